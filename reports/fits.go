@@ -3,6 +3,7 @@ package reports
 import (
 	"cmp"
 	"fmt"
+	"io"
 	"maps"
 	"math"
 	"slices"
@@ -13,8 +14,7 @@ import (
 	"calib/internal/units"
 )
 
-// QualityOf returns how well each fit describes its data, and sentences: what the columns are, then which data each fit
-// saw.
+// QualityOf returns how well each fit describes its data; what the columns are, then which data each fit saw.
 func QualityOf(p *params.Params) (Grid, []string) {
 	g := newGrid(Column{"model", KindText}, Column{"experiment", KindText}, Column{"R²", KindNumber}, Column{"mean err", KindNumber},
 		Column{"worst", KindNumber}, Column{"left-out", KindNumber}, Column{"cond", KindNumber}, Column{"timings", KindNumber}, Column{"unused", KindNumber})
@@ -43,7 +43,6 @@ func significant(v *float64, digits int) string {
 	return strconv.FormatFloat(*v, 'g', digits, 64)
 }
 
-// dataOf says which data a fit saw, and what it left out.
 func dataOf(f *params.Fit) []string {
 	var out []string
 	if len(f.Domain) > 0 {
@@ -75,12 +74,12 @@ func (p *page) residuals(ps *params.Params) {
 	headed := false
 	for _, f := range ps.Fits {
 		for _, s := range f.Series {
-			if len(s.Points) == 0 {
+			switch {
+			case len(s.Points) == 0:
 				continue
-			}
-			if headed {
+			case headed:
 				p.WriteByte('\n')
-			} else {
+			default:
 				p.heading("Residuals")
 				headed = true
 			}
@@ -120,4 +119,95 @@ func bar(rel, full float64) string {
 		return strings.Repeat(" ", half-n) + strings.Repeat("█", n) + "│"
 	}
 	return strings.Repeat(" ", half) + "│" + strings.Repeat("█", n)
+}
+
+// ValidationOf returns what was measured of patterns no fit has seen, what the first model predicted, and by how much
+// each model is off; a star marks a measured time outside the predicted interval. A row with a slow host says so.
+func ValidationOf(p *params.Params) Grid {
+	models := params.ModelsOf(p.Validation)
+	columns := []Column{{"pattern", KindText}, {"hosts", KindNumber}, {"bytes", KindNumber}, {"measured", KindNumber}, {"predicted", KindNumber}}
+	for _, m := range models {
+		columns = append(columns, Column{strings.TrimSpace("error " + Clean(m)), KindNumber})
+	}
+	g := newGrid(columns...)
+	for rows := p.Validation; len(rows) > 0; {
+		n := 1
+		for n < len(rows) && rows[n].Pattern == rows[0].Pattern && rows[n].Hosts == rows[0].Hosts && rows[n].Bytes == rows[0].Bytes {
+			n++
+		}
+		v := rows[0]
+		slow := map[bool]string{true: ", slow host"}[v.SlowHost]
+		cells := []string{Clean(v.Pattern) + slow, strconv.Itoa(v.Hosts), count(float64(v.Bytes)), Format(v.Measured, nil, "s").String(),
+			Format(v.Predicted, v.CI95, "s").String()}
+		for _, m := range models {
+			cells = append(cells, errorOf(rows[:n], m))
+		}
+		g.add(cells...)
+		rows = rows[n:]
+	}
+	return g
+}
+
+// errorOf is the error of a model in rows of one measurement, "" where it has none.
+func errorOf(rows []params.Validation, model string) string {
+	for _, v := range rows {
+		if v.Model != model {
+			continue
+		}
+		text := signedPercent(v.Error)
+		if v.CI95 != nil && (v.Measured < v.CI95[0] || v.Measured > v.CI95[1]) {
+			text += " *"
+		}
+		return text
+	}
+	return ""
+}
+
+// operations are the words for what patterns do.
+var operations = map[string]string{
+	"p2p": "messages between two hosts", "bcast": "broadcasts", "globalop": "global operations", "allreduce": "all-reductions", "barrier": "barriers",
+	"neighbour": "neighbour exchanges", "gather": "gathers", "incast": "many senders to one", "scatter": "scatters", "alltoall": "all-to-all exchanges",
+	"dd": "domain decomposition", "mg": "time-parallel multigrid",
+}
+
+// unseen says what the best of the models predicts, and how well, and what it does not; "" without validation.
+func unseen(p *params.Params) string {
+	rows := slices.DeleteFunc(slices.Clone(p.Validation), func(v params.Validation) bool { return v.SlowHost })
+	best, ok := params.BestOf(rows)
+	switch {
+	case !ok && len(p.Validation) > 0:
+		return "a slow host took part in all of it"
+	case !ok && slices.ContainsFunc(p.Findings, func(f params.Finding) bool { return f.Code == params.NotPredicted }):
+		return "not predicted, too many parameters are not known"
+	case !ok:
+		return ""
+	}
+	var well, badly []string
+	for _, g := range params.Grades(rows) {
+		if g.Model != best.Model {
+			continue
+		}
+		text := cmp.Or(operations[g.Operation], Clean(g.Operation)) + " to " + Percent(g.Mean)
+		if g.Predicted() {
+			well = append(well, text)
+		} else {
+			badly = append(badly, text)
+		}
+	}
+	text := Some(well, kindsShown+1, kindsShown)
+	if len(badly) > 0 {
+		text = strings.TrimPrefix(text+"; badly "+Some(badly, kindsShown+1, kindsShown), "; ")
+	}
+	return text + " (model " + Clean(best.Model) + ")"
+}
+
+// kindsShown is how many kinds of traffic the summary names; the table below it has all.
+const kindsShown = 3
+
+func ValidationText(w io.Writer, p *params.Params, o Options) error {
+	pg := newPage(o)
+	pg.line(2, "Unseen traffic: %s", cmp.Or(unseen(p), "none was measured"))
+	pg.heading("Validation: patterns no fit has seen")
+	pg.write(ValidationOf(p))
+	return pg.flush(w)
 }

@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -56,7 +57,7 @@ func Format(v float64, ci *[2]float64, unit string) Quantity {
 	}
 	scale, name := scaleOf(lead, unit)
 	d := decimals(lead/scale, half/scale)
-	if roundsTo1000(lead/scale, d) && units.Prefixed(unit) && scale < 1e9 {
+	if ten := math.Pow10(d); math.Round(lead/scale*ten)/ten >= 1000 && units.Prefixed(unit) && scale < 1e9 {
 		scale, name = scaleOf(scale*1000, unit)
 		d = decimals(lead/scale, half/scale)
 	}
@@ -121,11 +122,6 @@ func decimals(v, half float64) int {
 	return min(max(d, 0), 12)
 }
 
-func roundsTo1000(v float64, d int) bool {
-	scale := math.Pow(10, float64(d))
-	return math.Round(v*scale)/scale >= 1000
-}
-
 // fixed prints v with d decimals; never "-0.0".
 func fixed(v float64, d int) string {
 	if math.IsInf(v, 0) || math.IsNaN(v) {
@@ -136,4 +132,40 @@ func fixed(v float64, d int) string {
 		s = strings.TrimPrefix(s, "-")
 	}
 	return s
+}
+
+// count prints a whole number with thousands apart, and any other with four digits.
+func count(v float64) string {
+	if v != float64(int64(v)) {
+		return strconv.FormatFloat(v, 'g', 4, 64)
+	}
+	return units.Grouped(int64(v))
+}
+
+// sentence begins s with a capital, unless it begins with a symbol, and ends it with a full stop.
+func sentence(s string) string {
+	s = Clean(strings.TrimSpace(s))
+	if s == "" {
+		return s
+	}
+	r := []rune(s)
+	if len(r) > 1 && r[0] >= 'a' && r[0] <= 'z' && r[1] >= 'a' && r[1] <= 'z' {
+		r[0] += 'A' - 'a'
+	}
+	s = string(r)
+	if !strings.ContainsAny(s[len(s)-1:], ".!?") {
+		s += "."
+	}
+	return s
+}
+
+// Clean makes a text from a file safe to print.
+func Clean(s string) string { return units.OneLine(s) }
+
+// Some lists names: all where they are at most so many, else the first few and the number of the others.
+func Some(names []string, most, few int) string {
+	if len(names) <= most {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:few], ", "), len(names)-few)
 }

@@ -1,7 +1,9 @@
 package reports
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -20,81 +22,73 @@ const (
 	oddShown  = 24
 )
 
-// HostsPart describes many hosts: how their figures are distributed, which are alike, which are near each other, and
-// the odd ones. It is empty where the hosts are few enough to be read one by one.
-type HostsPart struct {
-	Says   []string
-	Spread Grid // quantiles of the figures of pairs and of hosts
-	Groups Grid // hosts that are alike
-	Odd    Grid // hosts in no group
-	Near   Grid // hosts with short ways between them
-}
-
-// Grids lists those that have rows.
-func (part HostsPart) Grids() []Grid {
-	return slices.DeleteFunc([]Grid{part.Spread, part.Groups, part.Odd, part.Near}, func(g Grid) bool { return len(g.Rows) == 0 })
-}
-
-// HostsOf returns the description of the hosts of p where there are more than ManyHosts.
-func HostsOf(p *params.Params) HostsPart {
-	part := HostsPart{
-		Spread: newGrid(Column{"figure", KindText}, Column{"least", KindNumber}, Column{"5%", KindNumber}, Column{"25%", KindNumber},
-			Column{"median", KindNumber}, Column{"75%", KindNumber}, Column{"95%", KindNumber}, Column{"greatest", KindNumber}),
-		Groups: newGrid(Column{"hosts alike", KindNumber}, Column{"latency", KindNumber}, Column{"rate", KindNumber}, Column{"which", KindWords}),
-		Odd:    newGrid(Column{"odd host", KindText}, Column{"latency", KindNumber}, Column{"rate", KindNumber}, Column{"against the largest group", KindWords}),
-		Near:   newGrid(Column{"hosts near each other", KindNumber}, Column{"which", KindWords}),
-	}
+// HostsOf describes the hosts of p where there are more than ManyHosts: how their figures are distributed, which are
+// alike, which are near each other, and the odd ones. Fewer hosts are read one by one: nothing is said of them.
+func HostsOf(p *params.Params) (says []string, grids []Grid) {
 	if len(p.Run.Hosts) <= ManyHosts || len(p.Pairs) == 0 {
-		return part
+		return nil, nil
 	}
+	say := func(format string, args ...any) { says = append(says, fmt.Sprintf(format, args...)) }
 	h := AlikeOf(p)
-	part.spread(p, h)
-	part.Says = append(part.Says, "A host's latency is that of a message between it and a typical host: half the round trip of a pair is taken as the sum of "+
+	say("A host's latency is that of a message between it and a typical host: half the round trip of a pair is taken as the sum of " +
 		"a part of each of its hosts. A host's rate is the best of its pairs.")
-	if len(h.Groups)+len(h.Odd) > 0 {
-		part.Says = append(part.Says, groupWords(h))
+	odd := be(len(h.Odd), "1 is", "%s are")
+	switch n := len(h.Groups); {
+	case n == 0 && len(h.Odd) == 0:
+	case n == 0:
+		say("No hosts are alike: no group is described.")
+	case n == 1 && len(h.Odd) == 0:
+		say("All %s are alike.", units.GroupedPlural(len(h.Groups[0].Hosts), "host"))
+	case n == 1:
+		say("%s are alike, and %s odd.", units.GroupedPlural(len(h.Groups[0].Hosts), "host"), odd)
+	default:
+		say("The hosts fall into %d groups that differ in latency or rate; %s odd.", n, odd)
 	}
+	groups := newGrid(Column{"hosts alike", KindNumber}, Column{"latency", KindNumber}, Column{"rate", KindNumber}, Column{"which", KindWords})
 	for _, g := range h.Groups {
-		part.Groups.add(count(float64(len(g.Hosts))), figureOf(g.Latency, "s"), figureOf(g.Rate, "B/s"), namesOf(g.Hosts))
+		groups.add(count(float64(len(g.Hosts))), figureOf(g.Latency, "s"), figureOf(g.Rate, "B/s"), namesOf(g.Hosts))
 	}
+	alone := newGrid(Column{"odd host", KindText}, Column{"latency", KindNumber}, Column{"rate", KindNumber}, Column{"against the largest group", KindWords})
 	for _, q := range h.Odd[:min(len(h.Odd), oddShown)] {
-		part.Odd.add(Clean(q.Name), figureOf(q.Latency, "s"), figureOf(q.Rate, "B/s"), against(q))
+		var against []string
+		if !math.IsNaN(q.LatencyRatio) {
+			against = append(against, fmt.Sprintf("%.2f times the latency", q.LatencyRatio))
+		}
+		if !math.IsNaN(q.RateRatio) {
+			against = append(against, fmt.Sprintf("%.2f times the rate", q.RateRatio))
+		}
+		alone.add(Clean(q.Name), figureOf(q.Latency, "s"), figureOf(q.Rate, "B/s"), strings.Join(against, ", "))
 	}
-	if n := len(h.Odd) - oddShown; n > 0 {
-		part.Says = append(part.Says, fmt.Sprintf("The %d oddest hosts are listed, of %d.", oddShown, len(h.Odd)))
+	if len(h.Odd) > oddShown {
+		say("The %d oddest hosts are listed, of %d.", oddShown, len(h.Odd))
 	}
 	if n := len(h.Unknown); n > 0 {
-		part.Says = append(part.Says, fmt.Sprintf("%s in too few pairs to be told from their partners: %s.", were(n), namesOf(h.Unknown)))
+		say("%s in too few pairs to be told from their partners: %s.", be(n, "1 host was", "%s hosts were"), namesOf(h.Unknown))
 	}
-	part.near(h)
-	return part
+	near := newGrid(Column{"hosts near each other", KindNumber}, Column{"which", KindWords})
+	if len(h.Near) > 0 {
+		say("Ways are short within %d groups of hosts, and longer between them.", len(h.Near))
+	}
+	for _, names := range h.Near[:min(len(h.Near), nearShown)] {
+		near.add(count(float64(len(names))), namesOf(names))
+	}
+	if n := len(h.Near) - nearShown; n > 0 {
+		near.add("", fmt.Sprintf("and %s", units.GroupedPlural(n, "more group")))
+	}
+	grids = []Grid{spreadOf(p, h), groups, alone, near}
+	return says, slices.DeleteFunc(grids, func(g Grid) bool { return len(g.Rows) == 0 })
 }
 
-// were counts hosts as the subject of a sentence.
-func were(n int) string {
-	if n == 1 {
-		return "1 host was"
-	}
-	return fmt.Sprintf("%s were", units.GroupedPlural(n, "host"))
-}
-
-// spread adds the quantiles of latencies and rates, of pairs and of hosts.
-func (part *HostsPart) spread(p *params.Params, h *Alike) {
-	pairs := func(of func(params.Pair) *float64) []float64 {
-		var out []float64
-		for _, q := range p.Pairs {
-			if v := of(q); v != nil && !math.IsNaN(*v) && !math.IsInf(*v, 0) {
-				out = append(out, *v)
-			}
-		}
-		return out
-	}
+// spreadOf has the quantiles of latencies and rates, of pairs and of hosts.
+func spreadOf(p *params.Params, h *Alike) Grid {
+	g := newGrid(Column{"figure", KindText}, Column{"least", KindNumber}, Column{"5%", KindNumber}, Column{"25%", KindNumber},
+		Column{"median", KindNumber}, Column{"75%", KindNumber}, Column{"95%", KindNumber}, Column{"greatest", KindNumber})
 	for _, r := range []struct {
 		name, unit string
 		values     []float64
 	}{
-		{"latency of a pair", "s", pairs(func(q params.Pair) *float64 { return q.Latency })}, {"latency of a host", "s", h.Latencies()},
-		{"rate of a pair", "B/s", pairs(func(q params.Pair) *float64 { return q.Rate })}, {"rate of a host", "B/s", h.Rates()},
+		{"latency of a pair", "s", PairValues(p, latencyOf)}, {"latency of a host", "s", h.Latencies()},
+		{"rate of a pair", "B/s", PairValues(p, rateOf)}, {"rate of a host", "B/s", h.Rates()},
 	} {
 		if len(r.values) == 0 {
 			continue
@@ -103,57 +97,30 @@ func (part *HostsPart) spread(p *params.Params, h *Alike) {
 		for _, q := range []float64{0, 0.05, 0.25, 0.5, 0.75, 0.95, 1} {
 			row = append(row, figureOf(stats.Quantile(r.values, q), r.unit))
 		}
-		part.Spread.add(row...)
+		g.add(row...)
 	}
+	return g
 }
 
-// groupWords says into how many groups the hosts fall.
-func groupWords(h *Alike) string {
-	switch n := len(h.Groups); {
-	case n == 0:
-		return "No hosts are alike: no group is described."
-	case n == 1 && len(h.Odd) == 0:
-		return fmt.Sprintf("All %s are alike.", units.GroupedPlural(len(h.Groups[0].Hosts), "host"))
-	case n == 1:
-		return fmt.Sprintf("%s are alike, and %s odd.", units.GroupedPlural(len(h.Groups[0].Hosts), "host"), isAre(len(h.Odd)))
-	default:
-		return fmt.Sprintf("The hosts fall into %d groups that differ in latency or rate; %s odd.", n, isAre(len(h.Odd)))
-	}
-}
+func latencyOf(q params.Pair) *float64 { return q.Latency }
+func rateOf(q params.Pair) *float64    { return q.Rate }
 
-func isAre(n int) string {
-	if n == 1 {
-		return "1 is"
-	}
-	return fmt.Sprintf("%s are", units.Grouped(int64(n)))
-}
-
-// near adds the groups of hosts that are near each other.
-func (part *HostsPart) near(h *Alike) {
-	if len(h.Near) == 0 {
-		return
-	}
-	part.Says = append(part.Says, fmt.Sprintf("Ways are short within %d groups of hosts, and longer between them.", len(h.Near)))
-	for _, names := range h.Near[:min(len(h.Near), nearShown)] {
-		part.Near.add(count(float64(len(names))), namesOf(names))
-	}
-	if n := len(h.Near) - nearShown; n > 0 {
-		part.Near.add("", fmt.Sprintf("and %s", units.GroupedPlural(n, "more group")))
-	}
-}
-
-// against compares an odd host with the largest group.
-func against(q alikeHost) string {
-	var parts []string
-	for _, r := range []struct {
-		what  string
-		ratio float64
-	}{{"latency", q.LatencyRatio}, {"rate", q.RateRatio}} {
-		if !math.IsNaN(r.ratio) {
-			parts = append(parts, fmt.Sprintf("%.2f times the %s", r.ratio, r.what))
+// PairValues lists the numbers of all pairs that have one.
+func PairValues(p *params.Params, of func(params.Pair) *float64) (out []float64) {
+	for _, q := range p.Pairs {
+		if v := of(q); v != nil && !math.IsNaN(*v) && !math.IsInf(*v, 0) {
+			out = append(out, *v)
 		}
 	}
-	return strings.Join(parts, ", ")
+	return out
+}
+
+// be counts as the subject of a sentence.
+func be(n int, one, more string) string {
+	if n == 1 {
+		return one
+	}
+	return fmt.Sprintf(more, units.Grouped(int64(n)))
 }
 
 // figureOf is a number with its unit, "–" where it is not known.
@@ -170,32 +137,120 @@ func namesOf(names []string) string {
 	for i, s := range names {
 		clean[i] = Clean(s)
 	}
-	list := hosts.Fold(clean)
-	if len(list) <= listWidth {
-		return strings.ReplaceAll(list, ",", ", ")
-	}
-	cut := strings.LastIndexByte(list[:listWidth], ',')
-	if cut < 0 {
-		return clean[0] + ", …"
-	}
-	list = list[:cut]
-	end := ", …"
-	if strings.LastIndexByte(list, '[') > strings.LastIndexByte(list, ']') {
-		end = ", …]"
+	list, end := hosts.Fold(clean), ""
+	if len(list) > listWidth {
+		cut := strings.LastIndexByte(list[:listWidth], ',')
+		if cut < 0 {
+			return clean[0] + ", …"
+		}
+		list, end = list[:cut], ", …"
+		if strings.LastIndexByte(list, '[') > strings.LastIndexByte(list, ']') {
+			end = ", …]"
+		}
 	}
 	return strings.ReplaceAll(list, ",", ", ") + end
 }
 
-// hosts writes the description of many hosts.
 func (p *page) hosts(ps *params.Params) {
-	part := HostsOf(ps)
-	if len(part.Says) == 0 {
+	says, grids := HostsOf(ps)
+	if says == nil {
 		return
 	}
 	p.heading("Hosts")
-	p.lines(part.Says)
-	for _, g := range part.Grids() {
+	p.lines(says)
+	for _, g := range grids {
 		p.WriteByte('\n')
 		p.write(g)
 	}
+}
+
+// EnvironmentPart is what the hosts share and where they differ.
+type EnvironmentPart struct {
+	Says    string
+	Differs Grid // no rows where the hosts do not differ
+	Common  Grid
+}
+
+func EnvironmentOf(p *params.Params) EnvironmentPart {
+	e := p.Environment
+	part := EnvironmentPart{
+		Says: fmt.Sprintf("calib %s on %s: %s.", Clean(strings.Join(p.Run.Versions, ", ")), units.GroupedPlural(len(p.Run.Hosts), "host"),
+			hostList(p.Run.Hosts)),
+		Differs: newGrid(Column{"fact", KindText}, Column{"value", KindText}, Column{"on", KindWords}),
+		Common:  newGrid(Column{"fact", KindText}, Column{"on every host", KindWords}),
+	}
+	for _, fact := range slices.Sorted(maps.Keys(e.Differences)) {
+		values := byValue(e.Differences[fact], p.Run.Hosts)
+		for i, v := range values[:min(len(values), valuesShown)] {
+			name := ""
+			if i == 0 {
+				name = Clean(fact)
+			}
+			part.Differs.add(name, Clean(v.value), hostList(v.hosts))
+		}
+		if n := len(values) - valuesShown; n > 0 {
+			part.Differs.add("", fmt.Sprintf("and %s", units.GroupedPlural(n, "more value")), "")
+		}
+	}
+	for _, fact := range slices.Sorted(maps.Keys(e.Common)) {
+		part.Common.add(Clean(fact), Clean(e.Common[fact]))
+	}
+	return part
+}
+
+type valueHosts struct {
+	value string
+	hosts []string
+}
+
+// byValue lists the hosts of each value, of host → value. The commonest value comes first, hosts without one last.
+func byValue(by map[string]string, hosts []string) (out []valueHosts) {
+	groups := map[string][]string{}
+	var silent []string
+	for _, h := range hosts {
+		if v, ok := by[h]; ok {
+			groups[v] = append(groups[v], h)
+		} else {
+			silent = append(silent, h)
+		}
+	}
+	for v, hs := range groups {
+		out = append(out, valueHosts{v, hs})
+	}
+	slices.SortFunc(out, func(a, b valueHosts) int {
+		return cmp.Or(cmp.Compare(len(b.hosts), len(a.hosts)), cmp.Compare(a.value, b.value))
+	})
+	if len(silent) > 0 {
+		out = append(out, valueHosts{"not reported", silent})
+	}
+	return out
+}
+
+// hostsShown bounds a list of names, valuesShown the values of one fact: some facts differ on every host.
+const (
+	hostsShown  = 12
+	valuesShown = 12
+)
+
+func hostList(hosts []string) string {
+	if len(hosts) <= hostsShown {
+		return Clean(strings.Join(hosts, ", "))
+	}
+	return namesOf(hosts)
+}
+
+// environment writes what the hosts share and where they differ.
+func (p *page) environment(ps *params.Params) {
+	part := EnvironmentOf(ps)
+	if len(part.Common.Rows)+len(part.Differs.Rows) == 0 {
+		return
+	}
+	p.heading("Environment")
+	p.line(2, "%s", part.Says)
+	if len(part.Differs.Rows) > 0 {
+		p.line(2, "%s", p.paint(yellow, "The hosts differ in:"))
+		p.write(part.Differs)
+		p.WriteByte('\n')
+	}
+	p.write(part.Common)
 }

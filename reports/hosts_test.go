@@ -76,8 +76,8 @@ func TestManyHosts(t *testing.T) {
 
 // Hosts that can be read one by one are not described as a crowd.
 func TestFewHosts(t *testing.T) {
-	if part := HostsOf(fixture(t)); len(part.Says)+len(part.Grids()) != 0 {
-		t.Errorf("%+v", part)
+	if says, grids := HostsOf(fixture(t)); len(says)+len(grids) != 0 {
+		t.Errorf("%q, %+v", says, grids)
 	}
 }
 

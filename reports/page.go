@@ -17,12 +17,11 @@ import (
 
 // Options of a report. The zero value is a page 100 columns wide without colour.
 type Options struct {
-	Width  int  // columns; 0 means 100, and fewer than 80 are taken as 80
-	Colour bool // ANSI colours; without it the output has no control codes
-	All    bool // the whole report, also on the screen
-	// Dir is the run directory, whose files the report lists; "" leaves that part out.
-	Dir  string
-	Took time.Duration // of the run; 0 is not known
+	Width  int           // columns; 0 means 100, and fewer than 80 are taken as 80
+	Colour bool          // ANSI colours; without it the output has no control codes
+	All    bool          // the whole report, also on the screen
+	Dir    string        // the run directory, whose files the report lists; "" leaves that part out
+	Took   time.Duration // of the run; 0 is not known
 }
 
 const (
@@ -44,7 +43,6 @@ const (
 	reset         = "\x1b[0m"
 )
 
-// page is a report being written.
 type page struct {
 	bytes.Buffer
 	Options
@@ -76,7 +74,6 @@ func (p *page) paint(c colour, s string) string {
 	return string(c) + s + reset
 }
 
-// heading starts a section.
 func (p *page) heading(s string) {
 	fmt.Fprintf(p, "\n%s\n%s\n", p.paint(bold, s), strings.Repeat("─", text.StringWidth(s)))
 }
@@ -96,7 +93,6 @@ func (p *page) line(hang int, format string, args ...any) {
 	}
 }
 
-// lines writes sentences, each on a line of its own.
 func (p *page) lines(sentences []string) {
 	for _, s := range sentences {
 		p.line(2, "%s", s)
@@ -173,3 +169,35 @@ func colourOf(kind Kind, cell string) colour {
 	}
 	return ""
 }
+
+type Grid struct {
+	Columns []Column
+	Rows    [][]string
+}
+
+// Column heads a column of a Grid.
+type Column struct {
+	Name string
+	Kind Kind
+}
+
+// Kind says what the cells of a column hold, for those who set them.
+type Kind string
+
+// Kinds of columns. The HTML report has a style for each, by this name.
+const (
+	KindText     Kind = ""
+	KindWords    Kind = "words"  // sentences that may be wrapped
+	KindNumber   Kind = "number" // aligned to the right
+	KindInterval Kind = "interval"
+	KindSymbol   Kind = "symbol" // of a parameter or function
+	KindStatus   Kind = "status" // of a parameter
+	KindCode     Kind = "code"   // a file or a command
+	KindForm     Kind = "form"   // what a function is, and under it its formula
+	KindLines    Kind = "lines"  // one line for each value
+	KindBreaks   Kind = "breaks" // lines that may be broken further
+)
+
+func newGrid(columns ...Column) Grid { return Grid{Columns: columns} }
+
+func (t *Grid) add(cells ...string) { t.Rows = append(t.Rows, cells) }

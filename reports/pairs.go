@@ -20,23 +20,21 @@ type slowHost struct {
 
 // slowHosts names the hosts of which more than half of at least two pairs are slow, worst first: the host is what these
 // pairs have in common.
-func slowHosts(pairs []params.Pair) []slowHost {
-	by := map[string]*slowHost{}
+func slowHosts(pairs []params.Pair) (out []slowHost) {
+	by := map[string]slowHost{}
 	for _, p := range pairs {
 		for _, name := range []string{p.From, p.To} {
-			if by[name] == nil {
-				by[name] = &slowHost{name: name}
+			h := by[name]
+			h.name = name
+			if h.pairs++; p.Slow != "" {
+				h.slow++
 			}
-			by[name].pairs++
-			if p.Slow != "" {
-				by[name].slow++
-			}
+			by[name] = h
 		}
 	}
-	var out []slowHost
 	for _, h := range by {
 		if h.pairs > 1 && 2*h.slow > h.pairs {
-			out = append(out, *h)
+			out = append(out, h)
 		}
 	}
 	slices.SortFunc(out, func(a, b slowHost) int {
@@ -50,20 +48,16 @@ func slowPairs(pairs []params.Pair, without []string) []params.Pair {
 	out := slices.DeleteFunc(slices.Clone(pairs), func(q params.Pair) bool {
 		return q.Slow == "" || slices.Contains(without, q.From) || slices.Contains(without, q.To)
 	})
-	latency := func(q params.Pair) float64 {
-		if q.Latency == nil {
-			return 0
-		}
-		return *q.Latency
-	}
-	slices.SortStableFunc(out, func(a, b params.Pair) int { return cmp.Compare(latency(b), latency(a)) })
+	none := 0.0
+	slices.SortStableFunc(out, func(a, b params.Pair) int {
+		return cmp.Compare(*cmp.Or(b.Latency, &none), *cmp.Or(a.Latency, &none))
+	})
 	return out
 }
 
 // rowsShown bounds the rows of pairs that any page shows.
 const rowsShown = 60
 
-// PairsPart summarises the pair matrix.
 type PairsPart struct {
 	Says   []string // the range, and the hosts that slow pairs have in common
 	Slow   Grid     // the slow pairs, slowest first, of many the first rowsShown
@@ -73,35 +67,31 @@ type PairsPart struct {
 
 // PairsOf returns the summary of all pairs, which is empty without pairs.
 func PairsOf(p *params.Params) PairsPart {
-	matrix := func(first, last string) Grid {
-		return newGrid(Column{first, KindText}, Column{"latency", KindInterval}, Column{"rate", KindInterval}, Column{last, KindWords})
+	matrix := func(first, last string, pairs []params.Pair) Grid {
+		g := newGrid(Column{first, KindText}, Column{"latency", KindInterval}, Column{"rate", KindInterval}, Column{last, KindWords})
+		for _, q := range pairs {
+			g.add(pairRow(q)...)
+		}
+		return g
 	}
-	part := PairsPart{Slow: matrix("slowest pairs", "why"), All: matrix("pair", "why it stands out")}
+	slow := slowPairs(p.Pairs, nil)
+	shown := min(len(slow), rowsShown)
+	part := PairsPart{Slow: matrix("slowest pairs", "why", slow[:shown]), Hidden: len(slow) - shown}
+	if len(p.Pairs) <= rowsShown {
+		part.All = matrix("pair", "why it stands out", p.Pairs)
+	}
 	if len(p.Pairs) == 0 {
 		return part
 	}
-	slow := slowPairs(p.Pairs, nil)
-	part.Says = append(part.Says, fmt.Sprintf("%s measured, %d slow.", units.GroupedPlural(len(p.Pairs), "pair"), len(slow)))
-	part.Says = append(part.Says, spread("Latency", "s", p.Pairs, func(q params.Pair) *float64 { return q.Latency })...)
-	part.Says = append(part.Says, spread("Rate", "B/s", p.Pairs, func(q params.Pair) *float64 { return q.Rate })...)
-	part.Says = append(part.Says, lossOf(p)...)
+	part.Says = slices.Concat([]string{fmt.Sprintf("%s measured, %d slow.", units.GroupedPlural(len(p.Pairs), "pair"), len(slow))},
+		spread("Latency", "s", p, latencyOf), spread("Rate", "B/s", p, rateOf), lossOf(p))
 	hosts := slowHosts(p.Pairs)
-	for i, h := range hosts {
-		if i == outliersShown {
-			part.Says = append(part.Says, fmt.Sprintf("%s like these.", units.GroupedPlural(len(hosts)-i, "more host")))
-			break
-		}
+	for _, h := range hosts[:min(len(hosts), outliersShown)] {
 		part.Says = append(part.Says, fmt.Sprintf("Host %s is in %d slow pairs of its %d: the host, not the pairs.", Clean(h.name),
 			h.slow, h.pairs))
 	}
-	part.Hidden = max(len(slow)-rowsShown, 0)
-	for _, q := range slow[:len(slow)-part.Hidden] {
-		part.Slow.add(pairRow(q)...)
-	}
-	if len(p.Pairs) <= rowsShown {
-		for _, q := range p.Pairs {
-			part.All.add(pairRow(q)...)
-		}
+	if n := len(hosts) - outliersShown; n > 0 {
+		part.Says = append(part.Says, fmt.Sprintf("%s like these.", units.GroupedPlural(n, "more host")))
 	}
 	return part
 }
@@ -138,13 +128,8 @@ func lossOf(p *params.Params) []string {
 }
 
 // spread gives median, least and greatest of one number over all pairs in one sentence, or none.
-func spread(what, unit string, pairs []params.Pair, of func(params.Pair) *float64) []string {
-	var all []float64
-	for _, q := range pairs {
-		if v := of(q); v != nil {
-			all = append(all, *v)
-		}
-	}
+func spread(what, unit string, p *params.Params, of func(params.Pair) *float64) []string {
+	all := PairValues(p, of)
 	if len(all) == 0 {
 		return nil
 	}
@@ -152,7 +137,6 @@ func spread(what, unit string, pairs []params.Pair, of func(params.Pair) *float6
 	return []string{fmt.Sprintf("%s: median %s, from %s to %s.", what, show(stats.Median(all)), show(slices.Min(all)), show(slices.Max(all)))}
 }
 
-// pairs writes the summary and the slowest pairs.
 func (p *page) pairs(ps *params.Params) {
 	if len(ps.Pairs) == 0 {
 		return

@@ -17,22 +17,18 @@ type namedParameter struct {
 }
 
 // inOrder lists all parameters: by model in the order of the fits, then by name.
-func inOrder(p *params.Params) []namedParameter {
-	rank := map[string]int{}
-	rankOf := func(model string) {
-		if _, ok := rank[model]; !ok {
-			rank[model] = len(rank)
-		}
-	}
+func inOrder(p *params.Params) (out []namedParameter) {
+	var models []string
 	for _, f := range p.Fits {
-		rankOf(f.Model)
+		models = append(models, f.Model)
 	}
-	var out []namedParameter
 	for _, name := range slices.Sorted(maps.Keys(p.Parameters)) {
-		rankOf(p.Parameters[name].Model)
+		models = append(models, p.Parameters[name].Model)
 		out = append(out, namedParameter{name, p.Parameters[name]})
 	}
-	slices.SortStableFunc(out, func(a, b namedParameter) int { return cmp.Compare(rank[a.Model], rank[b.Model]) })
+	slices.SortStableFunc(out, func(a, b namedParameter) int {
+		return cmp.Compare(slices.Index(models, a.Model), slices.Index(models, b.Model))
+	})
 	return out
 }
 
@@ -160,7 +156,6 @@ func (p *page) parameters(ps *params.Params) {
 	p.WriteByte('\n')
 }
 
-// FunctionPart is a cost function.
 type FunctionPart struct {
 	Name, Form, Unit, Label, Source string
 	Status                          string // "ok"
@@ -169,13 +164,11 @@ type FunctionPart struct {
 	Pieces                          bool   // the coefficients are those of several pieces, numbered
 }
 
-// Coefficient of a cost function.
 type Coefficient struct {
 	Name string
 	Quantity
 }
 
-// FunctionsOf returns the cost functions by name.
 func FunctionsOf(p *params.Params) []FunctionPart {
 	var out []FunctionPart
 	for _, name := range slices.Sorted(maps.Keys(p.Functions)) {
@@ -218,4 +211,122 @@ func domain(d map[string][2]float64) string {
 		parts = append(parts, fmt.Sprintf("%s %s … %s", Clean(k), count(d[k][0]), count(d[k][1])))
 	}
 	return strings.Join(parts, ", ")
+}
+
+// recorded are the parameters that the published models are stated in: Hockney's line, Stoica's hyperbola, the cluster
+// model of Tam and Wang, LogGP, LoGPC, Strumpen's latency hiding. Everything else is another estimate of one of them,
+// or describes how they were measured. LoGPC's carry the size of the message behind an underscore.
+var recorded = []string{
+	"alpha", "beta",
+	"a", "b", "a_c", "b_c",
+	"O_s", "g_s", "g_r", "O_r", "U_r", "L", "B_L", "N",
+	"o_s", "o_r", "g", "G",
+	"C_n", "C_r",
+	"gamma_h", "i_cs",
+}
+
+func ofRecord(name string) bool {
+	return slices.Contains(recorded, name) || strings.HasPrefix(name, "C_n_") || strings.HasPrefix(name, "C_r_")
+}
+
+// OthersTitle stands above the parameters that are not of record.
+const OthersTitle = "Other parameters: further estimates, buffers, the clock"
+
+// RecordOf returns the parameters of record, and the others: further estimates of the same, buffers, the clock. Where
+// none is of record, all are.
+func RecordOf(p *params.Params) (record, others Grid) {
+	var of, rest []namedParameter
+	for _, q := range inOrder(p) {
+		if ofRecord(q.name) {
+			of = append(of, q)
+		} else {
+			rest = append(rest, q)
+		}
+	}
+	if of == nil {
+		of, rest = rest, nil
+	}
+	return gridOf(of), gridOf(rest)
+}
+
+// alikeShown bounds the warnings of one code that are about different hosts.
+const alikeShown = 8
+
+// worst are the codes of warnings about the run as a whole, the worst first: each makes every number less certain, or
+// withholds some. The others follow in the order of the run and its fits.
+var worst = []params.Code{
+	params.LateWire, params.ManyLeftOut, params.OneRound, params.Contradiction, params.Impossible, params.ModelFailed,
+	params.LostSegments, params.SlowHost, params.NegativeAC,
+}
+
+// rankOf is the place of a warning among those of p: as in worst, then the others, then those about parameters that are
+// not of record.
+func rankOf(p *params.Params, f params.Finding) int {
+	i := slices.Index(worst, f.Code)
+	if _, ok := p.Parameters[f.Subject]; ok && !ofRecord(f.Subject) {
+		return len(worst) + 1
+	} else if i < 0 {
+		return len(worst)
+	}
+	return i
+}
+
+// WarningsOf returns the warnings of the run and of every fit, the worst first: of those of one code, subject and hosts
+// the first, how many more there are, and the models it concerns. Of many that differ in their hosts alone it returns
+// the first, and counts the others.
+func WarningsOf(p *params.Params) (out []string) {
+	type group struct {
+		code             params.Code
+		rank             int // of how bad they are: the least is the worst
+		messages, models []string
+	}
+	var all []*group
+	index, total, shown := map[string]*group{}, map[params.Code]int{}, map[params.Code]int{}
+	for _, f := range p.AllFindings(params.Warning) {
+		key := fmt.Sprintf("%s %s %q", f.Code, f.Subject, f.Hosts)
+		g := index[key]
+		if g == nil {
+			g = &group{code: f.Code, rank: rankOf(p, f.Finding)}
+			index[key], all = g, append(all, g)
+			total[f.Code]++
+		}
+		if m := Clean(f.Message); !slices.Contains(g.messages, m) {
+			g.messages = append(g.messages, m)
+		}
+		if m := Clean(f.Model); m != "" && !slices.Contains(g.models, m) {
+			g.models = append(g.models, m)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b *group) int { return cmp.Compare(a.rank, b.rank) })
+	for _, g := range all {
+		if shown[g.code]++; total[g.code] > alikeShown+1 && shown[g.code] > alikeShown {
+			if shown[g.code] == alikeShown+1 {
+				out = append(out, fmt.Sprintf("and %d more of this kind (%s), which params.json has", total[g.code]-alikeShown, g.code))
+			}
+			continue
+		}
+		s := g.messages[0]
+		if n := len(g.messages) - 1; n > 0 {
+			s += fmt.Sprintf(" (and %d more like it)", n)
+		}
+		if len(g.models) > 0 {
+			s += " [" + strings.Join(g.models, ", ") + "]"
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// elsewhere are the codes of notes that the summary or the reasons beside the parameters state.
+var elsewhere = []params.Code{params.OneMachine, params.Provisional, params.ZeroInInterval}
+
+func FindingsOf(p *params.Params) []string {
+	var out []string
+	for _, f := range p.AllFindings(params.Note) {
+		s := sentence(f.Message)
+		if !slices.Contains(elsewhere, f.Code) && !slices.Contains(out, s) {
+			out = append(out, s)
+		}
+	}
+	return out
 }

@@ -23,8 +23,7 @@ type Plan struct {
 	MinutesHi float64 `json:"minutes_hi"`
 	// BytesPerLink is what the busiest host's link carries at most, in one direction.
 	BytesPerLink units.Bytes `json:"bytes_per_link"`
-	// Network says what a probe saw; empty without one.
-	Network string `json:"network,omitempty"`
+	Network      string      `json:"network,omitempty"` // says what a probe saw; empty without one
 	// RoundSeconds is the time of a round at full effort. Asked are the rounds that the plan wants at least: Rounds are
 	// fewer where the budget has no room for them.
 	RoundSeconds float64          `json:"round_seconds"`
@@ -34,7 +33,6 @@ type Plan struct {
 	Speeds       []PlanSpeed      `json:"speeds,omitempty"`
 }
 
-// PlanExperiment is one experiment's part of a Plan.
 type PlanExperiment struct {
 	Name         string      `json:"name"`
 	Points       int         `json:"points"`
@@ -47,12 +45,10 @@ type PlanExperiment struct {
 
 // PlanLeft is what the budget has no room for.
 type PlanLeft struct {
-	Experiment string `json:"experiment"`
-	// What says how it was made thinner; empty where it is left out.
-	What []string `json:"what,omitempty"`
-	// Minutes is what all of it would take, KeptMinutes what the plan has of it.
-	Minutes     float64 `json:"minutes"`
-	KeptMinutes float64 `json:"kept_minutes"`
+	Experiment  string   `json:"experiment"`
+	What        []string `json:"what,omitempty"` // says how it was made thinner; empty where it is left out
+	Minutes     float64  `json:"minutes"`        // what all of it would take, KeptMinutes what the plan has of it
+	KeptMinutes float64  `json:"kept_minutes"`
 }
 
 // PlanSpeed is what a plan becomes on a network of a named speed.
@@ -67,7 +63,6 @@ type PlanSpeed struct {
 	Thinner      int      `json:"thinner"` // experiments with fewer points
 }
 
-// PlanText writes the forecast for people.
 func PlanText(w io.Writer, f Plan, o Options) error {
 	p := newPage(o)
 	p.line(2, "%s: %s, seed %d; %s, %s; %s; at most %s over the busiest link.", p.paint(bold, "Plan "+Clean(f.Name)),
@@ -102,7 +97,6 @@ func PlanText(w io.Writer, f Plan, o Options) error {
 	return p.flush(w)
 }
 
-// speeds writes the table of named speeds.
 func (p *page) speeds(all []PlanSpeed) {
 	if len(all) == 0 {
 		return

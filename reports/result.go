@@ -4,8 +4,15 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"io"
+	"maps"
+	"reflect"
+	"slices"
 
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"calib/internal/dataset"
 	"calib/internal/params"
 )
 
@@ -17,19 +24,17 @@ var outcomes = map[int]string{0: "done", 1: "failed", 2: "usage", 3: "regression
 
 // Result is the one document that --json prints, whatever the command and however it ended.
 type Result struct {
-	Schema  string `json:"schema"`
-	Command string `json:"command"` // "run", "lab up"
-	Outcome string `json:"outcome"`
-	Exit    int    `json:"exit"`
-	Error   string `json:"error,omitempty"` // what was attempted, where, and what to do about it
-	Run     string `json:"run,omitempty"`   // the run directory
-	// Files are the paths of what was written, by name ("params.json").
-	Files    map[string]string `json:"files,omitempty"`
+	Schema   string            `json:"schema"`
+	Command  string            `json:"command"` // "run", "lab up"
+	Outcome  string            `json:"outcome"`
+	Exit     int               `json:"exit"`
+	Error    string            `json:"error,omitempty"` // what was attempted, where, and what to do about it
+	Run      string            `json:"run,omitempty"`   // the run directory
+	Files    map[string]string `json:"files,omitempty"` // the paths of what was written, by name ("params.json")
 	Warnings []string          `json:"warnings,omitempty"`
 	Params   *params.Params    `json:"params,omitempty"`
 	Plan     *Plan             `json:"plan,omitempty"`
-	// Data is the result of a command without params or plan, in a form of its own.
-	Data any `json:"data,omitempty"`
+	Data     any               `json:"data,omitempty"` // of a command without params or plan
 }
 
 // Encode writes r as one indented JSON document. Schema and Outcome are set from the exit code.
@@ -50,10 +55,70 @@ func (r Result) Encode(w io.Writer) error {
 	return WriteJSON(w, doc)
 }
 
-// WriteJSON writes v as one indented JSON document.
 func WriteJSON(w io.Writer, v any) error {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
 	return enc.Encode(v)
+}
+
+// dialect is the JSON Schema version of everything calib publishes.
+const dialect = "https://json-schema.org/draft/2020-12/schema"
+
+// Schemas returns the JSON Schemas of the documents this package and those below it define, by name: "params"
+// (params.json), "header" and "sample" (the first and every later line of samples.jsonl) and "result" (what --json
+// prints). That of run.json is published by its own package.
+func Schemas() (map[string]*jsonschema.Schema, error) {
+	file, err := params.JSONSchema()
+	if err != nil {
+		return nil, fmt.Errorf("schema of params: %w", err)
+	}
+	header, err := SchemaOf[dataset.Header]("header", dataset.Schema, "First line of samples.jsonl.", nil)
+	if err != nil {
+		return nil, err
+	}
+	sample, err := SchemaOf[dataset.Sample]("sample", "", "Every later line of samples.jsonl: one measured batch, raw "+
+		"timings in nanoseconds.", nil)
+	if err != nil {
+		return nil, err
+	}
+	sample.Properties["exp"].MinLength = jsonschema.Ptr(1)
+	point := sample.Properties["point"] // null: an experiment without factors
+	point.Type, point.Types = "", []string{"object", "null"}
+	result, err := resultSchema(file)
+	if err != nil {
+		return nil, err
+	}
+	return map[string]*jsonschema.Schema{"params": file, "header": header, "sample": sample, "result": result}, nil
+}
+
+// SchemaOf derives the schema of T and heads it with a name and a description; version, unless empty, is the only value
+// its member "schema" may have.
+func SchemaOf[T any](name, version, description string, types map[reflect.Type]*jsonschema.Schema) (*jsonschema.Schema, error) {
+	s, err := jsonschema.For[T](&jsonschema.ForOptions{TypeSchemas: types})
+	if err != nil {
+		return nil, fmt.Errorf("schema of %s: %w", name, err)
+	}
+	s.Schema = dialect
+	s.ID = "https://calib.invalid/schema/" + name + "-1.json"
+	s.Title = "calib " + name
+	s.Description = description
+	if version != "" {
+		s.Properties["schema"].Const = jsonschema.Ptr[any](version)
+	}
+	return s, nil
+}
+
+func resultSchema(file *jsonschema.Schema) (*jsonschema.Schema, error) {
+	inner := file.CloneSchemas()
+	inner.ID, inner.Schema = "", "" // one document, one resource
+	s, err := SchemaOf[Result]("result", ResultSchema, "What --json prints, whatever the command and however it ended.",
+		map[reflect.Type]*jsonschema.Schema{reflect.TypeFor[params.Params](): inner})
+	if err != nil {
+		return nil, err
+	}
+	for _, exit := range slices.Sorted(maps.Keys(outcomes)) {
+		s.Properties["outcome"].Enum = append(s.Properties["outcome"].Enum, outcomes[exit])
+	}
+	return s, nil
 }

@@ -15,14 +15,11 @@ const ManyHosts = 64
 const (
 	// apart is the share by which two neighbours in a sorted list differ that are of different levels. A slow host is
 	// slow by as much.
-	apart = 0.05
-	// minGroup is the number of hosts that make a group: fewer are odd.
-	minGroup = 3
-	// minPairs is the number of pairs without which a host has no figure of its own: its partners' would be in it.
-	minPairs = 3
+	apart    = 0.05
+	minGroup = 3 // the number of hosts that make a group: fewer are odd
+	minPairs = 3 // the number of pairs without which a host has no figure of its own: its partners' would be in it
 )
 
-// alikeHost is what one host shows in its pairs.
 type alikeHost struct {
 	Name    string
 	Pairs   int
@@ -33,13 +30,11 @@ type alikeHost struct {
 	LatencyRatio, RateRatio float64
 }
 
-// hostGroup is hosts that are alike in both figures.
 type hostGroup struct {
 	Hosts         []string // in rank order
 	Latency, Rate float64  // medians of the hosts' figures
 }
 
-// Alike is what is known of the hosts of a run.
 type Alike struct {
 	All     []alikeHost // in rank order
 	Groups  []hostGroup // the largest first
@@ -48,7 +43,6 @@ type Alike struct {
 	Near    [][]string  // groups of hosts with shorter ways within than between, the largest first; none where that is not seen
 }
 
-// AlikeOf describes the hosts of p.
 func AlikeOf(p *params.Params) *Alike {
 	t := pairTableOf(p)
 	parts, rates := t.parts(), t.best()
@@ -76,8 +70,7 @@ func (h *Alike) Latencies() []float64 {
 // Rates returns the hosts' rates that are known, ascending.
 func (h *Alike) Rates() []float64 { return known(h.All, func(q alikeHost) float64 { return q.Rate }) }
 
-func known(all []alikeHost, of func(alikeHost) float64) []float64 {
-	var out []float64
+func known(all []alikeHost, of func(alikeHost) float64) (out []float64) {
 	for _, h := range all {
 		if v := of(h); !math.IsNaN(v) {
 			out = append(out, v)
@@ -178,12 +171,216 @@ func (h *Alike) group(latency, rate []int) {
 }
 
 // oddness is how many times a host's figures are those of the largest group, or the other way round.
-func (h alikeHost) oddness() float64 {
-	most := 0.0
+func (h alikeHost) oddness() (most float64) {
 	for _, r := range []float64{h.LatencyRatio, h.RateRatio} {
 		if d := math.Abs(math.Log(r)); d > most {
 			most = d
 		}
 	}
 	return most
+}
+
+const (
+	nearShare  = 0.95 // the share of the measured pairs within a group that must be short ways
+	aloneShare = 0.1  // the share of hosts that may be in no group
+)
+
+// neighbourhoods returns groups of hosts such as racks: the ways within are shorter than those between. What the hosts
+// add to a latency is divided out first. Ways are short or long on both sides of the threshold that separates them best
+// (Otsu 1979, A threshold selection method from gray-level histograms, IEEE Trans. SMC 9, 62-66); hosts that short ways
+// join are a group. Nothing is returned unless that describes the pairs: nearly all pairs within the groups are short,
+// nearly all hosts are in a group, and there are more pairs within the groups than it takes to join their hosts.
+func (t *pairTable) neighbourhoods(parts []float64) [][]string {
+	var ways []float64
+	excess := make([]float64, len(t.pairs))
+	for i, q := range t.pairs {
+		excess[i] = q.latency / (parts[q.a] + parts[q.b])
+		if excess[i] > 0 {
+			ways = append(ways, excess[i])
+		}
+	}
+	slices.Sort(ways)
+	limit, parted := threshold(ways)
+	if !parted {
+		return nil
+	}
+	group := make([]int, len(t.names)) // of each host: the least host of its group, found by following
+	for h := range group {
+		group[h] = h
+	}
+	find := func(h int) int {
+		for group[h] != h {
+			group[h] = group[group[h]]
+			h = group[h]
+		}
+		return h
+	}
+	for i, q := range t.pairs {
+		if a, b := find(q.a), find(q.b); excess[i] <= limit && a != b {
+			group[max(a, b)] = min(a, b)
+		}
+	}
+	within, short := 0, 0
+	for i, q := range t.pairs {
+		if excess[i] > 0 && find(q.a) == find(q.b) {
+			within++
+			if excess[i] <= limit {
+				short++
+			}
+		}
+	}
+	members := map[int][]string{}
+	for h, name := range t.names {
+		members[find(h)] = append(members[find(h)], name)
+	}
+	var out [][]string
+	placed := 0
+	for h := range t.names { // in rank order
+		if m := members[h]; len(m) > 1 {
+			out = append(out, m)
+			placed += len(m)
+		}
+	}
+	if len(out) < 2 || within < placed || float64(short) < nearShare*float64(within) ||
+		float64(len(t.names)-placed) > aloneShare*float64(len(t.names)) {
+		return nil
+	}
+	slices.SortStableFunc(out, func(a, b []string) int { return cmp.Compare(len(b), len(a)) })
+	return out
+}
+
+// threshold parts ascending values in two, so that the variance between the two sides is the largest. It is parted
+// where the mean below is smaller than that above by more than apart of it.
+func threshold(v []float64) (limit float64, parted bool) {
+	total := 0.0
+	for _, x := range v {
+		total += x
+	}
+	sum, best, below, above := 0.0, -1.0, 0.0, 0.0
+	for i, x := range v[:max(len(v)-1, 0)] {
+		sum += x
+		n, m := float64(i+1), float64(len(v)-i-1)
+		lo, hi := sum/n, (total-sum)/m
+		if d := n * m * (hi - lo) * (hi - lo); d > best && v[i+1] > x {
+			best, limit, below, above = d, x, lo, hi
+		}
+	}
+	return limit, best >= 0 && below < (1-apart)*above && !math.IsInf(above, 0)
+}
+
+type pairTable struct {
+	names []string
+	pairs []pair
+	near  [][]int // by host: its pairs
+}
+
+// pair is two hosts, and what was measured between them; NaN where it was not.
+type pair struct {
+	a, b          int
+	latency, rate float64
+}
+
+// pairTableOf numbers the hosts of p that are in a pair: those of the run in rank order, then others.
+func pairTableOf(p *params.Params) *pairTable {
+	t := &pairTable{}
+	names := slices.Clone(p.Run.Hosts)
+	in, index := map[string]bool{}, map[string]int{}
+	for _, q := range p.Pairs {
+		in[q.From], in[q.To] = true, true
+		names = append(names, q.From, q.To)
+	}
+	for _, name := range names {
+		if _, known := index[name]; in[name] && !known {
+			index[name] = len(t.names)
+			t.names = append(t.names, name)
+		}
+	}
+	t.near = make([][]int, len(t.names))
+	for _, q := range p.Pairs {
+		a, b := index[q.From], index[q.To]
+		if a == b {
+			continue
+		}
+		t.near[a], t.near[b] = append(t.near[a], len(t.pairs)), append(t.near[b], len(t.pairs))
+		t.pairs = append(t.pairs, pair{a, b, positive(q.Latency), positive(q.Rate)})
+	}
+	return t
+}
+
+// positive is a number that can be compared with others by its logarithm; NaN where v is none.
+func positive(v *float64) float64 {
+	if v == nil || !(*v > 0) || math.IsInf(*v, 0) {
+		return math.NaN()
+	}
+	return *v
+}
+
+// Sweeps of parts: they end when no part moves by more than settled of it.
+const (
+	sweeps  = 50
+	settled = 1e-6
+)
+
+// parts returns what each host adds to a latency: that of a pair is taken as the sum of a part of each of its hosts. A
+// host's part is the median over its pairs of what the other part leaves. Every sweep moves all parts half way there,
+// so that neither host of a pair is preferred. It is NaN where a host's pairs are too few.
+func (t *pairTable) parts() []float64 {
+	var all []float64
+	for _, q := range t.pairs {
+		if !math.IsNaN(q.latency) {
+			all = append(all, q.latency)
+		}
+	}
+	part := slices.Repeat([]float64{stats.Median(all) / 2}, len(t.names))
+	next := slices.Clone(part)
+	var left []float64
+	for range sweeps {
+		moved := 0.0
+		for h, pairs := range t.near {
+			left = left[:0]
+			for _, i := range pairs {
+				if q := t.pairs[i]; !math.IsNaN(q.latency) {
+					left = append(left, q.latency-part[q.a+q.b-h])
+				}
+			}
+			if len(left) > 0 {
+				slices.Sort(left)
+				next[h] = (part[h] + stats.SortedQuantile(left, 0.5)) / 2
+				moved = math.Max(moved, math.Abs(next[h]-part[h])/part[h])
+			}
+		}
+		part, next = next, part
+		if moved < settled {
+			break
+		}
+	}
+	for h, pairs := range t.near {
+		n := 0
+		for _, i := range pairs {
+			if !math.IsNaN(t.pairs[i].latency) {
+				n++
+			}
+		}
+		if n < minPairs {
+			part[h] = math.NaN()
+		}
+	}
+	return part
+}
+
+// best returns each host's rate: the best of its pairs. A pair is as slow as the slower of its hosts, and some partner
+// is not slow.
+func (t *pairTable) best() []float64 {
+	out := slices.Repeat([]float64{math.NaN()}, len(t.names))
+	for h, pairs := range t.near {
+		if len(pairs) < minPairs {
+			continue
+		}
+		for _, i := range pairs {
+			if r := t.pairs[i].rate; !(r <= out[h]) && !math.IsNaN(r) {
+				out[h] = r
+			}
+		}
+	}
+	return out
 }

@@ -12,14 +12,12 @@ import (
 	"calib/internal/units"
 )
 
-// Verdicts on a run.
 const (
 	good   = "GOOD RUN"
 	usable = "USABLE RUN"
 	poor   = "POOR RUN"
 )
 
-// Summary is what a reader must see of a run, on one screen.
 type Summary struct {
 	Run      string   // its name
 	Verdict  string   // GOOD RUN, USABLE RUN or POOR RUN
@@ -51,7 +49,6 @@ func SummaryOf(p *params.Params, dir string, took time.Duration) Summary {
 	return s
 }
 
-// reading is a row of the summary.
 type reading struct {
 	what string
 	name string // in params.json; "" is none
@@ -248,7 +245,6 @@ var spoilers = []struct {
 // minRounds are behind an interval: five medians have none of 95%.
 const minRounds = 6
 
-// spoiled says what spoiled a run, each thing once.
 func spoiled(p *params.Params) (out []string) {
 	if n := p.Run.Rounds; n < minRounds {
 		out = append(out, fmt.Sprintf("%s, and intervals need %d. Give more time: --budget 2m.", units.Plural(int64(n), "round"), minRounds))

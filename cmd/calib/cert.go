@@ -3,7 +3,6 @@ package main
 import (
 	"crypto/x509"
 	"fmt"
-	"io"
 	"strings"
 	"time"
 
@@ -14,7 +13,6 @@ import (
 	"calib/internal/exit"
 )
 
-// certCommand is calib cert.
 func certCommand() *cli.Command {
 	ca := &cli.StringFlag{Name: "ca", Required: true, Usage: "`DIR` of the certificate authority, which calib cert init has made"}
 	return &cli.Command{
@@ -44,7 +42,6 @@ func certCommand() *cli.Command {
 	}
 }
 
-// certificate is one that was issued, as it is shown.
 type certificate struct {
 	Name    string     `json:"name"`
 	Role    certs.Role `json:"role"`
@@ -52,8 +49,7 @@ type certificate struct {
 	Serial  string     `json:"serial"`
 	Until   time.Time  `json:"until"`
 	Revoked bool       `json:"revoked,omitempty"`
-	// Dir is where its key is, for one that was made just now.
-	Dir string `json:"dir,omitempty"`
+	Dir     string     `json:"dir,omitempty"` // where its key is, for one that was made just now
 }
 
 func describeCert(c *x509.Certificate) certificate {
@@ -73,12 +69,9 @@ func initCA(c *cli.Context) error {
 	if err != nil {
 		return fmt.Errorf("cert init: %w", err)
 	}
-	return command.Answer(c, "cert init", map[string]string{"dir": dir, "crl": a.RevocationList()}, func(w io.Writer) error {
-		return command.Lines(w, []string{
-			"The certificate authority is in " + dir + ". Whoever can read it can use every daemon.",
-			"Next: calib cert issue --ca " + dir + " --agent HOST OUT",
-		})
-	})
+	return command.AnswerLines(c, "cert init", map[string]string{"dir": dir, "crl": a.RevocationList()},
+		"The certificate authority is in "+dir+". Whoever can read it can use every daemon.",
+		"Next: calib cert issue --ca "+dir+" --agent HOST OUT")
 }
 
 func issueCert(c *cli.Context) error {
@@ -87,37 +80,31 @@ func issueCert(c *cli.Context) error {
 		return err
 	}
 	r := certs.Request{Name: c.String("coordinator"), Role: certs.Coordinator, Life: time.Duration(c.Int("days")) * 24 * time.Hour}
-	if host := c.String("agent"); host != "" {
-		if r.Name != "" {
-			return exit.Usagef("cert issue: give --agent or --coordinator: one certificate does not do for both")
-		}
-		r.Name, r.Role, r.Addrs = host, certs.Agent, append([]string{host}, c.StringSlice("addr")...)
-	} else if len(c.StringSlice("addr")) > 0 {
+	use := "calib run --hosts hosts.txt --cert " + out
+	host, addrs := c.String("agent"), c.StringSlice("addr")
+	switch {
+	case host != "" && r.Name != "":
+		return exit.Usagef("cert issue: give --agent or --coordinator: one certificate does not do for both")
+	case host != "":
+		r.Name, r.Role, r.Addrs = host, certs.Agent, append([]string{host}, addrs...)
+		use = "on " + host + ": calib agent --listen " + host + ":7433 --cert " + out
+	case len(addrs) > 0:
 		return exit.Usagef("cert issue: --addr is for --agent: nobody connects to a coordinator")
-	}
-	if r.Name == "" {
+	case r.Name == "":
 		return exit.Usagef("cert issue: give --agent HOST or --coordinator NAME")
 	}
+	var made *x509.Certificate
 	a, err := certs.Open(c.String("ca"))
-	if err != nil {
-		return fmt.Errorf("cert issue: %w", err)
+	if err == nil {
+		made, err = a.Issue(r, out, time.Now())
 	}
-	made, err := a.Issue(r, out, time.Now())
 	if err != nil {
 		return fmt.Errorf("cert issue: %w", err)
 	}
 	shown := describeCert(made)
 	shown.Dir = out
-	return command.Answer(c, "cert issue", shown, func(w io.Writer) error {
-		use := "calib run --hosts hosts.txt --cert " + out
-		if r.Role == certs.Agent {
-			use = "on " + r.Name + ": calib agent --listen " + r.Name + ":7433 --cert " + out
-		}
-		return command.Lines(w, []string{
-			fmt.Sprintf("%s: a certificate for the %s %s, serial %s, until %s", out, r.Role, r.Name, shown.Serial, shown.Until.Format(time.DateOnly)),
-			"Next: " + use,
-		})
-	})
+	return command.AnswerLines(c, "cert issue", shown, fmt.Sprintf("%s: a certificate for the %s %s, serial %s, until %s", out, r.Role, r.Name,
+		shown.Serial, shown.Until.Format(time.DateOnly)), "Next: "+use)
 }
 
 func revokeCert(c *cli.Context) error {
@@ -125,11 +112,11 @@ func revokeCert(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	var found []*x509.Certificate
 	a, err := certs.Open(c.String("ca"))
-	if err != nil {
-		return fmt.Errorf("cert revoke: %w", err)
+	if err == nil {
+		found, err = a.Revoke(name, time.Now())
 	}
-	found, err := a.Revoke(name, time.Now())
 	if err != nil {
 		return fmt.Errorf("cert revoke: %w", err)
 	}
@@ -141,23 +128,23 @@ func revokeCert(c *cli.Context) error {
 		shown = append(shown, d)
 		lines = append(lines, fmt.Sprintf("revoked: the %s %s, serial %s", d.Role, d.Name, d.Serial))
 	}
-	lines = append(lines, "It holds where the list is: copy "+a.RevocationList()+" into the --cert directory of every daemon and user. Daemons read it again by themselves.")
-	return command.Answer(c, "cert revoke", shown, func(w io.Writer) error { return command.Lines(w, lines) })
+	return command.AnswerLines(c, "cert revoke", shown, append(lines, "It holds where the list is: copy "+a.RevocationList()+
+		" into the --cert directory of every daemon and user. Daemons read it again by themselves.")...)
 }
 
 func listCerts(c *cli.Context) error {
 	if err := command.NoArgs(c); err != nil {
 		return err
 	}
+	var all []*x509.Certificate
+	var revoked func(*x509.Certificate) bool
 	a, err := certs.Open(c.String("ca"))
-	if err != nil {
-		return fmt.Errorf("cert list: %w", err)
+	if err == nil {
+		all, err = a.Issued()
 	}
-	all, err := a.Issued()
-	if err != nil {
-		return fmt.Errorf("cert list: %w", err)
+	if err == nil {
+		revoked, err = a.Revoked()
 	}
-	revoked, err := a.Revoked()
 	if err != nil {
 		return fmt.Errorf("cert list: %w", err)
 	}
@@ -167,11 +154,10 @@ func listCerts(c *cli.Context) error {
 		d.Revoked = revoked(x)
 		shown = append(shown, d)
 	}
-	return command.Answer(c, "cert list", shown, func(w io.Writer) error {
-		t := command.NewTable(w, "role", "name", "addresses", "until", "revoked", "serial")
+	headings := []string{"role", "name", "addresses", "until", "revoked", "serial"}
+	return command.AnswerTable(c, "cert list", shown, headings, func(t command.Table) {
 		for _, d := range shown {
 			t.Row(string(d.Role), d.Name, strings.Join(d.Addrs, " "), d.Until.Format(time.DateOnly), d.Revoked, d.Serial)
 		}
-		return t.Flush()
 	})
 }

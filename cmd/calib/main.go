@@ -1,7 +1,7 @@
 // Command calib measures the network of a cluster and fits the parameters of published cost models to it.
 //
 // This package lists the commands, handles signals and returns exit codes. The commands are in the packages below
-// internal, one file for each verb: flags, files and wiring. What they call is in the packages of the module.
+// internal and beside this file: flags, files and wiring. What they call is in the packages of the module.
 package main
 
 import (
@@ -29,10 +29,13 @@ func main() {
 
 // execute runs one command line and returns its exit code; README.md lists them.
 func execute(args []string) int {
-	if completionBehindDashes(args) {
-		return exit.OK // offers nothing
+	completing := strings.TrimLeft(args[len(args)-1], "-") == cli.BashCompletionFlag.Names()[0]
+	if completing && slices.Contains(args, "--") {
+		return exit.OK // offers nothing: the cli library would not complete the command but run it
 	}
-	args = command.HelpFlag(args)
+	if len(args) > 1 && args[1] == "help" { // calib help COMMAND…
+		args = append(append(args[:1:1], args[2:]...), "--help")
+	}
 	ctx, stop := command.Interruptible(os.Stderr)
 	defer stop()
 	app := newApp()
@@ -49,17 +52,25 @@ func newApp() *cli.App {
 		Usage:   "measure a cluster's network and calibrate communication cost models",
 		Version: machine.Version(),
 		Writer:  &units.PrintableWriter{To: os.Stdout}, ErrWriter: &units.PrintableWriter{To: os.Stderr},
-		Flags: rootFlags(),
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "version", Aliases: []string{"v"}, Usage: "print the version and how it was built", DisableDefaultText: true},
+			&cli.BoolFlag{Name: "json", Usage: "with --version: print one JSON document", DisableDefaultText: true},
+		},
 		Description: "calib run --local 4         calibrate four agents on this machine\n" +
 			"calib run --hosts hosts.txt  calibrate a cluster; needs nothing but ssh\n" +
 			"Exit codes: 0 done, 1 failed, 2 wrong use, 3 regression, 4 partial (saved), 5 inconclusive, 130 interrupted (saved).",
 		DisableSliceFlagSeparator: true, // a host range holds commas: node[01-03,7]
 		EnableBashCompletion:      true,
 		HideHelpCommand:           true,
-		HideVersion:               true, // rootFlags has it
-		Before:                    checkRoot,
-		ExitErrHandler:            func(*cli.Context, error) {}, // execute decides the exit code
-		OnUsageError:              usageError,
+		HideVersion:               true, // Flags has it
+		Before: func(c *cli.Context) error {
+			if c.Bool("json") && !c.Bool("version") { // it would do nothing
+				return exit.Usagef("--json before the verb: write it behind, as in calib run --json")
+			}
+			return nil
+		},
+		ExitErrHandler: func(*cli.Context, error) {}, // execute decides the exit code
+		OnUsageError:   usageError,
 		Commands: withUsage([]*cli.Command{
 			measuring.RunCommand(), measuring.MeasureCommand(), results.FitCommand(), results.ReportCommand(), measuring.PlanCommand(), measuring.DoctorCommand(),
 			measuring.ValidateCommand(), measuring.SelfcheckCommand(), results.PredictCommand(), results.ExportCommand(), results.ImportCommand(), results.CompareCommand(), results.GateCommand(), history.Command(), history.BaselineCommand(),

@@ -17,7 +17,6 @@ const (
 	Interrupted  = 130
 )
 
-// ErrInterrupted is how something ends that was interrupted.
 var ErrInterrupted = errors.New("interrupted")
 
 // Error is an error with an exit code. A silent one has been reported to the user already.
@@ -31,10 +30,8 @@ func (e *Error) Error() string { return e.Err.Error() }
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// With gives err an exit code.
 func With(code int, err error) error { return &Error{Code: code, Err: err} }
 
-// Usagef is an error of wrong use.
 func Usagef(format string, args ...any) error { return With(Usage, fmt.Errorf(format, args...)) }
 
 // CodeOf returns the exit code of an error: its own, or Failed.

@@ -9,6 +9,7 @@ import (
 	"bufio"
 	"cmp"
 	"crypto/sha256"
+	"encoding/csv"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -17,7 +18,11 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"syscall"
+
+	"calib/internal/units"
 )
 
 // Write writes a file that the user has named. A regular file is replaced, through links that lead to it. A character
@@ -50,7 +55,6 @@ func writeTo(f *os.File, write func(io.Writer) error) error {
 	return cmp.Or(write(b), b.Flush())
 }
 
-// failed is an error of writing path.
 func failed(path string, err error) error {
 	if errors.Is(err, syscall.ENXIO) {
 		err = errors.New("nobody reads it; start what reads it first, or choose another file")
@@ -145,7 +149,6 @@ func Read(path string, limit int64) ([]byte, error) {
 	return b, err
 }
 
-// kinds names what is no regular file.
 var kinds = map[fs.FileMode]string{fs.ModeDir: "a directory", fs.ModeSymlink: "a symbolic link", fs.ModeNamedPipe: "a FIFO",
 	fs.ModeSocket: "a socket", fs.ModeDevice | fs.ModeCharDevice: "a character device", fs.ModeDevice: "a block device"}
 
@@ -164,4 +167,42 @@ func SHA256First(path string, most int64) (sum string, size int64, err error) {
 		return "", 0, fmt.Errorf("read %s: %w", path, err)
 	}
 	return hex.EncodeToString(h.Sum(nil)), size, nil
+}
+
+// Sheet writes tables as CSV that people open in a spreadsheet. A text there must stay text: a spreadsheet takes a cell
+// that begins with =, +, -, @, a tab or a carriage return for a formula and computes it, and the names of hosts, runs
+// and labels come from files of other people. Source: OWASP, CSV Injection.
+type Sheet struct{ *csv.Writer }
+
+func NewSheet(w io.Writer) Sheet { return Sheet{csv.NewWriter(w)} }
+
+func (w Sheet) Write(row []string) error {
+	cells := make([]string, len(row))
+	for i, s := range row {
+		cells[i] = cell(s)
+	}
+	return w.Writer.Write(cells)
+}
+
+func (w Sheet) WriteAll(rows [][]string) error {
+	for _, row := range rows {
+		if err := w.Write(row); err != nil {
+			return err
+		}
+	}
+	w.Flush()
+	return w.Error()
+}
+
+// cell is s as a spreadsheet reads it for text: with ' before it, where it would begin a formula, and without
+// characters that control. Numbers stay as they are.
+func cell(s string) string {
+	s = units.Printable(s)
+	if s == "" || !strings.ContainsRune("=+-@\t", rune(s[0])) {
+		return s
+	}
+	if _, err := strconv.ParseFloat(s, 64); err == nil {
+		return s
+	}
+	return "'" + s
 }

@@ -13,7 +13,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
 
 	"calib/internal/params"
 )
@@ -33,7 +37,6 @@ var (
 	ErrInvalid   = errors.New("cannot be stored")
 )
 
-// Entry is a stored run.
 type Entry struct {
 	ID      string    `json:"id"`
 	Started time.Time `json:"started"` // UTC
@@ -53,7 +56,6 @@ type Record struct {
 	Measured
 }
 
-// Measured is how a run was measured.
 type Measured struct {
 	Detail json.RawMessage // of its run.json: the plan in full; nil where it is not known
 	Took   time.Duration   // from its start to its end
@@ -74,10 +76,8 @@ type Store struct {
 	now  func() time.Time
 }
 
-// Path returns the file.
 func (s *Store) Path() string { return s.path }
 
-// Close closes the file.
 func (s *Store) Close() error { return s.db.Close() }
 
 // nanos is a time in the form in which it is stored.
@@ -86,7 +86,6 @@ func nanos(t time.Time) int64 { return t.UnixNano() }
 // moment reads such a time from a column.
 type moment struct{ to *time.Time }
 
-// Scan implements sql.Scanner.
 func (m moment) Scan(column any) error {
 	ns, ok := column.(int64)
 	if !ok {
@@ -121,4 +120,56 @@ func collect[T any](ctx context.Context, s *Store, what string, columns func(*T)
 		out = append(out, v)
 	}
 	return out, s.wrap(what, rows.Err())
+}
+
+// primary returns the primary result code of an error of SQLite, or 0.
+func primary(err error) int {
+	var e *sqlite.Error
+	if errors.As(err, &e) {
+		return e.Code() & 0xff
+	}
+	return 0
+}
+
+// wrap says what was attempted on which store, and what can be done about it.
+func (s *Store) wrap(what string, err error) error {
+	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	if c, ok := classes[primary(err)]; ok {
+		return fmt.Errorf("history %s: %s: %w (%w); %s", s.path, what, c.class, cause{err}, c.hint)
+	}
+	return fmt.Errorf("history %s: %s: %w", s.path, what, err)
+}
+
+// classes are the classes of errors of SQLite, and hints what to do about them.
+var classes = map[int]struct {
+	class error
+	hint  string
+}{
+	sqlite3.SQLITE_NOTADB:   {ErrNotStore, "give another file as --store"},
+	sqlite3.SQLITE_CORRUPT:  {ErrDamaged, "move it away and add the runs again, or let sqlite3's .recover save what can be read"},
+	sqlite3.SQLITE_READONLY: {ErrReadOnly, "give a --store in a directory that this user may write to"},
+	sqlite3.SQLITE_PERM:     {ErrReadOnly, "give a --store in a directory that this user may write to"},
+	sqlite3.SQLITE_CANTOPEN: {ErrReadOnly, "is its directory there, and may this user write to it?"},
+	sqlite3.SQLITE_FULL:     {ErrFull, "nothing was changed; free some space and do it again"},
+	sqlite3.SQLITE_BUSY:     {ErrBusy, "nothing was changed; do it again when that has ended"},
+	sqlite3.SQLITE_LOCKED:   {ErrBusy, "nothing was changed; do it again when that has ended"},
+}
+
+// cause is an error of SQLite without the library's repetition of itself.
+type cause struct{ err error }
+
+func (c cause) Unwrap() error { return c.err }
+
+func (c cause) Error() string {
+	var e *sqlite.Error
+	if !errors.As(c.err, &e) || primary(e) == 0 {
+		return c.err.Error()
+	}
+	text := e.Error()
+	if i := strings.LastIndex(text, ": "); i >= 0 {
+		text = text[i+2:]
+	}
+	return text
 }

@@ -1,6 +1,7 @@
 package history
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -13,7 +14,6 @@ import (
 	"calib/internal/units"
 )
 
-// Baseline is a named set of runs to compare others with.
 type Baseline struct {
 	Name  string    `json:"name"`
 	Note  string    `json:"note,omitempty"`
@@ -26,46 +26,37 @@ type Baseline struct {
 // run that is not stored is ErrNotFound; a name that could not be given on a command line, or no runs, ErrInvalid.
 func (s *Store) SetBaseline(ctx context.Context, b Baseline, noise []byte) error {
 	return s.change(ctx, "set baseline "+b.Name, func(tx *sql.Tx) error {
-		if err := b.check(); err != nil {
-			return fmt.Errorf("%w: %w", ErrInvalid, err)
+		switch text := b.Name + b.Note; {
+		case b.Name == "" || strings.HasPrefix(b.Name, "-") || len(b.Name) > maxWord:
+			return fmt.Errorf("%w: baseline name %.60q: want a word that does not begin with -", ErrInvalid, b.Name)
+		case units.OneLine(text) != text:
+			return fmt.Errorf("%w: baseline name %q, note %q: characters that cannot be printed", ErrInvalid, b.Name, b.Note)
+		case len(b.Runs) == 0:
+			return fmt.Errorf("%w: a baseline without runs", ErrInvalid)
 		}
 		var key int64
 		err := tx.QueryRowContext(ctx, `INSERT INTO baselines (name, note, made, noise) VALUES (?, ?, ?, ?)
 			ON CONFLICT (name) DO UPDATE SET note = excluded.note, made = excluded.made, noise = excluded.noise RETURNING key`,
 			b.Name, b.Note, nanos(s.now()), noise).Scan(&key)
-		if err != nil {
-			return err
+		if err == nil {
+			_, err = tx.ExecContext(ctx, "DELETE FROM baseline_runs WHERE baseline = ?", key)
 		}
-		if _, err := tx.ExecContext(ctx, "DELETE FROM baseline_runs WHERE baseline = ?", key); err != nil {
+		if err != nil {
 			return err
 		}
 		for _, id := range b.Runs {
 			run, _, err := rowOf(ctx, tx, id)
-			if err != nil {
-				return err
+			if err == nil {
+				_, err = tx.ExecContext(ctx, "INSERT OR IGNORE INTO baseline_runs (baseline, run) VALUES (?, ?)", key, run)
 			}
-			_, err = tx.ExecContext(ctx, "INSERT OR IGNORE INTO baseline_runs (baseline, run) VALUES (?, ?)", key, run)
 			if err != nil {
 				return err
 			}
 		}
-		return s.note(ctx, tx, Event{Kind: EventBaseline, Subject: b.Name, Detail: fmt.Sprintf("%d runs", len(b.Runs))})
+		return s.note(ctx, tx, EventBaseline, b.Name, fmt.Sprintf("%d runs", len(b.Runs)))
 	})
 }
 
-func (b Baseline) check() error {
-	switch {
-	case b.Name == "" || strings.HasPrefix(b.Name, "-") || len(b.Name) > maxWord:
-		return fmt.Errorf("baseline name %.60q: want a word that does not begin with -", b.Name)
-	case units.OneLine(b.Name+b.Note) != b.Name+b.Note:
-		return fmt.Errorf("baseline name %q, note %q: characters that cannot be printed", b.Name, b.Note)
-	case len(b.Runs) == 0:
-		return errors.New("a baseline without runs")
-	}
-	return nil
-}
-
-// Baselines lists all by name.
 func (s *Store) Baselines(ctx context.Context) ([]Baseline, error) {
 	out, err := collect(ctx, s, "list the baselines", func(b *Baseline) []any {
 		return []any{&b.Name, &b.Note, moment{&b.Made}, &b.Noise}
@@ -80,7 +71,6 @@ func (s *Store) Baselines(ctx context.Context) ([]Baseline, error) {
 	return out, err
 }
 
-// Baseline returns one, or ErrNotFound.
 func (s *Store) Baseline(ctx context.Context, name string) (Baseline, error) {
 	all, err := s.Baselines(ctx)
 	if err != nil {
@@ -108,23 +98,23 @@ func (s *Store) Noise(ctx context.Context, name string) (noise []byte, err error
 
 // RemoveBaseline removes a baseline and leaves its runs, or is ErrNotFound.
 func (s *Store) RemoveBaseline(ctx context.Context, name string) error {
-	return s.change(ctx, "remove baseline "+name, func(tx *sql.Tx) error {
-		if err := deleted(tx.ExecContext(ctx, "DELETE FROM baselines WHERE name = ?", name)); err != nil {
-			return err
-		}
-		return s.note(ctx, tx, Event{Kind: EventNoBaseline, Subject: name})
-	})
+	return s.remove(ctx, "remove baseline "+name, "DELETE FROM baselines WHERE name = ?", name, EventNoBaseline)
 }
 
-// deleted is ErrNotFound where a statement has deleted nothing.
-func deleted(res sql.Result, err error) error {
-	if err != nil {
-		return err
-	}
-	if n, err := res.RowsAffected(); err != nil || n > 0 {
-		return err
-	}
-	return ErrNotFound
+// remove deletes what a statement names, or is ErrNotFound.
+func (s *Store) remove(ctx context.Context, what, statement, name, kind string) error {
+	return s.change(ctx, what, func(tx *sql.Tx) error {
+		res, err := tx.ExecContext(ctx, statement, name)
+		if err != nil {
+			return err
+		}
+		if n, err := res.RowsAffected(); err != nil {
+			return err
+		} else if n == 0 {
+			return ErrNotFound
+		}
+		return s.note(ctx, tx, kind, name, "")
+	})
 }
 
 // Ack is an acknowledgement: it says that a change of level is known, and why it came. The change begins with a run; it
@@ -140,34 +130,20 @@ type Ack struct {
 	Made   time.Time `json:"made"` // UTC
 }
 
-// Covers reports whether a is about the metric f.
 func (a Ack) Covers(f Followed) bool {
 	return (a.Metric == "" || f.Named(a.Metric)) && (a.Link == "" || a.Link == f.Link())
-}
-
-// subject names what a is about, for the log.
-func (a Ack) subject() string {
-	what := "all metrics"
-	if a.Metric != "" {
-		what = a.Metric
-	}
-	if a.Link != "" {
-		what += " of " + a.Link
-	}
-	return what + " from run " + a.Run
 }
 
 // Acknowledge stores an acknowledgement and returns it with its ID, At and Made set. A run that is not stored is
 // ErrNotFound, no reason ErrInvalid.
 func (s *Store) Acknowledge(ctx context.Context, a Ack) (Ack, error) {
-	err := s.change(ctx, "acknowledge", func(tx *sql.Tx) error {
+	err := s.change(ctx, "acknowledge", func(tx *sql.Tx) (err error) {
 		switch text := a.Metric + a.Link + a.Reason + a.Who; {
 		case strings.TrimSpace(a.Reason) == "":
 			return fmt.Errorf("%w: no reason: say what was changed", ErrInvalid)
 		case len(text) > maxWord || units.OneLine(text) != text:
 			return fmt.Errorf("%w: longer than %d bytes, or with control characters", ErrInvalid, maxWord)
 		}
-		var err error
 		if _, a.At, err = rowOf(ctx, tx, a.Run); err != nil {
 			return err
 		}
@@ -178,7 +154,11 @@ func (s *Store) Acknowledge(ctx context.Context, a Ack) (Ack, error) {
 		if err != nil {
 			return err
 		}
-		return s.note(ctx, tx, Event{Kind: EventAck, Subject: a.subject(), Detail: a.Reason})
+		subject := cmp.Or(a.Metric, "all metrics")
+		if a.Link != "" {
+			subject += " of " + a.Link
+		}
+		return s.note(ctx, tx, EventAck, subject+" from run "+a.Run, a.Reason)
 	})
 	return a, err
 }
@@ -192,15 +172,10 @@ func (s *Store) Acks(ctx context.Context) ([]Ack, error) {
 
 // Unacknowledge withdraws one, or is ErrNotFound.
 func (s *Store) Unacknowledge(ctx context.Context, id int64) error {
-	return s.change(ctx, "withdraw acknowledgement "+strconv.FormatInt(id, 10), func(tx *sql.Tx) error {
-		if err := deleted(tx.ExecContext(ctx, "DELETE FROM acks WHERE key = ?", id)); err != nil {
-			return err
-		}
-		return s.note(ctx, tx, Event{Kind: EventNoAck, Subject: strconv.FormatInt(id, 10)})
-	})
+	name := strconv.FormatInt(id, 10)
+	return s.remove(ctx, "withdraw acknowledgement "+name, "DELETE FROM acks WHERE key = CAST(? AS INTEGER)", name, EventNoAck)
 }
 
-// Kinds of an Event.
 const (
 	EventAdded      = "added"
 	EventRemoved    = "removed"
@@ -210,7 +185,6 @@ const (
 	EventNoAck      = "acknowledgement withdrawn"
 )
 
-// Event is one thing that was done to a store.
 type Event struct {
 	ID      int64     `json:"id"`
 	At      time.Time `json:"at"` // UTC
@@ -220,9 +194,8 @@ type Event struct {
 }
 
 // note appends to the log, within the transaction that it describes.
-func (s *Store) note(ctx context.Context, tx *sql.Tx, e Event) error {
-	_, err := tx.ExecContext(ctx, "INSERT INTO events (at, kind, subject, detail) VALUES (?, ?, ?, ?)",
-		nanos(s.now()), e.Kind, e.Subject, e.Detail)
+func (s *Store) note(ctx context.Context, tx *sql.Tx, kind, subject, detail string) error {
+	_, err := tx.ExecContext(ctx, "INSERT INTO events (at, kind, subject, detail) VALUES (?, ?, ?, ?)", nanos(s.now()), kind, subject, detail)
 	return err
 }
 

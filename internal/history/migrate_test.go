@@ -1,6 +1,8 @@
 package history
 
 import (
+	"bytes"
+	"compress/gzip"
 	"encoding/binary"
 	"errors"
 	"math"
@@ -279,4 +281,12 @@ func TestRenamedMetric(t *testing.T) {
 	if named("identity_hku") || !named("identity_cluster") {
 		t.Errorf("metrics are %v", metrics)
 	}
+}
+
+func compress(b []byte) ([]byte, error) {
+	var out bytes.Buffer
+	z := gzip.NewWriter(&out)
+	_, err := z.Write(b)
+	err = errors.Join(err, z.Close())
+	return out.Bytes(), err
 }

@@ -3,9 +3,12 @@ package history
 import (
 	"context"
 	"database/sql"
+	"embed"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -46,7 +49,8 @@ func OpenExisting(ctx context.Context, path string) (*Store, error) {
 
 func open(ctx context.Context, path string) (*Store, error) {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("history %s: %w: it is a %s; give a file as --store", path, ErrNotStore, kind(info.Mode()))
+		kind := map[bool]string{true: "directory", false: "device or pipe"}[info.IsDir()]
+		return nil, fmt.Errorf("history %s: %w: it is a %s; give a file as --store", path, ErrNotStore, kind)
 	}
 	s, err := connect(path, "mode=rwc")
 	if err != nil {
@@ -69,21 +73,11 @@ func open(ctx context.Context, path string) (*Store, error) {
 	return s, nil
 }
 
-func kind(m fs.FileMode) string {
-	if m.IsDir() {
-		return "directory"
-	}
-	return "device or pipe"
-}
-
 // atRest reports whether all of a store is in its one file, so that it can be read without writing.
 func atRest(path string) bool {
 	info, err := os.Stat(path)
-	if err != nil || info.Size() == 0 {
-		return false
-	}
-	log, err := os.Stat(path + "-wal")
-	return errors.Is(err, fs.ErrNotExist) || err == nil && log.Size() == 0
+	log, logErr := os.Stat(path + "-wal")
+	return err == nil && info.Size() > 0 && (errors.Is(logErr, fs.ErrNotExist) || logErr == nil && log.Size() == 0)
 }
 
 // connect prepares connections to the file; nothing is read yet.
@@ -143,18 +137,14 @@ func (s *Store) claim(ctx context.Context) error {
 	case err != nil:
 		return err
 	case !ours && !empty:
-		return fmt.Errorf("history %s: %w: it is the database of another program; give another file as --store",
-			s.path, ErrNotStore)
+		return fmt.Errorf("history %s: %w: it is the database of another program; give another file as --store", s.path, ErrNotStore)
 	case !ours:
 		if _, err := s.db.ExecContext(ctx, "PRAGMA application_id = "+strconv.Itoa(application)); err != nil {
 			return s.wrap("make the store", err)
 		}
 	}
 	var mode string
-	if err := s.db.QueryRowContext(ctx, "PRAGMA journal_mode = WAL").Scan(&mode); err != nil {
-		return s.wrap("open", err)
-	}
-	return nil
+	return s.wrap("open", s.db.QueryRowContext(ctx, "PRAGMA journal_mode = WAL").Scan(&mode))
 }
 
 func (s *Store) identify(ctx context.Context) (ours, empty bool, err error) {
@@ -177,5 +167,106 @@ func (s *Store) verify(ctx context.Context) error {
 	if err == nil && older {
 		err = fmt.Errorf("history %s: %w, and it must be brought up to date first", s.path, ErrReadOnly)
 	}
+	return err
+}
+
+//go:embed migrations/*.sql
+var migrations embed.FS
+
+// unpackVersion is the step that is not in the directory migrations. Step 5 is no longer there: it filled the tiles
+// that this one empties.
+const unpackVersion = 7
+
+func (s *Store) provider() (*goose.Provider, error) {
+	files, err := fs.Sub(migrations, "migrations")
+	if err != nil {
+		return nil, err
+	}
+	p, err := goose.NewProvider(goose.DialectSQLite3, s.db, files, goose.WithLogger(goose.NopLogger()), goose.WithDisableGlobalRegistry(true),
+		goose.WithGoMigrations(goose.NewGoMigration(unpackVersion, &goose.GoFunc{RunTx: unpack}, nil)))
+	if err != nil {
+		err = fmt.Errorf("history %s: migrations: %w", s.path, err)
+	}
+	return p, err
+}
+
+// A store before version 4 has this table already.
+const makeReadings = `
+	CREATE TABLE IF NOT EXISTS readings (
+		metric  INTEGER NOT NULL REFERENCES metrics (key),
+		started INTEGER NOT NULL,
+		run     INTEGER NOT NULL,
+		value   REAL    NOT NULL,
+		lo      REAL,
+		hi      REAL,
+		PRIMARY KEY (metric, started, run),
+		FOREIGN KEY (started, run) REFERENCES runs (started, key) ON DELETE CASCADE
+	) STRICT, WITHOUT ROWID;`
+
+// The hosts of a link are named in its metrics; they are empty for the whole network. Hosts and environment of a run
+// are in its params.json only.
+const dropTiles = `
+	CREATE INDEX IF NOT EXISTS readings_of_run ON readings (started, run);
+	DROP TABLE tiles;
+	UPDATE metrics SET runs = (SELECT count(*) FROM readings WHERE metric = key);
+	ALTER TABLE metrics DROP COLUMN first;
+	ALTER TABLE metrics DROP COLUMN last;
+	ALTER TABLE metrics ADD COLUMN sender TEXT NOT NULL DEFAULT '';
+	ALTER TABLE metrics ADD COLUMN receiver TEXT NOT NULL DEFAULT '';
+	UPDATE metrics SET (sender, receiver) = (SELECT sender.name, receiver.name FROM links
+		JOIN hosts AS sender ON sender.key = links.sender JOIN hosts AS receiver ON receiver.key = links.receiver
+		WHERE links.key = link) WHERE link IS NOT NULL;
+	DROP INDEX metrics_named;
+	ALTER TABLE metrics DROP COLUMN link;
+	CREATE UNIQUE INDEX metrics_named ON metrics (name, sender, receiver, unit);
+	DROP TABLE links;
+	DROP TABLE hosts;
+	ALTER TABLE runs DROP COLUMN cluster;
+	DROP TABLE clusters;`
+
+// unpack moves the numbers of all runs from tiles to readings, a row for each. A tile holds the numbers of one run, of
+// metrics whose keys are 32*strip and the slot of the number. Each is a byte of its slot, its value in 8 bytes, the
+// lowest first, and, where 0x80 is set in the first byte, the bounds of its interval.
+func unpack(ctx context.Context, tx *sql.Tx) (err error) {
+	if _, err := tx.ExecContext(ctx, makeReadings); err != nil {
+		return err
+	}
+	insert, err := tx.PrepareContext(ctx, addReading)
+	if err != nil {
+		return err
+	}
+	rows, err := tx.QueryContext(ctx, "SELECT strip, started, run, numbers FROM tiles")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	for rows.Next() {
+		var strip, started, run int64
+		var tile sql.RawBytes
+		if err := rows.Scan(&strip, &started, &run, &tile); err != nil {
+			return err
+		}
+		for len(tile) > 0 {
+			slot, floats := int64(tile[0]&0x7f), 1
+			if tile[0]&0x80 != 0 {
+				floats = 3
+			}
+			if slot >= 32 || len(tile) < 1+8*floats {
+				return fmt.Errorf("%w: numbers of a run cannot be read", ErrDamaged)
+			}
+			var number [3]any // value, lo, hi
+			for i := range floats {
+				number[i] = math.Float64frombits(binary.LittleEndian.Uint64(tile[1+8*i:]))
+			}
+			if _, err := insert.ExecContext(ctx, 32*strip+slot, started, run, number[0], number[1], number[2]); err != nil {
+				return err
+			}
+			tile = tile[1+8*floats:]
+		}
+	}
+	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
+		return err
+	}
+	_, err = tx.ExecContext(ctx, dropTiles)
 	return err
 }

@@ -14,7 +14,6 @@ import (
 // tell whether its times are half or the whole of a round trip, so Options.Time must.
 var csvUnits = map[string]float64{"s": 1, "seconds": 1, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
 
-// maxRound bounds the rounds of a table.
 const maxRound = 1 << 20
 
 func looksCSV(t text) bool {
@@ -66,7 +65,6 @@ func readCSV(t text, c *collector) {
 	}
 }
 
-// csvHeading finds the columns.
 func (c *collector) csvHeading(line string) csvColumns {
 	names := columnsOf(line)
 	find := func(name string) int { return slices.Index(names, name) }

@@ -16,7 +16,6 @@ var (
 	imbVersion   = regexp.MustCompile(`^#\s*Intel\s*\(R\) MPI Benchmarks\s+(.*?)\s*(?:,.*)?$`)
 )
 
-// imbTables are the benchmarks that are read.
 var imbTables = []string{"PingPong", "PingPing", "Sendrecv"}
 
 func looksIMB(t text) bool {

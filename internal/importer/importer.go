@@ -24,7 +24,6 @@ import (
 	"calib/internal/dataset/names"
 )
 
-// maxInput bounds one file [B].
 const maxInput = 256 << 20
 
 // Experiment is that of samples which no experiment of calib measures; their phase names the tool's benchmark.
@@ -39,7 +38,6 @@ const (
 // ErrFormat reports input that is not in the format. The message names file and line.
 var ErrFormat = errors.New("not readable")
 
-// Options of Read.
 type Options struct {
 	Format string    // one of Formats
 	File   string    // name of the input in errors and notes
@@ -48,7 +46,6 @@ type Options struct {
 	Hosts  [2]string // client, server; the zero value means "client", "server"
 }
 
-// format is one tool's output.
 type format struct {
 	name string
 	like func(text) bool        // whether an input looks like it
@@ -67,8 +64,7 @@ func formats() []format {
 }
 
 // Formats lists the names of the formats.
-func Formats() []string {
-	var out []string
+func Formats() (out []string) {
 	for _, f := range formats() {
 		out = append(out, f.name)
 	}
@@ -80,10 +76,9 @@ func Formats() []string {
 // wrong options.
 func Read(r io.Reader, o Options) (*dataset.Dataset, []string, error) {
 	i := slices.IndexFunc(formats(), func(f format) bool { return f.name == o.Format })
-	if i < 0 {
-		return nil, nil, fmt.Errorf("format %q: want one of %s", o.Format, strings.Join(Formats(), ", "))
-	}
 	switch {
+	case i < 0:
+		return nil, nil, fmt.Errorf("format %q: want one of %s", o.Format, strings.Join(Formats(), ", "))
 	case o.Time != "" && o.Time != Half && o.Time != Full:
 		return nil, nil, fmt.Errorf("time %q: want %s or %s", o.Time, Half, Full)
 	case o.Time != "" && o.Format != "csv":
@@ -92,13 +87,15 @@ func Read(r io.Reader, o Options) (*dataset.Dataset, []string, error) {
 		return nil, nil, fmt.Errorf("message size %d: want at least 1 byte", o.Bytes)
 	}
 	b, err := io.ReadAll(io.LimitReader(r, maxInput+1))
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, nil, fmt.Errorf("%s: %w", o.File, err)
-	}
-	if len(b) > maxInput {
+	case len(b) > maxInput:
 		return nil, nil, fmt.Errorf("%s: larger than %d MiB: %w", o.File, maxInput>>20, ErrFormat)
 	}
-	c := newCollector(o)
+	o.File = cmp.Or(o.File, "input")
+	o.Hosts = [2]string{cmp.Or(o.Hosts[0], "client"), cmp.Or(o.Hosts[1], "server")}
+	c := &collector{o: o, hosts: o.Hosts[:], rounds: map[string]int{}}
 	formats()[i].read(newText(b), c)
 	c.line = 0
 	c.want(len(c.samples) > 0, "no measurement in it")
@@ -159,12 +156,6 @@ type collector struct {
 	notes   []string
 	line    int   // that is read, from 1; 0 is the whole input
 	err     error // the first; what is collected after it is not used
-}
-
-func newCollector(o Options) *collector {
-	o.File = cmp.Or(o.File, "input")
-	o.Hosts = [2]string{cmp.Or(o.Hosts[0], "client"), cmp.Or(o.Hosts[1], "server")}
-	return &collector{o: o, hosts: o.Hosts[:], rounds: map[string]int{}}
 }
 
 // rank returns the index of a host, which is added where it is new.
@@ -261,7 +252,6 @@ const (
 	maxSeconds = 1e6
 )
 
-// size reads a whole number of bytes.
 func size(s string) (int64, bool) {
 	v, err := strconv.ParseInt(s, 10, 64)
 	return v, err == nil && v >= 0 && v <= maxBytes
@@ -290,4 +280,70 @@ func nanos(v, unit float64) int64 { return int64(math.Round(v * unit * 1e9)) }
 func startsWithDigit(s string) bool {
 	s = strings.TrimSpace(s)
 	return s != "" && s[0] >= '0' && s[0] <= '9'
+}
+
+// Merge makes one dataset of several outputs of one format: the hosts are joined by name, and what a later one repeats
+// of an earlier is a further round. run and seed go into the header. The sets are not changed.
+func Merge(run string, seed uint64, sets ...*dataset.Dataset) (*dataset.Dataset, error) {
+	if len(sets) == 0 {
+		return nil, errors.New("merge: nothing to merge")
+	}
+	out := &dataset.Dataset{Header: dataset.Header{Schema: dataset.Schema, Run: run, Seed: seed, Plan: sets[0].Header.Plan}}
+	next := map[string]int{} // by identity: the first free round
+	for _, d := range sets {
+		if d.Header.Plan != out.Header.Plan {
+			return nil, fmt.Errorf("merge: %s with %s: import one format at a time", d.Header.Plan, out.Header.Plan)
+		}
+		ranks := joinHosts(out, d)
+		first := 0 // one offset for the whole file, so that what was measured together stays together
+		moved := slices.Clone(d.Samples)
+		for i := range moved {
+			s := &moved[i]
+			s.Ranks = slices.Clone(s.Ranks)
+			for j, r := range s.Ranks {
+				s.Ranks[j] = ranks[r]
+			}
+			first = max(first, next[identity(s)])
+		}
+		for i := range moved {
+			s := &moved[i]
+			s.Round += first
+			next[identity(s)] = max(next[identity(s)], s.Round+1)
+		}
+		out.Samples = append(out.Samples, moved...)
+	}
+	arrange(out)
+	return out, nil
+}
+
+// joinHosts adds the hosts of d that out lacks, and returns the new rank of each.
+func joinHosts(out, d *dataset.Dataset) (ranks []int) {
+	all := &out.Header.Hosts
+	for _, h := range d.Header.Hosts {
+		at := slices.IndexFunc(*all, func(g dataset.Host) bool { return g.Name == h.Name })
+		if at < 0 {
+			at = len(*all)
+			*all = append(*all, dataset.Host{Name: h.Name, Env: map[string]string{EnvTool: h.Env[EnvTool]}})
+		}
+		if env := (*all)[at].Env; !slices.Contains(strings.Split(env[EnvTool], "; "), h.Env[EnvTool]) {
+			env[EnvTool] += "; " + h.Env[EnvTool]
+		}
+		ranks = append(ranks, at)
+	}
+	return ranks
+}
+
+// arrange orders the samples by round and makes a slot of each: what is written together.
+func arrange(d *dataset.Dataset) {
+	slices.SortStableFunc(d.Samples, func(a, b dataset.Sample) int { return cmp.Compare(a.Round, b.Round) })
+	for i := 0; i < len(d.Samples); {
+		n := i
+		for n < len(d.Samples) && d.Samples[n].Round == d.Samples[i].Round {
+			n++
+		}
+		for j := i; j < n; j++ {
+			d.Samples[j].Slot, d.Samples[j].Part, d.Samples[j].Parts = d.Samples[i].Round, j-i, n-i
+		}
+		i = n
+	}
 }

@@ -43,7 +43,6 @@ type iperfReport struct {
 // iperfAgree is by how much an interval's start and end may disagree with its length.
 const iperfAgree = 0.02
 
-// iperfPart is what passed in a time.
 type iperfPart struct {
 	Start   float64 `json:"start"`
 	End     float64 `json:"end"`
@@ -99,7 +98,6 @@ func readIperf3(t text, c *collector) {
 	}
 }
 
-// iperfSum is of the intervals that count.
 type iperfSum struct {
 	lossy          int   // intervals with retransmissions
 	lost           int64 // segments

@@ -19,18 +19,15 @@ const (
 )
 
 func looksNetpipe(t text) bool {
-	if slices.ContainsFunc(t.lines, netpipeLine.MatchString) {
-		return true
-	}
 	f := strings.Fields(t.lines[0])
-	return len(f) == 3 && netpipeRow(f)
-}
-
-func netpipeRow(f []string) bool {
-	_, a := size(f[0])
-	_, b := positive(f[1])
-	_, c := duration(f[2], 1)
-	return a && b && c
+	if len(f) == 3 {
+		_, a := size(f[0])
+		_, b := positive(f[1])
+		if _, c := duration(f[2], 1); a && b && c {
+			return true
+		}
+	}
+	return slices.ContainsFunc(t.lines, netpipeLine.MatchString)
 }
 
 func readNetpipe(t text, c *collector) {
@@ -54,7 +51,6 @@ func readNetpipe(t text, c *collector) {
 	c.note("it is taken to be a ping-pong: NetPIPE does not write whether it streamed (-s)")
 }
 
-// netpipe reads one row.
 func (c *collector) netpipe(f []string, unit, averaged float64) {
 	bytes, ok := size(f[0])
 	c.want(ok && bytes > 0, "%q, want bytes", f[0])

@@ -1,6 +1,7 @@
 package importer
 
 import (
+	"cmp"
 	"math"
 	"regexp"
 	"strings"
@@ -21,7 +22,6 @@ var (
 
 func looksSockperf(t text) bool { return t.has("sockperf", sockperfHeading) }
 
-// sockperfRun is what was found in one output.
 type sockperfRun struct {
 	bytes    int64
 	full     bool   // the summary's times are round trips
@@ -50,7 +50,6 @@ func readSockperf(t text, c *collector) {
 	c.sockperfDone(&run)
 }
 
-// sockperfLine reads a line that is not of the log.
 func (c *collector) sockperfLine(line string, run *sockperfRun) {
 	c.want(!strings.Contains(line, "Message Rate is"), "a throughput test, want ping-pong: messages handed over say "+
 		"nothing of their delivery")
@@ -88,7 +87,6 @@ func (c *collector) packet(line string) int64 {
 	return max(1, int64(math.Round((rx-tx)*1e9/2)))
 }
 
-// sockperfDone adds the run's sample.
 func (c *collector) sockperfDone(run *sockperfRun) {
 	c.line = 0
 	c.want(len(run.times) > 0 || run.summary != "", "no summary (\"Summary: Latency is … usec\") and no log of packets "+
@@ -100,9 +98,9 @@ func (c *collector) sockperfDone(run *sockperfRun) {
 		c.add(pingpongSample(run.bytes, 0, run.times...))
 		return
 	}
-	value, what := run.summary, "mean"
-	if run.median != "" {
-		value, what = run.median, "median"
+	value, what := cmp.Or(run.median, run.summary), "median"
+	if run.median == "" {
+		what = "mean"
 	}
 	unit := 1e-6
 	if run.full {

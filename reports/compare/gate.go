@@ -14,15 +14,12 @@ import (
 	"calib/internal/units"
 )
 
-// GateRelative is Options.Relative of a gate: a gate finds a change of twice as much, where noise allows it, and passes
-// what is below.
+// GateRelative is Options.Relative of a gate, which finds a change of twice as much, where noise allows it.
 const GateRelative = 0.025
 
 const (
-	// falseAlarms is the chance that what differs between nights fails a gate.
-	falseAlarms = 0.01
-	// gatePower is the chance with which runs are to find a change of twice the threshold.
-	gatePower = 0.95
+	falseAlarms = 0.01 // the chance that what differs between nights fails a gate
+	gatePower   = 0.95 // the chance with which runs are to find a change of twice the threshold
 	// shiftLoss is the standard error of stats.Shift over that of the difference of means, for normal values: √(π/3).
 	shiftLoss = 1.0233267079464885
 )
@@ -50,7 +47,6 @@ func judges(name string) bool {
 	return slices.Contains([]string{"T", "latency", "rate", "a", "b", "a_c", "b_c", params.LossMetric}, base)
 }
 
-// Stage is what a gate measures, once or twice.
 type Stage struct {
 	Runs   int
 	Decide []string // quantities of the network that decide

@@ -1,13 +1,17 @@
 package compare
 
 import (
+	"cmp"
+	"fmt"
 	"hash/fnv"
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 
 	"calib/internal/params"
 	"calib/internal/stats"
+	"calib/internal/units"
 )
 
 // minTested is the fewest runs on a side whose spread is used.
@@ -19,7 +23,7 @@ const minNights = 3
 // judge tests every quantity: the hosts, then the links that no host explains, then the network with the medians of
 // those links. Hosts, links and network share alpha equally. Quantities that are neither better nor worse when they
 // change, or that a gate only shows, are tested apart at the whole alpha, so that the others lose no power to them.
-func (t *table) judge(o Options) []Change {
+func (t *table) judge(o Options) (out []Change) {
 	hosts := o.wanted(t.hostSeries())
 	share := o
 	share.Alpha, share.nights = o.Alpha/t.levels(hosts), o.nights/t.levels(hosts)
@@ -32,17 +36,11 @@ func (t *table) judge(o Options) []Change {
 	links = o.wanted(links)
 	t.family(links, share)
 
-	var better, neither []*series
-	for _, s := range o.wanted(slices.Concat(t.params, shared)) {
-		if s.judged {
-			better = append(better, s)
-		} else {
-			neither = append(neither, s)
-		}
-	}
+	network := o.wanted(slices.Concat(t.params, shared))
+	better := slices.DeleteFunc(slices.Clone(network), func(s *series) bool { return !s.judged })
+	neither := slices.DeleteFunc(network, func(s *series) bool { return s.judged })
 	t.family(better, share)
 	t.family(neither, o)
-	var out []Change
 	for _, s := range slices.Concat(better, neither, hosts, links) {
 		if s.Scope != ScopeLink || s.State != OK {
 			s.interval(t.old, o)
@@ -54,14 +52,7 @@ func (t *table) judge(o Options) []Change {
 
 // levels is how many families of quantities share alpha: the network, the links, the hosts.
 func (t *table) levels(hosts []*series) float64 {
-	n := 1.0
-	if len(t.links) > 0 {
-		n++
-	}
-	if len(hosts) > 0 {
-		n++
-	}
-	return n
+	return 1 + float64(min(len(t.links), 1)+min(len(hosts), 1))
 }
 
 // wanted leaves out the quantities that are not to be tested.
@@ -78,7 +69,7 @@ func (t *table) family(all []*series, o Options) {
 	for i, s := range all {
 		rows[i] = s.deviations()
 	}
-	for i, p := range stats.MaxT(rows, t.old, o.Seed) {
+	for i, p := range stats.MaxT(rows, t.old, 0) {
 		t.decide(all[i], p, len(all), o)
 	}
 }
@@ -87,16 +78,13 @@ func (t *table) family(all []*series, o Options) {
 // Those of a quantity that is not positive in every run are differences from the median, in units of its size.
 func (s *series) deviations() []float64 {
 	all := known(s.tested)
-	m, size := stats.Median(all), 0.0
-	for _, v := range all {
-		size = max(size, math.Abs(v))
-	}
-	positive := slices.Min(all) > 0
+	m, least := stats.Median(all), slices.Min(all)
+	size := max(math.Abs(least), math.Abs(slices.Max(all)))
 	out := make([]float64, len(s.tested))
 	for j, v := range s.tested {
 		switch {
 		case math.IsNaN(v) || size == 0:
-		case positive:
+		case least > 0:
 			out[j] = math.Log(v / m)
 		default:
 			out[j] = (v - m) / size
@@ -148,7 +136,10 @@ func (t *table) decide(s *series, p float64, tests int, o Options) {
 	s.State = OK
 	switch {
 	case large && p <= o.Alpha && able:
-		s.State = s.kind(worse)
+		s.State = map[bool]string{true: Regression, false: Improvement}[worse > 0]
+		if !s.judged {
+			s.State = Changed
+		}
 	case !s.judged:
 	case o.gate && !able:
 		s.State = Inconclusive
@@ -164,21 +155,10 @@ func (t *table) decide(s *series, p float64, tests int, o Options) {
 	}
 }
 
-func (s *series) kind(worse float64) string {
-	switch {
-	case !s.judged:
-		return Changed
-	case worse > 0:
-		return Regression
-	}
-	return Improvement
-}
-
 // matters is the least change that counts of a quantity whose old value may be 0.
 var matters = map[string]float64{params.LossMetric: 0.001}
 
-// able reports whether the runs are enough for a test to reach significance, and otherwise sets how many more are
-// needed.
+// able reports whether the runs are enough for a test to reach significance, else sets how many more are needed.
 func (s *series) able(o Options) bool {
 	if stats.SmallestP(s.OldRuns, s.NewRuns) <= o.Alpha {
 		return true
@@ -204,7 +184,7 @@ func (s *series) interval(old int, o Options) {
 	}
 	h := fnv.New64a()
 	h.Write([]byte(s.id()))
-	rng := rand.New(rand.NewPCG(o.Seed, h.Sum64()))
+	rng := rand.New(rand.NewPCG(0, h.Sum64()))
 	a, b := make([]float64, len(was)), make([]float64, len(is))
 	before, by, times := make([]float64, o.replicates), make([]float64, o.replicates), make([]float64, o.replicates)
 	draw := func(to, from []float64) float64 {
@@ -235,4 +215,211 @@ func middle(x []float64) *[2]float64 {
 		return nil
 	}
 	return &[2]float64{lo, hi}
+}
+
+func (v *Verdict) conclude() {
+	v.Findings, v.Network, v.Hosts, v.Links = []Finding{}, []Change{}, []Change{}, []Change{}
+	v.Tested, v.More = Tested{}, nil
+	for _, kind := range []string{Regression, Inconclusive, Improvement, Changed} {
+		v.Findings = append(v.Findings, v.find(kind)...)
+		if kind == Regression && len(v.Dead) > 0 {
+			v.Findings = append(v.Findings, ofNetwork(kind, "network: cannot be measured any more: "+namesOf(v.Dead)))
+		}
+		if kind == Inconclusive && len(v.Lost) > 0 {
+			v.Findings = append(v.Findings, ofNetwork(NoLongerOK,
+				"network: no longer ok: "+firstThree(v.Lost, "%d more", Lost.String)))
+		}
+	}
+	for _, c := range v.changes {
+		switch c.Scope {
+		case ScopeNetwork:
+			v.Tested.Network++
+			v.Network = append(v.Network, c)
+		case ScopeHost:
+			v.Tested.Hosts++
+			v.Hosts = append(v.Hosts, c)
+		default:
+			v.Tested.Links++
+			if c.State != OK && (c.State != Inconclusive || c.large) {
+				v.Links = append(v.Links, c)
+			}
+		}
+		if c.State == Inconclusive && c.needs != (More{}) {
+			if v.More == nil {
+				v.More = &More{}
+			}
+			v.More.Old, v.More.New = max(v.More.Old, c.needs.Old), max(v.More.New, c.needs.New)
+		}
+	}
+	v.decide()
+}
+
+// decide sets the outcome: sides that differ in what was measured are not comparable whatever was found, and a
+// regression counts more than what is inconclusive. Of a parameter that is not ok any more nobody knows whether it
+// became worse.
+func (v *Verdict) decide() {
+	v.Outcome, v.Why = OK, []string{}
+	for _, f := range v.Findings {
+		switch {
+		case f.Kind == Regression:
+			v.Outcome, v.Why = Regression, append(v.Why, f.Text)
+		case (f.Kind == Inconclusive || f.Kind == NoLongerOK && !v.allowsLost) && v.Outcome != Regression:
+			v.Outcome, v.Why = Inconclusive, append(v.Why, f.Text)
+		}
+	}
+	if v.Outcome == Inconclusive && v.More != nil {
+		v.Why = append(v.Why, "needed: "+v.More.String())
+	}
+	if v.gate && v.Outcome == OK && !slices.ContainsFunc(v.changes, func(c Change) bool { return c.judged }) {
+		v.Outcome, v.Why = Inconclusive, []string{"nothing decides: of " + decisive + " none is ok in nine of ten runs of either side"}
+	}
+	if len(v.changes) == 0 && len(v.Dead) == 0 {
+		v.Outcome, v.Why = NotComparable, []string{"the runs have no quantity in common"}
+	}
+	if len(v.apart) > 0 {
+		v.Outcome, v.Why = NotComparable, slices.Concat(v.apart, v.Why)
+	}
+}
+
+// String is "3 more old runs and 2 more new runs".
+func (m More) String() string {
+	switch {
+	case m.Old > 0 && m.Old == m.New:
+		return units.Plural(m.Old, "more run") + " on each side"
+	case m.Old > 0 && m.New > 0:
+		return More{Old: m.Old}.String() + " and " + More{New: m.New}.String()
+	case m.Old > 0:
+		return units.Plural(m.Old, "more old run")
+	case m.New > 0:
+		return units.Plural(m.New, "more new run")
+	}
+	return ""
+}
+
+// ofNetwork is a finding of the network without changes.
+func ofNetwork(kind, text string) Finding {
+	return Finding{Kind: kind, Scope: ScopeNetwork, Subject: ScopeNetwork, Text: text, Changes: []Change{}}
+}
+
+// find groups the changes of one kind into findings: each host, each link that no host explains, and the network. Where
+// most links changed, they are one finding of the network. Quantities that only too few runs leave open are one finding
+// together.
+func (v *Verdict) find(kind string) (out []Finding) {
+	by := map[string][]Change{}
+	var links []string
+	open := 0
+	for _, c := range v.changes {
+		s := c.Subject()
+		switch {
+		case c.State != kind:
+			continue
+		case kind == Inconclusive && !c.large:
+			open++
+			continue
+		case c.Scope == ScopeLink && by[s] == nil:
+			links = append(links, s)
+		}
+		by[s] = append(by[s], c)
+	}
+	if len(links) > 1 && 2*len(links) > len(v.moved) {
+		for _, l := range links {
+			by[ScopeNetwork] = append(by[ScopeNetwork], by[l]...)
+			delete(by, l)
+		}
+	}
+	for subject, changes := range by {
+		out = append(out, v.finding(kind, subject, changes))
+	}
+	slices.SortFunc(out, func(a, b Finding) int {
+		return cmp.Or(cmp.Compare(b.Severity, a.Severity), cmp.Compare(a.Subject, b.Subject))
+	})
+	if open > 0 {
+		f := ofNetwork(kind, "")
+		f.Undecided = open
+		f.Text = f.text()
+		out = append(out, f)
+	}
+	return attachNetwork(out)
+}
+
+// attachNetwork moves the parameters of the network to the finding of the worst host or link, where the links that no
+// host explains did not change: the cause is most likely the same.
+func attachNetwork(all []Finding) []Finding {
+	i := slices.IndexFunc(all, func(f Finding) bool { return f.Scope == ScopeNetwork })
+	if i < 0 || len(all) < 2 || all[i].Undecided > 0 || slices.ContainsFunc(all[i].Changes, ofLinks) {
+		return all
+	}
+	along := all[i].Changes
+	all = slices.Delete(all, i, i+1)
+	all[0].Along = along
+	all[0].Text += fmt.Sprintf("; with it %s of the network", units.Plural(len(along), "parameter"))
+	return all
+}
+
+// ofLinks reports whether a change says something of links.
+func ofLinks(c Change) bool { return c.Scope != ScopeNetwork || strings.HasPrefix(c.Name, linksPrefix) }
+
+func (v *Verdict) finding(kind, subject string, changes []Change) Finding {
+	slices.SortStableFunc(changes, func(a, b Change) int {
+		return cmp.Or(cmp.Compare(b.severity(), a.severity()), cmp.Compare(a.id(), b.id()))
+	})
+	f := Finding{Kind: kind, Subject: subject, Scope: changes[0].Scope, Severity: changes[0].severity(), Changes: changes}
+	if subject == ScopeNetwork {
+		f.Scope = ScopeNetwork
+	}
+	if f.Scope != ScopeLink {
+		f.Links, f.OfLinks = v.count(f)
+	}
+	f.Text = f.text()
+	return f
+}
+
+// severity is |ln ratio|, 0 where there is none.
+func (c Change) severity() float64 {
+	if c.Ratio == nil {
+		return 0
+	}
+	return math.Abs(math.Log(*c.Ratio))
+}
+
+// count returns how many links of the finding's host, or of all, moved in the direction of the finding.
+func (v *Verdict) count(f Finding) (moved, of int) {
+	if !slices.ContainsFunc(f.Changes, ofLinks) {
+		return 0, 0
+	}
+	host := f.Subject
+	if f.Scope == ScopeNetwork {
+		host = ""
+	}
+	for l, kinds := range v.moved {
+		if host != "" && l[0] != host && l[1] != host {
+			continue
+		}
+		of++
+		if slices.Contains(kinds, f.Kind) {
+			moved++
+		}
+	}
+	return moved, of
+}
+
+// moves returns, for each link, the kinds of finding that its metrics would be by the relative threshold alone.
+func (t *table) moves(o Options) map[[2]string][]string {
+	out := map[[2]string][]string{}
+	for _, l := range t.links {
+		k := [2]string{l.metric.From, l.metric.To}
+		was, is := stats.Median(known(l.values[:t.old])), stats.Median(known(l.values[t.old:]))
+		d := (is - was) / was
+		switch {
+		case math.Abs(d) <= o.Relative:
+			out[k] = append(out[k], OK)
+		case l.metric.Better == params.BetterNeither:
+			out[k] = append(out[k], Changed)
+		case (d > 0) == (l.metric.Better == params.BetterLower):
+			out[k] = append(out[k], Regression, Inconclusive)
+		default:
+			out[k] = append(out[k], Improvement)
+		}
+	}
+	return out
 }

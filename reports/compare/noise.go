@@ -27,7 +27,6 @@ type Floor struct {
 	Of     []Quantity `json:"of"`
 }
 
-// Quantity is the noise of one metric of the network or of a link.
 type Quantity struct {
 	Name     string   `json:"name"`
 	From     string   `json:"from,omitempty"`
@@ -158,8 +157,7 @@ func (t *table) byNight(s *series) (nights, rest []float64) {
 	return nights, rest
 }
 
-// of returns the floor of a quantity in its unit. For a host and for all links together it is the largest of their
-// links.
+// of returns the floor of a quantity in its unit; for a host and for all links together the largest of their links.
 func (f *Floor) of(c Change) (absolute float64, have bool) {
 	if f == nil {
 		return 0, false
@@ -266,7 +264,11 @@ func FloorText(w io.Writer, f *Floor) error {
 	for _, q := range f.Of {
 		switch {
 		case q.From == "":
-			add("  %-24s %9s  of %s", q.Name, shareOf(q), units.Format(q.Median, q.Unit))
+			share := units.Format(q.Absolute, q.Unit)
+			if q.Relative != nil {
+				share = reports.Percent(*q.Relative)
+			}
+			add("  %-24s %9s  of %s", q.Name, share, units.Format(q.Median, q.Unit))
 		case q.Relative != nil:
 			if links[q.Name] == nil {
 				names = append(names, q.Name)
@@ -281,11 +283,4 @@ func FloorText(w io.Writer, f *Floor) error {
 			units.Plural(len(all), "link"))
 	}
 	return writeLines(w, lines)
-}
-
-func shareOf(q Quantity) string {
-	if q.Relative == nil {
-		return units.Format(q.Absolute, q.Unit)
-	}
-	return reports.Percent(*q.Relative)
 }

@@ -2,12 +2,16 @@ package compare
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"calib/internal/dataset/names"
 	"calib/internal/params"
+	"calib/internal/stats"
+	"calib/reports"
 )
 
 // Run is what a comparison needs of a run.
@@ -65,16 +69,13 @@ type Side struct {
 func sideOf(runs []Run) Side {
 	s := Side{Runs: []string{}}
 	_, s.Nights = nightsOf(runs)
-	var times []time.Time
 	for _, r := range runs {
 		s.Runs = append(s.Runs, r.ID)
-		if !r.At.IsZero() {
-			times = append(times, r.At.UTC())
+		if r.At.IsZero() {
+			continue
 		}
-	}
-	if len(times) > 0 {
-		s.First = slices.MinFunc(times, time.Time.Compare).Format(time.RFC3339)
-		s.Last = slices.MaxFunc(times, time.Time.Compare).Format(time.RFC3339)
+		at := r.At.UTC().Format(time.RFC3339) // as texts they are in the order of time
+		s.First, s.Last = min(cmp.Or(s.First, at), at), max(s.Last, at)
 	}
 	return s
 }
@@ -109,7 +110,6 @@ func valuesIn(runs []Run, of func(Run) []string) []string {
 	return slices.DeleteFunc(slices.Compact(out), func(v string) bool { return v == "" })
 }
 
-// hosts lists the hosts of a run.
 func (r Run) hosts() []string { return slices.Collect(maps.Keys(r.Environment)) }
 
 // HostsOf lists the hosts that at least half of the runs have.
@@ -118,4 +118,244 @@ func HostsOf(runs []Run) []string { return most(runs, Run.hosts) }
 // without returns the values of a that b does not have.
 func without(a, b []string) []string {
 	return slices.DeleteFunc(slices.Clone(a), func(v string) bool { return slices.Contains(b, v) })
+}
+
+// What may differ between the sides of a comparison (Options.Allow). A difference that is not allowed makes them not
+// comparable: less was measured than before, or something else, and what is gone cannot have become worse.
+const (
+	AllowHosts       = "hosts"
+	AllowLinks       = "links"
+	AllowPlan        = "plan"
+	AllowParameters  = "parameters"
+	AllowEnvironment = "environment"
+)
+
+func Allowable() []string {
+	return []string{AllowHosts, AllowLinks, AllowPlan, AllowParameters, AllowEnvironment}
+}
+
+// unlike is a way in which the sides differ, of a kind that may be allowed.
+type unlike struct {
+	kind, text string
+	links      []string // that only the old runs have
+}
+
+// unlikes lists how the sides differ in what was measured. Environments are compared apart.
+func unlikes(old, new []Run) []unlike {
+	var out []unlike
+	add := func(kind, text string, links ...string) { out = append(out, unlike{kind, text, links}) }
+	was, is := most(old, Run.hosts), most(new, Run.hosts)
+	gone, more := without(was, is), without(is, was)
+	if len(gone) > 0 {
+		add(AllowHosts, "only the old runs have "+namesOf(gone))
+	}
+	if len(more) > 0 {
+		add(AllowHosts, "only the new runs have "+namesOf(more))
+	}
+	apart := append(gone, more...)
+	lost := slices.DeleteFunc(without(most(old, Run.links), most(new, Run.links)), func(l string) bool {
+		from, to, _ := strings.Cut(l, "→")
+		return slices.Contains(apart, from) || slices.Contains(apart, to)
+	})
+	if len(lost) > 0 {
+		add(AllowLinks, "only the old runs measured "+namesOf(lost), lost...)
+	}
+	plan := func(r Run) []string { return []string{r.Plan} }
+	if was, is := valuesIn(old, plan), valuesIn(new, plan); len(was) > 0 && len(is) > 0 && !slices.Equal(was, is) {
+		add(AllowPlan, "the plan differs: it was "+strings.Join(was, " or ")+", is "+strings.Join(is, " or "))
+	}
+	models := func(r Run) []string { return r.Models }
+	if gone := without(most(old, models), valuesIn(new, models)); len(gone) > 0 && len(valuesIn(new, models)) > 0 {
+		add(AllowParameters, "only the old runs have parameters of "+namesOf(gone))
+	}
+	return out
+}
+
+// most lists the values that at least half of the runs have.
+func most(runs []Run, of func(Run) []string) []string {
+	n := map[string]int{}
+	for _, r := range runs {
+		for _, v := range valuesIn([]Run{r}, of) {
+			n[v]++
+		}
+	}
+	return slices.DeleteFunc(valuesIn(runs, of), func(v string) bool { return 2*n[v] < len(runs) })
+}
+
+// links lists the links that a run has measured; none where it has drawn them, because other runs draw others.
+func (r Run) links() (out []string) {
+	for _, m := range r.Metrics {
+		if l := m.Link(); l != "" && !r.Drawn {
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
+// quantities lists the parameters and functions that a run has, with a value or without.
+func (r Run) quantities() []string { return slices.Collect(maps.Keys(r.Status)) }
+
+// missing is the status of a parameter that a run does not have.
+const missing = "missing"
+
+// Lost is a parameter or a function that was of status ok, and is not any more.
+type Lost struct {
+	Name    string `json:"name"`
+	OldOK   int    `json:"old_ok"` // runs in which it is ok, of OldRuns
+	OldRuns int    `json:"old_runs"`
+	NewOK   int    `json:"new_ok"`
+	NewRuns int    `json:"new_runs"`
+	Status  string `json:"status"` // in the new runs, the most frequent that is not ok; or "missing"
+}
+
+// lost lists what is ok in most of the old runs and not in most of the new ones, where chance does not explain it: it
+// was ok in all of the old runs and is in none of the new ones, of three a side at least, or Fisher's exact test of the
+// two shares (one-sided, corrected for the number of parameters by Bonferroni's method) says so at alpha.
+func lost(old, new []Run, alpha float64) (out []Lost) {
+	all := valuesIn(old, Run.quantities)
+	for _, name := range all {
+		count := func(runs []Run) (ok, n int, other string) {
+			by := map[string]int{}
+			for _, r := range runs {
+				if r.Status == nil {
+					continue
+				}
+				n++
+				if s := cmp.Or(r.Status[name], missing); s == params.StatusOK {
+					ok++
+				} else if by[s]++; other == "" || by[s] > by[other] {
+					other = s
+				}
+			}
+			return ok, n, other
+		}
+		l := Lost{Name: name}
+		l.OldOK, l.OldRuns, _ = count(old)
+		l.NewOK, l.NewRuns, l.Status = count(new)
+		if l.OldRuns == 0 || 2*l.OldOK < l.OldRuns || 2*l.NewOK >= l.NewRuns {
+			continue
+		}
+		unanimous := l.OldOK == l.OldRuns && l.NewOK == 0 && min(l.OldRuns, l.NewRuns) >= minTested
+		if unanimous || stats.Fisher(l.NewOK, l.NewRuns, l.OldOK, l.OldRuns)*float64(len(all)) <= alpha {
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
+// lose records what is no longer ok: status is of parameters and functions, values of what decides and has no value in
+// the new runs. A gate notes what it does not decide by.
+func (v *Verdict) lose(status, values []Lost, gate bool) {
+	for _, l := range status {
+		if gate && !(judges(l.Name) && 10*l.OldOK >= 9*l.OldRuns) {
+			v.Notes = append(v.Notes, "no longer ok, which does not decide: "+l.String())
+		} else {
+			v.Lost = append(v.Lost, l)
+		}
+	}
+	for _, l := range values {
+		if base, _ := params.SplitSize(l.Name); !slices.ContainsFunc(v.Lost, func(s Lost) bool { return s.Name == base }) {
+			v.Lost = append(v.Lost, l)
+		}
+	}
+}
+
+// String is "b (provisional, ok in 0 of 6 new runs and in 6 of 6 old ones)".
+func (l Lost) String() string {
+	return fmt.Sprintf("%s (%s; ok in %d of %d new runs and in %d of %d old ones)", l.Name, l.Status, l.NewOK, l.NewRuns, l.OldOK, l.OldRuns)
+}
+
+// Difference is a fact of the environment that hosts on the two sides do not share.
+type Difference struct {
+	Fact  string   `json:"fact"`
+	Old   string   `json:"old"` // "" where it was not known
+	New   string   `json:"new"`
+	Hosts []string `json:"hosts"`
+	// Counts is false for facts in which comparable runs may differ: those that one side does not know, the version of
+	// calib, and the settings that a driver with adaptive interrupt coalescing changes by itself.
+	Counts bool `json:"counts"`
+}
+
+func (d Difference) String() string {
+	return fmt.Sprintf("%s was %s, is %s on %s", d.Fact, cmp.Or(d.Old, "unknown"), cmp.Or(d.New, "unknown"), namesOf(d.Hosts))
+}
+
+// namesOf lists up to four names, and otherwise three and the number of the others.
+func namesOf(names []string) string { return reports.Some(names, 4, 3) }
+
+// differences lists the facts of the given hosts for which the new runs have a value that no old run has.
+func differences(old, new []Run, hosts []string) []Difference {
+	type change struct {
+		fact, old, new string
+		counts         bool
+	}
+	by := map[change][]string{}
+	for _, h := range hosts {
+		was, is := factsOf(old, h), factsOf(new, h)
+		facts := maps.Clone(was)
+		maps.Copy(facts, is)
+		for f := range facts {
+			if len(is[f]) == 0 || len(without(is[f], was[f])) > 0 {
+				c := change{fact: f, old: strings.Join(was[f], " or "), new: strings.Join(is[f], " or ")}
+				c.counts = len(was[f]) > 0 && len(is[f]) > 0 && counts(f, was, is)
+				by[c] = append(by[c], h)
+			}
+		}
+	}
+	out := []Difference{}
+	for c, hosts := range by {
+		out = append(out, Difference{c.fact, c.old, c.new, hosts, c.counts})
+	}
+	slices.SortFunc(out, func(a, b Difference) int {
+		return cmp.Or(cmp.Compare(a.Fact, b.Fact), cmp.Compare(a.Old, b.Old), cmp.Compare(a.New, b.New), slices.Compare(a.Hosts, b.Hosts))
+	})
+	return out
+}
+
+// factsOf lists the values of each fact that runs have of a host, sorted.
+func factsOf(runs []Run, host string) map[string][]string {
+	out := map[string][]string{}
+	for _, r := range runs {
+		for f, v := range r.Environment[host] {
+			if !slices.Contains(out[f], v) {
+				out[f] = append(out[f], v)
+			}
+		}
+	}
+	for _, v := range out {
+		slices.Sort(v)
+	}
+	return out
+}
+
+// counts reports whether runs with different values of a fact are of different environments.
+func counts(fact string, sides ...map[string][]string) bool {
+	const coalesce = "nic.coalesce."
+	for _, direction := range []string{"rx", "tx"} {
+		if fact != coalesce+direction+"_usecs" && fact != coalesce+direction+"_frames" {
+			continue
+		}
+		for _, s := range sides {
+			if slices.ContainsFunc(s[coalesce+"adaptive_"+direction], func(v string) bool { return v != "0" }) {
+				return false
+			}
+		}
+	}
+	return fact != "calib.version" // a note names it
+}
+
+// otherDifferences notes what differs between the two sides and does not count: versions, and models that are new.
+func otherDifferences(old, new []Run) []string {
+	var out []string
+	versions := func(r Run) []string { return r.Versions }
+	was, is := valuesIn(old, versions), valuesIn(new, versions)
+	if len(was) > 0 && len(is) > 0 && !slices.Equal(was, is) {
+		out = append(out, fmt.Sprintf("the version of calib differs: it was %s, is %s", strings.Join(was, " or "), strings.Join(is, " or ")))
+	}
+	models := func(r Run) []string { return r.Models }
+	theirs := valuesIn(old, models)
+	if only := without(valuesIn(new, models), theirs); len(only) > 0 && len(theirs) > 0 {
+		out = append(out, "fitted to the new runs only: "+strings.Join(only, ", "))
+	}
+	return out
 }

@@ -26,7 +26,6 @@ type series struct {
 	tested []float64 // raw, or for a host or a link raw without what it shares with others: what is compared
 }
 
-// link is one metric of one link.
 type link struct {
 	metric params.Metric
 	values []float64 // NaN where a run has none
@@ -89,18 +88,6 @@ func kept(side []reading, all bool) (sizes, status string) {
 	return sizes, params.StatusOK
 }
 
-// decides reports whether a gate decides by a quantity that the old runs have: it is one of those fixed beforehand, and
-// ok in nine of ten.
-func decides(name string, old []reading) bool {
-	ok := 0
-	for _, r := range old {
-		if r.sound {
-			ok++
-		}
-	}
-	return judges(name) && nineOfTen(ok, len(old))
-}
-
 // withheld says in brackets which status a quantity has in runs that give it no value; "" where they do not know it. A
 // coefficient or a value of a function has the status of the function.
 func withheld(runs []Run, name string) string {
@@ -155,8 +142,7 @@ func resized(old, new []Run) []Skipped {
 	return out
 }
 
-// newTable makes the table of two sides; of a gate, values of what decides count whatever their status is, if most are
-// ok.
+// newTable makes the table of two sides. Of a gate, all values of what decides count, if most are ok.
 func newTable(old, new []Run, gate bool) *table {
 	runs := slices.Concat(old, new)
 	t := &table{old: len(old), skipped: resized(old, new)}
@@ -183,13 +169,25 @@ func newTable(old, new []Run, gate bool) *table {
 	keys := slices.SortedFunc(maps.Keys(read), func(a, b key) int {
 		return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.to, b.to), cmp.Compare(a.name, b.name), cmp.Compare(a.unit, b.unit))
 	})
+	// Which links a short run measures at its largest size is chance, so a gate wants the value of a link in nine of ten
+	// runs, as it does of what decides.
+	often, least := func(have, runs int) bool { return 2*have >= runs }, "half"
+	if gate {
+		often, least = nineOfTen, "nine of ten"
+	}
 	var onlyOld, onlyNew, rare []string
 	for _, k := range keys {
 		name, of := k.name, metric[k].Link()
 		if of != "" {
 			name += " of " + of
 		}
-		decides := decides(k.name, read[k][:t.old])
+		sound := 0
+		for _, r := range read[k][:t.old] {
+			if r.sound {
+				sound++
+			}
+		}
+		decides := judges(k.name) && nineOfTen(sound, t.old) // a gate, by this
 		wasSizes, was := kept(read[k][:t.old], gate && decides)
 		isSizes, is := kept(read[k][t.old:], gate && decides)
 		values := make([]float64, len(runs))
@@ -213,7 +211,7 @@ func newTable(old, new []Run, gate bool) *table {
 			s := &series{raw: values, tested: values, Change: changeOf(metric[k], ScopeNetwork)}
 			s.judged = s.judged && (decides || !gate)
 			t.params = append(t.params, s)
-		case rarely(len(had), t.old, gate) || rarely(len(has), len(new), gate):
+		case !often(len(had), t.old) || !often(len(has), len(new)):
 			rare = append(rare, name)
 		default:
 			t.addLink(metric[k], values)
@@ -227,24 +225,10 @@ func newTable(old, new []Run, gate bool) *table {
 	t.skips()
 	t.note(onlyOld, "in the old runs only")
 	t.note(onlyNew, "in the new runs only")
-	least := "half"
-	if gate {
-		least = "nine of ten"
-	}
 	t.note(rare, "in less than "+least+" of the runs of a side, and not compared")
 	slices.Sort(t.hosts)
 	t.hosts = slices.Compact(t.hosts)
 	return t
-}
-
-// rarely reports whether so few runs of a side have the value of a link that it is not compared. Which links a short
-// run measures at its largest size is chance, so a gate wants the value in nine of ten runs, as it does of what
-// decides.
-func rarely(have, runs int, gate bool) bool {
-	if gate {
-		return !nineOfTen(have, runs)
-	}
-	return 2*have < runs
 }
 
 func nineOfTen(n, of int) bool { return 10*n >= 9*of }
@@ -280,12 +264,10 @@ func (t *table) addLink(m params.Metric, values []float64) {
 	t.hosts = append(t.hosts, m.From, m.To)
 }
 
-// known leaves out the runs without a value.
 func known(x []float64) []float64 {
 	return slices.DeleteFunc(slices.Clone(x), math.IsNaN)
 }
 
-// of selects links of a metric.
 func (t *table) of(name string, take func(*link) bool) []*link {
 	var out []*link
 	for _, l := range t.links {
@@ -324,14 +306,6 @@ func scaled(ratio, shared []float64, unit float64) []float64 {
 	return out
 }
 
-func medianOf(links []*link) float64 {
-	var m []float64
-	for _, l := range links {
-		m = append(m, l.median)
-	}
-	return stats.Median(m)
-}
-
 // hostSeries are the medians over each host's links, tested without what all links share.
 func (t *table) hostSeries() []*series {
 	if len(t.hosts) < fewestHosts {
@@ -354,8 +328,7 @@ func (t *table) hostSeries() []*series {
 	return out
 }
 
-// linkSeries are the links of hosts that do not explain them, tested without what these links share, and the medians
-// that they share.
+// linkSeries are the links of hosts that do not explain them, tested without the medians that these links share.
 func (t *table) linkSeries(explained func(host, metric string) bool) (links, medians []*series) {
 	for _, name := range t.names {
 		rest := t.of(name, func(l *link) bool {
@@ -377,4 +350,12 @@ func (t *table) linkSeries(explained func(host, metric string) bool) (links, med
 		}
 	}
 	return links, medians
+}
+
+func medianOf(links []*link) float64 {
+	var m []float64
+	for _, l := range links {
+		m = append(m, l.median)
+	}
+	return stats.Median(m)
 }

@@ -3,8 +3,10 @@ package compare
 import (
 	"bytes"
 	"embed"
+	"encoding/xml"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"regexp"
 	"slices"
@@ -20,11 +22,9 @@ import (
 //go:embed templates
 var templates embed.FS
 
-// Text writes v for a terminal: the verdict, the findings with their evidence, every parameter of the network, and
-// notes.
+// Text writes v for a terminal: verdict, findings with their evidence, every parameter of the network, notes.
 func Text(w io.Writer, v *Verdict) error { return render(w, "verdict.txt", v) }
 
-// Markdown writes v as the summary of a CI job.
 func Markdown(w io.Writer, v *Verdict) error { return render(w, "verdict.md", v) }
 
 // render fills in a template. Text of other people is one printable line each; no line ends in blanks.
@@ -54,7 +54,6 @@ func writeLines(w io.Writer, lines []string) error {
 	return err
 }
 
-// headline is the outcome on one line.
 func headline(v *Verdict) string {
 	switch v.Outcome {
 	case OK:
@@ -105,7 +104,6 @@ var special = regexp.MustCompile("[\\\\`*_{}\\[\\]<>|#~]")
 // cell makes text safe in a Markdown table.
 func cell(s string) string { return special.ReplaceAllString(reports.Clean(s), `\$0`) }
 
-// text is a finding in words.
 func (f Finding) text() string {
 	subject := "network"
 	switch f.Scope {
@@ -180,7 +178,6 @@ func times(r float64) string {
 	return strconv.FormatFloat(r, 'f', 1, 64) + "×"
 }
 
-// changed is a change in percent, or as a difference where a ratio says nothing.
 func changed(c Change) string {
 	if c.Ratio == nil {
 		return difference(c.New-c.Old, c.Unit)
@@ -199,7 +196,6 @@ func changedCI(c Change) string {
 	return ""
 }
 
-// difference is a value with its sign.
 func difference(v float64, unit string) string {
 	if v > 0 {
 		return "+" + units.Format(v, unit)
@@ -212,7 +208,6 @@ func signed(r float64) string {
 	return strings.Replace(fmt.Sprintf("%+.1f%%", 100*(r-1)), "-0.0%", "+0.0%", 1)
 }
 
-// maxShown is how many changes of a finding a table shows.
 const maxShown = 8
 
 // shown are the changes to show in a table, left how many others there are.
@@ -222,3 +217,107 @@ func (f Finding) shown() []Change {
 }
 
 func (f Finding) left() int { return max(len(f.Changes)+len(f.Along)-maxShown, 0) }
+
+type (
+	suite struct {
+		XMLName    xml.Name   `xml:"testsuite"`
+		Name       string     `xml:"name,attr"`
+		Tests      int        `xml:"tests,attr"`
+		Failures   int        `xml:"failures,attr"`
+		Errors     int        `xml:"errors,attr"`
+		Skipped    int        `xml:"skipped,attr"`
+		Properties []property `xml:"properties>property,omitempty"`
+		Cases      []testcase `xml:"testcase"`
+	}
+	property struct {
+		Name  string `xml:"name,attr"`
+		Value string `xml:"value,attr"`
+	}
+	testcase struct {
+		Class   string  `xml:"classname,attr"`
+		Name    string  `xml:"name,attr"`
+		Failure *result `xml:"failure"`
+		Error   *result `xml:"error"`
+		Skipped *result `xml:"skipped"`
+		Out     string  `xml:"system-out,omitempty"`
+	}
+	result struct {
+		Message string `xml:"message,attr"`
+		Type    string `xml:"type,attr"`
+		Text    string `xml:",chardata"`
+	}
+)
+
+// JUnit writes v as a test suite: a case for each parameter of the network, for each host and for each link with a
+// finding, and one for all other links. A regression is a failure, an inconclusive case is skipped, and environments
+// that are not comparable are the error of a case named "comparable".
+func JUnit(w io.Writer, v *Verdict) error {
+	s := suite{Name: "calib", Properties: []property{{"outcome", v.Outcome}, {"old", reports.Clean(strings.Join(v.Old.Runs, " "))},
+		{"new", reports.Clean(strings.Join(v.New.Runs, " "))}}}
+	add := func(c testcase) {
+		s.Cases = append(s.Cases, c)
+		s.Tests++
+		switch {
+		case c.Failure != nil:
+			s.Failures++
+		case c.Error != nil:
+			s.Errors++
+		case c.Skipped != nil:
+			s.Skipped++
+		}
+	}
+	if v.Outcome == NotComparable || len(v.changes) == 0 && len(v.Network)+len(v.Hosts)+len(v.Links) == 0 {
+		why := reports.Clean(strings.Join(v.Why, "; "))
+		add(testcase{Class: "calib", Name: "comparable", Error: &result{why, v.Outcome, why}})
+	}
+	for _, c := range v.Network {
+		add(caseOf("calib.network", c.Name, c))
+	}
+	if len(v.Dead) > 0 {
+		dead := reports.Clean(strings.Join(v.Dead, ", "))
+		add(testcase{Class: "calib.link", Name: "measured", Failure: &result{"not measured any more: " + dead, Regression, dead}})
+	}
+	for i, changes := range [][]Change{v.Hosts, v.Links} {
+		by := map[string][]Change{}
+		for _, c := range changes {
+			by[c.Subject()] = append(by[c.Subject()], c)
+		}
+		for _, n := range slices.Sorted(maps.Keys(by)) {
+			add(caseOf([]string{"calib.host", "calib.link"}[i], n, by[n]...))
+		}
+	}
+	if v.Tested.Links > 0 {
+		add(testcase{Class: "calib.link", Name: "all other links",
+			Out: fmt.Sprintf("%s of links tested", units.Plural(v.Tested.Links, "metric"))})
+	}
+	text, err := xml.MarshalIndent(s, "", "  ")
+	if err == nil {
+		_, err = io.WriteString(w, xml.Header+string(text)+"\n")
+	}
+	return err
+}
+
+// caseOf is a case of changes of one subject: the worst of them counts.
+func caseOf(class, name string, changes ...Change) testcase {
+	var lines, failed, open []string
+	for _, c := range changes {
+		lines = append(lines, reports.Clean(row(c, c.Scope)))
+		switch c.State {
+		case Regression:
+			failed = append(failed, c.Name+" "+c.Says())
+		case Inconclusive:
+			open = append(open, c.Name)
+		}
+	}
+	out := strings.Join(lines, "\n")
+	t := testcase{Class: class, Name: reports.Clean(name)}
+	switch {
+	case failed != nil:
+		t.Failure = &result{reports.Clean(strings.Join(failed, ", ")), Regression, out}
+	case open != nil:
+		t.Skipped = &result{"inconclusive: " + reports.Clean(strings.Join(open, ", ")), Inconclusive, out}
+	default:
+		t.Out = out
+	}
+	return t
+}

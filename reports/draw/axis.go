@@ -1,16 +1,18 @@
 package draw
 
 import (
-	"cmp"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
+	"calib/internal/units"
 	"calib/reports/figure"
 )
 
@@ -47,20 +49,19 @@ func newScale(a figure.Axis, main, wide []float64) scale {
 	wlo, whi := span(append(wide, lo, hi))
 	lo, hi, wlo, whi = to(lo), to(hi), to(wlo), to(whi)
 	if d := hi - lo; d > 0 {
+		least := 0.05 * math.Max(math.Abs(lo), math.Abs(hi))
 		if a.Log {
-			d = math.Max(d, math.Log10(1.05))
-		} else {
-			d = math.Max(d, 0.05*math.Max(math.Abs(lo), math.Abs(hi)))
+			least = math.Log10(1.05)
 		}
+		d = math.Max(d, least)
 		wlo, whi = math.Max(wlo, lo-d), math.Min(whi, hi+d)
 	}
-	lo, hi = wlo, whi
-	if d := minSpan(a, lo, hi); hi-lo < d {
-		mid := lo + (hi-lo)/2
-		lo, hi = mid-d/2, mid+d/2
+	if d := minSpan(a, wlo, whi); whi-wlo < d {
+		mid := wlo + (whi-wlo)/2
+		wlo, whi = mid-d/2, mid+d/2
 	}
-	pad := 0.04 * (hi - lo)
-	return scale{Axis: a, lo: from(lo - pad), hi: from(hi + pad)}
+	pad := 0.04 * (whi - wlo)
+	return scale{Axis: a, lo: from(wlo - pad), hi: from(whi + pad)}
 }
 
 // minSpan is the smallest range that is drawn about lo..hi, so that a single number has an axis. On a logarithmic
@@ -123,11 +124,10 @@ func (s scale) set(to *plot.Axis, n int, length vg.Length) {
 		}
 	}
 	to.Tick.Marker = plot.ConstantTicks(all)
-	title := cmp.Or(s.Name, word)
 	if s.Name != "" && word != "" {
-		title += " (" + word + ")"
+		word = " (" + word + ")"
 	}
-	to.Label.Text = clip(title, to.Label.TextStyle, length)
+	to.Label.Text = clip(s.Name+word, to.Label.TextStyle, length)
 }
 
 // newPlot is a plot without data in the style of all figures. It has no axis lines, because every plot has a frame.
@@ -144,10 +144,8 @@ func newPlot() *plot.Plot {
 
 func frameStyle() draw.LineStyle { return draw.LineStyle{Color: ink, Width: 0.6} }
 
-// frame is the outline of a plot.
 type frame struct{}
 
-// Plot draws the frame.
 func (frame) Plot(c draw.Canvas, _ *plot.Plot) {
 	c.StrokeLines(frameStyle(), []vg.Point{c.Min, {X: c.Max.X, Y: c.Min.Y}, c.Max, {X: c.Min.X, Y: c.Max.Y}, c.Min})
 }
@@ -155,9 +153,201 @@ func (frame) Plot(c draw.Canvas, _ *plot.Plot) {
 // nothingToShow says so in the middle of an empty plot.
 type nothingToShow struct{}
 
-// Plot writes the words.
 func (nothingToShow) Plot(c draw.Canvas, _ *plot.Plot) {
 	style := labelStyle()
 	style.Color, style.XAlign = faint, text.XCenter
 	c.FillText(style, c.Center(), "nothing to show")
+}
+
+// ticks puts about n labels on an axis from lo to hi. word is what the title of the axis says behind its name: the unit
+// that all labels share, or "" where each label has its own.
+func ticks(a figure.Axis, lo, hi float64, n int) (all []plot.Tick, word string) {
+	unit := a.Unit
+	if unit == figure.UnitTime {
+		unit = "s"
+		if all, word = timeTicks(lo, hi, n); all != nil && !a.Log {
+			return all, word
+		}
+	}
+	switch {
+	case !a.Log:
+		return linearTicks(lo, hi, unit, n)
+	case unit == "B":
+		return byteTicks(lo, hi, n), ""
+	}
+	return logTicks(lo, hi, unit, n), ""
+}
+
+// roundStep is a step of 1, 2 or 5 times a power of ten that cuts width into at most about n parts.
+func roundStep(width float64, n int) float64 {
+	raw := width / float64(n)
+	ten := math.Pow(10, math.Floor(math.Log10(raw)))
+	for _, m := range []float64{1, 2, 5} {
+		if raw <= m*ten*1.0001 {
+			return m * ten
+		}
+	}
+	return 10 * ten
+}
+
+// multiples lists those of d from lo to hi; none where there are too many, or where numbers are too coarse for d.
+func multiples(lo, hi, d float64) (out []float64) {
+	a, b := math.Ceil(lo/d-1e-6), math.Floor(hi/d+1e-6)
+	if !(b-a <= 60) || !(d > 0) || math.Abs(a) > 1e12 || math.Abs(b) > 1e12 {
+		return nil
+	}
+	for i := a; i <= b; i++ {
+		out = append(out, i*d)
+	}
+	return out
+}
+
+func linearTicks(lo, hi float64, unit string, n int) (out []plot.Tick, name string) {
+	size := math.Max(math.Abs(lo), math.Abs(hi))
+	if unit == "B" {
+		size /= 4 // whole steps
+	}
+	by, name := units.ScaleAxis(unit, size)
+	d := roundStep((hi-lo)/by, n)
+	if unit == "B" && (hi-lo)/float64(n) >= 1 {
+		d = math.Exp2(math.Ceil(math.Log2((hi-lo)/float64(n)))) / by
+	}
+	for _, v := range multiples(lo/by, hi/by, d) {
+		out = append(out, plot.Tick{Value: v * by, Label: plain(v, d)})
+	}
+	return out, name
+}
+
+// plain prints a multiple of d with the digits that d has.
+func plain(v, d float64) string {
+	digits := 0
+	for scaled := d; digits < 9 && math.Abs(scaled-math.Round(scaled)) > 1e-6*scaled; digits++ {
+		scaled *= 10
+	}
+	if math.Abs(v) >= 1e7 || digits == 9 {
+		return strconv.FormatFloat(v, 'g', 7, 64)
+	}
+	if math.Abs(v) < d/2 {
+		v = 0 // no minus sign
+	}
+	return strconv.FormatFloat(v, 'f', digits, 64)
+}
+
+// logTicks labels decades where there are enough of them, else 1, 2 and 5, else round steps.
+func logTicks(lo, hi float64, unit string, n int) (out []plot.Tick) {
+	if hi/lo < 4 {
+		for _, v := range multiples(lo, hi, roundStep(hi-lo, n)) {
+			if v > 0 {
+				out = append(out, plot.Tick{Value: v, Label: label(v, unit)})
+			}
+		}
+		return out
+	}
+	a, b := int(math.Ceil(math.Log10(lo)-1e-9)), int(math.Floor(math.Log10(hi)+1e-9))
+	decades := b - a + 1
+	every := max((decades+n)/(n+1), 1)
+	for e := a - 1; e <= b; e++ {
+		for m := 1; m < 10; m++ {
+			t := plot.Tick{Value: float64(m) * math.Pow(10, float64(e))}
+			if t.Value < lo*(1-1e-9) || t.Value > hi*(1+1e-9) || every > 1 && (m > 1 || turn(e, every) != 0) {
+				continue
+			}
+			if m == 1 || decades <= 2 && (m == 2 || m == 5) {
+				t.Label = label(t.Value, unit)
+			}
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+func byteTicks(lo, hi float64, n int) (out []plot.Tick) {
+	a, b := int(math.Ceil(math.Log2(lo)-1e-9)), int(math.Floor(math.Log2(hi)+1e-9))
+	if b-a < 2 {
+		return logTicks(lo, hi, "B", n)
+	}
+	every := 1
+	for _, every = range []int{1, 2, 4, 5, 10, 20, 40, 80, 160} {
+		if (b-a)/every < n {
+			break
+		}
+	}
+	for e := a; e <= b; e++ {
+		t := plot.Tick{Value: math.Exp2(float64(e))}
+		if turn(e, every) == 0 {
+			t.Label = label(t.Value, "B")
+		} else if b-a > 40 {
+			continue
+		}
+		out = append(out, t)
+	}
+	return out
+}
+
+// words is a value of an axis, with its unit.
+func words(v float64, a figure.Axis) string {
+	if a.Unit == figure.UnitTime {
+		return plot.UTCUnixTime(v).Format("2006-01-02 15:04 UTC")
+	}
+	by, name := multiple(v, a)
+	return strings.TrimSpace(strconv.FormatFloat(v/by, 'g', 4, 64) + " " + name)
+}
+
+// multiple is the multiple of the unit in which v is read best, and its name.
+func multiple(v float64, a figure.Axis) (by float64, name string) {
+	if v == 0 {
+		return units.Scale(a.Unit, 0)
+	}
+	return units.ScaleAxis(a.Unit, v)
+}
+
+// label prints one number with its unit.
+func label(v float64, unit string) string {
+	by, name := units.ScaleAxis(unit, v)
+	if r := v / by; unit == "B" && r != math.Round(r*8)/8 { // 1200 B rather than 1.1719 KiB
+		by, name = 1, unit
+	}
+	return strings.TrimSpace(strconv.FormatFloat(v/by, 'g', 5, 64) + " " + name)
+}
+
+// timeTicks labels Unix seconds with dates in UTC; nil where years would not have four digits.
+func timeTicks(lo, hi float64, n int) (out []plot.Tick, word string) {
+	if lo < -6e10 || hi > 2.5e11 || !(hi > lo) {
+		return nil, ""
+	}
+	const minute, hour, day = 60.0, 3600.0, 86400.0
+	first := time.Unix(int64(math.Floor(lo)), 0).UTC()
+	want := (hi - lo) / float64(n)
+	for _, d := range []float64{1, 5, 15, 30, minute, 5 * minute, 15 * minute, 30 * minute, hour, 3 * hour, 6 * hour, 12 * hour,
+		day, 2 * day, 7 * day, 14 * day} {
+		if want > d {
+			continue
+		}
+		layout, word := time.DateOnly, "UTC"
+		if d < day {
+			layout, word = "01-02 15:04", "UTC, from "+first.Format(time.DateOnly)
+		}
+		if d < minute {
+			layout = time.TimeOnly
+		}
+		for _, v := range multiples(lo, hi, d) {
+			out = append(out, plot.Tick{Value: v, Label: plot.UTCUnixTime(v).Format(layout)})
+		}
+		return out, word
+	}
+	want /= 30.5 * day // months
+	every, layout := 12*int(math.Ceil(roundStep(want/12, 1))), "2006"
+	for _, months := range []int{6, 3, 1} {
+		if want <= float64(months) {
+			every, layout = months, "2006-01"
+		}
+	}
+	for m := (first.Year()*12)/every*every - every; ; m += every {
+		t := time.Date(0, time.Month(m+1), 1, 0, 0, 0, 0, time.UTC)
+		if v := float64(t.Unix()); v > hi {
+			return out, "UTC"
+		} else if v >= lo {
+			out = append(out, plot.Tick{Value: v, Label: t.Format(layout)})
+		}
+	}
 }

@@ -14,6 +14,7 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
+	"calib/internal/params"
 	"calib/internal/units"
 	"calib/reports/figure"
 )
@@ -80,7 +81,6 @@ func (m *matrix) stretch(lo, hi float64) {
 	m.scale.lo, m.scale.hi = lo, hi
 }
 
-// value is the number of a cell; NaN is none.
 func (m *matrix) value(row, col int) float64 {
 	if row >= len(m.Heat.Z) || col >= len(m.Heat.Z[row]) {
 		return math.NaN()
@@ -88,7 +88,6 @@ func (m *matrix) value(row, col int) float64 {
 	return m.Heat.Z[row][col]
 }
 
-// share is how far along the scale of colours v lies, from 0 to 1.
 func (m *matrix) share(v float64) float64 { return math.Min(math.Max(m.scale.share(v), 0), 1) }
 
 // words is v as a cell shows it, in the unit of the scale and with the digits that tell cells apart.
@@ -102,9 +101,7 @@ func (m *matrix) words(v float64) string {
 	return strconv.FormatFloat(v/by, 'f', after, 64)
 }
 
-// entries are what the legend explains.
-func (m *matrix) entries() []entry {
-	var out []entry
+func (m *matrix) entries() (out []entry) {
 	if outlines := m.outlines(); len(outlines.XYs) > 0 {
 		out = append(out, entry{name: "stands out", thumbs: []plot.Thumbnailer{outlines}})
 	}
@@ -134,7 +131,7 @@ func (m *matrix) tiles(to, from string) []*tile {
 	if m.scale.empty {
 		return []*tile{m.cellTile(to, from, nothingToShow{})}
 	}
-	colours := cellColours(m.Better == figure.BetterHigher)
+	colours := cellColours(m.Better == params.BetterHigher)
 	cells := m.cellTile(to, from, picture{m, colours.Palette(colourSteps).Colors()}, m.numbers(colours), m.outlines())
 	if rows, cols := len(m.Rows), len(m.Cols); rows*cols > MaxTitles {
 		cells.readings = []reading{{x: float64(cols-1) / 2, y: float64(rows-1) / 2}}
@@ -173,8 +170,7 @@ func (m *matrix) readings() (out []reading) {
 	for r, from := range m.Rows {
 		for c, to := range m.Cols {
 			if v := m.value(r, c); !math.IsNaN(v) {
-				text := from + " → " + to + ": " + words(v, m.scale.Axis)
-				out = append(out, reading{float64(c), float64(len(m.Rows) - 1 - r), text})
+				out = append(out, reading{float64(c), float64(len(m.Rows) - 1 - r), from + " → " + to + ": " + words(v, m.scale.Axis)})
 			}
 		}
 	}
@@ -224,7 +220,10 @@ func (m *matrix) numbers(colours palette.ColorMap) *plotter.Labels {
 				style.Font.Size *= room / style.Width(m.words(v))
 			}
 			if behind, err := colours.At(m.share(v)); err == nil {
-				style.Color = over(behind)
+				style.Color = color.Black // which no theme changes
+				if color.GrayModel.Convert(behind).(color.Gray).Y < 105 {
+					style.Color = color.White
+				}
 			}
 			out.XYs = append(out.XYs, plotter.XY{X: float64(c), Y: float64(len(m.Rows) - 1 - r)})
 			out.Labels, out.TextStyle = append(out.Labels, m.words(v)), append(out.TextStyle, style)
@@ -233,7 +232,6 @@ func (m *matrix) numbers(colours palette.ColorMap) *plotter.Labels {
 	return out
 }
 
-// colourTile is a plot of the scale of colours.
 func (m *matrix) colourTile(colours palette.ColorMap, height vg.Length) *tile {
 	p := newPlot()
 	p.Add(&plotter.ColorBar{ColorMap: colours, Vertical: true}, frame{})

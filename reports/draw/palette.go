@@ -3,6 +3,8 @@ package draw
 import (
 	"image/color"
 	"slices"
+	"sort"
+	"strings"
 
 	imagefont "golang.org/x/image/font"
 	"gonum.org/v1/plot"
@@ -12,6 +14,8 @@ import (
 	"gonum.org/v1/plot/palette/moreland"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+
+	"calib/internal/units"
 )
 
 var (
@@ -78,14 +82,6 @@ func cellColours(darkIsLow bool) palette.ColorMap {
 	return palette.Reverse(m)
 }
 
-// over is the colour of text that can be read on c, which no theme changes.
-func over(c color.Color) color.Color {
-	if color.GrayModel.Convert(c).(color.Gray).Y < 105 {
-		return color.White
-	}
-	return color.Black
-}
-
 // textStyle is Liberation Sans, which package plot carries.
 func textStyle(size vg.Length) draw.TextStyle {
 	return draw.TextStyle{Color: ink, Font: font.From(font.Font{Typeface: "Liberation", Variant: "Sans"}, size), Handler: plot.DefaultTextHandler}
@@ -100,3 +96,52 @@ func titleStyle() draw.TextStyle {
 func labelStyle() draw.TextStyle { return textStyle(9) }
 func smallStyle() draw.TextStyle { return textStyle(8) }
 func noteStyle() draw.TextStyle  { return textStyle(8.5) }
+
+// maxText is the most letters that one text keeps.
+const maxText = 4000
+
+// clean makes s one line of letters that every format can carry.
+func clean(s string) string {
+	s = strings.Join(strings.Fields(units.OneLine(strings.ToValidUTF8(s, "\uFFFD"))), " ")
+	if r := []rune(s); len(r) > maxText {
+		s = string(r[:maxText]) + "…"
+	}
+	return s
+}
+
+// clip shortens s to width, with an ellipsis where it was longer.
+func clip(s string, st draw.TextStyle, width vg.Length) string {
+	s = clean(s)
+	if st.Width(s) <= width {
+		return s
+	}
+	r := []rune(s)
+	return string(r[:fits(r, st, width-st.Width("…"))]) + "…"
+}
+
+// fits is how many of r are no wider than width.
+func fits(r []rune, st draw.TextStyle, width vg.Length) int {
+	return sort.Search(len(r), func(n int) bool { return st.Width(string(r[:n+1])) > width })
+}
+
+// wrap breaks s into lines of a width, at spaces where it can. What the lines do not hold ends in an ellipsis.
+func wrap(s string, st draw.TextStyle, width vg.Length, lines int) (out []string) {
+	rest := []rune(clean(s))
+	for len(rest) > 0 {
+		if len(out) == lines-1 {
+			return append(out, clip(string(rest), st, width))
+		}
+		n := max(fits(rest, st, width), 1)
+		if n < len(rest) {
+			for i := n; i > 0; i-- {
+				if rest[i] == ' ' {
+					n = i
+					break
+				}
+			}
+		}
+		out = append(out, string(rest[:n]))
+		rest = []rune(strings.TrimLeft(string(rest[n:]), " "))
+	}
+	return out
+}

@@ -24,7 +24,7 @@ const (
 )
 
 // newPanels are the tiles of a figure and of the one below it on the same X axis.
-func newPanels(f figure.Figure, l Layout) []*tile {
+func newPanels(f figure.Figure, l Layout) (out []*tile) {
 	figs := []figure.Figure{f}
 	if f.Below != nil {
 		below := *f.Below
@@ -47,7 +47,6 @@ func newPanels(f figure.Figure, l Layout) []*tile {
 	}
 	x := newScale(f.X, xs, nil)
 	x.whole = points && whole
-	var out []*tile
 	for i, g := range figs {
 		out = append(out, newPanel(g, x, l, i > 0))
 	}
@@ -114,7 +113,6 @@ func newPanel(f figure.Figure, x scale, l Layout, below bool) *tile {
 	return out
 }
 
-// readingsOf are the points of a trace in words.
 func readingsOf(t figure.Trace, x, y figure.Axis) (out []reading) {
 	for i := range t.X {
 		if math.IsNaN(t.Y[i]) {
@@ -134,21 +132,21 @@ func readingsOf(t figure.Trace, x, y figure.Axis) (out []reading) {
 }
 
 // plottersOf draws one trace. A line has a gap where there is no number.
-func plottersOf(t figure.Trace, y scale) []plot.Plotter {
+func plottersOf(t figure.Trace, y scale) (out []plot.Plotter) {
 	switch t.Kind {
 	case figure.Band:
 		return []plot.Plotter{bandPlotter(t, y)}
 	case figure.Points:
 		return pointPlotters(t, y)
 	}
-	var out []plot.Plotter
-	line := &plotter.Line{LineStyle: lineStyle(t.Group)}
+	var line *plotter.Line
 	for i := range t.X {
-		if math.IsNaN(t.Y[i]) {
-			line = &plotter.Line{LineStyle: lineStyle(t.Group)}
+		switch {
+		case math.IsNaN(t.Y[i]):
+			line = nil
 			continue
-		}
-		if len(line.XYs) == 0 {
+		case line == nil:
+			line = &plotter.Line{LineStyle: lineStyle(t.Group)}
 			out = append(out, line)
 		}
 		line.XYs = append(line.XYs, plotter.XY{X: t.X[i], Y: t.Y[i]})
@@ -162,7 +160,7 @@ func bandPlotter(t figure.Trace, y scale) plot.Plotter {
 	for i := range t.X {
 		edge = append(edge, plotter.XY{X: t.X[i], Y: y.limit(t.Hi[i])})
 	}
-	for i := len(t.X) - 1; i >= 0; i-- {
+	for i := range slices.Backward(t.X) {
 		edge = append(edge, plotter.XY{X: t.X[i], Y: y.limit(t.Lo[i])})
 	}
 	if len(edge) == 2 {
@@ -228,4 +226,80 @@ func markLabels(marks []figure.Mark, x, y scale, l Layout) []plot.Plotter {
 		ends[row] = left + style.Width(label) + 6
 	}
 	return out
+}
+
+const (
+	legendGap     vg.Length = 14
+	thumbnail     vg.Length = 20 // width of what is drawn before a name
+	maxLegendRows int       = 8
+)
+
+// entry is a name in the legend and what is drawn before it.
+type entry struct {
+	name   string
+	group  int
+	kinds  []string
+	thumbs []plot.Thumbnailer
+}
+
+// entriesOf lists what has a name, each once, whatever its kinds. The panel below adds the shape of its points where
+// the panel above has no points of that colour.
+func entriesOf(f figure.Figure) (out []entry) {
+	bands, points := map[int]int{}, map[int]bool{}
+	add := func(t figure.Trace) {
+		var thumbs []plot.Thumbnailer
+		switch t.Kind {
+		case figure.Band: // one band inside another looks darker
+			bands[t.Group]++
+			thumbs = slices.Repeat([]plot.Thumbnailer{&plotter.Polygon{Color: wash(t.Group)}}, min(bands[t.Group], 4))
+		case figure.Line:
+			thumbs = append(thumbs, &plotter.Line{LineStyle: lineStyle(t.Group)})
+		default:
+			thumbs = append(thumbs, &plotter.Scatter{GlyphStyle: glyphStyle(t.Group)})
+		}
+		i := slices.IndexFunc(out, func(e entry) bool { return e.name == t.Name && e.group == t.Group })
+		switch {
+		case t.Name == "":
+		case i < 0:
+			out = append(out, entry{t.Name, t.Group, []string{t.Kind}, thumbs})
+		case !slices.Contains(out[i].kinds, t.Kind):
+			out[i].kinds, out[i].thumbs = append(out[i].kinds, t.Kind), append(out[i].thumbs, thumbs...)
+		}
+	}
+	for _, t := range f.Traces {
+		add(t)
+		points[t.Group] = points[t.Group] || t.Kind == figure.Points
+	}
+	if f.Below != nil {
+		for _, t := range f.Below.Traces {
+			if !points[t.Group] {
+				add(t)
+			}
+		}
+	}
+	return out
+}
+
+// setLegend puts entries into columns of one width, as many as fit. Beyond the rows allowed they are counted.
+func (p *page) setLegend(all []entry) {
+	room, style, widest := p.inner(), smallStyle(), vg.Length(0)
+	for i := range all {
+		all[i].name = clip(all[i].name, style, room-thumbnail)
+		widest = max(widest, style.Width(" "+all[i].name)+thumbnail+legendGap)
+	}
+	cols := max(int((room+legendGap)/max(widest, 1)), 1)
+	if most := cols * maxLegendRows; len(all) > most {
+		all = append(all[:most-1], entry{name: fmt.Sprintf("and %d more", len(all)-most+1)})
+	}
+	rows := (len(all) + cols - 1) / cols
+	for column := range slices.Chunk(all, max(rows, 1)) {
+		l := plot.NewLegend()
+		l.Top, l.Left, l.TextStyle, l.Padding, l.ThumbnailWidth = true, true, style, 2.5, thumbnail
+		l.XOffs = vg.Length(len(p.legend)) * widest
+		for _, e := range column {
+			l.Add(e.name, e.thumbs...)
+		}
+		p.legend = append(p.legend, l)
+		p.legendHeight = max(p.legendHeight, l.Rectangle(draw.Canvas{}).Size().Y+4)
+	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"calib/internal/params"
 	"calib/reports/figure"
 )
 
@@ -40,7 +41,7 @@ func anyTraces() *rapid.Generator[[]figure.Trace] {
 
 func anyHeat() *rapid.Generator[*figure.Heat] {
 	return rapid.Custom(func(t *rapid.T) *figure.Heat {
-		h := &figure.Heat{Unit: "s", Better: rapid.SampledFrom([]string{"", figure.BetterLower, figure.BetterHigher}).Draw(t, "better")}
+		h := &figure.Heat{Unit: "s", Better: rapid.SampledFrom([]string{"", params.BetterLower, params.BetterHigher}).Draw(t, "better")}
 		h.Rows = rapid.SliceOfN(anyText(), 0, 4).Draw(t, "rows")
 		h.Cols = rapid.SliceOfN(anyText(), 0, 4).Draw(t, "cols")
 		if rapid.Bool().Draw(t, "large") {

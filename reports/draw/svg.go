@@ -18,7 +18,6 @@ import (
 	"calib/reports/figure"
 )
 
-// svg is the page as an SVG, with words for those who cannot see the figure.
 func (p *page) svg(f figure.Figure) string {
 	c := &canvas{height: p.total, style: style{colour: color.Black, width: 1}}
 	p.draw(c)
@@ -69,13 +68,11 @@ func (c *canvas) SetColor(colour color.Color)            { c.colour = colour }
 func (c *canvas) Rotate(radians float64)                 { c.turned += radians }
 func (c *canvas) Push()                                  { c.stack = append(c.stack, c.style) }
 
-// Pop restores the state.
 func (c *canvas) Pop() {
 	c.style = c.stack[len(c.stack)-1]
 	c.stack = c.stack[:len(c.stack)-1]
 }
 
-// Stroke draws along a path.
 func (c *canvas) Stroke(path vg.Path) {
 	if c.width <= 0 {
 		return
@@ -227,7 +224,6 @@ func (c *canvas) FillString(face font.Face, at vg.Point, text string) {
 	fmt.Fprintf(&c.out, "<text x=\"%s\" y=\"%s\"%s>%s</text>\n", tenths(x), tenths(y), more, html.EscapeString(text))
 }
 
-// DrawImage writes a picture whose pixels keep their edges.
 func (c *canvas) DrawImage(at vg.Rectangle, img image.Image) {
 	c.flush()
 	var b bytes.Buffer
@@ -252,7 +248,6 @@ func (c *canvas) value(at, reach vg.Point, text string) {
 	fmt.Fprintf(&c.values, "><title>%s</title></path>\n", html.EscapeString(clean(text)))
 }
 
-// tenths prints a length.
 func tenths(v vg.Length) string {
 	n := math.Round(10 * float64(v))
 	if n == 0 {
@@ -265,7 +260,6 @@ func tenths(v vg.Length) string {
 	return s
 }
 
-// hex is a colour without what it lets through.
 func hex(c color.Color) string {
 	n := color.NRGBAModel.Convert(c).(color.NRGBA)
 	return fmt.Sprintf("#%02x%02x%02x", n.R, n.G, n.B)

@@ -100,7 +100,7 @@ func writeMininet(in *input) []byte {
 		queue = strconv.Itoa(q.limit(delay))
 	}
 	in.warnf("Mininet lets the first 15 kB after a pause pass without the limit of the rate")
-	return in.render(templates, "mininet", map[string]any{
+	return in.render("mininet", map[string]any{
 		"names": strings.Join(in.Params.Run.Hosts, ", "), "hosts": hosts, "headers": headerBytes, "packet": q.packet,
 		"bandwidth": bandwidth, "delay": micro(delay), "queue": queue,
 	})
@@ -114,7 +114,6 @@ const (
 // deviceName is a name that Linux takes and in which a shell finds nothing special.
 var deviceName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.:@-]{0,14}$`)
 
-// netem is what the script sets on a device.
 type netem struct {
 	device string
 	delay  float64 // s
@@ -157,13 +156,12 @@ func writeTC(in *input) []byte {
 		in.warnf("%d packets are on their way at full rate, and netem drops above %d: B_L is not known, set limit yourself",
 			held, netemDefault)
 	}
-	return in.render(templates, "tc", map[string]any{
+	return in.render("tc", map[string]any{
 		"names": strings.Join(in.Params.Run.Hosts, ", "), "headers": headerBytes, "packet": q.packet,
 		"device": n.device, "delay": micro(n.delay), "rate": n.rate, "limit": n.limit,
 	})
 }
 
-// MaxSlowdown is the largest Options.Slowdown.
 const MaxSlowdown = 1e6
 
 // writeLab writes a lab file (docs/LAB.md): a network of calib lab that has the run's parameters, with the hosts and
@@ -212,7 +210,7 @@ func writeLab(in *input) []byte {
 	if in.Hosts == 0 {
 		data["hosts"] = in.Params.Run.Hosts
 	}
-	return in.render(templates, "lab", data)
+	return in.render("lab", data)
 }
 
 // noNetwork is the error of a run that describes no network: of class ErrMissing, with the reasons why what would do
@@ -230,7 +228,7 @@ func noNetwork(in *input, err error) error {
 			withheld = append(withheld, in.noFunction(name))
 		}
 	}
-	if len(withheld) == 0 {
+	if withheld == nil {
 		return fmt.Errorf("%w: %w", ErrMissing, err)
 	}
 	return fmt.Errorf("%w; %w", err, errors.Join(withheld...))

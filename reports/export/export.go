@@ -20,7 +20,6 @@ import (
 	"calib/internal/params"
 )
 
-// Classes of errors.
 var (
 	// ErrTarget reports a target that does not exist.
 	ErrTarget = errors.New("no such export target")
@@ -43,21 +42,16 @@ type Options struct {
 
 // Target is another program's input file.
 type Target struct {
-	Name  string // "loggopsim"
-	About string // one line: what the file is and which program reads it
-	File  string // name of the file where none is chosen
-	// NoHosts: the file is of the run, or of any number of hosts, and Options.Hosts is an error.
-	NoHosts bool
-	// Device: the file names a network device; for other targets Options.Device is an error.
-	Device bool
-	// Slowdown: the file's network may be slower than the run's; for other targets Options.Slowdown is an error.
-	Slowdown bool
-	// Rules: the file is made of Options.Rules; for other targets they are an error.
-	Rules bool
-	write func(in *input) []byte
+	Name     string // "loggopsim"
+	About    string // one line: what the file is and which program reads it
+	File     string // name of the file where none is chosen
+	NoHosts  bool   // the file is of the run, or of any number of hosts, and Options.Hosts is an error
+	Device   bool   // the file names a network device; for other targets Options.Device is an error
+	Slowdown bool   // the file's network may be slower than the run's; for other targets Options.Slowdown is an error
+	Rules    bool   // the file is made of Options.Rules; for other targets they are an error
+	write    func(in *input) []byte
 }
 
-// Targets lists every target, in the order of their names.
 func Targets() []Target {
 	return []Target{
 		{Name: "astra-sim", File: "network.yml", write: writeAstraSim,

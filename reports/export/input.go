@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
-	"io/fs"
 	"maps"
 	"math"
 	"slices"
@@ -27,18 +26,15 @@ type input struct {
 	zeros                 map[string]string // the same of what is taken for zero
 }
 
-// fail keeps the first error.
 func (in *input) fail(err error) { in.err = cmp.Or(in.err, err) }
 
 // failf is Fail with a text, which wraps the class of the error.
 func (in *input) failf(format string, args ...any) { in.fail(fmt.Errorf(format, args...)) }
 
-// warnf warns of what the file cannot express, or has rounded.
 func (in *input) warnf(format string, args ...any) {
 	in.warnings = append(in.warnings, fmt.Sprintf(format, args...))
 }
 
-// notef tells the reader of the file what else to know.
 func (in *input) notef(format string, args ...any) {
 	in.notes = append(in.notes, fmt.Sprintf(format, args...))
 }
@@ -91,7 +87,6 @@ func (in *input) use(names ...string) {
 	}
 }
 
-// mark remembers that something provisional is used.
 func (in *input) mark(name, status, why string) {
 	if status == params.StatusProvisional {
 		keep(&in.provisional, name, why)
@@ -109,10 +104,9 @@ func keep(in *map[string]string, name, why string) {
 // is within what the run can tell. What is negative beyond that is not usable at all.
 func (in *input) zero(name string) bool {
 	q, ok := in.Params.Parameters[name]
-	if !ok || name != "L" && name != "g" {
-		return false
-	}
 	switch {
+	case !ok || name != "L" && name != "g":
+		return false
 	case q.Value != nil && *q.Value < 0 && q.Status == params.StatusProvisional:
 		keep(&in.zeros, name, fmt.Sprintf("it is %g %s, zero within what can be told", *q.Value, q.Unit))
 	case q.Value == nil && q.Status == params.StatusBound && q.Bound != nil && q.Bound[0] <= 0 && q.Bound[1] >= 0:
@@ -127,8 +121,7 @@ func (in *input) zero(name string) bool {
 func (in *input) takenForZero(name string) bool { return in.zeros[name] != "" }
 
 // doubts warns of what was used so far although it is provisional, or taken for zero.
-func (in *input) doubts() []string {
-	var out []string
+func (in *input) doubts() (out []string) {
 	for _, name := range slices.Sorted(maps.Keys(in.zeros)) {
 		out = append(out, oneLine(name+" is taken for 0: "+in.zeros[name]))
 	}
@@ -165,11 +158,12 @@ func (in *input) need(name string) (float64, error) {
 	if v, ok := in.found(name); ok {
 		return v, nil
 	}
-	if q := in.Params.Parameters[name]; q.Estimate != nil {
+	q := in.Params.Parameters[name]
+	if q.Estimate != nil {
 		return 0, withheld{"parameter " + name, q.Status, q.Why}
 	}
 	why := ""
-	if q, ok := in.Params.Parameters[name]; ok && q.Why != "" {
+	if q.Why != "" {
 		why = " (" + oneLine(q.Why) + ")"
 	}
 	return 0, fmt.Errorf("parameter %s, %s: %w%s%s", name, labels[name], ErrMissing, why, in.Params.Hint(name))
@@ -198,9 +192,8 @@ var labels = map[string]string{
 func (in *input) warnOfSlowPairs() {
 	slow := slices.DeleteFunc(slices.Clone(in.Params.Pairs), func(q params.Pair) bool { return q.Slow == "" })
 	if len(slow) > 0 {
-		first := oneLine(slow[0].From + " to " + slow[0].To + ": " + slow[0].Slow)
 		in.warnf("%d of %d pairs stand out (%s), but the file has one network for all pairs", len(slow), len(in.Params.Pairs),
-			first)
+			oneLine(slow[0].From+" to "+slow[0].To+": "+slow[0].Slow))
 	}
 }
 
@@ -226,13 +219,13 @@ func (in *input) metrics() []params.Metric {
 
 // render fills in the template called name. Beside its data, which is a map, it has the lines of a comment: head, which
 // says where the file comes from, and warnings; and number, decimal and line to write values with.
-func (in *input) render(from fs.FS, name string, data map[string]any) []byte {
+func (in *input) render(name string, data map[string]any) []byte {
 	var b bytes.Buffer
 	if in.err == nil {
 		t := template.New(name).Option("missingkey=error").Funcs(template.FuncMap{
 			"head": in.head, "warnings": in.warned, "number": number, "decimal": decimal, "line": oneLine,
 		})
-		t, err := t.ParseFS(from, "*/"+name)
+		t, err := t.ParseFS(templates, "templates/"+name)
 		if err == nil {
 			err = t.Execute(&b, data)
 		}
@@ -281,3 +274,68 @@ func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
 // decimal writes v without exponent, with at most so many digits after the point; -1 is as many as v needs.
 func decimal(v float64, digits int) string { return strconv.FormatFloat(v, 'f', digits, 64) }
+
+// piece is a piece of a function, C0 + C1·x [s, s/B] for sizes x above From [B].
+type piece struct {
+	From, C0, C1 float64
+}
+
+// pieces returns the pieces of a function of segments and the largest size [B] that it was measured at; ok is false
+// where the run has no such function.
+func (in *input) pieces(name string) (pieces []piece, largest float64, ok bool) {
+	f, ok := in.function(name)
+	if !ok || f.Form != params.Pieces {
+		return nil, 0, false
+	}
+	for i := 1; ; i++ {
+		n := "_" + strconv.Itoa(i)
+		c0, has := f.Coeff["c0"+n]
+		if !has {
+			return pieces, f.Domain["bytes"][1], true
+		}
+		pieces = append(pieces, piece{From: f.Coeff["from"+n], C0: c0, C1: f.Coeff["c1"+n]})
+	}
+}
+
+// packetCost returns the cost [s] of a packet by its size [B], never below zero, and the size at which the cost begins
+// to grow, 0 where it grows from the start. The error is of class ErrMissing where the run has no such function, or
+// none that has a value for every size up to full, the size of a full packet.
+func (in *input) packetCost(name string, full float64) (cost func(bytes float64) float64, kink float64, err error) {
+	f, ok := in.function(name)
+	if !ok {
+		return nil, 0, in.noFunction(name)
+	}
+	cost = func(bytes float64) float64 {
+		v, err := f.At(bytes, 1, in.Params.Functions)
+		if err != nil {
+			return math.NaN()
+		}
+		return max(v, 0)
+	}
+	if v := cost(1) + cost(full); math.IsNaN(v) || math.IsInf(v, 0) {
+		return nil, 0, fmt.Errorf("of form %q: %w", f.Form, ErrMissing)
+	}
+	if f.Form == params.Floored && f.Coeff["c1"] > 0 {
+		kink = (f.Coeff["floor"] - f.Coeff["c0"]) / f.Coeff["c1"]
+	}
+	return cost, kink, nil
+}
+
+// slopeAboveZero returns the slope [s/B] of a function that is a line, 0 where it cannot be told from zero.
+func (in *input) slopeAboveZero(name string) float64 {
+	if f, ok := in.function(name); ok && f.Form == params.Line && f.CI95["c1"][0] > 0 {
+		return f.Coeff["c1"]
+	}
+	return 0
+}
+
+// delayOverHosts returns L(m,p) for the fewest hosts measured, without its part by size, and how much it changes up to
+// the most hosts [s]; ok is false where L was not measured for several numbers of hosts.
+func (in *input) delayOverHosts() (delay, change float64, ok bool) {
+	f, ok := in.function("L")
+	if !ok || f.Form != params.Bilinear {
+		return 0, 0, false
+	}
+	hosts := f.Domain["p"]
+	return f.Coeff["l0"] + f.Coeff["l1"]*hosts[0], math.Abs(f.Coeff["l1"]) * (hosts[1] - hosts[0]), hosts[1] > hosts[0]
+}

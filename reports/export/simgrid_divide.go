@@ -10,7 +10,6 @@ type line struct{ c0, c1 float64 }
 
 func (l line) at(x float64) float64 { return l.c0 + l.c1*x }
 
-// chord is the line through f at both ends of a range.
 func chord(f func(float64) float64, lo, hi float64) line {
 	if lo == hi {
 		return line{c0: f(lo)}
@@ -19,7 +18,6 @@ func chord(f func(float64) float64, lo, hi float64) line {
 	return line{c0: f(lo) - c1*lo, c1: c1}
 }
 
-// flow is the time of a flow with its envelope.
 func flow(perByte float64) line { return line{envelope * perByte, perByte} }
 
 func (l line) minus(k line) line            { return line{l.c0 - k.c0, l.c1 - k.c1} }
@@ -30,10 +28,8 @@ func (l line) perByte(lo, hi float64) float64 { // of a flow that is all of l, a
 }
 
 const (
-	// windowPackets is what a TCP connection sends before it hears from the other end. Source: RFC 6928.
-	windowPackets = 10
-	// minShare is the share of T(x) of a latency or a flow that should be none: SimGrid needs both.
-	minShare = 0.01
+	windowPackets = 10   // what a TCP connection sends before it hears from the other end. Source: RFC 6928
+	minShare      = 0.01 // the share of T(x) of a latency or a flow that should be none: SimGrid needs both
 	// waitingBuffers is how many send buffers a message has when its blocking send counts as waiting for the end of it.
 	// A medium holds a message from the beginning, so that one buffer is enough there.
 	waitingBuffers = 8

@@ -12,7 +12,6 @@ type affine struct {
 	from        []string
 }
 
-// at returns the time [s] of x bytes.
 func (a affine) at(x float64) float64 { return a.alpha + a.beta*x }
 
 // affineOf takes α and β of Hockney's model of T(x); without it LogGP's L + o_s + o_r + (x−1)·G, which has that form
@@ -111,7 +110,6 @@ func (m logGP) o() float64 { return math.Max(0, (m.os+m.or)/2) }
 // oneByte is the time of a message of one byte, L + o_s + o_r [s].
 func (m logGP) oneByte() float64 { return m.l + m.os + m.or }
 
-// at returns the time [s] of a message of s bytes.
 func (m logGP) at(s float64) float64 { return m.oneByte() + (s-1)*m.gb }
 
 // logGOPS are the parameters of LogGOPSim in a unit of time of its user's choice.
@@ -151,7 +149,7 @@ func writeAstraSim(in *input) []byte {
 	compareWithMeasured(in, "latency + size/bandwidth", a.at)
 	in.warnf("the congestion-aware backend stores and forwards a chunk at the switch and counts its bytes twice: " +
 		"the file is for the congestion-unaware one")
-	return in.render(templates, "astra-sim", map[string]any{
+	return in.render("astra-sim", map[string]any{
 		"alpha": a.alpha, "beta": a.beta, "npus": npus, "bandwidth": bandwidth, "latency": latency,
 	})
 }
@@ -191,13 +189,12 @@ func writeAtlahs(in *input) []byte {
 	compareWithMeasured(in, "LogGP", m.at)
 	in.warnf("messages from several senders to one host come g apart, however long they are: ATLAHS charges G to the " +
 		"sender only")
-	return in.render(templates, "atlahs", map[string]any{"L": q.l, "o": q.o, "g": q.g, "G": q.gb, "S": eagerAlways})
+	return in.render("atlahs", map[string]any{"L": q.l, "o": q.o, "g": q.g, "G": q.gb, "S": eagerAlways})
 }
 
 const (
-	dimemasMB = 1 << 20 // B
-	// wholeBuses is the relative error by rounding the buses of which users need not be warned.
-	wholeBuses = 0.05
+	dimemasMB  = 1 << 20 // B
+	wholeBuses = 0.05    // the relative error by rounding the buses of which users need not be warned
 )
 
 // busesOf returns how many messages of beta [s/B] the network carries at once, 0 for any number. It notes what a reader
@@ -241,7 +238,7 @@ func writeDimemas(in *input) []byte {
 	in.warnf("the sender is busy for the whole startup, and so is the receiver from when it starts to receive: " +
 		"short messages from several senders to one host come a startup apart. Dimemas does not split it into overheads " +
 		"and latency")
-	return in.render(templates, "dimemas", map[string]any{
+	return in.render("dimemas", map[string]any{
 		"nodes": nodes, "bandwidth": 1 / a.beta / dimemasMB, "buses": buses, "startup": a.alpha,
 	})
 }
@@ -262,7 +259,6 @@ func logGOPSOf(m logGP, exp int) logGOPS {
 	return q
 }
 
-// fits reports whether all parameters are an int.
 func (q logGOPS) fits() bool {
 	return max(q.l, q.o, q.g, q.perByte) <= math.MaxInt32 && q.gb <= math.MaxInt32
 }
@@ -298,7 +294,7 @@ func writeLogGOPSim(in *input) []byte {
 			q.gb, q.unit, 100*math.Abs(q.gb*q.unit/m.gb-1))
 	}
 	compareWithMeasured(in, "LogGP", m.at)
-	return in.render(templates, "loggopsim", map[string]any{
+	return in.render("loggopsim", map[string]any{
 		"unit": q.unit, "hosts": n, "L": q.l, "o": q.o, "g": q.g, "G": q.gb, "O": q.perByte, "S": eagerAlways,
 	})
 }

@@ -21,56 +21,47 @@ import (
 
 var csvColumns = [...]string{"kind", "name", "from", "to", "unit", "value", "lo", "hi", "status", "label"}
 
-// row is a line of the table.
 type row struct {
 	kind, name, from, to, unit string
 	value, lo, hi              float64 // NaN where there is none: an empty field
 	status, label              string
 }
 
-// rowsOf lists the rows of a run.
 func rowsOf(in *input) (out []row) {
-	nan := math.NaN()
+	add := func(kind string, m params.Metric, value float64, ends *[2]float64) {
+		r := row{kind, m.Name, m.From, m.To, m.Unit, value, math.NaN(), math.NaN(), m.Status, m.Label}
+		if ends != nil {
+			r.lo, r.hi = ends[0], ends[1]
+		}
+		out = append(out, r)
+	}
 	run := in.Params.Run
 	for _, about := range [][2]string{{"calib", in.Version}, {"id", run.ID}, {"plan", run.Plan}} {
-		out = append(out, row{kind: "run", name: about[0], value: nan, lo: nan, hi: nan, label: about[1]})
+		add("run", params.Metric{Name: about[0], Label: about[1]}, math.NaN(), nil)
 	}
 	for _, m := range in.metrics() {
-		r := row{kind: "coefficient", name: m.Name, from: m.From, to: m.To, unit: m.Unit, value: m.Value, status: m.Status,
-			label: m.Label}
-		switch _, ok := in.Params.Parameters[m.Name]; {
-		case m.Link() != "":
-			r.kind = "link"
-		case ok:
-			r.kind = "parameter"
+		kind := "coefficient"
+		if m.Link() != "" {
+			kind = "link"
+		} else if _, ok := in.Params.Parameters[m.Name]; ok {
+			kind = "parameter"
 		}
-		out = append(out, r.between(m.CI95))
+		add(kind, m, m.Value, m.CI95)
 	}
 	for _, name := range slices.Sorted(maps.Keys(in.Params.Parameters)) {
 		q := in.Params.Parameters[name]
-		if q.Value != nil {
-			continue
+		m := params.Metric{Name: name, Unit: q.Unit, Status: q.Status, Label: q.Label}
+		if v, estimated := q.Raw(); q.Value == nil && estimated {
+			add("estimate", m, v, q.Bound)
+		} else if q.Value == nil {
+			add("parameter", m, math.NaN(), q.Bound)
 		}
-		r := row{kind: "parameter", name: name, unit: q.Unit, value: nan, status: q.Status, label: q.Label}
-		if v, estimated := q.Raw(); estimated {
-			r.kind, r.value = "estimate", v
-		}
-		out = append(out, r.between(q.Bound))
 	}
 	for _, q := range in.Params.Times() {
-		out = append(out, row{kind: "point", name: number(q.X), unit: "s", value: q.Measured, lo: q.Lo, hi: q.Hi,
-			status: params.StatusOK, label: "time of a message of that many bytes, idle network"})
+		add("point", params.Metric{Name: number(q.X), Unit: "s", Status: params.StatusOK,
+			Label: "time of a message of that many bytes, idle network"}, q.Measured, &[2]float64{q.Lo, q.Hi})
 	}
 	return out
-}
-
-// between is the row with the ends of an interval, which may be nil.
-func (r row) between(ends *[2]float64) row {
-	r.lo, r.hi = math.NaN(), math.NaN()
-	if ends != nil {
-		r.lo, r.hi = ends[0], ends[1]
-	}
-	return r
 }
 
 // writeCSV writes a table of every number of a run, one a row (RFC 4180: a header, fields quoted where they must be,
@@ -94,7 +85,6 @@ func writeCSV(in *input) []byte {
 	return writeSheet(in, true, lines)
 }
 
-// writeSheet writes lines as CSV.
 func writeSheet(in *input, crlf bool, lines [][]string) []byte {
 	var b bytes.Buffer
 	c := files.NewSheet(&b)
@@ -111,7 +101,6 @@ func cell(v float64) string {
 	return number(v)
 }
 
-// benchmark is a line of the format.
 type benchmark struct {
 	Name   string
 	Iters  int
@@ -120,11 +109,9 @@ type benchmark struct {
 	Better string
 }
 
-// benchmarksOf lists the lines of a run.
 func benchmarksOf(in *input) (out []benchmark) {
 	for _, q := range in.Params.Times() {
-		out = append(out, benchmark{"Pingpong/bytes=" + decimal(q.X, -1), max(1, q.N), q.Measured * 1e9, "ns/op",
-			params.BetterLower})
+		out = append(out, benchmark{"Pingpong/bytes=" + decimal(q.X, -1), max(1, q.N), q.Measured * 1e9, "ns/op", params.BetterLower})
 	}
 	for _, m := range in.metrics() {
 		name := "Parameter/name=" + goName(m.Name)
@@ -152,13 +139,8 @@ func goName(s string) string {
 
 // goUnit names an SI unit as Go benchmarks do.
 func goUnit(si string) string {
-	switch si {
-	case "s":
-		return "sec"
-	case "s/B":
-		return "sec/B"
-	case "1", "":
-		return "ratio"
+	if name, ok := map[string]string{"s": "sec", "s/B": "sec/B", "1": "ratio", "": "ratio"}[si]; ok {
+		return name
 	}
 	return strings.ReplaceAll(si, " ", "_")
 }
@@ -178,7 +160,7 @@ func writeGobench(in *input) []byte {
 		}
 	}
 	in.warnf("one value for each benchmark: benchstat calls no difference significant from a single run on each side")
-	return in.render(templates, "gobench", map[string]any{"better": better, "hosts": len(in.Params.Run.Hosts),
+	return in.render("gobench", map[string]any{"better": better, "hosts": len(in.Params.Run.Hosts),
 		"benchmarks": all})
 }
 
@@ -243,7 +225,6 @@ type gauge struct {
 // gauges are a prometheus.Collector.
 type gauges []gauge
 
-// gaugesOf lists the gauges of a run.
 func gaugesOf(in *input) (out gauges) {
 	put := func(f family, v float64, labels ...string) { out = append(out, gauge{f, labels, v}) }
 	add := func(name, help string, m params.Metric, labels []string, values ...string) {
@@ -301,7 +282,7 @@ func writePrometheus(in *input) []byte {
 	if err != nil {
 		in.failf("two numbers of the run have the same labels: %w: %w", ErrLimit, err)
 	}
-	b := bytes.NewBuffer(in.render(templates, "prometheus", nil))
+	b := bytes.NewBuffer(in.render("prometheus", nil))
 	enc := expfmt.NewEncoder(b, expfmt.NewFormat(expfmt.TypeTextPlain))
 	for _, f := range gathered {
 		in.fail(enc.Encode(f))
@@ -312,7 +293,6 @@ func writePrometheus(in *input) []byte {
 // Describe announces none of the gauges, so that the registry takes what is collected.
 func (g gauges) Describe(chan<- *prometheus.Desc) {}
 
-// Collect sends the gauges.
 func (g gauges) Collect(to chan<- prometheus.Metric) {
 	for _, s := range g {
 		values := make([]string, len(s.values))

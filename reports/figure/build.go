@@ -10,6 +10,7 @@ import (
 	"calib/internal/dataset"
 	"calib/internal/params"
 	"calib/internal/stats"
+	"calib/internal/units"
 )
 
 // Build makes every figure of p: those of its fits in the order of the fits, figures of one section together;
@@ -23,20 +24,17 @@ func Build(p *params.Params, d dataset.Source) []Figure {
 		return nil
 	}
 	var out []Figure
-	for _, q := range panelsOf(p) {
-		if fig, ok := q.figure(d); ok {
-			out = append(out, fig)
-		}
-	}
 	order := map[string]int{} // of sections, by their first figures
-	for _, f := range out {
-		if _, ok := order[f.Section]; !ok {
-			order[f.Section] = len(order)
+	for _, q := range panelsOf(p) {
+		if f, ok := q.figure(d); ok {
+			out = append(out, f)
+			if _, ok := order[f.Section]; !ok {
+				order[f.Section] = len(order)
+			}
 		}
 	}
 	slices.SortStableFunc(out, func(a, b Figure) int { return cmp.Compare(order[a.Section], order[b.Section]) })
-	out = append(out, validation(p.Validation)...)
-	out = append(out, pairs(p)...)
+	out = slices.Concat(out, validation(p.Validation), pairs(p))
 	unique(out)
 	return out
 }
@@ -134,3 +132,237 @@ func slug(s string) string {
 
 // finite reports whether v is a number that can be drawn: sums of numbers beyond 1e100 may not be.
 func finite(v float64) bool { return math.Abs(v) <= 1e100 }
+
+// panel is a figure in the making: what the plots of one ID bring.
+type panel struct {
+	fig      Figure
+	says     []string
+	below    bool
+	measured []*measured
+	lines    []*line
+	areas    []params.Curve
+	raws     []params.Raw
+}
+
+// measured is the points of one series of an experiment, once however many fits are made of them.
+type measured struct {
+	experiment, series string
+	points             []point // ascending in X
+	lines              int     // that go with it
+	group              int
+}
+
+// line is a line through a series, or beside all of them.
+type line struct {
+	name  string
+	curve curve
+	of    *measured // nil for a curve of no series
+	own   []point   // the series as the fit of this line has it
+	group int
+}
+
+// add joins a plot of f, whose series are all.
+func (p *panel) add(f *params.Fit, q params.Plot, all []params.Series) {
+	p.fig.Section, p.fig.Title = cmp.Or(p.fig.Section, q.Section, f.Model, "Other"), cmp.Or(p.fig.Title, q.Title, q.ID, "Figure")
+	p.below = p.below || q.Below
+	if s := strings.TrimSpace(q.Says); s != "" && !strings.Contains(strings.Join(p.says, " "), s) {
+		p.says = append(p.says, s)
+	}
+	used := map[int]bool{}
+	for _, name := range q.Series {
+		i := slices.IndexFunc(all, func(s params.Series) bool { return s.Name == name })
+		if i < 0 || len(all[i].Points) == 0 {
+			continue
+		}
+		own := all[i].Points
+		l := &line{name: name + ", fitted", of: p.measuredOf(f.Experiment, name, own), own: own}
+		if len(q.Series) == 1 {
+			l.name = cmp.Or(q.Line, f.Model, "fitted")
+		}
+		c := slices.IndexFunc(q.Curves, func(c curve) bool { return c.Name == name || len(q.Series) == 1 && c.Name == l.name })
+		switch {
+		case c >= 0: // the curve is the fitted line at more places
+			l.curve, used[c] = q.Curves[c], true
+		case !p.repeats(own):
+			for _, r := range own {
+				l.curve.X, l.curve.Y = append(l.curve.X, r.X), append(l.curve.Y, r.Fitted)
+			}
+			if noModel(own) && len(q.Series) > 1 {
+				l.name = name + ", joined"
+			}
+		}
+		l.of.lines++
+		p.lines = append(p.lines, l)
+	}
+	for i, c := range q.Curves {
+		if !used[i] {
+			p.lines = append(p.lines, &line{name: cmp.Or(c.Name, "line"), curve: c})
+		}
+	}
+	for _, a := range q.Areas {
+		if !slices.ContainsFunc(p.areas, func(b params.Curve) bool { return b.Name == a.Name }) {
+			p.areas = append(p.areas, a)
+		}
+	}
+	for _, m := range q.Marks {
+		if !slices.Contains(p.fig.Marks, m) {
+			p.fig.Marks = append(p.fig.Marks, m)
+		}
+	}
+	if q.Raw != nil && !slices.ContainsFunc(p.raws, func(r params.Raw) bool { return rawKey(r) == rawKey(*q.Raw) }) {
+		p.raws = append(p.raws, *q.Raw)
+	}
+}
+
+// repeats reports whether the fitted values of own are part of a line that is there: measurements made in several ways
+// may be compared with one function, which is drawn once.
+func (p *panel) repeats(own []point) bool {
+	return slices.ContainsFunc(p.lines, func(l *line) bool {
+		return len(l.curve.X) > 0 && !slices.ContainsFunc(own, func(r point) bool {
+			at, have := slices.BinarySearchFunc(l.own, r.X, byX)
+			return !have || l.own[at].Fitted != r.Fitted
+		})
+	})
+}
+
+func byX(a point, x float64) int { return cmp.Compare(a.X, x) }
+
+// noModel reports whether what is fitted is what was measured.
+func noModel(own []point) bool {
+	return !slices.ContainsFunc(own, func(r point) bool { return r.Fitted != r.Measured })
+}
+
+// measuredOf returns the points of a series, to which it adds those of own that are new.
+func (p *panel) measuredOf(experiment, series string, own []point) *measured {
+	i := slices.IndexFunc(p.measured, func(m *measured) bool { return m.experiment == experiment && m.series == series })
+	if i < 0 {
+		i = len(p.measured)
+		p.measured = append(p.measured, &measured{experiment: experiment, series: series, points: slices.Clone(own)})
+	}
+	m := p.measured[i]
+	for _, r := range own {
+		if at, have := slices.BinarySearchFunc(m.points, r.X, byX); !have {
+			m.points = slices.Insert(m.points, at, r)
+		}
+	}
+	return m
+}
+
+// figure makes the figure; false where there is nothing to draw.
+func (p *panel) figure(d dataset.Source) (Figure, bool) {
+	fig := p.fig
+	p.group()
+	fig.Says = cmp.Or(strings.Join(p.says, " "), fig.Title+".")
+	for _, r := range p.raws {
+		fig.Traces = append(fig.Traces, quantileBands(d, r)...)
+	}
+	for i, c := range p.areas { // stacked, in colours of their own
+		t := (&line{name: cmp.Or(c.Name, "part"), curve: c, group: len(p.measured) + len(p.lines) + i}).trace()
+		if t.Kind = Band; len(t.X) >= 2 && t.Lo != nil {
+			fig.Traces = append(fig.Traces, t)
+		}
+	}
+	var lines []Trace
+	for _, l := range p.lines {
+		t := l.trace()
+		if len(t.X) < 2 {
+			continue
+		}
+		if t.Lo != nil {
+			band := t
+			band.Name, band.Kind = l.name+", 95%", Band
+			fig.Traces = append(fig.Traces, band)
+			t.Lo, t.Hi = nil, nil
+		}
+		lines = append(lines, t)
+	}
+	fig.Traces = append(fig.Traces, lines...)
+	for _, m := range p.measured {
+		fig.Traces = append(fig.Traces, m.trace(len(p.measured) == 1))
+	}
+	if p.below {
+		fig.Below = p.residuals()
+	}
+	Settle(&fig)
+	return fig, len(fig.Traces) > 0
+}
+
+// group gives colours: a series and its line have one, but where several fits share the points each line has its own.
+func (p *panel) group() {
+	next := len(p.measured)
+	for i, m := range p.measured {
+		m.group = i
+	}
+	for _, l := range p.lines {
+		if l.of != nil && l.of.lines == 1 {
+			l.group = l.of.group
+		} else {
+			l.group = next
+			next++
+		}
+	}
+}
+
+func (m *measured) trace(alone bool) Trace {
+	t := Trace{Name: cmp.Or(m.series, "measured"), Kind: Points, Group: m.group}
+	if alone {
+		t.Name = "measured"
+	}
+	for _, r := range m.points {
+		words := ""
+		if r.N > 0 {
+			words = units.Grouped(int64(r.N)) + " timings"
+		}
+		t.add(r.X, r.Measured, math.Min(r.Lo, r.Measured), math.Max(r.Hi, r.Measured), words)
+	}
+	return t
+}
+
+// trace is the line where it has an x, ascending in it, with the ends of its 95% band where the curve has them.
+func (l *line) trace() Trace {
+	c := l.curve
+	banded := len(c.Lo) == len(c.X) && len(c.Hi) == len(c.X) && len(c.Y) == len(c.X)
+	var at []int
+	for i := range min(len(c.X), len(c.Y)) {
+		if finite(c.X[i]) {
+			at = append(at, i)
+		}
+	}
+	slices.SortStableFunc(at, func(a, b int) int { return cmp.Compare(c.X[a], c.X[b]) })
+	t := Trace{Name: l.name, Kind: Line, Group: l.group}
+	for _, i := range at {
+		t.X, t.Y = append(t.X, c.X[i]), append(t.Y, c.Y[i])
+		if banded {
+			t.Lo, t.Hi = append(t.Lo, c.Lo[i]), append(t.Hi, c.Hi[i])
+		}
+	}
+	return t
+}
+
+// residuals is the panel of relative residuals; nil where no line is a model of its points.
+func (p *panel) residuals() *Figure {
+	out := &Figure{Section: p.fig.Section, Title: p.fig.Title + ": residuals", X: p.fig.X,
+		Says: "What is measured less what is fitted, as a share of what is measured: points should lie around zero without a pattern.",
+		Y:    Axis{Name: "residual", Unit: "%"}}
+	for _, l := range p.lines {
+		if l.of == nil || noModel(l.own) {
+			continue
+		}
+		t := Trace{Name: l.name, Kind: Points, Group: l.group}
+		for _, r := range l.own {
+			v := 100 * r.Relative()
+			if !finite(v) {
+				continue
+			}
+			lo, hi := 100*(r.Lo-r.Fitted)/r.Measured, 100*(r.Hi-r.Fitted)/r.Measured
+			t.add(r.X, v, math.Min(lo, hi), math.Max(lo, hi), "")
+		}
+		if len(t.X) > 0 {
+			out.Traces = append(out.Traces, t)
+		}
+	}
+	if len(out.Traces) == 0 {
+		return nil
+	}
+	return out
+}

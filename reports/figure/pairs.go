@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"calib/internal/params"
 	"calib/internal/stats"
@@ -25,9 +24,9 @@ func pairs(p *params.Params) []Figure {
 		id, title, what, unit, better string
 		of                            func(params.Pair) *float64
 	}{
-		{"pairs-latency", "Latency between hosts", "Half the round trip of the smallest message", "s", BetterLower,
+		{"pairs-latency", "Latency between hosts", "Half the round trip of the smallest message", "s", params.BetterLower,
 			func(q params.Pair) *float64 { return q.Latency }},
-		{"pairs-rate", "Rate between hosts", "The rate of the largest message", "B/s", BetterHigher,
+		{"pairs-rate", "Rate between hosts", "The rate of the largest message", "B/s", params.BetterHigher,
 			func(q params.Pair) *float64 { return q.Rate }},
 	} {
 		h := &Heat{Rows: hosts, Cols: slices.Clone(hosts), Unit: m.unit, Better: m.better}
@@ -127,23 +126,115 @@ func slowWords(pairs []params.Pair, measured int) string {
 			links = append(links, q.From+"–"+q.To)
 		}
 	}
+	in, between := "low in every pair: "+reports.Some(hosts, namedSlow, namedSlow), "low between: "+reports.Some(links, namedSlow, namedSlow)
 	switch {
-	case len(hosts) > 0 && len(links) > 0:
-		return " Slow in every pair: " + few(hosts) + "; slow between: " + few(links) + "."
-	case len(hosts) > 0:
-		return " Slow in every pair: " + few(hosts) + "."
-	case len(links) > 0:
-		return " Slow between: " + few(links) + "."
+	case hosts != nil && links != nil:
+		return " S" + in + "; s" + between + "."
+	case hosts != nil:
+		return " S" + in + "."
+	case links != nil:
+		return " S" + between + "."
 	case measured > 2:
 		return " No host or link stands out as slow."
 	}
 	return ""
 }
 
-// few joins the first names, and counts the others.
-func few(names []string) string {
-	if len(names) <= namedSlow {
-		return strings.Join(names, ", ")
+const (
+	// maxBlocks is the number of rows of a matrix of blocks, and minBlocks that which it has however few pairs were
+	// measured.
+	maxBlocks, minBlocks = 64, 8
+	cellPairs            = 4 // the number of pairs that a cell of a matrix of blocks is the mean of, on average
+)
+
+// blocks returns the matrix of blocks of neighbouring hosts: as many as can be read, and as few as leave a cell
+// cellPairs of the pairs that were measured, on average. A cell is the mean of its pairs, and stands out where more
+// than half of them do.
+func (h *Heat) blocks(measured int) *Heat {
+	n := len(h.Rows)
+	rows := min(max(int(math.Sqrt(float64(2*measured)/cellPairs)), minBlocks), maxBlocks)
+	out := &Heat{Unit: h.Unit, Better: h.Better, Block: (n + rows - 1) / rows}
+	for first := 0; first < n; first += out.Block {
+		name := h.Rows[first]
+		if last := min(first+out.Block, n) - 1; last > first {
+			name += " … " + h.Rows[last]
+		}
+		out.Rows, out.Cols = append(out.Rows, name), append(out.Cols, name)
 	}
-	return fmt.Sprintf("%s and %d more", strings.Join(names[:namedSlow], ", "), len(names)-namedSlow)
+	rows = len(out.Rows)
+	pairs, slow := make([]int, rows*rows), make([]int, rows*rows)
+	sums := make([]float64, rows*rows)
+	cell := func(r, c int) int { return r/out.Block*rows + c/out.Block }
+	for r, row := range h.Z {
+		for c, v := range row {
+			if !math.IsNaN(v) {
+				pairs[cell(r, c)]++
+				sums[cell(r, c)] += v
+			}
+		}
+	}
+	for _, f := range h.Flagged {
+		slow[cell(f.Row, f.Col)]++
+	}
+	for r := range rows {
+		row := make([]float64, rows)
+		for c := range row {
+			k := r*rows + c
+			row[c] = sums[k] / float64(pairs[k]) // NaN without a pair
+			if 2*slow[k] > pairs[k] {
+				out.Flagged = append(out.Flagged, Flag{Row: r, Col: c, Why: fmt.Sprintf("%d of %d are slow", slow[k], pairs[k])})
+			}
+		}
+		out.Z = append(out.Z, row)
+	}
+	return out
+}
+
+// steps is the number of parts of a curve of a distribution.
+const steps = 200
+
+// spreads draws how the figures of many hosts and of their pairs are distributed; none where the hosts are few.
+func spreads(p *params.Params, hosts int) []Figure {
+	if hosts <= reports.ManyHosts {
+		return nil
+	}
+	own := reports.AlikeOf(p)
+	var out []Figure
+	for _, m := range []struct {
+		id, title, unit, what string
+		hosts                 []float64
+		of                    func(params.Pair) *float64
+	}{
+		{"spread-latency", "How latencies are distributed", "s", "latency", own.Latencies(), func(q params.Pair) *float64 { return q.Latency }},
+		{"spread-rate", "How rates are distributed", "B/s", "rate", own.Rates(), func(q params.Pair) *float64 { return q.Rate }},
+	} {
+		pairs := slices.DeleteFunc(reports.PairValues(p, m.of), func(v float64) bool { return !finite(v) })
+		f := Figure{ID: m.id, Section: "Pairs", Title: m.title, X: Axis{Name: m.what, Unit: m.unit}, Y: Axis{Name: "share at most as large"}}
+		for i, t := range []struct {
+			name   string
+			values []float64
+		}{{"pairs", pairs}, {"hosts", m.hosts}} {
+			if len(t.values) > 1 {
+				f.Traces = append(f.Traces, distribution(t.name, i, t.values))
+			}
+		}
+		if len(f.Traces) == 0 {
+			continue
+		}
+		lo, hi := stats.Quantile(pairs, 0), stats.Quantile(pairs, 1)
+		f.X.Log = lo > 0 && hi > 10*lo
+		f.Says = fmt.Sprintf("Which share of the pairs and of the hosts has at most this %s. A step is a group that is alike. What a host's %s is stands "+
+			"with the table of hosts.", m.what, m.what)
+		out = append(out, f)
+	}
+	return out
+}
+
+func distribution(name string, group int, values []float64) Trace {
+	t := Trace{Name: name, Kind: Line, Group: group}
+	for i := range steps + 1 {
+		q := float64(i) / steps
+		t.X, t.Y = append(t.X, stats.Quantile(values, q)), append(t.Y, q)
+	}
+	return t
 }

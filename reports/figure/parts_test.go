@@ -100,21 +100,21 @@ func day(n int) time.Time { return time.Date(2026, 3, 1+n, 2, 0, 0, 0, time.UTC)
 func TestTimeline(t *testing.T) {
 	s := figure.Series{Name: "latency", Link: "h1→h2", Label: "half round trip of the smallest message", Unit: "s", Better: params.BetterLower}
 	for n := range 20 {
-		s.Runs, s.At = append(s.Runs, fmt.Sprintf("run-%02d", n)), append(s.At, day(n))
 		v := 40e-6
 		if n >= 12 {
 			v = 44e-6
 		}
-		s.Y, s.Lo, s.Hi = append(s.Y, v), append(s.Lo, v-1e-6), append(s.Hi, v+1e-6)
+		s.Runs = append(s.Runs, figure.Run{Name: fmt.Sprintf("run-%02d", n), At: day(n), Y: v, Lo: v - 1e-6, Hi: v + 1e-6})
 	}
-	s.Lo[3], s.Hi[3], s.Y[4] = math.NaN(), math.NaN(), math.NaN()
+	s.Runs[3].Lo, s.Runs[3].Hi, s.Runs[4].Y = math.NaN(), math.NaN(), math.NaN()
 	flat := figure.Timeline(s)
 	check(t, []figure.Figure{flat})
 	if !strings.HasPrefix(flat.Says, "19 runs, the last 44 µs; no change of level around the median of ") {
 		t.Errorf("says %q", flat.Says)
 	}
-	s.Changes = []figure.Change{{At: 12, Before: 40e-6, After: 44e-6, P: 0.001}}
-	s.Known = []figure.Known{{At: 12, Reason: "new cable"}, {At: 2, Reason: "kernel"}}
+	s.Runs[12].Change = &figure.Change{Before: 40e-6, After: 44e-6, P: 0.001}
+	s.Runs[12].Known, s.Runs[12].Acknowledged = "new cable", true
+	s.Runs[2].Known, s.Runs[2].Acknowledged = "kernel", true
 	f := figure.Timeline(s)
 	check(t, []figure.Figure{f})
 	const want = "19 runs, the last 44 µs. 1 change of level, the last +10.0%, for the worse (p = 0.001) with run run-12, " +
@@ -132,11 +132,9 @@ func TestTimeline(t *testing.T) {
 	if f.Traces[0].X[1] != f.Traces[1].X[0] {
 		t.Error("levels do not meet")
 	}
-	for _, odd := range []figure.Series{{}, {Name: "g", Unit: "s", At: []time.Time{day(1)}, Y: []float64{1}},
-		{Name: "g", At: []time.Time{day(1), day(1)}, Y: []float64{math.NaN(), math.Inf(1)},
-			Changes: []figure.Change{{At: 1}, {At: 99}, {At: -1}}},
-		{Name: "x", At: []time.Time{day(2), day(1)}, Y: []float64{2, 1, 3}, Lo: []float64{1},
-			Changes: []figure.Change{{At: 0, Before: 0}}, Known: []figure.Known{{At: 0}}}} {
+	for _, odd := range []figure.Series{{}, {Name: "g", Unit: "s", Runs: []figure.Run{{At: day(1), Y: 1}}},
+		{Name: "g", Runs: []figure.Run{{At: day(1), Y: math.NaN()}, {At: day(1), Y: math.Inf(1), Change: &figure.Change{}}}},
+		{Name: "x", Runs: []figure.Run{{At: day(2), Y: 2, Lo: 1, Change: &figure.Change{}, Acknowledged: true}, {At: day(1), Y: 1, Lo: math.NaN(), Hi: math.Inf(1)}}}} {
 		f := figure.Timeline(odd)
 		if f.Says == "" || !id.MatchString(f.ID) {
 			t.Errorf("%+v", f)

@@ -84,15 +84,14 @@ func TestBuildAnything(t *testing.T) {
 
 func TestTimelineAnything(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		s := figure.Series{Name: words.Draw(t, "name"), Link: words.Draw(t, "link"), Unit: "s", Runs: rapid.SliceOfN(words, 0, 4).Draw(t, "runs"),
-			Y: list.Draw(t, "y"), Lo: list.Draw(t, "lo"), Hi: list.Draw(t, "hi")}
-		for range rapid.IntRange(0, 5).Draw(t, "times") {
-			s.At = append(s.At, time.Unix(rapid.Int64Range(0, 3).Draw(t, "at"), 0))
-		}
-		for range rapid.IntRange(0, 3).Draw(t, "changes") {
-			s.Changes = append(s.Changes, figure.Change{At: rapid.IntRange(-1, 5).Draw(t, "change"),
-				Before: numbers.Draw(t, "before"), After: numbers.Draw(t, "after")})
-			s.Known = append(s.Known, figure.Known{At: rapid.IntRange(-1, 5).Draw(t, "known")})
+		s := figure.Series{Name: words.Draw(t, "name"), Link: words.Draw(t, "link"), Unit: "s"}
+		for range rapid.IntRange(0, 5).Draw(t, "runs") {
+			r := figure.Run{Name: words.Draw(t, "run"), At: time.Unix(rapid.Int64Range(0, 3).Draw(t, "at"), 0), Y: numbers.Draw(t, "y"),
+				Lo: numbers.Draw(t, "lo"), Hi: numbers.Draw(t, "hi"), Acknowledged: rapid.Bool().Draw(t, "known")}
+			if rapid.Bool().Draw(t, "change") {
+				r.Change = &figure.Change{Before: numbers.Draw(t, "before"), After: numbers.Draw(t, "after")}
+			}
+			s.Runs = append(s.Runs, r)
 		}
 		f := figure.Timeline(s)
 		if f.Says == "" || !id.MatchString(f.ID) {

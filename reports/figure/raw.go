@@ -1,8 +1,10 @@
 package figure
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -20,7 +22,6 @@ func rawKey(r params.Raw) string {
 	return fmt.Sprintf("%q %q %q %s", r.Experiment, r.Phase, r.Factor, dataset.Point(r.Fixed).Key())
 }
 
-// timings is the raw timings of a selection.
 type timings struct {
 	at          map[int64][]float64 // [ns] by the value of the factor
 	count       int
@@ -33,21 +34,17 @@ func timingsOf(d dataset.Source, r params.Raw) timings {
 	out := timings{at: map[int64][]float64{}}
 	for _, s := range d.Select(r.Experiment, r.Phase) {
 		x, ok := s.Point[r.Factor]
-		if !ok || !fixed(s.Point, r.Fixed) {
-			continue
-		}
 		switch {
+		case !ok || !fixed(s.Point, r.Fixed):
 		case s.Has(dataset.FlagRetrans):
 			out.retransmits += len(s.NS)
 		case slices.ContainsFunc(brokenFlags, s.Has):
 			out.broken += len(s.NS)
 		default:
 			out.count += len(s.NS)
-			all := slices.Grow(out.at[x], len(s.NS))
 			for _, ns := range s.NS {
-				all = append(all, float64(ns))
+				out.at[x] = append(out.at[x], float64(ns))
 			}
-			out.at[x] = all
 		}
 	}
 	return out
@@ -104,4 +101,61 @@ func (s timings) words() string {
 		return text
 	}
 	return text + " (left out: " + strings.Join(left, ", ") + ")"
+}
+
+// validation draws what was predicted against what was then measured, one colour a model; none without entries.
+func validation(in []params.Validation) []Figure {
+	rows := slices.DeleteFunc(slices.Clone(in), func(v params.Validation) bool {
+		return v.SlowHost || !(v.Measured > 0 && v.Predicted > 0) ||
+			!finite(v.Measured) || !finite(v.Predicted)
+	})
+	if len(rows) == 0 {
+		return nil
+	}
+	f := Figure{ID: "validation", Section: "Validation", Title: "Predicted against measured",
+		X: Axis{Name: "measured", Unit: "s", Log: true}, Y: Axis{Name: "predicted", Unit: "s", Log: true}}
+	var says []string
+	models := params.ModelsOf(rows)
+	for _, m := range models {
+		g, _ := params.GradeOf(rows, m, "")
+		says = append(says, fmt.Sprintf("%s %s on average, %s at most", cmp.Or(m, "predictions"), percent(g.Mean), percent(g.Worst)))
+	}
+	f.Says = "Patterns that no fit has seen. Distance from the line: " + strings.Join(says, "; ") + "."
+	slices.SortStableFunc(rows, func(a, b params.Validation) int { return cmp.Compare(a.Measured, b.Measured) })
+	lo, hi := rows[0].Measured, rows[len(rows)-1].Measured
+	for _, v := range rows {
+		lo, hi = math.Min(lo, v.Predicted), math.Max(hi, v.Predicted)
+	}
+	ends := []float64{lo * 0.9, hi * 1.1}
+	f.Traces = append(f.Traces, Trace{Name: "as predicted", Kind: Line, X: ends, Y: slices.Clone(ends)})
+	for i, name := range models {
+		f.Traces = append(f.Traces, modelTrace(name, i+1, rows))
+	}
+	Settle(&f)
+	return []Figure{f}
+}
+
+// modelTrace is the points of one model with the intervals of their predictions. rows ascend in what was measured.
+func modelTrace(name string, group int, rows []params.Validation) Trace {
+	t := Trace{Name: cmp.Or(name, "predicted"), Kind: Points, Group: group}
+	for _, v := range rows {
+		if v.Model != name {
+			continue
+		}
+		lo, hi := math.NaN(), math.NaN()
+		if ci := v.CI95; ci != nil && ci[0] <= v.Predicted && v.Predicted <= ci[1] && finite(ci[0]) && finite(ci[1]) {
+			lo, hi = ci[0], ci[1]
+		}
+		t.add(v.Measured, v.Predicted, lo, hi, fmt.Sprintf("%s, %d hosts, %s: predicted %s, measured %s",
+			cmp.Or(v.Pattern, "pattern"), v.Hosts, units.Bytes(v.Bytes), units.Format(v.Predicted, "s"), units.Format(v.Measured, "s")))
+	}
+	return t
+}
+
+// percent prints a share with two digits, or as many as it has before the point.
+func percent(share float64) string {
+	if share >= 0.1 {
+		return fmt.Sprintf("%.0f%%", 100*share)
+	}
+	return fmt.Sprintf("%.2g%%", 100*share)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 
+	"calib/internal/params"
 	"calib/reports/figure"
 )
 
@@ -99,7 +100,7 @@ func reads(t *testing.T, b *browser) {
 
 // Of a matrix of many cells the values are numbers under it: the script reads them there.
 func TestReadsManyCells(t *testing.T) {
-	heat := &figure.Heat{Unit: "s", Better: figure.BetterLower}
+	heat := &figure.Heat{Unit: "s", Better: params.BetterLower}
 	for r := range 20 {
 		heat.Rows, heat.Z = append(heat.Rows, fmt.Sprintf("h%d", r)), append(heat.Z, make([]float64, 20))
 		for c := range 20 {

@@ -8,30 +8,33 @@
 package html
 
 import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/base64"
+	"fmt"
+	"html/template"
 	"io"
+	"math"
+	"slices"
+	"strings"
+	"unicode"
 
 	"calib/internal/params"
+	"calib/internal/units"
 	"calib/reports"
+	"calib/reports/draw"
 	"calib/reports/figure"
 )
 
-// Options of a report.
 type Options struct {
 	Dir     string          // run directory, for "where the files are"; "" leaves that out
 	History []figure.Figure // timelines; none leaves the section's place with a sentence how to get it
 }
 
-// Report writes report.html.
 func Report(w io.Writer, p *params.Params, figures []figure.Figure, o Options) error {
 	return report(p, figures, o).write(w)
-}
-
-// Page is any other page: a history, a comparison.
-type Page struct {
-	Title   string
-	Lead    []string // the finding, in sentences
-	Tables  []Table
-	Figures []figure.Figure
 }
 
 // Table of a page. One without a title stands before the contents.
@@ -40,17 +43,235 @@ type Table struct {
 	reports.Grid
 }
 
-// Write writes the page: the tables, then the figures under the headings of their sections.
-func (p Page) Write(w io.Writer) error {
-	d := newDocument(p.Title)
-	d.Heading, d.Lead = p.Title, p.Lead
-	for _, t := range p.Tables {
+// Page writes any other page: a title, the finding in sentences, tables, then the figures under the headings of their
+// sections.
+func Page(w io.Writer, title string, lead []string, tables []Table, figures []figure.Figure) error {
+	d := newDocument(title)
+	d.Heading, d.Lead = title, lead
+	for _, t := range tables {
 		if t.Title == "" {
 			d.Opening = append(d.Opening, tableOf(t.Grid))
 		} else {
 			d.add(section{Title: t.Title, Tables: []table{tableOf(t.Grid)}})
 		}
 	}
-	d.addFigures(p.Figures)
+	d.addFigures(figures)
 	return d.write(w)
+}
+
+// document is a page to be written: plain text and figures in order. The template escapes all of it.
+type document struct {
+	Title    string
+	Eyebrow  string // above the heading: which run
+	Scope    string
+	Heading  string
+	Lead     []string
+	Alerts   []string
+	Glance   []plot // small figures beside the verdict
+	Warnings *more
+	Opening  []table // before the contents
+	Sections []section
+
+	taken map[string]bool // anchors in use
+}
+
+type section struct {
+	ID, Title string
+	Says      []string
+	List      []string
+	Figures   []plot
+	Tables    []table
+}
+
+type table struct {
+	Title  string
+	Fold   string // where it is set, the table is folded under it
+	Header []cell
+	Rows   [][]cell
+	Says   []string // under the table
+	More   *more
+}
+
+// cell of a table; Name is that of its column, for screens on which a row is a card.
+type cell struct{ Text, Class, Name string }
+
+// more is a list, of which Rest is folded; without Rest all of it is.
+type more struct {
+	Summary     string
+	Items, Rest []string
+}
+
+type plot struct {
+	ID, Title, Says string
+	Of              string        // of a small figure: the anchor of the whole one
+	Drawn           template.HTML // an SVG
+	Flags           []string      // cells that stand out
+	Numbers         string        // of a matrix whose cells have no titles
+}
+
+func newDocument(title string) *document {
+	return &document{Title: title, taken: map[string]bool{"top": true}}
+}
+
+func (d *document) add(s section) {
+	s.ID = d.anchor(s.Title)
+	d.Sections = append(d.Sections, s)
+}
+
+// addFigures appends figures, those of one section under one heading, in the order in which sections first come.
+func (d *document) addFigures(figures []figure.Figure) {
+	at := map[string]int{}
+	for _, f := range figures {
+		title := cmp.Or(f.Section, "Figures")
+		if _, ok := at[title]; !ok {
+			at[title] = len(d.Sections)
+			d.add(section{Title: title})
+		}
+		s := &d.Sections[at[title]]
+		s.Figures = append(s.Figures, d.figures([]figure.Figure{f})...)
+	}
+}
+
+func (d *document) figures(all []figure.Figure) []plot {
+	out := make([]plot, 0, len(all))
+	for i := range all {
+		f := &all[i]
+		p := plot{ID: d.anchor(f.ID), Title: f.Title, Says: f.Says, Drawn: drawn(f, draw.Page)}
+		if f.Heat != nil {
+			p.Flags = flagged(f.Heat)
+			if len(f.Heat.Rows)*len(f.Heat.Cols) > draw.MaxTitles {
+				p.Numbers = numbers(f.Heat)
+			}
+		}
+		out = append(out, p)
+	}
+	return out
+}
+
+// drawn is f as an element of the page. Package draw escapes what f says.
+func drawn(f *figure.Figure, l draw.Layout) template.HTML { return template.HTML(draw.Inline(*f, l)) }
+
+// numbers are a matrix in one unit, with the names of its rows and columns, set with tabs.
+func numbers(h *figure.Heat) string {
+	size := 0.0
+	for _, v := range slices.Concat(h.Z...) {
+		if !math.IsNaN(v) {
+			size = math.Max(size, math.Abs(v))
+		}
+	}
+	by, unit := units.ScaleAxis(h.Unit, size)
+	plain := func(name string) string { return strings.Join(strings.Fields(name), " ") }
+	out := unit
+	for _, name := range h.Cols {
+		out += "\t" + plain(name)
+	}
+	for r, name := range h.Rows {
+		out += "\n" + plain(name)
+		for _, v := range h.Z[r] {
+			out += "\t" + units.Format(v/by, "")
+		}
+	}
+	return out
+}
+
+func flagged(h *figure.Heat) []string {
+	var out []string
+	for i, f := range h.Flagged {
+		if i == flagsShown {
+			return append(out, fmt.Sprintf("and %d more", len(h.Flagged)-flagsShown))
+		}
+		if f.Row >= 0 && f.Row < len(h.Rows) && f.Col >= 0 && f.Col < len(h.Cols) {
+			out = append(out, h.Rows[f.Row]+" → "+h.Cols[f.Col]+": "+f.Why)
+		}
+	}
+	return out
+}
+
+// anchor makes an ID of a title that no other element has: lower-case words joined by "-".
+func (d *document) anchor(title string) string {
+	base := cmp.Or(strings.Join(strings.FieldsFunc(strings.ToLower(title), func(r rune) bool {
+		return r > unicode.MaxASCII || !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_'
+	}), "-"), "part")
+	id := base
+	for n := 2; d.taken[id]; n++ {
+		id = fmt.Sprintf("%s-%d", base, n)
+	}
+	d.taken[id] = true
+	return id
+}
+
+// tableOf sets a grid: the class of a cell is the kind of its column, and of a status also what it is.
+func tableOf(g reports.Grid) table {
+	var t table
+	for _, column := range g.Columns {
+		c := cell{Text: column.Name}
+		if column.Kind == reports.KindNumber {
+			c.Class = string(reports.KindNumber)
+		}
+		t.Header = append(t.Header, c)
+	}
+	for _, r := range g.Rows {
+		cells := make([]cell, len(r))
+		for i, text := range r {
+			kind := g.Columns[i].Kind
+			cells[i] = cell{text, string(kind), g.Columns[i].Name}
+			if kind == reports.KindStatus {
+				cells[i].Class += " " + statusClass(text)
+			}
+		}
+		t.Rows = append(t.Rows, cells)
+	}
+	return t
+}
+
+func titled(of Table) table {
+	t := tableOf(of.Grid)
+	t.Title = of.Title
+	return t
+}
+
+func statusClass(status string) string {
+	switch status {
+	case params.StatusOK, reports.Good:
+		return "ok"
+	case params.StatusUnidentifiable, params.StatusBound, params.StatusProvisional, reports.Rough, reports.NotMeasurable, reports.LimitOnly:
+		return "open"
+	}
+	return "other"
+}
+
+// write writes the page. Nothing is written where anything fails.
+func (d *document) write(w io.Writer) error {
+	var b bytes.Buffer
+	if err := layout.Execute(&b, struct {
+		*document
+		Policy string
+		Style  template.CSS
+		Script template.JS
+	}{d, policy, template.CSS(style), template.JS(script)}); err != nil {
+		return fmt.Errorf("page %q: %w", d.Title, err)
+	}
+	_, err := w.Write(b.Bytes())
+	return err
+}
+
+// The assets of a page. They are part of the program: none can be missing.
+var (
+	//go:embed assets/page.gohtml
+	source string
+	//go:embed assets/report.css
+	style string
+	//go:embed assets/read.js
+	script string
+
+	layout = template.Must(template.New("page").Parse(source))
+	// policy is the content security policy of a page: this script and this style by their hashes, pictures that the
+	// page holds itself (the cells of a heat map are one), and nothing else: no request, no form, no frame.
+	policy = "default-src 'none'; script-src " + hash(script) + "; style-src " + hash(style) +
+		"; img-src data:; base-uri 'none'; form-action 'none'"
+)
+
+func hash(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 }

@@ -155,8 +155,8 @@ func TestHostileText(t *testing.T) {
 			f.Heat.Rows[0], f.Heat.Flagged[0].Why = evil, evil
 		}
 	}
-	for _, page := range []string{render(t, p, figures, Options{Dir: evil, History: figures}), pageOf(t, Page{Title: evil, Lead: []string{evil},
-		Tables: []Table{{Title: evil, Grid: reports.Grid{Columns: []reports.Column{{Name: evil}}, Rows: [][]string{{evil}}}}}, Figures: figures})} {
+	for _, page := range []string{render(t, p, figures, Options{Dir: evil, History: figures}), pageOf(t, evil, []string{evil},
+		[]Table{{Title: evil, Grid: reports.Grid{Columns: []reports.Column{{Name: evil}}, Rows: [][]string{{evil}}}}}, figures)} {
 		if strings.Contains(page, "<script>alert") || strings.Contains(page, "<img") {
 			t.Error("text of the run became markup")
 		}
@@ -169,10 +169,10 @@ func TestHostileText(t *testing.T) {
 	}
 }
 
-func pageOf(t testing.TB, p Page) string {
+func pageOf(t testing.TB, title string, lead []string, tables []Table, figures []figure.Figure) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := p.Write(&b); err != nil {
+	if err := Page(&b, title, lead, tables, figures); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()
@@ -188,9 +188,8 @@ func TestSameBytes(t *testing.T) {
 }
 
 func TestPage(t *testing.T) {
-	page := pageOf(t, Page{Title: "calib history", Lead: []string{"Nothing changed."}, Figures: []figure.Figure{timeline()},
-		Tables: []Table{{Grid: reports.Grid{Columns: []reports.Column{{Name: "run"}, {Name: "a", Kind: reports.KindNumber}}, Rows: [][]string{{"r1", "1 ms"}}}},
-			{Title: "Changes", Grid: reports.Grid{Columns: []reports.Column{{Name: "metric"}}, Rows: [][]string{{"b"}}}}}})
+	page := pageOf(t, "calib history", []string{"Nothing changed."}, []Table{{Grid: reports.Grid{Columns: []reports.Column{{Name: "run"}, {Name: "a", Kind: reports.KindNumber}}, Rows: [][]string{{"r1", "1 ms"}}}},
+		{Title: "Changes", Grid: reports.Grid{Columns: []reports.Column{{Name: "metric"}}, Rows: [][]string{{"b"}}}}}, []figure.Figure{timeline()})
 	for _, want := range []string{"<h1>calib history</h1>", "<p>Nothing changed.</p>", `<th scope="col" class="number">a</th>`, `<td class="number" data-name=`,
 		`<section id="changes"`, `<section id="history"`, `<figure id="t-x"`} {
 		if !strings.Contains(page, want) {

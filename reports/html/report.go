@@ -37,7 +37,9 @@ func report(p *params.Params, figures []figure.Figure, o Options) *document {
 	links := take(&figures, func(f figure.Figure) bool { return f.Heat != nil || f.Section == "Pairs" })
 	validated := take(&figures, func(f figure.Figure) bool { return f.Section == "Validation" })
 	d.addFigures(figures)
-	d.findings(p)
+	if all := reports.FindingsOf(p); len(all) > 0 {
+		d.add(section{Title: "Findings", List: all})
+	}
 	d.functions(p)
 	d.hosts(p)
 	d.pairs(p, links)
@@ -99,12 +101,6 @@ func (d *document) parameters(p *params.Params) {
 	}
 }
 
-func (d *document) findings(p *params.Params) {
-	if all := reports.FindingsOf(p); len(all) > 0 {
-		d.add(section{Title: "Findings", List: all})
-	}
-}
-
 func (d *document) functions(p *params.Params) {
 	all := reports.FunctionsOf(p)
 	if len(all) == 0 {
@@ -126,12 +122,12 @@ func (d *document) functions(p *params.Params) {
 }
 
 func (d *document) hosts(p *params.Params) {
-	part := reports.HostsOf(p)
-	if len(part.Says) == 0 {
+	says, grids := reports.HostsOf(p)
+	if says == nil {
 		return
 	}
-	s := section{Title: "Hosts", Says: part.Says}
-	for _, g := range part.Grids() {
+	s := section{Title: "Hosts", Says: says}
+	for _, g := range grids {
 		s.Tables = append(s.Tables, tableOf(g))
 	}
 	d.add(s)

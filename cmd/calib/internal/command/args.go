@@ -1,11 +1,24 @@
+// Package command holds what all commands of calib share: exit codes and the errors that carry them, the check of
+// arguments, shared flags, and output: one JSON document with --json, else text.
 package command
 
 import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+
+	"github.com/urfave/cli/v2"
 
 	"calib/internal/exit"
-	"github.com/urfave/cli/v2"
+	"calib/reports"
 )
 
 // FlagsFirst moves a command's flags, with their values, before its arguments: the cli library stops reading flags at
@@ -56,8 +69,7 @@ func takesValue(c *cli.Command, a string) bool {
 	return false
 }
 
-// NoFlagsAfter rejects an argument that looks like a flag, which FlagsFirst leaves where it stands behind "--" or has
-// no value.
+// NoFlagsAfter rejects an argument that looks like a flag: FlagsFirst leaves it behind "--", and where it has no value.
 func NoFlagsAfter(c *cli.Context) error {
 	for _, a := range c.Args().Slice() {
 		if looksLikeFlag(a) {
@@ -78,7 +90,6 @@ func OneArg(c *cli.Context, what string) (string, error) {
 	return c.Args().First(), nil
 }
 
-// NoArgs rejects any argument.
 func NoArgs(c *cli.Context) error {
 	if err := NoFlagsAfter(c); err != nil || c.NArg() == 0 {
 		return err
@@ -94,12 +105,10 @@ func Group(c *cli.Context) error {
 	return cli.ShowSubcommandHelp(c)
 }
 
-// JSONFlag asks for one JSON document.
 func JSONFlag() cli.Flag {
 	return &cli.BoolFlag{Name: "json", Usage: "print one JSON document; progress as JSON lines on standard error"}
 }
 
-// QuietFlag switches progress off.
 func QuietFlag() cli.Flag { return &cli.BoolFlag{Name: "quiet", Usage: "no progress"} }
 
 // List is the words of a flag, separated by commas; blanks around them do not count.
@@ -111,15 +120,125 @@ func List(c *cli.Context, flag string) []string {
 	return words
 }
 
-// AllFlag asks for the whole report on the terminal.
 func AllFlag() cli.Flag {
 	return &cli.BoolFlag{Name: "all", Usage: "print the whole report, not only what fits a screen"}
 }
 
-// HelpFlag turns "calib help COMMAND…" into "calib COMMAND… --help".
-func HelpFlag(args []string) []string {
-	if len(args) < 2 || args[1] != "help" {
-		return args
+// CodeOf returns the exit code of err: its own, or exit.Failed.
+func CodeOf(err error) int {
+	var c *exit.Error
+	var x cli.ExitCoder // of the cli library
+	switch {
+	case err == nil:
+		return exit.OK
+	case errors.As(err, &c):
+		return c.Code
+	case errors.As(err, &x):
+		return x.ExitCode()
 	}
-	return append(append(args[:1:1], args[2:]...), "--help")
+	return exit.Failed
+}
+
+// Silent is err, marked as reported. reporting is what failed meanwhile: then err is still to be reported with it.
+func Silent(err, reporting error) error {
+	if reporting != nil {
+		return errors.Join(err, reporting)
+	}
+	if err == nil {
+		return nil
+	}
+	return &exit.Error{Code: CodeOf(err), Silent: true, Err: err}
+}
+
+// Report prints err, unless that was done: one JSON document on out, or a line on errOut. It returns the exit code.
+func Report(out, errOut io.Writer, asJSON bool, name string, err error) int {
+	code := CodeOf(err)
+	var c *exit.Error
+	if err == nil || (errors.As(err, &c) && c.Silent) {
+		return code
+	}
+	if asJSON {
+		if (reports.Result{Command: name, Exit: code, Error: err.Error()}).Encode(out) == nil {
+			return code
+		}
+	}
+	fmt.Fprintln(errOut, "calib: "+err.Error())
+	return code
+}
+
+// WantsJSON looks for --json among calib's own flags, also when parsing failed before it was read.
+func WantsJSON(args []string) bool {
+	for _, a := range args {
+		switch {
+		case a == "--":
+			return false
+		case a == "--json" || a == "-json" || a == "--json=true":
+			return true
+		}
+	}
+	return false
+}
+
+// NameOf returns the words of args that name a command: "run", "hosts expand".
+func NameOf(cmds []*cli.Command, args []string) string {
+	var words []string
+	for _, a := range args {
+		i := slices.IndexFunc(cmds, func(c *cli.Command) bool { return c.HasName(a) })
+		if i < 0 {
+			break
+		}
+		words, cmds = append(words, a), cmds[i].Subcommands
+	}
+	return strings.Join(words, " ")
+}
+
+// afterKey is the key of a context for how to go on after a second signal.
+type afterKey struct{}
+
+// GoesOn has a second signal say how to go on, from now on. ctx is of Interruptible; others say nothing.
+func GoesOn(ctx context.Context, how string) {
+	if after, ok := ctx.Value(afterKey{}).(*atomic.Pointer[string]); ok {
+		after.Store(&how)
+	}
+}
+
+// Interruptible returns a context that INT, TERM or HUP ends: what runs then stops in order, and keeps what it has. A
+// HUP that the process was started to ignore, as by nohup, stays ignored. A second signal ends the process at once;
+// agents end with their input, and the files of a run are whole at every moment. stop ends the watching, and returns
+// when it has ended.
+func Interruptible(say io.Writer) (ctx context.Context, stop func()) {
+	var after atomic.Pointer[string]
+	ctx, cancel := context.WithCancel(context.WithValue(context.Background(), afterKey{}, &after))
+	signals := make(chan os.Signal, 2)
+	wanted := []os.Signal{syscall.SIGINT, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) {
+		wanted = append(wanted, syscall.SIGHUP)
+	}
+	signal.Notify(signals, wanted...)
+	done := make(chan struct{})
+	var watch sync.WaitGroup
+	watch.Go(func() {
+		select {
+		case <-done:
+			return
+		case <-signals:
+			cancel()
+		}
+		select {
+		case <-done:
+		case <-signals:
+			text := "calib: interrupted a second time: ended at once"
+			if how := after.Load(); how != nil {
+				text += ", without a fit; " + *how
+			}
+			fmt.Fprintln(say, text)
+			os.Exit(exit.Interrupted)
+		}
+	})
+	return ctx, sync.OnceFunc(func() {
+		signal.Stop(signals)
+		close(done)
+		watch.Wait()
+		cancel()
+	})
 }

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -10,6 +11,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/urfave/cli/v2"
 
 	"calib/internal/units"
@@ -19,6 +21,20 @@ import (
 // Answer prints what the command called name has found: one JSON document where --json asks for it, else text.
 func Answer(c *cli.Context, name string, data any, text func(io.Writer) error) error {
 	return AnswerResult(c, reports.Result{Command: name, Data: data}, nil, text)
+}
+
+// AnswerLines is Answer with lines of text.
+func AnswerLines(c *cli.Context, name string, data any, lines ...string) error {
+	return Answer(c, name, data, func(w io.Writer) error { return Lines(w, lines) })
+}
+
+// AnswerTable is Answer with a table under headings, which may be none.
+func AnswerTable(c *cli.Context, name string, data any, headings []string, rows func(Table)) error {
+	return Answer(c, name, data, func(w io.Writer) error {
+		t := NewTable(w, headings...)
+		rows(t)
+		return t.Flush()
+	})
 }
 
 // AnswerResult is Answer for a whole document. err, how the command ended, is in the document; text is printed in any
@@ -33,27 +49,17 @@ func AnswerResult(c *cli.Context, r reports.Result, err error, text func(io.Writ
 	return Silent(err, r.Encode(c.App.Writer))
 }
 
-// WriteJSON prints a document that is not a reports.Result.
-func WriteJSON(w io.Writer, v any) error { return reports.WriteJSON(w, v) }
-
 // Formats of a report or plot beside those of reports/draw.
 const (
 	FormatText = "text"
 	FormatHTML = "html"
 )
 
-// Written is the data of a command that writes files.
 type Written struct {
 	Format string   `json:"format"`
 	Files  []string `json:"files"`
 }
 
-// AnswerFiles names the files that the command called name has written for a run; run may be empty.
-func AnswerFiles(c *cli.Context, name, run string, w Written) error {
-	return AnswerResult(c, reports.Result{Command: name, Run: run, Data: w}, nil, func(out io.Writer) error { return Lines(out, w.Files) })
-}
-
-// Lines prints texts, each on a line.
 func Lines(w io.Writer, texts []string) error {
 	for _, t := range texts {
 		if _, err := fmt.Fprintln(w, t); err != nil {
@@ -66,14 +72,12 @@ func Lines(w io.Writer, texts []string) error {
 // Note prints what the user should know, and no error, to standard error.
 func Note(c *cli.Context, text string) { fmt.Fprintln(c.App.ErrWriter, "calib: note: "+text) }
 
-// Warn prints warnings to standard error.
 func Warn(c *cli.Context, warnings []string) {
 	for _, w := range warnings {
 		fmt.Fprintln(c.App.ErrWriter, "calib: warning: "+w)
 	}
 }
 
-// Table is a table of aligned columns, printed by Flush.
 type Table struct{ *tabwriter.Writer }
 
 // NewTable returns a table with these headings; none is a table without headings.
@@ -87,34 +91,25 @@ func NewTable(w io.Writer, headings ...string) Table {
 
 // Row adds a row. A time is printed to the minute, a bool as yes or no, and an empty text as a dash.
 func (t Table) Row(cells ...any) {
-	texts := make([]string, len(cells))
 	for i, cell := range cells {
 		switch v := cell.(type) {
 		case string:
-			texts[i] = OrDash(units.OneLine(v))
+			cells[i] = OrDash(units.OneLine(v))
 		case bool:
-			texts[i] = map[bool]string{true: "yes", false: "no"}[v]
+			cells[i] = map[bool]string{true: "yes", false: "no"}[v]
 		case time.Time:
-			texts[i] = Minute(v)
-		default:
-			texts[i] = fmt.Sprint(v)
+			cells[i] = Minute(v)
 		}
 	}
-	fmt.Fprintln(t, strings.Join(texts, "\t"))
+	fmt.Fprintf(t, strings.TrimSuffix(strings.Repeat("%v\t", len(cells)), "\t")+"\n", cells...)
 }
 
 // Minute prints a time to the minute, in UTC.
 func Minute(t time.Time) string { return t.UTC().Format("2006-01-02 15:04") }
 
 // OrDash is s, or a dash where s is empty.
-func OrDash(s string) string {
-	if s == "" {
-		return "–"
-	}
-	return s
-}
+func OrDash(s string) string { return cmp.Or(s, "–") }
 
-// Exists reports whether there is something at path.
 func Exists(path string) bool {
 	_, err := os.Stat(path)
 	return err == nil
@@ -127,4 +122,33 @@ func OutFile(c *cli.Context, name string) string {
 		return filepath.Join(out, name)
 	}
 	return out
+}
+
+type Document struct {
+	Name   string
+	Schema func() (*jsonschema.Schema, error)
+}
+
+// DocumentOf is the document of type T. version is the value of its member "schema", or empty.
+func DocumentOf[T any](name, version, description string) Document {
+	return Document{name, func() (*jsonschema.Schema, error) { return reports.SchemaOf[T](name, version, description, nil) }}
+}
+
+// DataOfEither is DataOf for a command that prints one of two kinds of data.
+func DataOfEither[A, B any](name string) Document {
+	d := DataOf[A](name)
+	return Document{d.Name, func() (*jsonschema.Schema, error) {
+		s, err := d.Schema()
+		a, errA := jsonschema.For[A](nil)
+		b, errB := jsonschema.For[B](nil)
+		if err := errors.Join(err, errA, errB); err != nil {
+			return nil, err
+		}
+		return &jsonschema.Schema{Schema: s.Schema, ID: s.ID, Title: s.Title, Description: s.Description, AnyOf: []*jsonschema.Schema{a, b}}, nil
+	}}
+}
+
+// DataOf is the data in the result of the command called name.
+func DataOf[T any](name string) Document {
+	return DocumentOf[T]("data-"+strings.ReplaceAll(name, " ", "-"), "", "Member data of what calib "+name+" --json prints.")
 }

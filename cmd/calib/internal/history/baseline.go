@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -19,7 +18,6 @@ import (
 	"calib/reports/compare"
 )
 
-// BaselineCommand is calib baseline.
 func BaselineCommand() *cli.Command {
 	common := []cli.Flag{StoreFlag(), command.JSONFlag()}
 	return &cli.Command{
@@ -41,7 +39,9 @@ func BaselineCommand() *cli.Command {
 			{Name: "show", Usage: "print the runs of a baseline", ArgsUsage: "NAME", Flags: common,
 				Action: onNamed("name of a baseline", showBaseline)},
 			{Name: "remove", Usage: "remove a baseline; its runs stay in the history", ArgsUsage: "NAME", Flags: common,
-				Action: onNamed("name of a baseline", removeBaseline)},
+				Action: onNamed("name of a baseline", func(c *cli.Context, s *history.Store, name string) error {
+					return answerRemoved(c, s, "baseline remove", "baseline", name, withNames(c.Context, s, s.RemoveBaseline(c.Context, name)))
+				})},
 		},
 		Action: command.Group,
 	}
@@ -52,12 +52,11 @@ func listBaselines(c *cli.Context, s *history.Store) error {
 	if err != nil {
 		return err
 	}
-	return command.Answer(c, "baseline list", baselineList{s.Path(), all}, func(w io.Writer) error {
-		t := command.NewTable(w, "BASELINE", "RUNS", "MADE (UTC)", "NOISE FLOOR", "NOTE")
+	headings := []string{"BASELINE", "RUNS", "MADE (UTC)", "NOISE FLOOR", "NOTE"}
+	return command.AnswerTable(c, "baseline list", baselineList{s.Path(), all}, headings, func(t command.Table) {
 		for _, b := range all {
 			t.Row(b.Name, len(b.Runs), b.Made, b.Noise, b.Note)
 		}
-		return t.Flush()
 	})
 }
 
@@ -66,34 +65,24 @@ func showBaseline(c *cli.Context, s *history.Store, name string) error {
 	if err != nil {
 		return err
 	}
-	return command.Answer(c, "baseline show", out, func(w io.Writer) error {
-		t := command.NewTable(w)
+	return command.AnswerTable(c, "baseline show", out, nil, func(t command.Table) {
 		t.Row("baseline", out.Baseline.Name)
 		t.Row("made", command.Minute(out.Baseline.Made)+" UTC")
 		if out.Baseline.Note != "" {
 			t.Row("note", out.Baseline.Note)
 		}
-		if out.Noise != nil {
-			t.Row("noise floor", "of "+units.Plural(len(out.Noise.Runs), "run")+", "+units.Plural(len(out.Noise.Of), "metric"))
+		if n := out.Noise; n != nil {
+			t.Row("noise floor", "of "+units.Plural(len(n.Runs), "run")+", "+units.Plural(len(n.Of), "metric"))
 		}
-		if out.Cut != nil {
-			t.Row("known change", fmt.Sprintf("from run %s on: %s; runs before it are not compared with", out.Cut.Run,
-				out.Cut.Reason))
+		if a := out.Cut; a != nil {
+			t.Row("known change", fmt.Sprintf("from run %s on: %s; runs before it are not compared with", a.Run, a.Reason))
 		}
 		t.Row()
 		t.Row("RUN", "STARTED (UTC)", "PLAN", "HOSTS", "STATUS", "LABEL", "USED")
 		for _, r := range out.Runs {
 			t.Row(r.ID, r.Started, r.Plan, r.Hosts, r.Status, r.Label, r.Used)
 		}
-		return t.Flush()
 	})
-}
-
-func removeBaseline(c *cli.Context, s *history.Store, name string) error {
-	if err := s.RemoveBaseline(c.Context, name); err != nil {
-		return withNames(c.Context, s, err)
-	}
-	return answerRemoved(c, s, "baseline remove", "baseline", name)
 }
 
 // withNames adds to the error of a missing baseline the names of those there are.
@@ -102,15 +91,15 @@ func withNames(ctx context.Context, s *history.Store, err error) error {
 		return err
 	}
 	all, lerr := s.Baselines(ctx)
-	if lerr != nil {
-		return errors.Join(err, lerr)
-	}
-	if len(all) == 0 {
-		return fmt.Errorf("%w: there is none yet; calib baseline set NAME RUN makes one", err)
-	}
 	var names []string
 	for _, b := range all {
 		names = append(names, b.Name)
+	}
+	switch {
+	case lerr != nil:
+		return errors.Join(err, lerr)
+	case names == nil:
+		return fmt.Errorf("%w: there is none yet; calib baseline set NAME RUN makes one", err)
 	}
 	return fmt.Errorf("%w; there are %s", err, strings.Join(names, ", "))
 }
@@ -168,11 +157,8 @@ func BaselineOf(c *cli.Context, name string) (out Baseline, err error) {
 				continue
 			}
 			p, err := s.Params(c.Context, r.ID)
-			if err != nil {
-				return err
-			}
-			m, err := s.Measured(c.Context, r.ID)
-			if err != nil {
+			m, other := s.Measured(c.Context, r.ID)
+			if err = errors.Join(err, other); err != nil {
 				return err
 			}
 			out.Runs, out.Measured = append(out.Runs, compare.FromParams(p, r.Started)), append(out.Measured, m)
@@ -190,7 +176,6 @@ func BaselineOf(c *cli.Context, name string) (out Baseline, err error) {
 	return out, err
 }
 
-// setBaseline makes a baseline of stored runs, and of runs that it adds.
 func setBaseline(c *cli.Context) error {
 	if err := command.NoFlagsAfter(c); err != nil {
 		return err
@@ -213,30 +198,23 @@ func setBaseline(c *cli.Context) error {
 		if err != nil {
 			return err
 		}
-		err = s.SetBaseline(c.Context, history.Baseline{Name: name, Note: c.String("note"), Runs: ids}, noise)
-		if err != nil {
+		if err = s.SetBaseline(c.Context, history.Baseline{Name: name, Note: c.String("note"), Runs: ids}, noise); err != nil {
 			return err
 		}
 		b, err := s.Baseline(c.Context, name)
 		if err != nil {
 			return err
 		}
-		return command.Answer(c, "baseline set", baselineSet{s.Path(), b, a.done}, func(w io.Writer) error {
-			noise := "without a noise floor"
-			if b.Noise {
-				noise = "with a noise floor"
-			}
-			_, err := fmt.Fprintf(w, "baseline %s: %s, %s\n", b.Name, units.Plural(len(b.Runs), "run"), noise)
-			return err
-		})
+		return command.AnswerLines(c, "baseline set", baselineSet{s.Path(), b, a.done}, fmt.Sprintf("baseline %s: %s, %s a noise floor",
+			b.Name, units.Plural(len(b.Runs), "run"), map[bool]string{true: "with", false: "without"}[b.Noise]))
 	})
 }
 
 // storedIDs returns the IDs of the runs that args name: stored runs or, where there is a path, the runs there, which it
 // adds. All stored runs are found before one is added.
-func storedIDs(c *cli.Context, s *history.Store, a *adder, args []string) ([]string, error) {
-	stored := make([]string, len(args))
-	for i, arg := range args {
+func storedIDs(c *cli.Context, s *history.Store, a *adder, args []string) (ids []string, err error) {
+	stored := map[string]string{}
+	for _, arg := range args {
 		if command.Exists(arg) {
 			continue
 		}
@@ -247,12 +225,11 @@ func storedIDs(c *cli.Context, s *history.Store, a *adder, args []string) ([]str
 		if err != nil {
 			return nil, err
 		}
-		stored[i] = e.ID
+		stored[arg] = e.ID
 	}
-	var ids []string
-	for i, arg := range args {
-		if stored[i] != "" {
-			ids = append(ids, stored[i])
+	for _, arg := range args {
+		if id, ok := stored[arg]; ok {
+			ids = append(ids, id)
 			continue
 		}
 		paths, err := command.ParamsFiles(arg)
@@ -270,25 +247,24 @@ func storedIDs(c *cli.Context, s *history.Store, a *adder, args []string) ([]str
 	return ids, nil
 }
 
-// noiseOf reads a noise floor: that of the file or else the only one in the directories among args; nil where there is
-// none.
+// noiseOf reads a noise floor, of the file or else the only one in the directories among args; nil without one.
 func noiseOf(file string, args []string) ([]byte, error) {
 	if file == "" {
 		for _, arg := range args {
 			path := filepath.Join(arg, command.NoiseFile)
-			if !command.Exists(path) {
-				continue
-			}
-			if file != "" {
+			switch {
+			case !command.Exists(path):
+			case file != "":
 				return nil, exit.Usagef("both %s and %s are there: choose one by --noise", file, path)
+			default:
+				file = path
 			}
-			file = path
 		}
 	}
 	if file == "" {
 		return nil, nil
 	}
-	b, err := files.Read(file, 64<<20)
+	b, err := files.Read(file, maxFloor)
 	if err == nil {
 		_, err = compare.ReadFloor(b)
 	}
@@ -297,3 +273,6 @@ func noiseOf(file string, args []string) ([]byte, error) {
 	}
 	return b, nil
 }
+
+// maxFloor bounds a noise floor that is read [B].
+const maxFloor = 64 << 20

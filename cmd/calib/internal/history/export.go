@@ -1,6 +1,7 @@
 package history
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strconv"
@@ -16,31 +17,12 @@ import (
 	"calib/reports/export"
 )
 
-// Formats of history export.
 const (
 	toCSV        = "csv"
 	toPrometheus = "prometheus"
 )
 
-// csvFile is the name of a CSV that is written to a directory.
 const csvFile = "history.csv"
-
-func exportCommand() *cli.Command {
-	return &cli.Command{
-		Name: "export", Usage: "write the history for other programs",
-		Description: "calib history export --to csv --out history.csv    " +
-			"every value of every run: a row each, as in RFC 4180\n" +
-			"calib history export --to prometheus --out /var/lib/node_exporter/calib.prom\n" +
-			"                                                   the newest run, for node_exporter's textfile collector\n" +
-			"Columns: time, run, label, commit, metric, from, to, unit, value, lo, hi; " +
-			"values in SI units, lo and hi the 95% interval.",
-		Flags: append([]cli.Flag{
-			&cli.StringFlag{Name: "to", Usage: "`csv|prometheus`"},
-			&cli.StringFlag{Name: "out", Usage: "`FILE` to replace, or a directory; default standard output"},
-		}, append(filterFlags(0), StoreFlag(), command.JSONFlag(), command.QuietFlag())...),
-		Action: exportHistory,
-	}
-}
 
 func exportHistory(c *cli.Context) error {
 	if err := command.NoArgs(c); err != nil {
@@ -81,7 +63,7 @@ func exportSeries(c *cli.Context, s *history.Store, f history.Filter) error {
 	if err := files.Write(out.File, write); err != nil {
 		return err
 	}
-	return command.Answer(c, "history export", out, func(io.Writer) error { return nil })
+	return command.AnswerLines(c, "history export", out)
 }
 
 // writeSeries writes the series of all metrics in the runs of a filter, one after the other, each in the order of time.
@@ -103,44 +85,36 @@ func writeSeries(c *cli.Context, w io.Writer, s *history.Store, f history.Filter
 	}
 	t := files.NewSheet(w)
 	t.UseCRLF = true
-	header := []string{"time", "run", "label", "commit", "metric", "from", "to", "unit", "value", "lo", "hi"}
-	if err := t.Write(header); err != nil {
-		return 0, 0, err
-	}
+	err = t.Write([]string{"time", "run", "label", "commit", "metric", "from", "to", "unit", "value", "lo", "hi"})
 	for _, m := range all {
-		readings, err := s.Series(c.Context, f, m)
 		if err != nil {
-			return 0, 0, err
+			break
 		}
+		readings, failed := s.Series(c.Context, f, m)
+		err = failed
 		for _, r := range readings {
-			e := entry[r.Run]
-			if e == nil { // added meanwhile, or of the same moment as the oldest
-				continue
+			if e := entry[r.Run]; e != nil && err == nil { // nil: added meanwhile, or of the same moment as the oldest
+				err = t.Write(csvRow(m, r, e))
+				values++
 			}
-			if err := t.Write(csvRow(m, r, e)); err != nil {
-				return 0, 0, err
-			}
-			values++
 		}
 	}
 	t.Flush()
-	return len(entries), values, t.Error()
+	return len(entries), values, cmp.Or(err, t.Error())
 }
 
-// csvRow is a reading of a metric in the columns of the CSV.
 func csvRow(m history.Followed, r history.Reading, e *history.Entry) []string {
-	lo, hi := "", ""
+	row := []string{r.At.UTC().Format(time.RFC3339Nano), r.Run, e.Label, e.Commit, m.Name, m.From, m.To, m.Unit,
+		decimal(r.Value), "", ""}
 	if r.CI95 != nil {
-		lo, hi = decimal(r.CI95[0]), decimal(r.CI95[1])
+		row[9], row[10] = decimal(r.CI95[0]), decimal(r.CI95[1])
 	}
-	return []string{r.At.UTC().Format(time.RFC3339Nano), r.Run, e.Label, e.Commit, m.Name, m.From, m.To, m.Unit,
-		decimal(r.Value), lo, hi}
+	return row
 }
 
 // decimal is the shortest text that gives v again.
 func decimal(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
-// exportNewest writes the newest run of a filter as calib export writes it.
 func exportNewest(c *cli.Context, s *history.Store, f history.Filter) error {
 	f.Last = 1
 	entries, err := s.List(c.Context, f)
@@ -162,23 +136,19 @@ func exportNewest(c *cli.Context, s *history.Store, f history.Filter) error {
 	if err != nil {
 		return fmt.Errorf("run %s: %w", entries[0].ID, err)
 	}
-	out := exported{To: toPrometheus, File: command.OutFile(c, target.File), Runs: 1,
-		Warnings: append([]string{}, warnings...)}
-	if out.File != "" {
-		if err := files.Write(out.File, func(w io.Writer) error { _, err := w.Write(text); return err }); err != nil {
-			return err
-		}
-		text = nil
+	out := exported{To: toPrometheus, File: command.OutFile(c, target.File), Runs: 1, Warnings: append([]string{}, warnings...)}
+	if out.File == "" {
+		out.Content = string(text)
+	} else if err := files.Write(out.File, func(w io.Writer) error { _, err := w.Write(text); return err }); err != nil {
+		return err
 	}
-	out.Content = string(text)
 	return command.Answer(c, "history export", out, func(w io.Writer) error {
 		command.Warn(c, warnings)
-		_, err := w.Write(text)
+		_, err := io.WriteString(w, out.Content)
 		return err
 	})
 }
 
-// noRun is the error of a filter that selects no run.
 func noRun(s *history.Store) error {
 	return exit.Usagef("no such run in %s; calib history list shows what there is", s.Path())
 }

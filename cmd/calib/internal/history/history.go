@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -20,6 +21,8 @@ import (
 	"calib/internal/exit"
 	"calib/internal/history"
 	"calib/internal/units"
+	"calib/reports"
+	"calib/reports/compare"
 )
 
 // Selections that are made where none is given.
@@ -29,7 +32,6 @@ const (
 	loggedLines = 50
 )
 
-// Command is calib history.
 func Command() *cli.Command {
 	return &cli.Command{
 		Name: "history", Usage: "keep runs, and follow the network over time",
@@ -42,8 +44,120 @@ func Command() *cli.Command {
 			"The history is one\n" +
 			"file, which any number of calib processes may use at once: --store, or the variable CALIB_STORE.",
 		Subcommands: []*cli.Command{
-			addCommand(), listCommand(), showCommand(), metricsCommand(), plotCommand(),
-			logCommand(), ackCommand(), unackCommand(), exportCommand(), removeCommand(),
+			{Name: "add", Usage: "keep runs", ArgsUsage: "RUN...",
+				Description: "RUN is a run directory, its params.json, or a directory of runs (as calib run --aa writes). " +
+					"A run is stored whole:\n" +
+					"its directory is needed again only for its raw timings. A run that is there already is left as it is.",
+				Flags: []cli.Flag{
+					&cli.StringFlag{Name: "label", Usage: "`LABEL` of the runs, such as nightly"},
+					&cli.StringFlag{Name: "commit", Usage: "`REVISION` of what was tested"},
+					&cli.StringFlag{Name: "at",
+						Usage: "`TIME` at which the run started, for a params.json without a run.json; default from its ID"},
+					StoreFlag(), command.PartialFlag(), command.JSONFlag(), command.QuietFlag(),
+				}, Action: addRuns},
+			{Name: "list", Usage: "list the runs, oldest first",
+				Flags:  append(filterFlags(listedRuns), StoreFlag(), command.JSONFlag()),
+				Action: onStore(listRuns)},
+			{Name: "show", Usage: "print the parameters of a run", ArgsUsage: "RUN",
+				Description: "RUN is the ID of a run, or the beginning of only one ID.",
+				Flags:       []cli.Flag{StoreFlag(), command.JSONFlag(), command.AllFlag()},
+				Action:      onNamed("run ID", showRun)},
+			{Name: "metrics", Usage: "list what can be followed",
+				Flags: []cli.Flag{StoreFlag(), command.JSONFlag()},
+				Action: onStore(func(c *cli.Context, s *history.Store) error {
+					all, err := s.Followed(c.Context)
+					if err != nil {
+						return err
+					}
+					headings := []string{"METRIC", "LINK", "UNIT", "RUNS", "FIRST (UTC)", "LAST (UTC)", "WHAT IT IS"}
+					return command.AnswerTable(c, "history metrics", metricList{s.Path(), all}, headings, func(t command.Table) {
+						for _, f := range all {
+							t.Row(f.Name, f.Link(), f.Unit, f.Runs, f.First, f.Last, f.Label)
+						}
+					})
+				}),
+			},
+			{Name: "plot", Usage: "draw the metrics over time, with the changes found, as a page or as figures",
+				Description: "calib history plot                               " +
+					"the network's metrics, and the links with the largest changes\n" +
+					"calib history plot --metric a_c,g_s.c0           these\n" +
+					"calib history plot --link node01,node02          all of this link\n" +
+					"calib history plot --format svg --out figures    a file for each figure",
+				Flags: append([]cli.Flag{
+					&cli.StringFlag{Name: "metric", Usage: "metrics, comma separated: `a_c,g_s.c0`; calib history metrics lists them"},
+					&cli.StringFlag{Name: "link", Usage: "the link between two hosts, `FROM,TO`"},
+					&cli.StringFlag{Name: "format", Value: command.FormatHTML, Usage: "`FORMAT`: html, svg or png"},
+					&cli.StringFlag{Name: "out",
+						Usage: "html: the `FILE`, default " + plotFile + "; svg and png: the directory, default " + plotDir},
+				}, append(filterFlags(plottedRuns), StoreFlag(), command.JSONFlag(), command.QuietFlag())...),
+				Action: plotHistory,
+			},
+			{Name: "log", Usage: "list what was done to the history, and the changes found, in the order of time",
+				Description: fmt.Sprintf("Changes are searched anew each time, in the newest %d runs. "+
+					"A change stands at the start of its run.", plottedRuns),
+				Flags: []cli.Flag{
+					&cli.IntFlag{Name: "last", Value: loggedLines, Usage: "the newest `N` lines; 0 is all"},
+					StoreFlag(), command.JSONFlag(),
+				}, Action: onStore(printLog)},
+			{Name: "ack", Usage: "acknowledge a change: say that it is known, and why",
+				Description: fmt.Sprintf("calib history ack --at RUN --reason 'new switch'                      of everything\n"+
+					"calib history ack --metric a_c --at RUN --reason 'new kernel'         of one metric\n"+
+					"calib history ack --link node01,node02 --at RUN --reason 'new cable'  of one link\n"+
+					"RUN is the first run of the new level; a change within %d runs of it is covered. "+
+					"An acknowledgement of everything also\n"+
+					"cuts baselines: runs before it are no longer compared with.", ackReach),
+				Flags: []cli.Flag{
+					&cli.StringFlag{Name: "metric", Usage: "only the metric `NAME`; default all"},
+					&cli.StringFlag{Name: "link",
+						Usage: "only the link between two hosts, `FROM,TO`; default all, and the whole network"},
+					&cli.StringFlag{Name: "at", Usage: "first `RUN` of the new level: its ID, or the beginning of only one ID"},
+					&cli.StringFlag{Name: "reason", Usage: "`TEXT`: what was changed"},
+					&cli.StringFlag{Name: "who", Usage: "`NAME` of who says so; default this user"},
+					&cli.BoolFlag{Name: "list", Usage: "list what is acknowledged, and make nothing"},
+					StoreFlag(), command.JSONFlag(),
+				},
+				Action: onStore(func(c *cli.Context, s *history.Store) error {
+					if c.Bool("list") {
+						return listAcks(c, s)
+					}
+					return acknowledge(c, s)
+				}),
+			},
+			{Name: "unack", Usage: "withdraw an acknowledgement", ArgsUsage: "ID",
+				Description: "ID is the number that calib history ack --list shows.",
+				Flags:       []cli.Flag{StoreFlag(), command.JSONFlag()},
+				Action: onNamed("number of an acknowledgement", func(c *cli.Context, s *history.Store, arg string) error {
+					id, err := strconv.ParseInt(arg, 10, 64)
+					if err != nil {
+						return exit.Usagef("history unack %q: want a number that calib history ack --list shows", arg)
+					}
+					return answerRemoved(c, s, "history unack", "acknowledgement", arg, s.Unacknowledge(c.Context, id))
+				}),
+			},
+			{Name: "export", Usage: "write the history for other programs",
+				Description: "calib history export --to csv --out history.csv    " +
+					"every value of every run: a row each, as in RFC 4180\n" +
+					"calib history export --to prometheus --out /var/lib/node_exporter/calib.prom\n" +
+					"                                                   the newest run, for node_exporter's textfile collector\n" +
+					"Columns: time, run, label, commit, metric, from, to, unit, value, lo, hi; " +
+					"values in SI units, lo and hi the 95% interval.",
+				Flags: append([]cli.Flag{
+					&cli.StringFlag{Name: "to", Usage: "`csv|prometheus`"},
+					&cli.StringFlag{Name: "out", Usage: "`FILE` to replace, or a directory; default standard output"},
+				}, append(filterFlags(0), StoreFlag(), command.JSONFlag(), command.QuietFlag())...),
+				Action: exportHistory,
+			},
+			{Name: "remove", Usage: "take a run out of the history, for good", ArgsUsage: "RUN",
+				Description: "RUN is the ID of a run, or the beginning of only one ID. A run of a baseline cannot be removed.",
+				Flags:       []cli.Flag{StoreFlag(), command.JSONFlag()},
+				Action: onNamed("run ID", func(c *cli.Context, s *history.Store, id string) error {
+					e, err := s.Find(c.Context, id)
+					if err != nil {
+						return err
+					}
+					return answerRemoved(c, s, "history remove", "run", e.ID, s.Remove(c.Context, e.ID))
+				}),
+			},
 		},
 		Action: command.Group,
 	}
@@ -55,7 +169,6 @@ func StoreFlag() cli.Flag {
 		Usage: "history `FILE`; default calib/history.db in $XDG_DATA_HOME, else in ~/.local/share"}
 }
 
-// storePath returns the file of the history.
 func storePath(c *cli.Context) (string, error) {
 	if path := c.String("store"); path != "" {
 		return path, nil
@@ -112,19 +225,13 @@ func onNamed(what string, f func(c *cli.Context, s *history.Store, arg string) e
 // storeError gives an error of the store its exit code: what the user can correct on the command line is wrong use.
 func storeError(err error) error {
 	var c *exit.Error
-	if errors.As(err, &c) {
-		return err
-	}
-	for _, class := range []error{history.ErrNotFound, history.ErrAmbiguous, history.ErrConflict, history.ErrInvalid,
-		history.ErrInUse, history.ErrNotStore, history.ErrNewer} {
-		if errors.Is(err, class) {
-			return exit.With(exit.Usage, err)
-		}
+	if !errors.As(err, &c) && slices.ContainsFunc([]error{history.ErrNotFound, history.ErrAmbiguous, history.ErrConflict,
+		history.ErrInvalid, history.ErrInUse, history.ErrNotStore, history.ErrNewer}, func(class error) bool { return errors.Is(err, class) }) {
+		return exit.With(exit.Usage, err)
 	}
 	return err
 }
 
-// filterFlags select runs of the history; without --last, the newest so many.
 func filterFlags(last int) []cli.Flag {
 	return []cli.Flag{
 		&cli.IntFlag{Name: "last", Value: last, Usage: "the newest `N` runs; 0 is all"},
@@ -134,13 +241,11 @@ func filterFlags(last int) []cli.Flag {
 	}
 }
 
-// filterOf reads filterFlags.
-func filterOf(c *cli.Context) (history.Filter, error) {
-	f := history.Filter{Last: c.Int("last"), Label: c.String("label"), Plan: c.String("plan")}
+func filterOf(c *cli.Context) (f history.Filter, err error) {
+	f = history.Filter{Last: c.Int("last"), Label: c.String("label"), Plan: c.String("plan")}
 	if f.Last < 0 {
 		return f, exit.Usagef("--last %d: want a number of runs, or 0 for all", f.Last)
 	}
-	var err error
 	f.Since, err = timeFlag(c, "since")
 	return f, err
 }
@@ -160,22 +265,18 @@ func timeFlag(c *cli.Context, name string) (time.Time, error) {
 		"both are UTC unless they say otherwise", name, text)
 }
 
-// followedFlags returns the metrics that --metric and --link select, in the order of all. With --link, a metric of
-// links is selected for that link only.
-func followedFlags(c *cli.Context, s *history.Store, all []history.Followed) ([]history.Followed, error) {
+// selected returns the metrics that --metric and --link select, of the whole network before those of links. With --link,
+// a metric of links is selected for that link only.
+func selected(c *cli.Context, s *history.Store) ([]history.Followed, error) {
+	all, err := s.Followed(c.Context)
 	var from, to string
-	if text := c.String("link"); text != "" {
-		var err error
-		if from, to, err = linkOf(all, text); err != nil {
-			return nil, err
-		}
+	if text := c.String("link"); text != "" && err == nil {
+		from, to, err = linkOf(all, text)
 	}
-	var names []string
-	for _, name := range command.List(c, "metric") {
-		if name != "" {
-			names = append(names, name)
-		}
+	if err != nil {
+		return nil, err
 	}
+	names := slices.DeleteFunc(command.List(c, "metric"), func(name string) bool { return name == "" })
 	if c.IsSet("metric") && len(names) == 0 {
 		return nil, exit.Usagef("--metric %q: name a metric; calib history metrics lists them", c.String("metric"))
 	}
@@ -199,9 +300,6 @@ func followedFlags(c *cli.Context, s *history.Store, all []history.Followed) ([]
 func noMetric(c *cli.Context, s *history.Store, all []history.Followed, name string) error {
 	link := c.String("link")
 	runs, err := s.List(c.Context, history.Filter{Last: listedRuns})
-	if err != nil {
-		return err
-	}
 	have, status := 0, ""
 	for _, r := range runs {
 		p, err := s.Params(c.Context, r.ID)
@@ -213,9 +311,14 @@ func noMetric(c *cli.Context, s *history.Store, all []history.Followed, name str
 			have, status = have+1, is
 		}
 	}
-	if have > 0 && link == "" {
+	switch {
+	case err != nil:
+		return err
+	case have > 0 && link == "":
 		return exit.Usagef("--metric %s: only what is ok is followed, and no run has it ok; %d of the newest %s have it, "+
 			"the last of them %s (calib history show RUN says why)", name, have, units.Plural(len(runs), "run"), status)
+	case link != "" && slices.ContainsFunc(all, func(f history.Followed) bool { return f.Named(name) }):
+		return exit.Usagef("--metric %s: no run has it of the link %s", name, link)
 	}
 	const shown = 12
 	var names []string
@@ -224,14 +327,7 @@ func noMetric(c *cli.Context, s *history.Store, all []history.Followed, name str
 			names = append(names, f.Name)
 		}
 	}
-	list := strings.Join(names[:min(shown, len(names))], ", ")
-	if len(names) > shown {
-		list += fmt.Sprintf(" and %d more", len(names)-shown)
-	}
-	if link != "" && slices.ContainsFunc(all, func(f history.Followed) bool { return f.Named(name) }) {
-		return exit.Usagef("--metric %s: no run has it of the link %s", name, link)
-	}
-	return exit.Usagef("--metric %q: no run has it; there are %s (calib history metrics)", name, list)
+	return exit.Usagef("--metric %q: no run has it; there are %s (calib history metrics)", name, reports.Some(names, shown, shown))
 }
 
 // linkOf finds the link that text names, FROM,TO or FROM→TO, in the direction in which it was measured.
@@ -250,4 +346,132 @@ func linkOf(all []history.Followed, text string) (from, to string, err error) {
 		}
 	}
 	return "", "", exit.Usagef("--link %s: no run has measured it; calib history metrics lists the links", text)
+}
+
+// What --json prints as the data of calib history and calib baseline. Values are in SI units, times in UTC.
+
+func Documents() []command.Document {
+	return []command.Document{
+		command.DataOf[baselineList]("baseline list"), command.DataOf[removed]("baseline remove"),
+		command.DataOf[baselineSet]("baseline set"), command.DataOf[baselineShown]("baseline show"),
+		command.DataOf[ackList]("history ack"), command.DataOf[additions]("history add"),
+		command.DataOf[exported]("history export"), command.DataOf[runList]("history list"),
+		command.DataOf[historyLog]("history log"), command.DataOf[metricList]("history metrics"),
+		command.DataOf[plotted]("history plot"), command.DataOf[removed]("history remove"),
+		command.DataOf[storedRun]("history show"), command.DataOf[removed]("history unack"),
+	}
+}
+
+type additions struct {
+	Store string     `json:"store"`
+	Runs  []addition `json:"runs"`
+}
+
+type addition struct {
+	ID      string    `json:"id"`
+	Started time.Time `json:"started"`
+	Path    string    `json:"path"`
+	Added   bool      `json:"added"`             // false: it was there already
+	Skipped []string  `json:"skipped,omitempty"` // what is not ok, with its status, and is not followed
+}
+
+type runList struct {
+	Store string      `json:"store"`
+	Runs  []storedRun `json:"runs"`
+	More  bool        `json:"more"` // --last left out older ones
+}
+
+// storedRun is a stored run. It is the data of history show, beside the parameters of the run.
+type storedRun struct {
+	history.Entry
+	Baselines []string `json:"baselines"` // that it is in, by name
+}
+
+// metricList is of history metrics: what can be followed, of the whole network before that of links.
+type metricList struct {
+	Store   string             `json:"store"`
+	Metrics []history.Followed `json:"metrics"`
+}
+
+type plotted struct {
+	Format   string   `json:"format"`
+	Files    []string `json:"files"`
+	Runs     int      `json:"runs"`     // that were looked at
+	Searched int      `json:"searched"` // metrics; each link counts as one
+	Drawn    int      `json:"drawn"`
+	LinkRuns int      `json:"link_runs"` // newest runs in which links were searched
+	Changes  []change `json:"changes"`   // newest first
+}
+
+type change struct {
+	Metric  string       `json:"metric"`
+	From    string       `json:"from,omitempty"` // with To, the link; else it is of the whole network
+	To      string       `json:"to,omitempty"`
+	Unit    string       `json:"unit"`
+	Run     string       `json:"run"` // the first of the new level
+	At      time.Time    `json:"at"`  // its start
+	Before  float64      `json:"before"`
+	After   float64      `json:"after"`           // medians up to the neighbouring changes
+	Share   *float64     `json:"share,omitempty"` // (after − before)/|before|, over |after| where before is 0
+	P       float64      `json:"p"`               // of the permutation test
+	Verdict string       `json:"verdict"`         // better, worse, or empty where neither is
+	Ack     *history.Ack `json:"ack,omitempty"`   // that covers it
+	index   int          // of Run among the readings of the metric
+}
+
+type historyLog struct {
+	Store string    `json:"store"`
+	Lines []logLine `json:"lines"`
+}
+
+// logLine is something that was done to the history or, with Change, a change of level that was found now.
+type logLine struct {
+	At      time.Time `json:"at"`
+	Kind    string    `json:"kind"`    // an event's, or "change"
+	Subject string    `json:"subject"` // the run, the baseline, the metric
+	Detail  string    `json:"detail,omitempty"`
+	Change  *change   `json:"change,omitempty"`
+}
+
+type ackList struct {
+	Store string        `json:"store"`
+	Acks  []history.Ack `json:"acks"`
+}
+
+type removed struct {
+	Store   string `json:"store"`
+	Removed string `json:"removed"` // the run, the number of the acknowledgement, the baseline
+}
+
+type exported struct {
+	To       string   `json:"to"`
+	File     string   `json:"file,omitempty"`
+	Content  string   `json:"content,omitempty"` // where it was not written to a file
+	Runs     int      `json:"runs"`
+	Values   int      `json:"values,omitempty"` // rows of a CSV, without its header
+	Warnings []string `json:"warnings"`
+}
+
+type baselineSet struct {
+	Store    string           `json:"store"`
+	Baseline history.Baseline `json:"baseline"`
+	Added    []addition       `json:"added"` // runs that were given as directories
+}
+
+type baselineList struct {
+	Store     string             `json:"store"`
+	Baselines []history.Baseline `json:"baselines"`
+}
+
+type baselineShown struct {
+	Store    string           `json:"store"`
+	Baseline history.Baseline `json:"baseline"`
+	Runs     []baselineRun    `json:"runs"` // oldest first
+	Noise    *compare.Floor   `json:"noise,omitempty"`
+	Cut      *history.Ack     `json:"cut,omitempty"` // the newest known change of everything, if runs were before it
+}
+
+type baselineRun struct {
+	history.Entry
+	Used bool `json:"used"` // false: it was before Cut, and is not compared with
 }

@@ -11,7 +11,6 @@ import (
 	"calib/internal/history"
 	"calib/internal/params"
 	"calib/internal/stats"
-	"calib/reports/figure"
 )
 
 // stepTimeline is a metric of n runs that takes another level with run at; a negative at is none.
@@ -64,16 +63,16 @@ func TestAcknowledge(t *testing.T) {
 	for name, c := range map[string]struct {
 		acks  []history.Ack
 		want  int64 // that covers the change, 0 is none
-		known []figure.Known
+		known map[int]string
 	}{
 		"none":                  {nil, 0, nil},
-		"its run":               {[]history.Ack{ack(1, "m", "", 12)}, 1, []figure.Known{{At: 12, Reason: "reason 1"}}},
-		"within reach":          {[]history.Ack{ack(1, "", "", 7)}, 1, []figure.Known{{At: 12, Reason: "reason 1"}}},
-		"beyond reach":          {[]history.Ack{ack(1, "", "", 6)}, 0, []figure.Known{{At: 6, Reason: "reason 1"}}},
-		"the nearest":           {[]history.Ack{ack(1, "", "", 9), ack(2, "m", "", 13)}, 2, []figure.Known{{At: 12, Reason: "reason 1, reason 2"}}},
+		"its run":               {[]history.Ack{ack(1, "m", "", 12)}, 1, map[int]string{12: "reason 1"}},
+		"within reach":          {[]history.Ack{ack(1, "", "", 7)}, 1, map[int]string{12: "reason 1"}},
+		"beyond reach":          {[]history.Ack{ack(1, "", "", 6)}, 0, map[int]string{6: "reason 1"}},
+		"the nearest":           {[]history.Ack{ack(1, "", "", 9), ack(2, "m", "", 13)}, 2, map[int]string{12: "reason 1, reason 2"}},
 		"of another metric":     {[]history.Ack{ack(1, "q", "", 12)}, 0, nil},
 		"of a link":             {[]history.Ack{ack(1, "", "a→b", 12)}, 0, nil},
-		"a run that is gone":    {[]history.Ack{{ID: 1, Run: "gone", At: nightOf(12).Add(-time.Hour), Reason: "x"}}, 1, []figure.Known{{At: 12, Reason: "x"}}},
+		"a run that is gone":    {[]history.Ack{{ID: 1, Run: "gone", At: nightOf(12).Add(-time.Hour), Reason: "x"}}, 1, map[int]string{12: "x"}},
 		"a run before all":      {[]history.Ack{{ID: 1, Run: "old", At: nightOf(-9), Reason: "x"}}, 0, nil},
 		"a run behind the last": {[]history.Ack{{ID: 1, Run: "new", At: nightOf(99), Reason: "x"}}, 0, nil},
 	} {
@@ -153,10 +152,10 @@ func TestFigures(t *testing.T) {
 	}
 	inf := stats.ChangePoint{Index: 6, Before: 5e-324, After: 1}
 	inf.Effect = inf.After / inf.Before
-	if c := a.change(inf); c.Share != nil || c.percent() != "–" || c.Verdict != changeWorse {
+	if c := a.change(inf); c.Share != nil || c.percent() != "–" || c.Verdict != "worse" {
 		t.Errorf("an infinite share: %+v", c)
 	}
-	if c := a.changes[0]; c.Share == nil || c.Run != "r06" || c.Verdict != changeWorse {
+	if c := a.changes[0]; c.Share == nil || c.Run != "r06" || c.Verdict != "worse" {
 		t.Errorf("a change of a fifth: %+v", c)
 	}
 }

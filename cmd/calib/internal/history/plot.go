@@ -29,30 +29,10 @@ const (
 	maxLinkFigures = 12
 )
 
-// Where a plot goes.
 const (
 	plotFile = "history.html"
 	plotDir  = "history-figures"
 )
-
-func plotCommand() *cli.Command {
-	return &cli.Command{
-		Name: "plot", Usage: "draw the metrics over time, with the changes found, as a page or as figures",
-		Description: "calib history plot                               " +
-			"the network's metrics, and the links with the largest changes\n" +
-			"calib history plot --metric a_c,g_s.c0           these\n" +
-			"calib history plot --link node01,node02          all of this link\n" +
-			"calib history plot --format svg --out figures    a file for each figure",
-		Flags: append([]cli.Flag{
-			&cli.StringFlag{Name: "metric", Usage: "metrics, comma separated: `a_c,g_s.c0`; calib history metrics lists them"},
-			&cli.StringFlag{Name: "link", Usage: "the link between two hosts, `FROM,TO`"},
-			&cli.StringFlag{Name: "format", Value: command.FormatHTML, Usage: "`FORMAT`: html, svg or png"},
-			&cli.StringFlag{Name: "out",
-				Usage: "html: the `FILE`, default " + plotFile + "; svg and png: the directory, default " + plotDir},
-		}, append(filterFlags(plottedRuns), StoreFlag(), command.JSONFlag(), command.QuietFlag())...),
-		Action: plotHistory,
-	}
-}
 
 func plotHistory(c *cli.Context) error {
 	if err := command.NoArgs(c); err != nil {
@@ -67,11 +47,7 @@ func plotHistory(c *cli.Context) error {
 		return err
 	}
 	return withStore(c, history.OpenExisting, func(s *history.Store) error {
-		all, err := s.Followed(c.Context)
-		if err != nil {
-			return err
-		}
-		of, err := followedFlags(c, s, all)
+		of, err := selected(c, s)
 		if err != nil {
 			return err
 		}
@@ -100,7 +76,6 @@ func (v *survey) choose(asked bool) []*timeline {
 	return append(pick(v.network, maxFigures-len(links)), links...)
 }
 
-// write draws timelines, as a page or as files.
 func (v *survey) write(c *cli.Context, format string, drawn []*timeline) error {
 	figures := figuresOf(drawn)
 	out := plotted{Format: format, Runs: len(v.runs), Searched: len(v.network) + len(v.links), Drawn: len(drawn),
@@ -109,14 +84,18 @@ func (v *survey) write(c *cli.Context, format string, drawn []*timeline) error {
 	if format == command.FormatHTML {
 		to = cmp.Or(command.OutFile(c, plotFile), plotFile)
 	}
+	var tables []html.Table
+	if len(out.Changes) > 0 {
+		tables = []html.Table{changeTable(out.Changes)}
+	}
+	page := func(w io.Writer) error {
+		return html.Page(w, "Network history", slices.Concat(v.summary(out.Changes), v.limits(out)), tables, figures)
+	}
 	var err error
-	out.Files, err = command.WriteFigures(c, format, to, figures, func(w io.Writer) error {
-		return v.page(out, figures).Write(w)
-	})
-	if err != nil {
+	if out.Files, err = command.WriteFigures(c, format, to, figures, page); err != nil {
 		return err
 	}
-	return command.Answer(c, "history plot", out, func(w io.Writer) error { return command.Lines(w, out.Files) })
+	return command.AnswerLines(c, "history plot", out, out.Files...)
 }
 
 // figuresOf draws timelines under headings: those that changed, then the network's and those of links that did not.
@@ -142,29 +121,27 @@ func figuresOf(timelines []*timeline) []figure.Figure {
 	return out
 }
 
-// series is t as the data of a figure.
 func (t *timeline) series() figure.Series {
 	m := t.metric
-	s := figure.Series{Name: m.Name, Link: m.Link(), Label: m.Label, Unit: m.Unit, Better: m.Better, Known: t.known}
-	for _, r := range t.readings {
-		lo, hi := math.NaN(), math.NaN()
+	s := figure.Series{Name: m.Name, Link: m.Link(), Label: m.Label, Unit: m.Unit, Better: m.Better}
+	for i, r := range t.readings {
+		run := figure.Run{Name: r.Run, At: r.At, Y: r.Value, Lo: math.NaN(), Hi: math.NaN()}
 		if r.CI95 != nil {
-			lo, hi = r.CI95[0], r.CI95[1]
+			run.Lo, run.Hi = r.CI95[0], r.CI95[1]
 		}
-		s.Runs, s.At, s.Y = append(s.Runs, r.Run), append(s.At, r.At), append(s.Y, r.Value)
-		s.Lo, s.Hi = append(s.Lo, lo), append(s.Hi, hi)
+		run.Known, run.Acknowledged = t.known[i]
+		s.Runs = append(s.Runs, run)
 	}
 	for _, c := range t.changes {
-		s.Changes = append(s.Changes, figure.Change{At: c.index, Before: c.Before, After: c.After, P: c.P})
+		s.Runs[c.index].Change = &figure.Change{Before: c.Before, After: c.After, P: c.P}
 	}
 	return s
 }
 
 // Timelines draws the parameters of a run over all runs of its plan in the history. There are none where there is no
 // history, or where the run is not in it. A history that cannot be read is an error only if --store names it.
-func Timelines(c *cli.Context, p *params.Params) ([]figure.Figure, error) {
-	var out []figure.Figure
-	err := withStore(c, history.OpenExisting, func(s *history.Store) error {
+func Timelines(c *cli.Context, p *params.Params) (out []figure.Figure, err error) {
+	err = withStore(c, history.OpenExisting, func(s *history.Store) error {
 		e, err := s.Find(c.Context, p.Run.ID)
 		if errors.Is(err, history.ErrNotFound) || errors.Is(err, history.ErrAmbiguous) || err == nil && e.ID != p.Run.ID {
 			return nil
@@ -202,37 +179,24 @@ const (
 	changesListed    = 200
 )
 
-// page is the HTML page of what was found.
-func (v *survey) page(out plotted, figures []figure.Figure) html.Page {
-	p := html.Page{Title: "Network history", Lead: slices.Concat(v.summary(out.Changes), v.limits(out)), Figures: figures}
-	if len(out.Changes) > 0 {
-		p.Tables = []html.Table{changeTable(out.Changes)}
-	}
-	return p
-}
-
-// summary says what changed, when, and by how much.
 func (v *survey) summary(all []change) []string {
-	over := fmt.Sprintf("%s from %s to %s", units.Plural(len(v.runs), "run"), day(v.runs[0].Started),
-		day(v.runs[len(v.runs)-1].Started))
+	over := fmt.Sprintf("%s from %s to %s", units.Plural(len(v.runs), "run"), day(v.runs[0].Started), day(v.runs[len(v.runs)-1].Started))
 	open := slices.DeleteFunc(slices.Clone(all), func(c change) bool { return c.Ack != nil })
+	changes := units.Plural(len(all), "change")
 	switch {
 	case len(v.runs) < 2*minSegment:
-		return []string{fmt.Sprintf("Too few runs to find a change: %s. A change needs %d runs on each side of it.", over,
-			minSegment)}
+		return []string{fmt.Sprintf("Too few runs to find a change: %s. A change needs %d runs on each side of it.", over, minSegment)}
 	case len(all) == 0:
 		return []string{fmt.Sprintf("No change found in %s.", over)}
 	case len(open) == 0:
-		return []string{fmt.Sprintf("No new change in %s; %s found, all acknowledged.", over,
-			units.Plural(len(all), "change"))}
+		return []string{fmt.Sprintf("No new change in %s; %s found, all acknowledged.", over, changes)}
 	}
 	metrics := len(changed(v.network)) + len(changed(v.links))
-	first := fmt.Sprintf("%s of level in %s, in %s", units.Plural(len(all), "change"), units.Plural(metrics, "metric"),
-		over)
+	lead := []string{fmt.Sprintf("%s of level in %s, in %s", changes, units.Plural(metrics, "metric"), over)}
 	if known := len(all) - len(open); known > 0 {
-		first += fmt.Sprintf("; %d acknowledged", known)
+		lead[0] += fmt.Sprintf("; %d acknowledged", known)
 	}
-	lead := []string{first + "."}
+	lead[0] += "."
 	slices.SortStableFunc(open, func(a, b change) int { return cmp.Compare(b.size(), a.size()) })
 	for _, c := range open[:min(len(open), changesDescribed)] {
 		lead = append(lead, c.sentence())
@@ -243,7 +207,6 @@ func (v *survey) summary(all []change) []string {
 	return lead
 }
 
-// limits says what was not drawn, and what was not searched.
 func (v *survey) limits(out plotted) []string {
 	var lines []string
 	if v.linkRuns < len(v.runs) && len(v.links) > 0 {
@@ -265,7 +228,6 @@ func (c change) size() float64 {
 	return math.Abs(*c.Share)
 }
 
-// subject is the metric and its link.
 func (c change) subject() string {
 	if link := (params.Metric{From: c.From, To: c.To}).Link(); link != "" {
 		return c.Metric + " " + link
@@ -273,7 +235,6 @@ func (c change) subject() string {
 	return c.Metric
 }
 
-// percent is the share in percent, a dash where there is none.
 func (c change) percent() string {
 	if c.Share == nil {
 		return command.OrDash("")
@@ -281,7 +242,6 @@ func (c change) percent() string {
 	return fmt.Sprintf("%+.1f%%", 100**c.Share)
 }
 
-// levels are the medians before and after.
 func (c change) levels() string {
 	return units.Format(c.Before, c.Unit) + " to " + units.Format(c.After, c.Unit)
 }
@@ -289,14 +249,12 @@ func (c change) levels() string {
 // sentence is "a_c: +7.1%, from 345 µs to 370 µs, for the worse, with run X of 2026-01-31."
 func (c change) sentence() string {
 	verdict := ""
-	if c.Verdict != changeNeither {
+	if c.Verdict != "" {
 		verdict = ", for the " + c.Verdict
 	}
-	return fmt.Sprintf("%s: %s, from %s%s, with run %s of %s.", c.subject(), c.percent(), c.levels(), verdict, c.Run,
-		day(c.At))
+	return fmt.Sprintf("%s: %s, from %s%s, with run %s of %s.", c.subject(), c.percent(), c.levels(), verdict, c.Run, day(c.At))
 }
 
-// changeTable lists changes, newest first.
 func changeTable(all []change) html.Table {
 	const number = reports.KindNumber
 	t := html.Table{Title: "Changes", Grid: reports.Grid{Columns: []reports.Column{
@@ -314,11 +272,9 @@ func changeTable(all []change) html.Table {
 			known = c.Ack.Reason
 		}
 		t.Rows = append(t.Rows, []string{c.Run, command.Minute(c.At), c.subject(), units.Format(c.Before, c.Unit),
-			units.Format(c.After, c.Unit), c.percent(), command.OrDash(c.Verdict), fmt.Sprintf("%.2g", c.P),
-			command.OrDash(known)})
+			units.Format(c.After, c.Unit), c.percent(), command.OrDash(c.Verdict), fmt.Sprintf("%.2g", c.P), command.OrDash(known)})
 	}
 	return t
 }
 
-// day is a date, in UTC.
 func day(t time.Time) string { return t.UTC().Format(time.DateOnly) }

@@ -9,13 +9,13 @@ import (
 	"runtime"
 	"slices"
 	"sort"
+	"strings"
 
 	"golang.org/x/sync/errgroup"
 
 	"calib/internal/history"
 	"calib/internal/params"
 	"calib/internal/stats"
-	"calib/reports/figure"
 )
 
 // Settings of the search for changes of level.
@@ -32,15 +32,13 @@ const (
 	minLinkRuns     = 40
 )
 
-// timeline is a metric over the runs, and what was found in it.
 type timeline struct {
 	metric   history.Followed
 	readings []history.Reading
 	changes  []change
-	known    []figure.Known // acknowledgements, by reading
+	known    map[int]string // reasons of acknowledgements, by reading
 }
 
-// survey is what a search for changes looked at and found.
 type survey struct {
 	runs           []history.Entry // oldest first
 	network, links []*timeline     // that have readings in them
@@ -51,7 +49,6 @@ type survey struct {
 	acks   []history.Ack
 }
 
-// surveyRuns searches the metrics in of for changes, in the runs of a filter. It reads nothing else.
 func surveyRuns(ctx context.Context, s *history.Store, f history.Filter, of []history.Followed) (*survey, error) {
 	v := &survey{store: s, filter: f}
 	var err error
@@ -126,8 +123,7 @@ func (v *survey) whole(ctx context.Context, timelines []*timeline) error {
 	return err
 }
 
-// search finds the changes of level. Equal readings give equal changes: the permutations are seeded by the metric's
-// name.
+// search finds the changes of level. Equal readings give equal changes: the metric's name seeds the permutations.
 func (t *timeline) search(acks []history.Ack) {
 	y := make([]float64, len(t.readings))
 	for i, r := range t.readings {
@@ -145,12 +141,11 @@ func (t *timeline) search(acks []history.Ack) {
 // acknowledge gives each change the nearest acknowledgement that covers it, and lists all reasons in t.known; that of
 // an acknowledgement that covers no change is listed at its own run.
 func (t *timeline) acknowledge(acks []history.Ack) {
-	reasons := map[int]string{}
 	add := func(at int, reason string) {
-		if reasons[at] != "" {
-			reason = reasons[at] + ", " + reason
+		if t.known == nil {
+			t.known = map[int]string{}
 		}
-		reasons[at] = reason
+		t.known[at] = strings.TrimPrefix(t.known[at]+", "+reason, ", ")
 	}
 	near := make([]int, len(t.changes))
 	for i := range acks {
@@ -175,9 +170,6 @@ func (t *timeline) acknowledge(acks []history.Ack) {
 			add(at, acks[i].Reason)
 		}
 	}
-	for _, at := range slices.Sorted(maps.Keys(reasons)) {
-		t.known = append(t.known, figure.Known{At: at, Reason: reasons[at]})
-	}
 }
 
 // place returns the index of the reading where an acknowledgement belongs: that of its run or, where its run has no
@@ -193,8 +185,7 @@ func (t *timeline) place(a history.Ack) (int, bool) {
 }
 
 // largest is the largest share of a change, 0 where there is none.
-func (t *timeline) largest() float64 {
-	most := 0.0
+func (t *timeline) largest() (most float64) {
 	for _, c := range t.changes {
 		most = max(most, c.size())
 	}
@@ -215,12 +206,10 @@ func pick(all []*timeline, n int) []*timeline {
 	return slices.DeleteFunc(slices.Clone(all), func(t *timeline) bool { return !keep[t] })
 }
 
-// changed returns the timelines that have a change.
 func changed(all []*timeline) []*timeline {
 	return slices.DeleteFunc(slices.Clone(all), func(t *timeline) bool { return len(t.changes) == 0 })
 }
 
-// changes lists the changes of all timelines, newest first.
 func (v *survey) changes() []change {
 	out := []change{}
 	for _, t := range slices.Concat(v.network, v.links) {
@@ -241,13 +230,12 @@ func (t *timeline) change(p stats.ChangePoint) change {
 	return out
 }
 
-// verdictOf says whether a change of level is for the better.
 func verdictOf(better string, before, after float64) string {
 	switch {
 	case better == params.BetterNeither || before == after:
-		return changeNeither
+		return ""
 	case (after < before) == (better == params.BetterLower):
-		return changeBetter
+		return "better"
 	}
-	return changeWorse
+	return "worse"
 }

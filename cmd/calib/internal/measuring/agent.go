@@ -16,11 +16,11 @@ import (
 	"calib/agent"
 	"calib/internal/certs"
 	"calib/internal/exit"
+	"calib/internal/launch"
 	"calib/internal/units"
 )
 
-// AgentCommand is calib agent, the part of calib that runs on every host. calib run starts it; a person does so only
-// for a daemon.
+// AgentCommand is calib agent, which runs on every host. calib run starts it; a person does so only for a daemon.
 func AgentCommand() *cli.Command {
 	d := agent.DefaultLimits()
 	return &cli.Command{
@@ -77,11 +77,11 @@ func runAgent(c *cli.Context) error {
 		Data:   c.String("data"), CPU: c.String("cpu"), Limits: limits,
 		Log: slog.New(slog.NewJSONHandler(os.Stderr, &slog.HandlerOptions{Level: level})),
 	})
-	if err != nil {
-		return fmt.Errorf("agent: %w", err)
+	if err == nil {
+		defer s.Close()
+		err = serve(c.Context, s)
 	}
-	defer s.Close()
-	if err := serve(c.Context, s); err != nil && !errors.Is(err, context.Canceled) {
+	if err != nil && !errors.Is(err, context.Canceled) {
 		return fmt.Errorf("agent: %w", err)
 	}
 	return nil
@@ -163,4 +163,25 @@ func agentLimits(c *cli.Context) (l agent.Limits, err error) {
 		return l, exit.Usagef("agent: --max-duration and --max-peers must be above 0")
 	}
 	return l, nil
+}
+
+// packedAgents are the agents that are a part of this calib, one for each system and processor, so that it can copy them
+// to hosts: those that make build and make release put here, under the build tag agents. A calib that was built
+// otherwise has none, and copies itself.
+func packedAgents() ([]launch.Binary, error) { return unpackAgents(packed) }
+
+func unpackAgents(files fs.FS) (out []launch.Binary, err error) {
+	list, err := fs.ReadDir(files, ".")
+	for _, f := range list {
+		text, err := fs.ReadFile(files, f.Name())
+		if err != nil {
+			return nil, err
+		}
+		b, err := launch.Unpack(text)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", f.Name(), err)
+		}
+		out = append(out, b)
+	}
+	return out, err
 }

@@ -16,6 +16,7 @@ import (
 	"calib/internal/dataset/names"
 	"calib/internal/exit"
 	"calib/internal/files"
+	"calib/internal/hosts"
 	"calib/internal/rundir"
 	"calib/internal/units"
 	"calib/reports"
@@ -24,7 +25,6 @@ import (
 	"calib/run/plan"
 )
 
-// RunCommand is calib run.
 func RunCommand() *cli.Command {
 	return &cli.Command{
 		Name: "run", Usage: "measure, fit and report: the main job",
@@ -62,7 +62,6 @@ func RunCommand() *cli.Command {
 	}
 }
 
-// MeasureCommand is calib measure.
 func MeasureCommand() *cli.Command {
 	return &cli.Command{
 		Name: "measure", Usage: "measure only: write samples.jsonl (calib fit goes on from there)",
@@ -130,9 +129,7 @@ func runAA(c *cli.Context) error {
 // Series makes n runs in root/what-1 and on, each with a seed of its own, and returns those that have parameters. It
 // goes on after a partial run, and stops at any other error, which it returns with the runs before it. config is then
 // that of the next run.
-func Series(c *cli.Context, config *run.Config, root, what string, n int) ([]compare.Run, error) {
-	var runs []compare.Run
-	var partial error
+func Series(c *cli.Context, config *run.Config, root, what string, n int) (runs []compare.Run, partial error) {
 	for i := range n {
 		config.Out = filepath.Join(root, fmt.Sprintf("%s-%d", what, i+1))
 		config.Show.Note(fmt.Sprintf("%s %d of %d", what, i+1, n))
@@ -147,7 +144,7 @@ func Series(c *cli.Context, config *run.Config, root, what string, n int) ([]com
 			if err = fmt.Errorf("run %d of %d: %w", i+1, n, err); code != exit.Partial {
 				return runs, exit.With(code, fmt.Errorf("%w; the runs before it are in %s", err, root))
 			}
-			partial = err
+			partial = exit.With(exit.Partial, err)
 		}
 		p, err := r.Dir.ReadParams()
 		if err != nil {
@@ -155,13 +152,9 @@ func Series(c *cli.Context, config *run.Config, root, what string, n int) ([]com
 		}
 		runs = append(runs, compare.FromParams(p, r.Dir.Run().Started))
 	}
-	if partial != nil {
-		return runs, exit.With(exit.Partial, partial)
-	}
-	return runs, nil
+	return runs, partial
 }
 
-// PlanCommand is calib plan.
 func PlanCommand() *cli.Command {
 	return &cli.Command{
 		Name: "plan", Usage: "print what would run: rounds, minutes, bytes per link",
@@ -206,7 +199,6 @@ func answerPlan(c *cli.Context, name string, p reports.Plan, err error) error {
 	})
 }
 
-// DoctorCommand is calib doctor.
 func DoctorCommand() *cli.Command {
 	return &cli.Command{
 		Name: "doctor", Usage: "what stands in the way of measuring, before anything is measured, and what mends it",
@@ -242,20 +234,19 @@ func DoctorCommand() *cli.Command {
 	}
 }
 
-// ValidateCommand is calib validate.
 func ValidateCommand() *cli.Command {
 	return &cli.Command{
 		Name: "validate", Usage: "hold the predictions of a run against traffic that no fit has seen", ArgsUsage: "RUN",
 		Description: "calib validate RUN    a run that measured patterns (plans standard and full): predict them again\n" +
 			"                      any other: measure patterns on the same hosts first, into RUN/" + run.ValidationDir + "\n" +
 			"It writes params.json (validation) and the reports anew.",
-		Flags: append(whatIsExecuted(),
+		Flags: append(slices.DeleteFunc(WhereFlags(), func(f cli.Flag) bool { return !slices.Contains(executedFlags, f.Names()[0]) }),
 			&cli.DurationFlag{Name: "budget", Value: validationTime, Usage: "longest time to measure patterns"},
 			&cli.BoolFlag{Name: "yes", Usage: "do not ask, also when that is long"},
 			command.JSONFlag(), command.QuietFlag(),
 		),
 		Action: func(c *cli.Context) error {
-			dir, err := command.OpenRun(c)
+			dir, err := command.OpenRun(c, rundir.Open)
 			if err != nil {
 				return err
 			}
@@ -309,4 +300,55 @@ func measurePatterns(c *cli.Context, dir *rundir.Dir) error {
 		return fmt.Errorf("measure patterns: %w", err)
 	}
 	return nil
+}
+
+func HostsCommand() *cli.Command {
+	return &cli.Command{
+		Name: "hosts", Usage: "work with host lists",
+		Description: "A hosts file has one host or range a line, # comments, then key=value:\n" +
+			"node[01-16,20] user=bench cpu=2\ngate addr=10.1.0.1 port=7100\ncalib://[fd00::5]:7077\n" +
+			"calib+unix:///run/calib/agent.sock addr=10.1.0.2\n" +
+			"addr= and port= are where peers dial for data, user= whom ssh logs in as, cpu= where the timing thread is pinned.",
+		Subcommands: []*cli.Command{
+			hostsTool("expand", "print the hosts of ranges or hosts files, one a line", "RANGE|FILE...",
+				"ranges such as node[01-16], or hosts files", expand),
+			hostsTool("fold", "print host names as ranges", "NAME...", "host names",
+				func(c *cli.Context) ([]string, error) { return []string{hosts.Fold(c.Args().Slice())}, nil }),
+		},
+		Action: command.Group,
+	}
+}
+
+// hostsTool is a command that makes texts of its arguments, which it is to be given.
+func hostsTool(name, usage, args, want string, of func(*cli.Context) ([]string, error)) *cli.Command {
+	return &cli.Command{Name: name, Usage: usage, ArgsUsage: args, Flags: []cli.Flag{command.JSONFlag()}, Action: func(c *cli.Context) error {
+		if err := command.NoFlagsAfter(c); err != nil {
+			return err
+		}
+		if c.NArg() == 0 {
+			return exit.Usagef("hosts %s: give %s", name, want)
+		}
+		texts, err := of(c)
+		if err != nil {
+			return err
+		}
+		return command.AnswerLines(c, "hosts "+name, texts, texts...)
+	}}
+}
+
+func expand(c *cli.Context) (names []string, err error) {
+	for _, arg := range c.Args().Slice() {
+		w := run.Where{Ranges: []string{arg}}
+		if command.Exists(arg) {
+			w = run.Where{HostsFile: arg}
+		}
+		list, err := w.List(func(s string) { command.Note(c, s) })
+		if err != nil {
+			return nil, err
+		}
+		for _, h := range list {
+			names = append(names, h.Name)
+		}
+	}
+	return names, nil
 }

@@ -3,9 +3,8 @@ package measuring
 import (
 	"bufio"
 	"cmp"
-	"crypto/rand"
-	"encoding/binary"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -34,10 +33,8 @@ import (
 // defaultLaunch is what starts agents unless --launch says otherwise.
 const defaultLaunch = "ssh {host}"
 
-// maxLocal bounds the agents on one machine.
 const maxLocal = 256
 
-// WhereFlags name the hosts to measure, and how to reach them.
 func WhereFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "hosts", Usage: "`FILE` of hosts, one or a range a line (see calib hosts --help)"},
@@ -56,7 +53,6 @@ func WhereFlags() []cli.Flag {
 	}
 }
 
-// PlanFlags say what to measure, and how.
 func PlanFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "plan", Value: "standard", Usage: "`NAME|FILE`: quick, standard, full, or a plan file"},
@@ -78,7 +74,6 @@ func PlanFlags() []cli.Flag {
 	}
 }
 
-// OutFlags say where the run is written, and how it is reported.
 func OutFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "out", Usage: "run `DIR`ectory; default calib-run-DATE-TIME"},
@@ -120,7 +115,15 @@ func flagged(c *cli.Context) (config run.Config, err error) {
 	if config.Where, err = whereOf(c); err != nil {
 		return config, err
 	}
-	if config.Plan, err = planOf(c); err != nil {
+	p, err := plan.Load(c.String("plan"))
+	if err != nil {
+		return config, exit.With(exit.Usage, err)
+	}
+	// A seed that neither flag nor plan file gives is drawn and recorded, so that --seed can repeat the run.
+	if c.Uint64("seed") == 0 && (c.IsSet("seed") || slices.Contains(plan.BuiltinNames(), c.String("plan"))) {
+		p.Seed = drawnSeed()
+	}
+	if config.Plan, err = changedPlan(c, p); err != nil {
 		return config, err
 	}
 	config.Unprobed, config.Targets = c.Bool("no-probe"), c.String("target")
@@ -176,8 +179,8 @@ func equipped(c *cli.Context, config run.Config) run.Config {
 }
 
 // whereOf reads WhereFlags. With --slurm and --nodes outside a job it becomes salloc.
-func whereOf(c *cli.Context) (run.Where, error) {
-	w := run.Where{
+func whereOf(c *cli.Context) (w run.Where, err error) {
+	w = run.Where{
 		HostsFile: c.String("hosts"), Ranges: c.StringSlice("host"), Local: c.Int("local"), Sim: c.String("sim"),
 		Launch: c.String("launch"), AgentBinary: c.String("agent-binary"), Fanout: c.Int("fanout"), Slurm: c.Bool("slurm"),
 		Cert: c.String("cert"),
@@ -204,11 +207,9 @@ func whereOf(c *cli.Context) (run.Where, error) {
 		if *path == "" {
 			continue
 		}
-		abs, err := filepath.Abs(*path)
-		if err != nil {
+		if *path, err = filepath.Abs(*path); err != nil {
 			return w, exit.Usagef("--%s: %w", flag, err)
 		}
-		*path = abs
 	}
 	switch {
 	case !w.Slurm && (c.IsSet("nodes") || c.IsSet("slurm-args")):
@@ -244,25 +245,8 @@ func salloc(c *cli.Context) error {
 	return fmt.Errorf("start salloc: %w", syscall.Exec(path, argv, os.Environ()))
 }
 
-// planOf reads the plan of PlanFlags. A seed that neither flag nor plan file gives is drawn and recorded, so that
-// --seed can repeat the run.
-func planOf(c *cli.Context) (plan.Plan, error) {
-	p, err := plan.Load(c.String("plan"))
-	if err != nil {
-		return p, exit.With(exit.Usage, err)
-	}
-	if c.Uint64("seed") == 0 && (c.IsSet("seed") || slices.Contains(plan.BuiltinNames(), c.String("plan"))) {
-		p.Seed = drawnSeed()
-	}
-	return changedPlan(c, p)
-}
-
 // drawnSeed is exact as a JSON number everywhere.
-func drawnSeed() uint64 {
-	var b [8]byte
-	rand.Read(b[:]) // which never fails
-	return binary.LittleEndian.Uint64(b[:]) >> 11
-}
+func drawnSeed() uint64 { return rand.Uint64() >> 11 }
 
 // changedPlan is p as the flags that are given change it.
 func changedPlan(c *cli.Context, p plan.Plan) (_ plan.Plan, err error) {
@@ -305,11 +289,6 @@ func changedPlan(c *cli.Context, p plan.Plan) (_ plan.Plan, err error) {
 
 // executedFlags name the flags whose values are executed, here or on the hosts.
 var executedFlags = []string{"launch", "agent-binary"}
-
-// whatIsExecuted are the flags of those names.
-func whatIsExecuted() []cli.Flag {
-	return slices.DeleteFunc(WhereFlags(), func(f cli.Flag) bool { return !slices.Contains(executedFlags, f.Names()[0]) })
-}
 
 // onlyResume rejects flags that --resume would silently ignore: the run goes on as it was planned. Those that say what
 // is executed may be given again.

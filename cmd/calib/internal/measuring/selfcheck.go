@@ -33,7 +33,6 @@ import (
 	"calib/run/plan"
 )
 
-// SelfcheckCommand is calib selfcheck.
 func SelfcheckCommand() *cli.Command {
 	return &cli.Command{
 		Name: "selfcheck", Usage: "calibrate an emulated copy of a run's network, and see whether its parameters come back", ArgsUsage: "RUN|PARAMS",
@@ -148,16 +147,13 @@ const (
 	labFile       = "lab.yaml"
 )
 
-// measurement is one run of the copy.
 type measurement struct {
 	Run  string      `json:"run"`
 	Seed uint64      `json:"seed"`
 	Lab  lab.Verdict `json:"lab"`
-	// Used: its parameters were compared.
-	Used bool `json:"used"`
+	Used bool        `json:"used"` // its parameters were compared
 }
 
-// checked is the data of a selfcheck.
 type checked struct {
 	Source       string  `json:"source"`
 	LabFile      string  `json:"lab_file"`
@@ -174,7 +170,6 @@ type checked struct {
 	warnings     []string
 }
 
-// copier makes a copy of a run's network, and measures it.
 type copier struct {
 	c      *cli.Context
 	out    string
@@ -184,7 +179,6 @@ type copier struct {
 	data   checked
 }
 
-// writeLab writes the lab file, and reads back what the lab will play.
 func (k *copier) writeLab() error {
 	target, err := export.Lookup("lab")
 	if err != nil {
@@ -226,8 +220,7 @@ func (k *copier) check() error {
 	return err
 }
 
-// measure calibrates the copy, again where the lab was late, and returns its parameters. With an error they are nil or
-// partial.
+// measure calibrates the copy, again where the lab was late. With an error, its parameters are nil or partial.
 func (k *copier) measure(seed uint64) (*params.Params, error) {
 	for try := 1; ; try++ {
 		m := measurement{Run: filepath.Join(k.out, fmt.Sprintf("run-%d", len(k.data.Measurements)+1)), Seed: seed}
@@ -250,7 +243,6 @@ func (k *copier) measure(seed uint64) (*params.Params, error) {
 	}
 }
 
-// calibrate measures the copy once, and fits.
 func (k *copier) calibrate(m *measurement) (p *params.Params, err error) {
 	o, cut := lab.Options{Name: k.c.String("name")}, false
 	m.Lab, err = lab.Within(k.c.Context, k.spec, o, func(ctx context.Context, l *lab.Lab) error {
@@ -285,10 +277,9 @@ func (k *copier) answer(err error) error {
 	d.Back, d.Missed, d.Undetermined = n[selfcheck.Back], n[selfcheck.Missed], n[selfcheck.Undetermined]
 	d.Agrees, d.Differs = n[selfcheck.Agrees], n[selfcheck.Differs]
 	d.Sentence = selfcheck.Sentence(d.Rows, d.Slowdown)
-	if len(d.Rows) == 0 && err != nil {
-		d.Sentence = "Inconclusive: nothing was compared."
-	}
 	switch {
+	case err != nil && len(d.Rows) == 0:
+		d.Sentence = "Inconclusive: nothing was compared."
 	case err != nil:
 	case d.Missed > 0:
 		err = exit.With(exit.Failed, fmt.Errorf("%d of %d did not come back", d.Missed, d.Missed+d.Back))
@@ -296,13 +287,13 @@ func (k *copier) answer(err error) error {
 		err = exit.With(exit.Inconclusive, fmt.Errorf("%d not determined: measure the copy for longer with --budget", d.Undetermined))
 	}
 	path := filepath.Join(k.out, selfcheckFile)
-	saved := files.ReplaceBy(path, func(w io.Writer) error { return command.WriteJSON(w, d) })
+	saved := files.ReplaceBy(path, func(w io.Writer) error { return reports.WriteJSON(w, d) })
 	r := reports.Result{Command: "selfcheck", Run: k.out, Files: map[string]string{labFile: d.LabFile, selfcheckFile: path}, Warnings: d.warnings, Data: d}
-	return command.AnswerResult(k.c, r, errors.Join(err, saved), func(w io.Writer) error { return printChecked(w, d) })
+	return command.AnswerResult(k.c, r, errors.Join(err, saved), d.print)
 }
 
-// printChecked prints the table, how the lab kept its times, and the verdict.
-func printChecked(w io.Writer, d *checked) error {
+// print prints the table, how the lab kept its times, and the verdict.
+func (d *checked) print(w io.Writer) error {
 	if len(d.Rows) > 0 {
 		t := command.NewTable(w, "SYMBOL", "RUN", "GIVEN", "COPY", "95% INTERVAL", "OF IT THE LAB", "VERDICT", "")
 		unplayed := 0
@@ -311,12 +302,15 @@ func printChecked(w io.Writer, d *checked) error {
 				unplayed++
 				continue
 			}
-			lab := ""
+			lab, interval := "", ""
 			if r.Lab != 0 {
 				lab = "± " + units.Format(r.Lab, r.Unit)
 			}
+			if ci := r.CI95; ci != nil {
+				interval = fmt.Sprintf("[%s, %s]", units.Format(ci[0], r.Unit), units.Format(ci[1], r.Unit))
+			}
 			t.Row(r.Name, amount(r.Run, r.Unit, r.RunStatus), amount(r.Truth, r.Unit, ""), amount(r.Copy, r.Unit, r.Status),
-				span(r.CI95, r.Unit), lab, string(r.Verdict), r.Why)
+				interval, lab, string(r.Verdict), r.Why)
 		}
 		if err := t.Flush(); err != nil {
 			return err
@@ -338,11 +332,4 @@ func amount(v *float64, unit, otherwise string) string {
 		return otherwise
 	}
 	return units.Format(*v, unit)
-}
-
-func span(ci *[2]float64, unit string) string {
-	if ci == nil {
-		return ""
-	}
-	return fmt.Sprintf("[%s, %s]", units.Format(ci[0], unit), units.Format(ci[1], unit))
 }

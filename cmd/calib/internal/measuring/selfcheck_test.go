@@ -123,8 +123,8 @@ func checkedInTime(t *testing.T, network string, flags []string, seed int) []sel
 	rows := selfcheck.Judge(spec, run, calibrated(t, copied, filepath.Join(dir, "copy"), append(flags, "--seed", strconv.Itoa(seed+1))...))
 	for _, r := range rows {
 		if r.Verdict == selfcheck.Missed || r.Verdict == selfcheck.Undetermined || r.Verdict == selfcheck.Differs {
-			t.Logf("%s is %s: run %s, given %s, copy %s %s", r.Name, r.Verdict, amount(r.Run, r.Unit, "–"), amount(r.Truth, r.Unit, "–"),
-				amount(r.Copy, r.Unit, "–"), span(r.CI95, r.Unit))
+			t.Logf("%s is %s: run %s, given %s, copy %s %v", r.Name, r.Verdict, amount(r.Run, r.Unit, "–"), amount(r.Truth, r.Unit, "–"),
+				amount(r.Copy, r.Unit, "–"), r.CI95)
 		}
 	}
 	return rows

@@ -21,7 +21,6 @@ import (
 	"calib/reports/export"
 )
 
-// ExportCommand is calib export.
 func ExportCommand() *cli.Command {
 	return &cli.Command{
 		Name: "export", Usage: "write a run's parameters as the input file of another program", ArgsUsage: "PARAMS|RUN",
@@ -45,7 +44,6 @@ func ExportCommand() *cli.Command {
 	}
 }
 
-// exported is the data of an export.
 type exported struct {
 	Target   string   `json:"target"`
 	File     string   `json:"file"`              // where it was written, or the target's own name for it
@@ -74,9 +72,9 @@ func exportAction(c *cli.Context) error {
 		return err
 	}
 	o := export.Options{Device: c.String("device"), Slowdown: c.Float64("slowdown"), Version: machine.Version()}
-	var decisions []tuned.Decision
+	data := exported{Target: target.Name, File: target.File}
 	if target.Rules {
-		o.Rules, decisions, err = rulesOf(c, p)
+		o.Rules, data.Decisions, err = rulesOf(c, p)
 	} else {
 		o.Hosts, err = hostsOf(c)
 	}
@@ -84,22 +82,17 @@ func exportAction(c *cli.Context) error {
 		return err
 	}
 	text, warnings, err := target.Export(p, o)
-	run := reports.ShellWord(cmp.Or(strings.TrimSuffix(arg, rundir.ParamsFile), "."))
-	for i, w := range warnings { // a target knows no path
-		warnings[i] = strings.ReplaceAll(w, " RUN ", " "+run+" ")
-	}
 	switch {
 	case errors.Is(err, export.ErrOption):
 		return exit.Usagef("%s: %w", arg, err)
 	case err != nil:
 		return fmt.Errorf("%s: %w", arg, err)
 	}
-	return answerExport(c, target, text, exported{Warnings: append([]string{}, warnings...), Decisions: decisions})
-}
-
-// answerExport writes the file to --out, into the JSON document, or to standard output, and prints the warnings.
-func answerExport(c *cli.Context, target export.Target, text []byte, data exported) error {
-	data.Target, data.File = target.Name, target.File
+	run := reports.ShellWord(cmp.Or(strings.TrimSuffix(arg, rundir.ParamsFile), "."))
+	data.Warnings = append([]string{}, warnings...)
+	for i, w := range data.Warnings { // a target knows no path
+		data.Warnings[i] = strings.ReplaceAll(w, " RUN ", " "+run+" ")
+	}
 	r := reports.Result{Command: "export"}
 	if out := command.OutFile(c, target.File); out != "" {
 		if err := files.Write(out, func(w io.Writer) error { _, err := w.Write(text); return err }); err != nil {
@@ -118,14 +111,12 @@ func answerExport(c *cli.Context, target export.Target, text []byte, data export
 	})
 }
 
-// listed is a target in the data of calib export --list.
 type listed struct {
 	Name  string `json:"name"`
 	File  string `json:"file"`
 	About string `json:"about"`
 }
 
-// listTargets prints the targets.
 func listTargets(c *cli.Context) error {
 	if err := command.NoFlagsAfter(c); err != nil {
 		return err
@@ -137,12 +128,10 @@ func listTargets(c *cli.Context) error {
 	for _, t := range export.Targets() {
 		all = append(all, listed{t.Name, t.File, t.About})
 	}
-	return command.Answer(c, "export", all, func(w io.Writer) error {
-		t := command.NewTable(w)
+	return command.AnswerTable(c, "export", all, nil, func(t command.Table) {
 		for _, target := range all {
 			t.Row(target.Name, target.File, target.About)
 		}
-		return t.Flush()
 	})
 }
 
@@ -150,20 +139,18 @@ func listTargets(c *cli.Context) error {
 const ruleSizes = "64..64KiB"
 
 // rulesOf chooses the algorithms of Open MPI's collectives by the predictions from p.
-func rulesOf(c *cli.Context, p *params.Params) ([]export.Rules, []tuned.Decision, error) {
-	hosts, err := numbers(c, "hosts", strconv.Itoa(len(p.Run.Hosts)), 2, maxHosts)
-	if err != nil {
+func rulesOf(c *cli.Context, p *params.Params) (rules []export.Rules, decisions []tuned.Decision, err error) {
+	s := tuned.Settings{Seed: p.Run.Seed}
+	if s.Hosts, err = numbers(c, "hosts", strconv.Itoa(len(p.Run.Hosts)), 2, maxHosts); err != nil {
 		return nil, nil, err
 	}
-	sizes, err := numbers(c, "bytes", ruleSizes, 1, 1<<30)
-	if err != nil {
+	if s.Bytes, err = numbers(c, "bytes", ruleSizes, 1, 1<<30); err != nil {
 		return nil, nil, err
 	}
-	rules, decisions, err := tuned.Rules(p, tuned.Settings{Seed: p.Run.Seed, Hosts: hosts, Bytes: sizes})
-	if err != nil {
-		return nil, nil, fmt.Errorf("rules of collectives: %w", err)
+	if rules, decisions, err = tuned.Rules(p, s); err != nil {
+		err = fmt.Errorf("rules of collectives: %w", err)
 	}
-	return rules, decisions, nil
+	return rules, decisions, err
 }
 
 // hostsOf is the number of hosts that a target's system is to have; 0 is the run's own.

@@ -19,14 +19,12 @@ import (
 	"calib/internal/exit"
 	"calib/internal/files"
 	"calib/internal/importer"
-	"calib/internal/params"
 	"calib/internal/rundir"
 	"calib/internal/units"
 	"calib/reports"
 	"calib/run"
 )
 
-// ImportCommand is calib import.
 func ImportCommand() *cli.Command {
 	return &cli.Command{
 		Name: "import", Usage: "make a run of the output of another benchmark, and fit it", ArgsUsage: "FILE...",
@@ -49,7 +47,6 @@ func ImportCommand() *cli.Command {
 	}
 }
 
-// imported is the data of an import.
 type imported struct {
 	Format  string   `json:"format"`
 	Files   []string `json:"files"`
@@ -87,25 +84,43 @@ func importFiles(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	if d.Header.Seed == 0 {
-		d.Header.Seed = seedOf(d)
-	}
+	d.Header.Seed = cmp.Or(d.Header.Seed, seedOf(d))
 	data.count(d)
 	dir, err := importedRun(path, d, data.Notes)
 	if err != nil {
 		return err
 	}
-	var p *params.Params
+	r := reports.Result{Command: "import", Run: dir.Path()}
 	if !c.Bool("no-fit") {
-		if p, err = run.Fit(dir, d, fit.Settings{}, data.Notes); err != nil {
-			err = fmt.Errorf("the samples are saved in %s, but not fitted: %w", path, err)
+		p, failed := run.Fit(dir, d, fit.Settings{}, data.Notes)
+		if p != nil {
+			for _, f := range p.Fits {
+				data.Fitted = append(data.Fitted, f.Model)
+			}
+		}
+		if r.Params = p; failed != nil {
+			r.Params, err = nil, fmt.Errorf("the samples are saved in %s, but not fitted: %w", path, failed)
 		}
 	}
-	return answerImport(c, dir, data, p, err)
+	r.Files, r.Data = command.FilesOf(dir.Path()), data
+	return command.AnswerResult(c, r, err, func(w io.Writer) error {
+		fmt.Fprintf(w, "%s: files %d, rounds %d, samples %d, timings %d; in %s\n", data.Format, len(data.Files), data.Rounds,
+			data.Samples, data.Timings, dir.Path())
+		if !c.Bool("quiet") {
+			for _, n := range data.Notes {
+				fmt.Fprintln(w, "  "+n)
+			}
+		}
+		if r.Params == nil {
+			return nil
+		}
+		fmt.Fprintf(w, "fitted: %s\n\n", strings.Join(data.Fitted, ", "))
+		return reports.Screen(w, r.Params, command.PageOptions(c, dir.Path()))
+	})
 }
 
 // importOptions reads the flags: one setting for each file.
-func importOptions(c *cli.Context) ([]importer.Options, error) {
+func importOptions(c *cli.Context) (out []importer.Options, err error) {
 	args, from := c.Args().Slice(), c.String("from")
 	switch {
 	case !slices.Contains(importer.Formats(), from):
@@ -117,28 +132,23 @@ func importOptions(c *cli.Context) ([]importer.Options, error) {
 	case slices.Contains(args, "-") && len(args) > 1:
 		return nil, exit.Usagef("standard input cannot be mixed with files")
 	}
-	base := importer.Options{Format: from, Time: c.String("time")}
+	o := importer.Options{Format: from, Time: c.String("time")}
 	if h := c.String("hosts"); h != "" {
 		names := command.List(c, "hosts")
 		if len(names) != 2 || names[0] == "" || names[1] == "" || names[0] == names[1] {
 			return nil, exit.Usagef("--hosts %q: want two names, CLIENT,SERVER", h)
 		}
-		base.Hosts = [2]string(names)
+		o.Hosts = [2]string(names)
 	}
 	sizes, err := messageSizes(c.String("bytes"), len(args))
-	if err != nil {
-		return nil, err
-	}
-	var out []importer.Options
-	for i, name := range args {
-		o := base
-		o.File, o.Bytes = name, sizes[i]
-		if name == "-" {
+	for i, size := range sizes {
+		o.File, o.Bytes = args[i], size
+		if args[i] == "-" {
 			o.File = "standard input"
 		}
 		out = append(out, o)
 	}
-	return out, nil
+	return out, err
 }
 
 // messageSizes reads --bytes for n files: none, one for all, or one for each.
@@ -153,10 +163,10 @@ func messageSizes(list string, n int) ([]int64, error) {
 	}
 	for i := range out {
 		b, err := units.ParseBytes(words[min(i, len(words)-1)])
-		if err != nil {
+		switch {
+		case err != nil:
 			return nil, exit.Usagef("--bytes: %w", err)
-		}
-		if b < 1 {
+		case b < 1:
 			return nil, exit.Usagef("--bytes %q: want at least 1 byte", list)
 		}
 		out[i] = int64(b)
@@ -201,7 +211,6 @@ func (m *imported) count(d *dataset.Dataset) {
 	}
 }
 
-// importedRun makes the run directory.
 func importedRun(path string, d *dataset.Dataset, notes []string) (*rundir.Dir, error) {
 	dir, err := run.Create(path, rundir.Run{ID: d.Header.Run, Plan: d.Header.Plan, Seed: d.Header.Seed, Hosts: d.Header.Hosts,
 		Warnings: notes})
@@ -220,7 +229,6 @@ func importedRun(path string, d *dataset.Dataset, notes []string) (*rundir.Dir, 
 	return dir, errors.Join(err, end, dir.Close())
 }
 
-// writeSamples writes samples.jsonl, slot by slot.
 func writeSamples(path string, d *dataset.Dataset) (slots int, err error) {
 	w, err := dataset.Create(path, d.Header)
 	if err != nil {
@@ -232,31 +240,4 @@ func writeSamples(path string, d *dataset.Dataset) (slots int, err error) {
 		i = n
 	}
 	return slots, errors.Join(err, w.Close())
-}
-
-// answerImport prints what was imported and, where it was fitted, the table of p.
-func answerImport(c *cli.Context, dir *rundir.Dir, m imported, p *params.Params, failed error) error {
-	if p != nil {
-		for _, f := range p.Fits {
-			m.Fitted = append(m.Fitted, f.Model)
-		}
-	}
-	r := reports.Result{Command: "import", Run: dir.Path(), Files: command.FilesOf(dir.Path()), Data: m}
-	fitted := failed == nil && p != nil
-	if fitted {
-		r.Params = p
-	}
-	return command.AnswerResult(c, r, failed, func(w io.Writer) error {
-		fmt.Fprintf(w, "%s: files %d, rounds %d, samples %d, timings %d; in %s\n", m.Format, len(m.Files), m.Rounds, m.Samples, m.Timings, dir.Path())
-		if !c.Bool("quiet") {
-			for _, n := range m.Notes {
-				fmt.Fprintln(w, "  "+n)
-			}
-		}
-		if !fitted {
-			return nil
-		}
-		fmt.Fprintf(w, "fitted: %s\n\n", strings.Join(m.Fitted, ", "))
-		return reports.Screen(w, r.Params, command.PageOptions(c, dir.Path()))
-	})
 }

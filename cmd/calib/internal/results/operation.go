@@ -23,7 +23,6 @@ import (
 	"calib/reports/figure"
 )
 
-// operationFlags are those of a prediction of operations.
 func operationFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "op", Usage: "`OPERATION` to predict, such as bcast"},
@@ -39,13 +38,11 @@ func operationFlags() []cli.Flag {
 	}
 }
 
-// operations are what --op may be.
 func operations() []string { return append(pattern.Operations(), overlapOperation) }
 
 // maxHosts bounds the teams of a prediction: the simulation runs a thread for each.
 const maxHosts = 4096
 
-// asked is what a prediction of operations is asked for.
 type asked struct {
 	operation    string
 	patterns     []pattern.Pattern
@@ -100,7 +97,6 @@ func predictOperation(c *cli.Context) error {
 	return command.Answer(c, "predict", out, out.printPredictions)
 }
 
-// askedOf reads the flags.
 func askedOf(c *cli.Context, p *params.Params) (a asked, err error) {
 	a.operation = c.String("op")
 	var have []string
@@ -115,7 +111,7 @@ func askedOf(c *cli.Context, p *params.Params) (a asked, err error) {
 		return a, exit.Usagef("--op %q: want one of %s", a.operation, strings.Join(operations(), ", "))
 	case len(a.patterns) == 0:
 		return a, exit.Usagef("--algo %q: %s has %s", c.String("algo"), a.operation, strings.Join(have, ", "))
-	case c.Bool("best") && (c.IsSet("algo") || c.IsSet("all-models") || c.IsSet("sweep") || c.IsSet("figure")):
+	case c.Bool("best") && slices.ContainsFunc([]string{"algo", "all-models", "sweep", "figure"}, c.IsSet):
 		return a, exit.Usagef("--best compares all algorithms and prints its choice: it goes without --algo, --all-models, --sweep and --figure")
 	}
 	hosts := len(p.Run.Hosts)
@@ -162,7 +158,6 @@ func (d predicted) printPredictions(w io.Writer) error {
 	return cmp.Or(t.Flush(), command.Lines(w, d.Notes))
 }
 
-// ends prints both ends of an interval, "" where there is none.
 func ends(ci *[2]float64, format func(float64) string) string {
 	if ci == nil {
 		return ""
@@ -172,7 +167,6 @@ func ends(ci *[2]float64, format func(float64) string) string {
 
 func seconds(v float64) string { return units.Format(v, "s") }
 
-// writeFiles writes the file of --sweep, and that of --figure, where they are asked for.
 func writeFiles(c *cli.Context, table [][]string, drawn figure.Figure) error {
 	if path := c.String("sweep"); path != "" {
 		if filepath.Ext(path) != ".csv" {
@@ -193,20 +187,25 @@ func writeFiles(c *cli.Context, table [][]string, drawn figure.Figure) error {
 	return files.Write(path, func(w io.Writer) error { return draw.Write(w, drawn, format) })
 }
 
-// sweepTable has a line for each prediction; s, s.
 func sweepTable(rows []predict.Prediction) [][]string {
 	lines := [][]string{{"model", "operation", "algorithm", "segment", "hosts", "bytes", "seconds", "lo", "hi", "why"}}
 	for _, v := range rows {
-		line := []string{v.Model, v.Operation, v.Algorithm, strconv.Itoa(v.Segment), strconv.Itoa(v.Hosts), strconv.Itoa(v.Bytes), "", "", "", v.Why}
-		if v.Why == "" {
-			line[6] = number(v.Seconds)
-		}
-		if v.CI95 != nil {
-			line[7], line[8] = number(v.CI95[0]), number(v.CI95[1])
+		line := slices.Concat([]string{v.Model, v.Operation, v.Algorithm, strconv.Itoa(v.Segment), strconv.Itoa(v.Hosts),
+			strconv.Itoa(v.Bytes), number(v.Seconds)}, bounds(v.CI95), []string{v.Why})
+		if v.Why != "" {
+			line[6] = ""
 		}
 		lines = append(lines, line)
 	}
 	return lines
+}
+
+// bounds are the ends of an interval, two empty texts where there is none.
+func bounds(ci *[2]float64) []string {
+	if ci == nil {
+		return []string{"", ""}
+	}
+	return []string{number(ci[0]), number(ci[1])}
 }
 
 // number is the shortest text that gives v again.
@@ -225,7 +224,6 @@ func sweepFigure(rows []predict.Prediction) figure.Figure {
 	return f
 }
 
-// addPoint adds a point to the line of that name.
 func addPoint(f *figure.Figure, name string, x, y float64) {
 	i := slices.IndexFunc(f.Traces, func(t figure.Trace) bool { return t.Name == name })
 	if i < 0 {
@@ -250,21 +248,17 @@ func answerBest(c *cli.Context, q *predict.Predictor, a asked, out predicted) er
 	return command.Answer(c, "predict", out, func(w io.Writer) error {
 		t := command.NewTable(w, "hosts", "bytes", "model", "best", "time", "next", "takes longer by", "95% interval", "")
 		for _, v := range out.Best {
-			next, margin, verdict := "-", "", ""
+			next, margin := "-", ""
 			if v.Next != nil {
 				next, margin = algorithm(*v.Next), percent(v.Margin)
 			}
-			if !v.Decided {
-				verdict = "not decided"
-			}
-			t.Row(v.Hosts, v.Bytes, v.Model, algorithm(v.Best), seconds(v.Best.Seconds), next, margin,
-				ends(v.MarginCI95, percent), verdict)
+			t.Row(v.Hosts, v.Bytes, v.Model, algorithm(v.Best), seconds(v.Best.Seconds), next, margin, ends(v.MarginCI95, percent),
+				map[bool]string{false: "not decided"}[v.Decided])
 		}
 		return cmp.Or(t.Flush(), command.Lines(w, out.Notes))
 	})
 }
 
-// algorithm is the name with its segment size.
 func algorithm(v predict.Prediction) string {
 	if v.Segment == 0 {
 		return v.Algorithm

@@ -3,6 +3,7 @@ package command
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"time"
@@ -12,18 +13,19 @@ import (
 	"calib/internal/exit"
 	"calib/internal/files"
 	"calib/internal/params"
+	"calib/internal/progress"
 	"calib/internal/rundir"
 	"calib/internal/units"
 	"calib/reports"
 	"calib/reports/compare"
+	"calib/reports/draw"
+	"calib/reports/figure"
 	"calib/run"
 )
 
-// NoiseFile is the name of the noise floor that calib run --aa writes beside its runs: how much runs of the same
-// differ.
+// NoiseFile is the name of the noise floor that calib run --aa writes beside its runs.
 const NoiseFile = "noise.json"
 
-// ReadParams reads a params.json, or that of a run directory.
 func ReadParams(arg string) (*params.Params, error) {
 	path := arg
 	if info, err := os.Stat(arg); err == nil && info.IsDir() {
@@ -51,13 +53,8 @@ func ParamsArg(c *cli.Context) (arg string, p *params.Params, err error) {
 	return arg, p, nil
 }
 
-// OpenRun opens the run directory that is the one argument.
-func OpenRun(c *cli.Context) (*rundir.Dir, error) { return opened(c, rundir.Open) }
-
-// EditRun opens it for editing.
-func EditRun(c *cli.Context) (*rundir.Dir, error) { return opened(c, rundir.Edit) }
-
-func opened(c *cli.Context, open func(string) (*rundir.Dir, error)) (*rundir.Dir, error) {
+// OpenRun opens the run directory that is the one argument, by open: rundir.Open or, to change it, rundir.Edit.
+func OpenRun(c *cli.Context, open func(string) (*rundir.Dir, error)) (*rundir.Dir, error) {
 	arg, err := OneArg(c, "run directory")
 	if err != nil {
 		return nil, err
@@ -113,7 +110,7 @@ func Whole(c *cli.Context, dir *rundir.Dir) error {
 }
 
 // ParamsFiles returns the params.json of a run directory, of each run in a directory, or the file itself.
-func ParamsFiles(arg string) ([]string, error) {
+func ParamsFiles(arg string) (out []string, err error) {
 	info, err := os.Stat(arg)
 	if err != nil {
 		return nil, exit.Usagef("runs: %w; give a run directory, a params.json, or a directory of runs", err)
@@ -134,7 +131,6 @@ func ParamsFiles(arg string) ([]string, error) {
 			}
 		}
 	}
-	var out []string
 	for _, dir := range dirs {
 		path := filepath.Join(dir, rundir.ParamsFile)
 		if !Exists(path) {
@@ -142,10 +138,10 @@ func ParamsFiles(arg string) ([]string, error) {
 		}
 		out = append(out, path)
 	}
-	if len(out) == 0 {
-		return nil, exit.Usagef("runs: %s holds no run: neither it nor a directory in it has a %s", arg, rundir.ParamsFile)
+	if out == nil {
+		err = exit.Usagef("runs: %s holds no run: neither it nor a directory in it has a %s", arg, rundir.ParamsFile)
 	}
-	return out, nil
+	return out, err
 }
 
 func isRun(dir string) bool {
@@ -178,9 +174,57 @@ func LoadRuns(path string) ([]compare.Run, error) {
 // StartOf reads the time in the name of a run, 20060102-150405-…; the zero time where there is none.
 func StartOf(id string) time.Time {
 	const layout = "20060102-150405"
-	if len(id) < len(layout) {
-		return time.Time{}
-	}
-	t, _ := time.Parse(layout, id[:len(layout)]) // the zero time on an error
+	t, _ := time.Parse(layout, id[:min(len(id), len(layout))])
 	return t
+}
+
+// FilesOf lists what a run directory holds, by name.
+func FilesOf(dir string) map[string]string {
+	out := map[string]string{}
+	for _, name := range []string{rundir.RunFile, rundir.SamplesFile, rundir.ParamsFile, rundir.ReportFile, rundir.HTMLFile, rundir.LogFile} {
+		if path := filepath.Join(dir, name); Exists(path) {
+			out[name] = path
+		}
+	}
+	return out
+}
+
+// PageOptions suit the terminal, where there is one.
+func PageOptions(c *cli.Context, dir string) reports.Options {
+	o := reports.Options{Dir: dir, All: c.Bool("all")}
+	if f, ok := units.RawWriter(c.App.Writer).(*os.File); ok && progress.IsTerminal(f) {
+		o.Width, o.Colour = progress.Width(f), os.Getenv("NO_COLOR") == ""
+	}
+	return o
+}
+
+// PrintRun prints the summary of a run, or its JSON document, for the command called name, which has ended with err.
+func PrintRun(c *cli.Context, name string, dir *rundir.Dir, err error) error {
+	p, readErr := dir.ReadParams()
+	r := reports.Result{Command: name, Run: dir.Path(), Files: FilesOf(dir.Path()), Warnings: dir.Run().Warnings, Params: p}
+	return AnswerResult(c, r, err, func(w io.Writer) error {
+		switch {
+		case readErr == nil:
+			o, run := PageOptions(c, dir.Path()), dir.Run()
+			if run.Ended != nil {
+				o.Took = run.Ended.Sub(run.Started)
+			}
+			return reports.Screen(w, p, o)
+		case err != nil: // which says more than that there are no parameters
+			return nil
+		}
+		return readErr
+	})
+}
+
+// WriteFigures writes the page to the file out, which may be that of --out, where format is html, else a file for each
+// figure to the directory out. It returns the paths.
+func WriteFigures(c *cli.Context, format, out string, figures []figure.Figure, page func(io.Writer) error) ([]string, error) {
+	if format == FormatHTML {
+		if c.String("out") != "" {
+			return []string{out}, files.Write(out, page)
+		}
+		return []string{out}, files.ReplaceBy(out, page)
+	}
+	return draw.Files(out, figures, format)
 }

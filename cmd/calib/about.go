@@ -1,0 +1,280 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"strings"
+
+	"github.com/google/jsonschema-go/jsonschema"
+	"github.com/urfave/cli/v2"
+
+	"calib/cmd/calib/internal/command"
+	"calib/cmd/calib/internal/history"
+	"calib/cmd/calib/internal/results"
+	"calib/internal/doctor"
+	"calib/internal/exit"
+	"calib/internal/files"
+	"calib/internal/machine"
+	"calib/internal/progress"
+	"calib/internal/rundir"
+	"calib/reports"
+	"calib/reports/compare"
+)
+
+type build struct {
+	Version  string `json:"version"`
+	Commit   string `json:"commit,omitempty"`
+	Time     string `json:"time,omitempty"` // of the commit
+	Modified bool   `json:"modified"`       // the working tree was not that of the commit
+	Go       string `json:"go"`
+	OS       string `json:"os"`
+	Arch     string `json:"arch"`
+}
+
+func (b *build) addSettings(all []debug.BuildSetting) {
+	values := map[string]string{}
+	for _, s := range all {
+		values[s.Key] = s.Value
+	}
+	b.Commit, b.Time, b.Modified = values["vcs.revision"], values["vcs.time"], values["vcs.modified"] == "true"
+}
+
+func (b build) String() string {
+	var parts []string
+	if b.Commit != "" {
+		parts = append(parts, "commit "+b.Commit[:min(len(b.Commit), 12)])
+	}
+	if date, _, ok := strings.Cut(b.Time, "T"); ok {
+		parts = append(parts, date)
+	}
+	if b.Modified {
+		parts = append(parts, "dirty")
+	}
+	parts = append(parts, b.Go, b.OS+"/"+b.Arch)
+	return "calib " + b.Version + " (" + strings.Join(parts, ", ") + ")"
+}
+
+func printVersion(c *cli.Context) error {
+	b := build{Version: machine.Version(), Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH}
+	if info, ok := debug.ReadBuildInfo(); ok { // what the linker left in this program
+		b.addSettings(info.Settings)
+	}
+	return command.AnswerLines(c, "version", b, b.String())
+}
+
+// manCommand prints the manual that the cli library makes of the tree of commands.
+func manCommand() *cli.Command {
+	return &cli.Command{
+		Name: "man", Usage: "print the manual as a man page, or write a page for each command",
+		Description: "calib man | man -l -                               read it\n" +
+			"calib man --dir /usr/local/share/man/man1          install calib.1, calib-run.1 and so on",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "dir", Usage: "write calib.1 and a page for each command into `DIR`"},
+			command.JSONFlag(),
+		},
+		Action: func(c *cli.Context) error {
+			if err := command.NoArgs(c); err != nil {
+				return err
+			}
+			root := &cli.Command{Name: "calib", Usage: c.App.Usage, Description: c.App.Description, Flags: c.App.Flags, Subcommands: c.App.Commands}
+			if c.IsSet("dir") {
+				return writePages(c, root)
+			}
+			page, err := manual("", root).ToManWithSection(1)
+			if err != nil {
+				return fmt.Errorf("manual: %w", err)
+			}
+			return command.Answer(c, "man", map[string]string{"page": page}, func(w io.Writer) error {
+				_, err := io.WriteString(w, page)
+				return err
+			})
+		},
+	}
+}
+
+// writePages writes calib.1 and a page for each command, each whole or not at all, and names the files.
+func writePages(c *cli.Context, root *cli.Command) error {
+	dir := c.String("dir")
+	if dir == "" {
+		return exit.Usagef("--dir DIR: name a directory")
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return fmt.Errorf("make the directory of the pages: %w", err)
+	}
+	pages := []*cli.App{manual("", root)}
+	for _, verb := range c.App.VisibleCommands() {
+		pages = append(pages, manual("calib ", verb))
+	}
+	var paths []string
+	for _, p := range pages {
+		text, err := p.ToManWithSection(1)
+		if err != nil {
+			return fmt.Errorf("manual of %s: %w", p.Name, err)
+		}
+		path := filepath.Join(dir, p.Name+".1")
+		if err := files.Replace(path, []byte(text)); err != nil {
+			return err
+		}
+		paths = append(paths, path)
+	}
+	return command.AnswerLines(c, "man", command.Written{Format: "man", Files: paths}, paths...)
+}
+
+// manual is a command as an application with a page of its own. The library runs the lines of a description together;
+// in a code block the examples keep their form.
+func manual(above string, c *cli.Command) *cli.App {
+	path := above + c.Name
+	return &cli.App{Name: strings.ReplaceAll(path, " ", "-"), Usage: c.Usage, UsageText: synopsis(above, c),
+		Description: "```\n" + c.Description + "\n```", Flags: c.VisibleFlags(), Commands: described(path+" ", c.Subcommands)}
+}
+
+// described copies commands for the manual: each under its full name, and with synopsis and description, which the
+// library leaves out, in the place of the usage text.
+func described(above string, commands []*cli.Command) []*cli.Command {
+	var out []*cli.Command
+	for _, c := range commands {
+		if c.Hidden {
+			continue
+		}
+		out = append(out, &cli.Command{Name: above + c.Name, Aliases: c.Aliases, Usage: c.Usage, Flags: c.VisibleFlags(),
+			UsageText: synopsis(above, c) + "\n\n" + c.Description, Subcommands: described(above+c.Name+" ", c.Subcommands)})
+	}
+	return out
+}
+
+func synopsis(above string, c *cli.Command) string {
+	line := above + c.Name
+	if len(c.Subcommands) > 0 {
+		line += " COMMAND"
+	}
+	return strings.TrimSpace(line + " [OPTIONS] " + c.ArgsUsage)
+}
+
+// completionCommand prints a script that completes commands and flags. The scripts for bash and zsh ask calib itself
+// through the cli library's --generate-bash-completion, so that they stay true when calib is replaced; the one for fish
+// is the library's. The library's own bash script was rejected: it hands what is typed to eval.
+func completionCommand() *cli.Command {
+	return &cli.Command{
+		Name: "completion", Usage: "print a script with which a shell completes calib's commands", ArgsUsage: "bash|zsh|fish",
+		Description: "bash  source <(calib completion bash)               in ~/.bashrc\n" +
+			"zsh   source <(calib completion zsh)                in ~/.zshrc, after compinit\n" +
+			"fish  calib completion fish > ~/.config/fish/completions/calib.fish",
+		Flags: []cli.Flag{command.JSONFlag()},
+		Action: func(c *cli.Context) error {
+			shell, err := command.OneArg(c, "shell: bash, fish, zsh")
+			if err != nil {
+				return err
+			}
+			script := map[string]string{"bash": bashScript, "zsh": zshScript}[shell]
+			if shell == "fish" {
+				script, err = c.App.ToFishCompletion()
+			}
+			switch {
+			case err != nil:
+				return fmt.Errorf("completion for fish: %w", err)
+			case script == "":
+				return exit.Usagef("completion for %q: want one of bash, fish, zsh", shell)
+			}
+			return command.Answer(c, "completion", map[string]string{"shell": shell, "script": script}, func(w io.Writer) error {
+				_, err := io.WriteString(w, script)
+				return err
+			})
+		},
+	}
+}
+
+// bashScript runs on bash 3.2. It evaluates nothing that was typed. Where calib offers nothing, bash offers files.
+const bashScript = `# calib: completion for bash. source <(calib completion bash)
+_calib() {
+  local cur=${COMP_WORDS[COMP_CWORD]} words
+  words=("${COMP_WORDS[@]:0:COMP_CWORD}")
+  COMPREPLY=()
+  case $cur in
+    --) words+=(-) ;;
+    -*) words+=("$cur") ;;
+  esac
+  COMPREPLY=($(compgen -W "$("${words[@]}" --generate-bash-completion 2>/dev/null)" -- "$cur"))
+}
+complete -o bashdefault -o default -F _calib calib
+`
+
+const zshScript = `#compdef calib
+# calib: completion for zsh. source <(calib completion zsh), or a file _calib in a directory of $fpath
+_calib() {
+  local -a typed offers
+  typed=("${(@Q)words[1,CURRENT-1]}")
+  case $PREFIX in
+    --) typed+=(-) ;;
+    -*) typed+=("$PREFIX") ;;
+  esac
+  offers=("${(@f)$("${(@)typed}" --generate-bash-completion 2>/dev/null)}")
+  if [[ -n $offers[1] ]]; then
+    _describe calib offers
+  else
+    _files
+  fi
+}
+if [[ $funcstack[1] == _calib ]]; then
+  _calib "$@"
+else
+  compdef _calib calib
+fi
+`
+
+func schemaCommand() *cli.Command {
+	return &cli.Command{
+		Name: "schema", Usage: "print the JSON Schema of calib's files and documents", ArgsUsage: "[NAME]",
+		Description: "NAME is params (params.json), header and sample (samples.jsonl), run (run.json), verdict (verdict.json), noise\n" +
+			"(noise.json), result (what --json prints), data-COMMAND (the data of its result: data-history-list) or event\n" +
+			"(progress as JSON lines). Without a name: all of them, by name.",
+		Action: func(c *cli.Context) error {
+			if err := command.NoFlagsAfter(c); err != nil {
+				return err
+			}
+			all, err := schemas()
+			if err != nil {
+				return err
+			}
+			switch c.NArg() {
+			case 0:
+				return reports.WriteJSON(c.App.Writer, all)
+			case 1:
+				if s, ok := all[c.Args().First()]; ok {
+					return reports.WriteJSON(c.App.Writer, s)
+				}
+			}
+			return exit.Usagef("schema: want one of %s", strings.Join(slices.Sorted(maps.Keys(all)), ", "))
+		},
+	}
+}
+
+// documents are what commands print and write, beyond what package reports knows.
+func documents() []command.Document {
+	own := []command.Document{
+		{Name: "run", Schema: rundir.JSONSchema},
+		command.DocumentOf[progress.Event]("event", "", "One line of progress on standard error."),
+		command.DocumentOf[compare.Verdict]("verdict", compare.Schema, "verdict.json: whether runs have become slower; also the data of compare and gate."),
+		command.DocumentOf[compare.Floor]("noise", compare.FloorSchema, "noise.json: how much runs of the same differ; also the data of run --aa."),
+		command.DataOf[build]("version"), command.DataOf[doctor.Report]("doctor"),
+	}
+	return slices.Concat(own, results.Documents(), history.Documents())
+}
+
+func schemas() (map[string]*jsonschema.Schema, error) {
+	all, err := reports.Schemas()
+	if err != nil {
+		return nil, err
+	}
+	for _, d := range documents() {
+		if all[d.Name], err = d.Schema(); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
