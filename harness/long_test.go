@@ -16,7 +16,7 @@ import (
 func TestAccuracy(t *testing.T) {
 	needs.Namespaces(t)
 	for _, s := range suites() {
-		if s.name != "budgets" && !strings.HasPrefix(s.name, "short") {
+		if !strings.HasPrefix(s.name, "budgets-") && !strings.HasPrefix(s.name, "short") {
 			t.Run(s.name, func(t *testing.T) { s.measure(t, "accuracy-"+s.name) })
 		}
 	}
@@ -25,7 +25,9 @@ func TestAccuracy(t *testing.T) {
 // Whether runs keep their budget: an hour and a half.
 func TestBudgets(t *testing.T) {
 	needs.Root(t, "make namespaces")
-	lookup(t, "budgets").measure(t, "budgets")
+	for _, b := range runBudgets {
+		t.Run(b, func(t *testing.T) { lookup(t, "budgets-"+b).measure(t, "budgets-"+b) })
+	}
 }
 
 // The runs behind the papers' measured rows, five minutes each, and then the page.

@@ -49,11 +49,22 @@ const (
 	fixedBuffer = " --send-buffer 128KiB"
 )
 
+// runBudgets are those of make budgets, each with a page of its own.
+var runBudgets = []string{"30s", "2m", "5m"}
+
 // suites are those of make accuracy, make budgets and, last, make test.
 func suites() []suite {
 	const examples = "--plan examples/plan-lab"
+	var budgets []suite
+	for _, b := range runBudgets {
+		// The slowest network comes first. 64 hosts run on the loopback only: in others they are too many for one machine.
+		budgets = append(budgets, suite{name: "budgets-" + b, flags: "--plan standard --budget " + b, timed: true,
+			networks: "examples/lab-modem.yaml:2 examples/lab-modem.yaml:8 sparc1994:2 sparc1994:8 " +
+				"examples/lab-cluster-fast.yaml:2 examples/lab-cluster-fast.yaml:8 veth:2 veth:8 loopback:2 loopback:8 " +
+				"loopback:64", header: budgetHeader, expect: inBudget})
+	}
 	paired, quick := all(slowHosts, numbers("a b a_c b_c")), "--plan quick --only clock,"
-	return []suite{
+	return append(budgets, []suite{
 		{name: "paired", seeds: 3, flags: examples + ".yaml", expect: paired,
 			networks: "sparc1994:8 switch:8 examples/lab-slowhost.yaml"},
 		{name: "media", flags: "--plan quick", each: []string{"--budget 30s", "--budget 90s"}, expect: paired,
@@ -77,16 +88,10 @@ func suites() []suite {
 			header: sweptHeader, expect: ruled},
 		{name: "coverage", seeds: 7, flags: quick + "pingpong,paired --sizes 1,701,1401,16001,64001 --budget 1m",
 			networks: "sparc1994:6 switch:6 examples/lab-cluster-fast.yaml", expect: covered, sum: shares},
-		// The slowest network comes first. 64 hosts run on the loopback only: in others they are too many for one
-		// machine.
-		{name: "budgets", flags: "--plan standard", timed: true, each: []string{"--budget 30s", "--budget 2m", "--budget 5m"},
-			networks: "examples/lab-modem.yaml:2 examples/lab-modem.yaml:8 sparc1994:2 sparc1994:8 " +
-				"examples/lab-cluster-fast.yaml:2 examples/lab-cluster-fast.yaml:8 veth:2 veth:8 loopback:2 loopback:8 " +
-				"loopback:64", header: budgetHeader, expect: inBudget},
 		{name: "short", flags: "--plan harness/testdata/plans/short.yaml", networks: "sparc1994:4", expect: paired},
 		{name: "short-cluster", flags: "--plan harness/testdata/plans/short-cluster.yaml",
 			networks: "harness/testdata/four.yaml", expect: all(numbers(costs), latency, numbers("B_L B_L_tcp"))},
-	}
+	}...)
 }
 
 // lookup finds a suite.
