@@ -22,13 +22,12 @@ func (s suite) patterns(t *testing.T) {
 				return err
 			}
 			var memory patterns.Scratch
-			c := patterns.On(g)
 			for _, p := range patterns.All {
 				if !p.Defined(size) {
 					continue
 				}
 				for _, m := range []int{1, 300 << 10} {
-					if err := p.Run(c, m, &memory); err != nil {
+					if err := p.On(g, m, &memory); err != nil {
 						return fmt.Errorf("%s of %d bytes: %w", p.Name(), m, err)
 					}
 				}

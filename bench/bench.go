@@ -1,7 +1,7 @@
-// Package bench is the core of the experiments: what an experiment is (Experiment, Point, Group, Recorder), what bounds
-// its design (Limits, Path), and what the hosts of a team do together (Team, Timeline). It opens no sockets: an
-// experiment sees only its Group, which is real TCP or a simulated network in virtual time. It knows no plan: package
-// run/plan says what is measured when.
+// Package bench is the core of the experiments: what an experiment is (Procedure, Point, Team, Recorder), what bounds its
+// design (Limits, Path), and what the hosts of a team do together (Team, Timeline). It opens no sockets: an experiment
+// sees only its Team, whose Group is real TCP or a simulated network in virtual time. It knows no plan: package run/plan
+// says what is measured when.
 //
 // The experiments are in the packages below it, those that share their traffic in one. bench/experiments lists them
 // all, and its conformance suite tests each.
@@ -99,9 +99,8 @@ type Group interface {
 	Machine() plane.Machine
 }
 
-// Experiment is one measuring procedure. Implementations have no state: every agent holds one value for all runs.
+// Experiment is one measuring procedure: what New makes of a Procedure.
 type Experiment interface {
-	// Name is one of package names.
 	Name() string
 	// Design lists the points to measure, in any order; the schedule shuffles them. It returns none where the limits
 	// leave nothing to measure (paired on one host).
@@ -114,19 +113,86 @@ type Experiment interface {
 	Cost(Limits, Point) Cost
 	// Ranges are what the factors of a point may be, of any design with any limits.
 	Ranges() Ranges
-	// Run measures p on this rank and records what this rank saw, which may be nothing. It ends after a bounded number
-	// of messages, or when a receive reaches the group's deadline.
-	Run(context.Context, Group, Point, *Recorder) error
+	procedure() *Procedure
 }
 
-// Synchronised marks an experiment that compares times of several hosts' clocks. Perform then measures the offsets of
-// the team's clocks from rank 0's before and after the points, gives Run the Timeline in its Recorder, and corrects the
-// one-way times at the end.
+// Procedure is an experiment as it is declared. It has no state: every agent holds one for all runs.
+type Procedure struct {
+	ID string // one of package names
+	// Clocks marks an experiment that compares times of several hosts' clocks. Perform then measures the offsets of the
+	// team's clocks from rank 0's before and after the points, gives Run the Timeline in its Recorder, and corrects the
+	// one-way times at the end.
+	Clocks bool
+	// Stamps marks an experiment that compares arrivals, the times of RecvAt and RecvAny, between hosts. Perform then
+	// calls the Group's Stamp first. Round trips are taken without it: they would hold its cost.
+	Stamps  bool
+	Alone   bool // it measures single hosts, too; others have no points on one
+	Points  func(Limits) []Point
+	Factors Ranges
+	// Size is how many hosts a team of a point has: the first, alone on the network. Without it a team has two, and the
+	// teams are those of Neighbours.
+	Size  func(Point) int
+	Steps func(Limits, Point) []Step // the teams, where they are others than these
+	Needs func(Limits, Point) Cost
+	// Run measures a point on one rank and records what that rank saw, which may be nothing. It ends after a bounded
+	// number of messages, or when a receive reaches the group's deadline.
+	Run func(Team)
+}
+
+// AnySize is the Size of an experiment that bounds it itself, or does not.
+func AnySize(Point) int { return 0 }
+
+// New is the experiment of a procedure.
+func New(p Procedure) Experiment {
+	if p.Clocks {
+		return synchronised{&p}
+	}
+	return &p
+}
+
+// Synchronised is an experiment whose procedure compares clocks.
 type Synchronised interface{ Synchronised() }
 
-// Stamped marks an experiment that compares arrivals, the times of RecvAt and RecvAny, between hosts. Perform then
-// calls the Group's Stamp first. Round trips are taken without it: they would hold its cost.
-type Stamped interface{ Stamped() }
+type synchronised struct{ *Procedure }
+
+func (synchronised) Synchronised() {}
+
+func (x *Procedure) Name() string { return x.ID }
+
+func (x *Procedure) Design(l Limits) []Point {
+	if l.Hosts < 2 && !x.Alone {
+		return nil
+	}
+	return x.Points(l)
+}
+
+func (x *Procedure) Teams(l Limits, p Point) []Step {
+	switch {
+	case x.Steps != nil:
+		return x.Steps(l, p)
+	case x.Size != nil:
+		return FirstHosts(x.Size(p))
+	}
+	return Neighbours(l.Hosts)
+}
+
+func (x *Procedure) Cost(l Limits, p Point) Cost { return x.Needs(l, p) }
+
+func (x *Procedure) Ranges() Ranges { return x.Factors }
+
+func (x *Procedure) procedure() *Procedure { return x }
+
+// run measures a point on this rank.
+func (x *Procedure) run(t Team) {
+	want := 2
+	if x.Size != nil {
+		want = x.Size(t.P)
+	}
+	if t.Size() != want && want > 0 {
+		Fail("team of %d, want %d", t.Size(), want)
+	}
+	x.Run(t)
+}
 
 // Find returns the experiment of that name.
 func Find(exps []Experiment, name string) (Experiment, bool) {
@@ -198,14 +264,13 @@ type Task struct {
 // samples of this rank or none, because a slot is measured whole or again. progress, which may be nil, gets the index
 // of each point before it begins.
 func Perform(ctx context.Context, e Experiment, g Group, t Task, progress func(point int)) ([]dataset.Sample, error) {
-	r := NewRecorder(t)
-	if _, ok := e.(Stamped); ok {
+	r, procedure := NewRecorder(t), e.procedure()
+	if procedure.Stamps {
 		if err := g.Stamp(); err != nil {
 			return nil, err
 		}
 	}
-	_, clocks := e.(Synchronised)
-	if clocks {
+	if procedure.Clocks {
 		before, err := synchronise(g)
 		if err != nil {
 			return nil, err
@@ -220,11 +285,11 @@ func Perform(ctx context.Context, e Experiment, g Group, t Task, progress func(p
 			return nil, err
 		}
 		r.memory.garbage, r.memory.point = r.memory.garbage+r.memory.point, 0
-		if err := charged(func() error { return e.Run(ctx, g, p, r) }); err != nil {
+		if err := Caught(func() { procedure.run(Team{g, r, p}) }); err != nil {
 			return nil, fmt.Errorf("%s at %s: %w", t.Exp, p.Key(), err)
 		}
 	}
-	if clocks {
+	if procedure.Clocks {
 		after, err := synchronise(g)
 		if err != nil {
 			return nil, err
@@ -232,7 +297,7 @@ func Perform(ctx context.Context, e Experiment, g Group, t Task, progress func(p
 		r.Clocks.finish(after)
 		r.correct()
 		if g.Rank() == 0 {
-			if err := charged(func() error { return r.Clocks.record(r) }); err != nil {
+			if err := Caught(func() { r.Clocks.record(r) }); err != nil {
 				return nil, err
 			}
 		}

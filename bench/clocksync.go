@@ -54,91 +54,71 @@ func (o clockOffset) numbers() []int64 {
 // in turn exchanges probes with rank 0; of the four stamps t1..t4 the offset is ((t1−t2)+(t4−t3))/2, and the exchange
 // with the smallest round trip counts (Cristian 1989; Mills, RFC 5905 section 8). It ends when every rank has had its
 // turn: each receive is bounded by the group's deadline.
-func synchronise(g Group) ([]clockOffset, error) {
-	var all []int64
-	if g.Rank() == 0 {
-		all = clockOffset{At: g.Now()}.numbers()
-		for k := 1; k < g.Size(); k++ {
-			own, err := answerProbes(g, k)
-			if err != nil {
-				return nil, fmt.Errorf("clock offset of rank %d: %w", k, err)
+func synchronise(g Group) (table []clockOffset, err error) {
+	err = Caught(func() {
+		x := Team{Group: g}
+		var all []int64
+		if x.Root() {
+			all = clockOffset{At: x.Now()}.numbers()
+			for k := 1; k < x.Size(); k++ {
+				During(fmt.Sprintf("clock offset of rank %d", k), func() { all = append(all, x.answerProbes(k)...) })
 			}
-			all = append(all, own...)
-		}
-		for k := 1; k < g.Size(); k++ {
-			if err := SendNumbers(g, k, all...); err != nil {
-				return nil, err
+			for k := 1; k < x.Size(); k++ {
+				x.SendNumbers(k, all...)
 			}
+		} else {
+			During("clock offset", func() { all = x.probe().numbers() })
+			x.SendNumbers(0, all...)
+			all = x.RecvNumbers(0, offsetNumbers*x.Size())
 		}
-	} else {
-		o, err := probe(g)
-		if err != nil {
-			return nil, fmt.Errorf("clock offset: %w", err)
+		for n := range slices.Chunk(all, offsetNumbers) {
+			table = append(table, clockOffset{units.Nanos(n[0]), units.Nanos(n[1]), units.Nanos(n[2]), units.Nanos(n[3])})
 		}
-		if err := SendNumbers(g, 0, o.numbers()...); err != nil {
-			return nil, err
-		}
-		if all, err = RecvNumbers(g, 0, offsetNumbers*g.Size()); err != nil {
-			return nil, err
-		}
-	}
-	var table []clockOffset
-	for n := range slices.Chunk(all, offsetNumbers) {
-		table = append(table, clockOffset{units.Nanos(n[0]), units.Nanos(n[1]), units.Nanos(n[2]), units.Nanos(n[3])})
-	}
-	return table, nil
+	})
+	return table, err
 }
 
 // answerProbes is rank 0's side: it stamps each probe's arrival and departure, then receives the rank's result, as
 // numbers.
-func answerProbes(g Group, k int) ([]int64, error) {
+func (x Team) answerProbes(k int) []int64 {
 	var stamps [probeBytes]byte
 	for last := false; !last; {
-		if err := g.Recv(k, stamps[:]); err != nil {
-			return nil, err
-		}
+		x.Recv(k, stamps[:])
 		last = GetNumber(stamps[:]) == lastProbe
-		PutNumbers(stamps[:], int64(g.Now()))
-		PutNumbers(stamps[8:], int64(g.Now()))
-		if err := g.Send(k, stamps[:]); err != nil {
-			return nil, err
-		}
+		PutNumbers(stamps[:], int64(x.Now()))
+		PutNumbers(stamps[8:], int64(x.Now()))
+		x.Send(k, stamps[:])
 	}
-	return RecvNumbers(g, k, offsetNumbers)
+	return x.RecvNumbers(k, offsetNumbers)
 }
 
 // probe is the other rank's side.
-func probe(g Group) (clockOffset, error) {
+func (x Team) probe() clockOffset {
 	var stamps [probeBytes]byte
 	var all []clockOffset
-	begun := g.Now()
+	begun := x.Now()
 	for last := false; !last; {
 		clear(stamps[:])
-		if n := len(all) + 1; n == syncExchanges || n >= minExchanges && g.Now()-begun >= syncTime {
+		if n := len(all) + 1; n == syncExchanges || n >= minExchanges && x.Now()-begun >= syncTime {
 			last = true
 			PutNumbers(stamps[:], lastProbe)
 		}
-		t1 := g.Now()
-		if err := g.Send(0, stamps[:]); err != nil {
-			return clockOffset{}, err
-		}
-		if err := g.Recv(0, stamps[:]); err != nil {
-			return clockOffset{}, err
-		}
-		t4 := g.Now()
+		t1 := x.Now()
+		x.Send(0, stamps[:])
+		x.Recv(0, stamps[:])
+		t4 := x.Now()
 		t2, t3 := units.Nanos(GetNumber(stamps[:])), units.Nanos(GetNumber(stamps[8:]))
 		all = append(all, clockOffset{At: (t2 + t3) / 2, Offset: ((t1 - t2) + (t4 - t3)) / 2, RTT: (t4 - t1) - (t3 - t2)})
 	}
 	slices.SortStableFunc(all, func(a, b clockOffset) int { return cmp.Compare(a.RTT, b.RTT) })
 	best := all[0]
-	half := all[:len(all)/2]
-	deviations := make([]units.Nanos, len(half))
-	for i, o := range half {
-		deviations[i] = max(o.Offset-best.Offset, best.Offset-o.Offset)
+	var deviations []units.Nanos
+	for _, o := range all[:len(all)/2] {
+		deviations = append(deviations, max(o.Offset-best.Offset, best.Offset-o.Offset))
 	}
 	slices.Sort(deviations)
 	best.Spread = deviations[len(deviations)/2]
-	return best, nil
+	return best
 }
 
 // maxDrift is the largest rate at which two clocks are taken to move against each other. Quartz is within 50 ppm, and
@@ -244,7 +224,7 @@ func (tl *Timeline) MaxRTT() units.Nanos {
 
 // record adds a line for each rank's offset: NS are those before and after the slot as they were read, zero where there
 // is one clock.
-func (tl *Timeline) record(r *Recorder) error {
+func (tl *Timeline) record(r *Recorder) {
 	for k := 1; k < len(tl.before); k++ {
 		b, a := tl.before[k], tl.after[k]
 		aux := map[string]float64{names.AuxBound: tl.bound(k), names.AuxSpread: tl.spread(k), names.AuxRoundTrip: float64(tl.rtt(k))}
@@ -262,5 +242,4 @@ func (tl *Timeline) record(r *Recorder) error {
 		}
 		r.Add(batch)
 	}
-	return nil
 }

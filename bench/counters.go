@@ -3,13 +3,9 @@ package bench
 import "calib/internal/dataset"
 
 // CountersSince reads a peer's counters and subtracts those read before.
-func CountersSince(g Group, peer int, before dataset.TCP) (*dataset.TCP, error) {
-	after, err := g.Counters(peer)
-	if err != nil {
-		return nil, err
-	}
-	d := after.Sub(before)
-	return &d, nil
+func (x Team) CountersSince(peer int, before dataset.TCP) *dataset.TCP {
+	d := x.Counters(peer).Sub(before)
+	return &d
 }
 
 // tcpFlags labels a batch by what the kernel counted during it. Retransmissions up to a share loss of the segments do
@@ -58,18 +54,22 @@ func GetCounters(b []byte, t *dataset.TCP) {
 const LossBytes = 3 * 8
 
 // SendLosses sends to a rank what only this one saw of a batch: its own retransmissions and its thread's lost time.
-func SendLosses(g Group, to int, t *dataset.TCP) error {
-	return SendNumbers(g, to, t.Retrans, t.Involuntary, t.StealTicks)
+func (x Team) SendLosses(to int, t *dataset.TCP) {
+	x.SendNumbers(to, t.Retrans, t.Involuntary, t.StealTicks)
 }
 
 // AddLosses adds what a rank sent by SendLosses to tcp.
-func AddLosses(g Group, from int, tcp *dataset.TCP) error {
-	n, err := RecvNumbers(g, from, LossBytes/8)
-	if err != nil {
-		return err
-	}
+func (x Team) AddLosses(from int, tcp *dataset.TCP) {
+	n := x.RecvNumbers(from, LossBytes/8)
 	tcp.Retrans += n[0]
 	tcp.Involuntary += n[1]
 	tcp.StealTicks = max(tcp.StealTicks, n[2])
-	return nil
+}
+
+// CountersOf sums those of the connections to some ranks.
+func (x Team) CountersOf(peers []int) (t dataset.TCP) {
+	for _, k := range peers {
+		t = t.Add(x.Counters(k))
+	}
+	return t
 }

@@ -2,7 +2,6 @@ package bench
 
 import (
 	"errors"
-	"fmt"
 	"runtime"
 
 	"calib/internal/units"
@@ -19,34 +18,17 @@ type memory struct {
 	garbage units.Bytes // of the points before, not collected yet
 }
 
-// overdrawn is the panic by which a buffer that may not be taken ends a task; Perform makes it an error.
-type overdrawn struct{ error }
-
 // charge counts n bytes, before they are taken. While a task runs the collector is off: where garbage is in the way of
 // what is to be taken, it is collected here.
 func (m *memory) charge(to *units.Bytes, n int64) {
 	if n < 0 {
-		panic(overdrawn{fmt.Errorf("a buffer of %d bytes: want 0 or more", n)})
+		Fail("a buffer of %d bytes: want 0 or more", n)
 	}
 	if left := m.most - m.kept - m.point; m.most > 0 && units.Bytes(n) > left {
-		panic(overdrawn{fmt.Errorf("a buffer of %v, where %v of %v are left: %w", units.Bytes(n), max(left, 0), m.most, ErrMemory)})
+		Fail("a buffer of %v, where %v of %v are left: %w", units.Bytes(n), max(left, 0), m.most, ErrMemory)
 	} else if m.most > 0 && units.Bytes(n) > left-m.garbage {
 		runtime.GC()
 		m.garbage = 0
 	}
 	*to += units.Bytes(n)
-}
-
-// charged calls f, and returns what ended it where that was a buffer that may not be taken.
-func charged(f func() error) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			o, ok := p.(overdrawn)
-			if !ok {
-				panic(p)
-			}
-			err = o.error
-		}
-	}()
-	return f()
 }

@@ -29,7 +29,6 @@ func TestGarbageOfEarlierPoints(t *testing.T) {
 
 func TestMemoryOfATask(t *testing.T) {
 	r := NewRecorder(Task{Memory: 1000})
-	take := func(f func()) error { return charged(func() error { f(); return nil }) }
 	for name, f := range map[string]func(){
 		"times":    func() { r.Buffer(126) },
 		"a lot":    func() { r.Buffer(1 << 60) },
@@ -37,24 +36,24 @@ func TestMemoryOfATask(t *testing.T) {
 		"bytes":    func() { r.Bytes(1001) },
 		"uncommon": func() { r.Charge(1 << 62) },
 	} {
-		if err := take(f); !errors.Is(err, ErrMemory) {
+		if err := Caught(f); !errors.Is(err, ErrMemory) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if err := take(func() { r.Bytes(-1) }); err == nil || errors.Is(err, ErrMemory) || !strings.Contains(err.Error(), "-1 bytes") {
+	if err := Caught(func() { r.Bytes(-1) }); err == nil || errors.Is(err, ErrMemory) || !strings.Contains(err.Error(), "-1 bytes") {
 		t.Errorf("a negative size: %v", err)
 	}
-	if err := take(func() { r.Buffer(50); r.Payload(600) }); err != nil {
+	if err := Caught(func() { r.Buffer(50); r.Payload(600) }); err != nil {
 		t.Error(err)
 	}
-	if err := take(func() { r.Charge(1) }); !errors.Is(err, ErrMemory) {
+	if err := Caught(func() { r.Charge(1) }); !errors.Is(err, ErrMemory) {
 		t.Errorf("byte 1001: %v", err)
 	}
 	r.memory.point = 0 // the next point
-	if err := take(func() { r.Payload(600) }); err != nil {
+	if err := Caught(func() { r.Payload(600) }); err != nil {
 		t.Error(err)
 	}
-	if err := take(func() { NewRecorder(Task{}).Bytes(10_000) }); err != nil {
+	if err := Caught(func() { NewRecorder(Task{}).Bytes(10_000) }); err != nil {
 		t.Errorf("without a limit: %v", err)
 	}
 	defer func() {
@@ -62,5 +61,5 @@ func TestMemoryOfATask(t *testing.T) {
 			t.Error("another panic was swallowed")
 		}
 	}()
-	_ = take(func() { panic("of the experiment") })
+	_ = Caught(func() { panic("of the experiment") })
 }

@@ -1,6 +1,9 @@
 package bench
 
-import "calib/internal/plane"
+import (
+	"calib/internal/plane"
+	"calib/internal/units"
+)
 
 // Push sends out to a peer that sends as well, in fragments, and reads what there is of in before each: so two ranks
 // that send each other more than all buffers hold both come to an end. It returns when out is sent, with how much of in
@@ -39,4 +42,32 @@ func Push(g plane.Mover, peer int, out, in []byte, fragment int) (got int, err e
 		return got, g.Send(peer, out[sent:])
 	}
 	return got, nil
+}
+
+// Wait is how long a rank waits for room to send that can neither send nor receive: as long as it has waited already,
+// within bounds.
+type Wait struct {
+	For   units.Nanos // 0 while something moves
+	since units.Nanos
+}
+
+const (
+	minWait = 50 * units.Microsecond
+	maxWait = units.Millisecond
+	// LongestWait is after what time without a byte a rank gives up: longer than retransmission time-outs in a row.
+	LongestWait = 8 * units.Second
+)
+
+// TooLong notes how many bytes have moved since the last call, and reports whether it is time to give up.
+func (w *Wait) TooLong(g Group, moved int) bool {
+	if moved > 0 {
+		*w = Wait{}
+		return false
+	}
+	now := g.Now()
+	if w.For == 0 {
+		w.since = now
+	}
+	w.For = min(max(now-w.since, minWait), maxWait)
+	return now-w.since > LongestWait
 }

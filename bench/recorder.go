@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"math"
 	"math/rand/v2"
-	"slices"
 
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
@@ -134,20 +133,6 @@ func (r *Recorder) correct() {
 
 // Samples returns what was recorded.
 func (r *Recorder) Samples() []dataset.Sample { return r.samples }
-
-// Elapsed is the time since an earlier reading of the clock [ns].
-func Elapsed(g Group, since units.Nanos) int64 { return int64(g.Now() - since) }
-
-// TimerCost is the median time of a timed section with nothing in it [ns].
-func TimerCost(g Group) float64 {
-	const sections = 101
-	var ns [sections]int64
-	for i := range ns {
-		ns[i] = Elapsed(g, g.Now())
-	}
-	slices.Sort(ns[:])
-	return float64(ns[sections/2])
-}
 
 // Intervals returns those between ascending completions. Each is the mean of so many neighbours, averaged, that at most
 // MaxIntervals are left.

@@ -103,7 +103,7 @@ func (w *simulated) Time(t *cost.Traffic) (float64, error) {
 		began := g.Now()
 		var own pattern.Scratch
 		own.Borrow(&memory)
-		err := p.Run(pattern.On(g), m, &own)
+		err := p.On(g, m, &own)
 		ends[rank] = g.Now() - began
 		return err
 	})

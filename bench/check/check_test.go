@@ -52,7 +52,7 @@ func TestCountsDatagramsThatWereSent(t *testing.T) {
 		datagrams: func(g bench.Group) bench.Group { return slow{g} },
 		0:         func(g bench.Group) bench.Group { return shut{g} },
 	} {
-		e, l := Check{}, bench.Limits{Hosts: 2}
+		e, l := Check, bench.Limits{Hosts: 2}
 		slot := bench.Slot{Teams: e.Teams(l, nil)[0], Points: e.Design(l)}
 		for _, s := range benchtest.MustRun(t, e, benchtest.Net(benchtest.Spec(2)), slot, 1, wrap)[0] {
 			if s.Aux[names.AuxSent] != want || s.Aux[names.AuxReceived] != want {
@@ -74,7 +74,7 @@ func TestTellsWhatPasses(t *testing.T) {
 	}{
 		{"all", true, true, false, datagrams}, {"no whole packets", false, true, true, 0}, {"no datagrams", true, false, false, 0},
 	} {
-		e := Check{}
+		e := Check
 		l := bench.Limits{Hosts: 2}
 		slot := bench.Slot{Teams: e.Teams(l, nil)[0], Points: e.Design(l)}
 		got := benchtest.MustRun(t, e, benchtest.Net(benchtest.Spec(2)), slot, 1, func(g bench.Group) bench.Group {
@@ -84,7 +84,7 @@ func TestTellsWhatPasses(t *testing.T) {
 			t.Fatalf("%s: %d lines", c.name, len(got))
 		}
 		for _, s := range got {
-			if flagged := len(s.Flags) > 0; flagged != c.flagged || len(s.NS) != trips || s.Aux[names.AuxReceived] != c.arrived {
+			if flagged := len(s.Flags) > 0; flagged != c.flagged || len(s.NS) != checkTrips || s.Aux[names.AuxReceived] != c.arrived {
 				t.Errorf("%s: %+v", c.name, s)
 			}
 			if s.Aux[names.AuxDevice] != 7 || s.Aux[names.AuxPathMTU] != 1400 {

@@ -1,18 +1,66 @@
 package check
 
 import (
-	"context"
-
 	"calib/bench"
 	"calib/internal/dataset/names"
 	"calib/internal/units"
 )
 
-// Clock measures the clocks. On each host alone, phase "cost": the time of blockReadings readings of the clock in
-// a row, one value for each block; and phase "step": the differences between readings where they are not zero, of which
-// the smallest is the resolution. On host 0 with each other host, phase "offset": the offset of the clocks before and
-// after a pause, which bench.Perform records.
-type Clock struct{}
+// Clock measures the clocks: what reading one costs, how fine it is, and how far they are apart. On each host alone,
+// phase "cost": the time of blockReadings readings of the clock in a row, one value for each block; and phase "step":
+// the differences between readings where they are not zero, of which the smallest is the resolution. On host 0 with
+// each other host, phase "offset": the offset of the clocks before and after a pause, which bench.Perform records.
+var Clock = bench.New(bench.Procedure{
+	ID: names.Clock, Clocks: true, Alone: true,
+	Points: func(l bench.Limits) []bench.Point { // one for hosts alone, and one for pairs where there are two
+		var out []bench.Point
+		for n := 1; n <= min(l.Hosts, 2); n++ {
+			out = append(out, bench.Point{names.FactorHosts: int64(n)})
+		}
+		return out
+	},
+	Factors: bench.Ranges{names.FactorHosts: bench.TeamSize},
+	Size:    bench.AnySize,
+	// Every host by itself, all in one step; pairs are host 0 with each other, in steps of one, because host 0 is in all
+	// of them.
+	Steps: func(l bench.Limits, p bench.Point) []bench.Step {
+		if p[names.FactorHosts] == 1 {
+			return bench.EachAlone(l.Hosts)
+		}
+		var star []bench.Step
+		for h := 1; h < l.Hosts; h++ {
+			star = append(star, bench.Step{{0, h}})
+		}
+		return star
+	},
+	Needs: func(l bench.Limits, p bench.Point) bench.Cost {
+		if p[names.FactorHosts] == 1 {
+			return bench.Cost{}
+		}
+		once := bench.SyncCost(l.OnPath())
+		c := once.Add(once)
+		c.Time = l.Effort.Time(pause, pause/5) // the offsets are counted with every slot of a synchronised experiment
+		return c
+	},
+	Run: func(x bench.Team) { // it ends after a fixed number of readings, or after the pause
+		if x.P[names.FactorHosts] != 1 {
+			if x.Root() {
+				x.WaitUntil(x.Now() + x.R.Time(pause, pause/5))
+			}
+			return
+		}
+		cost := x.R.Buffer(x.R.Reps(blocks, 5))
+		readBlocks(x, cost)
+		x.R.Add(bench.Batch{
+			Phase: names.PhaseCost, Point: x.P, Ranks: []int{0}, NS: cost, Aux: map[string]float64{names.AuxCalls: blockReadings},
+		})
+		step := x.R.Buffer(x.R.Reps(steps, 20))
+		n, reads := readSteps(x, step)
+		x.R.Add(bench.Batch{
+			Phase: names.PhaseStep, Point: x.P, Ranks: []int{0}, NS: step[:n], Aux: map[string]float64{names.AuxReads: float64(reads)},
+		})
+	},
+})
 
 const (
 	blockReadings = 1000
@@ -24,89 +72,24 @@ const (
 	pause = 50 * units.Millisecond
 )
 
-// Name implements bench.Experiment.
-func (Clock) Name() string { return names.Clock }
-
-// Synchronised implements bench.Synchronised: the offsets are the by-product that this experiment is for.
-func (Clock) Synchronised() {}
-
-// Design implements bench.Experiment: one point for hosts alone, and one for pairs where there are two.
-func (Clock) Design(l bench.Limits) []bench.Point {
-	var out []bench.Point
-	for n := 1; n <= min(l.Hosts, 2); n++ {
-		out = append(out, bench.Point{names.FactorHosts: int64(n)})
-	}
-	return out
-}
-
-// Ranges implements bench.Experiment.
-func (Clock) Ranges() bench.Ranges {
-	return bench.Ranges{names.FactorHosts: bench.TeamSize}
-}
-
-// Teams implements bench.Experiment: every host by itself, all in one step; pairs are host 0 with each other, in steps
-// of one, because host 0 is in all of them.
-func (Clock) Teams(l bench.Limits, p bench.Point) []bench.Step {
-	if p[names.FactorHosts] == 1 {
-		return bench.EachAlone(l.Hosts)
-	}
-	var star []bench.Step
-	for h := 1; h < l.Hosts; h++ {
-		star = append(star, bench.Step{{0, h}})
-	}
-	return star
-}
-
-// Cost implements bench.Experiment: two measurements of the offset.
-func (Clock) Cost(l bench.Limits, p bench.Point) bench.Cost {
-	if p[names.FactorHosts] == 1 {
-		return bench.Cost{}
-	}
-	once := bench.SyncCost(l.OnPath())
-	c := once.Add(once)
-	c.Time = l.Effort.Time(pause, pause/5) // the offsets are counted with every slot of a synchronised experiment
-	return c
-}
-
-// Run implements bench.Experiment. It ends after a fixed number of readings, or after the pause.
-func (Clock) Run(_ context.Context, g bench.Group, p bench.Point, r *bench.Recorder) error {
-	if p[names.FactorHosts] != 1 {
-		if g.Rank() != 0 {
-			return nil
-		}
-		return g.WaitUntil(g.Now() + r.Time(pause, pause/5))
-	}
-	cost := r.Buffer(r.Reps(blocks, 5))
-	readBlocks(g, cost)
-	r.Add(bench.Batch{
-		Phase: names.PhaseCost, Point: p, Ranks: []int{0}, NS: cost, Aux: map[string]float64{names.AuxCalls: blockReadings},
-	})
-	step := r.Buffer(r.Reps(steps, 20))
-	n, reads := readSteps(g, step)
-	r.Add(bench.Batch{
-		Phase: names.PhaseStep, Point: p, Ranks: []int{0}, NS: step[:n], Aux: map[string]float64{names.AuxReads: float64(reads)},
-	})
-	return nil
-}
-
 // readBlocks fills ns with the times of blockReadings readings each: from the end of one reading to the end of the
 // blockReadings-th after it.
-func readBlocks(g bench.Group, ns []int64) {
+func readBlocks(x bench.Team, ns []int64) {
 	for i := range ns {
-		start := g.Now()
+		start := x.Now()
 		for range blockReadings - 1 {
-			g.Now()
+			x.Now()
 		}
-		ns[i] = bench.Elapsed(g, start)
+		ns[i] = x.Elapsed(start)
 	}
 }
 
 // readSteps fills ns with differences between successive readings that differ, and returns how many there were in how
 // many readings: fewer than len(ns) only if the clock hardly moves.
-func readSteps(g bench.Group, ns []int64) (n, reads int) {
-	last := g.Now()
+func readSteps(x bench.Team, ns []int64) (n, reads int) {
+	last := x.Now()
 	for reads = 1; n < len(ns) && reads < maxReadings; reads++ {
-		now := g.Now()
+		now := x.Now()
 		if now == last {
 			continue
 		}

@@ -16,7 +16,7 @@ import (
 func clockLines(t *testing.T, n *sim.Net, teams [][]int, hosts int64) []dataset.Sample {
 	t.Helper()
 	var all []dataset.Sample
-	for _, lines := range benchtest.MustRun(t, Clock{}, n, bench.Slot{Teams: teams, Points: []bench.Point{{names.FactorHosts: hosts}}}, 1, nil) {
+	for _, lines := range benchtest.MustRun(t, Clock, n, bench.Slot{Teams: teams, Points: []bench.Point{{names.FactorHosts: hosts}}}, 1, nil) {
 		all = append(all, lines...)
 	}
 	return all
@@ -86,8 +86,8 @@ func TestClockOffset(t *testing.T) {
 func TestClockTeams(t *testing.T) {
 	for hosts, want := range map[int][2]int{1: {1, 0}, 2: {1, 1}, 5: {1, 4}} {
 		l := bench.Limits{Hosts: hosts}
-		for i, p := range (Clock{}).Design(l) {
-			if got := len(Clock{}.Teams(l, p)); got != want[i] {
+		for i, p := range Clock.Design(l) {
+			if got := len(Clock.Teams(l, p)); got != want[i] {
 				t.Errorf("%d hosts, %v: %d steps, want %d", hosts, p, got, want[i])
 			}
 		}
@@ -97,10 +97,10 @@ func TestClockTeams(t *testing.T) {
 func TestTimedSectionsDoNotAllocate(t *testing.T) {
 	needs.Allocations(t)
 	err := sim.New(benchtest.Spec(2), sim.Options{Cost: sim.Cost{Now: 10}}).Run([]int{0}, func(_ int, g *sim.Group) error {
-		ns := make([]int64, 10)
+		ns, x := make([]int64, 10), bench.Team{Group: g}
 		if n := testing.AllocsPerRun(20, func() {
-			readBlocks(g, ns)
-			readSteps(g, ns)
+			readBlocks(x, ns)
+			readSteps(x, ns)
 		}); n != 0 {
 			t.Errorf("a batch of readings allocates %g times", n)
 		}
@@ -120,7 +120,7 @@ func TestClockOnLongPath(t *testing.T) {
 	var took units.Nanos
 	err := benchtest.Net(s).Run([]int{0, 1}, func(rank int, g *sim.Group) error {
 		from := g.Now()
-		lines, err := bench.Perform(t.Context(), Clock{}, g, bench.Task{Exp: names.Clock, Team: []int{0, 1}, Rank: rank, Points: points}, nil)
+		lines, err := bench.Perform(t.Context(), Clock, g, bench.Task{Exp: names.Clock, Team: []int{0, 1}, Rank: rank, Points: points}, nil)
 		if rank == 0 {
 			took = g.Now() - from
 			if len(lines) != 1 || lines[0].Aux[names.AuxSpread] > 1e6 {

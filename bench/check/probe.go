@@ -1,18 +1,43 @@
 package check
 
 import (
-	"context"
-
 	"calib/bench"
 	"calib/bench/roundtrip"
 	"calib/internal/dataset/names"
 	"calib/internal/units"
 )
 
-// Probe passes a byte to and fro (phase "trip", as pingpong), and then sends more and more until that takes long
-// enough to tell the rate (phase "rate": the time of as many bytes as "bytes" says, to the answer). On any path it ends
-// within seconds. No model reads it: a plan does, before the run.
-type Probe struct{}
+// Probe is a first look at the way between two hosts, from which a plan is made. It passes a byte to and fro (phase
+// "trip", as pingpong), and then sends more and more until that takes long enough to tell the rate (phase "rate": the
+// time of as many bytes as "bytes" says, to the answer). On any path it ends within seconds. At the point of 0 bytes it
+// only asks whether the hosts reach each other. No model reads it: a plan does, before the run.
+var Probe = bench.New(bench.Procedure{
+	ID:      names.Probe,
+	Points:  func(bench.Limits) []bench.Point { return []bench.Point{{names.FactorBytes: 1}} },
+	Factors: bench.Ranges{names.FactorBytes: {Least: 0, Most: 1}},
+	Needs: func(l bench.Limits, _ bench.Point) bench.Cost {
+		c := tripBounds().Cost(l)
+		bursts := 0
+		for b := firstBytes; b <= maxBytes; b *= 2 {
+			bursts++
+		}
+		c.Bytes += 2*maxBytes + units.Bytes(bursts)
+		c.Messages += bursts + int(2*maxBytes/chunk)
+		return c
+	},
+	Run: func(x bench.Team) {
+		if x.P[names.FactorBytes] == 0 {
+			reach(x)
+			return
+		}
+		roundtrip.Record(x, roundtrip.Whole(1-x.Rank(), x.R.Payload(1)), tripBounds(), names.PhaseTrip, nil)
+		if x.Root() {
+			sendBursts(x, x.R.Payload(int64(chunk)))
+		} else {
+			answerBursts(x, x.R.Payload(int64(chunk)))
+		}
+	},
+})
 
 const (
 	maxTrips, minTrips = 60, 3
@@ -21,38 +46,13 @@ const (
 	longEnough = 60 * units.Millisecond
 	firstBytes = 16 * units.KiB
 	maxBytes   = 16 * units.MiB
+	// chunk is what one call sends or receives.
+	chunk = 256 * units.KiB
+
+	// fewAgain is the share of segments that may be sent again on a connection before the hosts count as reaching each
+	// other only just: one of the handful that open it may be, where a host stood still.
+	fewAgain = 0.25
 )
-
-// Name implements bench.Experiment.
-func (Probe) Name() string { return names.Probe }
-
-// Design implements bench.Experiment: one point.
-func (Probe) Design(l bench.Limits) []bench.Point {
-	if l.Hosts < 2 {
-		return nil
-	}
-	return []bench.Point{{names.FactorBytes: 1}}
-}
-
-// Ranges implements bench.Experiment.
-func (Probe) Ranges() bench.Ranges {
-	return bench.Ranges{names.FactorBytes: {Least: 0, Most: 1}}
-}
-
-// Teams implements bench.Experiment.
-func (Probe) Teams(l bench.Limits, _ bench.Point) []bench.Step { return bench.Neighbours(l.Hosts) }
-
-// Cost implements bench.Experiment.
-func (Probe) Cost(l bench.Limits, _ bench.Point) bench.Cost {
-	c := tripBounds().Cost(l)
-	bursts := 0
-	for b := firstBytes; b <= maxBytes; b *= 2 {
-		bursts++
-	}
-	c.Bytes += 2*maxBytes + units.Bytes(bursts)
-	c.Messages += bursts + int(2*maxBytes/chunk)
-	return c
-}
 
 func tripBounds() roundtrip.Bounds {
 	b := roundtrip.Pings(1, 1, minTrips)
@@ -60,104 +60,55 @@ func tripBounds() roundtrip.Bounds {
 	return b
 }
 
-// chunk is what one call sends or receives.
-const chunk = 256 * units.KiB
-
-// Run implements bench.Experiment. At the point of 0 bytes it only asks whether the hosts reach each other.
-func (Probe) Run(_ context.Context, g bench.Group, p bench.Point, r *bench.Recorder) error {
-	if p[names.FactorBytes] == 0 {
-		return reach(g, p, r)
-	}
-	msg := roundtrip.Whole(1-g.Rank(), r.Payload(1))
-	if err := roundtrip.Record(g, r, msg, tripBounds(), bench.Batch{Phase: names.PhaseTrip, Point: p}); err != nil {
-		return err
-	}
-	if g.Rank() == 1 {
-		return answerBursts(g, r.Payload(int64(chunk)))
-	}
-	return sendBursts(g, p, r)
-}
-
-// fewAgain is the share of segments that may be sent again on a connection before the hosts count as reaching each
-// other only just: one of the handful that open it may be, where a host stood still.
-const fewAgain = 0.25
-
 // reach passes a byte to the other rank, back, and there again. Each rank records how long its part took, with the
 // counters of the whole connection.
-func reach(g bench.Group, p bench.Point, r *bench.Recorder) error {
-	other, b, start := 1-g.Rank(), []byte{0}, g.Now()
+func reach(x bench.Team) {
+	other, b, start := 1-x.Rank(), []byte{0}, x.Now()
 	for from := range 3 {
-		pass := g.Recv
-		if from%2 == g.Rank() {
-			pass = g.Send
-		}
-		if err := pass(other, b); err != nil {
-			return err
+		if from%2 == x.Rank() {
+			x.Send(other, b)
+		} else {
+			x.Recv(other, b)
 		}
 	}
-	took := bench.Elapsed(g, start)
-	tcp, err := g.Counters(other)
-	if err != nil {
-		return err
-	}
-	r.Add(bench.Batch{Phase: names.PhaseTrip, Point: p, Ranks: []int{g.Rank(), other}, NS: []int64{took}, TCP: &tcp, Loss: fewAgain})
-	return nil
+	took, tcp := x.Elapsed(start), x.Counters(other)
+	x.R.Add(bench.Batch{Phase: names.PhaseTrip, Point: x.P, Ranks: []int{x.Rank(), other}, NS: []int64{took}, TCP: &tcp, Loss: fewAgain})
 }
 
-// lead sends bursts, each announced by its size; the answer to a burst is a byte. A size of 0 ends it.
-func sendBursts(g bench.Group, p bench.Point, r *bench.Recorder) error {
-	buf, ack := r.Payload(int64(chunk)), []byte{0}
-	before, err := g.Counters(1)
-	if err != nil {
-		return err
-	}
+// sendBursts sends bursts, each announced by its size; the answer to a burst is a byte. A size of 0 ends it.
+func sendBursts(x bench.Team, buf []byte) {
+	ack, before := []byte{0}, x.Counters(1)
 	var took int64
 	size := firstBytes
 	for ; ; size *= 2 {
-		if err := bench.SendNumbers(g, 1, int64(size)); err != nil {
-			return err
-		}
-		start := g.Now()
+		x.SendNumbers(1, int64(size))
+		start := x.Now()
 		for left := size; left > 0; left -= min(left, chunk) {
-			if err := g.Send(1, buf[:min(left, chunk)]); err != nil {
-				return err
-			}
+			x.Send(1, buf[:min(left, chunk)])
 		}
-		if err := g.Recv(1, ack); err != nil {
-			return err
-		}
-		if took = bench.Elapsed(g, start); took >= int64(longEnough) || size >= maxBytes {
+		x.Recv(1, ack)
+		if took = x.Elapsed(start); took >= int64(longEnough) || size >= maxBytes {
 			break
 		}
 	}
-	tcp, err := bench.CountersSince(g, 1, before)
-	if err != nil {
-		return err
-	}
-	if err := bench.SendNumbers(g, 1, 0); err != nil {
-		return err
-	}
-	r.Add(bench.Batch{
-		Phase: names.PhaseRate, Point: p, Ranks: []int{0, 1}, NS: []int64{took}, TCP: tcp,
+	tcp := x.CountersSince(1, before)
+	x.SendNumbers(1, 0)
+	x.R.Add(bench.Batch{
+		Phase: names.PhaseRate, Point: x.P, Ranks: []int{0, 1}, NS: []int64{took}, TCP: tcp,
 		Aux: map[string]float64{names.AuxBytes: float64(size), names.AuxMSS: float64(tcp.MSS)},
 	})
-	return nil
 }
 
-// answer is the other rank's part. It ends with the size 0, or when a receive reaches the group's deadline.
-func answerBursts(g bench.Group, buf []byte) error {
+// answerBursts is the other rank's part. It ends with the size 0, or when a receive reaches the group's deadline.
+func answerBursts(x bench.Team, buf []byte) {
 	for {
-		size, err := bench.RecvNumbers(g, 0, 1)
-		if err != nil || size[0] == 0 {
-			return err
+		size := units.Bytes(min(x.RecvNumbers(0, 1)[0], int64(maxBytes)))
+		if size == 0 {
+			return
 		}
-		for left := units.Bytes(min(size[0], int64(maxBytes))); left > 0; left -= min(left, chunk) {
-			if err := g.Recv(0, buf[:min(left, chunk)]); err != nil {
-				return err
-			}
+		for left := size; left > 0; left -= min(left, chunk) {
+			x.Recv(0, buf[:min(left, chunk)])
 		}
-		if err := g.Send(0, buf[:1]); err != nil {
-			return err
-		}
+		x.Send(0, buf[:1])
 	}
 }

@@ -16,7 +16,7 @@ func TestReach(t *testing.T) {
 		s := benchtest.Spec(2)
 		s.Loss = loss
 		slot := bench.Slot{Teams: [][]int{{0, 1}}, Points: []bench.Point{{names.FactorBytes: 0}}}
-		lines := benchtest.MustRun(t, Probe{}, sim.New(s, sim.Options{Seed: 1}), slot, 1, nil)[0]
+		lines := benchtest.MustRun(t, Probe, sim.New(s, sim.Options{Seed: 1}), slot, 1, nil)[0]
 		if len(lines) != 2 || lines[0].Ranks[0] == lines[1].Ranks[0] {
 			t.Fatalf("loss %g: recorded %+v, want a line of each rank", loss, lines)
 		}

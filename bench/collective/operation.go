@@ -13,12 +13,12 @@ import (
 
 // operation is one rank's part in what a team does together, and what is timed as a whole: all begin at a time that
 // they were told, and the time runs from when the first of those that begin by sending has begun until the last rank
-// has ended. The experiment must be Synchronised.
+// has ended. The experiment must have Clocks.
 type operation struct {
 	bench.Team
 	// part performs this rank's part with m bytes, from a start on its own clock. It returns when the rank began and
 	// ended.
-	part func(start units.Nanos, m int) (began, ended units.Nanos, err error)
+	part func(start units.Nanos, m int) (began, ended units.Nanos)
 	// first says that this rank begins by sending: others wait for it, and when it begins matters.
 	first bool
 	peers []int // whose connections are counted
@@ -58,107 +58,68 @@ type batch struct {
 type times struct{ early, late, ended []int64 }
 
 // measure makes the repetitions of a point with m bytes. Rank 0 gets their times; none, if one would take too long.
-func (x *operation) measure(m int, b bounds) (t batch, err error) {
+func (x *operation) measure(m int, b bounds) (t batch) {
 	short := min(m, b.short)
-	if _, err := x.repeat(short, 1); err != nil { // opens connections
-		return t, err
-	}
-	trial, err := x.repeat(short, 1)
-	if err != nil {
-		return t, err
-	}
+	x.repeat(short, 1) // opens connections
+	trial := x.repeat(short, 1)
 	t.estimate = max(1, units.Nanos(float64(trial.took()[0])*float64(m)/float64(short)))
 	reps := min(b.most, max(b.least, int(b.time/t.estimate)))
 	if b.longest > 0 && t.estimate > b.longest {
 		reps = 0
 	}
-	s, err := x.Announce(bench.Start{Reps: reps, Period: t.estimate + t.estimate/4})
-	if err != nil || s.Reps == 0 {
-		return t, err
+	s := x.Announce(bench.Start{Reps: reps, Period: t.estimate + t.estimate/4})
+	if s.Reps == 0 {
+		return t
 	}
 	x.quiet = s.Period
 	if short < m { // opens the windows
-		if _, err := x.repeat(m, 1); err != nil {
-			return t, err
-		}
+		x.repeat(m, 1)
 	}
-	before, err := x.counters()
-	if err != nil {
-		return t, err
-	}
-	if t.times, err = x.repeat(m, s.Reps); err != nil {
-		return t, err
-	}
-	if t.tcp, err = x.counters(); err != nil {
-		return t, err
-	}
-	lost, err := x.SumAtRoot(t.tcp.Retrans - before.Retrans)
-	t.tcp = dataset.TCP{Retrans: lost, SndBuf: t.tcp.SndBuf, Congestion: t.tcp.Congestion}
-	return t, err
+	before := x.CountersOf(x.peers)
+	t.times = x.repeat(m, s.Reps)
+	after := x.CountersOf(x.peers)
+	lost := x.SumAtRoot(after.Retrans - before.Retrans)
+	t.tcp = dataset.TCP{Retrans: lost, SndBuf: after.SndBuf, Congestion: after.Congestion}
+	return t
 }
 
-// counters sums those of the connections to this rank's peers.
-func (x *operation) counters() (t dataset.TCP, err error) {
-	for _, k := range x.peers {
-		c, err := x.G.Counters(k)
-		if err != nil {
-			return t, err
-		}
-		t = t.Add(c)
-	}
-	return t, nil
-}
-
-// repeat performs the operation n times, and gathers their times.
-func (x *operation) repeat(m, n int) (t times, err error) {
-	t = times{x.R.Buffer(n), x.R.Buffer(n), x.R.Buffer(n)}
+// repeat performs the operation n times, and makes rank 0's times those of all ranks.
+func (x *operation) repeat(m, n int) times {
+	t := times{x.R.Buffer(n), x.R.Buffer(n), x.R.Buffer(n)}
 	for i := range n {
-		if t.early[i], t.ended[i], err = x.once(m); err != nil {
-			return t, err
-		}
+		t.early[i], t.ended[i] = x.once(m)
 		t.late[i] = t.early[i]
 		if !x.first {
 			t.early[i], t.late[i] = math.MaxInt64, math.MinInt64
 		}
 	}
-	return t, x.toLast(t)
-}
-
-// once performs the operation once. It ends when every rank has done its part, so that the next does not overlap.
-func (x *operation) once(m int) (began, ended int64, err error) {
-	s, err := x.Announce(bench.Start{})
-	if err != nil {
-		return 0, 0, err
-	}
-	b, e, err := x.part(s.At, m)
-	if err != nil {
-		return 0, 0, err
-	}
-	began, ended = int64(b-s.At), int64(e-s.At)
-	if x.Root() {
-		return began, ended, x.RecvAll(x.signal[:], func(int) {})
-	}
-	if err := x.G.WaitUntil(s.At + x.quiet); err != nil {
-		return 0, 0, err
-	}
-	return began, ended, x.G.Send(0, x.signal[:])
-}
-
-// toLast makes rank 0's times those of all ranks.
-func (x *operation) toLast(t times) error {
-	n := len(t.ended)
 	b := x.R.Bytes(3 * 8 * int64(n))
 	if !x.Root() {
 		bench.PutNumbers(b, slices.Concat(t.early, t.late, t.ended)...)
-		return x.G.Send(0, b)
+		x.Send(0, b)
+		return t
 	}
 	of := x.R.Buffer(3 * n)
-	return x.RecvAll(b, func(int) {
+	x.RecvAll(b, func(int) {
 		bench.GetNumbers(b, of)
 		for i := range n {
 			t.early[i], t.late[i], t.ended[i] = min(t.early[i], of[i]), max(t.late[i], of[n+i]), max(t.ended[i], of[2*n+i])
 		}
 	})
+	return t
+}
+
+// once performs the operation once. It ends when every rank has done its part, so that the next does not overlap.
+func (x *operation) once(m int) (began, ended int64) {
+	at := x.Announce(bench.Start{}).At
+	b, e := x.part(at, m)
+	if x.Root() {
+		x.RecvAll(x.signal[:], func(int) {})
+	} else {
+		x.WaitUntil(at + x.quiet)
+		x.Send(0, x.signal[:])
+	}
+	return int64(b - at), int64(e - at)
 }
 
 // took are the times of the operations at rank 0.

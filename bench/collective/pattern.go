@@ -1,8 +1,6 @@
 package collective
 
 import (
-	"context"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -15,7 +13,30 @@ import (
 
 // Pattern runs the communication patterns of package pattern on the first hosts. All begin at one time, each by its own
 // clock; a time is that from there until the last host has done its part.
-type Pattern struct{}
+var Pattern = bench.New(bench.Procedure{
+	// Ranks start together and end each by its own clock. One that wakes up must not take the CPU from one that has just
+	// begun.
+	ID: names.Pattern, Clocks: true, Stamps: true,
+	Points: patternPoints,
+	Factors: bench.Ranges{
+		names.FactorPattern: {Least: 0, Most: math.MaxInt32}, names.FactorHosts: bench.TeamSize, names.FactorBytes: bench.Sizes,
+	},
+	Size: hostsOf,
+	Needs: func(l bench.Limits, p bench.Point) bench.Cost {
+		_, s, err := known(p)
+		if err != nil {
+			return bench.Cost{}
+		}
+		hosts, path, most := hostsOf(p), l.OnPath(), maxPatterns(l.Effort, s)
+		reps := untimed + most
+		one := units.Nanos(s.depth())*path.Latency + units.Nanos(float64(s.Busiest)*path.PerByte*path.Sharing(hosts/2))
+		return bench.Cost{
+			Bytes: units.Bytes(reps * s.Busiest), Messages: hosts + reps*(s.depth()+2*hosts),
+			Time: repeatedTime(path, hosts, one, l.Effort.Time(patternTime, 0), 1, most),
+		}
+	},
+	Run: runPattern,
+})
 
 const (
 	patternReps  = 20
@@ -30,21 +51,9 @@ const (
 
 var patternSizes = []units.Bytes{1, units.KiB, 8 * units.KiB, 64 * units.KiB}
 
-// Name implements bench.Experiment.
-func (Pattern) Name() string { return names.Pattern }
-
-// Synchronised implements bench.Synchronised: ranks start together and end each by its own clock.
-func (Pattern) Synchronised() {}
-
-// Stamped implements bench.Stamped: a rank that wakes up must not take the CPU from one that has just begun.
-func (Pattern) Stamped() {}
-
-// Design implements bench.Experiment: at an effort above 1 every pattern, and else the patterns asked for, with every
-// size on all hosts and on half of them. Without either some of each kind, drawn by the seed: see sampleOf.
-func (Pattern) Design(l bench.Limits) []bench.Point {
-	if l.Hosts < 2 {
-		return nil
-	}
+// patternPoints are at an effort above 1 every pattern, and else the patterns asked for, with every size on all hosts and
+// on half of them. Without either they are some of each kind, drawn by the seed: see sampleOf.
+func patternPoints(l bench.Limits) []bench.Point {
 	sizes := l.SizesUpTo(patternMost, patternSizes)
 	if len(sizes) == 0 {
 		return nil
@@ -54,11 +63,10 @@ func (Pattern) Design(l bench.Limits) []bench.Point {
 	}
 	var out []bench.Point
 	for _, p := range pattern.All {
-		if l.Patterns != nil && !slices.Contains(l.Patterns, p.Name()) {
-			continue
-		}
-		for _, hosts := range teamsOf(p, l.Hosts) {
-			out = append(out, points(p, hosts, sizes)...)
+		if l.Patterns == nil || slices.Contains(l.Patterns, p.Name()) {
+			for _, hosts := range teamsOf(p, l.Hosts) {
+				out = append(out, points(p, hosts, sizes)...)
+			}
 		}
 	}
 	return out
@@ -70,7 +78,7 @@ func teamsOf(p pattern.Pattern, hosts int) []int {
 	var out []int
 	for _, n := range []int{hosts, (hosts + 1) / 2} {
 		if n = fitting(p, n); !p.Defined(n) {
-			n = p.Least
+			n = pattern.Least
 		}
 		if !slices.Contains(out, n) {
 			out = append(out, n)
@@ -120,102 +128,49 @@ func sampleOf(l bench.Limits, sizes []units.Bytes) []bench.Point {
 	return out
 }
 
-// Ranges implements bench.Experiment.
-func (Pattern) Ranges() bench.Ranges {
-	return bench.Ranges{
-		names.FactorPattern: {Least: 0, Most: math.MaxInt32}, names.FactorHosts: bench.TeamSize, names.FactorBytes: bench.Sizes,
-	}
-}
-
-// Teams implements bench.Experiment: the first hosts.
-func (Pattern) Teams(_ bench.Limits, p bench.Point) []bench.Step {
-	return bench.FirstHosts(int(p[names.FactorHosts]))
-}
-
-// Cost implements bench.Experiment.
-func (Pattern) Cost(l bench.Limits, p bench.Point) bench.Cost {
-	_, s, err := known(p)
-	if err != nil {
-		return bench.Cost{}
-	}
-	hosts := int(p[names.FactorHosts])
-	reps := untimed + maxPatterns(l.Effort, s)
-	path := l.OnPath()
-	one := units.Nanos(s.depth())*path.Latency + units.Nanos(float64(s.Busiest)*path.PerByte*path.Sharing(hosts/2))
-	return bench.Cost{
-		Bytes: units.Bytes(reps * s.Busiest), Messages: hosts + reps*(s.depth()+2*hosts),
-		Time: repeatedTime(path, hosts, one, l.Effort.Time(patternTime, 0), 1, maxPatterns(l.Effort, s)),
-	}
-}
-
 func maxPatterns(e bench.Effort, s shape) int {
 	return max(1, min(e.Reps(patternReps, patternLeast), int(e.Bytes(patternBytes, 0))/s.Busiest))
 }
 
-// Run implements bench.Experiment.
-func (Pattern) Run(_ context.Context, g bench.Group, p bench.Point, r *bench.Recorder) error {
-	hosts := int(p[names.FactorHosts])
-	if err := bench.CheckSize(g, hosts); err != nil {
-		return err
-	}
+func runPattern(x bench.Team) {
+	hosts, m := hostsOf(x.P), int(x.P[names.FactorBytes])
 	// The largest message holds what all hosts have; writing the pattern down sends and receives it.
-	r.Charge(2 * int64(hosts) * p[names.FactorBytes])
-	what, s, err := known(p)
-	if err != nil {
-		return err
-	}
-	own, err := pattern.Rank(what, g.Rank(), hosts, int(p[names.FactorBytes]))
-	if err != nil {
-		return err
-	}
-	steps := pattern.Schedule{own}
-	o := operation{Team: bench.Team{G: g, R: r, P: p}, peers: steps.Peers(0), first: steps.BeginsBySending(0)}
-	if err := meet(g, o.peers); err != nil {
-		return fmt.Errorf("%s: connect: %w", what.Name(), err)
-	}
+	x.R.Charge(2 * int64(hosts) * int64(m))
+	what, s, err := known(x.P)
+	bench.Check(err)
+	own := bench.Must(pattern.Rank(what, x.Rank(), hosts, m))
+	o := operation{Team: x, peers: pattern.Peers(own), first: len(own) > 0 && len(own[0].Out) > 0}
+	name := what.Name()
+	bench.During(name+": connect", func() { meet(x, o.peers) })
 	var memory pattern.Scratch
-	memory.Use(r.Payload(int64(s.Largest)), r.Payload(int64(s.Largest)))
-	c := pattern.On(g)
-	o.part = func(start units.Nanos, m int) (began, ended units.Nanos, err error) {
-		if err := g.WaitUntil(start); err != nil {
-			return 0, 0, err
-		}
-		began = g.Now()
-		if err := what.Run(c, m, &memory); err != nil {
-			return 0, 0, fmt.Errorf("%s: %w", what.Name(), err)
-		}
-		return began, g.Now(), nil
+	memory.Use(x.R.Payload(int64(s.Largest)), x.R.Payload(int64(s.Largest)))
+	c := pattern.On(x.Group)
+	o.part = func(start units.Nanos, m int) (began, ended units.Nanos) {
+		x.WaitUntil(start)
+		began = x.Now()
+		bench.During(name, func() { what.Run(c, m, &memory) })
+		return began, x.Now()
 	}
-	t, err := o.measure(int(p[names.FactorBytes]), bounds{
-		short: int(patternShort), most: maxPatterns(r.Effort, s), least: 1, time: r.Time(patternTime, 0), longest: patternLongest,
+	t := o.measure(m, bounds{
+		short: int(patternShort), most: maxPatterns(x.R.Effort, s), least: 1, time: x.R.Time(patternTime, 0), longest: patternLongest,
 	})
-	if err != nil {
-		return err
+	switch {
+	case len(t.ended) > 0:
+		o.add(names.PhasePattern, t, t.skews())
+	case x.Root():
+		x.R.Add(bench.Batch{Phase: names.PhaseSkipped, Point: x.P, Ranks: x.Ranks(), NS: []int64{int64(t.estimate)}})
 	}
-	if len(t.ended) == 0 {
-		if o.Root() {
-			r.Add(bench.Batch{Phase: names.PhaseSkipped, Point: p, Ranks: o.Ranks(), NS: []int64{int64(t.estimate)}})
-		}
-		return nil
-	}
-	o.add(names.PhasePattern, t, t.skews())
-	return nil
 }
 
 // meet opens the connections to a rank's peers, by one byte from the lower rank to the higher. All ranks go through
 // their peers in ascending order, so that none waits for one that waits for it.
-func meet(g bench.Group, peers []int) error {
+func meet(x bench.Team, peers []int) {
 	b := []byte{0}
 	for _, k := range peers {
-		err := error(nil)
-		if g.Rank() < k {
-			err = g.Send(k, b)
+		if x.Rank() < k {
+			x.Send(k, b)
 		} else {
-			err = g.Recv(k, b)
-		}
-		if err != nil {
-			return err
+			x.Recv(k, b)
 		}
 	}
-	return nil
 }

@@ -51,7 +51,7 @@ func TestPatternTimes(t *testing.T) {
 		{point(t, "bcast", "pipelined", 5, 1000), 4 * one(1000), "four ways"},
 		{point(t, "barrier", "p4", 2, 1), 2 * one(1), "there and back"},
 	} {
-		ns, aux := line(t, collective.Pattern{}, exact(s), c.what, names.PhasePattern)
+		ns, aux := line(t, collective.Pattern, exact(s), c.what, names.PhasePattern)
 		if got := benchtest.Median(ns); math.Abs(got-c.want) > 2*c.want/1e4+10 {
 			t.Errorf("%s: %g ns, want %g (%s)", c.what.Key(), got, c.want, c.wants)
 		}
@@ -73,8 +73,8 @@ func TestSignalsKeepQuiet(t *testing.T) {
 		p     bench.Point
 		phase string
 	}{
-		{collective.Pattern{}, point(t, "bcast", "serial", 8, 1), names.PhasePattern},
-		{collective.Bcast{}, bench.Point{names.FactorHosts: 8, names.FactorBytes: 1}, names.PhaseBinomial},
+		{collective.Pattern, point(t, "bcast", "serial", 8, 1), names.PhasePattern},
+		{collective.Bcast, bench.Point{names.FactorHosts: 8, names.FactorBytes: 1}, names.PhaseBinomial},
 	} {
 		ns, _ := line(t, c.e, exact(s), c.p, c.phase)
 		if got := benchtest.Median(ns); math.Abs(got-7e6) > 2e4 {
@@ -87,8 +87,8 @@ func TestSignalsKeepQuiet(t *testing.T) {
 func TestEveryPattern(t *testing.T) {
 	l := bench.Limits{Hosts: 5, Effort: 2, MaxBytes: 8 * units.KiB}
 	seen := map[int64]bool{}
-	for _, p := range (collective.Pattern{}).Design(l) {
-		ns, _ := line(t, collective.Pattern{}, benchtest.Net(benchtest.Spec(5)), p, names.PhasePattern)
+	for _, p := range collective.Pattern.Design(l) {
+		ns, _ := line(t, collective.Pattern, benchtest.Net(benchtest.Spec(5)), p, names.PhasePattern)
 		if len(ns) == 0 || ns[0] <= 0 {
 			t.Errorf("%s: %v", p.Key(), ns)
 		}
@@ -105,14 +105,14 @@ func TestTooSlow(t *testing.T) {
 		Name: "slow", Hosts: 2, Mode: netspec.Shared, MSS: 1448,
 		Host: netspec.Block{A: benchtest.US, B: 1e-9}, Medium: netspec.Block{A: benchtest.US, B: 100 * benchtest.US}, L: benchtest.US,
 	}
-	ns, _ := line(t, collective.Pattern{}, exact(s), point(t, "p2p", "direct", 2, 64<<10), names.PhaseSkipped)
+	ns, _ := line(t, collective.Pattern, exact(s), point(t, "p2p", "direct", 2, 64<<10), names.PhaseSkipped)
 	if len(ns) != 1 || math.Abs(float64(ns[0])-6.5536e9) > 1e8 {
 		t.Errorf("estimated %v ns, want 65536 bytes at 100 µs", ns)
 	}
 }
 
 func TestDesigns(t *testing.T) {
-	count := func(l bench.Limits) int { return len((collective.Pattern{}).Design(l)) }
+	count := func(l bench.Limits) int { return len(collective.Pattern.Design(l)) }
 	for _, c := range []struct {
 		name string
 		l    bench.Limits
@@ -131,9 +131,9 @@ func TestDesigns(t *testing.T) {
 			t.Errorf("%s: %d points, want %d", c.name, got, c.want)
 		}
 	}
-	a := (collective.Pattern{}).Design(bench.Limits{Hosts: 8, Seed: 1})
+	a := collective.Pattern.Design(bench.Limits{Hosts: 8, Seed: 1})
 	for seed := range uint64(20) {
-		for i, p := range (collective.Pattern{}).Design(bench.Limits{Hosts: 8, Seed: seed + 2}) {
+		for i, p := range collective.Pattern.Design(bench.Limits{Hosts: 8, Seed: seed + 2}) {
 			if p.Key() != a[i].Key() {
 				return
 			}
@@ -145,7 +145,7 @@ func TestDesigns(t *testing.T) {
 // TestUnknownPattern: a host of another version says what to do.
 func TestUnknownPattern(t *testing.T) {
 	slot := bench.Slot{Teams: [][]int{{0, 1}}, Points: []bench.Point{{names.FactorPattern: 999, names.FactorHosts: 2, names.FactorBytes: 1}}}
-	_, errs := benchtest.Run(context.Background(), t, collective.Pattern{}, exact(benchtest.Spec(2)), slot, 1, nil)
+	_, errs := benchtest.Run(context.Background(), t, collective.Pattern, exact(benchtest.Spec(2)), slot, 1, nil)
 	for _, err := range errs {
 		if err == nil || !strings.Contains(err.Error(), "no pattern 999") {
 			t.Errorf("got %v", err)

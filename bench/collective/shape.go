@@ -68,7 +68,7 @@ const maxMessages = 1 << 15
 
 // fitting is the largest number of hosts up to n that a pattern runs on: n, or a half, a quarter, … of it.
 func fitting(p pattern.Pattern, n int) int {
-	for n > p.Least && messages(p, n) > maxMessages {
+	for n > pattern.Least && messages(p, n) > maxMessages {
 		n = (n + 1) / 2
 	}
 	return n

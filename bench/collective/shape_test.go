@@ -18,9 +18,8 @@ func TestShape(t *testing.T) {
 				t.Fatal(err)
 			}
 			s, err := shapeOf(p, hosts, 3000)
-			if err != nil || s.Largest != whole.Largest() || s.Busiest != whole.Busiest() || s.depth() != whole.Depth() {
-				t.Errorf("%s on %d hosts: %d, %d, %d and %v; want %d, %d, %d", p.Name(), hosts, s.Largest, s.Busiest, s.depth(), err,
-					whole.Largest(), whole.Busiest(), whole.Depth())
+			if want, _ := pattern.ExtentOf(p, hosts, 3000); err != nil || s.Extent != want || s.depth() != whole.Depth() {
+				t.Errorf("%s on %d hosts: %+v, %d and %v; want %+v, %d", p.Name(), hosts, s.Extent, s.depth(), err, want, whole.Depth())
 			}
 			own, err := pattern.Rank(p, hosts-1, hosts, 3000)
 			if err != nil || len(own) != len(whole[hosts-1]) {

@@ -1,8 +1,6 @@
 package flow
 
 import (
-	"context"
-	"fmt"
 	"math"
 	stdslices "slices"
 	"sync"
@@ -17,39 +15,33 @@ import (
 	"calib/transport/sim"
 )
 
-// runner is an experiment that calls a function with each rank's role in direction 0.
-type runner struct {
-	bench.Experiment
-	run func(Role) error
+// runner is an experiment on n pairs that calls a function with each rank's role in direction 0.
+func runner(n int, run func(Role)) bench.Experiment {
+	return bench.New(bench.Procedure{
+		Clocks: true, Size: func(bench.Point) int { return 2 * n }, Run: func(x bench.Team) { run(inPairs(x, 0)) },
+	})
 }
 
-func (runner) Synchronised() {}
-
-func (e runner) Run(_ context.Context, g bench.Group, p bench.Point, r *bench.Recorder) error {
-	return e.run(InPairs(bench.Team{G: g, R: r, P: p}, 0))
-}
-
-// counted runs a stream of n pairs over k connections each on spec, and returns what receivers saw, by rank. wrap,
+// countBulk runs a stream of n pairs over k connections each on spec, and returns what receivers saw, by rank. wrap,
 // which may be nil, replaces a rank's group.
-func counted(t *testing.T, spec netspec.Spec, pairs, k int, wrap func(bench.Group) bench.Group) map[int]*Counted {
+func countBulk(t *testing.T, spec netspec.Spec, pairs, k int, wrap func(bench.Group) bench.Group) map[int]*counted {
 	t.Helper()
 	n := benchtest.Net(spec)
-	out := map[int]*Counted{}
+	out := map[int]*counted{}
 	var mu sync.Mutex
 	err := n.Run(bench.FirstHosts(2 * pairs)[0][0], func(rank int, sg *sim.Group) error {
 		var g bench.Group = sg
 		if wrap != nil {
 			g = wrap(g)
 		}
-		e := runner{nil, func(x Role) error {
-			c, err := Bulk{Role: x, Connections: k}.Run()
+		e := runner(pairs, func(x Role) {
+			c := bulk{x, k}.run()
 			mu.Lock()
 			defer mu.Unlock()
-			if c != nil {
+			if !x.Sends() {
 				out[rank] = c
 			}
-			return err
-		}}
+		})
 		_, err := bench.Perform(t.Context(), e, g, bench.Task{Team: bench.FirstHosts(2 * pairs)[0][0], Rank: rank, Points: []bench.Point{{}}}, nil)
 		return err
 	})
@@ -60,11 +52,11 @@ func counted(t *testing.T, spec netspec.Spec, pairs, k int, wrap func(bench.Grou
 }
 
 // perByte is n over the sum of the rates [s/B].
-func perByte(all map[int]*Counted) float64 {
+func perByte(all map[int]*counted) float64 {
 	rate := 0.0
 	for _, c := range all {
-		first, second := c.Halves()
-		rate += (first + second) / c.Window.Seconds()
+		first, second := c.halves()
+		rate += (first + second) / c.window.Seconds()
 	}
 	return float64(len(all)) / rate
 }
@@ -88,19 +80,19 @@ func TestBulkRate(t *testing.T) {
 		{"slow medium, two connections", slow, 2, 2, 2 * 0.92e-6},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			all := counted(t, c.spec, c.pairs, c.k, nil)
+			all := countBulk(t, c.spec, c.pairs, c.k, nil)
 			if got := perByte(all); len(all) != c.pairs || math.Abs(got/c.want-1) > 0.002 {
 				t.Errorf("%d receivers, %.6g s/B, want %.6g", len(all), got, c.want)
 			}
 			for rank, s := range all {
-				if len(s.Flags) > 0 || s.Window < bench.BulkWindow || s.Write%1448 != 0 && s.Write != int64(writeSize) || len(s.PerWrite()) != slices || s.TCP.DataSegsOut == 0 {
+				if len(s.flags) > 0 || s.window < bench.BulkWindow || s.write%1448 != 0 && s.write != int64(writeSize) || len(s.perWrite()) != slices || s.tcp.DataSegsOut == 0 {
 					t.Errorf("rank %d: %+v", rank, s)
 				}
-				if float64(s.Write)*c.want*1e9 > 1.2*writeShare*float64(s.Window)*float64(c.k) && s.Write > 1448 {
-					t.Errorf("rank %d: a write of %d bytes takes %g of the window", rank, s.Write, float64(s.Write)*c.want*1e9/float64(s.Window))
+				if float64(s.write)*c.want*1e9 > 1.2*writeShare*float64(s.window)*float64(c.k) && s.write > 1448 {
+					t.Errorf("rank %d: a write of %d bytes takes %g of the window", rank, s.write, float64(s.write)*c.want*1e9/float64(s.window))
 				}
-				if c.spec.Name == "test" && (s.SendCPU <= 0 || s.RecvCPU <= 0) {
-					t.Errorf("rank %d: CPU times %d and %d", rank, s.SendCPU, s.RecvCPU)
+				if c.spec.Name == "test" && (s.sendCPU <= 0 || s.recvCPU <= 0) {
+					t.Errorf("rank %d: CPU times %d and %d", rank, s.sendCPU, s.recvCPU)
 				}
 			}
 		})
@@ -115,23 +107,22 @@ func TestBulkLeavesLittleToDeliver(t *testing.T) {
 		Host: netspec.Block{A: 100e-6, B: 0.1e-6}, Medium: netspec.Block{A: 345e-6, B: 0.92e-6}}
 	n := sim.New(slow, sim.Options{Seed: 11, SendBuffer: 8 * units.MiB, Window: 8 * units.MiB})
 	team := bench.FirstHosts(2 * pairs)[0][0]
-	rates := map[int]*Counted{}
+	rates := map[int]*counted{}
 	var mu sync.Mutex
 	err := n.Run(team, func(rank int, g *sim.Group) error {
-		e := runner{nil, func(x Role) error {
-			begun := x.G.Now()
-			c, err := Bulk{Role: x, Connections: 1}.Run()
-			if err != nil || c == nil {
-				return err
+		e := runner(pairs, func(x Role) {
+			begun := x.Now()
+			c := bulk{x, 1}.run()
+			if x.Sends() {
+				return
 			}
 			mu.Lock()
 			defer mu.Unlock()
 			rates[rank] = c
-			if took, want := x.G.Now()-begun, c.Ramp+c.Window; took > want*2 {
-				return fmt.Errorf("rank %d: ramp and window last %v, and the whole %v", rank, want.Seconds(), took.Seconds())
+			if took, want := x.Now()-begun, c.ramp+c.window; took > want*2 {
+				bench.Fail("rank %d: ramp and window last %v, and the whole %v", rank, want.Seconds(), took.Seconds())
 			}
-			return nil
-		}}
+		})
 		_, err := bench.Perform(t.Context(), e, g, bench.Task{Team: team, Rank: rank, Points: []bench.Point{{}}}, nil)
 		return err
 	})
@@ -223,7 +214,7 @@ func TestBulkRepeats(t *testing.T) {
 		dataset.FlagUnsteady: func(l plane.Line) plane.Line { return &late{Line: l} },
 	} {
 		for _, always := range []bool{false, true} {
-			all := counted(t, benchtest.Spec(2), 1, 1, func(g bench.Group) bench.Group {
+			all := countBulk(t, benchtest.Spec(2), 1, 1, func(g bench.Group) bench.Group {
 				return patient{g, new(int), func(try int, l plane.Line) plane.Line {
 					if try == 1 || always {
 						return spoil(l)
@@ -232,11 +223,11 @@ func TestBulkRepeats(t *testing.T) {
 				}}
 			})
 			s := all[1]
-			if got := stdslices.Contains(s.Flags, flag); got != (always && flag != dataset.FlagUnsteady) {
-				t.Errorf("%s, always %t: flags %v", flag, always, s.Flags)
+			if got := stdslices.Contains(s.flags, flag); got != (always && flag != dataset.FlagUnsteady) {
+				t.Errorf("%s, always %t: flags %v", flag, always, s.flags)
 			}
-			if s.Ramp <= plan(20, 0, 1448, 0).ramp {
-				t.Errorf("%s, always %t: ramp %v is not longer", flag, always, s.Ramp)
+			if s.ramp <= plan(20, 0, 1448, 0).ramp {
+				t.Errorf("%s, always %t: ramp %v is not longer", flag, always, s.ramp)
 			}
 		}
 	}

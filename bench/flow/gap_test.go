@@ -30,14 +30,14 @@ func TestGapIsTheSendersBlock(t *testing.T) {
 	for _, s := range specs {
 		for _, effort := range []float64{0.3, 1} {
 			l := bench.Limits{Hosts: 2, Effort: bench.Effort(effort)}
-			for _, p := range (Gap{}).Design(l) {
+			for _, p := range Gap.Design(l) {
 				if p[names.FactorMerge] != 0 {
 					continue
 				}
 				o := sim.Options{ClockOffset: units.Second, Cost: sim.Cost{Send: 300, Recv: 200, Now: 25}}
 				slot := bench.Slot{Teams: [][]int{{0, 1}}, Points: []bench.Point{p}}
 				lines := 0
-				for _, line := range benchtest.MustRun(t, Gap{}, sim.New(s, o), slot, effort, nil)[0] {
+				for _, line := range benchtest.MustRun(t, Gap, sim.New(s, o), slot, effort, nil)[0] {
 					if line.Exp != names.Gap {
 						continue
 					}
@@ -78,7 +78,7 @@ func TestGapSenderBlocks(t *testing.T) {
 	for _, buffer := range []units.Bytes{16 * units.KiB, units.MiB} {
 		o := sim.Options{SendBuffer: buffer, Cost: sim.Cost{Send: 300, Now: 25}}
 		slot := bench.Slot{Teams: [][]int{{0, 1}}, Points: []bench.Point{p}}
-		for _, line := range benchtest.MustRun(t, Gap{}, sim.New(*s, o), slot, 1, nil)[0] {
+		for _, line := range benchtest.MustRun(t, Gap, sim.New(*s, o), slot, 1, nil)[0] {
 			if line.Exp != names.Gap {
 				continue
 			}
@@ -97,7 +97,7 @@ func TestGapMerged(t *testing.T) {
 		p := bench.Point{names.FactorBytes: m, names.FactorMerge: 1}
 		o := sim.Options{Cost: sim.Cost{Send: 300, Recv: 200, Now: 25}}
 		slot := bench.Slot{Teams: [][]int{{0, 1}}, Points: []bench.Point{p}}
-		for _, line := range benchtest.MustRun(t, Gap{}, sim.New(s, o), slot, 1, nil)[0] {
+		for _, line := range benchtest.MustRun(t, Gap, sim.New(s, o), slot, 1, nil)[0] {
 			if line.Exp != names.Gap {
 				continue
 			}
@@ -131,7 +131,7 @@ func TestGapDesign(t *testing.T) {
 		{"given sizes", bench.Limits{Hosts: 2, Sizes: []units.Bytes{64, 1448, 1449}}, 2, 2},
 		{"one host", bench.Limits{Hosts: 1}, 0, 0},
 	} {
-		points := Gap{}.Design(tc.l)
+		points := Gap.Design(tc.l)
 		var merged int64
 		for _, p := range points {
 			merged += p[names.FactorMerge]

@@ -1,100 +1,218 @@
 package flow
 
 import (
-	"context"
-
 	"calib/bench"
 	"calib/internal/dataset/names"
 	"calib/internal/plane"
 	"calib/internal/units"
 )
 
-// Paired is that of Stoica, Sultan and Keyes 1994, section 4: host 2i−1 sends to host 2i for i = 1..n, all starting
-// together, for each n up to half the hosts. From how the time grows with n the fit separates the hosts' blocks (a, b)
-// from the network's (a_c, b_c) by eq. 16-17.
+// Paired is the experiment of Stoica, Sultan and Keyes 1994, section 4: host 2i−1 sends to host 2i for i = 1..n, all
+// starting together, for each n up to half the hosts. From how the time grows with n the fit separates the hosts'
+// blocks (a, b) from the network's (a_c, b_c) by eq. 16-17.
 //
 // A burst is one message a pair, timed from the sender's own start to the delivery at the receiver; the fit takes the
 // last delivery of the n (rule 3 bounds every message by the last). A stream is bytes in large writes, counted at the
-// receivers while all pairs are busy: time per byte. Beside that stand messages of one size back to back, and streams
-// of one pair over several connections. All run in both directions, so that a clock offset cancels in the mean.
-type Paired struct{}
-
-// Name implements bench.Experiment.
-func (Paired) Name() string { return names.Paired }
-
-// Synchronised implements bench.Synchronised: a burst is a one-way time.
-func (Paired) Synchronised() {}
-
-// Stamped implements bench.Stamped.
-func (Paired) Stamped() {}
-
-// sizes keep three within one packet, where a' is read off, and some above it as a cross-check of b'.
-var (
-	sizes      = []units.Bytes{1, 181, 1123, 5003, 20011}
-	sizesQuick = []units.Bytes{1, 1123, 5003}
-)
-
-// messageSize is that of messages back to back [B].
-const messageSize = int64(bench.ChunkSize)
-
-// Design implements bench.Experiment: every n, every burst size, and one stream for each n. Designs that are not thin
-// have messages back to back for each n, too, and streams of one pair over several connections.
-func (Paired) Design(l bench.Limits) []bench.Point {
-	own := l.SizesOr(bench.Thinned(l, sizes, sizesQuick))
-	var out []bench.Point
-	for _, n := range bench.PairCounts(l.Hosts) {
-		out = append(out, bench.SizePoints(own, bench.Point{names.FactorPairs: int64(n)})...)
-		out = append(out, bench.Point{names.FactorPairs: int64(n), names.FactorStream: 1})
-		if !l.Thin() && len(l.SizesOr([]units.Bytes{units.Bytes(messageSize)})) > 0 {
-			out = append(out, bench.Point{names.FactorPairs: int64(n), names.FactorStream: 1, names.FactorBytes: messageSize})
+// receivers while all pairs are busy: time per byte. Designs that are not thin have two more: messages of one size back
+// to back, for each n, and streams of one pair over several connections. All run in both directions, so that a clock
+// offset cancels in the mean.
+var Paired = bench.New(bench.Procedure{
+	ID: names.Paired, Clocks: true, Stamps: true, // a burst is a one-way time
+	Points: func(l bench.Limits) []bench.Point {
+		own := l.SizesOr(bench.Thinned(l, burstSizes, burstSizesQuick))
+		var out []bench.Point
+		for _, n := range bench.PairCounts(l.Hosts) {
+			out = append(out, bench.SizePoints(own, bench.Point{names.FactorPairs: int64(n)})...)
+			out = append(out, bench.Point{names.FactorPairs: int64(n), names.FactorStream: 1})
+			if !l.Thin() && len(l.SizesOr([]units.Bytes{units.Bytes(messageSize)})) > 0 {
+				out = append(out, bench.Point{names.FactorPairs: int64(n), names.FactorStream: 1, names.FactorBytes: messageSize})
+			}
 		}
-	}
-	if !l.Thin() && len(out) > 0 {
-		for _, k := range connections {
-			out = append(out, bench.Point{names.FactorPairs: 1, names.FactorStream: 1, names.FactorConnections: k})
+		if !l.Thin() {
+			for _, k := range connections {
+				out = append(out, bench.Point{names.FactorPairs: 1, names.FactorStream: 1, names.FactorConnections: k})
+			}
 		}
-	}
-	return out
-}
-
-// Ranges implements bench.Experiment.
-func (Paired) Ranges() bench.Ranges {
-	return bench.Ranges{
+		return out
+	},
+	Factors: bench.Ranges{
 		names.FactorPairs: bench.TeamSize, names.FactorStream: bench.Flag, names.FactorBytes: {Least: 0, Most: bench.MaxSize},
 		names.FactorConnections: {Least: 0, Most: plane.MaxLines},
-	}
-}
-
-// Teams implements bench.Experiment: the first 2n hosts, alone on the network.
-func (Paired) Teams(_ bench.Limits, p bench.Point) []bench.Step {
-	return bench.FirstHosts(int(2 * p[names.FactorPairs]))
-}
-
-// Cost implements bench.Experiment.
-func (Paired) Cost(l bench.Limits, p bench.Point) bench.Cost {
-	if p[names.FactorStream] != 0 {
-		// The stream is bounded by time, not by bytes: this is what its window holds at 1 Gbit/s.
-		length := l.Effort.StreamTime()
-		if p[names.FactorBytes] == 0 {
-			length = BulkTime
+	},
+	Size:  func(p bench.Point) int { return int(2 * p[names.FactorPairs]) },
+	Needs: pairedCost,
+	Run: func(x bench.Team) {
+		switch {
+		case x.P[names.FactorStream] == 0:
+			BothDirections(x, bursts)
+		case x.P[names.FactorBytes] != 0:
+			BothDirections(x, messages)
+		default:
+			BothDirections(x, bytes)
 		}
-		bytes := units.Bytes(2 * 125e6 * length.Seconds())
-		return bench.Cost{Bytes: bytes, Messages: int(bytes / bench.ChunkSize), Time: 2 * streamTime(l, p)}
+	},
+})
+
+var (
+	// burstSizes keep three within one packet, where a' is read off, and some above it as a cross-check of b'.
+	burstSizes      = []units.Bytes{1, 181, 1123, 5003, 20011}
+	burstSizesQuick = []units.Bytes{1, 1123, 5003}
+	// connections are the numbers of connections a pair in streams, beside one: a stream that they make faster was
+	// limited by one connection or one CPU and not by the link.
+	connections = []int64{2, 4}
+)
+
+const (
+	maxBursts = 40
+	minBursts = 3
+	burstTime = 120 * units.Millisecond // of one batch at effort 1
+
+	messageSize    = int64(bench.ChunkSize) // of messages back to back [B]
+	minMessages    = 14                     // in the length of a stream of messages, at the trial's rate
+	maxMessages    = 1 << 18                // stamps a receiver has room for
+	largestMessage = 1 << 20                // bytes
+
+	// bearableLoss is the share of segments sent again above which a stream is flagged for it: sending them again slows
+	// a stream by as much.
+	bearableLoss = 0.02
+)
+
+func pairedCost(l bench.Limits, p bench.Point) bench.Cost {
+	path, pairs, m := l.OnPath(), int(p[names.FactorPairs]), p[names.FactorBytes]
+	if p[names.FactorStream] == 0 {
+		n := 2 * (maxBursts + 1)
+		last := path.Message(m, pairs)
+		time := 5*last + 2*path.Start(2*pairs) + bench.Repeated(burstPeriod(last), l.Effort.Time(burstTime, burstTime/4), minBursts, maxBursts)
+		return bench.Cost{Bytes: units.Bytes(int64(n) * m), Messages: n, Time: 2 * time}
 	}
-	n := 2 * (maxBursts + 1)
-	return bench.Cost{Bytes: units.Bytes(int64(n) * p[names.FactorBytes]), Messages: n, Time: 2 * burstTime(l, p)}
+	// The stream is bounded by time, not by bytes: this is what its window holds at 1 Gbit/s.
+	length, time := bulkTime, bulkTimeOn(path, pairs)
+	if m != 0 {
+		length, time = l.Effort.StreamTime(), streamTime(l, m, pairs, bench.TrialChunks, minMessages)
+	}
+	bytes := units.Bytes(2 * 125e6 * length.Seconds())
+	return bench.Cost{Bytes: bytes, Messages: int(bytes / bench.ChunkSize), Time: 2 * time}
 }
 
-// Run implements bench.Experiment.
-func (Paired) Run(_ context.Context, g bench.Group, p bench.Point, r *bench.Recorder) error {
-	if err := bench.CheckEven(g); err != nil {
-		return err
+// burstPeriod is one and a half times the last delivery, so that repetitions do not overlap.
+func burstPeriod(last units.Nanos) units.Nanos { return last + last/2 + units.Millisecond }
+
+// bursts measures one direction of one point: a trial that sets the period, then the repetitions.
+func bursts(x Role) {
+	msg := x.R.Bytes(x.P[names.FactorBytes])
+	for range 2 { // untimed each way, so that connection, congestion window and buffers exist and are touched
+		if x.Sends() {
+			x.Send(x.Peer(), msg)
+		}
+		x.Recv(x.Peer(), msg)
+		if !x.Sends() {
+			x.Send(x.Peer(), msg)
+		}
 	}
-	switch {
-	case p[names.FactorStream] == 0:
-		return BothDirections(g, p, r, func(x Role) error { return pair{x}.bursts() })
-	case p[names.FactorBytes] != 0:
-		return BothDirections(g, p, r, messages)
+	trial := []int64{0}
+	x.burst(x.Announce(bench.Start{Reps: 1}), msg, trial)
+	period := burstPeriod(x.MaxAtRoot(units.Nanos(trial[0])))
+	reps := min(max(int(x.R.Time(burstTime, burstTime/4)/period), minBursts), maxBursts)
+	s := x.Announce(bench.Start{Period: period, Reps: reps})
+	before := x.AllCounters()
+	at := x.R.Buffer(s.Reps)
+	x.burst(s, msg, at)
+	sent := at
+	if !x.Sends() {
+		sent = x.R.Buffer(len(at))
 	}
-	return BothDirections(g, p, r, stream)
+	if tcp := x.HandOver(sent, before); !x.Sends() {
+		x.addBursts(s, at, sent, x.Batch(names.PhaseBurst, nil, tcp))
+	}
+}
+
+// burst is the timed section: a sender waits for each start and stamps its send, a receiver stamps each delivery.
+// Stamps are relative to the repetition's planned start. It ends after s.Reps messages or the group's receive deadline.
+func (x Role) burst(s bench.Start, msg []byte, at []int64) {
+	peer := x.Peer()
+	for k := range at {
+		planned := s.At + units.Nanos(k)*s.Period
+		if x.Sends() {
+			x.WaitUntil(planned)
+			at[k] = x.Elapsed(planned)
+			x.Send(peer, msg)
+		} else {
+			at[k] = int64(x.RecvAt(peer, msg) - planned)
+		}
+	}
+}
+
+// addBursts records the bursts that were received at some times and sent at others. Both are relative to one planned
+// instant, each on its own clock. It takes that back with the offsets known so far; the difference of the two clocks is
+// corrected after the slot.
+func (x Role) addBursts(s bench.Start, at, sent []int64, b bench.Batch) {
+	n := len(at)
+	delivered, deliveredAt, started, startedAt := x.R.Buffer(n), x.R.Buffer(n), x.R.Buffer(n), x.R.Buffer(n)
+	common := x.R.Clocks.ToCommon(x.Rank(), s.At)
+	local := x.R.Clocks.ToLocal(x.Peer(), common)
+	for k := range at {
+		planned := int64(k) * int64(s.Period)
+		delivered[k] = at[k] - sent[k] + int64(s.At-local)
+		deliveredAt[k] = at[k] + int64(s.At) + planned
+		// When the sender really started, relative to the planned start in rank 0's time.
+		started[k] = sent[k] + int64(local-common)
+		startedAt[k] = sent[k] + int64(local) + planned
+	}
+	b.NS = delivered
+	x.R.AddOneWay(b, x.Peer(), x.Rank(), deliveredAt)
+	x.R.AddOneWay(x.Batch(names.PhaseBurstStart, started, nil), 0, x.Peer(), startedAt)
+}
+
+// messages measures one direction of one point: all senders send messages of one size back to back, each ending at the
+// end of a segment, from a common start to a common end. The receivers keep the completions after the ramp, when all
+// pairs are busy. Every pair counts the messages of the same window, as with streams.
+func messages(x Role) {
+	msg := agreeMessage(x)
+	seen := stream{Role: x, chunk: msg, trial: bench.TrialChunks, least: minMessages, most: maxMessages}.run()
+	if x.Sends() {
+		return
+	}
+	hi := int64(seen.At + seen.Period)
+	part := seen.between(hi-int64((1-bench.RampShare)*float64(seen.Period)), hi)
+	b := x.Batch(names.PhaseMessages, part.ns, seen.tcp)
+	b.Aux[names.AuxAveraged], b.Aux[names.AuxChunk] = float64(part.averaged), float64(len(msg))
+	if part.window > 0 {
+		b.Aux[names.AuxWindow], b.Aux[names.AuxWindowChunks] = float64(part.window), part.chunks
+	}
+	b.Flags, b.Loss = part.flags(), bearableLoss
+	x.R.Add(b)
+}
+
+// agreeMessage makes the buffer of a message: as many whole segments as are nearest to the point's size, because a last
+// segment that is not full would cost a fixed time of its own. The sender's segment size decides.
+func agreeMessage(x Role) []byte {
+	if x.Sends() {
+		size := bench.WholeSegments(x.P[names.FactorBytes], x.Counters(x.Peer()).MSS)
+		b := x.R.Bytes(size)
+		x.SendNumbers(x.Peer(), size)
+		return b
+	}
+	size := x.RecvNumbers(x.Peer(), 1)[0]
+	if size < 1 || size > largestMessage {
+		bench.Fail("messages: the sender announced %d bytes, want 1 to %d", size, largestMessage)
+	}
+	return x.R.Bytes(size)
+}
+
+// bytes measures one direction of one point: all senders send bytes as fast as they can from a common start, and the
+// receivers count what comes in a window that all share. The rate of all pairs together is the sum of their bytes over
+// its length, however they share the medium.
+func bytes(x Role) {
+	seen := bulk{x, max(1, int(x.P[names.FactorConnections]))}.run()
+	if x.Sends() {
+		return
+	}
+	b := x.Batch(names.PhaseStream, seen.perWrite(), seen.tcp)
+	b.Flags, b.Loss = seen.flags, bearableLoss
+	first, second := seen.halves()
+	b.Aux[names.AuxChunk], b.Aux[names.AuxWindow], b.Aux[names.AuxRamp] = float64(seen.write), float64(seen.window), float64(seen.ramp)
+	b.Aux[names.AuxWindowChunks], b.Aux[names.AuxAveraged] = (first+second)/float64(seen.write), seen.averaged()
+	b.Aux[names.AuxHalves] = second / max(1, first)
+	b.Aux[names.AuxCPUSend], b.Aux[names.AuxCPURecv] = float64(seen.sendCPU), float64(seen.recvCPU)
+	x.R.Add(b)
 }

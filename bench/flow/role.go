@@ -17,24 +17,21 @@ type Role struct {
 	To        []int // the receivers of that sender
 }
 
-// InPairs is a rank's place among pairs: direction 0 sends from even to odd ranks, direction 1 back.
-func InPairs(x bench.Team, direction int) Role {
-	from := x.G.Rank()&^1 | direction
+// inPairs is a rank's place among pairs: direction 0 sends from even to odd ranks, direction 1 back.
+func inPairs(x bench.Team, direction int) Role {
+	from := x.Rank()&^1 | direction
 	return Role{Team: x, Direction: direction, From: from, To: []int{from ^ 1}}
 }
 
 // BothDirections runs f for pairs in direction 0 and then in direction 1.
-func BothDirections(g bench.Group, p bench.Point, r *bench.Recorder, f func(Role) error) error {
+func BothDirections(x bench.Team, f func(Role)) {
 	for direction := range 2 {
-		if err := f(InPairs(bench.Team{G: g, R: r, P: p}, direction)); err != nil {
-			return err
-		}
+		f(inPairs(x, direction))
 	}
-	return nil
 }
 
 // Sends reports whether this rank is the sender.
-func (x Role) Sends() bool { return x.G.Rank() == x.From }
+func (x Role) Sends() bool { return x.Rank() == x.From }
 
 // Peer is the sender, or for the sender its first receiver.
 func (x Role) Peer() int { return x.peers()[0] }
@@ -50,60 +47,45 @@ func (x Role) peers() []int {
 // Batch is a line of this rank with its peer first: at a receiver, sender and receiver.
 func (x Role) Batch(phase string, ns []int64, tcp *dataset.TCP) bench.Batch {
 	return bench.Batch{
-		Phase: phase, Point: x.P, Ranks: []int{x.Peer(), x.G.Rank()}, NS: ns, TCP: tcp,
+		Phase: phase, Point: x.P, Ranks: []int{x.Peer(), x.Rank()}, NS: ns, TCP: tcp,
 		Aux: map[string]float64{names.AuxDirection: float64(x.Direction)},
 	}
 }
 
-// Counters reads those of every peer.
-func (x Role) Counters() ([]dataset.TCP, error) {
+// AllCounters reads those of every peer.
+func (x Role) AllCounters() []dataset.TCP {
 	var all []dataset.TCP
 	for _, peer := range x.peers() {
-		c, err := x.G.Counters(peer)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, c)
+		all = append(all, x.Counters(peer))
 	}
-	return all, nil
+	return all
 }
 
 // trip gives every rank the longest of the smallest round trips between senders and their peers.
-func (x Role) trip() (units.Nanos, error) {
-	c, err := x.G.Counters(x.Peer())
-	if err != nil {
-		return 0, err
-	}
-	t, err := x.Max(c.MinRTT * int64(units.Microsecond))
-	return units.Nanos(t), err
+func (x Role) trip() units.Nanos {
+	return units.Nanos(x.Max(x.Counters(x.Peer()).MinRTT * int64(units.Microsecond)))
 }
 
 // HandOver moves the sender's numbers and counters to each receiver, which returns them. before is by peer.
-func (x Role) HandOver(numbers []int64, before []dataset.TCP) (sent *dataset.TCP, err error) {
+func (x Role) HandOver(numbers []int64, before []dataset.TCP) (sent *dataset.TCP) {
 	b := x.R.Bytes(int64(8*len(numbers) + bench.CounterBytes))
 	counters := b[8*len(numbers):]
 	for i, peer := range x.peers() {
-		if sent, err = bench.CountersSince(x.G, peer, before[i]); err != nil {
-			return nil, err
-		}
+		sent = x.CountersSince(peer, before[i])
 		if x.Sends() {
 			bench.PutNumbers(b, numbers...)
 			bench.PutCounters(counters, sent)
-			if err := x.G.Send(peer, b); err != nil {
-				return nil, err
-			}
+			x.Send(peer, b)
 			continue
 		}
-		if err := x.G.Recv(peer, b); err != nil {
-			return nil, err
-		}
+		x.Recv(peer, b)
 		bench.GetNumbers(b, numbers)
 		own := *sent
 		bench.GetCounters(counters, sent) // keeps the congestion control and the buffers
 		sent.Retrans += own.Retrans
 		disturbed(sent, own)
 	}
-	return sent, nil
+	return sent
 }
 
 // disturbed takes over how the thread of one end was disturbed, where that is worse than at the other.
@@ -113,15 +95,13 @@ func disturbed(one *dataset.TCP, other dataset.TCP) {
 }
 
 // RecvSpan receives n messages of len(b) bytes from the sender. It returns the time from the first to the last.
-func (x Role) RecvSpan(n int, b []byte) (units.Nanos, error) {
+func (x Role) RecvSpan(n int, b []byte) units.Nanos {
 	var first units.Nanos
 	for i := range n {
-		if err := x.G.Recv(x.From, b); err != nil {
-			return 0, err
-		}
+		x.Recv(x.From, b)
 		if i == 0 {
-			first = x.G.Now()
+			first = x.Now()
 		}
 	}
-	return x.G.Now() - first, nil
+	return x.Now() - first
 }

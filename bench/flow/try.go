@@ -5,7 +5,7 @@ import (
 	"calib/internal/units"
 )
 
-// How one try of a Bulk is laid out.
+// How one try of a bulk is laid out.
 const (
 	// writeSize is the largest write [B]: the time per byte does not fall with larger ones (docs/MEASURING.md). It is
 	// whole pages, which a receiver copies two to three times as fast as what lies across them.
@@ -30,8 +30,8 @@ const (
 	clearTrips = 4
 )
 
-// BulkTime is how long a stream lasts on a path of ordinary speed, the ramp included.
-const BulkTime = bench.BulkWindow * 10 / 7
+// bulkTime is how long a stream lasts on a path of ordinary speed, the ramp included.
+const bulkTime = bench.BulkWindow * 10 / 7
 
 // schedule is what all ranks know of one try.
 type schedule struct {
@@ -57,8 +57,8 @@ func plan(perByte float64, trip units.Nanos, segment int64, try int) schedule {
 	return s
 }
 
-// BulkTimeOn is how long one direction of a Bulk is expected to take while n pairs have one each.
-func BulkTimeOn(path bench.Path, n int) units.Nanos {
+// bulkTimeOn is how long one direction of a bulk is expected to take while n pairs have one each.
+func bulkTimeOn(path bench.Path, n int) units.Nanos {
 	perByte := path.PerByte * path.Sharing(n)
 	s := plan(max(perByte, 0.01), 2*path.Latency, int64(bench.EthernetSegment), 0)
 	start := path.Start(2 * n)

@@ -7,16 +7,16 @@ import (
 	"calib/internal/units"
 )
 
-// MinLength is the length of a stream, at least.
-const MinLength = 10 * units.Millisecond
+// minLength is the length of a stream, at least.
+const minLength = 10 * units.Millisecond
 
-// Arrivals counts what arrives at the root. It cuts the steady part of the stream into MaxIntervals equal steps and
+// arrivals counts what arrives at the root. It cuts the steady part of the stream into MaxIntervals equal steps and
 // keeps what arrived in each, so that its size does not grow with the rate and the order in which the ranks are read
 // does not matter: stamps of different ranks need not ascend.
-type Arrivals struct {
-	Open     int         // senders that have not sent their last message
-	Got      []int64     // bytes by rank, of the root and the senders
-	FirstEnd units.Nanos // when the first sender's last message arrived
+type arrivals struct {
+	open     int         // senders that have not sent their last message
+	got      []int64     // bytes by rank, of the root and the senders
+	firstEnd units.Nanos // when the first sender's last message arrived
 
 	message, unit int64 // bytes of a sender's message, and of what is counted
 	total         int64
@@ -32,30 +32,30 @@ type progress struct {
 	bytes int64
 }
 
-// NewArrivals prepares for a stream of messages, each of message bytes, that are counted in units of unit bytes.
-func NewArrivals(s bench.Start, senders int, message, unit int64) *Arrivals {
-	t := &Arrivals{
-		Open: senders, Got: make([]int64, senders+1), message: message, unit: unit, steps: make([]progress, bench.MaxIntervals),
+// newArrivals prepares for a stream of messages, each of message bytes, that are counted in units of unit bytes.
+func newArrivals(s bench.Start, senders int, message, unit int64) *arrivals {
+	t := &arrivals{
+		open: senders, got: make([]int64, senders+1), message: message, unit: unit, steps: make([]progress, bench.MaxIntervals),
 	}
 	t.lo, t.hi = s.At+units.Nanos(bench.RampShare*float64(s.Period)), s.At+s.Period
 	t.step = max(1, (t.hi-t.lo)/bench.MaxIntervals)
 	return t
 }
 
-// Take adds what was read of one rank. It is part of the timed section.
-func (t *Arrivals) Take(from int, b []byte, at units.Nanos) {
-	t.Got[from] += int64(len(b))
+// take adds what was read of one rank. It is part of the timed section.
+func (t *arrivals) take(from int, b []byte, at units.Nanos) {
+	t.got[from] += int64(len(b))
 	t.total += int64(len(b))
 	if t.first.bytes == 0 {
 		t.first = progress{at, t.total}
 		t.last = t.first
 	}
 	t.last = progress{max(at, t.last.at), t.total}
-	if t.Got[from]%t.message == 0 && b[len(b)-1] == 1 {
-		if t.Open == len(t.Got)-1 {
-			t.FirstEnd = at
+	if t.got[from]%t.message == 0 && b[len(b)-1] == 1 {
+		if t.open == len(t.got)-1 {
+			t.firstEnd = at
 		}
-		t.Open--
+		t.open--
 	}
 	if at >= t.lo && at <= t.hi {
 		since := at - t.lo
@@ -65,17 +65,17 @@ func (t *Arrivals) Take(from int, b []byte, at units.Nanos) {
 	}
 }
 
-// Interval is the mean interval of a unit, over all of the stream.
-func (t *Arrivals) Interval() units.Nanos {
+// interval is the mean interval of a unit, over all of the stream.
+func (t *arrivals) interval() units.Nanos {
 	return units.Nanos(float64(t.last.at-t.first.at) * float64(t.unit) / float64(max(t.unit, t.last.bytes-t.first.bytes)))
 }
 
-// End is when the last message of all arrived.
-func (t *Arrivals) End() units.Nanos { return t.last.at }
+// end is when the last message of all arrived.
+func (t *arrivals) end() units.Nanos { return t.last.at }
 
-// Batch is a line of the steady part: the mean intervals of a unit from the last arrival in each step to that in the
+// batch is a line of the steady part: the mean intervals of a unit from the last arrival in each step to that in the
 // next, and how many units arrived from the first of these to the last. From end on not all senders sent any more.
-func (t *Arrivals) Batch(x Team, phase string, tcp *dataset.TCP, end units.Nanos) bench.Batch {
+func (t *arrivals) batch(x team, phase string, tcp *dataset.TCP, end units.Nanos) bench.Batch {
 	b := bench.Batch{Phase: phase, Point: x.P, Ranks: x.Ranks(), TCP: tcp, Aux: map[string]float64{}}
 	var first, last, window progress
 	for _, s := range t.steps {

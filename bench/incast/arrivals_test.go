@@ -17,7 +17,7 @@ func TestArrivalsOrder(t *testing.T) {
 	const base = -5 * units.Second // a clock may read anything
 	s := bench.Start{At: base, Period: 1000 * units.Microsecond}
 	fill := func(order []int) bench.Batch {
-		in := NewArrivals(s, 2, 10, 10)
+		in := newArrivals(s, 2, 10, 10)
 		msg := make([]byte, 10)
 		for _, i := range order {
 			rank := 1 + i%2
@@ -25,15 +25,15 @@ func TestArrivalsOrder(t *testing.T) {
 			if i >= 198 {
 				msg[9] = 1
 			}
-			in.Take(rank, msg, base+units.Nanos(i+1)*5500)
+			in.take(rank, msg, base+units.Nanos(i+1)*5500)
 		}
-		if in.Open != 0 || in.Interval() != 5500 {
-			t.Errorf("%d streams are open, a message every %v", in.Open, in.Interval())
+		if in.open != 0 || in.interval() != 5500 {
+			t.Errorf("%d streams are open, a message every %v", in.open, in.interval())
 		}
 		n := benchtest.Net(benchtest.Spec(3))
 		var b bench.Batch
 		if err := n.Run([]int{0}, func(_ int, g *sim.Group) error {
-			b = in.Batch(Team{Team: bench.Team{G: g}}, "", nil, in.FirstEnd)
+			b = in.batch(team{Team: bench.Team{Group: g}}, "", nil, in.firstEnd)
 			return nil
 		}); err != nil {
 			t.Fatal(err)

@@ -30,9 +30,28 @@ const (
 	reportBytes = 16
 )
 
+// arrivalBytes is the size of one.
+const arrivalBytes = 8 + 8 + 4 + 4
+
+// arrival is a datagram at the root.
+type arrival struct {
+	at     units.Nanos // on the root's clock
+	sent   units.Nanos // on the sender's
+	from   uint32      // rank
+	number uint32      // within the sender's share
+}
+
+// readArrival is what a datagram of at least minDatagram bytes says of itself.
+func readArrival(at units.Nanos, b []byte) arrival {
+	return arrival{
+		at: at, sent: units.Nanos(bench.GetNumber(b[atSendTime:])),
+		from: binary.LittleEndian.Uint32(b[atSender:]), number: binary.LittleEndian.Uint32(b[atSequence:]),
+	}
+}
+
 // bursts is one rank's part in the bursts of one point.
 type bursts struct {
-	Team
+	team
 	msg, received, report []byte
 	tag                   int64
 	quiet                 units.Nanos // without an arrival, after which the root takes a burst to have ended
@@ -76,9 +95,9 @@ func (b *burst) gap() units.Nanos {
 	return units.Nanos(b.took / minBurst)
 }
 
-func newBursts(x Team) *bursts {
+func newBursts(x team) *bursts {
 	f := &bursts{
-		Team: x, msg: x.R.Payload(x.P[names.FactorBytes]), received: make([]byte, maxDatagram),
+		team: x, msg: x.R.Payload(x.P[names.FactorBytes]), received: make([]byte, maxDatagram),
 		report: make([]byte, reportBytes), tag: datagramTag(x), quiet: maxQuiet/4 + 2*x.R.Clocks.MaxRTT(),
 	}
 	if x.Root() {
@@ -91,32 +110,25 @@ func newBursts(x Team) *bursts {
 
 // run measures the point: a trial by one sender, which tells how long the burst will take, the repetitions, and, where
 // one lost datagrams, the full port.
-func (x *bursts) run() error {
-	if err := x.once(0, bench.Start{}, x.alone); err != nil {
-		return err
-	}
+func (x *bursts) run() {
+	x.once(0, bench.Start{}, x.alone)
 	gap := x.seen.gap()
 	reps, estimate := x.planned(gap)
-	s, err := x.Announce(bench.Start{Reps: reps})
-	if err != nil {
-		return err
-	}
+	s := x.Announce(bench.Start{Reps: reps})
 	if s.Reps == 0 {
-		x.Skip(estimate)
-		return nil
+		x.skip(estimate)
+		return
 	}
 	x.quiet = min(max(quietGaps*gap, minQuiet), maxQuiet) + 2*x.R.Clocks.MaxRTT()
 	lost := false
 	for i := range s.Reps {
-		if err := x.once(i+1, bench.Start{}, x.share); err != nil {
-			return err
-		}
+		x.once(i+1, bench.Start{}, x.share)
 		if x.Root() {
 			x.add()
 			lost = lost || x.seen.lost()
 		}
 	}
-	return x.full(s.Reps+1, gap, lost)
+	x.full(s.Reps+1, gap, lost)
 }
 
 // planned decides from a single sender's gap how often the burst fits into the budget, and says how long one lasts at
@@ -138,32 +150,27 @@ type sending struct {
 
 // once runs one announced burst, of which each sender sends its part. The senders report when the root asks them to,
 // which it does when nothing more arrives, so that no report meets a full buffer.
-func (x *bursts) once(number int, s bench.Start, part func(bench.Start) sending) error {
-	s, err := x.Announce(s)
-	if err != nil {
-		return err
-	}
+func (x *bursts) once(number int, s bench.Start, part func(bench.Start) sending) {
+	s = x.Announce(s)
 	tag := x.tag + int64(number)
 	if !x.Root() {
-		return x.send(s.At, tag, part(s))
+		x.send(s.At, tag, part(s))
+		return
 	}
 	x.seen = burst{came: x.seen.came[:0]}
 	before := x.dropped
-	if err := x.count(s, tag); err != nil {
-		return err
-	}
-	err = x.RecvAll(x.report, func(int) {
+	x.count(s, tag)
+	x.RecvAll(x.report, func(int) {
 		x.seen.sent += bench.GetNumber(x.report)
 		x.seen.took = max(x.seen.took, bench.GetNumber(x.report[8:]))
 	})
 	x.seen.dropped = x.dropped - before
 	slices.SortStableFunc(x.seen.came, func(a, b arrival) int { return cmp.Compare(a.at, b.at) })
-	return err
 }
 
 // alone is the trial: the first sender sends it, as fast as it can.
 func (x *bursts) alone(bench.Start) sending {
-	if x.G.Rank() == 1 {
+	if x.Rank() == 1 {
 		return sending{datagrams: minBurst}
 	}
 	return sending{}
@@ -171,7 +178,7 @@ func (x *bursts) alone(bench.Start) sending {
 
 // share is this rank's part of a burst: its k datagrams are shared as evenly as they can be.
 func (x *bursts) share(bench.Start) sending {
-	rank, n, k := int64(x.G.Rank()), x.P[names.FactorSenders], x.P[names.FactorPackets]
+	rank, n, k := int64(x.Rank()), x.P[names.FactorSenders], x.P[names.FactorPackets]
 	if rank <= k%n {
 		return sending{datagrams: k/n + 1}
 	}
@@ -179,50 +186,39 @@ func (x *bursts) share(bench.Start) sending {
 }
 
 // send is a sender's part.
-func (x *bursts) send(at units.Nanos, tag int64, part sending) error {
+func (x *bursts) send(at units.Nanos, tag int64, part sending) {
 	msg := x.msg
 	bench.PutNumbers(msg, tag)
-	binary.LittleEndian.PutUint32(msg[atSender:], uint32(x.G.Rank()))
+	binary.LittleEndian.PutUint32(msg[atSender:], uint32(x.Rank()))
 	at += part.after
-	if err := x.G.WaitUntil(at); err != nil {
-		return err
-	}
-	begun := x.G.Now()
+	x.WaitUntil(at)
+	begun := x.Now()
 	for i := range part.datagrams {
-		now := x.G.Now()
+		now := x.Now()
 		if due := at + units.Nanos(i)*part.every; now < due {
-			if err := x.G.WaitUntil(due); err != nil {
-				return err
-			}
-			now = x.G.Now()
+			x.WaitUntil(due)
+			now = x.Now()
 		}
 		binary.LittleEndian.PutUint32(msg[atSequence:], uint32(i))
 		bench.PutNumbers(msg[atSendTime:], int64(now))
-		if err := x.G.SendDatagram(0, msg); err != nil {
-			return err
-		}
+		x.SendDatagram(0, msg)
 	}
-	bench.PutNumbers(x.report, part.datagrams, bench.Elapsed(x.G, begun))
-	if err := x.G.Recv(0, x.Signal); err != nil {
-		return err
-	}
-	return x.G.Send(0, x.report)
+	bench.PutNumbers(x.report, part.datagrams, x.Elapsed(begun))
+	x.Recv(0, x.signal)
+	x.Send(0, x.report)
 }
 
 // count is the root's part: it stamps arrivals until nothing has arrived for the quiet time, asks the senders for their
 // reports, and goes on until it has been quiet once more after those were there. It ends with the reports or, where one
 // is missing, when the burst is long overdue: receiving that report is then bounded by the group's deadline.
-func (x *bursts) count(s bench.Start, tag int64) error {
+func (x *bursts) count(s bench.Start, tag int64) {
 	seen := &x.seen
-	overdue := s.At + arrivalFactor*MaxTime + graceTime
+	overdue := s.At + arrivalFactor*maxTime + graceTime
 	asked, settled, reported := false, false, 1
 	for until := s.At + x.quiet; ; {
-		d, err := x.G.RecvDatagram(x.received, until)
-		if err != nil {
-			return err
-		}
+		d := x.RecvDatagram(x.received, until)
 		x.dropped = max(x.dropped, d.Dropped)
-		until = x.G.Now() + x.quiet
+		until = x.Now() + x.quiet
 		switch {
 		case d.Got:
 			if d.Bytes >= minDatagram && bench.GetNumber(x.received) == tag && len(seen.came) < cap(seen.came) {
@@ -231,32 +227,19 @@ func (x *bursts) count(s bench.Start, tag int64) error {
 			continue
 		case !asked:
 			asked = true
-			if err := x.SendAll(x.Signal); err != nil {
-				return err
-			}
+			x.SendAll(x.signal)
 			continue
 		case settled:
-			return nil
+			return
 		}
-		if reported, err = x.reports(reported); err != nil {
-			return err
+		for reported < x.Size() && x.Pending(reported) >= reportBytes {
+			reported++
 		}
-		settled = reported == x.G.Size()
+		settled = reported == x.Size()
 		if !settled && until > overdue {
-			return nil
+			return
 		}
 	}
-}
-
-// reports returns the first rank, from next on, whose report is not there yet.
-func (x *bursts) reports(next int) (int, error) {
-	for ; next < x.G.Size(); next++ {
-		n, err := x.G.Pending(next)
-		if err != nil || n < reportBytes {
-			return next, err
-		}
-	}
-	return next, nil
 }
 
 // add records one repetition.

@@ -1,7 +1,6 @@
 package incast
 
 import (
-	"context"
 	"fmt"
 	"hash/fnv"
 	"slices"
@@ -22,7 +21,24 @@ import (
 // "probe": all but one of the senders stream over TCP, whose congestion control fills the port's buffer until it
 // overflows, and the last sends small datagrams with their time of sending. Their delay beyond that on an idle network
 // is the buffer's contents, served at the rate at which the stream arrives.
-type Flood struct{}
+var Flood = bench.New(bench.Procedure{
+	ID: names.Flood, Clocks: true, Stamps: true, // a burst has a common start, a probe a one-way time
+	Points: floodPoints,
+	Factors: bench.Ranges{
+		names.FactorBytes: {Least: 0, Most: maxDatagram}, names.FactorPackets: {Least: 0, Most: maxBurst},
+		names.FactorSenders: bench.TeamSize, names.FactorProbe: bench.Flag,
+	},
+	Size:  teamSize,
+	Needs: floodCost,
+	Run: func(x bench.Team) {
+		bench.Check(x.OpenDatagrams(openTime))
+		if x.P[names.FactorProbe] != 0 {
+			probe(newTeam(x))
+		} else {
+			newBursts(newTeam(x)).run()
+		}
+	},
+})
 
 const (
 	minBurst  = 16    // datagrams of the shortest burst, and of the trial
@@ -42,22 +58,9 @@ const (
 // those that did, the fit uses all. A smaller size has the bursts of every other length.
 var floodSizes = []units.Bytes{64, 250, 500, 1000}
 
-// Name implements bench.Experiment.
-func (Flood) Name() string { return names.Flood }
-
-// Synchronised implements bench.Synchronised: a burst has a common start, a probe a one-way time.
-func (Flood) Synchronised() {}
-
-// Stamped implements bench.Stamped.
-func (Flood) Stamped() {}
-
-// Design implements bench.Experiment: bursts of 16·2^i datagrams of the largest size and 16·4^i of the others, or
-// 16·4^i and 16·16^i where the effort is below a half, from all other hosts and, where those are four or more, from
-// half of them; and the probe.
-func (Flood) Design(l bench.Limits) []bench.Point {
-	if l.Hosts < 2 {
-		return nil
-	}
+// floodPoints are bursts of 16·2^i datagrams of the largest size and 16·4^i of the others, or 16·4^i and 16·16^i where
+// the effort is below a half, from all other hosts and, where those are four or more, from half of them; and the probe.
+func floodPoints(l bench.Limits) []bench.Point {
 	most, factor := l.Hosts-1, 2
 	senders := []int{most}
 	switch {
@@ -87,38 +90,24 @@ func (Flood) Design(l bench.Limits) []bench.Point {
 	return out
 }
 
-// Ranges implements bench.Experiment.
-func (Flood) Ranges() bench.Ranges {
-	return bench.Ranges{
-		names.FactorBytes: {Least: 0, Most: maxDatagram}, names.FactorPackets: {Least: 0, Most: maxBurst},
-		names.FactorSenders: bench.TeamSize, names.FactorProbe: bench.Flag,
-	}
-}
-
-// Teams implements bench.Experiment: the root and its senders, alone on the network.
-func (Flood) Teams(_ bench.Limits, p bench.Point) []bench.Step {
-	return bench.FirstHosts(int(p[names.FactorSenders]) + 1)
-}
-
-// Cost implements bench.Experiment.
-func (Flood) Cost(l bench.Limits, p bench.Point) bench.Cost {
+func floodCost(l bench.Limits, p bench.Point) bench.Cost {
+	path, n := l.OnPath(), p[names.FactorSenders]
 	if p[names.FactorProbe] != 0 {
-		senders := units.Bytes(p[names.FactorSenders])
+		senders := units.Bytes(n)
 		trials := 2 * bench.TrialChunks * senders * largestSegment
 		load, probes := loadBytes(l.Effort)*3/2, 2*maxProbes
 		return bench.Cost{
 			Bytes:    trials + load + largestSegment*senders + units.Bytes(probes*probeBytes),
 			Messages: int(load/(senders-1)/bench.ChunkSize)*3/2 + 2*bench.TrialChunks + probes,
-			Time: 3*l.OnPath().Start(int(senders)+1) + 2*l.Effort.Time(loadTime, loadTime/5) +
-				3*l.OnPath().Message(int64(2*bench.TrialChunks*senders*bench.ChunkSize), 1), // the trials, and what a full port has left to send
+			Time: 3*path.Start(teamSize(p)) + 2*l.Effort.Time(loadTime, loadTime/5) +
+				3*path.Message(int64(2*bench.TrialChunks*senders*bench.ChunkSize), 1), // the trials, and what a full port has left to send
 		}
 	}
-	n := minBurst + p[names.FactorPackets]*int64(maxReps(l.Effort))
-	path, ranks := l.OnPath(), int(p[names.FactorSenders])+1
+	sent := minBurst + p[names.FactorPackets]*int64(maxReps(l.Effort))
 	burst := min(path.Message(p[names.FactorPackets]*p[names.FactorBytes], 1), arrivalFactor*burstTime)
 	return bench.Cost{
-		Bytes: units.Bytes(n * p[names.FactorBytes]), Messages: int(n),
-		Time: units.Nanos(maxReps(l.Effort)+2) * (path.Start(ranks) + burst + maxQuiet/4),
+		Bytes: units.Bytes(sent * p[names.FactorBytes]), Messages: int(sent),
+		Time: units.Nanos(maxReps(l.Effort)+2) * (path.Start(teamSize(p)) + burst + maxQuiet/4),
 	}
 }
 
@@ -128,24 +117,9 @@ func maxReps(e bench.Effort) int { return e.Reps(burstReps, 1) }
 // openTime is how long datagrams may take to be opened.
 const openTime = 10 * units.Second
 
-// Run implements bench.Experiment.
-func (Flood) Run(_ context.Context, g bench.Group, p bench.Point, r *bench.Recorder) error {
-	x, err := NewTeam(g, p, r)
-	if err != nil {
-		return err
-	}
-	if err := g.OpenDatagrams(openTime); err != nil {
-		return err
-	}
-	if p[names.FactorProbe] != 0 {
-		return probe(x)
-	}
-	return newBursts(x).run()
-}
-
 // datagramTag names the datagrams of one point of one slot, and with a number added one burst of them, so that a late
 // one of another is not taken for one of its own.
-func datagramTag(x Team) int64 {
+func datagramTag(x team) int64 {
 	h := fnv.New64a()
 	fmt.Fprintf(h, "%d %d %s", x.R.Task.Round, x.R.Task.Slot, x.P.Key())
 	return int64(h.Sum64())

@@ -23,18 +23,18 @@ func burstArrivals(s *netspec.Spec, k, senders, m int) int {
 	for i := range k {
 		at = append(at, float64(i/senders+1)*s.Service(s.Host, m))
 	}
-	return len(benchtest.Queue(s, s.Medium, at, m, s.Buffer))
+	return len(queue(s, s.Medium, at, m, s.Buffer))
 }
 
 // Of a burst as many arrive as the port's buffer takes and as leave it meanwhile: eq. 4.
 func TestFloodArrivals(t *testing.T) {
 	for _, c := range []struct{ buffer, senders int }{{100, 2}, {100, 4}, {33, 3}, {0, 3}} {
-		s := benchtest.IncastSpec(c.senders + 1)
+		s := incastSpec(c.senders + 1)
 		s.Buffer = c.buffer
 		for _, k := range []int{16, 64, 128, 512, 2048} {
 			for _, m := range []int{64, 1000} {
 				p := bench.Point{names.FactorBytes: int64(m), names.FactorPackets: int64(k), names.FactorSenders: int64(c.senders)}
-				lines := benchtest.IncastLines(t, Flood{}, sim.New(s, sim.Options{}), p, 1, names.PhaseFlood, nil)
+				lines := incastLines(t, Flood, sim.New(s, sim.Options{}), p, 1, names.PhaseFlood, nil)
 				if len(lines) < 1 || len(lines) > burstReps {
 					t.Fatalf("buffer %d, %v: %d lines", c.buffer, p, len(lines))
 				}
@@ -79,10 +79,10 @@ func checkFloodLine(t *testing.T, line dataset.Sample, service float64) {
 
 // What the root's own socket has no room for is not taken for a loss of the network.
 func TestFloodCountsOwnDrops(t *testing.T) {
-	s := benchtest.IncastSpec(3)
+	s := incastSpec(3)
 	n := sim.New(s, sim.Options{DatagramBuffer: 1, Cost: sim.Cost{Recv: 500 * units.Microsecond}})
 	p := bench.Point{names.FactorBytes: 64, names.FactorPackets: 64, names.FactorSenders: 2}
-	for _, line := range benchtest.IncastLines(t, Flood{}, n, p, 1, names.PhaseFlood, nil) {
+	for _, line := range incastLines(t, Flood, n, p, 1, names.PhaseFlood, nil) {
 		if a := line.Aux; a[names.AuxDropped] <= 0 || a[names.AuxReceived]+a[names.AuxDropped] != 64 {
 			t.Errorf("%+v", a)
 		}
@@ -110,8 +110,8 @@ func (g *straggling) SendDatagram(to int, b []byte) error {
 
 func TestFloodIgnoresStragglers(t *testing.T) {
 	p := bench.Point{names.FactorBytes: 100, names.FactorPackets: 40, names.FactorSenders: 3}
-	n := sim.New(benchtest.IncastSpec(4), sim.Options{})
-	lines := benchtest.IncastLines(t, Flood{}, n, p, 1, names.PhaseFlood, func(g bench.Group) bench.Group { return &straggling{Group: g} })
+	n := sim.New(incastSpec(4), sim.Options{})
+	lines := incastLines(t, Flood, n, p, 1, names.PhaseFlood, func(g bench.Group) bench.Group { return &straggling{Group: g} })
 	for _, line := range lines {
 		if line.Aux[names.AuxReceived] != 40 || len(lines) != burstReps {
 			t.Errorf("%d lines: %+v", len(lines), line.Aux)
@@ -126,7 +126,7 @@ func (losing) SendDatagram(int, []byte) error { return nil }
 
 func TestFloodWithoutArrivals(t *testing.T) {
 	p := bench.Point{names.FactorBytes: 100, names.FactorPackets: 40, names.FactorSenders: 3}
-	lines := benchtest.IncastLines(t, Flood{}, benchtest.Net(benchtest.IncastSpec(4)), p, 1, names.PhaseFlood, func(g bench.Group) bench.Group { return losing{g} })
+	lines := incastLines(t, Flood, benchtest.Net(incastSpec(4)), p, 1, names.PhaseFlood, func(g bench.Group) bench.Group { return losing{g} })
 	for _, line := range lines {
 		if !line.Has(dataset.FlagTimeout) || !slices.Equal(line.NS, []int64{0}) || line.Aux[names.AuxReceived] != 0 {
 			t.Errorf("%+v", line)
@@ -134,7 +134,7 @@ func TestFloodWithoutArrivals(t *testing.T) {
 	}
 	p = bench.Point{names.FactorProbe: 1, names.FactorSenders: 3}
 	for _, phase := range []string{names.PhaseProbe, names.PhaseProbeIdle} {
-		lines := benchtest.IncastLines(t, Flood{}, benchtest.Net(benchtest.IncastSpec(4)), p, 0.2, phase, func(g bench.Group) bench.Group { return losing{g} })
+		lines := incastLines(t, Flood, benchtest.Net(incastSpec(4)), p, 0.2, phase, func(g bench.Group) bench.Group { return losing{g} })
 		if len(lines) != 1 || !lines[0].Has(dataset.FlagTimeout) || lines[0].Aux[names.AuxReceived] != 0 || lines[0].Aux[names.AuxSent] < 5 {
 			t.Errorf("%s: %+v", phase, lines)
 		}
@@ -143,12 +143,12 @@ func TestFloodWithoutArrivals(t *testing.T) {
 
 // A burst beyond the budget is not sent.
 func TestFloodIsSkipped(t *testing.T) {
-	s := benchtest.IncastSpec(3)
+	s := incastSpec(3)
 	s.Medium = netspec.Block{A: 2e-3, B: 2e-6}
 	sent := 0
 	count := func(g bench.Group) bench.Group { return &counting{g, &sent} }
 	n := sim.New(s, sim.Options{})
-	lines := benchtest.IncastLines(t, Flood{}, n, bench.Point{names.FactorBytes: 1000, names.FactorPackets: 16384, names.FactorSenders: 2}, 1, names.PhaseSkipped, count)
+	lines := incastLines(t, Flood, n, bench.Point{names.FactorBytes: 1000, names.FactorPackets: 16384, names.FactorSenders: 2}, 1, names.PhaseSkipped, count)
 	if len(lines) != 1 || math.Abs(float64(lines[0].NS[0])/(16384*2e6)-1) > 0.01 || sent != minBurst {
 		t.Errorf("%+v after %d datagrams", lines, sent)
 	}
@@ -167,7 +167,7 @@ func (g *counting) SendDatagram(to int, b []byte) error {
 // The probe waits behind what is in the port: the streams' windows where they fit into its buffer, the buffer where
 // they do not.
 func TestFloodProbe(t *testing.T) {
-	s := benchtest.IncastSpec(4)
+	s := incastSpec(4)
 	s.Host = netspec.Block{A: 2 * benchtest.US, B: 0.003 * benchtest.US}
 	s.Medium = netspec.Block{A: 20 * benchtest.US, B: 0.1 * benchtest.US}
 	service := s.Service(s.Medium, 1000) * 1e9
@@ -186,7 +186,7 @@ func TestFloodProbe(t *testing.T) {
 		p := bench.Point{names.FactorProbe: 1, names.FactorSenders: 3}
 		var late [2]float64
 		for i, phase := range []string{names.PhaseProbeIdle, names.PhaseProbe} {
-			line := benchtest.IncastLines(t, Flood{}, n, p, 0.5, phase, nil)[0]
+			line := incastLines(t, Flood, n, p, 0.5, phase, nil)[0]
 			if len(line.NS) < 20 || !slices.Equal(line.Ranks, []int{3, 0}) || line.Aux[names.AuxReceived] != float64(len(line.NS)) ||
 				line.Aux[names.AuxSent] < line.Aux[names.AuxReceived] {
 				t.Fatalf("%s: %+v", c.name, line)
@@ -205,7 +205,7 @@ func TestFloodProbe(t *testing.T) {
 		if got := (late[1] - late[0]) / service; math.Abs(got-c.want) > c.within*c.want {
 			t.Errorf("%s: the probe waits for %.1f segments, want %g", c.name, got, c.want)
 		}
-		drain := benchtest.IncastLines(t, Flood{}, n, p, 0.5, names.PhaseProbeDrain, nil)[0]
+		drain := incastLines(t, Flood, n, p, 0.5, names.PhaseProbeDrain, nil)[0]
 		if got := drain.Aux[names.AuxWindow] / drain.Aux[names.AuxWindowMessages]; drain.Aux[names.AuxSegment] != 1000 || math.Abs(got/service-1) > 0.02 {
 			t.Errorf("%s: a segment leaves every %g ns, want %g (%+v)", c.name, got, service, drain.Aux)
 		}
@@ -244,7 +244,7 @@ func TestFloodProbeCongestion(t *testing.T) {
 			}
 			return &alike{g, c.others, &asked}
 		}
-		benchtest.IncastLines(t, Flood{}, benchtest.Net(benchtest.IncastSpec(4)), bench.Point{names.FactorProbe: 1, names.FactorSenders: 3}, 0.1, names.PhaseProbe, wrap)
+		incastLines(t, Flood, benchtest.Net(incastSpec(4)), bench.Point{names.FactorProbe: 1, names.FactorSenders: 3}, 0.1, names.PhaseProbe, wrap)
 		if !slices.Equal(asked, []string{c.want, ""}) {
 			t.Errorf("%s and %s: asked for %q, want %s and then none", c.first, c.others, asked, c.want)
 		}
@@ -253,7 +253,7 @@ func TestFloodProbeCongestion(t *testing.T) {
 
 func TestFloodDesign(t *testing.T) {
 	count := func(l bench.Limits) (bursts, probes, most int) {
-		for _, p := range (Flood{}).Design(l) {
+		for _, p := range Flood.Design(l) {
 			if p[names.FactorProbe] != 0 {
 				probes++
 				continue

@@ -37,26 +37,20 @@ const (
 // datagram says when it was sent. A datagram beside a lost one was let into a port that was full. Between its arrival
 // at the port and its own departure exactly those left the port that it held then, itself included; the root counts
 // them. It needs no rate of arrival to be known, nor to be steady.
-func (x *bursts) full(number int, gap units.Nanos, lost bool) error {
+func (x *bursts) full(number int, gap units.Nanos, lost bool) {
 	var full bench.Start
 	if x.Root() && lost {
 		full = x.overload()
 	}
-	full, err := x.Announce(full)
-	if err != nil || full.Reps == 0 {
-		return err
+	if full = x.Announce(full); full.Reps == 0 {
+		return
 	}
-	if err := x.once(number, bench.Start{Period: max(idleGap, 2*gap)}, x.turn); err != nil {
-		return err
-	}
-	empty := x.seen.empty(x.G.Size())
-	if err := x.once(number+1, full, x.paced); err != nil {
-		return err
-	}
+	x.once(number, bench.Start{Period: max(idleGap, 2*gap)}, x.turn)
+	empty := x.seen.empty(x.Size())
+	x.once(number+1, full, x.paced)
 	if x.Root() {
 		x.addFull(empty, full.Reps)
 	}
-	return nil
 }
 
 // overload is how a sender keeps the port full: an interval, and how many datagrams.
@@ -78,13 +72,13 @@ func (x *bursts) overload() bench.Start {
 
 // turn is a sender's part of the datagrams on the idle network.
 func (x *bursts) turn(s bench.Start) sending {
-	return sending{datagrams: idleDatagrams, after: units.Nanos(x.G.Rank()-1) * idleDatagrams * s.Period, every: s.Period}
+	return sending{datagrams: idleDatagrams, after: units.Nanos(x.Rank()-1) * idleDatagrams * s.Period, every: s.Period}
 }
 
 // paced is a sender's part of what keeps the port full. The senders' intervals differ a little, so that no sender
 // always finds the place that the port has just given free.
 func (x *bursts) paced(s bench.Start) sending {
-	before, senders := units.Nanos(x.G.Rank()-1), units.Nanos(x.P[names.FactorSenders])
+	before, senders := units.Nanos(x.Rank()-1), units.Nanos(x.P[names.FactorSenders])
 	return sending{datagrams: int64(s.Reps), after: s.Period * before / senders, every: s.Period + s.Period*before/(paceSteps*senders)}
 }
 

@@ -1,8 +1,6 @@
 package incast
 
 import (
-	"context"
-	"fmt"
 	"math"
 	"time"
 
@@ -21,7 +19,36 @@ import (
 // With "stream", the senders send messages of m bytes, a segment each, back to back: the intervals of their arrivals
 // are the receive gap g_r(m), the time that the port or the root needs for a packet, as long as together they send
 // faster.
-type Gather struct{}
+var Gather = bench.New(bench.Procedure{
+	ID: names.Gather, Clocks: true, Stamps: true, // senders start together, each by its own clock
+	Points: gatherPoints,
+	Factors: bench.Ranges{
+		names.FactorBytes: bench.Sizes, names.FactorSenders: bench.TeamSize, names.FactorWindow: {Least: 0, Most: bench.MaxHosts},
+		names.FactorStream: bench.Flag,
+	},
+	Size: teamSize,
+	Needs: func(l bench.Limits, p bench.Point) bench.Cost {
+		senders, bytes := p[names.FactorSenders], p[names.FactorBytes]
+		if p[names.FactorStream] != 0 {
+			n := trials*trialMessages + 2*maxMessages(l.Effort)
+			credits := int(senders) * n / minStep
+			return bench.Cost{
+				Bytes: units.Bytes(int64(n)*senders*bytes + int64(credits)), Messages: n + credits,
+				Time: streamTime(l.OnPath(), l.Effort, int(senders), bytes),
+			}
+		}
+		n := 2 + maxGathers(l.Effort, p)
+		return bench.Cost{Bytes: units.Bytes(int64(n) * senders * bytes), Messages: 2 * n, Time: gatherTime(l, p)}
+	},
+	Run: func(x bench.Team) {
+		y := gatherer{newTeam(x)}
+		if x.P[names.FactorStream] != 0 {
+			y.stream()
+		} else {
+			y.gathers(2 * max(1, int(x.Counters(y.connection()).MSS)))
+		}
+	},
+})
 
 const (
 	// maxSenders bounds the distinct numbers of senders of a design, maxWindows those of w; above, they grow
@@ -40,21 +67,9 @@ var (
 	gatherSizesQuick = []units.Bytes{1, 4 * units.KiB, 64 * units.KiB, units.MiB}
 )
 
-// Name implements bench.Experiment.
-func (Gather) Name() string { return names.Gather }
-
-// Synchronised implements bench.Synchronised: senders start together, each by its own clock.
-func (Gather) Synchronised() {}
-
-// Stamped implements bench.Stamped.
-func (Gather) Stamped() {}
-
-// Design implements bench.Experiment: every size for each number of senders, with every window for the most and for
-// three; and streams from all.
-func (Gather) Design(l bench.Limits) []bench.Point {
-	if l.Hosts < 2 {
-		return nil
-	}
+// gatherPoints are every size for each number of senders, with every window for the most and for three; and streams
+// from all.
+func gatherPoints(l bench.Limits) []bench.Point {
 	most := l.Hosts - 1
 	own := bench.Thinned(l, gatherSizes, gatherSizesQuick)
 	var out []bench.Point
@@ -91,66 +106,21 @@ func upTo(most, count int) []int {
 	return out
 }
 
-// Ranges implements bench.Experiment.
-func (Gather) Ranges() bench.Ranges {
-	return bench.Ranges{
-		names.FactorBytes: bench.Sizes, names.FactorSenders: bench.TeamSize, names.FactorWindow: {Least: 0, Most: bench.MaxHosts},
-		names.FactorStream: bench.Flag,
-	}
-}
-
-// Teams implements bench.Experiment: the root and its senders, alone on the network.
-func (Gather) Teams(_ bench.Limits, p bench.Point) []bench.Step {
-	return bench.FirstHosts(int(p[names.FactorSenders]) + 1)
-}
-
-// Cost implements bench.Experiment.
-func (Gather) Cost(l bench.Limits, p bench.Point) bench.Cost {
-	senders, bytes := p[names.FactorSenders], p[names.FactorBytes]
-	if p[names.FactorStream] != 0 {
-		n := trials*trialMessages + 2*maxMessages(l.Effort)
-		credits := int(senders) * n / minStep
-		return bench.Cost{
-			Bytes: units.Bytes(int64(n)*senders*bytes + int64(credits)), Messages: n + credits,
-			Time: streamTime(l.OnPath(), l.Effort, int(senders), bytes),
-		}
-	}
-	n := 2 + maxGathers(l.Effort, p)
-	return bench.Cost{Bytes: units.Bytes(int64(n) * senders * bytes), Messages: 2 * n, Time: gatherTime(l, p)}
-}
-
 // gatherTime is how long a batch of gathers is expected to take.
 func gatherTime(l bench.Limits, p bench.Point) units.Nanos {
 	path, senders, bytes := l.OnPath(), p[names.FactorSenders], p[names.FactorBytes]
 	start := path.Start(int(senders) + 1)
 	whole := path.Message(senders*bytes, 1)
 	total := 2*start + path.Message(senders*min(bytes, int64(shortBytes)), 1)
-	if whole > TimeLimit(l.Effort, longest) {
+	if whole > timeLimit(l.Effort, longest) {
 		return total
 	}
 	n := max(1, min(maxGathers(l.Effort, p), int(l.Effort.Time(batchTime, 0)/max(whole, 1))))
 	return total + units.Nanos(n+1)*(start+whole)
 }
 
-// Run implements bench.Experiment.
-func (Gather) Run(_ context.Context, g bench.Group, p bench.Point, r *bench.Recorder) error {
-	team, err := NewTeam(g, p, r)
-	if err != nil {
-		return err
-	}
-	x := gatherer{team}
-	if p[names.FactorStream] != 0 {
-		return x.stream()
-	}
-	c, err := g.Counters(x.Connection())
-	if err != nil {
-		return err
-	}
-	return x.gathers(2 * max(1, int(c.MSS)))
-}
-
 // gatherer is one rank at one point.
-type gatherer struct{ Team }
+type gatherer struct{ team }
 
 const (
 	reps    = 20
@@ -172,119 +142,216 @@ func maxGathers(e bench.Effort, p bench.Point) int {
 
 // gathers measures one point: a short gather that tells how long one takes, a whole one that opens the windows, and the
 // repetitions. The next is announced when the root has all of the one before, so that they do not overlap.
-func (x gatherer) gathers(rest int) error {
-	buf := make([]byte, ReadBytes)
-	if !x.Root() {
-		buf = x.R.Payload(x.P[names.FactorBytes])
-	}
+func (x gatherer) gathers(rest int) {
 	whole := x.P[names.FactorBytes]
-	short := min(whole, int64(shortBytes))
-	trial, err := x.gather(short, buf, rest)
-	if err != nil {
-		return err
+	buf := make([]byte, readBytes)
+	if !x.Root() {
+		buf = x.R.Payload(whole)
 	}
+	short := min(whole, int64(shortBytes))
+	trial := x.gather(short, buf, rest)
 	estimate := units.Nanos(float64(trial) * float64(whole) / float64(short))
 	n := 0
-	if estimate <= TimeLimit(x.R.Effort, longest) {
+	if estimate <= timeLimit(x.R.Effort, longest) {
 		n = max(1, min(maxGathers(x.R.Effort, x.P), int(x.R.Time(batchTime, 0)/max(estimate, 1))))
 	}
-	s, err := x.Announce(bench.Start{Reps: n})
-	if err != nil {
-		return err
-	}
+	s := x.Announce(bench.Start{Reps: n})
 	if s.Reps == 0 {
-		x.Skip(estimate)
-		return nil
+		x.skip(estimate)
+		return
 	}
 	if short < whole {
-		if _, err := x.gather(whole, buf, rest); err != nil {
-			return err
-		}
+		x.gather(whole, buf, rest)
 	}
-	before, err := x.Counters()
-	if err != nil {
-		return err
-	}
+	before := x.settled()
 	ns := x.R.Buffer(s.Reps)
 	for i := range ns {
-		t, err := x.gather(whole, buf, rest)
-		if err != nil {
-			return err
-		}
-		ns[i] = int64(t)
+		ns[i] = int64(x.gather(whole, buf, rest))
 	}
-	tcp, _, err := x.Collect(before)
-	if err != nil || !x.Root() {
-		return err
+	if tcp, _ := x.collect(before); x.Root() {
+		x.R.Add(bench.Batch{
+			Phase: names.PhaseGather, Point: x.P, Ranks: x.Ranks(), NS: ns, TCP: tcp,
+			Aux: map[string]float64{names.AuxRepetitions: float64(s.Reps)},
+		})
 	}
-	x.R.Add(bench.Batch{
-		Phase: names.PhaseGather, Point: x.P, Ranks: x.Ranks(), NS: ns, TCP: tcp,
-		Aux: map[string]float64{names.AuxRepetitions: float64(s.Reps)},
-	})
-	return nil
 }
 
 // gather gathers the first size bytes of each sender's buf, and returns at the root the time from the announced start
 // to the last byte. It ends there, or at the group's receive deadline.
-func (x gatherer) gather(size int64, buf []byte, rest int) (units.Nanos, error) {
-	s, err := x.Announce(bench.Start{Reps: 1})
-	if err != nil {
-		return 0, err
-	}
+func (x gatherer) gather(size int64, buf []byte, rest int) units.Nanos {
+	s := x.Announce(bench.Start{Reps: 1})
 	if !x.Root() {
-		return 0, x.contribute(s, buf[:size], rest)
+		x.contribute(s, buf[:size], rest)
+		return 0
 	}
 	last := s.At
 	for left := size * x.P[names.FactorSenders]; left > 0; {
-		_, n, at, err := x.G.RecvAny(buf)
-		if err != nil {
-			return 0, err
-		}
+		_, n, at := x.RecvAny(buf)
 		left -= int64(n)
 		last = max(last, at)
 	}
-	return last - s.At, nil
+	return last - s.At
 }
 
 // contribute is a sender's part: the first w senders begin at the start, every other when the one w places before it
 // has ended, that is, when its message has left but for rest bytes, two segments. Its send buffer may take the whole
 // message at once, and if it told the next sender then, one more would send at a time; waiting for the last
 // acknowledgement would meet a delayed one.
-func (x gatherer) contribute(s bench.Start, msg []byte, rest int) error {
-	w, rank := int(x.P[names.FactorWindow]), x.G.Rank()
+func (x gatherer) contribute(s bench.Start, msg []byte, rest int) {
+	w, rank := int(x.P[names.FactorWindow]), x.Rank()
 	if rank > w {
-		if err := x.G.Recv(rank-w, x.Signal); err != nil {
-			return err
-		}
-	} else if err := x.G.WaitUntil(s.At); err != nil {
-		return err
+		x.Recv(rank-w, x.signal)
+	} else {
+		x.WaitUntil(s.At)
 	}
-	if err := x.G.Send(0, msg); err != nil {
-		return err
+	x.Send(0, msg)
+	if rank+w < x.Size() {
+		x.awaitAcknowledged(rest)
+		x.Send(rank+w, x.signal)
 	}
-	if rank+w >= x.G.Size() {
-		return nil
-	}
-	if err := x.awaitAcknowledged(rest); err != nil {
-		return err
-	}
-	return x.G.Send(rank+w, x.Signal)
 }
 
 const acknowledgedStep = 50 * units.Microsecond
 
 // awaitAcknowledged waits until no more than rest bytes to the root are unacknowledged. If the root no longer
 // acknowledges, the kernel or whoever ends the group makes that an error.
-func (x gatherer) awaitAcknowledged(rest int) error {
-	end := x.G.Now() + MaxTime
-	for now := x.G.Now(); now < end; now = x.G.Now() {
-		n, err := x.G.Unacked(0)
-		if err != nil || n <= rest {
-			return err
+func (x gatherer) awaitAcknowledged(rest int) {
+	end := x.Now() + maxTime
+	for now := x.Now(); now < end; now = x.Now() {
+		if bench.Must(x.Unacked(0)) <= rest {
+			return
 		}
-		if err := x.G.WaitUntil(now + acknowledgedStep); err != nil {
-			return err
+		x.WaitUntil(now + acknowledgedStep)
+	}
+	bench.Fail("the root has not acknowledged within %v", time.Duration(maxTime))
+}
+
+const (
+	trialMessages  = 64    // of each sender in a trial
+	trials         = 8     // before a stream, at most
+	windowMessages = 40    // in the length of a stream, at the trial's rate
+	streamMessages = 16384 // after which a stream may end, at effort 1
+	minMessages    = 2048
+)
+
+// maxMessages is how many messages a stream aims at. No sender sends more than twice that.
+func maxMessages(e bench.Effort) int { return e.Reps(streamMessages, minMessages) }
+
+// streamTime is how long the trials and the stream are expected to take. A packet costs the root what its bytes do, or,
+// on fast paths, about a tenth of a message's latency.
+func streamTime(path bench.Path, e bench.Effort, senders int, bytes int64) units.Nanos {
+	per := max(path.Latency/10, units.Nanos(float64(bytes)*path.PerByte), 1)
+	start := path.Start(senders + 1)
+	trial := start + path.Latency + units.Nanos(trialMessages*senders)*per
+	length := max(min(max(per*units.Nanos(maxMessages(e)), minLength), e.StreamTime()), per*windowMessages)
+	return 4*trial + start + min(length, bench.MaxStream)
+}
+
+// stream measures g_r: all senders send messages from a common start to a common end. Trials before it open the
+// windows, and tell how long the stream is to be and how many unacknowledged messages a sender needs.
+func (x gatherer) stream() {
+	msg := make([]byte, readBytes)
+	if !x.Root() {
+		msg = x.R.Payload(x.P[names.FactorBytes])
+	}
+	per, step := x.saturate(msg)
+	most := maxMessages(x.R.Effort)
+	length := min(max(per*units.Nanos(most), minLength), x.R.StreamTime())
+	length = min(max(length, per*windowMessages), bench.MaxStream)
+	before := x.settled()
+	// What a sender's buffer still holds at the end arrives late: none may fill it with more than twice what all are to
+	// send.
+	each := min(2*most, windowMessages+int(2*length/max(per, 1)))
+	seen, sent := x.converge(bench.Start{Period: length, Reps: each}, msg, step)
+	tcp, total := x.collect(before, sent)
+	if !x.Root() {
+		return
+	}
+	b := seen.batch(x.team, names.PhaseArrivals, tcp, seen.firstEnd)
+	b.Aux[names.AuxMessages] = float64(total)
+	x.R.Add(b)
+}
+
+const (
+	// minStep is how many messages the root acknowledges at a time on any path; a sender may be two steps ahead. With
+	// fewer the root's own sends would be the bottleneck.
+	minStep = 2
+	maxStep = 128
+	// faster is by how much the interval must fall for a longer step to be worth it.
+	faster = 0.95
+)
+
+// saturate finds the shortest step that keeps the port busy, and returns it with the interval of a message: the step
+// doubles as long as messages then arrive faster. So no more of them are on their way than a busy port needs; by
+// themselves, congestion controls would fill its buffer until it overflows, and the gaps of their losses would be
+// measured.
+func (x gatherer) saturate(msg []byte) (per units.Nanos, step int64) {
+	x.converge(bench.Start{Reps: trialMessages}, msg, minStep) // opens the windows
+	for try := int64(minStep); try <= maxStep; try *= 2 {
+		seen, _ := x.converge(bench.Start{Reps: trialMessages}, msg, try)
+		if !x.decide(per == 0 || float64(seen.interval()) < faster*float64(per)) {
+			break
+		}
+		per, step = seen.interval(), try
+	}
+	return per, step
+}
+
+// decide gives every rank the root's decision. The root speaks first: while it still reads a stream, whatever a sender
+// sent would be taken for a part of it.
+func (x gatherer) decide(yes bool) bool {
+	if !x.Root() {
+		x.Recv(0, x.signal)
+		return x.signal[0] != 0
+	}
+	x.signal[0] = 0
+	if yes {
+		x.signal[0] = 1
+	}
+	x.SendAll(x.signal)
+	return yes
+}
+
+// converge runs one announced stream. The root gets what it saw, a sender how many messages it sent. A sender starts
+// with two steps of credit; the root sends it a byte for each step that it has received.
+func (x gatherer) converge(s bench.Start, msg []byte, step int64) (t *arrivals, sent int64) {
+	s = x.Announce(s)
+	bytes := x.P[names.FactorBytes]
+	t = newArrivals(s, x.Size()-1, bytes, bytes)
+	if !x.Root() {
+		return t, x.sendWithCredit(s, msg, step)
+	}
+	credits := make([]int64, x.Size()) // given, by rank
+	for t.open > 0 {
+		from, n, at := x.RecvAny(msg)
+		t.take(from, msg[:n], at)
+		for ; credits[from] < t.got[from]/bytes/step; credits[from]++ {
+			x.Send(from, x.signal)
 		}
 	}
-	return fmt.Errorf("the root has not acknowledged within %v", time.Duration(MaxTime))
+	return t, 0
+}
+
+// sendWithCredit sends msg to the root until the end of the stream, or s.Reps times; a stream of no length has no other
+// end. The last byte of the last message is 1, that of all others 0. It returns when all credit for what it sent has
+// come back.
+func (x gatherer) sendWithCredit(s bench.Start, msg []byte, step int64) (sent int64) {
+	mark, end := &msg[len(msg)-1], s.At+s.Period
+	earned := int64(0)
+	*mark = 0
+	x.WaitUntil(s.At)
+	for *mark == 0 {
+		if sent == int64(s.Reps)-1 || s.Period > 0 && x.Now() >= end {
+			*mark = 1
+		}
+		for ; sent >= (earned+2)*step; earned++ {
+			x.Recv(0, x.signal)
+		}
+		x.Send(0, msg)
+		sent++
+	}
+	for ; earned < sent/step; earned++ {
+		x.Recv(0, x.signal)
+	}
+	return sent
 }

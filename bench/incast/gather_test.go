@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"calib/bench"
-	"calib/bench/benchtest"
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
 	"calib/internal/netspec"
@@ -17,11 +16,11 @@ import (
 
 // Arrivals are as far apart as the port takes for a message, however much faster the senders are.
 func TestArrivalsAreThePort(t *testing.T) {
-	s := benchtest.IncastSpec(5)
+	s := incastSpec(5)
 	for _, m := range []int64{1, 100, 1000} {
 		for _, senders := range []int64{2, 4} {
 			n := sim.New(s, sim.Options{ClockOffset: units.Second})
-			lines := benchtest.IncastLines(t, Gather{}, n, bench.Point{names.FactorBytes: m, names.FactorSenders: senders, names.FactorStream: 1}, 0.2, names.PhaseArrivals, nil)
+			lines := incastLines(t, Gather, n, bench.Point{names.FactorBytes: m, names.FactorSenders: senders, names.FactorStream: 1}, 0.2, names.PhaseArrivals, nil)
 			if len(lines) != 1 || len(lines[0].Flags) > 0 {
 				t.Fatalf("%d B from %d: %+v", m, senders, lines)
 			}
@@ -46,9 +45,9 @@ func TestArrivalsAreThePort(t *testing.T) {
 
 // One sender does not saturate the port: then its own gap is what arrives.
 func TestArrivalsOfOneSender(t *testing.T) {
-	s := benchtest.IncastSpec(2)
+	s := incastSpec(2)
 	s.Host, s.Medium = s.Medium, s.Host
-	line := benchtest.IncastLines(t, Gather{}, sim.New(s, sim.Options{}), bench.Point{names.FactorBytes: 500, names.FactorSenders: 1, names.FactorStream: 1}, 0.2, names.PhaseArrivals, nil)[0]
+	line := incastLines(t, Gather, sim.New(s, sim.Options{}), bench.Point{names.FactorBytes: 500, names.FactorSenders: 1, names.FactorStream: 1}, 0.2, names.PhaseArrivals, nil)[0]
 	if got, want := line.Aux[names.AuxWindow]/line.Aux[names.AuxWindowMessages], s.Service(s.Host, 500)*1e9; math.Abs(got-want) > 0.01 {
 		t.Errorf("g_r is %.3f ns, the only sender takes %.3f", got, want)
 	}
@@ -57,7 +56,7 @@ func TestArrivalsOfOneSender(t *testing.T) {
 // A gather without a loss takes what the packets of all senders take through the blocks, one after the other.
 func TestGatherIsExact(t *testing.T) {
 	const senders = 3
-	s := benchtest.IncastSpec(senders + 1)
+	s := incastSpec(senders + 1)
 	for _, packets := range []int{1, 4, 20} {
 		bytes := 1000 * packets
 		var port []float64
@@ -66,14 +65,14 @@ func TestGatherIsExact(t *testing.T) {
 				port = append(port, float64(i+1)*s.Service(s.Host, 1000))
 			}
 		}
-		in := benchtest.Queue(&s, s.Medium, port, 1000, 0)
+		in := queue(&s, s.Medium, port, 1000, 0)
 		for i := range in {
 			in[i] += s.L
 		}
-		out := benchtest.Queue(&s, *s.Receive, in, 1000, 0)
+		out := queue(&s, *s.Receive, in, 1000, 0)
 		want := out[len(out)-1] * 1e9
 		p := bench.Point{names.FactorBytes: int64(bytes), names.FactorSenders: senders, names.FactorWindow: senders}
-		line := benchtest.IncastLines(t, Gather{}, sim.New(s, sim.Options{}), p, 1, names.PhaseGather, nil)[0]
+		line := incastLines(t, Gather, sim.New(s, sim.Options{}), p, 1, names.PhaseGather, nil)[0]
 		if len(line.NS) < 2 || line.Aux[names.AuxRepetitions] != float64(len(line.NS)) || line.TCP.DataSegsOut != int64(senders*packets*len(line.NS)) {
 			t.Errorf("%d packets each: %+v", packets, line)
 		}
@@ -115,9 +114,9 @@ func TestGatherWindow(t *testing.T) {
 	const senders, bytes = 5, 20_000
 	for window := 1; window <= senders; window++ {
 		seen := &sendings{over: map[units.Nanos]int{}}
-		n := sim.New(benchtest.IncastSpec(senders+1), sim.Options{SendBuffer: 1000})
+		n := sim.New(incastSpec(senders+1), sim.Options{SendBuffer: 1000})
 		p := bench.Point{names.FactorBytes: bytes, names.FactorSenders: senders, names.FactorWindow: int64(window)}
-		line := benchtest.IncastLines(t, Gather{}, n, p, 0.5, names.PhaseGather, func(g bench.Group) bench.Group { return &witness{g, bytes, seen} })[0]
+		line := incastLines(t, Gather, n, p, 0.5, names.PhaseGather, func(g bench.Group) bench.Group { return &witness{g, bytes, seen} })[0]
 		if len(line.Flags) > 0 {
 			t.Errorf("window %d: %+v", window, line)
 		}
@@ -140,12 +139,12 @@ func TestGatherWindow(t *testing.T) {
 // Where the port's buffer is small, all at once lose packets and wait for them, while the coordinated lose none.
 func TestGatherContention(t *testing.T) {
 	const senders = 4
-	s := benchtest.IncastSpec(senders + 1)
+	s := incastSpec(senders + 1)
 	s.Medium, s.Host = s.Host, s.Medium // one sender does not fill the port
 	s.Buffer = 6
 	run := func(window int64) dataset.Sample {
 		n := sim.New(s, sim.Options{SendBuffer: 1000, RTO: 5 * units.Millisecond})
-		return benchtest.IncastLines(t, Gather{}, n, bench.Point{names.FactorBytes: 60_000, names.FactorSenders: senders, names.FactorWindow: window}, 1, names.PhaseGather, nil)[0]
+		return incastLines(t, Gather, n, bench.Point{names.FactorBytes: 60_000, names.FactorSenders: senders, names.FactorWindow: window}, 1, names.PhaseGather, nil)[0]
 	}
 	together, alone := run(senders), run(1)
 	if together.TCP.Retrans == 0 || !together.Has(dataset.FlagRetrans) {
@@ -158,10 +157,10 @@ func TestGatherContention(t *testing.T) {
 
 // A gather that would take longer than its limit is not begun: the line says how long it would have been.
 func TestGatherIsSkipped(t *testing.T) {
-	s := benchtest.IncastSpec(3)
+	s := incastSpec(3)
 	s.Medium = netspec.Block{A: 8e-3, B: 8e-6}
 	p := bench.Point{names.FactorBytes: 1 << 20, names.FactorSenders: 2, names.FactorWindow: 2}
-	lines := benchtest.IncastLines(t, Gather{}, sim.New(s, sim.Options{}), p, 1, names.PhaseSkipped, nil)
+	lines := incastLines(t, Gather, sim.New(s, sim.Options{}), p, 1, names.PhaseSkipped, nil)
 	if want := 2 * 1049 * 8e6; len(lines) != 1 || math.Abs(float64(lines[0].NS[0])-want) > 0.05*want {
 		t.Errorf("%+v, want about %g ns", lines, want)
 	}
@@ -176,7 +175,7 @@ func TestGatherDesign(t *testing.T) {
 		}
 		return out
 	}
-	all := Gather{}.Design(bench.Limits{Hosts: 9})
+	all := Gather.Design(bench.Limits{Hosts: 9})
 	for _, c := range []struct {
 		senders, bytes int64
 		want           []int64
@@ -188,15 +187,15 @@ func TestGatherDesign(t *testing.T) {
 			t.Errorf("%d senders of %d B: windows %v, want %v", c.senders, c.bytes, got, c.want)
 		}
 	}
-	for _, p := range (Gather{}).Design(bench.Limits{Hosts: 300}) {
+	for _, p := range Gather.Design(bench.Limits{Hosts: 300}) {
 		if p[names.FactorBytes]*p[names.FactorSenders] > int64(maxBytes) || p[names.FactorStream] != 0 && p[names.FactorBytes] > int64(bench.EthernetSegment) {
 			t.Errorf("%v gathers too much", p)
 		}
 	}
-	if got := (Gather{}).Design(bench.Limits{Hosts: 1}); got != nil {
+	if got := Gather.Design(bench.Limits{Hosts: 1}); got != nil {
 		t.Errorf("one host: %v", got)
 	}
-	for _, p := range (Gather{}).Design(bench.Limits{Hosts: 3, Sizes: []units.Bytes{7, 9000}}) {
+	for _, p := range Gather.Design(bench.Limits{Hosts: 3, Sizes: []units.Bytes{7, 9000}}) {
 		if p[names.FactorBytes] != 7 && (p[names.FactorBytes] != 9000 || p[names.FactorStream] != 0) {
 			t.Errorf("with sizes 7 and 9000: %v", p)
 		}

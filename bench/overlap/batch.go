@@ -1,7 +1,7 @@
 package overlap
 
 import (
-	"fmt"
+	"math"
 	"slices"
 
 	"calib/bench"
@@ -52,15 +52,10 @@ type plan struct {
 }
 
 // lead is rank 0.
-func (x *pair) lead() error {
-	before, err := x.G.Counters(x.peer)
-	if err != nil {
-		return err
-	}
-	b, err := x.plan()
-	if err != nil {
-		return fmt.Errorf("trial: %w", err)
-	}
+func (x *pair) lead() {
+	before := x.Counters(x.peer)
+	var b plan
+	bench.During("trial", func() { b = x.plan() })
 	ways := waysAt(x.P)
 	times := make([][]int64, len(ways))
 	for i := range times {
@@ -68,114 +63,96 @@ func (x *pair) lead() error {
 	}
 	for k := range b.sets {
 		for i, w := range ways {
-			if times[i][k], err = x.do(order{w, b.steps, b.work}); err != nil {
-				return fmt.Errorf("%s: %w", phases[w], err)
-			}
+			bench.During(phases[w], func() { times[i][k] = x.do(order{w, b.steps, b.work}) })
 		}
 	}
-	if _, err := x.do(order{way: end}); err != nil {
-		return err
-	}
-	tcp, err := bench.CountersSince(x.G, x.peer, before)
-	if err != nil {
-		return err
-	}
-	if err := bench.AddLosses(x.G, x.peer, tcp); err != nil {
-		return err
-	}
+	x.do(order{way: end})
+	tcp := x.CountersSince(x.peer, before)
+	x.AddLosses(x.peer, tcp)
 	if b.sets == 0 {
 		x.add(names.PhaseSkipped, []int64{int64(b.set)}, b, nil)
-		return nil
+		return
 	}
 	for i, w := range ways {
 		x.add(phases[w], times[i], b, tcp)
 	}
-	return nil
 }
 
 // plan finds the computation of a step, and how many steps and blocks there is time for.
-func (x *pair) plan() (b plan, err error) {
-	if _, err := x.do(order{way: transferAlone, steps: warmSteps - leadSteps}); err != nil {
-		return b, err
-	}
-	took, err := x.transferTime()
-	if err != nil {
-		return b, err
-	}
+func (x *pair) plan() (b plan) {
+	x.do(order{way: transferAlone, steps: warmSteps - leadSteps})
+	took := x.transferTime()
 	granularity := float64(x.P[names.FactorGranularity]) / whole
-	m, ways := x.P[names.FactorBytes], len(waysAt(x.P))
+	most, ways := maxSteps(x.R.Effort, x.P[names.FactorBytes]), len(waysAt(x.P))
 	step := float64(took) * (1 + granularity)
-	b.steps = even(float64(blockTime)/step, min(blockSteps, maxSteps(x.R.Effort, m)/minSets-leadSteps))
+	b.steps = even(float64(blockTime)/step, min(blockSteps, most/minSets-leadSteps))
 	b.set = units.Nanos(step * float64(ways*(b.steps+leadSteps)))
 	if b.set > longest {
-		return b, nil
+		return b
 	}
 	if granularity > 0 {
-		if b.work, err = x.workOf(float64(took) * granularity); err != nil {
-			return b, err
-		}
+		b.work = x.workOf(float64(took) * granularity)
 	}
 	fit := int(x.R.Time(budget, 0) / max(1, b.set))
 	least := minSets
 	if b.set > longest/4 {
 		least = 1
 	}
-	b.sets = max(least, min(fit, maxSets(x.R.Effort), maxSteps(x.R.Effort, m)/(b.steps+leadSteps)))
-	return b, nil
+	b.sets = max(least, min(fit, maxSets(x.R.Effort), most/(b.steps+leadSteps)))
+	return b
 }
 
 // transferTime is how long a step of the transfer alone takes.
-func (x *pair) transferTime() (units.Nanos, error) {
-	first, err := x.do(order{way: transferAlone, steps: trialSteps - leadSteps - 1})
-	if err != nil {
-		return 0, err
-	}
-	took := units.Nanos(max(1, first))
+func (x *pair) transferTime() units.Nanos {
+	took := units.Nanos(max(1, x.do(order{way: transferAlone, steps: trialSteps - leadSteps - 1})))
 	m := x.P[names.FactorBytes]
 	most := int(min(maxTrial/(looks+1), int64(batchBytes)/(8*max(m, 1))))
 	n := even(float64(trialTime)/float64(took), max(minSteps, most-leadSteps))
 	if n <= trialSteps {
-		return took, nil
+		return took
 	}
-	t, err := x.look(order{way: transferAlone, steps: n})
-	return units.Nanos(max(1, t)), err
+	return units.Nanos(max(1, x.look(order{way: transferAlone, steps: n})))
 }
 
 // look is the median of some looks at how long a step takes [ns].
-func (x *pair) look(o order) (t int64, err error) {
+func (x *pair) look(o order) int64 {
 	var seen [looks]int64
 	for i := range seen {
-		if seen[i], err = x.do(o); err != nil {
-			return 0, err
-		}
+		seen[i] = x.do(o)
 	}
 	slices.Sort(seen[:])
-	return seen[looks/2], nil
+	return seen[looks/2]
 }
 
 // workOf is how many steps of computation take so many nanoseconds. They are found for trialTime, since a short
 // computation shows less well how long it takes.
-func (x *pair) workOf(ns float64) (int64, error) {
-	steps, err := stepsFor(func(n int64) (units.Nanos, error) {
-		t, err := x.do(order{compute, 1, n})
-		return units.Nanos(t), err
-	}, trialTime)
-	if err != nil {
-		return 0, err
-	}
-	t, err := x.look(order{compute, 1, steps})
-	if err != nil {
-		return 0, err
-	}
+func (x *pair) workOf(ns float64) int64 {
+	steps := stepsFor(func(n int64) units.Nanos { return units.Nanos(x.do(order{compute, 1, n})) }, trialTime)
+	t := x.look(order{compute, 1, steps})
 	work := max(1, int64(float64(steps)*ns/float64(max(1, t))))
 	if work > maxWork {
-		return 0, fmt.Errorf("%d steps of computation for a message, the most is %d", work, int64(maxWork))
+		bench.Fail("%d steps of computation for a message, the most is %d", work, int64(maxWork))
 	}
-	return work, nil
+	return work
 }
 
 func (x *pair) add(phase string, ns []int64, b plan, tcp *dataset.TCP) {
 	x.R.Add(bench.Batch{Phase: phase, Point: x.P, Ranks: x.Ranks(), NS: ns, TCP: tcp, Aux: map[string]float64{
 		names.AuxWork: float64(b.work), names.AuxAveraged: float64(b.steps), names.AuxCPUs: float64(x.host.CPUs()),
 	}})
+}
+
+const firstSteps = 1000 // of the first attempt
+
+// stepsFor finds how many steps of a host's control computation (plane.Machine) take so long: it doubles them until they
+// take a quarter of it, and then scales in proportion. compute does so many steps and returns their time. It ends after
+// as many attempts as there are powers of two.
+func stepsFor(compute func(steps int64) units.Nanos, want units.Nanos) int64 {
+	for steps := int64(firstSteps); steps < math.MaxInt64/2; steps *= 2 {
+		if t := compute(steps); 4*t >= want {
+			return max(1, int64(float64(steps)*float64(want)/float64(max(1, t))))
+		}
+	}
+	bench.Fail("the computation takes no time on this host")
+	return 0
 }

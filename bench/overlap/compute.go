@@ -1,7 +1,6 @@
 package overlap
 
 import (
-	"fmt"
 	"math"
 
 	"calib/bench"
@@ -44,64 +43,45 @@ func messagesFor(rate int64) int {
 
 // computeUnderLoad measures one direction of one point: the receiver computes, alone and under load in turn, and the
 // sender follows its orders.
-func computeUnderLoad(x flow.Role) error {
-	before, err := x.Counters()
-	if err != nil {
-		return err
-	}
+func computeUnderLoad(x flow.Role) {
+	before := x.AllCounters()
 	msg := x.R.Payload(x.P[names.FactorBytes])
 	if x.Sends() {
-		if err := followOrders(x, msg); err != nil {
-			return err
-		}
-		_, err := x.HandOver(nil, before)
-		return err
+		followOrders(x, msg)
+		x.HandOver(nil, before)
+		return
 	}
-	c := computation{Role: x, msg: msg, host: x.G.Machine()}
-	if err := c.measure(int(before[0].RcvBuf)); err != nil {
-		return err
-	}
-	tcp, err := x.HandOver(nil, before)
-	if err != nil {
-		return err
-	}
+	c := computation{Role: x, msg: msg, host: x.Machine()}
+	c.measure(int(before[0].RcvBuf))
+	tcp := x.HandOver(nil, before)
 	c.add(names.PhaseComputeIdle, c.idle, *tcp)
 	c.add(names.PhaseCompute, c.loaded, *tcp)
-	return nil
 }
 
 // followOrders is the sender's part: for each order, that many messages at the point's rate, the first order's back to
 // back. It ends with the order of none, or after as many orders as a batch may have.
-func followOrders(x flow.Role, msg []byte) error {
+func followOrders(x flow.Role, msg []byte) {
 	peer, rate := x.Peer(), x.P[names.FactorRate]
 	most := max(messagesFor(rate), trialMessages)
 	var b [countBytes]byte
 	for k := range orders(x.R.Effort) {
-		if err := x.G.Recv(peer, b[:]); err != nil {
-			return err
-		}
+		x.Recv(peer, b[:])
 		n := uint64(bench.GetNumber(b[:]))
 		if n == 0 {
-			return nil
+			return
 		}
 		if n > uint64(most) {
-			return fmt.Errorf("ordered to send %d messages, want at most %d", n, most)
+			bench.Fail("ordered to send %d messages, want at most %d", n, most)
 		}
-		begin := x.G.Now()
+		begin := x.Now()
 		for i := range n {
 			// Each has its own time, so that one which is late does not delay the others.
 			if k > 0 {
-				due := begin + units.Nanos(float64(i)*1e9/float64(rate))
-				if err := x.G.WaitUntil(due); err != nil {
-					return err
-				}
+				x.WaitUntil(begin + units.Nanos(float64(i)*1e9/float64(rate)))
 			}
-			if err := x.G.Send(peer, msg); err != nil {
-				return err
-			}
+			x.Send(peer, msg)
 		}
 	}
-	return nil
 }
 
 // computation is the receiver's part.
@@ -118,56 +98,41 @@ type computation struct {
 }
 
 // measure takes the times; room is the size of the receive buffer.
-func (x *computation) measure(room int) error {
-	rate, err := x.trial()
-	if err != nil {
-		return fmt.Errorf("trial: %w", err)
-	}
+func (x *computation) measure(room int) {
+	var rate float64
+	bench.During("trial", func() { rate = x.trial() })
 	fit := max(2*spareMessages, min(messagesFor(x.P[names.FactorRate]), room/(segmentRoom+2*len(x.msg))))
 	// What does not fit into the buffer would be lost or stop the sender: rather compute for a shorter time.
 	length := min(computeTime, units.Nanos(float64(fit-spareMessages)/(coverTime*rate)*1e9))
-	if x.steps, err = stepsFor(x.compute, length*units.Nanos(len(x.cpus))); err != nil {
-		return err
-	}
+	x.steps = stepsFor(x.compute, length*units.Nanos(len(x.cpus)))
 	x.messages = min(fit, int(math.Ceil(coverTime*rate*length.Seconds()))+spareMessages)
 	n := computations(x.R.Effort)
 	x.idle, x.loaded = x.R.Buffer(n), x.R.Buffer(n)
 	for i := range n {
-		t, err := x.compute(x.steps)
-		if err != nil {
-			return err
-		}
-		x.idle[i] = int64(t)
-		if x.loaded[i], err = x.computeLoaded(); err != nil {
-			return err
-		}
+		x.idle[i] = int64(x.compute(x.steps))
+		x.loaded[i] = x.computeLoaded()
 	}
-	return x.order(0)
+	x.order(0)
 }
 
 // compute lets every CPU do so many steps, and returns the sum of their times.
-func (x *computation) compute(steps int64) (units.Nanos, error) {
-	return x.host.Compute(steps, x.cpus...)
+func (x *computation) compute(steps int64) units.Nanos {
+	return bench.Must(x.host.Compute(steps, x.cpus...))
 }
 
-func (x *computation) order(n int) error { return bench.SendNumbers(x.G, x.Peer(), int64(n)) }
+func (x *computation) order(n int) { x.SendNumbers(x.Peer(), int64(n)) }
 
 // trial returns the rate at which messages will arrive, which a slow path keeps below the one asked for. It also opens
 // the sender's congestion window: later nobody reads, and then the receiver's kernel acknowledges late. The CPUs that
 // took the messages in are those that will compute: on all the others the computation would add its noise and lose
 // nothing.
-func (x *computation) trial() (rate float64, err error) {
-	if err := x.order(trialMessages); err != nil {
-		return 0, err
-	}
+func (x *computation) trial() (rate float64) {
+	x.order(trialMessages)
 	before := x.host.Received()
-	span, err := x.RecvSpan(trialMessages, x.msg)
-	if err != nil {
-		return 0, err
-	}
+	span := x.RecvSpan(trialMessages, x.msg)
 	x.cpus = receivers(before, x.host.Received(), x.host.CPUs())
 	most := (trialMessages - 1) / max(1, span).Seconds()
-	return min(float64(x.P[names.FactorRate]), most), nil
+	return min(float64(x.P[names.FactorRate]), most)
 }
 
 // receiverShare is the share of the work of taking messages in from which on a CPU counts as a receiver.
@@ -194,33 +159,17 @@ func receivers(before, after []int64, n int) []int {
 
 // computeLoaded computes while messages arrive, from after the first until, as planned, before the last. It receives
 // them when it has computed.
-func (x *computation) computeLoaded() (int64, error) {
+func (x *computation) computeLoaded() int64 {
 	peer := x.Peer()
-	if err := x.order(x.messages); err != nil {
-		return 0, err
-	}
-	if _, err := bench.Await(x.G, peer, len(x.msg)); err != nil {
-		return 0, err
-	}
-	before, err := x.G.Counters(peer)
-	if err != nil {
-		return 0, err
-	}
-	t, err := x.compute(x.steps)
-	if err != nil {
-		return 0, err
-	}
-	seen, err := bench.CountersSince(x.G, peer, before)
-	if err != nil {
-		return 0, err
-	}
-	x.arrived += seen.DataSegsIn
+	x.order(x.messages)
+	await(x.Team, peer, len(x.msg))
+	before := x.Counters(peer)
+	t := x.compute(x.steps)
+	x.arrived += x.CountersSince(peer, before).DataSegsIn
 	for range x.messages {
-		if err := x.G.Recv(peer, x.msg); err != nil {
-			return 0, err
-		}
+		x.Recv(peer, x.msg)
 	}
-	return int64(t), nil
+	return int64(t)
 }
 
 func (x *computation) add(phase string, ns []int64, tcp dataset.TCP) {

@@ -5,27 +5,29 @@ import (
 	"math"
 	"testing"
 
+	"calib/bench"
 	"calib/internal/units"
 )
 
 // The steps found take as long as wanted, whether a step takes less than a nanosecond or many.
 func TestSteps(t *testing.T) {
 	for _, perStep := range []float64{0.01, 0.7, 3, 5000} {
-		of := func(n int64) (units.Nanos, error) { return units.Nanos(perStep * float64(n)), nil }
+		of := func(n int64) units.Nanos { return units.Nanos(perStep * float64(n)) }
 		const want = 5 * units.Millisecond
-		n, err := stepsFor(of, want)
-		if took, _ := of(n); err != nil || math.Abs(float64(took-want)) > math.Max(perStep, 0.01*float64(want)) {
-			t.Errorf("%g ns a step: %d steps take %v, %v", perStep, n, took, err)
+		n := stepsFor(of, want)
+		if took := of(n); math.Abs(float64(took-want)) > math.Max(perStep, 0.01*float64(want)) {
+			t.Errorf("%g ns a step: %d steps take %v", perStep, n, took)
 		}
 	}
 }
 
 func TestStepsFail(t *testing.T) {
-	if _, err := stepsFor(func(int64) (units.Nanos, error) { return 0, nil }, units.Second); !errors.Is(err, errNoTime) {
-		t.Errorf("%v", err)
+	if err := bench.Caught(func() { stepsFor(func(int64) units.Nanos { return 0 }, units.Second) }); err == nil {
+		t.Error("a computation that takes no time has steps")
 	}
 	why := errors.New("why")
-	if _, err := stepsFor(func(int64) (units.Nanos, error) { return 0, why }, units.Second); !errors.Is(err, why) {
+	fail := func(int64) units.Nanos { return bench.Must(units.Nanos(0), why) }
+	if err := bench.Caught(func() { stepsFor(fail, units.Second) }); !errors.Is(err, why) {
 		t.Errorf("%v", err)
 	}
 }

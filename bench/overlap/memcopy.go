@@ -1,7 +1,6 @@
 package overlap
 
 import (
-	"context"
 	"fmt"
 	"slices"
 
@@ -11,14 +10,47 @@ import (
 	"calib/internal/units"
 )
 
-// Copy measures what it costs a host to move m bytes within its own memory: M_ctc, M_ctm and M_mtm of the cluster
-// model (Tam and Wang 2000, section 3.2), which are the local part of communicating. "cold" says where the bytes are
-// and go: 0 cache to cache, 1 cache to memory, 2 memory to memory. With "loop" they are copied byte by byte, as in
-// converting representations, otherwise in bulk, as into a message buffer (Strumpen and Casavant, figure 10).
-type Copy struct{}
-
-// Name implements bench.Experiment.
-func (Copy) Name() string { return names.Copy }
+// Copy measures what it costs a host to move m bytes within its own memory: M_ctc, M_ctm and M_mtm of the cluster model
+// (Tam and Wang 2000, section 3.2), which are the local part of communicating. "cold" says where the bytes are and go: 0
+// cache to cache, 1 cache to memory, 2 memory to memory. With "loop" they are copied byte by byte, as in converting
+// representations, otherwise in bulk, as into a message buffer (Strumpen and Casavant, figure 10).
+var Copy = bench.New(bench.Procedure{
+	ID: names.Copy, Alone: true,
+	Points: func(l bench.Limits) []bench.Point {
+		if l.Hosts < 1 {
+			return nil
+		}
+		var out []bench.Point
+		for _, m := range l.SizesUpTo(copyMost, bench.Thinned(l, copySizes, copySizesQuick)) {
+			for cold := range int64(kinds) {
+				for loop := range int64(2) {
+					if cold != cacheToCache || m <= maxInCache {
+						out = append(out, bench.Point{names.FactorBytes: int64(m), names.FactorCold: cold, names.FactorLoop: loop})
+					}
+				}
+			}
+		}
+		return out
+	},
+	Factors: bench.Ranges{
+		names.FactorBytes: {Least: 1, Most: int64(copyMost)}, names.FactorCold: {Least: 0, Most: kinds - 1}, names.FactorLoop: bench.Flag,
+	},
+	Size: bench.AnySize,
+	// Every host by itself, all in one step. Where hosts disturb each other they may share a machine: then it is two
+	// hosts, one after the other.
+	Steps: func(l bench.Limits, _ bench.Point) []bench.Step {
+		if l.OnPath().Together {
+			return bench.EachAlone(l.Hosts)
+		}
+		var steps []bench.Step
+		for h := range min(l.Hosts, 2) {
+			steps = append(steps, bench.Step{{h}})
+		}
+		return steps
+	},
+	Needs: func(bench.Limits, bench.Point) bench.Cost { return bench.Cost{Time: copyTime} },
+	Run:   copyBytes,
+})
 
 // Values of "cold".
 const (
@@ -29,7 +61,7 @@ const (
 )
 
 const (
-	maxBytes = 64 * units.KiB
+	copyMost = 64 * units.KiB
 	// maxInCache bounds what is copied within the cache: half of 48 KiB, a common size of the nearest.
 	maxInCache = 24 * units.KiB
 
@@ -38,76 +70,33 @@ const (
 	timedTogether = 50 * units.Microsecond
 	maxTogether   = 1 << 16
 
-	reps     = 20                     // timings a batch at effort 1,
-	minReps  = 3                      // at least,
-	copyTime = 30 * units.Millisecond // and for no longer
+	copyReps  = 20                     // timings a batch at effort 1,
+	copyLeast = 3                      // at least,
+	copyTime  = 30 * units.Millisecond // and for no longer
 )
 
 var (
-	sizes      = []units.Bytes{64, 181, 512, 1448, 4096, 11585, 24 * units.KiB, 64 * units.KiB}
-	sizesQuick = []units.Bytes{64, 1448, 11585, 64 * units.KiB}
+	copySizes      = []units.Bytes{64, 181, 512, 1448, 4096, 11585, 24 * units.KiB, 64 * units.KiB}
+	copySizesQuick = []units.Bytes{64, 1448, 11585, 64 * units.KiB}
 )
 
-// Design implements bench.Experiment: every size, from and to everywhere, in bulk and byte by byte.
-func (Copy) Design(l bench.Limits) []bench.Point {
-	if l.Hosts < 1 {
-		return nil
-	}
-	var out []bench.Point
-	for _, m := range l.SizesUpTo(maxBytes, bench.Thinned(l, sizes, sizesQuick)) {
-		for cold := range int64(kinds) {
-			for loop := range int64(2) {
-				if cold != cacheToCache || m <= maxInCache {
-					out = append(out, bench.Point{names.FactorBytes: int64(m), names.FactorCold: cold, names.FactorLoop: loop})
-				}
-			}
-		}
-	}
-	return out
-}
-
-// Ranges implements bench.Experiment.
-func (Copy) Ranges() bench.Ranges {
-	return bench.Ranges{
-		names.FactorBytes: {Least: 1, Most: int64(maxBytes)}, names.FactorCold: {Least: 0, Most: kinds - 1}, names.FactorLoop: bench.Flag,
-	}
-}
-
-// Teams implements bench.Experiment: every host by itself, all in one step. Where hosts disturb each other they may
-// share a machine: then it is two hosts, one after the other.
-func (Copy) Teams(l bench.Limits, _ bench.Point) []bench.Step {
-	if l.OnPath().Together {
-		return bench.EachAlone(l.Hosts)
-	}
-	var steps []bench.Step
-	for h := range min(l.Hosts, 2) {
-		steps = append(steps, bench.Step{{h}})
-	}
-	return steps
-}
-
-// Cost implements bench.Experiment: nothing passes over any link.
-func (Copy) Cost(bench.Limits, bench.Point) bench.Cost { return bench.Cost{Time: copyTime} }
-
-// Run implements bench.Experiment. It ends after a fixed number of timings. Copies within the cache are of another
-// phase where source and destination do not both fit into this host's nearest cache: the next cache took part.
-func (Copy) Run(_ context.Context, g bench.Group, p bench.Point, r *bench.Recorder) error {
-	h := g.Machine()
-	cold := p[names.FactorCold]
+// copyBytes ends after a fixed number of timings. Copies within the cache are of another phase where source and
+// destination do not both fit into this host's nearest cache: the next cache took part.
+func copyBytes(x bench.Team) {
+	h := x.Machine()
+	cold := x.P[names.FactorCold]
 	c := plane.Copy{
-		Bytes: units.Bytes(p[names.FactorBytes]), ColdFrom: cold == memoryToMemory, ColdTo: cold != cacheToCache,
-		Loop: p[names.FactorLoop] != 0,
+		Bytes: units.Bytes(x.P[names.FactorBytes]), ColdFrom: cold == memoryToMemory, ColdTo: cold != cacheToCache,
+		Loop: x.P[names.FactorLoop] != 0,
 	}
-	r.Charge(2 * int64(c.Bytes))
+	x.R.Charge(2 * int64(c.Bytes))
 	if c.ColdTo {
-		r.Charge(int64(h.Cold()))
+		x.R.Charge(int64(h.Cold()))
 	}
-	total, n, err := timeCopies(g, h, c, r.Buffer(r.Reps(reps, minReps)))
-	if err != nil {
-		return fmt.Errorf("copy %d B: %w", c.Bytes, err)
-	}
+	total, n := x.R.Buffer(x.R.Reps(copyReps, copyLeast)), 0
+	bench.During(fmt.Sprintf("copy %d B", c.Bytes), func() { total, n = timeCopies(x, h, c, total) })
 	b := bench.Batch{
-		Point: p, Ranks: []int{0}, NS: r.Buffer(len(total)), Aux: map[string]float64{names.AuxAveraged: float64(n)},
+		Point: x.P, Ranks: []int{0}, NS: x.R.Buffer(len(total)), Aux: map[string]float64{names.AuxAveraged: float64(n)},
 	}
 	for i, t := range total {
 		b.NS[i] = (t + int64(n)/2) / int64(n)
@@ -121,36 +110,21 @@ func (Copy) Run(_ context.Context, g bench.Group, p bench.Point, r *bench.Record
 			b.Phase = names.PhaseSpilled
 		}
 	}
-	r.Add(b)
-	return nil
+	x.R.Add(b)
 }
 
-// timeCopies fills total with times of n copies each, and returns as many as there was time for.
-func timeCopies(g bench.Group, h plane.Machine, c plane.Copy, total []int64) (taken []int64, n int, err error) {
-	n, err = copiesTogether(h, c)
-	if err != nil {
-		return nil, 0, err
+// timeCopies fills total with times of n copies each, and returns as many as there was time for. n copies, doubling from
+// one up to maxTogether, take timedTogether.
+func timeCopies(x bench.Team, h plane.Machine, c plane.Copy, total []int64) (taken []int64, n int) {
+	for n = 1; bench.Must(h.Copy(c, n)) < timedTogether && n < maxTogether; {
+		n *= 2
 	}
-	end := g.Now() + copyTime
+	end := x.Now() + copyTime
 	for i := range total {
-		t, err := h.Copy(c, n)
-		if err != nil {
-			return nil, 0, err
-		}
-		total[i] = int64(t)
-		if i+1 >= minReps && g.Now() >= end {
-			return total[:i+1], n, nil
+		total[i] = int64(bench.Must(h.Copy(c, n)))
+		if i+1 >= copyLeast && x.Now() >= end {
+			return total[:i+1], n
 		}
 	}
-	return total, n, nil
-}
-
-// copiesTogether finds how many copies take timedTogether, doubling from one up to maxTogether.
-func copiesTogether(h plane.Machine, c plane.Copy) (int, error) {
-	for n := 1; ; n *= 2 {
-		t, err := h.Copy(c, n)
-		if err != nil || t >= timedTogether || n >= maxTogether {
-			return n, err
-		}
-	}
+	return total, n
 }

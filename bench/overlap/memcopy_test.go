@@ -18,10 +18,10 @@ func TestCopyIsExact(t *testing.T) {
 		MemoryToMemory: sim.CopyTime{Fixed: 97, PerByte: 0.31}, LoopFactor: 20,
 	}
 	kinds := []sim.CopyTime{host.CacheToCache, host.CacheToMemory, host.MemoryToMemory}
-	points := Copy{}.Design(bench.Limits{Hosts: 1})
+	points := Copy.Design(bench.Limits{Hosts: 1})
 	o := sim.Options{Host: host, Cost: sim.Cost{Now: 25}}
-	got := benchtest.MustRun(t, Copy{}, sim.New(benchtest.Spec(2), o), bench.Slot{Teams: [][]int{{0}}, Points: points}, 1, nil)[0]
-	if len(got) != len(points) || len(points) != 6*len(sizes)-2 {
+	got := benchtest.MustRun(t, Copy, sim.New(benchtest.Spec(2), o), bench.Slot{Teams: [][]int{{0}}, Points: points}, 1, nil)[0]
+	if len(got) != len(points) || len(points) != 6*len(copySizes)-2 {
 		t.Fatalf("%d lines for %d points", len(got), len(points))
 	}
 	for _, line := range got {
@@ -64,11 +64,11 @@ func TestCopyDesign(t *testing.T) {
 		{"too large", bench.Limits{Hosts: 1, Sizes: []units.Bytes{units.MiB}}, 0},
 		{"no host", bench.Limits{}, 0},
 	} {
-		if got := len(Copy{}.Design(tc.l)); got != tc.want {
+		if got := len(Copy.Design(tc.l)); got != tc.want {
 			t.Errorf("%s: %d points, want %d", tc.name, got, tc.want)
 		}
 	}
-	if steps := (Copy{}).Teams(bench.Limits{Hosts: 3}, nil); len(steps) != 1 || len(steps[0]) != 3 {
+	if steps := Copy.Teams(bench.Limits{Hosts: 3}, nil); len(steps) != 1 || len(steps[0]) != 3 {
 		t.Errorf("three hosts are in steps %v, want each alone and all at once", steps)
 	}
 }

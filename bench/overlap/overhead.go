@@ -1,8 +1,6 @@
 package overlap
 
 import (
-	"context"
-
 	"calib/bench"
 	"calib/bench/flow"
 	"calib/internal/dataset/names"
@@ -18,19 +16,41 @@ import (
 // fixed computation on those CPUs of the receiving host that take messages in, or on all where that is not known, alone
 // ("compute-idle") and while messages that nobody reads arrive at that rate ("compute"); O_r is the slope of the time
 // lost over the messages that arrived. All of it in both directions.
-type Overhead struct{}
-
-// Name implements bench.Experiment.
-func (Overhead) Name() string { return names.Overhead }
+var Overhead = bench.New(bench.Procedure{
+	ID:      names.Overhead,
+	Points:  overheadPoints,
+	Factors: bench.Ranges{names.FactorBytes: bench.Sizes, names.FactorRate: {Least: 0, Most: maxRate}},
+	// Both directions, and what the receivers send.
+	Needs: func(l bench.Limits, p bench.Point) bench.Cost {
+		n := warmCalls + mostCalls(l.Effort)
+		back := bench.Cost{Bytes: units.Bytes(n), Messages: n} // an acknowledgement each
+		if rate := p[names.FactorRate]; rate != 0 {
+			n = trialMessages + computations(l.Effort)*messagesFor(rate)
+			back = bench.Cost{Bytes: units.Bytes(orders(l.Effort) * countBytes), Messages: orders(l.Effort)}
+		}
+		return bench.Cost{
+			Bytes:    2 * (units.Bytes(int64(n)*p[names.FactorBytes]) + back.Bytes + bench.CounterBytes),
+			Messages: 2 * (n + back.Messages + 1),
+			Time:     2 * oneWay(l, p),
+		}
+	},
+	Run: func(x bench.Team) {
+		if x.P[names.FactorRate] == 0 {
+			flow.BothDirections(x, func(x flow.Role) { caller{x}.measure() })
+			return
+		}
+		x.Reopened(plane.Socket{RcvBuf: receiveBuffer}, func() { flow.BothDirections(x, computeUnderLoad) })
+	},
+})
 
 const (
-	largest = 16 * units.KiB
-	maxRate = 1_000_000 // messages a second
+	callMost = 16 * units.KiB
+	maxRate  = 1_000_000 // messages a second
 )
 
 var (
 	// Most sizes are within a packet, where the model holds; those above show how far it does.
-	callSizes      = []units.Bytes{1, 40, 181, 701, 1123, 1401, 2897, 5003, 9001, largest}
+	callSizes      = []units.Bytes{1, 40, 181, 701, 1123, 1401, 2897, 5003, 9001, callMost}
 	callSizesQuick = []units.Bytes{1, 181, 701, 1401, 5003}
 
 	computeSizes      = []units.Bytes{1, 700, 1400}
@@ -39,17 +59,13 @@ var (
 	computeRatesQuick = []int64{2000, 20000}
 )
 
-// Design implements bench.Experiment: every size for the calls; few sizes at few rates for the computation, which takes
-// longer.
-func (Overhead) Design(l bench.Limits) []bench.Point {
-	if l.Hosts < 2 {
-		return nil
-	}
+// overheadPoints are every size for the calls; few sizes at few rates for the computation, which takes longer.
+func overheadPoints(l bench.Limits) []bench.Point {
 	calls, sizes, rates := callSizes, computeSizes, computeRates
 	if l.Thin() {
 		calls, sizes, rates = callSizesQuick, computeSizesQuick, computeRatesQuick
 	}
-	out := bench.SizePoints(l.SizesUpTo(largest, calls), nil)
+	out := bench.SizePoints(l.SizesUpTo(callMost, calls), nil)
 	sizes = l.SizesUpTo(l.SegmentSize(), sizes)
 	if n := len(sizes); n > len(computeSizes) { // the user's: the ends and the middle are enough for a line
 		sizes = []units.Bytes{sizes[0], sizes[n/2], sizes[n-1]}
@@ -62,29 +78,6 @@ func (Overhead) Design(l bench.Limits) []bench.Point {
 	return out
 }
 
-// Ranges implements bench.Experiment.
-func (Overhead) Ranges() bench.Ranges {
-	return bench.Ranges{names.FactorBytes: bench.Sizes, names.FactorRate: {Least: 0, Most: maxRate}}
-}
-
-// Teams implements bench.Experiment.
-func (Overhead) Teams(l bench.Limits, _ bench.Point) []bench.Step { return bench.Neighbours(l.Hosts) }
-
-// Cost implements bench.Experiment: both directions, and what the receivers send.
-func (Overhead) Cost(l bench.Limits, p bench.Point) bench.Cost {
-	n := warmCalls + mostCalls(l.Effort)
-	back := bench.Cost{Bytes: units.Bytes(n), Messages: n} // an acknowledgement each
-	if rate := p[names.FactorRate]; rate != 0 {
-		n = trialMessages + computations(l.Effort)*messagesFor(rate)
-		back = bench.Cost{Bytes: units.Bytes(orders(l.Effort) * countBytes), Messages: orders(l.Effort)}
-	}
-	return bench.Cost{
-		Bytes:    2 * (units.Bytes(int64(n)*p[names.FactorBytes]) + back.Bytes + bench.CounterBytes),
-		Messages: 2 * (n + back.Messages + 1),
-		Time:     2 * oneWay(l, p),
-	}
-}
-
 // oneWay is how long one direction of a batch is expected to take.
 func oneWay(l bench.Limits, p bench.Point) units.Nanos {
 	path, m, rate := l.OnPath(), p[names.FactorBytes], p[names.FactorRate]
@@ -95,17 +88,4 @@ func oneWay(l bench.Limits, p bench.Point) units.Nanos {
 	load := path.Message(int64(messagesFor(rate))*m, 1)
 	one := computeTime + max(computeTime*3/2, load) + 2*path.Latency
 	return units.Nanos(computations(l.Effort))*one + path.Message(trialMessages*m, 1) + 4*path.Latency
-}
-
-// Run implements bench.Experiment.
-func (Overhead) Run(_ context.Context, g bench.Group, p bench.Point, r *bench.Recorder) error {
-	if err := bench.CheckSize(g, 2); err != nil {
-		return err
-	}
-	if p[names.FactorRate] == 0 {
-		return flow.BothDirections(g, p, r, func(x flow.Role) error { return caller{x}.measure() })
-	}
-	return bench.Reopened(g, plane.Socket{RcvBuf: receiveBuffer}, func() error {
-		return flow.BothDirections(g, p, r, computeUnderLoad)
-	})
 }

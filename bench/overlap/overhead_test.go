@@ -25,14 +25,14 @@ func measureOverhead(
 	t *testing.T, s netspec.Spec, o sim.Options, effort float64, points []bench.Point, wrap func(bench.Group) bench.Group,
 ) []dataset.Sample {
 	t.Helper()
-	return benchtest.MustRun(t, Overhead{}, sim.New(s, o), bench.Slot{Teams: [][]int{{0, 1}}, Points: points}, effort, wrap)[0]
+	return benchtest.MustRun(t, Overhead, sim.New(s, o), bench.Slot{Teams: [][]int{{0, 1}}, Points: points}, effort, wrap)[0]
 }
 
 // Less the clock, every send is O_s(m) and every receive U_r(m), to the nanosecond the clock resolves.
 func TestOverheadCallsAreExact(t *testing.T) {
 	l := bench.Limits{Hosts: 2, Effort: 1}
 	var points []bench.Point
-	for _, p := range (Overhead{}).Design(l) {
+	for _, p := range Overhead.Design(l) {
 		if p[names.FactorRate] == 0 {
 			points = append(points, p)
 		}
@@ -91,7 +91,7 @@ func TestOverheadComputation(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, s := range []netspec.Spec{benchtest.Spec(2), *slow} {
-		for _, p := range (Overhead{}).Design(bench.Limits{Hosts: 2, Effort: 1}) {
+		for _, p := range Overhead.Design(bench.Limits{Hosts: 2, Effort: 1}) {
 			if p[names.FactorRate] == 0 {
 				continue
 			}
@@ -212,7 +212,7 @@ func TestOverheadDesign(t *testing.T) {
 		{"one host", bench.Limits{Hosts: 1}, 0, 0},
 	} {
 		calls, load := 0, 0
-		for _, p := range (Overhead{}).Design(tc.l) {
+		for _, p := range Overhead.Design(tc.l) {
 			if p[names.FactorRate] == 0 {
 				calls++
 			} else {
@@ -230,28 +230,25 @@ func TestOverheadTimedSectionsDoNotAllocate(t *testing.T) {
 	needs.Allocations(t)
 	err := sim.New(benchtest.Spec(2), sim.Options{Cost: hostCost}).Run([]int{0, 1}, func(rank int, g *sim.Group) error {
 		const runs = 10
-		x := caller{flow.InPairs(bench.Team{G: g, R: bench.NewRecorder(bench.Task{Team: []int{0, 1}}), P: bench.Point{names.FactorBytes: 700}}, 0)}
+		team := bench.Team{Group: g, R: bench.NewRecorder(bench.Task{Team: []int{0, 1}}), P: bench.Point{names.FactorBytes: 700}}
+		x := caller{flow.Role{Team: team, From: 0, To: []int{1}}}
 		msg, ns := make([]byte, 700), make([]int64, warmCalls+20)
 		call := x.sends
 		if rank == 1 {
 			call = x.receives
 		}
-		var failed error
-		each := func() {
-			if _, err := call(msg, ns); err != nil {
-				failed = err
+		return bench.Caught(func() {
+			each := func() { call(msg, ns) }
+			if rank == 1 { // AllocsPerRun calls once more, to warm up, and counts what every goroutine allocates
+				for range runs + 1 {
+					each()
+				}
+				return
 			}
-		}
-		if rank == 1 { // AllocsPerRun calls once more, to warm up, and counts what every goroutine allocates
-			for range runs + 1 {
-				each()
+			if n := testing.AllocsPerRun(runs, each); n > 2 { // the acknowledgement's byte, at either end
+				t.Errorf("a batch of timed sends and receives allocates %g times", n)
 			}
-			return failed
-		}
-		if n := testing.AllocsPerRun(runs, each); n > 2 { // the acknowledgement's byte, at either end
-			t.Errorf("a batch of timed sends and receives allocates %g times", n)
-		}
-		return failed
+		})
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -2,8 +2,6 @@
 package overlap
 
 import (
-	"context"
-	"fmt"
 	"slices"
 
 	"calib/bench"
@@ -32,10 +30,34 @@ import (
 //
 // Factor granularity is the computation of a step in hundredths of what takes as long as the transfer of its message; a
 // trial finds the number of steps of computation. 0 is the transfer alone.
-type Overlap struct{}
-
-// Name implements bench.Experiment.
-func (Overlap) Name() string { return names.Overlap }
+var Overlap = bench.New(bench.Procedure{
+	ID:      names.Overlap,
+	Points:  overlapPoints,
+	Factors: bench.Ranges{names.FactorBytes: bench.Sizes, names.FactorGranularity: {Least: 0, Most: granularities[len(granularities)-1]}},
+	// Computing counts as the messages that would take as long.
+	Needs: func(l bench.Limits, p bench.Point) bench.Cost {
+		m, ways := p[names.FactorBytes], len(waysAt(p))
+		steps := warmSteps + trialSteps + maxTrial + ways*maxSteps(l.Effort, m)
+		orders := 3 + 2*looks + ways*max(minSets, maxSets(l.Effort))
+		least := ways * (leadSteps + minSteps) * int(p[names.FactorGranularity]/whole)
+		return bench.Cost{
+			Bytes:    units.Bytes(int64(steps)*m) + units.Bytes((orders+attempts)*orderBytes) + bench.LossBytes,
+			Messages: steps + orders + attempts + least,
+			Time:     sweepTime(l, p),
+		}
+	},
+	Run: func(x bench.Team) { // a batch is within the group's deadlines and longest
+		peer, m := 1-x.Rank(), x.P[names.FactorBytes]
+		y := &pair{Team: x, peer: peer, host: x.Machine(), transfer: transfer{peer: peer, out: x.R.Payload(m), in: x.R.Payload(m)}}
+		bench.Check(x.Beside(y.transfer.exchange, func(s plane.Second) error {
+			y.second = s
+			if x.Root() {
+				return bench.Caught(func() { bench.During("overlap", y.lead) })
+			}
+			return bench.Caught(y.follow)
+		}))
+	},
+})
 
 // Close to where the gain is largest there are more of them.
 var (
@@ -48,12 +70,9 @@ var (
 	transferSizes   = []units.Bytes{1, 1000, 4000, 16 * units.KiB, 64 * units.KiB}
 )
 
-// Design implements bench.Experiment: the transfer of every size alone, and every granularity at few sizes; of the
-// user's, the smallest and the largest.
-func (Overlap) Design(l bench.Limits) []bench.Point {
-	if l.Hosts < 2 {
-		return nil
-	}
+// overlapPoints are the transfer of every size alone, and every granularity at few sizes; of the user's, the smallest
+// and the largest.
+func overlapPoints(l bench.Limits) []bench.Point {
 	sizes := l.SizesOr(transferSizes)
 	out := bench.SizePoints(sizes, bench.Point{names.FactorGranularity: 0})
 	if len(sizes) == 0 {
@@ -70,27 +89,6 @@ func (Overlap) Design(l bench.Limits) []bench.Point {
 	return out
 }
 
-// Ranges implements bench.Experiment.
-func (Overlap) Ranges() bench.Ranges {
-	return bench.Ranges{names.FactorBytes: bench.Sizes, names.FactorGranularity: {Least: 0, Most: granularities[len(granularities)-1]}}
-}
-
-// Teams implements bench.Experiment.
-func (Overlap) Teams(l bench.Limits, _ bench.Point) []bench.Step { return bench.Neighbours(l.Hosts) }
-
-// Cost implements bench.Experiment. Computing counts as the messages that would take as long.
-func (Overlap) Cost(l bench.Limits, p bench.Point) bench.Cost {
-	m, ways := p[names.FactorBytes], len(waysAt(p))
-	steps := warmSteps + trialSteps + maxTrial + ways*maxSteps(l.Effort, m)
-	orders := 3 + 2*looks + ways*max(minSets, maxSets(l.Effort))
-	least := ways * (leadSteps + minSteps) * int(p[names.FactorGranularity]/whole)
-	return bench.Cost{
-		Bytes:    units.Bytes(int64(steps)*m) + units.Bytes((orders+attempts)*orderBytes) + bench.LossBytes,
-		Messages: steps + orders + attempts + least,
-		Time:     sweepTime(l, p),
-	}
-}
-
 // sweepTime is how long a batch is expected to take: a step of each way is the longer of computing and transferring, or
 // both.
 func sweepTime(l bench.Limits, p bench.Point) units.Nanos {
@@ -101,22 +99,31 @@ func sweepTime(l bench.Limits, p bench.Point) units.Nanos {
 	return ways*sets + units.Nanos(warmSteps+trialSteps)*transfer + 2*trialTime
 }
 
-// Run implements bench.Experiment. A batch is within the group's deadlines and longest.
-func (Overlap) Run(_ context.Context, g bench.Group, p bench.Point, r *bench.Recorder) error {
-	if err := bench.CheckSize(g, 2); err != nil {
+// transfer sends a message to the peer and receives one of it, on either thread.
+type transfer struct {
+	peer    int
+	out, in []byte
+	got     int // of in, of the message under way
+}
+
+// exchange is all of it.
+func (t *transfer) exchange(g plane.Mover) error {
+	if err := t.send(g); err != nil {
 		return err
 	}
-	peer, m := 1-g.Rank(), p[names.FactorBytes]
-	x := &pair{Team: bench.Team{G: g, R: r, P: p}, peer: peer, host: g.Machine(),
-		transfer: transfer{peer: peer, out: r.Payload(m), in: r.Payload(m)}}
-	return g.Beside(x.transfer.exchange, func(s plane.Second) error {
-		x.second = s
-		if !x.Root() {
-			return x.follow()
-		}
-		if err := x.lead(); err != nil {
-			return fmt.Errorf("overlap: %w", err)
-		}
+	return t.receive(g)
+}
+
+// send sends the message, and receives only what it must so that the peer can send, too.
+func (t *transfer) send(g plane.Mover) (err error) {
+	t.got, err = bench.Push(g, t.peer, t.out, t.in, len(t.out))
+	return err
+}
+
+// receive takes what send has not.
+func (t *transfer) receive(g plane.Mover) error {
+	if t.got == len(t.in) {
 		return nil
-	})
+	}
+	return g.Recv(t.peer, t.in[t.got:])
 }

@@ -25,7 +25,7 @@ func switched() netspec.Spec {
 // measured runs one point and returns the median of each phase [ns].
 func measured(t *testing.T, n *sim.Net, p bench.Point) map[string]float64 {
 	t.Helper()
-	lines := benchtest.MustRun(t, Overlap{}, n, bench.Slot{Teams: [][]int{{0, 1}}, Points: []bench.Point{p}}, 0.5, nil)[0]
+	lines := benchtest.MustRun(t, Overlap, n, bench.Slot{Teams: [][]int{{0, 1}}, Points: []bench.Point{p}}, 0.5, nil)[0]
 	out := map[string]float64{}
 	for _, l := range lines {
 		out[l.Phase] = benchtest.Median(l.NS)
@@ -102,7 +102,7 @@ func TestOverhead(t *testing.T) {
 func TestSkipped(t *testing.T) {
 	s := switched()
 	s.L = 0.3
-	lines := benchtest.MustRun(t, Overlap{}, sim.New(s, sim.Options{}), bench.Slot{Teams: [][]int{{0, 1}},
+	lines := benchtest.MustRun(t, Overlap, sim.New(s, sim.Options{}), bench.Slot{Teams: [][]int{{0, 1}},
 		Points: []bench.Point{point(1, 10_000), point(1, 10)}}, 1, nil)[0]
 	phases := map[string]dataset.Sample{}
 	for _, l := range lines {
@@ -124,9 +124,11 @@ func TestBadOrders(t *testing.T) {
 	for _, bad := range [][]int64{{99, 1, 1}, {int64(inTurn), 0, 1}, {int64(inTurn), mostStepsOrder + 1, 1}, {int64(compute), 1, maxWork + 1}, {int64(compute), 1, -1}} {
 		err := sim.New(switched(), sim.Options{Deadline: units.Second}).Run([]int{0, 1}, func(rank int, g *sim.Group) error {
 			if rank == 0 {
-				return bench.SendNumbers(g, 1, bad...)
+				return bench.Caught(func() { bench.Team{Group: g}.SendNumbers(1, bad...) })
 			}
-			return Overlap{}.Run(t.Context(), g, point(1, 10), bench.NewRecorder(bench.Task{Reps: 1, Team: []int{0, 1}, Rank: 1}))
+			task := bench.Task{Reps: 1, Team: []int{0, 1}, Rank: 1, Points: []bench.Point{point(1, 10)}}
+			_, err := bench.Perform(t.Context(), Overlap, g, task, nil)
+			return err
 		})
 		if err == nil || !strings.Contains(err.Error(), "ordered to do") {
 			t.Errorf("%v: %v", bad, err)
@@ -142,7 +144,7 @@ func TestDesign(t *testing.T) {
 	}{{nil, sweepSizes}, {[]units.Bytes{1}, []units.Bytes{1}}, {[]units.Bytes{1, 50, 900}, []units.Bytes{1, 900}}} {
 		var swept []units.Bytes
 		alone := 0
-		for _, p := range (Overlap{}).Design(bench.Limits{Hosts: 2, Sizes: c.sizes, Effort: 1}) {
+		for _, p := range Overlap.Design(bench.Limits{Hosts: 2, Sizes: c.sizes, Effort: 1}) {
 			if p[names.FactorGranularity] == 0 {
 				alone++
 			} else if m := units.Bytes(p[names.FactorBytes]); !slices.Contains(swept, m) {

@@ -1,8 +1,6 @@
 package overlap
 
 import (
-	"fmt"
-
 	"calib/bench"
 	"calib/internal/dataset/names"
 	"calib/internal/plane"
@@ -60,31 +58,24 @@ type pair struct {
 }
 
 // step does one step.
-func (x *pair) step(o order) error {
+func (x *pair) step(o order) {
 	if o.way == secondThread || o.way == transferSecond {
-		if err := x.second.Start(); err != nil {
-			return err
-		}
+		bench.Check(x.second.Start())
 	}
 	if o.way == sendFirst {
-		if err := x.transfer.send(x.G); err != nil {
-			return err
-		}
+		bench.Check(x.transfer.send(x.Group))
 	}
 	if o.way != transferAlone && o.way != transferSecond {
-		if _, err := x.host.Work(o.work); err != nil {
-			return err
-		}
+		bench.Must(x.host.Work(o.work))
 	}
 	switch o.way {
 	case inTurn, transferAlone:
-		return x.transfer.exchange(x.G)
+		bench.Check(x.transfer.exchange(x.Group))
 	case sendFirst:
-		return x.transfer.receive(x.G)
+		bench.Check(x.transfer.receive(x.Group))
 	case secondThread, transferSecond:
-		return x.second.Wait()
+		bench.Check(x.second.Wait())
 	}
-	return nil
 }
 
 // leadSteps of every block are not timed: in them the ranks, of which one began when the other's order came, come as
@@ -92,72 +83,53 @@ func (x *pair) step(o order) error {
 const leadSteps = 1
 
 // block does the steps of an order and returns how long one took [ns]: the mean without the lead.
-func (x *pair) block(o order) (int64, error) {
+func (x *pair) block(o order) int64 {
 	for range leadSteps {
-		if err := x.step(o); err != nil {
-			return 0, err
-		}
+		x.step(o)
 	}
-	start := x.G.Now()
+	start := x.Now()
 	for range o.steps {
-		if err := x.step(o); err != nil {
-			return 0, err
-		}
+		x.step(o)
 	}
-	return bench.Elapsed(x.G, start) / int64(o.steps), nil
+	return x.Elapsed(start) / int64(o.steps)
 }
 
 // follow is rank 1: it does what it is told until the end. It is bounded by rank 0's orders, and by the group's
 // deadline.
-func (x *pair) follow() error {
-	before, err := x.G.Counters(x.peer)
-	if err != nil {
-		return err
-	}
+func (x *pair) follow() {
+	before := x.Counters(x.peer)
 	for {
-		if err := x.G.Recv(x.peer, x.word[:]); err != nil {
-			return err
-		}
+		x.Recv(x.peer, x.word[:])
 		o := order{way(bench.GetNumber(x.word[:])), int(bench.GetNumber(x.word[8:])), bench.GetNumber(x.word[16:])}
 		if o.way == end {
-			lost, err := bench.CountersSince(x.G, x.peer, before)
-			if err != nil {
-				return err
-			}
-			return bench.SendLosses(x.G, x.peer, lost)
+			x.SendLosses(x.peer, x.CountersSince(x.peer, before))
+			return
 		}
 		if phases[o.way] == "" || o.steps < 1 || o.steps > mostStepsOrder || o.work < 0 || o.work > maxWork {
-			return fmt.Errorf("overlap: ordered to do %d steps of %d in way %d: want 1 to %d, of at most %d, in ways 1 to %d",
+			bench.Fail("overlap: ordered to do %d steps of %d in way %d: want 1 to %d, of at most %d, in ways 1 to %d",
 				o.steps, o.work, o.way, mostStepsOrder, int64(maxWork), len(phases))
 		}
-		took, err := x.block(o)
-		if err != nil {
-			return err
-		}
-		if o.way == compute {
+		if took := x.block(o); o.way == compute {
 			bench.PutNumbers(x.word[:], took)
-			if err := x.G.Send(x.peer, x.word[:8]); err != nil {
-				return err
-			}
+			x.Send(x.peer, x.word[:8])
 		}
 	}
 }
 
 // do lets both ranks do the steps of an order, and returns how long one took [ns]. A computation takes as long as that
 // of the slower rank.
-func (x *pair) do(o order) (int64, error) {
+func (x *pair) do(o order) int64 {
 	bench.PutNumbers(x.word[:], int64(o.way), int64(o.steps), o.work)
-	if err := x.G.Send(x.peer, x.word[:]); err != nil || o.way == end {
-		return 0, err
+	x.Send(x.peer, x.word[:])
+	if o.way == end {
+		return 0
 	}
-	took, err := x.block(o)
-	if err != nil || o.way != compute {
-		return took, err
+	took := x.block(o)
+	if o.way == compute {
+		x.Recv(x.peer, x.word[:8])
+		took = max(took, bench.GetNumber(x.word[:]))
 	}
-	if err := x.G.Recv(x.peer, x.word[:8]); err != nil {
-		return 0, err
-	}
-	return max(took, bench.GetNumber(x.word[:])), nil
+	return took
 }
 
 // even is the even number of steps nearest to n within bounds.

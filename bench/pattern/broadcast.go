@@ -1,32 +1,17 @@
 package pattern
 
-var broadcasts = []Pattern{
-	{ID: 2, Operation: "bcast", Algorithm: "serial", Bytes: "of the message", Source: "Stoica, Sultan, Keyes 1994, section 3.1", Least: 2,
-		Run: rootToEach},
-	{ID: 3, Operation: "bcast", Algorithm: "binary", Bytes: "of the message", Source: "Stoica, Sultan, Keyes 1994, section 3.1, figure 10",
-		Least: 2, Run: binaryBroadcast},
-	{ID: 4, Operation: "bcast", Algorithm: "binomial", Bytes: "of the message", Source: "binomial tree, the largest subtree first; as experiment bcast",
-		Least: 2, Run: binomialBroadcast},
-	{ID: 5, Operation: "bcast", Algorithm: "pipelined", Bytes: "of the message", Source: "a chain of all hosts, in segments of 8 KiB", Least: 2,
-		segmented: pipelined},
-	{ID: 6, Operation: "bcast", Algorithm: "scatter-allgather", Bytes: "of the message",
-		Source: "van de Geijn: scatter over a binomial tree, then allgather round a ring", Least: 2, Run: scatterAllgather},
-}
+import "math"
 
-// binaryBroadcast: rank i sends the whole message to 2i+1 and then to 2i+2.
-func binaryBroadcast(c Comm, m int, s *Scratch) error {
+// binaryBroadcast: rank i sends the whole message to 2i+1 and then to 2i+2. Source: Stoica, Sultan, Keyes 1994, section
+// 3.1, figure 10.
+func binaryBroadcast(c Comm, m int, s *Scratch) {
 	i := c.Rank()
 	if i > 0 {
-		if err := c.Recv((i-1)/2, s.In(m)); err != nil {
-			return err
-		}
+		c.Recv((i-1)/2, s.In(m))
 	}
 	for k := 2*i + 1; k <= 2*i+2 && k < c.Size(); k++ {
-		if err := c.Send(k, s.Out(m)); err != nil {
-			return err
-		}
+		c.Send(k, s.Out(m))
 	}
-	return nil
 }
 
 // BinomialParent is whom a rank hears from in the binomial tree that rank 0 is the root of: the rank without its lowest
@@ -36,12 +21,17 @@ func BinomialParent(rank int) int { return rank & (rank - 1) }
 // BinomialChildren lists whom a rank sends to, the largest subtree first: rank + 2^k for every 2^k below its span.
 func BinomialChildren(rank, size int) []int {
 	var out []int
+	eachChild(rank, size, func(child, _ int) { out = append(out, child) })
+	return out
+}
+
+// eachChild calls f with every child of a rank, and with the end of its subtree's ranks.
+func eachChild(rank, size int, f func(child, end int)) {
 	for bit := span(rank, size) >> 1; bit > 0; bit >>= 1 {
-		if rank+bit < size {
-			out = append(out, rank+bit)
+		if child := rank + bit; child < size {
+			f(child, min(child+bit, size))
 		}
 	}
-	return out
 }
 
 // span is how many ranks the subtree of a rank has in the binomial tree of a power of two: its lowest set bit; that of
@@ -58,22 +48,11 @@ func span(rank, size int) int {
 }
 
 // binomialBroadcast: a rank that has the whole message sends it to its children, the largest subtree first.
-func binomialBroadcast(c Comm, m int, s *Scratch) error {
-	rank, size := c.Rank(), c.Size()
-	if rank > 0 {
-		if err := c.Recv(BinomialParent(rank), s.In(m)); err != nil {
-			return err
-		}
+func binomialBroadcast(c Comm, m int, s *Scratch) {
+	if c.Rank() > 0 {
+		c.Recv(BinomialParent(c.Rank()), s.In(m))
 	}
-	for bit := span(rank, size) >> 1; bit > 0; bit >>= 1 {
-		if rank+bit >= size {
-			continue
-		}
-		if err := c.Send(rank+bit, s.Out(m)); err != nil {
-			return err
-		}
-	}
-	return nil
+	eachChild(c.Rank(), c.Size(), func(child, _ int) { c.Send(child, s.Out(m)) })
 }
 
 // blocks is the length of blocks first to end, without end, of m bytes in count blocks as equal as whole bytes can be.
@@ -81,48 +60,221 @@ func blocks(m, count, first, end int) int { return end*m/count - first*m/count }
 
 // scatterAllgather: the message is cut into a block for each rank. Down a binomial tree every rank gets the blocks of
 // its subtree; then the blocks go round a ring, each to the next rank, until all have all. An empty block is not sent.
-func scatterAllgather(c Comm, m int, s *Scratch) error {
-	if err := scatterBlocks(c, m, s); err != nil {
-		return err
-	}
-	return ringAllgather(c, m, c.Rank(), s)
+// Source: van de Geijn.
+func scatterAllgather(c Comm, m int, s *Scratch) {
+	scatterBlocks(c, m, s)
+	ringAllgather(c, m, c.Rank(), s)
 }
 
 // scatterBlocks is the scatter of scatterAllgather.
-func scatterBlocks(c Comm, m int, s *Scratch) error {
+func scatterBlocks(c Comm, m int, s *Scratch) {
 	rank, size := c.Rank(), c.Size()
 	if rank > 0 {
 		if n := blocks(m, size, rank, min(rank+span(rank, size), size)); n > 0 {
-			if err := c.Recv(BinomialParent(rank), s.In(n)); err != nil {
-				return err
-			}
+			c.Recv(BinomialParent(rank), s.In(n))
 		}
 	}
-	for bit := span(rank, size) >> 1; bit > 0; bit >>= 1 {
-		child := rank + bit
-		if child >= size {
-			continue
+	eachChild(rank, size, func(child, end int) {
+		if n := blocks(m, size, child, end); n > 0 {
+			c.Send(child, s.Out(n))
 		}
-		if n := blocks(m, size, child, min(child+bit, size)); n > 0 {
-			if err := c.Send(child, s.Out(n)); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
+	})
 }
 
-// ringAllgather: in every step each rank sends a block to the next rank and receives one of the rank before: first
-// block own, then what it has received last.
-func ringAllgather(c Comm, m, own int, s *Scratch) error {
+// powerOfTwo reports whether a team is.
+func powerOfTwo(size int) bool { return size&(size-1) == 0 }
+
+// scatterDoubling: as scatterAllgather, but ranks that differ in one bit, from the lowest, exchange all the blocks they
+// have. Source: Thakur, Rabenseifner, Gropp 2005, section 4.4.
+func scatterDoubling(c Comm, m int, s *Scratch) {
 	rank, size := c.Rank(), c.Size()
-	next, before := (rank+1)%size, (rank+size-1)%size
-	for step := range size - 1 {
-		out := (own - step + 2*size) % size
-		in := (out + size - 1) % size
-		if err := s.swap(c, next, blocks(m, size, out, out+1), before, blocks(m, size, in, in+1)); err != nil {
-			return err
+	scatterBlocks(c, m, s)
+	for bit := 1; bit < size; bit <<= 1 {
+		mine := rank &^ (bit - 1)
+		its := mine ^ bit
+		s.swap(c, rank^bit, blocks(m, size, mine, mine+bit), rank^bit, blocks(m, size, its, its+bit))
+	}
+}
+
+// pipelined is the broadcast along a chain: every rank passes each segment on to the next rank when it has it.
+func pipelined(segment int) run {
+	return func(c Comm, m int, s *Scratch) {
+		rank := c.Rank()
+		for left := m; left > 0; left -= min(left, segment) {
+			n := min(left, segment)
+			if rank > 0 {
+				c.Recv(rank-1, s.In(n))
+			}
+			if rank+1 < c.Size() {
+				c.Send(rank+1, s.Out(n))
+			}
 		}
 	}
-	return nil
+}
+
+// linearBroadcast: the root's sends are one exchange.
+func linearBroadcast(c Comm, m int, s *Scratch) {
+	s.ranks = s.ranks[:0]
+	for k := 1; c.Rank() == 0 && k < c.Size(); k++ {
+		s.ranks = append(s.ranks, k)
+	}
+	passOn(c, s, 0, s.ranks, m)
+}
+
+// Chains is how many chains broadcast "chains" has.
+const Chains = 4
+
+// tree is the shape of a broadcast from rank 0 whose nodes send every segment to all their children at once, as MPI
+// libraries do. The trees are those of Open MPI's coll/base (coll_base_topo.c), rank by rank. A tree returns a rank's
+// parent, and appends its children to next, in the order in which it sends to them.
+type tree func(rank, size int, next []int) (parent int, children []int)
+
+// over is the broadcast over a tree.
+func over(t tree) func(int) run {
+	return func(segment int) run {
+		return func(c Comm, m int, s *Scratch) {
+			parent, children := t(c.Rank(), c.Size(), s.ranks[:0])
+			s.ranks = children
+			for left := m; left > 0; left -= min(left, segment) {
+				passOn(c, s, parent, children, min(left, segment))
+			}
+		}
+	}
+}
+
+// passOn receives n bytes from the parent, unless this is the root, and sends them to all children at once.
+func passOn(c Comm, s *Scratch, parent int, children []int, n int) {
+	if c.Rank() > 0 {
+		c.Recv(parent, s.In(n))
+	}
+	for _, k := range children {
+		s.send(k, n)
+	}
+	s.exchange(c)
+}
+
+// knomial: the children of a rank are rank + 1, 2, … radix−1 times every power of the radix that divides the rank with
+// the next power, the largest first.
+func knomial(radix int) tree {
+	return func(rank, size int, next []int) (int, []int) {
+		parent, mask := 0, 1
+		for ; mask < size; mask *= radix {
+			if place := rank % (radix * mask); place != 0 {
+				parent = rank - place
+				break
+			}
+		}
+		for mask /= radix; mask > 0; mask /= radix {
+			for r := 1; r < radix; r++ {
+				if k := rank + mask*r; k < size {
+					next = append(next, k)
+				}
+			}
+		}
+		return parent, next
+	}
+}
+
+// spreadBinary: a level of n ranks follows the levels before it, and its ranks r have the children r+n and r+2n.
+func spreadBinary(rank, size int, next []int) (int, []int) {
+	n := 1 // ranks of this rank's level, the first of which is n−1
+	for 2*n-1 <= rank {
+		n *= 2
+	}
+	for _, k := range [...]int{rank + n, rank + 2*n} {
+		if k < size {
+			next = append(next, k)
+		}
+	}
+	parent := rank - n/2
+	if parent >= n-1 { // of this level: it is the second child of one above
+		parent -= n / 2
+	}
+	return max(parent, 0), next
+}
+
+// highBinomial: the children of a rank are rank + 2^k for every 2^k above it, the nearest first.
+func highBinomial(rank, size int, next []int) (int, []int) {
+	bit := 1
+	for bit <= rank {
+		bit *= 2
+	}
+	parent := rank &^ (bit / 2)
+	for ; rank+bit < size; bit *= 2 {
+		next = append(next, rank+bit)
+	}
+	return parent, next
+}
+
+// chains: the other ranks form count chains, the first of them longer by a rank where they cannot be equal.
+func chains(count int) tree {
+	return func(rank, size int, next []int) (int, []int) {
+		n := min(count, size-1)
+		for i, head := 0, 1; i < n; i++ {
+			length := (size - 1) / n
+			if i < (size-1)%n {
+				length++
+			}
+			switch {
+			case rank == 0:
+				next = append(next, head)
+			case rank >= head && rank < head+length:
+				parent := 0
+				if rank > head {
+					parent = rank - 1
+				}
+				if rank+1 < head+length {
+					next = append(next, rank+1)
+				}
+				return parent, next
+			}
+			head += length
+		}
+		return 0, next
+	}
+}
+
+// splitBinary: odd ranks are the left half of the tree and get the first half of the message, the longer one; even
+// ranks get the second. Then rank 1 exchanges halves with rank 2, 3 with 4 and so on; a last odd rank without a partner
+// gets the second half from the root. A message of which a half is shorter than a segment goes along a chain.
+func splitBinary(segment int) run {
+	chain := pipelined(segment)
+	return func(c Comm, m int, s *Scratch) {
+		half := [2]int{m - m/2, m / 2}
+		if half[1] == 0 || segment > half[1] && segment < math.MaxInt {
+			chain(c, m, s)
+			return
+		}
+		rank, size := c.Rank(), c.Size()
+		downHalves(c, s, half, segment)
+		switch side := (rank + 1) % 2; {
+		case size%2 == 0 && rank == 0:
+			c.Send(size-1, s.Out(half[1]))
+		case size%2 == 0 && rank == size-1:
+			c.Recv(0, s.In(half[1]))
+		case rank > 0:
+			pair := rank + 1 - 2*side
+			s.swap(c, pair, half[side], pair, half[1-side])
+		}
+	}
+}
+
+// downHalves sends both halves down the tree, in segments by turns.
+func downHalves(c Comm, s *Scratch, half [2]int, segment int) {
+	rank := c.Rank()
+	parent, children := spreadBinary(rank, c.Size(), s.ranks[:0])
+	s.ranks = children
+	if rank > 0 {
+		for left := half[(rank+1)%2]; left > 0; left -= min(left, segment) {
+			passOn(c, s, parent, children, min(left, segment))
+		}
+		return
+	}
+	for done := 0; done < half[0]; done += min(segment, half[0]-done) {
+		for i, k := range children {
+			if n := min(segment, half[i]-done); n > 0 {
+				c.Send(k, s.Out(n))
+			}
+		}
+	}
 }

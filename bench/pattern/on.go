@@ -1,107 +1,74 @@
 package pattern
 
 import (
-	"fmt"
 	"time"
 
 	"calib/bench"
-	"calib/internal/units"
 )
+
+// On performs this rank's part of a pattern with m bytes in the team of g.
+func (p Pattern) On(g bench.Group, m int, s *Scratch) error {
+	return bench.Caught(func() { p.Run(On(g), m, s) })
+}
 
 // On is the team of g as a Comm. Its Exchange sends what the transport takes; when it takes no more, it receives what
 // is there, and when nothing moves, it waits a little for room to send. When all is sent, it receives as Recv does.
-func On(g bench.Group) Comm { return team{g} }
+func On(g bench.Group) Comm { return team{bench.Team{Group: g}} }
 
-type team struct{ bench.Group }
+type team struct{ bench.Team }
 
-const (
-	// A rank that can neither send nor receive waits as long as it has waited already, within these bounds.
-	minWait = 50 * units.Microsecond
-	maxWait = units.Millisecond
-	// longestWait is after what time without a byte an exchange is given up: longer than retransmission time-outs in a
-	// row.
-	longestWait = 8 * units.Second
-)
-
-// Exchange implements Comm. It ends when all messages have passed, with an error of the group, or when nothing has
-// moved for longestWait.
-func (t team) Exchange(out, in []Message) error {
-	x := exchange{Group: t.Group, in: in}
+// Exchange implements Comm. It ends when all messages have passed, with a failure of the group, or when nothing has
+// moved for bench.LongestWait.
+func (t team) Exchange(out, in []Message) {
+	x := exchange{Team: t.Team, in: in}
 	for _, m := range out {
-		if err := x.send(m); err != nil {
-			return err
-		}
+		x.send(m)
 	}
 	for len(x.in) > 0 {
-		if err := x.recv(len(x.in[0].Data) - x.got); err != nil {
-			return err
-		}
+		x.recv(len(x.in[0].Data) - x.got)
 	}
-	return nil
 }
 
 // exchange is what is left to receive.
 type exchange struct {
-	bench.Group
+	bench.Team
 	in  []Message
 	got int // bytes of in[0]
 }
 
 // send sends all of m, and receives while it cannot.
-func (x *exchange) send(m Message) error {
-	var since, wait units.Nanos // since when nothing moves, and how long to wait for it; 0 while something does
+func (x *exchange) send(m Message) {
+	var wait bench.Wait
 	for rest := m.Data; ; {
-		n, err := x.SendSome(m.Peer, rest, wait)
-		if err != nil {
-			return err
-		}
+		n := x.SendSome(m.Peer, rest, wait.For)
 		if rest = rest[n:]; len(rest) == 0 {
-			return nil
+			return
 		}
-		got, err := x.drain()
-		switch {
-		case err != nil:
-			return err
-		case n+got > 0:
-			since, wait = 0, 0
-			continue
+		if wait.TooLong(x.Group, n+x.drain()) {
+			bench.Fail("send %d bytes to rank %d: it has taken none of the last %d within %v", len(m.Data), m.Peer, len(rest),
+				time.Duration(bench.LongestWait))
 		}
-		now := x.Now()
-		if wait == 0 {
-			since = now
-		}
-		if now-since > longestWait {
-			return fmt.Errorf("send %d bytes to rank %d: it has taken none of the last %d within %v", len(m.Data), m.Peer, len(rest),
-				time.Duration(longestWait))
-		}
-		wait = min(max(now-since, minWait), maxWait)
 	}
 }
 
 // drain receives what is there, in order, and returns how many bytes that were.
-func (x *exchange) drain() (total int, err error) {
+func (x *exchange) drain() (total int) {
 	for len(x.in) > 0 {
-		n, err := x.Pending(x.in[0].Peer)
-		if err != nil || n == 0 {
-			return total, err
+		n := min(x.Pending(x.in[0].Peer), len(x.in[0].Data)-x.got)
+		if n == 0 {
+			break
 		}
-		n = min(n, len(x.in[0].Data)-x.got)
-		if err := x.recv(n); err != nil {
-			return total, err
-		}
+		x.recv(n)
 		total += n
 	}
-	return total, nil
+	return total
 }
 
 // recv receives n bytes of the first message.
-func (x *exchange) recv(n int) error {
+func (x *exchange) recv(n int) {
 	m := x.in[0]
-	if err := x.Recv(m.Peer, m.Data[x.got:x.got+n]); err != nil {
-		return err
-	}
+	x.Recv(m.Peer, m.Data[x.got:x.got+n])
 	if x.got += n; x.got == len(m.Data) {
 		x.in, x.got = x.in[1:], 0
 	}
-	return nil
 }

@@ -9,23 +9,24 @@ package pattern
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 )
 
-// Comm is what a pattern may do: one rank's view of its team.
+// Comm is what a pattern may do: one rank's view of its team. What fails ends the pattern (bench.Check).
 type Comm interface {
 	Rank() int
 	Size() int
 	// Send sends b to a rank as one message, and returns when the transport has taken it.
-	Send(to int, b []byte) error
+	Send(to int, b []byte)
 	// Recv fills b with the next message from a rank.
-	Recv(from int, b []byte) error
+	Recv(from int, b []byte)
 	// Exchange sends the messages of out in order and receives those of in in order, both at the same time. It ends
 	// whatever the buffers hold, if the other ranks send and receive what belongs to it, and if all messages of the
 	// exchange can be listed in one order that every rank's out and in keep: then the first of them that has not passed
 	// can always move.
-	Exchange(out, in []Message) error
+	Exchange(out, in []Message)
 }
 
 // Message is one message of an Exchange.
@@ -34,39 +35,125 @@ type Message struct {
 	Data []byte
 }
 
-// All lists the patterns, by ID.
-var All = whole(slices.Concat(pointToPoint, broadcasts, globalOperations, allreductions, barriers, neighbours, rooted, alltoalls, incasts,
-	applications, trees, halvings, bruck, gathers))
+// run performs one rank's part with M bytes. It allocates as little as it can: data are parts of the scratch.
+type run = func(c Comm, m int, s *Scratch)
 
-// Pattern is one algorithm of one operation.
+// Pattern is one algorithm of one operation. docs/MEASURING.md says of each what its M bytes are, and its source.
 type Pattern struct {
 	// ID is the pattern's number in samples.jsonl. It is never given to another.
 	ID int64
 	// Operation is what is done (bcast, allreduce), Algorithm how (binary, ring).
 	Operation, Algorithm string
-	// Bytes says what the size M of the pattern is.
-	Bytes string
+	Run                  run
+	// Fits reports whether the pattern is defined for a team of a size; nil is every size from Least.
+	Fits func(size int) bool
 	// Fixed patterns move the same whatever M is.
 	Fixed bool
 	// Segment is the size of the pieces in which a segmented algorithm passes a message on [B]; 0 is no such algorithm.
 	Segment int
-	// Source is the paper and section, or the usual name's origin.
-	Source string
-	// Least is the smallest team.
-	Least int
-	// Fits reports whether the pattern is defined for a team of a size; nil is every size from Least.
-	Fits func(size int) bool
-	// Run performs one rank's part with M bytes. It allocates as little as it can: data are parts of c's scratch.
-	Run func(c Comm, m int, s *Scratch) error
 	// segmented makes Run for pieces of a size; nil is no segmented algorithm.
-	segmented func(segment int) func(c Comm, m int, s *Scratch) error
+	segmented func(segment int) run
+}
+
+// All lists the patterns, by ID.
+var All = complete(
+	Pattern{Operation: "p2p", Algorithm: "direct", Run: rootToEach, Fits: func(size int) bool { return size == 2 }},
+	Pattern{Operation: "bcast", Algorithm: "serial", Run: rootToEach},
+	Pattern{Operation: "bcast", Algorithm: "binary", Run: binaryBroadcast},
+	Pattern{Operation: "bcast", Algorithm: "binomial", Run: binomialBroadcast},
+	Pattern{Operation: "bcast", Algorithm: "pipelined", segmented: pipelined},
+	Pattern{Operation: "bcast", Algorithm: "scatter-allgather", Run: scatterAllgather},
+	Pattern{Operation: "globalop", Algorithm: "p4", Run: globalOperation},
+	Pattern{Operation: "allreduce", Algorithm: "recursive-doubling", Run: recursiveDoubling},
+	Pattern{Operation: "allreduce", Algorithm: "ring", Run: ringAllreduce},
+	Pattern{Operation: "allreduce", Algorithm: "rabenseifner", Run: rabenseifner},
+	Pattern{Operation: "barrier", Algorithm: "dissemination", Run: disseminationBarrier, Fixed: true},
+	Pattern{Operation: "barrier", Algorithm: "p4", Run: p4Barrier, Fixed: true},
+	Pattern{Operation: "neighbour", Algorithm: "ring", Run: ringNeighbours},
+	Pattern{Operation: "gather", Algorithm: "direct", Run: eachToRoot},
+	Pattern{Operation: "gather", Algorithm: "windows", Run: windowsToRoot},
+	Pattern{Operation: "scatter", Algorithm: "direct", Run: rootToEach},
+	Pattern{Operation: "alltoall", Algorithm: "pairwise", Run: pairwiseAlltoall},
+	Pattern{Operation: "alltoall", Algorithm: "shifted", Run: shiftedAlltoall},
+	Pattern{Operation: "alltoall", Algorithm: "random", Run: randomAlltoall},
+	Pattern{Operation: "incast", Algorithm: "direct", Run: eachToRoot},
+	Pattern{Operation: "dd", Algorithm: "exchange", Run: domainExchange},
+	Pattern{Operation: "mg", Algorithm: "overlap", Run: multigridOverlap},
+	Pattern{Operation: "mg", Algorithm: "staggered", Run: multigridStaggered},
+	Pattern{Operation: "bcast", Algorithm: "knomial", segmented: over(knomial(4))},
+	Pattern{Operation: "bcast", Algorithm: "binary-segmented", segmented: over(spreadBinary)},
+	Pattern{Operation: "bcast", Algorithm: "binomial-segmented", segmented: over(highBinomial)},
+	Pattern{Operation: "bcast", Algorithm: "chains", segmented: over(chains(Chains))},
+	Pattern{Operation: "bcast", Algorithm: "split-binary", segmented: splitBinary},
+	Pattern{Operation: "bcast", Algorithm: "scatter-doubling", Run: scatterDoubling, Fits: powerOfTwo},
+	Pattern{Operation: "allreduce", Algorithm: "linear", Run: linearAllreduce},
+	Pattern{Operation: "allreduce", Algorithm: "rabenseifner-near", Run: rabenseifnerNear},
+	Pattern{Operation: "alltoall", Algorithm: "bruck", Run: bruckAlltoall},
+	Pattern{Operation: "gather", Algorithm: "binomial", Run: binomialGather},
+	Pattern{Operation: "gather", Algorithm: "synchronised", segmented: synchronisedGather},
+)
+
+// Linear is broadcast serial as MPI libraries perform it: the root's sends are one exchange. The messages are the same,
+// so that All holds the other only.
+var Linear = Pattern{Operation: "bcast", Algorithm: "linear", Run: linearBroadcast}
+
+// segment is what the segmented algorithms of All pass on at a time [B].
+const segment = 8 << 10
+
+// Segments are those that Variants tries [B].
+var Segments = []int{1 << 10, 2 << 10, 4 << 10, segment, 16 << 10, 32 << 10, 64 << 10}
+
+// complete numbers the patterns of a list, and gives the segmented ones their usual segment.
+func complete(list ...Pattern) []Pattern {
+	for i, p := range list {
+		if p.Segmented() {
+			list[i] = p.WithSegment(segment)
+		}
+		list[i].ID = int64(i + 1)
+	}
+	return list
 }
 
 // Name is "operation-algorithm", unique among All.
 func (p Pattern) Name() string { return p.Operation + "-" + p.Algorithm }
 
+// Least is the smallest team of any pattern.
+const Least = 2
+
 // Defined reports whether the pattern is defined for a team of that size.
-func (p Pattern) Defined(size int) bool { return size >= p.Least && (p.Fits == nil || p.Fits(size)) }
+func (p Pattern) Defined(size int) bool { return size >= Least && (p.Fits == nil || p.Fits(size)) }
+
+// Segmented reports whether the algorithm cuts a message into pieces of a size that can be chosen.
+func (p Pattern) Segmented() bool { return p.segmented != nil }
+
+// WithSegment returns a segmented algorithm with another size of its pieces [B]; 0 passes messages on whole. Other
+// algorithms stay as they are.
+func (p Pattern) WithSegment(n int) Pattern {
+	if !p.Segmented() {
+		return p
+	}
+	p.Segment = n
+	if n == 0 {
+		n = math.MaxInt
+	}
+	p.Run = p.segmented(n)
+	return p
+}
+
+// Variants lists the algorithms of an operation for messages of m bytes: segmented ones whole, and with each of
+// Segments that is shorter.
+func Variants(operation string, m int) []Pattern {
+	var out []Pattern
+	for _, p := range OfOperation(operation) {
+		out = append(out, p.WithSegment(0))
+		for _, n := range Segments {
+			if p.Segmented() && n < m {
+				out = append(out, p.WithSegment(n))
+			}
+		}
+	}
+	return out
+}
 
 // Operations lists the operations, in the order of All.
 func Operations() []string {
@@ -104,9 +191,8 @@ func Find(operation, algorithm string) (Pattern, error) {
 
 // ByID returns the pattern of that number.
 func ByID(id int64) (Pattern, bool) {
-	i := slices.IndexFunc(All, func(p Pattern) bool { return p.ID == id })
-	if i < 0 {
+	if id < 1 || id > int64(len(All)) {
 		return Pattern{}, false
 	}
-	return All[i], true
+	return All[id-1], true
 }

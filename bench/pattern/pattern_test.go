@@ -11,8 +11,8 @@ func TestAll(t *testing.T) {
 		if p.ID != int64(i+1) {
 			t.Errorf("%s has ID %d, want %d: numbers are never given to another", p.Name(), p.ID, i+1)
 		}
-		if seen[p.Name()] || p.Bytes == "" || p.Source == "" || p.Least < 2 {
-			t.Errorf("%s: the name is taken, or something is not said", p.Name())
+		if seen[p.Name()] || p.Defined(1) {
+			t.Errorf("%s: the name is taken, or it is defined for one host", p.Name())
 		}
 		seen[p.Name()] = true
 		if got, err := Find(p.Operation, p.Algorithm); err != nil || got.ID != p.ID {
@@ -123,17 +123,19 @@ func TestPipelinedSegments(t *testing.T) {
 	if got := s.Depth(); got != 4+13-1 {
 		t.Errorf("13 segments over 4 links follow each other %d deep, want 16", got)
 	}
-	if got := s.Largest(); got != segment {
-		t.Errorf("a segment of %d bytes", got)
+	p, _ := Find("bcast", "pipelined")
+	if e, err := ExtentOf(p, 5, 100<<10); err != nil || e.Largest != segment {
+		t.Errorf("a segment of %d bytes (%v)", e.Largest, err)
 	}
 }
 
 func TestScheduleSums(t *testing.T) {
 	s := mustWrite(t, "gather-windows", 4, 1000)
-	if got := s.Busiest(); got != 3000 {
-		t.Errorf("the root receives %d bytes, want 3000", got)
+	p, _ := Find("gather", "windows")
+	if e, err := ExtentOf(p, 4, 1000); err != nil || e.Busiest != 3000 {
+		t.Errorf("the root receives %d bytes, want 3000 (%v)", e.Busiest, err)
 	}
-	if got := s.Peers(1); len(got) != 2 || got[0] != 0 || got[1] != 3 {
+	if got := Peers(s[1]); len(got) != 2 || got[0] != 0 || got[1] != 3 {
 		t.Errorf("rank 1 has peers %v, want 0 and 3", got)
 	}
 }

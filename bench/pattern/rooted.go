@@ -1,48 +1,25 @@
 package pattern
 
-var pointToPoint = []Pattern{
-	{ID: 1, Operation: "p2p", Algorithm: "direct", Bytes: "of the message", Source: "one message from host 0 to host 1", Least: 2,
-		Fits: func(size int) bool { return size == 2 }, Run: rootToEach},
-}
-
-var rooted = []Pattern{
-	{ID: 14, Operation: "gather", Algorithm: "direct", Bytes: "from each host", Source: "Tam, Wang 2000, section 5.2: all send at once",
-		Least: 2, Run: eachToRoot},
-	{ID: 15, Operation: "gather", Algorithm: "windows", Bytes: "from each host",
-		Source: "Tam, Wang 2000, section 5.3, algorithm 1 with w = 2, whatever the port's buffer holds", Least: 2, Run: windowsToRoot},
-	{ID: 16, Operation: "scatter", Algorithm: "direct", Bytes: "to each host", Source: "the root sends to every host in turn", Least: 2,
-		Run: rootToEach},
-}
-
-var incasts = []Pattern{
-	{ID: 20, Operation: "incast", Algorithm: "direct", Bytes: "from each sender", Source: "all but host 0 send to it at once; as gather direct",
-		Least: 2, Run: eachToRoot},
-}
-
 // rootToEach: rank 0 sends m bytes to every other rank in turn.
-func rootToEach(c Comm, m int, s *Scratch) error {
+func rootToEach(c Comm, m int, s *Scratch) {
 	if c.Rank() != 0 {
-		return c.Recv(0, s.In(m))
+		c.Recv(0, s.In(m))
+		return
 	}
 	for k := 1; k < c.Size(); k++ {
-		if err := c.Send(k, s.Out(m)); err != nil {
-			return err
-		}
+		c.Send(k, s.Out(m))
 	}
-	return nil
 }
 
 // eachToRoot: every rank sends m bytes to rank 0 at once, which receives by rank.
-func eachToRoot(c Comm, m int, s *Scratch) error {
+func eachToRoot(c Comm, m int, s *Scratch) {
 	if c.Rank() != 0 {
-		return c.Send(0, s.Out(m))
+		c.Send(0, s.Out(m))
+		return
 	}
 	for k := 1; k < c.Size(); k++ {
-		if err := c.Recv(k, s.In(m)); err != nil {
-			return err
-		}
+		c.Recv(k, s.In(m))
 	}
-	return nil
 }
 
 // Window is how many senders a gather by windows has at once.
@@ -50,21 +27,67 @@ const Window = 2
 
 // windowsToRoot: senders 1 to w begin, and every sender tells the one w places on to begin when its Send has returned.
 // That is when the transport has the message, which may be before it has left: experiment gather waits until it has.
-func windowsToRoot(c Comm, m int, s *Scratch) error {
+func windowsToRoot(c Comm, m int, s *Scratch) {
 	rank := c.Rank()
-	if rank == 0 {
-		return eachToRoot(c, m, s)
-	}
 	if rank > Window {
-		if err := c.Recv(rank-Window, s.In(1)); err != nil {
-			return err
+		c.Recv(rank-Window, s.In(1))
+	}
+	eachToRoot(c, m, s)
+	if rank > 0 && rank+Window < c.Size() {
+		c.Send(rank+Window, s.Out(1))
+	}
+}
+
+// binomialGather: a rank receives from its children in the binomial tree, the nearest first, and then sends all it has
+// to its parent.
+func binomialGather(c Comm, m int, s *Scratch) {
+	rank, size := c.Rank(), c.Size()
+	for bit := 1; bit < span(rank, size) && rank+bit < size; bit <<= 1 {
+		child := rank + bit
+		c.Recv(child, s.In(m*min(bit, size-child)))
+	}
+	if rank > 0 {
+		c.Send(BinomialParent(rank), s.Out(m*min(span(rank, size), size-rank)))
+	}
+}
+
+// synchronisedGather: the root sends every rank in turn one byte, upon which that sends the first part of its block,
+// and at once the rest, or one byte where there is none. The root waits for the first part before it goes on to the
+// next rank, and for the rests in the end.
+func synchronisedGather(first int) run {
+	return func(c Comm, m int, s *Scratch) {
+		head := min(m, first)
+		rest := max(1, m-head)
+		if c.Rank() > 0 {
+			c.Recv(0, s.In(1))
+			c.Send(0, s.Out(head))
+			c.Send(0, s.Out(rest))
+			return
+		}
+		for k := 1; k < c.Size(); k++ {
+			c.Send(k, s.Out(1))
+			c.Recv(k, s.In(head))
+		}
+		for k := 1; k < c.Size(); k++ {
+			c.Recv(k, s.In(rest))
 		}
 	}
-	if err := c.Send(0, s.Out(m)); err != nil {
-		return err
-	}
-	if rank+Window >= c.Size() {
-		return nil
-	}
-	return c.Send(rank+Window, s.Out(1))
 }
+
+// globalOperation: values go up the binary tree, each rank receives its children's and sends its own to its parent;
+// then the root sends the result to every rank in turn. The child whose subtree has less to do comes first. Source:
+// Stoica, Sultan, Keyes 1994, section 3.2, figure 13.
+func globalOperation(c Comm, m int, s *Scratch) {
+	i := c.Rank()
+	for k := 2*i + 2; k > 2*i; k-- {
+		if k < c.Size() {
+			c.Recv(k, s.In(m))
+		}
+	}
+	if i > 0 {
+		c.Send((i-1)/2, s.Out(m))
+	}
+	rootToEach(c, m, s)
+}
+
+func p4Barrier(c Comm, _ int, s *Scratch) { globalOperation(c, 1, s) }

@@ -3,6 +3,8 @@ package pattern
 import (
 	"fmt"
 	"slices"
+
+	"calib/bench"
 )
 
 // Schedule is a pattern written down: what each rank does, in order.
@@ -19,37 +21,39 @@ type Part struct {
 	Bytes int
 }
 
-// BeginsBySending reports whether a rank's first step has something to send.
-func (s Schedule) BeginsBySending(rank int) bool { return len(s[rank]) > 0 && len(s[rank][0].Out) > 0 }
-
 // Of writes down what p does with m bytes in a team.
 func Of(p Pattern, size, m int) (Schedule, error) {
-	if !p.Defined(size) {
-		return nil, fmt.Errorf("%s is not defined for %d hosts", p.Name(), size)
-	}
-	out := make(Schedule, size)
-	var scratch Scratch
-	for rank := range out {
-		steps, err := write(p, rank, size, m, &scratch)
-		if err != nil {
-			return nil, err
-		}
-		out[rank] = steps
-	}
-	return out, nil
+	out := make(Schedule, 0, size)
+	err := eachRank(p, size, m, func(steps []Step) { out = append(out, steps) })
+	return out, err
 }
 
 // Rank writes down what one rank does.
-func Rank(p Pattern, rank, size, m int) ([]Step, error) {
+func Rank(p Pattern, rank, size, m int) (steps []Step, err error) {
 	if !p.Defined(size) {
 		return nil, fmt.Errorf("%s is not defined for %d hosts", p.Name(), size)
 	}
 	return write(p, rank, size, m, &Scratch{})
 }
 
+func eachRank(p Pattern, size, m int, f func([]Step)) error {
+	if !p.Defined(size) {
+		return fmt.Errorf("%s is not defined for %d hosts", p.Name(), size)
+	}
+	var scratch Scratch
+	for rank := range size {
+		steps, err := write(p, rank, size, m, &scratch)
+		if err != nil {
+			return err
+		}
+		f(steps)
+	}
+	return nil
+}
+
 func write(p Pattern, rank, size, m int, scratch *Scratch) ([]Step, error) {
 	w := writer{rank: rank, size: size}
-	if err := p.Run(&w, m, scratch); err != nil {
+	if err := bench.Caught(func() { p.Run(&w, m, scratch) }); err != nil {
 		return nil, fmt.Errorf("%s, rank %d of %d: %w", p.Name(), rank, size, err)
 	}
 	return w.steps, nil
@@ -66,25 +70,22 @@ type Extent struct {
 // ExtentOf returns the extent of a pattern with m bytes in a team. It holds what one rank does at a time: a thousand
 // hosts may send a million messages.
 func ExtentOf(p Pattern, size, m int) (e Extent, err error) {
-	if !p.Defined(size) {
-		return e, fmt.Errorf("%s is not defined for %d hosts", p.Name(), size)
-	}
-	var scratch Scratch
-	for rank := range size {
-		steps, err := write(p, rank, size, m, &scratch)
-		if err != nil {
-			return e, err
-		}
-		own := Schedule{steps}
-		e.Largest, e.Busiest = max(e.Largest, own.Largest()), max(e.Busiest, own.Busiest())
-		for _, s := range steps {
-			for _, part := range s.Out {
+	err = eachRank(p, size, m, func(steps []Step) {
+		out, in := 0, 0
+		for _, step := range steps {
+			for _, p := range step.Out {
 				e.Messages++
-				e.Bytes += part.Bytes
+				out += p.Bytes
+				e.Largest = max(e.Largest, p.Bytes)
+			}
+			for _, p := range step.In {
+				in += p.Bytes
 			}
 		}
-	}
-	return e, nil
+		e.Bytes += out
+		e.Busiest = max(e.Busiest, out, in)
+	})
+	return e, err
 }
 
 // writer is a Comm that writes down what is asked of it.
@@ -93,77 +94,35 @@ type writer struct {
 	steps      []Step
 }
 
-func (w *writer) Rank() int { return w.rank }
-func (w *writer) Size() int { return w.size }
+func (w *writer) Rank() int               { return w.rank }
+func (w *writer) Size() int               { return w.size }
+func (w *writer) Send(to int, b []byte)   { w.Exchange([]Message{{to, b}}, nil) }
+func (w *writer) Recv(from int, b []byte) { w.Exchange(nil, []Message{{from, b}}) }
 
-func (w *writer) Send(to int, b []byte) error {
-	return w.Exchange([]Message{{to, b}}, nil)
+func (w *writer) Exchange(out, in []Message) {
+	w.steps = append(w.steps, Step{w.parts(out), w.parts(in)})
 }
 
-func (w *writer) Recv(from int, b []byte) error {
-	return w.Exchange(nil, []Message{{from, b}})
-}
-
-func (w *writer) Exchange(out, in []Message) error {
-	var s Step
-	for _, m := range out {
-		s.Out = append(s.Out, Part{m.Peer, len(m.Data)})
-	}
-	for _, m := range in {
-		s.In = append(s.In, Part{m.Peer, len(m.Data)})
-	}
-	for _, p := range append(s.Out[:len(s.Out):len(s.Out)], s.In...) {
-		if p.Peer < 0 || p.Peer >= w.size || p.Peer == w.rank || p.Bytes < 1 {
-			return fmt.Errorf("message of %d B with rank %d", p.Bytes, p.Peer)
+func (w *writer) parts(of []Message) (out []Part) {
+	for _, m := range of {
+		if m.Peer < 0 || m.Peer >= w.size || m.Peer == w.rank || len(m.Data) < 1 {
+			bench.Fail("message of %d B with rank %d", len(m.Data), m.Peer)
 		}
+		out = append(out, Part{m.Peer, len(m.Data)})
 	}
-	w.steps = append(w.steps, s)
-	return nil
+	return out
 }
 
-// Peers lists, ascending, the ranks that a rank sends to or receives from.
-func (s Schedule) Peers(rank int) []int {
+// Peers lists, ascending, the ranks that one with these steps sends to or receives from.
+func Peers(steps []Step) []int {
 	var out []int
-	for _, step := range s[rank] {
-		for _, parts := range [][]Part{step.Out, step.In} {
-			for _, p := range parts {
-				out = append(out, p.Peer)
-			}
+	for _, step := range steps {
+		for _, p := range slices.Concat(step.Out, step.In) {
+			out = append(out, p.Peer)
 		}
 	}
 	slices.Sort(out)
 	return slices.Compact(out)
-}
-
-// Largest is the length of the longest message [B].
-func (s Schedule) Largest() int {
-	most := 0
-	for _, steps := range s {
-		for _, step := range steps {
-			for _, p := range step.Out {
-				most = max(most, p.Bytes)
-			}
-		}
-	}
-	return most
-}
-
-// Busiest is how much the rank that moves most sends or receives, whichever is more [B].
-func (s Schedule) Busiest() int {
-	most := 0
-	for _, steps := range s {
-		out, in := 0, 0
-		for _, step := range steps {
-			for _, p := range step.Out {
-				out += p.Bytes
-			}
-			for _, p := range step.In {
-				in += p.Bytes
-			}
-		}
-		most = max(most, out, in)
-	}
-	return most
 }
 
 // Depth is how many messages follow one another at most: those that one rank sends, and one that is sent after another

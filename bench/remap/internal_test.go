@@ -85,12 +85,12 @@ func FuzzTake(f *testing.F) {
 		take := func(piece int) (job, error) {
 			e := &engine{size: size, from: make([]arriving, 2)}
 			e.job.log = newArrivals(bench.NewRecorder(bench.Task{}), len(b))
-			for from := 0; from < len(b); from += piece {
-				if err := e.take(1, b[from:min(from+piece, len(b))], 0); err != nil {
-					return e.job, err
+			err := bench.Caught(func() {
+				for from := 0; from < len(b); from += piece {
+					e.take(1, b[from:min(from+piece, len(b))], 0)
 				}
-			}
-			return e.job, nil
+			})
+			return e.job, err
 		}
 		whole, errWhole := take(max(1, len(b)))
 		parts, errParts := take(piece)

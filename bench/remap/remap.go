@@ -3,22 +3,63 @@
 package remap
 
 import (
-	"context"
-	"fmt"
-
 	"calib/bench"
-	"calib/internal/dataset"
 	"calib/internal/dataset/names"
 	"calib/internal/units"
 )
 
-// Experiment is the all-to-all remap of LoGPC (Moritz and Frank 2001, section 5.1): each rank repeatedly sends a
+// Remap is the all-to-all remap of LoGPC (Moritz and Frank 2001, section 5.1): each rank repeatedly sends a
 // message to another one. Synchronous (sync 1), it waits for the reply, which is as long as the request, and serves the
 // requests of others meanwhile. Asynchronous (sync 0), it goes on: it sends, and receives one message for each that it
 // sends, once it is its window ahead. Destinations are drawn, go round as (i+p) mod P, or are always the next rank; a
 // span leaves those out that are further away. Recorded are the intervals between injections of each rank, while all
 // inject (injecting P), or rank 0 alone does (injecting 1).
-type Experiment struct{}
+var Remap = bench.New(bench.Procedure{
+	// All ranks begin together, and an injection counts if all are still at it. One that wakes up must not take the CPU
+	// from one that serves.
+	ID: names.Remap, Clocks: true, Stamps: true,
+	Points: points,
+	Factors: bench.Ranges{
+		names.FactorSync: bench.Flag, names.FactorHosts: bench.TeamSize, names.FactorInjecting: bench.TeamSize,
+		names.FactorDestinations: {Least: 0, Most: names.DestinationsNext}, names.FactorSpan: {Least: 0, Most: bench.MaxHosts},
+		names.FactorBytes: bench.Sizes,
+	},
+	Size: func(p bench.Point) int { return int(p[names.FactorHosts]) },
+	// A batch is bounded by its time: this is what it holds if an injection takes the time guessed.
+	Needs: func(l bench.Limits, p bench.Point) bench.Cost {
+		n := min(int(l.Effort.Time(batchTime, minTime)/guessed), l.Effort.Reps(maxInjections, windows*mostAhead)) + 2*trialInjections
+		messages := n * int(1+p[names.FactorSync])
+		path := l.OnPath()
+		one := units.Nanos(1+p[names.FactorSync]) * path.Message(p[names.FactorBytes], int(p[names.FactorInjecting])/2)
+		batch := min(bench.Repeated(one, l.Effort.Time(batchTime, minTime), minInjections, n), maxTime)
+		return bench.Cost{
+			Bytes: units.Bytes(int64(messages)*p[names.FactorBytes]) + controlBytes, Messages: messages,
+			Time: 4*path.Start(int(p[names.FactorHosts])) + 2*trialInjections*one + batch,
+		}
+	},
+	Run: func(x bench.Team) {
+		e := newEngine(x)
+		bench.During("first remap", func() { e.once(trialInjections) })
+		var trial seen
+		bench.During("trial", func() { trial = e.once(trialInjections) })
+		slowest := x.Max(int64(trial.ended-trial.began) / trialInjections)
+		least := minInjections
+		if x.P[names.FactorSync] == 0 {
+			least = max(least, windows*aheadOf(e.size))
+		}
+		n := injections(x.R.Effort, units.Nanos(max(slowest, 1)), least)
+		if n == 0 {
+			if x.Root() {
+				x.R.Add(bench.Batch{Phase: names.PhaseSkipped, Point: x.P, Ranks: x.Ranks(), NS: []int64{slowest * int64(least)}})
+			}
+			return
+		}
+		before := x.CountersOf(e.others)
+		s := e.once(n)
+		after := x.CountersOf(e.others)
+		e.add(s, after.Sub(before))
+	},
+})
 
 const (
 	// A batch is as many injections of each rank as take batchTime at effort 1, within these bounds.
@@ -37,21 +78,15 @@ const (
 	long  = 16 * units.KiB
 )
 
-// Name implements bench.Experiment.
-func (Experiment) Name() string { return names.Remap }
+// guessed is how long an injection takes at least.
+const guessed = 20 * units.Microsecond
 
-// Synchronised implements bench.Synchronised: all ranks begin together, and an injection counts if all are still at it.
-func (Experiment) Synchronised() {}
+// controlBytes is what a batch exchanges on one connection beside its messages: announcements, agreements, counters.
+const controlBytes = 512
 
-// Stamped implements bench.Stamped: a rank that wakes up must not take the CPU from one that serves.
-func (Experiment) Stamped() {}
-
-// Design implements bench.Experiment: on all hosts every kind of destinations, rank 0 alone, and, unless the design is
-// thin, drawn destinations on half of the hosts; each synchronous and asynchronous, for every size.
-func (Experiment) Design(l bench.Limits) []bench.Point {
-	if l.Hosts < 2 {
-		return nil
-	}
+// points are on all hosts every kind of destinations, rank 0 alone, and, unless the design is thin, drawn destinations
+// on half of the hosts; each synchronous and asynchronous, for every size.
+func points(l bench.Limits) []bench.Point {
 	sizes := l.SizesOr([]units.Bytes{short, long})
 	all := int64(l.Hosts)
 	var out []bench.Point
@@ -86,80 +121,6 @@ func spans(l bench.Limits) []int64 {
 	return out
 }
 
-// Ranges implements bench.Experiment.
-func (Experiment) Ranges() bench.Ranges {
-	return bench.Ranges{
-		names.FactorSync: bench.Flag, names.FactorHosts: bench.TeamSize, names.FactorInjecting: bench.TeamSize,
-		names.FactorDestinations: {Least: 0, Most: names.DestinationsNext}, names.FactorSpan: {Least: 0, Most: bench.MaxHosts},
-		names.FactorBytes: bench.Sizes,
-	}
-}
-
-// Teams implements bench.Experiment: the first hosts.
-func (Experiment) Teams(_ bench.Limits, p bench.Point) []bench.Step {
-	return bench.FirstHosts(int(p[names.FactorHosts]))
-}
-
-// guessed is how long an injection takes at least.
-const guessed = 20 * units.Microsecond
-
-// Cost implements bench.Experiment. A batch is bounded by its time: this is what it holds if an injection takes the
-// time guessed.
-func (Experiment) Cost(l bench.Limits, p bench.Point) bench.Cost {
-	n := min(int(l.Effort.Time(batchTime, minTime)/guessed), l.Effort.Reps(maxInjections, windows*mostAhead)) + 2*trialInjections
-	messages := n * int(1+p[names.FactorSync])
-	path := l.OnPath()
-	one := units.Nanos(1+p[names.FactorSync]) * path.Message(p[names.FactorBytes], int(p[names.FactorInjecting])/2)
-	batch := min(bench.Repeated(one, l.Effort.Time(batchTime, minTime), minInjections, n), maxTime)
-	return bench.Cost{
-		Bytes: units.Bytes(int64(messages)*p[names.FactorBytes]) + controlBytes, Messages: messages,
-		Time: 4*path.Start(int(p[names.FactorHosts])) + 2*trialInjections*one + batch,
-	}
-}
-
-// controlBytes is what a batch exchanges on one connection beside its messages: announcements, agreements, counters.
-const controlBytes = 512
-
-// Run implements bench.Experiment.
-func (Experiment) Run(_ context.Context, g bench.Group, p bench.Point, r *bench.Recorder) error {
-	hosts := int(p[names.FactorHosts])
-	if err := bench.CheckSize(g, hosts); err != nil {
-		return err
-	}
-	x := remap{Team: bench.Team{G: g, R: r, P: p}, engine: newEngine(g, r, int(p[names.FactorBytes]))}
-	if _, err := x.once(trialInjections); err != nil {
-		return fmt.Errorf("first remap: %w", err)
-	}
-	trial, err := x.once(trialInjections)
-	if err != nil {
-		return fmt.Errorf("trial: %w", err)
-	}
-	slowest, err := x.Max(int64(trial.ended-trial.began) / trialInjections)
-	if err != nil {
-		return err
-	}
-	least := minInjections
-	if p[names.FactorSync] == 0 {
-		least = max(least, windows*aheadOf(int(p[names.FactorBytes])))
-	}
-	n := injections(r.Effort, units.Nanos(max(slowest, 1)), least)
-	if n == 0 {
-		if x.Root() {
-			r.Add(bench.Batch{Phase: names.PhaseSkipped, Point: p, Ranks: x.Ranks(), NS: []int64{slowest * int64(least)}})
-		}
-		return nil
-	}
-	before, err := x.counters()
-	if err != nil {
-		return err
-	}
-	seen, err := x.once(n)
-	if err != nil {
-		return err
-	}
-	return x.add(seen, before)
-}
-
 // windows is how many windows of asynchronous injections a batch has at least: the first fills the network.
 const windows = 4
 
@@ -169,25 +130,4 @@ func injections(e bench.Effort, each units.Nanos, least int) int {
 		return 0
 	}
 	return max(least, min(e.Reps(maxInjections, minInjections), int(e.Time(batchTime, minTime)/each)))
-}
-
-// remap is one rank's part of a point.
-type remap struct {
-	bench.Team
-	*engine
-}
-
-// counters sums those of this rank's connections.
-func (x remap) counters() (t dataset.TCP, err error) {
-	for k := range x.G.Size() {
-		if k == x.G.Rank() {
-			continue
-		}
-		c, err := x.G.Counters(k)
-		if err != nil {
-			return t, err
-		}
-		t = t.Add(c)
-	}
-	return t, nil
 }

@@ -27,7 +27,7 @@ func point(sync, bytes, hosts, injecting, destinations, span int64) bench.Point 
 func run(t *testing.T, n *sim.Net, p bench.Point, effort float64) []dataset.Sample {
 	t.Helper()
 	slot := bench.Slot{ID: 1, Teams: bench.FirstHosts(int(p[names.FactorHosts]))[0], Points: []bench.Point{p}}
-	lines := benchtest.MustRun(t, remap.Experiment{}, n, slot, effort, nil)[0]
+	lines := benchtest.MustRun(t, remap.Remap, n, slot, effort, nil)[0]
 	return slices.DeleteFunc(lines, func(l dataset.Sample) bool { return l.Exp != names.Remap })
 }
 
@@ -118,7 +118,7 @@ func TestSkipped(t *testing.T) {
 func TestFailingRank(t *testing.T) {
 	n := sim.New(benchtest.Spec(3), sim.Options{Seed: 1, Deadline: 5 * units.Second})
 	slot := bench.Slot{ID: 1, Teams: bench.FirstHosts(3)[0], Points: []bench.Point{point(1, 1, 3, 3, names.DestinationsDrawn, 0)}}
-	samples, errs := benchtest.Run(context.Background(), t, remap.Experiment{}, n, slot, 0.1, func(g bench.Group) bench.Group { return &failing{g, 20} })
+	samples, errs := benchtest.Run(context.Background(), t, remap.Remap, n, slot, 0.1, func(g bench.Group) bench.Group { return &failing{g, 20} })
 	for _, err := range errs {
 		if err == nil {
 			t.Error("a rank ended well")

@@ -1,7 +1,6 @@
 package roundtrip
 
 import (
-	"context"
 	"math/rand/v2"
 	"slices"
 
@@ -11,13 +10,49 @@ import (
 	"calib/internal/units"
 )
 
-// Load measures L(m,p) of the cluster model (Tam and Wang 2000, section 3.2): n pairs of hosts pass messages of m
-// bytes to and fro, all from a common start to a common end, so that p = 2n hosts are active. Recorded are halves of
-// round trips, O_s + L + O_r + U_r each, for every pair by its even rank's clock; the fit takes the overheads out.
-type Load struct{}
-
-// Synchronised implements bench.Synchronised: a pair that starts late would see, and make, less than full load.
-func (Load) Synchronised() {}
+// Load measures L(m,p) of the cluster model (Tam and Wang 2000, section 3.2): n pairs of hosts pass messages of m bytes,
+// of one packet, to and fro, all from a common start to a common end, so that p = 2n hosts are active. Recorded are
+// halves of round trips, O_s + L + O_r + U_r each, for every pair by its even rank's clock; the fit takes the overheads
+// out.
+var Load = bench.New(bench.Procedure{
+	ID: names.Load, Clocks: true, // a pair that starts late would see, and make, less than full load
+	Points: func(l bench.Limits) []bench.Point {
+		own := l.OnePacket(bench.Thinned(l, loadSizes, loadSizesQuick), false)
+		var out []bench.Point
+		for _, n := range bench.PairCounts(l.Hosts) {
+			out = append(out, bench.SizePoints(own, bench.Point{names.FactorPairs: int64(n)})...)
+		}
+		return out
+	},
+	Factors: bench.Ranges{names.FactorBytes: bench.Sizes, names.FactorPairs: bench.TeamSize},
+	Size:    func(p bench.Point) int { return int(2 * p[names.FactorPairs]) },
+	// The window is bounded by time, not by messages: this is what it holds at guessedTrip each.
+	Needs: func(l bench.Limits, p bench.Point) bench.Cost {
+		n := int(leastWindow(l.Effort)/guessedTrip) + 2*(warmTrips+trialTrips+1)
+		path, pairs := l.OnPath(), int(p[names.FactorPairs])
+		trip := 2 * path.Message(p[names.FactorBytes], pairs)
+		length := min(max(windowTrips*trip, leastWindow(l.Effort)), bench.MaxStream)
+		return bench.Cost{
+			Bytes: units.Bytes(int64(n) * p[names.FactorBytes]), Messages: n,
+			Time: 2*path.Start(2*pairs) + (warmTrips+trialTrips+1)*trip + length,
+		}
+	},
+	Run: func(x bench.Team) {
+		peer := x.Rank() ^ 1
+		y := pair{x, peer, Whole(peer, x.R.Payload(x.P[names.FactorBytes]))}
+		s := x.Announce(bench.Start{Period: y.window()})
+		before := x.Counters(peer)
+		if !y.leads() {
+			FollowAll(x, y.msg)
+			x.SendLosses(peer, x.CountersSince(peer, before))
+			return
+		}
+		ns := y.passUntil(s)
+		tcp := x.CountersSince(peer, before)
+		x.AddLosses(peer, tcp)
+		y.add(ns, tcp)
+	},
+})
 
 const (
 	warmTrips   = 3       // round trips before the trial,
@@ -33,71 +68,8 @@ var (
 	loadSizesQuick = []units.Bytes{1, 701, 1401}
 )
 
-// Name implements bench.Experiment.
-func (Load) Name() string { return names.Load }
-
-// Design implements bench.Experiment: every number of pairs, messages of one packet.
-func (Load) Design(l bench.Limits) []bench.Point {
-	own := l.OnePacket(bench.Thinned(l, loadSizes, loadSizesQuick), false)
-	var out []bench.Point
-	for _, n := range bench.PairCounts(l.Hosts) {
-		out = append(out, bench.SizePoints(own, bench.Point{names.FactorPairs: int64(n)})...)
-	}
-	return out
-}
-
-// Ranges implements bench.Experiment.
-func (Load) Ranges() bench.Ranges {
-	return bench.Ranges{names.FactorBytes: bench.Sizes, names.FactorPairs: bench.TeamSize}
-}
-
-// Teams implements bench.Experiment: the first 2n hosts, alone on the network.
-func (Load) Teams(_ bench.Limits, p bench.Point) []bench.Step {
-	return bench.FirstHosts(int(2 * p[names.FactorPairs]))
-}
-
-// Cost implements bench.Experiment. The window is bounded by time, not by messages: this is what it holds at
-// guessedTrip each.
-func (Load) Cost(l bench.Limits, p bench.Point) bench.Cost {
-	n := int(window(l.Effort)/guessedTrip) + 2*(warmTrips+trialTrips+1)
-	path, pairs := l.OnPath(), int(p[names.FactorPairs])
-	trip := 2 * path.Message(p[names.FactorBytes], pairs)
-	length := min(max(windowTrips*trip, window(l.Effort)), bench.MaxStream)
-	return bench.Cost{
-		Bytes: units.Bytes(int64(n) * p[names.FactorBytes]), Messages: n,
-		Time: 2*path.Start(2*pairs) + (warmTrips+trialTrips+1)*trip + length,
-	}
-}
-
-func window(e bench.Effort) units.Nanos { return e.Time(150*units.Millisecond, 60*units.Millisecond) }
-
-// Run implements bench.Experiment. It ends with the window.
-func (Load) Run(_ context.Context, g bench.Group, p bench.Point, r *bench.Recorder) error {
-	if err := bench.CheckEven(g); err != nil {
-		return err
-	}
-	peer := g.Rank() ^ 1
-	x := pair{bench.Team{G: g, R: r, P: p}, peer, Whole(peer, r.Payload(p[names.FactorBytes]))}
-	length, err := x.window()
-	if err != nil {
-		return err
-	}
-	s, err := x.Announce(bench.Start{Period: length})
-	if err != nil {
-		return err
-	}
-	before, err := g.Counters(peer)
-	if err != nil {
-		return err
-	}
-	if !x.leads() {
-		return x.answer(before)
-	}
-	ns, err := x.passUntil(s)
-	if err != nil {
-		return err
-	}
-	return x.add(ns, before)
+func leastWindow(e bench.Effort) units.Nanos {
+	return e.Time(150*units.Millisecond, 60*units.Millisecond)
 }
 
 // pair is one rank of a pair. The even one leads.
@@ -107,55 +79,39 @@ type pair struct {
 	msg  *Message
 }
 
-func (x pair) leads() bool { return x.G.Rank()%2 == 0 }
+func (x pair) leads() bool { return x.Rank()%2 == 0 }
 
 // window is how long the load lasts, known to rank 0 alone: it times a few round trips while every pair makes some.
-func (x pair) window() (units.Nanos, error) {
-	s, err := x.Announce(bench.Start{})
-	if err != nil {
-		return 0, err
-	}
+func (x pair) window() units.Nanos {
+	s := x.Announce(bench.Start{})
 	if !x.leads() {
-		if err := FollowAll(x.G, x.msg); err != nil {
-			return 0, err
-		}
+		FollowAll(x.Team, x.msg)
 		return x.MaxAtRoot(0)
 	}
-	if err := x.G.WaitUntil(s.At); err != nil {
-		return 0, err
-	}
+	x.WaitUntil(s.At)
 	var slowest int64
 	for i := range warmTrips + trialTrips {
-		t, err := x.msg.Lead(x.G, i == warmTrips+trialTrips-1)
-		if err != nil {
-			return 0, err
-		}
-		if i >= warmTrips {
+		if t := x.msg.Lead(x.Team, i == warmTrips+trialTrips-1); i >= warmTrips {
 			slowest = max(slowest, t.Took)
 		}
 	}
-	most, err := x.MaxAtRoot(units.Nanos(slowest))
-	return min(max(windowTrips*most, window(x.R.Effort)), bench.MaxStream), err
+	most := x.MaxAtRoot(units.Nanos(slowest))
+	return min(max(windowTrips*most, leastWindow(x.R.Effort)), bench.MaxStream)
 }
 
 // passUntil makes round trips from s.At to the end of the period and one more, so that no pair stops before all have
 // ended, and returns the halves of those that lie wholly after the ramp.
-func (x pair) passUntil(s bench.Start) ([]int64, error) {
+func (x pair) passUntil(s bench.Start) []int64 {
 	ns := x.R.Buffer(maxTrips)
 	end := s.At + s.Period
 	from := s.At + units.Nanos(bench.RampShare*float64(s.Period))
-	if err := x.G.WaitUntil(s.At); err != nil {
-		return nil, err
-	}
+	x.WaitUntil(s.At)
 	n := 0
-	for now := x.G.Now(); ; {
-		t, err := x.msg.Lead(x.G, now >= end)
-		if err != nil {
-			return nil, err
-		}
+	for now := x.Now(); ; {
+		t := x.msg.Lead(x.Team, now >= end)
 		began := now
-		if now = x.G.Now(); began >= end {
-			return ns[:n], nil
+		if now = x.Now(); began >= end {
+			return ns[:n]
 		}
 		if began >= from && now <= end && n < len(ns) {
 			ns[n] = t.NS
@@ -164,36 +120,16 @@ func (x pair) passUntil(s bench.Start) ([]int64, error) {
 	}
 }
 
-// answer is the odd rank's part.
-func (x pair) answer(before dataset.TCP) error {
-	if err := FollowAll(x.G, x.msg); err != nil {
-		return err
-	}
-	lost, err := bench.CountersSince(x.G, x.peer, before)
-	if err != nil {
-		return err
-	}
-	return bench.SendLosses(x.G, x.peer, lost)
-}
-
-func (x pair) add(ns []int64, before dataset.TCP) error {
-	tcp, err := bench.CountersSince(x.G, x.peer, before)
-	if err != nil {
-		return err
-	}
-	if err := bench.AddLosses(x.G, x.peer, tcp); err != nil {
-		return err
-	}
+func (x pair) add(ns []int64, tcp *dataset.TCP) {
 	b := bench.Batch{
-		Point: x.P, Phase: names.PhaseLoad, Ranks: []int{x.G.Rank(), x.peer}, NS: drawEach(ns, keptTrips, x.R.Task.Slot), TCP: tcp,
+		Point: x.P, Phase: names.PhaseLoad, Ranks: []int{x.Rank(), x.peer}, NS: drawEach(ns, keptTrips, x.R.Task.Slot), TCP: tcp,
 		Aux: map[string]float64{names.AuxPairs: float64(x.P[names.FactorPairs]), names.AuxTrips: float64(len(ns)),
-			names.AuxClock: bench.TimerCost(x.G)},
+			names.AuxClock: x.TimerCost()},
 	}
 	if len(ns) < 2 {
 		b.Flags = []string{dataset.FlagUnsteady}
 	}
 	x.R.Add(b)
-	return nil
 }
 
 // drawEach returns ns, or at most so many of it: one of each run of neighbours, drawn by a generator that the slot

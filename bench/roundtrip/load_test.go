@@ -29,9 +29,9 @@ func TestLoadIsTheOneWayTruth(t *testing.T) {
 		n := sim.New(tc.spec, sim.Options{
 			Seed: 2, ClockOffset: units.Second, ClockDrift: 20, Cost: sim.Cost{Send: send, Recv: recv, Now: clock},
 		})
-		for _, p := range (Load{}).Design(bench.Limits{Hosts: 8, Seed: 1}) {
+		for _, p := range Load.Design(bench.Limits{Hosts: 8, Seed: 1}) {
 			m, pairs := int(p[names.FactorBytes]), int(p[names.FactorPairs])
-			lines := benchtest.MustRun(t, Load{}, n, bench.Slot{Teams: Load{}.Teams(bench.Limits{}, p)[0], Points: []bench.Point{p}}, 1, nil)[0]
+			lines := benchtest.MustRun(t, Load, n, bench.Slot{Teams: Load.Teams(bench.Limits{}, p)[0], Points: []bench.Point{p}}, 1, nil)[0]
 			lines = slices.DeleteFunc(lines, isOffset)
 			if len(lines) != pairs {
 				t.Fatalf("%s, %s: %d lines, want one a pair", tc.name, p.Key(), len(lines))
@@ -66,8 +66,8 @@ func TestLoadWindow(t *testing.T) {
 	}
 	s.Host.A, s.Host.B = 10*s.Host.A, 10*s.Host.B
 	p := bench.Point{names.FactorBytes: 1401, names.FactorPairs: 4}
-	slot := bench.Slot{Teams: Load{}.Teams(bench.Limits{}, p)[0], Points: []bench.Point{p}}
-	for _, l := range benchtest.MustRun(t, Load{}, benchtest.Net(*s), slot, 0.1, nil)[0] {
+	slot := bench.Slot{Teams: Load.Teams(bench.Limits{}, p)[0], Points: []bench.Point{p}}
+	for _, l := range benchtest.MustRun(t, Load, benchtest.Net(*s), slot, 0.1, nil)[0] {
 		if !isOffset(l) && len(l.NS) < 8 {
 			t.Errorf("ranks %v: %d round trips in the window, want at least 8", l.Ranks, len(l.NS))
 		}

@@ -4,8 +4,6 @@
 package roundtrip
 
 import (
-	"fmt"
-
 	"calib/bench"
 	"calib/internal/dataset"
 	"calib/internal/units"
@@ -14,9 +12,9 @@ import (
 // Exchange is what is repeated: rank 0 leads and times it, rank 1 follows.
 type Exchange interface {
 	// Lead is rank 0's part of one exchange; last tells rank 1 that no other follows before the next order.
-	Lead(g bench.Group, last bool) (Trip, error)
+	Lead(x bench.Team, last bool) Trip
 	// Follow is rank 1's part, and returns what rank 0 told it.
-	Follow(g bench.Group) (last bool, err error)
+	Follow(x bench.Team) (last bool)
 }
 
 // Trip is what rank 0 knows of one exchange.
@@ -124,67 +122,47 @@ type Result struct {
 
 // Run repeats an exchange: a warm-up, then as many repetitions as fit into the budget, within the bounds. It ends with
 // the batch, or when a receive reaches the group's deadline.
-func Run(g bench.Group, r *bench.Recorder, x Exchange, b Bounds) (Result, error) {
-	if g.Rank() == 1 {
-		return Result{}, followOrders(g, x)
+func Run(x bench.Team, e Exchange, b Bounds) (t Result) {
+	if x.Rank() == 1 {
+		followOrders(x, e)
+		return t
 	}
-	l := loop{g, r, x, b}
-	t, trip, err := l.warmUp()
-	if err != nil {
-		return t, fmt.Errorf("warm-up: %w", err)
-	}
+	l := loop{x, e, b}
+	var trip int64
+	bench.During("warm-up", func() { t, trip = l.warmUp() })
 	if !t.Final {
-		if t, err = l.timed(trip); err != nil {
-			return t, err
-		}
+		t = l.timed(trip)
 	}
-	if err := order(g, false); err != nil {
-		return t, err
-	}
-	return t, bench.AddLosses(g, 1, t.TCP)
+	order(x, false)
+	x.AddLosses(1, t.TCP)
+	return t
 }
 
-// Record is Run, and records the result as the batch, whose phase, point and auxiliary values are given.
-func Record(g bench.Group, r *bench.Recorder, x Exchange, bounds Bounds, b bench.Batch) error {
-	if err := bench.CheckSize(g, 2); err != nil {
-		return err
+// Record is Run, and records the result.
+func Record(x bench.Team, e Exchange, b Bounds, phase string, aux map[string]float64) {
+	if t := Run(x, e, b); x.Root() {
+		x.R.Add(bench.Batch{Phase: phase, Point: x.P, Ranks: []int{0, 1}, NS: t.NS, TCP: t.TCP, Aux: aux})
 	}
-	t, err := Run(g, r, x, bounds)
-	if err != nil || g.Rank() == 1 {
-		return err
-	}
-	b.Ranks, b.NS, b.TCP = []int{0, 1}, t.NS, t.TCP
-	r.Add(b)
-	return nil
 }
 
 // loop is rank 0's part of a batch.
 type loop struct {
-	g bench.Group
-	r *bench.Recorder
-	x Exchange
+	bench.Team
+	e Exchange
 	b Bounds
 }
 
 // warmUp exchanges until the congestion window holds a message whole or has stopped growing, and returns how long the
 // last exchange took. If that one is Final, the result is the batch's.
-func (l loop) warmUp() (t Result, trip int64, err error) {
+func (l loop) warmUp() (t Result, trip int64) {
 	var before dataset.TCP
 	for i := range l.b.warm() {
-		if err := order(l.g, true); err != nil {
-			return t, 0, err
-		}
-		last, err := l.x.Lead(l.g, true)
-		if err != nil {
-			return t, 0, err
-		}
-		c, err := l.g.Counters(1)
-		if err != nil {
-			return t, 0, err
-		}
+		order(l.Team, true)
+		last := l.e.Lead(l.Team, true)
+		c := l.Counters(1)
 		if last.Final {
 			lost := c.Sub(before)
-			return Result{NS: []int64{last.NS}, TCP: &lost, Final: true}, 0, nil
+			return Result{NS: []int64{last.NS}, TCP: &lost, Final: true}, 0
 		}
 		trip = last.Took
 		grew := c.Cwnd*c.MSS > before.Cwnd*before.MSS
@@ -193,69 +171,41 @@ func (l loop) warmUp() (t Result, trip int64, err error) {
 			break
 		}
 	}
-	return t, trip, nil
+	return t, trip
 }
 
 // timed repeats the exchange.
-func (l loop) timed(trip int64) (t Result, err error) {
-	reps := l.b.reps(l.r.Effort)
-	time := int64(l.r.Time(budget, 0))
+func (l loop) timed(trip int64) (t Result) {
+	reps := l.b.reps(l.R.Effort)
+	time := int64(l.R.Time(budget, 0))
 	if trip > 0 {
 		reps = max(l.b.Least, min(reps, int(time/trip)))
 	}
-	t.NS = l.r.Buffer(reps)
-	if err := order(l.g, true); err != nil {
-		return t, err
-	}
-	if err := l.settle(); err != nil {
-		return t, err
-	}
-	before, err := l.g.Counters(1)
-	if err != nil {
-		return t, err
-	}
-	n, final, err := l.repeat(t.NS, patience*time)
-	if err != nil {
-		return t, err
-	}
-	t.NS, t.Final = t.NS[:n], final
-	t.TCP, err = bench.CountersSince(l.g, 1, before)
-	return t, err
-}
-
-// settle exchanges until the hosts have settled.
-func (l loop) settle() error {
+	ns := l.R.Buffer(reps)
+	order(l.Team, true)
 	var spent int64
-	for range l.b.settle() {
-		if spent >= int64(settleTime) {
-			return nil
-		}
-		t, err := l.x.Lead(l.g, false)
-		if err != nil {
-			return err
-		}
-		spent += t.Took
+	for n := l.b.settle(); n > 0 && spent < int64(settleTime); n-- {
+		spent += l.e.Lead(l.Team, false).Took
 	}
-	return nil
+	before := l.Counters(1)
+	t.NS, t.Final = l.repeat(ns, patience*time)
+	t.TCP = l.CountersSince(1, before)
+	return t
 }
 
-// repeat is rank 0's timed section: it fills ns, or less of it where the exchanges take longer than limit in all, and
-// returns how much.
-func (l loop) repeat(ns []int64, limit int64) (n int, final bool, err error) {
+// repeat is rank 0's timed section: it fills ns, or less of it where the exchanges take longer than limit in all.
+func (l loop) repeat(ns []int64, limit int64) (filled []int64, final bool) {
 	var spent int64
 	for i := range ns {
 		last := i+1 == len(ns) || i+1 >= l.b.Least && spent > limit
-		t, err := l.x.Lead(l.g, last)
-		if err != nil {
-			return 0, false, err
-		}
+		t := l.e.Lead(l.Team, last)
 		ns[i] = t.NS
 		spent += t.Took
 		if last || t.Final {
-			return i + 1, t.Final, nil
+			return ns[:i+1], t.Final
 		}
 	}
-	return 0, false, nil
+	return nil, false
 }
 
 // Between batches rank 0 sends orders of one byte, and rank 1 acknowledges each.
@@ -266,12 +216,10 @@ const (
 
 // order tells rank 1 to follow, or that nothing more comes, and returns when rank 1 is ready: nothing is under way
 // then.
-func order(g bench.Group, follow bool) error {
+func order(x bench.Team, follow bool) {
 	b := [orderBytes]byte{LastMark(!follow)}
-	if err := g.Send(1, b[:]); err != nil {
-		return err
-	}
-	return g.Recv(1, b[:])
+	x.Send(1, b[:])
+	x.Recv(1, b[:])
 }
 
 // LastMark is the byte by which a rank tells its peer whether something is the last.
@@ -284,40 +232,23 @@ func LastMark(last bool) byte {
 
 // followOrders is rank 1's part of a batch: it follows after every order until there is none, then sends what it lost
 // since the order before that.
-func followOrders(g bench.Group, x Exchange) error {
+func followOrders(x bench.Team, e Exchange) {
 	var b [orderBytes]byte
-	var lost dataset.TCP
-	for {
-		if err := g.Recv(0, b[:]); err != nil {
-			return err
-		}
-		before, err := g.Counters(0)
-		if err != nil {
-			return err
-		}
-		if err := g.Send(0, b[:]); err != nil {
-			return err
-		}
+	for lost := new(dataset.TCP); ; {
+		x.Recv(0, b[:])
+		before := x.Counters(0)
+		x.Send(0, b[:])
 		if b[0] == LastMark(true) {
-			return bench.SendLosses(g, 0, &lost)
+			x.SendLosses(0, lost)
+			return
 		}
-		if err := FollowAll(g, x); err != nil {
-			return err
-		}
-		d, err := bench.CountersSince(g, 0, before)
-		if err != nil {
-			return err
-		}
-		lost = *d
+		FollowAll(x, e)
+		lost = x.CountersSince(0, before)
 	}
 }
 
 // FollowAll is rank 1's timed section: it follows until the last exchange.
-func FollowAll(g bench.Group, x Exchange) error {
-	for {
-		last, err := x.Follow(g)
-		if err != nil || last {
-			return err
-		}
+func FollowAll(x bench.Team, e Exchange) {
+	for !e.Follow(x) {
 	}
 }

@@ -15,26 +15,24 @@ func TestTimedSectionsDoNotAllocate(t *testing.T) {
 	err := sim.New(benchtest.Spec(2), sim.Options{Cost: sim.Cost{Now: 10}}).Run([]int{0, 1}, func(rank int, g *sim.Group) error {
 		const runs, each = 20, 10
 		ns := make([]int64, each)
-		y := loop{g: g, x: Whole(1-rank, make([]byte, 10_000))}
-		if rank == 1 {
-			for range runs + 2 {
-				if err := FollowAll(g, y.x); err != nil {
-					return err
+		y := loop{Team: bench.Team{Group: g}, e: Whole(1-rank, make([]byte, 10_000))}
+		return bench.Caught(func() {
+			if rank == 1 {
+				for range runs + 2 {
+					FollowAll(y.Team, y.e)
+				}
+				return
+			}
+			batch := func() {
+				if got, _ := y.repeat(ns, math.MaxInt64); len(got) != each {
+					t.Error(got)
 				}
 			}
-			return nil
-		}
-		batch := func() {
-			if n, _, err := y.repeat(ns, math.MaxInt64); err != nil || n != each {
-				t.Error(n, err)
+			batch()
+			if n := testing.AllocsPerRun(runs, batch); n != 0 {
+				t.Errorf("a batch of messages allocates %g times", n)
 			}
-		}
-		batch()
-		n := testing.AllocsPerRun(runs, batch)
-		if n != 0 {
-			t.Errorf("a batch of messages allocates %g times", n)
-		}
-		return nil
+		})
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -49,15 +47,15 @@ type slowing struct {
 	last  bool // what rank 1 was told in the end
 }
 
-func (x *slowing) Lead(_ bench.Group, last bool) (Trip, error) {
+func (x *slowing) Lead(_ bench.Team, last bool) Trip {
 	x.last = last
 	l := Trip{NS: 1, Took: x.took[min(x.n, len(x.took)-1)]}
 	x.n++
 	l.Final = x.n == x.final
-	return l, nil
+	return l
 }
 
-func (x *slowing) Follow(bench.Group) (bool, error) { return x.last, nil }
+func (x *slowing) Follow(bench.Team) bool { return x.last }
 
 // A batch fills its buffer, unless its exchanges last longer than the limit in all, or one is Final. In each case rank
 // 1 knows.
@@ -73,10 +71,10 @@ func TestRepeat(t *testing.T) {
 		{"slow in the end", slowing{took: []int64{10, 10, 10, 10, 50, 50, 50}}, 3, 7, true},
 		{"final", slowing{took: []int64{1}, final: 4}, 3, 4, false},
 	} {
-		y := loop{x: &tc.x, b: Bounds{Least: tc.least}}
-		n, over, err := y.repeat(make([]int64, 10), 100)
-		if err != nil || n != tc.want || tc.x.last != tc.last || over != (tc.x.final > 0) || tc.x.n != n {
-			t.Errorf("%s: %d exchanges, final %t, last %t, %v; want %d", tc.name, n, over, tc.x.last, err, tc.want)
+		y := loop{e: &tc.x, b: Bounds{Least: tc.least}}
+		ns, over := y.repeat(make([]int64, 10), 100)
+		if n := len(ns); n != tc.want || tc.x.last != tc.last || over != (tc.x.final > 0) || tc.x.n != n {
+			t.Errorf("%s: %d exchanges, final %t, last %t; want %d", tc.name, n, over, tc.x.last, tc.want)
 		}
 	}
 }

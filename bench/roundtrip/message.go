@@ -41,49 +41,40 @@ func InTwo(peer int, b []byte, header int64) *Message {
 }
 
 // Lead implements Exchange.
-func (m *Message) Lead(g bench.Group, last bool) (Trip, error) {
+func (m *Message) Lead(x bench.Team, last bool) Trip {
 	m.data[0] = LastMark(last)
 	if m.pause > 0 {
-		if err := g.WaitUntil(g.Now() + m.pause); err != nil {
-			return Trip{}, err
-		}
+		x.WaitUntil(x.Now() + m.pause)
 	}
-	start := g.Now()
-	if err := m.send(g); err != nil {
-		return Trip{}, err
-	}
-	if err := m.recv(g); err != nil {
-		return Trip{}, err
-	}
-	half := bench.Elapsed(g, start) / 2
-	return Trip{NS: half, Took: 2*half + int64(m.pause)}, nil
+	start := x.Now()
+	m.each(x.Send)
+	m.recv(x)
+	half := x.Elapsed(start) / 2
+	return Trip{NS: half, Took: 2*half + int64(m.pause)}
 }
 
 // Follow implements Exchange.
-func (m *Message) Follow(g bench.Group) (last bool, err error) {
-	if err := m.recv(g); err != nil {
-		return false, err
-	}
+func (m *Message) Follow(x bench.Team) (last bool) {
+	m.recv(x)
 	last = m.data[0] == LastMark(true)
-	return last, m.send(g)
+	m.each(x.Send)
+	return last
 }
 
-func (m *Message) send(g bench.Group) error { return m.each(g.Send) }
-
-func (m *Message) recv(g bench.Group) error {
+func (m *Message) recv(x bench.Team) {
 	if m.polls {
-		return m.each(g.RecvPolling)
+		m.each(x.RecvPolling)
+	} else {
+		m.each(x.Recv)
 	}
-	return m.each(g.Recv)
 }
 
 // each passes the pieces one by one: a list of them would take more memory than the message.
-func (m *Message) each(pass func(peer int, b []byte) error) error {
-	err := pass(m.peer, m.data[:m.first])
-	for left := m.data[m.first:]; err == nil && len(left) > 0; {
+func (m *Message) each(pass func(peer int, b []byte)) {
+	pass(m.peer, m.data[:m.first])
+	for left := m.data[m.first:]; len(left) > 0; {
 		n := min(m.piece, len(left))
-		err = pass(m.peer, left[:n])
+		pass(m.peer, left[:n])
 		left = left[n:]
 	}
-	return err
 }

@@ -25,10 +25,10 @@ func TestPingPongIsExact(t *testing.T) {
 	switched := benchtest.Spec(4)
 	switched.Mode, switched.L = netspec.Switched, 2e-3
 	for _, s := range []netspec.Spec{*sparc, benchtest.Spec(4), slow, switched} {
-		points := Pingpong{}.Design(bench.Limits{Hosts: s.Hosts, MaxBytes: 300_000, Seed: 5})
+		points := Pingpong.Design(bench.Limits{Hosts: s.Hosts, MaxBytes: 300_000, Seed: 5})
 		n := sim.New(s, sim.Options{ClockOffset: units.Second})
 		for _, pair := range [][]int{{0, 1}, {2, 3}} {
-			got := benchtest.MustRun(t, Pingpong{}, n, bench.Slot{Teams: [][]int{pair}, Points: points}, 0.2, nil)[0]
+			got := benchtest.MustRun(t, Pingpong, n, bench.Slot{Teams: [][]int{pair}, Points: points}, 0.2, nil)[0]
 			if len(got) != len(points) {
 				t.Fatalf("%d lines for %d sizes", len(got), len(points))
 			}
@@ -47,7 +47,7 @@ func TestPingPongIsExact(t *testing.T) {
 
 func TestPingPongDesign(t *testing.T) {
 	sizes := func(l bench.Limits) (out []int64) {
-		for _, p := range (Pingpong{}).Design(l) {
+		for _, p := range Pingpong.Design(l) {
 			out = append(out, p[names.FactorBytes])
 		}
 		return out
@@ -108,7 +108,7 @@ func TestPingPongWarmsUp(t *testing.T) {
 		{"never fits", 1 << 20, 1000, MaxWarm},
 	} {
 		var root *growing
-		benchtest.MustRun(t, Pingpong{}, benchtest.Net(benchtest.Spec(2)),
+		benchtest.MustRun(t, Pingpong, benchtest.Net(benchtest.Spec(2)),
 			bench.Slot{Teams: [][]int{{0, 1}}, Points: []bench.Point{{names.FactorBytes: tc.bytes}}}, 0.1,
 			func(g bench.Group) bench.Group {
 				if g.Rank() != 0 {
@@ -132,13 +132,13 @@ func TestPingPongBudget(t *testing.T) {
 		effort float64
 		want   int
 	}{
-		{1, 1, min(maxReps, fits(1, 50_000_000))},
-		{1, 0.1, min(maxReps/10, fits(1, 5_000_000))},
+		{1, 1, min(hotReps, fits(1, 50_000_000))},
+		{1, 0.1, min(hotReps/10, fits(1, 5_000_000))},
 		{20_000, 1, fits(20_000, 50_000_000)},
 		{1_000_000, 0.1, MinReps},
 	} {
 		n := sim.New(s, sim.Options{})
-		line := benchtest.MustRun(t, Pingpong{}, n, bench.Slot{Teams: [][]int{{0, 1}},
+		line := benchtest.MustRun(t, Pingpong, n, bench.Slot{Teams: [][]int{{0, 1}},
 			Points: []bench.Point{{names.FactorBytes: tc.bytes}}}, tc.effort, nil)[0][0]
 		if got := len(line.NS); got != tc.want {
 			t.Errorf("%d bytes at effort %g: %d repetitions, want %d", tc.bytes, tc.effort, got, tc.want)
@@ -160,7 +160,7 @@ func (f *far) Counters(peer int) (dataset.TCP, error) {
 }
 
 func TestPingPongReportsTheFarEnd(t *testing.T) {
-	line := benchtest.MustRun(t, Pingpong{}, benchtest.Net(benchtest.Spec(2)),
+	line := benchtest.MustRun(t, Pingpong, benchtest.Net(benchtest.Spec(2)),
 		bench.Slot{Teams: [][]int{{1, 0}}, Points: []bench.Point{{names.FactorBytes: 64}}}, 0.1, func(g bench.Group) bench.Group {
 			if g.Rank() == 0 {
 				return g

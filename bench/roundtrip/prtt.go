@@ -1,7 +1,6 @@
 package roundtrip
 
 import (
-	"context"
 	"math"
 	"slices"
 
@@ -10,8 +9,8 @@ import (
 	"calib/internal/units"
 )
 
-// PRTT measures PRTT(n,d,s) of Hoefler et al. (Netgauge): rank 0 sends n messages of s bytes, each d after the
-// one before, rank 1 answers the n-th with one of s bytes. Its phases give LogGP's parameters:
+// PRTT measures PRTT(n,d,s) of Hoefler et al. (Netgauge): rank 0 sends n messages of s bytes, each d after the one
+// before, rank 1 answers the n-th with one of s bytes. Its phases give LogGP's parameters:
 //
 //	prtt     PRTT(n,0,s); (PRTT(n,0,s) − PRTT(1,0,s))/(n−1) is the gap of a message, g + G(s−1)
 //	spaced   PRTT(n,d,s) minus what was really waited, d ≥ PRTT(1,0,s), so that every send finds an idle path;
@@ -21,21 +20,73 @@ import (
 //
 // Neither overhead is subtracted from anything. L is what is left of PRTT(1,0,s) without the overheads, and not half of
 // it.
-type PRTT struct{}
+var PRTT = bench.New(bench.Procedure{
+	ID: names.PRTT,
+	Points: func(l bench.Limits) []bench.Point {
+		var out []bench.Point
+		add := func(s units.Bytes, n int64, form string) {
+			p := bench.Point{names.FactorBytes: int64(s), names.FactorMessages: n}
+			if form != "" {
+				p[form] = 1
+			}
+			out = append(out, p)
+		}
+		for _, s := range trainSizes(l) {
+			add(s, 1, "")
+			add(s, trainMessages, "")
+			if s <= maxWaiting {
+				add(s, trainMessages, names.FactorSpaced)
+				add(s, trainMessages, names.FactorDelayed)
+			}
+		}
+		return out
+	},
+	Factors: bench.Ranges{
+		names.FactorBytes: bench.Sizes, names.FactorMessages: {Least: 1, Most: trainMessages}, names.FactorSpaced: bench.Flag,
+		names.FactorDelayed: bench.Flag,
+	},
+	Needs: func(l bench.Limits, p bench.Point) bench.Cost {
+		one := trainBounds(p)
+		c := one.Cost(l)
+		if !waits(p) {
+			return c
+		}
+		c = c.Add(trialBounds(p).Cost(l))
+		// Every message but the first waits about as long as a round trip.
+		trip := l.OnPath().Trip(p[names.FactorBytes])
+		c.Time += bench.Repeated(units.Nanos(p[names.FactorMessages])*min(trip, maxDelay), waitingTime, one.Least, one.Most)
+		c.Bytes += 8 * units.Bytes(maxNumbers(one, l.Effort, int(p[names.FactorMessages]))+1)
+		return c
+	},
+	Run: func(x bench.Team) {
+		t := train{
+			peer: 1 - x.Rank(), n: int(x.P[names.FactorMessages]),
+			msg: x.R.Payload(x.P[names.FactorBytes]), reply: x.R.Payload(x.P[names.FactorBytes]),
+		}
+		switch {
+		case x.P[names.FactorSpaced] == 1:
+			spaced(x, t)
+		case x.P[names.FactorDelayed] == 1:
+			delayed(x, t)
+		default:
+			Record(x, &t, trainBounds(x.P), names.PhasePRTT, nil)
+		}
+	},
+})
 
 const (
-	messages     = 16
-	maxWaiting   = 16 * units.KiB // largest message of the forms that wait
-	waitingReps  = 25             // repetitions of the forms that wait
-	waitingLeast = 3
-	waitingTime  = 50 * units.Millisecond // that they take about, where they are no more than the least
-	trials       = 5                      // round trips from which d is taken
-	maxDelay     = units.Second
-	largest      = 256 * units.KiB
+	trainMessages = 16
+	maxWaiting    = 16 * units.KiB // largest message of the forms that wait
+	waitingReps   = 25             // repetitions of the forms that wait
+	waitingLeast  = 3
+	waitingTime   = 50 * units.Millisecond // that they take about, where they are no more than the least
+	trials        = 5                      // round trips from which d is taken
+	maxDelay      = units.Second
+	trainMost     = 256 * units.KiB
 )
 
-// Sizes are first about a packet's, then whole segments, growing by four, to largest: a segment that a message does not
-// fill would put its fixed time into G.
+// Sizes are first about a packet's, then whole segments, growing by four, to trainMost: a segment that a message does
+// not fill would put its fixed time into G.
 var (
 	packets       = []units.Bytes{1, 40, 181, 701, 1401}
 	packetsQuick  = []units.Bytes{1, 181, 1401}
@@ -43,64 +94,18 @@ var (
 	segmentsQuick = []units.Bytes{4, 16}
 )
 
-// sizes are the user's or the experiment's own.
-func prttSizes(l bench.Limits) []units.Bytes {
+// trainSizes are the user's or the experiment's own.
+func trainSizes(l bench.Limits) []units.Bytes {
 	if l.Sizes != nil {
 		return l.SizesOr(nil)
 	}
 	own := l.OnePacket(bench.Thinned(l, packets, packetsQuick), false)
 	for _, k := range bench.Thinned(l, segments, segmentsQuick) {
-		if x := k * l.SegmentSize(); x <= largest {
+		if x := k * l.SegmentSize(); x <= trainMost {
 			own = append(own, x)
 		}
 	}
 	return l.SizesOr(own)
-}
-
-// Name implements bench.Experiment.
-func (PRTT) Name() string { return names.PRTT }
-
-// Design implements bench.Experiment.
-func (PRTT) Design(l bench.Limits) []bench.Point {
-	if l.Hosts < 2 {
-		return nil
-	}
-	var out []bench.Point
-	for _, s := range prttSizes(l) {
-		x := int64(s)
-		out = append(out, bench.Point{names.FactorBytes: x, names.FactorMessages: 1},
-			bench.Point{names.FactorBytes: x, names.FactorMessages: messages})
-		if s <= maxWaiting {
-			out = append(out, bench.Point{names.FactorBytes: x, names.FactorMessages: messages, names.FactorSpaced: 1},
-				bench.Point{names.FactorBytes: x, names.FactorMessages: messages, names.FactorDelayed: 1})
-		}
-	}
-	return out
-}
-
-// Ranges implements bench.Experiment.
-func (PRTT) Ranges() bench.Ranges {
-	return bench.Ranges{
-		names.FactorBytes: bench.Sizes, names.FactorMessages: {Least: 1, Most: messages}, names.FactorSpaced: bench.Flag,
-		names.FactorDelayed: bench.Flag,
-	}
-}
-
-// Teams implements bench.Experiment.
-func (PRTT) Teams(l bench.Limits, _ bench.Point) []bench.Step { return bench.Neighbours(l.Hosts) }
-
-// Cost implements bench.Experiment.
-func (PRTT) Cost(l bench.Limits, p bench.Point) bench.Cost {
-	c := trainBounds(p).Cost(l)
-	if !waits(p) {
-		return c
-	}
-	c = c.Add(trialBounds(p).Cost(l))
-	// Every message but the first waits about as long as a round trip.
-	trip, one := l.OnPath().Trip(p[names.FactorBytes]), trainBounds(p)
-	c.Time += bench.Repeated(units.Nanos(p[names.FactorMessages])*min(trip, maxDelay), waitingTime, one.Least, one.Most)
-	c.Bytes += 8 * units.Bytes(maxNumbers(trainBounds(p), l.Effort, int(p[names.FactorMessages]))+1)
-	return c
 }
 
 func waits(p bench.Point) bool { return p[names.FactorSpaced] == 1 || p[names.FactorDelayed] == 1 }
@@ -117,102 +122,209 @@ func trialBounds(p bench.Point) Bounds {
 	return Bounds{Bytes: units.Bytes(p[names.FactorBytes]), Sends: 1, Most: trials, Least: trials}
 }
 
-// Run implements bench.Experiment.
-func (PRTT) Run(_ context.Context, g bench.Group, p bench.Point, r *bench.Recorder) error {
-	if err := bench.CheckSize(g, 2); err != nil {
-		return err
-	}
-	x := run{bench.Team{G: g, R: r, P: p}, train{
-		peer: 1 - g.Rank(), n: int(p[names.FactorMessages]),
-		msg: r.Payload(p[names.FactorBytes]), reply: r.Payload(p[names.FactorBytes]),
-	}}
-	switch {
-	case p[names.FactorSpaced] == 1:
-		return x.spaced()
-	case p[names.FactorDelayed] == 1:
-		return x.delayed()
-	}
-	return Record(g, r, &x.train, trainBounds(p), bench.Batch{Phase: names.PhasePRTT, Point: p})
+// train is the exchange PRTT(n,0,s): n messages one after the other, and a reply to the last.
+type train struct {
+	peer       int
+	n          int
+	msg, reply []byte // msg's first byte says whether another train comes
 }
 
-// run is one rank at one point.
-type run struct {
-	bench.Team
-	train
+// Lead implements Exchange.
+func (t *train) Lead(x bench.Team, last bool) Trip {
+	t.msg[0] = LastMark(last)
+	start := x.Now()
+	for range t.n {
+		x.Send(t.peer, t.msg)
+	}
+	x.Recv(t.peer, t.reply)
+	took := x.Elapsed(start)
+	return Trip{NS: took, Took: took}
+}
+
+// Follow implements Exchange.
+func (t *train) Follow(x bench.Team) (last bool) {
+	for range t.n {
+		x.Recv(t.peer, t.msg)
+	}
+	x.Send(t.peer, t.reply)
+	return t.msg[0] == LastMark(true)
 }
 
 // delay gives both ranks a d of at least PRTT(1,0,s): a quarter more than the median of a few.
-func (x run) delay() (units.Nanos, error) {
-	one := x.train
+func delay(x bench.Team, one train) units.Nanos {
 	one.n = 1
-	t, err := Run(x.G, x.R, &one, trialBounds(x.P))
-	if err != nil {
-		return 0, err
-	}
+	t := Run(x, &one, trialBounds(x.P))
 	if !x.Root() {
-		d, err := bench.RecvNumbers(x.G, 0, 1)
-		if err != nil {
-			return 0, err
-		}
-		return min(units.Nanos(d[0]), maxDelay), nil
+		return min(units.Nanos(x.RecvNumbers(0, 1)[0]), maxDelay)
 	}
 	slices.Sort(t.NS)
 	d := min(units.Nanos(t.NS[len(t.NS)/2])*5/4, maxDelay)
-	return d, bench.SendNumbers(x.G, 1, int64(d))
+	x.SendNumbers(1, int64(d))
+	return d
 }
 
 // spaced measures PRTT(n,d,s) with rank 0 waiting.
-func (x run) spaced() error {
-	d, err := x.delay()
-	if err != nil {
-		return err
+func spaced(x bench.Team, t train) {
+	b := trainBounds(x.P)
+	e := &spacedTrain{train: t, delay: delay(x, t), sends: newCalls(t.n, b.Room(x.R.Effort), x.R)}
+	if r := Run(x, e, b); x.Root() {
+		addWaiting(x, names.PhaseSpaced, names.PhaseSend, r, e.sends.last(len(r.NS)), e.delay, x.TimerCost())
 	}
-	e := &spacedTrain{train: x.train, delay: d, sends: newCalls(x.n, trainBounds(x.P).Room(x.R.Effort), x.R)}
-	t, err := Run(x.G, x.R, e, trainBounds(x.P))
-	if err != nil || !x.Root() {
-		return err
-	}
-	clock := bench.TimerCost(x.G)
-	x.add(names.PhaseSpaced, names.PhaseSend, t, e.sends.last(len(t.NS)), d, clock)
-	return nil
 }
 
 // delayed measures PRTT(n,0,s) with rank 1 waiting.
-func (x run) delayed() error {
-	d, err := x.delay()
-	if err != nil {
-		return err
-	}
-	e := &delayedTrain{train: x.train, delay: d}
-	room := trainBounds(x.P).Room(x.R.Effort)
-	x.R.Charge(2 * 8 * int64(x.n) * int64(room)) // the numbers that rank 1 sends, at both ranks twice
+func delayed(x bench.Team, t train) {
+	e, b := &delayedTrain{train: t, delay: delay(x, t)}, trainBounds(x.P)
+	room := b.Room(x.R.Effort)
+	x.R.Charge(2 * 8 * int64(t.n) * int64(room)) // the numbers that rank 1 sends, at both ranks twice
 	if !x.Root() {
-		e.receives, e.waits = newCalls(x.n-2, room, x.R), newCalls(1, room, x.R)
+		e.receives, e.waits = newCalls(t.n-2, room, x.R), newCalls(1, room, x.R)
 	}
-	t, err := Run(x.G, x.R, e, trainBounds(x.P))
-	if err != nil {
-		return err
-	}
+	r := Run(x, e, b)
 	if !x.Root() {
-		return e.sendTimes(x.G)
+		e.sendTimes(x)
+		return
 	}
-	clock, err := e.recvTimes(x.G, t.NS)
-	if err != nil {
-		return err
-	}
-	x.add(names.PhaseDelayed, names.PhaseReceive, t, e.receives.last(len(t.NS)), d, clock)
-	return nil
+	clock := e.recvTimes(x, r.NS)
+	addWaiting(x, names.PhaseDelayed, names.PhaseReceive, r, e.receives.last(len(r.NS)), e.delay, clock)
 }
 
-// add records the round trips and the single calls of a form that waits. Between two calls there are two readings of
-// the clock: the measured wait contains one, and the other is subtracted here. The calls' own times contain one each.
-func (x run) add(form, call string, t Result, calls []int64, delay units.Nanos, clock float64) {
+// addWaiting records the round trips and the single calls of a form that waits. Between two calls there are two
+// readings of the clock: the measured wait contains one, and the other is subtracted here. The calls' own times contain
+// one each.
+func addWaiting(x bench.Team, form, call string, t Result, calls []int64, delay units.Nanos, clock float64) {
 	for i := range t.NS {
-		t.NS[i] -= int64(math.Round(clock * float64(x.n-1)))
+		t.NS[i] -= int64(math.Round(clock * float64(x.P[names.FactorMessages]-1)))
 	}
 	b := bench.Batch{Point: x.P, Ranks: []int{0, 1}, TCP: t.TCP}
 	b.Phase, b.NS, b.Aux = form, t.NS, map[string]float64{names.AuxDelay: float64(delay)}
 	x.R.Add(b)
 	b.Phase, b.NS, b.Aux = call, calls, map[string]float64{names.AuxClock: clock}
 	x.R.Add(b)
+}
+
+// calls keeps the times of single calls, so many of each exchange, the warm-up's included.
+type calls struct {
+	timed []int64 // it has room for all of a batch
+	each  int     // of an exchange
+}
+
+func newCalls(each, exchanges int, r *bench.Recorder) calls {
+	return calls{each: each, timed: r.Buffer(each * exchanges)[:0]}
+}
+
+// add keeps one time, while there is room.
+func (c *calls) add(ns int64) {
+	if len(c.timed) < cap(c.timed) {
+		c.timed = append(c.timed, ns)
+	}
+}
+
+// last returns the times of the last exchanges.
+func (c *calls) last(exchanges int) []int64 { return c.timed[max(0, len(c.timed)-exchanges*c.each):] }
+
+// spacedTrain is PRTT(n,d,s) minus the waits, as the leading rank's clock saw them.
+type spacedTrain struct {
+	train
+	sends calls
+	delay units.Nanos
+}
+
+// Lead implements Exchange. A wait begins with the end of a send and ends with the beginning of the next one, so that
+// each message has two readings of the clock: one is part of the wait, the other of the send.
+func (t *spacedTrain) Lead(x bench.Team, last bool) Trip {
+	t.msg[0] = LastMark(last)
+	start := x.Now()
+	began := start
+	var waited units.Nanos
+	for i := range t.n {
+		if i > 0 {
+			ended := began
+			x.WaitUntil(ended + t.delay)
+			began = x.Now()
+			waited += began - ended
+		}
+		x.Send(t.peer, t.msg)
+		ended := x.Now()
+		t.sends.add(int64(ended - began))
+		began = ended
+	}
+	x.Recv(t.peer, t.reply)
+	took := x.Elapsed(start)
+	return Trip{NS: took - int64(waited), Took: took}
+}
+
+// delayedTrain is PRTT(n,0,s) with a following rank that waits before each receive but the first: until the message is
+// there, and for the delay as long as other messages are still under way, because their arrival would disturb the
+// receive. Once all are there it does not wait: the sender, without an acknowledgement, would send the last one again.
+//
+// The first receive of an exchange is not timed, nor the last: its reading of the clock would delay the reply.
+type delayedTrain struct {
+	train
+	receives calls
+	waits    calls // their sum in an exchange
+	delay    units.Nanos
+}
+
+// Follow implements Exchange. As with spacedTrain a message has two readings of the clock, one of them in the wait.
+func (t *delayedTrain) Follow(x bench.Team) (last bool) {
+	var waited, began, ended units.Nanos
+	for i := range t.n {
+		if i > 0 {
+			began = t.await(x, ended, t.n-i)
+			waited += began - ended
+		}
+		x.Recv(t.peer, t.msg)
+		if i == t.n-1 {
+			break
+		}
+		if ended = x.Now(); i > 0 {
+			t.receives.add(int64(ended - began))
+		}
+	}
+	t.waits.add(int64(waited))
+	x.Send(t.peer, t.reply)
+	return t.msg[0] == LastMark(true)
+}
+
+// await waits for the delay since a time and until the next message is there, or until all that are left are there, and
+// returns the time then. It gives up after some times the delay: the receive waits for the rest.
+func (t *delayedTrain) await(x bench.Team, since units.Nanos, left int) units.Nanos {
+	const looks, share = 64, 8
+	next := since + t.delay
+	for range looks {
+		ready, now := x.Pending(t.peer), x.Now()
+		if ready >= left*len(t.msg) || now >= since+t.delay && ready >= len(t.msg) {
+			return now
+		}
+		x.WaitUntil(next)
+		next += max(t.delay/share, units.Microsecond)
+	}
+	return x.Now()
+}
+
+// maxNumbers bounds how many numbers sendTimes sends.
+func maxNumbers(b Bounds, e bench.Effort, n int) int { return 3 + b.Room(e)*(1+n-2) }
+
+// sendTimes tells rank 0 what was waited and received in every exchange, and the cost of a reading of the clock.
+func (t *delayedTrain) sendTimes(x bench.Team) {
+	x.SendNumbers(t.peer, int64(len(t.waits.timed)), int64(len(t.receives.timed)), int64(x.TimerCost()))
+	x.SendNumbers(t.peer, slices.Concat(t.waits.timed, t.receives.timed)...)
+}
+
+// recvTimes receives them, subtracts the waits of the last exchanges from ns and keeps their receives. It returns the
+// cost of a reading of the clock [ns].
+func (t *delayedTrain) recvTimes(x bench.Team, ns []int64) (clock float64) {
+	head := x.RecvNumbers(t.peer, 3)
+	waits, receives := head[0], head[1]
+	if waits < int64(len(ns)) || waits > int64(len(ns)+MaxWarm) || receives != waits*int64(t.n-2) {
+		bench.Fail("delayed: rank 1 sent another number of times than it was asked for")
+	}
+	w := x.RecvNumbers(t.peer, int(waits+receives))
+	t.waits = calls{timed: w[:waits], each: 1}
+	t.receives = calls{timed: w[waits:], each: t.n - 2}
+	for i, v := range t.waits.last(len(ns)) {
+		ns[i] -= v
+	}
+	return float64(head[2])
 }

@@ -24,11 +24,11 @@ func TestPRTTIdentities(t *testing.T) {
 			n := sim.New(s, sim.Options{Seed: 3, ClockOffset: units.Second, Cost: costs})
 			form := func(p bench.Point) []dataset.Sample {
 				p[names.FactorBytes] = int64(x)
-				return benchtest.MustRun(t, PRTT{}, n, bench.Slot{Teams: [][]int{{0, 1}}, Points: []bench.Point{p}}, 1, nil)[0]
+				return benchtest.MustRun(t, PRTT, n, bench.Slot{Teams: [][]int{{0, 1}}, Points: []bench.Point{p}}, 1, nil)[0]
 			}
 			one := benchtest.Median(benchtest.Phase(t, form(bench.Point{names.FactorMessages: 1}), names.PhasePRTT).NS)
 			per := func(p bench.Point, phase string) float64 {
-				return (benchtest.Median(benchtest.Phase(t, form(p), phase).NS) - one) / (messages - 1)
+				return (benchtest.Median(benchtest.Phase(t, form(p), phase).NS) - one) / (trainMessages - 1)
 			}
 			near := func(what string, got, want float64) {
 				if math.Abs(got-want) > 1 {
@@ -41,16 +41,16 @@ func TestPRTTIdentities(t *testing.T) {
 				gap += max(s.Service(s.Host, m), s.Service(s.Medium, m)) * 1e9
 			}
 			os, or := 3000+0.5*float64(x), 4000+0.25*float64(x)
-			near("the gap", per(bench.Point{names.FactorMessages: messages}, names.PhasePRTT), max(gap, os, or))
-			near("o_s", per(bench.Point{names.FactorMessages: messages, names.FactorSpaced: 1}, names.PhaseSpaced), os)
-			near("o_r", per(bench.Point{names.FactorMessages: messages, names.FactorDelayed: 1}, names.PhaseDelayed), or)
-			send := benchtest.Phase(t, form(bench.Point{names.FactorMessages: messages, names.FactorSpaced: 1}), names.PhaseSend)
-			receive := benchtest.Phase(t, form(bench.Point{names.FactorMessages: messages, names.FactorDelayed: 1}), names.PhaseReceive)
+			near("the gap", per(bench.Point{names.FactorMessages: trainMessages}, names.PhasePRTT), max(gap, os, or))
+			near("o_s", per(bench.Point{names.FactorMessages: trainMessages, names.FactorSpaced: 1}, names.PhaseSpaced), os)
+			near("o_r", per(bench.Point{names.FactorMessages: trainMessages, names.FactorDelayed: 1}, names.PhaseDelayed), or)
+			send := benchtest.Phase(t, form(bench.Point{names.FactorMessages: trainMessages, names.FactorSpaced: 1}), names.PhaseSend)
+			receive := benchtest.Phase(t, form(bench.Point{names.FactorMessages: trainMessages, names.FactorDelayed: 1}), names.PhaseReceive)
 			near("a send", benchtest.Median(send.NS), os+40)
 			near("a receive", benchtest.Median(receive.NS), or+40)
 			near("the clock", send.Aux[names.AuxClock], 40)
 			near("the server's clock", receive.Aux[names.AuxClock], 40)
-			if len(send.NS)%messages != 0 || len(receive.NS)%(messages-2) != 0 {
+			if len(send.NS)%trainMessages != 0 || len(receive.NS)%(trainMessages-2) != 0 {
 				t.Errorf("%d sends and %d receives are not whole trains", len(send.NS), len(receive.NS))
 			}
 		}
@@ -62,9 +62,9 @@ func TestPRTTOversleeps(t *testing.T) {
 	n := sim.New(benchtest.Spec(2), sim.Options{Cost: sim.Cost{Send: 3000, Recv: 4000, Now: 40}})
 	var got [2][2]float64
 	for i, p := range []bench.Point{{names.FactorSpaced: 1}, {names.FactorDelayed: 1}} {
-		p[names.FactorBytes], p[names.FactorMessages] = 181, messages
+		p[names.FactorBytes], p[names.FactorMessages] = 181, trainMessages
 		for late := range 2 {
-			lines := benchtest.MustRun(t, PRTT{}, n, bench.Slot{Teams: [][]int{{0, 1}}, Points: []bench.Point{p}}, 0.2, func(g bench.Group) bench.Group {
+			lines := benchtest.MustRun(t, PRTT, n, bench.Slot{Teams: [][]int{{0, 1}}, Points: []bench.Point{p}}, 0.2, func(g bench.Group) bench.Group {
 				return &sleepy{g, units.Nanos(late) * 50 * units.Microsecond}
 			})[0]
 			got[i][late] = benchtest.Median(lines[0].NS)

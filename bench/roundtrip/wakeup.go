@@ -1,8 +1,6 @@
 package roundtrip
 
 import (
-	"context"
-
 	"calib/bench"
 	"calib/internal/dataset/names"
 	"calib/internal/plane"
@@ -18,11 +16,27 @@ import (
 //
 // So blocking − polling is the wake-up of a receiver, and idle − blocking what a message costs more after a pause; with
 // idle-awake one sees how much of that is the CPU's way out of its sleep state.
-type Wakeup struct{}
+var Wakeup = bench.New(bench.Procedure{
+	ID:      names.Wakeup,
+	Points:  func(bench.Limits) []bench.Point { return []bench.Point{{names.FactorBytes: wakeupBytes}} },
+	Factors: bench.Ranges{names.FactorBytes: bench.Sizes},
+	Steps: func(l bench.Limits, _ bench.Point) []bench.Step {
+		steps := bench.Neighbours(l.Hosts)
+		return steps[:bench.Thinned(l, len(steps), min(len(steps), thinPairs))]
+	},
+	Needs: func(l bench.Limits, _ bench.Point) bench.Cost {
+		c := bench.Cost{Bytes: 2 * placeBytes, Messages: 2}
+		for _, b := range []Bounds{hot(wakeupBytes), hot(wakeupBytes), idle(), idle()} {
+			c = c.Add(b.Cost(l))
+		}
+		c.Time += 2 * units.Nanos(l.Effort.Reps(idleReps, MinReps)) * pause
+		return c
+	},
+	Run: wakeup,
+})
 
 const (
-	bytes = 1
-	reps  = 400 // of blocking and polling
+	wakeupBytes = 1
 	// pause is how long the hosts are idle before an exchange. idleReps are the exchanges after one.
 	pause    = units.Millisecond
 	idleReps = 40
@@ -32,96 +46,46 @@ const (
 	placeBytes = 3 * 8
 )
 
-// Name implements bench.Experiment.
-func (Wakeup) Name() string { return names.Wakeup }
-
-// Design implements bench.Experiment: one point.
-func (Wakeup) Design(l bench.Limits) []bench.Point {
-	if l.Hosts < 2 {
-		return nil
-	}
-	return []bench.Point{{names.FactorBytes: bytes}}
-}
-
-// Ranges implements bench.Experiment.
-func (Wakeup) Ranges() bench.Ranges {
-	return bench.Ranges{names.FactorBytes: bench.Sizes}
-}
-
-// Teams implements bench.Experiment.
-func (Wakeup) Teams(l bench.Limits, _ bench.Point) []bench.Step {
-	steps := bench.Neighbours(l.Hosts)
-	return steps[:bench.Thinned(l, len(steps), min(len(steps), thinPairs))]
-}
-
-// Cost implements bench.Experiment.
-func (Wakeup) Cost(l bench.Limits, _ bench.Point) bench.Cost {
-	c := bench.Cost{Bytes: 2 * placeBytes, Messages: 2}
-	for _, b := range []Bounds{hot(), hot(), idle(), idle()} {
-		c = c.Add(b.Cost(l))
-	}
-	c.Time += 2 * units.Nanos(l.Effort.Reps(idleReps, MinReps)) * pause
-	return c
-}
-
-func hot() Bounds {
-	b := Pings(bytes, 1, MinReps)
-	b.Most, b.Settle = reps, true
-	return b
-}
-
 func idle() Bounds {
-	b := Pings(bytes, 1, MinReps)
+	b := Pings(wakeupBytes, 1, MinReps)
 	b.Most = idleReps
 	return b
 }
 
-// Run implements bench.Experiment.
-func (Wakeup) Run(_ context.Context, g bench.Group, p bench.Point, r *bench.Recorder) error {
-	if err := bench.CheckSize(g, 2); err != nil {
-		return err
-	}
-	release, err := g.Machine().StayAwake()
+func wakeup(x bench.Team) {
+	release, err := x.Machine().StayAwake()
 	mayStay := err == nil
 	if mayStay {
 		release()
 	}
-	polls, stays, err := agree(g, g.Place(), mayStay)
-	if err != nil {
-		return err
+	polls, stays := agree(x, x.Place(), mayStay)
+	peer, msg := 1-x.Rank(), x.R.Payload(wakeupBytes)
+	record := func(phase string, m *Message, b Bounds) {
+		Record(x, m, b, phase, map[string]float64{names.AuxClock: x.TimerCost()})
 	}
-	peer, msg := 1-g.Rank(), r.Payload(bytes)
-	record := func(phase string, x Exchange, b Bounds) error {
-		return Record(g, r, x, b, bench.Batch{Phase: phase, Point: p, Aux: map[string]float64{names.AuxClock: bench.TimerCost(g)}})
-	}
-	if err := record(names.PhaseBlocking, Whole(peer, msg), hot()); err != nil {
-		return err
-	}
+	record(names.PhaseBlocking, Whole(peer, msg), hot(wakeupBytes))
 	if polls {
-		if err := record(names.PhasePolling, Polled(peer, msg), hot()); err != nil {
-			return err
-		}
+		record(names.PhasePolling, Polled(peer, msg), hot(wakeupBytes))
 	}
-	if err := record(names.PhaseIdle, AfterPause(peer, msg, pause), idle()); err != nil || !stays {
-		return err
+	record(names.PhaseIdle, AfterPause(peer, msg, pause), idle())
+	if stays {
+		release = bench.Must(x.Machine().StayAwake())
+		defer release()
+		record(names.PhaseIdleAwake, AfterPause(peer, msg, pause), idle())
 	}
-	if release, err = g.Machine().StayAwake(); err != nil {
-		return err
-	}
-	defer release()
-	return record(names.PhaseIdleAwake, AfterPause(peer, msg, pause), idle())
 }
 
 // agree tells the peer where this rank runs, and returns whether both have a CPU of their own and may poll, and whether
 // both may keep their CPUs awake.
-func agree(g bench.Group, own plane.Place, mayStay bool) (polls, stays bool, err error) {
-	shared := int64(LastMark(own.Shared))
-	if err := bench.SendNumbers(g, 1-g.Rank(), shared, int64(own.CPU), int64(LastMark(mayStay))); err != nil {
-		return false, false, err
-	}
-	n, err := bench.RecvNumbers(g, 1-g.Rank(), placeBytes/8)
-	if err != nil {
-		return false, false, err
-	}
-	return MayPoll(own, plane.Place{Shared: n[0] != 0, CPU: int(n[1])}), mayStay && n[2] == 1, nil
+func agree(x bench.Team, own plane.Place, mayStay bool) (polls, stays bool) {
+	x.SendNumbers(1-x.Rank(), int64(LastMark(own.Shared)), int64(own.CPU), int64(LastMark(mayStay)))
+	n := x.RecvNumbers(1-x.Rank(), placeBytes/8)
+	return mayPoll(own, plane.Place{Shared: n[0] != 0, CPU: int(n[1])}), mayStay && n[2] == 1
+}
+
+// mayPoll reports whether two ranks may both look for messages again and again: each has a CPU of its own, on machines
+// of their own or pinned. Elsewhere one that polls would keep the other from running.
+func mayPoll(a, b plane.Place) bool {
+	apart := a.CPU >= 0 && b.CPU >= 0 && a.CPU != b.CPU
+	return !a.Shared && !b.Shared || apart
 }

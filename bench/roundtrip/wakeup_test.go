@@ -37,8 +37,8 @@ func medians(t *testing.T, wrap func(bench.Group) bench.Group) map[string]float6
 	t.Helper()
 	net := sim.New(benchtest.Spec(2), sim.Options{Cost: sim.Cost{Wake: 4000, Now: 10}})
 	out := map[string]float64{}
-	for _, line := range benchtest.MustRun(t, Wakeup{}, net, bench.Slot{Teams: [][]int{{0, 1}},
-		Points: Wakeup{}.Design(bench.Limits{Hosts: 2})}, 1, wrap)[0] {
+	for _, line := range benchtest.MustRun(t, Wakeup, net, bench.Slot{Teams: [][]int{{0, 1}},
+		Points: Wakeup.Design(bench.Limits{Hosts: 2})}, 1, wrap)[0] {
 		out[line.Phase] = benchtest.Median(line.NS)
 	}
 	return out

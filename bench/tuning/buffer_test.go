@@ -38,12 +38,12 @@ func naive(t *testing.T, n *sim.Net, m, buffer int64) bool {
 // everything goes on as before.
 func TestBufferDeadlocks(t *testing.T) {
 	n := sim.New(benchtest.Spec(2), sim.Options{Seed: 1, ClockOffset: units.Second, Cost: sim.Cost{Send: 300, Recv: 400, Now: 25}})
-	points := Buffer{}.Design(bench.Limits{Hosts: 2})
+	points := Buffer.Design(bench.Limits{Hosts: 2})
 	for m := units.Bytes(14 * units.KiB); m < 18*units.KiB; m += 400 { // about what four times 4 KiB hold
 		points = append(points, bench.Point{names.FactorBytes: int64(m), names.FactorBuffer: 4096})
 	}
 	seen := 0
-	lines := benchtest.MustRun(t, Buffer{}, n, bench.Slot{Teams: [][]int{{0, 1}}, Points: points}, 0.1, nil)[0]
+	lines := benchtest.MustRun(t, Buffer, n, bench.Slot{Teams: [][]int{{0, 1}}, Points: points}, 0.1, nil)[0]
 	if len(lines) != 3*len(points) {
 		t.Fatalf("%d lines of %d points, want three each", len(lines), len(points))
 	}
@@ -97,22 +97,23 @@ func TestBothWaysPassesEverything(t *testing.T) {
 				}
 				x := &bothWays{peer: 1 - rank, fragment: fragment, patience: 400 * units.Millisecond,
 					out: noise(rank, 100_000), in: make([]byte, 100_000)}
-				if rank == 0 {
-					l, err := x.Lead(g, false)
-					if err != nil {
-						return err
+				err := bench.Caught(func() {
+					if rank == 1 {
+						if last := x.Follow(bench.Team{Group: g}); last != (fragment == 0) {
+							t.Errorf("fragments of %d: rank 1 follows on %t", fragment, !last)
+						}
+						return
 					}
+					l := x.Lead(bench.Team{Group: g}, false)
 					over = l.Final
 					if at := units.Nanos(l.NS); l.Final && (at < 100*units.Millisecond || at > 110*units.Millisecond) {
 						t.Errorf("rank %d is hasty: seen after %v, want 100 ms", hastyRank, at)
 					}
-				} else if last, err := x.Follow(g); err != nil || last != (fragment == 0) {
-					t.Errorf("fragments of %d: rank 1 follows on %t, %v", fragment, !last, err)
-				}
+				})
 				if !bytes.Equal(x.in, noise(1-rank, 100_000)) {
 					t.Errorf("fragments of %d: rank %d got another message", fragment, rank)
 				}
-				return nil
+				return err
 			})
 			if err != nil || over != (fragment == 0) {
 				t.Errorf("fragments of %d: deadlock %t, %v", fragment, over, err)
@@ -136,7 +137,7 @@ func TestBothWaysStartTogether(t *testing.T) {
 	s.Mode = "switched"
 	n := sim.New(s, sim.Options{ClockOffset: units.Second})
 	p := bench.Point{names.FactorBytes: 1024, names.FactorBuffer: 65536}
-	lines := benchtest.MustRun(t, Buffer{}, n, bench.Slot{Teams: [][]int{{0, 1}}, Points: []bench.Point{p}}, 1, nil)[0]
+	lines := benchtest.MustRun(t, Buffer, n, bench.Slot{Teams: [][]int{{0, 1}}, Points: []bench.Point{p}}, 1, nil)[0]
 	one := benchtest.Median(benchtest.Phase(t, lines, names.PhaseOneWay).NS)
 	for _, phase := range []string{names.PhaseBoth, names.PhaseInterleaved} {
 		// The handshake is shorter than the message, so that its half is known exactly; hosts serve both directions at

@@ -43,88 +43,59 @@ const (
 
 // Lead implements roundtrip.Exchange. Rank 1 starts half a round trip after it has answered the handshake, so that both
 // start at once.
-func (x *bothWays) Lead(g bench.Group, last bool) (roundtrip.Trip, error) {
-	b := x.word[:]
+func (w *bothWays) Lead(x bench.Team, last bool) roundtrip.Trip {
+	b := w.word[:]
 	b[0] = roundtrip.LastMark(last)
-	bench.PutNumbers(b[1:], int64(x.trip/2), int64(x.patience))
-	asked := g.Now()
-	if err := g.Send(x.peer, b); err != nil {
-		return roundtrip.Trip{}, err
+	bench.PutNumbers(b[1:], int64(w.trip/2), int64(w.patience))
+	asked := x.Now()
+	x.Send(w.peer, b)
+	x.Recv(w.peer, b[:1])
+	start := x.Now()
+	own := w.pass(x, start)
+	took := x.Elapsed(start)
+	if trip := start - asked; w.trip == 0 || trip < w.trip {
+		w.trip = trip
 	}
-	if err := g.Recv(x.peer, b[:1]); err != nil {
-		return roundtrip.Trip{}, err
-	}
-	start := g.Now()
-	own, err := x.pass(g, start)
-	if err != nil {
-		return roundtrip.Trip{}, err
-	}
-	took := bench.Elapsed(g, start)
-	if trip := start - asked; x.trip == 0 || trip < x.trip {
-		x.trip = trip
-	}
-	if err := g.Recv(x.peer, b[:16]); err != nil {
-		return roundtrip.Trip{}, err
-	}
-	x.stalled = own.earlier(stall{after: bench.GetNumber(b), sent: bench.GetNumber(b[8:])})
-	t := roundtrip.Trip{NS: took, Took: took, Final: x.stalled.after > 0}
+	x.Recv(w.peer, b[:16])
+	w.stalled = own.earlier(stall{after: bench.GetNumber(b), sent: bench.GetNumber(b[8:])})
+	t := roundtrip.Trip{NS: took, Took: took, Final: w.stalled.after > 0}
 	if t.Final {
-		t.NS = x.stalled.after
+		t.NS = w.stalled.after
 	}
 	b[0] = roundtrip.LastMark(t.Final)
-	return t, g.Send(x.peer, b[:1])
+	x.Send(w.peer, b[:1])
+	return t
 }
 
 // Follow implements roundtrip.Exchange.
-func (x *bothWays) Follow(g bench.Group) (last bool, err error) {
-	b := x.word[:]
-	if err := g.Recv(x.peer, b); err != nil {
-		return false, err
-	}
+func (w *bothWays) Follow(x bench.Team) (last bool) {
+	b := w.word[:]
+	x.Recv(w.peer, b)
 	last = b[0] == roundtrip.LastMark(true)
 	head := units.Nanos(bench.GetNumber(b[1:]))
-	x.patience = min(units.Nanos(bench.GetNumber(b[9:])), maxStall)
-	if err := g.Send(x.peer, b[:1]); err != nil {
-		return false, err
-	}
-	if err := g.WaitUntil(g.Now() + min(head, maxStall)); err != nil {
-		return false, err
-	}
-	own, err := x.pass(g, g.Now())
-	if err != nil {
-		return false, err
-	}
+	w.patience = min(units.Nanos(bench.GetNumber(b[9:])), maxStall)
+	x.Send(w.peer, b[:1])
+	x.WaitUntil(x.Now() + min(head, maxStall))
+	own := w.pass(x, x.Now())
 	bench.PutNumbers(b, own.after, own.sent)
-	if err := g.Send(x.peer, b[:16]); err != nil {
-		return false, err
-	}
-	if err := g.Recv(x.peer, b[:1]); err != nil {
-		return false, err
-	}
-	return last || b[0] == roundtrip.LastMark(true), nil
+	x.Send(w.peer, b[:16])
+	x.Recv(w.peer, b[:1])
+	return last || b[0] == roundtrip.LastMark(true)
 }
 
 // pass sends and receives one message. It ends when all has passed, or at the group's receive deadline.
-func (x *bothWays) pass(g bench.Group, start units.Nanos) (stall, error) {
-	if x.fragment > 0 {
-		return stall{}, x.interleave(g, 0, x.fragment)
+func (w *bothWays) pass(x bench.Team, start units.Nanos) (seen stall) {
+	sent, fragment := 0, w.fragment
+	if fragment == 0 {
+		if sent = x.SendSome(w.peer, w.out, w.patience); sent == len(w.out) {
+			x.Recv(w.peer, w.in)
+			return seen
+		}
+		seen = stall{after: max(1, x.Elapsed(start)), sent: int64(sent)}
+		fragment = len(w.out)
 	}
-	sent, err := g.SendSome(x.peer, x.out, x.patience)
-	if err != nil {
-		return stall{}, err
+	if got := bench.Must(bench.Push(x.Group, w.peer, w.out[sent:], w.in, fragment)); got < len(w.in) {
+		x.Recv(w.peer, w.in[got:])
 	}
-	if sent == len(x.out) {
-		return stall{}, g.Recv(x.peer, x.in)
-	}
-	seen := stall{after: max(1, bench.Elapsed(g, start)), sent: int64(sent)}
-	return seen, x.interleave(g, sent, len(x.out))
-}
-
-// interleave sends the rest of out in fragments, reads what there is before each, and then receives the rest of in.
-func (x *bothWays) interleave(g bench.Group, sent, fragment int) error {
-	got, err := bench.Push(g, x.peer, x.out[sent:], x.in, fragment)
-	if err != nil || got == len(x.in) {
-		return err
-	}
-	return g.Recv(x.peer, x.in[got:])
+	return seen
 }

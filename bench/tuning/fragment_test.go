@@ -43,10 +43,10 @@ func TestFragmentHasItsOptimum(t *testing.T) {
 	s.MSS = 9000
 	cost := sim.Cost{Send: 8000, SendByte: 15, Recv: 4000, RecvByte: 10}
 	n := sim.New(s, sim.Options{Cost: cost, Window: units.MiB, SendBuffer: units.MiB})
-	points := Fragment{}.Design(bench.Limits{Hosts: 2, MaxBytes: 64 * units.KiB})
+	points := Fragment.Design(bench.Limits{Hosts: 2, MaxBytes: 64 * units.KiB})
 	best, known := map[int64]int64{}, map[int64]int64{}
 	times, truths := map[int64]float64{}, map[int64]float64{}
-	for _, l := range benchtest.MustRun(t, Fragment{}, n, bench.Slot{Teams: [][]int{{0, 1}}, Points: points}, 1, nil)[0] {
+	for _, l := range benchtest.MustRun(t, Fragment, n, bench.Slot{Teams: [][]int{{0, 1}}, Points: points}, 1, nil)[0] {
 		m, f := l.Point[names.FactorBytes], l.Point[names.FactorFragment]
 		got, want := benchtest.Median(l.NS), pipeline(&s, cost, int(m), int(f))
 		if math.Abs(got-want) > 2 {

@@ -1,8 +1,6 @@
 package tuning
 
 import (
-	"context"
-	"fmt"
 	"maps"
 
 	"calib/bench"
@@ -13,11 +11,36 @@ import (
 )
 
 // NoDelay passes messages to and fro with Nagle's algorithm (nagle 1: TCP_NODELAY left off) and without (nagle 0), in
-// one write or in two, a header and the rest, and records half of each round trip. Nagle keeps a partial segment back
-// while anything is unacknowledged; the receiver keeps the acknowledgement back for some 40 ms unless it has something
-// to send. So the sizes lie around whole segments, and around the buffers that a connection begins with. Messages may
-// share segments in all of it: that is what the algorithm is about.
-type NoDelay struct{}
+// one write or, from two bytes up, in two, a header and the rest, and records half of each round trip. Nagle keeps a
+// partial segment back while anything is unacknowledged; the receiver keeps the acknowledgement back for some 40 ms
+// unless it has something to send. So the sizes lie around whole segments, and around the buffers that a connection
+// begins with: a point has segments and an offset, or bytes. Messages may share segments in all of it: that is what the
+// algorithm is about.
+var NoDelay = bench.New(bench.Procedure{
+	ID:     names.NoDelay,
+	Points: nodelayPoints,
+	Factors: bench.Ranges{
+		names.FactorBytes: {Least: 0, Most: bench.MaxSize}, names.FactorSegments: {Least: 0, Most: maxSegments},
+		names.FactorOffset: {Least: -maxOffset, Most: maxOffset}, names.FactorWrites: {Least: 1, Most: 2}, names.FactorNagle: bench.Flag,
+	},
+	// For segments of the size that the plan knows. Where they are longer a batch moves more.
+	Needs: func(l bench.Limits, p bench.Point) bench.Cost {
+		return nodelayBounds(nodelayBytes(p, int64(l.SegmentSize())), p).Cost(l)
+	},
+	// A batch whose exchanges begin to wait for delayed acknowledgements is cut short.
+	Run: func(x bench.Team) {
+		x.Reopened(plane.Socket{NoEOR: true, Nagle: x.P[names.FactorNagle] == 1}, func() {
+			mss, size := agreeSize(x)
+			b := x.R.Payload(size)
+			msg := roundtrip.Whole(1-x.Rank(), b)
+			if x.P[names.FactorWrites] == 2 {
+				msg = roundtrip.InTwo(1-x.Rank(), b, min(nodelayHeader, size/2))
+			}
+			roundtrip.Record(x, msg, nodelayBounds(size, x.P), "",
+				map[string]float64{names.AuxBytes: float64(size), names.AuxMSS: float64(mss)})
+		})
+	},
+})
 
 const (
 	nodelayHeader = 16 // bytes of the first of two writes, at most half the message
@@ -37,20 +60,13 @@ const (
 // nodelayBuffers are the send and receive buffers that Linux gives a new connection, and a byte more.
 var nodelayBuffers = []units.Bytes{16 * units.KiB, 16*units.KiB + 1, 128 * units.KiB, 128*units.KiB + 1}
 
-// Name implements bench.Experiment.
-func (NoDelay) Name() string { return names.NoDelay }
-
-// Design implements bench.Experiment: sizes as segments and offset, or in bytes, each with and without Nagle and, from
-// two bytes up, in one write and in two.
-func (NoDelay) Design(l bench.Limits) []bench.Point {
-	if l.Hosts < 2 {
-		return nil
-	}
+func nodelayPoints(l bench.Limits) []bench.Point {
 	var sizes []bench.Point
+	segment := int64(l.SegmentSize())
 	if l.Sizes == nil {
 		for _, s := range nodelaySizes {
 			p := bench.Point{names.FactorSegments: s[0], names.FactorOffset: s[1]}
-			if x := units.Bytes(nodelayBytes(p, int64(l.SegmentSize()))); l.MaxBytes == 0 || x <= l.MaxBytes {
+			if x := units.Bytes(nodelayBytes(p, segment)); l.MaxBytes == 0 || x <= l.MaxBytes {
 				sizes = append(sizes, p)
 			}
 		}
@@ -60,7 +76,7 @@ func (NoDelay) Design(l bench.Limits) []bench.Point {
 	}
 	var out []bench.Point
 	for _, s := range sizes {
-		for writes := int64(1); writes <= min(2, nodelayBytes(s, int64(l.SegmentSize()))); writes++ {
+		for writes := int64(1); writes <= min(2, nodelayBytes(s, segment)); writes++ {
 			for nagle := range int64(2) {
 				p := maps.Clone(s)
 				p[names.FactorWrites], p[names.FactorNagle] = writes, nagle
@@ -79,66 +95,23 @@ func nodelayBytes(p bench.Point, mss int64) int64 {
 	return p[names.FactorSegments]*mss + p[names.FactorOffset]
 }
 
-// Ranges implements bench.Experiment.
-func (NoDelay) Ranges() bench.Ranges {
-	return bench.Ranges{
-		names.FactorBytes: {Least: 0, Most: bench.MaxSize}, names.FactorSegments: {Least: 0, Most: maxSegments},
-		names.FactorOffset: {Least: -maxOffset, Most: maxOffset}, names.FactorWrites: {Least: 1, Most: 2}, names.FactorNagle: bench.Flag,
-	}
-}
-
-// Teams implements bench.Experiment.
-func (NoDelay) Teams(l bench.Limits, _ bench.Point) []bench.Step { return bench.Neighbours(l.Hosts) }
-
-// Cost implements bench.Experiment, for segments of the size that the plan knows. Where they are longer a batch moves
-// more.
-func (NoDelay) Cost(l bench.Limits, p bench.Point) bench.Cost {
-	return nodelayBounds(nodelayBytes(p, int64(l.SegmentSize())), p).Cost(l)
-}
-
 func nodelayBounds(bytes int64, p bench.Point) roundtrip.Bounds {
 	return roundtrip.Pings(bytes, p[names.FactorWrites], nodelayLeast)
 }
 
-// Run implements bench.Experiment. A batch whose exchanges begin to wait for delayed acknowledgements is cut short.
-func (NoDelay) Run(_ context.Context, g bench.Group, p bench.Point, r *bench.Recorder) error {
-	options := plane.Socket{NoEOR: true, Nagle: p[names.FactorNagle] == 1}
-	return bench.Reopened(g, options, func() error {
-		mss, size, err := agreeSize(g, p)
-		if err != nil {
-			return err
-		}
-		b := r.Payload(size)
-		msg := roundtrip.Whole(1-g.Rank(), b)
-		if p[names.FactorWrites] == 2 {
-			msg = roundtrip.InTwo(1-g.Rank(), b, min(nodelayHeader, size/2))
-		}
-		return roundtrip.Record(g, r, msg, nodelayBounds(size, p), bench.Batch{
-			Point: p, Aux: map[string]float64{names.AuxBytes: float64(size), names.AuxMSS: float64(mss)},
-		})
-	})
-}
-
 // agreeSize tells rank 1 the segment size of rank 0's connection and the message size that follows from it.
-func agreeSize(g bench.Group, p bench.Point) (mss, size int64, err error) {
-	if g.Rank() == 1 {
-		n, err := bench.RecvNumbers(g, 0, 2)
-		if err != nil {
-			return 0, 0, err
+func agreeSize(x bench.Team) (mss, size int64) {
+	if x.Rank() == 1 {
+		n := x.RecvNumbers(0, 2)
+		if least := x.P[names.FactorWrites]; n[1] < least || n[1] > int64(maxNodelay) {
+			bench.Fail("rank 0 announced messages of %d bytes, want %d to %d", n[1], least, maxNodelay)
 		}
-		if least := p[names.FactorWrites]; n[1] < least || n[1] > int64(maxNodelay) {
-			return 0, 0, fmt.Errorf("rank 0 announced messages of %d bytes, want %d to %d", n[1], least, maxNodelay)
-		}
-		return n[0], n[1], nil
+		return n[0], n[1]
 	}
-	c, err := g.Counters(1)
-	if err != nil {
-		return 0, 0, err
-	}
-	mss = c.MSS
-	if mss <= 0 {
+	if mss = x.Counters(1).MSS; mss <= 0 {
 		mss = int64(bench.EthernetSegment)
 	}
-	size = nodelayBytes(p, mss)
-	return mss, size, bench.SendNumbers(g, 1, mss, size)
+	size = nodelayBytes(x.P, mss)
+	x.SendNumbers(1, mss, size)
+	return mss, size
 }

@@ -22,7 +22,7 @@ const (
 // by rendezvous, in which the rest follows when the receiver has acknowledged the first part.
 func overTCP(p pattern.Pattern) pattern.Pattern {
 	run := p.Run
-	p.Run = func(c pattern.Comm, m int, s *pattern.Scratch) error { return run(&messages{Comm: c}, m, s) }
+	p.Run = func(c pattern.Comm, m int, s *pattern.Scratch) { run(&messages{Comm: c}, m, s) }
 	return p
 }
 
@@ -32,16 +32,16 @@ type messages struct {
 	memory []byte
 }
 
-func (c *messages) Send(to int, b []byte) error {
-	return c.Exchange([]pattern.Message{{Peer: to, Data: b}}, nil)
+func (c *messages) Send(to int, b []byte) {
+	c.Exchange([]pattern.Message{{Peer: to, Data: b}}, nil)
 }
 
-func (c *messages) Recv(from int, b []byte) error {
-	return c.Exchange(nil, []pattern.Message{{Peer: from, Data: b}})
+func (c *messages) Recv(from int, b []byte) {
+	c.Exchange(nil, []pattern.Message{{Peer: from, Data: b}})
 }
 
 // Exchange sends and receives the first parts, then the acknowledgements of those that have more, then the rest.
-func (c *messages) Exchange(out, in []pattern.Message) error {
+func (c *messages) Exchange(out, in []pattern.Message) {
 	first := func(n int) int { return header + min(n, eager) }
 	ack := func(n int) int {
 		if n <= eager {
@@ -55,20 +55,15 @@ func (c *messages) Exchange(out, in []pattern.Message) error {
 		}
 		return header + n - eager
 	}
-	if err := c.round(c.parts(out, first), c.parts(in, first)); err != nil {
-		return err
-	}
-	if err := c.round(c.parts(in, ack), c.parts(out, ack)); err != nil {
-		return err
-	}
-	return c.round(c.parts(out, rest), c.parts(in, rest))
+	c.round(c.parts(out, first), c.parts(in, first))
+	c.round(c.parts(in, ack), c.parts(out, ack))
+	c.round(c.parts(out, rest), c.parts(in, rest))
 }
 
-func (c *messages) round(out, in []pattern.Message) error {
-	if len(out)+len(in) == 0 {
-		return nil
+func (c *messages) round(out, in []pattern.Message) {
+	if len(out)+len(in) > 0 {
+		c.Comm.Exchange(out, in)
 	}
-	return c.Comm.Exchange(out, in)
 }
 
 // parts are messages of as many bytes as a function of their length says; none where that is 0.

@@ -116,7 +116,7 @@ func askedOf(c *cli.Context, p *params.Params) (a asked, err error) {
 	}
 	hosts := len(p.Run.Hosts)
 	if !slices.ContainsFunc(a.patterns, func(v pattern.Pattern) bool { return v.Defined(hosts) }) {
-		hosts = a.patterns[0].Least
+		hosts = pattern.Least
 	}
 	if a.hosts, err = numbers(c, "hosts", strconv.Itoa(hosts), 2, maxHosts); err == nil {
 		a.sizes, err = numbers(c, "bytes", predictSizes, 1, 1<<30)
