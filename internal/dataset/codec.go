@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -46,7 +47,7 @@ func read(r io.Reader) (d *Dataset, starts []int64, err error) {
 // the last one ends. An error names the line; take was given all before it.
 func scan(r io.Reader, h *Header, take func(samples []Sample, at []int64)) error {
 	br := bufio.NewReaderSize(r, 1<<20)
-	line, whole, err := readLine(br)
+	line, whole, err := readLine(br, true)
 	if err == nil {
 		err = h.decode(line, whole)
 	}
@@ -78,7 +79,7 @@ func scan(r io.Reader, h *Header, take func(samples []Sample, at []int64)) error
 // readBlock returns the next whole lines. With an error, the line after them is at fault.
 func readBlock(br *bufio.Reader) (lines [][]byte, more bool, err error) {
 	for len(lines) < block {
-		line, whole, err := readLine(br)
+		line, whole, err := readLine(br, true)
 		if err != nil {
 			return lines, false, err
 		}
@@ -93,16 +94,19 @@ func readBlock(br *bufio.Reader) (lines [][]byte, more bool, err error) {
 	return lines, true, nil
 }
 
-func readLine(br *bufio.Reader) (line []byte, whole bool, err error) {
+// readLine returns the next line, and whether it has an end; of one that is not to be kept, that alone.
+func readLine(br *bufio.Reader, keep bool) (line []byte, whole bool, err error) {
 	for {
 		part, err := br.ReadSlice('\n')
-		line = append(line, part...)
+		if keep {
+			line = append(line, part...)
+		}
 		if len(line) > maxLine {
 			return nil, false, fmt.Errorf("longer than %d bytes", maxLine)
 		}
 		switch {
 		case err == nil:
-			return line[:len(line)-1], true, nil
+			return bytes.TrimSuffix(line, []byte("\n")), true, nil
 		case errors.Is(err, bufio.ErrBufferFull):
 		case errors.Is(err, io.EOF):
 			return line, false, nil

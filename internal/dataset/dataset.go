@@ -72,40 +72,35 @@ type TCP struct {
 	Port int64 `json:"port,omitempty"`
 }
 
+// counters are what connections add up to: all but values, and what is of one thread or of the machine.
+func (t *TCP) counters() [8]*int64 {
+	return [...]*int64{&t.SegsOut, &t.SegsIn, &t.DataSegsOut, &t.DataSegsIn, &t.Retrans, &t.RwndLimited, &t.SndbufLimit, &t.Busy}
+}
+
 // Sub returns the change from before to t: counters are subtracted, values are t's.
 func (t TCP) Sub(before TCP) TCP {
-	d := t
-	d.SegsOut -= before.SegsOut
-	d.SegsIn -= before.SegsIn
-	d.DataSegsOut -= before.DataSegsOut
-	d.DataSegsIn -= before.DataSegsIn
-	d.Retrans -= before.Retrans
-	d.RwndLimited -= before.RwndLimited
-	d.SndbufLimit -= before.SndbufLimit
-	d.Busy -= before.Busy
-	d.Involuntary -= before.Involuntary
-	d.StealTicks -= before.StealTicks
-	return d
+	was := before.counters()
+	for i, n := range t.counters() {
+		*n -= *was[i]
+	}
+	t.Involuntary -= before.Involuntary
+	t.StealTicks -= before.StealTicks
+	return t
 }
 
 // Add sums the counters of two connections; values are taken from u where it has them.
 func (t TCP) Add(u TCP) TCP {
-	s := u
-	s.SegsOut += t.SegsOut
-	s.SegsIn += t.SegsIn
-	s.DataSegsOut += t.DataSegsOut
-	s.DataSegsIn += t.DataSegsIn
-	s.Retrans += t.Retrans
-	s.RwndLimited += t.RwndLimited
-	s.SndbufLimit += t.SndbufLimit
-	s.Busy += t.Busy
-	s.Involuntary = max(t.Involuntary, u.Involuntary) // one thread, one machine: not a sum over connections
-	s.StealTicks = max(t.StealTicks, u.StealTicks)
-	s.Cwnd, s.MSS = cmp.Or(u.Cwnd, t.Cwnd), cmp.Or(u.MSS, t.MSS)
-	s.RTT, s.MinRTT = cmp.Or(u.RTT, t.RTT), cmp.Or(u.MinRTT, t.MinRTT)
-	s.SndBuf, s.RcvBuf = cmp.Or(u.SndBuf, t.SndBuf), cmp.Or(u.RcvBuf, t.RcvBuf)
-	s.Congestion, s.Port = cmp.Or(u.Congestion, t.Congestion), cmp.Or(u.Port, t.Port)
-	return s
+	first := t.counters()
+	for i, n := range u.counters() {
+		*n += *first[i]
+	}
+	u.Involuntary = max(t.Involuntary, u.Involuntary) // one thread, one machine: not a sum over connections
+	u.StealTicks = max(t.StealTicks, u.StealTicks)
+	u.Cwnd, u.MSS = cmp.Or(u.Cwnd, t.Cwnd), cmp.Or(u.MSS, t.MSS)
+	u.RTT, u.MinRTT = cmp.Or(u.RTT, t.RTT), cmp.Or(u.MinRTT, t.MinRTT)
+	u.SndBuf, u.RcvBuf = cmp.Or(u.SndBuf, t.SndBuf), cmp.Or(u.RcvBuf, t.RcvBuf)
+	u.Congestion, u.Port = cmp.Or(u.Congestion, t.Congestion), cmp.Or(u.Port, t.Port)
+	return u
 }
 
 // Sample is one measured batch: an experiment at one point, on some ranks, in one round.

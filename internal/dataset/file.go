@@ -153,33 +153,17 @@ func linesOf(br *bufio.Reader, phases []string, phase string) (lines [][]byte, l
 		if len(lines) == block {
 			return lines, phases[i:], nil
 		}
-		if phase != "" && p != phase {
-			if err := skipLine(br); err != nil {
-				return nil, nil, err
-			}
-			continue
-		}
-		line, whole, err := readLine(br)
+		keep := phase == "" || p == phase
+		line, whole, err := readLine(br, keep)
 		if err == nil && !whole {
 			err = errChanged
 		}
 		if err != nil {
 			return nil, nil, err
 		}
-		lines = append(lines, line)
-	}
-	return lines, nil, nil
-}
-
-// skipLine goes past a line.
-func skipLine(br *bufio.Reader) error {
-	for {
-		switch _, err := br.ReadSlice('\n'); {
-		case errors.Is(err, bufio.ErrBufferFull):
-		case errors.Is(err, io.EOF):
-			return errChanged
-		default:
-			return err
+		if keep {
+			lines = append(lines, line)
 		}
 	}
+	return lines, nil, nil
 }

@@ -26,9 +26,6 @@ const (
 	maxErrors = 10
 )
 
-// ErrEmpty reports a file that names no host.
-var ErrEmpty = errors.New("no hosts")
-
 // Host is one host as the file describes it. Empty fields were not given.
 type Host struct {
 	// Name is the name to start an agent on; of a daemon "host:port", or the path of its unix socket.
@@ -45,38 +42,13 @@ type Host struct {
 	CPU string
 	// Arch is the host's architecture, as Go names it: "amd64".
 	Arch string
-	// Line is where the host stands in its file, from 1.
-	Line int
 }
 
 // Socket reports whether Name is the path of a daemon's unix socket.
 func (h Host) Socket() bool { return h.Daemon && strings.HasPrefix(h.Name, "/") }
 
-// Pos is a place in a file. Line and Col count from 1, Col in bytes; 0 means the whole file.
-type Pos struct {
-	File      string
-	Line, Col int
-}
-
-// String prints "file:line:column".
-func (p Pos) String() string {
-	if p.Line == 0 {
-		return p.File
-	}
-	return fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Col)
-}
-
-// Error is one fault of a file. Parse joins them.
-type Error struct {
-	Pos Pos
-	Msg string // what is wrong and how to mend it
-}
-
-// Error prints the place and the fault.
-func (e *Error) Error() string { return e.Pos.String() + ": " + e.Msg }
-
 // Parse reads a hosts file; name is what errors call it. Hosts come in the order of the file. The notes are remarks to
-// the user about lines without a fault. The error joins up to ten values of *Error, or wraps ErrEmpty.
+// the user about lines without a fault. The error joins up to ten faults.
 func Parse(text []byte, name string) (list []Host, notes []string, err error) {
 	p := &parser{file: name, seen: map[string]int{}, ends: map[string]int{}}
 	for i, line := range strings.Split(strings.TrimPrefix(string(text), "\ufeff"), "\n") {
@@ -86,12 +58,11 @@ func Parse(text []byte, name string) (list []Host, notes []string, err error) {
 			break
 		}
 	}
-	if len(p.errs) > 0 {
+	switch {
+	case len(p.errs) > 0:
 		return nil, nil, errors.Join(p.errs...)
-	}
-	if len(p.hosts) == 0 {
-		return nil, nil, fmt.Errorf("%s: %w: write one host or range on a line, for example: node[01-16] user=bench",
-			name, ErrEmpty)
+	case len(p.hosts) == 0:
+		return nil, nil, fmt.Errorf("%s: no hosts: write one host or range on a line, for example: node[01-16] user=bench", name)
 	}
 	return p.hosts, p.notes, nil
 }

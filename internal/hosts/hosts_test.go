@@ -1,11 +1,11 @@
 package hosts
 
 import (
-	"errors"
 	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -55,6 +55,8 @@ func TestGolden(t *testing.T) {
 		}
 	}
 }
+
+var place = regexp.MustCompile("^h:([1-9][0-9]*:[1-9][0-9]*:| more faults)")
 
 // TestFaults gives each fault of a file its place and its remedy.
 func TestFaults(t *testing.T) {
@@ -110,9 +112,10 @@ func TestFaults(t *testing.T) {
 		if hs != nil {
 			t.Errorf("%q: hosts %v beside an error", c.text, hs)
 		}
-		var e *Error
-		if !errors.As(err, &e) || e.Pos.File != "h" || e.Pos.Line < 1 || e.Pos.Col < 1 {
-			t.Errorf("%q: no place in %v", c.text, err)
+		for _, line := range strings.Split(err.Error(), "\n") {
+			if !place.MatchString(line) {
+				t.Errorf("%q: no place in %s", c.text, line)
+			}
 		}
 	}
 }
@@ -120,8 +123,8 @@ func TestFaults(t *testing.T) {
 func TestEmpty(t *testing.T) {
 	for _, text := range []string{"", "\n\n", "# nothing\n  # here\r\n", "\ufeff"} {
 		_, _, err := Parse([]byte(text), "h")
-		if !errors.Is(err, ErrEmpty) || !strings.Contains(err.Error(), "node[01-16] user=bench") {
-			t.Errorf("%q: got %v, want ErrEmpty and what a line looks like", text, err)
+		if err == nil || !strings.Contains(err.Error(), "no hosts: ") || !strings.Contains(err.Error(), "node[01-16] user=bench") {
+			t.Errorf("%q: got %v, want what a line looks like", text, err)
 		}
 	}
 }
@@ -135,7 +138,7 @@ func TestTenFaults(t *testing.T) {
 
 func TestOtherEditors(t *testing.T) {
 	hs, _, err := Parse([]byte("\ufeffa cpu=1\r\n\r\nb\r\n"), "h")
-	want := []Host{{Name: "a", CPU: "1", Line: 1}, {Name: "b", Line: 3}}
+	want := []Host{{Name: "a", CPU: "1"}, {Name: "b"}}
 	if d := cmp.Diff(want, hs); err != nil || d != "" {
 		t.Errorf("byte order mark and CRLF: %v\n%s", err, d)
 	}

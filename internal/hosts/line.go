@@ -1,6 +1,7 @@
 package hosts
 
 import (
+	"errors"
 	"fmt"
 	"net/netip"
 	"strconv"
@@ -22,14 +23,17 @@ type parser struct {
 	errs  []error
 	seen  map[string]int // host name: line
 	ends  map[string]int // "addr port": line
-	last  Pos            // of a fault
+	last  string         // place of a fault
 }
+
+// at is a place in the file: columns count bytes from 1.
+func (p *parser) at(line, col int) string { return fmt.Sprintf("%s:%d:%d: ", p.file, line, col) }
 
 // fail records a fault, one at each place: an overlap of two ranges may hold thousands of names.
 func (p *parser) fail(line, col int, format string, args ...any) {
-	at := Pos{p.file, line, col}
+	at := p.at(line, col)
 	if at != p.last {
-		p.errs = append(p.errs, &Error{at, fmt.Sprintf(format, args...)})
+		p.errs = append(p.errs, errors.New(at+fmt.Sprintf(format, args...)))
 	}
 	p.last = at
 }
@@ -47,7 +51,7 @@ func (p *parser) line(n int, text string) {
 		return
 	}
 	names, daemon := p.head(n, fs[0])
-	proto := Host{Daemon: daemon, Line: n}
+	proto := Host{Daemon: daemon}
 	cols := p.settings(n, &proto, fs[1:])
 	if len(p.errs) > faults {
 		return

@@ -47,7 +47,7 @@ func (p *parser) settings(n int, h *Host, fs []field) map[string]int {
 				p.fail(n, f.col+len(key)+1, "%s", msg)
 			}
 			if key == "slots" && len(p.notes) == 0 { // the only note there is
-				p.notes = append(p.notes, Pos{p.file, n, f.col}.String()+": slots= is ignored: calib runs one agent on a host")
+				p.notes = append(p.notes, p.at(n, f.col)+"slots= is ignored: calib runs one agent on a host")
 			}
 			cols[key] = f.col
 		}

@@ -51,7 +51,7 @@ func TestLinksAreNotFollowed(t *testing.T) {
 			if c.name == "pipe" {
 				return // which has no reader
 			}
-			if _, err := d.OpenLog(); !errors.Is(err, ErrForeign) {
+			if _, _, err := d.OpenLog(); !errors.Is(err, ErrForeign) {
 				t.Errorf("log: %v", err)
 			}
 		})

@@ -295,20 +295,11 @@ func (d *Dir) Discard() error {
 	return errors.Join(errs...)
 }
 
-// Log is the log of a run.
-type Log struct {
-	*slog.Logger
-	f *os.File
-}
-
-// OpenLog opens log.jsonl to append: one JSON object on each line, of level debug and above.
-func (d *Dir) OpenLog() (*Log, error) {
+// OpenLog opens log.jsonl to append: one JSON object on each line, of level debug and above. The caller closes it.
+func (d *Dir) OpenLog() (log *slog.Logger, closeLog func() error, err error) {
 	f, err := openOwn(d.File(LogFile), os.O_CREATE|os.O_WRONLY|os.O_APPEND)
 	if err != nil {
-		return nil, createError(d.path, err)
+		return nil, nil, createError(d.path, err)
 	}
-	return &Log{slog.New(slog.NewJSONHandler(f, &slog.HandlerOptions{Level: slog.LevelDebug})), f}, nil
+	return slog.New(slog.NewJSONHandler(f, &slog.HandlerOptions{Level: slog.LevelDebug})), f.Close, nil
 }
-
-// Close ends the log.
-func (l *Log) Close() error { return l.f.Close() }

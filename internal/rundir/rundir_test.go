@@ -184,8 +184,11 @@ func TestLife(t *testing.T) {
 // A run that never began leaves nothing of its own, and nothing else is taken away.
 func TestDiscard(t *testing.T) {
 	d := create(t)
-	log, err := d.OpenLog()
-	if err := errors.Join(err, log.Close(), d.Discard()); err != nil {
+	_, closeLog, err := d.OpenLog()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(closeLog(), d.Discard()); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(d.Path()); !errors.Is(err, fs.ErrNotExist) {
@@ -359,12 +362,12 @@ func TestParams(t *testing.T) {
 func TestLog(t *testing.T) {
 	d := create(t)
 	for _, msg := range []string{"first", "second"} {
-		l, err := d.OpenLog()
+		l, closeLog, err := d.OpenLog()
 		if err != nil {
 			t.Fatal(err)
 		}
 		l.Debug(msg, "slot", 3)
-		if err := l.Close(); err != nil {
+		if err := closeLog(); err != nil {
 			t.Fatal(err)
 		}
 	}
