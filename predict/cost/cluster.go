@@ -55,26 +55,11 @@ func Cluster(p *params.Params) (Model, error) {
 	if err := r.err(); err != nil {
 		return nil, err
 	}
-	return clusterModel{c}, nil
+	return onPaper{"cluster", func(t *Traffic, l *list) (float64, error) { return clusterTime(c, t.Pattern, l) }}, nil
 }
 
-// clusterModel is the model in numbers.
-type clusterModel struct{ cluster.Cluster }
-
-// Name implements Model.
-func (clusterModel) Name() string { return "cluster" }
-
-// Time implements Model.
-func (c clusterModel) Time(t *Traffic) (float64, error) {
-	l, err := t.list()
-	if err != nil {
-		return 0, err
-	}
-	v, err := c.time(t.Pattern, l)
-	return checked(c.Name(), t.Pattern, v, err)
-}
-
-func (c clusterModel) time(p pattern.Pattern, l *list) (float64, error) {
+// clusterTime is the time of a pattern by the closed form that its messages have.
+func clusterTime(c cluster.Cluster, p pattern.Pattern, l *list) (float64, error) {
 	hosts := len(l.ranks)
 	largest := slices.MaxFunc(l.messages, func(a, b message) int { return a.bytes - b.bytes }).bytes
 	bytes := float64(largest)

@@ -39,21 +39,26 @@ var (
 	ErrSchedule = errors.New("not a schedule that ends")
 )
 
-// byEvents is a model that evaluates a schedule by its events alone.
-type byEvents struct {
+// onPaper is a model that evaluates the messages of a pattern.
+type onPaper struct {
 	name string
-	machine
+	eval func(*Traffic, *list) (float64, error)
 }
 
-func (e byEvents) Name() string { return e.name }
+func (m onPaper) Name() string { return m.name }
 
-func (e byEvents) Time(t *Traffic) (float64, error) {
+func (m onPaper) Time(t *Traffic) (float64, error) {
 	l, err := t.list()
 	if err != nil {
 		return 0, err
 	}
-	v, err := e.run(l)
-	return checked(e.name, t.Pattern, v, err)
+	v, err := m.eval(t, l)
+	return checked(m.name, t.Pattern, v, err)
+}
+
+// byEvents is a model that evaluates a schedule by its events alone.
+func byEvents(name string, of func(bytes float64) stages) Model {
+	return onPaper{name, func(_ *Traffic, l *list) (float64, error) { return machine{of: of}.run(l) }}
 }
 
 // checked returns t if it is a time that a pattern can take.

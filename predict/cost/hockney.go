@@ -21,9 +21,9 @@ func Hockney(p *params.Params) (Model, error) {
 	return hockney(alpha, beta), nil
 }
 
-func hockney(alpha, beta float64) byEvents {
-	return byEvents{"hockney", machine{of: func(m float64) stages {
+func hockney(alpha, beta float64) Model {
+	return byEvents("hockney", func(m float64) stages {
 		whole := alpha + beta*m
 		return stages{send: whole, gap: whole, flight: alpha, serve: beta * m}
-	}}}
+	})
 }

@@ -24,9 +24,9 @@ func LogGP(p *params.Params) (Model, error) {
 	return ofLogGP(l, os, or, g, perByte), nil
 }
 
-func ofLogGP(l, os, or, g, perByte float64) byEvents {
-	return byEvents{"loggp", machine{of: func(m float64) stages {
+func ofLogGP(l, os, or, g, perByte float64) Model {
+	return byEvents("loggp", func(m float64) stages {
 		long := (m - 1) * perByte
 		return stages{send: os, gap: math.Max(g, os) + long, flight: os + l, serve: long, rest: g, recv: or}
-	}}}
+	})
 }

@@ -29,31 +29,21 @@ func LoGPC(p *params.Params, t Topology) (Model, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrParameters, err)
 	}
-	if t == (Topology{}) {
-		return logpcModel{in.Machine(nil)}, nil
-	}
-	if !(t.Dimension >= 1) || !(t.Distance > 0) || !possible(t.Dimension+t.Distance) {
+	c := in.Machine(nil)
+	switch {
+	case t == Topology{}:
+	case !(t.Dimension >= 1) || !(t.Distance > 0) || !possible(t.Dimension+t.Distance):
 		return nil, fmt.Errorf("%w: a network of dimension %g and distance %g", ErrParameters, t.Dimension, t.Distance)
+	default:
+		c = in.Machine(loggp.Cube{Dimension: t.Dimension, Distance: t.Distance})
 	}
-	return logpcModel{in.Machine(loggp.Cube{Dimension: t.Dimension, Distance: t.Distance})}, nil
+	return onPaper{"logpc", func(t *Traffic, _ *list) (float64, error) {
+		return timeByLogPC(c, t.Pattern.Name(), t.Hosts, float64(t.Bytes))
+	}}, nil
 }
 
-// logpcModel is the model in numbers.
-type logpcModel struct{ loggp.Machine }
-
-// Name implements Model.
-func (logpcModel) Name() string { return "logpc" }
-
-// Time implements Model.
-func (c logpcModel) Time(t *Traffic) (float64, error) {
-	if _, err := t.list(); err != nil {
-		return 0, err
-	}
-	v, err := c.time(t.Pattern.Name(), t.Hosts, float64(t.Bytes))
-	return checked(c.Name(), t.Pattern, v, err)
-}
-
-func (c logpcModel) time(name string, hosts int, bytes float64) (float64, error) {
+// timeByLogPC is the time of a pattern that the model knows.
+func timeByLogPC(c loggp.Machine, name string, hosts int, bytes float64) (float64, error) {
 	r := loggp.Remap{Hosts: hosts, Bytes: bytes, UnderWay: 1, Among: 1}
 	steps := float64(hosts - 1)
 	switch name {

@@ -14,22 +14,19 @@ import (
 func (c *Copy) differ(p *params.Params) {
 	d := differences(p)
 	c.Notes = append(c.Notes, d.notes...)
-	if !d.sized() {
-		if len(d.hosts)+len(d.pairs) > 0 {
-			c.note("the times of messages by size are missing, so that slow hosts and pairs are as fast as the others")
-		}
+	if len(d.slow) > 0 && (d.small == 0 || d.large < d.small) {
+		c.note("the times of messages by size are missing, so that slow hosts and pairs are as fast as the others")
 		return
 	}
-	for _, h := range d.hosts {
-		if h.index >= c.Spec.Hosts {
-			c.note("host %s is slow, and not among the %d hosts of the file", p.Run.Hosts[h.index], c.Spec.Hosts)
-			continue
-		}
-		c.slowHost(p.Run.Hosts[h.index], h, d)
-	}
-	for _, q := range d.pairs {
-		if max(q.hosts[0], q.hosts[1]) < c.Spec.Hosts {
-			c.slowPair(q, d)
+	for _, s := range d.slow {
+		switch {
+		case len(s.hosts) == 2 && slices.Max(s.hosts) < c.Spec.Hosts:
+			c.slowPair(s, d)
+		case len(s.hosts) == 2:
+		case s.hosts[0] >= c.Spec.Hosts:
+			c.note("host %s is slow, and not among the %d hosts of the file", p.Run.Hosts[s.hosts[0]], c.Spec.Hosts)
+		default:
+			c.slowHost(p.Run.Hosts[s.hosts[0]], s, d)
 		}
 	}
 }
@@ -38,34 +35,35 @@ func (c *Copy) differ(p *params.Params) {
 const floorError = 0.02
 
 // slowHost gives one host a block that it has for sending and receiving.
-func (c *Copy) slowHost(name string, h slowHost, d *differing) {
-	peer := d.ordinary(c.Spec.Hosts, h.index)
+func (c *Copy) slowHost(name string, h slow, d *differing) {
+	own := h.hosts[0]
+	peer := d.ordinary(c.Spec.Hosts, own)
 	if peer < 0 {
 		c.note("all hosts are slow: they are taken to be alike")
 		return
 	}
-	plain, own := c.Spec, c.Spec.Host
+	plain := c.Spec
 	set := func(b netspec.Block) *netspec.Spec {
 		s := plain
-		s.Overrides = map[int]netspec.Block{h.index: b}
+		s.Overrides = map[int]netspec.Block{own: b}
 		return &s
 	}
 	plain.Overrides = nil
-	b := fitBlock(own, c.Spec.MSS, d, h.ratio, func(b netspec.Block, x int) float64 {
+	b := fitBlock(c.Spec.Host, c.Spec.MSS, d, h.ratio, func(b netspec.Block, x int) float64 {
 		s := set(b)
-		return (s.Message(h.index, peer, x) + s.Message(peer, h.index, x)) / 2
+		return (s.Message(own, peer, x) + s.Message(peer, own, x)) / 2
 	}, (&plain).Message)
-	if s := set(b); (s.Message(h.index, peer, d.small)+s.Message(peer, h.index, d.small))/2 > (1+floorError)*h.ratio[0]*plain.Message(0, 1, d.small) {
+	if s := set(b); (s.Message(own, peer, d.small)+s.Message(peer, own, d.small))/2 > (1+floorError)*h.ratio[0]*plain.Message(0, 1, d.small) {
 		c.note("host %s has one block for sending and receiving, with which its messages take longer than the run says", name)
 	}
 	if c.Spec.Overrides == nil {
 		c.Spec.Overrides = map[int]netspec.Block{}
 	}
-	c.Spec.Overrides[h.index] = b
+	c.Spec.Overrides[own] = b
 }
 
 // slowPair puts a link between two hosts.
-func (c *Copy) slowPair(q slowPair, d *differing) {
+func (c *Copy) slowPair(q slow, d *differing) {
 	plain := c.Spec
 	plain.Overrides, plain.Links = nil, nil
 	b := fitBlock(netspec.Block{}, c.Spec.MSS, d, q.ratio, func(b netspec.Block, x int) float64 {
@@ -113,31 +111,10 @@ func solve(f func(float64) float64, least, target float64) float64 {
 	return hi
 }
 
-// slowHost is a host whose messages take longer than others by a ratio, at the smallest and at the largest size.
-type slowHost struct {
-	index int
-	ratio [2]float64
-}
-
-type slowPair struct {
-	hosts [2]int
-	ratio [2]float64
-}
-
-// differing is what a run says of hosts and pairs that stand out.
-type differing struct {
-	hosts        []slowHost
-	pairs        []slowPair
-	small, large int // sizes of the messages that were compared [B]
-	notes        []string
-}
-
-func (d *differing) sized() bool { return d.small > 0 && d.large >= d.small }
-
 // ordinary returns a host that is not slow, other than i; −1 where there is none.
 func (d *differing) ordinary(hosts, i int) int {
 	for k := range hosts {
-		if k != i && !slices.ContainsFunc(d.hosts, func(h slowHost) bool { return h.index == k }) {
+		if k != i && !slices.ContainsFunc(d.slow, func(s slow) bool { return len(s.hosts) == 1 && s.hosts[0] == k }) {
 			return k
 		}
 	}

@@ -9,7 +9,30 @@ import (
 	"calib/internal/units"
 )
 
-// differences reads which hosts and pairs a run found to be slow, and by how much.
+// slow is a host, or the way between two, whose messages take longer than others by a ratio, at the smallest and at the
+// largest size.
+type slow struct {
+	hosts []int
+	ratio [2]float64
+}
+
+// differing is what a run says of hosts and pairs that stand out.
+type differing struct {
+	slow         []slow // hosts before pairs
+	small, large int    // sizes of the messages that were compared [B]
+	notes        []string
+}
+
+// measured is what was found between two hosts, the lower index first.
+type measured struct {
+	hosts [2]int
+	times [2]float64 // of the smallest and of the largest message [s; s/B]; 0 where it was not measured
+	slow  bool
+}
+
+// differences reads which hosts and pairs a run found to be slow, and by how much: a host by the median of its pairs
+// with hosts that are not slow, over that of the pairs that do not stand out. Where these were not measured the finding
+// says it. No ratio is below 1.
 func differences(p *params.Params) *differing {
 	d := &differing{}
 	for _, r := range p.Times() {
@@ -25,7 +48,7 @@ func differences(p *params.Params) *differing {
 	}
 	found := map[int]float64{}
 	var either [][2]int // one of two hosts is slow, or the way between them
-	ratios := map[[2]int]float64{}
+	between := map[[2]int]float64{}
 	for _, f := range p.AllFindings(params.Warning) {
 		if f.Code != params.SlowHost {
 			continue
@@ -44,55 +67,65 @@ func differences(p *params.Params) *differing {
 			if !slices.Contains(either, pair) {
 				either = append(either, pair)
 			}
-			ratios[pair] = max(ratios[pair], f.Values["ratio"])
+			between[pair] = max(between[pair], f.Values["ratio"])
 		}
 	}
 	pairs := measuredPairs(p, index)
-	normal := pairs.normal(found)
+	// beside reports a slow host of a pair, other than own.
+	beside := func(q measured, own int) bool {
+		return slices.ContainsFunc(q.hosts[:], func(h int) bool { _, slow := found[h]; return slow && h != own })
+	}
+	median := func(k int, over float64, of func(measured) bool) float64 {
+		var v []float64
+		for _, q := range pairs {
+			if q.times[k] > 0 && over > 0 && of(q) {
+				v = append(v, q.times[k]/over)
+			}
+		}
+		if len(v) == 0 {
+			return 0
+		}
+		return stats.Median(v)
+	}
+	ratios := func(own int, ratio float64, of func(hosts [2]int) bool) (out [2]float64) {
+		for k := range out {
+			normal := median(k, 1, func(q measured) bool { return !q.slow && !beside(q, -1) })
+			if out[k] = median(k, normal, func(q measured) bool { return of(q.hosts) && !beside(q, own) }); out[k] == 0 {
+				out[k] = ratio
+			}
+			out[k] = max(out[k], 1)
+		}
+		return out
+	}
 	for i := range p.Run.Hosts {
-		if ratio, slow := found[i]; slow {
-			d.hosts = append(d.hosts, slowHost{i, pairs.of(func(h [2]int) bool { return h[0] == i || h[1] == i }, found, i, normal, ratio)})
+		if ratio, ok := found[i]; ok {
+			d.slow = append(d.slow, slow{[]int{i}, ratios(i, ratio, func(h [2]int) bool { return h[0] == i || h[1] == i })})
 		}
 	}
 	for _, q := range pairs {
-		_, a := found[q.hosts[0]]
-		_, b := found[q.hosts[1]]
-		if q.slow && !a && !b && !slices.Contains(either, q.hosts) {
+		if q.slow && !beside(q, -1) && !slices.Contains(either, q.hosts) {
 			either = append(either, q.hosts)
 		}
 	}
-	for _, hosts := range either {
-		d.pairs = append(d.pairs, slowPair{hosts, pairs.of(func(h [2]int) bool { return h == hosts }, found, -1, normal, ratios[hosts])})
+	for _, pair := range either {
+		d.slow = append(d.slow, slow{pair[:], ratios(-1, between[pair], func(h [2]int) bool { return h == pair })})
 	}
-	if n := len(p.Run.Hosts); len(d.pairs) > 0 && len(pairs) < n*(n-1)/2 {
+	if n := len(p.Run.Hosts); len(either) > 0 && len(pairs) < n*(n-1)/2 {
 		d.notes = append(d.notes, fmt.Sprintf("%s standing out, with a link each; only %d of %d pairs were measured (--all-pairs measures all)",
-			units.Plural(int64(len(d.pairs)), "pair"), len(pairs), n*(n-1)/2))
+			units.Plural(len(either), "pair"), len(pairs), n*(n-1)/2))
 	}
 	return d
 }
 
-// measured is what was found between two hosts, the lower index first.
-type measured struct {
-	hosts [2]int
-	times [2]float64 // of the smallest and of the largest message [s; s/B]; 0 where it was not measured
-	slow  bool
-}
-
-type pairList []measured
-
 func ordered(a, b int) [2]int { return [2]int{min(a, b), max(a, b)} }
 
 // measuredPairs lists the pairs of a run, each once.
-func measuredPairs(p *params.Params, index map[string]int) pairList {
-	var out pairList
+func measuredPairs(p *params.Params, index map[string]int) (out []measured) {
 	for _, q := range p.Pairs {
 		a, okA := index[q.From]
 		b, okB := index[q.To]
-		if !okA || !okB || a == b {
-			continue
-		}
 		m := measured{hosts: ordered(a, b), slow: q.Slow != ""}
-		if slices.ContainsFunc(out, func(o measured) bool { return o.hosts == m.hosts }) {
+		if !okA || !okB || a == b || slices.ContainsFunc(out, func(o measured) bool { return o.hosts == m.hosts }) {
 			continue
 		}
 		if q.Latency != nil && *q.Latency > 0 {
@@ -102,48 +135,6 @@ func measuredPairs(p *params.Params, index map[string]int) pairList {
 			m.times[1] = 1 / *q.Rate
 		}
 		out = append(out, m)
-	}
-	return out
-}
-
-// normal is the median of the pairs that do not stand out and are of hosts that are not slow; 0 without any.
-func (l pairList) normal(slowHosts map[int]float64) (out [2]float64) {
-	for k := range out {
-		var v []float64
-		for _, q := range l {
-			_, a := slowHosts[q.hosts[0]]
-			_, b := slowHosts[q.hosts[1]]
-			if !q.slow && !a && !b && q.times[k] > 0 {
-				v = append(v, q.times[k])
-			}
-		}
-		if len(v) > 0 {
-			out[k] = stats.Median(v)
-		}
-	}
-	return out
-}
-
-// of returns by how much the pairs that are chosen are slower than the normal ones, at least 1: the median over those
-// without another slow host than own, or else ratio.
-func (l pairList) of(chosen func(hosts [2]int) bool, slowHosts map[int]float64, own int, normal [2]float64, ratio float64) (out [2]float64) {
-	for k := range out {
-		var v []float64
-		for _, q := range l {
-			other := false
-			for _, h := range q.hosts {
-				_, slow := slowHosts[h]
-				other = other || slow && h != own
-			}
-			if chosen(q.hosts) && !other && q.times[k] > 0 && normal[k] > 0 {
-				v = append(v, q.times[k]/normal[k])
-			}
-		}
-		out[k] = ratio
-		if len(v) > 0 {
-			out[k] = stats.Median(v)
-		}
-		out[k] = max(out[k], 1)
 	}
 	return out
 }
