@@ -1,9 +1,7 @@
-// Package judge says how far the numbers of record of a run are known while it is measured: it fits the samples so far,
-// and holds the interval of every target against what it is to be. Its goal is the interval of a number, never that of
-// a point.
 package run
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -24,42 +22,32 @@ import (
 // two looks must agree.
 const replicates = 400
 
-// judge looks at the targets of a run. It implements plan.Judge.
-type judge struct {
-	targets  Targets
-	settings fit.Settings
-	models   []fit.Model
-}
-
-// newJudge returns a judge of targets, whose names are of Known. Settings.Replicates 0 means fewer than a final fit takes.
-func newJudge(targets Targets, settings fit.Settings) *judge {
-	if settings.Replicates == 0 {
-		settings.Replicates = replicates
-	}
-	j := &judge{targets: targets, settings: settings}
+// newLook returns a look at targets, whose names are those of numbers: it says how far the numbers of record are known
+// while a run is measured. Its goal is the interval of a number, never that of a point. States are sorted by name.
+func newLook(targets Targets, settings fit.Settings) plan.Look {
+	settings.Replicates = cmp.Or(settings.Replicates, replicates)
+	aimed := slices.Sorted(maps.Keys(targets))
+	var chosen []fit.Model
 	for _, m := range models.All {
-		if slices.ContainsFunc(slices.Collect(maps.Keys(targets)), func(name string) bool { return modelOf(name) == m.Name }) {
+		if slices.ContainsFunc(aimed, func(name string) bool { return slices.Contains(numbers[m.Name], name) }) {
 			m.Draw = nil // nobody sees them
-			j.models = append(j.models, m)
+			chosen = append(chosen, m)
 		}
 	}
-	return j
-}
-
-// Look implements plan.Judge. States are sorted by name.
-func (j *judge) Look(d *dataset.Dataset) ([]plan.State, error) {
-	fits, errs := fit.Run(j.models, d, j.settings)
-	v := &view{fits: fits, pairs: map[int64]bool{}, hosts: len(d.Header.Hosts)}
-	for i := range d.Samples {
-		if s := &d.Samples[i]; s.Exp == names.Paired {
-			v.pairs[s.Point[names.FactorPairs]] = true
+	return func(d *dataset.Dataset) ([]plan.State, error) {
+		fits, errs := fit.Run(chosen, d, settings)
+		v := &view{fits: fits, pairs: map[int64]bool{}, hosts: len(d.Header.Hosts)}
+		for i := range d.Samples {
+			if s := &d.Samples[i]; s.Exp == names.Paired {
+				v.pairs[s.Point[names.FactorPairs]] = true
+			}
 		}
+		var out []plan.State
+		for _, name := range aimed {
+			out = append(out, v.state(name, targets[name]))
+		}
+		return out, errors.Join(errs...)
 	}
-	var out []plan.State
-	for _, name := range slices.Sorted(maps.Keys(j.targets)) {
-		out = append(out, v.state(name, j.targets[name]))
-	}
-	return out, errors.Join(errs...)
 }
 
 // view is what was fitted at one look, and of which hosts and pairs.
@@ -98,67 +86,56 @@ type number struct {
 	why    string  // it is not known
 }
 
-// number looks up a parameter, a function ("g_s"), or one of its coefficients ("g_s.c0").
+// number looks up a parameter, a function c0 + c1·m ("g_s"), which counts by its value in the middle of its domain, or
+// one of its coefficients ("g_s.c0").
 func (v *view) number(name string) number {
 	out := number{value: math.NaN(), whole: math.Inf(1), why: "not fitted yet"}
-	q, ok := v.fits.Parameters[name]
-	if !ok {
-		return v.function(name, out)
-	}
-	out.unit, out.why, out.status = q.Unit, q.Why, q.Status
-	raw, estimated := q.Raw()
-	if !estimated {
-		return out
-	}
-	out.value, out.known = raw, q.Value != nil
-	out.whole = halfWidth(raw, q.CI95)
-	squares := 0.0
-	var terms []string
-	for _, t := range q.Budget {
-		if t.Type == params.TypeB && t.U > 0 {
-			squares += t.U * t.U
-			terms = append(terms, t.Name)
+	symbol, c, coefficient := strings.Cut(name, ".")
+	q, isParameter := v.fits.Parameters[name]
+	fn, isFunction := v.fits.Functions[symbol]
+	switch {
+	case isParameter:
+		out.unit, out.why, out.status = q.Unit, q.Why, q.Status
+		raw, estimated := q.Raw()
+		if !estimated {
+			break
 		}
-	}
-	out.fixed, out.terms = resample.HalfWidth(math.Sqrt(squares))/math.Abs(raw), strings.Join(terms, ", ")
-	return out
-}
-
-// function is the number of a function c0 + c1·m: its value in the middle of its domain, or a coefficient.
-func (v *view) function(name string, out number) number {
-	symbol, only, coefficient := strings.Cut(name, ".")
-	fn, fitted := v.fits.Functions[symbol]
-	if !fitted {
-		return out
-	}
-	out.known, out.why, out.status, out.unit = fn.Usable(), fn.Why, fn.Status, fn.Unit
-	if coefficient {
-		value, there := fn.Coeff[only]
+		out.value, out.known = raw, q.Value != nil
+		if q.CI95 != nil {
+			out.whole = halfWidth(raw, *q.CI95)
+		}
+		squares := 0.0
+		var terms []string
+		for _, t := range q.Budget {
+			if t.Type == params.TypeB && t.U > 0 {
+				squares += t.U * t.U
+				terms = append(terms, t.Name)
+			}
+		}
+		out.fixed, out.terms = resample.HalfWidth(math.Sqrt(squares))/math.Abs(raw), strings.Join(terms, ", ")
+	case !isFunction:
+	case !coefficient:
+		out.known, out.why, out.status, out.unit = fn.Usable(), fn.Why, fn.Status, fn.Unit
+		middle := (fn.Domain["m"][0] + fn.Domain["m"][1]) / 2
+		out.value = fn.Coeff["c0"] + fn.Coeff["c1"]*middle
+		out.whole = fn.HalfWidthAt(middle) / math.Abs(out.value)
+	default:
+		out.why = fn.Why
+		value, there := fn.Coeff[c]
 		if !there {
-			return number{value: math.NaN(), whole: math.Inf(1), why: out.why}
+			break
 		}
-		out.value, out.unit = value, fn.CoeffUnit(only)
-		out.whole = halfWidth(value, interval(fn, only))
-		return out
+		out.value, out.known, out.status, out.unit = value, fn.Usable(), fn.Status, fn.CoeffUnit(c)
+		if ci, ok := fn.CI95[c]; ok {
+			out.whole = halfWidth(value, ci)
+		}
 	}
-	middle := (fn.Domain["m"][0] + fn.Domain["m"][1]) / 2
-	out.value = fn.Coeff["c0"] + fn.Coeff["c1"]*middle
-	out.whole = fn.HalfWidthAt(middle) / math.Abs(out.value)
 	return out
 }
 
-func interval(fn params.Function, c string) *[2]float64 {
-	ci, ok := fn.CI95[c]
-	if !ok {
-		return nil
-	}
-	return &ci
-}
-
-// halfWidth is that of an interval relative to its value; +Inf where there is no interval, so that no target is met
-// without one.
-func halfWidth(value float64, ci *[2]float64) float64 {
-	if ci == nil || value == 0 {
+// halfWidth is that of an interval relative to its value; +Inf where that is zero, so that no target is met.
+func halfWidth(value float64, ci [2]float64) float64 {
+	if value == 0 {
 		return math.Inf(1)
 	}
 	return (ci[1] - ci[0]) / 2 / math.Abs(value)

@@ -23,9 +23,9 @@ func (w *network) rounds(points []bench.Point, first, last int) {
 	}
 }
 
-func look(t *testing.T, j *judge, d *dataset.Dataset) map[string]plan.State {
+func look(t *testing.T, j plan.Look, d *dataset.Dataset) map[string]plan.State {
 	t.Helper()
-	states, err := j.Look(d)
+	states, err := j(d)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +40,7 @@ func look(t *testing.T, j *judge, d *dataset.Dataset) map[string]plan.State {
 func TestLook(t *testing.T) {
 	w := shared(3)
 	w.noise, w.within = 0.002, 0
-	j := newJudge(Targets{"a": 0.02, "g": 0.03}, fit.Settings{})
+	j := newLook(Targets{"a": 0.02, "g": 0.03}, fit.Settings{})
 	s := look(t, j, w.d)["a"]
 	if !math.IsNaN(s.Value) || !math.IsInf(s.HalfWidth, 1) || s.Met || s.Beyond || s.String() != "a, target 2% (not fitted yet)" {
 		t.Errorf("state %+v, %q", s, s)
@@ -86,7 +86,7 @@ func TestBeyond(t *testing.T) {
 			w := shared(4)
 			w.noise, w.within = 0.002, 0.001
 			w.rounds(c.change(w), 0, 8)
-			for name, s := range look(t, newJudge(c.targets, fit.Settings{}), w.d) {
+			for name, s := range look(t, newLook(c.targets, fit.Settings{}), w.d) {
 				if !s.Beyond || s.Met || !strings.Contains(s.Why, c.want) {
 					t.Errorf("%s: %s, want beyond reach: %s", name, s, c.want)
 				}
@@ -108,7 +108,7 @@ func TestInnerPairsShowNothing(t *testing.T) {
 		}
 	}
 	w.rounds(few, 0, 8)
-	got := look(t, newJudge(Targets{"a_c": 0.02, "b_c": 0.02}, fit.Settings{}), w.d)
+	got := look(t, newLook(Targets{"a_c": 0.02, "b_c": 0.02}, fit.Settings{}), w.d)
 	if s := got["b_c"]; s.Beyond || s.Met || strings.Contains(s.String(), "no contention") {
 		t.Errorf("two numbers of pairs: %s", s)
 	}
@@ -118,7 +118,7 @@ func TestInnerPairsShowNothing(t *testing.T) {
 	w = shared(5)
 	w.noise, w.within, w.bc = 0.002, 0.001, 0.4e-6
 	w.rounds(w.paired(), 0, 8)
-	if s := look(t, newJudge(Targets{"b_c": 0.02}, fit.Settings{}), w.d)["b_c"]; math.Abs(s.Value/w.bc-1) > 0.05 {
+	if s := look(t, newLook(Targets{"b_c": 0.02}, fit.Settings{}), w.d)["b_c"]; math.Abs(s.Value/w.bc-1) > 0.05 {
 		t.Errorf("all numbers of pairs: %s", s)
 	}
 }
@@ -143,7 +143,7 @@ func TestCoefficient(t *testing.T) {
 				names.AuxWindow: per * 1e3 * 1e9, names.AuxWindowMessages: 1e3})
 		}
 	}
-	got := look(t, newJudge(Targets{"g_s.c0": 0.001, "g_s": 0.001}, fit.Settings{}), w.d)
+	got := look(t, newLook(Targets{"g_s.c0": 0.001, "g_s": 0.001}, fit.Settings{}), w.d)
 	s := got["g_s.c0"]
 	if math.Abs(s.Value/60e-6-1) > 0.1 || !(s.HalfWidth > 0.001) || math.IsInf(s.HalfWidth, 0) || s.Unit != "s" {
 		t.Errorf("state %+v", s)
@@ -167,7 +167,7 @@ func TestNoInterval(t *testing.T) {
 	if s := v.state("b_c", 0.02); s.String() != "b_c 753.4 ps/B ± 1%, target 2%: met" || !s.Met {
 		t.Errorf("with an interval: %q, met: %v", s, s.Met)
 	}
-	if got := halfWidth(0, &[2]float64{-1, 1}); !math.IsInf(got, 1) {
+	if got := halfWidth(0, [2]float64{-1, 1}); !math.IsInf(got, 1) {
 		t.Errorf("around zero: %g", got)
 	}
 }

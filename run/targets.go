@@ -38,9 +38,9 @@ var defaults = Targets{
 	"g": 0.03, "G": 0.03, "L": 0.03, "o_s": 0.05, "g_s": 0.03, "g_r": 0.03, "O_s": 0.05, "B_L": 0.05,
 }
 
-// DefaultTargets are those of the numbers of record that the experiments give on so many hosts, or all of one
+// defaultTargets are those of the numbers of record that the experiments give on so many hosts, or all of one
 // half-width where that is above 0.
-func DefaultTargets(experiments []string, hosts int, width float64) Targets {
+func defaultTargets(experiments []string, hosts int, width float64) Targets {
 	out := Targets{}
 	for name, target := range defaults {
 		several := hosts >= 4
@@ -65,42 +65,18 @@ func DefaultTargets(experiments []string, hosts int, width float64) Targets {
 	return out
 }
 
-// modelOf is the model that gives a number; "" where there is none.
-func modelOf(name string) string {
-	for model, given := range numbers {
-		if slices.Contains(given, name) {
-			return model
-		}
-	}
-	return ""
-}
-
 // needs lists the experiments that a number is read from.
 func needs(name string) []string {
-	model := modelOf(name)
-	i := slices.IndexFunc(models.All, func(m fit.Model) bool { return m.Name == model })
+	i := slices.IndexFunc(models.All, func(m fit.Model) bool { return slices.Contains(numbers[m.Name], name) })
 	if i < 0 {
 		return nil
 	}
 	return models.All[i].Needs
 }
 
-// KnownTargets lists the numbers that may be aimed at, sorted.
-func KnownTargets() []string {
-	return slices.Sorted(func(yield func(string) bool) {
-		for _, given := range numbers {
-			for _, name := range given {
-				if !yield(name) {
-					return
-				}
-			}
-		}
-	})
-}
-
-// ParseTargets reads targets such as "a_c=2%,b_c=1%"; 0.02 is 2%. known lists the parameters that may be aimed at.
-// Errors name the entry and what it may be.
-func ParseTargets(s string, known []string) (Targets, error) {
+// ParseTargets reads targets such as "a_c=2%,b_c=1%"; 0.02 is 2%. Errors name the entry and what it may be.
+func ParseTargets(s string) (Targets, error) {
+	known := slices.Sorted(slices.Values(slices.Concat(slices.Collect(maps.Values(numbers))...)))
 	out := Targets{}
 	for _, entry := range strings.Split(s, ",") {
 		name, share, ok := strings.Cut(entry, "=")
@@ -122,8 +98,8 @@ func ParseTargets(s string, known []string) (Targets, error) {
 	return out, nil
 }
 
-// Check returns an error for a parameter that is read from an experiment that is not among those measured.
-func (t Targets) Check(experiments []string) error {
+// check returns an error for a parameter that is read from an experiment that is not among those measured.
+func (t Targets) check(experiments []string) error {
 	for _, name := range slices.Sorted(maps.Keys(t)) {
 		for _, exp := range needs(name) {
 			if !slices.Contains(experiments, exp) {
@@ -134,9 +110,9 @@ func (t Targets) Check(experiments []string) error {
 	return nil
 }
 
-// Experiments lists the experiments that the targets are read from, sorted, the clock's included: it corrects the
+// experiments lists the experiments that the targets are read from, sorted, the clock's included: it corrects the
 // others.
-func (t Targets) Experiments() []string {
+func (t Targets) experiments() []string {
 	out := []string{names.Clock}
 	for name := range t {
 		out = append(out, needs(name)...)
@@ -157,14 +133,3 @@ func parseShare(s string) (float64, error) {
 	}
 	return v, nil
 }
-
-// String prints targets as ParseTargets reads them, sorted by name.
-func (t Targets) String() string {
-	var out []string
-	for _, name := range slices.Sorted(maps.Keys(t)) {
-		out = append(out, name+"="+percent(t[name]))
-	}
-	return strings.Join(out, ",")
-}
-
-func percent(share float64) string { return strconv.FormatFloat(100*share, 'g', 12, 64) + "%" }

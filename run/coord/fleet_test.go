@@ -131,7 +131,7 @@ type walk struct {
 	hosts int
 	plan  plan.Plan
 	cfg   coord.Config
-	judge plan.Judge // where the walk is steered
+	look  plan.Look // where the walk is steered
 
 	slots [][]dataset.Sample // as the sink took them
 	notes []string
@@ -159,8 +159,8 @@ func (w *walk) do(t testing.TB, ctx context.Context) (*coord.Result, error) {
 		t.Fatal(err)
 	}
 	w.cfg.Schedule = s
-	if w.judge != nil {
-		w.cfg.Steering = plan.NewSteering(s, w.judge, []string{"pingpong"}, dataset.Header{}, func(text string) { t.Log(text) }, time.Now)
+	if w.look != nil {
+		w.cfg.Steering = plan.NewSteering(s, w.look, []string{"pingpong"}, dataset.Header{}, func(text string) { t.Log(text) }, time.Now)
 	}
 	return coord.Walk(ctx, w.fleet.agents(w.hosts), w.cfg)
 }

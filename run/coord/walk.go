@@ -62,7 +62,7 @@ func Walk(ctx context.Context, agents []Agent, cfg Config) (*Result, error) {
 	case err == nil && w.measured() == 0:
 		err = w.nothing()
 	case err == nil:
-		w.Progress(Progress{Round: w.result.Rounds - 1, Rounds: w.Schedule.MaxRounds(), Done: 1, Spent: w.spent(), Least: -1})
+		w.Progress(Progress{Round: w.result.Rounds - 1, Done: 1, Spent: w.spent(), Least: -1})
 	}
 	w.result.Stops = w.stops(err != nil || w.result.Interrupted)
 	return &w.result, err
@@ -162,7 +162,7 @@ func (w *walker) round(ctx context.Context, r int, all []bench.Slot) (more bool,
 
 // progress is where the walk is before slot i of round r.
 func (w *walker) progress(r int, slots []bench.Slot, i int) Progress {
-	p := Progress{Round: r, Rounds: w.Schedule.MaxRounds(), Exp: slots[i].Exp, Spent: w.spent(), Least: -1}
+	p := Progress{Round: r, Exp: slots[i].Exp, Spent: w.spent(), Least: -1}
 	p.Done = w.pace.Done(r, slots[i:], float64(i)/float64(len(slots)), p.Spent)
 	if w.Steering != nil {
 		p.Least = w.pace.Until(w.Schedule.Rounds, r, slots[i:], p.Spent)

@@ -66,7 +66,7 @@ func TestMayEnd(t *testing.T) {
 		w := newWalk(4, 2)
 		w.plan.Rounds.Max = 8
 		if c.steered {
-			w.judge = sayer{c.met}
+			w.look = sayer{c.met}.Look
 		}
 		var least []units.Nanos
 		w.cfg.Progress = func(p coord.Progress) { least = append(least, p.Least) }

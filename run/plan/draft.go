@@ -2,7 +2,6 @@ package plan
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -54,7 +53,7 @@ type drafted struct {
 }
 
 // newDraft lays an experiment out over the hosts of limits.
-func newDraft(e bench.Experiment, p *Plan, l bench.Limits) (*draft, error) {
+func newDraft(e bench.Experiment, p *Plan, l bench.Limits) *draft {
 	d := &draft{exp: e, plan: p, limits: l, effort: l.Effort, known: map[costKey]units.Nanos{}}
 	known, seen, thin := map[string]int{}, map[string]bool{}, map[string]bool{}
 	lean := l
@@ -71,11 +70,6 @@ func newDraft(e bench.Experiment, p *Plan, l bench.Limits) (*draft, error) {
 		steps := e.Teams(l, point)
 		permuted := p.Permute && !complete(steps, l.Hosts)
 		x := drafted{point: point, key: key, kind: kindOf(point), thin: thin[key], every: 1}
-		for _, step := range steps {
-			if err := checkStep(step, l.Hosts); err != nil {
-				return nil, fmt.Errorf("experiment %s: point %s: %w", e.Name(), key, err)
-			}
-		}
 		for _, teams := range d.atOnce(steps) {
 			k := fmt.Sprintf("%t %s", permuted, teamsKey(teams))
 			i, ok := known[k]
@@ -90,7 +84,7 @@ func newDraft(e bench.Experiment, p *Plan, l bench.Limits) (*draft, error) {
 		d.points = append(d.points, x)
 	}
 	d.costs(l.Effort)
-	return d, nil
+	return d
 }
 
 // clone is a copy that can be made thinner by itself.
@@ -142,59 +136,26 @@ func (d *draft) values(factor string, of func(*drafted) bool) []int64 {
 // teams of several steps together where a probe has seen that pairs do not disturb each other.
 func (d *draft) atOnce(steps []bench.Step) [][][]int {
 	var out [][][]int
-	if d.plan.Isolate {
-		for _, step := range steps {
+	used := make([]bool, d.limits.Hosts) // by the last of out
+	for _, step := range steps {
+		hosts := slices.Concat(step...)
+		switch n := len(out); {
+		case d.plan.Isolate:
 			for _, team := range step {
 				out = append(out, [][]int{team})
 			}
-		}
-		return out
-	}
-	used := make([]bool, d.limits.Hosts) // by the last of out
-	for _, step := range steps {
-		if n := len(out); n > 0 && d.limits.Path.Together && disjoint(used, step) {
+			continue
+		case n > 0 && d.limits.Path.Together && !slices.ContainsFunc(hosts, func(h int) bool { return used[h] }):
 			out[n-1] = append(out[n-1], step...)
-		} else {
+		default:
 			clear(used)
 			out = append(out, slices.Clone(step))
 		}
-		for _, team := range step {
-			for _, h := range team {
-				used[h] = true
-			}
-		}
-	}
-	return out
-}
-
-// disjoint reports whether none of the hosts of a step is used.
-func disjoint(used []bool, step bench.Step) bool {
-	return !slices.ContainsFunc(step, func(team []int) bool {
-		return slices.ContainsFunc(team, func(h int) bool { return used[h] })
-	})
-}
-
-// checkStep reports teams that cannot run at once.
-func checkStep(step bench.Step, hosts int) error {
-	if len(step) == 0 {
-		return errors.New("a step without teams")
-	}
-	used := make([]bool, hosts)
-	for _, team := range step {
-		if len(team) == 0 {
-			return errors.New("a team without hosts")
-		}
-		for _, h := range team {
-			if h < 0 || h >= hosts {
-				return fmt.Errorf("team %v: there are %d hosts, numbered from 0", team, hosts)
-			}
-			if used[h] {
-				return fmt.Errorf("team %v: host %d is in the same step twice", team, h)
-			}
+		for _, h := range hosts {
 			used[h] = true
 		}
 	}
-	return nil
+	return out
 }
 
 // teamsKey is equal for equal teams alone.
@@ -212,15 +173,10 @@ func teamsKey(teams [][]int) string {
 // slotTime is what a slot of teams takes beside its points.
 func (d *draft) slotTime(teams [][]int) units.Nanos {
 	path := d.limits.OnPath()
-	t := path.Slot
-	if _, ok := d.exp.(bench.Synchronised); ok {
-		largest := 0
-		for _, team := range teams {
-			largest = max(largest, len(team))
-		}
-		t += path.Synchronising(largest)
+	if _, ok := d.exp.(bench.Synchronised); !ok {
+		return path.Slot
 	}
-	return t
+	return path.Slot + path.Synchronising(len(slices.MaxFunc(teams, func(a, b []int) int { return len(a) - len(b) })))
 }
 
 // A slot takes at most slotShare of the budget, or minSlot, or so much that its points take longer than what it needs
@@ -284,11 +240,11 @@ func (d *draft) groups() []group {
 	d.pack(func(b bin, p *drafted, begins bool) {
 		if s := d.sets[b.set]; begins {
 			last[b] = len(out)
-			out = append(out, group{exp: d.exp, effort: d.effort, teams: s.teams, permuted: s.permuted, slot: s.beside, every: p.every})
+			out = append(out, group{exp: d.exp, effort: d.effort, teams: s.teams, permuted: s.permuted, expected: s.beside, every: p.every})
 		}
 		g := &out[last[b]]
 		g.points = append(g.points, p.point)
-		g.sum += p.time
+		g.expected += p.time
 	})
 	return out
 }

@@ -28,8 +28,16 @@ type ExpForecast struct {
 	Round         units.Nanos
 }
 
-// Estimate forecasts the schedule from its experiments' own costs. It sends nothing.
+// Estimate forecasts the schedule from its experiments' own costs, once. It sends nothing.
 func (s *Schedule) Estimate() Forecast {
+	if s.forecast == nil {
+		f := s.estimate()
+		s.forecast = &f
+	}
+	return *s.forecast
+}
+
+func (s *Schedule) estimate() Forecast {
 	f := Forecast{MinRounds: s.Rounds, MaxRounds: s.MaxRounds(), Slots: s.Slots(), Points: s.Points()}
 	all := make([]units.Bytes, s.Limits.Hosts)
 	var own []units.Bytes // of the experiment
@@ -45,17 +53,15 @@ func (s *Schedule) Estimate() Forecast {
 		for _, p := range g.points {
 			bytes += g.exp.Cost(l, p).Bytes
 		}
-		for _, team := range g.teams {
-			for _, h := range team {
-				all[h] += bytes
-				own[h] += bytes
-			}
+		for _, h := range slices.Concat(g.teams...) {
+			all[h] += bytes
+			own[h] += bytes
 		}
 		e := &f.ByExp[len(f.ByExp)-1]
 		e.Slots++
 		e.Points += len(g.points)
 		e.LinkBytes = slices.Max(own)
-		perRound := g.expected() / units.Nanos(g.every)
+		perRound := g.expected / units.Nanos(g.every)
 		e.Round += perRound
 		f.Round += perRound
 	}

@@ -34,7 +34,7 @@ func TestEstimate(t *testing.T) {
 		t.Errorf("forecast (-want +got):\n%s", d)
 	}
 
-	s.Plan.Budget = 700 * units.Millisecond
+	s.Plan.Budget, s.forecast = 700*units.Millisecond, nil
 	if f := s.Estimate(); f.Min != 588_000_000 || f.Max != 700*units.Millisecond {
 		t.Errorf("a budget within the rounds: %+v", f)
 	}

@@ -10,12 +10,11 @@ import (
 
 // LeftOut is what a budget has no room for.
 type LeftOut struct {
-	Experiment string `json:"experiment"`
+	Experiment string
 	// What says how the experiment was made thinner; empty where it is left out as a whole.
-	What []string `json:"what,omitempty"`
+	What []string
 	// Time is what all of it would take in the least rounds, Kept what is planned of it.
-	Time units.Nanos `json:"time_ns"`
-	Kept units.Nanos `json:"kept_ns"`
+	Time, Kept units.Nanos
 }
 
 // account keeps what was left out.

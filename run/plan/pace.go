@@ -21,32 +21,28 @@ const (
 // has, and how much of the run is done. It is for one goroutine.
 type Pace struct {
 	plan   *Schedule
-	took   []units.Nanos // by group: the last slot; 0 before
-	rounds []int         // by group, in which it was measured
-	last   []int         // by group: the last of these; -1 before
+	groups []soFar
 	exps   map[string]*ratio
 	round  int
-	order  []int // groups of the round in slot order
-	until  units.Nanos
+	order  []int       // groups of the round in slot order
 	begun  units.Nanos // the round
+	until  units.Nanos // when the round's part of the budget is over
 }
 
-// ratio is what slots took, and what was planned of them.
+// soFar is what became of a group.
+type soFar struct {
+	took   units.Nanos // the last slot; 0 before
+	rounds int         // in which it was measured
+	last   int         // of these; -1 before
+}
+
+// ratio is what an experiment's slots took, and what was planned of them.
 type ratio struct{ took, planned units.Nanos }
-
-func (r *ratio) factor() float64 {
-	if r.planned <= 0 {
-		return 1
-	}
-	return float64(r.took) / float64(r.planned)
-}
 
 // NewPace returns the pace of a schedule.
 func NewPace(s *Schedule) *Pace {
-	n := len(s.groups)
-	p := &Pace{plan: s, took: make([]units.Nanos, n), rounds: make([]int, n), last: make([]int, n), exps: map[string]*ratio{}, round: -1}
+	p := &Pace{plan: s, groups: slices.Repeat([]soFar{{last: -1}}, len(s.groups)), exps: map[string]*ratio{}, round: -1}
 	for i := range s.groups {
-		p.last[i] = -1
 		p.exps[s.groups[i].exp.Name()] = &ratio{}
 	}
 	return p
@@ -64,33 +60,34 @@ func (p *Pace) group(s bench.Slot) int {
 // Took tells how long a slot took.
 func (p *Pace) Took(s bench.Slot, t units.Nanos) {
 	i := p.group(s)
-	planned := p.plan.groups[i].expected()
-	p.took[i] = max(1, t)
+	p.groups[i].took = max(1, t)
 	e := p.exps[s.Exp]
-	e.took, e.planned = e.took+t, e.planned+planned
+	e.took, e.planned = e.took+t, e.planned+p.plan.groups[i].expected
 }
 
 // Round returns the slots of round r: those that are due, and those that were due in a round that left them out.
 func (p *Pace) Round(r int, measured func(exp string, team []int) bool) []bench.Slot {
-	return p.plan.slots(r, func(group int) bool { return p.plan.groups[group].lastDue(r) > p.last[group] }, measured)
+	return p.plan.slots(r, func(i int) bool { return p.plan.groups[i].lastDue(r) > p.groups[i].last }, measured)
 }
 
 // Measured tells that there are samples of a slot, of this run or of the one that it resumes.
 func (p *Pace) Measured(s bench.Slot) {
-	i := p.group(s)
-	p.rounds[i]++
-	p.last[i] = s.Round
+	g := &p.groups[p.group(s)]
+	g.rounds, g.last = g.rounds+1, s.Round
 }
 
 // Expect is how long a slot is expected to take.
 func (p *Pace) Expect(s bench.Slot) units.Nanos { return p.expect(p.group(s)) }
 
 func (p *Pace) expect(group int) units.Nanos {
-	if t := p.took[group]; t > 0 {
+	if t := p.groups[group].took; t > 0 {
 		return t
 	}
 	g := &p.plan.groups[group]
-	return units.Nanos(float64(g.expected()) * p.exps[g.exp.Name()].factor())
+	if e := p.exps[g.exp.Name()]; e.planned > 0 {
+		return units.Nanos(float64(g.expected) * float64(e.took) / float64(e.planned))
+	}
+	return g.expected
 }
 
 // Begin returns which slots of a round are measured: all, or, where they do not fit into the round's part of what is
@@ -103,13 +100,14 @@ func (p *Pace) Begin(r int, slots []bench.Slot, spent units.Nanos) []bench.Slot 
 	}
 	left := max(0, p.plan.Plan.Budget-spent)
 	quota := left
-	if all := p.roundsFrom(r); all > 0 {
+	if all := p.leastFrom(r); all > 0 {
 		quota = min(left, units.Nanos(slack*float64(left)*float64(p.sum(slots))/float64(all)))
 	}
 	// A round that takes longer than expected may use some of the next ones' time.
 	p.until = spent + units.Nanos(slack*float64(quota))
+	rounds := func(s bench.Slot) int { return p.groups[p.group(s)].rounds }
 	byNeed := slices.Clone(slots)
-	slices.SortStableFunc(byNeed, func(a, b bench.Slot) int { return cmp.Compare(p.rounds[p.group(a)], p.rounds[p.group(b)]) })
+	slices.SortStableFunc(byNeed, func(a, b bench.Slot) int { return cmp.Compare(rounds(a), rounds(b)) })
 	chosen, sum := map[int]bool{}, units.Nanos(0)
 	for _, s := range byNeed {
 		if t := p.Expect(s); len(chosen) == 0 || sum+t <= quota {
@@ -128,8 +126,8 @@ func (p *Pace) sum(slots []bench.Slot) (t units.Nanos) {
 	return t
 }
 
-// roundsFrom is how long the least rounds are expected to take from round r on.
-func (p *Pace) roundsFrom(r int) (t units.Nanos) {
+// leastFrom is how long the least rounds are expected to take from round r on.
+func (p *Pace) leastFrom(r int) (t units.Nanos) {
 	for ; r < p.plan.Rounds; r++ {
 		for i := range p.plan.groups {
 			if p.plan.groups[i].due(r) {
@@ -153,7 +151,7 @@ func (p *Pace) Fits(s bench.Slot, spent units.Nanos) bool {
 // Done is the share of the run that is done, when the slots of rest are left of round r, a share done of which is over.
 func (p *Pace) Done(r int, rest []bench.Slot, done float64, spent units.Nanos) float64 {
 	if spent > 0 && p.plan.Limits.Path.Known() {
-		return min(1, float64(spent)/float64(p.through(p.plan.MaxRounds(), r, rest, spent)))
+		return min(1, float64(spent)/float64(spent+p.Until(p.plan.MaxRounds(), r, rest, spent)))
 	}
 	share := (float64(r) + done) / float64(p.plan.MaxRounds())
 	if b := p.plan.Plan.Budget; b > 0 {
@@ -162,24 +160,19 @@ func (p *Pace) Done(r int, rest []bench.Slot, done float64, spent units.Nanos) f
 	return min(1, share)
 }
 
-// Until is how long it takes until n rounds are over, when the slots of rest are left of round r; 0 where that is not
-// known.
+// Until is how long it takes until n rounds are over, or the budget, when the slots of rest are left of round r; 0
+// where that is not known.
 func (p *Pace) Until(n, r int, rest []bench.Slot, spent units.Nanos) units.Nanos {
 	if !p.plan.Limits.Path.Known() {
 		return 0
 	}
-	return p.through(n, r, rest, spent) - spent
-}
-
-// through is when n rounds will be over, or the budget.
-func (p *Pace) through(n, r int, rest []bench.Slot, spent units.Nanos) units.Nanos {
-	all, round := float64(spent+p.sum(rest)), 0.0
+	left, round := float64(p.sum(rest)), 0.0
 	for i := range p.plan.groups {
 		round += float64(p.expect(i)) / float64(p.plan.groups[i].every)
 	}
-	all += round * float64(max(0, n-r-1))
+	left += round * float64(max(0, n-r-1))
 	if b := p.plan.Plan.Budget; b > 0 {
-		all = min(all, float64(max(b, spent)))
+		left = min(left, float64(max(0, b-spent)))
 	}
-	return units.Nanos(max(1, min(all, math.MaxInt64/2)))
+	return units.Nanos(min(left, math.MaxInt64/4))
 }

@@ -24,7 +24,7 @@ func paced(t *testing.T, s *Schedule, off float64) (spent units.Nanos, rounds in
 			if !p.Fits(slot, spent) {
 				continue
 			}
-			took := units.Nanos(off * float64(s.groups[p.group(slot)].expected()) * (0.9 + 0.2*rng.Float64()))
+			took := units.Nanos(off * float64(s.groups[p.group(slot)].expected) * (0.9 + 0.2*rng.Float64()))
 			spent += took
 			p.Took(slot, took)
 			p.Measured(slot)
@@ -90,7 +90,7 @@ func TestDoneIsRight(t *testing.T) {
 						t.Fatalf("off %g, budget %v, round %d: says %v, takes %v", off, budget.Seconds(), r, whole/1e9, end.Seconds())
 					}
 				}
-				took := units.Nanos(off * float64(s.groups[p.group(slot)].expected()))
+				took := units.Nanos(off * float64(s.groups[p.group(slot)].expected))
 				spent += took
 				p.Took(slot, took)
 			}
@@ -114,7 +114,7 @@ func TestUntilIsRight(t *testing.T) {
 				if r > 0 {
 					said = append(said, spent+p.Until(least, r, list[i:], spent))
 				}
-				took := units.Nanos(off * float64(s.groups[p.group(slot)].expected()))
+				took := units.Nanos(off * float64(s.groups[p.group(slot)].expected))
 				spent += took
 				p.Took(slot, took)
 			}

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"math/rand/v2"
 	"slices"
 
@@ -61,38 +62,17 @@ func Places(seed uint64, hosts, r int) []int {
 // complete reports whether teams hold every host, each alone, or every pair of hosts: it then does not matter which
 // host takes which place.
 func complete(steps []bench.Step, hosts int) bool {
-	size, teams := 0, 0
+	size, distinct, seen := 0, 0, make([]bool, hosts*hosts)
 	for _, step := range steps {
 		for _, team := range step {
-			if size == 0 {
-				size = len(team)
-			}
-			if len(team) != size || size > 2 {
+			if size = cmp.Or(size, len(team)); len(team) != size || size > 2 {
 				return false
 			}
-			teams++
+			if at := slices.Min(team)*hosts + slices.Max(team); !seen[at] {
+				seen[at] = true
+				distinct++
+			}
 		}
 	}
-	all := hosts
-	if size == 2 {
-		all = hosts * (hosts - 1) / 2
-	}
-	if size == 0 || teams < all {
-		return false
-	}
-	distinct, seen := 0, make([]bool, hosts*hosts)
-	for _, step := range steps {
-		for _, team := range step {
-			a, b := slices.Min(team), slices.Max(team)
-			if a < 0 || b >= hosts {
-				return false // which checkStep reports
-			}
-			if size == 2 && a == b || seen[a*hosts+b] {
-				continue
-			}
-			seen[a*hosts+b] = true
-			distinct++
-		}
-	}
-	return distinct == all
+	return size == 1 && distinct == hosts || size == 2 && distinct == hosts*(hosts-1)/2
 }

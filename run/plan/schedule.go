@@ -24,15 +24,14 @@ var ErrNothing = errors.New("nothing to measure")
 type Schedule struct {
 	Plan   Plan
 	Limits bench.Limits // as given to the experiments
-	// Idle are the experiments that have no point within the limits.
-	Idle []string
 	// Rounds is how many rounds a run has before it may end; fewer than Plan.Rounds.Min where the budget has no room
 	// for them.
 	Rounds int
 	// Left is what the budget has no room for.
-	Left   []LeftOut
-	groups []group
-	last   []int // hosts that take the last places
+	Left     []LeftOut
+	groups   []group
+	last     []int     // hosts that take the last places
+	forecast *Forecast // where it was asked for
 }
 
 // group is a set of teams that run at once, and the points they measure: one slot of every round.
@@ -41,15 +40,11 @@ type group struct {
 	effort   bench.Effort
 	teams    [][]int // places of the layout
 	points   []bench.Point
-	sum      units.Nanos // expected, of the points
-	slot     units.Nanos // expected, beside the points
+	expected units.Nanos // time of a slot, all points open
 	permuted bool        // other hosts take the places in every round
 	every    int         // one in so many rounds measures it, the first one is round phase
 	phase    int
 }
-
-// expected is how long a slot of the group takes, all points open.
-func (g *group) expected() units.Nanos { return g.slot + g.sum }
 
 // hosts returns the teams of g as hosts; places are those of the round.
 func (g *group) hosts(places []int) [][]int {
@@ -74,8 +69,7 @@ func (g *group) lastDue(r int) int { return r - (r-g.phase+g.every)%g.every }
 
 // New lays the plan's experiments out over hosts. Points of one experiment that a step's teams have in common share a
 // slot; with Isolate every team has a slot of its own. Where the plan has a budget, and the path is known, the
-// experiments are made to fit (docs/MEASURING.md). It returns errors of Plan.Validate, ErrNothing, or what is wrong
-// with an experiment's teams.
+// experiments are made to fit (docs/MEASURING.md). It returns errors of Plan.Validate, or ErrNothing.
 func New(p Plan, hosts int, exps []bench.Experiment) (*Schedule, error) {
 	if err := p.Validate(exps); err != nil {
 		return nil, err
@@ -86,15 +80,9 @@ func New(p Plan, hosts int, exps []bench.Experiment) (*Schedule, error) {
 		if hosts < 1 {
 			break
 		}
-		d, err := newDraft(e, &s.Plan, s.Limits)
-		if err != nil {
-			return nil, err
+		if d := newDraft(e, &s.Plan, s.Limits); len(d.points) > 0 {
+			drafts = append(drafts, d)
 		}
-		if len(d.points) == 0 {
-			s.Idle = append(s.Idle, e.Name())
-			continue
-		}
-		drafts = append(drafts, d)
 	}
 	if len(drafts) == 0 {
 		return nil, p.nothing(hosts, exps)
@@ -115,7 +103,7 @@ func (s *Schedule) balance() {
 			rare = append(rare, g)
 		}
 	}
-	slices.SortStableFunc(rare, func(a, b *group) int { return cmp.Compare(b.expected(), a.expected()) })
+	slices.SortStableFunc(rare, func(a, b *group) int { return cmp.Compare(b.expected, a.expected) })
 	for i, g := range rare {
 		g.phase = i % min(g.every, s.Rounds)
 	}

@@ -205,8 +205,8 @@ func TestScheduleChosen(t *testing.T) {
 		}
 	}
 	p.Experiments = []string{"idle", "all"}
-	if s := mustSchedule(t, p, 4, exps); !slices.Equal(s.Idle, []string{"idle"}) {
-		t.Errorf("idle: %v", s.Idle)
+	if s := mustSchedule(t, p, 4, exps); s.Slots() != 1 || s.Round(0, nil)[0].Exp != "all" {
+		t.Errorf("an experiment without points beside all: %v", s.Round(0, nil))
 	}
 	if s.Limits.Hosts != 4 || s.Limits.Seed != 7 {
 		t.Errorf("limits %+v", s.Limits)
@@ -214,9 +214,6 @@ func TestScheduleChosen(t *testing.T) {
 }
 
 func TestScheduleFaults(t *testing.T) {
-	bad := func(teams ...bench.Step) []bench.Experiment {
-		return []bench.Experiment{fakeExp{name: "x", points: sizePoints(1), teams: func(bench.Limits, bench.Point) []bench.Step { return teams }}}
-	}
 	for _, c := range []struct {
 		plan  Plan
 		hosts int
@@ -228,12 +225,6 @@ func TestScheduleFaults(t *testing.T) {
 		{testPlan(), 1, []bench.Experiment{fakeExp{name: "idle"}}, ErrNothing, "on 1 host(s)"},
 		{Plan{Name: "z", Rounds: Rounds{1, 1}, Experiments: []string{"pars"}}, 4, fakes(), ErrPlan,
 			`plan "z": experiments: no experiment "pars" (have pairs, all, some)`},
-		{testPlan(), 4, bad(bench.Step{{0, 1}, {1, 2}}), nil, "experiment x: point bytes=1: team [1 2]: host 1 is in the same step twice"},
-		{testPlan(), 4, bad(bench.Step{{0, 0}}), nil, "host 0 is in the same step twice"},
-		{testPlan(), 4, bad(bench.Step{{0, 4}}), nil, "there are 4 hosts"},
-		{testPlan(), 4, bad(bench.Step{{-1}}), nil, "there are 4 hosts"},
-		{testPlan(), 4, bad(bench.Step{}), nil, "a step without teams"},
-		{testPlan(), 4, bad(bench.Step{{}}), nil, "a team without hosts"},
 	} {
 		_, err := New(c.plan, c.hosts, c.exps)
 		if err == nil || !strings.Contains(err.Error(), c.want) || c.is != nil && !errors.Is(err, c.is) {

@@ -14,12 +14,10 @@ import (
 	"calib/internal/units"
 )
 
-// Judge says how far the numbers of record are known. It is the one way back from fitting to measuring.
-type Judge interface {
-	// Look fits the samples so far and returns the state of every target. An error is that of models that failed: their
-	// numbers have no value, and the states stand.
-	Look(samples *dataset.Dataset) ([]State, error)
-}
+// Look fits the samples so far and returns the state of every target: how far the numbers of record are known. It is
+// the one way back from fitting to measuring. An error is that of models that failed: their numbers have no value, and
+// the states stand.
+type Look func(samples *dataset.Dataset) ([]State, error)
 
 // State is how far a number of record is known.
 type State struct {
@@ -77,7 +75,7 @@ type Steering struct {
 	schedule *Schedule
 	exps     []ExpForecast
 	waiting  map[string]float64 // rounds since an experiment was measured
-	judge    Judge
+	judge    Look
 	reads    []string // experiments
 	log      func(string)
 	now      func() time.Time
@@ -89,11 +87,11 @@ type Steering struct {
 	longest  time.Duration     // of a look
 }
 
-// NewSteering returns the steering of a run by a judge, who reads some experiments: it keeps their samples. log gets a
-// line a look.
-func NewSteering(s *Schedule, j Judge, reads []string, header dataset.Header, log func(string), now func() time.Time) *Steering {
-	return &Steering{schedule: s, exps: s.Estimate().ByExp, judge: j, reads: reads, log: log, now: now, data: dataset.Dataset{Header: header}, agreed: map[string][2]int{},
-		waiting: map[string]float64{}}
+// NewSteering returns the steering of a run by looks at some experiments: it keeps their samples. log gets a line a
+// look.
+func NewSteering(s *Schedule, judge Look, reads []string, header dataset.Header, log func(string), now func() time.Time) *Steering {
+	return &Steering{schedule: s, exps: s.Estimate().ByExp, judge: judge, reads: reads, log: log, now: now,
+		data: dataset.Dataset{Header: header}, agreed: map[string][2]int{}, waiting: map[string]float64{}}
 }
 
 // Add takes the samples of slots.
@@ -115,7 +113,8 @@ func (t *Steering) Round(r int, spent units.Nanos) (measured func(exp string) bo
 	if r < t.schedule.Rounds || r == 0 {
 		return all, false
 	}
-	if r > t.rounds && t.mayLook(spent) {
+	// Looks keep within their share of the time. Where no time bounds the run, there is one a round.
+	if timed := t.schedule.Plan.timed(t.schedule.Limits); r > t.rounds && (!timed || float64(t.took+t.longest) <= lookShare*float64(spent)) {
 		t.look(r)
 	}
 	if len(t.states) == 0 {
@@ -128,15 +127,10 @@ func (t *Steering) Round(r int, spent units.Nanos) (measured func(exp string) bo
 	return func(exp string) bool { return slices.Contains(chosen, exp) }, false
 }
 
-// mayLook reports whether another look keeps looks within their share of the time. Where no time bounds the run, there
-// is one a round.
-func (t *Steering) mayLook(spent units.Nanos) bool {
-	return !t.schedule.Plan.timed(t.schedule.Limits) || float64(t.took+t.longest) <= lookShare*float64(spent)
-}
-
+// look fits what there is after some rounds.
 func (t *Steering) look(rounds int) {
 	begun := t.now()
-	states, err := t.judge.Look(&t.data)
+	states, err := t.judge(&t.data)
 	took := t.now().Sub(begun)
 	t.took, t.longest, t.rounds = t.took+took, max(t.longest, took), rounds
 	if err != nil {

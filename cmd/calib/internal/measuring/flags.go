@@ -128,7 +128,7 @@ func flagged(c *cli.Context) (config run.Config, err error) {
 	}
 	config.Unprobed, config.Targets = c.Bool("no-probe"), c.String("target")
 	if config.Targets != "" {
-		if _, err := run.ParseTargets(config.Targets, run.KnownTargets()); err != nil {
+		if _, err := run.ParseTargets(config.Targets); err != nil {
 			return config, exit.Usagef("--%w", err)
 		}
 	}
