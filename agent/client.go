@@ -51,7 +51,7 @@ type Client struct {
 	rpc    controlv1.ControlClient
 	conn   *stream
 	http   *http.Transport
-	lease  atomic.Pointer[held] // of the run that was prepared
+	lease  atomic.Pointer[held] // of the run that was prepared; an empty one where there is none
 	silent atomic.Bool
 
 	alive  sync.Once
@@ -68,14 +68,6 @@ type held struct {
 	secret []byte
 }
 
-// held is the lease of the run that was prepared; of none where there is none.
-func (c *Client) held() held {
-	if l := c.lease.Load(); l != nil {
-		return *l
-	}
-	return held{}
-}
-
 // NewClient speaks to the agent of a host over a byte stream, which the client then owns: Close closes it. For an agent
 // that was started for it, closing the stream is to end the process. host is for messages.
 func NewClient(host string, rw io.ReadWriteCloser, o ClientOptions) *Client {
@@ -83,6 +75,7 @@ func NewClient(host string, rw io.ReadWriteCloser, o ClientOptions) *Client {
 		o.Silence = clientSilence
 	}
 	c := &Client{host: host, opts: o, conn: newStream(newCheckedStream(rw))}
+	c.lease.Store(&held{})
 	c.ctx, c.stop = context.WithCancel(context.Background())
 	var first sync.Once
 	p := new(http.Protocols)
@@ -138,7 +131,7 @@ func (c *Client) Prepare(ctx context.Context, s plane.Session) error {
 		return fmt.Errorf("agent %s: host index %d", c.host, s.Self)
 	}
 	return c.call(ctx, c.opts.Silence, func(ctx context.Context) error {
-		r, err := c.rpc.Prepare(ctx, sessionToWire(s, c.held().secret))
+		r, err := c.rpc.Prepare(ctx, sessionToWire(s, c.lease.Load().secret))
 		if err == nil {
 			c.lease.Store(&held{s.Run, r.Secret})
 		}
@@ -151,7 +144,7 @@ func (c *Client) Close() error {
 	c.close.Do(func() {
 		c.stop()
 		c.ended.Wait()
-		if l := c.held(); l.run != "" && !c.silent.Load() && c.conn.cause() == nil {
+		if l := c.lease.Load(); l.run != "" && !c.silent.Load() && c.conn.cause() == nil {
 			ctx, cancel := context.WithTimeout(context.Background(), releaseLimit)
 			// If the call fails, the end of the stream releases the agent.
 			_, _ = c.rpc.Release(ctx, &controlv1.ReleaseRequest{Run: l.run, Secret: l.secret})
@@ -174,7 +167,7 @@ func (c *Client) keep() {
 			return
 		case <-tick.C:
 		}
-		l := c.held()
+		l := c.lease.Load()
 		ctx, cancel := context.WithTimeout(c.ctx, c.opts.Silence)
 		_, _ = c.rpc.KeepAlive(ctx, &controlv1.KeepAliveRequest{Run: l.run, Secret: l.secret})
 		cancel()
@@ -237,7 +230,7 @@ func (c *Client) Run(ctx context.Context, t bench.Task) ([]dataset.Sample, error
 var errOverdue = fmt.Errorf("%w, and the agent does not end the task", ErrDeadline)
 
 func (c *Client) receive(ctx context.Context, t bench.Task, alive func()) ([]dataset.Sample, error) {
-	events, err := c.rpc.Run(ctx, taskToWire(t, c.held().secret))
+	events, err := c.rpc.Run(ctx, taskToWire(t, c.lease.Load().secret))
 	if err != nil {
 		return nil, err
 	}

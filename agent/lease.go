@@ -81,16 +81,24 @@ func (l *lease) busy(secret []byte) error {
 		who, what, l.since.UTC().Format(time.RFC3339))
 }
 
-// keepAlive notes a sign of life of a run's coordinator.
-func (s *Server) keepAlive(run string, secret []byte) error {
+// with does f with the lease of a run that shows its secret.
+func (s *Server) with(run string, secret []byte, f func(*lease)) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	l, err := s.held(run, secret)
-	if err != nil {
-		return err
+	if err == nil {
+		f(l)
 	}
-	l.silent.Reset(s.opts.Silence)
-	return nil
+	return err
+}
+
+// keepAlive notes a sign of life of a run's coordinator.
+func (s *Server) keepAlive(run string, secret []byte) error {
+	return s.with(run, secret, func(l *lease) { l.silent.Reset(s.opts.Silence) })
+}
+
+func (s *Server) release(run string, secret []byte) error {
+	return s.with(run, secret, func(l *lease) { s.end(l, errReleased) })
 }
 
 // held returns the lease of a run that shows its secret. It is called with the lock held.
@@ -176,18 +184,6 @@ func (s *Server) dropAny(why error) {
 	if s.lease != nil {
 		s.end(s.lease, why)
 	}
-}
-
-// release ends the lease of a run that shows its secret.
-func (s *Server) release(run string, secret []byte) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	l, err := s.held(run, secret)
-	if err != nil {
-		return err
-	}
-	s.end(l, errReleased)
-	return nil
 }
 
 // end and free are called with the lock held.

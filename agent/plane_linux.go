@@ -15,7 +15,7 @@ import (
 )
 
 type meshPlane struct {
-	mesh    *transport.Mesh
+	*transport.Mesh
 	machine *machine.Machine
 	cpu     int
 	session atomic.Pointer[plane.Session]
@@ -48,16 +48,13 @@ func newMeshPlane(addr string, cpu int, l Limits, discreet func(error)) (*meshPl
 		m.Discreet(discreet)
 	}
 	addProcessors(1)
-	return &meshPlane{mesh: m, machine: host, cpu: cpu}, nil
+	return &meshPlane{Mesh: m, machine: host, cpu: cpu}, nil
 }
 
-func (p *meshPlane) Addr() string               { return p.mesh.Addr().String() }
-func (p *meshPlane) Consent() string            { return p.mesh.Consent() }
-func (p *meshPlane) Foreign() transport.Foreign { return p.mesh.Foreign() }
-func (p *meshPlane) Reset()                     { p.mesh.Reset() }
+func (p *meshPlane) Addr() string { return p.Mesh.Addr().String() }
 
 func (p *meshPlane) Close() {
-	p.mesh.Close()
+	p.Mesh.Close()
 	addProcessors(-1)
 }
 
@@ -74,7 +71,7 @@ func addProcessors(n int) {
 
 func (p *meshPlane) Prepare(s plane.Session) error {
 	p.session.Store(&s)
-	return p.mesh.SetSession(s)
+	return p.Mesh.SetSession(s)
 }
 
 func (p *meshPlane) shares(team []int) bool {
@@ -83,8 +80,8 @@ func (p *meshPlane) shares(team []int) bool {
 }
 
 func (p *meshPlane) Group(ctx context.Context, t bench.Task) (group, error) {
-	p.mesh.Epoch(t.Epoch)
-	g, err := transport.NewGroup(ctx, p.mesh, t.Team, t.Rank, t.Recv)
+	p.Mesh.Epoch(t.Epoch)
+	g, err := transport.NewGroup(ctx, p.Mesh, t.Team, t.Rank, t.Recv)
 	if err != nil {
 		return nil, err
 	}

@@ -64,44 +64,35 @@ func block(b []byte, kind string) ([]byte, error) {
 	return p.Bytes, nil
 }
 
-func readBlock(path, kind string) ([]byte, error) {
+// readPEM reads a file that is to hold one block of a type.
+func readPEM[T any](path, kind string, parse func(der []byte) (T, error)) (v T, err error) {
 	b, err := files.Read(path, maxFile)
 	if err != nil {
-		return nil, err
+		return v, err
 	}
 	der, err := block(b, kind)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+	if err == nil {
+		v, err = parse(der)
 	}
-	return der, nil
+	if err != nil {
+		return v, fmt.Errorf("%s: %w", path, err)
+	}
+	return v, nil
 }
 
 func readCert(path string) (*x509.Certificate, error) {
-	der, err := readBlock(path, certBlock)
-	if err != nil {
-		return nil, err
-	}
-	c, err := x509.ParseCertificate(der)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	return c, nil
+	return readPEM(path, certBlock, x509.ParseCertificate)
 }
 
 func readKey(path string) (ed25519.PrivateKey, error) {
-	der, err := readBlock(path, keyBlock)
-	if err != nil {
-		return nil, err
-	}
-	k, err := x509.ParsePKCS8PrivateKey(der)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	key, ok := k.(ed25519.PrivateKey)
-	if !ok {
-		return nil, fmt.Errorf("%s: no Ed25519 key", path)
-	}
-	return key, nil
+	return readPEM(path, keyBlock, func(der []byte) (ed25519.PrivateKey, error) {
+		k, err := x509.ParsePKCS8PrivateKey(der)
+		key, ok := k.(ed25519.PrivateKey)
+		if err == nil && !ok {
+			err = errors.New("no Ed25519 key")
+		}
+		return key, err
+	})
 }
 
 func readRevoked(path string, ca *x509.Certificate) (*x509.RevocationList, error) {

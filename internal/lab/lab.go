@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"net/netip"
@@ -38,15 +39,8 @@ const (
 )
 
 func (o Options) withDefaults() Options {
-	if o.Name == "" {
-		o.Name = DefaultName
-	}
-	if o.Congestion == "" {
-		o.Congestion = DefaultCongestion
-	}
-	if o.Dir == "" {
-		o.Dir = DefaultDir()
-	}
+	o.Name, o.Congestion = cmp.Or(o.Name, DefaultName), cmp.Or(o.Congestion, DefaultCongestion)
+	o.Dir = cmp.Or(o.Dir, DefaultDir())
 	return o
 }
 

@@ -7,7 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"sort"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -124,24 +124,19 @@ func downCommand(name string) string { return "`calib lab down --name " + name +
 func List(dir string) ([]Status, error) {
 	o := Options{Dir: dir}.withDefaults()
 	entries, err := os.ReadDir(o.Dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return []Status{}, nil
-	}
-	if err != nil {
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
 	labs := []Status{}
 	for _, e := range entries {
-		name, isState := strings.CutSuffix(e.Name(), ".json")
-		if !isState {
-			continue
+		if name, isState := strings.CutSuffix(e.Name(), ".json"); isState {
+			st, err := Load(o.Dir, name)
+			if err != nil {
+				st = Status{State: State{Name: name}, Problem: err.Error()}
+			}
+			labs = append(labs, st)
 		}
-		st, err := Load(o.Dir, name)
-		if err != nil {
-			st = Status{State: State{Name: name}, Problem: err.Error()}
-		}
-		labs = append(labs, st)
 	}
-	sort.Slice(labs, func(i, j int) bool { return labs[i].Name < labs[j].Name })
+	slices.SortFunc(labs, func(a, b Status) int { return strings.Compare(a.Name, b.Name) })
 	return labs, nil
 }

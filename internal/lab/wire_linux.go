@@ -100,8 +100,10 @@ func (w *wire) now() int64 { return int64(time.Since(w.begin)) }
 func (w *wire) prepareThread(cpu *int, idle bool) error {
 	runtime.LockOSThread()
 	if cpu != nil && *cpu >= 0 {
-		if err := pin(*cpu); err != nil {
-			return err
+		var set unix.CPUSet
+		set.Set(*cpu)
+		if err := unix.SchedSetaffinity(0, &set); err != nil {
+			return fmt.Errorf("pin the wire to CPU %d: %w", *cpu, err)
 		}
 	}
 	w.stats.Priority, w.stats.Awake = raisePriority(), !idle && keepAwake()

@@ -149,15 +149,6 @@ func (w *wire) wake() {
 	_, _ = unix.Write(w.wakeup, one[:]) // fails only when the counter is full, and then it is readable
 }
 
-func pin(cpu int) error {
-	var set unix.CPUSet
-	set.Set(cpu)
-	if err := unix.SchedSetaffinity(0, &set); err != nil {
-		return fmt.Errorf("pin the wire to CPU %d: %w", cpu, err)
-	}
-	return nil
-}
-
 // raisePriority makes the calling thread wake up as early as it is allowed to, and says how: "rr" is the real-time
 // class at its lowest priority, which needs a second CPU, since the wire polls for up to 50 µs before each packet.
 func raisePriority() string {

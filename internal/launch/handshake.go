@@ -44,7 +44,7 @@ func (l *Launcher) handshake(ctx context.Context, p *Process, host string, args 
 }
 
 func (l *Launcher) exchange(p *Process, host string, args []string) error {
-	words, err := l.ask(p, strings.ReplaceAll(unameScript, "@NAME@", "")+"\n")
+	words, err := p.ask(strings.ReplaceAll(unameScript, "@NAME@", "")+"\n", l.stepTimeout)
 	if err != nil {
 		return l.unreached(p, host, err)
 	}
@@ -66,13 +66,13 @@ func (l *Launcher) exchange(p *Process, host string, args []string) error {
 	if err != nil {
 		return err
 	}
-	words, err = l.ask(p, script)
+	words, err = p.ask(script, l.stepTimeout)
 	if err == nil && words[0] == "need" {
-		if words, err = l.upload(p, packed); err == nil && words[0] == "stream" {
+		if words, err = p.ask("copy\n"+string(packed), l.stepTimeout); err == nil && words[0] == "stream" {
 			l.add(len(packed))
 		}
 	} else if err == nil && words[0] == "have" {
-		words, err = l.ask(p, "go\n")
+		words, err = p.ask("go\n", l.stepTimeout)
 	}
 	if err = l.expect(p, "stream", words, err); err != nil {
 		return err
@@ -110,7 +110,7 @@ func (l *Launcher) testStreams(p *Process) error {
 	case !bytes.Equal(got, []byte(sample)):
 		return fmt.Errorf("%w: %q came as %q: %s", ErrStreams, sample, got, streamsAdvice)
 	}
-	words, err := l.send(p, sample, l.streamTimeout)
+	words, err := p.ask(sample, l.streamTimeout)
 	if errors.Is(err, os.ErrDeadlineExceeded) {
 		return fmt.Errorf("%w: what was sent without a line break did not reach the host within %v: %s", ErrStreams, l.streamTimeout, streamsAdvice)
 	}
@@ -128,19 +128,6 @@ func (l *Launcher) expect(p *Process, want string, words []string, err error) er
 		return p.explain(failure(strings.Join(words[1:], " "), another), io.EOF)
 	}
 	return fmt.Errorf("%w: the shell there answered %q, not %q", ErrUpload, strings.Join(words, " "), want)
-}
-
-func (l *Launcher) upload(p *Process, packed []byte) ([]string, error) {
-	w := timeoutWriter{p, l.stepTimeout}
-	_, err := io.WriteString(w, "copy\n")
-	if err == nil {
-		_, err = w.Write(packed)
-	}
-	if errors.Is(err, os.ErrDeadlineExceeded) {
-		return nil, err
-	}
-	// Any other failure to write means that the far side gave up: it has said why, or has ended.
-	return p.answer(l.stepTimeout)
 }
 
 // timeoutWriter gives each piece of what is written the same time, so that much may take long on a slow way, but not
@@ -162,12 +149,9 @@ func (w timeoutWriter) Write(b []byte) (int, error) {
 	}
 }
 
-// ask sends text and returns the words of the answer, at least one.
-func (l *Launcher) ask(p *Process, text string) ([]string, error) {
-	return l.send(p, text, l.stepTimeout)
-}
-
-func (l *Launcher) send(p *Process, text string, within time.Duration) ([]string, error) {
+// ask sends text, each piece of it within the time, and returns the words of the answer, at least one. A failure to
+// write other than for want of time means that the far side gave up: it has said why, or has ended.
+func (p *Process) ask(text string, within time.Duration) ([]string, error) {
 	if _, err := io.WriteString(timeoutWriter{p, within}, text); errors.Is(err, os.ErrDeadlineExceeded) {
 		return nil, err
 	}

@@ -38,9 +38,7 @@ func version(info *debug.BuildInfo) string {
 }
 
 // BuildHash is the SHA-256 of the running executable in hexadecimal: two hosts with the same run the same code.
-func BuildHash() (string, error) { return buildHash() }
-
-var buildHash = sync.OnceValues(func() (string, error) {
+var BuildHash = sync.OnceValues(func() (string, error) {
 	path, err := os.Executable()
 	if runtime.GOOS == "linux" {
 		path, err = "/proc/self/exe", nil // the running image, also after the file was replaced

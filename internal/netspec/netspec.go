@@ -12,6 +12,7 @@
 package netspec
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -114,10 +115,7 @@ func (s *Spec) ReceiveBlock(i int) Block {
 	if b, ok := s.Overrides[i]; ok {
 		return b
 	}
-	if s.Receive != nil {
-		return *s.Receive
-	}
-	return s.Host
+	return *cmp.Or(s.Receive, &s.Host)
 }
 
 // Service returns the time in seconds that block b takes for a packet of payload bytes.
@@ -143,14 +141,12 @@ func (s *Spec) Validate() error {
 	case !within(s.Loss, 0, 1) || s.Loss == 1:
 		return fmt.Errorf("loss: %g, want 0 to below 1", s.Loss)
 	}
-	if err := s.checkBlock("host", s.Host); err != nil {
-		return err
-	}
-	if err := s.checkBlock("medium", s.Medium); err != nil {
-		return err
-	}
-	if s.Receive != nil {
-		if err := s.checkBlock("receive", *s.Receive); err != nil {
+	receive := cmp.Or(s.Receive, &s.Host)
+	for _, b := range []struct {
+		name string
+		Block
+	}{{"host", s.Host}, {"medium", s.Medium}, {"receive", *receive}} {
+		if err := s.checkBlock(b.name, b.Block); err != nil {
 			return err
 		}
 	}

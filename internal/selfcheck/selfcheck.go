@@ -10,6 +10,7 @@
 package selfcheck
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -59,10 +60,7 @@ type Row struct {
 // Judge compares what was measured on a copy with the network that was played and with the run that the copy is of.
 // Hosts of the copy are in the order of those of s.
 func Judge(s *netspec.Spec, run, copied *params.Params) []Row {
-	slowdown := s.Slowdown
-	if !(slowdown > 0) {
-		slowdown = 1
-	}
+	slowdown := cmp.Or(max(s.Slowdown, 0), 1)
 	known := s.TrueParameters()
 	maps.Copy(known, s.TrueFunctions())
 	for _, name := range derived() {
@@ -77,13 +75,11 @@ func Judge(s *netspec.Spec, run, copied *params.Params) []Row {
 		case stated:
 			r.Truth = &t
 			r.Otherwise = r.Run != nil && otherwise(*r.Run, r.RunCI95, t)
+			r.judge(mine[name], theirs[name].bound != nil)
 		case slices.Contains(derived(), name) && r.Run != nil:
 			r.compare(mine[name])
 		case r.Run != nil:
 			r.Verdict = NotPlayed
-		}
-		if r.Truth != nil {
-			r.judge(mine[name], theirs[name].bound != nil)
 		}
 		if r.Verdict != "" {
 			out = append(out, r)
@@ -123,20 +119,13 @@ func (r *Row) judge(c number, bounded bool) {
 		}
 		r.CI95, r.Why = c.bound, "bound"
 	case c.value == nil:
-		r.Why = c.why
-		if r.Why == "" {
-			r.Why = "the copy's run does not have it"
-		}
+		r.Why = cmp.Or(c.why, "the copy's run does not have it")
 	case c.ci == nil:
-		if r.Why = c.why; r.Why == "" {
-			r.Why = "no interval"
-		}
+		r.Why = cmp.Or(c.why, "no interval")
+	case c.ci[0] <= t && t <= c.ci[1]:
+		r.Verdict = Back
 	default:
-		lo, hi := c.ci[0], c.ci[1]
 		r.Verdict = Missed
-		if lo <= t && t <= hi {
-			r.Verdict = Back
-		}
 	}
 }
 
@@ -145,9 +134,7 @@ func (r *Row) judge(c number, bounded bool) {
 func (r *Row) compare(c number) {
 	r.Copy, r.CI95, r.Status, r.Lab, r.Verdict = c.value, c.ci, c.status, c.lab, NotPlayed
 	if c.value == nil || c.ci == nil || r.RunCI95 == nil {
-		if r.Why = c.why; r.Why == "" {
-			r.Why = "no interval of both"
-		}
+		r.Why = cmp.Or(c.why, "no interval of both")
 		return
 	}
 	v, w := *r.Run, *c.value

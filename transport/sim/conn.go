@@ -200,9 +200,7 @@ func (c *conn) arrive(pk packet) {
 	c.acknowledge()
 	switch {
 	case c.want == nil:
-		if d := c.dst.user(); d.wait.kind == waitAny && d.state == blocked {
-			c.w.release(d, nil)
-		}
+		c.w.wake(c.dst.user(), waitAny)
 	case c.read():
 		c.w.release(c.dst.user(), nil)
 	case c.lost():

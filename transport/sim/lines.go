@@ -122,8 +122,8 @@ func (p *proc) endLines(w *world) {
 		return
 	}
 	r.lines = slices.DeleteFunc(r.lines, func(l *proc) bool { return l == p })
-	if len(r.lines) == 0 && r.state == blocked && r.wait.kind == waitJoin {
-		w.release(r, nil)
+	if len(r.lines) == 0 {
+		w.wake(r, waitJoin)
 	}
 }
 
@@ -256,18 +256,14 @@ func (s *second) end(err error) {
 	}
 	defer w.mu.Unlock()
 	s.err, s.todo, p.mover = err, false, nil
-	if p.state == blocked && p.wait.kind == waitDone {
-		w.release(p, nil)
-	}
+	w.wake(p, waitDone)
 }
 
 // order tells the second thread what change says.
 func (s *second) order(change func()) error {
 	return s.g.alone("order the second thread", func() error {
 		change()
-		if p := s.own.self; p.state == blocked && p.wait.kind == waitOrder {
-			s.g.w.release(p, nil)
-		}
+		s.g.w.wake(s.own.self, waitOrder)
 		return nil
 	})
 }

@@ -140,9 +140,7 @@ func (w *world) datagram(from int, b []byte) *datagram {
 // datagramLeft makes room: a datagram of n bytes has left p's sending block.
 func (p *proc) datagramLeft(w *world, n int) {
 	p.inbox.sending -= n
-	if p.wait.kind == waitRoom && p.state == blocked {
-		w.release(p, nil)
-	}
+	w.wake(p, waitRoom)
 }
 
 // datagramArrives puts a datagram into p's inbox, if there is room.
@@ -155,9 +153,7 @@ func (w *world) datagramArrives(p *proc, pk packet) {
 	}
 	pk.datagram.at = w.now
 	p.inbox.datagrams.Push(pk.datagram)
-	if p.wait.kind == waitDatagram && p.state == blocked {
-		w.release(p, nil)
-	}
+	w.wake(p, waitDatagram)
 }
 
 // RecvDatagram returns the datagrams for this host in the order they arrived, and when they did. What is longer than b

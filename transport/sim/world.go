@@ -126,6 +126,13 @@ func (w *world) release(p *proc, err error) {
 	w.ready.Push(p)
 }
 
+// wake makes a rank ready if it waits for what the kind says.
+func (w *world) wake(p *proc, kind waitKind) {
+	if p.state == blocked && p.wait.kind == kind {
+		w.release(p, nil)
+	}
+}
+
 // handOver lets the next ready rank run, after as many events as it takes until there is one.
 func (w *world) handOver() {
 	for w.live > 0 {
