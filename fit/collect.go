@@ -1,6 +1,7 @@
 package fit
 
 import (
+	"maps"
 	"slices"
 	"sort"
 
@@ -74,11 +75,9 @@ func addNamed[T any](to, from map[string]T, model string) {
 func runOf(d dataset.Source) params.Run {
 	h, seen := d.Head(), d.Survey()
 	r := params.Run{ID: h.Run, Seed: h.Seed, Plan: h.Plan, Hosts: []string{}, Versions: []string{}}
-	versions := map[string]bool{}
 	for _, h := range h.Hosts {
 		r.Hosts = append(r.Hosts, h.Name)
-		if h.Version != "" && !versions[h.Version] {
-			versions[h.Version] = true
+		if h.Version != "" && !slices.Contains(r.Versions, h.Version) {
 			r.Versions = append(r.Versions, h.Version)
 		}
 	}
@@ -113,24 +112,13 @@ func environmentOf(hosts []dataset.Host) params.Environment {
 		}
 	}
 	for fact, byHost := range facts {
-		if value, same := sameEverywhere(byHost, len(hosts)); same {
-			e.Common[fact] = value
+		if values := slices.Compact(slices.Sorted(maps.Values(byHost))); len(byHost) == len(hosts) && len(values) == 1 {
+			e.Common[fact] = values[0]
 		} else {
 			e.Differences[fact] = byHost
 		}
 	}
 	return e
-}
-
-func sameEverywhere(byHost map[string]string, hosts int) (string, bool) {
-	first, value := true, ""
-	for _, v := range byHost {
-		if !first && v != value {
-			return "", false
-		}
-		first, value = false, v
-	}
-	return value, len(byHost) == hosts
 }
 
 // undisturbed are the experiments whose messages share the way with no others of the team: what they lose, the network

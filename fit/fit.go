@@ -10,6 +10,7 @@
 package fit
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"hash/fnv"
@@ -71,13 +72,6 @@ var ErrBreaks = lsq.ErrBreaks
 // defaultReplicates is enough that the ends of a 95% interval move by less than a tenth of its width between seeds.
 const defaultReplicates = 1000
 
-func (s Settings) replicates() int {
-	if s.Replicates > 0 {
-		return s.Replicates
-	}
-	return defaultReplicates
-}
-
 // Run fits every model whose experiments are in d, collects what they found, and reviews it: package review sets every
 // status. A model that lacks its experiments is left out in silence: a plan need not run every experiment. Any other
 // failure is one error; the other models' fits stand.
@@ -128,16 +122,9 @@ var FormerNames = map[string]string{
 // seed returns the seed of the bootstrap of a stream. A stream is named for a model and has a seed of its own: a new
 // model does not change the intervals of another.
 func (p *Prepared) seed(stream string) uint64 {
-	seed := p.settings.Seed
-	if seed == 0 {
-		seed = p.Data.Head().Seed
-	}
-	if former, ok := FormerNames[stream]; ok {
-		stream = former
-	}
 	h := fnv.New64a()
-	h.Write([]byte(stream)) // a hash never fails
-	return seed ^ h.Sum64()
+	h.Write([]byte(cmp.Or(FormerNames[stream], stream))) // a hash never fails
+	return cmp.Or(p.settings.Seed, p.Data.Head().Seed) ^ h.Sum64()
 }
 
 // Resample draws the bootstrap of the points of a model and warns of a single round. It returns ErrNeeds with what is
@@ -159,7 +146,7 @@ func Draw[K comparable](r *Result, t *resample.Table[K]) *resample.Estimates {
 }
 
 func (p *Prepared) draw(m *resample.Medians, stream string) *resample.Estimates {
-	return m.Draw(p.settings.replicates(), p.seed(stream))
+	return m.Draw(cmp.Or(p.settings.Replicates, defaultReplicates), p.seed(stream))
 }
 
 // Prepared is one dataset made ready for the models of a run: its samples by experiment, and what several models need,

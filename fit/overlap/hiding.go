@@ -78,54 +78,53 @@ func (d *data) hiding(bytes int64) (gains params.Series, ok bool) {
 }
 
 func (d *data) record(bytes int64, x sizedFit, drawn []sizedFit, penaltyCI [2]float64) {
-	n, words := namesAt(bytes), fit.SizeWords(bytes)
+	n, words := namesAt(bytes), ", messages of "+fit.SizeWords(bytes)
 	found := func(name, unit, label string, of func(sizedFit) float64) {
 		v := of(x)
-		d.Found(name, unit, label+", messages of "+words, v, resample.IntervalOf(d.est, v, drawn, of))
+		d.Found(name, unit, label+words, v, resample.IntervalOf(d.est, v, drawn, of))
 	}
 	found(n.transfer, "s", "transfer both ways at once", func(s sizedFit) float64 { return s.transfer })
-	d.Found(n.penalty, "1", "transfer by a second thread over that by the first, messages of "+words, x.Penalty, penaltyCI)
+	d.Found(n.penalty, "1", "transfer by a second thread over that by the first"+words, x.Penalty, penaltyCI)
 	const fraction = "fraction of the computation that hides communication"
 	if x.below == 0 {
-		d.Unknown(n.f, "1", fraction+", messages of "+words, 0, 1, "communication takes longer than the computation at no granularity that was measured")
+		d.Unknown(n.f, "1", fraction+words, 0, 1, "communication takes longer than the computation at no granularity that was measured")
 	} else {
-		of := func(s sizedFit) float64 { return s.F }
-		ci := resample.IntervalOf(d.est, x.F, drawn, of)
-		d.Found(n.f, "1", fraction+", messages of "+words, x.F, [2]float64{math.Max(0, ci[0]), math.Min(1, ci[1])}) // by definition
+		ci := resample.IntervalOf(d.est, x.F, drawn, func(s sizedFit) float64 { return s.F })
+		d.Found(n.f, "1", fraction+words, x.F, [2]float64{math.Max(0, ci[0]), math.Min(1, ci[1])}) // by definition
 	}
 	const handing = "time that handing a transfer over costs the computing thread"
 	if x.above == 0 {
-		d.Unknown(n.overhead, "s", handing+", messages of "+words, 0, x.Penalty*x.transfer, "the computation takes longer than communication at no granularity that was measured")
+		d.Unknown(n.overhead, "s", handing+words, 0, x.Penalty*x.transfer, "the computation takes longer than communication at no granularity that was measured")
 	} else {
 		found(n.overhead, "s", handing, func(s sizedFit) float64 { return s.Overhead * s.transfer })
 	}
-	const (
-		omega  = "overhead of hiding over the computation, where the gain is largest"
-		most   = "largest gain of computing while a second thread communicates"
-		where  = "computation over transfer at the largest gain"
-		worked = "steps of computation for a message at the largest gain"
-	)
-	peak := func(of func(s sizedFit, gamma, gain float64) float64) func(sizedFit) float64 {
-		return func(s sizedFit) float64 {
+	_, _, peak := x.Peak()
+	peak = peak && x.below > 0 && x.above > 0
+	why := fmt.Sprintf("there is no peak: handing over costs %.2f of the transfer, which by the second thread takes %.2f of it", x.Overhead, x.Penalty)
+	for _, q := range []struct {
+		name, unit, label string
+		of                func(s sizedFit, gamma, gain float64) float64
+	}{
+		{n.omega, "1", "overhead of hiding over the computation, where the gain is largest", func(s sizedFit, gamma, _ float64) float64 { return s.Overhead / gamma }},
+		{n.gainMax, "1", "largest gain of computing while a second thread communicates", func(_ sizedFit, _, gain float64) float64 { return gain }},
+		{n.peak, "1", "computation over transfer at the largest gain", func(_ sizedFit, gamma, _ float64) float64 { return gamma }},
+		{n.work, "steps", "steps of computation for a message at the largest gain", func(s sizedFit, gamma, _ float64) float64 { return gamma * s.transfer * s.stepsPerS }},
+	} {
+		if !peak {
+			d.Unknown(q.name, q.unit, q.label+words, 0, math.Inf(1), why)
+			continue
+		}
+		found(q.name, q.unit, q.label, func(s sizedFit) float64 {
 			gamma, gain, ok := s.Peak()
 			if !ok {
 				return math.NaN()
 			}
-			return of(s, gamma, gain)
-		}
+			return q.of(s, gamma, gain)
+		})
 	}
-	if _, _, ok := x.Peak(); !ok || x.below == 0 || x.above == 0 {
-		why := fmt.Sprintf("there is no peak: handing over costs %.2f of the transfer, which by the second thread takes %.2f of it", x.Overhead, x.Penalty)
-		for _, u := range []struct{ name, unit, label string }{{n.omega, "1", omega}, {n.gainMax, "1", most}, {n.peak, "1", where}, {n.work, "steps", worked}} {
-			d.Unknown(u.name, u.unit, u.label+", messages of "+words, 0, math.Inf(1), why)
-		}
-		d.Add(params.Warnf("no-overlap", "messages of %s: %s", words, why).With("bytes", float64(bytes)))
-		return
+	if !peak {
+		d.Add(params.Warnf("no-overlap", "messages of %s: %s", fit.SizeWords(bytes), why).With("bytes", float64(bytes)))
 	}
-	found(n.omega, "1", omega, peak(func(s sizedFit, gamma, _ float64) float64 { return s.Overhead / gamma }))
-	found(n.gainMax, "1", most, peak(func(_ sizedFit, _, gain float64) float64 { return gain }))
-	found(n.peak, "1", where, peak(func(_ sizedFit, gamma, _ float64) float64 { return gamma }))
-	found(n.work, "steps", worked, peak(func(s sizedFit, gamma, _ float64) float64 { return gamma * s.transfer * s.stepsPerS }))
 }
 
 // threadsOfPair compute and transfer.

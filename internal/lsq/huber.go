@@ -154,58 +154,15 @@ func huberWeights(r []float64, scale float64, w []float64) {
 // medianAbs is the median of |r| over the rows with a positive root weight, the p smallest left out: as many as a
 // least-absolute fit of p coefficients passes through exactly.
 func (s *system) medianAbs(r []float64) float64 {
-	if s.abs == nil {
-		s.abs = make([]float64, 0, len(r))
-	}
 	abs := s.abs[:0]
 	for i, v := range r {
 		if s.root[i] > 0 {
 			abs = append(abs, math.Abs(v))
 		}
 	}
-	return medianAbove(abs, min(s.p, len(abs)-1))
-}
-
-// medianAbove is the median of the values without the p smallest, p below their number. It reorders them, in linear time
-// on average.
-func medianAbove(v []float64, p int) float64 {
-	m := len(v) - p
-	k := p + m/2
-	high := nth(v, k)
-	if m%2 == 1 {
-		return high
-	}
-	low := slices.Max(v[:k])
+	s.abs = abs
+	slices.Sort(abs)
+	abs = abs[min(s.p, len(abs)-1):]
+	low, high := abs[(len(abs)-1)/2], abs[len(abs)/2]
 	return low + (high-low)/2
-}
-
-// nth returns the value that would be v[k] if v were ascending, and moves what is smaller before it and what is larger
-// behind it. v holds no NaN. Source: Hoare (1961), Algorithm 65: Find, Communications of the ACM 4, 321-322.
-func nth(v []float64, k int) float64 {
-	for lo, hi := 0, len(v)-1; lo < hi; {
-		pivot := max(min(v[lo], v[hi]), min(max(v[lo], v[hi]), v[lo+(hi-lo)/2])) // the median of three
-		i, j := lo, hi
-		for i <= j {
-			for v[i] < pivot {
-				i++
-			}
-			for v[j] > pivot {
-				j--
-			}
-			if i <= j {
-				v[i], v[j] = v[j], v[i]
-				i++
-				j--
-			}
-		}
-		switch {
-		case k <= j:
-			hi = j
-		case k >= i:
-			lo = i
-		default:
-			return v[k]
-		}
-	}
-	return v[k]
 }

@@ -45,15 +45,15 @@ type Coefficient struct {
 	Unit  string
 }
 
-// ReadForm makes a form of its name and coefficients. gs gives g_s, which only Limited needs. Errors are of class ErrForm.
-func ReadForm(name string, coeff map[string]float64, gs func() (Cost, error)) (Form, error) {
+// readForm makes a form of its name and coefficients; of Limited without g_s. Errors are of class ErrForm.
+func readForm(name string, coeff map[string]float64) (Form, error) {
 	switch name {
 	case Line, Floored:
 		return readCost(name, coeff)
 	case Pieces:
 		return readSegments(coeff)
 	case Bilinear, Limited:
-		return readTransfer(name, coeff, gs)
+		return readTransfer(name, coeff)
 	}
 	return nil, fmt.Errorf("%w: unknown form %q", ErrForm, name)
 }
@@ -256,7 +256,7 @@ func (t Transfer) Words(name string) string {
 	return text
 }
 
-func readTransfer(name string, coeff map[string]float64, gs func() (Cost, error)) (Form, error) {
+func readTransfer(name string, coeff map[string]float64) (Form, error) {
 	names := []string{"l0", "l1", "tau"}
 	if name == Limited {
 		names = append(names, "N")
@@ -266,10 +266,6 @@ func readTransfer(name string, coeff map[string]float64, gs func() (Cost, error)
 	}
 	t := Transfer{L0: coeff["l0"], L1: coeff["l1"], Tau: coeff["tau"]}
 	if name == Limited {
-		var err error
-		if t.Gs, err = gs(); err != nil {
-			return nil, fmt.Errorf("form %q: g_s: %w", name, err)
-		}
 		t.N = coeff["N"]
 	}
 	return t, nil

@@ -29,18 +29,24 @@ func (f Function) Usable() bool {
 // Shape returns f as a form that can be evaluated. others holds the functions that the form names: g_s of form.Limited.
 // Errors are of class form.Err.
 func (f Function) Shape(others map[string]Function) (Form, error) {
-	return ReadForm(f.Form, f.Coeff, func() (Cost, error) {
-		g, ok := others["g_s"]
-		if !ok {
-			return Cost{}, fmt.Errorf("%w: no function g_s", ErrForm)
-		}
-		return g.Cost()
-	})
+	s, err := readForm(f.Form, f.Coeff)
+	t, ok := s.(Transfer)
+	if !ok || f.Form != Limited {
+		return s, err
+	}
+	g, ok := others["g_s"]
+	if !ok {
+		return nil, fmt.Errorf("form %q: g_s: %w: no function g_s", f.Form, ErrForm)
+	}
+	if t.Gs, err = g.Cost(); err != nil {
+		return nil, fmt.Errorf("form %q: g_s: %w", f.Form, err)
+	}
+	return t, nil
 }
 
 // Cost returns f as a cost by size. Errors are of class form.Err.
 func (f Function) Cost() (Cost, error) {
-	s, err := ReadForm(f.Form, f.Coeff, noGs)
+	s, err := readForm(f.Form, f.Coeff)
 	if err != nil {
 		return Cost{}, err
 	}
@@ -99,7 +105,7 @@ func (f Function) End(side int) Function {
 // CoeffUnit returns the unit of a coefficient of f, "" where the form does not tell: intercepts and floors are in the
 // unit of f, slopes in that unit per byte.
 func (f Function) CoeffUnit(coeff string) string {
-	s, err := ReadForm(f.Form, f.Coeff, noGs)
+	s, err := readForm(f.Form, f.Coeff)
 	if err != nil {
 		return ""
 	}
@@ -113,15 +119,12 @@ func (f Function) CoeffUnit(coeff string) string {
 
 // Words prints f as a formula.
 func (f Function) Words(name string) string {
-	s, err := ReadForm(f.Form, f.Coeff, noGs)
+	s, err := readForm(f.Form, f.Coeff)
 	if err != nil {
 		return name + " = " + f.Form
 	}
 	return s.Words(name)
 }
-
-// noGs stands for g_s where a form is only described.
-func noGs() (Cost, error) { return Cost{}, nil }
 
 // Wide reports whether an interval about v has a width.
 func Wide(v float64, ci [2]float64) bool { return ci[1]-ci[0] > 1e-12*math.Abs(v) }
