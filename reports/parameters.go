@@ -125,9 +125,8 @@ func BudgetOf(p *params.Params) Grid {
 
 // SourcesOf says which model found which parameters, from which experiment and after which publication: "a, b from
 // hockney on pingpong (Hockney 1994)."
-func SourcesOf(p *params.Params) []string {
+func SourcesOf(p *params.Params) (sources []string) {
 	names := map[string][]string{}
-	var sources []string
 	for _, q := range inOrder(p) {
 		source := Clean(fmt.Sprintf("%s on %s (%s)", q.Model, q.Experiment, q.Source))
 		if names[source] == nil {
@@ -169,8 +168,7 @@ type Coefficient struct {
 	Quantity
 }
 
-func FunctionsOf(p *params.Params) []FunctionPart {
-	var out []FunctionPart
+func FunctionsOf(p *params.Params) (out []FunctionPart) {
 	for _, name := range slices.Sorted(maps.Keys(p.Functions)) {
 		f := p.Functions[name]
 		part := FunctionPart{Name: Clean(name), Form: Clean(f.Form), Unit: Clean(f.Unit), Label: Clean(f.Label), Source: Clean(f.Source),
@@ -320,8 +318,7 @@ func WarningsOf(p *params.Params) (out []string) {
 // elsewhere are the codes of notes that the summary or the reasons beside the parameters state.
 var elsewhere = []params.Code{params.OneMachine, params.Provisional, params.ZeroInInterval}
 
-func FindingsOf(p *params.Params) []string {
-	var out []string
+func FindingsOf(p *params.Params) (out []string) {
 	for _, f := range p.AllFindings(params.Note) {
 		s := sentence(f.Message)
 		if !slices.Contains(elsewhere, f.Code) && !slices.Contains(out, s) {

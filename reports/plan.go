@@ -118,8 +118,7 @@ func (p *page) speeds(all []PlanSpeed) {
 }
 
 // LeftText says what a plan has no room for, a line each.
-func LeftText(f Plan) []string {
-	var out []string
+func LeftText(f Plan) (out []string) {
 	for _, l := range f.Left {
 		if len(l.What) == 0 {
 			out = append(out, fmt.Sprintf("the budget leaves out %s: it would take %s", l.Experiment, minutes(l.Minutes)))

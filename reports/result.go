@@ -73,21 +73,20 @@ func Schemas() (map[string]*jsonschema.Schema, error) {
 	if err != nil {
 		return nil, fmt.Errorf("schema of params: %w", err)
 	}
-	header, err := SchemaOf[dataset.Header]("header", dataset.Schema, "First line of samples.jsonl.", nil)
-	if err != nil {
-		return nil, err
-	}
-	sample, err := SchemaOf[dataset.Sample]("sample", "", "Every later line of samples.jsonl: one measured batch, raw "+
-		"timings in nanoseconds.", nil)
-	if err != nil {
+	header, err1 := SchemaOf[dataset.Header]("header", dataset.Schema, "First line of samples.jsonl.", nil)
+	sample, err2 := SchemaOf[dataset.Sample]("sample", "", "Every later line of samples.jsonl: one measured batch, raw timings in nanoseconds.", nil)
+	inner := file.CloneSchemas()
+	inner.ID, inner.Schema = "", "" // one document, one resource
+	result, err3 := SchemaOf[Result]("result", ResultSchema, "What --json prints, whatever the command and however it ended.",
+		map[reflect.Type]*jsonschema.Schema{reflect.TypeFor[params.Params](): inner})
+	if err := cmp.Or(err1, err2, err3); err != nil {
 		return nil, err
 	}
 	sample.Properties["exp"].MinLength = jsonschema.Ptr(1)
 	point := sample.Properties["point"] // null: an experiment without factors
 	point.Type, point.Types = "", []string{"object", "null"}
-	result, err := resultSchema(file)
-	if err != nil {
-		return nil, err
+	for _, exit := range slices.Sorted(maps.Keys(outcomes)) {
+		result.Properties["outcome"].Enum = append(result.Properties["outcome"].Enum, outcomes[exit])
 	}
 	return map[string]*jsonschema.Schema{"params": file, "header": header, "sample": sample, "result": result}, nil
 }
@@ -105,20 +104,6 @@ func SchemaOf[T any](name, version, description string, types map[reflect.Type]*
 	s.Description = description
 	if version != "" {
 		s.Properties["schema"].Const = jsonschema.Ptr[any](version)
-	}
-	return s, nil
-}
-
-func resultSchema(file *jsonschema.Schema) (*jsonschema.Schema, error) {
-	inner := file.CloneSchemas()
-	inner.ID, inner.Schema = "", "" // one document, one resource
-	s, err := SchemaOf[Result]("result", ResultSchema, "What --json prints, whatever the command and however it ended.",
-		map[reflect.Type]*jsonschema.Schema{reflect.TypeFor[params.Params](): inner})
-	if err != nil {
-		return nil, err
-	}
-	for _, exit := range slices.Sorted(maps.Keys(outcomes)) {
-		s.Properties["outcome"].Enum = append(s.Properties["outcome"].Enum, outcomes[exit])
 	}
 	return s, nil
 }

@@ -136,8 +136,7 @@ func manual(above string, c *cli.Command) *cli.App {
 
 // described copies commands for the manual: each under its full name, and with synopsis and description, which the
 // library leaves out, in the place of the usage text.
-func described(above string, commands []*cli.Command) []*cli.Command {
-	var out []*cli.Command
+func described(above string, commands []*cli.Command) (out []*cli.Command) {
 	for _, c := range commands {
 		if c.Hidden {
 			continue

@@ -358,7 +358,7 @@ const (
 func addReadings(ctx context.Context, tx *sql.Tx, metrics []params.Metric, started, run int64) error {
 	metric, err := tx.PrepareContext(ctx, addMetric)
 	reading, other := tx.PrepareContext(ctx, addReading) // both end with the transaction
-	if err = errors.Join(err, other); err != nil {
+	if err = cmp.Or(err, other); err != nil {
 		return err
 	}
 	for _, m := range metrics {

@@ -128,7 +128,20 @@ func Gate(ctx context.Context, baseline []Run, measure func(ctx context.Context,
 		return nil, fmt.Errorf("gate: the baseline %w", err)
 	}
 	o.nights, o.gate = falseAlarms, true
-	first, err := again(ctx, measure, stage.Runs, nil)
+	again := func(why []string) ([]Run, error) {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		runs, err := measure(ctx, stage.Runs, why)
+		switch {
+		case err != nil:
+			return nil, fmt.Errorf("gate: measure: %w", err)
+		case len(runs) == 0:
+			return nil, fmt.Errorf("gate: %w", ErrNoRuns)
+		}
+		return runs, nil
+	}
+	first, err := again(nil)
 	if err != nil {
 		return nil, err
 	}
@@ -149,26 +162,12 @@ func Gate(ctx context.Context, baseline []Run, measure func(ctx context.Context,
 	for _, l := range v.Dead {
 		why = append(why, l+" was not measured")
 	}
-	second, err := again(ctx, measure, stage.Runs, why)
+	second, err := again(why)
 	if err != nil {
 		return nil, err
 	}
 	v.confirm(suspects, Compare(baseline, second, o), second)
 	return v, nil
-}
-
-func again(ctx context.Context, measure func(context.Context, int, []string) ([]Run, error), n int, why []string) ([]Run, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	runs, err := measure(ctx, n, why)
-	if err != nil {
-		return nil, fmt.Errorf("gate: measure: %w", err)
-	}
-	if len(runs) == 0 {
-		return nil, fmt.Errorf("gate: %w", ErrNoRuns)
-	}
-	return runs, nil
 }
 
 // suspects are the changes for the worse, and what could not be tested.
@@ -181,24 +180,20 @@ func (v *Verdict) confirm(suspects []Change, second *Verdict, runs []Run) {
 	v.Again = &Again{Runs: sideOf(runs).Runs, Suspects: suspects, Second: []Change{}}
 	for i := range v.changes {
 		c := &v.changes[i]
-		if !slices.ContainsFunc(suspects, func(s Change) bool { return s.id() == c.id() }) {
+		same := func(s Change) bool { return s.id() == c.id() }
+		if !slices.ContainsFunc(suspects, same) {
 			continue
 		}
-		k := slices.IndexFunc(second.changes, func(s Change) bool { return s.id() == c.id() })
-		if k < 0 { // a link of a host that the second runs found to be slow as a whole
-			c.State = NotConfirmed
-			continue
-		}
-		s := second.changes[k]
-		v.Again.Second = append(v.Again.Second, s)
-		switch s.State {
-		case Regression:
-			v.Again.Confirmed++
-			c.State = Regression
-		case Inconclusive:
-			c.State = Inconclusive
-		default:
-			c.State = NotConfirmed
+		c.State = NotConfirmed
+		if k := slices.IndexFunc(second.changes, same); k >= 0 { // else a link of a host that the second runs found to be slow as a whole
+			s := second.changes[k]
+			v.Again.Second = append(v.Again.Second, s)
+			if s.State == Regression || s.State == Inconclusive {
+				c.State = s.State
+			}
+			if s.State == Regression {
+				v.Again.Confirmed++
+			}
 		}
 	}
 	v.Lost = slices.DeleteFunc(v.Lost, func(l Lost) bool {

@@ -141,8 +141,7 @@ type unlike struct {
 }
 
 // unlikes lists how the sides differ in what was measured. Environments are compared apart.
-func unlikes(old, new []Run) []unlike {
-	var out []unlike
+func unlikes(old, new []Run) (out []unlike) {
 	add := func(kind, text string, links ...string) { out = append(out, unlike{kind, text, links}) }
 	was, is := most(old, Run.hosts), most(new, Run.hosts)
 	gone, more := without(was, is), without(is, was)
@@ -345,8 +344,7 @@ func counts(fact string, sides ...map[string][]string) bool {
 }
 
 // otherDifferences notes what differs between the two sides and does not count: versions, and models that are new.
-func otherDifferences(old, new []Run) []string {
-	var out []string
+func otherDifferences(old, new []Run) (out []string) {
 	versions := func(r Run) []string { return r.Versions }
 	was, is := valuesIn(old, versions), valuesIn(new, versions)
 	if len(was) > 0 && len(is) > 0 && !slices.Equal(was, is) {

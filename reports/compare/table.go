@@ -268,8 +268,7 @@ func known(x []float64) []float64 {
 	return slices.DeleteFunc(slices.Clone(x), math.IsNaN)
 }
 
-func (t *table) of(name string, take func(*link) bool) []*link {
-	var out []*link
+func (t *table) of(name string, take func(*link) bool) (out []*link) {
 	for _, l := range t.links {
 		if l.metric.Name == name && take(l) {
 			out = append(out, l)
@@ -307,11 +306,10 @@ func scaled(ratio, shared []float64, unit float64) []float64 {
 }
 
 // hostSeries are the medians over each host's links, tested without what all links share.
-func (t *table) hostSeries() []*series {
+func (t *table) hostSeries() (out []*series) {
 	if len(t.hosts) < fewestHosts {
 		return nil
 	}
-	var out []*series
 	for _, name := range t.names {
 		shared := typical(t.of(name, func(*link) bool { return true }), len(t.night))
 		for _, h := range t.hosts {

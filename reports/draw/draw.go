@@ -64,16 +64,16 @@ func Write(w io.Writer, f figure.Figure, format string) error {
 
 // Files draws each figure into dir, which it makes where it is not there, as a file named after its ID, and returns the
 // paths. A file is there whole or not at all; an error ends the work, and the files named by then are complete.
-func Files(dir string, figs []figure.Figure, format string) ([]string, error) {
+func Files(dir string, figs []figure.Figure, format string) (out []string, err error) {
 	if err := known(format); err != nil {
 		return nil, err
 	}
 	seen := map[string]bool{}
 	for _, f := range figs {
-		if f.ID == "" || f.ID != filepath.Base(f.ID) || strings.HasPrefix(f.ID, ".") {
+		switch {
+		case f.ID == "" || f.ID != filepath.Base(f.ID) || strings.HasPrefix(f.ID, "."):
 			return nil, fmt.Errorf("figure %q: the ID is no file name", f.ID)
-		}
-		if seen[f.ID] {
+		case seen[f.ID]:
 			return nil, fmt.Errorf("figure %q: two figures of that ID", f.ID)
 		}
 		seen[f.ID] = true
@@ -81,7 +81,6 @@ func Files(dir string, figs []figure.Figure, format string) ([]string, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("make the directory of the figures: %w", err)
 	}
-	var out []string
 	for _, f := range figs {
 		path := filepath.Join(dir, f.ID+"."+format)
 		if err := files.ReplaceBy(path, func(w io.Writer) error { return Write(w, f, format) }); err != nil {

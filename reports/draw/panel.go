@@ -207,10 +207,9 @@ func markPlotters(m figure.Mark, x, y scale) []plot.Plotter {
 // markLabels puts the labels of marks above the panel. A label that would touch another goes into the row above it; one
 // that finds no room is left out. A label reaches as far to the left of its mark as the mark stands from the left end
 // of the panel, in shares of both, so that none leaves the panel.
-func markLabels(marks []figure.Mark, x, y scale, l Layout) []plot.Plotter {
+func markLabels(marks []figure.Mark, x, y scale, l Layout) (out []plot.Plotter) {
 	width := l.width - 80           // or a little less: what the numbers of the Y axis leave of the page
 	var ends [maxMarkRows]vg.Length // of the labels in each row
-	var out []plot.Plotter
 	for _, m := range marks {
 		style := smallStyle()
 		share := x.share(m.X)

@@ -250,11 +250,11 @@ func (c *canvas) value(at, reach vg.Point, text string) {
 
 func tenths(v vg.Length) string {
 	n := math.Round(10 * float64(v))
-	if n == 0 {
-		return "0"
-	}
 	s := strconv.FormatFloat(n/10, 'f', -1, 64)
-	if n > -10 && n < 10 {
+	switch {
+	case n == 0:
+		return "0"
+	case n > -10 && n < 10:
 		return strings.Replace(s, "0.", ".", 1)
 	}
 	return s

@@ -119,8 +119,7 @@ func writeOmpiJSON(in *input) []byte {
 }
 
 // sizesOf are the ranges of a list that get an algorithm.
-func sizesOf(r Rules) []ompiSizes {
-	var out []ompiSizes
+func sizesOf(r Rules) (out []ompiSizes) {
 	for i, x := range r.Rules {
 		to := r.Until
 		if i+1 < len(r.Rules) {

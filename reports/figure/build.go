@@ -19,11 +19,10 @@ import (
 // is a number, and stands in the tables. d adds quantiles of raw timings; nil leaves them out.
 //
 // Build takes whatever a params.json may hold: what cannot be drawn is left out.
-func Build(p *params.Params, d dataset.Source) []Figure {
+func Build(p *params.Params, d dataset.Source) (out []Figure) {
 	if p == nil {
 		return nil
 	}
-	var out []Figure
 	order := map[string]int{} // of sections, by their first figures
 	for _, q := range panelsOf(p) {
 		if f, ok := q.figure(d); ok {
@@ -40,8 +39,7 @@ func Build(p *params.Params, d dataset.Source) []Figure {
 }
 
 // panelsOf gathers the plots of all fits. Plots of one ID are one panel, unless they have other units.
-func panelsOf(p *params.Params) []*panel {
-	var out []*panel
+func panelsOf(p *params.Params) (out []*panel) {
 	index := map[string]*panel{}
 	for _, f := range p.Fits {
 		if f == nil {
@@ -72,8 +70,7 @@ func seriesOf(f *params.Fit) []params.Series {
 }
 
 // plainPlots are plots of the series of f that no plot of its own shows.
-func plainPlots(f *params.Fit, all []params.Series) []params.Plot {
-	var out []params.Plot
+func plainPlots(f *params.Fit, all []params.Series) (out []params.Plot) {
 	for _, s := range all {
 		n := len(s.Points)
 		shown := slices.ContainsFunc(f.Plots, func(q params.Plot) bool { return slices.Contains(q.Series, s.Name) })

@@ -68,14 +68,13 @@ func pairHosts(p *params.Params) []string {
 }
 
 // fill sets the cells and flags of h, and returns the values, each pair's once.
-func (h *Heat) fill(pairs []params.Pair, of func(params.Pair) *float64) []float64 {
+func (h *Heat) fill(pairs []params.Pair, of func(params.Pair) *float64) (values []float64) {
 	index := map[string]int{}
 	h.Z = make([][]float64, len(h.Rows))
 	for i, name := range h.Rows {
 		index[name] = i
 		h.Z[i] = slices.Repeat([]float64{math.NaN()}, len(h.Cols))
 	}
-	var values []float64
 	for _, mirror := range []bool{false, true} { // what was measured in a direction goes before what the other direction stands for
 		for _, q := range pairs {
 			i, j := index[q.From], index[q.To]
@@ -194,12 +193,11 @@ func (h *Heat) blocks(measured int) *Heat {
 const steps = 200
 
 // spreads draws how the figures of many hosts and of their pairs are distributed; none where the hosts are few.
-func spreads(p *params.Params, hosts int) []Figure {
+func spreads(p *params.Params, hosts int) (out []Figure) {
 	if hosts <= reports.ManyHosts {
 		return nil
 	}
 	own := reports.AlikeOf(p)
-	var out []Figure
 	for _, m := range []struct {
 		id, title, unit, what string
 		hosts                 []float64

@@ -60,7 +60,7 @@ func fixed(p dataset.Point, want map[string]int64) bool {
 }
 
 // quantileBands are the middle 90% and 50% of the timings [s] at each value of the factor; none without d or timings.
-func quantileBands(d dataset.Source, r params.Raw) []Trace {
+func quantileBands(d dataset.Source, r params.Raw) (out []Trace) {
 	if d == nil {
 		return nil
 	}
@@ -69,7 +69,6 @@ func quantileBands(d dataset.Source, r params.Raw) []Trace {
 	for _, x := range factors {
 		slices.Sort(s.at[x])
 	}
-	var out []Trace
 	for _, b := range []struct {
 		name string
 		p    float64

@@ -102,8 +102,7 @@ type level struct {
 	lo, hi float64 // [s] from half way to the run before to half way to the one behind
 }
 
-func levelsOf(runs []Run) []level {
-	var out []level
+func levelsOf(runs []Run) (out []level) {
 	from := 0
 	for to := 1; to <= len(runs); to++ {
 		if to < len(runs) && runs[to].Change == nil {

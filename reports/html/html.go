@@ -174,8 +174,7 @@ func numbers(h *figure.Heat) string {
 	return out
 }
 
-func flagged(h *figure.Heat) []string {
-	var out []string
+func flagged(h *figure.Heat) (out []string) {
 	for i, f := range h.Flagged {
 		if i == flagsShown {
 			return append(out, fmt.Sprintf("and %d more", len(h.Flagged)-flagsShown))
@@ -221,12 +220,6 @@ func tableOf(g reports.Grid) table {
 		}
 		t.Rows = append(t.Rows, cells)
 	}
-	return t
-}
-
-func titled(of Table) table {
-	t := tableOf(of.Grid)
-	t.Title = of.Title
 	return t
 }
 

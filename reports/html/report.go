@@ -85,19 +85,16 @@ func (d *document) parameters(p *params.Params) {
 		return
 	}
 	record, others := reports.RecordOf(p)
-	t := titled(Table{"Parameters", record})
-	t.Says = reports.ReasonsOf(p)
+	t := tableOf(record)
+	t.Title, t.Says = "Parameters", reports.ReasonsOf(p)
 	t.More = &more{Summary: "Where each parameter comes from", Items: reports.SourcesOf(p)}
 	d.Opening = append(d.Opening, t)
-	if len(others.Rows) > 0 {
-		o := tableOf(others)
-		o.Fold = reports.OthersTitle
-		d.Opening = append(d.Opening, o)
-	}
-	if budget := reports.BudgetOf(p); len(budget.Rows) > 0 {
-		b := tableOf(budget)
-		b.Fold = "What the intervals are made of"
-		d.Opening = append(d.Opening, b)
+	for _, g := range []Table{{reports.OthersTitle, others}, {"What the intervals are made of", reports.BudgetOf(p)}} {
+		if len(g.Rows) > 0 {
+			t := tableOf(g.Grid)
+			t.Fold = g.Title
+			d.Opening = append(d.Opening, t)
+		}
 	}
 }
 
@@ -193,7 +190,9 @@ func (d *document) environment(p *params.Params) {
 	}
 	s := section{Title: "Environment", Says: []string{part.Says}}
 	if len(part.Differs.Rows) > 0 {
-		s.Tables = append(s.Tables, titled(Table{"The hosts differ in", part.Differs}))
+		t := tableOf(part.Differs)
+		t.Title = "The hosts differ in"
+		s.Tables = append(s.Tables, t)
 	}
 	if n := len(part.Common.Rows); n > 0 {
 		t := tableOf(part.Common)

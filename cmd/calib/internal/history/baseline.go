@@ -1,6 +1,7 @@
 package history
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -158,7 +159,7 @@ func BaselineOf(c *cli.Context, name string) (out Baseline, err error) {
 			}
 			p, err := s.Params(c.Context, r.ID)
 			m, other := s.Measured(c.Context, r.ID)
-			if err = errors.Join(err, other); err != nil {
+			if err = cmp.Or(err, other); err != nil {
 				return err
 			}
 			out.Runs, out.Measured = append(out.Runs, compare.FromParams(p, r.Started)), append(out.Measured, m)

@@ -99,8 +99,7 @@ func (v *survey) write(c *cli.Context, format string, drawn []*timeline) error {
 }
 
 // figuresOf draws timelines under headings: those that changed, then the network's and those of links that did not.
-func figuresOf(timelines []*timeline) []figure.Figure {
-	var out []figure.Figure
+func figuresOf(timelines []*timeline) (out []figure.Figure) {
 	seen := map[string]int{}
 	steady := slices.DeleteFunc(slices.Clone(timelines), func(t *timeline) bool { return len(t.changes) > 0 })
 	for _, t := range slices.Concat(changed(timelines), steady) {
@@ -207,8 +206,7 @@ func (v *survey) summary(all []change) []string {
 	return lead
 }
 
-func (v *survey) limits(out plotted) []string {
-	var lines []string
+func (v *survey) limits(out plotted) (lines []string) {
 	if v.linkRuns < len(v.runs) && len(v.links) > 0 {
 		lines = append(lines, fmt.Sprintf("Links were searched in their newest %s: there are %d metrics of links; "+
 			"--link FROM,TO searches all runs.", units.Plural(v.linkRuns, "run"), len(v.links)))

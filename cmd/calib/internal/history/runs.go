@@ -3,7 +3,6 @@ package history
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -212,7 +211,7 @@ func showRun(c *cli.Context, s *history.Store, id string) error {
 	}
 	p, err := s.Params(c.Context, e.ID)
 	in, other := baselinesOfRuns(c.Context, s)
-	if err = errors.Join(err, other); err != nil {
+	if err = cmp.Or(err, other); err != nil {
 		return err
 	}
 	r := storedRun{e, append([]string{}, in[e.ID]...)}

@@ -51,30 +51,18 @@ type survey struct {
 
 func surveyRuns(ctx context.Context, s *history.Store, f history.Filter, of []history.Followed) (*survey, error) {
 	v := &survey{store: s, filter: f}
-	var err error
-	if v.runs, err = s.List(ctx, f); err != nil {
-		return nil, err
+	var err, other error
+	v.runs, err = s.List(ctx, f)
+	v.acks, other = s.Acks(ctx)
+	if err = cmp.Or(err, other); err != nil || len(v.runs) == 0 {
+		return v, err
 	}
-	if v.acks, err = s.Acks(ctx); err != nil {
-		return nil, err
-	}
-	if len(v.runs) == 0 {
-		return v, nil
-	}
-	var links, network []history.Followed
-	for _, m := range of {
-		if m.Link() != "" {
-			links = append(links, m)
-		} else {
-			network = append(network, m)
-		}
-	}
+	network := slices.DeleteFunc(slices.Clone(of), func(m history.Followed) bool { return m.Link() != "" })
+	links := slices.DeleteFunc(slices.Clone(of), func(m history.Followed) bool { return m.Link() == "" })
 	v.linkRuns = linkWindow(len(v.runs), len(links))
-	if v.network, err = v.timelines(ctx, network, len(v.runs)); err != nil {
-		return nil, err
-	}
-	v.links, err = v.timelines(ctx, links, v.linkRuns)
-	return v, err
+	v.network, err = v.timelines(ctx, network, len(v.runs))
+	v.links, other = v.timelines(ctx, links, v.linkRuns)
+	return v, cmp.Or(err, other)
 }
 
 // linkWindow returns in how many of n runs so many links are searched.

@@ -284,17 +284,17 @@ func gate(c *cli.Context) error {
 	return answerVerdict(c, "gate", v, paths, partial)
 }
 
+// announce says what a gate is going to measure, how long that takes, and what it finds.
 func announce(c *cli.Context, s compare.Stage, budget float64, before []store.Measured, relative float64) {
 	var took []float64
 	for _, m := range before {
 		took = append(took, m.Took.Seconds())
 	}
-	longest := max(slices.Max(took), 1.05*budget)
 	after := func(seconds float64) time.Duration {
 		return time.Duration(math.Ceil(float64(s.Runs)*seconds)) * time.Second
 	}
 	command.Note(c, fmt.Sprintf("measures %s like those of the baseline, about %s; what looks worse is measured again: %s at most in all",
-		units.Plural(s.Runs, "run"), after(stats.Median(took)), 2*after(longest)))
+		units.Plural(s.Runs, "run"), after(stats.Median(took)), 2*after(max(slices.Max(took), 1.05*budget))))
 	command.Note(c, fmt.Sprintf("decides by %s, and links; passes changes below %s", strings.Join(s.Decide, ", "), reports.Percent(relative)))
 	if len(s.Blind) > 0 {
 		command.Note(c, fmt.Sprintf("may miss a change of %s in what differs too much from run to run: %s", reports.Percent(2*relative),
