@@ -78,15 +78,8 @@ func (x bulk) run() *counted {
 // trial sends some whole segments, and gives every rank the time per byte of the slowest pair [ns/B].
 func (x bulk) trial(segment int64) float64 {
 	b := make([]byte, bench.WholeSegments(int64(bench.ChunkSize), segment))
-	var span units.Nanos
-	if x.Sends() {
-		for range bench.TrialChunks {
-			x.Send(x.Peer(), b)
-		}
-	} else {
-		span = x.RecvSpan(bench.TrialChunks, b)
-	}
-	return float64(max(1, x.Max(int64(span)))) / float64((bench.TrialChunks-1)*len(b))
+	longest := x.Max(int64(x.span(bench.TrialChunks, b)))
+	return float64(max(1, longest)) / float64((bench.TrialChunks-1)*len(b))
 }
 
 // once runs one try over all connections, and lets the receiver know what the sender saw.

@@ -62,7 +62,8 @@ type streamed struct {
 
 // run streams from a common start to a common end, or until the sender has sent its most chunks.
 func (x stream) run() streamed {
-	longest := x.Max(int64(x.chunkTime()))
+	// A few chunks for each receiver tell how long one takes, and open the congestion windows.
+	longest := x.Max(int64(x.span(x.trial, x.chunk)) / int64((x.trial-1)*len(x.To)))
 	trial := units.Nanos(longest) * units.Nanos(x.least)
 	plan := bench.Start{Period: min(max(trial, x.R.StreamTime()), bench.MaxStream)}
 	if x.ahead > 0 && trial > 0 {
@@ -130,17 +131,6 @@ func (x stream) awaitArrival() {
 	for _, peer := range x.To {
 		x.Recv(peer, b[:])
 	}
-}
-
-// chunkTime times a few chunks for each receiver, which also opens the congestion windows. A sender returns zero.
-func (x stream) chunkTime() units.Nanos {
-	if x.Sends() {
-		for i := range x.trial * len(x.To) {
-			x.Send(x.To[i%len(x.To)], x.chunk)
-		}
-		return 0
-	}
-	return x.RecvSpan(x.trial, x.chunk) / units.Nanos((x.trial-1)*len(x.To))
 }
 
 // send sends chunks until the end of the stream, and marks the last of each receiver. It ends there, or when a receiver

@@ -43,7 +43,7 @@ var Load = bench.New(bench.Procedure{
 		s := x.Announce(bench.Start{Period: y.window()})
 		before := x.Counters(peer)
 		if !y.leads() {
-			FollowAll(x, y.msg)
+			followAll(x, y.msg)
 			x.SendLosses(peer, x.CountersSince(peer, before))
 			return
 		}
@@ -85,7 +85,7 @@ func (x pair) leads() bool { return x.Rank()%2 == 0 }
 func (x pair) window() units.Nanos {
 	s := x.Announce(bench.Start{})
 	if !x.leads() {
-		FollowAll(x.Team, x.msg)
+		followAll(x.Team, x.msg)
 		return x.MaxAtRoot(0)
 	}
 	x.WaitUntil(s.At)

@@ -33,9 +33,9 @@ type Bounds struct {
 }
 
 const (
-	// MaxReps and MinReps are the repetitions of a ping-pong within an experiment on something else.
-	MaxReps = 200
-	MinReps = 5
+	// pingReps and minReps are the repetitions of a ping-pong within an experiment on something else.
+	pingReps = 200
+	minReps  = 5
 
 	// A batch is as many repetitions as fit into budget, batchBytes each way and batchSends of one rank, all three at
 	// effort 1, unless the least repetitions need more.
@@ -46,8 +46,8 @@ const (
 	patience = 4
 
 	leastWarm = 2 // untimed repetitions before a batch, at least,
-	// MaxWarm is the same at most, within batchBytes, while the congestion window still grows.
-	MaxWarm = 10
+	// maxWarm is the same at most, within batchBytes, while the congestion window still grows.
+	maxWarm = 10
 
 	// settleTime is how long a host needs after a pause until its messages take what they take from then on: caches
 	// fill, clocks rise, and the Go runtime's monitor, which looks every 70 µs or so while a program begins to work,
@@ -58,19 +58,19 @@ const (
 
 // Pings are the bounds of a ping-pong of messages of so many bytes, each in so many sends.
 func Pings(bytes, sends int64, least int) Bounds {
-	return Bounds{Bytes: units.Bytes(bytes), Sends: int(sends), Most: MaxReps, Least: least}
+	return Bounds{Bytes: units.Bytes(bytes), Sends: int(sends), Most: pingReps, Least: least}
 }
 
 // reps bounds the repetitions of a batch.
 func (b Bounds) reps(e bench.Effort) int {
-	byBytes := int(min(e.Bytes(batchBytes, 0)/max(b.Bytes, 1), MaxReps<<10))
+	byBytes := int(min(e.Bytes(batchBytes, 0)/max(b.Bytes, 1), pingReps<<10))
 	bySends := e.Reps(batchSends, 0) / max(b.Sends, 1)
 	return max(b.Least, min(e.Reps(b.Most, b.Least), byBytes, bySends))
 }
 
 // warm bounds the repetitions before a batch.
 func (b Bounds) warm() int {
-	byBytes := int(min(batchBytes/max(b.Bytes, 1), MaxWarm))
+	byBytes := int(min(batchBytes/max(b.Bytes, 1), maxWarm))
 	return max(leastWarm, min(byBytes, batchSends/max(b.Sends, 1)))
 }
 
@@ -82,12 +82,12 @@ func (b Bounds) settle() int {
 	return int(min(batchBytes/max(b.Bytes, 1), settleTrips))
 }
 
-// Room bounds the exchanges of a batch, the warm-up included.
-func (b Bounds) Room(e bench.Effort) int { return b.warm() + b.settle() + b.reps(e) }
+// room bounds the exchanges of a batch, the warm-up included.
+func (b Bounds) room(e bench.Effort) int { return b.warm() + b.settle() + b.reps(e) }
 
 // Cost bounds a batch. The sends of one exchange follow each other without waiting.
 func (b Bounds) Cost(l bench.Limits) bench.Cost {
-	trips := b.Room(l.Effort)
+	trips := b.room(l.Effort)
 	return bench.Cost{
 		Bytes:    2*b.Bytes*units.Bytes(trips) + maxOrders*(orderBytes+1) + bench.LossBytes,
 		Messages: (1+b.Sends)*trips + 2*maxOrders + 1,
@@ -211,7 +211,7 @@ func (l loop) repeat(ns []int64, limit int64) (filled []int64, final bool) {
 // Between batches rank 0 sends orders of one byte, and rank 1 acknowledges each.
 const (
 	orderBytes = 1
-	maxOrders  = MaxWarm + 2
+	maxOrders  = maxWarm + 2
 )
 
 // order tells rank 1 to follow, or that nothing more comes, and returns when rank 1 is ready: nothing is under way
@@ -242,13 +242,13 @@ func followOrders(x bench.Team, e Exchange) {
 			x.SendLosses(0, lost)
 			return
 		}
-		FollowAll(x, e)
+		followAll(x, e)
 		lost = x.CountersSince(0, before)
 	}
 }
 
-// FollowAll is rank 1's timed section: it follows until the last exchange.
-func FollowAll(x bench.Team, e Exchange) {
+// followAll is rank 1's timed section: it follows until the last exchange.
+func followAll(x bench.Team, e Exchange) {
 	for !e.Follow(x) {
 	}
 }

@@ -19,7 +19,7 @@ func TestTimedSectionsDoNotAllocate(t *testing.T) {
 		return bench.Caught(func() {
 			if rank == 1 {
 				for range runs + 2 {
-					FollowAll(y.Team, y.e)
+					followAll(y.Team, y.e)
 				}
 				return
 			}

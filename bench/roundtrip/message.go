@@ -12,23 +12,13 @@ type Message struct {
 	data  []byte // the first byte tells the follower whether another message comes
 	first int    // bytes of the first piece
 	piece int    // of each other piece, where there are any
-	polls bool   // both ranks
+	polls bool   // both ranks look for the message again and again, and never sleep
+	// pause comes before each exchange. The follower waits for the message meanwhile; the time is not recorded.
 	pause units.Nanos
 }
 
 // Whole passes b, of at least one byte, to a rank and back by one send each way.
 func Whole(peer int, b []byte) *Message { return InPieces(peer, b, len(b)) }
-
-// Polled is Whole with ranks that look for the message again and again, and never sleep.
-func Polled(peer int, b []byte) *Message {
-	return &Message{peer: peer, data: b, first: len(b), polls: true}
-}
-
-// AfterPause is Whole with a pause before each exchange, in which the follower waits for the message. The time of the
-// pause is not recorded.
-func AfterPause(peer int, b []byte, pause units.Nanos) *Message {
-	return &Message{peer: peer, data: b, first: len(b), pause: pause}
-}
 
 // InPieces passes b in pieces of at most piece bytes, each sent and received by itself.
 func InPieces(peer int, b []byte, piece int) *Message {

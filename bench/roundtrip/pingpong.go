@@ -50,7 +50,7 @@ const (
 
 // hot are the bounds of a ping-pong between hosts that have settled.
 func hot(bytes int64) Bounds {
-	b := Pings(bytes, 1, MinReps)
+	b := Pings(bytes, 1, minReps)
 	b.Most, b.Settle = hotReps, true
 	return b
 }

@@ -94,7 +94,7 @@ func (g *growing) Counters(peer int) (dataset.TCP, error) {
 	return c, err
 }
 
-// The warm-up goes on while the window grows and the message does not fit, and no longer than MaxWarm.
+// The warm-up goes on while the window grows and the message does not fit, and no longer than maxWarm.
 func TestPingPongWarmsUp(t *testing.T) {
 	for _, tc := range []struct {
 		name  string
@@ -105,7 +105,7 @@ func TestPingPongWarmsUp(t *testing.T) {
 		{"fits at once", 100, 10, 2},
 		{"fits after 5", 5 * 1448, 10, 5},
 		{"stops growing at 4", 1 << 20, 4, 5},
-		{"never fits", 1 << 20, 1000, MaxWarm},
+		{"never fits", 1 << 20, 1000, maxWarm},
 	} {
 		var root *growing
 		benchtest.MustRun(t, Pingpong, benchtest.Net(benchtest.Spec(2)),
@@ -135,7 +135,7 @@ func TestPingPongBudget(t *testing.T) {
 		{1, 1, min(hotReps, fits(1, 50_000_000))},
 		{1, 0.1, min(hotReps/10, fits(1, 5_000_000))},
 		{20_000, 1, fits(20_000, 50_000_000)},
-		{1_000_000, 0.1, MinReps},
+		{1_000_000, 0.1, minReps},
 	} {
 		n := sim.New(s, sim.Options{})
 		line := benchtest.MustRun(t, Pingpong, n, bench.Slot{Teams: [][]int{{0, 1}},

@@ -111,7 +111,7 @@ func trainSizes(l bench.Limits) []units.Bytes {
 func waits(p bench.Point) bool { return p[names.FactorSpaced] == 1 || p[names.FactorDelayed] == 1 }
 
 func trainBounds(p bench.Point) Bounds {
-	b := Pings(p[names.FactorBytes]*p[names.FactorMessages], p[names.FactorMessages], MinReps)
+	b := Pings(p[names.FactorBytes]*p[names.FactorMessages], p[names.FactorMessages], minReps)
 	if waits(p) {
 		b.Most, b.Least = waitingReps, waitingLeast
 	}
@@ -166,7 +166,7 @@ func delay(x bench.Team, one train) units.Nanos {
 // spaced measures PRTT(n,d,s) with rank 0 waiting.
 func spaced(x bench.Team, t train) {
 	b := trainBounds(x.P)
-	e := &spacedTrain{train: t, delay: delay(x, t), sends: newCalls(t.n, b.Room(x.R.Effort), x.R)}
+	e := &spacedTrain{train: t, delay: delay(x, t), sends: newCalls(t.n, b.room(x.R.Effort), x.R)}
 	if r := Run(x, e, b); x.Root() {
 		addWaiting(x, names.PhaseSpaced, names.PhaseSend, r, e.sends.last(len(r.NS)), e.delay, x.TimerCost())
 	}
@@ -175,7 +175,7 @@ func spaced(x bench.Team, t train) {
 // delayed measures PRTT(n,0,s) with rank 1 waiting.
 func delayed(x bench.Team, t train) {
 	e, b := &delayedTrain{train: t, delay: delay(x, t)}, trainBounds(x.P)
-	room := b.Room(x.R.Effort)
+	room := b.room(x.R.Effort)
 	x.R.Charge(2 * 8 * int64(t.n) * int64(room)) // the numbers that rank 1 sends, at both ranks twice
 	if !x.Root() {
 		e.receives, e.waits = newCalls(t.n-2, room, x.R), newCalls(1, room, x.R)
@@ -304,7 +304,7 @@ func (t *delayedTrain) await(x bench.Team, since units.Nanos, left int) units.Na
 }
 
 // maxNumbers bounds how many numbers sendTimes sends.
-func maxNumbers(b Bounds, e bench.Effort, n int) int { return 3 + b.Room(e)*(1+n-2) }
+func maxNumbers(b Bounds, e bench.Effort, n int) int { return 3 + b.room(e)*(1+n-2) }
 
 // sendTimes tells rank 0 what was waited and received in every exchange, and the cost of a reading of the clock.
 func (t *delayedTrain) sendTimes(x bench.Team) {
@@ -317,7 +317,7 @@ func (t *delayedTrain) sendTimes(x bench.Team) {
 func (t *delayedTrain) recvTimes(x bench.Team, ns []int64) (clock float64) {
 	head := x.RecvNumbers(t.peer, 3)
 	waits, receives := head[0], head[1]
-	if waits < int64(len(ns)) || waits > int64(len(ns)+MaxWarm) || receives != waits*int64(t.n-2) {
+	if waits < int64(len(ns)) || waits > int64(len(ns)+maxWarm) || receives != waits*int64(t.n-2) {
 		bench.Fail("delayed: rank 1 sent another number of times than it was asked for")
 	}
 	w := x.RecvNumbers(t.peer, int(waits+receives))

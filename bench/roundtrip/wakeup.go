@@ -29,7 +29,7 @@ var Wakeup = bench.New(bench.Procedure{
 		for _, b := range []Bounds{hot(wakeupBytes), hot(wakeupBytes), idle(), idle()} {
 			c = c.Add(b.Cost(l))
 		}
-		c.Time += 2 * units.Nanos(l.Effort.Reps(idleReps, MinReps)) * pause
+		c.Time += 2 * units.Nanos(l.Effort.Reps(idleReps, minReps)) * pause
 		return c
 	},
 	Run: wakeup,
@@ -47,7 +47,7 @@ const (
 )
 
 func idle() Bounds {
-	b := Pings(wakeupBytes, 1, MinReps)
+	b := Pings(wakeupBytes, 1, minReps)
 	b.Most = idleReps
 	return b
 }
@@ -59,19 +59,20 @@ func wakeup(x bench.Team) {
 		release()
 	}
 	polls, stays := agree(x, x.Place(), mayStay)
-	peer, msg := 1-x.Rank(), x.R.Payload(wakeupBytes)
-	record := func(phase string, m *Message, b Bounds) {
-		Record(x, m, b, phase, map[string]float64{names.AuxClock: x.TimerCost()})
+	msg := x.R.Payload(wakeupBytes)
+	record := func(phase string, m Message, b Bounds) {
+		m.peer, m.data, m.first = 1-x.Rank(), msg, wakeupBytes
+		Record(x, &m, b, phase, map[string]float64{names.AuxClock: x.TimerCost()})
 	}
-	record(names.PhaseBlocking, Whole(peer, msg), hot(wakeupBytes))
+	record(names.PhaseBlocking, Message{}, hot(wakeupBytes))
 	if polls {
-		record(names.PhasePolling, Polled(peer, msg), hot(wakeupBytes))
+		record(names.PhasePolling, Message{polls: true}, hot(wakeupBytes))
 	}
-	record(names.PhaseIdle, AfterPause(peer, msg, pause), idle())
+	record(names.PhaseIdle, Message{pause: pause}, idle())
 	if stays {
 		release = bench.Must(x.Machine().StayAwake())
 		defer release()
-		record(names.PhaseIdleAwake, AfterPause(peer, msg, pause), idle())
+		record(names.PhaseIdleAwake, Message{pause: pause}, idle())
 	}
 }
 
