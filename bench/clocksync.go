@@ -138,14 +138,17 @@ type line struct {
 	at           units.Nanos
 	offset, rate float64
 	refused      bool // the offset moved by more than maxDrift and both readings' bounds allow
+	// Of the two readings, which are 0 where there is one clock: half the larger of the smallest round trips to rank 0,
+	// within which the offset is certain, and the larger spread [ns].
+	bound, spread float64
 }
 
 func newTimeline(before []clockOffset, one []bool) *Timeline {
 	tl := &Timeline{before: before, one: one}
 	for k, b := range before {
-		tl.slopes = append(tl.slopes, line{at: b.At, offset: float64(b.Offset)})
-		if tl.isOne(k) {
-			tl.slopes[k] = line{at: b.At}
+		tl.slopes = append(tl.slopes, line{at: b.At})
+		if !tl.isOne(k) {
+			tl.slopes[k].offset = float64(b.Offset)
 		}
 	}
 	return tl
@@ -160,19 +163,20 @@ func (tl *Timeline) isOne(k int) bool { return k == 0 || k < len(tl.one) && tl.o
 func (tl *Timeline) finish(after []clockOffset) {
 	tl.after = after
 	for k, a := range after {
-		b := tl.before[k]
-		elapsed := float64(a.At - b.At)
-		if tl.isOne(k) || elapsed <= 0 {
+		if tl.isOne(k) {
 			continue
 		}
-		moved := float64(a.Offset - b.Offset)
+		b, s := tl.before[k], &tl.slopes[k]
+		s.bound, s.spread = float64(max(b.RTT, a.RTT))/2, float64(max(b.Spread, a.Spread))
+		elapsed, moved := float64(a.At-b.At), float64(a.Offset-b.Offset)
 		switch certain := float64(a.RTT+b.RTT) / 2; {
+		case elapsed <= 0:
 		case math.Abs(moved) <= maxDrift*elapsed:
-			tl.slopes[k].rate = moved / elapsed
+			s.rate = moved / elapsed
 		case math.Abs(moved) > maxDrift*elapsed+certain:
-			tl.slopes[k].rate, tl.slopes[k].refused = moved/elapsed, true
+			s.rate, s.refused = moved/elapsed, true
 		case a.RTT < b.RTT:
-			tl.slopes[k] = line{at: a.At, offset: float64(a.Offset)}
+			s.at, s.offset = a.At, float64(a.Offset)
 		}
 	}
 }
@@ -181,24 +185,6 @@ func (tl *Timeline) finish(after []clockOffset) {
 func (tl *Timeline) offset(k int, t units.Nanos) float64 {
 	s := tl.slopes[k]
 	return s.offset + s.rate*float64(t-s.at)
-}
-
-// bound is half the larger of rank k's smallest round trips to rank 0, within which its offset is certain [ns].
-func (tl *Timeline) bound(k int) float64 {
-	if tl.isOne(k) {
-		return 0
-	}
-	return float64(tl.rtt(k)) / 2
-}
-
-func (tl *Timeline) rtt(k int) units.Nanos { return max(tl.before[k].RTT, tl.after[k].RTT) }
-
-// spread is the larger spread of rank k's readings [ns].
-func (tl *Timeline) spread(k int) float64 {
-	if tl.isOne(k) {
-		return 0
-	}
-	return float64(max(tl.before[k].Spread, tl.after[k].Spread))
 }
 
 // ToLocal turns an instant of rank 0's clock into rank k's.
@@ -226,8 +212,8 @@ func (tl *Timeline) MaxRTT() units.Nanos {
 // is one clock.
 func (tl *Timeline) record(r *Recorder) {
 	for k := 1; k < len(tl.before); k++ {
-		b, a := tl.before[k], tl.after[k]
-		aux := map[string]float64{names.AuxBound: tl.bound(k), names.AuxSpread: tl.spread(k), names.AuxRoundTrip: float64(tl.rtt(k))}
+		b, a, s := tl.before[k], tl.after[k], tl.slopes[k]
+		aux := map[string]float64{names.AuxBound: s.bound, names.AuxSpread: s.spread, names.AuxRoundTrip: float64(max(b.RTT, a.RTT))}
 		ns := []int64{int64(b.Offset), int64(a.Offset)}
 		switch {
 		case tl.isOne(k):
@@ -237,7 +223,7 @@ func (tl *Timeline) record(r *Recorder) {
 			aux[names.AuxDrift] = float64(a.Offset-b.Offset) / float64(a.At-b.At) * 1e6
 		}
 		batch := Batch{Exp: names.Clock, Phase: names.PhaseOffset, Point: Point{}, Ranks: []int{0, k}, NS: ns, Aux: aux}
-		if tl.slopes[k].refused {
+		if s.refused {
 			batch.Flags = []string{dataset.FlagDrift}
 		}
 		r.Add(batch)

@@ -122,10 +122,11 @@ func (r *Recorder) correct() {
 			t := r.Clocks.ToCommon(o.to, units.Nanos(o.at[i]))
 			s.NS[i] -= int64(math.Round(r.Clocks.offset(o.to, t) - r.Clocks.offset(o.from, t)))
 		}
-		s.Aux[names.AuxOffsetSpread] = math.Hypot(r.Clocks.spread(o.from), r.Clocks.spread(o.to))
+		from, to := r.Clocks.slopes[o.from], r.Clocks.slopes[o.to]
+		s.Aux[names.AuxOffsetSpread] = math.Hypot(from.spread, to.spread)
 		// Whatever of the bound is possible is equally likely: a uniform distribution (JCGM 100, 4.3.7).
-		s.Aux[names.AuxOffsetBound] = math.Hypot(r.Clocks.bound(o.from), r.Clocks.bound(o.to)) / math.Sqrt(3)
-		if r.Clocks.slopes[o.from].refused || r.Clocks.slopes[o.to].refused {
+		s.Aux[names.AuxOffsetBound] = math.Hypot(from.bound, to.bound) / math.Sqrt(3)
+		if from.refused || to.refused {
 			s.Flags = append(s.Flags, dataset.FlagDrift)
 		}
 	}
