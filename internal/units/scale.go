@@ -43,13 +43,17 @@ func Prefixed(unit string) bool {
 // axis), give it the largest of their magnitudes, and divide each by the factor. The factor is 1 for a magnitude of 0
 // and for units without prefixes, of which "1" has no name.
 func Scale(unit string, magnitude float64) (factor float64, name string) {
+	return scale(unit, magnitude, 1e-9)
+}
+
+func scale(unit string, magnitude, slack float64) (factor float64, name string) {
 	switch {
 	case unit == "1":
 		return 1, ""
 	case !Prefixed(unit) || magnitude == 0:
 		return 1, unit
 	}
-	m := largest(decimal, magnitude, 1e-9)
+	m := largest(decimal, magnitude, slack)
 	return m.Factor, m.Name + unit
 }
 
@@ -79,13 +83,9 @@ func Format(v float64, unit string) string {
 		return "∞"
 	case math.IsInf(v, -1):
 		return "-∞"
-	case unit == "" || unit == "1":
-		return strconv.FormatFloat(v, 'g', 4, 64)
 	case v == 0:
-		return "0 " + unit
-	case !Prefixed(unit):
-		return strconv.FormatFloat(v, 'g', 4, 64) + " " + unit
+		v = 0 // without a sign
 	}
-	m := largest(decimal, math.Abs(v), 5e-5) // 999.95 and more is printed as 1000
-	return strconv.FormatFloat(v/m.Factor, 'g', 4, 64) + " " + m.Name + unit
+	factor, name := scale(unit, math.Abs(v), 5e-5) // 999.95 and more is printed as 1000
+	return strings.TrimSuffix(strconv.FormatFloat(v/factor, 'g', 4, 64)+" "+name, " ")
 }
