@@ -2,6 +2,7 @@ package predict
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -90,11 +91,11 @@ type Comparison struct {
 // each, as one standard deviation, or its own on messages between two hosts where that is more. It returns an error
 // where the model does not predict both.
 func (p *Predictor) Compare(name string, first, second Query, doubt float64) (Comparison, error) {
-	m, err := p.model(name)
-	if err != nil {
-		return Comparison{}, err
+	i := slices.IndexFunc(p.models, func(m *model) bool { return m.name == name })
+	if i < 0 {
+		return Comparison{}, fmt.Errorf("no model %q", name)
 	}
-	x := m.compare(first, second, doubt)
+	x := p.models[i].compare(first, second, doubt)
 	for _, v := range []Prediction{x.First, x.Second} {
 		if v.Why != "" {
 			return Comparison{}, fmt.Errorf("%s of %d B on %d hosts by model %s: %s", v.Operation+"-"+v.Algorithm, v.Bytes, v.Hosts, name, v.Why)
@@ -103,36 +104,22 @@ func (p *Predictor) Compare(name string, first, second Query, doubt float64) (Co
 	return x, nil
 }
 
-// model finds a model by its name.
-func (p *Predictor) model(name string) (*model, error) {
-	i := slices.IndexFunc(p.models, func(m *model) bool { return m.name == name })
-	if i < 0 {
-		return nil, fmt.Errorf("no model %q", name)
-	}
-	return p.models[i], nil
-}
-
 // Times returns the times [s] of queries by the first model of p that predicts all of them, and its name; an error
 // where none does.
 func (p *Predictor) Times(all []Query) (name string, seconds []float64, err error) {
-	err = fmt.Errorf("nothing is asked for")
+	err = errors.New("nothing is asked for")
+models:
 	for _, m := range p.models {
-		if seconds, err = m.timesOf(all); err == nil {
-			return m.name, seconds, nil
+		seconds = make([]float64, len(all))
+		for i, q := range all {
+			if seconds[i], err = m.time(q.traffic()); err != nil {
+				err = fmt.Errorf("%s of %d B on %d hosts: %w", q.Pattern.Name(), q.Bytes, q.Hosts, err)
+				continue models
+			}
 		}
+		return m.name, seconds, nil
 	}
 	return "", nil, err
-}
-
-func (m *model) timesOf(all []Query) ([]float64, error) {
-	out := make([]float64, len(all))
-	for i, q := range all {
-		var err error
-		if out[i], err = m.time(q.traffic()); err != nil {
-			return nil, fmt.Errorf("%s of %d B on %d hosts: %w", q.Pattern.Name(), q.Bytes, q.Hosts, err)
-		}
-	}
-	return out, nil
 }
 
 func (m *model) compare(first, second Query, doubt float64) (x Comparison) {

@@ -11,19 +11,16 @@ import (
 	"calib/internal/params"
 )
 
-// draws are parameters drawn anew. All models see the same: the k-th is made once, when it is first asked for.
-type draws struct {
-	of   *params.Params
-	seed uint64
-	made []*params.Params
-}
-
-// at returns the k-th draw.
-func (d *draws) at(k int) *params.Params {
-	for i := len(d.made); i <= k; i++ {
-		d.made = append(d.made, drawn(d.of, rand.New(rand.NewPCG(d.seed, uint64(i)))))
+// draws returns parameters drawn anew by their number. All models see the same: the k-th is made once, when it is first
+// asked for.
+func draws(p *params.Params, seed uint64) func(k int) *params.Params {
+	var made []*params.Params
+	return func(k int) *params.Params {
+		for i := len(made); i <= k; i++ {
+			made = append(made, drawn(p, rand.New(rand.NewPCG(seed, uint64(i)))))
+		}
+		return made[k]
 	}
-	return d.made[k]
 }
 
 // drawn returns p with every parameter and coefficient that has an interval drawn anew: normal about its value, with

@@ -113,7 +113,7 @@ func New(p *params.Params, names []string, s Settings) (*Predictor, error) {
 	if len(names) == 0 {
 		names = inOrder(p)
 	}
-	q, drawn := &Predictor{}, &draws{of: p, seed: s.Seed}
+	q, drawn := &Predictor{}, draws(p, s.Seed)
 	var missing []error
 	for _, name := range names {
 		if builders[name] == nil {
@@ -160,7 +160,7 @@ func (p *Predictor) Notes() []string {
 	return out
 }
 
-func newModel(name string, p *params.Params, s Settings, drawn *draws) *model {
+func newModel(name string, p *params.Params, s Settings, drawn func(int) *params.Params) *model {
 	m := &model{name: name}
 	if m.mid, m.err = builders[name](p, s); m.err != nil {
 		return m
@@ -171,7 +171,7 @@ func newModel(name string, p *params.Params, s Settings, drawn *draws) *model {
 		n = drawsOfSim
 	}
 	for k := range n {
-		if d, err := builders[name](drawn.at(k), s); err == nil {
+		if d, err := builders[name](drawn(k), s); err == nil {
 			m.drawn = append(m.drawn, d)
 		}
 	}

@@ -81,9 +81,6 @@ func (w *simulated) cold() error {
 	return nil
 }
 
-// Name is "sim".
-func (w *simulated) Name() string { return Sim }
-
 // Time runs a pattern, and returns the time [s] from the common start to the end of the last rank.
 func (w *simulated) Time(t *cost.Traffic) (float64, error) {
 	p, hosts, m := t.Pattern, t.Hosts, t.Bytes

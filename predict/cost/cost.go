@@ -21,8 +21,6 @@ import (
 
 // Model predicts the times of patterns.
 type Model interface {
-	// Name is hockney, loggp, logpc, hyperbolic or cluster.
-	Name() string
 	// Time returns the time [s] of a pattern in a team, from the start of all ranks together to the last delivery. It
 	// is positive and finite. It returns ErrNotPredicted, with the reason, where the model says nothing of the pattern;
 	// ErrParameters where the parameters make a time that none can be; ErrSchedule where the pattern never ends; and
@@ -44,8 +42,6 @@ type onPaper struct {
 	name string
 	eval func(*Traffic, *list) (float64, error)
 }
-
-func (m onPaper) Name() string { return m.name }
 
 func (m onPaper) Time(t *Traffic) (float64, error) {
 	l, err := t.list()

@@ -2,6 +2,7 @@ package cost
 
 import (
 	"errors"
+	"fmt"
 	"testing"
 
 	"calib/bench/pattern"
@@ -102,7 +103,7 @@ func TestSchedules(t *testing.T) {
 	} {
 		for _, m := range []Model{hockney(1, 1), ofLogGP(1, 1, 1, 1, 1), h} {
 			if v, err := m.Time(TrafficOf(one(tc.s), len(tc.s), 1)); !errors.Is(err, tc.want) || (err == nil) == (v == 0) {
-				t.Errorf("%s, %s: %g, %v, want %v", tc.name, m.Name(), v, err, tc.want)
+				t.Errorf("%s, %s: %g, %v, want %v", tc.name, fmt.Sprintf("%T", m), v, err, tc.want)
 			}
 		}
 	}

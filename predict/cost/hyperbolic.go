@@ -62,9 +62,6 @@ type hyperbolic struct {
 	delay         float64 // a_L [s]; zero where a holds it
 }
 
-// Name implements Model.
-func (h *hyperbolic) Name() string { return "hyperbolic" }
-
 // Time implements Model.
 func (h *hyperbolic) Time(t *Traffic) (float64, error) {
 	l, err := t.list()
@@ -72,7 +69,7 @@ func (h *hyperbolic) Time(t *Traffic) (float64, error) {
 		return 0, err
 	}
 	v, err := h.time(l)
-	return checked(h.Name(), t.Pattern, v, err)
+	return checked("hyperbolic", t.Pattern, v, err)
 }
 
 // time is eq. 3 between the limits.
@@ -116,11 +113,11 @@ func (h *hyperbolic) Bounds(p pattern.Pattern, hosts, bytes int) (none, full flo
 		return 0, 0, err
 	}
 	none, err = h.apart(l, func(float64) int { return 1 })
-	if none, err = checked(h.Name(), p, none, err); err != nil {
+	if none, err = checked("hyperbolic", p, none, err); err != nil {
 		return 0, 0, err
 	}
 	full, err = h.apart(l, alike(l))
-	if full, err = checked(h.Name(), p, full, err); err != nil {
+	if full, err = checked("hyperbolic", p, full, err); err != nil {
 		return 0, 0, err
 	}
 	return none, full, nil

@@ -3,6 +3,7 @@ package cost
 import (
 	"compress/gzip"
 	"errors"
+	"fmt"
 	"math"
 	"os"
 	"strings"
@@ -146,7 +147,7 @@ func TestStored(t *testing.T) {
 			t.Fatal(err)
 		}
 		if v := timeOf(t, m, find(t, "bcast", "serial"), 4, 1000); !(v > 1e-4 && v < 1e-2) {
-			t.Errorf("%s: serial broadcast of 1,000 B to 4 hosts takes %g s", m.Name(), v)
+			t.Errorf("%s: serial broadcast of 1,000 B to 4 hosts takes %g s", fmt.Sprintf("%T", m), v)
 		}
 	}
 	if _, err := Hyperbolic(stored(t, "two-hosts")); !errors.Is(err, ErrParameters) || !strings.Contains(err.Error(), "a is withheld (unidentifiable: one number of pairs") {
