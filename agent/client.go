@@ -54,12 +54,11 @@ type Client struct {
 	lease  atomic.Pointer[held] // of the run that was prepared; an empty one where there is none
 	silent atomic.Bool
 
-	alive  sync.Once
-	stop   context.CancelFunc // ends the keepalives
-	ctx    context.Context
-	ended  sync.WaitGroup
-	close  sync.Once
-	result error // of Close
+	alive sync.Once
+	stop  context.CancelFunc // ends the keepalives
+	ctx   context.Context
+	ended sync.WaitGroup
+	close func() error // once
 }
 
 // held is what shows that a run holds the agent.
@@ -76,6 +75,7 @@ func NewClient(host string, rw io.ReadWriteCloser, o ClientOptions) *Client {
 	}
 	c := &Client{host: host, opts: o, conn: newStream(newCheckedStream(rw))}
 	c.lease.Store(&held{})
+	c.close = sync.OnceValue(c.shut)
 	c.ctx, c.stop = context.WithCancel(context.Background())
 	var first sync.Once
 	p := new(http.Protocols)
@@ -90,7 +90,7 @@ func NewClient(host string, rw io.ReadWriteCloser, o ClientOptions) *Client {
 			// connection of the call before it where later ones find it: it asks for another, and is given that one
 			// while this waits.
 			select {
-			case <-c.conn.gone:
+			case <-c.conn.ctx.Done():
 				return nil, net.ErrClosed
 			case <-ctx.Done():
 				return nil, ctx.Err()
@@ -140,20 +140,19 @@ func (c *Client) Prepare(ctx context.Context, s plane.Session) error {
 }
 
 // Close releases the agent and closes its stream. It is safe to call twice, and during another call, which then fails.
-func (c *Client) Close() error {
-	c.close.Do(func() {
-		c.stop()
-		c.ended.Wait()
-		if l := c.lease.Load(); l.run != "" && !c.silent.Load() && c.conn.cause() == nil {
-			ctx, cancel := context.WithTimeout(context.Background(), releaseLimit)
-			// If the call fails, the end of the stream releases the agent.
-			_, _ = c.rpc.Release(ctx, &controlv1.ReleaseRequest{Run: l.run, Secret: l.secret})
-			cancel()
-		}
-		c.result = c.conn.Close()
-		c.http.CloseIdleConnections()
-	})
-	return c.result
+func (c *Client) Close() error { return c.close() }
+
+func (c *Client) shut() error {
+	c.stop()
+	c.ended.Wait()
+	if l := c.lease.Load(); l.run != "" && !c.silent.Load() && context.Cause(c.conn.ctx) == nil {
+		ctx, cancel := context.WithTimeout(context.Background(), releaseLimit)
+		// If the call fails, the end of the stream releases the agent.
+		_, _ = c.rpc.Release(ctx, &controlv1.ReleaseRequest{Run: l.run, Secret: l.secret})
+		cancel()
+	}
+	defer c.http.CloseIdleConnections()
+	return c.conn.Close()
 }
 
 // keep tells the agent that its coordinator lives, until Close. It ignores errors: the next call meets the same trouble
@@ -193,7 +192,7 @@ func (c *Client) explain(ctx context.Context, limit time.Duration, err error) er
 	} else if cause != nil {
 		return fmt.Errorf("agent %s: %w", c.host, cause)
 	}
-	if gone := c.conn.cause(); gone != nil && !connect.IsWireError(err) {
+	if gone := context.Cause(c.conn.ctx); gone != nil && !connect.IsWireError(err) {
 		var remote *net.OpError
 		if errors.As(gone, &remote) && remote.Op == "remote error" { // a TLS alert
 			return fmt.Errorf("agent %s: %w: it refuses this certificate (%w): it is revoked, expired or of another authority; the "+

@@ -53,7 +53,7 @@ func (s *Server) ServeStream(ctx context.Context, in io.ReadCloser, out io.Write
 	})
 	go func() {
 		select {
-		case <-conn.gone:
+		case <-conn.ctx.Done():
 		case <-ctx.Done():
 		}
 		s.dropAny(errClosing)
@@ -107,7 +107,7 @@ func (l *singleListener) Accept() (c net.Conn, err error) {
 	if c != nil {
 		return c, nil
 	}
-	<-l.conn.gone
+	<-l.conn.ctx.Done()
 	return nil, http.ErrServerClosed
 }
 

@@ -11,7 +11,6 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -119,14 +118,15 @@ func (s *Server) guarded(next http.Handler) http.Handler {
 // every call on it is bounded by timers above.
 type stream struct {
 	io.ReadWriteCloser
-	gone chan struct{} // closed at the first failed read or write, or at Close
-	used atomic.Bool   // a byte was read
-	once sync.Once
-	err  error // of the first failed read or write; nil after Close. Read it after gone.
+	ctx  context.Context // ends at the first failed read or write, whose error is the cause, or at Close
+	end  context.CancelCauseFunc
+	used atomic.Bool // a byte was read
 }
 
 func newStream(rw io.ReadWriteCloser) *stream {
-	return &stream{ReadWriteCloser: rw, gone: make(chan struct{})}
+	c := &stream{ReadWriteCloser: rw}
+	c.ctx, c.end = context.WithCancelCause(context.Background())
+	return c
 }
 
 // Read remembers the first error: it is why the stream ended, which HTTP does not pass on.
@@ -151,7 +151,7 @@ func (c *stream) Write(b []byte) (int, error) {
 	n, err := c.ReadWriteCloser.Write(b)
 	if err != nil {
 		select { // HTTP/2 has a reader from the beginning
-		case <-c.gone:
+		case <-c.ctx.Done():
 		case <-time.After(alertTime):
 			c.end(err)
 		}
@@ -159,29 +159,9 @@ func (c *stream) Write(b []byte) (int, error) {
 	return n, err
 }
 
-func (c *stream) end(err error) {
-	c.once.Do(func() {
-		c.err = err
-		close(c.gone)
-	})
-}
-
 func (c *stream) Close() error {
-	c.end(nil)
+	c.end(net.ErrClosed)
 	return c.ReadWriteCloser.Close()
-}
-
-// cause is why the stream ended, or nil while it has not.
-func (c *stream) cause() error {
-	select {
-	case <-c.gone:
-		if c.err == nil {
-			return net.ErrClosed
-		}
-		return c.err
-	default:
-		return nil
-	}
 }
 
 type streamAddr struct{}

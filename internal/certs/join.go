@@ -3,8 +3,6 @@ package certs
 import (
 	"bufio"
 	"context"
-	"crypto/ed25519"
-	"crypto/rand"
 	"crypto/sha256"
 	"crypto/tls"
 	"crypto/x509"
@@ -12,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math/big"
 	"net"
 	"regexp"
 	"time"
@@ -42,17 +39,12 @@ var ErrStranger = errors.New("its certificate is not the one announced")
 
 // identity is a key pair for one run. Its certificate says nothing: the hash is what counts.
 func identity() (cert tls.Certificate, hash string, err error) {
-	public, private, err := ed25519.GenerateKey(rand.Reader)
-	if err != nil {
-		return cert, "", fmt.Errorf("make a key: %w", err)
-	}
 	now := time.Now()
-	form := &x509.Certificate{SerialNumber: big.NewInt(1), NotBefore: now.Add(-time.Hour), NotAfter: now.Add(time.Hour)}
-	raw, err := x509.CreateCertificate(rand.Reader, form, form, public, private)
+	own, key, err := new(Authority).sign(&x509.Certificate{NotBefore: now.Add(-early), NotAfter: now.Add(time.Hour)})
 	if err != nil {
 		return cert, "", fmt.Errorf("make a certificate: %w", err)
 	}
-	return tls.Certificate{Certificate: [][]byte{raw}, PrivateKey: private}, hashOf(raw), nil
+	return tls.Certificate{Certificate: [][]byte{own.Raw}, PrivateKey: key}, hashOf(own.Raw), nil
 }
 
 func hashOf(raw []byte) string {

@@ -36,7 +36,7 @@ type childConfig struct {
 
 type child struct {
 	in  io.WriteCloser
-	out io.ReadCloser
+	out *os.File
 }
 
 func startChild(cmd *exec.Cmd) (*child, error) {
@@ -62,9 +62,9 @@ func startChild(cmd *exec.Cmd) (*child, error) {
 
 // reply is a child's reply: what it made, or why it could not.
 type reply struct {
-	Error string          `json:"error,omitempty"`
-	Class int             `json:"class,omitempty"` // of the error, in classes
-	Value json.RawMessage `json:"value,omitempty"`
+	Error string `json:"error,omitempty"`
+	Class int    `json:"class,omitempty"` // of the error, in classes
+	State State  `json:"state,omitzero"`  // of the holder's lab
 }
 
 // classes are those of a child's errors; the first is that of any other.
@@ -79,32 +79,25 @@ type relayed struct {
 func (r relayed) Error() string { return r.text }
 func (r relayed) Unwrap() error { return r.class }
 
-// request sends the child a document and waits for its reply, which it decodes into value if that is not nil.
-func (c *child) request(ctx context.Context, document, value any) error {
+// request tells the child what to build and waits for its reply.
+func (c *child) request(ctx context.Context, cfg childConfig) (State, error) {
 	defer c.out.Close()
-	if err := json.NewEncoder(c.in).Encode(document); err != nil {
-		return fmt.Errorf("send it what to build: %w", err)
+	if err := json.NewEncoder(c.in).Encode(cfg); err != nil {
+		return State{}, fmt.Errorf("send it what to build: %w", err)
 	}
 	ctx, cancel := context.WithTimeout(ctx, buildTime)
 	defer cancel()
-	answers := make(chan error, 1)
+	defer context.AfterFunc(ctx, func() { c.out.Close() })() // which ends reading
 	var r reply
-	go func() { answers <- json.NewDecoder(c.out).Decode(&r) }()
-	select {
-	case err := <-answers:
-		if err != nil {
-			return fmt.Errorf("%w: it ended without a reply: %w", ErrWire, err)
-		}
-	case <-ctx.Done():
-		return fmt.Errorf("it is not ready: %w", context.Cause(ctx))
+	switch err := json.NewDecoder(c.out).Decode(&r); {
+	case err != nil && ctx.Err() != nil:
+		return r.State, fmt.Errorf("it is not ready: %w", context.Cause(ctx))
+	case err != nil:
+		return r.State, fmt.Errorf("%w: it ended without a reply: %w", ErrWire, err)
+	case r.Error != "":
+		return r.State, relayed{r.Error, classes[r.Class]}
 	}
-	if r.Error != "" {
-		return relayed{r.Error, classes[r.Class]}
-	}
-	if value == nil {
-		return nil
-	}
-	return json.Unmarshal(r.Value, value)
+	return r.State, nil
 }
 
 // untilStopped returns a context that ends with SIGTERM. Ctrl-C and the end of a terminal do nothing from then on.
@@ -119,8 +112,8 @@ func whenEnds(in io.Reader, stop func()) {
 	stop()
 }
 
-func respond(out io.Writer, value any, err error) error {
-	var r reply
+func respond(out io.Writer, s State, err error) error {
+	r := reply{State: s}
 	if err != nil {
 		r.Error = err.Error()
 		for i, class := range classes {
@@ -128,8 +121,6 @@ func respond(out io.Writer, value any, err error) error {
 				r.Class = i
 			}
 		}
-	} else if r.Value, err = json.Marshal(value); err != nil {
-		return err
 	}
 	return json.NewEncoder(out).Encode(r)
 }
@@ -157,7 +148,7 @@ func upRootless(ctx context.Context, spec *netspec.Spec, o Options, attached boo
 	}
 	l := &Lab{dir: o.Dir, life: c.in}
 	holder, _ := processOf(cmd.Process.Pid) // none if it is gone already
-	if err := c.request(ctx, childConfig{Spec: *spec, Options: o, Attached: attached}, &l.State); err != nil {
+	if l.State, err = c.request(ctx, childConfig{Spec: *spec, Options: o, Attached: attached}); err != nil {
 		l.release()
 		// An interrupted build may have left a holder at work, which reads its input only when it has finished.
 		return nil, errors.Join(fmt.Errorf("build the lab in a user namespace: %w", err),
@@ -180,7 +171,7 @@ func RunHolder(in io.Reader, out io.Writer) error {
 	}
 	l, err := hold(ctx, cfg)
 	if err != nil {
-		return errors.Join(err, respond(out, nil, err))
+		return errors.Join(err, respond(out, State{}, err))
 	}
 	if err := respond(out, l.State, nil); err != nil {
 		cancel()

@@ -172,7 +172,7 @@ func (l *Lab) startWire(ctx context.Context, o Options, attached bool) error {
 		return fmt.Errorf("save the lab's state: %w", err)
 	}
 	cfg := childConfig{Spec: l.Spec, Options: o, Attached: attached, Socket: l.StatsPath}
-	if err := c.request(ctx, cfg, nil); err != nil {
+	if _, err := c.request(ctx, cfg); err != nil {
 		return fmt.Errorf("start the wire: %w%s", err, logTail(l.LogPath))
 	}
 	if !attached {

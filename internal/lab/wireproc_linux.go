@@ -31,7 +31,7 @@ func RunWire(in io.Reader, out io.Writer) error {
 		return fmt.Errorf("read the wire's configuration: %w", err)
 	}
 	w, listener, err := prepare(cfg)
-	if err := errors.Join(err, respond(out, nil, err)); err != nil {
+	if err := errors.Join(err, respond(out, State{}, err)); err != nil {
 		return err
 	}
 	defer listener.Close()

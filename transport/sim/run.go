@@ -27,32 +27,21 @@ func (n *Net) RunTeams(teams [][]int, fn func(team, rank int, g *Group) error) e
 		return err
 	}
 	var wg sync.WaitGroup
-	errs := make([][]error, len(teams))
+	all := make([]error, len(slices.Concat(groups...))) // by id of the rank
 	for i, team := range groups {
-		errs[i] = make([]error, len(team))
 		for rank, g := range team {
 			wg.Go(func() {
 				defer g.Close()
 				g.w.begin(g.self)
-				errs[i][rank] = fn(i, rank, g)
+				if err := fn(i, rank, g); err != nil {
+					all[g.self.id] = fmt.Errorf("rank %d (host %d): %w", rank, g.self.host, err)
+				}
 			})
 		}
 	}
 	wg.Wait()
-	return causes(teams, errs)
-}
-
-func causes(teams [][]int, errs [][]error) error {
-	var all []error
-	for i, team := range errs {
-		for rank, err := range team {
-			if err != nil {
-				all = append(all, fmt.Errorf("rank %d (host %d): %w", rank, teams[i][rank], err))
-			}
-		}
-	}
-	why := slices.DeleteFunc(slices.Clone(all), func(err error) bool { return errors.Is(err, ErrPeer) })
-	if len(why) > 0 {
+	left := func(err error) bool { return err == nil || errors.Is(err, ErrPeer) }
+	if why := slices.DeleteFunc(slices.Clone(all), left); len(why) > 0 {
 		return errors.Join(why...)
 	}
 	return errors.Join(all...)
