@@ -11,7 +11,7 @@
 //   - Conn: one TCP connection. Messages are kept apart with MSG_EOR, silence is bounded by socket timeouts, and
 //     cancelling is shutdown(2) from another goroutine.
 //   - Mesh: an agent's listener and its connections to the other hosts of one run, each opened by a handshake that
-//     proves a ticket on both sides before a byte of payload moves (handshake.go has the protocol).
+//     proves a ticket on both sides before a byte of payload moves (handshake_linux.go has the protocol).
 //   - Group: one rank's view of a team, with the method set experiments use: messages, receiving from any rank (RecvAny),
 //     sending with a time limit (SendSome), connections with other options (Reopen), and datagrams.
 //

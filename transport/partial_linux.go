@@ -121,66 +121,68 @@ func (c *Conn) recvNow(b []byte) (n int, at units.Nanos, err error) {
 
 // RecvPolling is Recv by a thread that looks for the bytes again and again, and never sleeps.
 func (g *Group) RecvPolling(from int, b []byte) error {
-	return g.on(from, func(c *Conn) error {
-		began, size := kernel.Now(), len(b)
-		for len(b) > 0 {
-			n, _, err := c.recvNow(b)
-			if n > 0 {
-				b, began = b[n:], kernel.Now()
-			} else if err == nil && kernel.Now()-began > g.timeout {
-				err = c.failed("receive", size, ErrTimeout)
-			}
-			if err != nil {
-				return g.failed(from, err)
-			}
+	c, err := g.link(from)
+	began, size := kernel.Now(), len(b)
+	for err == nil && len(b) > 0 {
+		n, _, err := c.recvNow(b)
+		if n > 0 {
+			b, began = b[n:], kernel.Now()
+		} else if err == nil && kernel.Now()-began > g.timeout {
+			err = c.failed("receive", size, ErrTimeout)
 		}
-		return nil
-	})
+		if err != nil {
+			return g.failed(from, err)
+		}
+	}
+	return err
 }
 
 // Pending is how many bytes from a rank can be received without waiting. Where there are none and never will be any it
 // fails as Recv would, so that a loop that waits for bytes ends.
-func (g *Group) Pending(from int) (n int, err error) {
-	err = g.on(from, func(c *Conn) error {
-		n, err = unix.IoctlGetInt(c.fd, unix.TIOCINQ) // SIOCINQ
-		if err == nil && n == 0 && kernel.Ended(c.fd) {
-			err = ErrPeerClosed
-		}
-		if err != nil {
-			return g.failed(from, c.failed("receive", 1, err))
-		}
-		return nil
-	})
-	return n, err
+func (g *Group) Pending(from int) (int, error) {
+	c, err := g.link(from)
+	if err != nil {
+		return 0, err
+	}
+	n, err := unix.IoctlGetInt(c.fd, unix.TIOCINQ) // SIOCINQ
+	if err == nil && n == 0 && kernel.Ended(c.fd) {
+		err = ErrPeerClosed
+	}
+	if err != nil {
+		return 0, g.failed(from, c.failed("receive", 1, err))
+	}
+	return n, nil
 }
 
 // Unacked returns how many bytes sent to a rank its host has not acknowledged: those that wait to leave this host, and
 // those on their way.
-func (g *Group) Unacked(to int) (n int, err error) {
-	err = g.on(to, func(c *Conn) error {
-		n, err = unix.IoctlGetInt(c.fd, unix.TIOCOUTQ)
-		if err == nil && (c.broken.Load() || n > 0 && !kernel.Established(c.fd)) {
-			err = ErrPeerClosed
-		}
-		if err != nil {
-			return g.failed(to, c.failed("send", 1, err))
-		}
-		return nil
-	})
-	return n, err
+func (g *Group) Unacked(to int) (int, error) {
+	c, err := g.link(to)
+	if err != nil {
+		return 0, err
+	}
+	n, err := unix.IoctlGetInt(c.fd, unix.TIOCOUTQ)
+	if err == nil && (c.broken.Load() || n > 0 && !kernel.Established(c.fd)) {
+		err = ErrPeerClosed
+	}
+	if err != nil {
+		return 0, g.failed(to, c.failed("send", 1, err))
+	}
+	return n, nil
 }
 
 // SendSome sends as much of b as the kernel takes, and gives up when it has taken nothing more for patience: n is then
 // below len(b), err is nil, and the next send continues after those n bytes, which are not a message of their own. A
 // patience of 0 waits for nothing. It fails as Send does where the connection is of no further use.
 func (g *Group) SendSome(to int, b []byte, patience units.Nanos) (n int, err error) {
-	err = g.on(to, func(c *Conn) error {
-		if n, err = c.sendSome(b, patience); err != nil {
-			return g.failed(to, err)
-		}
-		return nil
-	})
-	return n, err
+	c, err := g.link(to)
+	if err != nil {
+		return 0, err
+	}
+	if n, err = c.sendSome(b, patience); err != nil {
+		return n, g.failed(to, err)
+	}
+	return n, nil
 }
 
 // sendSome sets MSG_EOR on every call: the kernel marks the end only when it takes a call's last byte, which is the

@@ -147,9 +147,10 @@ func (a *Authority) sign(t *x509.Certificate) (*x509.Certificate, ed25519.Privat
 	if err != nil {
 		return nil, nil, err
 	}
-	if t.SerialNumber, err = rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 127)); err != nil {
-		return nil, nil, err
-	}
+	serial := make([]byte, 16)
+	rand.Read(serial)     // never fails (crypto/rand)
+	serial[0] &= 1<<7 - 1 // 127 bits
+	t.SerialNumber = new(big.Int).SetBytes(serial)
 	parent, signer := a.cert, a.key
 	if parent == nil {
 		parent, signer = t, key
