@@ -201,8 +201,7 @@ func unseen(p *params.Params) string {
 	return text + " (model " + Clean(best.Model) + ")"
 }
 
-// kindsShown is how many kinds of traffic the summary names; the table below it has all.
-const kindsShown = 3
+const kindsShown = 3 // how many kinds of traffic the summary names; the table below it has all
 
 func ValidationText(w io.Writer, p *params.Params, o Options) error {
 	pg := newPage(o)

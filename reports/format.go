@@ -34,8 +34,7 @@ func (q Quantity) String() string {
 // Like prints another number in q's unit, with q's decimals, so that the two can be compared by eye.
 func (q Quantity) Like(v float64) string { return fixed(v/q.scale, q.decimals) }
 
-// maxDigits bounds the significant digits of a printed value: no clock gives more.
-const maxDigits = 6
+const maxDigits = 6 // bounds the significant digits of a printed value: no clock gives more
 
 // Format prints v [in unit, SI] and its interval, which may be nil. The prefix leaves one to three digits before the
 // point. The width of the interval sets the decimals: half of it is printed with two significant digits, so that no

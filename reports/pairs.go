@@ -10,8 +10,7 @@ import (
 	"calib/internal/units"
 )
 
-// slowestShown bounds the list of slow pairs: a matrix of 1,000 hosts has half a million.
-const slowestShown = 8
+const slowestShown = 8 // bounds the list of slow pairs: a matrix of 1,000 hosts has half a million
 
 type slowHost struct {
 	name        string
@@ -55,8 +54,7 @@ func slowPairs(pairs []params.Pair, without []string) []params.Pair {
 	return out
 }
 
-// rowsShown bounds the rows of pairs that any page shows.
-const rowsShown = 60
+const rowsShown = 60 // bounds the rows of pairs that any page shows
 
 type PairsPart struct {
 	Says   []string // the range, and the hosts that slow pairs have in common

@@ -247,8 +247,7 @@ func RecordOf(p *params.Params) (record, others Grid) {
 	return gridOf(of), gridOf(rest)
 }
 
-// alikeShown bounds the warnings of one code that are about different hosts.
-const alikeShown = 8
+const alikeShown = 8 // bounds the warnings of one code that are about different hosts
 
 // worst are the codes of warnings about the run as a whole, the worst first: each makes every number less certain, or
 // withholds some. The others follow in the order of the run and its fits.

@@ -16,8 +16,7 @@ import (
 	"calib/internal/params"
 )
 
-// ResultSchema names the version of the document that --json prints.
-const ResultSchema = "calib.result/1"
+const ResultSchema = "calib.result/1" // names the version of the document that --json prints
 
 // outcomes are how a command ends, by exit code. An unknown code is a failure.
 var outcomes = map[int]string{0: "done", 1: "failed", 2: "usage", 3: "regression", 4: "partial", 5: "inconclusive", 130: "interrupted"}

@@ -81,8 +81,7 @@ func (q reading) cells() []string {
 	return []string{q.what, Clean(value), Clean(interval), qualities[q.Status]}
 }
 
-// widest is the half-width of its interval, as a share of the value, up to which a measured number is good.
-const widest = 0.25
+const widest = 0.25 // the half-width of its interval, as a share of the value, up to which a measured number is good
 
 // measured is a reading of what was measured, without a model.
 func measured(what, unit string, v, lo, hi float64) reading {
@@ -138,8 +137,7 @@ func readings(p *params.Params) (out []reading) {
 	return out
 }
 
-// fullPacket is the payload of a packet of Ethernet with time stamps [B].
-const fullPacket = 1448
+const fullPacket = 1448 // the payload of a packet of Ethernet with time stamps [B]
 
 // atPacket is a cost function at the largest size that it holds for, at most one packet of Ethernet.
 func atPacket(f params.Function) params.Parameter {
@@ -242,8 +240,7 @@ var spoilers = []struct {
 	{params.PairsDiffer, "Pairs differ, and too few were measured to name the slow host. Add --all-pairs."},
 }
 
-// minRounds are behind an interval: five medians have none of 95%.
-const minRounds = 6
+const minRounds = 6 // behind an interval: five medians have none of 95%
 
 func spoiled(p *params.Params) (out []string) {
 	if n := p.Run.Rounds; n < minRounds {
@@ -292,8 +289,7 @@ func nextOf(p *params.Params, dir string) (out []string) {
 	return out[:min(len(out), 2)]
 }
 
-// outliersShown bounds the hosts that the summary names one by one.
-const outliersShown = 8
+const outliersShown = 8 // bounds the hosts that the summary names one by one
 
 // outliers names the hosts that stand out, by their pairs or by a finding, and counts the slow pairs that no such host
 // explains.

@@ -20,11 +20,9 @@ import (
 	"modernc.org/sqlite"
 )
 
-// application marks the file as a calib history, in SQLite's header: "cali".
-const application = 0x63616c69
+const application = 0x63616c69 // marks the file as a calib history, in SQLite's header: "cali"
 
-// patience is how long a writer waits for another: an add takes milliseconds.
-const patience = 10 * time.Second
+const patience = 10 * time.Second // how long a writer waits for another: an add takes milliseconds
 
 // Open opens the store at path, and makes it, with its directory, where there is none. A store of an older calib is
 // brought up to date, each step in a transaction of its own. A store of a newer one is ErrNewer, any other file

@@ -17,8 +17,7 @@ import (
 	"calib/internal/units"
 )
 
-// maxWord bounds the texts of an Entry, in bytes.
-const maxWord = 4096
+const maxWord = 4096 // bounds the texts of an Entry, in bytes
 
 // Add stores a run: all of it, or nothing. Followed from run to run are the numbers of status ok; the others stay in
 // its params.json. When it returns, the run is on the disk. Adding the same run again returns false, and stores nothing
@@ -186,8 +185,7 @@ func (s *Store) List(ctx context.Context, f Filter) ([]Entry, error) {
 	return out, err
 }
 
-// shownMatches bounds the runs that ErrAmbiguous names.
-const shownMatches = 4
+const shownMatches = 4 // bounds the runs that ErrAmbiguous names
 
 // Find returns the run of that ID, or the only one whose ID begins with it. Otherwise it is ErrNotFound or
 // ErrAmbiguous.

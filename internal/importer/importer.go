@@ -119,8 +119,7 @@ func Sniff(b []byte) string {
 	return ""
 }
 
-// EnvTool is the key in a host's environment under which the tool and its version stand.
-const EnvTool = "imported.tool"
+const EnvTool = "imported.tool" // the key in a host's environment under which the tool and its version stand
 
 // text is an input by lines, without colours and line ends.
 type text struct {
@@ -243,8 +242,7 @@ func (c *collector) dataset() *dataset.Dataset {
 	return d
 }
 
-// noBytes notes what is left out of a table.
-const noBytes = "messages of 0 bytes are left out"
+const noBytes = "messages of 0 bytes are left out" // notes what is left out of a table
 
 // maxBytes is the largest message taken for one, and maxSeconds the longest time.
 const (

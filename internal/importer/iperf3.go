@@ -40,8 +40,7 @@ type iperfReport struct {
 	} `json:"end"`
 }
 
-// iperfAgree is by how much an interval's start and end may disagree with its length.
-const iperfAgree = 0.02
+const iperfAgree = 0.02 // by how much an interval's start and end may disagree with its length
 
 type iperfPart struct {
 	Start   float64 `json:"start"`

@@ -129,8 +129,7 @@ func (v *Verdict) comparable(old, new []Run, o Options) bool {
 	return true
 }
 
-// Schema names the version of a verdict.
-const Schema = "calib.verdict/1"
+const Schema = "calib.verdict/1" // names the version of a verdict
 
 // Verdict is the result of a comparison. No number in it is NaN or infinite.
 type Verdict struct {

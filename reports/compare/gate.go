@@ -14,8 +14,7 @@ import (
 	"calib/internal/units"
 )
 
-// GateRelative is Options.Relative of a gate, which finds a change of twice as much, where noise allows it.
-const GateRelative = 0.025
+const GateRelative = 0.025 // Options.Relative of a gate, which finds a change of twice as much, where noise allows it
 
 const (
 	falseAlarms = 0.01 // the chance that what differs between nights fails a gate
@@ -37,8 +36,7 @@ var (
 	ErrBaseline = errors.New("cannot be gated")
 )
 
-// decisive is what a gate decides by, in words.
-const decisive = "T, rates, a, b, a_c, b_c, loss"
+const decisive = "T, rates, a, b, a_c, b_c, loss" // what a gate decides by, in words
 
 // judges reports whether a gate decides by quantities of this name: the time of a message, the rate of a stream, the
 // parameters of a host and of contention, loss. All others are shown.

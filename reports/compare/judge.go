@@ -14,11 +14,9 @@ import (
 	"calib/internal/units"
 )
 
-// minTested is the fewest runs on a side whose spread is used.
-const minTested = 3
+const minTested = 3 // the fewest runs on a side whose spread is used
 
-// minNights is the fewest nights whose spread is used.
-const minNights = 3
+const minNights = 3 // the fewest nights whose spread is used
 
 // judge tests every quantity: the hosts, then the links that no host explains, then the network with the medians of
 // those links. Hosts, links and network share alpha equally. Quantities that are neither better nor worse when they

@@ -15,8 +15,7 @@ import (
 	"calib/reports"
 )
 
-// FloorSchema names the version of a noise floor.
-const FloorSchema = "calib.noise/1"
+const FloorSchema = "calib.noise/1" // names the version of a noise floor
 
 // Floor is the noise floor: by how much runs differ though nothing has changed.
 type Floor struct {
@@ -74,8 +73,7 @@ func student(df, alpha float64) float64 {
 	return distuv.StudentsT{Sigma: 1, Nu: math.Max(df, 1)}.Quantile(1 - alpha/2)
 }
 
-// maxPairwise bounds the values that are compared pair by pair; the last ones are.
-const maxPairwise = 100
+const maxPairwise = 100 // bounds the values that are compared pair by pair; the last ones are
 
 // spread is a robust standard deviation: the median |xᵢ−xⱼ| of all pairs, over √2·Φ⁻¹(3/4). It is 0 for one value.
 func spread(x []float64) float64 {
@@ -179,8 +177,7 @@ func (f *Floor) of(c Change) (absolute float64, have bool) {
 	return absolute, have
 }
 
-// powerWanted is the chance with which a change is to be found.
-const powerWanted = 0.8
+const powerWanted = 0.8 // the chance with which a change is to be found
 
 // residual is the spread of the runs about the median of their side.
 func (s *series) residual(old int) float64 {

@@ -80,8 +80,7 @@ func sideOf(runs []Run) Side {
 	return s
 }
 
-// sameNight is the longest pause between two runs of one night.
-const sameNight = 6 * time.Hour
+const sameNight = 6 * time.Hour // the longest pause between two runs of one night
 
 // nightsOf returns the night of each run, and how many nights there are. Runs whose time is not known share one.
 func nightsOf(runs []Run) (night []int, n int) {
@@ -194,8 +193,7 @@ func (r Run) links() (out []string) {
 // quantities lists the parameters and functions that a run has, with a value or without.
 func (r Run) quantities() []string { return slices.Collect(maps.Keys(r.Status)) }
 
-// missing is the status of a parameter that a run does not have.
-const missing = "missing"
+const missing = "missing" // the status of a parameter that a run does not have
 
 // Lost is a parameter or a function that was of status ok, and is not any more.
 type Lost struct {

@@ -16,8 +16,7 @@ import (
 // the links of a host.
 const fewestHosts = 4
 
-// linksPrefix begins the names of quantities that are medians over all links.
-const linksPrefix = "links."
+const linksPrefix = "links." // begins the names of quantities that are medians over all links
 
 // series is one quantity in all runs, the old before the new. NaN is a run without a value.
 type series struct {

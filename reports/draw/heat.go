@@ -27,8 +27,7 @@ const (
 	colourSteps           = 64
 )
 
-// MaxTitles is how many cells of a matrix have titles: each takes as many bytes as the numbers of ten cells.
-const MaxTitles = 256
+const MaxTitles = 256 // how many cells of a matrix have titles: each takes as many bytes as the numbers of ten cells
 
 // matrix is the cells of a heat map that are drawn.
 type matrix struct {

@@ -97,8 +97,7 @@ func labelStyle() draw.TextStyle { return textStyle(9) }
 func smallStyle() draw.TextStyle { return textStyle(8) }
 func noteStyle() draw.TextStyle  { return textStyle(8.5) }
 
-// maxText is the most letters that one text keeps.
-const maxText = 4000
+const maxText = 4000 // the most letters that one text keeps
 
 // clean makes s one line of letters that every format can carry.
 func clean(s string) string {

@@ -78,8 +78,7 @@ func (q emulatedPath) payloadTime(x, rate float64) float64 {
 // micro writes a time [s] in µs with whole ns, as tc reads it.
 func micro(s float64) string { return decimal(s*1e6, 3) + "us" }
 
-// mininetMax is the largest bw [Mbit/s] of TCIntf, bwParamMax.
-const mininetMax = 1000
+const mininetMax = 1000 // the largest bw [Mbit/s] of TCIntf, bwParamMax
 
 // writeMininet writes a Python script with a topology for Mininet: hosts at one switch over TCLink, whose two ends are
 // each an htb of bw Mbit/s with a burst of 15 kB and below it a netem of delay and max_queue_size packets

@@ -45,8 +45,7 @@ func (in *input) showUsed(names ...string) { in.used = append(in.used, names...)
 // allWarnings are those of Warnf, and of what was used although it is provisional, or taken for zero.
 func (in *input) allWarnings() []string { return append(slices.Clip(in.warnings), in.doubts()...) }
 
-// maxHosts bounds the system that an export describes; no target is meant for more hosts.
-const maxHosts = 1 << 20
+const maxHosts = 1 << 20 // bounds the system that an export describes; no target is meant for more hosts
 
 // hostCount is the number of hosts of the target's system. It may fail with class ErrOption.
 func (in *input) hostCount() int {

@@ -35,8 +35,7 @@ func affineOf(in *input) (a affine, err error) {
 	return a, nil
 }
 
-// tolerated is the largest relative error of a model of which its users need not be warned.
-const tolerated = 0.1
+const tolerated = 0.1 // the largest relative error of a model of which its users need not be warned
 
 // compareWithMeasured compares the times of a target's model with the measured T(x): the outcome is a note, or a
 // warning where the model is off by more than a tenth somewhere.

@@ -164,8 +164,7 @@ func writeGobench(in *input) []byte {
 		"benchmarks": all})
 }
 
-// otavaTime is how the time is written, in UTC.
-const otavaTime = "2006-01-02 15:04:05 -0700"
+const otavaTime = "2006-01-02 15:04:05 -0700" // how the time is written, in UTC
 
 // runTime is the start of a run's ID.
 var runTime = regexp.MustCompile(`^(?:.*?-)?([0-9]{8}-[0-9]{6})(?:-|$)`)

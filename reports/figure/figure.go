@@ -19,8 +19,7 @@ type (
 	point = params.Residual
 )
 
-// UnitTime is the unit of an axis of Unix seconds.
-const UnitTime = "time"
+const UnitTime = "time" // the unit of an axis of Unix seconds
 
 // Figure is one plot. Numbers are in SI units; a renderer chooses the prefix.
 type Figure struct {

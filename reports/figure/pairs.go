@@ -12,8 +12,7 @@ import (
 	"calib/reports"
 )
 
-// namedSlow is how many slow hosts or links a sentence names; it counts the others.
-const namedSlow = 6
+const namedSlow = 6 // how many slow hosts or links a sentence names; it counts the others
 
 // pairs draws the host × host matrices of latency and rate, those that have a number. A pair measured in one order of
 // its hosts stands for both.
@@ -189,8 +188,7 @@ func (h *Heat) blocks(measured int) *Heat {
 	return out
 }
 
-// steps is the number of parts of a curve of a distribution.
-const steps = 200
+const steps = 200 // the number of parts of a curve of a distribution
 
 // spreads draws how the figures of many hosts and of their pairs are distributed; none where the hosts are few.
 func spreads(p *params.Params, hosts int) (out []Figure) {

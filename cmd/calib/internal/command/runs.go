@@ -23,8 +23,7 @@ import (
 	"calib/run"
 )
 
-// NoiseFile is the name of the noise floor that calib run --aa writes beside its runs.
-const NoiseFile = "noise.json"
+const NoiseFile = "noise.json" // the name of the noise floor that calib run --aa writes beside its runs
 
 func ReadParams(arg string) (*params.Params, error) {
 	path := arg

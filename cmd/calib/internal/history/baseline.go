@@ -275,5 +275,4 @@ func noiseOf(file string, args []string) ([]byte, error) {
 	return b, nil
 }
 
-// maxFloor bounds a noise floor that is read [B].
-const maxFloor = 64 << 20
+const maxFloor = 64 << 20 // bounds a noise floor that is read [B]

@@ -90,8 +90,7 @@ func MeasureCommand() *cli.Command {
 	}
 }
 
-// minAA is the least number of runs that can be compared with each other.
-const minAA = 2
+const minAA = 2 // the least number of runs that can be compared with each other
 
 // runAA makes runs of the same plan, one after the other, and writes how much they differ: the noise floor.
 func runAA(c *cli.Context) error {

@@ -30,8 +30,7 @@ import (
 	"calib/run/plan"
 )
 
-// defaultLaunch is what starts agents unless --launch says otherwise.
-const defaultLaunch = "ssh {host}"
+const defaultLaunch = "ssh {host}" // what starts agents unless --launch says otherwise
 
 const maxLocal = 256
 

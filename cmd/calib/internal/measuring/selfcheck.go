@@ -138,8 +138,7 @@ func copiedConfig(c *cli.Context, arg string, p *params.Params) (config run.Conf
 // notOfNetwork lists the experiments that no parameter of a network is fitted to.
 var notOfNetwork = []string{names.Pattern, names.Bcast, names.Copy, names.Fragment, names.Buffer, names.NoDelay}
 
-// labTries is how often a measurement is made while the lab is late.
-const labTries = 3
+const labTries = 3 // how often a measurement is made while the lab is late
 
 // Files of a selfcheck's directory, beside the copy's runs.
 const (

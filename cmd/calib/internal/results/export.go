@@ -135,8 +135,7 @@ func listTargets(c *cli.Context) error {
 	})
 }
 
-// ruleSizes are those at which rules of collectives begin.
-const ruleSizes = "64..64KiB"
+const ruleSizes = "64..64KiB" // those at which rules of collectives begin
 
 // rulesOf chooses the algorithms of Open MPI's collectives by the predictions from p.
 func rulesOf(c *cli.Context, p *params.Params) (rules []export.Rules, decisions []tuned.Decision, err error) {

@@ -70,8 +70,7 @@ func fitRun(c *cli.Context) (err error) {
 // keptParams is where the parameters of the whole samples are kept when those of a part of them take their place.
 const keptParams = "params-whole.json"
 
-// maxParams bounds a params.json [B]: that of 1,000 hosts has some 100 MB.
-const maxParams = 1 << 30
+const maxParams = 1 << 30 // bounds a params.json [B]: that of 1,000 hosts has some 100 MB
 
 func fitSamples(c *cli.Context, dir *rundir.Dir, f run.Fitting) error {
 	if err := command.Whole(c, dir); err != nil {

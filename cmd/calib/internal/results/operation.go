@@ -40,8 +40,7 @@ func operationFlags() []cli.Flag {
 
 func operations() []string { return append(pattern.Operations(), overlapOperation) }
 
-// maxHosts bounds the teams of a prediction: the simulation runs a thread for each.
-const maxHosts = 4096
+const maxHosts = 4096 // bounds the teams of a prediction: the simulation runs a thread for each
 
 type asked struct {
 	operation    string

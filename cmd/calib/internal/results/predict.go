@@ -20,8 +20,7 @@ import (
 	"calib/reports/figure"
 )
 
-// predictSizes are those of a graph that asks for no message.
-const predictSizes = "1,64,1KiB,16KiB,64KiB,1MiB"
+const predictSizes = "1,64,1KiB,16KiB,64KiB,1MiB" // those of a graph that asks for no message
 
 func PredictCommand() *cli.Command {
 	return &cli.Command{
@@ -140,8 +139,7 @@ func (d ofGraph) print(w io.Writer) error {
 	return t.Flush()
 }
 
-// overlapOperation is the --op of a program that computes while messages are under way.
-const overlapOperation = "overlap"
+const overlapOperation = "overlap" // the --op of a program that computes while messages are under way
 
 const maxMessages = 1 << 20
 
