@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strconv"
@@ -97,6 +98,7 @@ func PlanText(w io.Writer, f Plan, o Options) error {
 	return p.flush(w)
 }
 
+// speeds writes the table of named speeds.
 func (p *page) speeds(all []PlanSpeed) {
 	if len(all) == 0 {
 		return
@@ -108,11 +110,8 @@ func (p *page) speeds(all []PlanSpeed) {
 	g := newGrid(Column{"network", KindText}, Column{"rounds", KindNumber}, Column{"a round", KindNumber}, Column{"time", KindNumber},
 		Column{"thinner", KindNumber}, Column{"left out", KindText})
 	for _, s := range all {
-		left := strings.Join(s.LeftOut, ", ")
-		if left == "" {
-			left = "nothing"
-		}
-		g.add(s.Name, strconv.Itoa(s.Rounds), minutes(s.RoundSeconds/60), timeRange(s.MinutesLo, s.MinutesHi), strconv.Itoa(s.Thinner), left)
+		g.add(s.Name, strconv.Itoa(s.Rounds), minutes(s.RoundSeconds/60), timeRange(s.MinutesLo, s.MinutesHi), strconv.Itoa(s.Thinner),
+			cmp.Or(strings.Join(s.LeftOut, ", "), "nothing"))
 	}
 	p.write(g)
 }
@@ -120,12 +119,12 @@ func (p *page) speeds(all []PlanSpeed) {
 // LeftText says what a plan has no room for, a line each.
 func LeftText(f Plan) (out []string) {
 	for _, l := range f.Left {
-		if len(l.What) == 0 {
-			out = append(out, fmt.Sprintf("the budget leaves out %s: it would take %s", l.Experiment, minutes(l.Minutes)))
-			continue
+		text := fmt.Sprintf("the budget leaves out %s: it would take %s", l.Experiment, minutes(l.Minutes))
+		if len(l.What) > 0 {
+			text = fmt.Sprintf("the budget makes %s thinner: %s (%s instead of %s)", l.Experiment, strings.Join(l.What, "; "),
+				minutes(l.KeptMinutes), minutes(l.Minutes))
 		}
-		out = append(out, fmt.Sprintf("the budget makes %s thinner: %s (%s instead of %s)", l.Experiment, strings.Join(l.What, "; "),
-			minutes(l.KeptMinutes), minutes(l.Minutes)))
+		out = append(out, text)
 	}
 	return out
 }

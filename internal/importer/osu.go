@@ -90,7 +90,6 @@ func (c *collector) windows(phase string, rows []osuRow) {
 	if len(rows) == 0 {
 		return
 	}
-	top := slices.MaxFunc(rows, func(a, b osuRow) int { return cmp.Compare(a.bytes, b.bytes) })
 	for _, r := range rows {
 		c.add(importedSample(phase, r.bytes, 0, max(1, nanos(float64(r.bytes)/r.rate, 1))))
 	}
@@ -98,6 +97,7 @@ func (c *collector) windows(phase string, rows []osuRow) {
 		c.note("osu_bibw sends both ways at once: its times of a message are kept as %q, and nothing is fitted to them", Experiment)
 		return
 	}
+	top := slices.MaxFunc(rows, func(a, b osuRow) int { return cmp.Compare(a.bytes, b.bytes) })
 	chunk := top.bytes
 	for float64(chunk)/top.rate < 1e-3 && chunk < maxBytes/2 {
 		chunk *= 2 // so that rounding to a nanosecond takes nothing from the rate

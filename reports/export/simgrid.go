@@ -3,6 +3,7 @@ package export
 import (
 	"fmt"
 	"math"
+	"sort"
 	"strconv"
 	"strings"
 )
@@ -80,8 +81,7 @@ func writeSimGrid(in *input) []byte {
 func (p *platform) overheads(of func(segment) line) string {
 	var out []string
 	for _, s := range p.segments {
-		l := of(s)
-		out = append(out, strconv.Itoa(s.from)+":"+number(l.c0)+":"+number(l.c1))
+		out = append(out, strconv.Itoa(s.from)+":"+number(of(s).c0)+":"+number(of(s).c1))
 	}
 	return strings.Join(out, ";")
 }
@@ -197,12 +197,7 @@ func (p *platform) longPiece() timePiece { return p.times[len(p.times)-1] }
 
 // pieceOf is T of messages around x bytes.
 func (p *platform) pieceOf(x int) timePiece {
-	for _, t := range p.times {
-		if x <= t.to {
-			return t
-		}
-	}
-	return p.longPiece()
+	return p.times[min(sort.Search(len(p.times), func(i int) bool { return x <= p.times[i].to }), len(p.times)-1)]
 }
 
 // nameHosts takes the names of the run; those that a platform or a list of hosts cannot hold are changed.

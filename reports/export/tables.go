@@ -170,13 +170,14 @@ const otavaTime = "2006-01-02 15:04:05 -0700" // how the time is written, in UTC
 var runTime = regexp.MustCompile(`^(?:.*?-)?([0-9]{8}-[0-9]{6})(?:-|$)`)
 
 // timeOf returns when a run began, which its ID says.
-func timeOf(id string) (time.Time, error) {
+func timeOf(id string) (t time.Time, err error) {
 	if m := runTime.FindStringSubmatch(id); m != nil {
-		if t, err := time.Parse("20060102-150405", m[1]); err == nil {
-			return t, nil
-		}
+		t, err = time.Parse("20060102-150405", m[1])
 	}
-	return time.Time{}, fmt.Errorf("time of the run: %w: its ID %q does not begin with date and time, as calib run makes it", ErrMissing, id)
+	if t.IsZero() {
+		err = fmt.Errorf("time of the run: %w: its ID %q does not begin with date and time, as calib run makes it", ErrMissing, id)
+	}
+	return t, err
 }
 
 // writeOtava writes a table for Apache Otava (formerly Hunter): a header and one row, to be appended to the rows of

@@ -44,7 +44,10 @@ func FlagsFirst(cmds []*cli.Command, args []string) []string {
 			return slices.Concat(flags, rest, args[i:])
 		case !looksLikeFlag(a):
 			rest = append(rest, a)
-		case !takesValue(c, a):
+		case !slices.ContainsFunc(c.Flags, func(f cli.Flag) bool { // one that takes the next argument for its value
+			_, isBool := f.(*cli.BoolFlag)
+			return !isBool && slices.Contains(f.Names(), strings.TrimLeft(a, "-"))
+		}):
 			flags = append(flags, a)
 		case i+1 == len(args): // it would take an argument for its value
 			return args
@@ -57,17 +60,6 @@ func FlagsFirst(cmds []*cli.Command, args []string) []string {
 }
 
 func looksLikeFlag(a string) bool { return strings.HasPrefix(a, "-") && a != "-" }
-
-// takesValue reports whether the next argument belongs to flag a of c.
-func takesValue(c *cli.Command, a string) bool {
-	name := strings.TrimLeft(a, "-")
-	for _, f := range c.Flags {
-		if _, isBool := f.(*cli.BoolFlag); !isBool && slices.Contains(f.Names(), name) {
-			return true
-		}
-	}
-	return false
-}
 
 // NoFlagsAfter rejects an argument that looks like a flag: FlagsFirst leaves it behind "--", and where it has no value.
 func NoFlagsAfter(c *cli.Context) error {

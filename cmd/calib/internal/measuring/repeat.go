@@ -44,8 +44,14 @@ func RepeatOf(c *cli.Context, baseline string, details []json.RawMessage, names 
 	if err == nil {
 		config.Hosts, err = config.Where.Hosts(func(s string) { command.Note(c, s) })
 	}
-	if err == nil {
-		err = sameHosts(c, config.Hosts, baseline, names)
+	var have []string
+	for _, h := range config.Hosts {
+		have = append(have, h.Name)
+	}
+	slices.Sort(have)
+	if err == nil && !slices.Equal(have, names) && !slices.Contains(c.StringSlice("allow"), compare.AllowHosts) {
+		err = exit.Usagef("baseline %s is of other hosts: it has %s, these are %s (--allow hosts compares what both have)", baseline,
+			hosts.Fold(names), hosts.Fold(have))
 	}
 	return equipped(c, config), err
 }
@@ -74,18 +80,4 @@ func agrees(c *cli.Context, measured plan.Plan, baseline string) (err error) {
 			"set another baseline", baseline)
 	}
 	return nil
-}
-
-// sameHosts refuses other hosts than those of the runs, unless --allow hosts.
-func sameHosts(c *cli.Context, list []hosts.Host, baseline string, want []string) error {
-	var have []string
-	for _, h := range list {
-		have = append(have, h.Name)
-	}
-	slices.Sort(have)
-	if slices.Equal(have, want) || slices.Contains(c.StringSlice("allow"), compare.AllowHosts) {
-		return nil
-	}
-	return exit.Usagef("baseline %s is of other hosts: it has %s, these are %s (--allow hosts compares what both have)", baseline,
-		hosts.Fold(want), hosts.Fold(have))
 }

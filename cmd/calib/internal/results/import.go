@@ -218,11 +218,11 @@ func importedRun(path string, d *dataset.Dataset, notes []string) (*rundir.Dir, 
 		return nil, err
 	}
 	slots, err := writeSamples(dir.File(rundir.SamplesFile), d)
+	status, code := rundir.StatusComplete, exit.OK
+	if err != nil {
+		status, code = rundir.StatusFailed, exit.Failed
+	}
 	end := dir.Update(func(r *rundir.Run) {
-		status, code := rundir.StatusComplete, exit.OK
-		if err != nil {
-			status, code = rundir.StatusFailed, exit.Failed
-		}
 		r.Slots = rundir.Slots{Planned: slots, Done: slots}
 		r.End(status, code, time.Now())
 	})
