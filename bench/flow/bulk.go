@@ -94,10 +94,13 @@ func (x bulk) once(s schedule) *counted {
 		}
 	}
 	bench.Check(x.Lines(x.Peer(), x.connections, func(i int, l plane.Line) error {
-		if x.Sends() {
-			return ends[i].send(l)
-		}
-		return ends[i].receive(l)
+		return bench.Caught(func() {
+			if x.Sends() {
+				ends[i].send(l)
+			} else {
+				ends[i].receive(l)
+			}
+		})
 	}))
 	c := &counted{write: s.write, window: s.window, ramp: s.ramp, tcp: &dataset.TCP{}}
 	var cpu units.Nanos

@@ -255,7 +255,7 @@ func TestBlockedSender(t *testing.T) {
 				return l.Send([]byte{1})
 			}
 			e.at = l.Now() + units.Millisecond
-			return e.send(&blocking{l})
+			return bench.Caught(func() { e.send(&blocking{l}) })
 		})
 	})
 	if d := e.last.TCP.Sub(e.first.TCP); err != nil || d.DataSegsOut == 0 || e.cpu() <= 0 {

@@ -3,6 +3,7 @@ package flow
 import (
 	"errors"
 
+	"calib/bench"
 	"calib/internal/plane"
 	"calib/internal/units"
 )
@@ -29,69 +30,44 @@ func (e *lineEnd) cpu() units.Nanos {
 
 // send writes until the window has ended, and waits until the receiver has all of it. The first byte of a write is 1
 // where it is the last.
-func (e *lineEnd) send(l plane.Line) (err error) {
-	if err := e.limit(l, e.unsent, e.room); err != nil {
-		return err
-	}
-	if err := l.WaitUntil(e.at); err != nil {
-		return err
-	}
+func (e *lineEnd) send(l plane.Line) {
+	limit(l, e.unsent, e.room)
+	bench.Check(l.WaitUntil(e.at))
 	// Where the path is slow, one write may block until the window is over: then the state at the start stands for that
 	// at its beginning.
-	if e.first, err = l.State(); err != nil {
-		return err
-	}
+	e.first = bench.Must(l.State())
 	e.buf[0] = 0
 	look, step := e.begin(), e.window/probeEvery
 	for now := e.at; now < e.end(); now = l.Now() {
 		if now >= look {
 			if look == e.begin() {
-				if e.first, err = l.State(); err != nil {
-					return err
-				}
+				e.first = bench.Must(l.State())
 			}
-			probes, err := l.ProbesRTT()
-			if err != nil {
-				return err
-			}
-			e.probed = e.probed || probes
+			e.probed = bench.Must(l.ProbesRTT()) || e.probed
 			look += step
 		}
-		if err := l.Send(e.buf); err != nil {
-			return err
-		}
+		bench.Check(l.Send(e.buf))
 	}
-	if e.last, err = l.State(); err != nil {
-		return err
-	}
+	e.last = bench.Must(l.State())
 	e.buf[0] = 1
-	if err := l.Send(e.buf); err != nil {
-		return err
-	}
-	if err := e.limit(l, 0, 0); err != nil {
-		return err
-	}
-	_, err = l.RecvSome(e.buf[:1])
-	return err
+	bench.Check(l.Send(e.buf))
+	limit(l, 0, 0)
+	bench.Must(l.RecvSome(e.buf[:1]))
 }
 
-// limit bounds what the line holds unsent, and what it has on its way.
-func (e *lineEnd) limit(l plane.Line, unsent, room int64) error {
-	return errors.Join(l.LimitUnsent(unsent), l.LimitRoom(room))
+// limit bounds what a line holds unsent, and what it has on its way.
+func limit(l plane.Line, unsent, room int64) {
+	bench.Check(errors.Join(l.LimitUnsent(unsent), l.LimitRoom(room)))
 }
 
 // receive reads to the end of the marked write, and notes how much had come at the end of every slice. Between two
 // reads bytes are taken to come evenly.
-func (e *lineEnd) receive(l plane.Line) (err error) {
+func (e *lineEnd) receive(l plane.Line) {
 	next, bound := 0, e.begin()
 	before, had, marked := e.at, int64(0), false
 	for !marked || had%e.write != 0 {
-		n, err := l.RecvSome(e.buf)
-		if err != nil {
-			return err
-		}
-		now := l.Now()
-		has := had + int64(n)
+		n := int64(bench.Must(l.RecvSome(e.buf)))
+		now, has := l.Now(), had+n
 		for at := (had + e.write - 1) / e.write * e.write; at < has; at += e.write {
 			marked = marked || e.buf[at-had] == 1
 		}
@@ -99,14 +75,10 @@ func (e *lineEnd) receive(l plane.Line) (err error) {
 			part := float64(bound-before) / float64(max(1, now-before))
 			e.bytes[next] = float64(had) + max(0, part)*float64(n)
 			if next == 0 {
-				if e.first, err = l.State(); err != nil {
-					return err
-				}
+				e.first = bench.Must(l.State())
 			}
 			if next++; next > slices {
-				if e.last, err = l.State(); err != nil {
-					return err
-				}
+				e.last = bench.Must(l.State())
 			}
 		}
 		before, had = now, has
@@ -117,5 +89,5 @@ func (e *lineEnd) receive(l plane.Line) (err error) {
 	for ; next <= slices; next++ {
 		e.bytes[next] = float64(had)
 	}
-	return l.Send(e.buf[:1])
+	bench.Check(l.Send(e.buf[:1]))
 }

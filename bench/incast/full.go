@@ -46,7 +46,7 @@ func (x *bursts) full(number int, gap units.Nanos, lost bool) {
 		return
 	}
 	x.once(number, bench.Start{Period: max(idleGap, 2*gap)}, x.turn)
-	empty := x.seen.empty(x.Size())
+	empty := x.seen.empty()
 	x.once(number+1, full, x.paced)
 	if x.Root() {
 		x.addFull(empty, full.Reps)
@@ -97,24 +97,21 @@ func (b *burst) service() units.Nanos {
 
 // idleTimes are one-way times on the idle network by rank, each by two clocks as they are.
 type idleTimes struct {
-	least  []units.Nanos
-	known  []bool
+	least  map[uint32]units.Nanos
 	excess float64 // median by which a datagram's exceeds its rank's least [ns]
 }
 
-// empty takes the idle one-way times of a team of so many ranks.
-func (b *burst) empty(ranks int) idleTimes {
-	t := idleTimes{least: make([]units.Nanos, ranks), known: make([]bool, ranks)}
+func (b *burst) empty() idleTimes {
+	t := idleTimes{least: map[uint32]units.Nanos{}}
 	for _, a := range b.came {
-		if d := a.at - a.sent; int(a.from) < ranks && (!t.known[a.from] || d < t.least[a.from]) {
-			t.least[a.from], t.known[a.from] = d, true
+		d := a.at - a.sent
+		if least, known := t.least[a.from]; !known || d < least {
+			t.least[a.from] = d
 		}
 	}
 	var excess []float64
 	for _, a := range b.came {
-		if int(a.from) < ranks {
-			excess = append(excess, float64(a.at-a.sent-t.least[a.from]))
-		}
+		excess = append(excess, float64(a.at-a.sent-t.least[a.from]))
 	}
 	if len(excess) > 0 {
 		t.excess = stats.Median(excess)
@@ -125,8 +122,8 @@ func (b *burst) empty(ranks int) idleTimes {
 // addFull records what the port held beside each loss, where datagrams of which share were sent by each.
 func (x *bursts) addFull(empty idleTimes, share int) {
 	seen := &x.seen
-	x.R.Charge(int64(len(empty.least)) * int64(share))
-	got := make([][]bool, len(empty.least))
+	x.R.Charge(int64(x.Size()) * int64(share))
+	got := make([][]bool, x.Size())
 	for i := range got {
 		got[i] = make([]bool, share)
 	}
@@ -138,10 +135,11 @@ func (x *bursts) addFull(empty idleTimes, share int) {
 	var held []float64
 	var waits []int64
 	for i, a := range seen.came {
-		if int(a.from) >= len(got) || !empty.known[a.from] || !besideLoss(got[a.from], int(a.number)) {
+		least, known := empty.least[a.from]
+		if int(a.from) >= len(got) || !known || !besideLoss(got[a.from], int(a.number)) {
 			continue
 		}
-		reached := a.sent + empty.least[a.from] // the port, but for the way from it
+		reached := a.sent + least // the port, but for the way from it
 		left := sort.Search(len(seen.came), func(k int) bool { return seen.came[k].at > reached })
 		held, waits = append(held, float64(i-left+1)), append(waits, int64(a.at-reached))
 	}

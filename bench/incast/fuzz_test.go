@@ -30,7 +30,7 @@ func FuzzArrivals(f *testing.F) {
 		p := bench.Point{names.FactorBytes: 64, names.FactorPackets: 16, names.FactorSenders: 2}
 		r := bench.NewRecorder(bench.Task{Team: []int{0, 1, 2}, Points: []bench.Point{p}})
 		x := &bursts{team: team{Team: bench.Team{Group: idle{}, R: r, P: p}}, seen: b}
-		x.addFull(b.empty(3), 8)
+		x.addFull(b.empty(), 8)
 		for _, s := range r.Samples() {
 			if len(s.NS) > bench.MaxIntervals || s.Aux[names.AuxLosses] > float64(len(b.came)) {
 				t.Errorf("%+v", s)
