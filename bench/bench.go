@@ -1,7 +1,7 @@
-// Package bench is the core of the experiments: what an experiment is (Procedure, Point, Team, Recorder), what bounds its
-// design (Limits, Path), and what the hosts of a team do together (Team, Timeline). It opens no sockets: an experiment
-// sees only its Team, whose Group is real TCP or a simulated network in virtual time. It knows no plan: package run/plan
-// says what is measured when.
+// Package bench is the core of the experiments: what an experiment is (Procedure, Point, Team, Recorder), what bounds
+// its design (Limits, Path), and what the hosts of a team do together (Team, Timeline). It opens no sockets: an
+// experiment sees only its Team, whose Group is real TCP or a simulated network in virtual time. It knows no plan:
+// package run/plan says what is measured when.
 //
 // The experiments are in the packages below it, those that share their traffic in one. bench/experiments lists them
 // all, and its conformance suite tests each.

@@ -9,7 +9,8 @@ type Path struct {
 	PerByte float64     `yaml:"per_byte" json:"ns_per_byte"` // of a stream of one pair [ns/B]
 	// Together says that pairs of hosts do not disturb each other: each has all of the rate while others communicate.
 	Together bool `yaml:"together" json:"together"`
-	// AtOnce pairs that communicate at once take Slower times as long; 0 where that is not known, and they share one rate.
+	// AtOnce pairs that communicate at once take Slower times as long; 0 where that is not known, and they share one
+	// rate.
 	AtOnce int     `yaml:"at_once" json:"at_once"`
 	Slower float64 `yaml:"slower" json:"slower"`
 	// Slot is what a slot costs beside its messages: control, connections.

@@ -4,12 +4,13 @@ import (
 	"slices"
 
 	"calib/internal/dataset"
+	"calib/internal/dataset/names"
 	"calib/internal/plane"
 	"calib/internal/units"
 )
 
-// Team is one rank's part in what a team does at one point: its Group, what it records, and the point. Where a method of
-// the Group fails, that of the Team ends the task (Check): no experiment can go on without a rank.
+// Team is one rank's part in what a team does at one point: its Group, what it records, and the point. Where a method
+// of the Group fails, that of the Team ends the task (Check): no experiment can go on without a rank.
 type Team struct {
 	Group
 	R *Recorder
@@ -144,6 +145,13 @@ func (x Team) Max(v int64) int64 { return x.allReduce(v, larger) }
 
 // Sum gives every rank the sum of all ranks' v.
 func (x Team) Sum(v int64) int64 { return x.allReduce(v, sum) }
+
+// Skip records, at rank 0, that the point would take too long.
+func (x Team) Skip(estimate units.Nanos) {
+	if x.Root() {
+		x.R.Add(Batch{Phase: names.PhaseSkipped, Point: x.P, Ranks: x.Ranks(), NS: []int64{int64(estimate)}})
+	}
+}
 
 // Reopened runs f on connections with other options. After a failure the connections stay as they are: some ranks would
 // not come to the second Reopen, and the team's connections are given up anyway.

@@ -21,8 +21,8 @@ var Clock = bench.New(bench.Procedure{
 	},
 	Factors: bench.Ranges{names.FactorHosts: bench.TeamSize},
 	Size:    bench.AnySize,
-	// Every host by itself, all in one step; pairs are host 0 with each other, in steps of one, because host 0 is in all
-	// of them.
+	// Every host by itself, all in one step; pairs are host 0 with each other, in steps of one, because host 0 is in
+	// all of them.
 	Steps: func(l bench.Limits, p bench.Point) []bench.Step {
 		if p[names.FactorHosts] == 1 {
 			return bench.EachAlone(l.Hosts)

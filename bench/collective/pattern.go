@@ -14,8 +14,8 @@ import (
 // Pattern runs the communication patterns of package pattern on the first hosts. All begin at one time, each by its own
 // clock; a time is that from there until the last host has done its part.
 var Pattern = bench.New(bench.Procedure{
-	// Ranks start together and end each by its own clock. One that wakes up must not take the CPU from one that has just
-	// begun.
+	// Ranks start together and end each by its own clock. One that wakes up must not take the CPU from one that has
+	// just begun.
 	ID: names.Pattern, Clocks: true, Stamps: true,
 	Points: patternPoints,
 	Factors: bench.Ranges{
@@ -51,8 +51,8 @@ const (
 
 var patternSizes = []units.Bytes{1, units.KiB, 8 * units.KiB, 64 * units.KiB}
 
-// patternPoints are at an effort above 1 every pattern, and else the patterns asked for, with every size on all hosts and
-// on half of them. Without either they are some of each kind, drawn by the seed: see sampleOf.
+// patternPoints are at an effort above 1 every pattern, and else the patterns asked for, with every size on all hosts
+// and on half of them. Without either they are some of each kind, drawn by the seed: see sampleOf.
 func patternPoints(l bench.Limits) []bench.Point {
 	sizes := l.SizesUpTo(patternMost, patternSizes)
 	if len(sizes) == 0 {
@@ -154,11 +154,10 @@ func runPattern(x bench.Team) {
 	t := o.measure(m, bounds{
 		short: int(patternShort), most: maxPatterns(x.R.Effort, s), least: 1, time: x.R.Time(patternTime, 0), longest: patternLongest,
 	})
-	switch {
-	case len(t.ended) > 0:
+	if len(t.ended) > 0 {
 		o.add(names.PhasePattern, t, t.skews())
-	case x.Root():
-		x.R.Add(bench.Batch{Phase: names.PhaseSkipped, Point: x.P, Ranks: x.Ranks(), NS: []int64{int64(t.estimate)}})
+	} else {
+		x.Skip(t.estimate)
 	}
 }
 

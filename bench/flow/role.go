@@ -106,7 +106,8 @@ func (x Role) RecvSpan(n int, b []byte) units.Nanos {
 	return x.Now() - first
 }
 
-// span sends n messages of b to each receiver in turn, or receives them and returns the time from the first to the last.
+// span sends n messages of b to each receiver in turn, or receives them and returns the time from the first to the
+// last.
 func (x Role) span(n int, b []byte) units.Nanos {
 	if !x.Sends() {
 		return x.RecvSpan(n, b)

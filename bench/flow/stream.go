@@ -33,8 +33,8 @@ type stream struct {
 const (
 	// toldSent is how many chunks were sent.
 	toldSent = iota
-	// toldTime is the time of a send once the stream is steady [ns]. It is 0 where the sender had sent all it may before
-	// the end, so that its buffer may have had room to the last.
+	// toldTime is the time of a send once the stream is steady [ns]. It is 0 where the sender had sent all it may
+	// before the end, so that its buffer may have had room to the last.
 	toldTime
 	toldNumbers
 )

@@ -116,7 +116,7 @@ func (x *bursts) run() {
 	reps, estimate := x.planned(gap)
 	s := x.Announce(bench.Start{Reps: reps})
 	if s.Reps == 0 {
-		x.skip(estimate)
+		x.Skip(estimate)
 		return
 	}
 	x.quiet = min(max(quietGaps*gap, minQuiet), maxQuiet) + 2*x.R.Clocks.MaxRTT()

@@ -157,7 +157,7 @@ func (x gatherer) gathers(rest int) {
 	}
 	s := x.Announce(bench.Start{Reps: n})
 	if s.Reps == 0 {
-		x.skip(estimate)
+		x.Skip(estimate)
 		return
 	}
 	if short < whole {

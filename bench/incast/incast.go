@@ -76,10 +76,3 @@ func (x team) collect(before dataset.TCP, numbers ...int64) (total *dataset.TCP,
 	})
 	return total, sum
 }
-
-// skip records, at the root, that the point would take too long.
-func (x team) skip(estimate units.Nanos) {
-	if x.Root() {
-		x.R.Add(bench.Batch{Phase: names.PhaseSkipped, Point: x.P, Ranks: x.Ranks(), NS: []int64{int64(estimate)}})
-	}
-}

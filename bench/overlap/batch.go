@@ -144,9 +144,9 @@ func (x *pair) add(phase string, ns []int64, b plan, tcp *dataset.TCP) {
 
 const firstSteps = 1000 // of the first attempt
 
-// stepsFor finds how many steps of a host's control computation (plane.Machine) take so long: it doubles them until they
-// take a quarter of it, and then scales in proportion. compute does so many steps and returns their time. It ends after
-// as many attempts as there are powers of two.
+// stepsFor finds how many steps of a host's control computation (plane.Machine) take so long: it doubles them until
+// they take a quarter of it, and then scales in proportion. compute does so many steps and returns their time. It ends
+// after as many attempts as there are powers of two.
 func stepsFor(compute func(steps int64) units.Nanos, want units.Nanos) int64 {
 	for steps := int64(firstSteps); steps < math.MaxInt64/2; steps *= 2 {
 		if t := compute(steps); 4*t >= want {

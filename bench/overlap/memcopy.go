@@ -11,8 +11,8 @@ import (
 )
 
 // Copy measures what it costs a host to move m bytes within its own memory: M_ctc, M_ctm and M_mtm of the cluster model
-// (Tam and Wang 2000, section 3.2), which are the local part of communicating. "cold" says where the bytes are and go: 0
-// cache to cache, 1 cache to memory, 2 memory to memory. With "loop" they are copied byte by byte, as in converting
+// (Tam and Wang 2000, section 3.2), which are the local part of communicating. "cold" says where the bytes are and go:
+// 0 cache to cache, 1 cache to memory, 2 memory to memory. With "loop" they are copied byte by byte, as in converting
 // representations, otherwise in bulk, as into a message buffer (Strumpen and Casavant, figure 10).
 var Copy = bench.New(bench.Procedure{
 	ID: names.Copy, Alone: true,
@@ -113,8 +113,8 @@ func copyBytes(x bench.Team) {
 	x.R.Add(b)
 }
 
-// timeCopies fills total with times of n copies each, and returns as many as there was time for. n copies, doubling from
-// one up to maxTogether, take timedTogether.
+// timeCopies fills total with times of n copies each, and returns as many as there was time for. n copies, doubling
+// from one up to maxTogether, take timedTogether.
 func timeCopies(x bench.Team, h plane.Machine, c plane.Copy, total []int64) (taken []int64, n int) {
 	for n = 1; bench.Must(h.Copy(c, n)) < timedTogether && n < maxTogether; {
 		n *= 2

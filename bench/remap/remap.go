@@ -49,9 +49,7 @@ var Remap = bench.New(bench.Procedure{
 		}
 		n := injections(x.R.Effort, units.Nanos(max(slowest, 1)), least)
 		if n == 0 {
-			if x.Root() {
-				x.R.Add(bench.Batch{Phase: names.PhaseSkipped, Point: x.P, Ranks: x.Ranks(), NS: []int64{slowest * int64(least)}})
-			}
+			x.Skip(units.Nanos(slowest * int64(least)))
 			return
 		}
 		before := x.CountersOf(e.others)

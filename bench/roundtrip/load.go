@@ -10,10 +10,10 @@ import (
 	"calib/internal/units"
 )
 
-// Load measures L(m,p) of the cluster model (Tam and Wang 2000, section 3.2): n pairs of hosts pass messages of m bytes,
-// of one packet, to and fro, all from a common start to a common end, so that p = 2n hosts are active. Recorded are
-// halves of round trips, O_s + L + O_r + U_r each, for every pair by its even rank's clock; the fit takes the overheads
-// out.
+// Load measures L(m,p) of the cluster model (Tam and Wang 2000, section 3.2): n pairs of hosts pass messages of m
+// bytes, of one packet, to and fro, all from a common start to a common end, so that p = 2n hosts are active. Recorded
+// are halves of round trips, O_s + L + O_r + U_r each, for every pair by its even rank's clock; the fit takes the
+// overheads out.
 var Load = bench.New(bench.Procedure{
 	ID: names.Load, Clocks: true, // a pair that starts late would see, and make, less than full load
 	Points: func(l bench.Limits) []bench.Point {

@@ -10,8 +10,8 @@ import (
 
 // Pingpong sends a message to and fro between two hosts and records half of each round trip, by rank 0's clock alone:
 // T(x) of every model, provided that the two directions are alike. Limits.AllPairs measures every pair, for the pair
-// matrix; otherwise every host is in at least one pair, so that a slow one is seen. Sizes are from 1 B to 4 MiB, about 6
-// a decade, or 3 where the effort is below 1.
+// matrix; otherwise every host is in at least one pair, so that a slow one is seen. Sizes are from 1 B to 4 MiB, about
+// 6 a decade, or 3 where the effort is below 1.
 var Pingpong = bench.New(bench.Procedure{
 	ID: names.Pingpong,
 	Points: func(l bench.Limits) []bench.Point {

@@ -86,8 +86,8 @@ func oneWay(x bench.Team) units.Nanos {
 	return min(max(stallTrips*units.Nanos(stats.Median(stats.Floats(t.NS))), minStall), maxStall)
 }
 
-// fragmentOf is the largest fragment that is no larger than this rank's buffers: what was asked for, or half of what the
-// kernel granted, since it counts its own bookkeeping.
+// fragmentOf is the largest fragment that is no larger than this rank's buffers: what was asked for, or half of what
+// the kernel granted, since it counts its own bookkeeping.
 func fragmentOf(x bench.Team) int {
 	if s := x.P[names.FactorBuffer]; s > 0 {
 		return int(s)
