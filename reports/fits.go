@@ -132,7 +132,8 @@ func ValidationOf(p *params.Params) Grid {
 	g := newGrid(columns...)
 	for rows := p.Validation; len(rows) > 0; {
 		n := 1
-		for n < len(rows) && rows[n].Pattern == rows[0].Pattern && rows[n].Hosts == rows[0].Hosts && rows[n].Bytes == rows[0].Bytes {
+		for n < len(rows) && rows[n].Pattern == rows[0].Pattern && rows[n].Hosts == rows[0].Hosts &&
+			rows[n].Bytes == rows[0].Bytes {
 			n++
 		}
 		v := rows[0]

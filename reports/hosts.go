@@ -48,7 +48,8 @@ func HostsOf(p *params.Params) (says []string, grids []Grid) {
 	for _, g := range h.Groups {
 		groups.add(count(float64(len(g.Hosts))), figureOf(g.Latency, "s"), figureOf(g.Rate, "B/s"), namesOf(g.Hosts))
 	}
-	alone := newGrid(Column{"odd host", KindText}, Column{"latency", KindNumber}, Column{"rate", KindNumber}, Column{"against the largest group", KindWords})
+	alone := newGrid(Column{"odd host", KindText}, Column{"latency", KindNumber}, Column{"rate", KindNumber},
+		Column{"against the largest group", KindWords})
 	for _, q := range h.Odd[:min(len(h.Odd), oddShown)] {
 		var against []string
 		if !math.IsNaN(q.LatencyRatio) {
@@ -63,7 +64,8 @@ func HostsOf(p *params.Params) (says []string, grids []Grid) {
 		say("The %d oddest hosts are listed, of %d.", oddShown, len(h.Odd))
 	}
 	if n := len(h.Unknown); n > 0 {
-		say("%s in too few pairs to be told from their partners: %s.", be(n, "1 host was", "%s hosts were"), namesOf(h.Unknown))
+		say("%s in too few pairs to be told from their partners: %s.", be(n, "1 host was", "%s hosts were"),
+			namesOf(h.Unknown))
 	}
 	near := newGrid(Column{"hosts near each other", KindNumber}, Column{"which", KindWords})
 	if len(h.Near) > 0 {
@@ -81,7 +83,8 @@ func HostsOf(p *params.Params) (says []string, grids []Grid) {
 
 // spreadOf has the quantiles of latencies and rates, of pairs and of hosts.
 func spreadOf(p *params.Params, h *Alike) Grid {
-	g := newGrid(Column{"figure", KindText}, Column{"least", KindNumber}, Column{"5%", KindNumber}, Column{"25%", KindNumber},
+	g := newGrid(Column{"figure", KindText}, Column{"least", KindNumber}, Column{"5%", KindNumber}, Column{"25%",
+		KindNumber},
 		Column{"median", KindNumber}, Column{"75%", KindNumber}, Column{"95%", KindNumber}, Column{"greatest", KindNumber})
 	for _, r := range []struct {
 		name, unit string

@@ -66,7 +66,8 @@ type PairsPart struct {
 // PairsOf returns the summary of all pairs, which is empty without pairs.
 func PairsOf(p *params.Params) PairsPart {
 	matrix := func(first, last string, pairs []params.Pair) Grid {
-		g := newGrid(Column{first, KindText}, Column{"latency", KindInterval}, Column{"rate", KindInterval}, Column{last, KindWords})
+		g := newGrid(Column{first, KindText}, Column{"latency", KindInterval}, Column{"rate", KindInterval},
+			Column{last, KindWords})
 		for _, q := range pairs {
 			g.add(pairRow(q)...)
 		}
@@ -81,8 +82,8 @@ func PairsOf(p *params.Params) PairsPart {
 	if len(p.Pairs) == 0 {
 		return part
 	}
-	part.Says = slices.Concat([]string{fmt.Sprintf("%s measured, %d slow.", units.GroupedPlural(len(p.Pairs), "pair"), len(slow))},
-		spread("Latency", "s", p, latencyOf), spread("Rate", "B/s", p, rateOf), lossOf(p))
+	part.Says = slices.Concat([]string{fmt.Sprintf("%s measured, %d slow.", units.GroupedPlural(len(p.Pairs), "pair"),
+		len(slow))}, spread("Latency", "s", p, latencyOf), spread("Rate", "B/s", p, rateOf), lossOf(p))
 	hosts := slowHosts(p.Pairs)
 	for _, h := range hosts[:min(len(hosts), outliersShown)] {
 		part.Says = append(part.Says, fmt.Sprintf("Host %s is in %d slow pairs of its %d: the host, not the pairs.", Clean(h.name),

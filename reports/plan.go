@@ -110,8 +110,8 @@ func (p *page) speeds(all []PlanSpeed) {
 	g := newGrid(Column{"network", KindText}, Column{"rounds", KindNumber}, Column{"a round", KindNumber}, Column{"time", KindNumber},
 		Column{"thinner", KindNumber}, Column{"left out", KindText})
 	for _, s := range all {
-		g.add(s.Name, strconv.Itoa(s.Rounds), minutes(s.RoundSeconds/60), timeRange(s.MinutesLo, s.MinutesHi), strconv.Itoa(s.Thinner),
-			cmp.Or(strings.Join(s.LeftOut, ", "), "nothing"))
+		g.add(s.Name, strconv.Itoa(s.Rounds), minutes(s.RoundSeconds/60), timeRange(s.MinutesLo, s.MinutesHi),
+			strconv.Itoa(s.Thinner), cmp.Or(strings.Join(s.LeftOut, ", "), "nothing"))
 	}
 	p.write(g)
 }
@@ -121,8 +121,8 @@ func LeftText(f Plan) (out []string) {
 	for _, l := range f.Left {
 		text := fmt.Sprintf("the budget leaves out %s: it would take %s", l.Experiment, minutes(l.Minutes))
 		if len(l.What) > 0 {
-			text = fmt.Sprintf("the budget makes %s thinner: %s (%s instead of %s)", l.Experiment, strings.Join(l.What, "; "),
-				minutes(l.KeptMinutes), minutes(l.Minutes))
+			text = fmt.Sprintf("the budget makes %s thinner: %s (%s instead of %s)", l.Experiment,
+				strings.Join(l.What, "; "), minutes(l.KeptMinutes), minutes(l.Minutes))
 		}
 		out = append(out, text)
 	}

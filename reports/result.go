@@ -73,10 +73,12 @@ func Schemas() (map[string]*jsonschema.Schema, error) {
 		return nil, fmt.Errorf("schema of params: %w", err)
 	}
 	header, err1 := SchemaOf[dataset.Header]("header", dataset.Schema, "First line of samples.jsonl.", nil)
-	sample, err2 := SchemaOf[dataset.Sample]("sample", "", "Every later line of samples.jsonl: one measured batch, raw timings in nanoseconds.", nil)
+	sample, err2 := SchemaOf[dataset.Sample]("sample", "",
+		"Every later line of samples.jsonl: one measured batch, raw timings in nanoseconds.", nil)
 	inner := file.CloneSchemas()
 	inner.ID, inner.Schema = "", "" // one document, one resource
-	result, err3 := SchemaOf[Result]("result", ResultSchema, "What --json prints, whatever the command and however it ended.",
+	result, err3 := SchemaOf[Result]("result", ResultSchema,
+		"What --json prints, whatever the command and however it ended.",
 		map[reflect.Type]*jsonschema.Schema{reflect.TypeFor[params.Params](): inner})
 	if err := cmp.Or(err1, err2, err3); err != nil {
 		return nil, err

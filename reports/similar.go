@@ -9,7 +9,7 @@ import (
 	"calib/internal/stats"
 )
 
-// ManyHosts is the number of hosts above which a report describes their distribution, and a heat map shows blocks of them.
+// ManyHosts is the number of hosts above which a report describes their distribution, and a heat map blocks of them.
 const ManyHosts = 64
 
 const (
@@ -51,7 +51,8 @@ func AlikeOf(p *params.Params) *Alike {
 	out := &Alike{}
 	for i, name := range t.names {
 		latencies[i] = parts[i] + typical
-		h := alikeHost{Name: name, Pairs: len(t.near[i]), Latency: latencies[i], Rate: rates[i], LatencyRatio: math.NaN(), RateRatio: math.NaN()}
+		h := alikeHost{Name: name, Pairs: len(t.near[i]), Latency: latencies[i], Rate: rates[i],
+			LatencyRatio: math.NaN(), RateRatio: math.NaN()}
 		out.All = append(out.All, h)
 		if math.IsNaN(h.Latency) && math.IsNaN(h.Rate) {
 			out.Unknown = append(out.Unknown, name)

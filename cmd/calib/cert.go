@@ -103,8 +103,9 @@ func issueCert(c *cli.Context) error {
 	}
 	shown := describeCert(made)
 	shown.Dir = out
-	return command.AnswerLines(c, "cert issue", shown, fmt.Sprintf("%s: a certificate for the %s %s, serial %s, until %s", out, r.Role, r.Name,
-		shown.Serial, shown.Until.Format(time.DateOnly)), "Next: "+use)
+	return command.AnswerLines(c, "cert issue", shown,
+		fmt.Sprintf("%s: a certificate for the %s %s, serial %s, until %s", out, r.Role, r.Name,
+			shown.Serial, shown.Until.Format(time.DateOnly)), "Next: "+use)
 }
 
 func revokeCert(c *cli.Context) error {
@@ -128,8 +129,9 @@ func revokeCert(c *cli.Context) error {
 		shown = append(shown, d)
 		lines = append(lines, fmt.Sprintf("revoked: the %s %s, serial %s", d.Role, d.Name, d.Serial))
 	}
-	return command.AnswerLines(c, "cert revoke", shown, append(lines, "It holds where the list is: copy "+a.RevocationList()+
-		" into the --cert directory of every daemon and user. Daemons read it again by themselves.")...)
+	return command.AnswerLines(c, "cert revoke", shown, append(lines,
+		"It holds where the list is: copy "+a.RevocationList()+
+			" into the --cert directory of every daemon and user. Daemons read it again by themselves.")...)
 }
 
 func listCerts(c *cli.Context) error {

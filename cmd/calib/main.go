@@ -74,9 +74,9 @@ func newApp() *cli.App {
 		Commands: withUsage([]*cli.Command{
 			measuring.RunCommand(), measuring.MeasureCommand(), results.FitCommand(), results.ReportCommand(), measuring.PlanCommand(), measuring.DoctorCommand(),
 			measuring.ValidateCommand(), measuring.SelfcheckCommand(), results.PredictCommand(), results.ExportCommand(), results.ImportCommand(), results.CompareCommand(), results.GateCommand(), history.Command(), history.BaselineCommand(),
-			measuring.HostsCommand(), labCommand(), measuring.AgentCommand(), certCommand(), schemaCommand(), completionCommand(), manCommand(),
-		}),
-		Action: func(c *cli.Context) error {
+			measuring.HostsCommand(), labCommand(), measuring.AgentCommand(), certCommand(), schemaCommand(),
+			completionCommand(), manCommand(),
+		}), Action: func(c *cli.Context) error {
 			if c.Bool("version") {
 				return printVersion(c)
 			}

@@ -147,8 +147,9 @@ var classes = map[int]struct {
 	class error
 	hint  string
 }{
-	sqlite3.SQLITE_NOTADB:   {ErrNotStore, "give another file as --store"},
-	sqlite3.SQLITE_CORRUPT:  {ErrDamaged, "move it away and add the runs again, or let sqlite3's .recover save what can be read"},
+	sqlite3.SQLITE_NOTADB: {ErrNotStore, "give another file as --store"},
+	sqlite3.SQLITE_CORRUPT: {ErrDamaged,
+		"move it away and add the runs again, or let sqlite3's .recover save what can be read"},
 	sqlite3.SQLITE_READONLY: {ErrReadOnly, "give a --store in a directory that this user may write to"},
 	sqlite3.SQLITE_PERM:     {ErrReadOnly, "give a --store in a directory that this user may write to"},
 	sqlite3.SQLITE_CANTOPEN: {ErrReadOnly, "is its directory there, and may this user write to it?"},

@@ -30,7 +30,8 @@ func (s *Store) SetBaseline(ctx context.Context, b Baseline, noise []byte) error
 		case b.Name == "" || strings.HasPrefix(b.Name, "-") || len(b.Name) > maxWord:
 			return fmt.Errorf("%w: baseline name %.60q: want a word that does not begin with -", ErrInvalid, b.Name)
 		case units.OneLine(text) != text:
-			return fmt.Errorf("%w: baseline name %q, note %q: characters that cannot be printed", ErrInvalid, b.Name, b.Note)
+			return fmt.Errorf("%w: baseline name %q, note %q: characters that cannot be printed", ErrInvalid, b.Name,
+				b.Note)
 		case len(b.Runs) == 0:
 			return fmt.Errorf("%w: a baseline without runs", ErrInvalid)
 		}
@@ -173,7 +174,8 @@ func (s *Store) Acks(ctx context.Context) ([]Ack, error) {
 // Unacknowledge withdraws one, or is ErrNotFound.
 func (s *Store) Unacknowledge(ctx context.Context, id int64) error {
 	name := strconv.FormatInt(id, 10)
-	return s.remove(ctx, "withdraw acknowledgement "+name, "DELETE FROM acks WHERE key = CAST(? AS INTEGER)", name, EventNoAck)
+	return s.remove(ctx, "withdraw acknowledgement "+name, "DELETE FROM acks WHERE key = CAST(? AS INTEGER)", name,
+		EventNoAck)
 }
 
 const (
@@ -195,7 +197,8 @@ type Event struct {
 
 // note appends to the log, within the transaction that it describes.
 func (s *Store) note(ctx context.Context, tx *sql.Tx, kind, subject, detail string) error {
-	_, err := tx.ExecContext(ctx, "INSERT INTO events (at, kind, subject, detail) VALUES (?, ?, ?, ?)", nanos(s.now()), kind, subject, detail)
+	_, err := tx.ExecContext(ctx, "INSERT INTO events (at, kind, subject, detail) VALUES (?, ?, ?, ?)",
+		nanos(s.now()), kind, subject, detail)
 	return err
 }
 

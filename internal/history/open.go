@@ -135,7 +135,8 @@ func (s *Store) claim(ctx context.Context) error {
 	case err != nil:
 		return err
 	case !ours && !empty:
-		return fmt.Errorf("history %s: %w: it is the database of another program; give another file as --store", s.path, ErrNotStore)
+		return fmt.Errorf("history %s: %w: it is the database of another program; give another file as --store",
+			s.path, ErrNotStore)
 	case !ours:
 		if _, err := s.db.ExecContext(ctx, "PRAGMA application_id = "+strconv.Itoa(application)); err != nil {
 			return s.wrap("make the store", err)
@@ -180,7 +181,8 @@ func (s *Store) provider() (*goose.Provider, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := goose.NewProvider(goose.DialectSQLite3, s.db, files, goose.WithLogger(goose.NopLogger()), goose.WithDisableGlobalRegistry(true),
+	p, err := goose.NewProvider(goose.DialectSQLite3, s.db, files, goose.WithLogger(goose.NopLogger()),
+		goose.WithDisableGlobalRegistry(true),
 		goose.WithGoMigrations(goose.NewGoMigration(unpackVersion, &goose.GoFunc{RunTx: unpack}, nil)))
 	if err != nil {
 		err = fmt.Errorf("history %s: migrations: %w", s.path, err)

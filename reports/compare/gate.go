@@ -183,7 +183,8 @@ func (v *Verdict) confirm(suspects []Change, second *Verdict, runs []Run) {
 			continue
 		}
 		c.State = NotConfirmed
-		if k := slices.IndexFunc(second.changes, same); k >= 0 { // else a link of a host that the second runs found to be slow as a whole
+		// It is not there where it is a link of a host that the second runs found to be slow as a whole.
+		if k := slices.IndexFunc(second.changes, same); k >= 0 {
 			s := second.changes[k]
 			v.Again.Second = append(v.Again.Second, s)
 			if s.State == Regression || s.State == Inconclusive {

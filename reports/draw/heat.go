@@ -169,7 +169,8 @@ func (m *matrix) readings() (out []reading) {
 	for r, from := range m.Rows {
 		for c, to := range m.Cols {
 			if v := m.value(r, c); !math.IsNaN(v) {
-				out = append(out, reading{float64(c), float64(len(m.Rows) - 1 - r), from + " → " + to + ": " + words(v, m.scale.Axis)})
+				out = append(out, reading{float64(c), float64(len(m.Rows) - 1 - r), from + " → " + to + ": " +
+					words(v, m.scale.Axis)})
 			}
 		}
 	}

@@ -8,7 +8,8 @@ import (
 	"strings"
 )
 
-// This file and its two neighbours write a run as a platform file of SimGrid, for MPI programs run by smpirun (3.32 and later).
+// This file and simgrid_divide.go write a run as a platform file of SimGrid, for MPI programs run by smpirun (3.32 and
+// later).
 //
 // SimGrid sends a message of x bytes in four steps: the sender sleeps os(x), the route's latency passes, x + 16 bytes
 // flow through the links of the route, which flows share, and the receiver sleeps or(x). A message alone takes T(x),

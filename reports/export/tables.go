@@ -111,7 +111,8 @@ type benchmark struct {
 
 func benchmarksOf(in *input) (out []benchmark) {
 	for _, q := range in.Params.Times() {
-		out = append(out, benchmark{"Pingpong/bytes=" + decimal(q.X, -1), max(1, q.N), q.Measured * 1e9, "ns/op", params.BetterLower})
+		out = append(out, benchmark{"Pingpong/bytes=" + decimal(q.X, -1), max(1, q.N), q.Measured * 1e9, "ns/op",
+			params.BetterLower})
 	}
 	for _, m := range in.metrics() {
 		name := "Parameter/name=" + goName(m.Name)
@@ -175,7 +176,8 @@ func timeOf(id string) (t time.Time, err error) {
 		t, err = time.Parse("20060102-150405", m[1])
 	}
 	if t.IsZero() {
-		err = fmt.Errorf("time of the run: %w: its ID %q does not begin with date and time, as calib run makes it", ErrMissing, id)
+		err = fmt.Errorf("time of the run: %w: its ID %q does not begin with date and time, as calib run makes it",
+			ErrMissing, id)
 	}
 	return t, err
 }

@@ -124,7 +124,8 @@ func slowWords(pairs []params.Pair, measured int) string {
 			links = append(links, q.From+"–"+q.To)
 		}
 	}
-	in, between := "low in every pair: "+reports.Some(hosts, namedSlow, namedSlow), "low between: "+reports.Some(links, namedSlow, namedSlow)
+	in, between := "low in every pair: "+reports.Some(hosts, namedSlow, namedSlow),
+		"low between: "+reports.Some(links, namedSlow, namedSlow)
 	switch {
 	case hosts != nil && links != nil:
 		return " S" + in + "; s" + between + "."

@@ -146,7 +146,8 @@ func modelTrace(name string, group int, rows []params.Validation) Trace {
 			lo, hi = ci[0], ci[1]
 		}
 		t.add(v.Measured, v.Predicted, lo, hi, fmt.Sprintf("%s, %d hosts, %s: predicted %s, measured %s",
-			cmp.Or(v.Pattern, "pattern"), v.Hosts, units.Bytes(v.Bytes), units.Format(v.Predicted, "s"), units.Format(v.Measured, "s")))
+			cmp.Or(v.Pattern, "pattern"), v.Hosts, units.Bytes(v.Bytes), units.Format(v.Predicted, "s"),
+			units.Format(v.Measured, "s")))
 	}
 	return t
 }

@@ -47,8 +47,8 @@ func Timeline(s Series) Figure {
 		runs[0].Change = nil // there is no level before
 	}
 	levels := levelsOf(runs)
-	f := Figure{ID: seriesID(s), Section: "History", Title: cmp.Or(s.Name, "Metric"), X: Axis{Name: "run", Unit: UnitTime},
-		Y: Axis{Name: cmp.Or(s.Label, s.Name, "value"), Unit: strings.TrimPrefix(s.Unit, "1")}}
+	f := Figure{ID: seriesID(s), Section: "History", Title: cmp.Or(s.Name, "Metric"), X: Axis{Name: "run",
+		Unit: UnitTime}, Y: Axis{Name: cmp.Or(s.Label, s.Name, "value"), Unit: strings.TrimPrefix(s.Unit, "1")}}
 	if s.Link != "" {
 		f.Title += " " + s.Link
 	}

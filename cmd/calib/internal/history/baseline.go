@@ -41,7 +41,8 @@ func BaselineCommand() *cli.Command {
 				Action: onNamed("name of a baseline", showBaseline)},
 			{Name: "remove", Usage: "remove a baseline; its runs stay in the history", ArgsUsage: "NAME", Flags: common,
 				Action: onNamed("name of a baseline", func(c *cli.Context, s *history.Store, name string) error {
-					return answerRemoved(c, s, "baseline remove", "baseline", name, withNames(c.Context, s, s.RemoveBaseline(c.Context, name)))
+					return answerRemoved(c, s, "baseline remove", "baseline", name, withNames(c.Context, s,
+						s.RemoveBaseline(c.Context, name)))
 				})},
 		},
 		Action: command.Group,
@@ -76,7 +77,8 @@ func showBaseline(c *cli.Context, s *history.Store, name string) error {
 			t.Row("noise floor", "of "+units.Plural(len(n.Runs), "run")+", "+units.Plural(len(n.Of), "metric"))
 		}
 		if a := out.Cut; a != nil {
-			t.Row("known change", fmt.Sprintf("from run %s on: %s; runs before it are not compared with", a.Run, a.Reason))
+			t.Row("known change", fmt.Sprintf("from run %s on: %s; runs before it are not compared with", a.Run,
+				a.Reason))
 		}
 		t.Row()
 		t.Row("RUN", "STARTED (UTC)", "PLAN", "HOSTS", "STATUS", "LABEL", "USED")
@@ -199,15 +201,17 @@ func setBaseline(c *cli.Context) error {
 		if err != nil {
 			return err
 		}
-		if err = s.SetBaseline(c.Context, history.Baseline{Name: name, Note: c.String("note"), Runs: ids}, noise); err != nil {
+		if err = s.SetBaseline(c.Context, history.Baseline{Name: name, Note: c.String("note"), Runs: ids},
+			noise); err != nil {
 			return err
 		}
 		b, err := s.Baseline(c.Context, name)
 		if err != nil {
 			return err
 		}
-		return command.AnswerLines(c, "baseline set", baselineSet{s.Path(), b, a.done}, fmt.Sprintf("baseline %s: %s, %s a noise floor",
-			b.Name, units.Plural(len(b.Runs), "run"), map[bool]string{true: "with", false: "without"}[b.Noise]))
+		return command.AnswerLines(c, "baseline set", baselineSet{s.Path(), b, a.done},
+			fmt.Sprintf("baseline %s: %s, %s a noise floor",
+				b.Name, units.Plural(len(b.Runs), "run"), map[bool]string{true: "with", false: "without"}[b.Noise]))
 	})
 }
 

@@ -136,10 +136,14 @@ func exportNewest(c *cli.Context, s *history.Store, f history.Filter) error {
 	if err != nil {
 		return fmt.Errorf("run %s: %w", entries[0].ID, err)
 	}
-	out := exported{To: toPrometheus, File: command.OutFile(c, target.File), Runs: 1, Warnings: append([]string{}, warnings...)}
+	out := exported{To: toPrometheus, File: command.OutFile(c, target.File), Runs: 1,
+		Warnings: append([]string{}, warnings...)}
 	if out.File == "" {
 		out.Content = string(text)
-	} else if err := files.Write(out.File, func(w io.Writer) error { _, err := w.Write(text); return err }); err != nil {
+	} else if err := files.Write(out.File, func(w io.Writer) error {
+		_, err := w.Write(text)
+		return err
+	}); err != nil {
 		return err
 	}
 	return command.Answer(c, "history export", out, func(w io.Writer) error {

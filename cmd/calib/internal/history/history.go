@@ -70,11 +70,12 @@ func Command() *cli.Command {
 						return err
 					}
 					headings := []string{"METRIC", "LINK", "UNIT", "RUNS", "FIRST (UTC)", "LAST (UTC)", "WHAT IT IS"}
-					return command.AnswerTable(c, "history metrics", metricList{s.Path(), all}, headings, func(t command.Table) {
-						for _, f := range all {
-							t.Row(f.Name, f.Link(), f.Unit, f.Runs, f.First, f.Last, f.Label)
-						}
-					})
+					return command.AnswerTable(c, "history metrics", metricList{s.Path(), all}, headings,
+						func(t command.Table) {
+							for _, f := range all {
+								t.Row(f.Name, f.Link(), f.Unit, f.Runs, f.First, f.Last, f.Label)
+							}
+						})
 				}),
 			},
 			{Name: "plot", Usage: "draw the metrics over time, with the changes found, as a page or as figures",
@@ -225,9 +226,14 @@ func onNamed(what string, f func(c *cli.Context, s *history.Store, arg string) e
 // storeError gives an error of the store its exit code: what the user can correct on the command line is wrong use.
 func storeError(err error) error {
 	var c *exit.Error
-	if !errors.As(err, &c) && slices.ContainsFunc([]error{history.ErrNotFound, history.ErrAmbiguous, history.ErrConflict,
-		history.ErrInvalid, history.ErrInUse, history.ErrNotStore, history.ErrNewer}, func(class error) bool { return errors.Is(err, class) }) {
-		return exit.With(exit.Usage, err)
+	if errors.As(err, &c) {
+		return err
+	}
+	for _, class := range []error{history.ErrNotFound, history.ErrAmbiguous, history.ErrConflict, history.ErrInvalid,
+		history.ErrInUse, history.ErrNotStore, history.ErrNewer} {
+		if errors.Is(err, class) {
+			return exit.With(exit.Usage, err)
+		}
 	}
 	return err
 }
@@ -327,7 +333,8 @@ func noMetric(c *cli.Context, s *history.Store, all []history.Followed, name str
 			names = append(names, f.Name)
 		}
 	}
-	return exit.Usagef("--metric %q: no run has it; there are %s (calib history metrics)", name, reports.Some(names, shown, shown))
+	return exit.Usagef("--metric %q: no run has it; there are %s (calib history metrics)", name, reports.Some(names,
+		shown, shown))
 }
 
 // linkOf finds the link that text names, FROM,TO or FROM→TO, in the direction in which it was measured.

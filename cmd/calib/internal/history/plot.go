@@ -179,12 +179,14 @@ const (
 )
 
 func (v *survey) summary(all []change) []string {
-	over := fmt.Sprintf("%s from %s to %s", units.Plural(len(v.runs), "run"), day(v.runs[0].Started), day(v.runs[len(v.runs)-1].Started))
+	over := fmt.Sprintf("%s from %s to %s", units.Plural(len(v.runs), "run"), day(v.runs[0].Started),
+		day(v.runs[len(v.runs)-1].Started))
 	open := slices.DeleteFunc(slices.Clone(all), func(c change) bool { return c.Ack != nil })
 	changes := units.Plural(len(all), "change")
 	switch {
 	case len(v.runs) < 2*minSegment:
-		return []string{fmt.Sprintf("Too few runs to find a change: %s. A change needs %d runs on each side of it.", over, minSegment)}
+		return []string{fmt.Sprintf("Too few runs to find a change: %s. A change needs %d runs on each side of it.",
+			over, minSegment)}
 	case len(all) == 0:
 		return []string{fmt.Sprintf("No change found in %s.", over)}
 	case len(open) == 0:
@@ -250,7 +252,8 @@ func (c change) sentence() string {
 	if c.Verdict != "" {
 		verdict = ", for the " + c.Verdict
 	}
-	return fmt.Sprintf("%s: %s, from %s%s, with run %s of %s.", c.subject(), c.percent(), c.levels(), verdict, c.Run, day(c.At))
+	return fmt.Sprintf("%s: %s, from %s%s, with run %s of %s.", c.subject(), c.percent(), c.levels(), verdict, c.Run,
+		day(c.At))
 }
 
 func changeTable(all []change) html.Table {
@@ -270,7 +273,8 @@ func changeTable(all []change) html.Table {
 			known = c.Ack.Reason
 		}
 		t.Rows = append(t.Rows, []string{c.Run, command.Minute(c.At), c.subject(), units.Format(c.Before, c.Unit),
-			units.Format(c.After, c.Unit), c.percent(), command.OrDash(c.Verdict), fmt.Sprintf("%.2g", c.P), command.OrDash(known)})
+			units.Format(c.After, c.Unit), c.percent(), command.OrDash(c.Verdict), fmt.Sprintf("%.2g", c.P),
+			command.OrDash(known)})
 	}
 	return t
 }

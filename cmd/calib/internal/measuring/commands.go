@@ -41,8 +41,7 @@ func RunCommand() *cli.Command {
 			command.BreaksFlag(),
 			&cli.IntFlag{Name: "aa", Usage: "make `N` runs of the same plan, and write how much they differ to noise.json"},
 			&cli.BoolFlag{Name: "dry-run", Usage: "start the agents, look at the network, print the plan, and end"},
-		}),
-		Action: func(c *cli.Context) error {
+		}), Action: func(c *cli.Context) error {
 			switch {
 			case c.IsSet("aa"):
 				return runAA(c)
@@ -161,8 +160,7 @@ func PlanCommand() *cli.Command {
 			"calib plan --hosts hosts.txt --probe   starts agents, looks at the network for a few seconds, and plans for it",
 		Flags: slices.Concat(WhereFlags(), PlanFlags(), []cli.Flag{
 			&cli.BoolFlag{Name: "probe", Usage: "look at the network first, with agents on the hosts, as a run does"}, command.JSONFlag(),
-		}),
-		Action: func(c *cli.Context) error {
+		}), Action: func(c *cli.Context) error {
 			if c.Bool("probe") {
 				return dryRun(c, "plan")
 			}
@@ -239,7 +237,10 @@ func ValidateCommand() *cli.Command {
 		Description: "calib validate RUN    a run that measured patterns (plans standard and full): predict them again\n" +
 			"                      any other: measure patterns on the same hosts first, into RUN/" + run.ValidationDir + "\n" +
 			"It writes params.json (validation) and the reports anew.",
-		Flags: append(slices.DeleteFunc(WhereFlags(), func(f cli.Flag) bool { return !slices.Contains(executedFlags, f.Names()[0]) }),
+		Flags: append(slices.DeleteFunc(WhereFlags(), func(f cli.Flag) bool {
+			return !slices.Contains(executedFlags,
+				f.Names()[0])
+		}),
 			&cli.DurationFlag{Name: "budget", Value: validationTime, Usage: "longest time to measure patterns"},
 			&cli.BoolFlag{Name: "yes", Usage: "do not ask, also when that is long"},
 			command.JSONFlag(), command.QuietFlag(),

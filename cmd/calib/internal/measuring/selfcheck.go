@@ -264,7 +264,8 @@ func (k *copier) calibrate(m *measurement) (p *params.Params, err error) {
 	case errors.Is(err, lab.ErrWire):
 		err = exit.With(exit.Failed, err)
 	case cut || k.c.Context.Err() != nil: // the copy is gone, so that its run cannot go on
-		err = exit.With(exit.Interrupted, fmt.Errorf("%w; what was measured of the copy is in %s", exit.ErrInterrupted, m.Run))
+		err = exit.With(exit.Interrupted, fmt.Errorf("%w; what was measured of the copy is in %s",
+			exit.ErrInterrupted, m.Run))
 	}
 	return p, err
 }
@@ -283,7 +284,8 @@ func (k *copier) answer(err error) error {
 	case d.Missed > 0:
 		err = exit.With(exit.Failed, fmt.Errorf("%d of %d did not come back", d.Missed, d.Missed+d.Back))
 	case d.Undetermined > 0 || d.Back == 0:
-		err = exit.With(exit.Inconclusive, fmt.Errorf("%d not determined: measure the copy for longer with --budget", d.Undetermined))
+		err = exit.With(exit.Inconclusive, fmt.Errorf("%d not determined: measure the copy for longer with --budget",
+			d.Undetermined))
 	}
 	path := filepath.Join(k.out, selfcheckFile)
 	saved := files.ReplaceBy(path, func(w io.Writer) error { return reports.WriteJSON(w, d) })

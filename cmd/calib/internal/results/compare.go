@@ -47,8 +47,7 @@ func CompareCommand() *cli.Command {
 			&cli.StringFlag{Name: "markdown", Usage: "write the summary of a CI job to `FILE`"},
 			&cli.StringFlag{Name: "junit", Usage: "write test results to `FILE`"},
 			history.StoreFlag(), command.JSONFlag(),
-		}),
-		Action: compareRuns,
+		}), Action: compareRuns,
 	}
 }
 
@@ -167,7 +166,8 @@ func compareRuns(c *cli.Context) error {
 		if path == "" {
 			continue
 		}
-		write := map[string]func(io.Writer, *compare.Verdict) error{"markdown": compare.Markdown, "junit": compare.JUnit}[name]
+		write := map[string]func(io.Writer, *compare.Verdict) error{"markdown": compare.Markdown,
+			"junit": compare.JUnit}[name]
 		if err := files.Write(path, func(w io.Writer) error { return write(w, v) }); err != nil {
 			return fmt.Errorf("compare: --%s: %w", name, err)
 		}

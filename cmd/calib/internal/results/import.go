@@ -104,8 +104,8 @@ func importFiles(c *cli.Context) error {
 	}
 	r.Files, r.Data = command.FilesOf(dir.Path()), data
 	return command.AnswerResult(c, r, err, func(w io.Writer) error {
-		fmt.Fprintf(w, "%s: files %d, rounds %d, samples %d, timings %d; in %s\n", data.Format, len(data.Files), data.Rounds,
-			data.Samples, data.Timings, dir.Path())
+		fmt.Fprintf(w, "%s: files %d, rounds %d, samples %d, timings %d; in %s\n", data.Format, len(data.Files),
+			data.Rounds, data.Samples, data.Timings, dir.Path())
 		if !c.Bool("quiet") {
 			for _, n := range data.Notes {
 				fmt.Fprintln(w, "  "+n)

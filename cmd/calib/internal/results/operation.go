@@ -189,8 +189,8 @@ func writeFiles(c *cli.Context, table [][]string, drawn figure.Figure) error {
 func sweepTable(rows []predict.Prediction) [][]string {
 	lines := [][]string{{"model", "operation", "algorithm", "segment", "hosts", "bytes", "seconds", "lo", "hi", "why"}}
 	for _, v := range rows {
-		line := slices.Concat([]string{v.Model, v.Operation, v.Algorithm, strconv.Itoa(v.Segment), strconv.Itoa(v.Hosts),
-			strconv.Itoa(v.Bytes), number(v.Seconds)}, bounds(v.CI95), []string{v.Why})
+		line := slices.Concat([]string{v.Model, v.Operation, v.Algorithm, strconv.Itoa(v.Segment),
+			strconv.Itoa(v.Hosts), strconv.Itoa(v.Bytes), number(v.Seconds)}, bounds(v.CI95), []string{v.Why})
 		if v.Why != "" {
 			line[6] = ""
 		}
@@ -251,8 +251,8 @@ func answerBest(c *cli.Context, q *predict.Predictor, a asked, out predicted) er
 			if v.Next != nil {
 				next, margin = algorithm(*v.Next), percent(v.Margin)
 			}
-			t.Row(v.Hosts, v.Bytes, v.Model, algorithm(v.Best), seconds(v.Best.Seconds), next, margin, ends(v.MarginCI95, percent),
-				map[bool]string{false: "not decided"}[v.Decided])
+			t.Row(v.Hosts, v.Bytes, v.Model, algorithm(v.Best), seconds(v.Best.Seconds), next, margin,
+				ends(v.MarginCI95, percent), map[bool]string{false: "not decided"}[v.Decided])
 		}
 		return cmp.Or(t.Flush(), command.Lines(w, out.Notes))
 	})
