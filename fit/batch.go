@@ -23,8 +23,11 @@ type Batch struct {
 	Dir   int
 }
 
-// spoiling flags mark timings of something else than a network without loss. Such a batch is never fitted.
-var spoiling = []string{dataset.FlagRetrans, dataset.FlagDeadlock, dataset.FlagTimeout, dataset.FlagUnsteady, dataset.FlagDrift, dataset.FlagStep}
+// untimed flags mark timings that are not those of messages.
+var untimed = []string{dataset.FlagDeadlock, dataset.FlagTimeout, dataset.FlagUnsteady, dataset.FlagDrift, dataset.FlagStep}
+
+// spoiling flags mark timings of something else than a network without loss. Only tails are fitted to such a batch.
+var spoiling = append([]string{dataset.FlagRetrans}, untimed...)
 
 // disturbing flags mark timings that may be late. A median is hardly moved by some late timings, so that batches with
 // these flags may be used; where only few have them, they are left out all the same.
@@ -187,6 +190,21 @@ func (r *Result) Usable(in []*Batch) []*Batch {
 			return params.Notef(params.DisturbedTimings, "%d timings come from batches during which the timing thread was preempted or the "+
 				"hypervisor stole time; they are too many to leave out, and move the medians little", n)
 		})
+	}
+	return out
+}
+
+// Timed returns the batches whose timings are those of messages, whatever became of their packets, and counts the others
+// in r.
+func (r *Result) Timed(in []*Batch) []*Batch {
+	var out []*Batch
+	for _, b := range in {
+		switch why := b.Flagged(untimed...); {
+		case why != "":
+			r.LeaveOut(b, why)
+		case b.Timings() > 0:
+			out = append(out, b)
+		}
 	}
 	return out
 }

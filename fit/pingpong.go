@@ -15,7 +15,7 @@ import (
 // selected, and their medians taken, once for all models; each draws replicates of its own.
 type Pingpong struct {
 	Sizes  []float64           // B, ascending
-	Times  *resample.Estimates // s, by size; nil of Timings
+	Times  *resample.Estimates // s, by size
 	Packet float64             // payload of one packet [B]
 	Breaks []float64           // Settings.Breaks
 	pairs  *pairTimes
@@ -25,7 +25,6 @@ type Pingpong struct {
 type pairTimes struct {
 	sizes   []float64
 	medians *resample.Medians
-	lines   map[int64][]*dataset.Sample // by size
 	packet  float64
 	fit     *params.Fit // what was used and left out, for the fit of every model
 }
@@ -34,10 +33,14 @@ type pairTimes struct {
 // measured, with the replicates of a model. One round gives no interval, and has no replicates. It returns ErrNeeds
 // where fewer than minSizes sizes were measured.
 func (p *Prepared) Pingpong(model string, minSizes int) (*Pingpong, error) {
-	q, err := p.Timings(model, minSizes)
+	t, err := Shared(p, (*Prepared).pingpong)
 	if err != nil {
 		return nil, err
 	}
+	if len(t.sizes) < max(1, minSizes) {
+		return nil, Needs("pingpong measured at too few sizes without loss")
+	}
+	q := &Pingpong{Sizes: t.sizes, Packet: t.packet, Breaks: p.settings.Breaks, pairs: t}
 	if q.pairs.medians.Rounds() < 2 {
 		q.Times = q.pairs.medians.Estimate()
 	} else {
@@ -46,22 +49,10 @@ func (p *Prepared) Pingpong(model string, minSizes int) (*Pingpong, error) {
 	return q, nil
 }
 
-// Timings is Pingpong for a model of raw timings (Sorted), which needs no replicates.
-func (p *Prepared) Timings(model string, minSizes int) (*Pingpong, error) {
-	t, err := Shared(p, (*Prepared).pingpong)
-	if err != nil {
-		return nil, err
-	}
-	if len(t.sizes) < max(1, minSizes) {
-		return nil, Needs("pingpong measured at too few sizes without loss")
-	}
-	return &Pingpong{Sizes: t.sizes, Packet: t.packet, Breaks: p.settings.Breaks, pairs: t}, nil
-}
-
 func (p *Prepared) pingpong() (*pairTimes, error) {
 	r := p.New("", names.Pingpong, "")
 	lines := r.Lines(names.Pingpong, "")
-	out := &pairTimes{fit: r.Fit, lines: map[int64][]*dataset.Sample{}}
+	out := &pairTimes{fit: r.Fit}
 	var sizes []int64
 	for _, b := range lines {
 		sizes = append(sizes, b.Point[names.FactorBytes])
@@ -78,7 +69,6 @@ func (p *Prepared) pingpong() (*pairTimes, error) {
 	for _, b := range lines {
 		x := b.Point[names.FactorBytes]
 		t.AddTeam(t.OneWay(x), b.Team(), 0, b.Round, b.Timings(), HalfTrips(b.Lines[0])...)
-		out.lines[x] = append(out.lines[x], b.Lines[0])
 	}
 	r.Account(lines)
 	out.packet = r.Packet(lines)
@@ -89,14 +79,44 @@ func (p *Prepared) pingpong() (*pairTimes, error) {
 	return out, nil
 }
 
-// Sorted returns all half round trips of size i [s], ascending.
-func (q *Pingpong) Sorted(i int) []float64 {
-	var all []float64
-	for _, s := range q.pairs.lines[int64(q.Sizes[i])] {
-		all = append(all, HalfTrips(s)...)
+// Timings are the half round trips of pingpong with all that became of their packets: losses, and other work.
+type Timings struct {
+	Sizes  []float64     // B, ascending
+	Rounds [][][]float64 // by size and round [s]
+	Breaks []float64     // Settings.Breaks
+}
+
+// Timings returns all half round trips between hosts that are not slow, or ErrNeeds where they have fewer than minSizes
+// sizes.
+func (r *Result) Timings(minSizes int) (*Timings, error) {
+	lines := r.WithoutSlow(r.Timed(r.Prepared.LineBatches(names.Pingpong, "")))
+	by := map[int64]map[int][]float64{}
+	rounds := map[int]bool{}
+	for _, b := range lines {
+		x := b.Point[names.FactorBytes]
+		if by[x] == nil {
+			by[x] = map[int][]float64{}
+		}
+		by[x][b.Round] = append(by[x][b.Round], HalfTrips(b.Lines[0])...)
+		rounds[b.Round] = true
 	}
-	slices.Sort(all)
-	return all
+	if len(by) < minSizes {
+		return nil, Needs("pingpong measured at too few sizes")
+	}
+	r.Account(lines)
+	r.Rounds = len(rounds)
+	r.CheckRounds(r.Rounds)
+	out := &Timings{Breaks: r.Prepared.settings.Breaks}
+	for _, x := range slices.Sorted(maps.Keys(by)) {
+		out.Sizes = append(out.Sizes, float64(x))
+		var of [][]float64
+		for _, round := range slices.Sorted(maps.Keys(by[x])) {
+			of = append(of, by[x][round])
+		}
+		out.Rounds = append(out.Rounds, of)
+	}
+	r.Domain["bytes"] = [2]float64{out.Sizes[0], out.Sizes[len(out.Sizes)-1]}
+	return out, nil
 }
 
 // HalfTrips returns the half round trips of a line [s] without the cost of the clock: each round trip holds one

@@ -222,3 +222,41 @@ func TestNetworkClockUncertainty(t *testing.T) {
 	fittest.Near(t, "switch: width", width(true, 10e3), 2*1.95996*math.Sqrt2*10e-6/3, 1e-3)
 	fittest.Near(t, "clocks too coarse to separate: width", width(false, 300e3), 2*1.95996*math.Sqrt2*300e-6/3, 1e-3)
 }
+
+// A repetition is chosen by its starts alone: where gaps scatter and starts are as far apart as is allowed of the median
+// gap, the longer gaps are not preferred.
+func TestRepetitionsAreNotChosenByTheirGaps(t *testing.T) {
+	w := fittest.Sparc()
+	w.Between, w.Within = 0.002, 0
+	d := w.Dataset()
+	rng := rand.New(rand.NewPCG(5, 5))
+	var starts []dataset.Sample
+	for _, b := range fit.Prepare(d, fit.Settings{}).Batches(names.Paired, names.PhaseBurst) {
+		gap := float64(len(b.Lines)-1) * w.Medium.A * 1e9
+		begin := make([]dataset.Sample, len(b.Lines))
+		for i, l := range b.Lines {
+			begin[i] = *l
+			begin[i].Phase, begin[i].NS = names.PhaseBurstStart, make([]int64, len(l.NS))
+		}
+		for k := range b.Lines[0].NS {
+			last := 0
+			for i, l := range b.Lines {
+				if l.NS[k] > b.Lines[last].NS[k] {
+					last = i
+				}
+			}
+			if gap > 0 {
+				apart := int64(0.3 * gap)
+				begin[last].NS[k] = apart
+				b.Lines[last].NS[k] += int64(1.8*(rng.Float64()-0.5)*gap) - apart
+			}
+		}
+		starts = append(starts, begin...)
+	}
+	d.Samples = append(d.Samples, starts...)
+	f, err := Network.Fit(fit.Prepare(d, fit.Settings{Replicates: 50}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	fittest.Near(t, "a_c", fittest.Value(t, f, "a_c"), w.Medium.A, 0.03)
+}

@@ -109,7 +109,8 @@ func (p *paired) addStreams(t *resample.Table[key], streams []*fit.Batch) {
 //     (rule 3, eq. 12), of the half of the repetitions whose senders started closest together;
 //   - gap, from the first to the last of the n deliveries, both in common time: a message's delivery in common time is its
 //     time plus its sender's start (phase "burst-start", zero where there is none). Repetitions whose senders started further
-//     apart than skewShare of it are dropped;
+//     apart than skewShare of the gap are dropped: of its median in the half that started closest together, because a
+//     repetition's own gap would choose the long ones;
 //   - late, one for a batch: the lateness of the last of n deliveries that do not disturb each other, from the pair that was
 //     alone in the same round and direction; zero where there was none.
 func (p *paired) addBursts(t *resample.Table[key], bursts []*fit.Batch, starts startsBy) {
@@ -129,19 +130,21 @@ func (p *paired) addBursts(t *resample.Table[key], bursts []*fit.Batch, starts s
 			}
 		}
 		q, team := points[keyOf(b)], b.Team()
-		var gaps, lasts, uneven []float64
+		var gaps, lasts, closest, uneven []float64
 		limit := together(skews)
 		for k, d := range delivered {
-			if skews[k] <= limit {
-				lasts = append(lasts, last[k])
-			}
 			slices.Sort(d)
-			n := len(d)
-			gap := d[n-1] - d[0]
-			if skews[k] > skewShare*gap {
+			if skews[k] <= limit {
+				lasts, closest = append(lasts, last[k]), append(closest, d[len(d)-1]-d[0])
+			}
+		}
+		apart := skewShare * stats.Median(closest)
+		for k, d := range delivered {
+			if skews[k] > apart {
 				continue
 			}
-			gaps = append(gaps, gap)
+			n := len(d)
+			gaps = append(gaps, d[n-1]-d[0])
 			if n > 2 {
 				uneven = append(uneven, (d[n-1]-d[1])/float64(n-2)-(d[1]-d[0]))
 			}

@@ -111,7 +111,8 @@ func (p *paired) burstSlope(n int, values []float64) (float64, error) {
 
 // decide identifies b and b_c. Two tests at the 95% level, each also asking for a material difference (2%):
 //
-//   - growth: b'(n_max)/b'(n_min) − 1 above zero. If not, all n are flat: b = b', and b_c is bounded by b'/n_max;
+//   - growth: b'(n_max)/b'(n_min) − 1 above zero. If not, all n are flat: b = b', and b_c is bounded by b'(n_max)/n_max,
+//     because a growth that is not significant may be there;
 //   - plateau: b/(n_min·b_c) − 1 above zero, with b and b_c of the best break. If not, all n rise: b_c = b'/n, and b is
 //     bounded by b'(n_min).
 func (p *paired) decide(m *mediumFit, reps [][]float64, count func(int) int) {
@@ -155,12 +156,14 @@ func (p *paired) onePair(m *mediumFit, reps [][]float64) {
 
 // flat records b of data in which b' does not grow.
 func (p *paired) flat(m *mediumFit, w []float64, reps [][]float64) {
-	last := m.n[len(m.n)-1]
+	k := len(m.n) - 1
+	last := m.n[k]
 	mean := func(v []float64) float64 { return lsq.WeightedMean(v, w) }
 	m.b = mean(m.value)
 	p.fit.Found("b", "s/B", labelB, m.b, resample.IntervalOf(p.times, m.b, reps, mean), p.streamTerms(m.b)...)
-	p.fit.Unknown("b_c", "s/B", labelBC, 0, resample.Scatter(p.times, m.b, reps, mean)[1]/last, fmt.Sprintf(
-		"b' does not grow up to n = %g: the streams never fill the network, so b_c is at most b/%g", last, last))
+	atLast := func(v []float64) float64 { return v[k] }
+	p.fit.Unknown("b_c", "s/B", labelBC, 0, resample.Scatter(p.times, m.value[k], reps, atLast)[1]/last, fmt.Sprintf(
+		"b' does not grow up to n = %g: the streams do not fill the network. b_c is at most b'(%g)/%g", last, last, last))
 }
 
 // rising records b_c, and b where the smallest n still shows it.

@@ -93,6 +93,23 @@ func TestNetworkSwitch(t *testing.T) {
 	}
 }
 
+// A growth that noise hides is no proof of none: the bound of b_c is that of the most pairs.
+func TestNoGrowthIsNoProof(t *testing.T) {
+	w := fittest.Sparc()
+	w.Between, w.Within = 0.08, 0.01
+	w.Host.B, w.Medium.B = 1.4e-6, 0.39e-6 // 4 pairs take 11% longer than one
+	for seed := range uint64(20) {
+		w.Seed = seed
+		f := fitted(t, w)
+		bc := f.Parameters["b_c"]
+		points := f.Named("b'(n)").Points
+		last := points[len(points)-1]
+		if bc.Value == nil && bc.Bound != nil && bc.Bound[1] < 0.99*last.Hi/last.X {
+			t.Errorf("seed %d: b_c is at most %g, but b'(%g) may be %g", seed, bc.Bound[1], last.X, last.Hi)
+		}
+	}
+}
+
 func TestNetworkOnePair(t *testing.T) {
 	for _, hosts := range []int{2, 3} {
 		w := fittest.Sparc()

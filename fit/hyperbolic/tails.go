@@ -3,6 +3,7 @@ package hyperbolic
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"calib/fit"
 	"calib/fit/resample"
@@ -14,8 +15,9 @@ import (
 
 // Tails are the half round trips of pingpong that one message in a hundred, and one in a thousand, exceeds: p99 and
 // p999 [s] of the smallest size, and by size the functions T_p99 and T_p999, of form.Pieces as that of Segmented. A
-// quantile is that of all timings of a size, from every pair that is not slow and every round. Its interval is that of
-// order statistics, which takes the timings as independent; a size with too few timings to have one is left out.
+// quantile is that of all timings of a size, from every pair that is not slow and every round: also of messages whose
+// segments were sent again, which other models leave out. Its interval is that of order statistics, of as many
+// independent timings as they are worth (stats.WorthOf); a size with too few to have one is left out.
 //
 // Source: David and Nagaraja 2003, Order Statistics, section 7.1; Hoefler and Belli 2015, Scientific Benchmarking of
 // Parallel Computing Systems, rule 8.
@@ -29,28 +31,35 @@ var tails = [...]struct {
 
 // fitTails returns fit.ErrNeeds for fewer than three sizes.
 func fitTails(p *fit.Prepared) (*params.Fit, error) {
-	q, err := p.Timings("tails", 3)
+	r := p.New("tails", names.Pingpong, "David and Nagaraja 2003, section 7.1")
+	q, err := r.Timings(3)
 	if err != nil {
 		return nil, err
 	}
-	r := q.New(p, "tails", "David and Nagaraja 2003, section 7.1")
-	sorted := make([][]float64, len(q.Sizes)) // half round trips by size
-	resample.Each(len(sorted), func(i int) { sorted[i] = q.Sorted(i) })
+	sorted := make([][]float64, len(q.Sizes))
+	resample.Each(len(sorted), func(i int) {
+		sorted[i] = slices.Concat(q.Rounds[i]...)
+		slices.Sort(sorted[i])
+	})
 	for _, t := range tails {
 		s := params.Series{Name: "T_" + t.name + "(x)", Quantity: params.TailTime, XName: "bytes",
 			Factors: map[string]float64{"quantile": t.p}}
 		for i, x := range q.Sizes {
 			all := sorted[i]
 			v := stats.SortedQuantile(all, t.p)
-			iv, ok := stats.SortedQuantileCI(all, t.p)
+			worth := stats.WorthOf(q.Rounds[i], v)
+			iv, ok := stats.SortedQuantileCI(all, t.p, worth)
 			label := "time that " + t.words + " of the smallest size exceeds"
 			switch {
 			case ok && i == 0:
 				r.Found(t.name, "s", label, v, [2]float64{iv.Lo, iv.Hi})
 			case i == 0:
-				lo := stats.SortedQuantile(all, 0.5)
-				r.Unknown(t.name, "s", label, lo, math.Inf(1), fmt.Sprintf("%d timings of %g B are too few for an interval: it takes %d",
-					len(all), x, minTimings(t.p)))
+				few := fmt.Sprintf("%d timings of %g B", len(all), x)
+				if worth < len(all) {
+					few += fmt.Sprintf(", worth %d as rounds differ,", worth)
+				}
+				r.Unknown(t.name, "s", label, stats.SortedQuantile(all, 0.5), math.Inf(1),
+					fmt.Sprintf("%s are too few for an interval: it takes %d", few, minTimings(t.p)))
 			}
 			if ok {
 				s.Add(x, v, [2]float64{iv.Lo, iv.Hi}, v, len(all))

@@ -43,6 +43,44 @@ func TestWakeup(t *testing.T) {
 	}
 }
 
+// Tails hold messages whose segments were sent again, and know that rounds differ: 4,000 timings of which one round of
+// eight has all that are slow are too few for p99.
+func TestTailsOfLosses(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	d := &dataset.Dataset{Header: dataset.Header{Hosts: []dataset.Host{{Name: "a"}, {Name: "b"}}}}
+	for round := range 8 {
+		for _, x := range []int64{1, 100, 1000} {
+			s := fittest.HalfTrips(rng, names.Pingpong, "", x, round, 500, 10e3)
+			for i := range 10 {
+				switch {
+				case x == 1: // 2% of all wait for a timeout of 200 ms
+					s.NS[50*i] += 2e8
+					s.Flags = append(s.Flags, dataset.FlagRetrans)
+				case x == 100 && round == 3:
+					for k := range 50 {
+						s.NS[50*i+k] += 1e5
+					}
+				}
+			}
+			d.Samples = append(d.Samples, s)
+		}
+	}
+	f, err := Tails.Fit(fit.Prepare(d, fit.Settings{}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p := f.Parameters["p99"]; p.Value == nil || *p.Value < 0.1 {
+		t.Errorf("p99 with 2%% of timeouts: %+v", p)
+	}
+	var have []float64
+	for _, q := range f.Named("T_p99(x)").Points {
+		have = append(have, q.X)
+	}
+	if !slices.Equal(have, []float64{1, 1000}) {
+		t.Errorf("sizes with p99: %v, want 1 and 1000", have)
+	}
+}
+
 // A size with enough timings has both tails, one with fewer only the nearer, and the smallest says why it has none.
 func TestTails(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))

@@ -23,7 +23,7 @@ func TestSortedQuantileCI(t *testing.T) {
 				s[i] = rng.ExpFloat64()
 			}
 			slices.Sort(s)
-			iv, ok := SortedQuantileCI(s, c.p)
+			iv, ok := SortedQuantileCI(s, c.p, c.n)
 			truth := -math.Log(1 - c.p)
 			if ok {
 				have++
@@ -36,7 +36,35 @@ func TestSortedQuantileCI(t *testing.T) {
 			t.Errorf("p = %g, n = %d: %d of %d have an interval, %d hold the quantile; want an interval %t", c.p, c.n, have, runs, hits, c.want)
 		}
 	}
-	if _, ok := SortedQuantileCI(nil, 0.5); ok {
+	if _, ok := SortedQuantileCI(nil, 0.5, 0); ok {
 		t.Error("an interval of nothing")
+	}
+}
+
+// Groups whose values are independent are worth all of them in 95% of cases, and those of which each is one value fewer
+// than one a value.
+func TestWorthOf(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	const runs, groups, each = 400, 12, 500
+	whole, most := 0, 0
+	for range runs {
+		free, tied := make([][]float64, groups), make([][]float64, groups)
+		for g := range groups {
+			level := rng.NormFloat64()
+			for range each {
+				free[g] = append(free[g], rng.NormFloat64())
+				tied[g] = append(tied[g], level+rng.NormFloat64())
+			}
+		}
+		if WorthOf(free, 2) == groups*each {
+			whole++
+		}
+		most = max(most, WorthOf(tied, 2))
+	}
+	if whole < runs*92/100 || most > groups*each/4 {
+		t.Errorf("independent: %d of %d are worth all; tied: worth at most %d of %d", whole, runs, most, groups*each)
+	}
+	if got := WorthOf([][]float64{{1, 2, 3}}, 2); got != 3 {
+		t.Errorf("one group: worth %d, want 3", got)
 	}
 }

@@ -152,12 +152,11 @@ func searchMedianRank(n int) int {
 	return sort.Search(n/2, func(k int) bool { return b.CDF(float64(k)) > (1-Level)/2 })
 }
 
-// SortedQuantileCI returns the order-statistic interval of the p quantile of independent values in ascending order,
-// from any continuous distribution, 0 < p < 1. With X ~ Binomial(n, p) the ends are those of the ranks that X leaves
-// with at most 2.5% on each side. ok is false where n is too small for the quantile to have both ends: for p = 0.99
-// below 368, for 0.999 below 3,688. Source: David and Nagaraja 2003, Order Statistics, section 7.1.
-func SortedQuantileCI(s []float64, p float64) (iv Interval, ok bool) {
-	n := len(s)
+// SortedQuantileCI returns the order-statistic interval of the p quantile of values in ascending order, from any
+// continuous distribution, 0 < p < 1. They are worth n independent ones. With X ~ Binomial(n, p) the ends are those of
+// the ranks that X leaves with at most 2.5% on each side. ok is false where n is too small for the quantile to have both
+// ends: for p = 0.99 below 368, for 0.999 below 3,688. Source: David and Nagaraja 2003, Order Statistics, section 7.1.
+func SortedQuantileCI(s []float64, p float64, n int) (iv Interval, ok bool) {
 	if n == 0 || math.IsNaN(s[0]) {
 		return Interval{}, false
 	}
@@ -167,7 +166,40 @@ func SortedQuantileCI(s []float64, p float64) (iv Interval, ok bool) {
 	if lo < 1 || hi > n {
 		return Interval{}, false
 	}
-	return Interval{Lo: s[lo-1], Hi: s[hi-1]}, true
+	each := float64(len(s)) / float64(n) // values to a rank
+	return Interval{Lo: s[int(float64(lo-1)*each)], Hi: s[min(len(s), int(math.Ceil(float64(hi)*each)))-1]}, true
+}
+
+// WorthOf is how many independent values groups are worth for the share of those above v: as many as there are, over
+// what the shares of groups scatter more than those of independent values would (the design effect: Kish 1965, Survey
+// Sampling, section 8.2), where chance does that in fewer than 1 of 20 cases. Fewer than two groups say nothing of it.
+func WorthOf(groups [][]float64, v float64) int {
+	n, above := 0.0, make([]float64, len(groups))
+	share := 0.0
+	for i, g := range groups {
+		for _, x := range g {
+			if x > v {
+				above[i]++
+			}
+		}
+		n += float64(len(g))
+		share += above[i]
+	}
+	share /= n
+	if len(groups) < 2 || share == 0 {
+		return int(n)
+	}
+	sum := 0.0
+	for i, g := range groups {
+		d := above[i] - share*float64(len(g))
+		sum += d * d
+	}
+	free := float64(len(groups) - 1)
+	scatter := (free + 1) / free * sum / (n * share * (1 - share))
+	if chance := (distuv.ChiSquared{K: free}).Quantile(Level) / free; scatter <= chance {
+		return int(n)
+	}
+	return int(n / scatter)
 }
 
 // ShareCI returns Wilson's 95% interval of the probability behind hits among n independent trials, n > 0. Unlike that
