@@ -136,7 +136,6 @@ func (m *Mesh) Epoch(n int) {
 	}
 }
 
-// expire ends the connections to a host whose ticket has run out.
 func (m *Mesh) expire(s *session, host int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -101,7 +101,6 @@ func (g *Group) dropConn(rank int) {
 	_ = g.failed(rank, nil) // lets go of it
 }
 
-// override gives the links of the team and the listener the options o.
 func (g *Group) override(o plane.Socket) error {
 	s, err := g.mesh.override(g.overridden, g.hosts, &o)
 	if s != nil {

@@ -12,7 +12,6 @@ import (
 	"calib/transport/kernel"
 )
 
-// session is a Session as the mesh uses it.
 type session struct {
 	plane.Session
 	hash  [sha256.Size]byte
@@ -27,7 +26,6 @@ type session struct {
 // Recv.
 type linkID struct{ host, line int }
 
-// link is a peer and a connection to it.
 type link struct {
 	line    int
 	peer    plane.Peer
@@ -166,7 +164,6 @@ func (a *allowance) take(have *int64, need int) bool {
 	}
 }
 
-// giveBack returns what was taken and not used.
 func (a *allowance) giveBack(have *int64) {
 	a.left.Add(*have)
 	*have = 0

@@ -214,7 +214,6 @@ type second struct {
 	ended        chan struct{}
 }
 
-// serve is the second thread, on the CPUs given; nil is any.
 func (s *second) serve(cpus *unix.CPUSet, transfer func() error) {
 	defer close(s.ended)
 	runtime.LockOSThread() // never unlocked: the thread ends with the goroutine

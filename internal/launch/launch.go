@@ -99,15 +99,12 @@ func Template(prefix string, binaries ...Binary) (*Launcher, error) {
 }
 
 // Launch starts calib with args on a host, and returns when it runs there. The process outlives ctx: Close ends it.
-func (l *Launcher) Launch(ctx context.Context, h Host, args ...string) (*Process, error) {
-	p, err := l.launch(ctx, h, args)
-	if err != nil {
-		return nil, fmt.Errorf("launch %s: %w", h.Name, err)
-	}
-	return p, nil
-}
-
-func (l *Launcher) launch(ctx context.Context, h Host, args []string) (*Process, error) {
+func (l *Launcher) Launch(ctx context.Context, h Host, args ...string) (p *Process, err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("launch %s: %w", h.Name, err)
+		}
+	}()
 	if l.words == nil {
 		return start(l.exitWait, append([]string{l.binaries[0].Path}, args...))
 	}
@@ -115,8 +112,7 @@ func (l *Launcher) launch(ctx context.Context, h Host, args []string) (*Process,
 	if err != nil {
 		return nil, err
 	}
-	p, err := start(l.exitWait, append(argv, "sh"))
-	if err != nil {
+	if p, err = start(l.exitWait, append(argv, "sh")); err != nil {
 		return nil, err
 	}
 	if err := l.handshake(ctx, p, h.Name, args); err != nil {

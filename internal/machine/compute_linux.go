@@ -48,7 +48,6 @@ type workers struct {
 	ended sync.WaitGroup
 }
 
-// startWorkers returns when every thread is on its processor.
 func startWorkers(cpus []int) (*workers, error) {
 	c := &workers{times: make(chan units.Nanos, len(cpus))}
 	bound := make(chan error, len(cpus))
@@ -101,7 +100,6 @@ func (c *workers) compute(work int64, some []int) units.Nanos {
 	return sum
 }
 
-// end returns when all threads' goroutines have ended.
 func (c *workers) end() {
 	for _, tasks := range c.tasks {
 		close(tasks)

@@ -54,36 +54,27 @@ type nic struct {
 }
 
 // facts are files whose content is a fact. The sysctls are those that change what a TCP connection does to timing.
-var facts = map[string]string{
-	"kernel":                    "proc/sys/kernel/osrelease",
-	"clocksource":               "sys/devices/system/clocksource/clocksource0/current_clocksource",
-	"tcp.congestion":            "proc/sys/net/ipv4/tcp_congestion_control",
-	"tcp.rmem":                  "proc/sys/net/ipv4/tcp_rmem",
-	"tcp.wmem":                  "proc/sys/net/ipv4/tcp_wmem",
-	"tcp.slow_start_after_idle": "proc/sys/net/ipv4/tcp_slow_start_after_idle",
-	"tcp.timestamps":            "proc/sys/net/ipv4/tcp_timestamps",
-	"tcp.sack":                  "proc/sys/net/ipv4/tcp_sack",
-	"tcp.window_scaling":        "proc/sys/net/ipv4/tcp_window_scaling",
-	"tcp.no_metrics_save":       "proc/sys/net/ipv4/tcp_no_metrics_save",
-	"tcp.autocorking":           "proc/sys/net/ipv4/tcp_autocorking",
-	"tcp.moderate_rcvbuf":       "proc/sys/net/ipv4/tcp_moderate_rcvbuf",
-	"tcp.limit_output_bytes":    "proc/sys/net/ipv4/tcp_limit_output_bytes",
-	"tcp.notsent_lowat":         "proc/sys/net/ipv4/tcp_notsent_lowat",
-	"tcp.min_tso_segs":          "proc/sys/net/ipv4/tcp_min_tso_segs",
-	"tcp.mtu_probing":           "proc/sys/net/ipv4/tcp_mtu_probing",
-	"core.rmem_max":             "proc/sys/net/core/rmem_max",
-	"core.wmem_max":             "proc/sys/net/core/wmem_max",
-	"core.default_qdisc":        "proc/sys/net/core/default_qdisc",
-	"core.busy_poll":            "proc/sys/net/core/busy_poll",
-	"core.busy_read":            "proc/sys/net/core/busy_read",
-	"core.netdev_max_backlog":   "proc/sys/net/core/netdev_max_backlog",
-	"core.netdev_budget":        "proc/sys/net/core/netdev_budget",
-	"core.rps_sock_flow":        "proc/sys/net/core/rps_sock_flow_entries",
+func facts() map[string]string {
+	const tcp, core = "proc/sys/net/ipv4/tcp_", "proc/sys/net/core/"
+	paths := map[string]string{
+		"kernel":             "proc/sys/kernel/osrelease",
+		"clocksource":        "sys/devices/system/clocksource/clocksource0/current_clocksource",
+		"tcp.congestion":     tcp + "congestion_control",
+		"core.rps_sock_flow": core + "rps_sock_flow_entries",
+	}
+	for _, name := range []string{"rmem", "wmem", "slow_start_after_idle", "timestamps", "sack", "window_scaling",
+		"no_metrics_save", "autocorking", "moderate_rcvbuf", "limit_output_bytes", "notsent_lowat", "min_tso_segs", "mtu_probing"} {
+		paths["tcp."+name] = tcp + name
+	}
+	for _, name := range []string{"rmem_max", "wmem_max", "default_qdisc", "busy_poll", "busy_read", "netdev_max_backlog", "netdev_budget"} {
+		paths["core."+name] = core + name
+	}
+	return paths
 }
 
 func (c collector) collect(dataAddr string) map[string]string {
 	env := make(map[string]string)
-	c.files(env, facts)
+	c.files(env, facts())
 	c.cpu(env)
 	c.nodes(env)
 	c.idle(env)
@@ -136,7 +127,6 @@ func (c collector) nodes(env map[string]string) {
 	}
 }
 
-// cpuinfo returns the first value of a key of /proc/cpuinfo, "" where there is none.
 func (c collector) cpuinfo(key string) string {
 	b, _ := fs.ReadFile(c.root, "proc/cpuinfo")
 	for line := range strings.Lines(string(b)) {

@@ -37,7 +37,6 @@ func systemNow(env map[string]string) {
 	}
 }
 
-// askDriver is a driver that uses the kernel's ethtool interface.
 func askDriver(name string) (settings map[string]string, features map[string]bool) {
 	e, err := ethtool.NewEthtool()
 	if err != nil {

@@ -91,7 +91,6 @@ func bind(cpu int) error {
 	return nil
 }
 
-// hostMemory is the size of the host's memory [B], 0 if unknown.
 func hostMemory() int64 {
 	var info unix.Sysinfo_t
 	if unix.Sysinfo(&info) != nil {

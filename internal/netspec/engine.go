@@ -8,7 +8,6 @@ import (
 // Follows is the payload of a packet that waits its turn at every server, and takes neither time nor room there.
 const Follows = -1
 
-// Drop says why a packet was lost.
 type Drop uint8
 
 // Why a packet was lost.
@@ -104,7 +103,6 @@ func (n *Network[T]) Link(src, dst int) int {
 	return n.route(n.hosts[src], n.hosts[dst])
 }
 
-// Pass takes a packet that reaches a link at that time through it, or drops it.
 func (n *Network[T]) Pass(at T, link, payload int) (left T, why Drop) {
 	l := &n.links[link]
 	if payload != Follows && l.full(at) {

@@ -86,7 +86,6 @@ func (s *Spec) checkLinks() error {
 	return nil
 }
 
-// joinsSame reports whether two links have a pair of hosts in common.
 func joinsSame(a, b []uint8) bool {
 	var seen [3][3]bool
 	for h := range a {

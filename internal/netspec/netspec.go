@@ -23,7 +23,6 @@ import (
 	"calib/internal/yaml"
 )
 
-// Modes of the medium.
 const (
 	Shared   = "shared"
 	Switched = "switched"
@@ -53,7 +52,6 @@ type Fabric struct {
 
 const activeWindow = 0.02 // s
 
-// Active is the window of f [s].
 func (f *Fabric) Active() float64 {
 	if f.Window > 0 {
 		return f.Window

@@ -9,7 +9,6 @@ import (
 // the University of Hong Kong (HKU), so that one process can emulate it.
 const slowdown2000 = 20
 
-// presets are the clusters of the papers, and a switch.
 func presets() map[string]Spec {
 	const us = 1e-6
 	perPacket := func(fixed, perByte, least float64) Block { // [µs, µs/B, µs], slowed

@@ -106,7 +106,6 @@ type activity[Time ~int64] struct {
 	of []sender[Time]
 }
 
-// sender is a host: when it last sent, and who did before it and after it.
 type sender[Time ~int64] struct {
 	last          Time
 	before, after int
@@ -140,7 +139,6 @@ func (a *activity[Time]) Sent(at Time, host int) int {
 	return a.active
 }
 
-// remove takes an active host out of the ring.
 func (a *activity[Time]) remove(host int) {
 	h := a.of[host]
 	a.of[h.before].after, a.of[h.after].before = h.after, h.before

@@ -18,7 +18,6 @@ type Socket struct {
 	Congestion string
 	// NoEOR lets the kernel merge the end of one message and the start of the next into one segment.
 	NoEOR bool
-	// Nagle leaves TCP_NODELAY off.
 	Nagle bool
 }
 
@@ -33,7 +32,6 @@ type Datagram struct {
 	Dropped int64
 }
 
-// Place is where a rank runs.
 type Place struct {
 	Shared bool // other ranks may run on the same machine
 	CPU    int  // on which its thread is pinned; −1 if on none
@@ -64,7 +62,6 @@ type Machine interface {
 	Cold() units.Bytes
 }
 
-// Copy is one kind of copying within a host's memory.
 type Copy struct {
 	Bytes units.Bytes
 	// ColdFrom and ColdTo say that source and destination are in no cache, because so much other memory has been
@@ -74,7 +71,6 @@ type Copy struct {
 	Loop bool
 }
 
-// Route is how packets leave for another host.
 type Route struct {
 	Device int // index of the interface that they leave by
 	MTU    int // largest packet that the kernel sends on this way [B]

@@ -20,7 +20,6 @@ import (
 	"calib/internal/params"
 )
 
-// Verdict on one parameter.
 type Verdict string
 
 const (
@@ -35,11 +34,10 @@ const (
 // Row is one parameter: what the run found, what the copy was given, what was measured there. Numbers of the run are
 // slowed.
 type Row struct {
-	Name  string   `json:"name"`
-	Label string   `json:"label"`
-	Unit  string   `json:"unit"`
-	Run   *float64 `json:"run,omitempty"`
-	// RunCI95 and RunStatus are the run's own.
+	Name      string      `json:"name"`
+	Label     string      `json:"label"`
+	Unit      string      `json:"unit"`
+	Run       *float64    `json:"run,omitempty"`
 	RunCI95   *[2]float64 `json:"run_ci95,omitempty"`
 	RunStatus string      `json:"run_status,omitempty"`
 	Truth     *float64    `json:"truth,omitempty"`
@@ -147,7 +145,6 @@ func (r *Row) compare(c number) {
 	}
 }
 
-// number is a parameter or a coefficient of a run, slowed.
 type number struct {
 	label, unit, status, why string
 	value                    *float64 // where it is to be used

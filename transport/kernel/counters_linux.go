@@ -157,7 +157,6 @@ func ProbesRTT(fd int) (bool, error) {
 	return err == nil && info.Cwnd_gain == bbrUnit, err
 }
 
-// ThreadTime is the time that the calling thread has spent on a CPU.
 func ThreadTime() (units.Nanos, error) {
 	var ts unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &ts); err != nil {

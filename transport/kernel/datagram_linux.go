@@ -18,7 +18,6 @@ import (
 // of the memory behind each.
 const datagramBuffer = 8 << 20
 
-// listenDatagrams opens the datagram socket on the address of the listener.
 func listenDatagrams(ap netip.AddrPort) (fd int, err error) {
 	fd, err = openSocket(ap, unix.SOCK_DGRAM|unix.SOCK_NONBLOCK, bindPort)
 	if errors.Is(err, unix.EADDRINUSE) {
@@ -67,7 +66,6 @@ func Dropped(fd int) uint32 {
 	return mem[unix.SK_MEMINFO_DROPS]
 }
 
-// Ends returns both ends of a connection.
 func Ends(fd int) (here, there netip.AddrPort, err error) {
 	a, err := unix.Getsockname(fd)
 	if err != nil {
@@ -119,7 +117,6 @@ type Stamper struct {
 	last units.Nanos
 }
 
-// SetStamps turns the stamps of what arrives at a socket on or off.
 func SetStamps(fd int, on bool) error {
 	value := 0
 	if on {

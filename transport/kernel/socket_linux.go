@@ -289,7 +289,6 @@ func listen(ap netip.AddrPort) (fd int, bound netip.AddrPort, err error) {
 	return fd, bound, err
 }
 
-// LocalPort is the port of this end of a connection.
 func LocalPort(fd int) (uint16, error) {
 	name, err := unix.Getsockname(fd)
 	return AddrPort(name).Port(), err

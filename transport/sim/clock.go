@@ -12,7 +12,6 @@ const (
 
 func fromNanos(n units.Nanos) instant { return instant(n) * perNano }
 
-// clock converts virtual time to the reading of one host's clock.
 type clock struct {
 	offset units.Nanos
 	ppm    float64
@@ -22,7 +21,6 @@ type clock struct {
 // local returns the picoseconds the host counts by t, without its offset.
 func (c *clock) local(t instant) instant { return t + instant(float64(t)*c.ppm*1e-6) }
 
-// read returns the reading at t.
 func (c *clock) read(t instant) units.Nanos {
 	n := units.Nanos(c.local(t)/perNano) + c.offset
 	return n - mod(n, c.step)

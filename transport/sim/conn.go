@@ -6,7 +6,6 @@ import (
 	"calib/internal/netspec"
 )
 
-// packet is a piece of a message on its way.
 type packet struct {
 	c        *conn
 	from     instant   // when the medium may begin with it
@@ -90,7 +89,6 @@ func (c *conn) accept() {
 	c.flush()
 }
 
-// space is how much may wait in the send buffer.
 func (c *conn) space() int {
 	if c.unsent > 0 {
 		return min(c.room, c.unsent)
@@ -98,7 +96,6 @@ func (c *conn) space() int {
 	return c.room
 }
 
-// flush gives the host's block what the window allows.
 func (c *conn) flush() {
 	if c.merge {
 		c.flushMerged()

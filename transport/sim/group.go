@@ -56,22 +56,34 @@ func (g *Group) alone(what string, f func() error) error {
 // message is nothing, as on TCP.
 func (g *Group) Send(to int, b []byte) error {
 	return g.call(to, "send %[1]d bytes to", len(b), func(dst *proc) error {
-		w := g.w
-		c := w.conn(g.end(), dst)
-		if err := w.spend(g.self, w.opt.Cost.send(len(b))); err != nil {
-			return err
-		}
-		if c.lost() {
-			return ErrPeer
-		}
-		c.pending = b
-		c.accept()
-		if len(c.pending) > 0 {
-			return w.wait(g.self, wait{kind: waitSend, c: c, deadline: w.limit()})
-		}
-		c.pending = nil
-		return nil
+		_, err := g.send(dst, b, len(b), func() wait { return wait{kind: waitSend, deadline: g.w.limit()} })
+		return err
 	})
+}
+
+// send gives b to the connection to dst, and returns how much has found room. The call copies that many bytes itself;
+// what gets room later is copied while it waits as x says, or not at all where x is nil.
+func (g *Group) send(dst *proc, b []byte, copies int, x func() wait) (int, error) {
+	w := g.w
+	c := w.conn(g.end(), dst)
+	if err := w.spend(g.self, w.opt.Cost.send(copies)); err != nil {
+		return 0, err
+	}
+	if c.lost() {
+		return 0, ErrPeer
+	}
+	c.pending = b
+	c.accept()
+	if len(c.pending) > 0 && x != nil {
+		until := x()
+		until.c = c
+		if err := w.wait(g.self, until); err != nil {
+			return 0, err
+		}
+	}
+	n := len(b) - len(c.pending)
+	c.pending = nil
+	return n, nil
 }
 
 // Recv fills b with the next len(b) bytes from a rank.
@@ -246,27 +258,15 @@ func (g *Group) Unacked(to int) (n int, err error) {
 // SendSome sends what there is room for, whole packets at a time, and gives up after patience without progress. What it
 // could not send is not part of the message; the next Send begins a new one.
 func (g *Group) SendSome(to int, b []byte, patience units.Nanos) (n int, err error) {
-	err = g.call(to, "send up to %[1]d bytes to", len(b), func(dst *proc) error {
-		w := g.w
-		c := w.conn(g.end(), dst)
-		// The call copies what fits; what gets room later is copied while it waits.
-		if err := w.spend(g.self, w.opt.Cost.send(min(len(b), max(0, c.space()-c.buffered)))); err != nil {
-			return err
-		}
-		if c.lost() {
-			return ErrPeer
-		}
-		c.pending = b
-		c.accept()
-		if len(c.pending) > 0 && patience > 0 {
+	err = g.call(to, "send up to %[1]d bytes to", len(b), func(dst *proc) (err error) {
+		var x func() wait
+		if patience > 0 {
 			limit := fromNanos(patience)
-			if err := w.wait(g.self, wait{kind: waitSome, c: c, deadline: w.now + limit, patience: limit}); err != nil {
-				return err
-			}
+			x = func() wait { return wait{kind: waitSome, deadline: g.w.now + limit, patience: limit} }
 		}
-		n = len(b) - len(c.pending)
-		c.pending = nil
-		return nil
+		c := g.w.conn(g.end(), dst)
+		n, err = g.send(dst, b, min(len(b), max(0, c.space()-c.buffered)), x)
+		return err
 	})
 	return n, err
 }

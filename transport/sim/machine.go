@@ -42,7 +42,6 @@ func (h *Host) setDefaults() {
 
 type machine struct{ g *Group }
 
-// Machine returns the host of Options.Host, in virtual time.
 func (g *Group) Machine() plane.Machine { return machine{g} }
 
 // Place implements bench.Group: every rank has a host of its own.
@@ -99,7 +98,6 @@ func (m machine) Received() []int64 {
 // Cold implements plane.Machine: simulated copies take no memory.
 func (machine) Cold() units.Bytes { return 0 }
 
-// Copy takes n times what the options say.
 func (m machine) Copy(c plane.Copy, n int) (units.Nanos, error) {
 	w, p, h := m.g.w, m.g.self, &m.g.w.opt.Host
 	if c.Bytes < 0 || n < 0 {

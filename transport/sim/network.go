@@ -51,7 +51,6 @@ func (w *world) cross(pk packet) {
 	d.rx.add(w, d.kernelFree, pk)
 }
 
-// drop loses a packet: a connection sends it again, a datagram is gone.
 func (w *world) drop(pk packet) {
 	if pk.datagram != nil {
 		w.gone = append(w.gone, pk.datagram)
@@ -85,7 +84,6 @@ func (w *world) service(b netspec.Block, n int) instant {
 
 const maxDatagram = 1400 // bytes, exclusive
 
-// datagram is one on its way or in an inbox.
 type datagram struct {
 	at   instant // when it arrived
 	from int     // rank

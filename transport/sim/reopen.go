@@ -7,7 +7,6 @@ import (
 	"calib/internal/plane"
 )
 
-// team is what the ranks of a team share.
 type team struct {
 	procs   []*proc
 	socket  plane.Socket // of the connections there are
@@ -67,7 +66,6 @@ func (k *team) endReopen(w *world, self *proc, err error) {
 	}
 }
 
-// newConn returns a connection with its team's options.
 func (w *world) newConn(src, dst *proc) *conn {
 	s := &src.team.socket
 	c := &conn{
