@@ -44,8 +44,9 @@ func simulation(change func(*simulated) error) builder {
 			return nil, err
 		}
 		c := n.Calls
-		w := &simulated{n, sim.Options{Hollow: true, Active: true, Deadline: maxTime, Cost: sim.Cost{Send: c.Send, SendByte: c.SendByte,
-			Recv: c.Recv, RecvByte: c.RecvByte, Arrive: c.Arrive, ArriveByte: c.ArriveByte, Wake: c.Wake}}}
+		cost := sim.Cost{Send: c.Send, SendByte: c.SendByte, Recv: c.Recv, RecvByte: c.RecvByte, Arrive: c.Arrive,
+			ArriveByte: c.ArriveByte, Wake: c.Wake}
+		w := &simulated{n, sim.Options{Hollow: true, Active: true, Deadline: maxTime, Cost: cost}}
 		way := n.Spec.Host.A + n.Spec.Medium.A + n.Spec.L + n.Spec.Receive.A + c.Fixed()
 		w.opt.RTO = max(units.Nanos(math.Round(recovery*2*way*1e9)), units.Microsecond)
 		if n.SendBuffer > 0 {

@@ -74,7 +74,8 @@ type TCP struct {
 
 // counters are what connections add up to: all but values, and what is of one thread or of the machine.
 func (t *TCP) counters() [8]*int64 {
-	return [...]*int64{&t.SegsOut, &t.SegsIn, &t.DataSegsOut, &t.DataSegsIn, &t.Retrans, &t.RwndLimited, &t.SndbufLimit, &t.Busy}
+	return [...]*int64{&t.SegsOut, &t.SegsIn, &t.DataSegsOut, &t.DataSegsIn, &t.Retrans, &t.RwndLimited, &t.SndbufLimit,
+		&t.Busy}
 }
 
 // Sub returns the change from before to t: counters are subtracted, values are t's.

@@ -62,7 +62,8 @@ func Parse(text []byte, name string) (list []Host, notes []string, err error) {
 	case len(p.errs) > 0:
 		return nil, nil, errors.Join(p.errs...)
 	case len(p.hosts) == 0:
-		return nil, nil, fmt.Errorf("%s: no hosts: write one host or range on a line, for example: node[01-16] user=bench", name)
+		return nil, nil, fmt.Errorf("%s: no hosts: write one host or range on a line, "+
+			"for example: node[01-16] user=bench", name)
 	}
 	return p.hosts, p.notes, nil
 }

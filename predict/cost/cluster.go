@@ -43,7 +43,8 @@ func Cluster(p *params.Params) (Model, error) {
 	for _, m := range []float64{1, c.MTU} { // costs are straight in between, or bent upwards
 		for name, v := range map[string]float64{"the packet": c.MTU, "g_s": c.Gs.Of(m), "g_r": c.Gr.Of(m), "L": c.L.At(m, 2),
 			"O_s": c.Os.Of(m), "U_r": c.Ur.Of(m), "O_r": c.Or.Of(m)} {
-			if little := v == 0 && strings.ContainsAny(name, "OU"); !possible(v) && !little { // work of a host, too little to be measured
+			little := v == 0 && strings.ContainsAny(name, "OU") // the work of a host may be too little to be measured
+			if !possible(v) && !little {
 				r.wrong = append(r.wrong, fmt.Sprintf("%s of %g B is %g", name, m, v))
 			}
 		}

@@ -89,7 +89,8 @@ type Steering struct {
 
 // NewSteering returns the steering of a run by looks at some experiments: it keeps their samples. log gets a line a
 // look.
-func NewSteering(s *Schedule, judge Look, reads []string, header dataset.Header, log func(string), now func() time.Time) *Steering {
+func NewSteering(s *Schedule, judge Look, reads []string, header dataset.Header, log func(string),
+	now func() time.Time) *Steering {
 	return &Steering{schedule: s, exps: s.Estimate().ByExp, judge: judge, reads: reads, log: log, now: now,
 		data: dataset.Dataset{Header: header}, agreed: map[string][2]int{}, waiting: map[string]float64{}}
 }
@@ -114,7 +115,8 @@ func (t *Steering) Round(r int, spent units.Nanos) (measured func(exp string) bo
 		return all, false
 	}
 	// Looks keep within their share of the time. Where no time bounds the run, there is one a round.
-	if timed := t.schedule.Plan.timed(t.schedule.Limits); r > t.rounds && (!timed || float64(t.took+t.longest) <= lookShare*float64(spent)) {
+	timed := t.schedule.Plan.timed(t.schedule.Limits)
+	if r > t.rounds && (!timed || float64(t.took+t.longest) <= lookShare*float64(spent)) {
 		t.look(r)
 	}
 	if len(t.states) == 0 {
