@@ -22,7 +22,7 @@ func alewifeRows() []row {
 	mesh, two := mesh(8, 4), loggp.Cube{Dimension: 2, Distance: 2}
 	cr, async := p.HandlerContention(), is(p.AsyncRemap())
 	above, below := p.SyncRemap(cn, cr)/syncMeasured-1, asyncMeasured/p.AsyncRemap()-1
-	long := two.Interval(interval, bytes)/bytes/longMeasured - 1
+	long := cubeInterval(two, interval, bytes)/bytes/longMeasured - 1
 	return []row{
 		{"Table 4, synchronous", "LogP", "2 (o_s + L + o_r) = 316 cycles", is(p.SyncRemap(0, 0)), syncBy, ""},
 		{"", "C_r", "o_r + o_s = 137 cycles", is(cr), contention, ""},
@@ -33,10 +33,10 @@ func alewifeRows() []row {
 		{"", "LoGPC", "137 cycles", async, asyncBy, ""},
 		{"Eq. 11", "2 k_d, drawn destinations", "3.875", is(mesh.Dimension * mesh.Distance), "logpc.Mesh", ""},
 		{"Eq. 12", "2 k_dl, processors i − 1 and i + 1", "1.875", is(neighbourHops(8, 4)), neighbours, ""},
-		{"Eq. 13, 14", "T_c/T, k_d = 3.875/2", "2.2", is(mesh.Inflation(interval, bytes)), "Cube.Inflation", ""},
-		{"Figure 6, section 5.1.3", "interval a byte, k_d = 2", "2.22 cycles", is(two.Interval(interval, bytes) / bytes),
+		{"Eq. 13, 14", "T_c/T, k_d = 3.875/2", "2.2", is(cubeInterval(mesh, interval, bytes) / interval), "Cube.Inflation", ""},
+		{"Figure 6, section 5.1.3", "interval a byte, k_d = 2", "2.22 cycles", is(cubeInterval(two, interval, bytes) / bytes),
 			by, ""},
-		{"", "interval a byte, k_d = 3.875/2", "2.22 cycles", is(mesh.Interval(interval, bytes) / bytes), by,
+		{"", "interval a byte, k_d = 3.875/2", "2.22 cycles", is(cubeInterval(mesh, interval, bytes) / bytes), by,
 			"the paper's 2.22 follows with k_d = 2; its own average distance, eq. 11, gives 2.17"},
 		{"Section 5.1.1", "LoGPC above the measured 486", "3 %", is(above), syncBy, ""},
 		{"", "C_r, of the measured 486", "28 %", is(cr / syncMeasured), contention, ""},

@@ -113,28 +113,13 @@ func (c Cluster) check(what string, hosts int, bytes float64) error {
 // steps is the depth of a binomial tree over p hosts, ⌈log₂ p⌉.
 func steps(p int) float64 { return math.Ceil(math.Log2(float64(p))) }
 
-// BroadcastPostal returns the time [s] in which the Postal (normalised LogP) model has a broadcast of M bytes to p
-// hosts done by a binomial tree that is walked once for each of the k packets,
-//
-//	B_k(p) = log₂p·(k·g_s + L − g_s),  L = O_s + L(m, p) + O_r + U_r of a packet of m = M/k bytes,
-//
-// whose L is the whole way of a packet. log₂p is rounded up. It returns ErrPredict without hosts, for a negative size,
-// or without a packet size. Source: Tam, Wang 2000, eq. 1.
-func (c Cluster) BroadcastPostal(p int, bytes float64) (float64, error) {
-	if err := c.check("a broadcast", p, bytes); err != nil {
-		return 0, err
-	}
-	k, m := c.packets(bytes)
-	return steps(p) * (k*c.Gs.Of(m) + c.oneWay(m, float64(p)) - c.Gs.Of(m)), nil
-}
-
-// Broadcast returns the time [s] of the same broadcast by the cluster model, in which the host half way down the tree
-// cannot send one packet and receive the next at once,
+// Broadcast returns the time [s] of a broadcast of M bytes to p hosts by a binomial tree that is walked once for each of
+// the k packets, in which the host half way down the tree cannot send one packet and receive the next at once,
 //
 //	B_k(p) = (k−1)·(log₂(p/2)·g_s + O_r + U_r) + log₂p·(O_s + L(m, p) + O_r + U_r),
 //
-// with k packets of m = M/k bytes; log₂p is rounded up. One host takes no time. Errors are those of BroadcastPostal.
-// Source: Tam, Wang 2000, eq. 2.
+// with k packets of m = M/k bytes; log₂p is rounded up. One host takes no time. It returns ErrPredict without
+// hosts, for a negative size, or without a packet size. Source: Tam, Wang 2000, eq. 2.
 func (c Cluster) Broadcast(p int, bytes float64) (float64, error) {
 	if err := c.check("a broadcast", p, bytes); err != nil {
 		return 0, err
@@ -153,7 +138,7 @@ func (c Cluster) Broadcast(p int, bytes float64) (float64, error) {
 //	T = (p−1)·k·g_s − g_s + O_s + L(m, p) + O_r + U_r.
 //
 // Whole packets of MTU bytes and the rest of M are counted as they are. With p = 2 it is one message, (k−1)·g_s behind
-// its last packet. One host takes no time. Errors are those of BroadcastPostal. Source: Tam, Wang 2000, section 3.2.
+// its last packet. One host takes no time. Errors are those of Broadcast. Source: Tam, Wang 2000, section 3.2.
 func (c Cluster) Scatter(p int, bytes float64) (float64, error) {
 	if err := c.check("a scatter", p, bytes); err != nil {
 		return 0, err
@@ -178,7 +163,7 @@ func (c Cluster) Scatter(p int, bytes float64) (float64, error) {
 //	T ≥ (⌈p'/w⌉·k − 1)·g_s + (⌈p'/w⌉ − 1)·(start signal) + (r − 1)·g_r + O_s + L(m, p'+1) + O_r + U_r,
 //
 // a start signal being the way of a packet of one byte. Whole packets of MTU bytes and the rest of M are counted as
-// they are. Packets lost where w is above G_au are not in it. Errors are those of BroadcastPostal, and ErrPredict for a
+// they are. Packets lost where w is above G_au are not in it. Errors are those of Broadcast, and ErrPredict for a
 // window that is none.
 // Source: Tam, Wang 2000, eq. 8.
 func (c Cluster) GatherTime(senders int, bytes float64, window int) (float64, error) {

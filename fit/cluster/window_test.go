@@ -74,3 +74,18 @@ func (c Cluster) GatherWindow(senders int, bytes float64) (w int, optimal bool, 
 	// With fewer senders than G_al the port runs empty for every w.
 	return most, false, nil
 }
+
+// BroadcastPostal returns the time [s] in which the Postal (normalised LogP) model has a broadcast of M bytes to p
+// hosts done by a binomial tree that is walked once for each of the k packets,
+//
+//	B_k(p) = log₂p·(k·g_s + L − g_s),  L = O_s + L(m, p) + O_r + U_r of a packet of m = M/k bytes,
+//
+// whose L is the whole way of a packet. log₂p is rounded up. It returns ErrPredict without hosts, for a negative size,
+// or without a packet size. Source: Tam, Wang 2000, eq. 1.
+func (c Cluster) BroadcastPostal(p int, bytes float64) (float64, error) {
+	if err := c.check("a broadcast", p, bytes); err != nil {
+		return 0, err
+	}
+	k, m := c.packets(bytes)
+	return steps(p) * (k*c.Gs.Of(m) + c.oneWay(m, float64(p)) - c.Gs.Of(m)), nil
+}

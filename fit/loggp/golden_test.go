@@ -59,3 +59,26 @@ func TestCube(t *testing.T) {
 		}
 	}
 }
+
+// factor is c of C_n = c·S²·m/(1 − m·S·k_d/2), (n+1)(k_d−1)/2 (eq. 9).
+func (c Cube) factor() float64 { return max(0, (c.Dimension+1)*(c.Distance-1)/2) }
+
+// Rate closes the model: it solves m_c = 1/(T + C_n(m_c)), eq. 7, a quadratic equation, for the rate at which a host
+// injects messages if the time between two is interval without contention and each occupies a channel for service. T ≥
+// 0, S ≥ 0, T + S > 0. No channel is more than full.
+func (c Cube) Rate(interval, service float64) float64 {
+	// (1 − a·m)(1 − T·m) = f·m² with a = S·k_d/2 and f = c·S²: the smaller root, at which a·m ≤ 1.
+	a, f := service*c.Distance/2, c.factor()*service*service
+	p, q := interval*a-f, interval+a
+	// p·m² − q·m + 1 = 0 in the form that is exact for p = 0.
+	return 2 / (q + math.Sqrt(max(0, q*q-4*p)))
+}
+
+// Interval is T_c = 1/m_c, the time between two injections with contention (eq. 7, 13).
+func (c Cube) Interval(interval, service float64) float64 { return 1 / c.Rate(interval, service) }
+
+// Inflation is T_c/T (eq. 14). With T = 2GB and S = B, what a host can inject at most, it is F(k_d, G)/2G, the bound of
+// section 3.4, the same for every B.
+func (c Cube) Inflation(interval, service float64) float64 {
+	return c.Interval(interval, service) / interval
+}

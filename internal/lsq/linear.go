@@ -1,6 +1,7 @@
 package lsq
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
@@ -39,19 +40,21 @@ type system struct {
 	abs     []float64 // of residuals, for their median
 }
 
-// newSystem validates the arguments and builds the scaled problem. It needs at least as many rows of positive weight as
-// there are columns.
+// newSystem builds the scaled problem of numbers that are finite. It needs at least as many rows as there are columns.
 func newSystem(x [][]float64, y, w []float64) (*system, error) {
-	p, err := checkRows(x, y, w)
-	if err != nil {
+	n := len(y)
+	if n == 0 || n < len(x[0]) {
+		return nil, fmt.Errorf("%d rows are fewer than the coefficients: %w", n, ErrShort)
+	}
+	if err := cmp.Or(allFinite("y", y), allFinite("weight", w)); err != nil {
 		return nil, err
 	}
-	n := len(y)
-	if m := countPositive(w, n); m < p {
-		return nil, fmt.Errorf("%d rows for %d coefficients: %w", m, p, ErrShort)
-	}
+	p := len(x[0])
 	s := &system{a: make([]float64, n*p), b: make([]float64, n), root: make([]float64, n), n: n, p: p}
 	for i, row := range x {
+		if err := allFinite("x", row); err != nil {
+			return nil, fmt.Errorf("row %d: %w", i, err)
+		}
 		s.root[i] = 1
 		if w != nil {
 			s.root[i] = math.Sqrt(w[i])
@@ -61,6 +64,7 @@ func newSystem(x [][]float64, y, w []float64) (*system, error) {
 			s.a[i*p+j] = s.root[i] * v
 		}
 	}
+	var err error
 	s.scale, err = equilibrate(s.a, n, p)
 	return s, err
 }
@@ -68,10 +72,10 @@ func newSystem(x [][]float64, y, w []float64) (*system, error) {
 // Linear fits y ≈ X·β by least squares, minimising Σ w·(y − X·β)².
 //
 // x holds n rows of p columns; an intercept is a column of ones. w nil means equal weights; otherwise w[i] is
-// proportional to 1/variance of y[i], and a row of weight zero does not take part.
+// proportional to 1/variance of y[i], not negative, and a row of weight zero does not take part.
 //
 // The solution is a Householder QR of the design scaled by columns and by √w, with iterative refinement. Errors:
-// ErrShape, ErrShort, ErrNotFinite, ErrWeight, and ErrCondition when columns are dependent (Cond ≥ 1/ε). Source: Björck
+// ErrShort, ErrNotFinite, and ErrCondition when columns are dependent (Cond ≥ 1/ε). Source: Björck
 // (1996), Numerical Methods for Least Squares Problems, ch. 2.
 func Linear(x [][]float64, y, w []float64) (*Solution, error) {
 	s, err := newSystem(x, y, w)

@@ -34,11 +34,9 @@ import (
 var (
 	// ErrShort: fewer observations than parameters, or than the fit needs.
 	ErrShort = errors.New("too few observations")
-	// ErrShape: lengths of arguments do not agree, or an option is out of range.
-	ErrShape = errors.New("mismatched or invalid arguments")
 	// ErrNotFinite: NaN or infinity in the data or in a model's values.
 	ErrNotFinite = errors.New("not finite")
-	// ErrWeight: a weight is negative, or a relative fit meets a zero.
+	// ErrWeight: a relative fit meets a zero.
 	ErrWeight = errors.New("invalid weight")
 	// ErrCondition: the columns are linearly dependent to working precision, so the coefficients are not determined by
 	// the data.
@@ -65,59 +63,4 @@ func allFinite(name string, v []float64) error {
 		}
 	}
 	return nil
-}
-
-// checkRows validates a design of n rows against y and the optional weights w, and returns the number of columns p.
-func checkRows(x [][]float64, y, w []float64) (p int, err error) {
-	if len(x) != len(y) || (w != nil && len(w) != len(y)) {
-		return 0, fmt.Errorf("%d rows, %d responses, %d weights: %w", len(x), len(y), len(w), ErrShape)
-	}
-	if len(x) == 0 {
-		return 0, fmt.Errorf("no rows: %w", ErrShort)
-	}
-	p = len(x[0])
-	if p == 0 {
-		return 0, fmt.Errorf("rows without columns: %w", ErrShape)
-	}
-	for i, row := range x {
-		if len(row) != p {
-			return 0, fmt.Errorf("row %d has %d columns, row 0 has %d: %w", i, len(row), p, ErrShape)
-		}
-		for j, v := range row {
-			if !finite(v) {
-				return 0, fmt.Errorf("x[%d][%d] is %v: %w", i, j, v, ErrNotFinite)
-			}
-		}
-	}
-	if err := allFinite("y", y); err != nil {
-		return 0, err
-	}
-	return p, checkWeights(w)
-}
-
-// checkWeights returns an error unless every weight is finite and not negative.
-func checkWeights(w []float64) error {
-	if err := allFinite("weight", w); err != nil {
-		return err
-	}
-	for i, v := range w {
-		if v < 0 {
-			return fmt.Errorf("weight[%d] is %g: %w", i, v, ErrWeight)
-		}
-	}
-	return nil
-}
-
-// countPositive is the number of observations with a positive weight; all n when w is nil.
-func countPositive(w []float64, n int) int {
-	if w == nil {
-		return n
-	}
-	m := 0
-	for _, v := range w {
-		if v > 0 {
-			m++
-		}
-	}
-	return m
 }

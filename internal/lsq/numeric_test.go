@@ -27,7 +27,7 @@ func covariance(t fatal, x [][]float64, y, w []float64, rss float64) [][]float64
 		inv[j][j] = 1
 		f.solveR(blas.NoTrans, inv[j])
 	}
-	variance := rss / float64(countPositive(w, s.n)-s.p)
+	variance := rss / float64(s.n-s.p)
 	cov := make([][]float64, s.p)
 	for i := range cov {
 		cov[i] = make([]float64, s.p)

@@ -15,7 +15,6 @@
 package stats
 
 import (
-	"errors"
 	"math"
 	"slices"
 	"sort"
@@ -25,9 +24,6 @@ import (
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
 )
-
-// ErrEmpty reports a statistic of no values.
-var ErrEmpty = errors.New("no values")
 
 // MADScale makes the MAD of a normal distribution equal to its standard deviation: 1/Φ⁻¹(3/4).
 const MADScale = 1.482602218505602
