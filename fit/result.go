@@ -34,7 +34,7 @@ func (r *Result) Found(name, unit, label string, v float64, ci [2]float64, terms
 		q.Budget = []params.Term{{Name: "rounds", Type: params.TypeA, U: resample.Uncertainty(ci), Why: "bootstrap of rounds, and of pairs where several were measured"}}
 		q.Budget, q.CI95 = append(q.Budget, terms...), &whole
 	} else {
-		q.Budget, q.Why = terms, "no interval: nothing varied, as when there is one round only"
+		q.Budget, q.Why = terms, "no interval: all rounds gave one value, as one round does"
 	}
 	r.set(name, unit, label, q)
 }

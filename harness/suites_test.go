@@ -2,8 +2,8 @@ package harness
 
 import (
 	"cmp"
+	"debug/buildinfo"
 	"fmt"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -146,6 +146,21 @@ func (s suite) measure(t *testing.T, page string) {
 	p.save(t)
 }
 
+// buildOf is the commit that a program was built from.
+func buildOf(t *testing.T, program string) string {
+	t.Helper()
+	info, err := buildinfo.ReadFile(program)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range info.Settings {
+		if s.Key == "vcs.revision" {
+			return s.Value[:min(12, len(s.Value))]
+		}
+	}
+	return info.Main.Version
+}
+
 // one measures a case with one build.
 func (s suite) one(t *testing.T, p *table, n network, calibs []string, build int, what string) []line {
 	defer recovered(t)
@@ -155,11 +170,7 @@ func (s suite) one(t *testing.T, p *table, n network, calibs []string, build int
 	}
 	label, id := "", strings.NewReplacer("--", "", " ", "").Replace(s.name+"-"+n.name+"-"+what)
 	if len(calibs) > 1 {
-		name, err := filepath.Rel(".", calibs[build])
-		if err != nil {
-			name = calibs[build]
-		}
-		label, id = name+" | ", fmt.Sprintf("%s-%d", id, build)
+		label, id = buildOf(t, calibs[build])+" | ", fmt.Sprintf("%s-%d", id, build)
 	}
 	r := calibrate(t, calibs[build], n, place(t, id), s.timed, flags...)
 	if s.prepare != nil && !*refitFlag {

@@ -296,9 +296,9 @@ func probeText(p *coord.Probed) string {
 	if p.AtOnce > 0 {
 		s += fmt.Sprintf("; %s at once ", units.GroupedPlural(p.AtOnce, "pair"))
 		if p.Together {
-			s += "do not disturb each other, and are measured side by side"
+			s += "do not slow each other, so pairs run side by side"
 		} else {
-			s += fmt.Sprintf("take %.2g times as long, and are measured one at a time", p.Slower)
+			s += fmt.Sprintf("take %.2g times as long, so pairs run one by one", p.Slower)
 		}
 	}
 	pairs := units.GroupedPlural(p.Pairs, "pair")

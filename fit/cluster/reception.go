@@ -108,7 +108,7 @@ func (o *overheadData) fitReception(est *resample.Estimates) (*costFit, error) {
 		return unknown(math.Max(0, data.scatter(0)[0]), top,
 			fmt.Sprintf("measured at %g B only, and a line needs two sizes", data.sizes[0]))
 	case hidden > 0:
-		o.Warn("o-r-hidden", "O_r cannot be told from zero at %d of %d sizes, each taken alone", hidden, len(data.sizes))
+		o.Warn("o-r-hidden", "O_r may be zero at %d of %d sizes, each taken alone", hidden, len(data.sizes))
 	}
 	o.compareRates(est)
 	return fitCost(o.Result, "O_r", labelOr, data, false)

@@ -173,7 +173,7 @@ func (p *paired) separate(f *fixedFit, reps [][]float64) error {
 	f.slopeCI = fit.Widen(l.C1, statistical, terms)
 	p.fit.Found("a_c", "s", labelAC, l.C1, statistical, terms...)
 	if len(f.n) == 2 {
-		p.fit.Warn("two-numbers-of-pairs", "two numbers of pairs only: a'(n) cannot be seen to be a line")
+		p.fit.Warn("two-numbers-of-pairs", "two numbers of pairs only: two points always fit a line, measure three")
 	}
 	return nil
 }

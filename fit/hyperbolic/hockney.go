@@ -126,7 +126,7 @@ func addPairSpread(r *fit.Result, q *fit.Pingpong) {
 		if teams.Spread == 0 {
 			ci := q.Times.Point(s.i)
 			hidden := resample.Uncertainty(ci) * math.Sqrt(float64(teams.N)) / value
-			r.Bound(s.name, "1", label, 0, hidden, "pairs differ by no more than the rounds")
+			r.Bound(s.name, "1", label, 0, hidden, "pairs differ no more than rounds do")
 			continue
 		}
 		v := teams.Spread / value

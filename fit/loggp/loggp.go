@@ -224,7 +224,7 @@ func (p *prttData) fitBusyTime(name, label, phase string) (*busyTime, error) {
 	ci := p.times.Interval(v, o.reps, 2)
 	p.fit.Found(name, "s", label+" of 1 byte", v, ci)
 	if ci[0] <= 0 {
-		p.fit.Add(params.Warnf(params.NotPositive, "%s cannot be told from zero", name).Of(name))
+		p.fit.Add(params.Warnf(params.NotPositive, "%s may be zero", name).Of(name))
 	}
 	p.lineFunction(name, label, o.Line, o.reps, sizes)
 	points := params.Series{Name: name + "(s)", Quantity: params.Overhead, Symbol: name, XName: "bytes"}

@@ -62,7 +62,7 @@ func (r *review) evidence() {
 	})
 }
 
-const noInterval reason = "no interval: nothing varied, or there is one round only"
+const noInterval reason = "no interval: all rounds gave one value, or there was one round"
 
 // uncertain is the reason of a parameter without an interval, and of a check that is too uncertain to be one.
 func uncertain(q params.Parameter) reason {
@@ -144,7 +144,7 @@ func (r *review) noFreedom(name string, q params.Parameter) reason {
 		}
 		for _, series := range f.Of(s.quantity) {
 			if n := len(series.Points); n > 0 && n <= unknowns && unknowns > 1 {
-				return reason(fmt.Sprintf("%d %s for %d parameters: nothing is left to check them with", n, s.points, unknowns))
+				return reason(fmt.Sprintf("%d %s for %d parameters: the fit cannot be checked", n, s.points, unknowns))
 			}
 		}
 	}
@@ -165,7 +165,7 @@ func (r *review) noFreedomFunction(name string, f params.Function) reason {
 		}
 	}
 	if n > 0 && n <= len(f.Coeff) {
-		return reason(fmt.Sprintf("%d points for %d coefficients: nothing is left to check them with", n, len(f.Coeff)))
+		return reason(fmt.Sprintf("%d points for %d coefficients: the fit cannot be checked", n, len(f.Coeff)))
 	}
 	return ""
 }
@@ -215,11 +215,11 @@ func (r *review) modelMisfit(model string) reason {
 	q := f.Quality
 	switch {
 	case q.MeanError > meanMisfit:
-		return reason(fmt.Sprintf("%s misses its own data by %.0f%% on average, more than %.0f%%", model, 100*q.MeanError, 100*meanMisfit))
+		return reason(fmt.Sprintf("fit error of %s %.0f%% on average, limit %.0f%%", model, 100*q.MeanError, 100*meanMisfit))
 	case q.MaxError > worstMisfit:
-		return reason(fmt.Sprintf("%s misses its own data by %.0f%% at one point, more than %.0f%%", model, 100*q.MaxError, 100*worstMisfit))
+		return reason(fmt.Sprintf("fit error of %s %.0f%% at one point, limit %.0f%%", model, 100*q.MaxError, 100*worstMisfit))
 	case q.LeaveOneOut != nil && *q.LeaveOneOut > leftOut:
-		return reason(fmt.Sprintf("%s misses sizes that it has not seen by %.0f%% on average, more than %.0f%%", model, 100**q.LeaveOneOut, 100*leftOut))
+		return reason(fmt.Sprintf("error of %s on sizes left out of the fit %.0f%% on average, limit %.0f%%", model, 100**q.LeaveOneOut, 100*leftOut))
 	}
 	return ""
 }

@@ -79,7 +79,7 @@ func (r *review) notNegative(name string, q params.Parameter) {
 	case small:
 		r.provisional(name, reason(fmt.Sprintf("negative by less than %g%% of %s: zero within what can be told", 100*material, units.Format(ref, q.Unit))))
 	case hi > 0:
-		why := fmt.Sprintf("cannot be told from zero: its interval is [%s, %s]", units.Format(lo, q.Unit), units.Format(hi, q.Unit))
+		why := fmt.Sprintf("may be zero: its interval is [%s, %s]", units.Format(lo, q.Unit), units.Format(hi, q.Unit))
 		r.withhold(name, params.StatusBound, why, &[2]float64{0, hi})
 		r.zero = append(r.zero, name)
 	default:
@@ -122,7 +122,7 @@ func (r *review) notNegativeFunction(name string, f params.Function) {
 		case small:
 			r.provisionalFunction(name, reason(fmt.Sprintf("negative by less than %g%% of %s: zero within what can be told", 100*material, units.Format(ref, f.Unit))))
 		case v+half > 0:
-			r.mark(name, params.StatusBound, fmt.Sprintf("%s(%s) is %s ± %s: it cannot be told from zero", name, at.where, units.Format(v, f.Unit),
+			r.mark(name, params.StatusBound, fmt.Sprintf("%s(%s) is %s ± %s: it may be zero", name, at.where, units.Format(v, f.Unit),
 				units.Format(half, f.Unit)))
 			r.zero = append(r.zero, name+"()")
 		default:

@@ -213,7 +213,7 @@ func TestRules(t *testing.T) {
 		{"a model that misses what it has not seen", func(p *params.Params) {
 			v := 0.4
 			fitOf(p, "hockney").Quality.LeaveOneOut = &v
-		}, "beta", provisional, "not seen"},
+		}, "beta", provisional, "left out of the fit"},
 		{"eq. 3 around one packet", func(p *params.Params) { fitOf(p, "hyperbola").Quality.MeanError = 0.15 }, "a_prime_limits", ok, ""},
 		{"an extrapolation from noise", func(p *params.Params) { fitOf(p, "hyperbola").Series[0].Points[0].Fitted = 50e-6 }, "a_prime_limits",
 			provisional, "smallest messages by 25%"},

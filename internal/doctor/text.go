@@ -56,9 +56,9 @@ func (r Report) verdict() string {
 	case len(r.Out) > 0:
 		s += fmt.Sprintf(".\ncalib run would go on without %s.", hosts.Fold(r.Out))
 	case !r.Ready:
-		s += ".\nSomething stands in the way."
+		s += ".\nFix these first."
 	default:
-		s += ".\nNothing stands in the way."
+		s += ".\nReady to measure."
 	}
 	return s
 }

@@ -1,5 +1,3 @@
-// Package decode reads JSON that somebody else has written. Its faults are said in the words of the file, never in
-// Go's: where, what stands there, and what belongs there. Package yaml below it does the same with YAML.
 package files
 
 import (

@@ -223,7 +223,7 @@ func power(all []Change) []string {
 	case len(found) == 0 && unable == 0:
 		return nil
 	case len(found) == 0:
-		return []string{"power: so few runs find no change of a parameter"}
+		return []string{"power: too few runs to find a change of a parameter"}
 	}
 	slices.SortFunc(found, func(a, b able) int { return cmp.Compare(a.share, b.share) })
 	middle, worst := found[len(found)/2], found[len(found)-1]

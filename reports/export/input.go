@@ -109,7 +109,7 @@ func (in *input) zero(name string) bool {
 	case q.Value != nil && *q.Value < 0 && q.Status == params.StatusProvisional:
 		keep(&in.zeros, name, fmt.Sprintf("it is %g %s, zero within what can be told", *q.Value, q.Unit))
 	case q.Value == nil && q.Status == params.StatusBound && q.Bound != nil && q.Bound[0] <= 0 && q.Bound[1] >= 0:
-		keep(&in.zeros, name, fmt.Sprintf("it cannot be told from zero, and is at most %g %s", q.Bound[1], q.Unit))
+		keep(&in.zeros, name, fmt.Sprintf("it may be zero, and is at most %g %s", q.Bound[1], q.Unit))
 	default:
 		return false
 	}

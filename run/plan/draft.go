@@ -121,12 +121,12 @@ func (d *draft) sum() {
 	})
 }
 
-// values lists the values of a factor of some points, ascending; 0 is none.
-func (d *draft) values(factor string, of func(*drafted) bool) []int64 {
+// values lists the values of a factor, ascending; 0 is none.
+func (d *draft) values(factor string) []int64 {
 	all := map[int64]bool{}
 	for i := range d.points {
-		if p := &d.points[i]; p.point[factor] > 0 && of(p) {
-			all[p.point[factor]] = true
+		if v := d.points[i].point[factor]; v > 0 {
+			all[v] = true
 		}
 	}
 	return slices.Sorted(maps.Keys(all))

@@ -187,12 +187,15 @@ func rank(points []*drafted, longest float64, packet int64) {
 			takes[size] = max(takes[size], p.time)
 		}
 	}
-	largest := int64(0) // that fits
+	largest, above := int64(0), int64(0) // that fits; the first above a packet
 	for i, size := range slices.Sorted(maps.Keys(takes)) {
 		if i == 0 {
 			longest = max(longest, 2*float64(takes[size]))
 		}
-		if float64(takes[size]) <= longest || largest <= packet && size > packet {
+		if above == 0 && size > packet {
+			above = size
+		}
+		if float64(takes[size]) <= longest || size == above {
 			largest = size
 		}
 	}
@@ -205,6 +208,8 @@ func rank(points []*drafted, longest float64, packet int64) {
 		n, _ := slices.BinarySearch(sizes, largest+1)
 		if p.rank = 0; size > largest {
 			p.rank = tooLarge
+		} else if size == above && size > 0 {
+			p.rank = 1
 		} else if size > sizes[0] {
 			p.rank = 1 + depth(p, names.FactorBytes, n)
 		}

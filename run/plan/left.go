@@ -35,8 +35,7 @@ func (s *Schedule) account(all, kept []*draft) {
 // lost says what the draft has less of than whole has, in so many rounds.
 func (d *draft) lost(whole *draft, rounds float64) []string {
 	var out []string
-	everything := func(*drafted) bool { return true }
-	before, now := whole.values(names.FactorBytes, everything), d.values(names.FactorBytes, everything)
+	before, now := whole.values(names.FactorBytes), d.values(names.FactorBytes)
 	if len(now) > 0 && now[len(now)-1] < before[len(before)-1] {
 		out = append(out, "messages to "+units.Bytes(now[len(now)-1]).String())
 	}
@@ -44,7 +43,7 @@ func (d *draft) lost(whole *draft, rounds float64) []string {
 		out = append(out, fmt.Sprintf("%d of %d sizes", len(now), len(before)))
 	}
 	for _, factor := range counts {
-		if before, now := whole.values(factor, everything), d.values(factor, everything); len(now) < len(before) {
+		if before, now := whole.values(factor), d.values(factor); len(now) < len(before) {
 			out = append(out, fmt.Sprintf("%s %s of %d", factor, strings.Trim(fmt.Sprint(now), "[]"), len(before)))
 		}
 	}

@@ -198,9 +198,9 @@ func answerPlan(c *cli.Context, name string, p reports.Plan, err error) error {
 
 func DoctorCommand() *cli.Command {
 	return &cli.Command{
-		Name: "doctor", Usage: "what stands in the way of measuring, before anything is measured, and what mends it",
+		Name: "doctor", Usage: "check hosts and pairs before measuring, and say what to fix",
 		Description: "calib doctor --hosts hosts.txt   starts agents, tries every pair of hosts for some milliseconds, and reads the hosts' settings\n" +
-			"Exit codes: 0 nothing stands in the way, 4 some hosts or pairs cannot be measured, 1 nothing can.",
+			"Exit codes: 0 ready, 4 some hosts or pairs cannot be measured, 1 nothing can.",
 		Flags: append(WhereFlags(), command.JSONFlag(), command.QuietFlag()),
 		Action: func(c *cli.Context) error {
 			if err := command.NoArgs(c); err != nil {
