@@ -142,9 +142,6 @@ func (b *Batch) Spoiled() bool { return b.Flagged(spoiling...) != "" }
 func fewDisturbances(in []*Batch) map[string][]string {
 	total, with := map[string]int{}, map[[2]string]int{} // by point; by point and flag
 	for _, b := range in {
-		if b.Spoiled() {
-			continue
-		}
 		key := b.Point.Key()
 		total[key]++
 		for _, f := range disturbing {
@@ -166,14 +163,11 @@ func fewDisturbances(in []*Batch) map[string][]string {
 
 // Usable returns the batches a fit may use, and counts and explains the others in r.
 func (r *Result) Usable(in []*Batch) []*Batch {
+	in = r.unflagged(in, spoiling)
 	few := fewDisturbances(in)
 	var out []*Batch
 	disturbed := 0
 	for _, b := range in {
-		if why := b.Flagged(spoiling...); why != "" {
-			r.LeaveOut(b, why)
-			continue
-		}
 		if why := b.Flagged(few[b.Point.Key()]...); why != "" {
 			r.LeaveOut(b, why)
 			continue
@@ -194,15 +188,12 @@ func (r *Result) Usable(in []*Batch) []*Batch {
 	return out
 }
 
-// Timed returns the batches whose timings are those of messages, whatever became of their packets, and counts the others
-// in r.
-func (r *Result) Timed(in []*Batch) []*Batch {
-	var out []*Batch
+// unflagged leaves out the batches with one of some flags.
+func (r *Result) unflagged(in []*Batch, flags []string) (out []*Batch) {
 	for _, b := range in {
-		switch why := b.Flagged(untimed...); {
-		case why != "":
+		if why := b.Flagged(flags...); why != "" {
 			r.LeaveOut(b, why)
-		case b.Timings() > 0:
+		} else {
 			out = append(out, b)
 		}
 	}

@@ -2,7 +2,6 @@ package reports
 
 import (
 	"bytes"
-	"compress/gzip"
 	"errors"
 	"flag"
 	"fmt"
@@ -19,6 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/jedib0t/go-pretty/v6/text"
 
+	"calib/fit/fittest"
 	"calib/internal/params"
 	"calib/internal/units"
 )
@@ -353,16 +353,7 @@ func TestScreens(t *testing.T) {
 		t.Fatalf("%d recorded runs: %v", len(recorded), err)
 	}
 	for _, path := range recorded {
-		f, err := os.Open(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer f.Close()
-		z, err := gzip.NewReader(f)
-		if err != nil {
-			t.Fatal(err)
-		}
-		p, err := params.Decode(z)
+		p, err := params.Decode(fittest.Unzip(t, path))
 		if err != nil {
 			t.Fatal(err)
 		}

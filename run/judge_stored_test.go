@@ -1,13 +1,11 @@
 package run
 
 import (
-	"compress/gzip"
 	"math"
-	"os"
-	"path/filepath"
 	"testing"
 
 	"calib/fit"
+	"calib/fit/fittest"
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
 )
@@ -34,16 +32,7 @@ func TestStoredRuns(t *testing.T) {
 // stored reads a dataset that package models keeps.
 func stored(t *testing.T, run string) *dataset.Dataset {
 	t.Helper()
-	f, err := os.Open(filepath.Join("..", "fit", "models", "testdata", run, "samples.jsonl.gz"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	d, err := dataset.Read(z)
+	d, err := dataset.Read(fittest.Unzip(t, "../fit/models/testdata/"+run+"/samples.jsonl.gz"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,9 +8,12 @@ package fittest
 
 import (
 	"bytes"
+	"compress/gzip"
 	"encoding/json"
 	"fmt"
+	"io"
 	"math"
+	"os"
 	"strings"
 	"testing"
 
@@ -33,6 +36,20 @@ func Within(t *testing.T, what string, got, want, d float64) {
 	if !(math.Abs(got-want) <= d) {
 		t.Errorf("%s = %g, want %g ± %g", what, got, want, d)
 	}
+}
+
+// Unzip returns what a stored file holds.
+func Unzip(t *testing.T, path string) io.Reader {
+	t.Helper()
+	packed, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	z, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return z
 }
 
 // Fit fits a model with a number of bootstrap replicates; 0 is the default.

@@ -1,31 +1,21 @@
 package cost
 
 import (
-	"compress/gzip"
 	"errors"
 	"fmt"
 	"math"
-	"os"
 	"strings"
 	"testing"
 
 	"calib/fit/cluster"
+	"calib/fit/fittest"
 	"calib/internal/params"
 )
 
 // stored is a params.json of the models' tests.
 func stored(t *testing.T, name string) *params.Params {
 	t.Helper()
-	f, err := os.Open("../../fit/models/testdata/" + name + "/params.json.gz")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := params.Decode(z)
+	p, err := params.Decode(fittest.Unzip(t, "../../fit/models/testdata/"+name+"/params.json.gz"))
 	if err != nil {
 		t.Fatal(err)
 	}
