@@ -114,14 +114,14 @@ func (s *Step) exchange(binaries []Binary, args []string) error {
 	if err != nil {
 		return err
 	}
-	todo := "go\n"
+	answer := "go\n"
 	for _, words := range has {
 		if words[0] == "need" {
-			todo = "copy\n" + string(packed)
+			answer = "copy\n" + string(packed)
 			s.add(len(packed))
 		}
 	}
-	keys, err := s.ask(todo, stepTimeout, "join")
+	keys, err := s.ask(answer, stepTimeout, "join")
 	if err != nil {
 		return err
 	}
