@@ -132,7 +132,7 @@ type rig struct {
 // perform as a bench.Perform that never touches the group.
 type script func(ctx context.Context, t bench.Task, progress func(int)) ([]dataset.Sample, error)
 
-func (f script) perform(ctx context.Context, _ bench.Experiment, _ bench.Group, t bench.Task, p func(int)) ([]dataset.Sample, error) {
+func (f script) perform(ctx context.Context, _ *bench.Experiment, _ bench.Group, t bench.Task, p func(int)) ([]dataset.Sample, error) {
 	return f(ctx, t, p)
 }
 

@@ -276,8 +276,8 @@ func FuzzRequests(f *testing.F) {
 					t.Errorf("let through %+v", x)
 				}
 				for _, p := range x.Points {
-					if err := e.Ranges().Check(p); err != nil || p["bytes"] > int64(l.Memory/copies) {
-						t.Errorf("%s: let through %v (%v)", e.Name(), p, err)
+					if err := e.Ranges.Check(p); err != nil || p["bytes"] > int64(l.Memory/copies) {
+						t.Errorf("%s: let through %v (%v)", e.Name, p, err)
 					}
 				}
 			}

@@ -118,7 +118,7 @@ func (s *Server) held(run string, secret []byte) (*lease, error) {
 
 // begin marks the start of a task, done its end. The task before may still be ending, because its call was cancelled a
 // moment ago: it is waited for as long as a cancelled task may take.
-func (s *Server) begin(ctx context.Context, t *bench.Task, e bench.Experiment, secret []byte) (l *lease, done func(), err error) {
+func (s *Server) begin(ctx context.Context, t *bench.Task, e *bench.Experiment, secret []byte) (l *lease, done func(), err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	l, err = s.held(t.Run, secret)

@@ -77,7 +77,7 @@ func (l Limits) session(s plane.Session) error {
 
 // task checks a task of an experiment before memory is taken for it, and fills its deadlines and what memory it may
 // take.
-func (l Limits) task(t *bench.Task, e bench.Experiment, self int) error {
+func (l Limits) task(t *bench.Task, e *bench.Experiment, self int) error {
 	if err := teamError(t.Team, t.Rank, self); err != nil {
 		return fault(kindInvalid, "slot %d: %w", t.Slot, err)
 	}
@@ -96,7 +96,7 @@ func (l Limits) task(t *bench.Task, e bench.Experiment, self int) error {
 	case !(t.Reps >= 0 && t.Reps <= maxReps): // written so that NaN fails
 		return fault(kindInvalid, "slot %d: effort %g, want 0 to %d", t.Slot, t.Reps, maxReps)
 	}
-	ranges := e.Ranges()
+	ranges := e.Ranges
 	for _, p := range t.Points {
 		if err := ranges.Check(p); err != nil {
 			return fault(kindInvalid, "slot %d: %s: %w", t.Slot, t.Exp, err)

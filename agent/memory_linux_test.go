@@ -68,7 +68,7 @@ func TestTasksStayWithinMemory(t *testing.T) {
 	for _, e := range slices.Concat(experiments.Before, experiments.All) {
 		measured := false
 		for _, point := range edges(e) {
-			x := bench.Task{Run: "r1", Exp: e.Name(), Team: []int{0, 1}, Points: []bench.Point{point}, Deadline: 150 * units.Millisecond}
+			x := bench.Task{Run: "r1", Exp: e.Name, Team: []int{0, 1}, Points: []bench.Point{point}, Deadline: 150 * units.Millisecond}
 			for _, x.Reps = range []float64{maxReps, 100, 10, 1, 0.01} {
 				err := errors.Join(func() []error { errs := check(x); return errs[:] }()...)
 				if !errors.Is(err, ErrLimit) {
@@ -76,12 +76,12 @@ func TestTasksStayWithinMemory(t *testing.T) {
 					break
 				}
 				if !strings.Contains(err.Error(), "--max-memory") {
-					t.Errorf("%s at %s: refused with %v", e.Name(), point.Key(), err)
+					t.Errorf("%s at %s: refused with %v", e.Name, point.Key(), err)
 				}
 			}
 		}
 		if !measured {
-			t.Errorf("%s: everything is refused", e.Name())
+			t.Errorf("%s: everything is refused", e.Name)
 		}
 	}
 	// Many points, and samples until the limit.
@@ -97,9 +97,9 @@ func TestTasksStayWithinMemory(t *testing.T) {
 }
 
 // edges are the points at the edges of an experiment's ranges, on a team of two.
-func edges(e bench.Experiment) []bench.Point {
+func edges(e *bench.Experiment) []bench.Point {
 	out := []bench.Point{{}}
-	for name, r := range e.Ranges() {
+	for name, r := range e.Ranges {
 		values := []int64{r.Least, r.Most}
 		switch name {
 		case names.FactorHosts:

@@ -85,7 +85,7 @@ func pingpong(t *testing.T) bench.Task {
 	}
 	points := e.Design(bench.Limits{Hosts: 2, Sizes: []units.Bytes{64, 5000}})
 	return bench.Task{
-		Run: "r1", Slot: 3, Round: 1, Exp: e.Name(), Team: []int{0, 1}, Points: points, Reps: 0.1,
+		Run: "r1", Slot: 3, Round: 1, Exp: e.Name, Team: []int{0, 1}, Points: points, Reps: 0.1,
 		Deadline: 60 * units.Second, Recv: 10 * units.Second,
 	}
 }

@@ -93,7 +93,7 @@ func (s *Server) sendProgress(t bench.Task, point *atomic.Int32, ended <-chan ou
 
 // measure performs a task on a thread of its own. The thread is never unlocked: it ends with the goroutine, and what
 // was set on it (its CPU, its timers) with it.
-func (s *Server) measure(ctx context.Context, e bench.Experiment, t bench.Task, progress func(int)) (o outcome) {
+func (s *Server) measure(ctx context.Context, e *bench.Experiment, t bench.Task, progress func(int)) (o outcome) {
 	runtime.LockOSThread()
 	g, err := s.plane.Group(ctx, t)
 	if err != nil {

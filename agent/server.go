@@ -70,7 +70,7 @@ type Server struct {
 	close   sync.Once
 }
 
-type performer func(context.Context, bench.Experiment, bench.Group, bench.Task, func(point int)) ([]dataset.Sample, error)
+type performer func(context.Context, *bench.Experiment, bench.Group, bench.Task, func(point int)) ([]dataset.Sample, error)
 
 // NewServer opens the data port. The server serves nobody until ServeStream or Listen.
 func NewServer(o ServerOptions) (*Server, error) {

@@ -99,41 +99,26 @@ type Group interface {
 	Machine() plane.Machine
 }
 
-// Experiment is one measuring procedure: what New makes of a Procedure.
-type Experiment interface {
-	Name() string
-	// Design lists the points to measure, in any order; the schedule shuffles them. It returns none where the limits
-	// leave nothing to measure (paired on one host).
-	Design(Limits) []Point
-	// Teams returns the hosts that measure p: steps in sequence, each a set of disjoint teams that may run at once. A
-	// team lists indices of hosts, in rank order, as they are before the schedule permutes them. Points with equal
-	// teams share a slot.
-	Teams(Limits, Point) []Step
-	// Cost bounds one batch at p, for the plan.
-	Cost(Limits, Point) Cost
-	// Ranges are what the factors of a point may be, of any design with any limits.
-	Ranges() Ranges
-	procedure() *Procedure
-}
-
-// Procedure is an experiment as it is declared. It has no state: every agent holds one for all runs.
-type Procedure struct {
-	ID string // one of package names
+// Experiment is one measuring procedure. It has no state: every agent holds one for all runs.
+type Experiment struct {
+	Name string // one of package names
 	// Clocks marks an experiment that compares times of several hosts' clocks. Perform then measures the offsets of the
 	// team's clocks from rank 0's before and after the points, gives Run the Timeline in its Recorder, and corrects the
 	// one-way times at the end.
 	Clocks bool
 	// Stamps marks an experiment that compares arrivals, the times of RecvAt and RecvAny, between hosts. Perform then
 	// calls the Group's Stamp first. Round trips are taken without it: they would hold its cost.
-	Stamps  bool
-	Alone   bool // it measures single hosts, too; others have no points on one
-	Points  func(Limits) []Point
-	Factors Ranges
+	Stamps bool
+	Alone  bool // it measures single hosts, too; others have no points on one
+	// Points lists the points to measure, in any order; the schedule shuffles them. There are none where the limits leave
+	// nothing to measure.
+	Points func(Limits) []Point
+	Ranges Ranges // what the factors of a point may be, of any design with any limits
 	// Size is how many hosts a team of a point has: the first, alone on the network. Without it a team has two, and the
 	// teams are those of Neighbours.
 	Size  func(Point) int
 	Steps func(Limits, Point) []Step // the teams, where they are others than these
-	Needs func(Limits, Point) Cost
+	Cost  func(Limits, Point) Cost   // of one batch at a point, at most, for the plan
 	// Run measures a point on one rank and records what that rank saw, which may be nothing. It ends after a bounded
 	// number of messages, or when a receive reaches the group's deadline.
 	Run func(Team)
@@ -142,31 +127,18 @@ type Procedure struct {
 // AnySize is the Size of an experiment that bounds it itself, or does not.
 func AnySize(Point) int { return 0 }
 
-// New is the experiment of a procedure.
-func New(p Procedure) Experiment {
-	if p.Clocks {
-		return synchronised{&p}
-	}
-	return &p
-}
-
-// Synchronised is an experiment whose procedure compares clocks.
-type Synchronised interface{ Synchronised() }
-
-type synchronised struct{ *Procedure }
-
-func (synchronised) Synchronised() {}
-
-func (x *Procedure) Name() string { return x.ID }
-
-func (x *Procedure) Design(l Limits) []Point {
+// Design lists the points to measure.
+func (x *Experiment) Design(l Limits) []Point {
 	if l.Hosts < 2 && !x.Alone {
 		return nil
 	}
 	return x.Points(l)
 }
 
-func (x *Procedure) Teams(l Limits, p Point) []Step {
+// Teams returns the hosts that measure p: steps in sequence, each a set of disjoint teams that may run at once. A team
+// lists indices of hosts, in rank order, as they are before the schedule permutes them. Points with equal teams share a
+// slot.
+func (x *Experiment) Teams(l Limits, p Point) []Step {
 	switch {
 	case x.Steps != nil:
 		return x.Steps(l, p)
@@ -176,14 +148,8 @@ func (x *Procedure) Teams(l Limits, p Point) []Step {
 	return Neighbours(l.Hosts)
 }
 
-func (x *Procedure) Cost(l Limits, p Point) Cost { return x.Needs(l, p) }
-
-func (x *Procedure) Ranges() Ranges { return x.Factors }
-
-func (x *Procedure) procedure() *Procedure { return x }
-
 // run measures a point on this rank.
-func (x *Procedure) run(t Team) {
+func (x *Experiment) run(t Team) {
 	want := 2
 	if x.Size != nil {
 		want = x.Size(t.P)
@@ -195,8 +161,8 @@ func (x *Procedure) run(t Team) {
 }
 
 // Find returns the experiment of that name.
-func Find(exps []Experiment, name string) (Experiment, bool) {
-	i := slices.IndexFunc(exps, func(e Experiment) bool { return e.Name() == name })
+func Find(exps []*Experiment, name string) (*Experiment, bool) {
+	i := slices.IndexFunc(exps, func(e *Experiment) bool { return e.Name == name })
 	if i < 0 {
 		return nil, false
 	}
@@ -263,14 +229,14 @@ type Task struct {
 // Perform runs one rank's part of a slot: every point of the task in order, by the task's experiment e. It returns all
 // samples of this rank or none, because a slot is measured whole or again. progress, which may be nil, gets the index
 // of each point before it begins.
-func Perform(ctx context.Context, e Experiment, g Group, t Task, progress func(point int)) ([]dataset.Sample, error) {
-	r, procedure := NewRecorder(t), e.procedure()
-	if procedure.Stamps {
+func Perform(ctx context.Context, e *Experiment, g Group, t Task, progress func(point int)) ([]dataset.Sample, error) {
+	r := NewRecorder(t)
+	if e.Stamps {
 		if err := g.Stamp(); err != nil {
 			return nil, err
 		}
 	}
-	if procedure.Clocks {
+	if e.Clocks {
 		before, err := synchronise(g)
 		if err != nil {
 			return nil, err
@@ -285,11 +251,11 @@ func Perform(ctx context.Context, e Experiment, g Group, t Task, progress func(p
 			return nil, err
 		}
 		r.memory.garbage, r.memory.point = r.memory.garbage+r.memory.point, 0
-		if err := Caught(func() { procedure.run(Team{g, r, p}) }); err != nil {
+		if err := Caught(func() { e.run(Team{g, r, p}) }); err != nil {
 			return nil, fmt.Errorf("%s at %s: %w", t.Exp, p.Key(), err)
 		}
 	}
-	if procedure.Clocks {
+	if e.Clocks {
 		after, err := synchronise(g)
 		if err != nil {
 			return nil, err

@@ -35,7 +35,7 @@ func Net(s netspec.Spec) *sim.Net {
 // Run performs one slot of e on simulated teams, all at once, and returns every rank's samples by team, and every
 // rank's error. wrap, which may be nil, replaces a rank's group.
 func Run(
-	ctx context.Context, t *testing.T, e bench.Experiment, n *sim.Net, slot bench.Slot, effort float64,
+	ctx context.Context, t *testing.T, e *bench.Experiment, n *sim.Net, slot bench.Slot, effort float64,
 	wrap func(bench.Group) bench.Group,
 ) ([][]dataset.Sample, []error) {
 	t.Helper()
@@ -48,7 +48,7 @@ func Run(
 			g = wrap(g)
 		}
 		got, err := bench.Perform(ctx, e, g, bench.Task{
-			Run: "test", Slot: slot.ID, Round: slot.Round, Exp: e.Name(), Team: slot.Teams[team], Rank: rank,
+			Run: "test", Slot: slot.ID, Round: slot.Round, Exp: e.Name, Team: slot.Teams[team], Rank: rank,
 			Points: slot.Points, Reps: effort,
 		}, nil)
 		mu.Lock()
@@ -65,13 +65,13 @@ func Run(
 
 // MustRun fails the test on any rank's error.
 func MustRun(
-	t *testing.T, e bench.Experiment, n *sim.Net, slot bench.Slot, effort float64, wrap func(bench.Group) bench.Group,
+	t *testing.T, e *bench.Experiment, n *sim.Net, slot bench.Slot, effort float64, wrap func(bench.Group) bench.Group,
 ) [][]dataset.Sample {
 	t.Helper()
 	samples, errs := Run(context.Background(), t, e, n, slot, effort, wrap)
 	for _, err := range errs {
 		if err != nil {
-			t.Fatalf("%s at %v: %v", e.Name(), slot.Points, err)
+			t.Fatalf("%s at %v: %v", e.Name, slot.Points, err)
 		}
 	}
 	return samples

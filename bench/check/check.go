@@ -14,12 +14,12 @@ import (
 // It passes a byte to and fro, then whole packets in both directions, then datagrams. Each rank records what it saw.
 // What small packets pass and whole packets do not is a way whose packet size is wrong somewhere, and no error of the
 // experiment: the line has the flag timeout. No model reads it.
-var Check = bench.New(bench.Procedure{
-	ID:      names.Check,
-	Points:  func(bench.Limits) []bench.Point { return []bench.Point{{names.FactorBytes: int64(fullBytes)}} },
-	Factors: bench.Ranges{names.FactorBytes: {Least: 1, Most: int64(64 * units.KiB)}},
-	Steps:   func(l bench.Limits, _ bench.Point) []bench.Step { return bench.Colouring(l.Hosts) },
-	Needs: func(bench.Limits, bench.Point) bench.Cost {
+var Check = &bench.Experiment{
+	Name:   names.Check,
+	Points: func(bench.Limits) []bench.Point { return []bench.Point{{names.FactorBytes: int64(fullBytes)}} },
+	Ranges: bench.Ranges{names.FactorBytes: {Least: 1, Most: int64(64 * units.KiB)}},
+	Steps:  func(l bench.Limits, _ bench.Point) []bench.Step { return bench.Colouring(l.Hosts) },
+	Cost: func(bench.Limits, bench.Point) bench.Cost {
 		return bench.Cost{Bytes: 2*fullBytes + 2*datagrams*datagramBytes + 4*checkTrips + 16, Messages: 4*checkTrips + 2 + 2*datagrams + 2}
 	},
 	Run: func(x bench.Team) {
@@ -41,7 +41,7 @@ var Check = bench.New(bench.Procedure{
 		}
 		x.R.Add(b)
 	},
-})
+}
 
 const (
 	checkTrips = 5

@@ -10,8 +10,8 @@ import (
 // phase "cost": the time of blockReadings readings of the clock in a row, one value for each block; and phase "step":
 // the differences between readings where they are not zero, of which the smallest is the resolution. On host 0 with
 // each other host, phase "offset": the offset of the clocks before and after a pause, which bench.Perform records.
-var Clock = bench.New(bench.Procedure{
-	ID: names.Clock, Clocks: true, Alone: true,
+var Clock = &bench.Experiment{
+	Name: names.Clock, Clocks: true, Alone: true,
 	Points: func(l bench.Limits) []bench.Point { // one for hosts alone, and one for pairs where there are two
 		var out []bench.Point
 		for n := 1; n <= min(l.Hosts, 2); n++ {
@@ -19,8 +19,8 @@ var Clock = bench.New(bench.Procedure{
 		}
 		return out
 	},
-	Factors: bench.Ranges{names.FactorHosts: bench.TeamSize},
-	Size:    bench.AnySize,
+	Ranges: bench.Ranges{names.FactorHosts: bench.TeamSize},
+	Size:   bench.AnySize,
 	// Every host by itself, all in one step; pairs are host 0 with each other, in steps of one, because host 0 is in
 	// all of them.
 	Steps: func(l bench.Limits, p bench.Point) []bench.Step {
@@ -33,7 +33,7 @@ var Clock = bench.New(bench.Procedure{
 		}
 		return star
 	},
-	Needs: func(l bench.Limits, p bench.Point) bench.Cost {
+	Cost: func(l bench.Limits, p bench.Point) bench.Cost {
 		if p[names.FactorHosts] == 1 {
 			return bench.Cost{}
 		}
@@ -60,7 +60,7 @@ var Clock = bench.New(bench.Procedure{
 			Phase: names.PhaseStep, Point: x.P, Ranks: []int{0}, NS: step[:n], Aux: map[string]float64{names.AuxReads: float64(reads)},
 		})
 	},
-})
+}
 
 const (
 	blockReadings = 1000

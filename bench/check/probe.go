@@ -11,11 +11,11 @@ import (
 // "trip", as pingpong), and then sends more and more until that takes long enough to tell the rate (phase "rate": the
 // time of as many bytes as "bytes" says, to the answer). On any path it ends within seconds. At the point of 0 bytes it
 // only asks whether the hosts reach each other. No model reads it: a plan does, before the run.
-var Probe = bench.New(bench.Procedure{
-	ID:      names.Probe,
-	Points:  func(bench.Limits) []bench.Point { return []bench.Point{{names.FactorBytes: 1}} },
-	Factors: bench.Ranges{names.FactorBytes: {Least: 0, Most: 1}},
-	Needs: func(l bench.Limits, _ bench.Point) bench.Cost {
+var Probe = &bench.Experiment{
+	Name:   names.Probe,
+	Points: func(bench.Limits) []bench.Point { return []bench.Point{{names.FactorBytes: 1}} },
+	Ranges: bench.Ranges{names.FactorBytes: {Least: 0, Most: 1}},
+	Cost: func(l bench.Limits, _ bench.Point) bench.Cost {
 		c := tripBounds().Cost(l)
 		bursts := 0
 		for b := firstBytes; b <= maxBytes; b *= 2 {
@@ -37,7 +37,7 @@ var Probe = bench.New(bench.Procedure{
 			answerBursts(x, x.R.Payload(int64(chunk)))
 		}
 	},
-})
+}
 
 const (
 	maxTrips, minTrips = 60, 3

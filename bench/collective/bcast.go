@@ -11,15 +11,15 @@ import (
 
 // Bcast is a broadcast of one message from host 0 to all others over a binomial tree. A host that has the whole message
 // sends it on, to the largest subtree first. A time is that from the first byte at host 0 to the last host's last byte.
-var Bcast = bench.New(bench.Procedure{
-	ID: names.Bcast, Clocks: true, Stamps: true, // the start and the last arrival are on two clocks
+var Bcast = &bench.Experiment{
+	Name: names.Bcast, Clocks: true, Stamps: true, // the start and the last arrival are on two clocks
 	Points: func(l bench.Limits) []bench.Point {
 		sizes := l.SizesUpTo(bcastMost, bench.Thinned(l, bcastSizes, bcastSizesQuick))
 		return bench.SizePoints(sizes, bench.Point{names.FactorHosts: int64(l.Hosts)})
 	},
-	Factors: bench.Ranges{names.FactorHosts: bench.TeamSize, names.FactorBytes: bench.Sizes},
-	Size:    hostsOf,
-	Needs: func(l bench.Limits, p bench.Point) bench.Cost {
+	Ranges: bench.Ranges{names.FactorHosts: bench.TeamSize, names.FactorBytes: bench.Sizes},
+	Size:   hostsOf,
+	Cost: func(l bench.Limits, p bench.Point) bench.Cost {
 		hosts, size := hostsOf(p), p[names.FactorBytes]
 		path, most, children := l.OnPath(), maxBcasts(l.Effort, size), len(pattern.BinomialChildren(0, hosts))
 		reps := untimed + most
@@ -50,7 +50,7 @@ var Bcast = bench.New(bench.Procedure{
 			short: int(bcastShort), most: maxBcasts(x.R.Effort, int64(len(msg))), least: bcastLeast, time: x.R.Time(bcastTime, 0),
 		}), nil)
 	},
-})
+}
 
 const (
 	bcastReps  = 20

@@ -13,16 +13,16 @@ import (
 
 // Pattern runs the communication patterns of package pattern on the first hosts. All begin at one time, each by its own
 // clock; a time is that from there until the last host has done its part.
-var Pattern = bench.New(bench.Procedure{
+var Pattern = &bench.Experiment{
 	// Ranks start together and end each by its own clock. One that wakes up must not take the CPU from one that has
 	// just begun.
-	ID: names.Pattern, Clocks: true, Stamps: true,
+	Name: names.Pattern, Clocks: true, Stamps: true,
 	Points: patternPoints,
-	Factors: bench.Ranges{
+	Ranges: bench.Ranges{
 		names.FactorPattern: {Least: 0, Most: math.MaxInt32}, names.FactorHosts: bench.TeamSize, names.FactorBytes: bench.Sizes,
 	},
 	Size: hostsOf,
-	Needs: func(l bench.Limits, p bench.Point) bench.Cost {
+	Cost: func(l bench.Limits, p bench.Point) bench.Cost {
 		_, s, err := known(p)
 		if err != nil {
 			return bench.Cost{}
@@ -36,7 +36,7 @@ var Pattern = bench.New(bench.Procedure{
 		}
 	},
 	Run: runPattern,
-})
+}
 
 const (
 	patternReps  = 20

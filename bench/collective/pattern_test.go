@@ -17,7 +17,7 @@ import (
 )
 
 // line runs one point alone on its hosts, and returns its one line.
-func line(t *testing.T, e bench.Experiment, n *sim.Net, p bench.Point, phase string) (ns []int64, aux map[string]float64) {
+func line(t *testing.T, e *bench.Experiment, n *sim.Net, p bench.Point, phase string) (ns []int64, aux map[string]float64) {
 	t.Helper()
 	slot := bench.Slot{Teams: bench.FirstHosts(int(p[names.FactorHosts]))[0], Points: []bench.Point{p}}
 	s := benchtest.Phase(t, benchtest.MustRun(t, e, n, slot, 1, nil)[0], phase)
@@ -69,7 +69,7 @@ func TestSignalsKeepQuiet(t *testing.T) {
 		Host: netspec.Block{A: benchtest.US, B: 1e-9}, Medium: netspec.Block{A: 1000 * benchtest.US, B: 1e-6}, L: benchtest.US,
 	}
 	for _, c := range []struct {
-		e     bench.Experiment
+		e     *bench.Experiment
 		p     bench.Point
 		phase string
 	}{
@@ -78,7 +78,7 @@ func TestSignalsKeepQuiet(t *testing.T) {
 	} {
 		ns, _ := line(t, c.e, exact(s), c.p, c.phase)
 		if got := benchtest.Median(ns); math.Abs(got-7e6) > 2e4 {
-			t.Errorf("%s: %g ns, want 7 services of 1 ms", c.e.Name(), got)
+			t.Errorf("%s: %g ns, want 7 services of 1 ms", c.e.Name, got)
 		}
 	}
 }

@@ -32,14 +32,14 @@ func confLimits(hosts int) bench.Limits {
 var confHosts = []int{1, 2, 3, 4, 5, 9}
 
 // forEach runs f as a subtest for every experiment.
-func forEach(t *testing.T, f func(t *testing.T, e bench.Experiment)) {
+func forEach(t *testing.T, f func(t *testing.T, e *bench.Experiment)) {
 	for _, e := range slices.Concat(All, Before) {
-		t.Run(e.Name(), func(t *testing.T) { f(t, e) })
+		t.Run(e.Name, func(t *testing.T) { f(t, e) })
 	}
 }
 
 // forEachSlot calls f for every point and step of every design that confHosts give.
-func forEachSlot(e bench.Experiment, hosts []int, f func(l bench.Limits, p bench.Point, s bench.Slot)) {
+func forEachSlot(e *bench.Experiment, hosts []int, f func(l bench.Limits, p bench.Point, s bench.Slot)) {
 	for _, h := range hosts {
 		l := confLimits(h)
 		for _, p := range e.Design(l) {
@@ -53,7 +53,7 @@ func forEachSlot(e bench.Experiment, hosts []int, f func(l bench.Limits, p bench
 func TestNamesAreUnique(t *testing.T) {
 	seen := map[string]bool{}
 	for _, e := range All {
-		name := e.Name()
+		name := e.Name
 		if name == "" || seen[name] {
 			t.Errorf("name %q is empty or taken", name)
 		}
@@ -65,7 +65,7 @@ func TestNamesAreUnique(t *testing.T) {
 }
 
 func TestDesigns(t *testing.T) {
-	forEach(t, func(t *testing.T, e bench.Experiment) {
+	forEach(t, func(t *testing.T, e *bench.Experiment) {
 		for _, hosts := range append([]int{0, 33, 256}, confHosts...) {
 			for _, effort := range []bench.Effort{0, 0.1, 1, 3} {
 				l := bench.Limits{Hosts: hosts, Effort: effort, Seed: 7}
@@ -94,7 +94,7 @@ func TestDesigns(t *testing.T) {
 }
 
 func TestTeams(t *testing.T) {
-	forEach(t, func(t *testing.T, e bench.Experiment) {
+	forEach(t, func(t *testing.T, e *bench.Experiment) {
 		for _, hosts := range append([]int{33, 256}, confHosts...) {
 			for _, all := range []bool{false, true} {
 				l := confLimits(hosts)
@@ -136,7 +136,7 @@ func disjointTeams(step bench.Step, hosts int) error {
 
 // Every point of every design runs on every team, and what it records is well formed and survives the file.
 func TestSamples(t *testing.T) {
-	forEach(t, func(t *testing.T, e bench.Experiment) {
+	forEach(t, func(t *testing.T, e *bench.Experiment) {
 		var all []dataset.Sample
 		forEachSlot(e, confHosts, func(l bench.Limits, p bench.Point, s bench.Slot) {
 			for i, samples := range benchtest.MustRun(t, e, benchtest.Net(benchtest.Spec(l.Hosts)), s, float64(l.Effort), nil) {
@@ -201,11 +201,11 @@ var formats = sync.OnceValue(func() string {
 	return tables
 })
 
-func checkSample(s dataset.Sample, e bench.Experiment, slot bench.Slot, team []int) error {
+func checkSample(s dataset.Sample, e *bench.Experiment, slot bench.Slot, team []int) error {
 	if _, ok := Lookup(s.Exp); !ok {
 		return fmt.Errorf("experiment %q is none", s.Exp)
 	}
-	if s.Exp == e.Name() && len(s.Point) > 0 && s.Point.Key() != slot.Points[0].Key() {
+	if s.Exp == e.Name && len(s.Point) > 0 && s.Point.Key() != slot.Points[0].Key() {
 		return errors.New("another point")
 	}
 	if err := documented(s); err != nil {
@@ -248,7 +248,7 @@ func checkSample(s dataset.Sample, e bench.Experiment, slot bench.Slot, team []i
 
 // The same network and the same slot give the same samples, on any number of processors.
 func TestSamplesAreDeterministic(t *testing.T) {
-	forEach(t, func(t *testing.T, e bench.Experiment) {
+	forEach(t, func(t *testing.T, e *bench.Experiment) {
 		forEachSlot(e, []int{4}, func(l bench.Limits, p bench.Point, s bench.Slot) {
 			run := func(procs int) [][]dataset.Sample {
 				defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(procs))
@@ -275,7 +275,7 @@ func byTeam(teams [][]dataset.Sample) [][]dataset.Sample {
 func TestCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	forEach(t, func(t *testing.T, e bench.Experiment) {
+	forEach(t, func(t *testing.T, e *bench.Experiment) {
 		forEachSlot(e, []int{2, 4}, func(l bench.Limits, p bench.Point, s bench.Slot) {
 			samples, errs := benchtest.Run(ctx, t, e, benchtest.Net(benchtest.Spec(l.Hosts)), s, float64(l.Effort), nil)
 			for _, err := range errs {

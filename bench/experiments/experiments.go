@@ -15,7 +15,7 @@ import (
 )
 
 // All is every experiment, in the order of a plan's listing.
-var All = []bench.Experiment{
+var All = []*bench.Experiment{
 	check.Clock, roundtrip.Pingpong, roundtrip.Wakeup, flow.Paired, overlap.Overhead, flow.Gap, overlap.Copy, incast.Gather,
 	incast.Flood, roundtrip.Load, tuning.Fragment, tuning.Buffer, tuning.NoDelay, overlap.Overlap, roundtrip.PRTT,
 	remap.Remap, collective.Bcast, collective.Pattern,
@@ -23,10 +23,10 @@ var All = []bench.Experiment{
 
 // Before are the experiments before a plan is made: whether every pair of hosts can be measured, and the first look at
 // the network. They are no part of a plan.
-var Before = []bench.Experiment{check.Check, check.Probe}
+var Before = []*bench.Experiment{check.Check, check.Probe}
 
 // Lookup returns the experiment of that name, those before a plan included.
-func Lookup(name string) (bench.Experiment, bool) {
+func Lookup(name string) (*bench.Experiment, bool) {
 	if e, ok := bench.Find(Before, name); ok {
 		return e, true
 	}

@@ -60,7 +60,7 @@ func TestCostBoundsTraffic(t *testing.T) {
 		spareBytes    = 4 * units.KiB // for each rank
 		spareMessages = 64            // for each rank
 	)
-	forEach(t, func(t *testing.T, e bench.Experiment) {
+	forEach(t, func(t *testing.T, e *bench.Experiment) {
 		forEachSlot(e, confHosts, func(l bench.Limits, p bench.Point, s bench.Slot) {
 			var ms meters
 			benchtest.MustRun(t, e, benchtest.Net(benchtest.Spec(l.Hosts)), s, float64(l.Effort), ms.wrap)
@@ -82,7 +82,7 @@ func TestCostBoundsTraffic(t *testing.T) {
 func TestRepetitionsDoNotAllocate(t *testing.T) {
 	needs.Allocations(t)
 	const perCall = 0.02
-	measure := func(e bench.Experiment, s bench.Slot, effort float64) (mallocs float64, calls int) {
+	measure := func(e *bench.Experiment, s bench.Slot, effort float64) (mallocs float64, calls int) {
 		var ms meters
 		var before, after runtime.MemStats
 		n := benchtest.Net(benchtest.Spec(4))
@@ -94,7 +94,7 @@ func TestRepetitionsDoNotAllocate(t *testing.T) {
 		}
 		return float64(after.Mallocs - before.Mallocs), calls
 	}
-	forEach(t, func(t *testing.T, e bench.Experiment) {
+	forEach(t, func(t *testing.T, e *bench.Experiment) {
 		forEachSlot(e, []int{4}, func(_ bench.Limits, p bench.Point, s bench.Slot) {
 			few, fewCalls := measure(e, s, 0.1)
 			many, manyCalls := measure(e, s, 1.6)
@@ -153,7 +153,7 @@ func (m *dying) Recv(from int, b []byte) error {
 // When a rank dies or falls silent, at whatever message, every rank of its team ends: with an error and no samples, or,
 // where it had nothing more to do with the dead, whole.
 func TestPeerDies(t *testing.T) {
-	forEach(t, func(t *testing.T, e bench.Experiment) {
+	forEach(t, func(t *testing.T, e *bench.Experiment) {
 		for _, hosts := range []int{2, 5} {
 			l := confLimits(hosts)
 			points := e.Design(l)
@@ -178,7 +178,7 @@ func TestPeerDies(t *testing.T) {
 	})
 }
 
-func runWithDeath(t *testing.T, e bench.Experiment, hosts int, s bench.Slot, effort float64, victim, at int, silent bool) error {
+func runWithDeath(t *testing.T, e *bench.Experiment, hosts int, s bench.Slot, effort float64, victim, at int, silent bool) error {
 	n := sim.New(benchtest.Spec(hosts), sim.Options{
 		ClockOffset: units.Second, Deadline: 5 * units.Second, Cost: sim.Cost{Now: 25},
 	})
@@ -195,7 +195,7 @@ func runWithDeath(t *testing.T, e bench.Experiment, hosts int, s bench.Slot, eff
 			dead.Group = g
 			m = dead
 		}
-		samples, err := bench.Perform(t.Context(), e, m, bench.Task{Exp: e.Name(), Team: s.Teams[0], Rank: rank, Points: s.Points, Reps: effort}, nil)
+		samples, err := bench.Perform(t.Context(), e, m, bench.Task{Exp: e.Name, Team: s.Teams[0], Rank: rank, Points: s.Points, Reps: effort}, nil)
 		ends <- end{rank, samples, err}
 		return nil
 	})

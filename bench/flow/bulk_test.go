@@ -16,10 +16,10 @@ import (
 )
 
 // runner is an experiment on n pairs that calls a function with each rank's role in direction 0.
-func runner(n int, run func(Role)) bench.Experiment {
-	return bench.New(bench.Procedure{
+func runner(n int, run func(Role)) *bench.Experiment {
+	return &bench.Experiment{
 		Clocks: true, Size: func(bench.Point) int { return 2 * n }, Run: func(x bench.Team) { run(inPairs(x, 0)) },
-	})
+	}
 }
 
 // countBulk runs a stream of n pairs over k connections each on spec, and returns what receivers saw, by rank. wrap,

@@ -18,13 +18,13 @@ import (
 //
 // With "merge" the same messages are sent as by a program that does not ask the kernel to keep them apart: while the
 // queue is not empty their ends and beginnings share segments, so that the interval is that of their bytes alone.
-var Gap = bench.New(bench.Procedure{
-	ID: names.Gap, Clocks: true, Stamps: true, // sender and receiver stream from a common start to a common end
+var Gap = &bench.Experiment{
+	Name: names.Gap, Clocks: true, Stamps: true, // sender and receiver stream from a common start to a common end
 	Points: func(l bench.Limits) []bench.Point {
 		merged := l.SizesUpTo(l.SegmentSize(), bench.Thinned(l, mergedSizes, mergedSizesQuick))
 		return append(bench.SizePoints(l.PacketSizes(), nil), bench.SizePoints(merged, bench.Point{names.FactorMerge: 1})...)
 	},
-	Factors: bench.Ranges{names.FactorBytes: bench.Sizes, names.FactorMerge: bench.Flag},
+	Ranges: bench.Ranges{names.FactorBytes: bench.Sizes, names.FactorMerge: bench.Flag},
 	// Hosts in threes, one team a step, the last filled up with the first hosts.
 	Steps: func(l bench.Limits, _ bench.Point) []bench.Step {
 		if l.Hosts < 3 {
@@ -37,7 +37,7 @@ var Gap = bench.New(bench.Procedure{
 		return steps
 	},
 	Size: bench.AnySize,
-	Needs: func(l bench.Limits, p bench.Point) bench.Cost { // one stream from each host of the team
+	Cost: func(l bench.Limits, p bench.Point) bench.Cost { // one stream from each host of the team
 		n := min(l.Hosts, 3) * (gapCount(l.Effort, p) + 2*gapTrial + 2)
 		return bench.Cost{
 			Bytes: units.Bytes(int64(n)*p[names.FactorBytes]) + 3*controlBytes, Messages: n,
@@ -54,7 +54,7 @@ var Gap = bench.New(bench.Procedure{
 			x.Reopened(plane.Socket{NoEOR: true}, func() { gaps(x, aheadMerged) })
 		}
 	},
-})
+}
 
 const (
 	// gapMost is the number of messages of one stream at effort 1, gapLeast at any; merged ones, of which many make a

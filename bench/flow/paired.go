@@ -16,8 +16,8 @@ import (
 // receivers while all pairs are busy: time per byte. Designs that are not thin have two more: messages of one size back
 // to back, for each n, and streams of one pair over several connections. All run in both directions, so that a clock
 // offset cancels in the mean.
-var Paired = bench.New(bench.Procedure{
-	ID: names.Paired, Clocks: true, Stamps: true, // a burst is a one-way time
+var Paired = &bench.Experiment{
+	Name: names.Paired, Clocks: true, Stamps: true, // a burst is a one-way time
 	Points: func(l bench.Limits) []bench.Point {
 		own := l.SizesOr(bench.Thinned(l, burstSizes, burstSizesQuick))
 		var out []bench.Point
@@ -35,12 +35,12 @@ var Paired = bench.New(bench.Procedure{
 		}
 		return out
 	},
-	Factors: bench.Ranges{
+	Ranges: bench.Ranges{
 		names.FactorPairs: bench.TeamSize, names.FactorStream: bench.Flag, names.FactorBytes: {Least: 0, Most: bench.MaxSize},
 		names.FactorConnections: {Least: 0, Most: plane.MaxLines},
 	},
-	Size:  func(p bench.Point) int { return int(2 * p[names.FactorPairs]) },
-	Needs: pairedCost,
+	Size: func(p bench.Point) int { return int(2 * p[names.FactorPairs]) },
+	Cost: pairedCost,
 	Run: func(x bench.Team) {
 		switch {
 		case x.P[names.FactorStream] == 0:
@@ -51,7 +51,7 @@ var Paired = bench.New(bench.Procedure{
 			BothDirections(x, bytes)
 		}
 	},
-})
+}
 
 var (
 	// burstSizes keep three within one packet, where a' is read off, and some above it as a cross-check of b'.

@@ -21,15 +21,15 @@ import (
 // "probe": all but one of the senders stream over TCP, whose congestion control fills the port's buffer until it
 // overflows, and the last sends small datagrams with their time of sending. Their delay beyond that on an idle network
 // is the buffer's contents, served at the rate at which the stream arrives.
-var Flood = bench.New(bench.Procedure{
-	ID: names.Flood, Clocks: true, Stamps: true, // a burst has a common start, a probe a one-way time
+var Flood = &bench.Experiment{
+	Name: names.Flood, Clocks: true, Stamps: true, // a burst has a common start, a probe a one-way time
 	Points: floodPoints,
-	Factors: bench.Ranges{
+	Ranges: bench.Ranges{
 		names.FactorBytes: {Least: 0, Most: maxDatagram}, names.FactorPackets: {Least: 0, Most: maxBurst},
 		names.FactorSenders: bench.TeamSize, names.FactorProbe: bench.Flag,
 	},
-	Size:  teamSize,
-	Needs: floodCost,
+	Size: teamSize,
+	Cost: floodCost,
 	Run: func(x bench.Team) {
 		bench.Check(x.OpenDatagrams(openTime))
 		if x.P[names.FactorProbe] != 0 {
@@ -38,7 +38,7 @@ var Flood = bench.New(bench.Procedure{
 			newBursts(newTeam(x)).run()
 		}
 	},
-})
+}
 
 const (
 	minBurst  = 16    // datagrams of the shortest burst, and of the trial

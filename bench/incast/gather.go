@@ -19,15 +19,15 @@ import (
 // With "stream", the senders send messages of m bytes, a segment each, back to back: the intervals of their arrivals
 // are the receive gap g_r(m), the time that the port or the root needs for a packet, as long as together they send
 // faster.
-var Gather = bench.New(bench.Procedure{
-	ID: names.Gather, Clocks: true, Stamps: true, // senders start together, each by its own clock
+var Gather = &bench.Experiment{
+	Name: names.Gather, Clocks: true, Stamps: true, // senders start together, each by its own clock
 	Points: gatherPoints,
-	Factors: bench.Ranges{
+	Ranges: bench.Ranges{
 		names.FactorBytes: bench.Sizes, names.FactorSenders: bench.TeamSize, names.FactorWindow: {Least: 0, Most: bench.MaxHosts},
 		names.FactorStream: bench.Flag,
 	},
 	Size: teamSize,
-	Needs: func(l bench.Limits, p bench.Point) bench.Cost {
+	Cost: func(l bench.Limits, p bench.Point) bench.Cost {
 		senders, bytes := p[names.FactorSenders], p[names.FactorBytes]
 		if p[names.FactorStream] != 0 {
 			n := trials*trialMessages + 2*maxMessages(l.Effort)
@@ -48,7 +48,7 @@ var Gather = bench.New(bench.Procedure{
 			y.gathers(2 * max(1, int(x.Counters(y.connection()).MSS)))
 		}
 	},
-})
+}
 
 const (
 	// maxSenders bounds the distinct numbers of senders of a design, maxWindows those of w; above, they grow

@@ -23,7 +23,7 @@ func incastSpec(hosts int) netspec.Spec {
 
 // incastLines runs one point on a root and the point's senders, and returns the lines of a phase.
 func incastLines(
-	t *testing.T, e bench.Experiment, n *sim.Net, p bench.Point, effort float64, phase string,
+	t *testing.T, e *bench.Experiment, n *sim.Net, p bench.Point, effort float64, phase string,
 	wrap func(bench.Group) bench.Group,
 ) []dataset.Sample {
 	t.Helper()

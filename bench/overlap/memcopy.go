@@ -14,8 +14,8 @@ import (
 // (Tam and Wang 2000, section 3.2), which are the local part of communicating. "cold" says where the bytes are and go:
 // 0 cache to cache, 1 cache to memory, 2 memory to memory. With "loop" they are copied byte by byte, as in converting
 // representations, otherwise in bulk, as into a message buffer (Strumpen and Casavant, figure 10).
-var Copy = bench.New(bench.Procedure{
-	ID: names.Copy, Alone: true,
+var Copy = &bench.Experiment{
+	Name: names.Copy, Alone: true,
 	Points: func(l bench.Limits) []bench.Point {
 		if l.Hosts < 1 {
 			return nil
@@ -32,7 +32,7 @@ var Copy = bench.New(bench.Procedure{
 		}
 		return out
 	},
-	Factors: bench.Ranges{
+	Ranges: bench.Ranges{
 		names.FactorBytes: {Least: 1, Most: int64(copyMost)}, names.FactorCold: {Least: 0, Most: kinds - 1}, names.FactorLoop: bench.Flag,
 	},
 	Size: bench.AnySize,
@@ -48,9 +48,9 @@ var Copy = bench.New(bench.Procedure{
 		}
 		return steps
 	},
-	Needs: func(bench.Limits, bench.Point) bench.Cost { return bench.Cost{Time: copyTime} },
-	Run:   copyBytes,
-})
+	Cost: func(bench.Limits, bench.Point) bench.Cost { return bench.Cost{Time: copyTime} },
+	Run:  copyBytes,
+}
 
 // Values of "cold".
 const (

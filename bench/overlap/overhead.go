@@ -16,12 +16,12 @@ import (
 // fixed computation on those CPUs of the receiving host that take messages in, or on all where that is not known, alone
 // ("compute-idle") and while messages that nobody reads arrive at that rate ("compute"); O_r is the slope of the time
 // lost over the messages that arrived. All of it in both directions.
-var Overhead = bench.New(bench.Procedure{
-	ID:      names.Overhead,
-	Points:  overheadPoints,
-	Factors: bench.Ranges{names.FactorBytes: bench.Sizes, names.FactorRate: {Least: 0, Most: maxRate}},
+var Overhead = &bench.Experiment{
+	Name:   names.Overhead,
+	Points: overheadPoints,
+	Ranges: bench.Ranges{names.FactorBytes: bench.Sizes, names.FactorRate: {Least: 0, Most: maxRate}},
 	// Both directions, and what the receivers send.
-	Needs: func(l bench.Limits, p bench.Point) bench.Cost {
+	Cost: func(l bench.Limits, p bench.Point) bench.Cost {
 		n := warmCalls + mostCalls(l.Effort)
 		back := bench.Cost{Bytes: units.Bytes(n), Messages: n} // an acknowledgement each
 		if rate := p[names.FactorRate]; rate != 0 {
@@ -41,7 +41,7 @@ var Overhead = bench.New(bench.Procedure{
 		}
 		x.Reopened(plane.Socket{RcvBuf: receiveBuffer}, func() { flow.BothDirections(x, computeUnderLoad) })
 	},
-})
+}
 
 const (
 	callMost = 16 * units.KiB

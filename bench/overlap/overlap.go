@@ -30,12 +30,12 @@ import (
 //
 // Factor granularity is the computation of a step in hundredths of what takes as long as the transfer of its message; a
 // trial finds the number of steps of computation. 0 is the transfer alone.
-var Overlap = bench.New(bench.Procedure{
-	ID:      names.Overlap,
-	Points:  overlapPoints,
-	Factors: bench.Ranges{names.FactorBytes: bench.Sizes, names.FactorGranularity: {Least: 0, Most: granularities[len(granularities)-1]}},
+var Overlap = &bench.Experiment{
+	Name:   names.Overlap,
+	Points: overlapPoints,
+	Ranges: bench.Ranges{names.FactorBytes: bench.Sizes, names.FactorGranularity: {Least: 0, Most: granularities[len(granularities)-1]}},
 	// Computing counts as the messages that would take as long.
-	Needs: func(l bench.Limits, p bench.Point) bench.Cost {
+	Cost: func(l bench.Limits, p bench.Point) bench.Cost {
 		m, ways := p[names.FactorBytes], len(waysAt(p))
 		steps := warmSteps + trialSteps + maxTrial + ways*maxSteps(l.Effort, m)
 		orders := 3 + 2*looks + ways*max(minSets, maxSets(l.Effort))
@@ -57,7 +57,7 @@ var Overlap = bench.New(bench.Procedure{
 			return bench.Caught(y.follow)
 		}))
 	},
-})
+}
 
 // Close to where the gain is largest there are more of them.
 var (

@@ -14,19 +14,19 @@ import (
 // sends, once it is its window ahead. Destinations are drawn, go round as (i+p) mod P, or are always the next rank; a
 // span leaves those out that are further away. Recorded are the intervals between injections of each rank, while all
 // inject (injecting P), or rank 0 alone does (injecting 1).
-var Remap = bench.New(bench.Procedure{
+var Remap = &bench.Experiment{
 	// All ranks begin together, and an injection counts if all are still at it. One that wakes up must not take the CPU
 	// from one that serves.
-	ID: names.Remap, Clocks: true, Stamps: true,
+	Name: names.Remap, Clocks: true, Stamps: true,
 	Points: points,
-	Factors: bench.Ranges{
+	Ranges: bench.Ranges{
 		names.FactorSync: bench.Flag, names.FactorHosts: bench.TeamSize, names.FactorInjecting: bench.TeamSize,
 		names.FactorDestinations: {Least: 0, Most: names.DestinationsNext}, names.FactorSpan: {Least: 0, Most: bench.MaxHosts},
 		names.FactorBytes: bench.Sizes,
 	},
 	Size: func(p bench.Point) int { return int(p[names.FactorHosts]) },
 	// A batch is bounded by its time: this is what it holds if an injection takes the time guessed.
-	Needs: func(l bench.Limits, p bench.Point) bench.Cost {
+	Cost: func(l bench.Limits, p bench.Point) bench.Cost {
 		n := min(int(l.Effort.Time(batchTime, minTime)/guessed), l.Effort.Reps(maxInjections, windows*mostAhead)) + 2*trialInjections
 		messages := n * int(1+p[names.FactorSync])
 		path := l.OnPath()
@@ -57,7 +57,7 @@ var Remap = bench.New(bench.Procedure{
 		after := x.CountersOf(e.others)
 		e.add(s, after.Sub(before))
 	},
-})
+}
 
 const (
 	// A batch is as many injections of each rank as take batchTime at effort 1, within these bounds.

@@ -14,8 +14,8 @@ import (
 // bytes, of one packet, to and fro, all from a common start to a common end, so that p = 2n hosts are active. Recorded
 // are halves of round trips, O_s + L + O_r + U_r each, for every pair by its even rank's clock; the fit takes the
 // overheads out.
-var Load = bench.New(bench.Procedure{
-	ID: names.Load, Clocks: true, // a pair that starts late would see, and make, less than full load
+var Load = &bench.Experiment{
+	Name: names.Load, Clocks: true, // a pair that starts late would see, and make, less than full load
 	Points: func(l bench.Limits) []bench.Point {
 		own := l.OnePacket(bench.Thinned(l, loadSizes, loadSizesQuick), false)
 		var out []bench.Point
@@ -24,10 +24,10 @@ var Load = bench.New(bench.Procedure{
 		}
 		return out
 	},
-	Factors: bench.Ranges{names.FactorBytes: bench.Sizes, names.FactorPairs: bench.TeamSize},
-	Size:    func(p bench.Point) int { return int(2 * p[names.FactorPairs]) },
+	Ranges: bench.Ranges{names.FactorBytes: bench.Sizes, names.FactorPairs: bench.TeamSize},
+	Size:   func(p bench.Point) int { return int(2 * p[names.FactorPairs]) },
 	// The window is bounded by time, not by messages: this is what it holds at guessedTrip each.
-	Needs: func(l bench.Limits, p bench.Point) bench.Cost {
+	Cost: func(l bench.Limits, p bench.Point) bench.Cost {
 		n := int(leastWindow(l.Effort)/guessedTrip) + 2*(warmTrips+trialTrips+1)
 		path, pairs := l.OnPath(), int(p[names.FactorPairs])
 		trip := 2 * path.Message(p[names.FactorBytes], pairs)
@@ -52,7 +52,7 @@ var Load = bench.New(bench.Procedure{
 		x.AddLosses(peer, tcp)
 		y.add(ns, tcp)
 	},
-})
+}
 
 const (
 	warmTrips   = 3       // round trips before the trial,

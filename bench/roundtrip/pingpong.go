@@ -12,8 +12,8 @@ import (
 // T(x) of every model, provided that the two directions are alike. Limits.AllPairs measures every pair, for the pair
 // matrix; otherwise every host is in at least one pair, so that a slow one is seen. Sizes are from 1 B to 4 MiB, about
 // 6 a decade, or 3 where the effort is below 1.
-var Pingpong = bench.New(bench.Procedure{
-	ID: names.Pingpong,
+var Pingpong = &bench.Experiment{
+	Name: names.Pingpong,
 	Points: func(l bench.Limits) []bench.Point {
 		top, density := pingMost, sizesPerDecade
 		if l.MaxBytes > 0 {
@@ -25,7 +25,7 @@ var Pingpong = bench.New(bench.Procedure{
 		own := units.Geometric(1, top, density, jitter, rand.New(rand.NewPCG(l.Seed, 0x70696e67)).Float64)
 		return bench.SizePoints(l.SizesOr(own), nil)
 	},
-	Factors: bench.Ranges{names.FactorBytes: bench.Sizes},
+	Ranges: bench.Ranges{names.FactorBytes: bench.Sizes},
 	Steps: func(l bench.Limits, _ bench.Point) []bench.Step {
 		if l.AllPairs {
 			return bench.Colouring(l.Hosts)
@@ -33,13 +33,13 @@ var Pingpong = bench.New(bench.Procedure{
 		return l.Pairs.Steps(l.Hosts)
 	},
 	// Bytes counts both directions of the link.
-	Needs: func(l bench.Limits, p bench.Point) bench.Cost { return hot(p[names.FactorBytes]).Cost(l) },
+	Cost: func(l bench.Limits, p bench.Point) bench.Cost { return hot(p[names.FactorBytes]).Cost(l) },
 	Run: func(x bench.Team) {
 		m := x.P[names.FactorBytes]
 		msg := Whole(1-x.Rank(), x.R.Payload(m))
 		Record(x, msg, hot(m), "", map[string]float64{names.AuxClock: x.TimerCost()})
 	},
-})
+}
 
 const (
 	pingMost       = 4 * units.MiB

@@ -20,8 +20,8 @@ import (
 //
 // Neither overhead is subtracted from anything. L is what is left of PRTT(1,0,s) without the overheads, and not half of
 // it.
-var PRTT = bench.New(bench.Procedure{
-	ID: names.PRTT,
+var PRTT = &bench.Experiment{
+	Name: names.PRTT,
 	Points: func(l bench.Limits) []bench.Point {
 		var out []bench.Point
 		add := func(s units.Bytes, n int64, form string) {
@@ -41,11 +41,11 @@ var PRTT = bench.New(bench.Procedure{
 		}
 		return out
 	},
-	Factors: bench.Ranges{
+	Ranges: bench.Ranges{
 		names.FactorBytes: bench.Sizes, names.FactorMessages: {Least: 1, Most: trainMessages}, names.FactorSpaced: bench.Flag,
 		names.FactorDelayed: bench.Flag,
 	},
-	Needs: func(l bench.Limits, p bench.Point) bench.Cost {
+	Cost: func(l bench.Limits, p bench.Point) bench.Cost {
 		one := trainBounds(p)
 		c := one.Cost(l)
 		if !waits(p) {
@@ -72,7 +72,7 @@ var PRTT = bench.New(bench.Procedure{
 			Record(x, &t, trainBounds(x.P), names.PhasePRTT, nil)
 		}
 	},
-})
+}
 
 const (
 	trainMessages = 16

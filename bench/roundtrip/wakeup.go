@@ -16,15 +16,15 @@ import (
 //
 // So blocking − polling is the wake-up of a receiver, and idle − blocking what a message costs more after a pause; with
 // idle-awake one sees how much of that is the CPU's way out of its sleep state.
-var Wakeup = bench.New(bench.Procedure{
-	ID:      names.Wakeup,
-	Points:  func(bench.Limits) []bench.Point { return []bench.Point{{names.FactorBytes: wakeupBytes}} },
-	Factors: bench.Ranges{names.FactorBytes: bench.Sizes},
+var Wakeup = &bench.Experiment{
+	Name:   names.Wakeup,
+	Points: func(bench.Limits) []bench.Point { return []bench.Point{{names.FactorBytes: wakeupBytes}} },
+	Ranges: bench.Ranges{names.FactorBytes: bench.Sizes},
 	Steps: func(l bench.Limits, _ bench.Point) []bench.Step {
 		steps := bench.Neighbours(l.Hosts)
 		return steps[:bench.Thinned(l, len(steps), min(len(steps), thinPairs))]
 	},
-	Needs: func(l bench.Limits, _ bench.Point) bench.Cost {
+	Cost: func(l bench.Limits, _ bench.Point) bench.Cost {
 		c := bench.Cost{Bytes: 2 * placeBytes, Messages: 2}
 		for _, b := range []Bounds{hot(wakeupBytes), hot(wakeupBytes), idle(), idle()} {
 			c = c.Add(b.Cost(l))
@@ -33,7 +33,7 @@ var Wakeup = bench.New(bench.Procedure{
 		return c
 	},
 	Run: wakeup,
-})
+}
 
 const (
 	wakeupBytes = 1

@@ -20,8 +20,8 @@ import (
 //     That deadlock is detected, recorded once, and ended by going on as interleaved.
 //
 // The two exchanges at once are timed by rank 0, from their common start until it has sent and received all.
-var Buffer = bench.New(bench.Procedure{
-	ID: names.Buffer,
+var Buffer = &bench.Experiment{
+	Name: names.Buffer,
 	Points: func(l bench.Limits) []bench.Point { // every message with every buffer
 		var out []bench.Point
 		for _, m := range l.SizesOr(bufferMessages) {
@@ -31,9 +31,9 @@ var Buffer = bench.New(bench.Procedure{
 		}
 		return out
 	},
-	Factors: bench.Ranges{names.FactorBytes: bench.Sizes, names.FactorBuffer: {Least: 0, Most: bench.MaxSize}},
+	Ranges: bench.Ranges{names.FactorBytes: bench.Sizes, names.FactorBuffer: {Least: 0, Most: bench.MaxSize}},
 	// Fragments are counted as large as the smallest buffer that the kernel grants.
-	Needs: func(l bench.Limits, p bench.Point) bench.Cost {
+	Cost: func(l bench.Limits, p bench.Point) bench.Cost {
 		one := bufferBounds(p, 1).Cost(l)
 		both := bufferBounds(p, handshakeSends+1).Cost(l)
 		both.Bytes += units.Bytes(both.Messages * handshakeBytes)
@@ -51,7 +51,7 @@ var Buffer = bench.New(bench.Procedure{
 			bench.During("both ways", func() { atOnce(x, names.PhaseBoth, &bothWays{patience: patience}) })
 		})
 	},
-})
+}
 
 const (
 	bufferLeast = 3 // repetitions

@@ -12,8 +12,8 @@ import (
 // each round trip: T(M, f) of M bytes in fragments of f (section 3.1.2 of the latency-hiding paper, figure 11). The
 // cost of a call is in favour of large fragments; that hosts and network work on several at once is in favour of small
 // ones. f = 256 B·2^i below M, every second i where the effort is below a half, and M, the message unfragmented.
-var Fragment = bench.New(bench.Procedure{
-	ID: names.Fragment,
+var Fragment = &bench.Experiment{
+	Name: names.Fragment,
 	Points: func(l bench.Limits) []bench.Point {
 		var out []bench.Point
 		for _, size := range l.SizesOr(fragmentSizes) {
@@ -25,13 +25,13 @@ var Fragment = bench.New(bench.Procedure{
 		}
 		return out
 	},
-	Factors: bench.Ranges{names.FactorBytes: bench.Sizes, names.FactorFragment: bench.Sizes},
-	Needs:   func(l bench.Limits, p bench.Point) bench.Cost { return fragmentBounds(p).Cost(l) },
+	Ranges: bench.Ranges{names.FactorBytes: bench.Sizes, names.FactorFragment: bench.Sizes},
+	Cost:   func(l bench.Limits, p bench.Point) bench.Cost { return fragmentBounds(p).Cost(l) },
 	Run: func(x bench.Team) {
 		msg := roundtrip.InPieces(1-x.Rank(), x.R.Payload(x.P[names.FactorBytes]), int(x.P[names.FactorFragment]))
 		roundtrip.Record(x, msg, fragmentBounds(x.P), "", nil)
 	},
-})
+}
 
 const (
 	smallestFragment = 256

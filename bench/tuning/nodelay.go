@@ -16,15 +16,15 @@ import (
 // unless it has something to send. So the sizes lie around whole segments, and around the buffers that a connection
 // begins with: a point has segments and an offset, or bytes. Messages may share segments in all of it: that is what the
 // algorithm is about.
-var NoDelay = bench.New(bench.Procedure{
-	ID:     names.NoDelay,
+var NoDelay = &bench.Experiment{
+	Name:   names.NoDelay,
 	Points: nodelayPoints,
-	Factors: bench.Ranges{
+	Ranges: bench.Ranges{
 		names.FactorBytes: {Least: 0, Most: bench.MaxSize}, names.FactorSegments: {Least: 0, Most: maxSegments},
 		names.FactorOffset: {Least: -maxOffset, Most: maxOffset}, names.FactorWrites: {Least: 1, Most: 2}, names.FactorNagle: bench.Flag,
 	},
 	// For segments of the size that the plan knows. Where they are longer a batch moves more.
-	Needs: func(l bench.Limits, p bench.Point) bench.Cost {
+	Cost: func(l bench.Limits, p bench.Point) bench.Cost {
 		return nodelayBounds(nodelayBytes(p, int64(l.SegmentSize())), p).Cost(l)
 	},
 	// A batch whose exchanges begin to wait for delayed acknowledgements is cut short.
@@ -40,7 +40,7 @@ var NoDelay = bench.New(bench.Procedure{
 				map[string]float64{names.AuxBytes: float64(size), names.AuxMSS: float64(mss)})
 		})
 	},
-})
+}
 
 const (
 	nodelayHeader = 16 // bytes of the first of two writes, at most half the message

@@ -31,7 +31,7 @@ func TestMeasureCommands(t *testing.T) {
 				}
 			}
 			for _, exp := range got {
-				if !slices.ContainsFunc(experiments.All, func(e bench.Experiment) bool { return e.Name() == exp }) {
+				if !slices.ContainsFunc(experiments.All, func(e *bench.Experiment) bool { return e.Name == exp }) {
 					t.Errorf("%s is measured with %q, which is no experiment", number, exp)
 				}
 			}

@@ -14,7 +14,7 @@ import (
 // draft is one experiment's part of a round while the schedule is made: its points, and the sets of teams that measure
 // them.
 type draft struct {
-	exp    bench.Experiment
+	exp    *bench.Experiment
 	plan   *Plan
 	limits bench.Limits // of the design
 	effort bench.Effort // of the repetitions
@@ -53,7 +53,7 @@ type drafted struct {
 }
 
 // newDraft lays an experiment out over the hosts of limits.
-func newDraft(e bench.Experiment, p *Plan, l bench.Limits) *draft {
+func newDraft(e *bench.Experiment, p *Plan, l bench.Limits) *draft {
 	d := &draft{exp: e, plan: p, limits: l, effort: l.Effort, known: map[costKey]units.Nanos{}}
 	known, seen, thin := map[string]int{}, map[string]bool{}, map[string]bool{}
 	lean := l
@@ -173,7 +173,7 @@ func teamsKey(teams [][]int) string {
 // slotTime is what a slot of teams takes beside its points.
 func (d *draft) slotTime(teams [][]int) units.Nanos {
 	path := d.limits.OnPath()
-	if _, ok := d.exp.(bench.Synchronised); !ok {
+	if !d.exp.Clocks {
 		return path.Slot
 	}
 	return path.Slot + path.Synchronising(len(slices.MaxFunc(teams, func(a, b []int) int { return len(a) - len(b) })))

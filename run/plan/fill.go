@@ -16,7 +16,7 @@ const (
 	leastEffort = 0.25
 	// thinEffort is that of a design with the essential points only (bench.Limits.Thin).
 	thinEffort = 0.25
-	// lengthy is the share of an experiment's time that the largest size of a kind may take.
+	// lengthy is the part of an experiment's time from which a point takes long.
 	lengthy = 1.0 / 3
 )
 
@@ -36,10 +36,10 @@ func kindOf(p bench.Point) string {
 	return p.Key()
 }
 
-// fill makes the draft take at most a limit: with the points that models need, whatever they take, and then, in the order
-// of their ranks, with others. These are measured with few repetitions, on one set of teams, in one of so many rounds
-// (every). Where there is room left, points are measured in more rounds, then on more sets, then with more repetitions.
-// Of an experiment that must stay, what takes long for its share is measured in one of rarest rounds only.
+// fill chooses what a round of the draft measures within a limit. The points that models need come first, whatever they
+// take; others follow in the order of their ranks. Each is measured with few repetitions, on one set of teams, in one of
+// so many rounds (every). Then there are more rounds, more sets and more repetitions, as far as there is room. Of an
+// experiment that must stay, a needed point that takes long for its share is measured in one of rarest rounds only.
 func (d *draft) fill(share, limit units.Nanos, every, rarest int) {
 	if d.time <= limit {
 		return
@@ -87,8 +87,8 @@ func (d *draft) fill(share, limit units.Nanos, every, rarest int) {
 	}
 }
 
-// thicken has points measured in more rounds, at most one in every, and, where sets is true, on more sets then, as far as
-// there is room.
+// thicken has points measured in more rounds, as far as there is room: up to one in every. Where sets is true, they are
+// then measured on more sets.
 func (d *draft) thicken(points []*drafted, limit units.Nanos, every int, sets bool) {
 	for more := true; more; {
 		more = false
@@ -108,7 +108,7 @@ func (d *draft) thicken(points []*drafted, limit units.Nanos, every int, sets bo
 func (d *draft) lightest() bench.Effort { return d.plan.Limits.Effort.OrWhole() * leastEffort }
 
 // core reports whether the experiment stays whatever the budget is.
-func (d *draft) core() bool { return d.plan.Chosen || !slices.Contains(expendable, d.exp.Name()) }
+func (d *draft) core() bool { return d.plan.Chosen || !slices.Contains(expendable, d.exp.Name) }
 
 // try has points measured in another way if the draft then takes at most a limit.
 func (d *draft) try(points []*drafted, limit units.Nanos, change func(*drafted)) bool {
@@ -142,8 +142,8 @@ func (d *draft) needed(p *drafted) bool {
 
 // ranked lists the points in the order in which they are wanted: of each kind the smallest size with the least and the
 // most hosts, the largest size that fits, and then what lies between, halving the steps; all of a thin design before the
-// others. A size fits where its points take at most a time [ns], or twice what those of the smallest take. So does the
-// first size above a packet of an experiment that is left out where it has no room for it.
+// others. A size fits where its points take at most a time [ns], or twice what those of the smallest take. An experiment
+// that may be left out needs the first size above a packet, too.
 func (d *draft) ranked(longest float64) []*drafted {
 	var all, thin, order []*drafted
 	packet := int64(d.limits.SegmentSize())
@@ -172,7 +172,7 @@ func (d *draft) ranked(longest float64) []*drafted {
 	return order
 }
 
-// rank gives points their ranks among each other.
+// rank gives points their ranks among each other. The first size above a packet [B] is wanted like the largest one.
 func rank(points []*drafted, longest float64, packet int64) {
 	values := map[string][]int64{}   // factor and kind → ascending
 	takes := map[int64]units.Nanos{} // size → the longest of its points
@@ -187,12 +187,12 @@ func rank(points []*drafted, longest float64, packet int64) {
 			takes[size] = max(takes[size], p.time)
 		}
 	}
-	largest, above := int64(0), int64(0) // that fits; the first above a packet
+	largest, above := int64(0), int64(-1) // that fits; the first above a packet
 	for i, size := range slices.Sorted(maps.Keys(takes)) {
 		if i == 0 {
 			longest = max(longest, 2*float64(takes[size]))
 		}
-		if above == 0 && size > packet {
+		if above < 0 && size > packet {
 			above = size
 		}
 		if float64(takes[size]) <= longest || size == above {
@@ -208,7 +208,7 @@ func rank(points []*drafted, longest float64, packet int64) {
 		n, _ := slices.BinarySearch(sizes, largest+1)
 		if p.rank = 0; size > largest {
 			p.rank = tooLarge
-		} else if size == above && size > 0 {
+		} else if size == above {
 			p.rank = 1
 		} else if size > sizes[0] {
 			p.rank = 1 + depth(p, names.FactorBytes, n)

@@ -54,9 +54,9 @@ func (s *Schedule) fit(all []*draft) []*draft {
 		}
 	}
 	least := s.Plan.Rounds.Min
-	kept, fits := s.divide(possible, least, 1, max(1, least/2))
-	for k := s.aim() / least; k > 1 && fits; k-- {
-		if more, fit := s.divide(possible, k*least, k, k*least/2); fit && len(more) >= len(kept)-1 {
+	kept, fits := s.divide(possible, least, 2)
+	for n := s.aim() / least * least; n > least && fits; n -= least {
+		if more, fit := s.divide(possible, n, 2); fit && len(more) >= len(kept)-1 {
 			kept = more
 			break
 		}
@@ -65,11 +65,11 @@ func (s *Schedule) fit(all []*draft) []*draft {
 		for _, d := range possible {
 			d.bare = true
 		}
-		kept, fits = s.divide(possible, least, 1, max(1, least/2))
+		kept, fits = s.divide(possible, least, 2)
 	}
 	for n := least; !fits && n >= 1; n-- {
 		s.Rounds = n
-		kept, fits = s.divide(possible, n, 1, n)
+		kept, fits = s.divide(possible, n, 1)
 	}
 	s.account(all, kept)
 	return kept
@@ -81,13 +81,17 @@ func (d *draft) tooLong(p drafted) bool {
 	return float64(p.time) > affordablePart*float64(d.plan.Budget) && !named
 }
 
-// divide chooses what n rounds measure; every and rarest are those of draft.fill. Expendable experiments are left out, the
-// first one first, until there is room for what the others need. They come back, the last one first, where there is room
-// after all. It reports whether n rounds fit.
-func (s *Schedule) divide(all []*draft, n, every, rarest int) (kept []*draft, fits bool) {
+// divide chooses what n rounds measure. What takes long is measured in so many of them at least (times). Expendable
+// experiments are left out, the first one first, until what models need leaves a quarter of the rounds for more points.
+// They come back, the last one first, where there is room after all. It reports whether n rounds fit.
+func (s *Schedule) divide(all []*draft, n, times int) (kept []*draft, fits bool) {
+	roomy := func(drafts []*draft) bool {
+		_, _, room := s.needs(drafts, n, times)
+		return room >= s.perRound(n)/4
+	}
 	in, out := slices.Clone(all), []*draft{}
 	for _, name := range expendable {
-		if s.needs(in, n, every, rarest) {
+		if roomy(in) {
 			break
 		}
 		if i := find(in, name); i >= 0 && !in[i].core() {
@@ -96,33 +100,40 @@ func (s *Schedule) divide(all []*draft, n, every, rarest int) (kept []*draft, fi
 	}
 	for _, d := range slices.Backward(out) {
 		with := slices.DeleteFunc(slices.Clone(all), func(x *draft) bool { return x != d && !slices.Contains(in, x) })
-		if s.needs(with, n, every, rarest) {
+		if roomy(with) {
 			in = with
 		}
 	}
-	return s.filled(in, n, every, rarest)
+	return s.filled(in, n, times)
 }
 
-// needs reports whether what models need of the drafts leaves a quarter of n rounds for more points.
-func (s *Schedule) needs(drafts []*draft, n, every, rarest int) bool {
-	room := s.perRound(n)
-	for i, share := range sharesOf(drafts, room) {
-		d := drafts[i].clone()
-		d.fill(share, 0, every, rarest)
-		room -= d.time
+// seldom says in which of n rounds a point is measured at first, one in every, and what takes long, one in rarest.
+func (s *Schedule) seldom(n, times int) (every, rarest int) {
+	return max(1, n/s.Plan.Rounds.Min), max(1, n/times)
+}
+
+// needs returns copies of drafts that have what models need in n rounds, the shares of the drafts, and the room that is
+// left of a round.
+func (s *Schedule) needs(all []*draft, n, times int) (out []*draft, shares []units.Nanos, room units.Nanos) {
+	room = s.perRound(n)
+	shares = sharesOf(all, room)
+	every, rarest := s.seldom(n, times)
+	for i, d := range all {
+		d = d.clone()
+		d.fill(shares[i], 0, every, rarest)
+		out, room = append(out, d), room-d.time
 	}
-	return room >= s.perRound(n)/4
+	return out, shares, room
 }
 
 // filled returns copies of drafts that take what models need in n rounds, then their shares, and then what others leave,
 // those with the largest shares first. It reports whether n rounds fit.
-func (s *Schedule) filled(all []*draft, n, every, rarest int) ([]*draft, bool) {
-	open, out, room := make([]int, len(all)), make([]*draft, len(all)), s.perRound(n)
-	shares := sharesOf(all, room)
-	for i, d := range all {
-		open[i], out[i] = i, d.clone()
-		out[i].fill(shares[i], 0, every, rarest)
-		room -= out[i].time
+func (s *Schedule) filled(all []*draft, n, times int) ([]*draft, bool) {
+	out, shares, room := s.needs(all, n, times)
+	every, rarest := s.seldom(n, times)
+	open := make([]int, len(all))
+	for i := range open {
+		open[i] = i
 	}
 	slices.SortStableFunc(open, func(i, j int) int { return cmp.Compare(weight(all[j]), weight(all[i])) })
 	more := func(i int, limit units.Nanos) {
@@ -181,7 +192,7 @@ func sharesOf(drafts []*draft, room units.Nanos) []units.Nanos {
 }
 
 // weight is the share of an experiment.
-func weight(d *draft) float64 { return cmp.Or(shares[d.exp.Name()], otherShare) }
+func weight(d *draft) float64 { return cmp.Or(shares[d.exp.Name], otherShare) }
 
 // timeOf is how long a round of the drafts takes.
 func timeOf(drafts []*draft) (sum units.Nanos) {
@@ -193,5 +204,5 @@ func timeOf(drafts []*draft) (sum units.Nanos) {
 
 // find returns the index of an experiment's draft; -1 where there is none.
 func find(drafts []*draft, name string) int {
-	return slices.IndexFunc(drafts, func(d *draft) bool { return d.exp.Name() == name })
+	return slices.IndexFunc(drafts, func(d *draft) bool { return d.exp.Name == name })
 }

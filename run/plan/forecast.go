@@ -43,8 +43,8 @@ func (s *Schedule) estimate() Forecast {
 	var own []units.Bytes // of the experiment
 	for i := range s.groups {
 		g := &s.groups[i]
-		if n := len(f.ByExp); n == 0 || f.ByExp[n-1].Name != g.exp.Name() {
-			f.ByExp = append(f.ByExp, ExpForecast{Name: g.exp.Name()})
+		if n := len(f.ByExp); n == 0 || f.ByExp[n-1].Name != g.exp.Name {
+			f.ByExp = append(f.ByExp, ExpForecast{Name: g.exp.Name})
 			own = make([]units.Bytes, s.Limits.Hosts)
 		}
 		l := s.Limits

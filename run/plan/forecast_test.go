@@ -14,12 +14,12 @@ func TestEstimate(t *testing.T) {
 	p := testPlan()
 	p.Rounds = Rounds{Min: 6, Max: 10}
 	p.Limits.Path = bench.Path{Latency: units.Millisecond, PerByte: 1000, Slot: 10 * units.Millisecond}
-	exps := []bench.Experiment{
+	exps := made(
 		// Two slots of two pairs, three sizes: a slot has 30 messages and 3,000 bytes.
 		fakeExp{name: "pairs", points: sizePoints(1, 64, 1024), teams: halves, cost: bench.Cost{Bytes: 1000, Messages: 10}},
 		// One slot of hosts 0 to 2, which says how long it takes.
 		fakeExp{name: "some", points: []bench.Point{{"hosts": 3}}, teams: firstHosts, cost: bench.Cost{Bytes: 500, Messages: 1, Time: 2 * units.Millisecond}},
-	}
+	)
 	s := mustSchedule(t, p, 4, exps)
 	want := Forecast{
 		MinRounds: 6, MaxRounds: 10, Slots: 3, Points: 7, LinkBytes: 6500,

@@ -21,7 +21,7 @@ type LeftOut struct {
 func (s *Schedule) account(all, kept []*draft) {
 	rounds := s.roundsOf(timeOf(kept))
 	for _, d := range all {
-		l := LeftOut{Experiment: d.exp.Name(), Time: d.time * units.Nanos(s.Plan.Rounds.Min)}
+		l := LeftOut{Experiment: d.exp.Name, Time: d.time * units.Nanos(s.Plan.Rounds.Min)}
 		if i := find(kept, l.Experiment); i >= 0 {
 			if l.What = kept[i].lost(d, rounds); len(l.What) == 0 {
 				continue

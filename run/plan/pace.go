@@ -43,7 +43,7 @@ type ratio struct{ took, planned units.Nanos }
 func NewPace(s *Schedule) *Pace {
 	p := &Pace{plan: s, groups: slices.Repeat([]soFar{{last: -1}}, len(s.groups)), exps: map[string]*ratio{}, round: -1}
 	for i := range s.groups {
-		p.exps[s.groups[i].exp.Name()] = &ratio{}
+		p.exps[s.groups[i].exp.Name] = &ratio{}
 	}
 	return p
 }
@@ -84,7 +84,7 @@ func (p *Pace) expect(group int) units.Nanos {
 		return t
 	}
 	g := &p.plan.groups[group]
-	if e := p.exps[g.exp.Name()]; e.planned > 0 {
+	if e := p.exps[g.exp.Name]; e.planned > 0 {
 		return units.Nanos(float64(g.expected) * float64(e.took) / float64(e.planned))
 	}
 	return g.expected

@@ -58,12 +58,12 @@ func permutedPlan() Plan {
 // stays.
 func TestSchedulePermutes(t *testing.T) {
 	star := func(l bench.Limits, _ bench.Point) []bench.Step { return []bench.Step{{{0, 1}}, {{0, 2}}} }
-	exps := []bench.Experiment{
+	exps := made(
 		fakeExp{name: "alone", points: sizePoints(1), teams: func(l bench.Limits, _ bench.Point) []bench.Step { return bench.EachAlone(l.Hosts) }},
 		fakeExp{name: "matrix", points: sizePoints(1), teams: func(l bench.Limits, _ bench.Point) []bench.Step { return bench.Colouring(l.Hosts) }},
 		fakeExp{name: "root", points: []bench.Point{{"hosts": 3}}, teams: firstHosts},
 		fakeExp{name: "star", points: sizePoints(1), teams: star},
-	}
+	)
 	s := mustSchedule(t, permutedPlan(), 4, exps)
 	fixed := mustSchedule(t, testPlan(), 4, exps)
 	roots := map[int]bool{}
@@ -93,7 +93,7 @@ func TestSchedulePermutes(t *testing.T) {
 
 // What is asked about a team's point names the hosts of that round.
 func TestScheduleAsksForHosts(t *testing.T) {
-	s := mustSchedule(t, permutedPlan(), 6, []bench.Experiment{fakeExp{name: "x", points: []bench.Point{{"hosts": 4}}, teams: firstHosts}})
+	s := mustSchedule(t, permutedPlan(), 6, made(fakeExp{name: "x", points: []bench.Point{{"hosts": 4}}, teams: firstHosts}))
 	for r := range 10 {
 		var asked []int
 		slots := s.Round(r, func(_ string, team []int) bool { asked = team; return true })

@@ -104,14 +104,14 @@ func Builtin(name string) (Plan, error) {
 }
 
 // Validate reports everything wrong with p, each with the values it may have.
-func (p Plan) Validate(exps []bench.Experiment) error {
+func (p Plan) Validate(exps []*bench.Experiment) error {
 	var errs []error
 	fail := func(format string, args ...any) {
 		errs = append(errs, fmt.Errorf("%w %q: "+format, append([]any{ErrPlan, p.Name}, args...)...))
 	}
 	var have []string
 	for _, e := range exps {
-		have = append(have, e.Name())
+		have = append(have, e.Name)
 	}
 	for i, name := range p.Experiments {
 		switch {
@@ -167,7 +167,7 @@ func (p Plan) LimitsOn(hosts int) bench.Limits {
 
 // Check reports what is wrong with p on so many hosts before anything is started: what Validate says, or ErrNothing
 // where no experiment has a point.
-func (p Plan) Check(hosts int, exps []bench.Experiment) error {
+func (p Plan) Check(hosts int, exps []*bench.Experiment) error {
 	if err := p.Validate(exps); err != nil {
 		return err
 	}
@@ -179,25 +179,25 @@ func (p Plan) Check(hosts int, exps []bench.Experiment) error {
 	return p.nothing(hosts, exps)
 }
 
-func (p Plan) nothing(hosts int, exps []bench.Experiment) error {
+func (p Plan) nothing(hosts int, exps []*bench.Experiment) error {
 	return fmt.Errorf("%w on %d host(s) within the plan's limits: add hosts, sizes or experiments (have %v)", ErrNothing, hosts, p.Names(exps))
 }
 
 // Names lists the experiments of p: those it names, or all.
-func (p Plan) Names(all []bench.Experiment) []string {
+func (p Plan) Names(all []*bench.Experiment) []string {
 	var out []string
 	for _, e := range p.choose(all) {
-		out = append(out, e.Name())
+		out = append(out, e.Name)
 	}
 	return out
 }
 
 // choose returns the experiments p names, in p's order, or all of them.
-func (p Plan) choose(exps []bench.Experiment) []bench.Experiment {
+func (p Plan) choose(exps []*bench.Experiment) []*bench.Experiment {
 	if len(p.Experiments) == 0 {
 		return exps
 	}
-	var out []bench.Experiment
+	var out []*bench.Experiment
 	for _, name := range p.Experiments {
 		e, _ := bench.Find(exps, name) // Validate has found it
 		out = append(out, e)

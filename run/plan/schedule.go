@@ -36,7 +36,7 @@ type Schedule struct {
 
 // group is a set of teams that run at once, and the points they measure: one slot of every round.
 type group struct {
-	exp      bench.Experiment
+	exp      *bench.Experiment
 	effort   bench.Effort
 	teams    [][]int // places of the layout
 	points   []bench.Point
@@ -70,7 +70,7 @@ func (g *group) lastDue(r int) int { return r - (r-g.phase+g.every)%g.every }
 // New lays the plan's experiments out over hosts. Points of one experiment that a step's teams have in common share a
 // slot; with Isolate every team has a slot of its own. Where the plan has a budget, and the path is known, the
 // experiments are made to fit (docs/MEASURING.md). It returns errors of Plan.Validate, or ErrNothing.
-func New(p Plan, hosts int, exps []bench.Experiment) (*Schedule, error) {
+func New(p Plan, hosts int, exps []*bench.Experiment) (*Schedule, error) {
 	if err := p.Validate(exps); err != nil {
 		return nil, err
 	}
@@ -199,7 +199,7 @@ func (s *Schedule) slots(r int, due func(group int) bool, measured func(exp stri
 		if !due(i) {
 			continue
 		}
-		slot := bench.Slot{ID: r*len(s.groups) + k, Round: r, Exp: g.exp.Name(), Effort: g.effort}
+		slot := bench.Slot{ID: r*len(s.groups) + k, Round: r, Exp: g.exp.Name, Effort: g.effort}
 		for _, point := range rng.Perm(len(g.points)) { // drawn for what is left out too: the rest has the same order
 			slot.Points = append(slot.Points, g.points[point])
 		}

@@ -12,22 +12,23 @@ import (
 	"calib/bench"
 )
 
-// fakeExp is an experiment of given points; teams and cost are by the point's factors.
+// fakeExp is an experiment of given points that never runs; teams and cost are by the point's factors.
 type fakeExp struct {
-	bench.Experiment // Run is never called
-	name             string
-	points           []bench.Point
-	teams            func(bench.Limits, bench.Point) []bench.Step
-	cost             bench.Cost
+	name   string
+	points []bench.Point
+	teams  func(bench.Limits, bench.Point) []bench.Step
+	cost   bench.Cost
 }
 
-func (f fakeExp) Name() string { return f.name }
-
-func (f fakeExp) Design(bench.Limits) []bench.Point { return f.points }
-
-func (f fakeExp) Teams(l bench.Limits, p bench.Point) []bench.Step { return f.teams(l, p) }
-
-func (f fakeExp) Cost(bench.Limits, bench.Point) bench.Cost { return f.cost }
+func made(fakes ...fakeExp) (out []*bench.Experiment) {
+	for _, f := range fakes {
+		out = append(out, &bench.Experiment{
+			Name: f.name, Alone: true, Points: func(bench.Limits) []bench.Point { return f.points }, Steps: f.teams,
+			Cost: func(bench.Limits, bench.Point) bench.Cost { return f.cost },
+		})
+	}
+	return out
+}
 
 func sizePoints(sizes ...int64) (out []bench.Point) {
 	for _, x := range sizes {
@@ -54,17 +55,17 @@ func firstHosts(_ bench.Limits, p bench.Point) []bench.Step {
 	return everyone(bench.Limits{Hosts: int(p["hosts"])}, nil)
 }
 
-func fakes() []bench.Experiment {
-	return []bench.Experiment{
+func fakes() []*bench.Experiment {
+	return made(
 		fakeExp{name: "pairs", points: sizePoints(1, 64, 1024), teams: halves, cost: bench.Cost{Bytes: 1000, Messages: 10}},
 		fakeExp{name: "all", points: sizePoints(1, 64), teams: everyone, cost: bench.Cost{Bytes: 500, Messages: 1}},
 		fakeExp{name: "some", points: []bench.Point{{"hosts": 2}, {"hosts": 3}, {"hosts": 2, "x": 1}}, teams: firstHosts},
-	}
+	)
 }
 
 func testPlan() Plan { return Plan{Name: "test", Rounds: Rounds{Min: 6, Max: 20}, Seed: 7} }
 
-func mustSchedule(t testing.TB, p Plan, hosts int, exps []bench.Experiment) *Schedule {
+func mustSchedule(t testing.TB, p Plan, hosts int, exps []*bench.Experiment) *Schedule {
 	t.Helper()
 	s, err := New(p, hosts, exps)
 	if err != nil {
@@ -197,7 +198,7 @@ func TestScheduleIsolate(t *testing.T) {
 func TestScheduleChosen(t *testing.T) {
 	p := testPlan()
 	p.Experiments = []string{"all", "pairs"}
-	exps := append(fakes(), fakeExp{name: "idle"})
+	exps := append(fakes(), made(fakeExp{name: "idle"})...)
 	s := mustSchedule(t, p, 4, exps)
 	for _, x := range s.Round(0, nil) {
 		if x.Exp == "some" {
@@ -217,12 +218,12 @@ func TestScheduleFaults(t *testing.T) {
 	for _, c := range []struct {
 		plan  Plan
 		hosts int
-		exps  []bench.Experiment
+		exps  []*bench.Experiment
 		is    error
 		want  string
 	}{
 		{testPlan(), 0, fakes(), ErrNothing, "on 0 host(s)"},
-		{testPlan(), 1, []bench.Experiment{fakeExp{name: "idle"}}, ErrNothing, "on 1 host(s)"},
+		{testPlan(), 1, made(fakeExp{name: "idle"}), ErrNothing, "on 1 host(s)"},
 		{Plan{Name: "z", Rounds: Rounds{1, 1}, Experiments: []string{"pars"}}, 4, fakes(), ErrPlan,
 			`plan "z": experiments: no experiment "pars" (have pairs, all, some)`},
 	} {

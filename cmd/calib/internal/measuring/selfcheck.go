@@ -114,8 +114,8 @@ func copiedConfig(c *cli.Context, arg string, p *params.Params) (config run.Conf
 		}
 		copied.Experiments = nil // those that the fits of p read
 		for _, e := range experiments.All {
-			if slices.ContainsFunc(p.Fits, func(f *params.Fit) bool { return f.Experiment == e.Name() }) {
-				copied.Experiments = append(copied.Experiments, e.Name())
+			if slices.ContainsFunc(p.Fits, func(f *params.Fit) bool { return f.Experiment == e.Name }) {
+				copied.Experiments = append(copied.Experiments, e.Name)
 			}
 		}
 	default:
