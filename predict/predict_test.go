@@ -1,6 +1,7 @@
 package predict
 
 import (
+	"slices"
 	"testing"
 
 	"calib/internal/params"
@@ -15,5 +16,34 @@ func TestBetterSimulationFirst(t *testing.T) {
 	p.Validation = nil
 	if got := inOrder(p); got[0] != Sim {
 		t.Errorf("%v without validation, want %s first", got, Sim)
+	}
+}
+
+// A simulation that misses what was measured is at fault itself, unless the formulas of the parameters that it was told
+// miss it as well.
+func TestWhoIsAtFault(t *testing.T) {
+	for _, tc := range []struct {
+		name     string
+		formulas float64 // relative error of the hyperbolic model
+		want     string  // status of a
+	}{{"simulation", 0.05, params.StatusOK}, {"parameters", -0.6, params.StatusProvisional}} {
+		p := run(params.Shared, sparc())
+		for name, q := range p.Parameters {
+			q.Model = "hyperbolic-network"
+			p.Parameters[name] = q
+		}
+		q, err := New(p, []string{Sim, SimCold, Hyperbolic}, Settings{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.Validation = []params.Validation{{Model: Sim, Pattern: "bcast-binary", Error: 0.5}, {Model: SimCold, Pattern: "bcast-binary", Error: 0.4},
+			{Model: Hyperbolic, Pattern: "bcast-binary", Error: tc.formulas}}
+		q.mark(p)
+		if got := p.Parameters["a"].Status; got != tc.want {
+			t.Errorf("%s at fault: a is %s, want %s", tc.name, got, tc.want)
+		}
+		if !slices.ContainsFunc(p.Findings, func(f params.Finding) bool { return f.Code == params.SimulationMisses }) {
+			t.Errorf("%s at fault: no finding says that the simulation misses", tc.name)
+		}
 	}
 }

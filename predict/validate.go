@@ -75,7 +75,7 @@ func Measured(d dataset.Source, slow map[int]bool) ([]Observed, error) {
 const maxWork = 100_000
 
 // Validate predicts the patterns that d holds by every model that p has the parameters of, records both in
-// p.Validation, and marks the parameters that the simulation is made of where it fails (Grade). No fit has read these
+// p.Validation, and says where the simulation misses them (mark). No fit has read these
 // samples. It does nothing where d has none.
 func Validate(p *params.Params, d dataset.Source, s Settings) error {
 	slow := map[int]bool{}
@@ -88,7 +88,9 @@ func Validate(p *params.Params, d dataset.Source, s Settings) error {
 	if err != nil || len(seen) == 0 {
 		return err
 	}
-	p.Findings = slices.DeleteFunc(p.Findings, func(f params.Finding) bool { return f.Code == params.NotPredicted }) // of an earlier call
+	p.Findings = slices.DeleteFunc(p.Findings, func(f params.Finding) bool { // of an earlier call
+		return f.Code == params.NotPredicted || f.Code == params.SimulationMisses
+	})
 	q, err := New(p, Models, s)
 	if err != nil {
 		why := strings.ReplaceAll(err.Error(), "\n", "; ")
@@ -114,18 +116,37 @@ func Validate(p *params.Params, d dataset.Source, s Settings) error {
 	return nil
 }
 
-// mark makes the parameters provisional that the simulation was told, where its predictions miss what was measured on
-// average by more than params.ValidationLimit, with warm connections and with cold ones: each of them may be right, but
-// together they do not describe this network.
+// mark says that the simulation misses what was measured, with warm connections and with cold ones, on average by more
+// than params.ValidationLimit. A parameter that it was told is provisional only if the formulas of the parameter's own
+// model miss as much: otherwise what the simulation makes of it is at fault.
 func (q *Predictor) mark(p *params.Params) {
 	g, _ := params.BestSimulation(p.Validation)
 	if g.Mean <= params.ValidationLimit {
 		return
 	}
+	text := fmt.Sprintf("the simulation misses the patterns that were measured by %.0f%% on average, limit %.0f%%", 100*g.Mean, 100*params.ValidationLimit)
+	if best, _ := params.BestOf(p.Validation); best.Mean <= params.ValidationLimit {
+		text += fmt.Sprintf(": predict with --model %s (%.0f%%)", best.Model, 100*best.Mean)
+	}
+	p.Findings = append(p.Findings, params.Warnf(params.SimulationMisses, "%s", text))
 	w, ok := q.simulation()
 	if !ok {
 		return
 	}
-	review.Contradicted(p, slices.Compact(slices.Sorted(slices.Values(w.From))), fmt.Sprintf("the patterns that were measured are %.0f%% from what the simulation "+
-		"makes of it and the others on average (validation; limit %.0f%%)", 100*g.Mean, 100*params.ValidationLimit))
+	for _, m := range q.models {
+		of, _ := params.GradeOf(p.Validation, m.name, "")
+		if m.simulates() || of.Mean <= params.ValidationLimit {
+			continue
+		}
+		var told []string
+		for _, name := range slices.Compact(slices.Sorted(slices.Values(w.From))) {
+			// The families of fits have the names of the models that predict by them: "hyperbolic-network", "cluster-gap".
+			family, _, _ := strings.Cut(cmp.Or(p.Parameters[name].Model, p.Functions[name].Model), "-")
+			if family == m.name {
+				told = append(told, name)
+			}
+		}
+		review.Contradicted(p, told, fmt.Sprintf("the simulation and the formulas of %s both miss the patterns that were measured (by %.0f%% and %.0f%%, limit %.0f%%)",
+			m.name, 100*g.Mean, 100*of.Mean, 100*params.ValidationLimit))
+	}
 }

@@ -53,8 +53,11 @@ func InputsOf(p *params.Params) (Inputs, error) {
 	var wrong []string
 	for _, name := range []string{"L", "o_s", "o_r"} {
 		q := parameter(p, "loggp", name)
-		if q.Value == nil {
+		if q.Value == nil && q.Zero() == "" {
 			wrong = append(wrong, name+" is missing or withheld")
+			continue
+		}
+		if q.Value == nil {
 			continue
 		}
 		sum += *q.Value

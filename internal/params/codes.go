@@ -29,6 +29,7 @@ const (
 	NetworkUnknown    Code = "network-kind-unknown"
 	NegativeAC        Code = "negative-contention"
 	NotPredicted      Code = "not-predicted"
+	SimulationMisses  Code = "simulation-misses"
 	JointEstimate     Code = "joint-estimate"
 	IdentityUnchecked Code = "identity-unchecked"
 	GathersUnchecked  Code = "gathers-unchecked"

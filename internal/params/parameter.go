@@ -87,6 +87,18 @@ func (p Parameter) Ends() (v, lo, hi float64, ok bool) {
 	return v, p.CI95[0], p.CI95[1], true
 }
 
+// Zero says why a time is zero within what the run can tell; "" where it is not. It is negative by less than matters, or
+// only bounded, by an interval that holds zero. What needs it takes zero.
+func (p Parameter) Zero() string {
+	switch {
+	case p.Value != nil && *p.Value < 0 && p.Status == StatusProvisional:
+		return fmt.Sprintf("it is %g %s, zero within what can be told", *p.Value, p.Unit)
+	case p.Value == nil && p.Status == StatusBound && p.Bound != nil && p.Bound[0] <= 0 && p.Bound[1] >= 0:
+		return fmt.Sprintf("it may be zero, and is at most %g %s", p.Bound[1], p.Unit)
+	}
+	return ""
+}
+
 func (p Parameter) check() error {
 	switch p.Status {
 	case StatusOK, StatusProvisional:

@@ -25,6 +25,14 @@ func (r *reader) find(name string) (params.Parameter, bool) {
 	return q, ok && q.Model == r.model
 }
 
+// orZero returns a time that may be zero (params.Parameter.Zero), and otherwise what value does.
+func (r *reader) orZero(name string) float64 {
+	if q, _ := r.find(name); q.Zero() != "" {
+		return 0
+	}
+	return r.value(name)
+}
+
 // value returns a parameter that is positive; 0, with a complaint, where there is none.
 func (r *reader) value(name string) float64 {
 	q, ok := r.find(name)

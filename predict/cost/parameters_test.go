@@ -69,6 +69,16 @@ func TestParameters(t *testing.T) {
 			says(p, name+" is missing")
 		}
 	}
+	for _, name := range []string{"L", "o_s", "o_r", "g"} {
+		p := stored(t, "switch-full")
+		change(p, name, func(q *params.Parameter) {
+			q.Withhold(params.StatusBound, "")
+			q.Bound = &[2]float64{0, 1e-6}
+		})
+		if _, err := LogGP(p); err != nil {
+			t.Errorf("%s that may be zero: %v", name, err)
+		}
+	}
 	p := stored(t, "switch-full")
 	own := p.Parameters["L"]
 	p.Parameters["loggp.L"], p.Parameters["L"] = own, params.Parameter{Model: "another"}

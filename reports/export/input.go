@@ -99,20 +99,16 @@ func keep(in *map[string]string, name, why string) {
 	(*in)[name] = why
 }
 
-// zero reports whether a latency or a gap is to be taken for zero: it is negative, or only a bound is known, and zero
-// is within what the run can tell. What is negative beyond that is not usable at all.
+// mayBeZero are the parameters of LogGP that a simulator bears as zero.
+var mayBeZero = []string{"L", "o_s", "o_r", "g"}
+
+// zero reports whether a parameter is to be taken for zero (params.Parameter.Zero).
 func (in *input) zero(name string) bool {
-	q, ok := in.Params.Parameters[name]
-	switch {
-	case !ok || name != "L" && name != "g":
-		return false
-	case q.Value != nil && *q.Value < 0 && q.Status == params.StatusProvisional:
-		keep(&in.zeros, name, fmt.Sprintf("it is %g %s, zero within what can be told", *q.Value, q.Unit))
-	case q.Value == nil && q.Status == params.StatusBound && q.Bound != nil && q.Bound[0] <= 0 && q.Bound[1] >= 0:
-		keep(&in.zeros, name, fmt.Sprintf("it may be zero, and is at most %g %s", q.Bound[1], q.Unit))
-	default:
+	why := in.Params.Parameters[name].Zero()
+	if why == "" || !slices.Contains(mayBeZero, name) {
 		return false
 	}
+	keep(&in.zeros, name, why)
 	return true
 }
 
@@ -148,8 +144,8 @@ func (in *input) noFunction(name string) error {
 	return ErrMissing
 }
 
-// need returns a parameter, or an error of class ErrMissing that names the command which measures it. A latency or gap
-// that cannot be told from zero is zero.
+// need returns a parameter, or an error of class ErrMissing that names the command which measures it. One of
+// mayBeZero that cannot be told from zero is zero.
 func (in *input) need(name string) (float64, error) {
 	if in.zero(name) {
 		return 0, nil
