@@ -215,6 +215,9 @@ func networkOf(p *params.Params) string {
 			{Packets: params.Unknown, Streams: params.Shared}: "a shared medium" + capacity + " for streams",
 		}[*n]
 	}
+	if _, lo, _, ok := p.Parameters["a_c"].Ends(); text == "" && ok && lo > 0 {
+		text = "hosts slow each other's short messages somewhat (a_c)"
+	}
 	text = cmp.Or(text, "it is not known whether hosts slow each other")
 	if len(p.Run.Hosts) < 4 {
 		text = fmt.Sprintf("%s, too few to see contention", units.GroupedPlural(len(p.Run.Hosts), "host"))

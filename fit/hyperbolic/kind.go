@@ -24,9 +24,13 @@ type effect struct {
 }
 
 // kind is decided by two one-sided tests: a switch where the whole interval lies inside the margin, a shared medium
-// where it lies above. Source: Schuirmann 1987, J. Pharmacokinet. Biopharm. 15 (two one-sided tests).
+// where it lies above. Pairs that disturb each other by less than the margin, and certainly do, are neither: no network
+// is a switch beside an a_c that is significant. Source: Schuirmann 1987, J. Pharmacokinet. Biopharm. 15 (two one-sided
+// tests).
 func (e effect) kind() params.Kind {
 	switch {
+	case e.little():
+		return params.Unknown
 	case e.lo > -margin && e.hi < margin:
 		return params.Switch
 	case e.lo > margin:
@@ -34,6 +38,9 @@ func (e effect) kind() params.Kind {
 	}
 	return params.Unknown
 }
+
+// little reports whether more pairs certainly make a message later, and by less than what matters.
+func (e effect) little() bool { return e.lo > 0 && e.hi < margin }
 
 func (e effect) known() bool { return !math.IsNaN(e.growth) }
 
@@ -85,6 +92,7 @@ func (p *paired) told(name string) bool { return p.fit.Parameters[name].Estimate
 // unknown says what is not known of the network, and what would decide it.
 func (p *paired) unknown(kind *params.Network, packets, streams effect, most float64) {
 	var said string
+	open := false // more data would decide
 	note := params.Notef(params.NetworkUnknown, "").With("margin", margin)
 	add := func(k params.Kind, e effect, name, what string) {
 		if !e.known() {
@@ -96,16 +104,20 @@ func (p *paired) unknown(kind *params.Network, packets, streams effect, most flo
 				said += ", and "
 			}
 			said += fmt.Sprintf("%s %s", what, e.words())
+			open = open || !e.little()
 		}
 	}
 	add(kind.Packets, packets, "packets", "the last of the messages of one packet by")
 	add(kind.Streams, streams, "streams", "the time per byte of streams by")
 	if said == "" {
-		said = "streams were not measured with several numbers of pairs"
+		said, open = "streams were not measured with several numbers of pairs", true
 	} else {
 		said = fmt.Sprintf("%s that send at once delay %s against one, where %.0f%% matters", units.Plural(int64(most), "pair"), said, 100*margin)
 	}
-	note.Message = said + ". " + p.decides(most)
+	note.Message = said + ". It is there, and less than what matters"
+	if open {
+		note.Message = said + ". " + p.decides(most)
+	}
 	p.fit.Add(note)
 }
 

@@ -18,6 +18,7 @@ func TestKind(t *testing.T) {
 		falls          bool
 	}{
 		{0.01, -0.02, 0.04, params.Switch, false},
+		{0.03, 0.01, 0.05, params.Unknown, false}, // little contention, but some
 		{0.01, -0.02, 0.12, params.Unknown, false},
 		{0.01, -0.50, 0.04, params.Unknown, false},
 		{-0.1, -12, 11, params.Unknown, false},
@@ -43,6 +44,19 @@ func TestGrowthWords(t *testing.T) {
 		if got := e.words(); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
+	}
+}
+
+// Contention that is certain and small is no property of a switch, and more rounds would not decide anything.
+func TestLittleContention(t *testing.T) {
+	w := fittest.Sparc()
+	w.Medium.A, w.Within, w.Between, w.Rounds = w.Host.A/100, 0.005, 0.001, 8
+	f := fittest.Fit(t, Network, w.Dataset(), 200)
+	if q := f.Parameters["a_c"]; q.CI95 == nil || q.CI95[0] <= 0 {
+		t.Fatalf("a_c %+v: want it to be certain", q)
+	}
+	if f.Network.Packets != params.Unknown || !fittest.Notes(f.Findings, params.NetworkUnknown, "less than what matters") {
+		t.Errorf("network %+v, findings %v", *f.Network, f.Findings)
 	}
 }
 
