@@ -144,11 +144,7 @@ func (q *Pingpong) New(p *Prepared, model, source string) *Result {
 // Finish records the measured times beside those of a model, and states the quality of the fit with the
 // leave-one-size-out error of refit.
 func (q *Pingpong) Finish(r *Result, condition float64, predict func(x float64) float64, refit lsq.Predictor) *params.Fit {
-	s := params.Series{Name: "T(x)", Quantity: params.Time, XName: "bytes"}
-	for i, x := range q.Sizes {
-		s.Add(x, q.Times.Values[i], q.Times.Point(i), predict(x), q.Times.N[i])
-	}
-	r.Series = append(r.Series, s)
+	s := r.AddSeries(params.Series{Name: "T(x)", Quantity: params.Time, XName: "bytes"}, q.Sizes, q.Times, predict)
 	r.Judge(R2(2, s), condition, s)
 	r.LeaveOneOut(q.Sizes, q.Times.Values, refit)
 	return r.Fit

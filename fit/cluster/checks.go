@@ -17,14 +17,7 @@ const identityOff = 0.05
 
 // cluster returns the cluster model of the estimate.
 func (h *transfer) cluster() Cluster {
-	c := Cluster{Os: h.os.Cost, Ur: h.ur.Cost, L: h.fitted.Transfer, BL: math.Inf(1), MTU: h.packet}
-	if h.or != nil {
-		c.Or = h.or.Cost
-	}
-	if h.gs != nil {
-		c.Gs = h.gs.Cost
-	}
-	c.Gr = c.Gs
+	c := Cluster{Os: h.os.Cost, Ur: h.ur.Cost, Or: h.or.cost(), Gs: h.gs.cost(), Gr: h.gs.cost(), L: h.fitted.Transfer, BL: math.Inf(1), MTU: h.packet}
 	if h.gr != nil {
 		c.Gr = h.gr.Cost
 	}
@@ -130,14 +123,14 @@ func (h *transfer) gathers() {
 		if k.window != k.senders {
 			s.Name += fmt.Sprintf(", w=%d", k.window)
 		}
-		data := c.of(est, k, math.Inf(1))
+		data := c.of(est, k, 0, math.Inf(1))
 		for i, m := range data.sizes {
 			fitted, err := model.GatherTime(int(k.senders), m, int(k.window))
 			if err != nil {
 				h.Warn(params.GathersUnchecked, "gathers are not compared with eq. 8: %v", err)
 				return
 			}
-			s.Add(m, data.values[i], data.interval(i), fitted, data.n[i])
+			s.Add(m, data.Values[i], data.Point(i), fitted, data.N[i])
 			e := math.Abs(s.Points[i].Relative())
 			errs = append(errs, e)
 			if e > worst {

@@ -37,7 +37,7 @@ func fitCopy(p *fit.Prepared) (*params.Fit, error) {
 	for _, suffix := range []string{"", byteLoop} {
 		for _, kind := range copyKinds {
 			symbol, label := kind.symbol+suffix, kind.label
-			data := c.of(est, symbol, math.Inf(1))
+			data := c.of(est, symbol, 0, math.Inf(1))
 			if len(data.sizes) < 2 {
 				continue
 			}

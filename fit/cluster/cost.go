@@ -48,87 +48,55 @@ func (c *curves[K]) point(cost K, m float64) (int, bool) {
 	return i, ok
 }
 
-// of returns a cost as resampled, up to the size most; without points where there are none.
-func (c *curves[K]) of(est *resample.Estimates, cost K, most float64) *costData {
-	sizes := slices.DeleteFunc(c.sizes(func(k K) bool { return k == cost }), func(m float64) bool { return m > most })
-	points := make([][]int, len(sizes))
+// of returns a cost as resampled, of sizes above one and up to another; without points where there are none.
+func (c *curves[K]) of(est *resample.Estimates, cost K, above, most float64) *costData {
+	sizes := slices.DeleteFunc(c.sizes(func(k K) bool { return k == cost }), func(m float64) bool { return m <= above || m > most })
+	points := make([]int, len(sizes))
 	for i, m := range sizes {
-		points[i] = []int{c.table.Index[sizeOf[K]{cost, m}]}
+		points[i] = c.table.Index[sizeOf[K]{cost, m}]
 	}
-	return newCostData(est, sizes, points, func(v []float64, at []int) float64 { return v[at[0]] })
+	return &costData{sizes, est.Select(points)}
 }
 
 // costData is a cost by size [s], resampled.
 type costData struct {
-	sizes, values []float64
-	replicates    [][]float64
-	n             []int // timings
-	from          *resample.Estimates
+	sizes []float64
+	*resample.Estimates
 }
 
-// newCostData computes a cost at each size from points of a table, in the estimates and in each replicate.
-func newCostData(est *resample.Estimates, sizes []float64, points [][]int, value func(values []float64, at []int) float64) *costData {
-	d := &costData{from: est, sizes: sizes}
-	all := func(v []float64) []float64 {
+// derived computes a cost at each size from points of a table, in the estimates and in each replicate.
+func derived(est *resample.Estimates, sizes []float64, points [][]int, value func(values []float64, at []int) float64) *costData {
+	d, _ := est.Derive(func(v []float64) ([]float64, error) { // never fails
 		out := make([]float64, len(points))
 		for i, at := range points {
 			out[i] = value(v, at)
 		}
-		return out
-	}
-	d.values = all(est.Values)
-	for _, at := range points {
-		n := 0
-		for _, i := range at {
-			n += est.N[i]
-		}
-		d.n = append(d.n, n)
-	}
-	for _, r := range est.Replicates {
-		d.replicates = append(d.replicates, all(r))
-	}
-	return d
+		return out, nil
+	})
+	return &costData{sizes, d}
 }
-
-func (d *costData) above(m float64) *costData {
-	k := slices.IndexFunc(d.sizes, func(x float64) bool { return x > m })
-	if k < 0 {
-		k = len(d.sizes)
-	}
-	return &costData{from: d.from, sizes: d.sizes[k:], values: d.values[k:]}
-}
-
-// scatter is the interval of point i that a single round has too.
-func (d *costData) scatter(i int) [2]float64 {
-	return resample.Scatter(d.from, d.values[i], d.replicates, func(v []float64) float64 { return v[i] })
-}
-
-func (d *costData) interval(i int) [2]float64 { return d.from.Interval(d.values[i], d.replicates, i) }
 
 // weights are 1/variance. They are equal where a cost is not positive, as a cost within the noise may be.
 func (d *costData) weights() []float64 {
-	if slices.Min(d.values) <= 0 {
-		return slices.Repeat([]float64{1}, len(d.values))
+	if slices.Min(d.Values) <= 0 {
+		return slices.Repeat([]float64{1}, len(d.Values))
 	}
-	return lsq.Weights(d.values, d.replicates)
+	return lsq.Weights(d.Values, d.Replicates)
 }
 
 // furthest is the largest relative distance of a function from the points, and the size where it is.
 func (d *costData) furthest(at func(float64) float64) (off, m float64) {
 	for i, x := range d.sizes {
-		if e := math.Abs(at(x)/d.values[i] - 1); fit.Finite(e) && e > off {
+		if e := math.Abs(at(x)/d.Values[i] - 1); fit.Finite(e) && e > off {
 			off, m = e, x
 		}
 	}
 	return off, m
 }
 
-func (d *costData) series(symbol string, at func(float64) float64) params.Series {
-	s := params.Series{Name: symbol + "(m)", Quantity: params.CostOfSize, Symbol: symbol, XName: "bytes"}
-	for i, m := range d.sizes {
-		s.Add(m, d.values[i], d.interval(i), at(m), d.n[i])
-	}
-	return s
+// series records the points of a cost beside a function of the size.
+func (d *costData) series(r *fit.Result, symbol string, at func(float64) float64) {
+	r.AddSeries(params.Series{Name: symbol + "(m)", Quantity: params.CostOfSize, Symbol: symbol, XName: "bytes"}, d.sizes, d.Estimates, at)
 }
 
 // costFit is a cost function with the bootstrap of its coefficients. nil is a cost that is not known, and counts as
@@ -150,11 +118,11 @@ func (c *costFit) replicate(k int) params.Cost {
 	return c.replicates[k%len(c.replicates)]
 }
 
-func (c *costFit) of(m float64) float64 {
+func (c *costFit) cost() params.Cost {
 	if c == nil {
-		return 0
+		return params.Cost{}
 	}
-	return c.Of(m)
+	return c.Cost
 }
 
 type costFitter func(x, y, w []float64) (params.Cost, error)
@@ -166,7 +134,7 @@ func lineCost(x, y, w []float64) (params.Cost, error) {
 
 // refit fits every replicate; one that fails is left out.
 func (d *costData) refit(fit costFitter, w []float64) []params.Cost {
-	return resample.Map(d.replicates, func(y []float64) (params.Cost, error) { return fit(d.sizes, y, w) })
+	return resample.Map(d.Replicates, func(y []float64) (params.Cost, error) { return fit(d.sizes, y, w) })
 }
 
 // fitCost fits a line, or a floor and a line where floors are looked for and one shows, and records the function, its
@@ -174,7 +142,7 @@ func (d *costData) refit(fit costFitter, w []float64) []params.Cost {
 func fitCost(r *fit.Result, symbol, label string, d *costData, floors bool, terms ...params.Term) (*costFit, error) {
 	w := d.weights()
 	out := &costFit{symbol: symbol}
-	l, sol, err := lsq.FitLine(d.sizes, d.values, w)
+	l, sol, err := lsq.FitLine(d.sizes, d.Values, w)
 	if err != nil {
 		return nil, fmt.Errorf("%s(m): %w", symbol, err)
 	}
@@ -191,7 +159,7 @@ func fitCost(r *fit.Result, symbol, label string, d *costData, floors bool, term
 	}
 	c := out.Cost
 	interval := func(of func(params.Cost) float64) [2]float64 {
-		return resample.IntervalOf(d.from, of(c), out.replicates, of)
+		return resample.IntervalOf(d.Estimates, of(c), out.replicates, of)
 	}
 	fixed := func(of func(params.Cost) float64) [2]float64 { return fit.Add(of(c), interval(of), terms) }
 	fn := r.Function(params.Line, label, map[string][2]float64{"m": {d.sizes[0], d.sizes[len(d.sizes)-1]}})
@@ -202,12 +170,12 @@ func fitCost(r *fit.Result, symbol, label string, d *costData, floors bool, term
 		fn.Set("floor", c.Floor, fixed(func(q params.Cost) float64 { return q.Floor }))
 	}
 	r.Functions[symbol] = fn
-	r.Series = append(r.Series, d.series(symbol, c.Of))
+	d.series(r, symbol, c.Of)
 	if ci, ok := fn.CI95["c1"]; c.C1 < 0 && (!ok || ci[1] < 0) {
 		r.Add(params.Warnf("negative-slope", "%s falls with the size: by %.3g s a byte", symbol, -c.C1).Of(symbol))
 	}
-	if slices.Min(d.values) > 0 {
-		out.left, out.predictive = lsq.LeaveOneOut(d.sizes, d.values, func(x, y []float64) (func(float64) float64, error) {
+	if slices.Min(d.Values) > 0 {
+		out.left, out.predictive = lsq.LeaveOneOut(d.sizes, d.Values, func(x, y []float64) (func(float64) float64, error) {
 			q, err := fitter(x, y, nil)
 			return q.Of, err
 		})
@@ -312,17 +280,17 @@ func fitFloor(d *costData, w []float64, line params.Cost) (c params.Cost, replic
 	if n < minFloored {
 		return c, nil, false
 	}
-	c, err := floorCost(d.sizes, d.values, w)
+	c, err := floorCost(d.sizes, d.Values, w)
 	if err != nil {
 		return c, nil, false
 	}
 	bic := func(c params.Cost, coefficients int) float64 {
-		return lsq.BIC(lsq.SumOfSquares(d.sizes, d.values, w, c.Of), n, coefficients)
+		return lsq.BIC(lsq.SumOfSquares(d.sizes, d.Values, w, c.Of), n, coefficients)
 	}
 	depth := func(c params.Cost) float64 { return 1 - (c.C0+c.C1*d.sizes[0])/c.Floor }
 	if bic(line, 2)-bic(c, 3) < lsq.Clearly || depth(c) < material {
 		return c, nil, false
 	}
 	replicates = d.refit(floorCost, w)
-	return c, replicates, resample.Scatter(d.from, depth(c), replicates, depth)[0] > 0
+	return c, replicates, resample.Scatter(d.Estimates, depth(c), replicates, depth)[0] > 0
 }

@@ -64,7 +64,7 @@ func fitGap(p *fit.Prepared) (out gap, err error) {
 	if err != nil {
 		return out, err
 	}
-	own, merged := c.of(est, stream{}, math.Inf(1)), c.of(est, stream{merged: true}, math.Inf(1))
+	own, merged := c.of(est, stream{}, 0, math.Inf(1)), c.of(est, stream{merged: true}, 0, math.Inf(1))
 	if len(own.sizes) < 2 && len(merged.sizes) < 2 {
 		return out, fit.Needs("streams of messages measured at fewer than two sizes without loss")
 	}
@@ -152,16 +152,17 @@ func fitMerged(r *fit.Result, d *costData) (*costFit, error) {
 	if off <= bent {
 		return c, nil
 	}
-	seg, err := lsq.FitSegments(d.sizes, d.values, nil)
+	seg, err := lsq.FitSegments(d.sizes, d.Values, nil)
 	if err != nil || len(seg.Segments) < 2 {
 		r.Add(params.Warnf(params.OffTheForm, "%s(%g) is %.0f%% off its function", gapMerged, m, 100*off).
 			Of(gapMerged).With("off", off).With("bytes", m))
 		return c, nil
 	}
-	fn := fit.SegmentsFunction(r, labelMerged, d.sizes, d.from, d.replicates, seg)
+	fn := fit.SegmentsFunction(r, labelMerged, d.sizes, d.Estimates, seg)
 	maps.DeleteFunc(fn.CI95, func(name string, ci [2]float64) bool { return !params.Wide(fn.Coeff[name], ci) })
 	r.Functions[gapMerged] = fn
-	r.Series[len(r.Series)-1] = d.series(gapMerged, seg.Predict)
+	r.Series = r.Series[:len(r.Series)-1]
+	d.series(r, gapMerged, seg.Predict)
 	r.Add(params.Notef(params.SeveralSegments, "%s is %d lines over ranges of the size: a single one misses it by %.0f%%",
 		gapMerged, len(seg.Segments), 100*off).Of(gapMerged))
 	c.predictive = false

@@ -202,13 +202,20 @@ func (a *arrivals) saturated() *costData {
 		groups = append(groups, group)
 		sizes = append(sizes, m)
 	}
-	return newCostData(a.est, sizes, groups, func(v []float64, group []int) float64 {
-		mean := 0.0
+	d := derived(a.est, sizes, groups, func(v []float64, group []int) (mean float64) {
 		for _, at := range group {
 			mean += v[at] / float64(len(group))
 		}
 		return mean
 	})
+	for _, group := range groups {
+		n := 0
+		for _, at := range group {
+			n += a.est.N[at]
+		}
+		d.N = append(d.N, n)
+	}
+	return d
 }
 
 // group returns the points of m bytes whose interval is that of the most senders, and those numbers of senders in

@@ -71,7 +71,7 @@ func fitOverhead(p *fit.Prepared) (out overhead, err error) {
 		{names.PhaseSend, "O_s", "time of a host to hand a message to the network", &out.os},
 		{names.PhaseRecv, "U_r", "time of a host to take over a message that has arrived", &out.ur},
 	} {
-		data := o.curves.of(est, callCost{what: part.phase}, o.packet)
+		data := o.curves.of(est, callCost{what: part.phase}, 0, o.packet)
 		if len(data.sizes) < 2 {
 			continue
 		}
@@ -79,7 +79,7 @@ func fitOverhead(p *fit.Prepared) (out overhead, err error) {
 		if err != nil {
 			return out, err
 		}
-		large := o.curves.of(est, callCost{what: part.phase}, math.Inf(1)).above(o.packet)
+		large := o.curves.of(est, callCost{what: part.phase}, o.packet, math.Inf(1))
 		if off, m := large.furthest(c.Of); off > 0 {
 			o.Add(params.Notef("above-one-packet", "%s is fitted up to one packet of %g B; above, the line is off by up to %.0f%%, at %g "+
 				"bytes", part.symbol, o.packet, 100*off, m).Of(part.symbol))

@@ -86,10 +86,10 @@ func (o *overheadData) fitReception(est *resample.Estimates) (*costFit, error) {
 	if len(data.sizes) == 0 {
 		return unknown(0, math.Inf(1), "every message was larger than a packet")
 	}
-	all := resample.Scatter(est, stats.Mean(data.values), data.replicates, stats.Mean)
+	all := resample.Scatter(est, stats.Mean(data.Values), data.Replicates, stats.Mean)
 	top, hidden := 0.0, 0
 	for i := range data.sizes {
-		ci := data.scatter(i)
+		ci := data.PointScatter(i)
 		top = math.Max(top, ci[1])
 		if ci[0] <= 0 {
 			hidden++
@@ -105,7 +105,7 @@ func (o *overheadData) fitReception(est *resample.Estimates) (*costFit, error) {
 		return unknown(0, top, fmt.Sprintf("the time lost per message is between %.3g and %.3g s on average "+
 			"over the sizes, so that it cannot be told from noise; more rounds or messages at a higher rate would tell", all[0], all[1]))
 	case len(data.sizes) < 2:
-		return unknown(math.Max(0, data.scatter(0)[0]), top,
+		return unknown(math.Max(0, data.PointScatter(0)[0]), top,
 			fmt.Sprintf("measured at %g B only, and a line needs two sizes", data.sizes[0]))
 	case hidden > 0:
 		o.Warn("o-r-hidden", "O_r may be zero at %d of %d sizes, each taken alone", hidden, len(data.sizes))
@@ -132,7 +132,7 @@ func (o *overheadData) perMessage(est *resample.Estimates) *costData {
 	for _, m := range sizes {
 		at = append(at, points[m])
 	}
-	out := newCostData(est, sizes, at, func(v []float64, at []int) float64 {
+	out := derived(est, sizes, at, func(v []float64, at []int) float64 {
 		var num, den float64
 		for k := 0; k < len(at); k += 2 {
 			num += v[at[k+1]] * v[at[k]]
@@ -140,11 +140,12 @@ func (o *overheadData) perMessage(est *resample.Estimates) *costData {
 		}
 		return num / den
 	})
-	for i := range out.n { // the timings of both points of a rate are the same ones
-		out.n[i] = 0
-		for k := 0; k < len(at[i]); k += 2 {
-			out.n[i] += est.N[at[i][k]]
+	for _, at := range at {
+		n := 0
+		for k := 0; k < len(at); k += 2 { // the timings of both points of a rate are the same ones
+			n += est.N[at[k]]
 		}
+		out.N = append(out.N, n)
 	}
 	return out
 }

@@ -46,9 +46,8 @@ type transfer struct {
 	os, ur, or *costFit
 	gs, gr     *costFit
 	packet     float64
-	// y are the values of L by point, weights theirs, replicates those of y.
-	y, weights []float64
-	replicates [][]float64
+	y          *resample.Estimates // L by point
+	weights    []float64           // of y
 	fitted     transferFit
 	limited    bool
 	l          []params.Transfer // by replicate
@@ -127,23 +126,18 @@ func (h *transfer) load() error {
 
 // subtract takes the hosts' costs off the half round trips, in the data and in each replicate.
 func (h *transfer) subtract() {
-	l := func(half []float64, os, ur, or func(float64) float64) []float64 {
-		out := make([]float64, len(h.at))
+	h.y = h.times.Select(h.points)
+	h.weights = lsq.Weights(h.y.Values, h.y.Replicates)
+	less := func(half []float64, os, ur, or params.Cost) {
 		for i, q := range h.at {
-			out[i] = half[i] - os(q.m) - ur(q.m) - or(q.m)
+			half[i] = half[i] - os.Of(q.m) - ur.Of(q.m) - or.Of(q.m)
 		}
-		return out
 	}
-	half := h.times.Pick(h.points)
-	h.y = l(half, h.os.of, h.ur.of, h.or.of)
-	var halves [][]float64
-	for k, r := range h.times.Replicates {
-		own := resample.Pick(r, h.points)
-		halves = append(halves, own)
-		h.replicates = append(h.replicates, l(own, h.os.replicate(k).Of, h.ur.replicate(k).Of, h.or.replicate(k).Of))
+	less(h.y.Values, h.os.Cost, h.ur.Cost, h.or.cost())
+	for k, r := range h.y.Replicates {
+		less(r, h.os.replicate(k), h.ur.replicate(k), h.or.replicate(k))
 	}
-	h.weights = lsq.Weights(half, halves)
-	for i, v := range h.y {
+	for i, v := range h.y.Values {
 		if v <= 0 {
 			h.Add(params.Warnf(params.NotPositive, "L(%g, %g) is not positive: O_s, U_r and O_r together are longer than half the round trip. "+
 				"Some work of the hosts is counted twice", h.at[i].m, h.at[i].p).Of("L"))
@@ -154,7 +148,7 @@ func (h *transfer) subtract() {
 
 // fitL fits L with or without the aggregate limit.
 func (h *transfer) fitL() error {
-	flat, err := bilinear(h.at, h.y, h.weights, params.Cost{})
+	flat, err := bilinear(h.at, h.y.Values, h.weights, params.Cost{})
 	if err != nil {
 		return err
 	}
@@ -165,7 +159,7 @@ func (h *transfer) fitL() error {
 		return nil
 	}
 	most, where := maxOffered(h.at, h.gs.Cost)
-	bent, err := limited(h.at, h.y, h.weights, h.gs.Cost)
+	bent, err := limited(h.at, h.y.Values, h.weights, h.gs.Cost)
 	if err == nil && !oneLoad(h.at) && h.shows(flat, bent, where) {
 		h.fitted, h.limited = bent, true
 		return nil
@@ -183,22 +177,21 @@ func (h *transfer) fitL() error {
 func (h *transfer) least(most float64, where loadPoint) float64 {
 	i := slices.Index(h.at, where)
 	t := h.times.Values[h.points[i]]
-	ci := resample.Scatter(h.times, h.y[i], h.replicates, func(v []float64) float64 { return v[i] })
 	bytes := h.fitted.Tau * where.m
 	if bytes <= 0 {
 		return 0
 	}
-	return most / (1 + math.Max(material*t, ci[1]-h.y[i])/bytes)
+	return most / (1 + math.Max(material*t, h.y.PointScatter(i)[1]-h.y.Values[i])/bytes)
 }
 
 // refit fits a form to every replicate, with its g_s.
 func (h *transfer) refit(fit transferFitter) []params.Transfer {
-	numbers := make([]int, len(h.replicates))
+	numbers := make([]int, len(h.y.Replicates))
 	for k := range numbers {
 		numbers[k] = k
 	}
 	return resample.Map(numbers, func(k int) (params.Transfer, error) {
-		t, err := fit(h.at, h.replicates[k], h.weights, h.gs.replicate(k))
+		t, err := fit(h.at, h.y.Replicates[k], h.weights, h.gs.replicate(k))
 		return t.Transfer, err
 	})
 }
@@ -247,7 +240,7 @@ func (h *transfer) record() {
 			h.Series = append(h.Series, params.Series{Name: fmt.Sprintf("L(m,%g)", q.p), Quantity: params.TransferTime,
 				Factors: map[string]float64{"hosts": q.p}, XName: "bytes"})
 		}
-		h.Series[len(h.Series)-1].Add(q.m, h.y[i], h.times.Interval(h.y[i], h.replicates, i), h.fitted.At(q.m, q.p), h.times.N[h.points[i]])
+		h.Series[len(h.Series)-1].Add(q.m, h.y.Values[i], h.y.Point(i), h.fitted.At(q.m, q.p), h.y.N[i])
 	}
 	series := h.Of(params.TransferTime)
 	h.Judge(fit.R2(len(coefficients), series...), h.fitted.solution.Cond(), series...)
@@ -276,7 +269,7 @@ func (h *transfer) withoutSize() (float64, bool) {
 		var y, w []float64
 		for i, q := range h.at {
 			if q.m != m {
-				at, y, w = append(at, q), append(y, h.y[i]), append(w, h.weights[i])
+				at, y, w = append(at, q), append(y, h.y.Values[i]), append(w, h.weights[i])
 			}
 		}
 		if len(at) == 0 {
@@ -287,8 +280,8 @@ func (h *transfer) withoutSize() (float64, bool) {
 			continue
 		}
 		for i, q := range h.at {
-			if q.m == m && h.y[i] != 0 {
-				sum += math.Abs((h.y[i] - t.At(q.m, q.p)) / h.y[i])
+			if q.m == m && h.y.Values[i] != 0 {
+				sum += math.Abs((h.y.Values[i] - t.At(q.m, q.p)) / h.y.Values[i])
 				n++
 			}
 		}

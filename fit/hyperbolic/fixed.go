@@ -14,8 +14,9 @@ import (
 
 // fixedFit is a'(n) and the line 2a + a_c·n through it.
 type fixedFit struct {
-	n, value  []float64
-	line      lsq.Line // C0 = 2a, C1 = a_c; of a single n: C0 = a'
+	n         []float64
+	a         *resample.Estimates // a' at each n
+	line      lsq.Line            // C0 = 2a, C1 = a_c; of a single n: C0 = a'
 	slopeCI   [2]float64
 	condition float64
 	late      []float64 // of each n: what was taken off a'(n) for the lateness of the last of n deliveries
@@ -30,51 +31,44 @@ func (p *paired) fitFixed() (*fixedFit, error) {
 	for _, n := range p.pairs {
 		f.n = append(f.n, float64(n))
 		all := p.bursts[n]
-		sizes, times, _, _ := columns(all, p.times.Values)
+		sizes, times, _, late := columns(all, p.times.Values)
 		small[n] = all[:SmallSizes(sizes, times, p.packet)]
+		f.late = append(f.late, stats.Mean(late[:len(small[n])]))
 		if all[0].bytes > p.packet {
 			p.fit.Warn("no-one-packet-burst", "n = %d: no burst fits in one packet of %g B", n, p.packet)
 		}
 	}
-	limits := p.limitsOf(small, lastDelivery)
-	var err error
-	if f.value, err = limits(p.times.Values); err != nil {
+	last, err := p.limitsOf(small, false)(p.times.Values)
+	if err != nil {
 		return nil, err
 	}
-	if f.separated = p.separated(f, small); f.separated {
-		limits = p.limitsOf(small, deliveryGap)
+	if f.separated = p.separated(f.n, last, small); f.separated {
 		p.noteDropped(small)
-		if f.value, err = limits(p.times.Values); err != nil {
-			return nil, err
-		}
+	}
+	if f.a, err = p.times.Derive(p.limitsOf(small, f.separated)); err != nil {
+		return nil, err
 	}
 	for _, n := range p.pairs {
-		_, _, _, late := columns(small[n], p.times.Values)
-		f.late = append(f.late, stats.Mean(late))
-	}
-	f.uneven = p.unevenGaps(small[p.pairs[len(p.pairs)-1]])
-	reps := p.times.Apply(limits)
-	if len(f.n) == 1 {
-		p.single(f, reps)
-	} else if err := p.separate(f, reps); err != nil {
-		return nil, err
-	}
-	points := params.Series{Name: seriesA, Quantity: params.FixedTime, XName: "pairs"}
-	for i, n := range p.pairs {
 		count := 0
 		for _, q := range small[n] {
 			count += p.times.N[q.last]
 		}
-		points.Add(f.n[i], f.value[i], p.times.Interval(f.value[i], reps, i), f.line.At(f.n[i]), count)
+		f.a.N = append(f.a.N, count)
 	}
-	p.fit.Series = append(p.fit.Series, points)
+	f.uneven = p.unevenGaps(small[p.pairs[len(p.pairs)-1]])
+	if len(f.n) == 1 {
+		p.single(f)
+	} else if err := p.separate(f); err != nil {
+		return nil, err
+	}
+	p.fit.AddSeries(params.Series{Name: seriesA, Quantity: params.FixedTime, XName: "pairs"}, f.n, f.a, f.line.At)
 	return f, nil
 }
 
 // separated reports whether the deliveries of a burst come one by one, further apart than clocks, jitter and the starts
 // of the senders put them, and enough repetitions are left that show it.
-func (p *paired) separated(f *fixedFit, small map[int][]burstPoint) bool {
-	if len(f.n) < 2 || f.n[0] != 1 || p.cut {
+func (p *paired) separated(n, last []float64, small map[int][]burstPoint) bool {
+	if len(n) < 2 || n[0] != 1 || p.cut {
 		return false
 	}
 	for _, points := range small {
@@ -84,9 +78,9 @@ func (p *paired) separated(f *fixedFit, small map[int][]burstPoint) bool {
 			}
 		}
 	}
-	l, _, err := lsq.FitLine(f.n, f.value, nil)
+	l, _, err := lsq.FitLine(n, last, nil)
 	return err == nil && l.C1 > separation*max(p.clocks.offset, p.clocks.jitter, p.starts.interval) &&
-		l.C1*(f.n[len(f.n)-1]-1) > material*f.value[0]
+		l.C1*(n[len(n)-1]-1) > material*last[0]
 }
 
 // unevenGaps is by how much the first gap of bursts differs from the others [s], in the median of the repetitions; 0
@@ -104,15 +98,9 @@ func (p *paired) unevenGaps(points []burstPoint) float64 {
 	return math.Abs(stats.Mean(all))
 }
 
-type deliveries int
-
-const (
-	lastDelivery deliveries = iota // less its lateness
-	deliveryGap                    // more than a'(1)
-)
-
-// limitsOf returns the function from values of points to a'(n).
-func (p *paired) limitsOf(small map[int][]burstPoint, from deliveries) func(values []float64) ([]float64, error) {
+// limitsOf returns the function from values of points to a'(n): of the last delivery less its lateness, or where they are
+// separated of the gap more than a'(1).
+func (p *paired) limitsOf(small map[int][]burstPoint, separated bool) func(values []float64) ([]float64, error) {
 	return func(values []float64) ([]float64, error) {
 		out := make([]float64, len(p.pairs))
 		for i, n := range p.pairs {
@@ -121,7 +109,7 @@ func (p *paired) limitsOf(small map[int][]burstPoint, from deliveries) func(valu
 			for k := range last {
 				last[k] -= late[k]
 			}
-			if from == deliveryGap && i > 0 {
+			if separated && i > 0 {
 				base, times = out[0], gap
 			}
 			v, err := lsq.Intercept(sizes, times)
@@ -143,26 +131,25 @@ func columns(points []burstPoint, values []float64) (sizes, last, gap, late []fl
 }
 
 // single records a' and the bounds it puts on a and a_c.
-func (p *paired) single(f *fixedFit, reps [][]float64) {
-	f.line = lsq.Line{C0: f.value[0]}
-	first := func(r []float64) float64 { return r[0] }
-	p.fit.Found("a_prime", "s", "fixed time of a message from host to host, 2a + n·a_c", f.value[0],
-		resample.IntervalOf(p.times, f.value[0], reps, first), p.messageTerms(1)...)
+func (p *paired) single(f *fixedFit) {
+	v := f.a.Values[0]
+	f.line = lsq.Line{C0: v}
+	p.fit.Found("a_prime", "s", "fixed time of a message from host to host, 2a + n·a_c", v, f.a.Point(0), p.messageTerms(1)...)
 	const why = "one number of pairs only: a and a_c are not separable, see a_prime; more hosts would separate them"
-	top := math.Max(resample.Scatter(p.times, f.value[0], reps, first)[1], 0)
+	top := math.Max(f.a.PointScatter(0)[1], 0)
 	p.fit.Unknown("a", "s", labelA, 0, top/2, why)
 	p.fit.Unknown("a_c", "s", labelAC, 0, top/f.n[0], why)
 }
 
 // separate fits a' = 2a + n·a_c by least squares weighted with 1/variance.
-func (p *paired) separate(f *fixedFit, reps [][]float64) error {
-	w := lsq.Weights(f.value, reps)
-	l, sol, err := lsq.FitLine(f.n, f.value, w)
+func (p *paired) separate(f *fixedFit) error {
+	w := lsq.Weights(f.a.Values, f.a.Replicates)
+	l, sol, err := lsq.FitLine(f.n, f.a.Values, w)
 	if err != nil {
 		return err
 	}
 	f.line, f.condition = l, sol.Cond()
-	lines := resample.Map(reps, func(y []float64) ([]float64, error) {
+	lines := resample.Map(f.a.Replicates, func(y []float64) ([]float64, error) {
 		q, _, err := lsq.FitLine(f.n, y, w)
 		return []float64{q.C0 / 2, q.C1}, err
 	})

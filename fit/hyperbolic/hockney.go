@@ -33,7 +33,7 @@ func fitHockney(p *fit.Prepared) (*params.Fit, error) {
 	if err != nil {
 		return nil, err
 	}
-	reps := q.Times.Apply(func(y []float64) ([]float64, error) {
+	reps := resample.Map(q.Times.Replicates, func(y []float64) ([]float64, error) {
 		r, _, err := lsq.HuberLine(q.Sizes, y)
 		return []float64{r.C0, r.C1, 1 / r.C1}, err
 	})

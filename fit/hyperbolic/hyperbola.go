@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"calib/fit"
+	"calib/fit/resample"
 	"calib/internal/dataset/names"
 	"calib/internal/lsq"
 	"calib/internal/params"
@@ -45,14 +46,13 @@ func fitHyperbola(p *fit.Prepared) (*params.Fit, error) {
 	r := q.New(p, "hyperbola", "Stoica, Sultan, Keyes 1994 eq. 3, 17")
 	small := SmallSizes(q.Sizes, q.Times.Values, q.Packet)
 	large := largeSizes(q.Sizes, q.Times.Values, q.Breaks, q.Packet)
-	limits := func(y []float64) ([]float64, error) { return limitsOf(q.Sizes, y, small, large) }
-	l, err := limits(q.Times.Values)
+	limits, err := q.Times.Derive(func(y []float64) ([]float64, error) { return limitsOf(q.Sizes, y, small, large) })
 	if err != nil {
-		return nil, fmt.Errorf("model %s, limits: %w", "hyperbola", err)
+		return nil, fmt.Errorf("model hyperbola, limits: %w", err)
 	}
-	reps := q.Times.Apply(limits)
-	r.Found("a_prime_limits", "s", "fixed time of a message, limit of small sizes", l[0], q.Times.Interval(l[0], reps, 0), p.OneMessage(1)...)
-	r.Found("b_prime_limits", "s/B", "time per byte, limit of large sizes", l[1], q.Times.Interval(l[1], reps, 1),
+	l := limits.Values
+	r.Found("a_prime_limits", "s", "fixed time of a message, limit of small sizes", l[0], limits.Point(0), p.OneMessage(1)...)
+	r.Found("b_prime_limits", "s/B", "time per byte, limit of large sizes", l[1], limits.Point(1),
 		staircase(l[0], q.Sizes[len(q.Sizes)-1]-q.Sizes[large])...)
 	r.Note("limits-used", "a' is the intercept of %g to %g B, b' the slope of %g to %g B",
 		q.Sizes[0], q.Sizes[small-1], q.Sizes[large], q.Sizes[len(q.Sizes)-1])
@@ -99,7 +99,7 @@ func joint(r *fit.Result, p *fit.Prepared, q *fit.Pingpong, limits []float64) (f
 	if err != nil {
 		return math.NaN(), err
 	}
-	reps := q.Times.Apply(func(y []float64) ([]float64, error) {
+	reps := resample.Map(q.Times.Replicates, func(y []float64) ([]float64, error) {
 		l, _, err := jointHyperbola(q.Sizes, y, j)
 		return l, err
 	})

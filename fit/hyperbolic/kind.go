@@ -68,7 +68,7 @@ func (p *paired) character(f *fixedFit, m *mediumFit) {
 	packets := effect{f.line.C1 * span / base, f.slopeCI[0] * span / base, f.slopeCI[1] * span / base, base, "s"}
 	streams := effect{growth: m.growth, lo: m.growthCI[0], hi: m.growthCI[1], unit: "s/B"}
 	if streams.known() {
-		streams.of = m.value[0]
+		streams.of = m.perByte.Values[0]
 	}
 	if packets.falls() {
 		p.fit.Warn(params.NegativeAC, "a_c is negative: more pairs make the last delivery earlier, which the model cannot explain")
@@ -165,7 +165,7 @@ func (p *paired) withhold(f *fixedFit, m *mediumFit) {
 			}
 			q.Withhold(params.StatusUnidentifiable, why)
 			if p.cut && name == "a_c" {
-				hidden, top = true, math.Max(top, f.value[0]) // a'(1) holds one a_c
+				hidden, top = true, math.Max(top, f.a.Values[0]) // a'(1) holds one a_c
 			}
 			q.Bound = &[2]float64{0, math.Max(0, top)}
 		case p.cut && name == "b_c" && q.Status == params.StatusUnidentifiable && q.Bound != nil && most > 1:

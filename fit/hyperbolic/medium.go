@@ -15,9 +15,9 @@ import (
 
 // mediumFit is b'(n) = max(b, n·b_c). b or b_c is NaN where it is not identifiable.
 type mediumFit struct {
-	n, value []float64
+	n        []float64
+	perByte  *resample.Estimates // b' at each n
 	b, bc    float64
-
 	growth   float64    // of b' from the smallest n to the largest, relative; NaN with one n
 	growthCI [2]float64 // 95%
 }
@@ -46,22 +46,24 @@ func (p *paired) fitMedium() (*mediumFit, error) {
 	for _, n := range slices.Sorted(maps.Keys(p.stream)) {
 		m.n, points = append(m.n, float64(n)), append(points, p.stream[n])
 	}
-	pick := func(values []float64) ([]float64, error) { return resample.Pick(values, points), nil }
-	m.value = p.times.Pick(points)
-	count := func(i int) int { return p.times.N[points[i]] }
-	p.decide(m, p.times.Apply(pick), count)
+	m.perByte = p.times.Select(points)
+	p.decide(m)
 	p.crossCheck(m)
 	p.streamFacts()
 	return m, nil
 }
 
-func (p *paired) withoutStreams(m *mediumFit) (*mediumFit, error) {
-	var with []int
+func (p *paired) withoutStreams(m *mediumFit) (_ *mediumFit, err error) {
+	var with, timings []int
 	for _, n := range p.pairs {
-		if _, err := p.burstSlope(n, p.times.Values); err == nil {
-			with = append(with, n)
-			m.n = append(m.n, float64(n))
+		if _, err := p.burstSlope(n, p.times.Values); err != nil {
+			continue
 		}
+		total := 0
+		for _, q := range p.bursts[n] {
+			total += p.times.N[q.last]
+		}
+		with, m.n, timings = append(with, n), append(m.n, float64(n)), append(timings, total)
 	}
 	if len(with) == 0 {
 		const why = "no streams, and no bursts of two sizes above one packet"
@@ -69,29 +71,22 @@ func (p *paired) withoutStreams(m *mediumFit) (*mediumFit, error) {
 		p.fit.Unknown("b_c", "s/B", labelBC, 0, math.Inf(1), why)
 		return m, nil
 	}
-	slopes := func(values []float64) ([]float64, error) {
-		out := make([]float64, len(with))
-		for i, n := range with {
-			var err error
-			if out[i], err = p.burstSlope(n, values); err != nil {
+	m.perByte, err = p.times.Derive(func(values []float64) (out []float64, err error) {
+		for _, n := range with {
+			slope, err := p.burstSlope(n, values)
+			if err != nil {
 				return nil, err
 			}
+			out = append(out, slope)
 		}
 		return out, nil
-	}
-	value, err := slopes(p.times.Values)
+	})
 	if err != nil {
 		return nil, err
 	}
-	m.value = value
+	m.perByte.N = timings
 	p.fit.Warn("no-streams", "no streams: b' is the slope of the largest bursts, which also hold the start of a message")
-	p.decide(m, p.times.Apply(slopes), func(i int) int {
-		total := 0
-		for _, q := range p.bursts[with[i]] {
-			total += p.times.N[q.last]
-		}
-		return total
-	})
+	p.decide(m)
 	return m, nil
 }
 
@@ -115,62 +110,56 @@ func (p *paired) burstSlope(n int, values []float64) (float64, error) {
 //     because a growth that is not significant may be there;
 //   - plateau: b/(n_min·b_c) − 1 above zero, with b and b_c of the best break. If not, all n rise: b_c = b'/n, and b is
 //     bounded by b'(n_min).
-func (p *paired) decide(m *mediumFit, reps [][]float64, count func(int) int) {
+func (p *paired) decide(m *mediumFit) {
 	k := len(m.n) - 1
-	w := lsq.Weights(m.value, reps)
+	w := lsq.Weights(m.perByte.Values, m.perByte.Replicates)
 	growth := func(v []float64) float64 { return v[k]/v[0] - 1 }
-	g := growth(m.value)
-	ci := resample.Scatter(p.times, g, reps, growth)
+	g := growth(m.perByte.Values)
+	ci := resample.Scatter(m.perByte, g, m.perByte.Replicates, growth)
 	if k > 0 {
 		m.growth, m.growthCI = g, ci
 	}
 	switch {
 	case k == 0:
-		p.onePair(m, reps)
+		p.onePair(m)
 	case g > material && ci[0] > 0:
-		p.rising(m, w, reps)
+		p.rising(m, w)
 	default:
 		if g < -material && ci[1] < 0 {
 			p.fit.Warn("falling-time-per-byte", "b' falls by %.0f%% from n = %g to n = %g: a single stream did not fill its path", -100*g, m.n[0], m.n[k])
 		}
-		p.flat(m, w, reps)
+		p.flat(m, w)
 	}
-	points := params.Series{Name: seriesB, Quantity: params.TimePerByte, XName: "pairs", Unit: "s/B"}
-	for i, n := range m.n {
-		points.Add(n, m.value[i], p.times.Interval(m.value[i], reps, i), m.at(n), count(i))
-	}
-	p.fit.Series = append(p.fit.Series, points)
+	p.fit.AddSeries(params.Series{Name: seriesB, Quantity: params.TimePerByte, XName: "pairs", Unit: "s/B"}, m.n, m.perByte, m.at)
 }
 
-func (p *paired) onePair(m *mediumFit, reps [][]float64) {
-	v := m.value[0]
-	ci := p.times.Interval(v, reps, 0)
-	p.fit.Found("b_prime", "s/B", "time per byte from host to host, max(b, n·b_c)", v, ci, p.streamTerms(v)...)
+func (p *paired) onePair(m *mediumFit) {
+	v := m.perByte.Values[0]
+	p.fit.Found("b_prime", "s/B", "time per byte from host to host, max(b, n·b_c)", v, m.perByte.Point(0), p.streamTerms(v)...)
 	const why = "one number of pairs only: b_prime is the larger of b and n·b_c, and which of them cannot be told; " +
 		"more hosts would tell"
-	top := resample.Scatter(p.times, v, reps, func(r []float64) float64 { return r[0] })[1]
+	top := m.perByte.PointScatter(0)[1]
 	p.fit.Unknown("b", "s/B", labelB, 0, top, why)
 	p.fit.Unknown("b_c", "s/B", labelBC, 0, top/m.n[0], why)
 	m.b = v
 }
 
 // flat records b of data in which b' does not grow.
-func (p *paired) flat(m *mediumFit, w []float64, reps [][]float64) {
+func (p *paired) flat(m *mediumFit, w []float64) {
 	k := len(m.n) - 1
 	last := m.n[k]
-	mean := func(v []float64) float64 { return lsq.WeightedMean(v, w) }
-	m.b = mean(m.value)
-	p.fit.Found("b", "s/B", labelB, m.b, resample.IntervalOf(p.times, m.b, reps, mean), p.streamTerms(m.b)...)
-	atLast := func(v []float64) float64 { return v[k] }
-	p.fit.Unknown("b_c", "s/B", labelBC, 0, resample.Scatter(p.times, m.value[k], reps, atLast)[1]/last, fmt.Sprintf(
+	b, ci := m.perByte.Of(func(v []float64) float64 { return lsq.WeightedMean(v, w) })
+	m.b = b
+	p.fit.Found("b", "s/B", labelB, b, ci, p.streamTerms(b)...)
+	p.fit.Unknown("b_c", "s/B", labelBC, 0, m.perByte.PointScatter(k)[1]/last, fmt.Sprintf(
 		"b' does not grow up to n = %g: the streams do not fill the network. b_c is at most b'(%g)/%g", last, last, last))
 }
 
 // rising records b_c, and b where the smallest n still shows it.
-func (p *paired) rising(m *mediumFit, w []float64, reps [][]float64) {
-	best := bestBreak(m.n, m.value, w)
+func (p *paired) rising(m *mediumFit, w []float64) {
+	best := bestBreak(m.n, m.perByte.Values, w)
 	var both [][]float64
-	for _, r := range reps {
+	for _, r := range m.perByte.Replicates {
 		s := bestBreak(m.n, r, w)
 		both = append(both, []float64{s.b, s.bc, s.b/(m.n[0]*s.bc) - 1})
 	}
@@ -185,10 +174,10 @@ func (p *paired) rising(m *mediumFit, w []float64, reps [][]float64) {
 		}
 		return
 	}
-	slope := func(v []float64) float64 { return lsq.Proportional(m.n, v, w) }
-	m.bc = slope(m.value)
-	p.fit.Found("b_c", "s/B", labelBC, m.bc, resample.IntervalOf(p.times, m.bc, reps, slope), p.streamTerms(m.bc)...)
-	p.fit.Unknown("b", "s/B", labelB, 0, resample.Scatter(p.times, m.value[0], reps, func(r []float64) float64 { return r[0] })[1],
+	bc, ci := m.perByte.Of(func(v []float64) float64 { return lsq.Proportional(m.n, v, w) })
+	m.bc = bc
+	p.fit.Found("b_c", "s/B", labelBC, bc, ci, p.streamTerms(bc)...)
+	p.fit.Unknown("b", "s/B", labelB, 0, m.perByte.PointScatter(0)[1],
 		fmt.Sprintf("b ≤ b_c: the medium is the bottleneck at n=%g", m.n[0]))
 }
 
@@ -226,7 +215,7 @@ func (p *paired) crossCheck(m *mediumFit) {
 	var gaps []float64
 	for i, n := range m.n {
 		if slope, err := p.burstSlope(int(n), p.times.Values); err == nil {
-			gaps = append(gaps, slope/m.value[i]-1)
+			gaps = append(gaps, slope/m.perByte.Values[i]-1)
 		}
 	}
 	if len(gaps) > 0 {

@@ -77,7 +77,7 @@ func fitNetwork(prepared *fit.Prepared) (*params.Fit, error) {
 	p.misfit(fixed, medium)
 	a, b := p.fit.Named(seriesA), p.fit.Named(seriesB)
 	p.fit.Judge(fit.R2(2, a), fixed.condition, a, b)
-	p.fit.LeaveOneOut(fixed.n, fixed.value, func(x, y []float64) (func(float64) float64, error) {
+	p.fit.LeaveOneOut(fixed.n, fixed.a.Values, func(x, y []float64) (func(float64) float64, error) {
 		l, _, err := lsq.FitLine(x, y, nil)
 		return l.At, err
 	})

@@ -75,13 +75,13 @@ func firstAbove(sizes []float64, packet float64) int {
 
 // fitGap fits gap(s) and records it with g and G.
 func (p *prttData) fitGap() (*gapFit, error) {
-	sizes, values := sizesOf(p.gaps), slopesAt(p.gaps, p.times.Values)
+	sizes, gaps := sizesOf(p.gaps), p.slopes(p.gaps)
+	values := gaps.Values
 	g, err := gapOf(sizes, values, p.packet)
 	if err != nil {
 		return nil, err
 	}
-	each := p.times.Apply(func(v []float64) ([]float64, error) { return slopesAt(p.gaps, v), nil })
-	reps := resample.Map(each, func(y []float64) ([]float64, error) {
+	reps := resample.Map(gaps.Replicates, func(y []float64) ([]float64, error) {
 		c, err := lsq.WithinBreaks(sizes, y, g.Segments)
 		if err != nil {
 			return nil, err
@@ -94,9 +94,7 @@ func (p *prttData) fitGap() (*gapFit, error) {
 	long, ci := c[len(c)-1], p.times.Interval(c[len(c)-1], reps, len(c)-1)
 	full := p.fromFull(long, sizes, values)
 	if full {
-		ofPackets := resample.Map(each, func(y []float64) ([]float64, error) { return []float64{p.perPacket(sizes, y)}, nil })
-		long = p.perPacket(sizes, values)
-		ci = p.times.Interval(long, ofPackets, 0)
+		long, ci = gaps.Of(func(y []float64) float64 { return p.perPacket(sizes, y) })
 	}
 	p.longGap(long, full, sizes, values, ci)
 	if long <= 0 {
@@ -105,7 +103,7 @@ func (p *prttData) fitGap() (*gapFit, error) {
 	if g.straight() {
 		p.lineFunction("gap", labelGap, lsq.Line{C0: c[0], C1: c[1]}, reps, sizes)
 	} else {
-		p.fit.Functions["gap"] = fit.SegmentsFunction(p.fit, labelGap, sizes, p.times, each, g.Segments)
+		p.fit.Functions["gap"] = fit.SegmentsFunction(p.fit, labelGap, sizes, gaps, g.Segments)
 		of := "the last"
 		if full {
 			of = "full packets"
@@ -113,15 +111,13 @@ func (p *prttData) fitGap() (*gapFit, error) {
 		p.fit.Add(params.Notef(params.SeveralSegments, "gap(s) is not one line within 5%%: %d segments by BIC; g is of the first, G of %s",
 			len(g.Segments.Segments), of).Of("gap"))
 	}
-	points := params.Series{Name: seriesGap, Quantity: params.Gap, Symbol: "gap", XName: "bytes"}
+	points := p.fit.AddSeries(params.Series{Name: seriesGap, Quantity: params.Gap, Symbol: "gap", XName: "bytes"}, sizes, gaps, g.Predict)
 	for i, s := range sizes {
-		points.Add(s, values[i], p.times.Interval(values[i], each, i), g.Predict(s), p.times.N[p.gaps[i].one]+p.times.N[p.gaps[i].many])
 		if e := math.Abs(points.Points[i].Relative()); g.straight() && e > straight {
 			p.fit.Add(params.Warnf(params.OffTheForm, "gap(s) is not a line, and too few sizes were measured for segments: %.0f%% off at %g B",
 				100*e, s).Of("gap").With("off", e).With("bytes", s))
 		}
 	}
-	p.fit.Series = append(p.fit.Series, points)
 	return g, nil
 }
 

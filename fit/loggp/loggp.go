@@ -59,10 +59,17 @@ type slope struct {
 
 func (q slope) at(values []float64) float64 { return (values[q.many] - values[q.one]) / (q.n - 1) }
 
-func slopesAt(qs []slope, values []float64) []float64 {
-	out := make([]float64, len(qs))
-	for i, q := range qs {
-		out[i] = q.at(values)
+// slopes are those of some sizes, resampled.
+func (p *prttData) slopes(qs []slope) *resample.Estimates {
+	out, _ := p.times.Derive(func(values []float64) ([]float64, error) { // never fails
+		at := make([]float64, len(qs))
+		for i, q := range qs {
+			at[i] = q.at(values)
+		}
+		return at, nil
+	})
+	for _, q := range qs {
+		out.N = append(out.N, p.times.N[q.many]+p.times.N[q.one])
 	}
 	return out
 }
@@ -101,7 +108,7 @@ func fitLogGP(prepared *fit.Prepared) (*params.Fit, error) {
 	p.hyperbola(gap)
 	points := p.fit.Named(seriesGap)
 	p.fit.Judge(fit.R2(2, points), gap.condition, points)
-	p.fit.LeaveOneOut(sizesOf(p.gaps), slopesAt(p.gaps, p.times.Values), func(x, y []float64) (func(float64) float64, error) {
+	p.fit.LeaveOneOut(sizesOf(p.gaps), p.slopes(p.gaps).Values, func(x, y []float64) (func(float64) float64, error) {
 		g, err := gapOf(x, y, p.packet)
 		if err != nil {
 			return nil, err
@@ -198,9 +205,8 @@ func (p *prttData) fitBusyTime(name, label, phase string) (*busyTime, error) {
 		p.fit.Unknown(name, "s", label, 0, p.smallestRoundTrip()/2, "phase "+phase+" of prtt was not measured, or not without loss")
 		return nil, nil
 	}
-	sizes, values := sizesOf(qs), slopesAt(qs, p.times.Values)
-	each := p.times.Apply(func(v []float64) ([]float64, error) { return slopesAt(qs, v), nil })
-	w := levelWeights(values, each)
+	sizes, each := sizesOf(qs), p.slopes(qs)
+	w := levelWeights(each.Values, each.Replicates)
 	fitLine := func(y []float64) (lsq.Line, error) {
 		if len(y) == 1 {
 			return lsq.Line{C0: y[0]}, nil
@@ -210,10 +216,10 @@ func (p *prttData) fitBusyTime(name, label, phase string) (*busyTime, error) {
 	}
 	o := &busyTime{name: name}
 	var err error
-	if o.Line, err = fitLine(values); err != nil {
+	if o.Line, err = fitLine(each.Values); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	o.reps = resample.Map(each, func(y []float64) ([]float64, error) {
+	o.reps = resample.Map(each.Replicates, func(y []float64) ([]float64, error) {
 		l, err := fitLine(y)
 		if err != nil {
 			l = lsq.Line{C0: math.NaN(), C1: math.NaN()}
@@ -227,11 +233,7 @@ func (p *prttData) fitBusyTime(name, label, phase string) (*busyTime, error) {
 		p.fit.Add(params.Warnf(params.NotPositive, "%s may be zero", name).Of(name))
 	}
 	p.lineFunction(name, label, o.Line, o.reps, sizes)
-	points := params.Series{Name: name + "(s)", Quantity: params.Overhead, Symbol: name, XName: "bytes"}
-	for i, s := range sizes {
-		points.Add(s, values[i], p.times.Interval(values[i], each, i), o.At(s), p.times.N[qs[i].many]+p.times.N[qs[i].one])
-	}
-	p.fit.Series = append(p.fit.Series, points)
+	p.fit.AddSeries(params.Series{Name: name + "(s)", Quantity: params.Overhead, Symbol: name, XName: "bytes"}, sizes, each, o.At)
 	return o, nil
 }
 

@@ -262,9 +262,26 @@ func Midmean(v []float64) float64 {
 	return sum / float64(len(v)-2*g)
 }
 
-// Apply returns stat of each replicate, as Map does.
-func (s *Estimates) Apply(stat func(values []float64) ([]float64, error)) [][]float64 {
-	return Map(s.Replicates, stat)
+// Derive returns numbers that are made of the points, in the estimates and in each replicate, as Map does. How many
+// timings are behind them is not said.
+func (s *Estimates) Derive(stat func(values []float64) ([]float64, error)) (*Estimates, error) {
+	v, err := stat(s.Values)
+	if err != nil {
+		return nil, err
+	}
+	return &Estimates{Values: v, Replicates: Map(s.Replicates, stat), Rounds: s.Rounds, Serial: s.Serial}, nil
+}
+
+// Select returns some of the points.
+func (s *Estimates) Select(points []int) *Estimates {
+	out := &Estimates{Values: Pick(s.Values, points), Rounds: s.Rounds, Serial: s.Serial}
+	for _, r := range s.Replicates {
+		out.Replicates = append(out.Replicates, Pick(r, points))
+	}
+	for _, i := range points {
+		out.N = append(out.N, s.N[i])
+	}
+	return out
 }
 
 // Map returns stat of each row, in order; one whose stat fails is left out. stat is called from several goroutines.
