@@ -268,38 +268,28 @@ func (p *paired) withoutSlow(in []*fit.Batch) []*fit.Batch {
 	return p.withoutSlowPairs(in)
 }
 
-// withoutSlowPairs drops the slow hosts' lines from their batches, and keeps a batch whole that has no other.
+// withoutSlowPairs drops the slow hosts' lines from their batches. Where no batch has another, all are kept.
 func (p *paired) withoutSlowPairs(in []*fit.Batch) []*fit.Batch {
 	slow := p.slow.Line
+	fast := func(l *dataset.Sample) bool { return !slow(l) }
+	if len(in) > 0 && !slices.ContainsFunc(in, func(b *fit.Batch) bool { return slices.ContainsFunc(b.Lines, fast) }) {
+		p.fit.Warn("slow-hosts-only", "every batch holds a slow host only: the times are those of the slow host")
+		return in
+	}
 	var out []*fit.Batch
 	cut := 0
 	for _, b := range in {
-		kept := *b
-		kept.Lines = slices.DeleteFunc(slices.Clone(b.Lines), slow)
-		switch {
-		case len(kept.Lines) == len(b.Lines):
+		kept, gone := *b, *b
+		kept.Lines, gone.Lines = slices.DeleteFunc(slices.Clone(b.Lines), slow), slices.DeleteFunc(slices.Clone(b.Lines), fast)
+		if len(gone.Lines) == 0 {
 			out = append(out, b)
-		case len(kept.Lines) == 0:
-			p.fit.LeaveOut(b, fit.WhySlowHost)
-		default:
-			gone := fit.Batch{Lines: slices.DeleteFunc(slices.Clone(b.Lines), func(l *dataset.Sample) bool {
-				return !slow(l)
-			})}
-			p.fit.LeaveOut(&gone, fit.WhySlowHost)
+			continue
+		}
+		p.fit.LeaveOut(&gone, fit.WhySlowHost)
+		if len(kept.Lines) > 0 {
 			cut++
 			out = append(out, &kept)
 		}
-	}
-	if len(out) == 0 && len(in) > 0 {
-		p.fit.Warn("slow-hosts-only", "every batch holds a slow host only: the times are those of the slow host")
-		for _, b := range in {
-			p.fit.LeftOut -= b.Timings()
-			p.fit.LeftOutWhy[fit.WhySlowHost] -= b.Timings()
-		}
-		if p.fit.LeftOutWhy[fit.WhySlowHost] == 0 {
-			delete(p.fit.LeftOutWhy, fit.WhySlowHost)
-		}
-		return in
 	}
 	if cut > 0 {
 		p.fit.Count(cut, "batches", func(n int) params.Finding {

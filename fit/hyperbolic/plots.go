@@ -86,27 +86,17 @@ func fixedWords(f *params.Fit) string {
 // mediumCurve is b'(n) = max(b, n·b_c), or the part of it that is known.
 func mediumCurve(f *params.Fit, series []params.Series) []params.Curve {
 	lo, hi, _ := params.Span(series...)
-	const name = "max(b, n·b_c)"
 	b, bLo, bHi, flat := f.Parameters["b"].Ends()
 	bc, bcLo, bcHi, rising := f.Parameters["b_c"].Ends()
 	if !flat && !rising {
 		return nil
 	}
-	at := func(b, bc float64) func(float64) float64 {
-		m := &mediumFit{b: math.NaN(), bc: math.NaN()}
-		if flat {
-			m.b = b
-		}
-		if rising {
-			m.bc = bc
-		}
-		return m.at
-	}
+	at := func(b, bc float64) func(float64) float64 { return func(n float64) float64 { return math.Max(b, n*bc) } } // unknown is 0
 	x := fit.Spread(lo, hi, false, b/bc)
 	if bLo == bHi && bcLo == bcHi {
-		return fit.Traced(name, x, at(b, bc), nil, nil)
+		return fit.Traced("max(b, n·b_c)", x, at(b, bc), nil, nil)
 	}
-	return fit.Traced(name, x, at(b, bc), at(bLo, bcLo), at(bHi, bcHi))
+	return fit.Traced("max(b, n·b_c)", x, at(b, bc), at(bLo, bcLo), at(bHi, bcHi))
 }
 
 // timeBySize is the plot that the models of ping-pong share: T(x) with the quantiles of all half round trips behind it.

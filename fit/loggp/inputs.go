@@ -16,72 +16,59 @@ import (
 // ErrInputs reports a run without the parameters that the model takes from others.
 var ErrInputs = errors.New("no parameters for LoGPC")
 
-// Inputs is what the model takes of the other models of a run.
-type Inputs struct {
-	// Gap is LogGP's gap(m) = g + (m−1)·G [s].
-	Gap func(m float64) float64
-	// Ways are the times of messages that meet no other, ascending in size: o_s + L + (m−1)·G + o_r.
-	Ways []Way
-	// Busy is o_s + o_r of LogGP [s]; one that cannot be told from zero, or is withheld, is zero.
-	Busy float64
-	// Packet is the payload of a packet [B]; 0 where the run does not say.
-	Packet float64
-	// Medium is what all hosts share, a_c [s] and b_c [s/B]; nil on a switch, or where it is not known that they share
-	// anything.
-	Medium *params.Block
-}
+// way is the time of a message from its send until it is received [s].
+type way struct{ bytes, seconds float64 }
 
-// Way is the time of a message from its send until it is received [s].
-type Way struct{ Bytes, Seconds float64 }
-
-// InputsOf reads the inputs off a run: of LogGP the gap, o_s and o_r; o_s + L + (m−1)·G + o_r as the half round trips that
-// the run measured, by pingpong or else by LogGP's own experiment, because LogGP misses messages of about a packet,
-// whose bytes pass several stages one after the other (moved so that the smallest is L + o_s + o_r, where LogGP has all
-// three); and, where the network behaves like a shared medium, a_c and b_c of the hyperbolic model, of which one that
-// has a bound only is zero. It returns ErrInputs with what is missing, withheld or impossible.
-func InputsOf(p *params.Params) (Inputs, error) {
-	var in Inputs
+// MachineOf reads the hosts and the network off a run. Of LogGP it takes the gap, o_s and o_r; as o_s + L + (m−1)·G + o_r
+// the half round trips that the run measured, by pingpong or else by LogGP's own experiment, because LogGP misses
+// messages of about a packet, whose bytes pass several stages one after the other (moved so that the smallest is L + o_s +
+// o_r, where LogGP has all three); and, where the network behaves like a shared medium, a_c and b_c of the hyperbolic
+// model, of which one that has a bound only is zero. It returns ErrInputs with what is missing, withheld or impossible.
+func MachineOf(p *params.Params) (Machine, error) {
 	gap, err := gapBySize(p)
 	if err != nil {
-		return in, fmt.Errorf("%w: %w%s", ErrInputs, err, p.Hint("gap"))
+		return Machine{}, fmt.Errorf("%w: %w%s", ErrInputs, err, p.Hint("gap"))
 	}
-	if in.Medium, err = medium(p); err != nil {
-		return in, fmt.Errorf("%w: %w", ErrInputs, err)
+	k := Machine{Service: gap, Gap: gap, Packet: packet(p)}
+	shared, err := medium(p)
+	if err != nil {
+		return Machine{}, fmt.Errorf("%w: %w", ErrInputs, err)
 	}
-	in.Gap, in.Packet = gap, packet(p)
+	if shared != nil {
+		k.Network, k.Service = Medium{}, shared.T
+	}
 	sum := 0.0
 	var wrong []string
 	for _, name := range []string{"L", "o_s", "o_r"} {
-		q := parameter(p, "loggp", name)
-		if q.Value == nil && q.Zero() == "" {
-			wrong = append(wrong, name+" is missing or withheld")
-			continue
-		}
-		if q.Value == nil {
-			continue
-		}
-		sum += *q.Value
-		if name != "L" {
-			in.Busy += max(0, *q.Value)
-		}
-	}
-	for _, r := range alone(p) {
-		in.Ways = append(in.Ways, Way{r.X, r.Measured})
-	}
-	slices.SortFunc(in.Ways, func(a, b Way) int { return cmp.Compare(a.Bytes, b.Bytes) })
-	if len(in.Ways) > 0 {
-		if by := sum - in.Ways[0].Seconds; len(wrong) == 0 && sum > 0 {
-			for i := range in.Ways {
-				in.Ways[i].Seconds += by
+		switch q := parameter(p, "loggp", name); {
+		case q.Value != nil:
+			sum += *q.Value
+			if name != "L" {
+				k.Busy += max(0, *q.Value) // one that cannot be told from zero, or is withheld, is zero
 			}
+		case q.Zero() == "":
+			wrong = append(wrong, name+" is missing or withheld")
 		}
-		return in, nil
 	}
-	if len(wrong) > 0 || !(sum > 0) {
-		return in, fmt.Errorf("%w: no half round trip, and L + o_s + o_r is %g s (%s)%s", ErrInputs, sum, strings.Join(wrong, ", "), p.Hint("L"))
+	var ways []way
+	for _, r := range alone(p) {
+		ways = append(ways, way{r.X, r.Measured})
 	}
-	in.Ways = []Way{{1, sum}}
-	return in, nil
+	slices.SortFunc(ways, func(a, b way) int { return cmp.Compare(a.bytes, b.bytes) })
+	complete := len(wrong) == 0 && sum > 0
+	switch {
+	case len(ways) == 0 && !complete:
+		return Machine{}, fmt.Errorf("%w: no half round trip, and L + o_s + o_r is %g s (%s)%s", ErrInputs, sum, strings.Join(wrong, ", "), p.Hint("L"))
+	case len(ways) == 0:
+		ways = []way{{1, sum}}
+	case complete:
+		by := sum - ways[0].seconds
+		for i := range ways {
+			ways[i].seconds += by
+		}
+	}
+	k.OneWay = func(m float64) float64 { return along(ways, gap, m) }
+	return k, nil
 }
 
 // alone are the half round trips of a run: of pingpong, else of LogGP.
@@ -159,28 +146,18 @@ func parameter(p *params.Params, model, name string) params.Parameter {
 	return params.Parameter{}
 }
 
-// way is the time of a message of m bytes that meets no other [s]: straight between the sizes that were measured, and
+// along is the time of a message of m bytes that meets no other [s]: straight between the sizes that were measured, and
 // by the gap from the largest on.
-func (in Inputs) way(m float64) float64 {
-	before := in.Ways[0]
-	for _, w := range in.Ways {
-		if m <= w.Bytes {
-			if w.Bytes == before.Bytes {
-				return w.Seconds
+func along(ways []way, gap func(m float64) float64, m float64) float64 {
+	before := ways[0]
+	for _, w := range ways {
+		if m <= w.bytes {
+			if w.bytes == before.bytes {
+				return w.seconds
 			}
-			return before.Seconds + (w.Seconds-before.Seconds)*(m-before.Bytes)/(w.Bytes-before.Bytes)
+			return before.seconds + (w.seconds-before.seconds)*(m-before.bytes)/(w.bytes-before.bytes)
 		}
 		before = w
 	}
-	return before.Seconds + in.Gap(m) - in.Gap(before.Bytes)
-}
-
-// Machine is the run's hosts and network. network replaces what the run says the hosts share, such as a Cube, whose
-// channels are taken to be as fast as the hosts' interfaces; nil keeps it.
-func (in Inputs) Machine(network Network) Machine {
-	k := Machine{Network: network, Service: in.Gap, Gap: in.Gap, Packet: in.Packet, Busy: in.Busy, OneWay: in.way}
-	if network == nil && in.Medium != nil {
-		k.Network, k.Service = Medium{}, in.Medium.T
-	}
-	return k
+	return before.seconds + gap(m) - gap(before.bytes)
 }

@@ -27,7 +27,7 @@ func run(kind params.Kind, status string) *params.Params {
 	return p
 }
 
-func TestInputs(t *testing.T) {
+func TestMachineOf(t *testing.T) {
 	for _, c := range []struct {
 		kind   params.Kind
 		status string
@@ -36,39 +36,38 @@ func TestInputs(t *testing.T) {
 		{params.Switch, params.StatusOK, -1}, {params.Unknown, params.StatusOK, -1}, {params.Shared, params.StatusOK, 100e-6},
 		{params.Shared, params.StatusBound, 0},
 	} {
-		in, err := InputsOf(run(c.kind, c.status))
+		in, err := MachineOf(run(c.kind, c.status))
 		switch {
 		case err != nil:
 			t.Error(err)
-		case (in.Medium != nil) != (c.a >= 0) || in.Medium != nil && in.Medium.A != c.a:
-			t.Errorf("%s, a_c %s: medium %+v", c.kind, c.status, in.Medium)
-		case in.Packet != 1448 || in.Busy != 20e-6 || len(in.Ways) != 1 || math.Abs(in.Ways[0].Seconds-319e-6) > 1e-12:
-			t.Errorf("inputs %+v", in)
+		case (in.Network != nil) != (c.a >= 0) || in.Network != nil && in.Service(0) != c.a:
+			t.Errorf("%s, a_c %s: %v, %g s of a packet", c.kind, c.status, in.Network, in.Service(0))
+		case in.Packet != 1448 || in.Busy != 20e-6 || math.Abs(in.OneWay(1)-319e-6) > 1e-12:
+			t.Errorf("machine %+v", in)
 		}
 	}
-	if _, err := InputsOf(run(params.Shared, params.StatusUnidentifiable)); !errors.Is(err, ErrInputs) {
+	if _, err := MachineOf(run(params.Shared, params.StatusUnidentifiable)); !errors.Is(err, ErrInputs) {
 		t.Errorf("a medium of unknown a_c: %v", err)
 	}
 	p := run(params.Switch, params.StatusOK)
 	delete(p.Parameters, "loggp.L")
-	if _, err := InputsOf(p); !errors.Is(err, ErrInputs) {
+	if _, err := MachineOf(p); !errors.Is(err, ErrInputs) {
 		t.Errorf("without L and half round trips: %v", err)
 	}
 	p.Fits = []*params.Fit{{Model: "loggp", Series: []params.Series{{Quantity: params.HalfRoundTrip, Points: []params.Residual{
 		{X: 1001, Measured: 2e-3}, {X: 1, Measured: 1e-3},
 	}}}}}
-	in, err := InputsOf(p)
+	in, err := MachineOf(p)
 	if err != nil {
 		t.Fatal(err)
 	}
-	way := in.Machine(nil).OneWay
 	for m, want := range map[float64]float64{1: 1e-3, 501: 1.5e-3, 1001: 2e-3, 2001: 3e-3} {
-		if got := way(m); got < want*(1-1e-9) || got > want*(1+1e-9) {
+		if got := in.OneWay(m); got < want*(1-1e-9) || got > want*(1+1e-9) {
 			t.Errorf("%g bytes take %g s, want %g", m, got, want)
 		}
 	}
 	delete(p.Functions, "gap")
-	if _, err := InputsOf(p); !errors.Is(err, ErrInputs) {
+	if _, err := MachineOf(p); !errors.Is(err, ErrInputs) {
 		t.Errorf("without gap: %v", err)
 	}
 }

@@ -39,7 +39,7 @@ func fitLoGPC(p *fit.Prepared) (*params.Fit, error) {
 		d.inflation(bytes, 1, "inflation_sync", "waits for a reply to each message")
 		d.inflation(bytes, 0, "inflation_async", "does not wait for replies")
 	}
-	in, err := inputs(p)
+	machine, err := inputs(p)
 	if err != nil && !errors.Is(err, ErrInputs) {
 		return nil, err
 	}
@@ -49,15 +49,14 @@ func fitLoGPC(p *fit.Prepared) (*params.Fit, error) {
 		d.fit.JudgeTable()
 		return d.fit.Fit, nil
 	}
-	machine := in.Machine(nil)
 	d.tabulate(func(s setting, _ float64) float64 { return machine.Cost(d.remapOf(s)).Interval })
 	d.fit.Judge(math.NaN(), math.NaN(), d.fit.Series...)
-	d.judge(in)
+	d.judge(machine.Network != nil)
 	return d.fit.Fit, nil
 }
 
 // inputs fits what the model takes of others: of LogGP, of messages alone, and of the hyperbolic model.
-func inputs(p *fit.Prepared) (Inputs, error) {
+func inputs(p *fit.Prepared) (Machine, error) {
 	var fits []*params.Fit
 	for _, m := range []fit.Model{hyperbolic.Network, hyperbolic.Hyperbola, LogGP} {
 		f, err := m.Fit(p)
@@ -65,10 +64,10 @@ func inputs(p *fit.Prepared) (Inputs, error) {
 		case err == nil:
 			fits = append(fits, f)
 		case !errors.Is(err, fit.ErrNeeds):
-			return Inputs{}, err
+			return Machine{}, err
 		}
 	}
-	return InputsOf(fit.Collect(p, fits))
+	return MachineOf(fit.Collect(p, fits))
 }
 
 func (d *remaps) contention(bytes int64) {
@@ -147,7 +146,7 @@ func (s setting) words() string {
 // paperError is the largest error of the model in its paper.
 const paperError = 0.12
 
-func (d *remaps) judge(in Inputs) {
+func (d *remaps) judge(medium bool) {
 	mean, worst, n := params.Misfit(d.fit.Series...)
 	if n == 0 {
 		return
@@ -161,7 +160,7 @@ func (d *remaps) judge(in Inputs) {
 		}
 	}
 	on := "hosts that share nothing but each other's interfaces (a switch: n = 1, k_d = 1, so that C_n is zero)"
-	if in.Medium != nil {
+	if medium {
 		on = "a medium that all hosts share"
 	}
 	text := fmt.Sprintf("the model, by LogGP and for %s, is %.1f%% from the %d remaps on average and %.1f%% at most (%s)", on, 100*mean, n, 100*worst, where)

@@ -25,17 +25,16 @@ type Topology struct{ Dimension, Distance float64 }
 // are all other patterns: it does not know who waits for whom. It returns ErrParameters without LogGP, or if t is no
 // topology. Source: Moritz, Frank 2001, section 5.1.
 func LoGPC(p *params.Params, t Topology) (Model, error) {
-	in, err := loggp.InputsOf(p)
+	c, err := loggp.MachineOf(p)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrParameters, err)
 	}
-	c := in.Machine(nil)
 	switch {
 	case t == Topology{}:
 	case !(t.Dimension >= 1) || !(t.Distance > 0) || !possible(t.Dimension+t.Distance):
 		return nil, fmt.Errorf("%w: a network of dimension %g and distance %g", ErrParameters, t.Dimension, t.Distance)
 	default:
-		c = in.Machine(loggp.Cube{Dimension: t.Dimension, Distance: t.Distance})
+		c.Network, c.Service = loggp.Cube{Dimension: t.Dimension, Distance: t.Distance}, c.Gap
 	}
 	return onPaper{"logpc", func(t *Traffic, _ *list) (float64, error) {
 		return timeByLogPC(c, t.Pattern.Name(), t.Hosts, float64(t.Bytes))
