@@ -15,9 +15,11 @@ func overlapPaper() paper {
 
 // gainRows are the largest gains of sections 2.1 to 2.3, and where they are, and the examples of section 2.3.1.
 func gainRows() []row {
-	const hiding, processors, lambda = "Hiding.Gain", 16.0, 16.0 * 16.0
+	const hiding, processors, lambda = "Fixed.Gain", 16.0, 16.0 * 16.0
 	gamma, largest, _ := overlap.Fixed{F: 0.5, Penalty: 1}.Peak()
-	gain := func(omega, gamma float64) got { return is(overlap.Hiding{F: 1, Omega: omega}.Gain(gamma)) }
+	gain := func(omega, r float64) got {
+		return is(overlap.Fixed{F: 1, Overhead: omega / r, Penalty: 1}.Gain(1 / r))
+	}
 	// gains is 1 where hiding gains for 2 ≤ γ_s < 10. At γ_s = 10 the third's gain is 1.
 	gains := func(gammaH, omega float64) got {
 		for s := 2.0; s < 10; s += 0.125 {
@@ -59,14 +61,16 @@ func conjugateRows() []row {
 	const (
 		f, omega = 0.345, 4.03
 		whole    = "a/b follows from p = 601, a whole number: 600.5 to 601.5 give 200.17 to 200.50"
-		by       = "Hiding.Gain, .Speedup, overlap.Speedup"
+		by       = "Fixed.Gain, .Speedup, overlap.Speedup"
 	)
 	lambda := math.Pow(601, 1.5) / 2
 	ratio := func(p float64) float64 { return math.Sqrt(p) * p / lambda } // q = √p
-	hiding := func(p float64) overlap.Hiding { return overlap.Hiding{F: f, Omega: omega * p / lambda} }
-	gain := func(p float64) float64 { return hiding(p).Gain(ratio(p)) }
+	hiding := func(p float64) overlap.Fixed {
+		return overlap.Fixed{F: f, Overhead: omega * p / lambda / ratio(p), Penalty: 1}
+	}
+	gain := func(p float64) float64 { return hiding(p).Gain(1 / ratio(p)) }
 	without := func(p float64) float64 { return overlap.Speedup(p, ratio(p)) }
-	with := func(p float64) float64 { return hiding(p).Speedup(p, ratio(p)) }
+	with := func(p float64) float64 { return hiding(p).Speedup(p, 1/ratio(p)) }
 	largest := func(of func(float64) float64) (at got) {
 		for p := 1.0; p <= 1000; p++ {
 			if of(p) > of(max(1, at.value)) {

@@ -7,7 +7,6 @@ import (
 
 	"calib/fit"
 	"calib/fit/resample"
-	"calib/internal/dataset"
 	"calib/internal/dataset/names"
 )
 
@@ -69,7 +68,9 @@ func (d *data) read() [][]*fit.Batch {
 				batches[k] = &batch{first: b, times: map[string][]float64{}}
 			}
 			batches[k].times[phase] = fit.Seconds(l.NS)
-			d.seeCPUs(l)
+			if n := l.Aux[names.AuxCPUs]; n > 0 && (d.cpus == 0 || n < d.cpus) {
+				d.cpus = n
+			}
 		}
 	}
 	for _, k := range slices.SortedFunc(maps.Keys(batches), func(a, b batchKey) int {
@@ -78,12 +79,6 @@ func (d *data) read() [][]*fit.Batch {
 		d.add(batches[k])
 	}
 	return used
-}
-
-func (d *data) seeCPUs(l *dataset.Sample) {
-	if n := l.Aux[names.AuxCPUs]; n > 0 && (d.cpus == 0 || n < d.cpus) {
-		d.cpus = n
-	}
 }
 
 // add adds a batch. Ratios are of blocks that followed each other, so that what changes slowly is in neither.
@@ -135,15 +130,9 @@ func combined(a, b []float64, of func(x, y float64) float64) []float64 {
 func (d *data) sweep(bytes int64) []int64 {
 	var out []int64
 	for k := range d.table.Index {
-		if k.kind != timeRatio || k.bytes != bytes {
-			continue
-		}
-		whole := true
-		for _, kind := range []kind{ratio, gain} {
-			_, ok := d.table.Index[key{kind, bytes, k.granularity}]
-			whole = whole && ok
-		}
-		if whole {
+		_, some := d.table.Index[key{ratio, bytes, k.granularity}]
+		_, gained := d.table.Index[key{gain, bytes, k.granularity}]
+		if k.kind == timeRatio && k.bytes == bytes && some && gained {
 			out = append(out, k.granularity)
 		}
 	}

@@ -18,44 +18,17 @@ import (
 // Speedup is S(p) = p/(1 + r) of p processors that compute and communicate in turn (eq. 2, section 2.3.2).
 func Speedup(p, r float64) float64 { return p / (1 + r) }
 
-// Hiding is how well an implementation hides communication at one granularity.
-type Hiding struct {
-	F     float64 // f: fraction of the computation that hides communication, 0 to 1
-	Omega float64 // Ω: overhead of hiding, over the time of the computation
-	// Penalty is the time of a transfer with the implementation over that without it (figure 19). Eq. 4 has none, which
-	// is 1: 0 means 1, too. It counts where communication takes longer than the computation that hides it.
-	Penalty float64
-}
-
-// share is t_lh/t_calc.
-func (h Hiding) share(r float64) float64 {
-	penalty := h.Penalty
-	if penalty == 0 {
-		penalty = 1
-	}
-	return (1 - h.F) + math.Max(h.F+h.Omega, penalty*r)
-}
-
-// Speedup is S_lh(p) = p/((1−f) + max(f + Ω, r)) (eq. 2 with Ω, section 2.3.2), with Penalty·r in place of r.
-func (h Hiding) Speedup(p, r float64) float64 { return p / h.share(r) }
-
-// Gain is G = S_lh/S = (1 + r)/((1−f) + max(f + Ω, r)) (eq. 4; eq. 5 and 6 are special cases of r), with Penalty·r in
-// place of r in the maximum. Below 1 it is a loss.
-func (h Hiding) Gain(r float64) float64 { return (1 + r) / h.share(r) }
-
-// Fixed is an implementation whose overhead is a time that does not depend on how long is computed: Ω falls as the
-// computation grows. All times are over that of the transfer, and γ = t_calc/t_com = 1/r:
+// Fixed is an implementation whose overhead is a time that does not depend on how long is computed: the overhead Ω of
+// hiding over the time of the computation falls as that grows. All times are over that of the transfer, and γ =
+// t_calc/t_com = 1/r:
 //
 //	t_lh/t_com = (1−f)γ + max(fγ + ω, P)
 type Fixed struct {
-	F        float64 // as of Hiding
+	F        float64 // f: fraction of the computation that hides communication, 0 to 1
 	Overhead float64 // ω = Ω·γ
-	Penalty  float64 // P, as of Hiding; here 0 is 0
-}
-
-// At is the implementation at one granularity.
-func (x Fixed) At(gamma float64) Hiding {
-	return Hiding{F: x.F, Omega: x.Overhead / gamma, Penalty: x.Penalty}
+	// Penalty P is the time of a transfer with the implementation over that without it (figure 19). Eq. 4 has none,
+	// which is 1. It counts where communication takes longer than the computation that hides it.
+	Penalty float64
 }
 
 // Time is t_lh/t_com. At γ = 0 it is the transfer alone.
@@ -63,7 +36,11 @@ func (x Fixed) Time(gamma float64) float64 {
 	return (1-x.F)*gamma + math.Max(x.F*gamma+x.Overhead, x.Penalty)
 }
 
-// Gain is (1 + γ)/Time(γ): eq. 4 with Ω = ω/γ.
+// Speedup is S_lh(p) = p/((1−f) + max(f + Ω, P·r)) of p processors: eq. 2 with Ω = ω/γ (section 2.3.2), and P·r in place
+// of r.
+func (x Fixed) Speedup(p, gamma float64) float64 { return p * gamma / x.Time(gamma) }
+
+// Gain is G = S_lh/S = (1 + γ)/Time(γ): eq. 4 with Ω = ω/γ, of which eq. 5 and 6 are special cases. Below 1 it is a loss.
 func (x Fixed) Gain(gamma float64) float64 { return (1 + gamma) / x.Time(gamma) }
 
 // Peak is the granularity at which the gain is largest, γ* = (P − ω)/f, where the computation that hides and its

@@ -8,10 +8,15 @@ import (
 	"calib/internal/stats"
 )
 
+// hiding is the gain where all of the computation hides communication, by Ω and r.
+func hiding(omega, r float64) float64 {
+	return Fixed{F: 1, Overhead: omega / r, Penalty: 1}.Gain(1 / r)
+}
+
 // Example 1 of section 2.3.1: γ_s = 5 on three architectures.
 func TestExample1(t *testing.T) {
 	for _, c := range []struct{ gammaH, omega, want float64 }{{1, 1, 3.0 / 5}, {5, 0.2, 5.0 / 3}, {10, 0, 3.0 / 2}} {
-		fittest.Near(t, "G", Hiding{F: 1, Omega: c.omega}.Gain(c.gammaH/5), c.want, 1e-12)
+		fittest.Near(t, "G", hiding(c.omega, c.gammaH/5), c.want, 1e-12)
 		if got := Gains(c.gammaH/5, c.omega); got != (c.want > 1) {
 			t.Errorf("γ_h %g, Ω %g: gains %t", c.gammaH, c.omega, got)
 		}
@@ -27,7 +32,7 @@ func TestExample2(t *testing.T) {
 	}{{5, 0, true}, {1, 0.2, false}, {10, 1, true}} {
 		least := math.Inf(1)
 		for s := 2.0; s < 10; s += 0.01 {
-			least = math.Min(least, Hiding{F: 1, Omega: c.omega}.Gain(c.gammaH/s))
+			least = math.Min(least, hiding(c.omega, c.gammaH/s))
 		}
 		if (least > 1) != c.gains {
 			t.Errorf("H_%d: least gain %g, want above 1: %t", i+1, least, c.gains)
@@ -39,7 +44,7 @@ func TestExample2(t *testing.T) {
 func TestLargestGains(t *testing.T) {
 	fittest.Near(t, "eq. 1 at γ = 1", IdealGain(1), 2, 1e-12)
 	for _, gamma := range []float64{0.1, 0.5, 1, 2, 10} {
-		fittest.Near(t, "eq. 1 by eq. 4", Hiding{F: 1}.Gain(1/gamma), IdealGain(gamma), 1e-12)
+		fittest.Near(t, "eq. 1 by eq. 4", hiding(0, 1/gamma), IdealGain(gamma), 1e-12)
 	}
 	for _, f := range []float64{0.25, 0.5, 1} { // G_max = 1 + f for γ = 1/f
 		gamma, gain, ok := Fixed{F: f, Penalty: 1}.Peak()
@@ -49,9 +54,9 @@ func TestLargestGains(t *testing.T) {
 		fittest.Near(t, "G_max", gain, 1+f, 1e-12)
 	}
 	for _, omega := range []float64{0, 0.2, 1} { // at 1 + Ω = γ_h/γ_s
-		fittest.Near(t, "max(G)", Hiding{F: 1, Omega: omega}.Gain(1+omega), MaxGain(omega), 1e-12)
+		fittest.Near(t, "max(G)", hiding(omega, 1+omega), MaxGain(omega), 1e-12)
 		for _, r := range []float64{0.99, 1.01} {
-			if (Hiding{F: 1, Omega: omega}).Gain(r*(1+omega)) >= MaxGain(omega) {
+			if hiding(omega, r*(1+omega)) >= MaxGain(omega) {
 				t.Errorf("Ω %g: the gain is larger beside its largest", omega)
 			}
 		}
@@ -59,12 +64,12 @@ func TestLargestGains(t *testing.T) {
 	// A gain of 1.5 and more: 0.5 ≤ γ_s ≤ 2 at γ_h = 1, 5 ≤ γ_s ≤ 20 at γ_h = 10.
 	for _, h := range []float64{1, 10} {
 		for _, s := range []float64{0.5 * h, 2 * h} {
-			fittest.Near(t, "G", Hiding{F: 1}.Gain(h/s), 1.5, 1e-12)
+			fittest.Near(t, "G", hiding(0, h/s), 1.5, 1e-12)
 		}
 	}
 	// With q = p, f = 1 and Ω = 0 the largest gain, 2, is at λ = p².
 	const p = 12.0
-	fittest.Near(t, "G at λ = p²", Hiding{F: 1}.Gain(p*p/(p*p)), 2, 1e-12)
+	fittest.Near(t, "G at λ = p²", hiding(0, p*p/(p*p)), 2, 1e-12)
 }
 
 // The ratio by its parts, and by λ.
@@ -75,7 +80,8 @@ func TestRatio(t *testing.T) {
 	r := Ratio(q, tcs*rop, i/p, gammaH, gammaS)
 	fittest.Near(t, "r", r, q*TransferTime(tcs, b, rcom)/tcalc, 1e-12)
 	fittest.Near(t, "r of long messages", Ratio(q, 0, i/p, gammaH, gammaS), q*p/Lambda(i, b, gammaH), 1e-12)
-	fittest.Near(t, "G", Hiding{F: 0.8, Omega: 0.1}.Speedup(p, r)/Speedup(p, r), Hiding{F: 0.8, Omega: 0.1}.Gain(r), 1e-12)
+	x := Fixed{F: 0.8, Overhead: 0.1 / r, Penalty: 1}
+	fittest.Near(t, "G", x.Speedup(p, 1/r)/Speedup(p, r), x.Gain(1/r), 1e-12)
 }
 
 // Section 4.3: the conjugate gradients of de Sturler and van der Vorst, of which the paper gives results and not the
@@ -85,7 +91,7 @@ func TestConjugateGradients(t *testing.T) {
 	const f, omega = 0.345, 4.03 // ω in units of b
 	lambda := math.Pow(601, 1.5) / 2
 	ratio := func(p float64) float64 { return math.Sqrt(p) * p / lambda } // q = √p
-	hiding := func(p float64) Hiding { return Hiding{F: f, Omega: omega * p / lambda} }
+	hiding := func(p float64) Fixed { return Fixed{F: f, Overhead: omega * p / lambda / ratio(p), Penalty: 1} }
 	best := func(of func(p float64) float64) (at int, most float64) {
 		for p := 1; p <= 1000; p++ {
 			if v := of(float64(p)); v > most {
@@ -95,7 +101,7 @@ func TestConjugateGradients(t *testing.T) {
 		return at, most
 	}
 	speedup := func(p float64) float64 { return Speedup(p, ratio(p)) }
-	with := func(p float64) float64 { return hiding(p).Speedup(p, ratio(p)) }
+	with := func(p float64) float64 { return hiding(p).Speedup(p, 1/ratio(p)) }
 	for _, c := range []struct {
 		what   string
 		of     func(p float64) float64
@@ -103,7 +109,7 @@ func TestConjugateGradients(t *testing.T) {
 		value  float64
 		digits float64
 	}{
-		{"largest gain", func(p float64) float64 { return hiding(p).Gain(ratio(p)) }, 229, 1.307, 0.0005},
+		{"largest gain", func(p float64) float64 { return hiding(p).Gain(1 / ratio(p)) }, 229, 1.307, 0.0005},
 		{"largest speed-up in turn", speedup, 601, 200.2, 0.15},
 		{"largest speed-up", with, 453, 230.6, 0.1},
 	} {
@@ -140,7 +146,9 @@ func TestFixed(t *testing.T) {
 	for _, x := range []Fixed{{1, 0, 1}, {0.7, 0.1, 1.2}, {1, 0.3, 1}, {0.4, 0.05, 1.6}} {
 		at, most := 0.0, 0.0
 		for g := 0.01; g < 100; g *= 1.001 {
-			fittest.Near(t, "gain", x.Gain(g), x.At(g).Gain(1/g), 1e-12)
+			r := 1 / g
+			eq4 := (1 + r) / ((1 - x.F) + math.Max(x.F+x.Overhead/g, x.Penalty*r))
+			fittest.Near(t, "gain", x.Gain(g), eq4, 1e-12)
 			if v := x.Gain(g); v > most {
 				at, most = g, v
 			}

@@ -68,10 +68,7 @@ func fitModel(p *fit.Prepared) (*params.Fit, error) {
 // transfers records r_op, the transfer by size, and what eq. 3 makes of them.
 func (d *data) transfers() {
 	var rop float64
-	var steps []int
-	for _, b := range d.sizes(stepTime) {
-		steps = append(steps, d.table.Index[key{stepTime, b, 0}])
-	}
+	_, steps := d.bySize(stepTime)
 	rate := func(v []float64) float64 { return 1 / stats.Mean(resample.Pick(v, steps)) }
 	if len(steps) > 0 {
 		var ci [2]float64
@@ -101,50 +98,41 @@ type drawnLine struct {
 
 // line records the times of a kind by size, and a line through them as a function where there are two sizes.
 func (d *data) line(name, label string, quantity params.Quantity, kind kind) (line lsq.Line, drawn []drawnLine, ok bool) {
-	sizes := d.sizes(kind)
-	var x []float64
-	var points []int
-	for _, b := range sizes {
-		x, points = append(x, float64(b)), append(points, d.table.Index[key{kind, b, 0}])
-	}
+	x, points := d.bySize(kind)
 	if len(x) == 0 {
 		return line, nil, false
 	}
-	s := params.Series{Name: name + "(m)", Quantity: quantity, XName: "bytes"}
-	defer func() { d.Series = append(d.Series, s) }()
-	times := d.est.Pick(points)
-	var err error
-	if len(x) > 1 {
-		line, _, err = lsq.FitLine(x, times, nil)
-	}
-	if len(x) < 2 || err != nil {
-		for i := range x {
-			fit.Tabulate(&s, x[i], d.est, points[i])
-		}
-		return line, nil, false
-	}
-	for i := range x {
-		s.Add(x[i], times[i], d.est.Point(points[i]), line.At(x[i]), d.est.N[points[i]])
-	}
-	drawn = resample.Map(d.est.Replicates, func(v []float64) (drawnLine, error) {
+	s, times := params.Series{Name: name + "(m)", Quantity: quantity, XName: "bytes"}, d.est.Select(points)
+	fitted := func(v []float64) (drawnLine, error) {
 		l, _, err := lsq.FitLine(x, resample.Pick(v, points), nil)
 		return drawnLine{l, v}, err
-	})
+	}
+	whole, err := fitted(d.est.Values)
+	if len(x) < 2 || err != nil {
+		d.AddSeries(s, x, times, nil)
+		return line, nil, false
+	}
+	line, drawn = whole.Line, resample.Map(d.est.Replicates, fitted)
 	fn := d.Function(params.Line, label, map[string][2]float64{"m": {x[0], x[len(x)-1]}})
 	fn.Set("c0", line.C0, resample.IntervalOf(d.est, line.C0, drawn, func(l drawnLine) float64 { return l.C0 }))
 	fn.Set("c1", line.C1, resample.IntervalOf(d.est, line.C1, drawn, func(l drawnLine) float64 { return l.C1 }))
 	d.Functions[name], s.Symbol = fn, name
+	d.AddSeries(s, x, times, line.At)
 	return line, drawn, true
+}
+
+// bySize are the message sizes of a kind, ascending, and its points.
+func (d *data) bySize(kind kind) (sizes []float64, points []int) {
+	for _, b := range d.sizes(kind) {
+		sizes, points = append(sizes, float64(b)), append(points, d.table.Index[key{kind, b, 0}])
+	}
+	return sizes, points
 }
 
 // penalties records the penalty factor by size (figure 19).
 func (d *data) penalties() {
-	s := params.Series{Name: "penalty(m)", Quantity: params.PenaltyFactor, XName: "bytes", Unit: "1"}
-	for _, b := range d.sizes(penalty) {
-		fit.Tabulate(&s, float64(b), d.est, d.table.Index[key{penalty, b, 0}])
-	}
-	if len(s.Points) > 0 {
-		d.Series = append(d.Series, s)
+	if x, points := d.bySize(penalty); len(x) > 0 {
+		d.AddSeries(params.Series{Name: "penalty(m)", Quantity: params.PenaltyFactor, XName: "bytes", Unit: "1"}, x, d.est.Select(points), nil)
 	}
 }
 

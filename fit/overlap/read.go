@@ -150,8 +150,7 @@ func (f *Fitted) Predict(p, q, m, work float64) (Outcome, error) {
 	x, _ := f.Near(m)
 	o := Outcome{Communication: q * transfer}
 	o.Granularity = work / o.Communication
-	r := 1 / o.Granularity
-	o.Gain, o.InTurn, o.Speedup = x.At(o.Granularity).Gain(r), Speedup(p, r), x.At(o.Granularity).Speedup(p, r)
+	o.Gain, o.InTurn, o.Speedup = x.Gain(o.Granularity), Speedup(p, 1/o.Granularity), x.Speedup(p, o.Granularity)
 	if gamma, gain, ok := x.Peak(); ok {
 		o.BestWork, o.BestGain = gamma*o.Communication, gain
 	}
