@@ -90,8 +90,8 @@ func spreadOf(p *params.Params, h *Alike) Grid {
 		name, unit string
 		values     []float64
 	}{
-		{"latency of a pair", "s", PairValues(p, latencyOf)}, {"latency of a host", "s", h.Latencies()},
-		{"rate of a pair", "B/s", PairValues(p, rateOf)}, {"rate of a host", "B/s", h.Rates()},
+		{"latency of a pair", "s", PairValues(p, LatencyOf)}, {"latency of a host", "s", h.Latencies()},
+		{"rate of a pair", "B/s", PairValues(p, RateOf)}, {"rate of a host", "B/s", h.Rates()},
 	} {
 		if len(r.values) == 0 {
 			continue
@@ -105,8 +105,8 @@ func spreadOf(p *params.Params, h *Alike) Grid {
 	return g
 }
 
-func latencyOf(q params.Pair) *float64 { return q.Latency }
-func rateOf(q params.Pair) *float64    { return q.Rate }
+func LatencyOf(q params.Pair) *float64 { return q.Latency }
+func RateOf(q params.Pair) *float64    { return q.Rate }
 
 // PairValues lists the numbers of all pairs that have one.
 func PairValues(p *params.Params, of func(params.Pair) *float64) (out []float64) {

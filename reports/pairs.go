@@ -83,7 +83,7 @@ func PairsOf(p *params.Params) PairsPart {
 		return part
 	}
 	part.Says = slices.Concat([]string{fmt.Sprintf("%s measured, %d slow.", units.GroupedPlural(len(p.Pairs), "pair"),
-		len(slow))}, spread("Latency", "s", p, latencyOf), spread("Rate", "B/s", p, rateOf), lossOf(p))
+		len(slow))}, spread("Latency", "s", p, LatencyOf), spread("Rate", "B/s", p, RateOf), lossOf(p))
 	hosts := slowHosts(p.Pairs)
 	for _, h := range hosts[:min(len(hosts), outliersShown)] {
 		part.Says = append(part.Says, fmt.Sprintf("Host %s is in %d slow pairs of its %d: the host, not the pairs.", Clean(h.name),

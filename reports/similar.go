@@ -281,20 +281,27 @@ type pair struct {
 	latency, rate float64
 }
 
-// pairTableOf numbers the hosts of p that are in a pair: those of the run in rank order, then others.
-func pairTableOf(p *params.Params) *pairTable {
-	t := &pairTable{}
-	names := slices.Clone(p.Run.Hosts)
-	in, index := map[string]bool{}, map[string]int{}
+// PairHosts lists the hosts that are in a pair: in rank order, then those that the run does not know.
+func PairHosts(p *params.Params) []string {
+	left := map[string]bool{} // to be listed
+	all := slices.Clone(p.Run.Hosts)
 	for _, q := range p.Pairs {
-		in[q.From], in[q.To] = true, true
-		names = append(names, q.From, q.To)
+		left[q.From], left[q.To] = true, true
+		all = append(all, q.From, q.To)
 	}
-	for _, name := range names {
-		if _, known := index[name]; in[name] && !known {
-			index[name] = len(t.names)
-			t.names = append(t.names, name)
-		}
+	return slices.DeleteFunc(all, func(h string) bool {
+		list := left[h]
+		delete(left, h)
+		return !list
+	})
+}
+
+// pairTableOf numbers the hosts of p that are in a pair.
+func pairTableOf(p *params.Params) *pairTable {
+	t := &pairTable{names: PairHosts(p)}
+	index := map[string]int{}
+	for i, name := range t.names {
+		index[name] = i
 	}
 	t.near = make([][]int, len(t.names))
 	for _, q := range p.Pairs {

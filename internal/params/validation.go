@@ -75,7 +75,7 @@ const (
 type Grade struct {
 	Model, Operation string
 	N                int
-	Mean, Worst      float64 // relative errors, without sign
+	Mean, Worst, RMS float64 // relative errors, without sign
 	Covered          int     // measured times that lie in the predicted interval
 }
 
@@ -93,6 +93,7 @@ func GradeOf(rows []Validation, model, operation string) (Grade, bool) {
 		e := math.Abs(v.Error)
 		g.N++
 		g.Mean += e
+		g.RMS += e * e
 		g.Worst = math.Max(g.Worst, e)
 		if v.CI95 != nil && v.CI95[0] <= v.Measured && v.Measured <= v.CI95[1] {
 			g.Covered++
@@ -101,7 +102,7 @@ func GradeOf(rows []Validation, model, operation string) (Grade, bool) {
 	if g.N == 0 {
 		return g, false
 	}
-	g.Mean /= float64(g.N)
+	g.Mean, g.RMS = g.Mean/float64(g.N), math.Sqrt(g.RMS/float64(g.N))
 	return g, true
 }
 

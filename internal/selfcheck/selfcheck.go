@@ -67,13 +67,14 @@ func Judge(s *netspec.Spec, run, copied *params.Params) []Row {
 	theirs, mine := numbers(run, slowdown), numbers(copied, 1)
 	var out []Row
 	for _, name := range slices.Sorted(maps.Keys(theirs)) {
-		r := theirs[name].row(name)
+		q := theirs[name]
+		r := Row{Name: name, Label: q.Label, Unit: q.Unit, Run: q.Value, RunCI95: q.CI95, RunStatus: q.Status}
 		t, stated := known[name]
 		switch {
 		case stated:
 			r.Truth = &t
 			r.Otherwise = r.Run != nil && otherwise(*r.Run, r.RunCI95, t)
-			r.judge(mine[name], theirs[name].bound != nil)
+			r.judge(mine[name], q.Bound != nil)
 		case slices.Contains(derived(), name) && r.Run != nil:
 			r.compare(mine[name])
 		case r.Run != nil:
@@ -106,21 +107,21 @@ func otherwise(v float64, ci *[2]float64, t float64) bool {
 
 // judge compares the copy's number with the truth. bounded: the run has a bound only, so that the copy need have no
 // more.
-func (r *Row) judge(c number, bounded bool) {
-	r.Copy, r.CI95, r.Status, r.Lab, r.Verdict = c.value, c.ci, c.status, c.lab, Undetermined
+func (r *Row) judge(c params.Parameter, bounded bool) {
+	r.take(c, Undetermined)
 	t := *r.Truth
 	switch {
-	case c.value == nil && c.bound != nil && (bounded || c.status == params.StatusBound):
+	case c.Value == nil && c.Bound != nil && (bounded || c.Status == params.StatusBound):
 		r.Verdict = Missed
-		if c.bound[0] <= t && t <= c.bound[1] {
+		if c.Bound[0] <= t && t <= c.Bound[1] {
 			r.Verdict = Back
 		}
-		r.CI95, r.Why = c.bound, "bound"
-	case c.value == nil:
-		r.Why = cmp.Or(c.why, "the copy's run does not have it")
-	case c.ci == nil:
-		r.Why = cmp.Or(c.why, "no interval")
-	case c.ci[0] <= t && t <= c.ci[1]:
+		r.CI95, r.Why = c.Bound, "bound"
+	case c.Value == nil:
+		r.Why = cmp.Or(c.Why, "the copy's run does not have it")
+	case c.CI95 == nil:
+		r.Why = cmp.Or(c.Why, "no interval")
+	case c.CI95[0] <= t && t <= c.CI95[1]:
 		r.Verdict = Back
 	default:
 		r.Verdict = Missed
@@ -129,15 +130,15 @@ func (r *Row) judge(c number, bounded bool) {
 
 // compare holds the copy's number against the run's, both of which have an interval; half of their difference's is
 // theirs in quadrature.
-func (r *Row) compare(c number) {
-	r.Copy, r.CI95, r.Status, r.Lab, r.Verdict = c.value, c.ci, c.status, c.lab, NotPlayed
-	if c.value == nil || c.ci == nil || r.RunCI95 == nil {
-		r.Why = cmp.Or(c.why, "no interval of both")
+func (r *Row) compare(c params.Parameter) {
+	r.take(c, NotPlayed)
+	if c.Value == nil || c.CI95 == nil || r.RunCI95 == nil {
+		r.Why = cmp.Or(c.Why, "no interval of both")
 		return
 	}
-	v, w := *r.Run, *c.value
+	v, w := *r.Run, *c.Value
 	r.Verdict = Differs
-	if lo, hi := w-math.Hypot(w-c.ci[0], r.RunCI95[1]-v), w+math.Hypot(c.ci[1]-w, v-r.RunCI95[0]); lo <= v && v <= hi {
+	if lo, hi := w-math.Hypot(w-c.CI95[0], r.RunCI95[1]-v), w+math.Hypot(c.CI95[1]-w, v-r.RunCI95[0]); lo <= v && v <= hi {
 		r.Verdict = Agrees
 	}
 	if v != 0 {
@@ -145,33 +146,28 @@ func (r *Row) compare(c number) {
 	}
 }
 
-type number struct {
-	label, unit, status, why string
-	value                    *float64 // where it is to be used
-	ci, bound                *[2]float64
-	lab                      float64 // half width of what the lab's own hosts and wire add
+// take sets what was measured on the copy, of which the lab's own hosts and wire are a part.
+func (r *Row) take(c params.Parameter, v Verdict) {
+	r.Copy, r.CI95, r.Status, r.Verdict = c.Value, c.CI95, c.Status, v
+	for _, t := range c.Budget {
+		if t.Name == params.TermLabHosts || t.Name == params.TermLabWire {
+			r.Lab = math.Hypot(r.Lab, normal95*t.U)
+		}
+	}
 }
 
 // normal95 is the half width of a 95% interval over a standard uncertainty.
 const normal95 = 1.96
 
-// numbers lists parameters by name and coefficients of cost functions as "g_s.c1".
-func numbers(p *params.Params, slowdown float64) map[string]number {
-	out := map[string]number{}
+// numbers lists parameters by name and coefficients of cost functions as "g_s.c1", where all times are slowdown times
+// as long.
+func numbers(p *params.Params, slowdown float64) map[string]params.Parameter {
+	out := map[string]params.Parameter{}
 	for name, q := range p.Parameters {
-		f := factor(q.Unit, slowdown)
-		n := number{label: q.Label, unit: q.Unit, status: q.Status, why: q.Why, value: scale(q.Value, f), bound: scalePair(q.Bound, f)}
-		if q.Value != nil {
-			n.ci = scalePair(q.CI95, f)
+		if q.Value == nil {
+			q.CI95 = nil
 		}
-		u := 0.0
-		for _, t := range q.Budget {
-			if t.Name == params.TermLabHosts || t.Name == params.TermLabWire {
-				u = math.Hypot(u, t.U)
-			}
-		}
-		n.lab = normal95 * u * f
-		out[name] = n
+		out[name] = slowed(q, slowdown)
 	}
 	for name, fn := range p.Functions {
 		for c, v := range fn.Coeff {
@@ -179,46 +175,33 @@ func numbers(p *params.Params, slowdown float64) map[string]number {
 			if unit == "" || name == "T" { // the segments of T are others from run to run
 				continue
 			}
-			f := factor(unit, slowdown)
-			n := number{label: fn.Label + ", " + c, unit: unit, status: fn.Status, why: fn.Why}
+			q := params.Parameter{Label: fn.Label + ", " + c, Unit: unit, Status: fn.Status, Why: fn.Why}
 			if fn.Usable() {
-				n.value = scale(&v, f)
+				q.Value = &v
 				if ci, ok := fn.CI95[c]; ok {
-					n.ci = scalePair(&ci, f)
+					q.CI95 = &ci
 				}
 			}
-			out[name+"."+c] = n
+			out[name+"."+c] = slowed(q, slowdown)
 		}
 	}
 	return out
 }
 
-func (n number) row(name string) Row {
-	return Row{Name: name, Label: n.label, Unit: n.unit, Run: n.value, RunCI95: n.ci, RunStatus: n.status}
-}
-
-// factor is what a number of that unit is multiplied by where all times are slowdown times as long.
-func factor(unit string, slowdown float64) float64 {
-	switch unit {
-	case "s", "s/B":
-		return slowdown
-	case "B/s":
-		return 1 / slowdown
+// slowed is a parameter where all times are slowdown times as long.
+func slowed(q params.Parameter, slowdown float64) params.Parameter {
+	f := map[string]float64{"s": slowdown, "s/B": slowdown, "B/s": 1 / slowdown}[q.Unit]
+	if f == 0 || f == 1 {
+		return q
 	}
-	return 1
-}
-
-func scale(v *float64, f float64) *float64 {
-	if v == nil {
-		return nil
+	if q.Value != nil {
+		v := *q.Value * f
+		q.Value = &v
 	}
-	w := *v * f
-	return &w
-}
-
-func scalePair(v *[2]float64, f float64) *[2]float64 {
-	if v == nil {
-		return nil
+	for _, ends := range []**[2]float64{&q.CI95, &q.Bound} {
+		if *ends != nil {
+			*ends = &[2]float64{(*ends)[0] * f, (*ends)[1] * f}
+		}
 	}
-	return &[2]float64{v[0] * f, v[1] * f}
+	return q
 }

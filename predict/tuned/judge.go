@@ -114,40 +114,20 @@ func (j *judge) seconds(model string, o Option, m int) float64 {
 // error on these, whichever is most; where none was measured, the limit above which parameters are not to be relied on.
 // It sets d.Why where those of the collective are above that limit.
 func (j *judge) errors(d *Decision) float64 {
-	var all, its []float64
-	for _, v := range j.p.Validation {
-		if v.SlowHost || v.Model != d.Model {
-			continue
-		}
-		all = append(all, v.Error)
-		if v.Operation() == j.c.Name {
-			its = append(its, v.Error)
-		}
-	}
-	if len(all) == 0 {
+	all, ok := params.GradeOf(j.p.Validation, d.Model, "")
+	if !ok {
 		return params.ValidationLimit
 	}
-	out := rms(all)
-	if g, ok := params.GradeOf(j.p.Validation, d.Model, j.c.Name); ok {
-		if g.Mean > params.ValidationLimit {
-			d.Why = fmt.Sprintf("model %s does not predict %s on this network: validation is %.0f%% off on average", d.Model, j.c.Name, 100*g.Mean)
-		}
-		out = max(out, rms(its), g.Worst/normal95)
+	its, _ := params.GradeOf(j.p.Validation, d.Model, j.c.Name)
+	if its.Mean > params.ValidationLimit {
+		d.Why = fmt.Sprintf("model %s does not predict %s on this network: validation is %.0f%% off on average", d.Model,
+			j.c.Name, 100*its.Mean)
 	}
-	return out
+	return max(all.RMS, its.RMS, its.Worst/normal95)
 }
 
 // normal95 is the number of standard deviations on each side of a 95% interval.
 const normal95 = 1.96
-
-// rms is the root of the mean of the squares.
-func rms(v []float64) float64 {
-	sum := 0.0
-	for _, x := range v {
-		sum += x * x
-	}
-	return math.Sqrt(sum / float64(len(v)))
-}
 
 // compare holds the fastest option against the default at both ends of the range, and keeps the comparison in which it
 // gains less.

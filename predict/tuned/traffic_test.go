@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"calib/bench/pattern"
-	"calib/reports/export"
 )
 
 // way is one direction between two ranks, sums what went there.
@@ -30,10 +29,7 @@ func TestTraffic(t *testing.T) {
 	seen := map[string]map[int]bool{}
 	for in := bufio.NewScanner(f); in.Scan(); {
 		fields := strings.Fields(in.Text())
-		c, err := export.FindCollective(fields[0])
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := collective(t, fields[0])
 		n := numbers(t, fields[1:5])
 		o, ranks, bytes := Option{Algorithm: n[0], Segment: n[1]}, n[2], n[3]
 		if c.Name == "bcast" && o.Algorithm == 2 {

@@ -101,14 +101,18 @@ func (v *Verdict) comparable(old, new []Run, o Options) bool {
 		v.More = &More{Old: max(1-len(old), 0), New: max(1-len(new), 0)}
 		return false
 	}
-	v.Notes = append(v.Notes, otherDifferences(old, new)...)
+	apart := unlikes(old, new)
 	was := valuesIn(old, Run.hosts)
 	common := without(was, without(was, valuesIn(new, Run.hosts)))
 	if len(common) == 0 {
+		for _, u := range apart {
+			if u.kind == "" {
+				v.Notes = append(v.Notes, u.text)
+			}
+		}
 		v.Outcome, v.Why = NotComparable, []string{"the runs have no host in common"}
 		return false
 	}
-	apart := unlikes(old, new)
 	v.otherHosts = slices.ContainsFunc(apart, func(u unlike) bool { return u.kind == AllowHosts })
 	v.Environment = differences(old, new, common)
 	for _, d := range v.Environment {
@@ -117,7 +121,7 @@ func (v *Verdict) comparable(old, new []Run, o Options) bool {
 		}
 	}
 	for _, u := range apart {
-		if slices.Contains(o.Allow, u.kind) {
+		if u.kind == "" || slices.Contains(o.Allow, u.kind) {
 			v.Notes = append(v.Notes, u.text)
 		} else if o.gate && u.kind == AllowLinks {
 			v.Dead = u.links

@@ -133,7 +133,7 @@ func Allowable() []string {
 	return []string{AllowHosts, AllowLinks, AllowPlan, AllowParameters, AllowEnvironment}
 }
 
-// unlike is a way in which the sides differ, of a kind that may be allowed.
+// unlike is a way in which the sides differ, of a kind that may be allowed; "" is one that does not count.
 type unlike struct {
 	kind, text string
 	links      []string // that only the old runs have
@@ -142,6 +142,17 @@ type unlike struct {
 // unlikes lists how the sides differ in what was measured. Environments are compared apart.
 func unlikes(old, new []Run) (out []unlike) {
 	add := func(kind, text string, links ...string) { out = append(out, unlike{kind, text, links}) }
+	changed := func(kind, what string, of func(Run) []string) {
+		if was, is := valuesIn(old, of), valuesIn(new, of); len(was) > 0 && len(is) > 0 && !slices.Equal(was, is) {
+			add(kind, what+" differs: it was "+strings.Join(was, " or ")+", is "+strings.Join(is, " or "))
+		}
+	}
+	models := func(r Run) []string { return r.Models }
+	before, after := valuesIn(old, models), valuesIn(new, models)
+	changed("", "the version of calib", func(r Run) []string { return r.Versions })
+	if only := without(after, before); len(only) > 0 && len(before) > 0 {
+		add("", "fitted to the new runs only: "+strings.Join(only, ", "))
+	}
 	was, is := most(old, Run.hosts), most(new, Run.hosts)
 	gone, more := without(was, is), without(is, was)
 	if len(gone) > 0 {
@@ -158,12 +169,8 @@ func unlikes(old, new []Run) (out []unlike) {
 	if len(lost) > 0 {
 		add(AllowLinks, "only the old runs measured "+namesOf(lost), lost...)
 	}
-	plan := func(r Run) []string { return []string{r.Plan} }
-	if was, is := valuesIn(old, plan), valuesIn(new, plan); len(was) > 0 && len(is) > 0 && !slices.Equal(was, is) {
-		add(AllowPlan, "the plan differs: it was "+strings.Join(was, " or ")+", is "+strings.Join(is, " or "))
-	}
-	models := func(r Run) []string { return r.Models }
-	if gone := without(most(old, models), valuesIn(new, models)); len(gone) > 0 && len(valuesIn(new, models)) > 0 {
+	changed(AllowPlan, "the plan", func(r Run) []string { return []string{r.Plan} })
+	if gone := without(most(old, models), after); len(gone) > 0 && len(after) > 0 {
 		add(AllowParameters, "only the old runs have parameters of "+namesOf(gone))
 	}
 	return out
@@ -339,19 +346,4 @@ func counts(fact string, sides ...map[string][]string) bool {
 		}
 	}
 	return fact != "calib.version" // a note names it
-}
-
-// otherDifferences notes what differs between the two sides and does not count: versions, and models that are new.
-func otherDifferences(old, new []Run) (out []string) {
-	versions := func(r Run) []string { return r.Versions }
-	was, is := valuesIn(old, versions), valuesIn(new, versions)
-	if len(was) > 0 && len(is) > 0 && !slices.Equal(was, is) {
-		out = append(out, fmt.Sprintf("the version of calib differs: it was %s, is %s", strings.Join(was, " or "), strings.Join(is, " or ")))
-	}
-	models := func(r Run) []string { return r.Models }
-	theirs := valuesIn(old, models)
-	if only := without(valuesIn(new, models), theirs); len(only) > 0 && len(theirs) > 0 {
-		out = append(out, "fitted to the new runs only: "+strings.Join(only, ", "))
-	}
-	return out
 }

@@ -3,7 +3,6 @@ package export
 import (
 	"cmp"
 	"encoding/json"
-	"fmt"
 	"slices"
 )
 
@@ -165,15 +164,6 @@ func Collectives() []Collective {
 			"binary_tree", "binomial", "knomial", "scatter_allgather", "scatter_allgather_ring"}},
 		{Name: "gather", ID: 9, Blocks: true, fixed: fixedGather, Algorithms: []string{"ignore", "basic_linear", "binomial", "linear_sync"}},
 	}
-}
-
-func FindCollective(name string) (Collective, error) {
-	all := Collectives()
-	i := slices.IndexFunc(all, func(c Collective) bool { return c.Name == name })
-	if i < 0 {
-		return Collective{}, fmt.Errorf("no collective %q of Open MPI's coll/tuned is known", name)
-	}
-	return all[i], nil
 }
 
 // Size is the message size of a rule [B] where a pattern's is m, on that many ranks.

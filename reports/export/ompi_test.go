@@ -16,7 +16,7 @@ import (
 // none.
 func rules() []Rules {
 	find := func(name string) Collective {
-		c, err := FindCollective(name)
+		c, err := findCollective(name)
 		if err != nil {
 			panic(err)
 		}
@@ -187,7 +187,7 @@ func readOmpiJSON(file []byte) (func(id, ranks, bytes int) said, error) {
 	}
 	numbers := map[int]map[string]int{}
 	for name, lists := range f.Collectives {
-		c, err := FindCollective(name)
+		c, err := findCollective(name)
 		if err != nil {
 			return nil, syntax("%v", err)
 		}
@@ -204,7 +204,7 @@ func readOmpiJSON(file []byte) (func(id, ranks, bytes int) said, error) {
 	}
 	return func(id, ranks, bytes int) said {
 		for name, lists := range f.Collectives {
-			if c, err := FindCollective(name); err != nil || c.ID != id {
+			if c, err := findCollective(name); err != nil || c.ID != id {
 				continue
 			}
 			for _, of := range lists {

@@ -211,36 +211,29 @@ func writeOtava(in *input) []byte {
 	return writeSheet(in, false, [][]string{head, row})
 }
 
-// family is what gauges of one name have in common.
-type family struct {
-	name, help string
-	labels     []string
-}
-
-// gauge is a value of a family, with those of its labels.
 type gauge struct {
-	family
-	values []string
-	value  float64
+	name, help     string
+	labels, values []string
+	value          float64
 }
 
 // gauges are a prometheus.Collector.
 type gauges []gauge
 
 func gaugesOf(in *input) (out gauges) {
-	put := func(f family, v float64, labels ...string) { out = append(out, gauge{f, labels, v}) }
 	add := func(name, help string, m params.Metric, labels []string, values ...string) {
-		put(family{name, help, labels}, m.Value, values...)
+		out = append(out, gauge{name, help, labels, values, m.Value})
 		if m.CI95 != nil {
-			put(family{name + "_ci_low", "Lower end of the 95% interval of " + name + ".", labels}, m.CI95[0], values...)
-			put(family{name + "_ci_high", "Upper end of the 95% interval of " + name + ".", labels}, m.CI95[1], values...)
+			out = append(out, gauge{name + "_ci_low", "Lower end of the 95% interval of " + name + ".", labels, values, m.CI95[0]},
+				gauge{name + "_ci_high", "Upper end of the 95% interval of " + name + ".", labels, values, m.CI95[1]})
 		}
 	}
 	run := in.Params.Run
-	put(family{"calib_run_info", "The run that the other values are from; always 1.", []string{"run", "plan", "version"}}, 1,
-		run.ID, run.Plan, in.Version)
-	put(family{"calib_run_hosts", "Hosts of the run.", nil}, float64(len(run.Hosts)))
-	status := family{"calib_parameter_ok", "1 where the status of a parameter is ok, 0 where it is provisional.", []string{"name"}}
+	out = gauges{
+		{"calib_run_info", "The run that the other values are from; always 1.", []string{"run", "plan", "version"},
+			[]string{run.ID, run.Plan, in.Version}, 1},
+		{"calib_run_hosts", "Hosts of the run.", nil, nil, float64(len(run.Hosts))},
+	}
 	for _, m := range in.metrics() {
 		of, _ := params.SplitSize(m.Name)
 		switch q, ok := in.Params.Parameters[m.Name]; {
@@ -254,11 +247,8 @@ func gaugesOf(in *input) (out gauges) {
 		case ok:
 			add("calib_parameter_value", "Parameter of a communication cost model, in the SI unit of label unit.", m,
 				[]string{"name", "unit", "model", "experiment"}, m.Name, m.Unit, q.Model, q.Experiment)
-			good := 0.0
-			if m.Status == params.StatusOK {
-				good = 1
-			}
-			put(status, good, m.Name)
+			good := params.Metric{Value: map[bool]float64{true: 1}[m.Status == params.StatusOK]}
+			add("calib_parameter_ok", "1 where the status of a parameter is ok, 0 where it is provisional.", good, []string{"name"}, m.Name)
 		default:
 			dot := strings.LastIndexByte(m.Name, '.') // "model.function.coefficient"
 			function := m.Name[:max(dot, 0)]

@@ -17,16 +17,14 @@ const namedSlow = 6 // how many slow hosts or links a sentence names; it counts 
 // pairs draws the host × host matrices of latency and rate, those that have a number. A pair measured in one order of
 // its hosts stands for both.
 func pairs(p *params.Params) []Figure {
-	hosts := pairHosts(p)
+	hosts := reports.PairHosts(p)
 	out := spreads(p, len(hosts))
 	for _, m := range []struct {
 		id, title, what, unit, better string
 		of                            func(params.Pair) *float64
 	}{
-		{"pairs-latency", "Latency between hosts", "Half the round trip of the smallest message", "s", params.BetterLower,
-			func(q params.Pair) *float64 { return q.Latency }},
-		{"pairs-rate", "Rate between hosts", "The rate of the largest message", "B/s", params.BetterHigher,
-			func(q params.Pair) *float64 { return q.Rate }},
+		{"pairs-latency", "Latency between hosts", "Half the round trip of the smallest message", "s", params.BetterLower, reports.LatencyOf},
+		{"pairs-rate", "Rate between hosts", "The rate of the largest message", "B/s", params.BetterHigher, reports.RateOf},
 	} {
 		h := &Heat{Rows: hosts, Cols: slices.Clone(hosts), Unit: m.unit, Better: m.better}
 		values := h.fill(p.Pairs, m.of)
@@ -49,21 +47,6 @@ func pairs(p *params.Params) []Figure {
 		out = append(out, Figure{ID: m.id, Section: "Pairs", Title: m.title, Says: says, X: Axis{Name: "to"}, Y: Axis{Name: "from"}, Heat: h})
 	}
 	return out
-}
-
-// pairHosts lists the hosts that are in a pair: in rank order, then those that the run does not know.
-func pairHosts(p *params.Params) []string {
-	left := map[string]bool{} // to be listed
-	all := slices.Clone(p.Run.Hosts)
-	for _, q := range p.Pairs {
-		left[q.From], left[q.To] = true, true
-		all = append(all, q.From, q.To)
-	}
-	return slices.DeleteFunc(all, func(h string) bool {
-		list := left[h]
-		delete(left, h)
-		return !list
-	})
 }
 
 // fill sets the cells and flags of h, and returns the values, each pair's once.
@@ -202,8 +185,8 @@ func spreads(p *params.Params, hosts int) (out []Figure) {
 		hosts                 []float64
 		of                    func(params.Pair) *float64
 	}{
-		{"spread-latency", "How latencies are distributed", "s", "latency", own.Latencies(), func(q params.Pair) *float64 { return q.Latency }},
-		{"spread-rate", "How rates are distributed", "B/s", "rate", own.Rates(), func(q params.Pair) *float64 { return q.Rate }},
+		{"spread-latency", "How latencies are distributed", "s", "latency", own.Latencies(), reports.LatencyOf},
+		{"spread-rate", "How rates are distributed", "B/s", "rate", own.Rates(), reports.RateOf},
 	} {
 		pairs := slices.DeleteFunc(reports.PairValues(p, m.of), func(v float64) bool { return !finite(v) })
 		f := Figure{ID: m.id, Section: "Pairs", Title: m.title, X: Axis{Name: m.what, Unit: m.unit}, Y: Axis{Name: "share at most as large"}}
