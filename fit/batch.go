@@ -163,7 +163,7 @@ func fewDisturbances(in []*Batch) map[string][]string {
 
 // Usable returns the batches a fit may use, and counts and explains the others in r.
 func (r *Result) Usable(in []*Batch) []*Batch {
-	in = r.unflagged(in, spoiling)
+	in = r.Unflagged(in, spoiling)
 	few := fewDisturbances(in)
 	var out []*Batch
 	disturbed := 0
@@ -188,8 +188,8 @@ func (r *Result) Usable(in []*Batch) []*Batch {
 	return out
 }
 
-// unflagged leaves out the batches with one of some flags.
-func (r *Result) unflagged(in []*Batch, flags []string) (out []*Batch) {
+// Unflagged leaves out the batches with one of some flags.
+func (r *Result) Unflagged(in []*Batch, flags []string) (out []*Batch) {
 	for _, b := range in {
 		if why := b.Flagged(flags...); why != "" {
 			r.LeaveOut(b, why)

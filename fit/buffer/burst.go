@@ -37,16 +37,17 @@ func (g *burstGroup) series() string {
 	return fmt.Sprintf("arrival ratio, m=%d, p'=%d", g.bytes, g.senders)
 }
 
+// usable are the batches of a phase that may be used.
+func (p *floodData) usable(phase string) []*fit.Batch {
+	return p.fit.Unflagged(p.fit.Prepared.LineBatches(names.Flood, phase), floodSpoiling)
+}
+
 func (p *floodData) loadBursts() []*fit.Batch {
 	var used []*fit.Batch
-	groups := map[[2]int64]*burstGroup{}
-	for _, b := range p.fit.Prepared.LineBatches(names.Flood, names.PhaseFlood) {
+	var keys []floodKey
+	for _, b := range p.usable(names.PhaseFlood) {
 		l := b.Lines[0]
 		m, k, n := l.Point[names.FactorBytes], l.Point[names.FactorPackets], l.Point[names.FactorSenders]
-		if why := b.Flagged(floodSpoiling...); why != "" {
-			p.fit.LeaveOut(b, why)
-			continue
-		}
 		if k < 1 || n < 1 || len(l.NS) == 0 {
 			continue
 		}
@@ -58,15 +59,7 @@ func (p *floodData) loadBursts() []*fit.Batch {
 			p.fit.LeaveOut(b, whyReceiver)
 			continue
 		}
-		g := groups[[2]int64{m, n}]
-		if g == nil {
-			g = &burstGroup{bytes: m, senders: n}
-			groups[[2]int64{m, n}] = g
-			p.bursts = append(p.bursts, g)
-		}
-		if !slices.Contains(g.packets, float64(k)) {
-			g.packets = append(g.packets, float64(k))
-		}
+		keys = append(keys, floodKey{floodReceived, m, n, k})
 		p.table.Add(p.table.Duration(floodKey{floodReceived, m, n, k}), 0, b.Round, b.Timings(), l.Aux[names.AuxReceived])
 		p.table.Add(p.table.Duration(floodKey{floodGap, m, n, k}), 0, b.Round, b.Timings(), fit.Seconds(l.NS)...)
 		p.fit.WidenDomain("bytes", float64(m))
@@ -74,15 +67,17 @@ func (p *floodData) loadBursts() []*fit.Batch {
 		p.fit.WidenDomain("packets", float64(k))
 		used = append(used, b)
 	}
-	slices.SortFunc(p.bursts, func(a, b *burstGroup) int {
-		return cmp.Or(cmp.Compare(a.bytes, b.bytes), cmp.Compare(a.senders, b.senders))
+	slices.SortFunc(keys, func(a, b floodKey) int {
+		return cmp.Or(cmp.Compare(a.bytes, b.bytes), cmp.Compare(a.senders, b.senders), cmp.Compare(a.packet, b.packet))
 	})
-	for _, g := range p.bursts {
-		slices.Sort(g.packets)
-		for _, k := range g.packets {
-			g.received = append(g.received, p.table.Index[floodKey{floodReceived, g.bytes, g.senders, int64(k)}])
-			g.gap = append(g.gap, p.table.Index[floodKey{floodGap, g.bytes, g.senders, int64(k)}])
+	for same := range fit.Runs(slices.Compact(keys), func(a, b floodKey) bool { return a.bytes == b.bytes && a.senders == b.senders }) {
+		g := &burstGroup{bytes: same[0].bytes, senders: same[0].senders}
+		for _, k := range same {
+			g.packets, g.received = append(g.packets, float64(k.packet)), append(g.received, p.table.Index[k])
+			k.what = floodGap
+			g.gap = append(g.gap, p.table.Index[k])
 		}
+		p.bursts = append(p.bursts, g)
 	}
 	if n := len(p.fit.Prepared.Samples(names.Flood, names.PhaseSkipped)); n > 0 {
 		p.fit.Note("bursts-skipped", "%d bursts were left out by the experiment: they would have exceeded its limits of bytes or time", n)

@@ -51,9 +51,9 @@ func (p *floodData) count(sizes []sizeEstimate) {
 	packets, bytes := p.off(small, large, 1, 1), p.off(small, large, ratio(maxHeader), ratio(0))
 	switch {
 	case packets.accepted() && bytes.rejected():
-		all := make([]estimate, len(sizes))
-		for i, s := range sizes {
-			all[i] = s.estimate
+		var all []estimate
+		for _, s := range sizes {
+			all = append(all, s.estimate)
 		}
 		e := p.merge(all)
 		p.record(e, fmt.Sprintf("packets, of whatever size: the port held %.4g of %g B and %.4g of %g; the same bytes are %.0f standard "+

@@ -23,6 +23,7 @@ type probeGroup struct {
 // probeBatch is the lines of one batch of probes.
 type probeBatch struct {
 	idle, load, drain []*dataset.Sample
+	all               []*fit.Batch
 }
 
 type probeID struct {
@@ -98,52 +99,55 @@ func allSeconds(lines []*dataset.Sample) []float64 {
 // loadProbes adds the estimate of every batch of probes to the table and returns the lines used.
 func (p *floodData) loadProbes() []*fit.Batch {
 	parts := map[probeID]*probeBatch{}
-	var order []probeID
-	lines := map[probeID][]*fit.Batch{}
+	var order []*probeBatch
 	for _, phase := range []string{names.PhaseProbeIdle, names.PhaseProbe, names.PhaseProbeDrain} {
-		for _, b := range p.fit.Prepared.LineBatches(names.Flood, phase) {
+		for _, b := range p.usable(phase) {
 			l := b.Lines[0]
-			if why := b.Flagged(floodSpoiling...); why != "" {
-				p.fit.LeaveOut(b, why)
-				continue
-			}
 			id := probeID{l.Slot, l.Round, int(l.Aux[names.AuxBatch]), l.Point.Key()}
 			if parts[id] == nil {
 				parts[id] = &probeBatch{}
-				order = append(order, id)
+				order = append(order, parts[id])
 			}
 			q := parts[id]
 			to := map[string]*[]*dataset.Sample{names.PhaseProbeIdle: &q.idle, names.PhaseProbe: &q.load, names.PhaseProbeDrain: &q.drain}[phase]
-			*to = append(*to, l)
-			lines[id] = append(lines[id], b)
+			*to, q.all = append(*to, l), append(q.all, b)
 		}
 	}
 	var used []*fit.Batch
 	groups := map[int64]*probeGroup{}
-	for _, id := range order {
-		v, ok := parts[id].buffer()
+	for _, q := range order {
+		v, ok := q.buffer()
 		if !ok {
-			for _, b := range lines[id] {
+			for _, b := range q.all {
 				p.fit.LeaveOut(b, fit.WhyIncomplete)
 			}
 			continue
 		}
-		used = append(used, lines[id]...)
-		p.segment = parts[id].drain[0].Aux[names.AuxSegment]
-		n := parts[id].load[0].Point[names.FactorSenders]
+		used = append(used, q.all...)
+		p.segment = q.drain[0].Aux[names.AuxSegment]
+		n := q.load[0].Point[names.FactorSenders]
 		g := groups[n]
 		if g == nil {
 			g = &probeGroup{senders: n, point: p.table.Duration(floodKey{what: floodProbe, senders: n})}
 			groups[n] = g
 			p.probes = append(p.probes, g)
 		}
-		g.full = g.full || parts[id].overflowed()
-		g.paused = g.paused || parts[id].pauses()
-		p.table.Add(g.point, 0, id.round, len(allSeconds(parts[id].load)), v)
+		g.full = g.full || q.overflowed()
+		g.paused = g.paused || q.pauses()
+		p.table.Add(g.point, 0, q.load[0].Round, len(allSeconds(q.load)), v)
 		p.fit.WidenDomain("senders", float64(n))
 	}
 	slices.SortFunc(p.probes, func(a, b *probeGroup) int { return cmp.Compare(a.senders, b.senders) })
 	return used
+}
+
+// estimateAt is a point with something added.
+func (p *floodData) estimateAt(point int, plus float64) estimate {
+	e := estimate{value: p.times.Values[point] + plus, half: wholePacket}
+	for _, r := range p.times.Replicates {
+		e.reps = append(e.reps, r[point]+plus)
+	}
+	return e
 }
 
 // fitProbes records B_L_tcp, from the numbers of senders that overflowed the port.
@@ -152,10 +156,7 @@ func (p *floodData) fitProbes() {
 	var most estimate
 	points := params.Series{Name: "B_L by probe", Quantity: params.ProbedBuffer, XName: "senders", Unit: "packets"}
 	for _, g := range p.probes {
-		e := estimate{value: p.times.Values[g.point], half: wholePacket, reps: make([]float64, len(p.times.Replicates))}
-		for i, r := range p.times.Replicates {
-			e.reps[i] = r[g.point]
-		}
+		e := p.estimateAt(g.point, 0)
 		points.Add(float64(g.senders), e.value, p.interval(e), e.value, p.times.N[g.point])
 		if g.full {
 			full = append(full, e)
@@ -211,13 +212,9 @@ type heldGroup struct {
 func (p *floodData) loadHeld() []*fit.Batch {
 	var used []*fit.Batch
 	groups := map[int64]*heldGroup{}
-	for _, b := range p.fit.Prepared.LineBatches(names.Flood, names.PhaseFull) {
+	for _, b := range p.usable(names.PhaseFull) {
 		l := b.Lines[0]
 		held, service := l.Aux[names.AuxHeld], l.Aux[names.AuxService]
-		if why := b.Flagged(floodSpoiling...); why != "" {
-			p.fit.LeaveOut(b, why)
-			continue
-		}
 		if !(held > 0 && service > 0) || l.Aux[names.AuxLosses] < minBeside || !steady(l) {
 			p.fit.LeaveOut(b, whyNotKept)
 			continue
@@ -255,10 +252,7 @@ func (p *floodData) heldSizes() []sizeEstimate {
 			continue
 		}
 		n := float64(g.batches)
-		e := estimate{value: p.times.Values[g.point] + 0.5, half: wholePacket, reps: make([]float64, len(p.times.Replicates))}
-		for i, r := range p.times.Replicates {
-			e.reps[i] = r[g.point] + 0.5
-		}
+		e := p.estimateAt(g.point, 0.5)
 		e.terms = []params.Term{
 			fit.Uniform("own service", 0.5, "whether the idle one-way time holds the service of the datagram itself"),
 			{Name: "idle one-way time", Type: params.TypeA, U: g.idle / n, Why: "spread of the idle one-way times, in intervals of the port"},

@@ -42,16 +42,8 @@ type fact struct {
 
 // facts are the streams' facts, resampled.
 type facts struct {
-	index map[fact]int
+	resample.Table[fact]
 	*resample.Estimates
-}
-
-func (f *facts) get(kind byte, of int64) (v float64, ci [2]float64, ok bool) {
-	i, ok := f.index[fact{kind, of}]
-	if !ok {
-		return 0, ci, false
-	}
-	return f.Values[i], f.Point(i), true
 }
 
 // streamFacts records what streams say beside b'(n): the loss, the CPU time of both ends, the two directions where they
@@ -60,9 +52,9 @@ func (p *paired) streamFacts() {
 	if len(p.counted) == 0 {
 		return
 	}
-	t := &resample.Table[fact]{}
-	p.addFacts(t)
-	f := &facts{t.Index, fit.Draw(p.fit, t)}
+	f := &facts{}
+	p.addFacts(&f.Table)
+	f.Estimates = fit.Draw(p.fit, &f.Table)
 	p.loss(f)
 	p.ends(f)
 	p.directions(f)
@@ -142,27 +134,23 @@ func (p *paired) loss(f *facts) {
 		a, n := losses(b)
 		again, all = again+a, all+n
 	}
-	v, ci, ok := f.get(factLoss, 0)
-	switch {
-	case !ok:
-	case again == 0:
+	if i, ok := f.Index[fact{kind: factLoss}]; ok && again > 0 {
+		p.fit.Found("loss_rate", "1", labelLoss, f.Values[i], f.Point(i))
+	} else if ok {
 		p.fit.Bound("loss_rate", "1", labelLoss, 0, min(1, 3/all), fmt.Sprintf("none of %.0f segments was sent again", all))
-	default:
-		p.fit.Found("loss_rate", "1", labelLoss, v, ci)
 	}
 }
 
 // ends records the CPU time per byte at both ends, and says which end limits a stream.
 func (p *paired) ends(f *facts) {
-	send, sendCI, ok := f.get(factSendCPU, 0)
+	send, ok := f.Index[fact{kind: factSendCPU}]
 	if !ok {
 		return
 	}
-	recv, recvCI, _ := f.get(factRecvCPU, 0)
-	p.fit.Found("cpu_send", "s/B", labelSendCPU, send, sendCI)
-	p.fit.Found("cpu_recv", "s/B", labelRecvCPU, recv, recvCI)
-	s, _, _ := f.get(factSendBusy, 0)
-	r, _, _ := f.get(factRecvBusy, 0)
+	recv := f.Index[fact{kind: factRecvCPU}]
+	p.fit.Found("cpu_send", "s/B", labelSendCPU, f.Values[send], f.Point(send))
+	p.fit.Found("cpu_recv", "s/B", labelRecvCPU, f.Values[recv], f.Point(recv))
+	s, r := f.Values[f.Index[fact{kind: factSendBusy}]], f.Values[f.Index[fact{kind: factRecvBusy}]]
 	who := "neither end's thread fills a CPU: the path between them limits a stream, or the work of the kernel outside of the threads"
 	switch {
 	case s >= busy && r >= busy:
@@ -180,8 +168,8 @@ func (p *paired) ends(f *facts) {
 
 // directions records both directions where they differ by more than their intervals and by more than is material.
 func (p *paired) directions(f *facts) {
-	i, okI := f.index[fact{factDirection, 0}]
-	j, okJ := f.index[fact{factDirection, 1}]
+	i, okI := f.Index[fact{factDirection, 0}]
+	j, okJ := f.Index[fact{factDirection, 1}]
 	if !okI || !okJ {
 		return
 	}
@@ -201,17 +189,17 @@ func (f *facts) excludesZero(ci [2]float64) bool { return f.Rounds > 1 && (ci[0]
 // moreConnections records the time per byte over several connections a pair, and warns where they are faster than one:
 // then b is that of one connection, and not the link's.
 func (p *paired) moreConnections(f *facts) {
-	one, okOne := f.index[fact{factConnections, 1}]
+	one, okOne := f.Index[fact{factConnections, 1}]
 	s := params.Series{Name: "b'(connections)", Quantity: params.ConnectionTime, XName: "connections", Unit: "s/B",
 		Factors: map[string]float64{"pairs": float64(p.minPairs())}}
 	gain, most := 0.0, int64(1)
 	for k := int64(1); k <= maxConnections; k++ {
-		i, ok := f.index[fact{factConnections, k}]
+		i, ok := f.Index[fact{factConnections, k}]
 		if !ok {
 			continue
 		}
 		v := f.Values[i]
-		s.Add(float64(k), v, f.Point(i), v, f.N[i])
+		fit.Tabulate(&s, float64(k), f.Estimates, i)
 		if k == 1 || !okOne {
 			continue
 		}
@@ -232,17 +220,15 @@ func (p *paired) moreConnections(f *facts) {
 // messageRates records the time per byte of messages back to back, a curve of its own: it holds the calls of every
 // message.
 func (p *paired) messageRates(f *facts) {
-	if len(p.messages) == 0 {
-		return
-	}
-	s := params.Series{Name: "b'(n) of messages", Quantity: params.MessageTime, XName: "pairs", Unit: "s/B",
-		Factors: map[string]float64{"bytes": float64(p.messages[0].Point[names.FactorBytes])}}
+	var x []float64
+	var points []int
 	for n := int64(1); n <= int64(len(p.fit.Hosts)); n++ {
-		if i, ok := f.index[fact{factMessages, n}]; ok {
-			s.Add(float64(n), f.Values[i], f.Point(i), f.Values[i], f.N[i])
+		if i, ok := f.Index[fact{factMessages, n}]; ok {
+			x, points = append(x, float64(n)), append(points, i)
 		}
 	}
-	if len(s.Points) > 0 {
-		p.fit.Series = append(p.fit.Series, s)
+	if len(x) > 0 {
+		p.fit.AddSeries(params.Series{Name: "b'(n) of messages", Quantity: params.MessageTime, XName: "pairs", Unit: "s/B",
+			Factors: map[string]float64{"bytes": float64(p.messages[0].Point[names.FactorBytes])}}, x, f.Select(points), nil)
 	}
 }

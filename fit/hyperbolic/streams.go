@@ -57,12 +57,9 @@ func (p *paired) loadStreams() []*fit.Batch {
 // whose rate changed, where the point has others. Where it has not, p.unsteady is the typical relative error that this
 // makes.
 func (p *paired) steady(in []*fit.Batch) []*fit.Batch {
-	for _, flag := range spoilt {
-		in = p.fit.Without(in, flag, func(b *fit.Batch) bool { return b.Flagged(flag) != "" })
-	}
+	in = p.fit.Unflagged(in, spoilt)
 	worse := func(b *fit.Batch) bool { return b.Flagged(doubtful...) != "" }
 	byPoint := func(a, b *fit.Batch) int { return cmp.Compare(a.Point.Key(), b.Point.Key()) }
-	in = slices.Clone(in)
 	slices.SortStableFunc(in, byPoint)
 	var out []*fit.Batch
 	var halves []float64

@@ -98,21 +98,19 @@ func fitBuffer(p *fit.Prepared) (*params.Fit, error) {
 // buffer.
 func (d *bufferData) settings(keys []bufferKey) {
 	phase, size := keys[0].phase, keys[0].bytes
-	s := params.Series{Name: "T(" + fit.SizeWords(size) + ", s), " + exchanges[phase], Quantity: params.BufferedTime,
-		Factors: map[string]float64{"bytes": float64(size)}, XName: "bytes"}
 	var buffers []float64
 	var points []int
 	for _, k := range keys {
-		x := float64(k.buffer)
-		if g := d.granted[0]; k.buffer == 0 && g != nil {
-			x = stats.Median(g.snd)
-		}
-		fit.Tabulate(&s, x, d.est, d.table.Index[k])
-		d.WidenDomain("bytes", float64(size))
-		d.WidenDomain("buffer", float64(k.buffer))
 		buffers, points = append(buffers, float64(k.buffer)), append(points, d.table.Index[k])
+		d.WidenDomain("buffer", float64(k.buffer))
 	}
-	d.Series = append(d.Series, s)
+	x := slices.Clone(buffers)
+	if g := d.granted[0]; x[0] == 0 && g != nil {
+		x[0] = stats.Median(g.snd)
+	}
+	d.WidenDomain("bytes", float64(size))
+	d.AddSeries(params.Series{Name: "T(" + fit.SizeWords(size) + ", s), " + exchanges[phase], Quantity: params.BufferedTime,
+		Factors: map[string]float64{"bytes": float64(size)}, XName: "bytes"}, x, d.est.Select(points), nil)
 	if phase == names.PhaseBoth {
 		return // what finishes depends on the buffer: interleaved is the form that always does
 	}

@@ -33,15 +33,15 @@ type choice struct {
 // from the smallest to the largest, and the choice itself. pick returns an index into settings, which ascend, from the
 // values of points.
 func choose(est *resample.Estimates, settings []float64, points []int, pick func(times []float64) int) choice {
-	best := pick(est.Pick(points))
-	count := make([]int, len(settings))
+	best := settings[pick(est.Pick(points))]
+	c := choice{best, best, best}
 	if est.Rounds < 2 {
-		return choice{settings[best], settings[best], settings[best]}
+		return c
 	}
+	count := make([]int, len(settings))
 	for _, r := range est.Replicates {
 		count[pick(resample.Pick(r, points))]++
 	}
-	c := choice{settings[best], settings[best], settings[best]}
 	for i, n := range count {
 		if float64(n) >= choiceShare*float64(len(est.Replicates)) {
 			c.lo, c.hi = min(c.lo, settings[i]), max(c.hi, settings[i])
@@ -99,9 +99,7 @@ func fitTimer(p *fit.Prepared) (*params.Fit, error) {
 	if len(steps) > 0 {
 		r.Found("timer_resolution", "s", "smallest step of the clock", est.Values[1], est.Point(1))
 	}
-	s := params.Series{Name: "timer", Quantity: params.TimerCost, XName: "calls"}
-	fit.Tabulate(&s, 1, est, 0)
-	r.Series = append(r.Series, s)
+	s := r.AddSeries(params.Series{Name: "timer", Quantity: params.TimerCost, XName: "calls"}, []float64{1}, est, nil)
 	r.Judge(math.NaN(), math.NaN(), s)
 	noteOffsets(r, p)
 	return r.Fit, nil
@@ -163,15 +161,13 @@ func fragments(r *fit.Result, est *resample.Estimates, index map[fragmentKey]int
 	size := keys[0].bytes
 	var sizes []float64
 	var points []int
-	s := params.Series{Name: "T(" + fit.SizeWords(size) + ", f)", Quantity: params.FragmentedTime,
-		Factors: map[string]float64{"bytes": float64(size)}, XName: "bytes"}
 	for _, k := range keys {
 		sizes, points = append(sizes, float64(k.fragment)), append(points, index[k])
-		fit.Tabulate(&s, float64(k.fragment), est, index[k])
-		r.WidenDomain("bytes", float64(size))
 		r.WidenDomain("fragment", float64(k.fragment))
 	}
-	r.Series = append(r.Series, s)
+	r.WidenDomain("bytes", float64(size))
+	r.AddSeries(params.Series{Name: "T(" + fit.SizeWords(size) + ", f)", Quantity: params.FragmentedTime,
+		Factors: map[string]float64{"bytes": float64(size)}, XName: "bytes"}, sizes, est.Select(points), nil)
 	best := choose(est, sizes, points, func(times []float64) int { return slices.Index(times, slices.Min(times)) })
 	recordChoice(r, bestFragment(size), "B", "fragment in which a message of "+fit.SizeWords(size)+" is fastest", best)
 	name, label := fragmentGain(size), "gain of that fragment over a message of "+fit.SizeWords(size)+" in one piece"
