@@ -4,7 +4,6 @@ import (
 	"math"
 	"testing"
 
-	"calib/fit/fittest"
 	"calib/fit/loggp"
 )
 
@@ -92,39 +91,46 @@ var (
 	bulk         = LogGP{L: 8, Os: 25, Or: 129, G: 0.5} // table 2
 )
 
+func within(t *testing.T, what string, got, want, tolerance float64) {
+	t.Helper()
+	if !(math.Abs(got-want) <= tolerance) {
+		t.Errorf("%s = %g, want %g ± %g", what, got, want, tolerance)
+	}
+}
+
 func TestTable4(t *testing.T) {
 	const cn, measuredSync, measuredAsync = 23, 486, 151
 	p := twoArguments
-	fittest.Within(t, "LogP, synchronous", p.SyncRemap(0, 0), 316, 0)
-	fittest.Within(t, "C_r", p.HandlerContention(), 137, 0)
-	fittest.Within(t, "LoPC, synchronous", p.SyncRemap(0, p.HandlerContention()), 453, 0)
-	fittest.Within(t, "LoGPC, synchronous", p.SyncRemap(cn, p.HandlerContention()), 499, 0)
-	fittest.Within(t, "asynchronous", p.AsyncRemap(), 137, 0)
+	within(t, "LogP, synchronous", p.SyncRemap(0, 0), 316, 0)
+	within(t, "C_r", p.HandlerContention(), 137, 0)
+	within(t, "LoPC, synchronous", p.SyncRemap(0, p.HandlerContention()), 453, 0)
+	within(t, "LoGPC, synchronous", p.SyncRemap(cn, p.HandlerContention()), 499, 0)
+	within(t, "asynchronous", p.AsyncRemap(), 137, 0)
 	for what, e := range map[string]float64{"synchronous": 499./measuredSync - 1, "asynchronous": 137./measuredAsync - 1} {
 		if math.Abs(e) > 0.12 {
 			t.Errorf("%s: %.3g from what was measured, the paper says 12%%", what, e)
 		}
 	}
-	fittest.Within(t, "no argument", noArguments.SyncRemap(0, 0), 2*(21+9+117), 0)
-	fittest.Within(t, "one argument", oneArgument.SyncRemap(0, 0), 2*(21+12+119), 0)
+	within(t, "no argument", noArguments.SyncRemap(0, 0), 2*(21+9+117), 0)
+	within(t, "one argument", oneArgument.SyncRemap(0, 0), 2*(21+12+119), 0)
 }
 
 func TestDistances(t *testing.T) {
-	fittest.Within(t, "eq. 11", 2*mesh(8, 4).Distance, 3.875, 1e-12)
-	fittest.Within(t, "eq. 12", neighbourHops(8, 4), 1.875, 1e-12)
-	fittest.Within(t, "one row", neighbourHops(5, 1), (4*1.+0.5*(5+5))/5, 1e-12)
-	fittest.Within(t, "ring", ringDistance(9), 4, 0)
-	fittest.Within(t, "torus, even", torusDistance(8), 2, 0)
-	fittest.Within(t, "torus, odd", torusDistance(5), 1.2, 1e-12) // (0+1+2+2+1)/5
-	fittest.Within(t, "mesh", meshDistance(2), 0.5, 0)
+	within(t, "eq. 11", 2*mesh(8, 4).Distance, 3.875, 1e-12)
+	within(t, "eq. 12", neighbourHops(8, 4), 1.875, 1e-12)
+	within(t, "one row", neighbourHops(5, 1), (4*1.+0.5*(5+5))/5, 1e-12)
+	within(t, "ring", ringDistance(9), 4, 0)
+	within(t, "torus, even", torusDistance(8), 2, 0)
+	within(t, "torus, odd", torusDistance(5), 1.2, 1e-12) // (0+1+2+2+1)/5
+	within(t, "mesh", meshDistance(2), 0.5, 0)
 }
 
 func TestMessages(t *testing.T) {
-	fittest.Within(t, "eq. 1", bulk.LongMessage(2001, 0), 25+1000+8, 0)
-	fittest.Within(t, "eq. 10", bulk.LongMessage(2001, 50), 25+1000+8+50, 0)
-	fittest.Within(t, "eq. 2, long", bulk.PipelinedMessage(2001, 8, 0.25), bulk.LongMessage(2001, 0), 0)
-	fittest.Within(t, "eq. 2, short", bulk.PipelinedMessage(100, 8, 0.25), 25+8+129+4+25, 0)
-	fittest.Within(t, "eq. 8", twoArguments.ShortMessage(23), 181, 0)
+	within(t, "eq. 1", bulk.LongMessage(2001, 0), 25+1000+8, 0)
+	within(t, "eq. 10", bulk.LongMessage(2001, 50), 25+1000+8+50, 0)
+	within(t, "eq. 2, long", bulk.PipelinedMessage(2001, 8, 0.25), bulk.LongMessage(2001, 0), 0)
+	within(t, "eq. 2, short", bulk.PipelinedMessage(100, 8, 0.25), 25+8+129+4+25, 0)
+	within(t, "eq. 8", twoArguments.ShortMessage(23), 181, 0)
 }
 
 // cubeInterval is the time between two injections with contention where it is interval without and each message occupies a

@@ -2,6 +2,7 @@ package reports
 
 import (
 	"bytes"
+	"compress/gzip"
 	"errors"
 	"flag"
 	"fmt"
@@ -18,7 +19,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/jedib0t/go-pretty/v6/text"
 
-	"calib/fit/fittest"
 	"calib/internal/params"
 	"calib/internal/units"
 )
@@ -353,7 +353,15 @@ func TestScreens(t *testing.T) {
 		t.Fatalf("%d recorded runs: %v", len(recorded), err)
 	}
 	for _, path := range recorded {
-		p, err := params.Decode(fittest.Unzip(t, path))
+		packed, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := gzip.NewReader(bytes.NewReader(packed))
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := params.Decode(text)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,11 +1,12 @@
 package run
 
 import (
+	"compress/gzip"
 	"math"
+	"os"
 	"testing"
 
 	"calib/fit"
-	"calib/fit/fittest"
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
 )
@@ -32,7 +33,16 @@ func TestStoredRuns(t *testing.T) {
 // stored reads a dataset that package models keeps.
 func stored(t *testing.T, run string) *dataset.Dataset {
 	t.Helper()
-	d, err := dataset.Read(fittest.Unzip(t, "../fit/models/testdata/"+run+"/samples.jsonl.gz"))
+	file, err := os.Open("../fit/models/testdata/" + run + "/samples.jsonl.gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	text, err := gzip.NewReader(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := dataset.Read(text)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,15 +3,12 @@ package models
 import (
 	"encoding/json"
 	"errors"
-	"os"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"calib/fit"
-	"calib/fit/fittest"
 	"calib/fit/resample"
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
@@ -73,7 +70,7 @@ func TestModelsConform(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				fittest.CheckFit(t, m, f)
+				checkFit(t, m, f)
 				again, err := m.Fit(fit.Prepare(d, s))
 				if err != nil {
 					t.Fatal(err)
@@ -119,7 +116,7 @@ func TestModelsShare(t *testing.T) {
 		for _, err := range errs {
 			t.Errorf("%s: %v", name, err)
 		}
-		fittest.CheckFindings(t, p.Findings)
+		checkFindings(t, p.Findings)
 		shared := fit.Prepare(d, s)
 		together, failed := make([]*params.Fit, len(All)), make([]error, len(All))
 		resample.Each(len(All), func(i int) { together[i], failed[i] = All[i].Fit(shared) })
@@ -141,7 +138,7 @@ func TestModelsShare(t *testing.T) {
 
 // A dataset with ping-pong of two sizes has what the models of one message need, but not enough of it: each says so.
 func TestTooFewSizesSaid(t *testing.T) {
-	d := fittest.PairOf([]float64{1, 1000}, func(x float64) float64 { return 1e-4 + 1e-8*x })
+	d := pairOf([]float64{1, 1000}, func(x float64) float64 { return 1e-4 + 1e-8*x })
 	p, errs := fit.Run(All, d, fit.Settings{})
 	if len(p.Fits) != 0 || len(errs) != 4 {
 		t.Errorf("%d fits, errors %v: a dataset with pingpong of two sizes should say so", len(p.Fits), errs)
@@ -150,7 +147,7 @@ func TestTooFewSizesSaid(t *testing.T) {
 
 // A million raw timings with 1,000 replicates: the bar is 5 s on 2 cores.
 func BenchmarkAllMillion(b *testing.B) {
-	w := fittest.Sparc()
+	w := sparc()
 	w.Between, w.Within, w.Rounds, w.Reps = 0.01, 0.05, 8, 240
 	d := w.Dataset()
 	n := 0
@@ -163,23 +160,4 @@ func BenchmarkAllMillion(b *testing.B) {
 		}
 	}
 	b.ReportMetric(float64(n), "timings")
-}
-
-// documented returns the rows of a table of docs/FORMATS.md, whose first title is given.
-func documented(t *testing.T, title string) (rows [][]string) {
-	t.Helper()
-	text, err := os.ReadFile("../../docs/FORMATS.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, table, _ := strings.Cut(string(text), "\n| "+title+" | ")
-	table, _, _ = strings.Cut(table, "\n\n")
-	for _, line := range strings.Split(table, "\n")[2:] {
-		cells := strings.Split(strings.Trim(line, "|"), "|")
-		for i := range cells {
-			cells[i] = strings.TrimSpace(cells[i])
-		}
-		rows = append(rows, cells)
-	}
-	return rows
 }

@@ -7,14 +7,13 @@ import (
 	"testing"
 
 	"calib/fit"
-	"calib/fit/fittest"
 	"calib/fit/hyperbolic"
 	"calib/fit/tuning"
 )
 
 // coverage fits runs of a network, each with a seed of its own, and counts how often the truth is in the 95% interval
 // of each parameter.
-func coverage(t *testing.T, w fittest.Truth, runs int, settings fit.Settings) (hit, total map[string]int) {
+func coverage(t *testing.T, w truth, runs int, settings fit.Settings) (hit, total map[string]int) {
 	t.Helper()
 	hit, total = map[string]int{}, map[string]int{}
 	truth := map[string]float64{
@@ -51,7 +50,7 @@ func TestCoverage(t *testing.T) {
 	if n, err := strconv.Atoi(os.Getenv("CALIB_COVERAGE_RUNS")); err == nil {
 		runs = n
 	}
-	base := fittest.Sparc()
+	base := sparc()
 	base.Between, base.Within, base.Offset, base.Reps, base.Disjoint = 0.01, 0.05, 1e-3, 9, true
 	base.Sizes = []float64{1, 30, 260, 1400, 14480, 144800, 1448000, 2896000}
 	drifting := base
@@ -60,7 +59,7 @@ func TestCoverage(t *testing.T) {
 	staying.Permuted = false
 	for _, c := range []struct {
 		name   string
-		w      fittest.Truth
+		w      truth
 		rounds []int
 		names  []string
 	}{

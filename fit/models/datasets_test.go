@@ -4,7 +4,6 @@ import (
 	"maps"
 	"slices"
 
-	"calib/fit/fittest"
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
 	"calib/internal/params"
@@ -12,7 +11,7 @@ import (
 
 // datasets are what the conformance suite fits every model to.
 func datasets() map[string]*dataset.Dataset {
-	noisy := fittest.Sparc()
+	noisy := sparc()
 	noisy.Between, noisy.Within = 0.01, 0.05
 	noisy.Reps = 9
 	pair := noisy
@@ -21,15 +20,15 @@ func datasets() map[string]*dataset.Dataset {
 	once.Rounds = 1
 	switched := noisy
 	switched.Switched = true
-	exact := fittest.Sparc()
+	exact := sparc()
 	out := map[string]*dataset.Dataset{
 		"sparc1994": noisy.Dataset(), "two hosts": pair.Dataset(), "one round": once.Dataset(),
 		"switch": switched.Dataset(), "exact": exact.Dataset(),
-		"wake-up": fittest.Wakeups(4, map[string]float64{
+		"wake-up": wakeups(4, map[string]float64{
 			names.PhaseBlocking: 12e3, names.PhasePolling: 7e3, names.PhaseIdle: 40e3, names.PhaseIdleAwake: 14e3,
 		}),
 	}
-	overlapping := fittest.Overlap()
+	overlapping := overlappingPair()
 	crowded := overlapping
 	crowded.Shared, crowded.Rounds, crowded.Overhead, crowded.Penalty = true, 1, 1, 2
 	overlapping.Between, overlapping.Within = 0.01, 0.02
@@ -42,11 +41,11 @@ func datasets() map[string]*dataset.Dataset {
 
 // remapDatasets are remaps alone, of one round, and beside LogGP.
 func remapDatasets() map[string]*dataset.Dataset {
-	noisy := fittest.Remaps()
+	noisy := remaps()
 	noisy.Noise = 0.01
 	once := noisy
 	once.Rounds = 1
-	port := fittest.Port()
+	port := port()
 	beside := port.Dataset()
 	beside.Samples = slices.DeleteFunc(beside.Samples, func(s dataset.Sample) bool { return s.Exp != names.PRTT })
 	noisy.Add(beside)
@@ -55,13 +54,13 @@ func remapDatasets() map[string]*dataset.Dataset {
 
 // clusterDatasets are the cluster's part of the conformance suite.
 func clusterDatasets() map[string]*dataset.Dataset {
-	noisy := fittest.TableOne(40)
+	noisy := tableOne(40)
 	noisy.Noise, noisy.Slack, noisy.Rounds = 0.01, 50e-6, 3
 	pair := noisy
 	pair.Hosts = 2
 	once := noisy
 	once.Rounds = 1
-	exact := fittest.TableOne(40)
+	exact := tableOne(40)
 	exact.Hosts = 4
 	hidden := noisy
 	hidden.Or, hidden.Hosts = params.Cost{C0: 1e-9}, 4
@@ -73,7 +72,7 @@ func clusterDatasets() map[string]*dataset.Dataset {
 
 // settingsDatasets are datasets for the conformance suite.
 func settingsDatasets() map[string]*dataset.Dataset {
-	noisy := fittest.Port()
+	noisy := port()
 	noisy.Between, noisy.Within, noisy.Longest = 0.01, 0.02, 1024
 	once := noisy
 	once.Rounds, once.Nagle = 1, false
@@ -81,7 +80,7 @@ func settingsDatasets() map[string]*dataset.Dataset {
 	never.Buffer, never.Overflow, never.LongGap = 1e6, false, params.Cost{C0: 20e-6, C1: 120e-9}
 	octets := noisy
 	octets.Buffer, octets.Header = 40e3, 42
-	exact := fittest.Port()
+	exact := port()
 	exact.Longest = 1024
 	return map[string]*dataset.Dataset{
 		"settings": noisy.Dataset(), "settings, one round": once.Dataset(), "settings, never full": never.Dataset(),

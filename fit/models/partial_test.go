@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"calib/fit"
-	"calib/fit/fittest"
 	"calib/internal/dataset"
 )
 
@@ -19,17 +18,17 @@ func TestPartialData(t *testing.T) {
 	fitted := 0
 	for seed := range uint64(40) {
 		rng := rand.New(rand.NewPCG(seed, 9))
-		w := fittest.Sparc()
+		w := sparc()
 		w.Seed, w.Hosts, w.Rounds, w.Reps, w.Between, w.Within = seed, 2+rng.IntN(5), 1+rng.IntN(4), 1+rng.IntN(4), 0.05, 0.2
 		w.Offset = 5e-3 // larger than T: single directions may be negative
 		d := w.Dataset()
-		c := fittest.TableOne(40)
+		c := tableOne(40)
 		c.Seed, c.Hosts, c.Rounds, c.Reps, c.Noise, c.Slack = seed, w.Hosts, w.Rounds, w.Reps, 0.2, 1e-3
 		d.Samples = append(d.Samples, c.Dataset().Samples...)
 		tear(d, rng)
 		p, errs := fit.Run(All, d, fit.Settings{Replicates: 20})
 		for _, f := range p.Fits {
-			fittest.CheckFit(t, byName[f.Model], f)
+			checkFit(t, byName[f.Model], f)
 			fitted++
 		}
 		for _, err := range errs {

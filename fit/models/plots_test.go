@@ -12,7 +12,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"calib/fit"
-	"calib/fit/fittest"
 	"calib/internal/dataset"
 	"calib/internal/params"
 )
@@ -86,7 +85,7 @@ func checkPlot(t *testing.T, where string, p params.Plot) {
 		if len(c.X) < 2 || len(c.Y) != len(c.X) || !slices.IsSorted(c.X) || c.Name == "" {
 			t.Errorf("%s: plot %s: curve %+v", where, p.ID, c)
 		}
-		fittest.CheckFinite(t, where+": plot "+p.ID, slices.Concat(c.X, c.Y, c.Lo, c.Hi)...)
+		checkFinite(t, where+": plot "+p.ID, slices.Concat(c.X, c.Y, c.Lo, c.Hi)...)
 		if len(c.Lo) != len(c.Hi) || len(c.Lo) != 0 && len(c.Lo) != len(c.X) {
 			t.Errorf("%s: plot %s: a band of %d and %d points at %d", where, p.ID, len(c.Lo), len(c.Hi), len(c.X))
 			continue
@@ -98,7 +97,7 @@ func checkPlot(t *testing.T, where string, p params.Plot) {
 		}
 	}
 	for _, m := range p.Marks {
-		if fittest.CheckFinite(t, where, m.X, m.Lo, m.Hi); m.Label == "" || m.Lo < m.Hi && (m.X < m.Lo || m.X > m.Hi) {
+		if checkFinite(t, where, m.X, m.Lo, m.Hi); m.Label == "" || m.Lo < m.Hi && (m.X < m.Lo || m.X > m.Hi) {
 			t.Errorf("%s: plot %s: mark %+v", where, p.ID, m)
 		}
 	}
@@ -128,8 +127,8 @@ func checkRaw(t *testing.T, where string, d *dataset.Dataset, p params.Plot) {
 // checkPlotsTravel: plots are the same after they were written and read.
 func checkPlotsTravel(t *testing.T, where string, p *params.Params) {
 	t.Helper()
-	b := fittest.Encode(t, p)
-	if err := fittest.Validate(t, b); err != nil {
+	b := encodeParams(t, p)
+	if err := validate(t, b); err != nil {
 		t.Errorf("%s: schema: %v", where, err)
 	}
 	got, err := params.Decode(bytes.NewReader(b))

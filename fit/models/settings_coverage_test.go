@@ -7,7 +7,6 @@ import (
 
 	"calib/fit"
 	"calib/fit/buffer"
-	"calib/fit/fittest"
 	"calib/fit/loggp"
 	"calib/fit/tuning"
 )
@@ -16,7 +15,7 @@ import (
 // within them. Seeds are fixed.
 func TestSettingsCoverage(t *testing.T) {
 	const runs, least = 40, 34
-	base := fittest.Port()
+	base := port()
 	truth := map[string]float64{
 		"B_L": base.Buffer, "B_L_tcp": base.Buffer,
 		"L": base.Latency, "o_s": base.Os.Of(1), "o_r": base.Or.Of(1), "g": base.Gap.Of(1), "G": base.Gap.C1,

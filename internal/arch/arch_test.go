@@ -81,8 +81,6 @@ func layers() []layer {
 			why: "the coordinator drives an Agent interface, over whatever wire; a session is the data plane's"},
 		{pkg: "fit", may: []string{"internal/params", "internal/lsq", "fit/resample", "fit/review", "internal/dataset", "internal/dataset/names",
 			"internal/stats", "internal/units"}, why: "the core is offline, deterministic in a dataset, and knows no model"},
-		{pkg: "fit/fittest", may: []string{"fit", "internal/params", "fit/cluster", "internal/dataset", "internal/dataset/names",
-			"internal/units"}, why: "datasets of known truth for tests are made of the models' own formulas"},
 		{pkg: "fit/review", may: []string{"internal/params", "internal/units"},
 			why: "a review judges finished numbers, whatever fitted them"},
 		{pkg: "internal/params", may: []string{"internal/files", "internal/units"},

@@ -2,6 +2,7 @@ package params_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"math"
 	"os"
@@ -11,11 +12,47 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"calib/fit/fittest"
 	"calib/internal/params"
 )
 
-// sparcParams is the fixture, which the tests of package fit write.
+// encode returns p as params.json holds it.
+func encode(t testing.TB, p *params.Params) []byte {
+	t.Helper()
+	var buf bytes.Buffer
+	if err := params.Encode(&buf, p); err != nil {
+		t.Fatal(err)
+	}
+	return buf.Bytes()
+}
+
+// validate returns what a params.json breaks of its schema.
+func validate(b []byte) error {
+	s, err := params.JSONSchema()
+	if err != nil {
+		return err
+	}
+	r, err := s.Resolve(nil)
+	if err != nil {
+		return err
+	}
+	var v any
+	if err := json.Unmarshal(b, &v); err != nil {
+		return err
+	}
+	return r.Validate(v)
+}
+
+func TestFormatsDocumented(t *testing.T) {
+	text, err := os.ReadFile("../../docs/FORMATS.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(text), "`"+params.Schema+"`") {
+		t.Errorf("docs/FORMATS.md does not name %s", params.Schema)
+	}
+}
+
+// sparcParams is the fixture, which the tests of package fit/models write.
 func sparcParams(t testing.TB) *params.Params {
 	t.Helper()
 	b, err := os.ReadFile("testdata/params.json")
@@ -26,7 +63,7 @@ func sparcParams(t testing.TB) *params.Params {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(string(b), string(fittest.Encode(t, p))); diff != "" {
+	if diff := cmp.Diff(string(b), string(encode(t, p))); diff != "" {
 		t.Fatalf("what was read is written otherwise:\n%s", diff)
 	}
 	return p
@@ -57,24 +94,24 @@ func brokenParams(t testing.TB) *params.Params {
 
 func TestEncodeDecodeEncode(t *testing.T) {
 	for name, p := range map[string]*params.Params{"fixture": sparcParams(t), "broken": brokenParams(t), "empty": {}} {
-		first := fittest.Encode(t, p)
+		first := encode(t, p)
 		decoded, err := params.Decode(bytes.NewReader(first))
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
 		said := len(decoded.Findings)
-		again := fittest.Encode(t, decoded)
+		again := encode(t, decoded)
 		// Numbers that were null stay null; the second writing may only repeat the findings about them.
 		reread, err := params.Decode(bytes.NewReader(again))
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
 		reread.Findings = reread.Findings[:said]
-		if !bytes.Equal(fittest.Encode(t, decoded), again) {
+		if !bytes.Equal(encode(t, decoded), again) {
 			t.Errorf("%s: encoding is not deterministic", name)
 		}
 		decoded.Findings, reread.Findings = nil, nil
-		if !bytes.Equal(fittest.Encode(t, decoded), fittest.Encode(t, reread)) {
+		if !bytes.Equal(encode(t, decoded), encode(t, reread)) {
 			t.Errorf("%s: a second round trip changed the numbers", name)
 		}
 	}
@@ -82,8 +119,8 @@ func TestEncodeDecodeEncode(t *testing.T) {
 
 func TestNotFiniteBecomesNull(t *testing.T) {
 	p := brokenParams(t)
-	b := fittest.Encode(t, p)
-	if err := fittest.Validate(t, b); err != nil {
+	b := encode(t, p)
+	if err := validate(b); err != nil {
 		t.Errorf("schema: %v", err)
 	}
 	if !math.IsNaN(*p.Parameters["a"].Value) {
@@ -124,7 +161,12 @@ func TestNotFiniteBecomesNull(t *testing.T) {
 		"pairs[0].rate_ci95: [0 +Inf] is not finite: left out",
 		"findings[0].values.median: NaN is not finite: left out",
 	}
-	warned := fittest.Warnings(got.Findings)
+	var warned []string
+	for _, f := range got.Findings {
+		if f.Level == params.Warning {
+			warned = append(warned, f.Message)
+		}
+	}
 	if !slices.EqualFunc(want, warned, func(w, said string) bool { return strings.HasPrefix(said, w) }) {
 		t.Errorf("warnings:\n%s", cmp.Diff(want, warned))
 	}
@@ -149,8 +191,8 @@ func TestPlotsNotFinite(t *testing.T) {
 		},
 		Marks: []params.Mark{{X: inf, Label: "nowhere"}, {X: 1, Label: "there"}},
 	}}
-	b := fittest.Encode(t, p)
-	if err := fittest.Validate(t, b); err != nil {
+	b := encode(t, p)
+	if err := validate(b); err != nil {
 		t.Error(err)
 	}
 	got, err := params.Decode(bytes.NewReader(b))
@@ -164,14 +206,16 @@ func TestPlotsNotFinite(t *testing.T) {
 	if diff := cmp.Diff(want, got.Fits[1].Plots); diff != "" {
 		t.Error(diff)
 	}
-	if !fittest.Warns(got.Findings, params.NotFinite, "fits[1].plots[0].curves[1]") {
+	if !slices.ContainsFunc(got.Findings, func(f params.Finding) bool {
+		return f.Code == params.NotFinite && f.Level == params.Warning && strings.Contains(f.Message, "fits[1].plots[0].curves[1]")
+	}) {
 		t.Errorf("findings %v", got.Findings)
 	}
 }
 
 func TestDecodeParamsErrors(t *testing.T) {
 	swap := func(old, new string) string {
-		b := string(fittest.Encode(t, sparcParams(t)))
+		b := string(encode(t, sparcParams(t)))
 		if !strings.Contains(b, old) {
 			t.Fatalf("fixture has no %s", old)
 		}
@@ -208,7 +252,7 @@ func TestDecodeParamsErrors(t *testing.T) {
 }
 
 func TestSchemaRejects(t *testing.T) {
-	whole := string(fittest.Encode(t, sparcParams(t)))
+	whole := string(encode(t, sparcParams(t)))
 	for _, c := range []struct{ name, old, new string }{
 		{"schema", `"calib.params/2"`, `"calib.params/3"`},
 		{"ok without a value", `"value": 0.00085952`, `"value": null`},
@@ -216,7 +260,7 @@ func TestSchemaRejects(t *testing.T) {
 		{"misspelt member", `"batches"`, `"batchs"`},
 		{"kind", `"rounds": 5`, `"rounds": "5"`},
 	} {
-		if fittest.Validate(t, []byte(strings.Replace(whole, c.old, c.new, 1))) == nil {
+		if validate([]byte(strings.Replace(whole, c.old, c.new, 1))) == nil {
 			t.Errorf("%s: the schema accepts it", c.name)
 		}
 	}
@@ -242,7 +286,7 @@ func FuzzDecodeParams(f *testing.F) {
 			}
 			return
 		}
-		if _, err := params.Decode(bytes.NewReader(fittest.Encode(t, p))); err != nil {
+		if _, err := params.Decode(bytes.NewReader(encode(t, p))); err != nil {
 			t.Errorf("what was decoded and encoded does not decode: %v", err)
 		}
 	})

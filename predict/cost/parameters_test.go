@@ -1,21 +1,31 @@
 package cost
 
 import (
+	"compress/gzip"
 	"errors"
 	"fmt"
 	"math"
+	"os"
 	"strings"
 	"testing"
 
 	"calib/fit/cluster"
-	"calib/fit/fittest"
 	"calib/internal/params"
 )
 
 // stored is a params.json of the models' tests.
 func stored(t *testing.T, name string) *params.Params {
 	t.Helper()
-	p, err := params.Decode(fittest.Unzip(t, "../../fit/models/testdata/"+name+"/params.json.gz"))
+	file, err := os.Open("../../fit/models/testdata/" + name + "/params.json.gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	text, err := gzip.NewReader(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := params.Decode(text)
 	if err != nil {
 		t.Fatal(err)
 	}

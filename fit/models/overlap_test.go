@@ -1,26 +1,26 @@
-package overlap
+package models
 
 import (
 	"errors"
 	"testing"
 
 	"calib/fit"
-	"calib/fit/fittest"
+	"calib/fit/overlap"
 	"calib/internal/dataset"
 	"calib/internal/params"
 )
 
-func fitted(t *testing.T, w fittest.OverlapTruth) *params.Fit {
+func fitOverlap(t *testing.T, w overlapTruth) *params.Fit {
 	t.Helper()
-	f := fittest.Fit(t, Model, w.Dataset(), 100)
-	fittest.CheckFit(t, Model, f)
+	f := fitWith(t, overlap.Model, w.Dataset(), 100)
+	checkFit(t, overlap.Model, f)
 	return f
 }
 
 // Without noise every parameter comes out as it was put in.
 func TestModelExact(t *testing.T) {
-	w := fittest.Overlap()
-	f := fitted(t, w)
+	w := overlappingPair()
+	f := fitOverlap(t, w)
 	transfer := w.Transfer(4000)
 	peak := (w.Penalty*transfer - w.Overhead) / w.F
 	for name, want := range map[string]float64{
@@ -29,15 +29,15 @@ func TestModelExact(t *testing.T) {
 		"exchange_4000B": transfer, "penalty_4000B": w.Penalty, "Omega_4000B": w.Overhead / peak, "gamma_peak_4000B": peak / transfer,
 		"gain_max_4000B": (peak + transfer) / w.Hidden(peak, transfer), "work_peak_4000B": peak / w.Step,
 	} {
-		fittest.Near(t, name, fittest.Value(t, f, name), want, 2e-5)
+		near(t, name, value(t, f, name), want, 2e-5)
 	}
 	if f.Quality.MaxError > 1e-6 {
 		t.Errorf("the gain is off by %g", f.Quality.MaxError)
 	}
 	fn := f.Functions["t_tr"]
-	fittest.Near(t, "t_cs", fn.Coeff["c0"], w.Startup, 1e-5)
-	fittest.Near(t, "1/r_com", fn.Coeff["c1"], w.PerByte, 1e-5)
-	if !fittest.Notes(f.Findings, "gain-misfit", "0.0% at worst") || fittest.Warns(f.Findings, params.SharedCPUs, "") {
+	near(t, "t_cs", fn.Coeff["c0"], w.Startup, 1e-5)
+	near(t, "1/r_com", fn.Coeff["c1"], w.PerByte, 1e-5)
+	if !notes(f.Findings, "gain-misfit", "0.0% at worst") || warns(f.Findings, params.SharedCPUs, "") {
 		t.Errorf("findings %v", f.Findings)
 	}
 	if n := len(f.Named("penalty(m)").Points); n != 4 {
@@ -47,9 +47,9 @@ func TestModelExact(t *testing.T) {
 
 // With noise the intervals hold the truth.
 func TestModelNoisy(t *testing.T) {
-	w := fittest.Overlap()
+	w := overlappingPair()
 	w.Between, w.Within, w.Rounds = 0.02, 0.03, 10
-	f := fitted(t, w)
+	f := fitOverlap(t, w)
 	for name, want := range map[string]float64{"f_4000B": w.F, "hiding_overhead_4000B": w.Overhead, "penalty_4000B": w.Penalty, "r_op": 1 / w.Step} {
 		if p := f.Parameters[name]; p.CI95 == nil || p.CI95[0] > want || p.CI95[1] < want {
 			t.Errorf("%s: %+v %v, want %g", name, p, p.CI95, want)
@@ -59,62 +59,62 @@ func TestModelNoisy(t *testing.T) {
 
 // Agents that share a machine with fewer CPUs than threads: the numbers stand, and their status says so.
 func TestModelSharedCPUs(t *testing.T) {
-	w := fittest.Overlap()
+	w := overlappingPair()
 	w.Shared, w.Within = true, 0.01
-	f := fitted(t, w)
+	f := fitOverlap(t, w)
 	if p := f.Parameters["f_4000B"]; p.Status != params.StatusProvisional || p.Value == nil {
 		t.Errorf("%+v", p)
 	}
-	if !fittest.Warns(f.Findings, params.SharedCPUs, "agents share a machine of 2 CPUs: the second thread has no CPU to itself") {
+	if !warns(f.Findings, params.SharedCPUs, "agents share a machine of 2 CPUs: the second thread has no CPU to itself") {
 		t.Errorf("findings %v", f.Findings)
 	}
 	w.CPUs = 4
-	if f = fitted(t, w); f.Parameters["f_4000B"].Status != params.StatusOK {
+	if f = fitOverlap(t, w); f.Parameters["f_4000B"].Status != params.StatusOK {
 		t.Errorf("four CPUs: %+v", f.Parameters["f_4000B"])
 	}
 }
 
 // Where handing over costs more than the transfer there is no gain, and no peak.
 func TestModelNoOverlap(t *testing.T) {
-	w := fittest.Overlap()
+	w := overlappingPair()
 	w.Overhead, w.Penalty = 3*w.Transfer(65536), 1.5
-	f := fitted(t, w)
+	f := fitOverlap(t, w)
 	if p := f.Parameters["gain_max_4000B"]; p.Status != params.StatusUnidentifiable {
 		t.Errorf("%+v", p)
 	}
-	if !fittest.Warns(f.Findings, "no-overlap", "messages of 4000 B") {
+	if !warns(f.Findings, "no-overlap", "messages of 4000 B") {
 		t.Errorf("findings %v", f.Findings)
 	}
 }
 
 // What is missing is said: the transfer by the second thread alone, times of computing, all of it.
 func TestModelMissing(t *testing.T) {
-	w := fittest.Overlap()
+	w := overlappingPair()
 	w.Sizes = []int64{1, 1000}
-	f := fitted(t, w)
-	if !fittest.Notes(f.Findings, params.SweepIncomplete, "the transfer of 4000 B by the second thread alone") {
+	f := fitOverlap(t, w)
+	if !notes(f.Findings, params.SweepIncomplete, "the transfer of 4000 B by the second thread alone") {
 		t.Errorf("findings %v", f.Findings)
 	}
-	w = fittest.Overlap()
+	w = overlappingPair()
 	w.Swept, w.Sizes = nil, []int64{1000}
-	f = fitted(t, w)
+	f = fitOverlap(t, w)
 	if p := f.Parameters["gamma_h"]; p.Status != params.StatusUnidentifiable {
 		t.Errorf("%+v", p)
 	}
-	if _, err := Model.Fit(fit.Prepare(&dataset.Dataset{}, fit.Settings{})); !errors.Is(err, fit.ErrNeeds) {
+	if _, err := overlap.Model.Fit(fit.Prepare(&dataset.Dataset{}, fit.Settings{})); !errors.Is(err, fit.ErrNeeds) {
 		t.Errorf("%v, want ErrNeeds", err)
 	}
 }
 
-// What Read gives predicts what the truth does.
+// What overlap.Read gives predicts what the truth does.
 func TestRead(t *testing.T) {
-	w := fittest.Overlap()
+	w := overlappingPair()
 	d := w.Dataset()
-	p, errs := fit.Run([]fit.Model{Model}, d, fit.Settings{Replicates: 50})
+	p, errs := fit.Run([]fit.Model{overlap.Model}, d, fit.Settings{Replicates: 50})
 	if len(errs) > 0 {
 		t.Fatal(errs)
 	}
-	m, err := Read(p)
+	m, err := overlap.Read(p)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,19 +124,19 @@ func TestRead(t *testing.T) {
 			t.Fatal(err)
 		}
 		transfer := w.Transfer(4000)
-		fittest.Near(t, "gain", o.Gain, (work+transfer)/w.Hidden(work, transfer), 1e-4)
-		fittest.Near(t, "speed-up in turn", o.InTurn, 8*work/(work+transfer), 1e-4)
-		fittest.Near(t, "speed-up", o.Speedup, 8*work/w.Hidden(work, transfer), 1e-4)
-		fittest.Near(t, "best work", o.BestWork, (w.Penalty*transfer-w.Overhead)/w.F, 1e-4)
+		near(t, "gain", o.Gain, (work+transfer)/w.Hidden(work, transfer), 1e-4)
+		near(t, "speed-up in turn", o.InTurn, 8*work/(work+transfer), 1e-4)
+		near(t, "speed-up", o.Speedup, 8*work/w.Hidden(work, transfer), 1e-4)
+		near(t, "best work", o.BestWork, (w.Penalty*transfer-w.Overhead)/w.F, 1e-4)
 	}
 	if _, size := m.Near(20_000); size != 65536 {
 		t.Errorf("near 20,000 B is %g", size)
 	}
 	m.Transfer = nil
-	if _, err := m.Predict(8, 1, 5000, 1); !errors.Is(err, ErrParameters) {
+	if _, err := m.Predict(8, 1, 5000, 1); !errors.Is(err, overlap.ErrParameters) {
 		t.Errorf("another size than the one measured: %v", err)
 	}
-	if _, err := Read(&params.Params{}); !errors.Is(err, ErrParameters) {
+	if _, err := overlap.Read(&params.Params{}); !errors.Is(err, overlap.ErrParameters) {
 		t.Errorf("%v, want ErrParameters", err)
 	}
 }

@@ -1,4 +1,4 @@
-package cluster_test
+package models
 
 import (
 	"errors"
@@ -10,14 +10,13 @@ import (
 
 	"calib/fit"
 	"calib/fit/cluster"
-	"calib/fit/fittest"
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
 	"calib/internal/params"
 )
 
 // coefficients lists what a truth's functions must come out as.
-func coefficients(w *fittest.ClusterTruth) map[string]map[string]float64 {
+func coefficients(w *clusterTruth) map[string]map[string]float64 {
 	line := func(c params.Cost) map[string]float64 {
 		out := map[string]float64{"c0": c.C0, "c1": c.C1}
 		if c.Floor > 0 {
@@ -44,7 +43,7 @@ func allModels() []fit.Model {
 }
 
 // fitCluster fits the cluster models and collects their functions and parameters.
-func fitCluster(t *testing.T, w *fittest.ClusterTruth, replicates int, models ...fit.Model) *params.Params {
+func fitCluster(t *testing.T, w *clusterTruth, replicates int, models ...fit.Model) *params.Params {
 	t.Helper()
 	d := fit.Prepare(w.Dataset(), fit.Settings{Replicates: replicates})
 	var fits []*params.Fit
@@ -53,17 +52,17 @@ func fitCluster(t *testing.T, w *fittest.ClusterTruth, replicates int, models ..
 		if err != nil {
 			t.Fatalf("%s: %v", m.Name, err)
 		}
-		fittest.CheckFit(t, m, f)
+		checkFit(t, m, f)
 		fits = append(fits, f)
 	}
 	return fit.Collect(d, fits)
 }
 
 func TestClusterExact(t *testing.T) {
-	free := fittest.TableOne(4000)
+	free := tableOne(4000)
 	free.L.N = 0
-	limited := fittest.TableOne(4000)
-	for name, w := range map[string]*fittest.ClusterTruth{"bilinear": &free, "aggregate limit": &limited} {
+	limited := tableOne(4000)
+	for name, w := range map[string]*clusterTruth{"bilinear": &free, "aggregate limit": &limited} {
 		p := fitCluster(t, w, 20, allModels()...)
 		for fn, coeff := range coefficients(w) {
 			got := p.Functions[fn]
@@ -100,7 +99,7 @@ func TestClusterExact(t *testing.T) {
 
 // Without one of two sizes nothing is known of tau: then no error at sizes that the fit has not seen is stated.
 func TestTransferLeavesSizesOut(t *testing.T) {
-	w := fittest.TableOne(4000)
+	w := tableOne(4000)
 	for _, two := range []bool{false, true} {
 		d := w.Dataset()
 		d.Samples = slices.DeleteFunc(d.Samples, func(s dataset.Sample) bool {
@@ -120,10 +119,10 @@ func TestTransferLeavesSizesOut(t *testing.T) {
 // them.
 func TestClusterCoverage(t *testing.T) {
 	const runs, want = 40, 34
-	free, limited := fittest.TableOne(40), fittest.TableOne(40)
+	free, limited := tableOne(40), tableOne(40)
 	free.L.N = 0
 	for _, c := range []struct {
-		w      fittest.ClusterTruth
+		w      clusterTruth
 		models []fit.Model
 	}{{limited, allModels()}, {free, []fit.Model{cluster.Transfer}}} {
 		hit, total := map[string]int{}, map[string]int{}
@@ -157,7 +156,7 @@ func TestClusterCoverage(t *testing.T) {
 }
 
 func TestClusterOf(t *testing.T) {
-	w := fittest.TableOne(4000)
+	w := tableOne(4000)
 	p := fitCluster(t, &w, 10, allModels()...)
 	c, err := cluster.Of(p)
 	if err != nil {

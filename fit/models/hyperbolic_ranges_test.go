@@ -1,4 +1,4 @@
-package hyperbolic
+package models
 
 import (
 	"errors"
@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"calib/fit"
-	"calib/fit/fittest"
+	"calib/fit/hyperbolic"
 	"calib/internal/dataset"
 	"calib/internal/params"
 )
@@ -80,20 +80,20 @@ func rangesOf(f *params.Fit) (slopes, from []float64) {
 // A change of the slope by 2% is found where the data hold it, and none where there is none.
 func TestSegmentedFindsRanges(t *testing.T) {
 	for seed := range uint64(3) {
-		slopes, from := rangesOf(fitOf(t, Segmented, rangeData(0.02, 0.003, seed)))
+		slopes, from := rangesOf(fitOf(t, hyperbolic.Segmented, rangeData(0.02, 0.003, seed)))
 		if len(slopes) != 5 {
 			t.Errorf("seed %d: breaks %.0f, want five ranges", seed, from)
 			continue
 		}
 		for i, limit := range rangeLimits {
-			near := 0.05
+			apart := 0.05
 			if i == len(rangeLimits)-1 {
-				near = 0.3 // both lines meet there
+				apart = 0.3 // both lines meet there
 			}
-			fittest.Near(t, "break", from[i+1], limit, near)
+			near(t, "break", from[i+1], limit, apart)
 		}
-		fittest.Near(t, "slope above the last break", slopes[4], 0.98*8.8e-9, 0.005)
-		if slopes, from = rangesOf(fitOf(t, Segmented, rangeData(0, 0.003, seed))); len(slopes) != 4 {
+		near(t, "slope above the last break", slopes[4], 0.98*8.8e-9, 0.005)
+		if slopes, from = rangesOf(fitOf(t, hyperbolic.Segmented, rangeData(0, 0.003, seed))); len(slopes) != 4 {
 			t.Errorf("seed %d, without the change: breaks %.0f, want four ranges", seed, from)
 		}
 	}
@@ -102,7 +102,7 @@ func TestSegmentedFindsRanges(t *testing.T) {
 // Where noise hides the change, breaks that are given part T all the same, and the hyperbola takes b' above the last.
 func TestSegmentedGivenRanges(t *testing.T) {
 	d := rangeData(0.02, 0.05, 1)
-	found, err := Segmented.Fit(fit.Prepare(d, fit.Settings{Replicates: 100}))
+	found, err := hyperbolic.Segmented.Fit(fit.Prepare(d, fit.Settings{Replicates: 100}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,7 +110,7 @@ func TestSegmentedGivenRanges(t *testing.T) {
 		t.Fatalf("breaks %.0f: the noise is too small for this test", from)
 	}
 	settings := fit.Settings{Replicates: 200, Breaks: rangeLimits}
-	given, err := Segmented.Fit(fit.Prepare(d, settings))
+	given, err := hyperbolic.Segmented.Fit(fit.Prepare(d, settings))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,7 +118,7 @@ func TestSegmentedGivenRanges(t *testing.T) {
 	if !slices.Equal(from[1:], rangeLimits) {
 		t.Errorf("breaks %.0f, want those given", from)
 	}
-	fittest.Near(t, "slope above the last break", slopes[4], 0.98*8.8e-9, 0.03)
+	near(t, "slope above the last break", slopes[4], 0.98*8.8e-9, 0.03)
 	fn := given.Functions["T"]
 	if ci := fn.CI95["c1_5"]; ci[0] > 0.98*8.8e-9 || ci[1] < 0.98*8.8e-9 {
 		t.Errorf("its interval is %v", ci)
@@ -128,17 +128,17 @@ func TestSegmentedGivenRanges(t *testing.T) {
 	}) {
 		t.Errorf("findings %v", given.Findings)
 	}
-	h, err := Hyperbola.Fit(fit.Prepare(d, settings))
+	h, err := hyperbolic.Hyperbola.Fit(fit.Prepare(d, settings))
 	if err != nil {
 		t.Fatal(err)
 	}
-	fittest.Near(t, "b'", fittest.Value(t, h, "b_prime_limits"), slopes[4], 1e-9)
+	near(t, "b'", value(t, h, "b_prime_limits"), slopes[4], 1e-9)
 }
 
 func TestSegmentedBadBreaks(t *testing.T) {
-	d := fittest.PairOf(manySizes, func(x float64) float64 { return 1e-4 + 1e-8*x })
+	d := pairOf(manySizes, func(x float64) float64 { return 1e-4 + 1e-8*x })
 	for _, breaks := range [][]float64{{5000, 1000}, {0}, {1e7}, {1000, 2000}} {
-		if _, err := Segmented.Fit(fit.Prepare(d, fit.Settings{Breaks: breaks})); !errors.Is(err, fit.ErrBreaks) {
+		if _, err := hyperbolic.Segmented.Fit(fit.Prepare(d, fit.Settings{Breaks: breaks})); !errors.Is(err, fit.ErrBreaks) {
 			t.Errorf("%.0f: %v, want ErrBreaks", breaks, err)
 		}
 	}
@@ -147,7 +147,7 @@ func TestSegmentedBadBreaks(t *testing.T) {
 // BenchmarkWide fits models of one message to 490 sizes, with the bootstrap as calib fit has it.
 func BenchmarkWide(b *testing.B) {
 	d := rangeData(0.02, 0.003, 1)
-	for _, models := range [][]fit.Model{{Segmented}, {Hyperbola}, {Hockney, Hyperbola, Segmented, Tails}} {
+	for _, models := range [][]fit.Model{{hyperbolic.Segmented}, {hyperbolic.Hyperbola}, {hyperbolic.Hockney, hyperbolic.Hyperbola, hyperbolic.Segmented, hyperbolic.Tails}} {
 		b.Run(fmt.Sprintf("%d_%s", len(models), models[0].Name), func(b *testing.B) {
 			for b.Loop() {
 				if _, errs := fit.Run(models, d, fit.Settings{}); len(errs) > 0 {

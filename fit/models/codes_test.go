@@ -1,4 +1,4 @@
-package params_test
+package models
 
 import (
 	"go/ast"
@@ -10,9 +10,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-
-	"calib/fit/fittest"
-	"calib/internal/params"
 )
 
 // Every code and every quantity is in its table of docs/FORMATS.md, with a meaning, and is used by a model, by package fit,
@@ -24,7 +21,7 @@ func TestCodesAndQuantities(t *testing.T) {
 		source["Code"][m[1]] = m[1]
 	}
 	for kind, title := range map[string]string{"Code": "code", "Quantity": "quantity"} {
-		rows := fittest.Documented(title)
+		rows := documented(t, title)
 		if len(source[kind]) == 0 || len(rows) != len(source[kind]) {
 			t.Errorf("%d values of type %s, %d rows in the table", len(source[kind]), kind, len(rows))
 		}
@@ -32,7 +29,7 @@ func TestCodesAndQuantities(t *testing.T) {
 			if !regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`).MatchString(value) {
 				t.Errorf("%s is %q: want words in lower case joined by hyphens", name, value)
 			}
-			if row := rows[value]; len(row) == 0 || len(row[len(row)-1]) < 10 || strings.HasSuffix(row[len(row)-1], ".") {
+			if row := documentedAs(t, title, value); len(row) == 0 || len(row[len(row)-1]) < 10 || strings.HasSuffix(row[len(row)-1], ".") {
 				t.Errorf("%s (%s): row %q of docs/FORMATS.md", name, value, row)
 			}
 			if !regexp.MustCompile(`\b` + name + `\b`).MatchString(used) {
@@ -40,17 +37,17 @@ func TestCodesAndQuantities(t *testing.T) {
 			}
 		}
 	}
-	for code, row := range fittest.Documented("code") {
-		if levels := row[0]; levels != "warning" && levels != "note" && levels != "warning, note" {
-			t.Errorf("%s: levels %q", code, levels)
+	for _, row := range documented(t, "code") {
+		if levels := row[1]; levels != "warning" && levels != "note" && levels != "warning, note" {
+			t.Errorf("%s: levels %q", row[0], levels)
 		}
 	}
 }
 
-// constants lists the string constants of this package by type and name.
+// constants lists the string constants of package params by type and name.
 func constants(t *testing.T) map[string]map[string]string {
 	t.Helper()
-	f, err := parser.ParseFile(token.NewFileSet(), "codes.go", nil, 0)
+	f, err := parser.ParseFile(token.NewFileSet(), "../../internal/params/codes.go", nil, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,12 +75,12 @@ func constants(t *testing.T) map[string]map[string]string {
 func productSource(t *testing.T) string {
 	t.Helper()
 	var b strings.Builder
-	for _, root := range []string{"../../fit", ".", "../../predict", "../../run", "../../cmd"} {
+	for _, root := range []string{"../../fit", "../../internal/params", "../../predict", "../../run", "../../cmd"} {
 		err := filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
 			switch {
 			case err != nil:
 				return err
-			case e.IsDir() && (e.Name() == "fittest" || e.Name() == "testdata"):
+			case e.IsDir() && e.Name() == "testdata":
 				return filepath.SkipDir
 			case !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") || e.Name() == "codes.go":
 				return nil
@@ -97,14 +94,4 @@ func productSource(t *testing.T) string {
 		}
 	}
 	return b.String()
-}
-
-func TestFormatsDocumented(t *testing.T) {
-	text, err := os.ReadFile("../../docs/FORMATS.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !strings.Contains(string(text), "`"+params.Schema+"`") {
-		t.Errorf("docs/FORMATS.md does not name %s", params.Schema)
-	}
 }

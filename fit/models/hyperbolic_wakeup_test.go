@@ -1,4 +1,4 @@
-package hyperbolic
+package models
 
 import (
 	"math"
@@ -7,20 +7,20 @@ import (
 	"testing"
 
 	"calib/fit"
-	"calib/fit/fittest"
+	"calib/fit/hyperbolic"
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
 	"calib/internal/params"
 )
 
 func TestWakeup(t *testing.T) {
-	made := func(phases map[string]float64) *dataset.Dataset { return fittest.Wakeups(8, phases) }
+	made := func(phases map[string]float64) *dataset.Dataset { return wakeups(8, phases) }
 	whole := made(map[string]float64{names.PhaseBlocking: 12e3, names.PhasePolling: 7e3, names.PhaseIdle: 40e3, names.PhaseIdleAwake: 14e3})
-	f, err := Wakeup.Fit(fit.Prepare(whole, fit.Settings{}))
+	f, err := hyperbolic.Wakeup.Fit(fit.Prepare(whole, fit.Settings{}))
 	if err != nil {
 		t.Fatal(err)
 	}
-	fittest.CheckFit(t, Wakeup, f)
+	checkFit(t, hyperbolic.Wakeup, f)
 	for name, want := range map[string]float64{"wakeup": 5e-6, "after_idle": 28e-6, "after_idle_awake": 2e-6} {
 		p := f.Parameters[name]
 		if p.Value == nil || math.Abs(*p.Value-want) > 0.3e-6 || p.CI95 == nil || p.CI95[0] > want || p.CI95[1] < want {
@@ -32,7 +32,7 @@ func TestWakeup(t *testing.T) {
 			t.Errorf("no finding %s", code)
 		}
 	}
-	f, err = Wakeup.Fit(fit.Prepare(made(map[string]float64{names.PhaseBlocking: 12e3, names.PhaseIdle: 40e3}), fit.Settings{}))
+	f, err = hyperbolic.Wakeup.Fit(fit.Prepare(made(map[string]float64{names.PhaseBlocking: 12e3, names.PhaseIdle: 40e3}), fit.Settings{}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,14 +43,14 @@ func TestWakeup(t *testing.T) {
 	}
 }
 
-// Tails hold messages whose segments were sent again, and know that rounds differ: 4,000 timings of which one round of
+// hyperbolic.Tails hold messages whose segments were sent again, and know that rounds differ: 4,000 timings of which one round of
 // eight has all that are slow are too few for p99.
 func TestTailsOfLosses(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	d := &dataset.Dataset{Header: dataset.Header{Hosts: []dataset.Host{{Name: "a"}, {Name: "b"}}}}
 	for round := range 8 {
 		for _, x := range []int64{1, 100, 1000} {
-			s := fittest.HalfTrips(rng, names.Pingpong, "", x, round, 500, 10e3)
+			s := halfTrips(rng, names.Pingpong, "", x, round, 500, 10e3)
 			for i := range 10 {
 				switch {
 				case x == 1: // 2% of all wait for a timeout of 200 ms
@@ -65,7 +65,7 @@ func TestTailsOfLosses(t *testing.T) {
 			d.Samples = append(d.Samples, s)
 		}
 	}
-	f, err := Tails.Fit(fit.Prepare(d, fit.Settings{}))
+	f, err := hyperbolic.Tails.Fit(fit.Prepare(d, fit.Settings{}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,14 +88,14 @@ func TestTails(t *testing.T) {
 		d := &dataset.Dataset{Header: dataset.Header{Hosts: []dataset.Host{{Name: "a"}, {Name: "b"}}}}
 		for round := range 8 {
 			for _, x := range []int64{1, 100, 1000, 10_000} {
-				d.Samples = append(d.Samples, fittest.HalfTrips(rng, names.Pingpong, "", x, round, n, 10e3+float64(x)))
+				d.Samples = append(d.Samples, halfTrips(rng, names.Pingpong, "", x, round, n, 10e3+float64(x)))
 			}
 		}
-		f, err := Tails.Fit(fit.Prepare(d, fit.Settings{}))
+		f, err := hyperbolic.Tails.Fit(fit.Prepare(d, fit.Settings{}))
 		if err != nil {
 			t.Fatal(err)
 		}
-		fittest.CheckFit(t, Tails, f)
+		checkFit(t, hyperbolic.Tails, f)
 		return f
 	}
 	for _, c := range []struct{ n, p99, p999 int }{{500, 4, 4}, {100, 4, 0}, {20, 0, 0}} {

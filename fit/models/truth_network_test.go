@@ -1,4 +1,4 @@
-package fittest
+package models
 
 import (
 	"fmt"
@@ -11,8 +11,11 @@ import (
 	"calib/internal/params"
 )
 
-// Truth is a network with known parameters, from which tests write the samples that calib would have measured.
-type Truth struct {
+// Datasets of known truth are written as an experiment would have written them. The names of their phases and values are
+// literals on purpose: they are those of the file format.
+
+// truth is a network with known parameters, from which tests write the samples that calib would have measured.
+type truth struct {
 	Host, Medium params.Block
 	L            float64 // s
 	MSS          float64
@@ -44,7 +47,7 @@ type state struct {
 }
 
 // next begins a round.
-func (w *Truth) next() {
+func (w *truth) next() {
 	if w.state == nil {
 		w.state = &state{rand.New(rand.NewPCG(w.Seed, 3)), map[string]float64{}, map[[2]int]float64{}, nil}
 	}
@@ -60,7 +63,7 @@ func (w *Truth) next() {
 }
 
 // drifted is by which factor this round's values of a point are off.
-func (w *Truth) drifted(exp string, x float64, n int) float64 {
+func (w *truth) drifted(exp string, x float64, n int) float64 {
 	key := fmt.Sprintf("%s %g %d", exp, x, n)
 	if _, seen := w.state.drift[key]; !seen {
 		w.state.drift[key] = w.state.rng.NormFloat64()
@@ -69,7 +72,7 @@ func (w *Truth) drifted(exp string, x float64, n int) float64 {
 }
 
 // pair is by which factor a pair of hosts differs from others.
-func (w *Truth) pair(i, j int) float64 {
+func (w *truth) pair(i, j int) float64 {
 	key := [2]int{min(i, j), max(i, j)}
 	if _, seen := w.state.pairs[key]; !seen {
 		w.state.pairs[key] = w.state.rng.NormFloat64()
@@ -77,15 +80,15 @@ func (w *Truth) pair(i, j int) float64 {
 	return 1 + w.Pair*w.state.pairs[key]
 }
 
-// Sparc is the cluster of Stoica, Sultan, Keyes 1994, section 4.
-func Sparc() Truth {
-	return Truth{
+// sparc is the cluster of Stoica, Sultan, Keyes 1994, section 4.
+func sparc() truth {
+	return truth{
 		Host: params.Block{A: 859.52e-6, B: 1.42e-6}, Medium: params.Block{A: 345.60e-6, B: 0.92e-6},
 		MSS: 1448, Hosts: 8, Rounds: 5, Reps: 20, Seed: 1994,
 	}
 }
 
-func (w *Truth) block(h int) params.Block {
+func (w *truth) block(h int) params.Block {
 	if f, ok := w.Slow[h]; ok {
 		return params.Block{A: w.Host.A * f, B: w.Host.B * f}
 	}
@@ -93,7 +96,7 @@ func (w *Truth) block(h int) params.Block {
 }
 
 // sharers is how many messages meet on the network when n are under way.
-func (w *Truth) sharers(n int) int {
+func (w *truth) sharers(n int) int {
 	if w.Switched {
 		return 1
 	}
@@ -101,14 +104,14 @@ func (w *Truth) sharers(n int) int {
 }
 
 // Message is the time of a message of x bytes from host s to host r, k-th in the queue of the network.
-func (w *Truth) Message(s, r, k int, x float64) float64 {
+func (w *truth) Message(s, r, k int, x float64) float64 {
 	hs, hr, c := w.block(s), w.block(r), w.Medium.ConcurrentEqual(k)
 	first := math.Min(x, w.MSS)
 	t := hs.Packets(first, w.MSS) + c.Packets(first, w.MSS) + hr.Packets(first, w.MSS) + w.L
 	return t + math.Max(0, x-w.MSS)*max(hs.B, c.B, hr.B)
 }
 
-func (w *Truth) noisy(rng *rand.Rand, v, shift float64, n int) []int64 {
+func (w *truth) noisy(rng *rand.Rand, v, shift float64, n int) []int64 {
 	v *= 1 + w.Between*rng.NormFloat64()
 	out := make([]int64, n)
 	for i := range out {
@@ -121,7 +124,7 @@ func (w *Truth) noisy(rng *rand.Rand, v, shift float64, n int) []int64 {
 	return out
 }
 
-func (w *Truth) Dataset() *dataset.Dataset {
+func (w *truth) Dataset() *dataset.Dataset {
 	d := datasetOf("synthetic", w.Seed, w.Hosts)
 	rng := rand.New(rand.NewPCG(w.Seed, 1))
 	w.state = nil
@@ -136,7 +139,7 @@ func (w *Truth) Dataset() *dataset.Dataset {
 	return d
 }
 
-func (w *Truth) clock(d *dataset.Dataset, rng *rand.Rand, round int) {
+func (w *truth) clock(d *dataset.Dataset, rng *rand.Rand, round int) {
 	for h := range w.Hosts {
 		d.Samples = append(d.Samples, dataset.Sample{Exp: "clock", Phase: "cost", Point: dataset.Point{}, Ranks: []int{h},
 			Round: round, Slot: round * 1000, Aux: map[string]float64{"calls": 1000}, NS: w.noisy(rng, 31e-6, 0, w.Reps)})
@@ -145,7 +148,7 @@ func (w *Truth) clock(d *dataset.Dataset, rng *rand.Rand, round int) {
 		Round: round, Slot: round*1000 + 1, Aux: map[string]float64{"bound_ns": 4000}, NS: []int64{10, 20}})
 }
 
-func (w *Truth) pingpong(d *dataset.Dataset, rng *rand.Rand, round int) {
+func (w *truth) pingpong(d *dataset.Dataset, rng *rand.Rand, round int) {
 	sizes := w.Sizes
 	if sizes == nil {
 		sizes = []float64{1, 3, 9, 30, 85, 260, 700, 1400, 4500, 14100, 43000, 133000, 420000, 1310000, 4194304}
@@ -169,7 +172,7 @@ func (w *Truth) pingpong(d *dataset.Dataset, rng *rand.Rand, round int) {
 	}
 }
 
-func (w *Truth) paired(d *dataset.Dataset, rng *rand.Rand, round, n int) {
+func (w *truth) paired(d *dataset.Dataset, rng *rand.Rand, round, n int) {
 	line := func(phase string, x, i, dir int, ns []int64) {
 		s, r := w.state.order[2*i+dir], w.state.order[2*i+1-dir]
 		d.Samples = append(d.Samples, dataset.Sample{Exp: "paired", Phase: phase, Ranks: []int{s, r}, Round: round,

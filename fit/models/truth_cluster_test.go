@@ -1,4 +1,4 @@
-package fittest
+package models
 
 import (
 	"fmt"
@@ -10,9 +10,9 @@ import (
 	"calib/internal/params"
 )
 
-// ClusterTruth is a switched cluster with known cost functions, from which tests write the samples of every experiment
+// clusterTruth is a switched cluster with known cost functions, from which tests write the samples of every experiment
 // of the cluster model.
-type ClusterTruth struct {
+type clusterTruth struct {
 	cluster.Cluster
 	Copies       map[string]params.Cost
 	Merged       func(m float64) float64 // interval of merged messages [s]; nil: a line
@@ -25,13 +25,13 @@ type ClusterTruth struct {
 	Gathers      bool // totals too
 }
 
-// TableOne is table 1 of Tam and Wang 2000, slowed, so that whole nanoseconds are precise.
-func TableOne(slow float64) ClusterTruth {
+// tableOne is table 1 of Tam and Wang 2000, slowed, so that whole nanoseconds are precise.
+func tableOne(slow float64) clusterTruth {
 	cost := func(floor, c0, c1 float64) params.Cost {
 		return params.Cost{Floor: floor * slow * 1e-6, C0: c0 * slow * 1e-6, C1: c1 * slow * 1e-6}
 	}
 	gs := cost(6.73, 3.027, 0.0796)
-	return ClusterTruth{
+	return clusterTruth{
 		Cluster: cluster.Cluster{
 			Os: cost(0, 6.37, 0.0253), Gs: gs, Gr: cost(6.73, 4.986, 0.0788), Or: cost(0, 12.176, 0.0429),
 			Ur: cost(0, 9.93, 0.001), BL: 1935, MTU: 1448,
@@ -47,13 +47,13 @@ func TableOne(slow float64) ClusterTruth {
 
 // writer adds noisy samples of one round.
 type writer struct {
-	*ClusterTruth
+	*clusterTruth
 	d     *dataset.Dataset
 	rng   *rand.Rand
 	round int
 }
 
-func (w *ClusterTruth) Dataset() *dataset.Dataset {
+func (w *clusterTruth) Dataset() *dataset.Dataset {
 	d := datasetOf("synthetic", w.Seed, w.Hosts)
 	for i := range d.Header.Hosts {
 		d.Header.Hosts[i].Boot = fmt.Sprintf("b%d", i)
@@ -77,7 +77,7 @@ func (w *ClusterTruth) Dataset() *dataset.Dataset {
 }
 
 // oneWay is the time of one packet of m bytes from program to program while p hosts communicate.
-func (w *ClusterTruth) oneWay(m, p float64) float64 {
+func (w *clusterTruth) oneWay(m, p float64) float64 {
 	return w.Os.Of(m) + w.L.At(m, p) + w.Or.Of(m) + w.Ur.Of(m)
 }
 

@@ -1,33 +1,33 @@
-package loggp
+package models
 
 import (
 	"slices"
 	"testing"
 
-	"calib/fit/fittest"
+	"calib/fit/loggp"
 	"calib/internal/dataset"
 	"calib/internal/params"
 )
 
 // C_n, C_r and the inflation of remaps whose times are known.
 func TestReadsContention(t *testing.T) {
-	w := fittest.Remaps()
-	f := fittest.Fit(t, LoGPC, w.Dataset(), 50)
+	w := remaps()
+	f := fitWith(t, loggp.LoGPC, w.Dataset(), 50)
 	const ns = 1e-9
 	for suffix, k := range map[string]float64{"": 1.001, "_5000B": 6} {
-		fittest.Within(t, "C_n"+suffix, fittest.Value(t, f, "C_n"+suffix), k*w.Network, ns)
-		fittest.Within(t, "C_r"+suffix, fittest.Value(t, f, "C_r"+suffix), k*w.Resource, 2*ns)
-		fittest.Near(t, "inflation_sync"+suffix, fittest.Value(t, f, "inflation_sync"+suffix), 1+(2*w.Network+w.Resource)/(2*w.Way), 1e-4)
-		fittest.Near(t, "inflation_async"+suffix, fittest.Value(t, f, "inflation_async"+suffix), 1+(w.Network+w.Resource)/4/w.Gap, 1e-4)
+		within(t, "C_n"+suffix, value(t, f, "C_n"+suffix), k*w.Network, ns)
+		within(t, "C_r"+suffix, value(t, f, "C_r"+suffix), k*w.Resource, 2*ns)
+		near(t, "inflation_sync"+suffix, value(t, f, "inflation_sync"+suffix), 1+(2*w.Network+w.Resource)/(2*w.Way), 1e-4)
+		near(t, "inflation_async"+suffix, value(t, f, "inflation_async"+suffix), 1+(w.Network+w.Resource)/4/w.Gap, 1e-4)
 	}
-	if !fittest.Notes(f.Findings, "remaps-unpredicted", "measure with calib run --hosts hosts.txt --only clock,prtt,remap") {
+	if !notes(f.Findings, "remaps-unpredicted", "measure with calib run --hosts hosts.txt --only clock,prtt,remap") {
 		t.Errorf("findings %v", f.Findings)
 	}
 }
 
 // A remap of which a rank's line is missing, or that was spoilt, does not count.
 func TestIncompleteRemaps(t *testing.T) {
-	d := fittest.Remaps().Dataset()
+	d := remaps().Dataset()
 	d.Samples = slices.DeleteFunc(d.Samples, func(s dataset.Sample) bool {
 		return s.Point["destinations"] == 2 && s.Point["sync"] == 1 && s.Ranks[0] == 3
 	})
@@ -36,7 +36,7 @@ func TestIncompleteRemaps(t *testing.T) {
 			s.Flags = []string{dataset.FlagRetrans}
 		}
 	}
-	f := fittest.Fit(t, LoGPC, d, 50)
+	f := fitWith(t, loggp.LoGPC, d, 50)
 	if _, ok := f.Parameters["C_n"]; ok {
 		t.Error("C_n of remaps that are not whole")
 	}
@@ -45,25 +45,25 @@ func TestIncompleteRemaps(t *testing.T) {
 	}
 }
 
-// Beside LogGP the remaps are held against the model.
+// Beside loggp.LogGP the remaps are held against the model.
 func TestPredictsRemaps(t *testing.T) {
-	port := fittest.Port()
+	port := port()
 	d := port.Dataset()
 	d.Samples = slices.DeleteFunc(d.Samples, func(s dataset.Sample) bool { return s.Exp != "prtt" })
-	w := fittest.Remaps()
+	w := remaps()
 	w.Add(d)
-	f := fittest.Fit(t, LoGPC, d, 50)
+	f := fitWith(t, loggp.LoGPC, d, 50)
 	for _, s := range f.Of(params.RemapTime) {
 		for _, r := range s.Points {
 			if s.Factors["bytes"] == 1 && s.Factors["destinations"] == 1 {
-				fittest.Near(t, s.Name, r.Fitted, map[float64]float64{0: port.Gap.Of(1), 1: 2 * (port.Latency + port.Os.Of(1) + port.Or.Of(1))}[s.Factors["sync"]], 1e-3)
+				near(t, s.Name, r.Fitted, map[float64]float64{0: port.Gap.Of(1), 1: 2 * (port.Latency + port.Os.Of(1) + port.Or.Of(1))}[s.Factors["sync"]], 1e-3)
 			}
 			if r.Fitted <= 0 {
 				t.Errorf("%s: %g s", s.Name, r.Fitted)
 			}
 		}
 	}
-	if !fittest.Warns(f.Findings, params.RemapPredicted, "a switch") {
+	if !warns(f.Findings, params.RemapPredicted, "a switch") {
 		t.Errorf("findings %v", f.Findings)
 	}
 }

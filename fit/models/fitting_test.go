@@ -1,19 +1,10 @@
-// Package fittest is what the tests of package fit and of the packages below it share: datasets of networks with known
-// parameters, a params.json with the published values of one cluster, and what every fit of every model must keep to.
-// Only tests import it.
-//
-// Datasets are written as an experiment would have written them. The names of their phases and values are literals on
-// purpose: they are those of the file format.
-package fittest
+package models
 
 import (
 	"bytes"
-	"compress/gzip"
 	"encoding/json"
 	"fmt"
-	"io"
 	"math"
-	"os"
 	"strings"
 	"testing"
 
@@ -22,38 +13,24 @@ import (
 	"calib/internal/params"
 )
 
-// Near fails unless got is within rel of want, relative to it.
-func Near(t *testing.T, what string, got, want, rel float64) {
+// near fails unless got is within rel of want, relative to it.
+func near(t *testing.T, what string, got, want, rel float64) {
 	t.Helper()
 	if !(math.Abs(got-want) <= rel*math.Abs(want)) {
 		t.Errorf("%s = %g, want %g within %g%%", what, got, want, 100*rel)
 	}
 }
 
-// Within fails unless got is within d of want.
-func Within(t *testing.T, what string, got, want, d float64) {
+// within fails unless got is within d of want.
+func within(t *testing.T, what string, got, want, d float64) {
 	t.Helper()
 	if !(math.Abs(got-want) <= d) {
 		t.Errorf("%s = %g, want %g ± %g", what, got, want, d)
 	}
 }
 
-// Unzip returns what a stored file holds.
-func Unzip(t *testing.T, path string) io.Reader {
-	t.Helper()
-	packed, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	z, err := gzip.NewReader(bytes.NewReader(packed))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return z
-}
-
-// Fit fits a model with a number of bootstrap replicates; 0 is the default.
-func Fit(t *testing.T, m fit.Model, d *dataset.Dataset, replicates int) *params.Fit {
+// fitWith fits a model with a number of bootstrap replicates; 0 is the default.
+func fitWith(t *testing.T, m fit.Model, d *dataset.Dataset, replicates int) *params.Fit {
 	t.Helper()
 	f, err := m.Fit(fit.Prepare(d, fit.Settings{Replicates: replicates}))
 	if err != nil {
@@ -62,7 +39,7 @@ func Fit(t *testing.T, m fit.Model, d *dataset.Dataset, replicates int) *params.
 	return f
 }
 
-func Value(t *testing.T, f *params.Fit, name string) float64 {
+func value(t *testing.T, f *params.Fit, name string) float64 {
 	t.Helper()
 	p, ok := f.Parameters[name]
 	if !ok || p.Value == nil {
@@ -71,13 +48,13 @@ func Value(t *testing.T, f *params.Fit, name string) float64 {
 	return *p.Value
 }
 
-// Warns reports whether one of the findings is a warning of that code whose message holds text.
-func Warns(findings []params.Finding, code params.Code, text string) bool {
+// warns reports whether one of the findings is a warning of that code whose message holds text.
+func warns(findings []params.Finding, code params.Code, text string) bool {
 	return found(findings, params.Warning, code, text)
 }
 
-// Notes reports whether one of the findings is a note of that code whose message holds text.
-func Notes(findings []params.Finding, code params.Code, text string) bool {
+// notes reports whether one of the findings is a note of that code whose message holds text.
+func notes(findings []params.Finding, code params.Code, text string) bool {
 	return found(findings, params.Note, code, text)
 }
 
@@ -90,7 +67,7 @@ func found(findings []params.Finding, level params.Level, code params.Code, text
 	return false
 }
 
-func Warnings(findings []params.Finding) []string {
+func warnings(findings []params.Finding) []string {
 	var out []string
 	for _, f := range findings {
 		if f.Level == params.Warning {
@@ -100,8 +77,8 @@ func Warnings(findings []params.Finding) []string {
 	return out
 }
 
-// PairOf is a dataset of ping-pong between two hosts with T(x) given, in three rounds.
-func PairOf(sizes []float64, at func(x float64) float64) *dataset.Dataset {
+// pairOf is a dataset of ping-pong between two hosts with T(x) given, in three rounds.
+func pairOf(sizes []float64, at func(x float64) float64) *dataset.Dataset {
 	d := &dataset.Dataset{Header: dataset.Header{Schema: dataset.Schema, Hosts: []dataset.Host{{Name: "u"}, {Name: "v"}}}}
 	for round := range 3 {
 		for _, x := range sizes {
@@ -113,8 +90,8 @@ func PairOf(sizes []float64, at func(x float64) float64) *dataset.Dataset {
 	return d
 }
 
-// Encode returns p as params.json holds it.
-func Encode(t testing.TB, p *params.Params) []byte {
+// encodeParams returns p as params.json holds it.
+func encodeParams(t testing.TB, p *params.Params) []byte {
 	t.Helper()
 	var buf bytes.Buffer
 	if err := params.Encode(&buf, p); err != nil {
@@ -123,8 +100,8 @@ func Encode(t testing.TB, p *params.Params) []byte {
 	return buf.Bytes()
 }
 
-// Validate returns what a params.json breaks of its schema.
-func Validate(t testing.TB, b []byte) error {
+// validate returns what a params.json breaks of its schema.
+func validate(t testing.TB, b []byte) error {
 	t.Helper()
 	s, err := params.JSONSchema()
 	if err != nil {

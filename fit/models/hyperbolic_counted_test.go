@@ -1,4 +1,4 @@
-package hyperbolic
+package models
 
 import (
 	"math"
@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"calib/fit"
-	"calib/fit/fittest"
+	"calib/fit/hyperbolic"
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
 	"calib/internal/params"
@@ -14,7 +14,7 @@ import (
 
 // counting makes the streams of exact data those whose bytes were counted in a window of 250 ms, adds one of a pair
 // over two connections and messages of 16 KiB, and lets edit change each line.
-func counting(w fittest.Truth, edit func(l *dataset.Sample)) *dataset.Dataset {
+func counting(w truth, edit func(l *dataset.Sample)) *dataset.Dataset {
 	d := w.Dataset()
 	var more []dataset.Sample
 	for i := range d.Samples {
@@ -52,12 +52,12 @@ func counting(w fittest.Truth, edit func(l *dataset.Sample)) *dataset.Dataset {
 
 func fitCounted(t *testing.T, edit func(l *dataset.Sample)) *params.Fit {
 	t.Helper()
-	d := counting(fittest.Sparc(), edit)
-	f, err := Network.Fit(fit.Prepare(d, fit.Settings{Replicates: 60}))
+	d := counting(sparc(), edit)
+	f, err := hyperbolic.Network.Fit(fit.Prepare(d, fit.Settings{Replicates: 60}))
 	if err != nil {
 		t.Fatal(err)
 	}
-	fittest.CheckFit(t, Network, f)
+	checkFit(t, hyperbolic.Network, f)
 	if f.Used+f.LeftOut != timingsOf(d, "paired") {
 		t.Errorf("used %d + left out %d, want %d", f.Used, f.LeftOut, timingsOf(d, "paired"))
 	}
@@ -72,23 +72,23 @@ func single(l *dataset.Sample) bool { return l.Point[names.FactorConnections] ==
 // Counted streams give b and b_c, what they cost both ends, and who limits them.
 func TestCountedStreams(t *testing.T) {
 	f := fitCounted(t, func(*dataset.Sample) {})
-	fittest.Near(t, "b", fittest.Value(t, f, "b"), 1.42e-6, 1e-5)
-	fittest.Near(t, "b_c", fittest.Value(t, f, "b_c"), 0.92e-6, 1e-5)
-	fittest.Near(t, "b over two connections", fittest.Value(t, f, "b_connections_2"), 1.42e-6/1.5, 1e-5)
-	fittest.Near(t, "cpu_send", fittest.Value(t, f, "cpu_send"), 0.96*1.42e-6, 1e-5)
-	fittest.Near(t, "cpu_recv", fittest.Value(t, f, "cpu_recv"), 0.2*1.42e-6, 1e-5)
+	near(t, "b", value(t, f, "b"), 1.42e-6, 1e-5)
+	near(t, "b_c", value(t, f, "b_c"), 0.92e-6, 1e-5)
+	near(t, "b over two connections", value(t, f, "b_connections_2"), 1.42e-6/1.5, 1e-5)
+	near(t, "cpu_send", value(t, f, "cpu_send"), 0.96*1.42e-6, 1e-5)
+	near(t, "cpu_recv", value(t, f, "cpu_recv"), 0.2*1.42e-6, 1e-5)
 	if p := f.Parameters["loss_rate"]; p.Status != params.StatusBound || p.Bound[1] <= 0 || p.Bound[1] > 1e-4 {
 		t.Errorf("loss_rate: %+v", p)
 	}
 	for code, word := range map[params.Code]string{"stream-limit": "the sender's thread fills a CPU", "connection-limited": "2 connections carry 50% more"} {
-		if !fittest.Notes(f.Findings, code, word) {
+		if !notes(f.Findings, code, word) {
 			t.Errorf("no finding %s with %q: %v", code, word, f.Findings)
 		}
 	}
 	if s := f.Of(params.MessageTime); len(s) != 1 || len(s[0].Points) != 4 || math.Abs(s[0].Points[0].Measured/1.42e-6-1) > 1e-4 {
 		t.Errorf("messages: %+v", s)
 	}
-	if _, there := f.Parameters["b_forward"]; there || fittest.Notes(f.Findings, "directions-differ", "") {
+	if _, there := f.Parameters["b_forward"]; there || notes(f.Findings, "directions-differ", "") {
 		t.Error("the directions do not differ")
 	}
 }
@@ -102,8 +102,8 @@ func TestCountedLoss(t *testing.T) {
 			rate(l, 0.5)
 		}
 	})
-	fittest.Near(t, "b", fittest.Value(t, f, "b"), 1.42e-6, 1e-5)
-	fittest.Near(t, "loss_rate", fittest.Value(t, f, "loss_rate"), 0.001, 0.1)
+	near(t, "b", value(t, f, "b"), 1.42e-6, 1e-5)
+	near(t, "loss_rate", value(t, f, "loss_rate"), 0.001, 0.1)
 	if f.LeftOutWhy[dataset.FlagRetrans] == 0 {
 		t.Errorf("left out %v", f.LeftOutWhy)
 	}
@@ -112,15 +112,15 @@ func TestCountedLoss(t *testing.T) {
 // A stream that was limited or unsteady is not used while a point has others; where all are, b says how uncertain that
 // is.
 func TestCountedUnsteady(t *testing.T) {
-	for _, flag := range doubtful {
+	for _, flag := range []string{dataset.FlagUnsteady, dataset.FlagWindow, dataset.FlagProbeRTT} {
 		f := fitCounted(t, func(l *dataset.Sample) {
 			if l.Round > 1 {
 				l.Flags = []string{flag}
 				rate(l, 0.5)
 			}
 		})
-		fittest.Near(t, flag+": b", fittest.Value(t, f, "b"), 1.42e-6, 1e-5)
-		if f.LeftOutWhy[whyUnsteady] == 0 || fittest.Warns(f.Findings, "unsteady-streams", "") {
+		near(t, flag+": b", value(t, f, "b"), 1.42e-6, 1e-5)
+		if f.LeftOutWhy["unsteady or limited stream"] == 0 || warns(f.Findings, "unsteady-streams", "") {
 			t.Errorf("%s: left out %v, findings %v", flag, f.LeftOutWhy, f.Findings)
 		}
 	}
@@ -128,7 +128,7 @@ func TestCountedUnsteady(t *testing.T) {
 		l.Flags, l.Aux[names.AuxHalves] = []string{dataset.FlagUnsteady}, 1.2
 		rate(l, 1+0.001*float64(l.Round))
 	})
-	if !fittest.Warns(f.Findings, "unsteady-streams", "20%") || len(f.Parameters["b"].Budget) != 3 {
+	if !warns(f.Findings, "unsteady-streams", "20%") || len(f.Parameters["b"].Budget) != 3 {
 		t.Errorf("b %+v, findings %v", f.Parameters["b"], f.Findings)
 	}
 	if ci := f.Parameters["b"].CI95; ci[1]-ci[0] < 2*0.15*1.42e-6 {
@@ -144,24 +144,24 @@ func TestCountedDirections(t *testing.T) {
 		}
 		rate(l, 1+0.001*float64(l.Round))
 	})
-	fittest.Near(t, "b_forward", fittest.Value(t, f, "b_forward"), 1.42e-6, 0.01)
-	fittest.Near(t, "b_back", fittest.Value(t, f, "b_back"), 1.42e-6/0.8, 0.01)
-	if !fittest.Notes(f.Findings, "directions-differ", "+25%") {
+	near(t, "b_forward", value(t, f, "b_forward"), 1.42e-6, 0.01)
+	near(t, "b_back", value(t, f, "b_back"), 1.42e-6/0.8, 0.01)
+	if !notes(f.Findings, "directions-differ", "+25%") {
 		t.Errorf("findings %v", f.Findings)
 	}
 }
 
 // One round shows neither that the directions differ nor that more connections are faster.
 func TestCountedOneRound(t *testing.T) {
-	d := counting(fittest.Sparc(), func(l *dataset.Sample) {
+	d := counting(sparc(), func(l *dataset.Sample) {
 		if l.Aux[names.AuxDirection] == 1 {
 			rate(l, 0.8)
 		}
 	})
 	d.Samples = slices.DeleteFunc(d.Samples, func(l dataset.Sample) bool { return l.Round > 0 })
-	f := fittest.Fit(t, Network, d, 200)
+	f := fitWith(t, hyperbolic.Network, d, 200)
 	for _, code := range []params.Code{"directions-differ", "connection-limited"} {
-		if fittest.Notes(f.Findings, code, "") || fittest.Warns(f.Findings, code, "") {
+		if notes(f.Findings, code, "") || warns(f.Findings, code, "") {
 			t.Errorf("finding %s: %v", code, f.Findings)
 		}
 	}

@@ -1,4 +1,4 @@
-package fit_test
+package models
 
 import (
 	"bytes"
@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"calib/fit"
-	"calib/fit/fittest"
 	"calib/fit/hyperbolic"
 	"calib/internal/dataset"
 	"calib/internal/params"
@@ -28,7 +27,7 @@ func TestCollect(t *testing.T) {
 	if p.Parameters["a"].Model != "hyperbolic-network" {
 		t.Errorf("a belongs to %s, want the first model that named it", p.Parameters["a"].Model)
 	}
-	written, err := params.Decode(bytes.NewReader(fittest.Encode(t, p)))
+	written, err := params.Decode(bytes.NewReader(encodeParams(t, p)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +37,7 @@ func TestCollect(t *testing.T) {
 	if r := p.Run; r.Rounds != 5 || r.Batches != 20 || r.Timings != 60 || len(r.Hosts) != 8 {
 		t.Errorf("run %+v", r)
 	}
-	if len(p.Findings) != 1 || !fittest.Warns(p.Findings, params.MixedVersions, `["v0.0.9" "v0.1.0"]`) {
+	if len(p.Findings) != 1 || !warns(p.Findings, params.MixedVersions, `["v0.0.9" "v0.1.0"]`) {
 		t.Errorf("findings %v", p.Findings)
 	}
 	if p.Network == nil || *p.Network != (params.Network{Packets: params.Shared, Streams: params.Shared}) {
@@ -55,7 +54,7 @@ func TestCollect(t *testing.T) {
 	if p.Environment.Differences["nic.mtu"]["h5"] != "9000" {
 		t.Errorf("mtu %v", p.Environment.Differences["nic.mtu"])
 	}
-	if empty := fit.Collect(fit.Prepare(&dataset.Dataset{}, fit.Settings{}), nil); fittest.Validate(t, fittest.Encode(t, empty)) != nil {
+	if empty := fit.Collect(fit.Prepare(&dataset.Dataset{}, fit.Settings{}), nil); validate(t, encodeParams(t, empty)) != nil {
 		t.Error("an empty collection does not match the schema")
 	}
 }
@@ -63,7 +62,7 @@ func TestCollect(t *testing.T) {
 // No host is called slow in ordinary noise.
 func TestNoSlowHost(t *testing.T) {
 	for seed := range uint64(20) {
-		w := fittest.Sparc()
+		w := sparc()
 		w.Hosts, w.Seed, w.Between, w.Within, w.Reps = 6, seed+1, 0.03, 0.1, 9
 		w.Sizes = []float64{1, 1000, 100000}
 		if slow := fit.Prepare(w.Dataset(), fit.Settings{}).Slow(); len(slow.Findings) > 0 {
@@ -76,7 +75,7 @@ func TestDisturbed(t *testing.T) {
 	for _, tc := range []struct {
 		flagged, want int // rounds of six
 	}{{1, 1}, {3, 0}} {
-		w := fittest.Sparc()
+		w := sparc()
 		w.Hosts, w.Rounds = 2, 6
 		d := w.Dataset()
 		for i := range d.Samples {
@@ -84,12 +83,12 @@ func TestDisturbed(t *testing.T) {
 				s.Flags = []string{dataset.FlagPreempt}
 			}
 		}
-		f := fittest.Fit(t, hyperbolic.Hockney, d, 200)
+		f := fitWith(t, hyperbolic.Hockney, d, 200)
 		if got := f.LeftOutWhy[dataset.FlagPreempt]; got != tc.want*15*w.Reps {
 			t.Errorf("%d rounds of 6 preempted: %d timings left out", tc.flagged, got)
 		}
-		if fittest.Notes(f.Findings, params.DisturbedTimings, "preempted") != (tc.want == 0) ||
-			fittest.Warns(f.Findings, params.ManyLeftOut, "left out") != (tc.want > 0) {
+		if notes(f.Findings, params.DisturbedTimings, "preempted") != (tc.want == 0) ||
+			warns(f.Findings, params.ManyLeftOut, "left out") != (tc.want > 0) {
 			t.Errorf("%d rounds of 6 preempted: findings %v", tc.flagged, f.Findings)
 		}
 	}

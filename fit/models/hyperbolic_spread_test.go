@@ -1,11 +1,11 @@
-package hyperbolic
+package models
 
 import (
 	"math"
 	"testing"
 
 	"calib/fit"
-	"calib/fit/fittest"
+	"calib/fit/hyperbolic"
 	"calib/internal/params"
 )
 
@@ -13,10 +13,10 @@ import (
 // not.
 func TestPairSpread(t *testing.T) {
 	for _, permuted := range []bool{false, true} {
-		w := fittest.Sparc()
+		w := sparc()
 		w.Hosts, w.Rounds, w.Reps, w.Disjoint, w.Permuted, w.Sizes = 16, 12, 5, true, permuted, []float64{1, 100, 1400, 144800, 1448000}
 		w.Between, w.Drift, w.Pair = 0.005, 0.02, 0.03
-		f := fittest.Fit(t, Hockney, w.Dataset(), 50)
+		f := fitWith(t, hyperbolic.Hockney, w.Dataset(), 50)
 		for _, name := range []string{"pair_spread_small", "pair_spread_large"} {
 			q := f.Parameters[name]
 			if q.Value == nil || q.CI95 == nil || q.CI95[0] > 0.03 || q.CI95[1] < 0.03 || math.Abs(*q.Value-0.03) > 0.02 {
@@ -24,9 +24,9 @@ func TestPairSpread(t *testing.T) {
 			}
 		}
 	}
-	w := fittest.Sparc()
+	w := sparc()
 	w.Disjoint, w.Reps = true, 5
-	f := fittest.Fit(t, Hockney, w.Dataset(), 50)
+	f := fitWith(t, hyperbolic.Hockney, w.Dataset(), 50)
 	if q := f.Parameters["pair_spread_small"]; q.Status != params.StatusBound && (q.Value == nil || *q.Value > 1e-6) {
 		t.Errorf("equal pairs: %+v", q)
 	}
@@ -35,13 +35,13 @@ func TestPairSpread(t *testing.T) {
 // A run in the lab states what its hosts add; another does not.
 func TestLabTerms(t *testing.T) {
 	for _, device := range []string{"calib0", "eth0"} {
-		w := fittest.Sparc()
+		w := sparc()
 		w.Between = 0.002
 		d := w.Dataset()
 		for i := range d.Header.Hosts {
 			d.Header.Hosts[i].Env = map[string]string{"nic.name": device, "nic.driver": "tun"}
 		}
-		q := fittest.Fit(t, Hyperbola, d, 50).Parameters["a_prime_limits"]
+		q := fitWith(t, hyperbolic.Hyperbola, d, 50).Parameters["a_prime_limits"]
 		terms := map[string]params.Term{}
 		for _, term := range q.Budget {
 			terms[term.Name] = term
@@ -57,7 +57,7 @@ func TestLabTerms(t *testing.T) {
 			t.Errorf("%s: half width %g s, less than its term", device, half)
 		}
 	}
-	if (&fit.Prepared{Data: fittest.PairOf(nil, nil)}).InLab() {
+	if (&fit.Prepared{Data: pairOf(nil, nil)}).InLab() {
 		t.Error("hosts without a fingerprint are taken to be in the lab")
 	}
 }

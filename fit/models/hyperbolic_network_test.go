@@ -1,4 +1,4 @@
-package hyperbolic
+package models
 
 import (
 	"slices"
@@ -6,30 +6,21 @@ import (
 	"testing"
 
 	"calib/fit"
-	"calib/fit/fittest"
+	"calib/fit/hyperbolic"
 	"calib/internal/dataset"
 	"calib/internal/params"
 )
 
-func fitted(t *testing.T, w fittest.Truth) *params.Fit {
-	t.Helper()
-	f, err := Network.Fit(fit.Prepare(w.Dataset(), fit.Settings{Replicates: 300}))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return f
-}
-
 // Exact data of the paper's cluster give its four published values back (section 4).
 func TestNetworkPublished(t *testing.T) {
-	w := fittest.Sparc()
-	f := fitted(t, w)
-	fittest.Near(t, "a", fittest.Value(t, f, "a"), 859.52e-6, 1e-5)
-	fittest.Near(t, "a_c", fittest.Value(t, f, "a_c"), 345.60e-6, 1e-5)
-	fittest.Near(t, "b", fittest.Value(t, f, "b"), 1.42e-6, 1e-5)
-	fittest.Near(t, "b_c", fittest.Value(t, f, "b_c"), 0.92e-6, 1e-5)
+	w := sparc()
+	f := fitWith(t, hyperbolic.Network, w.Dataset(), 300)
+	near(t, "a", value(t, f, "a"), 859.52e-6, 1e-5)
+	near(t, "a_c", value(t, f, "a_c"), 345.60e-6, 1e-5)
+	near(t, "b", value(t, f, "b"), 1.42e-6, 1e-5)
+	near(t, "b_c", value(t, f, "b_c"), 0.92e-6, 1e-5)
 	if f.Network == nil || *f.Network != (params.Network{Packets: params.Shared, Streams: params.Shared}) ||
-		len(fittest.Warnings(f.Findings)) > 0 {
+		len(warnings(f.Findings)) > 0 {
 		t.Errorf("network %v, findings %v", f.Network, f.Findings)
 	}
 	if slow := fit.Prepare(w.Dataset(), fit.Settings{}).Slow(); len(slow.Findings) > 0 {
@@ -41,28 +32,28 @@ func TestNetworkPublished(t *testing.T) {
 }
 
 func TestNetworkRecovers(t *testing.T) {
-	quiet := func(w fittest.Truth, seed uint64) fittest.Truth {
+	quiet := func(w truth, seed uint64) truth {
 		w.Seed, w.Between, w.Within, w.Offset, w.Rounds = seed, 0.002, 0.02, 200e-6, 8
 		return w
 	}
-	slowMedium := fittest.Sparc()
+	slowMedium := sparc()
 	slowMedium.Host = params.Block{A: 500e-6, B: 0.5e-6}
-	for _, w := range []fittest.Truth{quiet(fittest.Sparc(), 1), quiet(fittest.Sparc(), 2), quiet(fittest.Sparc(), 3), quiet(slowMedium, 4)} {
-		f := fitted(t, w)
-		fittest.Near(t, "a", fittest.Value(t, f, "a"), w.Host.A, 0.01)
-		fittest.Near(t, "a_c", fittest.Value(t, f, "a_c"), w.Medium.A, 0.02)
-		fittest.Near(t, "b_c", fittest.Value(t, f, "b_c"), w.Medium.B, 0.01)
+	for _, w := range []truth{quiet(sparc(), 1), quiet(sparc(), 2), quiet(sparc(), 3), quiet(slowMedium, 4)} {
+		f := fitWith(t, hyperbolic.Network, w.Dataset(), 300)
+		near(t, "a", value(t, f, "a"), w.Host.A, 0.01)
+		near(t, "a_c", value(t, f, "a_c"), w.Medium.A, 0.02)
+		near(t, "b_c", value(t, f, "b_c"), w.Medium.B, 0.01)
 		if w.Host.B > w.Medium.B {
-			fittest.Near(t, "b", fittest.Value(t, f, "b"), w.Host.B, 0.01)
+			near(t, "b", value(t, f, "b"), w.Host.B, 0.01)
 		}
 	}
 }
 
 // b below b_c: the data hold no b, and say so: never a number that is not there.
 func TestNetworkBottleneckMedium(t *testing.T) {
-	w := fittest.Sparc()
+	w := sparc()
 	w.Host.B, w.Between, w.Within = 0.7e-6, 0.003, 0.01
-	p := fitted(t, w).Parameters["b"]
+	p := fitWith(t, hyperbolic.Network, w.Dataset(), 300).Parameters["b"]
 	if p.Value != nil || p.Status != params.StatusUnidentifiable ||
 		!strings.HasPrefix(p.Why, "b ≤ b_c: the medium is the bottleneck at n=1") {
 		t.Fatalf("%+v", p)
@@ -73,21 +64,21 @@ func TestNetworkBottleneckMedium(t *testing.T) {
 }
 
 func TestNetworkSwitch(t *testing.T) {
-	w := fittest.Sparc()
+	w := sparc()
 	w.Switched, w.Between, w.Within = true, 0.002, 0.01
 	w.Host, w.Medium = params.Block{A: 400e-6, B: 0.60e-6}, params.Block{A: 200e-6, B: 0.35e-6}
-	f := fitted(t, w)
-	fittest.Near(t, "a", fittest.Value(t, f, "a"), 500e-6, 0.02) // 2a + port
+	f := fitWith(t, hyperbolic.Network, w.Dataset(), 300)
+	near(t, "a", value(t, f, "a"), 500e-6, 0.02) // 2a + port
 	ac := f.Parameters["a_c"]
 	if !(ac.CI95[0] <= 0 && ac.CI95[1] >= 0) && *ac.Value*3 > 0.02*1e-3 {
 		t.Errorf("a_c = %g in %v", *ac.Value, *ac.CI95)
 	}
-	fittest.Near(t, "b", fittest.Value(t, f, "b"), 0.60e-6, 0.01)
+	near(t, "b", value(t, f, "b"), 0.60e-6, 0.01)
 	bc := f.Parameters["b_c"]
 	if bc.Status != params.StatusUnidentifiable || bc.Value != nil {
 		t.Fatalf("b_c: %+v", bc)
 	}
-	fittest.Near(t, "bound of b_c", bc.Bound[1], 0.60e-6/4, 0.03)
+	near(t, "bound of b_c", bc.Bound[1], 0.60e-6/4, 0.03)
 	if f.Network == nil || *f.Network != (params.Network{Packets: params.Switch, Streams: params.Switch}) {
 		t.Errorf("findings %v", f.Findings)
 	}
@@ -95,12 +86,12 @@ func TestNetworkSwitch(t *testing.T) {
 
 // A growth that noise hides is no proof of none: the bound of b_c is that of the most pairs.
 func TestNoGrowthIsNoProof(t *testing.T) {
-	w := fittest.Sparc()
+	w := sparc()
 	w.Between, w.Within = 0.08, 0.01
 	w.Host.B, w.Medium.B = 1.4e-6, 0.39e-6 // 4 pairs take 11% longer than one
 	for seed := range uint64(20) {
 		w.Seed = seed
-		f := fitted(t, w)
+		f := fitWith(t, hyperbolic.Network, w.Dataset(), 300)
 		bc := f.Parameters["b_c"]
 		points := f.Named("b'(n)").Points
 		last := points[len(points)-1]
@@ -112,65 +103,65 @@ func TestNoGrowthIsNoProof(t *testing.T) {
 
 func TestNetworkOnePair(t *testing.T) {
 	for _, hosts := range []int{2, 3} {
-		w := fittest.Sparc()
+		w := sparc()
 		w.Hosts = hosts
-		f := fitted(t, w)
-		fittest.Near(t, "a_prime", fittest.Value(t, f, "a_prime"), 2*859.52e-6+345.6e-6, 1e-5)
-		fittest.Near(t, "b_prime", fittest.Value(t, f, "b_prime"), 1.42e-6, 1e-5)
+		f := fitWith(t, hyperbolic.Network, w.Dataset(), 300)
+		near(t, "a_prime", value(t, f, "a_prime"), 2*859.52e-6+345.6e-6, 1e-5)
+		near(t, "b_prime", value(t, f, "b_prime"), 1.42e-6, 1e-5)
 		for name, top := range map[string]float64{"a": 859.52e-6 + 172.8e-6, "a_c": 2064.64e-6, "b": 1.42e-6, "b_c": 1.42e-6} {
 			p := f.Parameters[name]
 			if p.Status != params.StatusUnidentifiable || p.Value != nil || p.Why == "" {
 				t.Fatalf("%s: %+v", name, p)
 			}
-			fittest.Near(t, "bound of "+name, p.Bound[1], top, 1e-3)
+			near(t, "bound of "+name, p.Bound[1], top, 1e-3)
 		}
 	}
 }
 
 // Two numbers of pairs: b is b'(1), b_c is b'(2)/2.
 func TestNetworkTwo(t *testing.T) {
-	w := fittest.Sparc()
+	w := sparc()
 	w.Hosts = 4
-	f := fitted(t, w)
-	fittest.Near(t, "a", fittest.Value(t, f, "a"), 859.52e-6, 1e-5)
-	fittest.Near(t, "b", fittest.Value(t, f, "b"), 1.42e-6, 1e-5)
-	fittest.Near(t, "b_c", fittest.Value(t, f, "b_c"), 0.92e-6, 1e-5)
-	if !fittest.Warns(f.Findings, "two-numbers-of-pairs", "two numbers of pairs only") {
+	f := fitWith(t, hyperbolic.Network, w.Dataset(), 300)
+	near(t, "a", value(t, f, "a"), 859.52e-6, 1e-5)
+	near(t, "b", value(t, f, "b"), 1.42e-6, 1e-5)
+	near(t, "b_c", value(t, f, "b_c"), 0.92e-6, 1e-5)
+	if !warns(f.Findings, "two-numbers-of-pairs", "two numbers of pairs only") {
 		t.Errorf("findings %v", f.Findings)
 	}
 }
 
 func TestNetworkSlowHost(t *testing.T) {
 	for slow := range 8 {
-		w := fittest.Sparc()
+		w := sparc()
 		w.Slow, w.Between, w.Within = map[int]float64{slow: 2}, 0.002, 0.01
-		f := fitted(t, w)
+		f := fitWith(t, hyperbolic.Network, w.Dataset(), 300)
 		p := fit.Prepare(w.Dataset(), fit.Settings{})
 		name := p.HostName(slow)
-		if s := p.Slow(); !fittest.Warns(s.Findings, params.SlowHost, "host "+name+" is slow") ||
+		if s := p.Slow(); !warns(s.Findings, params.SlowHost, "host "+name+" is slow") ||
 			!slices.Equal(s.Findings[0].Hosts, []string{name}) {
 			t.Fatalf("host %d: findings %v", slow, s.Findings)
 		}
 		if slow >= 4 { // n = 1 and 2 are without it
-			fittest.Near(t, "a", fittest.Value(t, f, "a"), 859.52e-6, 0.02)
-			fittest.Near(t, "a_c", fittest.Value(t, f, "a_c"), 345.6e-6, 0.03)
-			fittest.Near(t, "b_c", fittest.Value(t, f, "b_c"), 0.92e-6, 0.02)
+			near(t, "a", value(t, f, "a"), 859.52e-6, 0.02)
+			near(t, "a_c", value(t, f, "a_c"), 345.6e-6, 0.03)
+			near(t, "b_c", value(t, f, "b_c"), 0.92e-6, 0.02)
 		}
 		if f.LeftOutWhy[fit.WhySlowHost] == 0 && slow > 1 {
 			t.Errorf("host %d: left out %v", slow, f.LeftOutWhy)
 		}
 	}
-	w := fittest.Sparc()
+	w := sparc()
 	w.Slow, w.Disjoint = map[int]float64{5: 2}, true
 	s := fit.Prepare(w.Dataset(), fit.Settings{}).Slow()
-	if !fittest.Warns(s.Findings, params.SlowHost, "one of the hosts h5, h6 is slow, or the way between them") ||
+	if !warns(s.Findings, params.SlowHost, "one of the hosts h5, h6 is slow, or the way between them") ||
 		!slices.Equal(s.Findings[0].Hosts, []string{"h5", "h6"}) {
 		t.Errorf("disjoint pairs: %v", s.Findings)
 	}
 }
 
 func TestNetworkLeavesOut(t *testing.T) {
-	w := fittest.Sparc()
+	w := sparc()
 	d := w.Dataset()
 	count := 0
 	for i := range d.Samples {
@@ -187,7 +178,7 @@ func TestNetworkLeavesOut(t *testing.T) {
 			count += len(s.NS)
 		}
 	}
-	f, err := Network.Fit(fit.Prepare(d, fit.Settings{Replicates: 50}))
+	f, err := hyperbolic.Network.Fit(fit.Prepare(d, fit.Settings{Replicates: 50}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -195,7 +186,7 @@ func TestNetworkLeavesOut(t *testing.T) {
 		f.LeftOutWhy[dataset.FlagUnsteady] == 0 {
 		t.Errorf("left out %v, want %d retransmitted and as many of the other direction", f.LeftOutWhy, count)
 	}
-	fittest.Near(t, "a", fittest.Value(t, f, "a"), 859.52e-6, 1e-5)
+	near(t, "a", value(t, f, "a"), 859.52e-6, 1e-5)
 	if f.Used+f.LeftOut != timingsOf(d, "paired") {
 		t.Errorf("used %d + left out %d, want %d", f.Used, f.LeftOut, timingsOf(d, "paired"))
 	}
@@ -211,7 +202,7 @@ func timingsOf(d *dataset.Dataset, exp string) int {
 
 // Without streams, the slope of the bursts stands in, with a warning.
 func TestNetworkWithoutStreams(t *testing.T) {
-	w := fittest.Sparc()
+	w := sparc()
 	d := w.Dataset()
 	kept := d.Samples[:0]
 	for _, s := range d.Samples {
@@ -220,33 +211,13 @@ func TestNetworkWithoutStreams(t *testing.T) {
 		}
 	}
 	d.Samples = kept
-	f, err := Network.Fit(fit.Prepare(d, fit.Settings{Replicates: 50}))
+	f, err := hyperbolic.Network.Fit(fit.Prepare(d, fit.Settings{Replicates: 50}))
 	if err != nil {
 		t.Fatal(err)
 	}
-	fittest.Near(t, "b", fittest.Value(t, f, "b"), 1.42e-6, 1e-3)
-	fittest.Near(t, "b_c", fittest.Value(t, f, "b_c"), 0.92e-6, 1e-3)
-	if !fittest.Warns(f.Findings, "no-streams", "no streams") {
+	near(t, "b", value(t, f, "b"), 1.42e-6, 1e-3)
+	near(t, "b_c", value(t, f, "b_c"), 0.92e-6, 1e-3)
+	if !warns(f.Findings, "no-streams", "no streams") {
 		t.Errorf("findings %v", f.Findings)
-	}
-}
-
-func TestBestBreak(t *testing.T) {
-	n := []float64{1, 2, 3, 4, 5, 6}
-	one := []float64{1, 1, 1, 1, 1, 1}
-	for _, tc := range []struct {
-		b, bc float64
-		flat  int
-	}{{1.42, 0.92, 1}, {3.5, 1, 3}, {5.5, 1, 5}} {
-		v := make([]float64, len(n))
-		for i := range n {
-			v[i] = max(tc.b, n[i]*tc.bc)
-		}
-		got := bestBreak(n, v, one)
-		if got.flat != tc.flat || !got.consistent {
-			t.Errorf("%+v: %+v", tc, got)
-		}
-		fittest.Near(t, "b", got.b, tc.b, 1e-12)
-		fittest.Near(t, "b_c", got.bc, tc.bc, 1e-12)
 	}
 }

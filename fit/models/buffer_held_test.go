@@ -1,11 +1,10 @@
-package buffer
+package models
 
 import (
 	"math"
 	"testing"
 
-	"calib/fit"
-	"calib/fit/fittest"
+	"calib/fit/buffer"
 	"calib/internal/dataset"
 	"calib/internal/params"
 )
@@ -17,7 +16,7 @@ type held struct {
 
 // fullPort is three rounds of batches, and in each two bursts of senders that shared a CPU: they say little.
 func fullPort(sizes ...held) *dataset.Dataset {
-	w := fittest.Port()
+	w := port()
 	d := &dataset.Dataset{Header: w.Dataset().Header}
 	for round := range 3 {
 		add := func(phase string, bytes, packets int64, aux map[string]float64) {
@@ -36,29 +35,25 @@ func fullPort(sizes ...held) *dataset.Dataset {
 
 func fitHeld(t *testing.T, sizes ...held) *params.Fit {
 	t.Helper()
-	f, err := Buffer.Fit(fit.Prepare(fullPort(sizes...), fit.Settings{Replicates: 100}))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return f
+	return fitWith(t, buffer.Buffer, fullPort(sizes...), 100)
 }
 
 // A kernel tbf of 96,000 B holds 92 frames of 1,042 B and 177 of 542 B; a pfifo of 64 holds 64 of either.
 func TestWhatAFullPortCounts(t *testing.T) {
 	f := fitHeld(t, held{500, 177, 177, 178, 300}, held{1000, 92, 92, 92, 300})
-	fittest.Within(t, "B_L", fittest.Value(t, f, "B_L"), 92, 0.6)
-	fittest.Near(t, "B_L_bytes", fittest.Value(t, f, "B_L_bytes"), 96_000, 0.01)
+	within(t, "B_L", value(t, f, "B_L"), 92, 0.6)
+	near(t, "B_L_bytes", value(t, f, "B_L_bytes"), 96_000, 0.01)
 	for name, truth := range map[string]float64{"B_L": 92, "B_L_bytes": 96_000} {
 		if p := f.Parameters[name]; p.CI95 == nil || p.CI95[0] > truth || p.CI95[1] < truth || len(p.Budget) < 3 {
 			t.Errorf("%s: interval %v, budget %v, truth %g", name, p.CI95, p.Budget, truth)
 		}
 	}
-	if !fittest.Notes(f.Findings, params.BufferCounts, "with 42 bytes of headers each") {
+	if !notes(f.Findings, params.BufferCounts, "with 42 bytes of headers each") {
 		t.Errorf("findings %v", f.Findings)
 	}
 
 	f = fitHeld(t, held{500, 64, 64, 64, 300}, held{1000, 64, 64, 64, 300})
-	fittest.Within(t, "B_L", fittest.Value(t, f, "B_L"), 64, 0.6)
+	within(t, "B_L", value(t, f, "B_L"), 64, 0.6)
 	if p := f.Parameters["B_L_bytes"]; p.Value != nil || p.Why != "the buffer counts packets, not bytes" {
 		t.Errorf("B_L_bytes %+v", p)
 	}
@@ -76,12 +71,12 @@ func TestWhatIsCountedIsUnknown(t *testing.T) {
 		"close and unsure": {950, 90, 94, 98, 300},
 	} {
 		f := fitHeld(t, small, large)
-		fittest.Within(t, name+": B_L", fittest.Value(t, f, "B_L"), 92, 0.6)
+		within(t, name+": B_L", value(t, f, "B_L"), 92, 0.6)
 		p := f.Parameters["B_L_bytes"]
 		if p.Value != nil || p.Why == "the buffer counts packets, not bytes" {
 			t.Errorf("%s: B_L_bytes %+v", name, p)
 		}
-		if left := f.LeftOutWhy[whyNotKept]; (small.losses < minBeside || small.high > 2*small.median) != (left > 0) {
+		if left := f.LeftOutWhy["port not kept full"]; (small.losses < 10 || small.high > 2*small.median) != (left > 0) {
 			t.Errorf("%s: left out %v", name, f.LeftOutWhy)
 		}
 	}
@@ -90,7 +85,7 @@ func TestWhatIsCountedIsUnknown(t *testing.T) {
 // Where the two sizes of what was kept full agree, bursts that were not are no evidence.
 func TestHeldBeforeKnees(t *testing.T) {
 	f := fitHeld(t, held{1000, 92, 92, 92, 300})
-	if v := fittest.Value(t, f, "B_L"); math.Abs(v-92.5) > 0.01 {
+	if v := value(t, f, "B_L"); math.Abs(v-92.5) > 0.01 {
 		t.Errorf("B_L %g by bursts of an uneven rate, want what the full port held", v)
 	}
 }

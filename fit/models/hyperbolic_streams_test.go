@@ -1,11 +1,11 @@
-package hyperbolic
+package models
 
 import (
 	"errors"
 	"testing"
 
 	"calib/fit"
-	"calib/fit/fittest"
+	"calib/fit/hyperbolic"
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
 	"calib/internal/params"
@@ -18,17 +18,17 @@ func TestNetworkStreamsOnly(t *testing.T) {
 		d.Samples = append(d.Samples, dataset.Sample{Exp: "paired", Phase: names.PhaseStream, Point: dataset.Point{"bytes": 131072, "pairs": 1},
 			Ranks: []int{0, 1}, NS: []int64{1e9}, Aux: map[string]float64{"batch": float64(i), "chunk_bytes": 125e6 + float64(i-1)*1e6}})
 	}
-	f := fittest.Fit(t, Network, d, 200)
-	fittest.Near(t, "b'", fittest.Value(t, f, "b_prime"), 8e-9, 1e-9)
-	fittest.CheckFit(t, Network, f)
-	if len(f.Parameters) != 3 || !fittest.Warns(f.Findings, params.OneRound, "one round only") ||
-		!fittest.Notes(f.Findings, "streams-only", "streams only") || f.Domain["pairs"] != [2]float64{1, 1} {
+	f := fitWith(t, hyperbolic.Network, d, 200)
+	near(t, "b'", value(t, f, "b_prime"), 8e-9, 1e-9)
+	checkFit(t, hyperbolic.Network, f)
+	if len(f.Parameters) != 3 || !warns(f.Findings, params.OneRound, "one round only") ||
+		!notes(f.Findings, "streams-only", "streams only") || f.Domain["pairs"] != [2]float64{1, 1} {
 		t.Errorf("%+v", f)
 	}
 	for i := range d.Samples {
 		d.Samples[i].Flags = []string{dataset.FlagRetrans}
 	}
-	if _, err := Network.Fit(fit.Prepare(d, fit.Settings{})); !errors.Is(err, fit.ErrNeeds) {
+	if _, err := hyperbolic.Network.Fit(fit.Prepare(d, fit.Settings{})); !errors.Is(err, fit.ErrNeeds) {
 		t.Errorf("streams with loss only: %v, want ErrNeeds", err)
 	}
 }

@@ -1,4 +1,4 @@
-package cluster_test
+package models
 
 import (
 	"errors"
@@ -8,7 +8,6 @@ import (
 
 	"calib/fit"
 	"calib/fit/cluster"
-	"calib/fit/fittest"
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
 	"calib/internal/params"
@@ -16,11 +15,8 @@ import (
 
 func mustFit(t *testing.T, m fit.Model, d *dataset.Dataset) *params.Fit {
 	t.Helper()
-	f, err := m.Fit(fit.Prepare(d, fit.Settings{Replicates: 60}))
-	if err != nil {
-		t.Fatal(err)
-	}
-	fittest.CheckFit(t, m, f)
+	f := fitWith(t, m, d, 60)
+	checkFit(t, m, f)
 	return f
 }
 
@@ -32,8 +28,8 @@ func edit(d *dataset.Dataset, exp, phase string, change func(*dataset.Sample)) *
 	return d
 }
 
-func small() fittest.ClusterTruth {
-	w := fittest.TableOne(40)
+func small() clusterTruth {
+	w := tableOne(40)
 	w.Hosts, w.Noise, w.Rounds = 4, 0.01, 4
 	return w
 }
@@ -48,7 +44,7 @@ func TestOverheadOfReceptionHidden(t *testing.T) {
 		t.Errorf("O_r within the noise: %+v", p)
 	}
 	l := mustFit(t, cluster.Transfer, d)
-	if !fittest.Notes(l.Findings, "o-r-unknown", "O_r is not known") {
+	if !notes(l.Findings, "o-r-unknown", "O_r is not known") {
 		t.Errorf("findings of L: %v", l.Findings)
 	}
 	c, err := cluster.Of(fit.Collect(fit.Prepare(d, fit.Settings{}), []*params.Fit{f, mustFit(t, cluster.Gap, d), l}))
@@ -76,9 +72,9 @@ func TestOverheadSays(t *testing.T) {
 		}
 	})
 	f := mustFit(t, cluster.Overhead, d)
-	if !fittest.Warns(f.Findings, "shared-machine", "share a machine (h1–h2, h3–h4)") ||
-		!fittest.Notes(f.Findings, "clock-cost", "the clock costs 3.1e-08 s") ||
-		!fittest.Notes(f.Findings, "above-one-packet", "O_s is fitted up to one packet of 1448 B; above, the line is off by up to 33%") {
+	if !warns(f.Findings, "shared-machine", "share a machine (h1–h2, h3–h4)") ||
+		!notes(f.Findings, "clock-cost", "the clock costs 3.1e-08 s") ||
+		!notes(f.Findings, "above-one-packet", "O_s is fitted up to one packet of 1448 B; above, the line is off by up to 33%") {
 		t.Errorf("findings %v", f.Findings)
 	}
 	if fn := f.Functions["O_s"]; fn.Domain["m"] != [2]float64{1, 1401} || math.Abs(fn.Coeff["c0"]/w.Os.C0-1) > 1e-6 {
@@ -105,7 +101,7 @@ func TestGapMerged(t *testing.T) {
 	w.Merged = func(m float64) float64 { return 1e-6 * math.Sqrt(m) }
 	f = mustFit(t, cluster.Gap, w.Dataset())
 	if f.Functions["g_s_merged"].Form != params.Pieces ||
-		!fittest.Notes(f.Findings, params.SeveralSegments, "lines over ranges of the size") {
+		!notes(f.Findings, params.SeveralSegments, "lines over ranges of the size") {
 		t.Errorf("a root as merged gap: %+v, findings %v", f.Functions["g_s_merged"], f.Findings)
 	}
 }
@@ -118,7 +114,7 @@ func TestGapNotOneASegment(t *testing.T) {
 		}
 	}
 	f := mustFit(t, cluster.Gap, edit(w.Dataset(), "gap", "gap", merge))
-	if !fittest.Warns(f.Findings, "merged-messages", "did not send one segment a message") || f.LeftOutWhy[cluster.WhyMerged] == 0 ||
+	if !warns(f.Findings, "merged-messages", "did not send one segment a message") || f.LeftOutWhy["messages not one a segment"] == 0 ||
 		slices.ContainsFunc(f.Named("g_s(m)").Points, func(r params.Residual) bool { return r.X == 20 }) {
 		t.Errorf("findings %v, left out %v", f.Findings, f.LeftOutWhy)
 	}
@@ -155,7 +151,7 @@ func TestGatherLossy(t *testing.T) {
 		}
 	})
 	f := mustFit(t, cluster.Gather, d)
-	if c1 := f.Functions["g_r"].Coeff["c1"]; !fittest.Warns(f.Findings, "lossy-streams", "with losses") ||
+	if c1 := f.Functions["g_r"].Coeff["c1"]; !warns(f.Findings, "lossy-streams", "with losses") ||
 		math.Abs(c1/w.Gr.C1-1) > 0.05 {
 		t.Errorf("g_r from streams with losses: c1 %g, findings %v", c1, f.Findings)
 	}
@@ -171,11 +167,11 @@ func TestGatherNotes(t *testing.T) {
 		}
 	})
 	f := mustFit(t, cluster.Gather, d)
-	if !fittest.Notes(f.Findings, "gather-times", "gather, 3 senders, 1MiB each: uncoordinated") ||
-		!fittest.Notes(f.Findings, "gather-times", "(lost segments: 12), window ") {
+	if !notes(f.Findings, "gather-times", "gather, 3 senders, 1MiB each: uncoordinated") ||
+		!notes(f.Findings, "gather-times", "(lost segments: 12), window ") {
 		t.Errorf("findings %v", f.Findings)
 	}
-	if !fittest.Notes(f.Findings, "g-r-senders", "g_r is the interval of 1, 2, 3 senders at") {
+	if !notes(f.Findings, "g-r-senders", "g_r is the interval of 1, 2, 3 senders at") {
 		t.Errorf("findings %v", f.Findings)
 	}
 }
@@ -188,19 +184,19 @@ func TestLimitNotReached(t *testing.T) {
 	if f.Functions["L"].Form != params.Bilinear || p.Status != params.StatusUnidentifiable || p.Bound[0] <= 0 || p.Bound[0] > w.L.N {
 		t.Errorf("N out of reach: %+v, form %q", p, f.Functions["L"].Form)
 	}
-	if !fittest.Warns(f.Findings, "aggregate-limit-not-reached", "aggregate limit N of the network was not reached") {
+	if !warns(f.Findings, "aggregate-limit-not-reached", "aggregate limit N of the network was not reached") {
 		t.Errorf("findings %v", f.Findings)
 	}
 	w.Hosts = 2
-	if f = mustFit(t, cluster.Transfer, w.Dataset()); !fittest.Warns(f.Findings, "one-load", "l1 is not separable from l0") {
+	if f = mustFit(t, cluster.Transfer, w.Dataset()); !warns(f.Findings, "one-load", "l1 is not separable from l0") {
 		t.Errorf("two hosts: findings %v", f.Findings)
 	}
 	d := w.Dataset()
 	d.Samples = slices.DeleteFunc(d.Samples, func(s dataset.Sample) bool { return s.Exp == "gap" || s.Exp == "pingpong" })
 	f = mustFit(t, cluster.Transfer, d)
-	if !fittest.Warns(f.Findings, "g-s-unknown", "g_s is not known") ||
-		!fittest.Notes(f.Findings, params.IdentityUnchecked, "no ping-pong") ||
-		!fittest.Notes(f.Findings, params.GathersUnchecked, "not compared with eq. 8") {
+	if !warns(f.Findings, "g-s-unknown", "g_s is not known") ||
+		!notes(f.Findings, params.IdentityUnchecked, "no ping-pong") ||
+		!notes(f.Findings, params.GathersUnchecked, "not compared with eq. 8") {
 		t.Errorf("without gap and pingpong: findings %v", f.Findings)
 	}
 }
@@ -214,7 +210,7 @@ func TestIdentityWarns(t *testing.T) {
 	})
 	f := mustFit(t, cluster.Transfer, d)
 	v := f.Parameters["identity_cluster"]
-	if !fittest.Warns(f.Findings, "identity", "misses the round trip of ping-pong by") || math.Abs(*v.Value+1.0/9) > 0.01 {
+	if !warns(f.Findings, "identity", "misses the round trip of ping-pong by") || math.Abs(*v.Value+1.0/9) > 0.01 {
 		t.Errorf("identity %g, findings %v", *v.Value, f.Findings)
 	}
 }

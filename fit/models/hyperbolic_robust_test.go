@@ -1,4 +1,4 @@
-package hyperbolic
+package models
 
 import (
 	"fmt"
@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"testing"
 
-	"calib/fit/fittest"
+	"calib/fit/hyperbolic"
 	"calib/internal/dataset"
 )
 
@@ -112,10 +112,10 @@ func plainSlopes(d *dataset.Dataset) []float64 {
 	return out
 }
 
-// robustSlopes are those that the models give: by segment, then Hockney's and both of the hyperbola.
+// robustSlopes are those that the models give: by segment, then hyperbolic.Hockney's and both of the hyperbola.
 func robustSlopes(t *testing.T, d *dataset.Dataset) (names []string, values []float64) {
 	t.Helper()
-	fn := fitOf(t, Segmented, d).Functions["T"]
+	fn := fitOf(t, hyperbolic.Segmented, d).Functions["T"]
 	for i := 1; ; i++ {
 		v, ok := fn.Coeff["c1_"+strconv.Itoa(i)]
 		if !ok {
@@ -123,10 +123,10 @@ func robustSlopes(t *testing.T, d *dataset.Dataset) (names []string, values []fl
 		}
 		names, values = append(names, fmt.Sprintf("segment %d", i)), append(values, v)
 	}
-	h, y := fitOf(t, Hockney, d), fitOf(t, Hyperbola, d)
+	h, y := fitOf(t, hyperbolic.Hockney, d), fitOf(t, hyperbolic.Hyperbola, d)
 	names = append(names, "hockney beta", "b' limits", "b' joint", "hockney alpha", "a' limits", "a' joint")
-	return names, append(values, fittest.Value(t, h, "beta"), fittest.Value(t, y, "b_prime_limits"), fittest.Value(t, y, "b_prime_joint"),
-		fittest.Value(t, h, "alpha"), fittest.Value(t, y, "a_prime_limits"), fittest.Value(t, y, "a_prime_joint"))
+	return names, append(values, value(t, h, "beta"), value(t, y, "b_prime_limits"), value(t, y, "b_prime_joint"),
+		value(t, h, "alpha"), value(t, y, "a_prime_limits"), value(t, y, "a_prime_joint"))
 }
 
 // robustCases place the four time-outs.
@@ -155,7 +155,7 @@ func checkRobust(t *testing.T, l robustLayout) {
 		t.Fatalf("%v: the clean fit does not have %d segments", names, len(gigabits))
 	}
 	for i := range gigabits {
-		fittest.Near(t, names[i]+" of clean data", want[i], gigabits[i].c1, robustBar)
+		near(t, names[i]+" of clean data", want[i], gigabits[i].c1, robustBar)
 	}
 	t.Log("| four outliers of 24 to 202 ms among 6,600 | labelled | least squares on raw timings, ns/B | segmented, ns/B | worst slope off | worst parameter off |")
 	t.Logf("| none | – | %s | %s | | |", nanosPerByte(plainSlopes(clean)), nanosPerByte(want[:len(gigabits)]))

@@ -1,4 +1,4 @@
-package loggp
+package models
 
 import (
 	"errors"
@@ -6,55 +6,46 @@ import (
 	"testing"
 
 	"calib/fit"
-	"calib/fit/fittest"
+	"calib/fit/loggp"
 	"calib/internal/dataset"
 	"calib/internal/params"
 )
 
-func fitted(t *testing.T, d *dataset.Dataset) *params.Fit {
-	t.Helper()
-	f, err := LogGP.Fit(fit.Prepare(d, fit.Settings{Replicates: 100}))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return f
-}
-
 // Exact data give the parameters back to rounding.
 func TestLogGPExact(t *testing.T) {
-	w := fittest.Port()
+	w := port()
 	w.Senders, w.Streams = nil, false
-	f := fitted(t, w.Dataset())
+	f := fitWith(t, loggp.LogGP, w.Dataset(), 100)
 	for name, want := range map[string]float64{
 		"L": 150e-6, "o_s": 8.002e-6, "o_r": 12.003e-6, "g": 70.08e-6, "G": 80e-9,
 	} {
-		fittest.Near(t, name, fittest.Value(t, f, name), want, 1e-6)
+		near(t, name, value(t, f, name), want, 1e-6)
 	}
 	for name, want := range map[string]params.Cost{"gap": w.Gap, "o_s": w.Os, "o_r": w.Or} {
 		fn := f.Functions[name]
 		if fn.Form != params.Line {
 			t.Fatalf("%s: %+v", name, fn)
 		}
-		fittest.Near(t, name+" c0", fn.Coeff["c0"], want.C0, 1e-6)
-		fittest.Near(t, name+" c1", fn.Coeff["c1"], want.C1, 1e-6)
+		near(t, name+" c0", fn.Coeff["c0"], want.C0, 1e-6)
+		near(t, name+" c1", fn.Coeff["c1"], want.C1, 1e-6)
 	}
 	if got := f.Functions["o_s"].Domain["m"]; got != [2]float64{1, 5792} {
 		t.Errorf("domain of o_s %v", got)
 	}
-	if len(fittest.Warnings(f.Findings)) > 0 || !fittest.Notes(f.Findings, params.RoundTripOff, "within 0.0% of L + o_s + o_r") ||
-		!fittest.Notes(f.Findings, "timed-calls", "phase send, without the clock, differ from o_s (by PRTT) by +0.0% at 1 B") {
+	if len(warnings(f.Findings)) > 0 || !notes(f.Findings, params.RoundTripOff, "within 0.0% of L + o_s + o_r") ||
+		!notes(f.Findings, "timed-calls", "phase send, without the clock, differ from o_s (by PRTT) by +0.0% at 1 B") {
 		t.Errorf("findings %v", f.Findings)
 	}
 }
 
 // A gap that changes at one packet is two segments in the form of Segmented; g is of the first, G of the last.
 func TestLogGPSegments(t *testing.T) {
-	w := fittest.Port()
+	w := port()
 	w.Senders, w.Streams = nil, false
 	w.Gap, w.LongGap = params.Cost{C0: 200e-6, C1: 10e-9}, params.Cost{C0: 90e-6, C1: 120e-9}
-	f := fitted(t, w.Dataset())
-	fittest.Near(t, "g", fittest.Value(t, f, "g"), 200.01e-6, 1e-6)
-	fittest.Near(t, "G", fittest.Value(t, f, "G"), 120e-9, 1e-6)
+	f := fitWith(t, loggp.LogGP, w.Dataset(), 100)
+	near(t, "g", value(t, f, "g"), 200.01e-6, 1e-6)
+	near(t, "G", value(t, f, "G"), 120e-9, 1e-6)
 	fn := f.Functions["gap"]
 	if fn.Form != params.Pieces || fn.Coeff["from_1"] != 0 || fn.Domain["bytes_2"] != [2]float64{5792, 65160} {
 		t.Fatalf("%+v", fn)
@@ -64,13 +55,13 @@ func TestLogGPSegments(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		fittest.Near(t, "gap", got, want, 1e-6)
+		near(t, "gap", got, want, 1e-6)
 	}
 }
 
 // Five sizes are enough for two segments.
 func TestLogGPFewSizes(t *testing.T) {
-	w := fittest.Port()
+	w := port()
 	w.Senders, w.Streams = nil, false
 	w.Gap, w.LongGap = params.Cost{C0: 200e-6, C1: 10e-9}, params.Cost{C0: 90e-6, C1: 120e-9}
 	d := &dataset.Dataset{}
@@ -79,15 +70,15 @@ func TestLogGPFewSizes(t *testing.T) {
 			d.Samples = append(d.Samples, s)
 		}
 	}
-	f := fitted(t, d)
-	fittest.Near(t, "g", fittest.Value(t, f, "g"), 200.01e-6, 1e-6)
-	fittest.Near(t, "G", fittest.Value(t, f, "G"), 120e-9, 1e-6)
+	f := fitWith(t, loggp.LogGP, d, 100)
+	near(t, "g", value(t, f, "g"), 200.01e-6, 1e-6)
+	near(t, "G", value(t, f, "G"), 120e-9, 1e-6)
 }
 
 // The time per byte within a packet is not that of long messages: without a size above a packet G has a bound only,
 // which holds it. One such size is enough, however many there are below, if one of these nearly fills a packet.
 func TestLongGapNeedsTwoPackets(t *testing.T) {
-	w := fittest.Port()
+	w := port()
 	w.Senders, w.Streams = nil, false
 	w.Gap, w.LongGap = params.Cost{C0: 202.72e-6, C1: 100e-9}, params.Cost{C1: 240e-9} // the lines meet at a packet of 1448 B
 	with := func(wanted func(bytes int64) bool) *dataset.Dataset {
@@ -101,13 +92,13 @@ func TestLongGapNeedsTwoPackets(t *testing.T) {
 		return out
 	}
 	upTo := func(most int64) *dataset.Dataset { return with(func(bytes int64) bool { return bytes <= most }) }
-	if p := fitted(t, upTo(1401)).Parameters["G"]; p.Status != params.StatusUnidentifiable || p.Bound == nil || p.Bound[0] > 101e-9 || p.Bound[1] < 240e-9 ||
+	if p := fitWith(t, loggp.LogGP, upTo(1401), 100).Parameters["G"]; p.Status != params.StatusUnidentifiable || p.Bound == nil || p.Bound[0] > 101e-9 || p.Bound[1] < 240e-9 ||
 		!strings.Contains(p.Why, "1401 B, fits into one packet") {
 		t.Errorf("%+v", p)
 	}
-	fittest.Near(t, "G", fittest.Value(t, fitted(t, upTo(5792)), "G"), 240e-9, 1e-3)
+	near(t, "G", value(t, fitWith(t, loggp.LogGP, upTo(5792), 100), "G"), 240e-9, 1e-3)
 	few := with(func(bytes int64) bool { return bytes == 1 || bytes == 181 || bytes == 5792 })
-	if p := fitted(t, few).Parameters["G"]; p.Status != params.StatusUnidentifiable || p.Bound == nil || p.Bound[0] > 239e-9 || p.Bound[1] < 240e-9 ||
+	if p := fitWith(t, loggp.LogGP, few, 100).Parameters["G"]; p.Status != params.StatusUnidentifiable || p.Bound == nil || p.Bound[0] > 239e-9 || p.Bound[1] < 240e-9 ||
 		!strings.Contains(p.Why, "one size above a packet") {
 		t.Errorf("%+v", p)
 	}
@@ -115,12 +106,12 @@ func TestLongGapNeedsTwoPackets(t *testing.T) {
 	// nearly full is G all the same.
 	w.LongGap = params.Cost{C0: 57.92e-6, C1: 200e-9}
 	full := with(func(bytes int64) bool { return bytes == 1 || bytes == 181 || bytes == 1401 || bytes == 5792 })
-	fittest.Near(t, "G", fittest.Value(t, fitted(t, full), "G"), 200e-9, 1e-3)
+	near(t, "G", value(t, fitWith(t, loggp.LogGP, full, 100), "G"), 200e-9, 1e-3)
 }
 
 // What was not measured is not made up: without the spaced form there is no o_s, and L only has a bound.
 func TestLogGPWithoutOverheads(t *testing.T) {
-	w := fittest.Port()
+	w := port()
 	w.Senders, w.Streams = nil, false
 	d := w.Dataset()
 	only := func(keep ...string) *dataset.Dataset {
@@ -132,27 +123,27 @@ func TestLogGPWithoutOverheads(t *testing.T) {
 		}
 		return out
 	}
-	f := fitted(t, only("prtt", "delayed"))
+	f := fitWith(t, loggp.LogGP, only("prtt", "delayed"), 100)
 	for _, name := range []string{"L", "o_s"} {
 		if p := f.Parameters[name]; p.Status != params.StatusUnidentifiable || p.Why == "" {
 			t.Errorf("%s: %+v", name, p)
 		}
 	}
-	fittest.Near(t, "half of the round trip bounds L", f.Parameters["L"].Bound[1], 170.005e-6, 1e-6)
-	fittest.Near(t, "o_r", fittest.Value(t, f, "o_r"), 12.003e-6, 1e-6)
-	fittest.Near(t, "g", fittest.Value(t, f, "g"), 70.08e-6, 1e-6)
-	if _, err := LogGP.Fit(fit.Prepare(only("spaced"), fit.Settings{})); !errors.Is(err, fit.ErrNeeds) {
+	near(t, "half of the round trip bounds L", f.Parameters["L"].Bound[1], 170.005e-6, 1e-6)
+	near(t, "o_r", value(t, f, "o_r"), 12.003e-6, 1e-6)
+	near(t, "g", value(t, f, "g"), 70.08e-6, 1e-6)
+	if _, err := loggp.LogGP.Fit(fit.Prepare(only("spaced"), fit.Settings{})); !errors.Is(err, fit.ErrNeeds) {
 		t.Errorf("without PRTT: %v", err)
 	}
 }
 
 // Eq. 18 holds where the gap between packets is the slope of long messages, and is warned of where it is not.
 func TestLogGPAgainstHyperbola(t *testing.T) {
-	w := fittest.Port()
+	w := port()
 	w.Senders, w.Streams = nil, false
 	w.Latency = 1e-3 // as long as several packets: the ratio nears 3/4
-	f := fitted(t, w.Dataset())
-	if !fittest.Notes(f.Findings, params.Eq18, "within [3/4, 1] (eq. 18)") {
+	f := fitWith(t, loggp.LogGP, w.Dataset(), 100)
+	if !notes(f.Findings, params.Eq18, "within [3/4, 1] (eq. 18)") {
 		t.Errorf("findings %v", f.Findings)
 	}
 	d := w.Dataset()
@@ -163,15 +154,15 @@ func TestLogGPAgainstHyperbola(t *testing.T) {
 			}
 		}
 	}
-	f = fitted(t, d)
-	if !fittest.Warns(f.Findings, params.Eq18, "outside [3/4, 1] (eq. 18)") {
+	f = fitWith(t, loggp.LogGP, d, 100)
+	if !warns(f.Findings, params.Eq18, "outside [3/4, 1] (eq. 18)") {
 		t.Errorf("findings %v", f.Findings)
 	}
 }
 
-// Bytes that pass several stages one after the other take longer than LogGP has it: the identity says so.
+// Bytes that pass several stages one after the other take longer than loggp.LogGP has it: the identity says so.
 func TestLogGPIdentity(t *testing.T) {
-	w := fittest.Port()
+	w := port()
 	w.Senders, w.Streams = nil, false
 	d := w.Dataset()
 	for i := range d.Samples {
@@ -183,9 +174,9 @@ func TestLogGPIdentity(t *testing.T) {
 	}
 	d.Samples = append(d.Samples, dataset.Sample{Exp: "pingpong", Point: dataset.Point{"bytes": 1}, Ranks: []int{0, 1},
 		NS: []int64{200_000}})
-	f := fitted(t, d)
-	if !fittest.Warns(f.Findings, params.RoundTripOff, "several stages one after the other") ||
-		!fittest.Notes(f.Findings, "pingpong-beside-prtt", "from pingpong's half round trip (median of 1 sizes)") {
+	f := fitWith(t, loggp.LogGP, d, 100)
+	if !warns(f.Findings, params.RoundTripOff, "several stages one after the other") ||
+		!notes(f.Findings, "pingpong-beside-prtt", "from pingpong's half round trip (median of 1 sizes)") {
 		t.Errorf("findings %v", f.Findings)
 	}
 }

@@ -1,4 +1,4 @@
-package fittest
+package models
 
 import (
 	"maps"
@@ -13,9 +13,9 @@ import (
 	"calib/internal/params"
 )
 
-// CheckFit fails unless f is what every model promises: it says what it used, every number is finite and inside its
+// checkFit fails unless f is what every model promises: it says what it used, every number is finite and inside its
 // interval, everything has a unit and a source, and every series and finding is labelled for programs.
-func CheckFit(t *testing.T, m fit.Model, f *params.Fit) {
+func checkFit(t *testing.T, m fit.Model, f *params.Fit) {
 	t.Helper()
 	if f.Model != m.Name || f.Experiment == "" || f.Source == "" || f.Used == 0 || len(f.Hosts) == 0 || f.Quality == nil {
 		t.Errorf("model %q, experiment %q, source %q, used %d, hosts %v", f.Model, f.Experiment, f.Source, f.Used, f.Hosts)
@@ -24,64 +24,74 @@ func CheckFit(t *testing.T, m fit.Model, f *params.Fit) {
 		t.Error("neither parameters nor functions")
 	}
 	for name, p := range f.Parameters {
-		CheckText(t, name, p.Why)
+		checkText(t, name, p.Why)
 		checkParameter(t, name, p)
 	}
 	for name, fn := range f.Functions {
-		CheckText(t, name, fn.Why)
+		checkText(t, name, fn.Why)
 		checkFunction(t, name, fn)
 	}
-	CheckFindings(t, f.Findings)
+	checkFindings(t, f.Findings)
 	checkSeries(t, f)
 	for k, v := range f.Domain {
-		CheckFinite(t, "domain "+k, v[0], v[1])
+		checkFinite(t, "domain "+k, v[0], v[1])
 	}
-	CheckFinite(t, "quality", f.Quality.MeanError, f.Quality.MaxError)
+	checkFinite(t, "quality", f.Quality.MeanError, f.Quality.MaxError)
 	for _, v := range []*float64{f.Quality.R2, f.Quality.LeaveOneOut, f.Quality.Condition} {
 		if v != nil {
-			CheckFinite(t, "quality", *v)
+			checkFinite(t, "quality", *v)
 		}
 	}
 }
 
-// Documented is a table of docs/FORMATS.md, of codes or of quantities: by what a row begins with, its other cells.
-func Documented(title string) map[string][]string {
+// documented are the rows of the table of docs/FORMATS.md whose first title is given.
+func documented(t *testing.T, title string) (rows [][]string) {
+	t.Helper()
 	text, err := os.ReadFile("../../docs/FORMATS.md")
 	if err != nil {
-		panic(err)
+		t.Fatal(err)
 	}
 	_, table, _ := strings.Cut(string(text), "\n| "+title+" | ")
 	table, _, _ = strings.Cut(table, "\n\n")
-	rows := map[string][]string{}
 	for _, line := range strings.Split(strings.TrimSpace(table), "\n")[2:] {
-		cells := strings.Split(strings.Trim(line, "| "), " | ")
+		cells := strings.Split(strings.Trim(line, "|"), "|")
 		for i := range cells {
 			cells[i] = strings.Trim(cells[i], " `")
 		}
-		rows[cells[0]] = cells[1:]
+		rows = append(rows, cells)
 	}
 	return rows
+}
+
+// documentedAs is the row that begins with name; nil where there is none.
+func documentedAs(t *testing.T, title, name string) []string {
+	t.Helper()
+	rows := documented(t, title)
+	if i := slices.IndexFunc(rows, func(row []string) bool { return row[0] == name }); i >= 0 {
+		return rows[i]
+	}
+	return nil
 }
 
 func listed(cell string) []string {
 	return strings.FieldsFunc(cell, func(r rune) bool { return r == ',' || r == ' ' })
 }
 
-// CheckFindings fails unless every finding has a code that is documented, one of its levels, and a message.
-func CheckFindings(t *testing.T, findings []params.Finding) {
+// checkFindings fails unless every finding has a code that is documented, one of its levels, and a message.
+func checkFindings(t *testing.T, findings []params.Finding) {
 	t.Helper()
 	for _, f := range findings {
-		CheckText(t, "finding "+string(f.Code), f.Message)
-		row, known := Documented("code")[string(f.Code)]
-		if !known || f.Message == "" || !slices.Contains(listed(row[0]), string(f.Level)) {
+		checkText(t, "finding "+string(f.Code), f.Message)
+		row := documentedAs(t, "code", string(f.Code))
+		if row == nil || f.Message == "" || !slices.Contains(listed(row[1]), string(f.Level)) {
 			t.Errorf("finding %+v: no message, or its code and level are not in docs/FORMATS.md", f)
 			continue
 		}
 		for name, v := range f.Values {
-			if !slices.Contains(listed(row[1]), name) {
+			if !slices.Contains(listed(row[2]), name) {
 				t.Errorf("finding %+v: value %s is not in docs/FORMATS.md", f, name)
 			}
-			CheckFinite(t, string(f.Code)+": "+name, v)
+			checkFinite(t, string(f.Code)+": "+name, v)
 		}
 	}
 }
@@ -90,8 +100,8 @@ func CheckFindings(t *testing.T, findings []params.Finding) {
 // m".
 var unfinished = regexp.MustCompile(`[: ]$|[0-9] [GMkmµnpf]([^A-Za-zµ/]|$)`)
 
-// CheckText fails where a text for people is not whole.
-func CheckText(t *testing.T, what, text string) {
+// checkText fails where a text for people is not whole.
+func checkText(t *testing.T, what, text string) {
 	t.Helper()
 	if unfinished.MatchString(text) {
 		t.Errorf("%s: a text that ends early, or a number without a unit: %q", what, text)
@@ -105,12 +115,12 @@ func checkSeries(t *testing.T, f *params.Fit) {
 		if s.Name == "" || seen[s.Name] || s.XName == "" || len(s.Points) == 0 {
 			t.Errorf("series %q: its name is not its own, or it has no x or no points: %+v", s.Name, s)
 		}
-		row, known := Documented("quantity")[string(s.Quantity)]
-		if !known {
+		row := documentedAs(t, "quantity", string(s.Quantity))
+		if row == nil {
 			t.Errorf("series %q: quantity %q is not in docs/FORMATS.md", s.Name, s.Quantity)
 			continue
 		}
-		want := slices.Sorted(slices.Values(listed(row[0])))
+		want := slices.Sorted(slices.Values(listed(row[1])))
 		if got := slices.Sorted(maps.Keys(s.Factors)); !slices.Equal(got, want) {
 			t.Errorf("series %q: factors %v, want those of quantity %s, %v", s.Name, got, s.Quantity, want)
 		}
@@ -119,10 +129,10 @@ func checkSeries(t *testing.T, f *params.Fit) {
 		}
 		seen[s.Name] = true
 		for name, v := range s.Factors {
-			CheckFinite(t, s.Name+": "+name, v)
+			checkFinite(t, s.Name+": "+name, v)
 		}
 		for _, r := range s.Points {
-			CheckFinite(t, s.Name, r.X, r.Measured, r.Lo, r.Hi, r.Fitted)
+			checkFinite(t, s.Name, r.X, r.Measured, r.Lo, r.Hi, r.Fitted)
 			if r.Lo > r.Measured || r.Measured > r.Hi || r.N == 0 {
 				t.Errorf("series %s: point %+v", s.Name, r)
 			}
@@ -136,10 +146,10 @@ func checkFunction(t *testing.T, name string, fn params.Function) {
 		t.Errorf("function %s: %+v", name, fn)
 	}
 	for k, v := range fn.Coeff {
-		CheckFinite(t, name+"."+k, v)
+		checkFinite(t, name+"."+k, v)
 	}
 	for k, v := range fn.CI95 {
-		CheckFinite(t, name+"."+k, v[0], v[1])
+		checkFinite(t, name+"."+k, v[0], v[1])
 		if c := fn.Coeff[k]; v[0] > c || c > v[1] {
 			t.Errorf("%s.%s = %g outside its interval %v", name, k, c, v)
 		}
@@ -156,11 +166,11 @@ func checkParameter(t *testing.T, name string, p params.Parameter) {
 		if p.Value == nil || (p.CI95 == nil || p.Status == params.StatusProvisional) && p.Why == "" {
 			t.Fatalf("%s is %s without value, interval or reason: %+v", name, p.Status, p)
 		}
-		CheckFinite(t, name, *p.Value)
+		checkFinite(t, name, *p.Value)
 		if p.CI95 == nil {
 			return
 		}
-		CheckFinite(t, name, p.CI95[0], p.CI95[1])
+		checkFinite(t, name, p.CI95[0], p.CI95[1])
 		if p.CI95[0] > *p.Value || *p.Value > p.CI95[1] {
 			t.Errorf("%s = %g outside its interval %v", name, *p.Value, *p.CI95)
 		}
@@ -172,7 +182,7 @@ func checkParameter(t *testing.T, name string, p params.Parameter) {
 		if p.Value != nil || p.Why == "" || p.Bound == nil {
 			t.Fatalf("%s: %+v", name, p)
 		}
-		CheckFinite(t, name, p.Bound[0]) // the upper side may be open: +Inf, null in JSON
+		checkFinite(t, name, p.Bound[0]) // the upper side may be open: +Inf, null in JSON
 		if !(p.Bound[0] <= p.Bound[1]) {
 			t.Errorf("%s: bound %v", name, *p.Bound)
 		}
@@ -181,7 +191,7 @@ func checkParameter(t *testing.T, name string, p params.Parameter) {
 	}
 }
 
-func CheckFinite(t *testing.T, what string, values ...float64) {
+func checkFinite(t *testing.T, what string, values ...float64) {
 	t.Helper()
 	for _, v := range values {
 		if math.IsNaN(v) || math.IsInf(v, 0) {

@@ -1,4 +1,4 @@
-package fittest
+package models
 
 import (
 	"math"
@@ -8,9 +8,9 @@ import (
 	"calib/internal/params"
 )
 
-// PortTruth is a network with a port of a known buffer, and known costs of messages, from which tests write the samples
+// portTruth is a network with a port of a known buffer, and known costs of messages, from which tests write the samples
 // of flood, prtt, fragment, buffer and nodelay. Times of prtt are whole nanoseconds, so that exact data are exact.
-type PortTruth struct {
+type portTruth struct {
 	Rounds, Reps int
 	Between      float64 // relative standard deviation between rounds, of each point
 	Within       float64 // mean of the exponential tail within a batch, relative
@@ -31,9 +31,9 @@ type PortTruth struct {
 	Nagle, Choking bool
 }
 
-// Port is a switch port that holds 64 packets, with costs of Fast Ethernet.
-func Port() PortTruth {
-	return PortTruth{
+// port is a switch port that holds 64 packets, with costs of Fast Ethernet.
+func port() portTruth {
+	return portTruth{
 		Rounds: 5, Reps: 3, Seed: 2000,
 		Buffer: 64, Header: -1, Gs: params.Cost{C0: 60e-6, C1: 90e-9}, Gr: params.Cost{C0: 70e-6, C1: 80e-9}, Longest: 4096,
 		Senders: []int{1, 3, 7}, Streams: true, Overflow: true,
@@ -43,15 +43,15 @@ func Port() PortTruth {
 }
 
 type portWriter struct {
-	PortTruth
+	portTruth
 	rng *rand.Rand
 	d   *dataset.Dataset
 	at  int // round
 }
 
-func (w *PortTruth) Dataset() *dataset.Dataset {
+func (w *portTruth) Dataset() *dataset.Dataset {
 	d := datasetOf("settings", w.Seed, 8)
-	r := &portWriter{PortTruth: *w, rng: rand.New(rand.NewPCG(w.Seed, 2)), d: d}
+	r := &portWriter{portTruth: *w, rng: rand.New(rand.NewPCG(w.Seed, 2)), d: d}
 	for r.at = range w.Rounds {
 		for _, m := range []float64{64, 1000} {
 			for _, p := range w.Senders {
@@ -202,7 +202,7 @@ func (r *portWriter) prtt() {
 }
 
 // Fragmented is T(M, f): a cost per fragment, and the last fragment's way behind the others.
-func (w *PortTruth) Fragmented(size, f float64) float64 {
+func (w *portTruth) Fragmented(size, f float64) float64 {
 	return 300e-6 + 80e-9*size + w.FragmentCost*size/f + 100e-9*f
 }
 

@@ -1,4 +1,4 @@
-package buffer
+package models
 
 import (
 	"errors"
@@ -6,33 +6,24 @@ import (
 	"testing"
 
 	"calib/fit"
-	"calib/fit/fittest"
+	"calib/fit/buffer"
 	"calib/internal/dataset"
 	"calib/internal/params"
 )
 
-func fitted(t *testing.T, w fittest.PortTruth) *params.Fit {
-	t.Helper()
-	f, err := Buffer.Fit(fit.Prepare(w.Dataset(), fit.Settings{Replicates: 100}))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return f
-}
-
 // Bursts through a port simulated packet by packet give its buffer back, whatever its size, and whatever D/A.
 func TestBufferExact(t *testing.T) {
-	for _, buffer := range []float64{20, 64, 100, 333, 1000} {
+	for _, size := range []float64{20, 64, 100, 333, 1000} {
 		for _, gr := range []params.Cost{{C0: 70e-6, C1: 80e-9}, {C0: 45e-6, C1: 70e-9}, {C0: 140e-6, C1: 160e-9}} {
-			w := fittest.Port()
-			w.Buffer, w.Gr, w.Rounds, w.Reps, w.Longest = buffer, gr, 2, 1, 16384
-			f := fitted(t, w)
-			fittest.Within(t, "B_L", fittest.Value(t, f, "B_L"), buffer, 0.5)
+			w := port()
+			w.Buffer, w.Gr, w.Rounds, w.Reps, w.Longest = size, gr, 2, 1, 16384
+			f := fitWith(t, buffer.Buffer, w.Dataset(), 100)
+			within(t, "B_L", value(t, f, "B_L"), size, 0.5)
 			if p := f.Parameters["B_L_bytes"]; p.Status != params.StatusUnidentifiable || p.Why != "the buffer counts packets, not bytes" {
 				t.Errorf("B_L_bytes: %+v", p)
 			}
-			fittest.Within(t, "B_L_tcp", fittest.Value(t, f, "B_L_tcp"), buffer, 0.5)
-			if !fittest.Notes(f.Findings, params.BufferMethods, "the two methods agree") || len(fittest.Warnings(f.Findings)) > 0 {
+			within(t, "B_L_tcp", value(t, f, "B_L_tcp"), size, 0.5)
+			if !notes(f.Findings, params.BufferMethods, "the two methods agree") || len(warnings(f.Findings)) > 0 {
 				t.Errorf("findings %v", f.Findings)
 			}
 		}
@@ -42,19 +33,19 @@ func TestBufferExact(t *testing.T) {
 // A buffer of bytes holds more of the small datagrams; the headers it counts come out too.
 func TestBufferBytes(t *testing.T) {
 	for _, header := range []float64{0, 28, 42, 66} {
-		w := fittest.Port()
+		w := port()
 		w.Header, w.Buffer, w.Longest = header, 100e3, 16384
-		f := fitted(t, w)
-		fittest.Near(t, "B_L_bytes", fittest.Value(t, f, "B_L_bytes"), 100e3, 0.01)
-		fittest.Within(t, "B_L", fittest.Value(t, f, "B_L"), math.Floor(100e3/(1000+header)), 0.5)
-		if !fittest.Notes(f.Findings, params.BufferCounts, "the buffer counts bytes") {
+		f := fitWith(t, buffer.Buffer, w.Dataset(), 100)
+		near(t, "B_L_bytes", value(t, f, "B_L_bytes"), 100e3, 0.01)
+		within(t, "B_L", value(t, f, "B_L"), math.Floor(100e3/(1000+header)), 0.5)
+		if !notes(f.Findings, params.BufferCounts, "the buffer counts bytes") {
 			t.Errorf("header %g: findings %v", header, f.Findings)
 		}
 	}
 }
 
 func TestBufferNeitherPacketsNorBytes(t *testing.T) {
-	w := fittest.Port()
+	w := port()
 	d := w.Dataset()
 	w.Buffer = 96
 	for i, other := range w.Dataset().Samples { // the small datagrams meet a port of half as much again
@@ -62,48 +53,48 @@ func TestBufferNeitherPacketsNorBytes(t *testing.T) {
 			d.Samples[i] = other
 		}
 	}
-	f, err := Buffer.Fit(fit.Prepare(d, fit.Settings{Replicates: 50}))
+	f, err := buffer.Buffer.Fit(fit.Prepare(d, fit.Settings{Replicates: 50}))
 	if err != nil {
 		t.Fatal(err)
 	}
-	fittest.Within(t, "B_L", fittest.Value(t, f, "B_L"), 64, 0.6)
-	if !fittest.Warns(f.Findings, params.BufferAmbiguous, "neither a number of packets nor of bytes") {
+	within(t, "B_L", value(t, f, "B_L"), 64, 0.6)
+	if !warns(f.Findings, params.BufferAmbiguous, "neither a number of packets nor of bytes") {
 		t.Errorf("findings %v", f.Findings)
 	}
 }
 
 // A port that never overflows has a lower bound, from the queue it was seen to hold.
 func TestBufferNeverFull(t *testing.T) {
-	w := fittest.Port()
+	w := port()
 	w.Buffer, w.Longest, w.Overflow = 1e6, 1024, false
-	f := fitted(t, w)
+	f := fitWith(t, buffer.Buffer, w.Dataset(), 100)
 	p := f.Parameters["B_L"]
 	if p.Status != params.StatusBound || p.Value != nil || p.Why == "" || !math.IsInf(p.Bound[1], 1) {
 		t.Fatalf("%+v", p)
 	}
 	// 7 senders of 1000 bytes: D/A = 150/(7·150)
-	fittest.Within(t, "largest queue", p.Bound[0], (1024-7)*(1-1/7.), 1024*0.02)
+	within(t, "largest queue", p.Bound[0], (1024-7)*(1-1/7.), 1024*0.02)
 	if q := f.Parameters["B_L_tcp"]; q.Status != params.StatusBound || !math.IsInf(q.Bound[1], 1) || q.Bound[0] < 0.9e6 {
 		t.Errorf("%+v", q)
 	}
 	w.Senders = []int{7}
-	if p := fitted(t, w).Parameters["B_L"]; p.Status != params.StatusBound || p.Bound[0] != 0 {
+	if p := fitWith(t, buffer.Buffer, w.Dataset(), 100).Parameters["B_L"]; p.Status != params.StatusBound || p.Bound[0] != 0 {
 		t.Errorf("without a single sender: %+v", p)
 	}
 }
 
 // One burst that overflowed is a bound on both sides.
 func TestBufferOneBurst(t *testing.T) {
-	w := fittest.Port()
+	w := port()
 	w.Buffer, w.Longest = 150, 256
-	p := fitted(t, w).Parameters["B_L"]
+	p := fitWith(t, buffer.Buffer, w.Dataset(), 100).Parameters["B_L"]
 	if p.Status != params.StatusBound || !(p.Bound[0] <= 150 && 150 <= p.Bound[1]) || p.Bound[0] < 90 || p.Bound[1] > 256 {
 		t.Errorf("%+v %v", p, p.Bound)
 	}
 }
 
 func TestBufferSpoilt(t *testing.T) {
-	w := fittest.Port()
+	w := port()
 	d := w.Dataset()
 	n := 0
 	for i := range d.Samples {
@@ -123,23 +114,23 @@ func TestBufferSpoilt(t *testing.T) {
 	}
 	d.Samples = append(d.Samples, dataset.Sample{Exp: "flood", Phase: "skipped", Ranks: []int{0, 1},
 		Point: dataset.Point{"bytes": 1000, "packets": 65536, "senders": 1}, NS: []int64{9e10}})
-	f, err := Buffer.Fit(fit.Prepare(d, fit.Settings{Replicates: 50}))
+	f, err := buffer.Buffer.Fit(fit.Prepare(d, fit.Settings{Replicates: 50}))
 	if err != nil {
 		t.Fatal(err)
 	}
-	fittest.Within(t, "B_L", fittest.Value(t, f, "B_L"), 64, 0.5)
-	for _, why := range []string{whyReceiver, whySender, dataset.FlagTimeout} {
+	within(t, "B_L", value(t, f, "B_L"), 64, 0.5)
+	for _, why := range []string{"receiver dropped", "not all sent", dataset.FlagTimeout} {
 		if f.LeftOutWhy[why] == 0 {
 			t.Errorf("left out %v, nothing for %q", f.LeftOutWhy, why)
 		}
 	}
-	if !fittest.Notes(f.Findings, "bursts-skipped", "1 bursts were left out by the experiment") {
+	if !notes(f.Findings, "bursts-skipped", "1 bursts were left out by the experiment") {
 		t.Errorf("findings %v", f.Findings)
 	}
 }
 
 func TestBufferDisagreement(t *testing.T) {
-	w := fittest.Port()
+	w := port()
 	d := w.Dataset()
 	for i := range d.Samples {
 		if s := &d.Samples[i]; s.Phase == "probe" {
@@ -148,8 +139,8 @@ func TestBufferDisagreement(t *testing.T) {
 			}
 		}
 	}
-	f, err := Buffer.Fit(fit.Prepare(d, fit.Settings{Replicates: 50}))
-	if err != nil || !fittest.Warns(f.Findings, params.BufferMethods, "the two methods do not agree") {
+	f, err := buffer.Buffer.Fit(fit.Prepare(d, fit.Settings{Replicates: 50}))
+	if err != nil || !warns(f.Findings, params.BufferMethods, "the two methods do not agree") {
 		t.Errorf("%v, findings %v", err, f.Findings)
 	}
 	only := &dataset.Dataset{Header: d.Header}
@@ -158,7 +149,7 @@ func TestBufferDisagreement(t *testing.T) {
 			only.Samples = append(only.Samples, s)
 		}
 	}
-	if _, err := Buffer.Fit(fit.Prepare(only, fit.Settings{})); !errors.Is(err, fit.ErrNeeds) {
+	if _, err := buffer.Buffer.Fit(fit.Prepare(only, fit.Settings{})); !errors.Is(err, fit.ErrNeeds) {
 		t.Errorf("probes without a rate: %v, want ErrNeeds", err)
 	}
 }

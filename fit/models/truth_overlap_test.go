@@ -1,4 +1,4 @@
-package fittest
+package models
 
 import (
 	"maps"
@@ -10,9 +10,9 @@ import (
 	"calib/internal/dataset/names"
 )
 
-// OverlapTruth is a pair of hosts that compute while messages are under way, with an overhead that is the same for
+// overlapTruth is a pair of hosts that compute while messages are under way, with an overhead that is the same for
 // every message.
-type OverlapTruth struct {
+type overlapTruth struct {
 	Startup, PerByte float64 // of a transfer [s], [s/B]
 	Step             float64 // of the computation [s]
 	F                float64 // fraction of the computation that hides communication
@@ -27,21 +27,21 @@ type OverlapTruth struct {
 	Granularities    []int64 // %
 }
 
-// Overlap is a pair on an Ethernet of 1994.
-func Overlap() OverlapTruth {
-	return OverlapTruth{Startup: 1e-3, PerByte: 0.9e-6, Step: 2e-9, F: 0.9, Overhead: 200e-6, Penalty: 1.1, Rounds: 6, Reps: 5, CPUs: 2,
+// overlappingPair is a pair on an Ethernet of 1994.
+func overlappingPair() overlapTruth {
+	return overlapTruth{Startup: 1e-3, PerByte: 0.9e-6, Step: 2e-9, F: 0.9, Overhead: 200e-6, Penalty: 1.1, Rounds: 6, Reps: 5, CPUs: 2,
 		Sizes: []int64{1, 1000, 4000, 65536}, Swept: []int64{4000, 65536}, Granularities: []int64{10, 40, 100, 200, 1000, 10_000}}
 }
 
 // Transfer is the time of a message both ways at once [s].
-func (w OverlapTruth) Transfer(bytes int64) float64 { return w.Startup + w.PerByte*float64(bytes) }
+func (w overlapTruth) Transfer(bytes int64) float64 { return w.Startup + w.PerByte*float64(bytes) }
 
 // Hidden is the time of a step that computes for so long [s] beside a transfer of so long.
-func (w OverlapTruth) Hidden(compute, transfer float64) float64 {
+func (w overlapTruth) Hidden(compute, transfer float64) float64 {
 	return (1-w.F)*compute + math.Max(w.F*compute+w.Overhead, w.Penalty*transfer)
 }
 
-func (w OverlapTruth) Dataset() *dataset.Dataset {
+func (w overlapTruth) Dataset() *dataset.Dataset {
 	rng := rand.New(rand.NewPCG(3, 4))
 	d := &dataset.Dataset{Header: dataset.Header{Schema: dataset.Schema, Hosts: []dataset.Host{{Name: "a"}, {Name: "b"}}}}
 	if w.Shared {
@@ -81,8 +81,8 @@ func (w OverlapTruth) Dataset() *dataset.Dataset {
 	return d
 }
 
-// RemapTruth is the times of remaps, from which tests write the samples of experiment remap.
-type RemapTruth struct {
+// remapTruth is the times of remaps, from which tests write the samples of experiment remap.
+type remapTruth struct {
 	Hosts, Rounds int
 	Noise         float64 // relative standard deviation of a line
 	Seed          uint64
@@ -92,17 +92,17 @@ type RemapTruth struct {
 	Way, Gap, Network, Resource float64
 }
 
-func Remaps() RemapTruth {
-	return RemapTruth{Hosts: 8, Rounds: 4, Seed: 2001, Way: 170e-6, Gap: 70e-6, Network: 12e-6, Resource: 25e-6}
+func remaps() remapTruth {
+	return remapTruth{Hosts: 8, Rounds: 4, Seed: 2001, Way: 170e-6, Gap: 70e-6, Network: 12e-6, Resource: 25e-6}
 }
 
-func (w RemapTruth) Dataset() *dataset.Dataset {
+func (w remapTruth) Dataset() *dataset.Dataset {
 	d := datasetOf("remaps", w.Seed, w.Hosts)
 	w.Add(d)
 	return d
 }
 
-func (w RemapTruth) Add(d *dataset.Dataset) {
+func (w remapTruth) Add(d *dataset.Dataset) {
 	rng := rand.New(rand.NewPCG(w.Seed, 5))
 	slot := 0
 	for round := range w.Rounds {
@@ -137,9 +137,9 @@ func (w RemapTruth) Add(d *dataset.Dataset) {
 	}
 }
 
-// HalfTrips is a batch of n half round trips of two hosts, normal about a time [ns] with a deviation of 2%, of a clock
+// halfTrips is a batch of n half round trips of two hosts, normal about a time [ns] with a deviation of 2%, of a clock
 // that costs 40 ns.
-func HalfTrips(rng *rand.Rand, exp, phase string, bytes int64, round, n int, ns float64) dataset.Sample {
+func halfTrips(rng *rand.Rand, exp, phase string, bytes int64, round, n int, ns float64) dataset.Sample {
 	const clock = 40
 	s := dataset.Sample{Exp: exp, Phase: phase, Point: dataset.Point{names.FactorBytes: bytes}, Ranks: []int{0, 1}, Round: round, Slot: round,
 		Aux: map[string]float64{names.AuxClock: clock}}
@@ -149,13 +149,13 @@ func HalfTrips(rng *rand.Rand, exp, phase string, bytes int64, round, n int, ns 
 	return s
 }
 
-// Wakeups is what experiment wakeup gives on two hosts with these half round trips [ns] by phase.
-func Wakeups(rounds int, phases map[string]float64) *dataset.Dataset {
+// wakeups is what experiment wakeup gives on two hosts with these half round trips [ns] by phase.
+func wakeups(rounds int, phases map[string]float64) *dataset.Dataset {
 	rng := rand.New(rand.NewPCG(1, 2))
 	d := &dataset.Dataset{Header: dataset.Header{Hosts: []dataset.Host{{Name: "a"}, {Name: "b"}}}}
 	for round := range rounds {
 		for _, phase := range slices.Sorted(maps.Keys(phases)) {
-			d.Samples = append(d.Samples, HalfTrips(rng, names.Wakeup, phase, 1, round, 100, phases[phase]))
+			d.Samples = append(d.Samples, halfTrips(rng, names.Wakeup, phase, 1, round, 100, phases[phase]))
 		}
 	}
 	return d

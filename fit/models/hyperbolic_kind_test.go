@@ -1,90 +1,55 @@
-package hyperbolic
+package models
 
 import (
-	"math"
 	"slices"
 	"strings"
 	"testing"
 
 	"calib/fit"
-	"calib/fit/fittest"
+	"calib/fit/hyperbolic"
 	"calib/internal/params"
 )
 
-func TestKind(t *testing.T) {
-	for _, c := range []struct {
-		growth, lo, hi float64
-		want           params.Kind
-		falls          bool
-	}{
-		{0.01, -0.02, 0.04, params.Switch, false},
-		{0.03, 0.01, 0.05, params.Unknown, false}, // little contention, but some
-		{0.01, -0.02, 0.12, params.Unknown, false},
-		{0.01, -0.50, 0.04, params.Unknown, false},
-		{-0.1, -12, 11, params.Unknown, false},
-		{0.15, 0.05, 0.25, params.Unknown, false},
-		{0.30, 0.11, 0.50, params.Shared, false},
-		{-0.3, -0.5, -0.2, params.Unknown, true},
-		{math.NaN(), 0, 0, params.Switch, false}, // known is asked first
-	} {
-		e := effect{growth: c.growth, lo: c.lo, hi: c.hi}
-		if e.kind() != c.want || e.falls() != c.falls {
-			t.Errorf("%+v: %s, falls %v", e, e.kind(), e.falls())
-		}
-	}
-}
-
-// A change whose interval holds less than nothing is no share.
-func TestGrowthWords(t *testing.T) {
-	for want, e := range map[string]effect{
-		"+83% [-35%, +201%]":                         {0.83, -0.35, 2.01, 1e-3, "s"},
-		"+830 µs [-5.35 ms, +7.01 ms] of 1 ms":       {0.83, -5.35, 7.01, 1e-3, "s"},
-		"-100 ns/B [-1.2 µs/B, +1.1 µs/B] of 1 µs/B": {-0.1, -1.2, 1.1, 1e-6, "s/B"},
-	} {
-		if got := e.words(); got != want {
-			t.Errorf("got %q, want %q", got, want)
-		}
-	}
-}
-
 // Contention that is certain and small is no property of a switch, and more rounds would not decide anything.
 func TestLittleContention(t *testing.T) {
-	w := fittest.Sparc()
+	w := sparc()
 	w.Medium.A, w.Within, w.Between, w.Rounds = w.Host.A/100, 0.005, 0.001, 8
-	f := fittest.Fit(t, Network, w.Dataset(), 200)
+	f := fitWith(t, hyperbolic.Network, w.Dataset(), 200)
 	if q := f.Parameters["a_c"]; q.CI95 == nil || q.CI95[0] <= 0 {
 		t.Fatalf("a_c %+v: want it to be certain", q)
 	}
-	if f.Network.Packets != params.Unknown || !fittest.Notes(f.Findings, params.NetworkUnknown, "less than what matters") {
+	if f.Network.Packets != params.Unknown || !notes(f.Findings, params.NetworkUnknown, "less than what matters") {
 		t.Errorf("network %+v, findings %v", *f.Network, f.Findings)
 	}
 }
 
 // Where an interval does not tell, the kind is not known, and the finding says what would tell.
 func TestNetworkNotKnown(t *testing.T) {
-	w := fittest.Sparc()
+	w := sparc()
 	w.Switched, w.Between, w.Rounds = true, 0.15, 3
-	f := fittest.Fit(t, Network, w.Dataset(), 200)
-	if f.Network.Packets != params.Unknown || !fittest.Notes(f.Findings, params.NetworkUnknown, "More rounds") {
+	f := fitWith(t, hyperbolic.Network, w.Dataset(), 200)
+	if f.Network.Packets != params.Unknown || !notes(f.Findings, params.NetworkUnknown, "More rounds") {
 		t.Errorf("network %+v, findings %v", *f.Network, f.Findings)
 	}
-	fittest.CheckFit(t, Network, f)
-	w = fittest.Sparc()
+	checkFit(t, hyperbolic.Network, f)
+	w = sparc()
 	w.Rounds = 1
-	f = fittest.Fit(t, Network, w.Dataset(), 50)
-	if f.Network.Packets != params.Unknown || !fittest.Notes(f.Findings, params.NetworkUnknown, "One round has no interval") {
+	f = fitWith(t, hyperbolic.Network, w.Dataset(), 50)
+	if f.Network.Packets != params.Unknown || !notes(f.Findings, params.NetworkUnknown, "One round has no interval") {
 		t.Errorf("one round: network %+v, findings %v", *f.Network, f.Findings)
 	}
 }
 
 // Two pairs that differ do not tell a slow host from contention: nothing is said of the network.
 func TestNetworkTwoPairsThatDiffer(t *testing.T) {
-	w := fittest.Sparc()
+	w := sparc()
 	w.Switched, w.Hosts, w.Disjoint, w.Slow, w.Between = true, 4, true, map[int]float64{2: 2}, 0.002
 	d := w.Dataset()
-	f := fittest.Fit(t, Network, d, 200)
+	f := fitWith(t, hyperbolic.Network, d, 200)
 	for _, name := range []string{"a_c", "b_c"} {
-		if p := f.Parameters[name]; p.Value != nil || p.Status != params.StatusUnidentifiable || p.Estimate == nil || p.Why != twoPairs || p.Bound == nil {
+		p := f.Parameters[name]
+		if p.Value != nil || p.Status != params.StatusUnidentifiable || p.Estimate == nil || p.Bound == nil ||
+			!strings.HasPrefix(p.Why, "two pairs that differ cannot tell a slow host from contention") {
 			t.Errorf("%s: %+v", name, p)
 		}
 	}
@@ -94,14 +59,14 @@ func TestNetworkTwoPairsThatDiffer(t *testing.T) {
 		}
 	}
 	if *f.Network != (params.Network{Packets: params.Unknown, Streams: params.Unknown}) ||
-		!fittest.Notes(f.Findings, params.NetworkUnknown, "--all-pairs") {
+		!notes(f.Findings, params.NetworkUnknown, "--all-pairs") {
 		t.Errorf("network %+v, findings %v", *f.Network, f.Findings)
 	}
 	slow := fit.Prepare(d, fit.Settings{}).Slow()
-	if !slow.Undecided || len(slow.Hosts) > 0 || !fittest.Warns(slow.Findings, params.PairsDiffer, "(h3, h4) and (h1, h2) differ") {
+	if !slow.Undecided || len(slow.Hosts) > 0 || !warns(slow.Findings, params.PairsDiffer, "(h3, h4) and (h1, h2) differ") {
 		t.Errorf("slow %+v", slow)
 	}
-	fittest.CheckFindings(t, slow.Findings)
+	checkFindings(t, slow.Findings)
 	w.Slow = nil
 	if slow := fit.Prepare(w.Dataset(), fit.Settings{}).Slow(); slow.Undecided || len(slow.Findings) > 0 {
 		t.Errorf("alike: %+v", slow)
@@ -110,7 +75,7 @@ func TestNetworkTwoPairsThatDiffer(t *testing.T) {
 
 // One slow pair of hosts that are not slow with others is left out, and does not pass for contention.
 func TestNetworkSlowPair(t *testing.T) {
-	w := fittest.Sparc()
+	w := sparc()
 	w.Between = 0.002
 	d := w.Dataset()
 	for i := range d.Samples {
@@ -124,8 +89,8 @@ func TestNetworkSlowPair(t *testing.T) {
 	if len(slow.Hosts) > 0 || len(slow.Pairs) != 1 || !slow.Pairs[[2]int{2, 3}] {
 		t.Errorf("slow hosts %v, pairs %v", slow.Hosts, slow.Pairs)
 	}
-	f := fittest.Fit(t, Network, d, 200)
-	if f.LeftOutWhy[fit.WhySlowHost] == 0 || !fittest.Warns(f.Findings, "slow-pairs-cut", "") {
+	f := fitWith(t, hyperbolic.Network, d, 200)
+	if f.LeftOutWhy[fit.WhySlowHost] == 0 || !warns(f.Findings, "slow-pairs-cut", "") {
 		t.Errorf("left out %v, findings %v", f.LeftOutWhy, f.Findings)
 	}
 	if !slices.ContainsFunc(f.Parameters["a_c"].Budget, func(q params.Term) bool { return q.Name == "slow pairs" && q.U > 0 }) {

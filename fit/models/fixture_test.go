@@ -1,4 +1,4 @@
-package fit_test
+package models
 
 import (
 	"flag"
@@ -9,17 +9,16 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"calib/fit"
-	"calib/fit/fittest"
 	"calib/internal/dataset"
 	"calib/internal/params"
 )
 
-var updateParams = flag.Bool("update-params", false, "rewrite ../internal/params/testdata/params.json")
+var updateParams = flag.Bool("update-params", false, "rewrite ../../internal/params/testdata/params.json")
 
 // The fixture that the tests of params.json and of reports read is what Collect and Encode make of the fits.
 func TestEncodeGolden(t *testing.T) {
-	got := fittest.Encode(t, sparcParams())
-	const path = "../internal/params/testdata/params.json"
+	got := encodeParams(t, sparcParams())
+	const path = "../../internal/params/testdata/params.json"
 	if *updateParams {
 		if err := os.WriteFile(path, got, 0o644); err != nil {
 			t.Fatal(err)
@@ -32,7 +31,7 @@ func TestEncodeGolden(t *testing.T) {
 	if diff := cmp.Diff(string(want), string(got)); diff != "" {
 		t.Errorf("params.json (run with -update-params if it is meant):\n%s", diff)
 	}
-	if err := fittest.Validate(t, got); err != nil {
+	if err := validate(t, got); err != nil {
 		t.Errorf("schema: %v", err)
 	}
 }

@@ -1,4 +1,4 @@
-package hyperbolic
+package models
 
 import (
 	"math"
@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"calib/fit"
-	"calib/fit/fittest"
+	"calib/fit/hyperbolic"
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
 	"calib/internal/params"
@@ -15,7 +15,7 @@ import (
 
 // skewed replaces the bursts of exact data by those of senders that start up to skew [s] late, served first come first
 // served, and records the starts.
-func skewed(w fittest.Truth, skew float64) *dataset.Dataset {
+func skewed(w truth, skew float64) *dataset.Dataset {
 	d := w.Dataset()
 	rng := rand.New(rand.NewPCG(w.Seed, 2))
 	var starts []dataset.Sample
@@ -51,14 +51,14 @@ func skewed(w fittest.Truth, skew float64) *dataset.Dataset {
 // Senders that start at different times do not bend a_c, as long as they start before their turn comes.
 func TestNetworkSkewedStarts(t *testing.T) {
 	for _, skew := range []float64{0, 20e-6, 100e-6, 300e-6} {
-		w := fittest.Sparc()
+		w := sparc()
 		d := skewed(w, skew)
-		f, err := Network.Fit(fit.Prepare(d, fit.Settings{Replicates: 50}))
+		f, err := hyperbolic.Network.Fit(fit.Prepare(d, fit.Settings{Replicates: 50}))
 		if err != nil {
 			t.Fatal(err)
 		}
-		fittest.Near(t, "a", fittest.Value(t, f, "a"), w.Host.A, 0.002)
-		fittest.Near(t, "a_c", fittest.Value(t, f, "a_c"), w.Medium.A, 0.005)
+		near(t, "a", value(t, f, "a"), w.Host.A, 0.002)
+		near(t, "a_c", value(t, f, "a_c"), w.Medium.A, 0.005)
 		if f.Used+f.LeftOut != timingsOf(d, "paired")-startTimings(d) {
 			t.Errorf("used %d, left out %d", f.Used, f.LeftOut)
 		}
@@ -68,14 +68,14 @@ func TestNetworkSkewedStarts(t *testing.T) {
 // A first delivery that is late makes the first gap, and a_c, small; its term says so.
 func TestNetworkLateFirstDelivery(t *testing.T) {
 	const late = 12e-6
-	w := fittest.Sparc()
+	w := sparc()
 	d := skewed(w, 20e-6)
 	for _, b := range fit.Prepare(d, fit.Settings{}).Batches(names.Paired, names.PhaseBurst) {
 		for k := range b.Lines[0].NS {
 			slices.MinFunc(b.Lines, func(x, y *dataset.Sample) int { return int(x.NS[k] - y.NS[k]) }).NS[k] += late * 1e9
 		}
 	}
-	f, err := Network.Fit(fit.Prepare(d, fit.Settings{Replicates: 50}))
+	f, err := hyperbolic.Network.Fit(fit.Prepare(d, fit.Settings{Replicates: 50}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,8 +84,8 @@ func TestNetworkLateFirstDelivery(t *testing.T) {
 	if i < 0 || *p.Value > w.Medium.A-late/4 || p.CI95[1] < w.Medium.A {
 		t.Fatalf("a_c %+v, want less than %g, and that in the interval", p, w.Medium.A)
 	}
-	fittest.Near(t, "first delivery", p.Budget[i].U, late/math.Sqrt(3)/3, 0.05)
-	if f, err = Network.Fit(fit.Prepare(skewed(w, 20e-6), fit.Settings{Replicates: 50})); err != nil {
+	near(t, "first delivery", p.Budget[i].U, late/math.Sqrt(3)/3, 0.05)
+	if f, err = hyperbolic.Network.Fit(fit.Prepare(skewed(w, 20e-6), fit.Settings{Replicates: 50})); err != nil {
 		t.Fatal(err)
 	}
 	for _, term := range f.Parameters["a_c"].Budget {
@@ -105,7 +105,7 @@ func startTimings(d *dataset.Dataset) int {
 
 // On a switch the gaps are those of the starts, and must not pass for contention.
 func TestNetworkSwitchSkewedStarts(t *testing.T) {
-	w := fittest.Sparc()
+	w := sparc()
 	w.Switched, w.Between, w.Within = true, 0.002, 0.01
 	w.Host, w.Medium = params.Block{A: 400e-6, B: 0.60e-6}, params.Block{A: 200e-6, B: 0.35e-6}
 	d := w.Dataset()
@@ -118,13 +118,13 @@ func TestNetworkSwitchSkewedStarts(t *testing.T) {
 		}
 		d.Samples = append(d.Samples, start)
 	}
-	f, err := Network.Fit(fit.Prepare(d, fit.Settings{Replicates: 50}))
+	f, err := hyperbolic.Network.Fit(fit.Prepare(d, fit.Settings{Replicates: 50}))
 	if err != nil {
 		t.Fatal(err)
 	}
-	fittest.Near(t, "a", fittest.Value(t, f, "a"), 500e-6, 0.02)
+	near(t, "a", value(t, f, "a"), 500e-6, 0.02)
 	if f.Network == nil || *f.Network != (params.Network{Packets: params.Switch, Streams: params.Switch}) {
-		t.Errorf("a_c = %g, findings %v", fittest.Value(t, f, "a_c"), f.Findings)
+		t.Errorf("a_c = %g, findings %v", value(t, f, "a_c"), f.Findings)
 	}
 	term := func(name, of string) float64 {
 		for _, q := range f.Parameters[name].Budget {
@@ -135,8 +135,8 @@ func TestNetworkSwitchSkewedStarts(t *testing.T) {
 		return 0
 	}
 	skew, late := term("a_c", "start skew"), term("a_c", "last of n")
-	fittest.Near(t, "term of the starts", skew, 0.46*100e-6/math.Sqrt(3)/3, 0.15) // lower quartile of the range of four uniform starts
-	fittest.Near(t, "the same of a", term("a", "start skew"), skew/2, 1e-9)
+	near(t, "term of the starts", skew, 0.46*100e-6/math.Sqrt(3)/3, 0.15) // lower quartile of the range of four uniform starts
+	near(t, "the same of a", term("a", "start skew"), skew/2, 1e-9)
 	ci := *f.Parameters["a_c"].CI95
 	if half := (ci[1] - ci[0]) / 2; half < 1.96*math.Hypot(skew, late) {
 		t.Errorf("a_c is certain to ± %g, with terms of %g and %g", half, skew, late)
@@ -145,7 +145,7 @@ func TestNetworkSwitchSkewedStarts(t *testing.T) {
 
 // Repetitions whose senders started too far apart are dropped and counted.
 func TestNetworkDropsLateStarts(t *testing.T) {
-	w := fittest.Sparc()
+	w := sparc()
 	d := skewed(w, 100e-6)
 	lines := map[string][]*dataset.Sample{}
 	for i := range d.Samples {
@@ -163,11 +163,11 @@ func TestNetworkDropsLateStarts(t *testing.T) {
 			}
 		}
 	}
-	f, err := Network.Fit(fit.Prepare(d, fit.Settings{Replicates: 50}))
+	f, err := hyperbolic.Network.Fit(fit.Prepare(d, fit.Settings{Replicates: 50}))
 	if err != nil {
 		t.Fatal(err)
 	}
-	fittest.Near(t, "a_c", fittest.Value(t, f, "a_c"), w.Medium.A, 0.005)
+	near(t, "a_c", value(t, f, "a_c"), w.Medium.A, 0.005)
 	i := slices.IndexFunc(f.Findings, func(q params.Finding) bool { return q.Code == "skewed-starts" })
 	if i < 0 {
 		t.Fatalf("findings %v", f.Findings)
@@ -180,36 +180,29 @@ func TestNetworkDropsLateStarts(t *testing.T) {
 
 // The last of several deliveries is late without contention, and must not pass for it.
 func TestNetworkLateness(t *testing.T) {
-	w := fittest.Sparc()
+	w := sparc()
 	w.Switched, w.Between, w.Within, w.Rounds, w.Reps = true, 0.002, 0.25, 8, 40
 	w.Host, w.Medium = params.Block{A: 400e-6, B: 0.60e-6}, params.Block{A: 200e-6, B: 0.35e-6}
-	f := fittest.Fit(t, Network, w.Dataset(), 200)
-	growth := 3 * fittest.Value(t, f, "a_c") / 1e-3
+	f := fitWith(t, hyperbolic.Network, w.Dataset(), 200)
+	growth := 3 * value(t, f, "a_c") / 1e-3
 	if math.Abs(growth) > 0.08 {
 		t.Errorf("a' grows by %.1f%% over four pairs of a switch", 100*growth)
 	}
 	if f.Network.Packets == params.Shared {
 		t.Errorf("network %+v", *f.Network)
 	}
-	single := make([]float64, 1000)
-	for i := range single {
-		single[i] = float64(i)
-	}
-	for n, want := range map[int]float64{1: 0, 2: 207.1, 4: 340.9} { // 2^(−1/n) − 1/2
-		fittest.Within(t, "lateness", lateness(single, n), want, 1)
-	}
 }
 
 // The spread of clock offsets widens the intervals where deliveries are not separated, and only there.
 func TestNetworkClockUncertainty(t *testing.T) {
 	width := func(switched bool, spread float64) float64 {
-		w := fittest.Sparc()
+		w := sparc()
 		w.Switched, w.Between = switched, 1e-7 // an interval needs some noise
 		d := w.Dataset()
 		for _, s := range d.Select("paired", names.PhaseBurst) {
 			s.Aux["offset_spread_ns"] = spread
 		}
-		f, err := Network.Fit(fit.Prepare(d, fit.Settings{Replicates: 50}))
+		f, err := hyperbolic.Network.Fit(fit.Prepare(d, fit.Settings{Replicates: 50}))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -219,14 +212,14 @@ func TestNetworkClockUncertainty(t *testing.T) {
 	if w := width(false, 10e3); w > 1e-8 {
 		t.Errorf("separated deliveries: interval of a_c is %g s wide", w)
 	}
-	fittest.Near(t, "switch: width", width(true, 10e3), 2*1.95996*math.Sqrt2*10e-6/3, 1e-3)
-	fittest.Near(t, "clocks too coarse to separate: width", width(false, 300e3), 2*1.95996*math.Sqrt2*300e-6/3, 1e-3)
+	near(t, "switch: width", width(true, 10e3), 2*1.95996*math.Sqrt2*10e-6/3, 1e-3)
+	near(t, "clocks too coarse to separate: width", width(false, 300e3), 2*1.95996*math.Sqrt2*300e-6/3, 1e-3)
 }
 
 // A repetition is chosen by its starts alone: where gaps scatter and starts are as far apart as is allowed of the median
 // gap, the longer gaps are not preferred.
 func TestRepetitionsAreNotChosenByTheirGaps(t *testing.T) {
-	w := fittest.Sparc()
+	w := sparc()
 	w.Between, w.Within = 0.002, 0
 	d := w.Dataset()
 	rng := rand.New(rand.NewPCG(5, 5))
@@ -254,9 +247,9 @@ func TestRepetitionsAreNotChosenByTheirGaps(t *testing.T) {
 		starts = append(starts, begin...)
 	}
 	d.Samples = append(d.Samples, starts...)
-	f, err := Network.Fit(fit.Prepare(d, fit.Settings{Replicates: 50}))
+	f, err := hyperbolic.Network.Fit(fit.Prepare(d, fit.Settings{Replicates: 50}))
 	if err != nil {
 		t.Fatal(err)
 	}
-	fittest.Near(t, "a_c", fittest.Value(t, f, "a_c"), w.Medium.A, 0.03)
+	near(t, "a_c", value(t, f, "a_c"), w.Medium.A, 0.03)
 }

@@ -1,10 +1,9 @@
-package fit_test
+package models
 
 import (
 	"testing"
 
 	"calib/fit"
-	"calib/fit/models"
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
 	"calib/internal/params"
@@ -38,7 +37,7 @@ func lossy(spoilt int) *dataset.Dataset {
 // TestLossIsAResult: the share of segments sent again stands in the parameters, overall and for each pair, with its
 // interval.
 func TestLossIsAResult(t *testing.T) {
-	p, errs := fit.Run(models.All, lossy(0), fit.Settings{Replicates: 50})
+	p, errs := fit.Run(All, lossy(0), fit.Settings{Replicates: 50})
 	if len(errs) > 0 {
 		t.Fatal(errs)
 	}
@@ -73,7 +72,7 @@ func TestLossIsTooMuch(t *testing.T) {
 	}{
 		"none": {0, 0, true}, "a quarter": {2, 0, true}, "half": {4, 0, false}, "few slots missing": {0, 0.3, true}, "most slots missing": {0, 0.8, false},
 	} {
-		p, errs := fit.Run(models.All, lossy(c.spoilt), fit.Settings{Replicates: 50, Missing: c.missing})
+		p, errs := fit.Run(All, lossy(c.spoilt), fit.Settings{Replicates: 50, Missing: c.missing})
 		if len(errs) > 0 {
 			t.Fatal(name, errs)
 		}

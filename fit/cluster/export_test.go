@@ -1,4 +1,0 @@
-package cluster
-
-// WhyMerged is a reason for leaving timings out.
-const WhyMerged = whyMerged

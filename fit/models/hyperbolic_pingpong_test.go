@@ -1,0 +1,136 @@
+package models
+
+import (
+	"errors"
+	"testing"
+
+	"calib/fit"
+	"calib/fit/hyperbolic"
+	"calib/internal/dataset"
+	"calib/internal/params"
+)
+
+func fitOf(t *testing.T, m fit.Model, d *dataset.Dataset) *params.Fit {
+	t.Helper()
+	return fitWith(t, m, d, 200)
+}
+
+// Both estimators on exact hyperbolae, and the limits on exact packets: the truth of one is not the form of the other.
+func TestHyperbolaExact(t *testing.T) {
+	w := sparc()
+	w.Hosts = 2
+	a, b := 2*859.52e-6+345.6e-6, 1.42e-6
+	packets := fitOf(t, hyperbolic.Hyperbola, w.Dataset())
+	near(t, "a' of packets", value(t, packets, "a_prime_limits"), a, 1e-4)
+	near(t, "b' of packets", value(t, packets, "b_prime_limits"), b, 1e-4)
+	w.Exact = true
+	f := fitOf(t, hyperbolic.Hyperbola, w.Dataset())
+	near(t, "a', limits", value(t, f, "a_prime_limits"), a, 0.01)
+	near(t, "b', limits", value(t, f, "b_prime_limits"), b, 0.01)
+	near(t, "a', joint", value(t, f, "a_prime_joint"), a, 1e-5)
+	near(t, "b', joint", value(t, f, "b_prime_joint"), b, 1e-5)
+}
+
+func TestHyperbolaNoise(t *testing.T) {
+	for seed := range uint64(3) {
+		w := sparc()
+		w.Exact, w.Seed, w.Between, w.Within, w.Rounds = true, seed+1, 0.003, 0.02, 8
+		f := fitOf(t, hyperbolic.Hyperbola, w.Dataset())
+		for _, name := range []string{"a_prime_limits", "a_prime_joint"} {
+			near(t, name, value(t, f, name), 2064.64e-6, 0.01)
+		}
+		for _, name := range []string{"b_prime_limits", "b_prime_joint"} {
+			near(t, name, value(t, f, name), 1.42e-6, 0.01)
+		}
+		if f.Quality.LeaveOneOut == nil || *f.Quality.LeaveOneOut > 0.05 || f.Quality.MaxError > 0.05 {
+			t.Errorf("quality %+v", f.Quality)
+		}
+	}
+}
+
+var manySizes = []float64{1, 4, 16, 64, 200, 500, 1000, 2000, 5000, 12000, 30000, 70000, 200000, 500000, 1000000, 4000000}
+
+func TestHockney(t *testing.T) {
+	line := func(x float64) float64 { return 120e-6 + 8.5e-9*x }
+	f := fitOf(t, hyperbolic.Hockney, pairOf(manySizes, line))
+	near(t, "alpha", value(t, f, "alpha"), 120e-6, 1e-4)
+	near(t, "beta", value(t, f, "beta"), 8.5e-9, 1e-4)
+	near(t, "r_inf", value(t, f, "r_inf"), 1/8.5e-9, 1e-4)
+	if *f.Quality.R2 < 1-1e-6 || f.Quality.MaxError > 1e-4 {
+		t.Errorf("quality %+v", f.Quality)
+	}
+	off := fitOf(t, hyperbolic.Hockney, pairOf(manySizes, func(x float64) float64 {
+		if x == 2000 {
+			return 3 * line(x) // one size of another protocol
+		}
+		return line(x)
+	}))
+	near(t, "alpha with one size off the line", value(t, off, "alpha"), 120e-6, 0.02)
+	near(t, "beta with one size off the line", value(t, off, "beta"), 8.5e-9, 0.02)
+}
+
+// A protocol that changes between 5,000 and 12,000 bytes.
+func TestSegmented(t *testing.T) {
+	d := pairOf(manySizes, func(x float64) float64 {
+		if x <= 5000 {
+			return 50e-6 + 20e-9*x
+		}
+		return 300e-6 + 9e-9*x
+	})
+	fn := fitOf(t, hyperbolic.Segmented, d).Functions["T"]
+	if fn.Form != params.Pieces || len(fn.Coeff) != 6 {
+		t.Fatalf("%+v", fn)
+	}
+	near(t, "c0_1", fn.Coeff["c0_1"], 50e-6, 1e-3)
+	near(t, "c1_1", fn.Coeff["c1_1"], 20e-9, 1e-3)
+	near(t, "c0_2", fn.Coeff["c0_2"], 300e-6, 1e-3)
+	near(t, "c1_2", fn.Coeff["c1_2"], 9e-9, 1e-3)
+	if b := fn.Coeff["from_2"]; b < 5000 || b > 12000 || fn.Coeff["from_1"] != 0 {
+		t.Errorf("breaks %v", fn.Coeff)
+	}
+	if fn.Domain["bytes_1"] != [2]float64{1, 5000} || fn.Domain["bytes_2"] != [2]float64{12000, 4e6} {
+		t.Errorf("domain %v", fn.Domain)
+	}
+}
+
+func TestTooFewSizes(t *testing.T) {
+	d := pairOf([]float64{1, 1000}, func(x float64) float64 { return 1e-4 + 1e-8*x })
+	for _, m := range []fit.Model{hyperbolic.Hockney, hyperbolic.Hyperbola, hyperbolic.Segmented} {
+		if _, err := m.Fit(fit.Prepare(d, fit.Settings{})); !errors.Is(err, fit.ErrNeeds) {
+			t.Errorf("%s: %v, want ErrNeeds", m.Name, err)
+		}
+	}
+}
+
+func TestPairMatrix(t *testing.T) {
+	w := sparc()
+	w.Hosts, w.Slow, w.Between, w.Within = 6, map[int]float64{2: 1.5}, 0.002, 0.01
+	d := w.Dataset()
+	f := fitOf(t, hyperbolic.Hockney, d)
+	if len(f.Pairs) != 15 {
+		t.Fatalf("%d pairs, want 15", len(f.Pairs))
+	}
+	for _, p := range f.Pairs {
+		slow := p.From == "h3" || p.To == "h3"
+		if slow != (p.Slow != "") {
+			t.Errorf("%s to %s: slow %q", p.From, p.To, p.Slow)
+		}
+		want := 2*859.52e-6 + 345.6e-6
+		if slow {
+			want += 0.5 * 859.52e-6
+		}
+		near(t, "latency "+p.From+p.To, *p.Latency, want, 0.02)
+		if p.LatencyCI == nil || p.RateCI == nil || p.RateCI[0] > *p.Rate || p.RateCI[1] < *p.Rate {
+			t.Errorf("%+v", p)
+		}
+	}
+	slow := fit.Prepare(d, fit.Settings{}).Slow().Findings
+	if len(slow) == 0 ||
+		!warns(slow[:1], params.SlowHost, "host h3 is slow: its half round trip at 1 B is 1.21 times the median pair's") {
+		t.Errorf("findings %v", slow)
+	}
+	if f.LeftOutWhy[fit.WhySlowHost] == 0 {
+		t.Errorf("left out %v", f.LeftOutWhy)
+	}
+	near(t, "alpha without the slow host", value(t, f, "beta"), 1.42e-6, 0.02)
+}
