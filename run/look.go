@@ -183,7 +183,7 @@ func (r *run) checkup(ctx context.Context, f *fleet) error {
 // check tries the pairs of agents that are claimed: every one, or, where most is not 0, after that time no more than is
 // needed to know which hosts work.
 func (f *fleet) check(ctx context.Context, run string, most time.Duration) ([]doctor.Pair, error) {
-	checked := coord.CheckPairs(ctx, f.agents, run, most, nil)
+	checked := coord.CheckPairs(ctx, f.agents, run, most, time.Now)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
@@ -258,7 +258,7 @@ func (r *run) look(ctx context.Context, f *fleet) error {
 		return nil
 	}
 	r.Show.Phase("look at the network")
-	p, err := coord.Probe(ctx, f.agents, r.id, r.Plan.Seed, r.Plan.Budget, nil)
+	p, err := coord.Probe(ctx, f.agents, r.id, r.Plan.Seed, r.Plan.Budget, time.Now)
 	if err != nil {
 		if ctx.Err() != nil {
 			return ctx.Err()

@@ -6,7 +6,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"calib/bench"
@@ -73,7 +72,7 @@ func (w *walker) check(ctx context.Context, s bench.Slot, hosts []int) bool {
 func (w *walker) leaveOut(h int, why string) {
 	w.result.Lost[h], w.away[h] = why, w.Now()
 	w.visitAfter(firstVisit)
-	w.Note(fmt.Sprintf("going on without host %s: %s", w.name(h), why))
+	w.Note(fmt.Sprintf("going on without host %s: %s", w.Names[h], why))
 }
 
 // enough adds hosts that are still there until a host can be told from a link.
@@ -90,20 +89,14 @@ func (w *walker) enough(hosts []int) []int {
 // try has disjoint pairs exchange a byte, all at once and each for itself. What the end of the walk cuts off is not in
 // the result.
 func (w *walker) try(ctx context.Context, s bench.Slot, pairs []Link) []tried {
-	out := make([]tried, len(pairs))
-	var wg sync.WaitGroup
-	for i, p := range pairs {
-		wg.Go(func() {
-			one := bench.Slot{Exp: names.Probe, Teams: [][]int{p[:]}}
-			samples, err := together(ctx, w.agents, one, bench.Task{
-				Run: w.Run, Slot: s.ID, Round: s.Round, Exp: one.Exp, Points: []bench.Point{{names.FactorBytes: 0}},
-				Epoch: w.Schedule.Epoch(s.Round), Deadline: checkDeadline, Recv: checkDeadline,
-			})
-			again := slices.ContainsFunc(samples, func(s dataset.Sample) bool { return s.Has(dataset.FlagRetrans) })
-			out[i] = tried{p, err == nil, again}
+	out := each(pairs, -1, func(_ int, p Link) tried {
+		samples, err := together(ctx, w.agents, [][]int{p[:]}, bench.Task{
+			Run: w.Run, Slot: s.ID, Round: s.Round, Exp: names.Probe, Points: []bench.Point{{names.FactorBytes: 0}},
+			Epoch: w.Schedule.Epoch(s.Round), Deadline: checkDeadline, Recv: checkDeadline,
 		})
-	}
-	wg.Wait()
+		again := slices.ContainsFunc(samples, func(s dataset.Sample) bool { return s.Has(dataset.FlagRetrans) })
+		return tried{p, err == nil, again}
+	})
 	if ctx.Err() != nil {
 		return nil
 	}
@@ -134,20 +127,19 @@ func (w *walker) visit(ctx context.Context, s bench.Slot) {
 	}
 	var pairs []Link
 	taken := map[int]bool{}
-	for _, h := range slices.Sorted(maps.Keys(w.away)) {
-		if len(good) > 0 {
-			pairs = append(pairs, linkOf(h, good[0]))
-			good = good[1:]
-		}
-	}
-	for _, p := range pairs {
-		taken[p[0]], taken[p[1]] = true, true
-	}
-	for l := range w.result.Cut {
+	add := func(l Link) {
 		if !taken[l[0]] && !taken[l[1]] {
 			taken[l[0]], taken[l[1]] = true, true
 			pairs = append(pairs, l)
 		}
+	}
+	for i, h := range slices.Sorted(maps.Keys(w.away)) {
+		if i < len(good) {
+			add(linkOf(h, good[i]))
+		}
+	}
+	for l := range w.result.Cut {
+		add(l)
 	}
 	for _, t := range w.try(ctx, s, pairs) {
 		if t.ok {
@@ -165,7 +157,7 @@ func (w *walker) visitAfter(wait time.Duration) { w.wait, w.next = wait, w.Now()
 func (w *walker) takeBack(l Link) {
 	if _, cut := w.result.Cut[l]; cut {
 		delete(w.result.Cut, l)
-		w.result.Failures = append(w.result.Failures, dataset.Failure{Link: []string{w.name(l[0]), w.name(l[1])}, Error: "was left out for a while: no byte came through"})
+		w.result.Failures = append(w.result.Failures, dataset.Failure{Link: []string{w.Names[l[0]], w.Names[l[1]]}, Error: "was left out for a while: no byte came through"})
 		w.Note(fmt.Sprintf("the link between %s works again", w.list(l[:])))
 		return
 	}
@@ -175,19 +167,11 @@ func (w *walker) takeBack(l Link) {
 			continue
 		}
 		out := w.Now().Sub(since).Round(time.Second)
-		w.result.Failures = append(w.result.Failures, dataset.Failure{Host: w.name(h), Error: fmt.Sprintf("was left out for %v: %s", out, w.result.Lost[h])})
+		w.result.Failures = append(w.result.Failures, dataset.Failure{Host: w.Names[h], Error: fmt.Sprintf("was left out for %v: %s", out, w.result.Lost[h])})
 		delete(w.away, h)
 		delete(w.result.Lost, h)
-		w.Note(fmt.Sprintf("host %s is back on the data network after %v", w.name(h), out))
+		w.Note(fmt.Sprintf("host %s is back on the data network after %v", w.Names[h], out))
 	}
-}
-
-// name is that of a host.
-func (w *walker) name(h int) string {
-	if h < len(w.Names) {
-		return w.Names[h]
-	}
-	return fmt.Sprintf("%d", h)
 }
 
 // namesShown bounds the hosts that a sentence lists.
@@ -197,13 +181,12 @@ const namesShown = 6
 func (w *walker) list(hosts []int) string {
 	var out []string
 	for _, h := range hosts[:min(len(hosts), namesShown)] {
-		out = append(out, w.name(h))
+		out = append(out, w.Names[h])
 	}
-	n := len(hosts) - namesShown
-	switch last := len(out) - 1; {
-	case n > 0:
+	last := len(out) - 1
+	if n := len(hosts) - namesShown; n > 0 {
 		return fmt.Sprintf("%s and %d more", strings.Join(out, ", "), n)
-	case last > 0:
+	} else if last > 0 {
 		return strings.Join(out[:last], ", ") + " and " + out[last]
 	}
 	return strings.Join(out, "")

@@ -36,7 +36,7 @@ type Agent interface {
 // Config is what a walk needs.
 type Config struct {
 	Run      string
-	Names    []string // of the hosts, for messages; without, their indices
+	Names    []string // of the hosts, for messages
 	Schedule *plan.Schedule
 	// Steering ends the walk when its targets are met, and chooses the experiments of rounds; nil: every round has all
 	// of them.

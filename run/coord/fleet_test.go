@@ -3,6 +3,7 @@ package coord_test
 import (
 	"context"
 	"errors"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -148,6 +149,9 @@ func newWalk(hosts, rounds int) *walk {
 		Deadline: func(bench.Slot) units.Nanos { return 30 * units.Second },
 		Sink:     func(b []dataset.Sample) error { w.slots = append(w.slots, b); return nil },
 		Note:     func(s string) { w.notes = append(w.notes, s) },
+	}
+	for h := range hosts {
+		w.cfg.Names = append(w.cfg.Names, strconv.Itoa(h))
 	}
 	return w
 }

@@ -3,7 +3,6 @@ package coord
 import (
 	"context"
 	"slices"
-	"sync"
 	"time"
 
 	"calib/bench"
@@ -31,7 +30,7 @@ const (
 	// second.
 	pairDeadline = 2500 * units.Millisecond
 	pairRecv     = 1500 * units.Millisecond
-	// pairGrace is how much later the other host of a pair is ended that failed.
+	// pairGrace is how much later the other host of a pair is ended that failed: it may be about to say why.
 	pairGrace = 200 * time.Millisecond
 	// suspectAfter pairs that failed, and none that did not, the other pairs of a host wait until it has one that does
 	// not.
@@ -43,9 +42,6 @@ const (
 // known to work or not. A host that several others cannot reach is tried with one that works, and its other pairs are
 // skipped if that fails too: a host that is off costs seconds, however many hosts there are.
 func CheckPairs(ctx context.Context, agents []Agent, run string, most time.Duration, now func() time.Time) []Checked {
-	if now == nil {
-		now = time.Now
-	}
 	c := &checker{agents: agents, run: run, works: make([]bool, len(agents)), failed: make([]int, len(agents))}
 	begun := now()
 	for _, step := range bench.Colouring(len(agents)) {
@@ -96,12 +92,17 @@ func (c *checker) try(ctx context.Context, pairs [][2]int) {
 	if len(pairs) == 0 {
 		return
 	}
-	found := make([]Checked, len(pairs))
-	var wg sync.WaitGroup
-	for i, pair := range pairs {
-		wg.Go(func() { found[i] = c.pair(ctx, pair) })
-	}
-	wg.Wait()
+	found := each(pairs, -1, func(_ int, pair [2]int) Checked {
+		got, errs := perform(ctx, c.agents, [][]int{pair[:]}, bench.Task{
+			Run: c.run, Slot: c.step, Exp: names.Check, Points: []bench.Point{{names.FactorBytes: pairBytes}}, Epoch: lookEpoch,
+			Deadline: pairDeadline, Recv: pairRecv,
+		}, pairGrace)
+		out := Checked{Pair: pair, Errs: [2]error(errs[0])}
+		if out.Errs == [2]error{} {
+			out.Samples = slices.Concat(got[0]...)
+		}
+		return out
+	})
 	c.step++
 	for _, f := range found {
 		for _, h := range f.Pair {
@@ -113,31 +114,6 @@ func (c *checker) try(ctx context.Context, pairs [][2]int) {
 		}
 	}
 	c.out = append(c.out, found...)
-}
-
-// pair has both hosts of a pair do their part. The first that fails ends it for the other.
-func (c *checker) pair(ctx context.Context, pair [2]int) Checked {
-	ctx, cancel := context.WithTimeout(ctx, time.Duration(pairDeadline)+grace)
-	defer cancel()
-	out := Checked{Pair: pair}
-	var samples [2][]dataset.Sample
-	var wg sync.WaitGroup
-	for rank, host := range pair {
-		wg.Go(func() {
-			samples[rank], out.Errs[rank] = c.agents[host].Run(ctx, bench.Task{
-				Run: c.run, Slot: c.step, Exp: names.Check, Team: pair[:], Rank: rank,
-				Points: []bench.Point{{names.FactorBytes: pairBytes}}, Epoch: lookEpoch, Deadline: pairDeadline, Recv: pairRecv,
-			})
-			if out.Errs[rank] != nil {
-				time.AfterFunc(pairGrace, cancel) // the other may be about to say why
-			}
-		})
-	}
-	wg.Wait()
-	if out.Errs == [2]error{} {
-		out.Samples = slices.Concat(samples[:]...)
-	}
-	return out
 }
 
 // pairBytes are what a check sends in whole packets: two of the largest in use, of 9,000 bytes.

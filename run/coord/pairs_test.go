@@ -120,7 +120,7 @@ func TestPairs(t *testing.T) {
 
 // TestPairsSimulated: the real experiment on a simulated network finds nothing wrong.
 func TestPairsSimulated(t *testing.T) {
-	got := coord.CheckPairs(t.Context(), simulated(t, 5), "run", 0, nil)
+	got := coord.CheckPairs(t.Context(), simulated(t, 5), "run", 0, time.Now)
 	if len(got) != 10 {
 		t.Fatalf("%d pairs", len(got))
 	}

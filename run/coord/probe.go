@@ -63,11 +63,8 @@ func lookTime(budget units.Nanos) units.Nanos {
 // Probe looks at some pairs of agents, each alone, and then at all pairs at once: the question of the hyperbolic model
 // (Stoica, Sultan and Keyes 1996), whether pairs share the medium, in short. A pair that fails is passed over, and
 // where all at once fail they are taken to disturb each other. The agents are prepared. The probe ends within a third
-// of the budget; 0 is none. now may be nil.
+// of the budget; 0 is none.
 func Probe(ctx context.Context, agents []Agent, run string, seed uint64, budget units.Nanos, now func() time.Time) (*Probed, error) {
-	if now == nil {
-		now = time.Now
-	}
 	begun := now()
 	hosts := rand.New(rand.NewPCG(seed, probeStream)).Perm(len(agents))
 	var pairs [][]int
@@ -84,10 +81,10 @@ func Probe(ctx context.Context, agents []Agent, run string, seed uint64, budget 
 			return nil, 0, fmt.Errorf("probe: %w within %v", ErrNothing, time.Duration(lookTime(budget)))
 		}
 		deadline := min(probeDeadline, left)
-		s := bench.Slot{Exp: names.Probe, Teams: teams, Points: []bench.Point{{names.FactorBytes: 1}}}
 		from := now()
-		samples, err := together(ctx, agents, s, bench.Task{
-			Run: run, Exp: s.Exp, Points: s.Points, Epoch: lookEpoch, Deadline: deadline, Recv: deadline,
+		samples, err := together(ctx, agents, teams, bench.Task{
+			Run: run, Exp: names.Probe, Points: []bench.Point{{names.FactorBytes: 1}}, Epoch: lookEpoch, Deadline: deadline,
+			Recv: deadline,
 		})
 		if err != nil {
 			return nil, 0, fmt.Errorf("probe of %s: %w", units.GroupedPlural(len(teams), "pair"), err)

@@ -32,7 +32,7 @@ func TestProbeOfSimulated(t *testing.T) {
 		for _, a := range simagent.New(*spec, sim.Options{Seed: 1}) {
 			agents = append(agents, a)
 		}
-		p, err := coord.Probe(t.Context(), agents, "test", 1, 0, nil)
+		p, err := coord.Probe(t.Context(), agents, "test", 1, 0, time.Now)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -69,17 +69,18 @@ func CloseAll(agents []Agent, atOnce int) error {
 	return errors.Join(each(agents, atOnce, func(_ int, a Agent) error { return a.Close() })...)
 }
 
-// each calls f for every agent, at most atOnce at a time, and returns their errors by index when all have returned.
-func each(agents []Agent, atOnce int, f func(i int, a Agent) error) []error {
-	errs := make([]error, len(agents))
+// each calls f for every one of all, at most atOnce at a time, or all at once where that is negative. It returns what
+// each call gave, by index, when all have returned.
+func each[T, R any](all []T, atOnce int, f func(i int, one T) R) []R {
+	out := make([]R, len(all))
 	var calls errgroup.Group
-	calls.SetLimit(max(1, atOnce))
-	for i, a := range agents {
+	calls.SetLimit(atOnce)
+	for i, one := range all {
 		calls.Go(func() error {
-			errs[i] = f(i, a)
-			return nil // every agent is called, whatever became of the others
+			out[i] = f(i, one)
+			return nil
 		})
 	}
 	_ = calls.Wait() // which has no error
-	return errs
+	return out
 }

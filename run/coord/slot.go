@@ -26,7 +26,7 @@ var errSlotOver = errors.New("no end of the slot, and no reason, long after its 
 
 // run does one slot of the walk.
 func (w *walker) run(ctx context.Context, s bench.Slot, allowed units.Nanos) ([]dataset.Sample, error) {
-	samples, err := together(ctx, w.agents, s, bench.Task{
+	samples, err := together(ctx, w.agents, s.Teams, bench.Task{
 		Run: w.Run, Slot: s.ID, Round: s.Round, Exp: s.Exp, Points: s.Points, Reps: float64(s.Effort), Epoch: w.Schedule.Epoch(s.Round),
 		Deadline: allowed, Recv: min(Recv, allowed),
 	})
@@ -61,45 +61,44 @@ func (e *slotError) Error() string {
 // Unwrap makes errors.Is see every rank's.
 func (e *slotError) Unwrap() []error { return e.errs }
 
-// together does a slot on all its teams at once and returns the samples ordered by team and rank; of the task, team and
-// rank are filled in. Soon after the first failure the slot ends for everyone; the error is then a *slotError.
-func together(ctx context.Context, agents []Agent, s bench.Slot, task bench.Task) ([]dataset.Sample, error) {
+// together does a task on some teams at once and returns the samples ordered by team and rank. Where a rank fails, the
+// error is a *slotError.
+func together(ctx context.Context, agents []Agent, teams [][]int, task bench.Task) (all []dataset.Sample, err error) {
+	got, errs := perform(ctx, agents, teams, task, settle)
+	if err := failedSlot(teams, errs); err != nil {
+		return nil, err
+	}
+	for _, team := range got {
+		all = append(all, slices.Concat(team...)...)
+	}
+	return all, nil
+}
+
+// perform does a task on some teams at once, and returns what came of it by team and rank; of the task, team and rank
+// are filled in. It ends for everyone when a rank has failed, and a time has passed since.
+func perform(ctx context.Context, agents []Agent, teams [][]int, task bench.Task, settle time.Duration) (
+	got [][][]dataset.Sample, errs [][]error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, time.Duration(task.Deadline)+grace, errSlotOver)
 	defer cancel()
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
-	var (
-		wg    sync.WaitGroup
-		once  sync.Once
-		ended = func() {}
-		got   = make([][][]dataset.Sample, len(s.Teams))
-		errs  = make([][]error, len(s.Teams))
-	)
-	for i, team := range s.Teams {
+	var wg sync.WaitGroup
+	var once sync.Once
+	got, errs = make([][][]dataset.Sample, len(teams)), make([][]error, len(teams))
+	for i, team := range teams {
 		got[i], errs[i] = make([][]dataset.Sample, len(team)), make([]error, len(team))
 		for rank, host := range team {
 			t := task
 			t.Team, t.Rank = team, rank
 			wg.Go(func() {
 				if got[i][rank], errs[i][rank] = agents[host].Run(ctx, t); errs[i][rank] != nil {
-					once.Do(func() {
-						timer := time.AfterFunc(settle, func() { end(errOther) })
-						ended = func() { timer.Stop() }
-					})
+					once.Do(func() { time.AfterFunc(settle, func() { end(errOther) }) })
 				}
 			})
 		}
 	}
 	wg.Wait()
-	ended()
-	if err := failedSlot(s.Teams, errs); err != nil {
-		return nil, err
-	}
-	var all []dataset.Sample
-	for _, team := range got {
-		all = append(all, slices.Concat(team...)...)
-	}
-	return all, nil
+	return got, errs
 }
 
 // errOther is why a rank was ended that had not failed itself.
@@ -137,21 +136,16 @@ func failedSlot(teams [][]int, errs [][]error) error {
 func (w *walker) findLost(interrupt context.Context, s bench.Slot) bool {
 	ctx, cancel := context.WithTimeoutCause(interrupt, helloTimeout, errNoHello)
 	defer cancel()
-	var wg sync.WaitGroup
-	var mu sync.Mutex
-	before := len(w.result.Lost)
-	for _, team := range s.Teams {
-		for _, h := range team {
-			wg.Go(func() {
-				if _, err := w.agents[h].Hello(ctx); err != nil && interrupt.Err() == nil {
-					mu.Lock()
-					defer mu.Unlock()
-					w.result.Lost[h] = err.Error()
-				}
-			})
+	hosts, before := slices.Concat(s.Teams...), len(w.result.Lost)
+	errs := each(hosts, -1, func(_, h int) error {
+		_, err := w.agents[h].Hello(ctx)
+		return err
+	})
+	for i, err := range errs {
+		if err != nil && interrupt.Err() == nil {
+			w.result.Lost[hosts[i]] = err.Error()
 		}
 	}
-	wg.Wait()
 	return len(w.result.Lost) > before
 }
 
