@@ -232,16 +232,15 @@ func (r *run) planned(ctx context.Context, f *fleet) (*plan.Schedule, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s, enoughBytes(s.Estimate(), f.hosts)
+	return s, enoughBytes(s.Estimate().LinkBytes*units.Bytes(s.Rounds), f.hosts)
 }
 
 // ample is a limit of an agent that no pair of hosts reaches: what experiments count is an upper bound, of all that
 // passes over a host's link, which on many hosts is far above what a pair sends.
 const ample = 64 * units.GiB
 
-// enoughBytes returns an error where an agent allows less traffic with a peer than the plan has.
-func enoughBytes(f plan.Forecast, hosts []dataset.Host) error {
-	need := f.LinkBytes * units.Bytes(f.MinRounds)
+// enoughBytes returns an error where an agent allows less traffic with a peer than the plan needs.
+func enoughBytes(need units.Bytes, hosts []dataset.Host) error {
 	for _, h := range hosts {
 		if limit := units.Bytes(h.MostBytes); limit > 0 && limit < min(need, ample) {
 			return fmt.Errorf("host %s: its agent allows %v with one peer in a run (calib agent --max-bytes), "+
@@ -350,7 +349,7 @@ func forecast(s *plan.Schedule) reports.Plan {
 	rounds := max(1, int(least))
 	bytes := func(round units.Bytes) units.Bytes { return units.Bytes(most * float64(round)) }
 	out := reports.Plan{
-		Name: s.Plan.Name, Hosts: s.Limits.Hosts, Seed: s.Plan.Seed, Rounds: rounds, Slots: rounds * f.Slots,
+		Name: s.Plan.Name, Hosts: s.Limits.Hosts, Seed: s.Plan.Seed, Rounds: rounds, Slots: rounds * s.Slots(),
 		MinutesLo: f.Min.Seconds() / 60, MinutesHi: f.Max.Seconds() / 60, RoundSeconds: f.Round.Seconds(),
 		BytesPerLink: bytes(f.LinkBytes), Asked: s.Plan.Rounds.Min,
 	}

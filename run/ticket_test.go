@@ -6,7 +6,6 @@ import (
 
 	"calib/internal/dataset"
 	"calib/internal/units"
-	"calib/run/plan"
 )
 
 // A plan that sends more than an agent allows is refused before it is measured, unless the limit is one that no pair
@@ -22,7 +21,7 @@ func TestEnoughBytes(t *testing.T) {
 		for _, n := range c.limits {
 			hosts = append(hosts, dataset.Host{Name: "h", MostBytes: int64(n)})
 		}
-		err := enoughBytes(plan.Forecast{LinkBytes: c.link, MinRounds: 6}, hosts)
+		err := enoughBytes(6*c.link, hosts)
 		if (err != nil) != c.fault || err != nil && !strings.Contains(err.Error(), "host h: its agent allows 1GiB") {
 			t.Errorf("%+v: %v", c, err)
 		}

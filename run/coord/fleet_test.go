@@ -197,7 +197,7 @@ func (w *walk) planned(t testing.TB) []bench.Slot {
 	}
 	var out []bench.Slot
 	for r := range s.MaxRounds() {
-		out = append(out, s.Round(r, nil)...)
+		out = append(out, plan.NewPace(s).Round(r, nil)...)
 	}
 	return out
 }

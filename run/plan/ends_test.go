@@ -34,8 +34,8 @@ func TestEndsStay(t *testing.T) {
 						if speed.PerByte < 1000 && hosts <= 8 && s.Rounds < 6 {
 							t.Errorf("%d rounds", s.Rounds)
 						}
-						if speed.PerByte < 10 && name == plan.Quick && hosts == 2 && f.MaxRounds < 24 {
-							t.Errorf("%d rounds of %v", f.MaxRounds, f.Round.Seconds())
+						if speed.PerByte < 10 && name == plan.Quick && hosts == 2 && 26*f.Round > p.Budget {
+							t.Errorf("rounds of %v", f.Round.Seconds())
 						}
 					})
 				}

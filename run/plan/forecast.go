@@ -9,10 +9,6 @@ import (
 // Forecast is what a schedule is expected to cost on the path of its limits. Counts of a round are for one with all its
 // points open.
 type Forecast struct {
-	MinRounds int // before the run may end
-	MaxRounds int // that the budget has room for
-	Slots     int // a round
-	Points    int // a round, each on every set of teams it runs on
 	// LinkBytes pass over the link of the host with most to carry, in a round, at most.
 	LinkBytes units.Bytes
 	Round     units.Nanos // time of one of the least rounds, on average; of teams at once it counts one
@@ -28,17 +24,8 @@ type ExpForecast struct {
 	Round         units.Nanos
 }
 
-// Estimate forecasts the schedule from its experiments' own costs, once. It sends nothing.
-func (s *Schedule) Estimate() Forecast {
-	if s.forecast == nil {
-		f := s.estimate()
-		s.forecast = &f
-	}
-	return *s.forecast
-}
-
-func (s *Schedule) estimate() Forecast {
-	f := Forecast{MinRounds: s.Rounds, MaxRounds: s.MaxRounds(), Slots: s.Slots(), Points: s.Points()}
+// Estimate forecasts the schedule from its experiments' own costs. It sends nothing.
+func (s *Schedule) Estimate() (f Forecast) {
 	all := make([]units.Bytes, s.Limits.Hosts)
 	var own []units.Bytes // of the experiment
 	for i := range s.groups {
@@ -66,12 +53,9 @@ func (s *Schedule) estimate() Forecast {
 		f.Round += perRound
 	}
 	f.LinkBytes = slices.Max(all)
-	f.Min, f.Max = units.Nanos(f.MinRounds)*f.Round, units.Nanos(f.MaxRounds)*f.Round
+	f.Min, f.Max = units.Nanos(s.Rounds)*f.Round, units.Nanos(s.MaxRounds())*f.Round
 	if b := s.Plan.Budget; b > 0 {
 		f.Min, f.Max = min(f.Min, b), min(f.Max, b)
-	}
-	if s.Plan.timed(s.Limits) {
-		f.MaxRounds = max(f.MinRounds, min(f.MaxRounds, int(s.roundsOf(f.Round))))
 	}
 	return f
 }

@@ -22,7 +22,7 @@ func TestEstimate(t *testing.T) {
 	)
 	s := mustSchedule(t, p, 4, exps)
 	want := Forecast{
-		MinRounds: 6, MaxRounds: 10, Slots: 3, Points: 7, LinkBytes: 6500,
+		LinkBytes: 6500,
 		// 3 slots of 10 ms, 60 messages of 1 ms, 6,000 bytes of 1 µs in sequence, and 2 ms.
 		Round: 98_000_000, Min: 588_000_000, Max: 980_000_000,
 		ByExp: []ExpForecast{
@@ -34,14 +34,15 @@ func TestEstimate(t *testing.T) {
 		t.Errorf("forecast (-want +got):\n%s", d)
 	}
 
-	s.Plan.Budget, s.forecast = 700*units.Millisecond, nil
+	s.Plan.Budget = 700 * units.Millisecond
 	if f := s.Estimate(); f.Min != 588_000_000 || f.Max != 700*units.Millisecond {
 		t.Errorf("a budget within the rounds: %+v", f)
 	}
 	s.Plan.Budget = 0
 	s.Plan.Isolate = true
 	// 5 slots, 120 messages, 12,000 bytes, and 2 ms.
-	if alone := mustSchedule(t, s.Plan, 4, exps).Estimate(); alone.Slots != 5 || alone.LinkBytes != 6500 || alone.Round != 184_000_000 {
-		t.Errorf("isolated: %+v", alone)
+	alone := mustSchedule(t, s.Plan, 4, exps)
+	if f := alone.Estimate(); alone.Slots() != 5 || f.LinkBytes != 6500 || f.Round != 184_000_000 {
+		t.Errorf("isolated: %d slots, %+v", alone.Slots(), f)
 	}
 }

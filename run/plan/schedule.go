@@ -28,10 +28,9 @@ type Schedule struct {
 	// for them.
 	Rounds int
 	// Left is what the budget has no room for.
-	Left     []LeftOut
-	groups   []group
-	last     []int     // hosts that take the last places
-	forecast *Forecast // where it was asked for
+	Left   []LeftOut
+	groups []group
+	last   []int // hosts that take the last places
 }
 
 // group is a set of teams that run at once, and the points they measure: one slot of every round.
@@ -136,15 +135,6 @@ func (s *Schedule) Planned() int {
 // Slots is how many slots a round has when all its points are open and due. Slot k of round r has the number r·Slots+k.
 func (s *Schedule) Slots() int { return len(s.groups) }
 
-// Points is how many points a round measures, each on every set of teams it runs on.
-func (s *Schedule) Points() int {
-	n := 0
-	for _, g := range s.groups {
-		n += len(g.points)
-	}
-	return n
-}
-
 // rng is the generator of round r.
 func (s *Schedule) rng(r int) *rand.Rand { return rand.New(rand.NewPCG(s.Plan.Seed, uint64(r))) }
 
@@ -180,14 +170,9 @@ func (s *Schedule) Epoch(r int) int {
 	return r + 1
 }
 
-// Round returns the slots of round r, 0 ≤ r < MaxRounds, in order; none after that. measured says whether an experiment
-// is part of the round, and whether one of its teams is; nil means all are. A slot is left out when it has no team. The
-// result shares its teams and points with the schedule: do not change them.
-func (s *Schedule) Round(r int, measured func(exp string, team []int) bool) []bench.Slot {
-	return s.slots(r, func(group int) bool { return s.groups[group].due(r) }, measured)
-}
-
-// slots returns those of round r whose group is due.
+// slots returns those of round r, 0 ≤ r < MaxRounds, in order, whose group is due; none after that. measured says
+// whether an experiment is part of the round, and whether one of its teams is; nil means all are. A slot is left out
+// when it has no team. The result shares its teams and points with the schedule: do not change them.
 func (s *Schedule) slots(r int, due func(group int) bool, measured func(exp string, team []int) bool) []bench.Slot {
 	if r < 0 || r >= s.MaxRounds() {
 		return nil
