@@ -80,10 +80,10 @@ func New(w io.Writer, style Style, now func() time.Time) *Reporter {
 	case Quiet:
 		r.out = func(string, time.Time, State, string) {}
 	case Live:
-		l := &live{w: units.RawWriter(w), width: func() int { return Width(w) }}
+		l := &lines{w: units.RawWriter(w), width: func() int { return Width(w) }}
 		r.out, r.every = l.show, liveEvery
 	case Plain:
-		r.out, r.every = plain{w}.show, plainEvery
+		r.out, r.every = (&lines{w: w}).show, plainEvery
 	case Events:
 		r.out = events{w}.show
 	}

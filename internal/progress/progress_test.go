@@ -98,7 +98,7 @@ func TestEventsAreJSONAndRare(t *testing.T) {
 func TestLiveLineFits(t *testing.T) {
 	for width := 1; width < 70; width++ {
 		var b bytes.Buffer
-		l := &live{w: &b, width: func() int { return width }}
+		l := &lines{w: &b, width: func() int { return width }}
 		l.show(eventProgress, time.Time{}, State{Phase: "measure", Label: "paired 生命 µ", Done: 3, Total: 9, Elapsed: time.Hour}, "")
 		s := strings.TrimPrefix(b.String(), clearLine)
 		if got := text.StringWidth(s); got > max(width-1, 1) {

@@ -13,69 +13,53 @@ import (
 	"calib/internal/units"
 )
 
-// live is one line on a terminal, drawn over itself.
-type live struct {
+// lines are those of text: of each phase its state now and then, and how long it took; and the notes. On a terminal the
+// state is one line, drawn over itself.
+type lines struct {
 	w     io.Writer
-	width func() int
-	drawn bool // the line is on the screen
+	width func() int // of the terminal; nil is none
+	drawn bool       // the line is on the screen
 }
 
 const clearLine = "\r\x1b[K"
 
-func (l *live) show(event string, _ time.Time, s State, message string) {
-	switch event {
-	case eventPhase, eventProgress:
-		l.draw(line(s))
-	case eventNote:
-		drawn := l.drawn
-		l.erase()
-		io.WriteString(l.w, units.OneLine(message)+"\n")
+func (l *lines) show(event string, _ time.Time, s State, message string) {
+	switch drawn := l.drawn; {
+	case event == eventProgress, event == eventPhase && l.width != nil:
+		l.draw(s)
+	case event == eventNote:
+		l.print(units.OneLine(message) + "\n")
 		if drawn {
-			l.draw(line(s))
+			l.draw(s)
 		}
-	case eventPhaseDone:
-		l.erase()
-		io.WriteString(l.w, ended(s)+"\n")
-	case eventDone:
-		l.erase()
+	case event == eventPhaseDone:
+		done := units.OneLine(s.Phase) + ":"
+		if c := counts(s); c != "" {
+			done += " " + c
+		}
+		l.print(done + " in " + clock(s.Elapsed) + "\n")
+	case event == eventDone:
+		l.print("")
 	}
 }
 
-func (l *live) draw(s string) {
+func (l *lines) draw(s State) {
+	if l.width == nil {
+		io.WriteString(l.w, line(s)+"\n")
+		return
+	}
 	// One column is left free: a full line wraps on some terminals, and then cannot be drawn over.
-	s = text.Snip(s, max(l.width()-1, 1), "…")
-	io.WriteString(l.w, clearLine+s)
+	io.WriteString(l.w, clearLine+text.Snip(line(s), max(l.width()-1, 1), "…"))
 	l.drawn = true
 }
 
-func (l *live) erase() {
+// print writes s where the line was.
+func (l *lines) print(s string) {
 	if l.drawn {
 		io.WriteString(l.w, clearLine)
-		l.drawn = false
 	}
-}
-
-// plain is lines of text: of each phase its state now and then, and how long it took; and the notes.
-type plain struct{ w io.Writer }
-
-func (p plain) show(event string, _ time.Time, s State, message string) {
-	switch event {
-	case eventProgress:
-		io.WriteString(p.w, line(s)+"\n")
-	case eventNote:
-		io.WriteString(p.w, units.OneLine(message)+"\n")
-	case eventPhaseDone:
-		io.WriteString(p.w, ended(s)+"\n")
-	}
-}
-
-// ended is a phase that is over, in words.
-func ended(s State) string {
-	parts := []string{units.OneLine(s.Phase) + ":"}
-	if c := counts(s); c != "" {
-		parts = append(parts, c)
-	}
-	return strings.Join(parts, " ") + " in " + clock(s.Elapsed)
+	io.WriteString(l.w, s)
+	l.drawn = false
 }
 
 // line is a state in words, the most wanted first: a narrow terminal cuts off its end.

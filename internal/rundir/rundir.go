@@ -54,31 +54,31 @@ type Dir struct {
 // running. Parents are made too.
 func Create(path string, r Run) (*Dir, error) {
 	_, err := os.Lstat(path)
-	made := errors.Is(err, fs.ErrNotExist)
-	if err := os.MkdirAll(path, 0o755); err != nil {
-		return nil, createError(path, err)
-	}
-	if err := ownDir(path); err != nil {
-		return nil, createError(path, err)
-	}
-	// This comes before the lock, so that a directory which is something else is not touched. Where it holds a run, the
-	// lock decides: the error of a locked run says more.
-	if err := empty(path); err != nil && !errors.Is(err, errHoldsRun) {
-		return nil, createError(path, err)
-	}
-	l, err := acquire(path)
-	if err != nil {
-		return nil, createError(path, err)
-	}
-	d := &Dir{path: path, made: made, lock: l}
-	if err := d.begin(r); err != nil {
-		return nil, errors.Join(createError(path, err), release(l))
+	d := &Dir{path: path, made: errors.Is(err, fs.ErrNotExist)}
+	if err := d.create(r); err != nil {
+		return nil, errors.Join(createError(path, err), d.Close())
 	}
 	return d, nil
 }
 
-func (d *Dir) begin(r Run) error {
-	if err := empty(d.path); err != nil {
+func (d *Dir) create(r Run) (err error) {
+	if err = os.MkdirAll(d.path, 0o755); err == nil {
+		err = ownDir(d.path)
+	}
+	if err == nil {
+		// This comes before the lock, so that a directory which is something else is not touched. Where it holds a run,
+		// the lock decides: the error of a locked run says more.
+		if err = empty(d.path); errors.Is(err, errHoldsRun) {
+			err = nil
+		}
+	}
+	if err == nil {
+		d.lock, err = acquire(d.path)
+	}
+	if err == nil {
+		err = empty(d.path)
+	}
+	if err != nil {
 		return err
 	}
 	r.Status = StatusRunning
@@ -107,17 +107,16 @@ func empty(path string) error {
 
 // createError says what to do about a directory that cannot be made or written.
 func createError(path string, err error) error {
-	hint := ""
+	hint := "; choose another --out"
 	switch {
 	case errors.Is(err, ErrExists), errors.Is(err, ErrLocked), errors.Is(err, ErrForeign):
+		hint = ""
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
 		hint = "; it is not writable for this user, choose another --out"
 	case errors.Is(err, syscall.ENOTDIR), errors.Is(err, fs.ErrExist):
 		hint = "; a file is in the way, choose another --out"
 	case errors.Is(err, syscall.ENOSPC):
 		hint = "; the disk is full, free some space or choose another --out"
-	default:
-		hint = "; choose another --out"
 	}
 	return fmt.Errorf("run directory %s: %w%s", path, files.Reason(err), hint)
 }
