@@ -101,12 +101,7 @@ func (h *transfer) gathers() {
 	var kinds []gatherKind
 	for _, b := range lines {
 		k := gatherKind{senders: b.Point[names.FactorSenders], window: b.Point[names.FactorWindow]}
-		if k.senders < 1 || k.window < 1 {
-			continue
-		}
-		if !slices.Contains(kinds, k) {
-			kinds = append(kinds, k)
-		}
+		kinds = append(kinds, k)
 		c.add(k, float64(b.Point[names.FactorBytes]), b, b.Timings(), fit.Seconds(b.Lines[0].NS)...)
 	}
 	if len(kinds) == 0 {
@@ -117,7 +112,7 @@ func (h *transfer) gathers() {
 	model := h.cluster()
 	var errs []float64
 	worst, where := 0.0, ""
-	for _, k := range kinds {
+	for _, k := range slices.Compact(kinds) {
 		s := params.Series{Name: fmt.Sprintf("T_gather(M), p'=%d", k.senders), Quantity: params.GatherTime, XName: "bytes",
 			Factors: map[string]float64{"senders": float64(k.senders), "window": float64(k.window)}}
 		if k.window != k.senders {

@@ -96,10 +96,10 @@ func Of(p *params.Params) (Cluster, error) {
 // ErrPredict reports a prediction for numbers of hosts, bytes or costs that make no sense.
 var ErrPredict = errors.New("cannot be predicted")
 
-// packets returns the number k of packets that a message of M bytes is sent in, and the bytes of each, M/k.
-func (c Cluster) packets(bytes float64) (k, each float64) {
-	k = math.Max(1, math.Ceil(bytes/c.MTU))
-	return k, bytes / k
+// parts returns how many packets of MTU bytes a message of M bytes has before its last one, and the bytes of that.
+func (c Cluster) parts(bytes float64) (full, last float64) {
+	full = math.Max(1, math.Ceil(bytes/c.MTU)) - 1
+	return full, bytes - full*c.MTU
 }
 
 // check returns ErrPredict unless there are hosts, bytes and a packet size to predict with.
@@ -109,9 +109,6 @@ func (c Cluster) check(what string, hosts int, bytes float64) error {
 	}
 	return nil
 }
-
-// steps is the depth of a binomial tree over p hosts, ⌈log₂ p⌉.
-func steps(p int) float64 { return math.Ceil(math.Log2(float64(p))) }
 
 // Broadcast returns the time [s] of a broadcast of M bytes to p hosts by a binomial tree that is walked once for each of
 // the k packets, in which the host half way down the tree cannot send one packet and receive the next at once,
@@ -127,9 +124,9 @@ func (c Cluster) Broadcast(p int, bytes float64) (float64, error) {
 	if p == 1 {
 		return 0, nil
 	}
-	k, m := c.packets(bytes)
-	n := steps(p)
-	return (k-1)*((n-1)*c.Gs.Of(m)+c.Or.Of(m)+c.Ur.Of(m)) + n*c.oneWay(m, float64(p)), nil
+	full, _ := c.parts(bytes)
+	m, n := bytes/(full+1), math.Ceil(math.Log2(float64(p))) // the depth of the tree
+	return full*((n-1)*c.Gs.Of(m)+c.Or.Of(m)+c.Ur.Of(m)) + n*c.oneWay(m, float64(p)), nil
 }
 
 // Scatter returns the time [s] in which one host sends M bytes to each of p−1 others in turn: all packets but the last
@@ -146,7 +143,7 @@ func (c Cluster) Scatter(p int, bytes float64) (float64, error) {
 	if p == 1 {
 		return 0, nil
 	}
-	last := bytes - c.MTU*(math.Max(1, math.Ceil(bytes/c.MTU))-1)
+	_, last := c.parts(bytes)
 	return float64(p-1)*c.each(c.Gs, bytes) - c.Gs.Of(last) + c.oneWay(last, float64(p)), nil
 }
 
@@ -173,7 +170,7 @@ func (c Cluster) GatherTime(senders int, bytes float64, window int) (float64, er
 	if err := c.check("a gather by windows", window, bytes); err != nil {
 		return 0, err
 	}
-	last := bytes - c.MTU*(math.Max(1, math.Ceil(bytes/c.MTU))-1)
+	_, last := c.parts(bytes)
 	way := c.oneWay(last, float64(senders+1))
 	port := float64(senders)*c.each(c.Gr, bytes) - c.Gr.Of(last)
 	window = min(window, senders)
@@ -185,6 +182,6 @@ func (c Cluster) GatherTime(senders int, bytes float64, window int) (float64, er
 
 // each is the cost of all packets of a message: those of MTU bytes, and the rest.
 func (c Cluster) each(cost params.Cost, bytes float64) float64 {
-	full := math.Max(1, math.Ceil(bytes/c.MTU)) - 1
-	return full*cost.Of(c.MTU) + cost.Of(bytes-full*c.MTU)
+	full, last := c.parts(bytes)
+	return full*cost.Of(c.MTU) + cost.Of(last)
 }

@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"math"
+	"slices"
 	"strings"
 
 	"calib/fit"
@@ -67,7 +68,7 @@ func loadCopies(r *fit.Result, p *fit.Prepared) *curves[string] {
 	spilled := func(b *fit.Batch) bool { return b.Lines[0].Phase == names.PhaseSpilled }
 	lines := r.Usable(r.Without(p.LineBatches(names.Copy, ""), "larger than the nearest cache", spilled))
 	var used []*fit.Batch
-	var nearest, last byteRange
+	var nearest, last []float64 // caches
 	for _, b := range lines {
 		l := b.Lines[0]
 		cold := b.Point[names.FactorCold]
@@ -85,34 +86,25 @@ func loadCopies(r *fit.Result, p *fit.Prepared) *curves[string] {
 		}
 		c.add(symbol, float64(b.Point[names.FactorBytes]), b, b.Timings(), times...)
 		used = append(used, b)
-		nearest.include(l.Aux[names.AuxCache])
-		last.include(l.Aux[names.AuxLastCache])
+		nearest, last = append(nearest, l.Aux[names.AuxCache]), append(last, l.Aux[names.AuxLastCache])
 	}
 	r.Account(used)
-	if nearest.hi > 0 {
-		r.Note(params.Caches, "nearest data cache: %s", nearest)
-	}
-	if last.hi > 0 {
-		r.Note(params.Caches, "last cache before memory: %s", last)
-	}
+	noteCaches(r, "nearest data cache", nearest)
+	noteCaches(r, "last cache before memory", last)
 	return c
 }
 
-// byteRange holds sizes from the smallest to the largest host's.
-type byteRange struct{ lo, hi float64 }
-
-func (r *byteRange) include(v float64) {
-	if v > 0 && (r.hi == 0 || v < r.lo) {
-		r.lo = v
+// noteCaches notes the sizes of the hosts' caches, from the smallest to the largest; 0 is not known.
+func noteCaches(r *fit.Result, what string, sizes []float64) {
+	sizes = slices.DeleteFunc(sizes, func(v float64) bool { return !(v > 0) })
+	if len(sizes) == 0 {
+		return
 	}
-	r.hi = max(r.hi, v)
-}
-
-func (r byteRange) String() string {
-	if r.lo == r.hi {
-		return units.Bytes(r.lo).String()
+	words, hi := units.Bytes(slices.Min(sizes)).String(), units.Bytes(slices.Max(sizes)).String()
+	if words != hi {
+		words += " to " + hi
 	}
-	return units.Bytes(r.lo).String() + " to " + units.Bytes(r.hi).String()
+	r.Note(params.Caches, "%s: %s", what, words)
 }
 
 func copyPlots(f *params.Fit) []params.Plot {

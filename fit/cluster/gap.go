@@ -54,9 +54,6 @@ func SendGap(p *fit.Prepared) (params.Cost, bool) {
 	return gs.Cost, true
 }
 
-// stream names a kind of messages: one a segment, or merged by the kernel.
-type stream struct{ merged bool }
-
 func fitGap(p *fit.Prepared) (out gap, err error) {
 	r := p.New("cluster-gap", names.Gap, source)
 	c := loadGap(r)
@@ -64,7 +61,7 @@ func fitGap(p *fit.Prepared) (out gap, err error) {
 	if err != nil {
 		return out, err
 	}
-	own, merged := c.of(est, stream{}, 0, math.Inf(1)), c.of(est, stream{merged: true}, 0, math.Inf(1))
+	own, merged := c.of(est, false, 0, math.Inf(1)), c.of(est, true, 0, math.Inf(1))
 	if len(own.sizes) < 2 && len(merged.sizes) < 2 {
 		return out, fit.Needs("streams of messages measured at fewer than two sizes without loss")
 	}
@@ -89,23 +86,24 @@ func fitGap(p *fit.Prepared) (out gap, err error) {
 	return out, nil
 }
 
-func loadGap(r *fit.Result) *curves[stream] {
+// loadGap gathers the intervals of messages one a segment, and of those that the kernel may merge.
+func loadGap(r *fit.Result) *curves[bool] {
 	lines := r.Lines(names.Gap, names.PhaseGap)
 	packet := r.Packet(lines)
-	c := &curves[stream]{}
+	c := &curves[bool]{}
 	var used []*fit.Batch
 	for _, b := range lines {
-		m, kind := float64(b.Point[names.FactorBytes]), stream{merged: b.Point[names.FactorMerge] != 0}
+		m, merge := float64(b.Point[names.FactorBytes]), b.Point[names.FactorMerge] != 0
 		v := intervals(b.Lines[0])
 		switch {
-		case !kind.merged && m > packet:
+		case !merge && m > packet:
 			r.LeaveOut(b, fit.WhyLarge)
-		case !kind.merged && mergedSegments(b.Lines[0]):
+		case !merge && mergedSegments(b.Lines[0]):
 			r.LeaveOut(b, whyMerged)
 		case v == nil:
 			r.LeaveOut(b, whyNoWindow)
 		default:
-			c.add(kind, m, b, b.Timings(), v...)
+			c.add(merge, m, b, b.Timings(), v...)
 			used = append(used, b)
 		}
 	}

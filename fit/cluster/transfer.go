@@ -272,9 +272,6 @@ func (h *transfer) withoutSize() (float64, bool) {
 				at, y, w = append(at, q), append(y, h.y.Values[i]), append(w, h.weights[i])
 			}
 		}
-		if len(at) == 0 {
-			continue
-		}
 		t, err := fitter(at, y, w, gs)
 		if err != nil {
 			continue

@@ -89,3 +89,12 @@ func (c Cluster) BroadcastPostal(p int, bytes float64) (float64, error) {
 	k, m := c.packets(bytes)
 	return steps(p) * (k*c.Gs.Of(m) + c.oneWay(m, float64(p)) - c.Gs.Of(m)), nil
 }
+
+// packets returns the number k of packets that a message of M bytes is sent in, and the bytes of each, M/k.
+func (c Cluster) packets(bytes float64) (k, each float64) {
+	full, _ := c.parts(bytes)
+	return full + 1, bytes / (full + 1)
+}
+
+// steps is the depth of a binomial tree over p hosts.
+func steps(p int) float64 { return math.Ceil(math.Log2(float64(p))) }

@@ -60,7 +60,10 @@ func load(prepared *fit.Prepared, model, source string) (*paired, error) {
 	streams := p.loadStreams() // no clock offset is in their times
 	p.cut = slices.ContainsFunc(slices.Concat(bursts, streams), func(b *fit.Batch) bool { return len(b.Lines) < int(b.Point[names.FactorPairs]) })
 	t := &resample.Table[key]{Kind: func(k key) int { return int(k.what) }}
-	starts := startsOf(prepared.Batches(names.Paired, names.PhaseBurstStart))
+	starts := startsBy{}
+	for _, b := range prepared.Batches(names.Paired, names.PhaseBurstStart) {
+		starts[b.ID] = b
+	}
 	p.starts = gatherSkew(bursts, starts)
 	p.addBursts(t, bursts, starts)
 	p.addStreams(t, streams)
@@ -118,7 +121,7 @@ func (p *paired) addBursts(t *resample.Table[key], bursts []*fit.Batch, starts s
 	alone := singles(bursts)
 	for _, b := range bursts {
 		skews := starts.skews(b)
-		last, delivered := filled(len(skews), math.Inf(-1)), make([][]float64, len(skews))
+		last, delivered := slices.Repeat([]float64{math.Inf(-1)}, len(skews)), make([][]float64, len(skews))
 		for _, l := range b.Lines {
 			start := starts.of(b, l)
 			for k, v := range fit.Seconds(l.NS) {
@@ -131,7 +134,7 @@ func (p *paired) addBursts(t *resample.Table[key], bursts []*fit.Batch, starts s
 		}
 		q, team := points[keyOf(b)], b.Team()
 		var gaps, lasts, closest, uneven []float64
-		limit := together(skews)
+		limit := stats.Median(skews) // the half of the repetitions whose senders started closest together
 		for k, d := range delivered {
 			slices.Sort(d)
 			if skews[k] <= limit {
@@ -185,8 +188,6 @@ func singles(bursts []*fit.Batch) map[aloneKey][]float64 {
 	}
 	return out
 }
-
-func filled(n int, v float64) []float64 { return slices.Repeat([]float64{v}, n) }
 
 type burstKey struct{ n, bytes int64 }
 

@@ -77,33 +77,32 @@ func pairMatrix(p *fit.Prepared) []params.Pair {
 	at := func(x int64) []fit.PairTime {
 		return fit.PairTimes(slices.DeleteFunc(slices.Clone(lines), func(b *fit.Batch) bool { return b.Point[names.FactorBytes] != x }))
 	}
-	slow := p.Slow()
 	index := map[[2]int]int{}
 	var out []params.Pair
-	entry := func(hosts [2]int) *params.Pair {
-		i, ok := index[hosts]
-		if !ok {
-			i = len(out)
-			index[hosts] = i
-			out = append(out, params.Pair{From: p.HostName(hosts[0]), To: p.HostName(hosts[1]), Slow: slow.Why[hosts]})
+	each := func(x int64, set func(e *params.Pair, v float64, ci [2]float64)) {
+		for _, q := range at(x) {
+			i, ok := index[q.Hosts]
+			if !ok {
+				i = len(out)
+				index[q.Hosts] = i
+				out = append(out, params.Pair{From: p.HostName(q.Hosts[0]), To: p.HostName(q.Hosts[1]), Slow: p.Slow().Why[q.Hosts]})
+			}
+			set(&out[i], q.Value, q.CI)
 		}
-		return &out[i]
 	}
-	for _, q := range at(small) {
-		e, v := entry(q.Hosts), q.Value
+	each(small, func(e *params.Pair, v float64, ci [2]float64) {
 		e.Latency, e.LatencyBytes = &v, small
-		if q.CI[0] < q.CI[1] {
-			ci := q.CI
+		if ci[0] < ci[1] {
 			e.LatencyCI = &ci
 		}
-	}
-	for _, q := range at(large) {
-		e, v := entry(q.Hosts), float64(large)/q.Value
-		e.Rate, e.RateBytes = &v, large
-		if q.CI[0] > 0 && q.CI[0] < q.CI[1] {
-			e.RateCI = &[2]float64{float64(large) / q.CI[1], float64(large) / q.CI[0]}
+	})
+	each(large, func(e *params.Pair, v float64, ci [2]float64) {
+		rate := float64(large) / v
+		e.Rate, e.RateBytes = &rate, large
+		if ci[0] > 0 && ci[0] < ci[1] {
+			e.RateCI = &[2]float64{float64(large) / ci[1], float64(large) / ci[0]}
 		}
-	}
+	})
 	return out
 }
 

@@ -14,14 +14,6 @@ import (
 // startsBy finds the lines of phase "burst-start" by the batch they belong to.
 type startsBy map[fit.BatchID]*fit.Batch
 
-func startsOf(batches []*fit.Batch) startsBy {
-	out := startsBy{}
-	for _, b := range batches {
-		out[b.ID] = b
-	}
-	return out
-}
-
 // of returns the starts [ns] of one line's sender, nil where they were not recorded for every repetition.
 func (s startsBy) of(b *fit.Batch, l *dataset.Sample) []int64 {
 	starts := s[b.ID]
@@ -39,7 +31,7 @@ func (s startsBy) of(b *fit.Batch, l *dataset.Sample) []int64 {
 // skews returns by how much the last sender of each repetition started after the first [s]; zeros without starts.
 func (s startsBy) skews(b *fit.Batch) []float64 {
 	reps := len(b.Lines[0].NS)
-	lo, hi := filled(reps, math.Inf(1)), filled(reps, math.Inf(-1))
+	lo, hi := slices.Repeat([]float64{math.Inf(1)}, reps), slices.Repeat([]float64{math.Inf(-1)}, reps)
 	for _, l := range b.Lines {
 		start := s.of(b, l)
 		if start == nil {
@@ -57,13 +49,9 @@ func (s startsBy) skews(b *fit.Batch) []float64 {
 
 // skew is how far apart the senders of bursts started.
 type skew struct {
-	spread   float64 // between the first and the last sender at the largest n, median of the repetitions together [s]
+	spread   float64 // between the first and the last sender at the largest n, median of the closest half of the repetitions [s]
 	interval float64 // the same of all repetitions, over n−1, for the n at which it is largest [s]
 }
-
-// together is the spread of the starts up to which the repetitions of a batch count as last deliveries: the half whose
-// senders started closest together.
-func together(skews []float64) float64 { return stats.Median(skews) }
 
 // gatherSkew takes the medians over the repetitions of each n.
 func gatherSkew(bursts []*fit.Batch, starts startsBy) skew {
@@ -72,7 +60,7 @@ func gatherSkew(bursts []*fit.Batch, starts startsBy) skew {
 	for _, b := range bursts {
 		n, skews := int(b.Point[names.FactorPairs]), starts.skews(b)
 		all[n] = append(all[n], skews...)
-		limit := together(skews)
+		limit := stats.Median(skews)
 		closest[n] = append(closest[n], slices.DeleteFunc(skews, func(v float64) bool { return v > limit })...)
 		most = max(most, n)
 	}

@@ -4,10 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 
 	"calib/fit"
 	"calib/fit/hyperbolic"
+	"calib/fit/resample"
 	"calib/internal/dataset/names"
 	"calib/internal/params"
 )
@@ -36,8 +36,6 @@ func fitLoGPC(p *fit.Prepared) (*params.Fit, error) {
 	}
 	for _, bytes := range d.sizes() {
 		d.contention(bytes)
-		d.inflation(bytes, 1, "inflation_sync", "waits for a reply to each message")
-		d.inflation(bytes, 0, "inflation_async", "does not wait for replies")
 	}
 	machine, err := inputs(p)
 	if err != nil && !errors.Is(err, ErrInputs) {
@@ -70,44 +68,34 @@ func inputs(p *fit.Prepared) (Machine, error) {
 	return MachineOf(fit.Collect(p, fits))
 }
 
+// contention records what contention adds to messages of a size.
 func (d *remaps) contention(bytes int64) {
-	all, ok := d.largest(1, bytes)
-	if !ok {
-		return
+	size := fit.SizeWords(bytes)
+	record := func(name, unit, label string, of func(v []float64) float64, settings ...setting) {
+		var points []int
+		for _, s := range settings {
+			i, ok := d.table.Index[s]
+			if !ok {
+				return
+			}
+			points = append(points, i)
+		}
+		v, ci := d.times.Of(func(v []float64) float64 { return of(resample.Pick(v, points)) })
+		d.fit.Found(name+d.suffix(bytes), unit, label, v, ci)
 	}
-	apart, alone := all, all
-	apart.destinations, alone.injecting = names.DestinationsNext, 1
-	c, okC := d.table.Index[all]
-	n, okN := d.table.Index[apart]
-	t, okT := d.table.Index[alone]
-	if !okC || !okN || !okT {
-		return
-	}
-	record := func(name, label string, of func(v []float64) float64) {
-		v, ci := d.times.Of(of)
-		d.fit.Found(name+d.suffix(bytes), "s", label, v, ci)
-	}
-	record("C_n", "contention for the network per message of a synchronous remap of "+fit.SizeWords(bytes),
-		func(v []float64) float64 { return (v[n] - v[t]) / 2 })
-	record("C_r", "contention for hosts per injection of a synchronous remap of "+fit.SizeWords(bytes),
-		func(v []float64) float64 { return v[c] - v[n] })
-}
-
-func (d *remaps) inflation(bytes, sync int64, name, which string) {
-	all, ok := d.largest(sync, bytes)
-	if !ok {
-		return
-	}
-	alone := all
-	alone.injecting = 1
-	c, okC := d.table.Index[all]
-	t, okT := d.table.Index[alone]
-	if !okC || !okT || d.times.Values[t] <= 0 {
-		return
-	}
-	v, ci := d.times.Of(func(v []float64) float64 { return v[c] / v[t] })
-	d.fit.Found(name+d.suffix(bytes), "1", "time between injections of "+fit.SizeWords(bytes)+" of a host that "+which+
-		", all hosts injecting over one alone", v, ci)
+	inflation := func(v []float64) float64 { return v[0] / v[1] }
+	all, alone := d.largest(1, bytes)
+	apart := all
+	apart.destinations = names.DestinationsNext
+	record("C_n", "s", "contention for the network per message of a synchronous remap of "+size,
+		func(v []float64) float64 { return (v[1] - v[2]) / 2 }, all, apart, alone)
+	record("C_r", "s", "contention for hosts per injection of a synchronous remap of "+size,
+		func(v []float64) float64 { return v[0] - v[1] }, all, apart, alone)
+	record("inflation_sync", "1", "time between injections of "+size+" of a host that waits for a reply to each message, "+
+		"all hosts injecting over one alone", inflation, all, alone)
+	all, alone = d.largest(0, bytes)
+	record("inflation_async", "1", "time between injections of "+size+" of a host that does not wait for replies, "+
+		"all hosts injecting over one alone", inflation, all, alone)
 }
 
 // tabulate records T_c of all remaps by the number of hosts, with what is said of each.
@@ -173,23 +161,15 @@ func (d *remaps) judge(medium bool) {
 
 // loGPCPlots are the remaps of a kind and size, measured and as the model has them.
 func loGPCPlots(f *params.Fit) []params.Plot {
-	type kind struct{ sync, bytes float64 }
-	var kinds []kind
-	of := map[kind][]params.Series{}
-	for _, s := range f.Of(params.RemapTime) {
-		k := kind{s.Factors["sync"], s.Factors["bytes"]}
-		if !slices.Contains(kinds, k) {
-			kinds = append(kinds, k)
-		}
-		of[k] = append(of[k], s)
-	}
 	var out []params.Plot
-	for _, k := range kinds {
+	for same := range fit.Runs(f.Of(params.RemapTime), func(a, b params.Series) bool {
+		return a.Factors["sync"] == b.Factors["sync"] && a.Factors["bytes"] == b.Factors["bytes"]
+	}) {
 		which, name, id := "asynchronous", "inflation_async", "async"
-		if k.sync != 0 {
+		if same[0].Factors["sync"] != 0 {
 			which, name, id = "synchronous", "inflation_sync", "sync"
 		}
-		size := int64(k.bytes)
+		size := int64(same[0].Factors["bytes"])
 		if _, ok := f.Parameters[name]; !ok || size != int64(f.Domain["bytes"][0]) {
 			name += "_" + fit.SizeName(size)
 		}
@@ -197,12 +177,12 @@ func loGPCPlots(f *params.Fit) []params.Plot {
 		line := ""
 		if f.Quality != nil && f.Quality.MaxError > 0 {
 			line = "LoGPC"
-			says = append(says, fit.Misses("LoGPC, of the parameters of LogGP, is", of[k]...))
+			says = append(says, fit.Misses("LoGPC, of the parameters of LogGP, is", same...))
 		}
 		out = append(out, params.Plot{
 			ID: fmt.Sprintf("logpc-%s-%d", id, size), Section: fit.SectionLoGPC, Title: "Time between injections of a " + which + " remap of " + fit.SizeWords(size),
 			Says: fit.Sentences(says...), X: params.Axis{Name: "hosts"}, Y: fit.TimeAxis("time between injections", false),
-			Series: fit.SeriesNames(of[k]), Line: line, Below: line != "",
+			Series: fit.SeriesNames(same), Line: line, Below: line != "",
 		})
 	}
 	return out

@@ -55,32 +55,36 @@ type Cost struct {
 //	T_c = max(T, (OneWay + C_n + C_r)/W),  T = max(gap, o_s + o_r),
 //
 // and contention shows only where it is W times as long as a gap: where it is not, sends never wait (section 5.1.2).
+//
+// The right side falls as T_c grows. T_c is infinite where the network is asked for more than it carries, so that T_c is
+// never less than that takes.
 func (k Machine) Cost(r Remap) Cost {
 	if r.Among == 0 {
 		r.Among = r.Hosts - 1
 	}
-	gap, way := k.Gap(r.Bytes), k.OneWay(r.Bytes)
-	if r.Sync {
-		return k.close(r, closed{alone: 2 * way, loop: 2 * way, messages: 2, under: 1, gap: gap})
+	gap, way, packet := k.Gap(r.Bytes), k.OneWay(r.Bytes), r.Bytes
+	if k.Packet > 0 {
+		packet = min(packet, k.Packet)
 	}
-	r.UnderWay = max(1, r.UnderWay)
-	under := float64(r.UnderWay)
-	return k.close(r, closed{alone: math.Max(math.Max(gap, k.Busy), way/under), loop: way, messages: 1, under: under, gap: gap})
-}
-
-// closed is the loop of one injection: T_c = max(alone, (loop + messages·C_n + C_r)/under), all in seconds but messages
-// and under.
-type closed struct{ alone, loop, messages, under, gap float64 }
-
-// close solves the loop: its right side falls as T_c grows. It is infinite where the network is asked for more than it
-// carries, so that T_c is never less than that takes.
-func (k Machine) close(r Remap, l closed) Cost {
-	c := Cost{Alone: l.alone}
+	// T_c = max(alone, (loop + messages·C_n + C_r)/under), all in seconds but messages and under.
+	loop, messages, under := 2*way, 2.0, 1.0
+	c := Cost{Alone: loop}
+	if !r.Sync {
+		r.UnderWay = max(1, r.UnderWay)
+		loop, messages, under = way, 1, float64(r.UnderWay)
+		c.Alone = max(gap, k.Busy, way/under)
+	}
 	over := func(interval float64) bool { // reports whether the loop takes longer than that
-		c.Network, c.Resource = k.contention(r, l, interval)
-		return (l.loop+l.messages*c.Network+c.Resource)/l.under > interval
+		if k.Network != nil && k.Service != nil {
+			c.Network = k.Network.Contention(Traffic{Hosts: r.Hosts, UnderWay: int(under), Rate: messages / interval,
+				Service: k.Service(r.Bytes), Turn: k.Service(packet)})
+		}
+		if r.Among > 1 {
+			c.Resource = ends(r, gap/interval, gap, k.Gap(packet))
+		}
+		return (loop+messages*c.Network+c.Resource)/under > interval
 	}
-	lo, hi := l.alone, l.alone
+	lo, hi := c.Alone, c.Alone
 	for over(hi) {
 		lo, hi = hi, 2*hi
 	}
@@ -93,34 +97,14 @@ func (k Machine) close(r Remap, l closed) Cost {
 	}
 	over(hi)
 	c.Interval = hi
-	if hi > l.alone && c.Network > 0 { // a network that is full makes messages wait for what is left of the interval
-		c.Network = max(c.Network, (hi*l.under-l.loop-c.Resource)/l.messages)
+	if hi > c.Alone && c.Network > 0 { // a network that is full makes messages wait for what is left of the interval
+		c.Network = max(c.Network, (hi*under-loop-c.Resource)/messages)
 	}
 	return c
 }
 
 // precision is that of T_c.
 const precision = 1e-12
-
-// contention is C_n of a message and C_r of an injection while hosts inject at an interval.
-func (k Machine) contention(r Remap, l closed, interval float64) (cn, cr float64) {
-	if k.Network != nil && k.Service != nil {
-		cn = k.Network.Contention(Traffic{Hosts: r.Hosts, UnderWay: int(l.under), Rate: l.messages / interval,
-			Service: k.Service(r.Bytes), Turn: k.Service(k.packet(r.Bytes))})
-	}
-	if r.Among > 1 {
-		cr = ends(r, l.gap/interval, l.gap, k.Gap(k.packet(r.Bytes)))
-	}
-	return cn, cr
-}
-
-// packet is the length of a packet of a message [B].
-func (k Machine) packet(bytes float64) float64 {
-	if k.Packet > 0 {
-		return min(bytes, k.Packet)
-	}
-	return bytes
-}
 
 // ends is the wait of an injection at the interfaces of its hosts, each a queue for a gap that other messages load. A
 // host has, in an interval, one request and one reply going out, and one of each coming in. Of d hosts that may send to

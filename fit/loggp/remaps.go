@@ -16,12 +16,6 @@ type setting struct {
 	sync, bytes, hosts, injecting, destinations, span int64
 }
 
-func settingOf(b *fit.Batch) setting {
-	p := b.Point
-	return setting{p[names.FactorSync], p[names.FactorBytes], p[names.FactorHosts], p[names.FactorInjecting], p[names.FactorDestinations],
-		p[names.FactorSpan]}
-}
-
 // together reports whether all hosts inject.
 func (s setting) together() bool { return s.injecting == s.hosts }
 
@@ -50,7 +44,9 @@ func loadRemaps(p *fit.Prepared, model string) (*remaps, error) {
 	all := d.fit.Usable(p.Batches(names.Remap, names.PhaseRemap))
 	all = d.fit.Without(all, fit.WhyIncomplete, func(b *fit.Batch) bool { return interval(b) <= 0 })
 	for _, b := range all {
-		s := settingOf(b)
+		q := b.Point
+		s := setting{q[names.FactorSync], q[names.FactorBytes], q[names.FactorHosts], q[names.FactorInjecting],
+			q[names.FactorDestinations], q[names.FactorSpan]}
 		d.table.AddTeam(d.table.Duration(s), b.Team(), 0, b.Round, b.Timings(), interval(b))
 		d.ahead[s] = int(b.Lines[0].Aux[names.AuxAhead])
 		d.fit.WidenDomain("bytes", float64(s.bytes))
@@ -70,11 +66,8 @@ func interval(b *fit.Batch) float64 {
 	}
 	rate := 0.0
 	for _, l := range b.Lines {
-		if len(l.NS) == 0 {
-			return 0
-		}
 		mean := stats.Mean(fit.Seconds(l.NS))
-		if mean <= 0 {
+		if !(mean > 0) {
 			return 0
 		}
 		rate += 1 / mean
@@ -89,16 +82,17 @@ func (d *remaps) settings() []setting {
 	})
 }
 
-// largest is the setting of all hosts that differs from s in nothing else: drawn destinations without locality, all
-// hosts injecting.
-func (d *remaps) largest(sync, bytes int64) (setting, bool) {
-	best := setting{}
+// largest is the setting of the most hosts that all inject, to drawn destinations without locality, and the same with one
+// host injecting; without hosts where there is none.
+func (d *remaps) largest(sync, bytes int64) (all, alone setting) {
 	for s := range d.table.Index {
-		if s.sync == sync && s.bytes == bytes && s.destinations == names.DestinationsDrawn && s.span == 0 && s.together() && s.hosts > best.hosts {
-			best = s
+		if s.sync == sync && s.bytes == bytes && s.destinations == names.DestinationsDrawn && s.span == 0 && s.together() && s.hosts > all.hosts {
+			all = s
 		}
 	}
-	return best, best.hosts > 0
+	alone = all
+	alone.injecting = 1
+	return all, alone
 }
 
 func (d *remaps) sizes() []int64 {

@@ -160,18 +160,9 @@ func (d *nagleData) noteStalls() {
 
 func noDelayPlots(f *params.Fit) []params.Plot {
 	var out []params.Plot
-	all := f.Of(params.NagleTime)
-	for _, s := range all {
+	for same := range fit.Runs(f.Of(params.NagleTime), func(a, b params.Series) bool { return a.Factors["writes"] == b.Factors["writes"] }) {
+		s := same[0] // with Nagle's algorithm
 		n := int64(s.Factors["writes"])
-		if s.Factors["nagle"] != 1 {
-			continue
-		}
-		var same []params.Series
-		for _, t := range all {
-			if t.Factors["writes"] == s.Factors["writes"] {
-				same = append(same, t)
-			}
-		}
 		marks := nagleMarks(f, s)
 		says := "Nagle's algorithm costs more than 20% at none of these sizes"
 		if len(marks) > 0 {
