@@ -16,8 +16,8 @@ import (
 
 // QualityOf returns how well each fit describes its data; what the columns are, then which data each fit saw.
 func QualityOf(p *params.Params) (Grid, []string) {
-	g := newGrid(Column{"model", KindText}, Column{"experiment", KindText}, Column{"R²", KindNumber}, Column{"mean err", KindNumber},
-		Column{"worst", KindNumber}, Column{"left-out", KindNumber}, Column{"cond", KindNumber}, Column{"timings", KindNumber}, Column{"unused", KindNumber})
+	g := NewGrid("model", "experiment", "R²/number", "mean err/number", "worst/number", "left-out/number", "cond/number",
+		"timings/number", "unused/number")
 	sentences := []string{"err: relative errors of the fit; left-out: mean error at sizes the fit has not seen; cond: condition number."}
 	for _, f := range p.Fits {
 		q := f.Quality
@@ -28,7 +28,7 @@ func QualityOf(p *params.Params) (Grid, []string) {
 		if q.LeaveOneOut != nil {
 			leftOut = Percent(*q.LeaveOneOut)
 		}
-		g.add(Clean(f.Model), Clean(f.Experiment), significant(q.R2, 5), Percent(q.MeanError), Percent(q.MaxError), leftOut,
+		g.Add(Clean(f.Model), Clean(f.Experiment), significant(q.R2, 5), Percent(q.MeanError), Percent(q.MaxError), leftOut,
 			significant(q.Condition, 3), count(float64(f.Used)), count(float64(f.LeftOut)))
 		sentences = append(sentences, dataOf(f)...)
 	}
@@ -98,11 +98,11 @@ func (p *page) series(model string, s params.Series) {
 		}
 	}
 	p.line(2, "%s, %s; a full bar is %s.", p.paint(bold, Clean(model)), Clean(s.Name), Percent(full))
-	g := newGrid(Column{Clean(s.XName), KindNumber}, Column{"timings", KindNumber}, Column{"measured", KindNumber}, Column{"95% interval", KindInterval},
-		Column{"fitted", KindNumber}, Column{"unit", KindText}, Column{"error", KindNumber}, Column{"fit high │ low", KindText})
+	g := NewGrid(Clean(s.XName)+"/number", "timings/number", "measured/number", "95% interval/interval", "fitted/number", "unit",
+		"error/number", "fit high │ low")
 	for _, r := range points {
 		m := Format(r.Measured, &[2]float64{r.Lo, r.Hi}, cmp.Or(s.Unit, "s"))
-		g.add(count(r.X), count(float64(r.N)), m.Value, m.CI, m.Like(r.Fitted), Clean(m.Unit), signedPercent(r.Relative()),
+		g.Add(count(r.X), count(float64(r.N)), m.Value, m.CI, m.Like(r.Fitted), Clean(m.Unit), signedPercent(r.Relative()),
 			bar(r.Relative(), full))
 	}
 	p.write(g)
@@ -125,11 +125,10 @@ func bar(rel, full float64) string {
 // each model is off; a star marks a measured time outside the predicted interval. A row with a slow host says so.
 func ValidationOf(p *params.Params) Grid {
 	models := params.ModelsOf(p.Validation)
-	columns := []Column{{"pattern", KindText}, {"hosts", KindNumber}, {"bytes", KindNumber}, {"measured", KindNumber}, {"predicted", KindNumber}}
+	g := NewGrid("pattern", "hosts/number", "bytes/number", "measured/number", "predicted/number")
 	for _, m := range models {
-		columns = append(columns, Column{strings.TrimSpace("error " + Clean(m)), KindNumber})
+		g.Columns = append(g.Columns, Column{strings.TrimSpace("error " + Clean(m)), KindNumber})
 	}
-	g := newGrid(columns...)
 	for rows := p.Validation; len(rows) > 0; {
 		n := 1
 		for n < len(rows) && rows[n].Pattern == rows[0].Pattern && rows[n].Hosts == rows[0].Hosts &&
@@ -143,7 +142,7 @@ func ValidationOf(p *params.Params) Grid {
 		for _, m := range models {
 			cells = append(cells, errorOf(rows[:n], m))
 		}
-		g.add(cells...)
+		g.Add(cells...)
 		rows = rows[n:]
 	}
 	return g

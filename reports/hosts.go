@@ -44,12 +44,11 @@ func HostsOf(p *params.Params) (says []string, grids []Grid) {
 	default:
 		say("The hosts fall into %d groups that differ in latency or rate; %s odd.", n, odd)
 	}
-	groups := newGrid(Column{"hosts alike", KindNumber}, Column{"latency", KindNumber}, Column{"rate", KindNumber}, Column{"which", KindWords})
+	groups := NewGrid("hosts alike/number", "latency/number", "rate/number", "which/words")
 	for _, g := range h.Groups {
-		groups.add(count(float64(len(g.Hosts))), figureOf(g.Latency, "s"), figureOf(g.Rate, "B/s"), namesOf(g.Hosts))
+		groups.Add(count(float64(len(g.Hosts))), figureOf(g.Latency, "s"), figureOf(g.Rate, "B/s"), namesOf(g.Hosts))
 	}
-	alone := newGrid(Column{"odd host", KindText}, Column{"latency", KindNumber}, Column{"rate", KindNumber},
-		Column{"against the largest group", KindWords})
+	alone := NewGrid("odd host", "latency/number", "rate/number", "against the largest group/words")
 	for _, q := range h.Odd[:min(len(h.Odd), oddShown)] {
 		var against []string
 		if !math.IsNaN(q.LatencyRatio) {
@@ -58,7 +57,7 @@ func HostsOf(p *params.Params) (says []string, grids []Grid) {
 		if !math.IsNaN(q.RateRatio) {
 			against = append(against, fmt.Sprintf("%.2f times the rate", q.RateRatio))
 		}
-		alone.add(Clean(q.Name), figureOf(q.Latency, "s"), figureOf(q.Rate, "B/s"), strings.Join(against, ", "))
+		alone.Add(Clean(q.Name), figureOf(q.Latency, "s"), figureOf(q.Rate, "B/s"), strings.Join(against, ", "))
 	}
 	if len(h.Odd) > oddShown {
 		say("The %d oddest hosts are listed, of %d.", oddShown, len(h.Odd))
@@ -67,15 +66,15 @@ func HostsOf(p *params.Params) (says []string, grids []Grid) {
 		say("%s in too few pairs to be told from their partners: %s.", be(n, "1 host was", "%s hosts were"),
 			namesOf(h.Unknown))
 	}
-	near := newGrid(Column{"hosts near each other", KindNumber}, Column{"which", KindWords})
+	near := NewGrid("hosts near each other/number", "which/words")
 	if len(h.Near) > 0 {
 		say("Ways are short within %d groups of hosts, and longer between them.", len(h.Near))
 	}
 	for _, names := range h.Near[:min(len(h.Near), nearShown)] {
-		near.add(count(float64(len(names))), namesOf(names))
+		near.Add(count(float64(len(names))), namesOf(names))
 	}
 	if n := len(h.Near) - nearShown; n > 0 {
-		near.add("", fmt.Sprintf("and %s", units.GroupedPlural(n, "more group")))
+		near.Add("", fmt.Sprintf("and %s", units.GroupedPlural(n, "more group")))
 	}
 	grids = []Grid{spreadOf(p, h), groups, alone, near}
 	return says, slices.DeleteFunc(grids, func(g Grid) bool { return len(g.Rows) == 0 })
@@ -83,9 +82,7 @@ func HostsOf(p *params.Params) (says []string, grids []Grid) {
 
 // spreadOf has the quantiles of latencies and rates, of pairs and of hosts.
 func spreadOf(p *params.Params, h *Alike) Grid {
-	g := newGrid(Column{"figure", KindText}, Column{"least", KindNumber}, Column{"5%", KindNumber}, Column{"25%",
-		KindNumber},
-		Column{"median", KindNumber}, Column{"75%", KindNumber}, Column{"95%", KindNumber}, Column{"greatest", KindNumber})
+	g := NewGrid("figure", "least/number", "5%/number", "25%/number", "median/number", "75%/number", "95%/number", "greatest/number")
 	for _, r := range []struct {
 		name, unit string
 		values     []float64
@@ -100,7 +97,7 @@ func spreadOf(p *params.Params, h *Alike) Grid {
 		for _, q := range []float64{0, 0.05, 0.25, 0.5, 0.75, 0.95, 1} {
 			row = append(row, figureOf(stats.Quantile(r.values, q), r.unit))
 		}
-		g.add(row...)
+		g.Add(row...)
 	}
 	return g
 }
@@ -167,9 +164,9 @@ func (p *page) hosts(ps *params.Params) {
 	}
 }
 
-// EnvironmentPart is what the hosts share and where they differ.
+// EnvironmentPart is what the hosts share and where they differ; empty where nothing is known.
 type EnvironmentPart struct {
-	Says    string
+	Says    []string
 	Differs Grid // no rows where the hosts do not differ
 	Common  Grid
 }
@@ -177,10 +174,8 @@ type EnvironmentPart struct {
 func EnvironmentOf(p *params.Params) EnvironmentPart {
 	e := p.Environment
 	part := EnvironmentPart{
-		Says: fmt.Sprintf("calib %s on %s: %s.", Clean(strings.Join(p.Run.Versions, ", ")), units.GroupedPlural(len(p.Run.Hosts), "host"),
-			hostList(p.Run.Hosts)),
-		Differs: newGrid(Column{"fact", KindText}, Column{"value", KindText}, Column{"on", KindWords}),
-		Common:  newGrid(Column{"fact", KindText}, Column{"on every host", KindWords}),
+		Differs: NewGrid("fact", "value", "on/words"),
+		Common:  NewGrid("fact", "on every host/words"),
 	}
 	for _, fact := range slices.Sorted(maps.Keys(e.Differences)) {
 		values := byValue(e.Differences[fact], p.Run.Hosts)
@@ -189,14 +184,18 @@ func EnvironmentOf(p *params.Params) EnvironmentPart {
 			if i == 0 {
 				name = Clean(fact)
 			}
-			part.Differs.add(name, Clean(v.value), hostList(v.hosts))
+			part.Differs.Add(name, Clean(v.value), hostList(v.hosts))
 		}
 		if n := len(values) - valuesShown; n > 0 {
-			part.Differs.add("", fmt.Sprintf("and %s", units.GroupedPlural(n, "more value")), "")
+			part.Differs.Add("", fmt.Sprintf("and %s", units.GroupedPlural(n, "more value")), "")
 		}
 	}
 	for _, fact := range slices.Sorted(maps.Keys(e.Common)) {
-		part.Common.add(Clean(fact), Clean(e.Common[fact]))
+		part.Common.Add(Clean(fact), Clean(e.Common[fact]))
+	}
+	if len(part.Common.Rows)+len(part.Differs.Rows) > 0 {
+		part.Says = []string{fmt.Sprintf("calib %s on %s: %s.", Clean(strings.Join(p.Run.Versions, ", ")),
+			units.GroupedPlural(len(p.Run.Hosts), "host"), hostList(p.Run.Hosts))}
 	}
 	return part
 }
@@ -245,11 +244,11 @@ func hostList(hosts []string) string {
 // environment writes what the hosts share and where they differ.
 func (p *page) environment(ps *params.Params) {
 	part := EnvironmentOf(ps)
-	if len(part.Common.Rows)+len(part.Differs.Rows) == 0 {
+	if part.Says == nil {
 		return
 	}
 	p.heading("Environment")
-	p.line(2, "%s", part.Says)
+	p.lines(part.Says)
 	if len(part.Differs.Rows) > 0 {
 		p.line(2, "%s", p.paint(yellow, "The hosts differ in:"))
 		p.write(part.Differs)

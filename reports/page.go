@@ -198,6 +198,16 @@ const (
 	KindBreaks   Kind = "breaks" // lines that may be broken further
 )
 
-func newGrid(columns ...Column) Grid { return Grid{Columns: columns} }
+// NewGrid makes a grid of columns that are each "name/kind", or "name" of KindText.
+func NewGrid(columns ...string) (g Grid) {
+	for _, c := range columns {
+		at := strings.LastIndexByte(c, '/')
+		if at < 0 {
+			c, at = c+"/", len(c)
+		}
+		g.Columns = append(g.Columns, Column{c[:at], Kind(c[at+1:])})
+	}
+	return g
+}
 
-func (t *Grid) add(cells ...string) { t.Rows = append(t.Rows, cells) }
+func (t *Grid) Add(cells ...string) { t.Rows = append(t.Rows, cells) }

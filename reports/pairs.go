@@ -66,10 +66,9 @@ type PairsPart struct {
 // PairsOf returns the summary of all pairs, which is empty without pairs.
 func PairsOf(p *params.Params) PairsPart {
 	matrix := func(first, last string, pairs []params.Pair) Grid {
-		g := newGrid(Column{first, KindText}, Column{"latency", KindInterval}, Column{"rate", KindInterval},
-			Column{last, KindWords})
+		g := NewGrid(first, "latency/interval", "rate/interval", last+"/words")
 		for _, q := range pairs {
-			g.add(pairRow(q)...)
+			g.Add(pairRow(q)...)
 		}
 		return g
 	}

@@ -35,8 +35,7 @@ func inOrder(p *params.Params) (out []namedParameter) {
 // gridOf has a row for each parameter: symbol, value, unit, interval or bound, status, what it is. An estimate that is
 // not to be used stands in brackets.
 func gridOf(all []namedParameter) Grid {
-	g := newGrid(Column{"symbol", KindSymbol}, Column{"value", KindNumber}, Column{"unit", KindText}, Column{"95% interval", KindInterval},
-		Column{"status", KindStatus}, Column{"what it is", KindWords})
+	g := NewGrid("symbol/symbol", "value/number", "unit", "95% interval/interval", "status/status", "what it is/words")
 	for _, q := range all {
 		value, unit, interval := "–", "", "–"
 		if v, ok := q.Raw(); ok {
@@ -48,7 +47,7 @@ func gridOf(all []namedParameter) Grid {
 		} else if q.Bound != nil {
 			interval = FormatBound(*q.Bound, q.Unit)
 		}
-		g.add(Clean(q.name), value, Clean(unit), interval, Clean(q.Status), Clean(q.Label))
+		g.Add(Clean(q.name), value, Clean(unit), interval, Clean(q.Status), Clean(q.Label))
 	}
 	return g
 }
@@ -106,8 +105,7 @@ func ReasonsOf(p *params.Params) []string {
 // BudgetOf returns what the interval of each parameter is made of: its terms of uncertainty, each with its share of the
 // variance. Parameters with one term only are left out: that is the interval itself.
 func BudgetOf(p *params.Params) Grid {
-	g := newGrid(Column{"symbol", KindSymbol}, Column{"term", KindText}, Column{"type", KindText}, Column{"standard uncertainty", KindNumber},
-		Column{"share", KindNumber}, Column{"taken from", KindWords})
+	g := NewGrid("symbol/symbol", "term", "type", "standard uncertainty/number", "share/number", "taken from/words")
 	for _, q := range inOrder(p) {
 		if len(q.Budget) < 2 {
 			continue
@@ -117,7 +115,7 @@ func BudgetOf(p *params.Params) Grid {
 			variance += t.U * t.U
 		}
 		for _, t := range q.Budget {
-			g.add(Clean(q.name), Clean(t.Name), Clean(t.Type), Format(t.U, nil, q.Unit).String(), Percent(t.U*t.U/variance), Clean(t.Why))
+			g.Add(Clean(q.name), Clean(t.Name), Clean(t.Type), Format(t.U, nil, q.Unit).String(), Percent(t.U*t.U/variance), Clean(t.Why))
 		}
 	}
 	return g
@@ -155,48 +153,38 @@ func (p *page) parameters(ps *params.Params) {
 	p.WriteByte('\n')
 }
 
-type FunctionPart struct {
-	Name, Form, Unit, Label, Source string
-	Status                          string // "ok"
-	Coeff                           []Coefficient
-	Domain                          string // "m 1 … 1,448"
-	Pieces                          bool   // the coefficients are those of several pieces, numbered
-}
-
-type Coefficient struct {
-	Name string
-	Quantity
-}
-
-func FunctionsOf(p *params.Params) (out []FunctionPart) {
+// FunctionsOf has a row for each cost function, with its coefficients and the range it holds in, a line each.
+func FunctionsOf(p *params.Params) Grid {
+	g := NewGrid("function/symbol", "what it is, and its form/form", "coefficients, with 95% intervals/lines",
+		"status/status", "holds for/breaks", "source")
 	for _, name := range slices.Sorted(maps.Keys(p.Functions)) {
 		f := p.Functions[name]
-		part := FunctionPart{Name: Clean(name), Form: Clean(f.Form), Unit: Clean(f.Unit), Label: Clean(f.Label), Source: Clean(f.Source),
-			Domain: domain(f.Domain), Pieces: f.Form == params.Pieces, Status: Clean(cmp.Or(f.Status, params.StatusOK))}
+		var coeff []string
 		for _, c := range slices.Sorted(maps.Keys(f.Coeff)) {
 			var interval *[2]float64
 			if ci, ok := f.CI95[c]; ok {
 				interval = &ci
 			}
-			part.Coeff = append(part.Coeff, Coefficient{Clean(c), Format(f.Coeff[c], interval, f.CoeffUnit(c))})
+			coeff = append(coeff, Clean(c)+" = "+Format(f.Coeff[c], interval, f.CoeffUnit(c)).String())
 		}
-		out = append(out, part)
+		g.Add(Clean(name), Clean(f.Label)+"\n"+Clean(f.Form)+" ["+Clean(f.Unit)+"]", strings.Join(coeff, "\n"),
+			Clean(cmp.Or(f.Status, params.StatusOK)), strings.ReplaceAll(domain(f.Domain), ", ", ",\n"), Clean(f.Source))
 	}
-	return out
+	return g
 }
 
-// functions writes each cost function with its coefficients and the range it holds in.
 func (p *page) functions(ps *params.Params) {
 	if len(ps.Functions) == 0 {
 		return
 	}
 	p.heading("Functions")
-	for _, f := range FunctionsOf(ps) {
-		p.line(4, "%s = %s [%s], %s: %s (%s)", p.paint(bold, f.Name), f.Form, f.Unit, f.Status, f.Label, f.Source)
-		for _, c := range f.Coeff {
-			p.line(6, "    %s = %s", c.Name, c.Quantity)
+	for _, f := range FunctionsOf(ps).Rows {
+		label, form, _ := strings.Cut(f[1], "\n")
+		p.line(4, "%s = %s, %s: %s (%s)", p.paint(bold, f[0]), form, f[3], label, f[5])
+		for _, c := range strings.FieldsFunc(f[2], func(r rune) bool { return r == '\n' }) {
+			p.line(6, "    %s", c)
 		}
-		p.line(6, "    holds for %s", f.Domain)
+		p.line(6, "    holds for %s", strings.ReplaceAll(f[4], "\n", " "))
 	}
 }
 

@@ -76,10 +76,9 @@ func PlanText(w io.Writer, f Plan, o Options) error {
 	if len(f.Experiments) == 0 {
 		p.line(0, "Nothing to measure: no experiment has a point within these limits.")
 	} else {
-		g := newGrid(Column{"experiment", KindText}, Column{"points", KindNumber}, Column{"slots", KindNumber}, Column{"share", KindNumber},
-			Column{"time", KindNumber}, Column{"bytes per link", KindNumber})
+		g := NewGrid("experiment", "points/number", "slots/number", "share/number", "time/number", "bytes per link/number")
 		for _, e := range f.Experiments {
-			g.add(Clean(e.Name), strconv.Itoa(e.Points), strconv.Itoa(e.Slots), fmt.Sprintf("%.0f%%", 100*e.Share), timeRange(e.MinutesLo, e.MinutesHi),
+			g.Add(Clean(e.Name), strconv.Itoa(e.Points), strconv.Itoa(e.Slots), fmt.Sprintf("%.0f%%", 100*e.Share), timeRange(e.MinutesLo, e.MinutesHi),
 				e.BytesPerLink.String())
 		}
 		p.write(g)
@@ -107,10 +106,9 @@ func (p *page) speeds(all []PlanSpeed) {
 	p.line(2, "The plan above is for a network of 1 Gbit/s. A run looks at its network first, and makes its plan fit the budget; --probe shows "+
 		"that plan. On networks of other speeds it becomes:")
 	p.WriteByte('\n')
-	g := newGrid(Column{"network", KindText}, Column{"rounds", KindNumber}, Column{"a round", KindNumber}, Column{"time", KindNumber},
-		Column{"thinner", KindNumber}, Column{"left out", KindText})
+	g := NewGrid("network", "rounds/number", "a round/number", "time/number", "thinner/number", "left out")
 	for _, s := range all {
-		g.add(s.Name, strconv.Itoa(s.Rounds), minutes(s.RoundSeconds/60), timeRange(s.MinutesLo, s.MinutesHi),
+		g.Add(s.Name, strconv.Itoa(s.Rounds), minutes(s.RoundSeconds/60), timeRange(s.MinutesLo, s.MinutesHi),
 			strconv.Itoa(s.Thinner), cmp.Or(strings.Join(s.LeftOut, ", "), "nothing"))
 	}
 	p.write(g)

@@ -41,9 +41,9 @@ func SummaryOf(p *params.Params, dir string, took time.Duration) Summary {
 	}
 	rows := readings(p)
 	s.Verdict = verdict(p, rows)
-	s.Numbers = newGrid(Column{"what", KindText}, Column{"value", KindText}, Column{"95% interval", KindText}, Column{"quality", KindStatus})
+	s.Numbers = NewGrid("what", "value", "95% interval", "quality/status")
 	for _, q := range rows {
-		s.Numbers.add(q.cells()...)
+		s.Numbers.Add(q.cells()...)
 	}
 	s.Next = nextOf(p, dir)
 	return s

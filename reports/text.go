@@ -117,9 +117,9 @@ var runFiles = [][2]string{
 // FilesOf returns the files of the run in dir, and the commands that fit its result.
 func FilesOf(p *params.Params, dir string) (files Grid, next []string) {
 	dir = Clean(dir)
-	files = newGrid(Column{"file", KindCode}, Column{"what is in it", KindWords})
+	files = NewGrid("file/code", "what is in it/words")
 	for _, f := range runFiles {
-		files.add(filepath.Join(dir, f[0]), f[1])
+		files.Add(filepath.Join(dir, f[0]), f[1])
 	}
 	return files, nextOf(p, dir)
 }

@@ -37,10 +37,13 @@ func Report(w io.Writer, p *params.Params, figures []figure.Figure, o Options) e
 	return report(p, figures, o).write(w)
 }
 
-// Table of a page. One without a title stands before the contents.
+// Table of a page. One of a Page without a title stands before the contents.
 type Table struct {
 	Title string
+	Fold  string // where it is set, the table is folded under it
 	reports.Grid
+	Says []string // under the table
+	More *more
 }
 
 // Page writes any other page: a title, the finding in sentences, tables, then the figures under the headings of their
@@ -50,9 +53,9 @@ func Page(w io.Writer, title string, lead []string, tables []Table, figures []fi
 	d.Heading, d.Lead = title, lead
 	for _, t := range tables {
 		if t.Title == "" {
-			d.Opening = append(d.Opening, tableOf(t.Grid))
+			d.Opening = append(d.Opening, t)
 		} else {
-			d.add(section{Title: t.Title, Tables: []table{tableOf(t.Grid)}})
+			d.add(section{Title: t.Title, Tables: []Table{{Grid: t.Grid}}})
 		}
 	}
 	d.addFigures(figures)
@@ -69,7 +72,7 @@ type document struct {
 	Alerts   []string
 	Glance   []plot // small figures beside the verdict
 	Warnings *more
-	Opening  []table // before the contents
+	Opening  []Table // before the contents
 	Sections []section
 
 	taken map[string]bool // anchors in use
@@ -80,20 +83,8 @@ type section struct {
 	Says      []string
 	List      []string
 	Figures   []plot
-	Tables    []table
+	Tables    []Table
 }
-
-type table struct {
-	Title  string
-	Fold   string // where it is set, the table is folded under it
-	Header []cell
-	Rows   [][]cell
-	Says   []string // under the table
-	More   *more
-}
-
-// cell of a table; Name is that of its column, for screens on which a row is a card.
-type cell struct{ Text, Class, Name string }
 
 // more is a list, of which Rest is folded; without Rest all of it is.
 type more struct {
@@ -113,22 +104,22 @@ func newDocument(title string) *document {
 	return &document{Title: title, taken: map[string]bool{"top": true}}
 }
 
+// add appends s, unless it has nothing to say. Tables without rows are left out.
 func (d *document) add(s section) {
-	s.ID = d.anchor(s.Title)
-	d.Sections = append(d.Sections, s)
+	s.Tables = slices.DeleteFunc(s.Tables, func(t Table) bool { return len(t.Rows) == 0 })
+	if len(s.Says)+len(s.List)+len(s.Figures)+len(s.Tables) > 0 {
+		s.ID = d.anchor(s.Title)
+		d.Sections = append(d.Sections, s)
+	}
 }
 
 // addFigures appends figures, those of one section under one heading, in the order in which sections first come.
 func (d *document) addFigures(figures []figure.Figure) {
-	at := map[string]int{}
-	for _, f := range figures {
-		title := cmp.Or(f.Section, "Figures")
-		if _, ok := at[title]; !ok {
-			at[title] = len(d.Sections)
-			d.add(section{Title: title})
-		}
-		s := &d.Sections[at[title]]
-		s.Figures = append(s.Figures, d.figures([]figure.Figure{f})...)
+	for len(figures) > 0 {
+		title := cmp.Or(figures[0].Section, "Figures")
+		own := take(&figures, func(f figure.Figure) bool { return cmp.Or(f.Section, "Figures") == title })
+		id := d.anchor(title) // before those of its figures
+		d.Sections = append(d.Sections, section{ID: id, Title: title, Figures: d.figures(own)})
 	}
 }
 
@@ -199,38 +190,19 @@ func (d *document) anchor(title string) string {
 	return id
 }
 
-// tableOf sets a grid: the class of a cell is the kind of its column, and of a status also what it is.
-func tableOf(g reports.Grid) table {
-	var t table
-	for _, column := range g.Columns {
-		c := cell{Text: column.Name}
-		if column.Kind == reports.KindNumber {
-			c.Class = string(reports.KindNumber)
-		}
-		t.Header = append(t.Header, c)
+// class of a cell is the kind of its column, and of a status also what it is.
+func class(kind reports.Kind, text string) reports.Kind {
+	if kind != reports.KindStatus {
+		return kind
 	}
-	for _, r := range g.Rows {
-		cells := make([]cell, len(r))
-		for i, text := range r {
-			kind := g.Columns[i].Kind
-			cells[i] = cell{text, string(kind), g.Columns[i].Name}
-			if kind == reports.KindStatus {
-				cells[i].Class += " " + statusClass(text)
-			}
-		}
-		t.Rows = append(t.Rows, cells)
-	}
-	return t
-}
-
-func statusClass(status string) string {
-	switch status {
+	switch text {
 	case params.StatusOK, reports.Good:
-		return "ok"
-	case params.StatusUnidentifiable, params.StatusBound, params.StatusProvisional, reports.Rough, reports.NotMeasurable, reports.LimitOnly:
-		return "open"
+		return kind + " ok"
+	case params.StatusUnidentifiable, params.StatusBound, params.StatusProvisional, reports.Rough, reports.NotMeasurable,
+		reports.LimitOnly:
+		return kind + " open"
 	}
-	return "other"
+	return kind + " other"
 }
 
 // write writes the page. Nothing is written where anything fails.
@@ -257,7 +229,7 @@ var (
 	//go:embed assets/read.js
 	script string
 
-	layout = template.Must(template.New("page").Parse(source))
+	layout = template.Must(template.New("page").Funcs(template.FuncMap{"class": class}).Parse(source))
 	// policy is the content security policy of a page: this script and this style by their hashes, pictures that the
 	// page holds itself (the cells of a heat map are one), and nothing else: no request, no form, no frame.
 	policy = "default-src 'none'; script-src " + hash(script) + "; style-src " + hash(style) +

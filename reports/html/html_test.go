@@ -78,13 +78,11 @@ func TestReportSaysWhatTheTextSays(t *testing.T) {
 	files, next := reports.FilesOf(p, "runs/1")
 	record, others := reports.RecordOf(p)
 	want = append(append(want, says...), next...)
-	for _, g := range []reports.Grid{v.Numbers, record, others, quality, files, reports.ValidationOf(p), reports.EnvironmentOf(p).Common} {
+	for _, g := range []reports.Grid{v.Numbers, record, others, quality, files, reports.ValidationOf(p),
+		reports.EnvironmentOf(p).Common, reports.FunctionsOf(p)} {
 		for _, r := range g.Rows {
 			want = append(want, strings.Join(r, " "))
 		}
-	}
-	for _, f := range reports.FunctionsOf(p) {
-		want = append(want, f.Name+" "+f.Label+" "+f.Form+" ["+f.Unit+"]", f.Coeff[0].Name+" = "+f.Coeff[0].String(), f.Domain)
 	}
 	for _, f := range examples() {
 		want = append(want, f.Title, f.Says)

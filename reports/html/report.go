@@ -3,7 +3,6 @@ package html
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"calib/internal/params"
 	"calib/internal/units"
@@ -28,7 +27,7 @@ func report(p *params.Params, figures []figure.Figure, o Options) *document {
 		d.Lead = append(d.Lead, "Unseen traffic: "+v.Unseen)
 	}
 	if len(v.Numbers.Rows) > 0 {
-		d.Opening = append(d.Opening, tableOf(v.Numbers))
+		d.Opening = append(d.Opening, Table{Grid: v.Numbers})
 	}
 	d.Warnings = folded(reports.WarningsOf(p), warningsShown)
 	d.parameters(p)
@@ -37,17 +36,29 @@ func report(p *params.Params, figures []figure.Figure, o Options) *document {
 	links := take(&figures, func(f figure.Figure) bool { return f.Heat != nil || f.Section == "Pairs" })
 	validated := take(&figures, func(f figure.Figure) bool { return f.Section == "Validation" })
 	d.addFigures(figures)
-	if all := reports.FindingsOf(p); len(all) > 0 {
-		d.add(section{Title: "Findings", List: all})
+	d.add(section{Title: "Findings", List: reports.FindingsOf(p)})
+	d.add(section{Title: "Functions", Tables: []Table{{Grid: reports.FunctionsOf(p)}}})
+	says, grids := reports.HostsOf(p)
+	hosts := section{Title: "Hosts", Says: says}
+	for _, g := range grids {
+		hosts.Tables = append(hosts.Tables, Table{Grid: g})
 	}
-	d.functions(p)
-	d.hosts(p)
+	d.add(hosts)
 	d.pairs(p, links)
 	d.validation(p, validated)
 	d.history(o.History)
-	d.quality(p)
-	d.environment(p)
-	d.files(p, o.Dir)
+	if len(p.Fits) > 0 {
+		g, says := reports.QualityOf(p)
+		d.add(section{Title: "Quality of each fit", Tables: []Table{{Grid: g, Says: says[:1],
+			More: &more{Summary: "Which data each fit saw", Items: says[1:]}}}})
+	}
+	e := reports.EnvironmentOf(p)
+	d.add(section{Title: "Environment", Says: e.Says, Tables: []Table{{Title: "The hosts differ in", Grid: e.Differs},
+		{Fold: "The same on every host: " + units.GroupedPlural(len(e.Common.Rows), "fact"), Grid: e.Common}}})
+	if o.Dir != "" {
+		files, next := reports.FilesOf(p, o.Dir)
+		d.add(section{Title: "Files and next steps", Tables: []Table{{Grid: files}}, List: next})
+	}
 	return d
 }
 
@@ -81,81 +92,37 @@ func take(from *[]figure.Figure, some func(figure.Figure) bool) []figure.Figure 
 
 func (d *document) parameters(p *params.Params) {
 	if len(p.Parameters) == 0 {
-		d.Opening = append(d.Opening, table{Says: []string{"No parameters: no model found the measurements it needs."}})
+		d.Opening = append(d.Opening, Table{Says: []string{"No parameters: no model found the measurements it needs."}})
 		return
 	}
 	record, others := reports.RecordOf(p)
-	t := tableOf(record)
-	t.Title, t.Says = "Parameters", reports.ReasonsOf(p)
-	t.More = &more{Summary: "Where each parameter comes from", Items: reports.SourcesOf(p)}
-	d.Opening = append(d.Opening, t)
-	for _, g := range []Table{{reports.OthersTitle, others}, {"What the intervals are made of", reports.BudgetOf(p)}} {
-		if len(g.Rows) > 0 {
-			t := tableOf(g.Grid)
-			t.Fold = g.Title
+	d.Opening = append(d.Opening, Table{Title: "Parameters", Grid: record, Says: reports.ReasonsOf(p),
+		More: &more{Summary: "Where each parameter comes from", Items: reports.SourcesOf(p)}})
+	for _, t := range []Table{{Fold: reports.OthersTitle, Grid: others},
+		{Fold: "What the intervals are made of", Grid: reports.BudgetOf(p)}} {
+		if len(t.Rows) > 0 {
 			d.Opening = append(d.Opening, t)
 		}
 	}
 }
 
-func (d *document) functions(p *params.Params) {
-	all := reports.FunctionsOf(p)
-	if len(all) == 0 {
-		return
-	}
-	g := reports.Grid{Columns: []reports.Column{
-		{Name: "function", Kind: reports.KindSymbol}, {Name: "what it is, and its form", Kind: reports.KindForm},
-		{Name: "coefficients, with 95% intervals", Kind: reports.KindLines}, {Name: "status", Kind: reports.KindStatus}, {Name: "holds for", Kind: reports.KindBreaks}, {Name: "source"},
-	}}
-	for _, f := range all {
-		coeff := make([]string, len(f.Coeff))
-		for i, c := range f.Coeff {
-			coeff[i] = c.Name + " = " + c.String()
-		}
-		g.Rows = append(g.Rows, []string{f.Name, f.Label + "\n" + f.Form + " [" + f.Unit + "]", strings.Join(coeff, "\n"), f.Status, strings.ReplaceAll(f.Domain, ", ", ",\n"),
-			f.Source})
-	}
-	d.add(section{Title: "Functions", Tables: []table{tableOf(g)}})
-}
-
-func (d *document) hosts(p *params.Params) {
-	says, grids := reports.HostsOf(p)
-	if says == nil {
-		return
-	}
-	s := section{Title: "Hosts", Says: says}
-	for _, g := range grids {
-		s.Tables = append(s.Tables, tableOf(g))
-	}
-	d.add(s)
-}
-
 func (d *document) pairs(p *params.Params, links []figure.Figure) {
 	part := reports.PairsOf(p)
-	if len(p.Pairs) == 0 && len(links) == 0 {
-		return
+	slow, all := Table{Grid: part.Slow}, Table{Grid: part.All, Fold: fmt.Sprintf("All %d pairs", len(part.All.Rows))}
+	if part.Hidden > 0 {
+		slow.Says = []string{fmt.Sprintf("The %d slowest; %d more are in params.json.", len(slow.Rows), part.Hidden)}
 	}
-	s := section{Title: "Pairs", Says: part.Says, Figures: d.figures(links)}
-	if n := len(part.Slow.Rows); n > 0 {
-		t := tableOf(part.Slow)
-		if part.Hidden > 0 {
-			t.Says = []string{fmt.Sprintf("The %d slowest; %d more are in params.json.", n, part.Hidden)}
-		}
-		s.Tables = append(s.Tables, t)
+	if len(all.Rows) == len(slow.Rows) {
+		all.Rows = nil
 	}
-	if n := len(part.All.Rows); n > len(part.Slow.Rows) {
-		t := tableOf(part.All)
-		t.Fold = fmt.Sprintf("All %d pairs", n)
-		s.Tables = append(s.Tables, t)
-	}
-	d.add(s)
+	d.add(section{Title: "Pairs", Says: part.Says, Figures: d.figures(links), Tables: []Table{slow, all}})
 }
 
 func (d *document) validation(p *params.Params, figures []figure.Figure) {
 	s := section{Title: "Validation", Figures: d.figures(figures)}
 	if t := reports.ValidationOf(p); len(t.Rows) > 0 {
 		s.Says = []string{"Patterns that no fit has seen, predicted and then measured."}
-		s.Tables = []table{tableOf(t)}
+		s.Tables = []Table{{Grid: t}}
 	} else {
 		s.Says = []string{"In this run no communication pattern was predicted and then measured. How far the parameters can be trusted " +
 			"follows from the quality of the fits below alone."}
@@ -170,44 +137,6 @@ func (d *document) history(figures []figure.Figure) {
 			"calib history add DIR and look at them with calib history plot."}
 	}
 	d.add(s)
-}
-
-func (d *document) quality(p *params.Params) {
-	if len(p.Fits) == 0 {
-		return
-	}
-	t, says := reports.QualityOf(p)
-	s := section{Title: "Quality of each fit", Tables: []table{tableOf(t)}}
-	s.Tables[0].Says = says[:1]
-	s.Tables[0].More = &more{Summary: "Which data each fit saw", Items: says[1:]}
-	d.add(s)
-}
-
-func (d *document) environment(p *params.Params) {
-	part := reports.EnvironmentOf(p)
-	if len(part.Differs.Rows) == 0 && len(part.Common.Rows) == 0 {
-		return
-	}
-	s := section{Title: "Environment", Says: []string{part.Says}}
-	if len(part.Differs.Rows) > 0 {
-		t := tableOf(part.Differs)
-		t.Title = "The hosts differ in"
-		s.Tables = append(s.Tables, t)
-	}
-	if n := len(part.Common.Rows); n > 0 {
-		t := tableOf(part.Common)
-		t.Fold = "The same on every host: " + units.GroupedPlural(n, "fact")
-		s.Tables = append(s.Tables, t)
-	}
-	d.add(s)
-}
-
-func (d *document) files(p *params.Params, dir string) {
-	if dir == "" {
-		return
-	}
-	files, next := reports.FilesOf(p, dir)
-	d.add(section{Title: "Files and next steps", Tables: []table{tableOf(files)}, List: next})
 }
 
 // folded shows the first n of all, and folds the rest.

@@ -257,12 +257,8 @@ func (c change) sentence() string {
 }
 
 func changeTable(all []change) html.Table {
-	const number = reports.KindNumber
-	t := html.Table{Title: "Changes", Grid: reports.Grid{Columns: []reports.Column{
-		{Name: "run"}, {Name: "started (UTC)"}, {Name: "metric"}, {Name: "before", Kind: number},
-		{Name: "after", Kind: number}, {Name: "change", Kind: number}, {Name: "for the"},
-		{Name: "p", Kind: number}, {Name: "known"},
-	}}}
+	t := html.Table{Title: "Changes", Grid: reports.NewGrid("run", "started (UTC)", "metric", "before/number",
+		"after/number", "change/number", "for the", "p/number", "known")}
 	if len(all) > changesListed {
 		t.Title = fmt.Sprintf("Changes, the newest %d of %d", changesListed, len(all))
 		all = all[:changesListed]
