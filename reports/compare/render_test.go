@@ -87,6 +87,15 @@ func TestRenderers(t *testing.T) {
 	}
 }
 
+// suite is what readers of JUnit count in a file.
+type suite struct {
+	Tests    int        `xml:"tests,attr"`
+	Failures int        `xml:"failures,attr"`
+	Errors   int        `xml:"errors,attr"`
+	Skipped  int        `xml:"skipped,attr"`
+	Cases    []struct{} `xml:"testcase"`
+}
+
 func TestJUnitCounts(t *testing.T) {
 	for name, want := range map[string][4]int{"ok": {10, 0, 0, 0}, "regression": {10, 2, 0, 0}, "incomparable": {11, 0, 1, 0}} {
 		var b bytes.Buffer

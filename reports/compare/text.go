@@ -28,21 +28,27 @@ func Text(w io.Writer, v *Verdict) error { return render(w, "verdict.txt", v) }
 func Markdown(w io.Writer, v *Verdict) error { return render(w, "verdict.md", v) }
 
 // render fills in a template. Text of other people is one printable line each; no line ends in blanks.
-func render(w io.Writer, name string, v *Verdict) error {
+func render(w io.Writer, name string, data any) error {
 	t, err := template.New(name).Funcs(template.FuncMap{
 		"line": reports.Clean, "cell": cell, "percent": reports.Percent, "format": units.Format, "names": namesOf, "count": units.Plural[int],
 		"plural":   func(runs []string, what string) string { return units.Plural(len(runs), what) },
 		"headline": headline, "row": row, "nameIn": Change.nameIn, "changed": changed, "changedCI": changedCI,
-		"threshold": threshold, "p": pValue, "shown": Finding.shown, "left": Finding.left,
+		"threshold": threshold, "p": pValue, "shown": Finding.shown, "left": Finding.left, "xml": escape,
 	}).ParseFS(templates, "templates/"+name)
 	if err != nil {
 		return err
 	}
 	var b bytes.Buffer
-	if err := t.Execute(&b, v); err != nil {
+	if err := t.Execute(&b, data); err != nil {
 		return err
 	}
 	return writeLines(w, strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n"))
+}
+
+func escape(s string) (string, error) {
+	var b strings.Builder
+	err := xml.EscapeText(&b, []byte(s))
+	return b.String(), err
 }
 
 // writeLines writes printable lines, without blanks at their ends.
@@ -218,64 +224,24 @@ func (f Finding) shown() []Change {
 
 func (f Finding) left() int { return max(len(f.Changes)+len(f.Along)-maxShown, 0) }
 
-type (
-	suite struct {
-		XMLName    xml.Name   `xml:"testsuite"`
-		Name       string     `xml:"name,attr"`
-		Tests      int        `xml:"tests,attr"`
-		Failures   int        `xml:"failures,attr"`
-		Errors     int        `xml:"errors,attr"`
-		Skipped    int        `xml:"skipped,attr"`
-		Properties []property `xml:"properties>property,omitempty"`
-		Cases      []testcase `xml:"testcase"`
-	}
-	property struct {
-		Name  string `xml:"name,attr"`
-		Value string `xml:"value,attr"`
-	}
-	testcase struct {
-		Class   string  `xml:"classname,attr"`
-		Name    string  `xml:"name,attr"`
-		Failure *result `xml:"failure"`
-		Error   *result `xml:"error"`
-		Skipped *result `xml:"skipped"`
-		Out     string  `xml:"system-out,omitempty"`
-	}
-	result struct {
-		Message string `xml:"message,attr"`
-		Type    string `xml:"type,attr"`
-		Text    string `xml:",chardata"`
-	}
-)
+// testcase of JUnit. Result is the element that says how it ended, "" where it passed.
+type testcase struct{ Class, Name, Result, Message, Type, Text string }
 
 // JUnit writes v as a test suite: a case for each parameter of the network, for each host and for each link with a
 // finding, and one for all other links. A regression is a failure, an inconclusive case is skipped, and environments
 // that are not comparable are the error of a case named "comparable".
 func JUnit(w io.Writer, v *Verdict) error {
-	s := suite{Name: "calib", Properties: []property{{"outcome", v.Outcome}, {"old", reports.Clean(strings.Join(v.Old.Runs, " "))},
-		{"new", reports.Clean(strings.Join(v.New.Runs, " "))}}}
-	add := func(c testcase) {
-		s.Cases = append(s.Cases, c)
-		s.Tests++
-		switch {
-		case c.Failure != nil:
-			s.Failures++
-		case c.Error != nil:
-			s.Errors++
-		case c.Skipped != nil:
-			s.Skipped++
-		}
-	}
+	var cases []testcase
 	if v.Outcome == NotComparable || len(v.changes) == 0 && len(v.Network)+len(v.Hosts)+len(v.Links) == 0 {
 		why := reports.Clean(strings.Join(v.Why, "; "))
-		add(testcase{Class: "calib", Name: "comparable", Error: &result{why, v.Outcome, why}})
+		cases = append(cases, testcase{"calib", "comparable", "error", why, v.Outcome, why})
 	}
 	for _, c := range v.Network {
-		add(caseOf("calib.network", c.Name, c))
+		cases = append(cases, caseOf("calib.network", c.Name, c))
 	}
 	if len(v.Dead) > 0 {
 		dead := reports.Clean(strings.Join(v.Dead, ", "))
-		add(testcase{Class: "calib.link", Name: "measured", Failure: &result{"not measured any more: " + dead, Regression, dead}})
+		cases = append(cases, testcase{"calib.link", "measured", "failure", "not measured any more: " + dead, Regression, dead})
 	}
 	for i, changes := range [][]Change{v.Hosts, v.Links} {
 		by := map[string][]Change{}
@@ -283,18 +249,19 @@ func JUnit(w io.Writer, v *Verdict) error {
 			by[c.Subject()] = append(by[c.Subject()], c)
 		}
 		for _, n := range slices.Sorted(maps.Keys(by)) {
-			add(caseOf([]string{"calib.host", "calib.link"}[i], n, by[n]...))
+			cases = append(cases, caseOf([]string{"calib.host", "calib.link"}[i], n, by[n]...))
 		}
 	}
 	if v.Tested.Links > 0 {
-		add(testcase{Class: "calib.link", Name: "all other links",
-			Out: fmt.Sprintf("%s of links tested", units.Plural(v.Tested.Links, "metric"))})
+		cases = append(cases, testcase{Class: "calib.link", Name: "all other links",
+			Text: fmt.Sprintf("%s of links tested", units.Plural(v.Tested.Links, "metric"))})
 	}
-	text, err := xml.MarshalIndent(s, "", "  ")
-	if err == nil {
-		_, err = io.WriteString(w, xml.Header+string(text)+"\n")
+	count := map[string]int{}
+	for _, c := range cases {
+		count[c.Result]++
 	}
-	return err
+	return render(w, "verdict.xml", map[string]any{"Cases": cases, "Count": count, "Properties": [][2]string{{"outcome", v.Outcome},
+		{"old", reports.Clean(strings.Join(v.Old.Runs, " "))}, {"new", reports.Clean(strings.Join(v.New.Runs, " "))}}})
 }
 
 // caseOf is a case of changes of one subject: the worst of them counts.
@@ -309,15 +276,12 @@ func caseOf(class, name string, changes ...Change) testcase {
 			open = append(open, c.Name)
 		}
 	}
-	out := strings.Join(lines, "\n")
-	t := testcase{Class: class, Name: reports.Clean(name)}
+	t := testcase{Class: class, Name: reports.Clean(name), Text: strings.Join(lines, "\n")}
 	switch {
 	case failed != nil:
-		t.Failure = &result{reports.Clean(strings.Join(failed, ", ")), Regression, out}
+		t.Result, t.Message, t.Type = "failure", reports.Clean(strings.Join(failed, ", ")), Regression
 	case open != nil:
-		t.Skipped = &result{"inconclusive: " + reports.Clean(strings.Join(open, ", ")), Inconclusive, out}
-	default:
-		t.Out = out
+		t.Result, t.Message, t.Type = "skipped", "inconclusive: "+reports.Clean(strings.Join(open, ", ")), Inconclusive
 	}
 	return t
 }
