@@ -82,7 +82,7 @@ func TestLogGPFallback(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	in := &input{Params: p}
+	in := newInput(p, Options{})
 	m := logGPOf(in)
 	if err := in.err; err != nil {
 		t.Fatal(err)

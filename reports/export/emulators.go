@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"calib/internal/units"
 	"calib/predict/network"
 )
 
@@ -191,7 +192,7 @@ func writeLab(in *input) []byte {
 		return nil
 	}
 	for _, w := range append(n.Notes, c.Notes...) {
-		in.warnf("%s", oneLine(w))
+		in.warnf("%s", units.OneLine(w))
 	}
 	in.warnf("the lab's hosts have calls and wake-ups of their own, which add up to 30 µs to a message")
 	var functions []string

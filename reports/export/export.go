@@ -105,7 +105,7 @@ var templates embed.FS
 // Export returns the file of a target. Warnings say what the format cannot express or has rounded. Errors are of class
 // ErrMissing, ErrLimit or ErrOption.
 func (t Target) Export(p *params.Params, o Options) (file []byte, warnings []string, err error) {
-	in := &input{Params: p, Options: o}
+	in := newInput(p, o)
 	for _, option := range []struct {
 		refused bool
 		name    string
@@ -123,7 +123,7 @@ func (t Target) Export(p *params.Params, o Options) (file []byte, warnings []str
 	if err := in.err; err != nil {
 		return nil, nil, fmt.Errorf("export to %s: %w", t.Name, err)
 	}
-	return file, in.allWarnings(), nil
+	return file, append(in.warnings, in.doubts()...), nil
 }
 
 const nanosecond = 1e-9 // s

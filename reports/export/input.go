@@ -26,6 +26,10 @@ type input struct {
 	zeros                 map[string]string // the same of what is taken for zero
 }
 
+func newInput(p *params.Params, o Options) *input {
+	return &input{Params: p, Options: o, provisional: map[string]string{}, zeros: map[string]string{}}
+}
+
 func (in *input) fail(err error) { in.err = cmp.Or(in.err, err) }
 
 // failf is Fail with a text, which wraps the class of the error.
@@ -41,9 +45,6 @@ func (in *input) notef(format string, args ...any) {
 
 // showUsed names parameters that the file's header shows with their intervals.
 func (in *input) showUsed(names ...string) { in.used = append(in.used, names...) }
-
-// allWarnings are those of Warnf, and of what was used although it is provisional, or taken for zero.
-func (in *input) allWarnings() []string { return append(slices.Clip(in.warnings), in.doubts()...) }
 
 const maxHosts = 1 << 20 // bounds the system that an export describes; no target is meant for more hosts
 
@@ -88,15 +89,8 @@ func (in *input) use(names ...string) {
 
 func (in *input) mark(name, status, why string) {
 	if status == params.StatusProvisional {
-		keep(&in.provisional, name, why)
+		in.provisional[name] = why
 	}
-}
-
-func keep(in *map[string]string, name, why string) {
-	if *in == nil {
-		*in = map[string]string{}
-	}
-	(*in)[name] = why
 }
 
 // mayBeZero are the parameters of LogGP that a simulator bears as zero.
@@ -108,20 +102,17 @@ func (in *input) zero(name string) bool {
 	if why == "" || !slices.Contains(mayBeZero, name) {
 		return false
 	}
-	keep(&in.zeros, name, why)
+	in.zeros[name] = why
 	return true
 }
-
-// takenForZero reports whether a parameter that was needed cannot be told from zero, and was given as zero.
-func (in *input) takenForZero(name string) bool { return in.zeros[name] != "" }
 
 // doubts warns of what was used so far although it is provisional, or taken for zero.
 func (in *input) doubts() (out []string) {
 	for _, name := range slices.Sorted(maps.Keys(in.zeros)) {
-		out = append(out, oneLine(name+" is taken for 0: "+in.zeros[name]))
+		out = append(out, units.OneLine(name+" is taken for 0: "+in.zeros[name]))
 	}
 	for _, name := range slices.Sorted(maps.Keys(in.provisional)) {
-		out = append(out, oneLine(strings.TrimSuffix(name+" is provisional: "+in.provisional[name], ": ")))
+		out = append(out, units.OneLine(strings.TrimSuffix(name+" is provisional: "+in.provisional[name], ": ")))
 	}
 	return out
 }
@@ -131,7 +122,7 @@ type withheld struct{ what, status, why string }
 
 func (w withheld) Error() string {
 	return fmt.Sprintf("%s is not to be used (%s): measure again with more rounds and fewer disturbances, or on more hosts", w.what,
-		strings.TrimSuffix(w.status+": "+oneLine(w.why), ": "))
+		strings.TrimSuffix(w.status+": "+units.OneLine(w.why), ": "))
 }
 
 func (w withheld) Is(class error) bool { return class == ErrMissing }
@@ -159,7 +150,7 @@ func (in *input) need(name string) (float64, error) {
 	}
 	why := ""
 	if q.Why != "" {
-		why = " (" + oneLine(q.Why) + ")"
+		why = " (" + units.OneLine(q.Why) + ")"
 	}
 	return 0, fmt.Errorf("parameter %s, %s: %w%s%s", name, labels[name], ErrMissing, why, in.Params.Hint(name))
 }
@@ -188,7 +179,7 @@ func (in *input) warnOfSlowPairs() {
 	slow := slices.DeleteFunc(slices.Clone(in.Params.Pairs), func(q params.Pair) bool { return q.Slow == "" })
 	if len(slow) > 0 {
 		in.warnf("%d of %d pairs stand out (%s), but the file has one network for all pairs", len(slow), len(in.Params.Pairs),
-			oneLine(slow[0].From+" to "+slow[0].To+": "+slow[0].Slow))
+			units.OneLine(slow[0].From+" to "+slow[0].To+": "+slow[0].Slow))
 	}
 }
 
@@ -218,7 +209,7 @@ func (in *input) render(name string, data map[string]any) []byte {
 	var b bytes.Buffer
 	if in.err == nil {
 		t := template.New(name).Option("missingkey=error").Funcs(template.FuncMap{
-			"head": in.head, "warnings": in.warned, "number": number, "decimal": decimal, "line": oneLine,
+			"head": in.head, "warnings": in.warned, "number": number, "decimal": decimal, "line": units.OneLine,
 		})
 		t, err := t.ParseFS(templates, "templates/"+name)
 		if err == nil {
@@ -231,9 +222,9 @@ func (in *input) render(name string, data map[string]any) []byte {
 
 // head says where a file comes from: the run, the parameters used with their intervals, and the notes.
 func (in *input) head() []string {
-	or := func(s string) string { return cmp.Or(oneLine(s), "(none)") }
+	or := func(s string) string { return cmp.Or(units.OneLine(s), "(none)") }
 	run := in.Params.Run
-	by := strings.TrimRight("calib "+oneLine(in.Version), " ")
+	by := strings.TrimRight("calib "+units.OneLine(in.Version), " ")
 	out := []string{fmt.Sprintf("Written by %s from run %s (plan %s, %d hosts).", by, or(run.ID), or(run.Plan),
 		len(run.Hosts))}
 	for _, name := range in.used {
@@ -245,24 +236,21 @@ func (in *input) head() []string {
 		if q.CI95 != nil {
 			line += fmt.Sprintf(" [%s, %s]", number(q.CI95[0]), number(q.CI95[1]))
 		}
-		out = append(out, oneLine(line)+": "+oneLine(q.Label)+", model "+oneLine(q.Model)+".")
+		out = append(out, units.OneLine(line)+": "+units.OneLine(q.Label)+", model "+units.OneLine(q.Model)+".")
 	}
 	out = append(out, in.doubts()...)
 	for _, n := range in.notes {
-		out = append(out, oneLine(n))
+		out = append(out, units.OneLine(n))
 	}
 	return out
 }
 
 func (in *input) warned() (out []string) {
 	for _, w := range in.warnings {
-		out = append(out, "Warning: "+oneLine(w))
+		out = append(out, "Warning: "+units.OneLine(w))
 	}
 	return out
 }
-
-// oneLine makes text from a run safe in a comment of any target.
-func oneLine(s string) string { return units.OneLine(s) }
 
 // number writes v so that it reads back as the same float64.
 func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }

@@ -10,7 +10,7 @@ import (
 )
 
 func with(f map[string]params.Function, p map[string]params.Parameter) *input {
-	return &input{Params: &params.Params{Functions: f, Parameters: p}}
+	return newInput(&params.Params{Functions: f, Parameters: p}, Options{})
 }
 
 // TestNeed: a parameter is there where the run has determined it; else the error says how to measure it.

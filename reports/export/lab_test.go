@@ -134,7 +134,7 @@ func TestLabGolden(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := checkLab(file, &input{Params: labFixture()}); err != nil {
+	if err := checkLab(file, newInput(labFixture(), Options{})); err != nil {
 		t.Error(err)
 	}
 	if got := (s.Way(3, 0, 1, 2) + s.Way(0, 3, 1, 2)) / 2 / s.Way(0, 1, 1, 2); !within(got, 1.5, 1e-3) {

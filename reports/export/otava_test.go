@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strconv"
 	"time"
+
+	"calib/internal/units"
 )
 
 // readOtava reads the table as the importer does: every row is as long as the header, the time is a date, metrics are
@@ -52,7 +54,7 @@ func checkOtava(file []byte, in *input) error {
 		if m.Link() != "" {
 			column += " " + m.Link()
 		}
-		if header[i] != oneLine(column) || values[i] != m.Value || seen[header[i]] {
+		if header[i] != units.OneLine(column) || values[i] != m.Value || seen[header[i]] {
 			return mismatch("column "+header[i], values[i], m.Value, m.Unit)
 		}
 		seen[header[i]] = true

@@ -59,7 +59,7 @@ func readBack(t interface{ Errorf(string, ...any) }, target Target, p *params.Pa
 	case err != nil:
 		t.Errorf("%s: %v", target.Name, err)
 	default:
-		if err := checks()[target.Name](file, &input{Params: p, Options: o}); err != nil {
+		if err := checks()[target.Name](file, newInput(p, o)); err != nil {
 			t.Errorf("%s, read back: %v", target.Name, err)
 		}
 	}
@@ -166,11 +166,11 @@ func TestReadersNotice(t *testing.T) {
 		for i := range changed.Rules {
 			changed.Rules[i].Rules[0].Algorithm ^= 1
 		}
-		if err := read(file, &input{Params: other, Options: changed}); !errors.Is(err, errMismatch) && target.Name != "simgrid" {
+		if err := read(file, newInput(other, changed)); !errors.Is(err, errMismatch) && target.Name != "simgrid" {
 			t.Errorf("%s, checked against other parameters: %v, want errMismatch", target.Name, err)
 		}
 		for _, junk := range [][]byte{nil, []byte("\x00\xff"), file[:len(file)/3]} {
-			if err := read(junk, &input{Params: fixture(), Options: o}); err == nil {
+			if err := read(junk, newInput(fixture(), o)); err == nil {
 				t.Errorf("%s: %q passes", target.Name, junk)
 			}
 		}
@@ -215,7 +215,7 @@ func TestReaderErrors(t *testing.T) {
 		if bytes.Equal(file, bad) {
 			t.Errorf("%s: no %q in the file", c.target, c.old)
 		}
-		if err := checks()[c.target](bad, &input{Params: fixture(), Options: optionsOf(lookup(t, c.target))}); !errors.Is(err, errSyntax) || !strings.Contains(err.Error(), c.want) {
+		if err := checks()[c.target](bad, newInput(fixture(), optionsOf(lookup(t, c.target)))); !errors.Is(err, errSyntax) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s with %q: %v, want %q", c.target, c.new, err, c.want)
 		}
 	}

@@ -6,6 +6,8 @@ import (
 	"sort"
 	"strconv"
 	"strings"
+
+	"calib/internal/units"
 )
 
 // This file and simgrid_divide.go write a run as a platform file of SimGrid, for MPI programs run by smpirun (3.32 and
@@ -102,7 +104,7 @@ func (p *platform) factors(of func(segment) float64) string {
 
 // plainComment makes text safe in a comment of XML, where two hyphens end it.
 func plainComment(s string) string {
-	s = strings.ToValidUTF8(oneLine(s), "?")
+	s = strings.ToValidUTF8(units.OneLine(s), "?")
 	for strings.Contains(s, "--") {
 		s = strings.ReplaceAll(s, "--", "- -")
 	}
@@ -269,7 +271,7 @@ func (p *platform) addLinks() {
 	delay, change, measured := in.delayOverHosts()
 	switch q := in.Params.Parameters["b_c"]; {
 	case q.Bound != nil:
-		in.warnf("b_c is not known (%s): the network is a switch without a limit of its own", oneLine(q.Why))
+		in.warnf("b_c is not known (%s): the network is a switch without a limit of its own", units.OneLine(q.Why))
 	case measured && delay > 0 && change <= flat*delay:
 		in.warnf("paired was not measured: that the network is a switch is taken from load, where the delay does not grow " +
 			"with the hosts")

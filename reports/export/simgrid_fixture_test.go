@@ -70,9 +70,9 @@ func setLine(p *params.Params, name string, c0, c1 float64) {
 
 // exportPlatform returns the platform file of a run with so many hosts.
 func exportPlatform(p *params.Params, hosts int) (file []byte, warnings []string, err error) {
-	in := &input{Params: p, Options: Options{Hosts: hosts, Version: "v1.2.3"}}
+	in := newInput(p, Options{Hosts: hosts, Version: "v1.2.3"})
 	file = writeSimGrid(in)
-	return file, in.allWarnings(), in.err
+	return file, append(in.warnings, in.doubts()...), in.err
 }
 
 func platformFile(t testing.TB, p *params.Params, hosts int) []byte {

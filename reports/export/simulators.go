@@ -114,7 +114,7 @@ func (m logGP) at(s float64) float64 { return m.oneByte() + (s-1)*m.gb }
 // logGOPS are the parameters of LogGOPSim in a unit of time of its user's choice.
 type logGOPS struct {
 	l, o, g, perByte int64   // L, o, g, O
-	gb               float64 // G; LogGOPSim reads an integer, ATLAHS a fraction
+	gb               float64 // G, a whole number
 	unit             float64 // s
 }
 
@@ -153,24 +153,6 @@ func writeAstraSim(in *input) []byte {
 	})
 }
 
-// atlahsOf rounds LogGP to ns. longer is how much longer a message then takes than by LogGP [ns]: ATLAHS charges g to
-// the receiver of every message, and an L that was taken for zero cannot be less that.
-func atlahsOf(m logGP, zeroL bool) (q logGOPS, longer int64, err error) {
-	q = logGOPS{unit: nanosecond, o: round(m.o() / nanosecond), g: round(m.g / nanosecond), gb: m.gb / nanosecond}
-	q.l = round(m.oneByte()/nanosecond) - 2*q.o - q.g
-	if q.l < 0 && zeroL {
-		longer, q.l = -q.l, 0
-	}
-	switch {
-	case q.l < 0 || max(q.l, q.o, q.g) > math.MaxInt32:
-		err = fmt.Errorf("latency less gap, L − g = %d ns: %w: ATLAHS charges g to the receiver of every message, "+
-			"and L must be 0 to 2^31−1 ns without it", q.l, ErrLimit)
-	case q.gb > math.MaxInt32:
-		err = fmt.Errorf("gap per byte G = %g s/B: %w: G must be below 2^31 ns", m.gb, ErrLimit)
-	}
-	return q, longer, err
-}
-
 // writeAtlahs writes the configuration of the LogGOPSim in ATLAHS: YAML with L, o, g, O, S as integers and G as a
 // fraction, in ns (scripts/run_simulator.py, scripts/configs/lgs_hpc_config.yaml, sim/LogGOPSim/simulator.ggo of
 // spcl/atlahs).
@@ -180,15 +162,23 @@ func atlahsOf(m logGP, zeroL bool) (q logGOPS, longer int64, err error) {
 // message as long as by LogGP. O delays the message there, and is 0.
 func writeAtlahs(in *input) []byte {
 	m := logGPOf(in)
-	q, longer, err := atlahsOf(m, in.takenForZero("L"))
-	in.fail(err)
-	if longer > 0 {
-		in.warnf("every message takes %d ns longer than by LogGP: ATLAHS charges g to its receiver", longer)
+	o, g, gb := round(m.o()/nanosecond), round(m.g/nanosecond), m.gb/nanosecond
+	l := round(m.oneByte()/nanosecond) - 2*o - g
+	if l < 0 && in.zero("L") { // an L that is taken for zero cannot be g less
+		in.warnf("every message takes %d ns longer than by LogGP: ATLAHS charges g to its receiver", -l)
+		l = 0
+	}
+	switch {
+	case l < 0 || max(l, o, g) > math.MaxInt32:
+		in.failf("latency less gap, L − g = %d ns: %w: ATLAHS charges g to the receiver of every message, "+
+			"and L must be 0 to 2^31−1 ns without it", l, ErrLimit)
+	case gb > math.MaxInt32:
+		in.failf("gap per byte G = %g s/B: %w: G must be below 2^31 ns", m.gb, ErrLimit)
 	}
 	compareWithMeasured(in, "LogGP", m.at)
 	in.warnf("messages from several senders to one host come g apart, however long they are: ATLAHS charges G to the " +
 		"sender only")
-	return in.render("atlahs", map[string]any{"L": q.l, "o": q.o, "g": q.g, "G": q.gb, "S": eagerAlways})
+	return in.render("atlahs", map[string]any{"L": l, "o": o, "g": g, "G": gb, "S": eagerAlways})
 }
 
 const (

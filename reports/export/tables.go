@@ -80,7 +80,7 @@ func writeCSV(in *input) []byte {
 	lines := [][]string{csvColumns[:]}
 	for _, r := range rowsOf(in) {
 		lines = append(lines, []string{r.kind, r.name, r.from, r.to, r.unit, cell(r.value), cell(r.lo), cell(r.hi), r.status,
-			oneLine(r.label)})
+			units.OneLine(r.label)})
 	}
 	return writeSheet(in, true, lines)
 }
@@ -135,7 +135,7 @@ func goName(s string) string {
 			return '_'
 		}
 		return r
-	}, oneLine(s))
+	}, units.OneLine(s))
 }
 
 // goUnit names an SI unit as Go benchmarks do.
@@ -190,7 +190,7 @@ func writeOtava(in *input) []byte {
 	metrics := in.metrics()
 	t, err := timeOf(in.Params.Run.ID)
 	in.fail(err)
-	head, row := []string{"time", "commit"}, []string{t.Format(otavaTime), oneLine(in.Params.Run.ID)}
+	head, row := []string{"time", "commit"}, []string{t.Format(otavaTime), units.OneLine(in.Params.Run.ID)}
 	seen := map[string]bool{}
 	for _, m := range metrics {
 		if m.Status != params.StatusOK { // a change of it would be taken for one of the network
@@ -200,7 +200,7 @@ func writeOtava(in *input) []byte {
 		if link := m.Link(); link != "" {
 			column += " " + link
 		}
-		column = oneLine(column)
+		column = units.OneLine(column)
 		if seen[column] {
 			in.failf("column %q: %w: two numbers of the run have this name", column, ErrLimit)
 		}
