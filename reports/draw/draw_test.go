@@ -46,7 +46,7 @@ func exampleHeat() figure.Figure {
 	nan := math.NaN()
 	return figure.Figure{ID: "pairs", Title: "Latency between hosts", Says: "Host c is slow.",
 		X: figure.Axis{Name: "to"}, Y: figure.Axis{Name: "from"},
-		Heat: &figure.Heat{Rows: []string{"a", "b", "c"}, Cols: []string{"a", "b", "c"}, Unit: "s", Better: params.BetterLower,
+		Heat: &figure.Heat{Names: []string{"a", "b", "c"}, Unit: "s", Better: params.BetterLower,
 			Z:       [][]float64{{nan, 1e-4, 2e-4}, {1.1e-4, nan, 2.1e-4}, {2e-4, nan, nan}},
 			Flagged: []figure.Flag{{Row: 0, Col: 2}, {Row: 1, Col: 2}}}}
 }

@@ -42,10 +42,9 @@ type matrix struct {
 func newMatrix(h figure.Heat, l Layout) *matrix {
 	m := &matrix{Heat: h, nameRoom: min(nameRoom, l.width/5)}
 	var values []float64
-	for r := range m.Rows {
-		for c := range m.Cols {
-			v := m.value(r, c)
-			values = append(values, v)
+	for r, row := range m.Z {
+		values = append(values, row...)
+		for c, v := range row {
 			m.gaps = m.gaps || math.IsNaN(v) && (r != c || m.Block > 1)
 		}
 	}
@@ -55,10 +54,10 @@ func newMatrix(h figure.Heat, l Layout) *matrix {
 		m.stretch(lo, hi)
 	}
 	names := vg.Length(0)
-	for _, s := range m.Rows {
+	for _, s := range m.Names {
 		names = max(names, smallStyle().Width(clip(s, smallStyle(), m.nameRoom)))
 	}
-	m.cell = min((l.inner()-names-96)/vg.Length(max(len(m.Cols), 1)), maxMatrix/vg.Length(max(len(m.Rows), 1)), maxCell)
+	m.cell = min(min(l.inner()-names-96, maxMatrix)/vg.Length(len(m.Names)), maxCell)
 	return m
 }
 
@@ -80,12 +79,8 @@ func (m *matrix) stretch(lo, hi float64) {
 	m.scale.lo, m.scale.hi = lo, hi
 }
 
-func (m *matrix) value(row, col int) float64 {
-	if row >= len(m.Heat.Z) || col >= len(m.Heat.Z[row]) {
-		return math.NaN()
-	}
-	return m.Heat.Z[row][col]
-}
+// up is the place of a row: the first is above.
+func (m *matrix) up(row int) float64 { return float64(len(m.Names) - 1 - row) }
 
 func (m *matrix) share(v float64) float64 { return math.Min(math.Max(m.scale.share(v), 0), 1) }
 
@@ -116,10 +111,7 @@ func (m *matrix) outlines() *plotter.Polygon {
 	out := &plotter.Polygon{LineStyle: draw.LineStyle{Color: alarm, Width: width}}
 	half := max(0.5-float64(width/m.cell/2), 0)
 	for _, f := range m.Flagged {
-		if f.Row < 0 || f.Col < 0 || f.Row >= len(m.Rows) || f.Col >= len(m.Cols) {
-			continue
-		}
-		x, y := float64(f.Col), float64(len(m.Rows)-1-f.Row)
+		x, y := float64(f.Col), m.up(f.Row)
 		out.XYs = append(out.XYs, plotter.XYs{{X: x - half, Y: y - half}, {X: x + half, Y: y - half}, {X: x + half, Y: y + half}, {X: x - half, Y: y + half}})
 	}
 	return out
@@ -132,8 +124,9 @@ func (m *matrix) tiles(to, from string) []*tile {
 	}
 	colours := cellColours(m.Better == params.BetterHigher)
 	cells := m.cellTile(to, from, picture{m, colours.Palette(colourSteps).Colors()}, m.numbers(colours), m.outlines())
-	if rows, cols := len(m.Rows), len(m.Cols); rows*cols > MaxTitles {
-		cells.readings = []reading{{x: float64(cols-1) / 2, y: float64(rows-1) / 2}}
+	if n := len(m.Names); n*n > MaxTitles {
+		middle := float64(n-1) / 2
+		cells.readings = []reading{{x: middle, y: middle}}
 		cells.reach = vg.Point{X: cells.size.X / 2, Y: cells.size.Y / 2}
 	} else {
 		cells.readings, cells.reach = m.readings(), vg.Point{X: m.cell / 2, Y: m.cell / 2}
@@ -149,13 +142,13 @@ type picture struct {
 
 // Plot paints each cell as many pixels, so that no viewer smooths their edges away.
 func (p picture) Plot(c draw.Canvas, _ *plot.Plot) {
-	zoom := max(pictureSize/max(len(p.Rows), len(p.Cols)), 1)
-	size := image.Rect(0, 0, zoom*len(p.Cols), zoom*len(p.Rows))
-	img := image.NewPaletted(size, append(slices.Clone(p.colours), emptyGrey))
-	for y := range size.Max.Y {
-		for x := range size.Max.X {
+	zoom := max(pictureSize/len(p.Names), 1)
+	size := zoom * len(p.Names)
+	img := image.NewPaletted(image.Rect(0, 0, size, size), append(slices.Clone(p.colours), emptyGrey))
+	for y := range size {
+		for x := range size {
 			colour := len(p.colours)
-			if v := p.value(y/zoom, x/zoom); !math.IsNaN(v) {
+			if v := p.Z[y/zoom][x/zoom]; !math.IsNaN(v) {
 				colour = int(p.share(v)*float64(colour-1) + 0.5)
 			}
 			img.SetColorIndex(x, y, uint8(colour))
@@ -166,11 +159,11 @@ func (p picture) Plot(c draw.Canvas, _ *plot.Plot) {
 
 // readings are the cells that have a number, in words.
 func (m *matrix) readings() (out []reading) {
-	for r, from := range m.Rows {
-		for c, to := range m.Cols {
-			if v := m.value(r, c); !math.IsNaN(v) {
-				out = append(out, reading{float64(c), float64(len(m.Rows) - 1 - r), from + " → " + to + ": " +
-					words(v, m.scale.Axis)})
+	for r, row := range m.Z {
+		for c, v := range row {
+			if !math.IsNaN(v) {
+				text := m.Names[r] + " → " + m.Names[c] + ": " + words(v, m.scale.Axis)
+				out = append(out, reading{float64(c), m.up(r), text})
 			}
 		}
 	}
@@ -182,24 +175,19 @@ func (m *matrix) cellTile(to, from string, parts ...plot.Plotter) *tile {
 	p := newPlot()
 	p.Add(parts...)
 	p.Add(frame{})
-	rows, cols := max(len(m.Rows), 1), max(len(m.Cols), 1)
 	every := max(int(math.Ceil(float64(8.5/m.cell))), 1)
-	names := func(all []string, place func(int) float64) plot.ConstantTicks {
-		var out plot.ConstantTicks
-		for i := 0; i < len(all); i += every {
-			out = append(out, plot.Tick{Value: place(i), Label: clip(all[i], smallStyle(), m.nameRoom)})
-		}
-		return out
+	var across, up plot.ConstantTicks
+	for i := 0; i < len(m.Names); i += every {
+		name := clip(m.Names[i], smallStyle(), m.nameRoom)
+		across, up = append(across, plot.Tick{Value: float64(i), Label: name}), append(up, plot.Tick{Value: m.up(i), Label: name})
 	}
-	p.X.Tick.Marker = names(m.Cols, func(c int) float64 { return float64(c) })
-	p.Y.Tick.Marker = names(m.Rows, func(r int) float64 { return float64(rows - 1 - r) })
-	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = -0.5, float64(cols)-0.5, -0.5, float64(rows)-0.5
+	p.X.Tick.Marker, p.Y.Tick.Marker = across, up
+	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = -0.5, m.up(0)+0.5, -0.5, m.up(0)+0.5
 	p.X.Tick.Width, p.Y.Tick.Width, p.X.Padding, p.Y.Padding = 0, 0, 5, 3
 	p.X.Tick.Label.Rotation, p.X.Tick.Label.XAlign, p.X.Tick.Label.YAlign = math.Pi/2, text.XRight, text.YCenter
-	size := vg.Point{X: max(m.cell*vg.Length(cols), 60), Y: max(m.cell*vg.Length(rows), 60)}
-	p.X.Label.Text = clip(to, p.X.Label.TextStyle, size.X)
-	p.Y.Label.Text = clip(from, p.Y.Label.TextStyle, size.Y)
-	return &tile{Plot: p, size: size}
+	size := max(m.cell*vg.Length(len(m.Names)), 60)
+	p.X.Label.Text, p.Y.Label.Text = clip(to, p.X.Label.TextStyle, size), clip(from, p.Y.Label.TextStyle, size)
+	return &tile{Plot: p, size: vg.Point{X: size, Y: size}}
 }
 
 // numbers are the words in the cells; none where cells are small.
@@ -208,9 +196,8 @@ func (m *matrix) numbers(colours palette.ColorMap) *plotter.Labels {
 	if m.cell < 24 {
 		return out
 	}
-	for r := range m.Rows {
-		for c := range m.Cols {
-			v := m.value(r, c)
+	for r, row := range m.Z {
+		for c, v := range row {
 			if math.IsNaN(v) {
 				continue
 			}
@@ -225,7 +212,7 @@ func (m *matrix) numbers(colours palette.ColorMap) *plotter.Labels {
 					style.Color = color.White
 				}
 			}
-			out.XYs = append(out.XYs, plotter.XY{X: float64(c), Y: float64(len(m.Rows) - 1 - r)})
+			out.XYs = append(out.XYs, plotter.XY{X: float64(c), Y: m.up(r)})
 			out.Labels, out.TextStyle = append(out.Labels, m.words(v)), append(out.TextStyle, style)
 		}
 	}

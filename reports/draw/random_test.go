@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"image/png"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -42,13 +43,18 @@ func anyTraces() *rapid.Generator[[]figure.Trace] {
 func anyHeat() *rapid.Generator[*figure.Heat] {
 	return rapid.Custom(func(t *rapid.T) *figure.Heat {
 		h := &figure.Heat{Unit: "s", Better: rapid.SampledFrom([]string{"", params.BetterLower, params.BetterHigher}).Draw(t, "better")}
-		h.Rows = rapid.SliceOfN(anyText(), 0, 4).Draw(t, "rows")
-		h.Cols = rapid.SliceOfN(anyText(), 0, 4).Draw(t, "cols")
+		h.Names = rapid.SliceOfN(anyText(), 1, 4).Draw(t, "hosts")
 		if rapid.Bool().Draw(t, "large") {
-			h.Rows = make([]string, rapid.IntRange(100, 300).Draw(t, "hosts"))
+			h.Names = make([]string, rapid.IntRange(100, 300).Draw(t, "many"))
 		}
-		h.Z = rapid.SliceOfN(rapid.SliceOfN(anyNumber(), 0, 5), 0, 5).Draw(t, "z")
-		h.Flagged = []figure.Flag{{Row: rapid.IntRange(-2, 9).Draw(t, "row"), Col: rapid.IntRange(-2, 9).Draw(t, "col")}}
+		n := len(h.Names)
+		for range n {
+			h.Z = append(h.Z, slices.Repeat([]float64{math.NaN()}, n))
+		}
+		for _, v := range rapid.SliceOfN(anyNumber(), 0, 16).Draw(t, "z") {
+			h.Z[rapid.IntRange(0, n-1).Draw(t, "from")][rapid.IntRange(0, n-1).Draw(t, "to")] = v
+		}
+		h.Flagged = []figure.Flag{{Row: rapid.IntRange(0, n-1).Draw(t, "row"), Col: rapid.IntRange(0, n-1).Draw(t, "col")}}
 		return h
 	})
 }

@@ -53,14 +53,14 @@ type Trace struct {
 	Text   []string // of each point, for hovering; nil is none
 }
 
-// Heat is a host × host matrix. Z is NaN where nothing was measured.
+// Heat is a host × host matrix: rows send to columns. Z is NaN where nothing was measured.
 type Heat struct {
-	Rows, Cols []string // from, to
-	Block      int      // hosts to a row and a column, of which a cell is the mean; 0 where each has its own
-	Z          [][]float64
-	Unit       string
-	Better     string // params.BetterLower or BetterHigher
-	Flagged    []Flag
+	Names   []string // of rows, and of columns
+	Block   int      // hosts to a row and a column, of which a cell is the mean; 0 where each has its own
+	Z       [][]float64
+	Unit    string
+	Better  string // params.BetterLower or BetterHigher
+	Flagged []Flag
 }
 
 type Flag struct {

@@ -86,16 +86,16 @@ func checkTrace(t tester, f *figure.Figure, tr figure.Trace) {
 func checkHeat(t tester, f *figure.Figure) {
 	t.Helper()
 	h := f.Heat
-	if len(h.Z) != len(h.Rows) || h.Unit == "" || h.Better == "" {
-		t.Errorf("figure %s: %d rows, %d named, unit %q, better %q", f.ID, len(h.Z), len(h.Rows), h.Unit, h.Better)
+	if len(h.Z) != len(h.Names) || h.Unit == "" || h.Better == "" {
+		t.Errorf("figure %s: %d rows, %d named, unit %q, better %q", f.ID, len(h.Z), len(h.Names), h.Unit, h.Better)
 	}
 	for _, row := range h.Z {
-		if len(row) != len(h.Cols) {
-			t.Errorf("figure %s: a row of %d of %d", f.ID, len(row), len(h.Cols))
+		if len(row) != len(h.Names) {
+			t.Errorf("figure %s: a row of %d of %d", f.ID, len(row), len(h.Names))
 		}
 	}
 	for _, c := range h.Flagged {
-		if c.Row >= len(h.Rows) || c.Col >= len(h.Cols) || c.Why == "" {
+		if c.Row >= len(h.Names) || c.Col >= len(h.Names) || c.Why == "" {
 			t.Errorf("figure %s: flag %+v", f.ID, c)
 		}
 	}

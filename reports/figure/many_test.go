@@ -20,8 +20,8 @@ func TestBlocks(t *testing.T) {
 	}
 	f := got[2]
 	h := f.Heat
-	if h.Block != 4 || len(h.Rows) != 50 || h.Rows[0] != "h01 … h04" || !strings.Contains(f.Says, "the mean of the pairs that were measured between two blocks of 4 hosts") {
-		t.Errorf("blocks of %d, %d rows, the first %q: %s", h.Block, len(h.Rows), h.Rows[0], f.Says)
+	if h.Block != 4 || len(h.Names) != 50 || h.Names[0] != "h01 … h04" || !strings.Contains(f.Says, "the mean of the pairs that were measured between two blocks of 4 hosts") {
+		t.Errorf("blocks of %d, %d rows, the first %q: %s", h.Block, len(h.Names), h.Names[0], f.Says)
 	}
 	if z := h.Z[3][7]; math.Abs(z-40e-6) > 1e-12 {
 		t.Errorf("two ordinary blocks: %g", z)
@@ -51,7 +51,7 @@ func TestBlocksOfFewPairs(t *testing.T) {
 	got := figure.Build(p, nil)
 	check(t, got)
 	h := got[len(got)-2].Heat
-	if len(h.Rows) > 16 || len(h.Flagged) == 0 || h.Flagged[0].Why != fmt.Sprintf("%d of %d are slow", 1, 1) && !strings.HasSuffix(h.Flagged[0].Why, "are slow") {
-		t.Errorf("%d rows, flags %+v", len(h.Rows), h.Flagged)
+	if len(h.Names) > 16 || len(h.Flagged) == 0 || h.Flagged[0].Why != fmt.Sprintf("%d of %d are slow", 1, 1) && !strings.HasSuffix(h.Flagged[0].Why, "are slow") {
+		t.Errorf("%d rows, flags %+v", len(h.Names), h.Flagged)
 	}
 }

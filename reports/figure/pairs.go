@@ -26,7 +26,7 @@ func pairs(p *params.Params) []Figure {
 		{"pairs-latency", "Latency between hosts", "Half the round trip of the smallest message", "s", params.BetterLower, reports.LatencyOf},
 		{"pairs-rate", "Rate between hosts", "The rate of the largest message", "B/s", params.BetterHigher, reports.RateOf},
 	} {
-		h := &Heat{Rows: hosts, Cols: slices.Clone(hosts), Unit: m.unit, Better: m.better}
+		h := &Heat{Names: hosts, Unit: m.unit, Better: m.better}
 		values := h.fill(p.Pairs, m.of)
 		if len(values) == 0 {
 			continue
@@ -52,10 +52,10 @@ func pairs(p *params.Params) []Figure {
 // fill sets the cells and flags of h, and returns the values, each pair's once.
 func (h *Heat) fill(pairs []params.Pair, of func(params.Pair) *float64) (values []float64) {
 	index := map[string]int{}
-	h.Z = make([][]float64, len(h.Rows))
-	for i, name := range h.Rows {
+	h.Z = make([][]float64, len(h.Names))
+	for i, name := range h.Names {
 		index[name] = i
-		h.Z[i] = slices.Repeat([]float64{math.NaN()}, len(h.Cols))
+		h.Z[i] = slices.Repeat([]float64{math.NaN()}, len(h.Names))
 	}
 	for _, mirror := range []bool{false, true} { // what was measured in a direction goes before what the other direction stands for
 		for _, q := range pairs {
@@ -133,17 +133,17 @@ const (
 // cellPairs of the pairs that were measured, on average. A cell is the mean of its pairs, and stands out where more
 // than half of them do.
 func (h *Heat) blocks(measured int) *Heat {
-	n := len(h.Rows)
+	n := len(h.Names)
 	rows := min(max(int(math.Sqrt(float64(2*measured)/cellPairs)), minBlocks), maxBlocks)
 	out := &Heat{Unit: h.Unit, Better: h.Better, Block: (n + rows - 1) / rows}
 	for first := 0; first < n; first += out.Block {
-		name := h.Rows[first]
+		name := h.Names[first]
 		if last := min(first+out.Block, n) - 1; last > first {
-			name += " … " + h.Rows[last]
+			name += " … " + h.Names[last]
 		}
-		out.Rows, out.Cols = append(out.Rows, name), append(out.Cols, name)
+		out.Names = append(out.Names, name)
 	}
-	rows = len(out.Rows)
+	rows = len(out.Names)
 	pairs, slow := make([]int, rows*rows), make([]int, rows*rows)
 	sums := make([]float64, rows*rows)
 	cell := func(r, c int) int { return r/out.Block*rows + c/out.Block }

@@ -42,7 +42,7 @@ func TestPairs(t *testing.T) {
 		t.Fatalf("%d figures", len(got))
 	}
 	h := got[0].Heat
-	if len(h.Rows) != 64 || h.Z[3][5] != 40e-6 || h.Z[5][3] != 40e-6 || !math.IsNaN(h.Z[4][4]) || h.Better != params.BetterLower {
+	if len(h.Names) != 64 || h.Z[3][5] != 40e-6 || h.Z[5][3] != 40e-6 || !math.IsNaN(h.Z[4][4]) || h.Better != params.BetterLower {
 		t.Errorf("latency %v, %v, %v", h.Z[3][5], h.Z[5][3], h.Z[4][4])
 	}
 	if len(h.Flagged) != 2*64 || h.Flagged[0].Row != 0 || h.Flagged[0].Col != 1 {
@@ -68,7 +68,7 @@ func TestPairsFew(t *testing.T) {
 	got = figure.Build(two, nil)
 	check(t, got)
 	if z := got[0].Heat.Z; z[0][1] != 2 || z[1][0] != 1 || !math.IsNaN(z[1][2]) || !math.IsNaN(z[2][2]) {
-		t.Errorf("%v of %q", z, got[0].Heat.Rows)
+		t.Errorf("%v of %q", z, got[0].Heat.Names)
 	}
 	if got := figure.Build(&params.Params{Run: params.Run{Hosts: []string{"a"}}}, nil); len(got) != 0 {
 		t.Errorf("%d figures of one host", len(got))

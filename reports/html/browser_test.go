@@ -20,7 +20,7 @@ func pageForBrowser(t *testing.T) string {
 	t.Helper()
 	p := fixture(t)
 	figures := examples()
-	figures[3].Heat.Rows[0], figures[0].Traces[3].Name = `<a href="https://example.org">h1</a>`, `<a href="https://x.org">m</a> & n`
+	figures[3].Heat.Names[0], figures[0].Traces[3].Name = `<a href="https://example.org">h1</a>`, `<a href="https://x.org">m</a> & n`
 	return render(t, p, figures, Options{Dir: "runs/1", History: []figure.Figure{timeline()}})
 }
 
@@ -102,12 +102,12 @@ func reads(t *testing.T, b *browser) {
 func TestReadsManyCells(t *testing.T) {
 	heat := &figure.Heat{Unit: "s", Better: params.BetterLower}
 	for r := range 20 {
-		heat.Rows, heat.Z = append(heat.Rows, fmt.Sprintf("h%d", r)), append(heat.Z, make([]float64, 20))
+		heat.Names, heat.Z = append(heat.Names, fmt.Sprintf("h%d", r)), append(heat.Z, make([]float64, 20))
 		for c := range 20 {
 			heat.Z[r][c] = 1e-3 * float64(r+1)
 		}
 	}
-	heat.Cols, heat.Z[2][1] = heat.Rows, math.NaN()
+	heat.Z[2][1] = math.NaN()
 	b := newBrowser(t)
 	url := b.open(t, render(t, fixture(t), []figure.Figure{{ID: "m", Section: "Pairs", Title: "Latency", Heat: heat}}, Options{}), 1200, 900)
 	got := eval[string](t, b, `(() => {

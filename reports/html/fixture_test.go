@@ -49,9 +49,9 @@ func examples() []figure.Figure {
 					Hi: []float64{3e-3, 3e-3, 3e-3}}}},
 		{ID: "empty", Section: "Contention", Title: "Nothing in it", Says: "Nothing.", X: size, Y: time},
 		{ID: "pairs-latency", Section: "Pairs", Title: "Latency between hosts", Says: "h2 is slow.", Heat: &figure.Heat{
-			Rows: []string{"h1", "h2", "h3"}, Cols: []string{"h1", "h2", "h3"}, Unit: "s", Better: params.BetterLower,
+			Names: []string{"h1", "h2", "h3"}, Unit: "s", Better: params.BetterLower,
 			Z:       [][]float64{{nan, 4e-3, 2e-3}, {4e-3, nan, 4e-3}, {2e-3, 4e-3, nan}},
-			Flagged: []figure.Flag{{Row: 0, Col: 1, Why: "latency 2 × the median"}, {Row: 7, Col: 1, Why: "no such host"}}}},
+			Flagged: []figure.Flag{{Row: 0, Col: 1, Why: "latency 2 × the median"}}}},
 	}
 	for i := range all {
 		figure.Settle(&all[i])

@@ -130,7 +130,7 @@ func (d *document) figures(all []figure.Figure) []plot {
 		p := plot{ID: d.anchor(f.ID), Title: f.Title, Says: f.Says, Drawn: drawn(f, draw.Page)}
 		if f.Heat != nil {
 			p.Flags = flagged(f.Heat)
-			if len(f.Heat.Rows)*len(f.Heat.Cols) > draw.MaxTitles {
+			if len(f.Heat.Names)*len(f.Heat.Names) > draw.MaxTitles {
 				p.Numbers = numbers(f.Heat)
 			}
 		}
@@ -153,10 +153,10 @@ func numbers(h *figure.Heat) string {
 	by, unit := units.ScaleAxis(h.Unit, size)
 	plain := func(name string) string { return strings.Join(strings.Fields(name), " ") }
 	out := unit
-	for _, name := range h.Cols {
+	for _, name := range h.Names {
 		out += "\t" + plain(name)
 	}
-	for r, name := range h.Rows {
+	for r, name := range h.Names {
 		out += "\n" + plain(name)
 		for _, v := range h.Z[r] {
 			out += "\t" + units.Format(v/by, "")
@@ -170,9 +170,7 @@ func flagged(h *figure.Heat) (out []string) {
 		if i == flagsShown {
 			return append(out, fmt.Sprintf("and %d more", len(h.Flagged)-flagsShown))
 		}
-		if f.Row >= 0 && f.Row < len(h.Rows) && f.Col >= 0 && f.Col < len(h.Cols) {
-			out = append(out, h.Rows[f.Row]+" → "+h.Cols[f.Col]+": "+f.Why)
-		}
+		out = append(out, h.Names[f.Row]+" → "+h.Names[f.Col]+": "+f.Why)
 	}
 	return out
 }

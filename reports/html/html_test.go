@@ -150,7 +150,7 @@ func TestHostileText(t *testing.T) {
 			f.Traces[j].Name, f.Traces[j].Kind = evil, evil
 		}
 		if f.Heat != nil {
-			f.Heat.Rows[0], f.Heat.Flagged[0].Why = evil, evil
+			f.Heat.Names[0], f.Heat.Flagged[0].Why = evil, evil
 		}
 	}
 	for _, page := range []string{render(t, p, figures, Options{Dir: evil, History: figures}), pageOf(t, evil, []string{evil},
