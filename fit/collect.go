@@ -5,10 +5,10 @@ import (
 	"slices"
 	"sort"
 
+	"calib/fit/resample"
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
 	"calib/internal/params"
-	"calib/internal/stats"
 )
 
 // Collect makes a params.json of the fits of one dataset. The first fit to name a parameter or function owns the plain
@@ -185,7 +185,6 @@ func lossWith(l params.Loss, t *dataset.TCP) params.Loss {
 
 func finished(l params.Loss) *params.Loss {
 	l.Rate = float64(l.Again) / float64(l.Segments)
-	ci := stats.ShareCI(float64(l.Again), float64(l.Segments))
-	l.CI95 = [2]float64{ci.Lo, ci.Hi}
+	l.CI95 = resample.ShareCI(float64(l.Again), float64(l.Segments))
 	return &l
 }

@@ -87,21 +87,20 @@ const controlBytes = 512
 func points(l bench.Limits) []bench.Point {
 	sizes := l.SizesOr([]units.Bytes{short, long})
 	all := int64(l.Hosts)
+	type kind struct{ hosts, injecting, destinations, span int64 }
+	kinds := []kind{{all, 1, names.DestinationsDrawn, 0}}
+	for _, s := range spans(l) {
+		kinds = append(kinds, kind{all, all, names.DestinationsDrawn, s}, kind{all, all, names.DestinationsRound, s})
+	}
+	kinds = append(kinds, kind{all, all, names.DestinationsNext, 0})
+	if half := (all + 1) / 2; half > 2 && !l.Thin() {
+		kinds = append(kinds, kind{half, half, names.DestinationsDrawn, 0}, kind{half, half, names.DestinationsNext, 0})
+	}
 	var out []bench.Point
 	for _, sync := range []int64{1, 0} {
-		add := func(hosts, injecting int64, destinations, span int64) {
-			out = append(out, bench.SizePoints(sizes, bench.Point{names.FactorSync: sync, names.FactorHosts: hosts,
-				names.FactorInjecting: injecting, names.FactorDestinations: destinations, names.FactorSpan: span})...)
-		}
-		add(all, 1, names.DestinationsDrawn, 0)
-		for _, s := range spans(l) {
-			add(all, all, names.DestinationsDrawn, s)
-			add(all, all, names.DestinationsRound, s)
-		}
-		add(all, all, names.DestinationsNext, 0)
-		if half := (all + 1) / 2; half > 2 && !l.Thin() {
-			add(half, half, names.DestinationsDrawn, 0)
-			add(half, half, names.DestinationsNext, 0)
+		for _, k := range kinds {
+			out = append(out, bench.SizePoints(sizes, bench.Point{names.FactorSync: sync, names.FactorHosts: k.hosts,
+				names.FactorInjecting: k.injecting, names.FactorDestinations: k.destinations, names.FactorSpan: k.span})...)
 		}
 	}
 	return out

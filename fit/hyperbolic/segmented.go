@@ -1,9 +1,11 @@
 package hyperbolic
 
 import (
+	"slices"
 	"strings"
 
 	"calib/fit"
+	"calib/fit/resample"
 	"calib/internal/dataset/names"
 	"calib/internal/lsq"
 	"calib/internal/params"
@@ -98,10 +100,11 @@ func addSendBuffer(r *fit.Result, p *fit.Prepared) {
 	if len(granted) == 0 {
 		return
 	}
-	v := stats.Median(granted)
-	ci := [2]float64{v, v}
-	if iv, ok := stats.MedianCI(granted); ok {
-		ci = [2]float64{iv.Lo, iv.Hi}
+	slices.Sort(granted)
+	v := stats.SortedQuantile(granted, 0.5)
+	ci, ok := resample.SortedQuantileCI(granted, 0.5, len(granted))
+	if !ok {
+		ci = [2]float64{v, v}
 	}
 	r.Found("send_buffer", "B", "room the kernel keeps for what is sent; a send of less returns at once", v, ci)
 }

@@ -17,7 +17,7 @@ import (
 // p999 [s] of the smallest size, and by size the functions T_p99 and T_p999, of form.Pieces as that of Segmented. A
 // quantile is that of all timings of a size, from every pair that is not slow and every round: also of messages whose
 // segments were sent again, which other models leave out. Its interval is that of order statistics, of as many
-// independent timings as they are worth (stats.WorthOf); a size with too few to have one is left out.
+// independent timings as they are worth (resample.WorthOf); a size with too few to have one is left out.
 //
 // Source: David and Nagaraja 2003, Order Statistics, section 7.1; Hoefler and Belli 2015, Scientific Benchmarking of
 // Parallel Computing Systems, rule 8.
@@ -47,12 +47,12 @@ func fitTails(p *fit.Prepared) (*params.Fit, error) {
 		for i, x := range q.Sizes {
 			all := sorted[i]
 			v := stats.SortedQuantile(all, t.p)
-			worth := stats.WorthOf(q.Rounds[i], v)
-			iv, ok := stats.SortedQuantileCI(all, t.p, worth)
+			worth := resample.WorthOf(q.Rounds[i], v)
+			ci, ok := resample.SortedQuantileCI(all, t.p, worth)
 			label := "time that " + t.words + " of the smallest size exceeds"
 			switch {
 			case ok && i == 0:
-				r.Found(t.name, "s", label, v, [2]float64{iv.Lo, iv.Hi})
+				r.Found(t.name, "s", label, v, ci)
 			case i == 0:
 				few := fmt.Sprintf("%d timings of %g B", len(all), x)
 				if worth < len(all) {
@@ -62,7 +62,7 @@ func fitTails(p *fit.Prepared) (*params.Fit, error) {
 					fmt.Sprintf("%s are too few for an interval: it takes %d", few, minTimings(t.p)))
 			}
 			if ok {
-				s.Add(x, v, [2]float64{iv.Lo, iv.Hi}, v, len(all))
+				s.Add(x, v, ci, v, len(all))
 			}
 		}
 		if len(s.Points) == 0 {

@@ -1,6 +1,7 @@
-package stats
+package resample
 
 import (
+	"fmt"
 	"math"
 	"math/big"
 	"math/rand/v2"
@@ -9,7 +10,31 @@ import (
 
 	"golang.org/x/perf/benchmath"
 	"gonum.org/v1/gonum/stat/distuv"
+
+	"calib/internal/stats"
 )
+
+// minValues is how many independent values a 95% interval of their median takes: all of n lie on one side of the median
+// with probability 2·2⁻ⁿ.
+const minValues = 6
+
+// medianCI is the interval of a median of values in any order.
+func medianCI(x []float64) (ci [2]float64, ok bool) {
+	return SortedQuantileCI(slices.Sorted(slices.Values(x)), 0.5, len(x))
+}
+
+// medianRank is the rank of the lower end of the interval of a median of n values; the upper end mirrors it.
+func medianRank(n int) int {
+	ranks := make([]float64, n)
+	for i := range ranks {
+		ranks[i] = float64(i + 1)
+	}
+	ci, ok := SortedQuantileCI(ranks, 0.5, n)
+	if !ok || ci[0]+ci[1] != float64(n+1) {
+		panic(fmt.Sprintf("interval %v of %d ranks", ci, n))
+	}
+	return int(ci[0])
+}
 
 // bruteRank is medianRank by whole numbers: it adds binomial coefficients while 40·Σ C(n,k) ≤ 2ⁿ.
 func bruteRank(n int) (r int, coverage float64) {
@@ -39,7 +64,7 @@ func TestMedianRankExact(t *testing.T) {
 			t.Errorf("n=%d: rank %d covers %v, want %d covers %v", n, r, cover, wantR, wantCover)
 		}
 	}
-	for n := MinValues; n <= 400; n++ {
+	for n := minValues; n <= 400; n++ {
 		check(n)
 	}
 	for _, n := range []int{999, 1000, 2047, 4096} {
@@ -67,8 +92,8 @@ func TestMedianCIPublished(t *testing.T) {
 	y := []float64{
 		30.2, 20.4, 15.1, 10.2, 10.5, 60.8, 20.8, 25.0, 20.7, 30.9, 10.8, 5.1, 50.9, 40.0, 20.9, 10.8, 0, 20.5, 50.8,
 	}
-	if iv, ok := MedianCI(y); !ok || iv.Lo != 10.8 || iv.Hi != 30.9 || Median(y) != 20.7 {
-		t.Errorf("%v in %+v, want 20.7 in [10.8, 30.9]", Median(y), iv)
+	if iv, ok := medianCI(y); !ok || iv[0] != 10.8 || iv[1] != 30.9 || stats.Median(y) != 20.7 {
+		t.Errorf("%v in %+v, want 20.7 in [10.8, 30.9]", stats.Median(y), iv)
 	}
 }
 
@@ -76,8 +101,8 @@ func TestMedianRankLarge(t *testing.T) {
 	const n = 1_000_000
 	r, cover := medianRank(n), rankCoverage(n)
 	want := n/2 - 1.959963985*math.Sqrt(n)/2 // the normal limit
-	if math.Abs(float64(r)-want) > 2 || cover < Level || cover > Level+1e-3 {
-		t.Errorf("rank %d covers %v, want about %v and just above %v", r, cover, want, Level)
+	if math.Abs(float64(r)-want) > 2 || cover < stats.Level || cover > stats.Level+1e-3 {
+		t.Errorf("rank %d covers %v, want about %v and just above %v", r, cover, want, stats.Level)
 	}
 }
 
@@ -85,20 +110,20 @@ func TestMedianRankLarge(t *testing.T) {
 // left or the right (it is not symmetric), and never wider.
 func TestMedianCIAgainst(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
-	for n := MinValues; n <= 30; n++ {
+	for n := minValues; n <= 30; n++ {
 		x := make([]float64, n)
 		for i, v := range rng.Perm(n) {
 			x[i] = float64(v + 1) // a value is its own rank
 		}
-		iv, ok := MedianCI(x)
+		iv, ok := medianCI(x)
 		if !ok {
 			t.Fatalf("n=%d: no interval", n)
 		}
 		s := benchmath.AssumeNothing.Summary(
-			benchmath.NewSample(slices.Clone(x), &benchmath.DefaultThresholds), Level)
-		dl, dh := s.Lo-iv.Lo, iv.Hi-s.Hi
+			benchmath.NewSample(slices.Clone(x), &benchmath.DefaultThresholds), stats.Level)
+		dl, dh := s.Lo-iv[0], iv[1]-s.Hi
 		if dl < 0 || dh < 0 || dl+dh > 1 {
-			t.Errorf("n=%d: [%v, %v], benchmath says [%v, %v]", n, iv.Lo, iv.Hi, s.Lo, s.Hi)
+			t.Errorf("n=%d: [%v, %v], benchmath says [%v, %v]", n, iv[0], iv[1], s.Lo, s.Hi)
 		}
 		if dl+dh == 0 && math.Abs(rankCoverage(n)-s.Confidence) > 1e-9 {
 			t.Errorf("n=%d: coverage %v, benchmath says %v", n, rankCoverage(n), s.Confidence)
@@ -107,21 +132,21 @@ func TestMedianCIAgainst(t *testing.T) {
 }
 
 func TestMedianCITooFew(t *testing.T) {
-	for n := range MinValues {
-		if iv, ok := MedianCI(make([]float64, n)); ok {
+	for n := range minValues {
+		if iv, ok := medianCI(make([]float64, n)); ok {
 			t.Errorf("%d values: got %v, want no interval", n, iv)
 		}
 	}
-	if _, ok := MedianCI([]float64{1, 2, 3, math.NaN(), 5, 6, 7}); ok {
+	if _, ok := medianCI([]float64{1, 2, 3, math.NaN(), 5, 6, 7}); ok {
 		t.Error("NaN among the values: want no interval")
 	}
 }
 
 // coverage draws sets of values and counts how often the interval holds the true median.
-func coverage(sets int, draw func() (Interval, bool), truth float64) float64 {
+func coverage(sets int, draw func() ([2]float64, bool), truth float64) float64 {
 	hit := 0
 	for range sets {
-		if iv, ok := draw(); ok && iv.Lo <= truth && truth <= iv.Hi {
+		if iv, ok := draw(); ok && iv[0] <= truth && truth <= iv[1] {
 			hit++
 		}
 	}
@@ -132,11 +157,11 @@ func TestMedianCICoverage(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for _, n := range []int{6, 13, 40} {
 		x := make([]float64, n)
-		got := coverage(4000, func() (Interval, bool) {
+		got := coverage(4000, func() ([2]float64, bool) {
 			for i := range x {
 				x[i] = rng.ExpFloat64() // skewed, with a tail
 			}
-			return MedianCI(x)
+			return medianCI(x)
 		}, math.Ln2)
 		want := rankCoverage(n)
 		if math.Abs(got-want) > 0.012 { // 3.5 standard errors
@@ -161,7 +186,7 @@ func rounds(rng *rand.Rand, n, each int) [][]float64 {
 func medians(rounds [][]float64) []float64 {
 	var out []float64
 	for _, r := range rounds {
-		out = append(out, Median(r))
+		out = append(out, stats.Median(r))
 	}
 	return out
 }
@@ -171,9 +196,9 @@ func medians(rounds [][]float64) []float64 {
 func TestClusters(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	const n, each, sets = 10, 20, 1500
-	clustered := coverage(sets, func() (Interval, bool) { return MedianCI(medians(rounds(rng, n, each))) }, 10)
-	pooled := coverage(sets, func() (Interval, bool) {
-		return MedianCI(slices.Concat(rounds(rng, n, each)...))
+	clustered := coverage(sets, func() ([2]float64, bool) { return medianCI(medians(rounds(rng, n, each))) }, 10)
+	pooled := coverage(sets, func() ([2]float64, bool) {
+		return medianCI(slices.Concat(rounds(rng, n, each)...))
 	}, 10)
 	if clustered < 0.95 {
 		t.Errorf("by rounds: covers %v, want at least 0.95", clustered)
@@ -190,6 +215,17 @@ func BenchmarkMedianCI(b *testing.B) {
 		x[i] = rng.ExpFloat64()
 	}
 	for b.Loop() {
-		MedianCI(x)
+		medianCI(x)
+	}
+}
+
+// TestShareCI: values of Newcombe 1998 (Statistics in Medicine 17, table I, method 3), and what holds of all.
+func TestShareCI(t *testing.T) {
+	for _, c := range []struct{ hits, n, lo, hi float64 }{
+		{81, 263, 0.2553, 0.3662}, {15, 148, 0.0624, 0.1605}, {0, 20, 0, 0.1611}, {1, 29, 0.0061, 0.1718}, {29, 29, 0.8830, 1},
+	} {
+		if ci := ShareCI(c.hits, c.n); math.Abs(ci[0]-c.lo) > 1e-4 || math.Abs(ci[1]-c.hi) > 1e-4 {
+			t.Errorf("%g of %g: %+v, want [%g, %g]", c.hits, c.n, ci, c.lo, c.hi)
+		}
 	}
 }

@@ -1,4 +1,4 @@
-package stats
+package resample
 
 import (
 	"math"
@@ -28,7 +28,7 @@ func TestSortedQuantileCI(t *testing.T) {
 			if ok {
 				have++
 			}
-			if ok && iv.Lo <= truth && truth <= iv.Hi {
+			if ok && iv[0] <= truth && truth <= iv[1] {
 				hits++
 			}
 		}
