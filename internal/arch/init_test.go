@@ -1,4 +1,4 @@
-package main
+package arch
 
 import (
 	"go/ast"

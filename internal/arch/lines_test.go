@@ -1,13 +1,9 @@
-// Command arch prints how many lines each package has, without tests and generated code, and with -advice also the
-// files and functions that may be too long to be read at one sitting. Both are advice: a long file is cut only where
-// there is a seam.
-//
-// Its tests keep calib's shape: who may import whom, and that packages are not wired together behind the reader's back.
-// Layers that only a document enforces are gone in a year. A failure says which rule, and why there is one.
-package main
+// Package arch keeps calib's shape in tests: who may import whom, that packages are not wired together behind the
+// reader's back, and what a user is told to run. Layers that only a document enforces are gone in a year. A failure says
+// which rule, and why there is one.
+package arch
 
 import (
-	"bufio"
 	"flag"
 	"fmt"
 	"go/ast"
@@ -15,12 +11,12 @@ import (
 	"go/token"
 	"io"
 	"io/fs"
-	"log"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"testing"
 )
 
 const module = "calib"
@@ -44,52 +40,50 @@ type source struct {
 	made  bool // generated
 }
 
-func main() {
-	log.SetFlags(0)
-	advice := flag.Bool("advice", false, "also print the files and functions that are long")
-	flag.Parse()
-	files, err := sources(".")
-	if err != nil {
-		log.Fatal(err)
-	}
-	out := bufio.NewWriter(os.Stdout)
+var (
+	lines  = flag.Bool("lines", false, "print how many lines each package has, without tests and generated code")
+	advice = flag.Bool("advice", false, "print the files and functions that may be too long to be read at one sitting")
+)
+
+// TestLines prints what make lines and make lint ask for. Both are advice: a long file is cut only where there is a seam.
+func TestLines(t *testing.T) {
+	files := parsed(t)
 	if *advice {
-		writeAdvice(out, files)
+		writeAdvice(os.Stdout, files)
 	}
-	writeLines(out, files)
-	if err := out.Flush(); err != nil {
-		log.Fatal(err)
+	if *lines {
+		writeLines(os.Stdout, files)
 	}
 }
 
 // writeLines prints the product's lines by package, and those of packages that only tests use.
 func writeLines(w io.Writer, files []source) {
-	lines, product := map[string]int{}, reached(files)
+	count, product := map[string]int{}, reached(files)
 	for _, f := range files {
 		if !f.test && !f.made {
-			lines[f.pkg] += f.lines
+			count[f.pkg] += f.lines
 		}
 	}
 	print := func(of bool, what string) {
 		total := 0
-		for _, pkg := range slices.Sorted(maps.Keys(lines)) {
+		for _, pkg := range slices.Sorted(maps.Keys(count)) {
 			if product[pkg] != of {
 				continue
 			}
-			total += lines[pkg]
+			total += count[pkg]
 			limit, note := maxPackage, ""
 			if pkg == "bench" || pkg == "fit" {
 				limit = maxCore
 			}
-			if lines[pkg] > limit {
+			if count[pkg] > limit {
 				note = fmt.Sprintf("  advice: at most %d", limit)
 			}
-			fmt.Fprintf(w, "%6d  %s%s\n", lines[pkg], pkg, note)
+			fmt.Fprintf(w, "%6d  %s%s\n", count[pkg], pkg, note)
 		}
 		fmt.Fprintf(w, "%6d  %s\n\n", total, what)
 	}
 	print(true, "lines of the product, without tests and generated code")
-	print(false, "lines that only tests and make lint use")
+	print(false, "lines that only tests use")
 }
 
 // reached lists the packages of the product: its commands and all that they import.
@@ -100,7 +94,7 @@ func reached(files []source) map[string]bool {
 		if f.test {
 			continue
 		}
-		if f.file.Name.Name == "main" && f.pkg != "internal/arch" {
+		if f.file.Name.Name == "main" {
 			next = append(next, f.pkg)
 		}
 		for _, spec := range f.file.Imports {
