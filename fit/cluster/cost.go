@@ -64,8 +64,9 @@ type costData struct {
 	*resample.Estimates
 }
 
-// derived computes a cost at each size from points of a table, in the estimates and in each replicate.
-func derived(est *resample.Estimates, sizes []float64, points [][]int, value func(values []float64, at []int) float64) *costData {
+// derived computes a cost at each size from points of a table, in the estimates and in each replicate. Every step-th of
+// them has timings of its own.
+func derived(est *resample.Estimates, sizes []float64, points [][]int, step int, value func(values []float64, at []int) float64) *costData {
 	d, _ := est.Derive(func(v []float64) ([]float64, error) { // never fails
 		out := make([]float64, len(points))
 		for i, at := range points {
@@ -73,6 +74,13 @@ func derived(est *resample.Estimates, sizes []float64, points [][]int, value fun
 		}
 		return out, nil
 	})
+	for _, at := range points {
+		n := 0
+		for k := 0; k < len(at); k += step {
+			n += est.N[at[k]]
+		}
+		d.N = append(d.N, n)
+	}
 	return &costData{sizes, d}
 }
 

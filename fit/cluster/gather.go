@@ -202,20 +202,12 @@ func (a *arrivals) saturated() *costData {
 		groups = append(groups, group)
 		sizes = append(sizes, m)
 	}
-	d := derived(a.est, sizes, groups, func(v []float64, group []int) (mean float64) {
+	return derived(a.est, sizes, groups, 1, func(v []float64, group []int) (mean float64) {
 		for _, at := range group {
 			mean += v[at] / float64(len(group))
 		}
 		return mean
 	})
-	for _, group := range groups {
-		n := 0
-		for _, at := range group {
-			n += a.est.N[at]
-		}
-		d.N = append(d.N, n)
-	}
-	return d
 }
 
 // group returns the points of m bytes whose interval is that of the most senders, and those numbers of senders in
@@ -229,12 +221,15 @@ func (a *arrivals) group(m float64, losses bool) (group []int, numbers string) {
 	value := func(i int) float64 { return a.est.Values[points[i]] }
 	a.top = math.Max(a.top, a.est.PointScatter(points[last])[1])
 	alone := math.Inf(1) // interval × senders where the senders are the limit
-	if ref := reference(senders); ref >= 0 {
+	ref := last          // the largest number of senders that is clearly smaller than the last
+	for ref >= 0 && senders[ref] > fewer*senders[last] {
+		ref--
+	}
+	switch gs := gsOf(a.Prepared); {
+	case ref >= 0:
 		alone = senders[ref] * value(ref)
-	} else if senders[last] > 1 {
-		if gs := gsOf(a.Prepared); gs != nil {
-			alone = gs.Of(m)
-		}
+	case senders[last] > 1 && gs != nil:
+		alone = gs.Of(m)
 	}
 	if senders[last]*value(last) <= (1+falls)*alone {
 		return nil, ""
@@ -262,18 +257,6 @@ func (a *arrivals) at(m float64, losses bool) (numbers []float64, points []int) 
 		}
 	}
 	return numbers, points
-}
-
-// reference returns the index of the number of senders that the fall of the last is judged against: the largest that is
-// clearly smaller; −1 where there is none.
-func reference(senders []float64) int {
-	last := senders[len(senders)-1]
-	for i := len(senders) - 2; i >= 0; i-- {
-		if senders[i] <= fewer*last {
-			return i
-		}
-	}
-	return -1
 }
 
 // gatherKind is a gather of M bytes from each of some senders, window of them at once.
@@ -316,24 +299,18 @@ func gatherTotals(p *fit.Prepared) []gatherTotal {
 func noteGathers(r *fit.Result, p *fit.Prepared) {
 	all := gatherTotals(p)
 	for same := range fit.Runs(all, func(a, b gatherTotal) bool { return a.senders == b.senders && a.bytes == b.bytes }) {
-		if same[0].senders == all[len(all)-1].senders {
-			noteGather(r, same)
+		last := same[len(same)-1]
+		if last.senders != all[len(all)-1].senders || last.window != last.senders {
+			continue
 		}
+		text := fmt.Sprintf("gather, %d senders, %s each: uncoordinated %s (lost segments: %.3g)", last.senders,
+			units.Bytes(last.bytes), units.Format(last.time, "s"), last.lost)
+		if windows := same[:len(same)-1]; len(windows) > 0 {
+			best := slices.MinFunc(windows, func(a, b gatherTotal) int { return cmp.Compare(a.time, b.time) })
+			text += fmt.Sprintf(", window %d %s (%.3g)", best.window, units.Format(best.time, "s"), best.lost)
+		}
+		r.Note("gather-times", "%s", text)
 	}
-}
-
-func noteGather(r *fit.Result, same []gatherTotal) {
-	last := same[len(same)-1]
-	if last.window != last.senders {
-		return
-	}
-	text := fmt.Sprintf("gather, %d senders, %s each: uncoordinated %s (lost segments: %.3g)", last.senders,
-		units.Bytes(last.bytes), units.Format(last.time, "s"), last.lost)
-	if windows := same[:len(same)-1]; len(windows) > 0 {
-		best := slices.MinFunc(windows, func(a, b gatherTotal) int { return cmp.Compare(a.time, b.time) })
-		text += fmt.Sprintf(", window %d %s (%.3g)", best.window, units.Format(best.time, "s"), best.lost)
-	}
-	r.Note("gather-times", "%s", text)
 }
 
 func gatherPlots(f *params.Fit) []params.Plot { return []params.Plot{gapPlot(f, "g_r")} }

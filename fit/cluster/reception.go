@@ -132,7 +132,7 @@ func (o *overheadData) perMessage(est *resample.Estimates) *costData {
 	for _, m := range sizes {
 		at = append(at, points[m])
 	}
-	out := derived(est, sizes, at, func(v []float64, at []int) float64 {
+	return derived(est, sizes, at, 2, func(v []float64, at []int) float64 {
 		var num, den float64
 		for k := 0; k < len(at); k += 2 {
 			num += v[at[k+1]] * v[at[k]]
@@ -140,14 +140,6 @@ func (o *overheadData) perMessage(est *resample.Estimates) *costData {
 		}
 		return num / den
 	})
-	for _, at := range at {
-		n := 0
-		for k := 0; k < len(at); k += 2 { // the timings of both points of a rate are the same ones
-			n += est.N[at[k]]
-		}
-		out.N = append(out.N, n)
-	}
-	return out
 }
 
 // compareRates notes where the cost of a message depends on the rate, as it does where a network card gathers messages

@@ -1,8 +1,10 @@
 package hyperbolic
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"slices"
 
 	"calib/fit"
 	"calib/fit/resample"
@@ -98,12 +100,11 @@ func (p *paired) addFacts(t *resample.Table[fact]) {
 	}
 }
 
+// minPairs is the smallest number of pairs whose streams were counted.
 func (p *paired) minPairs() int64 {
-	least := int64(math.MaxInt64)
-	for _, b := range p.counted {
-		least = min(least, b.Point[names.FactorPairs])
-	}
-	return least
+	return slices.MinFunc(p.counted, func(a, b *fit.Batch) int {
+		return cmp.Compare(a.Point[names.FactorPairs], b.Point[names.FactorPairs])
+	}).Point[names.FactorPairs]
 }
 
 // losses are the segments sent again and all segments of a batch's senders.

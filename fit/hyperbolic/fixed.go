@@ -195,7 +195,7 @@ func (p *paired) termsOfSlope(f *fixedFit) []params.Term {
 	if p.cut {
 		add("slow pairs", math.Abs(f.line.C1)*span/f.n[last]/math.Sqrt(3), "slow pairs sent as well: n or n−1 messages met")
 	}
-	return append(terms, p.contentionTerms()...)
+	return append(terms, p.fit.Prepared.Interval(1)...) // a_c is a difference of deliveries
 }
 
 // termsOfHost are those of a: half of what bears on a_c, since 2a is a'(n) − n·a_c at the smallest n; and the error of
@@ -212,6 +212,3 @@ func (p *paired) termsOfHost(slope []params.Term) []params.Term {
 func (p *paired) messageTerms(share float64) []params.Term {
 	return slices.Concat(p.fit.Prepared.OneMessage(share), fit.ClockOffset(share, p.clocks.bound))
 }
-
-// contentionTerms are those of a_c, which is a difference of deliveries.
-func (p *paired) contentionTerms() []params.Term { return p.fit.Prepared.Interval(1) }

@@ -66,10 +66,7 @@ func (p *paired) character(f *fixedFit, m *mediumFit) {
 	}
 	base, span := f.line.At(f.n[0]), f.n[len(f.n)-1]-f.n[0]
 	packets := effect{f.line.C1 * span / base, f.slopeCI[0] * span / base, f.slopeCI[1] * span / base, base, "s"}
-	streams := effect{growth: m.growth, lo: m.growthCI[0], hi: m.growthCI[1], unit: "s/B"}
-	if streams.known() {
-		streams.of = m.perByte.Values[0]
-	}
+	streams := m.growth
 	if packets.falls() {
 		p.fit.Warn(params.NegativeAC, "a_c is negative: more pairs make the last delivery earlier, which the model cannot explain")
 		return

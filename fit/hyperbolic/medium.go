@@ -15,11 +15,10 @@ import (
 
 // mediumFit is b'(n) = max(b, n·b_c). b or b_c is NaN where it is not identifiable.
 type mediumFit struct {
-	n        []float64
-	perByte  *resample.Estimates // b' at each n
-	b, bc    float64
-	growth   float64    // of b' from the smallest n to the largest, relative; NaN with one n
-	growthCI [2]float64 // 95%
+	n       []float64
+	perByte *resample.Estimates // b' at each n
+	b, bc   float64
+	growth  effect // of b' from the smallest n to the largest; NaN with one n
 }
 
 // rises reports whether b' was seen to grow with n.
@@ -37,10 +36,11 @@ func (m *mediumFit) at(n float64) float64 {
 }
 
 // fitMedium fits b and b_c to the streams, or to the slope of the large bursts where there are no streams.
-func (p *paired) fitMedium() (*mediumFit, error) {
-	m := &mediumFit{b: math.NaN(), bc: math.NaN(), growth: math.NaN()}
+func (p *paired) fitMedium() *mediumFit {
+	m := &mediumFit{b: math.NaN(), bc: math.NaN(), growth: effect{growth: math.NaN()}}
 	if len(p.stream) == 0 {
-		return p.withoutStreams(m)
+		p.withoutStreams(m)
+		return m
 	}
 	var points []int
 	for _, n := range slices.Sorted(maps.Keys(p.stream)) {
@@ -50,10 +50,10 @@ func (p *paired) fitMedium() (*mediumFit, error) {
 	p.decide(m)
 	p.crossCheck(m)
 	p.streamFacts()
-	return m, nil
+	return m
 }
 
-func (p *paired) withoutStreams(m *mediumFit) (_ *mediumFit, err error) {
+func (p *paired) withoutStreams(m *mediumFit) {
 	var with, timings []int
 	for _, n := range p.pairs {
 		if _, err := p.burstSlope(n, p.times.Values); err != nil {
@@ -69,9 +69,9 @@ func (p *paired) withoutStreams(m *mediumFit) (_ *mediumFit, err error) {
 		const why = "no streams, and no bursts of two sizes above one packet"
 		p.fit.Unknown("b", "s/B", labelB, 0, math.Inf(1), why)
 		p.fit.Unknown("b_c", "s/B", labelBC, 0, math.Inf(1), why)
-		return m, nil
+		return
 	}
-	m.perByte, err = p.times.Derive(func(values []float64) (out []float64, err error) {
+	m.perByte, _ = p.times.Derive(func(values []float64) (out []float64, err error) { // does not fail: the slopes are there
 		for _, n := range with {
 			slope, err := p.burstSlope(n, values)
 			if err != nil {
@@ -81,13 +81,9 @@ func (p *paired) withoutStreams(m *mediumFit) (_ *mediumFit, err error) {
 		}
 		return out, nil
 	})
-	if err != nil {
-		return nil, err
-	}
 	m.perByte.N = timings
 	p.fit.Warn("no-streams", "no streams: b' is the slope of the largest bursts, which also hold the start of a message")
 	p.decide(m)
-	return m, nil
 }
 
 // burstSlope is the slope of the bursts above four packets, or of the largest two above one.
@@ -117,7 +113,7 @@ func (p *paired) decide(m *mediumFit) {
 	g := growth(m.perByte.Values)
 	ci := resample.Scatter(m.perByte, g, m.perByte.Replicates, growth)
 	if k > 0 {
-		m.growth, m.growthCI = g, ci
+		m.growth = effect{g, ci[0], ci[1], m.perByte.Values[0], "s/B"}
 	}
 	switch {
 	case k == 0:

@@ -53,24 +53,23 @@ const (
 	separation = 2
 )
 
-// fitNetwork returns fit.ErrNeeds with neither bursts
-// nor streams.
+// fitNetwork returns fit.ErrNeeds with neither bursts nor streams.
 func fitNetwork(prepared *fit.Prepared) (*params.Fit, error) {
 	p, err := load(prepared, "hyperbolic-network", "Stoica, Sultan, Keyes 1994 eq. 16, 17")
 	if err != nil {
 		return nil, err
 	}
 	if len(p.bursts) == 0 {
-		return p.streamsOnly()
+		p.fitMedium()
+		p.fit.Note("streams-only", "streams only: there is nothing to take a and a_c from")
+		p.fit.Judge(math.NaN(), math.NaN(), p.fit.Named(seriesB))
+		return p.fit.Fit, nil
 	}
 	fixed, err := p.fitFixed()
 	if err != nil {
-		return nil, fmt.Errorf("model %s, a'(n): %w", "hyperbolic-network", err)
+		return nil, fmt.Errorf("model hyperbolic-network, a'(n): %w", err)
 	}
-	medium, err := p.fitMedium()
-	if err != nil {
-		return nil, fmt.Errorf("model %s, b'(n): %w", "hyperbolic-network", err)
-	}
+	medium := p.fitMedium()
 	p.fit.Note("delay-in-a", "a also holds half of the delay L until load separates it")
 	p.withhold(fixed, medium)
 	p.character(fixed, medium)
@@ -81,15 +80,6 @@ func fitNetwork(prepared *fit.Prepared) (*params.Fit, error) {
 		l, _, err := lsq.FitLine(x, y, nil)
 		return l.At, err
 	})
-	return p.fit.Fit, nil
-}
-
-func (p *paired) streamsOnly() (*params.Fit, error) {
-	if _, err := p.fitMedium(); err != nil {
-		return nil, fmt.Errorf("model %s, b'(n): %w", p.fit.Model, err)
-	}
-	p.fit.Note("streams-only", "streams only: there is nothing to take a and a_c from")
-	p.fit.Judge(math.NaN(), math.NaN(), p.fit.Named(seriesB))
 	return p.fit.Fit, nil
 }
 

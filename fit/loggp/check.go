@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"calib/fit"
-	"calib/fit/resample"
 	"calib/internal/dataset/names"
 	"calib/internal/lsq"
 	"calib/internal/params"
@@ -57,9 +56,8 @@ func (p *prttData) identity(gap *gapFit, send, receive *busyTime, latency float6
 		if q.bytes > p.packet {
 			break
 		}
-		half := func(values []float64) float64 { return values[q.one] / 2 }
-		v := half(p.times.Values)
-		points.Add(q.bytes, v, resample.IntervalOf(p.times, v, p.times.Replicates, half),
+		v, ci := p.times.Of(func(values []float64) float64 { return values[q.one] / 2 })
+		points.Add(q.bytes, v, ci,
 			latency+send.At(q.bytes)+receive.At(q.bytes)+gap.Predict(q.bytes)-gap.Predict(p.gaps[0].bytes), p.times.N[q.one])
 		if e := points.Points[len(points.Points)-1].Relative(); math.Abs(e) > math.Abs(worst) {
 			worst, at = e, q.bytes

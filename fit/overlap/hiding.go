@@ -10,18 +10,11 @@ import (
 	"calib/internal/params"
 )
 
-// sized are the names of the parameters of one message size.
-type sized struct{ transfer, f, overhead, omega, penalty, gainMax, peak, work string }
+// named is the name of a parameter of one message size.
+func named(name string, bytes int64) string { return name + "_" + fit.SizeName(bytes) }
 
-func namesAt(bytes int64) sized {
-	m := "_" + fit.SizeName(bytes)
-	return sized{"exchange" + m, "f" + m, "hiding_overhead" + m, "Omega" + m, "penalty" + m, "gain_max" + m, "gamma_peak" + m, "work_peak" + m}
-}
-
-// all lists the names of what a second thread without a CPU to itself changes.
-func (n sized) all() []string {
-	return []string{n.f, n.overhead, n.omega, n.penalty, n.gainMax, n.peak, n.work}
-}
+// ofSecond are the parameters that a second thread without a CPU to itself changes.
+var ofSecond = []string{"f", "hiding_overhead", "Omega", "penalty", "gain_max", "gamma_peak", "work_peak"}
 
 // sizedFit is the model of one message size, as estimated or of one replicate.
 type sizedFit struct {
@@ -78,25 +71,25 @@ func (d *data) hiding(bytes int64) (gains params.Series, ok bool) {
 }
 
 func (d *data) record(bytes int64, x sizedFit, drawn []sizedFit, penaltyCI [2]float64) {
-	n, words := namesAt(bytes), ", messages of "+fit.SizeWords(bytes)
+	words := ", messages of " + fit.SizeWords(bytes)
 	found := func(name, unit, label string, of func(sizedFit) float64) {
 		v := of(x)
-		d.Found(name, unit, label+words, v, resample.IntervalOf(d.est, v, drawn, of))
+		d.Found(named(name, bytes), unit, label+words, v, resample.IntervalOf(d.est, v, drawn, of))
 	}
-	found(n.transfer, "s", "transfer both ways at once", func(s sizedFit) float64 { return s.transfer })
-	d.Found(n.penalty, "1", "transfer by a second thread over that by the first"+words, x.Penalty, penaltyCI)
+	found("exchange", "s", "transfer both ways at once", func(s sizedFit) float64 { return s.transfer })
+	d.Found(named("penalty", bytes), "1", "transfer by a second thread over that by the first"+words, x.Penalty, penaltyCI)
 	const fraction = "fraction of the computation that hides communication"
 	if x.below == 0 {
-		d.Unknown(n.f, "1", fraction+words, 0, 1, "communication takes longer than the computation at no granularity that was measured")
+		d.Unknown(named("f", bytes), "1", fraction+words, 0, 1, "communication takes longer than the computation at no granularity that was measured")
 	} else {
 		ci := resample.IntervalOf(d.est, x.F, drawn, func(s sizedFit) float64 { return s.F })
-		d.Found(n.f, "1", fraction+words, x.F, [2]float64{math.Max(0, ci[0]), math.Min(1, ci[1])}) // by definition
+		d.Found(named("f", bytes), "1", fraction+words, x.F, [2]float64{math.Max(0, ci[0]), math.Min(1, ci[1])}) // by definition
 	}
 	const handing = "time that handing a transfer over costs the computing thread"
 	if x.above == 0 {
-		d.Unknown(n.overhead, "s", handing+words, 0, x.Penalty*x.transfer, "the computation takes longer than communication at no granularity that was measured")
+		d.Unknown(named("hiding_overhead", bytes), "s", handing+words, 0, x.Penalty*x.transfer, "the computation takes longer than communication at no granularity that was measured")
 	} else {
-		found(n.overhead, "s", handing, func(s sizedFit) float64 { return s.Overhead * s.transfer })
+		found("hiding_overhead", "s", handing, func(s sizedFit) float64 { return s.Overhead * s.transfer })
 	}
 	_, _, peak := x.Peak()
 	peak = peak && x.below > 0 && x.above > 0
@@ -105,13 +98,13 @@ func (d *data) record(bytes int64, x sizedFit, drawn []sizedFit, penaltyCI [2]fl
 		name, unit, label string
 		of                func(s sizedFit, gamma, gain float64) float64
 	}{
-		{n.omega, "1", "overhead of hiding over the computation, where the gain is largest", func(s sizedFit, gamma, _ float64) float64 { return s.Overhead / gamma }},
-		{n.gainMax, "1", "largest gain of computing while a second thread communicates", func(_ sizedFit, _, gain float64) float64 { return gain }},
-		{n.peak, "1", "computation over transfer at the largest gain", func(_ sizedFit, gamma, _ float64) float64 { return gamma }},
-		{n.work, "steps", "steps of computation for a message at the largest gain", func(s sizedFit, gamma, _ float64) float64 { return gamma * s.transfer * s.stepsPerS }},
+		{"Omega", "1", "overhead of hiding over the computation, where the gain is largest", func(s sizedFit, gamma, _ float64) float64 { return s.Overhead / gamma }},
+		{"gain_max", "1", "largest gain of computing while a second thread communicates", func(_ sizedFit, _, gain float64) float64 { return gain }},
+		{"gamma_peak", "1", "computation over transfer at the largest gain", func(_ sizedFit, gamma, _ float64) float64 { return gamma }},
+		{"work_peak", "steps", "steps of computation for a message at the largest gain", func(s sizedFit, gamma, _ float64) float64 { return gamma * s.transfer * s.stepsPerS }},
 	} {
 		if !peak {
-			d.Unknown(q.name, q.unit, q.label+words, 0, math.Inf(1), why)
+			d.Unknown(named(q.name, bytes), q.unit, q.label+words, 0, math.Inf(1), why)
 			continue
 		}
 		found(q.name, q.unit, q.label, func(s sizedFit) float64 {
@@ -150,7 +143,8 @@ func (d *data) crowded(p *fit.Prepared) {
 	why := where + ": the second thread has no CPU to itself, and what it does is taken from the computation; hosts with a CPU for each of the two threads gain more"
 	d.Add(params.Warnf(params.SharedCPUs, "%s", why).With("cpus", d.cpus))
 	for _, bytes := range d.sizes(timeRatio) {
-		for _, name := range namesAt(bytes).all() {
+		for _, name := range ofSecond {
+			name = named(name, bytes)
 			if q, ok := d.Parameters[name]; ok && q.Status == params.StatusOK {
 				q.Status, q.Why = params.StatusProvisional, why
 				d.Parameters[name] = q

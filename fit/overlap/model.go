@@ -155,15 +155,15 @@ func modelPlots(f *params.Fit) []params.Plot {
 	model, err := Read(&params.Params{Fits: []*params.Fit{f}, Parameters: f.Parameters, Functions: f.Functions})
 	for _, s := range f.Of(params.HidingGain) {
 		bytes := s.Factors["bytes"]
-		words, n := SizeWords(bytes), namesAt(int64(bytes))
+		words, peak, most := SizeWords(bytes), named("gamma_peak", int64(bytes)), named("gain_max", int64(bytes))
 		p := params.Plot{
 			ID: "overlap-" + fit.SizeID(int64(bytes)), Section: fit.SectionOverlap, Title: "Gain of computing while messages of " + words + " are under way",
 			X: params.Axis{Name: "computation over transfer", Unit: "1", Log: true}, Y: params.Axis{Name: "gain over computing and communicating in turn", Unit: "1"},
-			Series: []string{s.Name}, Line: "eq. 4", Marks: fit.Mark(f, n.peak, "largest gain at"), Below: true,
+			Series: []string{s.Name}, Line: "eq. 4", Marks: fit.Mark(f, peak, "largest gain at"), Below: true,
 		}
 		says := "No gain is largest: see the warnings"
-		if _, _, _, ok := f.Parameters[n.gainMax].Ends(); ok {
-			says = "A second thread gains most, a factor " + fit.ValueWords(f, n.gainMax) + ", where computing takes " + fit.ValueWords(f, n.peak) + " of the transfer"
+		if _, _, _, ok := f.Parameters[most].Ends(); ok {
+			says = "A second thread gains most, a factor " + fit.ValueWords(f, most) + ", where computing takes " + fit.ValueWords(f, peak) + " of the transfer"
 		}
 		p.Says = fit.Sentences(says, fit.Misses("Eq. 4 is", s))
 		for _, first := range f.Of(params.SendFirstGain) {

@@ -73,17 +73,17 @@ func Read(p *params.Params) (*Fitted, error) {
 // fixedOf is the implementation at one message size, and the time of the transfer [s]. Where the data did not tell f,
 // all of the computation counts; where they did not tell the overhead, there is none: each was seen at no granularity.
 func fixedOf(p *params.Params, bytes int64) (x Fixed, exchange float64, ok bool) {
-	n := namesAt(bytes)
-	penalty, some := p.Parameters[n.penalty].Raw()
-	exchange, ok = p.Parameters[n.transfer].Raw()
+	raw := func(name string) (float64, bool) { return p.Parameters[named(name, bytes)].Raw() }
+	penalty, some := raw("penalty")
+	exchange, ok = raw("exchange")
 	if !some || !ok || !(exchange > 0) {
 		return x, 0, false
 	}
 	x = Fixed{F: 1, Penalty: penalty}
-	if f, ok := p.Parameters[n.f].Raw(); ok {
+	if f, ok := raw("f"); ok {
 		x.F = math.Min(1, math.Max(0, f))
 	}
-	if v, ok := p.Parameters[n.overhead].Raw(); ok {
+	if v, ok := raw("hiding_overhead"); ok {
 		x.Overhead = math.Max(0, v) / exchange
 	}
 	return x, exchange, true

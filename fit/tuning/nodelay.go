@@ -163,35 +163,21 @@ func noDelayPlots(f *params.Fit) []params.Plot {
 	for same := range fit.Runs(f.Of(params.NagleTime), func(a, b params.Series) bool { return a.Factors["writes"] == b.Factors["writes"] }) {
 		s := same[0] // with Nagle's algorithm
 		n := int64(s.Factors["writes"])
-		marks := nagleMarks(f, s)
-		says := "Nagle's algorithm costs more than 20% at none of these sizes"
-		if len(marks) > 0 {
-			var at []string
-			for _, m := range marks {
-				at = append(at, m.Label)
+		var marks []params.Mark // the sizes at which Nagle's algorithm costs much, ascending
+		var at []string
+		for _, r := range s.Points {
+			k := nagleKey{bytes: int64(r.X), writes: n}
+			if v, _, _, ok := f.Parameters[k.cost()].Ends(); ok {
+				at = append(at, fmt.Sprintf("%s: +%s", fit.SizeWords(k.bytes), fit.Share(v)))
+				marks = append(marks, params.Mark{X: r.X, Label: at[len(at)-1]})
 			}
-			says = "Nagle's algorithm costs more than 20% at " + strings.Join(at, ", ")
 		}
+		says := "Nagle's algorithm costs more than 20% at " + cmp.Or(strings.Join(at, ", "), "none of these sizes")
 		out = append(out, params.Plot{
 			ID: fmt.Sprintf("nagle-%d", n), Section: fit.SectionTuning, Title: "Nagle's algorithm on and off, messages of " + units.Plural(n, "write"),
 			Says: fit.Sentences(says), X: fit.SizeAxis(true), Y: fit.TimeAxis("half round trip", true),
 			Series: fit.SeriesNames(same), Marks: marks,
 		})
-	}
-	return out
-}
-
-// nagleMarks are the sizes of a series at which Nagle's algorithm costs much, ascending.
-func nagleMarks(f *params.Fit, s params.Series) []params.Mark {
-	var out []params.Mark
-	for _, r := range s.Points {
-		if !fit.Finite(r.X) {
-			continue
-		}
-		k := nagleKey{bytes: int64(r.X), writes: int64(s.Factors["writes"])}
-		if v, _, _, ok := f.Parameters[k.cost()].Ends(); ok {
-			out = append(out, params.Mark{X: r.X, Label: fmt.Sprintf("%s: +%s", fit.SizeWords(k.bytes), fit.Share(v))})
-		}
 	}
 	return out
 }
