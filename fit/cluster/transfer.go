@@ -33,11 +33,6 @@ import (
 // 3.2, table 1, eq. 8.
 var Transfer = fit.Model{Name: "cluster", Needs: []string{names.Overhead, names.Load}, Fit: fitTransfer, Draw: transferPlots}
 
-const (
-	labelL = "time of a packet in the network while p hosts communicate"
-	labelN = "aggregate rate of the network"
-)
-
 type transfer struct {
 	*fit.Result
 	at         []loadPoint
@@ -158,13 +153,15 @@ func (h *transfer) fitL() error {
 		h.Warn("g-s-unknown", "g_s is not known: whether the network has an aggregate limit cannot be seen; measure gap")
 		return nil
 	}
-	most, where := maxOffered(h.at, h.gs.Cost)
+	offer := func(q loadPoint) float64 { return q.offered(h.gs.Cost) }
+	where := slices.MaxFunc(h.at, func(a, b loadPoint) int { return cmp.Compare(offer(a), offer(b)) })
+	most := offer(where)
 	bent, err := limited(h.at, h.y.Values, h.weights, h.gs.Cost)
 	if err == nil && !oneLoad(h.at) && h.shows(flat, bent, where) {
 		h.fitted, h.limited = bent, true
 		return nil
 	}
-	h.Unknown("N", "B/s", labelN, h.least(most, where), math.Inf(1), fmt.Sprintf(
+	h.Unknown("N", "B/s", "aggregate rate of the network", h.least(most, where), math.Inf(1), fmt.Sprintf(
 		"up to %g hosts with packets of %g B, which can offer %s, L does not show it",
 		where.p, where.m, units.Format(most, "B/s")))
 	h.Add(params.Warnf("aggregate-limit-not-reached", "the aggregate limit N of the network was not reached with up to %g hosts; more hosts "+
@@ -216,7 +213,8 @@ func (h *transfer) shows(flat, bent transferFit, where loadPoint) bool {
 }
 
 func (h *transfer) record() {
-	fn := h.Function(params.Bilinear, labelL, map[string][2]float64{"m": h.Domain["bytes"], "p": h.Domain["hosts"]})
+	fn := h.Function(params.Bilinear, "time of a packet in the network while p hosts communicate",
+		map[string][2]float64{"m": h.Domain["bytes"], "p": h.Domain["hosts"]})
 	coefficients := []string{"l0", "l1", "tau"}
 	if h.limited {
 		fn.Form, coefficients = params.Limited, append(coefficients, "N")
@@ -379,11 +377,4 @@ func parted(at []loadPoint, y, w []float64, offer func(loadPoint) float64, least
 	}
 	c := sol.Coef
 	return transferFit{Transfer: params.Transfer{L0: c[0], L1: c[1], Tau: c[2], N: c[2] / c[3]}, rss: sol.RSS, solution: sol}, nil
-}
-
-// maxOffered returns the largest load that was offered [B/s], and where.
-func maxOffered(at []loadPoint, gs params.Cost) (float64, loadPoint) {
-	offer := func(q loadPoint) float64 { return q.offered(gs) }
-	top := slices.MaxFunc(at, func(a, b loadPoint) int { return cmp.Compare(offer(a), offer(b)) })
-	return offer(top), top
 }

@@ -248,22 +248,19 @@ func clockUncertainty(bursts []*fit.Batch) uncertainty {
 // if all its sizes were: a'(n) of other sizes than the rest is another quantity.
 func (p *paired) withoutSlow(in []*fit.Batch) []*fit.Batch {
 	slow := func(b *fit.Batch) bool { return slices.ContainsFunc(b.Lines, p.slow.Line) }
-	points, clean := map[int64]map[string]bool{}, map[int64]int{}
+	covered, clean := map[string]bool{}, map[int64]bool{}
 	for _, b := range in {
-		n, key := b.Point[names.FactorPairs], b.Point.Key()
-		if points[n] == nil {
-			points[n] = map[string]bool{}
-		}
-		without := !slow(b)
-		if without && !points[n][key] {
-			clean[n]++
-		}
-		points[n][key] = points[n][key] || without
+		clean[b.Point[names.FactorPairs]] = true
+		covered[b.Point.Key()] = covered[b.Point.Key()] || !slow(b)
 	}
-	maps.DeleteFunc(clean, func(n int64, covered int) bool { return covered < len(points[n]) })
+	for _, b := range in {
+		if !covered[b.Point.Key()] {
+			delete(clean, b.Point[names.FactorPairs])
+		}
+	}
 	if len(clean) >= 2 {
 		return p.fit.Without(in, fit.WhySlowHost, func(b *fit.Batch) bool {
-			return slow(b) || clean[b.Point[names.FactorPairs]] == 0
+			return slow(b) || !clean[b.Point[names.FactorPairs]]
 		})
 	}
 	return p.withoutSlowPairs(in)

@@ -13,9 +13,7 @@ import (
 )
 
 const (
-	labelSendCPU = "CPU time of a sender per byte of a stream"
-	labelRecvCPU = "CPU time of a receiver per byte of a stream"
-	labelLoss    = "share of a stream's segments that are sent again"
+	labelLoss = "share of a stream's segments that are sent again"
 
 	// busy is the share of the window above which a thread that runs is what limits a stream.
 	busy = 0.9
@@ -149,8 +147,8 @@ func (p *paired) ends(f *facts) {
 		return
 	}
 	recv := f.Index[fact{kind: factRecvCPU}]
-	p.fit.Found("cpu_send", "s/B", labelSendCPU, f.Values[send], f.Point(send))
-	p.fit.Found("cpu_recv", "s/B", labelRecvCPU, f.Values[recv], f.Point(recv))
+	p.fit.Found("cpu_send", "s/B", "CPU time of a sender per byte of a stream", f.Values[send], f.Point(send))
+	p.fit.Found("cpu_recv", "s/B", "CPU time of a receiver per byte of a stream", f.Values[recv], f.Point(recv))
 	s, r := f.Values[f.Index[fact{kind: factSendBusy}]], f.Values[f.Index[fact{kind: factRecvBusy}]]
 	who := "neither end's thread fills a CPU: the path between them limits a stream, or the work of the kernel outside of the threads"
 	switch {

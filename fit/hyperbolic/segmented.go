@@ -1,6 +1,7 @@
 package hyperbolic
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -81,26 +82,17 @@ func conditionOf(q *fit.Pingpong, seg *lsq.Segments) float64 {
 // ping-pong: the largest of each pair and round, since it grows with the messages, and the median of these. A blocking
 // send returns when all but this much has left. Without kernel counters there is none. Source: Linux tcp(7), tcp_wmem.
 func addSendBuffer(r *fit.Result, p *fit.Prepared) {
-	type connection struct{ from, to, round int }
-	at := map[connection]int{}
-	var granted []float64
-	for _, s := range p.Samples(names.Pingpong, "") {
-		if s.TCP == nil || s.TCP.SndBuf <= 0 || len(s.Ranks) != 2 {
-			continue
+	largest := map[[3]int]float64{} // by pair and round
+	for _, l := range p.Samples(names.Pingpong, "") {
+		if l.TCP != nil && l.TCP.SndBuf > 0 && len(l.Ranks) == 2 {
+			k := [3]int{l.Ranks[0], l.Ranks[1], l.Round}
+			largest[k] = max(largest[k], float64(l.TCP.SndBuf))
 		}
-		c := connection{s.Ranks[0], s.Ranks[1], s.Round}
-		i, ok := at[c]
-		if !ok {
-			i = len(granted)
-			at[c] = i
-			granted = append(granted, 0)
-		}
-		granted[i] = max(granted[i], float64(s.TCP.SndBuf))
 	}
-	if len(granted) == 0 {
+	if len(largest) == 0 {
 		return
 	}
-	slices.Sort(granted)
+	granted := slices.Sorted(maps.Values(largest))
 	v := stats.SortedQuantile(granted, 0.5)
 	ci, ok := resample.SortedQuantileCI(granted, 0.5, len(granted))
 	if !ok {

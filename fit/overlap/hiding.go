@@ -28,7 +28,7 @@ type sizedFit struct {
 // where too little was measured.
 func (d *data) hiding(bytes int64) (gains params.Series, ok bool) {
 	sweep := d.sweep(bytes)
-	ratios, times, measured := d.points(ratio, bytes, sweep), d.points(timeRatio, bytes, sweep), d.points(gain, bytes, sweep)
+	ratios, times := d.points(ratio, bytes, sweep), d.points(timeRatio, bytes, sweep)
 	at, known := d.table.Index[key{penalty, bytes, 0}]
 	if !known {
 		d.Note(params.SweepIncomplete, "the transfer of %s by the second thread alone was not measured: there is no gain by eq. 4", fit.SizeWords(bytes))
@@ -46,26 +46,25 @@ func (d *data) hiding(bytes int64) (gains params.Series, ok bool) {
 	}
 	drawn := resample.Map(d.est.Replicates, of)
 	d.record(bytes, x, drawn, d.est.Point(at))
-	words := fit.SizeWords(bytes)
-	gains = params.Series{Name: "G(γ), " + words, Quantity: params.HidingGain, Factors: map[string]float64{"bytes": float64(bytes)},
-		XName: "granularity", Unit: "1"}
-	first := params.Series{Name: "G of sending first, " + words, Quantity: params.SendFirstGain, Factors: gains.Factors, XName: "granularity", Unit: "1"}
-	turn := params.Series{Name: "I.1 over its parts, " + words, Quantity: params.InTurnTime, Factors: gains.Factors, XName: "granularity", Unit: "1"}
-	for i, g := range sweep {
-		gamma := d.est.Values[ratios[i]]
-		gains.Add(gamma, d.est.Values[measured[i]], d.est.Point(measured[i]), x.Gain(gamma), d.est.N[measured[i]])
-		d.WidenDomain(names.FactorGranularity, gamma)
-		if k, ok := d.table.Index[key{sendFirst, bytes, g}]; ok {
-			fit.Tabulate(&first, gamma, d.est, k)
+	series := func(name string, quantity params.Quantity, kind kind, model func(gamma float64) float64) (s params.Series) {
+		var gammas []float64
+		var points []int
+		for i, g := range sweep {
+			if k, ok := d.table.Index[key{kind, bytes, g}]; ok {
+				gammas, points = append(gammas, d.est.Values[ratios[i]]), append(points, k)
+			}
 		}
-		if k, ok := d.table.Index[key{sum, bytes, g}]; ok {
-			turn.Add(gamma, d.est.Values[k], d.est.Point(k), 1, d.est.N[k])
+		if len(points) > 0 {
+			s = d.AddSeries(params.Series{Name: name + ", " + fit.SizeWords(bytes), Quantity: quantity,
+				Factors: map[string]float64{"bytes": float64(bytes)}, XName: "granularity", Unit: "1"}, gammas, d.est.Select(points), model)
 		}
+		return s
 	}
-	for _, s := range []params.Series{gains, first, turn} {
-		if len(s.Points) > 0 {
-			d.Series = append(d.Series, s)
-		}
+	gains = series("G(γ)", params.HidingGain, gain, x.Gain)
+	series("G of sending first", params.SendFirstGain, sendFirst, nil)
+	series("I.1 over its parts", params.InTurnTime, sum, func(float64) float64 { return 1 })
+	for _, r := range gains.Points {
+		d.WidenDomain(names.FactorGranularity, r.X)
 	}
 	return gains, true
 }

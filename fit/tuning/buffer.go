@@ -163,38 +163,33 @@ func (d *bufferData) noteGranted() {
 
 // noteDeadlocks notes the exchanges that deadlocked, by size and buffer.
 func (d *bufferData) noteDeadlocks(exchanges []*dataset.Sample) {
-	type tally struct {
-		stuck, tries int
-		granted      granted
+	keyOf := func(l *dataset.Sample) bufferKey {
+		return bufferKey{names.PhaseBoth, l.Point[names.FactorBytes], l.Point[names.FactorBuffer]}
 	}
-	seen := map[bufferKey]*tally{}
-	for _, l := range exchanges {
-		k := bufferKey{names.PhaseBoth, l.Point[names.FactorBytes], l.Point[names.FactorBuffer]}
-		if seen[k] == nil {
-			seen[k] = &tally{}
-		}
-		seen[k].tries++
-		if l.Has(dataset.FlagDeadlock) {
-			seen[k].stuck++
-			if l.TCP != nil {
-				seen[k].granted.add(l.TCP)
+	exchanges = slices.Clone(exchanges)
+	slices.SortStableFunc(exchanges, func(a, b *dataset.Sample) int { return keyOf(a).compare(keyOf(b)) })
+	for same := range fit.Runs(exchanges, func(a, b *dataset.Sample) bool { return keyOf(a) == keyOf(b) }) {
+		k, stuck, given := keyOf(same[0]), 0, granted{}
+		for _, l := range same {
+			if l.Has(dataset.FlagDeadlock) {
+				stuck++
+				if l.TCP != nil {
+					given.add(l.TCP)
+				}
 			}
 		}
-	}
-	for _, k := range slices.SortedFunc(maps.Keys(seen), bufferKey.compare) {
-		t := seen[k]
-		if t.stuck == 0 {
+		if stuck == 0 {
 			continue
 		}
 		buffers := "the kernel's own buffers"
 		if k.buffer > 0 {
 			buffers = "buffers of " + fit.SizeWords(k.buffer)
 		}
-		if len(t.granted.snd) > 0 {
-			buffers += " (granted " + t.granted.String() + ")"
+		if len(given.snd) > 0 {
+			buffers += " (granted " + given.String() + ")"
 		}
 		d.Add(params.Notef("deadlock", "both sides send %s before they receive: deadlock with %s, in %d of %d batches",
-			fit.SizeWords(k.bytes), buffers, t.stuck, t.tries).With("bytes", float64(k.bytes)).With("buffer", float64(k.buffer)))
+			fit.SizeWords(k.bytes), buffers, stuck, len(same)).With("bytes", float64(k.bytes)).With("buffer", float64(k.buffer)))
 	}
 }
 
