@@ -87,8 +87,8 @@ func spreadOf(p *params.Params, h *Alike) Grid {
 		name, unit string
 		values     []float64
 	}{
-		{"latency of a pair", "s", PairValues(p, LatencyOf)}, {"latency of a host", "s", h.Latencies()},
-		{"rate of a pair", "B/s", PairValues(p, RateOf)}, {"rate of a host", "B/s", h.Rates()},
+		{"latency of a pair", "s", PairValues(p, LatencyOf)}, {"latency of a host", "s", h.Latencies},
+		{"rate of a pair", "B/s", PairValues(p, RateOf)}, {"rate of a host", "B/s", h.Rates},
 	} {
 		if len(r.values) == 0 {
 			continue

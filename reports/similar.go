@@ -22,7 +22,6 @@ const (
 
 type alikeHost struct {
 	Name    string
-	Pairs   int
 	Latency float64 // s, of a message between it and a typical host; NaN where its pairs are too few
 	Rate    float64 // B/s, the best of its pairs; NaN where its pairs are too few
 	// LatencyRatio and RateRatio are an odd host's figures divided by those of the largest group; NaN where there is
@@ -36,50 +35,38 @@ type hostGroup struct {
 }
 
 type Alike struct {
-	All     []alikeHost // in rank order
-	Groups  []hostGroup // the largest first
-	Odd     []alikeHost // in no group, the oddest first
-	Unknown []string    // with too few pairs
-	Near    [][]string  // groups of hosts with shorter ways within than between, the largest first; none where that is not seen
+	All []alikeHost // in rank order
+	// Latencies and Rates are those of the hosts that are known.
+	Latencies, Rates []float64
+	Groups           []hostGroup // the largest first
+	Odd              []alikeHost // in no group, the oddest first
+	Unknown          []string    // with too few pairs
+	Near             [][]string  // groups of hosts with shorter ways within than between, the largest first; none where that is not seen
 }
 
 func AlikeOf(p *params.Params) *Alike {
 	t := pairTableOf(p)
 	parts, rates := t.parts(), t.best()
-	typical := stats.Median(slices.DeleteFunc(slices.Clone(parts), math.IsNaN))
+	typical := stats.Median(known(parts))
 	latencies := make([]float64, len(parts))
 	out := &Alike{}
 	for i, name := range t.names {
 		latencies[i] = parts[i] + typical
-		h := alikeHost{Name: name, Pairs: len(t.near[i]), Latency: latencies[i], Rate: rates[i],
+		h := alikeHost{Name: name, Latency: latencies[i], Rate: rates[i],
 			LatencyRatio: math.NaN(), RateRatio: math.NaN()}
 		out.All = append(out.All, h)
 		if math.IsNaN(h.Latency) && math.IsNaN(h.Rate) {
 			out.Unknown = append(out.Unknown, name)
 		}
 	}
+	out.Latencies, out.Rates = known(latencies), known(rates)
 	out.group(levels(latencies), levels(rates))
 	out.Near = t.neighbourhoods(parts)
 	return out
 }
 
-// Latencies returns the hosts' latencies that are known, ascending.
-func (h *Alike) Latencies() []float64 {
-	return known(h.All, func(q alikeHost) float64 { return q.Latency })
-}
-
-// Rates returns the hosts' rates that are known, ascending.
-func (h *Alike) Rates() []float64 { return known(h.All, func(q alikeHost) float64 { return q.Rate }) }
-
-func known(all []alikeHost, of func(alikeHost) float64) (out []float64) {
-	for _, h := range all {
-		if v := of(h); !math.IsNaN(v) {
-			out = append(out, v)
-		}
-	}
-	slices.Sort(out)
-	return out
-}
+// known lists the values that are.
+func known(all []float64) []float64 { return slices.DeleteFunc(slices.Clone(all), math.IsNaN) }
 
 // Levels of a value that is far from all others, and of one that is not known.
 const (

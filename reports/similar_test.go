@@ -115,7 +115,7 @@ func TestPartnersAreNotOdd(t *testing.T) {
 
 func TestTooFewPairs(t *testing.T) {
 	h := AlikeOf(network{hosts: 10, part: alike}.measured(2))
-	if len(h.Unknown) != 10 || len(h.Groups)+len(h.Odd) != 0 || len(h.Latencies())+len(h.Rates()) != 0 {
+	if len(h.Unknown) != 10 || len(h.Groups)+len(h.Odd) != 0 || len(h.Latencies)+len(h.Rates) != 0 {
 		t.Errorf("%+v", h)
 	}
 	if h := AlikeOf(&params.Params{}); len(h.All)+len(h.Groups) != 0 {

@@ -43,29 +43,30 @@ func Confirm(first, second []Row) []Row {
 
 func Sentence(rows []Row, slowdown float64) string {
 	c := CountOf(rows)
-	names := func(v Verdict) string {
+	where := func(some func(Row) bool) string {
 		var list []string
 		for _, r := range rows {
-			if r.Verdict == v {
+			if some(r) {
 				list = append(list, r.Name)
 			}
 		}
 		return strings.Join(list, ", ")
 	}
-	judged, where := c[Back]+c[Missed], "the copy"
+	names := func(v Verdict) string { return where(func(r Row) bool { return r.Verdict == v }) }
+	judged, of := c[Back]+c[Missed], "the copy"
 	if slowdown > 1 {
-		where = fmt.Sprintf("the copy, %g times slower,", slowdown)
+		of = fmt.Sprintf("the copy, %g times slower,", slowdown)
 	}
 	var b strings.Builder
 	switch {
 	case judged == 0:
 		b.WriteString("Inconclusive: nothing could be judged.")
 	case c[Missed] > 0:
-		fmt.Fprintf(&b, "Of %d results of %s %d did not come back: %s.", judged, where, c[Missed], names(Missed))
+		fmt.Fprintf(&b, "Of %d results of %s %d did not come back: %s.", judged, of, c[Missed], names(Missed))
 	case c[Undetermined] > 0:
-		fmt.Fprintf(&b, "Inconclusive: %d of %d results of %s came back, the others were not determined.", c[Back], judged+c[Undetermined], where)
+		fmt.Fprintf(&b, "Inconclusive: %d of %d results of %s came back, the others were not determined.", c[Back], judged+c[Undetermined], of)
 	default:
-		fmt.Fprintf(&b, "All %d results of %s came back: on a network with these parameters calib finds these parameters.", c[Back], where)
+		fmt.Fprintf(&b, "All %d results of %s came back: on a network with these parameters calib finds these parameters.", c[Back], of)
 	}
 	if c[Undetermined] > 0 {
 		fmt.Fprintf(&b, " Not determined: %s.", names(Undetermined))
@@ -77,20 +78,11 @@ func Sentence(rows []Row, slowdown float64) string {
 		}
 		b.WriteString(".")
 	}
-	var other, again []string
-	for _, r := range rows {
-		if r.Otherwise {
-			other = append(other, r.Name)
-		}
-		if r.Again {
-			again = append(again, r.Name)
-		}
+	if again := where(func(r Row) bool { return r.Again }); again != "" {
+		fmt.Fprintf(&b, " Outside once and back the second time: %s.", again)
 	}
-	if len(again) > 0 {
-		fmt.Fprintf(&b, " Outside once and back the second time: %s.", strings.Join(again, ", "))
-	}
-	if len(other) > 0 {
-		fmt.Fprintf(&b, " The lab file says otherwise than the run of: %s.", strings.Join(other, ", "))
+	if other := where(func(r Row) bool { return r.Otherwise }); other != "" {
+		fmt.Fprintf(&b, " The lab file says otherwise than the run of: %s.", other)
 	}
 	return b.String()
 }

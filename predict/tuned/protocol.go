@@ -43,18 +43,13 @@ func (c *messages) Recv(from int, b []byte) {
 // Exchange sends and receives the first parts, then the acknowledgements of those that have more, then the rest.
 func (c *messages) Exchange(out, in []pattern.Message) {
 	first := func(n int) int { return header + min(n, eager) }
-	ack := func(n int) int {
-		if n <= eager {
-			return 0
-		}
-		return header
-	}
 	rest := func(n int) int {
 		if n <= eager {
 			return 0
 		}
 		return header + n - eager
 	}
+	ack := func(n int) int { return min(header, rest(n)) }
 	c.round(c.parts(out, first), c.parts(in, first))
 	c.round(c.parts(in, ack), c.parts(out, ack))
 	c.round(c.parts(out, rest), c.parts(in, rest))

@@ -1,14 +1,15 @@
 package compare
 
 import (
-	"calib/internal/params"
-	"calib/internal/stats"
-	"calib/internal/units"
 	"cmp"
 	"fmt"
 	"math"
 	"slices"
 	"strings"
+
+	"calib/internal/params"
+	"calib/internal/stats"
+	"calib/internal/units"
 )
 
 // ofNetwork is a finding of the network without changes.
@@ -122,15 +123,15 @@ func (v *Verdict) count(f Finding) (moved, of int) {
 func (t *table) moves(o Options) map[[2]string][]string {
 	out := map[[2]string][]string{}
 	for _, l := range t.links {
-		k := [2]string{l.metric.From, l.metric.To}
-		was, is := stats.Median(known(l.values[:t.old])), stats.Median(known(l.values[t.old:]))
+		k := [2]string{l.From, l.To}
+		was, is := stats.Median(known(l.raw[:t.old])), stats.Median(known(l.raw[t.old:]))
 		d := (is - was) / was
 		switch {
 		case math.Abs(d) <= o.Relative:
 			out[k] = append(out[k], OK)
-		case l.metric.Better == params.BetterNeither:
+		case l.Better == params.BetterNeither:
 			out[k] = append(out[k], Changed)
-		case (d > 0) == (l.metric.Better == params.BetterLower):
+		case (d > 0) == (l.Better == params.BetterLower):
 			out[k] = append(out[k], Regression, Inconclusive)
 		default:
 			out[k] = append(out[k], Improvement)

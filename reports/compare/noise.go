@@ -45,25 +45,19 @@ func Noise(runs []Run) *Floor {
 	side := sideOf(runs)
 	f := &Floor{Schema: FloorSchema, Runs: side.Runs, Nights: side.Nights, Level: stats.Level, Of: []Quantity{}}
 	t := newTable(runs, runs, false)
-	add := func(q Quantity, values []float64) {
-		x := known(values[:t.old])
+	for _, s := range slices.Concat(t.params, t.links) {
+		x := known(s.raw[:t.old])
 		if len(x) < 2 {
-			return
+			continue
 		}
-		q.Runs, q.Median = len(x), stats.Median(x)
-		q.Absolute = math.Sqrt2 * spread(x) * student(float64(len(x)-1), 1-stats.Level)
+		q := Quantity{Name: s.Name, From: s.From, To: s.To, Unit: s.Unit, Runs: len(x), Median: stats.Median(x),
+			Absolute: math.Sqrt2 * spread(x) * student(float64(len(x)-1), 1-stats.Level)}
 		if q.Median > 0 {
 			if r := q.Absolute / q.Median; !math.IsInf(r, 0) {
 				q.Relative = &r
 			}
 		}
 		f.Of = append(f.Of, q)
-	}
-	for _, s := range t.params {
-		add(Quantity{Name: s.Name, Unit: s.Unit}, s.raw)
-	}
-	for _, l := range t.links {
-		add(Quantity{Name: l.metric.Name, From: l.metric.From, To: l.metric.To, Unit: l.metric.Unit}, l.values)
 	}
 	return f
 }

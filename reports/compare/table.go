@@ -23,13 +23,9 @@ type series struct {
 	Change
 	raw    []float64
 	tested []float64 // raw, or for a host or a link raw without what it shares with others: what is compared
-}
 
-type link struct {
-	metric params.Metric
-	values []float64 // NaN where a run has none
-	median float64   // of all runs
-	ratio  []float64 // of values to median
+	median float64   // of a link: of all runs
+	ratio  []float64 // of a link: of raw to median
 }
 
 // table holds the values of the runs of both sides, by quantity.
@@ -39,7 +35,7 @@ type table struct {
 	nights   [2]int // on each side
 	together bool   // all runs of both sides are of one night
 	params   []*series
-	links    []*link
+	links    []*series
 	names    []string // of the metrics of links
 	hosts    []string // of the links, sorted
 	notes    []string
@@ -207,7 +203,7 @@ func newTable(old, new []Run, gate bool) *table {
 		case was != is:
 			t.skipped = append(t.skipped, Skipped{Name: name, Old: was, New: is})
 		case of == "":
-			s := &series{raw: values, tested: values, Change: changeOf(metric[k], ScopeNetwork)}
+			s := seriesOf(metric[k], ScopeNetwork, values, values)
 			s.judged = s.judged && (decides || !gate)
 			t.params = append(t.params, s)
 		case !often(len(had), t.old) || !often(len(has), len(new)):
@@ -238,17 +234,22 @@ func (t *table) note(names []string, what string) {
 	}
 }
 
-// changeOf is a Change of a metric that says nothing of its values yet.
-func changeOf(m params.Metric, scope string) Change {
-	c := Change{Scope: scope, Name: m.Name, Unit: m.Unit, Label: m.Label, Better: m.Better, judged: m.Better != params.BetterNeither}
-	if scope == ScopeLink {
-		c.From, c.To = m.From, m.To
-	}
-	return c
+// seriesOf is a series of a metric, of which nothing is decided yet.
+func seriesOf(m params.Metric, scope string, raw, tested []float64) *series {
+	return &series{raw: raw, tested: tested, Change: Change{Scope: scope, Name: m.Name, From: m.From, To: m.To, Unit: m.Unit,
+		Label: m.Label, Better: m.Better, judged: m.Better != params.BetterNeither}}
+}
+
+// over is a series of what some links share, without their own hosts.
+func over(links []*series, scope, label string, raw, tested []float64) *series {
+	s := &series{raw: raw, tested: tested, Change: links[0].Change}
+	s.Scope, s.From, s.To, s.Label = scope, "", "", s.Label+label
+	return s
 }
 
 func (t *table) addLink(m params.Metric, values []float64) {
-	l := &link{metric: m, values: values, median: stats.Median(known(values)), ratio: make([]float64, len(values))}
+	l := seriesOf(m, ScopeLink, values, nil)
+	l.median, l.ratio = stats.Median(known(values)), make([]float64, len(values))
 	if slices.Min(known(values)) <= 0 {
 		t.notes = append(t.notes, fmt.Sprintf("%s of %s is not positive in every run, and not compared", m.Name, m.Link()))
 		return
@@ -267,9 +268,9 @@ func known(x []float64) []float64 {
 	return slices.DeleteFunc(slices.Clone(x), math.IsNaN)
 }
 
-func (t *table) of(name string, take func(*link) bool) (out []*link) {
+func (t *table) of(name string, take func(*series) bool) (out []*series) {
 	for _, l := range t.links {
-		if l.metric.Name == name && take(l) {
+		if l.Name == name && take(l) {
 			out = append(out, l)
 		}
 	}
@@ -277,7 +278,7 @@ func (t *table) of(name string, take func(*link) bool) (out []*link) {
 }
 
 // typical is the median over links in each run, as a ratio to the median of each link.
-func typical(links []*link, runs int) []float64 {
+func typical(links []*series, runs int) []float64 {
 	out := make([]float64, runs)
 	var of []float64
 	for i := range out {
@@ -310,15 +311,15 @@ func (t *table) hostSeries() (out []*series) {
 		return nil
 	}
 	for _, name := range t.names {
-		shared := typical(t.of(name, func(*link) bool { return true }), len(t.night))
+		shared := typical(t.of(name, func(*series) bool { return true }), len(t.night))
 		for _, h := range t.hosts {
-			own := t.of(name, func(l *link) bool { return l.metric.From == h || l.metric.To == h })
+			own := t.of(name, func(l *series) bool { return l.From == h || l.To == h })
 			if len(own) < fewestHosts-1 {
 				continue
 			}
 			ratio, unit := typical(own, len(t.night)), medianOf(own)
-			s := &series{raw: scaled(ratio, nil, unit), tested: scaled(ratio, shared, unit), Change: changeOf(own[0].metric, ScopeHost)}
-			s.Host, s.Label = h, s.Label+", median of the host's links"
+			s := over(own, ScopeHost, ", median of the host's links", scaled(ratio, nil, unit), scaled(ratio, shared, unit))
+			s.Host = h
 			out = append(out, s)
 		}
 	}
@@ -328,9 +329,7 @@ func (t *table) hostSeries() (out []*series) {
 // linkSeries are the links of hosts that do not explain them, tested without the medians that these links share.
 func (t *table) linkSeries(explained func(host, metric string) bool) (links, medians []*series) {
 	for _, name := range t.names {
-		rest := t.of(name, func(l *link) bool {
-			return !explained(l.metric.From, name) && !explained(l.metric.To, name)
-		})
+		rest := t.of(name, func(l *series) bool { return !explained(l.From, name) && !explained(l.To, name) })
 		if len(rest) == 0 {
 			continue
 		}
@@ -338,18 +337,19 @@ func (t *table) linkSeries(explained func(host, metric string) bool) (links, med
 		if len(t.hosts) >= fewestHosts && len(rest) > 2 {
 			shared = typical(rest, len(t.night))
 			all := scaled(shared, nil, medianOf(rest))
-			s := &series{raw: all, tested: all, Change: changeOf(rest[0].metric, ScopeNetwork)}
-			s.Name, s.Label = linksPrefix+name, s.Label+", median of all links"
+			s := over(rest, ScopeNetwork, ", median of all links", all, all)
+			s.Name = linksPrefix + name
 			medians = append(medians, s)
 		}
 		for _, l := range rest {
-			links = append(links, &series{raw: l.values, tested: scaled(l.ratio, shared, l.median), Change: changeOf(l.metric, ScopeLink)})
+			l.tested = scaled(l.ratio, shared, l.median)
 		}
+		links = append(links, rest...)
 	}
 	return links, medians
 }
 
-func medianOf(links []*link) float64 {
+func medianOf(links []*series) float64 {
 	var m []float64
 	for _, l := range links {
 		m = append(m, l.median)

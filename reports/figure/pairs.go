@@ -185,8 +185,8 @@ func spreads(p *params.Params, hosts int) (out []Figure) {
 		hosts                 []float64
 		of                    func(params.Pair) *float64
 	}{
-		{"spread-latency", "How latencies are distributed", "s", "latency", own.Latencies(), reports.LatencyOf},
-		{"spread-rate", "How rates are distributed", "B/s", "rate", own.Rates(), reports.RateOf},
+		{"spread-latency", "How latencies are distributed", "s", "latency", own.Latencies, reports.LatencyOf},
+		{"spread-rate", "How rates are distributed", "B/s", "rate", own.Rates, reports.RateOf},
 	} {
 		pairs := slices.DeleteFunc(reports.PairValues(p, m.of), func(v float64) bool { return !finite(v) })
 		f := Figure{ID: m.id, Section: "Pairs", Title: m.title, X: Axis{Name: m.what, Unit: m.unit}, Y: Axis{Name: "share at most as large"}}
