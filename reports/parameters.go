@@ -10,33 +10,27 @@ import (
 	"calib/internal/params"
 )
 
-// namedParameter is a parameter with its name in params.json.
-type namedParameter struct {
-	name string
-	params.Parameter
-}
-
-// inOrder lists all parameters: by model in the order of the fits, then by name.
-func inOrder(p *params.Params) (out []namedParameter) {
+// inOrder lists the names of all parameters: by model in the order of the fits, then by name.
+func inOrder(p *params.Params) []string {
 	var models []string
 	for _, f := range p.Fits {
 		models = append(models, f.Model)
 	}
-	for _, name := range slices.Sorted(maps.Keys(p.Parameters)) {
+	names := slices.Sorted(maps.Keys(p.Parameters))
+	for _, name := range names {
 		models = append(models, p.Parameters[name].Model)
-		out = append(out, namedParameter{name, p.Parameters[name]})
 	}
-	slices.SortStableFunc(out, func(a, b namedParameter) int {
-		return cmp.Compare(slices.Index(models, a.Model), slices.Index(models, b.Model))
-	})
-	return out
+	place := func(name string) int { return slices.Index(models, p.Parameters[name].Model) }
+	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(place(a), place(b)) })
+	return names
 }
 
 // gridOf has a row for each parameter: symbol, value, unit, interval or bound, status, what it is. An estimate that is
 // not to be used stands in brackets.
-func gridOf(all []namedParameter) Grid {
+func gridOf(p *params.Params, names []string) Grid {
 	g := NewGrid("symbol/symbol", "value/number", "unit", "95% interval/interval", "status/status", "what it is/words")
-	for _, q := range all {
+	for _, name := range names {
+		q := p.Parameters[name]
 		value, unit, interval := "–", "", "–"
 		if v, ok := q.Raw(); ok {
 			f := Format(v, q.CI95, q.Unit)
@@ -47,7 +41,7 @@ func gridOf(all []namedParameter) Grid {
 		} else if q.Bound != nil {
 			interval = FormatBound(*q.Bound, q.Unit)
 		}
-		g.Add(Clean(q.name), value, Clean(unit), interval, Clean(q.Status), Clean(q.Label))
+		g.Add(Clean(name), value, Clean(unit), interval, Clean(q.Status), Clean(q.Label))
 	}
 	return g
 }
@@ -70,7 +64,8 @@ func ReasonsOf(p *params.Params) []string {
 		}
 		names[k] = append(names[k], name)
 	}
-	for _, q := range inOrder(p) {
+	for _, name := range inOrder(p) {
+		q := p.Parameters[name]
 		if q.Status == params.StatusOK {
 			continue
 		}
@@ -78,7 +73,7 @@ func ReasonsOf(p *params.Params) []string {
 		if q.Bound != nil {
 			k.bound = FormatBound(*q.Bound, q.Unit)
 		}
-		add(q.name, k)
+		add(name, k)
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.Functions)) {
 		if f := p.Functions[name]; f.Status != "" && f.Status != params.StatusOK {
@@ -106,7 +101,8 @@ func ReasonsOf(p *params.Params) []string {
 // variance. Parameters with one term only are left out: that is the interval itself.
 func BudgetOf(p *params.Params) Grid {
 	g := NewGrid("symbol/symbol", "term", "type", "standard uncertainty/number", "share/number", "taken from/words")
-	for _, q := range inOrder(p) {
+	for _, name := range inOrder(p) {
+		q := p.Parameters[name]
 		if len(q.Budget) < 2 {
 			continue
 		}
@@ -115,7 +111,8 @@ func BudgetOf(p *params.Params) Grid {
 			variance += t.U * t.U
 		}
 		for _, t := range q.Budget {
-			g.Add(Clean(q.name), Clean(t.Name), Clean(t.Type), Format(t.U, nil, q.Unit).String(), Percent(t.U*t.U/variance), Clean(t.Why))
+			g.Add(Clean(name), Clean(t.Name), Clean(t.Type), Format(t.U, nil, q.Unit).String(), Percent(t.U*t.U/variance),
+				Clean(t.Why))
 		}
 	}
 	return g
@@ -125,12 +122,13 @@ func BudgetOf(p *params.Params) Grid {
 // hockney on pingpong (Hockney 1994)."
 func SourcesOf(p *params.Params) (sources []string) {
 	names := map[string][]string{}
-	for _, q := range inOrder(p) {
+	for _, name := range inOrder(p) {
+		q := p.Parameters[name]
 		source := Clean(fmt.Sprintf("%s on %s (%s)", q.Model, q.Experiment, q.Source))
 		if names[source] == nil {
 			sources = append(sources, source)
 		}
-		names[source] = append(names[source], Clean(q.name))
+		names[source] = append(names[source], Clean(name))
 	}
 	for i, s := range sources {
 		sources[i] = strings.Join(names[s], ", ") + " from " + s + "."
@@ -221,18 +219,12 @@ const OthersTitle = "Other parameters: further estimates, buffers, the clock"
 // RecordOf returns the parameters of record, and the others: further estimates of the same, buffers, the clock. Where
 // none is of record, all are.
 func RecordOf(p *params.Params) (record, others Grid) {
-	var of, rest []namedParameter
-	for _, q := range inOrder(p) {
-		if ofRecord(q.name) {
-			of = append(of, q)
-		} else {
-			rest = append(rest, q)
-		}
+	all := inOrder(p)
+	of := slices.DeleteFunc(slices.Clone(all), func(name string) bool { return !ofRecord(name) })
+	if len(of) == 0 {
+		return gridOf(p, all), gridOf(p, nil)
 	}
-	if of == nil {
-		of, rest = rest, nil
-	}
-	return gridOf(of), gridOf(rest)
+	return gridOf(p, of), gridOf(p, slices.DeleteFunc(all, ofRecord))
 }
 
 const alikeShown = 8 // bounds the warnings of one code that are about different hosts

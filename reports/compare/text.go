@@ -193,13 +193,14 @@ func changed(c Change) string {
 
 // changedCI is the interval of what changed says.
 func changedCI(c Change) string {
-	switch {
-	case c.Ratio == nil && c.DifferenceCI != nil:
-		return "[" + difference(c.DifferenceCI[0], c.Unit) + ", " + difference(c.DifferenceCI[1], c.Unit) + "]"
-	case c.RatioCI != nil:
-		return "[" + signed(c.RatioCI[0]) + ", " + signed(c.RatioCI[1]) + "]"
+	ci, show := c.RatioCI, signed
+	if c.Ratio == nil {
+		ci, show = c.DifferenceCI, func(v float64) string { return difference(v, c.Unit) }
 	}
-	return ""
+	if ci == nil {
+		return ""
+	}
+	return "[" + show(ci[0]) + ", " + show(ci[1]) + "]"
 }
 
 func difference(v float64, unit string) string {

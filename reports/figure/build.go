@@ -196,19 +196,21 @@ func (p *panel) add(f *params.Fit, q params.Plot, all []params.Series) {
 			p.lines = append(p.lines, &line{name: cmp.Or(c.Name, "line"), curve: c})
 		}
 	}
-	for _, a := range q.Areas {
-		if !slices.ContainsFunc(p.areas, func(b params.Curve) bool { return b.Name == a.Name }) {
-			p.areas = append(p.areas, a)
+	p.areas = addNew(p.areas, q.Areas, func(a params.Curve) string { return a.Name })
+	p.fig.Marks = addNew(p.fig.Marks, q.Marks, func(m Mark) Mark { return m })
+	if q.Raw != nil {
+		p.raws = addNew(p.raws, []params.Raw{*q.Raw}, rawKey)
+	}
+}
+
+// addNew appends those of more whose key none has.
+func addNew[T any, K comparable](all, more []T, key func(T) K) []T {
+	for _, v := range more {
+		if !slices.ContainsFunc(all, func(o T) bool { return key(o) == key(v) }) {
+			all = append(all, v)
 		}
 	}
-	for _, m := range q.Marks {
-		if !slices.Contains(p.fig.Marks, m) {
-			p.fig.Marks = append(p.fig.Marks, m)
-		}
-	}
-	if q.Raw != nil && !slices.ContainsFunc(p.raws, func(r params.Raw) bool { return rawKey(r) == rawKey(*q.Raw) }) {
-		p.raws = append(p.raws, *q.Raw)
-	}
+	return all
 }
 
 // repeats reports whether the fitted values of own are part of a line that is there: measurements made in several ways

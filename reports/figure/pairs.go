@@ -14,18 +14,23 @@ import (
 
 const namedSlow = 6 // how many slow hosts or links a sentence names; it counts the others
 
+// ofPairs are the figures of a pair that are drawn.
+var ofPairs = []struct {
+	name, title, spread, what, unit, better string
+	of                                      func(params.Pair) *float64
+}{
+	{"latency", "Latency between hosts", "How latencies are distributed", "Half the round trip of the smallest message", "s",
+		params.BetterLower, reports.LatencyOf},
+	{"rate", "Rate between hosts", "How rates are distributed", "The rate of the largest message", "B/s", params.BetterHigher,
+		reports.RateOf},
+}
+
 // pairs draws the host × host matrices of latency and rate, those that have a number. A pair measured in one order of
 // its hosts stands for both.
 func pairs(p *params.Params) []Figure {
 	hosts := reports.PairHosts(p)
 	out := spreads(p, len(hosts))
-	for _, m := range []struct {
-		id, title, what, unit, better string
-		of                            func(params.Pair) *float64
-	}{
-		{"pairs-latency", "Latency between hosts", "Half the round trip of the smallest message", "s", params.BetterLower, reports.LatencyOf},
-		{"pairs-rate", "Rate between hosts", "The rate of the largest message", "B/s", params.BetterHigher, reports.RateOf},
-	} {
+	for _, m := range ofPairs {
 		h := &Heat{Names: hosts, Unit: m.unit, Better: m.better}
 		values := h.fill(p.Pairs, m.of)
 		if len(values) == 0 {
@@ -44,7 +49,8 @@ func pairs(p *params.Params) []Figure {
 			says += fmt.Sprintf(" Each cell is the mean of the pairs that were measured between two blocks of %d hosts, in the order of the hosts "+
 				"file; one stands out where more than half of them are slow.", h.Block)
 		}
-		out = append(out, Figure{ID: m.id, Section: "Pairs", Title: m.title, Says: says, X: Axis{Name: "to"}, Y: Axis{Name: "from"}, Heat: h})
+		out = append(out, Figure{ID: "pairs-" + m.name, Section: "Pairs", Title: m.title, Says: says, X: Axis{Name: "to"},
+			Y: Axis{Name: "from"}, Heat: h})
 	}
 	return out
 }
@@ -180,20 +186,14 @@ func spreads(p *params.Params, hosts int) (out []Figure) {
 		return nil
 	}
 	own := reports.AlikeOf(p)
-	for _, m := range []struct {
-		id, title, unit, what string
-		hosts                 []float64
-		of                    func(params.Pair) *float64
-	}{
-		{"spread-latency", "How latencies are distributed", "s", "latency", own.Latencies, reports.LatencyOf},
-		{"spread-rate", "How rates are distributed", "B/s", "rate", own.Rates, reports.RateOf},
-	} {
+	for k, m := range ofPairs {
 		pairs := slices.DeleteFunc(reports.PairValues(p, m.of), func(v float64) bool { return !finite(v) })
-		f := Figure{ID: m.id, Section: "Pairs", Title: m.title, X: Axis{Name: m.what, Unit: m.unit}, Y: Axis{Name: "share at most as large"}}
+		f := Figure{ID: "spread-" + m.name, Section: "Pairs", Title: m.spread, X: Axis{Name: m.name, Unit: m.unit},
+			Y: Axis{Name: "share at most as large"}}
 		for i, t := range []struct {
 			name   string
 			values []float64
-		}{{"pairs", pairs}, {"hosts", m.hosts}} {
+		}{{"pairs", pairs}, {"hosts", [][]float64{own.Latencies, own.Rates}[k]}} {
 			if len(t.values) > 1 {
 				f.Traces = append(f.Traces, distribution(t.name, i, t.values))
 			}
@@ -203,8 +203,8 @@ func spreads(p *params.Params, hosts int) (out []Figure) {
 		}
 		lo, hi := stats.Quantile(pairs, 0), stats.Quantile(pairs, 1)
 		f.X.Log = lo > 0 && hi > 10*lo
-		f.Says = fmt.Sprintf("Which share of the pairs and of the hosts has at most this %s. A step is a group that is alike. What a host's %s is stands "+
-			"with the table of hosts.", m.what, m.what)
+		f.Says = fmt.Sprintf("Which share of the pairs and of the hosts has at most this %s. A step is a group that is alike. "+
+			"What a host's %s is stands with the table of hosts.", m.name, m.name)
 		out = append(out, f)
 	}
 	return out

@@ -33,10 +33,6 @@ type Options struct {
 	History []figure.Figure // timelines; none leaves the section's place with a sentence how to get it
 }
 
-func Report(w io.Writer, p *params.Params, figures []figure.Figure, o Options) error {
-	return report(p, figures, o).write(w)
-}
-
 // Table of a page. One of a Page without a title stands before the contents.
 type Table struct {
 	Title string

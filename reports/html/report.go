@@ -2,6 +2,7 @@ package html
 
 import (
 	"fmt"
+	"io"
 	"slices"
 
 	"calib/internal/params"
@@ -17,8 +18,8 @@ const (
 	flagsShown    = 6
 )
 
-// report lays out the report of one run.
-func report(p *params.Params, figures []figure.Figure, o Options) *document {
+// Report writes the report of one run.
+func Report(w io.Writer, p *params.Params, figures []figure.Figure, o Options) error {
 	v := reports.SummaryOf(p, o.Dir, 0)
 	d := newDocument("calib report " + v.Run)
 	d.Eyebrow, d.Scope = v.Run, v.Measured
@@ -59,7 +60,7 @@ func report(p *params.Params, figures []figure.Figure, o Options) *document {
 		files, next := reports.FilesOf(p, o.Dir)
 		d.add(section{Title: "Files and next steps", Tables: []Table{{Grid: files}}, List: next})
 	}
-	return d
+	return d.write(w)
 }
 
 // glances are the figures of which a small one stands on the first screen: the time of a message, and what others that
