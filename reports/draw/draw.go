@@ -3,7 +3,7 @@
 // the data and never on it. A file has a white ground, and under the figure the sentence that says what to see; it
 // grows in height for its words. Each point and cell of an SVG has its value as a title, which viewers show.
 //
-// What cannot be drawn is left out and counted under the figure: not a number, or zero and below on a logarithmic axis.
+// What is drawn is settled (figure.Settle): it has no infinities, and on a logarithmic axis nothing is zero or below.
 //
 // gonum.org/v1/plot draws. This package keeps what it does worse, measured with v0.17.0:
 //

@@ -114,32 +114,6 @@ const (
 // deviceName is a name that Linux takes and in which a shell finds nothing special.
 var deviceName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.:@-]{0,14}$`)
 
-type netem struct {
-	device string
-	delay  float64 // s
-	rate   float64 // bit/s
-	limit  int     // packets; 0 is netem's own
-}
-
-// netemOf splits the way of one byte into delay and rate.
-func netemOf(q emulatedPath, in *input) netem {
-	n := netem{device: cmp.Or(in.Device, tcDevice), rate: math.Round(q.rate())}
-	n.delay = q.delay - q.payloadTime(1, n.rate)
-	switch {
-	case !deviceName.MatchString(n.device):
-		in.failf("network device %q: %w: up to 15 letters, digits and _.:@-", n.device, ErrOption)
-	case !(n.rate >= 8) || n.rate > 1e15:
-		in.failf("rate %g bit/s: %w of tc", q.rate(), ErrLimit)
-	case n.delay < 0:
-		in.failf("delay %g s: %w: a packet of one byte needs %g s at the rate of 1/G alone, more than L", q.delay, ErrLimit,
-			q.payloadTime(1, n.rate))
-	}
-	if q.queue > 0 {
-		n.limit = q.limit(n.delay)
-	}
-	return n
-}
-
 // writeTC writes a shell script with tc netem (tc-netem(8)), to run on every host. netem holds a packet that leaves for
 // delay, and sends one after the other at rate, headers counted. Every host delays what it sends by the whole one-way
 // L, and none of what it receives, so that each direction has L once.
@@ -148,17 +122,30 @@ func netemOf(q emulatedPath, in *input) netem {
 // overhead argument could take the headers off, but a packet shorter than they are would then block the device
 // (net/sched/sch_netem.c: the length is unsigned), so they are in the rate.
 func writeTC(in *input) []byte {
-	q := emulatedPathOf(in)
-	n := netemOf(q, in)
-	if n.limit > 0 {
+	q, device, limit := emulatedPathOf(in), cmp.Or(in.Device, tcDevice), 0 // packets; 0 is netem's own
+	rate := math.Round(q.rate())                                           // bit/s
+	first := q.payloadTime(1, rate)
+	delay := q.delay - first // so that the way of one byte is delay and rate
+	switch {
+	case !deviceName.MatchString(device):
+		in.failf("network device %q: %w: up to 15 letters, digits and _.:@-", device, ErrOption)
+	case !(rate >= 8) || rate > 1e15:
+		in.failf("rate %g bit/s: %w of tc", q.rate(), ErrLimit)
+	case delay < 0:
+		in.failf("delay %g s: %w: a packet of one byte needs %g s at the rate of 1/G alone, more than L", q.delay, ErrLimit, first)
+	}
+	if q.queue > 0 {
+		limit = q.limit(delay)
+	}
+	if limit > 0 {
 		in.warnf("limit holds B_L and the packets on their way, at the sender: netem has no port that several senders fill")
-	} else if held := q.limit(n.delay); held > netemDefault {
+	} else if held := q.limit(delay); held > netemDefault {
 		in.warnf("%d packets are on their way at full rate, and netem drops above %d: B_L is not known, set limit yourself",
 			held, netemDefault)
 	}
 	return in.render("tc", map[string]any{
 		"names": strings.Join(in.Params.Run.Hosts, ", "), "headers": headerBytes, "packet": q.packet,
-		"device": n.device, "delay": micro(n.delay), "rate": n.rate, "limit": n.limit,
+		"device": device, "delay": micro(delay), "rate": rate, "limit": limit,
 	})
 }
 

@@ -21,19 +21,14 @@ import (
 
 var csvColumns = [...]string{"kind", "name", "from", "to", "unit", "value", "lo", "hi", "status", "label"}
 
-type row struct {
-	kind, name, from, to, unit string
-	value, lo, hi              float64 // NaN where there is none: an empty field
-	status, label              string
-}
-
-func rowsOf(in *input) (out []row) {
+// rowsOf lists the rows of csvColumns. A number that is not known is an empty field.
+func rowsOf(in *input) (out [][]string) {
 	add := func(kind string, m params.Metric, value float64, ends *[2]float64) {
-		r := row{kind, m.Name, m.From, m.To, m.Unit, value, math.NaN(), math.NaN(), m.Status, m.Label}
-		if ends != nil {
-			r.lo, r.hi = ends[0], ends[1]
+		if ends == nil {
+			ends = &[2]float64{math.NaN(), math.NaN()}
 		}
-		out = append(out, r)
+		out = append(out, []string{kind, m.Name, m.From, m.To, m.Unit, cell(value), cell(ends[0]), cell(ends[1]), m.Status,
+			units.OneLine(m.Label)})
 	}
 	run := in.Params.Run
 	for _, about := range [][2]string{{"calib", in.Version}, {"id", run.ID}, {"plan", run.Plan}} {
@@ -77,12 +72,7 @@ func rowsOf(in *input) (out []row) {
 //
 // The format has no comments: version and run are rows of kind run.
 func writeCSV(in *input) []byte {
-	lines := [][]string{csvColumns[:]}
-	for _, r := range rowsOf(in) {
-		lines = append(lines, []string{r.kind, r.name, r.from, r.to, r.unit, cell(r.value), cell(r.lo), cell(r.hi), r.status,
-			units.OneLine(r.label)})
-	}
-	return writeSheet(in, true, lines)
+	return writeSheet(in, true, append([][]string{csvColumns[:]}, rowsOf(in)...))
 }
 
 func writeSheet(in *input, crlf bool, lines [][]string) []byte {

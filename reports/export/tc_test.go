@@ -1,6 +1,8 @@
 package export
 
 import (
+	"cmp"
+	"math"
 	"regexp"
 	"strconv"
 	"strings"
@@ -38,6 +40,13 @@ func readTC(file []byte) (netem, error) {
 	return n, nil
 }
 
+type netem struct {
+	device string
+	delay  float64 // s
+	rate   float64 // bit/s
+	limit  int     // packets; 0 is netem's own
+}
+
 // at returns the time [s] of a message of x bytes through netem.
 func (n netem) at(q emulatedPath, x float64) float64 { return n.delay + q.payloadTime(x, n.rate) }
 
@@ -60,8 +69,12 @@ func checkTC(file []byte, in *input) error {
 			return mismatch("the time per byte", got, q.perByte, "s/B")
 		}
 	}
-	if want := netemOf(q, in); in.err != nil || want.limit != n.limit || want.device != n.device {
-		return mismatch("the limit on device "+n.device, float64(n.limit), float64(want.limit), "packets")
+	limit := 0
+	if rate := math.Round(q.rate()); q.queue > 0 {
+		limit = q.limit(q.delay - q.payloadTime(1, rate))
+	}
+	if limit != n.limit || cmp.Or(in.Device, tcDevice) != n.device {
+		return mismatch("the limit on device "+n.device, float64(n.limit), float64(limit), "packets")
 	}
 	return nil
 }
