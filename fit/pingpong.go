@@ -18,14 +18,8 @@ type Pingpong struct {
 	Times  *resample.Estimates // s, by size
 	Packet float64             // payload of one packet [B]
 	Breaks []float64           // Settings.Breaks
-	pairs  *pairTimes
-}
 
-// pairTimes is what the models of one message share.
-type pairTimes struct {
-	sizes   []float64
 	medians *resample.Medians
-	packet  float64
 	fit     *params.Fit // what was used and left out, for the fit of every model
 }
 
@@ -37,22 +31,23 @@ func (p *Prepared) Pingpong(model string, minSizes int) (*Pingpong, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(t.sizes) < max(1, minSizes) {
+	if len(t.Sizes) < max(1, minSizes) {
 		return nil, Needs("pingpong measured at too few sizes without loss")
 	}
-	q := &Pingpong{Sizes: t.sizes, Packet: t.packet, Breaks: p.settings.Breaks, pairs: t}
-	if q.pairs.medians.Rounds() < 2 {
-		q.Times = q.pairs.medians.Estimate()
+	q := *t
+	if q.medians.Rounds() < 2 {
+		q.Times = q.medians.Estimate()
 	} else {
-		q.Times = p.draw(q.pairs.medians, model)
+		q.Times = p.draw(q.medians, model)
 	}
-	return q, nil
+	return &q, nil
 }
 
-func (p *Prepared) pingpong() (*pairTimes, error) {
+// pingpong is what the models of one message share, without Times.
+func (p *Prepared) pingpong() (*Pingpong, error) {
 	r := p.New("", names.Pingpong, "")
 	lines := r.Lines(names.Pingpong, "")
-	out := &pairTimes{fit: r.Fit}
+	out := &Pingpong{Breaks: p.settings.Breaks, fit: r.Fit}
 	var sizes []int64
 	for _, b := range lines {
 		sizes = append(sizes, b.Point[names.FactorBytes])
@@ -61,9 +56,9 @@ func (p *Prepared) pingpong() (*pairTimes, error) {
 	var t resample.Table[int64]
 	for _, x := range slices.Compact(sizes) {
 		t.OneWay(x)
-		out.sizes = append(out.sizes, float64(x))
+		out.Sizes = append(out.Sizes, float64(x))
 	}
-	if len(out.sizes) == 0 {
+	if len(out.Sizes) == 0 {
 		return out, nil
 	}
 	for _, b := range lines {
@@ -71,11 +66,11 @@ func (p *Prepared) pingpong() (*pairTimes, error) {
 		t.AddTeam(t.OneWay(x), b.Team(), 0, b.Round, b.Timings(), HalfTrips(b.Lines[0])...)
 	}
 	r.Account(lines)
-	out.packet = r.Packet(lines)
+	out.Packet = r.Packet(lines)
 	out.medians = t.Medians()
 	r.Rounds = out.medians.Rounds()
 	r.CheckRounds(r.Rounds)
-	r.Domain["bytes"] = [2]float64{out.sizes[0], out.sizes[len(out.sizes)-1]}
+	r.Domain["bytes"] = [2]float64{out.Sizes[0], out.Sizes[len(out.Sizes)-1]}
 	return out, nil
 }
 
@@ -134,10 +129,10 @@ func HalfTrips(s *dataset.Sample) []float64 {
 // New returns an empty fit of a model to q.
 func (q *Pingpong) New(p *Prepared, model, source string) *Result {
 	r := p.New(model, names.Pingpong, source)
-	r.Used, r.LeftOut, r.LeftOutWhy = q.pairs.fit.Used, q.pairs.fit.LeftOut, maps.Clone(q.pairs.fit.LeftOutWhy)
-	r.Hosts, r.Rounds = slices.Clone(q.pairs.fit.Hosts), q.pairs.fit.Rounds
-	r.Findings = slices.Clone(q.pairs.fit.Findings)
-	r.Domain["bytes"] = q.pairs.fit.Domain["bytes"]
+	r.Used, r.LeftOut, r.LeftOutWhy = q.fit.Used, q.fit.LeftOut, maps.Clone(q.fit.LeftOutWhy)
+	r.Hosts, r.Rounds = slices.Clone(q.fit.Hosts), q.fit.Rounds
+	r.Findings = slices.Clone(q.fit.Findings)
+	r.Domain["bytes"] = q.fit.Domain["bytes"]
 	return r
 }
 

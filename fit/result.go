@@ -112,19 +112,8 @@ func (r *Result) CheckRounds(rounds int) {
 // Judge states the errors of some series, and R² and the condition number where they are numbers.
 func (r *Result) Judge(r2, condition float64, series ...params.Series) {
 	q := &params.Quality{}
-	n := 0
-	for _, s := range series {
-		for _, p := range s.Points {
-			if p.Measured != 0 {
-				e := math.Abs(p.Relative())
-				q.MeanError += e
-				q.MaxError = math.Max(q.MaxError, e)
-				n++
-			}
-		}
-	}
-	if n > 0 {
-		q.MeanError /= float64(n)
+	if mean, worst, n := params.Misfit(series...); n > 0 {
+		q.MeanError, q.MaxError = mean, worst
 	}
 	if Finite(r2) {
 		q.R2 = &r2

@@ -184,21 +184,19 @@ func (p *Prepared) byProbes(hosts []int) []int {
 			bounds[s.Ranks[1]] = append(bounds[s.Ranks[1]], b)
 		}
 	}
-	var probes []PairTime
-	for h, b := range bounds {
-		probes = append(probes, PairTime{Hosts: [2]int{-1, h}, Value: stats.Median(b)})
-	}
 	stands := func(h int) bool {
-		own, others := split(probes, h)
-		if len(own) == 0 || len(others) < minOthers {
-			return false
+		var others []float64
+		for host, b := range bounds {
+			if host != h {
+				others = append(others, stats.Median(b))
+			}
 		}
 		limit, _ := slowLimit(others)
-		return own[0].Value > limit
+		return len(others) >= minOthers && stats.Median(bounds[h]) > limit // NaN of none is not above
 	}
 	first, second := stands(hosts[0]), stands(hosts[1])
 	always := func(h, other int) bool {
-		return len(bounds[h]) == 0 && len(bounds[other]) > 0 && len(probes) > minOthers
+		return len(bounds[h]) == 0 && len(bounds[other]) > 0 && len(bounds) > minOthers
 	}
 	switch {
 	case first && !second, !second && always(hosts[0], hosts[1]):
@@ -209,25 +207,10 @@ func (p *Prepared) byProbes(hosts []int) []int {
 	return hosts
 }
 
-func split(pairs []PairTime, h int) (own, others []PairTime) {
-	for _, p := range pairs {
-		if p.Hosts[0] == h || p.Hosts[1] == h {
-			own = append(own, p)
-		} else {
-			others = append(others, p)
-		}
-	}
-	return own, others
-}
-
-// slowLimit returns the time [s] above which a pair is slow against the others, and their median.
-func slowLimit(others []PairTime) (limit, mid float64) {
-	values := make([]float64, len(others))
-	for i, p := range others {
-		values[i] = p.Value
-	}
-	mid = stats.Median(values)
-	return limitAbove(mid, stats.MAD(values)), mid
+// slowLimit returns the time [s] above which one is slow against others, and their median.
+func slowLimit(others []float64) (limit, mid float64) {
+	mid = stats.Median(others)
+	return limitAbove(mid, stats.MAD(others)), mid
 }
 
 // limitAbove is the time [s] above which a pair is slow, by the median of the others and their scaled MAD.
@@ -238,7 +221,11 @@ func (o *SlowHosts) slowPairs(pairs []PairTime, what string) {
 	if len(pairs) < minOthers+1 {
 		return
 	}
-	limit, mid := slowLimit(pairs)
+	values := make([]float64, len(pairs))
+	for i, p := range pairs {
+		values[i] = p.Value
+	}
+	limit, mid := slowLimit(values)
 	for _, p := range pairs {
 		if p.Value > limit && p.CI[0] > mid {
 			if o.Why[p.Hosts] != "" {

@@ -32,12 +32,8 @@ func run(kind params.Kind, values map[string]float64) *params.Params {
 }
 
 // with adds a function of a form.
-func with(p *params.Params, name string, f params.Form) *params.Params {
-	coeff := map[string]float64{}
-	for _, c := range f.Coefficients("s") {
-		coeff[c.Name] = c.Value
-	}
-	p.Functions[name] = params.Function{Form: f.Name(), Coeff: coeff, Unit: "s", Status: params.StatusOK}
+func with(p *params.Params, name, form string, coeff map[string]float64) *params.Params {
+	p.Functions[name] = params.Function{Form: form, Coeff: coeff, Unit: "s", Status: params.StatusOK}
 	return p
 }
 
@@ -48,11 +44,11 @@ func sparc() map[string]float64 {
 // cluster is a switch whose every cost is known: L is what host, port and receiver take per byte, and 300 µs.
 func cluster() *params.Params {
 	p := run(params.Switch, map[string]float64{"packet": 1448, "B_L": 64})
-	with(p, "O_s", params.Cost{C0: 5 * us})
-	with(p, "U_r", params.Cost{C0: 2 * us})
-	with(p, "g_s", params.Cost{C0: 150 * us, C1: 0.1 * us})
-	with(p, "g_r", params.Cost{C0: 120 * us, C1: 0.08 * us})
-	return with(p, "L", params.Transfer{L0: 300 * us, L1: 10 * us, Tau: 0.2 * us})
+	with(p, "O_s", params.Line, map[string]float64{"c0": 5 * us, "c1": 0})
+	with(p, "U_r", params.Line, map[string]float64{"c0": 2 * us, "c1": 0})
+	with(p, "g_s", params.Line, map[string]float64{"c0": 150 * us, "c1": 0.1 * us})
+	with(p, "g_r", params.Line, map[string]float64{"c0": 120 * us, "c1": 0.08 * us})
+	return with(p, "L", params.Bilinear, map[string]float64{"l0": 300 * us, "l1": 10 * us, "tau": 0.2 * us})
 }
 
 func seconds(t *testing.T, p *params.Params, operation, algorithm string, hosts, bytes int) float64 {

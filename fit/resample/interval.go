@@ -167,8 +167,10 @@ func lagOne(v []float64) float64 {
 // kind, and for its own number of rounds where these are too few for ρ, to the widening for the largest ρ and the
 // typical number. A point of one round is taken to have two.
 func (m *Medians) correlation() (most float64, ratio []float64) {
-	byRound, byKind := m.byRound(), map[int][][]float64{}
-	for i, v := range byRound {
+	byRound, byKind := make([][]float64, len(m.parts)), map[int][][]float64{}
+	for i := range byRound {
+		v := m.roundsOf(i, m.medians, nil, false)
+		byRound[i] = v
 		byKind[m.kinds[i]] = append(byKind[m.kinds[i]], v)
 	}
 	rho := map[int]float64{}
@@ -188,24 +190,3 @@ func (m *Medians) correlation() (most float64, ratio []float64) {
 
 // effective is by how much an interval widens for rounds of correlation ρ.
 func effective(rho float64) float64 { return math.Sqrt((1 + rho) / (1 - rho)) }
-
-// byRound is the value of every point in every round, in order: the mean of both directions.
-func (m *Medians) byRound() [][]float64 {
-	med := m.medians
-	out := make([][]float64, len(m.parts))
-	for i, rows := range m.parts {
-		for k := range med[rows[0]] {
-			sum, n := 0.0, 0.0
-			for _, row := range rows {
-				if v := med[row][k]; !math.IsNaN(v) {
-					sum += v
-					n++
-				}
-			}
-			if n > 0 {
-				out[i] = append(out[i], sum/n)
-			}
-		}
-	}
-	return out
-}

@@ -215,7 +215,7 @@ func (m *Medians) combine(med [][]float64, fallback []float64) []float64 {
 	out := make([]float64, len(m.parts))
 	byRound := make([]float64, 0, 64)
 	for i := range m.parts {
-		byRound = m.roundsOf(i, med, byRound[:0])
+		byRound = m.roundsOf(i, med, byRound[:0], m.durations[i])
 		switch {
 		case len(byRound) > 0:
 			out[i] = Midmean(byRound)
@@ -228,15 +228,15 @@ func (m *Medians) combine(med [][]float64, fallback []float64) []float64 {
 	return out
 }
 
-// roundsOf appends the values of point i by round: of a duration one a direction, of a one-way time the mean of both.
-func (m *Medians) roundsOf(i int, med [][]float64, to []float64) []float64 {
+// roundsOf appends the values of point i by round: one a direction where they are apart, else the mean of both.
+func (m *Medians) roundsOf(i int, med [][]float64, to []float64, apart bool) []float64 {
 	rows := m.parts[i]
 	for k := range med[rows[0]] {
 		sum, n := 0.0, 0
 		for _, row := range rows {
 			switch v := med[row][k]; {
 			case math.IsNaN(v):
-			case m.durations[i]:
+			case apart:
 				to = append(to, v)
 			default:
 				sum += v

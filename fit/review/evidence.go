@@ -231,15 +231,14 @@ func endMisfit(series []params.Series, large bool) (mean float64, n int) {
 	if !ok {
 		return 0, 0
 	}
+	var end params.Series
 	for _, s := range series {
 		for _, at := range s.Points {
-			if large && at.X < hi || !large && at.X > math.Max(smallest, lo) {
-				continue
-			}
-			if e := math.Abs(at.Relative()); !math.IsNaN(e) && !math.IsInf(e, 0) {
-				mean, n = mean+e, n+1
+			if large && at.X >= hi || !large && at.X <= math.Max(smallest, lo) {
+				end.Points = append(end.Points, at)
 			}
 		}
 	}
-	return mean / math.Max(1, float64(n)), n
+	mean, _, n = params.Misfit(end)
+	return mean, n
 }

@@ -68,9 +68,8 @@ func Decode(r io.Reader) (*Params, error) {
 	if err := p.check(); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrParams, err)
 	}
-	var far *rangeError
-	if err := p.checkRange(); errors.As(err, &far) {
-		return nil, fmt.Errorf("%w: line %d: %w", ErrParams, far.at.line(b), err)
+	if at, err := p.checkRange(); err != nil {
+		return nil, fmt.Errorf("%w: line %d: %w", ErrParams, at.line(b), err)
 	}
 	p.Distribute()
 	return p, nil

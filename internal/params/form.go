@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -26,41 +25,44 @@ var ErrForm = errors.New("function cannot be evaluated")
 
 // Form is a cost function of one of the shapes.
 type Form interface {
-	// Name is the form as params.json has it.
-	Name() string
 	// At returns the value at m bytes while p hosts communicate.
 	At(m, p float64) float64
-	// Coefficients lists the coefficients of a function in unit ("s"), each with its own unit.
-	Coefficients(unit string) []Coefficient
 	// Corners lists the sizes [B] at which the function has an edge or a jump.
 	Corners() []float64
 	// Words prints a function of that name in seconds as a formula: "g_s(m) = 150 µs + 146 ns/B·m".
 	Words(name string) string
 }
 
-// Coefficient is a named number of a form.
-type Coefficient struct {
-	Name  string
-	Value float64
-	Unit  string
+// coefficients are what a form needs; Pieces are as many as there are ranges.
+var coefficients = map[string][]string{
+	Line: {"c0", "c1"}, Floored: {"c0", "c1", "floor"}, Bilinear: {"l0", "l1", "tau"}, Limited: {"N", "l0", "l1", "tau"},
 }
 
 // readForm makes a form of its name and coefficients; of Limited without g_s. Errors are of class ErrForm.
 func readForm(name string, coeff map[string]float64) (Form, error) {
-	switch name {
-	case Line, Floored:
-		return readCost(name, coeff)
-	case Pieces:
+	if name == Pieces {
 		return readSegments(coeff)
-	case Bilinear, Limited:
-		return readTransfer(name, coeff)
 	}
-	return nil, fmt.Errorf("%w: unknown form %q", ErrForm, name)
+	names, known := coefficients[name]
+	if !known {
+		return nil, fmt.Errorf("%w: unknown form %q", ErrForm, name)
+	}
+	if err := need(name, coeff, names...); err != nil {
+		return nil, err
+	}
+	if name == Line || name == Floored {
+		return Cost{Floor: coeff["floor"], C0: coeff["c0"], C1: coeff["c1"]}, nil
+	}
+	t := Transfer{L0: coeff["l0"], L1: coeff["l1"], Tau: coeff["tau"]}
+	if name == Limited {
+		t.N = coeff["N"]
+	}
+	return t, nil
 }
 
 // need returns an error of class ErrForm unless every coefficient is there.
 func need(form string, coeff map[string]float64, names ...string) error {
-	for _, name := range slices.Sorted(slices.Values(names)) {
+	for _, name := range names {
 		if _, ok := coeff[name]; !ok {
 			return fmt.Errorf("%w: form %q without coefficient %s", ErrForm, form, name)
 		}
@@ -100,21 +102,6 @@ func (c Cost) Of(m float64) float64 {
 
 func (c Cost) At(m, _ float64) float64 { return c.Of(m) }
 
-func (c Cost) Name() string {
-	if c.Floor > 0 {
-		return Floored
-	}
-	return Line
-}
-
-func (c Cost) Coefficients(unit string) []Coefficient {
-	out := []Coefficient{{"c0", c.C0, unit}, {"c1", c.C1, unit + "/B"}}
-	if c.Floor > 0 {
-		out = append(out, Coefficient{"floor", c.Floor, unit})
-	}
-	return out
-}
-
 func (c Cost) Corners() []float64 {
 	if c.Floor > 0 {
 		return []float64{(c.Floor - c.C0) / c.C1}
@@ -127,17 +114,6 @@ func (c Cost) Words(name string) string {
 		return fmt.Sprintf("%s(m) = %s, but at least %s", name, lineWords(c.C0, c.C1, "m"), units.Format(c.Floor, "s"))
 	}
 	return name + "(m) = " + lineWords(c.C0, c.C1, "m")
-}
-
-func readCost(name string, coeff map[string]float64) (Form, error) {
-	names := []string{"c0", "c1"}
-	if name == Floored {
-		names = append(names, "floor")
-	}
-	if err := need(name, coeff, names...); err != nil {
-		return nil, err
-	}
-	return Cost{Floor: coeff["floor"], C0: coeff["c0"], C1: coeff["c1"]}, nil
 }
 
 // Segments are straight lines over ranges of the size x [B], ascending: the form Pieces, with coefficients from_i [B],
@@ -158,17 +134,6 @@ func (s Segments) At(x, _ float64) float64 {
 		}
 	}
 	return 0
-}
-
-func (s Segments) Name() string { return Pieces }
-
-func (s Segments) Coefficients(unit string) []Coefficient {
-	var out []Coefficient
-	for i, g := range s {
-		n := "_" + strconv.Itoa(i+1)
-		out = append(out, Coefficient{"c0" + n, g.C0, unit}, Coefficient{"c1" + n, g.C1, unit + "/B"}, Coefficient{"from" + n, g.From, "B"})
-	}
-	return out
 }
 
 func (s Segments) Corners() []float64 {
@@ -198,7 +163,7 @@ func readSegments(coeff map[string]float64) (Form, error) {
 		if _, more := coeff["from"+n]; !more && i > 1 {
 			return out, nil
 		}
-		if err := need(Pieces, coeff, "from"+n, "c0"+n, "c1"+n); err != nil {
+		if err := need(Pieces, coeff, "c0"+n, "c1"+n, "from"+n); err != nil {
 			return nil, err
 		}
 		out = append(out, Segment{From: coeff["from"+n], C0: coeff["c0"+n], C1: coeff["c1"+n]})
@@ -230,21 +195,6 @@ func (t Transfer) Stretch(m, p float64) float64 {
 	return math.Max(1, p*m/(t.N*t.Gs.Of(m)))
 }
 
-func (t Transfer) Name() string {
-	if t.N > 0 {
-		return Limited
-	}
-	return Bilinear
-}
-
-func (t Transfer) Coefficients(unit string) []Coefficient {
-	out := []Coefficient{{"l0", t.L0, unit}, {"l1", t.L1, unit}, {"tau", t.Tau, unit + "/B"}}
-	if t.N > 0 {
-		out = append(out, Coefficient{"N", t.N, "B/" + unit})
-	}
-	return out
-}
-
 // Corners implements Form: none, since where the limit begins depends on p.
 func (t Transfer) Corners() []float64 { return nil }
 
@@ -254,19 +204,4 @@ func (t Transfer) Words(name string) string {
 		text += ", and longer where the hosts offer more than " + units.Format(t.N, "B/s") + " together"
 	}
 	return text
-}
-
-func readTransfer(name string, coeff map[string]float64) (Form, error) {
-	names := []string{"l0", "l1", "tau"}
-	if name == Limited {
-		names = append(names, "N")
-	}
-	if err := need(name, coeff, names...); err != nil {
-		return nil, err
-	}
-	t := Transfer{L0: coeff["l0"], L1: coeff["l1"], Tau: coeff["tau"]}
-	if name == Limited {
-		t.N = coeff["N"]
-	}
-	return t, nil
 }

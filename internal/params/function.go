@@ -3,6 +3,7 @@ package params
 import (
 	"fmt"
 	"math"
+	"strings"
 )
 
 // Function is a cost function of named arguments: coefficients of a named form with their intervals and domain.
@@ -105,14 +106,18 @@ func (f Function) End(side int) Function {
 // CoeffUnit returns the unit of a coefficient of f, "" where the form does not tell: intercepts and floors are in the
 // unit of f, slopes in that unit per byte.
 func (f Function) CoeffUnit(coeff string) string {
-	s, err := readForm(f.Form, f.Coeff)
-	if err != nil {
+	if _, err := readForm(f.Form, f.Coeff); err != nil {
 		return ""
 	}
-	for _, c := range s.Coefficients(f.Unit) {
-		if c.Name == coeff {
-			return c.Unit
-		}
+	switch name, _, _ := strings.Cut(coeff, "_"); name {
+	case "c0", "floor", "l0", "l1":
+		return f.Unit
+	case "c1", "tau":
+		return f.Unit + "/B"
+	case "from":
+		return "B"
+	case "N":
+		return "B/" + f.Unit
 	}
 	return ""
 }

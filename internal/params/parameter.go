@@ -142,71 +142,44 @@ var ranges = map[string][2]float64{
 	"packets": {0, 1 << 50},
 }
 
-// outside is the error of a value that its unit does not allow.
-func outside(v float64, unit string) error {
-	r, known := ranges[unit]
-	if !known || v >= r[0] && v <= r[1] {
-		return nil
-	}
-	return fmt.Errorf("%g %s: want %g to %g", v, unit, r[0], r[1])
-}
-
 // place is where in a params.json a value stands: the members that lead to it.
 type place []string
 
-// rangeError is a value outside its range.
-type rangeError struct {
-	at  place
-	err error
-}
-
-func (e *rangeError) Error() string { return e.err.Error() }
-
 // checkRange looks for a value that is to be used, and cannot be.
-func (p *Params) checkRange() error {
-	for _, name := range slices.Sorted(maps.Keys(p.Parameters)) {
-		q := p.Parameters[name]
-		if q.Value == nil {
-			continue
+func (p *Params) checkRange() (at place, err error) {
+	check := func(v float64, unit, what string, where ...string) {
+		if r, known := ranges[unit]; err == nil && known && !(v >= r[0] && v <= r[1]) {
+			at, err = where, fmt.Errorf("%s: %g %s: want %g to %g", what, v, unit, r[0], r[1])
 		}
-		if err := outside(*q.Value, q.Unit); err != nil {
-			return &rangeError{place{"parameters", name, "value"}, fmt.Errorf("parameter %s: %w", name, err)}
+	}
+	for _, name := range slices.Sorted(maps.Keys(p.Parameters)) {
+		if q := p.Parameters[name]; q.Value != nil {
+			check(*q.Value, q.Unit, "parameter "+name, "parameters", name, "value")
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.Functions)) {
 		f := p.Functions[name]
-		if !f.Usable() {
-			continue
-		}
 		for _, c := range slices.Sorted(maps.Keys(f.Coeff)) {
-			if err := outside(f.Coeff[c], f.CoeffUnit(c)); err != nil {
-				return &rangeError{place{"functions", name, "coeff", c}, fmt.Errorf("function %s, coefficient %s: %w", name, c, err)}
+			if f.Usable() {
+				check(f.Coeff[c], f.CoeffUnit(c), "function "+name+", coefficient "+c, "functions", name, "coeff", c)
 			}
 		}
 	}
 	for _, q := range p.Pairs {
-		for _, v := range []struct {
-			what, unit string
-			value      *float64
-		}{{"latency", "s", q.Latency}, {"rate", "B/s", q.Rate}} {
-			if v.value == nil {
-				continue
-			}
-			if err := outside(*v.value, v.unit); err != nil {
-				return &rangeError{place{"pairs"}, fmt.Errorf("%s of pair %s → %s: %w", v.what, q.From, q.To, err)}
-			}
+		between := " of pair " + q.From + " → " + q.To
+		if q.Latency != nil {
+			check(*q.Latency, "s", "latency"+between, "pairs")
+		}
+		if q.Rate != nil {
+			check(*q.Rate, "B/s", "rate"+between, "pairs")
 		}
 	}
 	for i, v := range p.Validation {
-		err := outside(v.Measured, "s")
-		if err == nil {
-			err = outside(float64(v.Bytes), "B")
-		}
-		if err != nil {
-			return &rangeError{place{"validation"}, fmt.Errorf("validation[%d]: %w", i, err)}
-		}
+		what := fmt.Sprintf("validation[%d]", i)
+		check(v.Measured, "s", what, "validation")
+		check(float64(v.Bytes), "B", what, "validation")
 	}
-	return nil
+	return at, err
 }
 
 // line is where the last of the members begins whose names lead to a place, counted from 1.

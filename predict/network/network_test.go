@@ -24,12 +24,8 @@ func run(kind params.Kind, values map[string]float64) *params.Params {
 	return p
 }
 
-func with(p *params.Params, name string, f params.Form) {
-	coeff := map[string]float64{}
-	for _, c := range f.Coefficients("s") {
-		coeff[c.Name] = c.Value
-	}
-	p.Functions[name] = params.Function{Form: f.Name(), Coeff: coeff, Unit: "s", Status: params.StatusOK}
+func with(p *params.Params, name, form string, coeff map[string]float64) {
+	p.Functions[name] = params.Function{Form: form, Coeff: coeff, Unit: "s", Status: params.StatusOK}
 }
 
 func copied(t interface{ Fatal(...any) }, p *params.Params, slowdown float64) *Copy {
@@ -71,9 +67,9 @@ func ptr[T any](v T) *T { return &v }
 func cluster(factor float64) *params.Params {
 	p := run(params.Switch, map[string]float64{"packet": 1448, "B_L": 63.6})
 	for name, f := range map[string]params.Cost{"g_s": {C0: 150 * us, C1: 0.1464 * us}, "g_r": {C0: 120 * us, C1: 0.1171 * us}, "O_s": {C0: 8 * us}, "U_r": {C0: 2 * us}} {
-		with(p, name, params.Cost{C0: f.C0 / factor, C1: f.C1 / factor})
+		with(p, name, params.Line, map[string]float64{"c0": f.C0 / factor, "c1": f.C1 / factor})
 	}
-	with(p, "L", params.Transfer{L0: 390 * us / factor, L1: 3 * us / factor, Tau: 0.28 * us / factor, N: 8e6 * factor, Gs: params.Cost{}})
+	with(p, "L", params.Limited, map[string]float64{"l0": 390 * us / factor, "l1": 3 * us / factor, "tau": 0.28 * us / factor, "N": 8e6 * factor})
 	return p
 }
 
@@ -101,9 +97,9 @@ func TestSwitch(t *testing.T) {
 // network is made again.
 func TestLeastFrame(t *testing.T) {
 	p := run(params.Switch, map[string]float64{"packet": 1448})
-	with(p, "g_s", params.Cost{Floor: 6.73 * us, C0: 3.027 * us, C1: 0.0796 * us})
-	with(p, "g_r", params.Cost{Floor: 6.73 * us, C0: 4.986 * us, C1: 0.0788 * us})
-	with(p, "L", params.Transfer{L0: 18.36 * us, L1: 1.556 * us, Tau: 0.08087 * us})
+	with(p, "g_s", params.Floored, map[string]float64{"c0": 3.027 * us, "c1": 0.0796 * us, "floor": 6.73 * us})
+	with(p, "g_r", params.Floored, map[string]float64{"c0": 4.986 * us, "c1": 0.0788 * us, "floor": 6.73 * us})
+	with(p, "L", params.Bilinear, map[string]float64{"l0": 18.36 * us, "l1": 1.556 * us, "tau": 0.08087 * us})
 	n, err := Of(p)
 	if err != nil {
 		t.Fatal(err)
@@ -128,7 +124,7 @@ func TestFallingL(t *testing.T) {
 // Where only two hosts alone were measured, a host's calls come before its block.
 func TestCallsBeforeBlocks(t *testing.T) {
 	p := run(params.Switch, map[string]float64{"alpha": 20 * us, "beta": 0.008 * us, "g": 6 * us, "packet": 1448})
-	with(p, "O_s", params.Cost{C0: 4 * us})
+	with(p, "O_s", params.Line, map[string]float64{"c0": 4 * us, "c1": 0})
 	c := copied(t, p, 50)
 	if got, want := c.Spec.Service(c.Spec.Host, 0), (50*2+49*4)*us; math.Abs(got-want) > 1e-12 {
 		t.Errorf("a host is busy for %g s, want %g: 50·(g − O_s) and 49·O_s", got, want)

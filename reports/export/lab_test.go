@@ -84,18 +84,15 @@ func checkLab(file []byte, in *input) error {
 func labFixture() *params.Params {
 	p := fixture()
 	p.Run.Hosts[3] = "h3"
-	for _, f := range []struct {
-		name string
-		form params.Form
-	}{
-		{"g_s", params.Cost{C0: 150e-6, C1: 146.4e-9}}, {"g_r", params.Cost{C0: 120e-6, C1: 117.1e-9}}, {"O_s", params.Cost{C0: 5e-6}},
-		{"U_r", params.Cost{C0: 2e-6}}, {"L", params.Transfer{L0: 390e-6, L1: 2e-6, Tau: 280e-9}},
+	for name, coeff := range map[string]map[string]float64{
+		"g_s": {"c0": 150e-6, "c1": 146.4e-9}, "g_r": {"c0": 120e-6, "c1": 117.1e-9}, "O_s": {"c0": 5e-6, "c1": 0}, "U_r": {"c0": 2e-6, "c1": 0},
+		"L": {"l0": 390e-6, "l1": 2e-6, "tau": 280e-9},
 	} {
-		coeff := map[string]float64{}
-		for _, c := range f.form.Coefficients("s") {
-			coeff[c.Name] = c.Value
+		form := params.Line
+		if name == "L" {
+			form = params.Bilinear
 		}
-		p.Functions[f.name] = params.Function{Form: f.form.Name(), Coeff: coeff, Unit: "s", Status: params.StatusOK, Model: "cluster", Label: "made for a test",
+		p.Functions[name] = params.Function{Form: form, Coeff: coeff, Unit: "s", Status: params.StatusOK, Model: "cluster", Label: "made for a test",
 			Domain: map[string][2]float64{"m": {1, 1448}, "p": {2, 8}}}
 	}
 	delete(p.Functions, "O_r")
