@@ -61,8 +61,8 @@ type floodData struct {
 	fit     *fit.Result
 	table   resample.Table[floodKey]
 	bursts  []*burstGroup
-	full    []*burstGroup // those that overflowed the port
-	held    []*heldGroup
+	full    []*burstGroup  // those that overflowed the port
+	held    [][]*fit.Batch // that kept the port full, by size, ascending
 	probes  []*probeGroup
 	segment float64 // of the streams behind which probes waited [B], 0 where it is not known
 	times   *resample.Estimates
@@ -239,11 +239,11 @@ func describe(f *params.Fit) string {
 	if _, ok := f.Parameters["B_L_tcp"]; ok {
 		tcp = "By the delay behind TCP streams, " + fit.ParameterWords(f, "B_L_tcp")
 	}
+	const full = "All datagrams of a burst arrive until the port to the receiver is full"
 	if _, _, _, ok := f.Parameters["B_L"].Ends(); !ok {
-		return fit.Sentences("All datagrams of a burst arrive until the port to the receiver is full", fit.ParameterWords(f, "B_L"), tcp)
+		return fit.Sentences(full, fit.ParameterWords(f, "B_L"), tcp)
 	}
-	return fit.Sentences("All datagrams of a burst arrive until the port to the receiver is full: "+fit.ParameterWords(f, "B_L"),
-		"What leaves the port while the burst lasts moves the knee a little to the right of it", tcp)
+	return fit.Sentences(full+": "+fit.ParameterWords(f, "B_L"), "What leaves the port while the burst lasts moves the knee a little to the right of it", tcp)
 }
 
 // kneeCurve draws the fit of one group of bursts: the knee fitted anew to the ratios measured, of which the fit holds

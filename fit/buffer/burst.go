@@ -246,8 +246,9 @@ func (p *floodData) checkRates() {
 		}
 		parts = append(parts, text)
 	}
-	for _, g := range p.held {
-		parts = append(parts, fmt.Sprintf("kept full of m = %d: %.4g packets in %d batches", g.bytes, p.times.Values[g.point]+0.5, g.batches))
+	for _, same := range p.held {
+		k := heldOf(same[0])
+		parts = append(parts, fmt.Sprintf("kept full of m = %d: %.4g packets in %d batches", k.bytes, p.times.Values[p.table.Index[k]]+0.5, len(same)))
 	}
 	p.fit.Note("burst-fits", "bursts: %s", strings.Join(parts, ", "))
 }

@@ -199,41 +199,28 @@ const (
 	minFull = 2
 )
 
-// heldGroup is what the full port held of datagrams of one size.
-type heldGroup struct {
-	bytes     int64
-	point     int
-	low, high float64 // quartiles, means over batches
-	idle      float64 // excess of the idle one-way times [intervals of the port], mean over batches
-	batches   int
-}
-
 // loadHeld adds what the full port held to the table and returns the batches used.
 func (p *floodData) loadHeld() []*fit.Batch {
 	var used []*fit.Batch
-	groups := map[int64]*heldGroup{}
 	for _, b := range p.usable(names.PhaseFull) {
 		l := b.Lines[0]
-		held, service := l.Aux[names.AuxHeld], l.Aux[names.AuxService]
-		if !(held > 0 && service > 0) || l.Aux[names.AuxLosses] < minBeside || !steady(l) {
+		held := l.Aux[names.AuxHeld]
+		if !(held > 0 && l.Aux[names.AuxService] > 0) || l.Aux[names.AuxLosses] < minBeside || !steady(l) {
 			p.fit.LeaveOut(b, whyNotKept)
 			continue
 		}
-		m := l.Point[names.FactorBytes]
-		g := groups[m]
-		if g == nil {
-			g = &heldGroup{bytes: m, point: p.table.Duration(floodKey{what: floodHeld, bytes: m})}
-			groups[m] = g
-			p.held = append(p.held, g)
-		}
-		g.low, g.high = g.low+l.Aux[names.AuxHeldLow], g.high+l.Aux[names.AuxHeldHigh]
-		g.idle += l.Aux[names.AuxIdleExcess] / service
-		g.batches++
-		p.table.Add(g.point, 0, b.Round, int(l.Aux[names.AuxLosses]), held)
+		p.table.Add(p.table.Duration(heldOf(b)), 0, b.Round, int(l.Aux[names.AuxLosses]), held)
 		used = append(used, b)
 	}
-	slices.SortFunc(p.held, func(a, b *heldGroup) int { return cmp.Compare(a.bytes, b.bytes) })
+	bySize := slices.Clone(used)
+	slices.SortStableFunc(bySize, func(a, b *fit.Batch) int { return cmp.Compare(heldOf(a).bytes, heldOf(b).bytes) })
+	p.held = slices.Collect(fit.Runs(bySize, func(a, b *fit.Batch) bool { return heldOf(a) == heldOf(b) }))
 	return used
+}
+
+// heldOf is the point of what the full port held of datagrams of the size of a batch.
+func heldOf(b *fit.Batch) floodKey {
+	return floodKey{what: floodHeld, bytes: b.Point[names.FactorBytes]}
 }
 
 // steady reports whether the port held about as much at every loss.
@@ -247,18 +234,24 @@ func steady(l *dataset.Sample) bool {
 // it does not where a token bucket lets it pass, and the port holds h. B is taken as h + ½, ± ½.
 func (p *floodData) heldSizes() []sizeEstimate {
 	var out []sizeEstimate
-	for _, g := range p.held {
-		if g.batches < minFull {
+	for _, same := range p.held {
+		if len(same) < minFull {
 			continue
 		}
-		n := float64(g.batches)
-		e := p.estimateAt(g.point, 0.5)
+		n, k := float64(len(same)), heldOf(same[0])
+		var low, high, idle float64 // quartiles; excess of the idle one-way times [intervals of the port]
+		for _, b := range same {
+			l := b.Lines[0]
+			low, high = low+l.Aux[names.AuxHeldLow], high+l.Aux[names.AuxHeldHigh]
+			idle += l.Aux[names.AuxIdleExcess] / l.Aux[names.AuxService]
+		}
+		e := p.estimateAt(p.table.Index[k], 0.5)
 		e.terms = []params.Term{
 			fit.Uniform("own service", 0.5, "whether the idle one-way time holds the service of the datagram itself"),
-			{Name: "idle one-way time", Type: params.TypeA, U: g.idle / n, Why: "spread of the idle one-way times, in intervals of the port"},
-			fit.Uniform("level of the full port", (g.high-g.low)/n/2, "half the distance of the quartiles of what the port held at losses"),
+			{Name: "idle one-way time", Type: params.TypeA, U: idle / n, Why: "spread of the idle one-way times, in intervals of the port"},
+			fit.Uniform("level of the full port", (high-low)/n/2, "half the distance of the quartiles of what the port held at losses"),
 		}
-		out = append(out, sizeEstimate{float64(g.bytes), e})
+		out = append(out, sizeEstimate{float64(k.bytes), e})
 	}
 	return out
 }

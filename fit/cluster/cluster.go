@@ -45,37 +45,36 @@ func (c Cluster) oneWay(m, p float64) float64 {
 func Of(p *params.Params) (Cluster, error) {
 	c := Cluster{BL: math.Inf(1), MTU: fit.DefaultPacket}
 	var missing []string
-	for _, part := range []struct {
-		name string
-		cost *params.Cost
-	}{{"O_s", &c.Os}, {"U_r", &c.Ur}, {"g_s", &c.Gs}, {"g_r", &c.Gr}, {"O_r", &c.Or}} {
-		fn, ok := p.Functions[part.name]
-		switch _, explained := p.Parameters[part.name]; {
-		case ok:
-			v, err := fn.Cost()
-			if err != nil {
-				return Cluster{}, fmt.Errorf("function %s: %w", part.name, err)
-			}
-			*part.cost = v
-		case part.name == "g_r":
-			c.Gr = c.Gs
-		case part.name == "O_r" && explained:
-		default:
-			missing = append(missing, part.name)
+	for _, name := range []string{"O_s", "U_r", "O_r", "g_s", "L"} {
+		_, ok := p.Functions[name]
+		_, explained := p.Parameters[name]
+		if !ok && !(name == "O_r" && explained) {
+			missing = append(missing, name)
 		}
-	}
-	l, ok := p.Functions["L"]
-	if !ok {
-		missing = append(missing, "L")
 	}
 	if len(missing) > 0 {
 		return Cluster{}, fmt.Errorf("cluster model: no function %s; measure overhead, gap and load: %w",
 			strings.Join(missing, ", "), fit.ErrNeeds)
 	}
+	for i, cost := range []*params.Cost{&c.Os, &c.Ur, &c.Gs, &c.Gr, &c.Or} {
+		name := []string{"O_s", "U_r", "g_s", "g_r", "O_r"}[i]
+		fn, ok := p.Functions[name]
+		if ok {
+			v, err := fn.Cost()
+			if err != nil {
+				return Cluster{}, fmt.Errorf("function %s: %w", name, err)
+			}
+			*cost = v
+		} else if name == "g_r" {
+			c.Gr = c.Gs
+		}
+	}
+	l := p.Functions["L"]
 	shape, err := l.Shape(p.Functions)
 	if err != nil {
 		return Cluster{}, fmt.Errorf("function L: %w", err)
 	}
+	var ok bool
 	if c.L, ok = shape.(params.Transfer); !ok {
 		return Cluster{}, fmt.Errorf("function L: %w: form %q is not a transfer time", params.ErrForm, l.Form)
 	}

@@ -9,6 +9,7 @@ import (
 	"calib/fit/resample"
 	"calib/internal/lsq"
 	"calib/internal/params"
+	"calib/internal/stats"
 )
 
 const (
@@ -32,10 +33,11 @@ func (c *curves[K]) add(cost K, m float64, b *fit.Batch, n int, values ...float6
 	c.table.AddTeam(c.table.Duration(sizeOf[K]{cost, m}), b.Team(), b.Dir, b.Round, n, values...)
 }
 
-func (c *curves[K]) sizes(of func(cost K) bool) []float64 {
+// sizes are those of a cost, or of all where none is named, ascending.
+func (c *curves[K]) sizes(of ...K) []float64 {
 	var out []float64
 	for k := range c.table.Index {
-		if of(k.cost) {
+		if len(of) == 0 || slices.Contains(of, k.cost) {
 			out = append(out, k.bytes)
 		}
 	}
@@ -50,7 +52,7 @@ func (c *curves[K]) point(cost K, m float64) (int, bool) {
 
 // of returns a cost as resampled, of sizes above one and up to another; without points where there are none.
 func (c *curves[K]) of(est *resample.Estimates, cost K, above, most float64) *costData {
-	sizes := slices.DeleteFunc(c.sizes(func(k K) bool { return k == cost }), func(m float64) bool { return m <= above || m > most })
+	sizes := slices.DeleteFunc(c.sizes(cost), func(m float64) bool { return m <= above || m > most })
 	points := make([]int, len(sizes))
 	for i, m := range sizes {
 		points[i] = c.table.Index[sizeOf[K]{cost, m}]
@@ -114,8 +116,7 @@ type costFit struct {
 	symbol     string
 	replicates []params.Cost
 	condition  float64
-	left       float64 // leave-one-size-out error
-	predictive bool    // left is known
+	left       []float64 // leave-one-size-out error, where it is known
 }
 
 // replicate returns the cost of replicate k; replicates of two bootstraps are independent and pair by number.
@@ -183,10 +184,13 @@ func fitCost(r *fit.Result, symbol, label string, d *costData, floors bool, term
 		r.Add(params.Warnf("negative-slope", "%s falls with the size: by %.3g s a byte", symbol, -c.C1).Of(symbol))
 	}
 	if slices.Min(d.Values) > 0 {
-		out.left, out.predictive = lsq.LeaveOneOut(d.sizes, d.Values, func(x, y []float64) (func(float64) float64, error) {
+		e, ok := lsq.LeaveOneOut(d.sizes, d.Values, func(x, y []float64) (func(float64) float64, error) {
 			q, err := fitter(x, y, nil)
 			return q.Of, err
 		})
+		if ok {
+			out.left = []float64{e}
+		}
 	}
 	return out, nil
 }
@@ -194,19 +198,17 @@ func fitCost(r *fit.Result, symbol, label string, d *costData, floors bool, term
 // finishCosts states the quality of all cost functions of a fit together, and the range of sizes they saw.
 func finishCosts(r *fit.Result, costs ...*costFit) *params.Fit {
 	var series []params.Series
-	worst, left, n := 0.0, 0.0, 0
+	worst := 0.0
+	var left []float64
 	for _, c := range costs {
 		series = append(series, r.Named(c.symbol+"(m)"))
 		worst = math.Max(worst, c.condition)
-		if c.predictive {
-			left += c.left
-			n++
-		}
+		left = append(left, c.left...)
 	}
 	r.Judge(fit.R2(2*len(costs), series...), worst, series...)
-	if n > 0 {
-		left /= float64(n)
-		r.Quality.LeaveOneOut = &left
+	if len(left) > 0 {
+		mean := stats.Mean(left)
+		r.Quality.LeaveOneOut = &mean
 	}
 	for _, fn := range r.Functions {
 		d, ok := fn.Domain["m"]

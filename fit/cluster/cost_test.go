@@ -72,8 +72,8 @@ func TestLimitedIsLeast(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got.rss > sol.F*(1+1e-9) {
-			t.Errorf("seed %d: %+v has %g, Nelder and Mead's simplex %v has %g", seed, got.Transfer, got.rss, sol.X, sol.F)
+		if got.RSS > sol.F*(1+1e-9) {
+			t.Errorf("seed %d: %+v has %g, Nelder and Mead's simplex %v has %g", seed, got.Transfer, got.RSS, sol.X, sol.F)
 		}
 	}
 }

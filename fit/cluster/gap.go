@@ -163,7 +163,7 @@ func fitMerged(r *fit.Result, d *costData) (*costFit, error) {
 	d.series(r, gapMerged, seg.Predict)
 	r.Add(params.Notef(params.SeveralSegments, "%s is %d lines over ranges of the size: a single one misses it by %.0f%%",
 		gapMerged, len(seg.Segments), 100*off).Of(gapMerged))
-	c.predictive = false
+	c.left = nil
 	return c, nil
 }
 

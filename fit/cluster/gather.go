@@ -187,7 +187,7 @@ func (a *arrivals) account() {
 func (a *arrivals) saturated() *costData {
 	var sizes []float64
 	var groups [][]int // points of each size
-	for _, m := range a.curves.sizes(func(senders) bool { return true }) {
+	for _, m := range a.curves.sizes() {
 		group, numbers := a.group(m, false)
 		if group == nil {
 			if group, numbers = a.group(m, true); group != nil {

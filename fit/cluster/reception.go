@@ -119,7 +119,7 @@ func (o *overheadData) fitReception(est *resample.Estimates) (*costFit, error) {
 func (o *overheadData) perMessage(est *resample.Estimates) *costData {
 	points := map[float64][]int{} // by size: time lost and messages at each rate in turn
 	for _, rate := range o.rates {
-		for _, m := range o.curves.sizes(func(c callCost) bool { return c == callCost{lostTime, rate} }) {
+		for _, m := range o.curves.sizes(callCost{lostTime, rate}) {
 			if m <= o.packet {
 				lost, _ := o.curves.point(callCost{lostTime, rate}, m)
 				messages, _ := o.curves.point(callCost{arrived, rate}, m)
@@ -158,7 +158,7 @@ func (o *overheadData) compareRates(est *resample.Estimates) {
 		return est.Values[lost] / est.Values[messages]
 	}
 	var ratio []float64
-	for _, m := range o.curves.sizes(func(c callCost) bool { return c == callCost{lostTime, first} }) {
+	for _, m := range o.curves.sizes(callCost{lostTime, first}) {
 		if slow, fast := perMessage(first, m), perMessage(last, m); slow > 0 && fast > 0 {
 			ratio = append(ratio, fast/slow)
 		}

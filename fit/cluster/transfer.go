@@ -196,7 +196,7 @@ func (h *transfer) refit(fit transferFitter) []params.Transfer {
 // shows reports whether the data show the limit of bent, and then keeps its replicates.
 func (h *transfer) shows(flat, bent transferFit, where loadPoint) bool {
 	n := len(h.at)
-	if n < 5 || lsq.BIC(flat.rss, n, 3)-lsq.BIC(bent.rss, n, 4) < lsq.Clearly {
+	if n < 5 || lsq.BIC(flat.RSS, n, 3)-lsq.BIC(bent.RSS, n, 4) < lsq.Clearly {
 		return false
 	}
 	k := slices.Index(h.at, where)
@@ -241,7 +241,7 @@ func (h *transfer) record() {
 		h.Series[len(h.Series)-1].Add(q.m, h.y.Values[i], h.y.Point(i), h.fitted.At(q.m, q.p), h.y.N[i])
 	}
 	series := h.Of(params.TransferTime)
-	h.Judge(fit.R2(len(coefficients), series...), h.fitted.solution.Cond(), series...)
+	h.Judge(fit.R2(len(coefficients), series...), h.fitted.Cond(), series...)
 	if e, ok := h.withoutSize(); ok {
 		h.Quality.LeaveOneOut = &e
 	}
@@ -271,11 +271,8 @@ func (h *transfer) withoutSize() (float64, bool) {
 			}
 		}
 		t, err := fitter(at, y, w, gs)
-		if err != nil {
-			continue
-		}
 		for i, q := range h.at {
-			if q.m == m && h.y.Values[i] != 0 {
+			if err == nil && q.m == m && h.y.Values[i] != 0 {
 				sum += math.Abs((h.y.Values[i] - t.At(q.m, q.p)) / h.y.Values[i])
 				n++
 			}
@@ -284,11 +281,10 @@ func (h *transfer) withoutSize() (float64, bool) {
 	return sum / float64(n), n > 0
 }
 
-// transferFit is L(m, p) with its sum of squares.
+// transferFit is L(m, p) with the solution of the linear problem at the best limit.
 type transferFit struct {
 	params.Transfer
-	rss      float64
-	solution *lsq.Solution // of the linear problem at the best limit
+	*lsq.Solution
 }
 
 // transferFitter fits L for one form. w are weights; gs is used by the form with an aggregate limit.
@@ -313,7 +309,7 @@ func stretched(at []loadPoint, y, w []float64, x func(loadPoint) float64) (trans
 	if err != nil {
 		return transferFit{}, err
 	}
-	f := transferFit{Transfer: params.Transfer{L0: sol.Coef[0], Tau: sol.Coef[1]}, rss: sol.RSS, solution: sol}
+	f := transferFit{Transfer: params.Transfer{L0: sol.Coef[0], Tau: sol.Coef[1]}, Solution: sol}
 	if !one {
 		f.L1 = sol.Coef[2]
 	}
@@ -337,9 +333,9 @@ func limited(at []loadPoint, y, w []float64, gs params.Cost) (transferFit, error
 	}
 	slices.Sort(offers)
 	offers = slices.Compact(offers)
-	best := transferFit{rss: math.Inf(1)}
+	var best transferFit
 	try := func(f transferFit, err error) {
-		if err == nil && f.Tau > 0 && f.rss < best.rss {
+		if err == nil && f.Tau > 0 && (best.Solution == nil || f.RSS < best.RSS) {
 			best = f
 			best.Gs = gs
 		}
@@ -356,7 +352,7 @@ func limited(at []loadPoint, y, w []float64, gs params.Cost) (transferFit, error
 			try(f, nil)
 		}
 	}
-	if math.IsInf(best.rss, 1) {
+	if best.Solution == nil {
 		return best, lsq.ErrInadmissible
 	}
 	return best, nil
@@ -376,5 +372,5 @@ func parted(at []loadPoint, y, w []float64, offer func(loadPoint) float64, least
 		return transferFit{}, err
 	}
 	c := sol.Coef
-	return transferFit{Transfer: params.Transfer{L0: c[0], L1: c[1], Tau: c[2], N: c[2] / c[3]}, rss: sol.RSS, solution: sol}, nil
+	return transferFit{Transfer: params.Transfer{L0: c[0], L1: c[1], Tau: c[2], N: c[2] / c[3]}, Solution: sol}, nil
 }

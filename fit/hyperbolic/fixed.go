@@ -155,7 +155,13 @@ func (p *paired) separate(f *fixedFit) error {
 	})
 	a := l.C0 / 2
 	terms := p.termsOfSlope(f)
-	p.fit.Found("a", "s", labelA, a, p.times.Interval(a, lines, 0), p.termsOfHost(terms)...)
+	// Half of what bears on a_c bears on a, since 2a is a'(n) − n·a_c at the smallest n; so does the error of a one-way
+	// time where the dataset states one.
+	ofHost := slices.Clone(terms)
+	for i := range ofHost {
+		ofHost[i].U /= 2
+	}
+	p.fit.Found("a", "s", labelA, a, p.times.Interval(a, lines, 0), append(ofHost, p.messageTerms(0.5)...)...)
 	statistical := p.times.Interval(l.C1, lines, 1)
 	f.slopeCI = fit.Widen(l.C1, statistical, terms)
 	p.fit.Found("a_c", "s", labelAC, l.C1, statistical, terms...)
@@ -196,16 +202,6 @@ func (p *paired) termsOfSlope(f *fixedFit) []params.Term {
 		add("slow pairs", math.Abs(f.line.C1)*span/f.n[last]/math.Sqrt(3), "slow pairs sent as well: n or n−1 messages met")
 	}
 	return append(terms, p.fit.Prepared.Interval(1)...) // a_c is a difference of deliveries
-}
-
-// termsOfHost are those of a: half of what bears on a_c, since 2a is a'(n) − n·a_c at the smallest n; and the error of
-// a one-way time where the dataset states one.
-func (p *paired) termsOfHost(slope []params.Term) []params.Term {
-	terms := slices.Clone(slope)
-	for i := range terms {
-		terms[i].U /= 2
-	}
-	return append(terms, p.messageTerms(0.5)...)
 }
 
 // messageTerms are the type B terms of share times the time of a message from host to host: 1 for a', ½ for a.

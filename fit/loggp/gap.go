@@ -182,16 +182,13 @@ func (p *prttData) lineFunction(name, label string, l lsq.Line, reps [][]float64
 	p.fit.Functions[name] = fn
 }
 
-// smallestRoundTrip is PRTT(1,0,s) [s] of the smallest size.
-func (p *prttData) smallestRoundTrip() float64 { return p.times.Values[p.gaps[0].one] }
-
 func (p *prttData) latency(send, receive *busyTime) float64 {
 	const label = "time of a message of 1 byte in the network, without the overheads of both ends"
 	first := p.gaps[0]
 	if first.bytes > 1 {
 		p.fit.Note("smallest-size", "L, o_s and o_r are taken from a round trip of %g B, the smallest measured", first.bytes)
 	}
-	half := p.smallestRoundTrip() / 2
+	half := p.times.Values[first.one] / 2
 	if send == nil || receive == nil {
 		p.fit.Unknown("L", "s", label, 0, half, "the overheads were not measured: half a round trip holds them too")
 		return math.NaN()

@@ -202,7 +202,7 @@ type busyTime struct {
 func (p *prttData) fitBusyTime(name, label, phase string) (*busyTime, error) {
 	qs := p.over[phase]
 	if len(qs) == 0 {
-		p.fit.Unknown(name, "s", label, 0, p.smallestRoundTrip()/2, "phase "+phase+" of prtt was not measured, or not without loss")
+		p.fit.Unknown(name, "s", label, 0, p.times.Values[p.gaps[0].one]/2, "phase "+phase+" of prtt was not measured, or not without loss")
 		return nil, nil
 	}
 	sizes, each := sizesOf(qs), p.slopes(qs)
