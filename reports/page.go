@@ -184,21 +184,17 @@ type Column struct {
 // Kind says what the cells of a column hold, for those who set them.
 type Kind string
 
-// Kinds of columns. The HTML report has a style for each, by this name.
+// Kinds of columns. The HTML report has a style for each, by this name, and for "interval", "code" (a file or a
+// command), "form" (what a function is, and under it its formula), "lines" (one for each value) and "breaks" (lines that
+// may be broken further).
 const (
-	KindText     Kind = ""
-	KindWords    Kind = "words"  // sentences that may be wrapped
-	KindNumber   Kind = "number" // aligned to the right
-	KindInterval Kind = "interval"
-	KindSymbol   Kind = "symbol" // of a parameter or function
-	KindStatus   Kind = "status" // of a parameter
-	KindCode     Kind = "code"   // a file or a command
-	KindForm     Kind = "form"   // what a function is, and under it its formula
-	KindLines    Kind = "lines"  // one line for each value
-	KindBreaks   Kind = "breaks" // lines that may be broken further
+	KindWords  Kind = "words"  // sentences that may be wrapped
+	KindNumber Kind = "number" // aligned to the right
+	KindSymbol Kind = "symbol" // of a parameter or function
+	KindStatus Kind = "status" // of a parameter
 )
 
-// NewGrid makes a grid of columns that are each "name/kind", or "name" of KindText.
+// NewGrid makes a grid of columns that are each "name/kind", or "name" of plain text.
 func NewGrid(columns ...string) (g Grid) {
 	for _, c := range columns {
 		at := strings.LastIndexByte(c, '/')

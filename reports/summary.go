@@ -312,11 +312,7 @@ func outliers(p *params.Params) []string {
 		out = append(out[:outliersShown], fmt.Sprintf("%s stand out: params.json names them.", units.GroupedPlural(n, "more host")))
 	}
 	if slow := slowPairs(p.Pairs, named); len(slow) > 0 {
-		verb := "are"
-		if len(slow) == 1 {
-			verb = "is"
-		}
-		out = append(out, fmt.Sprintf("%s %s slow, most of all %s: %s.", units.GroupedPlural(len(slow), "pair"), verb,
+		out = append(out, fmt.Sprintf("%s slow, most of all %s: %s.", be(len(slow), "1 pair is", "%s pairs are"),
 			Clean(slow[0].From+" → "+slow[0].To), Clean(slow[0].Slow)))
 	}
 	return out

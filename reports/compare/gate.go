@@ -73,27 +73,24 @@ func PlanGate(baseline []Run, n int, o Options) (Stage, error) {
 	case n > 0 && n < least:
 		return s, fmt.Errorf("%w by %s: against %d of the baseline a test needs %d", ErrBaseline, units.Plural(n, "run"), len(baseline), least)
 	}
-	s.Runs = n
-	if n == 0 {
-		s.Runs = max(least, fewestGate)
-		count := func(n int) (found int) {
-			for _, q := range all {
-				if q.finds(t, n, alpha/float64(len(all)), o.Relative) {
-					found++
-				}
+	blind := func(n int) (names []string) {
+		for _, q := range all {
+			if !q.finds(t, n, alpha/float64(len(all)), o.Relative) {
+				names = append(names, q.Name)
 			}
-			return found
 		}
-		for s.Runs < maxGate && 4*count(s.Runs) < 3*len(all) {
+		return names
+	}
+	if s.Runs = n; n == 0 {
+		s.Runs = max(least, fewestGate)
+		for s.Runs < maxGate && 4*len(blind(s.Runs)) > len(all) {
 			s.Runs++
 		}
 	}
 	for _, q := range all {
 		s.Decide = append(s.Decide, q.Name)
-		if !q.finds(t, s.Runs, alpha/float64(len(all)), o.Relative) {
-			s.Blind = append(s.Blind, q.Name)
-		}
 	}
+	s.Blind = blind(s.Runs)
 	return s, nil
 }
 

@@ -91,7 +91,7 @@ type more struct {
 type plot struct {
 	ID, Title, Says string
 	Of              string        // of a small figure: the anchor of the whole one
-	Drawn           template.HTML // an SVG
+	Drawn           template.HTML // an SVG, in which package draw has escaped what the figure says
 	Flags           []string      // cells that stand out
 	Numbers         string        // of a matrix whose cells have no titles
 }
@@ -121,9 +121,8 @@ func (d *document) addFigures(figures []figure.Figure) {
 
 func (d *document) figures(all []figure.Figure) []plot {
 	out := make([]plot, 0, len(all))
-	for i := range all {
-		f := &all[i]
-		p := plot{ID: d.anchor(f.ID), Title: f.Title, Says: f.Says, Drawn: drawn(f, draw.Page)}
+	for _, f := range all {
+		p := plot{ID: d.anchor(f.ID), Title: f.Title, Says: f.Says, Drawn: template.HTML(draw.Inline(f, draw.Page))}
 		if f.Heat != nil {
 			p.Flags = flagged(f.Heat)
 			if len(f.Heat.Names)*len(f.Heat.Names) > draw.MaxTitles {
@@ -134,9 +133,6 @@ func (d *document) figures(all []figure.Figure) []plot {
 	}
 	return out
 }
-
-// drawn is f as an element of the page. Package draw escapes what f says.
-func drawn(f *figure.Figure, l draw.Layout) template.HTML { return template.HTML(draw.Inline(*f, l)) }
 
 // numbers are a matrix in one unit, with the names of its rows and columns, set with tabs.
 func numbers(h *figure.Heat) string {

@@ -2,6 +2,7 @@ package html
 
 import (
 	"fmt"
+	"html/template"
 	"io"
 	"slices"
 
@@ -80,7 +81,8 @@ func (d *document) glance(figures []figure.Figure) {
 		for k := range f.Traces {
 			f.Traces[k].Name = "" // no legend
 		}
-		d.Glance = append(d.Glance, plot{ID: d.anchor("glance-" + f.ID), Of: f.ID, Title: f.Title, Drawn: drawn(&f, draw.Small)})
+		d.Glance = append(d.Glance, plot{ID: d.anchor("glance-" + f.ID), Of: f.ID, Title: f.Title,
+			Drawn: template.HTML(draw.Inline(f, draw.Small))})
 	}
 }
 
