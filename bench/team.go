@@ -131,8 +131,9 @@ func (x Team) allReduce(v int64, join func(a, b int64) int64) int64 {
 	return GetNumber(b[:])
 }
 
-func larger(a, b int64) int64 { return max(a, b) }
-func sum(a, b int64) int64    { return a + b }
+func larger(a, b int64) int64  { return max(a, b) }
+func smaller(a, b int64) int64 { return min(a, b) }
+func sum(a, b int64) int64     { return a + b }
 
 // MaxAtRoot gives rank 0 the largest of every rank's v; the others get their own back.
 func (x Team) MaxAtRoot(v units.Nanos) units.Nanos { return units.Nanos(x.reduce(int64(v), larger)) }
@@ -142,6 +143,9 @@ func (x Team) SumAtRoot(v int64) int64 { return x.reduce(v, sum) }
 
 // Max gives every rank the largest of all ranks' v.
 func (x Team) Max(v int64) int64 { return x.allReduce(v, larger) }
+
+// Min gives every rank the smallest of all ranks' v.
+func (x Team) Min(v int64) int64 { return x.allReduce(v, smaller) }
 
 // Sum gives every rank the sum of all ranks' v.
 func (x Team) Sum(v int64) int64 { return x.allReduce(v, sum) }

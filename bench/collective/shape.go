@@ -3,7 +3,6 @@ package collective
 import (
 	"fmt"
 	"sync"
-	"sync/atomic"
 
 	"calib/bench"
 	"calib/bench/pattern"
@@ -16,17 +15,12 @@ type shape struct {
 	depth func() int
 }
 
-// shapeKey is a pattern on a number of hosts, with a number of bytes.
-type shapeKey struct {
-	id, hosts, bytes int64
+// shapes are those of the points that this process has met lately, by pattern, hosts and bytes. A pattern of a thousand
+// hosts has up to maxMessages messages: they are written down once, and never kept.
+var shapes struct {
+	sync.Mutex
+	of map[[3]int64]func() (shape, error)
 }
-
-// shapes are those of the points that this process has met lately. A pattern of a thousand hosts has up to maxMessages
-// messages: they are written down once, and never kept.
-var (
-	shapes sync.Map // of shapeKey: func() (shape, error)
-	met    atomic.Int64
-)
 
 // maxShapes bounds those that a process keeps, which for an agent may measure for years.
 const maxShapes = 1 << 12
@@ -37,16 +31,18 @@ func known(p bench.Point) (pattern.Pattern, shape, error) {
 	if !ok {
 		return what, shape{}, fmt.Errorf("this version of calib has no pattern %d: use the coordinator's version on every host", p[names.FactorPattern])
 	}
-	k := shapeKey{what.ID, p[names.FactorHosts], p[names.FactorBytes]}
-	if met.Load() > maxShapes {
-		shapes.Clear()
-		met.Store(0)
-	}
-	once, had := shapes.LoadOrStore(k, sync.OnceValues(func() (shape, error) { return shapeOf(what, int(k.hosts), int(k.bytes)) }))
+	k := [...]int64{what.ID, p[names.FactorHosts], p[names.FactorBytes]}
+	shapes.Lock()
+	once, had := shapes.of[k]
 	if !had {
-		met.Add(1)
+		if len(shapes.of)%maxShapes == 0 {
+			shapes.of = map[[3]int64]func() (shape, error){}
+		}
+		once = sync.OnceValues(func() (shape, error) { return shapeOf(what, int(k[1]), int(k[2])) })
+		shapes.of[k] = once
 	}
-	s, err := once.(func() (shape, error))()
+	shapes.Unlock()
+	s, err := once()
 	return what, s, err
 }
 

@@ -113,24 +113,10 @@ func (x bulk) once(s schedule) *counted {
 			c.bytes[k] += v
 		}
 	}
-	x.tell(c, cpu)
+	sent := []int64{int64(cpu)}
+	x.hand(x.Peer(), sent, c.tcp)
+	c.sendCPU, c.recvCPU = units.Nanos(sent[0]), cpu
 	return c
-}
-
-// tell hands the receiver the sender's counters and CPU time.
-func (x bulk) tell(c *counted, cpu units.Nanos) {
-	b := make([]byte, bench.CounterBytes+8)
-	if x.Sends() {
-		bench.PutCounters(b, c.tcp)
-		bench.PutNumbers(b[bench.CounterBytes:], int64(cpu))
-		x.Send(x.Peer(), b)
-		return
-	}
-	x.Recv(x.Peer(), b)
-	own := *c.tcp
-	bench.GetCounters(b, c.tcp)
-	disturbed(c.tcp, own)
-	c.sendCPU, c.recvCPU = units.Nanos(bench.GetNumber(b[bench.CounterBytes:])), cpu
 }
 
 // judge gives every rank the same flags of a try, and the time per byte of the slowest pair's connection [ns/B]. Only

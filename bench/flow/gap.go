@@ -105,11 +105,11 @@ func gaps(x bench.Team, ahead float64) {
 func gap(x stream) {
 	seen := x.run()
 	rank, clocks := x.Rank(), x.R.Clocks
-	ended := int64(math.MinInt64) // negative, so that the largest is the first
+	ended := int64(math.MaxInt64)
 	if !x.Sends() {
-		ended = -int64(clocks.ToCommon(rank, units.Nanos(seen.done[len(seen.done)-1])))
+		ended = int64(clocks.ToCommon(rank, units.Nanos(seen.done[len(seen.done)-1])))
 	}
-	at, hi := int64(seen.At), int64(clocks.ToLocal(rank, units.Nanos(-x.Max(ended))))-1
+	at, hi := int64(seen.At), int64(clocks.ToLocal(rank, units.Nanos(x.Min(ended))))-1
 	part := seen.between(at+int64(bench.RampShare*float64(hi-at)), hi)
 	if x.P[names.FactorMerge] != 0 {
 		part.slice(seen.done, hi, windowSlices)

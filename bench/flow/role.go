@@ -68,30 +68,30 @@ func (x Role) trip() units.Nanos {
 
 // HandOver moves the sender's numbers and counters to each receiver, which returns them. before is by peer.
 func (x Role) HandOver(numbers []int64, before []dataset.TCP) (sent *dataset.TCP) {
-	b := x.R.Bytes(int64(8*len(numbers) + bench.CounterBytes))
-	counters := b[8*len(numbers):]
 	for i, peer := range x.peers() {
 		sent = x.CountersSince(peer, before[i])
-		if x.Sends() {
-			bench.PutNumbers(b, numbers...)
-			bench.PutCounters(counters, sent)
-			x.Send(peer, b)
-			continue
-		}
-		x.Recv(peer, b)
-		bench.GetNumbers(b, numbers)
-		own := *sent
-		bench.GetCounters(counters, sent) // keeps the congestion control and the buffers
-		sent.Retrans += own.Retrans
-		disturbed(sent, own)
+		x.hand(peer, numbers, sent)
 	}
 	return sent
 }
 
-// disturbed takes over how the thread of one end was disturbed, where that is worse than at the other.
-func disturbed(one *dataset.TCP, other dataset.TCP) {
-	one.Involuntary = max(one.Involuntary, other.Involuntary)
-	one.StealTicks = max(one.StealTicks, other.StealTicks)
+// hand overwrites a receiver's numbers and counters by those of the sender. How the receiver's thread was disturbed is
+// kept where that is worse.
+func (x Role) hand(peer int, numbers []int64, tcp *dataset.TCP) {
+	b := x.R.Bytes(int64(8*len(numbers) + bench.CounterBytes))
+	counters := b[8*len(numbers):]
+	if x.Sends() {
+		bench.PutNumbers(b, numbers...)
+		bench.PutCounters(counters, tcp)
+		x.Send(peer, b)
+		return
+	}
+	x.Recv(peer, b)
+	bench.GetNumbers(b, numbers)
+	own := *tcp
+	bench.GetCounters(counters, tcp) // keeps the congestion control and the buffers
+	tcp.Retrans += own.Retrans
+	tcp.Involuntary, tcp.StealTicks = max(tcp.Involuntary, own.Involuntary), max(tcp.StealTicks, own.StealTicks)
 }
 
 // RecvSpan receives n messages of len(b) bytes from the sender. It returns the time from the first to the last.

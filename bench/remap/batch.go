@@ -97,11 +97,11 @@ func (e *engine) batch(s seen, tcp dataset.TCP) bench.Batch {
 // comes after the last injection of the rank that ends first.
 func (e *engine) window(s seen) (lo, hi int64) {
 	rank, clocks := e.Rank(), e.R.Clocks
-	last := int64(math.MinInt64) // negative, so that the largest is the earliest
+	last := int64(math.MaxInt64)
 	if n := len(s.to); n > 0 {
-		last = -int64(clocks.ToCommon(rank, units.Nanos(s.at[n-1])))
+		last = int64(clocks.ToCommon(rank, units.Nanos(s.at[n-1])))
 	}
-	hi = int64(clocks.ToLocal(rank, units.Nanos(-e.Max(last))))
+	hi = int64(clocks.ToLocal(rank, units.Nanos(e.Min(last))))
 	return int64(s.began) + int64(bench.RampShare*float64(hi-int64(s.began))), hi
 }
 
@@ -116,14 +116,14 @@ func within(at []int64, lo, hi int64) []int64 {
 // transport holds them up, which has taken them long before.
 func (e *engine) addAlone(s seen, tcp dataset.TCP) {
 	rank, clocks := e.Rank(), e.R.Clocks
-	first, last := int64(math.MinInt64), int64(math.MinInt64)
+	first, last := int64(math.MaxInt64), int64(math.MinInt64)
 	if n := len(s.log.at); n > 0 {
-		first, last = -int64(clocks.ToCommon(rank, units.Nanos(s.first))), int64(clocks.ToCommon(rank, units.Nanos(s.log.at[n-1])))
+		first, last = int64(clocks.ToCommon(rank, units.Nanos(s.first))), int64(clocks.ToCommon(rank, units.Nanos(s.log.at[n-1])))
 	}
-	begins, ends := e.Max(first), e.Max(last)
+	begins, ends := e.Min(first), e.Max(last)
 	if len(s.to) > 0 {
 		b := e.batch(s, tcp)
-		b.NS = []int64{(ends + begins) / int64(len(s.to)-1)}
+		b.NS = []int64{(ends - begins) / int64(len(s.to)-1)}
 		e.R.Add(b)
 	}
 }

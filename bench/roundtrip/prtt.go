@@ -166,9 +166,9 @@ func delay(x bench.Team, one train) units.Nanos {
 // spaced measures PRTT(n,d,s) with rank 0 waiting.
 func spaced(x bench.Team, t train) {
 	b := trainBounds(x.P)
-	e := &spacedTrain{train: t, delay: delay(x, t), sends: newCalls(t.n, b.room(x.R.Effort), x.R)}
+	e := &spacedTrain{train: t, delay: delay(x, t), sends: x.R.Buffer(t.n * b.room(x.R.Effort))[:0]}
 	if r := Run(x, e, b); x.Root() {
-		addWaiting(x, names.PhaseSpaced, names.PhaseSend, r, e.sends.last(len(r.NS)), e.delay, x.TimerCost())
+		addWaiting(x, names.PhaseSpaced, names.PhaseSend, r, e.sends.last(len(r.NS)*t.n), e.delay, x.TimerCost())
 	}
 }
 
@@ -178,7 +178,7 @@ func delayed(x bench.Team, t train) {
 	room := b.room(x.R.Effort)
 	x.R.Charge(2 * 8 * int64(t.n) * int64(room)) // the numbers that rank 1 sends, at both ranks twice
 	if !x.Root() {
-		e.receives, e.waits = newCalls(t.n-2, room, x.R), newCalls(1, room, x.R)
+		e.receives, e.waits = x.R.Buffer((t.n - 2) * room)[:0], x.R.Buffer(room)[:0]
 	}
 	r := Run(x, e, b)
 	if !x.Root() {
@@ -186,7 +186,7 @@ func delayed(x bench.Team, t train) {
 		return
 	}
 	clock := e.recvTimes(x, r.NS)
-	addWaiting(x, names.PhaseDelayed, names.PhaseReceive, r, e.receives.last(len(r.NS)), e.delay, clock)
+	addWaiting(x, names.PhaseDelayed, names.PhaseReceive, r, e.receives.last(len(r.NS)*(t.n-2)), e.delay, clock)
 }
 
 // addWaiting records the round trips and the single calls of a form that waits. Between two calls there are two
@@ -203,25 +203,18 @@ func addWaiting(x bench.Team, form, call string, t Result, calls []int64, delay 
 	x.R.Add(b)
 }
 
-// calls keeps the times of single calls, so many of each exchange, the warm-up's included.
-type calls struct {
-	timed []int64 // it has room for all of a batch
-	each  int     // of an exchange
-}
-
-func newCalls(each, exchanges int, r *bench.Recorder) calls {
-	return calls{each: each, timed: r.Buffer(each * exchanges)[:0]}
-}
+// calls are the times of single calls, the warm-up's included. They have room for all of a batch.
+type calls []int64
 
 // add keeps one time, while there is room.
 func (c *calls) add(ns int64) {
-	if len(c.timed) < cap(c.timed) {
-		c.timed = append(c.timed, ns)
+	if len(*c) < cap(*c) {
+		*c = append(*c, ns)
 	}
 }
 
-// last returns the times of the last exchanges.
-func (c *calls) last(exchanges int) []int64 { return c.timed[max(0, len(c.timed)-exchanges*c.each):] }
+// last returns the last n times.
+func (c calls) last(n int) []int64 { return c[max(0, len(c)-n):] }
 
 // spacedTrain is PRTT(n,d,s) minus the waits, as the leading rank's clock saw them.
 type spacedTrain struct {
@@ -308,8 +301,8 @@ func maxNumbers(b Bounds, e bench.Effort, n int) int { return 3 + b.room(e)*(1+n
 
 // sendTimes tells rank 0 what was waited and received in every exchange, and the cost of a reading of the clock.
 func (t *delayedTrain) sendTimes(x bench.Team) {
-	x.SendNumbers(t.peer, int64(len(t.waits.timed)), int64(len(t.receives.timed)), int64(x.TimerCost()))
-	x.SendNumbers(t.peer, slices.Concat(t.waits.timed, t.receives.timed)...)
+	x.SendNumbers(t.peer, int64(len(t.waits)), int64(len(t.receives)), int64(x.TimerCost()))
+	x.SendNumbers(t.peer, slices.Concat(t.waits, t.receives)...)
 }
 
 // recvTimes receives them, subtracts the waits of the last exchanges from ns and keeps their receives. It returns the
@@ -321,8 +314,7 @@ func (t *delayedTrain) recvTimes(x bench.Team, ns []int64) (clock float64) {
 		bench.Fail("delayed: rank 1 sent another number of times than it was asked for")
 	}
 	w := x.RecvNumbers(t.peer, int(waits+receives))
-	t.waits = calls{timed: w[:waits], each: 1}
-	t.receives = calls{timed: w[waits:], each: t.n - 2}
+	t.waits, t.receives = w[:waits], w[waits:]
 	for i, v := range t.waits.last(len(ns)) {
 		ns[i] -= v
 	}
