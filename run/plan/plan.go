@@ -106,55 +106,38 @@ func Builtin(name string) (Plan, error) {
 // Validate reports everything wrong with p, each with the values it may have.
 func (p Plan) Validate(exps []*bench.Experiment) error {
 	var errs []error
-	fail := func(format string, args ...any) {
-		errs = append(errs, fmt.Errorf("%w %q: "+format, append([]any{ErrPlan, p.Name}, args...)...))
+	check := func(ok bool, format string, args ...any) {
+		if !ok {
+			errs = append(errs, fmt.Errorf("%w %q: "+format, append([]any{ErrPlan, p.Name}, args...)...))
+		}
+	}
+	listed := func(what string, names, have []string) {
+		for i, name := range names {
+			check(slices.Contains(have, name), "%ss: no %s %q (have %s)", what, what, name, strings.Join(have, ", "))
+			check(!slices.Contains(have, name) || !slices.Contains(names[:i], name), "%ss: %q is listed twice", what, name)
+		}
 	}
 	var have []string
 	for _, e := range exps {
 		have = append(have, e.Name)
 	}
-	for i, name := range p.Experiments {
-		switch {
-		case !slices.Contains(have, name):
-			fail("experiments: no experiment %q (have %s)", name, strings.Join(have, ", "))
-		case slices.Contains(p.Experiments[:i], name):
-			fail("experiments: %q is listed twice", name)
-		}
-	}
-	if r := p.Rounds; r.Min < 1 || r.Max != 0 && r.Max < r.Min || max(r.Min, r.Max) > maxRounds {
-		fail("rounds: min %d, max %d: want 1 ≤ min ≤ max ≤ %d, or a max of 0 for as many as there is time for", r.Min, r.Max, maxRounds)
-	}
-	if !(p.Target >= 0 && p.Target < 1) {
-		fail("target: %g: want half of an interval as a fraction of the value, such as 0.02", p.Target)
-	}
-	if p.Budget < 0 {
-		fail("budget: %s: want a time such as 5m, or 0 for none", p.Budget)
-	}
-	if e := float64(p.Limits.Effort); !(e >= 0) || math.IsInf(e, 1) {
-		fail("effort: %g: want a factor such as 0.25 or 2", e)
-	}
-	if p.Limits.MaxBytes < 0 {
-		fail("max_bytes: %d: want a size such as 1MiB, or 0 for each experiment's own", p.Limits.MaxBytes)
-	}
-	if x := p.Limits.Path; x.Known() && !(x.Latency > 0 && min(x.PerByte, x.Slower) >= 0 && min(x.Slot, units.Nanos(x.AtOnce)) >= 0 &&
-		x.PerByte < 1e9) {
-		fail("path: latency %d ns, %g ns/B, slot %d ns, %d pairs at once %g times slower: want a latency above 0, and none of the "+
+	listed("experiment", p.Experiments, have)
+	r, l, x := p.Rounds, p.Limits, p.Limits.Path
+	check(r.Min >= 1 && (r.Max == 0 || r.Max >= r.Min) && max(r.Min, r.Max) <= maxRounds,
+		"rounds: min %d, max %d: want 1 ≤ min ≤ max ≤ %d, or a max of 0 for as many as there is time for", r.Min, r.Max, maxRounds)
+	check(p.Target >= 0 && p.Target < 1,
+		"target: %g: want half of an interval as a fraction of the value, such as 0.02", p.Target)
+	check(p.Budget >= 0, "budget: %s: want a time such as 5m, or 0 for none", p.Budget)
+	check(l.Effort >= 0 && !math.IsInf(float64(l.Effort), 1), "effort: %g: want a factor such as 0.25 or 2", float64(l.Effort))
+	check(l.MaxBytes >= 0, "max_bytes: %d: want a size such as 1MiB, or 0 for each experiment's own", l.MaxBytes)
+	check(!x.Known() || x.Latency > 0 && min(x.PerByte, x.Slower) >= 0 && x.PerByte < 1e9 && min(x.Slot, units.Nanos(x.AtOnce)) >= 0,
+		"path: latency %d ns, %g ns/B, slot %d ns, %d pairs at once %g times slower: want a latency above 0, and none of the "+
 			"others below", x.Latency, x.PerByte, x.Slot, x.AtOnce, x.Slower)
-	}
-	if s := p.Limits.Segment; s != 0 && (s < minSegment || s > maxSegment) {
-		fail("segment: %d: want %d to %d bytes, or 0 for that of the hosts' connections", s, minSegment, maxSegment)
-	}
-	if s := p.Limits.Sizes; !slices.IsSorted(s) || len(s) > 0 && s[0] < 1 {
-		fail("sizes: %v: want ascending sizes of at least 1 byte", s)
-	}
-	for i, name := range p.Limits.Patterns {
-		switch known := pattern.Names(); {
-		case !slices.Contains(known, name):
-			fail("patterns: no pattern %q (have %s)", name, strings.Join(known, ", "))
-		case slices.Contains(p.Limits.Patterns[:i], name):
-			fail("patterns: %q is listed twice", name)
-		}
-	}
+	check(l.Segment == 0 || l.Segment >= minSegment && l.Segment <= maxSegment,
+		"segment: %d: want %d to %d bytes, or 0 for that of the hosts' connections", l.Segment, minSegment, maxSegment)
+	check(slices.IsSorted(l.Sizes) && (len(l.Sizes) == 0 || l.Sizes[0] >= 1),
+		"sizes: %v: want ascending sizes of at least 1 byte", l.Sizes)
+	listed("pattern", l.Patterns, pattern.Names())
 	return errors.Join(errs...)
 }
 
