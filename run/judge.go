@@ -57,52 +57,50 @@ type view struct {
 	hosts int
 }
 
+// number is a fitted number, and what its interval is made of.
+type number struct {
+	plan.State
+	known  bool // there is a value to use
+	status string
+	fixed  float64 // relative half-width of the terms that more rounds do not narrow
+	terms  string  // their names
+}
+
 // state judges one number.
 func (v *view) state(name string, target float64) plan.State {
-	n := v.number(name)
-	s := plan.State{Parameter: name, Unit: n.unit, Value: math.NaN(), HalfWidth: math.Inf(1), Target: target, Why: n.why, Experiments: needs(name)}
-	if n.known {
-		s.Value, s.HalfWidth = n.value, n.whole
-		if !math.IsInf(n.whole, 1) {
-			s.Why = "" // of the status of a number that has an interval
-		}
+	n := number{State: plan.State{
+		Parameter: name, Value: math.NaN(), HalfWidth: math.Inf(1), Target: target, Why: "not fitted yet", Experiments: needs(name),
+	}}
+	v.find(&n)
+	s := n.State
+	if !n.known {
+		s.Value, s.HalfWidth = math.NaN(), math.Inf(1)
+	} else if !math.IsInf(s.HalfWidth, 1) {
+		s.Why = "" // of the status of a number that has an interval
 	}
 	s.Met = s.HalfWidth <= target
-	if why := v.beyond(name, n, target); why != "" && !s.Met {
+	if why := v.beyond(n); why != "" && !s.Met {
 		s.Beyond, s.Why = true, why
 	}
 	return s
 }
 
-// number is a fitted number and what its interval is made of. Half-widths are relative to the value.
-type number struct {
-	value  float64
-	known  bool // there is a value to use
-	unit   string
-	status string
-	whole  float64
-	fixed  float64 // of the terms that more rounds do not narrow
-	terms  string  // their names
-	why    string  // it is not known
-}
-
-// number looks up a parameter, a function c0 + c1·m ("g_s"), which counts by its value in the middle of its domain, or
-// one of its coefficients ("g_s.c0").
-func (v *view) number(name string) number {
-	out := number{value: math.NaN(), whole: math.Inf(1), why: "not fitted yet"}
-	symbol, c, coefficient := strings.Cut(name, ".")
-	q, isParameter := v.fits.Parameters[name]
+// find looks up a parameter, a function c0 + c1·m ("g_s"), which counts by its value in the middle of its domain, or one
+// of its coefficients ("g_s.c0").
+func (v *view) find(n *number) {
+	symbol, c, coefficient := strings.Cut(n.Parameter, ".")
+	q, isParameter := v.fits.Parameters[n.Parameter]
 	fn, isFunction := v.fits.Functions[symbol]
 	switch {
 	case isParameter:
-		out.unit, out.why, out.status = q.Unit, q.Why, q.Status
+		n.Unit, n.Why, n.status = q.Unit, q.Why, q.Status
 		raw, estimated := q.Raw()
 		if !estimated {
 			break
 		}
-		out.value, out.known = raw, q.Value != nil
+		n.Value, n.known = raw, q.Value != nil
 		if q.CI95 != nil {
-			out.whole = halfWidth(raw, *q.CI95)
+			n.HalfWidth = halfWidth(raw, *q.CI95)
 		}
 		squares := 0.0
 		var terms []string
@@ -112,25 +110,24 @@ func (v *view) number(name string) number {
 				terms = append(terms, t.Name)
 			}
 		}
-		out.fixed, out.terms = resample.HalfWidth(math.Sqrt(squares))/math.Abs(raw), strings.Join(terms, ", ")
+		n.fixed, n.terms = resample.HalfWidth(math.Sqrt(squares))/math.Abs(raw), strings.Join(terms, ", ")
 	case !isFunction:
 	case !coefficient:
-		out.known, out.why, out.status, out.unit = fn.Usable(), fn.Why, fn.Status, fn.Unit
+		n.known, n.Why, n.status, n.Unit = fn.Usable(), fn.Why, fn.Status, fn.Unit
 		middle := (fn.Domain["m"][0] + fn.Domain["m"][1]) / 2
-		out.value = fn.Coeff["c0"] + fn.Coeff["c1"]*middle
-		out.whole = fn.HalfWidthAt(middle) / math.Abs(out.value)
+		n.Value = fn.Coeff["c0"] + fn.Coeff["c1"]*middle
+		n.HalfWidth = fn.HalfWidthAt(middle) / math.Abs(n.Value)
 	default:
-		out.why = fn.Why
+		n.Why = fn.Why
 		value, there := fn.Coeff[c]
 		if !there {
 			break
 		}
-		out.value, out.known, out.status, out.unit = value, fn.Usable(), fn.Status, fn.CoeffUnit(c)
+		n.Value, n.known, n.status, n.Unit = value, fn.Usable(), fn.Status, fn.CoeffUnit(c)
 		if ci, ok := fn.CI95[c]; ok {
-			out.whole = halfWidth(value, ci)
+			n.HalfWidth = halfWidth(value, ci)
 		}
 	}
-	return out
 }
 
 // halfWidth is that of an interval relative to its value; +Inf where that is zero, so that no target is met.
@@ -142,17 +139,17 @@ func halfWidth(value float64, ci [2]float64) float64 {
 }
 
 // beyond says why no number of rounds would bring a number within its target; "" where they may.
-func (v *view) beyond(name string, n number, target float64) string {
-	scatter := math.Sqrt(math.Max(0, n.whole*n.whole-n.fixed*n.fixed)) // what rounds narrow
-	network := v.fits.Network
+func (v *view) beyond(n number) string {
+	scatter := math.Sqrt(math.Max(0, n.HalfWidth*n.HalfWidth-n.fixed*n.fixed)) // what rounds narrow
+	name, network := n.Parameter, v.fits.Network
 	if network == nil {
 		network = &params.Network{}
 	}
 	switch {
-	case n.known && n.whole > target && scatter <= room(target, n.fixed):
+	case n.known && n.HalfWidth > n.Target && scatter <= room(n.Target, n.fixed):
 		return fmt.Sprintf("%s alone make it ± %.2g%%, which more rounds do not narrow", n.terms, 100*n.fixed)
 	case name == "G" && n.status == params.StatusUnidentifiable:
-		return n.why
+		return n.Why
 	case name != "a" && name != "a_c" && name != "b" && name != "b_c" || !v.allPairs():
 		return ""
 	case v.hosts < 4:
@@ -160,7 +157,7 @@ func (v *view) beyond(name string, n number, target float64) string {
 	case name == "a_c" && network.Packets == params.Switch:
 		return "pairs of hosts do not delay each other's packets by more than the interval"
 	case name == "b_c" && !n.known && network.Streams == params.Switch, name == "b" && !n.known && network.Streams == params.Shared:
-		return n.why
+		return n.Why
 	}
 	return ""
 }
