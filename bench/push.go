@@ -1,6 +1,8 @@
 package bench
 
 import (
+	"time"
+
 	"calib/internal/plane"
 	"calib/internal/units"
 )
@@ -44,30 +46,29 @@ func Push(g plane.Mover, peer int, out, in []byte, fragment int) (got int, err e
 	return got, nil
 }
 
-// Wait is how long a rank waits for room to send that can neither send nor receive: as long as it has waited already,
-// within bounds.
-type Wait struct {
-	For   units.Nanos // 0 while something moves
-	since units.Nanos
-}
+// LongestWait is after what time without a byte SendWhile gives up: longer than retransmission time-outs in a row.
+const LongestWait = 8 * units.Second
 
-const (
-	minWait = 50 * units.Microsecond
-	maxWait = units.Millisecond
-	// LongestWait is after what time without a byte a rank gives up: longer than retransmission time-outs in a row.
-	LongestWait = 8 * units.Second
-)
-
-// TooLong notes how many bytes have moved since the last call, and reports whether it is time to give up.
-func (w *Wait) TooLong(g Group, moved int) bool {
-	if moved > 0 {
-		*w = Wait{}
-		return false
+// SendWhile sends b to a rank. While it cannot, it calls receive, which takes what has come and returns how many bytes
+// that were. When nothing moves, it waits for room to send, as long as it has waited already, within bounds.
+func (x Team) SendWhile(to int, b []byte, receive func() int) {
+	const least, most = 50 * units.Microsecond, units.Millisecond
+	var wait, since units.Nanos
+	for rest := b; ; {
+		n := x.SendSome(to, rest, wait)
+		if rest = rest[n:]; len(rest) == 0 {
+			return
+		}
+		if n+receive() > 0 {
+			wait = 0
+			continue
+		}
+		now := x.Now()
+		if wait == 0 {
+			since = now
+		}
+		if wait = min(max(now-since, least), most); now-since > LongestWait {
+			Fail("send %d bytes to rank %d: it has taken none of the last %d within %v", len(b), to, len(rest), time.Duration(LongestWait))
+		}
 	}
-	now := g.Now()
-	if w.For == 0 {
-		w.since = now
-	}
-	w.For = min(max(now-w.since, minWait), maxWait)
-	return now-w.since > LongestWait
 }

@@ -30,16 +30,10 @@ func Of(p Pattern, size, m int) (Schedule, error) {
 
 // Rank writes down what one rank does.
 func Rank(p Pattern, rank, size, m int) (steps []Step, err error) {
-	if !p.Defined(size) {
-		return nil, fmt.Errorf("%s is not defined for %d hosts", p.Name(), size)
-	}
 	return write(p, rank, size, m, &Scratch{})
 }
 
 func eachRank(p Pattern, size, m int, f func([]Step)) error {
-	if !p.Defined(size) {
-		return fmt.Errorf("%s is not defined for %d hosts", p.Name(), size)
-	}
 	var scratch Scratch
 	for rank := range size {
 		steps, err := write(p, rank, size, m, &scratch)
@@ -52,6 +46,9 @@ func eachRank(p Pattern, size, m int, f func([]Step)) error {
 }
 
 func write(p Pattern, rank, size, m int, scratch *Scratch) ([]Step, error) {
+	if !p.Defined(size) {
+		return nil, fmt.Errorf("%s is not defined for %d hosts", p.Name(), size)
+	}
 	w := writer{rank: rank, size: size}
 	if err := bench.Caught(func() { p.Run(&w, m, scratch) }); err != nil {
 		return nil, fmt.Errorf("%s, rank %d of %d: %w", p.Name(), rank, size, err)

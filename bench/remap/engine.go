@@ -1,8 +1,6 @@
 package remap
 
 import (
-	"time"
-
 	"calib/bench"
 	"calib/internal/dataset/names"
 	"calib/internal/units"
@@ -17,8 +15,7 @@ type engine struct {
 	msgs   [replies + 1][]byte // by kind
 	in     []byte
 	from   []arriving // by rank
-	out    []outgoing // to be sent, from index next on
-	next   int
+	out    []outgoing // to be sent
 	job    job
 }
 
@@ -35,7 +32,7 @@ type arriving struct {
 	left int
 }
 
-// outgoing is what is left to send of a message.
+// outgoing is a message to be sent.
 type outgoing struct {
 	to   int
 	data []byte
@@ -192,21 +189,10 @@ func (e *engine) have(from int, kind byte, at units.Nanos) {
 
 // flush sends all of out, and receives what has come while it cannot.
 func (e *engine) flush() {
-	var wait bench.Wait
-	for e.next < len(e.out) {
-		o := &e.out[e.next]
-		n := e.SendSome(o.to, o.data, wait.For)
-		if o.data = o.data[n:]; len(o.data) == 0 {
-			e.next++
-			wait = bench.Wait{}
-			continue
-		}
-		to, left := o.to, len(o.data)
-		if wait.TooLong(e.Group, n+e.drain()) {
-			bench.Fail("send %d bytes to rank %d: it has taken none of the last %d within %v", e.size, to, left, time.Duration(bench.LongestWait))
-		}
+	for i := 0; i < len(e.out); i++ { // it grows meanwhile
+		e.SendWhile(e.out[i].to, e.out[i].data, e.drain)
 	}
-	e.out, e.next = e.out[:0], 0
+	e.out = e.out[:0]
 }
 
 // drain receives what is there, and returns how many bytes that were.
