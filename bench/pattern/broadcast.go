@@ -18,33 +18,21 @@ func binaryBroadcast(c Comm, m int, s *Scratch) {
 // set bit.
 func BinomialParent(rank int) int { return rank & (rank - 1) }
 
-// BinomialChildren lists whom a rank sends to, the largest subtree first: rank + 2^k for every 2^k below its span.
+// BinomialChildren lists whom a rank sends to, the largest subtree first: rank + 2^k for every 2^k below its lowest set
+// bit.
 func BinomialChildren(rank, size int) []int {
-	var out []int
-	eachChild(rank, size, func(child, _ int) { out = append(out, child) })
+	_, out := binomial(rank, size, nil)
 	return out
 }
 
-// eachChild calls f with every child of a rank, and with the end of its subtree's ranks.
-func eachChild(rank, size int, f func(child, end int)) {
-	for bit := span(rank, size) >> 1; bit > 0; bit >>= 1 {
-		if child := rank + bit; child < size {
-			f(child, min(child+bit, size))
-		}
-	}
-}
+var binomial = knomial(2)
 
-// span is how many ranks the subtree of a rank has in the binomial tree of a power of two: its lowest set bit; that of
-// rank 0 is the least power of two that is no less than size.
-func span(rank, size int) int {
-	if rank > 0 {
-		return rank & -rank
+// subtree is how many ranks that of a rank has in the binomial tree: the rank itself and those that follow it.
+func subtree(rank, size int) int {
+	if rank == 0 {
+		return size
 	}
-	n := 1
-	for n < size {
-		n <<= 1
-	}
-	return n
+	return min(rank&-rank, size-rank)
 }
 
 // binomialBroadcast: a rank that has the whole message sends it to its children, the largest subtree first.
@@ -52,7 +40,10 @@ func binomialBroadcast(c Comm, m int, s *Scratch) {
 	if c.Rank() > 0 {
 		c.Recv(BinomialParent(c.Rank()), s.In(m))
 	}
-	eachChild(c.Rank(), c.Size(), func(child, _ int) { c.Send(child, s.Out(m)) })
+	_, s.ranks = binomial(c.Rank(), c.Size(), s.ranks[:0])
+	for _, child := range s.ranks {
+		c.Send(child, s.Out(m))
+	}
 }
 
 // blocks is the length of blocks first to end, without end, of m bytes in count blocks as equal as whole bytes can be.
@@ -69,16 +60,16 @@ func scatterAllgather(c Comm, m int, s *Scratch) {
 // scatterBlocks is the scatter of scatterAllgather.
 func scatterBlocks(c Comm, m int, s *Scratch) {
 	rank, size := c.Rank(), c.Size()
-	if rank > 0 {
-		if n := blocks(m, size, rank, min(rank+span(rank, size), size)); n > 0 {
-			c.Recv(BinomialParent(rank), s.In(n))
-		}
+	of := func(rank int) int { return blocks(m, size, rank, rank+subtree(rank, size)) }
+	if n := of(rank); rank > 0 && n > 0 {
+		c.Recv(BinomialParent(rank), s.In(n))
 	}
-	eachChild(rank, size, func(child, end int) {
-		if n := blocks(m, size, child, end); n > 0 {
+	_, s.ranks = binomial(rank, size, s.ranks[:0])
+	for _, child := range s.ranks {
+		if n := of(child); n > 0 {
 			c.Send(child, s.Out(n))
 		}
-	})
+	}
 }
 
 // powerOfTwo reports whether a team is.

@@ -1,5 +1,7 @@
 package pattern
 
+import "slices"
+
 // rootToEach: rank 0 sends m bytes to every other rank in turn.
 func rootToEach(c Comm, m int, s *Scratch) {
 	if c.Rank() != 0 {
@@ -42,12 +44,12 @@ func windowsToRoot(c Comm, m int, s *Scratch) {
 // to its parent.
 func binomialGather(c Comm, m int, s *Scratch) {
 	rank, size := c.Rank(), c.Size()
-	for bit := 1; bit < span(rank, size) && rank+bit < size; bit <<= 1 {
-		child := rank + bit
-		c.Recv(child, s.In(m*min(bit, size-child)))
+	_, s.ranks = binomial(rank, size, s.ranks[:0])
+	for _, child := range slices.Backward(s.ranks) {
+		c.Recv(child, s.In(m*subtree(child, size)))
 	}
 	if rank > 0 {
-		c.Send(BinomialParent(rank), s.Out(m*min(span(rank, size), size-rank)))
+		c.Send(BinomialParent(rank), s.Out(m*subtree(rank, size)))
 	}
 }
 
