@@ -10,11 +10,10 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"calib/agent/simagent"
 	"calib/internal/dataset"
 	"calib/internal/exit"
+	"calib/internal/hosts"
 	"calib/internal/machine"
 	"calib/internal/netspec"
 	"calib/internal/plane"
@@ -50,23 +49,18 @@ func (r *run) open(ctx context.Context) (*fleet, error) {
 	}
 	f := &fleet{starter: s}
 	n := len(r.Hosts)
-	agents, infos, errs := make([]coord.Agent, n), make([]dataset.Host, n), make([]error, n)
-	var starts errgroup.Group
-	starts.SetLimit(cmp.Or(r.Where.Fanout, DefaultFanout))
+	agents, infos := make([]coord.Agent, n), make([]dataset.Host, n)
 	var mu sync.Mutex // of answered, and so that it is seen to grow
 	answered := 0.
-	for i, h := range r.Hosts {
-		starts.Go(func() error {
-			if agents[i], infos[i], errs[i] = s.agent(ctx, h, credentials, r.note); errs[i] == nil {
-				mu.Lock()
-				defer mu.Unlock()
-				answered++
-				r.Show.Update(answered, float64(n), 0, "")
-			}
-			return nil
-		})
-	}
-	_ = starts.Wait() // each host has its own error
+	errs := coord.Each(r.Hosts, cmp.Or(r.Where.Fanout, DefaultFanout), func(i int, h hosts.Host) (err error) {
+		if agents[i], infos[i], err = s.agent(ctx, h, credentials, r.note); err == nil {
+			mu.Lock()
+			defer mu.Unlock()
+			answered++
+			r.Show.Update(answered, float64(n), 0, "")
+		}
+		return err
+	})
 	for i, err := range errs {
 		if err != nil {
 			f.lost = append(f.lost, dataset.Failure{Host: r.Hosts[i].Name, Error: err.Error()})

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -88,24 +87,19 @@ func Examine(ctx context.Context, c Config) (report doctor.Report, err error) {
 // examine asks every agent again who it is, and compares its clock with the one here: the first time, it had to be
 // started.
 func (f *fleet) examine(ctx context.Context) []doctor.Host {
-	out := make([]doctor.Host, len(f.agents))
-	var wg sync.WaitGroup
-	for i, a := range f.agents {
-		wg.Go(func() {
-			sent := time.Now()
-			info, err := a.Hello(ctx)
-			took := time.Since(sent)
-			if err != nil { // the check of pairs will say why
-				info = f.hosts[i]
-			}
-			out[i] = factsOf(f.hosts[i], info)
-			if ns, nerr := strconv.ParseInt(info.Now[machine.NowUnix], 10, 64); err == nil && nerr == nil {
-				out[i].Offset, out[i].Bound = time.Unix(0, ns).Sub(sent)-took/2, took/2
-			}
-		})
-	}
-	wg.Wait()
-	return out
+	return coord.Each(f.agents, -1, func(i int, a coord.Agent) doctor.Host {
+		sent := time.Now()
+		info, err := a.Hello(ctx)
+		took := time.Since(sent)
+		if err != nil { // the check of pairs will say why
+			info = f.hosts[i]
+		}
+		out := factsOf(f.hosts[i], info)
+		if ns, nerr := strconv.ParseInt(info.Now[machine.NowUnix], 10, 64); err == nil && nerr == nil {
+			out.Offset, out.Bound = time.Unix(0, ns).Sub(sent)-took/2, took/2
+		}
+		return out
+	})
 }
 
 // factsOf are the facts of a host, as the run names it.

@@ -89,7 +89,7 @@ func (w *walker) enough(hosts []int) []int {
 // try has disjoint pairs exchange a byte, all at once and each for itself. What the end of the walk cuts off is not in
 // the result.
 func (w *walker) try(ctx context.Context, s bench.Slot, pairs []Link) []tried {
-	out := each(pairs, -1, func(_ int, p Link) tried {
+	out := Each(pairs, -1, func(_ int, p Link) tried {
 		samples, err := together(ctx, w.agents, [][]int{p[:]}, bench.Task{
 			Run: w.Run, Slot: s.ID, Round: s.Round, Exp: names.Probe, Points: []bench.Point{{names.FactorBytes: 0}},
 			Epoch: w.Schedule.Epoch(s.Round), Deadline: checkDeadline, Recv: checkDeadline,

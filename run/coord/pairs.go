@@ -92,7 +92,7 @@ func (c *checker) try(ctx context.Context, pairs [][2]int) {
 	if len(pairs) == 0 {
 		return
 	}
-	found := each(pairs, -1, func(_ int, pair [2]int) Checked {
+	found := Each(pairs, -1, func(_ int, pair [2]int) Checked {
 		got, errs := perform(ctx, c.agents, [][]int{pair[:]}, bench.Task{
 			Run: c.run, Slot: c.step, Exp: names.Check, Points: []bench.Point{{names.FactorBytes: pairBytes}}, Epoch: lookEpoch,
 			Deadline: pairDeadline, Recv: pairRecv,

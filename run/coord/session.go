@@ -54,7 +54,7 @@ func (i *Issuer) For(self, n int) []plane.Ticket {
 // Prepare takes every agent for the run, at most atOnce at a time, and gives each the peers and its own tickets. It
 // returns one error for each agent that refused, by index, nil where it did not.
 func Prepare(ctx context.Context, agents []Agent, s plane.Session, tickets *Issuer, atOnce int) []error {
-	return each(agents, atOnce, func(i int, a Agent) error {
+	return Each(agents, atOnce, func(i int, a Agent) error {
 		mine := s
 		mine.Self, mine.Tickets = i, tickets.For(i, len(agents))
 		if err := a.Prepare(ctx, mine); err != nil {
@@ -66,12 +66,12 @@ func Prepare(ctx context.Context, agents []Agent, s plane.Session, tickets *Issu
 
 // CloseAll releases every agent, at most atOnce at a time.
 func CloseAll(agents []Agent, atOnce int) error {
-	return errors.Join(each(agents, atOnce, func(_ int, a Agent) error { return a.Close() })...)
+	return errors.Join(Each(agents, atOnce, func(_ int, a Agent) error { return a.Close() })...)
 }
 
-// each calls f for every one of all, at most atOnce at a time, or all at once where that is negative. It returns what
+// Each calls f for every one of all, at most atOnce at a time, or all at once where that is negative. It returns what
 // each call gave, by index, when all have returned.
-func each[T, R any](all []T, atOnce int, f func(i int, one T) R) []R {
+func Each[T, R any](all []T, atOnce int, f func(i int, one T) R) []R {
 	out := make([]R, len(all))
 	var calls errgroup.Group
 	calls.SetLimit(atOnce)

@@ -137,7 +137,7 @@ func (w *walker) findLost(interrupt context.Context, s bench.Slot) bool {
 	ctx, cancel := context.WithTimeoutCause(interrupt, helloTimeout, errNoHello)
 	defer cancel()
 	hosts, before := slices.Concat(s.Teams...), len(w.result.Lost)
-	errs := each(hosts, -1, func(_, h int) error {
+	errs := Each(hosts, -1, func(_, h int) error {
 		_, err := w.agents[h].Hello(ctx)
 		return err
 	})
