@@ -35,72 +35,53 @@ const minPartners = 2
 // many, the one with fewer successes counts. What is left are links. Where nobody reaches anybody, where half of those
 // who do have to send much again, or where half as many as there are hosts or more would be named, nothing is: packets
 // are lost everywhere, or which of two halves is at fault cannot be told.
-func blame(all []tried) named {
-	partners, successes := map[int]map[int]bool{}, map[int]int{}
-	add := func(a, b int) {
-		if partners[a] == nil {
-			partners[a] = map[int]bool{}
-		}
-		partners[a][b] = true
-	}
-	hosts, reached, again := map[int]bool{}, 0, 0
+func blame(all []tried) (out named) {
+	failed, hosts, successes := map[Link]bool{}, map[int]bool{}, map[int]int{}
+	reached, again := 0, 0
 	for _, t := range all {
-		if t.ok {
-			reached++
-		}
 		if t.again {
 			again++
 		}
-		for i, h := range t.Link {
+		if t.ok {
+			reached++
+		} else {
+			failed[t.Link] = true
+		}
+		for _, h := range t.Link {
 			if hosts[h] = true; t.ok {
 				successes[h]++
-			} else {
-				add(h, t.Link[1-i])
 			}
 		}
 	}
-	if len(partners) > 0 && again > 0 && 2*again >= reached || len(successes) == 0 && len(partners) > len(Link{}) {
+	if len(failed) > 0 && again > 0 && 2*again >= reached || reached == 0 && len(hosts) > len(Link{}) {
 		return named{most: true}
 	}
-	var out named
-	for {
-		h := worst(partners, successes)
-		if h < 0 {
-			break
-		}
+	for h := worst(failed, successes); h >= 0; h = worst(failed, successes) {
 		out.hosts = append(out.hosts, h)
-		for other := range partners[h] {
-			delete(partners[other], h)
-		}
-		delete(partners, h)
+		maps.DeleteFunc(failed, func(l Link, _ bool) bool { return slices.Contains(l[:], h) })
 	}
-	for a, others := range partners {
-		for b := range others {
-			if a < b {
-				out.links = append(out.links, Link{a, b})
-			}
-		}
-	}
+	out.links = slices.SortedFunc(maps.Keys(failed), func(a, b Link) int { return slices.Compare(a[:], b[:]) })
 	if n := len(out.hosts) + len(out.links); len(hosts) > len(Link{}) && 2*n >= len(hosts) {
 		return named{most: true}
 	}
 	slices.Sort(out.hosts)
-	slices.SortFunc(out.links, func(a, b Link) int { return slices.Compare(a[:], b[:]) })
 	return out
 }
 
 // worst is the host that failed with most others, or -1 where none failed with enough of those that reach somebody.
-func worst(partners map[int]map[int]bool, successes map[int]int) int {
-	out, most := -1, 0
-	for _, h := range slices.Sorted(maps.Keys(partners)) {
-		n := 0
-		for other := range partners[h] {
-			if successes[other] > 0 {
-				n++
+func worst(failed map[Link]bool, successes map[int]int) int {
+	with := map[int]int{}
+	for l := range failed {
+		for i, h := range l {
+			if successes[l[1-i]] > 0 {
+				with[h]++
 			}
 		}
-		if n >= minPartners && (n > most || n == most && successes[h] < successes[out]) {
-			out, most = h, n
+	}
+	out := -1
+	for _, h := range slices.Sorted(maps.Keys(with)) {
+		if with[h] >= minPartners && (with[h] > with[out] || with[h] == with[out] && successes[h] < successes[out]) {
+			out = h
 		}
 	}
 	return out
