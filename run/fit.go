@@ -27,30 +27,19 @@ import (
 // Fitting is how a run is fitted, as run.json keeps it in member "fit" of its detail: to fit again gives the same.
 type Fitting struct {
 	// Breaks are fit.Settings.Breaks.
-	Breaks []int64 `json:"breaks,omitempty"`
+	Breaks []float64 `json:"breaks,omitempty"`
 }
 
 // Settings are those of a fit with a seed.
-func (f Fitting) Settings(seed uint64) fit.Settings {
-	s := fit.Settings{Seed: seed}
-	for _, b := range f.Breaks {
-		s.Breaks = append(s.Breaks, float64(b))
-	}
-	return s
-}
+func (f Fitting) Settings(seed uint64) fit.Settings { return fit.Settings{Seed: seed, Breaks: f.Breaks} }
 
 // FittingOf returns how a run is fitted.
 func FittingOf(r rundir.Run) (Fitting, error) {
-	var d struct {
-		Fit Fitting `json:"fit"`
+	c, err := Stored(r.Detail)
+	if err != nil && !errors.Is(err, errImported) {
+		return Fitting{}, fmt.Errorf("run %s: %s: detail: %w", r.ID, rundir.RunFile, err)
 	}
-	if len(r.Detail) == 0 {
-		return d.Fit, nil
-	}
-	if err := files.JSON(r.Detail, &d); err != nil {
-		return d.Fit, fmt.Errorf("run %s: %s: detail: %w", r.ID, rundir.RunFile, err)
-	}
-	return d.Fit, nil
+	return c.Fit, nil
 }
 
 // Keep writes how a run is fitted to its run.json. dir is open for editing.

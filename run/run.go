@@ -139,7 +139,7 @@ func randomWord() string { return strings.ToLower(rand.Text()[:8]) }
 
 // checkBreaks looks for the sizes that the breaks part.
 func (r *run) checkBreaks() error {
-	breaks := r.Fit.Settings(0).Breaks
+	breaks := r.Fit.Breaks
 	if len(breaks) == 0 {
 		return nil
 	}

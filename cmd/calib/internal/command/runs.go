@@ -82,10 +82,10 @@ func FittingFlags(c *cli.Context) (f run.Fitting, err error) {
 		if err != nil {
 			return f, exit.Usagef("--breaks: %w", err)
 		}
-		if n := len(f.Breaks); n > 0 && int64(b) <= f.Breaks[n-1] {
-			return f, exit.Usagef("--breaks %s: %d after %d, want ascending sizes", text, b, f.Breaks[n-1])
+		if n := len(f.Breaks); n > 0 && float64(b) <= f.Breaks[n-1] {
+			return f, exit.Usagef("--breaks %s: %d after %.0f, want ascending sizes", text, b, f.Breaks[n-1])
 		}
-		f.Breaks = append(f.Breaks, int64(b))
+		f.Breaks = append(f.Breaks, float64(b))
 	}
 	return f, nil
 }
