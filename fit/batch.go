@@ -346,3 +346,14 @@ func Runs[T any](all []T, same func(a, b T) bool) iter.Seq[[]T] {
 func (r *Result) Lines(exp, phase string) []*Batch {
 	return r.WithoutSlow(r.Usable(r.Prepared.LineBatches(exp, phase)))
 }
+
+// EachLine calls do with the Lines of some phases, and returns them.
+func (r *Result) EachLine(exp string, phases []string, do func(phase string, b *Batch)) (used []*Batch) {
+	for _, phase := range phases {
+		for _, b := range r.Lines(exp, phase) {
+			do(phase, b)
+			used = append(used, b)
+		}
+	}
+	return used
+}

@@ -115,13 +115,15 @@ func (r *Result) Timings(minSizes int) (*Timings, error) {
 	return out, nil
 }
 
-// HalfTrips returns the half round trips of a line [s] without the cost of the clock: each round trip holds one
-// reading. Lines that do not say what it costs are taken as they are.
-func HalfTrips(s *dataset.Sample) []float64 {
+// HalfTrips returns the half round trips of a line [s]: each round trip holds one reading of the clock.
+func HalfTrips(s *dataset.Sample) []float64 { return WithoutClock(s, 0.5) }
+
+// WithoutClock returns the timings of a line [s] less the cost of some readings of the clock in each. Lines that do not
+// say what it costs are taken as they are.
+func WithoutClock(s *dataset.Sample, readings float64) []float64 {
 	out := Seconds(s.NS)
-	clock := s.Aux[names.AuxClock] * 1e-9
 	for i := range out {
-		out[i] -= clock / 2
+		out[i] -= readings * s.Aux[names.AuxClock] * 1e-9
 	}
 	return out
 }

@@ -103,35 +103,24 @@ func fitOverhead(p *fit.Prepared) (out overhead, err error) {
 
 // load gathers all phases, without slow hosts where there are others.
 func (o *overheadData) load() {
-	var used [][]*fit.Batch
 	var clock []float64
-	for _, phase := range []string{names.PhaseSend, names.PhaseRecv} {
-		lines := o.Lines(names.Overhead, phase)
-		for _, b := range lines {
-			v := fit.Seconds(b.Lines[0].NS)
-			cost := b.Lines[0].Aux[names.AuxClock] * 1e-9
-			clock = append(clock, cost)
-			for k := range v {
-				v[k] -= cost
-			}
-			o.curves.add(callCost{what: phase}, float64(b.Point[names.FactorBytes]), b, b.Timings(), v...)
-		}
-		used = append(used, lines)
-	}
+	used := o.EachLine(names.Overhead, []string{names.PhaseSend, names.PhaseRecv}, func(phase string, b *fit.Batch) {
+		l := b.Lines[0]
+		clock = append(clock, l.Aux[names.AuxClock]*1e-9)
+		o.curves.add(callCost{what: phase}, float64(b.Point[names.FactorBytes]), b, b.Timings(), fit.WithoutClock(l, 1)...)
+	})
 	o.clock = stats.Median(clock)
-	used = append(used, o.addComputations())
-	o.Account(used...)
-	o.packet = o.Packet(used...)
+	used = append(used, o.addComputations()...)
+	o.Account(used)
+	o.packet = o.Packet(used)
 	o.checkMachines(used)
 }
 
-func (o *overheadData) checkMachines(used [][]*fit.Batch) {
+func (o *overheadData) checkMachines(used []*fit.Batch) {
 	var pairs []string
-	for _, set := range used {
-		for _, b := range set {
-			if r := b.Lines[0].Ranks; o.Prepared.OneMachine(r) {
-				pairs = append(pairs, o.Prepared.HostName(min(r[0], r[1]))+"–"+o.Prepared.HostName(max(r[0], r[1])))
-			}
+	for _, b := range used {
+		if r := b.Lines[0].Ranks; o.Prepared.OneMachine(r) {
+			pairs = append(pairs, o.Prepared.HostName(min(r[0], r[1]))+"–"+o.Prepared.HostName(max(r[0], r[1])))
 		}
 	}
 	if slices.Sort(pairs); len(pairs) > 0 {

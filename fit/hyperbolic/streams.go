@@ -32,16 +32,15 @@ func connectionsOf(b *fit.Batch) int64 { return cmp.Or(b.Point[names.FactorConne
 // loadStreams gathers the usable streams: those whose bytes were counted, all numbers of connections, in p.counted, and
 // the streams of messages in p.messages. It returns those that give b'(n).
 func (p *paired) loadStreams() []*fit.Batch {
-	var windows, older []*fit.Batch
+	var older []*fit.Batch
 	for _, b := range p.fit.Complete(p.fit.Prepared.Batches(names.Paired, names.PhaseStream), false) {
 		if counted(b) {
-			windows = append(windows, b)
+			p.windows = append(p.windows, b)
 		} else {
 			older = append(older, b)
 		}
 	}
-	p.windows = windows
-	p.counted = p.withoutSlow(p.steady(windows))
+	p.counted = p.withoutSlow(p.steady(p.windows))
 	p.edges = edges(p.counted)
 	p.messages = p.batches(names.PhaseMessages)
 	streams := p.withoutSlow(p.fit.Usable(older))

@@ -27,18 +27,14 @@ var Wakeup = fit.Model{Name: "wakeup", Needs: []string{names.Wakeup}, Fit: fitWa
 func fitWakeup(p *fit.Prepared) (*params.Fit, error) {
 	r := p.New("wakeup", names.Wakeup, "Tam, Wang 2000 section 3.2")
 	var t resample.Table[string]
-	var used [][]*fit.Batch
-	for _, phase := range []string{names.PhaseBlocking, names.PhasePolling, names.PhaseIdle, names.PhaseIdleAwake} {
-		lines := r.Lines(names.Wakeup, phase)
-		for _, b := range lines {
-			t.Add(t.OneWay(phase), 0, b.Round, b.Timings(), fit.HalfTrips(b.Lines[0])...)
-		}
-		used = append(used, lines)
-	}
+	phases := []string{names.PhaseBlocking, names.PhasePolling, names.PhaseIdle, names.PhaseIdleAwake}
+	used := r.EachLine(names.Wakeup, phases, func(phase string, b *fit.Batch) {
+		t.Add(t.OneWay(phase), 0, b.Round, b.Timings(), fit.HalfTrips(b.Lines[0])...)
+	})
 	if _, ok := t.Index[names.PhaseBlocking]; !ok {
 		return nil, fit.Needs("no blocking round trips without loss")
 	}
-	r.Account(used...)
+	r.Account(used)
 	est, err := fit.Resample(r, &t, "no round trips without loss")
 	if err != nil {
 		return nil, err

@@ -121,20 +121,14 @@ func fitLogGP(prepared *fit.Prepared) (*params.Fit, error) {
 func load(prepared *fit.Prepared, model string) (*prttData, error) {
 	p := &prttData{over: map[string][]slope{},
 		fit: prepared.New(model, names.PRTT, "Alexandrov et al. 1997; Hoefler, Lichei, Rehm 2007")}
-	var used [][]*fit.Batch
-	for _, phase := range []string{names.PhasePRTT, names.PhaseSpaced, names.PhaseDelayed, names.PhaseSend, names.PhaseReceive} {
-		lines := p.fit.Lines(names.PRTT, phase)
-		used = append(used, lines)
-		for _, b := range lines {
-			p.add(phase, b)
-		}
-	}
+	phases := []string{names.PhasePRTT, names.PhaseSpaced, names.PhaseDelayed, names.PhaseSend, names.PhaseReceive}
+	used := p.fit.EachLine(names.PRTT, phases, p.add)
 	p.arrange()
 	if len(p.gaps) < 2 {
 		return nil, fit.Needs("fewer than two sizes with one message and with several, without loss")
 	}
-	p.fit.Account(used...)
-	p.packet, _ = fit.PacketBytes(used...)
+	p.fit.Account(used)
+	p.packet, _ = fit.PacketBytes(used)
 	p.times = fit.Draw(p.fit, &p.table)
 	p.fit.CheckRounds(p.times.Rounds)
 	return p, nil
@@ -153,11 +147,7 @@ func (p *prttData) add(phase string, b *fit.Batch) {
 	case phase != names.PhasePRTT:
 		readings = float64(k.messages - 1)
 	}
-	v := fit.Seconds(b.Lines[0].NS)
-	for i := range v {
-		v[i] -= readings * b.Lines[0].Aux[names.AuxClock] * 1e-9
-	}
-	p.table.AddTeam(p.table.Duration(k), b.Team(), b.Dir, b.Round, b.Timings(), v...)
+	p.table.AddTeam(p.table.Duration(k), b.Team(), b.Dir, b.Round, b.Timings(), fit.WithoutClock(b.Lines[0], readings)...)
 }
 
 // arrange sorts the points into differences by size. Of several n the largest is taken: it divides the noise by most.

@@ -55,24 +55,19 @@ type data struct {
 var phases = []string{names.PhaseInTurn, names.PhaseSendFirst, names.PhaseSecond, names.PhaseCompute, names.PhaseTransfer, names.PhaseTransferSecond}
 
 // read fills the table. It returns the lines of which it is made.
-func (d *data) read() [][]*fit.Batch {
+func (d *data) read() []*fit.Batch {
 	batches := map[batchKey]*batch{}
-	var used [][]*fit.Batch
-	for _, phase := range phases {
-		lines := d.Lines(names.Overlap, phase)
-		used = append(used, lines)
-		for _, b := range lines {
-			l := b.Lines[0]
-			k := batchKey{l.Slot, l.Round, l.Point.Key(), b.Team()}
-			if batches[k] == nil {
-				batches[k] = &batch{first: b, times: map[string][]float64{}}
-			}
-			batches[k].times[phase] = fit.Seconds(l.NS)
-			if n := l.Aux[names.AuxCPUs]; n > 0 && (d.cpus == 0 || n < d.cpus) {
-				d.cpus = n
-			}
+	used := d.EachLine(names.Overlap, phases, func(phase string, b *fit.Batch) {
+		l := b.Lines[0]
+		k := batchKey{l.Slot, l.Round, l.Point.Key(), b.Team()}
+		if batches[k] == nil {
+			batches[k] = &batch{first: b, times: map[string][]float64{}}
 		}
-	}
+		batches[k].times[phase] = fit.Seconds(l.NS)
+		if n := l.Aux[names.AuxCPUs]; n > 0 && (d.cpus == 0 || n < d.cpus) {
+			d.cpus = n
+		}
+	})
 	for _, k := range slices.SortedFunc(maps.Keys(batches), func(a, b batchKey) int {
 		return cmp.Or(cmp.Compare(a.slot, b.slot), cmp.Compare(a.round, b.round), cmp.Compare(a.point, b.point), cmp.Compare(a.team, b.team))
 	}) {

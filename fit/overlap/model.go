@@ -41,7 +41,7 @@ func fitModel(p *fit.Prepared) (*params.Fit, error) {
 	if len(d.sizes(direct)) == 0 {
 		return nil, fit.Needs("no transfer without loss")
 	}
-	d.Account(used...)
+	d.Account(used)
 	var err error
 	if d.est, err = fit.Resample(d.Result, &d.table, "no transfer without loss"); err != nil {
 		return nil, err

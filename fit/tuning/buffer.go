@@ -64,22 +64,18 @@ type bufferData struct {
 // fitBuffer returns fit.ErrNeeds without a usable timing.
 func fitBuffer(p *fit.Prepared) (*params.Fit, error) {
 	d := &bufferData{Result: p.New("buffer", names.Buffer, "Strumpen 1994, section 3.1"), granted: map[int64]*granted{}}
-	var used [][]*fit.Batch
-	for _, phase := range []string{names.PhaseOneWay, names.PhaseBoth, names.PhaseInterleaved} {
-		lines := d.Lines(names.Buffer, phase)
-		used = append(used, lines)
-		for _, b := range lines {
-			k := bufferKey{phase, b.Point[names.FactorBytes], b.Point[names.FactorBuffer]}
-			addLine(&d.table, k, b)
-			if t := b.Lines[0].TCP; t != nil && t.SndBuf > 0 && t.RcvBuf > 0 {
-				if d.granted[k.buffer] == nil {
-					d.granted[k.buffer] = &granted{}
-				}
-				d.granted[k.buffer].add(t)
+	phases := []string{names.PhaseOneWay, names.PhaseBoth, names.PhaseInterleaved}
+	used := d.EachLine(names.Buffer, phases, func(phase string, b *fit.Batch) {
+		k := bufferKey{phase, b.Point[names.FactorBytes], b.Point[names.FactorBuffer]}
+		addLine(&d.table, k, b)
+		if t := b.Lines[0].TCP; t != nil && t.SndBuf > 0 && t.RcvBuf > 0 {
+			if d.granted[k.buffer] == nil {
+				d.granted[k.buffer] = &granted{}
 			}
+			d.granted[k.buffer].add(t)
 		}
-	}
-	d.Account(used...)
+	})
+	d.Account(used)
 	var err error
 	if d.est, err = fit.Resample(d.Result, &d.table, "no message sent without loss and without deadlock"); err != nil {
 		return nil, err
