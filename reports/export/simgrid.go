@@ -73,31 +73,23 @@ func writeSimGrid(in *input) []byte {
 	return in.render("platform.xml", map[string]any{
 		"comment": plainComment, "measured": p.measured, "gamma": float64(gamma), "hosts": p.hosts, "latency": p.latency,
 		"up": p.up, "down": p.down, "medium": p.medium, "waiting": int(p.longestEager()) + 1,
-		"latencies":  p.factors(func(s segment) float64 { return s.latency / p.latency }),
-		"bandwidths": p.factors(func(s segment) float64 { return 1 / (s.perByte * p.bottleneck()) }),
-		"os":         p.overheads(func(s segment) line { return s.os }),
-		"or":         p.overheads(func(s segment) line { return s.or }),
+		"latencies":  p.list(envelope, func(s segment) []float64 { return []float64{s.latency / p.latency} }),
+		"bandwidths": p.list(envelope, func(s segment) []float64 { return []float64{1 / (s.perByte * p.bottleneck())} }),
+		"os":         p.list(0, func(s segment) []float64 { return []float64{s.os.c0, s.os.c1} }),
+		"or":         p.list(0, func(s segment) []float64 { return []float64{s.or.c0, s.or.c1} }),
 	})
 }
 
-// overheads writes "boundary:s:s/B" of each segment.
-func (p *platform) overheads(of func(segment) line) string {
-	var out []string
-	for _, s := range p.segments {
-		out = append(out, strconv.Itoa(s.from)+":"+number(of(s).c0)+":"+number(of(s).c1))
-	}
-	return strings.Join(out, ";")
-}
-
-// factors writes "boundary:factor" of each segment. The size they are chosen by has the envelope in it.
-func (p *platform) factors(of func(segment) float64) string {
+// list writes "boundary:factor" or "boundary:s:s/B" of each segment. The sizes that they are chosen by are added bytes
+// larger than a message.
+func (p *platform) list(added int, of func(segment) []float64) string {
 	var out []string
 	for i, s := range p.segments {
-		from := 0
-		if i > 0 {
-			from = s.from + envelope
+		text := strconv.Itoa(s.from + min(i, 1)*added)
+		for _, v := range of(s) {
+			text += ":" + number(v)
 		}
-		out = append(out, strconv.Itoa(from)+":"+number(of(s)))
+		out = append(out, text)
 	}
 	return strings.Join(out, ";")
 }

@@ -22,32 +22,38 @@ func rawKey(r params.Raw) string {
 	return fmt.Sprintf("%q %q %q %s", r.Experiment, r.Phase, r.Factor, dataset.Point(r.Fixed).Key())
 }
 
-type timings struct {
-	at          map[int64][]float64 // [ns] by the value of the factor
-	count       int
-	retransmits int // timings left out because of a retransmission
-	broken      int // timings left out because the exchange was broken off
-}
-
-// timingsOf gathers the timings of r, of every pair of hosts.
-func timingsOf(d dataset.Source, r params.Raw) timings {
-	out := timings{at: map[int64][]float64{}}
+// timingsOf gathers the timings of r [ns], of every pair of hosts, by the value of the factor, and says how many there
+// are and how many were left out.
+func timingsOf(d dataset.Source, r params.Raw) (at map[int64][]float64, words string) {
+	at = map[int64][]float64{}
+	count, again, broken := 0, 0, 0
 	for _, s := range d.Select(r.Experiment, r.Phase) {
 		x, ok := s.Point[r.Factor]
 		switch {
 		case !ok || !fixed(s.Point, r.Fixed):
 		case s.Has(dataset.FlagRetrans):
-			out.retransmits += len(s.NS)
+			again += len(s.NS)
 		case slices.ContainsFunc(brokenFlags, s.Has):
-			out.broken += len(s.NS)
+			broken += len(s.NS)
 		default:
-			out.count += len(s.NS)
+			count += len(s.NS)
 			for _, ns := range s.NS {
-				out.at[x] = append(out.at[x], float64(ns))
+				at[x] = append(at[x], float64(ns))
 			}
 		}
 	}
-	return out
+	var left []string
+	if again > 0 {
+		left = append(left, units.Grouped(int64(again))+" with retransmissions")
+	}
+	if broken > 0 {
+		left = append(left, units.Grouped(int64(broken))+" broken off")
+	}
+	words = units.Grouped(int64(count)) + " timings"
+	if len(left) > 0 {
+		words += " (left out: " + strings.Join(left, ", ") + ")"
+	}
+	return at, words
 }
 
 func fixed(p dataset.Point, want map[string]int64) bool {
@@ -64,18 +70,18 @@ func quantileBands(d dataset.Source, r params.Raw) (out []Trace) {
 	if d == nil {
 		return nil
 	}
-	s := timingsOf(d, r)
-	factors := slices.Sorted(maps.Keys(s.at))
+	timings, words := timingsOf(d, r)
+	factors := slices.Sorted(maps.Keys(timings))
 	for _, x := range factors {
-		slices.Sort(s.at[x])
+		slices.Sort(timings[x])
 	}
 	for _, b := range []struct {
 		name string
 		p    float64
 	}{{"5–95% of ", 0.05}, {"25–75% of ", 0.25}} {
-		t := Trace{Name: b.name + s.words(), Kind: Band}
+		t := Trace{Name: b.name + words, Kind: Band}
 		for _, x := range factors {
-			at := func(p float64) float64 { return stats.SortedQuantile(s.at[x], p) * 1e-9 }
+			at := func(p float64) float64 { return stats.SortedQuantile(timings[x], p) * 1e-9 }
 			t.X, t.Y = append(t.X, float64(x)), append(t.Y, at(0.5))
 			t.Lo, t.Hi = append(t.Lo, at(b.p)), append(t.Hi, at(1-b.p))
 		}
@@ -84,22 +90,6 @@ func quantileBands(d dataset.Source, r params.Raw) (out []Trace) {
 		}
 	}
 	return out
-}
-
-// words says how many timings there are, and how many were left out.
-func (s timings) words() string {
-	text := units.Grouped(int64(s.count)) + " timings"
-	var left []string
-	if s.retransmits > 0 {
-		left = append(left, units.Grouped(int64(s.retransmits))+" with retransmissions")
-	}
-	if s.broken > 0 {
-		left = append(left, units.Grouped(int64(s.broken))+" broken off")
-	}
-	if len(left) == 0 {
-		return text
-	}
-	return text + " (left out: " + strings.Join(left, ", ") + ")"
 }
 
 // validation draws what was predicted against what was then measured, one colour a model; none without entries.
