@@ -52,6 +52,9 @@ func anyHeat() *rapid.Generator[*figure.Heat] {
 			h.Z = append(h.Z, slices.Repeat([]float64{math.NaN()}, n))
 		}
 		for _, v := range rapid.SliceOfN(anyNumber(), 0, 16).Draw(t, "z") {
+			if math.Abs(v) > 1e100 {
+				v = math.NaN()
+			}
 			h.Z[rapid.IntRange(0, n-1).Draw(t, "from")][rapid.IntRange(0, n-1).Draw(t, "to")] = v
 		}
 		h.Flagged = []figure.Flag{{Row: rapid.IntRange(0, n-1).Draw(t, "row"), Col: rapid.IntRange(0, n-1).Draw(t, "col")}}

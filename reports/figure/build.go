@@ -49,7 +49,7 @@ func panelsOf(p *params.Params) (out []*panel) {
 		for _, q := range append(slices.Clone(f.Plots), plainPlots(f, all)...) {
 			key := fmt.Sprintf("%s\x00%s\x00%s", q.ID, q.X.Unit, q.Y.Unit)
 			if index[key] == nil {
-				index[key] = &panel{fig: Figure{ID: slug(q.ID), Section: q.Section, Title: q.Title, X: q.X, Y: q.Y}}
+				index[key] = &panel{fig: Figure{ID: Slug(q.ID), Section: q.Section, Title: q.Title, X: q.X, Y: q.Y}}
 				out = append(out, index[key])
 			}
 			index[key].add(f, q, all)
@@ -94,7 +94,7 @@ func plainPlots(f *params.Fit, all []params.Series) (out []params.Plot) {
 			says += fmt.Sprintf(": %.2g%% apart on average", 100*stats.Mean(errors))
 		}
 		out = append(out, params.Plot{
-			ID: slug(f.Model + " " + s.Name), Section: cmp.Or(f.Model, "Other"), Title: s.Name, Says: says + ".",
+			ID: Slug(f.Model + " " + s.Name), Section: cmp.Or(f.Model, "Other"), Title: s.Name, Says: says + ".",
 			X: x, Y: Axis{Name: s.Name, Unit: strings.TrimPrefix(cmp.Or(s.Unit, "s"), "1"), Log: lo > 0 && hi > 30*lo},
 			Series: []string{s.Name}, Below: true,
 		})
@@ -104,25 +104,30 @@ func plainPlots(f *params.Fit, all []params.Series) (out []params.Plot) {
 
 // unique numbers IDs that are there twice.
 func unique(figures []Figure) {
-	seen := map[string]bool{}
-	take := func(id string) string {
-		free := id
-		for n := 2; seen[free]; n++ {
-			free = fmt.Sprintf("%s-%d", id, n)
-		}
-		seen[free] = true
-		return free
-	}
+	taken := IDs{}
 	for i := range figures {
-		figures[i].ID = take(figures[i].ID)
+		figures[i].ID = taken.Take(figures[i].ID)
 		if below := figures[i].Below; below != nil {
-			below.ID = take(figures[i].ID + "-residuals")
+			below.ID = taken.Take(figures[i].ID + "-residuals")
 		}
 	}
 }
 
-// slug makes an ID of any text: lower-case letters and digits, joined by "-".
-func slug(s string) string {
+// IDs are those in use.
+type IDs map[string]bool
+
+// Take returns id, with a number behind it where id is in use.
+func (taken IDs) Take(id string) string {
+	free := id
+	for n := 2; taken[free]; n++ {
+		free = fmt.Sprintf("%s-%d", id, n)
+	}
+	taken[free] = true
+	return free
+}
+
+// Slug makes an ID of any text: lower-case letters and digits, joined by "-".
+func Slug(s string) string {
 	words := strings.FieldsFunc(strings.ToLower(s), func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') })
 	return cmp.Or(strings.Join(words, "-"), "figure")
 }

@@ -109,11 +109,6 @@ func Settle(f *Figure) {
 		f.Below = nil
 	}
 	f.thin()
-	if f.Heat != nil {
-		for _, row := range f.Heat.Z {
-			gaps(row)
-		}
-	}
 }
 
 // settleY settles the Y axis of one panel on a settled X axis.

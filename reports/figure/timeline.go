@@ -86,7 +86,7 @@ func Timeline(s Series) Figure {
 
 // seriesID is the metric and its link as an ID. A sum of both tells apart what letters in lower case do not: g and G.
 func seriesID(s Series) string {
-	id := slug(s.Name + " " + s.Link)
+	id := Slug(s.Name + " " + s.Link)
 	if id == strings.ReplaceAll(s.Name, "_", "-") && s.Link == "" {
 		return id
 	}

@@ -19,7 +19,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"unicode"
 
 	"calib/internal/params"
 	"calib/internal/units"
@@ -71,7 +70,7 @@ type document struct {
 	Opening  []Table // before the contents
 	Sections []section
 
-	taken map[string]bool // anchors in use
+	taken figure.IDs // anchors
 }
 
 type section struct {
@@ -97,7 +96,7 @@ type plot struct {
 }
 
 func newDocument(title string) *document {
-	return &document{Title: title, taken: map[string]bool{"top": true}}
+	return &document{Title: title, taken: figure.IDs{"top": true}}
 }
 
 // add appends s, unless it has nothing to say. Tables without rows are left out.
@@ -167,18 +166,8 @@ func flagged(h *figure.Heat) (out []string) {
 	return out
 }
 
-// anchor makes an ID of a title that no other element has: lower-case words joined by "-".
-func (d *document) anchor(title string) string {
-	base := cmp.Or(strings.Join(strings.FieldsFunc(strings.ToLower(title), func(r rune) bool {
-		return r > unicode.MaxASCII || !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_'
-	}), "-"), "part")
-	id := base
-	for n := 2; d.taken[id]; n++ {
-		id = fmt.Sprintf("%s-%d", base, n)
-	}
-	d.taken[id] = true
-	return id
-}
+// anchor makes an ID of a title that no other element has.
+func (d *document) anchor(title string) string { return d.taken.Take(figure.Slug(title)) }
 
 // class of a cell is the kind of its column, and of a status also what it is.
 func class(kind reports.Kind, text string) reports.Kind {

@@ -100,7 +100,7 @@ func (v *survey) write(c *cli.Context, format string, drawn []*timeline) error {
 
 // figuresOf draws timelines under headings: those that changed, then the network's and those of links that did not.
 func figuresOf(timelines []*timeline) (out []figure.Figure) {
-	seen := map[string]int{}
+	taken := figure.IDs{}
 	steady := slices.DeleteFunc(slices.Clone(timelines), func(t *timeline) bool { return len(t.changes) > 0 })
 	for _, t := range slices.Concat(changed(timelines), steady) {
 		f := figure.Timeline(t.series())
@@ -112,9 +112,7 @@ func figuresOf(timelines []*timeline) (out []figure.Figure) {
 		default:
 			f.Section = "Links, without a change"
 		}
-		if seen[f.ID]++; seen[f.ID] > 1 { // a metric that has had two units
-			f.ID = fmt.Sprintf("%s-%d", f.ID, seen[f.ID])
-		}
+		f.ID = taken.Take(f.ID) // a metric may have had two units
 		out = append(out, f)
 	}
 	return out
