@@ -9,7 +9,6 @@ package bench
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	"calib/internal/dataset"
@@ -231,42 +230,34 @@ type Task struct {
 // of each point before it begins.
 func Perform(ctx context.Context, e *Experiment, g Group, t Task, progress func(point int)) ([]dataset.Sample, error) {
 	r := NewRecorder(t)
-	if e.Stamps {
-		if err := g.Stamp(); err != nil {
-			return nil, err
+	x := Team{Group: g, R: r}
+	err := Caught(func() {
+		if e.Stamps {
+			Check(g.Stamp())
 		}
-	}
-	if e.Clocks {
-		before, err := synchronise(g)
-		if err != nil {
-			return nil, err
+		if e.Clocks {
+			r.Clocks = newTimeline(x.synchronise(), t.OneClock)
 		}
-		r.Clocks = newTimeline(before, t.OneClock)
-	}
-	for i, p := range t.Points {
-		if progress != nil {
-			progress(i)
-		}
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		r.memory.garbage, r.memory.point = r.memory.garbage+r.memory.point, 0
-		if err := Caught(func() { e.run(Team{g, r, p}) }); err != nil {
-			return nil, fmt.Errorf("%s at %s: %w", t.Exp, p.Key(), err)
-		}
-	}
-	if e.Clocks {
-		after, err := synchronise(g)
-		if err != nil {
-			return nil, err
-		}
-		r.Clocks.finish(after)
-		r.correct()
-		if g.Rank() == 0 {
-			if err := Caught(func() { r.Clocks.record(r) }); err != nil {
-				return nil, err
+		for i, p := range t.Points {
+			if progress != nil {
+				progress(i)
+			}
+			Check(ctx.Err())
+			r.memory.garbage, r.memory.point = r.memory.garbage+r.memory.point, 0
+			if err := Caught(func() { e.run(Team{g, r, p}) }); err != nil {
+				Fail("%s at %s: %w", t.Exp, p.Key(), err)
 			}
 		}
+		if e.Clocks {
+			r.Clocks.finish(x.synchronise())
+			r.correct()
+			if x.Root() {
+				r.Clocks.record(r)
+			}
+		}
+	})
+	if err != nil {
+		return nil, err
 	}
 	return r.Samples(), nil
 }

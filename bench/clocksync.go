@@ -54,28 +54,25 @@ func (o clockOffset) numbers() []int64 {
 // in turn exchanges probes with rank 0; of the four stamps t1..t4 the offset is ((t1−t2)+(t4−t3))/2, and the exchange
 // with the smallest round trip counts (Cristian 1989; Mills, RFC 5905 section 8). It ends when every rank has had its
 // turn: each receive is bounded by the group's deadline.
-func synchronise(g Group) (table []clockOffset, err error) {
-	err = Caught(func() {
-		x := Team{Group: g}
-		var all []int64
-		if x.Root() {
-			all = clockOffset{At: x.Now()}.numbers()
-			for k := 1; k < x.Size(); k++ {
-				During(fmt.Sprintf("clock offset of rank %d", k), func() { all = append(all, x.answerProbes(k)...) })
-			}
-			for k := 1; k < x.Size(); k++ {
-				x.SendNumbers(k, all...)
-			}
-		} else {
-			During("clock offset", func() { all = x.probe().numbers() })
-			x.SendNumbers(0, all...)
-			all = x.RecvNumbers(0, offsetNumbers*x.Size())
+func (x Team) synchronise() (table []clockOffset) {
+	var all []int64
+	if x.Root() {
+		all = clockOffset{At: x.Now()}.numbers()
+		for k := 1; k < x.Size(); k++ {
+			During(fmt.Sprintf("clock offset of rank %d", k), func() { all = append(all, x.answerProbes(k)...) })
 		}
-		for n := range slices.Chunk(all, offsetNumbers) {
-			table = append(table, clockOffset{units.Nanos(n[0]), units.Nanos(n[1]), units.Nanos(n[2]), units.Nanos(n[3])})
+		for k := 1; k < x.Size(); k++ {
+			x.SendNumbers(k, all...)
 		}
-	})
-	return table, err
+	} else {
+		During("clock offset", func() { all = x.probe().numbers() })
+		x.SendNumbers(0, all...)
+		all = x.RecvNumbers(0, offsetNumbers*x.Size())
+	}
+	for n := range slices.Chunk(all, offsetNumbers) {
+		table = append(table, clockOffset{units.Nanos(n[0]), units.Nanos(n[1]), units.Nanos(n[2]), units.Nanos(n[3])})
+	}
+	return table
 }
 
 // answerProbes is rank 0's side: it stamps each probe's arrival and departure, then receives the rank's result, as
