@@ -66,7 +66,7 @@ type floodData struct {
 	probes  []*probeGroup
 	segment float64 // of the streams behind which probes waited [B], 0 where it is not known
 	times   *resample.Estimates
-	gs      func(m float64) float64 // by experiment gap, 0 where it was not run; for checks and bounds only
+	gs      func(m float64) float64 // by experiment gap, nil where it was not run; for checks and bounds only
 }
 
 // floodKey is a point of the table: a quantity at a setting.
@@ -94,9 +94,7 @@ func fitBuffer(prepared *fit.Prepared) (*params.Fit, error) {
 	if p.times, err = fit.Resample(p.fit, &p.table, "no burst of datagrams and no probe of a saturated port"); err != nil {
 		return nil, err
 	}
-	if gs, ok := cluster.SendGap(prepared); ok {
-		p.gs = gs.Of
-	}
+	p.gs = cluster.SendGap(prepared)
 	p.fitBursts()
 	p.fitProbes()
 	p.agree()

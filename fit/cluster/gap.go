@@ -45,13 +45,12 @@ func gsOf(p *fit.Prepared) *costFit {
 	return g.gs
 }
 
-// SendGap returns g_s of a run; false where it is not known.
-func SendGap(p *fit.Prepared) (params.Cost, bool) {
-	gs := gsOf(p)
-	if gs == nil {
-		return params.Cost{}, false
+// SendGap returns g_s of a run by the size, nil where it is not known.
+func SendGap(p *fit.Prepared) func(m float64) float64 {
+	if gs := gsOf(p); gs != nil {
+		return gs.Of
 	}
-	return gs.Cost, true
+	return nil
 }
 
 func fitGap(p *fit.Prepared) (out gap, err error) {

@@ -55,20 +55,19 @@ func burstCurves(f *params.Fit, series []params.Series) []params.Curve {
 	if len(series) > maxBursts {
 		return nil
 	}
-	fitted := func(of string) map[float64]float64 {
-		at := map[float64]float64{}
+	fitted := func(of string, n float64) float64 {
 		for _, r := range f.Named(of).Points {
-			at[r.X] = r.Fitted
+			if r.X == n {
+				return r.Fitted
+			}
 		}
-		return at
+		return math.NaN() // no curve
 	}
-	a, b := fitted(seriesA), fitted(seriesB)
 	var out []params.Curve
 	for _, s := range series {
-		an, okA := a[s.Factors["pairs"]]
-		bn, okB := b[s.Factors["pairs"]]
-		if lo, hi, ok := params.Span(s); ok && okA && okB {
-			out = append(out, fit.Traced(s.Name, fit.Spread(lo, hi, true), func(x float64) float64 { return params.ServiceTime(x, an, bn) }, nil, nil)...)
+		a, b := fitted(seriesA, s.Factors["pairs"]), fitted(seriesB, s.Factors["pairs"])
+		if lo, hi, ok := params.Span(s); ok {
+			out = append(out, fit.Traced(s.Name, fit.Spread(lo, hi, true), func(x float64) float64 { return params.ServiceTime(x, a, b) }, nil, nil)...)
 		}
 	}
 	return out

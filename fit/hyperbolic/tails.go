@@ -44,12 +44,12 @@ func fitTails(p *fit.Prepared) (*params.Fit, error) {
 	for _, t := range tails {
 		s := params.Series{Name: "T_" + t.name + "(x)", Quantity: params.TailTime, XName: "bytes",
 			Factors: map[string]float64{"quantile": t.p}}
+		label := "time that " + t.words + " of the smallest size exceeds"
 		for i, x := range q.Sizes {
 			all := sorted[i]
 			v := stats.SortedQuantile(all, t.p)
 			worth := resample.WorthOf(q.Rounds[i], v)
 			ci, ok := resample.SortedQuantileCI(all, t.p, worth)
-			label := "time that " + t.words + " of the smallest size exceeds"
 			switch {
 			case ok && i == 0:
 				r.Found(t.name, "s", label, v, ci)
@@ -65,11 +65,10 @@ func fitTails(p *fit.Prepared) (*params.Fit, error) {
 				s.Add(x, v, ci, v, len(all))
 			}
 		}
-		if len(s.Points) == 0 {
-			continue
+		if len(s.Points) > 0 {
+			tailBySize(r, "T_"+t.name, t.words, &s, q.Breaks)
+			r.Series = append(r.Series, s)
 		}
-		tailBySize(r, "T_"+t.name, t.words, &s, q.Breaks)
-		r.Series = append(r.Series, s)
 	}
 	r.Judge(math.NaN(), math.NaN(), r.Series...)
 	return r.Fit, nil

@@ -66,7 +66,7 @@ var errFew = errors.New("want the times of steps at two granularities at least, 
 // and the division whose model misses all points least is taken. above counts the points that told ω, below those that
 // told f. It returns errFew for fewer than two points.
 func estimate(gamma, times []float64, penalty float64) (x Fixed, below, above int, err error) {
-	if len(gamma) < 2 || len(times) != len(gamma) || !(penalty > 0) {
+	if len(gamma) < 2 || !(penalty > 0) {
 		return Fixed{}, 0, 0, errFew
 	}
 	least := math.Inf(1)
