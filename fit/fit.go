@@ -16,14 +16,12 @@ import (
 	"hash/fnv"
 	"reflect"
 	"slices"
-	"strings"
 	"sync"
 
 	"calib/fit/resample"
 	"calib/fit/review"
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
-	"calib/internal/lsq"
 	"calib/internal/params"
 )
 
@@ -60,14 +58,11 @@ type Settings struct {
 	Seed       uint64 // of the bootstrap; 0 takes the dataset's
 	Replicates int    // of the bootstrap; 0 means 1,000
 	// Breaks are the sizes [B], ascending, at which T of pingpong goes over from one line to the next, as where a
-	// protocol changes. A size on a break belongs to the line below it. Empty means that they are found.
+	// protocol changes. A size on a break belongs to the line below it. Empty means that they are found. Those that do
+	// not suit the sizes are lsq.ErrBreaks.
 	Breaks  []float64
 	Missing float64 // share of the planned slots that were not measured
 }
-
-// ErrBreaks reports Settings.Breaks that do not suit the sizes of pingpong: they do not ascend, one is outside the
-// sizes, or there are too few sizes for a line between two.
-var ErrBreaks = lsq.ErrBreaks
 
 // defaultReplicates is enough that the ends of a 95% interval move by less than a tenth of its width between seeds.
 const defaultReplicates = 1000
@@ -204,8 +199,6 @@ func (p *Prepared) hostNames(hosts []int) []string {
 	}
 	return out
 }
-
-func joined(names []string) string { return strings.Join(names, ", ") }
 
 // OneMachine reports whether two hosts are known to be one machine.
 func (p *Prepared) OneMachine(hosts []int) bool {

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
@@ -84,7 +85,7 @@ func (o *SlowHosts) undecided(p *Prepared, pairs []PairTime, what string, bytes 
 		return
 	}
 	o.Undecided = true
-	name := func(q PairTime) string { return joined(p.hostNames(q.Hosts[:])) }
+	name := func(q PairTime) string { return strings.Join(p.hostNames(q.Hosts[:]), ", ") }
 	o.Findings = append(o.Findings, params.Warnf(params.PairsDiffer, "the pairs (%s) and (%s) differ: the %s at %d B of the first is %.2f times "+
 		"that of the second. No other pairs were measured, so that neither the slow host can be named nor slowness told from contention: "+
 		"--all-pairs would tell, or rounds in which other hosts form the pairs", name(slow), name(fast), what, bytes, slow.Value/fast.Value).
@@ -118,10 +119,10 @@ func (o *SlowHosts) compare(p *Prepared, pairs []PairTime, what string) {
 		for _, h := range hosts {
 			o.Hosts[h] = true
 		}
-		slow := params.Warnf(params.SlowHost, "host %s is slow: its %s is %.2f times the median pair's", joined(p.hostNames(hosts)), what, ratio)
+		slow := params.Warnf(params.SlowHost, "host %s is slow: its %s is %.2f times the median pair's", strings.Join(p.hostNames(hosts), ", "), what, ratio)
 		if len(hosts) > 1 {
 			slow = params.Warnf(params.SlowHost, "one of the hosts %s is slow, or the way between them: their %s is %.2f times the median pair's, "+
-				"and neither was measured with another host", joined(p.hostNames(hosts)), what, ratio)
+				"and neither was measured with another host", strings.Join(p.hostNames(hosts), ", "), what, ratio)
 		}
 		o.Findings = append(o.Findings, slow.With("ratio", ratio).About(p.hostNames(hosts)...))
 		left = slices.DeleteFunc(left, func(q PairTime) bool {

@@ -16,6 +16,7 @@ import (
 	"calib/internal/dataset/names"
 	"calib/internal/exit"
 	"calib/internal/files"
+	"calib/internal/lsq"
 	"calib/internal/params"
 	"calib/internal/rundir"
 	"calib/predict"
@@ -125,7 +126,7 @@ func badBreaks(s fit.Settings, p *params.Params, errs []error) error {
 		return nil
 	}
 	for _, err := range errs {
-		if errors.Is(err, fit.ErrBreaks) {
+		if errors.Is(err, lsq.ErrBreaks) {
 			return exit.Usagef("--breaks: %w; give others, or --breaks %s", err, FoundBreaks)
 		}
 	}

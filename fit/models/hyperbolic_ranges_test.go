@@ -12,6 +12,7 @@ import (
 	"calib/fit"
 	"calib/fit/hyperbolic"
 	"calib/internal/dataset"
+	"calib/internal/lsq"
 	"calib/internal/params"
 )
 
@@ -138,7 +139,7 @@ func TestSegmentedGivenRanges(t *testing.T) {
 func TestSegmentedBadBreaks(t *testing.T) {
 	d := pairOf(manySizes, func(x float64) float64 { return 1e-4 + 1e-8*x })
 	for _, breaks := range [][]float64{{5000, 1000}, {0}, {1e7}, {1000, 2000}} {
-		if _, err := hyperbolic.Segmented.Fit(fit.Prepare(d, fit.Settings{Breaks: breaks})); !errors.Is(err, fit.ErrBreaks) {
+		if _, err := hyperbolic.Segmented.Fit(fit.Prepare(d, fit.Settings{Breaks: breaks})); !errors.Is(err, lsq.ErrBreaks) {
 			t.Errorf("%.0f: %v, want ErrBreaks", breaks, err)
 		}
 	}

@@ -75,14 +75,15 @@ func (t *Table[K]) shifts(found []deviations, values []float64, widened float64)
 		if len(d.teams) < 2 {
 			continue
 		}
-		all[i] = Teams{N: len(d.teams), Spread: d.spread()}
+		spread, share, varies := d.between(values[i])
+		all[i] = Teams{N: len(d.teams), Spread: spread}
 		for _, team := range slices.Sorted(maps.Keys(d.teams)) {
 			if _, seen := number[team]; !seen {
 				number[team] = len(number)
 			}
 			out.points[i] = append(out.points[i], teamShift{number[team], d.teams[team].sum / d.cells})
 		}
-		if share, ok := d.persistent(values[i]); ok {
+		if varies {
 			own[i] = share
 			typical += share
 			scattered++
@@ -182,34 +183,18 @@ func (p *point) cell(parts []teamPart) (float64, bool) {
 	return sum / float64(n), n == 2 || !both && n == 1 || p.duration && n > 0
 }
 
-// persistent is the share of the scatter between teams that is the same in all rounds, which may come out negative;
-// false where nothing varies.
-func (d deviations) persistent(value float64) (float64, bool) {
-	products, scatter, _ := d.sums()
-	if math.Sqrt(scatter)/d.cells <= 1e-12*math.Abs(value) {
-		return 0, false
-	}
-	return products / scatter, true
-}
-
-// spread is the standard deviation between teams.
-func (d deviations) spread() float64 {
-	products, _, pairs := d.sums()
-	n := float64(len(d.teams))
-	if pairs == 0 || products <= 0 {
-		return 0
-	}
-	return math.Sqrt(products / pairs * n / (n - 1))
-}
-
-// sums adds up, over the teams, the products of deviations in different rounds, the squares of their sums, and how many
-// pairs of rounds there are.
-func (d deviations) sums() (products, scatter, pairs float64) {
+// between is the standard deviation between teams, and the share of the scatter between them that is the same in all
+// rounds, which may come out negative; varies is false where nothing varies beside a value.
+func (d deviations) between(value float64) (spread, share float64, varies bool) {
+	var products, scatter, pairs float64 // of deviations in different rounds, of their sums; pairs of rounds
 	for _, team := range slices.Sorted(maps.Keys(d.teams)) {
 		s := d.teams[team]
 		products += s.sum*s.sum - s.squares
 		scatter += s.sum * s.sum
 		pairs += s.n * (s.n - 1)
 	}
-	return products, scatter, pairs
+	if n := float64(len(d.teams)); pairs > 0 && products > 0 {
+		spread = math.Sqrt(products / pairs * n / (n - 1))
+	}
+	return spread, products / scatter, !(math.Sqrt(scatter)/d.cells <= 1e-12*math.Abs(value))
 }
