@@ -32,7 +32,9 @@ type Fitting struct {
 }
 
 // Settings are those of a fit with a seed.
-func (f Fitting) Settings(seed uint64) fit.Settings { return fit.Settings{Seed: seed, Breaks: f.Breaks} }
+func (f Fitting) Settings(seed uint64) fit.Settings {
+	return fit.Settings{Seed: seed, Breaks: f.Breaks}
+}
 
 // FittingOf returns how a run is fitted.
 func FittingOf(r rundir.Run) (Fitting, error) {

@@ -177,21 +177,11 @@ func (r *run) checkup(ctx context.Context, f *fleet) error {
 // check tries the pairs of agents that are claimed: every one, or, where most is not 0, after that time no more than is
 // needed to know which hosts work.
 func (f *fleet) check(ctx context.Context, run string, most time.Duration) ([]doctor.Pair, error) {
-	checked := coord.CheckPairs(ctx, f.agents, run, most, time.Now)
-	if ctx.Err() != nil {
-		return nil, ctx.Err()
+	nics := make([]map[int]string, len(f.hosts))
+	for i, h := range f.hosts {
+		nics[i] = nicsOf(h)
 	}
-	out := make([]doctor.Pair, len(checked))
-	for i, k := range checked {
-		out[i] = doctor.ReadPair(k.Pair, k.Samples, [2]map[int]string{nicsOf(f.hosts[k.Pair[0]]), nicsOf(f.hosts[k.Pair[1]])})
-		out[i].Skipped = k.Skipped
-		for rank, err := range k.Errs {
-			if err != nil {
-				out[i].Errors[rank] = err.Error()
-			}
-		}
-	}
-	return out, nil
+	return coord.CheckPairs(ctx, f.agents, run, nics, most, time.Now), ctx.Err()
 }
 
 // nicsOf are the interfaces of a host by index.

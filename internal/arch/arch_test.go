@@ -77,7 +77,7 @@ func layers() []layer {
 			why: "a run takes every stage in turn, with agents that it starts, and knows neither flags nor what is printed of it"},
 		{pkg: "run/plan", may: []string{"bench", "bench/pattern", "internal/yaml", "internal/files", "internal/dataset", "internal/dataset/names", "internal/units"},
 			why: "a plan knows experiments and the time they take, and neither agents nor fits"},
-		{pkg: "run/coord", may: []string{"bench", "internal/dataset", "internal/dataset/names", "internal/plane", "internal/stats", "internal/units", "run/plan"},
+		{pkg: "run/coord", may: []string{"bench", "internal/dataset", "internal/dataset/names", "internal/doctor", "internal/plane", "internal/stats", "internal/units", "run/plan"},
 			why: "the coordinator drives an Agent interface, over whatever wire; a session is the data plane's"},
 		{pkg: "fit", may: []string{"internal/params", "internal/lsq", "fit/resample", "fit/review", "internal/dataset", "internal/dataset/names",
 			"internal/stats", "internal/units"}, why: "the core is offline, deterministic in a dataset, and knows no model"},

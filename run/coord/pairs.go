@@ -2,28 +2,15 @@ package coord
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 
 	"calib/bench"
-	"calib/internal/dataset"
 	"calib/internal/dataset/names"
+	"calib/internal/doctor"
 	"calib/internal/units"
 )
-
-// Checked is what a check has found of two hosts.
-type Checked struct {
-	Pair    [2]int           // the first, which has the lower index, dials
-	Samples []dataset.Sample // of both, in the order of Pair; none where one failed
-	Errs    [2]error         // of each: the one that failed first ended it for the other
-	Skipped bool             // not tried: one of them could not be reached from others, nor from one that works
-}
-
-// OK reports whether the two can be measured as far as connections and whole packets go.
-func (c Checked) OK() bool {
-	return !c.Skipped && c.Errs == [2]error{} &&
-		!slices.ContainsFunc(c.Samples, func(s dataset.Sample) bool { return s.Has(dataset.FlagTimeout) })
-}
 
 const (
 	// pairDeadline bounds the check of a pair, pairRecv a silence in it: what was lost once is sent again within a
@@ -38,11 +25,12 @@ const (
 )
 
 // CheckPairs tries every pair of agents, disjoint pairs at once, and returns them in the order in which they were
-// tried. The agents are prepared for the run. After a time, where most is not 0, it stops as soon as every host is
+// tried. The agents are prepared for the run; nics are the interfaces of each host by index. After a time, where most is not 0, it stops as soon as every host is
 // known to work or not. A host that several others cannot reach is tried with one that works, and its other pairs are
 // skipped if that fails too: a host that is off costs seconds, however many hosts there are.
-func CheckPairs(ctx context.Context, agents []Agent, run string, most time.Duration, now func() time.Time) []Checked {
-	c := &checker{agents: agents, run: run, works: make([]bool, len(agents)), failed: make([]int, len(agents))}
+func CheckPairs(ctx context.Context, agents []Agent, run string, nics []map[int]string, most time.Duration,
+	now func() time.Time) []doctor.Pair {
+	c := &checker{agents: agents, run: run, nics: nics, works: make([]bool, len(agents)), failed: make([]int, len(agents))}
 	begun := now()
 	for _, step := range bench.Colouring(len(agents)) {
 		if ctx.Err() != nil {
@@ -68,11 +56,12 @@ func CheckPairs(ctx context.Context, agents []Agent, run string, most time.Durat
 type checker struct {
 	agents []Agent
 	run    string
+	nics   []map[int]string
 	step   int
 	works  []bool // of hosts with a pair that did not fail
 	failed []int  // pairs that did
 	later  [][2]int
-	out    []Checked
+	out    []doctor.Pair
 }
 
 func (c *checker) suspect(h int) bool { return !c.works[h] && c.failed[h] >= suspectAfter }
@@ -92,20 +81,25 @@ func (c *checker) try(ctx context.Context, pairs [][2]int) {
 	if len(pairs) == 0 {
 		return
 	}
-	found := Each(pairs, -1, func(_ int, pair [2]int) Checked {
+	found := Each(pairs, -1, func(_ int, pair [2]int) doctor.Pair {
 		got, errs := perform(ctx, c.agents, [][]int{pair[:]}, bench.Task{
 			Run: c.run, Slot: c.step, Exp: names.Check, Points: []bench.Point{{names.FactorBytes: pairBytes}}, Epoch: lookEpoch,
 			Deadline: pairDeadline, Recv: pairRecv,
 		}, pairGrace)
-		out := Checked{Pair: pair, Errs: [2]error(errs[0])}
-		if out.Errs == [2]error{} {
-			out.Samples = slices.Concat(got[0]...)
+		out := doctor.Pair{Hosts: pair}
+		if errors.Join(errs[0]...) == nil {
+			out = doctor.ReadPair(pair, slices.Concat(got[0]...), [2]map[int]string{c.nics[pair[0]], c.nics[pair[1]]})
+		}
+		for rank, err := range errs[0] {
+			if err != nil {
+				out.Errors[rank] = err.Error()
+			}
 		}
 		return out
 	})
 	c.step++
 	for _, f := range found {
-		for _, h := range f.Pair {
+		for _, h := range f.Hosts {
 			if f.OK() {
 				c.works[h] = true
 			} else {
@@ -148,6 +142,6 @@ func (c *checker) rest(ctx context.Context, all bool) {
 		c.try(ctx, pairs)
 	}
 	for _, p := range c.later {
-		c.out = append(c.out, Checked{Pair: p, Skipped: true})
+		c.out = append(c.out, doctor.Pair{Hosts: p, Skipped: true})
 	}
 }

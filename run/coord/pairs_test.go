@@ -79,18 +79,18 @@ func TestPairs(t *testing.T) {
 				agents[i] = a
 			}
 			later := time.Unix(1e9, 0)
-			got := coord.CheckPairs(t.Context(), agents, "run", c.most, func() time.Time { later = later.Add(time.Second); return later })
+			got := coord.CheckPairs(t.Context(), agents, "run", make([]map[int]string, c.hosts), c.most, func() time.Time { later = later.Add(time.Second); return later })
 			seen := map[[2]int]bool{}
 			for _, k := range got {
-				if seen[k.Pair] || k.Pair[0] >= k.Pair[1] {
-					t.Errorf("pair %v comes twice or the wrong way round", k.Pair)
+				if seen[k.Hosts] || k.Hosts[0] >= k.Hosts[1] {
+					t.Errorf("pair %v comes twice or the wrong way round", k.Hosts)
 				}
-				seen[k.Pair] = true
-				switch cut := c.cut(k.Pair[0], k.Pair[1]); {
+				seen[k.Hosts] = true
+				switch cut := c.cut(k.Hosts[0], k.Hosts[1]); {
 				case k.OK() == cut:
-					t.Errorf("pair %v: %+v", k.Pair, k)
-				case cut && !k.Skipped && k.Errs[0].Error() != "connection refused":
-					t.Errorf("pair %v does not say why: %v", k.Pair, k.Errs)
+					t.Errorf("pair %v: %+v", k.Hosts, k)
+				case cut && !k.Skipped && k.Errors[0] != "connection refused":
+					t.Errorf("pair %v does not say why: %v", k.Hosts, k.Errors)
 				}
 			}
 			if c.most == 0 && len(seen) != c.hosts*(c.hosts-1)/2 {
@@ -103,7 +103,7 @@ func TestPairs(t *testing.T) {
 			for h := range c.hosts {
 				works, fails := false, false
 				for _, k := range got {
-					if slices.Contains(k.Pair[:], h) {
+					if slices.Contains(k.Hosts[:], h) {
 						works, fails = works || k.OK(), fails || !k.OK()
 					}
 				}
@@ -120,12 +120,12 @@ func TestPairs(t *testing.T) {
 
 // TestPairsSimulated: the real experiment on a simulated network finds nothing wrong.
 func TestPairsSimulated(t *testing.T) {
-	got := coord.CheckPairs(t.Context(), simulated(t, 5), "run", 0, time.Now)
+	got := coord.CheckPairs(t.Context(), simulated(t, 5), "run", make([]map[int]string, 5), 0, time.Now)
 	if len(got) != 10 {
 		t.Fatalf("%d pairs", len(got))
 	}
 	for _, k := range got {
-		if !k.OK() || len(k.Samples) != 2 || k.Samples[0].Ranks[0] != k.Pair[0] || k.Samples[1].Ranks[0] != k.Pair[1] {
+		if !k.OK() || k.Ways[0].Trip <= 0 || k.Ways[1].Trip <= 0 {
 			t.Errorf("%+v", k)
 		}
 	}
