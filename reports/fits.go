@@ -98,7 +98,8 @@ func (p *page) series(model string, s params.Series) {
 		}
 	}
 	p.line(2, "%s, %s; a full bar is %s.", p.paint(bold, Clean(model)), Clean(s.Name), Percent(full))
-	g := NewGrid(Clean(s.XName)+"/number", "timings/number", "measured/number", "95% interval/interval", "fitted/number", "unit",
+	g := NewGrid(Clean(s.XName)+"/number", "timings/number", "measured/number", "95% interval/interval", "fitted/number",
+		"unit",
 		"error/number", "fit high │ low")
 	for _, r := range points {
 		m := Format(r.Measured, &[2]float64{r.Lo, r.Hi}, cmp.Or(s.Unit, "s"))

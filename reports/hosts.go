@@ -82,7 +82,8 @@ func HostsOf(p *params.Params) (says []string, grids []Grid) {
 
 // spreadOf has the quantiles of latencies and rates, of pairs and of hosts.
 func spreadOf(p *params.Params, h *Alike) Grid {
-	g := NewGrid("figure", "least/number", "5%/number", "25%/number", "median/number", "75%/number", "95%/number", "greatest/number")
+	g := NewGrid("figure", "least/number", "5%/number", "25%/number", "median/number", "75%/number",
+		"95%/number", "greatest/number")
 	for _, r := range []struct {
 		name, unit string
 		values     []float64

@@ -41,7 +41,8 @@ type Alike struct {
 	Groups           []hostGroup // the largest first
 	Odd              []alikeHost // in no group, the oddest first
 	Unknown          []string    // with too few pairs
-	Near             [][]string  // groups of hosts with shorter ways within than between, the largest first; none where that is not seen
+	// Near are groups of hosts with shorter ways within than between, the largest first; none where that is not seen.
+	Near [][]string
 }
 
 func AlikeOf(p *params.Params) *Alike {

@@ -64,9 +64,11 @@ func Sentence(rows []Row, slowdown float64) string {
 	case c[Missed] > 0:
 		fmt.Fprintf(&b, "Of %d results of %s %d did not come back: %s.", judged, of, c[Missed], names(Missed))
 	case c[Undetermined] > 0:
-		fmt.Fprintf(&b, "Inconclusive: %d of %d results of %s came back, the others were not determined.", c[Back], judged+c[Undetermined], of)
+		fmt.Fprintf(&b, "Inconclusive: %d of %d results of %s came back, the others were not determined.",
+			c[Back], judged+c[Undetermined], of)
 	default:
-		fmt.Fprintf(&b, "All %d results of %s came back: on a network with these parameters calib finds these parameters.", c[Back], of)
+		fmt.Fprintf(&b, "All %d results of %s came back: on a network with these parameters calib finds these parameters.",
+			c[Back], of)
 	}
 	if c[Undetermined] > 0 {
 		fmt.Fprintf(&b, " Not determined: %s.", names(Undetermined))

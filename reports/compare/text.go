@@ -242,7 +242,8 @@ func JUnit(w io.Writer, v *Verdict) error {
 	}
 	if len(v.Dead) > 0 {
 		dead := reports.Clean(strings.Join(v.Dead, ", "))
-		cases = append(cases, testcase{"calib.link", "measured", "failure", "not measured any more: " + dead, Regression, dead})
+		cases = append(cases, testcase{"calib.link", "measured", "failure",
+			"not measured any more: " + dead, Regression, dead})
 	}
 	for i, changes := range [][]Change{v.Hosts, v.Links} {
 		by := map[string][]Change{}
@@ -261,8 +262,9 @@ func JUnit(w io.Writer, v *Verdict) error {
 	for _, c := range cases {
 		count[c.Result]++
 	}
-	return render(w, "verdict.xml", map[string]any{"Cases": cases, "Count": count, "Properties": [][2]string{{"outcome", v.Outcome},
-		{"old", reports.Clean(strings.Join(v.Old.Runs, " "))}, {"new", reports.Clean(strings.Join(v.New.Runs, " "))}}})
+	return render(w, "verdict.xml", map[string]any{"Cases": cases, "Count": count,
+		"Properties": [][2]string{{"outcome", v.Outcome},
+			{"old", reports.Clean(strings.Join(v.Old.Runs, " "))}, {"new", reports.Clean(strings.Join(v.New.Runs, " "))}}})
 }
 
 // caseOf is a case of changes of one subject: the worst of them counts.

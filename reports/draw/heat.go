@@ -179,7 +179,8 @@ func (m *matrix) cellTile(to, from string, parts ...plot.Plotter) *tile {
 	var across, up plot.ConstantTicks
 	for i := 0; i < len(m.Names); i += every {
 		name := clip(m.Names[i], smallStyle(), m.nameRoom)
-		across, up = append(across, plot.Tick{Value: float64(i), Label: name}), append(up, plot.Tick{Value: m.up(i), Label: name})
+		across, up = append(across, plot.Tick{Value: float64(i), Label: name}),
+			append(up, plot.Tick{Value: m.up(i), Label: name})
 	}
 	p.X.Tick.Marker, p.Y.Tick.Marker = across, up
 	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = -0.5, m.up(0)+0.5, -0.5, m.up(0)+0.5

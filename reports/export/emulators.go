@@ -132,7 +132,8 @@ func writeTC(in *input) []byte {
 	case !(rate >= 8) || rate > 1e15:
 		in.failf("rate %g bit/s: %w of tc", q.rate(), ErrLimit)
 	case delay < 0:
-		in.failf("delay %g s: %w: a packet of one byte needs %g s at the rate of 1/G alone, more than L", q.delay, ErrLimit, first)
+		in.failf("delay %g s: %w: a packet of one byte needs %g s at the rate of 1/G alone, more than L", q.delay,
+			ErrLimit, first)
 	}
 	if q.queue > 0 {
 		limit = q.limit(delay)

@@ -214,7 +214,8 @@ func gaugesOf(in *input) (out gauges) {
 	add := func(name, help string, m params.Metric, labels []string, values ...string) {
 		out = append(out, gauge{name, help, labels, values, m.Value})
 		if m.CI95 != nil {
-			out = append(out, gauge{name + "_ci_low", "Lower end of the 95% interval of " + name + ".", labels, values, m.CI95[0]},
+			out = append(out, gauge{name + "_ci_low", "Lower end of the 95% interval of " + name + ".", labels, values,
+				m.CI95[0]},
 				gauge{name + "_ci_high", "Upper end of the 95% interval of " + name + ".", labels, values, m.CI95[1]})
 		}
 	}
@@ -238,7 +239,8 @@ func gaugesOf(in *input) (out gauges) {
 			add("calib_parameter_value", "Parameter of a communication cost model, in the SI unit of label unit.", m,
 				[]string{"name", "unit", "model", "experiment"}, m.Name, m.Unit, q.Model, q.Experiment)
 			good := params.Metric{Value: map[bool]float64{true: 1}[m.Status == params.StatusOK]}
-			add("calib_parameter_ok", "1 where the status of a parameter is ok, 0 where it is provisional.", good, []string{"name"}, m.Name)
+			add("calib_parameter_ok", "1 where the status of a parameter is ok, 0 where it is provisional.", good,
+				[]string{"name"}, m.Name)
 		default:
 			dot := strings.LastIndexByte(m.Name, '.') // "model.function.coefficient"
 			function := m.Name[:max(dot, 0)]

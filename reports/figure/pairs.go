@@ -19,9 +19,11 @@ var ofPairs = []struct {
 	name, title, spread, what, unit, better string
 	of                                      func(params.Pair) *float64
 }{
-	{"latency", "Latency between hosts", "How latencies are distributed", "Half the round trip of the smallest message", "s",
+	{"latency", "Latency between hosts", "How latencies are distributed",
+		"Half the round trip of the smallest message", "s",
 		params.BetterLower, reports.LatencyOf},
-	{"rate", "Rate between hosts", "How rates are distributed", "The rate of the largest message", "B/s", params.BetterHigher,
+	{"rate", "Rate between hosts", "How rates are distributed", "The rate of the largest message", "B/s",
+		params.BetterHigher,
 		reports.RateOf},
 }
 
@@ -203,7 +205,8 @@ func spreads(p *params.Params, hosts int) (out []Figure) {
 		}
 		lo, hi := stats.Quantile(pairs, 0), stats.Quantile(pairs, 1)
 		f.X.Log = lo > 0 && hi > 10*lo
-		f.Says = fmt.Sprintf("Which share of the pairs and of the hosts has at most this %s. A step is a group that is alike. "+
+		f.Says = fmt.Sprintf("Which share of the pairs and of the hosts has at most this %s. "+
+			"A step is a group that is alike. "+
 			"What a host's %s is stands with the table of hosts.", m.name, m.name)
 		out = append(out, f)
 	}
