@@ -179,7 +179,8 @@ func Seconds(ns []int64) []float64 {
 
 // AddSeries records the estimates at x as the points of a series, beside the model's values there. A nil model is a
 // table: fitted is the value itself.
-func (r *Result) AddSeries(s params.Series, x []float64, est *resample.Estimates, model func(x float64) float64) params.Series {
+func (r *Result) AddSeries(s params.Series, x []float64, est *resample.Estimates,
+	model func(x float64) float64) params.Series {
 	for i, v := range x {
 		Tabulate(&s, v, est, i)
 		if model != nil {
@@ -193,7 +194,8 @@ func (r *Result) AddSeries(s params.Series, x []float64, est *resample.Estimates
 // SegmentsFunction returns straight lines over ranges of the size as a function: seg was fitted to the values of est at
 // sizes, and intervals are those of the lines between its breaks. Domain holds the sizes seen: "bytes", and "bytes_i"
 // by segment.
-func SegmentsFunction(r *Result, label string, sizes []float64, est *resample.Estimates, seg *lsq.Segments) params.Function {
+func SegmentsFunction(r *Result, label string, sizes []float64, est *resample.Estimates,
+	seg *lsq.Segments) params.Function {
 	fn := r.Function(params.Pieces, label, map[string][2]float64{"bytes": {sizes[0], sizes[len(sizes)-1]}})
 	lines := resample.Map(est.Replicates, func(y []float64) ([]float64, error) { return lsq.WithinBreaks(sizes, y, seg) })
 	from := append([]float64{0}, seg.Breaks()...)

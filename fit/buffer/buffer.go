@@ -241,7 +241,8 @@ func describe(f *params.Fit) string {
 	if _, _, _, ok := f.Parameters["B_L"].Ends(); !ok {
 		return fit.Sentences(full, fit.ParameterWords(f, "B_L"), tcp)
 	}
-	return fit.Sentences(full+": "+fit.ParameterWords(f, "B_L"), "What leaves the port while the burst lasts moves the knee a little to the right of it", tcp)
+	return fit.Sentences(full+": "+fit.ParameterWords(f, "B_L"),
+		"What leaves the port while the burst lasts moves the knee a little to the right of it", tcp)
 }
 
 // kneeCurve draws the fit of one group of bursts: the knee fitted anew to the ratios measured, of which the fit holds

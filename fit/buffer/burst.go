@@ -70,7 +70,8 @@ func (p *floodData) loadBursts() []*fit.Batch {
 	slices.SortFunc(keys, func(a, b floodKey) int {
 		return cmp.Or(cmp.Compare(a.bytes, b.bytes), cmp.Compare(a.senders, b.senders), cmp.Compare(a.packet, b.packet))
 	})
-	for same := range fit.Runs(slices.Compact(keys), func(a, b floodKey) bool { return a.bytes == b.bytes && a.senders == b.senders }) {
+	for same := range fit.Runs(slices.Compact(keys),
+		func(a, b floodKey) bool { return a.bytes == b.bytes && a.senders == b.senders }) {
 		g := &burstGroup{bytes: same[0].bytes, senders: same[0].senders}
 		for _, k := range same {
 			g.packets, g.received = append(g.packets, float64(k.packet)), append(g.received, p.table.Index[k])
@@ -248,7 +249,8 @@ func (p *floodData) checkRates() {
 	}
 	for _, same := range p.held {
 		k := heldOf(same[0])
-		parts = append(parts, fmt.Sprintf("kept full of m = %d: %.4g packets in %d batches", k.bytes, p.times.Values[p.table.Index[k]]+0.5, len(same)))
+		parts = append(parts, fmt.Sprintf("kept full of m = %d: %.4g packets in %d batches", k.bytes,
+			p.times.Values[p.table.Index[k]]+0.5, len(same)))
 	}
 	p.fit.Note("burst-fits", "bursts: %s", strings.Join(parts, ", "))
 }

@@ -248,8 +248,10 @@ func (p *floodData) heldSizes() []sizeEstimate {
 		e := p.estimateAt(p.table.Index[k], 0.5)
 		e.terms = []params.Term{
 			fit.Uniform("own service", 0.5, "whether the idle one-way time holds the service of the datagram itself"),
-			{Name: "idle one-way time", Type: params.TypeA, U: idle / n, Why: "spread of the idle one-way times, in intervals of the port"},
-			fit.Uniform("level of the full port", (high-low)/n/2, "half the distance of the quartiles of what the port held at losses"),
+			{Name: "idle one-way time", Type: params.TypeA, U: idle / n,
+				Why: "spread of the idle one-way times, in intervals of the port"},
+			fit.Uniform("level of the full port", (high-low)/n/2,
+				"half the distance of the quartiles of what the port held at losses"),
 		}
 		out = append(out, sizeEstimate{float64(k.bytes), e})
 	}

@@ -17,7 +17,8 @@ const identityOff = 0.05
 
 // cluster returns the cluster model of the estimate.
 func (h *transfer) cluster() Cluster {
-	c := Cluster{Os: h.os.Cost, Ur: h.ur.Cost, Or: h.or.cost(), Gs: h.gs.cost(), Gr: h.gs.cost(), L: h.fitted.Transfer, BL: math.Inf(1), MTU: h.packet}
+	c := Cluster{Os: h.os.Cost, Ur: h.ur.Cost, Or: h.or.cost(), Gs: h.gs.cost(), Gr: h.gs.cost(), L: h.fitted.Transfer,
+		BL: math.Inf(1), MTU: h.packet}
 	if h.gr != nil {
 		c.Gr = h.gr.Cost
 	}

@@ -68,7 +68,8 @@ type costData struct {
 
 // derived computes a cost at each size from points of a table, in the estimates and in each replicate. Every step-th of
 // them has timings of its own.
-func derived(est *resample.Estimates, sizes []float64, points [][]int, step int, value func(values []float64, at []int) float64) *costData {
+func derived(est *resample.Estimates, sizes []float64, points [][]int, step int,
+	value func(values []float64, at []int) float64) *costData {
 	d, _ := est.Derive(func(v []float64) ([]float64, error) { // never fails
 		out := make([]float64, len(points))
 		for i, at := range points {
@@ -106,7 +107,8 @@ func (d *costData) furthest(at func(float64) float64) (off, m float64) {
 
 // series records the points of a cost beside a function of the size.
 func (d *costData) series(r *fit.Result, symbol string, at func(float64) float64) {
-	r.AddSeries(params.Series{Name: symbol + "(m)", Quantity: params.CostOfSize, Symbol: symbol, XName: "bytes"}, d.sizes, d.Estimates, at)
+	r.AddSeries(params.Series{Name: symbol + "(m)", Quantity: params.CostOfSize, Symbol: symbol, XName: "bytes"},
+		d.sizes, d.Estimates, at)
 }
 
 // costFit is a cost function with the bootstrap of its coefficients. nil is a cost that is not known, and counts as

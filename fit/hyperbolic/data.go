@@ -278,7 +278,8 @@ func (p *paired) withoutSlowPairs(in []*fit.Batch) []*fit.Batch {
 	cut := 0
 	for _, b := range in {
 		kept, gone := *b, *b
-		kept.Lines, gone.Lines = slices.DeleteFunc(slices.Clone(b.Lines), slow), slices.DeleteFunc(slices.Clone(b.Lines), fast)
+		kept.Lines = slices.DeleteFunc(slices.Clone(b.Lines), slow)
+		gone.Lines = slices.DeleteFunc(slices.Clone(b.Lines), fast)
 		if len(gone.Lines) == 0 {
 			out = append(out, b)
 			continue

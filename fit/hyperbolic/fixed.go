@@ -98,8 +98,8 @@ func (p *paired) unevenGaps(points []burstPoint) float64 {
 	return math.Abs(stats.Mean(all))
 }
 
-// limitsOf returns the function from values of points to a'(n): of the last delivery less its lateness, or where they are
-// separated of the gap more than a'(1).
+// limitsOf returns the function from values of points to a'(n): of the last delivery less its lateness, or where they
+// are separated of the gap more than a'(1).
 func (p *paired) limitsOf(small map[int][]burstPoint, separated bool) func(values []float64) ([]float64, error) {
 	return func(values []float64) ([]float64, error) {
 		out := make([]float64, len(p.pairs))
@@ -134,7 +134,8 @@ func columns(points []burstPoint, values []float64) (sizes, last, gap, late []fl
 func (p *paired) single(f *fixedFit) {
 	v := f.a.Values[0]
 	f.line = lsq.Line{C0: v}
-	p.fit.Found("a_prime", "s", "fixed time of a message from host to host, 2a + n·a_c", v, f.a.Point(0), p.messageTerms(1)...)
+	p.fit.Found("a_prime", "s", "fixed time of a message from host to host, 2a + n·a_c", v, f.a.Point(0),
+		p.messageTerms(1)...)
 	const why = "one number of pairs only: a and a_c are not separable, see a_prime; more hosts would separate them"
 	top := math.Max(f.a.PointScatter(0)[1], 0)
 	p.fit.Unknown("a", "s", labelA, 0, top/2, why)

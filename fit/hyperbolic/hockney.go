@@ -85,7 +85,8 @@ func pairMatrix(p *fit.Prepared) []params.Pair {
 			if !ok {
 				i = len(out)
 				index[q.Hosts] = i
-				out = append(out, params.Pair{From: p.HostName(q.Hosts[0]), To: p.HostName(q.Hosts[1]), Slow: p.Slow().Why[q.Hosts]})
+				out = append(out, params.Pair{From: p.HostName(q.Hosts[0]), To: p.HostName(q.Hosts[1]),
+					Slow: p.Slow().Why[q.Hosts]})
 			}
 			set(&out[i], q.Value, q.CI)
 		}

@@ -51,7 +51,8 @@ func fitHyperbola(p *fit.Prepared) (*params.Fit, error) {
 		return nil, fmt.Errorf("model hyperbola, limits: %w", err)
 	}
 	l := limits.Values
-	r.Found("a_prime_limits", "s", "fixed time of a message, limit of small sizes", l[0], limits.Point(0), p.OneMessage(1)...)
+	r.Found("a_prime_limits", "s", "fixed time of a message, limit of small sizes", l[0], limits.Point(0),
+		p.OneMessage(1)...)
 	r.Found("b_prime_limits", "s/B", "time per byte, limit of large sizes", l[1], limits.Point(1),
 		staircase(l[0], q.Sizes[len(q.Sizes)-1]-q.Sizes[large])...)
 	r.Note("limits-used", "a' is the intercept of %g to %g B, b' the slope of %g to %g B",

@@ -71,7 +71,8 @@ func (p *paired) withoutStreams(m *mediumFit) {
 		p.fit.Unknown("b_c", "s/B", labelBC, 0, math.Inf(1), why)
 		return
 	}
-	m.perByte, _ = p.times.Derive(func(values []float64) (out []float64, err error) { // does not fail: the slopes are there
+	// It does not fail: the slopes are there.
+	m.perByte, _ = p.times.Derive(func(values []float64) (out []float64, err error) {
 		for _, n := range with {
 			slope, err := p.burstSlope(n, values)
 			if err != nil {
@@ -126,12 +127,14 @@ func (p *paired) decide(m *mediumFit) {
 		}
 		p.flat(m, w)
 	}
-	p.fit.AddSeries(params.Series{Name: seriesB, Quantity: params.TimePerByte, XName: "pairs", Unit: "s/B"}, m.n, m.perByte, m.at)
+	p.fit.AddSeries(params.Series{Name: seriesB, Quantity: params.TimePerByte, XName: "pairs", Unit: "s/B"}, m.n,
+		m.perByte, m.at)
 }
 
 func (p *paired) onePair(m *mediumFit) {
 	v := m.perByte.Values[0]
-	p.fit.Found("b_prime", "s/B", "time per byte from host to host, max(b, n·b_c)", v, m.perByte.Point(0), p.streamTerms(v)...)
+	p.fit.Found("b_prime", "s/B", "time per byte from host to host, max(b, n·b_c)", v, m.perByte.Point(0),
+		p.streamTerms(v)...)
 	const why = "one number of pairs only: b_prime is the larger of b and n·b_c, and which of them cannot be told; " +
 		"more hosts would tell"
 	top := m.perByte.PointScatter(0)[1]

@@ -67,7 +67,8 @@ func burstCurves(f *params.Fit, series []params.Series) []params.Curve {
 	for _, s := range series {
 		a, b := fitted(seriesA, s.Factors["pairs"]), fitted(seriesB, s.Factors["pairs"])
 		if lo, hi, ok := params.Span(s); ok {
-			out = append(out, fit.Traced(s.Name, fit.Spread(lo, hi, true), func(x float64) float64 { return params.ServiceTime(x, a, b) }, nil, nil)...)
+			out = append(out, fit.Traced(s.Name, fit.Spread(lo, hi, true),
+				func(x float64) float64 { return params.ServiceTime(x, a, b) }, nil, nil)...)
 		}
 	}
 	return out
@@ -90,7 +91,9 @@ func mediumCurve(f *params.Fit, series []params.Series) []params.Curve {
 	if !flat && !rising {
 		return nil
 	}
-	at := func(b, bc float64) func(float64) float64 { return func(n float64) float64 { return math.Max(b, n*bc) } } // unknown is 0
+	at := func(b, bc float64) func(float64) float64 { // unknown is 0
+		return func(n float64) float64 { return math.Max(b, n*bc) }
+	}
 	x := fit.Spread(lo, hi, false, b/bc)
 	if bLo == bHi && bcLo == bcHi {
 		return fit.Traced("max(b, n·b_c)", x, at(b, bc), nil, nil)

@@ -49,7 +49,8 @@ func (s startsBy) skews(b *fit.Batch) []float64 {
 
 // skew is how far apart the senders of bursts started.
 type skew struct {
-	spread   float64 // between the first and the last sender at the largest n, median of the closest half of the repetitions [s]
+	// spread is that of the first and the last sender at the largest n, median of the closest half of the repetitions [s].
+	spread   float64
 	interval float64 // the same of all repetitions, over n−1, for the n at which it is largest [s]
 }
 

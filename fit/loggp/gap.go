@@ -111,7 +111,8 @@ func (p *prttData) fitGap() (*gapFit, error) {
 		p.fit.Add(params.Notef(params.SeveralSegments, "gap(s) is not one line within 5%%: %d segments by BIC; g is of the first, G of %s",
 			len(g.Segments.Segments), of).Of("gap"))
 	}
-	points := p.fit.AddSeries(params.Series{Name: seriesGap, Quantity: params.Gap, Symbol: "gap", XName: "bytes"}, sizes, gaps, g.Predict)
+	points := p.fit.AddSeries(params.Series{Name: seriesGap, Quantity: params.Gap, Symbol: "gap", XName: "bytes"}, sizes,
+		gaps, g.Predict)
 	for i, s := range sizes {
 		if e := math.Abs(points.Points[i].Relative()); g.straight() && e > straight {
 			p.fit.Add(params.Warnf(params.OffTheForm, "gap(s) is not a line, and too few sizes were measured for segments: %.0f%% off at %g B",

@@ -19,11 +19,12 @@ var ErrInputs = errors.New("no parameters for LoGPC")
 // way is the time of a message from its send until it is received [s].
 type way struct{ bytes, seconds float64 }
 
-// MachineOf reads the hosts and the network off a run. Of LogGP it takes the gap, o_s and o_r; as o_s + L + (m−1)·G + o_r
-// the half round trips that the run measured, by pingpong or else by LogGP's own experiment, because LogGP misses
-// messages of about a packet, whose bytes pass several stages one after the other (moved so that the smallest is L + o_s +
-// o_r, where LogGP has all three); and, where the network behaves like a shared medium, a_c and b_c of the hyperbolic
-// model, of which one that has a bound only is zero. It returns ErrInputs with what is missing, withheld or impossible.
+// MachineOf reads the hosts and the network off a run. Of LogGP it takes the gap, o_s and o_r; as o_s + L + (m−1)·G +
+// o_r the half round trips that the run measured, by pingpong or else by LogGP's own experiment, because LogGP misses
+// messages of about a packet, whose bytes pass several stages one after the other (moved so that the smallest is L +
+// o_s + o_r, where LogGP has all three); and, where the network behaves like a shared medium, a_c and b_c of the
+// hyperbolic model, of which one that has a bound only is zero. It returns ErrInputs with what is missing, withheld or
+// impossible.
 func MachineOf(p *params.Params) (Machine, error) {
 	gap, err := gapBySize(p)
 	if err != nil {
@@ -58,7 +59,8 @@ func MachineOf(p *params.Params) (Machine, error) {
 	complete := len(wrong) == 0 && sum > 0
 	switch {
 	case len(ways) == 0 && !complete:
-		return Machine{}, fmt.Errorf("%w: no half round trip, and L + o_s + o_r is %g s (%s)%s", ErrInputs, sum, strings.Join(wrong, ", "), p.Hint("L"))
+		return Machine{}, fmt.Errorf("%w: no half round trip, and L + o_s + o_r is %g s (%s)%s", ErrInputs, sum,
+			strings.Join(wrong, ", "), p.Hint("L"))
 	case len(ways) == 0:
 		ways = []way{{1, sum}}
 	case complete:

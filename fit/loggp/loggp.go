@@ -192,7 +192,8 @@ type busyTime struct {
 func (p *prttData) fitBusyTime(name, label, phase string) (*busyTime, error) {
 	qs := p.over[phase]
 	if len(qs) == 0 {
-		p.fit.Unknown(name, "s", label, 0, p.times.Values[p.gaps[0].one]/2, "phase "+phase+" of prtt was not measured, or not without loss")
+		p.fit.Unknown(name, "s", label, 0, p.times.Values[p.gaps[0].one]/2,
+			"phase "+phase+" of prtt was not measured, or not without loss")
 		return nil, nil
 	}
 	sizes, each := sizesOf(qs), p.slopes(qs)
@@ -223,7 +224,8 @@ func (p *prttData) fitBusyTime(name, label, phase string) (*busyTime, error) {
 		p.fit.Add(params.Warnf(params.NotPositive, "%s may be zero", name).Of(name))
 	}
 	p.lineFunction(name, label, o.Line, o.reps, sizes)
-	p.fit.AddSeries(params.Series{Name: name + "(s)", Quantity: params.Overhead, Symbol: name, XName: "bytes"}, sizes, each, o.At)
+	p.fit.AddSeries(params.Series{Name: name + "(s)", Quantity: params.Overhead, Symbol: name, XName: "bytes"}, sizes,
+		each, o.At)
 	return o, nil
 }
 

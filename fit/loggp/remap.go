@@ -56,8 +56,8 @@ type Cost struct {
 //
 // and contention shows only where it is W times as long as a gap: where it is not, sends never wait (section 5.1.2).
 //
-// The right side falls as T_c grows. T_c is infinite where the network is asked for more than it carries, so that T_c is
-// never less than that takes.
+// The right side falls as T_c grows, and is infinite where the network is asked for more than it carries, so that T_c
+// is never less than that takes.
 func (k Machine) Cost(r Remap) Cost {
 	if r.Among == 0 {
 		r.Among = r.Hosts - 1

@@ -82,11 +82,12 @@ func (d *remaps) settings() []setting {
 	})
 }
 
-// largest is the setting of the most hosts that all inject, to drawn destinations without locality, and the same with one
-// host injecting; without hosts where there is none.
+// largest is the setting of the most hosts that all inject, to drawn destinations without locality, and the same with
+// one host injecting; without hosts where there is none.
 func (d *remaps) largest(sync, bytes int64) (all, alone setting) {
 	for s := range d.table.Index {
-		if s.sync == sync && s.bytes == bytes && s.destinations == names.DestinationsDrawn && s.span == 0 && s.together() && s.hosts > all.hosts {
+		if s.sync == sync && s.bytes == bytes && s.destinations == names.DestinationsDrawn && s.span == 0 && s.together() &&
+			s.hosts > all.hosts {
 			all = s
 		}
 	}

@@ -36,11 +36,12 @@ func (x Fixed) Time(gamma float64) float64 {
 	return (1-x.F)*gamma + math.Max(x.F*gamma+x.Overhead, x.Penalty)
 }
 
-// Speedup is S_lh(p) = p/((1−f) + max(f + Ω, P·r)) of p processors: eq. 2 with Ω = ω/γ (section 2.3.2), and P·r in place
-// of r.
+// Speedup is S_lh(p) = p/((1−f) + max(f + Ω, P·r)) of p processors: eq. 2 with Ω = ω/γ (section 2.3.2), and P·r in
+// place of r.
 func (x Fixed) Speedup(p, gamma float64) float64 { return p * gamma / x.Time(gamma) }
 
-// Gain is G = S_lh/S = (1 + γ)/Time(γ): eq. 4 with Ω = ω/γ, of which eq. 5 and 6 are special cases. Below 1 it is a loss.
+// Gain is G = S_lh/S = (1 + γ)/Time(γ): eq. 4 with Ω = ω/γ, of which eq. 5 and 6 are special cases. Below 1 it is a
+// loss.
 func (x Fixed) Gain(gamma float64) float64 { return (1 + gamma) / x.Time(gamma) }
 
 // Peak is the granularity at which the gain is largest, γ* = (P − ω)/f, where the computation that hides and its

@@ -56,7 +56,8 @@ func (d *data) hiding(bytes int64) (gains params.Series, ok bool) {
 		}
 		if len(points) > 0 {
 			s = d.AddSeries(params.Series{Name: name + ", " + fit.SizeWords(bytes), Quantity: quantity,
-				Factors: map[string]float64{"bytes": float64(bytes)}, XName: "granularity", Unit: "1"}, gammas, d.est.Select(points), model)
+				Factors: map[string]float64{"bytes": float64(bytes)}, XName: "granularity", Unit: "1"},
+				gammas, d.est.Select(points), model)
 		}
 		return s
 	}
@@ -79,14 +80,17 @@ func (d *data) record(bytes int64, x sizedFit, drawn []sizedFit, penaltyCI [2]fl
 	d.Found(named("penalty", bytes), "1", "transfer by a second thread over that by the first"+words, x.Penalty, penaltyCI)
 	const fraction = "fraction of the computation that hides communication"
 	if x.below == 0 {
-		d.Unknown(named("f", bytes), "1", fraction+words, 0, 1, "communication takes longer than the computation at no granularity that was measured")
+		d.Unknown(named("f", bytes), "1", fraction+words, 0, 1,
+			"communication takes longer than the computation at no granularity that was measured")
 	} else {
 		ci := resample.IntervalOf(d.est, x.F, drawn, func(s sizedFit) float64 { return s.F })
-		d.Found(named("f", bytes), "1", fraction+words, x.F, [2]float64{math.Max(0, ci[0]), math.Min(1, ci[1])}) // by definition
+		d.Found(named("f", bytes), "1", fraction+words, x.F,
+			[2]float64{math.Max(0, ci[0]), math.Min(1, ci[1])}) // by definition
 	}
 	const handing = "time that handing a transfer over costs the computing thread"
 	if x.above == 0 {
-		d.Unknown(named("hiding_overhead", bytes), "s", handing+words, 0, x.Penalty*x.transfer, "the computation takes longer than communication at no granularity that was measured")
+		d.Unknown(named("hiding_overhead", bytes), "s", handing+words, 0, x.Penalty*x.transfer,
+			"the computation takes longer than communication at no granularity that was measured")
 	} else {
 		found("hiding_overhead", "s", handing, func(s sizedFit) float64 { return s.Overhead * s.transfer })
 	}
@@ -97,10 +101,14 @@ func (d *data) record(bytes int64, x sizedFit, drawn []sizedFit, penaltyCI [2]fl
 		name, unit, label string
 		of                func(s sizedFit, gamma, gain float64) float64
 	}{
-		{"Omega", "1", "overhead of hiding over the computation, where the gain is largest", func(s sizedFit, gamma, _ float64) float64 { return s.Overhead / gamma }},
-		{"gain_max", "1", "largest gain of computing while a second thread communicates", func(_ sizedFit, _, gain float64) float64 { return gain }},
-		{"gamma_peak", "1", "computation over transfer at the largest gain", func(_ sizedFit, gamma, _ float64) float64 { return gamma }},
-		{"work_peak", "steps", "steps of computation for a message at the largest gain", func(s sizedFit, gamma, _ float64) float64 { return gamma * s.transfer * s.stepsPerS }},
+		{"Omega", "1", "overhead of hiding over the computation, where the gain is largest",
+			func(s sizedFit, gamma, _ float64) float64 { return s.Overhead / gamma }},
+		{"gain_max", "1", "largest gain of computing while a second thread communicates",
+			func(_ sizedFit, _, gain float64) float64 { return gain }},
+		{"gamma_peak", "1", "computation over transfer at the largest gain",
+			func(_ sizedFit, gamma, _ float64) float64 { return gamma }},
+		{"work_peak", "steps", "steps of computation for a message at the largest gain",
+			func(s sizedFit, gamma, _ float64) float64 { return gamma * s.transfer * s.stepsPerS }},
 	} {
 		if !peak {
 			d.Unknown(named(q.name, bytes), q.unit, q.label+words, 0, math.Inf(1), why)

@@ -132,7 +132,8 @@ func (d *data) bySize(kind kind) (sizes []float64, points []int) {
 // penalties records the penalty factor by size (figure 19).
 func (d *data) penalties() {
 	if x, points := d.bySize(penalty); len(x) > 0 {
-		d.AddSeries(params.Series{Name: "penalty(m)", Quantity: params.PenaltyFactor, XName: "bytes", Unit: "1"}, x, d.est.Select(points), nil)
+		d.AddSeries(params.Series{Name: "penalty(m)", Quantity: params.PenaltyFactor, XName: "bytes", Unit: "1"}, x,
+			d.est.Select(points), nil)
 	}
 }
 
@@ -163,7 +164,8 @@ func modelPlots(f *params.Fit) []params.Plot {
 		}
 		says := "No gain is largest: see the warnings"
 		if _, _, _, ok := f.Parameters[most].Ends(); ok {
-			says = "A second thread gains most, a factor " + fit.ValueWords(f, most) + ", where computing takes " + fit.ValueWords(f, peak) + " of the transfer"
+			says = "A second thread gains most, a factor " + fit.ValueWords(f, most) + ", where computing takes " +
+				fit.ValueWords(f, peak) + " of the transfer"
 		}
 		p.Says = fit.Sentences(says, fit.Misses("Eq. 4 is", s))
 		for _, first := range f.Of(params.SendFirstGain) {

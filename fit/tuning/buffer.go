@@ -105,8 +105,9 @@ func (d *bufferData) settings(keys []bufferKey) {
 		x[0] = stats.Median(g.snd)
 	}
 	d.WidenDomain("bytes", float64(size))
-	d.AddSeries(params.Series{Name: "T(" + fit.SizeWords(size) + ", s), " + exchanges[phase], Quantity: params.BufferedTime,
-		Factors: map[string]float64{"bytes": float64(size)}, XName: "bytes"}, x, d.est.Select(points), nil)
+	d.AddSeries(params.Series{Name: "T(" + fit.SizeWords(size) + ", s), " + exchanges[phase],
+		Quantity: params.BufferedTime,
+		Factors:  map[string]float64{"bytes": float64(size)}, XName: "bytes"}, x, d.est.Select(points), nil)
 	if phase == names.PhaseBoth {
 		return // what finishes depends on the buffer: interleaved is the form that always does
 	}

@@ -160,7 +160,8 @@ func (d *nagleData) noteStalls() {
 
 func noDelayPlots(f *params.Fit) []params.Plot {
 	var out []params.Plot
-	for same := range fit.Runs(f.Of(params.NagleTime), func(a, b params.Series) bool { return a.Factors["writes"] == b.Factors["writes"] }) {
+	for same := range fit.Runs(f.Of(params.NagleTime),
+		func(a, b params.Series) bool { return a.Factors["writes"] == b.Factors["writes"] }) {
 		s := same[0] // with Nagle's algorithm
 		n := int64(s.Factors["writes"])
 		var marks []params.Mark // the sizes at which Nagle's algorithm costs much, ascending
