@@ -1,5 +1,7 @@
 package pattern
 
+import "cmp"
+
 // Scratch is memory that a rank's patterns send from and receive into. The zero value is ready.
 type Scratch struct {
 	out, in      []byte
@@ -17,25 +19,17 @@ func (s *Scratch) Use(out, in []byte) { s.out, s.in = out, in }
 func (s *Scratch) Borrow(of *Scratch) { s.of = of }
 
 // Out returns n bytes to send, the same each time.
-func (s *Scratch) Out(n int) []byte {
-	if s.of != nil {
-		return s.of.Out(n)
-	}
-	if n > len(s.out) {
-		s.out = make([]byte, n)
-	}
-	return s.out[:n]
-}
+func (s *Scratch) Out(n int) []byte { return room(&cmp.Or(s.of, s).out, n) }
 
 // In returns n bytes to receive into.
-func (s *Scratch) In(n int) []byte {
-	if s.of != nil {
-		return s.of.In(n)
+func (s *Scratch) In(n int) []byte { return room(&cmp.Or(s.of, s).in, n) }
+
+// room returns the first n bytes of b, which becomes as long.
+func room(b *[]byte, n int) []byte {
+	if n > len(*b) {
+		*b = make([]byte, n)
 	}
-	if n > len(s.in) {
-		s.in = make([]byte, n)
-	}
-	return s.in[:n]
+	return (*b)[:n]
 }
 
 // send adds a message of n bytes to the next exchange; one of none is no message.
