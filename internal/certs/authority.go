@@ -9,6 +9,7 @@
 package certs
 
 import (
+	"cmp"
 	"crypto/ed25519"
 	"crypto/rand"
 	"crypto/x509"
@@ -178,10 +179,7 @@ func (a *Authority) Issued() ([]*x509.Certificate, error) {
 		out = append(out, c)
 	}
 	slices.SortFunc(out, func(x, y *x509.Certificate) int {
-		if d := x.NotBefore.Compare(y.NotBefore); d != 0 {
-			return d
-		}
-		return x.SerialNumber.Cmp(y.SerialNumber)
+		return cmp.Or(x.NotBefore.Compare(y.NotBefore), x.SerialNumber.Cmp(y.SerialNumber))
 	})
 	return out, nil
 }
@@ -252,10 +250,7 @@ func (a *Authority) writeRevoked(entries []x509.RevocationListEntry, number int6
 }
 
 func lists(l *x509.RevocationList, c *x509.Certificate) bool {
-	for _, e := range l.RevokedCertificateEntries {
-		if e.SerialNumber.Cmp(c.SerialNumber) == 0 {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(l.RevokedCertificateEntries, func(e x509.RevocationListEntry) bool {
+		return e.SerialNumber.Cmp(c.SerialNumber) == 0
+	})
 }

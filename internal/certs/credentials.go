@@ -36,10 +36,10 @@ func Load(dir string) (*Credentials, error) {
 		return nil, err
 	}
 	ca, err := readCert(filepath.Join(dir, caFile))
-	if err != nil {
-		return nil, fmt.Errorf("%w; calib cert issue makes the directory", err)
+	var leaf *x509.Certificate
+	if err == nil {
+		leaf, err = readCert(filepath.Join(dir, certFile))
 	}
-	leaf, err := readCert(filepath.Join(dir, certFile))
 	if err != nil {
 		return nil, fmt.Errorf("%w; calib cert issue makes the directory", err)
 	}

@@ -100,18 +100,13 @@ type Verdict struct {
 	Late    bool     `json:"late"` // measurements made meanwhile must not be used
 	Why     []string `json:"why,omitempty"`
 	Packets uint64   `json:"packets"`
-	P50     int64    `json:"p50_ns"`
-	P99     int64    `json:"p99_ns"`
-	P999    int64    `json:"p999_ns"`
-	Max     int64    `json:"max_ns"`
+	Quantiles
 }
 
 // Judge compares a lab's lateness with the bounds. A lab that moved no packet is not late.
 func Judge(s Stats) Verdict {
 	h := &s.Lateness
-	v := Verdict{
-		Packets: h.Count(), P50: h.Quantile(0.5), P99: h.Quantile(0.99), P999: h.Quantile(0.999), Max: h.Quantile(1),
-	}
+	v := Verdict{Packets: h.Count(), Quantiles: h.quantiles()}
 	for _, b := range s.bounds() {
 		if why := b.exceeded(h); why != "" {
 			v.Why = append(v.Why, why)
@@ -203,10 +198,7 @@ func (h *Histogram) Above(ns int64) uint64 {
 
 // MarshalJSON writes the buckets that are not empty as [upper bound in ns, count] pairs, beside the quantiles.
 func (h Histogram) MarshalJSON() ([]byte, error) {
-	w := histogramJSON{
-		Count: h.n, Max: h.worst, P50: h.Quantile(0.5), P99: h.Quantile(0.99), P999: h.Quantile(0.999),
-		Buckets: [][2]uint64{},
-	}
+	w := histogramJSON{Count: h.n, Quantiles: h.quantiles(), Buckets: [][2]uint64{}}
 	for i, c := range h.counts {
 		if c > 0 {
 			w.Buckets = append(w.Buckets, [2]uint64{uint64(upper(i)), c})
@@ -228,10 +220,19 @@ func (h *Histogram) UnmarshalJSON(b []byte) error {
 }
 
 type histogramJSON struct {
-	Count   uint64      `json:"count"`
-	P50     int64       `json:"p50_ns"`
-	P99     int64       `json:"p99_ns"`
-	P999    int64       `json:"p999_ns"`
-	Max     int64       `json:"max_ns"`
+	Count uint64 `json:"count"`
+	Quantiles
 	Buckets [][2]uint64 `json:"buckets_ns"`
+}
+
+// Quantiles are times in nanoseconds.
+type Quantiles struct {
+	P50  int64 `json:"p50_ns"`
+	P99  int64 `json:"p99_ns"`
+	P999 int64 `json:"p999_ns"`
+	Max  int64 `json:"max_ns"`
+}
+
+func (h *Histogram) quantiles() Quantiles {
+	return Quantiles{P50: h.Quantile(0.5), P99: h.Quantile(0.99), P999: h.Quantile(0.999), Max: h.worst}
 }

@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"cmp"
 	"fmt"
 	"runtime"
 	"sync"
@@ -59,9 +60,7 @@ func startWorkers(cpus []int) (*workers, error) {
 	}
 	var first error
 	for range cpus {
-		if err := <-bound; err != nil && first == nil {
-			first = err
-		}
+		first = cmp.Or(first, <-bound)
 	}
 	if first != nil {
 		c.end()
