@@ -143,10 +143,7 @@ func reference(spec *netspec.Spec, in []sent) (out []got, defined bool) {
 
 // linkOf is the link's server that a packet passes, or −1.
 func linkOf(spec *netspec.Spec, s sent) int {
-	if route := spec.Routes(); route != nil {
-		return route(s.src, s.dst)
-	}
-	return -1
+	return spec.Routes()(s.src, s.dst)
 }
 
 // byID forgets when next said to look, and in which order packets ended.

@@ -50,9 +50,7 @@ func (m *Machine) hotBlocks(bytes int) (from, to []byte, err error) {
 		if err != nil {
 			return nil, nil, err
 		}
-		if m.hot != nil {
-			free(m.hot)
-		}
+		free(m.hot)
 		m.hot = memory
 	}
 	from, to = m.hot[:bytes:bytes], m.hot[span:span+bytes:span+bytes]

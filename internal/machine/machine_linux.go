@@ -56,10 +56,8 @@ func (m *Machine) Close() {
 		m.workers.end()
 		m.workers = nil
 	}
-	if m.hot != nil {
-		free(m.hot)
-		m.hot = nil
-	}
+	free(m.hot)
+	m.hot = nil
 	if m.cold != nil {
 		free(m.cold.memory)
 		m.cold = nil
@@ -112,7 +110,7 @@ func reserve(bytes int) ([]byte, error) {
 }
 
 func free(memory []byte) {
-	_ = unix.Munmap(memory) // fails only for what reserve did not return
+	_ = unix.Munmap(memory) // fails only for what reserve did not return, as where there is none
 }
 
 // binaryUnits turns the kernel's sizes, such as 48K, into those of units.ParseBytes.
@@ -129,11 +127,12 @@ func dataCaches(sys fs.FS, cpu int) []units.Bytes {
 	if err != nil { // of the pattern, which is a good one
 		return nil
 	}
+	read := collector{root: sys}.read
 	var found []cache
 	for _, dir := range dirs {
-		level, err := strconv.Atoi(word(sys, dir+"/level"))
-		size, bad := units.ParseBytes(binaryUnits.Replace(word(sys, dir+"/size")))
-		kind := word(sys, dir+"/type")
+		level, err := strconv.Atoi(read(dir + "/level"))
+		size, bad := units.ParseBytes(binaryUnits.Replace(read(dir + "/size")))
+		kind := read(dir + "/type")
 		if err == nil && bad == nil && size > 0 && (kind == "Data" || kind == "Unified") {
 			found = append(found, cache{level, size})
 		}
@@ -144,14 +143,6 @@ func dataCaches(sys fs.FS, cpu int) []units.Bytes {
 		sizes = append(sizes, c.size)
 	}
 	return sizes
-}
-
-func word(sys fs.FS, path string) string {
-	text, err := fs.ReadFile(sys, path)
-	if err != nil {
-		return ""
-	}
-	return strings.TrimSpace(string(text))
 }
 
 // latencyFile takes the longest time [µs] that any CPU may need to wake up, a 32-bit number, for as long as it is open.

@@ -97,9 +97,6 @@ func (n *Network[T]) Send(at T, src, payload int) (left, from T) {
 
 // Link is the link's server that packets of src to dst pass before the medium; −1 is none.
 func (n *Network[T]) Link(src, dst int) int {
-	if n.route == nil {
-		return -1
-	}
 	return n.route(n.hosts[src], n.hosts[dst])
 }
 

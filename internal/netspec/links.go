@@ -19,12 +19,8 @@ type Link struct {
 // second and back.
 func (s *Spec) Directions() int { return 2 * len(s.Links) }
 
-// Routes returns a function that says which of the links' servers a packet passes on its way, −1 for none; nil without
-// links.
+// Routes returns a function that says which of the links' servers a packet passes on its way, −1 for none.
 func (s *Spec) Routes() func(src, dst int) int {
-	if len(s.Links) == 0 {
-		return nil
-	}
 	sides := s.sides()
 	return func(src, dst int) int {
 		for i, side := range sides {

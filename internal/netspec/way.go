@@ -1,17 +1,16 @@
 package netspec
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // stages returns the times [s] of a packet of m bytes in the blocks on its way from host src to host dst, in order.
 // Where the medium begins with a packet when the sending block does, the two are one stage.
 func (s *Spec) stages(src, dst, m int) []float64 {
 	tx, medium := s.Service(s.HostBlock(src), m), s.Service(s.Medium, m)
 	out := []float64{tx}
-	route := -1
-	if routes := s.Routes(); routes != nil {
-		route = routes(src, dst)
-	}
-	switch {
+	switch route := s.Routes()(src, dst); {
 	case route >= 0:
 		out = append(out, s.Service(s.Links[route/2].Block, m), medium)
 	case s.CutThrough:
@@ -37,11 +36,7 @@ func (s *Spec) Way(src, dst, m, p int) float64 {
 
 // Slowest is the time per byte [s/B] of a long stream from host src to host dst: that of the slowest block on its way.
 func (s *Spec) Slowest(src, dst int) float64 {
-	slowest := 0.0
-	for _, d := range s.stages(src, dst, s.MSS) {
-		slowest = max(slowest, d)
-	}
-	return slowest / float64(s.MSS)
+	return slices.Max(s.stages(src, dst, s.MSS)) / float64(s.MSS)
 }
 
 // Message is the time [s] of a message of x bytes from host src to host dst where nobody else sends: the way of its
