@@ -198,12 +198,19 @@ func SegmentsFunction(r *Result, label string, sizes []float64, est *resample.Es
 	seg *lsq.Segments) params.Function {
 	fn := r.Function(params.Pieces, label, map[string][2]float64{"bytes": {sizes[0], sizes[len(sizes)-1]}})
 	lines := resample.Map(est.Replicates, func(y []float64) ([]float64, error) { return lsq.WithinBreaks(sizes, y, seg) })
-	from := append([]float64{0}, seg.Breaks()...)
+	from, k := append([]float64{0}, seg.Breaks()...), 0
 	for i, g := range seg.Segments {
 		n := "_" + strconv.Itoa(i+1)
 		fn.Coeff["from"+n] = from[i]
-		fn.Set("c0"+n, g.Intercept, est.Interval(g.Intercept, lines, 2*i))
-		fn.Set("c1"+n, g.Slope, est.Interval(g.Slope, lines, 2*i+1))
+		c0, c1 := est.Interval(g.Intercept, lines, 2*i), est.Interval(g.Slope, lines, 2*i+1)
+		x, y := sizes[k:k+g.Distinct], est.Values[k:k+g.Distinct]
+		k += g.Distinct
+		of := OfMisfit(y, func(i int) float64 { return g.Intercept + g.Slope*x[i] }, 2, func(y []float64) ([]float64, error) {
+			l, err := g.Refit(x, y)
+			return []float64{l.C0, l.C1}, err
+		}, c0, c1)
+		fn.Set("c0"+n, g.Intercept, Add(g.Intercept, c0, of[0]))
+		fn.Set("c1"+n, g.Slope, Add(g.Slope, c1, of[1]))
 		fn.Domain["bytes"+n] = [2]float64{g.Lo, g.Hi}
 	}
 	return fn

@@ -169,8 +169,14 @@ func fitCost(r *fit.Result, symbol, label string, d *costData, floors bool, term
 		out.Cost, out.replicates = line, d.refit(lineCost, w)
 	}
 	c := out.Cost
+	// Points that lie off the form widen the interval too.
 	interval := func(of func(params.Cost) float64) [2]float64 {
-		return resample.IntervalOf(d.Estimates, of(c), out.replicates, of)
+		ci := resample.IntervalOf(d.Estimates, of(c), out.replicates, of)
+		at := func(i int) float64 { return c.Of(d.sizes[i]) }
+		return fit.Add(of(c), ci, fit.OfMisfit(d.Values, at, map[bool]int{false: 2, true: 3}[shows], func(y []float64) ([]float64, error) {
+			q, err := fitter(d.sizes, y, w)
+			return []float64{of(q)}, err
+		}, ci)[0])
 	}
 	fixed := func(of func(params.Cost) float64) [2]float64 { return fit.Add(of(c), interval(of), terms) }
 	fn := r.Function(params.Line, label, map[string][2]float64{"m": {d.sizes[0], d.sizes[len(d.sizes)-1]}})

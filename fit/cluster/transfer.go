@@ -224,10 +224,11 @@ func (h *transfer) record() {
 		value := func(t params.Transfer) float64 { return []float64{t.L0, t.L1, t.Tau, t.N}[j] }
 		v := value(h.fitted.Transfer)
 		ci := resample.IntervalOf(h.times, v, h.l, value)
+		terms := h.ofMisfit(value, len(coefficients), ci)
 		if name == "l0" {
-			ci = fit.Add(v, ci, h.Prepared.OneMessage(1))
+			terms = append(terms, h.Prepared.OneMessage(1)...)
 		}
-		fn.Set(name, v, ci)
+		fn.Set(name, v, fit.Add(v, ci, terms))
 	}
 	h.Functions["L"] = fn
 	if oneLoad(h.at) {
@@ -247,12 +248,27 @@ func (h *transfer) record() {
 	}
 }
 
+// form is how L was fitted.
+func (h *transfer) form() (transferFitter, params.Cost) {
+	if h.limited {
+		return limited, h.gs.Cost
+	}
+	return bilinear, params.Cost{}
+}
+
+// ofMisfit is the term of a number of L for points that lie off its form.
+func (h *transfer) ofMisfit(value func(params.Transfer) float64, unknowns int, ci [2]float64) []params.Term {
+	fitter, gs := h.form()
+	at := func(i int) float64 { return h.fitted.At(h.at[i].m, h.at[i].p) }
+	return fit.OfMisfit(h.y.Values, at, unknowns, func(y []float64) ([]float64, error) {
+		t, err := fitter(h.at, y, h.weights, gs)
+		return []float64{value(t.Transfer)}, err
+	}, ci)[0]
+}
+
 // withoutSize is the mean relative error at each size when the fit has not seen that size.
 func (h *transfer) withoutSize() (float64, bool) {
-	fitter, gs := transferFitter(bilinear), params.Cost{}
-	if h.limited {
-		fitter, gs = limited, h.gs.Cost
-	}
+	fitter, gs := h.form()
 	var sizes []float64
 	for _, q := range h.at {
 		sizes = append(sizes, q.m)

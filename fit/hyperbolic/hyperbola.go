@@ -51,10 +51,11 @@ func fitHyperbola(p *fit.Prepared) (*params.Fit, error) {
 		return nil, fmt.Errorf("model hyperbola, limits: %w", err)
 	}
 	l := limits.Values
+	start := lineMisfit(q.Sizes[:small], q.Times.Values[:small], limits.Point(0), func(l lsq.Line) float64 { return l.C0 })
+	slope := lineMisfit(q.Sizes[large:], q.Times.Values[large:], limits.Point(1), func(l lsq.Line) float64 { return l.C1 })
 	r.Found("a_prime_limits", "s", "fixed time of a message, limit of small sizes", l[0], limits.Point(0),
-		p.OneMessage(1)...)
-	r.Found("b_prime_limits", "s/B", "time per byte, limit of large sizes", l[1], limits.Point(1),
-		staircase(l[0], q.Sizes[len(q.Sizes)-1]-q.Sizes[large])...)
+		append(p.OneMessage(1), start...)...)
+	r.Found("b_prime_limits", "s/B", "time per byte, limit of large sizes", l[1], limits.Point(1), slope...)
 	r.Note("limits-used", "a' is the intercept of %g to %g B, b' the slope of %g to %g B",
 		q.Sizes[0], q.Sizes[small-1], q.Sizes[large], q.Sizes[len(q.Sizes)-1])
 	if q.Sizes[small-1] > q.Packet {
@@ -74,14 +75,16 @@ func fitHyperbola(p *fit.Prepared) (*params.Fit, error) {
 	}), nil
 }
 
-// staircase is the term of a slope over a span of sizes [B]: T grows by a step for each packet, of a' at most, and the
-// ends of the span may lie half a step off the line. The kernel may also cut a message into a packet more. Source:
-// Stoica, Sultan, Keyes 1994, eq. 2.
-func staircase(a, span float64) []params.Term {
-	if a <= 0 || span <= 0 {
+// lineMisfit is the term of a number of a line, of interval ci, for points that lie off it.
+func lineMisfit(x, y []float64, ci [2]float64, of func(lsq.Line) float64) []params.Term {
+	line, _, err := lsq.FitLine(x, y, nil)
+	if err != nil { // one size
 		return nil
 	}
-	return []params.Term{fit.Uniform("staircase", a/2/span, "T grows by a step of at most a' for each packet: half a step at the ends of the sizes")}
+	return fit.OfMisfit(y, func(i int) float64 { return line.At(x[i]) }, 2, func(y []float64) ([]float64, error) {
+		l, _, err := lsq.FitLine(x, y, nil)
+		return []float64{of(l)}, err
+	}, ci)[0]
 }
 
 // limitsOf returns a' from the first small sizes, and b' from those from index large on.
@@ -100,12 +103,15 @@ func joint(r *fit.Result, p *fit.Prepared, q *fit.Pingpong, limits []float64) (f
 	if err != nil {
 		return math.NaN(), err
 	}
-	reps := resample.Map(q.Times.Replicates, func(y []float64) ([]float64, error) {
+	again := func(y []float64) ([]float64, error) {
 		l, _, err := jointHyperbola(q.Sizes, y, j)
 		return l, err
-	})
-	r.Found("a_prime_joint", "s", "fixed time of a message, all sizes at once", j[0], q.Times.Interval(j[0], reps, 0), p.OneMessage(1)...)
-	r.Found("b_prime_joint", "s/B", "time per byte, all sizes at once", j[1], q.Times.Interval(j[1], reps, 1))
+	}
+	reps := resample.Map(q.Times.Replicates, again)
+	ofA, ofB := q.Times.Interval(j[0], reps, 0), q.Times.Interval(j[1], reps, 1)
+	misfit := fit.OfMisfit(q.Times.Values, func(i int) float64 { return params.ServiceTime(q.Sizes[i], j[0], j[1]) }, 2, again, ofA, ofB)
+	r.Found("a_prime_joint", "s", "fixed time of a message, all sizes at once", j[0], ofA, append(p.OneMessage(1), misfit[0]...)...)
+	r.Found("b_prime_joint", "s/B", "time per byte, all sizes at once", j[1], ofB, misfit[1]...)
 	errs := make([]float64, len(q.Sizes))
 	worst := 0
 	for i, x := range q.Sizes {

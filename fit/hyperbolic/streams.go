@@ -84,8 +84,9 @@ func (p *paired) steady(in []*fit.Batch) []*fit.Batch {
 
 // streamTerms are what makes v, a time per byte of streams, uncertain beside the rounds.
 func (p *paired) streamTerms(v float64) (out []params.Term) {
-	if p.edges > 0 {
-		out = append(out, fit.Uniform("window edges", v*p.edges, "bytes come a segment at a time: half of one at each edge of the window"))
+	if rounds := max(p.times.Rounds, 1); p.edges > 0 { // the windows of two rounds begin independently of each other
+		out = append(out, fit.Uniform("window edges", v*p.edges/math.Sqrt(float64(rounds)),
+			"bytes come a segment at a time: half of one at each edge of the window of each round"))
 	}
 	if p.unsteady > 0 {
 		out = append(out, params.Term{Name: "unsteady streams", Type: params.TypeB, U: v * p.unsteady, Why: "half the difference of the halves of the window"})

@@ -90,7 +90,13 @@ func (p *prttData) fitGap() (*gapFit, error) {
 	})
 	c := g.coefficients()
 	small := c[0] + c[1]
-	p.fit.Found("g", "s", "gap between messages of 1 byte", small, p.times.Interval(small, reps, len(c)), p.fit.Prepared.Interval(1)...)
+	ofSmall, first := p.times.Interval(small, reps, len(c)), g.Segments.Segments[0]
+	x := sizes[:first.Distinct]
+	misfit := fit.OfMisfit(values[:len(x)], func(i int) float64 { return g.Predict(x[i]) }, 2, func(y []float64) ([]float64, error) {
+		l, err := first.Refit(x, y)
+		return []float64{l.At(1)}, err
+	}, ofSmall)
+	p.fit.Found("g", "s", "gap between messages of 1 byte", small, ofSmall, append(p.fit.Prepared.Interval(1), misfit[0]...)...)
 	long, ci := c[len(c)-1], p.times.Interval(c[len(c)-1], reps, len(c)-1)
 	full := p.fromFull(long, sizes, values)
 	if full {

@@ -16,6 +16,10 @@ const (
 	leftOut     = 0.25 // mean error at sizes that the fit has not seen
 )
 
+// useful is the half-width of an interval, over the value, up to which a number is of use to who predicts: the worst
+// case of the papers' models is no better.
+const useful = 0.25
+
 // fewRounds is the number of rounds up to which an interval says little: of two, the spread is one difference.
 const fewRounds = 2
 
@@ -40,7 +44,7 @@ func (r *review) evidence() {
 				r.Parameters[name] = q
 			}
 		} else {
-			reasons = append(reasons, r.missing(), r.lossy(q.Model), uncertain(q), r.tooFewRounds(q.Model), r.noFreedom(plain, q), r.misfit(plain, q))
+			reasons = append(reasons, r.missing(), r.lossy(q.Model), uncertain(q), r.imprecise(q), r.tooFewRounds(q.Model), r.noFreedom(plain, q), r.misfit(plain, q))
 		}
 		for _, why := range reasons {
 			if why != "" {
@@ -73,6 +77,29 @@ func uncertain(q params.Parameter) reason {
 		return reason(fmt.Sprintf("its interval is wider than ± %.0f%%: it checks nothing", 100*worstMisfit))
 	}
 	return ""
+}
+
+// imprecise is the reason of a number whose interval is too wide to be of use, though it would matter, and says what
+// narrows it.
+func (r *review) imprecise(q params.Parameter) reason {
+	v, lo, hi, _ := q.Ends()
+	half := (hi - lo) / 2
+	if q.Unit == "1" || half <= useful*math.Abs(v) || half <= material*r.reference(q.Unit) {
+		return ""
+	}
+	rounds, others := 0.0, 0.0
+	for _, t := range q.Budget {
+		if t.Type == params.TypeA {
+			rounds += t.U * t.U
+		} else {
+			others += t.U * t.U
+		}
+	}
+	left := math.Pow(useful*math.Abs(v)/half, 2)*(rounds+others) - others // what rounds may have of the square of the uncertainty
+	if rounds == 0 || left < others/10 {
+		return reason(fmt.Sprintf("its interval is wider than ± %.0f%%, and more rounds do not narrow it", 100*useful))
+	}
+	return reason(fmt.Sprintf("its interval is wider than ± %.0f%%: a run about %.0f times as long narrows it", 100*useful, math.Ceil(rounds/left-1e-6)))
 }
 
 // foreign is the reason of another tool's figures.

@@ -294,3 +294,29 @@ func TestFallsWithHosts(t *testing.T) {
 		}
 	}
 }
+
+// A number with a wide interval that would matter is not ok, and the reason says what a longer run would change.
+func TestImprecise(t *testing.T) {
+	for _, c := range []struct {
+		name           string
+		v, half        float64
+		rounds, others float64 // standard uncertainties
+		want           string
+	}{
+		{"narrow", 100e-6, 20e-6, 10e-6, 0, ""},
+		{"wide", 100e-6, 50e-6, 25e-6, 0, "4 times as long"},
+		{"wide for other reasons", 100e-6, 50e-6, 1e-6, 25e-6, "more rounds do not narrow it"},
+		{"too little to matter", 1e-6, 0.9e-6, 0.5e-6, 0, ""},
+	} {
+		p := run()
+		set(p, "hyperbolic-network", "s", "a", c.v, c.v-c.half, c.v+c.half)
+		q := p.Parameters["a"]
+		q.Budget = []params.Term{{Name: "rounds", Type: params.TypeA, U: c.rounds}, {Name: "other", Type: params.TypeB, U: c.others}}
+		p.Parameters["a"] = q
+		p.Distribute()
+		Apply(p)
+		if q := p.Parameters["a"]; (q.Status == params.StatusOK) != (c.want == "") || c.want != "" && !strings.Contains(q.Why, c.want) {
+			t.Errorf("%s: %s, %q", c.name, q.Status, q.Why)
+		}
+	}
+}

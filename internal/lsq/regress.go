@@ -195,6 +195,15 @@ func WithinBreaks(x, y []float64, seg *Segments) ([]float64, error) {
 	return out, nil
 }
 
+// Refit fits the line of a segment to other points of it, to relative residuals.
+func (g Segment) Refit(x, y []float64) (Line, error) {
+	w, err := RelativeWeights(y)
+	if err != nil {
+		return Line{}, err
+	}
+	return segmentLine(x, y, w, g.Flat)
+}
+
 // segmentLine fits a line, or a constant where it is flat.
 func segmentLine(x, y, w []float64, flat bool) (Line, error) {
 	rows := withIntercept(x)
