@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"calib/internal/params"
@@ -15,38 +16,82 @@ import (
 // asked for.
 func draws(p *params.Params, seed uint64) func(k int) *params.Params {
 	var made []*params.Params
+	roots := make([]*mat.Dense, len(p.Correlations))
+	for i, c := range p.Correlations {
+		roots[i] = root(c)
+	}
 	return func(k int) *params.Params {
 		for i := len(made); i <= k; i++ {
-			made = append(made, drawn(p, rand.New(rand.NewPCG(seed, uint64(i)))))
+			made = append(made, drawn(p, roots, rand.New(rand.NewPCG(seed, uint64(i)))))
 		}
 		return made[k]
 	}
 }
 
+// root returns R with R·Rᵀ the matrix of correlations of c. Eigenvalues below zero, which rounding may make, are zero.
+func root(c params.Correlation) *mat.Dense {
+	n := len(c.Names)
+	all := mat.NewSymDense(n, nil)
+	for i, row := range c.Rows {
+		all.SetSym(i, i, 1)
+		for j, r := range row {
+			all.SetSym(i, j, r)
+		}
+	}
+	var e mat.EigenSym
+	var out mat.Dense
+	if !e.Factorize(all, true) {
+		panic("predict: a symmetric matrix of finite numbers has eigenvalues")
+	}
+	e.VectorsTo(&out)
+	for j, v := range e.Values(nil) {
+		for i := range n {
+			out.Set(i, j, out.At(i, j)*math.Sqrt(max(v, 0)))
+		}
+	}
+	return &out
+}
+
 // drawn returns p with every parameter and coefficient that has an interval drawn anew: normal about its value, with
 // the interval's half-widths as 1.96 standard deviations on each side. What cannot be negative is not drawn below zero.
-// Parameters are drawn independently: their correlations are not in params.json. Source: JCGM 101 (GUM, supplement 1),
-// propagation of distributions.
-func drawn(p *params.Params, rng *rand.Rand) *params.Params {
+// Numbers of one entry of p.Correlations, of which roots are the roots, are drawn together, others independently.
+// Source: JCGM 101 (GUM, supplement 1), propagation of distributions, section 6.4.8 (joint normal).
+func drawn(p *params.Params, roots []*mat.Dense, rng *rand.Rand) *params.Params {
 	out := *p
-	out.Parameters = maps.Clone(p.Parameters)
+	z := map[string]float64{}
 	for _, name := range slices.Sorted(maps.Keys(p.Parameters)) {
-		q := p.Parameters[name]
-		z := rng.NormFloat64()
+		z[name] = rng.NormFloat64()
+	}
+	for _, name := range slices.Sorted(maps.Keys(p.Functions)) {
+		for _, c := range slices.Sorted(maps.Keys(p.Functions[name].Coeff)) {
+			z[name+"."+c] = rng.NormFloat64()
+		}
+	}
+	for k, c := range p.Correlations {
+		var together mat.VecDense
+		own := mat.NewVecDense(len(c.Names), nil)
+		for i, name := range c.Names {
+			own.SetVec(i, z[name])
+		}
+		together.MulVec(roots[k], own)
+		for i, name := range c.Names {
+			z[name] = together.AtVec(i)
+		}
+	}
+	out.Parameters = maps.Clone(p.Parameters)
+	for name, q := range p.Parameters {
 		if v, lo, hi, ok := q.Ends(); ok {
-			v = moved(v, [2]float64{lo, hi}, z)
+			v = moved(v, [2]float64{lo, hi}, z[name])
 			q.Value = &v
 			out.Parameters[name] = q
 		}
 	}
 	out.Functions = maps.Clone(p.Functions)
-	for _, name := range slices.Sorted(maps.Keys(p.Functions)) {
-		f := p.Functions[name]
+	for name, f := range p.Functions {
 		f.Coeff = maps.Clone(f.Coeff)
-		for _, c := range slices.Sorted(maps.Keys(f.Coeff)) {
-			z := rng.NormFloat64()
-			if ci, ok := f.CI95[c]; ok {
-				f.Coeff[c] = moved(f.Coeff[c], ci, z)
+		for c, ci := range f.CI95 {
+			if v, ok := f.Coeff[c]; ok {
+				f.Coeff[c] = moved(v, ci, z[name+"."+c])
 			}
 		}
 		out.Functions[name] = f

@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"gonum.org/v1/gonum/stat"
+
 	"calib/internal/params"
 	"calib/internal/stats"
 )
@@ -18,7 +20,7 @@ func TestDrawn(t *testing.T) {
 	}
 	var below, above, f []float64
 	for k := range uint64(4000) {
-		d := drawn(p, rand.New(rand.NewPCG(1, k)))
+		d := drawn(p, nil, rand.New(rand.NewPCG(1, k)))
 		if a := *d.Parameters["a"].Value; a < v {
 			below = append(below, (a-v)*(a-v))
 		} else {
@@ -41,6 +43,32 @@ func TestDrawn(t *testing.T) {
 	}
 	if *p.Parameters["a"].Value != 10 || p.Functions["f"].Coeff["c0"] != 5 {
 		t.Error("the parameters themselves were changed")
+	}
+}
+
+// Numbers that err together are drawn together: the sum of three that are one is three times as wide as each.
+func TestDrawnTogether(t *testing.T) {
+	v := 10.0
+	q := params.Parameter{Value: &v, CI95: &[2]float64{8, 12}}
+	p := &params.Params{
+		Parameters:   map[string]params.Parameter{"a": q, "b": q, "other": q},
+		Functions:    map[string]params.Function{"f": {Coeff: map[string]float64{"c0": 10}, CI95: map[string][2]float64{"c0": {8, 12}}}},
+		Correlations: []params.Correlation{{Names: []string{"a", "f.c0", "b"}, Rows: [][]float64{{}, {1}, {1, 1}}}},
+	}
+	var all, sum, apart []float64
+	draw := draws(p, 1)
+	for k := range 4000 {
+		d := draw(k)
+		a, b, c, other := *d.Parameters["a"].Value, *d.Parameters["b"].Value, d.Functions["f"].Coeff["c0"], *d.Parameters["other"].Value
+		all, sum, apart = append(all, a), append(sum, a+b+c), append(apart, a+other)
+	}
+	for _, c := range []struct {
+		what      string
+		got, want float64
+	}{{"of three", stat.StdDev(sum, nil) / stat.StdDev(all, nil), 3}, {"of two apart", stat.StdDev(apart, nil) / stat.StdDev(all, nil), math.Sqrt2}} {
+		if math.Abs(c.got/c.want-1) > 0.05 {
+			t.Errorf("sum %s: %g times as wide as one, want %g", c.what, c.got, c.want)
+		}
 	}
 }
 

@@ -2,7 +2,6 @@ package predict
 
 import (
 	"math"
-	"math/rand/v2"
 
 	"calib/fit/overlap"
 	"calib/fit/resample"
@@ -56,8 +55,9 @@ func NewOverlap(p *params.Params, s Settings) (*Overlap, error) {
 		return nil, err
 	}
 	o := &Overlap{model: m}
+	drawn := draws(p, s.Seed)
 	for k := range drawsOfFormulas {
-		if d, err := overlap.Read(drawn(p, rand.New(rand.NewPCG(s.Seed, uint64(k))))); err == nil {
+		if d, err := overlap.Read(drawn(k)); err == nil {
 			o.drawn = append(o.drawn, d)
 		}
 	}

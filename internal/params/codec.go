@@ -136,6 +136,11 @@ func (p *Params) check() error {
 			return fmt.Errorf("parameter %s: %w", name, err)
 		}
 	}
+	for i, c := range p.Correlations {
+		if err := c.check(p); err != nil {
+			return fmt.Errorf("correlations[%d]: %w", i, err)
+		}
+	}
 	for i, f := range p.Fits {
 		if f == nil || f.Model == "" {
 			return fmt.Errorf("fits[%d]: no model", i)

@@ -17,6 +17,8 @@ type Params struct {
 	Network    *Network             `json:"network,omitempty"`
 	Parameters map[string]Parameter `json:"parameters"`
 	Functions  map[string]Function  `json:"functions"`
+	// Correlations say which numbers err together: one entry for each table of points that fits share.
+	Correlations []Correlation `json:"correlations,omitempty"`
 	// Fits holds every model's fit with its quality, series and findings.
 	Fits       []*Fit       `json:"fits"`
 	Validation []Validation `json:"validation"`

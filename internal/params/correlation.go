@@ -1,0 +1,51 @@
+package params
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
+
+// Correlation says how numbers that were estimated from the same points err together. Rows[i][j], j < i, is the
+// coefficient of correlation of Names[i] and Names[j] over the replicates of the bootstrap.
+type Correlation struct {
+	Names []string    `json:"names"` // of parameters, and of coefficients: "g_s.c0"
+	Rows  [][]float64 `json:"rows"`
+}
+
+// check looks for names that p has not, names that stand twice, and coefficients that none can be.
+func (c Correlation) check(p *Params) error {
+	if len(c.Rows) != len(c.Names) {
+		return fmt.Errorf("%d rows for %d names", len(c.Rows), len(c.Names))
+	}
+	for i, name := range c.Names {
+		_, known := p.Parameters[name]
+		if f, coefficient, ok := cutLast(name); ok && !known {
+			_, known = p.Functions[f].Coeff[coefficient]
+		}
+		switch {
+		case !known:
+			return fmt.Errorf("no parameter or coefficient %q", name)
+		case slices.Contains(c.Names[:i], name):
+			return fmt.Errorf("%q stands twice", name)
+		case len(c.Rows[i]) != i:
+			return fmt.Errorf("row of %s: %d coefficients, want %d", name, len(c.Rows[i]), i)
+		}
+		for _, r := range c.Rows[i] {
+			if !(math.Abs(r) <= 1) {
+				return fmt.Errorf("row of %s: %g, want -1 to 1", name, r)
+			}
+		}
+	}
+	return nil
+}
+
+// cutLast parts a name at its last point.
+func cutLast(name string) (before, after string, ok bool) {
+	i := strings.LastIndexByte(name, '.')
+	if i < 0 {
+		return name, "", false
+	}
+	return name[:i], name[i+1:], true
+}
