@@ -41,6 +41,9 @@ func Collect(p *Prepared, fits []*params.Fit) *params.Params {
 		addNamed(out.Parameters, f.Parameters, f.Model)
 		addNamed(out.Functions, f.Functions, f.Model)
 	}
+	for _, f := range fits {
+		out.Correlations = append(out.Correlations, correlationsOf(f, out)...)
+	}
 	p.addLoss(out)
 	out.Run.Missing = p.settings.Missing
 	return out

@@ -191,17 +191,18 @@ func (r *Result) AddSeries(s params.Series, x []float64, est *resample.Estimates
 	return s
 }
 
-// SegmentsFunction returns straight lines over ranges of the size as a function: seg was fitted to the values of est at
+// SegmentsFunction records and returns straight lines over ranges of the size as a function: seg was fitted to the values of est at
 // sizes, and intervals are those of the lines between its breaks. Domain holds the sizes seen: "bytes", and "bytes_i"
 // by segment.
-func SegmentsFunction(r *Result, label string, sizes []float64, est *resample.Estimates,
+func SegmentsFunction(r *Result, name, label string, sizes []float64, est *resample.Estimates,
 	seg *lsq.Segments) params.Function {
 	fn := r.Function(params.Pieces, label, map[string][2]float64{"bytes": {sizes[0], sizes[len(sizes)-1]}})
 	lines := resample.Map(est.Replicates, func(y []float64) ([]float64, error) { return lsq.WithinBreaks(sizes, y, seg) })
+	names := make([]string, 2*len(seg.Segments))
 	from, k := append([]float64{0}, seg.Breaks()...), 0
 	for i, g := range seg.Segments {
 		n := "_" + strconv.Itoa(i+1)
-		fn.Coeff["from"+n] = from[i]
+		fn.Coeff["from"+n], names[2*i], names[2*i+1] = from[i], name+".c0"+n, name+".c1"+n
 		c0, c1 := est.Interval(g.Intercept, lines, 2*i), est.Interval(g.Slope, lines, 2*i+1)
 		x, y := sizes[k:k+g.Distinct], est.Values[k:k+g.Distinct]
 		k += g.Distinct
@@ -213,6 +214,8 @@ func SegmentsFunction(r *Result, label string, sizes []float64, est *resample.Es
 		fn.Set("c1"+n, g.Slope, Add(g.Slope, c1, of[1]))
 		fn.Domain["bytes"+n] = [2]float64{g.Lo, g.Hi}
 	}
+	r.Together(names, lines)
+	r.Functions[name] = fn
 	return fn
 }
 

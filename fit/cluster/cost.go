@@ -187,6 +187,11 @@ func fitCost(r *fit.Result, symbol, label string, d *costData, floors bool, term
 		fn.Set("floor", c.Floor, fixed(func(q params.Cost) float64 { return q.Floor }))
 	}
 	r.Functions[symbol] = fn
+	var rows [][]float64
+	for _, q := range out.replicates {
+		rows = append(rows, []float64{q.C0, q.C1, q.Floor})
+	}
+	r.Together([]string{symbol + ".c0", symbol + ".c1", symbol + ".floor"}, rows)
 	d.series(r, symbol, c.Of)
 	if ci, ok := fn.CI95["c1"]; c.C1 < 0 && (!ok || ci[1] < 0) {
 		r.Add(params.Warnf("negative-slope", "%s falls with the size: by %.3g s a byte", symbol, -c.C1).Of(symbol))

@@ -155,9 +155,8 @@ func fitMerged(r *fit.Result, d *costData) (*costFit, error) {
 			Of(gapMerged).With("off", off).With("bytes", m))
 		return c, nil
 	}
-	fn := fit.SegmentsFunction(r, labelMerged, d.sizes, d.Estimates, seg)
+	fn := fit.SegmentsFunction(r, gapMerged, labelMerged, d.sizes, d.Estimates, seg)
 	maps.DeleteFunc(fn.CI95, func(name string, ci [2]float64) bool { return !params.Wide(fn.Coeff[name], ci) })
-	r.Functions[gapMerged] = fn
 	r.Series = r.Series[:len(r.Series)-1]
 	d.series(r, gapMerged, seg.Predict)
 	r.Add(params.Notef(params.SeveralSegments, "%s is %d lines over ranges of the size: a single one misses it by %.0f%%",

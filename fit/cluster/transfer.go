@@ -231,6 +231,11 @@ func (h *transfer) record() {
 		fn.Set(name, v, fit.Add(v, ci, terms))
 	}
 	h.Functions["L"] = fn
+	var rows [][]float64
+	for _, t := range h.l {
+		rows = append(rows, []float64{t.L0, t.L1, t.Tau, t.N})
+	}
+	h.Together([]string{"L.l0", "L.l1", "L.tau", "L.N"}, rows)
 	if oneLoad(h.at) {
 		h.Warn("one-load", "load was measured with %g hosts only: l1 is not separable from l0, which holds both", h.at[0].p)
 	}

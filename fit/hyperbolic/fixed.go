@@ -166,6 +166,7 @@ func (p *paired) separate(f *fixedFit) error {
 	statistical := p.times.Interval(l.C1, lines, 1)
 	f.slopeCI = fit.Widen(l.C1, statistical, terms)
 	p.fit.Found("a_c", "s", labelAC, l.C1, statistical, terms...)
+	p.fit.Together([]string{"a", "a_c"}, lines)
 	if len(f.n) == 2 {
 		p.fit.Warn("two-numbers-of-pairs", "two numbers of pairs only: two points always fit a line, measure three")
 	}

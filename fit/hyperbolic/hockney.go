@@ -48,6 +48,7 @@ func fitHockney(p *fit.Prepared) (*params.Fit, error) {
 	} else {
 		r.Add(params.Warnf(params.NotPositive, "beta is not positive: T does not grow with the size, and there is no rate").Of("beta"))
 	}
+	r.Together([]string{"alpha", "beta", "r_inf"}, reps)
 	addPairSpread(r, q)
 	r.Pairs = pairMatrix(p)
 	return q.Finish(r, sol.Cond(), l.At, func(x, y []float64) (func(float64) float64, error) {

@@ -56,6 +56,7 @@ func fitHyperbola(p *fit.Prepared) (*params.Fit, error) {
 	r.Found("a_prime_limits", "s", "fixed time of a message, limit of small sizes", l[0], limits.Point(0),
 		append(p.OneMessage(1), start...)...)
 	r.Found("b_prime_limits", "s/B", "time per byte, limit of large sizes", l[1], limits.Point(1), slope...)
+	r.Together([]string{"a_prime_limits", "b_prime_limits"}, limits.Replicates)
 	r.Note("limits-used", "a' is the intercept of %g to %g B, b' the slope of %g to %g B",
 		q.Sizes[0], q.Sizes[small-1], q.Sizes[large], q.Sizes[len(q.Sizes)-1])
 	if q.Sizes[small-1] > q.Packet {

@@ -168,6 +168,7 @@ func (p *paired) rising(m *mediumFit, w []float64) {
 		m.b, m.bc = best.b, best.bc
 		p.fit.Found("b", "s/B", labelB, m.b, p.times.Interval(m.b, both, 0), p.streamTerms(m.b)...)
 		p.fit.Found("b_c", "s/B", labelBC, m.bc, p.times.Interval(m.bc, both, 1), p.streamTerms(m.bc)...)
+		p.fit.Together([]string{"b", "b_c"}, both)
 		if !best.consistent {
 			p.fit.Warn("inconsistent-break", "b'(n) does not follow max(b, n·b_c): no break parts it into a flat and a rising part that fit together")
 		}

@@ -37,7 +37,7 @@ func fitSegmented(p *fit.Prepared) (*params.Fit, error) {
 		source = "piecewise linear, breaks given"
 	}
 	r := q.New(p, "segmented", source)
-	r.Functions["T"] = fit.SegmentsFunction(r, "time of a message by its size, idle network", q.Sizes, q.Times, seg)
+	fit.SegmentsFunction(r, "T", "time of a message by its size, idle network", q.Sizes, q.Times, seg)
 	for _, g := range seg.Segments {
 		if g.Flat {
 			r.Note("flat-segment", "T does not grow between %g and %g B", g.Lo, g.Hi)

@@ -88,7 +88,7 @@ func tailBySize(r *fit.Result, name, words string, s *params.Series, breaks []fl
 	if err != nil {
 		return
 	}
-	r.Functions[name] = fit.SegmentsFunction(r, "time that "+words+" exceeds, by its size", x, &resample.Estimates{Values: y}, seg)
+	fit.SegmentsFunction(r, name, "time that "+words+" exceeds, by its size", x, &resample.Estimates{Values: y}, seg)
 	for i := range s.Points {
 		s.Points[i].Fitted = seg.Predict(s.Points[i].X)
 	}

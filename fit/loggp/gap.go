@@ -109,7 +109,7 @@ func (p *prttData) fitGap() (*gapFit, error) {
 	if g.straight() {
 		p.lineFunction("gap", labelGap, lsq.Line{C0: c[0], C1: c[1]}, reps, sizes)
 	} else {
-		p.fit.Functions["gap"] = fit.SegmentsFunction(p.fit, labelGap, sizes, gaps, g.Segments)
+		fit.SegmentsFunction(p.fit, "gap", labelGap, sizes, gaps, g.Segments)
 		of := "the last"
 		if full {
 			of = "full packets"
@@ -186,6 +186,7 @@ func (p *prttData) lineFunction(name, label string, l lsq.Line, reps [][]float64
 	fn := p.fit.Function(params.Line, label, map[string][2]float64{"m": {sizes[0], sizes[len(sizes)-1]}})
 	fn.Coeff["c0"], fn.Coeff["c1"] = l.C0, l.C1
 	fn.CI95["c0"], fn.CI95["c1"] = p.times.Interval(l.C0, reps, 0), p.times.Interval(l.C1, reps, 1)
+	p.fit.Together([]string{name + ".c0", name + ".c1"}, reps)
 	p.fit.Functions[name] = fn
 }
 
@@ -204,8 +205,9 @@ func (p *prttData) latency(send, receive *busyTime) float64 {
 	reps := make([][]float64, 0, len(p.times.Replicates))
 	for i, r := range p.times.Replicates {
 		o, q := send.reps[i], receive.reps[i]
-		reps = append(reps, []float64{r[first.one]/2 - o[0] - q[0] - (o[1]+q[1])*first.bytes})
+		reps = append(reps, []float64{r[first.one]/2 - o[0] - q[0] - (o[1]+q[1])*first.bytes, o[2], q[2]})
 	}
+	p.fit.Together([]string{"L", send.name, receive.name}, reps)
 	p.fit.Found("L", "s", label, v, p.times.Interval(v, reps, 0), p.fit.Prepared.OneMessage(1)...)
 	if v <= 0 {
 		const why = "the overheads, measured with pauses between messages, are longer than half the round trip of messages in a row: " +

@@ -20,12 +20,8 @@ func (c Correlation) check(p *Params) error {
 		return fmt.Errorf("%d rows for %d names", len(c.Rows), len(c.Names))
 	}
 	for i, name := range c.Names {
-		_, known := p.Parameters[name]
-		if f, coefficient, ok := cutLast(name); ok && !known {
-			_, known = p.Functions[f].Coeff[coefficient]
-		}
 		switch {
-		case !known:
+		case p.Model(name) == "":
 			return fmt.Errorf("no parameter or coefficient %q", name)
 		case slices.Contains(c.Names[:i], name):
 			return fmt.Errorf("%q stands twice", name)
@@ -41,11 +37,16 @@ func (c Correlation) check(p *Params) error {
 	return nil
 }
 
-// cutLast parts a name at its last point.
-func cutLast(name string) (before, after string, ok bool) {
-	i := strings.LastIndexByte(name, '.')
-	if i < 0 {
-		return name, "", false
+// Model is the model of a parameter, or of a coefficient of a function ("g_s.c0"); "" where p has neither.
+func (p *Params) Model(name string) string {
+	if q, ok := p.Parameters[name]; ok {
+		return q.Model
 	}
-	return name[:i], name[i+1:], true
+	i := max(strings.LastIndexByte(name, '.'), 0)
+	if f := p.Functions[name[:i]]; i > 0 {
+		if _, ok := f.Coeff[name[i+1:]]; ok {
+			return f.Model
+		}
+	}
+	return ""
 }

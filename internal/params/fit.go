@@ -28,8 +28,10 @@ type Fit struct {
 	LeftOutWhy map[string]int `json:"left_out_why,omitempty"`
 	Series     []Series       `json:"series,omitempty"`
 	Findings   []Finding      `json:"findings,omitempty"`
-	Pairs      []Pair         `json:"-"` // in the file they are Params.Pairs
-	Plots      []Plot         `json:"plots,omitempty"`
+	// In the file these are Params.Correlations and Params.Pairs.
+	Correlations []Correlation `json:"-"`
+	Pairs        []Pair        `json:"-"`
+	Plots        []Plot        `json:"plots,omitempty"`
 }
 
 // Series is the points of one quantity at one setting of the other factors: T by size while 3 pairs send.
