@@ -271,7 +271,8 @@ func (h *transfer) ofMisfit(value func(params.Transfer) float64, unknowns int, c
 	}, ci)[0]
 }
 
-// withoutSize is the mean relative error at each size when the fit has not seen that size.
+// withoutSize is the mean relative error at each size between the smallest and the largest when the fit has not seen
+// that size.
 func (h *transfer) withoutSize() (float64, bool) {
 	fitter, gs := h.form()
 	var sizes []float64
@@ -283,7 +284,7 @@ func (h *transfer) withoutSize() (float64, bool) {
 		return 0, false
 	}
 	sum, n := 0.0, 0
-	for _, m := range sizes {
+	for _, m := range sizes[1 : len(sizes)-1] {
 		var at []loadPoint
 		var y, w []float64
 		for i, q := range h.at {

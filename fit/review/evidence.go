@@ -1,8 +1,10 @@
 package review
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"calib/internal/params"
@@ -58,7 +60,7 @@ func (r *review) evidence() {
 		if len(f.CI95) == 0 {
 			none = noInterval
 		}
-		for _, why := range []reason{none, r.missing(), r.lossy(f.Model), r.tooFewRounds(f.Model), r.noFreedomFunction(plain, f), r.modelMisfit(f.Model), r.foreign()} {
+		for _, why := range []reason{none, r.missing(), r.lossy(f.Model), r.tooFewRounds(f.Model), r.noFreedomFunction(plain, f), r.ownMisfit(plain, f.Model), r.foreign()} {
 			if why != "" {
 				r.provisionalFunction(name, why)
 			}
@@ -230,7 +232,46 @@ func (r *review) misfit(name string, q params.Parameter) reason {
 		}
 		return ""
 	}
-	return r.modelMisfit(q.Model)
+	return r.ownMisfit(name, q.Model)
+}
+
+// counted are numbers that were measured beside a model's curve, or computed from single points: no curve can miss
+// them.
+var counted = []string{"cpu_send", "cpu_recv", "loss_rate", "b_forward", "b_back", "b_connections_", "L"}
+
+// quantities are the points that parameters of a model with several curves are taken from.
+var quantities = map[string]params.Quantity{"b": params.TimePerByte, "b_c": params.TimePerByte, "g": params.Gap, "G": params.Gap}
+
+// ownMisfit is modelMisfit by the points of a number's own curve, where the model has several: those that miss it by
+// more than their noise, and by more than does not matter.
+func (r *review) ownMisfit(name, model string) reason {
+	f := r.fits[model]
+	var own []params.Series
+	if f != nil {
+		own = slices.DeleteFunc(slices.Clone(f.Series), func(s params.Series) bool {
+			return s.Symbol != name && s.Quantity != quantities[name]
+		})
+	}
+	for i, s := range own {
+		own[i].Points = slices.Clone(s.Points)
+		for k, at := range s.Points {
+			if at.Lo <= at.Fitted && at.Fitted <= at.Hi || math.Abs(at.Fitted-at.Measured) <= material*r.reference(cmp.Or(s.Unit, "s")) {
+				own[i].Points[k].Fitted = at.Measured
+			}
+		}
+	}
+	mean, worst, n := params.Misfit(own...)
+	switch {
+	case len(own) == 0 && listed(counted, name):
+		return ""
+	case n == 0:
+		return r.modelMisfit(model)
+	case mean > meanMisfit:
+		return reason(fmt.Sprintf("fit error of %s %.0f%% on average, limit %.0f%%", own[0].Name, 100*mean, 100*meanMisfit))
+	case worst > worstMisfit:
+		return reason(fmt.Sprintf("fit error of %s %.0f%% at one point, limit %.0f%%", own[0].Name, 100*worst, 100*worstMisfit))
+	}
+	return ""
 }
 
 // modelMisfit is the reason of a model that misses the points it was fitted to, or those it has not seen.

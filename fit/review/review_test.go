@@ -217,6 +217,22 @@ func TestRules(t *testing.T) {
 		{"eq. 3 around one packet", func(p *params.Params) { fitOf(p, "hyperbola").Quality.MeanError = 0.15 }, "a_prime_limits", ok, ""},
 		{"an extrapolation from noise", func(p *params.Params) { fitOf(p, "hyperbola").Series[0].Points[0].Fitted = 50e-6 }, "a_prime_limits",
 			provisional, "smallest messages by 25%"},
+		{"a curve that misses its data, beside a number of another", func(p *params.Params) {
+			f := fitOf(p, "loggp")
+			f.Quality.MeanError = 0.15
+			gap, sends := params.Series{Name: "gap(s)", Quantity: params.Gap}, params.Series{Name: "o_s(s)", Quantity: params.Overhead, Symbol: "o_s"}
+			gap.Add(1, 10e-6, [2]float64{}, 14e-6, 1)
+			sends.Add(1, 1e-6, [2]float64{}, 1e-6, 1)
+			f.Series = append(f.Series, gap, sends)
+			set(p, "loggp", "s", "o_s", 1e-6)
+		}, "o_s", params.StatusOK, ""},
+		{"a curve that misses its data", func(p *params.Params) {
+			f := fitOf(p, "loggp")
+			gap := params.Series{Name: "gap(s)", Quantity: params.Gap}
+			gap.Add(1, 10e-6, [2]float64{}, 14e-6, 1)
+			f.Series = append(f.Series, gap)
+			set(p, "loggp", "s", "g", 14e-6)
+		}, "g", provisional, "fit error of gap(s) 40%"},
 		{"a joint estimate that misses T", func(p *params.Params) {
 			set(p, "hyperbola", "s", "a_prime_joint", 105e-6)
 			f := fitOf(p, "hyperbola")

@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// Every point is predicted once, by a fit that has not seen it; above 100 points by ten fits in all.
+// Every inner point is predicted once, by a fit that has not seen it; above 100 points by ten fits in all.
 func TestLeaveOneOut(t *testing.T) {
-	for _, c := range []struct{ n, fits int }{{1, 1}, {4, 4}, {100, 100}, {101, 10}, {490, 10}} {
+	for _, c := range []struct{ n, fits int }{{2, 0}, {4, 2}, {102, 100}, {103, 10}, {490, 10}} {
 		var x, y []float64
 		for i := range c.n {
 			x, y = append(x, float64(i)), append(y, float64(i+1))
@@ -25,7 +25,17 @@ func TestLeaveOneOut(t *testing.T) {
 				return 1.1 * (v + 1)
 			}, nil
 		})
-		if !ok || math.Abs(e-0.1) > 1e-12 || fits != c.fits || slices.Min(predicted) != 1 || slices.Max(predicted) != 1 {
+		if ends := predicted[0] + predicted[c.n-1]; ends != 0 {
+			t.Errorf("%d points: the ends were left out", c.n)
+		}
+		inner := predicted[1 : c.n-1]
+		if c.fits == 0 {
+			if ok {
+				t.Errorf("%d points: error %g, want none", c.n, e)
+			}
+			continue
+		}
+		if !ok || math.Abs(e-0.1) > 1e-12 || fits != c.fits || slices.Min(inner) != 1 || slices.Max(inner) != 1 {
 			t.Errorf("%d points: error %g, %v; %d fits, want %d", c.n, e, ok, fits, c.fits)
 		}
 	}
