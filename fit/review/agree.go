@@ -187,16 +187,22 @@ func oneStream(r *review) (claim, bool) {
 	return claim{}, false
 }
 
-// oneBurst is the fixed time of one message alone while no other is sent: 2a + a_c, or a_prime.
+// oneBurst is the fixed time of one message alone while no other is sent: 2a + a_c, or a_prime. The sum is checked
+// whatever the status of its parts: a part that may be zero is still a part of what was measured.
 func oneBurst(r *review) (claim, bool) {
-	a, okA := parameter("a")(r)
-	ac, okC := parameter("a_c")(r)
-	if !okA || !okC {
+	a, ac := r.Parameters["a"], r.Parameters["a_c"]
+	va, okA := a.Raw()
+	vc, okC := ac.Raw()
+	if !okA || !okC || a.CI95 == nil || ac.CI95 == nil {
 		return parameter("a_prime")(r)
 	}
-	v := 2*a.v + ac.v
-	return claim{name: "2a + a_c", unit: "s", v: v, lo: v - math.Hypot(2*(a.v-a.lo), ac.v-ac.lo), hi: v + math.Hypot(2*(a.hi-a.v), ac.hi-ac.v),
-		parameters: []string{"a"}}, true
+	together := r.Correlation("a", "a_c")
+	half := func(side int) float64 {
+		da, dc := 2*math.Abs(a.CI95[side]-va), math.Abs(ac.CI95[side]-vc)
+		return math.Sqrt(max(0, da*da+dc*dc+2*together*da*dc))
+	}
+	v := 2*va + vc
+	return claim{name: "2a + a_c", unit: "s", v: v, lo: v - half(0), hi: v + half(1), parameters: []string{"a"}}, true
 }
 
 // atOneByte is the sum of cost functions at the smallest message and the fewest hosts that they hold for.

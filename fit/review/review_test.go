@@ -135,6 +135,10 @@ func TestRules(t *testing.T) {
 			set(p, "hyperbolic-network", "s", "a", 20e-6)
 			set(p, "hyperbolic-network", "s", "a_c", 2e-6)
 		}, "a", inconsistent, "2a + a_c = 42 µs"},
+		{"a burst that takes longer than ping-pong, of an a_c that may be zero", func(p *params.Params) {
+			set(p, "hyperbolic-network", "s", "a", 80e-6)
+			set(p, "hyperbolic-network", "s", "a_c", 3e-6, -1e-6, 7e-6)
+		}, "a", inconsistent, "2a + a_c = 163 µs"},
 		{"a that agrees", func(p *params.Params) {
 			set(p, "hyperbolic-network", "s", "a", 45e-6)
 			set(p, "hyperbolic-network", "s", "a_c", 5e-6)

@@ -37,6 +37,16 @@ func (c Correlation) check(p *Params) error {
 	return nil
 }
 
+// Correlation is the coefficient of correlation of two numbers, 0 where none is known.
+func (p *Params) Correlation(a, b string) float64 {
+	for _, c := range p.Correlations {
+		if i, j := slices.Index(c.Names, a), slices.Index(c.Names, b); i >= 0 && j >= 0 && i != j {
+			return c.Rows[max(i, j)][min(i, j)]
+		}
+	}
+	return 0
+}
+
 // Model is the model of a parameter, or of a coefficient of a function ("g_s.c0"); "" where p has neither.
 func (p *Params) Model(name string) string {
 	if q, ok := p.Parameters[name]; ok {
