@@ -24,10 +24,10 @@ func (s suite) lines(t *testing.T) {
 				want := bytes.Repeat(pattern(write, i), writes)
 				if g.Rank() == 0 {
 					for j := range writes {
-						check(l.LimitRoom(int64(j % 3 * 10_000))) // none, and none again
+						check(l.Bound(0, int64(j%3*10_000))) // none, and none again
 						check(l.Send(want[:write]))
 					}
-					check(l.LimitRoom(0))
+					check(l.Bound(0, 0))
 					// No more than one: on line 0 the bytes of the peer's next message may have come.
 					end := make([]byte, 1)
 					if n := must(l.RecvSome(end)); n != 1 || end[0] != 1 {
@@ -55,7 +55,7 @@ func (s suite) lines(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			check(g.LimitRoom(peer, 20_000))
+			check(g.Bound(peer, 0, 20_000))
 			if err := exchange(g, k); err != nil {
 				return fmt.Errorf("after %d lines: %w", k, err)
 			}

@@ -203,9 +203,9 @@ func (s suite) limitUnsent(t *testing.T) {
 		whole, ready := pattern(8*deep, 5), make([]byte, 1)
 		switch g.Rank() {
 		case 0:
-			check(g.LimitUnsent(1, 20_000))
+			check(g.Bound(1, 20_000, 0))
 			bound := must(g.SendSome(1, whole, 20*units.Millisecond))
-			check(g.LimitUnsent(1, 0))
+			check(g.Bound(1, 0, 0))
 			n := bound + must(g.SendSome(1, whole[bound:], 20*units.Millisecond))
 			if bound <= 0 || bound > deep/2 || n < deep {
 				return fmt.Errorf("%d bytes were taken with a bound of 20000, %d without, and the buffer is for %d", bound, n, deep)

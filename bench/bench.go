@@ -27,13 +27,8 @@ type Group interface {
 	// Send sends b to a rank as one message, in a segment of its own where the transport can, and returns when the
 	// transport has taken it (on TCP: copied it to the send buffer).
 	Send(to int, b []byte) error
-	// LimitUnsent bounds the bytes that Send to a rank takes before the transport has sent them: with as many waiting,
-	// Send blocks. 0 takes the bound away. What the network holds is not bounded.
-	LimitUnsent(to int, n int64) error
-	// LimitRoom bounds the bytes that Send takes before a rank has them, the network's queues included: with as many on
-	// their way, Send blocks. 0 takes the bound away. There is none where the transport cannot grant so many, or where
-	// a user has fixed the room.
-	LimitRoom(to int, n int64) error
+	// Bound bounds what Send to a rank takes, as Bound of a plane.Line.
+	Bound(to int, unsent, room int64) error
 	// Recv fills b with the next len(b) bytes from a rank. It fails after the group's receive deadline.
 	Recv(from int, b []byte) error
 	// RecvPolling is Recv by a rank that looks for the bytes again and again instead of sleeping until they come.

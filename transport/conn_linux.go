@@ -2,6 +2,7 @@ package transport
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math"
 	"sync"
@@ -51,9 +52,6 @@ const small = 2048
 func newConn(fd int, peer string) *Conn {
 	return &Conn{fd: fd, flags: kernel.SendFlags(false), peer: peer, allowed: newAllowance(math.MaxInt64), refs: 1}
 }
-
-// may reports whether n bytes may be moved, of which left are counted already.
-func (c *Conn) may(left *int64, n int) bool { return int64(n) <= *left || c.allowed.take(left, n) }
 
 // take counts n bytes that move, and reports whether they may.
 func (c *Conn) take(left *int64, n int) bool {
@@ -197,22 +195,15 @@ func (c *Conn) Counters() (dataset.TCP, error) {
 	return n, nil
 }
 
-// LimitUnsent bounds what the kernel takes and has not sent. 0 is the kernel's own bound, which is none unless its
-// administrator set net.ipv4.tcp_notsent_lowat.
-func (c *Conn) LimitUnsent(n int64) error {
-	err := unix.SetsockoptInt(c.fd, unix.IPPROTO_TCP, unix.TCP_NOTSENT_LOWAT, int(min(n, math.MaxInt32)))
-	if err != nil {
-		return fmt.Errorf("limit the unsent bytes (TCP_NOTSENT_LOWAT) to %d, %s: %w", n, c.peer, err)
-	}
-	return nil
-}
-
-// LimitRoom bounds the send buffer, which holds what the other end has not acknowledged. A buffer that the user has
-// fixed stays as it is, and so does one that the kernel would make smaller than n (net.core.wmem_max). 0 gives the
-// kernel's own buffer back, which grows.
-func (c *Conn) LimitRoom(n int64) error {
-	if err := kernel.LimitRoom(c.fd, kernel.Clamp(units.Bytes(n)), &c.room); err != nil {
-		return fmt.Errorf("limit the send buffer (SO_SNDBUF) to %d, %s: %w", n, c.peer, err)
+// Bound bounds what the kernel takes and has not sent, and the send buffer, which holds what the other end has not
+// acknowledged. 0 unsent is the kernel's own bound, which is none unless its administrator set
+// net.ipv4.tcp_notsent_lowat. A buffer that the user has fixed stays as it is, and so does one that the kernel would
+// make smaller than room (net.core.wmem_max); 0 gives the kernel's own back, which grows.
+func (c *Conn) Bound(unsent, room int64) error {
+	err := unix.SetsockoptInt(c.fd, unix.IPPROTO_TCP, unix.TCP_NOTSENT_LOWAT, int(min(unsent, math.MaxInt32)))
+	if err = errors.Join(err, kernel.LimitRoom(c.fd, kernel.Clamp(units.Bytes(room)), &c.room)); err != nil {
+		return fmt.Errorf("bound the unsent bytes (TCP_NOTSENT_LOWAT) to %d and the send buffer (SO_SNDBUF) to %d, %s: %w",
+			unsent, room, c.peer, err)
 	}
 	return nil
 }

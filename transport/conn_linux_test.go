@@ -114,7 +114,7 @@ func TestLimitRoom(t *testing.T) {
 	}
 	limit := func(c *Conn, n int64, want [2]int) {
 		t.Helper()
-		if err := c.LimitRoom(n); err != nil {
+		if err := c.Bound(0, n); err != nil {
 			t.Fatal(err)
 		}
 		if got := state(c); got != want {

@@ -25,7 +25,10 @@ func (m *Mesh) dial(ctx context.Context, s *session, l *link) (*Conn, error) {
 	if l.peer.Consent == "" {
 		return nil, fmt.Errorf("%w: its agent has not agreed to be dialled", ErrConsent)
 	}
-	if m.tells(s, l) {
+	m.mu.Lock()
+	tells := m.discreet == nil || s.met[l.peer.Host]
+	m.mu.Unlock()
+	if tells {
 		return m.dialAll(ctx, s, l)
 	}
 	return m.dialQuietly(ctx, s, l)
@@ -33,18 +36,14 @@ func (m *Mesh) dial(ctx context.Context, s *session, l *link) (*Conn, error) {
 
 func (m *Mesh) dialAll(ctx context.Context, s *session, l *link) (*Conn, error) {
 	addrs, err := kernel.Resolve(ctx, l.peer.Addr)
-	if err != nil {
-		return nil, err
-	}
-	var errs []error
 	for _, a := range addrs {
-		c, err := m.dialOne(ctx, a, s, l)
-		if err == nil {
+		c, failed := m.dialOne(ctx, a, s, l)
+		if failed == nil {
 			return c, nil
 		}
-		errs = append(errs, err)
+		err = errors.Join(err, failed)
 	}
-	return nil, errors.Join(errs...)
+	return nil, err
 }
 
 func (m *Mesh) dialOne(ctx context.Context, a netip.AddrPort, s *session, l *link) (*Conn, error) {
@@ -88,13 +87,6 @@ func (m *Mesh) Consent() string { return m.consent }
 // proven its ticket, all that becomes of dialling it is one and the same error, at one and the same time. log is told
 // what it was. Call it before the first session.
 func (m *Mesh) Discreet(log func(error)) { m.discreet, m.patience = log, discreetTime }
-
-// tells reports whether the caller may learn what becomes of dialling a peer.
-func (m *Mesh) tells(s *session, l *link) bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.discreet == nil || s.met[l.peer.Host]
-}
 
 // dialQuietly is dialAll with an error that says nothing, after a time that says nothing.
 func (m *Mesh) dialQuietly(ctx context.Context, s *session, l *link) (*Conn, error) {

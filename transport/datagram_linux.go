@@ -154,7 +154,7 @@ func (g *Group) SendDatagram(to int, b []byte) error {
 		return err
 	}
 	refuse := func(why error) error { return g.failed(to, c.failed("send a datagram,", len(b), why)) }
-	if !c.may(&c.sendLeft, len(b)) {
+	if !c.take(&c.sendLeft, len(b)) {
 		return refuse(ErrTicketBytes)
 	}
 	now := kernel.Now()
@@ -176,7 +176,6 @@ func (g *Group) SendDatagram(to int, b []byte) error {
 	if err := g.sendWhenRoom(&m.out[to], b); err != nil {
 		return fmt.Errorf("send a datagram, %s, %s: %w", units.Bytes(len(b)), c.peer, err)
 	}
-	c.sendLeft -= int64(len(b))
 	return nil
 }
 

@@ -101,14 +101,9 @@ func (g *Group) Send(to int, b []byte) error {
 	return nil
 }
 
-// LimitUnsent bounds the bytes that Send to a rank takes before the kernel has sent them. 0 takes the bound away.
-func (g *Group) LimitUnsent(to int, n int64) error {
-	return g.on(to, func(c *Conn) error { return c.LimitUnsent(n) })
-}
-
-// LimitRoom bounds the send buffer to a rank. See Conn.LimitRoom.
-func (g *Group) LimitRoom(to int, n int64) error {
-	return g.on(to, func(c *Conn) error { return c.LimitRoom(n) })
+// Bound bounds what Send to a rank takes. See Conn.Bound.
+func (g *Group) Bound(to int, unsent, room int64) error {
+	return g.on(to, func(c *Conn) error { return c.Bound(unsent, room) })
 }
 
 func (g *Group) on(rank int, f func(*Conn) error) error {
@@ -189,7 +184,7 @@ func (g *Group) open(rank int) (*Conn, error) {
 
 // openWithin opens the link to another rank, or takes the one the mesh has.
 func (g *Group) openWithin(ctx context.Context, rank int) (*Conn, error) {
-	c, err := g.mesh.Conn(ctx, g.team[rank])
+	c, err := g.mesh.take(ctx, g.team[rank], 0, false)
 	if err != nil {
 		return nil, err
 	}

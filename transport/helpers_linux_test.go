@@ -139,3 +139,6 @@ func refused(m *Mesh) (int64, error) {
 	defer m.mu.Unlock()
 	return m.refused, m.why
 }
+
+// Conn takes line 0.
+func (m *Mesh) Conn(ctx context.Context, host int) (*Conn, error) { return m.take(ctx, host, 0, false) }

@@ -181,13 +181,10 @@ func (m *Mesh) Close() {
 	})
 }
 
-// Conn returns the connection to a host of the session, made if there is none: the lower host index dials, the higher
-// waits to be dialled. The caller holds it and must Release it. It fails with ErrNoSession, ErrBusy, ErrTicket,
-// ErrTimeout, ErrStopped, or what the network said.
-func (m *Mesh) Conn(ctx context.Context, host int) (*Conn, error) { return m.take(ctx, host, 0, false) }
-
-// take is Conn for a line. With fresh, which says that the connection is new, it returns the connection even if the
-// peer has ended it since, so that what the peer sent before can be read.
+// take returns a line to a host of the session, made if there is none: the lower host index dials, the higher waits to
+// be dialled. The caller holds it and must Release it. It fails with ErrNoSession, ErrBusy, ErrTicket, ErrTimeout,
+// ErrStopped, or what the network said. With fresh, which says that the connection is new, it returns the connection
+// even if the peer has ended it since, so that what the peer sent before can be read.
 func (m *Mesh) take(ctx context.Context, host, line int, fresh bool) (*Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Duration(openTimeout))
 	defer cancel()

@@ -103,20 +103,25 @@ func (c *Conn) recvNow(b []byte) (n int, at units.Nanos, err error) {
 		n, errno = kernel.Recv(c.fd, b, unix.MSG_DONTWAIT)
 	}
 	switch {
-	case n > 0:
-		if !c.take(&c.recvLeft, n) {
-			return 0, 0, c.failed("receive", n, ErrTicketBytes)
-		}
-		if at == 0 {
-			at = kernel.Now()
-		}
-		return n, at, nil
-	case errno == 0:
-		return 0, 0, c.failed("receive", len(b), ErrPeerClosed)
 	case errno == syscall.EAGAIN || errno == syscall.EINTR:
 		return 0, 0, nil
+	case errno != 0:
+		return 0, 0, c.failed("receive", len(b), c.check(errno, &stall{}))
+	case at == 0:
+		at = kernel.Now()
 	}
-	return 0, 0, c.failed("receive", len(b), c.check(errno, &stall{}))
+	return n, at, c.count(n, len(b))
+}
+
+// count counts what a read of at most size bytes has got, which is nothing at the end of the stream only.
+func (c *Conn) count(n, size int) error {
+	switch {
+	case n == 0:
+		return c.failed("receive", size, ErrPeerClosed)
+	case !c.take(&c.recvLeft, n):
+		return c.failed("receive", n, ErrTicketBytes)
+	}
+	return nil
 }
 
 // RecvPolling is Recv by a thread that looks for the bytes again and again, and never sleeps.
@@ -125,7 +130,7 @@ func (g *Group) RecvPolling(from int, b []byte) error {
 	began, size := kernel.Now(), len(b)
 	for err == nil && len(b) > 0 {
 		n, _, err := c.recvNow(b)
-		if n > 0 {
+		if err == nil && n > 0 {
 			b, began = b[n:], kernel.Now()
 		} else if err == nil && kernel.Now()-began > g.timeout {
 			err = c.failed("receive", size, ErrTimeout)
@@ -140,33 +145,29 @@ func (g *Group) RecvPolling(from int, b []byte) error {
 // Pending is how many bytes from a rank can be received without waiting. Where there are none and never will be any it
 // fails as Recv would, so that a loop that waits for bytes ends.
 func (g *Group) Pending(from int) (int, error) {
-	c, err := g.link(from)
-	if err != nil {
-		return 0, err
-	}
-	n, err := unix.IoctlGetInt(c.fd, unix.TIOCINQ) // SIOCINQ
-	if err == nil && n == 0 && kernel.Ended(c.fd) {
-		err = ErrPeerClosed
-	}
-	if err != nil {
-		return 0, g.failed(from, c.failed("receive", 1, err))
-	}
-	return n, nil
+	return g.queued(from, "receive", unix.TIOCINQ, func(c *Conn, n int) bool { return n == 0 && kernel.Ended(c.fd) })
 }
 
 // Unacked returns how many bytes sent to a rank its host has not acknowledged: those that wait to leave this host, and
 // those on their way.
 func (g *Group) Unacked(to int) (int, error) {
-	c, err := g.link(to)
+	return g.queued(to, "send", unix.TIOCOUTQ, func(c *Conn, n int) bool {
+		return c.broken.Load() || n > 0 && !kernel.Established(c.fd)
+	})
+}
+
+// queued asks how many bytes a buffer of the connection to a rank holds (tcp(7), SIOCINQ and SIOCOUTQ).
+func (g *Group) queued(rank int, verb string, request uint, ended func(c *Conn, n int) bool) (int, error) {
+	c, err := g.link(rank)
 	if err != nil {
 		return 0, err
 	}
-	n, err := unix.IoctlGetInt(c.fd, unix.TIOCOUTQ)
-	if err == nil && (c.broken.Load() || n > 0 && !kernel.Established(c.fd)) {
+	n, err := unix.IoctlGetInt(c.fd, request)
+	if err == nil && ended(c, n) {
 		err = ErrPeerClosed
 	}
 	if err != nil {
-		return 0, g.failed(to, c.failed("send", 1, err))
+		return 0, g.failed(rank, c.failed(verb, 1, err))
 	}
 	return n, nil
 }

@@ -149,13 +149,7 @@ func (c *Conn) RecvSome(b []byte) (int, error) {
 		}
 		n, errno = kernel.Recv(c.fd, b, 0)
 	}
-	switch {
-	case n == 0:
-		return 0, c.failed("receive", len(b), ErrPeerClosed)
-	case !c.take(&c.recvLeft, n):
-		return 0, c.failed("receive", n, ErrTicketBytes)
-	}
-	return n, nil
+	return n, c.count(n, len(b))
 }
 
 // Beside calls f while a second thread stands by: each Start lets it call transfer with this group, and Wait returns

@@ -1,7 +1,6 @@
 package flow
 
 import (
-	"errors"
 
 	"calib/bench"
 	"calib/internal/plane"
@@ -31,7 +30,7 @@ func (e *lineEnd) cpu() units.Nanos {
 // send writes until the window has ended, and waits until the receiver has all of it. The first byte of a write is 1
 // where it is the last.
 func (e *lineEnd) send(l plane.Line) {
-	limit(l, e.unsent, e.room)
+	bench.Check(l.Bound(e.unsent, e.room))
 	bench.Check(l.WaitUntil(e.at))
 	// Where the path is slow, one write may block until the window is over: then the state at the start stands for that
 	// at its beginning.
@@ -51,13 +50,8 @@ func (e *lineEnd) send(l plane.Line) {
 	e.last = bench.Must(l.State())
 	e.buf[0] = 1
 	bench.Check(l.Send(e.buf))
-	limit(l, 0, 0)
+	bench.Check(l.Bound(0, 0))
 	bench.Must(l.RecvSome(e.buf[:1]))
-}
-
-// limit bounds what a line holds unsent, and what it has on its way.
-func limit(l plane.Line, unsent, room int64) {
-	bench.Check(errors.Join(l.LimitUnsent(unsent), l.LimitRoom(room)))
 }
 
 // receive reads to the end of the marked write, and notes how much had come at the end of every slice. Between two

@@ -1,7 +1,6 @@
 package flow
 
 import (
-	"errors"
 	"sort"
 
 	"calib/bench"
@@ -99,7 +98,7 @@ func (x stream) run() streamed {
 func (x stream) limit(unsent, room int64) {
 	if x.Sends() {
 		for _, peer := range x.To {
-			bench.Check(errors.Join(x.LimitUnsent(peer, unsent), x.LimitRoom(peer, room)))
+			bench.Check(x.Bound(peer, unsent, room))
 		}
 	}
 }

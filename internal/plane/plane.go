@@ -152,13 +152,10 @@ const MaxLines = 16
 type Line interface {
 	// Send returns when the transport has taken all of b.
 	Send(b []byte) error
-	// LimitUnsent bounds the bytes that Send takes before the transport has sent them: with as many waiting, Send
-	// blocks. 0 takes the bound away.
-	LimitUnsent(n int64) error
-	// LimitRoom bounds the bytes that Send takes before the other end has them, the network's queues included: with as
-	// many on their way, Send blocks. 0 takes the bound away. There is none where the transport cannot grant so many,
-	// or where a user has fixed the room.
-	LimitRoom(n int64) error
+	// Bound bounds the bytes that Send takes before the transport has sent them (unsent), and before the other end has
+	// them (room, with what the network's queues hold): with as many waiting, Send blocks. 0 takes a bound away. There
+	// is none of room where the transport cannot grant so many, or where a user has fixed it.
+	Bound(unsent, room int64) error
 	// RecvSome waits until bytes have come, and reads at most len(b) of them. It fails after the group's receive
 	// deadline.
 	RecvSome(b []byte) (n int, err error)

@@ -86,7 +86,7 @@ func parseSteal(stat []byte) int64 {
 }
 
 // LimitRoom bounds the send buffer of a socket to n bytes, or gives the kernel's own back where n is 0. own is what the
-// buffer was before it was bounded [B], as the kernel counts; 0 where it is not. See transport.Conn.LimitRoom.
+// buffer was before it was bounded [B], as the kernel counts; 0 where it is not. See transport.Conn.Bound.
 func LimitRoom(fd, n int, own *int) error {
 	locks, err := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_BUF_LOCK)
 	if err != nil {

@@ -157,19 +157,12 @@ func (g *Group) Counters(peer int) (tcp dataset.TCP, err error) {
 	return tcp, err
 }
 
-// LimitUnsent bounds the bytes to a peer that have not left the host's block. 0 leaves the room of the send buffer.
-func (g *Group) LimitUnsent(peer int, n int64) error {
-	return g.call(peer, "limit the unsent bytes to", 0, func(dst *proc) error {
-		g.w.conn(g.self, dst).unsent = int(n)
-		return nil
-	})
-}
-
-// LimitRoom bounds the bytes to a peer that it has not read; beside them the send buffer has its room. 0 leaves the
-// window.
-func (g *Group) LimitRoom(peer int, n int64) error {
-	return g.call(peer, "limit the bytes on their way to", 0, func(dst *proc) error {
-		g.w.conn(g.self, dst).most = int(n)
+// Bound bounds the bytes to a peer that have not left the host's block, 0 leaves the room of the send buffer; and those
+// that the peer has not read, beside which the send buffer has its room, 0 leaves the window.
+func (g *Group) Bound(peer int, unsent, room int64) error {
+	return g.call(peer, "bound the bytes on their way to", 0, func(dst *proc) error {
+		c := g.w.conn(g.self, dst)
+		c.unsent, c.most = int(unsent), int(room)
 		return nil
 	})
 }

@@ -61,8 +61,7 @@ func (g *Group) openLines(dst *proc, k int) ([]*Group, error) {
 	}
 	lines := make([]*proc, k-1)
 	for i := range lines {
-		lines[i] = &proc{node: p.node, id: len(w.procs), team: &team{}, parent: p, wake: make(chan struct{}, 1)}
-		w.procs = append(w.procs, lines[i])
+		lines[i] = w.thread(p)
 	}
 	if theirs := dst.offer; theirs == nil || theirs.to != p {
 		p.offer = &offer{dst, lines}
@@ -92,10 +91,21 @@ func (w *world) startLine(ends ...*proc) {
 	socket := ends[0].parent.team.socket
 	for i, l := range ends {
 		l.rank, l.team.procs, l.team.socket = i, ends, socket
-		l.parent.lines = append(l.parent.lines, l)
-		w.live++
-		w.ready.Push(l)
+		w.start(l)
 	}
+}
+
+// thread makes another thread of a rank, which start lets run.
+func (w *world) thread(rank *proc) *proc {
+	p := &proc{node: rank.node, id: len(w.procs), team: &team{}, parent: rank, wake: make(chan struct{}, 1)}
+	w.procs = append(w.procs, p)
+	return p
+}
+
+func (w *world) start(p *proc) {
+	p.parent.lines = append(p.parent.lines, p)
+	w.live++
+	w.ready.Push(p)
 }
 
 // join waits until the lines of g have ended, and calls end.
@@ -141,9 +151,8 @@ type endOf struct {
 	peer int
 }
 
-func (l endOf) Send(b []byte) error       { return l.Group.Send(l.peer, b) }
-func (l endOf) LimitUnsent(n int64) error { return l.Group.LimitUnsent(l.peer, n) }
-func (l endOf) LimitRoom(n int64) error   { return l.Group.LimitRoom(l.peer, n) }
+func (l endOf) Send(b []byte) error            { return l.Group.Send(l.peer, b) }
+func (l endOf) Bound(unsent, room int64) error { return l.Group.Bound(l.peer, unsent, room) }
 
 // RecvSome implements plane.Line: it waits for a byte and takes the others that have come with it.
 func (l endOf) RecvSome(b []byte) (n int, err error) {
@@ -201,13 +210,9 @@ func (g *Group) Beside(transfer func(plane.Mover) error, f func(plane.Second) er
 	if err := w.enter(p); err != nil {
 		return fmt.Errorf("start a second thread: %w", err)
 	}
-	thread := &proc{
-		node: p.node, id: len(w.procs), rank: p.rank, team: &team{}, parent: p, second: true, wake: make(chan struct{}, 1),
-	}
-	w.procs = append(w.procs, thread)
-	p.lines = append(p.lines, thread)
-	w.live++
-	w.ready.Push(thread)
+	thread := w.thread(p)
+	thread.rank, thread.second = p.rank, true
+	w.start(thread)
 	w.mu.Unlock()
 	s := &second{g: g, own: &Group{w: w, self: thread, team: g.team, rank: g.rank}}
 	go s.serve(transfer)

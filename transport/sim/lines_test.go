@@ -25,7 +25,7 @@ func TestLinesFillPackets(t *testing.T) {
 					}
 					return l.Send([]byte{1})
 				}
-				if err := l.LimitUnsent(unsent); err != nil {
+				if err := l.Bound(unsent, 0); err != nil {
 					return err
 				}
 				for range writes {
