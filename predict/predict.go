@@ -72,7 +72,8 @@ type Prediction struct {
 	Bytes     int         `json:"bytes"`
 	Seconds   float64     `json:"seconds"`
 	CI95      *[2]float64 `json:"ci95,omitempty"`
-	// Bounds are the times without and with full overlap, where a model has bounds and the operation may be either.
+	// Bounds are the times without and with full overlap, where a model has bounds, the operation may be either, and the
+	// prediction lies between.
 	Bounds *[2]float64 `json:"bounds,omitempty"`
 	// Why says why the model does not predict this: there is no number then.
 	Why string `json:"why,omitempty"`
@@ -197,7 +198,8 @@ func (m *model) predict(q *cost.Traffic) (out Prediction, times []float64) {
 	}
 	out.Seconds = t
 	if b, ok := m.mid.(cost.Bounder); ok && q.Pattern.Operation == overlapping {
-		if none, full, err := b.Bounds(q.Pattern, q.Hosts, q.Bytes); err == nil {
+		// Where messages pass each other in more ways than the bounds have, as in the staggered order, they bound nothing.
+		if none, full, err := b.Bounds(q.Pattern, q.Hosts, q.Bytes); err == nil && none <= t && t <= full {
 			out.Bounds = &[2]float64{none, full}
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"calib/bench/pattern"
 	"calib/internal/params"
 )
 
@@ -45,5 +46,39 @@ func TestWhoIsAtFault(t *testing.T) {
 		if !slices.ContainsFunc(p.Findings, func(f params.Finding) bool { return f.Code == params.SimulationMisses }) {
 			t.Errorf("%s at fault: no finding says that the simulation misses", tc.name)
 		}
+	}
+}
+
+// Bounds hold the prediction that they stand beside.
+func TestBounds(t *testing.T) {
+	p := run(params.Shared, sparc())
+	for name, q := range p.Parameters {
+		q.Model = "hyperbolic-network"
+		p.Parameters[name] = q
+	}
+	q, err := New(p, []string{Hyperbolic}, Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	bounded := 0
+	for _, algorithm := range []string{"overlap", "staggered"} {
+		of, err := pattern.Find("mg", algorithm)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, hosts := range []int{4, 8} {
+			for _, bytes := range []int{1, 1000, 65536} {
+				v := q.Predict(Query{of, hosts, bytes})[0]
+				if b := v.Bounds; b != nil {
+					bounded++
+					if v.Seconds < b[0] || v.Seconds > b[1] {
+						t.Errorf("%s of %d B on %d hosts: %g s, bounds %v", algorithm, bytes, hosts, v.Seconds, *b)
+					}
+				}
+			}
+		}
+	}
+	if bounded == 0 {
+		t.Error("nothing is bounded")
 	}
 }
