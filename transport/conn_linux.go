@@ -38,7 +38,7 @@ type Conn struct {
 	room    int    // of the send buffer before it was bounded [B], as the kernel counts; 0 where it is not
 	broken  atomic.Bool
 
-	stamps *kernel.Stamper // nil unless StampArrivals
+	stamps *kernel.MessageReader // nil unless StampArrivals
 
 	mu    sync.Mutex
 	refs  int
@@ -134,7 +134,7 @@ func (c *Conn) Recv(b []byte) error {
 
 // recvRest continues after a first read of n bytes or an error. It ends because every pass either makes progress or
 // counts against the receive timeout. With stamps it returns that of the last byte, 0 if b had none left to read.
-func (c *Conn) recvRest(b []byte, n int, errno syscall.Errno, stamps *kernel.Stamper) (at units.Nanos, err error) {
+func (c *Conn) recvRest(b []byte, n int, errno syscall.Errno, stamps *kernel.MessageReader) (at units.Nanos, err error) {
 	size := len(b)
 	wait := stall{limit: c.rcvWait}
 	for {
@@ -273,7 +273,7 @@ func (c *Conn) StampArrivals(on bool) error {
 	}
 	c.stamps = nil
 	if on {
-		c.stamps = &kernel.Stamper{}
+		c.stamps = &kernel.MessageReader{Stream: true}
 	}
 	return nil
 }

@@ -1,7 +1,6 @@
 package flow
 
 import (
-
 	"calib/bench"
 	"calib/internal/plane"
 	"calib/internal/units"

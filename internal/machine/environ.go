@@ -86,9 +86,13 @@ func (c collector) collect(dataAddr string) map[string]string {
 // files sets each key to the content of its file, where that is not empty.
 func (c collector) files(env, paths map[string]string) {
 	for key, path := range paths {
-		if v := c.read(path); v != "" {
-			env[key] = v
-		}
+		set(env, key, c.read(path))
+	}
+}
+
+func set(env map[string]string, key, value string) {
+	if value != "" {
+		env[key] = value
 	}
 }
 
@@ -98,18 +102,14 @@ func (c collector) read(path string) string {
 }
 
 func (c collector) cpu(env map[string]string) {
-	if m := c.cpuinfo("model name"); m != "" {
-		env["cpu.model"] = m
-	}
+	set(env, "cpu.model", c.cpuinfo("model name"))
 	paths, _ := fs.Glob(c.root, "sys/devices/system/cpu/cpu[0-9]*/cpufreq/scaling_governor") // the pattern is good
 	var governors []string
 	for _, p := range paths {
 		governors = append(governors, c.read(p))
 	}
 	slices.Sort(governors)
-	if all := strings.TrimSpace(strings.Join(slices.Compact(governors), " ")); all != "" {
-		env["cpu.governor"] = all
-	}
+	set(env, "cpu.governor", strings.TrimSpace(strings.Join(slices.Compact(governors), " ")))
 }
 
 // nodes sets "numa.cpus" to the CPUs of each NUMA node, such as "0:0-15 1:16-31", where there are several.
@@ -162,24 +162,22 @@ func systemInterfaces() []nic {
 
 // vendors are what the firmware says of itself under each hypervisor, in the order to look: sys_vendor, product_name
 // and bios_vendor of the DMI tables, as systemd-detect-virt reads them.
-var vendors = []struct{ text, name string }{
-	{"KVM", "kvm"},
-	{"OpenStack", "kvm"},
-	{"KubeVirt", "kvm"},
-	{"Amazon EC2", "amazon"},
-	{"Google Compute Engine", "google"},
-	{"QEMU", "qemu"},
-	{"VMware", "vmware"},
-	{"VMW", "vmware"},
-	{"innotek GmbH", "oracle"},
-	{"VirtualBox", "oracle"},
-	{"Xen", "xen"},
-	{"Bochs", "bochs"},
-	{"Parallels", "parallels"},
-	{"BHYVE", "bhyve"},
-	{"Hyper-V", "microsoft"},
-	{"Virtual Machine", "microsoft"},
-	{"Apple Virtualization", "apple"},
+var vendors = []struct {
+	name  string
+	texts []string
+}{
+	{"kvm", []string{"KVM", "OpenStack", "KubeVirt"}},
+	{"amazon", []string{"Amazon EC2"}},
+	{"google", []string{"Google Compute Engine"}},
+	{"qemu", []string{"QEMU"}},
+	{"vmware", []string{"VMware", "VMW"}},
+	{"oracle", []string{"innotek GmbH", "VirtualBox"}},
+	{"xen", []string{"Xen"}},
+	{"bochs", []string{"Bochs"}},
+	{"parallels", []string{"Parallels"}},
+	{"bhyve", []string{"BHYVE"}},
+	{"microsoft", []string{"Hyper-V", "Virtual Machine"}},
+	{"apple", []string{"Apple Virtualization"}},
 }
 
 // virtual sets "virt" to the hypervisor, "other" where the CPU says there is one and the firmware does not say which,
@@ -207,7 +205,7 @@ func (c collector) firmware() string {
 	for _, f := range []string{"product_name", "sys_vendor", "bios_vendor"} {
 		text := c.read("sys/class/dmi/id/" + f)
 		for _, v := range vendors {
-			if strings.HasPrefix(text, v.text) {
+			if slices.ContainsFunc(v.texts, func(t string) bool { return strings.HasPrefix(text, t) }) {
 				return v.name
 			}
 		}

@@ -47,9 +47,7 @@ func (c collector) now(env map[string]string) {
 	for _, n := range c.interfaces() {
 		nics = append(nics, strconv.Itoa(n.index)+"="+n.name)
 	}
-	if len(nics) > 0 {
-		env[nowPrefix+NowNICs] = strings.Join(nics, " ")
-	}
+	set(env, nowPrefix+NowNICs, strings.Join(nics, " "))
 }
 
 // idle sets which driver lets the CPUs sleep, the deepest state it may use, and how long waking from it takes [µs].

@@ -1,7 +1,6 @@
 package netspec
 
 import (
-	"bytes"
 	"fmt"
 	"maps"
 	"slices"
@@ -12,54 +11,51 @@ import (
 // Lines returns s as the lines of a lab file, in the order of docs/LAB.md and without what is 0. Parse reads the same
 // Spec back, to the last bit.
 func (s *Spec) Lines() []string {
-	var b bytes.Buffer
-	line := func(key, value string) { fmt.Fprintf(&b, "%s: %s\n", key, value) }
-	some := func(key string, v float64) {
-		if v != 0 {
-			line(key, number(v))
+	when := func(is bool, value string) string {
+		if is {
+			return value
 		}
+		return ""
 	}
-	if s.Name != "" {
-		line("name", strconv.Quote(s.Name))
-	}
-	line("hosts", strconv.Itoa(s.Hosts))
-	line("mode", s.Mode)
-	line("mss", strconv.Itoa(s.MSS))
-	some("slowdown", s.Slowdown)
-	line("host", "{"+s.Host.fields()+"}")
-	line("medium", "{"+s.Medium.fields()+"}")
+	some := func(v float64) string { return when(v != 0, number(v)) }
+	receive, fabric := "", ""
 	if s.Receive != nil {
-		line("receive", "{"+s.Receive.fields()+"}")
+		receive = s.Receive.text()
 	}
-	if s.CutThrough {
-		line("cut_through", "true")
-	}
-	some("l", s.L)
-	some("buffer", float64(s.Buffer))
 	if f := s.Fabric; f != nil {
-		line("fabric", fmt.Sprintf("{per_host: %s, tau: %s, rate: %s, window: %s}", number(f.PerHost), number(f.Tau), number(f.Rate), number(f.Window)))
+		fabric = fmt.Sprintf("{per_host: %s, tau: %s, rate: %s, window: %s}",
+			number(f.PerHost), number(f.Tau), number(f.Rate), number(f.Window))
 	}
-	some("loss", s.Loss)
-	if s.Seed != 0 {
-		line("seed", strconv.FormatUint(s.Seed, 10))
-	}
-	if s.ChargeAcks {
-		line("charge_acks", "true")
-	}
-	if len(s.Links) > 0 {
-		fmt.Fprintln(&b, "links:")
-		for _, l := range s.Links {
-			fmt.Fprintf(&b, "  - {between: [%s, %s], %s, buffer: %d}\n", list(l.Between[0]), list(l.Between[1]), l.fields(), l.Buffer)
+	var out []string
+	for _, l := range [][2]string{
+		{"name", when(s.Name != "", strconv.Quote(s.Name))},
+		{"hosts", strconv.Itoa(s.Hosts)}, {"mode", s.Mode}, {"mss", strconv.Itoa(s.MSS)},
+		{"slowdown", some(s.Slowdown)}, {"host", s.Host.text()}, {"medium", s.Medium.text()}, {"receive", receive},
+		{"cut_through", when(s.CutThrough, "true")}, {"l", some(s.L)}, {"buffer", some(float64(s.Buffer))},
+		{"fabric", fabric}, {"loss", some(s.Loss)}, {"seed", when(s.Seed != 0, strconv.FormatUint(s.Seed, 10))},
+		{"charge_acks", when(s.ChargeAcks, "true")},
+	} {
+		if l[1] != "" {
+			out = append(out, l[0]+": "+l[1])
 		}
 	}
-	if len(s.Overrides) > 0 {
-		fmt.Fprintln(&b, "overrides:")
-		for _, i := range slices.Sorted(maps.Keys(s.Overrides)) {
-			fmt.Fprintf(&b, "  %d: {%s}\n", i, s.Overrides[i].fields())
+	for i, l := range s.Links {
+		if i == 0 {
+			out = append(out, "links:")
 		}
+		out = append(out, fmt.Sprintf("  - {between: [%s, %s], %s, buffer: %d}",
+			list(l.Between[0]), list(l.Between[1]), l.fields(), l.Buffer))
 	}
-	return strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
+	for k, i := range slices.Sorted(maps.Keys(s.Overrides)) {
+		if k == 0 {
+			out = append(out, "overrides:")
+		}
+		out = append(out, fmt.Sprintf("  %d: %s", i, s.Overrides[i].text()))
+	}
+	return out
 }
+
+func (b Block) text() string { return "{" + b.fields() + "}" }
 
 func (b Block) fields() string {
 	text := "a: " + number(b.A) + ", b: " + number(b.B)
@@ -69,13 +65,7 @@ func (b Block) fields() string {
 	return text
 }
 
-func list(hosts []int) string {
-	texts := make([]string, len(hosts))
-	for i, h := range hosts {
-		texts[i] = strconv.Itoa(h)
-	}
-	return "[" + strings.Join(texts, ", ") + "]"
-}
+func list(hosts []int) string { return strings.ReplaceAll(fmt.Sprint(hosts), " ", ", ") }
 
 // number writes v so that YAML reads the same number back. With an exponent it has a point, too: YAML 1.1 takes 1e-06
 // for text.

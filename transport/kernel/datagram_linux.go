@@ -110,30 +110,13 @@ func (t *Target) Send(fd int, b []byte) error {
 	return err
 }
 
-// Stamper receives from a connection with the kernel's timestamp of the arrival (SO_TIMESTAMPNS). Receiving allocates
-// nothing.
-type Stamper struct {
-	in   MessageReader
-	last units.Nanos
-}
-
+// SetStamps asks for the kernel's timestamp of what arrives (SO_TIMESTAMPNS), or no longer.
 func SetStamps(fd int, on bool) error {
 	value := 0
 	if on {
 		value = 1
 	}
 	return unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_TIMESTAMPNS, value)
-}
-
-// Recv is the function Recv, and also returns when the last byte arrived at this host, on the clock of Now; 0 where the kernel
-// did not say. A stream arrives in order, so its timestamps never decrease.
-func (s *Stamper) Recv(fd int, b []byte, flags uintptr) (n int, at units.Nanos, errno syscall.Errno) {
-	n, at, errno = s.in.Recv(fd, b, flags)
-	if at != 0 {
-		at = max(at, s.last)
-		s.last = at
-	}
-	return n, at, errno
 }
 
 // arrival converts a timestamp of the wall clock to the clock of Now. The result is never later than now.
@@ -145,6 +128,9 @@ func arrival(ts *unix.Timespec) units.Nanos {
 
 // MessageReader receives with what the kernel says of what it receives. Its buffers are allocated once.
 type MessageReader struct {
+	Stream bool // arrives in order, so its timestamps never decrease
+	last   units.Nanos
+
 	hdr     unix.Msghdr
 	iov     unix.Iovec
 	name    unix.RawSockaddrInet6 // large enough for both families
@@ -152,8 +138,8 @@ type MessageReader struct {
 	over    uint32 // with SO_RXQ_OVFL: datagrams the kernel had dropped when it queued the last one
 }
 
-// Recv is the function Recv, and also returns the kernel's timestamp, 0 if there is none; and takes the count of drops, which is
-// absent while it is 0.
+// Recv is the function Recv, and also returns when the last byte arrived at this host, on the clock of Now, 0 where the
+// kernel did not say; and takes the count of drops, which is absent while it is 0.
 func (in *MessageReader) Recv(fd int, b []byte, flags uintptr) (n int, at units.Nanos, errno syscall.Errno) {
 	in.iov.Base = unsafe.SliceData(b)
 	in.iov.SetLen(len(b))
@@ -173,7 +159,10 @@ func (in *MessageReader) Recv(fd int, b []byte, flags uintptr) (n int, at units.
 			return int(r), at, 0
 		case h.Level != unix.SOL_SOCKET:
 		case h.Type == unix.SO_TIMESTAMPNS && len(body) >= int(unsafe.Sizeof(unix.Timespec{})):
-			at = arrival((*unix.Timespec)(unsafe.Pointer(&body[0])))
+			if at = arrival((*unix.Timespec)(unsafe.Pointer(&body[0]))); in.Stream {
+				at = max(at, in.last)
+				in.last = at
+			}
 		case h.Type == unix.SO_RXQ_OVFL && len(body) >= 4:
 			in.over = binary.NativeEndian.Uint32(body)
 		}

@@ -19,13 +19,13 @@ func (n *Net) Run(team []int, fn func(rank int, g *Group) error) error {
 // RunTeams is Run for several disjoint teams at once, which share the medium. Errors that only say that a peer has left
 // are left out when another error says why.
 func (n *Net) RunTeams(teams [][]int, fn func(team, rank int, g *Group) error) error {
-	n.mu.Lock()
-	n.runs++
-	groups, err := n.build(fmt.Sprintf("run %d", n.runs), teams)
-	n.mu.Unlock()
-	if err != nil {
+	if err := n.check(teams); err != nil {
 		return err
 	}
+	n.mu.Lock()
+	n.runs++
+	groups := n.build(fmt.Sprintf("run %d", n.runs), teams)
+	n.mu.Unlock()
 	var wg sync.WaitGroup
 	all := make([]error, len(slices.Concat(groups...))) // by id of the rank
 	for i, team := range groups {
@@ -103,11 +103,7 @@ func (n *Net) join(key string, team []int, rank int) (*rendezvous, error) {
 		return r, nil
 	}
 	delete(n.waiting, key)
-	groups, err := n.build(key, [][]int{team})
-	if err != nil {
-		return nil, err
-	}
-	r.groups = groups[0]
+	r.groups = n.build(key, [][]int{team})[0]
 	close(r.done)
 	return r, nil
 }
@@ -131,11 +127,8 @@ func (n *Net) check(teams [][]int) error {
 	return nil
 }
 
-// build makes the world of some teams and lets its first rank run. n.mu is held.
-func (n *Net) build(key string, teams [][]int) ([][]*Group, error) {
-	if err := n.check(teams); err != nil {
-		return nil, err
-	}
+// build makes the world of some teams, which have been checked, and lets its first rank run. n.mu is held.
+func (n *Net) build(key string, teams [][]int) [][]*Group {
 	w := &world{net: n, opt: &n.opt, rng: n.rng(key, teams)}
 	w.factor = max(0, 1+n.opt.Noise.Round*w.rng.NormFloat64())
 	groups := make([][]*Group, len(teams))
@@ -166,7 +159,7 @@ func (n *Net) build(key string, teams [][]int) ([][]*Group, error) {
 		}
 	}
 	w.handOver()
-	return groups, nil
+	return groups
 }
 
 func (n *Net) ended(host int, t instant) {
