@@ -138,9 +138,8 @@ func (g *Group) aim(out *kernel.Target, rank int, c *Conn) (to netip.AddrPort, e
 	return to, err
 }
 
-// SendDatagram sends b as one datagram, which may be lost on the way; b is not empty and below 1,400 bytes. It waits
-// for room on this host and for the mesh's rate limit, never for the receiver. No datagram is sent before
-// OpenDatagrams, nor long after the receiver has ended its connection.
+// SendDatagram implements bench.Group. No datagram is sent before OpenDatagrams, nor long after the receiver has ended
+// its connection.
 func (g *Group) SendDatagram(to int, b []byte) error {
 	if len(b) == 0 || len(b) >= maxDatagram {
 		return fmt.Errorf("send a datagram of %s: want 1 to %d bytes", units.Bytes(len(b)), maxDatagram-1)
@@ -206,8 +205,8 @@ func (g *Group) sendWhenRoom(o *kernel.Target, b []byte) error {
 	}
 }
 
-// RecvDatagram returns the next datagram of any rank of the team, or Got false when this host's clock reaches until. In
-// a shared group after Stamp its time is the kernel's stamp, as with RecvAt. Datagrams from elsewhere are ignored.
+// RecvDatagram implements bench.Group. In a shared group after Stamp its time is the kernel's stamp, as with RecvAt.
+// Datagrams from elsewhere are ignored.
 func (g *Group) RecvDatagram(b []byte, until units.Nanos) (plane.Datagram, error) {
 	m, err := g.openDatagrams()
 	if err != nil {

@@ -37,8 +37,7 @@ type confirmation struct {
 	heard, allowed bool            // the rank has sent back over by datagram, and by over the connection
 }
 
-// OpenDatagrams prepares datagrams between the ranks of the team: until it has returned none can be sent or received.
-// Every rank calls it at the same time, while no message is under way.
+// OpenDatagrams implements bench.Group: until it has returned no datagram can be sent or received.
 func (g *Group) OpenDatagrams(within units.Nanos) error {
 	if m := g.datagrams; m != nil && m.open {
 		return nil

@@ -142,8 +142,8 @@ func (g *Group) RecvPolling(from int, b []byte) error {
 	return err
 }
 
-// Pending is how many bytes from a rank can be received without waiting. Where there are none and never will be any it
-// fails as Recv would, so that a loop that waits for bytes ends.
+// Pending implements plane.Mover. Where there are no bytes and never will be any it fails as Recv would, so that a loop
+// that waits for bytes ends.
 func (g *Group) Pending(from int) (int, error) {
 	return g.queued(from, "receive", unix.TIOCINQ, func(c *Conn, n int) bool { return n == 0 && kernel.Ended(c.fd) })
 }
@@ -172,9 +172,8 @@ func (g *Group) queued(rank int, verb string, request uint, ended func(c *Conn, 
 	return n, nil
 }
 
-// SendSome sends as much of b as the kernel takes, and gives up when it has taken nothing more for patience: n is then
-// below len(b), err is nil, and the next send continues after those n bytes, which are not a message of their own. A
-// patience of 0 waits for nothing. It fails as Send does where the connection is of no further use.
+// SendSome implements plane.Mover. The n bytes that it has sent are not a message of their own. It fails as Send does
+// where the connection is of no further use.
 func (g *Group) SendSome(to int, b []byte, patience units.Nanos) (n int, err error) {
 	c, err := g.link(to)
 	if err != nil {

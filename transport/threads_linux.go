@@ -13,10 +13,8 @@ import (
 	"calib/transport/kernel"
 )
 
-// Lines calls f for each of k connections to a rank, all at once, and returns when all calls have. Line 0 is the
-// connection of Send and Recv, on the caller's thread; the others are new, end with the call, and have a thread each,
-// which may run on any CPU of the process. The rank calls Lines with the same k at the same time. When a line fails,
-// all are shut down.
+// Lines implements bench.Group. The threads of the lines but 0 may run on any CPU of the process. When a line fails, all
+// are shut down.
 func (g *Group) Lines(rank, k int, f func(i int, l plane.Line) error) error {
 	if k < 1 || k > plane.MaxLines {
 		return fmt.Errorf("%d lines to rank %d, want 1 to %d", k, rank, plane.MaxLines)
@@ -136,7 +134,7 @@ func (l line) ProbesRTT() (probes bool, err error) {
 	return probes, err
 }
 
-// RecvSome waits until bytes have come, and reads at most len(b) of them. It fails as Recv does.
+// RecvSome implements plane.Line. It fails as Recv does.
 func (c *Conn) RecvSome(b []byte) (int, error) {
 	if len(b) == 0 {
 		return 0, nil

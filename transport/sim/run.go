@@ -80,14 +80,14 @@ func (n *Net) Group(ctx context.Context, key string, team []int, rank int) (*Gro
 }
 
 func (n *Net) join(key string, team []int, rank int) (*rendezvous, error) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
 	if rank < 0 || rank >= len(team) {
 		return nil, fmt.Errorf("%w: rank %d of %d", ErrRank, rank, len(team))
 	}
 	if err := n.check([][]int{team}); err != nil {
 		return nil, err
 	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
 	r := n.waiting[key]
 	switch {
 	case r == nil:
