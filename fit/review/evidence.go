@@ -81,27 +81,27 @@ func uncertain(q params.Parameter) reason {
 	return ""
 }
 
-// imprecise is the reason of a number whose interval is too wide to be of use, though it would matter, and says what
-// narrows it.
+// imprecise is the reason of a number that scatters too much to be of use, though it would matter, and says how much
+// longer a run has to be. Points that miss their curve are for misfit to judge: runs of one network repeat that.
 func (r *review) imprecise(q params.Parameter) reason {
 	v, lo, hi, _ := q.Ends()
-	half := (hi - lo) / 2
-	if q.Unit == "1" || half <= useful*math.Abs(v) || half <= material*r.reference(q.Unit) {
-		return ""
-	}
-	rounds, others := 0.0, 0.0
+	squares, others := 0.0, 0.0
 	for _, t := range q.Budget {
 		if t.Type == params.TypeA {
-			rounds += t.U * t.U
+			squares += t.U * t.U
 		} else {
 			others += t.U * t.U
 		}
 	}
-	left := math.Pow(useful*math.Abs(v)/half, 2)*(rounds+others) - others // what rounds may have of the square of the uncertainty
-	if rounds == 0 || left < others/10 {
-		return reason(fmt.Sprintf("its interval is wider than ± %.0f%%, and more rounds do not narrow it", 100*useful))
+	half := (hi - lo) / 2
+	if others > 0 {
+		half *= math.Sqrt(squares / (squares + others))
 	}
-	return reason(fmt.Sprintf("its interval is wider than ± %.0f%%: a run about %.0f times as long narrows it", 100*useful, math.Ceil(rounds/left-1e-6)))
+	if q.Unit == "1" || half <= useful*math.Abs(v) || half <= material*r.reference(q.Unit) {
+		return ""
+	}
+	return reason(fmt.Sprintf("rounds leave it wider than ± %.0f%%: a run about %.0f times as long narrows it", 100*useful,
+		math.Ceil(math.Pow(half/(useful*v), 2)-1e-6)))
 }
 
 // foreign is the reason of another tool's figures.
