@@ -22,9 +22,12 @@ const (
 // packet is a packet in flight. The bytes stay with the caller, who knows them by buf.
 type packet struct {
 	buf      int32
-	src, dst int32
-	payload  int32
+	src, dst int32 // host indices; dst is −1 for an address outside the lab
+	payload  int32 // bytes of data: TCP and UDP behind their headers, any other protocol behind the IP headers
 	pass     passage
+	// stamp is the TCP timestamp: when the sending kernel made the segment, in its own unit.
+	stamp   uint32
+	stamped bool
 }
 
 // crossing is a packet that reaches the medium.

@@ -19,21 +19,11 @@ const (
 	optTimestamps = 8
 )
 
-// parsed is what the wire needs to know of a packet.
-type parsed struct {
-	dst     int // host index, −1 for an address outside the lab
-	payload int // bytes of data: TCP and UDP behind their headers, any other protocol behind the IP headers
-	pass    passage
-	// stamp is the TCP timestamp: when the sending kernel made the segment, in its own unit.
-	stamp   uint32
-	stamped bool
-}
-
-// parse reads the headers of an IP packet; false for one that is not IP or is cut short. Lengths come from the IP
+// parse is what the headers of an IP packet say; false for one that is not IP or is cut short. Lengths come from the IP
 // header and are checked against the packet.
-func parse(b []byte) (parsed, bool) {
+func parse(b []byte) (packet, bool) {
 	if len(b) < 20 {
-		return parsed{}, false
+		return packet{}, false
 	}
 	switch b[0] >> 4 {
 	case 4:
@@ -41,28 +31,28 @@ func parse(b []byte) (parsed, bool) {
 	case 6:
 		return parse6(b)
 	}
-	return parsed{}, false
+	return packet{}, false
 }
 
-func parse4(b []byte) (parsed, bool) {
+func parse4(b []byte) (packet, bool) {
 	header, total := int(b[0]&15)*4, int(binary.BigEndian.Uint16(b[2:]))
 	if header < 20 || total < header || total > len(b) {
-		return parsed{}, false
+		return packet{}, false
 	}
-	p := parsed{dst: hostOf4(b[16:20])}
+	p := packet{dst: int32(hostOf4(b[16:20]))}
 	later := binary.BigEndian.Uint16(b[6:])&0x1fff != 0 // a fragment behind the first has no transport header
 	return p.transport(b[9], b[header:total], later)
 }
 
-func parse6(b []byte) (parsed, bool) {
+func parse6(b []byte) (packet, bool) {
 	if len(b) < 40 || 40+int(binary.BigEndian.Uint16(b[4:])) > len(b) {
-		return parsed{}, false
+		return packet{}, false
 	}
-	p := parsed{dst: hostOf6(b[24:40])}
+	p := packet{dst: int32(hostOf6(b[24:40]))}
 	next, rest, later := b[6], b[40:40+int(binary.BigEndian.Uint16(b[4:]))], false
 	for next == protoHopByHop || next == protoRouting || next == protoDestOpts || next == protoFragment {
 		if len(rest) < 8 {
-			return parsed{}, false
+			return packet{}, false
 		}
 		size := 8
 		if next == protoFragment {
@@ -71,7 +61,7 @@ func parse6(b []byte) (parsed, bool) {
 			size += 8 * int(rest[1])
 		}
 		if len(rest) < size {
-			return parsed{}, false
+			return packet{}, false
 		}
 		next, rest = rest[0], rest[size:]
 	}
@@ -79,15 +69,15 @@ func parse6(b []byte) (parsed, bool) {
 }
 
 // transport finishes p from what the IP header carries.
-func (p parsed) transport(proto byte, b []byte, later bool) (parsed, bool) {
-	p.payload = len(b)
+func (p packet) transport(proto byte, b []byte, later bool) (packet, bool) {
+	p.payload = int32(len(b))
 	switch {
 	case later:
 	case proto == protoTCP:
 		if len(b) < 20 || int(b[12]>>4)*4 < 20 || int(b[12]>>4)*4 > len(b) {
-			return parsed{}, false
+			return packet{}, false
 		}
-		p.payload = len(b) - int(b[12]>>4)*4
+		p.payload = int32(len(b) - int(b[12]>>4)*4)
 		p.stamp, p.stamped = timestamp(b[20 : int(b[12]>>4)*4])
 		if p.payload == 0 && b[13]&(flagFIN|flagRST) != 0 {
 			p.pass = ordered
@@ -95,9 +85,9 @@ func (p parsed) transport(proto byte, b []byte, later bool) (parsed, bool) {
 		}
 	case proto == protoUDP:
 		if len(b) < 8 {
-			return parsed{}, false
+			return packet{}, false
 		}
-		p.payload = len(b) - 8
+		p.payload = int32(len(b) - 8)
 	}
 	if p.payload == 0 {
 		p.pass = free

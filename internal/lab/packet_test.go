@@ -46,33 +46,33 @@ func TestParse(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		in   []byte
-		want parsed
+		want packet
 		bad  bool
 	}{
 		{name: "tcp data", in: ip4(h1, 6, 0, tcp(0x18, stampOptions(7), 1448)...),
-			want: parsed{dst: 1, payload: 1448, stamp: 7, stamped: true}},
-		{name: "tcp data without options", in: ip4(h1, 6, 0, tcp(0x10, nil, 1)...), want: parsed{dst: 1, payload: 1}},
+			want: packet{dst: 1, payload: 1448, stamp: 7, stamped: true}},
+		{name: "tcp data without options", in: ip4(h1, 6, 0, tcp(0x10, nil, 1)...), want: packet{dst: 1, payload: 1}},
 		{name: "acknowledgement", in: ip4(h1, 6, 0, tcp(0x10, stampOptions(9), 0)...),
-			want: parsed{dst: 1, pass: free, stamp: 9, stamped: true}},
-		{name: "SYN", in: ip4(h1, 6, 0, tcp(0x02, nil, 0)...), want: parsed{dst: 1, pass: free}},
-		{name: "FIN", in: ip4(h1, 6, 0, tcp(0x11, nil, 0)...), want: parsed{dst: 1, pass: ordered}},
-		{name: "RST", in: ip4(h1, 6, 0, tcp(0x04, nil, 0)...), want: parsed{dst: 1, pass: ordered}},
-		{name: "FIN with data", in: ip4(h1, 6, 0, tcp(0x19, nil, 5)...), want: parsed{dst: 1, payload: 5}},
-		{name: "udp", in: ip4(h1, 17, 0, udp(100)...), want: parsed{dst: 1, payload: 100}},
-		{name: "empty udp", in: ip4(h1, 17, 0, udp(0)...), want: parsed{dst: 1, pass: free}},
-		{name: "first fragment", in: ip4(h1, 17, 0x2000, udp(1472)...), want: parsed{dst: 1, payload: 1472}},
-		{name: "later fragment", in: ip4(h1, 17, 0x00b9, make([]byte, 528)...), want: parsed{dst: 1, payload: 528}},
-		{name: "icmp counts whole", in: ip4(h1, 1, 0, make([]byte, 64)...), want: parsed{dst: 1, payload: 64}},
-		{name: "padding behind the IP length", in: append(ip4(h1, 17, 0, udp(3)...), 0, 0), want: parsed{dst: 1, payload: 3}},
-		{name: "to nobody", in: ip4([]byte{224, 0, 0, 1}, 17, 0, udp(3)...), want: parsed{dst: -1, payload: 3}},
+			want: packet{dst: 1, pass: free, stamp: 9, stamped: true}},
+		{name: "SYN", in: ip4(h1, 6, 0, tcp(0x02, nil, 0)...), want: packet{dst: 1, pass: free}},
+		{name: "FIN", in: ip4(h1, 6, 0, tcp(0x11, nil, 0)...), want: packet{dst: 1, pass: ordered}},
+		{name: "RST", in: ip4(h1, 6, 0, tcp(0x04, nil, 0)...), want: packet{dst: 1, pass: ordered}},
+		{name: "FIN with data", in: ip4(h1, 6, 0, tcp(0x19, nil, 5)...), want: packet{dst: 1, payload: 5}},
+		{name: "udp", in: ip4(h1, 17, 0, udp(100)...), want: packet{dst: 1, payload: 100}},
+		{name: "empty udp", in: ip4(h1, 17, 0, udp(0)...), want: packet{dst: 1, pass: free}},
+		{name: "first fragment", in: ip4(h1, 17, 0x2000, udp(1472)...), want: packet{dst: 1, payload: 1472}},
+		{name: "later fragment", in: ip4(h1, 17, 0x00b9, make([]byte, 528)...), want: packet{dst: 1, payload: 528}},
+		{name: "icmp counts whole", in: ip4(h1, 1, 0, make([]byte, 64)...), want: packet{dst: 1, payload: 64}},
+		{name: "padding behind the IP length", in: append(ip4(h1, 17, 0, udp(3)...), 0, 0), want: packet{dst: 1, payload: 3}},
+		{name: "to nobody", in: ip4([]byte{224, 0, 0, 1}, 17, 0, udp(3)...), want: packet{dst: -1, payload: 3}},
 		{name: "tcp over IPv6", in: ip6(h6, 6, tcp(0x18, stampOptions(1), 1428)...),
-			want: parsed{dst: 700, payload: 1428, stamp: 1, stamped: true}},
+			want: packet{dst: 700, payload: 1428, stamp: 1, stamped: true}},
 		{name: "IPv6 hop-by-hop, then udp", in: ip6(h6, 0, append([]byte{17, 0, 0, 0, 0, 0, 0, 0}, udp(9)...)...),
-			want: parsed{dst: 700, payload: 9}},
+			want: packet{dst: 700, payload: 9}},
 		{name: "IPv6 later fragment", in: ip6(h6, 44, append([]byte{17, 0, 0x05, 0xa8, 0, 0, 0, 0}, make([]byte, 30)...)...),
-			want: parsed{dst: 700, payload: 30}},
+			want: packet{dst: 700, payload: 30}},
 		{name: "IPv6 multicast", in: ip6(append([]byte{0xff, 2}, make([]byte, 14)...), 17, udp(1)...),
-			want: parsed{dst: -1, payload: 1}},
+			want: packet{dst: -1, payload: 1}},
 		{name: "empty", bad: true},
 		{name: "not IP", in: make([]byte, 60), bad: true},
 		{name: "IP header cut short", in: ip4(h1, 6, 0)[:19], bad: true},
@@ -87,7 +87,7 @@ func TestParse(t *testing.T) {
 			if ok == c.bad {
 				t.Fatalf("ok = %v", ok)
 			}
-			if diff := cmp.Diff(c.want, p, cmp.AllowUnexported(parsed{})); diff != "" {
+			if diff := cmp.Diff(c.want, p, cmp.AllowUnexported(packet{})); diff != "" {
 				t.Errorf("-want +got:\n%s", diff)
 			}
 		})
@@ -119,7 +119,7 @@ func FuzzParse(f *testing.F) {
 	f.Add(ip6(Addr6(2).AsSlice(), 0, append([]byte{44, 0, 0, 0, 0, 0, 0, 0, 17, 0, 0, 0, 0, 0, 0, 0}, udp(5)...)...))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		p, ok := parse(b)
-		if ok && (p.payload < 0 || p.payload > len(b) || p.dst > 65535) {
+		if ok && (p.payload < 0 || int(p.payload) > len(b) || p.dst > 65535) {
 			t.Errorf("%+v from %d bytes", p, len(b))
 		}
 		if ok && (p.payload == 0) != (p.pass != charged) {

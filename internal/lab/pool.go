@@ -1,5 +1,7 @@
 package lab
 
+import "slices"
+
 // poolBytes bounds the memory that packets in flight may take. A sender's block has no bound of its own: TCP stops at
 // its window, but a datagram flood would not.
 const poolBytes = 256 << 20
@@ -7,10 +9,10 @@ const poolBytes = 256 << 20
 // pool hands out buffers of one size by number. Memory comes in chunks and is kept, so that a lab in its steady state
 // allocates nothing.
 type pool struct {
-	size   int
-	chunks [][]byte
-	spare  []int32
-	limit  int
+	size    int
+	buffers [][]byte // by number; a packet's is cut to its length
+	spare   []int32
+	limit   int
 }
 
 const (
@@ -28,11 +30,11 @@ func newPool(size int) *pool {
 
 // grow adds a chunk, touched, so that no packet waits for the kernel to find memory.
 func (p *pool) grow() {
-	made, chunk := len(p.chunks)*chunkBuffers, make([]byte, chunkBuffers*p.size)
+	made, chunk := len(p.buffers), make([]byte, chunkBuffers*p.size)
 	for i := 0; i < len(chunk); i += 4096 {
 		chunk[i] = 1
 	}
-	p.chunks = append(p.chunks, chunk)
+	p.buffers = slices.AppendSeq(p.buffers, slices.Chunk(chunk, p.size))
 	for i := chunkBuffers - 1; i >= 0; i-- {
 		p.spare = append(p.spare, int32(made+i))
 	}
@@ -40,7 +42,7 @@ func (p *pool) grow() {
 
 func (p *pool) get() (int32, bool) {
 	if len(p.spare) == 0 {
-		if len(p.chunks)*chunkBuffers >= p.limit {
+		if len(p.buffers) >= p.limit {
 			return 0, false
 		}
 		p.grow()
@@ -51,9 +53,7 @@ func (p *pool) get() (int32, bool) {
 	return n, true
 }
 
-func (p *pool) put(n int32) { p.spare = append(p.spare, n) }
-
-func (p *pool) bytes(n int32) []byte {
-	i := int(n) % chunkBuffers * p.size
-	return p.chunks[int(n)/chunkBuffers][i : i+p.size : i+p.size]
+func (p *pool) put(n int32) {
+	p.buffers[n] = p.buffers[n][:p.size]
+	p.spare = append(p.spare, n)
 }

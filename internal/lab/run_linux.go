@@ -135,26 +135,17 @@ func logTail(path string) string {
 	return ": its log ends with: " + strings.TrimSpace(string(text[max(0, len(text)-most):]))
 }
 
-// watchWire returns a channel that is closed when the wire ends; it watches until stop is closed.
-func (l *Lab) watchWire(stop <-chan struct{}) <-chan struct{} {
-	died := make(chan struct{})
-	go func() {
-		fd, ok := l.Wire.open()
-		if !ok {
-			close(died)
-			return
-		}
+// watchWire cancels ctx when the wire ends. It watches until ctx ends.
+func (l *Lab) watchWire(ctx context.Context, cancel context.CancelCauseFunc) {
+	if fd, ok := l.Wire.open(); ok {
 		defer unix.Close(fd)
 		for !ended(fd, time.Second) {
-			select {
-			case <-stop:
+			if ctx.Err() != nil {
 				return
-			default:
 			}
 		}
-		close(died)
-	}()
-	return died
+	}
+	cancel(ErrWire)
 }
 
 func onTerminal() bool {
@@ -186,22 +177,11 @@ func within(
 	}
 	defer func() { err = errors.Join(err, l.Close()) }()
 	inner, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	ended := make(chan struct{})
-	died := l.watchWire(ended)
-	go func() {
-		select {
-		case <-died:
-			cancel(ErrWire)
-		case <-ended:
-		}
-	}()
+	go l.watchWire(inner, cancel)
 	err = do(inner, l)
-	close(ended)
-	select {
-	case <-died:
+	cancel(nil)
+	if !l.Wire.alive() {
 		return nil, errors.Join(fmt.Errorf("%w: it died%s", ErrWire, logTail(l.LogPath)), err)
-	default:
 	}
 	stats, e := ReadStats(l.StatsPath)
 	if e != nil {

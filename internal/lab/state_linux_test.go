@@ -191,14 +191,14 @@ func TestSentAt(t *testing.T) {
 	within := func(got, want int64) bool { return got >= want-1000 && got <= want+int64(time.Since(w.begin))-now+1000 }
 	for _, c := range []struct {
 		name string
-		p    parsed
+		p    packet
 		want int64
 	}{
-		{"no stamp", parsed{}, now},
-		{"sent 30 µs before it was read", parsed{stamped: true, stamp: stampOf(now - 30_000)}, now - 30_000},
-		{"across the wrap", parsed{stamped: true, stamp: stampOf(-5_000)}, -5_000},
-		{"a stamp of something else", parsed{stamped: true, stamp: stampOf(now - 2_000_000_000)}, now},
-		{"a stamp of the future", parsed{stamped: true, stamp: stampOf(now + 1_000_000_000)}, now},
+		{"no stamp", packet{}, now},
+		{"sent 30 µs before it was read", packet{stamped: true, stamp: stampOf(now - 30_000)}, now - 30_000},
+		{"across the wrap", packet{stamped: true, stamp: stampOf(-5_000)}, -5_000},
+		{"a stamp of something else", packet{stamped: true, stamp: stampOf(now - 2_000_000_000)}, now},
+		{"a stamp of the future", packet{stamped: true, stamp: stampOf(now + 1_000_000_000)}, now},
 	} {
 		if got := w.sentAt(c.p); !within(got, c.want) {
 			t.Errorf("%s: %d, want %d", c.name, got, c.want)

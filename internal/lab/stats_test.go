@@ -122,7 +122,7 @@ func TestPool(t *testing.T) {
 		if !ok {
 			break
 		}
-		b := p.bytes(n)
+		b := p.buffers[n]
 		b[0], b[size-1] = byte(n), byte(n>>8)
 		all = append(all, n)
 	}
@@ -130,7 +130,7 @@ func TestPool(t *testing.T) {
 		t.Fatalf("%d buffers, want %d", len(all), limit)
 	}
 	for _, n := range all {
-		if b := p.bytes(n); len(b) != size || b[0] != byte(n) || b[size-1] != byte(n>>8) {
+		if b := p.buffers[n]; len(b) != size || b[0] != byte(n) || b[size-1] != byte(n>>8) {
 			t.Fatalf("buffer %d is not its own", n)
 		}
 	}

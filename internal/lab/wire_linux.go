@@ -40,8 +40,7 @@ type wire struct {
 	tuns      []tun // by host
 	epoll     int
 	pool      *pool
-	sizes     []int32 // length of the packet in each buffer
-	spare     []byte  // takes packets for which there is no buffer
+	spare     []byte // takes packets for which there is no buffer
 	begin     time.Time
 	mono      int64 // CLOCK_MONOTONIC at begin [ns]
 	spin      int64
@@ -194,7 +193,7 @@ func (w *wire) flush() {
 		if p.pass == charged {
 			w.stats.Lateness.Add(now - due)
 		}
-		_, err := unix.Write(w.tuns[p.dst].fd, w.pool.bytes(p.buf)[:w.sizes[p.buf]])
+		_, err := unix.Write(w.tuns[p.dst].fd, w.pool.buffers[p.buf])
 		if err != nil {
 			w.stats.Refused++
 		} else {
@@ -211,7 +210,7 @@ func (w *wire) read(host int) error {
 		buf, room := w.pool.get()
 		b := w.spare
 		if room {
-			b = w.pool.bytes(buf)
+			b = w.pool.buffers[buf]
 		}
 		n, err := unix.Read(w.tuns[host].fd, b)
 		if err != nil {
@@ -227,39 +226,35 @@ func (w *wire) read(host int) error {
 			w.stats.Overruns++
 			continue
 		}
-		w.accept(host, buf, n)
+		w.pool.buffers[buf] = b[:n]
+		w.accept(host, buf)
 		w.flush()
 	}
 	return nil
 }
 
-func (w *wire) accept(host int, buf int32, n int) {
-	p, ok := parse(w.pool.bytes(buf)[:n])
-	if !ok || p.dst < 0 || p.dst >= w.spec.Hosts {
+func (w *wire) accept(host int, buf int32) {
+	p, ok := parse(w.pool.buffers[buf])
+	if !ok || p.dst < 0 || int(p.dst) >= w.spec.Hosts {
 		w.stats.Strays++
 		w.pool.put(buf)
 		return
 	}
-	for int(buf) >= len(w.sizes) {
-		w.sizes = append(w.sizes, make([]int32, chunkBuffers)...)
-	}
-	w.sizes[buf] = int32(n)
 	h := &w.stats.Hosts[host]
 	h.SentPackets++
 	h.SentBytes += uint64(p.payload)
 	if p.pass != charged && !w.spec.ChargeAcks {
 		h.SentFree++
 	}
-	w.eng.arrive(w.sentAt(p), packet{
-		buf: buf, src: int32(host), dst: int32(p.dst), payload: int32(p.payload), pass: p.pass,
-	})
+	p.buf, p.src = buf, int32(host)
+	w.eng.arrive(w.sentAt(p), p)
 }
 
 // sentAt returns when the sending kernel made a packet, now at the latest. The time of reading would add to every
 // packet the tens of microseconds that the wire takes to wake up. The lab's hosts stamp TCP segments with microseconds
 // of CLOCK_MONOTONIC where the kernel can. A stamp far from the present, as of an application that asked for other
 // stamps, is ignored.
-func (w *wire) sentAt(p parsed) int64 {
+func (w *wire) sentAt(p packet) int64 {
 	now := w.now()
 	if !p.stamped || !w.stats.PreciseSend {
 		return now
