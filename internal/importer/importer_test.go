@@ -104,6 +104,20 @@ func write(t *testing.T, w *bytes.Buffer, d *dataset.Dataset, notes []string) {
 }
 
 // Every input looks like its own format and no other.
+// What a transfer loses is part of what iperf3 measured: no interval is marked as one that fits leave out.
+func TestLossyIntervalsCount(t *testing.T) {
+	const path = "testdata/iperf3.omit-half.json"
+	d, _, err := readFile(t, path, optionsOf(path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range d.Samples {
+		if s.TCP.Retrans == 0 || len(s.Flags) > 0 {
+			t.Errorf("interval %v: %d segments sent again, flags %v", s.Aux["batch"], s.TCP.Retrans, s.Flags)
+		}
+	}
+}
+
 func TestSniff(t *testing.T) {
 	for _, path := range inputs(t) {
 		b, err := os.ReadFile(path)

@@ -13,7 +13,7 @@ import (
 // iperf3 -J over TCP: each interval is a timing of one stream, its bytes over its seconds; parallel streams between the
 // same two hosts are one stream of their sum. Without -O the first interval is left out: it holds slow start and the
 // filling of the send buffer. Intervals are the client's: what it handed to its kernel, or with -R what it received.
-// Those with retransmissions are labelled, as calib's own are. Source: iperf3(1) and what iperf3 3.12 prints.
+// Those with retransmissions count like the others: a bulk transfer on that path has them. Source: iperf3(1) and what iperf3 3.12 prints.
 type iperfReport struct {
 	Error string `json:"error"`
 	Start struct {
@@ -87,8 +87,8 @@ func readIperf3(t text, c *collector) {
 	}
 	rate := sum.bytes / sum.seconds
 	if sum.lossy > 0 {
-		c.note("%s: %d of %d intervals had retransmissions (%.2g%% of the segments): fits leave them out; the rate of all of them is %.4g B/s",
-			c.o.File, sum.lossy, len(c.samples), 100*float64(sum.lost)*float64(max(1, r.Start.MSS))/sum.bytes, rate)
+		c.note("%s: %d of %d intervals had retransmissions (%d segments, %.2g%%): a transfer has them, and they count", c.o.File,
+			sum.lossy, len(c.samples), sum.lost, 100*float64(sum.lost)*float64(max(1, r.Start.MSS))/sum.bytes)
 	}
 	if e := r.End.Received; e.Seconds > 0 && e.Bytes > 0 && sum.seconds > 0 {
 		if off := e.Bytes/e.Seconds/rate - 1; off < -0.02 || off > 0.02 {
@@ -134,7 +134,7 @@ func (c *collector) intervals(r *iperfReport) (sum iperfSum) {
 		s.Aux[names.AuxBatch], s.Aux[names.AuxStreams] = float64(len(c.samples)), float64(max(1, r.Start.Test.Streams))
 		s.TCP = &dataset.TCP{MSS: max(0, r.Start.MSS), RTT: part.RTT, Congestion: r.End.Congestion}
 		if part.Retrans != nil && *part.Retrans > 0 {
-			s.TCP.Retrans, s.Flags = *part.Retrans, []string{dataset.FlagRetrans}
+			s.TCP.Retrans = *part.Retrans
 			sum.lossy++
 			sum.lost += *part.Retrans
 		}
