@@ -82,21 +82,13 @@ func (p *prttData) fitGap() (*gapFit, error) {
 		return nil, err
 	}
 	reps := resample.Map(gaps.Replicates, func(y []float64) ([]float64, error) {
-		c, err := lsq.WithinBreaks(sizes, y, g.Segments)
-		if err != nil {
-			return nil, err
-		}
-		return append(c, c[0]+c[1]), nil // the last is g
+		return lsq.WithinBreaks(sizes, y, g.Segments)
 	})
 	c := g.coefficients()
-	small := c[0] + c[1]
-	ofSmall, first := p.times.Interval(small, reps, len(c)), g.Segments.Segments[0]
-	x := sizes[:first.Distinct]
-	misfit := fit.OfMisfit(values[:len(x)], func(i int) float64 { return g.Predict(x[i]) }, 2, func(y []float64) ([]float64, error) {
-		l, err := first.Refit(x, y)
-		return []float64{l.At(1)}, err
-	}, ofSmall)
-	p.fit.Found("g", "s", "gap between messages of 1 byte", small, ofSmall, append(p.fit.Prepared.Interval(1), misfit[0]...)...)
+	// g is the gap that was measured at the smallest size, less what its bytes take: a cost with a floor lies off the line
+	// there.
+	small, ofSmall := gaps.Of(func(y []float64) float64 { return y[0] - c[1]*(sizes[0]-1) })
+	p.fit.Found("g", "s", "gap between messages of 1 byte", small, ofSmall, p.fit.Prepared.Interval(1)...)
 	long, ci := c[len(c)-1], p.times.Interval(c[len(c)-1], reps, len(c)-1)
 	full := p.fromFull(long, sizes, values)
 	if full {

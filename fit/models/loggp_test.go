@@ -38,6 +38,15 @@ func TestLogGPExact(t *testing.T) {
 	}
 }
 
+// A gap with a floor lies off its line at 1 byte, where g is measured.
+func TestGapWithFloor(t *testing.T) {
+	w := port()
+	w.Senders, w.Streams = nil, false
+	w.Gap = params.Cost{C0: 60e-6, C1: 80e-9, Floor: 90e-6}
+	f := fitWith(t, loggp.LogGP, w.Dataset(), 100)
+	near(t, "g", value(t, f, "g"), 90e-6, 1e-6)
+}
+
 // A gap that changes at one packet is two segments in the form of Segmented; g is of the first, G of the last.
 func TestLogGPSegments(t *testing.T) {
 	w := port()
