@@ -169,28 +169,33 @@ func fitCost(r *fit.Result, symbol, label string, d *costData, floors bool, term
 		out.Cost, out.replicates = line, d.refit(lineCost, w)
 	}
 	c := out.Cost
-	// Points that lie off the form widen the interval too.
-	interval := func(of func(params.Cost) float64) [2]float64 {
-		ci := resample.IntervalOf(d.Estimates, of(c), out.replicates, of)
-		at := func(i int) float64 { return c.Of(d.sizes[i]) }
-		return fit.Add(of(c), ci, fit.OfMisfit(d.Values, at, map[bool]int{false: 2, true: 3}[shows], func(y []float64) ([]float64, error) {
-			q, err := fitter(d.sizes, y, w)
-			return []float64{of(q)}, err
-		}, ci)[0])
-	}
-	fixed := func(of func(params.Cost) float64) [2]float64 { return fit.Add(of(c), interval(of), terms) }
 	fn := r.Function(params.Line, label, map[string][2]float64{"m": {d.sizes[0], d.sizes[len(d.sizes)-1]}})
-	fn.Set("c0", c.C0, fixed(func(q params.Cost) float64 { return q.C0 }))
-	fn.Set("c1", c.C1, interval(func(q params.Cost) float64 { return q.C1 }))
+	coefficients := []string{"c0", "c1"}
 	if shows {
-		fn.Form = params.Floored
-		fn.Set("floor", c.Floor, fixed(func(q params.Cost) float64 { return q.Floor }))
+		fn.Form, coefficients = params.Floored, append(coefficients, "floor")
 	}
-	r.Functions[symbol] = fn
+	numbers := func(q params.Cost) []float64 { return []float64{q.C0, q.C1, q.Floor} }
 	var rows [][]float64
 	for _, q := range out.replicates {
-		rows = append(rows, []float64{q.C0, q.C1, q.Floor})
+		rows = append(rows, numbers(q))
 	}
+	v := numbers(c)
+	var ci [][2]float64
+	for j := range coefficients {
+		ci = append(ci, d.Interval(v[j], rows, j))
+	}
+	at := func(i int) float64 { return c.Of(d.sizes[i]) }
+	misfit := fit.OfMisfit(d.Values, at, len(coefficients), func(y []float64) ([]float64, error) {
+		q, err := fitter(d.sizes, y, w)
+		return numbers(q), err
+	}, ci...)
+	for j, name := range coefficients {
+		if name != "c1" {
+			misfit[j] = append(misfit[j], terms...)
+		}
+		fn.Set(name, v[j], fit.Add(v[j], ci[j], misfit[j]))
+	}
+	r.Functions[symbol] = fn
 	r.Together([]string{symbol + ".c0", symbol + ".c1", symbol + ".floor"}, rows)
 	d.series(r, symbol, c.Of)
 	if ci, ok := fn.CI95["c1"]; c.C1 < 0 && (!ok || ci[1] < 0) {

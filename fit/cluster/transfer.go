@@ -220,21 +220,30 @@ func (h *transfer) record() {
 		fn.Form, coefficients = params.Limited, append(coefficients, "N")
 	}
 	fn.Source = source
+	numbers := func(t params.Transfer) []float64 { return []float64{t.L0, t.L1, t.Tau, t.N} }
+	var rows [][]float64
+	for _, t := range h.l {
+		rows = append(rows, numbers(t))
+	}
+	v := numbers(h.fitted.Transfer)
+	var ci [][2]float64
+	for j := range coefficients {
+		ci = append(ci, h.times.Interval(v[j], rows, j))
+	}
+	fitter, gs := h.form()
+	at := func(i int) float64 { return h.fitted.At(h.at[i].m, h.at[i].p) }
+	misfit := fit.OfMisfit(h.y.Values, at, len(coefficients), func(y []float64) ([]float64, error) {
+		t, err := fitter(h.at, y, h.weights, gs)
+		return numbers(t.Transfer), err
+	}, ci...)
 	for j, name := range coefficients {
-		value := func(t params.Transfer) float64 { return []float64{t.L0, t.L1, t.Tau, t.N}[j] }
-		v := value(h.fitted.Transfer)
-		ci := resample.IntervalOf(h.times, v, h.l, value)
-		terms := h.ofMisfit(value, len(coefficients), ci)
+		terms := misfit[j]
 		if name == "l0" {
 			terms = append(terms, h.Prepared.OneMessage(1)...)
 		}
-		fn.Set(name, v, fit.Add(v, ci, terms))
+		fn.Set(name, v[j], fit.Add(v[j], ci[j], terms))
 	}
 	h.Functions["L"] = fn
-	var rows [][]float64
-	for _, t := range h.l {
-		rows = append(rows, []float64{t.L0, t.L1, t.Tau, t.N})
-	}
 	h.Together([]string{"L.l0", "L.l1", "L.tau", "L.N"}, rows)
 	if oneLoad(h.at) {
 		h.Warn("one-load", "load was measured with %g hosts only: l1 is not separable from l0, which holds both", h.at[0].p)
@@ -259,16 +268,6 @@ func (h *transfer) form() (transferFitter, params.Cost) {
 		return limited, h.gs.Cost
 	}
 	return bilinear, params.Cost{}
-}
-
-// ofMisfit is the term of a number of L for points that lie off its form.
-func (h *transfer) ofMisfit(value func(params.Transfer) float64, unknowns int, ci [2]float64) []params.Term {
-	fitter, gs := h.form()
-	at := func(i int) float64 { return h.fitted.At(h.at[i].m, h.at[i].p) }
-	return fit.OfMisfit(h.y.Values, at, unknowns, func(y []float64) ([]float64, error) {
-		t, err := fitter(h.at, y, h.weights, gs)
-		return []float64{value(t.Transfer)}, err
-	}, ci)[0]
 }
 
 // withoutSize is the mean relative error at each size between the smallest and the largest when the fit has not seen
