@@ -8,9 +8,9 @@ import (
 	"calib/internal/params"
 )
 
-// Together says that numbers were estimated from the same replicates of the bootstrap, a row each. Predictions draw
-// them together then: what makes one too large makes another too small. Names are of parameters, and of coefficients
-// ("g_s.c0"); a name of something that was not found is no matter.
+// Together records that numbers come from the same replicates of the bootstrap, one row for each replicate. Predictions
+// then draw them together. Names are of parameters ("a") and of coefficients ("g_s.c0"). Those that were not found are
+// left out of the file.
 func (r *Result) Together(names []string, replicates [][]float64) {
 	if len(replicates) < 2 {
 		return

@@ -116,9 +116,9 @@ func Validate(p *params.Params, d dataset.Source, s Settings) error {
 	return nil
 }
 
-// mark says that the simulation misses what was measured, with warm connections and with cold ones, on average by more
-// than params.ValidationLimit. A parameter that it was told is provisional only if the formulas of the parameter's own
-// model miss as much: otherwise what the simulation makes of it is at fault.
+// mark adds a warning if the better of the two simulations, with warm and with cold connections, misses what was measured
+// by more than params.ValidationLimit on average. A parameter that the simulation uses becomes provisional only if the
+// formulas of the parameter's own model miss as much. Otherwise the simulation is at fault, not the parameter.
 func (q *Predictor) mark(p *params.Params) {
 	g, _ := params.BestSimulation(p.Validation)
 	if g.Mean <= params.ValidationLimit {

@@ -81,8 +81,8 @@ func uncertain(q params.Parameter) reason {
 	return ""
 }
 
-// imprecise is the reason of a number that scatters too much to be of use, though it would matter, and says how much
-// longer a run has to be. Points that miss their curve are for misfit to judge: runs of one network repeat that.
+// imprecise is the reason of a number that scatters too much between rounds to be of use, unless it is too small to
+// matter. It says how much longer a run has to be. A misfit does not count here: every run of a network has the same.
 func (r *review) imprecise(q params.Parameter) reason {
 	v, lo, hi, _ := q.Ends()
 	squares, others := 0.0, 0.0
