@@ -10,8 +10,10 @@ import (
 
 	"calib/bench"
 	"calib/bench/benchtest"
+	"calib/bench/check"
 	"calib/internal/dataset"
 	"calib/internal/needs"
+	"calib/internal/netspec"
 	"calib/internal/units"
 	"calib/transport/sim"
 )
@@ -76,6 +78,47 @@ func TestCostBoundsTraffic(t *testing.T) {
 			}
 		})
 	})
+}
+
+// What a design costs is about what it takes, so that a plan neither leaves out what it has time for nor overruns. The
+// copies take time on real hosts only. A batch that finds its point out of reach says so at once: that is no error. The
+// look at a network precedes every plan.
+func TestCostIsAboutTheTime(t *testing.T) {
+	for _, name := range []string{"sparc1994", "hku2000"} {
+		spec, err := netspec.Preset(name, 4)
+		if err != nil {
+			t.Fatal(err)
+		}
+		first, many := benchtest.OneWay(spec, 0, 1, 1), benchtest.OneWay(spec, 0, 1, 200*spec.MSS)
+		l := bench.Limits{Hosts: 4, Effort: 0.25, MaxBytes: 64 * units.KiB, Segment: units.Bytes(spec.MSS), Path: bench.Path{
+			Latency: units.Nanos(first * 1e9), PerByte: (many - first) * 1e9 / float64(200*spec.MSS), Together: spec.Mode != netspec.Shared,
+		}}
+		forEach(t, func(t *testing.T, e *bench.Experiment) {
+			var took, expected float64
+			for _, p := range e.Design(l) {
+				team := e.Teams(l, p)[0][0]
+				var lead bench.Group
+				var begin units.Nanos
+				benchtest.MustRun(t, e, benchtest.Net(*spec), bench.Slot{Teams: [][]int{team}, Points: []bench.Point{p}}, float64(l.Effort),
+					func(g bench.Group) bench.Group {
+						if g.Rank() == 0 {
+							lead, begin = g, g.Now()
+						}
+						return g
+					})
+				cost := e.Cost(l, p).On(l.OnPath())
+				if e.Clocks {
+					cost += l.OnPath().Synchronising(len(team))
+				}
+				if is := (lead.Now() - begin).Seconds(); is > 0.1*cost.Seconds() {
+					took, expected = took+is, expected+cost.Seconds()
+				}
+			}
+			if r := took / expected; e != check.Probe && (r < 0.5 || r > 2) {
+				t.Errorf("%s: the design took %.2f s, %.2f times its cost", name, took, r)
+			}
+		})
+	}
 }
 
 // Sixteen times the repetitions must not mean more allocations: those belong before and after the timed section.

@@ -85,7 +85,7 @@ func oneWay(l bench.Limits, p bench.Point) units.Nanos {
 		exchange := settleTime + path.Message(m, 1) + path.Latency
 		return warmCalls*exchange + bench.Repeated(exchange, l.Effort.Time(callBudget, 0), minCalls, mostCalls(l.Effort))
 	}
-	load := path.Message(int64(messagesFor(rate))*m, 1)
-	one := computeTime + max(computeTime*3/2, load) + 2*path.Latency
+	// Messages arrive for as long as the computation takes, however fast the path is: their number follows the trial.
+	one := computeTime + units.Nanos(coverTime*float64(computeTime)) + path.Message(spareMessages*m, 1) + 2*path.Latency
 	return units.Nanos(computations(l.Effort))*one + path.Message(trialMessages*m, 1) + 4*path.Latency
 }

@@ -7,6 +7,7 @@ import (
 	"calib/bench"
 	"calib/internal/dataset"
 	"calib/internal/units"
+	"cmp"
 )
 
 // Exchange is what is repeated: rank 0 leads and times it, rank 1 follows.
@@ -26,7 +27,8 @@ type Trip struct {
 
 // Bounds say what one exchange moves and how often it may be repeated.
 type Bounds struct {
-	Bytes       units.Bytes // of an exchange, each way
+	Bytes       units.Bytes // of an exchange, each way at most
+	Back        units.Bytes // of the reply, where it has fewer
 	Sends       int         // of an exchange, by the rank that makes more of them
 	Most, Least int         // repetitions at effort 1; at any effort
 	Settle      bool        // exchange untimed until the hosts have settled (settleTime)
@@ -101,7 +103,7 @@ const firstWindow = 10 * bench.EthernetSegment
 // time is how long a batch is expected to take.
 func (b Bounds) time(l bench.Limits) units.Nanos {
 	path := l.OnPath()
-	trip := path.Trip(int64(b.Bytes))
+	trip := path.Message(int64(b.Bytes), 1) + path.Message(int64(cmp.Or(b.Back, b.Bytes)), 1)
 	warm := leastWarm
 	for window := 2 * firstWindow; warm < b.warm() && window < b.Bytes; window *= 2 {
 		warm++

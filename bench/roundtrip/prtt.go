@@ -34,7 +34,7 @@ var PRTT = &bench.Experiment{
 		for _, s := range trainSizes(l) {
 			add(s, 1, "")
 			add(s, trainMessages, "")
-			if s <= maxWaiting {
+			if s <= maxWaiting && (!l.Thin() || s < l.SegmentSize()) {
 				add(s, trainMessages, names.FactorSpaced)
 				add(s, trainMessages, names.FactorDelayed)
 			}
@@ -112,6 +112,7 @@ func waits(p bench.Point) bool { return p[names.FactorSpaced] == 1 || p[names.Fa
 
 func trainBounds(p bench.Point) Bounds {
 	b := Pings(p[names.FactorBytes]*p[names.FactorMessages], p[names.FactorMessages], minReps)
+	b.Back = units.Bytes(p[names.FactorBytes])
 	if waits(p) {
 		b.Most, b.Least = waitingReps, waitingLeast
 	}

@@ -108,7 +108,7 @@ func (d *draft) thicken(points []*drafted, limit units.Nanos, every int, sets bo
 func (d *draft) lightest() bench.Effort { return d.plan.Limits.Effort.OrWhole() * leastEffort }
 
 // core reports whether the experiment stays whatever the budget is.
-func (d *draft) core() bool { return d.plan.Chosen || !slices.Contains(expendable, d.exp.Name) }
+func (d *draft) core() bool { return d.plan.Chosen || !slices.Contains(optional, d.exp.Name) }
 
 // try has points measured in another way if the draft then takes at most a limit.
 func (d *draft) try(points []*drafted, limit units.Nanos, change func(*drafted)) bool {

@@ -19,11 +19,11 @@ var shares = map[string]float64{
 // otherShare is that of the experiments which only the full plan has.
 const otherShare = 8
 
-// expendable lists the experiments that a short budget leaves out, the first one first. The rest stay: without clocks,
-// ping-pongs and pairs there is no model.
-var expendable = []string{
-	names.Remap, names.Overlap, names.NoDelay, names.Buffer, names.Fragment, names.Bcast, names.Flood, names.Pattern,
-	names.Copy, names.Load, names.Wakeup, names.Gather, names.Gap, names.PRTT, names.Overhead,
+// optional lists the experiments that a short budget may have no room for, the first one first. The others stay: without
+// clocks, ping-pongs and pairs there is no model.
+var optional = []string{
+	names.Overhead, names.PRTT, names.Gap, names.Gather, names.Wakeup, names.Load, names.Copy, names.Pattern, names.Flood,
+	names.Bcast, names.Fragment, names.Buffer, names.NoDelay, names.Overlap, names.Remap,
 }
 
 const (
@@ -81,26 +81,14 @@ func (d *draft) tooLong(p drafted) bool {
 	return float64(p.time) > affordablePart*float64(d.plan.Budget) && !named
 }
 
-// divide chooses what n rounds measure. What takes long is measured in so many of them at least (times). Expendable
-// experiments are left out, the first one first, until what models need leaves a quarter of the rounds for more points.
-// They come back, the last one first, where there is room after all. It reports whether n rounds fit.
+// divide chooses what n rounds measure. What takes long is measured in so many of them at least (times). An optional
+// experiment is part of them where what models need leaves a tenth of the rounds for more points. It reports whether n
+// rounds fit.
 func (s *Schedule) divide(all []*draft, n, times int) (kept []*draft, fits bool) {
-	roomy := func(drafts []*draft) bool {
-		_, _, room := s.needs(drafts, n, times)
-		return room >= s.perRound(n)/4
-	}
-	in, out := slices.Clone(all), []*draft{}
-	for _, name := range expendable {
-		if roomy(in) {
-			break
-		}
-		if i := find(in, name); i >= 0 && !in[i].core() {
-			out, in = append(out, in[i]), slices.Delete(in, i, i+1)
-		}
-	}
-	for _, d := range slices.Backward(out) {
-		with := slices.DeleteFunc(slices.Clone(all), func(x *draft) bool { return x != d && !slices.Contains(in, x) })
-		if roomy(with) {
+	in := slices.DeleteFunc(slices.Clone(all), func(d *draft) bool { return !d.core() })
+	for _, name := range optional {
+		with := slices.DeleteFunc(slices.Clone(all), func(d *draft) bool { return d.exp.Name != name && !slices.Contains(in, d) })
+		if _, _, room := s.needs(with, n, times); room >= s.perRound(n)/10 {
 			in = with
 		}
 	}
