@@ -12,9 +12,6 @@ import (
 	"calib/internal/units"
 )
 
-// identityOff is the mean relative error of the identity above which a fit warns.
-const identityOff = 0.05
-
 // cluster returns the cluster model of the estimate.
 func (h *transfer) cluster() Cluster {
 	c := Cluster{Os: h.os.Cost, Ur: h.ur.Cost, Or: h.or.cost(), Gs: h.gs.cost(), Gr: h.gs.cost(), L: h.fitted.Transfer,
@@ -23,66 +20,6 @@ func (h *transfer) cluster() Cluster {
 		c.Gr = h.gr.Cost
 	}
 	return c
-}
-
-// identity compares 2(O_s + L + O_r + U_r) with the round trips of pingpong, which L was not fitted to, at the sizes
-// that both saw.
-func (h *transfer) identity() {
-	q, err := h.Prepared.Pingpong(h.Model, 1)
-	if err != nil {
-		h.Note(params.IdentityUnchecked, "no ping-pong: 2(O_s + L + O_r + U_r) is not compared with a round trip of other data")
-		return
-	}
-	var at []int
-	for i, m := range q.Sizes {
-		if m >= h.Domain["bytes"][0] && m <= h.Domain["bytes"][1] {
-			at = append(at, i)
-		}
-	}
-	if len(at) == 0 {
-		h.Note(params.IdentityUnchecked, "ping-pong has no size that load has: 2(O_s + L + O_r + U_r) is not compared with its round trip")
-		return
-	}
-	whole := h.cluster()
-	mean := func(c Cluster, half []float64) float64 {
-		sum := 0.0
-		for _, i := range at {
-			sum += c.oneWay(q.Sizes[i], 2)/half[i] - 1
-		}
-		return sum / float64(len(at))
-	}
-	var reps [][]float64
-	for k, r := range q.Times.Replicates {
-		c := Cluster{Os: h.os.replicate(k), Ur: h.ur.replicate(k), Or: h.or.replicate(k), L: h.l[k%len(h.l)]}
-		reps = append(reps, []float64{mean(c, r)})
-	}
-	v := mean(whole, q.Times.Values)
-	h.Found("identity_cluster", "1", "2(O_s + L + O_r + U_r) over the round trip, less one, mean over sizes", v, q.Times.Interval(v, reps, 0))
-	h.compareRoundTrips(q, at, whole)
-}
-
-// compareRoundTrips records the round trips beside the identity, and says how far they are apart.
-func (h *transfer) compareRoundTrips(q *fit.Pingpong, at []int, c Cluster) {
-	s := params.Series{Name: "RTT(m)", Quantity: params.RoundTrip, XName: "bytes"}
-	var errs []float64
-	worst, where := 0.0, 0.0
-	for _, i := range at {
-		m, v := q.Sizes[i], q.Times.Values[i]
-		ci := q.Times.Point(i)
-		s.Add(m, 2*v, [2]float64{2 * ci[0], 2 * ci[1]}, 2*c.oneWay(m, 2), q.Times.N[i])
-		e := math.Abs(s.Points[len(s.Points)-1].Relative())
-		errs = append(errs, e)
-		if e > worst {
-			worst, where = e, m
-		}
-	}
-	h.Series = append(h.Series, s)
-	found := params.Notef("identity", "2(O_s + L + O_r + U_r) misses the round trip of ping-pong by %.1f%% on average over %d sizes, and by "+
-		"%.1f%% at most, at %g B", 100*stats.Mean(errs), len(errs), 100*worst, where).With("mean", stats.Mean(errs)).With("worst", worst)
-	if stats.Mean(errs) > identityOff {
-		found.Level = params.Warning
-	}
-	h.Add(found)
 }
 
 // gathers compares the times of gathers without loss with eq. 8.
@@ -142,7 +79,7 @@ func (h *transfer) gathers() {
 }
 
 func transferPlots(f *params.Fit) []params.Plot {
-	times, trips := f.Of(params.TransferTime), f.Of(params.RoundTrip)
+	times := f.Of(params.TransferTime)
 	fn := f.Functions["L"]
 	fn.CI95 = nil // bands would lie over one another
 	var curves []params.Curve
@@ -161,10 +98,6 @@ func transferPlots(f *params.Fit) []params.Plot {
 		ID: "l-m-p", Section: fit.SectionCluster, Title: "Time of a packet in the network while p hosts communicate",
 		Says: fit.Sentences(fit.FunctionWords(f, "L"), fit.Misses("L is", times...)),
 		X:    fit.SizeAxis(false), Y: fit.TimeAxis("L(m, p)", false), Series: fit.SeriesNames(times), Curves: curves, Below: true,
-	}, {
-		ID: "round-trip", Section: fit.SectionCluster, Title: "Round trip of ping-pong beside 2(O_s + L + O_r + U_r)",
-		Says: fit.Sentences("Nothing was fitted to these round trips", fit.Misses("2(O_s + L + O_r + U_r) is", trips...)),
-		X:    fit.SizeAxis(false), Y: fit.TimeAxis("round trip", false), Series: fit.SeriesNames(trips), Line: "2(O_s + L + O_r + U_r)", Below: true,
 	},
 		gatherPlot("gather", "Gather: p' senders at once", together),
 		gatherPlot("gather-window", "Gather: p' senders, w at once", windows),

@@ -28,9 +28,8 @@ import (
 // function is the latter, and the parameter N has a bound. Least squares are relative to T, which holds the noise, and
 // exact. Intervals include those of the costs.
 //
-// Where pingpong was measured, identity_cluster is the mean of 2(O_s + L + O_r + U_r) over the round trip, less one,
-// which nothing was fitted to; where gather was, its times are compared with eq. 8. Source: Tam, Wang 2000, section
-// 3.2, table 1, eq. 8.
+// Where gather was measured, its times are compared with eq. 8, which nothing was fitted to. Source: Tam, Wang 2000,
+// section 3.2, table 1, eq. 8.
 var Transfer = fit.Model{Name: "cluster", Needs: []string{names.Overhead, names.Load}, Fit: fitTransfer, Draw: transferPlots}
 
 type transfer struct {
@@ -75,7 +74,6 @@ func fitTransfer(p *fit.Prepared) (*params.Fit, error) {
 		return nil, err
 	}
 	h.record()
-	h.identity()
 	h.gathers()
 	return h.Result.Fit, nil
 }

@@ -195,23 +195,8 @@ func TestLimitNotReached(t *testing.T) {
 	d.Samples = slices.DeleteFunc(d.Samples, func(s dataset.Sample) bool { return s.Exp == "gap" || s.Exp == "pingpong" })
 	f = mustFit(t, cluster.Transfer, d)
 	if !warns(f.Findings, "g-s-unknown", "g_s is not known") ||
-		!notes(f.Findings, params.IdentityUnchecked, "no ping-pong") ||
 		!notes(f.Findings, params.GathersUnchecked, "not compared with eq. 8") {
 		t.Errorf("without gap and pingpong: findings %v", f.Findings)
-	}
-}
-
-func TestIdentityWarns(t *testing.T) {
-	w := small()
-	d := edit(w.Dataset(), "pingpong", "", func(s *dataset.Sample) {
-		for i := range s.NS {
-			s.NS[i] += s.NS[i] / 8
-		}
-	})
-	f := mustFit(t, cluster.Transfer, d)
-	v := f.Parameters["identity_cluster"]
-	if !warns(f.Findings, "identity", "misses the round trip of ping-pong by") || math.Abs(*v.Value+1.0/9) > 0.01 {
-		t.Errorf("identity %g, findings %v", *v.Value, f.Findings)
 	}
 }
 

@@ -78,7 +78,6 @@ func rules() []rule {
 
 // agree withholds what contradicts another number of the run.
 func (r *review) agree() {
-	r.identity()
 	for _, q := range rules() {
 		a, okA := q.first(r)
 		b, okB := q.second(r)
@@ -119,21 +118,6 @@ func (r *review) refuse(q rule, a, b claim) {
 		r.mark(name, params.StatusInconsistent, why)
 	}
 	r.add(params.Warnf(params.Contradiction, "%s", why).Of(refused.name).With("first", a.v).With("second", b.v))
-}
-
-// identity refuses L(m, p) where 2(O_s + L + O_r + U_r) is not the round trip that ping-pong measured.
-func (r *review) identity() {
-	q, ok := r.named("identity_cluster")
-	if f, known := r.Functions["L"]; !ok || !known || !f.Usable() {
-		return
-	}
-	v, lo, hi, _ := q.Ends()
-	if math.Abs(v) <= sameQuantity || lo <= sameQuantity && hi >= -sameQuantity {
-		return
-	}
-	why := fmt.Sprintf("2(O_s + L + O_r + U_r) is %+.0f%% from the round trip of ping-pong, more than %.0f%%: use the ping-pong's T(x)", 100*v, 100*sameQuantity)
-	r.mark("L", params.StatusInconsistent, why)
-	r.add(params.Warnf(params.Contradiction, "%s", why).Of("L"))
 }
 
 // named returns a parameter that has a value and an interval; without an interval nothing can be said to be excluded.

@@ -20,7 +20,7 @@ const overT = 1.1
 
 // signed are the parameters that may be negative: differences and shares. Times, times per byte, rates, bytes and
 // packets may not, nor may any other number.
-var signed = []string{"identity_cluster", "fragment_gain_", "nagle_cost_"}
+var signed = []string{"fragment_gain_", "nagle_cost_"}
 
 // maySigned reports whether a parameter may be negative.
 func maySigned(name string, q params.Parameter) bool {

@@ -104,7 +104,7 @@ func TestRules(t *testing.T) {
 		{"a positive one with zero", func(p *params.Params) { set(p, "loggp", "s", "L", 8e-6, -3e-6, 17e-6) }, "L", bound, "zero"},
 		{"zero, to within what matters", func(p *params.Params) { set(p, "loggp", "s", "o_s", 0.1e-6, -1e-6, 1.5e-6) }, "o_s", ok, ""},
 		{"below zero, by what does not matter", func(p *params.Params) { set(p, "loggp", "s", "o_s", -0.1e-6, -0.2e-6, -0.05e-6) }, "o_s", provisional, "2%"},
-		{"a difference may be negative", func(p *params.Params) { set(p, "cluster", "1", "identity_cluster", -0.04, -0.05, -0.03) }, "identity_cluster", ok, ""},
+		{"a difference may be negative", func(p *params.Params) { set(p, "tuning", "1", "fragment_gain_64KiB", -0.04, -0.05, -0.03) }, "fragment_gain_64KiB", ok, ""},
 		{"a negative cost", func(p *params.Params) { line(p, "loggp", "o_s", -20e-6, 1e-6, 1e-12) }, "o_s()", inconsistent, "impossible"},
 		{"a cost that cannot be told from zero", func(p *params.Params) { line(p, "loggp", "o_s", 5e-6, 9e-6, 1e-12) }, "o_s()", bound, "zero"},
 		{"a cost that falls below zero", func(p *params.Params) { line(p, "loggp", "o_s", 5e-6, 1e-9, -50e-9) }, "o_s()", inconsistent, "1000 B"},
@@ -182,10 +182,6 @@ func TestRules(t *testing.T) {
 			set(p, "cluster-buffer", "packets", "B_L_tcp", 45)
 			set(p, "cluster-buffer", "B", "B_L_bytes", 64e3)
 		}, "B_L", ok, ""},
-		{"the identity", func(p *params.Params) {
-			set(p, "cluster", "1", "identity_cluster", 0.2, 0.15, 0.25)
-			line(p, "cluster", "L", 80e-6, 1e-7, 1e-12)
-		}, "L()", inconsistent, "+20% from the round trip"},
 		{"without an interval nothing is excluded", func(p *params.Params) {
 			set(p, "hyperbolic-network", "s/B", "b", 3e-9)
 			q := p.Parameters["b"]
@@ -248,7 +244,6 @@ func TestRules(t *testing.T) {
 			q.CI95, q.Why = nil, "no interval"
 			p.Parameters["packet"] = q
 		}, "packet", ok, ""},
-		{"a check that checks nothing", func(p *params.Params) { set(p, "cluster", "1", "identity_cluster", 0, -0.6, 0.9) }, "identity_cluster", provisional, "checks nothing"},
 	} {
 		t.Run(c.what, func(t *testing.T) {
 			p := run()
