@@ -19,7 +19,7 @@ AGENT_ARCHS  ?= $(shell $(GO) env GOARCH)
 RELEASE_ARCHS := amd64 arm64
 MOST_COPIED  := 8388608 # bytes
 
-.PHONY: run build agents release setup test race lint lines generate accuracy $(SUITES) papers bench scale budgets $(BUDGETS) faults fuzz clean
+.PHONY: run build agents release setup test race lint lines accuracy $(SUITES) papers bench scale budgets $(BUDGETS) faults fuzz clean
 .NOTPARALLEL: # the lab and the benchmarks time packets
 
 run: build
@@ -81,9 +81,6 @@ lint:
 # The product's lines, package by package.
 lines:
 	@cd internal/arch && $(GO) test -count=1 -run '^TestLines$$' -args -lines
-
-generate:
-	$(GO) generate ./...
 
 # calib beside known truth and other programs (harness): each suite that was measured as a whole is a page of docs/results. CASES chooses
 # among a suite's cases by a regular expression, such as CASES=sparc1994-8/. CALIB names the calib to measure with; of several, with commas

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,13 +13,11 @@ import (
 	"sync/atomic"
 	"time"
 
-	"connectrpc.com/connect"
-
-	"calib/agent/internal/controlv1"
 	"calib/bench"
 	"calib/internal/dataset"
 	"calib/internal/machine"
 	"calib/internal/plane"
+	"calib/transport"
 )
 
 // ClientOptions configure a client. Zero values mean what their comments say.
@@ -40,7 +39,7 @@ const (
 	keepAlive     = 3 * time.Second  // between two signs of life of a coordinator
 	helloLimit    = 30 * time.Second // for a starting agent to answer at all
 	releaseLimit  = 2 * time.Second
-	maxEvent      = 64 << 20  // bytes of one message of an agent
+	maxAnswer     = 64 << 20  // bytes of one line of an agent
 	maxReply      = 512 << 20 // bytes of raw times of one task
 )
 
@@ -48,7 +47,6 @@ const (
 type Client struct {
 	host   string
 	opts   ClientOptions
-	rpc    controlv1.ControlClient
 	conn   *stream
 	http   *http.Transport
 	lease  atomic.Pointer[held] // of the run that was prepared; an empty one where there is none
@@ -97,32 +95,26 @@ func NewClient(host string, rw io.ReadWriteCloser, o ClientOptions) *Client {
 			}
 		},
 	}
-	c.rpc = controlv1.NewControlClient(&http.Client{Transport: c.http}, "http://agent",
-		connect.WithReadMaxBytes(maxEvent), connect.WithAcceptCompression("gzip", nil, nil))
 	return c
 }
 
 // Hello asks who the agent is. Its Host.Addr is where the agent listens for data: an unspecified address there means
 // that only the port counts. From then on the client keeps the agent alive until Close.
 func (c *Client) Hello(ctx context.Context) (dataset.Host, error) {
-	var r *controlv1.HelloResponse
-	err := c.call(ctx, helloLimit, func(ctx context.Context) (err error) {
-		r, err = c.rpc.Hello(ctx, &controlv1.HelloRequest{Protocol: Protocol, DataAddr: c.opts.DataAddr})
-		return err
-	})
+	a, err := c.ask(ctx, helloLimit, callHello, request{Protocol: Protocol, DataAddr: c.opts.DataAddr})
 	if err != nil {
 		return dataset.Host{}, err
 	}
+	r := cmp.Or(a.Hello, &greeting{Protocol: Protocol})
 	if r.Protocol != Protocol {
 		what := fmt.Sprintf("it speaks protocol %d, this calib %d", r.Protocol, Protocol)
 		return dataset.Host{}, versionError(c.host, what, r.Version, r.Build)
 	}
 	c.alive.Do(func() { c.ended.Go(c.keep) })
-	env, now := machine.Split(r.Env)
-	return dataset.Host{
-		Name: r.Name, Addr: r.DataAddr, Version: r.Version, Build: r.Build, Env: env, Now: now, CPU: r.Cpu, Arch: r.Env["arch"],
-		Boot: r.Boot, Clock: r.Clock, MostBytes: r.Limits.GetMaxBytes(), Consent: r.Consent,
-	}, nil
+	h := r.Host
+	h.MostBytes, h.Consent = r.MostBytes, r.Consent
+	h.Env, h.Now = machine.Split(r.Env)
+	return h, nil
 }
 
 // Prepare takes the agent for a run. It fails with ErrBusy while another holds it.
@@ -130,13 +122,12 @@ func (c *Client) Prepare(ctx context.Context, s plane.Session) error {
 	if s.Self < 0 || s.Self > math.MaxInt32 {
 		return fmt.Errorf("agent %s: host index %d", c.host, s.Self)
 	}
-	return c.call(ctx, c.opts.Silence, func(ctx context.Context) error {
-		r, err := c.rpc.Prepare(ctx, sessionToWire(s, c.lease.Load().secret))
-		if err == nil {
-			c.lease.Store(&held{s.Run, r.Secret})
-		}
-		return err
-	})
+	q := request{Protocol: Protocol, Secret: c.lease.Load().secret, Session: &s}
+	a, err := c.ask(ctx, c.opts.Silence, callPrepare, q)
+	if err == nil {
+		c.lease.Store(&held{s.Run, a.Secret})
+	}
+	return err
 }
 
 // Close releases the agent and closes its stream. It is safe to call twice, and during another call, which then fails.
@@ -146,10 +137,8 @@ func (c *Client) shut() error {
 	c.stop()
 	c.ended.Wait()
 	if l := c.lease.Load(); l.run != "" && !c.silent.Load() && context.Cause(c.conn.ctx) == nil {
-		ctx, cancel := context.WithTimeout(context.Background(), releaseLimit)
 		// If the call fails, the end of the stream releases the agent.
-		_, _ = c.rpc.Release(ctx, &controlv1.ReleaseRequest{Run: l.run, Secret: l.secret})
-		cancel()
+		_, _ = c.ask(context.Background(), releaseLimit, callRelease, request{Run: l.run, Secret: l.secret})
 	}
 	defer c.http.CloseIdleConnections()
 	return c.conn.Close()
@@ -167,17 +156,16 @@ func (c *Client) keep() {
 		case <-tick.C:
 		}
 		l := c.lease.Load()
-		ctx, cancel := context.WithTimeout(c.ctx, c.opts.Silence)
-		_, _ = c.rpc.KeepAlive(ctx, &controlv1.KeepAliveRequest{Run: l.run, Secret: l.secret})
-		cancel()
+		_, _ = c.ask(c.ctx, c.opts.Silence, callAlive, request{Run: l.run, Secret: l.secret})
 	}
 }
 
-// call bounds a call in time and explains its error.
-func (c *Client) call(ctx context.Context, limit time.Duration, f func(context.Context) error) error {
+// ask makes a call that has one answer, within a time, and explains its error.
+func (c *Client) ask(ctx context.Context, limit time.Duration, call string, q request) (a answer, err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, ErrSilent)
 	defer cancel()
-	return c.explain(ctx, limit, f(ctx))
+	err = c.exchange(ctx, call, q, func(got answer) error { a = got; return nil })
+	return a, c.explain(ctx, limit, err)
 }
 
 // explain finds out why a call failed: the caller's context, silence, the stream's end, or what the agent said.
@@ -192,7 +180,8 @@ func (c *Client) explain(ctx context.Context, limit time.Duration, err error) er
 	} else if cause != nil {
 		return fmt.Errorf("agent %s: %w", c.host, cause)
 	}
-	if gone := context.Cause(c.conn.ctx); gone != nil && !connect.IsWireError(err) {
+	var said *refusal
+	if gone := context.Cause(c.conn.ctx); gone != nil && !errors.As(err, &said) {
 		var remote *net.OpError
 		if errors.As(gone, &remote) && remote.Op == "remote error" { // a TLS alert
 			return fmt.Errorf("agent %s: %w: it refuses this certificate (%w): it is revoked, expired or of another authority; the "+
@@ -229,43 +218,33 @@ func (c *Client) Run(ctx context.Context, t bench.Task) ([]dataset.Sample, error
 var errOverdue = fmt.Errorf("%w, and the agent does not end the task", ErrDeadline)
 
 func (c *Client) receive(ctx context.Context, t bench.Task, alive func()) ([]dataset.Sample, error) {
-	events, err := c.rpc.Run(ctx, taskToWire(t, c.lease.Load().secret))
-	if err != nil {
-		return nil, err
-	}
-	defer events.Close()
 	var samples []dataset.Sample
 	var size int
-	for events.Receive() {
+	err := c.exchange(ctx, callRun, request{Secret: c.lease.Load().secret, Task: &t}, func(a answer) error {
 		alive()
-		switch e := events.Msg().Event.(type) {
-		case *controlv1.RunEvent_Progress:
-			if c.opts.Progress != nil {
-				c.opts.Progress(int(e.Progress.Slot), int(e.Progress.Point), int(e.Progress.Of))
-			}
-		case *controlv1.RunEvent_Foreign:
-			if c.opts.Warn != nil {
-				c.opts.Warn(foreignText(c.host, e.Foreign))
-			}
-		case *controlv1.RunEvent_Sample:
-			s, err := sampleFromWire(e.Sample, t)
-			if err != nil {
-				return nil, err
-			}
-			if size += 8 * len(s.NS); size > maxReply {
-				return nil, fmt.Errorf("more than %d bytes of times in answer to slot %d", maxReply, t.Slot)
-			}
-			samples = append(samples, s)
+		if p := a.Progress; p != nil && c.opts.Progress != nil {
+			c.opts.Progress(p.Slot, p.Done, p.Of)
 		}
-	}
-	return samples, events.Err()
+		if a.Foreign != nil && c.opts.Warn != nil {
+			c.opts.Warn(foreignText(c.host, a.Foreign))
+		}
+		if a.Sample == nil {
+			return nil
+		}
+		if size += 8 * len(a.Sample.NS); size > maxReply {
+			return fmt.Errorf("more than %d bytes of times in answer to slot %d", maxReply, t.Slot)
+		}
+		samples = append(samples, *a.Sample)
+		return belongs(a.Sample, t)
+	})
+	return samples, err
 }
 
-func foreignText(host string, f *controlv1.Foreign) string {
+func foreignText(host string, f *transport.Foreign) string {
 	text := fmt.Sprintf("host %s: its data port was reached by %d foreign datagrams and %d connections without a ticket of this run",
-		host, f.GetStrays(), f.GetRefused())
-	if why := f.GetWhy(); why != "" {
-		text += fmt.Sprintf(", the last: %q", why) // what a stranger may have chosen is quoted
+		host, f.Strays, f.Refused)
+	if f.Why != "" {
+		text += fmt.Sprintf(", the last: %q", f.Why) // what a stranger may have chosen is quoted
 	}
 	return text
 }

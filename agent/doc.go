@@ -1,7 +1,7 @@
 // Package agent is the part of calib that runs on every host: a server that takes one run at a time and measures what
 // it is told, and the client through which a coordinator tells it.
 //
-// Its opinion: control and data never share a connection. Control is an ordinary RPC protocol (connect, HTTP/2) over
+// Its opinion: control and data never share a connection. Control is JSON over HTTP/2 (wire.go), over
 // whatever byte stream reaches the host, most often the standard streams of a process started by ssh; nothing on it is
 // timed. What is measured goes over the raw sockets of package transport. An agent serves whoever started it, exits
 // when that stream ends, and otherwise stays within limits that only its own command line can raise.
@@ -15,5 +15,3 @@
 // its task and gives up the run (and, on standard streams, exits). A running task sends progress every second; a client
 // that hears nothing for its Silence gives up the agent with ErrSilent. A task ends by its own deadline at the latest.
 package agent
-
-//go:generate protoc -I proto --go_out=.. --go_opt=module=calib --connect-go_out=.. --connect-go_opt=module=calib,simple,package_suffix proto/calib/v1/control.proto

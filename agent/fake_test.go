@@ -3,9 +3,13 @@ package agent
 import (
 	"context"
 	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"io"
 	"net"
+	"net/http/httptest"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -145,6 +149,20 @@ func bubble(t *testing.T, so ServerOptions, co ClientOptions, f script, test fun
 		<-r.served
 		synctest.Wait()
 	})
+}
+
+// ask makes a call of a run, without a client.
+func (s *Server) ask(call, run string, secret []byte) error {
+	w, q := httptest.NewRecorder(), strings.NewReader(`{"Run": "`+run+`", "Secret": "`+base64.StdEncoding.EncodeToString(secret)+`"}`)
+	s.calls().ServeHTTP(w, httptest.NewRequest("POST", call, q))
+	var a answer
+	if err := json.Unmarshal(w.Body.Bytes(), &a); err != nil {
+		return err
+	}
+	if a.Refused != nil {
+		return a.Refused
+	}
+	return nil
 }
 
 func newRig(t *testing.T, so ServerOptions, co ClientOptions, f script) *rig {

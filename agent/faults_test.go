@@ -3,6 +3,7 @@ package agent
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"net"
@@ -11,9 +12,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"google.golang.org/protobuf/proto"
-
-	"calib/agent/internal/controlv1"
 	"calib/bench"
 	"calib/bench/experiments"
 	"calib/internal/dataset"
@@ -85,14 +83,14 @@ func TestLeaseEndsInSilence(t *testing.T) {
 			t.Fatal(err)
 		}
 		time.Sleep(50 * time.Second)
-		if err := s.keepAlive("r1", secret); err != nil {
+		if err := s.ask(callAlive, "r1", secret); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(50 * time.Second)
 		_, err = s.prepare(session("r2"), nil)
 		mustBe(t, classify("node3", err), ErrBusy)
 		time.Sleep(11 * time.Second)
-		mustBe(t, classify("node3", s.keepAlive("r1", secret)), ErrLease, "silent")
+		mustBe(t, classify("node3", s.ask(callAlive, "r1", secret)), ErrLease, "silent")
 		if n := plane.count(&plane.resets); n != 1 {
 			t.Errorf("%d resets of the data plane, want 1", n)
 		}
@@ -230,25 +228,26 @@ func FuzzControlStream(f *testing.F) {
 
 // Whatever an agent answers, its samples are of the task that was asked for, or an error.
 func FuzzAnswers(f *testing.F) {
-	b, err := proto.Marshal(&controlv1.RunEvent{Event: &controlv1.RunEvent_Sample{Sample: sampleToWire(dataset.Sample{
+	b, err := json.Marshal(answer{Sample: &dataset.Sample{
 		Exp: "pingpong", Point: bench.Point{"bytes": 1}, Ranks: []int{2, 4}, Round: 2, Slot: 17, NS: []int64{1}, TCP: &dataset.TCP{},
-	})}})
+	}})
 	if err != nil {
 		f.Fatal(err)
 	}
 	f.Add(b)
 	f.Fuzz(func(t *testing.T, b []byte) {
-		e := &controlv1.RunEvent{}
-		if proto.Unmarshal(b, e) != nil {
+		var a answer
+		if json.Unmarshal(b, &a) != nil {
 			return
 		}
-		_ = foreignText("node3", e.GetForeign())
-		if e.GetSample() == nil {
+		if a.Foreign != nil {
+			_ = foreignText("node3", a.Foreign)
+		}
+		s, x := a.Sample, task()
+		if s == nil {
 			return
 		}
-		x := task()
-		s, err := sampleFromWire(e.GetSample(), x)
-		if err == nil && (s.Slot != x.Slot || s.Round != x.Round || s.NS == nil || len(s.Ranks) > 0 && !slices.Contains(x.Team, s.Ranks[0])) {
+		if belongs(s, x) == nil && (s.Slot != x.Slot || s.Round != x.Round || s.NS == nil || len(s.Ranks) > 0 && !slices.Contains(x.Team, s.Ranks[0])) {
 			t.Errorf("%+v", s)
 		}
 	})
@@ -256,8 +255,9 @@ func FuzzAnswers(f *testing.F) {
 
 // Whatever a request holds, checking it neither panics nor lets an impossible task through.
 func FuzzRequests(f *testing.F) {
-	for _, m := range []proto.Message{taskToWire(task(), nil), sessionToWire(session("r1"), nil)} {
-		b, err := proto.Marshal(m)
+	x, s := task(), session("r1")
+	for _, q := range []request{{Task: &x}, {Session: &s}} {
+		b, err := json.Marshal(q)
 		if err != nil {
 			f.Fatal(err)
 		}
@@ -265,9 +265,12 @@ func FuzzRequests(f *testing.F) {
 	}
 	l := DefaultLimits()
 	f.Fuzz(func(t *testing.T, b []byte) {
-		run := &controlv1.RunRequest{}
-		if proto.Unmarshal(b, run) == nil {
-			x := taskFromWire(run)
+		var q request
+		if json.Unmarshal(b, &q) != nil {
+			return
+		}
+		if q.Task != nil {
+			x := *q.Task
 			for _, e := range slices.Concat(experiments.All, experiments.Before) {
 				if l.task(&x, e, 4) != nil {
 					continue
@@ -282,11 +285,8 @@ func FuzzRequests(f *testing.F) {
 				}
 			}
 		}
-		prepare := &controlv1.PrepareRequest{}
-		if proto.Unmarshal(b, prepare) == nil {
-			if s, err := sessionFromWire(prepare); err == nil {
-				_ = l.session(s)
-			}
+		if q.Session != nil {
+			_ = l.session(*q.Session)
 		}
 	})
 }

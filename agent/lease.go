@@ -47,11 +47,11 @@ func (s *Server) prepare(session plane.Session, secret []byte) ([]byte, error) {
 		s.end(l, errReleased)
 	}
 	if err := s.tickets.take(session.Tickets); err != nil {
-		return nil, fault(kindInvalid, "run %s: %w", session.Run, err)
+		return nil, fault(ErrInvalid, "run %s: %w", session.Run, err)
 	}
 	if err := s.plane.Prepare(session); err != nil {
 		s.plane.Reset()
-		return nil, fault(kindInvalid, "run %s: %w", session.Run, err)
+		return nil, fault(ErrInvalid, "run %s: %w", session.Run, err)
 	}
 	l := &lease{run: session.Run, secret: make([]byte, secretSize), session: session, since: time.Now()}
 	rand.Read(l.secret) // never fails (crypto/rand)
@@ -77,28 +77,22 @@ func (l *lease) busy(secret []byte) error {
 	} else if l.task != nil {
 		what = "is measuring there"
 	}
-	return fault(kindBusy, "%s %s, since %s: wait until it ends, or end its coordinator",
+	return fault(ErrBusy, "%s %s, since %s: wait until it ends, or end its coordinator",
 		who, what, l.since.UTC().Format(time.RFC3339))
 }
 
 // with does f with the lease of a run that shows its secret.
-func (s *Server) with(run string, secret []byte, f func(*lease)) error {
+func (s *Server) with(q *request, send func(answer) error, f func(*lease)) error {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	l, err := s.held(run, secret)
+	l, err := s.held(q.Run, q.Secret)
 	if err == nil {
 		f(l)
 	}
-	return err
-}
-
-// keepAlive notes a sign of life of a run's coordinator.
-func (s *Server) keepAlive(run string, secret []byte) error {
-	return s.with(run, secret, func(l *lease) { l.silent.Reset(s.opts.Silence) })
-}
-
-func (s *Server) release(run string, secret []byte) error {
-	return s.with(run, secret, func(l *lease) { s.end(l, errReleased) })
+	s.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	return send(answer{})
 }
 
 // held returns the lease of a run that shows its secret. It is called with the lock held.
@@ -106,12 +100,12 @@ func (s *Server) held(run string, secret []byte) (*lease, error) {
 	l := s.lease
 	switch {
 	case l == nil:
-		return nil, fault(kindLease, "no run holds the agent: %s was not prepared, was released, or its coordinator "+
+		return nil, fault(ErrLease, "no run holds the agent: %s was not prepared, was released, or its coordinator "+
 			"was silent for more than %v", run, s.opts.Silence)
 	case l.run != run || !l.is(secret):
 		return nil, l.busy(secret)
 	case l.ctx.Err() != nil:
-		return nil, fault(kindLease, "run %s was given up: %w", run, context.Cause(l.ctx))
+		return nil, fault(ErrLease, "run %s was given up: %w", run, context.Cause(l.ctx))
 	}
 	return l, nil
 }

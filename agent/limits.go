@@ -47,29 +47,29 @@ func (l Limits) filled() Limits {
 // session checks a session before anything is kept of it.
 func (l Limits) session(s plane.Session) error {
 	if s.Run == "" {
-		return fault(kindInvalid, "a session without a run")
+		return fault(ErrInvalid, "a session without a run")
 	}
 	if len(s.Tickets) > l.Peers || len(s.Peers) > l.Peers+1 {
-		return fault(kindLimit, "%d peers and %d tickets, the limit is %d (calib agent --max-peers)",
+		return fault(ErrLimit, "%d peers and %d tickets, the limit is %d (calib agent --max-peers)",
 			len(s.Peers), len(s.Tickets), l.Peers)
 	}
 	latest := time.Now().Add(l.Life)
 	for _, t := range s.Tickets {
 		switch {
 		case t.A >= t.B || t.A != s.Self && t.B != s.Self:
-			return fault(kindInvalid, "ticket for hosts %d and %d given to host %d", t.A, t.B, s.Self)
+			return fault(ErrInvalid, "ticket for hosts %d and %d given to host %d", t.A, t.B, s.Self)
 		case t.MaxBytes < 0:
-			return fault(kindInvalid, "ticket for hosts %d and %d of %d bytes", t.A, t.B, int64(t.MaxBytes))
+			return fault(ErrInvalid, "ticket for hosts %d and %d of %d bytes", t.A, t.B, int64(t.MaxBytes))
 		case t.MaxBytes > l.Bytes:
-			return fault(kindLimit, "ticket for hosts %d and %d of %v, the limit is %v (calib agent --max-bytes)",
+			return fault(ErrLimit, "ticket for hosts %d and %d of %v, the limit is %v (calib agent --max-bytes)",
 				t.A, t.B, t.MaxBytes, l.Bytes)
 		case t.Expires > latest.Unix():
-			return fault(kindLimit, "ticket for hosts %d and %d that lasts longer than %v from now: give the run a smaller budget, "+
+			return fault(ErrLimit, "ticket for hosts %d and %d that lasts longer than %v from now: give the run a smaller budget, "+
 				"or check that the hosts' clocks agree", t.A, t.B, l.Life)
 		}
 	}
 	if k := s.Socket; k.SndBuf < 0 || k.RcvBuf < 0 || k.SndBuf > l.Memory || k.RcvBuf > l.Memory {
-		return fault(kindLimit, "socket buffers of %d and %d bytes, the limit is %v (calib agent --max-memory)",
+		return fault(ErrLimit, "socket buffers of %d and %d bytes, the limit is %v (calib agent --max-memory)",
 			int64(k.SndBuf), int64(k.RcvBuf), l.Memory)
 	}
 	return nil
@@ -79,30 +79,30 @@ func (l Limits) session(s plane.Session) error {
 // take.
 func (l Limits) task(t *bench.Task, e *bench.Experiment, self int) error {
 	if err := teamError(t.Team, t.Rank, self); err != nil {
-		return fault(kindInvalid, "slot %d: %w", t.Slot, err)
+		return fault(ErrInvalid, "slot %d: %w", t.Slot, err)
 	}
 	limit := units.Nanos(l.Task)
 	switch {
 	case t.Deadline < 0 || t.Recv < 0:
-		return fault(kindInvalid, "slot %d: negative deadline", t.Slot)
+		return fault(ErrInvalid, "slot %d: negative deadline", t.Slot)
 	case t.Deadline > limit:
-		return fault(kindLimit, "slot %d: may take %v, the limit is %v (calib agent --max-duration)",
+		return fault(ErrLimit, "slot %d: may take %v, the limit is %v (calib agent --max-duration)",
 			t.Slot, time.Duration(t.Deadline), l.Task)
 	case len(t.Team) > l.Peers+1:
-		return fault(kindLimit, "slot %d: a team of %d, the limit is %d peers (calib agent --max-peers)",
+		return fault(ErrLimit, "slot %d: a team of %d, the limit is %d peers (calib agent --max-peers)",
 			t.Slot, len(t.Team), l.Peers)
 	case len(t.Points) == 0 || len(t.Points) > maxPoints:
-		return fault(kindInvalid, "slot %d: %d points, want 1 to %d", t.Slot, len(t.Points), maxPoints)
-	case !(t.Reps >= 0 && t.Reps <= maxReps): // written so that NaN fails
-		return fault(kindInvalid, "slot %d: effort %g, want 0 to %d", t.Slot, t.Reps, maxReps)
+		return fault(ErrInvalid, "slot %d: %d points, want 1 to %d", t.Slot, len(t.Points), maxPoints)
+	case t.Reps < 0 || t.Reps > maxReps:
+		return fault(ErrInvalid, "slot %d: effort %g, want 0 to %d", t.Slot, t.Reps, maxReps)
 	}
 	ranges := e.Ranges
 	for _, p := range t.Points {
 		if err := ranges.Check(p); err != nil {
-			return fault(kindInvalid, "slot %d: %s: %w", t.Slot, t.Exp, err)
+			return fault(ErrInvalid, "slot %d: %s: %w", t.Slot, t.Exp, err)
 		}
 		if b := p["bytes"]; b < 0 || units.Bytes(b) > l.Memory/copies {
-			return fault(kindLimit, "slot %d: messages of %v, the limit is %v (a quarter of calib agent --max-memory)",
+			return fault(ErrLimit, "slot %d: messages of %v, the limit is %v (a quarter of calib agent --max-memory)",
 				t.Slot, units.Bytes(b), l.Memory/copies)
 		}
 	}

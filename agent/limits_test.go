@@ -3,7 +3,6 @@ package agent
 import (
 	"context"
 	"fmt"
-	"math"
 	"testing"
 
 	"calib/bench"
@@ -30,7 +29,7 @@ func TestLimits(t *testing.T) {
 		"unknown factor": {edit(func(x *bench.Task) { x.Points = []bench.Point{{"bytes": 1, "packets": 1 << 28}} }), ErrInvalid},
 		"no points":      {edit(func(x *bench.Task) { x.Points = nil }), ErrInvalid},
 		"effort":         {edit(func(x *bench.Task) { x.Reps = 1e9 }), ErrInvalid},
-		"effort NaN":     {edit(func(x *bench.Task) { x.Reps = math.NaN() }), ErrInvalid},
+		"effort below 0": {edit(func(x *bench.Task) { x.Reps = -1 }), ErrInvalid},
 		"negative time":  {edit(func(x *bench.Task) { x.Recv = -1 }), ErrInvalid},
 		"rank":           {edit(func(x *bench.Task) { x.Rank = 2 }), ErrInvalid},
 		"other's rank":   {edit(func(x *bench.Task) { x.Rank = 0 }), ErrInvalid},

@@ -10,10 +10,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"connectrpc.com/connect"
-
-	"calib/agent/internal/controlv1"
 )
 
 const (
@@ -25,14 +21,6 @@ const (
 
 // ErrStranger reports a control stream whose other end never spoke calib's protocol.
 var ErrStranger = errors.New("the other end of the control stream does not speak calib's protocol")
-
-// boundTasks bounds the requests of tasks.
-var boundTasks = connect.WithConditionalHandlerOptions(func(s connect.Spec) (o []connect.HandlerOption) {
-	if s.Procedure == controlv1.ControlRunProcedure {
-		o = append(o, connect.WithReadMaxBytes(maxTask))
-	}
-	return o
-})
 
 // ServeStream serves one coordinator over a pair of byte streams, most often standard input and output, which must
 // carry nothing else. It returns when the input ends (nil), ctx ends, or the coordinator is silent for longer than
@@ -78,13 +66,10 @@ func (s *Server) ServeStream(ctx context.Context, in io.ReadCloser, out io.Write
 // httpServer speaks HTTP/2 without encryption and nothing else. A coordinator that is stopped, and so answers no ping,
 // loses its connection, which ends the calls that wait for it.
 func (s *Server) httpServer() *http.Server {
-	mux := http.NewServeMux()
-	mux.Handle(controlv1.NewControlHandler(control{s}, connect.WithReadMaxBytes(maxRequest), boundTasks,
-		connect.WithCompression("gzip", nil, nil))) // nothing here is worth a CPU's time while it measures
 	p := new(http.Protocols)
 	p.SetUnencryptedHTTP2(true)
 	return &http.Server{
-		Handler: mux, Protocols: p, ReadHeaderTimeout: headTimeout,
+		Handler: s.calls(), Protocols: p, ReadHeaderTimeout: headTimeout,
 		HTTP2: &http.HTTP2Config{
 			MaxConcurrentStreams: 16, SendPingTimeout: s.opts.Silence, PingTimeout: s.opts.Silence,
 			WriteByteTimeout: s.opts.Silence,

@@ -9,9 +9,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"connectrpc.com/connect"
-
-	"calib/agent/internal/controlv1"
 	"calib/bench"
 	"calib/bench/experiments"
 	"calib/internal/dataset"
@@ -21,12 +18,16 @@ import (
 // run executes a task and answers with progress every second, then the samples. A task is cancelled by its deadline, by
 // the end of the call and by the end of the lease. run returns when the task has ended, even if the caller is gone,
 // because the agent is not free before.
-func (s *Server) run(ctx context.Context, t bench.Task, secret []byte, out *connect.ServerStream[controlv1.RunEvent]) error {
+func (s *Server) run(ctx context.Context, q *request, send func(answer) error) error {
+	if q.Task == nil {
+		return fault(ErrInvalid, "no task")
+	}
+	t := *q.Task
 	e, ok := experiments.Lookup(t.Exp)
 	if !ok {
-		return fault(kindExperiment, "it has no experiment %q", t.Exp)
+		return fault(ErrVersion, "it has no experiment %q", t.Exp)
 	}
-	lease, done, err := s.begin(ctx, &t, e, secret)
+	lease, done, err := s.begin(ctx, &t, e, q.Secret)
 	if err != nil {
 		return err
 	}
@@ -39,8 +40,8 @@ func (s *Server) run(ctx context.Context, t bench.Task, secret []byte, out *conn
 	var point atomic.Int32
 	ended := make(chan outcome, 1)
 	go func() { ended <- s.measure(ctx, e, t, func(i int) { point.Store(int32(i)) }) }()
-	o := s.sendProgress(t, &point, ended, func(e *controlv1.RunEvent) {
-		if err := out.Send(e); err != nil {
+	o := s.sendProgress(t, &point, ended, func(p progress) {
+		if err := send(answer{Progress: &p}); err != nil {
 			giveUp(fmt.Errorf("answer the coordinator: %w", err))
 		}
 	})
@@ -53,16 +54,12 @@ func (s *Server) run(ctx context.Context, t bench.Task, secret []byte, out *conn
 	}
 	if f := s.plane.Foreign(); f != (transport.Foreign{}) {
 		s.opts.Log.Warn("not of the run", "strays", f.Strays, "refused", f.Refused, "why", f.Why)
-		e := &controlv1.RunEvent{Event: &controlv1.RunEvent_Foreign{Foreign: &controlv1.Foreign{
-			Strays: f.Strays, Refused: f.Refused, Why: f.Why,
-		}}}
-		if err := out.Send(e); err != nil {
+		if err := send(answer{Foreign: &f}); err != nil {
 			return err
 		}
 	}
-	for _, sample := range o.samples {
-		e := &controlv1.RunEvent{Event: &controlv1.RunEvent_Sample{Sample: sampleToWire(sample)}}
-		if err := out.Send(e); err != nil {
+	for i := range o.samples {
+		if err := send(answer{Sample: &o.samples[i]}); err != nil {
 			return err
 		}
 	}
@@ -76,13 +73,11 @@ type outcome struct {
 
 // sendProgress sends progress at once and every progressEvery, until the task ends. A send that fails does not end it,
 // but cancels the task.
-func (s *Server) sendProgress(t bench.Task, point *atomic.Int32, ended <-chan outcome, send func(*controlv1.RunEvent)) outcome {
+func (s *Server) sendProgress(t bench.Task, point *atomic.Int32, ended <-chan outcome, send func(progress)) outcome {
 	tick := time.NewTicker(progressEvery)
 	defer tick.Stop()
 	for {
-		send(&controlv1.RunEvent{Event: &controlv1.RunEvent_Progress{Progress: &controlv1.Progress{
-			Slot: uint32(t.Slot), Point: uint32(point.Load()), Of: uint32(len(t.Points)),
-		}}})
+		send(progress{t.Slot, int(point.Load()), len(t.Points)})
 		select {
 		case <-tick.C:
 		case o := <-ended:
@@ -131,15 +126,15 @@ func describe(ctx context.Context, t bench.Task, err error) error {
 	cause := context.Cause(ctx)
 	switch {
 	case errors.Is(err, bench.ErrMemory):
-		return fault(kindLimit, "slot %d: %w (calib agent --max-memory)", t.Slot, err)
+		return fault(ErrLimit, "slot %d: %w (calib agent --max-memory)", t.Slot, err)
 	case ctx.Err() == nil:
-		return fault(kindTask, "slot %d: %w", t.Slot, err)
+		return fault(ErrTask, "slot %d: %w", t.Slot, err)
 	case errors.Is(cause, errDeadline) || errors.Is(cause, context.DeadlineExceeded):
-		return fault(kindDeadline, "slot %d: %s on hosts %v did not end within %v (%w)",
+		return fault(ErrDeadline, "slot %d: %s on hosts %v did not end within %v (%w)",
 			t.Slot, t.Exp, t.Team, time.Duration(t.Deadline), err)
 	case errors.Is(cause, context.Canceled):
-		return fault(kindTask, "slot %d: cancelled by the coordinator", t.Slot)
+		return fault(ErrTask, "slot %d: cancelled by the coordinator", t.Slot)
 	default:
-		return fault(kindLease, "slot %d: cancelled: %w", t.Slot, cause)
+		return fault(ErrLease, "slot %d: cancelled: %w", t.Slot, cause)
 	}
 }

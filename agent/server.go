@@ -5,14 +5,12 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"os"
 	"strconv"
 	"sync"
 	"time"
 
-	"connectrpc.com/connect"
-
-	"calib/agent/internal/controlv1"
 	"calib/bench"
 	"calib/internal/dataset"
 	"calib/internal/machine"
@@ -110,13 +108,35 @@ func (s *Server) shut() {
 	s.plane.Close()
 }
 
-// control serves the control protocol on a Server: every method checks the request, calls the server and makes the
-// answer.
-type control struct{ s *Server }
+// calls are the control protocol: every call checks the request, calls the server and makes the answer.
+func (s *Server) calls() http.Handler {
+	mux := http.NewServeMux()
+	for path, call := range map[string]func(context.Context, *request, func(answer) error) error{
+		callHello:   s.hello,
+		callPrepare: s.takeSession,
+		callAlive: func(_ context.Context, q *request, send func(answer) error) error {
+			if q.Run == "" {
+				return send(answer{}) // no run yet: the stream itself is what stays alive
+			}
+			return s.with(q, send, func(l *lease) { l.silent.Reset(s.opts.Silence) })
+		},
+		callRelease: func(_ context.Context, q *request, send func(answer) error) error {
+			return s.with(q, send, func(l *lease) { s.end(l, errReleased) })
+		},
+		callRun: s.run,
+	} {
+		longest := int64(maxRequest)
+		if path == callRun {
+			longest = maxTask
+		}
+		mux.Handle("POST "+path, serve(longest, call))
+	}
+	return mux
+}
 
-func (c control) Hello(_ context.Context, r *controlv1.HelloRequest) (*controlv1.HelloResponse, error) {
-	if err := sameProtocol(r.Protocol); err != nil {
-		return nil, err
+func (s *Server) hello(_ context.Context, q *request, send func(answer) error) error {
+	if err := sameProtocol(q.Protocol); err != nil {
+		return err
 	}
 	name, err := os.Hostname()
 	if err != nil {
@@ -124,53 +144,39 @@ func (c control) Hello(_ context.Context, r *controlv1.HelloRequest) (*controlv1
 	}
 	build, err := machine.BuildHash()
 	if err != nil {
-		return nil, fault(kindTask, "hash the agent's executable: %w", err)
+		return fault(ErrTask, "hash the agent's executable: %w", err)
 	}
-	addr := c.s.plane.Addr()
-	about := r.DataAddr
-	if about == "" {
-		about = addr
-	}
-	return &controlv1.HelloResponse{
-		Protocol: Protocol, Version: machine.Version(), Build: build, Name: name, DataAddr: addr,
-		Env: c.s.env(about), Limits: limitsToWire(c.s.opts.Limits), Cpu: c.s.opts.CPU,
-		Boot: machine.Boot(), Clock: machine.Clock(), Consent: c.s.plane.Consent(),
-	}, nil
+	addr := s.plane.Addr()
+	env := s.env(cmp.Or(q.DataAddr, addr))
+	return send(answer{Hello: &greeting{
+		Protocol: Protocol, MostBytes: int64(s.opts.Limits.Bytes), Consent: s.plane.Consent(),
+		Host: dataset.Host{
+			Name: name, Addr: addr, Version: machine.Version(), Build: build, Env: env, CPU: s.opts.CPU, Arch: env["arch"],
+			Boot: machine.Boot(), Clock: machine.Clock(),
+		},
+	}})
 }
 
-func (c control) Prepare(_ context.Context, r *controlv1.PrepareRequest) (*controlv1.PrepareResponse, error) {
-	if err := sameProtocol(r.Protocol); err != nil {
-		return nil, err
+func (s *Server) takeSession(_ context.Context, q *request, send func(answer) error) error {
+	if err := sameProtocol(q.Protocol); err != nil {
+		return err
 	}
-	session, err := sessionFromWire(r)
+	if q.Session == nil {
+		return fault(ErrInvalid, "no session")
+	}
+	if err := s.opts.Limits.session(*q.Session); err != nil {
+		return err
+	}
+	secret, err := s.prepare(*q.Session, q.Secret)
 	if err != nil {
-		return nil, fault(kindInvalid, "%w", err)
+		return err
 	}
-	if err := c.s.opts.Limits.session(session); err != nil {
-		return nil, err
-	}
-	secret, err := c.s.prepare(session, r.Secret)
-	return &controlv1.PrepareResponse{Secret: secret}, err
+	return send(answer{Secret: secret})
 }
 
-func (c control) KeepAlive(_ context.Context, r *controlv1.KeepAliveRequest) (*controlv1.KeepAliveResponse, error) {
-	if r.Run == "" {
-		return &controlv1.KeepAliveResponse{}, nil // no run yet: the stream itself is what stays alive
-	}
-	return &controlv1.KeepAliveResponse{}, c.s.keepAlive(r.Run, r.Secret)
-}
-
-func (c control) Release(_ context.Context, r *controlv1.ReleaseRequest) (*controlv1.ReleaseResponse, error) {
-	return &controlv1.ReleaseResponse{}, c.s.release(r.Run, r.Secret)
-}
-
-func (c control) Run(ctx context.Context, r *controlv1.RunRequest, out *connect.ServerStream[controlv1.RunEvent]) error {
-	return c.s.run(ctx, taskFromWire(r), r.Secret, out)
-}
-
-func sameProtocol(theirs uint32) error {
+func sameProtocol(theirs int) error {
 	if theirs != Protocol {
-		return fault(kindVersion, "it speaks protocol %d, the coordinator %d", Protocol, theirs)
+		return fault(ErrVersion, "it speaks protocol %d, the coordinator %d", Protocol, theirs)
 	}
 	return nil
 }

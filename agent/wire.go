@@ -1,149 +1,146 @@
 package agent
 
 import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 
-	"calib/agent/internal/controlv1"
 	"calib/bench"
 	"calib/internal/dataset"
 	"calib/internal/plane"
-	"calib/internal/units"
+	"calib/transport"
 )
 
-// The functions here are the only translations between calib's types and the messages of the control protocol.
+// The control protocol. A coordinator posts a request to the path of a call, over HTTP/2; the agent answers with lines.
+// Both are JSON. Nothing here is timed: what is measured travels over the data plane. Every version has hello, and in
+// its answer Protocol, version and build.
+const (
+	callHello   = "/calib/hello"
+	callPrepare = "/calib/prepare"
+	callAlive   = "/calib/alive"
+	callRelease = "/calib/release"
+	callRun     = "/calib/run"
+)
 
-func sessionToWire(s plane.Session, secret []byte) *controlv1.PrepareRequest {
-	p := &controlv1.PrepareRequest{
-		Protocol: Protocol, Run: s.Run, Self: uint32(s.Self), Secret: secret,
-		Socket: &controlv1.Socket{
-			SndBuf: int64(s.Socket.SndBuf), RcvBuf: int64(s.Socket.RcvBuf), Congestion: s.Socket.Congestion,
-			NoEor: s.Socket.NoEOR, Nagle: s.Socket.Nagle,
-		},
-	}
-	for _, q := range s.Peers {
-		p.Peers = append(p.Peers, &controlv1.Peer{
-			Host: uint32(q.Host), Name: q.Name, Addr: q.Addr, Machine: q.Machine, Clock: q.Clock, Consent: q.Consent,
-		})
-	}
-	for _, t := range s.Tickets {
-		p.Tickets = append(p.Tickets, &controlv1.Ticket{
-			A: uint32(t.A), B: uint32(t.B), Key: slices.Clone(t.Key[:]), MaxBytes: int64(t.MaxBytes), Expires: t.Expires,
-		})
-	}
-	return p
+type request struct {
+	Protocol int            `json:",omitempty"`
+	DataAddr string         `json:",omitempty"` // of hello: by which peers will reach the host
+	Run      string         `json:",omitempty"`
+	Secret   []byte         `json:",omitempty"` // of the run's lease
+	Session  *plane.Session `json:",omitempty"`
+	Task     *bench.Task    `json:",omitempty"`
 }
 
-func sessionFromWire(p *controlv1.PrepareRequest) (plane.Session, error) {
-	s := plane.Session{Run: p.Run, Self: int(p.Self)}
-	if k := p.Socket; k != nil {
-		s.Socket = plane.Socket{
-			SndBuf: units.Bytes(k.SndBuf), RcvBuf: units.Bytes(k.RcvBuf), Congestion: k.Congestion,
-			NoEOR: k.NoEor, Nagle: k.Nagle,
+// answer is a line. A task has many: its progress, what was foreign, and its samples.
+type answer struct {
+	Refused  *refusal           `json:",omitempty"`
+	Hello    *greeting          `json:",omitempty"`
+	Secret   []byte             `json:",omitempty"` // of the lease that a session got
+	Progress *progress          `json:",omitempty"`
+	Foreign  *transport.Foreign `json:",omitempty"`
+	Sample   *dataset.Sample    `json:",omitempty"`
+}
+
+// greeting is who an agent is. Env is all that it says of its host.
+type greeting struct {
+	Protocol int
+	dataset.Host
+	MostBytes int64
+	Consent   string
+}
+
+type progress struct{ Slot, Done, Of int }
+
+// serve answers a call: it checks nothing of the request but its length.
+func serve(longest int64, call func(context.Context, *request, func(answer) error) error) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		lines, flush := json.NewEncoder(w), http.NewResponseController(w).Flush
+		send := func(a answer) error { return errors.Join(lines.Encode(a), flush()) }
+		var q request
+		var large *http.MaxBytesError
+		switch err := json.NewDecoder(http.MaxBytesReader(w, r.Body, longest)).Decode(&q); {
+		case errors.As(err, &large):
+			refuse(send, fault(ErrLimit, "a request of more than %d bytes", large.Limit))
+		case err != nil:
+			refuse(send, fault(ErrInvalid, "%w", err))
+		default:
+			refuse(send, call(r.Context(), &q, send))
 		}
 	}
-	for _, q := range p.Peers {
-		s.Peers = append(s.Peers, plane.Peer{
-			Host: int(q.Host), Name: q.Name, Addr: q.Addr, Machine: q.Machine, Clock: q.Clock, Consent: q.Consent,
-		})
+}
+
+// refuse ends an answer with what stands against it, if anything does.
+func refuse(send func(answer) error, err error) {
+	var r *refusal
+	if err != nil && !errors.As(err, &r) {
+		errors.As(fault(ErrTask, "%w", err), &r)
 	}
-	for i, t := range p.Tickets {
-		k := plane.Ticket{A: int(t.A), B: int(t.B), MaxBytes: units.Bytes(t.MaxBytes), Expires: t.Expires}
-		if copy(k.Key[:], t.Key) != len(k.Key) || len(t.Key) != len(k.Key) {
-			return s, fmt.Errorf("ticket %d: key of %d bytes, want %d", i, len(t.Key), len(k.Key))
+	if r != nil {
+		_ = send(answer{Refused: r}) // who has gone needs no answer
+	}
+}
+
+// exchange makes a call and gives take its answers, one at least. Errors of the way to the agent are ErrGone.
+func (c *Client) exchange(ctx context.Context, call string, q request, take func(answer) error) error {
+	text, err := json.Marshal(q)
+	if err != nil {
+		return err
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://agent"+call, bytes.NewReader(text))
+	if err != nil {
+		return err
+	}
+	response, err := c.http.RoundTrip(r)
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrGone, err)
+	}
+	defer response.Body.Close()
+	if response.StatusCode == http.StatusNotFound {
+		return &refusal{Class: ErrVersion.Error(), Text: "it has no call " + call, Version: "of unknown version"}
+	} else if response.StatusCode != http.StatusOK {
+		return fmt.Errorf("%w: %s", ErrAnswer, response.Status)
+	}
+	lines := bufio.NewScanner(response.Body)
+	lines.Buffer(nil, maxAnswer)
+	got := false
+	for ; lines.Scan(); got = true {
+		var a answer
+		if err := json.Unmarshal(lines.Bytes(), &a); err != nil {
+			return fmt.Errorf("%w: %w", ErrAnswer, err)
 		}
-		s.Tickets = append(s.Tickets, k)
-	}
-	return s, nil
-}
-
-func limitsToWire(l Limits) *controlv1.Limits {
-	return &controlv1.Limits{
-		MaxTaskNs: int64(l.Task), MaxBytes: int64(l.Bytes), MaxMemory: int64(l.Memory), MaxPeers: uint32(l.Peers),
-		MaxTicketNs: int64(l.Life),
-	}
-}
-
-func taskToWire(t bench.Task, secret []byte) *controlv1.RunRequest {
-	r := &controlv1.RunRequest{
-		Run: t.Run, Slot: uint32(t.Slot), Round: uint32(t.Round), Exp: t.Exp, Rank: uint32(t.Rank), Reps: t.Reps,
-		DeadlineNs: int64(t.Deadline), RecvNs: int64(t.Recv), Epoch: uint32(t.Epoch), Secret: secret,
-	}
-	for _, h := range t.Team {
-		r.Team = append(r.Team, uint32(h))
-	}
-	for _, p := range t.Points {
-		r.Points = append(r.Points, &controlv1.Point{Factors: p})
-	}
-	return r
-}
-
-func taskFromWire(r *controlv1.RunRequest) bench.Task {
-	t := bench.Task{
-		Run: r.Run, Slot: int(r.Slot), Round: int(r.Round), Exp: r.Exp, Rank: int(r.Rank), Reps: r.Reps,
-		Deadline: units.Nanos(r.DeadlineNs), Recv: units.Nanos(r.RecvNs), Epoch: int(r.Epoch),
-	}
-	for _, h := range r.Team {
-		t.Team = append(t.Team, int(h))
-	}
-	for _, p := range r.Points[:min(len(r.Points), maxPoints+1)] { // more are refused
-		t.Points = append(t.Points, pointFromWire(p))
-	}
-	return t
-}
-
-func pointFromWire(p *controlv1.Point) bench.Point {
-	if p.GetFactors() == nil {
-		return bench.Point{}
-	}
-	return p.Factors
-}
-
-func sampleToWire(s dataset.Sample) *controlv1.Sample {
-	w := &controlv1.Sample{
-		Exp: s.Exp, Phase: s.Phase, Point: &controlv1.Point{Factors: s.Point}, Round: uint32(s.Round), Slot: uint32(s.Slot),
-		Flags: s.Flags, Aux: s.Aux, Ns: s.NS,
-	}
-	for _, r := range s.Ranks {
-		w.Ranks = append(w.Ranks, uint32(r))
-	}
-	if t := s.TCP; t != nil {
-		w.Tcp = &controlv1.TCP{
-			SegsOut: t.SegsOut, SegsIn: t.SegsIn, DataSegsOut: t.DataSegsOut, DataSegsIn: t.DataSegsIn, Retrans: t.Retrans,
-			RwndLimitedUs: t.RwndLimited, SndbufLimitedUs: t.SndbufLimit, BusyUs: t.Busy, Cwnd: t.Cwnd, Mss: t.MSS,
-			RttUs: t.RTT, MinRttUs: t.MinRTT, Involuntary: t.Involuntary, StealTicks: t.StealTicks,
-			Congestion: t.Congestion, SndBuf: t.SndBuf, RcvBuf: t.RcvBuf, Port: t.Port,
+		if a.Refused != nil {
+			return a.Refused
+		}
+		if err := take(a); err != nil {
+			return fmt.Errorf("%w: %w", ErrAnswer, err)
 		}
 	}
-	return w
+	switch err := lines.Err(); {
+	case errors.Is(err, bufio.ErrTooLong):
+		return fmt.Errorf("%w: %w", ErrAnswer, err)
+	case err != nil:
+		return fmt.Errorf("%w: %w", ErrGone, err)
+	case !got:
+		return fmt.Errorf("%w: none to %s", ErrAnswer, call)
+	}
+	return nil
 }
 
-// sampleFromWire refuses a sample that does not belong to the task: an agent speaks for its own slot and team only.
-func sampleFromWire(w *controlv1.Sample, t bench.Task) (dataset.Sample, error) {
-	s := dataset.Sample{
-		Exp: w.Exp, Phase: w.Phase, Point: pointFromWire(w.Point), Round: int(w.Round), Slot: int(w.Slot),
-		Ranks: make([]int, len(w.Ranks)), Flags: w.Flags, Aux: w.Aux, NS: w.Ns,
-	}
-	if s.Slot != t.Slot || s.Round != t.Round || s.Exp == "" {
-		return s, fmt.Errorf("sample of experiment %q, slot %d, round %d in answer to slot %d, round %d",
+// belongs refuses a sample that does not belong to the task: an agent speaks for its own slot and team only.
+func belongs(s *dataset.Sample, t bench.Task) error {
+	if s.Slot != t.Slot || s.Round != t.Round || s.Exp == "" || s.NS == nil {
+		return fmt.Errorf("sample of experiment %q, slot %d, round %d in answer to slot %d, round %d",
 			s.Exp, s.Slot, s.Round, t.Slot, t.Round)
 	}
-	for i, r := range w.Ranks {
-		if !slices.Contains(t.Team, int(r)) {
-			return s, fmt.Errorf("sample of host %d, which is not in the team %v", r, t.Team)
-		}
-		s.Ranks[i] = int(r)
-	}
-	if s.NS == nil {
-		s.NS = []int64{}
-	}
-	if k := w.Tcp; k != nil {
-		s.TCP = &dataset.TCP{
-			SegsOut: k.SegsOut, SegsIn: k.SegsIn, DataSegsOut: k.DataSegsOut, DataSegsIn: k.DataSegsIn, Retrans: k.Retrans,
-			RwndLimited: k.RwndLimitedUs, SndbufLimit: k.SndbufLimitedUs, Busy: k.BusyUs, Cwnd: k.Cwnd, MSS: k.Mss,
-			RTT: k.RttUs, MinRTT: k.MinRttUs, Involuntary: k.Involuntary, StealTicks: k.StealTicks,
-			Congestion: k.Congestion, SndBuf: k.SndBuf, RcvBuf: k.RcvBuf, Port: k.Port,
+	for _, r := range s.Ranks {
+		if !slices.Contains(t.Team, r) {
+			return fmt.Errorf("sample of host %d, which is not in the team %v", r, t.Team)
 		}
 	}
-	return s, nil
+	return nil
 }

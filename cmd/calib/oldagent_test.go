@@ -2,12 +2,11 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"os"
 	"path/filepath"
-
-	"google.golang.org/protobuf/encoding/protowire"
 )
 
 // oldAgent is a daemon of a calib that does not exist yet: it answers Hello, the one call that every version has, with
@@ -26,16 +25,13 @@ func oldAgent() {
 	fmt.Println(path)
 	p := new(http.Protocols)
 	p.SetUnencryptedHTTP2(true)
-	answer := protowire.AppendVarint(protowire.AppendTag(nil, 1, protowire.VarintType), 99)
-	answer = protowire.AppendString(protowire.AppendTag(answer, 2, protowire.BytesType), "v9.8.7")
-	answer = protowire.AppendString(protowire.AppendTag(answer, 3, protowire.BytesType), "0123456789abcdef")
 	srv := &http.Server{Protocols: p, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path != "/calib.v1.Control/Hello" {
+		if r.URL.Path != "/calib/hello" {
 			http.Error(w, "no such call", http.StatusNotFound)
 			return
 		}
-		w.Header().Set("Content-Type", "application/proto")
-		_, _ = w.Write(answer) // a client that has gone needs none
+		// A client that has gone needs no answer.
+		_, _ = io.WriteString(w, `{"Hello": {"Protocol": 99, "version": "v9.8.7", "build": "0123456789abcdef"}}`)
 	})}
 	fmt.Fprintln(os.Stderr, srv.Serve(l))
 	os.Exit(1)

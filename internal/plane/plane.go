@@ -4,6 +4,9 @@
 package plane
 
 import (
+	"encoding/hex"
+	"fmt"
+
 	"calib/internal/dataset"
 	"calib/internal/units"
 )
@@ -139,9 +142,22 @@ type Peer struct {
 // makes the key and gives it to the two hosts only.
 type Ticket struct {
 	A, B     int // host indices, A < B; A dials
-	Key      [32]byte
+	Key      Key
 	MaxBytes units.Bytes // over all connections of the pair, both directions
 	Expires  int64       // Unix seconds
+}
+
+type Key [32]byte
+
+func (k Key) MarshalText() ([]byte, error) { return hex.AppendEncode(nil, k[:]), nil }
+
+func (k *Key) UnmarshalText(text []byte) error {
+	b, err := hex.DecodeString(string(text))
+	if err == nil && len(b) != len(k) {
+		err = fmt.Errorf("a key of %d bytes, want %d", len(b), len(k))
+	}
+	copy(k[:], b)
+	return err
 }
 
 // MaxLines is the largest number of connections a pair of hosts may have at once.
