@@ -1,13 +1,13 @@
 package predict
 
 import (
-	"math"
 	"slices"
 
 	"calib/bench/pattern"
 	"calib/internal/params"
 	"calib/internal/stats"
 	"calib/predict/cost"
+	"calib/predict/network"
 )
 
 // maxMeasured bounds the sizes of measured [B].
@@ -24,17 +24,7 @@ func misfit(m cost.Model, p *params.Params) float64 {
 	if err != nil {
 		return 0
 	}
-	var squares []float64
-	for _, r := range measured(p) {
-		if t, err := m.Time(cost.TrafficOf(one, 2, int(r.X))); err == nil {
-			e := (t - r.Measured) / r.Measured
-			squares = append(squares, e*e)
-		}
-	}
-	if len(squares) == 0 {
-		return 0
-	}
-	return math.Sqrt(stats.Mean(squares))
+	return network.Misfit(measured(p), func(x int) (float64, error) { return m.Time(cost.TrafficOf(one, 2, x)) })
 }
 
 // scatter is the relative standard deviation of the medians of messages between two hosts: the median over the sizes.

@@ -14,6 +14,7 @@ import (
 	"slices"
 
 	"calib/bench/pattern"
+	"calib/fit/loggp"
 	"calib/fit/resample"
 	"calib/internal/params"
 	"calib/predict/cost"
@@ -81,8 +82,8 @@ type Prediction struct {
 
 // Settings of a Predictor. The zero value is the default.
 type Settings struct {
-	Seed     uint64        // of the draws
-	Topology cost.Topology // of LoGPC
+	Seed     uint64     // of the draws
+	Topology loggp.Cube // of LoGPC
 }
 
 // How often the parameters are drawn, for models that simulate and for formulas.
@@ -197,9 +198,12 @@ func (m *model) predict(q *cost.Traffic) (out Prediction, times []float64) {
 		return out, nil
 	}
 	out.Seconds = t
-	if b, ok := m.mid.(cost.Bounder); ok && q.Pattern.Operation == overlapping {
+	b, ok := m.mid.(interface {
+		Bounds(*cost.Traffic) (none, full float64, err error)
+	})
+	if ok && q.Pattern.Operation == overlapping {
 		// Where messages pass each other in more ways than the bounds have, as in the staggered order, they bound nothing.
-		if none, full, err := b.Bounds(q.Pattern, q.Hosts, q.Bytes); err == nil && none <= t && t <= full {
+		if none, full, err := b.Bounds(q); err == nil && none <= t && t <= full {
 			out.Bounds = &[2]float64{none, full}
 		}
 	}

@@ -75,12 +75,7 @@ func (m machine) run(l *list) (float64, error) {
 			r.work(l.messages[h.of].to, at)
 		}
 	}
-	for i, h := range r.hosts {
-		if !l.done(i, h.progress) {
-			return 0, stuck(i)
-		}
-	}
-	return float64(r.last) * r.tick, nil
+	return float64(r.last) * r.tick, l.ended(func(rank int) progress { return r.hosts[rank].progress })
 }
 
 // running is an evaluation on its way.

@@ -19,109 +19,57 @@ const atOnce = 1e-12
 
 // run returns the time when the last transfer is done [s], or ErrSchedule where ranks wait for ever.
 func (f fluid) run(l *list) (float64, error) {
-	r := &flowing{list: l, hosts: make([]progress, len(l.ranks)), ends: make([]int, len(l.messages)), into: make([]int, len(l.ranks)),
-		left: make([]float64, len(l.messages))}
+	hosts, into := make([]progress, len(l.ranks)), make([]int, len(l.ranks))         // transfers under way to a rank
+	left, received := make([]float64, len(l.messages)), make([]int, len(l.messages)) // work; the step of the receiver
 	for i, m := range l.messages {
-		r.left[i] = f.size(float64(m.bytes))
+		left[i] = f.size(float64(m.bytes))
 	}
-	for i := range r.hosts {
-		r.enter(i)
+	for _, steps := range l.ranks {
+		for i, st := range steps {
+			for _, k := range st.in {
+				received[k] = i
+			}
+		}
 	}
-	now := 0.0
-	for len(r.active) > 0 {
+	var active []int // messages of which both ends are at it
+	for now := 0.0; ; {
+		for rank := range hosts {
+			for h := &hosts[rank]; !l.done(rank, *h); h.step, h.sent, h.received = h.step+1, 0, 0 {
+				if st := l.ranks[rank][h.step]; h.sent < len(st.out) || h.received < len(st.in) {
+					break
+				}
+			}
+		}
+		active = active[:0]
+		clear(into)
+		for rank, h := range hosts {
+			if l.done(rank, h) || h.sent == len(l.ranks[rank][h.step].out) {
+				continue
+			}
+			k := l.ranks[rank][h.step].out[h.sent]
+			if to := l.messages[k].to; hosts[to].step == received[k] {
+				active = append(active, k)
+				into[to]++
+			}
+		}
+		if len(active) == 0 {
+			return now, l.ended(func(rank int) progress { return hosts[rank] })
+		}
 		soonest := math.Inf(1)
-		for _, k := range r.active {
-			soonest = math.Min(soonest, r.left[k]*f.pace(len(r.active), r.into[l.messages[k].to]))
+		for _, k := range active {
+			soonest = math.Min(soonest, left[k]*f.pace(len(active), into[l.messages[k].to]))
 		}
 		if !possible(soonest) {
 			return soonest, nil
 		}
 		now += soonest
-		r.flow(f, soonest)
-	}
-	for i, h := range r.hosts {
-		if !l.done(i, h) {
-			return 0, stuck(i)
+		for _, k := range active {
+			m := l.messages[k]
+			left[k] -= soonest / f.pace(len(active), into[m.to])
+			if left[k] <= atOnce*f.size(float64(m.bytes)) {
+				hosts[m.from].sent++
+				hosts[m.to].received++
+			}
 		}
-	}
-	return now, nil
-}
-
-// flowing is an evaluation on its way.
-type flowing struct {
-	list   *list
-	hosts  []progress
-	ends   []int     // how many ends of a message are at it
-	left   []float64 // work of a message
-	active []int     // messages under way
-	into   []int     // of them, by receiver
-}
-
-// flow lets all transfers go on for dt, and those that are done end.
-func (r *flowing) flow(f fluid, dt float64) {
-	going, n := r.active, len(r.active)
-	r.active = nil
-	var done []int
-	for _, k := range going {
-		m := r.list.messages[k]
-		r.left[k] -= dt / f.pace(n, r.into[m.to])
-		if r.left[k] <= atOnce*f.size(float64(m.bytes)) {
-			done = append(done, k)
-		} else {
-			r.active = append(r.active, k)
-		}
-	}
-	for _, k := range done {
-		r.into[r.list.messages[k].to]--
-	}
-	for _, k := range done {
-		m := r.list.messages[k]
-		r.hosts[m.from].sent++
-		r.hosts[m.to].received++
-		r.next(m.from)
-		r.goOn(m.from)
-		r.goOn(m.to)
-	}
-}
-
-// enter has a rank begin its step: it waits for all messages in, and sends the first one out.
-func (r *flowing) enter(rank int) {
-	h := &r.hosts[rank]
-	if r.list.done(rank, *h) {
-		return
-	}
-	for _, k := range r.list.ranks[rank][h.step].in {
-		r.at(k)
-	}
-	r.next(rank)
-	r.goOn(rank)
-}
-
-// next has a rank send the next message of its step.
-func (r *flowing) next(rank int) {
-	h := &r.hosts[rank]
-	if out := r.list.ranks[rank][h.step].out; h.sent < len(out) {
-		r.at(out[h.sent])
-	}
-}
-
-// goOn has a rank begin another step if its present one is done.
-func (r *flowing) goOn(rank int) {
-	h := &r.hosts[rank]
-	if r.list.done(rank, *h) {
-		return
-	}
-	if st := r.list.ranks[rank][h.step]; h.sent == len(st.out) && h.received == len(st.in) {
-		h.step, h.sent, h.received = h.step+1, 0, 0
-		r.enter(rank)
-	}
-}
-
-// at notes that an end of a message is at it.
-func (r *flowing) at(k int) {
-	r.ends[k]++
-	if r.ends[k] == 2 {
-		r.active = append(r.active, k)
-		r.into[r.list.messages[k].to]++
 	}
 }

@@ -26,6 +26,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -39,33 +40,35 @@ var ErrGraph = errors.New("bad communication graph")
 
 // Graph is a communication graph, as far as one message passes it.
 type Graph struct {
-	Name     string
-	Blocks   map[string]params.Block
-	Messages map[string]float64 // B
-	Message  string
-	// Small and Large are what a short and a long message passes; the same Node where the file has one path.
-	Small, Large *Node
+	Name     string                  `yaml:"name"`
+	Blocks   map[string]params.Block `yaml:"blocks"`
+	Messages map[string]float64      `yaml:"messages"` // B
+	Message  string                  `yaml:"message"`
+	Path     *node                   `yaml:"path"`
+	Small    *node                   `yaml:"small"` // Small and Large stand for Path
+	Large    *node                   `yaml:"large"`
 }
 
-// Kind is what a node stands for.
-type Kind string
+// node is a block, or blocks that belong together: one of Serial, Parallel and Concurrent is set then.
+type node struct {
+	params.Block `yaml:",inline"`
+	Serial       []node   `yaml:"serial"`
+	Parallel     []node   `yaml:"parallel"`
+	Concurrent   *node    `yaml:"concurrent"`
+	Dependent    bool     `yaml:"dependent"` // of Serial and Parallel
+	Times        float64  `yaml:"times"`     // of Serial: whole; 0 is 1
+	Messages     []string `yaml:"messages"`  // of Concurrent
 
-// Kinds of nodes.
-const (
-	Single     Kind = "block"
-	Serial     Kind = "serial"
-	Parallel   Kind = "parallel"
-	Concurrent Kind = "concurrent"
-)
+	name string // of a block
+}
 
-// Node is a block, or blocks that belong together.
-type Node struct {
-	Kind      Kind
-	Name      string // of a Single
-	Block     params.Block
-	Parts     []*Node // one of a Concurrent
-	Dependent bool
-	Messages  []string // of a Concurrent
+// UnmarshalYAML reads the name of a block, or what else a node may be.
+func (n *node) UnmarshalYAML(read func(any) error) error {
+	type plain node
+	if read(&n.name) == nil && n.name != "" {
+		return nil
+	}
+	return read((*plain)(n))
 }
 
 // LoadGraph reads a file. Blocks that it uses and does not have may come from known.
@@ -83,35 +86,14 @@ func LoadGraph(path string, known map[string]params.Block) (*Graph, error) {
 
 // parseGraph is LoadGraph on the text itself.
 func parseGraph(text []byte, known map[string]params.Block) (*Graph, error) {
-	var file struct {
-		Name     string                  `yaml:"name"`
-		Blocks   map[string]params.Block `yaml:"blocks"`
-		Messages map[string]float64      `yaml:"messages"`
-		Message  string                  `yaml:"message"`
-		Path     any                     `yaml:"path"`
-		Small    any                     `yaml:"small"`
-		Large    any                     `yaml:"large"`
-	}
-	if err := yaml.Decode(text, &file); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrGraph, err)
-	}
-	g := &Graph{Name: file.Name, Blocks: maps.Clone(known), Messages: file.Messages, Message: file.Message}
-	if g.Blocks == nil {
+	g := &Graph{}
+	err := yaml.Decode(text, g)
+	if err == nil {
+		own := g.Blocks
 		g.Blocks = map[string]params.Block{}
-	}
-	maps.Copy(g.Blocks, file.Blocks)
-	err := g.check()
-	switch {
-	case err != nil:
-	case file.Path != nil && file.Small == nil && file.Large == nil:
-		g.Small, err = g.node("path", file.Path)
-		g.Large = g.Small
-	case file.Path == nil && file.Small != nil && file.Large != nil:
-		if g.Small, err = g.node("small", file.Small); err == nil {
-			g.Large, err = g.node("large", file.Large)
-		}
-	default:
-		err = errors.New("want path, or both small and large")
+		maps.Copy(g.Blocks, known)
+		maps.Copy(g.Blocks, own)
+		err = g.check()
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrGraph, err)
@@ -131,134 +113,93 @@ func (g *Graph) check() error {
 		}
 	}
 	if _, ok := g.Messages[g.Message]; !ok && (g.Message != "" || len(g.Messages) > 0) {
-		return fmt.Errorf("message: %q, want one of messages (%s)", g.Message, listed(slices.Sorted(maps.Keys(g.Messages))))
+		return fmt.Errorf("message: %q, want one of messages (%s)", g.Message, keysOf(g.Messages))
+	}
+	switch {
+	case g.Path != nil && g.Small == nil && g.Large == nil:
+		return g.resolve("path", g.Path)
+	case g.Path == nil && g.Small != nil && g.Large != nil:
+		if err := g.resolve("small", g.Small); err != nil {
+			return err
+		}
+		return g.resolve("large", g.Large)
+	}
+	return errors.New("want path, or both small and large")
+}
+
+const maxTimes = 10_000 // bounds times
+
+// resolve checks a node at a place of the file, and gives its blocks their numbers.
+func (g *Graph) resolve(at string, n *node) error {
+	own, kind, parts := node{Block: n.Block, name: n.name}, "", []*node(nil)
+	each := func(list []node) {
+		for i := range list {
+			parts = append(parts, &list[i])
+		}
+	}
+	switch {
+	case n.Serial != nil:
+		own, kind = node{Serial: n.Serial, Dependent: n.Dependent, Times: n.Times}, Serial
+		each(n.Serial)
+	case n.Parallel != nil:
+		own, kind = node{Parallel: n.Parallel, Dependent: n.Dependent}, Parallel
+		each(n.Parallel)
+	case n.Concurrent != nil:
+		own, kind, parts = node{Concurrent: n.Concurrent, Messages: n.Messages}, Concurrent, []*node{n.Concurrent}
+	}
+	switch {
+	case !reflect.DeepEqual(*n, own):
+		return fmt.Errorf("%s: want the name of a block, {a, b}, serial with dependent and times, parallel with dependent, "+
+			"or concurrent with messages", at)
+	case kind == "":
+		return g.block(at, n)
+	case len(parts) == 0:
+		return fmt.Errorf("%s.%s: want a list of nodes", at, kind)
+	case n.Times != math.Trunc(n.Times) || n.Times < 0 || n.Times > maxTimes:
+		return fmt.Errorf("%s.%s: times: %g, want a whole number from 1 to %d", at, kind, n.Times, maxTimes)
+	}
+	for i, part := range parts {
+		place := fmt.Sprintf("%s.%s", at, kind)
+		if kind != Concurrent {
+			place += fmt.Sprintf("[%d]", i)
+		}
+		if err := g.resolve(place, part); err != nil {
+			return err
+		}
+	}
+	if n.Times > 1 {
+		n.Serial = slices.Repeat(n.Serial, int(n.Times))
+	}
+	for i, name := range n.Messages {
+		if _, ok := g.Messages[name]; !ok {
+			return fmt.Errorf("%s.%s: messages: no message %q (have %s)", at, kind, name, keysOf(g.Messages))
+		}
+		if slices.Contains(n.Messages[:i], name) {
+			return fmt.Errorf("%s.%s: messages: %q is named twice", at, kind, name)
+		}
+	}
+	if kind == Concurrent && !slices.Contains(n.Messages, g.Message) {
+		return fmt.Errorf("%s.%s: messages: want a list with %q in it, whose way this is", at, kind, g.Message)
 	}
 	return nil
 }
 
-// node reads what stands at a place of the file.
-func (g *Graph) node(at string, v any) (*Node, error) {
-	switch v := v.(type) {
-	case string:
-		b, ok := g.Blocks[v]
-		if !ok {
-			return nil, fmt.Errorf("%s: no block %q (have %s)", at, v, listed(slices.Sorted(maps.Keys(g.Blocks))))
-		}
-		return &Node{Kind: Single, Name: v, Block: b}, nil
-	case map[string]any:
-		return g.compound(at, v)
+// block gives a block with a name its numbers, and one without a name.
+func (g *Graph) block(at string, n *node) (err error) {
+	if b, ok := g.Blocks[n.name]; ok {
+		n.Block = b
+	} else if n.name != "" {
+		return fmt.Errorf("%s: no block %q (have %s)", at, n.name, keysOf(g.Blocks))
+	} else if n.name = fmt.Sprintf("{%g, %g}", n.A, n.B); n.Check() != nil {
+		return fmt.Errorf("%s: %w", at, n.Check())
 	}
-	return nil, fmt.Errorf("%s: %v, want the name of a block, {a, b}, serial, parallel or concurrent", at, v)
+	return nil
 }
 
-// maxTimes bounds times.
-const maxTimes = 10_000
-
-// fields of each kind of node, beside its own.
-var fields = map[Kind][]string{Serial: {"dependent", "times"}, Parallel: {"dependent"}, Concurrent: {"messages"}}
-
-func (g *Graph) compound(at string, v map[string]any) (*Node, error) {
-	var kinds []Kind
-	for _, k := range []Kind{Serial, Parallel, Concurrent} {
-		if _, ok := v[string(k)]; ok {
-			kinds = append(kinds, k)
-		}
-	}
-	if len(kinds) == 0 {
-		return inline(at, v)
-	}
-	n := &Node{Kind: kinds[0]}
-	for key := range v {
-		if key != string(n.Kind) && !slices.Contains(fields[n.Kind], key) {
-			return nil, fmt.Errorf("%s: %s has no field %q, want %s", at, n.Kind, key, listed(fields[n.Kind]))
-		}
-	}
-	at += "." + string(n.Kind)
-	if d, ok := v["dependent"]; ok {
-		if n.Dependent, ok = d.(bool); !ok {
-			return nil, fmt.Errorf("%s: dependent: %v, want true or false", at, d)
-		}
-	}
-	if n.Kind == Concurrent {
-		return g.concurrent(at, n, v)
-	}
-	parts, ok := v[string(n.Kind)].([]any)
-	if !ok || len(parts) == 0 {
-		return nil, fmt.Errorf("%s: want a list of nodes", at)
-	}
-	for i, part := range parts {
-		p, err := g.node(fmt.Sprintf("%s[%d]", at, i), part)
-		if err != nil {
-			return nil, err
-		}
-		n.Parts = append(n.Parts, p)
-	}
-	if times, ok := v["times"]; ok {
-		k, isNumber := numberOf(times)
-		if !isNumber || k != math.Trunc(k) || k < 1 || k > maxTimes {
-			return nil, fmt.Errorf("%s: times: %v, want a whole number from 1 to %d", at, times, maxTimes)
-		}
-		n.Parts = slices.Repeat(n.Parts, int(k))
-	}
-	return n, nil
-}
-
-func (g *Graph) concurrent(at string, n *Node, v map[string]any) (*Node, error) {
-	part, err := g.node(at, v[string(Concurrent)])
-	if err != nil {
-		return nil, err
-	}
-	n.Parts = []*Node{part}
-	names, _ := v["messages"].([]any)
-	for _, name := range names {
-		s := fmt.Sprint(name)
-		if _, ok := g.Messages[s]; !ok {
-			return nil, fmt.Errorf("%s: messages: no message %q (have %s)", at, s, listed(slices.Sorted(maps.Keys(g.Messages))))
-		}
-		if slices.Contains(n.Messages, s) {
-			return nil, fmt.Errorf("%s: messages: %q is named twice", at, s)
-		}
-		n.Messages = append(n.Messages, s)
-	}
-	if !slices.Contains(n.Messages, g.Message) {
-		return nil, fmt.Errorf("%s: messages: want a list with %q in it, whose way this is", at, g.Message)
-	}
-	return n, nil
-}
-
-// inline reads {a, b}.
-func inline(at string, v map[string]any) (*Node, error) {
-	n := &Node{Kind: Single}
-	for key, value := range v {
-		to, known := map[string]*float64{"a": &n.Block.A, "b": &n.Block.B}[key]
-		x, ok := numberOf(value)
-		if !known || !ok {
-			return nil, fmt.Errorf("%s: %s: %v, want the name of a block, {a, b} with numbers, serial, parallel or concurrent", at, key, value)
-		}
-		*to = x
-	}
-	if err := n.Block.Check(); err != nil {
-		return nil, fmt.Errorf("%s: %w", at, err)
-	}
-	n.Name = fmt.Sprintf("{%g, %g}", n.Block.A, n.Block.B)
-	return n, nil
-}
-
-func numberOf(v any) (float64, bool) {
-	switch v := v.(type) {
-	case float64:
-		return v, true
-	case int64:
-		return float64(v), true
-	case uint64:
-		return float64(v), true
-	}
-	return 0, false
-}
-
-func listed(names []string) string {
-	if len(names) == 0 {
+// keysOf lists the names of a map.
+func keysOf[T any](of map[string]T) string {
+	if len(of) == 0 {
 		return "none"
 	}
-	return strings.Join(names, ", ")
+	return strings.Join(slices.Sorted(maps.Keys(of)), ", ")
 }

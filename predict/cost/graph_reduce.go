@@ -36,10 +36,10 @@ type Reduced struct {
 // Reduce applies rules 1 to 3 from the inside out, and rule 4 where short and long messages pass different graphs.
 func (g *Graph) Reduce() Reduced {
 	r := reduction{g: g}
-	if g.Small == g.Large {
-		return r.path(g.Small)
+	if g.Path != nil {
+		return r.path(*g.Path)
 	}
-	b := params.Block{A: r.reduce(g.Small).block.A, B: r.reduce(g.Large).block.B}
+	b := params.Block{A: r.reduce(*g.Small).A, B: r.reduce(*g.Large).B}
 	r.add(Step{Rule: 4, What: "a of short messages, b of long ones", Result: "path", Block: b, A: seconds(b.A), B: perByte(b.B)})
 	return Reduced{Steps: r.steps, Path: b}
 }
@@ -52,43 +52,47 @@ type reduction struct {
 
 func (r *reduction) add(s Step) { r.steps = append(r.steps, s) }
 
-// named is a reduced node.
-type named struct {
-	name  string
-	block params.Block
-}
-
 // path reduces a whole path.
-func (r *reduction) path(n *Node) Reduced {
-	if n.Kind != Serial || n.Dependent || len(n.Parts) < 2 {
-		b := r.reduce(n).block
+func (r *reduction) path(n node) Reduced {
+	if len(n.Serial) < 2 || n.Dependent {
+		b := r.reduce(n).Block
 		return Reduced{Steps: r.steps, Path: b}
 	}
-	parts := r.all(n.Parts)
-	b := r.join(Serial, parts, false).block
-	return Reduced{r.steps, b, &parts[0].block, &parts[len(parts)-1].block}
+	parts := r.all(n.Serial)
+	b := r.join(Serial, parts, false).Block
+	return Reduced{r.steps, b, &parts[0].Block, &parts[len(parts)-1].Block}
 }
 
-func (r *reduction) all(nodes []*Node) []named {
-	out := make([]named, len(nodes))
+func (r *reduction) all(nodes []node) []node {
+	out := make([]node, len(nodes))
 	for i, n := range nodes {
 		out[i] = r.reduce(n)
 	}
 	return out
 }
 
-func (r *reduction) reduce(n *Node) named {
-	switch n.Kind {
-	case Serial, Parallel:
-		return r.join(n.Kind, r.all(n.Parts), n.Dependent)
-	case Concurrent:
-		return r.concurrent(r.reduce(n.Parts[0]), n.Messages)
+// reduce returns the block that stands for a node.
+func (r *reduction) reduce(n node) node {
+	switch {
+	case n.Serial != nil:
+		return r.join(Serial, r.all(n.Serial), n.Dependent)
+	case n.Parallel != nil:
+		return r.join(Parallel, r.all(n.Parallel), n.Dependent)
+	case n.Concurrent != nil:
+		return r.concurrent(r.reduce(*n.Concurrent), n.Messages)
 	}
-	return named{n.Name, n.Block}
+	return n
 }
 
+// How the parts of a node belong together.
+const (
+	Serial     = "serial"
+	Parallel   = "parallel"
+	Concurrent = "concurrent"
+)
+
 // rules say how parts in series and in parallel are reduced, and how that is written.
-var rules = map[Kind]struct {
+var rules = map[string]struct {
 	number                    int
 	a, independent, dependent string // of a; of b
 	reduce                    func(dependent bool, parts ...params.Block) params.Block
@@ -98,20 +102,20 @@ var rules = map[Kind]struct {
 }
 
 // join applies rule 1 or 2.
-func (r *reduction) join(kind Kind, parts []named, dependent bool) named {
+func (r *reduction) join(kind string, parts []node, dependent bool) node {
 	if len(parts) == 1 {
 		return parts[0]
 	}
 	names, all := make([]string, len(parts)), make([]params.Block, len(parts))
 	for i, p := range parts {
-		names[i], all[i] = p.name, p.block
+		names[i], all[i] = p.name, p.Block
 	}
 	rule := rules[kind]
 	b, of, word := rule.reduce(dependent, all...), rule.independent, "independent"
 	if dependent {
 		of, word = rule.dependent, "dependent"
 	}
-	out := named{r.fresh("CB"), b}
+	out := node{name: r.fresh("CB"), Block: b}
 	r.add(Step{
 		Rule: rule.number, What: fmt.Sprintf("%s (%s, %s)", strings.Join(names, ", "), kind, word), Result: out.name, Block: b,
 		A: terms(rule.a, parts, aOf, seconds, b.A), B: terms(of, parts, bOf, perByte, b.B),
@@ -119,7 +123,7 @@ func (r *reduction) join(kind Kind, parts []named, dependent bool) named {
 	return out
 }
 
-func (r *reduction) concurrent(part named, messages []string) named {
+func (r *reduction) concurrent(part node, messages []string) node {
 	sizes := make([]float64, len(messages))
 	total := 0.0
 	for i, m := range messages {
@@ -127,15 +131,15 @@ func (r *reduction) concurrent(part named, messages []string) named {
 		total += sizes[i]
 	}
 	i := slices.Index(messages, r.g.Message)
-	b, err := part.block.Concurrent(i, sizes...)
+	b, err := part.Block.Concurrent(i, sizes...)
 	if err != nil {
 		panic(err) // parseGraph has seen to it that the message is there and has a size
 	}
-	out := named{r.fresh(part.name + "′"), b}
+	out := node{name: r.fresh(part.name + "′"), Block: b}
 	r.add(Step{
 		Rule: 3, What: fmt.Sprintf("%s serves %s at once", part.name, strings.Join(messages, ", ")), Result: out.name, Block: b,
-		A: fmt.Sprintf("%d · %s = %s", len(messages), seconds(part.block.A), seconds(b.A)),
-		B: fmt.Sprintf("%s · %g/%g = %s", perByte(part.block.B), total, sizes[i], perByte(b.B)),
+		A: fmt.Sprintf("%d · %s = %s", len(messages), seconds(part.A), seconds(b.A)),
+		B: fmt.Sprintf("%s · %g/%g = %s", perByte(part.B), total, sizes[i], perByte(b.B)),
 	})
 	return out
 }
@@ -156,10 +160,10 @@ func aOf(b params.Block) float64 { return b.A }
 func bOf(b params.Block) float64 { return b.B }
 
 // terms writes a sum, or a function of the parts' numbers, and what it comes to.
-func terms(how string, parts []named, of func(params.Block) float64, text func(float64) string, result float64) string {
+func terms(how string, parts []node, of func(params.Block) float64, text func(float64) string, result float64) string {
 	all := make([]string, len(parts))
 	for i, p := range parts {
-		all[i] = text(of(p.block))
+		all[i] = text(of(p.Block))
 	}
 	if how == "sum" {
 		return strings.Join(all, " + ") + " = " + text(result)

@@ -85,12 +85,11 @@ func TestTimes(t *testing.T) {
 // T_s and T_r are never above T_c, and a preemptive primitive never takes longer than one that is not.
 func TestTimesInOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		draw := func(name string) *Node {
-			return &Node{Kind: Single, Name: name, Block: params.Block{
+		draw := func(name string) node {
+			return node{name: name, Block: params.Block{
 				A: rapid.Float64Range(0, 1).Draw(t, name+".a"), B: rapid.Float64Range(0, 1e-3).Draw(t, name+".b")}}
 		}
-		n := &Node{Kind: Serial, Parts: []*Node{draw("first"), draw("network"), draw("last")}}
-		r := (&Graph{Small: n, Large: n}).Reduce()
+		r := (&Graph{Path: &node{Serial: []node{draw("first"), draw("network"), draw("last")}}}).Reduce()
 		v := r.Times(rapid.Float64Range(0, 1e7).Draw(t, "bytes"))
 		const slack = 1 + 1e-9
 		if v.Ends.Send > v.Ends.SendBlocking*slack || v.Ends.Receive > v.Ends.ReceiveBlocking*slack ||
@@ -120,16 +119,16 @@ func TestErrors(t *testing.T) {
 		head + "path: y\n":                   `path: no block "y" (have x)`,
 		head + "path: {serial: []}\n":        "path.serial: want a list",
 		head + "path: {serial: [x, y]}\n":    `path.serial[1]: no block "y"`,
-		head + "path: 5\n":                   "path: 5, want the name",
-		head + "path: {serial: [x], n: 1}\n": `path: serial has no field "n", want dependent, times`,
-		head + "path: {serial: [x], dependent: 3}\n":                         "dependent: 3, want true or false",
+		head + "path: 5\n":                   `path: no block "5"`,
+		head + "path: {serial: [x], n: 1}\n": `unknown field "n"`,
+		head + "path: {serial: [x], dependent: 3}\n":                         `"3" where true or false belongs`,
 		head + "path: {serial: [x], times: 1.5}\n":                           "times: 1.5, want a whole number",
-		head + "path: {serial: [x], parallel: [x]}\n":                        `no field "parallel"`,
+		head + "path: {serial: [x], parallel: [x]}\n":                        "path: want the name of a block",
 		head + "path: {concurrent: x}\n":                                     `want a list with "m" in it`,
 		head + "path: {concurrent: x, messages: [n]}\n":                      `want a list with "m" in it`,
 		head + "path: {concurrent: x, messages: [m, o]}\n":                   `no message "o" (have m, n)`,
 		head + "path: {concurrent: x, messages: [m, m]}\n":                   "named twice",
-		head + "path: {a: 1, c: 2}\n":                                        "path: c: 2",
+		head + "path: {a: 1, c: 2}\n":                                        `unknown field "c"`,
 		head + "path: {a: -1, b: 2}\n":                                       "not a communication block",
 		head + "small: x\n":                                                  "want path, or both small and large",
 		head + "path: x\nsmall: x\nlarge: x\n":                               "want path, or both small and large",

@@ -3,16 +3,8 @@ package cost
 import (
 	"math"
 
-	"calib/bench/pattern"
 	"calib/internal/params"
 )
-
-// Bounder is a model that bounds the times of a pattern whose messages may or may not overlap, as Hyperbolic is.
-type Bounder interface {
-	// Bounds returns the time [s] of p if every message had the network for itself, and if all messages of one length
-	// had to share it, one of each rank that sends such. Errors are those of Model.Time.
-	Bounds(p pattern.Pattern, hosts, bytes int) (none, full float64, err error)
-}
 
 // Hyperbolic predicts by the blocks of hosts and network, CB_W(a, b) and CB_C(a_c, b_c), with a, a_c in s and b, b_c in
 // s/B. The time of a pattern of M bytes is eq. 3, T(M; A, B), between its limits:
@@ -29,7 +21,7 @@ type Bounder interface {
 //
 // What the data left open is taken as follows: a_c is zero where it is bounded only and the network is a switch for
 // packets, b_c likewise for streams; and b is b_c where it is unidentifiable beside a b_c that is known, because b ≤
-// b_c. That is the upper bound of b. It returns ErrParameters if anything else is missing. The model is a Bounder.
+// b_c. That is the upper bound of b. It returns ErrParameters if anything else is missing. The model has Bounds, too.
 //
 // Source: Stoica, Sultan, Keyes 1994, sections 2.5, 3 and 5.2.
 func Hyperbolic(p *params.Params) (Model, error) {
@@ -64,12 +56,7 @@ type hyperbolic struct {
 
 // Time implements Model.
 func (h *hyperbolic) Time(t *Traffic) (float64, error) {
-	l, err := t.list()
-	if err != nil {
-		return 0, err
-	}
-	v, err := h.time(l)
-	return checked("hyperbolic", t.Pattern, v, err)
+	return onPaper{"hyperbolic", func(_ *Traffic, l *list) (float64, error) { return h.time(l) }}.Time(t)
 }
 
 // time is eq. 3 between the limits.
@@ -103,24 +90,19 @@ func (h *hyperbolic) long(l *list) (float64, error) {
 	}.run(l)
 }
 
-// Bounds implements Bounder: each message takes eq. 3 of its own and occupies both its ends for that long, with n = 1,
-// and with n the number of ranks that send a message of that length ("all like messages are sent synchronously by all
-// processors").
+// Bounds returns the time [s] of a pattern if every message had the network for itself, and if all messages of one
+// length had to share it, one of each rank that sends such: each message takes eq. 3 of its own and occupies both its
+// ends for that long, with n = 1, and with n the number of ranks that send a message of that length ("all like messages
+// are sent synchronously by all processors"). Errors are those of Time.
 // Source: Stoica, Sultan, Keyes 1994, section 5.2, figures 19 and 20 (no overlap, total overlap).
-func (h *hyperbolic) Bounds(p pattern.Pattern, hosts, bytes int) (none, full float64, err error) {
-	l, err := written(p, hosts, bytes)
-	if err != nil {
-		return 0, 0, err
+func (h *hyperbolic) Bounds(t *Traffic) (none, full float64, err error) {
+	with := func(n func(l *list) func(float64) int) (float64, error) {
+		return onPaper{"hyperbolic", func(_ *Traffic, l *list) (float64, error) { return h.apart(l, n(l)) }}.Time(t)
 	}
-	none, err = h.apart(l, func(float64) int { return 1 })
-	if none, err = checked("hyperbolic", p, none, err); err != nil {
-		return 0, 0, err
+	if none, err = with(func(*list) func(float64) int { return func(float64) int { return 1 } }); err == nil {
+		full, err = with(alike)
 	}
-	full, err = h.apart(l, alike(l))
-	if full, err = checked("hyperbolic", p, full, err); err != nil {
-		return 0, 0, err
-	}
-	return none, full, nil
+	return none, full, err
 }
 
 // alike returns how many ranks send messages of a length.

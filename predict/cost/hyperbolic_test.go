@@ -15,7 +15,7 @@ func sparc() *hyperbolic {
 
 func limits(t *testing.T, h *hyperbolic, p pattern.Pattern, hosts, m int) (a, b float64) {
 	t.Helper()
-	l, err := written(p, hosts, m)
+	l, err := TrafficOf(p, hosts, m).list()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,7 +112,7 @@ func TestBounds(t *testing.T) {
 		s[i], s[i+2] = append(s[i], out(i+2, grid)), append(s[i+2], in(i, grid))
 	}
 	h := sparc()
-	none, full, err := h.Bounds(one(s), 4, 1)
+	none, full, err := h.Bounds(TrafficOf(one(s), 4, 1))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,8 +124,7 @@ func TestBounds(t *testing.T) {
 	if v := timeOf(t, h, one(s), 4, 1); v < none*0.9 || v > full {
 		t.Errorf("a time of %g outside of [%g, %g]", v, none, full)
 	}
-	if _, _, err := h.Bounds(find(t, "p2p", "direct"), 3, 1); err == nil {
+	if _, _, err := h.Bounds(TrafficOf(find(t, "p2p", "direct"), 3, 1)); err == nil {
 		t.Error("p2p of three hosts has bounds")
 	}
-	var _ Bounder = h
 }

@@ -17,19 +17,6 @@ type message struct{ from, to, bytes int }
 // step is a pattern.Step with the numbers of its messages.
 type step struct{ out, in []int }
 
-// written is p with its messages numbered.
-func written(p pattern.Pattern, hosts, bytes int) (*list, error) {
-	s, err := pattern.Of(p, hosts, bytes)
-	if err != nil {
-		return nil, err
-	}
-	l, err := number(s)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", p.Name(), err)
-	}
-	return l, nil
-}
-
 // number gives the messages of s their numbers, in the order of their senders. It returns ErrSchedule for a message to
 // nobody, one that is sent and not received, or received and not sent, or of another length; ErrNotPredicted where
 // there is none.
@@ -81,7 +68,12 @@ type progress struct{ step, sent, received int }
 // done reports whether a rank has done all its steps.
 func (l *list) done(rank int, p progress) bool { return p.step == len(l.ranks[rank]) }
 
-// stuck is the error of a rank that never comes to its end.
-func stuck(rank int) error {
-	return fmt.Errorf("rank %d waits for ever for a rank that waits for it, directly or through others: %w", rank, ErrSchedule)
+// ended returns ErrSchedule where a rank never comes to its end.
+func (l *list) ended(at func(rank int) progress) error {
+	for rank := range l.ranks {
+		if !l.done(rank, at(rank)) {
+			return fmt.Errorf("rank %d waits for ever for a rank that waits for it, directly or through others: %w", rank, ErrSchedule)
+		}
+	}
+	return nil
 }

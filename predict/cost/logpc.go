@@ -7,14 +7,10 @@ import (
 	"calib/internal/params"
 )
 
-// Topology is a k-ary n-cube: its dimension n, and the average distance k_d of a message in each. The zero value is
-// none.
-type Topology struct{ Dimension, Distance float64 }
-
 // LoGPC predicts all-to-all exchanges by LoGPC, as package fit/loggp reads it off a params.json: LogGP, the contention
-// of messages for what all hosts share (C_n), and that of messages whose hosts are the same (C_r). With t, the hosts
-// are the nodes of that cube, whose channels are as fast as their interfaces; else they share what the run says. With P
-// hosts and T_c of logpc.Machine.Cost,
+// of messages for what all hosts share (C_n), and that of messages whose hosts are the same (C_r). With a cube that
+// is not zero, the hosts are its nodes, whose channels are as fast as their interfaces; else they share what the run
+// says. With P hosts and T_c of loggp.Machine.Cost,
 //
 //   - alltoall-pairwise: P−1 injections, each begun when the message of the one before has come. The hosts go through permutations
 //     together: (P−1)·T_c with one message under way;
@@ -23,18 +19,18 @@ type Topology struct{ Dimension, Distance float64 }
 //
 // alltoall-random is ErrNotPredicted: it ends with the host that waits longest, and the model has means over hosts. So
 // are all other patterns: it does not know who waits for whom. It returns ErrParameters without LogGP, or if t is no
-// topology. Source: Moritz, Frank 2001, section 5.1.
-func LoGPC(p *params.Params, t Topology) (Model, error) {
+// cube. Source: Moritz, Frank 2001, section 5.1.
+func LoGPC(p *params.Params, t loggp.Cube) (Model, error) {
 	c, err := loggp.MachineOf(p)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrParameters, err)
 	}
 	switch {
-	case t == Topology{}:
+	case t == loggp.Cube{}:
 	case !(t.Dimension >= 1) || !(t.Distance > 0) || !possible(t.Dimension+t.Distance):
 		return nil, fmt.Errorf("%w: a network of dimension %g and distance %g", ErrParameters, t.Dimension, t.Distance)
 	default:
-		c.Network, c.Service = loggp.Cube{Dimension: t.Dimension, Distance: t.Distance}, c.Gap
+		c.Network, c.Service = t, c.Gap
 	}
 	return onPaper{"logpc", func(t *Traffic, _ *list) (float64, error) {
 		return timeByLogPC(c, t.Pattern.Name(), t.Hosts, float64(t.Bytes))

@@ -29,14 +29,14 @@ func logpcRun(medium bool) *params.Params {
 func TestLoGPC(t *testing.T) {
 	gap := func(m float64) float64 { return 200e-6 + 1e-6*m }
 	way := func(m float64) float64 { return 350e-6 + 1e-6*(m-1) }
-	model, err := LoGPC(logpcRun(false), Topology{})
+	model, err := LoGPC(logpcRun(false), loggp.Cube{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	near(t, "p2p", timeOf(t, model, find(t, "p2p", "direct"), 2, 1000), way(1000))
 	near(t, "pairwise", timeOf(t, model, find(t, "alltoall", "pairwise"), 8, 1000), 7*way(1000))
 	near(t, "shifted", timeOf(t, model, find(t, "alltoall", "shifted"), 8, 1000), 6*gap(1000)+way(1000))
-	shared, err := LoGPC(logpcRun(true), Topology{})
+	shared, err := LoGPC(logpcRun(true), loggp.Cube{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,7 +44,7 @@ func TestLoGPC(t *testing.T) {
 	if got := timeOf(t, shared, find(t, "alltoall", "shifted"), 8, 1000); got < 7*all || got > 7*all*1.02 {
 		t.Errorf("shifted on a medium takes %g s, which serves the messages in %g", got, 7*all)
 	}
-	mesh, err := LoGPC(logpcRun(false), Topology{Dimension: 2, Distance: 3.875 / 2})
+	mesh, err := LoGPC(logpcRun(false), loggp.Cube{Dimension: 2, Distance: 3.875 / 2})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +54,7 @@ func TestLoGPC(t *testing.T) {
 }
 
 func TestLoGPCRefuses(t *testing.T) {
-	model, err := LoGPC(logpcRun(false), Topology{})
+	model, err := LoGPC(logpcRun(false), loggp.Cube{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,10 +67,10 @@ func TestLoGPCRefuses(t *testing.T) {
 			t.Errorf("%s: %v", p.Name(), err)
 		}
 	}
-	if _, err := LoGPC(&params.Params{}, Topology{}); !errors.Is(err, ErrParameters) || !errors.Is(err, loggp.ErrInputs) {
+	if _, err := LoGPC(&params.Params{}, loggp.Cube{}); !errors.Is(err, ErrParameters) || !errors.Is(err, loggp.ErrInputs) {
 		t.Errorf("without LogGP: %v", err)
 	}
-	for _, bad := range []Topology{{Dimension: 0.5, Distance: 1}, {Dimension: 2}, {Distance: 2}, {Dimension: -1, Distance: 1}} {
+	for _, bad := range []loggp.Cube{{Dimension: 0.5, Distance: 1}, {Dimension: 2}, {Distance: 2}, {Dimension: -1, Distance: 1}} {
 		if _, err := LoGPC(logpcRun(false), bad); !errors.Is(err, ErrParameters) {
 			t.Errorf("topology %+v: %v", bad, err)
 		}

@@ -144,7 +144,7 @@ func TestBoundsOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		h := anyHyperbolic(t)
 		hosts, of := anyTree(t)
-		none, full, err := h.Bounds(as("bcast", "tree", of), hosts, 1)
+		none, full, err := h.Bounds(TrafficOf(as("bcast", "tree", of), hosts, 1))
 		if err != nil || !(none > 0) || full < none*(1-1e-9) {
 			t.Fatalf("[%g, %g], %v", none, full, err)
 		}

@@ -1,6 +1,7 @@
 package cost
 
 import (
+	"fmt"
 	"sync"
 
 	"calib/bench/pattern"
@@ -18,7 +19,17 @@ type Traffic struct {
 // TrafficOf returns a pattern with size bytes [B] in a team of hosts.
 func TrafficOf(p pattern.Pattern, hosts, bytes int) *Traffic {
 	return &Traffic{p, hosts, bytes,
-		sync.OnceValues(func() (*list, error) { return written(p, hosts, bytes) }),
+		sync.OnceValues(func() (*list, error) {
+			s, err := pattern.Of(p, hosts, bytes)
+			if err != nil {
+				return nil, err
+			}
+			l, err := number(s)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", p.Name(), err)
+			}
+			return l, nil
+		}),
 		sync.OnceValues(func() (pattern.Extent, error) { return pattern.ExtentOf(p, hosts, bytes) })}
 }
 

@@ -86,7 +86,7 @@ func Of(p *params.Params) (*Network, error) {
 		if err := n.Spec.Validate(); err != nil {
 			return nil, fmt.Errorf("network of the parameters %v: %w", n.From, err)
 		}
-		if miss := n.misfit(p); miss < least {
+		if miss := Misfit(p.Times(), func(x int) (float64, error) { return n.alone(x), nil }); miss < least {
 			best, least = n, miss
 		}
 		if least <= maxMisfit {
@@ -104,17 +104,17 @@ func (n *Network) alone(x int) float64 {
 	return n.Spec.Message(0, 1, x) + 2*n.PerHost + n.Calls.Fixed() + n.Calls.PerByte()*float64(x)
 }
 
-// misfit is the root of the mean squared relative error of n on the messages between two hosts that p's run measured; 0
-// where there are none.
-func (n *Network) misfit(p *params.Params) float64 {
+// Misfit is the root of the mean squared relative error of the times that at says on times that were measured; 0 where
+// there are none.
+func Misfit(measured []params.Residual, at func(bytes int) (float64, error)) float64 {
 	var squares []float64
-	for _, r := range p.Times() {
-		if r.X >= 1 {
-			e := (n.alone(int(r.X)) - r.Measured) / r.Measured
+	for _, r := range measured {
+		if t, err := at(int(r.X)); err == nil && r.X >= 1 {
+			e := (t - r.Measured) / r.Measured
 			squares = append(squares, e*e)
 		}
 	}
-	if len(squares) == 0 {
+	if squares == nil {
 		return 0
 	}
 	return math.Sqrt(stats.Mean(squares))

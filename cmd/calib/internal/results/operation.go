@@ -13,12 +13,12 @@ import (
 
 	"calib/bench/pattern"
 	"calib/cmd/calib/internal/command"
+	"calib/fit/loggp"
 	"calib/internal/exit"
 	"calib/internal/files"
 	"calib/internal/params"
 	"calib/internal/units"
 	"calib/predict"
-	"calib/predict/cost"
 	"calib/reports/draw"
 	"calib/reports/figure"
 )
@@ -69,7 +69,7 @@ func predictOperation(c *cli.Context) error {
 	if c.IsSet("dimension") != c.IsSet("distance") {
 		return exit.Usagef("--dimension and --distance describe a network together")
 	}
-	settings := predict.Settings{Seed: p.Run.Seed, Topology: cost.Topology{Dimension: c.Float64("dimension"), Distance: c.Float64("distance")}}
+	settings := predict.Settings{Seed: p.Run.Seed, Topology: loggp.Cube{Dimension: c.Float64("dimension"), Distance: c.Float64("distance")}}
 	q, err := predict.New(p, models, settings)
 	if err != nil {
 		return exit.Usagef("predict: %w", err)
