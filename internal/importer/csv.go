@@ -16,100 +16,102 @@ var csvUnits = map[string]float64{"s": 1, "seconds": 1, "ms": 1e-3, "us": 1e-6, 
 
 const maxRound = 1 << 20
 
-func looksCSV(t text) bool {
-	return slices.Contains(columnsOf(t.lines[0]), "bytes") && strings.Contains(t.lines[0], ",")
-}
-
-func columnsOf(line string) []string {
-	f := strings.Split(line, ",")
-	for i := range f {
-		f[i] = strings.ToLower(strings.Trim(strings.TrimSpace(f[i]), `"`))
-	}
-	return f
-}
-
-// csvColumns is the place of each column of a table; -1 where it has none.
-type csvColumns struct {
-	bytes, time, from, to, round int
-	unit                         float64 // s, and halved for full round trips
-}
-
-func readCSV(t text, c *collector) {
-	if c.o.Time == "" {
-		c.err = fmt.Errorf("%s: csv does not tell whether its times are half or the whole of a round trip: "+
-			"say --time %s or --time %s", c.o.File, Half, Full)
-		return
-	}
-	c.line = 1
-	at := c.csvHeading(t.lines[0])
-	r := csv.NewReader(strings.NewReader(strings.Join(t.lines, "\n")))
+func readCSV(text string, in *input) {
+	r := csv.NewReader(strings.NewReader(text))
 	r.TrimLeadingSpace, r.Comment = true, '#'
-	index := map[string]int{}
-	for first := true; c.err == nil; first = false {
+	var at map[string]int // columns by name
+	place := map[string]int{}
+	for in.err == nil {
 		f, err := r.Read()
-		if errors.Is(err, io.EOF) {
-			break
+		switch {
+		case errors.Is(err, io.EOF):
+			if in.Time == Full {
+				in.note("the times are round trips (--time full): halved")
+			} else {
+				in.note("the times are half round trips (--time half)")
+			}
+			return
+		case err != nil:
+			in.line = 0
+			in.want(false, "%v", err)
+			return
 		}
-		if err != nil {
-			c.line = 0
-			c.want(false, "%v", err)
-		} else if !first {
-			c.line, _ = r.FieldPos(0)
-			c.csvRow(at, f, index)
+		if in.line, _ = r.FieldPos(0); at == nil {
+			at = in.csvHeading(f)
+		} else {
+			in.csvRow(at, f, place)
 		}
-	}
-	if c.o.Time == Full {
-		c.note("the times are round trips (--time full): halved")
-	} else {
-		c.note("the times are half round trips (--time half)")
 	}
 }
 
-func (c *collector) csvHeading(line string) csvColumns {
-	names := columnsOf(line)
-	find := func(name string) int { return slices.Index(names, name) }
-	at := csvColumns{bytes: find("bytes"), time: -1, from: find("from"), to: find("to"), round: find("round")}
-	for unit, scale := range csvUnits {
-		if i := find(unit); i >= 0 {
-			c.want(at.time < 0, "heading %q has two columns of time, want one of s, seconds, ms, us, ns", line)
-			at.time, at.unit = i, scale
+// csvHeading returns the place of each column. That of the time is named for its unit.
+func (in *input) csvHeading(f []string) map[string]int {
+	at, heading, times := map[string]int{}, strings.Join(f, ","), 0
+	for i, name := range f {
+		name = strings.ToLower(strings.TrimSpace(name))
+		at[name] = i
+		if csvUnits[name] > 0 {
+			times++
 		}
 	}
-	c.want(at.bytes >= 0 && at.time >= 0, "heading %q, want bytes and one of s, seconds, ms, us, ns; from, to and "+
-		"round if known", line)
-	c.want((at.from < 0) == (at.to < 0), "heading %q, want both of from and to, or none", line)
-	if c.o.Time == Full {
-		at.unit /= 2
-	}
+	has := func(name string) bool { _, ok := at[name]; return ok }
+	in.want(times < 2, "heading %q has two columns of time, want one of s, seconds, ms, us, ns", heading)
+	in.want(has("bytes") && times == 1, "heading %q, want bytes and one of s, seconds, ms, us, ns; from, to and round "+
+		"if known", heading)
+	in.want(has("from") == has("to"), "heading %q, want both of from and to, or none", heading)
 	return at
 }
 
-// csvRow adds a row to the sample of its size, hosts and round; index is the place of each sample.
-func (c *collector) csvRow(at csvColumns, f []string, index map[string]int) {
-	field := func(i int) string { return strings.TrimSpace(f[i]) }
-	bytes, ok := size(field(at.bytes))
-	c.want(ok && bytes > 0, "bytes %q, want a whole number above 0", f[at.bytes])
-	ns, ok := duration(field(at.time), at.unit)
-	c.want(ok, "time %q, want a number above 0", f[at.time])
+// rank returns the index of a host, which is added where it is new.
+func (in *input) rank(name string) int {
+	if i := slices.Index(in.hosts, name); i >= 0 {
+		return i
+	}
+	in.hosts = append(in.hosts, name)
+	return len(in.hosts) - 1
+}
+
+// csvRow adds a row to the sample of its size, hosts and round; place is that of each sample.
+func (in *input) csvRow(at map[string]int, f []string, place map[string]int) {
+	field := func(name string) (text string, has bool) {
+		i, has := at[name]
+		if has {
+			text = strings.TrimSpace(f[i])
+		}
+		return text, has
+	}
+	text, _ := field("bytes")
+	bytes, ok := size(text)
+	in.want(ok && bytes > 0, "bytes %q, want a whole number above 0", text)
+	var ns int64
+	for name, unit := range csvUnits {
+		if text, has := field(name); has {
+			if in.Time == Full {
+				unit /= 2
+			}
+			ns, ok = duration(text, unit)
+			in.want(ok, "time %q, want a number above 0", text)
+		}
+	}
 	s := pingpongSample(bytes, 0, ns)
-	if at.round >= 0 {
-		round, ok := size(field(at.round))
-		c.want(ok && round <= maxRound, "round %q, want a number from 0 to %d", f[at.round], maxRound)
+	if text, has := field("round"); has {
+		round, ok := size(text)
+		in.want(ok && round <= maxRound, "round %q, want a number from 0 to %d", text, maxRound)
 		s.Round = int(round)
 	}
-	if at.from >= 0 {
-		from, to := field(at.from), field(at.to)
-		c.want(from != "" && to != "" && from != to, "from %q to %q, want two hosts", from, to)
-		if len(index) == 0 {
-			c.hosts = nil // the table's own, not those of the options
+	if from, has := field("from"); has {
+		to, _ := field("to")
+		in.want(from != "" && to != "" && from != to, "from %q to %q, want two hosts", from, to)
+		if len(place) == 0 {
+			in.hosts = nil // the table's own, not those of the options
 		}
-		s.Ranks = []int{c.rank(from), c.rank(to)}
+		s.Ranks = []int{in.rank(from), in.rank(to)}
 	}
 	id := fmt.Sprint(identity(&s), "/", s.Round)
-	if i, seen := index[id]; seen {
-		c.samples[i].NS = append(c.samples[i].NS, ns)
+	if i, seen := place[id]; seen {
+		in.samples[i].NS = append(in.samples[i].NS, ns)
 		return
 	}
-	index[id] = len(c.samples)
-	c.samples = append(c.samples, s)
+	place[id] = len(in.samples)
+	in.samples = append(in.samples, s)
 }

@@ -11,7 +11,7 @@ import (
 
 // FuzzRead: whatever the input, a parser ends, and what it reads can be written and read again as samples.jsonl.
 func FuzzRead(f *testing.F) {
-	for i := range formats() {
+	for i := range formats {
 		for _, path := range inputs(f) {
 			b, err := os.ReadFile(path)
 			if err != nil {
@@ -27,11 +27,11 @@ func FuzzRead(f *testing.F) {
 	f.Add(byte(3), []byte(`{"start":{"test_start":{"protocol":"TCP","blksize":9}},"intervals":[{"sum":{"end":1,"seconds":1,"bytes":1e15}}],"end":{}}`))
 	f.Add(byte(5), []byte("bytes,ns,round\n1,1,1048576\n"))
 	f.Fuzz(func(t *testing.T, which byte, in []byte) {
-		o := Options{Format: Formats()[int(which)%len(formats())], Bytes: 64}
+		o := Options{Format: Formats()[int(which)%len(formats)], Bytes: 64}
 		if o.Format == "csv" {
 			o.Time = Full
 		}
-		d, _, err := Read(bytes.NewReader(in), o)
+		d, _, err := read(bytes.NewReader(in), o)
 		if err != nil {
 			return
 		}

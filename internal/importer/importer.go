@@ -29,6 +29,9 @@ const maxInput = 256 << 20
 // Experiment is that of samples which no experiment of calib measures; their phase names the tool's benchmark.
 const Experiment = "imported"
 
+// EnvTool is the key in a host's environment under which the tool and its version stand.
+const EnvTool = "imported.tool"
+
 // Meanings of a time.
 const (
 	Half = "half" // of the round trip: what calib stores
@@ -46,132 +49,171 @@ type Options struct {
 	Hosts  [2]string // client, server; the zero value means "client", "server"
 }
 
-type format struct {
+var formats = []struct {
 	name string
-	like func(text) bool        // whether an input looks like it
-	read func(text, *collector) // which adds samples and notes, or fails
-}
-
-func formats() []format {
-	return []format{
-		{"netpipe", looksNetpipe, readNetpipe},
-		{"osu", looksOSU, readOSU},
-		{"imb", looksIMB, readIMB},
-		{"iperf3", looksIperf3, readIperf3},
-		{"sockperf", looksSockperf, readSockperf},
-		{"csv", looksCSV, readCSV},
-	}
+	like *regexp.Regexp               // what an input in it has
+	read func(text string, in *input) // adds samples and notes, or fails
+	fit  string                       // of outputs that models are fitted to, where there are others
+}{
+	{"netpipe", regexp.MustCompile(`(?m)\A\s*\d+[ \t]+[\d.eE+-]+[ \t]+[\d.eE+-]+$|` + netpipeLine.String()),
+		readNetpipe, "NPtcp without -2"},
+	{"osu", regexp.MustCompile(`(?m)^\s*# OSU`), osu.read, "osu_latency (latencies) or osu_bw (a stream)"},
+	{"imb", regexp.MustCompile(`(?m)^# *Benchmarking\s+\S|^\s*#bytes #repetitions`), imb.read,
+		"PingPong (latencies) or Uniband (a stream)"},
+	{"iperf3", regexp.MustCompile(`(?s)\A\s*\{.*"start"\s*:.*"end"\s*:`), readIperf3, ""},
+	{"sockperf", regexp.MustCompile(`(?m)^\s*(sockperf|packet, txTime\(sec\))`), readSockperf, ""},
+	{"csv", regexp.MustCompile(`(?i)\A(.*,\s*"?bytes\b|\s*"?bytes"?\s*,)`), readCSV, ""},
 }
 
 // Formats lists the names of the formats.
 func Formats() (out []string) {
-	for _, f := range formats() {
+	for _, f := range formats {
 		out = append(out, f.name)
 	}
 	return out
 }
 
-// Read reads one output. The dataset has a header without a run's name or seed, and one round for each repetition in
-// the file. The notes say what the figures mean and what was left out. Errors wrap ErrFormat, except those of r and of
-// wrong options.
-func Read(r io.Reader, o Options) (*dataset.Dataset, []string, error) {
-	i := slices.IndexFunc(formats(), func(f format) bool { return f.name == o.Format })
-	switch {
-	case i < 0:
-		return nil, nil, fmt.Errorf("format %q: want one of %s", o.Format, strings.Join(Formats(), ", "))
-	case o.Time != "" && o.Time != Half && o.Time != Full:
-		return nil, nil, fmt.Errorf("time %q: want %s or %s", o.Time, Half, Full)
-	case o.Time != "" && o.Format != "csv":
-		return nil, nil, fmt.Errorf("format %s has its own meaning of a time: only csv takes %s or %s", o.Format, Half, Full)
-	case o.Bytes < 0:
-		return nil, nil, fmt.Errorf("message size %d: want at least 1 byte", o.Bytes)
+// Import is one dataset of one or several outputs of one format: their hosts are joined by name, and what a later one
+// repeats of an earlier is a further round.
+type Import struct {
+	Notes   []string // what the figures mean, and what was left out
+	plan    string
+	fit     string // of outputs that models are fitted to
+	hosts   []dataset.Host
+	samples []dataset.Sample
+	next    map[string]int // by identity: the first free round
+}
+
+// noise is a terminal's control sequences, which some tools write into files too, and blanks at the ends of lines.
+var noise = regexp.MustCompile("(?m)([ \t\r]|\x1b\\[[0-9;]*m)+$|\x1b\\[[0-9;]*m")
+
+// Read adds one output. Errors wrap ErrFormat, except those of r and of wrong options.
+func (im *Import) Read(r io.Reader, o Options) error {
+	if o.Time != "" && o.Time != Half && o.Time != Full {
+		return fmt.Errorf("time %q: want %s or %s", o.Time, Half, Full)
+	}
+	if o.Time != "" && o.Format != "csv" {
+		return fmt.Errorf("format %s has its own meaning of a time: only csv takes %s or %s", o.Format, Half, Full)
 	}
 	b, err := io.ReadAll(io.LimitReader(r, maxInput+1))
 	switch {
 	case err != nil:
-		return nil, nil, fmt.Errorf("%s: %w", o.File, err)
+		return fmt.Errorf("%s: %w", o.File, err)
 	case len(b) > maxInput:
-		return nil, nil, fmt.Errorf("%s: larger than %d MiB: %w", o.File, maxInput>>20, ErrFormat)
+		return fmt.Errorf("%s: larger than %d MiB: %w", o.File, maxInput>>20, ErrFormat)
 	}
-	o.File = cmp.Or(o.File, "input")
-	o.Hosts = [2]string{cmp.Or(o.Hosts[0], "client"), cmp.Or(o.Hosts[1], "server")}
-	c := &collector{o: o, hosts: o.Hosts[:], rounds: map[string]int{}}
-	formats()[i].read(newText(b), c)
-	c.line = 0
-	c.want(len(c.samples) > 0, "no measurement in it")
-	if err = c.err; err != nil {
-		if guess := Sniff(b); guess != "" && guess != o.Format {
-			err = fmt.Errorf("%w; it looks like %s: --from %s", err, guess, guess)
-		}
-		return nil, nil, err
+	text := noise.ReplaceAllString(string(b), "")
+	in := &input{Options: o, Import: im, rounds: map[string]int{},
+		hosts: []string{cmp.Or(o.Hosts[0], "client"), cmp.Or(o.Hosts[1], "server")}}
+	format := formats[slices.Index(Formats(), o.Format)]
+	format.read(text, in)
+	in.line = 0
+	in.want(len(in.samples) > 0, "no measurement in it")
+	if in.err == nil {
+		im.fit = format.fit
+		im.join(in)
+	} else if guess := sniff(text); guess != "" && guess != o.Format {
+		return fmt.Errorf("%w; it looks like %s: --from %s", in.err, guess, guess)
 	}
-	return c.dataset(), c.notes, nil
+	return in.err
 }
 
-// Sniff returns the format that an input looks like, or "".
-func Sniff(b []byte) string {
-	t := newText(b)
-	for _, f := range formats() {
-		if f.like(t) {
+// sniff returns the format that an input looks like, or "".
+func sniff(text string) string {
+	for _, f := range formats {
+		if f.like.MatchString(text) {
 			return f.name
 		}
 	}
 	return ""
 }
 
-const EnvTool = "imported.tool" // the key in a host's environment under which the tool and its version stand
-
-// text is an input by lines, without colours and line ends.
-type text struct {
-	raw   []byte
-	lines []string
-}
-
-// colour is a terminal's control sequence; some tools write them into files too.
-var colour = regexp.MustCompile("\x1b\\[[0-9;]*m")
-
-func newText(b []byte) text {
-	lines := strings.Split(colour.ReplaceAllString(string(b), ""), "\n")
-	for i := range lines {
-		lines[i] = strings.TrimRight(lines[i], " \t\r")
+// join adds what was read of an input.
+func (im *Import) join(in *input) {
+	im.plan = "imported:" + in.Format
+	tool := cmp.Or(in.tool, in.Format+", version unknown")
+	var ranks []int
+	for _, name := range in.hosts {
+		at := slices.IndexFunc(im.hosts, func(h dataset.Host) bool { return h.Name == name })
+		if at < 0 {
+			at = len(im.hosts)
+			im.hosts = append(im.hosts, dataset.Host{Name: name, Env: map[string]string{EnvTool: tool}})
+		}
+		if env := im.hosts[at].Env; !slices.Contains(strings.Split(env[EnvTool], "; "), tool) {
+			env[EnvTool] += "; " + tool
+		}
+		ranks = append(ranks, at)
 	}
-	return text{b, lines}
+	first := 0 // one offset for the whole file, so that what was measured together stays together
+	for _, s := range in.samples {
+		s.Ranks[0], s.Ranks[1] = ranks[s.Ranks[0]], ranks[s.Ranks[1]]
+		first = max(first, im.next[identity(&s)])
+	}
+	if im.next == nil {
+		im.next = map[string]int{}
+	}
+	for _, s := range in.samples {
+		s.Round += first
+		im.next[identity(&s)] = max(im.next[identity(&s)], s.Round+1)
+		im.samples = append(im.samples, s)
+	}
 }
 
-// has reports whether a line begins with one of the prefixes, blanks aside.
-func (t text) has(prefixes ...string) bool {
-	return slices.ContainsFunc(t.lines, func(l string) bool {
-		return slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(strings.TrimSpace(l), p) })
-	})
+// Dataset is what was read, in order of rounds; a round is a slot: what is written together.
+func (im *Import) Dataset(run string, seed uint64) *dataset.Dataset {
+	slices.SortStableFunc(im.samples, func(a, b dataset.Sample) int { return cmp.Compare(a.Round, b.Round) })
+	parts := map[int]int{} // by slot
+	for i := range im.samples {
+		s := &im.samples[i]
+		s.Slot, s.Part = s.Round, parts[s.Round]
+		parts[s.Slot]++
+	}
+	for i := range im.samples {
+		im.samples[i].Parts = parts[im.samples[i].Slot]
+	}
+	return &dataset.Dataset{Samples: im.samples,
+		Header: dataset.Header{Schema: dataset.Schema, Run: run, Seed: seed, Plan: im.plan, Hosts: im.hosts}}
 }
 
-// collector gathers the samples and notes of one input.
-type collector struct {
-	o       Options
+// Unfit says why no model can be fitted to what was read, and what to import with it; "" where one can.
+func (im *Import) Unfit() string {
+	sizes := map[int64]bool{}
+	for _, s := range im.samples {
+		switch s.Exp {
+		case names.Paired:
+			return ""
+		case names.Pingpong:
+			sizes[s.Point[names.FactorBytes]] = true
+		}
+	}
+	switch len(sizes) {
+	case 0:
+		return "both ways at once is all that it has, to which no model is fitted: import with it the output of " +
+			im.fit
+	case 1:
+		return "one message size is too few sizes for any model: import with it outputs of other sizes"
+	}
+	return ""
+}
+
+// input is one output that is read.
+type input struct {
+	Options
+	*Import // takes the notes
 	hosts   []string
 	tool    string // with its version; "" is not known
 	samples []dataset.Sample
 	rounds  map[string]int // by identity: samples so far, the round of the next one
-	notes   []string
-	line    int   // that is read, from 1; 0 is the whole input
-	err     error // the first; what is collected after it is not used
-}
-
-// rank returns the index of a host, which is added where it is new.
-func (c *collector) rank(name string) int {
-	if i := slices.Index(c.hosts, name); i >= 0 {
-		return i
-	}
-	c.hosts = append(c.hosts, name)
-	return len(c.hosts) - 1
+	line    int            // that is read, from 1; 0 is the whole input
+	err     error          // the first; what is collected after it is not used
 }
 
 // add appends a sample. Its round is the number of earlier samples of the same point and ranks.
-func (c *collector) add(s dataset.Sample) {
+func (in *input) add(s dataset.Sample) {
 	id := identity(&s)
-	s.Round = c.rounds[id]
-	c.rounds[id]++
-	c.samples = append(c.samples, s)
+	s.Round = in.rounds[id]
+	in.rounds[id]++
+	in.samples = append(in.samples, s)
 }
 
 // pingpongSample holds timings of half a round trip [ns], each the mean of that many messages.
@@ -203,46 +245,33 @@ func identity(s *dataset.Sample) string {
 	return fmt.Sprint(s.Exp, "/", s.Phase, "/", s.Point.Key(), "/", s.Ranks)
 }
 
-func (c *collector) note(format string, args ...any) {
-	if n := fmt.Sprintf(format, args...); !slices.Contains(c.notes, n) {
-		c.notes = append(c.notes, n)
+func (im *Import) note(format string, args ...any) {
+	if n := fmt.Sprintf(format, args...); !slices.Contains(im.Notes, n) {
+		im.Notes = append(im.Notes, n)
 	}
 }
 
 // want fails with ErrFormat at the line that is read, unless it is as wanted.
-func (c *collector) want(ok bool, format string, args ...any) {
-	if ok || c.err != nil {
+func (in *input) want(ok bool, format string, args ...any) {
+	if ok || in.err != nil {
 		return
 	}
-	where := c.o.File
-	if c.line > 0 {
-		where += fmt.Sprintf(", line %d", c.line)
+	where := in.File
+	if in.line > 0 {
+		where += fmt.Sprintf(", line %d", in.line)
 	}
-	c.err = fmt.Errorf("%s: %s: %w as %s", where, fmt.Sprintf(format, args...), ErrFormat, c.o.Format)
+	in.err = fmt.Errorf("%s: %s: %w as %s", where, fmt.Sprintf(format, args...), ErrFormat, in.Format)
 }
 
 // each reads line by line, up to one that is not as wanted.
-func (c *collector) each(t text, read func(line string)) {
-	for i, line := range t.lines {
-		if c.line = i + 1; c.err == nil {
-			read(line)
+func (in *input) each(text string, read func(line string)) {
+	for line := range strings.SplitSeq(text, "\n") {
+		if in.line++; in.err != nil {
+			return
 		}
+		read(line)
 	}
 }
-
-// dataset is what was collected.
-func (c *collector) dataset() *dataset.Dataset {
-	d := &dataset.Dataset{Samples: c.samples,
-		Header: dataset.Header{Schema: dataset.Schema, Plan: "imported:" + c.o.Format}}
-	tool := cmp.Or(c.tool, c.o.Format+", version unknown")
-	for _, h := range c.hosts {
-		d.Header.Hosts = append(d.Header.Hosts, dataset.Host{Name: h, Env: map[string]string{EnvTool: tool}})
-	}
-	arrange(d)
-	return d
-}
-
-const noBytes = "messages of 0 bytes are left out" // notes what is left out of a table
 
 // maxBytes is the largest message taken for one, and maxSeconds the longest time.
 const (
@@ -275,73 +304,4 @@ func duration(s string, unit float64) (int64, bool) {
 func nanos(v, unit float64) int64 { return int64(math.Round(v * unit * 1e9)) }
 
 // startsWithDigit reports whether a line is a row of a table and not a heading or text.
-func startsWithDigit(s string) bool {
-	s = strings.TrimSpace(s)
-	return s != "" && s[0] >= '0' && s[0] <= '9'
-}
-
-// Merge makes one dataset of several outputs of one format: the hosts are joined by name, and what a later one repeats
-// of an earlier is a further round. run and seed go into the header. The sets are not changed.
-func Merge(run string, seed uint64, sets ...*dataset.Dataset) (*dataset.Dataset, error) {
-	if len(sets) == 0 {
-		return nil, errors.New("merge: nothing to merge")
-	}
-	out := &dataset.Dataset{Header: dataset.Header{Schema: dataset.Schema, Run: run, Seed: seed, Plan: sets[0].Header.Plan}}
-	next := map[string]int{} // by identity: the first free round
-	for _, d := range sets {
-		if d.Header.Plan != out.Header.Plan {
-			return nil, fmt.Errorf("merge: %s with %s: import one format at a time", d.Header.Plan, out.Header.Plan)
-		}
-		ranks := joinHosts(out, d)
-		first := 0 // one offset for the whole file, so that what was measured together stays together
-		moved := slices.Clone(d.Samples)
-		for i := range moved {
-			s := &moved[i]
-			s.Ranks = slices.Clone(s.Ranks)
-			for j, r := range s.Ranks {
-				s.Ranks[j] = ranks[r]
-			}
-			first = max(first, next[identity(s)])
-		}
-		for i := range moved {
-			s := &moved[i]
-			s.Round += first
-			next[identity(s)] = max(next[identity(s)], s.Round+1)
-		}
-		out.Samples = append(out.Samples, moved...)
-	}
-	arrange(out)
-	return out, nil
-}
-
-// joinHosts adds the hosts of d that out lacks, and returns the new rank of each.
-func joinHosts(out, d *dataset.Dataset) (ranks []int) {
-	all := &out.Header.Hosts
-	for _, h := range d.Header.Hosts {
-		at := slices.IndexFunc(*all, func(g dataset.Host) bool { return g.Name == h.Name })
-		if at < 0 {
-			at = len(*all)
-			*all = append(*all, dataset.Host{Name: h.Name, Env: map[string]string{EnvTool: h.Env[EnvTool]}})
-		}
-		if env := (*all)[at].Env; !slices.Contains(strings.Split(env[EnvTool], "; "), h.Env[EnvTool]) {
-			env[EnvTool] += "; " + h.Env[EnvTool]
-		}
-		ranks = append(ranks, at)
-	}
-	return ranks
-}
-
-// arrange orders the samples by round and makes a slot of each: what is written together.
-func arrange(d *dataset.Dataset) {
-	slices.SortStableFunc(d.Samples, func(a, b dataset.Sample) int { return cmp.Compare(a.Round, b.Round) })
-	for i := 0; i < len(d.Samples); {
-		n := i
-		for n < len(d.Samples) && d.Samples[n].Round == d.Samples[i].Round {
-			n++
-		}
-		for j := i; j < n; j++ {
-			d.Samples[j].Slot, d.Samples[j].Part, d.Samples[j].Parts = d.Samples[i].Round, j-i, n-i
-		}
-		i = n
-	}
-}
+func startsWithDigit(line string) bool { return line != "" && line[0] >= '0' && line[0] <= '9' }

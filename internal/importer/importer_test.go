@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"flag"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -47,7 +48,13 @@ func readFile(t testing.TB, path string, o Options) (*dataset.Dataset, []string,
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Read(bytes.NewReader(b), o)
+	return read(bytes.NewReader(b), o)
+}
+
+func read(r io.Reader, o Options) (*dataset.Dataset, []string, error) {
+	var im Import
+	err := im.Read(r, o)
+	return im.Dataset("", 0), im.Notes, err
 }
 
 // What every file becomes: notes and samples, or the error.
@@ -103,7 +110,6 @@ func write(t *testing.T, w *bytes.Buffer, d *dataset.Dataset, notes []string) {
 	}
 }
 
-// Every input looks like its own format and no other.
 // What a transfer loses is part of what iperf3 measured: no interval is marked as one that fits leave out.
 func TestLossyIntervalsCount(t *testing.T) {
 	const path = "testdata/iperf3.omit-half.json"
@@ -118,18 +124,19 @@ func TestLossyIntervalsCount(t *testing.T) {
 	}
 }
 
+// Every input looks like its own format and no other.
 func TestSniff(t *testing.T) {
 	for _, path := range inputs(t) {
 		b, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, want := Sniff(b), optionsOf(path).Format; got != want {
+		if got, want := sniff(string(b)), optionsOf(path).Format; got != want {
 			t.Errorf("%s looks like %q, want %q", path, got, want)
 		}
 	}
 	for _, s := range []string{"", "\n", "hello", "{}", "1 2", "a,b\n1,2\n"} {
-		if got := Sniff([]byte(s)); got != "" {
+		if got := sniff(s); got != "" {
 			t.Errorf("%q looks like %q", s, got)
 		}
 	}
@@ -141,37 +148,40 @@ func TestErrors(t *testing.T) {
 		o        Options
 		want     string
 	}{
-		{"no such format", "", Options{Format: "netperf"}, `format "netperf": want one of netpipe, osu, imb, iperf3, sockperf, csv`},
 		{"time of a tool", "", Options{Format: "osu", Time: Half}, "has its own meaning of a time"},
 		{"bad time", "", Options{Format: "csv", Time: "whole"}, `time "whole": want half or full`},
-		{"negative size", "", Options{Format: "sockperf", Bytes: -1}, "message size -1"},
 		{"empty", "", Options{Format: "netpipe", File: "np.out"}, "np.out: no measurement in it: not readable as netpipe"},
 		{"wrong format", "# OSU MPI Latency Test v7\n", Options{Format: "netpipe"}, "line 1: 6 columns, want the three of NetPIPE 3"},
 		{"wrong format, guessed", "# OSU MPI Latency Test v7\n", Options{Format: "netpipe"}, "it looks like osu: --from osu"},
 		{"netpipe 5", "1 0.1 0.1 0.1 25.8\n", Options{Format: "netpipe"}, "line 1: 5 columns"},
 		{"netpipe rate", "1 9.0 0.0000258\n", Options{Format: "netpipe"}, "1 bytes in 25800 ns are not 9.0 Mbps"},
 		{"netpipe time", "1 0.29 -1\n", Options{Format: "netpipe"}, `"-1", want a time above 0`},
-		{"osu collective", "# OSU MPI Allgather Latency Test v5.8\n", Options{Format: "osu"}, `benchmark "Allgather Latency"`},
+		{"osu collective", "# OSU MPI Allgather Latency Test v5.8\n", Options{Format: "osu"}, "benchmark Allgather Latency is left out: only Latency, Bandwidth"},
+		{"osu pairs", "# OSU MPI Multiple Bandwidth / Message Rate Test v5.9\n# [ pairs: 4 ] [ window size: 64 ]\n" +
+			"# Size                  MB/s        Messages/s\n1 8.36 8361985.11\n", Options{Format: "osu"},
+			"Multiple Bandwidth / Message Rate with 4 pairs is left out: want 1"},
+		{"osu row", "# OSU MPI Multiple Bandwidth / Message Rate Test v5.9\n# Size MB/s Messages/s\n1 8.36\n",
+			Options{Format: "osu"}, "line 3: 2 columns, the heading has 3"},
 		{"osu no title", "# Size Latency (us)\n1 2\n", Options{Format: "osu"}, "a table without a title"},
-		{"osu heading", "# OSU MPI Latency Test\n# Size Bandwidth (MB/s)\n", Options{Format: "osu"}, "line 2: column Bandwidth (MB/s), want Latency (us)"},
+		{"osu heading", "# OSU MPI Latency Test\n# Size Bandwidth (MB/s)\n", Options{Format: "osu"}, `line 2: heading "Bandwidth (MB/s)" of osu_latency, want a column of times in µs`},
 		{"osu value", "# OSU MPI Latency Test\n# Size Latency (us)\n1 nan\n", Options{Format: "osu"}, `line 3: "nan", want a latency`},
 		{"imb no title", "#bytes #repetitions t[usec] Mbytes/sec\n", Options{Format: "imb"}, "a table without a title"},
 		{"imb columns", "# Benchmarking PingPong\n#bytes #repetitions t[usec] Mbytes/sec\n1 1000 2\n", Options{Format: "imb"}, "line 3: 3 columns, the heading has 4"},
-		{"imb other only", "# Benchmarking Bcast\n#bytes #repetitions t_avg[usec]\n1 1000 2\n", Options{Format: "imb"}, "no measurement"},
+		{"imb other only", "# Benchmarking Bcast\n#bytes #repetitions t_avg[usec]\n1 1000 2\n", Options{Format: "imb"},
+			"benchmark Bcast is left out: only PingPong"},
 		{"iperf3 text", "{\n\"start\": 1,\n}", Options{Format: "iperf3"}, "line 3: invalid character"},
 		{"iperf3 paced", `{"start":{"test_start":{"protocol":"TCP","blksize":1,"target_bitrate":5}},"end":{}}`, Options{Format: "iperf3"}, "paced to 5 bit/s"},
 		{"iperf3 both ways", `{"start":{"test_start":{"protocol":"TCP","blksize":1,"bidir":1}},"end":{}}`, Options{Format: "iperf3"}, "both ways at once"},
 		{"sockperf size", "sockperf: Summary: Latency is 2.2 usec\n", Options{Format: "sockperf"}, "give it (--bytes N)"},
 		{"sockperf other size", "--msg-size=64\n", Options{Format: "sockperf", Bytes: 32}, "messages of 64 B, but 32 were given"},
 		{"sockperf stamps", "packet, txTime(sec), rxTime(sec), latency(usec)\n0, 2.0, 1.9, 1\n", Options{Format: "sockperf", Bytes: 1}, "line 2"},
-		{"csv without time", "bytes,us\n1,2\n", Options{Format: "csv"}, "--time half or --time full"},
 		{"csv heading", "size,us\n1,2\n", Options{Format: "csv", Time: Half}, "want bytes and one of s, seconds, ms, us, ns"},
 		{"csv two times", "bytes,us,ns\n", Options{Format: "csv", Time: Half}, "two columns of time"},
 		{"csv one host", "bytes,us,from\n", Options{Format: "csv", Time: Half}, "want both of from and to"},
 		{"csv value", "bytes,us\n1,2\n1,x\n", Options{Format: "csv", Time: Half}, `line 3: time "x"`},
 		{"csv ragged", "bytes,us\n1\n", Options{Format: "csv", Time: Half}, "wrong number of fields"},
 	} {
-		_, _, err := Read(strings.NewReader(c.in), c.o)
+		_, _, err := read(strings.NewReader(c.in), c.o)
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", c.name, err, c.want)
 		}
@@ -193,7 +203,7 @@ func TestHalves(t *testing.T) {
 		{"packet, txTime(sec), rxTime(sec), rtt(usec)\n0, 1.000000000, 1.000020000, 20.0\n", Options{Format: "sockperf", Bytes: 64}, 10000},
 		{"64 24.414 0.00002\n", Options{Format: "netpipe"}, 20000},
 	} {
-		d, _, err := Read(strings.NewReader(c.in), c.o)
+		d, _, err := read(strings.NewReader(c.in), c.o)
 		if err != nil {
 			t.Errorf("%q: %v", c.in, err)
 			continue
@@ -202,7 +212,7 @@ func TestHalves(t *testing.T) {
 			t.Errorf("%q: %+v, want %d ns", c.in, s, c.want)
 		}
 	}
-	d, _, err := Read(strings.NewReader("64 48.828 0.00002\n"), Options{Format: "netpipe"})
+	d, _, err := read(strings.NewReader("64 48.828 0.00002\n"), Options{Format: "netpipe"})
 	if err != nil || d.Samples[0].Exp != Experiment {
 		t.Errorf("both ways at once: %+v, %v", d, err)
 	}
@@ -210,19 +220,17 @@ func TestHalves(t *testing.T) {
 
 // Files that repeat each other become rounds; files of other sizes do not; hosts are joined by name.
 func TestMerge(t *testing.T) {
-	read := func(in string, bytes int64, hosts [2]string) *dataset.Dataset {
-		d, _, err := Read(strings.NewReader(in), Options{Format: "sockperf", Bytes: bytes, Hosts: hosts})
-		if err != nil {
+	var im Import
+	const in = "sockperf: == version #3.7 ==\nsockperf: Summary: Latency is 2 usec\n"
+	ab, bc := [2]string{"a", "b"}, [2]string{"b", "c"}
+	for _, f := range []Options{{Bytes: 64, Hosts: ab}, {Bytes: 1024, Hosts: ab}, {Bytes: 64, Hosts: ab}, {Bytes: 64, Hosts: bc},
+		{Bytes: 1024, Hosts: ab}} {
+		f.Format = "sockperf"
+		if err := im.Read(strings.NewReader(in), f); err != nil {
 			t.Fatal(err)
 		}
-		return d
 	}
-	const in = "sockperf: == version #3.7 ==\nsockperf: Summary: Latency is 2 usec\n"
-	ab, ba := [2]string{"a", "b"}, [2]string{"b", "c"}
-	d, err := Merge("r", 7, read(in, 64, ab), read(in, 1024, ab), read(in, 64, ab), read(in, 64, ba), read(in, 1024, ab))
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := im.Dataset("r", 7)
 	var got []string
 	for _, s := range d.Samples {
 		got = append(got, s.Point.Key()+d.Header.Hosts[s.Ranks[0]].Name+d.Header.Hosts[s.Ranks[1]].Name+string(rune('0'+s.Round)))
@@ -237,15 +245,5 @@ func TestMerge(t *testing.T) {
 	}
 	if last := d.Samples[4]; last.Slot != 1 || last.Part != 1 || last.Parts != 2 {
 		t.Errorf("slots: %+v", last)
-	}
-	other, _, err := Read(strings.NewReader("bytes,us\n1,2\n"), Options{Format: "csv", Time: Half})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := Merge("r", 0, d, other); err == nil {
-		t.Error("two formats were merged")
-	}
-	if _, err := Merge("r", 0); err == nil {
-		t.Error("nothing was merged")
 	}
 }

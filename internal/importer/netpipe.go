@@ -3,14 +3,14 @@ package importer
 import (
 	"math"
 	"regexp"
-	"slices"
 	"strings"
 )
 
 // NetPIPE 3, its file np.out (bytes, rate, seconds) or what it prints. The time is one way, half the round trip, of the
 // fastest of its trials, each the mean of many; a Mbps of it is 2^20 bit/s. Source: netpipe.c of NetPIPE 3.7 (variables
 // t and bps of bwdata: the minimum over TRIALS of elapsed/(2·repetitions), bits/(t·1024·1024)).
-var netpipeLine = regexp.MustCompile(`^\s*\d+:\s+(\d+) bytes\s+(\d+) times -->\s+([0-9.]+) Mbps in\s+([0-9.]+) usec`)
+var netpipeLine = regexp.MustCompile(
+	`(?m)^\s*\d+:\s+(\d+) bytes\s+(\d+) times -->\s+([0-9.]+) Mbps in\s+([0-9.]+) usec`)
 
 const (
 	mebibit = 1 << 20
@@ -18,55 +18,46 @@ const (
 	netpipeAgree = 0.02
 )
 
-func looksNetpipe(t text) bool {
-	f := strings.Fields(t.lines[0])
-	if len(f) == 3 {
-		_, a := size(f[0])
-		_, b := positive(f[1])
-		if _, c := duration(f[2], 1); a && b && c {
-			return true
-		}
-	}
-	return slices.ContainsFunc(t.lines, netpipeLine.MatchString)
-}
-
-func readNetpipe(t text, c *collector) {
-	printed := slices.ContainsFunc(t.lines, netpipeLine.MatchString)
-	c.each(t, func(line string) {
+func readNetpipe(text string, in *input) {
+	printed := netpipeLine.MatchString(text)
+	in.each(text, func(line string) {
 		f, unit, averaged := strings.Fields(line), 1.0, 0.0
 		if m := netpipeLine.FindStringSubmatch(line); m != nil {
 			f, unit = []string{m[1], m[3], m[4]}, 1e-6
 			averaged, _ = positive(m[2])
 		} else if printed || len(f) == 0 {
 			if strings.Contains(line, "error encountered") {
-				c.note("%s, line %d: NetPIPE ended early: %s", c.o.File, c.line, strings.TrimSpace(line))
+				in.note("%s, line %d: NetPIPE ended early: %s", in.File, in.line, strings.TrimSpace(line))
 			}
 			return
 		}
-		if c.want(len(f) == 3, "%d columns, want the three of NetPIPE 3: bytes, Mbps, seconds", len(f)); len(f) == 3 {
-			c.netpipe(f, unit, averaged)
+		in.want(len(f) == 3, "%d columns, want the three of NetPIPE 3: bytes, Mbps, seconds", len(f))
+		if in.err == nil {
+			in.netpipe(f, unit, averaged)
 		}
 	})
-	c.note("NetPIPE's time is half the round trip, the fastest of its trials, each a mean: lower than a median, and one value for each size")
-	c.note("it is taken to be a ping-pong: NetPIPE does not write whether it streamed (-s)")
+	in.note("NetPIPE's time is half the round trip, the fastest of its trials, each a mean: lower than a median, and " +
+		"one value for each size")
+	in.note("it is taken to be a ping-pong: NetPIPE does not write whether it streamed (-s)")
 }
 
-func (c *collector) netpipe(f []string, unit, averaged float64) {
+func (in *input) netpipe(f []string, unit, averaged float64) {
 	bytes, ok := size(f[0])
-	c.want(ok && bytes > 0, "%q, want bytes", f[0])
+	in.want(ok && bytes > 0, "%q, want bytes", f[0])
 	rate, ok := positive(f[1])
-	c.want(ok, "%q, want a rate in Mbps", f[1])
+	in.want(ok, "%q, want a rate in Mbps", f[1])
 	ns, ok := duration(f[2], unit)
-	c.want(ok, "%q, want a time above 0", f[2])
-	ratio := rate * mebibit * float64(ns) * 1e-9 / (8 * float64(bytes)) // of the rate to bytes over time: 1, or 2 where both ends send at once
-	rough := netpipeAgree + 0.005/rate + 5/float64(ns)                  // the rate to 0.01, the time to 10 ns
+	in.want(ok, "%q, want a time above 0", f[2])
+	// ratio is that of the rate to bytes over time: 1, or 2 where both ends send at once.
+	ratio := rate * mebibit * float64(ns) * 1e-9 / (8 * float64(bytes))
+	rough := netpipeAgree + 0.005/rate + 5/float64(ns) // the rate to 0.01, the time to 10 ns
 	switch {
 	case math.Abs(ratio-1) < rough:
-		c.add(pingpongSample(bytes, averaged, ns))
+		in.add(pingpongSample(bytes, averaged, ns))
 	case math.Abs(ratio-2) < 2*rough:
-		c.note("NetPIPE ran both ways at once (-2): that is no ping-pong, and is kept as %q", Experiment)
-		c.add(importedSample("netpipe-both-ways", bytes, averaged, ns))
+		in.note("NetPIPE ran both ways at once (-2): that is no ping-pong, and is kept as %q", Experiment)
+		in.add(importedSample("netpipe-both-ways", bytes, averaged, ns))
 	default:
-		c.want(false, "%s bytes in %d ns are not %s Mbps (of 2^20 bit/s)", f[0], ns, f[1])
+		in.want(false, "%s bytes in %d ns are not %s Mbps (of 2^20 bit/s)", f[0], ns, f[1])
 	}
 }

@@ -65,33 +65,28 @@ func importFiles(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	var sets []*dataset.Dataset
-	data := imported{Format: options[0].Format, Files: c.Args().Slice(), Fitted: []string{}, Notes: []string{}}
+	var in importer.Import
 	for _, o := range options {
-		d, notes, err := readInput(c, o)
-		if err != nil {
+		if err := readInput(c, &in, o); err != nil {
 			return exit.With(exit.Usage, err)
-		}
-		sets = append(sets, d)
-		for _, n := range notes {
-			if !slices.Contains(data.Notes, n) {
-				data.Notes = append(data.Notes, n)
-			}
 		}
 	}
 	path := cmp.Or(c.String("out"), rundir.DefaultName(time.Now()))
-	d, err := importer.Merge(filepath.Base(path), c.Uint64("seed"), sets...)
-	if err != nil {
-		return err
-	}
+	d := in.Dataset(filepath.Base(path), c.Uint64("seed"))
 	d.Header.Seed = cmp.Or(d.Header.Seed, seedOf(d))
+	data := imported{Format: options[0].Format, Files: c.Args().Slice(), Fitted: []string{},
+		Notes: append([]string{}, in.Notes...)}
 	data.count(d)
 	dir, err := importedRun(path, d, data.Notes)
 	if err != nil {
 		return err
 	}
 	r := reports.Result{Command: "import", Run: dir.Path()}
-	if !c.Bool("no-fit") {
+	switch unfit := in.Unfit(); {
+	case c.Bool("no-fit"):
+	case unfit != "":
+		err = fmt.Errorf("the samples are saved in %s, but not fitted: %s", path, unfit)
+	default:
 		p, failed := run.Fit(dir, d, fit.Settings{}, data.Notes)
 		if p != nil {
 			for _, f := range p.Fits {
@@ -174,17 +169,17 @@ func messageSizes(list string, n int) ([]int64, error) {
 	return out, nil
 }
 
-func readInput(c *cli.Context, o importer.Options) (*dataset.Dataset, []string, error) {
-	var in io.Reader = c.App.Reader
+func readInput(c *cli.Context, in *importer.Import, o importer.Options) error {
+	r := c.App.Reader
 	if c.Args().First() != "-" {
 		f, err := files.Open(o.File)
 		if err != nil {
-			return nil, nil, fmt.Errorf("%s: %w", o.File, files.Reason(err))
+			return fmt.Errorf("%s: %w", o.File, files.Reason(err))
 		}
 		defer f.Close()
-		in = f
+		r = f
 	}
-	return importer.Read(in, o)
+	return in.Read(r, o)
 }
 
 // seedOf computes a seed from the samples, so that the same files give the same bytes.
