@@ -1,8 +1,8 @@
 package main
 
 import (
+	"embed"
 	"fmt"
-	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -78,36 +78,24 @@ func manCommand() *cli.Command {
 			&cli.StringFlag{Name: "dir", Usage: "write calib.1 and a page for each command into `DIR`"},
 			command.JSONFlag(),
 		},
-		Action: func(c *cli.Context) error {
-			if err := command.NoArgs(c); err != nil {
-				return err
-			}
-			root := &cli.Command{Name: "calib", Usage: c.App.Usage, Description: c.App.Description, Flags: c.App.Flags, Subcommands: c.App.Commands}
-			if c.IsSet("dir") {
-				return writePages(c, root)
-			}
-			page, err := manual("", root).ToManWithSection(1)
-			if err != nil {
-				return fmt.Errorf("manual: %w", err)
-			}
-			return command.Answer(c, "man", map[string]string{"page": page}, func(w io.Writer) error {
-				_, err := io.WriteString(w, page)
-				return err
-			})
-		},
+		Action: printManual,
 	}
 }
 
-// writePages writes calib.1 and a page for each command, each whole or not at all, and names the files.
-func writePages(c *cli.Context, root *cli.Command) error {
+// printManual prints the page of calib. With --dir it writes that and a page for each command, each whole or not at
+// all, and names the files.
+func printManual(c *cli.Context) error {
 	dir := c.String("dir")
-	if dir == "" {
-		return exit.Usagef("--dir DIR: name a directory")
+	if c.IsSet("dir") {
+		if dir == "" {
+			return exit.Usagef("--dir DIR: name a directory")
+		}
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			return fmt.Errorf("make the directory of the pages: %w", err)
+		}
 	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return fmt.Errorf("make the directory of the pages: %w", err)
-	}
-	pages := []*cli.App{manual("", root)}
+	pages := []*cli.App{manual("", &cli.Command{Name: "calib", Usage: c.App.Usage, Description: c.App.Description,
+		Flags: c.App.Flags, Subcommands: c.App.Commands})}
 	for _, verb := range c.App.VisibleCommands() {
 		pages = append(pages, manual("calib ", verb))
 	}
@@ -117,11 +105,13 @@ func writePages(c *cli.Context, root *cli.Command) error {
 		if err != nil {
 			return fmt.Errorf("manual of %s: %w", p.Name, err)
 		}
-		path := filepath.Join(dir, p.Name+".1")
-		if err := files.Replace(path, []byte(text)); err != nil {
+		if dir == "" {
+			return command.AnswerText(c, "man", map[string]string{"page": text}, text)
+		}
+		paths = append(paths, filepath.Join(dir, p.Name+".1"))
+		if err := files.Replace(paths[len(paths)-1], []byte(text)); err != nil {
 			return err
 		}
-		paths = append(paths, path)
 	}
 	return command.AnswerLines(c, "man", command.Written{Format: "man", Files: paths}, paths...)
 }
@@ -157,7 +147,8 @@ func synopsis(above string, c *cli.Command) string {
 
 // completionCommand prints a script that completes commands and flags. The scripts for bash and zsh ask calib itself
 // through the cli library's --generate-bash-completion, so that they stay true when calib is replaced; the one for fish
-// is the library's. The library's own bash script was rejected: it hands what is typed to eval.
+// is the library's. The library's own bash script was rejected: it hands what is typed to eval. The one here runs on bash
+// 3.2, and evaluates nothing that was typed. Where calib offers nothing, bash offers files.
 func completionCommand() *cli.Command {
 	return &cli.Command{
 		Name: "completion", Usage: "print a script with which a shell completes calib's commands", ArgsUsage: "bash|zsh|fish",
@@ -170,61 +161,23 @@ func completionCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
-			script := map[string]string{"bash": bashScript, "zsh": zshScript}[shell]
+			text, err := scripts.ReadFile("completion/calib." + shell)
+			script := string(text)
 			if shell == "fish" {
-				script, err = c.App.ToFishCompletion()
+				if script, err = c.App.ToFishCompletion(); err != nil {
+					return fmt.Errorf("completion for fish: %w", err)
+				}
 			}
-			switch {
-			case err != nil:
-				return fmt.Errorf("completion for fish: %w", err)
-			case script == "":
+			if err != nil {
 				return exit.Usagef("completion for %q: want one of bash, fish, zsh", shell)
 			}
-			return command.Answer(c, "completion", map[string]string{"shell": shell, "script": script}, func(w io.Writer) error {
-				_, err := io.WriteString(w, script)
-				return err
-			})
+			return command.AnswerText(c, "completion", map[string]string{"shell": shell, "script": script}, script)
 		},
 	}
 }
 
-// bashScript runs on bash 3.2. It evaluates nothing that was typed. Where calib offers nothing, bash offers files.
-const bashScript = `# calib: completion for bash. source <(calib completion bash)
-_calib() {
-  local cur=${COMP_WORDS[COMP_CWORD]} words
-  words=("${COMP_WORDS[@]:0:COMP_CWORD}")
-  COMPREPLY=()
-  case $cur in
-    --) words+=(-) ;;
-    -*) words+=("$cur") ;;
-  esac
-  COMPREPLY=($(compgen -W "$("${words[@]}" --generate-bash-completion 2>/dev/null)" -- "$cur"))
-}
-complete -o bashdefault -o default -F _calib calib
-`
-
-const zshScript = `#compdef calib
-# calib: completion for zsh. source <(calib completion zsh), or a file _calib in a directory of $fpath
-_calib() {
-  local -a typed offers
-  typed=("${(@Q)words[1,CURRENT-1]}")
-  case $PREFIX in
-    --) typed+=(-) ;;
-    -*) typed+=("$PREFIX") ;;
-  esac
-  offers=("${(@f)$("${(@)typed}" --generate-bash-completion 2>/dev/null)}")
-  if [[ -n $offers[1] ]]; then
-    _describe calib offers
-  else
-    _files
-  fi
-}
-if [[ $funcstack[1] == _calib ]]; then
-  _calib "$@"
-else
-  compdef _calib calib
-fi
-`
+//go:embed completion
+var scripts embed.FS
 
 func schemaCommand() *cli.Command {
 	return &cli.Command{
@@ -233,20 +186,15 @@ func schemaCommand() *cli.Command {
 			"(noise.json), result (what --json prints), data-COMMAND (the data of its result: data-history-list) or event\n" +
 			"(progress as JSON lines). Without a name: all of them, by name.",
 		Action: func(c *cli.Context) error {
-			if err := command.NoFlagsAfter(c); err != nil {
-				return err
-			}
 			all, err := schemas()
 			if err != nil {
 				return err
 			}
-			switch c.NArg() {
-			case 0:
+			if c.NArg() == 0 {
 				return reports.WriteJSON(c.App.Writer, all)
-			case 1:
-				if s, ok := all[c.Args().First()]; ok {
-					return reports.WriteJSON(c.App.Writer, s)
-				}
+			}
+			if s, ok := all[c.Args().First()]; ok && c.NArg() == 1 {
+				return reports.WriteJSON(c.App.Writer, s)
 			}
 			return exit.Usagef("schema: want one of %s", strings.Join(slices.Sorted(maps.Keys(all)), ", "))
 		},

@@ -33,10 +33,12 @@ func certCommand() *cli.Command {
 					&cli.StringSliceFlag{Name: "addr", Usage: "another name or `ADDR` by which hosts files call the daemon; may be repeated"},
 					&cli.StringFlag{Name: "coordinator", Usage: "for the user `NAME`, who may use all daemons"},
 					&cli.IntFlag{Name: "days", Value: 365, Usage: "for `N` days"}, command.JSONFlag(),
-				}, Action: issueCert},
+				}, Action: onCA("the directory to make", issueCert)},
 			{Name: "revoke", Usage: "revoke all certificates of a name, or the one with a serial number", ArgsUsage: "NAME|SERIAL",
-				Flags: []cli.Flag{ca, command.JSONFlag()}, Action: revokeCert},
-			{Name: "list", Usage: "list what was issued", Flags: []cli.Flag{ca, command.JSONFlag()}, Action: listCerts},
+				Flags:  []cli.Flag{ca, command.JSONFlag()},
+				Action: onCA("the name or serial number of what to revoke", revokeCert)},
+			{Name: "list", Usage: "list what was issued", Flags: []cli.Flag{ca, command.JSONFlag()},
+				Action: onCA("", listCerts)},
 		},
 		Action: command.Group,
 	}
@@ -52,12 +54,13 @@ type certificate struct {
 	Dir     string     `json:"dir,omitempty"` // where its key is, for one that was made just now
 }
 
-func describeCert(c *x509.Certificate) certificate {
+func describeCert(c *x509.Certificate, revoked bool) certificate {
 	addrs := c.DNSNames
 	for _, ip := range c.IPAddresses {
 		addrs = append(addrs, ip.String())
 	}
-	return certificate{Name: c.Subject.CommonName, Role: certs.RoleOf(c), Addrs: addrs, Serial: certs.Serial(c), Until: c.NotAfter.UTC()}
+	return certificate{Name: c.Subject.CommonName, Role: certs.RoleOf(c), Addrs: addrs, Serial: certs.Serial(c),
+		Until: c.NotAfter.UTC(), Revoked: revoked}
 }
 
 func initCA(c *cli.Context) error {
@@ -74,58 +77,62 @@ func initCA(c *cli.Context) error {
 		"Next: calib cert issue --ca "+dir+" --agent HOST OUT")
 }
 
-func issueCert(c *cli.Context) error {
-	out, err := command.OneArg(c, "the directory to make")
-	if err != nil {
+// onCA is the action of a command on the authority of --ca. Its one argument is called what; "" is none.
+func onCA(what string, f func(c *cli.Context, a *certs.Authority, arg string) error) cli.ActionFunc {
+	return func(c *cli.Context) (err error) {
+		var arg string
+		if what != "" {
+			if arg, err = command.OneArg(c, what); err != nil {
+				return err
+			}
+		}
+		a, err := certs.Open(c.String("ca"))
+		if err == nil {
+			err = f(c, a, arg)
+		}
+		if err != nil {
+			err = fmt.Errorf("cert %s: %w", c.Command.Name, err)
+		}
 		return err
 	}
-	r := certs.Request{Name: c.String("coordinator"), Role: certs.Coordinator, Life: time.Duration(c.Int("days")) * 24 * time.Hour}
+}
+
+func issueCert(c *cli.Context, a *certs.Authority, out string) error {
+	r := certs.Request{Name: c.String("coordinator"), Role: certs.Coordinator,
+		Life: time.Duration(c.Int("days")) * 24 * time.Hour}
 	use := "calib run --hosts hosts.txt --cert " + out
 	host, addrs := c.String("agent"), c.StringSlice("addr")
 	switch {
 	case host != "" && r.Name != "":
-		return exit.Usagef("cert issue: give --agent or --coordinator: one certificate does not do for both")
+		return exit.Usagef("give --agent or --coordinator: one certificate does not do for both")
 	case host != "":
 		r.Name, r.Role, r.Addrs = host, certs.Agent, append([]string{host}, addrs...)
 		use = "on " + host + ": calib agent --listen " + host + ":7433 --cert " + out
 	case len(addrs) > 0:
-		return exit.Usagef("cert issue: --addr is for --agent: nobody connects to a coordinator")
+		return exit.Usagef("--addr is for --agent: nobody connects to a coordinator")
 	case r.Name == "":
-		return exit.Usagef("cert issue: give --agent HOST or --coordinator NAME")
+		return exit.Usagef("give --agent HOST or --coordinator NAME")
 	}
-	var made *x509.Certificate
-	a, err := certs.Open(c.String("ca"))
-	if err == nil {
-		made, err = a.Issue(r, out, time.Now())
-	}
+	made, err := a.Issue(r, out, time.Now())
 	if err != nil {
-		return fmt.Errorf("cert issue: %w", err)
+		return err
 	}
-	shown := describeCert(made)
+	shown := describeCert(made, false)
 	shown.Dir = out
 	return command.AnswerLines(c, "cert issue", shown,
 		fmt.Sprintf("%s: a certificate for the %s %s, serial %s, until %s", out, r.Role, r.Name,
 			shown.Serial, shown.Until.Format(time.DateOnly)), "Next: "+use)
 }
 
-func revokeCert(c *cli.Context) error {
-	name, err := command.OneArg(c, "the name or serial number of what to revoke")
+func revokeCert(c *cli.Context, a *certs.Authority, name string) error {
+	found, err := a.Revoke(name, time.Now())
 	if err != nil {
 		return err
-	}
-	var found []*x509.Certificate
-	a, err := certs.Open(c.String("ca"))
-	if err == nil {
-		found, err = a.Revoke(name, time.Now())
-	}
-	if err != nil {
-		return fmt.Errorf("cert revoke: %w", err)
 	}
 	var shown []certificate
 	var lines []string
 	for _, x := range found {
-		d := describeCert(x)
-		d.Revoked = true
+		d := describeCert(x, true)
 		shown = append(shown, d)
 		lines = append(lines, fmt.Sprintf("revoked: the %s %s, serial %s", d.Role, d.Name, d.Serial))
 	}
@@ -134,27 +141,18 @@ func revokeCert(c *cli.Context) error {
 			" into the --cert directory of every daemon and user. Daemons read it again by themselves.")...)
 }
 
-func listCerts(c *cli.Context) error {
-	if err := command.NoArgs(c); err != nil {
+func listCerts(c *cli.Context, a *certs.Authority, _ string) error {
+	all, err := a.Issued()
+	if err != nil {
 		return err
 	}
-	var all []*x509.Certificate
-	var revoked func(*x509.Certificate) bool
-	a, err := certs.Open(c.String("ca"))
-	if err == nil {
-		all, err = a.Issued()
-	}
-	if err == nil {
-		revoked, err = a.Revoked()
-	}
+	revoked, err := a.Revoked()
 	if err != nil {
-		return fmt.Errorf("cert list: %w", err)
+		return err
 	}
 	shown := []certificate{}
 	for _, x := range all {
-		d := describeCert(x)
-		d.Revoked = revoked(x)
-		shown = append(shown, d)
+		shown = append(shown, describeCert(x, revoked(x)))
 	}
 	headings := []string{"role", "name", "addresses", "until", "revoked", "serial"}
 	return command.AnswerTable(c, "cert list", shown, headings, func(t command.Table) {

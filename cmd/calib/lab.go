@@ -31,20 +31,26 @@ func labCommand() *cli.Command {
 			"University of Hong Kong; switch is a slowed switch of today.",
 		Subcommands: []*cli.Command{
 			{Name: "up", Usage: "build a lab and print its hosts file", ArgsUsage: "[FILE|PRESET[:HOSTS]]",
-				Flags: slices.Concat(specFlags(), nameFlags(), []cli.Flag{command.JSONFlag()}), Action: labUp},
+				Flags: append(specFlags(), nameFlag(), command.JSONFlag()), Action: labUp},
 			{Name: "down", Usage: "remove every trace of a lab, also of a half-built or crashed one",
-				Flags: slices.Concat(nameFlags(), []cli.Flag{&cli.BoolFlag{Name: "all", Usage: "all labs"}, command.JSONFlag()}), Action: labDown},
+				Flags: []cli.Flag{nameFlag(), &cli.BoolFlag{Name: "all", Usage: "all labs"}, command.JSONFlag()},
+				Before: func(c *cli.Context) error {
+					if c.Args().Present() {
+						return exit.Usagef("want no argument, got %q: name the lab with --name", c.Args().First())
+					}
+					return nil
+				}, Action: labDown},
 			{Name: "run", Usage: "build a lab, run a command beside it, take the lab down",
 				ArgsUsage: "FILE|PRESET[:HOSTS] -- COMMAND...",
 				Description: "{hosts} in the command stands for the path of the hosts file. The command finds the variables\n" +
 					lab.EnvHosts + ", " + lab.EnvLaunch + " and " + lab.EnvStats + ". Its exit code is this one's.",
-				Flags: slices.Concat(specFlags(), nameFlags(), []cli.Flag{
-					&cli.BoolFlag{Name: "strict", Usage: "exit 5 if the command succeeded but the lab was late"}}),
+				Flags: append(specFlags(), nameFlag(),
+					&cli.BoolFlag{Name: "strict", Usage: "exit 5 if the command succeeded but the lab was late"}),
 				Action: labRun},
 			{Name: "list", Aliases: []string{"status"}, Usage: "list the labs and whether they are up",
 				Flags: []cli.Flag{command.JSONFlag()}, Action: labList},
 			{Name: "stats", Usage: "print a running lab's counters and whether it keeps its times",
-				Flags: slices.Concat(nameFlags(), []cli.Flag{command.JSONFlag()}), Action: labStats},
+				Flags: []cli.Flag{nameFlag(), command.JSONFlag()}, Action: labStats},
 			{Name: "presets", Usage: "list the networks that are built in", Flags: []cli.Flag{command.JSONFlag()}, Action: labPresets},
 			{Name: "wire", Hidden: true, Usage: "move a lab's packets (started by up)",
 				Action: func(*cli.Context) error { return lab.RunWire(os.Stdin, os.Stdout) }},
@@ -67,9 +73,9 @@ func specFlags() []cli.Flag {
 	}
 }
 
-func nameFlags() []cli.Flag {
-	return []cli.Flag{&cli.StringFlag{Name: "name", Value: lab.DefaultName,
-		Usage: "`NAME` of the lab; its hosts are NAME-h0, NAME-h1 and so on"}}
+func nameFlag() cli.Flag {
+	return &cli.StringFlag{Name: "name", Value: lab.DefaultName,
+		Usage: "`NAME` of the lab; its hosts are NAME-h0, NAME-h1 and so on"}
 }
 
 // labSpec reads the network from --preset, or else from the argument arg.
@@ -112,9 +118,6 @@ func labError(err error) error {
 }
 
 func labUp(c *cli.Context) error {
-	if err := command.NoFlagsAfter(c); err != nil {
-		return err
-	}
 	if c.NArg() > 1 {
 		return exit.Usagef("want one lab file, got %d arguments", c.NArg())
 	}
@@ -140,9 +143,6 @@ type taken struct {
 }
 
 func labDown(c *cli.Context) error {
-	if c.Args().Present() {
-		return exit.Usagef("want no argument, got %q: name the lab with --name", c.Args().First())
-	}
 	names := []string{c.String("name")}
 	if c.Bool("all") {
 		labs, err := lab.List("")
@@ -155,19 +155,19 @@ func labDown(c *cli.Context) error {
 		}
 	}
 	t := taken{Down: []string{}, Absent: []string{}}
-	var errs []error
+	var failed error
 	for _, name := range names {
 		switch err := lab.Down("", name); {
+		case err == nil:
+			t.Down = append(t.Down, name)
 		case errors.Is(err, lab.ErrNoLab):
 			t.Absent = append(t.Absent, name)
-		case err != nil:
-			errs = append(errs, err)
 		default:
-			t.Down = append(t.Down, name)
+			failed = errors.Join(failed, err)
 		}
 	}
-	if err := errors.Join(errs...); err != nil {
-		return labError(err)
+	if failed != nil {
+		return labError(failed)
 	}
 	return command.Answer(c, "lab down", t, func(io.Writer) error {
 		for _, name := range t.Absent {
@@ -199,10 +199,8 @@ func labRun(c *cli.Context) error {
 		Args: args, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Strict: c.Bool("strict"),
 	})
 	switch {
-	case errors.Is(err, lab.ErrUse):
-		return labError(err)
 	case err != nil:
-		return exit.With(code, err)
+		return labError(exit.With(code, err))
 	case code != 0:
 		return command.Silent(exit.With(code, fmt.Errorf("the command ended with exit code %d", code)), nil)
 	}

@@ -40,6 +40,9 @@ func execute(args []string) int {
 	defer stop()
 	app := newApp()
 	err := app.RunContext(ctx, command.FlagsFirst(app.Commands, args))
+	if wrong := cli.ExitCoder(nil); errors.As(err, &wrong) { // help on what there is not, to which the library gives 3
+		err = exit.With(exit.Usage, err)
+	}
 	if ctx.Err() != nil && (err == nil || errors.Is(err, context.Canceled)) {
 		err = exit.With(exit.Interrupted, exit.ErrInterrupted)
 	}
@@ -89,11 +92,14 @@ func newApp() *cli.App {
 	}
 }
 
-// withUsage gives every command and subcommand the same answer to a wrong flag.
+// withUsage gives every command and subcommand the same answer to a wrong flag, and to arguments that it does not take.
 func withUsage(cmds []*cli.Command) []*cli.Command {
 	for _, c := range cmds {
 		c.OnUsageError = usageError
 		c.HideHelpCommand = true
+		if len(c.Subcommands) == 0 && c.Before == nil {
+			c.Before = command.CheckArgs
+		}
 		withUsage(c.Subcommands)
 	}
 	return cmds

@@ -34,10 +34,13 @@ func With(code int, err error) error { return &Error{Code: code, Err: err} }
 
 func Usagef(format string, args ...any) error { return With(Usage, fmt.Errorf(format, args...)) }
 
-// CodeOf returns the exit code of an error: its own, or Failed.
+// CodeOf returns the exit code of an error: its own, or Failed. That of none is OK.
 func CodeOf(err error) int {
 	var e *Error
-	if errors.As(err, &e) {
+	switch {
+	case err == nil:
+		return OK
+	case errors.As(err, &e):
 		return e.Code
 	}
 	return Failed

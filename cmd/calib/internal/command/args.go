@@ -61,11 +61,17 @@ func FlagsFirst(cmds []*cli.Command, args []string) []string {
 
 func looksLikeFlag(a string) bool { return strings.HasPrefix(a, "-") && a != "-" }
 
-// NoFlagsAfter rejects an argument that looks like a flag: FlagsFirst leaves it behind "--", and where it has no value.
-func NoFlagsAfter(c *cli.Context) error {
+// CheckArgs rejects the arguments of a command that takes none, and one that looks like a flag: FlagsFirst leaves it
+// behind "--", and where it has no value.
+func CheckArgs(c *cli.Context) error {
 	for _, a := range c.Args().Slice() {
-		if looksLikeFlag(a) {
-			return exit.Usagef("argument %s looks like a flag, but stands behind -- or has no value (see %s --help)", a, c.Command.HelpName)
+		switch {
+		case strings.Contains(c.Command.ArgsUsage, "--"): // behind it is the command line of another program
+		case looksLikeFlag(a):
+			return exit.Usagef("argument %s looks like a flag, but stands behind -- or has no value (see %s --help)", a,
+				c.Command.HelpName)
+		case c.Command.ArgsUsage == "":
+			return exit.Usagef("unexpected argument %q (see %s --help)", a, c.Command.HelpName)
 		}
 	}
 	return nil
@@ -73,20 +79,10 @@ func NoFlagsAfter(c *cli.Context) error {
 
 // OneArg returns the single argument, which is called what.
 func OneArg(c *cli.Context, what string) (string, error) {
-	if err := NoFlagsAfter(c); err != nil {
-		return "", err
-	}
 	if c.NArg() != 1 {
 		return "", exit.Usagef("want one %s, got %d arguments (see %s --help)", what, c.NArg(), c.Command.HelpName)
 	}
 	return c.Args().First(), nil
-}
-
-func NoArgs(c *cli.Context) error {
-	if err := NoFlagsAfter(c); err != nil || c.NArg() == 0 {
-		return err
-	}
-	return exit.Usagef("unexpected argument %q (see %s --help)", c.Args().First(), c.Command.HelpName)
 }
 
 // Group is the action of a command that only has subcommands.
@@ -116,21 +112,6 @@ func AllFlag() cli.Flag {
 	return &cli.BoolFlag{Name: "all", Usage: "print the whole report, not only what fits a screen"}
 }
 
-// CodeOf returns the exit code of err: its own, or exit.Failed.
-func CodeOf(err error) int {
-	var c *exit.Error
-	var x cli.ExitCoder // of the cli library
-	switch {
-	case err == nil:
-		return exit.OK
-	case errors.As(err, &c):
-		return c.Code
-	case errors.As(err, &x):
-		return x.ExitCode()
-	}
-	return exit.Failed
-}
-
 // Silent is err, marked as reported. reporting is what failed meanwhile: then err is still to be reported with it.
 func Silent(err, reporting error) error {
 	if reporting != nil {
@@ -139,12 +120,12 @@ func Silent(err, reporting error) error {
 	if err == nil {
 		return nil
 	}
-	return &exit.Error{Code: CodeOf(err), Silent: true, Err: err}
+	return &exit.Error{Code: exit.CodeOf(err), Silent: true, Err: err}
 }
 
 // Report prints err, unless that was done: one JSON document on out, or a line on errOut. It returns the exit code.
 func Report(out, errOut io.Writer, asJSON bool, name string, err error) int {
-	code := CodeOf(err)
+	code := exit.CodeOf(err)
 	var c *exit.Error
 	if err == nil || (errors.As(err, &c) && c.Silent) {
 		return code

@@ -14,6 +14,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/urfave/cli/v2"
 
+	"calib/internal/exit"
 	"calib/internal/units"
 	"calib/reports"
 )
@@ -21,6 +22,14 @@ import (
 // Answer prints what the command called name has found: one JSON document where --json asks for it, else text.
 func Answer(c *cli.Context, name string, data any, text func(io.Writer) error) error {
 	return AnswerResult(c, reports.Result{Command: name, Data: data}, nil, text)
+}
+
+// AnswerText is Answer with a text.
+func AnswerText(c *cli.Context, name string, data any, text string) error {
+	return Answer(c, name, data, func(w io.Writer) error {
+		_, err := io.WriteString(w, text)
+		return err
+	})
 }
 
 // AnswerLines is Answer with lines of text.
@@ -43,7 +52,7 @@ func AnswerResult(c *cli.Context, r reports.Result, err error, text func(io.Writ
 	if !c.Bool("json") {
 		return errors.Join(err, text(c.App.Writer))
 	}
-	if r.Exit = CodeOf(err); err != nil {
+	if r.Exit = exit.CodeOf(err); err != nil {
 		r.Error = err.Error()
 	}
 	return Silent(err, r.Encode(c.App.Writer))

@@ -180,9 +180,6 @@ func BaselineOf(c *cli.Context, name string) (out Baseline, err error) {
 }
 
 func setBaseline(c *cli.Context) error {
-	if err := command.NoFlagsAfter(c); err != nil {
-		return err
-	}
 	if c.NArg() < 2 {
 		return exit.Usagef("baseline set: give a name and runs (see %s --help)", c.Command.HelpName)
 	}

@@ -25,9 +25,6 @@ const (
 const csvFile = "history.csv"
 
 func exportHistory(c *cli.Context) error {
-	if err := command.NoArgs(c); err != nil {
-		return err
-	}
 	to := c.String("to")
 	switch {
 	case to != toCSV && to != toPrometheus:

@@ -204,9 +204,6 @@ func withStore(c *cli.Context, open func(context.Context, string) (*history.Stor
 // onStore is the action of a command without arguments that works on a history that exists.
 func onStore(f func(*cli.Context, *history.Store) error) cli.ActionFunc {
 	return func(c *cli.Context) error {
-		if err := command.NoArgs(c); err != nil {
-			return err
-		}
 		return withStore(c, history.OpenExisting, func(s *history.Store) error { return f(c, s) })
 	}
 }

@@ -35,9 +35,6 @@ const (
 )
 
 func plotHistory(c *cli.Context) error {
-	if err := command.NoArgs(c); err != nil {
-		return err
-	}
 	format := c.String("format")
 	if !slices.Contains([]string{command.FormatHTML, draw.SVG, draw.PNG}, format) {
 		return exit.Usagef("--format %q: want html, svg or png", format)

@@ -23,9 +23,6 @@ import (
 )
 
 func addRuns(c *cli.Context) error {
-	if err := command.NoFlagsAfter(c); err != nil {
-		return err
-	}
 	if c.NArg() == 0 {
 		return exit.Usagef("history add: give run directories (see %s --help)", c.Command.HelpName)
 	}

@@ -53,12 +53,10 @@ func AgentCommand() *cli.Command {
 func runAgent(c *cli.Context) error {
 	addr, joins := c.String("listen"), c.IsSet("join")
 	switch {
-	case joins && (c.Bool("stdio") || c.IsSet("listen") || c.String("name") == "" || c.NArg() > 0):
+	case joins && (c.Bool("stdio") || c.IsSet("listen") || c.String("name") == ""):
 		return exit.Usagef("agent: --join HOST goes with --name HOST, and without --stdio and --listen")
 	case !joins && c.Bool("stdio") == (addr != ""):
 		return exit.Usagef("agent: give --stdio or --listen ADDR; --listen unix is the usual daemon")
-	case c.NArg() > 0:
-		return exit.Usagef("agent: unexpected argument %q", c.Args().First())
 	}
 	limits, err := agentLimits(c)
 	if err != nil {

@@ -138,7 +138,7 @@ func Series(c *cli.Context, config *run.Config, root, what string, n int) (runs 
 			return nil, err
 		}
 		if err != nil {
-			code := command.CodeOf(err)
+			code := exit.CodeOf(err)
 			if err = fmt.Errorf("run %d of %d: %w", i+1, n, err); code != exit.Partial {
 				return runs, exit.With(code, fmt.Errorf("%w; the runs before it are in %s", err, root))
 			}
@@ -203,9 +203,6 @@ func DoctorCommand() *cli.Command {
 			"Exit codes: 0 ready, 4 some hosts or pairs cannot be measured, 1 nothing can.",
 		Flags: append(WhereFlags(), command.JSONFlag(), command.QuietFlag()),
 		Action: func(c *cli.Context) error {
-			if err := command.NoArgs(c); err != nil {
-				return err
-			}
 			w, err := whereOf(c)
 			if err != nil {
 				return err
@@ -322,9 +319,6 @@ func HostsCommand() *cli.Command {
 // hostsTool is a command that makes texts of its arguments, which it is to be given.
 func hostsTool(name, usage, args, want string, of func(*cli.Context) ([]string, error)) *cli.Command {
 	return &cli.Command{Name: name, Usage: usage, ArgsUsage: args, Flags: []cli.Flag{command.JSONFlag()}, Action: func(c *cli.Context) error {
-		if err := command.NoFlagsAfter(c); err != nil {
-			return err
-		}
 		if c.NArg() == 0 {
 			return exit.Usagef("hosts %s: give %s", name, want)
 		}

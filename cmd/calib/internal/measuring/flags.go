@@ -90,7 +90,7 @@ func configOf(c *cli.Context) (run.Config, error) {
 		config.Out = c.String("out")
 		return equipped(c, config), err
 	}
-	if err := cmp.Or(command.NoArgs(c), onlyResume(c)); err != nil {
+	if err := onlyResume(c); err != nil {
 		return run.Config{}, err
 	}
 	before, err := rundir.Open(dir)
@@ -108,9 +108,6 @@ func configOf(c *cli.Context) (run.Config, error) {
 
 // flagged reads the flags that say what to measure, where and how, and how to fit.
 func flagged(c *cli.Context) (config run.Config, err error) {
-	if err = command.NoArgs(c); err != nil {
-		return config, err
-	}
 	if config.Where, err = whereOf(c); err != nil {
 		return config, err
 	}

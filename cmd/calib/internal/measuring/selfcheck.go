@@ -230,7 +230,7 @@ func (k *copier) measure(seed uint64) (*params.Params, error) {
 		}
 		why := strings.Join(m.Lab.Why, "; ")
 		switch {
-		case err != nil && command.CodeOf(err) != exit.Partial:
+		case err != nil && exit.CodeOf(err) != exit.Partial:
 			return nil, err
 		case !m.Lab.Late:
 			return p, err
@@ -251,7 +251,7 @@ func (k *copier) calibrate(m *measurement) (p *params.Params, err error) {
 		config.Plan.Seed, config.Where, config.Out = m.Seed, run.Where{HostsFile: l.HostsPath, Launch: l.Launch}, m.Run
 		r, err := run.Run(ctx, equipped(&c, config))
 		cut = ctx.Err() != nil
-		if code := command.CodeOf(err); r.State == run.Closed && (code == exit.OK || code == exit.Partial) {
+		if code := exit.CodeOf(err); r.State == run.Closed && (code == exit.OK || code == exit.Partial) {
 			var unread error
 			p, unread = r.Dir.ReadParams()
 			return errors.Join(err, unread)

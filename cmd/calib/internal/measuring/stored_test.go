@@ -7,7 +7,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"calib/cmd/calib/internal/command"
 	"calib/internal/exit"
 	"calib/run"
 )
@@ -56,7 +55,7 @@ func TestStoredCommandsAreConfirmed(t *testing.T) {
 			}
 			err := app.Run(args)
 			if c.refuse != "" {
-				if command.CodeOf(err) != exit.Usage || !strings.Contains(err.Error(), c.refuse) {
+				if exit.CodeOf(err) != exit.Usage || !strings.Contains(err.Error(), c.refuse) {
 					t.Errorf("got %v, want a refusal that says %s", err, c.refuse)
 				}
 				return

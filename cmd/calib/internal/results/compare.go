@@ -136,9 +136,6 @@ func parseAbsolute(s string) (unit string, value float64, err error) {
 }
 
 func compareRuns(c *cli.Context) error {
-	if err := command.NoFlagsAfter(c); err != nil {
-		return err
-	}
 	old, new := c.StringSlice("old"), c.StringSlice("new")
 	switch args := c.Args().Slice(); {
 	case len(args) == 2:
@@ -227,9 +224,6 @@ func GateCommand() *cli.Command {
 }
 
 func gate(c *cli.Context) error {
-	if err := command.NoArgs(c); err != nil {
-		return err
-	}
 	name := c.String("baseline")
 	switch {
 	case name == "":
@@ -268,7 +262,7 @@ func gate(c *cli.Context) error {
 			what = "again"
 		}
 		runs, err := measuring.Series(c, &config, root, what, n)
-		if command.CodeOf(err) == exit.Partial {
+		if exit.CodeOf(err) == exit.Partial {
 			partial, err = err, nil
 		}
 		return runs, err

@@ -118,9 +118,6 @@ type listed struct {
 }
 
 func listTargets(c *cli.Context) error {
-	if err := command.NoFlagsAfter(c); err != nil {
-		return err
-	}
 	if c.NArg() > 0 || c.String("to") != "" {
 		return exit.Usagef("--list takes neither --to nor a run (see %s --help)", c.Command.HelpName)
 	}

@@ -58,9 +58,6 @@ type imported struct {
 }
 
 func importFiles(c *cli.Context) error {
-	if err := command.NoFlagsAfter(c); err != nil {
-		return err
-	}
 	options, err := importOptions(c)
 	if err != nil {
 		return err

@@ -68,9 +68,6 @@ type ofGraph struct {
 }
 
 func predictGraph(c *cli.Context) error {
-	if err := command.NoFlagsAfter(c); err != nil {
-		return err
-	}
 	for _, f := range slices.Concat(operationFlags(), overlapFlags()) {
 		if name := f.Names()[0]; c.IsSet(name) {
 			return exit.Usagef("--%s goes with --op, not with --graph", name)
