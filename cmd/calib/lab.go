@@ -54,8 +54,6 @@ func labCommand() *cli.Command {
 			{Name: "presets", Usage: "list the networks that are built in", Flags: []cli.Flag{command.JSONFlag()}, Action: labPresets},
 			{Name: "wire", Hidden: true, Usage: "move a lab's packets (started by up)",
 				Action: func(*cli.Context) error { return lab.RunWire(os.Stdin, os.Stdout) }},
-			{Name: "hold", Hidden: true, Usage: "keep a lab's user namespace (started by up)",
-				Action: func(*cli.Context) error { return lab.RunHolder(os.Stdin, os.Stdout) }},
 		},
 		Action: command.Group,
 	}

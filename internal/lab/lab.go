@@ -55,10 +55,8 @@ type State struct {
 	// StatsPath is a Unix socket that answers a connection with one JSON document, a Stats.
 	StatsPath string  `json:"stats_path"`
 	LogPath   string  `json:"log_path"`
-	Wire      Process `json:"wire"`
-	// Holder is the process that owns the user namespace of a lab built without root.
-	Holder Process `json:"holder"`
-	// UserNamespace is the inode of that user namespace; 0 is none.
+	Wire      Process `json:"wire"` // which keeps that user namespace
+	// UserNamespace is the inode of the user namespace of a lab built without root; 0 is none.
 	UserNamespace uint64 `json:"user_namespace,omitempty"`
 }
 

@@ -30,8 +30,7 @@ func Within(context.Context, *netspec.Spec, Options, func(context.Context, *Lab)
 	return Verdict{}, ErrUnsupported
 }
 
-func Load(string, string) (Status, error)  { return Status{}, ErrUnsupported }
-func List(string) ([]Status, error)        { return nil, ErrUnsupported }
-func ReadStats(string) (Stats, error)      { return Stats{}, ErrUnsupported }
-func RunWire(io.Reader, io.Writer) error   { return ErrUnsupported }
-func RunHolder(io.Reader, io.Writer) error { return ErrUnsupported }
+func Load(string, string) (Status, error) { return Status{}, ErrUnsupported }
+func List(string) ([]Status, error)       { return nil, ErrUnsupported }
+func ReadStats(string) (Stats, error)     { return Stats{}, ErrUnsupported }
+func RunWire(io.Reader, io.Writer) error  { return ErrUnsupported }

@@ -59,6 +59,17 @@ func inNamespace(name string, f func() error) error {
 	})
 }
 
+// privateRun gives this mount namespace a /run of its own, where namespaces can be named.
+func privateRun() error {
+	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
+		return fmt.Errorf("make mounts private: %w", err)
+	}
+	if err := unix.Mount("tmpfs", "/run", "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "mode=0755"); err != nil {
+		return fmt.Errorf("mount a private /run: %w", err)
+	}
+	return nil
+}
+
 func createNamespace(name string) error {
 	return onThread(func() error {
 		ns, err := netns.NewNamed(name)

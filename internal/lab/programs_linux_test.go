@@ -22,8 +22,6 @@ func TestMain(m *testing.M) {
 	switch os.Args[2] {
 	case "wire":
 		err = RunWire(os.Stdin, os.Stdout)
-	case "hold":
-		err = RunHolder(os.Stdin, os.Stdout)
 	case "digest":
 		err = digest(os.Args[3])
 	case "send":

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -47,18 +48,26 @@ func Run(ctx context.Context, spec *netspec.Spec, o Options, c Command) (code in
 	defer signal.Stop(signals)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	built := make(chan struct{})
+	over := make(chan struct{})
+	defer close(over)
+	var running atomic.Pointer[os.Process]
 	go func() {
-		select {
-		case <-signals:
-			cancel()
-		case <-built:
-		case <-ctx.Done():
+		for {
+			select {
+			case <-over:
+				return
+			case s := <-signals:
+				switch p := running.Load(); {
+				case p == nil:
+					cancel()
+				case s != unix.SIGINT || !onTerminal(): // a terminal has sent its Ctrl-C to the command itself
+					_ = p.Signal(s)
+				}
+			}
 		}
 	}()
 	v, err := within(ctx, spec, o, func(ctx context.Context, l *Lab) (err error) {
-		close(built)
-		code, err = l.command(ctx, c, signals)
+		code, err = l.command(ctx, c, &running)
 		return err
 	})
 	if errors.Is(err, ErrWire) {
@@ -76,53 +85,30 @@ func Run(ctx context.Context, spec *netspec.Spec, o Options, c Command) (code in
 	return code, err
 }
 
-func (l *Lab) command(ctx context.Context, c Command, signals <-chan os.Signal) (int, error) {
+func (l *Lab) command(ctx context.Context, c Command, running *atomic.Pointer[os.Process]) (int, error) {
 	args := make([]string, len(c.Args))
 	for i, a := range c.Args {
 		args[i] = strings.ReplaceAll(a, "{hosts}", l.HostsPath)
 	}
-	cmd := exec.Command(args[0], args[1:]...)
+	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = c.Stdin, c.Stdout, c.Stderr
 	cmd.Env = append(os.Environ(), EnvHosts+"="+l.HostsPath, EnvLaunch+"="+l.Launch, EnvStats+"="+l.StatsPath)
+	cmd.WaitDelay = interruptTime
+	cmd.Cancel = func() error {
+		if errors.Is(context.Cause(ctx), ErrWire) {
+			return cmd.Process.Signal(unix.SIGTERM)
+		}
+		return nil // the command has got the signal that ended ctx
+	}
 	if err := cmd.Start(); err != nil {
 		return 1, fmt.Errorf("start the command: %w", err)
 	}
-	done := make(chan error, 1)
-	go func() { done <- cmd.Wait() }()
-	var kill <-chan time.Time
-	cancelled := ctx.Done()
-	for {
-		select {
-		case err := <-done:
-			return exitCode(cmd, err)
-		case s := <-signals:
-			// A terminal has sent its Ctrl-C to the command itself.
-			if s != unix.SIGINT || !onTerminal() {
-				_ = cmd.Process.Signal(s)
-			}
-		case <-cancelled:
-			cancelled, kill = nil, time.After(interruptTime)
-			if errors.Is(context.Cause(ctx), ErrWire) {
-				_ = cmd.Process.Signal(unix.SIGTERM)
-			}
-		case <-kill:
-			_ = cmd.Process.Kill()
-		}
+	running.Store(cmd.Process)
+	_ = cmd.Wait() // how it ended is in its state
+	if ws, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
+		return exitSignal + int(ws.Signal()), nil
 	}
-}
-
-func exitCode(cmd *exec.Cmd, err error) (int, error) {
-	var exit *exec.ExitError
-	switch {
-	case errors.As(err, &exit):
-		if ws, ok := exit.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
-			return exitSignal + int(ws.Signal()), nil
-		}
-		return exit.ExitCode(), nil
-	case err != nil:
-		return 1, fmt.Errorf("run %s: %w", cmd.Args[0], err)
-	}
-	return 0, nil
+	return cmd.ProcessState.ExitCode(), nil
 }
 
 // logTail returns the end of a log, to be appended to an error: the log is removed with the lab.
@@ -171,7 +157,7 @@ func Within(ctx context.Context, spec *netspec.Spec, o Options, do func(context.
 func within(
 	ctx context.Context, spec *netspec.Spec, o Options, do func(context.Context, *Lab) error,
 ) (v *Verdict, err error) {
-	l, err := up(ctx, spec, o, true)
+	l, err := up(ctx, spec, o, wireConfig{Attached: true, Rootless: !privileged()})
 	if err != nil {
 		return nil, err
 	}

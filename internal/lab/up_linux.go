@@ -2,13 +2,16 @@ package lab
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"sync"
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -19,24 +22,29 @@ import (
 // launchRoot runs a command on a host for whoever owns the namespaces.
 const launchRoot = "ip netns exec {host}"
 
+// A lab without root lives in a user namespace where this user is root, and in a mount namespace where /run is private.
+// The wire keeps both. Commands reach the hosts from outside with nsenter, so that they run in the user's own
+// environment until they ask for a host.
+const launchRootless = "nsenter -t %d -U -m --preserve-credentials " + launchRoot
+
 // buildTime bounds how long the wire may take to make its devices: some milliseconds a host.
 const buildTime = 2 * time.Minute
 
 type Lab struct {
 	State
 	dir string
-	// life, if not nil, ends the lab's processes when it is closed, as it is when this process dies.
+	// life, if not nil, ends the lab's wire when it is closed, as it is when this process dies.
 	life io.Closer
 }
 
 // Up builds a lab that stays until Down. It fails with ErrExists if there is one of that name, and with ErrPermission
 // where neither root nor user namespaces are to be had; what it had begun is taken down again.
 func Up(ctx context.Context, spec *netspec.Spec, o Options) (*Lab, error) {
-	return up(ctx, spec, o, false)
+	return up(ctx, spec, o, wireConfig{Rootless: !privileged()})
 }
 
 // up is Up; an attached lab does not outlive this process.
-func up(ctx context.Context, spec *netspec.Spec, o Options, attached bool) (*Lab, error) {
+func up(ctx context.Context, spec *netspec.Spec, o Options, cfg wireConfig) (*Lab, error) {
 	o = o.withDefaults()
 	if err := checkName(o.Name); err != nil {
 		return nil, err
@@ -47,10 +55,32 @@ func up(ctx context.Context, spec *netspec.Spec, o Options, attached bool) (*Lab
 	if mtu := MTU(spec); mtu > 65535 {
 		return nil, fmt.Errorf("%w: lab spec: mss: %d makes an MTU of %d, the limit is 65535", ErrUse, spec.MSS, mtu)
 	}
-	if !privileged() {
-		return upRootless(ctx, spec, o, attached)
+	if err := ctx.Err(); err != nil {
+		return nil, err
 	}
-	return build(ctx, spec, o, launchRoot, Process{}, attached)
+	unlock, err := lock(o.Dir)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	defer removeIfEmpty(o.Dir)
+	if err := makeFree(o, spec.Hosts, cfg.Attached); err != nil {
+		return nil, err
+	}
+	file := func(suffix string) string { return filepath.Join(o.Dir, o.Name+suffix) }
+	l := &Lab{dir: o.Dir, State: State{
+		Name: o.Name, Spec: *spec, Created: time.Now().UTC(), Launch: launchRoot,
+		HostsPath: file(".hosts"), StatsPath: file(".sock"), LogPath: file(".log"),
+	}}
+	if err := l.save(o.Dir); err != nil {
+		return nil, fmt.Errorf("save the lab's state: %w", err)
+	}
+	cfg.Spec, cfg.Options, cfg.Socket = *spec, o, l.StatsPath
+	if err := l.startWire(ctx, cfg); err != nil {
+		l.release()
+		return nil, errors.Join(err, dismantle(o.Dir, &l.State))
+	}
+	return l, nil
 }
 
 // privileged reports whether this thread may make network namespaces and mount their names.
@@ -64,59 +94,16 @@ func privileged() bool {
 	return data[0].Effective&need == need
 }
 
-func build(ctx context.Context, spec *netspec.Spec, o Options, launch string, holder Process, attached bool) (*Lab, error) {
-	if attached {
-		if err := clearDead(o); err != nil {
-			return nil, err
+// makeFree makes sure that neither a lab of that name exists nor a namespace that its hosts would need. A lab for one
+// command takes the place of one whose wire is dead, as after a crash of the machine's session: nobody can use that.
+func makeFree(o Options, hosts int, clear bool) error {
+	st, err := Load(o.Dir, o.Name)
+	if err == nil && !st.Up && clear {
+		if err = dismantle(o.Dir, &st.State); err == nil {
+			err = ErrNoLab
 		}
 	}
-	unlock, err := lock(o.Dir)
-	if err != nil {
-		return nil, err
-	}
-	defer unlock()
-	if err := checkFree(o, spec.Hosts); err != nil {
-		return nil, err
-	}
-	file := func(suffix string) string { return filepath.Join(o.Dir, o.Name+suffix) }
-	l := &Lab{dir: o.Dir, State: State{
-		Name: o.Name, Spec: *spec, Created: time.Now().UTC(), Launch: launch, Holder: holder,
-		HostsPath: file(".hosts"), StatsPath: file(".sock"), LogPath: file(".log"),
-	}}
-	if holder.PID != 0 {
-		l.UserNamespace = namespaceOf(holder.PID, "user")
-	}
-	if err := l.save(o.Dir); err != nil {
-		return nil, fmt.Errorf("save the lab's state: %w", err)
-	}
-	if err := l.assemble(ctx, o, attached); err != nil {
-		l.release()
-		return nil, errors.Join(err, dismantle(o.Dir, &l.State))
-	}
-	return l, nil
-}
-
-// clearDead removes what is left of a lab of that name whose wire and holder are dead, as after a crash of the
-// machine's session. A lab for one command may do so: nobody can use such remains.
-func clearDead(o Options) error {
-	unlock, err := lock(o.Dir)
-	if err != nil {
-		return err
-	}
-	defer unlock() // of a directory that may be gone with the lab
-	st, err := Load(o.Dir, o.Name)
-	if errors.Is(err, ErrNoLab) || err == nil && (st.Up || st.Holder.alive()) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	return dismantle(o.Dir, &st.State)
-}
-
-// checkFree makes sure that neither a lab of that name exists nor a namespace that its hosts would need.
-func checkFree(o Options, hosts int) error {
-	switch st, err := Load(o.Dir, o.Name); {
+	switch {
 	case err == nil && st.Up:
 		return fmt.Errorf("%w: %s is up with %d hosts (wire: process %d): take it down with %s or choose another --name",
 			ErrExists, o.Name, st.Spec.Hosts, st.Wire.PID, downCommand(o.Name))
@@ -135,48 +122,99 @@ func checkFree(o Options, hosts int) error {
 	return nil
 }
 
-func (l *Lab) assemble(ctx context.Context, o Options, attached bool) error {
-	if err := os.WriteFile(l.HostsPath, []byte(HostsFile(l.Name, &l.Spec, l.Launch)), 0o644); err != nil {
-		return err
-	}
-	for _, name := range l.Hosts() {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		if err := createNamespace(name); err != nil {
-			return err
-		}
-	}
-	return l.startWire(ctx, o, attached)
-}
-
-// startWire starts the wire as a process of its own session and waits until its devices are up. It gets to know what to
-// build only after its number is in the state file, so that no wire can run that Down does not find.
-func (l *Lab) startWire(ctx context.Context, o Options, attached bool) error {
+// startWire starts the wire in a session of its own, so that a Ctrl-C does not reach it, and waits until its devices
+// are up. It gets to know what to build only after its number is in the state file, so that no wire can run that Down
+// does not find.
+func (l *Lab) startWire(ctx context.Context, cfg wireConfig) error {
 	log, err := os.OpenFile(l.LogPath, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}
 	defer log.Close()
-	cmd := selfCommand("lab", "wire")
-	cmd.Stderr = log
-	c, err := startChild(cmd)
+	cmd := exec.Command("/proc/self/exe", "lab", "wire")
+	cmd.Args[0], cmd.Dir, cmd.Stderr = "calib", "/", log
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if cfg.Rootless {
+		cmd.SysProcAttr.Cloneflags = syscall.CLONE_NEWUSER | syscall.CLONE_NEWNS
+		cmd.SysProcAttr.UidMappings = []syscall.SysProcIDMap{{HostID: os.Geteuid(), Size: 1}}
+		cmd.SysProcAttr.GidMappings = []syscall.SysProcIDMap{{HostID: os.Getegid(), Size: 1}}
+	}
+	in, err := cmd.StdinPipe()
 	if err != nil {
+		return err
+	}
+	out, said, err := os.Pipe() // rather than StdoutPipe, which Wait would close under the reader
+	if err != nil {
+		return err
+	}
+	defer out.Close()
+	cmd.Stdout = said
+	err = cmd.Start()
+	said.Close()
+	switch {
+	case err != nil && cfg.Rootless:
+		return fmt.Errorf("%w: this user is not root, and making a user namespace failed: %w: run as root, or see the "+
+			"sysctls user.max_user_namespaces, kernel.unprivileged_userns_clone and kernel.apparmor_restrict_unprivileged_userns",
+			ErrPermission, err)
+	case err != nil:
 		return fmt.Errorf("%w: start it: %w", ErrWire, err)
 	}
-	l.life = c.in
+	go func() { _ = cmd.Wait() }() // reaps it; how it ended is in its log
+	l.life = in
+	if cfg.Rootless {
+		l.Launch, l.UserNamespace = fmt.Sprintf(launchRootless, cmd.Process.Pid), namespaceOf(cmd.Process.Pid, "user")
+	}
 	if l.Wire, err = processOf(cmd.Process.Pid); err == nil {
 		err = l.save(l.dir)
 	}
 	if err != nil {
 		return fmt.Errorf("save the lab's state: %w", err)
 	}
-	cfg := childConfig{Spec: l.Spec, Options: o, Attached: attached, Socket: l.StatsPath}
-	if _, err := c.request(ctx, cfg); err != nil {
+	if err := os.WriteFile(l.HostsPath, []byte(HostsFile(l.Name, &l.Spec, l.Launch)), 0o644); err != nil {
+		return err
+	}
+	if err := request(ctx, in, out, cfg); err != nil {
 		return fmt.Errorf("start the wire: %w%s", err, logTail(l.LogPath))
 	}
-	if !attached {
+	if !cfg.Attached {
 		l.release()
+	}
+	return nil
+}
+
+// reply is what the wire says when it is ready, or why it is not.
+type reply struct {
+	Error      string `json:"error,omitempty"`
+	Permission bool   `json:"permission,omitempty"` // the error is ErrPermission
+}
+
+// relayed is an error of another process, with the text it had there.
+type relayed struct {
+	text  string
+	class error
+}
+
+func (r relayed) Error() string { return r.text }
+func (r relayed) Unwrap() error { return r.class }
+
+// request tells the wire what to build and waits for its reply.
+func request(ctx context.Context, in io.Writer, out io.ReadCloser, cfg wireConfig) error {
+	if err := json.NewEncoder(in).Encode(cfg); err != nil {
+		return fmt.Errorf("send it what to build: %w", err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, buildTime)
+	defer cancel()
+	defer context.AfterFunc(ctx, func() { out.Close() })() // which ends reading
+	var r reply
+	switch err := json.NewDecoder(out).Decode(&r); {
+	case err != nil && ctx.Err() != nil:
+		return fmt.Errorf("it is not ready: %w", context.Cause(ctx))
+	case err != nil:
+		return fmt.Errorf("%w: it ended without a reply: %w", ErrWire, err)
+	case r.Permission:
+		return relayed{r.Error, ErrPermission}
+	case r.Error != "":
+		return relayed{r.Error, ErrWire}
 	}
 	return nil
 }
@@ -188,33 +226,23 @@ func (l *Lab) release() {
 	}
 }
 
-// How long a process is given to end by itself.
-const (
-	wireEndTime   = 2 * time.Second
-	holderEndTime = 15 * time.Second
-)
+// endTime is how long a process is given to end by itself.
+const endTime = 2 * time.Second
 
 // Down removes every trace of a lab, whether it is up, half-built or crashed: the wire, the devices, the processes that
 // still run on its hosts, the namespaces and the files. dir "" is DefaultDir. It fails with ErrNoLab if there is none.
 func Down(dir, name string) error {
 	o := Options{Name: name, Dir: dir}.withDefaults()
-	// A lab without root is taken down by its holder, which needs the lock itself.
-	s, err := load(o.Dir, o.Name)
-	if err != nil {
+	if _, err := load(o.Dir, o.Name); err != nil { // lock would make the directory
 		return err
-	}
-	if err := s.Holder.end(holderEndTime, s.Spec.Hosts); err != nil {
-		return fmt.Errorf("lab %s: holder: %w", o.Name, err)
 	}
 	unlock, err := lock(o.Dir)
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	if s, err = load(o.Dir, o.Name); errors.Is(err, ErrNoLab) {
-		removeIfEmpty(o.Dir)
-		return nil // the holder was thorough
-	}
+	defer removeIfEmpty(o.Dir)
+	s, err := load(o.Dir, o.Name)
 	if err != nil {
 		return err
 	}
@@ -232,13 +260,14 @@ func (l *Lab) Close() error {
 
 // dismantle removes what s lists. It goes on after an error, keeps the state file if there was one, and reports all.
 func dismantle(dir string, s *State) error {
-	errs := []error{s.Wire.end(wireEndTime, s.Spec.Hosts)}
-	if s.Holder.PID != 0 && s.Holder.PID != os.Getpid() {
-		// The network namespaces of a lab without root are named in its holder's mount namespace only, and end with the
+	left := processesOn(s.Hosts())
+	if s.UserNamespace != 0 {
+		// The network namespaces of a lab without root are named in its wire's mount namespace only, and end with the
 		// processes in them. All of those are in its user namespace.
-		errs = append(errs, endAll(processesIn("user", map[uint64]bool{s.UserNamespace: s.UserNamespace != 0})))
-	} else {
-		errs = append(errs, endAll(processesOn(s.Hosts())))
+		left = processesIn("user", map[uint64]bool{s.UserNamespace: true})
+	}
+	errs := []error{s.Wire.end(endTime, s.Spec.Hosts), endAll(left)}
+	if s.UserNamespace == 0 {
 		for _, name := range s.Hosts() {
 			errs = append(errs, deleteNamespace(name))
 		}
@@ -253,7 +282,6 @@ func dismantle(dir string, s *State) error {
 	if err := removeFile(statePath(dir, s.Name)); err != nil {
 		return fmt.Errorf("take down lab %s: %w", s.Name, err)
 	}
-	removeIfEmpty(dir)
 	return nil
 }
 
@@ -271,7 +299,7 @@ func endAll(ps []Process) error {
 	errs := make([]error, len(ps))
 	var wg sync.WaitGroup
 	for i, p := range ps {
-		wg.Go(func() { errs[i] = p.end(wireEndTime, 0) })
+		wg.Go(func() { errs[i] = p.end(endTime, 0) })
 	}
 	wg.Wait()
 	return errors.Join(errs...)

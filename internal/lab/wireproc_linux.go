@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"os/signal"
 	"runtime"
 	"runtime/debug"
 	"time"
@@ -21,41 +22,68 @@ import (
 // wireMemory is where the collector, otherwise off, would step in: far above the packets' bound.
 const wireMemory = 1 << 30
 
+// wireConfig is what the wire's process reads from its standard input.
+type wireConfig struct {
+	Spec     netspec.Spec `json:"spec"`
+	Options  Options      `json:"options"`
+	Attached bool         `json:"attached"` // it ends when standard input does
+	Rootless bool         `json:"rootless"` // it is alone in a new user namespace
+	Socket   string       `json:"socket"`
+}
+
 // RunWire is the wire's process. It reads what to build from in, answers on out when the devices are up, and moves
 // packets until it gets SIGTERM.
 func RunWire(in io.Reader, out io.Writer) error {
 	debug.SetGCPercent(-1)
 	debug.SetMemoryLimit(wireMemory)
-	var cfg childConfig
+	var cfg wireConfig
 	if err := json.NewDecoder(in).Decode(&cfg); err != nil {
 		return fmt.Errorf("read the wire's configuration: %w", err)
 	}
 	w, listener, err := prepare(cfg)
-	if err := errors.Join(err, respond(out, State{}, err)); err != nil {
+	r := reply{Permission: errors.Is(err, ErrPermission)}
+	if err != nil {
+		r.Error = err.Error()
+	}
+	if err := errors.Join(err, json.NewEncoder(out).Encode(r)); err != nil {
 		return err
 	}
 	defer listener.Close()
 	go serve(listener, w)
 
-	ctx, cancel := untilStopped()
+	signal.Ignore(unix.SIGINT, unix.SIGHUP) // Ctrl-C, and the end of a terminal
+	ctx, cancel := signal.NotifyContext(context.Background(), unix.SIGTERM)
 	defer cancel()
 	context.AfterFunc(ctx, w.halt)
 	if cfg.Attached {
-		go whenEnds(in, w.halt)
+		go func() {
+			_, _ = io.Copy(io.Discard, in) // until the process at its other end has closed it, or died
+			w.halt()
+		}()
 	}
 	return w.run()
 }
 
-// prepare builds the wire and leaves the calling goroutine fit to run it.
-func prepare(cfg childConfig) (*wire, net.Listener, error) {
+// prepare builds the lab and leaves the calling goroutine fit to run its wire.
+func prepare(cfg wireConfig) (*wire, net.Listener, error) {
 	if err := cfg.Spec.Validate(); err != nil {
 		return nil, nil, err
+	}
+	if cfg.Rootless {
+		if err := privateRun(); err != nil {
+			return nil, nil, fmt.Errorf("%w: %w: this system allows user namespaces but nothing in them (on Ubuntu, the sysctl "+
+				"kernel.apparmor_restrict_unprivileged_userns): run as root", ErrPermission, err)
+		}
 	}
 	o := cfg.Options
 	tuns, tcp := make([]tun, cfg.Spec.Hosts), tcpOf(&cfg.Spec, o.Congestion)
 	for i := range tuns {
-		var err error
-		if tuns[i], err = openDevice(HostName(o.Name, i), i, MTU(&cfg.Spec), tcp); err != nil {
+		name := HostName(o.Name, i)
+		err := createNamespace(name)
+		if err == nil {
+			tuns[i], err = openDevice(name, i, MTU(&cfg.Spec), tcp)
+		}
+		if err != nil {
 			return nil, nil, err
 		}
 	}
