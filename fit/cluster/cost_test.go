@@ -56,7 +56,7 @@ func TestLimitedIsLeast(t *testing.T) {
 			y[i] = truth.At(q.m, q.p) * (1 + 0.01*rng.NormFloat64())
 			w[i] = 1 / (y[i] * y[i])
 		}
-		got, err := limited(at, y, w, truth.Gs)
+		got, err := transferForm{limited: true}.fit(at, y, w, truth.Gs)
 		if err != nil {
 			t.Fatal(err)
 		}

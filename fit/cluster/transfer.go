@@ -21,12 +21,12 @@ import (
 //
 // T half a round trip of load, the costs those of Overhead. Its function has the form
 //
-//	l0 + l1·p + tau·m·max(1, p·m/(N·g_s(m))),
+//	l1·p + max(floor, l0 + tau·m·max(1, p·m/(N·g_s(m)))),
 //
-// N [B/s] the aggregate rate of the network and g_s that of Gap, where the data show that limit: it must be better than
-// l0 + l1·p + tau·m by BIC clearly, stretch T by a material share, and do so in the 95% interval. Otherwise the
-// function is the latter, and the parameter N has a bound. Least squares are relative to T, which holds the noise, and
-// exact. Intervals include those of the costs.
+// N [B/s] the aggregate rate of the network and g_s that of Gap, where the data show that limit, and with a floor where
+// they show one: each must be better by BIC clearly and at sizes that the fit has not seen, change T by a material
+// share, and do so in the 95% interval. Otherwise the function is l0 + l1·p + tau·m, and the parameter N has a bound.
+// Least squares are relative to T, which holds the noise. Intervals include those of the costs.
 //
 // Where gather was measured, its times are compared with eq. 8, which nothing was fitted to. Source: Tam, Wang 2000,
 // section 3.2, table 1, eq. 8.
@@ -42,9 +42,9 @@ type transfer struct {
 	packet     float64
 	y          *resample.Estimates // L by point
 	weights    []float64           // of y
-	fitted     transferFit
-	limited    bool
-	l          []params.Transfer // by replicate
+	transferForm
+	fitted transferFit
+	l      []params.Transfer // by replicate
 }
 
 type loadPoint struct{ m, p float64 }
@@ -139,32 +139,56 @@ func (h *transfer) subtract() {
 	}
 }
 
-// fitL fits L with or without the aggregate limit.
-func (h *transfer) fitL() error {
-	flat, err := bilinear(h.at, h.y.Values, h.weights, params.Cost{})
-	if err != nil {
+// fitL fits L with or without a floor and the aggregate limit. A limit may hide a floor, which is looked for again.
+func (h *transfer) fitL() (err error) {
+	if h.fitted, err = h.fit(h.at, h.y.Values, h.weights, params.Cost{}); err != nil {
 		return err
 	}
-	h.fitted = flat
-	h.l = h.refit(bilinear)
+	h.l = h.refit(h.transferForm)
+	h.seekFloor()
 	if h.gs == nil {
 		h.Warn("g-s-unknown", "g_s is not known: whether the network has an aggregate limit cannot be seen; measure gap")
 		return nil
 	}
 	offer := func(q loadPoint) float64 { return q.offered(h.gs.Cost) }
 	where := slices.MaxFunc(h.at, func(a, b loadPoint) int { return cmp.Compare(offer(a), offer(b)) })
-	most := offer(where)
-	bent, err := limited(h.at, h.y.Values, h.weights, h.gs.Cost)
-	if err == nil && !oneLoad(h.at) && h.shows(flat, bent, where) {
-		h.fitted, h.limited = bent, true
+	if !oneLoad(h.at) && h.take(transferForm{h.flat, true}, where, func(t params.Transfer) float64 {
+		return t.Tau * where.m * (t.Stretch(where.m, where.p) - 1)
+	}) {
+		h.seekFloor()
 		return nil
 	}
+	most := offer(where)
 	h.Unknown("N", "B/s", "aggregate rate of the network", h.least(most, where), math.Inf(1), fmt.Sprintf(
 		"up to %g hosts with packets of %g B, which can offer %s, L does not show it",
 		where.p, where.m, units.Format(most, "B/s")))
 	h.Add(params.Warnf("aggregate-limit-not-reached", "the aggregate limit N of the network was not reached with up to %g hosts; more hosts "+
 		"that offer more than %s together would show it", where.p, units.Format(most, "B/s")).With("offered", most))
 	return nil
+}
+
+// seekFloor takes the floor with the smallest sum of squares, where the data show it. At least three sizes are above.
+func (h *transfer) seekFloor() {
+	best, least := h.transferForm, math.Inf(1)
+	sizes := h.sizes()
+	for _, m := range sizes[:max(0, len(sizes)-3)] {
+		form := transferForm{m, h.limited}
+		if f, err := form.fit(h.at, h.y.Values, h.weights, h.gs.cost()); err == nil && f.RSS < least {
+			best, least = form, f.RSS
+		}
+	}
+	if best.flat > 0 && h.flat == 0 {
+		h.take(best, h.at[0], func(t params.Transfer) float64 { return t.Floor - t.Line(h.at[0].m, h.at[0].p) })
+	}
+}
+
+// sizes are those of load, ascending.
+func (h *transfer) sizes() (out []float64) {
+	for _, q := range h.at {
+		out = append(out, q.m)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 // least is the lower bound of N where the data do not show it. Load offered most [B/s] at where: a smaller N would have
@@ -180,45 +204,54 @@ func (h *transfer) least(most float64, where loadPoint) float64 {
 }
 
 // refit fits a form to every replicate, with its g_s.
-func (h *transfer) refit(fit transferFitter) []params.Transfer {
+func (h *transfer) refit(form transferForm) []params.Transfer {
 	numbers := make([]int, len(h.y.Replicates))
 	for k := range numbers {
 		numbers[k] = k
 	}
 	return resample.Map(numbers, func(k int) (params.Transfer, error) {
-		t, err := fit(h.at, h.y.Replicates[k], h.weights, h.gs.replicate(k))
+		t, err := form.fit(h.at, h.y.Replicates[k], h.weights, h.gs.replicate(k))
 		return t.Transfer, err
 	})
 }
 
-// shows reports whether the data show the limit of bent, and then keeps its replicates.
-func (h *transfer) shows(flat, bent transferFit, where loadPoint) bool {
-	n := len(h.at)
-	if n < 5 || lsq.BIC(flat.RSS, n, 3)-lsq.BIC(bent.RSS, n, 4) < lsq.Clearly {
+// take takes a form with one coefficient more where the data show it, and reports whether they do. effect is what it
+// changes at a point [s].
+func (h *transfer) take(form transferForm, where loadPoint, effect func(params.Transfer) float64) bool {
+	n, k := len(h.at), h.unknowns()
+	f, err := form.fit(h.at, h.y.Values, h.weights, h.gs.cost())
+	if err != nil || n < 5 || lsq.BIC(h.fitted.RSS, n, k)-lsq.BIC(f.RSS, n, k+1) < lsq.Clearly {
 		return false
 	}
-	k := slices.Index(h.at, where)
-	stretch := func(t params.Transfer) float64 {
-		return t.Tau * where.m * (t.Stretch(where.m, where.p) - 1) / h.times.Values[h.points[k]]
+	if now, ok := h.withoutSize(h.transferForm); ok {
+		if then, _ := h.withoutSize(form); then >= now {
+			return false
+		}
 	}
-	l := h.refit(limited)
-	e := stretch(bent.Transfer)
-	if len(l) == 0 || e < material || resample.Scatter(h.times, e, l, stretch)[0] <= 0 {
+	time := h.times.Values[h.points[slices.Index(h.at, where)]]
+	share := func(t params.Transfer) float64 { return effect(t) / time }
+	l, e := h.refit(form), share(f.Transfer)
+	if len(l) == 0 || e < material || resample.Scatter(h.times, e, l, share)[0] <= 0 {
 		return false
 	}
-	h.l = l
+	h.transferForm, h.fitted, h.l = form, f, l
 	return true
 }
 
 func (h *transfer) record() {
 	fn := h.Function(params.Bilinear, "time of a packet in the network while p hosts communicate",
 		map[string][2]float64{"m": h.Domain["bytes"], "p": h.Domain["hosts"]})
-	coefficients := []string{"l0", "l1", "tau"}
-	if h.limited {
-		fn.Form, coefficients = params.Limited, append(coefficients, "N")
+	switch {
+	case h.limited && h.flat > 0:
+		fn.Form = params.FlooredLimited
+	case h.limited:
+		fn.Form = params.Limited
+	case h.flat > 0:
+		fn.Form = params.FlooredBilinear
 	}
 	fn.Source = source
-	numbers := func(t params.Transfer) []float64 { return []float64{t.L0, t.L1, t.Tau, t.N} }
+	coefficients := []string{"l0", "l1", "tau", "N", "floor"}
+	numbers := func(t params.Transfer) []float64 { return []float64{t.L0, t.L1, t.Tau, t.N, t.Floor} }
 	var rows [][]float64
 	for _, t := range h.l {
 		rows = append(rows, numbers(t))
@@ -228,21 +261,23 @@ func (h *transfer) record() {
 	for j := range coefficients {
 		ci = append(ci, h.times.Interval(v[j], rows, j))
 	}
-	fitter, gs := h.form()
 	at := func(i int) float64 { return h.fitted.At(h.at[i].m, h.at[i].p) }
-	misfit := fit.OfMisfit(h.y.Values, at, len(coefficients), func(y []float64) ([]float64, error) {
-		t, err := fitter(h.at, y, h.weights, gs)
+	misfit := fit.OfMisfit(h.y.Values, at, h.unknowns(), func(y []float64) ([]float64, error) {
+		t, err := h.fit(h.at, y, h.weights, h.gs.cost())
 		return numbers(t.Transfer), err
 	}, ci...)
 	for j, name := range coefficients {
+		if name == "N" && !h.limited || name == "floor" && h.flat == 0 {
+			continue
+		}
 		terms := misfit[j]
-		if name == "l0" {
+		if name == "l0" || name == "floor" {
 			terms = append(terms, h.Prepared.OneMessage(1)...)
 		}
 		fn.Set(name, v[j], fit.Add(v[j], ci[j], terms))
 	}
 	h.Functions["L"] = fn
-	h.Together([]string{"L.l0", "L.l1", "L.tau", "L.N"}, rows)
+	h.Together([]string{"L.l0", "L.l1", "L.tau", "L.N", "L.floor"}, rows)
 	if oneLoad(h.at) {
 		h.Warn("one-load", "load was measured with %g hosts only: l1 is not separable from l0, which holds both", h.at[0].p)
 	}
@@ -254,30 +289,17 @@ func (h *transfer) record() {
 		h.Series[len(h.Series)-1].Add(q.m, h.y.Values[i], h.y.Point(i), h.fitted.At(q.m, q.p), h.y.N[i])
 	}
 	series := h.Of(params.TransferTime)
-	h.Judge(fit.R2(len(coefficients), series...), h.fitted.Cond(), series...)
-	if e, ok := h.withoutSize(); ok {
+	h.Judge(fit.R2(h.unknowns(), series...), h.fitted.Cond(), series...)
+	if e, ok := h.withoutSize(h.transferForm); ok {
 		h.Quality.LeaveOneOut = &e
 	}
 }
 
-// form is how L was fitted.
-func (h *transfer) form() (transferFitter, params.Cost) {
-	if h.limited {
-		return limited, h.gs.Cost
-	}
-	return bilinear, params.Cost{}
-}
-
 // withoutSize is the mean relative error at each size between the smallest and the largest when the fit has not seen
 // that size.
-func (h *transfer) withoutSize() (float64, bool) {
-	fitter, gs := h.form()
-	var sizes []float64
-	for _, q := range h.at {
-		sizes = append(sizes, q.m)
-	}
-	slices.Sort(sizes)
-	if sizes = slices.Compact(sizes); len(sizes) < 3 { // one size leaves tau open
+func (h *transfer) withoutSize(form transferForm) (float64, bool) {
+	sizes := h.sizes()
+	if len(sizes) < 3 { // one size leaves tau open
 		return 0, false
 	}
 	sum, n := 0.0, 0
@@ -289,7 +311,7 @@ func (h *transfer) withoutSize() (float64, bool) {
 				at, y, w = append(at, q), append(y, h.y.Values[i]), append(w, h.weights[i])
 			}
 		}
-		t, err := fitter(at, y, w, gs)
+		t, err := form.fit(at, y, w, h.gs.cost())
 		for i, q := range h.at {
 			if err == nil && q.m == m && h.y.Values[i] != 0 {
 				sum += math.Abs((h.y.Values[i] - t.At(q.m, q.p)) / h.y.Values[i])
@@ -306,69 +328,62 @@ type transferFit struct {
 	*lsq.Solution
 }
 
-// transferFitter fits L for one form. w are weights; gs is used by the form with an aggregate limit.
-type transferFitter func(at []loadPoint, y, w []float64, gs params.Cost) (transferFit, error)
-
-// bilinear fits l0 + l1·p + tau·m. Where there is one p only, l1 is not separable from l0, and zero.
-func bilinear(at []loadPoint, y, w []float64, _ params.Cost) (transferFit, error) {
-	return stretched(at, y, w, func(q loadPoint) float64 { return q.m })
+// transferForm is a form of L: level up to some bytes, 0 without a floor, and with or without the aggregate limit.
+type transferForm struct {
+	flat    float64
+	limited bool
 }
 
-// stretched fits l0 + l1·p + tau·x(m, p).
-func stretched(at []loadPoint, y, w []float64, x func(loadPoint) float64) (transferFit, error) {
-	one := oneLoad(at)
-	rows := make([][]float64, len(at))
-	for i, q := range at {
-		rows[i] = []float64{1, x(q), q.p}
-		if one {
-			rows[i] = rows[i][:2]
-		}
+func (f transferForm) unknowns() int {
+	n := 3
+	if f.limited {
+		n++
 	}
-	sol, err := lsq.Linear(rows, y, w)
-	if err != nil {
-		return transferFit{}, err
+	if f.flat > 0 {
+		n++
 	}
-	f := transferFit{Transfer: params.Transfer{L0: sol.Coef[0], Tau: sol.Coef[1]}, Solution: sol}
-	if !one {
-		f.L1 = sol.Coef[2]
-	}
-	return f, nil
+	return n
 }
 
-func oneLoad(at []loadPoint) bool {
-	return !slices.ContainsFunc(at, func(q loadPoint) bool { return q.p != at[0].p })
-}
-
-// limited fits l0 + l1·p + tau·m·max(1, q/N), q = p·m/g_s(m) the load that p hosts can offer [B/s], exactly: the points
-// with q > N are those of the largest q, and once it is known which they are, L is linear in l0, l1, tau and tau/N.
-// Every way to part the points by q is tried, and every N on the q of a point, where a minimum may lie as well.
-func limited(at []loadPoint, y, w []float64, gs params.Cost) (transferFit, error) {
-	offer := func(q loadPoint) float64 { return q.offered(gs) }
+// fit fits L. w are weights; gs is used with an aggregate limit. Where there is one p only, l1 is not separable from
+// l0, and zero.
+//
+// The limit is found exactly: with q = p·m/g_s(m) the load that p hosts can offer [B/s], the points with q > N are
+// those of the largest q, and once it is known which they are, L is linear in l0, l1, tau and tau/N. Every way to part
+// the points by q is tried, and every N on the q of a point, where a minimum may lie as well.
+func (f transferForm) fit(at []loadPoint, y, w []float64, gs params.Cost) (transferFit, error) {
+	if !f.limited {
+		return f.solve(at, y, w, params.Transfer{}, func(q loadPoint) []float64 { return []float64{q.m} })
+	}
 	var offers []float64
 	for _, q := range at {
-		if v := offer(q); v > 0 && fit.Finite(v) {
+		if v := q.offered(gs); v > 0 && fit.Finite(v) {
 			offers = append(offers, v)
 		}
 	}
 	slices.Sort(offers)
 	offers = slices.Compact(offers)
 	var best transferFit
-	try := func(f transferFit, err error) {
-		if err == nil && f.Tau > 0 && (best.Solution == nil || f.RSS < best.RSS) {
-			best = f
-			best.Gs = gs
+	try := func(t transferFit, err error) {
+		if err == nil && t.Tau > 0 && (best.Solution == nil || t.RSS < best.RSS) {
+			best = t
 		}
 	}
 	for i, n := range offers {
-		f, err := stretched(at, y, w, func(q loadPoint) float64 { return q.m * math.Max(1, offer(q)/n) })
-		f.N = n
-		try(f, err)
+		try(f.solve(at, y, w, params.Transfer{N: n, Gs: gs}, func(q loadPoint) []float64 {
+			return []float64{q.m * math.Max(1, q.offered(gs)/n)}
+		}))
 		if i == 0 {
 			continue
 		}
-		f, err = parted(at, y, w, offer, n)
-		if lo, hi := offers[i-1], n; err == nil && f.N >= lo && f.N <= hi {
-			try(f, nil)
+		t, err := f.solve(at, y, w, params.Transfer{Gs: gs}, func(q loadPoint) []float64 {
+			if v := q.offered(gs); v >= n {
+				return []float64{0, q.m * v}
+			}
+			return []float64{q.m, 0}
+		})
+		if err == nil && t.N >= offers[i-1] && t.N <= n {
+			try(t, nil)
 		}
 	}
 	if best.Solution == nil {
@@ -377,13 +392,24 @@ func limited(at []loadPoint, y, w []float64, gs params.Cost) (transferFit, error
 	return best, nil
 }
 
-// parted fits L with the points of offers from least up beyond the limit.
-func parted(at []loadPoint, y, w []float64, offer func(loadPoint) float64, least float64) (transferFit, error) {
+// solve fits l0 + l1·p + tau·x(q), of two x the second tau/N·x, and up to flat bytes floor + l1·p. A floor that is not
+// above the line there, or not below it at the other points, is inadmissible.
+func (f transferForm) solve(at []loadPoint, y, w []float64, t params.Transfer,
+	x func(loadPoint) []float64) (transferFit, error) {
 	rows := make([][]float64, len(at))
+	one, n := oneLoad(at), 0
 	for i, q := range at {
-		rows[i] = []float64{1, q.p, q.m, 0}
-		if v := offer(q); v >= least {
-			rows[i][2], rows[i][3] = 0, q.m*v
+		rows[i] = append([]float64{1}, x(q)...)
+		n = len(rows[i])
+		if f.flat > 0 {
+			rows[i] = append(rows[i], 0)
+			if q.m <= f.flat {
+				clear(rows[i])
+				rows[i][n] = 1
+			}
+		}
+		if !one {
+			rows[i] = append(rows[i], q.p)
 		}
 	}
 	sol, err := lsq.Linear(rows, y, w)
@@ -391,5 +417,24 @@ func parted(at []loadPoint, y, w []float64, offer func(loadPoint) float64, least
 		return transferFit{}, err
 	}
 	c := sol.Coef
-	return transferFit{Transfer: params.Transfer{L0: c[0], L1: c[1], Tau: c[2], N: c[2] / c[3]}, Solution: sol}, nil
+	t.L0, t.Tau = c[0], c[1]
+	if n == 3 {
+		t.N = c[1] / c[2]
+	}
+	if !one {
+		t.L1 = c[len(c)-1]
+	}
+	if f.flat > 0 {
+		t.Floor = c[n]
+		for _, q := range at {
+			if (q.m <= f.flat) == (t.Line(q.m, q.p) > t.Floor) {
+				return transferFit{}, lsq.ErrInadmissible
+			}
+		}
+	}
+	return transferFit{t, sol}, nil
+}
+
+func oneLoad(at []loadPoint) bool {
+	return !slices.ContainsFunc(at, func(q loadPoint) bool { return q.p != at[0].p })
 }

@@ -31,6 +31,9 @@ func coefficients(w *clusterTruth) map[string]map[string]float64 {
 	if w.L.N > 0 {
 		out["L"]["N"] = w.L.N
 	}
+	if w.L.Floor > 0 {
+		out["L"]["floor"] = w.L.Floor
+	}
 	for name, c := range w.Copies {
 		out[name] = line(c)
 	}
@@ -62,7 +65,12 @@ func TestClusterExact(t *testing.T) {
 	free := tableOne(4000)
 	free.L.N = 0
 	limited := tableOne(4000)
-	for name, w := range map[string]*clusterTruth{"bilinear": &free, "aggregate limit": &limited} {
+	least, both := free, limited // a least frame, as the port of hku2000 has
+	least.L.Floor = 1.1 * free.L.L0
+	both.L.Floor = 1.1 * limited.L.L0
+	for name, w := range map[string]*clusterTruth{
+		"bilinear": &free, "aggregate limit": &limited, "floor": &least, "both": &both,
+	} {
 		p := fitCluster(t, w, 20, allModels()...)
 		for fn, coeff := range coefficients(w) {
 			got := p.Functions[fn]

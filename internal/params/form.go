@@ -17,6 +17,9 @@ const (
 	Pieces   = "segments: c0_i + c1_i*x, from_i < x <= from_i+1"
 	Bilinear = "l0 + l1*p + tau*m"
 	Limited  = "l0 + l1*p + tau*m*max(1, p*m/(N*g_s(m)))"
+
+	FlooredBilinear = "l1*p + max(floor, l0 + tau*m)"
+	FlooredLimited  = "l1*p + max(floor, l0 + tau*m*max(1, p*m/(N*g_s(m))))"
 )
 
 // ErrForm reports a function that cannot be evaluated: an unknown form, or a coefficient or another function that is
@@ -36,6 +39,7 @@ type Form interface {
 // coefficients are what a form needs; Pieces are as many as there are ranges.
 var coefficients = map[string][]string{
 	Line: {"c0", "c1"}, Floored: {"c0", "c1", "floor"}, Bilinear: {"l0", "l1", "tau"}, Limited: {"N", "l0", "l1", "tau"},
+	FlooredBilinear: {"floor", "l0", "l1", "tau"}, FlooredLimited: {"N", "floor", "l0", "l1", "tau"},
 }
 
 // readForm makes a form of its name and coefficients; of Limited without g_s. Errors are of class ErrForm.
@@ -54,8 +58,11 @@ func readForm(name string, coeff map[string]float64) (Form, error) {
 		return Cost{Floor: coeff["floor"], C0: coeff["c0"], C1: coeff["c1"]}, nil
 	}
 	t := Transfer{L0: coeff["l0"], L1: coeff["l1"], Tau: coeff["tau"]}
-	if name == Limited {
+	if name == Limited || name == FlooredLimited {
 		t.N = coeff["N"]
+	}
+	if name == FlooredBilinear || name == FlooredLimited {
+		t.Floor = coeff["floor"]
 	}
 	return t, nil
 }
@@ -172,20 +179,29 @@ func readSegments(coeff map[string]float64) (Form, error) {
 
 // Transfer is the time of a packet in the network,
 //
-//	L(m, p) = L0 + L1·p + Tau·m·max(1, p·m/(N·g_s(m))),
+//	L(m, p) = L1·p + max(Floor, L0 + Tau·m·max(1, p·m/(N·g_s(m)))),
 //
-// the forms Bilinear and Limited. N is the aggregate rate of the network [B/s]; N = 0 is no limit, so that L is
-// bilinear.
-// Source: Tam, Wang 2000, table 1.
+// the forms Bilinear and Limited, each with or without a floor. N is the aggregate rate of the network [B/s]; N = 0 is
+// no limit, and Floor = 0 no floor, as where frames have no least size.
+// Source: Tam, Wang 2000, table 1, which has no floor.
 type Transfer struct {
 	L0, L1 float64 // s, s per host
 	Tau    float64 // s/B
 	N      float64 // B/s
+	Floor  float64 // s
 	Gs     Cost
 }
 
 // At implements Form: L [s] of m bytes while p hosts communicate.
-func (t Transfer) At(m, p float64) float64 { return t.L0 + t.L1*p + t.Tau*m*t.Stretch(m, p) }
+func (t Transfer) At(m, p float64) float64 {
+	if line := t.Line(m, p); t.Floor <= 0 || line > t.Floor {
+		return line + t.L1*p
+	}
+	return t.Floor + t.L1*p
+}
+
+// Line is what the floor is held against.
+func (t Transfer) Line(m, p float64) float64 { return t.L0 + t.Tau*m*t.Stretch(m, p) }
 
 // Stretch is the factor by which the aggregate limit stretches the time per byte, at least 1.
 func (t Transfer) Stretch(m, p float64) float64 {
@@ -200,6 +216,9 @@ func (t Transfer) Corners() []float64 { return nil }
 
 func (t Transfer) Words(name string) string {
 	text := name + "(m, p) = " + units.Format(t.L0, "s") + term(t.L1, "s", "p") + term(t.Tau, "s/B", "m")
+	if t.Floor > 0 {
+		text += ", but at least " + units.Format(t.Floor, "s") + term(t.L1, "s", "p")
+	}
 	if t.N > 0 {
 		text += ", and longer where the hosts offer more than " + units.Format(t.N, "B/s") + " together"
 	}

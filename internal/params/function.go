@@ -27,12 +27,12 @@ func (f Function) Usable() bool {
 	return f.Status == "" || f.Status == StatusOK || f.Status == StatusProvisional
 }
 
-// Shape returns f as a form that can be evaluated. others holds the functions that the form names: g_s of form.Limited.
+// Shape returns f as a form that can be evaluated. others holds what the form names: g_s of a form with N.
 // Errors are of class form.Err.
 func (f Function) Shape(others map[string]Function) (Form, error) {
 	s, err := readForm(f.Form, f.Coeff)
 	t, ok := s.(Transfer)
-	if !ok || f.Form != Limited {
+	if !ok || t.N == 0 {
 		return s, err
 	}
 	g, ok := others["g_s"]

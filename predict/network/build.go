@@ -93,7 +93,7 @@ func switched(r *reader) (*Network, error) {
 		first = func(m int) float64 { return math.Max(spec.Service(spec.Host, m), spec.Service(spec.Medium, m)) }
 	}
 	spec.Receive = &netspec.Block{B: math.Max(tau-slope(), 0)}
-	fewest := l.Coeff["l0"] + min(l.Coeff["l1"], 0)*l.Domain["p"][0] + tau
+	fewest := math.Max(l.Coeff["floor"], l.Coeff["l0"]+tau) + min(l.Coeff["l1"], 0)*l.Domain["p"][0]
 	spec.L = r.delay(fewest - first(1) - spec.Receive.B - calls.Wake.Seconds())
 	if b, ok := r.positive("B_L"); ok {
 		spec.Buffer = int(math.Max(1, math.Round(b)))

@@ -316,7 +316,7 @@ func (in *input) slopeAboveZero(name string) float64 {
 // the most hosts [s]; ok is false where L was not measured for several numbers of hosts.
 func (in *input) delayOverHosts() (delay, change float64, ok bool) {
 	f, ok := in.function("L")
-	if !ok || f.Form != params.Bilinear {
+	if !ok || f.Form != params.Bilinear && f.Form != params.FlooredBilinear {
 		return 0, 0, false
 	}
 	hosts := f.Domain["p"]
