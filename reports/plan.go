@@ -31,6 +31,7 @@ type Plan struct {
 	Asked        int              `json:"rounds_asked"`
 	Experiments  []PlanExperiment `json:"experiments"`
 	Left         []PlanLeft       `json:"left_out,omitempty"`
+	BurstBytes   units.Bytes      `json:"burst_bytes,omitempty"` // the largest burst that is to overflow a port
 	Speeds       []PlanSpeed      `json:"speeds,omitempty"`
 }
 
@@ -64,6 +65,11 @@ type PlanSpeed struct {
 	Thinner      int      `json:"thinner"` // experiments with fewer points
 }
 
+// BurstText says what bursts do to a network.
+func BurstText(largest units.Bytes) string {
+	return fmt.Sprintf("Bursts of up to %v overflow the port of one host at a time, for B_L; --no-flood leaves them out", largest)
+}
+
 func PlanText(w io.Writer, f Plan, o Options) error {
 	p := newPage(o)
 	p.line(2, "%s: %s, seed %d; %s, %s; %s; at most %s over the busiest link.", p.paint(bold, "Plan "+Clean(f.Name)),
@@ -87,6 +93,10 @@ func PlanText(w io.Writer, f Plan, o Options) error {
 	if f.Rounds < f.Asked {
 		p.WriteByte('\n')
 		p.line(2, "The budget has room for %s; intervals need %d.", units.GroupedPlural(f.Rounds, "round"), f.Asked)
+	}
+	if f.BurstBytes > 0 {
+		p.WriteByte('\n')
+		p.line(2, "%s.", BurstText(f.BurstBytes))
 	}
 	for i, l := range LeftText(f) {
 		if i == 0 {

@@ -148,7 +148,7 @@ func (v *view) beyond(n number) string {
 	switch {
 	case n.known && n.HalfWidth > n.Target && scatter <= room(n.Target, n.fixed):
 		return fmt.Sprintf("%s alone make it ± %.2g%%, which more rounds do not narrow", n.terms, 100*n.fixed)
-	case name == "G" && n.status == params.StatusUnidentifiable:
+	case name == "G" && n.status == params.StatusUnidentifiable, name == "B_L" && n.status == params.StatusBound:
 		return n.Why
 	case name != "a" && name != "a_c" && name != "b" && name != "b_c" || !v.allPairs():
 		return ""

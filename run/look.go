@@ -216,7 +216,11 @@ func (r *run) planned(ctx context.Context, f *fleet) (*plan.Schedule, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s, enoughBytes(s.Estimate().LinkBytes*units.Bytes(s.Rounds), f.hosts)
+	cost := s.Estimate()
+	if cost.Burst > 0 {
+		r.Show.Note(reports.BurstText(cost.Burst))
+	}
+	return s, enoughBytes(cost.LinkBytes*units.Bytes(s.Rounds), f.hosts)
 }
 
 // ample is a limit of an agent that no pair of hosts reaches: what experiments count is an upper bound, of all that
@@ -335,7 +339,7 @@ func forecast(s *plan.Schedule) reports.Plan {
 	out := reports.Plan{
 		Name: s.Plan.Name, Hosts: s.Limits.Hosts, Seed: s.Plan.Seed, Rounds: rounds, Slots: rounds * s.Slots(),
 		MinutesLo: f.Min.Seconds() / 60, MinutesHi: f.Max.Seconds() / 60, RoundSeconds: f.Round.Seconds(),
-		BytesPerLink: bytes(f.LinkBytes), Asked: s.Plan.Rounds.Min,
+		BytesPerLink: bytes(f.LinkBytes), Asked: s.Plan.Rounds.Min, BurstBytes: f.Burst,
 	}
 	for _, e := range f.ByExp {
 		out.Experiments = append(out.Experiments, reports.PlanExperiment{

@@ -64,11 +64,11 @@ func (r *run) walk(ctx context.Context, f *fleet, schedule *plan.Schedule, have 
 	})
 	r.walked, r.state = *walked, Measured
 	if steering != nil && len(steering.States()) > 0 {
-		said := "not all targets are met"
+		said := "targets that are not met: " + steering.Open()
 		if walked.TargetsMet {
 			said = fmt.Sprintf("all targets are met or beyond reach after %s", units.GroupedPlural(walked.Rounds, "round"))
 		}
-		r.Show.Note(fmt.Sprintf("%s: %s", said, steering))
+		r.Show.Note(said)
 	}
 	return errors.Join(err, r.dir.Update(func(run *rundir.Run) {
 		done := r.saved()

@@ -135,10 +135,17 @@ func (x *bursts) run() {
 // most: all of it through a port that is as slow as one sender. Until it has left that port the root hears from nobody.
 func (x *bursts) planned(gap units.Nanos) (reps int, most units.Nanos) {
 	most = units.Nanos(x.P[names.FactorPackets]) * gap
-	if most/units.Nanos(x.P[names.FactorSenders]) > burstTime || most > arrivalFactor*burstTime {
+	if tooLong(x.P[names.FactorPackets], x.P[names.FactorSenders], gap) {
 		return 0, most
 	}
 	return max(1, min(maxReps(x.R.Effort), int(burstTime/max(most, 1)))), most
+}
+
+// tooLong reports whether a burst of so many packets takes too long at a gap [ns]: to send, or to pass a port that is as
+// slow as one sender.
+func tooLong(packets, senders int64, gap units.Nanos) bool {
+	all := units.Nanos(packets) * gap
+	return all/units.Nanos(senders) > burstTime || all > arrivalFactor*burstTime
 }
 
 // sending is what one rank sends of a burst.

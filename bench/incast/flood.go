@@ -58,34 +58,34 @@ const (
 // those that did, the fit uses all. A smaller size has the bursts of every other length.
 var floodSizes = []units.Bytes{64, 250, 500, 1000}
 
-// floodPoints are bursts of 16·2^i datagrams of the largest size and 16·4^i of the others, or 16·4^i and 16·16^i where
-// the effort is below a half, from all other hosts and, where those are four or more, from half of them; and the probe.
+// floodPoints are bursts of 16·2^i datagrams of the largest size and 16·4^i of the others, from all other hosts and,
+// where those are four or more, from half of them; and the probe. Where the effort is below a half, they are bursts of
+// 16·4^i datagrams of the largest size, and the probe. Bursts that would be skipped on the path are none.
 func floodPoints(l bench.Limits) []bench.Point {
-	most, factor := l.Hosts-1, 2
-	senders := []int{most}
+	most, factor := int64(l.Hosts-1), int64(2)
+	senders := []int64{most}
+	own := slices.DeleteFunc(l.SizesUpTo(maxDatagram, floodSizes), func(m units.Bytes) bool { return m < minDatagram })
 	switch {
 	case l.Thin():
-		factor = 4
+		factor, own = 4, own[max(0, len(own)-1):]
 	case most >= 4:
 		senders = append(senders, most/2)
 	}
 	var out []bench.Point
-	own := slices.DeleteFunc(l.SizesUpTo(maxDatagram, floodSizes), func(m units.Bytes) bool { return m < minDatagram })
 	for _, n := range senders {
 		for i, m := range own {
 			step := factor
 			if i < len(own)-1 {
 				step *= factor
 			}
-			for k := minBurst; k <= maxBurst; k *= step {
-				out = append(out, bench.Point{
-					names.FactorBytes: int64(m), names.FactorPackets: int64(k), names.FactorSenders: int64(n),
-				})
+			gap := units.Nanos(float64(m) * l.OnPath().PerByte)
+			for k := int64(minBurst); k <= maxBurst && !tooLong(k, n, gap); k *= step {
+				out = append(out, bench.Point{names.FactorBytes: int64(m), names.FactorPackets: k, names.FactorSenders: n})
 			}
 		}
 	}
 	if most >= 2 {
-		out = append(out, bench.Point{names.FactorProbe: 1, names.FactorSenders: int64(most)})
+		out = append(out, bench.Point{names.FactorProbe: 1, names.FactorSenders: most})
 	}
 	return out
 }
@@ -104,10 +104,12 @@ func floodCost(l bench.Limits, p bench.Point) bench.Cost {
 		}
 	}
 	sent := minBurst + p[names.FactorPackets]*int64(maxReps(l.Effort))
-	burst := min(path.Message(p[names.FactorPackets]*p[names.FactorBytes], 1), arrivalFactor*burstTime)
+	burst := path.Message(p[names.FactorPackets]*p[names.FactorBytes], 1)
 	return bench.Cost{
 		Bytes: units.Bytes(sent * p[names.FactorBytes]), Messages: int(sent),
-		Time: units.Nanos(maxReps(l.Effort)+2) * (path.Start(teamSize(p)) + burst + maxQuiet/4),
+		// Beside the repetitions, the trial and, where they lost datagrams, a burst that keeps the port full.
+		Time: units.Nanos(maxReps(l.Effort)+2)*(path.Start(teamSize(p))+maxQuiet/4) +
+			burst + bench.Repeated(burst, burstTime, 1, maxReps(l.Effort)),
 	}
 }
 

@@ -274,7 +274,7 @@ func TestFloodDesign(t *testing.T) {
 		{bench.Limits{Hosts: 2}, 29, 0},
 		{bench.Limits{Hosts: 4}, 29, 1},
 		{bench.Limits{Hosts: 9}, 58, 1},
-		{bench.Limits{Hosts: 9, Effort: 0.25}, 15, 1},
+		{bench.Limits{Hosts: 9, Effort: 0.25}, 6, 1},
 		{bench.Limits{Hosts: 9, Sizes: []units.Bytes{1, 1000, 65536}}, 22, 1},
 		{bench.Limits{Hosts: 3, MaxBytes: 10}, 0, 1},
 	} {

@@ -23,8 +23,8 @@ const (
 // Ranks of points that a thin design does not have, and of those that are too large.
 const otherPoints, tooLarge = 100, 1000
 
-// counts are the factors that say how many hosts take part.
-var counts = []string{names.FactorPairs, names.FactorSenders, names.FactorHosts, names.FactorWindow}
+// counts are the factors that say how many hosts take part, or packets of a burst.
+var counts = []string{names.FactorPairs, names.FactorSenders, names.FactorHosts, names.FactorWindow, names.FactorPackets}
 
 // kindOf is equal for points that differ in nothing but sizes and counts.
 func kindOf(p bench.Point) string {

@@ -13,7 +13,7 @@ import (
 // is the others'. Bursts and streams of pairs have the largest, because a, b, a_c and b_c are from them.
 var shares = map[string]float64{
 	names.Clock: 3, names.Pingpong: 20, names.Wakeup: 4, names.Paired: 25, names.Overhead: 9, names.Gap: 12, names.Gather: 14,
-	names.Load: 6, names.PRTT: 6, names.Copy: 2, names.Pattern: 10,
+	names.Load: 6, names.PRTT: 6, names.Copy: 2, names.Pattern: 10, names.Flood: 6, names.Fragment: 3, names.Buffer: 3,
 }
 
 // otherShare is that of the experiments which only the full plan has.

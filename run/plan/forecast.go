@@ -3,6 +3,7 @@ package plan
 import (
 	"slices"
 
+	"calib/internal/dataset/names"
 	"calib/internal/units"
 )
 
@@ -13,7 +14,9 @@ type Forecast struct {
 	LinkBytes units.Bytes
 	Round     units.Nanos // time of one of the least rounds, on average; of teams at once it counts one
 	Min, Max  units.Nanos // time of the whole, within the budget
-	ByExp     []ExpForecast
+	// Burst is the largest burst that is sent to one host to overflow its port; 0 where there is none.
+	Burst units.Bytes
+	ByExp []ExpForecast
 }
 
 // ExpForecast is one experiment's part of a round.
@@ -39,6 +42,7 @@ func (s *Schedule) Estimate() (f Forecast) {
 		var bytes units.Bytes
 		for _, p := range g.points {
 			bytes += g.exp.Cost(l, p).Bytes
+			f.Burst = max(f.Burst, units.Bytes(p[names.FactorPackets]*p[names.FactorBytes]))
 		}
 		for _, h := range slices.Concat(g.teams...) {
 			all[h] += bytes

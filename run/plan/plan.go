@@ -75,12 +75,12 @@ const (
 	Full     = "full"     // every experiment, every pair of hosts, tighter intervals
 )
 
-// What the smaller plans measure. Only the full plan floods a port until it overflows, remaps all to all, computes
-// while messages are under way, and tunes fragments, buffers and Nagle's algorithm.
+// What the smaller plans measure. Only the full plan remaps all to all, broadcasts, computes while messages are under
+// way, and tunes Nagle's algorithm.
 var (
 	quickExperiments    = []string{names.Clock, names.Pingpong, names.Wakeup, names.Paired}
 	standardExperiments = []string{names.Clock, names.Pingpong, names.Wakeup, names.Paired, names.Overhead, names.Gap, names.Gather, names.Load,
-		names.PRTT, names.Copy, names.Pattern}
+		names.PRTT, names.Copy, names.Pattern, names.Flood, names.Fragment, names.Buffer}
 )
 
 // BuiltinNames lists the built-in plans.

@@ -150,7 +150,7 @@ func (t *Steering) look(rounds int) {
 		t.agreed[s.Parameter] = in
 	}
 	t.states = states
-	t.log(fmt.Sprintf("after round %d: %s", rounds, t.String()))
+	t.log(fmt.Sprintf("after round %d: %s", rounds, texts(t.states)))
 }
 
 // Done reports whether every target was met or beyond reach at the last look.
@@ -158,10 +158,15 @@ func (t *Steering) Done() bool {
 	return len(t.states) > 0 && !slices.ContainsFunc(t.states, func(s State) bool { return !s.Met && !s.Beyond })
 }
 
-// String says how far the targets are met.
-func (t *Steering) String() string {
-	out := make([]string, len(t.states))
-	for i, s := range t.states {
+// Open says which targets are neither met nor beyond reach.
+func (t *Steering) Open() string {
+	return texts(slices.DeleteFunc(slices.Clone(t.states), func(s State) bool { return s.Met || s.Beyond }))
+}
+
+// texts are those of states, for one line.
+func texts(states []State) string {
+	out := make([]string, len(states))
+	for i, s := range states {
 		out[i] = s.String()
 	}
 	return strings.Join(out, "; ")

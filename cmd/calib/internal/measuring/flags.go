@@ -61,6 +61,7 @@ func PlanFlags() []cli.Flag {
 		&cli.Uint64Flag{Name: "seed", Usage: "`N` of the schedule and the bootstrap; else the plan file's, or drawn and recorded"},
 		&cli.DurationFlag{Name: "budget", Usage: "longest time to measure, such as `5m`; 0 is the plan's"},
 		&cli.BoolFlag{Name: "no-validate", Usage: "measure no patterns to hold the predictions against"},
+		&cli.BoolFlag{Name: "no-flood", Usage: "send no bursts that overflow a port: B_L is not measured"},
 		&cli.BoolFlag{Name: "all-pairs", Usage: "ping-pong between all pairs of hosts, as --pairs all"},
 		&cli.StringFlag{Name: "pairs", Usage: "pairs of ping-pong in a round: `all`, ring, or random:K for K disjoint matchings; else one matching, another in every round"},
 		&cli.StringFlag{Name: "target", Usage: "end when intervals are so narrow: `a_c=2%,b_c=1%`; else a, a_c, b_c within 2% and g, G, L within 3%, as far as measured"},
@@ -258,11 +259,14 @@ func changedPlan(c *cli.Context, p plan.Plan) (_ plan.Plan, err error) {
 	if c.String("patterns") != "" {
 		p.Limits.Patterns = command.List(c, "patterns")
 	}
-	if c.Bool("no-validate") {
+	for flag, experiment := range map[string]string{"no-validate": names.Pattern, "no-flood": names.Flood} {
+		if !c.Bool(flag) {
+			continue
+		}
 		if err := p.Validate(experiments.All); err != nil { // before names are looked up
 			return p, exit.With(exit.Usage, err)
 		}
-		p.Experiments = slices.DeleteFunc(p.Names(experiments.All), func(name string) bool { return name == names.Pattern })
+		p.Experiments = slices.DeleteFunc(p.Names(experiments.All), func(name string) bool { return name == experiment })
 	}
 	if c.IsSet("budget") {
 		p.Budget = units.Nanos(c.Duration("budget"))
