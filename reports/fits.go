@@ -99,8 +99,7 @@ func (p *page) series(model string, s params.Series) {
 	}
 	p.line(2, "%s, %s; a full bar is %s.", p.paint(bold, Clean(model)), Clean(s.Name), Percent(full))
 	g := NewGrid(Clean(s.XName)+"/number", "timings/number", "measured/number", "95% interval/interval", "fitted/number",
-		"unit",
-		"error/number", "fit high │ low")
+		"unit", "error/number", "fit high │ low")
 	for _, r := range points {
 		m := Format(r.Measured, &[2]float64{r.Lo, r.Hi}, cmp.Or(s.Unit, "s"))
 		g.Add(count(r.X), count(float64(r.N)), m.Value, m.CI, m.Like(r.Fitted), Clean(m.Unit), signedPercent(r.Relative()),

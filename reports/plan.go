@@ -85,8 +85,7 @@ func PlanText(w io.Writer, f Plan, o Options) error {
 		g := NewGrid("experiment", "points/number", "slots/number", "share/number", "time/number", "bytes per link/number")
 		for _, e := range f.Experiments {
 			g.Add(Clean(e.Name), strconv.Itoa(e.Points), strconv.Itoa(e.Slots), fmt.Sprintf("%.0f%%", 100*e.Share),
-				timeRange(e.MinutesLo, e.MinutesHi),
-				e.BytesPerLink.String())
+				timeRange(e.MinutesLo, e.MinutesHi), e.BytesPerLink.String())
 		}
 		p.write(g)
 	}

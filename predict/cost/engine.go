@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"calib/internal/netspec"
+	"calib/internal/params"
 )
 
 // machine is what a model says of ranks and network: what each message takes, by its bytes. A rank has one processor,
@@ -144,4 +145,53 @@ func (r *running) pass(k int, now instant) {
 	done := max(now, r.server[i]) + r.ticks(r.cost[k].serve)
 	r.server[i] = done + r.ticks(r.cost[k].rest)
 	r.queue.Push(done, happening{isThere, k})
+}
+
+// Hockney predicts by T(m) = α + β·m [s], m in bytes (parameters alpha, beta). Hosts have one port out and one port in,
+// which work at the same time and carry one message each. A message of m bytes occupies its sender for α + β·m and is
+// then there; its first byte comes to the receiver's port after α, and occupies that for β·m as soon as it is free. So
+// n messages of n senders are at one receiver after α + n·β·m, and those of one sender to n receivers after n·(α +
+// β·m). The receiver itself does nothing. The network is not shared. It returns ErrParameters without both parameters.
+//
+// Source: Hockney 1994, Parallel Computing 20, 389-398; Thakur, Rabenseifner, Gropp 2005, Optimization of collective
+// communication operations in MPICH, Int. J. High Perform. Comput. Appl. 19(1), section 3 (one port, both directions).
+func Hockney(p *params.Params) (Model, error) {
+	r := reader{params: p, model: "hockney", all: []string{"alpha", "beta"}}
+	alpha, beta := r.value("alpha"), r.value("beta")
+	if err := r.err(); err != nil {
+		return nil, err
+	}
+	return hockney(alpha, beta), nil
+}
+
+func hockney(alpha, beta float64) Model {
+	return byEvents("hockney", func(m float64) stages {
+		whole := alpha + beta*m
+		return stages{send: whole, gap: whole, flight: alpha, serve: beta * m}
+	})
+}
+
+// LogGP predicts by the parameters L, o_s, o_r, g [s] and G [s/B] of LogGP, which are those of messages of 1 byte.
+// Sending m bytes keeps the processor busy for o_s from when it is ready and its network interface is free, and the
+// interface until max(g, o_s) + (m−1)·G after the start. The message is there o_s + (m−1)·G + L after the start, and at
+// the receiver's interface at least g + (m−1)·G after the one before. It keeps the receiver busy for o_r from when it
+// waits for it. A processor does not send and receive at once. The network is not shared. One of L, o_s, o_r and
+// g that is zero within what the run can tell is zero. It returns ErrParameters without all five.
+//
+// Source: Alexandrov, Ionescu, Schauser, Scheiman 1995, LogGP: incorporating long messages into the LogP model, SPAA,
+// section 2; for small messages Stoica, Sultan, Keyes 1994, section 6.
+func LogGP(p *params.Params) (Model, error) {
+	r := reader{params: p, model: "loggp", all: []string{"L", "o_s", "o_r", "g", "G"}}
+	l, os, or, g, perByte := r.orZero("L"), r.orZero("o_s"), r.orZero("o_r"), r.orZero("g"), r.value("G")
+	if err := r.err(); err != nil {
+		return nil, err
+	}
+	return ofLogGP(l, os, or, g, perByte), nil
+}
+
+func ofLogGP(l, os, or, g, perByte float64) Model {
+	return byEvents("loggp", func(m float64) stages {
+		long := (m - 1) * perByte
+		return stages{send: os, gap: math.Max(g, os) + long, flight: os + l, serve: long, rest: g, recv: or}
+	})
 }

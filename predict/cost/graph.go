@@ -1,24 +1,6 @@
-// Graphs of communication are read, and reduced, step by step, to one block.
-//
-// A file names blocks (a in s, b in s/B), the messages that are under way at once (size in bytes), the one that is
-// asked for, and what that message passes:
-//
-//	blocks:
-//	  host1: {a: 860e-6, b: 1.42e-6}
-//	  network: {a: 346e-6, b: 0.92e-6}
-//	messages: {m1: 1000, m2: 2000, m3: 500}
-//	message: m1
-//	path:
-//	  serial:
-//	    - host1
-//	    - concurrent: network
-//	      messages: [m1, m2, m3]
-//
-// A node is the name of a block, a block {a, b}, or one of serial: [nodes], parallel: [nodes], both with dependent:
-// true where only one of the parts works at a time and serial with times: n where they follow each other n times, and
-// concurrent: node with the messages that it serves at once. Where short and long messages meet different graphs (rule
-// 4), small and large stand for path.
+// Graphs of communication are read, and reduced, step by step, to one block. docs/MODELS.md says what a file holds.
 // Source: Stoica, Sultan, Keyes 1994, section 2.
+
 package cost
 
 import (

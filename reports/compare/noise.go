@@ -270,8 +270,7 @@ func FloorText(w io.Writer, f *Floor) error {
 	for _, name := range names {
 		all := links[name]
 		add("  %-24s %9s  to %s over %s", name+" of a link", reports.Percent(slices.Min(all)),
-			reports.Percent(slices.Max(all)),
-			units.Plural(len(all), "link"))
+			reports.Percent(slices.Max(all)), units.Plural(len(all), "link"))
 	}
 	return writeLines(w, lines)
 }

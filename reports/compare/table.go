@@ -237,8 +237,7 @@ func (t *table) note(names []string, what string) {
 // seriesOf is a series of a metric, of which nothing is decided yet.
 func seriesOf(m params.Metric, scope string, raw, tested []float64) *series {
 	return &series{raw: raw, tested: tested, Change: Change{Scope: scope, Name: m.Name, From: m.From, To: m.To,
-		Unit:  m.Unit,
-		Label: m.Label, Better: m.Better, judged: m.Better != params.BetterNeither}}
+		Unit: m.Unit, Label: m.Label, Better: m.Better, judged: m.Better != params.BetterNeither}}
 }
 
 // over is a series of what some links share, without their own hosts.

@@ -12,12 +12,20 @@
 package export
 
 import (
+	"bytes"
+	"cmp"
 	"embed"
 	"errors"
 	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
 	"strings"
+	"text/template"
 
 	"calib/internal/params"
+	"calib/internal/units"
 )
 
 var (
@@ -127,3 +135,311 @@ func (t Target) Export(p *params.Params, o Options) (file []byte, warnings []str
 }
 
 const nanosecond = 1e-9 // s
+
+// input is a run and how it is to be exported, and gathers what its exporter has to say. The first error that the
+// exporter meets stays: what it computes after that is not written.
+type input struct {
+	Params *params.Params
+	Options
+	used, notes, warnings []string
+	err                   error
+	provisional           map[string]string // why, by the name of what was used
+	zeros                 map[string]string // the same of what is taken for zero
+}
+
+func newInput(p *params.Params, o Options) *input {
+	return &input{Params: p, Options: o, provisional: map[string]string{}, zeros: map[string]string{}}
+}
+
+func (in *input) fail(err error) { in.err = cmp.Or(in.err, err) }
+
+// failf is Fail with a text, which wraps the class of the error.
+func (in *input) failf(format string, args ...any) { in.fail(fmt.Errorf(format, args...)) }
+
+func (in *input) warnf(format string, args ...any) {
+	in.warnings = append(in.warnings, fmt.Sprintf(format, args...))
+}
+
+func (in *input) notef(format string, args ...any) {
+	in.notes = append(in.notes, fmt.Sprintf(format, args...))
+}
+
+// showUsed names parameters that the file's header shows with their intervals.
+func (in *input) showUsed(names ...string) { in.used = append(in.used, names...) }
+
+const maxHosts = 1 << 20 // bounds the system that an export describes; no target is meant for more hosts
+
+// hostCount is the number of hosts of the target's system. It may fail with class ErrOption.
+func (in *input) hostCount() int {
+	n := cmp.Or(in.Hosts, len(in.Params.Run.Hosts))
+	if n < 2 || n > maxHosts {
+		in.failf("a system of %d hosts: %w; choose 2 to %d with --hosts", n, ErrOption, maxHosts)
+		return 0
+	}
+	return n
+}
+
+// found returns a parameter that the run has determined, in its SI unit. One that is provisional is used, and marked.
+func (in *input) found(name string) (float64, bool) {
+	q, ok := in.Params.Parameters[name]
+	if !ok || q.Value == nil || q.Status != params.StatusOK && q.Status != params.StatusProvisional || math.IsNaN(*q.Value) || math.IsInf(*q.Value, 0) {
+		return 0, false
+	}
+	in.mark(name, q.Status, q.Why)
+	return *q.Value, true
+}
+
+// function returns a function that may be used, and marks one that is provisional.
+func (in *input) function(name string) (params.Function, bool) {
+	f, ok := in.Params.Functions[name]
+	if !ok || !f.Usable() {
+		return f, false
+	}
+	in.mark("function "+name, f.Status, f.Why)
+	return f, true
+}
+
+// use marks what is provisional among parameters and functions that were used otherwise than by Found.
+func (in *input) use(names ...string) {
+	for _, name := range names {
+		q := in.Params.Parameters[name]
+		in.mark(name, q.Status, q.Why)
+		in.function(name)
+	}
+}
+
+func (in *input) mark(name, status, why string) {
+	if status == params.StatusProvisional {
+		in.provisional[name] = why
+	}
+}
+
+// mayBeZero are the parameters of LogGP that a simulator bears as zero.
+var mayBeZero = []string{"L", "o_s", "o_r", "g"}
+
+// zero reports whether a parameter is to be taken for zero (params.Parameter.Zero).
+func (in *input) zero(name string) bool {
+	why := in.Params.Parameters[name].Zero()
+	if why == "" || !slices.Contains(mayBeZero, name) {
+		return false
+	}
+	in.zeros[name] = why
+	return true
+}
+
+// doubts warns of what was used so far although it is provisional, or taken for zero.
+func (in *input) doubts() (out []string) {
+	for _, name := range slices.Sorted(maps.Keys(in.zeros)) {
+		out = append(out, units.OneLine(name+" is taken for 0: "+in.zeros[name]))
+	}
+	for _, name := range slices.Sorted(maps.Keys(in.provisional)) {
+		out = append(out, units.OneLine(strings.TrimSuffix(name+" is provisional: "+in.provisional[name], ": ")))
+	}
+	return out
+}
+
+// withheld is the error of a number that was estimated and must not be used. It is of class ErrMissing.
+type withheld struct{ what, status, why string }
+
+func (w withheld) Error() string {
+	return fmt.Sprintf("%s is not to be used (%s): measure again with more rounds and fewer disturbances, or on more hosts", w.what,
+		strings.TrimSuffix(w.status+": "+units.OneLine(w.why), ": "))
+}
+
+func (w withheld) Is(class error) bool { return class == ErrMissing }
+
+// noFunction is the error of a function that the run has not, or that must not be used. It is of class ErrMissing.
+func (in *input) noFunction(name string) error {
+	if f, ok := in.Params.Functions[name]; ok && !f.Usable() {
+		return withheld{"function " + name, f.Status, f.Why}
+	}
+	return ErrMissing
+}
+
+// need returns a parameter, or an error of class ErrMissing that names the command which measures it. One of
+// mayBeZero that cannot be told from zero is zero.
+func (in *input) need(name string) (float64, error) {
+	if in.zero(name) {
+		return 0, nil
+	}
+	if v, ok := in.found(name); ok {
+		return v, nil
+	}
+	q := in.Params.Parameters[name]
+	if q.Estimate != nil {
+		return 0, withheld{"parameter " + name, q.Status, q.Why}
+	}
+	why := ""
+	if q.Why != "" {
+		why = " (" + units.OneLine(q.Why) + ")"
+	}
+	return 0, fmt.Errorf("parameter %s, %s: %w%s%s", name, labels[name], ErrMissing, why, in.Params.Hint(name))
+}
+
+// needAll returns several parameters, in order; each is 0 from the first that is an error.
+func (in *input) needAll(names ...string) ([]float64, error) {
+	out := make([]float64, len(names))
+	for i, name := range names {
+		v, err := in.need(name)
+		if err != nil {
+			return out, err
+		}
+		out[i] = v
+	}
+	return out, nil
+}
+
+// labels are what the parameters are that targets need.
+var labels = map[string]string{
+	"L": "latency", "o_s": "send overhead", "o_r": "receive overhead", "g": "gap between messages", "G": "gap per byte",
+	"packet": "payload of one packet", "alpha": "latency of a message", "beta": "time per byte",
+}
+
+// warnOfSlowPairs warns that a target has one network for all pairs where the run found pairs that stand out.
+func (in *input) warnOfSlowPairs() {
+	slow := slices.DeleteFunc(slices.Clone(in.Params.Pairs), func(q params.Pair) bool { return q.Slow == "" })
+	if len(slow) > 0 {
+		in.warnf("%d of %d pairs stand out (%s), but the file has one network for all pairs", len(slow), len(in.Params.Pairs),
+			units.OneLine(slow[0].From+" to "+slow[0].To+": "+slow[0].Slow))
+	}
+}
+
+// windowsGrown reports whether TCP's windows are taken to have grown, so that each message of a host leaves as a whole:
+// unless the simulation of windows as they begin predicted the run's patterns better.
+func (in *input) windowsGrown() bool {
+	best, _ := params.BestSimulation(in.Params.Validation)
+	return best.Model != params.SimCold
+}
+
+// metrics lists the numbers of a run that may be used, with those that are provisional marked. It fails with class
+// metrics where the run has none.
+func (in *input) metrics() []params.Metric {
+	m := in.Params.Metrics()
+	if len(m) == 0 {
+		in.failf("parameters: %w: the run has none; measure them with %s", ErrMissing, params.RunCommand)
+	}
+	for _, q := range m {
+		in.mark(q.Name, q.Status, q.Why)
+	}
+	return m
+}
+
+// render fills in the template called name. Beside its data, which is a map, it has the lines of a comment: head, which
+// says where the file comes from, and warnings; and number, decimal and line to write values with.
+func (in *input) render(name string, data map[string]any) []byte {
+	var b bytes.Buffer
+	if in.err == nil {
+		t := template.New(name).Option("missingkey=error").Funcs(template.FuncMap{
+			"head": in.head, "warnings": in.warned, "number": number, "decimal": decimal, "line": units.OneLine,
+		})
+		t, err := t.ParseFS(templates, "templates/"+name)
+		if err == nil {
+			err = t.Execute(&b, data)
+		}
+		in.fail(err)
+	}
+	return b.Bytes()
+}
+
+// head says where a file comes from: the run, the parameters used with their intervals, and the notes.
+func (in *input) head() []string {
+	or := func(s string) string { return cmp.Or(units.OneLine(s), "(none)") }
+	run := in.Params.Run
+	by := strings.TrimRight("calib "+units.OneLine(in.Version), " ")
+	out := []string{fmt.Sprintf("Written by %s from run %s (plan %s, %d hosts).", by, or(run.ID), or(run.Plan),
+		len(run.Hosts))}
+	for _, name := range in.used {
+		q := in.Params.Parameters[name]
+		if q.Value == nil {
+			continue
+		}
+		line := fmt.Sprintf("Parameter %s = %s %s", name, number(*q.Value), q.Unit)
+		if q.CI95 != nil {
+			line += fmt.Sprintf(" [%s, %s]", number(q.CI95[0]), number(q.CI95[1]))
+		}
+		out = append(out, units.OneLine(line)+": "+units.OneLine(q.Label)+", model "+units.OneLine(q.Model)+".")
+	}
+	out = append(out, in.doubts()...)
+	for _, n := range in.notes {
+		out = append(out, units.OneLine(n))
+	}
+	return out
+}
+
+func (in *input) warned() (out []string) {
+	for _, w := range in.warnings {
+		out = append(out, "Warning: "+units.OneLine(w))
+	}
+	return out
+}
+
+// number writes v so that it reads back as the same float64.
+func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+
+// decimal writes v without exponent, with at most so many digits after the point; -1 is as many as v needs.
+func decimal(v float64, digits int) string { return strconv.FormatFloat(v, 'f', digits, 64) }
+
+// piece is a piece of a function, C0 + C1·x [s, s/B] for sizes x above From [B].
+type piece struct {
+	From, C0, C1 float64
+}
+
+// pieces returns the pieces of a function of segments and the largest size [B] that it was measured at; ok is false
+// where the run has no such function.
+func (in *input) pieces(name string) (pieces []piece, largest float64, ok bool) {
+	f, ok := in.function(name)
+	if !ok || f.Form != params.Pieces {
+		return nil, 0, false
+	}
+	for i := 1; ; i++ {
+		n := "_" + strconv.Itoa(i)
+		c0, has := f.Coeff["c0"+n]
+		if !has {
+			return pieces, f.Domain["bytes"][1], true
+		}
+		pieces = append(pieces, piece{From: f.Coeff["from"+n], C0: c0, C1: f.Coeff["c1"+n]})
+	}
+}
+
+// packetCost returns the cost [s] of a packet by its size [B], never below zero, and the size at which the cost begins
+// to grow, 0 where it grows from the start. The error is of class ErrMissing where the run has no such function, or
+// none that has a value for every size up to full, the size of a full packet.
+func (in *input) packetCost(name string, full float64) (cost func(bytes float64) float64, kink float64, err error) {
+	f, ok := in.function(name)
+	if !ok {
+		return nil, 0, in.noFunction(name)
+	}
+	cost = func(bytes float64) float64 {
+		v, err := f.At(bytes, 1, in.Params.Functions)
+		if err != nil {
+			return math.NaN()
+		}
+		return max(v, 0)
+	}
+	if v := cost(1) + cost(full); math.IsNaN(v) || math.IsInf(v, 0) {
+		return nil, 0, fmt.Errorf("of form %q: %w", f.Form, ErrMissing)
+	}
+	if f.Form == params.Floored && f.Coeff["c1"] > 0 {
+		kink = (f.Coeff["floor"] - f.Coeff["c0"]) / f.Coeff["c1"]
+	}
+	return cost, kink, nil
+}
+
+// slopeAboveZero returns the slope [s/B] of a function that is a line, 0 where it cannot be told from zero.
+func (in *input) slopeAboveZero(name string) float64 {
+	if f, ok := in.function(name); ok && f.Form == params.Line && f.CI95["c1"][0] > 0 {
+		return f.Coeff["c1"]
+	}
+	return 0
+}
+
+// delayOverHosts returns L(m,p) for the fewest hosts measured, without its part by size, and how much it changes up to
+// the most hosts [s]; ok is false where L was not measured for several numbers of hosts.
+func (in *input) delayOverHosts() (delay, change float64, ok bool) {
+	f, ok := in.function("L")
+	if !ok || f.Form != params.Bilinear && f.Form != params.FlooredBilinear {
+		return 0, 0, false
+	}
+	hosts := f.Domain["p"]
+	return f.Coeff["l0"] + f.Coeff["l1"]*hosts[0], math.Abs(f.Coeff["l1"]) * (hosts[1] - hosts[0]), hosts[1] > hosts[0]
+}

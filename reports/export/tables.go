@@ -151,8 +151,7 @@ func writeGobench(in *input) []byte {
 		}
 	}
 	in.warnf("one value for each benchmark: benchstat calls no difference significant from a single run on each side")
-	return in.render("gobench", map[string]any{"better": better, "hosts": len(in.Params.Run.Hosts),
-		"benchmarks": all})
+	return in.render("gobench", map[string]any{"better": better, "hosts": len(in.Params.Run.Hosts), "benchmarks": all})
 }
 
 const otavaTime = "2006-01-02 15:04:05 -0700" // how the time is written, in UTC

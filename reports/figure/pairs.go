@@ -20,11 +20,9 @@ var ofPairs = []struct {
 	of                                      func(params.Pair) *float64
 }{
 	{"latency", "Latency between hosts", "How latencies are distributed",
-		"Half the round trip of the smallest message", "s",
-		params.BetterLower, reports.LatencyOf},
+		"Half the round trip of the smallest message", "s", params.BetterLower, reports.LatencyOf},
 	{"rate", "Rate between hosts", "How rates are distributed", "The rate of the largest message", "B/s",
-		params.BetterHigher,
-		reports.RateOf},
+		params.BetterHigher, reports.RateOf},
 }
 
 // pairs draws the host × host matrices of latency and rate, those that have a number. A pair measured in one order of
