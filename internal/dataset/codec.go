@@ -3,6 +3,7 @@ package dataset
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -36,72 +37,80 @@ const block = 1024
 func read(r io.Reader) (d *Dataset, starts []int64, err error) {
 	d = &Dataset{}
 	var blocks [][]Sample // joined at the end: growing one list would take several times its memory
-	defer func() { d.Samples = slices.Concat(blocks...) }()
-	err = scan(r, &d.Header, func(samples []Sample, at []int64) {
+	c := scan(r, &d.Header)
+	for samples, at := range c.blocks {
 		blocks, starts = append(blocks, samples), append(starts[:max(0, len(starts)-1)], at...)
-	})
-	return d, starts, err
+	}
+	d.Samples = slices.Concat(blocks...)
+	return d, starts, c.err
 }
 
-// scan decodes the header, then gives take the samples a block at a time, with where in the file their lines start and
-// the last one ends. An error names the line; take was given all before it.
-func scan(r io.Reader, h *Header, take func(samples []Sample, at []int64)) error {
-	br := bufio.NewReaderSize(r, 1<<20)
-	line, whole, err := readLine(br, true)
+// scanner reads lines of samples of a run of so many hosts.
+type scanner struct {
+	br    *bufio.Reader
+	hosts int
+	line  int   // that comes next, from 1
+	end   int64 // of the lines before it
+	err   error // names the line; there is no more after it
+}
+
+// scan decodes the header.
+func scan(r io.Reader, h *Header) *scanner {
+	c := &scanner{br: bufio.NewReaderSize(r, 1<<20), line: 2}
+	line, whole, err := readLine(c.br)
 	if err == nil {
 		err = h.decode(line, whole)
 	}
 	if err != nil {
-		return fmt.Errorf("line 1: %w", err)
+		c.err = fmt.Errorf("line 1: %w", err)
 	}
-	number, end := 2, int64(len(line))+1
-	for more := true; more; {
-		var lines [][]byte
-		lines, more, err = readBlock(br)
-		samples, failed := decodeSamples(lines, len(h.Hosts))
-		at := []int64{end}
+	c.end, c.hosts = int64(len(line))+1, len(h.Hosts)
+	return c
+}
+
+// blocks yields the samples a block at a time, with where their lines start and the last one ends.
+func (c *scanner) blocks(yield func(samples []Sample, at []int64) bool) {
+	for more := c.err == nil; more; {
+		lines, err := readBlock(c.br)
+		samples, failed := decodeSamples(lines, c.hosts)
+		at := []int64{c.end}
 		for _, line := range lines[:len(samples)] {
-			end += int64(len(line)) + 1
-			at = append(at, end)
+			c.end += int64(len(line)) + 1
+			at = append(at, c.end)
 		}
-		take(samples, at)
-		number += len(samples)
-		if failed != nil {
-			err = failed // comes before what readBlock met
+		c.line += len(samples)
+		err = cmp.Or(failed, err) // failed comes before what readBlock met
+		if err != nil && !errors.Is(err, io.EOF) {
+			c.err = fmt.Errorf("line %d: %w", c.line, err)
 		}
-		if err != nil {
-			return fmt.Errorf("line %d: %w", number, err)
-		}
+		more = yield(samples, at) && err == nil
 	}
-	return nil
 }
 
-// readBlock returns the next whole lines. With an error, the line after them is at fault.
-func readBlock(br *bufio.Reader) (lines [][]byte, more bool, err error) {
+// readBlock returns the next whole lines, with io.EOF the last ones. With another error, the line after them is at
+// fault.
+func readBlock(br *bufio.Reader) (lines [][]byte, err error) {
 	for len(lines) < block {
-		line, whole, err := readLine(br, true)
-		if err != nil {
-			return lines, false, err
+		line, whole, err := readLine(br)
+		switch {
+		case err != nil:
+			return lines, err
+		case whole:
+			lines = append(lines, line)
+		case len(line) > 0: // Append ends every line: without its end it is cut off, even where what is left can be read
+			return lines, ErrTorn
+		default:
+			return lines, io.EOF
 		}
-		if !whole { // Append ends every line: without its end it is cut off, even where what is left can be read
-			if len(line) > 0 {
-				err = ErrTorn
-			}
-			return lines, false, err
-		}
-		lines = append(lines, line)
 	}
-	return lines, true, nil
+	return lines, nil
 }
 
-// readLine returns the next line, and whether it has an end; of one that is not to be kept, that alone.
-func readLine(br *bufio.Reader, keep bool) (line []byte, whole bool, err error) {
+// readLine returns the next line, and whether it has an end.
+func readLine(br *bufio.Reader) (line []byte, whole bool, err error) {
 	for {
 		part, err := br.ReadSlice('\n')
-		if keep {
-			line = append(line, part...)
-		}
-		if len(line) > maxLine {
+		if line = append(line, part...); len(line) > maxLine {
 			return nil, false, fmt.Errorf("longer than %d bytes", maxLine)
 		}
 		switch {

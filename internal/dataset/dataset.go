@@ -166,3 +166,45 @@ type Dataset struct {
 	Header  Header
 	Samples []Sample
 }
+
+// FactSegment is the fact of a host's fingerprint that is the payload of a full TCP segment through its interface [B].
+const FactSegment = "nic.segment"
+
+// Segment is the smallest segment of some hosts' interfaces by their fingerprints [B]. It is 0 where one of them does
+// not say; missing is then its index.
+func Segment(hosts []Host) (size, missing int) {
+	for i, h := range hosts {
+		s, err := strconv.Atoi(h.Env[FactSegment])
+		if err != nil || s <= 0 {
+			return 0, i
+		}
+		if i == 0 || s < size {
+			size = s
+		}
+	}
+	return size, -1
+}
+
+// Why an experiment was not measured further.
+const (
+	StopTargets = "targets" // the targets of the run were met, or beyond reach
+	StopBudget  = "budget"  // time ended
+	StopRounds  = "rounds"  // the plan's rounds ended
+	StopOpen    = "open"    // the run was cut off
+)
+
+// Stop says why an experiment was not measured further. Earlier runs have an entry for each point, which may have the
+// reason "target".
+type Stop struct {
+	Experiment string `json:"experiment"`
+	Reason     string `json:"reason"`
+	Rounds     int    `json:"rounds"` // in which it was measured
+}
+
+// Failure is a slot, a host, or the link between two hosts, that gave nothing.
+type Failure struct {
+	Slot  *int     `json:"slot,omitempty"`
+	Host  string   `json:"host,omitempty"`
+	Link  []string `json:"link,omitempty"`
+	Error string   `json:"error"`
+}

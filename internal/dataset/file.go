@@ -34,20 +34,17 @@ type File struct {
 	path        string
 	header      Header
 	survey      *Survey
-	experiments map[string]*stored
+	experiments map[string][]span
 
 	mu  sync.Mutex
 	err error
 }
 
-// stored is where the lines of one experiment are.
-type stored struct {
-	spans  []span
-	phases []string // by line
+// span is a part of the file: lines of one phase.
+type span struct {
+	phase    string
+	from, to int64
 }
-
-// span is a part of the file.
-type span struct{ from, to int64 }
 
 // index reads a file once, and keeps where its samples are.
 func index(path string) (*File, error) {
@@ -56,32 +53,28 @@ func index(path string) (*File, error) {
 		return nil, err
 	}
 	defer in.Close()
-	f := &File{path: path, survey: newSurvey(), experiments: map[string]*stored{}}
-	err = scan(in, &f.header, func(samples []Sample, at []int64) {
+	f := &File{path: path, survey: newSurvey(), experiments: map[string][]span{}}
+	c := scan(in, &f.header)
+	for samples, at := range c.blocks {
 		for i := range samples {
 			f.survey.add(&samples[i])
-			f.enter(&samples[i], span{at[i], at[i+1]})
+			f.enter(samples[i].Exp, span{samples[i].Phase, at[i], at[i+1]})
 		}
-	})
-	if err != nil && !errors.Is(err, ErrTorn) {
-		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	if c.err != nil && !errors.Is(c.err, ErrTorn) {
+		return nil, fmt.Errorf("%s: %w", path, c.err)
 	}
 	return f, nil
 }
 
-// enter keeps where the line of a sample is.
-func (f *File) enter(s *Sample, at span) {
-	x := f.experiments[s.Exp]
-	if x == nil {
-		x = &stored{}
-		f.experiments[s.Exp] = x
-	}
-	x.phases = append(x.phases, s.Phase)
-	if n := len(x.spans); n > 0 && x.spans[n-1].to == at.from {
-		x.spans[n-1].to = at.to
+// enter keeps where a line is.
+func (f *File) enter(exp string, at span) {
+	spans := f.experiments[exp]
+	if n := len(spans); n > 0 && spans[n-1].phase == at.phase && spans[n-1].to == at.from {
+		spans[n-1].to = at.to
 		return
 	}
-	x.spans = append(x.spans, at)
+	f.experiments[exp] = append(spans, at)
 }
 
 // Head is the header.
@@ -100,11 +93,11 @@ func (f *File) Err() error {
 // Select reads the samples of one experiment and phase ("" is any phase), in file order, and returns them anew each
 // time.
 func (f *File) Select(exp, phase string) []*Sample {
-	x := f.experiments[exp]
-	if x == nil {
+	spans := f.experiments[exp]
+	if spans == nil {
 		return nil
 	}
-	out, err := f.read(x, exp, phase)
+	out, err := f.read(spans, exp, phase)
 	if err != nil {
 		f.mu.Lock()
 		f.err = fmt.Errorf("%s, samples of %s read again: %w", f.path, exp, err)
@@ -116,26 +109,21 @@ func (f *File) Select(exp, phase string) []*Sample {
 // errChanged reports a file whose lines are not those that were there.
 var errChanged = errors.New("the file has changed")
 
-func (f *File) read(x *stored, exp, phase string) (out []*Sample, err error) {
+func (f *File) read(spans []span, exp, phase string) (out []*Sample, err error) {
 	in, err := files.Open(f.path)
 	if err != nil {
 		return nil, err
 	}
 	defer in.Close()
-	parts := make([]io.Reader, len(x.spans))
-	for i, s := range x.spans {
-		parts[i] = io.NewSectionReader(in, s.from, s.to-s.from)
+	var parts []io.Reader
+	var all int64 // bytes
+	for _, s := range spans {
+		if phase == "" || s.phase == phase {
+			parts, all = append(parts, io.NewSectionReader(in, s.from, s.to-s.from)), all+s.to-s.from
+		}
 	}
-	br := bufio.NewReaderSize(io.MultiReader(parts...), 1<<20)
-	for left := x.phases; len(left) > 0; {
-		var lines [][]byte
-		if lines, left, err = linesOf(br, left, phase); err != nil {
-			return out, err
-		}
-		samples, err := decodeSamples(lines, len(f.header.Hosts))
-		if err != nil {
-			return out, err
-		}
+	c := &scanner{br: bufio.NewReaderSize(io.MultiReader(parts...), 1<<20), hosts: len(f.header.Hosts), line: 1}
+	for samples := range c.blocks {
 		for i := range samples {
 			if samples[i].Exp != exp || phase != "" && samples[i].Phase != phase {
 				return out, errChanged
@@ -143,27 +131,8 @@ func (f *File) read(x *stored, exp, phase string) (out []*Sample, err error) {
 			out = append(out, &samples[i])
 		}
 	}
-	return out, nil
-}
-
-// linesOf returns the next lines of a phase, where phases are those of the lines that follow, and the phases of the
-// lines behind them.
-func linesOf(br *bufio.Reader, phases []string, phase string) (lines [][]byte, left []string, err error) {
-	for i, p := range phases {
-		if len(lines) == block {
-			return lines, phases[i:], nil
-		}
-		keep := phase == "" || p == phase
-		line, whole, err := readLine(br, keep)
-		if err == nil && !whole {
-			err = errChanged
-		}
-		if err != nil {
-			return nil, nil, err
-		}
-		if keep {
-			lines = append(lines, line)
-		}
+	if c.err == nil && c.end < all {
+		c.err = errChanged
 	}
-	return lines, nil, nil
+	return out, c.err
 }
