@@ -24,7 +24,8 @@ func TestModelExact(t *testing.T) {
 	transfer := w.Transfer(4000)
 	peak := (w.Penalty*transfer - w.Overhead) / w.F
 	for name, want := range map[string]float64{
-		"r_op": 1 / w.Step, "gamma_h": w.PerByte / w.Step, "i_cs": w.Startup / w.Step,
+		"r_op": 1 / w.Step, "gamma_h": 0.75 * w.PerByte / w.Step, "i_cs": 0.75 * w.Startup / w.Step,
+		"both_ways_gain_4000B": 1.5, "both_ways_gain_64KiB": 1.5,
 		"f_4000B": w.F, "f_64KiB": w.F, "hiding_overhead_4000B": w.Overhead, "hiding_overhead_64KiB": w.Overhead,
 		"exchange_4000B": transfer, "penalty_4000B": w.Penalty, "Omega_4000B": w.Overhead / peak, "gamma_peak_4000B": peak / transfer,
 		"gain_max_4000B": (peak + transfer) / w.Hidden(peak, transfer), "work_peak_4000B": peak / w.Step,
@@ -34,9 +35,11 @@ func TestModelExact(t *testing.T) {
 	if f.Quality.MaxError > 1e-6 {
 		t.Errorf("the gain is off by %g", f.Quality.MaxError)
 	}
-	fn := f.Functions["t_tr"]
-	near(t, "t_cs", fn.Coeff["c0"], w.Startup, 1e-5)
-	near(t, "1/r_com", fn.Coeff["c1"], w.PerByte, 1e-5)
+	for name, share := range map[string]float64{"t_tr": 0.75, "t_both": 1} {
+		fn := f.Functions[name]
+		near(t, "t_cs of "+name, fn.Coeff["c0"], share*w.Startup, 1e-5)
+		near(t, "1/r_com of "+name, fn.Coeff["c1"], share*w.PerByte, 1e-5)
+	}
 	if !notes(f.Findings, "gain-misfit", "0.0% at worst") || warns(f.Findings, params.SharedCPUs, "") {
 		t.Errorf("findings %v", f.Findings)
 	}

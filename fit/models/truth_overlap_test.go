@@ -36,6 +36,9 @@ func overlappingPair() overlapTruth {
 // Transfer is the time of a message both ways at once [s].
 func (w overlapTruth) Transfer(bytes int64) float64 { return w.Startup + w.PerByte*float64(bytes) }
 
+// OneWay is the time of one message [s]: both at once are 50% faster.
+func (w overlapTruth) OneWay(bytes int64) float64 { return 0.75 * w.Transfer(bytes) }
+
 // Hidden is the time of a step that computes for so long [s] beside a transfer of so long.
 func (w overlapTruth) Hidden(compute, transfer float64) float64 {
 	return (1-w.F)*compute + math.Max(w.F*compute+w.Overhead, w.Penalty*transfer)
@@ -59,6 +62,8 @@ func (w overlapTruth) Dataset() *dataset.Dataset {
 			d.Samples = append(d.Samples, s)
 		}
 		for _, m := range w.Sizes {
+			d.Samples = append(d.Samples, dataset.Sample{Exp: names.Pingpong, Point: dataset.Point{names.FactorBytes: m},
+				Ranks: []int{0, 1}, Round: round, Slot: slot, NS: []int64{int64(math.Round(w.OneWay(m) * 1e9))}})
 			t := w.Transfer(m)
 			add(m, 0, "transfer", t, 0)
 			add(m, 0, "transfer-second", w.Penalty*t, 0)

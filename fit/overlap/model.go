@@ -2,6 +2,9 @@ package overlap
 
 import (
 	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/interp"
 
 	"calib/fit"
 	"calib/fit/resample"
@@ -15,13 +18,15 @@ import (
 // Model is communication latency hiding, from experiment overlap:
 //
 //	r_op                  rate of the control computation [steps/s]
-//	t_tr(m)               transfer of a message both ways at once, t_cs + m/r_com (eq. 3) [s]
+//	t_tr(m)               transfer of one message, t_cs + m/r_com (eq. 3), by ping-pong [s]
+//	t_both(m)             transfer of a message each way at once [s]
 //	t_lh(m)               the same, handed to a second thread [s]
 //	gamma_h, i_cs         r_op/r_com [steps/B] and t_cs·r_op [steps]
 //
 // and, for each message size <M> (such as 64KiB) at which the granularity was swept, the parameters of Fixed:
 //
 //	exchange_<M>          transfer both ways at once, by the thread that computes [s]
+//	both_ways_gain_<M>    two messages one after the other, by ping-pong, over both at once (figure 20)
 //	f_<M>                 fraction of the computation that hides communication
 //	hiding_overhead_<M>   what handing over costs the thread that computes, for each message [s]
 //	Omega_<M>             the same over the computation, where the gain is largest
@@ -31,7 +36,7 @@ import (
 //
 // Measured gains are ratios of steps in turn (I.1) to steps with a second thread (I.3), the model's by eq. 4 with these
 // parameters. f and the overhead are fitted to the times of I.3 alone, the penalty is measured without computing: no
-// gain is fitted, and none of the times of I.1. Source: Strumpen 1994, eq. 1 to 6, figures 19 and 21.
+// gain is fitted, and none of the times of I.1. Source: Strumpen 1994, eq. 1 to 6, figures 19 to 21.
 var Model = fit.Model{Name: names.Overlap, Needs: []string{names.Overlap}, Fit: fitModel, Draw: modelPlots}
 
 // fitModel returns fit.ErrNeeds without a transfer.
@@ -65,60 +70,124 @@ func fitModel(p *fit.Prepared) (*params.Fit, error) {
 	return d.Fit, nil
 }
 
-// transfers records r_op, the transfer by size, and what eq. 3 makes of them.
+// transfers records r_op, the transfers by size, and what eq. 3 makes of those of one message.
 func (d *data) transfers() {
-	var rop float64
 	_, steps := d.bySize(stepTime)
 	rate := func(v []float64) float64 { return 1 / stats.Mean(resample.Pick(v, steps)) }
 	if len(steps) > 0 {
-		var ci [2]float64
-		rop, ci = d.est.Of(rate)
-		d.Found("r_op", "steps/s", "rate of the control computation of a host", rop, ci)
+		v, ci := d.est.Of(rate)
+		d.Found("r_op", "steps/s", "rate of the control computation of a host", v, ci)
 	}
-	line, lines, ok := d.line("t_tr", "transfer of a message both ways at once (eq. 3)", params.ExchangeTime, direct)
-	d.line("t_lh", "transfer of a message both ways at once by a second thread", params.HandedTime, handed)
-	const gamma, startup = "hardware granularity: steps of computation in the time of a byte", "steps of computation in the startup time of a transfer"
-	if !ok || rop == 0 || line.C1 <= 0 {
-		why := "it takes transfers of two sizes that take longer with the size, and a computation"
-		d.Unknown("gamma_h", "steps/B", gamma, 0, math.Inf(1), why)
-		d.Unknown("i_cs", "steps", startup, 0, math.Inf(1), why)
-		return
+	for _, q := range []struct {
+		name, label string
+		quantity    params.Quantity
+		kind        kind
+	}{
+		{"t_both", "transfer of a message each way at once", params.ExchangeTime, direct},
+		{"t_lh", "transfer of a message each way at once by a second thread", params.HandedTime, handed},
+	} {
+		x, points := d.bySize(q.kind)
+		d.line(q.name, q.label, q.quantity, x, d.est.Select(points))
 	}
-	v := rop / (1 / line.C1) // γ_h = r_op/r_com
-	d.Found("gamma_h", "steps/B", gamma, v,
-		resample.IntervalOf(d.est, v, lines, func(l drawnLine) float64 { return rate(l.values) / (1 / l.C1) }))
-	v = line.C0 * rop
-	d.Found("i_cs", "steps", startup, v, resample.IntervalOf(d.est, v, lines, func(l drawnLine) float64 { return l.C0 * rate(l.values) }))
+	const why = "it takes a computation, and ping-pong of two sizes that overlap measured or that lie between such"
+	both, points := d.bySize(direct)
+	way, err := d.Prepared.Pingpong(d.Model, 2)
+	var x []float64
+	var at []int
+	if err == nil {
+		for i, m := range way.Sizes {
+			if m >= both[0] && m <= both[len(both)-1] {
+				x, at = append(x, m), append(at, i)
+			}
+		}
+		d.bothWays(way, both, points)
+	}
+	var line lsq.Line
+	var lines []lsq.Line
+	if len(x) > 1 {
+		line, lines = d.line("t_tr", "transfer of one message (eq. 3)", params.Time, x, way.Times.Select(at))
+	}
+	for _, q := range []struct {
+		name, unit, label string
+		of                func(lsq.Line) float64 // γ_h/r_op = 1/r_com, i_cs/r_op = t_cs
+	}{
+		{"gamma_h", "steps/B", "hardware granularity: steps of computation in the time of a byte",
+			func(l lsq.Line) float64 { return l.C1 }},
+		{"i_cs", "steps", "steps of computation in the startup time of a transfer",
+			func(l lsq.Line) float64 { return l.C0 }},
+	} {
+		if line.C1 <= 0 || len(steps) == 0 {
+			d.Unknown(q.name, q.unit, q.label, 0, math.Inf(1), why)
+			continue
+		}
+		var drawn [][]float64
+		for k, v := range d.est.Replicates {
+			if len(lines) > 0 {
+				drawn = append(drawn, []float64{rate(v) * q.of(lines[k%len(lines)])})
+			}
+		}
+		v := rate(d.est.Values) * q.of(line)
+		d.Found(q.name, q.unit, q.label, v, d.est.Interval(v, drawn, 0))
+	}
 }
 
-type drawnLine struct {
-	lsq.Line
-	values []float64
+// bothWays records what sending both ways at once gains at the swept sizes, over ping-pong of the same size. Between
+// two of its sizes T is a line.
+func (d *data) bothWays(way *fit.Pingpong, both []float64, points []int) {
+	for _, m := range d.sizes(timeRatio) {
+		i := points[slices.Index(both, float64(m))]
+		gain := func(times, v []float64) float64 {
+			var t interp.PiecewiseLinear
+			if float64(m) < way.Sizes[0] || float64(m) > way.Sizes[len(way.Sizes)-1] || t.Fit(way.Sizes, times) != nil {
+				return math.NaN()
+			}
+			return 2 * t.Predict(float64(m)) / v[i]
+		}
+		v := gain(way.Times.Values, d.est.Values)
+		if math.IsNaN(v) {
+			continue
+		}
+		var drawn [][]float64
+		for k, r := range d.est.Replicates {
+			if n := len(way.Times.Replicates); n > 0 {
+				drawn = append(drawn, []float64{gain(way.Times.Replicates[k%n], r)})
+			}
+		}
+		d.Found(named("both_ways_gain", m), "1", "two messages of "+fit.SizeWords(m)+" one after the other, over both at once",
+			v, d.est.Interval(v, drawn, 0))
+	}
 }
 
-// line records the times of a kind by size, and a line through them as a function where there are two sizes.
-func (d *data) line(name, label string, quantity params.Quantity, kind kind) (line lsq.Line, drawn []drawnLine, ok bool) {
-	x, points := d.bySize(kind)
+// line records times by size, and a line through them as a function where there are two sizes.
+func (d *data) line(name, label string, quantity params.Quantity, x []float64,
+	times *resample.Estimates) (line lsq.Line, drawn []lsq.Line) {
 	if len(x) == 0 {
-		return line, nil, false
+		return line, nil
 	}
-	s, times := params.Series{Name: name + "(m)", Quantity: quantity, XName: "bytes"}, d.est.Select(points)
-	fitted := func(v []float64) (drawnLine, error) {
-		l, _, err := lsq.FitLine(x, resample.Pick(v, points), nil)
-		return drawnLine{l, v}, err
+	s := params.Series{Name: name + "(m)", Quantity: quantity, XName: "bytes"}
+	fitted := func(y []float64) (lsq.Line, error) {
+		l, _, err := lsq.FitLine(x, y, nil)
+		return l, err
 	}
-	whole, err := fitted(d.est.Values)
+	line, err := fitted(times.Values)
 	if len(x) < 2 || err != nil {
 		d.AddSeries(s, x, times, nil)
-		return line, nil, false
+		return lsq.Line{}, nil
 	}
-	line, drawn = whole.Line, resample.Map(d.est.Replicates, fitted)
+	drawn = resample.Map(times.Replicates, fitted)
 	fn := d.Function(params.Line, label, map[string][2]float64{"m": {x[0], x[len(x)-1]}})
-	fn.Set("c0", line.C0, resample.IntervalOf(d.est, line.C0, drawn, func(l drawnLine) float64 { return l.C0 }))
-	fn.Set("c1", line.C1, resample.IntervalOf(d.est, line.C1, drawn, func(l drawnLine) float64 { return l.C1 }))
+	c0 := resample.IntervalOf(times, line.C0, drawn, func(l lsq.Line) float64 { return l.C0 })
+	c1 := resample.IntervalOf(times, line.C1, drawn, func(l lsq.Line) float64 { return l.C1 })
+	at := func(i int) float64 { return line.At(x[i]) }
+	off := fit.OfMisfit(times.Values, at, 2, func(y []float64) ([]float64, error) {
+		l, err := fitted(y)
+		return []float64{l.C0, l.C1}, err
+	}, c0, c1)
+	fn.Set("c0", line.C0, fit.Add(line.C0, c0, off[0]))
+	fn.Set("c1", line.C1, fit.Add(line.C1, c1, off[1]))
 	d.Functions[name], s.Symbol = fn, name
 	d.AddSeries(s, x, times, line.At)
-	return line, drawn, true
+	return line, drawn
 }
 
 // bySize are the message sizes of a kind, ascending, and its points.
@@ -191,9 +260,11 @@ func modelPlots(f *params.Fit) []params.Plot {
 		})
 	}
 	return append(out, params.Plot{
-		ID: "overlap-transfer", Section: fit.SectionOverlap, Title: "Transfer both ways at once, by the thread that computes and by a second one",
-		Says: fit.Sentences(fit.FunctionWords(f, "t_tr", "t_lh")), X: fit.SizeAxis(true), Y: fit.TimeAxis("transfer", true),
-		Series: fit.SeriesNames(f.Of(params.ExchangeTime, params.HandedTime)), Line: "c0 + c1·m",
+		ID: "overlap-transfer", Section: fit.SectionOverlap,
+		Title: "Transfer of one message, and both ways at once by the thread that computes and by a second one",
+		Says: fit.Sentences(fit.FunctionWords(f, "t_tr", "t_both", "t_lh")),
+		X:    fit.SizeAxis(true), Y: fit.TimeAxis("transfer", true),
+		Series: fit.SeriesNames(f.Of(params.Time, params.ExchangeTime, params.HandedTime)), Line: "c0 + c1·m",
 	}, params.Plot{
 		ID: "overlap-penalty", Section: fit.SectionOverlap, Title: "Penalty of handing the transfer to a second thread",
 		Says: fit.Sentences("The transfer by the second thread over that by the first, without a computation"), X: fit.SizeAxis(true),

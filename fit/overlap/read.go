@@ -35,7 +35,7 @@ type Fitted struct {
 func Read(p *params.Params) (*Fitted, error) {
 	i := slices.IndexFunc(p.Fits, func(f *params.Fit) bool { return f.Model == names.Overlap })
 	if i < 0 {
-		return nil, fmt.Errorf("%w%s", ErrParameters, p.Hint("t_tr"))
+		return nil, fmt.Errorf("%w%s", ErrParameters, p.Hint("t_both"))
 	}
 	f, out := p.Fits[i], &Fitted{}
 	squares, n := 0.0, 0.0
@@ -55,7 +55,7 @@ func Read(p *params.Params) (*Fitted, error) {
 		return nil, ErrParameters
 	}
 	out.Misfit = math.Sqrt(squares / n)
-	if fn, ok := p.Functions["t_tr"]; ok {
+	if fn, ok := p.Functions["t_both"]; ok {
 		c, err := fn.Cost()
 		if err != nil {
 			return nil, fmt.Errorf("%w: %w", ErrParameters, err)
@@ -130,7 +130,7 @@ func far(a, b float64) float64 { return math.Abs(math.Log(a / b)) }
 
 // Outcome is what a program that computes and communicates gets of the model.
 type Outcome struct {
-	Communication float64 // t_com = q·t_tr [s]
+	Communication float64 // t_com, q times a transfer both ways [s]
 	Granularity   float64 // t_calc/t_com
 	Gain          float64 // of a second thread
 	InTurn        float64 // S(p)

@@ -237,10 +237,12 @@ func (r *review) misfit(name string, q params.Parameter) reason {
 
 // counted are numbers that were measured beside a model's curve, or computed from single points: no curve can miss
 // them.
-var counted = []string{"cpu_send", "cpu_recv", "loss_rate", "b_forward", "b_back", "b_connections_", "L"}
+var counted = []string{"cpu_send", "cpu_recv", "loss_rate", "b_forward", "b_back", "b_connections_", "L",
+	"r_op", "exchange_", "penalty_", "both_ways_gain_"}
 
 // quantities are the points that parameters of a model with several curves are taken from.
-var quantities = map[string]params.Quantity{"b": params.TimePerByte, "b_c": params.TimePerByte, "g": params.Gap, "G": params.Gap}
+var quantities = map[string]params.Quantity{"b": params.TimePerByte, "b_c": params.TimePerByte, "g": params.Gap, "G": params.Gap,
+	"gamma_h": params.Time, "i_cs": params.Time}
 
 // ownMisfit is modelMisfit by the points of a number's own curve, where the model has several: those that miss it by
 // more than their noise, and by more than does not matter.

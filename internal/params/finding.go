@@ -99,7 +99,9 @@ var givenBy = map[string][]string{
 	"gap":           {"g_s"},
 	"gap,gather":    {"g_r"},
 	"flood,gap":     {"B_L"},
-	"overlap":       {"t_tr"},
+	"overlap":       {"t_both"},
+
+	"overlap,pingpong": {"t_tr", "gamma_h", "i_cs"},
 }
 
 // MeasureCommand is the command that measures some experiments, and the clock, which corrects them.
