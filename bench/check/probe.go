@@ -16,7 +16,7 @@ var Probe = &bench.Experiment{
 	Points: func(bench.Limits) []bench.Point { return []bench.Point{{names.FactorBytes: 1}} },
 	Ranges: bench.Ranges{names.FactorBytes: {Least: 0, Most: 1}},
 	Cost: func(l bench.Limits, _ bench.Point) bench.Cost {
-		c := tripBounds().Cost(l)
+		c := tripBounds.Cost(l)
 		bursts := 0
 		for b := firstBytes; b <= maxBytes; b *= 2 {
 			bursts++
@@ -30,7 +30,7 @@ var Probe = &bench.Experiment{
 			reach(x)
 			return
 		}
-		roundtrip.Record(x, roundtrip.Whole(1-x.Rank(), x.R.Payload(1)), tripBounds(), names.PhaseTrip, nil)
+		roundtrip.Record(x, roundtrip.Whole(1-x.Rank(), x.R.Payload(1)), tripBounds, names.PhaseTrip, nil)
 		if x.Root() {
 			sendBursts(x, x.R.Payload(int64(chunk)))
 		} else {
@@ -54,11 +54,7 @@ const (
 	fewAgain = 0.25
 )
 
-func tripBounds() roundtrip.Bounds {
-	b := roundtrip.Pings(1, 1, minTrips)
-	b.Most = maxTrips
-	return b
-}
+var tripBounds = roundtrip.Bounds{Bytes: 1, Sends: 1, Most: maxTrips, Least: minTrips}
 
 // reach passes a byte to the other rank, back, and there again. Each rank records how long its part took, with the
 // counters of the whole connection.

@@ -39,7 +39,7 @@ var Load = &bench.Experiment{
 	},
 	Run: func(x bench.Team) {
 		peer := x.Rank() ^ 1
-		y := pair{x, peer, Whole(peer, x.R.Payload(x.P[names.FactorBytes]))}
+		y := pair{x, Whole(peer, x.R.Payload(x.P[names.FactorBytes]))}
 		s := x.Announce(bench.Start{Period: y.window()})
 		before := x.Counters(peer)
 		if !y.leads() {
@@ -50,7 +50,15 @@ var Load = &bench.Experiment{
 		ns := y.passUntil(s)
 		tcp := x.CountersSince(peer, before)
 		x.AddLosses(peer, tcp)
-		y.add(ns, tcp)
+		b := bench.Batch{
+			Phase: names.PhaseLoad, Point: x.P, Ranks: []int{x.Rank(), peer}, NS: drawEach(ns, keptTrips, x.R.Task.Slot), TCP: tcp,
+			Aux: map[string]float64{names.AuxPairs: float64(x.P[names.FactorPairs]), names.AuxTrips: float64(len(ns)),
+				names.AuxClock: x.TimerCost()},
+		}
+		if len(ns) < 2 {
+			b.Flags = []string{dataset.FlagUnsteady}
+		}
+		x.R.Add(b)
 	},
 }
 
@@ -75,8 +83,7 @@ func leastWindow(e bench.Effort) units.Nanos {
 // pair is one rank of a pair. The even one leads.
 type pair struct {
 	bench.Team
-	peer int
-	msg  *Message
+	msg *Message
 }
 
 func (x pair) leads() bool { return x.Rank()%2 == 0 }
@@ -118,18 +125,6 @@ func (x pair) passUntil(s bench.Start) []int64 {
 			n++
 		}
 	}
-}
-
-func (x pair) add(ns []int64, tcp *dataset.TCP) {
-	b := bench.Batch{
-		Point: x.P, Phase: names.PhaseLoad, Ranks: []int{x.Rank(), x.peer}, NS: drawEach(ns, keptTrips, x.R.Task.Slot), TCP: tcp,
-		Aux: map[string]float64{names.AuxPairs: float64(x.P[names.FactorPairs]), names.AuxTrips: float64(len(ns)),
-			names.AuxClock: x.TimerCost()},
-	}
-	if len(ns) < 2 {
-		b.Flags = []string{dataset.FlagUnsteady}
-	}
-	x.R.Add(b)
 }
 
 // drawEach returns ns, or at most so many of it: one of each run of neighbours, drawn by a generator that the slot

@@ -4,6 +4,8 @@
 package roundtrip
 
 import (
+	"cmp"
+
 	"calib/bench"
 	"calib/internal/dataset"
 	"calib/internal/units"
@@ -30,12 +32,12 @@ type Bounds struct {
 	Bytes       units.Bytes // of an exchange, each way at most
 	Back        units.Bytes // of the reply, where it has fewer
 	Sends       int         // of an exchange, by the rank that makes more of them
-	Most, Least int         // repetitions at effort 1; at any effort
+	Most, Least int         // repetitions at effort 1, of which 0 is pingReps; at any effort
 	Settle      bool        // exchange untimed until the hosts have settled (settleTime)
 }
 
 const (
-	// pingReps and minReps are the repetitions of a ping-pong within an experiment on something else.
+	// pingReps are the repetitions of a ping-pong within an experiment on something else, minReps those of any.
 	pingReps = 200
 	minReps  = 5
 
@@ -58,16 +60,11 @@ const (
 	settleTrips = 200
 )
 
-// Pings are the bounds of a ping-pong of messages of so many bytes, each in so many sends.
-func Pings(bytes, sends int64, least int) Bounds {
-	return Bounds{Bytes: units.Bytes(bytes), Sends: int(sends), Most: pingReps, Least: least}
-}
-
 // reps bounds the repetitions of a batch.
 func (b Bounds) reps(e bench.Effort) int {
 	byBytes := int(min(e.Bytes(batchBytes, 0)/max(b.Bytes, 1), pingReps<<10))
 	bySends := e.Reps(batchSends, 0) / max(b.Sends, 1)
-	return max(b.Least, min(e.Reps(b.Most, b.Least), byBytes, bySends))
+	return max(b.Least, min(e.Reps(cmp.Or(b.Most, pingReps), b.Least), byBytes, bySends))
 }
 
 // warm bounds the repetitions before a batch.

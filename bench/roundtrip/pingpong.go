@@ -50,7 +50,5 @@ const (
 
 // hot are the bounds of a ping-pong between hosts that have settled.
 func hot(bytes int64) Bounds {
-	b := Pings(bytes, 1, minReps)
-	b.Most, b.Settle = hotReps, true
-	return b
+	return Bounds{Bytes: units.Bytes(bytes), Sends: 1, Most: hotReps, Least: minReps, Settle: true}
 }

@@ -1,6 +1,7 @@
 package roundtrip
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -24,19 +25,14 @@ var PRTT = &bench.Experiment{
 	Name: names.PRTT,
 	Points: func(l bench.Limits) []bench.Point {
 		var out []bench.Point
-		add := func(s units.Bytes, n int64, form string) {
-			p := bench.Point{names.FactorBytes: int64(s), names.FactorMessages: n}
-			if form != "" {
-				p[form] = 1
-			}
-			out = append(out, p)
-		}
 		for _, s := range trainSizes(l) {
-			add(s, 1, "")
-			add(s, trainMessages, "")
-			if s <= maxWaiting && (!l.Thin() || s < l.SegmentSize()) {
-				add(s, trainMessages, names.FactorSpaced)
-				add(s, trainMessages, names.FactorDelayed)
+			forms := []bench.Point{{names.FactorMessages: 1}, {}, {names.FactorSpaced: 1}, {names.FactorDelayed: 1}}
+			if s > maxWaiting || l.Thin() && s >= l.SegmentSize() {
+				forms = forms[:2]
+			}
+			for _, p := range forms {
+				p[names.FactorBytes], p[names.FactorMessages] = int64(s), cmp.Or(p[names.FactorMessages], trainMessages)
+				out = append(out, p)
 			}
 		}
 		return out
@@ -59,17 +55,14 @@ var PRTT = &bench.Experiment{
 		return c
 	},
 	Run: func(x bench.Team) {
-		t := train{
+		t := &train{
 			peer: 1 - x.Rank(), n: int(x.P[names.FactorMessages]),
 			msg: x.R.Payload(x.P[names.FactorBytes]), reply: x.R.Payload(x.P[names.FactorBytes]),
 		}
-		switch {
-		case x.P[names.FactorSpaced] == 1:
-			spaced(x, t)
-		case x.P[names.FactorDelayed] == 1:
-			delayed(x, t)
-		default:
-			Record(x, &t, trainBounds(x.P), names.PhasePRTT, nil)
+		if waits(x.P) {
+			t.measureWaiting(x)
+		} else {
+			Record(x, t, trainBounds(x.P), names.PhasePRTT, nil)
 		}
 	},
 }
@@ -111,8 +104,8 @@ func trainSizes(l bench.Limits) []units.Bytes {
 func waits(p bench.Point) bool { return p[names.FactorSpaced] == 1 || p[names.FactorDelayed] == 1 }
 
 func trainBounds(p bench.Point) Bounds {
-	b := Pings(p[names.FactorBytes]*p[names.FactorMessages], p[names.FactorMessages], minReps)
-	b.Back = units.Bytes(p[names.FactorBytes])
+	n, m := p[names.FactorMessages], p[names.FactorBytes]
+	b := Bounds{Bytes: units.Bytes(m * n), Back: units.Bytes(m), Sends: int(n), Least: minReps}
 	if waits(p) {
 		b.Most, b.Least = waitingReps, waitingLeast
 	}
@@ -123,36 +116,88 @@ func trialBounds(p bench.Point) Bounds {
 	return Bounds{Bytes: units.Bytes(p[names.FactorBytes]), Sends: 1, Most: trials, Least: trials}
 }
 
-// train is the exchange PRTT(n,0,s): n messages one after the other, and a reply to the last.
+// train is the exchange PRTT(n,0,s): n messages one after the other, and a reply to the last. In the forms that wait it
+// is that minus the waits. A wait begins with the end of a call and ends with the beginning of the next one, so that each
+// message has two readings of the clock: one is part of the wait, the other of the call.
 type train struct {
 	peer       int
 	n          int
 	msg, reply []byte // msg's first byte says whether another train comes
+	// spaced: the leading rank waits for the delay before each send but the first. delayed: the following rank waits
+	// before each receive but the first (await).
+	spaced, delayed bool
+	delay           units.Nanos
+	calls           calls // sends or receives of the rank that waits
+	waits           calls // of the following rank, their sum in an exchange
 }
 
 // Lead implements Exchange.
 func (t *train) Lead(x bench.Team, last bool) Trip {
 	t.msg[0] = LastMark(last)
 	start := x.Now()
-	for range t.n {
+	began := start
+	var waited units.Nanos
+	for i := range t.n {
+		if t.spaced && i > 0 {
+			ended := began
+			x.WaitUntil(ended + t.delay)
+			began = x.Now()
+			waited += began - ended
+		}
 		x.Send(t.peer, t.msg)
+		if t.spaced {
+			ended := x.Now()
+			t.calls.add(int64(ended - began))
+			began = ended
+		}
 	}
 	x.Recv(t.peer, t.reply)
 	took := x.Elapsed(start)
-	return Trip{NS: took, Took: took}
+	return Trip{NS: took - int64(waited), Took: took}
 }
 
-// Follow implements Exchange.
+// Follow implements Exchange. The first receive of an exchange is not timed, nor the last: its reading of the clock would
+// delay the reply.
 func (t *train) Follow(x bench.Team) (last bool) {
-	for range t.n {
+	var waited, began, ended units.Nanos
+	for i := range t.n {
+		if t.delayed && i > 0 {
+			began = t.await(x, ended, t.n-i)
+			waited += began - ended
+		}
 		x.Recv(t.peer, t.msg)
+		if !t.delayed || i == t.n-1 {
+			continue
+		}
+		if ended = x.Now(); i > 0 {
+			t.calls.add(int64(ended - began))
+		}
 	}
+	t.waits.add(int64(waited))
 	x.Send(t.peer, t.reply)
 	return t.msg[0] == LastMark(true)
 }
 
-// delay gives both ranks a d of at least PRTT(1,0,s): a quarter more than the median of a few.
-func delay(x bench.Team, one train) units.Nanos {
+// await waits until the next message is there, and for the delay since a time as long as other messages are still under
+// way, because their arrival would disturb the receive. Once all that are left are there it does not wait: the sender,
+// without an acknowledgement, would send the last one again. It returns the time then, and gives up after some times the
+// delay: the receive waits for the rest.
+func (t *train) await(x bench.Team, since units.Nanos, left int) units.Nanos {
+	const looks, share = 64, 8
+	next := since + t.delay
+	for range looks {
+		ready, now := x.Pending(t.peer), x.Now()
+		if ready >= left*len(t.msg) || now >= since+t.delay && ready >= len(t.msg) {
+			return now
+		}
+		x.WaitUntil(next)
+		next += max(t.delay/share, units.Microsecond)
+	}
+	return x.Now()
+}
+
+// delayOf gives both ranks a d of at least PRTT(1,0,s): a quarter more than the median of a few.
+func delayOf(x bench.Team, one train) units.Nanos {
 	one.n = 1
 	t := Run(x, &one, trialBounds(x.P))
 	if !x.Root() {
@@ -164,30 +209,29 @@ func delay(x bench.Team, one train) units.Nanos {
 	return d
 }
 
-// spaced measures PRTT(n,d,s) with rank 0 waiting.
-func spaced(x bench.Team, t train) {
+// measureWaiting measures a form in which one of the ranks waits.
+func (t *train) measureWaiting(x bench.Team) {
+	t.delay = delayOf(x, *t)
+	t.spaced, t.delayed = x.P[names.FactorSpaced] == 1, x.P[names.FactorSpaced] != 1
 	b := trainBounds(x.P)
-	e := &spacedTrain{train: t, delay: delay(x, t), sends: x.R.Buffer(t.n * b.room(x.R.Effort))[:0]}
-	if r := Run(x, e, b); x.Root() {
-		addWaiting(x, names.PhaseSpaced, names.PhaseSend, r, e.sends.last(len(r.NS)*t.n), e.delay, x.TimerCost())
-	}
-}
-
-// delayed measures PRTT(n,0,s) with rank 1 waiting.
-func delayed(x bench.Team, t train) {
-	e, b := &delayedTrain{train: t, delay: delay(x, t)}, trainBounds(x.P)
 	room := b.room(x.R.Effort)
-	x.R.Charge(2 * 8 * int64(t.n) * int64(room)) // the numbers that rank 1 sends, at both ranks twice
-	if !x.Root() {
-		e.receives, e.waits = x.R.Buffer((t.n - 2) * room)[:0], x.R.Buffer(room)[:0]
+	t.calls = x.R.Buffer(t.n * room)[:0]
+	if t.delayed {
+		x.R.Charge(2 * 8 * int64(t.n) * int64(room)) // the numbers that rank 1 sends, at both ranks twice
+		t.waits = x.R.Buffer(room)[:0]
 	}
-	r := Run(x, e, b)
-	if !x.Root() {
-		e.sendTimes(x)
-		return
+	r := Run(x, t, b)
+	switch {
+	case t.spaced && x.Root():
+		addWaiting(x, names.PhaseSpaced, names.PhaseSend, r, t.calls.last(len(r.NS)*t.n), t.delay, x.TimerCost())
+	case t.spaced:
+	case x.Root():
+		clock := t.recvTimes(x, r.NS)
+		addWaiting(x, names.PhaseDelayed, names.PhaseReceive, r, t.calls.last(len(r.NS)*(t.n-2)), t.delay, clock)
+	default: // what was waited and received in every exchange, and the cost of a reading of the clock
+		x.SendNumbers(0, int64(len(t.waits)), int64(len(t.calls)), int64(x.TimerCost()))
+		x.SendNumbers(0, slices.Concat(t.waits, t.calls)...)
 	}
-	clock := e.recvTimes(x, r.NS)
-	addWaiting(x, names.PhaseDelayed, names.PhaseReceive, r, e.receives.last(len(r.NS)*(t.n-2)), e.delay, clock)
 }
 
 // addWaiting records the round trips and the single calls of a form that waits. Between two calls there are two
@@ -217,105 +261,19 @@ func (c *calls) add(ns int64) {
 // last returns the last n times.
 func (c calls) last(n int) []int64 { return c[max(0, len(c)-n):] }
 
-// spacedTrain is PRTT(n,d,s) minus the waits, as the leading rank's clock saw them.
-type spacedTrain struct {
-	train
-	sends calls
-	delay units.Nanos
-}
-
-// Lead implements Exchange. A wait begins with the end of a send and ends with the beginning of the next one, so that
-// each message has two readings of the clock: one is part of the wait, the other of the send.
-func (t *spacedTrain) Lead(x bench.Team, last bool) Trip {
-	t.msg[0] = LastMark(last)
-	start := x.Now()
-	began := start
-	var waited units.Nanos
-	for i := range t.n {
-		if i > 0 {
-			ended := began
-			x.WaitUntil(ended + t.delay)
-			began = x.Now()
-			waited += began - ended
-		}
-		x.Send(t.peer, t.msg)
-		ended := x.Now()
-		t.sends.add(int64(ended - began))
-		began = ended
-	}
-	x.Recv(t.peer, t.reply)
-	took := x.Elapsed(start)
-	return Trip{NS: took - int64(waited), Took: took}
-}
-
-// delayedTrain is PRTT(n,0,s) with a following rank that waits before each receive but the first: until the message is
-// there, and for the delay as long as other messages are still under way, because their arrival would disturb the
-// receive. Once all are there it does not wait: the sender, without an acknowledgement, would send the last one again.
-//
-// The first receive of an exchange is not timed, nor the last: its reading of the clock would delay the reply.
-type delayedTrain struct {
-	train
-	receives calls
-	waits    calls // their sum in an exchange
-	delay    units.Nanos
-}
-
-// Follow implements Exchange. As with spacedTrain a message has two readings of the clock, one of them in the wait.
-func (t *delayedTrain) Follow(x bench.Team) (last bool) {
-	var waited, began, ended units.Nanos
-	for i := range t.n {
-		if i > 0 {
-			began = t.await(x, ended, t.n-i)
-			waited += began - ended
-		}
-		x.Recv(t.peer, t.msg)
-		if i == t.n-1 {
-			break
-		}
-		if ended = x.Now(); i > 0 {
-			t.receives.add(int64(ended - began))
-		}
-	}
-	t.waits.add(int64(waited))
-	x.Send(t.peer, t.reply)
-	return t.msg[0] == LastMark(true)
-}
-
-// await waits for the delay since a time and until the next message is there, or until all that are left are there, and
-// returns the time then. It gives up after some times the delay: the receive waits for the rest.
-func (t *delayedTrain) await(x bench.Team, since units.Nanos, left int) units.Nanos {
-	const looks, share = 64, 8
-	next := since + t.delay
-	for range looks {
-		ready, now := x.Pending(t.peer), x.Now()
-		if ready >= left*len(t.msg) || now >= since+t.delay && ready >= len(t.msg) {
-			return now
-		}
-		x.WaitUntil(next)
-		next += max(t.delay/share, units.Microsecond)
-	}
-	return x.Now()
-}
-
-// maxNumbers bounds how many numbers sendTimes sends.
+// maxNumbers bounds how many numbers rank 1 sends of a delayed train.
 func maxNumbers(b Bounds, e bench.Effort, n int) int { return 3 + b.room(e)*(1+n-2) }
 
-// sendTimes tells rank 0 what was waited and received in every exchange, and the cost of a reading of the clock.
-func (t *delayedTrain) sendTimes(x bench.Team) {
-	x.SendNumbers(t.peer, int64(len(t.waits)), int64(len(t.receives)), int64(x.TimerCost()))
-	x.SendNumbers(t.peer, slices.Concat(t.waits, t.receives)...)
-}
-
-// recvTimes receives them, subtracts the waits of the last exchanges from ns and keeps their receives. It returns the
-// cost of a reading of the clock [ns].
-func (t *delayedTrain) recvTimes(x bench.Team, ns []int64) (clock float64) {
+// recvTimes receives rank 1's times, subtracts the waits of the last exchanges from ns and keeps their receives. It
+// returns the cost of a reading of the clock [ns].
+func (t *train) recvTimes(x bench.Team, ns []int64) (clock float64) {
 	head := x.RecvNumbers(t.peer, 3)
 	waits, receives := head[0], head[1]
 	if waits < int64(len(ns)) || waits > int64(len(ns)+maxWarm) || receives != waits*int64(t.n-2) {
 		bench.Fail("delayed: rank 1 sent another number of times than it was asked for")
 	}
 	w := x.RecvNumbers(t.peer, int(waits+receives))
-	t.waits, t.receives = w[:waits], w[waits:]
+	t.waits, t.calls = w[:waits], w[waits:]
 	for i, v := range t.waits.last(len(ns)) {
 		ns[i] -= v
 	}

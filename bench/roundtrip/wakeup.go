@@ -26,7 +26,7 @@ var Wakeup = &bench.Experiment{
 	},
 	Cost: func(l bench.Limits, _ bench.Point) bench.Cost {
 		c := bench.Cost{Bytes: 2 * placeBytes, Messages: 2}
-		for _, b := range []Bounds{hot(wakeupBytes), hot(wakeupBytes), idle(), idle()} {
+		for _, b := range []Bounds{hot(wakeupBytes), hot(wakeupBytes), idle, idle} {
 			c = c.Add(b.Cost(l))
 		}
 		c.Time += 2 * units.Nanos(l.Effort.Reps(idleReps, minReps)) * pause
@@ -46,11 +46,7 @@ const (
 	placeBytes = 3 * 8
 )
 
-func idle() Bounds {
-	b := Pings(wakeupBytes, 1, minReps)
-	b.Most = idleReps
-	return b
-}
+var idle = Bounds{Bytes: wakeupBytes, Sends: 1, Most: idleReps, Least: minReps}
 
 func wakeup(x bench.Team) {
 	release, err := x.Machine().StayAwake()
@@ -68,11 +64,11 @@ func wakeup(x bench.Team) {
 	if polls {
 		record(names.PhasePolling, Message{polls: true}, hot(wakeupBytes))
 	}
-	record(names.PhaseIdle, Message{pause: pause}, idle())
+	record(names.PhaseIdle, Message{pause: pause}, idle)
 	if stays {
 		release = bench.Must(x.Machine().StayAwake())
 		defer release()
-		record(names.PhaseIdleAwake, Message{pause: pause}, idle())
+		record(names.PhaseIdleAwake, Message{pause: pause}, idle)
 	}
 }
 

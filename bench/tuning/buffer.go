@@ -72,8 +72,8 @@ var (
 	socketBuffersQuick = []units.Bytes{0, 4 * units.KiB, 64 * units.KiB, units.MiB}
 )
 
-func bufferBounds(p bench.Point, sends int64) roundtrip.Bounds {
-	return roundtrip.Pings(p[names.FactorBytes], sends, bufferLeast)
+func bufferBounds(p bench.Point, sends int) roundtrip.Bounds {
+	return roundtrip.Bounds{Bytes: units.Bytes(p[names.FactorBytes]), Sends: sends, Least: bufferLeast}
 }
 
 // oneWay measures the ping-pong and returns, at rank 0, after what time without progress an exchange is a deadlock.

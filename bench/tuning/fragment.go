@@ -42,5 +42,5 @@ var fragmentSizes = []units.Bytes{16 * units.KiB, 64 * units.KiB, 256 * units.Ki
 
 func fragmentBounds(p bench.Point) roundtrip.Bounds {
 	m, f := p[names.FactorBytes], p[names.FactorFragment]
-	return roundtrip.Pings(m, (m+f-1)/f, fragmentLeast)
+	return roundtrip.Bounds{Bytes: units.Bytes(m), Sends: int((m + f - 1) / f), Least: fragmentLeast}
 }

@@ -96,7 +96,7 @@ func nodelayBytes(p bench.Point, mss int64) int64 {
 }
 
 func nodelayBounds(bytes int64, p bench.Point) roundtrip.Bounds {
-	return roundtrip.Pings(bytes, p[names.FactorWrites], nodelayLeast)
+	return roundtrip.Bounds{Bytes: units.Bytes(bytes), Sends: int(p[names.FactorWrites]), Least: nodelayLeast}
 }
 
 // agreeSize tells rank 1 the segment size of rank 0's connection and the message size that follows from it.

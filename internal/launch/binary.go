@@ -40,35 +40,48 @@ func ReadBinary(path string) (Binary, error) {
 		return Binary{}, err
 	}
 	b := Binary{Path: abs, packed: sync.OnceValues(func() ([]byte, error) { return pack(abs) })}
-	if b.Hash, _, err = files.SHA256(abs); err != nil { // also of what cannot be read to its end
-		return Binary{}, fmt.Errorf("agent binary %s: %w", path, err)
+	if b.Hash, _, err = files.SHA256(abs); err == nil { // which refuses what cannot be read to its end
+		err = b.target(buildinfo.ReadFile(abs))
 	}
-	info, err := buildinfo.ReadFile(abs)
 	if err != nil {
 		return Binary{}, fmt.Errorf("agent binary %s: %w", path, err)
 	}
-	b.GOOS, b.GOARCH = target(info)
 	return b, nil
 }
 
 // Unpack is ReadBinary for an executable that is at hand under gzip.
 func Unpack(packed []byte) (Binary, error) {
+	b := Binary{packed: func() ([]byte, error) { return packed, nil }}
+	var text []byte
 	r, err := gzip.NewReader(bytes.NewReader(packed))
+	if err == nil {
+		text, err = io.ReadAll(r)
+	}
+	if err == nil {
+		sum := sha256.Sum256(text)
+		b.Hash = hex.EncodeToString(sum[:])
+		err = b.target(buildinfo.Read(bytes.NewReader(text)))
+	}
 	if err != nil {
 		return Binary{}, fmt.Errorf("packed agent binary: %w", err)
 	}
-	text, err := io.ReadAll(r)
-	if err != nil {
-		return Binary{}, fmt.Errorf("packed agent binary: %w", err)
-	}
-	info, err := buildinfo.Read(bytes.NewReader(text))
-	if err != nil {
-		return Binary{}, fmt.Errorf("packed agent binary: %w", err)
-	}
-	sum := sha256.Sum256(text)
-	b := Binary{Hash: hex.EncodeToString(sum[:]), packed: func() ([]byte, error) { return packed, nil }}
-	b.GOOS, b.GOARCH = target(info)
 	return b, nil
+}
+
+// target takes the system from what an executable says of itself.
+func (b *Binary) target(info *debug.BuildInfo, err error) error {
+	if err != nil {
+		return err
+	}
+	for _, s := range info.Settings {
+		switch s.Key {
+		case "GOOS":
+			b.GOOS = s.Value
+		case "GOARCH":
+			b.GOARCH = s.Value
+		}
+	}
+	return nil
 }
 
 // pack compresses fast: the file is a whole calib, and a person waits.
@@ -86,18 +99,6 @@ func pack(path string) ([]byte, error) {
 	_, err = io.Copy(w, f)
 	err = errors.Join(err, w.Close())
 	return out.Bytes(), err
-}
-
-func target(info *debug.BuildInfo) (goos, goarch string) {
-	for _, s := range info.Settings {
-		switch s.Key {
-		case "GOOS":
-			goos = s.Value
-		case "GOARCH":
-			goarch = s.Value
-		}
-	}
-	return goos, goarch
 }
 
 // machines are Go's names for what uname -m says.

@@ -150,11 +150,11 @@ func TestTailKeepsTheEnd(t *testing.T) {
 		l.Write([]byte("line of some text\n"))
 	}
 	l.Write([]byte("the end\r\n"))
-	if s := l.String(); !strings.HasSuffix(s, "text\nthe end") || strings.Count(s, "\n") != tailLines-1 || len(l.b) > tailBytes {
+	if s := l.String(); !strings.HasSuffix(s, "text\nthe end") || strings.Count(s, "\n") != tailLines-1 || len(s) > tailBytes {
 		t.Errorf("kept %d bytes: %q", len(l.b), s)
 	}
-	l.Write(make([]byte, 3*tailBytes))
-	if len(l.b) != tailBytes {
+	l.Write(make([]byte, 3*keptBytes))
+	if len(l.b) != keptBytes {
 		t.Errorf("kept %d bytes of one long write", len(l.b))
 	}
 }

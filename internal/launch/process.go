@@ -2,7 +2,7 @@ package launch
 
 import (
 	"bufio"
-	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -36,13 +36,11 @@ type Process struct {
 // the coordinator, which then ends its agents in order.
 func start(exitWait time.Duration, argv []string) (*Process, error) {
 	inR, inW, err := os.Pipe()
-	if err != nil {
-		return nil, fmt.Errorf("make a pipe: %w", err)
-	}
-	outR, outW, err := os.Pipe()
-	if err != nil {
-		inR.Close()
-		inW.Close()
+	outR, outW, errOut := os.Pipe()
+	if err = cmp.Or(err, errOut); err != nil {
+		for _, f := range []*os.File{inR, inW, outR, outW} {
+			f.Close() // also of none
+		}
 		return nil, fmt.Errorf("make a pipe: %w", err)
 	}
 	p := &Process{
@@ -133,12 +131,10 @@ func (p *Process) kill() { p.signal(syscall.SIGKILL) }
 func (p *Process) signal(s syscall.Signal) { _ = syscall.Kill(-p.cmd.Process.Pid, s) }
 
 func (p *Process) ended(within time.Duration) bool {
-	t := time.NewTimer(within)
-	defer t.Stop()
 	select {
 	case <-p.done:
 		return true
-	case <-t.C:
+	case <-time.After(within):
 		return false
 	}
 }
@@ -191,70 +187,52 @@ func (p *Process) quote() string {
 }
 
 const (
-	tailBytes = 4 << 10
+	keptBytes = 1 << 20 // of standard error: a crash says first why it comes, and then much else
+	tailBytes = 4 << 10 // of these, with which a process is quoted that did not crash
 	tailLines = 8
+	// crashBytes bounds what is quoted of a line of a crash, crashLines the lines.
+	crashBytes = 300
+	crashLines = 2
 )
 
 type tail struct {
-	mu    sync.Mutex
-	b     []byte
-	crash crash
+	mu sync.Mutex
+	b  []byte
 }
 
 func (t *tail) Write(b []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.crash.write(b)
-	t.b = append(t.b, b[max(0, len(b)-tailBytes):]...)
-	if over := len(t.b) - tailBytes; over > 0 {
-		t.b = append(t.b[:0], t.b[over:]...)
+	if t.b = append(t.b, b...); len(t.b) > 2*keptBytes {
+		t.b = append(t.b[:0], t.b[len(t.b)-keptBytes:]...)
 	}
 	return len(b), nil
 }
+
+// crashes begin the line by which a Go program says why it dies. What follows it, stacks and registers, says nothing to
+// a user.
+var crashes = []string{"fatal error: ", "panic: ", "runtime: cannot allocate memory", "runtime: out of memory",
+	"runtime: failed to create new OS thread"}
 
 // String returns why a Go program died, or else the last lines, without the white space around them.
 func (t *tail) String() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if len(t.crash.lines) > 0 {
-		return strings.Join(t.crash.lines, "\n")
+	var died []string
+	for line := range strings.Lines(string(t.b)) {
+		line = strings.TrimSpace(line)
+		if slices.ContainsFunc(crashes, func(start string) bool { return strings.HasPrefix(line, start) }) && len(died) < crashLines {
+			died = append(died, line[:min(len(line), crashBytes)])
+		}
 	}
-	lines := strings.Split(strings.TrimSpace(string(t.b)), "\n")
+	if len(died) > 0 {
+		return strings.Join(died, "\n")
+	}
+	lines := strings.Split(strings.TrimSpace(string(t.b[max(0, len(t.b)-tailBytes):])), "\n")
 	for i, l := range lines {
 		lines[i] = strings.TrimSpace(l)
 	}
 	return strings.Join(lines[max(0, len(lines)-tailLines):], "\n")
-}
-
-// crashes begin the line by which a Go program says why it dies. What follows it, stacks and registers, says nothing to
-// a user.
-var crashes = []string{"fatal error: ", "panic: ", "runtime: cannot allocate memory", "runtime: out of memory", "runtime: failed to create new OS thread"}
-
-// crash keeps the first lines of that kind of what is written to it.
-type crash struct {
-	lines []string
-	rest  []byte // of a line that has not ended
-}
-
-// maxOfLine bounds what is kept of a line, and maxCrashes the lines.
-const (
-	maxOfLine  = 300
-	maxCrashes = 2
-)
-
-func (c *crash) write(b []byte) {
-	for len(b) > 0 && len(c.lines) < maxCrashes {
-		line, rest, ended := bytes.Cut(b, []byte("\n"))
-		c.rest = append(c.rest, line[:min(len(line), max(0, maxOfLine-len(c.rest)))]...)
-		if b = rest; !ended {
-			return
-		}
-		text := strings.TrimSpace(string(c.rest))
-		c.rest = c.rest[:0]
-		if slices.ContainsFunc(crashes, func(start string) bool { return strings.HasPrefix(text, start) }) {
-			c.lines = append(c.lines, text)
-		}
-	}
 }
 
 // why is what can be said of the way a process ended beyond its status, as a clause in parentheses, or "".

@@ -10,7 +10,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"calib/internal/certs"
@@ -219,8 +218,7 @@ func (s *Step) Connect(ctx context.Context, host string) (io.ReadWriteCloser, er
 
 type member struct {
 	net.Conn
-	step  *Process
-	close sync.Once
+	step *Process
 }
 
 // Read says why the connection has ended, as far as the step's command knows it.
@@ -234,7 +232,7 @@ func (m *member) Read(b []byte) (int, error) {
 
 // Close is safe to call twice. Its error would say that the other end closed first.
 func (m *member) Close() error {
-	m.close.Do(func() { _ = m.Conn.Close() })
+	_ = m.Conn.Close()
 	return nil
 }
 
