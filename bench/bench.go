@@ -168,23 +168,21 @@ type Step [][]int
 
 // Cost is what one batch of a point needs.
 type Cost struct {
-	Bytes    units.Bytes // over the busiest link, at most
-	Messages int         // one after the other, at most
-	// Time is how long the batch is expected to take on Limits.Path. 0 is what its messages and bytes take there.
-	Time units.Nanos
+	Bytes units.Bytes // over the busiest link, at most
+	Time  units.Nanos // how long it is expected to take on Limits.Path
+	// Messages follow one another; they and the bytes are the time where none is given.
+	Messages int
 }
 
 // Add is the cost of c and then d.
-func (c Cost) Add(d Cost) Cost {
-	return Cost{Bytes: c.Bytes + d.Bytes, Messages: c.Messages + d.Messages, Time: c.Time + d.Time}
-}
+func (c Cost) Add(d Cost) Cost { return Cost{Bytes: c.Bytes + d.Bytes, Time: c.Time + d.Time} }
 
 // On is the time of a batch on a path.
 func (c Cost) On(p Path) units.Nanos {
 	if c.Time > 0 {
 		return c.Time
 	}
-	return p.Moves(c)
+	return units.Nanos(c.Messages)*p.Latency + units.Nanos(float64(c.Bytes)*p.PerByte)
 }
 
 // Slot is one entry of a schedule: one experiment on disjoint teams, each of which measures Points in order.
@@ -225,7 +223,7 @@ type Task struct {
 // of each point before it begins.
 func Perform(ctx context.Context, e *Experiment, g Group, t Task, progress func(point int)) ([]dataset.Sample, error) {
 	r := NewRecorder(t)
-	x := Team{Group: g, R: r}
+	x := Team{g, r, Point{}}
 	err := Caught(func() {
 		if e.Stamps {
 			Check(g.Stamp())
@@ -247,7 +245,7 @@ func Perform(ctx context.Context, e *Experiment, g Group, t Task, progress func(
 			r.Clocks.finish(x.synchronise())
 			r.correct()
 			if x.Root() {
-				r.Clocks.record(r)
+				r.Clocks.record(x)
 			}
 		}
 	})

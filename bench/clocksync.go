@@ -37,13 +37,14 @@ const (
 	lastProbe = 1
 )
 
-// SyncCost is the cost of one synchronisation of a pair's clocks on a path.
-func SyncCost(p Path) Cost {
-	n := syncExchanges
-	if trip := p.Trip(probeBytes); trip > 0 {
-		n = int(min(syncExchanges, max(minExchanges, 1+syncTime/trip)))
-	}
-	return Cost{Bytes: units.Bytes(n*2*probeBytes + 3*8*offsetNumbers), Messages: 2*n + 2}
+// SyncBytes is what one synchronisation of a pair's clocks sends on a path.
+func (p Path) SyncBytes() units.Bytes {
+	return units.Bytes(p.exchanges()*2*probeBytes + 3*8*offsetNumbers)
+}
+
+// exchanges is how many round trips a synchronisation has on a path.
+func (p Path) exchanges() int {
+	return int(min(syncExchanges, max(minExchanges, 1+syncTime/max(1, p.Trip(probeBytes)))))
 }
 
 func (o clockOffset) numbers() []int64 {
@@ -207,7 +208,7 @@ func (tl *Timeline) MaxRTT() units.Nanos {
 
 // record adds a line for each rank's offset: NS are those before and after the slot as they were read, zero where there
 // is one clock.
-func (tl *Timeline) record(r *Recorder) {
+func (tl *Timeline) record(x Team) {
 	for k := 1; k < len(tl.before); k++ {
 		b, a, s := tl.before[k], tl.after[k], tl.slopes[k]
 		aux := map[string]float64{names.AuxBound: s.bound, names.AuxSpread: s.spread, names.AuxRoundTrip: float64(max(b.RTT, a.RTT))}
@@ -219,10 +220,10 @@ func (tl *Timeline) record(r *Recorder) {
 		case a.At > b.At:
 			aux[names.AuxDrift] = float64(a.Offset-b.Offset) / float64(a.At-b.At) * 1e6
 		}
-		batch := Batch{Exp: names.Clock, Phase: names.PhaseOffset, Point: Point{}, Ranks: []int{0, k}, NS: ns, Aux: aux}
+		batch := Batch{Exp: names.Clock, Phase: names.PhaseOffset, Ranks: []int{0, k}, NS: ns, Aux: aux}
 		if s.refused {
 			batch.Flags = []string{dataset.FlagDrift}
 		}
-		r.Add(batch)
+		x.Add(batch)
 	}
 }

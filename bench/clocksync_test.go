@@ -14,15 +14,16 @@ import (
 // clock.
 func slotOf(before, after clockOffset, one []bool) (oneWay dataset.Sample, offset dataset.Sample) {
 	r := NewRecorder(Task{Team: []int{4, 7}})
+	x := Team{R: r}
 	after.At = before.At + units.Second
 	r.Clocks = newTimeline([]clockOffset{{At: before.At}, before}, one)
 	middle := before.At + units.Second/2
 	local := r.Clocks.ToLocal(1, middle)
-	r.AddOneWay(Batch{Exp: names.Paired, Ranks: []int{0, 1}, NS: []int64{int64(local-middle) + 1e6}, Aux: map[string]float64{}},
+	x.AddOneWay(Batch{Exp: names.Paired, Ranks: []int{0, 1}, NS: []int64{int64(local-middle) + 1e6}, Aux: map[string]float64{}},
 		0, 1, []int64{int64(local)})
 	r.Clocks.finish([]clockOffset{{At: after.At}, after})
 	r.correct()
-	r.Clocks.record(r)
+	r.Clocks.record(x)
 	s := r.Samples()
 	return s[0], s[1]
 }

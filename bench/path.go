@@ -65,16 +65,10 @@ func (p Path) Start(ranks int) units.Nanos {
 	return 2*units.Millisecond + units.Nanos(2*ranks)*p.Latency
 }
 
-// Moves is how long messages one after the other, and their bytes, take.
-func (p Path) Moves(c Cost) units.Nanos {
-	return units.Nanos(c.Messages)*p.Latency + units.Nanos(float64(c.Bytes)*p.PerByte)
-}
-
 // Synchronising is how long the clocks of a team of so many ranks take to be compared, before a slot's points and
 // after.
 func (p Path) Synchronising(ranks int) units.Nanos {
-	one := SyncCost(p)
-	return 2 * units.Nanos(max(0, ranks-1)) * units.Nanos(one.Messages) * p.Latency
+	return 2 * units.Nanos(max(0, ranks-1)) * units.Nanos(2*p.exchanges()+2) * p.Latency
 }
 
 // Repeated is how long the repetitions of something take of which at least least and at most most are made, and no more

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
@@ -67,41 +68,32 @@ func (r *Recorder) Charge(n int64) { r.memory.charge(&r.memory.point, n) }
 
 const sampleBytes, timeBytes = 2048, 10
 
-// Batch is what an experiment knows about a finished batch.
-type Batch struct {
-	Exp   string // "" is the experiment that runs; others are by-products, such as clock offsets
-	Phase string
-	Point Point
-	Ranks []int // ranks within the team
-	NS    []int64
-	TCP   *dataset.TCP
-	Flags []string
-	Aux   map[string]float64
-	// Loss is the share of the segments that may have been sent again before the batch is flagged for it.
-	Loss float64
-}
+// Batch is what an experiment knows about a finished batch. Its ranks are those within the team. Without Exp it is of the
+// experiment that runs; others are by-products, such as clock offsets.
+type Batch = dataset.Sample
 
-// Add records a batch, and charges what it takes until the coordinator has it: a sample takes about sampleBytes beside
-// its ranks and the memory of its times, and a time at most timeBytes in the message. Do not call it in a timed
-// section.
-func (r *Recorder) Add(b Batch) {
-	r.memory.charge(&r.memory.kept, sampleBytes+8*int64(len(b.Ranks))+timeBytes*int64(len(b.NS)))
-	s := dataset.Sample{
-		Exp: b.Exp, Phase: b.Phase, Point: b.Point, Round: r.Task.Round, Slot: r.Task.Slot,
-		Flags: b.Flags, TCP: b.TCP, Aux: b.Aux, NS: b.NS,
-	}
+// Add records a batch of the point, and charges what it takes until the coordinator has it: a sample takes about
+// sampleBytes beside its ranks and the memory of its times, and a time at most timeBytes in the message. Do not call it
+// in a timed section.
+func (x Team) Add(b Batch) { x.AddLossy(b, 0) }
+
+// AddLossy is Add where a share of the segments may have been sent again before the batch is flagged for it.
+func (x Team) AddLossy(s Batch, bearable float64) {
+	r := x.R
+	r.memory.charge(&r.memory.kept, sampleBytes+8*int64(len(s.Ranks))+timeBytes*int64(len(s.NS)))
+	s.Point, s.Round, s.Slot = x.P, r.Task.Round, r.Task.Slot
 	if s.Exp == "" {
 		s.Exp = r.Task.Exp
 	}
-	s.Ranks = make([]int, len(b.Ranks))
-	for i, k := range b.Ranks {
+	s.Ranks = slices.Clone(s.Ranks)
+	for i, k := range s.Ranks {
 		s.Ranks[i] = r.Task.Team[k]
 	}
 	if s.NS == nil {
 		s.NS = []int64{}
 	}
-	if b.TCP != nil {
-		s.Flags = append(s.Flags, tcpFlags(*b.TCP, b.Loss)...)
+	if s.TCP != nil {
+		s.Flags = append(s.Flags, tcpFlags(*s.TCP, bearable)...)
 	}
 	r.samples = append(r.samples, s)
 }
@@ -109,9 +101,9 @@ func (r *Recorder) Add(b Batch) {
 // AddOneWay records a batch whose NS are a time stamp of rank to minus a time stamp of rank from, each on its own
 // clock; at are the stamps of rank to. They are corrected when the clocks have been read again after the slot, which
 // adds to b.Aux.
-func (r *Recorder) AddOneWay(b Batch, from, to int, at []int64) {
-	r.Add(b)
-	r.oneWay = append(r.oneWay, oneWay{len(r.samples) - 1, from, to, at})
+func (x Team) AddOneWay(b Batch, from, to int, at []int64) {
+	x.Add(b)
+	x.R.oneWay = append(x.R.oneWay, oneWay{len(x.R.samples) - 1, from, to, at})
 }
 
 // correct takes the clock offsets out of every one-way time.

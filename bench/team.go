@@ -153,7 +153,7 @@ func (x Team) Sum(v int64) int64 { return x.allReduce(v, sum) }
 // Skip records, at rank 0, that the point would take too long.
 func (x Team) Skip(estimate units.Nanos) {
 	if x.Root() {
-		x.R.Add(Batch{Phase: names.PhaseSkipped, Point: x.P, Ranks: x.Ranks(), NS: []int64{int64(estimate)}})
+		x.Add(Batch{Phase: names.PhaseSkipped, Ranks: x.Ranks(), NS: []int64{int64(estimate)}})
 	}
 }
 

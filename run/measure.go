@@ -100,7 +100,7 @@ func (r *run) steering(s *plan.Schedule, f *fleet) (*plan.Steering, error) {
 	return plan.NewSteering(s, newLook(targets, fit.Settings{}), targets.experiments(), r.header(f), log, time.Now), nil
 }
 
-// slotDeadline bounds a slot: what it sends at 100 kB/s, a hundredth of a second a message, and time to begin.
+// slotDeadline bounds a slot: what it sends at 100 kB/s, ten times as long as is expected, and time to begin.
 func slotDeadline(s *plan.Schedule, slot bench.Slot) units.Nanos {
 	d := 30 * units.Second
 	e, ok := experiments.Lookup(slot.Exp)
@@ -109,7 +109,7 @@ func slotDeadline(s *plan.Schedule, slot bench.Slot) units.Nanos {
 	}
 	for _, p := range slot.Points {
 		c := e.Cost(s.Limits, p)
-		d += units.Nanos(c.Messages)*10*units.Millisecond + units.Nanos(min(c.Bytes, units.GiB))*10*units.Microsecond
+		d += 10*c.Time + units.Nanos(min(c.Bytes, units.GiB))*10*units.Microsecond
 	}
 	return min(d, 10*60*units.Second)
 }

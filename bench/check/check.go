@@ -20,12 +20,12 @@ var Check = &bench.Experiment{
 	Ranges: bench.Ranges{names.FactorBytes: {Least: 1, Most: int64(64 * units.KiB)}},
 	Steps:  func(l bench.Limits, _ bench.Point) []bench.Step { return bench.Colouring(l.Hosts) },
 	Cost: func(bench.Limits, bench.Point) bench.Cost {
-		return bench.Cost{Bytes: 2*fullBytes + 2*datagrams*datagramBytes + 4*checkTrips + 16, Messages: 4*checkTrips + 2 + 2*datagrams + 2}
+		return bench.Cost{Bytes: 2*fullBytes + 2*datagrams*datagramBytes + 4*checkTrips + 16}
 	},
 	Run: func(x bench.Team) {
 		peer := 1 - x.Rank()
 		b := bench.Batch{
-			Phase: names.PhaseTrip, Point: x.P, Ranks: []int{x.Rank(), peer}, NS: passBytes(x, peer), Aux: map[string]float64{},
+			Phase: names.PhaseTrip, Ranks: []int{x.Rank(), peer}, NS: passBytes(x, peer), Aux: map[string]float64{},
 		}
 		if way, ok := x.Group.(router); ok {
 			route := bench.Must(way.Route(peer))
@@ -39,7 +39,7 @@ var Check = &bench.Experiment{
 		} else {
 			b.Flags = []string{dataset.FlagTimeout}
 		}
-		x.R.Add(b)
+		x.Add(b)
 	},
 }
 

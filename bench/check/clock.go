@@ -37,10 +37,8 @@ var Clock = &bench.Experiment{
 		if p[names.FactorHosts] == 1 {
 			return bench.Cost{}
 		}
-		once := bench.SyncCost(l.OnPath())
-		c := once.Add(once)
-		c.Time = l.Effort.Time(pause, pause/5) // the offsets are counted with every slot of a synchronised experiment
-		return c
+		// The time of the offsets is counted with every slot of a synchronised experiment.
+		return bench.Cost{Bytes: 2 * l.OnPath().SyncBytes(), Time: l.Effort.Time(pause, pause/5)}
 	},
 	Run: func(x bench.Team) { // it ends after a fixed number of readings, or after the pause
 		if x.P[names.FactorHosts] != 1 {
@@ -51,13 +49,13 @@ var Clock = &bench.Experiment{
 		}
 		cost := x.R.Buffer(x.R.Reps(blocks, 5))
 		readBlocks(x, cost)
-		x.R.Add(bench.Batch{
-			Phase: names.PhaseCost, Point: x.P, Ranks: []int{0}, NS: cost, Aux: map[string]float64{names.AuxCalls: blockReadings},
+		x.Add(bench.Batch{
+			Phase: names.PhaseCost, Ranks: []int{0}, NS: cost, Aux: map[string]float64{names.AuxCalls: blockReadings},
 		})
 		step := x.R.Buffer(x.R.Reps(steps, 20))
 		n, reads := readSteps(x, step)
-		x.R.Add(bench.Batch{
-			Phase: names.PhaseStep, Point: x.P, Ranks: []int{0}, NS: step[:n], Aux: map[string]float64{names.AuxReads: float64(reads)},
+		x.Add(bench.Batch{
+			Phase: names.PhaseStep, Ranks: []int{0}, NS: step[:n], Aux: map[string]float64{names.AuxReads: float64(reads)},
 		})
 	},
 }

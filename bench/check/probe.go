@@ -16,14 +16,7 @@ var Probe = &bench.Experiment{
 	Points: func(bench.Limits) []bench.Point { return []bench.Point{{names.FactorBytes: 1}} },
 	Ranges: bench.Ranges{names.FactorBytes: {Least: 0, Most: 1}},
 	Cost: func(l bench.Limits, _ bench.Point) bench.Cost {
-		c := tripBounds.Cost(l)
-		bursts := 0
-		for b := firstBytes; b <= maxBytes; b *= 2 {
-			bursts++
-		}
-		c.Bytes += 2*maxBytes + units.Bytes(bursts)
-		c.Messages += bursts + int(2*maxBytes/chunk)
-		return c
+		return tripBounds.Cost(l).Add(bench.Cost{Bytes: 2*maxBytes + units.KiB}) // with an answer to each burst
 	},
 	Run: func(x bench.Team) {
 		if x.P[names.FactorBytes] == 0 {
@@ -68,7 +61,7 @@ func reach(x bench.Team) {
 		}
 	}
 	took, tcp := x.Elapsed(start), x.Counters(other)
-	x.R.Add(bench.Batch{Phase: names.PhaseTrip, Point: x.P, Ranks: []int{x.Rank(), other}, NS: []int64{took}, TCP: &tcp, Loss: fewAgain})
+	x.AddLossy(bench.Batch{Phase: names.PhaseTrip, Ranks: []int{x.Rank(), other}, NS: []int64{took}, TCP: &tcp}, fewAgain)
 }
 
 // sendBursts sends bursts, each announced by its size; the answer to a burst is a byte. A size of 0 ends it.
@@ -89,8 +82,8 @@ func sendBursts(x bench.Team, buf []byte) {
 	}
 	tcp := x.CountersSince(1, before)
 	x.SendNumbers(1, 0)
-	x.R.Add(bench.Batch{
-		Phase: names.PhaseRate, Point: x.P, Ranks: []int{0, 1}, NS: []int64{took}, TCP: tcp,
+	x.Add(bench.Batch{
+		Phase: names.PhaseRate, Ranks: []int{0, 1}, NS: []int64{took}, TCP: tcp,
 		Aux: map[string]float64{names.AuxBytes: float64(size), names.AuxMSS: float64(tcp.MSS)},
 	})
 }

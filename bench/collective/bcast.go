@@ -22,10 +22,9 @@ var Bcast = &bench.Experiment{
 	Cost: func(l bench.Limits, p bench.Point) bench.Cost {
 		hosts, size := hostsOf(p), p[names.FactorBytes]
 		path, most, children := l.OnPath(), maxBcasts(l.Effort, size), len(pattern.BinomialChildren(0, hosts))
-		reps := untimed + most
 		return bench.Cost{
-			Bytes: units.Bytes(int64(reps*children) * size), Messages: reps * (children + 2*hosts),
-			Time: repeatedTime(path, hosts, units.Nanos(children)*path.Message(size, 1), l.Effort.Time(bcastTime, 0), bcastLeast, most),
+			Bytes: units.Bytes(int64((untimed+most)*children) * size),
+			Time:  repeatedTime(path, hosts, units.Nanos(children)*path.Message(size, 1), l.Effort.Time(bcastTime, 0), bcastLeast, most),
 		}
 	},
 	Run: func(x bench.Team) { // the root alone begins by its clock

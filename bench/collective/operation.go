@@ -134,7 +134,7 @@ func (t times) took() []int64 {
 // add records a batch at rank 0.
 func (x *operation) add(phase string, t batch, aux map[string]float64) {
 	if x.Root() {
-		x.R.Add(bench.Batch{Phase: phase, Point: x.P, Ranks: x.Ranks(), NS: t.took(), TCP: &t.tcp, Aux: aux})
+		x.Add(bench.Batch{Phase: phase, Ranks: x.Ranks(), NS: t.took(), TCP: &t.tcp, Aux: aux})
 	}
 }
 

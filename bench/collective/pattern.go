@@ -28,11 +28,10 @@ var Pattern = &bench.Experiment{
 			return bench.Cost{}
 		}
 		hosts, path, most := hostsOf(p), l.OnPath(), maxPatterns(l.Effort, s)
-		reps := untimed + most
 		one := units.Nanos(s.depth())*path.Latency + units.Nanos(float64(s.Busiest)*path.PerByte*path.Sharing(hosts/2))
 		return bench.Cost{
-			Bytes: units.Bytes(reps * s.Busiest), Messages: hosts + reps*(s.depth()+2*hosts),
-			Time: repeatedTime(path, hosts, one, l.Effort.Time(patternTime, 0), 1, most),
+			Bytes: units.Bytes((untimed + most) * s.Busiest),
+			Time:  repeatedTime(path, hosts, one, l.Effort.Time(patternTime, 0), 1, most),
 		}
 	},
 	Run: runPattern,

@@ -38,10 +38,10 @@ var Gap = &bench.Experiment{
 	},
 	Size: bench.AnySize,
 	Cost: func(l bench.Limits, p bench.Point) bench.Cost { // one stream from each host of the team
-		n := min(l.Hosts, 3) * (gapCount(l.Effort, p) + 2*gapTrial + 2)
+		n := int64(min(l.Hosts, 3) * (gapCount(l.Effort, p) + 2*gapTrial + 2))
 		return bench.Cost{
-			Bytes: units.Bytes(int64(n)*p[names.FactorBytes]) + 3*controlBytes, Messages: n,
-			Time: units.Nanos(min(l.Hosts, 3)) * streamTime(l, p[names.FactorBytes], 1, gapTrial, gapWindow),
+			Bytes: units.Bytes(n*p[names.FactorBytes]) + 3*controlBytes,
+			Time:  units.Nanos(min(l.Hosts, 3)) * streamTime(l, p[names.FactorBytes], 1, gapTrial, gapWindow),
 		}
 	},
 	Run: func(x bench.Team) {
@@ -132,6 +132,6 @@ func gap(x stream) {
 	if t := seen.told[toldTime]; t > 0 {
 		b.Aux[names.AuxSend] = float64(t)
 	}
-	b.Flags = part.flags()
-	x.R.Add(b)
+	b.Flags = seen.flags(part)
+	x.Add(b)
 }

@@ -80,18 +80,16 @@ const (
 func pairedCost(l bench.Limits, p bench.Point) bench.Cost {
 	path, pairs, m := l.OnPath(), int(p[names.FactorPairs]), p[names.FactorBytes]
 	if p[names.FactorStream] == 0 {
-		n := 2 * (maxBursts + 1)
 		last := path.Message(m, pairs)
 		time := 5*last + 2*path.Start(2*pairs) + bench.Repeated(burstPeriod(last), l.Effort.Time(burstTime, burstTime/4), minBursts, maxBursts)
-		return bench.Cost{Bytes: units.Bytes(int64(n) * m), Messages: n, Time: 2 * time}
+		return bench.Cost{Bytes: units.Bytes(2 * (maxBursts + 1) * m), Time: 2 * time}
 	}
 	// The stream is bounded by time, not by bytes: this is what its window holds at 1 Gbit/s.
 	length, time := bulkTime, bulkTimeOn(path, pairs)
 	if m != 0 {
 		length, time = l.Effort.StreamTime(), streamTime(l, m, pairs, bench.TrialChunks, minMessages)
 	}
-	bytes := units.Bytes(2 * 125e6 * length.Seconds())
-	return bench.Cost{Bytes: bytes, Messages: int(bytes / bench.ChunkSize), Time: 2 * time}
+	return bench.Cost{Bytes: units.Bytes(2 * 125e6 * length.Seconds()), Time: 2 * time}
 }
 
 // burstPeriod is one and a half times the last delivery, so that repetitions do not overlap.
@@ -159,8 +157,8 @@ func (x Role) addBursts(s bench.Start, at, sent []int64, b bench.Batch) {
 		startedAt[k] = sent[k] + int64(local) + planned
 	}
 	b.NS = delivered
-	x.R.AddOneWay(b, x.Peer(), x.Rank(), deliveredAt)
-	x.R.AddOneWay(x.Batch(names.PhaseBurstStart, started, nil), 0, x.Peer(), startedAt)
+	x.AddOneWay(b, x.Peer(), x.Rank(), deliveredAt)
+	x.AddOneWay(x.Batch(names.PhaseBurstStart, started, nil), 0, x.Peer(), startedAt)
 }
 
 // messages measures one direction of one point: all senders send messages of one size back to back, each ending at the
@@ -179,8 +177,8 @@ func messages(x Role) {
 	if part.window > 0 {
 		b.Aux[names.AuxWindow], b.Aux[names.AuxWindowChunks] = float64(part.window), part.chunks
 	}
-	b.Flags, b.Loss = part.flags(), bearableLoss
-	x.R.Add(b)
+	b.Flags = seen.flags(part)
+	x.AddLossy(b, bearableLoss)
 }
 
 // agreeMessage makes the buffer of a message: as many whole segments as are nearest to the point's size, because a last
@@ -208,11 +206,11 @@ func bytes(x Role) {
 		return
 	}
 	b := x.Batch(names.PhaseStream, seen.perWrite(), seen.tcp)
-	b.Flags, b.Loss = seen.flags, bearableLoss
+	b.Flags = seen.flags
 	first, second := seen.halves()
 	b.Aux[names.AuxChunk], b.Aux[names.AuxWindow], b.Aux[names.AuxRamp] = float64(seen.write), float64(seen.window), float64(seen.ramp)
 	b.Aux[names.AuxWindowChunks], b.Aux[names.AuxAveraged] = (first+second)/float64(seen.write), seen.averaged()
 	b.Aux[names.AuxHalves] = second / max(1, first)
 	b.Aux[names.AuxCPUSend], b.Aux[names.AuxCPURecv] = float64(seen.sendCPU), float64(seen.recvCPU)
-	x.R.Add(b)
+	x.AddLossy(b, bearableLoss)
 }

@@ -47,7 +47,7 @@ func (x Role) peers() []int {
 // Batch is a line of this rank with its peer first: at a receiver, sender and receiver.
 func (x Role) Batch(phase string, ns []int64, tcp *dataset.TCP) bench.Batch {
 	return bench.Batch{
-		Phase: phase, Point: x.P, Ranks: []int{x.Peer(), x.Rank()}, NS: ns, TCP: tcp,
+		Phase: phase, Ranks: []int{x.Peer(), x.Rank()}, NS: ns, TCP: tcp,
 		Aux: map[string]float64{names.AuxDirection: float64(x.Direction)},
 	}
 }

@@ -112,24 +112,18 @@ func (x stream) once(s *streamed, stamps []int64) {
 		s.done = x.receive(stamps)
 	}
 	var told []int64
-	if x.ahead > 0 {
-		x.awaitArrival()
+	if x.ahead > 0 { // the sender goes on when its receivers have all of the stream: its counters then hold every segment
 		told = s.told[:]
+		var b [1]byte
+		for _, peer := range x.peers() {
+			if x.Sends() {
+				x.Recv(peer, b[:])
+			} else {
+				x.Send(peer, b[:])
+			}
+		}
 	}
 	s.tcp = x.HandOver(told, before)
-}
-
-// awaitArrival lets the sender go on when its receivers have all of the stream, so that its counters hold every
-// segment.
-func (x stream) awaitArrival() {
-	var b [1]byte
-	if !x.Sends() {
-		x.Send(x.From, b[:])
-		return
-	}
-	for _, peer := range x.To {
-		x.Recv(peer, b[:])
-	}
 }
 
 // send sends chunks until the end of the stream, and marks the last of each receiver. It ends there, or when a receiver
@@ -191,7 +185,6 @@ type part struct {
 	averaged int     // so many
 	window   int64   // length of the part [ns]; 0 where the stream does not reach over it
 	chunks   float64 // complete in it, parts of one included
-	open     bool
 }
 
 // between takes the completions from lo to hi.
@@ -200,7 +193,7 @@ func (s streamed) between(lo, hi int64) part {
 	first, last := sort.Search(len(done), func(i int) bool { return done[i] >= lo }),
 		sort.Search(len(done), func(i int) bool { return done[i] > hi })
 	in := done[first:last]
-	p := part{open: s.open}
+	var p part
 	p.ns, p.averaged = bench.Intervals(in)
 	if first > 0 && last < len(done) {
 		p.window = hi - lo
@@ -229,9 +222,8 @@ func (p *part) slice(done []int64, hi int64, n int) {
 }
 
 // flags labels a stream that something else than the path limited, or that has too little in its window.
-func (p part) flags() []string {
-	var f []string
-	if !p.open {
+func (s streamed) flags(p part) (f []string) {
+	if !s.open {
 		f = append(f, dataset.FlagWindow)
 	}
 	if len(p.ns) < 2 {

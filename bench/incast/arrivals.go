@@ -70,13 +70,10 @@ func (t *arrivals) interval() units.Nanos {
 	return units.Nanos(float64(t.last.at-t.first.at) * float64(t.unit) / float64(max(t.unit, t.last.bytes-t.first.bytes)))
 }
 
-// end is when the last message of all arrived.
-func (t *arrivals) end() units.Nanos { return t.last.at }
-
 // batch is a line of the steady part: the mean intervals of a unit from the last arrival in each step to that in the
 // next, and how many units arrived from the first of these to the last. From end on not all senders sent any more.
 func (t *arrivals) batch(x team, phase string, tcp *dataset.TCP, end units.Nanos) bench.Batch {
-	b := bench.Batch{Phase: phase, Point: x.P, Ranks: x.Ranks(), TCP: tcp, Aux: map[string]float64{}}
+	b := bench.Batch{Phase: phase, Ranks: x.Ranks(), TCP: tcp, Aux: map[string]float64{}}
 	var first, last, window progress
 	for _, s := range t.steps {
 		switch {

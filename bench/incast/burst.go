@@ -67,15 +67,6 @@ type burst struct {
 	took    int64 // of the longest sender [ns]
 }
 
-// times are the arrivals.
-func (b *burst) times() []int64 {
-	out := make([]int64, len(b.came))
-	for i, a := range b.came {
-		out[i] = int64(a.at)
-	}
-	return out
-}
-
 // span is the time from the first arrival to the last.
 func (b *burst) span() int64 {
 	if len(b.came) == 0 {
@@ -83,9 +74,6 @@ func (b *burst) span() int64 {
 	}
 	return int64(b.came[len(b.came)-1].at - b.came[0].at)
 }
-
-// lost reports whether the network lost a datagram, and not the root's own socket.
-func (b *burst) lost() bool { return b.dropped == 0 && int64(len(b.came)) < b.sent }
 
 // gap is the interval of the trial's datagrams: at the root, or, where fewer than two arrived, as they were sent.
 func (b *burst) gap() units.Nanos {
@@ -113,32 +101,26 @@ func newBursts(x team) *bursts {
 func (x *bursts) run() {
 	x.once(0, bench.Start{}, x.alone)
 	gap := x.seen.gap()
-	reps, estimate := x.planned(gap)
-	s := x.Announce(bench.Start{Reps: reps})
-	if s.Reps == 0 {
-		x.Skip(estimate)
+	// At most. Until all of a burst has left a port that is as slow as one sender the root hears from nobody.
+	most := units.Nanos(x.P[names.FactorPackets]) * gap
+	var s bench.Start
+	if !tooLong(x.P[names.FactorPackets], x.P[names.FactorSenders], gap) {
+		s.Reps = max(1, min(maxReps(x.R.Effort), int(burstTime/max(most, 1))))
+	}
+	if s = x.Announce(s); s.Reps == 0 {
+		x.Skip(most)
 		return
 	}
 	x.quiet = min(max(quietGaps*gap, minQuiet), maxQuiet) + 2*x.R.Clocks.MaxRTT()
-	lost := false
+	lost := false // in the network, and not by the root's own socket
 	for i := range s.Reps {
 		x.once(i+1, bench.Start{}, x.share)
 		if x.Root() {
 			x.add()
-			lost = lost || x.seen.lost()
+			lost = lost || x.seen.dropped == 0 && int64(len(x.seen.came)) < x.seen.sent
 		}
 	}
 	x.full(s.Reps+1, gap, lost)
-}
-
-// planned decides from a single sender's gap how often the burst fits into the budget, and says how long one lasts at
-// most: all of it through a port that is as slow as one sender. Until it has left that port the root hears from nobody.
-func (x *bursts) planned(gap units.Nanos) (reps int, most units.Nanos) {
-	most = units.Nanos(x.P[names.FactorPackets]) * gap
-	if tooLong(x.P[names.FactorPackets], x.P[names.FactorSenders], gap) {
-		return 0, most
-	}
-	return max(1, min(maxReps(x.R.Effort), int(burstTime/max(most, 1)))), most
 }
 
 // tooLong reports whether a burst of so many packets takes too long at a gap [ns]: to send, or to pass a port that is as
@@ -251,14 +233,18 @@ func (x *bursts) count(s bench.Start, tag int64) {
 
 // add records one repetition.
 func (x *bursts) add() {
-	ns, averaged := bench.Intervals(x.seen.times())
-	b := bench.Batch{Phase: names.PhaseFlood, Point: x.P, Ranks: x.Ranks(), NS: ns, Aux: x.seen.aux()}
+	var at []int64
+	for _, a := range x.seen.came {
+		at = append(at, int64(a.at))
+	}
+	ns, averaged := bench.Intervals(at)
+	b := bench.Batch{Phase: names.PhaseFlood, Ranks: x.Ranks(), NS: ns, Aux: x.seen.aux()}
 	if len(b.NS) == 0 {
 		b.NS = append(b.NS, 0)
 		b.Flags = append(b.Flags, dataset.FlagTimeout)
 	}
 	b.Aux[names.AuxAveraged] = float64(averaged)
-	x.R.Add(b)
+	x.Add(b)
 }
 
 // aux is what the root counted and timed of a burst.

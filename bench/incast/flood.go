@@ -95,10 +95,8 @@ func floodCost(l bench.Limits, p bench.Point) bench.Cost {
 	if p[names.FactorProbe] != 0 {
 		senders := units.Bytes(n)
 		trials := 2 * bench.TrialChunks * senders * largestSegment
-		load, probes := loadBytes(l.Effort)*3/2, 2*maxProbes
 		return bench.Cost{
-			Bytes:    trials + load + largestSegment*senders + units.Bytes(probes*probeBytes),
-			Messages: int(load/(senders-1)/bench.ChunkSize)*3/2 + 2*bench.TrialChunks + probes,
+			Bytes: trials + loadBytes(l.Effort)*3/2 + largestSegment*senders + 2*maxProbes*probeBytes,
 			Time: 3*path.Start(teamSize(p)) + 2*l.Effort.Time(loadTime, loadTime/5) +
 				3*path.Message(int64(2*bench.TrialChunks*senders*bench.ChunkSize), 1), // the trials, and what a full port has left to send
 		}
@@ -106,7 +104,7 @@ func floodCost(l bench.Limits, p bench.Point) bench.Cost {
 	sent := minBurst + p[names.FactorPackets]*int64(maxReps(l.Effort))
 	burst := path.Message(p[names.FactorPackets]*p[names.FactorBytes], 1)
 	return bench.Cost{
-		Bytes: units.Bytes(sent * p[names.FactorBytes]), Messages: int(sent),
+		Bytes: units.Bytes(sent * p[names.FactorBytes]),
 		// Beside the repetitions, the trial and, where they lost datagrams, a burst that keeps the port full.
 		Time: units.Nanos(maxReps(l.Effort)+2)*(path.Start(teamSize(p))+maxQuiet/4) +
 			burst + bench.Repeated(burst, burstTime, 1, maxReps(l.Effort)),

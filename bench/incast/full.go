@@ -122,21 +122,18 @@ func (b *burst) empty() idleTimes {
 // addFull records what the port held beside each loss, where datagrams of which share were sent by each.
 func (x *bursts) addFull(empty idleTimes, share int) {
 	seen := &x.seen
-	x.R.Charge(int64(x.Size()) * int64(share))
-	got := make([][]bool, x.Size())
-	for i := range got {
-		got[i] = make([]bool, share)
-	}
+	x.R.Charge(2 * arrivalBytes * int64(len(seen.came)))
+	got := map[[2]uint32]bool{} // by rank and number
 	for _, a := range seen.came {
-		if int(a.from) < len(got) && int(a.number) < share {
-			got[a.from][a.number] = true
-		}
+		got[[2]uint32{a.from, a.number}] = true
 	}
+	lost := func(from uint32, i int) bool { return i >= 0 && i < share && !got[[2]uint32{from, uint32(i)}] }
 	var held []float64
 	var waits []int64
 	for i, a := range seen.came {
 		least, known := empty.least[a.from]
-		if int(a.from) >= len(got) || !known || !besideLoss(got[a.from], int(a.number)) {
+		n := int(a.number)
+		if int(a.from) >= x.Size() || !known || n >= share || !lost(a.from, n-1) && !lost(a.from, n+1) {
 			continue
 		}
 		reached := a.sent + least // the port, but for the way from it
@@ -151,12 +148,7 @@ func (x *bursts) addFull(empty idleTimes, share int) {
 	aux[names.AuxLosses], aux[names.AuxHeld] = float64(len(held)), stats.SortedQuantile(held, 0.5)
 	aux[names.AuxHeldLow], aux[names.AuxHeldHigh] = stats.SortedQuantile(held, 0.25), stats.SortedQuantile(held, 0.75)
 	aux[names.AuxService], aux[names.AuxIdleExcess] = float64(seen.service()), empty.excess
-	x.R.Add(bench.Batch{Phase: names.PhaseFull, Point: x.P, Ranks: x.Ranks(), NS: some(waits), Aux: aux})
-}
-
-// besideLoss reports whether a datagram arrived and its sender's next or last was lost.
-func besideLoss(got []bool, i int) bool {
-	return i < len(got) && got[i] && (i > 0 && !got[i-1] || i+1 < len(got) && !got[i+1])
+	x.Add(bench.Batch{Phase: names.PhaseFull, Ranks: x.Ranks(), NS: some(waits), Aux: aux})
 }
 
 // some are at most bench.MaxIntervals of all, evenly chosen.

@@ -30,20 +30,17 @@ var Gather = &bench.Experiment{
 	Cost: func(l bench.Limits, p bench.Point) bench.Cost {
 		senders, bytes := p[names.FactorSenders], p[names.FactorBytes]
 		if p[names.FactorStream] != 0 {
-			n := trials*trialMessages + 2*maxMessages(l.Effort)
-			credits := int(senders) * n / minStep
-			return bench.Cost{
-				Bytes: units.Bytes(int64(n)*senders*bytes + int64(credits)), Messages: n + credits,
-				Time: streamTime(l.OnPath(), l.Effort, int(senders), bytes),
+			n := int64(trials*trialMessages + 2*maxMessages(l.Effort))
+			return bench.Cost{ // with a byte of credit for each step
+				Bytes: units.Bytes(n*senders*bytes + senders*n/minStep), Time: streamTime(l.OnPath(), l.Effort, int(senders), bytes),
 			}
 		}
-		n := 2 + maxGathers(l.Effort, p)
-		return bench.Cost{Bytes: units.Bytes(int64(n) * senders * bytes), Messages: 2 * n, Time: gatherTime(l, p)}
+		return bench.Cost{Bytes: units.Bytes(int64(2+maxGathers(l.Effort, p)) * senders * bytes), Time: gatherTime(l, p)}
 	},
 	Run: func(x bench.Team) {
-		y := gatherer{newTeam(x)}
+		y := newTeam(x)
 		if x.P[names.FactorStream] != 0 {
-			y.stream()
+			y.streams()
 		} else {
 			y.gathers(2 * max(1, int(x.Counters(y.connection()).MSS)))
 		}
@@ -112,15 +109,11 @@ func gatherTime(l bench.Limits, p bench.Point) units.Nanos {
 	start := path.Start(int(senders) + 1)
 	whole := path.Message(senders*bytes, 1)
 	total := 2*start + path.Message(senders*min(bytes, int64(shortBytes)), 1)
-	if whole > timeLimit(l.Effort, longest) {
-		return total
+	if n := gathersOf(l.Effort, p, whole); n > 0 {
+		total += units.Nanos(n+1) * (start + whole)
 	}
-	n := max(1, min(maxGathers(l.Effort, p), int(l.Effort.Time(batchTime, 0)/max(whole, 1))))
-	return total + units.Nanos(n+1)*(start+whole)
+	return total
 }
-
-// gatherer is one rank at one point.
-type gatherer struct{ team }
 
 const (
 	reps    = 20
@@ -140,9 +133,17 @@ func maxGathers(e bench.Effort, p bench.Point) int {
 	return max(1, min(e.Reps(reps, minReps), byBytes))
 }
 
+// gathersOf is how many gathers of so long a batch has; none where one takes too long.
+func gathersOf(e bench.Effort, p bench.Point, one units.Nanos) int {
+	if one > timeLimit(e, longest) {
+		return 0
+	}
+	return max(1, min(maxGathers(e, p), int(e.Time(batchTime, 0)/max(one, 1))))
+}
+
 // gathers measures one point: a short gather that tells how long one takes, a whole one that opens the windows, and the
 // repetitions. The next is announced when the root has all of the one before, so that they do not overlap.
-func (x gatherer) gathers(rest int) {
+func (x team) gathers(rest int) {
 	whole := x.P[names.FactorBytes]
 	buf := make([]byte, readBytes)
 	if !x.Root() {
@@ -151,11 +152,7 @@ func (x gatherer) gathers(rest int) {
 	short := min(whole, int64(shortBytes))
 	trial := x.gather(short, buf, rest)
 	estimate := units.Nanos(float64(trial) * float64(whole) / float64(short))
-	n := 0
-	if estimate <= timeLimit(x.R.Effort, longest) {
-		n = max(1, min(maxGathers(x.R.Effort, x.P), int(x.R.Time(batchTime, 0)/max(estimate, 1))))
-	}
-	s := x.Announce(bench.Start{Reps: n})
+	s := x.Announce(bench.Start{Reps: gathersOf(x.R.Effort, x.P, estimate)})
 	if s.Reps == 0 {
 		x.Skip(estimate)
 		return
@@ -169,8 +166,8 @@ func (x gatherer) gathers(rest int) {
 		ns[i] = int64(x.gather(whole, buf, rest))
 	}
 	if tcp, _ := x.collect(before); x.Root() {
-		x.R.Add(bench.Batch{
-			Phase: names.PhaseGather, Point: x.P, Ranks: x.Ranks(), NS: ns, TCP: tcp,
+		x.Add(bench.Batch{
+			Phase: names.PhaseGather, Ranks: x.Ranks(), NS: ns, TCP: tcp,
 			Aux: map[string]float64{names.AuxRepetitions: float64(s.Reps)},
 		})
 	}
@@ -178,7 +175,7 @@ func (x gatherer) gathers(rest int) {
 
 // gather gathers the first size bytes of each sender's buf, and returns at the root the time from the announced start
 // to the last byte. It ends there, or at the group's receive deadline.
-func (x gatherer) gather(size int64, buf []byte, rest int) units.Nanos {
+func (x team) gather(size int64, buf []byte, rest int) units.Nanos {
 	s := x.Announce(bench.Start{Reps: 1})
 	if !x.Root() {
 		x.contribute(s, buf[:size], rest)
@@ -197,7 +194,7 @@ func (x gatherer) gather(size int64, buf []byte, rest int) units.Nanos {
 // has ended, that is, when its message has left but for rest bytes, two segments. Its send buffer may take the whole
 // message at once, and if it told the next sender then, one more would send at a time; waiting for the last
 // acknowledgement would meet a delayed one.
-func (x gatherer) contribute(s bench.Start, msg []byte, rest int) {
+func (x team) contribute(s bench.Start, msg []byte, rest int) {
 	w, rank := int(x.P[names.FactorWindow]), x.Rank()
 	if rank > w {
 		x.Recv(rank-w, x.signal)
@@ -215,7 +212,7 @@ const acknowledgedStep = 50 * units.Microsecond
 
 // awaitAcknowledged waits until no more than rest bytes to the root are unacknowledged. If the root no longer
 // acknowledges, the kernel or whoever ends the group makes that an error.
-func (x gatherer) awaitAcknowledged(rest int) {
+func (x team) awaitAcknowledged(rest int) {
 	end := x.Now() + maxTime
 	for now := x.Now(); now < end; now = x.Now() {
 		if bench.Must(x.Unacked(0)) <= rest {
@@ -243,33 +240,36 @@ func streamTime(path bench.Path, e bench.Effort, senders int, bytes int64) units
 	per := max(path.Latency/10, units.Nanos(float64(bytes)*path.PerByte), 1)
 	start := path.Start(senders + 1)
 	trial := start + path.Latency + units.Nanos(trialMessages*senders)*per
-	length := max(min(max(per*units.Nanos(maxMessages(e)), minLength), e.StreamTime()), per*windowMessages)
-	return 4*trial + start + min(length, bench.MaxStream)
+	return 4*trial + start + lengthOf(e, per)
 }
 
-// stream measures g_r: all senders send messages from a common start to a common end. Trials before it open the
+// lengthOf is the length of a stream whose messages come so far apart.
+func lengthOf(e bench.Effort, per units.Nanos) units.Nanos {
+	length := min(max(per*units.Nanos(maxMessages(e)), minLength), e.StreamTime())
+	return min(max(length, per*windowMessages), bench.MaxStream)
+}
+
+// streams measures g_r: all senders send messages from a common start to a common end. Trials before it open the
 // windows, and tell how long the stream is to be and how many unacknowledged messages a sender needs.
-func (x gatherer) stream() {
+func (x team) streams() {
 	msg := make([]byte, readBytes)
 	if !x.Root() {
 		msg = x.R.Payload(x.P[names.FactorBytes])
 	}
 	per, step := x.saturate(msg)
-	most := maxMessages(x.R.Effort)
-	length := min(max(per*units.Nanos(most), minLength), x.R.StreamTime())
-	length = min(max(length, per*windowMessages), bench.MaxStream)
+	length := lengthOf(x.R.Effort, per)
 	before := x.settled()
 	// What a sender's buffer still holds at the end arrives late: none may fill it with more than twice what all are to
 	// send.
-	each := min(2*most, windowMessages+int(2*length/max(per, 1)))
+	each := min(2*maxMessages(x.R.Effort), windowMessages+int(2*length/max(per, 1)))
 	seen, sent := x.converge(bench.Start{Period: length, Reps: each}, msg, step)
 	tcp, total := x.collect(before, sent)
 	if !x.Root() {
 		return
 	}
-	b := seen.batch(x.team, names.PhaseArrivals, tcp, seen.firstEnd)
+	b := seen.batch(x, names.PhaseArrivals, tcp, seen.firstEnd)
 	b.Aux[names.AuxMessages] = float64(total)
-	x.R.Add(b)
+	x.Add(b)
 }
 
 const (
@@ -285,7 +285,7 @@ const (
 // doubles as long as messages then arrive faster. So no more of them are on their way than a busy port needs; by
 // themselves, congestion controls would fill its buffer until it overflows, and the gaps of their losses would be
 // measured.
-func (x gatherer) saturate(msg []byte) (per units.Nanos, step int64) {
+func (x team) saturate(msg []byte) (per units.Nanos, step int64) {
 	x.converge(bench.Start{Reps: trialMessages}, msg, minStep) // opens the windows
 	for try := int64(minStep); try <= maxStep; try *= 2 {
 		seen, _ := x.converge(bench.Start{Reps: trialMessages}, msg, try)
@@ -299,7 +299,7 @@ func (x gatherer) saturate(msg []byte) (per units.Nanos, step int64) {
 
 // decide gives every rank the root's decision. The root speaks first: while it still reads a stream, whatever a sender
 // sent would be taken for a part of it.
-func (x gatherer) decide(yes bool) bool {
+func (x team) decide(yes bool) bool {
 	if !x.Root() {
 		x.Recv(0, x.signal)
 		return x.signal[0] != 0
@@ -314,7 +314,7 @@ func (x gatherer) decide(yes bool) bool {
 
 // converge runs one announced stream. The root gets what it saw, a sender how many messages it sent. A sender starts
 // with two steps of credit; the root sends it a byte for each step that it has received.
-func (x gatherer) converge(s bench.Start, msg []byte, step int64) (t *arrivals, sent int64) {
+func (x team) converge(s bench.Start, msg []byte, step int64) (t *arrivals, sent int64) {
 	s = x.Announce(s)
 	bytes := x.P[names.FactorBytes]
 	t = newArrivals(s, x.Size()-1, bytes, bytes)
@@ -335,7 +335,7 @@ func (x gatherer) converge(s bench.Start, msg []byte, step int64) (t *arrivals, 
 // sendWithCredit sends msg to the root until the end of the stream, or s.Reps times; a stream of no length has no other
 // end. The last byte of the last message is 1, that of all others 0. It returns when all credit for what it sent has
 // come back.
-func (x gatherer) sendWithCredit(s bench.Start, msg []byte, step int64) (sent int64) {
+func (x team) sendWithCredit(s bench.Start, msg []byte, step int64) (sent int64) {
 	mark, end := &msg[len(msg)-1], s.At+s.Period
 	earned := int64(0)
 	*mark = 0

@@ -157,9 +157,9 @@ func (x *prober) underLoad(s bench.Start, every units.Nanos) {
 		return
 	}
 	x.addProbes(names.PhaseProbe)
-	b := t.batch(x.team, names.PhaseProbeDrain, tcp, t.end())
+	b := t.batch(x.team, names.PhaseProbeDrain, tcp, t.last.at)
 	b.Aux[names.AuxSegment] = float64(x.segment)
-	x.R.Add(b)
+	x.Add(b)
 }
 
 // stream sends msg to the root until the end of the load, or s.Reps times. The last byte of the last message is 1, that
@@ -256,13 +256,13 @@ func (x *prober) addProbes(phase string) {
 	}
 	last := x.Size() - 1
 	b := bench.Batch{
-		Phase: phase, Point: x.P, Ranks: []int{last, 0}, NS: ns,
+		Phase: phase, Ranks: []int{last, 0}, NS: ns,
 		Aux: map[string]float64{names.AuxSent: float64(p.planned - p.first), names.AuxReceived: float64(len(ns))},
 	}
 	if len(ns) == 0 {
 		b.NS, b.Flags = []int64{0}, []string{dataset.FlagTimeout}
-		x.R.Add(b)
+		x.Add(b)
 		return
 	}
-	x.R.AddOneWay(b, last, 0, at)
+	x.AddOneWay(b, last, 0, at)
 }

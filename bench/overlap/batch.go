@@ -137,7 +137,7 @@ func (x *pair) workOf(ns float64) int64 {
 }
 
 func (x *pair) add(phase string, ns []int64, b plan, tcp *dataset.TCP) {
-	x.R.Add(bench.Batch{Phase: phase, Point: x.P, Ranks: x.Ranks(), NS: ns, TCP: tcp, Aux: map[string]float64{
+	x.Add(bench.Batch{Phase: phase, Ranks: x.Ranks(), NS: ns, TCP: tcp, Aux: map[string]float64{
 		names.AuxWork: float64(b.work), names.AuxAveraged: float64(b.steps), names.AuxCPUs: float64(x.host.CPUs()),
 	}})
 }

@@ -23,31 +23,28 @@ const (
 
 func mostCalls(e bench.Effort) int { return e.Reps(maxCalls, minCalls) }
 
-// caller is one rank's part in timed calls. In an exchange the sender times its send; the receiver waits until the
+// timeCalls measures one direction of one size. In an exchange the sender times its send; the receiver waits until the
 // whole message is there, times its receive and acknowledges with a byte. So a send finds nothing of the one before in
 // any buffer, and a receive neither waits nor is woken. It ends with the message that is marked as the last, after as
 // many as a batch may have, or when a receive reaches the group's deadline.
-type caller struct{ flow.Role }
-
-// measure measures one direction of one size.
-func (x caller) measure() {
+func timeCalls(x flow.Role) {
 	msg := x.R.Payload(x.P[names.FactorBytes])
 	ns := x.R.Buffer(warmCalls + mostCalls(x.R.Effort))
 	empty := x.TimerCost()
 	before := x.AllCounters()
-	phase, call := names.PhaseSend, x.sends
+	phase, call := names.PhaseSend, timeSends
 	if !x.Sends() {
-		phase, call = names.PhaseRecv, x.receives
+		phase, call = names.PhaseRecv, timeReceives
 	}
-	ns = call(msg, ns)
+	ns = call(x, msg, ns)
 	b := x.Batch(phase, ns, x.HandOver(nil, before))
 	b.Ranks = []int{x.From, x.To[0]}
 	b.Aux[names.AuxClock] = empty
-	x.R.Add(b)
+	x.Add(b)
 }
 
-// sends is the sender's part. The time of the warm-up decides how many sends follow.
-func (x caller) sends(msg []byte, ns []int64) []int64 {
+// timeSends is the sender's part. The time of the warm-up decides how many sends follow.
+func timeSends(x flow.Role, msg []byte, ns []int64) []int64 {
 	peer, last := x.Peer(), len(ns)-1
 	msg[0] = 0
 	var ack [1]byte
@@ -73,8 +70,8 @@ func (x caller) sends(msg []byte, ns []int64) []int64 {
 	return ns[warmCalls : last+1]
 }
 
-// receives is the receiver's part. A receive whose message did not arrive in time is left out.
-func (x caller) receives(msg []byte, ns []int64) []int64 {
+// timeReceives is the receiver's part. A receive whose message did not arrive in time is left out.
+func timeReceives(x flow.Role, msg []byte, ns []int64) []int64 {
 	peer, kept := x.Peer(), 0
 	var ack [1]byte
 	for i := range ns {

@@ -176,5 +176,5 @@ func (x *computation) add(phase string, ns []int64, tcp dataset.TCP) {
 	b := x.Batch(phase, ns, &tcp)
 	b.Aux[names.AuxCPUs], b.Aux[names.AuxWork] = float64(len(x.cpus)), float64(x.steps)
 	b.Aux[names.AuxMessages] = float64(x.arrived) / float64(len(ns))
-	x.R.Add(b)
+	x.Add(b)
 }

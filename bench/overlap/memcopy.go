@@ -96,7 +96,7 @@ func copyBytes(x bench.Team) {
 	total, n := x.R.Buffer(x.R.Reps(copyReps, copyLeast)), 0
 	bench.During(fmt.Sprintf("copy %d B", c.Bytes), func() { total, n = timeCopies(x, h, c, total) })
 	b := bench.Batch{
-		Point: x.P, Ranks: []int{0}, NS: x.R.Buffer(len(total)), Aux: map[string]float64{names.AuxAveraged: float64(n)},
+		Ranks: []int{0}, NS: x.R.Buffer(len(total)), Aux: map[string]float64{names.AuxAveraged: float64(n)},
 	}
 	for i, t := range total {
 		b.NS[i] = (t + int64(n)/2) / int64(n)
@@ -110,7 +110,7 @@ func copyBytes(x bench.Team) {
 			b.Phase = names.PhaseSpilled
 		}
 	}
-	x.R.Add(b)
+	x.Add(b)
 }
 
 // timeCopies fills total with times of n copies each, and returns as many as there was time for. n copies, doubling

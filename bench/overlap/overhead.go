@@ -23,20 +23,17 @@ var Overhead = &bench.Experiment{
 	// Both directions, and what the receivers send.
 	Cost: func(l bench.Limits, p bench.Point) bench.Cost {
 		n := warmCalls + mostCalls(l.Effort)
-		back := bench.Cost{Bytes: units.Bytes(n), Messages: n} // an acknowledgement each
+		back := n // an acknowledgement each
 		if rate := p[names.FactorRate]; rate != 0 {
-			n = trialMessages + computations(l.Effort)*messagesFor(rate)
-			back = bench.Cost{Bytes: units.Bytes(orders(l.Effort) * countBytes), Messages: orders(l.Effort)}
+			n, back = trialMessages+computations(l.Effort)*messagesFor(rate), orders(l.Effort)*countBytes
 		}
 		return bench.Cost{
-			Bytes:    2 * (units.Bytes(int64(n)*p[names.FactorBytes]) + back.Bytes + bench.CounterBytes),
-			Messages: 2 * (n + back.Messages + 1),
-			Time:     2 * oneWay(l, p),
+			Bytes: 2 * units.Bytes(int64(n)*p[names.FactorBytes]+int64(back+bench.CounterBytes)), Time: 2 * oneWay(l, p),
 		}
 	},
 	Run: func(x bench.Team) {
 		if x.P[names.FactorRate] == 0 {
-			flow.BothDirections(x, func(x flow.Role) { caller{x}.measure() })
+			flow.BothDirections(x, timeCalls)
 			return
 		}
 		x.Reopened(plane.Socket{RcvBuf: receiveBuffer}, func() { flow.BothDirections(x, computeUnderLoad) })

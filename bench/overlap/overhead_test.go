@@ -231,14 +231,14 @@ func TestOverheadTimedSectionsDoNotAllocate(t *testing.T) {
 	err := sim.New(benchtest.Spec(2), sim.Options{Cost: hostCost}).Run([]int{0, 1}, func(rank int, g *sim.Group) error {
 		const runs = 10
 		team := bench.Team{Group: g, R: bench.NewRecorder(bench.Task{Team: []int{0, 1}}), P: bench.Point{names.FactorBytes: 700}}
-		x := caller{flow.Role{Team: team, From: 0, To: []int{1}}}
+		x := flow.Role{Team: team, From: 0, To: []int{1}}
 		msg, ns := make([]byte, 700), make([]int64, warmCalls+20)
-		call := x.sends
+		call := timeSends
 		if rank == 1 {
-			call = x.receives
+			call = timeReceives
 		}
 		return bench.Caught(func() {
-			each := func() { call(msg, ns) }
+			each := func() { call(x, msg, ns) }
 			if rank == 1 { // AllocsPerRun calls once more, to warm up, and counts what every goroutine allocates
 				for range runs + 1 {
 					each()

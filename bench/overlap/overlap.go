@@ -34,16 +34,12 @@ var Overlap = &bench.Experiment{
 	Name:   names.Overlap,
 	Points: overlapPoints,
 	Ranges: bench.Ranges{names.FactorBytes: bench.Sizes, names.FactorGranularity: {Least: 0, Most: granularities[len(granularities)-1]}},
-	// Computing counts as the messages that would take as long.
 	Cost: func(l bench.Limits, p bench.Point) bench.Cost {
 		m, ways := p[names.FactorBytes], len(waysAt(p))
 		steps := warmSteps + trialSteps + maxTrial + ways*maxSteps(l.Effort, m)
 		orders := 3 + 2*looks + ways*max(minSets, maxSets(l.Effort))
-		least := ways * (leadSteps + minSteps) * int(p[names.FactorGranularity]/whole)
 		return bench.Cost{
-			Bytes:    units.Bytes(int64(steps)*m) + units.Bytes((orders+attempts)*orderBytes) + bench.LossBytes,
-			Messages: steps + orders + attempts + least,
-			Time:     sweepTime(l, p),
+			Bytes: units.Bytes(int64(steps)*m) + units.Bytes((orders+attempts)*orderBytes) + bench.LossBytes, Time: sweepTime(l, p),
 		}
 	},
 	Run: func(x bench.Team) { // a batch is within the group's deadlines and longest

@@ -209,8 +209,7 @@ func bruckAlltoall(c Comm, m int, s *Scratch) {
 // randomAlltoall: as shiftedAlltoall, in orders that were drawn.
 func randomAlltoall(c Comm, m int, s *Scratch) {
 	o := &s.random
-	o.draw(c.Size())
-	o.sort(c.Rank())
+	o.draw(c.Rank(), c.Size())
 	for _, to := range o.to[c.Rank()] {
 		s.send(to, m)
 	}
@@ -230,29 +229,24 @@ type randomOrder struct {
 	rank int
 }
 
-// draw fills to for a team, unless it is that already.
-func (o *randomOrder) draw(size int) {
-	if len(o.to) == size {
-		return
-	}
-	*o = randomOrder{to: make([][]int, size)}
-	for rank := range o.to {
-		order := rand.New(rand.NewPCG(randomSeed, uint64(rank))).Perm(size - 1)
-		for i := range order {
-			order[i] = (rank + 1 + order[i]) % size
+// draw fills o for a rank of a team, unless it is that already. In from, whoever sends to the rank as the n-th of its
+// messages comes before those to whom it is a later one, and lower ranks first. This is the order of all messages that
+// Exchange needs.
+func (o *randomOrder) draw(rank, size int) {
+	switch {
+	case len(o.to) != size:
+		*o = randomOrder{to: make([][]int, size)}
+		for from := range o.to {
+			o.to[from] = rand.New(rand.NewPCG(randomSeed, uint64(from))).Perm(size - 1)
+			for i := range o.to[from] {
+				o.to[from][i] = (from + 1 + o.to[from][i]) % size
+			}
 		}
-		o.to[rank] = order
-	}
-}
-
-// sort fills from for a rank: whoever sends to it as the n-th of its messages comes before those to whom it is a later
-// one, and lower ranks first. This is the order of all messages that Exchange needs.
-func (o *randomOrder) sort(rank int) {
-	if o.from != nil && o.rank == rank {
+	case o.rank == rank:
 		return
 	}
-	o.rank, o.from = rank, make([]int, 0, len(o.to)-1)
-	for n := range len(o.to) - 1 {
+	o.rank, o.from = rank, make([]int, 0, size-1)
+	for n := range size - 1 {
 		for from, order := range o.to {
 			if from != rank && order[n] == rank {
 				o.from = append(o.from, from)

@@ -69,7 +69,7 @@ func (e *engine) add(s seen, tcp dataset.TCP) {
 		if len(at) < minSeen {
 			b.NS, b.Flags = []int64{int64(s.ended-s.began) / int64(len(s.to))}, []string{dataset.FlagUnsteady}
 		}
-		e.R.Add(b)
+		e.Add(b)
 		return
 	}
 	bytes := s.log.between(lo, hi)
@@ -80,17 +80,16 @@ func (e *engine) add(s seen, tcp dataset.TCP) {
 	if all < int64(minSeen*e.size*e.Size()) {
 		b.Flags = []string{dataset.FlagUnsteady}
 	}
-	e.R.Add(b)
+	e.AddLossy(b, lossShare)
 }
 
 // batch is a line of this rank without its times.
 func (e *engine) batch(s seen, tcp dataset.TCP) bench.Batch {
 	aux := map[string]float64{names.AuxMessages: float64(len(s.to)), names.AuxSpan: float64(s.ended - s.began), names.AuxClock: e.TimerCost()}
-	loss := 0.
 	if e.P[names.FactorSync] == 0 {
-		aux[names.AuxAhead], loss = float64(s.ahead), lossShare
+		aux[names.AuxAhead] = float64(s.ahead)
 	}
-	return bench.Batch{Loss: loss, Phase: names.PhaseRemap, Point: e.P, Ranks: []int{e.Rank()}, TCP: &tcp, Aux: aux}
+	return bench.Batch{Phase: names.PhaseRemap, Ranks: []int{e.Rank()}, TCP: &tcp, Aux: aux}
 }
 
 // window is the part of the remap, on this rank's clock, in which all were at it: not the first part, and not what
@@ -124,6 +123,6 @@ func (e *engine) addAlone(s seen, tcp dataset.TCP) {
 	if len(s.to) > 0 {
 		b := e.batch(s, tcp)
 		b.NS = []int64{(ends - begins) / int64(len(s.to)-1)}
-		e.R.Add(b)
+		e.AddLossy(b, lossShare)
 	}
 }

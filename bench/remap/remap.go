@@ -28,13 +28,12 @@ var Remap = &bench.Experiment{
 	// A batch is bounded by its time: this is what it holds if an injection takes the time guessed.
 	Cost: func(l bench.Limits, p bench.Point) bench.Cost {
 		n := min(int(l.Effort.Time(batchTime, minTime)/guessed), l.Effort.Reps(maxInjections, windows*mostAhead)) + 2*trialInjections
-		messages := n * int(1+p[names.FactorSync])
 		path := l.OnPath()
 		one := units.Nanos(1+p[names.FactorSync]) * path.Message(p[names.FactorBytes], int(p[names.FactorInjecting])/2)
 		batch := min(bench.Repeated(one, l.Effort.Time(batchTime, minTime), minInjections, n), maxTime)
 		return bench.Cost{
-			Bytes: units.Bytes(int64(messages)*p[names.FactorBytes]) + controlBytes, Messages: messages,
-			Time: 4*path.Start(int(p[names.FactorHosts])) + 2*trialInjections*one + batch,
+			Bytes: units.Bytes(int64(n)*(1+p[names.FactorSync])*p[names.FactorBytes]) + controlBytes,
+			Time:  4*path.Start(int(p[names.FactorHosts])) + 2*trialInjections*one + batch,
 		}
 	},
 	Run: func(x bench.Team) {

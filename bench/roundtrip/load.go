@@ -33,8 +33,8 @@ var Load = &bench.Experiment{
 		trip := 2 * path.Message(p[names.FactorBytes], pairs)
 		length := min(max(windowTrips*trip, leastWindow(l.Effort)), bench.MaxStream)
 		return bench.Cost{
-			Bytes: units.Bytes(int64(n) * p[names.FactorBytes]), Messages: n,
-			Time: 2*path.Start(2*pairs) + (warmTrips+trialTrips+1)*trip + length,
+			Bytes: units.Bytes(int64(n) * p[names.FactorBytes]),
+			Time:  2*path.Start(2*pairs) + (warmTrips+trialTrips+1)*trip + length,
 		}
 	},
 	Run: func(x bench.Team) {
@@ -51,14 +51,14 @@ var Load = &bench.Experiment{
 		tcp := x.CountersSince(peer, before)
 		x.AddLosses(peer, tcp)
 		b := bench.Batch{
-			Phase: names.PhaseLoad, Point: x.P, Ranks: []int{x.Rank(), peer}, NS: drawEach(ns, keptTrips, x.R.Task.Slot), TCP: tcp,
+			Phase: names.PhaseLoad, Ranks: []int{x.Rank(), peer}, NS: drawEach(ns, keptTrips, x.R.Task.Slot), TCP: tcp,
 			Aux: map[string]float64{names.AuxPairs: float64(x.P[names.FactorPairs]), names.AuxTrips: float64(len(ns)),
 				names.AuxClock: x.TimerCost()},
 		}
 		if len(ns) < 2 {
 			b.Flags = []string{dataset.FlagUnsteady}
 		}
-		x.R.Add(b)
+		x.Add(b)
 	},
 }
 

@@ -84,15 +84,13 @@ func (b Bounds) settle() int {
 // room bounds the exchanges of a batch, the warm-up included.
 func (b Bounds) room(e bench.Effort) int { return b.warm() + b.settle() + b.reps(e) }
 
-// Cost bounds a batch. The sends of one exchange follow each other without waiting.
+// Cost bounds a batch.
 func (b Bounds) Cost(l bench.Limits) bench.Cost {
-	trips := b.room(l.Effort)
-	return bench.Cost{
-		Bytes:    2*b.Bytes*units.Bytes(trips) + maxOrders*(orderBytes+1) + bench.LossBytes,
-		Messages: (1+b.Sends)*trips + 2*maxOrders + 1,
-		Time:     b.time(l),
-	}
+	return bench.Cost{Bytes: 2*b.Bytes*units.Bytes(b.room(l.Effort)) + maxOrders*(orderBytes+1) + bench.LossBytes, Time: b.time(l)}
 }
+
+// Messages bounds those of a batch.
+func (b Bounds) Messages(e bench.Effort) int { return (1+b.Sends)*b.room(e) + 2*maxOrders + 1 }
 
 // firstWindow is about what a new connection may have under way (RFC 6928); it doubles with every trip of the warm-up.
 const firstWindow = 10 * bench.EthernetSegment
@@ -140,7 +138,7 @@ func Run(x bench.Team, e Exchange, b Bounds) (t Result) {
 // Record is Run, and records the result.
 func Record(x bench.Team, e Exchange, b Bounds, phase string, aux map[string]float64) {
 	if t := Run(x, e, b); x.Root() {
-		x.R.Add(bench.Batch{Phase: phase, Point: x.P, Ranks: []int{0, 1}, NS: t.NS, TCP: t.TCP, Aux: aux})
+		x.Add(bench.Batch{Phase: phase, Ranks: []int{0, 1}, NS: t.NS, TCP: t.TCP, Aux: aux})
 	}
 }
 

@@ -241,11 +241,11 @@ func addWaiting(x bench.Team, form, call string, t Result, calls []int64, delay 
 	for i := range t.NS {
 		t.NS[i] -= int64(math.Round(clock * float64(x.P[names.FactorMessages]-1)))
 	}
-	b := bench.Batch{Point: x.P, Ranks: []int{0, 1}, TCP: t.TCP}
+	b := bench.Batch{Ranks: []int{0, 1}, TCP: t.TCP}
 	b.Phase, b.NS, b.Aux = form, t.NS, map[string]float64{names.AuxDelay: float64(delay)}
-	x.R.Add(b)
+	x.Add(b)
 	b.Phase, b.NS, b.Aux = call, calls, map[string]float64{names.AuxClock: clock}
-	x.R.Add(b)
+	x.Add(b)
 }
 
 // calls are the times of single calls, the warm-up's included. They have room for all of a batch.

@@ -25,7 +25,7 @@ var Wakeup = &bench.Experiment{
 		return steps[:bench.Thinned(l, len(steps), min(len(steps), thinPairs))]
 	},
 	Cost: func(l bench.Limits, _ bench.Point) bench.Cost {
-		c := bench.Cost{Bytes: 2 * placeBytes, Messages: 2}
+		c := bench.Cost{Bytes: 2 * placeBytes}
 		for _, b := range []Bounds{hot(wakeupBytes), hot(wakeupBytes), idle, idle} {
 			c = c.Add(b.Cost(l))
 		}

@@ -35,8 +35,9 @@ var Buffer = &bench.Experiment{
 	// Fragments are counted as large as the smallest buffer that the kernel grants.
 	Cost: func(l bench.Limits, p bench.Point) bench.Cost {
 		one := bufferBounds(p, 1).Cost(l)
-		both := bufferBounds(p, handshakeSends+1).Cost(l)
-		both.Bytes += units.Bytes(both.Messages * handshakeBytes)
+		b := bufferBounds(p, handshakeSends+1)
+		both := b.Cost(l)
+		both.Bytes += units.Bytes(b.Messages(l.Effort) * handshakeBytes)
 		return one.Add(both).Add(both)
 	},
 	// Each batch is within the group's deadline and at most one deadlock of maxStall.
@@ -127,5 +128,5 @@ func addWithBuffers(x bench.Team, b bench.Batch, t roundtrip.Result) {
 	n := x.RecvNumbers(1, 2)
 	b.Aux[names.AuxPeerSndBuf], b.Aux[names.AuxPeerRcvBuf] = float64(n[0]), float64(n[1])
 	b.Point, b.Ranks, b.NS, b.TCP = x.P, []int{0, 1}, t.NS, t.TCP
-	x.R.Add(b)
+	x.Add(b)
 }
