@@ -9,7 +9,6 @@ import (
 	"calib/bench"
 	"calib/internal/dataset"
 	"calib/internal/units"
-	"cmp"
 )
 
 // Exchange is what is repeated: rank 0 leads and times it, rank 1 follows.
