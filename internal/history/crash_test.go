@@ -112,7 +112,7 @@ func check(t *testing.T, path string, committed []string) {
 		t.Fatalf("integrity: %s %v", verdict, err)
 	}
 	for _, id := range committed {
-		if _, err := s.Params(t.Context(), id); err != nil {
+		if _, _, err := s.Read(t.Context(), id); err != nil {
 			t.Fatalf("a committed run is lost: %v", err)
 		}
 		if n := len(numbersOf(t, s, id)); n != 2+2*3 {

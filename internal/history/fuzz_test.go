@@ -101,7 +101,7 @@ func FuzzOpen(f *testing.F) {
 			return
 		}
 		for _, e := range entries {
-			p, err := s.Params(t.Context(), e.ID)
+			p, _, err := s.Read(t.Context(), e.ID)
 			if err == nil && p == nil {
 				t.Errorf("run %q: neither parameters nor an error", e.ID)
 			}

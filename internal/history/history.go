@@ -49,7 +49,7 @@ type Entry struct {
 	Path    string    `json:"path,omitempty"`   // where it was when it was added
 }
 
-// Record is a run to be stored. ID, Plan and Hosts may be left empty: they are then taken from Params.
+// Record is a whole run. Where it is to be stored, ID, Plan and Hosts may be left empty: they are then taken from Params.
 type Record struct {
 	Entry
 	Params *params.Params
@@ -93,14 +93,6 @@ func (m moment) Scan(column any) error {
 	}
 	*m.to = time.Unix(0, ns).UTC()
 	return nil
-}
-
-// limit is the newest so many rows, or all, as SQLite's LIMIT.
-func limit(last int) int {
-	if last <= 0 {
-		return -1
-	}
-	return last
 }
 
 // collect reads all rows of a query; columns says where the columns of a row go.

@@ -130,7 +130,7 @@ func TestRunsComeBack(t *testing.T) {
 			t.Errorf("%+v: %v %v, want %s", c.f, ids, err, c.want)
 		}
 	}
-	p, err := s.Params(ctx, "run-00001")
+	p, _, err := s.Read(ctx, "run-00001")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -267,28 +267,27 @@ func TestAddTwice(t *testing.T) {
 
 func TestBaselines(t *testing.T) {
 	ctx, s := t.Context(), filled(t, 3)
-	if err := s.SetBaseline(ctx, Baseline{Name: "good", Note: "n", Runs: []string{"run-00002", "run-00000"}}, []byte("{}")); err != nil {
+	good := Baseline{Name: "good", Note: "n", Runs: []string{"run-00002", "run-00000"}, Floor: []byte("{}")}
+	if err := s.SetBaseline(ctx, good); err != nil {
 		t.Fatal(err)
 	}
 	b, err := s.Baseline(ctx, "good")
-	want := Baseline{Name: "good", Note: "n", Made: start.Add(time.Hour), Runs: []string{"run-00000", "run-00002"}, Noise: true}
+	want := Baseline{Name: "good", Note: "n", Made: start.Add(time.Hour), Runs: []string{"run-00000", "run-00002"},
+		Noise: true, Floor: good.Floor}
 	if d := cmp.Diff(want, b); d != "" || err != nil {
 		t.Error(d, err)
-	}
-	if noise, err := s.Noise(ctx, "good"); err != nil || string(noise) != "{}" {
-		t.Errorf("%q %v", noise, err)
 	}
 	if err := s.Remove(ctx, "run-00002"); !errors.Is(err, ErrInUse) || !strings.Contains(err.Error(), "good") {
 		t.Errorf("a run in use: %v", err)
 	}
-	if err := s.SetBaseline(ctx, Baseline{Name: "good", Runs: []string{"run-00001", "nosuch"}}, nil); !errors.Is(err, ErrNotFound) {
+	if err := s.SetBaseline(ctx, Baseline{Name: "good", Runs: []string{"run-00001", "nosuch"}}); !errors.Is(err, ErrNotFound) {
 		t.Errorf("a run that is not there: %v", err)
 	}
 	if all, err := s.Baselines(ctx); err != nil || len(all) != 1 || cmp.Diff(want, all[0]) != "" {
 		t.Errorf("a set that failed changed it: %+v %v", all, err)
 	}
 	for _, b := range []Baseline{{Name: "", Runs: want.Runs}, {Name: "-x", Runs: want.Runs}, {Name: "x"}, {Name: "a\n", Runs: want.Runs}, {Name: "a\u202e", Runs: want.Runs}} {
-		if err := s.SetBaseline(ctx, b, nil); !errors.Is(err, ErrInvalid) {
+		if err := s.SetBaseline(ctx, b); !errors.Is(err, ErrInvalid) {
 			t.Errorf("%+v: %v", b, err)
 		}
 	}

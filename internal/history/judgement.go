@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -19,12 +18,13 @@ type Baseline struct {
 	Note  string    `json:"note,omitempty"`
 	Made  time.Time `json:"made"`  // UTC
 	Runs  []string  `json:"runs"`  // by their start, oldest first
-	Noise bool      `json:"noise"` // whether the noise floor of runs without a change is kept with it
+	Noise bool      `json:"noise"` // whether it has a Floor
+	Floor []byte    `json:"-"`     // the noise floor of runs without a change, kept with it; nil is none
 }
 
-// SetBaseline makes a baseline of stored runs, in place of one of the same name. noise is kept with it; nil is none. A
-// run that is not stored is ErrNotFound; a name that could not be given on a command line, or no runs, ErrInvalid.
-func (s *Store) SetBaseline(ctx context.Context, b Baseline, noise []byte) error {
+// SetBaseline makes a baseline of stored runs, in place of one of the same name. A run that is not stored is
+// ErrNotFound; a name that could not be given on a command line, or no runs, ErrInvalid.
+func (s *Store) SetBaseline(ctx context.Context, b Baseline) error {
 	return s.change(ctx, "set baseline "+b.Name, func(tx *sql.Tx) error {
 		switch text := b.Name + b.Note; {
 		case b.Name == "" || strings.HasPrefix(b.Name, "-") || len(b.Name) > maxWord:
@@ -38,7 +38,7 @@ func (s *Store) SetBaseline(ctx context.Context, b Baseline, noise []byte) error
 		var key int64
 		err := tx.QueryRowContext(ctx, `INSERT INTO baselines (name, note, made, noise) VALUES (?, ?, ?, ?)
 			ON CONFLICT (name) DO UPDATE SET note = excluded.note, made = excluded.made, noise = excluded.noise RETURNING key`,
-			b.Name, b.Note, nanos(s.now()), noise).Scan(&key)
+			b.Name, b.Note, nanos(s.now()), b.Floor).Scan(&key)
 		if err == nil {
 			_, err = tx.ExecContext(ctx, "DELETE FROM baseline_runs WHERE baseline = ?", key)
 		}
@@ -60,8 +60,8 @@ func (s *Store) SetBaseline(ctx context.Context, b Baseline, noise []byte) error
 
 func (s *Store) Baselines(ctx context.Context) ([]Baseline, error) {
 	out, err := collect(ctx, s, "list the baselines", func(b *Baseline) []any {
-		return []any{&b.Name, &b.Note, moment{&b.Made}, &b.Noise}
-	}, "SELECT name, note, made, noise IS NOT NULL FROM baselines ORDER BY name")
+		return []any{&b.Name, &b.Note, moment{&b.Made}, &b.Noise, &b.Floor}
+	}, "SELECT name, note, made, noise IS NOT NULL, noise FROM baselines ORDER BY name")
 	for i := range out {
 		if err == nil {
 			out[i].Runs, err = collect(ctx, s, "read baseline "+out[i].Name, func(id *string) []any { return []any{id} },
@@ -79,22 +79,9 @@ func (s *Store) Baseline(ctx context.Context, name string) (Baseline, error) {
 	}
 	i := slices.IndexFunc(all, func(b Baseline) bool { return b.Name == name })
 	if i < 0 {
-		return Baseline{}, s.noBaseline(name)
+		return Baseline{}, fmt.Errorf("history %s: baseline %q: %w", s.path, name, ErrNotFound)
 	}
 	return all[i], nil
-}
-
-func (s *Store) noBaseline(name string) error {
-	return fmt.Errorf("history %s: baseline %q: %w", s.path, name, ErrNotFound)
-}
-
-// Noise returns the noise floor kept with a baseline, nil where it has none, or ErrNotFound.
-func (s *Store) Noise(ctx context.Context, name string) (noise []byte, err error) {
-	err = s.db.QueryRowContext(ctx, "SELECT noise FROM baselines WHERE name = ?", name).Scan(&noise)
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil, s.noBaseline(name)
-	}
-	return noise, s.wrap("read baseline "+name, err)
 }
 
 // RemoveBaseline removes a baseline and leaves its runs, or is ErrNotFound.
@@ -206,7 +193,7 @@ func (s *Store) note(ctx context.Context, tx *sql.Tx, kind, subject, detail stri
 func (s *Store) Events(ctx context.Context, last int) ([]Event, error) {
 	out, err := collect(ctx, s, "read the log", func(e *Event) []any {
 		return []any{&e.ID, moment{&e.At}, &e.Kind, &e.Subject, &e.Detail}
-	}, "SELECT key, at, kind, subject, detail FROM events ORDER BY key DESC LIMIT ?", limit(last))
+	}, "SELECT key, at, kind, subject, detail FROM events ORDER BY key DESC LIMIT ?", cmp.Or(last, unlimited))
 	slices.Reverse(out)
 	return out, err
 }

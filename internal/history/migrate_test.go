@@ -199,7 +199,7 @@ func TestOldStoreKeepsAll(t *testing.T) {
 		SELECT key, ?, ?, 7e9 FROM runs WHERE id = 'run-00001'`, packed, []byte(`{"plan":1}`)); err != nil {
 		t.Fatal(err)
 	}
-	err = old.SetBaseline(ctx, Baseline{Name: "good", Note: "n", Runs: []string{"run-00001"}}, []byte("{}"))
+	err = old.SetBaseline(ctx, Baseline{Name: "good", Note: "n", Runs: []string{"run-00001"}, Floor: []byte("{}")})
 	ack, aerr := old.Acknowledge(ctx, Ack{Metric: "m00", Link: "a→b", Run: "run-00002", Reason: "new cable"})
 	runs, rerr := old.List(ctx, Filter{})
 	baselines, berr := old.Baselines(ctx)
@@ -216,18 +216,15 @@ func TestOldStoreKeepsAll(t *testing.T) {
 	gotBaselines, berr := s.Baselines(ctx)
 	gotEvents, eerr := s.Events(ctx, 0)
 	acks, aerr := s.Acks(ctx)
-	noise, nerr := s.Noise(ctx, "good")
-	m, merr := s.Measured(ctx, "run-00001")
-	if err := errors.Join(rerr, berr, eerr, aerr, nerr, merr); err != nil {
+	p, m, merr := s.Read(ctx, "run-00001")
+	if err := errors.Join(rerr, berr, eerr, aerr, merr); err != nil {
 		t.Fatal(err)
 	}
 	d := cmp.Diff(runs, gotRuns) + cmp.Diff(baselines, gotBaselines) + cmp.Diff(events, gotEvents) +
 		cmp.Diff([]Ack{ack}, acks)
-	if d != "" || string(noise) != "{}" || string(m.Detail) != `{"plan":1}` || m.Took != 7*time.Second {
-		t.Errorf("%s noise %q, measured %+v", d, noise, m)
-	}
-	if p, err := s.Params(ctx, "run-00001"); err != nil || p.Run.ID != "run-00001" {
-		t.Error(p, err)
+	if d != "" || string(gotBaselines[0].Floor) != "{}" || string(m.Detail) != `{"plan":1}` || m.Took != 7*time.Second ||
+		p.Run.ID != "run-00001" {
+		t.Errorf("%s baselines %+v, measured %+v, %v", d, gotBaselines, m, p)
 	}
 	if err := s.Remove(ctx, "run-00001"); !errors.Is(err, ErrInUse) {
 		t.Errorf("remove: %v", err)

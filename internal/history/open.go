@@ -54,21 +54,21 @@ func open(ctx context.Context, path string) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = s.begin(ctx)
+	if err = s.begin(ctx); err == nil {
+		return s, nil
+	}
+	err = errors.Join(err, s.Close())
 	if errors.Is(err, ErrReadOnly) && atRest(path) {
 		frozen, again := connect(path, "mode=ro&immutable=1")
-		if again != nil {
-			return nil, errors.Join(err, s.Close())
+		if again == nil {
+			if again = frozen.verify(ctx); again == nil {
+				return frozen, nil
+			}
+			again = errors.Join(again, frozen.Close())
 		}
-		if again = frozen.verify(ctx); again == nil {
-			return frozen, s.Close()
-		}
-		err = errors.Join(err, again, frozen.Close())
+		err = errors.Join(err, again)
 	}
-	if err != nil {
-		return nil, errors.Join(err, s.Close())
-	}
-	return s, nil
+	return nil, err
 }
 
 // atRest reports whether all of a store is in its one file, so that it can be read without writing.
@@ -169,11 +169,11 @@ func (s *Store) verify(ctx context.Context) error {
 	return err
 }
 
-//go:embed migrations/*.sql
+//go:embed migrations
 var migrations embed.FS
 
-// unpackVersion is the step that is not in the directory migrations. Step 5 is no longer there: it filled the tiles
-// that this one empties.
+// unpackVersion is the step that is not in SQL alone. Step 5 is no longer there: it filled the tiles that this one
+// empties.
 const unpackVersion = 7
 
 func (s *Store) provider() (*goose.Provider, error) {
@@ -190,45 +190,11 @@ func (s *Store) provider() (*goose.Provider, error) {
 	return p, err
 }
 
-// A store before version 4 has this table already.
-const makeReadings = `
-	CREATE TABLE IF NOT EXISTS readings (
-		metric  INTEGER NOT NULL REFERENCES metrics (key),
-		started INTEGER NOT NULL,
-		run     INTEGER NOT NULL,
-		value   REAL    NOT NULL,
-		lo      REAL,
-		hi      REAL,
-		PRIMARY KEY (metric, started, run),
-		FOREIGN KEY (started, run) REFERENCES runs (started, key) ON DELETE CASCADE
-	) STRICT, WITHOUT ROWID;`
-
-// The hosts of a link are named in its metrics; they are empty for the whole network. Hosts and environment of a run
-// are in its params.json only.
-const dropTiles = `
-	CREATE INDEX IF NOT EXISTS readings_of_run ON readings (started, run);
-	DROP TABLE tiles;
-	UPDATE metrics SET runs = (SELECT count(*) FROM readings WHERE metric = key);
-	ALTER TABLE metrics DROP COLUMN first;
-	ALTER TABLE metrics DROP COLUMN last;
-	ALTER TABLE metrics ADD COLUMN sender TEXT NOT NULL DEFAULT '';
-	ALTER TABLE metrics ADD COLUMN receiver TEXT NOT NULL DEFAULT '';
-	UPDATE metrics SET (sender, receiver) = (SELECT sender.name, receiver.name FROM links
-		JOIN hosts AS sender ON sender.key = links.sender JOIN hosts AS receiver ON receiver.key = links.receiver
-		WHERE links.key = link) WHERE link IS NOT NULL;
-	DROP INDEX metrics_named;
-	ALTER TABLE metrics DROP COLUMN link;
-	CREATE UNIQUE INDEX metrics_named ON metrics (name, sender, receiver, unit);
-	DROP TABLE links;
-	DROP TABLE hosts;
-	ALTER TABLE runs DROP COLUMN cluster;
-	DROP TABLE clusters;`
-
 // unpack moves the numbers of all runs from tiles to readings, a row for each. A tile holds the numbers of one run, of
 // metrics whose keys are 32*strip and the slot of the number. Each is a byte of its slot, its value in 8 bytes, the
 // lowest first, and, where 0x80 is set in the first byte, the bounds of its interval.
 func unpack(ctx context.Context, tx *sql.Tx) (err error) {
-	if _, err := tx.ExecContext(ctx, makeReadings); err != nil {
+	if err := execFile(ctx, tx, "readings.sql"); err != nil {
 		return err
 	}
 	insert, err := tx.PrepareContext(ctx, addReading)
@@ -267,6 +233,13 @@ func unpack(ctx context.Context, tx *sql.Tx) (err error) {
 	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
 		return err
 	}
-	_, err = tx.ExecContext(ctx, dropTiles)
+	return execFile(ctx, tx, "tiles.sql")
+}
+
+func execFile(ctx context.Context, tx *sql.Tx, name string) error {
+	text, err := migrations.ReadFile("migrations/unpack/" + name)
+	if err == nil {
+		_, err = tx.ExecContext(ctx, string(text))
+	}
 	return err
 }

@@ -157,6 +157,8 @@ func (r Record) stored(ctx context.Context, tx *sql.Tx, sum []byte) (run int64, 
 		added.Format("2006-01-02 15:04"), have, cmp.Or(r.Path, unknown), sum, r.ID)
 }
 
+const unlimited = -1 // as SQLite's LIMIT
+
 const entryColumns = "id, started, added, plan, hosts, status, label, revision, path"
 
 // columns are where entryColumns go.
@@ -180,7 +182,7 @@ func (f Filter) condition() []any {
 func (s *Store) List(ctx context.Context, f Filter) ([]Entry, error) {
 	out, err := collect(ctx, s, "list the runs", (*Entry).columns,
 		"SELECT "+entryColumns+" FROM runs WHERE started "+filtered+" ORDER BY started DESC, key DESC LIMIT ?",
-		append(f.condition(), limit(f.Last))...)
+		append(f.condition(), cmp.Or(f.Last, unlimited))...)
 	slices.Reverse(out)
 	return out, err
 }
@@ -212,35 +214,26 @@ func (s *Store) Find(ctx context.Context, id string) (Entry, error) {
 		strings.Join(names, ", "))
 }
 
-// Params returns the params.json of the run of exactly that ID.
-func (s *Store) Params(ctx context.Context, id string) (p *params.Params, err error) {
+// Read returns the params.json of the run of exactly that ID, and how it was measured, without a Detail where that is
+// not known.
+func (s *Store) Read(ctx context.Context, id string) (p *params.Params, m Measured, err error) {
 	var b []byte
-	err = s.db.QueryRowContext(ctx, "SELECT params FROM documents JOIN runs ON runs.key = run WHERE id = ?", id).Scan(&b)
+	err = s.db.QueryRowContext(ctx, `SELECT params, detail, ifnull(took, 0) FROM documents JOIN runs ON runs.key = run
+		WHERE id = ?`, id).Scan(&b, (*[]byte)(&m.Detail), &m.Took)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
-		return nil, fmt.Errorf("history %s: run %q: %w", s.path, id, ErrNotFound)
+		return nil, m, fmt.Errorf("history %s: run %q: %w", s.path, id, ErrNotFound)
 	case err != nil:
-		return nil, s.wrap("read run "+id, err)
+		return nil, m, s.wrap("read run "+id, err)
 	}
 	z, err := gzip.NewReader(bytes.NewReader(b))
 	if err == nil {
 		p, err = params.Decode(z)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("history %s: run %s: %w: %w", s.path, id, ErrDamaged, err)
+		return nil, m, fmt.Errorf("history %s: run %s: %w: %w", s.path, id, ErrDamaged, err)
 	}
-	return p, nil
-}
-
-// Measured returns how the run of exactly that ID was measured; without a Detail where that is not known.
-func (s *Store) Measured(ctx context.Context, id string) (m Measured, err error) {
-	var took *int64
-	err = s.db.QueryRowContext(ctx, "SELECT detail, took FROM documents JOIN runs ON runs.key = run WHERE id = ?", id).
-		Scan((*[]byte)(&m.Detail), &took)
-	if took != nil {
-		m.Took = time.Duration(*took)
-	}
-	return m, s.wrap("read how run "+id+" was measured", err)
+	return p, m, nil
 }
 
 // rowOf returns the row of a run and its start, or ErrNotFound.
@@ -330,7 +323,7 @@ func (s *Store) Series(ctx context.Context, filter Filter, of Followed) ([]Readi
 		return []any{&r.Run, moment{&r.At}, &r.Value, &r.lo, &r.hi}
 	}, `SELECT runs.id, runs.started, value, lo, hi FROM readings JOIN runs ON runs.key = readings.run
 		WHERE metric = ? AND readings.started `+filtered+` ORDER BY readings.started DESC, readings.run DESC LIMIT ?`,
-		append(append([]any{of.key}, filter.condition()...), limit(filter.Last))...)
+		append(append([]any{of.key}, filter.condition()...), cmp.Or(filter.Last, unlimited))...)
 	out := make([]Reading, len(rows))
 	for i, r := range rows {
 		if r.lo != nil && r.hi != nil {

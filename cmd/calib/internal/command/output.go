@@ -15,6 +15,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"calib/internal/exit"
+	"calib/internal/files"
 	"calib/internal/units"
 	"calib/reports"
 )
@@ -131,6 +132,37 @@ func OutFile(c *cli.Context, name string) string {
 		return filepath.Join(out, name)
 	}
 	return out
+}
+
+// SaveOut writes text to OutFile, and returns its path, which is empty without --out.
+func SaveOut(c *cli.Context, name string, text []byte) (path string, err error) {
+	if path = OutFile(c, name); path != "" {
+		err = files.Write(path, func(w io.Writer) error {
+			_, err := w.Write(text)
+			return err
+		})
+	}
+	return path, err
+}
+
+// Cells are values as a row of CSV: a number is the shortest text that gives it again, an interval is its ends, which
+// are empty where there is none, and nil is empty.
+func Cells(values ...any) (row []string) {
+	for _, v := range values {
+		switch v := v.(type) {
+		case nil:
+			row = append(row, "")
+		case *[2]float64:
+			if v == nil {
+				row = append(row, "", "")
+			} else {
+				row = append(row, fmt.Sprint(v[0]), fmt.Sprint(v[1]))
+			}
+		default:
+			row = append(row, fmt.Sprint(v))
+		}
+	}
+	return row
 }
 
 type Document struct {

@@ -1,7 +1,6 @@
 package history
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -130,12 +129,10 @@ func readBaseline(ctx context.Context, s *history.Store, name string) (baselineS
 		}
 		out.Runs = append(out.Runs, r)
 	}
-	noise, err := s.Noise(ctx, name)
-	if err != nil || noise == nil {
-		return out, err
-	}
-	if out.Noise, err = compare.ReadFloor(noise); err != nil {
-		err = fmt.Errorf("history %s: baseline %s: %w", s.Path(), name, err)
+	if b.Noise {
+		if out.Noise, err = compare.ReadFloor(b.Floor); err != nil {
+			err = fmt.Errorf("history %s: baseline %s: %w", s.Path(), name, err)
+		}
 	}
 	return out, err
 }
@@ -159,9 +156,8 @@ func BaselineOf(c *cli.Context, name string) (out Baseline, err error) {
 			if !r.Used {
 				continue
 			}
-			p, err := s.Params(c.Context, r.ID)
-			m, other := s.Measured(c.Context, r.ID)
-			if err = cmp.Or(err, other); err != nil {
+			p, m, err := s.Read(c.Context, r.ID)
+			if err != nil {
 				return err
 			}
 			out.Runs, out.Measured = append(out.Runs, compare.FromParams(p, r.Started)), append(out.Measured, m)
@@ -198,11 +194,11 @@ func setBaseline(c *cli.Context) error {
 		if err != nil {
 			return err
 		}
-		if err = s.SetBaseline(c.Context, history.Baseline{Name: name, Note: c.String("note"), Runs: ids},
-			noise); err != nil {
+		b := history.Baseline{Name: name, Note: c.String("note"), Runs: ids, Floor: noise}
+		if err = s.SetBaseline(c.Context, b); err != nil {
 			return err
 		}
-		b, err := s.Baseline(c.Context, name)
+		b, err = s.Baseline(c.Context, name)
 		if err != nil {
 			return err
 		}

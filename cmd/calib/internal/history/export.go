@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"strconv"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -73,9 +72,9 @@ func writeSeries(c *cli.Context, w io.Writer, s *history.Store, f history.Filter
 	if err != nil {
 		return 0, 0, err
 	}
-	entry := map[string]*history.Entry{}
-	for i := range entries {
-		entry[entries[i].ID] = &entries[i]
+	entry := map[string]history.Entry{}
+	for _, e := range entries {
+		entry[e.ID] = e
 	}
 	if len(entries) > 0 {
 		f.Since = entries[0].Started // --last counts runs, not values
@@ -83,15 +82,14 @@ func writeSeries(c *cli.Context, w io.Writer, s *history.Store, f history.Filter
 	t := files.NewSheet(w)
 	t.UseCRLF = true
 	err = t.Write([]string{"time", "run", "label", "commit", "metric", "from", "to", "unit", "value", "lo", "hi"})
-	for _, m := range all {
-		if err != nil {
-			break
-		}
-		readings, failed := s.Series(c.Context, f, m)
-		err = failed
+	for i := 0; i < len(all) && err == nil; i++ {
+		var readings []history.Reading
+		m := all[i]
+		readings, err = s.Series(c.Context, f, m)
 		for _, r := range readings {
-			if e := entry[r.Run]; e != nil && err == nil { // nil: added meanwhile, or of the same moment as the oldest
-				err = t.Write(csvRow(m, r, e))
+			if e, ok := entry[r.Run]; ok && err == nil { // else added meanwhile, or of the same moment as the oldest
+				err = t.Write(command.Cells(r.At.UTC().Format(time.RFC3339Nano), r.Run, e.Label, e.Commit, m.Name, m.From,
+					m.To, m.Unit, r.Value, r.CI95))
 				values++
 			}
 		}
@@ -99,18 +97,6 @@ func writeSeries(c *cli.Context, w io.Writer, s *history.Store, f history.Filter
 	t.Flush()
 	return len(entries), values, cmp.Or(err, t.Error())
 }
-
-func csvRow(m history.Followed, r history.Reading, e *history.Entry) []string {
-	row := []string{r.At.UTC().Format(time.RFC3339Nano), r.Run, e.Label, e.Commit, m.Name, m.From, m.To, m.Unit,
-		decimal(r.Value), "", ""}
-	if r.CI95 != nil {
-		row[9], row[10] = decimal(r.CI95[0]), decimal(r.CI95[1])
-	}
-	return row
-}
-
-// decimal is the shortest text that gives v again.
-func decimal(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
 func exportNewest(c *cli.Context, s *history.Store, f history.Filter) error {
 	f.Last = 1
@@ -121,7 +107,7 @@ func exportNewest(c *cli.Context, s *history.Store, f history.Filter) error {
 	if len(entries) == 0 {
 		return noRun(s)
 	}
-	p, err := s.Params(c.Context, entries[0].ID)
+	p, _, err := s.Read(c.Context, entries[0].ID)
 	if err != nil {
 		return err
 	}
@@ -133,21 +119,17 @@ func exportNewest(c *cli.Context, s *history.Store, f history.Filter) error {
 	if err != nil {
 		return fmt.Errorf("run %s: %w", entries[0].ID, err)
 	}
-	out := exported{To: toPrometheus, File: command.OutFile(c, target.File), Runs: 1,
-		Warnings: append([]string{}, warnings...)}
-	if out.File == "" {
-		out.Content = string(text)
-	} else if err := files.Write(out.File, func(w io.Writer) error {
-		_, err := w.Write(text)
-		return err
-	}); err != nil {
+	out := exported{To: toPrometheus, Runs: 1, Warnings: append([]string{}, warnings...)}
+	if out.File, err = command.SaveOut(c, target.File, text); err != nil {
 		return err
 	}
-	return command.Answer(c, "history export", out, func(w io.Writer) error {
+	if out.File == "" {
+		out.Content = string(text)
+	}
+	if !c.Bool("json") {
 		command.Warn(c, warnings)
-		_, err := io.WriteString(w, out.Content)
-		return err
-	})
+	}
+	return command.AnswerText(c, "history export", out, out.Content)
 }
 
 func noRun(s *history.Store) error {

@@ -304,7 +304,7 @@ func noMetric(c *cli.Context, s *history.Store, all []history.Followed, name str
 	runs, err := s.List(c.Context, history.Filter{Last: listedRuns})
 	have, status := 0, ""
 	for _, r := range runs {
-		p, err := s.Params(c.Context, r.ID)
+		p, _, err := s.Read(c.Context, r.ID)
 		if err != nil {
 			return err
 		}

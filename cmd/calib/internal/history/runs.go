@@ -206,7 +206,7 @@ func showRun(c *cli.Context, s *history.Store, id string) error {
 	if err != nil {
 		return err
 	}
-	p, err := s.Params(c.Context, e.ID)
+	p, _, err := s.Read(c.Context, e.ID)
 	in, other := baselinesOfRuns(c.Context, s)
 	if err = cmp.Or(err, other); err != nil {
 		return err

@@ -12,7 +12,6 @@ import (
 
 	"calib/cmd/calib/internal/command"
 	"calib/internal/exit"
-	"calib/internal/files"
 	"calib/internal/machine"
 	"calib/internal/params"
 	"calib/internal/rundir"
@@ -94,10 +93,9 @@ func exportAction(c *cli.Context) error {
 		data.Warnings[i] = strings.ReplaceAll(w, " RUN ", " "+run+" ")
 	}
 	r := reports.Result{Command: "export"}
-	if out := command.OutFile(c, target.File); out != "" {
-		if err := files.Write(out, func(w io.Writer) error { _, err := w.Write(text); return err }); err != nil {
-			return err
-		}
+	if out, err := command.SaveOut(c, target.File, text); err != nil {
+		return err
+	} else if out != "" {
 		data.File, r.Files, text = out, map[string]string{target.Name: out}, nil
 	}
 	data.Content = string(text)

@@ -189,26 +189,15 @@ func writeFiles(c *cli.Context, table [][]string, drawn figure.Figure) error {
 func sweepTable(rows []predict.Prediction) [][]string {
 	lines := [][]string{{"model", "operation", "algorithm", "segment", "hosts", "bytes", "seconds", "lo", "hi", "why"}}
 	for _, v := range rows {
-		line := slices.Concat([]string{v.Model, v.Operation, v.Algorithm, strconv.Itoa(v.Segment),
-			strconv.Itoa(v.Hosts), strconv.Itoa(v.Bytes), number(v.Seconds)}, bounds(v.CI95), []string{v.Why})
+		took := any(v.Seconds)
 		if v.Why != "" {
-			line[6] = ""
+			took = nil
 		}
-		lines = append(lines, line)
+		lines = append(lines, command.Cells(v.Model, v.Operation, v.Algorithm, v.Segment, v.Hosts, v.Bytes, took, v.CI95,
+			v.Why))
 	}
 	return lines
 }
-
-// bounds are the ends of an interval, two empty texts where there is none.
-func bounds(ci *[2]float64) []string {
-	if ci == nil {
-		return []string{"", ""}
-	}
-	return []string{number(ci[0]), number(ci[1])}
-}
-
-// number is the shortest text that gives v again.
-func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
 // sweepFigure draws a line with its band for each algorithm, number of hosts and model.
 func sweepFigure(rows []predict.Prediction) figure.Figure {

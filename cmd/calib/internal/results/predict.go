@@ -267,14 +267,12 @@ func overlapTable(rows []predict.OverlapPrediction) [][]string {
 	lines := [][]string{{"hosts", "messages", "bytes", "work", "granularity", "gain", "gain_lo", "gain_hi",
 		"speedup_in_turn", "speedup", "speedup_lo", "speedup_hi", "best_work", "best_gain"}}
 	for _, v := range rows {
-		line := slices.Concat([]string{strconv.Itoa(v.Hosts), strconv.Itoa(v.Messages), strconv.Itoa(v.Bytes),
-			number(v.Work), number(v.Granularity.Value), number(v.Gain.Value)}, bounds(v.Gain.CI95),
-			[]string{number(v.InTurn.Value), number(v.Speedup.Value)}, bounds(v.Speedup.CI95))
+		var work, gain any
 		if v.BestWork != nil {
-			lines = append(lines, append(line, number(v.BestWork.Value), number(v.BestGain.Value)))
-		} else {
-			lines = append(lines, append(line, "", ""))
+			work, gain = v.BestWork.Value, v.BestGain.Value
 		}
+		lines = append(lines, command.Cells(v.Hosts, v.Messages, v.Bytes, v.Work, v.Granularity.Value, v.Gain.Value,
+			v.Gain.CI95, v.InTurn.Value, v.Speedup.Value, v.Speedup.CI95, work, gain))
 	}
 	return lines
 }
