@@ -82,6 +82,8 @@ func Lines(w io.Writer, texts []string) error {
 // Note prints what the user should know, and no error, to standard error.
 func Note(c *cli.Context, text string) { fmt.Fprintln(c.App.ErrWriter, "calib: note: "+text) }
 
+func Notef(c *cli.Context, format string, args ...any) { Note(c, fmt.Sprintf(format, args...)) }
+
 func Warn(c *cli.Context, warnings []string) {
 	for _, w := range warnings {
 		fmt.Fprintln(c.App.ErrWriter, "calib: warning: "+w)

@@ -28,7 +28,7 @@ func addRuns(c *cli.Context) error {
 	}
 	a := adder{entry: history.Entry{Label: c.String("label"), Commit: c.String("commit")}, done: []addition{}}
 	var err error
-	if a.started, err = timeFlag(c, "at"); err != nil {
+	if a.entry.Started, err = timeFlag(c, "at"); err != nil {
 		return err
 	}
 	var paths []string
@@ -39,7 +39,7 @@ func addRuns(c *cli.Context) error {
 		}
 		paths = append(paths, found...)
 	}
-	if !a.started.IsZero() && len(paths) != 1 {
+	if !a.entry.Started.IsZero() && len(paths) != 1 {
 		return exit.Usagef("--at is the start of one run, and these are %d", len(paths))
 	}
 	return withStore(c, history.Open, func(s *history.Store) error {
@@ -63,20 +63,14 @@ func addRuns(c *cli.Context) error {
 }
 
 type adder struct {
-	entry   history.Entry // label and commit of all
-	started time.Time     // --at, for a run whose files do not have it; zero where it is not given
-	done    []addition
+	entry history.Entry // label and commit of all; --at, the start of a run whose files do not have it, or zero
+	done  []addition
 }
 
 // add adds the runs of params.json files. It ends with the first that cannot be added; those before it are stored.
 func (a *adder) add(c *cli.Context, s *history.Store, paths []string) error {
 	for _, path := range paths {
-		if dir, err := rundir.Open(filepath.Dir(path)); err == nil {
-			if err := command.Whole(c, dir); err != nil {
-				return err
-			}
-		}
-		r, err := a.record(path)
+		r, err := a.record(c, path)
 		if err != nil {
 			return err
 		}
@@ -107,28 +101,30 @@ func notFollowed(p *params.Params) (out []string) {
 }
 
 // record reads a params.json, and the run.json beside it.
-func (a *adder) record(path string) (history.Record, error) {
-	r := history.Record{Entry: a.entry}
-	var err error
+func (a *adder) record(c *cli.Context, path string) (r history.Record, err error) {
+	dir, unread := rundir.Open(filepath.Dir(path))
+	if unread == nil {
+		if err = command.Whole(c, dir); err != nil {
+			return r, err
+		}
+	}
+	r.Entry = a.entry
 	if r.Params, err = command.ReadParams(path); err != nil {
 		return r, exit.With(exit.Usage, err)
 	}
-	r.ID, r.Started, r.Path = r.Params.Run.ID, a.started, path
-	dir := filepath.Dir(path)
-	if command.Exists(filepath.Join(dir, rundir.RunFile)) {
-		d, err := rundir.Open(dir)
-		if err != nil {
-			return r, exit.With(exit.Usage, err)
+	r.ID, r.Path = r.Params.Run.ID, path
+	switch {
+	case unread != nil && command.Exists(filepath.Join(filepath.Dir(path), rundir.RunFile)):
+		return r, exit.With(exit.Usage, unread)
+	case unread == nil && dir.Run().ID == r.ID:
+		run := dir.Run()
+		if !r.Started.IsZero() {
+			return r, exit.Usagef("--at: %s says when run %s started, %s", dir.File(rundir.RunFile), run.ID,
+				run.Started.Format(time.RFC3339))
 		}
-		if run := d.Run(); run.ID == r.ID {
-			if !a.started.IsZero() {
-				return r, exit.Usagef("--at: %s says when run %s started, %s", d.File(rundir.RunFile), run.ID,
-					run.Started.Format(time.RFC3339))
-			}
-			r.Started, r.Status, r.Path, r.Detail = run.Started, run.Status, dir, run.Detail
-			if run.Ended != nil {
-				r.Took = run.Ended.Sub(run.Started)
-			}
+		r.Started, r.Status, r.Path, r.Detail = run.Started, run.Status, dir.Path(), run.Detail
+		if run.Ended != nil {
+			r.Took = run.Ended.Sub(run.Started)
 		}
 	}
 	if r.Started = cmp.Or(r.Started, command.StartOf(r.ID)).UTC(); r.Started.IsZero() {
@@ -162,43 +158,44 @@ func listRuns(c *cli.Context, s *history.Store) error {
 	if err != nil {
 		return err
 	}
-	out := runList{Store: s.Path(), Runs: []storedRun{}, More: last > 0 && len(entries) > last}
+	out := runList{Store: s.Path(), More: last > 0 && len(entries) > last}
 	if out.More {
 		entries = entries[len(entries)-last:]
 	}
-	in, err := baselinesOfRuns(c.Context, s)
-	if err != nil {
+	if out.Runs, err = withBaselines(c.Context, s, entries...); err != nil {
 		return err
 	}
-	for _, e := range entries {
-		out.Runs = append(out.Runs, storedRun{e, append([]string{}, in[e.ID]...)})
+	headings := []string{"RUN", "STARTED (UTC)", "PLAN", "HOSTS", "STATUS", "LABEL", "BASELINES"}
+	if len(out.Runs) == 0 {
+		headings = nil
 	}
-	return command.Answer(c, "history list", out, func(w io.Writer) error {
+	return command.AnswerTable(c, "history list", out, headings, func(t command.Table) {
 		switch {
 		case len(out.Runs) == 0:
 			command.Note(c, "no such run in "+out.Store)
-			return nil
 		case out.More:
 			command.Note(c, "the newest "+units.Plural(len(out.Runs), "run")+"; --last 0 lists all")
 		}
-		t := command.NewTable(w, "RUN", "STARTED (UTC)", "PLAN", "HOSTS", "STATUS", "LABEL", "BASELINES")
 		for _, r := range out.Runs {
 			t.Row(r.ID, r.Started, r.Plan, r.Hosts, r.Status, r.Label, strings.Join(r.Baselines, ", "))
 		}
-		return t.Flush()
 	})
 }
 
-// baselinesOfRuns returns the baselines that each run is in, by the run's ID.
-func baselinesOfRuns(ctx context.Context, s *history.Store) (map[string][]string, error) {
+// withBaselines returns runs with the baselines that they are in.
+func withBaselines(ctx context.Context, s *history.Store, entries ...history.Entry) ([]storedRun, error) {
 	all, err := s.Baselines(ctx)
-	in := map[string][]string{}
-	for _, b := range all {
-		for _, id := range b.Runs {
-			in[id] = append(in[id], b.Name)
+	out := []storedRun{}
+	for _, e := range entries {
+		in := []string{}
+		for _, b := range all {
+			if slices.Contains(b.Runs, e.ID) {
+				in = append(in, b.Name)
+			}
 		}
+		out = append(out, storedRun{e, in})
 	}
-	return in, err
+	return out, err
 }
 
 func showRun(c *cli.Context, s *history.Store, id string) error {
@@ -207,28 +204,24 @@ func showRun(c *cli.Context, s *history.Store, id string) error {
 		return err
 	}
 	p, _, err := s.Read(c.Context, e.ID)
-	in, other := baselinesOfRuns(c.Context, s)
+	runs, other := withBaselines(c.Context, s, e)
 	if err = cmp.Or(err, other); err != nil {
 		return err
 	}
-	r := storedRun{e, append([]string{}, in[e.ID]...)}
-	out := reports.Result{Command: "history show", Params: p, Data: r}
+	out := reports.Result{Command: "history show", Params: p, Data: runs[0]}
 	return command.AnswerResult(c, out, nil, func(w io.Writer) error {
 		t := command.NewTable(w)
 		for _, f := range [][2]string{
 			{"run", e.ID}, {"started", command.Minute(e.Started) + " UTC"}, {"added", command.Minute(e.Added) + " UTC"},
 			{"plan", e.Plan}, {"status", e.Status}, {"label", e.Label}, {"commit", e.Commit}, {"from", e.Path},
-			{"baselines", strings.Join(r.Baselines, ", ")},
+			{"baselines", strings.Join(runs[0].Baselines, ", ")},
 		} {
 			if f[1] != "" {
 				t.Row(f[0], f[1])
 			}
 		}
 		t.Row()
-		if err := t.Flush(); err != nil {
-			return err
-		}
-		return reports.Screen(w, p, command.PageOptions(c, ""))
+		return cmp.Or(t.Flush(), reports.Screen(w, p, command.PageOptions(c, "")))
 	})
 }
 

@@ -10,6 +10,7 @@ import (
 	"calib/bench"
 	"calib/cmd/calib/internal/command"
 	"calib/internal/exit"
+	"calib/internal/history"
 	"calib/internal/hosts"
 	"calib/reports/compare"
 	"calib/run"
@@ -17,11 +18,11 @@ import (
 )
 
 // RepeatOf is a run that measures again what the newest of some runs has measured: with its plan, sizes, points and
-// fit, on the same hosts. details are the members of run.json, oldest first, and names the hosts. The flags may say how
-// the hosts are reached; those that contradict the runs, and runs that differ from each other, are wrong use.
-func RepeatOf(c *cli.Context, baseline string, details []json.RawMessage, names []string) (config run.Config, err error) {
-	for i, text := range details {
-		stored, err := run.Stored(text)
+// fit, on the same hosts. runs are in the order of time, and names those of the hosts. The flags may say how the hosts
+// are reached; those that contradict the runs, and runs that differ from each other, are wrong use.
+func RepeatOf(c *cli.Context, baseline string, runs []history.Measured, names []string) (config run.Config, err error) {
+	for i, m := range runs {
+		stored, err := run.Stored(m.Detail)
 		switch {
 		case err != nil:
 			return config, exit.Usagef("baseline %s: the history does not know the plan of one of its runs (%w), so that nothing "+

@@ -4,7 +4,6 @@ package results
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -158,20 +157,18 @@ func compareRuns(c *cli.Context) error {
 	options.Noise = cmp.Or(options.Noise, noise)
 	v := compare.Compare(was, is, options)
 	paths := map[string]string{}
-	for _, name := range []string{"markdown", "junit"} {
-		path := c.String(name)
-		if path == "" {
-			continue
+	for name, write := range map[string]verdictWriter{"markdown": compare.Markdown, "junit": compare.JUnit} {
+		if path := c.String(name); path != "" {
+			paths[name] = path
+			if err := files.Write(path, func(w io.Writer) error { return write(w, v) }); err != nil {
+				return fmt.Errorf("compare: --%s: %w", name, err)
+			}
 		}
-		write := map[string]func(io.Writer, *compare.Verdict) error{"markdown": compare.Markdown,
-			"junit": compare.JUnit}[name]
-		if err := files.Write(path, func(w io.Writer) error { return write(w, v) }); err != nil {
-			return fmt.Errorf("compare: --%s: %w", name, err)
-		}
-		paths[name] = path
 	}
 	return answerVerdict(c, "compare", v, paths, nil)
 }
+
+type verdictWriter func(io.Writer, *compare.Verdict) error
 
 const baselinePrefix = "baseline:"
 
@@ -239,11 +236,7 @@ func gate(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	var details []json.RawMessage
-	for _, m := range baseline.Measured {
-		details = append(details, m.Detail)
-	}
-	config, err := measuring.RepeatOf(c, name, details, compare.HostsOf(baseline.Runs))
+	config, err := measuring.RepeatOf(c, name, baseline.Measured, compare.HostsOf(baseline.Runs))
 	if err != nil {
 		return err
 	}
@@ -271,7 +264,13 @@ func gate(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	paths, err := writeVerdict(root, v)
+	paths := map[string]string{}
+	for name, write := range map[string]verdictWriter{
+		"verdict.json": compare.WriteVerdict, "junit.xml": compare.JUnit, "summary.md": compare.Markdown,
+	} {
+		paths[name] = filepath.Join(root, name)
+		err = errors.Join(err, files.ReplaceBy(paths[name], func(w io.Writer) error { return write(w, v) }))
+	}
 	if err != nil {
 		return err
 	}
@@ -287,26 +286,14 @@ func announce(c *cli.Context, s compare.Stage, budget float64, before []store.Me
 	after := func(seconds float64) time.Duration {
 		return time.Duration(math.Ceil(float64(s.Runs)*seconds)) * time.Second
 	}
-	command.Note(c, fmt.Sprintf("measures %s like those of the baseline, about %s; what looks worse is measured again: %s at most in all",
-		units.Plural(s.Runs, "run"), after(stats.Median(took)), 2*after(max(slices.Max(took), 1.05*budget))))
-	command.Note(c, fmt.Sprintf("decides by %s, and links; passes changes below %s", strings.Join(s.Decide, ", "), reports.Percent(relative)))
+	command.Notef(c, "measures %s like those of the baseline, about %s; what looks worse is measured again: %s at most in "+
+		"all", units.Plural(s.Runs, "run"), after(stats.Median(took)), 2*after(max(slices.Max(took), 1.05*budget)))
+	command.Notef(c, "decides by %s, and links; passes changes below %s", strings.Join(s.Decide, ", "),
+		reports.Percent(relative))
 	if len(s.Blind) > 0 {
-		command.Note(c, fmt.Sprintf("may miss a change of %s in what differs too much from run to run: %s", reports.Percent(2*relative),
-			strings.Join(s.Blind, ", ")))
+		command.Notef(c, "may miss a change of %s in what differs too much from run to run: %s", reports.Percent(2*relative),
+			strings.Join(s.Blind, ", "))
 	}
-}
-
-// writeVerdict writes the verdict for other programs and for the page of a CI job.
-func writeVerdict(dir string, v *compare.Verdict) (map[string]string, error) {
-	paths := map[string]string{}
-	var errs []error
-	for name, write := range map[string]func(io.Writer, *compare.Verdict) error{
-		"verdict.json": compare.WriteVerdict, "junit.xml": compare.JUnit, "summary.md": compare.Markdown,
-	} {
-		paths[name] = filepath.Join(dir, name)
-		errs = append(errs, files.ReplaceBy(paths[name], func(w io.Writer) error { return write(w, v) }))
-	}
-	return paths, errors.Join(errs...)
 }
 
 // answerVerdict prints the verdict of the command called name, and returns its exit code as a silent error. partial is

@@ -49,11 +49,6 @@ type asked struct {
 }
 
 func predictOperation(c *cli.Context) error {
-	for _, f := range overlapFlags() {
-		if name := f.Names()[0]; c.IsSet(name) {
-			return exit.Usagef("--%s goes with --op %s", name, overlapOperation)
-		}
-	}
 	_, p, err := command.ParamsArg(c)
 	if err != nil {
 		return err

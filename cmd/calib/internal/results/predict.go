@@ -41,15 +41,24 @@ func PredictCommand() *cli.Command {
 			&cli.StringFlag{Name: "bytes", Usage: "message sizes, `SIZES` such as 1,64,1KiB..4MiB; default that of the graph's message, else " + predictSizes},
 		}, operationFlags(), overlapFlags(), []cli.Flag{command.JSONFlag(), command.QuietFlag()}),
 		Action: func(c *cli.Context) error {
+			do, where, others := predictOperation, "--op "+overlapOperation, overlapFlags()
 			switch graph, op := c.String("graph"), c.String("op"); {
 			case (graph == "") == (op == ""):
 				return exit.Usagef("want --op OPERATION or --graph FILE (see %s --help)", c.Command.HelpName)
 			case graph != "":
-				return predictGraph(c)
+				do, where, others = predictGraph, "--op, not with --graph", append(operationFlags(), overlapFlags()...)
 			case op == overlapOperation:
-				return predictOverlap(c)
+				do, where = predictOverlap, "communication patterns, not with --op "+overlapOperation
+				others = slices.DeleteFunc(operationFlags(), func(f cli.Flag) bool {
+					return !slices.Contains([]string{"algo", "model", "all-models", "best"}, f.Names()[0])
+				})
 			}
-			return predictOperation(c)
+			for _, f := range others {
+				if name := f.Names()[0]; c.IsSet(name) {
+					return exit.Usagef("--%s goes with %s", name, where)
+				}
+			}
+			return do(c)
 		},
 	}
 }
@@ -68,11 +77,6 @@ type ofGraph struct {
 }
 
 func predictGraph(c *cli.Context) error {
-	for _, f := range slices.Concat(operationFlags(), overlapFlags()) {
-		if name := f.Names()[0]; c.IsSet(name) {
-			return exit.Usagef("--%s goes with --op, not with --graph", name)
-		}
-	}
 	known := map[string]params.Block{}
 	if c.NArg() > 0 {
 		_, p, err := command.ParamsArg(c)
@@ -147,18 +151,10 @@ func overlapFlags() []cli.Flag {
 	}
 }
 
-// notOfOverlap are flags of operations that are communication patterns.
-var notOfOverlap = []string{"algo", "model", "all-models", "best"}
-
 func predictOverlap(c *cli.Context) error {
 	_, p, err := command.ParamsArg(c)
 	if err != nil {
 		return err
-	}
-	for _, name := range notOfOverlap {
-		if c.IsSet(name) {
-			return exit.Usagef("--%s goes with communication patterns, not with --op %s", name, overlapOperation)
-		}
 	}
 	o, err := predict.NewOverlap(p, predict.Settings{Seed: p.Run.Seed})
 	if err != nil {
