@@ -64,7 +64,9 @@ func (c *Conn) take(left *int64, n int) bool {
 
 // Send sends b as one message and returns when the kernel has copied all of it to the send buffer. It fails with
 // ErrTimeout, ErrPeerClosed, ErrStopped or ErrTicketBytes; the connection is then of no further use.
-func (c *Conn) Send(b []byte) error {
+func (c *Conn) Send(b []byte) error { return c.send(b, c.flags) }
+
+func (c *Conn) send(b []byte, flags uintptr) error {
 	if len(b) == 0 {
 		return nil
 	}
@@ -72,37 +74,26 @@ func (c *Conn) Send(b []byte) error {
 		return c.failed("send", len(b), ErrTicketBytes)
 	}
 	if len(b) <= small {
-		switch n := kernel.SendNow(c.fd, b, c.flags|unix.MSG_DONTWAIT); {
+		switch n := kernel.SendNow(c.fd, b, flags|unix.MSG_DONTWAIT); {
 		case n == len(b):
 			return nil
 		case n > 0:
 			b = b[n:]
 		}
 	}
-	n, errno := kernel.Send(c.fd, b, c.flags)
+	n, errno := kernel.Send(c.fd, b, flags)
 	if n == len(b) {
 		return nil
 	}
-	return c.sendRest(b, n, errno, c.flags)
-}
-
-// sendRest continues after a first send of n bytes or an error: signals and timeouts cut a blocking send short. It ends
-// because every pass either makes progress or counts against the send timeout.
-func (c *Conn) sendRest(b []byte, n int, errno syscall.Errno, flags uintptr) error {
-	size := len(b)
-	wait := stall{limit: c.sndWait}
-	for {
-		if n > 0 {
-			b = b[n:]
-			wait.since = 0
-		} else if err := c.check(errno, &wait); err != nil {
-			return c.failed("send", size, err)
-		}
-		if len(b) == 0 {
-			return nil
-		}
-		n, errno = kernel.Send(c.fd, b, flags)
+	if n < 0 && errno != syscall.EINTR {
+		return c.failed("send", len(b), class(errno))
 	}
+	rest := b[max(n, 0):] // signals and timeouts cut a blocking send short
+	n, err := c.push(rest, flags, cmp.Or(c.sndWait, forEver))
+	if err == nil && n < len(rest) {
+		err = c.failed("send", len(b), ErrTimeout)
+	}
+	return err
 }
 
 // Recv fills b with the next len(b) bytes of the stream. It fails with ErrTimeout after a silence as long as the
@@ -135,17 +126,15 @@ func (c *Conn) Recv(b []byte) error {
 // recvRest continues after a first read of n bytes or an error. It ends because every pass either makes progress or
 // counts against the receive timeout. With stamps it returns that of the last byte, 0 if b had none left to read.
 func (c *Conn) recvRest(b []byte, n int, errno syscall.Errno, stamps *kernel.MessageReader) (at units.Nanos, err error) {
-	size := len(b)
-	wait := stall{limit: c.rcvWait}
+	size, since := len(b), units.Nanos(0)
 	for {
 		switch {
 		case n > 0:
-			b = b[n:]
-			wait.since = 0
+			b, since = b[n:], 0
 		case errno == 0:
 			return 0, c.failed("receive", size, ErrPeerClosed)
 		default:
-			if err := c.again(errno, &wait); err != nil {
+			if err := c.again(errno, &since); err != nil {
 				return 0, c.failed("receive", size, err)
 			}
 		}

@@ -59,7 +59,8 @@ func (m *Mesh) dialOne(ctx context.Context, a netip.AddrPort, s *session, l *lin
 	}
 	c := newConn(fd, describe(l.peer))
 	c.epoch = epoch
-	c.port, err = kernel.LocalPort(fd)
+	from, _, err := kernel.Ends(fd)
+	c.port = from.Port()
 	if err = errors.Join(err, kernel.SetPace(fd, m.rate), c.SetTimeouts(handshakeTimeout, handshakeTimeout)); err == nil {
 		err = dialHandshake(ctx, c, s.hash, &l.ticket, l.peer.Consent, l.line)
 	}

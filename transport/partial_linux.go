@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"syscall"
@@ -106,7 +107,7 @@ func (c *Conn) recvNow(b []byte) (n int, at units.Nanos, err error) {
 	case errno == syscall.EAGAIN || errno == syscall.EINTR:
 		return 0, 0, nil
 	case errno != 0:
-		return 0, 0, c.failed("receive", len(b), c.check(errno, &stall{}))
+		return 0, 0, c.failed("receive", len(b), class(errno))
 	case at == 0:
 		at = kernel.Now()
 	}
@@ -185,83 +186,79 @@ func (g *Group) SendSome(to int, b []byte, patience units.Nanos) (n int, err err
 	return n, nil
 }
 
+// forEver is a patience that does not end [ns]: a hundred years.
+const forEver = units.Nanos(1 << 61)
+
 // sendSome sets MSG_EOR on every call: the kernel marks the end only when it takes a call's last byte, which is the
 // message's last.
-func (c *Conn) sendSome(b []byte, limit units.Nanos) (sent int, err error) {
+func (c *Conn) sendSome(b []byte, patience units.Nanos) (sent int, err error) {
 	if len(b) == 0 {
 		return 0, nil
 	}
 	if !c.take(&c.sendLeft, len(b)) {
 		return 0, c.failed("send", len(b), ErrTicketBytes)
 	}
-	defer func() { c.sendLeft += int64(len(b) - sent) }()
+	sent, err = c.push(b, c.flags, patience)
+	c.sendLeft += int64(len(b) - sent)
+	return sent, err
+}
+
+// push sends what it can of b until the kernel has taken nothing for as long as patience says.
+func (c *Conn) push(b []byte, flags uintptr, patience units.Nanos) (sent int, err error) {
 	stalled := units.Nanos(0) // since when nothing is taken; 0 while something is
-	for {
-		n, errno := kernel.Send(c.fd, b[sent:], c.flags|unix.MSG_DONTWAIT)
+	for sent < len(b) {
+		n, errno := kernel.Send(c.fd, b[sent:], flags|unix.MSG_DONTWAIT)
 		switch {
 		case n > 0:
 			sent, stalled = sent+n, 0
-			if sent == len(b) {
-				return sent, nil
-			}
 			continue
 		case errno == syscall.EINTR:
 			continue
 		case errno != syscall.EAGAIN:
-			return sent, c.failed("send", len(b), c.check(errno, &stall{}))
+			return sent, c.failed("send", len(b), class(errno))
 		}
 		now := kernel.Now()
-		if stalled == 0 {
-			stalled = now
-		}
-		if now-stalled >= limit {
-			return sent, nil
+		stalled = cmp.Or(stalled, now)
+		if now-stalled >= patience {
+			break
 		}
 		// The kernel calls a socket writable once a third of its buffer is free, so a send may succeed earlier.
-		if err := kernel.WaitFor(c.fd, unix.POLLOUT, stalled+limit-now); err != nil {
+		if err := kernel.WaitFor(c.fd, unix.POLLOUT, stalled+patience-now); err != nil {
 			return sent, c.failed("send", len(b), err)
 		}
 	}
+	return sent, nil
 }
 
 // recvSlice is the longest wait of one system call that receives. Recv's first is hidden from the scheduler: the thread
 // then holds one of Go's processors for so long at most, and gets its bytes without asking for one.
 const recvSlice = 10 * units.Millisecond
 
-// stall bounds a call without progress that signals interrupt: the kernel's own timeout starts again after each signal.
-type stall struct {
-	limit units.Nanos
-	since units.Nanos
-}
-
-// again returns nil when the receive that ended with errno should be made again. The kernel ends a receive after
-// recvSlice; from then on the wait is a poll, for as long as the receive timeout allows.
-func (c *Conn) again(errno syscall.Errno, wait *stall) error {
-	if errno != syscall.EAGAIN {
-		return c.check(errno, wait)
-	}
-	if wait.since == 0 {
-		wait.since = kernel.Now() - recvSlice
+// again returns nil when the receive that ended with errno should be made again: the kernel ends one after recvSlice, a
+// signal earlier. From then on the wait is a poll, for as long as the receive timeout allows. since is when the silence
+// began, 0 before the first call.
+func (c *Conn) again(errno syscall.Errno, since *units.Nanos) error {
+	now := kernel.Now()
+	switch {
+	case errno != syscall.EAGAIN && errno != syscall.EINTR:
+		return class(errno)
+	case *since == 0 && errno == syscall.EAGAIN:
+		*since = now - recvSlice
+	case *since == 0:
+		*since = now
 	}
 	left := waitSlice
-	if wait.limit > 0 {
-		if left = wait.since + wait.limit - kernel.Now(); left <= 0 {
+	if c.rcvWait > 0 {
+		if left = *since + c.rcvWait - now; left <= 0 {
 			return ErrTimeout
 		}
 	}
 	return kernel.WaitFor(c.fd, unix.POLLIN, left)
 }
 
-// check returns nil when the call should be made again.
-func (c *Conn) check(errno syscall.Errno, wait *stall) error {
+// class is the error of a call that is not to be made again.
+func class(errno syscall.Errno) error {
 	switch errno {
-	case syscall.EINTR:
-		if wait.since == 0 {
-			wait.since = kernel.Now()
-		} else if wait.limit > 0 && kernel.Now()-wait.since > wait.limit {
-			return ErrTimeout
-		}
-		return nil
 	case syscall.EAGAIN:
 		return ErrTimeout
 	case syscall.EPIPE, syscall.ECONNRESET:

@@ -96,17 +96,7 @@ type line struct {
 }
 
 // Send implements plane.Line: no end of a message is marked.
-func (l line) Send(b []byte) error {
-	if len(b) == 0 {
-		return nil
-	}
-	if !l.take(&l.sendLeft, len(b)) {
-		return l.failed("send", len(b), ErrTicketBytes)
-	}
-	flags := l.flags &^ unix.MSG_EOR
-	n, errno := kernel.Send(l.fd, b, flags)
-	return l.sendRest(b, n, errno, flags)
-}
+func (l line) Send(b []byte) error { return l.send(b, l.flags&^unix.MSG_EOR) }
 
 func (l line) Now() units.Nanos              { return kernel.Now() }
 func (l line) WaitUntil(t units.Nanos) error { return l.g.WaitUntil(t) }
@@ -139,10 +129,10 @@ func (c *Conn) RecvSome(b []byte) (int, error) {
 	if len(b) == 0 {
 		return 0, nil
 	}
-	wait := stall{limit: c.rcvWait}
+	since := units.Nanos(0)
 	n, errno := kernel.Recv(c.fd, b, 0)
 	for n < 0 {
-		if err := c.again(errno, &wait); err != nil {
+		if err := c.again(errno, &since); err != nil {
 			return 0, c.failed("receive", len(b), err)
 		}
 		n, errno = kernel.Recv(c.fd, b, 0)

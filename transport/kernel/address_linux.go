@@ -4,52 +4,111 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/netip"
+	"os"
 	"strconv"
 	"strings"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 
 	"calib/internal/plane"
-	"calib/internal/units"
 )
 
-// ListenBoth opens a listener for addr, and a datagram socket on the port of the same number. An empty host is every
-// address, of both families where the system has both.
-func ListenBoth(addr string) (fd, udp int, bound netip.AddrPort, err error) {
-	port, every := strings.CutPrefix(addr, ":")
-	if every {
-		addr = "[::]:" + port
-	}
-	addrs, err := Resolve(context.Background(), addr)
-	if err != nil {
-		return -1, -1, bound, err
-	}
-	fd, udp, bound, err = listenBoth(addrs[0])
-	if err != nil && every {
-		return listenBoth(netip.AddrPortFrom(netip.IPv4Unspecified(), addrs[0].Port()))
-	}
-	return fd, udp, bound, err
-}
+// ErrPortInUse: another process listens on the address.
+var ErrPortInUse = errors.New("port in use")
 
 // portTries is how often another port is tried where the kernel chose one that is free for connections only.
 const portTries = 16
 
-func listenBoth(ap netip.AddrPort) (fd, udp int, bound netip.AddrPort, err error) {
+// ListenBoth opens a listener for addr, and a datagram socket on the port of the same number. An empty host is every
+// address, of both families where the system has both.
+func ListenBoth(addr string) (fd, udp int, bound netip.AddrPort, err error) {
+	every := strings.HasPrefix(addr, ":")
+	if !every {
+		addrs, err := Resolve(context.Background(), addr)
+		if err != nil {
+			return -1, -1, bound, err
+		}
+		addr = addrs[0].String()
+	}
 	for range portTries {
-		if fd, bound, err = listen(ap); err != nil {
+		if fd, bound, err = listen(addr, !every); err != nil {
 			break
 		}
 		if udp, err = listenDatagrams(bound); err == nil {
 			return fd, udp, bound, nil
 		}
 		Close(fd)
-		if ap.Port() != 0 || !errors.Is(err, ErrPortInUse) {
+		if !strings.HasSuffix(addr, ":0") || !errors.Is(err, ErrPortInUse) {
 			break
 		}
 	}
 	return -1, -1, bound, err
+}
+
+// listen listens on a literal address. One of IPv4 takes nothing else, not even where it is unspecified.
+func listen(addr string, literal bool) (fd int, bound netip.AddrPort, err error) {
+	config := net.ListenConfig{}
+	config.SetMultipathTCP(false)
+	l, err := config.Listen(context.Background(), family("tcp", addr, literal), addr)
+	switch {
+	case errors.Is(err, unix.EADDRINUSE):
+		return -1, bound, fmt.Errorf("%w: choose another with port= in the hosts file, use port 0 to let the kernel choose, "+
+			"or end the process that has it (ss -ltnp)", ErrPortInUse)
+	case errors.Is(err, unix.EADDRNOTAVAIL):
+		return -1, bound, fmt.Errorf("%w: addr= must be an address of this host (ip addr)", err)
+	case err != nil:
+		return -1, bound, err
+	}
+	fd, err = descriptor(l.(*net.TCPListener))
+	return fd, l.Addr().(*net.TCPAddr).AddrPort(), errors.Join(err, unix.SetNonblock(fd, false))
+}
+
+func listenDatagrams(bound netip.AddrPort) (fd int, err error) {
+	config := net.ListenConfig{Control: before(roomForDatagrams)}
+	addr := bound.String()
+	c, err := config.ListenPacket(context.Background(), family("udp", addr, true), addr)
+	if errors.Is(err, unix.EADDRINUSE) {
+		err = fmt.Errorf("%w: datagrams to port %d go to another process; choose another with port= in the hosts file, use port 0 "+
+			"to let the kernel choose, or end the process that has it (ss -lunp)", ErrPortInUse, bound.Port())
+	}
+	if err != nil {
+		return -1, err
+	}
+	return descriptor(c.(*net.UDPConn))
+}
+
+// family is the network by which package net takes a literal address for what it is: 0.0.0.0 is every address of IPv4.
+func family(network, addr string, literal bool) string {
+	if literal && !strings.HasPrefix(addr, "[") {
+		return network + "4"
+	}
+	return network
+}
+
+// before is what package net does to a socket before it binds or connects it.
+func before(setUp func(fd int) error) func(string, string, syscall.RawConn) error {
+	return func(_, _ string, c syscall.RawConn) (err error) {
+		failed := c.Control(func(fd uintptr) { err = setUp(int(fd)) })
+		return errors.Join(failed, err)
+	}
+}
+
+// descriptor takes a socket out of package net.
+func descriptor(c interface {
+	syscall.Conn
+	io.Closer
+}) (fd int, err error) {
+	defer c.Close()
+	raw, err := c.SyscallConn()
+	if err != nil {
+		return -1, err
+	}
+	failed := raw.Control(func(s uintptr) { fd, err = unix.FcntlInt(s, unix.F_DUPFD_CLOEXEC, 0) })
+	return fd, errors.Join(failed, err)
 }
 
 // Split reads host:port.
@@ -85,63 +144,42 @@ func Resolve(ctx context.Context, addr string) ([]netip.AddrPort, error) {
 	return out, nil
 }
 
-// connectSlice is how long one wait for the peer's host lasts before the context is checked.
-const connectSlice = 50 * units.Millisecond
-
 // Connect opens a connection to ap with o set. It returns the cause of ctx's end, or what the network said. The
 // connection comes from the address here, unless that is unspecified or of another family.
 func Connect(ctx context.Context, here netip.Addr, ap netip.AddrPort, o plane.Socket) (int, error) {
-	return openSocket(ap, unix.SOCK_STREAM, func(fd int, sa unix.Sockaddr) error {
-		if err := errors.Join(SetOptions(fd, o), SetTimeouts(fd, connectSlice, connectSlice)); err != nil {
-			return err
+	from := here.Unmap()
+	bind := !from.IsUnspecified() && from.Is4() == ap.Addr().Unmap().Is4()
+	d := net.Dialer{KeepAlive: -1, Control: before(func(fd int) error {
+		err := SetOptions(fd, o)
+		if bind { // connect chooses the port
+			err = errors.Join(err, set(fd, option{unix.IPPROTO_IP, unix.IP_BIND_ADDRESS_NO_PORT, 1, "IP_BIND_ADDRESS_NO_PORT"}))
 		}
-		if err := bindFrom(fd, here, ap.Addr()); err != nil {
-			return err
-		}
-		if err := connect(ctx, fd, sa); err != nil {
-			return err
-		}
-		return setCongestion(fd, o.Congestion) // a route may name another (ip-route(8), congctl), which connect has set
-	})
-}
-
-// bindFrom gives a socket that will connect to there the address here, and leaves its port to connect.
-func bindFrom(fd int, here, there netip.Addr) error {
-	here, there = here.Unmap(), there.Unmap()
-	if here.IsUnspecified() || here.Is4() != there.Is4() {
-		return nil
+		return err
+	})}
+	if bind {
+		d.LocalAddr = net.TCPAddrFromAddrPort(netip.AddrPortFrom(from, 0))
 	}
-	_, sa, err := sockaddr(netip.AddrPortFrom(here, 0))
-	if err == nil {
-		err = unix.SetsockoptInt(fd, unix.IPPROTO_IP, unix.IP_BIND_ADDRESS_NO_PORT, 1)
+	c, err := d.DialContext(ctx, "tcp", ap.String())
+	if err != nil && ctx.Err() != nil {
+		return -1, context.Cause(ctx)
 	}
-	if err == nil {
-		err = unix.Bind(fd, sa)
+	var said *os.SyscallError
+	switch errors.As(err, &said); {
+	case errors.Is(err, unix.ECONNREFUSED):
+		return -1, fmt.Errorf("%w (is the agent running there, and is the port open?)", said)
+	case errors.Is(err, unix.EADDRNOTAVAIL):
+		return -1, fmt.Errorf("%w (every local port is taken: wait a minute, or widen net.ipv4.ip_local_port_range)", said)
+	case said != nil:
+		return -1, said
+	case err != nil:
+		return -1, err
 	}
+	fd, err := descriptor(c.(*net.TCPConn))
+	// Package net has set TCP_NODELAY, and a route may name another congestion control (ip-route(8), congctl), which
+	// connect has set.
+	err = errors.Join(err, unix.SetNonblock(fd, false), SetOptions(fd, plane.Socket{Nagle: o.Nagle, Congestion: o.Congestion}))
 	if err != nil {
-		return fmt.Errorf("connect from %v: %w", here, err)
+		Close(fd)
 	}
-	return nil
-}
-
-// connect repeats a blocking connect bounded by the send timeout: called again, it continues to wait for the same
-// attempt. It ends with the attempt or with ctx.
-func connect(ctx context.Context, fd int, sa unix.Sockaddr) error {
-	for {
-		err := unix.Connect(fd, sa)
-		switch {
-		case err == nil, errors.Is(err, unix.EISCONN):
-			return nil
-		case errors.Is(err, unix.EINTR), errors.Is(err, unix.EINPROGRESS), errors.Is(err, unix.EALREADY):
-		case errors.Is(err, unix.ECONNREFUSED):
-			return fmt.Errorf("%w (is the agent running there, and is the port open?)", err)
-		case errors.Is(err, unix.EADDRNOTAVAIL):
-			return fmt.Errorf("%w (every local port is taken: wait a minute, or widen net.ipv4.ip_local_port_range)", err)
-		default:
-			return err
-		}
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-	}
+	return fd, err
 }

@@ -2,7 +2,6 @@ package kernel
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"net/netip"
 	"syscall"
@@ -18,29 +17,13 @@ import (
 // of the memory behind each.
 const datagramBuffer = 8 << 20
 
-func listenDatagrams(ap netip.AddrPort) (fd int, err error) {
-	fd, err = openSocket(ap, unix.SOCK_DGRAM|unix.SOCK_NONBLOCK, bindPort)
-	if errors.Is(err, unix.EADDRINUSE) {
-		err = fmt.Errorf("%w: datagrams to port %d go to another process; choose another with port= in the hosts file, use port 0 "+
-			"to let the kernel choose, or end the process that has it (ss -lunp)", ErrPortInUse, ap.Port())
-	}
-	return fd, err
-}
-
-func bindPort(fd int, sa unix.Sockaddr) error {
-	if err := takeBoth(fd, sa); err != nil {
-		return err
-	}
+func roomForDatagrams(fd int) error {
 	// Beyond net.core.rmem_max needs a privilege; without it the buffer is what the host allows.
-	if unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUFFORCE, datagramBuffer) != nil {
-		if err := unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUF, datagramBuffer); err != nil {
-			return err
-		}
+	if unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUFFORCE, datagramBuffer) == nil {
+		return set(fd, option{unix.SOL_SOCKET, unix.SO_RXQ_OVFL, 1, "SO_RXQ_OVFL"})
 	}
-	if err := unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RXQ_OVFL, 1); err != nil {
-		return err
-	}
-	return unix.Bind(fd, sa)
+	return set(fd, option{unix.SOL_SOCKET, unix.SO_RCVBUF, datagramBuffer, "SO_RCVBUF"},
+		option{unix.SOL_SOCKET, unix.SO_RXQ_OVFL, 1, "SO_RXQ_OVFL"})
 }
 
 // Drain discards the datagrams that wait in the socket, at most a full buffer of them.
@@ -97,11 +80,11 @@ func Aim(bound, here netip.Addr, to netip.AddrPort) (t Target, err error) {
 		t.from = unix.PktInfo4(&unix.Inet4Pktinfo{Spec_dst: here.As4()})
 	}
 	if bound.Is6() {
-		t.to, err = sockaddr6(to)
+		t.to = sockaddr6(to)
 	} else {
-		_, t.to, err = sockaddr(to)
+		t.to = &unix.SockaddrInet4{Port: int(to.Port()), Addr: to.Addr().Unmap().As4()}
 	}
-	return t, err
+	return t, nil
 }
 
 // Send hands b, which is not empty, to the kernel. EAGAIN: it has no room now.
@@ -112,11 +95,7 @@ func (t *Target) Send(fd int, b []byte) error {
 
 // SetStamps asks for the kernel's timestamp of what arrives (SO_TIMESTAMPNS), or no longer.
 func SetStamps(fd int, on bool) error {
-	value := 0
-	if on {
-		value = 1
-	}
-	return unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_TIMESTAMPNS, value)
+	return set(fd, option{unix.SOL_SOCKET, unix.SO_TIMESTAMPNS, flag(on), "SO_TIMESTAMPNS"})
 }
 
 // arrival converts a timestamp of the wall clock to the clock of Now. The result is never later than now.

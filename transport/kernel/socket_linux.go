@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"net"
 	"net/netip"
 	"strconv"
 	"strings"
@@ -24,9 +23,6 @@ func SendFlags(noEOR bool) uintptr {
 	}
 	return unix.MSG_NOSIGNAL | unix.MSG_EOR
 }
-
-// ErrPortInUse: another process listens on the address.
-var ErrPortInUse = errors.New("port in use")
 
 // The four calls of the timed path are one system call each; b is not empty. Package syscall is called itself, because
 // golang.org/x/sys/unix reaches it through two changes of calling convention. Each fits the compiler's inlining budget.
@@ -83,16 +79,48 @@ func SetTimeouts(fd int, recv, send units.Nanos) error {
 		unix.SetsockoptTimeval(fd, unix.SOL_SOCKET, unix.SO_SNDTIMEO, tv(send)))
 }
 
+// option is a socket option that is a number.
+type option struct {
+	level, name, value int
+	what               string
+}
+
+func set(fd int, options ...option) error {
+	for _, o := range options {
+		if err := unix.SetsockoptInt(fd, o.level, o.name, o.value); err != nil {
+			return fmt.Errorf("set %s to %d: %w", o.what, o.value, err)
+		}
+	}
+	return nil
+}
+
+func flag(on bool) int {
+	if on {
+		return 1
+	}
+	return 0
+}
+
+// buffers are the options of the sizes that o has.
+func buffers(o plane.Socket) (out []option) {
+	for _, b := range []struct {
+		option
+		size units.Bytes
+	}{
+		{option{unix.SOL_SOCKET, unix.SO_SNDBUF, Clamp(o.SndBuf), "SO_SNDBUF"}, o.SndBuf},
+		{option{unix.SOL_SOCKET, unix.SO_RCVBUF, Clamp(o.RcvBuf), "SO_RCVBUF"}, o.RcvBuf},
+	} {
+		if b.size > 0 {
+			out = append(out, b.option)
+		}
+	}
+	return out
+}
+
 // SetOptions sets o. Buffer sizes take full effect before connect or listen only: they choose the window scale.
 func SetOptions(fd int, o plane.Socket) error {
-	nodelay := 1
-	if o.Nagle {
-		nodelay = 0
-	}
-	if err := unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_NODELAY, nodelay); err != nil {
-		return fmt.Errorf("set TCP_NODELAY: %w", err)
-	}
-	return errors.Join(setCongestion(fd, o.Congestion), sysBuffers(fd, o))
+	nodelay := option{unix.IPPROTO_TCP, unix.TCP_NODELAY, flag(!o.Nagle), "TCP_NODELAY"}
+	return errors.Join(setCongestion(fd, o.Congestion), set(fd, append(buffers(o), nodelay)...))
 }
 
 // setCongestion sets the congestion control; empty leaves it as it is.
@@ -107,22 +135,6 @@ func setCongestion(fd int, name string) error {
 	return nil
 }
 
-func sysBuffers(fd int, o plane.Socket) error {
-	for _, b := range []struct {
-		name   string
-		option int
-		size   units.Bytes
-	}{{"SO_SNDBUF", unix.SO_SNDBUF, o.SndBuf}, {"SO_RCVBUF", unix.SO_RCVBUF, o.RcvBuf}} {
-		if b.size <= 0 {
-			continue
-		}
-		if err := unix.SetsockoptInt(fd, unix.SOL_SOCKET, b.option, Clamp(b.size)); err != nil {
-			return fmt.Errorf("set %s to %s: %w", b.name, b.size, err)
-		}
-	}
-	return nil
-}
-
 // Clamp keeps a size within what setsockopt can double.
 func Clamp(b units.Bytes) int { return int(min(b, units.GiB-1)) }
 
@@ -131,30 +143,18 @@ func Clamp(b units.Bytes) int { return int(min(b, units.GiB-1)) }
 // listener's: a connection that is accepted under BBR and then changed to another keeps BBR's pacing timer for its
 // whole life.
 func SetListenOptions(fd int, o, defaults plane.Socket) error {
-	if err := setCongestion(fd, cmp.Or(o.Congestion, defaults.Congestion)); err != nil {
-		return err
-	}
-	locks := 0
+	free := option{unix.SOL_SOCKET, unix.SO_BUF_LOCK, 0, "SO_BUF_LOCK, for automatic buffers (needs linux 5.15),"}
 	if o.SndBuf > 0 {
-		locks |= unix.SOCK_SNDBUF_LOCK
-	} else {
-		o.SndBuf = defaults.SndBuf
+		free.value |= unix.SOCK_SNDBUF_LOCK
 	}
 	if o.RcvBuf > 0 {
-		locks |= unix.SOCK_RCVBUF_LOCK
-	} else {
-		o.RcvBuf = defaults.RcvBuf
+		free.value |= unix.SOCK_RCVBUF_LOCK
 	}
-	if err := sysBuffers(fd, o); err != nil {
-		return err
+	options := buffers(plane.Socket{SndBuf: cmp.Or(o.SndBuf, defaults.SndBuf), RcvBuf: cmp.Or(o.RcvBuf, defaults.RcvBuf)})
+	if o.SndBuf <= 0 || o.RcvBuf <= 0 {
+		options = append(options, free)
 	}
-	if locks == unix.SOCK_SNDBUF_LOCK|unix.SOCK_RCVBUF_LOCK {
-		return nil
-	}
-	if err := unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_BUF_LOCK, locks); err != nil {
-		return fmt.Errorf("give the listener its automatic buffers back (needs linux 5.15): %w", err)
-	}
-	return nil
+	return errors.Join(setCongestion(fd, cmp.Or(o.Congestion, defaults.Congestion)), set(fd, options...))
 }
 
 // SetPace bounds the rate at which a connection sends [B/s]; 0 is no limit.
@@ -192,33 +192,10 @@ func Buffers(fd int) (snd, rcv int, err error) {
 	return snd, rcv, err
 }
 
-func sockaddr(ap netip.AddrPort) (family int, sa unix.Sockaddr, err error) {
-	addr := ap.Addr().Unmap()
-	if addr.Is4() {
-		return unix.AF_INET, &unix.SockaddrInet4{Port: int(ap.Port()), Addr: addr.As4()}, nil
-	}
-	sa, err = sockaddr6(ap)
-	return unix.AF_INET6, sa, err
-}
-
-// sockaddr6 is an address of either family for a socket of IPv6.
-func sockaddr6(ap netip.AddrPort) (sa *unix.SockaddrInet6, err error) {
-	sa = &unix.SockaddrInet6{Port: int(ap.Port()), Addr: ap.Addr().As16()}
-	if zone := ap.Addr().Zone(); zone != "" {
-		sa.ZoneId, err = zoneIndex(zone)
-	}
-	return sa, err
-}
-
-func zoneIndex(zone string) (uint32, error) {
-	if n, err := strconv.ParseUint(zone, 10, 32); err == nil {
-		return uint32(n), nil
-	}
-	ifi, err := net.InterfaceByName(zone)
-	if err != nil {
-		return 0, fmt.Errorf("zone %q is no interface of this host: %w", zone, err)
-	}
-	return uint32(ifi.Index), nil
+// sockaddr6 is an address of either family for a socket of IPv6. A zone is a number, as AddrPort has it.
+func sockaddr6(ap netip.AddrPort) *unix.SockaddrInet6 {
+	zone, _ := strconv.ParseUint(ap.Addr().Zone(), 10, 32)
+	return &unix.SockaddrInet6{Port: int(ap.Port()), Addr: ap.Addr().As16(), ZoneId: uint32(zone)}
 }
 
 func AddrPort(sa unix.Sockaddr) netip.AddrPort {
@@ -233,65 +210,6 @@ func AddrPort(sa unix.Sockaddr) netip.AddrPort {
 		return netip.AddrPortFrom(addr, uint16(a.Port))
 	}
 	return netip.AddrPort{}
-}
-
-// openSocket opens a socket of kind (unix.SOCK_STREAM with its flags, for example) and sets it up for an address.
-func openSocket(ap netip.AddrPort, kind int, setUp func(fd int, sa unix.Sockaddr) error) (int, error) {
-	family, sa, err := sockaddr(ap)
-	if err != nil {
-		return -1, err
-	}
-	fd, err := unix.Socket(family, kind|unix.SOCK_CLOEXEC, 0)
-	if err != nil {
-		return -1, fmt.Errorf("open a socket: %w", err)
-	}
-	if err := setUp(fd, sa); err != nil {
-		Close(fd)
-		return -1, err
-	}
-	return fd, nil
-}
-
-// takeBoth makes a socket bound to the unspecified IPv6 address take IPv4 as well.
-func takeBoth(fd int, sa unix.Sockaddr) error {
-	if _, six := sa.(*unix.SockaddrInet6); !six {
-		return nil
-	}
-	return unix.SetsockoptInt(fd, unix.IPPROTO_IPV6, unix.IPV6_V6ONLY, 0)
-}
-
-// listen listens on ap. An unspecified IPv6 address takes IPv4 as well.
-func listen(ap netip.AddrPort) (fd int, bound netip.AddrPort, err error) {
-	fd, err = openSocket(ap, unix.SOCK_STREAM, func(fd int, sa unix.Sockaddr) error {
-		err := unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_REUSEADDR, 1)
-		if err == nil {
-			err = takeBoth(fd, sa)
-		}
-		if err == nil {
-			err = unix.Bind(fd, sa)
-		}
-		if err == nil {
-			err = unix.Listen(fd, 1024)
-		}
-		switch {
-		case errors.Is(err, unix.EADDRINUSE):
-			return fmt.Errorf("%w: choose another with port= in the hosts file, use port 0 to let the kernel choose, "+
-				"or end the process that has it (ss -ltnp)", ErrPortInUse)
-		case errors.Is(err, unix.EADDRNOTAVAIL):
-			return fmt.Errorf("%w: addr= must be an address of this host (ip addr)", err)
-		case err != nil:
-			return err
-		}
-		name, err := unix.Getsockname(fd)
-		bound = AddrPort(name)
-		return err
-	})
-	return fd, bound, err
-}
-
-func LocalPort(fd int) (uint16, error) {
-	name, err := unix.Getsockname(fd)
-	return AddrPort(name).Port(), err
 }
 
 // Accept blocks until a connection arrives, or the listener is shut down: then more is false. err with more true
