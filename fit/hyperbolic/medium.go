@@ -103,7 +103,7 @@ func (p *paired) burstSlope(n int, values []float64) (float64, error) {
 
 // decide identifies b and b_c. Two tests at the 95% level, each also asking for a material difference (2%):
 //
-//   - growth: b'(n_max)/b'(n_min) − 1 above zero. If not, all n are flat: b = b', and b_c is bounded by b'(n_max)/n_max,
+//   - growth: b'(n_max)/b'(n_min) − 1 above zero. If not, all n are flat: b = b'(n_min), and b_c is bounded by b'(n_max)/n_max,
 //     because a growth that is not significant may be there;
 //   - plateau: b/(n_min·b_c) − 1 above zero, with b and b_c of the best break. If not, all n rise: b_c = b'/n, and b is
 //     bounded by b'(n_min).
@@ -125,7 +125,7 @@ func (p *paired) decide(m *mediumFit) {
 		if g < -material && ci[1] < 0 {
 			p.fit.Warn("falling-time-per-byte", "b' falls by %.0f%% from n = %g to n = %g: a single stream did not fill its path", -100*g, m.n[0], m.n[k])
 		}
-		p.flat(m, w)
+		p.flat(m)
 	}
 	p.fit.AddSeries(params.Series{Name: seriesB, Quantity: params.TimePerByte, XName: "pairs", Unit: "s/B"}, m.n,
 		m.perByte, m.at)
@@ -143,13 +143,12 @@ func (p *paired) onePair(m *mediumFit) {
 	m.b = v
 }
 
-// flat records b of data in which b' does not grow.
-func (p *paired) flat(m *mediumFit, w []float64) {
+// flat records b of data in which b' does not grow: that of one pair (eq. 17), since a growth may be hidden.
+func (p *paired) flat(m *mediumFit) {
 	k := len(m.n) - 1
 	last := m.n[k]
-	b, ci := m.perByte.Of(func(v []float64) float64 { return lsq.WeightedMean(v, w) })
-	m.b = b
-	p.fit.Found("b", "s/B", labelB, b, ci, p.streamTerms(b)...)
+	m.b = m.perByte.Values[0]
+	p.fit.Found("b", "s/B", labelB, m.b, m.perByte.Point(0), p.streamTerms(m.b)...)
 	p.fit.Unknown("b_c", "s/B", labelBC, 0, m.perByte.PointScatter(k)[1]/last, fmt.Sprintf(
 		"b' does not grow up to n = %g: the streams do not fill the network. b_c is at most b'(%g)/%g", last, last, last))
 }

@@ -84,7 +84,7 @@ func TestNetworkSwitch(t *testing.T) {
 	}
 }
 
-// A growth that noise hides is no proof of none: the bound of b_c is that of the most pairs.
+// A growth that noise hides is no proof of none: the bound of b_c is that of the most pairs, and b is that of one.
 func TestNoGrowthIsNoProof(t *testing.T) {
 	w := sparc()
 	w.Between, w.Within = 0.08, 0.01
@@ -97,6 +97,9 @@ func TestNoGrowthIsNoProof(t *testing.T) {
 		last := points[len(points)-1]
 		if bc.Value == nil && bc.Bound != nil && bc.Bound[1] < 0.99*last.Hi/last.X {
 			t.Errorf("seed %d: b_c is at most %g, but b'(%g) may be %g", seed, bc.Bound[1], last.X, last.Hi)
+		}
+		if b := f.Parameters["b"]; bc.Value == nil && *b.Value != points[0].Measured {
+			t.Errorf("seed %d: b is %g, but b'(1) is %g", seed, *b.Value, points[0].Measured)
 		}
 	}
 }

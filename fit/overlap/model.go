@@ -262,8 +262,8 @@ func modelPlots(f *params.Fit) []params.Plot {
 	return append(out, params.Plot{
 		ID: "overlap-transfer", Section: fit.SectionOverlap,
 		Title: "Transfer of one message, and both ways at once by the thread that computes and by a second one",
-		Says: fit.Sentences(fit.FunctionWords(f, "t_tr", "t_both", "t_lh")),
-		X:    fit.SizeAxis(true), Y: fit.TimeAxis("transfer", true),
+		Says:  fit.Sentences(fit.FunctionWords(f, "t_tr", "t_both", "t_lh")),
+		X:     fit.SizeAxis(true), Y: fit.TimeAxis("transfer", true),
 		Series: fit.SeriesNames(f.Of(params.Time, params.ExchangeTime, params.HandedTime)), Line: "c0 + c1·m",
 	}, params.Plot{
 		ID: "overlap-penalty", Section: fit.SectionOverlap, Title: "Penalty of handing the transfer to a second thread",
