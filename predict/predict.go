@@ -32,14 +32,11 @@ const (
 	Hockney    = "hockney"
 )
 
-// Models lists the models.
-var Models = []string{Sim, SimEndless, SimCold, Hyperbolic, Cluster, LoGPC, LogGP, Hockney}
-
 // builder makes a model of parameters.
 type builder func(*params.Params, Settings) (cost.Model, error)
 
 var builders = map[string]builder{
-	Sim:        simulation(asItIs),
+	Sim:        simulation(func(*simulated) error { return nil }),
 	SimEndless: simulation((*simulated).endless),
 	SimCold:    simulation((*simulated).cold),
 	Hyperbolic: ofParams(cost.Hyperbolic),
@@ -48,6 +45,9 @@ var builders = map[string]builder{
 	LogGP:      ofParams(cost.LogGP),
 	Hockney:    ofParams(cost.Hockney),
 }
+
+// Models lists the models.
+var Models = []string{Sim, SimEndless, SimCold, Hyperbolic, Cluster, LoGPC, LogGP, Hockney}
 
 // ofParams is a builder that needs no settings.
 func ofParams(build func(*params.Params) (cost.Model, error)) builder {

@@ -60,8 +60,6 @@ func simulation(change func(*simulated) error) builder {
 	}
 }
 
-func asItIs(*simulated) error { return nil }
-
 // endless has ports that hold any number of packets. It returns network.ErrParameters where they do so anyway.
 func (w *simulated) endless() error {
 	if w.Spec.Buffer == 0 {

@@ -16,7 +16,7 @@ import (
 const us = 1e-6
 
 func built(p *params.Params) (*simulated, error) {
-	m, err := simulation(asItIs)(p, Settings{})
+	m, err := simulation(func(*simulated) error { return nil })(p, Settings{})
 	w, _ := m.(*simulated)
 	return w, err
 }

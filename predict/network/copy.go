@@ -3,6 +3,8 @@ package network
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"calib/internal/netspec"
 	"calib/internal/params"
@@ -106,8 +108,10 @@ func (n *Network) slow(s netspec.Spec, factor float64) netspec.Spec {
 	}
 	extra, receive := factor-1, block(*s.Receive)
 	s.Host, s.Medium, s.L, s.Receive = block(s.Host), block(s.Medium), s.L*factor, &receive
-	s.Overrides = mapOf(s.Overrides, block)
-	s.Links = append([]netspec.Link(nil), s.Links...)
+	s.Overrides, s.Links = maps.Clone(s.Overrides), slices.Clone(s.Links)
+	for i, b := range s.Overrides {
+		s.Overrides[i] = block(b)
+	}
 	for i := range s.Links {
 		s.Links[i].Block = block(s.Links[i].Block)
 	}
@@ -130,15 +134,4 @@ func (n *Network) slow(s netspec.Spec, factor float64) netspec.Spec {
 	}
 	s.Slowdown = factor
 	return s
-}
-
-func mapOf(in map[int]netspec.Block, f func(netspec.Block) netspec.Block) map[int]netspec.Block {
-	if in == nil {
-		return nil
-	}
-	out := map[int]netspec.Block{}
-	for i, b := range in {
-		out[i] = f(b)
-	}
-	return out
 }

@@ -184,35 +184,29 @@ func times(r float64) string {
 	return strconv.FormatFloat(r, 'f', 1, 64) + "×"
 }
 
-func changed(c Change) string {
-	if c.Ratio == nil {
-		return difference(c.New-c.Old, c.Unit)
+// by writes a change as a share where there is a ratio, never "-0.0%", and else in the unit.
+func (c Change) by(ratio, difference float64) string {
+	switch {
+	case c.Ratio != nil:
+		return strings.Replace(fmt.Sprintf("%+.1f%%", 100*(ratio-1)), "-0.0%", "+0.0%", 1)
+	case difference > 0:
+		return "+" + units.Format(difference, c.Unit)
 	}
-	return signed(*c.Ratio)
+	return units.Format(difference, c.Unit)
 }
+
+func changed(c Change) string { return c.by(c.New/c.Old, c.New-c.Old) }
 
 // changedCI is the interval of what changed says.
 func changedCI(c Change) string {
-	ci, show := c.RatioCI, signed
+	ci := c.RatioCI
 	if c.Ratio == nil {
-		ci, show = c.DifferenceCI, func(v float64) string { return difference(v, c.Unit) }
+		ci = c.DifferenceCI
 	}
 	if ci == nil {
 		return ""
 	}
-	return "[" + show(ci[0]) + ", " + show(ci[1]) + "]"
-}
-
-func difference(v float64, unit string) string {
-	if v > 0 {
-		return "+" + units.Format(v, unit)
-	}
-	return units.Format(v, unit)
-}
-
-// signed is a ratio as a change in percent, never "-0.0%".
-func signed(r float64) string {
-	return strings.Replace(fmt.Sprintf("%+.1f%%", 100*(r-1)), "-0.0%", "+0.0%", 1)
+	return "[" + c.by(ci[0], ci[0]) + ", " + c.by(ci[1], ci[1]) + "]"
 }
 
 const maxShown = 8

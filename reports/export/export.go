@@ -379,26 +379,13 @@ func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 // decimal writes v without exponent, with at most so many digits after the point; -1 is as many as v needs.
 func decimal(v float64, digits int) string { return strconv.FormatFloat(v, 'f', digits, 64) }
 
-// piece is a piece of a function, C0 + C1·x [s, s/B] for sizes x above From [B].
-type piece struct {
-	From, C0, C1 float64
-}
-
 // pieces returns the pieces of a function of segments and the largest size [B] that it was measured at; ok is false
 // where the run has no such function.
-func (in *input) pieces(name string) (pieces []piece, largest float64, ok bool) {
-	f, ok := in.function(name)
-	if !ok || f.Form != params.Pieces {
-		return nil, 0, false
-	}
-	for i := 1; ; i++ {
-		n := "_" + strconv.Itoa(i)
-		c0, has := f.Coeff["c0"+n]
-		if !has {
-			return pieces, f.Domain["bytes"][1], true
-		}
-		pieces = append(pieces, piece{From: f.Coeff["from"+n], C0: c0, C1: f.Coeff["c1"+n]})
-	}
+func (in *input) pieces(name string) (pieces params.Segments, largest float64, ok bool) {
+	f, _ := in.function(name)
+	form, err := f.Shape(nil)
+	pieces, ok = form.(params.Segments)
+	return pieces, f.Domain["bytes"][1], ok && err == nil && f.Usable()
 }
 
 // packetCost returns the cost [s] of a packet by its size [B], never below zero, and the size at which the cost begins

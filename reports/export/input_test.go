@@ -52,7 +52,7 @@ func TestFunctions(t *testing.T) {
 		"L":   {Form: params.Bilinear, Coeff: map[string]float64{"l0": 1, "l1": -0.5, "tau": 7}, Domain: map[string][2]float64{"p": {2, 8}}},
 		"x":   {Form: "unheard of"},
 	}, nil)
-	if got, largest, ok := in.pieces("T"); !ok || largest != 99 || len(got) != 2 || got[1] != (piece{From: 10, C0: 3, C1: 4}) {
+	if got, largest, ok := in.pieces("T"); !ok || largest != 99 || len(got) != 2 || got[1] != (params.Segment{From: 10, C0: 3, C1: 4}) {
 		t.Errorf("segments %v, %g, %t", got, largest, ok)
 	}
 	if _, _, ok := in.pieces("g_s"); ok {
