@@ -7,9 +7,9 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
-	"gonum.org/v1/gonum/stat/distuv"
 
 	"calib/bench/pattern"
+	"calib/fit/resample"
 	"calib/internal/params"
 	"calib/internal/stats"
 	"calib/predict/cost"
@@ -131,8 +131,7 @@ func spread(times []float64, t float64) float64 {
 		sum += (v - t) * (v - t)
 	}
 	n := float64(len(times))
-	student := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: n - 1}.Quantile(0.975)
-	return math.Sqrt(sum/n) / t * student / normal95
+	return math.Sqrt(sum/n) / t * resample.TQuantile(n-1) / normal95
 }
 
 // maxMeasured bounds the sizes of measured [B].

@@ -1,7 +1,7 @@
 package network
 
 import (
-	"fmt"
+	"cmp"
 	"math"
 	"slices"
 
@@ -15,15 +15,14 @@ import (
 // messages exceed those of the others as the run's do: at the smallest size the fixed time, at the largest the time per
 // byte.
 func (c *Copy) differ(p *params.Params) {
-	d := differences(p)
-	c.Notes = append(c.Notes, d.notes...)
+	d := c.differences(p)
 	if len(d.slow) > 0 && (d.small == 0 || d.large < d.small) {
 		c.note("the times of messages by size are missing, so that slow hosts and pairs are as fast as the others")
 		return
 	}
 	for _, s := range d.slow {
 		switch {
-		case len(s.hosts) == 2 && slices.Max(s.hosts) < c.Spec.Hosts:
+		case len(s.hosts) == 2 && s.hosts[1] < c.Spec.Hosts:
 			c.slowPair(s, d)
 		case len(s.hosts) == 2:
 		case s.hosts[0] >= c.Spec.Hosts:
@@ -39,9 +38,11 @@ const floorError = 0.02
 
 // slowHost gives one host a block that it has for sending and receiving.
 func (c *Copy) slowHost(name string, h slow, d *differing) {
-	own := h.hosts[0]
-	peer := d.ordinary(c.Spec.Hosts, own)
-	if peer < 0 {
+	own, peer := h.hosts[0], 0
+	for peer == own || d.isSlow(peer) {
+		peer++
+	}
+	if peer >= c.Spec.Hosts {
 		c.note("all hosts are slow: they are taken to be alike")
 		return
 	}
@@ -114,16 +115,6 @@ func solve(f func(float64) float64, least, target float64) float64 {
 	return hi
 }
 
-// ordinary returns a host that is not slow, other than i; −1 where there is none.
-func (d *differing) ordinary(hosts, i int) int {
-	for k := range hosts {
-		if k != i && !slices.ContainsFunc(d.slow, func(s slow) bool { return len(s.hosts) == 1 && s.hosts[0] == k }) {
-			return k
-		}
-	}
-	return -1
-}
-
 // slow is a host, or the way between two, whose messages take longer than others by a ratio, at the smallest and at the
 // largest size.
 type slow struct {
@@ -135,12 +126,27 @@ type slow struct {
 type differing struct {
 	slow         []slow // hosts before pairs
 	small, large int    // sizes of the messages that were compared [B]
-	notes        []string
+}
+
+// add notes that hosts are slow by a ratio, or by none that is known.
+func (d *differing) add(ratio float64, hosts ...int) {
+	slices.Sort(hosts)
+	i := slices.IndexFunc(d.slow, func(s slow) bool { return slices.Equal(s.hosts, hosts) })
+	if i < 0 {
+		i, d.slow = len(d.slow), append(d.slow, slow{hosts: hosts})
+	}
+	ratio = max(ratio, d.slow[i].ratio[0])
+	d.slow[i].ratio = [2]float64{ratio, ratio}
+}
+
+// isSlow reports whether a host is slow by itself.
+func (d *differing) isSlow(host int) bool {
+	return slices.ContainsFunc(d.slow, func(s slow) bool { return len(s.hosts) == 1 && s.hosts[0] == host })
 }
 
 // measured is what was found between two hosts, the lower index first.
 type measured struct {
-	hosts [2]int
+	hosts []int
 	times [2]float64 // of the smallest and of the largest message [s; s/B]; 0 where it was not measured
 	slow  bool
 }
@@ -148,7 +154,7 @@ type measured struct {
 // differences reads which hosts and pairs a run found to be slow, and by how much: a host by the median of its pairs
 // with hosts that are not slow, over that of the pairs that do not stand out. Where these were not measured the finding
 // says it. No ratio is below 1.
-func differences(p *params.Params) *differing {
+func (c *Copy) differences(p *params.Params) *differing {
 	d := &differing{}
 	for _, r := range p.Times() {
 		x := int(r.X)
@@ -161,35 +167,33 @@ func differences(p *params.Params) *differing {
 	for i, h := range p.Run.Hosts {
 		index[h] = i
 	}
-	found := map[int]float64{}
-	var either [][2]int // one of two hosts is slow, or the way between them
-	between := map[[2]int]float64{}
 	for _, f := range p.AllFindings(params.Warning) {
-		if f.Code != params.SlowHost {
-			continue
-		}
 		var at []int
 		for _, h := range f.Hosts {
 			if i, ok := index[h]; ok {
 				at = append(at, i)
 			}
 		}
-		switch len(at) {
-		case 1:
-			found[at[0]] = max(found[at[0]], f.Values["ratio"])
-		case 2:
-			pair := ordered(at[0], at[1])
-			if !slices.Contains(either, pair) {
-				either = append(either, pair)
-			}
-			between[pair] = max(between[pair], f.Values["ratio"])
+		if f.Code == params.SlowHost && (len(at) == 1 || len(at) == 2) { // of two, one is slow or the way between them
+			d.add(f.Values["ratio"], at...)
 		}
 	}
 	pairs := measuredPairs(p, index)
 	// beside reports a slow host of a pair, other than own.
 	beside := func(q measured, own int) bool {
-		return slices.ContainsFunc(q.hosts[:], func(h int) bool { _, slow := found[h]; return slow && h != own })
+		return slices.ContainsFunc(q.hosts, func(h int) bool { return h != own && d.isSlow(h) })
 	}
+	for _, q := range pairs {
+		if q.slow && !beside(q, -1) {
+			d.add(0, q.hosts...)
+		}
+	}
+	slices.SortStableFunc(d.slow, func(a, b slow) int {
+		if len(a.hosts) == 1 && len(b.hosts) == 1 {
+			return a.hosts[0] - b.hosts[0]
+		}
+		return len(a.hosts) - len(b.hosts)
+	})
 	median := func(k int, over float64, of func(measured) bool) float64 {
 		var v []float64
 		for _, q := range pairs {
@@ -202,45 +206,35 @@ func differences(p *params.Params) *differing {
 		}
 		return stats.Median(v)
 	}
-	ratios := func(own int, ratio float64, of func(hosts [2]int) bool) (out [2]float64) {
-		for k := range out {
+	links := 0
+	for i, s := range d.slow {
+		own := s.hosts[0]
+		if len(s.hosts) == 2 {
+			own = -1
+			links++
+		}
+		for k := range s.ratio {
 			normal := median(k, 1, func(q measured) bool { return !q.slow && !beside(q, -1) })
-			if out[k] = median(k, normal, func(q measured) bool { return of(q.hosts) && !beside(q, own) }); out[k] == 0 {
-				out[k] = ratio
-			}
-			out[k] = max(out[k], 1)
-		}
-		return out
-	}
-	for i := range p.Run.Hosts {
-		if ratio, ok := found[i]; ok {
-			d.slow = append(d.slow, slow{[]int{i}, ratios(i, ratio, func(h [2]int) bool { return h[0] == i || h[1] == i })})
+			its := median(k, normal, func(q measured) bool {
+				return !slices.ContainsFunc(s.hosts, func(h int) bool { return !slices.Contains(q.hosts, h) }) && !beside(q, own)
+			})
+			d.slow[i].ratio[k] = max(cmp.Or(its, s.ratio[k]), 1)
 		}
 	}
-	for _, q := range pairs {
-		if q.slow && !beside(q, -1) && !slices.Contains(either, q.hosts) {
-			either = append(either, q.hosts)
-		}
-	}
-	for _, pair := range either {
-		d.slow = append(d.slow, slow{pair[:], ratios(-1, between[pair], func(h [2]int) bool { return h == pair })})
-	}
-	if n := len(p.Run.Hosts); len(either) > 0 && len(pairs) < n*(n-1)/2 {
-		d.notes = append(d.notes, fmt.Sprintf("%s standing out, with a link each; only %d of %d pairs were measured (--all-pairs measures all)",
-			units.Plural(len(either), "pair"), len(pairs), n*(n-1)/2))
+	if n := len(p.Run.Hosts); links > 0 && len(pairs) < n*(n-1)/2 {
+		c.note("%s standing out, with a link each; only %d of %d pairs were measured (--all-pairs measures all)",
+			units.Plural(links, "pair"), len(pairs), n*(n-1)/2)
 	}
 	return d
 }
-
-func ordered(a, b int) [2]int { return [2]int{min(a, b), max(a, b)} }
 
 // measuredPairs lists the pairs of a run, each once.
 func measuredPairs(p *params.Params, index map[string]int) (out []measured) {
 	for _, q := range p.Pairs {
 		a, okA := index[q.From]
 		b, okB := index[q.To]
-		m := measured{hosts: ordered(a, b), slow: q.Slow != ""}
-		if !okA || !okB || a == b || slices.ContainsFunc(out, func(o measured) bool { return o.hosts == m.hosts }) {
+		m := measured{hosts: []int{min(a, b), max(a, b)}, slow: q.Slow != ""}
+		if !okA || !okB || a == b || slices.ContainsFunc(out, func(o measured) bool { return slices.Equal(o.hosts, m.hosts) }) {
 			continue
 		}
 		if q.Latency != nil && *q.Latency > 0 {

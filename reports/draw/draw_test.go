@@ -20,6 +20,23 @@ import (
 
 var update = flag.Bool("update", false, "write testdata anew")
 
+// points are those of traces in tests; y, lo and hi may be nil.
+func points(x, y, lo, hi []float64, text ...string) (out []figure.Point) {
+	for i := range x {
+		q := figure.Point{X: x[i]}
+		for to, from := range map[*float64][]float64{&q.Y: y, &q.Lo: lo, &q.Hi: hi} {
+			if from != nil {
+				*to = from[i]
+			}
+		}
+		if text != nil {
+			q.Text = text[i]
+		}
+		out = append(out, q)
+	}
+	return out
+}
+
 // example has every part of a figure: points with bars, a line, bands one inside the other, marks, a gap, residuals
 // below.
 func example() figure.Figure {
@@ -29,15 +46,14 @@ func example() figure.Figure {
 		ID: "t-x", Title: "Time of a message", Says: "Small messages take 390 µs; a < b & \"c\" in words.",
 		X: figure.Axis{Name: "message size", Unit: "B", Log: true}, Y: figure.Axis{Name: "half round trip", Unit: "s", Log: true},
 		Traces: []figure.Trace{
-			{Name: "5–95%", Kind: figure.Band, X: x, Lo: []float64{3e-4, 3e-4, 5e-4, 9e-3, 0.1}, Hi: []float64{5e-4, 5e-4, 8e-4, 0.02, 0.3}},
-			{Name: "25–75%", Kind: figure.Band, X: x, Lo: []float64{3.5e-4, 3.6e-4, 6e-4, 0.01, 0.15}, Hi: []float64{4e-4, 4.5e-4, 7e-4, 0.015, 0.25}},
-			{Name: "hyperbola", Kind: figure.Line, Group: 1, X: x, Y: []float64{3.9e-4, 4e-4, nan, 0.012, 0.2}},
-			{Name: "measured", Kind: figure.Points, X: x, Y: []float64{3.9e-4, nan, 6.5e-4, 0.013, 0.21},
-				Lo: []float64{3.8e-4, nan, 6e-4, 1e-5, 0.2}, Hi: []float64{4e-4, nan, 7e-4, 0.02, 0.22}},
+			{Name: "5–95%", Kind: figure.Band, Points: points(x, nil, []float64{3e-4, 3e-4, 5e-4, 9e-3, 0.1}, []float64{5e-4, 5e-4, 8e-4, 0.02, 0.3})},
+			{Name: "25–75%", Kind: figure.Band, Points: points(x, nil, []float64{3.5e-4, 3.6e-4, 6e-4, 0.01, 0.15}, []float64{4e-4, 4.5e-4, 7e-4, 0.015, 0.25})},
+			{Name: "hyperbola", Kind: figure.Line, Group: 1, Points: points(x, []float64{3.9e-4, 4e-4, nan, 0.012, 0.2}, nil, nil)},
+			{Name: "measured", Kind: figure.Points, Points: points(x, []float64{3.9e-4, nan, 6.5e-4, 0.013, 0.21}, []float64{3.8e-4, nan, 6e-4, 1e-5, 0.2}, []float64{4e-4, nan, 7e-4, 0.02, 0.22})},
 		},
 		Marks: []figure.Mark{{X: 1448, Lo: 1200, Hi: 1800, Label: "MSS 1448 B"}, {X: 1500, Label: "best fragment 1.46 KiB"}},
 		Below: &figure.Figure{Y: figure.Axis{Name: "residual", Unit: "%"}, Traces: []figure.Trace{
-			{Name: "hyperbola", Kind: figure.Points, Group: 1, X: x, Y: []float64{0.1, -2, 5, 1, 0}}}},
+			{Name: "hyperbola", Kind: figure.Points, Group: 1, Points: points(x, []float64{0.1, -2, 5, 1, 0}, nil, nil)}}},
 	}
 }
 
@@ -55,7 +71,7 @@ func exampleHeat() figure.Figure {
 func examples() map[string]figure.Figure {
 	day := float64(time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC).Unix())
 	dates := figure.Figure{Title: "L", X: figure.Axis{Name: "run", Unit: "time"}, Y: figure.Axis{Name: "L", Unit: "s"},
-		Traces: []figure.Trace{{Name: "L", Kind: figure.Points, X: []float64{day, day + 86400*9, day + 86400*20}, Y: []float64{1e-4, 1.1e-4, 2e-4}}}}
+		Traces: []figure.Trace{{Name: "L", Kind: figure.Points, Points: points([]float64{day, day + 86400*9, day + 86400*20}, []float64{1e-4, 1.1e-4, 2e-4}, nil, nil)}}}
 	return map[string]figure.Figure{"lines": example(), "heat": exampleHeat(), "dates": dates, "empty": {Title: "Nothing yet"}}
 }
 
@@ -140,9 +156,9 @@ func TestWords(t *testing.T) {
 func TestWholeTicks(t *testing.T) {
 	x := []float64{1, 1.5, 2}
 	f := figure.Figure{ID: "a-n", Title: "a' by pairs", X: params.Axis{Name: "pairs"}, Y: params.Axis{Name: "a'", Unit: "s"}, Traces: []figure.Trace{
-		{Name: "a'(n)", Kind: figure.Points, X: []float64{1, 2}, Y: []float64{1e-3, 2e-3}},
-		{Name: "fit", Kind: figure.Line, X: x, Y: []float64{1e-3, 1.5e-3, 2e-3}},
-		{Name: "fit, 95%", Kind: figure.Band, X: x, Y: x, Lo: []float64{0, 1e-3, 1e-3}, Hi: []float64{2e-3, 2e-3, 3e-3}},
+		{Name: "a'(n)", Kind: figure.Points, Points: points([]float64{1, 2}, []float64{1e-3, 2e-3}, nil, nil)},
+		{Name: "fit", Kind: figure.Line, Points: points(x, []float64{1e-3, 1.5e-3, 2e-3}, nil, nil)},
+		{Name: "fit, 95%", Kind: figure.Band, Points: points(x, x, []float64{0, 1e-3, 1e-3}, []float64{2e-3, 2e-3, 3e-3})},
 	}}
 	all := strings.Join(texts(t, svg(t, f)), " ")
 	if want := "95% pairs 1 2 a' (ms)"; !strings.Contains(all, want) {

@@ -35,11 +35,11 @@ func newPanels(f figure.Figure, l Layout) (out []*tile) {
 	points, whole := false, f.X.Unit == "" // numbers of hosts, pairs, …: what is measured lies at whole numbers, lines and bands between
 	for _, g := range figs {
 		for _, t := range g.Traces {
-			xs = append(xs, t.X...)
-			if t.Kind == figure.Points {
-				points = true
-				whole = whole && !slices.ContainsFunc(t.X, func(x float64) bool { return x != math.Round(x) })
+			for _, q := range t.Points {
+				xs = append(xs, q.X)
+				whole = whole && (t.Kind != figure.Points || q.X == math.Round(q.X))
 			}
+			points = points || t.Kind == figure.Points
 		}
 	}
 	for _, m := range f.Marks {
@@ -60,10 +60,14 @@ func newPanels(f figure.Figure, l Layout) (out []*tile) {
 func newPanel(f figure.Figure, x scale, l Layout, below bool) *tile {
 	var main, ends []float64
 	for _, t := range f.Traces {
-		if t.Kind != figure.Band {
-			main = append(main, t.Y...)
+		for _, q := range t.Points {
+			if t.Kind != figure.Band {
+				main = append(main, q.Y)
+			}
+			if t.Kind == figure.Band || q.Lo < q.Hi {
+				ends = append(ends, q.Lo, q.Hi)
+			}
 		}
-		ends = append(append(ends, t.Lo...), t.Hi...)
 	}
 	height, n := l.height, int(l.height/yLabel)
 	if below {
@@ -104,29 +108,26 @@ func newPanel(f figure.Figure, x scale, l Layout, below bool) *tile {
 	out := &tile{Plot: p, size: vg.Point{X: l.inner(), Y: height}, reach: vg.Point{X: 4, Y: 4}}
 	for _, t := range f.Traces {
 		if t.Kind == figure.Points && t.Name != "" {
-			if below {
-				t.Lo = nil // the panel above says it
-			}
-			out.readings = append(out.readings, readingsOf(t, x.Axis, f.Y)...)
+			out.readings = append(out.readings, readingsOf(t, x.Axis, f.Y, !below)...) // the panel above says the interval
 		}
 	}
 	return out
 }
 
-func readingsOf(t figure.Trace, x, y figure.Axis) (out []reading) {
-	for i := range t.X {
-		if math.IsNaN(t.Y[i]) {
+func readingsOf(t figure.Trace, x, y figure.Axis, interval bool) (out []reading) {
+	for _, q := range t.Points {
+		if math.IsNaN(q.Y) {
 			continue
 		}
-		text := t.Name + " at " + words(t.X[i], x) + ": " + words(t.Y[i], y)
-		if t.Lo != nil && t.Lo[i] < t.Hi[i] {
-			by, _ := multiple(t.Y[i], y)
-			text += fmt.Sprintf(" (95%% %.4g … %.4g)", t.Lo[i]/by, t.Hi[i]/by)
+		text := t.Name + " at " + words(q.X, x) + ": " + words(q.Y, y)
+		if interval && q.Lo < q.Hi {
+			by, _ := multiple(q.Y, y)
+			text += fmt.Sprintf(" (95%% %.4g … %.4g)", q.Lo/by, q.Hi/by)
 		}
-		if t.Text != nil && t.Text[i] != "" {
-			text += ", " + t.Text[i]
+		if q.Text != "" {
+			text += ", " + q.Text
 		}
-		out = append(out, reading{t.X[i], t.Y[i], text})
+		out = append(out, reading{q.X, q.Y, text})
 	}
 	return out
 }
@@ -140,16 +141,16 @@ func plottersOf(t figure.Trace, y scale) (out []plot.Plotter) {
 		return pointPlotters(t, y)
 	}
 	var line *plotter.Line
-	for i := range t.X {
+	for _, q := range t.Points {
 		switch {
-		case math.IsNaN(t.Y[i]):
+		case math.IsNaN(q.Y):
 			line = nil
 			continue
 		case line == nil:
 			line = &plotter.Line{LineStyle: lineStyle(t.Group)}
 			out = append(out, line)
 		}
-		line.XYs = append(line.XYs, plotter.XY{X: t.X[i], Y: t.Y[i]})
+		line.XYs = append(line.XYs, plotter.XY{X: q.X, Y: q.Y})
 	}
 	return out
 }
@@ -157,11 +158,11 @@ func plottersOf(t figure.Trace, y scale) (out []plot.Plotter) {
 // bandPlotter fills between Lo and Hi. A band of one place is a bar.
 func bandPlotter(t figure.Trace, y scale) plot.Plotter {
 	var edge plotter.XYs
-	for i := range t.X {
-		edge = append(edge, plotter.XY{X: t.X[i], Y: y.limit(t.Hi[i])})
+	for _, q := range t.Points {
+		edge = append(edge, plotter.XY{X: q.X, Y: y.limit(q.Hi)})
 	}
-	for i := range slices.Backward(t.X) {
-		edge = append(edge, plotter.XY{X: t.X[i], Y: y.limit(t.Lo[i])})
+	for _, q := range slices.Backward(t.Points) {
+		edge = append(edge, plotter.XY{X: q.X, Y: y.limit(q.Lo)})
 	}
 	if len(edge) == 2 {
 		return &plotter.Line{XYs: edge, LineStyle: draw.LineStyle{Color: wash(t.Group), Width: 4}}
@@ -174,14 +175,14 @@ func bandPlotter(t figure.Trace, y scale) plot.Plotter {
 func pointPlotters(t figure.Trace, y scale) []plot.Plotter {
 	points := &plotter.Scatter{GlyphStyle: glyphStyle(t.Group)}
 	bars := &plotter.YErrorBars{LineStyle: draw.LineStyle{Color: hue(t.Group), Width: 0.6}, CapWidth: 2 * points.Radius}
-	for i := range t.X {
-		if math.IsNaN(t.Y[i]) {
+	for _, q := range t.Points {
+		if math.IsNaN(q.Y) {
 			continue
 		}
-		at := plotter.XY{X: t.X[i], Y: t.Y[i]}
+		at := plotter.XY{X: q.X, Y: q.Y}
 		points.XYs = append(points.XYs, at)
-		if t.Lo != nil && y.share(y.limit(t.Hi[i]))-y.share(y.limit(t.Lo[i])) > hidden {
-			low, high := at.Y-y.limit(t.Lo[i]), y.limit(t.Hi[i])-at.Y
+		if q.Lo < q.Hi && y.share(y.limit(q.Hi))-y.share(y.limit(q.Lo)) > hidden {
+			low, high := at.Y-y.limit(q.Lo), y.limit(q.Hi)-at.Y
 			if y.Log {
 				low = math.Min(low, at.Y*(1-1e-12)) // at.Y − low must not round to zero
 			}

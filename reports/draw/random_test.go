@@ -35,8 +35,8 @@ func anyTraces() *rapid.Generator[[]figure.Trace] {
 		n := rapid.IntRange(0, 6).Draw(t, "n")
 		numbers := rapid.SliceOfN(anyNumber(), n, n)
 		return figure.Trace{Name: anyText().Draw(t, "trace"), Group: rapid.Int().Draw(t, "group"),
-			Kind: rapid.SampledFrom([]string{figure.Points, figure.Line, figure.Band, "odd"}).Draw(t, "kind"),
-			X:    numbers.Draw(t, "x"), Y: numbers.Draw(t, "y"), Lo: numbers.Draw(t, "lo"), Hi: numbers.Draw(t, "hi")}
+			Kind:   rapid.SampledFrom([]string{figure.Points, figure.Line, figure.Band, "odd"}).Draw(t, "kind"),
+			Points: points(numbers.Draw(t, "x"), numbers.Draw(t, "y"), numbers.Draw(t, "lo"), numbers.Draw(t, "hi"))}
 	}), 0, 5)
 }
 

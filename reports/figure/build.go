@@ -261,22 +261,21 @@ func (p *panel) figure(d dataset.Source) (Figure, bool) {
 		fig.Traces = append(fig.Traces, quantileBands(d, r)...)
 	}
 	for i, c := range p.areas { // stacked, in colours of their own
-		t := (&line{name: cmp.Or(c.Name, "part"), curve: c, group: len(p.measured) + len(p.lines) + i}).trace()
-		if t.Kind = Band; len(t.X) >= 2 && t.Lo != nil {
+		t, banded := (&line{name: cmp.Or(c.Name, "part"), curve: c, group: len(p.measured) + len(p.lines) + i}).trace()
+		if t.Kind = Band; len(t.Points) >= 2 && banded {
 			fig.Traces = append(fig.Traces, t)
 		}
 	}
 	var lines []Trace
 	for _, l := range p.lines {
-		t := l.trace()
-		if len(t.X) < 2 {
+		t, banded := l.trace()
+		if len(t.Points) < 2 {
 			continue
 		}
-		if t.Lo != nil {
+		if banded {
 			band := t
 			band.Name, band.Kind = l.name+", 95%", Band
 			fig.Traces = append(fig.Traces, band)
-			t.Lo, t.Hi = nil, nil
 		}
 		lines = append(lines, t)
 	}
@@ -317,30 +316,26 @@ func (m *measured) trace(alone bool) Trace {
 		if r.N > 0 {
 			words = units.Grouped(int64(r.N)) + " timings"
 		}
-		t.add(r.X, r.Measured, math.Min(r.Lo, r.Measured), math.Max(r.Hi, r.Measured), words)
+		t.Points = append(t.Points, Point{r.X, r.Measured, math.Min(r.Lo, r.Measured), math.Max(r.Hi, r.Measured), words})
 	}
 	return t
 }
 
-// trace is the line where it has an x, ascending in it, with the ends of its 95% band where the curve has them.
-func (l *line) trace() Trace {
+// trace is the line where it has an x, ascending in it, banded where the curve has the ends of its 95% band.
+func (l *line) trace() (t Trace, banded bool) {
 	c := l.curve
-	banded := len(c.Lo) == len(c.X) && len(c.Hi) == len(c.X) && len(c.Y) == len(c.X)
-	var at []int
+	banded = len(c.X) > 0 && len(c.Lo) == len(c.X) && len(c.Hi) == len(c.X) && len(c.Y) == len(c.X)
+	t = Trace{Name: l.name, Kind: Line, Group: l.group}
 	for i := range min(len(c.X), len(c.Y)) {
-		if finite(c.X[i]) {
-			at = append(at, i)
-		}
-	}
-	slices.SortStableFunc(at, func(a, b int) int { return cmp.Compare(c.X[a], c.X[b]) })
-	t := Trace{Name: l.name, Kind: Line, Group: l.group}
-	for _, i := range at {
-		t.X, t.Y = append(t.X, c.X[i]), append(t.Y, c.Y[i])
+		q := Point{X: c.X[i], Y: c.Y[i]}
 		if banded {
-			t.Lo, t.Hi = append(t.Lo, c.Lo[i]), append(t.Hi, c.Hi[i])
+			q.Lo, q.Hi = c.Lo[i], c.Hi[i]
 		}
+		t.Points = append(t.Points, q)
 	}
-	return t
+	t.Points = slices.DeleteFunc(t.Points, func(q Point) bool { return !finite(q.X) })
+	slices.SortStableFunc(t.Points, func(a, b Point) int { return cmp.Compare(a.X, b.X) })
+	return t, banded
 }
 
 // residuals is the panel of relative residuals; nil where no line is a model of its points.
@@ -359,9 +354,9 @@ func (p *panel) residuals() *Figure {
 				continue
 			}
 			lo, hi := 100*(r.Lo-r.Fitted)/r.Measured, 100*(r.Hi-r.Fitted)/r.Measured
-			t.add(r.X, v, math.Min(lo, hi), math.Max(lo, hi), "")
+			t.Points = append(t.Points, Point{X: r.X, Y: v, Lo: math.Min(lo, hi), Hi: math.Max(lo, hi)})
 		}
-		if len(t.X) > 0 {
+		if len(t.Points) > 0 {
 			out.Traces = append(out.Traces, t)
 		}
 	}

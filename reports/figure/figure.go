@@ -41,16 +41,19 @@ const (
 	Band   = "band" // the area between Lo and Hi
 )
 
-// Trace is one series of a figure. X ascends; equal ones may follow each other. Lo and Hi are as long as X, or nil. A
-// NaN in Y is a gap, NaN in Lo and Hi of a point is no interval there; nothing is infinite, and on a logarithmic axis
-// nothing is zero or less.
+// Trace is one series of a figure. X ascends; equal ones may follow each other.
 type Trace struct {
 	Name   string
 	Kind   string
-	X, Y   []float64
-	Lo, Hi []float64
-	Group  int      // traces of one group share a colour
-	Text   []string // of each point, for hovering; nil is none
+	Points []Point
+	Group  int // traces of one group share a colour
+}
+
+// Point is a place of a trace. A NaN in Y is a gap. Lo and Hi are the interval of a point, where Lo is below Hi, and the
+// edges of a band. Nothing is infinite, and on a logarithmic axis nothing is zero or less.
+type Point struct {
+	X, Y, Lo, Hi float64
+	Text         string // for hovering
 }
 
 // Heat is a host × host matrix: rows send to columns. Z is NaN where nothing was measured.
@@ -94,7 +97,7 @@ func Settle(f *Figure) {
 		}
 		all = append(all, p.Traces...)
 	}
-	_, ok := logarithmic(all, func(t Trace) []float64 { return t.X })
+	_, ok := logarithmic(all, func(q Point) float64 { return q.X })
 	f.X.Log = f.X.Log && ok
 	f.Marks = slices.DeleteFunc(f.Marks, func(m Mark) bool { return !finite(m.X) || f.X.Log && m.X <= 0 })
 	for i := range f.Marks {
@@ -116,43 +119,45 @@ func (f *Figure) settleY(x Axis) {
 	f.X = x
 	if x.Log {
 		for i, t := range f.Traces {
-			f.Traces[i] = t.where(func(k int) bool { return t.X[k] > 0 })
+			f.Traces[i].Points = slices.DeleteFunc(t.Points, func(q Point) bool { return q.X <= 0 })
 		}
 	}
-	least, ok := logarithmic(f.Traces, func(t Trace) []float64 { return t.Y })
+	least, ok := logarithmic(f.Traces, func(q Point) float64 { return q.Y })
 	f.Y.Log = f.Y.Log && ok
 	if f.Y.Log {
 		for i := range f.Traces {
 			f.Traces[i].raise(undershoot * least)
 		}
 	}
-	f.Traces = slices.DeleteFunc(f.Traces, func(t Trace) bool { return len(t.X) == 0 })
+	f.Traces = slices.DeleteFunc(f.Traces, func(t Trace) bool { return len(t.Points) == 0 })
 }
 
 // thin leaves out points between the lowest and the highest of those that stand beside each other.
 func (f *Figure) thin() {
 	all, left := 0, 0
 	for i, t := range f.Traces {
-		n := len(t.X)
+		n := len(t.Points)
 		if t.Kind != Points || n <= maxPoints {
 			continue
 		}
-		keep := map[int]bool{}
+		var kept []Point
 		each := 2*n/maxPoints + 1
 		for first := 0; first < n; first += each {
 			lowest, highest := first, first
 			for k := first; k < min(first+each, n); k++ {
-				if !(t.Y[k] >= t.Y[lowest]) {
+				if !(t.Points[k].Y >= t.Points[lowest].Y) {
 					lowest = k
 				}
-				if !(t.Y[k] <= t.Y[highest]) {
+				if !(t.Points[k].Y <= t.Points[highest].Y) {
 					highest = k
 				}
 			}
-			keep[lowest], keep[highest] = true, true
+			for _, k := range slices.Compact([]int{min(lowest, highest), max(lowest, highest)}) {
+				kept = append(kept, t.Points[k])
+			}
 		}
-		f.Traces[i] = t.where(func(k int) bool { return keep[k] })
-		all, left = all+n, left+len(keep)
+		f.Traces[i].Points = kept
+		all, left = all+n, left+len(kept)
 	}
 	if left > 0 {
 		f.Says += fmt.Sprintf(" %s of %s points are drawn: the lowest and the highest of neighbours.",
@@ -160,40 +165,28 @@ func (f *Figure) thin() {
 	}
 }
 
-func gaps(v []float64) {
-	for i := range v {
-		if !finite(v[i]) {
-			v[i] = math.NaN()
-		}
-	}
-}
-
-// clean makes gaps of what is not finite, and leaves out what has no x, and of bands what has no interval. Points
-// without any interval or text lose these.
+// clean makes gaps of what is not finite, and leaves out what has no x, and of bands what has no interval.
 func (t Trace) clean() Trace {
-	gaps(t.Y)
-	interval := false
-	for i := range t.Y {
-		if t.Lo != nil && !(finite(t.Lo[i]) && finite(t.Hi[i]) && t.Lo[i] <= t.Hi[i]) {
-			t.Lo[i], t.Hi[i] = math.NaN(), math.NaN()
+	t.Points = slices.Clone(t.Points)
+	for i := range t.Points {
+		q := &t.Points[i]
+		if !finite(q.Y) {
+			q.Y = math.NaN()
 		}
-		interval = interval || t.Lo != nil && t.Lo[i] < t.Hi[i]
+		if !(finite(q.Lo) && finite(q.Hi) && q.Lo <= q.Hi) {
+			q.Lo, q.Hi = math.NaN(), math.NaN()
+		}
 	}
-	if t.Kind == Points && !interval {
-		t.Lo, t.Hi = nil, nil
-	}
-	if !slices.ContainsFunc(t.Text, func(s string) bool { return s != "" }) {
-		t.Text = nil
-	}
-	return t.where(func(i int) bool { return finite(t.X[i]) && (t.Kind != Band || finite(t.Lo[i])) })
+	t.Points = slices.DeleteFunc(t.Points, func(q Point) bool { return !finite(q.X) || t.Kind == Band && !finite(q.Lo) })
+	return t
 }
 
 // logarithmic reports whether all measured points are positive, and far enough apart; least is the smallest of them.
-func logarithmic(traces []Trace, of func(Trace) []float64) (least float64, ok bool) {
+func logarithmic(traces []Trace, of func(Point) float64) (least float64, ok bool) {
 	least, most := math.Inf(1), 0.0
 	for _, t := range traces {
-		for _, v := range of(t) {
-			switch {
+		for _, q := range t.Points {
+			switch v := of(q); {
 			case v > 0:
 				least, most = math.Min(least, v), math.Max(most, v)
 			case t.Kind == Points && v <= 0:
@@ -204,42 +197,20 @@ func logarithmic(traces []Trace, of func(Trace) []float64) (least float64, ok bo
 	return least, least >= 1e-100 && most >= minSpan*least
 }
 
-func (t *Trace) add(x, y, lo, hi float64, text string) {
-	t.X, t.Y, t.Lo, t.Hi, t.Text = append(t.X, x), append(t.Y, y), append(t.Lo, lo), append(t.Hi, hi), append(t.Text, text)
-}
-
-func (t Trace) where(keep func(i int) bool) Trace {
-	out := Trace{Name: t.Name, Kind: t.Kind, Group: t.Group}
-	for i := range t.X {
-		if !keep(i) {
-			continue
-		}
-		out.X, out.Y = append(out.X, t.X[i]), append(out.Y, t.Y[i])
-		if t.Lo != nil {
-			out.Lo, out.Hi = append(out.Lo, t.Lo[i]), append(out.Hi, t.Hi[i])
-		}
-		if t.Text != nil {
-			out.Text = append(out.Text, t.Text[i])
-		}
-	}
-	return out
-}
-
 // raise makes a gap of what is not positive, and cuts intervals at floor.
 func (t *Trace) raise(floor float64) {
-	for i, y := range t.Y {
-		if y <= 0 && t.Kind == Band {
-			t.Y[i] = floor
-		} else if y <= 0 {
-			t.Y[i] = math.NaN()
+	for i := range t.Points {
+		q := &t.Points[i]
+		if q.Y <= 0 && t.Kind == Band {
+			q.Y = floor
+		} else if q.Y <= 0 {
+			q.Y = math.NaN()
 		}
-	}
-	for i := range t.Lo {
-		if t.Hi[i] <= 0 {
-			t.Hi[i] = floor
+		if q.Hi <= 0 {
+			q.Hi = floor
 		}
-		if t.Lo[i] <= 0 {
-			t.Lo[i] = math.Min(floor, t.Hi[i])
+		if q.Lo <= 0 {
+			q.Lo = math.Min(floor, q.Hi)
 		}
 	}
 }

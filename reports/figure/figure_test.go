@@ -1,6 +1,7 @@
 package figure_test
 
 import (
+	"cmp"
 	"math"
 	"regexp"
 	"slices"
@@ -58,26 +59,23 @@ func check(t tester, figures []figure.Figure) {
 
 func checkTrace(t tester, f *figure.Figure, tr figure.Trace) {
 	t.Helper()
-	n := len(tr.X)
-	if n == 0 || len(tr.Y) != n || len(tr.Lo) != len(tr.Hi) || tr.Lo != nil && len(tr.Lo) != n || tr.Text != nil && len(tr.Text) != n {
-		t.Errorf("figure %s, %s: lengths %d, %d, %d, %d, %d", f.ID, tr.Name, n, len(tr.Y), len(tr.Lo), len(tr.Hi), len(tr.Text))
-		return
+	if len(tr.Points) == 0 {
+		t.Errorf("figure %s, %s: no points", f.ID, tr.Name)
 	}
-	if tr.Name == "" || tr.Group < 0 || !slices.Contains([]string{figure.Points, figure.Line, figure.Band}, tr.Kind) ||
-		tr.Kind == figure.Band && tr.Lo == nil {
+	if tr.Name == "" || tr.Group < 0 || !slices.Contains([]string{figure.Points, figure.Line, figure.Band}, tr.Kind) {
 		t.Errorf("figure %s: trace %q of kind %q, group %d", f.ID, tr.Name, tr.Kind, tr.Group)
 	}
-	if !slices.IsSorted(tr.X) {
-		t.Errorf("figure %s, %s: x does not ascend: %v", f.ID, tr.Name, tr.X)
+	if !slices.IsSortedFunc(tr.Points, func(a, b figure.Point) int { return cmp.Compare(a.X, b.X) }) {
+		t.Errorf("figure %s, %s: x does not ascend: %v", f.ID, tr.Name, tr.Points)
 	}
-	for i, x := range tr.X {
-		if math.IsNaN(x) || math.IsInf(x, 0) || math.IsInf(tr.Y[i], 0) || f.X.Log && x <= 0 || f.Y.Log && tr.Y[i] <= 0 {
-			t.Errorf("figure %s, %s: %v, %v on axes %+v, %+v", f.ID, tr.Name, x, tr.Y[i], f.X, f.Y)
+	for _, q := range tr.Points {
+		if math.IsNaN(q.X) || math.IsInf(q.X, 0) || math.IsInf(q.Y, 0) || f.X.Log && q.X <= 0 || f.Y.Log && q.Y <= 0 {
+			t.Errorf("figure %s, %s: %+v on axes %+v, %+v", f.ID, tr.Name, q, f.X, f.Y)
 		}
-		if tr.Lo == nil || math.IsNaN(tr.Lo[i]) && math.IsNaN(tr.Hi[i]) && tr.Kind == figure.Points {
+		if tr.Kind != figure.Band && !(q.Lo < q.Hi) {
 			continue
 		}
-		if lo, hi := tr.Lo[i], tr.Hi[i]; !(lo <= hi) || math.IsInf(lo, 0) || math.IsInf(hi, 0) || f.Y.Log && lo <= 0 {
+		if lo, hi := q.Lo, q.Hi; !(lo <= hi) || math.IsInf(lo, 0) || math.IsInf(hi, 0) || f.Y.Log && lo <= 0 {
 			t.Errorf("figure %s, %s: interval %v to %v", f.ID, tr.Name, lo, hi)
 		}
 	}
@@ -205,10 +203,10 @@ func TestPlainFigure(t *testing.T) {
 		t.Fatalf("%+v", got)
 	}
 	points := got[0].Traces[1]
-	if points.Text[1] != "1,200 timings" || points.Text[0] != "" || points.X[0] != 1 || !math.IsNaN(points.Lo[0]) || points.Lo[1] != 1.9 {
+	if q := points.Points; q[1].Text != "1,200 timings" || q[0].Text != "" || q[0].X != 1 || !math.IsNaN(q[0].Lo) || q[1].Lo != 1.9 {
 		t.Errorf("points %+v", points)
 	}
-	if below := got[0].Below.Traces[0]; math.Abs(below.Y[0]-10) > 1e-9 || math.Abs(below.Y[1]+10) > 1e-9 || math.Abs(below.Hi[1]+5) > 1e-9 {
+	if below := got[0].Below.Traces[0].Points; math.Abs(below[0].Y-10) > 1e-9 || math.Abs(below[1].Y+10) > 1e-9 || math.Abs(below[1].Hi+5) > 1e-9 {
 		t.Errorf("residuals %+v", below)
 	}
 }

@@ -32,7 +32,7 @@ func TestBlocks(t *testing.T) {
 	if len(h.Flagged) != 0 {
 		t.Errorf("%d cells stand out", len(h.Flagged))
 	}
-	if x := got[0].Traces[1]; x.Name != "hosts" || x.X[0] > 41e-6 || x.X[len(x.X)-1] < 79e-6 || x.Y[0] != 0 || x.Y[len(x.Y)-1] != 1 {
+	if x := got[0].Traces[1].Points; got[0].Traces[1].Name != "hosts" || x[0].X > 41e-6 || x[len(x)-1].X < 79e-6 || x[0].Y != 0 || x[len(x)-1].Y != 1 {
 		t.Errorf("distribution %+v", x)
 	}
 }

@@ -215,7 +215,7 @@ func distribution(name string, group int, values []float64) Trace {
 	t := Trace{Name: name, Kind: Line, Group: group}
 	for i := range steps + 1 {
 		q := float64(i) / steps
-		t.X, t.Y = append(t.X, stats.Quantile(values, q)), append(t.Y, q)
+		t.Points = append(t.Points, Point{X: stats.Quantile(values, q), Y: q})
 	}
 	return t
 }

@@ -90,8 +90,8 @@ func TestValidation(t *testing.T) {
 		"sim 10% on average, 20% at most." {
 		t.Fatalf("%+v", got)
 	}
-	if tr := got[0].Traces[1]; tr.X[1] != 2.5e-3 || tr.Y[1] != 2e-3 || tr.Lo[1] != 1.9e-3 || !math.IsNaN(tr.Lo[0]) {
-		t.Errorf("%+v", tr)
+	if q := got[0].Traces[1].Points; q[1].X != 2.5e-3 || q[1].Y != 2e-3 || q[1].Lo != 1.9e-3 || q[0].Lo < q[0].Hi {
+		t.Errorf("%+v", q)
 	}
 }
 
@@ -129,7 +129,7 @@ func TestTimeline(t *testing.T) {
 	if got := names(f.Traces, figure.Line); !slices.Equal(got, []string{"median 40 µs", "median 44 µs"}) || f.X.Unit != "time" {
 		t.Errorf("levels %q, axis %+v", got, f.X)
 	}
-	if f.Traces[0].X[1] != f.Traces[1].X[0] {
+	if f.Traces[0].Points[1].X != f.Traces[1].Points[0].X {
 		t.Error("levels do not meet")
 	}
 	for _, odd := range []figure.Series{{}, {Name: "g", Unit: "s", Runs: []figure.Run{{At: day(1), Y: 1}}},
@@ -196,15 +196,15 @@ func TestRawQuantiles(t *testing.T) {
 		dataset.Sample{Exp: "paired", Point: one, NS: []int64{9e9}}, dataset.Sample{Exp: "pingpong", NS: []int64{9e9}})
 	f := figure.Build(rawParams(), d)
 	check(t, f)
-	wide, narrow := f[0].Traces[0], f[0].Traces[1]
-	if want := "5–95% of 360,000 timings (left out: 40,000 with retransmissions, 2 broken off)"; wide.Name != want {
-		t.Errorf("%q, want %q", wide.Name, want)
+	wide, narrow := f[0].Traces[0].Points, f[0].Traces[1].Points
+	if want := "5–95% of 360,000 timings (left out: 40,000 with retransmissions, 2 broken off)"; f[0].Traces[0].Name != want {
+		t.Errorf("%q, want %q", f[0].Traces[0].Name, want)
 	}
-	if len(wide.X) != 8 || wide.X[7] != 128 {
-		t.Fatalf("sizes %v", wide.X)
+	if len(wide) != 8 || wide[7].X != 128 {
+		t.Fatalf("sizes %v", wide)
 	}
-	for _, c := range []struct{ got, want float64 }{{wide.Lo[7], 51e-6}, {wide.Hi[7], 951e-6}, {narrow.Lo[7], 251e-6}, {narrow.Hi[7], 751e-6},
-		{wide.Y[7], 501e-6}} {
+	for _, c := range []struct{ got, want float64 }{{wide[7].Lo, 51e-6}, {wide[7].Hi, 951e-6}, {narrow[7].Lo, 251e-6}, {narrow[7].Hi, 751e-6},
+		{wide[7].Y, 501e-6}} {
 		if math.Abs(c.got-c.want) > 6e-6 {
 			t.Errorf("quantile %g, want about %g", c.got, c.want)
 		}

@@ -82,10 +82,9 @@ func quantileBands(d dataset.Source, r params.Raw) (out []Trace) {
 		t := Trace{Name: b.name + words, Kind: Band}
 		for _, x := range factors {
 			at := func(p float64) float64 { return stats.SortedQuantile(timings[x], p) * 1e-9 }
-			t.X, t.Y = append(t.X, float64(x)), append(t.Y, at(0.5))
-			t.Lo, t.Hi = append(t.Lo, at(b.p)), append(t.Hi, at(1-b.p))
+			t.Points = append(t.Points, Point{X: float64(x), Y: at(0.5), Lo: at(b.p), Hi: at(1 - b.p)})
 		}
-		if len(t.X) > 0 {
+		if len(t.Points) > 0 {
 			out = append(out, t)
 		}
 	}
@@ -115,8 +114,8 @@ func validation(in []params.Validation) []Figure {
 	for _, v := range rows {
 		lo, hi = math.Min(lo, v.Predicted), math.Max(hi, v.Predicted)
 	}
-	ends := []float64{lo * 0.9, hi * 1.1}
-	f.Traces = append(f.Traces, Trace{Name: "as predicted", Kind: Line, X: ends, Y: slices.Clone(ends)})
+	f.Traces = append(f.Traces, Trace{Name: "as predicted", Kind: Line,
+		Points: []Point{{X: lo * 0.9, Y: lo * 0.9}, {X: hi * 1.1, Y: hi * 1.1}}})
 	for i, name := range models {
 		f.Traces = append(f.Traces, modelTrace(name, i+1, rows))
 	}
@@ -131,13 +130,13 @@ func modelTrace(name string, group int, rows []params.Validation) Trace {
 		if v.Model != name {
 			continue
 		}
-		lo, hi := math.NaN(), math.NaN()
-		if ci := v.CI95; ci != nil && ci[0] <= v.Predicted && v.Predicted <= ci[1] && finite(ci[0]) && finite(ci[1]) {
-			lo, hi = ci[0], ci[1]
-		}
-		t.add(v.Measured, v.Predicted, lo, hi, fmt.Sprintf("%s, %d hosts, %s: predicted %s, measured %s",
+		q := Point{X: v.Measured, Y: v.Predicted, Text: fmt.Sprintf("%s, %d hosts, %s: predicted %s, measured %s",
 			cmp.Or(v.Pattern, "pattern"), v.Hosts, units.Bytes(v.Bytes), units.Format(v.Predicted, "s"),
-			units.Format(v.Measured, "s")))
+			units.Format(v.Measured, "s"))}
+		if ci := v.CI95; ci != nil && ci[0] <= v.Predicted && v.Predicted <= ci[1] {
+			q.Lo, q.Hi = ci[0], ci[1]
+		}
+		t.Points = append(t.Points, q)
 	}
 	return t
 }

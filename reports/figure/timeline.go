@@ -58,7 +58,7 @@ func Timeline(s Series) Figure {
 	for _, l := range levels {
 		if l.lo < l.hi {
 			f.Traces = append(f.Traces, Trace{Name: "median " + units.Format(l.median, s.Unit), Kind: Line,
-				X: []float64{l.lo, l.hi}, Y: []float64{l.median, l.median}, Group: 1})
+				Points: []Point{{X: l.lo, Y: l.median}, {X: l.hi, Y: l.median}}, Group: 1})
 		}
 	}
 	points := Trace{Name: cmp.Or(s.Name, "value"), Kind: Points}
@@ -66,7 +66,7 @@ func Timeline(s Series) Figure {
 		if !(r.Lo <= r.Y && r.Y <= r.Hi) { // Settle takes away what is not finite
 			r.Lo, r.Hi = math.NaN(), math.NaN()
 		}
-		points.add(r.seconds(), r.Y, r.Lo, r.Hi, strings.TrimSpace(r.Name+" "+units.Format(r.Y, s.Unit)))
+		points.Points = append(points.Points, Point{r.seconds(), r.Y, r.Lo, r.Hi, strings.TrimSpace(r.Name + " " + units.Format(r.Y, s.Unit))})
 		var parts []string
 		if r.Change != nil {
 			parts = append(parts, r.Change.words())

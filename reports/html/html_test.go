@@ -242,8 +242,7 @@ func TestSize(t *testing.T) {
 	}
 	many := timeline()
 	for i := range 5000 {
-		many.Traces[0].X = append(many.Traces[0].X, 1.7502e9+float64(i)*86400)
-		many.Traces[0].Y = append(many.Traces[0].Y, 1e-3+1e-7*float64(i*i%101))
+		many.Traces[0].Points = append(many.Traces[0].Points, figure.Point{X: 1.7502e9 + float64(i)*86400, Y: 1e-3 + 1e-7*float64(i*i%101)})
 	}
 	figure.Settle(&many)
 	page := render(t, p, figure.Build(p, nil), Options{Dir: "d", History: []figure.Figure{many}})

@@ -213,8 +213,7 @@ func addPoint(f *figure.Figure, name string, x, y float64) {
 		i = len(f.Traces)
 		f.Traces = append(f.Traces, figure.Trace{Name: name, Kind: figure.Line, Group: i})
 	}
-	t := &f.Traces[i]
-	t.X, t.Y = append(t.X, x), append(t.Y, y)
+	f.Traces[i].Points = append(f.Traces[i].Points, figure.Point{X: x, Y: y})
 }
 
 // answerBest prints the fastest algorithm for each size and number of hosts.
