@@ -28,8 +28,7 @@ func newMeshPlane(addr string, cpu int, l Limits, discreet func(error)) (*meshPl
 	pinned := make(chan error)
 	go func() {
 		runtime.LockOSThread() // the thread ends with the goroutine
-		_, err := kernel.Pin(cpu)
-		pinned <- err
+		pinned <- kernel.Pin(cpu)
 	}()
 	if err := <-pinned; err != nil {
 		return nil, err
@@ -97,8 +96,7 @@ func (p *meshPlane) Group(ctx context.Context, t bench.Task) (group, error) {
 }
 
 func (p *meshPlane) Thread(room units.Bytes) (restore func(), err error) {
-	// What Pin sets belongs to the thread, which ends with the task: nothing to restore.
-	if _, err := kernel.Pin(p.cpu); err != nil {
+	if err := kernel.Pin(p.cpu); err != nil {
 		return nil, err
 	}
 	return kernel.Quiet(room), nil

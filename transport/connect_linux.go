@@ -165,7 +165,7 @@ func (m *Mesh) serveHandshake(c *Conn, turn uint64) {
 	var o plane.Socket
 	err := c.SetTimeouts(handshakeTimeout, handshakeTimeout)
 	if err == nil {
-		_, err = answerHandshake(m.ctx, c, m.consent, func(h *hello) (t *plane.Ticket, err error) {
+		err = answerHandshake(m.ctx, c, m.consent, func(h *hello) (t *plane.Ticket, err error) {
 			if s, l, o, err = m.lookup(h); err != nil {
 				return nil, err
 			}

@@ -86,36 +86,36 @@ func dialHandshake(ctx context.Context, c *Conn, run [sha256.Size]byte, t *plane
 
 // answerHandshake proves to the dialer at the other end of c the ticket that find returns for its hello, then checks
 // the dialer's proof.
-func answerHandshake(ctx context.Context, c *Conn, consent string, find func(*hello) (*plane.Ticket, error)) (hello, error) {
+func answerHandshake(ctx context.Context, c *Conn, consent string, find func(*hello) (*plane.Ticket, error)) error {
 	defer guard(ctx, c, handshakeTimeout)()
 	frame := make([]byte, helloSize)
 	if err := c.Recv(frame); err != nil {
-		return hello{}, err
+		return err
 	}
 	h, err := decodeHello(frame)
 	if err != nil {
-		return h, err
+		return err
 	}
 	t, err := find(&h)
 	if err != nil {
-		return h, err
+		return err
 	}
 	if _, err := ticketLife(t, time.Now()); err != nil {
-		return h, err
+		return err
 	}
 	a := accept{Nonce: newNonce()}
 	a.Proof = proof(roleAccept, t, consent, &h, a.Nonce)
 	if err := c.Send(encode(a)); err != nil {
-		return h, err
+		return err
 	}
 	var p [proofSize]byte
 	if err := c.Recv(p[:]); err != nil {
-		return h, err
+		return err
 	}
 	if !sameProof(p, proof(roleDial, t, consent, &h, a.Nonce)) {
-		return h, fmt.Errorf("%w: host %d does not have this run's ticket for the pair", ErrTicket, h.From)
+		return fmt.Errorf("%w: host %d does not have this run's ticket for the pair", ErrTicket, h.From)
 	}
-	return h, nil
+	return nil
 }
 
 // magic opens every first frame of a side; its last character is the version of the protocol.

@@ -200,7 +200,7 @@ func TestHandshakeEndsWithItsContext(t *testing.T) {
 	a, _ := testPair(t, "127.0.0.1", plane.Socket{})
 	ctx, cancel := context.WithTimeout(context.Background(), 0)
 	defer cancel()
-	if _, err := answerHandshake(ctx, a, "", nil); !errors.Is(err, ErrTimeout) {
+	if err := answerHandshake(ctx, a, "", nil); !errors.Is(err, ErrTimeout) {
 		t.Errorf("a dialer that says nothing: %v", err)
 	}
 }

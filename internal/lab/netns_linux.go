@@ -45,20 +45,6 @@ func onThread(f func() error) error {
 	return <-done
 }
 
-func inNamespace(name string, f func() error) error {
-	return onThread(func() error {
-		ns, err := netns.GetFromName(name)
-		if err != nil {
-			return fmt.Errorf("open namespace %s: %w", name, err)
-		}
-		defer ns.Close()
-		if err := netns.Set(ns); err != nil {
-			return fmt.Errorf("enter namespace %s: %w", name, err)
-		}
-		return f()
-	})
-}
-
 // privateRun gives this mount namespace a /run of its own, where namespaces can be named.
 func privateRun() error {
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
@@ -68,24 +54,6 @@ func privateRun() error {
 		return fmt.Errorf("mount a private /run: %w", err)
 	}
 	return nil
-}
-
-func createNamespace(name string) error {
-	return onThread(func() error {
-		ns, err := netns.NewNamed(name)
-		if err != nil {
-			return fmt.Errorf("create namespace %s: %w", name, err)
-		}
-		defer ns.Close()
-		lo, err := netlink.LinkByName("lo")
-		if err == nil {
-			err = netlink.LinkSetUp(lo)
-		}
-		if err != nil {
-			return fmt.Errorf("namespace %s: bring up lo: %w", name, err)
-		}
-		return nil
-	})
 }
 
 // deleteNamespace removes a name, whether or not a namespace is still mounted on it; none is no error.
@@ -134,22 +102,30 @@ func tcpOf(spec *netspec.Spec, congestion string) kernelTCP {
 	return t
 }
 
-// openDevice makes the device of host i in its namespace, with its addresses.
-func openDevice(namespace string, i, mtu int, tcp kernelTCP) (t tun, err error) {
-	err = inNamespace(namespace, func() error {
-		if t.fd, err = openTUN(); err != nil {
-			return err
+// makeHost makes the namespace of host i, and the device in it with its addresses.
+func makeHost(name string, i, mtu int, tcp kernelTCP) (t tun, err error) {
+	err = onThread(func() error {
+		ns, err := netns.NewNamed(name) // which the thread is in from then on
+		if err != nil {
+			return fmt.Errorf("create namespace %s: %w", name, err)
 		}
-		if t.precise, err = configure(i, mtu, tcp); err != nil {
-			unix.Close(t.fd)
-			return err
+		defer ns.Close()
+		lo, err := netlink.LinkByName("lo")
+		if err == nil {
+			err = netlink.LinkSetUp(lo)
 		}
-		return nil
+		if err != nil {
+			return fmt.Errorf("namespace %s: bring up lo: %w", name, err)
+		}
+		if t.fd, err = openTUN(); err == nil {
+			t.precise, err = configure(i, mtu, tcp)
+		}
+		if err != nil {
+			err = fmt.Errorf("host %s: %w", name, err)
+		}
+		return err
 	})
-	if err != nil {
-		return tun{}, fmt.Errorf("host %s: %w", namespace, err)
-	}
-	return t, nil
+	return t, err
 }
 
 func openTUN() (int, error) {

@@ -78,12 +78,8 @@ func prepare(cfg wireConfig) (*wire, net.Listener, error) {
 	o := cfg.Options
 	tuns, tcp := make([]tun, cfg.Spec.Hosts), tcpOf(&cfg.Spec, o.Congestion)
 	for i := range tuns {
-		name := HostName(o.Name, i)
-		err := createNamespace(name)
-		if err == nil {
-			tuns[i], err = openDevice(name, i, MTU(&cfg.Spec), tcp)
-		}
-		if err != nil {
+		var err error
+		if tuns[i], err = makeHost(HostName(o.Name, i), i, MTU(&cfg.Spec), tcp); err != nil {
 			return nil, nil, err
 		}
 	}

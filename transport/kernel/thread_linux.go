@@ -74,26 +74,21 @@ func sleepUntil(t units.Nanos) error {
 }
 
 // Pin binds the calling thread to one CPU (cpu < 0 leaves it free) and makes its timers exact (timer slack 1 ns instead
-// of 50 µs). The goroutine must be locked to its thread (runtime.LockOSThread). restore undoes both, on the same
-// thread.
-func Pin(cpu int) (restore func() error, err error) {
-	slack, err := unix.PrctlRetInt(unix.PR_GET_TIMERSLACK, 0, 0, 0, 0)
-	if err != nil {
-		return nil, fmt.Errorf("read the timer slack: %w", err)
-	}
-	var was unix.CPUSet
-	if err := unix.SchedGetaffinity(0, &was); err != nil {
-		return nil, fmt.Errorf("read the thread's CPUs: %w", err)
-	}
+// of 50 µs). Both belong to the thread: the goroutine must be locked to it (runtime.LockOSThread), and end with it.
+func Pin(cpu int) error {
 	if cpu >= 0 {
-		if err := bind(cpu, &was); err != nil {
-			return nil, err
+		var allowed unix.CPUSet
+		if err := unix.SchedGetaffinity(0, &allowed); err != nil {
+			return fmt.Errorf("read the thread's CPUs: %w", err)
+		}
+		if err := bind(cpu, &allowed); err != nil {
+			return err
 		}
 	}
-	if err := setSlack(1); err != nil {
-		return nil, errors.Join(err, unix.SchedSetaffinity(0, &was))
+	if err := unix.Prctl(unix.PR_SET_TIMERSLACK, 1, 0, 0, 0); err != nil {
+		return fmt.Errorf("set the timer slack to 1 ns: %w", err)
 	}
-	return func() error { return errors.Join(setSlack(slack), unix.SchedSetaffinity(0, &was)) }, nil
+	return nil
 }
 
 // Yield keeps the calling thread, when it wakes up, from preempting another that runs (SCHED_BATCH). Threads that share
@@ -167,13 +162,6 @@ func bind(cpu int, allowed *unix.CPUSet) error {
 	set.Set(cpu)
 	if err := unix.SchedSetaffinity(0, &set); err != nil {
 		return fmt.Errorf("pin to CPU %d: %w", cpu, err)
-	}
-	return nil
-}
-
-func setSlack(ns int) error {
-	if err := unix.Prctl(unix.PR_SET_TIMERSLACK, uintptr(ns), 0, 0, 0); err != nil {
-		return fmt.Errorf("set the timer slack to %d ns: %w", ns, err)
 	}
 	return nil
 }
