@@ -79,10 +79,20 @@ func (v *view) state(name string, target float64) plan.State {
 		s.Why = "" // of the status of a number that has an interval
 	}
 	s.Met = s.HalfWidth <= target
-	if why := v.beyond(n); why != "" && !s.Met {
+	why := v.beyond(n)
+	if why == "" && n.known && s.Unit == "s" && math.Abs(s.Value)*(1+s.HalfWidth) <= v.negligible() {
+		why = "too small to matter"
+	}
+	if why != "" && !s.Met {
 		s.Beyond, s.Why = true, why
 	}
 	return s
+}
+
+// negligible is the time below which a part of a message's time does not matter: 2% of that of a short message.
+func (v *view) negligible() float64 {
+	alpha, _ := v.fits.Parameters["alpha"].Raw()
+	return 0.02 * alpha
 }
 
 // find looks up a parameter, a function c0 + c1·m ("g_s"), which counts by its value in the middle of its domain, or one

@@ -95,6 +95,22 @@ func TestBeyond(t *testing.T) {
 	}
 }
 
+// A port that never overflowed, and a cost that is too small to matter, do not hold up the end either.
+func TestNothingToNarrow(t *testing.T) {
+	p := &params.Params{Parameters: map[string]params.Parameter{}}
+	for name, ends := range map[string][2]float64{"alpha": {1.9e-3, 2.1e-3}, "o_s": {1e-6, 30e-6}, "g": {100e-6, 300e-6}} {
+		v := (ends[0] + ends[1]) / 2
+		p.Parameters[name] = params.Parameter{Value: &v, CI95: &ends, Unit: "s", Status: params.StatusOK}
+	}
+	p.Parameters["B_L"] = params.Parameter{Bound: &[2]float64{1000, math.Inf(1)}, Unit: "packets", Status: params.StatusBound, Why: "it never overflowed"}
+	v := &view{fits: p}
+	for name, want := range map[string]string{"o_s": "too small to matter", "B_L": "it never overflowed", "g": ""} {
+		if s := v.state(name, 0.02); s.Beyond != (want != "") || s.Why != want || s.Met {
+			t.Errorf("%s: beyond reach %t, want %q", s, s.Beyond, want)
+		}
+	}
+}
+
 // Of streams of one and two pairs on eight hosts nobody knows whether four would be slower: b_c is not beyond reach,
 // and no sentence denies the contention that a_c shows.
 func TestInnerPairsShowNothing(t *testing.T) {

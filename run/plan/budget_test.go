@@ -2,6 +2,7 @@ package plan_test
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"testing"
 
@@ -115,14 +116,19 @@ func TestTrainsKeepWhatModelsNeed(t *testing.T) {
 		}
 		s := mustSchedule(t, p, c.hosts)
 		checkFits(t, s)
-		most, least := int64(0), map[string]bool{}
+		most, within, least, pairs := int64(0), int64(0), map[string]bool{}, map[int64]bool{}
 		for r := range s.Rounds {
 			for _, slot := range s.Round(r, nil) {
 				for _, point := range slot.Points {
+					if slot.Exp == names.Paired && point[names.FactorBytes] <= 1 {
+						pairs[point[names.FactorPairs]] = true
+					}
 					if slot.Exp != names.PRTT {
 						continue
 					}
-					most = max(most, point[names.FactorBytes])
+					if most = max(most, point[names.FactorBytes]); point[names.FactorBytes] <= int64(bench.EthernetSegment) {
+						within = max(within, point[names.FactorBytes])
+					}
 					if point[names.FactorBytes] == 1 {
 						least[point.Key()] = true
 					}
@@ -130,8 +136,11 @@ func TestTrainsKeepWhatModelsNeed(t *testing.T) {
 			}
 		}
 		left := slices.ContainsFunc(s.Left, func(l plan.LeftOut) bool { return l.Experiment == names.PRTT && len(l.What) == 0 })
-		if !left && (most <= int64(bench.EthernetSegment) || len(least) != 4) {
-			t.Errorf("%s: prtt left out: %t; messages to %d B, and of 1 B %v", name, left, most, least)
+		if !left && (most <= int64(bench.EthernetSegment) || within < 1400 || len(least) != 4) {
+			t.Errorf("%s: prtt left out: %t; messages to %d B, within a packet to %d B, and of 1 B %v", name, left, most, within, least)
+		}
+		if want := min(3, c.hosts/2); len(pairs) < want {
+			t.Errorf("%s: pairs %v at once, want %d numbers: with two nothing checks a line", name, slices.Sorted(maps.Keys(pairs)), want)
 		}
 	}
 }

@@ -18,7 +18,7 @@ type draft struct {
 	plan   *Plan
 	limits bench.Limits // of the design
 	effort bench.Effort // of the repetitions
-	bare   bool         // with fewer needs: see needed
+	need   int          // needBetween and its like
 	sets   []set
 	points []drafted
 	time   units.Nanos // of a round, on average
@@ -48,13 +48,14 @@ type drafted struct {
 	sets  []int       // of draft.sets
 	n     int         // how many of sets measure it in a round
 	time  units.Nanos // of one set
+	small bool        // of the smallest size of its kind, or of none
 	rank  int         // 0: what the models need; what is wanted less has a higher one
 	every int         // it is measured in one of so many rounds; 0: in none
 }
 
 // newDraft lays an experiment out over the hosts of limits.
 func newDraft(e *bench.Experiment, p *Plan, l bench.Limits) *draft {
-	d := &draft{exp: e, plan: p, limits: l, effort: l.Effort, known: map[costKey]units.Nanos{}}
+	d := &draft{exp: e, plan: p, limits: l, effort: l.Effort, need: needBetween, known: map[costKey]units.Nanos{}}
 	known, seen, thin := map[string]int{}, map[string]bool{}, map[string]bool{}
 	lean := l
 	lean.Effort = min(thinEffort, l.Effort.OrWhole())

@@ -127,23 +127,30 @@ func (d *draft) try(points []*drafted, limit units.Nanos, change func(*drafted))
 	return false
 }
 
-// needed reports whether models need the point: both ends of sizes and of numbers of hosts, and, where only sizes are
-// compared, one size between, which shows whether a line is straight. In a bare draft numbers of hosts are compared at
-// the smallest size only.
+// What models need of the numbers of hosts: the smallest size alone with both ends of them; more sizes with both ends;
+// and, of experiments that stay, the smallest size with one number between, which shows whether the form is right.
+const (
+	needSmallest = iota
+	needEnds
+	needBetween
+)
+
+// needed reports whether models need the point: both ends of sizes and of numbers of hosts (see need), and, where only
+// sizes are compared, one size between, which shows whether a line is straight.
 func (d *draft) needed(p *drafted) bool {
 	switch {
 	case !slices.ContainsFunc(counts, func(f string) bool { return p.point[f] > 0 }):
 		return p.rank <= 2
-	case d.bare:
+	case d.need == needSmallest:
 		return p.rank == 0
 	}
-	return p.rank <= 1
+	return p.rank <= 1 || d.need == needBetween && d.core() && p.rank == 2 && p.small
 }
 
 // ranked lists the points in the order in which they are wanted: of each kind the smallest size with the least and the
 // most hosts, the largest size that fits, and then what lies between, halving the steps; all of a thin design before the
 // others. A size fits where its points take at most a time [ns], or twice what those of the smallest take. An experiment
-// that may be left out needs the first size above a packet, too.
+// that may be left out needs the first size above a packet, too, and between the ends the last one within.
 func (d *draft) ranked(longest float64) []*drafted {
 	var all, thin, order []*drafted
 	packet := int64(d.limits.SegmentSize())
@@ -172,28 +179,29 @@ func (d *draft) ranked(longest float64) []*drafted {
 	return order
 }
 
-// rank gives points their ranks among each other. The first size above a packet [B] is wanted like the largest one.
+// rank gives points their ranks among each other. The first size above a packet [B] is wanted like the largest one, and
+// the size before it like the first between the ends.
 func rank(points []*drafted, longest float64, packet int64) {
 	values := map[string][]int64{}   // factor and kind → ascending
 	takes := map[int64]units.Nanos{} // size → the longest of its points
 	for _, p := range points {
 		for _, f := range append(counts, names.FactorBytes) {
-			all, v := values[f+p.kind], p.point[f]
-			if i, has := slices.BinarySearch(all, v); !has {
-				values[f+p.kind] = slices.Insert(all, i, v)
+			known, v := values[f+p.kind], p.point[f]
+			if i, has := slices.BinarySearch(known, v); !has {
+				values[f+p.kind] = slices.Insert(known, i, v)
 			}
 		}
 		if size := p.point[names.FactorBytes]; size > 0 {
 			takes[size] = max(takes[size], p.time)
 		}
 	}
-	largest, above := int64(0), int64(-1) // that fits; the first above a packet
-	for i, size := range slices.Sorted(maps.Keys(takes)) {
+	largest, above, within := int64(0), int64(-1), int64(-1) // that fits; the first above a packet, and the one before it
+	all := slices.Sorted(maps.Keys(takes))
+	for i, size := range all {
 		if i == 0 {
 			longest = max(longest, 2*float64(takes[size]))
-		}
-		if above < 0 && size > packet {
-			above = size
+		} else if above < 0 && size > packet {
+			above, within = size, all[i-1]
 		}
 		if float64(takes[size]) <= longest || size == above {
 			largest = size
@@ -206,12 +214,19 @@ func rank(points []*drafted, longest float64, packet int64) {
 	for _, p := range points {
 		sizes, size := values[names.FactorBytes+p.kind], p.point[names.FactorBytes]
 		n, _ := slices.BinarySearch(sizes, largest+1)
-		if p.rank = 0; size > largest {
+		p.rank, p.small = 0, len(sizes) == 0 || size <= sizes[0]
+		switch {
+		case size > largest:
 			p.rank = tooLarge
-		} else if size == above {
+		case p.small:
+		case size == above:
 			p.rank = 1
-		} else if size > sizes[0] {
-			p.rank = 1 + depth(p, names.FactorBytes, n)
+		case size == within:
+			p.rank = 2
+		default:
+			if p.rank = 1 + depth(p, names.FactorBytes, n); within > 0 && p.rank > 1 {
+				p.rank++
+			}
 		}
 		for _, f := range counts {
 			if k := depth(p, f, len(values[f+p.kind])); k > 0 {

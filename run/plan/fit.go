@@ -54,18 +54,19 @@ func (s *Schedule) fit(all []*draft) []*draft {
 		}
 	}
 	least := s.Plan.Rounds.Min
-	kept, fits := s.divide(possible, least, 2)
+	var kept []*draft
+	fits := false
+	for need := needBetween; need >= needSmallest && !fits; need-- {
+		for _, d := range possible {
+			d.need = need
+		}
+		kept, fits = s.divide(possible, least, 2)
+	}
 	for n := s.aim() / least * least; n > least && fits; n -= least {
 		if more, fit := s.divide(possible, n, 2); fit && len(more) >= len(kept)-1 {
 			kept = more
 			break
 		}
-	}
-	if !fits {
-		for _, d := range possible {
-			d.bare = true
-		}
-		kept, fits = s.divide(possible, least, 2)
 	}
 	for n := least; !fits && n >= 1; n-- {
 		s.Rounds = n
