@@ -35,6 +35,8 @@ type Options struct {
 	All    bool          // the whole report, also on the screen
 	Dir    string        // the run directory, whose files the report lists; "" leaves that part out
 	Took   time.Duration // of the run; 0 is not known
+	// Truth holds the network's own parameters, by name, where the network was made and not found; nil elsewhere.
+	Truth map[string]float64
 }
 
 const (
@@ -223,7 +225,7 @@ func (t *Grid) Add(cells ...string) { t.Rows = append(t.Rows, cells) }
 
 func Text(w io.Writer, p *params.Params, o Options) error {
 	pg := newPage(o)
-	pg.summary(SummaryOf(p, o.Dir, o.Took))
+	pg.summary(SummaryOf(p, o))
 	pg.heading("Parameters")
 	pg.parameters(p)
 	pg.lines(ReasonsOf(p))
@@ -265,7 +267,7 @@ func Screen(w io.Writer, p *params.Params, o Options) error {
 	}
 	pg := newPage(o)
 	pg.Width = min(pg.Width, minWidth)
-	s := SummaryOf(p, o.Dir, o.Took)
+	s := SummaryOf(p, o)
 	s.Spoiled = s.Spoiled[:min(len(s.Spoiled), spoiledShown)]
 	if more := len(s.Odd) - oddNamed; more > 0 {
 		s.Odd = append(s.Odd[:oddNamed], fmt.Sprintf("The report has %d more.", more))

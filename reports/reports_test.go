@@ -265,7 +265,7 @@ func TestNetwork(t *testing.T) {
 		{many, &params.Network{Packets: params.Shared, Streams: params.Shared}, "a shared medium of 16 Mbit/s, every host slows the others"},
 	} {
 		p := &params.Params{Network: c.network, Run: params.Run{Hosts: c.hosts}, Parameters: map[string]params.Parameter{"b_c": {Value: &rate}}}
-		if got := SummaryOf(p, "", 0).Network; got != c.want {
+		if got := SummaryOf(p, Options{}).Network; got != c.want {
 			t.Errorf("%v: %q, want %q", c.network, got, c.want)
 		}
 	}
@@ -284,7 +284,7 @@ func TestWarningsAboutHosts(t *testing.T) {
 		t.Errorf("two slow hosts are two warnings: %q", got)
 	}
 	want := []string{"Host a stands out: 2 of its 2 pairs are slow.", "Host b is slow.", "1 pair is slow, most of all e → f: half the rate."}
-	if diff := cmp.Diff(want, SummaryOf(p, "", 0).Odd); diff != "" {
+	if diff := cmp.Diff(want, SummaryOf(p, Options{}).Odd); diff != "" {
 		t.Errorf("a host is named once, and its pairs are not counted again:\n%s", diff)
 	}
 }
@@ -315,11 +315,11 @@ func FuzzText(f *testing.F) {
 // TestNothingPredicted: the summary says so where patterns were measured and no model has its parameters.
 func TestNothingPredicted(t *testing.T) {
 	p := &params.Params{Findings: []params.Finding{params.Warnf(params.NotPredicted, "no model has the parameters")}}
-	if got := SummaryOf(p, "", 0).Unseen; !strings.Contains(got, "not predicted") {
+	if got := SummaryOf(p, Options{}).Unseen; !strings.Contains(got, "not predicted") {
 		t.Errorf("summary %q", got)
 	}
 	p.Findings = nil
-	if got := SummaryOf(p, "", 0).Unseen; got != "" {
+	if got := SummaryOf(p, Options{}).Unseen; got != "" {
 		t.Errorf("summary without patterns %q", got)
 	}
 }
@@ -331,7 +331,7 @@ func TestScreenIsShort(t *testing.T) {
 	for _, name := range []string{"x1", "x2", "x3", "x4"} {
 		p.Findings = append(p.Findings, params.Warnf(params.SlowHost, "host %s is slow: 1.5 times the median", name).About(name))
 	}
-	s := SummaryOf(p, "", 0)
+	s := SummaryOf(p, Options{})
 	var screen, report bytes.Buffer
 	if err := errors.Join(Screen(&screen, p, Options{Dir: "run"}), Text(&report, p, Options{Width: 300})); err != nil {
 		t.Fatal(err)
@@ -343,6 +343,23 @@ func TestScreenIsShort(t *testing.T) {
 	}
 	if n := strings.Count(screen.String(), "\n"); n > 24 || !strings.Contains(screen.String(), "The report has 3 more.") {
 		t.Errorf("%d lines:\n%s", n, screen.String())
+	}
+}
+
+// What a network was made of stands beside what was found, in the unit of the number; other numbers have no truth.
+func TestTruth(t *testing.T) {
+	g := SummaryOf(fixture(t), Options{Truth: map[string]float64{"a": 860e-6}}).Numbers
+	if len(g.Columns) != 5 || g.Columns[3].Name != "truth" {
+		t.Fatalf("columns %v", g.Columns)
+	}
+	for _, row := range g.Rows {
+		want := ""
+		if row[0] == "a    host, message" {
+			want = "860 µs"
+		}
+		if len(row) != 5 || row[3] != want {
+			t.Errorf("row %q, want %q for the truth", row, want)
+		}
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"time"
 
 	"calib/internal/params"
 	"calib/internal/units"
@@ -24,20 +23,20 @@ type Summary struct {
 	Network  string   // what the network is: "a shared medium of 8.7 Mbit/s, every host slows the others"
 	Spoiled  []string // what spoiled the run, and what to do; the worst first
 	Odd      []string // hosts and pairs that stand out
-	Numbers  Grid     // what, value, 95% interval, quality
+	Numbers  Grid     // what, value, 95% interval, truth where it is known, quality
 	Unseen   string   // how well traffic was predicted that no fit has seen; "" where there was none
 	Measured string   // "8 hosts, plan standard, 12 rounds, 424,824 timings"
 	Next     []string // the commands that fit this run
 }
 
-// SummaryOf returns the summary of p, a run in dir that took a time; "" and 0 are not known.
-func SummaryOf(p *params.Params, dir string, took time.Duration) Summary {
+// SummaryOf returns the summary of p.
+func SummaryOf(p *params.Params, o Options) Summary {
 	r := p.Run
 	s := Summary{Run: Clean(r.ID), Network: networkOf(p), Spoiled: spoiled(p), Odd: outliers(p), Unseen: unseen(p),
 		Measured: fmt.Sprintf("%s, plan %s, %s, %s", units.GroupedPlural(len(r.Hosts), "host"), Clean(r.Plan),
 			units.GroupedPlural(r.Rounds, "round"), units.GroupedPlural(r.Timings, "timing"))}
-	if took > 0 {
-		s.Measured += fmt.Sprintf(", %d min %d s", int(took.Minutes()), int(took.Seconds())%60)
+	if o.Took > 0 {
+		s.Measured += fmt.Sprintf(", %d min %d s", int(o.Took.Minutes()), int(o.Took.Seconds())%60)
 	}
 	rows := readings(p)
 	s.Verdict = verdict(p, rows)
@@ -45,7 +44,17 @@ func SummaryOf(p *params.Params, dir string, took time.Duration) Summary {
 	for _, q := range rows {
 		s.Numbers.Add(q.cells()...)
 	}
-	s.Next = nextOf(p, dir)
+	if o.Truth != nil {
+		s.Numbers.Columns = slices.Insert(s.Numbers.Columns, 3, Column{Name: "truth"})
+		for i, q := range rows {
+			truth := ""
+			if v, known := o.Truth[q.name]; known {
+				truth = units.Format(v, q.Unit)
+			}
+			s.Numbers.Rows[i] = slices.Insert(s.Numbers.Rows[i], 3, truth)
+		}
+	}
+	s.Next = nextOf(p, o.Dir)
 	return s
 }
 

@@ -228,7 +228,7 @@ const (
 
 // Report writes the report of one run.
 func Report(w io.Writer, p *params.Params, figures []figure.Figure, o Options) error {
-	v := reports.SummaryOf(p, o.Dir, 0)
+	v := reports.SummaryOf(p, reports.Options{Dir: o.Dir})
 	d := newDocument("calib report " + v.Run)
 	d.Eyebrow, d.Scope = v.Run, v.Measured
 	d.Heading, d.Lead, d.Alerts = v.Verdict+": "+v.Network, v.Spoiled, v.Odd

@@ -71,7 +71,7 @@ func TestReportSections(t *testing.T) {
 func TestReportSaysWhatTheTextSays(t *testing.T) {
 	p := fixture(t)
 	page := words(render(t, p, examples(), Options{Dir: "runs/1"}))
-	v := reports.SummaryOf(p, "runs/1", 0)
+	v := reports.SummaryOf(p, reports.Options{Dir: "runs/1"})
 	want := slices.Concat([]string{v.Run, v.Measured, v.Verdict + ": " + v.Network, v.Unseen}, v.Spoiled, v.Odd, reports.WarningsOf(p), reports.ReasonsOf(p),
 		reports.FindingsOf(p), reports.PairsOf(p).Says, []string{"h1 → h2: latency 2 × the median", "bcast-binary"})
 	quality, says := reports.QualityOf(p)

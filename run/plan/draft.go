@@ -18,7 +18,7 @@ type draft struct {
 	plan   *Plan
 	limits bench.Limits // of the design
 	effort bench.Effort // of the repetitions
-	need   int          // needBetween and its like
+	need   int          // needSizes and its like
 	sets   []set
 	points []drafted
 	time   units.Nanos // of a round, on average
@@ -55,7 +55,7 @@ type drafted struct {
 
 // newDraft lays an experiment out over the hosts of limits.
 func newDraft(e *bench.Experiment, p *Plan, l bench.Limits) *draft {
-	d := &draft{exp: e, plan: p, limits: l, effort: l.Effort, need: needBetween, known: map[costKey]units.Nanos{}}
+	d := &draft{exp: e, plan: p, limits: l, effort: l.Effort, need: needSizes, known: map[costKey]units.Nanos{}}
 	known, seen, thin := map[string]int{}, map[string]bool{}, map[string]bool{}
 	lean := l
 	lean.Effort = min(thinEffort, l.Effort.OrWhole())

@@ -127,24 +127,21 @@ func (d *draft) try(points []*drafted, limit units.Nanos, change func(*drafted))
 	return false
 }
 
-// What models need of the numbers of hosts: the smallest size alone with both ends of them; more sizes with both ends;
-// and, of experiments that stay, the smallest size with one number between, which shows whether the form is right.
+// What models need where numbers of hosts are compared: the smallest size with both ends of them; of experiments that
+// stay, with one number between, too, which shows whether the form is right; and more sizes with both ends.
 const (
-	needSmallest = iota
-	needEnds
+	needEnds = iota
 	needBetween
+	needSizes
 )
 
 // needed reports whether models need the point: both ends of sizes and of numbers of hosts (see need), and, where only
 // sizes are compared, one size between, which shows whether a line is straight.
 func (d *draft) needed(p *drafted) bool {
-	switch {
-	case !slices.ContainsFunc(counts, func(f string) bool { return p.point[f] > 0 }):
+	if !slices.ContainsFunc(counts, func(f string) bool { return p.point[f] > 0 }) {
 		return p.rank <= 2
-	case d.need == needSmallest:
-		return p.rank == 0
 	}
-	return p.rank <= 1 || d.need == needBetween && d.core() && p.rank == 2 && p.small
+	return p.rank == 0 || p.rank == 1 && d.need == needSizes || p.rank == 2 && p.small && d.need >= needBetween && d.core()
 }
 
 // ranked lists the points in the order in which they are wanted: of each kind the smallest size with the least and the

@@ -56,7 +56,7 @@ func (s *Schedule) fit(all []*draft) []*draft {
 	least := s.Plan.Rounds.Min
 	var kept []*draft
 	fits := false
-	for need := needBetween; need >= needSmallest && !fits; need-- {
+	for need := needSizes; need >= needEnds && !fits; need-- {
 		for _, d := range possible {
 			d.need = need
 		}

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +13,7 @@ import (
 
 	"calib/internal/exit"
 	"calib/internal/files"
+	"calib/internal/netspec"
 	"calib/internal/params"
 	"calib/internal/progress"
 	"calib/internal/rundir"
@@ -208,6 +210,9 @@ func PrintRun(c *cli.Context, name string, dir *rundir.Dir, err error) error {
 			o, run := PageOptions(c, dir.Path()), dir.Run()
 			if run.Ended != nil {
 				o.Took = run.Ended.Sub(run.Started)
+			}
+			if s, err := netspec.Resolve(cmp.Or(c.String("truth"), c.String("sim"))); err == nil {
+				o.Truth = s.TrueParameters()
 			}
 			return reports.Screen(w, p, o)
 		case err != nil: // which says more than that there are no parameters

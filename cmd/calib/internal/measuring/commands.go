@@ -17,6 +17,7 @@ import (
 	"calib/internal/exit"
 	"calib/internal/files"
 	"calib/internal/hosts"
+	"calib/internal/netspec"
 	"calib/internal/rundir"
 	"calib/internal/units"
 	"calib/reports"
@@ -40,6 +41,7 @@ func RunCommand() *cli.Command {
 			command.AllFlag(),
 			command.BreaksFlag(),
 			&cli.IntFlag{Name: "aa", Usage: "make `N` runs of the same plan, and write how much they differ to noise.json"},
+			&cli.StringFlag{Name: "truth", Usage: "the hosts are a lab of `PRESET[:HOSTS]|FILE`: print its own parameters beside what is found"},
 			&cli.BoolFlag{Name: "dry-run", Usage: "start the agents, look at the network, print the plan, and end"},
 		}), Action: func(c *cli.Context) error {
 			switch {
@@ -47,6 +49,11 @@ func RunCommand() *cli.Command {
 				return runAA(c)
 			case c.Bool("dry-run"):
 				return dryRun(c, "run")
+			}
+			if truth := c.String("truth"); truth != "" {
+				if _, err := netspec.Resolve(truth); err != nil {
+					return exit.Usagef("--truth: %w", err)
+				}
 			}
 			config, err := configOf(c)
 			if err != nil {
