@@ -1,7 +1,9 @@
 package bench
 
 import (
+	"encoding/binary"
 	"slices"
+	"time"
 
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
@@ -163,4 +165,174 @@ func (x Team) Reopened(with plane.Socket, f func()) {
 	Check(x.Reopen(with))
 	f()
 	Check(x.Reopen(plane.Socket{}))
+}
+
+// PutNumbers writes numbers to b, eight bytes each.
+func PutNumbers(b []byte, numbers ...int64) {
+	for i, v := range numbers {
+		binary.LittleEndian.PutUint64(b[8*i:], uint64(v))
+	}
+}
+
+// GetNumbers reads what PutNumbers wrote.
+func GetNumbers(b []byte, numbers []int64) {
+	for i := range numbers {
+		numbers[i] = GetNumber(b[8*i:])
+	}
+}
+
+// GetNumber reads one number.
+func GetNumber(b []byte) int64 { return int64(binary.LittleEndian.Uint64(b)) }
+
+// SendNumbers and RecvNumbers move a few numbers between ranks. They allocate: do not call them in a timed section.
+func (x Team) SendNumbers(to int, numbers ...int64) {
+	b := make([]byte, 8*len(numbers))
+	PutNumbers(b, numbers...)
+	x.Send(to, b)
+}
+
+// RecvNumbers receives n numbers.
+func (x Team) RecvNumbers(from, n int) []int64 {
+	b, numbers := make([]byte, 8*n), make([]int64, n)
+	x.Recv(from, b)
+	GetNumbers(b, numbers)
+	return numbers
+}
+
+// CountersSince reads a peer's counters and subtracts those read before.
+func (x Team) CountersSince(peer int, before dataset.TCP) *dataset.TCP {
+	d := x.Counters(peer).Sub(before)
+	return &d
+}
+
+// tcpFlags labels a batch by what the kernel counted during it. Retransmissions up to a share loss of the segments do
+// not count.
+func tcpFlags(t dataset.TCP, loss float64) []string {
+	var f []string
+	if float64(t.Retrans) > loss*float64(t.DataSegsOut) {
+		f = append(f, dataset.FlagRetrans)
+	}
+	if t.Involuntary > 0 {
+		f = append(f, dataset.FlagPreempt)
+	}
+	if t.StealTicks > 0 {
+		f = append(f, dataset.FlagSteal)
+	}
+	return f
+}
+
+// The counters that a sender hands to the rank that writes the line: only the sender sees its retransmissions.
+const counters = 12
+
+// CounterBytes is the length of the counters that one rank hands to another.
+const CounterBytes = 8 * counters
+
+func counterList(t *dataset.TCP) [counters]*int64 {
+	return [counters]*int64{&t.SegsOut, &t.SegsIn, &t.DataSegsOut, &t.DataSegsIn, &t.Retrans, &t.RwndLimited,
+		&t.SndbufLimit, &t.Busy, &t.Cwnd, &t.RTT, &t.Involuntary, &t.StealTicks}
+}
+
+// PutCounters writes the counters of t to b, in CounterBytes.
+func PutCounters(b []byte, t *dataset.TCP) {
+	for i, v := range counterList(t) {
+		PutNumbers(b[8*i:], *v)
+	}
+}
+
+// GetCounters overwrites the counters of t by what PutCounters wrote, and leaves its settings (congestion control,
+// buffers).
+func GetCounters(b []byte, t *dataset.TCP) {
+	for i, v := range counterList(t) {
+		*v = GetNumber(b[8*i:])
+	}
+}
+
+// LossBytes is the length of what SendLosses sends.
+const LossBytes = 3 * 8
+
+// SendLosses sends to a rank what only this one saw of a batch: its own retransmissions and its thread's lost time.
+func (x Team) SendLosses(to int, t *dataset.TCP) {
+	x.SendNumbers(to, t.Retrans, t.Involuntary, t.StealTicks)
+}
+
+// AddLosses adds what a rank sent by SendLosses to tcp.
+func (x Team) AddLosses(from int, tcp *dataset.TCP) {
+	n := x.RecvNumbers(from, LossBytes/8)
+	tcp.Retrans += n[0]
+	tcp.Involuntary += n[1]
+	tcp.StealTicks = max(tcp.StealTicks, n[2])
+}
+
+// CountersOf sums those of the connections to some ranks.
+func (x Team) CountersOf(peers []int) (t dataset.TCP) {
+	for _, k := range peers {
+		t = t.Add(x.Counters(k))
+	}
+	return t
+}
+
+// Push sends out to a peer that sends as well, in fragments, and reads what there is of in before each: so two ranks
+// that send each other more than all buffers hold both come to an end. It returns when out is sent, with how much of in
+// was read.
+//
+// When nothing is there and nothing can be sent, the next bytes will come: the peer reads what fills the way to it
+// before it writes, and this rank has room for what the peer still has to send. Push ends when out is sent, or at the
+// group's deadlines. Source: Strumpen 1994, section 3.1.3.
+func Push(g plane.Mover, peer int, out, in []byte, fragment int) (got int, err error) {
+	sent := 0
+	for sent < len(out) && got < len(in) {
+		ready, err := g.Pending(peer)
+		if err != nil {
+			return got, err
+		}
+		if ready > 0 {
+			ready = min(ready, len(in)-got)
+			if err := g.Recv(peer, in[got:got+ready]); err != nil {
+				return got, err
+			}
+			got += ready
+		}
+		n, err := g.SendSome(peer, out[sent:min(sent+fragment, len(out))], 0)
+		if err != nil {
+			return got, err
+		}
+		sent += n
+		if n == 0 && ready == 0 {
+			if err := g.Recv(peer, in[got:got+1]); err != nil {
+				return got, err
+			}
+			got++
+		}
+	}
+	if sent < len(out) {
+		return got, g.Send(peer, out[sent:])
+	}
+	return got, nil
+}
+
+// LongestWait is after what time without a byte SendWhile gives up: longer than retransmission time-outs in a row.
+const LongestWait = 8 * units.Second
+
+// SendWhile sends b to a rank. While it cannot, it calls receive, which takes what has come and returns how many bytes
+// that were. When nothing moves, it waits for room to send, as long as it has waited already, within bounds.
+func (x Team) SendWhile(to int, b []byte, receive func() int) {
+	const least, most = 50 * units.Microsecond, units.Millisecond
+	var wait, since units.Nanos
+	for rest := b; ; {
+		n := x.SendSome(to, rest, wait)
+		if rest = rest[n:]; len(rest) == 0 {
+			return
+		}
+		if n+receive() > 0 {
+			wait = 0
+			continue
+		}
+		now := x.Now()
+		if wait == 0 {
+			since = now
+		}
+		if wait = min(max(now-since, least), most); now-since > LongestWait {
+			Fail("send %d bytes to rank %d: it has taken none of the last %d within %v", len(b), to, len(rest), time.Duration(LongestWait))
+		}
+	}
 }

@@ -4,6 +4,7 @@ package check
 
 import (
 	"calib/bench"
+	"calib/bench/roundtrip"
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
 	"calib/internal/plane"
@@ -111,4 +112,191 @@ func datagramsBoth(x bench.Team, peer int, b []byte) (sent, received int) {
 		}
 	}
 	return sent, received
+}
+
+// Probe is a first look at the way between two hosts, from which a plan is made. It passes a byte to and fro (phase
+// "trip", as pingpong), and then sends more and more until that takes long enough to tell the rate (phase "rate": the
+// time of as many bytes as "bytes" says, to the answer). On any path it ends within seconds. At the point of 0 bytes it
+// only asks whether the hosts reach each other. No model reads it: a plan does, before the run.
+var Probe = &bench.Experiment{
+	Name:   names.Probe,
+	Points: func(bench.Limits) []bench.Point { return []bench.Point{{names.FactorBytes: 1}} },
+	Ranges: bench.Ranges{names.FactorBytes: {Least: 0, Most: 1}},
+	Cost: func(l bench.Limits, _ bench.Point) bench.Cost {
+		return tripBounds.Cost(l).Add(bench.Cost{Bytes: 2*maxBytes + units.KiB}) // with an answer to each burst
+	},
+	Run: func(x bench.Team) {
+		if x.P[names.FactorBytes] == 0 {
+			reach(x)
+			return
+		}
+		roundtrip.Record(x, roundtrip.Whole(1-x.Rank(), x.R.Payload(1)), tripBounds, names.PhaseTrip, nil)
+		if x.Root() {
+			sendBursts(x, x.R.Payload(int64(chunk)))
+		} else {
+			answerBursts(x, x.R.Payload(int64(chunk)))
+		}
+	},
+}
+
+const (
+	maxTrips, minTrips = 60, 3
+
+	// A burst is doubled until it takes longEnough, or is as large as maxBytes.
+	longEnough = 60 * units.Millisecond
+	firstBytes = 16 * units.KiB
+	maxBytes   = 16 * units.MiB
+	// chunk is what one call sends or receives.
+	chunk = 256 * units.KiB
+
+	// fewAgain is the share of segments that may be sent again on a connection before the hosts count as reaching each
+	// other only just: one of the handful that open it may be, where a host stood still.
+	fewAgain = 0.25
+)
+
+var tripBounds = roundtrip.Bounds{Bytes: 1, Sends: 1, Most: maxTrips, Least: minTrips}
+
+// reach passes a byte to the other rank, back, and there again. Each rank records how long its part took, with the
+// counters of the whole connection.
+func reach(x bench.Team) {
+	other, b, start := 1-x.Rank(), []byte{0}, x.Now()
+	for from := range 3 {
+		if from%2 == x.Rank() {
+			x.Send(other, b)
+		} else {
+			x.Recv(other, b)
+		}
+	}
+	took, tcp := x.Elapsed(start), x.Counters(other)
+	x.AddLossy(bench.Batch{Phase: names.PhaseTrip, Ranks: []int{x.Rank(), other}, NS: []int64{took}, TCP: &tcp}, fewAgain)
+}
+
+// sendBursts sends bursts, each announced by its size; the answer to a burst is a byte. A size of 0 ends it.
+func sendBursts(x bench.Team, buf []byte) {
+	ack, before := []byte{0}, x.Counters(1)
+	var took int64
+	size := firstBytes
+	for ; ; size *= 2 {
+		x.SendNumbers(1, int64(size))
+		start := x.Now()
+		for left := size; left > 0; left -= min(left, chunk) {
+			x.Send(1, buf[:min(left, chunk)])
+		}
+		x.Recv(1, ack)
+		if took = x.Elapsed(start); took >= int64(longEnough) || size >= maxBytes {
+			break
+		}
+	}
+	tcp := x.CountersSince(1, before)
+	x.SendNumbers(1, 0)
+	x.Add(bench.Batch{
+		Phase: names.PhaseRate, Ranks: []int{0, 1}, NS: []int64{took}, TCP: tcp,
+		Aux: map[string]float64{names.AuxBytes: float64(size), names.AuxMSS: float64(tcp.MSS)},
+	})
+}
+
+// answerBursts is the other rank's part. It ends with the size 0, or when a receive reaches the group's deadline.
+func answerBursts(x bench.Team, buf []byte) {
+	for {
+		size := units.Bytes(min(x.RecvNumbers(0, 1)[0], int64(maxBytes)))
+		if size == 0 {
+			return
+		}
+		for left := size; left > 0; left -= min(left, chunk) {
+			x.Recv(0, buf[:min(left, chunk)])
+		}
+		x.Send(0, buf[:1])
+	}
+}
+
+// Clock measures the clocks: what reading one costs, how fine it is, and how far they are apart. On each host alone,
+// phase "cost": the time of blockReadings readings of the clock in a row, one value for each block; and phase "step":
+// the differences between readings where they are not zero, of which the smallest is the resolution. On host 0 with
+// each other host, phase "offset": the offset of the clocks before and after a pause, which bench.Perform records.
+var Clock = &bench.Experiment{
+	Name: names.Clock, Clocks: true, Alone: true,
+	Points: func(l bench.Limits) []bench.Point { // one for hosts alone, and one for pairs where there are two
+		var out []bench.Point
+		for n := 1; n <= min(l.Hosts, 2); n++ {
+			out = append(out, bench.Point{names.FactorHosts: int64(n)})
+		}
+		return out
+	},
+	Ranges: bench.Ranges{names.FactorHosts: bench.TeamSize},
+	Size:   bench.AnySize,
+	// Every host by itself, all in one step; pairs are host 0 with each other, in steps of one, because host 0 is in
+	// all of them.
+	Steps: func(l bench.Limits, p bench.Point) []bench.Step {
+		if p[names.FactorHosts] == 1 {
+			return bench.EachAlone(l.Hosts)
+		}
+		var star []bench.Step
+		for h := 1; h < l.Hosts; h++ {
+			star = append(star, bench.Step{{0, h}})
+		}
+		return star
+	},
+	Cost: func(l bench.Limits, p bench.Point) bench.Cost {
+		if p[names.FactorHosts] == 1 {
+			return bench.Cost{}
+		}
+		// The time of the offsets is counted with every slot of a synchronised experiment.
+		return bench.Cost{Bytes: 2 * l.OnPath().SyncBytes(), Time: l.Effort.Time(pause, pause/5)}
+	},
+	Run: func(x bench.Team) { // it ends after a fixed number of readings, or after the pause
+		if x.P[names.FactorHosts] != 1 {
+			if x.Root() {
+				x.WaitUntil(x.Now() + x.R.Time(pause, pause/5))
+			}
+			return
+		}
+		cost := x.R.Buffer(x.R.Reps(blocks, 5))
+		readBlocks(x, cost)
+		x.Add(bench.Batch{
+			Phase: names.PhaseCost, Ranks: []int{0}, NS: cost, Aux: map[string]float64{names.AuxCalls: blockReadings},
+		})
+		step := x.R.Buffer(x.R.Reps(steps, 20))
+		n, reads := readSteps(x, step)
+		x.Add(bench.Batch{
+			Phase: names.PhaseStep, Ranks: []int{0}, NS: step[:n], Aux: map[string]float64{names.AuxReads: float64(reads)},
+		})
+	},
+}
+
+const (
+	blockReadings = 1000
+	blocks        = 50        // at effort 1
+	steps         = 200       // at effort 1
+	maxReadings   = 1_000_000 // after which a clock is taken to stand still
+	// pause separates the two measurements of an offset. Drift is known to 2 × bound / pause within one slot; a fit has
+	// the rounds, which are further apart.
+	pause = 50 * units.Millisecond
+)
+
+// readBlocks fills ns with the times of blockReadings readings each: from the end of one reading to the end of the
+// blockReadings-th after it.
+func readBlocks(x bench.Team, ns []int64) {
+	for i := range ns {
+		start := x.Now()
+		for range blockReadings - 1 {
+			x.Now()
+		}
+		ns[i] = x.Elapsed(start)
+	}
+}
+
+// readSteps fills ns with differences between successive readings that differ, and returns how many there were in how
+// many readings: fewer than len(ns) only if the clock hardly moves.
+func readSteps(x bench.Team, ns []int64) (n, reads int) {
+	last := x.Now()
+	for reads = 1; n < len(ns) && reads < maxReadings; reads++ {
+		now := x.Now()
+		if now == last {
+			continue
+		}
+		ns[n] = int64(now - last)
+		n++
+		last = now
+	}
+	return n, reads
 }

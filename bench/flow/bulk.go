@@ -162,3 +162,158 @@ func (c *counted) perWrite() []int64 {
 func (c *counted) averaged() float64 {
 	return max(1, (c.bytes[slices]-c.bytes[0])/float64(c.write)/slices)
 }
+
+// probeEvery is how many times in a window a sender asks whether bbr looks for the round trip, which takes it 200 ms.
+const probeEvery = 10
+
+// lineEnd is one end of one connection in one try.
+type lineEnd struct {
+	schedule
+	buf         []byte          // a write of the sender, the room of the receiver
+	first, last plane.LineState // at the beginning and the end of the window
+	probed      bool
+	bytes       [slices + 1]float64 // at a receiver, that had come at the ends of the slices
+}
+
+// cpu is the CPU time of the window: that between the two states, which were read a little later, in proportion.
+func (e *lineEnd) cpu() units.Nanos {
+	if span := e.last.At - e.first.At; span > 0 {
+		return units.Nanos(float64(e.last.CPU-e.first.CPU) * float64(e.window) / float64(span))
+	}
+	return 0
+}
+
+// send writes until the window has ended, and waits until the receiver has all of it. The first byte of a write is 1
+// where it is the last.
+func (e *lineEnd) send(l plane.Line) {
+	bench.Check(l.Bound(e.unsent, e.room))
+	bench.Check(l.WaitUntil(e.at))
+	// Where the path is slow, one write may block until the window is over: then the state at the start stands for that
+	// at its beginning.
+	e.first = bench.Must(l.State())
+	e.buf[0] = 0
+	look, step := e.begin(), e.window/probeEvery
+	for now := e.at; now < e.end(); now = l.Now() {
+		if now >= look {
+			if look == e.begin() {
+				e.first = bench.Must(l.State())
+			}
+			e.probed = bench.Must(l.ProbesRTT()) || e.probed
+			look += step
+		}
+		bench.Check(l.Send(e.buf))
+	}
+	e.last = bench.Must(l.State())
+	e.buf[0] = 1
+	bench.Check(l.Send(e.buf))
+	bench.Check(l.Bound(0, 0))
+	bench.Must(l.RecvSome(e.buf[:1]))
+}
+
+// receive reads to the end of the marked write, and notes how much had come at the end of every slice. Between two
+// reads bytes are taken to come evenly.
+func (e *lineEnd) receive(l plane.Line) {
+	next, bound := 0, e.begin()
+	before, had, marked := e.at, int64(0), false
+	for !marked || had%e.write != 0 {
+		n := int64(bench.Must(l.RecvSome(e.buf)))
+		now, has := l.Now(), had+n
+		for at := (had + e.write - 1) / e.write * e.write; at < has; at += e.write {
+			marked = marked || e.buf[at-had] == 1
+		}
+		for ; next <= slices && now >= bound; bound = e.begin() + e.window*units.Nanos(next)/slices {
+			part := float64(bound-before) / float64(max(1, now-before))
+			e.bytes[next] = float64(had) + max(0, part)*float64(n)
+			if next == 0 {
+				e.first = bench.Must(l.State())
+			}
+			if next++; next > slices {
+				e.last = bench.Must(l.State())
+			}
+		}
+		before, had = now, has
+	}
+	if next <= slices { // nothing came after the window
+		e.first, e.last = plane.LineState{}, plane.LineState{}
+	}
+	for ; next <= slices; next++ {
+		e.bytes[next] = float64(had)
+	}
+	bench.Check(l.Send(e.buf[:1]))
+}
+
+// How one try of a bulk is laid out.
+const (
+	// writeSize is the largest write [B]: the time per byte does not fall with larger ones (docs/MEASURING.md). It is
+	// whole pages, which a receiver copies two to three times as fast as what lies across them.
+	writeSize = 512 * units.KiB
+	// windowTrips is how many of the path's round trips a window holds at least, windowBytes how many bytes of a
+	// connection.
+	windowTrips = 20
+	windowBytes = 160 * units.KiB
+	// writeShare is the largest share of the window that a write may take: on slow paths writes are smaller.
+	writeShare = 1.0 / 64
+	// unsentShare is the share of the window in which the path carries what may wait unsent: a slow path would need
+	// seconds to empty a send buffer that is full. On fast paths the buffer is smaller.
+	unsentShare = 2 * writeShare
+	// roomShare is the share of a stream in which the path carries what may be on its way, minRoom that at least [B].
+	// A switch or a modem with deep queues would take megabytes, and seconds to deliver them.
+	roomShare = 1.0 / 8
+	minRoom   = 64 * units.KiB
+	// roomTrips is how many round trips' bytes may be on their way at least.
+	roomTrips = 8
+	// clearTrips is how many round trips a trial lasts that tells the path's rate within a factor of two: one of fewer
+	// is mostly slow start.
+	clearTrips = 4
+)
+
+// bulkTime is how long a stream lasts on a path of ordinary speed, the ramp included.
+const bulkTime = bench.BulkWindow * 10 / 7
+
+// schedule is what all ranks know of one try.
+type schedule struct {
+	at, ramp, window units.Nanos // at on the rank's own clock
+	write            int64
+	unsent, room     int64 // bounds of a connection's bytes [B]; 0 is none
+}
+
+func (s *schedule) begin() units.Nanos { return s.at + s.ramp }
+func (s *schedule) end() units.Nanos   { return s.at + s.ramp + s.window }
+
+// plan lays out a try for a path that takes perByte [ns/B] for one connection's bytes and whose round trip is trip.
+func plan(perByte float64, trip units.Nanos, segment int64, try int) schedule {
+	s := schedule{window: max(bench.BulkWindow, windowTrips*trip, units.Nanos(perByte*float64(windowBytes)))}
+	s.window = min(s.window, bench.MaxStream)
+	s.ramp = min(units.Nanos(bench.RampShare/(1-bench.RampShare)*float64(s.window))<<try, bench.MaxStream)
+	s.unsent = unsentIn(s.window, perByte)
+	s.room = roomIn(s.window, trip, perByte, (bench.TrialChunks-1)*bench.ChunkSize)
+	s.write = int64(writeSize)
+	if fits := writeShare * float64(s.window) / perByte; fits < float64(writeSize) {
+		s.write = bench.WholeSegments(int64(fits), segment)
+	}
+	return s
+}
+
+// bulkTimeOn is how long one direction of a bulk is expected to take while n pairs have one each.
+func bulkTimeOn(path bench.Path, n int) units.Nanos {
+	perByte := path.PerByte * path.Sharing(n)
+	s := plan(max(perByte, 0.01), 2*path.Latency, int64(bench.EthernetSegment), 0)
+	start := path.Start(2 * n)
+	trial := path.Latency + units.Nanos(perByte*bench.TrialChunks*float64(bench.ChunkSize))
+	drain := units.Nanos(perByte * float64(s.room))
+	return 2*start + trial + units.Nanos(likelyTries*float64(start+s.ramp+s.window+drain))
+}
+
+// unsentIn is the bound of unsent bytes for a stream so long on a path that takes perByte [ns/B].
+func unsentIn(length units.Nanos, perByte float64) int64 {
+	return int64(max(1, unsentShare*float64(length)/perByte))
+}
+
+// roomIn is the bound of bytes on their way for a stream so long on a path of that round trip that takes perByte
+// [ns/B]. It is 0, none, where a trial of so many bytes is too short to tell the path's rate.
+func roomIn(length, trip units.Nanos, perByte float64, trial units.Bytes) int64 {
+	if perByte*float64(trial) < clearTrips*float64(trip) {
+		return 0
+	}
+	return max(int64(minRoom), int64(max(roomShare*float64(length), roomTrips*float64(trip))/perByte))
+}

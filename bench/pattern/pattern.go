@@ -8,10 +8,13 @@
 package pattern
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
 	"strings"
+
+	"calib/bench"
 )
 
 // Comm is what a pattern may do: one rank's view of its team. What fails ends the pattern (bench.Check).
@@ -195,4 +198,113 @@ func ByID(id int64) (Pattern, bool) {
 		return Pattern{}, false
 	}
 	return All[id-1], true
+}
+
+// Scratch is memory that a rank's patterns send from and receive into. The zero value is ready.
+type Scratch struct {
+	out, in      []byte
+	sends, recvs []Message // of the exchange that is put together
+	random       randomOrder
+	ranks        []int    // of a tree's children
+	of           *Scratch // whose memory messages have; nil is its own
+}
+
+// Use makes patterns send from out and receive into in, as far as they reach.
+func (s *Scratch) Use(out, in []byte) { s.out, s.in = out, in }
+
+// Borrow makes patterns use the memory of another rank's scratch, which may not run at the same time. It is for
+// messages whose content nobody reads.
+func (s *Scratch) Borrow(of *Scratch) { s.of = of }
+
+// Out returns n bytes to send, the same each time.
+func (s *Scratch) Out(n int) []byte { return room(&cmp.Or(s.of, s).out, n) }
+
+// In returns n bytes to receive into.
+func (s *Scratch) In(n int) []byte { return room(&cmp.Or(s.of, s).in, n) }
+
+// room returns the first n bytes of b, which becomes as long.
+func room(b *[]byte, n int) []byte {
+	if n > len(*b) {
+		*b = make([]byte, n)
+	}
+	return (*b)[:n]
+}
+
+// send adds a message of n bytes to the next exchange; one of none is no message.
+func (s *Scratch) send(to, n int) {
+	if n > 0 {
+		s.sends = append(s.sends, Message{to, s.Out(n)})
+	}
+}
+
+// recv adds a message of n bytes to receive.
+func (s *Scratch) recv(from, n int) {
+	if n > 0 {
+		s.recvs = append(s.recvs, Message{from, s.In(n)})
+	}
+}
+
+// exchange performs what send and recv have put together.
+func (s *Scratch) exchange(c Comm) {
+	out, in := s.sends, s.recvs
+	s.sends, s.recvs = out[:0], in[:0]
+	if len(out)+len(in) > 0 {
+		c.Exchange(out, in)
+	}
+}
+
+// swap sends n bytes to a rank and receives k from one, at the same time.
+func (s *Scratch) swap(c Comm, to, n, from, k int) {
+	s.send(to, n)
+	s.recv(from, k)
+	s.exchange(c)
+}
+
+// On performs this rank's part of a pattern with m bytes in the team of g.
+func (p Pattern) On(g bench.Group, m int, s *Scratch) error {
+	return bench.Caught(func() { p.Run(On(g), m, s) })
+}
+
+// On is the team of g as a Comm. Its Exchange sends what the transport takes; when it takes no more, it receives what
+// is there, and when nothing moves, it waits a little for room to send. When all is sent, it receives as Recv does.
+func On(g bench.Group) Comm { return &team{Team: bench.Team{Group: g}} }
+
+type team struct {
+	bench.Team
+	in  []Message // left to receive in an exchange
+	got int       // bytes of in[0]
+}
+
+// Exchange implements Comm. It ends when all messages have passed, with a failure of the group, or when nothing has
+// moved for bench.LongestWait.
+func (t *team) Exchange(out, in []Message) {
+	t.in, t.got = in, 0
+	for _, m := range out {
+		t.SendWhile(m.Peer, m.Data, t.drain)
+	}
+	for len(t.in) > 0 {
+		t.recv(len(t.in[0].Data) - t.got)
+	}
+}
+
+// drain receives what is there, in order, and returns how many bytes that were.
+func (t *team) drain() (total int) {
+	for len(t.in) > 0 {
+		n := min(t.Pending(t.in[0].Peer), len(t.in[0].Data)-t.got)
+		if n == 0 {
+			break
+		}
+		t.recv(n)
+		total += n
+	}
+	return total
+}
+
+// recv receives n bytes of the first message.
+func (t *team) recv(n int) {
+	m := t.in[0]
+	t.Recv(m.Peer, m.Data[t.got:t.got+n])
+	if t.got += n; t.got == len(m.Data) {
+		t.in, t.got = t.in[1:], 0
+	}
 }

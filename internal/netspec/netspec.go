@@ -16,6 +16,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -253,4 +255,129 @@ func Resolve(arg string) (*Spec, error) {
 		}
 	}
 	return Preset(name, hosts)
+}
+
+// slowdown2000 is how many times slower the preset hku2000 is than its original, the cluster of Tam and Wang (2000) at
+// the University of Hong Kong (HKU), so that one process can emulate it.
+const slowdown2000 = 20
+
+func presets() map[string]Spec {
+	const us = 1e-6
+	perPacket := func(fixed, perByte, least float64) Block { // [µs, µs/B, µs], slowed
+		return Block{A: fixed * us * slowdown2000, B: (perByte + fixed/1448) * us * slowdown2000, Min: least * us * slowdown2000}
+	}
+	receive := perPacket(0, 0.0038, 0)
+	return map[string]Spec{
+		// Stoica, Sultan, Keyes 1994, section 4: SparcstationELC, SunOS 4.1.3, p4 1.3, shared Ethernet.
+		"sparc1994": {
+			Name: "sparc1994", Hosts: 8, Mode: Shared, MSS: 1448, Seed: 1994,
+			Host:   Block{A: 859.52 * us, B: 1.42 * us},
+			Medium: Block{A: 345.60 * us, B: 0.92 * us},
+		},
+		// Tam and Wang 2000, table 1: 16 PCs on a Fast Ethernet switch, slowdown2000 times slower. The host's block is
+		// g_s, the port g_r; with cut-through, a packet of m bytes then takes 4.986 + 0.0788·m µs in the port, 11.698
+		// µs in the delay and 0.0038·m µs at the receiver. Their sum is L of table 1, 16.684 + 0.0826·m µs, without its
+		// terms 1.556·p and 90 B/µs, which are the fabric's.
+		"hku2000": {
+			Name: "hku2000", Hosts: 8, Mode: Switched, MSS: 1448, Seed: 2000, Slowdown: slowdown2000, CutThrough: true,
+			Host: perPacket(3.027, 0.0796, 6.73), Medium: perPacket(4.986, 0.0788, 6.73), Receive: &receive,
+			L: 11.698 * us * slowdown2000, Buffer: 1935,
+			Fabric: &Fabric{PerHost: 1.556 * us * slowdown2000, Tau: 0.0826 * us * slowdown2000, Rate: 90 / us / slowdown2000, Window: 0.05},
+		},
+		// A switch of today, slowed so that one process can emulate it: T does not depend on the number of pairs.
+		"switch": {
+			Name: "switch", Hosts: 8, Mode: Switched, MSS: 1448, Seed: 7,
+			Host:   Block{A: 400 * us, B: 0.60 * us},
+			Medium: Block{A: 200 * us, B: 0.35 * us},
+		},
+	}
+}
+
+func PresetNames() []string {
+	return slices.Sorted(maps.Keys(presets()))
+}
+
+// Link is what packets between two groups of hosts pass in addition, one server for each direction, between the sending
+// host's block and the medium. It stores a packet before it forwards it.
+type Link struct {
+	// Between are the two groups, as indices of hosts from 0. A pair of hosts has one link at most.
+	Between [][]int `yaml:"between" json:"between"`
+	Block   `yaml:",inline"`
+	// Buffer is the room of each direction's queue, the packet in service included [packets]; 0 is unlimited.
+	Buffer int `yaml:"buffer" json:"buffer,omitempty"`
+}
+
+// Directions is how many servers the links have. Servers 2i and 2i+1 are those of link i, from its first group to its
+// second and back.
+func (s *Spec) Directions() int { return 2 * len(s.Links) }
+
+// Routes returns a function that says which of the links' servers a packet passes on its way, −1 for none.
+func (s *Spec) Routes() func(src, dst int) int {
+	sides := s.sides()
+	return func(src, dst int) int {
+		for i, side := range sides {
+			switch {
+			case side[src] == 1 && side[dst] == 2:
+				return 2 * i
+			case side[src] == 2 && side[dst] == 1:
+				return 2*i + 1
+			}
+		}
+		return -1
+	}
+}
+
+// sides says for every link and host in which of the link's groups the host is: 1, 2, or 0 for neither.
+func (s *Spec) sides() [][]uint8 {
+	out := make([][]uint8, len(s.Links))
+	for i, l := range s.Links {
+		out[i] = make([]uint8, s.Hosts)
+		for g, hosts := range l.Between {
+			for _, h := range hosts {
+				out[i][h] = uint8(g + 1)
+			}
+		}
+	}
+	return out
+}
+
+func (s *Spec) checkLinks() error {
+	for i, l := range s.Links {
+		name := fmt.Sprintf("links[%d]", i)
+		if len(l.Between) != 2 || len(l.Between[0]) == 0 || len(l.Between[1]) == 0 {
+			return fmt.Errorf("%s: between: want two lists of hosts, such as [[0, 1], [2, 3]]", name)
+		}
+		all := slices.Sorted(slices.Values(slices.Concat(l.Between...)))
+		for _, h := range all {
+			if h < 0 || h >= s.Hosts {
+				return fmt.Errorf("%s: between: host %d, but there are %d hosts (from 0)", name, h, s.Hosts)
+			}
+		}
+		if n := len(all); len(slices.Compact(all)) < n {
+			return fmt.Errorf("%s: between: a host is named twice", name)
+		}
+		if err := s.checkBlock(name, l.Block); err != nil {
+			return err
+		}
+		if l.Buffer < 0 {
+			return fmt.Errorf("%s: buffer: %d packets, want 0 (unlimited) or more", name, l.Buffer)
+		}
+	}
+	sides := s.sides()
+	for i := range sides {
+		for j := range i {
+			if joinsSame(sides[i], sides[j]) {
+				return fmt.Errorf("links[%d] and links[%d] join the same pair of hosts: want one link a pair", j, i)
+			}
+		}
+	}
+	return nil
+}
+
+func joinsSame(a, b []uint8) bool {
+	var seen [3][3]bool
+	for h := range a {
+		seen[a[h]][b[h]] = true
+	}
+	return seen[1][1] && seen[2][2] || seen[1][2] && seen[2][1]
 }
