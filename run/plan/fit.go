@@ -27,6 +27,8 @@ var optional = []string{
 }
 
 const (
+	// recorded is how many optional experiments give numbers of record: up to gather.
+	recorded = 4
 	// planned is the share of the budget that a forecast may fill: slots take longer than expected now and then.
 	planned = 0.9
 	// manyRounds is how many rounds a plan without a bound aims at.
@@ -38,8 +40,8 @@ const (
 // timed reports whether time bounds a run of the plan, and something is known of the time of slots.
 func (p *Plan) timed(l bench.Limits) bool { return p.Budget > 0 && l.Path.Known() }
 
-// fit makes the drafts fit the budget: in as many rounds as lose one experiment at most that fewer would have. Where not
-// even the least rounds fit, there are fewer. Without a budget and a path that is known it changes nothing.
+// fit makes the drafts fit the budget: in as many rounds as have all of the experiments of record that the least rounds
+// have. Where not even the least rounds fit, there are fewer. Without a budget and a path that is known it changes nothing.
 func (s *Schedule) fit(all []*draft) []*draft {
 	if !s.Plan.timed(s.Limits) {
 		return all
@@ -63,7 +65,7 @@ func (s *Schedule) fit(all []*draft) []*draft {
 		kept, fits = s.divide(possible, least, 2)
 	}
 	for n := s.aim() / least * least; n > least && fits; n -= least {
-		if more, fit := s.divide(possible, n, 2); fit && len(more) >= len(kept)-1 {
+		if more, fit := s.divide(possible, n, 2); fit && ofRecord(more) >= ofRecord(kept) {
 			kept = more
 			break
 		}
@@ -74,6 +76,16 @@ func (s *Schedule) fit(all []*draft) []*draft {
 	}
 	s.account(all, kept)
 	return kept
+}
+
+// ofRecord is how many of the experiments are among the first optional ones: numbers of record are read from them.
+func ofRecord(drafts []*draft) (n int) {
+	for _, d := range drafts {
+		if slices.Contains(optional[:recorded], d.exp.Name) {
+			n++
+		}
+	}
+	return n
 }
 
 // tooLong reports whether one point takes too much of the budget even when it is measured once. What the user named stays.
