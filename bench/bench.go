@@ -253,7 +253,7 @@ func Perform(ctx context.Context, e *Experiment, g Group, t Task, progress func(
 	if err != nil {
 		return nil, err
 	}
-	return r.Samples(), nil
+	return r.Samples, nil
 }
 
 // failure is the panic by which a task ends that cannot go on: a rank is gone, has sent what it may not, or there is no

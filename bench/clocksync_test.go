@@ -24,7 +24,7 @@ func slotOf(before, after clockOffset, one []bool) (oneWay dataset.Sample, offse
 	r.Clocks.finish([]clockOffset{{At: after.At}, after})
 	r.correct()
 	r.Clocks.record(x)
-	s := r.Samples()
+	s := r.Samples
 	return s[0], s[1]
 }
 

@@ -31,11 +31,6 @@ type Fitting struct {
 	Breaks []float64 `json:"breaks,omitempty"`
 }
 
-// Settings are those of a fit with a seed.
-func (f Fitting) Settings(seed uint64) fit.Settings {
-	return fit.Settings{Seed: seed, Breaks: f.Breaks}
-}
-
 // FittingOf returns how a run is fitted.
 func FittingOf(r rundir.Run) (Fitting, error) {
 	c, err := Stored(r.Detail)
@@ -74,7 +69,7 @@ func (r *run) fit() error {
 	}
 	seen := d.Survey()
 	r.spoilt = float64(seen.Spoilt) / float64(max(1, seen.Timings))
-	p, err := Fit(r.dir, d, r.Fit.Settings(0), r.notes)
+	p, err := Fit(r.dir, d, fit.Settings{Breaks: r.Fit.Breaks}, r.notes)
 	if p != nil {
 		r.spoilt, r.state = p.Discarded(), Fitted
 	}

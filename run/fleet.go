@@ -256,15 +256,12 @@ func (r *run) starter(ctx context.Context) (s starter, err error) {
 	}
 	// What may be copied to a host, the first that fits: what the user gave, what is a part of this calib, and itself.
 	binaries, err := r.Agents()
-	if given := r.Where.AgentBinary; given != "" && err == nil {
-		var first launch.Binary
-		first, err = launch.ReadBinary(given)
-		binaries = append([]launch.Binary{first}, binaries...)
-	}
-	if err == nil {
-		var self launch.Binary
-		self, err = launch.ReadBinary(own)
-		binaries = append(binaries, self)
+	for i, path := range []string{r.Where.AgentBinary, own} {
+		if path != "" && err == nil {
+			var b launch.Binary
+			b, err = launch.ReadBinary(path)
+			binaries = slices.Insert(binaries, i*len(binaries), b)
+		}
 	}
 	if err != nil {
 		return s, exit.With(exit.Usage, err)

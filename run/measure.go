@@ -1,9 +1,13 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 	"time"
 
 	"calib/bench"
@@ -11,6 +15,7 @@ import (
 	"calib/fit"
 	"calib/internal/dataset"
 	"calib/internal/exit"
+	"calib/internal/params"
 	"calib/internal/rundir"
 	"calib/internal/units"
 	"calib/reports"
@@ -122,4 +127,115 @@ func leftNotes(s *plan.Schedule) []string {
 		out = append(out, fmt.Sprintf("the budget has room for %s: intervals need %d", rounds, s.Plan.Rounds.Min))
 	}
 	return append(out, reports.LeftText(forecast(s))...)
+}
+
+// failures are the slots given up, and the hosts and links lost before and during measuring.
+func (r *run) failures(list []dataset.Host) []dataset.Failure {
+	out := slices.Concat(r.walked.Failures, r.lost)
+	for _, h := range slices.Sorted(maps.Keys(r.walked.Lost)) {
+		out = append(out, dataset.Failure{Host: list[h].Name, Error: r.walked.Lost[h]})
+	}
+	byHosts := func(a, b coord.Link) int { return slices.Compare(a[:], b[:]) }
+	for _, l := range slices.SortedFunc(maps.Keys(r.walked.Cut), byHosts) {
+		out = append(out, dataset.Failure{Link: []string{list[l[0]].Name, list[l[1]].Name}, Error: r.walked.Cut[l]})
+	}
+	return out
+}
+
+// close decides status and exit code from how measuring and fitting ended, and closes the files. A new run that was
+// only Planned leaves no directory.
+func (r *run) close(ctx context.Context, err, unfit error) error {
+	interrupted := ctx.Err() != nil || r.walked.Interrupted
+	if err != nil && r.state == Planned && r.Resume == "" {
+		code := exit.CodeOf(err)
+		if interrupted {
+			code, err = exit.Interrupted, exit.ErrInterrupted
+		}
+		return exit.With(code, errors.Join(err, r.closeLog(), r.dir.Discard()))
+	}
+	status, code := rundir.StatusComplete, exit.OK
+	switch thin := r.thin(); {
+	case interrupted:
+		status, code, err = rundir.StatusInterrupted, exit.Interrupted, r.goesOn(exit.ErrInterrupted)
+	case err != nil && r.saved() == 0:
+		status, code = rundir.StatusFailed, exit.CodeOf(err)
+	case err != nil:
+		status, code, err = rundir.StatusPartial, exit.Partial, r.goesOn(err)
+	case r.walked.Partial() || len(r.lost) > 0:
+		status, code, err = rundir.StatusPartial, exit.Partial, r.goesOn(r.partial())
+	case errors.Is(unfit, ErrReports):
+		code, err = exit.Failed, fmt.Errorf("all was measured and fitted, and is saved in %s", r.dir.Path())
+	case thin != "":
+		status, code, err = rundir.StatusPartial, exit.Partial, r.goesOn(fmt.Errorf("partial: %s", thin))
+	case unfit != nil:
+		code, err = exit.Failed, fmt.Errorf("all was measured and is saved in %s, but not fitted", r.dir.Path())
+	}
+	err = errors.Join(err, unfit)
+	var end error
+	if r.state != Planned {
+		end = r.sink.Close() // which may cut off what a failing disk has lost
+	}
+	end = errors.Join(end, r.dir.Seal(), r.dir.Update(func(run *rundir.Run) { run.End(status, code, time.Now()) }))
+	r.log.Info("end", "status", status, "exit", code, "err", fmt.Sprint(err))
+	r.state = Closed
+	if err = errors.Join(err, end, r.closeLog(), r.dir.Close()); err != nil {
+		return exit.With(cmp.Or(code, exit.Failed), err) // files that cannot be closed are a failure, whatever is in them
+	}
+	return nil
+}
+
+// thin says why a run in which nothing failed is partial all the same: too much of it was lost to the network, or not
+// measured in time.
+func (r *run) thin() string {
+	const so = "what is left says little of the network"
+	switch missing := r.dir.Run().Slots.Missing(); {
+	case r.spoilt > params.MaxDiscarded:
+		return fmt.Sprintf("%.0f%% of the timings were lost to retransmissions and timeouts, more than %.0f%%: %s",
+			100*r.spoilt, 100*params.MaxDiscarded, so)
+	case missing > params.MaxMissing:
+		return fmt.Sprintf("%.0f%% of the planned slots were not measured within the budget, more than %.0f%%: %s",
+			100*missing, 100*params.MaxMissing, so)
+	}
+	return ""
+}
+
+// partial is the error of a run that lacks hosts or slots.
+func (r *run) partial() error {
+	var parts []string
+	for _, f := range r.dir.Run().Failures {
+		switch {
+		case f.Host != "":
+			parts = append(parts, "host "+f.Host+" was lost: "+f.Error)
+		case len(f.Link) > 0:
+			parts = append(parts, "the link between "+strings.Join(f.Link, " and ")+" was left out: "+f.Error)
+		default:
+			parts = append(parts, f.Error)
+		}
+	}
+	if len(parts) > 4 {
+		parts = append(parts[:4], fmt.Sprintf("and %d more (%s)", len(parts)-4, rundir.RunFile))
+	}
+	return fmt.Errorf("partial: %s", strings.Join(parts, "; "))
+}
+
+// saved counts the slots in samples.jsonl. A run that failed before it was measured has those that it goes on from.
+func (r *run) saved() int {
+	if r.state >= Measured {
+		return r.walked.Slots + r.walked.Had
+	}
+	d, err := r.dir.Samples()
+	if err != nil {
+		return 0
+	}
+	return len(d.Survey().Slots)
+}
+
+// goesOn adds to err where the measurements are and how to go on.
+func (r *run) goesOn(err error) error {
+	n, dir := r.saved(), reports.ShellWord(r.dir.Path())
+	if n == 0 {
+		return fmt.Errorf("%w; nothing was measured yet", err)
+	}
+	return fmt.Errorf("%w; %d slots are saved: calib run --resume %s goes on, calib fit %[3]s uses what is there",
+		err, n, dir)
 }

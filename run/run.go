@@ -274,7 +274,11 @@ func (r *run) measure(ctx context.Context, f *fleet) error {
 	if err != nil {
 		return err
 	}
-	if err := r.keep(); err != nil {
+	text, err := json.Marshal(r.Config) // with the plan as the hosts and the network have made it
+	if err == nil {
+		err = r.dir.Update(func(run *rundir.Run) { run.Detail = text })
+	}
+	if err != nil {
 		return err
 	}
 	for _, l := range leftNotes(schedule) {
@@ -319,13 +323,4 @@ func (r *run) createSamples(f *fleet) (err error) {
 func (r *run) header(f *fleet) dataset.Header {
 	run := r.dir.Run()
 	return dataset.Header{Run: run.ID, Seed: run.Seed, Plan: run.Plan, Hosts: slices.Clone(f.hosts)}
-}
-
-// keep writes the plan, as the hosts and the network have made it, to run.json.
-func (r *run) keep() error {
-	text, err := json.Marshal(r.Config)
-	if err != nil {
-		return err
-	}
-	return r.dir.Update(func(run *rundir.Run) { run.Detail = text })
 }

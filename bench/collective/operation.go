@@ -126,10 +126,12 @@ func (x *operation) once(m int) (began, ended int64) {
 }
 
 // took are the times of the operations at rank 0.
-func (t times) took() []int64 {
-	out := make([]int64, len(t.ended))
+func (t times) took() []int64 { return minus(t.ended, t.early) }
+
+func minus(a, b []int64) []int64 {
+	out := make([]int64, len(a))
 	for i := range out {
-		out[i] = t.ended[i] - t.early[i]
+		out[i] = a[i] - b[i]
 	}
 	return out
 }
@@ -143,10 +145,7 @@ func (x *operation) add(phase string, t batch, aux map[string]float64) {
 
 // skews are the auxiliary values that say how far apart the ranks that send first began.
 func (t times) skews() map[string]float64 {
-	apart := make([]float64, len(t.late))
-	for i := range apart {
-		apart[i] = float64(t.late[i] - t.early[i])
-	}
+	apart := stats.Floats(minus(t.late, t.early))
 	return map[string]float64{names.AuxStartSkew: slices.Max(apart), names.AuxStartSkewMedian: stats.Median(apart)}
 }
 

@@ -6,7 +6,9 @@ import (
 	"slices"
 
 	"calib/bench"
+	"calib/internal/dataset"
 	"calib/internal/dataset/names"
+	"calib/internal/plane"
 	"calib/internal/units"
 )
 
@@ -123,4 +125,263 @@ func datagramTag(x team) int64 {
 	h := fnv.New64a()
 	fmt.Fprintf(h, "%d %d %s", x.R.Task.Round, x.R.Task.Slot, x.P.Key())
 	return int64(h.Sum64())
+}
+
+const (
+	idleProbes = 50   // at effort 1
+	maxProbes  = 1000 // of one phase
+	probeEvery = 2 * units.Millisecond
+	probeShare = 2   // segments' times from probe to probe, at least: more would load the port
+	minLoad    = 200 // probes under load, at least, where that leaves probeShare
+	loadTime   = 1500 * units.Millisecond
+	// loadSegments is how many segments' times the load lasts at least: congestion control needs about as many to fill
+	// a buffer of half as many.
+	loadSegments = 4000
+	quietTime    = 20 * units.Millisecond // in which the last probes arrive
+	// maxLoad bounds a load on a fast network, where buffers fill sooner, over the root's link at effort 1.
+	maxLoad = 192 * units.MiB
+	// largestSegment is as large as segments get: on the loopback.
+	largestSegment = 64 * units.KiB
+
+	// A probe: its tag, its number, and when it was sent.
+	probeBytes = 64
+	atNumber   = 8
+	atSent     = 16
+	// pollTime is how long the root looks for nothing but probes while no stream has anything for it.
+	pollTime = 50 * units.Microsecond
+)
+
+// Two loss-based congestion controls: they send until the buffer overflows. The second is in every Linux kernel.
+const (
+	lossBased       = "cubic"
+	lossBasedAlways = "reno"
+)
+
+// loadBytes bounds a load, from all streams. Each stream may have half as much again as its share.
+func loadBytes(e bench.Effort) units.Bytes { return e.Bytes(maxLoad, maxLoad/8) }
+
+// prober is one rank's part in the probe through a saturated port: ranks 1 to p'−1 stream, rank p' probes, rank 0
+// receives both.
+type prober struct {
+	team
+	chunk, segment int64
+	buf            []byte // of the streams
+	received       []byte // has room for any datagram: one of an earlier burst may be late
+	seen           probes
+}
+
+// probes are those that arrived at the root.
+type probes struct {
+	tag          int64
+	number, sent []int64
+	at           []int64
+	planned      int // how many are sent in all
+	first        int // of those that count, which are under load
+}
+
+// probe measures the point on connections of their own, because what was measured before has changed the old ones.
+func probe(x team) {
+	x.Reopened(plane.Socket{Congestion: agreeCongestion(x)}, func() {
+		y := prober{team: x, buf: x.R.Payload(int64(readBytes)), received: make([]byte, maxDatagram)}
+		y.run()
+	})
+}
+
+// agreeCongestion chooses the congestion control, the same for all: if one host does not have it, its Reopen fails and
+// that of the others does not. What every host uses already every host has; otherwise it is the one that is always
+// there.
+func agreeCongestion(x team) string {
+	var other int64
+	if x.Counters(x.connection()).Congestion != lossBased {
+		other = 1
+	}
+	if x.Max(other) > 0 {
+		return lossBasedAlways
+	}
+	return lossBased
+}
+
+func (x *prober) run() {
+	x.agreeSegment()
+	var per units.Nanos // of a segment
+	for range 2 {       // trials of one chunk a stream: a load of no length ends with its first
+		t, _ := x.load(bench.Start{}, 0)
+		per = t.interval()
+	}
+	every := max(probeEvery, probeShare*per)
+	x.idle(every)
+	bytes := float64(loadBytes(x.R.Effort))
+	length := max(x.R.Time(loadTime, loadTime/5), loadSegments*per)
+	length = min(length, bench.MaxStream, max(units.Nanos(float64(per)*bytes/float64(x.segment)), minLength))
+	chunks := int(1.5*bytes/float64(x.chunk))/(x.Size()-2) + 1
+	every = max(probeShare*per, min(every, length/minLoad), length/maxProbes)
+	x.underLoad(bench.Start{Period: length, Reps: chunks}, every)
+}
+
+// agreeSegment makes chunks whole segments, so that what arrives can be counted in them.
+func (x *prober) agreeSegment() {
+	x.segment = x.Max(x.Counters(x.connection()).MSS)
+	if x.segment > int64(largestSegment) {
+		bench.Fail("segments of %d bytes, want at most %d", x.segment, int64(largestSegment))
+	}
+	x.chunk = bench.WholeSegments(int64(bench.ChunkSize), x.segment)
+	if x.segment <= 0 { // not known
+		x.segment = x.chunk
+	}
+}
+
+// probing reports whether this rank sends the probes.
+func (x *prober) probing() bool { return x.Rank() == x.Size()-1 }
+
+// load runs one announced load with a probe at every interval, none where that is 0. A sender gets how much it sent:
+// chunks, or probes.
+func (x *prober) load(s bench.Start, every units.Nanos) (t *arrivals, sent int64) {
+	s = x.Announce(s)
+	t = newArrivals(s, x.Size()-2, x.chunk, x.segment)
+	switch {
+	case x.Root():
+		x.receive(s, t)
+	case !x.probing():
+		sent = x.stream(s, x.buf[:x.chunk])
+	case every > 0:
+		sent = x.sendProbes(s, every)
+	}
+	return t, sent
+}
+
+// idle probes the network while nothing else is on it.
+func (x *prober) idle(every units.Nanos) {
+	x.expect(0, min(x.R.Reps(idleProbes, 10), maxProbes), 0)
+	s := x.Announce(bench.Start{Period: every})
+	switch {
+	case x.probing():
+		x.sendProbes(s, s.Period)
+	case x.Root():
+		x.await(s.At + units.Nanos(x.seen.planned)*s.Period + 2*x.R.Clocks.MaxRTT() + quietTime)
+		x.addProbes(names.PhaseProbeIdle)
+	}
+}
+
+// underLoad probes the port while it is saturated.
+func (x *prober) underLoad(s bench.Start, every units.Nanos) {
+	at := x.Announce(bench.Start{Period: every, Reps: int(s.Period / every)})
+	x.expect(1, at.Reps, int(bench.RampShare*float64(at.Reps)))
+	before := x.Counters(x.connection())
+	t, sent := x.load(s, at.Period)
+	if x.Root() {
+		x.await(x.Now() + 2*x.R.Clocks.MaxRTT() + quietTime)
+	}
+	tcp, _ := x.collect(before, sent)
+	if !x.Root() {
+		return
+	}
+	x.addProbes(names.PhaseProbe)
+	b := t.batch(x.team, names.PhaseProbeDrain, tcp, t.last.at)
+	b.Aux[names.AuxSegment] = float64(x.segment)
+	x.Add(b)
+}
+
+// stream sends msg to the root until the end of the load, or s.Reps times. The last byte of the last message is 1, that
+// of all others 0.
+func (x *prober) stream(s bench.Start, msg []byte) (sent int64) {
+	mark, end := &msg[len(msg)-1], s.At+s.Period
+	*mark = 0
+	x.WaitUntil(s.At)
+	for x.Now() < end && sent < int64(s.Reps)-1 {
+		x.Send(0, msg)
+		sent++
+	}
+	*mark = 1
+	x.Send(0, msg)
+	return sent + 1
+}
+
+// sendProbes sends the planned probes from the start on.
+func (x *prober) sendProbes(s bench.Start, every units.Nanos) int64 {
+	msg := x.buf[:probeBytes]
+	bench.PutNumbers(msg, x.seen.tag)
+	for i := range x.seen.planned {
+		x.WaitUntil(s.At + units.Nanos(i)*every)
+		bench.PutNumbers(msg[atNumber:], int64(i), int64(x.Now()))
+		x.SendDatagram(0, msg)
+	}
+	return int64(x.seen.planned)
+}
+
+// receive takes the streams to their ends, and the probes among them. A probe has its turn before every read, and while
+// there is nothing to read, so that it is not stamped late. It ends with the streams; after their time, when one is
+// silent for as long as the group's deadline.
+func (x *prober) receive(s bench.Start, t *arrivals) {
+	overdue := s.At + s.Period + graceTime
+	for busy := 0; t.open > 0; {
+		if now := x.Now(); x.seen.planned > 0 && now < overdue {
+			if busy = x.pending(busy); busy == 0 {
+				now += pollTime
+			}
+			if got := x.takeProbe(now); got || busy == 0 {
+				continue
+			}
+		}
+		from, n, at := x.RecvAny(x.buf)
+		t.take(from, x.buf[:n], at)
+	}
+}
+
+// pending returns a streaming rank that has bytes waiting, 0 for none. It asks first before the others.
+func (x *prober) pending(first int) int {
+	streams := x.Size() - 2
+	for i := range streams {
+		if rank := 1 + (max(first, 1)-1+i)%streams; x.Pending(rank) > 0 {
+			return rank
+		}
+	}
+	return 0
+}
+
+// takeProbe receives one datagram, if there is one until then, and keeps what it says if it is a probe of this phase.
+func (x *prober) takeProbe(until units.Nanos) (got bool) {
+	b, p := x.received, &x.seen
+	d := x.RecvDatagram(b, until)
+	if d.Got && d.Bytes == probeBytes && bench.GetNumber(b) == p.tag && len(p.at) < cap(p.at) {
+		p.number = append(p.number, bench.GetNumber(b[atNumber:]))
+		p.sent = append(p.sent, bench.GetNumber(b[atSent:]))
+		p.at = append(p.at, int64(d.At))
+	}
+	return d.Got
+}
+
+// await receives the probes that are still on their way, until then or until all are here.
+func (x *prober) await(until units.Nanos) {
+	for len(x.seen.at) < x.seen.planned && x.takeProbe(until) {
+	}
+}
+
+// expect prepares for n probes, of which those from first on count.
+func (x *prober) expect(phase int64, n, first int) {
+	x.seen = probes{tag: datagramTag(x.team) + phase, planned: n, first: first}
+	if x.Root() {
+		x.seen.number, x.seen.sent, x.seen.at = x.R.Buffer(n)[:0], x.R.Buffer(n)[:0], x.R.Buffer(n)[:0]
+	}
+}
+
+// addProbes records the one-way times of the probes that count. A lost one is missing.
+func (x *prober) addProbes(phase string) {
+	p := &x.seen
+	var ns, at []int64
+	for i, number := range p.number {
+		if number >= int64(p.first) {
+			ns, at = append(ns, p.at[i]-p.sent[i]), append(at, p.at[i])
+		}
+	}
+	last := x.Size() - 1
+	b := bench.Batch{
+		Phase: phase, Ranks: []int{last, 0}, NS: ns,
+		Aux: map[string]float64{names.AuxSent: float64(p.planned - p.first), names.AuxReceived: float64(len(ns))},
+	}
+	if len(ns) == 0 {
+		b.NS, b.Flags = []int64{0}, []string{dataset.FlagTimeout}
+		x.Add(b)
+		return
+	}
+	x.AddOneWay(b, last, 0, at)
 }

@@ -31,7 +31,7 @@ func FuzzArrivals(f *testing.F) {
 		r := bench.NewRecorder(bench.Task{Team: []int{0, 1, 2}, Points: []bench.Point{p}})
 		x := &bursts{team: team{Team: bench.Team{Group: idle{}, R: r, P: p}}, seen: b}
 		x.addFull(b.empty(), 8)
-		for _, s := range r.Samples() {
+		for _, s := range r.Samples {
 			if len(s.NS) > bench.MaxIntervals || s.Aux[names.AuxLosses] > float64(len(b.came)) {
 				t.Errorf("%+v", s)
 			}

@@ -135,7 +135,7 @@ func maxGathers(e bench.Effort, p bench.Point) int {
 
 // gathersOf is how many gathers of so long a batch has; none where one takes too long.
 func gathersOf(e bench.Effort, p bench.Point, one units.Nanos) int {
-	if one > timeLimit(e, longest) {
+	if one > min(e.Time(longest, units.Second), maxTime) {
 		return 0
 	}
 	return max(1, min(maxGathers(e, p), int(e.Time(batchTime, 0)/max(one, 1))))

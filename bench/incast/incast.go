@@ -15,11 +15,6 @@ const readBytes = 64 * units.KiB
 // maxTime bounds a time that grows with the effort: a receive may wait no longer before a silent peer is given up.
 const maxTime = 8 * units.Second
 
-// timeLimit scales a standard time by the effort, between a second and maxTime.
-func timeLimit(e bench.Effort, standard units.Nanos) units.Nanos {
-	return min(e.Time(standard, units.Second), maxTime)
-}
-
 // teamSize is that of the root and its senders.
 func teamSize(p bench.Point) int { return int(p[names.FactorSenders]) + 1 }
 

@@ -69,11 +69,7 @@ func newEngine(x bench.Team) *engine {
 		e.msgs[kind] = x.R.Payload(int64(size))
 		e.msgs[kind][0] = byte(kind)
 	}
-	for k := range x.Size() {
-		if k != x.Rank() {
-			e.others = append(e.others, k)
-		}
-	}
+	e.others = slices.Delete(x.Ranks(), x.Rank(), x.Rank()+1)
 	return e
 }
 

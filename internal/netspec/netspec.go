@@ -54,12 +54,7 @@ type Fabric struct {
 
 const activeWindow = 0.02 // s
 
-func (f *Fabric) Active() float64 {
-	if f.Window > 0 {
-		return f.Window
-	}
-	return activeWindow
-}
+func (f *Fabric) Active() float64 { return cmp.Or(f.Window, activeWindow) }
 
 // Delay is what a packet of m payload bytes is delayed with p hosts active [s]; gs is the sending block's service time.
 func (f *Fabric) Delay(m, p int, gs float64) float64 {

@@ -42,9 +42,13 @@ func acquire(dir string) (*os.File, error) {
 				f.Close() // its holder removed the file between our open and our lock
 				continue
 			}
-			if err = claim(f); err == nil {
+			if err = f.Truncate(0); err == nil {
+				_, err = f.WriteAt([]byte(self()+"\n"), 0)
+			}
+			if err == nil {
 				return f, nil
 			}
+			err = files.Reason(err)
 		}
 		f.Close()
 		return nil, err
@@ -53,9 +57,6 @@ func acquire(dir string) (*os.File, error) {
 
 func flock(f *os.File) error {
 	err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
-	for errors.Is(err, unix.EINTR) {
-		err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
-	}
 	switch {
 	case errors.Is(err, unix.EWOULDBLOCK):
 		holder, rerr := io.ReadAll(io.LimitReader(f, 200))
@@ -77,15 +78,6 @@ func same(f *os.File, path string) bool {
 	}
 	b, err := os.Lstat(path)
 	return err == nil && os.SameFile(a, b)
-}
-
-// claim writes this process into the file.
-func claim(f *os.File) error {
-	if err := f.Truncate(0); err != nil {
-		return files.Reason(err)
-	}
-	_, err := f.WriteAt([]byte(self()+"\n"), 0)
-	return files.Reason(err)
 }
 
 // release removes the file while the lock is held, so that nobody can hold a lock on a file that is gone.

@@ -62,7 +62,7 @@ func Judge(s *netspec.Spec, run, copied *params.Params) []Row {
 	slowdown := cmp.Or(max(s.Slowdown, 0), 1)
 	known := s.TrueParameters()
 	maps.Copy(known, s.TrueFunctions())
-	for _, name := range derived() {
+	for _, name := range derived {
 		delete(known, name)
 	}
 	theirs, mine := numbers(run, slowdown), numbers(copied, 1)
@@ -76,7 +76,7 @@ func Judge(s *netspec.Spec, run, copied *params.Params) []Row {
 			r.Truth = &t
 			r.Otherwise = r.Run != nil && otherwise(*r.Run, r.RunCI95, t)
 			r.judge(mine[name], q.Bound != nil)
-		case slices.Contains(derived(), name) && r.Run != nil:
+		case slices.Contains(derived, name) && r.Run != nil:
 			r.compare(mine[name])
 		case r.Run != nil:
 			r.Verdict = NotPlayed
@@ -88,11 +88,9 @@ func Judge(s *netspec.Spec, run, copied *params.Params) []Row {
 	return append(out, structure(s, run, copied)...)
 }
 
-// derived lists parameters that are computed from times of messages of the sizes that were measured: other sizes give
+// derived are parameters that are computed from times of messages of the sizes that were measured: other sizes give
 // other values on the same network, the same sizes the same.
-func derived() []string {
-	return []string{"alpha", "beta", "a_prime_limits", "b_prime_limits", "a_prime_joint", "b_prime_joint", "r_inf", "g", "G"}
-}
+var derived = []string{"alpha", "beta", "a_prime_limits", "b_prime_limits", "a_prime_joint", "b_prime_joint", "r_inf", "g", "G"}
 
 // least is by which share the network may say otherwise than the run before that is worth a word.
 const least = 0.01

@@ -182,14 +182,10 @@ func (d *divider) dropSmall() []ChangePoint {
 }
 
 func shift(before, after float64) float64 {
-	base := math.Abs(before)
-	if base == 0 {
-		base = math.Abs(after)
-	}
-	if base == 0 {
+	if before == after {
 		return 0
 	}
-	return (after - before) / base
+	return (after - before) / cmp.Or(math.Abs(before), math.Abs(after))
 }
 
 // energy finds the best split of one set of values in any order. Values are known by their rank: a Fenwick tree over

@@ -6,10 +6,14 @@ package units
 
 import (
 	"fmt"
+	"io"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
+	"unicode"
+	"unicode/utf8"
 )
 
 // Nanos is a duration, or an instant on one host's monotonic clock, in nanoseconds.
@@ -121,8 +125,7 @@ func ParseSizes(s string) ([]Bytes, error) {
 			return nil, fmt.Errorf("size %q: a message has at least 1 byte", field)
 		}
 		if !isRange {
-			out = append(out, a)
-			continue
+			hi = lo
 		}
 		b, err := ParseBytes(hi)
 		if err != nil {
@@ -165,4 +168,145 @@ func Geometric(lo, hi Bytes, perDecade int, jitter float64, next func() float64)
 func unique(in []Bytes) []Bytes {
 	slices.Sort(in)
 	return slices.Compact(in)
+}
+
+// multiple is a multiple of a unit: 1e-6 and "µs".
+type multiple struct {
+	Factor float64
+	Name   string
+}
+
+// decimal has the prefixes alone, binary the whole names.
+var (
+	decimal = []multiple{{1e9, "G"}, {1e6, "M"}, {1e3, "k"}, {1, ""}, {1e-3, "m"}, {1e-6, "µ"}, {1e-9, "n"}, {1e-12, "p"}, {1e-15, "f"}}
+	binary  = []multiple{{1 << 40, "TiB"}, {1 << 30, "GiB"}, {1 << 20, "MiB"}, {1 << 10, "KiB"}, {1, "B"}}
+)
+
+// largest is the largest multiple that is at most magnitude, which may be short of it by the share slack; the last of
+// all where none is.
+func largest(all []multiple, magnitude, slack float64) multiple {
+	for _, m := range all {
+		if magnitude >= m.Factor*(1-slack) {
+			return m
+		}
+	}
+	return all[len(all)-1]
+}
+
+// Prefixed reports whether numbers of a unit take SI prefixes: counts and shares do not.
+func Prefixed(unit string) bool {
+	switch unit {
+	case "", "1", "%", "packets", "messages", "steps", "steps/B":
+		return false
+	}
+	return true
+}
+
+// Scale returns the multiple of a unit that leaves one to three digits before the point of a number of that magnitude:
+// Scale("s", 3e-4) is 1e-6 and "µs". To print several numbers in one unit (a value and its interval, a column, an
+// axis), give it the largest of their magnitudes, and divide each by the factor. The factor is 1 for a magnitude of 0
+// and for units without prefixes, of which "1" has no name.
+func Scale(unit string, magnitude float64) (factor float64, name string) {
+	return scale(unit, magnitude, 1e-9)
+}
+
+func scale(unit string, magnitude, slack float64) (factor float64, name string) {
+	switch {
+	case unit == "1":
+		return 1, ""
+	case !Prefixed(unit) || magnitude == 0:
+		return 1, unit
+	}
+	m := largest(decimal, magnitude, slack)
+	return m.Factor, m.Name + unit
+}
+
+// ScaleAxis is Scale for an axis. Bytes take powers of 1024, and seconds nothing above themselves: nobody says
+// kilosecond.
+func ScaleAxis(unit string, magnitude float64) (factor float64, name string) {
+	all, suffix := decimal, unit
+	switch {
+	case !Prefixed(unit):
+		return Scale(unit, 0)
+	case unit == "B":
+		all, suffix = binary, ""
+	case strings.HasPrefix(unit, "s"):
+		all = decimal[3:]
+	}
+	m := largest(all, math.Abs(magnitude), 0)
+	return m.Factor, m.Name + suffix
+}
+
+// Format prints v with the SI prefix that leaves one to three digits before the point: Format(3.456e-4, "s") is "345.6
+// µs". NaN and infinities print as "–" and "∞".
+func Format(v float64, unit string) string {
+	switch {
+	case math.IsNaN(v):
+		return "–"
+	case math.IsInf(v, 1):
+		return "∞"
+	case math.IsInf(v, -1):
+		return "-∞"
+	case v == 0:
+		v = 0 // without a sign
+	}
+	factor, name := scale(unit, math.Abs(v), 5e-5) // 999.95 and more is printed as 1000
+	return strings.TrimSuffix(strconv.FormatFloat(v/factor, 'g', 4, 64)+" "+name, " ")
+}
+
+// A name in a file of other people must not control the terminal that it is printed on.
+
+// Controls reports a character that controls what prints it: of C0 and C1, DEL, and those that set the direction of
+// text.
+func Controls(r rune) bool {
+	return unicode.In(r, unicode.Cc, unicode.Bidi_Control, unicode.Zl, unicode.Zp, unicode.Noncharacter_Code_Point)
+}
+
+// OneLine is s as one line: blanks for tabs and the ends of lines, and a dot for any other character that controls.
+func OneLine(s string) string { return strings.NewReplacer("\n", " ", "\t", " ").Replace(Printable(s)) }
+
+// Printable is s with a dot for each character that controls, but for tabs and the ends of lines.
+func Printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if Controls(r) && r != '\n' && r != '\t' {
+			return '·'
+		}
+		return r
+	}, s)
+}
+
+// PrintableWriter writes text to To, which may be a terminal, as Printable makes it, and the ends of lines as they are. Any goroutine
+// may write.
+type PrintableWriter struct {
+	To   io.Writer
+	mu   sync.Mutex
+	held string // of a character whose end is still to come
+}
+
+// RawWriter is what a PrintableWriter writes to, for text that is known to be printable, and controls the terminal by itself; any
+// other w is itself.
+func RawWriter(w io.Writer) io.Writer {
+	if p, ok := w.(*PrintableWriter); ok {
+		return p.To
+	}
+	return w
+}
+
+func (w *PrintableWriter) Write(b []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	s := w.held + string(b)
+	end := len(s)
+	for i := max(0, end-utf8.UTFMax+1); i < end; i++ {
+		if utf8.RuneStart(s[i]) && !utf8.FullRuneInString(s[i:]) || s[i:] == "\r" {
+			end = i
+		}
+	}
+	w.held = s[end:]
+	lines := strings.Split(s[:end], "\r\n")
+	for i, l := range lines {
+		lines[i] = Printable(l)
+	}
+	_, err := io.WriteString(w.To, strings.Join(lines, "\r\n"))
+	return len(b), err
 }

@@ -11,6 +11,7 @@ import (
 
 	"calib/cmd/calib/internal/command"
 	"calib/cmd/calib/internal/history"
+	"calib/fit"
 	"calib/internal/exit"
 	"calib/internal/files"
 	"calib/internal/params"
@@ -88,7 +89,7 @@ func fitSamples(c *cli.Context, dir *rundir.Dir, f run.Fitting) error {
 			return err
 		}
 	}
-	_, err = run.Fit(dir, d, f.Settings(c.Uint64("seed")), dir.Run().Warnings)
+	_, err = run.Fit(dir, d, fit.Settings{Seed: c.Uint64("seed"), Breaks: f.Breaks}, dir.Run().Warnings)
 	switch written := err == nil || errors.Is(err, run.ErrReports); {
 	case keep && written:
 		command.Note(c, "the parameters of before are kept in "+kept)
