@@ -41,12 +41,12 @@ func (r *Result) Found(name, unit, label string, v float64, ci [2]float64, terms
 
 // Unknown records a parameter that the data cannot determine, what they allow, and why.
 func (r *Result) Unknown(name, unit, label string, lo, hi float64, why string) {
-	r.set(name, unit, label, params.Parameter{Status: params.StatusUnidentifiable, Bound: &[2]float64{lo, hi}, Why: why})
+	r.set(name, unit, label, params.Parameter{Status: params.StatusUnidentifiable, Bound: &params.Bound{lo, hi}, Why: why})
 }
 
 // Bound records a parameter of which the data give limits only.
 func (r *Result) Bound(name, unit, label string, lo, hi float64, why string) {
-	r.set(name, unit, label, params.Parameter{Status: params.StatusBound, Bound: &[2]float64{lo, hi}, Why: why})
+	r.set(name, unit, label, params.Parameter{Status: params.StatusBound, Bound: &params.Bound{lo, hi}, Why: why})
 }
 
 func (r *Result) set(name, unit, label string, q params.Parameter) {

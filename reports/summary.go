@@ -180,7 +180,7 @@ func verdict(p *params.Params, rows []reading) string {
 		}
 	}
 	switch {
-	case all == 0 || 2*bad >= all || p.Run.Missing > params.MaxMissing || p.Discarded() > params.MaxDiscarded:
+	case all == 0 || 2*bad >= all || p.Run.Missing > params.MaxMissing || params.Discarded(p.Fits...) > params.MaxDiscarded:
 		return poor
 	case bad > 0 || p.Run.Missing > 0 || p.Run.Rounds < minRounds:
 		return usable

@@ -71,7 +71,7 @@ func (r *run) fit() error {
 	r.spoilt = float64(seen.Spoilt) / float64(max(1, seen.Timings))
 	p, err := Fit(r.dir, d, fit.Settings{Breaks: r.Fit.Breaks}, r.notes)
 	if p != nil {
-		r.spoilt, r.state = p.Discarded(), Fitted
+		r.spoilt, r.state = params.Discarded(p.Fits...), Fitted
 	}
 	return err
 }

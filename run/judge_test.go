@@ -102,7 +102,7 @@ func TestNothingToNarrow(t *testing.T) {
 		v := (ends[0] + ends[1]) / 2
 		p.Parameters[name] = params.Parameter{Value: &v, CI95: &ends, Unit: "s", Status: params.StatusOK}
 	}
-	p.Parameters["B_L"] = params.Parameter{Bound: &[2]float64{1000, math.Inf(1)}, Unit: "packets", Status: params.StatusBound, Why: "it never overflowed"}
+	p.Parameters["B_L"] = params.Parameter{Bound: &params.Bound{1000, math.Inf(1)}, Unit: "packets", Status: params.StatusBound, Why: "it never overflowed"}
 	v := &view{fits: p}
 	for name, want := range map[string]string{"o_s": "too small to matter", "B_L": "it never overflowed", "g": ""} {
 		if s := v.state(name, 0.02); s.Beyond != (want != "") || s.Why != want || s.Met {

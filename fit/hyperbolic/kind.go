@@ -164,9 +164,9 @@ func (p *paired) withhold(f *fixedFit, m *mediumFit) {
 			if p.cut && name == "a_c" {
 				hidden, top = true, math.Max(top, f.a.Values[0]) // a'(1) holds one a_c
 			}
-			q.Bound = &[2]float64{0, math.Max(0, top)}
+			q.Bound = &params.Bound{0, math.Max(0, top)}
 		case p.cut && name == "b_c" && q.Status == params.StatusUnidentifiable && q.Bound != nil && most > 1:
-			q.Bound = &[2]float64{q.Bound[0], q.Bound[1] * most / (most - 1)}
+			q.Bound = &params.Bound{q.Bound[0], q.Bound[1] * most / (most - 1)}
 			q.Why = fmt.Sprintf("b' does not grow up to n = %g: the streams do not fill the network. Slow pairs were left out, so that %g "+
 				"or more of the others met: b_c is at most b'(%g)/%g", most, most-1, most, most-1)
 		}

@@ -183,7 +183,7 @@ func TestClusterOf(t *testing.T) {
 	if c.MTU != 1448 || !math.IsInf(c.BL, 1) {
 		t.Errorf("MTU %g, B_L %g", c.MTU, c.BL)
 	}
-	p.Parameters["B_L"] = params.Parameter{Status: params.StatusBound, Bound: &[2]float64{64, math.Inf(1)}}
+	p.Parameters["B_L"] = params.Parameter{Status: params.StatusBound, Bound: &params.Bound{64, math.Inf(1)}}
 	if c, err = cluster.Of(p); err != nil || c.BL != 64 {
 		t.Errorf("B_L %g of a bound: %v", c.BL, err)
 	}

@@ -110,7 +110,7 @@ func sparcNetwork(hosts []string) *params.Fit {
 			"a":   p(859.52e-6, 857.1e-6, 861.9e-6, "s", "cost of a message at a host"),
 			"a_c": p(345.6e-6, 341.2e-6, 350.1e-6, "s", "contention of the medium per message"),
 			"b_c": p(0.92e-6, 0.9191e-6, 0.9209e-6, "s/B", "contention of the medium per byte"),
-			"b": {Unit: "s/B", Status: params.StatusUnidentifiable, Bound: &[2]float64{0, 9.2e-7},
+			"b": {Unit: "s/B", Status: params.StatusUnidentifiable, Bound: &params.Bound{0, 9.2e-7},
 				Why: "b ≤ b_c: the medium is the bottleneck at n=1", Model: "hyperbolic-network", Experiment: "paired",
 				Source: "Stoica 1994 eq. 16-17", Label: "cost of a byte at a host"},
 		},

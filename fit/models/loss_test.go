@@ -82,8 +82,8 @@ func TestLossIsTooMuch(t *testing.T) {
 				oks++
 			}
 		}
-		if (oks > 0) != c.ok || p.Run.Missing != c.missing || (p.Discarded() > params.MaxDiscarded) != (c.spoilt > 2) {
-			t.Errorf("%s: %d parameters are ok, discarded %g, missing %g", name, oks, p.Discarded(), p.Run.Missing)
+		if (oks > 0) != c.ok || p.Run.Missing != c.missing || (params.Discarded(p.Fits...) > params.MaxDiscarded) != (c.spoilt > 2) {
+			t.Errorf("%s: %d parameters are ok, discarded %g, missing %g", name, oks, params.Discarded(p.Fits...), p.Run.Missing)
 		}
 	}
 }

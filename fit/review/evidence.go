@@ -122,8 +122,8 @@ func (r *review) missing() reason {
 
 // lossy is the reason of a model that lost many of its timings: those without loss are a choice of them.
 func (r *review) lossy(model string) reason {
-	if f := r.fits[model]; f != nil && f.Discarded() > params.MaxDiscarded {
-		return reason(fmt.Sprintf("%.0f%% of its timings were lost to retransmissions and timeouts, more than %.0f%%", 100*f.Discarded(), 100*params.MaxDiscarded))
+	if f := r.fits[model]; f != nil && params.Discarded(f) > params.MaxDiscarded {
+		return reason(fmt.Sprintf("%.0f%% of its timings were lost to retransmissions and timeouts, more than %.0f%%", 100*params.Discarded(f), 100*params.MaxDiscarded))
 	}
 	return ""
 }

@@ -48,9 +48,9 @@ func (r *review) possible() {
 // is the value at one byte.
 func (r *review) follow() {
 	if beta, rate := r.Parameters["beta"], r.Parameters["r_inf"]; beta.Estimate != nil && rate.Value != nil {
-		var bound *[2]float64
+		var bound *params.Bound
 		if beta.Status == params.StatusBound && beta.Bound != nil && beta.Bound[1] > 0 {
-			bound = &[2]float64{1 / beta.Bound[1], math.Inf(1)}
+			bound = &params.Bound{1 / beta.Bound[1], math.Inf(1)}
 		}
 		r.withhold("r_inf", beta.Status, "it is 1/beta, which is withheld: "+beta.Why, bound)
 	}
@@ -80,7 +80,7 @@ func (r *review) notNegative(name string, q params.Parameter) {
 		r.provisional(name, reason(fmt.Sprintf("negative by less than %g%% of %s: zero within what can be told", 100*material, units.Format(ref, q.Unit))))
 	case hi > 0:
 		why := fmt.Sprintf("may be zero: its interval is [%s, %s]", units.Format(lo, q.Unit), units.Format(hi, q.Unit))
-		r.withhold(name, params.StatusBound, why, &[2]float64{0, hi})
+		r.withhold(name, params.StatusBound, why, &params.Bound{0, hi})
 		r.zero = append(r.zero, name)
 	default:
 		why := fmt.Sprintf("%s is %s, which is impossible: %s is not negative", name, number(v, q.CI95, q.Unit), what(q.Unit))

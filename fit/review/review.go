@@ -70,7 +70,7 @@ func (r *review) eachFunction(do func(name string, f params.Function)) {
 }
 
 // withhold takes a parameter out of use; bound may be nil.
-func (r *review) withhold(name, status, why string, bound *[2]float64) {
+func (r *review) withhold(name, status, why string, bound *params.Bound) {
 	q := r.Parameters[name]
 	q.Withhold(status, why)
 	q.Bound = bound

@@ -92,37 +92,16 @@ func (p *Params) Distribute() {
 	}
 }
 
-// decodeError puts an error of encoding/json into words.
+// decodeError puts an error of encoding/json into words. Points and bounds have a decoder of their own, in which offsets
+// begin anew: they have a path, but no line.
 func decodeError(b []byte, err error) error {
-	at, inner := faultyPart(b)
-	if inner != nil {
-		err = inner
+	at := ""
+	kind := (*json.UnmarshalTypeError)(nil)
+	if errors.As(err, &kind) && kind.Field != "" && !strings.Contains(kind.Field, ".points") &&
+		!strings.HasSuffix(kind.Field, ".bound") {
+		at = fmt.Sprintf("line %d: ", lineAt(b, kind.Offset))
 	}
 	return fmt.Errorf("%w: %s%w", ErrParams, at, files.Fault(b, err))
-}
-
-// faultyPart finds the parameter or fit that cannot be decoded, and its own error: encoding/json loses the path at a
-// type with a decoder of its own. It returns "" and nil if the fault is elsewhere.
-func faultyPart(b []byte) (string, error) {
-	var parts struct {
-		Parameters map[string]json.RawMessage `json:"parameters"`
-		Fits       []json.RawMessage          `json:"fits"`
-	}
-	if json.Unmarshal(b, &parts) != nil {
-		return "", nil
-	}
-	var kind *json.UnmarshalTypeError
-	for _, name := range slices.Sorted(maps.Keys(parts.Parameters)) {
-		if errors.As(json.Unmarshal(parts.Parameters[name], &Parameter{}), &kind) {
-			return "parameters." + name + ": ", kind
-		}
-	}
-	for i, raw := range parts.Fits {
-		if errors.As(json.Unmarshal(raw, &Fit{}), &kind) {
-			return fmt.Sprintf("fits[%d]: ", i), kind
-		}
-	}
-	return "", nil
 }
 
 func lineAt(b []byte, offset int64) int {
@@ -152,28 +131,20 @@ func (p *Params) check() error {
 // JSONSchema returns the JSON Schema (2020-12) of params.json. It is derived from the Go types, so it cannot fall
 // behind them; what types cannot say (constants, enumerations, where null may stand) is added here.
 func JSONSchema() (*jsonschema.Schema, error) {
-	residual, err := nullable[Residual]("x", "measured", "lo", "hi", "fitted")
-	if err != nil {
-		return nil, err
+	types := map[reflect.Type]*jsonschema.Schema{}
+	for of, add := range map[reflect.Type]func(*jsonschema.Schema){
+		reflect.TypeFor[Residual]():  residualSchema,
+		reflect.TypeFor[Parameter](): parameterSchema,
+		reflect.TypeFor[Function]():  functionSchema,
+	} {
+		s, err := jsonschema.ForType(of, &jsonschema.ForOptions{})
+		if err != nil {
+			return nil, err
+		}
+		add(s)
+		types[of] = s
 	}
-	quality, err := nullable[Quality]("mean_error", "max_error")
-	if err != nil {
-		return nil, err
-	}
-	parameter, err := parameterSchema()
-	if err != nil {
-		return nil, err
-	}
-	function, err := functionSchema()
-	if err != nil {
-		return nil, err
-	}
-	s, err := jsonschema.For[Params](&jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.Schema{
-		reflect.TypeFor[Residual]():  residual,
-		reflect.TypeFor[Quality]():   quality,
-		reflect.TypeFor[Parameter](): parameter,
-		reflect.TypeFor[Function]():  function,
-	}})
+	s, err := jsonschema.For[Params](&jsonschema.ForOptions{TypeSchemas: types})
 	if err != nil {
 		return nil, err
 	}
@@ -190,45 +161,32 @@ func JSONSchema() (*jsonschema.Schema, error) {
 	return s, nil
 }
 
-// nullable derives the schema of T in which the named numbers may be null.
-func nullable[T any](names ...string) (*jsonschema.Schema, error) {
-	s, err := jsonschema.For[T](nil)
-	if err != nil {
-		return nil, err
+func residualSchema(s *jsonschema.Schema) {
+	for _, name := range []string{"x", "measured", "lo", "hi", "fitted"} {
+		nullable(s.Properties[name])
 	}
-	for _, name := range names {
-		s.Properties[name].Type, s.Properties[name].Types = "", []string{"number", "null"}
-	}
-	return s, nil
 }
 
-func parameterSchema() (*jsonschema.Schema, error) {
-	s, err := jsonschema.For[Parameter](nil)
-	if err != nil {
-		return nil, err
-	}
+// nullable lets a number be null too.
+func nullable(s *jsonschema.Schema) { s.Type, s.Types = "", []string{"number", "null"} }
+
+func parameterSchema(s *jsonschema.Schema) {
 	enumerate(s.Properties["status"])
 	bound := s.Properties["bound"]
 	bound.Description = "what the data allow, where there is no value; null is no limit on that side"
-	bound.Items.Type, bound.Items.Types = "", []string{"number", "null"}
+	nullable(bound.Items)
 	s.Properties["source"].Description = "paper and equation"
 	s.Properties["label"].Description = "the parameter in words"
 	// A number is to be used or withheld, by the status.
 	s.If = &jsonschema.Schema{Properties: map[string]*jsonschema.Schema{"status": {Enum: []any{StatusOK, StatusProvisional}}}}
 	s.Then = &jsonschema.Schema{Properties: map[string]*jsonschema.Schema{"value": {Type: "number"}}}
 	s.Else = &jsonschema.Schema{Properties: map[string]*jsonschema.Schema{"value": {Type: "null"}}}
-	return s, nil
 }
 
-func functionSchema() (*jsonschema.Schema, error) {
-	s, err := jsonschema.For[Function](nil)
-	if err != nil {
-		return nil, err
-	}
+func functionSchema(s *jsonschema.Schema) {
 	enumerate(s.Properties["status"])
 	s.Properties["status"].Description = "absent in older files, where it means ok"
 	s.Properties["why"].Description = "why the status is not ok"
-	return s, nil
 }
 
 // enumerate allows every status.

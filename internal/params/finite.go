@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// JSON has no NaN and no infinity. Points of series and the errors of a fit have null in the place of such a number, which
-// is read as NaN again; in a bound, null is no limit on that side. Elsewhere what is not finite is left out.
+// JSON has no NaN and no infinity. Points of series have null in the place of such a number, which is read as NaN again;
+// in a bound, null is no limit on that side. Elsewhere what is not finite is left out.
 
 // orNull is a number, nil where it is not finite.
 func orNull(v float64) *float64 {
@@ -23,39 +23,15 @@ func orNull(v float64) *float64 {
 
 func finitePair(p *[2]float64) bool { return p == nil || finite(p[0]) && finite(p[1]) }
 
-type plainParameter Parameter
-
-// MarshalJSON writes an open side of Bound as null.
-func (p Parameter) MarshalJSON() ([]byte, error) {
-	j := struct {
-		plainParameter
-		Bound *[2]*float64 `json:"bound,omitempty"`
-	}{plainParameter: plainParameter(p)}
-	if p.Bound != nil {
-		j.Bound = &[2]*float64{orNull(p.Bound[0]), orNull(p.Bound[1])}
-	}
-	return json.Marshal(j)
+// MarshalJSON writes an open side as null.
+func (b Bound) MarshalJSON() ([]byte, error) {
+	return json.Marshal([]*float64{orNull(b[0]), orNull(b[1])})
 }
 
-// UnmarshalJSON reads a null side of bound as the infinity on that side.
-func (p *Parameter) UnmarshalJSON(b []byte) error {
-	j := struct {
-		*plainParameter
-		Bound *[2]*float64 `json:"bound"`
-	}{plainParameter: (*plainParameter)(p)}
-	if err := json.Unmarshal(b, &j); err != nil {
-		return err
-	}
-	p.Bound = nil
-	if j.Bound != nil {
-		p.Bound = &[2]float64{math.Inf(-1), math.Inf(1)}
-		for i, side := range j.Bound {
-			if side != nil {
-				p.Bound[i] = *side
-			}
-		}
-	}
-	return nil
+// UnmarshalJSON reads a null side as the infinity on that side.
+func (b *Bound) UnmarshalJSON(text []byte) error {
+	*b = Bound{math.Inf(-1), math.Inf(1)}
+	return json.Unmarshal(text, (*[2]float64)(b)) // null changes nothing
 }
 
 // MarshalJSON writes numbers that are not finite as null.
@@ -76,24 +52,6 @@ func (r *Residual) UnmarshalJSON(b []byte) error {
 	nan := math.NaN()
 	*r = Residual{X: nan, Measured: nan, Lo: nan, Hi: nan, Fitted: nan}
 	return json.Unmarshal(b, (*plain)(r))
-}
-
-// MarshalJSON writes numbers that are not finite as null.
-func (q Quality) MarshalJSON() ([]byte, error) {
-	return json.Marshal(struct {
-		R2          *float64 `json:"r2,omitempty"`
-		LeaveOneOut *float64 `json:"leave_one_out,omitempty"`
-		Condition   *float64 `json:"condition,omitempty"`
-		MeanError   *float64 `json:"mean_error"`
-		MaxError    *float64 `json:"max_error"`
-	}{q.R2, q.LeaveOneOut, q.Condition, orNull(q.MeanError), orNull(q.MaxError)})
-}
-
-// UnmarshalJSON reads null as NaN.
-func (q *Quality) UnmarshalJSON(b []byte) error {
-	type plain Quality
-	*q = Quality{MeanError: math.NaN(), MaxError: math.NaN()}
-	return json.Unmarshal(b, (*plain)(q))
 }
 
 // finite returns a copy of p that JSON can hold, with a finding for each number that it cannot, and with arrays and maps
@@ -195,12 +153,9 @@ func (c *cleaner) members(v reflect.Value, at string) (out reflect.Value, stands
 		out.Field(i).Set(e)
 		stands = stands && ok
 	}
-	switch v.Interface().(type) {
-	case Residual, Quality:
-		if !stands {
-			c.warn(at, "what is not finite is written as null")
-		}
-		return out, true
+	if _, null := v.Interface().(Residual); null && !stands {
+		c.warn(at, "what is not finite is written as null")
+		stands = true
 	}
 	return out, stands
 }

@@ -63,12 +63,12 @@ func (r Residual) Relative() float64 { return (r.Measured - r.Fitted) / r.Measur
 
 // Quality is what every fit states of itself. Errors are relative.
 type Quality struct {
-	R2        *float64 `json:"r2,omitempty"`
-	MeanError float64  `json:"mean_error"`
-	MaxError  float64  `json:"max_error"`
+	R2 *float64 `json:"r2,omitempty"`
 	// LeaveOneOut is the mean error at each size when the fit has not seen that size.
 	LeaveOneOut *float64 `json:"leave_one_out,omitempty"`
 	Condition   *float64 `json:"condition,omitempty"`
+	MeanError   float64  `json:"mean_error"`
+	MaxError    float64  `json:"max_error"`
 }
 
 // Of returns the series of some quantities, in order.

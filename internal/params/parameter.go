@@ -49,14 +49,17 @@ type Parameter struct {
 	CI95       *[2]float64 `json:"ci95,omitempty"`
 	Budget     []Term      `json:"budget,omitempty"` // what the width of CI95 is made of
 	Status     string      `json:"status"`
-	Bound      *[2]float64 `json:"bound,omitempty"` // what the data allow, where Value is null
 	Why        string      `json:"why,omitempty"`
 	Model      string      `json:"model"`
 	Experiment string      `json:"experiment"`
 	Source     string      `json:"source"` // paper and equation
 	// Label is the parameter in words, for people ("contention of the medium per message").
 	Label string `json:"label"`
+	Bound *Bound `json:"bound,omitempty"` // what the data allow, where Value is null
 }
+
+// Bound is from where to where a value may be; infinite on a side without limit.
+type Bound [2]float64
 
 // Term is one part of a parameter's uncertainty. Terms are combined in quadrature. Source: JCGM 100 (GUM), sections 4
 // and 5.
@@ -117,7 +120,7 @@ func (p Parameter) check() error {
 			return fmt.Errorf("term of uncertainty %+v, want a name, type A or B and u ≥ 0", t)
 		}
 	}
-	for _, iv := range []*[2]float64{p.CI95, p.Bound} {
+	for _, iv := range []*[2]float64{p.CI95, (*[2]float64)(p.Bound)} {
 		if iv != nil && iv[0] > iv[1] {
 			return fmt.Errorf("interval [%v, %v] ends before it starts", iv[0], iv[1])
 		}

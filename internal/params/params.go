@@ -153,23 +153,12 @@ const (
 	whyTimeout = "timeout"
 )
 
-// discards counts the timings of a fit that loss has made useless, and all of its timings.
-func (f *Fit) discards() (lost, all int) {
-	return f.LeftOutWhy[whyRetrans] + f.LeftOutWhy[whyTimeout], f.Used + f.LeftOut
-}
-
-// Discarded is the share of the timings of a fit that retransmissions and timeouts have made useless.
-func (f *Fit) Discarded() float64 {
-	lost, all := f.discards()
-	return float64(lost) / float64(max(1, all))
-}
-
-// Discarded is that share over all fits.
-func (p *Params) Discarded() float64 {
+// Discarded is the share of the timings of some fits that retransmissions and timeouts have made useless.
+func Discarded(fits ...*Fit) float64 {
 	lost, all := 0, 0
-	for _, f := range p.Fits {
-		l, n := f.discards()
-		lost, all = lost+l, all+n
+	for _, f := range fits {
+		lost += f.LeftOutWhy[whyRetrans] + f.LeftOutWhy[whyTimeout]
+		all += f.Used + f.LeftOut
 	}
 	return float64(lost) / float64(max(1, all))
 }

@@ -77,7 +77,7 @@ func brokenParams(t testing.TB) *params.Params {
 	a.Value, a.CI95 = &nan, &[2]float64{nan, inf}
 	p.Parameters["a"] = a
 	b := p.Parameters["b"]
-	b.Bound = &[2]float64{0, inf}
+	b.Bound = &params.Bound{0, inf}
 	p.Parameters["b"] = b
 	g := p.Functions["g_s"]
 	g.Coeff = map[string]float64{"c0": nan, "c1": 1}
@@ -151,7 +151,7 @@ func TestNotFiniteBecomesNull(t *testing.T) {
 		"fits[1].quality.r2: NaN is not finite: left out",
 		"fits[1].quality.leave_one_out: +Inf is not finite: left out",
 		"fits[1].quality.condition: +Inf is not finite: left out",
-		"fits[1].quality: what is not finite is written as null",
+		"fits[1].quality: it holds a number that is not finite: left out",
 		"fits[1].domain.bytes: [1 +Inf] is not finite: left out",
 		"fits[1].series[0].points[0]: what is not finite is written as null",
 		"validation[0]: it holds a number that is not finite: left out",
@@ -228,8 +228,8 @@ func TestDecodeParamsErrors(t *testing.T) {
 		{"no schema", `{"parameters":{}}`, `no member "schema"`},
 		{"newer", `{"schema":"calib.params/3"}`, `schema "calib.params/3", this build reads "calib.params/2"`},
 		{"array", `[]`, ": an array where an object belongs"},
-		{"kind", swap(`"value": 0.00085952`, `"value": "fast"`), "parameters.a: value: a string where a number belongs"},
-		{"kind in a fit", swap(`"used": 40000`, `"used": "x"`), "fits[0]: used: a string where a whole number belongs"},
+		{"kind", swap(`"value": 0.00085952`, `"value": "fast"`), "line 66: parameters.value: a string where a number belongs"},
+		{"kind in a fit", swap(`"used": 40000`, `"used": "x"`), ": fits.used: a string where a whole number belongs"},
 		{"status", swap(`"status": "ok"`, `"status": "fine"`), `parameter a: status "fine", want one of ["ok"`},
 		{"no value", swap(`"value": 0.00085952`, `"value": null`), "parameter a: status ok, but no value"},
 		{"interval", swap(`0.0008571`, `1`), "parameter a: interval [1, 0.0008619] ends before it starts"},

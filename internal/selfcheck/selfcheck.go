@@ -115,7 +115,7 @@ func (r *Row) judge(c params.Parameter, bounded bool) {
 		if c.Bound[0] <= t && t <= c.Bound[1] {
 			r.Verdict = Back
 		}
-		r.CI95, r.Why = c.Bound, "bound"
+		r.CI95, r.Why = (*[2]float64)(c.Bound), "bound"
 	case c.Value == nil:
 		r.Why = cmp.Or(c.Why, "the copy's run does not have it")
 	case c.CI95 == nil:
@@ -197,10 +197,11 @@ func slowed(q params.Parameter, slowdown float64) params.Parameter {
 		v := *q.Value * f
 		q.Value = &v
 	}
-	for _, ends := range []**[2]float64{&q.CI95, &q.Bound} {
-		if *ends != nil {
-			*ends = &[2]float64{(*ends)[0] * f, (*ends)[1] * f}
-		}
+	if q.CI95 != nil {
+		q.CI95 = &[2]float64{q.CI95[0] * f, q.CI95[1] * f}
+	}
+	if q.Bound != nil {
+		q.Bound = &params.Bound{q.Bound[0] * f, q.Bound[1] * f}
 	}
 	return q
 }

@@ -98,11 +98,11 @@ func TestCompare(t *testing.T) {
 func TestBoundsAndDifferences(t *testing.T) {
 	s, p := sparc(t, 1)
 	s.Mode = netspec.Switched
-	p.Parameters["a_c"] = params.Parameter{Status: params.StatusBound, Bound: &[2]float64{-3 * us, 5 * us}, Unit: "s"}
+	p.Parameters["a_c"] = params.Parameter{Status: params.StatusBound, Bound: &params.Bound{-3 * us, 5 * us}, Unit: "s"}
 	p.Parameters["a"] = made(900*us, 1*us, "s") // of a switch a is half of the way: 1032
 	c := run("h0", "h1", "h2", "h3")
 	c.Network = &params.Network{Packets: params.Unknown}
-	c.Parameters["a_c"] = params.Parameter{Status: params.StatusBound, Bound: &[2]float64{-2 * us, 2 * us}, Unit: "s"}
+	c.Parameters["a_c"] = params.Parameter{Status: params.StatusBound, Bound: &params.Bound{-2 * us, 2 * us}, Unit: "s"}
 	c.Parameters["a"] = params.Parameter{Status: params.StatusInconsistent, Why: "contradicted", Unit: "s"}
 	rows := Judge(s, p, c)
 	if r := find(t, rows, "a_c"); r.Verdict != Back || r.Otherwise {

@@ -83,7 +83,7 @@ func TestParameters(t *testing.T) {
 		p := stored(t, "switch-full")
 		change(p, name, func(q *params.Parameter) {
 			q.Withhold(params.StatusBound, "")
-			q.Bound = &[2]float64{0, 1e-6}
+			q.Bound = &params.Bound{0, 1e-6}
 		})
 		if _, err := LogGP(p); err != nil {
 			t.Errorf("%s that may be zero: %v", name, err)

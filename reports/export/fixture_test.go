@@ -25,7 +25,7 @@ func fixture() *params.Params {
 			"G": parameter(253.490412602e-9, "s/B", "loggp", "prtt"), "alpha": parameter(400.075819813e-6, "s", "hockney", "pingpong"),
 			"beta": parameter(255.965443944e-9, "s/B", "hockney", "pingpong"), "r_inf": parameter(3906777.35474637, "B/s", "hockney", "pingpong"),
 			"packet": parameter(1448, "B", "cluster", "load"), "B_L": parameter(64.42195924, "packets", "flood", "flood"),
-			"b_c": {Unit: "s/B", Status: params.StatusUnidentifiable, Bound: &[2]float64{0, 2.5e-7}, Why: "b_c ≤ b", Model: "hyperbolic-network", Experiment: "paired"},
+			"b_c": {Unit: "s/B", Status: params.StatusUnidentifiable, Bound: &params.Bound{0, 2.5e-7}, Why: "b_c ≤ b", Model: "hyperbolic-network", Experiment: "paired"},
 		},
 		Functions: map[string]params.Function{
 			"g_s": {Form: params.Line, Unit: "s", Model: "cluster-gap", Label: "gap, sending", Coeff: map[string]float64{"c0": 1.5e-4, "c1": 1.46e-7},

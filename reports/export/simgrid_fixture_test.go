@@ -13,7 +13,7 @@ func platformFixture() *params.Params {
 		Run: params.Run{ID: "20261121-044155-flpiifqw", Plan: "standard", Hosts: []string{"h0", "h1", "h2", odd, "h4", "h5", "h6", "h7"}},
 		Parameters: map[string]params.Parameter{
 			"packet": parameter(1448, "B", "cluster", "load"),
-			"b_c":    {Unit: "s/B", Status: params.StatusUnidentifiable, Bound: &[2]float64{0, 2.5e-7}, Why: "b_c ≤ b", Model: "hyperbolic-network", Experiment: "paired"},
+			"b_c":    {Unit: "s/B", Status: params.StatusUnidentifiable, Bound: &params.Bound{0, 2.5e-7}, Why: "b_c ≤ b", Model: "hyperbolic-network", Experiment: "paired"},
 		},
 		Functions: map[string]params.Function{"g_s": {}, "g_r": {}},
 	}

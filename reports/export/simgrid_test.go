@@ -110,7 +110,7 @@ func TestDivision(t *testing.T) {
 		t.Errorf("the medium is busy with 100 B for %g s, want a_c + m·(b_c − a_c/p) = %g", flow, want)
 	}
 	alone := medium()
-	alone.Parameters["b"] = params.Parameter{Status: params.StatusUnidentifiable, Bound: &[2]float64{0, 0.92e-6}}
+	alone.Parameters["b"] = params.Parameter{Status: params.StatusUnidentifiable, Bound: &params.Bound{0, 0.92e-6}}
 	if got := readSimGrid(t, alone, 0).routes[[2]string{"node-3", "node-0"}]; !cmp.Equal(got, []string{"medium"}) {
 		t.Errorf("route on a medium with hosts of unknown b: %v", got)
 	}

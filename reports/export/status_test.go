@@ -70,7 +70,7 @@ func TestLatencyNearZero(t *testing.T) {
 		negative.Parameters["L"] = at
 		at = bound.Parameters["L"]
 		at.Withhold(params.StatusBound, "cannot be told from zero")
-		at.Bound = &[2]float64{0, 4e-6}
+		at.Bound = &params.Bound{0, 4e-6}
 		bound.Parameters["L"] = at
 		at = wrong.Parameters["L"]
 		at.Withhold(params.StatusInconsistent, "impossible")

@@ -47,9 +47,9 @@ func rowsOf(in *input) (out [][]string) {
 		q := in.Params.Parameters[name]
 		m := params.Metric{Name: name, Unit: q.Unit, Status: q.Status, Label: q.Label}
 		if v, estimated := q.Raw(); q.Value == nil && estimated {
-			add("estimate", m, v, q.Bound)
+			add("estimate", m, v, (*[2]float64)(q.Bound))
 		} else if q.Value == nil {
-			add("parameter", m, math.NaN(), q.Bound)
+			add("parameter", m, math.NaN(), (*[2]float64)(q.Bound))
 		}
 	}
 	for _, q := range in.Params.Times() {
