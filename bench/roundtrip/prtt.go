@@ -20,14 +20,16 @@ import (
 //	         so that it finds the message there, minus what was really waited; likewise o_r
 //
 // Neither overhead is subtracted from anything. L is what is left of PRTT(1,0,s) without the overheads, and not half of
-// it.
+// it. Where the effort is below a half, only the smallest size and the largest within a packet have the forms that wait.
 var PRTT = &bench.Experiment{
 	Name: names.PRTT,
 	Points: func(l bench.Limits) []bench.Point {
 		var out []bench.Point
-		for _, s := range trainSizes(l) {
+		sizes, packet := trainSizes(l), l.SegmentSize()
+		for i, s := range sizes {
+			inner := i > 0 && (s > packet || i+1 < len(sizes) && sizes[i+1] <= packet)
 			forms := []bench.Point{{names.FactorMessages: 1}, {}, {names.FactorSpaced: 1}, {names.FactorDelayed: 1}}
-			if s > maxWaiting || l.Thin() && s >= l.SegmentSize() {
+			if s > maxWaiting || l.Thin() && inner {
 				forms = forms[:2]
 			}
 			for _, p := range forms {

@@ -147,7 +147,7 @@ func (d *draft) needed(p *drafted) bool {
 // ranked lists the points in the order in which they are wanted: of each kind the smallest size with the least and the
 // most hosts, the largest size that fits, and then what lies between, halving the steps; all of a thin design before the
 // others. A size fits where its points take at most a time [ns], or twice what those of the smallest take. An experiment
-// that may be left out needs the first size above a packet, too, and between the ends the last one within.
+// that may be left out needs the first size above a packet, too, and the last one within.
 func (d *draft) ranked(longest float64) []*drafted {
 	var all, thin, order []*drafted
 	packet := int64(d.limits.SegmentSize())
@@ -221,9 +221,7 @@ func rank(points []*drafted, longest float64, packet int64) {
 		case size == within:
 			p.rank = 2
 		default:
-			if p.rank = 1 + depth(p, names.FactorBytes, n); within > 0 && p.rank > 1 {
-				p.rank++
-			}
+			p.rank = 1 + depth(p, names.FactorBytes, n)
 		}
 		for _, f := range counts {
 			if k := depth(p, f, len(values[f+p.kind])); k > 0 {
