@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -75,11 +76,7 @@ func FirstHosts(n int) []Step {
 
 // EachAlone is every host in a team by itself, all in one step.
 func EachAlone(hosts int) []Step {
-	var all Step
-	for h := range hosts {
-		all = append(all, []int{h})
-	}
-	return []Step{all}
+	return []Step{slices.Collect(slices.Chunk(FirstHosts(hosts)[0][0], 1))}
 }
 
 // maxPairCounts bounds the number of values of PairCounts.
@@ -90,19 +87,14 @@ const maxPairCounts = 16
 func PairCounts(hosts int) []int {
 	most := hosts / 2
 	var out []int
-	if most <= maxPairCounts {
-		for n := 1; n <= most; n++ {
-			out = append(out, n)
+	for i := range min(most, maxPairCounts) {
+		n := i + 1
+		if most > maxPairCounts {
+			n = int(math.Round(math.Pow(float64(most), float64(i)/(maxPairCounts-1))))
 		}
-		return out
+		out = append(out, n)
 	}
-	for i := range maxPairCounts {
-		n := int(math.Round(math.Pow(float64(most), float64(i)/(maxPairCounts-1))))
-		if len(out) == 0 || n > out[len(out)-1] {
-			out = append(out, n)
-		}
-	}
-	return out
+	return slices.Compact(out)
 }
 
 // SizePoints returns a point for each message size, all with the factors of others.

@@ -139,7 +139,7 @@ func runPattern(x bench.Team) {
 	x.R.Charge(2 * int64(hosts) * int64(m))
 	what, s, err := known(x.P)
 	bench.Check(err)
-	own := bench.Must(pattern.Rank(what, x.Rank(), hosts, m))
+	own := bench.Must(pattern.Rank(what, x.Rank(), hosts, m, &pattern.Scratch{}))
 	o := operation{Team: x, peers: pattern.Peers(own), first: len(own) > 0 && len(own[0].Out) > 0}
 	name := what.Name()
 	bench.During(name+": connect", func() { meet(x, o.peers) })
@@ -244,7 +244,7 @@ func messages(p pattern.Pattern, hosts int) int {
 	}
 	var sent []int
 	for _, rank := range []int{1, hosts / 2, hosts - 1} {
-		steps, err := pattern.Rank(p, rank, hosts, hosts)
+		steps, err := pattern.Rank(p, rank, hosts, hosts, &pattern.Scratch{})
 		if err != nil {
 			return 0
 		}

@@ -3,6 +3,8 @@
 package experiments
 
 import (
+	"slices"
+
 	"calib/bench"
 	"calib/bench/check"
 	"calib/bench/collective"
@@ -27,8 +29,5 @@ var Before = []*bench.Experiment{check.Check, check.Probe}
 
 // Lookup returns the experiment of that name, those before a plan included.
 func Lookup(name string) (*bench.Experiment, bool) {
-	if e, ok := bench.Find(Before, name); ok {
-		return e, true
-	}
-	return bench.Find(All, name)
+	return bench.Find(slices.Concat(Before, All), name)
 }

@@ -208,8 +208,6 @@ func (x team) contribute(s bench.Start, msg []byte, rest int) {
 	}
 }
 
-const acknowledgedStep = 50 * units.Microsecond
-
 // awaitAcknowledged waits until no more than rest bytes to the root are unacknowledged. If the root no longer
 // acknowledges, the kernel or whoever ends the group makes that an error.
 func (x team) awaitAcknowledged(rest int) {
@@ -218,7 +216,7 @@ func (x team) awaitAcknowledged(rest int) {
 		if bench.Must(x.Unacked(0)) <= rest {
 			return
 		}
-		x.WaitUntil(now + acknowledgedStep)
+		x.WaitUntil(now + 50*units.Microsecond)
 	}
 	bench.Fail("the root has not acknowledged within %v", time.Duration(maxTime))
 }

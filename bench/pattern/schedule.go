@@ -28,15 +28,10 @@ func Of(p Pattern, size, m int) (Schedule, error) {
 	return out, err
 }
 
-// Rank writes down what one rank does.
-func Rank(p Pattern, rank, size, m int) (steps []Step, err error) {
-	return write(p, rank, size, m, &Scratch{})
-}
-
 func eachRank(p Pattern, size, m int, f func([]Step)) error {
 	var scratch Scratch
 	for rank := range size {
-		steps, err := write(p, rank, size, m, &scratch)
+		steps, err := Rank(p, rank, size, m, &scratch)
 		if err != nil {
 			return err
 		}
@@ -45,7 +40,8 @@ func eachRank(p Pattern, size, m int, f func([]Step)) error {
 	return nil
 }
 
-func write(p Pattern, rank, size, m int, scratch *Scratch) ([]Step, error) {
+// Rank writes down what one rank does.
+func Rank(p Pattern, rank, size, m int, scratch *Scratch) ([]Step, error) {
 	if !p.Defined(size) {
 		return nil, fmt.Errorf("%s is not defined for %d hosts", p.Name(), size)
 	}

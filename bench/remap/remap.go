@@ -76,11 +76,6 @@ const (
 	trialInjections = 4
 )
 
-const (
-	short = units.Bytes(1)
-	long  = 16 * units.KiB
-)
-
 // guessed is how long an injection takes at least.
 const guessed = 20 * units.Microsecond
 
@@ -90,7 +85,7 @@ const controlBytes = 512
 // points are on all hosts every kind of destinations, rank 0 alone, and, unless the design is thin, drawn destinations
 // on half of the hosts; each synchronous and asynchronous, for every size.
 func points(l bench.Limits) []bench.Point {
-	sizes := l.SizesOr([]units.Bytes{short, long})
+	sizes := l.SizesOr([]units.Bytes{1, 16 * units.KiB})
 	all := int64(l.Hosts)
 	type kind struct{ hosts, injecting, destinations, span int64 }
 	kinds := []kind{{all, 1, names.DestinationsDrawn, 0}}

@@ -262,16 +262,11 @@ type Message struct {
 }
 
 // Whole passes b, of at least one byte, to a rank and back by one send each way.
-func Whole(peer int, b []byte) *Message { return InPieces(peer, b, len(b)) }
+func Whole(peer int, b []byte) *Message { return InPieces(peer, b, len(b), len(b)) }
 
-// InPieces passes b in pieces of at most piece bytes, each sent and received by itself.
-func InPieces(peer int, b []byte, piece int) *Message {
-	return &Message{peer: peer, data: b, first: min(piece, len(b)), piece: piece}
-}
-
-// InTwo passes b as its first bytes, a header, and the rest.
-func InTwo(peer int, b []byte, header int64) *Message {
-	return &Message{peer: peer, data: b, first: int(header), piece: len(b)}
+// InPieces passes b in pieces, each sent and received by itself: the first bytes, and then at most piece bytes at a time.
+func InPieces(peer int, b []byte, first, piece int) *Message {
+	return &Message{peer: peer, data: b, first: min(first, len(b)), piece: piece}
 }
 
 // Lead implements Exchange.

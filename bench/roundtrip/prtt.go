@@ -53,7 +53,7 @@ var PRTT = &bench.Experiment{
 		// Every message but the first waits about as long as a round trip.
 		trip := l.OnPath().Trip(p[names.FactorBytes])
 		c.Time += bench.Repeated(units.Nanos(p[names.FactorMessages])*min(trip, maxDelay), waitingTime, one.Least, one.Most)
-		c.Bytes += 8 * units.Bytes(maxNumbers(one, l.Effort, int(p[names.FactorMessages]))+1)
+		c.Bytes += 8 * units.Bytes(4+one.room(l.Effort)*int(p[names.FactorMessages]-1)) // what rank 1 tells
 		return c
 	},
 	Run: func(x bench.Team) {
@@ -262,9 +262,6 @@ func (c *calls) add(ns int64) {
 
 // last returns the last n times.
 func (c calls) last(n int) []int64 { return c[max(0, len(c)-n):] }
-
-// maxNumbers bounds how many numbers rank 1 sends of a delayed train.
-func maxNumbers(b Bounds, e bench.Effort, n int) int { return 3 + b.room(e)*(1+n-2) }
 
 // recvTimes receives rank 1's times, subtracts the waits of the last exchanges from ns and keeps their receives. It
 // returns the cost of a reading of the clock [ns].

@@ -33,7 +33,8 @@ var Fragment = &bench.Experiment{
 	Ranges: bench.Ranges{names.FactorBytes: bench.Sizes, names.FactorFragment: bench.Sizes},
 	Cost:   func(l bench.Limits, p bench.Point) bench.Cost { return fragmentBounds(p).Cost(l) },
 	Run: func(x bench.Team) {
-		msg := roundtrip.InPieces(1-x.Rank(), x.R.Payload(x.P[names.FactorBytes]), int(x.P[names.FactorFragment]))
+		f := int(x.P[names.FactorFragment])
+		msg := roundtrip.InPieces(1-x.Rank(), x.R.Payload(x.P[names.FactorBytes]), f, f)
 		roundtrip.Record(x, msg, fragmentBounds(x.P), "", nil)
 	},
 }
@@ -74,7 +75,7 @@ var NoDelay = &bench.Experiment{
 			b := x.R.Payload(size)
 			msg := roundtrip.Whole(1-x.Rank(), b)
 			if x.P[names.FactorWrites] == 2 {
-				msg = roundtrip.InTwo(1-x.Rank(), b, min(nodelayHeader, size/2))
+				msg = roundtrip.InPieces(1-x.Rank(), b, int(min(nodelayHeader, size/2)), len(b))
 			}
 			roundtrip.Record(x, msg, nodelayBounds(size, x.P), "",
 				map[string]float64{names.AuxBytes: float64(size), names.AuxMSS: float64(mss)})

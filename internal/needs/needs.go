@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime/debug"
+	"slices"
 	"strings"
 )
 
@@ -130,4 +131,13 @@ func nameOf(t T) string {
 		parts = append(parts, n.Name())
 	}
 	return strings.Join(parts, " ")
+}
+
+// Allocations is for a test that counts allocations. It is skipped under the race detector, which allocates in what it
+// watches.
+func Allocations(t T) {
+	info, ok := debug.ReadBuildInfo()
+	if ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"}) {
+		t.Skip("allocations are not counted under the race detector, which allocates itself; go test without -race counts them")
+	}
 }

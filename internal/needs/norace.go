@@ -1,5 +1,0 @@
-//go:build !race
-
-package needs
-
-const raceDetector = false
