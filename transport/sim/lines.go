@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -123,7 +122,7 @@ func (g *Group) join(end func()) error {
 	return w.wait(p, wait{kind: waitJoin})
 }
 
-// endLines ends the lines of a rank, and tells the rank of a line that this has left; the last to leave ends its wait.
+// endLines is called when p has left: a rank takes its lines with it, and the last line to leave ends its rank's wait.
 func (p *proc) endLines(w *world) {
 	for len(p.lines) > 0 {
 		w.leave(p.lines[0])
@@ -133,9 +132,6 @@ func (p *proc) endLines(w *world) {
 		return
 	}
 	r.lines = slices.DeleteFunc(r.lines, func(l *proc) bool { return l == p })
-	if r.mover == p {
-		r.mover = nil
-	}
 	if len(r.lines) == 0 {
 		w.wake(r, waitJoin)
 	}
@@ -197,29 +193,84 @@ func (l endOf) State() (plane.LineState, error) {
 // ProbesRTT implements plane.Line: there is no congestion control.
 func (l endOf) ProbesRTT() (bool, error) { return false, nil }
 
-// second is the plane.Second of a rank: for each transfer a thread on the same host, which waits for the rank's
-// connections in its place.
+// second is the plane.Second of a rank: a thread on the same host, which waits for the rank's connections in its place.
 type second struct {
-	g        *Group // the rank's
-	transfer func(plane.Mover) error
-	busy     bool  // started and not waited for
-	err      error // of the last transfer
+	g    *Group // the rank's
+	own  *Group // as the second thread uses it
+	busy bool   // started and not waited for
+	todo bool   // a transfer that has not ended
+	quit bool
+	err  error // of the last transfer
 }
 
 // Beside calls f while a second thread stands by. The thread and the rank take Cost.Wake each to wake each other; on a
 // host with one CPU what the thread's calls take is lost to a computation of the rank's.
 func (g *Group) Beside(transfer func(plane.Mover) error, f func(plane.Second) error) error {
-	s := &second{g: g, transfer: transfer}
+	w, p := g.w, g.self
+	if err := w.enter(p); err != nil {
+		return fmt.Errorf("start a second thread: %w", err)
+	}
+	thread := w.thread(p)
+	thread.rank, thread.second = p.rank, true
+	w.start(thread)
+	w.mu.Unlock()
+	s := &second{g: g, own: &Group{w: w, self: thread, team: g.team, rank: g.rank}}
+	go s.serve(transfer)
 	err := f(s)
 	if err == nil && s.busy {
 		err = errors.New("a transfer was started and not waited for")
 	}
 	if err != nil {
-		g.w.mu.Lock()
-		g.self.endLines(g.w) // the transfer under way
-		g.w.mu.Unlock()
+		_ = s.own.Close() // ends a transfer under way; it never fails
+		p.mover = nil
+		return err
 	}
-	return err
+	if err := s.order(func() { s.quit = true }); err != nil {
+		return err
+	}
+	return g.join(func() {})
+}
+
+func (s *second) serve(transfer func(plane.Mover) error) {
+	defer s.own.Close()
+	for s.next() {
+		s.end(transfer(s.own))
+	}
+}
+
+// next waits for a transfer to make, and reports whether there is one.
+func (s *second) next() bool {
+	w, p := s.own.w, s.own.self
+	if w.enter(p) != nil {
+		return false
+	}
+	defer w.mu.Unlock()
+	for !s.todo && !s.quit {
+		if w.wait(p, wait{kind: waitOrder}) != nil {
+			return false
+		}
+	}
+	return s.todo && w.spend(p, fromNanos(w.opt.Cost.Wake)) == nil
+}
+
+// end tells the rank that the transfer has ended.
+func (s *second) end(err error) {
+	w, p := s.own.w, s.g.self
+	if w.enter(s.own.self) != nil {
+		return
+	}
+	defer w.mu.Unlock()
+	s.err, s.todo, p.mover = err, false, nil
+	w.wake(p, waitDone)
+}
+
+// order tells the second thread what change says.
+func (s *second) order(change func()) error {
+	return s.g.alone("order the second thread", func() error {
+		change()
+		s.g.w.wake(s.own.self, waitOrder)
+		return nil
+	})
 }
 
 // Start implements plane.Second: the rank's connections become those of the second thread.
@@ -227,40 +278,28 @@ func (s *second) Start() error {
 	if s.busy {
 		return errors.New("start a transfer: the last one was not waited for")
 	}
-	w, p := s.g.w, s.g.self
-	return s.g.alone("start a transfer", func() error {
-		thread := w.thread(p)
-		thread.rank, thread.second = p.rank, true
-		w.start(thread)
-		s.busy, p.mover = true, thread
-		own := &Group{w: w, self: thread, team: s.g.team, rank: s.g.rank}
-		go func() {
-			defer own.Close()
-			s.err = own.alone("wake", func() error { return w.spend(thread, fromNanos(w.opt.Cost.Wake)) })
-			if s.err == nil {
-				s.err = s.transfer(own)
-			}
-		}()
-		return nil
-	})
+	s.busy = true
+	return s.order(func() { s.todo, s.g.self.mover = true, s.own.self })
 }
 
 func (s *second) Wait() error {
 	if !s.busy {
 		return errors.New("wait for a transfer: none was started")
 	}
-	s.busy = false
 	w, p := s.g.w, s.g.self
 	err := s.g.alone("wait for the second thread", func() error {
-		if len(p.lines) == 0 {
+		if s.busy = false; !s.todo {
 			return nil
 		}
-		if err := w.wait(p, wait{kind: waitJoin}); err != nil {
+		if err := w.wait(p, wait{kind: waitDone}); err != nil {
 			return err
 		}
 		return w.spend(p, fromNanos(w.opt.Cost.Wake))
 	})
-	return cmp.Or(err, s.err)
+	if err != nil {
+		return err
+	}
+	return s.err
 }
 
 // user is the thread that waits for p's connections.

@@ -24,6 +24,8 @@ const (
 	waitReopen
 	waitLines // until the peer opens as many
 	waitJoin  // until the lines have ended
+	waitOrder // of a second thread: for a transfer
+	waitDone  // until the second thread has made one
 	waitRoom  // for a datagram
 	waitDatagram
 )
@@ -150,7 +152,8 @@ func (p *proc) String() string {
 	}
 	return who + [...]string{
 		waitSleep: " sleeps", waitAny: " awaits bytes of any host", waitReopen: " reopens its connections",
-		waitJoin: " awaits the end of its lines or its second thread", waitRoom: " awaits room for a datagram",
+		waitJoin: " awaits the end of its lines", waitOrder: "'s second thread awaits a transfer",
+		waitDone: " awaits its second thread", waitRoom: " awaits room for a datagram",
 		waitDatagram: " awaits a datagram",
 	}[p.wait.kind]
 }
