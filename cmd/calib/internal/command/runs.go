@@ -1,7 +1,6 @@
 package command
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -13,7 +12,6 @@ import (
 
 	"calib/internal/exit"
 	"calib/internal/files"
-	"calib/internal/netspec"
 	"calib/internal/params"
 	"calib/internal/progress"
 	"calib/internal/rundir"
@@ -201,18 +199,17 @@ func PageOptions(c *cli.Context, dir string) reports.Options {
 }
 
 // PrintRun prints the summary of a run, or its JSON document, for the command called name, which has ended with err.
-func PrintRun(c *cli.Context, name string, dir *rundir.Dir, err error) error {
+// truth holds the network's own parameters where they are known.
+func PrintRun(c *cli.Context, name string, dir *rundir.Dir, truth map[string]float64, err error) error {
 	p, readErr := dir.ReadParams()
 	r := reports.Result{Command: name, Run: dir.Path(), Files: FilesOf(dir.Path()), Warnings: dir.Run().Warnings, Params: p}
 	return AnswerResult(c, r, err, func(w io.Writer) error {
 		switch {
 		case readErr == nil:
 			o, run := PageOptions(c, dir.Path()), dir.Run()
+			o.Truth = truth
 			if run.Ended != nil {
 				o.Took = run.Ended.Sub(run.Started)
-			}
-			if s, err := netspec.Resolve(cmp.Or(c.String("truth"), c.String("sim"))); err == nil {
-				o.Truth = s.TrueParameters()
 			}
 			return reports.Screen(w, p, o)
 		case err != nil: // which says more than that there are no parameters

@@ -50,12 +50,11 @@ func RunCommand() *cli.Command {
 			case c.Bool("dry-run"):
 				return dryRun(c, "run")
 			}
-			if truth := c.String("truth"); truth != "" {
-				if _, err := netspec.Resolve(truth); err != nil {
-					return exit.Usagef("--truth: %w", err)
-				}
-			}
 			config, err := configOf(c)
+			if err != nil {
+				return err
+			}
+			truth, err := truthOf(c)
 			if err != nil {
 				return err
 			}
@@ -63,9 +62,23 @@ func RunCommand() *cli.Command {
 			if r.State != run.Closed {
 				return err
 			}
-			return command.PrintRun(c, "run", r.Dir, err)
+			return command.PrintRun(c, "run", r.Dir, truth, err)
 		},
 	}
+}
+
+// truthOf returns the parameters of a network that was made: that of --truth, or the simulated one.
+func truthOf(c *cli.Context) (map[string]float64, error) {
+	for _, flag := range []string{"truth", "sim"} {
+		if network := c.String(flag); network != "" {
+			s, err := netspec.Resolve(network)
+			if err != nil {
+				return nil, exit.Usagef("--%s: %w", flag, err)
+			}
+			return s.TrueParameters(), nil
+		}
+	}
+	return nil, nil
 }
 
 func MeasureCommand() *cli.Command {

@@ -65,7 +65,7 @@ func fitRun(c *cli.Context) (err error) {
 			return err
 		}
 	}
-	return command.PrintRun(c, "fit", dir, nil)
+	return command.PrintRun(c, "fit", dir, nil, nil)
 }
 
 // keptParams is where the parameters of the whole samples are kept when those of a part of them take their place.
@@ -136,7 +136,7 @@ func ReportCommand() *cli.Command {
 			case c.String("out") != "":
 				return exit.Usagef("--out with --format text: the text goes to standard output; %s has it too", dir.File(rundir.ReportFile))
 			case c.Bool("json") || c.Bool("short"):
-				return command.PrintRun(c, "report", dir, nil)
+				return command.PrintRun(c, "report", dir, nil, nil)
 			}
 			return reports.Text(c.App.Writer, p, command.PageOptions(c, dir.Path()))
 		},
