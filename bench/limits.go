@@ -31,12 +31,9 @@ func (l Limits) OnPath() Path {
 	return Gigabit.Path
 }
 
-// Thin reports whether a design is to be kept to the essential: the effort is below a half.
-func (l Limits) Thin() bool { return l.Effort.Thin() }
-
 // Thinned chooses between the standard part of a design and that of a thin one.
 func Thinned[T any](l Limits, standard, thin T) T {
-	if l.Thin() {
+	if l.Effort.Thin() {
 		return thin
 	}
 	return standard
@@ -67,7 +64,7 @@ func (e Effort) OrWhole() Effort {
 	return e
 }
 
-// Thin reports whether the effort is below a half.
+// Thin reports whether a design is to be kept to the essential: the effort is below a half.
 func (e Effort) Thin() bool { return e > 0 && e < 0.5 }
 
 // Reps scales a standard number of repetitions; never below least.

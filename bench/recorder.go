@@ -73,8 +73,8 @@ func (r *Recorder) Charge(n int64) { r.memory.charge(&r.memory.point, n) }
 
 const sampleBytes, timeBytes = 2048, 10
 
-// Batch is what an experiment knows about a finished batch. Its ranks are those within the team. Without Exp it is of the
-// experiment that runs; others are by-products, such as clock offsets.
+// Batch is what an experiment knows about a finished batch. Its ranks are those within the team. Without Exp it is of
+// the experiment that runs; others are by-products, such as clock offsets.
 type Batch = dataset.Sample
 
 // Add records a batch of the point, and charges what it takes until the coordinator has it: a sample takes about

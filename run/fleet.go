@@ -286,12 +286,9 @@ func launched(l *launch.Launcher) starter {
 			if h.CPU != "" {
 				args = append(args, "--cpu", h.CPU)
 			}
-			return l.Launch(ctx, launch.Host{Name: h.Name, User: h.User}, args...)
+			return l.Launch(ctx, h, args...)
 		},
-		at: func(ctx context.Context, h hosts.Host) string {
-			return l.Hostname(ctx, launch.Host{Name: h.Name, User: h.User})
-		},
-		copied: l.Copied, close: nobody.close,
+		at: l.Hostname, copied: l.Copied, close: nobody.close,
 	}
 }
 

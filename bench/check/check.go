@@ -168,7 +168,8 @@ func reach(x bench.Team) {
 		}
 	}
 	took, tcp := x.Elapsed(start), x.Counters(other)
-	x.AddLossy(bench.Batch{Phase: names.PhaseTrip, Ranks: []int{x.Rank(), other}, NS: []int64{took}, TCP: &tcp}, fewAgain)
+	s := bench.Batch{Phase: names.PhaseTrip, Ranks: []int{x.Rank(), other}, NS: []int64{took}, TCP: &tcp}
+	x.AddLossy(s, fewAgain)
 }
 
 // sendBursts sends bursts, each announced by its size; the answer to a burst is a byte. A size of 0 ends it.

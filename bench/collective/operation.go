@@ -29,6 +29,9 @@ type operation struct {
 	// does not meet the parts of others.
 	quiet  units.Nanos
 	signal [1]byte
+	// Of the repetitions: what rank 0 counted, with what all ranks lost, and how long one was expected to take.
+	tcp      dataset.TCP
+	estimate units.Nanos
 }
 
 // bounds are those of a batch.
@@ -48,29 +51,22 @@ func repeatedTime(path bench.Path, hosts int, one, within units.Nanos, least, mo
 	return units.Nanos(n+untimed)*(path.Start(hosts)+one+one/4) + units.Nanos(hosts)*path.Latency
 }
 
-// batch is what the repetitions gave.
-type batch struct {
-	times
-	tcp      dataset.TCP // of rank 0, with what all ranks lost
-	estimate units.Nanos // rank 0: of a repetition, before the first
-}
-
 // times are those of repetitions, from the announced start [ns]: when the rank began, twice, and when it ended. At rank
 // 0 they are, once all are in, when the first and the last of those that send first began, and when the last rank
 // ended.
 type times struct{ early, late, ended []int64 }
 
 // measure makes the repetitions of a point with m bytes. Rank 0 gets their times; none, if one would take too long.
-func (x *operation) measure(m int, b bounds) (t batch) {
+func (x *operation) measure(m int, b bounds) (t times) {
 	short := min(m, b.short)
 	x.repeat(short, 1) // opens connections
 	trial := x.repeat(short, 1)
-	t.estimate = max(1, units.Nanos(float64(trial.took()[0])*float64(m)/float64(short)))
-	reps := min(b.most, max(b.least, int(b.time/t.estimate)))
-	if b.longest > 0 && t.estimate > b.longest {
+	x.estimate = max(1, units.Nanos(float64(trial.took()[0])*float64(m)/float64(short)))
+	reps := min(b.most, max(b.least, int(b.time/x.estimate)))
+	if b.longest > 0 && x.estimate > b.longest {
 		reps = 0
 	}
-	s := x.Announce(bench.Start{Reps: reps, Period: t.estimate + t.estimate/4})
+	s := x.Announce(bench.Start{Reps: reps, Period: x.estimate + x.estimate/4})
 	if s.Reps == 0 {
 		return t
 	}
@@ -79,10 +75,10 @@ func (x *operation) measure(m int, b bounds) (t batch) {
 		x.repeat(m, 1)
 	}
 	before := x.CountersOf(x.peers)
-	t.times = x.repeat(m, s.Reps)
+	t = x.repeat(m, s.Reps)
 	after := x.CountersOf(x.peers)
 	lost := x.SumAtRoot(after.Retrans - before.Retrans)
-	t.tcp = dataset.TCP{Retrans: lost, SndBuf: after.SndBuf, Congestion: after.Congestion}
+	x.tcp = dataset.TCP{Retrans: lost, SndBuf: after.SndBuf, Congestion: after.Congestion}
 	return t
 }
 
@@ -137,9 +133,9 @@ func minus(a, b []int64) []int64 {
 }
 
 // add records a batch at rank 0.
-func (x *operation) add(phase string, t batch, aux map[string]float64) {
+func (x *operation) add(phase string, t times, aux map[string]float64) {
 	if x.Root() {
-		x.Add(bench.Batch{Phase: phase, Ranks: x.Ranks(), NS: t.took(), TCP: &t.tcp, Aux: aux})
+		x.Add(bench.Batch{Phase: phase, Ranks: x.Ranks(), NS: t.took(), TCP: &x.tcp, Aux: aux})
 	}
 }
 

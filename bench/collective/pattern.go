@@ -158,7 +158,7 @@ func runPattern(x bench.Team) {
 	if len(t.ended) > 0 {
 		o.add(names.PhasePattern, t, t.skews())
 	} else {
-		x.Skip(t.estimate)
+		x.Skip(o.estimate)
 	}
 }
 

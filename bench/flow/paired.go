@@ -26,11 +26,11 @@ var Paired = &bench.Experiment{
 		for _, n := range bench.PairCounts(l.Hosts) {
 			out = append(out, bench.SizePoints(own, bench.Point{names.FactorPairs: int64(n)})...)
 			out = append(out, bench.Point{names.FactorPairs: int64(n), names.FactorStream: 1})
-			if !l.Thin() && len(l.SizesOr([]units.Bytes{units.Bytes(messageSize)})) > 0 {
+			if !l.Effort.Thin() && len(l.SizesOr([]units.Bytes{units.Bytes(messageSize)})) > 0 {
 				out = append(out, bench.Point{names.FactorPairs: int64(n), names.FactorStream: 1, names.FactorBytes: messageSize})
 			}
 		}
-		if !l.Thin() {
+		if !l.Effort.Thin() {
 			for _, k := range connections {
 				out = append(out, bench.Point{names.FactorPairs: 1, names.FactorStream: 1, names.FactorConnections: k})
 			}

@@ -121,7 +121,7 @@ func (x stream) once(s *streamed, stamps []int64) {
 		}
 	}
 	var told []int64
-	if x.ahead > 0 { // the sender goes on when its receivers have all of the stream: its counters then hold every segment
+	if x.ahead > 0 { // the sender goes on when its receivers have all of the stream: it has counted every segment
 		told = s.told[:]
 		var b [1]byte
 		for _, peer := range x.peers() {

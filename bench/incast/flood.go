@@ -68,7 +68,7 @@ func floodPoints(l bench.Limits) []bench.Point {
 	senders := []int64{most}
 	own := slices.DeleteFunc(l.SizesUpTo(maxDatagram, floodSizes), func(m units.Bytes) bool { return m < minDatagram })
 	switch {
-	case l.Thin():
+	case l.Effort.Thin():
 		factor, own = 4, own[max(0, len(own)-1):]
 	case most >= 4:
 		senders = append(senders, most/2)

@@ -32,10 +32,12 @@ var Gather = &bench.Experiment{
 		if p[names.FactorStream] != 0 {
 			n := int64(trials*trialMessages + 2*maxMessages(l.Effort))
 			return bench.Cost{ // with a byte of credit for each step
-				Bytes: units.Bytes(n*senders*bytes + senders*n/minStep), Time: streamTime(l.OnPath(), l.Effort, int(senders), bytes),
+				Bytes: units.Bytes(n*senders*bytes + senders*n/minStep),
+				Time:  streamTime(l.OnPath(), l.Effort, int(senders), bytes),
 			}
 		}
-		return bench.Cost{Bytes: units.Bytes(int64(2+maxGathers(l.Effort, p)) * senders * bytes), Time: gatherTime(l, p)}
+		n := int64(2 + maxGathers(l.Effort, p))
+		return bench.Cost{Bytes: units.Bytes(n * senders * bytes), Time: gatherTime(l, p)}
 	},
 	Run: func(x bench.Team) {
 		y := newTeam(x)

@@ -31,7 +31,8 @@ var Overhead = &bench.Experiment{
 			n, back = trialMessages+computations(l.Effort)*messagesFor(rate), orders(l.Effort)*countBytes
 		}
 		return bench.Cost{
-			Bytes: 2 * units.Bytes(int64(n)*p[names.FactorBytes]+int64(back+bench.CounterBytes)), Time: 2 * oneWay(l, p),
+			Bytes: 2 * units.Bytes(int64(n)*p[names.FactorBytes]+int64(back+bench.CounterBytes)),
+			Time:  2 * oneWay(l, p),
 		}
 	},
 	Run: func(x bench.Team) {
@@ -62,7 +63,7 @@ var (
 // overheadPoints are every size for the calls; few sizes at few rates for the computation, which takes longer.
 func overheadPoints(l bench.Limits) []bench.Point {
 	calls, sizes, rates := callSizes, computeSizes, computeRates
-	if l.Thin() {
+	if l.Effort.Thin() {
 		calls, sizes, rates = callSizesQuick, computeSizesQuick, computeRatesQuick
 	}
 	out := bench.SizePoints(l.SizesUpTo(callMost, calls), nil)

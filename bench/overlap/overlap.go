@@ -41,7 +41,8 @@ var Overlap = &bench.Experiment{
 		steps := warmSteps + trialSteps + maxTrial + ways*maxSteps(l.Effort, m)
 		orders := 3 + 2*looks + ways*max(minSets, maxSets(l.Effort))
 		return bench.Cost{
-			Bytes: units.Bytes(int64(steps)*m) + units.Bytes((orders+attempts)*orderBytes) + bench.LossBytes, Time: sweepTime(l, p),
+			Bytes: units.Bytes(int64(steps)*m) + units.Bytes((orders+attempts)*orderBytes) + bench.LossBytes,
+			Time:  sweepTime(l, p),
 		}
 	},
 	Run: func(x bench.Team) { // a batch is within the group's deadlines and longest

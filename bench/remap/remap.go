@@ -93,7 +93,7 @@ func points(l bench.Limits) []bench.Point {
 		kinds = append(kinds, kind{all, all, names.DestinationsDrawn, s}, kind{all, all, names.DestinationsRound, s})
 	}
 	kinds = append(kinds, kind{all, all, names.DestinationsNext, 0})
-	if half := (all + 1) / 2; half > 2 && !l.Thin() {
+	if half := (all + 1) / 2; half > 2 && !l.Effort.Thin() {
 		kinds = append(kinds, kind{half, half, names.DestinationsDrawn, 0}, kind{half, half, names.DestinationsNext, 0})
 	}
 	var out []bench.Point
@@ -112,7 +112,7 @@ func spans(l bench.Limits) []int64 {
 	if l.Hosts > 3 {
 		out = append(out, 1)
 	}
-	if quarter := int64(l.Hosts / 4); quarter > 1 && !l.Thin() {
+	if quarter := int64(l.Hosts / 4); quarter > 1 && !l.Effort.Thin() {
 		out = append(out, quarter)
 	}
 	return out

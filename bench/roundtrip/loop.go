@@ -85,7 +85,8 @@ func (b Bounds) room(e bench.Effort) int { return b.warm() + b.settle() + b.reps
 
 // Cost bounds a batch.
 func (b Bounds) Cost(l bench.Limits) bench.Cost {
-	return bench.Cost{Bytes: 2*b.Bytes*units.Bytes(b.room(l.Effort)) + maxOrders*(orderBytes+1) + bench.LossBytes, Time: b.time(l)}
+	trips := units.Bytes(b.room(l.Effort))
+	return bench.Cost{Bytes: 2*b.Bytes*trips + maxOrders*(orderBytes+1) + bench.LossBytes, Time: b.time(l)}
 }
 
 // Messages bounds those of a batch.
@@ -264,7 +265,7 @@ type Message struct {
 // Whole passes b, of at least one byte, to a rank and back by one send each way.
 func Whole(peer int, b []byte) *Message { return InPieces(peer, b, len(b), len(b)) }
 
-// InPieces passes b in pieces, each sent and received by itself: the first bytes, and then at most piece bytes at a time.
+// InPieces passes b in pieces, each sent and received by itself: the first bytes, and then piece bytes at a time.
 func InPieces(peer int, b []byte, first, piece int) *Message {
 	return &Message{peer: peer, data: b, first: min(first, len(b)), piece: piece}
 }

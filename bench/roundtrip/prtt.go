@@ -29,7 +29,7 @@ var PRTT = &bench.Experiment{
 		for i, s := range sizes {
 			inner := i > 0 && (s > packet || i+1 < len(sizes) && sizes[i+1] <= packet)
 			forms := []bench.Point{{names.FactorMessages: 1}, {}, {names.FactorSpaced: 1}, {names.FactorDelayed: 1}}
-			if s > maxWaiting || l.Thin() && inner {
+			if s > maxWaiting || l.Effort.Thin() && inner {
 				forms = forms[:2]
 			}
 			for _, p := range forms {
@@ -119,8 +119,8 @@ func trialBounds(p bench.Point) Bounds {
 }
 
 // train is the exchange PRTT(n,0,s): n messages one after the other, and a reply to the last. In the forms that wait it
-// is that minus the waits. A wait begins with the end of a call and ends with the beginning of the next one, so that each
-// message has two readings of the clock: one is part of the wait, the other of the call.
+// is that minus the waits. A wait begins with the end of a call and ends with the beginning of the next one, so that
+// each message has two readings of the clock: one is part of the wait, the other of the call.
 type train struct {
 	peer       int
 	n          int
@@ -158,8 +158,8 @@ func (t *train) Lead(x bench.Team, last bool) Trip {
 	return Trip{NS: took - int64(waited), Took: took}
 }
 
-// Follow implements Exchange. The first receive of an exchange is not timed, nor the last: its reading of the clock would
-// delay the reply.
+// Follow implements Exchange. The first receive of an exchange is not timed, nor the last: its reading of the clock
+// would delay the reply.
 func (t *train) Follow(x bench.Team) (last bool) {
 	var waited, began, ended units.Nanos
 	for i := range t.n {
@@ -182,8 +182,8 @@ func (t *train) Follow(x bench.Team) (last bool) {
 
 // await waits until the next message is there, and for the delay since a time as long as other messages are still under
 // way, because their arrival would disturb the receive. Once all that are left are there it does not wait: the sender,
-// without an acknowledgement, would send the last one again. It returns the time then, and gives up after some times the
-// delay: the receive waits for the rest.
+// without an acknowledgement, would send the last one again. It returns the time then, and gives up after some times
+// the delay: the receive waits for the rest.
 func (t *train) await(x bench.Team, since units.Nanos, left int) units.Nanos {
 	const looks, share = 64, 8
 	next := since + t.delay

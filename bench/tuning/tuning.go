@@ -112,7 +112,7 @@ func nodelayPoints(l bench.Limits) []bench.Point {
 			}
 		}
 	}
-	if l.Sizes != nil || !l.Thin() {
+	if l.Sizes != nil || !l.Effort.Thin() {
 		sizes = append(sizes, bench.SizePoints(l.SizesOr(nodelayBuffers), nil)...)
 	}
 	var out []bench.Point
@@ -321,7 +321,8 @@ func (w *bothWays) Lead(x bench.Team, last bool) roundtrip.Trip {
 		w.trip = trip
 	}
 	x.Recv(w.peer, b[:16])
-	if its := (stall{bench.GetNumber(b), bench.GetNumber(b[8:])}); own.after == 0 || its.after > 0 && its.after < own.after {
+	its := stall{bench.GetNumber(b), bench.GetNumber(b[8:])}
+	if own.after == 0 || its.after > 0 && its.after < own.after {
 		own = its
 	}
 	w.stalled = own // the one that was seen first

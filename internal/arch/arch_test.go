@@ -67,7 +67,7 @@ func layers() []layer {
 		{pkg: "agent/simagent", may: []string{"bench", "bench/experiments", "transport/sim", "internal/netspec", "internal/dataset",
 			"internal/plane", "internal/units"},
 			why: "a simulated agent has the face of an agent and none of its control"},
-		{pkg: "internal/launch", may: []string{"internal/files", "internal/certs"}, why: "starting a process needs no knowledge of what it does"},
+		{pkg: "internal/launch", may: []string{"internal/files", "internal/certs", "internal/hosts"}, why: "starting a process needs no knowledge of what it does"},
 		{pkg: "internal/doctor", may: []string{"internal/dataset", "internal/dataset/names", "internal/machine", "internal/hosts", "internal/units", "internal/stats"},
 			why: "findings are made of facts, whoever has asked for them"},
 		{pkg: "internal/certs", may: []string{"internal/files"}, why: "a certificate says who somebody is, whatever is asked of whom"},

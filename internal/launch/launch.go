@@ -23,6 +23,8 @@ import (
 	"time"
 
 	"mvdan.cc/sh/v3/shell"
+
+	"calib/internal/hosts"
 )
 
 // Classes of failure. Errors name the host, and quote the last lines the command wrote to standard error.
@@ -37,12 +39,6 @@ var (
 	ErrDied        = errors.New("the agent died")
 	ErrTimeout     = errors.New("timed out")
 )
-
-// Host is where to start an agent: the keys of hosts.txt that concern reaching it.
-type Host struct {
-	Name string
-	User string // "" is the prefix's own choice
-}
 
 // Launcher starts agents in one way. It may be used by many goroutines at once.
 type Launcher struct {
@@ -76,7 +72,7 @@ func Local(binary string) *Launcher {
 }
 
 // Template starts agents through a command prefix, split by the rules of a POSIX shell. {host} in it is replaced by the
-// host's name, {user} by Host's. binaries are what may be copied to a host, the first that fits its system and
+// host's name, {user} by its user=. binaries are what may be copied to a host, the first that fits its system and
 // processor.
 func Template(prefix string, binaries ...Binary) (*Launcher, error) {
 	words, err := shell.Fields(prefix, os.Getenv)
@@ -99,7 +95,7 @@ func Template(prefix string, binaries ...Binary) (*Launcher, error) {
 }
 
 // Launch starts calib with args on a host, and returns when it runs there. The process outlives ctx: Close ends it.
-func (l *Launcher) Launch(ctx context.Context, h Host, args ...string) (p *Process, err error) {
+func (l *Launcher) Launch(ctx context.Context, h hosts.Host, args ...string) (p *Process, err error) {
 	defer func() {
 		if err != nil {
 			err = fmt.Errorf("launch %s: %w", h.Name, err)
@@ -130,7 +126,7 @@ var (
 
 // command is the prefix for a host, as words. Names are inserted after splitting. They contain nothing that could be
 // read as an option or by a remote shell.
-func (l *Launcher) command(h Host) ([]string, error) {
+func (l *Launcher) command(h hosts.Host) ([]string, error) {
 	switch {
 	case !hostName.MatchString(h.Name):
 		return nil, fmt.Errorf("%w: name %q: want letters, digits and _ . : %% - only, and no - in front", ErrHost, h.Name)
@@ -190,7 +186,7 @@ var hostnameLine = regexp.MustCompile(`(?m)^hostname (\S+)$`)
 
 // Hostname is where ssh finds a host whose name is an alias of its configuration. Any other name stays, also where ssh
 // fails: Launch says why it does.
-func (l *Launcher) Hostname(ctx context.Context, h Host) string {
+func (l *Launcher) Hostname(ctx context.Context, h hosts.Host) string {
 	argv, err := l.command(h)
 	if err != nil || !l.ssh() {
 		return h.Name

@@ -6,7 +6,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"calib/internal/hosts"
 )
+
+// Host is short here: tests name many.
+type Host = hosts.Host
 
 var amd64 = Binary{Path: "/opt/calib", Hash: strings.Repeat("ab", 32), GOOS: "linux", GOARCH: "amd64"}
 

@@ -221,7 +221,8 @@ func (t *tail) String() string {
 	var died []string
 	for line := range strings.Lines(string(t.b)) {
 		line = strings.TrimSpace(line)
-		if slices.ContainsFunc(crashes, func(start string) bool { return strings.HasPrefix(line, start) }) && len(died) < crashLines {
+		is := slices.ContainsFunc(crashes, func(start string) bool { return strings.HasPrefix(line, start) })
+		if is && len(died) < crashLines {
 			died = append(died, line[:min(len(line), crashBytes)])
 		}
 	}
