@@ -46,7 +46,9 @@ func execute(args []string) int {
 	if ctx.Err() != nil && (err == nil || errors.Is(err, context.Canceled)) {
 		err = exit.With(exit.Interrupted, exit.ErrInterrupted)
 	}
-	return command.Report(app.Writer, app.ErrWriter, command.WantsJSON(args), command.NameOf(app.Commands, args[1:]), err)
+	_, words := command.Named(app.Commands, args[1:])
+	name := strings.Join(args[1:1+words], " ")
+	return command.Report(app.Writer, app.ErrWriter, command.WantsJSON(args), name, err)
 }
 
 func newApp() *cli.App {

@@ -21,18 +21,24 @@ import (
 	"calib/reports"
 )
 
+// Named returns the command that args begin with, nil where there is none, and how many of args name it: one of "run",
+// two of "hosts expand".
+func Named(cmds []*cli.Command, args []string) (c *cli.Command, words int) {
+	for _, a := range args {
+		i := slices.IndexFunc(cmds, func(c *cli.Command) bool { return c.HasName(a) })
+		if i < 0 {
+			break
+		}
+		c, cmds, words = cmds[i], cmds[i].Subcommands, words+1
+	}
+	return c, words
+}
+
 // FlagsFirst moves a command's flags, with their values, before its arguments: the cli library stops reading flags at
 // the first argument. What is behind "--" stays where it is.
 func FlagsFirst(cmds []*cli.Command, args []string) []string {
-	i := 1
-	var c *cli.Command
-	for ; i < len(args); i++ {
-		k := slices.IndexFunc(cmds, func(c *cli.Command) bool { return c.HasName(args[i]) })
-		if k < 0 {
-			break
-		}
-		c, cmds = cmds[k], cmds[k].Subcommands
-	}
+	c, i := Named(cmds, args[1:])
+	i++
 	if c == nil || args[len(args)-1] == "--"+cli.BashCompletionFlag.Names()[0] {
 		return args
 	}
@@ -141,28 +147,10 @@ func Report(out, errOut io.Writer, asJSON bool, name string, err error) int {
 
 // WantsJSON looks for --json among calib's own flags, also when parsing failed before it was read.
 func WantsJSON(args []string) bool {
-	for _, a := range args {
-		switch {
-		case a == "--":
-			return false
-		case a == "--json" || a == "-json" || a == "--json=true":
-			return true
-		}
-	}
-	return false
-}
-
-// NameOf returns the words of args that name a command: "run", "hosts expand".
-func NameOf(cmds []*cli.Command, args []string) string {
-	var words []string
-	for _, a := range args {
-		i := slices.IndexFunc(cmds, func(c *cli.Command) bool { return c.HasName(a) })
-		if i < 0 {
-			break
-		}
-		words, cmds = append(words, a), cmds[i].Subcommands
-	}
-	return strings.Join(words, " ")
+	i := slices.IndexFunc(args, func(a string) bool {
+		return slices.Contains([]string{"--", "--json", "-json", "--json=true"}, a)
+	})
+	return i >= 0 && args[i] != "--"
 }
 
 // afterKey is the key of a context for how to go on after a second signal.

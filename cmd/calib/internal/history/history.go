@@ -163,6 +163,25 @@ func Command() *cli.Command {
 	}
 }
 
+// Documents are what --json prints as the data of calib history and calib baseline. Values are in SI units, times in UTC.
+func Documents() []command.Document {
+	return []command.Document{
+		command.DataOf[baselineList]("baseline list"), command.DataOf[removed]("baseline remove"),
+		command.DataOf[baselineSet]("baseline set"), command.DataOf[baselineShown]("baseline show"),
+		command.DataOf[ackList]("history ack"), command.DataOf[additions]("history add"),
+		command.DataOf[exported]("history export"), command.DataOf[runList]("history list"),
+		command.DataOf[historyLog]("history log"), command.DataOf[metricList]("history metrics"),
+		command.DataOf[plotted]("history plot"), command.DataOf[removed]("history remove"),
+		command.DataOf[storedRun]("history show"), command.DataOf[removed]("history unack"),
+	}
+}
+
+// metricList is of history metrics: what can be followed, of the whole network before that of links.
+type metricList struct {
+	Store   string             `json:"store"`
+	Metrics []history.Followed `json:"metrics"`
+}
+
 // StoreFlag names the file of the history.
 func StoreFlag() cli.Flag {
 	return &cli.StringFlag{Name: "store", EnvVars: []string{"CALIB_STORE"},

@@ -34,6 +34,32 @@ const (
 	plotDir  = "history-figures"
 )
 
+type plotted struct {
+	Format   string   `json:"format"`
+	Files    []string `json:"files"`
+	Runs     int      `json:"runs"`     // that were looked at
+	Searched int      `json:"searched"` // metrics; each link counts as one
+	Drawn    int      `json:"drawn"`
+	LinkRuns int      `json:"link_runs"` // newest runs in which links were searched
+	Changes  []change `json:"changes"`   // newest first
+}
+
+type change struct {
+	Metric  string       `json:"metric"`
+	From    string       `json:"from,omitempty"` // with To, the link; else it is of the whole network
+	To      string       `json:"to,omitempty"`
+	Unit    string       `json:"unit"`
+	Run     string       `json:"run"` // the first of the new level
+	At      time.Time    `json:"at"`  // its start
+	Before  float64      `json:"before"`
+	After   float64      `json:"after"`           // medians up to the neighbouring changes
+	Share   *float64     `json:"share,omitempty"` // (after − before)/|before|, over |after| where before is 0
+	P       float64      `json:"p"`               // of the permutation test
+	Verdict string       `json:"verdict"`         // better, worse, or empty where neither is
+	Ack     *history.Ack `json:"ack,omitempty"`   // that covers it
+	index   int          // of Run among the readings of the metric
+}
+
 func plotHistory(c *cli.Context) error {
 	format := c.String("format")
 	if !slices.Contains([]string{command.FormatHTML, draw.SVG, draw.PNG}, format) {

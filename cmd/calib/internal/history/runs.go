@@ -15,12 +15,28 @@ import (
 
 	"calib/cmd/calib/internal/command"
 	"calib/internal/exit"
+	"calib/internal/files"
 	"calib/internal/history"
+	"calib/internal/machine"
 	"calib/internal/params"
 	"calib/internal/rundir"
 	"calib/internal/units"
 	"calib/reports"
+	"calib/reports/export"
 )
+
+type additions struct {
+	Store string     `json:"store"`
+	Runs  []addition `json:"runs"`
+}
+
+type addition struct {
+	ID      string    `json:"id"`
+	Started time.Time `json:"started"`
+	Path    string    `json:"path"`
+	Added   bool      `json:"added"`             // false: it was there already
+	Skipped []string  `json:"skipped,omitempty"` // what is not ok, with its status, and is not followed
+}
 
 func addRuns(c *cli.Context) error {
 	if c.NArg() == 0 {
@@ -137,12 +153,29 @@ func (a *adder) record(c *cli.Context, path string) (r history.Record, err error
 	return r, err
 }
 
+type removed struct {
+	Store   string `json:"store"`
+	Removed string `json:"removed"` // the run, the number of the acknowledgement, the baseline
+}
+
 // answerRemoved says what is no longer there, something of a kind by its name, unless removing it was an error.
 func answerRemoved(c *cli.Context, s *history.Store, verb, kind, name string, err error) error {
 	if err != nil {
 		return err
 	}
 	return command.AnswerLines(c, verb, removed{s.Path(), name}, fmt.Sprintf("removed %s %s", kind, name))
+}
+
+type runList struct {
+	Store string      `json:"store"`
+	Runs  []storedRun `json:"runs"`
+	More  bool        `json:"more"` // --last left out older ones
+}
+
+// storedRun is a stored run. It is the data of history show, beside the parameters of the run.
+type storedRun struct {
+	history.Entry
+	Baselines []string `json:"baselines"` // that it is in, by name
 }
 
 func listRuns(c *cli.Context, s *history.Store) error {
@@ -225,6 +258,20 @@ func showRun(c *cli.Context, s *history.Store, id string) error {
 	})
 }
 
+type historyLog struct {
+	Store string    `json:"store"`
+	Lines []logLine `json:"lines"`
+}
+
+// logLine is something that was done to the history or, with Change, a change of level that was found now.
+type logLine struct {
+	At      time.Time `json:"at"`
+	Kind    string    `json:"kind"`    // an event's, or "change"
+	Subject string    `json:"subject"` // the run, the baseline, the metric
+	Detail  string    `json:"detail,omitempty"`
+	Change  *change   `json:"change,omitempty"`
+}
+
 func printLog(c *cli.Context, s *history.Store) error {
 	last := c.Int("last")
 	if last < 0 {
@@ -269,4 +316,133 @@ func logLines(events []history.Event, changes []change, last int) []logLine {
 		out = out[max(len(out)-last, 0):]
 	}
 	return out
+}
+
+const (
+	toCSV        = "csv"
+	toPrometheus = "prometheus"
+)
+
+const csvFile = "history.csv"
+
+type exported struct {
+	To       string   `json:"to"`
+	File     string   `json:"file,omitempty"`
+	Content  string   `json:"content,omitempty"` // where it was not written to a file
+	Runs     int      `json:"runs"`
+	Values   int      `json:"values,omitempty"` // rows of a CSV, without its header
+	Warnings []string `json:"warnings"`
+}
+
+func exportHistory(c *cli.Context) error {
+	to := c.String("to")
+	switch {
+	case to != toCSV && to != toPrometheus:
+		return exit.Usagef("--to %q: want %s or %s", to, toCSV, toPrometheus)
+	case to == toCSV && c.Bool("json") && c.String("out") == "":
+		return exit.Usagef("--to csv with --json: give --out FILE; standard output is for the document")
+	case to == toPrometheus && c.IsSet("last"):
+		return exit.Usagef("--last with --to prometheus: only the newest run is written; " +
+			"--label and --plan choose among which runs")
+	}
+	filter, err := filterOf(c)
+	if err != nil {
+		return err
+	}
+	return withStore(c, history.OpenExisting, func(s *history.Store) error {
+		if to == toCSV {
+			return exportSeries(c, s, filter)
+		}
+		return exportNewest(c, s, filter)
+	})
+}
+
+// exportSeries writes a CSV, holding a series at a time.
+func exportSeries(c *cli.Context, s *history.Store, f history.Filter) error {
+	out := exported{To: toCSV, File: command.OutFile(c, csvFile), Warnings: []string{}}
+	write := func(w io.Writer) (err error) {
+		out.Runs, out.Values, err = writeSeries(c, w, s, f)
+		return err
+	}
+	if out.File == "" {
+		return write(c.App.Writer)
+	}
+	if err := files.Write(out.File, write); err != nil {
+		return err
+	}
+	return command.AnswerLines(c, "history export", out)
+}
+
+// writeSeries writes the series of all metrics in the runs of a filter, one after the other, each in the order of time.
+func writeSeries(c *cli.Context, w io.Writer, s *history.Store, f history.Filter) (runs, values int, err error) {
+	entries, err := s.List(c.Context, f)
+	if err != nil {
+		return 0, 0, err
+	}
+	all, err := s.Followed(c.Context)
+	if err != nil {
+		return 0, 0, err
+	}
+	entry := map[string]history.Entry{}
+	for _, e := range entries {
+		entry[e.ID] = e
+	}
+	if len(entries) > 0 {
+		f.Since = entries[0].Started // --last counts runs, not values
+	}
+	t := files.NewSheet(w)
+	t.UseCRLF = true
+	err = t.Write([]string{"time", "run", "label", "commit", "metric", "from", "to", "unit", "value", "lo", "hi"})
+	for i := 0; i < len(all) && err == nil; i++ {
+		var readings []history.Reading
+		m := all[i]
+		readings, err = s.Series(c.Context, f, m)
+		for _, r := range readings {
+			if e, ok := entry[r.Run]; ok && err == nil { // else added meanwhile, or of the same moment as the oldest
+				err = t.Write(command.Cells(r.At.UTC().Format(time.RFC3339Nano), r.Run, e.Label, e.Commit, m.Name, m.From,
+					m.To, m.Unit, r.Value, r.CI95))
+				values++
+			}
+		}
+	}
+	t.Flush()
+	return len(entries), values, cmp.Or(err, t.Error())
+}
+
+func exportNewest(c *cli.Context, s *history.Store, f history.Filter) error {
+	f.Last = 1
+	entries, err := s.List(c.Context, f)
+	if err != nil {
+		return err
+	}
+	if len(entries) == 0 {
+		return noRun(s)
+	}
+	p, _, err := s.Read(c.Context, entries[0].ID)
+	if err != nil {
+		return err
+	}
+	target, err := export.Lookup(toPrometheus)
+	if err != nil {
+		return err
+	}
+	text, warnings, err := target.Export(p, export.Options{Version: machine.Version()})
+	if err != nil {
+		return fmt.Errorf("run %s: %w", entries[0].ID, err)
+	}
+	out := exported{To: toPrometheus, Runs: 1, Warnings: append([]string{}, warnings...)}
+	if out.File, err = command.SaveOut(c, target.File, text); err != nil {
+		return err
+	}
+	if out.File == "" {
+		out.Content = string(text)
+	}
+	if !c.Bool("json") {
+		command.Warn(c, warnings)
+	}
+	return command.AnswerText(c, "history export", out, out.Content)
+}
+
+func noRun(s *history.Store) error {
+	return exit.Usagef("no such run in %s; calib history list shows what there is", s.Path())
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,12 +12,16 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"calib/bench/pattern"
 	"calib/cmd/calib/internal/command"
+	"calib/fit/loggp"
 	"calib/internal/exit"
+	"calib/internal/files"
 	"calib/internal/params"
 	"calib/internal/units"
 	"calib/predict"
 	"calib/predict/cost"
+	"calib/reports/draw"
 	"calib/reports/figure"
 )
 
@@ -36,31 +41,48 @@ func PredictCommand() *cli.Command {
 			"calib predict --graph FILE RUN        the same; FILE may use the run's blocks \"host\" (a, b) and \"network\" (a_c, b_c)\n" +
 			"FILE is YAML; see docs/MODELS.md and examples/graphs. PARAMS is a params.json, RUN a run directory.\n" +
 			"Operations: " + strings.Join(operations(), ", ") + ".",
-		Flags: slices.Concat([]cli.Flag{
+		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "graph", Usage: "`FILE` that describes the communication graph"},
 			&cli.StringFlag{Name: "bytes", Usage: "message sizes, `SIZES` such as 1,64,1KiB..4MiB; default that of the graph's message, else " + predictSizes},
-		}, operationFlags(), overlapFlags(), []cli.Flag{command.JSONFlag(), command.QuietFlag()}),
-		Action: func(c *cli.Context) error {
-			do, where, others := predictOperation, "--op "+overlapOperation, overlapFlags()
-			switch graph, op := c.String("graph"), c.String("op"); {
-			case (graph == "") == (op == ""):
-				return exit.Usagef("want --op OPERATION or --graph FILE (see %s --help)", c.Command.HelpName)
-			case graph != "":
-				do, where, others = predictGraph, "--op, not with --graph", append(operationFlags(), overlapFlags()...)
-			case op == overlapOperation:
-				do, where = predictOverlap, "communication patterns, not with --op "+overlapOperation
-				others = slices.DeleteFunc(operationFlags(), func(f cli.Flag) bool {
-					return !slices.Contains([]string{"algo", "model", "all-models", "best"}, f.Names()[0])
-				})
-			}
-			for _, f := range others {
-				if name := f.Names()[0]; c.IsSet(name) {
-					return exit.Usagef("--%s goes with %s", name, where)
-				}
-			}
-			return do(c)
+			&cli.StringFlag{Name: "op", Usage: "`OPERATION` to predict, such as bcast"},
+			&cli.StringFlag{Name: "algo", Usage: "one `ALGORITHM` of it; default all"},
+			&cli.StringFlag{Name: "hosts", Usage: "numbers of hosts, `LIST` such as 4,8,16 or 2..64 (doublings); default those of the run"},
+			&cli.StringFlag{Name: "model", Usage: "`MODELS`, comma separated: " + strings.Join(predict.Models, ", ") + "; default the first that predicts the algorithm"},
+			&cli.BoolFlag{Name: "all-models", Usage: "what every model predicts"},
+			&cli.Float64Flag{Name: "dimension", Usage: "dimension `N` of a k-ary n-cube that the hosts are nodes of (model logpc); default: what the run says they share"},
+			&cli.Float64Flag{Name: "distance", Usage: "with --dimension, the mean number of hops `K` of a message in each, such as 1.94 for a mesh of 4 by 8"},
+			&cli.BoolFlag{Name: "best", Usage: "name the fastest algorithm instead, by the first model that predicts it"},
+			&cli.StringFlag{Name: "sweep", Usage: "also write the predictions to `FILE`.csv"},
+			&cli.StringFlag{Name: "figure", Usage: "also draw them: `FILE`.svg or FILE.png"},
+			&cli.StringFlag{Name: "work", Usage: "--op overlap: computation of a processor between two exchanges, `TIMES` such as 100us,1ms; default 0.1 to 100 times what the exchange takes"},
+			&cli.IntFlag{Name: "messages", Value: 1, Usage: "--op overlap: messages, `N`, that a processor transfers one after the other in an exchange"},
+			command.JSONFlag(), command.QuietFlag(),
 		},
+		Action: predictAction,
 	}
+}
+
+// Flags of predict that do not go with every way to ask.
+var (
+	patternFlags = []string{"algo", "model", "all-models", "best"}
+	overlapFlags = []string{"work", "messages"}
+	runFlags     = []string{"hosts", "dimension", "distance", "sweep", "figure"}
+)
+
+func predictAction(c *cli.Context) error {
+	do, where, others := predictOperation, "--op "+overlapOperation, overlapFlags
+	switch graph, op := c.String("graph"), c.String("op"); {
+	case (graph == "") == (op == ""):
+		return exit.Usagef("want --op OPERATION or --graph FILE (see %s --help)", c.Command.HelpName)
+	case graph != "":
+		do, where, others = predictGraph, "--op, not with --graph", slices.Concat(patternFlags, overlapFlags, runFlags)
+	case op == overlapOperation:
+		do, where, others = predictOverlap, "communication patterns, not with --op "+overlapOperation, patternFlags
+	}
+	if i := slices.IndexFunc(others, c.IsSet); i >= 0 {
+		return exit.Usagef("--%s goes with %s", others[i], where)
+	}
+	return do(c)
 }
 
 type predicted struct {
@@ -144,13 +166,6 @@ const overlapOperation = "overlap" // the --op of a program that computes while 
 
 const maxMessages = 1 << 20
 
-func overlapFlags() []cli.Flag {
-	return []cli.Flag{
-		&cli.StringFlag{Name: "work", Usage: "--op overlap: computation of a processor between two exchanges, `TIMES` such as 100us,1ms; default 0.1 to 100 times what the exchange takes"},
-		&cli.IntFlag{Name: "messages", Value: 1, Usage: "--op overlap: messages, `N`, that a processor transfers one after the other in an exchange"},
-	}
-}
-
 func predictOverlap(c *cli.Context) error {
 	_, p, err := command.ParamsArg(c)
 	if err != nil {
@@ -164,10 +179,26 @@ func predictOverlap(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	out := predicted{Overlap: rows, Notes: o.Notes(sizes)}
-	if err := writeFiles(c, overlapTable(rows), gainFigure(rows)); err != nil {
+	sheet := [][]string{{"hosts", "messages", "bytes", "work", "granularity", "gain", "gain_lo", "gain_hi",
+		"speedup_in_turn", "speedup", "speedup_lo", "speedup_hi", "best_work", "best_gain"}}
+	gains := figure.Figure{ID: "gains", Title: "Predicted gain of computing while a second thread communicates",
+		X: figure.Axis{Name: "computation between two exchanges", Unit: "s", Log: true},
+		Y: figure.Axis{Name: "gain", Unit: "1"}}
+	for _, v := range rows {
+		var work, gain any
+		if v.BestWork != nil {
+			work, gain = v.BestWork.Value, v.BestGain.Value
+		}
+		sheet = append(sheet, command.Cells(v.Hosts, v.Messages, v.Bytes, v.Work, v.Granularity.Value, v.Gain.Value,
+			v.Gain.CI95, v.InTurn.Value, v.Speedup.Value, v.Speedup.CI95, work, gain))
+		if v.Hosts == rows[0].Hosts { // the gain does not depend on the processors
+			addPoint(&gains, fmt.Sprintf("%d B", v.Bytes), v.Work, v.Gain.Value)
+		}
+	}
+	if err := writeFiles(c, sheet, gains); err != nil {
 		return err
 	}
+	out := predicted{Overlap: rows, Notes: o.Notes(sizes)}
 	return command.Answer(c, "predict", out, out.printOverlap)
 }
 
@@ -259,29 +290,203 @@ func (d predicted) printOverlap(w io.Writer) error {
 	return cmp.Or(t.Flush(), command.Lines(w, append(says, d.Notes...)))
 }
 
-func overlapTable(rows []predict.OverlapPrediction) [][]string {
-	lines := [][]string{{"hosts", "messages", "bytes", "work", "granularity", "gain", "gain_lo", "gain_hi",
-		"speedup_in_turn", "speedup", "speedup_lo", "speedup_hi", "best_work", "best_gain"}}
-	for _, v := range rows {
-		var work, gain any
-		if v.BestWork != nil {
-			work, gain = v.BestWork.Value, v.BestGain.Value
-		}
-		lines = append(lines, command.Cells(v.Hosts, v.Messages, v.Bytes, v.Work, v.Granularity.Value, v.Gain.Value,
-			v.Gain.CI95, v.InTurn.Value, v.Speedup.Value, v.Speedup.CI95, work, gain))
-	}
-	return lines
+func operations() []string { return append(pattern.Operations(), overlapOperation) }
+
+const maxHosts = 4096 // bounds the teams of a prediction: the simulation runs a thread for each
+
+type asked struct {
+	operation    string
+	patterns     []pattern.Pattern
+	hosts, sizes []int
 }
 
-// gainFigure draws the gain by the computation, a line for each message size. It does not depend on the processors.
-func gainFigure(rows []predict.OverlapPrediction) figure.Figure {
-	f := figure.Figure{ID: "gains", Title: "Predicted gain of computing while a second thread communicates",
-		X: figure.Axis{Name: "computation between two exchanges", Unit: "s", Log: true}, Y: figure.Axis{Name: "gain", Unit: "1"}}
-	for _, v := range rows {
-		if v.Hosts == rows[0].Hosts {
-			addPoint(&f, fmt.Sprintf("%d B", v.Bytes), v.Work, v.Gain.Value)
+func predictOperation(c *cli.Context) error {
+	_, p, err := command.ParamsArg(c)
+	if err != nil {
+		return err
+	}
+	a, err := askedOf(c, p)
+	if err != nil {
+		return err
+	}
+	var models []string
+	if c.String("model") != "" {
+		models = command.List(c, "model")
+	}
+	if c.IsSet("dimension") != c.IsSet("distance") {
+		return exit.Usagef("--dimension and --distance describe a network together")
+	}
+	q, err := predict.New(p, models, predict.Settings{Seed: p.Run.Seed,
+		Topology: loggp.Cube{Dimension: c.Float64("dimension"), Distance: c.Float64("distance")}})
+	if err != nil {
+		return exit.Usagef("predict: %w", err)
+	}
+	out := predicted{Notes: q.Notes()}
+	if c.Bool("best") {
+		return answerBest(c, q, a, out)
+	}
+	for _, pat := range a.patterns {
+		for _, hosts := range a.hosts {
+			for _, m := range a.sizes {
+				rows := q.Predict(predict.Query{Pattern: pat, Hosts: hosts, Bytes: m})
+				best := slices.IndexFunc(rows, func(v predict.Prediction) bool { return v.Why == "" })
+				if models == nil && !c.Bool("all-models") && best >= 0 {
+					rows = rows[best : best+1]
+				}
+				out.Predictions = append(out.Predictions, rows...)
+			}
 		}
 	}
-	figure.Settle(&f)
-	return f
+	sheet := [][]string{{"model", "operation", "algorithm", "segment", "hosts", "bytes", "seconds", "lo", "hi", "why"}}
+	times := figure.Figure{ID: "predictions", Title: "Predicted times", X: figure.Axis{Name: "bytes", Unit: "B", Log: true},
+		Y: figure.Axis{Name: "time", Unit: "s", Log: true}}
+	for _, v := range out.Predictions {
+		var took any
+		if v.Why == "" {
+			took = v.Seconds
+			addPoint(&times, fmt.Sprintf("%s, %d hosts, %s", v.Algorithm, v.Hosts, v.Model), float64(v.Bytes), v.Seconds)
+		}
+		sheet = append(sheet, command.Cells(v.Model, v.Operation, v.Algorithm, v.Segment, v.Hosts, v.Bytes, took, v.CI95,
+			v.Why))
+	}
+	if err := writeFiles(c, sheet, times); err != nil {
+		return err
+	}
+	return command.Answer(c, "predict", out, out.printPredictions)
 }
+
+func askedOf(c *cli.Context, p *params.Params) (a asked, err error) {
+	a.operation = c.String("op")
+	var have []string
+	for _, v := range pattern.OfOperation(a.operation) {
+		have = append(have, v.Algorithm)
+		if algo := c.String("algo"); algo == "" || v.Algorithm == algo {
+			a.patterns = append(a.patterns, v)
+		}
+	}
+	switch {
+	case !slices.Contains(pattern.Operations(), a.operation):
+		return a, exit.Usagef("--op %q: want one of %s", a.operation, strings.Join(operations(), ", "))
+	case len(a.patterns) == 0:
+		return a, exit.Usagef("--algo %q: %s has %s", c.String("algo"), a.operation, strings.Join(have, ", "))
+	case c.Bool("best") && slices.ContainsFunc([]string{"algo", "all-models", "sweep", "figure"}, c.IsSet):
+		return a, exit.Usagef("--best compares all algorithms and prints its choice: it goes without --algo, --all-models, --sweep and --figure")
+	}
+	hosts := len(p.Run.Hosts)
+	if !slices.ContainsFunc(a.patterns, func(v pattern.Pattern) bool { return v.Defined(hosts) }) {
+		hosts = pattern.Least
+	}
+	if a.hosts, err = numbers(c, "hosts", strconv.Itoa(hosts), 2, maxHosts); err == nil {
+		a.sizes, err = numbers(c, "bytes", predictSizes, 1, 1<<30)
+	}
+	return a, err
+}
+
+// numbers reads the list of a flag, such as 4,8,16 or 1KiB..1MiB, or else one that is given.
+func numbers(c *cli.Context, flag, list string, least, most int) ([]int, error) {
+	sizes, err := units.ParseSizes(cmp.Or(c.String(flag), list))
+	if err != nil {
+		return nil, exit.Usagef("--%s: %w", flag, err)
+	}
+	var out []int
+	for _, v := range sizes {
+		if int(v) < least || int(v) > most {
+			return nil, exit.Usagef("--%s: %d: want %d to %d", flag, v, least, most)
+		}
+		out = append(out, int(v))
+	}
+	return out, nil
+}
+
+func (d predicted) printPredictions(w io.Writer) error {
+	t := command.NewTable(w, "algorithm", "hosts", "bytes", "model", "time", "95% interval")
+	for _, v := range d.Predictions {
+		if v.Why != "" { // often the same for all rows: said once
+			if says := v.Model + ": " + v.Why; !slices.Contains(d.Notes, says) {
+				d.Notes = append(d.Notes, says)
+			}
+			continue
+		}
+		ci := ends(v.CI95, seconds)
+		if b := v.Bounds; b != nil {
+			ci += fmt.Sprintf("; %s without overlap, %s with full overlap", seconds(b[0]), seconds(b[1]))
+		}
+		t.Row(v.Algorithm, v.Hosts, v.Bytes, v.Model, seconds(v.Seconds), ci)
+	}
+	return cmp.Or(t.Flush(), command.Lines(w, d.Notes))
+}
+
+func ends(ci *[2]float64, format func(float64) string) string {
+	if ci == nil {
+		return ""
+	}
+	return format(ci[0]) + " to " + format(ci[1])
+}
+
+func seconds(v float64) string { return units.Format(v, "s") }
+
+// writeFiles writes what --sweep and --figure ask for.
+func writeFiles(c *cli.Context, table [][]string, drawn figure.Figure) error {
+	if path := c.String("sweep"); path != "" {
+		if filepath.Ext(path) != ".csv" {
+			return exit.Usagef("--sweep %q: want a file that ends in .csv", path)
+		}
+		if err := files.Write(path, func(w io.Writer) error { return files.NewSheet(w).WriteAll(table) }); err != nil {
+			return err
+		}
+	}
+	path := c.String("figure")
+	if path == "" {
+		return nil
+	}
+	format := strings.TrimPrefix(filepath.Ext(path), ".")
+	if format != draw.SVG && format != draw.PNG {
+		return exit.Usagef("--figure %q: want a file that ends in .svg or .png", path)
+	}
+	figure.Settle(&drawn)
+	return files.Write(path, func(w io.Writer) error { return draw.Write(w, drawn, format) })
+}
+
+// addPoint adds a point to the line of that name.
+func addPoint(f *figure.Figure, name string, x, y float64) {
+	i := slices.IndexFunc(f.Traces, func(t figure.Trace) bool { return t.Name == name })
+	if i < 0 {
+		i = len(f.Traces)
+		f.Traces = append(f.Traces, figure.Trace{Name: name, Kind: figure.Line, Group: i})
+	}
+	f.Traces[i].Points = append(f.Traces[i].Points, figure.Point{X: x, Y: y})
+}
+
+// answerBest prints the fastest algorithm for each size and number of hosts.
+func answerBest(c *cli.Context, q *predict.Predictor, a asked, out predicted) error {
+	for _, hosts := range a.hosts {
+		for _, m := range a.sizes {
+			choice, err := q.Best(a.operation, hosts, m)
+			if err != nil {
+				return exit.With(exit.Inconclusive, err)
+			}
+			out.Best = append(out.Best, choice)
+		}
+	}
+	return command.Answer(c, "predict", out, func(w io.Writer) error {
+		t := command.NewTable(w, "hosts", "bytes", "model", "best", "time", "next", "takes longer by", "95% interval", "")
+		for _, v := range out.Best {
+			next, margin := "-", ""
+			if v.Next != nil {
+				next, margin = algorithm(*v.Next), percent(v.Margin)
+			}
+			t.Row(v.Hosts, v.Bytes, v.Model, algorithm(v.Best), seconds(v.Best.Seconds), next, margin,
+				ends(v.MarginCI95, percent), map[bool]string{false: "not decided"}[v.Decided])
+		}
+		return cmp.Or(t.Flush(), command.Lines(w, out.Notes))
+	})
+}
+
+func algorithm(v predict.Prediction) string {
+	if v.Segment == 0 {
+		return v.Algorithm
+	}
+	return fmt.Sprintf("%s, segments of %s", v.Algorithm, units.Bytes(v.Segment))
+}
+
+func percent(v float64) string { return fmt.Sprintf("%.1f%%", 100*v) }

@@ -1,9 +1,11 @@
 package history
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"os/user"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -48,6 +50,11 @@ func BaselineCommand() *cli.Command {
 	}
 }
 
+type baselineList struct {
+	Store     string             `json:"store"`
+	Baselines []history.Baseline `json:"baselines"`
+}
+
 func listBaselines(c *cli.Context, s *history.Store) error {
 	all, err := s.Baselines(c.Context)
 	if err != nil {
@@ -59,6 +66,19 @@ func listBaselines(c *cli.Context, s *history.Store) error {
 			t.Row(b.Name, len(b.Runs), b.Made, b.Noise, b.Note)
 		}
 	})
+}
+
+type baselineShown struct {
+	Store    string           `json:"store"`
+	Baseline history.Baseline `json:"baseline"`
+	Runs     []baselineRun    `json:"runs"` // oldest first
+	Noise    *compare.Floor   `json:"noise,omitempty"`
+	Cut      *history.Ack     `json:"cut,omitempty"` // the newest known change of everything, if runs were before it
+}
+
+type baselineRun struct {
+	history.Entry
+	Used bool `json:"used"` // false: it was before Cut, and is not compared with
 }
 
 func showBaseline(c *cli.Context, s *history.Store, name string) error {
@@ -175,6 +195,12 @@ func BaselineOf(c *cli.Context, name string) (out Baseline, err error) {
 	return out, err
 }
 
+type baselineSet struct {
+	Store    string           `json:"store"`
+	Baseline history.Baseline `json:"baseline"`
+	Added    []addition       `json:"added"` // runs that were given as directories
+}
+
 func setBaseline(c *cli.Context) error {
 	if c.NArg() < 2 {
 		return exit.Usagef("baseline set: give a name and runs (see %s --help)", c.Command.HelpName)
@@ -273,3 +299,67 @@ func noiseOf(file string, args []string) ([]byte, error) {
 }
 
 const maxFloor = 64 << 20 // bounds a noise floor that is read [B]
+
+type ackList struct {
+	Store string        `json:"store"`
+	Acks  []history.Ack `json:"acks"`
+}
+
+func listAcks(c *cli.Context, s *history.Store) error {
+	if c.IsSet("at") || c.IsSet("reason") {
+		return exit.Usagef("--list makes no acknowledgement: leave out --at and --reason")
+	}
+	all, err := s.Acks(c.Context)
+	if err != nil {
+		return err
+	}
+	headings := []string{"ID", "METRIC", "LINK", "FROM RUN", "STARTED (UTC)", "WHO", "REASON"}
+	return command.AnswerTable(c, "history ack", ackList{s.Path(), all}, headings, func(t command.Table) {
+		for _, a := range all {
+			t.Row(a.ID, cmp.Or(a.Metric, "all"), cmp.Or(a.Link, "all"), a.Run, a.At, a.Who, a.Reason)
+		}
+	})
+}
+
+func acknowledge(c *cli.Context, s *history.Store) error {
+	if c.String("at") == "" || c.String("reason") == "" {
+		return exit.Usagef("history ack: give --at RUN and --reason TEXT (see %s --help)", c.Command.HelpName)
+	}
+	e, err := s.Find(c.Context, c.String("at"))
+	if err != nil {
+		return fmt.Errorf("--at: %w", err)
+	}
+	a := history.Ack{Run: e.ID, Reason: c.String("reason"), Who: c.String("who")}
+	if a.Metric, a.Link, err = ackSubject(c, s); err != nil {
+		return err
+	}
+	if a.Who == "" {
+		if u, err := user.Current(); err == nil { // who has no name stays unnamed
+			a.Who = u.Username
+		}
+	}
+	if a, err = s.Acknowledge(c.Context, a); err != nil {
+		return err
+	}
+	return command.AnswerLines(c, "history ack", ackList{s.Path(), []history.Ack{a}},
+		fmt.Sprintf("acknowledged from run %s on; calib history unack %d withdraws it", a.Run, a.ID))
+}
+
+// ackSubject returns the metric and the link of an acknowledgement; it is an error if no run has them.
+func ackSubject(c *cli.Context, s *history.Store) (metric, link string, err error) {
+	metric = c.String("metric")
+	if strings.Contains(metric, ",") {
+		return "", "", exit.Usagef("--metric %q: an acknowledgement is of one metric, or of all", metric)
+	}
+	if metric == "" && c.String("link") == "" {
+		return "", "", nil
+	}
+	of, err := selected(c, s)
+	if err != nil || c.String("link") == "" {
+		return metric, "", err
+	}
+	if link = of[len(of)-1].Link(); link == "" { // those of links come last
+		err = exit.Usagef("--metric %s is of the whole network: leave out --link", metric)
+	}
+	return metric, link, err
+}
