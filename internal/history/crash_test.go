@@ -154,7 +154,7 @@ func TestDamagedStore(t *testing.T) {
 	if _, err := s.db.Exec("PRAGMA wal_checkpoint(TRUNCATE)"); err != nil {
 		t.Fatal(err)
 	}
-	text, err := os.ReadFile(s.path)
+	text, err := os.ReadFile(s.Path)
 	if err != nil {
 		t.Fatal(err)
 	}

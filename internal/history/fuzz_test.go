@@ -66,7 +66,7 @@ func FuzzOpen(f *testing.F) {
 	if _, err := s.db.ExecContext(f.Context(), "PRAGMA wal_checkpoint(TRUNCATE)"); err != nil {
 		f.Fatal(err)
 	}
-	whole, err := os.ReadFile(s.path)
+	whole, err := os.ReadFile(s.Path)
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -72,11 +72,9 @@ type Filter struct {
 // Store is an open history file. Its methods may be called from any goroutine.
 type Store struct {
 	db   *sql.DB
-	path string
+	Path string // of its file
 	now  func() time.Time
 }
-
-func (s *Store) Path() string { return s.path }
 
 func (s *Store) Close() error { return s.db.Close() }
 
@@ -129,9 +127,9 @@ func (s *Store) wrap(what string, err error) error {
 		return err
 	}
 	if c, ok := classes[primary(err)]; ok {
-		return fmt.Errorf("history %s: %s: %w (%w); %s", s.path, what, c.class, cause{err}, c.hint)
+		return fmt.Errorf("history %s: %s: %w (%w); %s", s.Path, what, c.class, cause{err}, c.hint)
 	}
-	return fmt.Errorf("history %s: %s: %w", s.path, what, err)
+	return fmt.Errorf("history %s: %s: %w", s.Path, what, err)
 }
 
 // classes are the classes of errors of SQLite, and hints what to do about them.

@@ -375,13 +375,13 @@ func TestForeignAndNewerStores(t *testing.T) {
 	if _, err := s.db.ExecContext(ctx, "INSERT INTO goose_db_version (version_id, is_applied) VALUES (99, 1)"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Open(ctx, s.path); !errors.Is(err, ErrNewer) {
+	if _, err := Open(ctx, s.Path); !errors.Is(err, ErrNewer) {
 		t.Errorf("newer: %v", err)
 	}
 	if _, err := s.db.ExecContext(ctx, "PRAGMA application_id = 7"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Open(ctx, s.path); !errors.Is(err, ErrNotStore) {
+	if _, err := Open(ctx, s.Path); !errors.Is(err, ErrNotStore) {
 		t.Errorf("foreign: %v", err)
 	}
 }

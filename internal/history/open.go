@@ -92,7 +92,7 @@ func connect(path, mode string) (*Store, error) {
 	}
 	db := sql.OpenDB(c)
 	db.SetMaxIdleConns(runtime.GOMAXPROCS(0)) // so many series are read side by side
-	return &Store{db: db, path: path, now: time.Now}, nil
+	return &Store{db: db, Path: path, now: time.Now}, nil
 }
 
 // begin makes sure that the file is a store of this version. Processes that make or migrate a store at the same time
@@ -123,7 +123,7 @@ func (s *Store) older(ctx context.Context, p *goose.Provider) (bool, error) {
 	current, target, err := p.GetVersions(ctx)
 	if err == nil && current > target {
 		return false, fmt.Errorf("history %s: %w: its version is %d, this build knows up to %d; use that calib, or another "+
-			"--store", s.path, ErrNewer, current, target)
+			"--store", s.Path, ErrNewer, current, target)
 	}
 	return current < target, s.wrap("read its version", err)
 }
@@ -136,7 +136,7 @@ func (s *Store) claim(ctx context.Context) error {
 		return err
 	case !ours && !empty:
 		return fmt.Errorf("history %s: %w: it is the database of another program; give another file as --store",
-			s.path, ErrNotStore)
+			s.Path, ErrNotStore)
 	case !ours:
 		if _, err := s.db.ExecContext(ctx, "PRAGMA application_id = "+strconv.Itoa(application)); err != nil {
 			return s.wrap("make the store", err)
@@ -156,7 +156,7 @@ func (s *Store) identify(ctx context.Context) (ours, empty bool, err error) {
 // verify is begin for a store that is only read.
 func (s *Store) verify(ctx context.Context) error {
 	if ours, _, err := s.identify(ctx); err != nil || !ours {
-		return errors.Join(err, fmt.Errorf("history %s: %w", s.path, ErrNotStore))
+		return errors.Join(err, fmt.Errorf("history %s: %w", s.Path, ErrNotStore))
 	}
 	p, err := s.provider()
 	if err != nil {
@@ -164,7 +164,7 @@ func (s *Store) verify(ctx context.Context) error {
 	}
 	older, err := s.older(ctx, p)
 	if err == nil && older {
-		err = fmt.Errorf("history %s: %w, and it must be brought up to date first", s.path, ErrReadOnly)
+		err = fmt.Errorf("history %s: %w, and it must be brought up to date first", s.Path, ErrReadOnly)
 	}
 	return err
 }
@@ -185,7 +185,7 @@ func (s *Store) provider() (*goose.Provider, error) {
 		goose.WithDisableGlobalRegistry(true),
 		goose.WithGoMigrations(goose.NewGoMigration(unpackVersion, &goose.GoFunc{RunTx: unpack}, nil)))
 	if err != nil {
-		err = fmt.Errorf("history %s: migrations: %w", s.path, err)
+		err = fmt.Errorf("history %s: migrations: %w", s.Path, err)
 	}
 	return p, err
 }

@@ -26,7 +26,7 @@ const maxWord = 4096 // bounds the texts of an Entry, in bytes
 func (s *Store) Add(ctx context.Context, r Record) (added bool, err error) {
 	r, text, err := complete(r)
 	if err != nil {
-		return false, fmt.Errorf("history %s: run %q: %w", s.path, r.ID, err)
+		return false, fmt.Errorf("history %s: run %q: %w", s.Path, r.ID, err)
 	}
 	err = s.change(ctx, "add run "+r.ID, func(tx *sql.Tx) (err error) {
 		added, err = s.add(ctx, tx, r, text)
@@ -199,7 +199,7 @@ func (s *Store) Find(ctx context.Context, id string) (Entry, error) {
 	case err != nil:
 		return Entry{}, err
 	case len(found) == 0 || id == "":
-		return Entry{}, fmt.Errorf("history %s: run %q: %w; calib history list --last 0 names all", s.path, id, ErrNotFound)
+		return Entry{}, fmt.Errorf("history %s: run %q: %w; calib history list --last 0 names all", s.Path, id, ErrNotFound)
 	case len(found) == 1 || found[0].ID == id:
 		return found[0], nil
 	}
@@ -210,7 +210,7 @@ func (s *Store) Find(ctx context.Context, id string) (Entry, error) {
 	if len(found) > shownMatches {
 		names = append(names, "…")
 	}
-	return Entry{}, fmt.Errorf("history %s: run %q: %w begins so: %s; give more of its ID", s.path, id, ErrAmbiguous,
+	return Entry{}, fmt.Errorf("history %s: run %q: %w begins so: %s; give more of its ID", s.Path, id, ErrAmbiguous,
 		strings.Join(names, ", "))
 }
 
@@ -222,7 +222,7 @@ func (s *Store) Read(ctx context.Context, id string) (p *params.Params, m Measur
 		WHERE id = ?`, id).Scan(&b, (*[]byte)(&m.Detail), &m.Took)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
-		return nil, m, fmt.Errorf("history %s: run %q: %w", s.path, id, ErrNotFound)
+		return nil, m, fmt.Errorf("history %s: run %q: %w", s.Path, id, ErrNotFound)
 	case err != nil:
 		return nil, m, s.wrap("read run "+id, err)
 	}
@@ -231,7 +231,7 @@ func (s *Store) Read(ctx context.Context, id string) (p *params.Params, m Measur
 		p, err = params.Decode(z)
 	}
 	if err != nil {
-		return nil, m, fmt.Errorf("history %s: run %s: %w: %w", s.path, id, ErrDamaged, err)
+		return nil, m, fmt.Errorf("history %s: run %s: %w: %w", s.Path, id, ErrDamaged, err)
 	}
 	return p, m, nil
 }

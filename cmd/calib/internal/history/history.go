@@ -69,7 +69,7 @@ func Command() *cli.Command {
 						return err
 					}
 					headings := []string{"METRIC", "LINK", "UNIT", "RUNS", "FIRST (UTC)", "LAST (UTC)", "WHAT IT IS"}
-					return command.AnswerTable(c, "history metrics", metricList{s.Path(), all}, headings,
+					return command.AnswerTable(c, "history metrics", metricList{s.Path, all}, headings,
 						func(t command.Table) {
 							for _, f := range all {
 								t.Row(f.Name, f.Link(), f.Unit, f.Runs, f.First, f.Last, f.Label)
@@ -90,7 +90,7 @@ func Command() *cli.Command {
 					&cli.StringFlag{Name: "out",
 						Usage: "html: the `FILE`, default " + plotFile + "; svg and png: the directory, default " + plotDir},
 				}, append(filterFlags(plottedRuns), StoreFlag(), command.JSONFlag(), command.QuietFlag())...),
-				Action: plotHistory,
+				Action: onStore(plotHistory),
 			},
 			{Name: "log", Usage: "list what was done to the history, and the changes found, in the order of time",
 				Description: fmt.Sprintf("Changes are searched anew each time, in the newest %d runs. "+
@@ -145,7 +145,7 @@ func Command() *cli.Command {
 					&cli.StringFlag{Name: "to", Usage: "`csv|prometheus`"},
 					&cli.StringFlag{Name: "out", Usage: "`FILE` to replace, or a directory; default standard output"},
 				}, append(filterFlags(0), StoreFlag(), command.JSONFlag(), command.QuietFlag())...),
-				Action: exportHistory,
+				Action: onStore(exportHistory),
 			},
 			{Name: "remove", Usage: "take a run out of the history, for good", ArgsUsage: "RUN",
 				Description: "RUN is the ID of a run, or the beginning of only one ID. A run of a baseline cannot be removed.",

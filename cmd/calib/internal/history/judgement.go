@@ -61,7 +61,7 @@ func listBaselines(c *cli.Context, s *history.Store) error {
 		return err
 	}
 	headings := []string{"BASELINE", "RUNS", "MADE (UTC)", "NOISE FLOOR", "NOTE"}
-	return command.AnswerTable(c, "baseline list", baselineList{s.Path(), all}, headings, func(t command.Table) {
+	return command.AnswerTable(c, "baseline list", baselineList{s.Path, all}, headings, func(t command.Table) {
 		for _, b := range all {
 			t.Row(b.Name, len(b.Runs), b.Made, b.Noise, b.Note)
 		}
@@ -132,7 +132,7 @@ func readBaseline(ctx context.Context, s *history.Store, name string) (baselineS
 	if err != nil {
 		return baselineShown{}, withNames(ctx, s, err)
 	}
-	out := baselineShown{Store: s.Path(), Baseline: b, Runs: []baselineRun{}}
+	out := baselineShown{Store: s.Path, Baseline: b, Runs: []baselineRun{}}
 	acks, err := s.Acks(ctx)
 	if err != nil {
 		return out, err
@@ -151,7 +151,7 @@ func readBaseline(ctx context.Context, s *history.Store, name string) (baselineS
 	}
 	if b.Noise {
 		if out.Noise, err = compare.ReadFloor(b.Floor); err != nil {
-			err = fmt.Errorf("history %s: baseline %s: %w", s.Path(), name, err)
+			err = fmt.Errorf("history %s: baseline %s: %w", s.Path, name, err)
 		}
 	}
 	return out, err
@@ -228,7 +228,7 @@ func setBaseline(c *cli.Context) error {
 		if err != nil {
 			return err
 		}
-		return command.AnswerLines(c, "baseline set", baselineSet{s.Path(), b, a.done},
+		return command.AnswerLines(c, "baseline set", baselineSet{s.Path, b, a.done},
 			fmt.Sprintf("baseline %s: %s, %s a noise floor",
 				b.Name, units.Plural(len(b.Runs), "run"), map[bool]string{true: "with", false: "without"}[b.Noise]))
 	})
@@ -314,7 +314,7 @@ func listAcks(c *cli.Context, s *history.Store) error {
 		return err
 	}
 	headings := []string{"ID", "METRIC", "LINK", "FROM RUN", "STARTED (UTC)", "WHO", "REASON"}
-	return command.AnswerTable(c, "history ack", ackList{s.Path(), all}, headings, func(t command.Table) {
+	return command.AnswerTable(c, "history ack", ackList{s.Path, all}, headings, func(t command.Table) {
 		for _, a := range all {
 			t.Row(a.ID, cmp.Or(a.Metric, "all"), cmp.Or(a.Link, "all"), a.Run, a.At, a.Who, a.Reason)
 		}
@@ -341,7 +341,7 @@ func acknowledge(c *cli.Context, s *history.Store) error {
 	if a, err = s.Acknowledge(c.Context, a); err != nil {
 		return err
 	}
-	return command.AnswerLines(c, "history ack", ackList{s.Path(), []history.Ack{a}},
+	return command.AnswerLines(c, "history ack", ackList{s.Path, []history.Ack{a}},
 		fmt.Sprintf("acknowledged from run %s on; calib history unack %d withdraws it", a.Run, a.ID))
 }
 

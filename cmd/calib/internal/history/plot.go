@@ -60,7 +60,7 @@ type change struct {
 	index   int          // of Run among the readings of the metric
 }
 
-func plotHistory(c *cli.Context) error {
+func plotHistory(c *cli.Context, s *history.Store) error {
 	format := c.String("format")
 	if !slices.Contains([]string{command.FormatHTML, draw.SVG, draw.PNG}, format) {
 		return exit.Usagef("--format %q: want html, svg or png", format)
@@ -69,24 +69,22 @@ func plotHistory(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	return withStore(c, history.OpenExisting, func(s *history.Store) error {
-		of, err := selected(c, s)
-		if err != nil {
-			return err
-		}
-		v, err := surveyRuns(c.Context, s, filter, of)
-		if err != nil {
-			return err
-		}
-		if len(v.runs) == 0 {
-			return noRun(s)
-		}
-		drawn := v.choose(c.String("metric") != "" || c.String("link") != "")
-		if err := v.whole(c.Context, drawn); err != nil {
-			return err
-		}
-		return v.write(c, format, drawn)
-	})
+	of, err := selected(c, s)
+	if err != nil {
+		return err
+	}
+	v, err := surveyRuns(c.Context, s, filter, of)
+	if err != nil {
+		return err
+	}
+	if len(v.runs) == 0 {
+		return noRun(s)
+	}
+	drawn := v.choose(c.String("metric") != "" || c.String("link") != "")
+	if err := v.whole(c.Context, drawn); err != nil {
+		return err
+	}
+	return v.write(c, format, drawn)
 }
 
 // choose returns the timelines that are drawn, as many as a page holds: of those asked for, the ones that changed most;

@@ -61,7 +61,7 @@ func addRuns(c *cli.Context) error {
 	return withStore(c, history.Open, func(s *history.Store) error {
 		err := storeError(a.add(c, s, paths))
 		// Runs before one that failed are stored, and so are printed too.
-		out := reports.Result{Command: "history add", Data: additions{s.Path(), a.done}}
+		out := reports.Result{Command: "history add", Data: additions{s.Path, a.done}}
 		return command.AnswerResult(c, out, err, func(w io.Writer) error {
 			t := command.NewTable(w)
 			for _, r := range a.done {
@@ -163,7 +163,7 @@ func answerRemoved(c *cli.Context, s *history.Store, verb, kind, name string, er
 	if err != nil {
 		return err
 	}
-	return command.AnswerLines(c, verb, removed{s.Path(), name}, fmt.Sprintf("removed %s %s", kind, name))
+	return command.AnswerLines(c, verb, removed{s.Path, name}, fmt.Sprintf("removed %s %s", kind, name))
 }
 
 type runList struct {
@@ -191,7 +191,7 @@ func listRuns(c *cli.Context, s *history.Store) error {
 	if err != nil {
 		return err
 	}
-	out := runList{Store: s.Path(), More: last > 0 && len(entries) > last}
+	out := runList{Store: s.Path, More: last > 0 && len(entries) > last}
 	if out.More {
 		entries = entries[len(entries)-last:]
 	}
@@ -289,7 +289,7 @@ func printLog(c *cli.Context, s *history.Store) error {
 	if err != nil {
 		return err
 	}
-	out := historyLog{Store: s.Path(), Lines: logLines(events, v.changes(), last)}
+	out := historyLog{Store: s.Path, Lines: logLines(events, v.changes(), last)}
 	return command.AnswerTable(c, "history log", out, nil, func(t command.Table) {
 		for _, l := range out.Lines {
 			fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", command.Minute(l.At), l.Kind, l.Subject, l.Detail)
@@ -334,7 +334,7 @@ type exported struct {
 	Warnings []string `json:"warnings"`
 }
 
-func exportHistory(c *cli.Context) error {
+func exportHistory(c *cli.Context, s *history.Store) error {
 	to := c.String("to")
 	switch {
 	case to != toCSV && to != toPrometheus:
@@ -349,12 +349,10 @@ func exportHistory(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	return withStore(c, history.OpenExisting, func(s *history.Store) error {
-		if to == toCSV {
-			return exportSeries(c, s, filter)
-		}
-		return exportNewest(c, s, filter)
-	})
+	if to == toCSV {
+		return exportSeries(c, s, filter)
+	}
+	return exportNewest(c, s, filter)
 }
 
 // exportSeries writes a CSV, holding a series at a time.
@@ -444,5 +442,5 @@ func exportNewest(c *cli.Context, s *history.Store, f history.Filter) error {
 }
 
 func noRun(s *history.Store) error {
-	return exit.Usagef("no such run in %s; calib history list shows what there is", s.Path())
+	return exit.Usagef("no such run in %s; calib history list shows what there is", s.Path)
 }

@@ -132,36 +132,27 @@ func importOptions(c *cli.Context) (out []importer.Options, err error) {
 		}
 		o.Hosts = [2]string(names)
 	}
-	sizes, err := messageSizes(c.String("bytes"), len(args))
-	for i, size := range sizes {
-		o.File, o.Bytes = args[i], size
-		if args[i] == "-" {
+	list := c.String("bytes") // none, one for all files, or one for each
+	words := strings.Split(list, ",")
+	if len(words) != 1 && len(words) != len(args) {
+		return nil, exit.Usagef("--bytes %q: %d sizes for %d files: want one, or one for each file", list, len(words),
+			len(args))
+	}
+	for i, arg := range args {
+		if o.File = arg; arg == "-" {
 			o.File = "standard input"
 		}
-		out = append(out, o)
-	}
-	return out, err
-}
-
-// messageSizes reads --bytes for n files: none, one for all, or one for each.
-func messageSizes(list string, n int) ([]int64, error) {
-	out := make([]int64, n)
-	if list == "" {
-		return out, nil
-	}
-	words := strings.Split(list, ",")
-	if len(words) != 1 && len(words) != n {
-		return nil, exit.Usagef("--bytes %q: %d sizes for %d files: want one, or one for each file", list, len(words), n)
-	}
-	for i := range out {
-		b, err := units.ParseBytes(words[min(i, len(words)-1)])
-		switch {
-		case err != nil:
-			return nil, exit.Usagef("--bytes: %w", err)
-		case b < 1:
-			return nil, exit.Usagef("--bytes %q: want at least 1 byte", list)
+		if list != "" {
+			b, err := units.ParseBytes(words[min(i, len(words)-1)])
+			switch {
+			case err != nil:
+				return nil, exit.Usagef("--bytes: %w", err)
+			case b < 1:
+				return nil, exit.Usagef("--bytes %q: want at least 1 byte", list)
+			}
+			o.Bytes = int64(b)
 		}
-		out[i] = int64(b)
+		out = append(out, o)
 	}
 	return out, nil
 }
