@@ -41,7 +41,7 @@ type refusal struct {
 
 func (r *refusal) Error() string { return r.Text }
 
-func fault(class error, format string, args ...any) error {
+func fault(class error, format string, args ...any) *refusal {
 	build, _ := machine.BuildHash() // an unreadable executable must not hide the fault itself
 	return &refusal{class.Error(), fmt.Errorf(format, args...).Error(), Protocol, machine.Version(), build}
 }

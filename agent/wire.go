@@ -62,26 +62,22 @@ func serve(longest int64, call func(context.Context, *request, func(answer) erro
 		lines, flush := json.NewEncoder(w), http.NewResponseController(w).Flush
 		send := func(a answer) error { return errors.Join(lines.Encode(a), flush()) }
 		var q request
-		var large *http.MaxBytesError
-		switch err := json.NewDecoder(http.MaxBytesReader(w, r.Body, longest)).Decode(&q); {
-		case errors.As(err, &large):
-			refuse(send, fault(ErrLimit, "a request of more than %d bytes", large.Limit))
-		case err != nil:
-			refuse(send, fault(ErrInvalid, "%w", err))
-		default:
-			refuse(send, call(r.Context(), &q, send))
+		err := json.NewDecoder(http.MaxBytesReader(w, r.Body, longest)).Decode(&q)
+		if large, ok := errors.AsType[*http.MaxBytesError](err); ok {
+			err = fault(ErrLimit, "a request of more than %d bytes", large.Limit)
+		} else if err != nil {
+			err = fault(ErrInvalid, "%w", err)
+		} else {
+			err = call(r.Context(), &q, send)
 		}
-	}
-}
-
-// refuse ends an answer with what stands against it, if anything does.
-func refuse(send func(answer) error, err error) {
-	var r *refusal
-	if err != nil && !errors.As(err, &r) {
-		errors.As(fault(ErrTask, "%w", err), &r)
-	}
-	if r != nil {
-		_ = send(answer{Refused: r}) // who has gone needs no answer
+		if err == nil {
+			return
+		}
+		refused, ok := errors.AsType[*refusal](err)
+		if !ok {
+			refused = fault(ErrTask, "%w", err)
+		}
+		_ = send(answer{Refused: refused}) // who has gone needs no answer
 	}
 }
 
