@@ -31,6 +31,7 @@ import (
 	"calib/internal/progress"
 	"calib/internal/rundir"
 	"calib/internal/units"
+	"calib/reports"
 	"calib/run/coord"
 	"calib/run/plan"
 )
@@ -283,6 +284,9 @@ func (r *run) measure(ctx context.Context, f *fleet) error {
 	}
 	for _, l := range leftNotes(schedule) {
 		r.note(l)
+	}
+	for _, l := range reports.LeftText(forecast(schedule)) {
+		r.log.Info(l)
 	}
 	return r.walk(ctx, f, schedule, have)
 }
