@@ -346,6 +346,17 @@ func TestScreenIsShort(t *testing.T) {
 	}
 }
 
+// Other work spoils a run where it disturbed more than a quarter of its timings: fewer move the medians little.
+func TestDisturbed(t *testing.T) {
+	for n, want := range map[float64]bool{10: false, 30: true} {
+		p := &params.Params{Run: params.Run{Rounds: minRounds, Timings: 100}}
+		p.Findings = []params.Finding{params.Notef(params.DisturbedTimings, "").With("timings", n)}
+		if got := len(SummaryOf(p, Options{}).Spoiled) > 0; got != want {
+			t.Errorf("%g of 100 timings: spoiled %t", n, got)
+		}
+	}
+}
+
 // What a network was made of stands beside what was found, in the unit of the number; other numbers have no truth.
 func TestTruth(t *testing.T) {
 	g := SummaryOf(fixture(t), Options{Truth: map[string]float64{"a": 860e-6}}).Numbers

@@ -269,7 +269,9 @@ func spoiled(p *params.Params) (out []string) {
 		}
 		share, found := 0.0, false
 		for _, f := range all {
-			if f.Code == s.code && (f.Code != params.LostSegments || f.Level == params.Warning) {
+			few := f.Code == params.LostSegments && f.Level != params.Warning ||
+				f.Code == params.DisturbedTimings && f.Values["timings"] <= params.MaxDiscarded*float64(p.Run.Timings)
+			if f.Code == s.code && !few {
 				share, found = max(share, f.Values["share"], f.Values["rate"]), true
 			}
 		}
