@@ -171,20 +171,10 @@ type Step [][]int
 type Cost struct {
 	Bytes units.Bytes // over the busiest link, at most
 	Time  units.Nanos // how long it is expected to take on Limits.Path
-	// Messages follow one another; they and the bytes are the time where none is given.
-	Messages int
 }
 
 // Add is the cost of c and then d.
 func (c Cost) Add(d Cost) Cost { return Cost{Bytes: c.Bytes + d.Bytes, Time: c.Time + d.Time} }
-
-// On is the time of a batch on a path.
-func (c Cost) On(p Path) units.Nanos {
-	if c.Time > 0 {
-		return c.Time
-	}
-	return units.Nanos(c.Messages)*p.Latency + units.Nanos(float64(c.Bytes)*p.PerByte)
-}
 
 // Slot is one entry of a schedule: one experiment on disjoint teams, each of which measures Points in order.
 type Slot struct {

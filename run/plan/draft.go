@@ -104,7 +104,7 @@ func (d *draft) costs(e bench.Effort) {
 		p := &d.points[i]
 		at, ok := costKey{e, p.key}, false
 		if p.time, ok = d.known[at]; !ok {
-			p.time = d.exp.Cost(l, p.point).On(l.OnPath())
+			p.time = d.exp.Cost(l, p.point).Time
 			d.known[at] = p.time
 		}
 	}

@@ -66,7 +66,7 @@ func checkEnds(t *testing.T, s *plan.Schedule) {
 			l := s.Limits
 			l.Effort *= 0.25
 			if p[names.FactorStream] != 0 == stream && p[names.FactorBytes] <= 1 && p[names.FactorConnections] == 0 &&
-				e.Cost(l, p).On(l.Path) <= s.Plan.Budget/3 {
+				e.Cost(l, p).Time <= s.Plan.Budget/3 {
 				want = append(want, p[names.FactorPairs])
 			}
 		}

@@ -57,8 +57,8 @@ func firstHosts(_ bench.Limits, p bench.Point) []bench.Step {
 
 func fakes() []*bench.Experiment {
 	return made(
-		fakeExp{name: "pairs", points: sizePoints(1, 64, 1024), teams: halves, cost: bench.Cost{Bytes: 1000, Messages: 10}},
-		fakeExp{name: "all", points: sizePoints(1, 64), teams: everyone, cost: bench.Cost{Bytes: 500, Messages: 1}},
+		fakeExp{name: "pairs", points: sizePoints(1, 64, 1024), teams: halves, cost: bench.Cost{Bytes: 1000, Time: 508_500}},
+		fakeExp{name: "all", points: sizePoints(1, 64), teams: everyone, cost: bench.Cost{Bytes: 500, Time: 54_250}},
 		fakeExp{name: "some", points: []bench.Point{{"hosts": 2}, {"hosts": 3}, {"hosts": 2, "x": 1}}, teams: firstHosts},
 	)
 }
