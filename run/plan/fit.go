@@ -22,7 +22,7 @@ const otherShare = 8
 // optional lists the experiments that a short budget may have no room for, the first one first. The others stay: without
 // clocks, ping-pongs and pairs there is no model.
 var optional = []string{
-	names.Overhead, names.PRTT, names.Gap, names.Gather, names.Wakeup, names.Load, names.Copy, names.Pattern, names.Flood,
+	names.PRTT, names.Overhead, names.Gap, names.Gather, names.Wakeup, names.Load, names.Copy, names.Pattern, names.Flood,
 	names.Bcast, names.Fragment, names.Buffer, names.NoDelay, names.Overlap, names.Remap,
 }
 

@@ -15,15 +15,15 @@ func TestEstimate(t *testing.T) {
 	p.Rounds = Rounds{Min: 6, Max: 10}
 	p.Limits.Path = bench.Path{Latency: units.Millisecond, PerByte: 1000, Slot: 10 * units.Millisecond}
 	exps := made(
-		// Two slots of two pairs, three sizes: a slot has 30 messages and 3,000 bytes.
-		fakeExp{name: "pairs", points: sizePoints(1, 64, 1024), teams: halves, cost: bench.Cost{Bytes: 1000, Time: 508_500}},
+		// Two slots of two pairs, three sizes: a slot has 3,000 bytes and takes 33 ms.
+		fakeExp{name: "pairs", points: sizePoints(1, 64, 1024), teams: halves, cost: bench.Cost{Bytes: 1000, Time: 11 * units.Millisecond}},
 		// One slot of hosts 0 to 2, which says how long it takes.
 		fakeExp{name: "some", points: []bench.Point{{"hosts": 3}}, teams: firstHosts, cost: bench.Cost{Bytes: 500, Time: 2 * units.Millisecond}},
 	)
 	s := mustSchedule(t, p, 4, exps)
 	want := Forecast{
 		LinkBytes: 6500,
-		// 3 slots of 10 ms, 60 messages of 1 ms, 6,000 bytes of 1 µs in sequence, and 2 ms.
+		// 3 slots of 10 ms, 6 points of 11 ms, and 2 ms.
 		Round: 98_000_000, Min: 588_000_000, Max: 980_000_000,
 		ByExp: []ExpForecast{
 			{Name: "pairs", Slots: 2, Points: 6, LinkBytes: 6000, Round: 86_000_000},
@@ -40,7 +40,7 @@ func TestEstimate(t *testing.T) {
 	}
 	s.Plan.Budget = 0
 	s.Plan.Isolate = true
-	// 5 slots, 120 messages, 12,000 bytes, and 2 ms.
+	// 5 slots, 12 points of 11 ms, and 2 ms.
 	alone := mustSchedule(t, s.Plan, 4, exps)
 	if f := alone.Estimate(); alone.Slots() != 5 || f.LinkBytes != 6500 || f.Round != 184_000_000 {
 		t.Errorf("isolated: %d slots, %+v", alone.Slots(), f)
