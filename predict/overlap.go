@@ -10,10 +10,10 @@ import (
 
 // Overlapping is a program whose processors compute and exchange messages in turn, or at once.
 type Overlapping struct {
-	Hosts    int
-	Messages int     // that a processor transfers one after the other between two computations
-	Bytes    int     // of each
-	Work     float64 // computation of a processor between two exchanges [s]
+	Hosts    int     `json:"hosts"`
+	Messages int     `json:"messages"` // that a processor transfers one after the other between two computations
+	Bytes    int     `json:"bytes"`    // of each
+	Work     float64 `json:"work"`     // computation of a processor between two exchanges [s]
 }
 
 // Interval is a number with its 95% interval, which is nil where the parameters have none.
@@ -24,10 +24,7 @@ type Interval struct {
 
 // OverlapPrediction is what the model of latency hiding says of a program. Times are in seconds.
 type OverlapPrediction struct {
-	Hosts         int      `json:"hosts"`
-	Messages      int      `json:"messages"`
-	Bytes         int      `json:"bytes"`
-	Work          float64  `json:"work"`
+	Overlapping
 	Communication Interval `json:"communication"` // between two computations
 	Granularity   Interval `json:"granularity"`   // computation over communication
 	Gain          Interval `json:"gain"`          // of a second thread that communicates (eq. 4)
@@ -114,7 +111,7 @@ func (o *Overlap) Predict(q Overlapping) (OverlapPrediction, error) {
 	}
 	miss := o.model.Misfit
 	p := OverlapPrediction{
-		Hosts: q.Hosts, Messages: q.Messages, Bytes: q.Bytes, Work: q.Work,
+		Overlapping:   q,
 		Communication: interval(0, func(x overlap.Outcome) float64 { return x.Communication }),
 		Granularity:   interval(0, func(x overlap.Outcome) float64 { return x.Granularity }),
 		Gain:          interval(miss, func(x overlap.Outcome) float64 { return x.Gain }),

@@ -32,7 +32,6 @@ const (
 	Hockney    = "hockney"
 )
 
-// builder makes a model of parameters.
 type builder func(*params.Params, Settings) (cost.Model, error)
 
 var builders = map[string]builder{
@@ -46,10 +45,8 @@ var builders = map[string]builder{
 	Hockney:    ofParams(cost.Hockney),
 }
 
-// Models lists the models.
 var Models = []string{Sim, SimEndless, SimCold, Hyperbolic, Cluster, LoGPC, LogGP, Hockney}
 
-// ofParams is a builder that needs no settings.
 func ofParams(build func(*params.Params) (cost.Model, error)) builder {
 	return func(p *params.Params, _ Settings) (cost.Model, error) { return build(p) }
 }
@@ -180,7 +177,6 @@ func newModel(name string, p *params.Params, s Settings, drawn func(int) *params
 	return m
 }
 
-// Predict returns what every model says of q.
 func (p *Predictor) Predict(q Query) []Prediction {
 	out := make([]Prediction, len(p.models))
 	t := q.traffic()

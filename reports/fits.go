@@ -35,7 +35,6 @@ func QualityOf(p *params.Params) (Grid, []string) {
 	return g, sentences
 }
 
-// significant prints a number with so many significant digits.
 func significant(v *float64, digits int) string {
 	if v == nil {
 		return "–"
@@ -163,7 +162,6 @@ func errorOf(rows []params.Validation, model string) string {
 	return ""
 }
 
-// operations are the words for what patterns do.
 var operations = map[string]string{
 	"p2p": "messages between two hosts", "bcast": "broadcasts", "globalop": "global operations", "allreduce": "all-reductions", "barrier": "barriers",
 	"neighbour": "neighbour exchanges", "gather": "gathers", "incast": "many senders to one", "scatter": "scatters", "alltoall": "all-to-all exchanges",

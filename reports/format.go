@@ -19,7 +19,6 @@ type Quantity struct {
 	decimals int
 }
 
-// String is the quantity on one line: "859.5 µs [857.1, 861.9]".
 func (q Quantity) String() string {
 	s := q.Value
 	if q.Unit != "" {

@@ -106,7 +106,6 @@ func spreadOf(p *params.Params, h *Alike) Grid {
 func LatencyOf(q params.Pair) *float64 { return q.Latency }
 func RateOf(q params.Pair) *float64    { return q.Rate }
 
-// PairValues lists the numbers of all pairs that have one.
 func PairValues(p *params.Params, of func(params.Pair) *float64) (out []float64) {
 	for _, q := range p.Pairs {
 		if v := of(q); v != nil && !math.IsNaN(*v) && !math.IsInf(*v, 0) {
@@ -124,7 +123,6 @@ func be(n int, one, more string) string {
 	return fmt.Sprintf(more, units.Grouped(int64(n)))
 }
 
-// figureOf is a number with its unit, "–" where it is not known.
 func figureOf(v float64, unit string) string {
 	if math.IsNaN(v) {
 		return "–"
@@ -242,7 +240,6 @@ func hostList(hosts []string) string {
 	return namesOf(hosts)
 }
 
-// environment writes what the hosts share and where they differ.
 func (p *page) environment(ps *params.Params) {
 	part := EnvironmentOf(ps)
 	if part.Says == nil {

@@ -170,7 +170,6 @@ func (p *page) write(g Grid) {
 	}
 }
 
-// colourOf is the colour of a cell, "" for none.
 func colourOf(kind Kind, cell string) colour {
 	switch {
 	case kind == KindSymbol:
@@ -190,7 +189,6 @@ type Grid struct {
 	Rows    [][]string
 }
 
-// Column heads a column of a Grid.
 type Column struct {
 	Name string
 	Kind Kind

@@ -107,7 +107,6 @@ func PlanText(w io.Writer, f Plan, o Options) error {
 	return p.flush(w)
 }
 
-// speeds writes the table of named speeds.
 func (p *page) speeds(all []PlanSpeed) {
 	if len(all) == 0 {
 		return

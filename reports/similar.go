@@ -66,7 +66,6 @@ func AlikeOf(p *params.Params) *Alike {
 	return out
 }
 
-// known lists the values that are.
 func known(all []float64) []float64 { return slices.DeleteFunc(slices.Clone(all), math.IsNaN) }
 
 // Levels of a value that is far from all others, and of one that is not known.

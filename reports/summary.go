@@ -205,7 +205,6 @@ func invisible(n *params.Network, q reading) bool {
 	return false
 }
 
-// networkOf says what the network is.
 func networkOf(p *params.Params) string {
 	capacity := ""
 	if v, _, _, ok := p.Parameters["b_c"].Ends(); ok && v > 0 {
@@ -289,7 +288,6 @@ func hasSlowHost(p *params.Params) bool {
 	return len(slowHosts(p.Pairs)) > 0 || slices.ContainsFunc(p.Findings, func(f params.Finding) bool { return f.Code == params.SlowHost })
 }
 
-// nextOf are the commands that fit a run.
 func nextOf(p *params.Params, dir string) (out []string) {
 	if hasSlowHost(p) {
 		out = append(out, params.MeasureCommand("pingpong")+" --all-pairs")

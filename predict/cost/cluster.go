@@ -56,7 +56,6 @@ func Cluster(p *params.Params) (Model, error) {
 	return onPaper{"cluster", func(t *Traffic, l *list) (float64, error) { return clusterTime(c, t.Pattern, l) }}, nil
 }
 
-// clusterTime is the time of a pattern by the closed form that its messages have.
 func clusterTime(c cluster.Cluster, p pattern.Pattern, l *list) (float64, error) {
 	hosts := len(l.ranks)
 	largest := slices.MaxFunc(l.messages, func(a, b message) int { return a.bytes - b.bytes }).bytes

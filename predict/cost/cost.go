@@ -19,7 +19,6 @@ import (
 	"calib/bench/pattern"
 )
 
-// Model predicts the times of patterns.
 type Model interface {
 	// Time returns the time [s] of a pattern in a team, from the start of all ranks together to the last delivery. It
 	// is positive and finite. It returns ErrNotPredicted, with the reason, where the model says nothing of the pattern;

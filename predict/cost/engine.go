@@ -79,7 +79,6 @@ func (m machine) run(l *list) (float64, error) {
 	return float64(r.last) * r.tick, l.ended(func(rank int) progress { return r.hosts[rank].progress })
 }
 
-// running is an evaluation on its way.
 type running struct {
 	machine
 	list   *list
@@ -92,7 +91,6 @@ type running struct {
 	last   instant // delivery so far
 }
 
-// host is a rank with its processor.
 type host struct {
 	progress
 	busy  instant // until when the processor is
@@ -102,7 +100,6 @@ type host struct {
 
 func (r *running) ticks(s float64) instant { return instant(math.Round(s / r.tick)) }
 
-// work starts what a rank can do next.
 func (r *running) work(rank int, now instant) {
 	h := &r.hosts[rank]
 	if h.busy > now {
@@ -136,7 +133,6 @@ func (r *running) work(rank int, now instant) {
 	}
 }
 
-// pass takes a message through its server.
 func (r *running) pass(k int, now instant) {
 	i := 0
 	if !r.shared {

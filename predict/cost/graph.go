@@ -17,7 +17,6 @@ import (
 	"calib/internal/yaml"
 )
 
-// ErrGraph reports a file that describes no communication graph.
 var ErrGraph = errors.New("bad communication graph")
 
 // Graph is a communication graph, as far as one message passes it.
@@ -44,7 +43,6 @@ type node struct {
 	name string // of a block
 }
 
-// UnmarshalYAML reads the name of a block, or what else a node may be.
 func (n *node) UnmarshalYAML(read func(any) error) error {
 	type plain node
 	if read(&n.name) == nil && n.name != "" {
@@ -66,7 +64,6 @@ func LoadGraph(path string, known map[string]params.Block) (*Graph, error) {
 	return g, nil
 }
 
-// parseGraph is LoadGraph on the text itself.
 func parseGraph(text []byte, known map[string]params.Block) (*Graph, error) {
 	g := &Graph{}
 	err := yaml.Decode(text, g)
@@ -178,7 +175,6 @@ func (g *Graph) block(at string, n *node) (err error) {
 	return nil
 }
 
-// keysOf lists the names of a map.
 func keysOf[T any](of map[string]T) string {
 	if len(of) == 0 {
 		return "none"

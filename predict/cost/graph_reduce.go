@@ -9,7 +9,6 @@ import (
 	"calib/internal/units"
 )
 
-// Step is one use of a rule.
 type Step struct {
 	Rule   int          `json:"rule"`   // 1 to 4
 	What   string       `json:"what"`   // the blocks that it reduces
@@ -18,12 +17,10 @@ type Step struct {
 	A, B   string       `json:"-"` // how they came about
 }
 
-// String is the step in a line.
 func (s Step) String() string {
 	return fmt.Sprintf("rule %d: %s → %s: a = %s, b = %s", s.Rule, s.What, s.Result, s.A, s.B)
 }
 
-// Reduced is a graph that was reduced to one block.
 type Reduced struct {
 	Steps []Step       `json:"steps"`
 	Path  params.Block `json:"path"` // the whole way
@@ -52,7 +49,6 @@ type reduction struct {
 
 func (r *reduction) add(s Step) { r.steps = append(r.steps, s) }
 
-// path reduces a whole path.
 func (r *reduction) path(n node) Reduced {
 	if len(n.Serial) < 2 || n.Dependent {
 		b := r.reduce(n).Block
@@ -71,7 +67,6 @@ func (r *reduction) all(nodes []node) []node {
 	return out
 }
 
-// reduce returns the block that stands for a node.
 func (r *reduction) reduce(n node) node {
 	switch {
 	case n.Serial != nil:
@@ -101,7 +96,6 @@ var rules = map[string]struct {
 	Parallel: {2, "min", "1/Σ(1/b)", "min", params.Parallel},
 }
 
-// join applies rule 1 or 2.
 func (r *reduction) join(kind string, parts []node, dependent bool) node {
 	if len(parts) == 1 {
 		return parts[0]

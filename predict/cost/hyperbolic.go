@@ -47,14 +47,12 @@ func Hyperbolic(p *params.Params) (Model, error) {
 	return h, nil
 }
 
-// hyperbolic is the model in numbers.
 type hyperbolic struct {
 	host, network params.Block
 	ports         bool    // a_c is that of the port to a receiver, not of one medium
 	delay         float64 // a_L [s]; zero where a holds it
 }
 
-// Time implements Model.
 func (h *hyperbolic) Time(t *Traffic) (float64, error) {
 	return onPaper{"hyperbolic", func(_ *Traffic, l *list) (float64, error) { return h.time(l) }}.Time(t)
 }

@@ -66,7 +66,6 @@ func number(s pattern.Schedule) (*list, error) {
 // progress is where a rank is: the steps that it has done, and the messages of the present one.
 type progress struct{ step, sent, received int }
 
-// done reports whether a rank has done all its steps.
 func (l *list) done(rank int, p progress) bool { return p.step == len(l.ranks[rank]) }
 
 // ended returns ErrSchedule where a rank never comes to its end.

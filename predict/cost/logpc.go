@@ -37,7 +37,6 @@ func LoGPC(p *params.Params, t loggp.Cube) (Model, error) {
 	}}, nil
 }
 
-// timeByLogPC is the time of a pattern that the model knows.
 func timeByLogPC(c loggp.Machine, name string, hosts int, bytes float64) (float64, error) {
 	r := loggp.Remap{Hosts: hosts, Bytes: bytes, UnderWay: 1, Among: 1}
 	steps := float64(hosts - 1)

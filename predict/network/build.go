@@ -167,7 +167,6 @@ func (r *reader) packetSlope(p int) float64 {
 	return (large.Measured - small.Measured) / (large.X - small.X)
 }
 
-// reader reads parameters, and notes which.
 type reader struct {
 	p     *params.Params
 	is    params.Kind // what kind returns
@@ -175,12 +174,10 @@ type reader struct {
 	notes []string
 }
 
-// note records what had to be assumed.
 func (r *reader) note(format string, args ...any) {
 	r.notes = append(r.notes, fmt.Sprintf(format, args...))
 }
 
-// value returns a parameter that may be used.
 func (r *reader) value(name string) (float64, bool) {
 	v := r.p.Parameters[name].Value
 	if v == nil || math.IsNaN(*v) || math.IsInf(*v, 0) {
@@ -213,7 +210,6 @@ func (r *reader) kind() params.Kind {
 	return kind
 }
 
-// cost returns a cost function of the size that may be used.
 func (r *reader) cost(name string) (params.Cost, bool) {
 	f, ok := r.p.Functions[name]
 	if !ok || !f.Usable() {

@@ -24,7 +24,6 @@ const (
 	maxPackets = 60_000
 )
 
-// slowdowns are the factors that are tried in turn.
 var slowdowns = []float64{1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000}
 
 // How long a host counts as active after it has sent: the round trips of a full packet, and the least time [s].
@@ -86,7 +85,6 @@ func (c *Copy) note(format string, args ...any) {
 	c.Notes = append(c.Notes, fmt.Sprintf(format, args...))
 }
 
-// playable reports whether the lab keeps the times of s.
 func playable(s *netspec.Spec) bool {
 	g := gap(s)
 	packets := float64(s.Hosts/2) / g // each pair sends as fast as it can

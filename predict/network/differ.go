@@ -66,7 +66,6 @@ func (c *Copy) slowHost(name string, h slow, d *differing) {
 	c.Spec.Overrides[own] = b
 }
 
-// slowPair puts a link between two hosts.
 func (c *Copy) slowPair(q slow, d *differing) {
 	plain := c.Spec
 	plain.Overrides, plain.Links = nil, nil
@@ -139,7 +138,6 @@ func (d *differing) add(ratio float64, hosts ...int) {
 	d.slow[i].ratio = [2]float64{ratio, ratio}
 }
 
-// isSlow reports whether a host is slow by itself.
 func (d *differing) isSlow(host int) bool {
 	return slices.ContainsFunc(d.slow, func(s slow) bool { return len(s.hosts) == 1 && s.hosts[0] == host })
 }

@@ -10,7 +10,6 @@ import (
 	"calib/reports/export"
 )
 
-// judge decides for one collective and number of hosts.
 type judge struct {
 	p     *params.Params
 	q     *predict.Predictor
@@ -46,7 +45,6 @@ func (j *judge) decide(from, to int) Decision {
 	return d
 }
 
-// name is that of an option.
 func (j *judge) name(o Option) string {
 	out := j.c.Algorithms[o.Algorithm]
 	if o.Segment > 0 {
@@ -55,7 +53,6 @@ func (j *judge) name(o Option) string {
 	return out
 }
 
-// query asks for an option with m bytes.
 func (j *judge) query(o Option, m int) (predict.Query, bool) {
 	p, ok := Schedule(j.c, o, j.hosts, m)
 	return predict.Query{Pattern: overTCP(p), Hosts: j.hosts, Bytes: m}, ok
@@ -98,7 +95,6 @@ func (j *judge) fastest(d *Decision, standard Option) (Option, bool) {
 // sameTime is the relative difference of times that are equal but for the order of equal events.
 const sameTime = 1e-6
 
-// seconds is the time of an option by a model.
 func (j *judge) seconds(model string, o Option, m int) float64 {
 	q, _ := j.query(o, m)
 	for _, v := range j.q.Predict(q) {

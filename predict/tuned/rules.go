@@ -16,7 +16,6 @@ import (
 	"calib/reports/export"
 )
 
-// Settings of Rules.
 type Settings struct {
 	Hosts []int // sizes of communicators, each rank on a host of its own
 	// Bytes are the message sizes at which a rule begins [B], of a block where the collective has Blocks; the last rule

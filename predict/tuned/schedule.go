@@ -111,7 +111,6 @@ func overTCP(p pattern.Pattern) pattern.Pattern {
 	return p
 }
 
-// messages is the Comm of Open MPI's messages.
 type messages struct {
 	pattern.Comm
 	memory []byte

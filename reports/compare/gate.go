@@ -165,7 +165,6 @@ func Gate(ctx context.Context, baseline []Run, measure func(ctx context.Context,
 	return v, nil
 }
 
-// suspects are the changes for the worse, and what could not be tested.
 func (v *Verdict) suspects() []Change {
 	return slices.DeleteFunc(slices.Clone(v.changes), func(c Change) bool { return c.State != Regression && c.State != Inconclusive })
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"calib/internal/params"
+	"calib/reports"
 )
 
 // stages measures what it is told, and keeps what it was asked.
@@ -146,7 +147,7 @@ func TestNoise(t *testing.T) {
 		t.Errorf("one run has a noise: %v", got)
 	}
 	var b strings.Builder
-	if err := WriteFloor(&b, f); err != nil {
+	if err := reports.WriteJSON(&b, f); err != nil {
 		t.Fatal(err)
 	}
 	back, err := ReadFloor([]byte(b.String()))

@@ -53,7 +53,6 @@ func (t *table) levels(hosts []*series) float64 {
 	return 1 + float64(min(len(t.links), 1)+min(len(hosts), 1))
 }
 
-// wanted leaves out the quantities that are not to be tested.
 func (o Options) wanted(s []*series) []*series {
 	if o.only == nil {
 		return s
@@ -281,20 +280,19 @@ func (v *Verdict) decide() {
 
 // String is "3 more old runs and 2 more new runs".
 func (m More) String() string {
-	switch {
-	case m.Old > 0 && m.Old == m.New:
+	if m.Old > 0 && m.Old == m.New {
 		return units.Plural(m.Old, "more run") + " on each side"
-	case m.Old > 0 && m.New > 0:
-		return More{Old: m.Old}.String() + " and " + More{New: m.New}.String()
-	case m.Old > 0:
-		return units.Plural(m.Old, "more old run")
-	case m.New > 0:
-		return units.Plural(m.New, "more new run")
 	}
-	return ""
+	var sides []string
+	if m.Old > 0 {
+		sides = append(sides, units.Plural(m.Old, "more old run"))
+	}
+	if m.New > 0 {
+		sides = append(sides, units.Plural(m.New, "more new run"))
+	}
+	return strings.Join(sides, " and ")
 }
 
-// ofNetwork is a finding of the network without changes.
 func ofNetwork(kind, text string) Finding {
 	return Finding{Kind: kind, Scope: ScopeNetwork, Subject: ScopeNetwork, Text: text, Changes: []Change{}}
 }
@@ -354,7 +352,6 @@ func attachNetwork(all []Finding) []Finding {
 	return all
 }
 
-// ofLinks reports whether a change says something of links.
 func ofLinks(c Change) bool { return c.Scope != ScopeNetwork || strings.HasPrefix(c.Name, linksPrefix) }
 
 func (v *Verdict) finding(kind, subject string, changes []Change) Finding {

@@ -225,10 +225,7 @@ func power(all []Change) []string {
 		units.Plural(len(found), "parameter"), reports.Percent(middle.share), worst.name, reports.Percent(worst.share))}
 }
 
-// WriteFloor writes f as JSON.
-func WriteFloor(w io.Writer, f *Floor) error { return reports.WriteJSON(w, f) }
-
-// ReadFloor reads what WriteFloor wrote. An unknown schema is an error.
+// ReadFloor reads a floor in JSON. An unknown schema is an error.
 func ReadFloor(b []byte) (*Floor, error) {
 	var f Floor
 	if err := files.JSON(b, &f); err != nil {

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"calib/reports"
 )
 
 // FuzzReadFloor: whatever noise.json holds, it is refused with what makes a good one, or it can be used, printed, and
@@ -36,7 +38,7 @@ func FuzzReadFloor(f *testing.F) {
 			t.Error(err)
 		}
 		var text bytes.Buffer
-		if err := WriteFloor(&text, floor); err != nil {
+		if err := reports.WriteJSON(&text, floor); err != nil {
 			t.Fatal(err)
 		}
 		again, err := ReadFloor(text.Bytes())

@@ -14,7 +14,6 @@ import (
 	"calib/reports"
 )
 
-// Run is what a comparison needs of a run.
 type Run struct {
 	ID          string
 	At          time.Time // zero where it is not known
@@ -27,7 +26,6 @@ type Run struct {
 	Drawn       bool              // its pairs of hosts are some of all, drawn by its seed
 }
 
-// FromParams makes a Run of a params.json.
 func FromParams(p *params.Params, at time.Time) Run {
 	r := Run{ID: p.Run.ID, At: at, Plan: p.Run.Plan, Versions: p.Run.Versions, Metrics: p.Metrics(),
 		Environment: map[string]map[string]string{}, Status: map[string]string{}}
@@ -58,7 +56,6 @@ func FromParams(p *params.Params, at time.Time) Run {
 	return r
 }
 
-// Side is one side of a comparison.
 type Side struct {
 	Runs   []string `json:"runs"`   // their IDs
 	Nights int      `json:"nights"` // that the runs were made in, see sameNight
@@ -114,7 +111,6 @@ func (r Run) hosts() []string { return slices.Collect(maps.Keys(r.Environment)) 
 // HostsOf lists the hosts that at least half of the runs have.
 func HostsOf(runs []Run) []string { return most(runs, Run.hosts) }
 
-// without returns the values of a that b does not have.
 func without(a, b []string) []string {
 	return slices.DeleteFunc(slices.Clone(a), func(v string) bool { return slices.Contains(b, v) })
 }

@@ -28,7 +28,6 @@ type series struct {
 	ratio  []float64 // of a link: of raw to median
 }
 
-// table holds the values of the runs of both sides, by quantity.
 type table struct {
 	old      int    // runs on the old side
 	night    []int  // of each run, counted on each side
@@ -43,7 +42,6 @@ type table struct {
 	lost     []Lost // of the quantities that decide
 }
 
-// reading is the value of a quantity in one run.
 type reading struct {
 	value float64 // NaN where the run has none
 	sound bool    // it is of status ok

@@ -93,7 +93,6 @@ func threshold(c Change) string {
 	return reports.Percent(c.Threshold / c.Old)
 }
 
-// pValue prints a p value, a dash where there is none.
 func pValue(p *float64) string {
 	switch {
 	case p == nil:

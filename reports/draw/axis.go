@@ -16,7 +16,6 @@ import (
 	"calib/reports/figure"
 )
 
-// scale is an axis with the range that it shows.
 type scale struct {
 	figure.Axis
 	lo, hi float64
@@ -150,7 +149,6 @@ func (frame) Plot(c draw.Canvas, _ *plot.Plot) {
 	c.StrokeLines(frameStyle(), []vg.Point{c.Min, {X: c.Max.X, Y: c.Min.Y}, c.Max, {X: c.Min.X, Y: c.Max.Y}, c.Min})
 }
 
-// nothingToShow says so in the middle of an empty plot.
 type nothingToShow struct{}
 
 func (nothingToShow) Plot(c draw.Canvas, _ *plot.Plot) {
@@ -284,7 +282,6 @@ func byteTicks(lo, hi float64, n int) (out []plot.Tick) {
 	return out
 }
 
-// words is a value of an axis, with its unit.
 func words(v float64, a figure.Axis) string {
 	if a.Unit == figure.UnitTime {
 		return plot.UTCUnixTime(v).Format("2006-01-02 15:04 UTC")
@@ -301,7 +298,6 @@ func multiple(v float64, a figure.Axis) (by float64, name string) {
 	return units.ScaleAxis(a.Unit, v)
 }
 
-// label prints one number with its unit.
 func label(v float64, unit string) string {
 	by, name := units.ScaleAxis(unit, v)
 	if r := v / by; unit == "B" && r != math.Round(r*8)/8 { // 1200 B rather than 1.1719 KiB

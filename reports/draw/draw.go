@@ -199,7 +199,6 @@ func newPage(f figure.Figure, l Layout, part bool) *page {
 	return p
 }
 
-// inner is the width within the margins.
 func (l Layout) inner() vg.Length { return l.width - 2*margin }
 
 // stack places tiles one under another, their data one under another too, and returns the height of all.

@@ -29,7 +29,6 @@ const (
 
 const MaxTitles = 256 // how many cells of a matrix have titles: each takes as many bytes as the numbers of ten cells
 
-// matrix is the cells of a heat map that are drawn.
 type matrix struct {
 	figure.Heat
 	scale    scale // of the numbers
@@ -117,7 +116,6 @@ func (m *matrix) outlines() *plotter.Polygon {
 	return out
 }
 
-// tiles are the plot of the cells and that of the scale of colours.
 func (m *matrix) tiles(to, from string) []*tile {
 	if m.scale.empty {
 		return []*tile{m.cellTile(to, from, nothingToShow{})}
@@ -157,7 +155,6 @@ func (p picture) Plot(c draw.Canvas, _ *plot.Plot) {
 	c.DrawImage(c.Rectangle, img)
 }
 
-// readings are the cells that have a number, in words.
 func (m *matrix) readings() (out []reading) {
 	for r, row := range m.Z {
 		for c, v := range row {

@@ -44,7 +44,6 @@ func turn(i, n int) int { return (i%n + n) % n }
 
 func hue(group int) color.NRGBA { return groupColours[turn(group, len(groupColours))] }
 
-// wash is the colour of a group for an area.
 func wash(group int) color.NRGBA {
 	c := hue(group)
 	c.A = 0x30

@@ -193,7 +193,6 @@ func pointPlotters(t figure.Trace, y scale) []plot.Plotter {
 	return []plot.Plotter{bars, points}
 }
 
-// markPlotters draws the interval of a mark as an area, and a dashed line.
 func markPlotters(m figure.Mark, x, y scale) []plot.Plotter {
 	var out []plot.Plotter
 	if m.Lo < m.Hi {
@@ -234,7 +233,6 @@ const (
 	maxLegendRows int       = 8
 )
 
-// entry is a name in the legend and what is drawn before it.
 type entry struct {
 	name   string
 	group  int

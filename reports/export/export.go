@@ -29,14 +29,10 @@ import (
 )
 
 var (
-	// ErrTarget reports a target that does not exist.
-	ErrTarget = errors.New("no such export target")
-	// ErrMissing reports a parameter that a target needs and the run has not measured.
+	ErrTarget  = errors.New("no such export target")
 	ErrMissing = errors.New("not measured")
-	// ErrLimit reports a value that a target's format cannot hold.
-	ErrLimit = errors.New("beyond what the format can hold")
-	// ErrOption reports an option that a target cannot take.
-	ErrOption = errors.New("not possible for this target")
+	ErrLimit   = errors.New("beyond what the format can hold")
+	ErrOption  = errors.New("not possible for this target")
 )
 
 // Options of an export. The zero value means the defaults.
@@ -48,7 +44,6 @@ type Options struct {
 	Version  string  // of calib, for comments in the file; "" is left out
 }
 
-// Target is another program's input file.
 type Target struct {
 	Name     string // "loggopsim"
 	About    string // one line: what the file is and which program reads it

@@ -323,7 +323,6 @@ const (
 	octaveSteps = 8
 )
 
-// readPackets takes what was measured of messages that meet.
 func (p *platform) readPackets() {
 	in := p.in
 	packet, err := in.need("packet")

@@ -83,7 +83,6 @@ func writeSheet(in *input, crlf bool, lines [][]string) []byte {
 	return b.Bytes()
 }
 
-// cell writes a number, and nothing for one that is not finite.
 func cell(v float64) string {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return ""
@@ -159,7 +158,6 @@ const otavaTime = "2006-01-02 15:04:05 -0700" // how the time is written, in UTC
 // runTime is the start of a run's ID.
 var runTime = regexp.MustCompile(`^(?:.*?-)?([0-9]{8}-[0-9]{6})(?:-|$)`)
 
-// timeOf returns when a run began, which its ID says.
 func timeOf(id string) (t time.Time, err error) {
 	if m := runTime.FindStringSubmatch(id); m != nil {
 		t, err = time.Parse("20060102-150405", m[1])

@@ -102,7 +102,6 @@ func plainPlots(f *params.Fit, all []params.Series) (out []params.Plot) {
 	return out
 }
 
-// unique numbers IDs that are there twice.
 func unique(figures []Figure) {
 	taken := IDs{}
 	for i := range figures {
@@ -113,7 +112,6 @@ func unique(figures []Figure) {
 	}
 }
 
-// IDs are those in use.
 type IDs map[string]bool
 
 // Take returns id, with a number behind it where id is in use.
@@ -252,7 +250,6 @@ func (p *panel) measuredOf(experiment, series string, own []point) *measured {
 	return m
 }
 
-// figure makes the figure; false where there is nothing to draw.
 func (p *panel) figure(d dataset.Source) (Figure, bool) {
 	fig := p.fig
 	p.group()

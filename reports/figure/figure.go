@@ -34,7 +34,6 @@ type Figure struct {
 	Below   *Figure // a panel under this one on the same X axis: relative residuals
 }
 
-// Kinds of a trace.
 const (
 	Points = "points" // with error bars Lo..Hi where they are there
 	Line   = "line"

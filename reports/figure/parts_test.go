@@ -11,6 +11,7 @@ import (
 
 	"calib/internal/dataset"
 	"calib/internal/params"
+	"calib/internal/stats"
 	"calib/reports/figure"
 )
 
@@ -98,24 +99,25 @@ func TestValidation(t *testing.T) {
 func day(n int) time.Time { return time.Date(2026, 3, 1+n, 2, 0, 0, 0, time.UTC) }
 
 func TestTimeline(t *testing.T) {
-	s := figure.Series{Name: "latency", Link: "h1→h2", Label: "half round trip of the smallest message", Unit: "s", Better: params.BetterLower}
+	s := params.Metric{Name: "latency", From: "h1", To: "h2", Label: "half round trip of the smallest message", Unit: "s", Better: params.BetterLower}
+	var runs []figure.Run
 	for n := range 20 {
 		v := 40e-6
 		if n >= 12 {
 			v = 44e-6
 		}
-		s.Runs = append(s.Runs, figure.Run{Name: fmt.Sprintf("run-%02d", n), At: day(n), Y: v, Lo: v - 1e-6, Hi: v + 1e-6})
+		runs = append(runs, figure.Run{Name: fmt.Sprintf("run-%02d", n), At: day(n), Y: v, Lo: v - 1e-6, Hi: v + 1e-6})
 	}
-	s.Runs[3].Lo, s.Runs[3].Hi, s.Runs[4].Y = math.NaN(), math.NaN(), math.NaN()
-	flat := figure.Timeline(s)
+	runs[3].Lo, runs[3].Hi, runs[4].Y = math.NaN(), math.NaN(), math.NaN()
+	flat := figure.Timeline(s, runs)
 	check(t, []figure.Figure{flat})
 	if !strings.HasPrefix(flat.Says, "19 runs, the last 44 µs; no change of level around the median of ") {
 		t.Errorf("says %q", flat.Says)
 	}
-	s.Runs[12].Change = &figure.Change{Before: 40e-6, After: 44e-6, P: 0.001}
-	s.Runs[12].Known, s.Runs[12].Acknowledged = "new cable", true
-	s.Runs[2].Known, s.Runs[2].Acknowledged = "kernel", true
-	f := figure.Timeline(s)
+	runs[12].Change = &stats.ChangePoint{Before: 40e-6, After: 44e-6, P: 0.001}
+	runs[12].Known, runs[12].Acknowledged = "new cable", true
+	runs[2].Known, runs[2].Acknowledged = "kernel", true
+	f := figure.Timeline(s, runs)
 	check(t, []figure.Figure{f})
 	const want = "19 runs, the last 44 µs. 1 change of level, the last +10.0%, for the worse (p = 0.001) with run run-12, " +
 		"acknowledged: new cable."
@@ -132,10 +134,10 @@ func TestTimeline(t *testing.T) {
 	if f.Traces[0].Points[1].X != f.Traces[1].Points[0].X {
 		t.Error("levels do not meet")
 	}
-	for _, odd := range []figure.Series{{}, {Name: "g", Unit: "s", Runs: []figure.Run{{At: day(1), Y: 1}}},
-		{Name: "g", Runs: []figure.Run{{At: day(1), Y: math.NaN()}, {At: day(1), Y: math.Inf(1), Change: &figure.Change{}}}},
-		{Name: "x", Runs: []figure.Run{{At: day(2), Y: 2, Lo: 1, Change: &figure.Change{}, Acknowledged: true}, {At: day(1), Y: 1, Lo: math.NaN(), Hi: math.Inf(1)}}}} {
-		f := figure.Timeline(odd)
+	for _, odd := range [][]figure.Run{nil, {{At: day(1), Y: 1}},
+		{{At: day(1), Y: math.NaN()}, {At: day(1), Y: math.Inf(1), Change: &stats.ChangePoint{}}},
+		{{At: day(2), Y: 2, Lo: 1, Change: &stats.ChangePoint{}, Acknowledged: true}, {At: day(1), Y: 1, Lo: math.NaN(), Hi: math.Inf(1)}}} {
+		f := figure.Timeline(params.Metric{Name: "g", Unit: "s"}, odd)
 		if f.Says == "" || !id.MatchString(f.ID) {
 			t.Errorf("%+v", f)
 		}
@@ -148,13 +150,13 @@ func TestTimeline(t *testing.T) {
 // Metrics whose names differ in capitals, or in what an ID cannot hold, are figures of their own.
 func TestTimelineIDs(t *testing.T) {
 	seen := map[string]string{}
-	for _, s := range []figure.Series{{Name: "g"}, {Name: "G"}, {Name: "o_s.c0"}, {Name: "O_s.c0"}, {Name: "latency", Link: "h1→h2"},
-		{Name: "latency", Link: "h1→h-2"}, {Name: "latency", Link: "h2→h1"}, {Name: "a_c"}, {Name: "latency"}} {
-		f := figure.Timeline(s)
+	for _, s := range []params.Metric{{Name: "g"}, {Name: "G"}, {Name: "o_s.c0"}, {Name: "O_s.c0"}, {Name: "latency", From: "h1", To: "h2"},
+		{Name: "latency", From: "h1", To: "h-2"}, {Name: "latency", From: "h2", To: "h1"}, {Name: "a_c"}, {Name: "latency"}} {
+		f := figure.Timeline(s, nil)
 		if other, taken := seen[f.ID]; taken || !id.MatchString(f.ID) {
-			t.Errorf("%s %s: ID %s, as %s", s.Name, s.Link, f.ID, other)
+			t.Errorf("%s %s: ID %s, as %s", s.Name, s.Link(), f.ID, other)
 		}
-		seen[f.ID] = s.Name + s.Link
+		seen[f.ID] = s.Name + s.Link()
 	}
 	if seen["a-c"] == "" || seen["g"] == "" {
 		t.Error("plain names have hashes")

@@ -9,6 +9,7 @@ import (
 
 	"calib/internal/dataset"
 	"calib/internal/params"
+	"calib/internal/stats"
 	"calib/reports/figure"
 )
 
@@ -84,16 +85,17 @@ func TestBuildAnything(t *testing.T) {
 
 func TestTimelineAnything(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		s := figure.Series{Name: words.Draw(t, "name"), Link: words.Draw(t, "link"), Unit: "s"}
+		s := params.Metric{Name: words.Draw(t, "name"), From: words.Draw(t, "from"), To: words.Draw(t, "to"), Unit: "s"}
+		var runs []figure.Run
 		for range rapid.IntRange(0, 5).Draw(t, "runs") {
 			r := figure.Run{Name: words.Draw(t, "run"), At: time.Unix(rapid.Int64Range(0, 3).Draw(t, "at"), 0), Y: numbers.Draw(t, "y"),
 				Lo: numbers.Draw(t, "lo"), Hi: numbers.Draw(t, "hi"), Acknowledged: rapid.Bool().Draw(t, "known")}
 			if rapid.Bool().Draw(t, "change") {
-				r.Change = &figure.Change{Before: numbers.Draw(t, "before"), After: numbers.Draw(t, "after")}
+				r.Change = &stats.ChangePoint{Before: numbers.Draw(t, "before"), After: numbers.Draw(t, "after")}
 			}
-			s.Runs = append(s.Runs, r)
+			runs = append(runs, r)
 		}
-		f := figure.Timeline(s)
+		f := figure.Timeline(s, runs)
 		if f.Says == "" || !id.MatchString(f.ID) {
 			t.Fatalf("%+v", f)
 		}

@@ -14,34 +14,21 @@ import (
 	"calib/internal/units"
 )
 
-// Series is one metric over many runs, in the order of time.
-type Series struct {
-	Name, Link, Label, Unit string
-	Better                  string // as params.Metric's
-	Runs                    []Run
-}
-
 // Run is one run of a series.
 type Run struct {
 	Name         string
 	At           time.Time
-	Y, Lo, Hi    float64 // NaN where there is none
-	Change       *Change // of which this run is the first; nil is none
-	Known        string  // reason of an acknowledged change
+	Y, Lo, Hi    float64            // Y is NaN where there is none, Lo below Hi where there is an interval
+	Change       *stats.ChangePoint // of which this run is the first; nil is none
+	Known        string             // reason of an acknowledged change
 	Acknowledged bool
-}
-
-// Change is a change point found.
-type Change struct {
-	Before, After float64 // medians of the segments
-	P             float64
 }
 
 func (r Run) seconds() float64 { return float64(r.At.UnixMilli()) / 1e3 }
 
 // Timeline shows a metric over time, with its levels between change points. Its X axis has the unit UnitTime.
-func Timeline(s Series) Figure {
-	runs := slices.DeleteFunc(slices.Clone(s.Runs), func(r Run) bool { return !finite(r.Y) })
+func Timeline(s params.Metric, of []Run) Figure {
+	runs := slices.DeleteFunc(slices.Clone(of), func(r Run) bool { return !finite(r.Y) })
 	slices.SortStableFunc(runs, func(a, b Run) int { return a.At.Compare(b.At) })
 	if len(runs) > 0 {
 		runs[0].Change = nil // there is no level before
@@ -49,8 +36,8 @@ func Timeline(s Series) Figure {
 	levels := levelsOf(runs)
 	f := Figure{ID: seriesID(s), Section: "History", Title: cmp.Or(s.Name, "Metric"), X: Axis{Name: "run",
 		Unit: UnitTime}, Y: Axis{Name: cmp.Or(s.Label, s.Name, "value"), Unit: strings.TrimPrefix(s.Unit, "1")}}
-	if s.Link != "" {
-		f.Title += " " + s.Link
+	if link := s.Link(); link != "" {
+		f.Title += " " + link
 	}
 	if s.Label != "" {
 		f.Title += ": " + s.Label
@@ -69,7 +56,7 @@ func Timeline(s Series) Figure {
 		points.Points = append(points.Points, Point{r.seconds(), r.Y, r.Lo, r.Hi, strings.TrimSpace(r.Name + " " + units.Format(r.Y, s.Unit))})
 		var parts []string
 		if r.Change != nil {
-			parts = append(parts, r.Change.words())
+			parts = append(parts, words(*r.Change))
 		}
 		if r.Acknowledged {
 			parts = append(parts, strings.TrimSuffix("known: "+r.Known, ": "))
@@ -85,13 +72,13 @@ func Timeline(s Series) Figure {
 }
 
 // seriesID is the metric and its link as an ID. A sum of both tells apart what letters in lower case do not: g and G.
-func seriesID(s Series) string {
-	id := Slug(s.Name + " " + s.Link)
-	if id == strings.ReplaceAll(s.Name, "_", "-") && s.Link == "" {
+func seriesID(s params.Metric) string {
+	id := Slug(s.Name + " " + s.Link())
+	if id == strings.ReplaceAll(s.Name, "_", "-") && s.Link() == "" {
 		return id
 	}
 	h := fnv.New32a()
-	h.Write([]byte(s.Name + "\x00" + s.Link)) // a hash never fails
+	h.Write([]byte(s.Name + "\x00" + s.Link())) // a hash never fails
 	return fmt.Sprintf("%s-%08x", id, h.Sum32())
 }
 
@@ -127,7 +114,7 @@ func levelsOf(runs []Run) (out []level) {
 }
 
 // words is the change as a share of the level before.
-func (c Change) words() string {
+func words(c stats.ChangePoint) string {
 	v := c.After/c.Before - 1
 	if !finite(v) {
 		return "change"
@@ -136,7 +123,7 @@ func (c Change) words() string {
 }
 
 // verdict says whether a change is for the better; "" where neither is.
-func (c Change) verdict(better string) string {
+func verdict(c stats.ChangePoint, better string) string {
 	switch {
 	case better == params.BetterNeither || c.After == c.Before || !finite(c.After/c.Before):
 		return ""
@@ -146,7 +133,7 @@ func (c Change) verdict(better string) string {
 	return ", for the worse"
 }
 
-func timelineSays(levels []level, n int, s Series) string {
+func timelineSays(levels []level, n int, s params.Metric) string {
 	if n == 0 {
 		return "No run has a value."
 	}
@@ -156,8 +143,8 @@ func timelineSays(levels []level, n int, s Series) string {
 	if first.Change == nil {
 		return fmt.Sprintf("%s; no change of level around the median of %s.", text, units.Format(last.median, s.Unit))
 	}
-	text += fmt.Sprintf(". %s of level, the last %s%s (p = %.2g)", units.GroupedPlural(len(levels)-1, "change"), first.Change.words(),
-		first.Change.verdict(s.Better), first.Change.P)
+	text += fmt.Sprintf(". %s of level, the last %s%s (p = %.2g)", units.GroupedPlural(len(levels)-1, "change"), words(*first.Change),
+		verdict(*first.Change, s.Better), first.Change.P)
 	if first.Name != "" {
 		text += " with run " + first.Name
 	}

@@ -226,7 +226,6 @@ const (
 	flagsShown    = 6
 )
 
-// Report writes the report of one run.
 func Report(w io.Writer, p *params.Params, figures []figure.Figure, o Options) error {
 	v := reports.SummaryOf(p, reports.Options{Dir: o.Dir})
 	d := newDocument("calib report " + v.Run)

@@ -16,6 +16,7 @@ import (
 	"calib/internal/exit"
 	"calib/internal/history"
 	"calib/internal/params"
+	"calib/internal/stats"
 	"calib/internal/units"
 	"calib/reports"
 	"calib/reports/draw"
@@ -124,7 +125,7 @@ func figuresOf(timelines []*timeline) (out []figure.Figure) {
 	taken := figure.IDs{}
 	steady := slices.DeleteFunc(slices.Clone(timelines), func(t *timeline) bool { return len(t.changes) > 0 })
 	for _, t := range slices.Concat(changed(timelines), steady) {
-		f := figure.Timeline(t.series())
+		f := t.figure()
 		switch {
 		case len(t.changes) > 0:
 			f.Section = "Changed"
@@ -139,21 +140,21 @@ func figuresOf(timelines []*timeline) (out []figure.Figure) {
 	return out
 }
 
-func (t *timeline) series() figure.Series {
-	m := t.metric
-	s := figure.Series{Name: m.Name, Link: m.Link(), Label: m.Label, Unit: m.Unit, Better: m.Better}
+func (t *timeline) figure() figure.Figure {
+	var runs []figure.Run
 	for i, r := range t.readings {
-		run := figure.Run{Name: r.Run, At: r.At, Y: r.Value, Lo: math.NaN(), Hi: math.NaN()}
+		run := figure.Run{Name: r.Run, At: r.At, Y: r.Value}
 		if r.CI95 != nil {
 			run.Lo, run.Hi = r.CI95[0], r.CI95[1]
 		}
 		run.Known, run.Acknowledged = t.known[i]
-		s.Runs = append(s.Runs, run)
+		runs = append(runs, run)
 	}
 	for _, c := range t.changes {
-		s.Runs[c.index].Change = &figure.Change{Before: c.Before, After: c.After, P: c.P}
+		runs[c.index].Change = &stats.ChangePoint{Before: c.Before, After: c.After, P: c.P}
 	}
-	return s
+	m := t.metric
+	return figure.Timeline(params.Metric{Name: m.Name, From: m.From, To: m.To, Label: m.Label, Unit: m.Unit, Better: m.Better}, runs)
 }
 
 // Timelines draws the parameters of a run over all runs of its plan in the history. There are none where there is no

@@ -131,7 +131,7 @@ func runAA(c *cli.Context) error {
 	}
 	floor := compare.Noise(runs)
 	path := filepath.Join(root, command.NoiseFile)
-	if err := files.ReplaceBy(path, func(w io.Writer) error { return compare.WriteFloor(w, floor) }); err != nil {
+	if err := files.ReplaceBy(path, func(w io.Writer) error { return reports.WriteJSON(w, floor) }); err != nil {
 		return err
 	}
 	r := reports.Result{Command: "run", Run: root, Files: map[string]string{command.NoiseFile: path}, Data: floor}
