@@ -84,7 +84,7 @@ type Traffic struct {
 	Pattern      pattern.Pattern
 	Hosts, Bytes int
 	list         func() (*list, error)
-	extent       func() (pattern.Extent, error)
+	Extent       func() (pattern.Extent, error) // how much it moves
 }
 
 // TrafficOf returns a pattern with size bytes [B] in a team of hosts.
@@ -103,6 +103,3 @@ func TrafficOf(p pattern.Pattern, hosts, bytes int) *Traffic {
 		}),
 		sync.OnceValues(func() (pattern.Extent, error) { return pattern.ExtentOf(p, hosts, bytes) })}
 }
-
-// Extent is how much it moves. Errors are those of pattern.ExtentOf.
-func (t *Traffic) Extent() (pattern.Extent, error) { return t.extent() }

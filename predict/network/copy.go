@@ -1,13 +1,17 @@
 package network
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 
 	"calib/internal/netspec"
 	"calib/internal/params"
+	"calib/internal/stats"
+	"calib/internal/units"
 )
 
 // ErrTooFast reports a network that the lab cannot play at any slowdown that it allows.
@@ -132,4 +136,239 @@ func (n *Network) slow(s netspec.Spec, factor float64) netspec.Spec {
 	}
 	s.Slowdown = factor
 	return s
+}
+
+// differ gives the hosts and pairs that the run names as slow blocks of their own, with which the lab's times of
+// messages exceed those of the others as the run's do: at the smallest size the fixed time, at the largest the time per
+// byte.
+func (c *Copy) differ(p *params.Params) {
+	d := c.differences(p)
+	if len(d.slow) > 0 && (d.small == 0 || d.large < d.small) {
+		c.note("the times of messages by size are missing, so that slow hosts and pairs are as fast as the others")
+		return
+	}
+	for _, s := range d.slow {
+		switch {
+		case len(s.hosts) == 2 && s.hosts[1] < c.Spec.Hosts:
+			c.slowPair(s, d)
+		case len(s.hosts) == 2:
+		case s.hosts[0] >= c.Spec.Hosts:
+			c.note("host %s is slow, and not among the %d hosts of the file", p.Run.Hosts[s.hosts[0]], c.Spec.Hosts)
+		default:
+			c.slowHost(p.Run.Hosts[s.hosts[0]], s, d)
+		}
+	}
+}
+
+// floorError is by how much a slow host's messages may take longer than in the run without a note.
+const floorError = 0.02
+
+// slowHost gives one host a block that it has for sending and receiving.
+func (c *Copy) slowHost(name string, h slow, d *differing) {
+	own, peer := h.hosts[0], 0
+	for peer == own || d.isSlow(peer) {
+		peer++
+	}
+	if peer >= c.Spec.Hosts {
+		c.note("all hosts are slow: they are taken to be alike")
+		return
+	}
+	plain := c.Spec
+	set := func(b netspec.Block) *netspec.Spec {
+		s := plain
+		s.Overrides = map[int]netspec.Block{own: b}
+		return &s
+	}
+	plain.Overrides = nil
+	b := fitBlock(c.Spec.Host, c.Spec.MSS, d, h.ratio, func(b netspec.Block, x int) float64 {
+		s := set(b)
+		return (s.Message(own, peer, x) + s.Message(peer, own, x)) / 2
+	}, (&plain).Message)
+	if s := set(b); (s.Message(own, peer, d.small)+s.Message(peer, own, d.small))/2 > (1+floorError)*h.ratio[0]*plain.Message(0, 1, d.small) {
+		c.note("host %s has one block for sending and receiving, with which its messages take longer than the run says", name)
+	}
+	if c.Spec.Overrides == nil {
+		c.Spec.Overrides = map[int]netspec.Block{}
+	}
+	c.Spec.Overrides[own] = b
+}
+
+func (c *Copy) slowPair(q slow, d *differing) {
+	plain := c.Spec
+	plain.Overrides, plain.Links = nil, nil
+	b := fitBlock(netspec.Block{}, c.Spec.MSS, d, q.ratio, func(b netspec.Block, x int) float64 {
+		s := plain
+		s.Links = []netspec.Link{{Between: [][]int{{q.hosts[0]}, {q.hosts[1]}}, Block: b}}
+		return s.Message(q.hosts[0], q.hosts[1], x)
+	}, (&plain).Message)
+	if b.B == 0 {
+		c.note("hosts %d and %d stand out, and no slower than others at the sizes that were compared: they have no link", q.hosts[0], q.hosts[1])
+		return
+	}
+	c.Spec.Links = append(c.Spec.Links, netspec.Link{Between: [][]int{{q.hosts[0]}, {q.hosts[1]}}, Block: b})
+}
+
+// fitBlock returns the block, of a fixed time of at least that of least, with which a message takes ratio times as long
+// as between others: of the smallest size by its fixed time, of the largest by its time per byte.
+func fitBlock(least netspec.Block, mss int, d *differing, ratio [2]float64, time func(b netspec.Block, x int) float64,
+	others func(src, dst, x int) float64) netspec.Block {
+	m := least.B - least.A/float64(mss) // time per byte within a packet
+	with := func(a, m float64) netspec.Block {
+		return netspec.Block{A: a, B: a/float64(mss) + m, Min: least.Min}
+	}
+	small, large := ratio[0]*others(0, 1, d.small), ratio[1]*others(0, 1, d.large)
+	a := solve(func(a float64) float64 { return time(with(a, m), d.small) }, least.A, small)
+	m = solve(func(m float64) float64 { return time(with(a, m), d.large) }, 0, large)
+	return with(a, m)
+}
+
+// solve returns the x from least on at which an f that does not fall reaches target.
+func solve(f func(float64) float64, least, target float64) float64 {
+	if !(f(least) < target) {
+		return least
+	}
+	lo, hi := least, math.Max(2*least, 1e-12)
+	for f(hi) < target && hi < 1e3 {
+		lo, hi = hi, 2*hi
+	}
+	for range 100 {
+		if mid := (lo + hi) / 2; f(mid) < target {
+			lo = mid
+		} else {
+			hi = mid
+		}
+	}
+	return hi
+}
+
+// slow is a host, or the way between two, whose messages take longer than others by a ratio, at the smallest and at the
+// largest size.
+type slow struct {
+	hosts []int
+	ratio [2]float64
+}
+
+// differing is what a run says of hosts and pairs that stand out.
+type differing struct {
+	slow         []slow // hosts before pairs
+	small, large int    // sizes of the messages that were compared [B]
+}
+
+// add notes that hosts are slow by a ratio, or by none that is known.
+func (d *differing) add(ratio float64, hosts ...int) {
+	slices.Sort(hosts)
+	i := slices.IndexFunc(d.slow, func(s slow) bool { return slices.Equal(s.hosts, hosts) })
+	if i < 0 {
+		i, d.slow = len(d.slow), append(d.slow, slow{hosts: hosts})
+	}
+	ratio = max(ratio, d.slow[i].ratio[0])
+	d.slow[i].ratio = [2]float64{ratio, ratio}
+}
+
+func (d *differing) isSlow(host int) bool {
+	return slices.ContainsFunc(d.slow, func(s slow) bool { return len(s.hosts) == 1 && s.hosts[0] == host })
+}
+
+// measured is what was found between two hosts, the lower index first.
+type measured struct {
+	hosts []int
+	times [2]float64 // of the smallest and of the largest message [s; s/B]; 0 where it was not measured
+	slow  bool
+}
+
+// differences reads which hosts and pairs a run found to be slow, and by how much: a host by the median of its pairs
+// with hosts that are not slow, over that of the pairs that do not stand out. Where these were not measured the finding
+// says it. No ratio is below 1.
+func (c *Copy) differences(p *params.Params) *differing {
+	d := &differing{}
+	for _, r := range p.Times() {
+		x := int(r.X)
+		if d.small == 0 || x < d.small {
+			d.small = max(x, 1)
+		}
+		d.large = max(d.large, x)
+	}
+	index := map[string]int{}
+	for i, h := range p.Run.Hosts {
+		index[h] = i
+	}
+	for _, f := range p.AllFindings(params.Warning) {
+		var at []int
+		for _, h := range f.Hosts {
+			if i, ok := index[h]; ok {
+				at = append(at, i)
+			}
+		}
+		if f.Code == params.SlowHost && (len(at) == 1 || len(at) == 2) { // of two, one is slow or the way between them
+			d.add(f.Values["ratio"], at...)
+		}
+	}
+	pairs := measuredPairs(p, index)
+	// beside reports a slow host of a pair, other than own.
+	beside := func(q measured, own int) bool {
+		return slices.ContainsFunc(q.hosts, func(h int) bool { return h != own && d.isSlow(h) })
+	}
+	for _, q := range pairs {
+		if q.slow && !beside(q, -1) {
+			d.add(0, q.hosts...)
+		}
+	}
+	slices.SortStableFunc(d.slow, func(a, b slow) int {
+		if len(a.hosts) == 1 && len(b.hosts) == 1 {
+			return a.hosts[0] - b.hosts[0]
+		}
+		return len(a.hosts) - len(b.hosts)
+	})
+	median := func(k int, over float64, of func(measured) bool) float64 {
+		var v []float64
+		for _, q := range pairs {
+			if q.times[k] > 0 && over > 0 && of(q) {
+				v = append(v, q.times[k]/over)
+			}
+		}
+		if len(v) == 0 {
+			return 0
+		}
+		return stats.Median(v)
+	}
+	links := 0
+	for i, s := range d.slow {
+		own := s.hosts[0]
+		if len(s.hosts) == 2 {
+			own = -1
+			links++
+		}
+		for k := range s.ratio {
+			normal := median(k, 1, func(q measured) bool { return !q.slow && !beside(q, -1) })
+			its := median(k, normal, func(q measured) bool {
+				return !slices.ContainsFunc(s.hosts, func(h int) bool { return !slices.Contains(q.hosts, h) }) && !beside(q, own)
+			})
+			d.slow[i].ratio[k] = max(cmp.Or(its, s.ratio[k]), 1)
+		}
+	}
+	if n := len(p.Run.Hosts); links > 0 && len(pairs) < n*(n-1)/2 {
+		c.note("%s standing out, with a link each; only %d of %d pairs were measured (--all-pairs measures all)",
+			units.Plural(links, "pair"), len(pairs), n*(n-1)/2)
+	}
+	return d
+}
+
+// measuredPairs lists the pairs of a run, each once.
+func measuredPairs(p *params.Params, index map[string]int) (out []measured) {
+	for _, q := range p.Pairs {
+		a, okA := index[q.From]
+		b, okB := index[q.To]
+		m := measured{hosts: []int{min(a, b), max(a, b)}, slow: q.Slow != ""}
+		if !okA || !okB || a == b || slices.ContainsFunc(out, func(o measured) bool { return slices.Equal(o.hosts, m.hosts) }) {
+			continue
+		}
+		if q.Latency != nil && *q.Latency > 0 {
+			m.times[0] = *q.Latency
+		}
+		if q.Rate != nil && *q.Rate > 0 {
+			m.times[1] = 1 / *q.Rate
+		}
+		out = append(out, m)
+	}
+	return out
 }

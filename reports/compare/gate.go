@@ -196,9 +196,8 @@ func (v *Verdict) confirm(suspects []Change, second *Verdict, runs []Run) {
 	})
 	v.Dead = slices.DeleteFunc(v.Dead, func(l string) bool { return !slices.Contains(second.Dead, l) })
 	v.Notes = append(v.Notes, fmt.Sprintf("measured again: %d of %s confirmed", v.Again.Confirmed, units.Plural(len(suspects), "suspect")))
-	v.conclude()
 	if len(second.apart) > 0 {
 		v.apart = second.apart
-		v.decide()
 	}
+	v.conclude()
 }
