@@ -28,9 +28,17 @@ func (p *Prepared) New(model, experiment, source string) *Result {
 // Found records an identified parameter. ci is its statistical interval; terms are what else makes it uncertain, which
 // widen it. An interval without width is left out: it comes from a single round, or from data without noise.
 func (r *Result) Found(name, unit, label string, v float64, ci [2]float64, terms ...params.Term) {
+	r.found(name, unit, label, v, ci, Widen(v, ci, terms), terms)
+}
+
+// Difference is Found for a number that may be zero, such as what is left of a time.
+func (r *Result) Difference(name, unit, label string, v float64, ci [2]float64, terms ...params.Term) {
+	r.found(name, unit, label, v, ci, WidenDifference(v, ci, terms), terms)
+}
+
+func (r *Result) found(name, unit, label string, v float64, ci, whole [2]float64, terms []params.Term) {
 	q := params.Parameter{Value: &v, Status: params.StatusOK}
 	if params.Wide(v, ci) {
-		whole := Add(v, ci, terms)
 		q.Budget = []params.Term{{Name: "rounds", Type: params.TypeA, U: resample.Uncertainty(ci), Why: "bootstrap of rounds, and of pairs where several were measured"}}
 		q.Budget, q.CI95 = append(q.Budget, terms...), &whole
 	} else {

@@ -119,8 +119,19 @@ func Add(v float64, ci [2]float64, terms []params.Term) [2]float64 {
 
 // Widen is Add for an interval of any width.
 func Widen(v float64, ci [2]float64, terms []params.Term) [2]float64 {
+	return resample.Widen(v, ci, halfWidth(terms))
+}
+
+// WidenDifference is Widen for a number that may be zero.
+func WidenDifference(v float64, ci [2]float64, terms []params.Term) [2]float64 {
+	return resample.WidenDifference(v, ci, halfWidth(terms))
+}
+
+// halfWidth is that of the terms together.
+func halfWidth(terms []params.Term) float64 {
+	squares := 0.0
 	for _, t := range terms {
-		ci = resample.Widen(v, ci, resample.HalfWidth(t.U))
+		squares += t.U * t.U
 	}
-	return ci
+	return resample.HalfWidth(math.Sqrt(squares))
 }

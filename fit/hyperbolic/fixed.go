@@ -162,10 +162,12 @@ func (p *paired) separate(f *fixedFit) error {
 	for i := range ofHost {
 		ofHost[i].U /= 2
 	}
-	p.fit.Found("a", "s", labelA, a, p.times.Interval(a, lines, 0), append(ofHost, p.messageTerms(0.5)...)...)
-	statistical := p.times.Interval(l.C1, lines, 1)
-	f.slopeCI = fit.Widen(l.C1, statistical, terms)
-	p.fit.Found("a_c", "s", labelAC, l.C1, statistical, terms...)
+	of := func(v float64, j int) [2]float64 {
+		return resample.DifferenceOf(p.times, v, lines, func(l []float64) float64 { return l[j] })
+	}
+	p.fit.Difference("a", "s", labelA, a, of(a, 0), append(ofHost, p.messageTerms(0.5)...)...)
+	p.fit.Difference("a_c", "s", labelAC, l.C1, of(l.C1, 1), terms...)
+	f.slopeCI = fit.WidenDifference(l.C1, of(l.C1, 1), terms)
 	p.fit.Together([]string{"a", "a_c"}, lines)
 	if len(f.n) == 2 {
 		p.fit.Warn("two-numbers-of-pairs", "two numbers of pairs only: two points always fit a line, measure three")

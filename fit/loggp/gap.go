@@ -200,7 +200,8 @@ func (p *prttData) latency(send, receive *busyTime) float64 {
 		reps = append(reps, []float64{r[first.one]/2 - o[0] - q[0] - (o[1]+q[1])*first.bytes, o[2], q[2]})
 	}
 	p.fit.Together([]string{"L", send.name, receive.name}, reps)
-	p.fit.Found("L", "s", label, v, p.times.Interval(v, reps, 0), p.fit.Prepared.OneMessage(1)...)
+	ci := resample.DifferenceOf(p.times, v, reps, func(r []float64) float64 { return r[0] })
+	p.fit.Difference("L", "s", label, v, ci, p.fit.Prepared.OneMessage(1)...)
 	if v <= 0 {
 		const why = "the overheads, measured with pauses between messages, are longer than half the round trip of messages in a row: " +
 			"some of a host's work is counted twice, or waking up from a pause is"

@@ -218,8 +218,8 @@ func (p *prttData) fitBusyTime(name, label, phase string) (*busyTime, error) {
 		return []float64{l.C0, l.C1, l.At(1)}, nil
 	})
 	v := o.At(1)
-	ci := p.times.Interval(v, o.reps, 2)
-	p.fit.Found(name, "s", label+" of 1 byte", v, ci)
+	ci := resample.DifferenceOf(p.times, v, o.reps, func(r []float64) float64 { return r[2] })
+	p.fit.Difference(name, "s", label+" of 1 byte", v, ci)
 	if ci[0] <= 0 {
 		p.fit.Add(params.Warnf(params.NotPositive, "%s may be zero", name).Of(name))
 	}

@@ -92,7 +92,9 @@ func (d *data) record(bytes int64, x sizedFit, drawn []sizedFit, penaltyCI [2]fl
 		d.Unknown(named("hiding_overhead", bytes), "s", handing+words, 0, x.Penalty*x.transfer,
 			"the computation takes longer than communication at no granularity that was measured")
 	} else {
-		found("hiding_overhead", "s", handing, func(s sizedFit) float64 { return s.Overhead * s.transfer })
+		left := func(s sizedFit) float64 { return s.Overhead * s.transfer }
+		ci := resample.DifferenceOf(d.est, left(x), drawn, left)
+		d.Found(named("hiding_overhead", bytes), "s", handing+words, left(x), ci)
 	}
 	_, _, peak := x.Peak()
 	peak = peak && x.below > 0 && x.above > 0

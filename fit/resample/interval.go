@@ -10,8 +10,8 @@ import (
 )
 
 // Interval returns the 95% interval of component j of replicates about the estimate v: the distances of the 2.5% and
-// 97.5% quantiles from the median of the replicates, widened for the small number of rounds and their serial
-// correlation ρ by
+// 97.5% quantiles from the median of the replicates, on the log scale where all are positive, widened for the small
+// number of rounds and their serial correlation ρ by
 //
 //	t(0.975, R−1)/1.96 · √(R/(R−1)) · √((1+ρ)/(1−ρ)),
 //
@@ -30,17 +30,29 @@ func IntervalOf[Row any](s *Estimates, v float64, replicates []Row, of func(Row)
 	if s.Rounds < 2 {
 		return [2]float64{v, v}
 	}
+	if v > 0 && !slices.ContainsFunc(replicates, func(r Row) bool { return of(r) <= 0 }) {
+		ci := Scatter(s, 0, replicates, func(r Row) float64 { return math.Log(of(r) / v) })
+		return [2]float64{v * math.Exp(ci[0]), v * math.Exp(ci[1])}
+	}
 	return Scatter(s, v, replicates, of)
 }
 
-// Of returns a number that is made of the values of points, with its 95% interval.
-func (s *Estimates) Of(of func(values []float64) float64) (v float64, ci [2]float64) {
-	v = of(s.Values)
-	return v, IntervalOf(s, v, s.Replicates, of)
+// DifferenceOf is IntervalOf for a number that may be zero, as what is left of a time: on a plain scale, which tells.
+func DifferenceOf[Row any](s *Estimates, v float64, replicates []Row, of func(Row) float64) [2]float64 {
+	if s.Rounds < 2 {
+		return [2]float64{v, v}
+	}
+	return Scatter(s, v, replicates, of)
 }
 
-// Scatter is IntervalOf that also gives the scatter within a single round. It is for tests whether an effect stands out
-// of the noise, and no interval of its size.
+// Of returns a number that is made of the values of points and may be zero, with its 95% interval.
+func (s *Estimates) Of(of func(values []float64) float64) (v float64, ci [2]float64) {
+	v = of(s.Values)
+	return v, DifferenceOf(s, v, s.Replicates, of)
+}
+
+// Scatter is DifferenceOf that also gives the scatter within a single round. It is for tests whether an effect stands
+// out of the noise, and no interval of its size.
 func Scatter[Row any](s *Estimates, v float64, replicates []Row, of func(Row) float64) [2]float64 {
 	x := make([]float64, 0, len(replicates))
 	for _, r := range replicates {
@@ -89,8 +101,18 @@ func Uncertainty(ci [2]float64) float64 {
 	return (ci[1] - ci[0]) / 2 / distuv.UnitNormal.Quantile(0.975)
 }
 
-// Widen adds a half-width in quadrature to both sides of an interval about v.
+// Widen adds a half-width in quadrature to both sides of an interval about v; below on the log scale where the interval
+// is above zero, since an error that adds to a time makes no time negative.
 func Widen(v float64, ci [2]float64, half float64) [2]float64 {
+	wide := WidenDifference(v, ci, half)
+	if v > 0 && ci[0] > 0 {
+		wide[0] = v * math.Exp(-math.Hypot(math.Log(v/ci[0]), half/v))
+	}
+	return wide
+}
+
+// WidenDifference is Widen for a number that may be zero.
+func WidenDifference(v float64, ci [2]float64, half float64) [2]float64 {
 	return [2]float64{v - math.Hypot(v-ci[0], half), v + math.Hypot(ci[1]-v, half)}
 }
 

@@ -223,3 +223,23 @@ func TestSerial(t *testing.T) {
 		}
 	}
 }
+
+// What is positive has an interval above zero, however far rounds scatter, also with what else makes it uncertain. What
+// may be zero has one that tells.
+func TestPositive(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	s := &Estimates{Rounds: 4}
+	for range 400 {
+		s.Replicates = append(s.Replicates, []float64{math.Exp(0.8 * rng.NormFloat64())})
+	}
+	ci := s.Interval(1, s.Replicates, 0)
+	if ci[0] <= 0 || math.Abs(math.Log(ci[0]*ci[1])) > 0.5 {
+		t.Errorf("%v, want as far below as above on the log scale", ci)
+	}
+	if wide := Widen(1, ci, 3); wide[0] <= 0 || wide[0] >= ci[0] || wide[1] <= ci[1] {
+		t.Errorf("%v with ± 3 is %v", ci, wide)
+	}
+	if ci := DifferenceOf(s, 1, s.Replicates, func(r []float64) float64 { return r[0] }); ci[0] >= 0 {
+		t.Errorf("a difference: %v, want one that holds zero", ci)
+	}
+}

@@ -81,27 +81,44 @@ func uncertain(q params.Parameter) reason {
 	return ""
 }
 
-// imprecise is the reason of a number that scatters too much between rounds to be of use, unless it is too small to
-// matter. It says how much longer a run has to be. A misfit does not count here: every run of a network has the same.
+// imprecise is the reason of a number that is too uncertain to be of use, unless it is too small to matter. Where
+// rounds alone leave it so wide, it says how much longer a run has to be, otherwise what makes it uncertain and what
+// would tell.
 func (r *review) imprecise(q params.Parameter) reason {
 	v, lo, hi, _ := q.Ends()
-	squares, others := 0.0, 0.0
-	for _, t := range q.Budget {
-		if t.Type == params.TypeA {
-			squares += t.U * t.U
-		} else {
-			others += t.U * t.U
-		}
-	}
-	half := (hi - lo) / 2
-	if others > 0 {
-		half *= math.Sqrt(squares / (squares + others))
-	}
-	if q.Unit == "1" || half <= useful*math.Abs(v) || half <= material*r.reference(q.Unit) {
+	if half := (hi - lo) / 2; q.Unit == "1" || half <= useful*math.Abs(v) || half <= material*r.reference(q.Unit) {
 		return ""
 	}
-	return reason(fmt.Sprintf("rounds leave it wider than ± %.0f%%: a run about %.0f times as long narrows it", 100*useful,
-		math.Ceil(math.Pow(half/(useful*v), 2)-1e-6)))
+	squares, most := 0.0, params.Term{}
+	for _, t := range q.Budget {
+		squares += t.U * t.U
+		if t.U > most.U {
+			most = t
+		}
+	}
+	wider := fmt.Sprintf(" it wider than ± %.0f%%: ", 100*useful)
+	if most.U == 0 || most.Type == params.TypeA {
+		half := (hi - lo) / 2
+		if squares > 0 {
+			half *= most.U / math.Sqrt(squares)
+		}
+		return reason(fmt.Sprintf("rounds leave%sa run about %.0f times as long narrows it", wider,
+			math.Max(2, math.Ceil(math.Pow(half/(useful*v), 2)-1e-6))))
+	}
+	return reason(fmt.Sprintf("%s leaves%s%s; %s", most.Name, wider, most.Why,
+		cmp.Or(remedies[most.Name], "more rounds do not narrow it")))
+}
+
+// remedies say what narrows a number that a term leaves wide.
+var remedies = map[string]string{
+	"misfit": "the points of the curve say more than this number, and more sizes tell its shape (--sizes)",
+	params.TermClockOffset: "experiments that average both directions need no offset; a time service that all hosts share " +
+		"(chrony, PTP) makes it smaller",
+	"window edges":     "longer streams (a longer run) have smaller edges",
+	"unsteady streams": "what else uses the network or the hosts has to stop",
+	"start skew":       "hosts that nothing else runs on start closer together",
+	"last of n":        "hosts that nothing else runs on are less late",
+	"slow pairs":       "leave the slow hosts out",
 }
 
 // foreign is the reason of another tool's figures.

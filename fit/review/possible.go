@@ -64,7 +64,8 @@ func (r *review) follow() {
 
 // notNegative decides on a number that must not be negative, by its interval:
 //
-//   - so close to zero that it does not matter: a positive one stays, a negative one is provisional;
+//   - so close to zero that it does not matter: a positive one stays, with an interval from zero on, and of a negative
+//     one the bound stays;
 //   - the interval holds zero: bound, at most the upper end;
 //   - all of it is below zero, or there is none and the number is: inconsistent.
 func (r *review) notNegative(name string, q params.Parameter) {
@@ -76,8 +77,14 @@ func (r *review) notNegative(name string, q params.Parameter) {
 	small := math.Max(math.Abs(lo), math.Abs(hi)) <= material*ref
 	switch {
 	case small && v >= 0:
+		if q.CI95 != nil {
+			q.CI95 = &[2]float64{0, hi}
+			r.Parameters[name] = q
+		}
 	case small:
-		r.provisional(name, reason(fmt.Sprintf("negative by less than %g%% of %s: zero within what can be told", 100*material, units.Format(ref, q.Unit))))
+		r.withhold(name, params.StatusBound, fmt.Sprintf("negative by less than %g%% of %s: zero within what can be told",
+			100*material, units.Format(ref, q.Unit)), &params.Bound{0, math.Max(hi, -lo)})
+		r.zero = append(r.zero, name)
 	case hi > 0:
 		why := fmt.Sprintf("may be zero: its interval is [%s, %s]", units.Format(lo, q.Unit), units.Format(hi, q.Unit))
 		r.withhold(name, params.StatusBound, why, &params.Bound{0, hi})

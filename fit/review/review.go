@@ -115,7 +115,7 @@ func both(first, second string, counts bool) string {
 // provisional.
 func (r *review) summarise() {
 	if len(r.zero) > 0 {
-		r.add(params.Notef(params.ZeroInInterval, "only a bound: %s may be zero, and would matter", strings.Join(r.zero, ", ")))
+		r.add(params.Notef(params.ZeroInInterval, "only a bound: %s may be zero", strings.Join(r.zero, ", ")))
 	}
 	for _, why := range slices.Sorted(maps.Keys(r.reasons)) {
 		r.add(params.Notef(params.Provisional, "provisional: %s: %s", strings.Join(r.reasons[why], ", "), why))

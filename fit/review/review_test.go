@@ -103,7 +103,7 @@ func TestRules(t *testing.T) {
 		{"an interval with zero", func(p *params.Params) { set(p, "loggp", "s", "L", -8e-6, -17e-6, 3e-6) }, "L", bound, "zero"},
 		{"a positive one with zero", func(p *params.Params) { set(p, "loggp", "s", "L", 8e-6, -3e-6, 17e-6) }, "L", bound, "zero"},
 		{"zero, to within what matters", func(p *params.Params) { set(p, "loggp", "s", "o_s", 0.1e-6, -1e-6, 1.5e-6) }, "o_s", ok, ""},
-		{"below zero, by what does not matter", func(p *params.Params) { set(p, "loggp", "s", "o_s", -0.1e-6, -0.2e-6, -0.05e-6) }, "o_s", provisional, "2%"},
+		{"below zero, by what does not matter", func(p *params.Params) { set(p, "loggp", "s", "o_s", -0.1e-6, -0.2e-6, -0.05e-6) }, "o_s", bound, "2%"},
 		{"a difference may be negative", func(p *params.Params) { set(p, "tuning", "1", "fragment_gain_64KiB", -0.04, -0.05, -0.03) }, "fragment_gain_64KiB", ok, ""},
 		{"a negative cost", func(p *params.Params) { line(p, "loggp", "o_s", -20e-6, 1e-6, 1e-12) }, "o_s()", inconsistent, "impossible"},
 		{"a cost that cannot be told from zero", func(p *params.Params) { line(p, "loggp", "o_s", 5e-6, 9e-6, 1e-12) }, "o_s()", bound, "zero"},
@@ -320,13 +320,13 @@ func TestImprecise(t *testing.T) {
 	}{
 		{"narrow", 100e-6, 20e-6, 10e-6, 0, ""},
 		{"wide", 100e-6, 50e-6, 25e-6, 0, "4 times as long"},
-		{"wide for other reasons", 100e-6, 50e-6, 1e-6, 25e-6, ""},
+		{"wide for other reasons", 100e-6, 50e-6, 1e-6, 25e-6, "other leaves it wider than ± 25%: a reason; more rounds"},
 		{"too little to matter", 1e-6, 0.9e-6, 0.5e-6, 0, ""},
 	} {
 		p := run()
 		set(p, "hyperbolic-network", "s", "a", c.v, c.v-c.half, c.v+c.half)
 		q := p.Parameters["a"]
-		q.Budget = []params.Term{{Name: "rounds", Type: params.TypeA, U: c.rounds}, {Name: "other", Type: params.TypeB, U: c.others}}
+		q.Budget = []params.Term{{Name: "rounds", Type: params.TypeA, U: c.rounds}, {Name: "other", Type: params.TypeB, U: c.others, Why: "a reason"}}
 		p.Parameters["a"] = q
 		p.Distribute()
 		Apply(p)
