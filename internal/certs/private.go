@@ -56,25 +56,17 @@ func checkPrivate(dir string) error {
 	return nil
 }
 
-func block(b []byte, kind string) ([]byte, error) {
-	p, _ := pem.Decode(b)
-	if p == nil || p.Type != kind {
-		return nil, fmt.Errorf("no PEM block %q", kind)
-	}
-	return p.Bytes, nil
-}
-
 // readPEM reads a file that is to hold one block of a type.
 func readPEM[T any](path, kind string, parse func(der []byte) (T, error)) (v T, err error) {
 	b, err := files.Read(path, maxFile)
 	if err != nil {
 		return v, err
 	}
-	der, err := block(b, kind)
-	if err == nil {
-		v, err = parse(der)
+	p, _ := pem.Decode(b)
+	if p == nil || p.Type != kind {
+		return v, fmt.Errorf("%s: no PEM block %q", path, kind)
 	}
-	if err != nil {
+	if v, err = parse(p.Bytes); err != nil {
 		return v, fmt.Errorf("%s: %w", path, err)
 	}
 	return v, nil
@@ -96,22 +88,15 @@ func readKey(path string) (ed25519.PrivateKey, error) {
 }
 
 func readRevoked(path string, ca *x509.Certificate) (*x509.RevocationList, error) {
-	b, err := files.Read(path, maxFile)
+	parse := func(der []byte) (*x509.RevocationList, error) { return parseRevoked(der, ca) }
+	l, err := readPEM(path, crlBlock, parse)
 	if err != nil {
-		return nil, err
-	}
-	l, err := parseRevoked(b, ca)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w; copy the authority's %s there", path, err, crlFile)
+		return nil, fmt.Errorf("%w; copy the authority's %s there", err, crlFile)
 	}
 	return l, nil
 }
 
-func parseRevoked(b []byte, ca *x509.Certificate) (*x509.RevocationList, error) {
-	der, err := block(b, crlBlock)
-	if err != nil {
-		return nil, err
-	}
+func parseRevoked(der []byte, ca *x509.Certificate) (*x509.RevocationList, error) {
 	l, err := x509.ParseRevocationList(der)
 	if err != nil {
 		return nil, err

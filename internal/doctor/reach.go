@@ -15,43 +15,47 @@ const pairCode = "pair-"
 // NoName is the code of the one finding about names that do not resolve.
 const NoName = "no-name"
 
-// reason is why two hosts have no connection.
-type reason int
+// allow lets connections to the host that waits for them in.
+const allow = "on {waits}: nft insert rule inet filter input tcp dport {port} accept (with port={port} in the hosts file, " +
+	"so that it stays the same)"
 
-const (
-	other reason = iota
-	refused
-	silent
-	rejected
-	noRoute
-	noName
-	ticket
-)
+// reason is why two hosts have no connection: what a text about it has, what to say of it, and what mends it.
+type reason struct {
+	has              []string
+	code, what, mend string
+}
 
-// why reads the reason from what the agents said. The texts of the kernel's errors are part of Go's own tables.
+// reasons are in the order to look. The texts of the kernel's errors are part of Go's own tables.
+var reasons = []reason{
+	{[]string{": lookup "}, NoName, "", ""}, // first: it may have failed by any of the others
+	{[]string{syscall.ECONNREFUSED.Error()}, "refused",
+		"{waits} answers {dials} that port {port} is closed: a firewall there rejects it, or {host} is another machine's address",
+		allow},
+	{[]string{syscall.ENETUNREACH.Error()}, "no-route", "{dials} has no way to {host} of {waits}",
+		"on {dials}: ip route get {host} shows it; ip route add {host} dev INTERFACE, or give {waits} an address of the " +
+			"common network by addr= in the hosts file"},
+	{[]string{syscall.EHOSTUNREACH.Error(), syscall.EACCES.Error()}, "rejected",
+		"{dials} is told that {addr} is not reachable: nobody has that address, or a firewall rejects the connection (as " +
+			"firewalld does)",
+		"on {dials}: ip neigh show {host}; if it has an address: " + allow + ", or firewall-cmd --add-port={port}/tcp"},
+	{[]string{"ticket refused"}, "ticket",
+		"{waits} refuses the ticket of {dials}: their clocks are days apart, or another calib listens on port {port}",
+		"chronyc makestep"},
+	{[]string{"timed out", "deadline passed", "did not end within"}, "silent",
+		"no answer from {waits} to {dials} at {addr}: a firewall drops it, or the address is not on this network", allow},
+	{[]string{""}, other, "{text}", "on {dials}: nc -v {host} {port}"},
+}
+
+const other = "other"
+
+// why reads the reason from what the agents said.
 func why(text string) reason {
-	has := func(parts ...string) bool {
-		return slices.ContainsFunc(parts, func(p string) bool { return strings.Contains(text, p) })
-	}
-	switch {
-	case has(": lookup "): // first: it may have failed by any of the others
-		return noName
-	case has(syscall.ECONNREFUSED.Error()):
-		return refused
-	case has(syscall.ENETUNREACH.Error()):
-		return noRoute
-	case has(syscall.EHOSTUNREACH.Error(), syscall.EACCES.Error()):
-		return rejected
-	case has("ticket refused"):
-		return ticket
-	case has("timed out", "deadline passed", "did not end within"):
-		return silent
-	}
-	return other
+	has := func(part string) bool { return strings.Contains(text, part) }
+	return reasons[slices.IndexFunc(reasons, func(r reason) bool { return slices.ContainsFunc(r.has, has) })]
 }
 
 // unresolved reports whether the host that dials does not find the address of the other.
-func (p Pair) unresolved() bool { return why(p.Errors[0]) == noName }
+func (p Pair) unresolved() bool { return why(p.Errors[0]).code == NoName }
 
 // unresolved are the hosts whose names others cannot resolve, and those that reach nobody because of that: one finding
 // of all.
@@ -81,32 +85,6 @@ func unresolved(f Facts) []Finding {
 	}
 	return []Finding{{Blocks, NoName, of, fmt.Sprintf("%s cannot resolve %s", hosts.Fold(by), hosts.Fold(names)),
 		"add addr= to these hosts in the hosts file, or the names to /etc/hosts on every host"}}
-}
-
-// trouble is why a pair has no connection: what to say of it, and what mends it.
-func (f Facts) trouble(p Pair) (code, what, mend string) {
-	dials, waits := f.Hosts[p.Hosts[0]], f.Hosts[p.Hosts[1]]
-	host, port := hostOf(waits.Addr), portOf(waits.Addr)
-	text := p.Errors[0] // the host that waits to be dialled learns less
-	if p.Errors[1] != "" && why(text) == other {
-		text = p.Errors[1]
-	}
-	allow := fmt.Sprintf("on %s: nft insert rule inet filter input tcp dport %s accept (with port=%s in the hosts file, so that it stays the same)", waits.Name, port, port)
-	switch why(text) {
-	case refused:
-		return "refused", fmt.Sprintf("%s answers %s that port %s is closed: a firewall there rejects it, or %s is another machine's address", waits.Name, dials.Name, port, host), allow
-	case silent:
-		return "silent", fmt.Sprintf("no answer from %s to %s at %s: a firewall drops it, or the address is not on this network", waits.Name, dials.Name, waits.Addr), allow
-	case rejected:
-		return "rejected", fmt.Sprintf("%s is told that %s is not reachable: nobody has that address, or a firewall rejects the connection (as firewalld does)", dials.Name, waits.Addr),
-			fmt.Sprintf("on %s: ip neigh show %s; if it has an address: %s, or firewall-cmd --add-port=%s/tcp", dials.Name, host, allow, port)
-	case noRoute:
-		return "no-route", fmt.Sprintf("%s has no way to %s of %s", dials.Name, host, waits.Name),
-			fmt.Sprintf("on %s: ip route get %s shows it; ip route add %s dev INTERFACE, or give %s an address of the common network by addr= in the hosts file", dials.Name, host, host, waits.Name)
-	case ticket:
-		return "ticket", fmt.Sprintf("%s refuses the ticket of %s: their clocks are days apart, or another calib listens on port %s", waits.Name, dials.Name, port), "chronyc makestep"
-	}
-	return "other", text, fmt.Sprintf("on %s: nc -v %s %s", dials.Name, host, port)
 }
 
 // unreachable are hosts and pairs without a connection. What is wrong with a host is said once.
@@ -155,8 +133,17 @@ func (f Facts) pairFinding(p Pair) Finding {
 			fmt.Sprintf("small packets pass between %s and %s, whole ones do not: something on the way takes only smaller ones and does not say so", a.Name, b.Name),
 			fmt.Sprintf("ip link set dev %s mtu 1500 on both, or the switch's MTU raised; ping -M do -s %d %s finds the size", orNIC(a.Env["nic.name"]), maxPing(a, b), hostOf(b.Addr))}
 	}
-	code, what, mend := f.trouble(p)
-	return Finding{Blocks, pairCode + code, names, what, mend}
+	text := p.Errors[0] // the host that waits to be dialled learns less
+	if p.Errors[1] != "" && why(text).code == other {
+		text = p.Errors[1]
+	}
+	fill := strings.NewReplacer("{dials}", a.Name, "{waits}", b.Name, "{addr}", b.Addr, "{host}", hostOf(b.Addr),
+		"{port}", portOf(b.Addr), "{text}", text)
+	r := why(text)
+	if r.code == NoName { // of the host that waits, which looks nothing up for this
+		r = reasons[len(reasons)-1]
+	}
+	return Finding{Blocks, pairCode + r.code, names, fill.Replace(r.what), fill.Replace(r.mend)}
 }
 
 // maxPing is the payload of a ping that fills a packet of both hosts' interfaces: without 28 B of headers.

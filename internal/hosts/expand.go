@@ -1,7 +1,9 @@
 package hosts
 
 import (
+	"cmp"
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 )
@@ -144,30 +146,27 @@ func expandSet(s string) ([]string, *rangeError) {
 	return out, nil
 }
 
-// parseNumbers reads one number, range, or range with a step, printed with at least width digits. It returns a fault as
-// text, "" if there is none.
+// oneRange is a number, a range of them, or a range with a step.
+var oneRange = regexp.MustCompile(`^([0-9]{1,9})(?:-([0-9]{1,9})(?:/([0-9]{1,9}))?)?$`)
+
+// parseNumbers reads what oneRange is, printed with at least width digits. It returns a fault as text, "" if there is
+// none.
 func parseNumbers(s string) (first, last, step, width int, msg string) {
-	span, by, hasStep := strings.Cut(s, "/")
-	lo, hi, isRange := strings.Cut(span, "-")
-	if !isRange {
-		hi = lo
-	}
-	if !hasStep {
-		by = "1"
-	}
-	if !digits(lo) || !digits(hi) || !digits(by) || strings.Trim(by, "0") == "" || hasStep && !isRange {
+	m := oneRange.FindStringSubmatch(s)
+	if m == nil || m[3] != "" && strings.Trim(m[3], "0") == "" {
 		return 0, 0, 0, 0, fmt.Sprintf("%q in brackets: want a number, 1-16 or 1-16/2", s)
 	}
+	lo, hi := m[1], cmp.Or(m[2], m[1])
 	first, _ = strconv.Atoi(lo) // nine digits at most
 	last, _ = strconv.Atoi(hi)
-	step, _ = strconv.Atoi(by)
+	step, _ = strconv.Atoi(cmp.Or(m[3], "1"))
 	switch {
 	case first > last:
-		msg = fmt.Sprintf("range %s runs backwards: write %s-%s", span, hi, lo)
+		msg = fmt.Sprintf("range %s-%s runs backwards: write %s-%s", lo, hi, hi, lo)
 	case len(lo) != len(hi) && (zeros(lo) || zeros(hi)):
 		most := max(len(lo), len(hi))
-		msg = fmt.Sprintf("range %s: a number with leading zeros needs as many digits at both ends: write %0*d-%0*d, or two ranges",
-			span, most, first, most, last)
+		msg = fmt.Sprintf("range %s-%s: a number with leading zeros needs as many digits at both ends: write %0*d-%0*d, or "+
+			"two ranges", lo, hi, most, first, most, last)
 	}
 	return first, last, step, len(lo), msg
 }
