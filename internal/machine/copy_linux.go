@@ -19,7 +19,7 @@ const (
 	maxHot = 64 << 20
 )
 
-// Copy implements plane.Machine. Since a cold block was last used, all of the memory that coldBytes says has been used,
+// Copy implements plane.Machine. Since a cold block was last used, all of the memory that Cold says has been used,
 // or half of it where the kind of copy has changed. The time includes a few nanoseconds for each cold copy to find its
 // block.
 func (m *Machine) Copy(c plane.Copy, n int) (units.Nanos, error) {
@@ -74,7 +74,7 @@ func hotCopies(to, from []byte, loop bool, n int) units.Nanos {
 
 func (m *Machine) prepareCold(bytes int) error {
 	if m.cold == nil {
-		memory, err := reserve(m.coldBytes())
+		memory, err := reserve(int(m.Cold()))
 		if err != nil {
 			return err
 		}
@@ -87,12 +87,10 @@ func (m *Machine) prepareCold(bytes int) error {
 	return nil
 }
 
-func (m *Machine) Cold() units.Bytes { return units.Bytes(m.coldBytes()) }
-
-// coldBytes is the memory to go through: twice the last-level cache. Where that cache is larger than 128 MiB, as that
+// Cold is the memory to go through: twice the last-level cache. Where that cache is larger than 128 MiB, as that
 // of a whole server seen from a virtual machine on it, mostCold keeps it below that, and a part of it may stay cached
 // where the machine has the cache to itself.
-func (m *Machine) coldBytes() int {
+func (m *Machine) Cold() units.Bytes {
 	size := int64(mostCold)
 	if k := len(m.caches); k > 0 {
 		size = 2 * int64(m.caches[k-1])
@@ -100,7 +98,7 @@ func (m *Machine) coldBytes() int {
 	if total := hostMemory(); total > 0 {
 		size = min(size, total/coldShare)
 	}
-	return int(min(max(size, leastCold), mostCold)+2*window-1) / (2 * window) * (2 * window)
+	return units.Bytes((min(max(size, leastCold), mostCold) + 2*window - 1) / (2 * window) * (2 * window))
 }
 
 // copyLoop copies byte by byte, len(from) bytes. The compiler (Go 1.26, amd64 and arm64) makes of it a loop that loads
@@ -151,15 +149,11 @@ func (r *rotation) setBlockSize(bytes int) {
 	if bytes == r.bytes {
 		return
 	}
-	first := r.bytes == 0
-	next := r.base + r.span
+	next := r.base + r.span // 0 at first
 	r.bytes, r.gap = bytes, (bytes+spacing-1)/spacing*spacing
 	r.blocks = max(1, window/r.gap)
 	r.span = max(window, r.gap)
 	r.stride = strideOf(r.blocks)
-	if first {
-		next = 0
-	}
 	r.beginWindow(next)
 }
 

@@ -3,6 +3,7 @@ package machine
 import (
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"runtime"
 	"slices"
@@ -36,7 +37,7 @@ func New() (*Machine, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read which CPUs this process may use: %w", err)
 	}
-	return newMachine(cpus, systemCPUs()), nil
+	return newMachine(cpus, os.DirFS("/sys/devices/system/cpu")), nil
 }
 
 // newMachine takes at most as many of the processors as the Go runtime runs threads on at once: it goes by the quota of
@@ -63,8 +64,6 @@ func (m *Machine) Close() {
 		m.cold = nil
 	}
 }
-
-func systemCPUs() fs.FS { return os.DirFS("/sys/devices/system/cpu") }
 
 func allowed() ([]int, error) {
 	var set unix.CPUSet
@@ -119,28 +118,23 @@ var binaryUnits = strings.NewReplacer("K", "KiB", "M", "MiB", "G", "GiB")
 // dataCaches reads the sizes of a processor's data and unified caches, by level, from Linux's description of the
 // processors (/sys/devices/system/cpu). A cache that it does not describe, as in many virtual machines, is left out.
 func dataCaches(sys fs.FS, cpu int) []units.Bytes {
-	type cache struct {
-		level int
-		size  units.Bytes
-	}
 	dirs, err := fs.Glob(sys, fmt.Sprintf("cpu%d/cache/index*", cpu))
 	if err != nil { // of the pattern, which is a good one
 		return nil
 	}
 	read := collector{root: sys}.read
-	var found []cache
+	found := map[int]units.Bytes{} // by level
 	for _, dir := range dirs {
 		level, err := strconv.Atoi(read(dir + "/level"))
 		size, bad := units.ParseBytes(binaryUnits.Replace(read(dir + "/size")))
 		kind := read(dir + "/type")
 		if err == nil && bad == nil && size > 0 && (kind == "Data" || kind == "Unified") {
-			found = append(found, cache{level, size})
+			found[level] = size
 		}
 	}
-	slices.SortStableFunc(found, func(a, b cache) int { return a.level - b.level })
 	var sizes []units.Bytes
-	for _, c := range found {
-		sizes = append(sizes, c.size)
+	for _, level := range slices.Sorted(maps.Keys(found)) {
+		sizes = append(sizes, found[level])
 	}
 	return sizes
 }

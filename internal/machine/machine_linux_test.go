@@ -122,7 +122,7 @@ func TestColdBytes(t *testing.T) {
 		{[]units.Bytes{48 << 10, 480 << 20}, leastCold, mostCold},
 	} {
 		m := &Machine{caches: c.caches}
-		if n := m.coldBytes(); n < c.least || n > c.most || n%(2*window) != 0 {
+		if n := int(m.Cold()); n < c.least || n > c.most || n%(2*window) != 0 {
 			t.Errorf("%v: %d bytes", c.caches, n)
 		}
 	}
