@@ -9,11 +9,15 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"strconv"
+	"strings"
+	"time"
 
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"calib/internal/dataset"
 	"calib/internal/params"
+	"calib/internal/units"
 )
 
 const ResultSchema = "calib.result/1" // names the version of the document that --json prints
@@ -107,4 +111,150 @@ func SchemaOf[T any](name, version, description string, types map[reflect.Type]*
 		s.Properties["schema"].Const = jsonschema.Ptr[any](version)
 	}
 	return s, nil
+}
+
+// Plan is the forecast of a run: what it will do to the network and for how long.
+type Plan struct {
+	Name  string `json:"name"`
+	Hosts int    `json:"hosts"`
+	Seed  uint64 `json:"seed"`
+	// Rounds and Slots count the schedule at the start; points with wide intervals add rounds to it.
+	Rounds int `json:"rounds"`
+	Slots  int `json:"slots"`
+	// MinutesLo is the time if no point needs more rounds, MinutesHi if every point uses up its budget.
+	MinutesLo float64 `json:"minutes_lo"`
+	MinutesHi float64 `json:"minutes_hi"`
+	// BytesPerLink is what the busiest host's link carries at most, in one direction.
+	BytesPerLink units.Bytes `json:"bytes_per_link"`
+	Network      string      `json:"network,omitempty"` // says what a probe saw; empty without one
+	// RoundSeconds is the time of a round at full effort. Asked are the rounds that the plan wants at least: Rounds are
+	// fewer where the budget has no room for them.
+	RoundSeconds float64          `json:"round_seconds"`
+	Asked        int              `json:"rounds_asked"`
+	Experiments  []PlanExperiment `json:"experiments"`
+	Left         []PlanLeft       `json:"left_out,omitempty"`
+	BurstBytes   units.Bytes      `json:"burst_bytes,omitempty"` // the largest burst that is to overflow a port
+	Speeds       []PlanSpeed      `json:"speeds,omitempty"`
+}
+
+type PlanExperiment struct {
+	Name         string      `json:"name"`
+	Points       int         `json:"points"`
+	Slots        int         `json:"slots"`
+	Share        float64     `json:"share"` // of a round's time
+	MinutesLo    float64     `json:"minutes_lo"`
+	MinutesHi    float64     `json:"minutes_hi"`
+	BytesPerLink units.Bytes `json:"bytes_per_link"`
+}
+
+// PlanLeft is what the budget has no room for.
+type PlanLeft struct {
+	Experiment  string   `json:"experiment"`
+	What        []string `json:"what,omitempty"` // says how it was made thinner; empty where it is left out
+	Minutes     float64  `json:"minutes"`        // what all of it would take, KeptMinutes what the plan has of it
+	KeptMinutes float64  `json:"kept_minutes"`
+}
+
+// PlanSpeed is what a plan becomes on a network of a named speed.
+type PlanSpeed struct {
+	Name         string   `json:"name"`
+	Rounds       int      `json:"rounds"`
+	Asked        int      `json:"rounds_asked"`
+	RoundSeconds float64  `json:"round_seconds"`
+	MinutesLo    float64  `json:"minutes_lo"`
+	MinutesHi    float64  `json:"minutes_hi"`
+	LeftOut      []string `json:"left_out,omitempty"`
+	Thinner      int      `json:"thinner"` // experiments with fewer points
+}
+
+// BurstText says what bursts do to a network.
+func BurstText(largest units.Bytes) string {
+	return fmt.Sprintf("Bursts of up to %v overflow the port of one host at a time, for B_L; --no-flood leaves them out", largest)
+}
+
+func PlanText(w io.Writer, f Plan, o Options) error {
+	p := newPage(o)
+	p.line(2, "%s: %s, seed %d; %s, %s; %s; at most %s over the busiest link.", p.paint(bold, "Plan "+Clean(f.Name)),
+		units.GroupedPlural(f.Hosts, "host"), f.Seed, units.GroupedPlural(f.Rounds, "round"), units.GroupedPlural(f.Slots, "slot"),
+		p.paint(bold, timeRange(f.MinutesLo, f.MinutesHi)), f.BytesPerLink)
+	if f.Network != "" {
+		p.line(2, "%s.", strings.ToUpper(f.Network[:1])+f.Network[1:])
+	}
+	p.WriteByte('\n')
+	if len(f.Experiments) == 0 {
+		p.line(0, "Nothing to measure: no experiment has a point within these limits.")
+	} else {
+		g := NewGrid("experiment", "points/number", "slots/number", "share/number", "time/number", "bytes per link/number")
+		for _, e := range f.Experiments {
+			g.Add(Clean(e.Name), strconv.Itoa(e.Points), strconv.Itoa(e.Slots), fmt.Sprintf("%.0f%%", 100*e.Share),
+				timeRange(e.MinutesLo, e.MinutesHi), e.BytesPerLink.String())
+		}
+		p.write(g)
+	}
+	if f.Rounds < f.Asked {
+		p.WriteByte('\n')
+		p.line(2, "The budget has room for %s; intervals need %d.", units.GroupedPlural(f.Rounds, "round"), f.Asked)
+	}
+	if f.BurstBytes > 0 {
+		p.WriteByte('\n')
+		p.line(2, "%s.", BurstText(f.BurstBytes))
+	}
+	for i, l := range LeftText(f) {
+		if i == 0 {
+			p.WriteByte('\n')
+		}
+		p.line(2, "%s.", strings.ToUpper(l[:1])+l[1:])
+	}
+	p.speeds(f.Speeds)
+	return p.flush(w)
+}
+
+func (p *page) speeds(all []PlanSpeed) {
+	if len(all) == 0 {
+		return
+	}
+	p.WriteByte('\n')
+	p.line(2, "The plan above is for a network of 1 Gbit/s. A run looks at its network first, and makes its plan fit the budget; --probe shows "+
+		"that plan. On networks of other speeds it becomes:")
+	p.WriteByte('\n')
+	g := NewGrid("network", "rounds/number", "a round/number", "time/number", "thinner/number", "left out")
+	for _, s := range all {
+		g.Add(s.Name, strconv.Itoa(s.Rounds), minutes(s.RoundSeconds/60), timeRange(s.MinutesLo, s.MinutesHi),
+			strconv.Itoa(s.Thinner), cmp.Or(strings.Join(s.LeftOut, ", "), "nothing"))
+	}
+	p.write(g)
+}
+
+// LeftText says what a plan has no room for, a line each.
+func LeftText(f Plan) (out []string) {
+	for _, l := range f.Left {
+		text := fmt.Sprintf("the budget leaves out %s: it would take %s", l.Experiment, minutes(l.Minutes))
+		if len(l.What) > 0 {
+			text = fmt.Sprintf("the budget makes %s thinner: %s (%s instead of %s)", l.Experiment,
+				strings.Join(l.What, "; "), minutes(l.KeptMinutes), minutes(l.Minutes))
+		}
+		out = append(out, text)
+	}
+	return out
+}
+
+// timeRange prints two bounds in minutes as "40 s to 2 min".
+func timeRange(lo, hi float64) string {
+	a, b := minutes(lo), minutes(hi)
+	if a == b {
+		return a
+	}
+	return a + " to " + b
+}
+
+// minutes prints a time as people plan with it: seconds below two minutes, then minutes, then hours.
+func minutes(m float64) string {
+	d := time.Duration(m * float64(time.Minute))
+	switch {
+	case d < 2*time.Minute:
+		return fmt.Sprintf("%d s", int(d.Round(time.Second).Seconds()))
+	case d < 2*time.Hour:
+		return fmt.Sprintf("%d min", int(d.Round(time.Minute).Minutes()))
+	}
+	return fmt.Sprintf("%.1f h", d.Hours())
 }

@@ -107,9 +107,6 @@ func unique(figures []Figure) {
 	taken := IDs{}
 	for i := range figures {
 		figures[i].ID = taken.Take(figures[i].ID)
-		if below := figures[i].Below; below != nil {
-			below.ID = taken.Take(figures[i].ID + "-residuals")
-		}
 	}
 }
 
@@ -336,11 +333,10 @@ func (l *line) trace() (t Trace, banded bool) {
 	return t, banded
 }
 
-// residuals is the panel of relative residuals; nil where no line is a model of its points.
+// residuals is the panel of relative residuals, what is measured less what is fitted as a share of what is measured; nil
+// where no line is a model of its points.
 func (p *panel) residuals() *Figure {
-	out := &Figure{Section: p.fig.Section, Title: p.fig.Title + ": residuals", X: p.fig.X,
-		Says: "What is measured less what is fitted, as a share of what is measured: points should lie around zero without a pattern.",
-		Y:    Axis{Name: "residual", Unit: "%"}}
+	out := &Figure{X: p.fig.X, Y: Axis{Name: "residual", Unit: "%"}}
 	for _, l := range p.lines {
 		if l.of == nil || noModel(l.own) {
 			continue

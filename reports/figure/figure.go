@@ -31,7 +31,7 @@ type Figure struct {
 	Traces  []Trace
 	Marks   []Mark
 	Heat    *Heat   // a figure with Heat has no traces
-	Below   *Figure // a panel under this one on the same X axis: relative residuals
+	Below   *Figure // the axis Y and traces of a panel under this one on the same X axis: relative residuals
 }
 
 const (

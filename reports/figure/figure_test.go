@@ -25,16 +25,16 @@ func check(t tester, figures []figure.Figure) {
 	t.Helper()
 	seen := map[string]bool{}
 	for _, f := range figures {
+		if !id.MatchString(f.ID) || seen[f.ID] {
+			t.Errorf("figure %q: not an ID, or there twice", f.ID)
+		}
+		seen[f.ID] = true
+		if f.Section == "" || f.Title == "" || strings.TrimSpace(f.Says) == "" {
+			t.Errorf("figure %s: section %q, title %q, says %q", f.ID, f.Section, f.Title, f.Says)
+		}
 		for _, p := range []*figure.Figure{&f, f.Below} {
 			if p == nil {
 				continue
-			}
-			if !id.MatchString(p.ID) || seen[p.ID] {
-				t.Errorf("figure %q: not an ID, or there twice", p.ID)
-			}
-			seen[p.ID] = true
-			if p.Section == "" || p.Title == "" || strings.TrimSpace(p.Says) == "" {
-				t.Errorf("figure %s: section %q, title %q, says %q", p.ID, p.Section, p.Title, p.Says)
 			}
 			if (p.Heat == nil) == (len(p.Traces) == 0) {
 				t.Errorf("figure %s has %d traces and heat %v", p.ID, len(p.Traces), p.Heat != nil)
