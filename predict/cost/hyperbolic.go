@@ -94,8 +94,15 @@ func (h *hyperbolic) long(l *list) (float64, error) {
 // are sent synchronously by all processors"). Errors are those of Time.
 // Source: Stoica, Sultan, Keyes 1994, section 5.2, figures 19 and 20 (no overlap, total overlap).
 func (h *hyperbolic) Bounds(t *Traffic) (none, full float64, err error) {
+	// with is the time of messages that meet n in the network, themselves included, by their length.
 	with := func(n func(l *list) func(float64) int) (float64, error) {
-		return onPaper{"hyperbolic", func(_ *Traffic, l *list) (float64, error) { return h.apart(l, n(l)) }}.Time(t)
+		return onPaper{"hyperbolic", func(_ *Traffic, l *list) (float64, error) {
+			meet := n(l)
+			return fluid{
+				size: func(bytes float64) float64 { return h.path(meet(bytes)).T(bytes) },
+				pace: func(_, into int) float64 { return float64(into) },
+			}.run(l)
+		}}.Time(t)
 	}
 	if none, err = with(func(*list) func(float64) int { return func(float64) int { return 1 } }); err == nil {
 		full, err = with(alike)
@@ -114,14 +121,6 @@ func alike(l *list) func(bytes float64) int {
 		senders[bytes][m.from] = true
 	}
 	return func(bytes float64) int { return len(senders[bytes]) }
-}
-
-// apart is the time of messages that meet n in the network, themselves included, by their length.
-func (h *hyperbolic) apart(l *list, n func(bytes float64) int) (float64, error) {
-	return fluid{
-		size: func(bytes float64) float64 { return h.path(n(bytes)).T(bytes) },
-		pace: func(_, into int) float64 { return float64(into) },
-	}.run(l)
 }
 
 // path is the block of a message while n messages are in the network. On a switch each has a port for itself.

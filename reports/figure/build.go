@@ -35,7 +35,10 @@ func Build(p *params.Params, d dataset.Source) (out []Figure) {
 	}
 	slices.SortStableFunc(out, func(a, b Figure) int { return cmp.Compare(order[a.Section], order[b.Section]) })
 	out = slices.Concat(out, validation(p.Validation), pairs(p))
-	unique(out)
+	taken := IDs{}
+	for i := range out {
+		out[i].ID = taken.Take(out[i].ID)
+	}
 	return out
 }
 
@@ -101,13 +104,6 @@ func plainPlots(f *params.Fit, all []params.Series) (out []params.Plot) {
 		})
 	}
 	return out
-}
-
-func unique(figures []Figure) {
-	taken := IDs{}
-	for i := range figures {
-		figures[i].ID = taken.Take(figures[i].ID)
-	}
 }
 
 type IDs map[string]bool
@@ -200,7 +196,9 @@ func (p *panel) add(f *params.Fit, q params.Plot, all []params.Series) {
 	p.areas = addNew(p.areas, q.Areas, func(a params.Curve) string { return a.Name })
 	p.fig.Marks = addNew(p.fig.Marks, q.Marks, func(m Mark) Mark { return m })
 	if q.Raw != nil {
-		p.raws = addNew(p.raws, []params.Raw{*q.Raw}, rawKey)
+		p.raws = addNew(p.raws, []params.Raw{*q.Raw}, func(r params.Raw) string {
+			return fmt.Sprintf("%q %q %q %s", r.Experiment, r.Phase, r.Factor, dataset.Point(r.Fixed).Key())
+		})
 	}
 }
 
@@ -362,11 +360,6 @@ func (p *panel) residuals() *Figure {
 
 // brokenFlags mark batches that were not exchanges at all.
 var brokenFlags = []string{dataset.FlagDeadlock, dataset.FlagTimeout, dataset.FlagUnsteady}
-
-// rawKey is equal for selections of the same samples.
-func rawKey(r params.Raw) string {
-	return fmt.Sprintf("%q %q %q %s", r.Experiment, r.Phase, r.Factor, dataset.Point(r.Fixed).Key())
-}
 
 // timingsOf gathers the timings of r [ns], of every pair of hosts, by the value of the factor, and says how many there
 // are and how many were left out.
