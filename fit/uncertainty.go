@@ -13,13 +13,10 @@ import (
 // The terms of uncertainty that come from the instrument and not from the scatter of repetitions (JCGM 100, type B).
 // Where all that is known of an error is the largest it can be, every value up to it is equally likely, and its
 // standard uncertainty is that over √3 (JCGM 100, 4.3.7).
-const (
-	// labHosts [s] is the most that kernel, wake-up and agents of calib lab add to a message from host to host, beside
-	// the network that the lab was given. docs/MODELS.md says how it was measured.
-	labHosts = 30e-6
-	// labWire [s] is how far from its time the lab's process hands a packet on, when it is not late.
-	labWire = 1e-6
-)
+//
+// labHosts [s] is the most that kernel, wake-up and agents of calib lab add to a message from host to host, beside the
+// network that the lab was given. docs/MODELS.md says how it was measured.
+const labHosts = 30e-6
 
 // labDevice and labDriver are the device that calib lab gives every host, in the fingerprint of the environment.
 const (
@@ -51,15 +48,6 @@ func (p *Prepared) OneMessage(share float64) []params.Term {
 		out = append(out, Uniform(params.TermLabHosts, share*labHosts, "an emulated cluster: kernel and agents add up to 30 µs to a message"))
 	}
 	return out
-}
-
-// Interval returns the terms of share times the time from one message to the next [s], in which what all messages need
-// cancels.
-func (p *Prepared) Interval(share float64) []params.Term {
-	if !p.InLab() {
-		return nil
-	}
-	return []params.Term{Uniform(params.TermLabWire, share*labWire, "an emulated network: it hands packets on to within 1 µs")}
 }
 
 // ClockReading returns the term of share times a duration on one clock [s]: it holds one reading of the clock, and both

@@ -66,7 +66,7 @@ func fitGap(p *fit.Prepared) (out gap, err error) {
 	}
 	var costs []*costFit
 	if len(own.sizes) >= 2 {
-		if out.gs, err = fitCost(r, "g_s", labelGs, own, true, p.Interval(1)...); err != nil {
+		if out.gs, err = fitCost(r, "g_s", labelGs, own, true); err != nil {
 			return out, err
 		}
 		costs = append(costs, out.gs)

@@ -81,7 +81,7 @@ func fitGather(p *fit.Prepared) (out gather, err error) {
 		a.Judge(math.NaN(), math.NaN())
 		return gather{fit: a.Fit}, nil
 	}
-	c, err := fitCost(a.Result, "g_r", labelGr, data, true, a.Prepared.Interval(1)...)
+	c, err := fitCost(a.Result, "g_r", labelGr, data, true)
 	if err != nil {
 		return out, err
 	}

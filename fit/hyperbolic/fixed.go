@@ -205,7 +205,7 @@ func (p *paired) termsOfSlope(f *fixedFit) []params.Term {
 	if p.cut {
 		add("slow pairs", math.Abs(f.line.C1)*span/f.n[last]/math.Sqrt(3), "slow pairs sent as well: n or n−1 messages met")
 	}
-	return append(terms, p.fit.Prepared.Interval(1)...) // a_c is a difference of deliveries
+	return terms
 }
 
 // messageTerms are the type B terms of share times the time of a message from host to host: 1 for a', ½ for a.

@@ -88,7 +88,7 @@ func (p *prttData) fitGap() (*gapFit, error) {
 	// g is the gap that was measured at the smallest size, less what its bytes take: a cost with a floor lies off the line
 	// there.
 	small, ofSmall := gaps.Of(func(y []float64) float64 { return y[0] - c[1]*(sizes[0]-1) })
-	p.fit.Found("g", "s", "gap between messages of 1 byte", small, ofSmall, p.fit.Prepared.Interval(1)...)
+	p.fit.Found("g", "s", "gap between messages of 1 byte", small, ofSmall)
 	long, ci := c[len(c)-1], p.times.Interval(c[len(c)-1], reps, len(c)-1)
 	full := p.fromFull(long, sizes, values)
 	if full {

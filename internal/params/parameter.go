@@ -132,7 +132,6 @@ func (p Parameter) check() error {
 const (
 	TermClockOffset = "clock offset" // between two hosts' clocks
 	TermLabHosts    = "lab hosts"    // what kernel and agents of an emulated cluster take beside the network that is known
-	TermLabWire     = "lab wire"     // how exactly the emulated network keeps its times
 )
 
 // ranges are what a value to be used can be, by its unit: what no network and no clock can have is a damaged or forged

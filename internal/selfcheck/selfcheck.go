@@ -145,11 +145,11 @@ func (r *Row) compare(c params.Parameter) {
 	}
 }
 
-// take sets what was measured on the copy, of which the lab's own hosts and wire are a part.
+// take sets what was measured on the copy, of which the lab's own hosts are a part.
 func (r *Row) take(c params.Parameter, v Verdict) {
 	r.Copy, r.CI95, r.Status, r.Verdict = c.Value, c.CI95, c.Status, v
 	for _, t := range c.Budget {
-		if t.Name == params.TermLabHosts || t.Name == params.TermLabWire {
+		if t.Name == params.TermLabHosts {
 			r.Lab = math.Hypot(r.Lab, normal95*t.U)
 		}
 	}
