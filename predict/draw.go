@@ -103,8 +103,8 @@ func drawn(p *params.Params, roots []*mat.Dense, rng *rand.Rand) *params.Params 
 	return &out
 }
 
-// normal95 is the number of standard deviations on each side of a 95% interval.
-const normal95 = 1.96
+// Normal95 is the number of standard deviations on each side of a 95% interval.
+const Normal95 = 1.96
 
 // moved is v, z standard deviations of its interval up or down. A positive value stays positive.
 func moved(v float64, ci [2]float64, z float64) float64 {
@@ -112,26 +112,31 @@ func moved(v float64, ci [2]float64, z float64) float64 {
 	if z < 0 {
 		half = v - ci[0]
 	}
-	w := v + z*max(half, 0)/normal95
+	w := v + z*max(half, 0)/Normal95
 	if v > 0 && w <= 0 {
 		return v / 100
 	}
 	return w
 }
 
-// spread is the standard deviation that the parameters' intervals give a time t, over t, widened for the number of
-// draws.
-func spread(times []float64, t float64) float64 {
+// interval is what the times of drawn parameters, widened for their number, and the model's relative error leave open
+// about a time t. It is nil where the parameters have no intervals, as those of a single round.
+func interval(times []float64, t, misfit float64) *[2]float64 {
 	times = slices.DeleteFunc(slices.Clone(times), math.IsNaN)
 	if len(times) < minDraws || !(t > 0) {
-		return 0
+		return nil
 	}
 	sum := 0.0
 	for _, v := range times {
 		sum += (v - t) * (v - t)
 	}
 	n := float64(len(times))
-	return math.Sqrt(sum/n) / t * resample.TQuantile(n-1) / normal95
+	s := math.Sqrt(sum/n) / t * resample.TQuantile(n-1) / Normal95
+	if !(s > 0) {
+		return nil
+	}
+	rel := math.Hypot(s, misfit)
+	return &[2]float64{t * math.Max(0, 1-Normal95*rel), t * (1 + Normal95*rel)}
 }
 
 // maxMeasured bounds the sizes of measured [B].
@@ -156,7 +161,7 @@ func scatter(p *params.Params) float64 {
 	var all []float64
 	for _, r := range measured(p) {
 		if r.Hi > r.Lo {
-			all = append(all, (r.Hi-r.Lo)/2/normal95/r.Measured)
+			all = append(all, (r.Hi-r.Lo)/2/Normal95/r.Measured)
 		}
 	}
 	if len(all) == 0 {

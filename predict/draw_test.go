@@ -35,7 +35,7 @@ func TestDrawn(t *testing.T) {
 		what      string
 		got, want float64
 	}{
-		{"below", math.Sqrt(stats.Mean(below)), 2 / normal95}, {"above", math.Sqrt(stats.Mean(above)), 6 / normal95}, {"c0", stats.Mean(f), 5},
+		{"below", math.Sqrt(stats.Mean(below)), 2 / Normal95}, {"above", math.Sqrt(stats.Mean(above)), 6 / Normal95}, {"c0", stats.Mean(f), 5},
 	} {
 		if math.Abs(c.got/c.want-1) > 0.05 {
 			t.Errorf("%s: %g, want %g", c.what, c.got, c.want)

@@ -93,8 +93,7 @@ func (o *Overlap) Predict(q Overlapping) (OverlapPrediction, error) {
 		return OverlapPrediction{}, err
 	}
 	drawn := resample.Map(o.drawn, of)
-	interval := func(misfit float64, part func(overlap.Outcome) float64) Interval {
-		v := part(mid)
+	with := func(misfit float64, part func(overlap.Outcome) float64) Interval {
 		values := make([]float64, len(drawn))
 		for i, d := range drawn {
 			values[i] = part(d)
@@ -102,25 +101,20 @@ func (o *Overlap) Predict(q Overlapping) (OverlapPrediction, error) {
 				values[i] = math.NaN() // a draw without a peak
 			}
 		}
-		out := Interval{Value: v}
-		if s := spread(values, v); s > 0 {
-			rel := math.Hypot(s, misfit)
-			out.CI95 = &[2]float64{v * math.Max(0, 1-normal95*rel), v * (1 + normal95*rel)}
-		}
-		return out
+		return Interval{part(mid), interval(values, part(mid), misfit)}
 	}
 	miss := o.model.Misfit
 	p := OverlapPrediction{
 		Overlapping:   q,
-		Communication: interval(0, func(x overlap.Outcome) float64 { return x.Communication }),
-		Granularity:   interval(0, func(x overlap.Outcome) float64 { return x.Granularity }),
-		Gain:          interval(miss, func(x overlap.Outcome) float64 { return x.Gain }),
-		InTurn:        interval(0, func(x overlap.Outcome) float64 { return x.InTurn }),
-		Speedup:       interval(miss, func(x overlap.Outcome) float64 { return x.Speedup }),
+		Communication: with(0, func(x overlap.Outcome) float64 { return x.Communication }),
+		Granularity:   with(0, func(x overlap.Outcome) float64 { return x.Granularity }),
+		Gain:          with(miss, func(x overlap.Outcome) float64 { return x.Gain }),
+		InTurn:        with(0, func(x overlap.Outcome) float64 { return x.InTurn }),
+		Speedup:       with(miss, func(x overlap.Outcome) float64 { return x.Speedup }),
 	}
 	if mid.BestWork > 0 {
-		work := interval(0, func(x overlap.Outcome) float64 { return x.BestWork })
-		gain := interval(miss, func(x overlap.Outcome) float64 { return x.BestGain })
+		work := with(0, func(x overlap.Outcome) float64 { return x.BestWork })
+		gain := with(miss, func(x overlap.Outcome) float64 { return x.BestGain })
 		p.BestWork, p.BestGain = &work, &gain
 	}
 	return p, nil

@@ -204,12 +204,8 @@ func (m *model) predict(q *cost.Traffic) (out Prediction, times []float64) {
 			out.Bounds = &[2]float64{none, full}
 		}
 	}
-	// Parameters without intervals, as of a single round, give none.
 	times = m.times(q)
-	if s := spread(times, t); s > 0 {
-		rel := math.Hypot(s, m.misfit)
-		out.CI95 = &[2]float64{t * math.Max(0, 1-normal95*rel), t * (1 + normal95*rel)}
-	}
+	out.CI95 = interval(times, t, m.misfit)
 	return out, times
 }
 
@@ -322,7 +318,7 @@ func (m *model) best(operation string, hosts, bytes int) (Choice, error) {
 	slices.SortStableFunc(all, func(a, b candidate) int { return cmp.Compare(a.seconds, b.seconds) })
 	c := Choice{Operation: operation, Hosts: hosts, Bytes: bytes, Model: m.name, Decided: true}
 	// Those that take as long are the same to the model, and no other choice.
-	next := slices.IndexFunc(all, func(v candidate) bool { return v.seconds > all[0].seconds*(1+sameTime) })
+	next := slices.IndexFunc(all, func(v candidate) bool { return v.seconds > all[0].seconds*(1+SameTime) })
 	if next < 0 {
 		c.Best, _ = m.predict(all[0].traffic())
 		return c, nil
@@ -333,8 +329,8 @@ func (m *model) best(operation string, hosts, bytes int) (Choice, error) {
 	return c, nil
 }
 
-// sameTime is the relative difference of times that are equal but for the order of equal events.
-const sameTime = 1e-6
+// SameTime is the relative difference of times that are equal but for the order of equal events.
+const SameTime = 1e-6
 
 // Comparison is how much longer one pattern takes than another, by one model.
 type Comparison struct {
@@ -406,5 +402,5 @@ func marginHalf(best, next []float64, margin, misfit float64) float64 {
 	if n >= minDraws {
 		sd = math.Hypot(sd, math.Sqrt(sum/float64(n)))
 	}
-	return normal95 * sd
+	return Normal95 * sd
 }

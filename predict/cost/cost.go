@@ -17,7 +17,6 @@ import (
 	"math"
 	"strings"
 
-	"calib/bench/pattern"
 	"calib/internal/params"
 )
 
@@ -50,23 +49,18 @@ func (m onPaper) Time(t *Traffic) (float64, error) {
 		return 0, err
 	}
 	v, err := m.eval(t, l)
-	return checked(m.name, t.Pattern, v, err)
+	switch {
+	case err != nil:
+		return 0, fmt.Errorf("%s, %s: %w", m.name, t.Pattern.Name(), err)
+	case !possible(v):
+		return 0, fmt.Errorf("%s, %s: a time of %g s: %w", m.name, t.Pattern.Name(), v, ErrParameters)
+	}
+	return v, nil
 }
 
 // byEvents is a model that evaluates a schedule by its events alone.
 func byEvents(name string, of func(bytes float64) stages) Model {
 	return onPaper{name, func(_ *Traffic, l *list) (float64, error) { return machine{of: of}.run(l) }}
-}
-
-// checked returns t if it is a time that a pattern can take.
-func checked(model string, p pattern.Pattern, t float64, err error) (float64, error) {
-	switch {
-	case err != nil:
-		return 0, fmt.Errorf("%s, %s: %w", model, p.Name(), err)
-	case !possible(t):
-		return 0, fmt.Errorf("%s, %s: a time of %g s: %w", model, p.Name(), t, ErrParameters)
-	}
-	return t, nil
 }
 
 // possible reports whether v can be a time, or a time per byte.

@@ -163,16 +163,13 @@ func (j *judge) fastest(d *Decision, standard Option) (Option, bool) {
 	d.DefaultSeconds = times[own]
 	best := own
 	for i := range options {
-		if both(i) < both(best)*(1-sameTime) {
+		if both(i) < both(best)*(1-predict.SameTime) {
 			best = i
 		}
 	}
 	d.FastestSeconds = times[best]
 	return options[best], true
 }
-
-// sameTime is the relative difference of times that are equal but for the order of equal events.
-const sameTime = 1e-6
 
 // errors is what the model's relative error on this network is taken for, as a standard deviation: its root mean square
 // on all patterns that the run measured, or on those of the collective, or what makes a 95% interval of the largest
@@ -188,11 +185,8 @@ func (j *judge) errors(d *Decision) float64 {
 		d.Why = fmt.Sprintf("model %s does not predict %s on this network: validation is %.0f%% off on average", d.Model,
 			j.c.Name, 100*its.Mean)
 	}
-	return max(all.RMS, its.RMS, its.Worst/normal95)
+	return max(all.RMS, its.RMS, its.Worst/predict.Normal95)
 }
-
-// normal95 is the number of standard deviations on each side of a 95% interval.
-const normal95 = 1.96
 
 // compare holds the fastest option against the default at both ends of the range, and keeps the comparison in which it
 // gains less.

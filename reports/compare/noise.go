@@ -122,7 +122,7 @@ func (t *table) floor(s *series, tests int, o Options) (within, between float64)
 
 // byNight returns the medians of the nights of the old runs, and by how much their runs differ from them.
 func (t *table) byNight(s *series) (nights, rest []float64) {
-	by := make([][]float64, t.nights[0])
+	by := make([][]float64, t.nights)
 	for i, v := range s.tested[:t.old] {
 		if !math.IsNaN(v) {
 			by[t.night[i]] = append(by[t.night[i]], v)

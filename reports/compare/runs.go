@@ -245,9 +245,9 @@ func lost(old, new []Run, alpha float64) (out []Lost) {
 
 // lose records what is no longer ok: status is of parameters and functions, values of what decides and has no value in
 // the new runs. A gate notes what it does not decide by.
-func (v *Verdict) lose(status, values []Lost, gate bool) {
+func (v *Verdict) lose(status, values []Lost) {
 	for _, l := range status {
-		if gate && !(judges(l.Name) && 10*l.OldOK >= 9*l.OldRuns) {
+		if v.gate && !(judges(l.Name) && 10*l.OldOK >= 9*l.OldRuns) {
 			v.Notes = append(v.Notes, "no longer ok, which does not decide: "+l.String())
 		} else {
 			v.Lost = append(v.Lost, l)

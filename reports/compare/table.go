@@ -29,10 +29,10 @@ type series struct {
 }
 
 type table struct {
-	old      int    // runs on the old side
-	night    []int  // of each run, counted on each side
-	nights   [2]int // on each side
-	together bool   // all runs of both sides are of one night
+	old      int   // runs on the old side
+	night    []int // of each run, counted on each side
+	nights   int   // of the old runs
+	together bool  // all runs of both sides are of one night
 	params   []*series
 	links    []*series
 	names    []string // of the metrics of links
@@ -139,9 +139,9 @@ func resized(old, new []Run) []Skipped {
 func newTable(old, new []Run, gate bool) *table {
 	runs := slices.Concat(old, new)
 	t := &table{old: len(old), skipped: resized(old, new)}
-	nightsOld, n := nightsOf(old)
-	nightsNew, m := nightsOf(new)
-	t.night, t.nights = slices.Concat(nightsOld, nightsNew), [2]int{n, m}
+	was, nights := nightsOf(old)
+	is, _ := nightsOf(new)
+	t.night, t.nights = slices.Concat(was, is), nights
 	_, all := nightsOf(runs)
 	t.together = all == 1
 	type key struct{ from, to, name, unit string }

@@ -307,7 +307,7 @@ func (in *input) windowsGrown() bool {
 }
 
 // metrics lists the numbers of a run that may be used, with those that are provisional marked. It fails with class
-// metrics where the run has none.
+// ErrMissing where the run has none.
 func (in *input) metrics() []params.Metric {
 	m := in.Params.Metrics()
 	if len(m) == 0 {

@@ -232,41 +232,27 @@ func writeDimemas(in *input) []byte {
 	})
 }
 
-// Powers of ten of a second that the unit of time is chosen from.
-const (
-	usualUnit    = -12 // 1 ps
-	finestUnit   = -15 // 1 fs
-	coarsestUnit = -9  // 1 ns, what LogGOPSim's own defaults are in
-	goodG        = 500 // units; half a unit of rounding is then 0.1%
-)
+const goodG = 500 // units; half a unit of rounding is then 0.1%
 
-// logGOPSOf rounds LogGP to a unit of 10^exp seconds.
-func logGOPSOf(m logGP, exp int) logGOPS {
-	per := math.Pow10(-exp)
-	q := logGOPS{unit: math.Pow10(exp), o: round(m.o() * per), g: round(m.g * per), gb: math.Round(m.gb * per), perByte: round(m.perByte * per)}
-	q.l = max(0, round(m.oneByte()*per)-2*q.o)
-	return q
-}
-
-func (q logGOPS) fits() bool {
-	return max(q.l, q.o, q.g, q.perByte) <= math.MaxInt32 && q.gb <= math.MaxInt32
-}
+// exponents of the units of time [powers of ten of a second]: 1 ps, then from fine to coarse 1 fs to 1 ns, what
+// LogGOPSim's own defaults are in.
+var exponents = [...]int{-12, -15, -14, -13, -12, -11, -10, -9}
 
 // chooseUnit returns the parameters in ps where that keeps G to 0.1%, else in the finest unit that they fit.
 func chooseUnit(m logGP) (logGOPS, error) {
-	if q := logGOPSOf(m, usualUnit); q.fits() && q.gb >= goodG {
-		return q, nil
-	}
-	for exp := finestUnit; exp <= coarsestUnit; exp++ {
-		if q := logGOPSOf(m, exp); q.fits() {
-			if q.gb < 1 {
-				break
-			}
+	least := float64(goodG)
+	for _, exp := range exponents {
+		per := math.Pow10(-exp)
+		q := logGOPS{unit: math.Pow10(exp), o: round(m.o() * per), g: round(m.g * per), gb: math.Round(m.gb * per),
+			perByte: round(m.perByte * per)}
+		q.l = max(0, round(m.oneByte()*per)-2*q.o)
+		if max(q.l, q.o, q.g, q.perByte) <= math.MaxInt32 && q.gb <= math.MaxInt32 && q.gb >= least {
 			return q, nil
 		}
+		least = 1
 	}
-	return logGOPS{}, fmt.Errorf("latency L = %g s and gap per byte G = %g s/B in one unit of time: %w: LogGOPSim reads integers below 2^31; target atlahs has G as a fraction",
-		m.l, m.gb, ErrLimit)
+	return logGOPS{}, fmt.Errorf("latency L = %g s and gap per byte G = %g s/B in one unit of time: %w: LogGOPSim reads "+
+		"integers below 2^31; target atlahs has G as a fraction", m.l, m.gb, ErrLimit)
 }
 
 // writeLogGOPSim writes the command line of LogGOPSim, which takes -L -o -g -G -O -S as int (loggopsim_cmdline.ggo).
