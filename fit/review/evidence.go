@@ -46,7 +46,7 @@ func (r *review) evidence() {
 				r.Parameters[name] = q
 			}
 		} else {
-			reasons = append(reasons, r.missing(), r.lossy(q.Model), uncertain(q), r.imprecise(q), r.tooFewRounds(q.Model), r.noFreedom(plain, q), r.misfit(plain, q))
+			reasons = append(reasons, r.missing(), r.lossy(q.Model), r.imprecise(q), r.tooFewRounds(q.Model), r.noFreedom(plain, q), r.misfit(plain, q))
 		}
 		for _, why := range reasons {
 			if why != "" {
@@ -70,21 +70,13 @@ func (r *review) evidence() {
 
 const noInterval reason = "no interval: all rounds gave one value, or there was one round"
 
-// uncertain is the reason of a parameter without an interval, and of a check that is too uncertain to be one.
-func uncertain(q params.Parameter) reason {
-	switch {
-	case q.CI95 == nil:
-		return noInterval
-	case q.Unit == "1" && q.CI95[1]-q.CI95[0] > 2*worstMisfit:
-		return reason(fmt.Sprintf("its interval is wider than ± %.0f%%: it checks nothing", 100*worstMisfit))
-	}
-	return ""
-}
-
 // imprecise is the reason of a number that is too uncertain to be of use, unless it is too small to matter. Where
 // rounds alone leave it so wide, it says how much longer a run has to be, otherwise what makes it uncertain and what
 // would tell.
 func (r *review) imprecise(q params.Parameter) reason {
+	if q.CI95 == nil {
+		return noInterval
+	}
 	v, lo, hi, _ := q.Ends()
 	if half := (hi - lo) / 2; q.Unit == "1" || half <= useful*math.Abs(v) || half <= material*r.reference(q.Unit) {
 		return ""
