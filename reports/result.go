@@ -132,7 +132,9 @@ type Plan struct {
 	RoundSeconds float64          `json:"round_seconds"`
 	Asked        int              `json:"rounds_asked"`
 	Experiments  []PlanExperiment `json:"experiments"`
-	Left         []PlanLeft       `json:"left_out,omitempty"`
+	// Left names the experiments that the budget has no room for, WholeMinutes is the time of all experiments and points.
+	Left         []string    `json:"left_out,omitempty"`
+	WholeMinutes float64     `json:"whole_minutes"`
 	BurstBytes   units.Bytes      `json:"burst_bytes,omitempty"` // the largest burst that is to overflow a port
 	Speeds       []PlanSpeed      `json:"speeds,omitempty"`
 }
@@ -140,19 +142,12 @@ type Plan struct {
 type PlanExperiment struct {
 	Name         string      `json:"name"`
 	Points       int         `json:"points"`
+	Whole        int         `json:"points_whole"` // without a budget
 	Slots        int         `json:"slots"`
 	Share        float64     `json:"share"` // of a round's time
 	MinutesLo    float64     `json:"minutes_lo"`
 	MinutesHi    float64     `json:"minutes_hi"`
 	BytesPerLink units.Bytes `json:"bytes_per_link"`
-}
-
-// PlanLeft is what the budget has no room for.
-type PlanLeft struct {
-	Experiment  string   `json:"experiment"`
-	What        []string `json:"what,omitempty"` // says how it was made thinner; empty where it is left out
-	Minutes     float64  `json:"minutes"`        // what all of it would take, KeptMinutes what the plan has of it
-	KeptMinutes float64  `json:"kept_minutes"`
 }
 
 // PlanSpeed is what a plan becomes on a network of a named speed.
@@ -186,14 +181,14 @@ func PlanText(w io.Writer, f Plan, o Options) error {
 	} else {
 		g := NewGrid("experiment", "points/number", "slots/number", "share/number", "time/number", "bytes per link/number")
 		for _, e := range f.Experiments {
-			g.Add(Clean(e.Name), strconv.Itoa(e.Points), strconv.Itoa(e.Slots), fmt.Sprintf("%.0f%%", 100*e.Share),
+			points := strconv.Itoa(e.Points)
+			if e.Points < e.Whole {
+				points += " of " + strconv.Itoa(e.Whole)
+			}
+			g.Add(Clean(e.Name), points, strconv.Itoa(e.Slots), fmt.Sprintf("%.0f%%", 100*e.Share),
 				timeRange(e.MinutesLo, e.MinutesHi), e.BytesPerLink.String())
 		}
 		p.write(g)
-	}
-	if f.Rounds < f.Asked {
-		p.WriteByte('\n')
-		p.line(2, "The budget has room for %s; intervals need %d.", units.GroupedPlural(f.Rounds, "round"), f.Asked)
 	}
 	if f.BurstBytes > 0 {
 		p.WriteByte('\n')
@@ -227,13 +222,23 @@ func (p *page) speeds(all []PlanSpeed) {
 
 // LeftText says what a plan has no room for, a line each.
 func LeftText(f Plan) (out []string) {
-	for _, l := range f.Left {
-		text := fmt.Sprintf("the budget leaves out %s: it would take %s", l.Experiment, minutes(l.Minutes))
-		if len(l.What) > 0 {
-			text = fmt.Sprintf("the budget makes %s thinner: %s (%s instead of %s)", l.Experiment,
-				strings.Join(l.What, "; "), minutes(l.KeptMinutes), minutes(l.Minutes))
+	var fewer []string
+	for _, e := range f.Experiments {
+		if e.Points < e.Whole {
+			fewer = append(fewer, Clean(e.Name))
 		}
-		out = append(out, text)
+	}
+	if f.Rounds < f.Asked {
+		out = append(out, fmt.Sprintf("the budget has room for %s: intervals need %d", units.GroupedPlural(f.Rounds, "round"), f.Asked))
+	}
+	if len(f.Left) > 0 {
+		out = append(out, "the budget has no room for "+strings.Join(f.Left, ", "))
+	}
+	if len(fewer) > 0 {
+		out = append(out, "the budget leaves fewer points to "+strings.Join(fewer, ", "))
+	}
+	if len(out) > 0 {
+		out = append(out, "the whole plan takes "+minutes(f.WholeMinutes))
 	}
 	return out
 }

@@ -315,11 +315,9 @@ func Forecast(c Config) (reports.Plan, error) {
 		}
 		f := forecast(s)
 		row := reports.PlanSpeed{Name: speed.Name, Rounds: f.Rounds, Asked: f.Asked, RoundSeconds: f.RoundSeconds,
-			MinutesLo: f.MinutesLo, MinutesHi: f.MinutesHi}
-		for _, l := range f.Left {
-			if len(l.What) == 0 {
-				row.LeftOut = append(row.LeftOut, l.Experiment)
-			} else {
+			MinutesLo: f.MinutesLo, MinutesHi: f.MinutesHi, LeftOut: f.Left}
+		for _, e := range f.Experiments {
+			if e.Points < e.Whole {
 				row.Thinner++
 			}
 		}
@@ -340,17 +338,13 @@ func forecast(s *plan.Schedule) reports.Plan {
 		Name: s.Plan.Name, Hosts: s.Limits.Hosts, Seed: s.Plan.Seed, Rounds: rounds, Slots: rounds * s.Slots(),
 		MinutesLo: f.Min.Seconds() / 60, MinutesHi: f.Max.Seconds() / 60, RoundSeconds: f.Round.Seconds(),
 		BytesPerLink: bytes(f.LinkBytes), Asked: s.Plan.Rounds.Min, BurstBytes: f.Burst,
+		Left: s.Left, WholeMinutes: s.Whole.Seconds() / 60,
 	}
 	for _, e := range f.ByExp {
 		out.Experiments = append(out.Experiments, reports.PlanExperiment{
-			Name: e.Name, Points: e.Points, Slots: rounds * e.Slots, Share: inRounds(e.Round),
+			Name: e.Name, Points: e.Points, Whole: e.Whole, Slots: rounds * e.Slots, Share: inRounds(e.Round),
 			MinutesLo: least * e.Round.Seconds() / 60, MinutesHi: most * e.Round.Seconds() / 60,
 			BytesPerLink: bytes(e.LinkBytes),
-		})
-	}
-	for _, l := range s.Left {
-		out.Left = append(out.Left, reports.PlanLeft{
-			Experiment: l.Experiment, What: l.What, Minutes: l.Time.Seconds() / 60, KeptMinutes: l.Kept.Seconds() / 60,
 		})
 	}
 	return out

@@ -119,29 +119,6 @@ func slotDeadline(s *plan.Schedule, slot bench.Slot) units.Nanos {
 	return min(d, 10*60*units.Second)
 }
 
-// leftNotes say what the budget has no room for. The plan (--dry-run) and the log say how long each would take.
-func leftNotes(s *plan.Schedule) (out []string) {
-	if s.Rounds < s.Plan.Rounds.Min {
-		rounds := units.GroupedPlural(s.Rounds, "round")
-		out = append(out, fmt.Sprintf("the budget has room for %s: intervals need %d", rounds, s.Plan.Rounds.Min))
-	}
-	var gone, fewer []string
-	for _, l := range s.Left {
-		if len(l.What) == 0 {
-			gone = append(gone, l.Experiment)
-		} else {
-			fewer = append(fewer, l.Experiment)
-		}
-	}
-	if len(gone) > 0 {
-		out = append(out, "the budget has no room for "+strings.Join(gone, ", "))
-	}
-	if len(fewer) > 0 {
-		out = append(out, "the budget leaves fewer points to "+strings.Join(fewer, ", "))
-	}
-	return out
-}
-
 // failures are the slots given up, and the hosts and links lost before and during measuring.
 func (r *run) failures(list []dataset.Host) []dataset.Failure {
 	out := slices.Concat(r.walked.Failures, r.lost)

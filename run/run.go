@@ -282,11 +282,8 @@ func (r *run) measure(ctx context.Context, f *fleet) error {
 	if err != nil {
 		return err
 	}
-	for _, l := range leftNotes(schedule) {
-		r.note(l)
-	}
 	for _, l := range reports.LeftText(forecast(schedule)) {
-		r.log.Info(l)
+		r.note(l)
 	}
 	return r.walk(ctx, f, schedule, have)
 }

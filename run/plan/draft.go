@@ -3,7 +3,6 @@ package plan
 import (
 	"encoding/binary"
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 
@@ -120,17 +119,6 @@ func (d *draft) sum() {
 		}
 		d.time += p.time / units.Nanos(p.every)
 	})
-}
-
-// values lists the values of a factor, ascending; 0 is none.
-func (d *draft) values(factor string) []int64 {
-	all := map[int64]bool{}
-	for i := range d.points {
-		if v := d.points[i].point[factor]; v > 0 {
-			all[v] = true
-		}
-	}
-	return slices.Sorted(maps.Keys(all))
 }
 
 // atOnce returns the teams that run at once: those of a step; each alone where the plan isolates them; and disjoint

@@ -74,7 +74,6 @@ func (s *Schedule) fit(all []*draft) []*draft {
 		s.Rounds = n
 		kept, fits = s.divide(possible, n, 1)
 	}
-	s.account(all, kept)
 	return kept
 }
 
@@ -150,10 +149,12 @@ func (s *Schedule) filled(all []*draft, n, times int) ([]*draft, bool) {
 	for _, i := range open {
 		more(i, out[i].time+room)
 	}
+	sum := units.Nanos(0)
 	for _, d := range out {
 		d.points = slices.DeleteFunc(d.points, func(p drafted) bool { return p.every == 0 })
+		sum += d.time
 	}
-	return out, timeOf(out) <= s.perRound(n)
+	return out, sum <= s.perRound(n)
 }
 
 // aim is how many rounds the plan aims at: many, as far as it allows them.
@@ -167,11 +168,6 @@ func (s *Schedule) aim() int {
 // perRound is what a round may take where there are to be n.
 func (s *Schedule) perRound(n int) units.Nanos {
 	return units.Nanos(planned * float64(s.Plan.Budget) / float64(n))
-}
-
-// roundsOf is how many rounds of a length the budget has room for.
-func (s *Schedule) roundsOf(round units.Nanos) float64 {
-	return float64(s.perRound(1)) / float64(max(1, round))
 }
 
 // sharesOf divides a time among drafts; what one does not need is the others'.
@@ -194,16 +190,3 @@ func sharesOf(drafts []*draft, room units.Nanos) []units.Nanos {
 
 // weight is the share of an experiment.
 func weight(d *draft) float64 { return cmp.Or(shares[d.exp.Name], otherShare) }
-
-// timeOf is how long a round of the drafts takes.
-func timeOf(drafts []*draft) (sum units.Nanos) {
-	for _, d := range drafts {
-		sum += d.time
-	}
-	return sum
-}
-
-// find returns the index of an experiment's draft; -1 where there is none.
-func find(drafts []*draft, name string) int {
-	return slices.IndexFunc(drafts, func(d *draft) bool { return d.exp.Name == name })
-}

@@ -22,7 +22,8 @@ type Forecast struct {
 // ExpForecast is one experiment's part of a round.
 type ExpForecast struct {
 	Name          string
-	Slots, Points int
+	Slots         int
+	Points, Whole int // Whole are those without a budget
 	LinkBytes     units.Bytes
 	Round         units.Nanos
 }
@@ -31,16 +32,18 @@ type ExpForecast struct {
 func (s *Schedule) Estimate() (f Forecast) {
 	all := make([]units.Bytes, s.Limits.Hosts)
 	var own []units.Bytes // of the experiment
+	var points map[string]bool
 	for i := range s.groups {
 		g := &s.groups[i]
 		if n := len(f.ByExp); n == 0 || f.ByExp[n-1].Name != g.exp.Name {
-			f.ByExp = append(f.ByExp, ExpForecast{Name: g.exp.Name})
-			own = make([]units.Bytes, s.Limits.Hosts)
+			f.ByExp = append(f.ByExp, ExpForecast{Name: g.exp.Name, Whole: s.whole[g.exp.Name]})
+			own, points = make([]units.Bytes, s.Limits.Hosts), map[string]bool{}
 		}
 		l := s.Limits
 		l.Effort = g.effort
 		var bytes units.Bytes
 		for _, p := range g.points {
+			points[p.Key()] = true
 			bytes += g.exp.Cost(l, p).Bytes
 			f.Burst = max(f.Burst, units.Bytes(p[names.FactorPackets]*p[names.FactorBytes]))
 		}
@@ -50,7 +53,7 @@ func (s *Schedule) Estimate() (f Forecast) {
 		}
 		e := &f.ByExp[len(f.ByExp)-1]
 		e.Slots++
-		e.Points += len(g.points)
+		e.Points = len(points)
 		e.LinkBytes = slices.Max(own)
 		perRound := g.expected / units.Nanos(g.every)
 		e.Round += perRound

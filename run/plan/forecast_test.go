@@ -26,8 +26,8 @@ func TestEstimate(t *testing.T) {
 		// 3 slots of 10 ms, 6 points of 11 ms, and 2 ms.
 		Round: 98_000_000, Min: 588_000_000, Max: 980_000_000,
 		ByExp: []ExpForecast{
-			{Name: "pairs", Slots: 2, Points: 6, LinkBytes: 6000, Round: 86_000_000},
-			{Name: "some", Slots: 1, Points: 1, LinkBytes: 500, Round: 12_000_000},
+			{Name: "pairs", Slots: 2, Points: 3, Whole: 3, LinkBytes: 6000, Round: 86_000_000},
+			{Name: "some", Slots: 1, Points: 1, Whole: 1, LinkBytes: 500, Round: 12_000_000},
 		},
 	}
 	if d := cmp.Diff(want, s.Estimate()); d != "" {

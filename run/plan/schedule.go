@@ -27,8 +27,11 @@ type Schedule struct {
 	// Rounds is how many rounds a run has before it may end; fewer than Plan.Rounds.Min where the budget has no room
 	// for them.
 	Rounds int
-	// Left is what the budget has no room for.
-	Left   []LeftOut
+	// Left lists the experiments that the budget has no room for. Whole is what the least rounds take with all
+	// experiments and points.
+	Left   []string
+	Whole  units.Nanos
+	whole  map[string]int // experiment → its points without a budget
 	groups []group
 	last   []int // hosts that take the last places
 }
@@ -73,7 +76,7 @@ func New(p Plan, hosts int, exps []*bench.Experiment) (*Schedule, error) {
 	if err := p.Validate(exps); err != nil {
 		return nil, err
 	}
-	s := &Schedule{Plan: p, Limits: p.LimitsOn(hosts), Rounds: p.Rounds.Min}
+	s := &Schedule{Plan: p, Limits: p.LimitsOn(hosts), Rounds: p.Rounds.Min, whole: map[string]int{}}
 	var drafts []*draft
 	for _, e := range p.choose(exps) {
 		if hosts < 1 {
@@ -86,8 +89,16 @@ func New(p Plan, hosts int, exps []*bench.Experiment) (*Schedule, error) {
 	if len(drafts) == 0 {
 		return nil, p.nothing(hosts, exps)
 	}
-	for _, d := range s.fit(drafts) {
+	kept := s.fit(drafts)
+	for _, d := range kept {
 		s.groups = append(s.groups, d.groups()...)
+	}
+	for _, d := range drafts {
+		s.whole[d.exp.Name] = len(d.points)
+		s.Whole += d.time * units.Nanos(p.Rounds.Min)
+		if !slices.ContainsFunc(kept, func(k *draft) bool { return k.exp == d.exp }) {
+			s.Left = append(s.Left, d.exp.Name)
+		}
 	}
 	s.balance()
 	return s, nil
