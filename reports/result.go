@@ -135,8 +135,8 @@ type Plan struct {
 	// Left names the experiments that the budget has no room for, WholeMinutes is the time of all experiments and points.
 	Left         []string    `json:"left_out,omitempty"`
 	WholeMinutes float64     `json:"whole_minutes"`
-	BurstBytes   units.Bytes      `json:"burst_bytes,omitempty"` // the largest burst that is to overflow a port
-	Speeds       []PlanSpeed      `json:"speeds,omitempty"`
+	BurstBytes   units.Bytes `json:"burst_bytes,omitempty"` // the largest burst that is to overflow a port
+	Speeds       []PlanSpeed `json:"speeds,omitempty"`
 }
 
 type PlanExperiment struct {
