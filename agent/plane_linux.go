@@ -7,11 +7,11 @@ import (
 	"sync/atomic"
 
 	"calib/bench"
+	"calib/internal/kernel"
 	"calib/internal/machine"
 	"calib/internal/plane"
 	"calib/internal/units"
 	"calib/transport"
-	"calib/transport/kernel"
 )
 
 type meshPlane struct {

@@ -5,8 +5,8 @@ import (
 	"runtime"
 	"testing"
 
+	"calib/internal/kernel"
 	"calib/internal/units"
-	"calib/transport/kernel"
 )
 
 // pinned locks the benchmark to CPU 0 and opens a link.

@@ -12,8 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"calib/internal/dataset"
+	"calib/internal/kernel"
 	"calib/internal/units"
-	"calib/transport/kernel"
 )
 
 // Conn is one blocking TCP connection to a peer. A goroutine that uses it locks its thread. One goroutine may send

@@ -13,10 +13,10 @@ import (
 	"golang.org/x/sys/unix"
 
 	"calib/internal/dataset"
+	"calib/internal/kernel"
 	"calib/internal/needs"
 	"calib/internal/plane"
 	"calib/internal/units"
-	"calib/transport/kernel"
 )
 
 func TestMessagesArriveWhole(t *testing.T) {

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"time"
 
+	"calib/internal/kernel"
 	"calib/internal/plane"
-	"calib/transport/kernel"
 )
 
 // dial makes a connection, installs it, and returns it held.

@@ -9,9 +9,9 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"calib/internal/kernel"
 	"calib/internal/plane"
 	"calib/internal/units"
-	"calib/transport/kernel"
 )
 
 // maxDatagram is one more than the largest datagram [B]: with its headers it fits a packet of 1,500 bytes.

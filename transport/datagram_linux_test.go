@@ -9,9 +9,9 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"calib/internal/kernel"
 	"calib/internal/plane"
 	"calib/internal/units"
-	"calib/transport/kernel"
 )
 
 // letter sends a datagram and expects it.

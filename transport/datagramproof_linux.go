@@ -8,8 +8,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"calib/internal/kernel"
 	"calib/internal/units"
-	"calib/transport/kernel"
 )
 
 // Before a datagram leaves for a rank, both ends show each other that the rank's datagram port is theirs. Each end

@@ -5,8 +5,8 @@ import (
 	"net"
 	"testing"
 
+	"calib/internal/kernel"
 	"calib/internal/units"
-	"calib/transport/kernel"
 )
 
 // A coordinator may say of a host what it likes: datagrams go to who holds the ticket, at the address of its

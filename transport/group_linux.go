@@ -8,9 +8,9 @@ import (
 	"sync"
 
 	"calib/internal/dataset"
+	"calib/internal/kernel"
 	"calib/internal/plane"
 	"calib/internal/units"
-	"calib/transport/kernel"
 )
 
 // DefaultTimeout bounds one receive, or one send into a full buffer, where the caller names no bound.

@@ -11,9 +11,9 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"calib/internal/kernel"
 	"calib/internal/plane"
 	"calib/internal/units"
-	"calib/transport/kernel"
 )
 
 // openTimeout bounds the making of one connection, whatever the caller's context allows.

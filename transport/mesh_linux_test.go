@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	"calib/internal/kernel"
 	"calib/internal/plane"
 	"calib/internal/units"
-	"calib/transport/kernel"
 )
 
 func TestPortInUse(t *testing.T) {

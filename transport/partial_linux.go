@@ -8,8 +8,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"calib/internal/kernel"
 	"calib/internal/units"
-	"calib/transport/kernel"
 )
 
 // anyReceiver is what RecvAny waits with: the team's open connections, and the one to read from next.

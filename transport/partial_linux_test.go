@@ -6,10 +6,10 @@ import (
 	"strings"
 	"testing"
 
+	"calib/internal/kernel"
 	"calib/internal/needs"
 	"calib/internal/plane"
 	"calib/internal/units"
-	"calib/transport/kernel"
 )
 
 // opened returns groups with every link open.

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"time"
 
+	"calib/internal/kernel"
 	"calib/internal/plane"
 	"calib/internal/units"
-	"calib/transport/kernel"
 )
 
 // ready is what the accepting side sends over an old connection once the new one may be dialled.

@@ -7,9 +7,9 @@ import (
 	"testing"
 
 	"calib/internal/dataset"
+	"calib/internal/kernel"
 	"calib/internal/plane"
 	"calib/internal/units"
-	"calib/transport/kernel"
 )
 
 func reopenAll(t testing.TB, g []*Group, o plane.Socket) {

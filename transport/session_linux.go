@@ -8,8 +8,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"calib/internal/kernel"
 	"calib/internal/plane"
-	"calib/transport/kernel"
 )
 
 type session struct {

@@ -8,9 +8,9 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"calib/internal/kernel"
 	"calib/internal/plane"
 	"calib/internal/units"
-	"calib/transport/kernel"
 )
 
 // Lines implements bench.Group. The threads of the lines but 0 may run on any CPU of the process. When a line fails, all

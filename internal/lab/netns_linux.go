@@ -3,7 +3,6 @@ package lab
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"net"
 	"net/netip"
 	"os"
@@ -60,10 +59,10 @@ func privateRun() error {
 func deleteNamespace(name string) error {
 	path := filepath.Join(netnsDir, name)
 	err := unix.Unmount(path, unix.MNT_DETACH)
-	if err != nil && !errors.Is(err, unix.EINVAL) && !errors.Is(err, unix.ENOENT) {
-		return fmt.Errorf("delete namespace %s: %w", name, err)
+	if err == nil || errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOENT) {
+		err = removeFile(path)
 	}
-	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err != nil {
 		return fmt.Errorf("delete namespace %s: %w", name, err)
 	}
 	return nil

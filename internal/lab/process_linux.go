@@ -11,6 +11,9 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"calib/internal/kernel"
+	"calib/internal/units"
 )
 
 func processOf(pid int) (Process, error) {
@@ -95,12 +98,9 @@ func ended(fd int, wait time.Duration) bool {
 	deadline := time.Now().Add(wait)
 	for {
 		left := max(0, time.Until(deadline))
-		n, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, int(left.Milliseconds())+1)
-		if n > 0 {
-			return true
-		}
-		if err != nil && !errors.Is(err, unix.EINTR) || left == 0 {
-			return false
+		n, err := kernel.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, units.Nanos(left))
+		if n > 0 || err != nil || left == 0 {
+			return n > 0
 		}
 	}
 }

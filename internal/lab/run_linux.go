@@ -9,7 +9,6 @@ import (
 	"os/exec"
 	"os/signal"
 	"strings"
-	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -37,47 +36,24 @@ type Command struct {
 	Strict bool
 }
 
-// Run builds a lab, runs a command beside it, takes the lab down whatever happened, and returns the command's exit
-// code. It prints the verdict on the lab's lateness to Stderr. The lab ends with this process, even if it is killed.
+// Run builds a lab, runs a command beside it, to which it passes the signals on that would end this process, takes the
+// lab down whatever happened, and returns the command's exit code. It prints the verdict on the lab's lateness to Stderr. The lab ends with this process, even if it is killed.
 func Run(ctx context.Context, spec *netspec.Spec, o Options, c Command) (code int, err error) {
 	if len(c.Args) == 0 {
 		return 2, fmt.Errorf("%w: no command: want `calib lab run FILE|PRESET -- COMMAND`", ErrUse)
 	}
-	signals := make(chan os.Signal, 4)
-	signal.Notify(signals, unix.SIGINT, unix.SIGTERM, unix.SIGHUP)
-	defer signal.Stop(signals)
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	over := make(chan struct{})
-	defer close(over)
-	var running atomic.Pointer[os.Process]
-	go func() {
-		for {
-			select {
-			case <-over:
-				return
-			case s := <-signals:
-				switch p := running.Load(); {
-				case p == nil:
-					cancel()
-				case s != unix.SIGINT || !onTerminal(): // a terminal has sent its Ctrl-C to the command itself
-					_ = p.Signal(s)
-				}
-			}
-		}
-	}()
-	v, err := within(ctx, spec, o, func(ctx context.Context, l *Lab) (err error) {
-		code, err = l.command(ctx, c, &running)
+	built := false
+	v, err := Within(ctx, spec, o, func(ctx context.Context, l *Lab) (err error) {
+		built = true
+		code, err = l.command(ctx, c)
 		return err
 	})
-	if errors.Is(err, ErrWire) {
+	if !built || errors.Is(err, ErrWire) {
 		return 1, err
 	}
-	if v != nil {
-		fmt.Fprintf(c.Stderr, "lab %s: %v\n", o.withDefaults().Name, v)
-		if v.Late && c.Strict && code == 0 && err == nil {
-			code = exitLate
-		}
+	fmt.Fprintf(c.Stderr, "lab %s: %v\n", o.withDefaults().Name, v)
+	if v.Late && c.Strict && code == 0 && err == nil {
+		code = exitLate
 	}
 	if err != nil {
 		code = max(code, 1)
@@ -85,7 +61,7 @@ func Run(ctx context.Context, spec *netspec.Spec, o Options, c Command) (code in
 	return code, err
 }
 
-func (l *Lab) command(ctx context.Context, c Command, running *atomic.Pointer[os.Process]) (int, error) {
+func (l *Lab) command(ctx context.Context, c Command) (int, error) {
 	args := make([]string, len(c.Args))
 	for i, a := range c.Args {
 		args[i] = strings.ReplaceAll(a, "{hosts}", l.HostsPath)
@@ -100,10 +76,20 @@ func (l *Lab) command(ctx context.Context, c Command, running *atomic.Pointer[os
 		}
 		return nil // the command has got the signal that ended ctx
 	}
+	signals := make(chan os.Signal, 4)
+	signal.Notify(signals, unix.SIGINT, unix.SIGTERM, unix.SIGHUP)
+	defer close(signals)
+	defer signal.Stop(signals)
 	if err := cmd.Start(); err != nil {
 		return 1, fmt.Errorf("start the command: %w", err)
 	}
-	running.Store(cmd.Process)
+	go func() {
+		for s := range signals {
+			if s != unix.SIGINT || !onTerminal() { // a terminal has sent its Ctrl-C to the command itself
+				_ = cmd.Process.Signal(s)
+			}
+		}
+	}()
 	_ = cmd.Wait() // how it ended is in its state
 	if ws, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
 		return exitSignal + int(ws.Signal()), nil
@@ -140,26 +126,15 @@ func onTerminal() bool {
 }
 
 // Within builds a lab, calls do with it, takes the lab down whatever happened, and returns the verdict on its lateness.
-// The context of do ends with ctx, when the wire dies, and when the terminal is closed. Where this process is killed
-// the wire ends with it; what is left of the hosts' namespaces then goes with Down, or with the next lab of that name.
-func Within(ctx context.Context, spec *netspec.Spec, o Options, do func(context.Context, *Lab) error) (Verdict, error) {
-	ctx, stop := signal.NotifyContext(ctx, unix.SIGHUP)
-	defer stop()
-	v, err := within(ctx, spec, o, do)
-	if v == nil {
-		v = &Verdict{}
-	}
-	return *v, err
-}
-
-// within is Within but for the terminal. There is no verdict on a lab that was not built, or whose wire has died: the
-// context of do ends with ErrWire as its cause then.
-func within(
+// There is none on a lab that was not built, or whose wire has died: the context of do then ends, with ErrWire as its
+// cause. It ends with ctx, too. Where this process is killed the wire ends with it; what is left of the hosts'
+// namespaces then goes with Down, or with the next lab of that name.
+func Within(
 	ctx context.Context, spec *netspec.Spec, o Options, do func(context.Context, *Lab) error,
-) (v *Verdict, err error) {
+) (v Verdict, err error) {
 	l, err := up(ctx, spec, o, wireConfig{Attached: true, Rootless: !privileged()})
 	if err != nil {
-		return nil, err
+		return v, err
 	}
 	defer func() { err = errors.Join(err, l.Close()) }()
 	inner, cancel := context.WithCancelCause(ctx)
@@ -167,12 +142,11 @@ func within(
 	err = do(inner, l)
 	cancel(nil)
 	if !l.Wire.alive() {
-		return nil, errors.Join(fmt.Errorf("%w: it died%s", ErrWire, logTail(l.LogPath)), err)
+		return v, errors.Join(fmt.Errorf("%w: it died%s", ErrWire, logTail(l.LogPath)), err)
 	}
 	stats, e := ReadStats(l.StatsPath)
 	if e != nil {
-		return nil, errors.Join(err, e)
+		return v, errors.Join(err, e)
 	}
-	judged := Judge(stats)
-	return &judged, err
+	return Judge(stats), err
 }

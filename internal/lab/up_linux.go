@@ -276,10 +276,11 @@ func dismantle(dir string, s *State) error {
 	for _, path := range []string{s.HostsPath, s.StatsPath, s.LogPath} {
 		errs = append(errs, removeFile(path))
 	}
-	if err := errors.Join(errs...); err != nil {
-		return fmt.Errorf("take down lab %s: %w", s.Name, err)
+	err := errors.Join(errs...)
+	if err == nil {
+		err = removeFile(statePath(dir, s.Name))
 	}
-	if err := removeFile(statePath(dir, s.Name)); err != nil {
+	if err != nil {
 		return fmt.Errorf("take down lab %s: %w", s.Name, err)
 	}
 	return nil

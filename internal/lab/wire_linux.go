@@ -1,13 +1,15 @@
 package lab
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"runtime"
 	"sync/atomic"
-	"time"
 	"unsafe"
 
+	"calib/internal/kernel"
+	"calib/internal/machine"
 	"calib/internal/netspec"
 
 	"golang.org/x/sys/unix"
@@ -41,8 +43,8 @@ type wire struct {
 	epoll     int
 	pool      *pool
 	spare     []byte // takes packets for which there is no buffer
-	begin     time.Time
-	mono      int64 // CLOCK_MONOTONIC at begin [ns]
+	begin     int64
+	awake     func() // ends the request that CPUs stay awake; nil is none
 	spin      int64
 	readPause int64 // devices are not read for so long before a packet is due [ns]
 	lastRead  int64
@@ -57,7 +59,7 @@ type wire struct {
 func newWire(lab string, spec *netspec.Spec, tuns []tun) (*wire, error) {
 	w := &wire{
 		lab: lab, spec: spec, tuns: tuns, pool: newPool(MTU(spec)), spare: make([]byte, MTU(spec)),
-		begin: time.Now(), spin: minSpin, requests: make(chan chan Stats, 16),
+		begin: now(), spin: minSpin, requests: make(chan chan Stats, 16),
 	}
 	w.eng = newFlight(spec, w.dropped)
 	w.readPause = longestReadPause
@@ -69,11 +71,6 @@ func newWire(lab string, spec *netspec.Spec, tuns []tun) (*wire, error) {
 	for i := range w.stats.Hosts {
 		w.stats.Hosts[i].Host = HostName(lab, i)
 	}
-	var ts unix.Timespec
-	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &ts); err != nil {
-		return nil, fmt.Errorf("read the clock: %w", err)
-	}
-	w.mono = ts.Nano() - w.now()
 	var err error
 	if w.wakeup, err = unix.Eventfd(0, unix.EFD_NONBLOCK|unix.EFD_CLOEXEC); err != nil {
 		return nil, fmt.Errorf("eventfd: %w", err)
@@ -92,20 +89,21 @@ func newWire(lab string, spec *netspec.Spec, tuns []tun) (*wire, error) {
 	return w, nil
 }
 
-func (w *wire) now() int64 { return int64(time.Since(w.begin)) }
+// now reads CLOCK_MONOTONIC [ns], as the hosts' kernels do for their stamps.
+func now() int64 { return int64(kernel.Now()) }
 
 // prepareThread gives the calling goroutine, which must call run next, a thread of its own with the highest priority
 // allowed. A cpu that is nil or negative does not pin it; idle lets CPUs sleep.
 func (w *wire) prepareThread(cpu *int, idle bool) error {
 	runtime.LockOSThread()
-	if cpu != nil && *cpu >= 0 {
-		var set unix.CPUSet
-		set.Set(*cpu)
-		if err := unix.SchedSetaffinity(0, &set); err != nil {
-			return fmt.Errorf("pin the wire to CPU %d: %w", *cpu, err)
-		}
+	none := -1
+	if err := kernel.Pin(*cmp.Or(cpu, &none)); err != nil {
+		return fmt.Errorf("prepare the wire's thread: %w", err)
 	}
-	w.stats.Priority, w.stats.Awake = raisePriority(), !idle && keepAwake()
+	if !idle { // where that is not allowed, hosts answer later
+		w.awake, _ = new(machine.Machine).StayAwake()
+	}
+	w.stats.Priority, w.stats.Awake = raisePriority(), w.awake != nil
 	return nil
 }
 
@@ -123,7 +121,7 @@ func (w *wire) run() error {
 		if err != nil {
 			return err
 		}
-		w.lastRead = w.now()
+		w.lastRead = now()
 		for i := range n {
 			if host := int(events[i].Fd); host >= 0 {
 				if err := w.read(host); err != nil {
@@ -142,8 +140,8 @@ func (w *wire) run() error {
 // time at which they were sent, and one read this late is still early for the first server behind the sender's.
 func (w *wire) readsPaused() bool {
 	due, ok := w.eng.next()
-	now := w.now()
-	return ok && due-now < w.readPause && now-w.lastRead < longestUnread
+	at := now()
+	return ok && due-at < w.readPause && at-w.lastRead < longestUnread
 }
 
 // wait returns what is ready to be read. It sleeps at most until the margin before the next packet is due.
@@ -151,7 +149,7 @@ func (w *wire) wait(events []unix.EpollEvent) (int, error) {
 	var timeout *unix.Timespec
 	var until int64
 	if due, ok := w.eng.next(); ok {
-		sleep := due - w.spin - w.now()
+		sleep := due - w.spin - now()
 		if sleep > 0 {
 			until = due - w.spin
 		}
@@ -167,7 +165,7 @@ func (w *wire) wait(events []unix.EpollEvent) (int, error) {
 		return 0, nil
 	}
 	if n == 0 && until > 0 {
-		w.adapt(w.now() - until)
+		w.adapt(now() - until)
 	}
 	return int(n), nil
 }
@@ -184,14 +182,14 @@ func (w *wire) adapt(late int64) {
 
 func (w *wire) flush() {
 	for {
-		now := w.now()
-		w.eng.advance(now)
-		p, due, ok := w.eng.deliver(now)
+		at := now()
+		w.eng.advance(at)
+		p, due, ok := w.eng.deliver(at)
 		if !ok {
 			return
 		}
 		if p.pass == charged {
-			w.stats.Lateness.Add(now - due)
+			w.stats.Lateness.Add(at - due)
 		}
 		_, err := unix.Write(w.tuns[p.dst].fd, w.pool.buffers[p.buf])
 		if err != nil {
@@ -247,19 +245,18 @@ func (w *wire) accept(host int, buf int32) {
 		h.SentFree++
 	}
 	p.buf, p.src = buf, int32(host)
-	w.eng.arrive(w.sentAt(p), p)
+	w.eng.arrive(w.sentAt(now(), p), p)
 }
 
-// sentAt returns when the sending kernel made a packet, now at the latest. The time of reading would add to every
+// sentAt returns when the sending kernel made a packet that is read now. The time of reading would add to every
 // packet the tens of microseconds that the wire takes to wake up. The lab's hosts stamp TCP segments with microseconds
 // of CLOCK_MONOTONIC where the kernel can. A stamp far from the present, as of an application that asked for other
 // stamps, is ignored.
-func (w *wire) sentAt(p packet) int64 {
-	now := w.now()
+func (w *wire) sentAt(now int64, p packet) int64 {
 	if !p.stamped || !w.stats.PreciseSend {
 		return now
 	}
-	lag := int64(uint32((w.mono+now)/1000)-p.stamp) * 1000
+	lag := int64(uint32(now/1000)-p.stamp) * 1000
 	if lag > maxLag {
 		return now
 	}

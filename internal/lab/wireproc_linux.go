@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"calib/internal/kernel"
 	"calib/internal/netspec"
 	"calib/internal/units"
 )
@@ -126,8 +127,7 @@ func ReadStats(path string) (Stats, error) {
 
 // answerRequests answers the requests for statistics that woke the wire up.
 func (w *wire) answerRequests() {
-	var b [8]byte
-	_, _ = unix.Read(w.wakeup, b[:]) // only its being readable matters
+	_ = kernel.Await(w.wakeup) // only its being readable matters
 	for {
 		select {
 		case r := <-w.requests:
@@ -140,7 +140,7 @@ func (w *wire) answerRequests() {
 
 func (w *wire) snapshot() Stats {
 	s := w.stats
-	s.Lab, s.Uptime = w.lab, time.Since(w.begin).Seconds()
+	s.Lab, s.Uptime = w.lab, units.Nanos(now()-w.begin).Seconds()
 	s.Hosts = append([]HostStats(nil), w.stats.Hosts...)
 	for i := range s.Hosts {
 		s.Hosts[i].TxQueueMax, s.Hosts[i].RxQueueMax = w.eng.path.Tx[i].Most, w.eng.path.Rx[i].Most
@@ -168,15 +168,11 @@ func (w *wire) halt() {
 	w.wake()
 }
 
-func (w *wire) wake() {
-	one := [8]byte{1}
-	_, _ = unix.Write(w.wakeup, one[:]) // fails only when the counter is full, and then it is readable
-}
+func (w *wire) wake() { _ = kernel.Ring(w.wakeup) } // fails only when the counter is full, and then it is readable
 
 // raisePriority makes the calling thread wake up as early as it is allowed to, and says how: "rr" is the real-time
 // class at its lowest priority, which needs a second CPU, since the wire polls for up to 50 µs before each packet.
 func raisePriority() string {
-	_ = unix.Prctl(unix.PR_SET_TIMERSLACK, 1, 0, 0, 0) // worth microseconds, and never an error for one's own thread
 	if runtime.NumCPU() > 1 {
 		attr := unix.SchedAttr{Policy: unix.SCHED_RR, Priority: 1}
 		attr.Size = uint32(unsafe.Sizeof(attr))
@@ -188,20 +184,4 @@ func raisePriority() string {
 		return "nice"
 	}
 	return "normal"
-}
-
-// keepAwake asks the kernel not to let idle CPUs fall into states they leave slowly (PM QoS), until the process ends.
-// It reports whether the kernel agreed; it takes root. To leave an idle state costs a host tens of microseconds in a
-// virtual machine, at every packet it waits for.
-func keepAwake() bool {
-	fd, err := unix.Open("/dev/cpu_dma_latency", unix.O_WRONLY|unix.O_CLOEXEC, 0)
-	if err != nil {
-		return false
-	}
-	var microseconds [4]byte
-	if _, err := unix.Write(fd, microseconds[:]); err != nil {
-		unix.Close(fd)
-		return false
-	}
-	return true // the request lasts as long as the descriptor
 }

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"calib/internal/kernel"
 	"calib/internal/units"
 )
 
@@ -72,7 +73,7 @@ func startWorkers(cpus []int) (*workers, error) {
 func (c *workers) worker(cpu int, tasks <-chan int64, bound chan<- error) {
 	defer c.ended.Done()
 	runtime.LockOSThread() // never unlocked: the thread ends with the goroutine
-	bound <- bind(cpu)
+	bound <- kernel.Pin(cpu)
 	for work := range tasks {
 		begin := time.Now()
 		result := steps(work, uint64(cpu))

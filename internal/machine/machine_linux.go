@@ -79,15 +79,6 @@ func allowed() ([]int, error) {
 	return cpus, nil
 }
 
-func bind(cpu int) error {
-	var set unix.CPUSet
-	set.Set(cpu)
-	if err := unix.SchedSetaffinity(0, &set); err != nil {
-		return fmt.Errorf("bind a thread to CPU %d, which this process could use when it started: %w", cpu, err)
-	}
-	return nil
-}
-
 func hostMemory() int64 {
 	var info unix.Sysinfo_t
 	if unix.Sysinfo(&info) != nil {

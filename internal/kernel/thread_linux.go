@@ -1,6 +1,6 @@
-// Package kernel is what the data plane asks of Linux: sockets and their options by descriptor, waiting for them, the
-// kernel's counters and timestamps, the monotonic clock, and what a thread that times is set to. It keeps nothing, and
-// knows no connection, ticket or team.
+// Package kernel is what the data plane, the machine and the lab ask of Linux: sockets and their options by descriptor,
+// waiting for them, the kernel's counters and timestamps, the monotonic clock, and what a thread that times is set to.
+// It keeps nothing, and knows no connection, ticket or team.
 package kernel
 
 import (
@@ -155,8 +155,8 @@ func shareOf(all *unix.CPUSet, rank, size int) (share []int) {
 
 func bind(cpu int, allowed *unix.CPUSet) error {
 	if !allowed.IsSet(cpu) {
-		return fmt.Errorf("pin to CPU %d: this process may not use it (it has %d CPUs; set cpu= in the hosts file to one of them)",
-			cpu, allowed.Count())
+		return fmt.Errorf("pin to CPU %d: this process may not use it (it has %d CPUs; name one of them, an agent's by cpu= in "+
+			"the hosts file)", cpu, allowed.Count())
 	}
 	var set unix.CPUSet
 	set.Set(cpu)
