@@ -5,17 +5,6 @@ import (
 	"slices"
 )
 
-// rootToEach: rank 0 sends m bytes to every other rank in turn.
-func rootToEach(c Comm, m int, s *Scratch) {
-	if c.Rank() != 0 {
-		c.Recv(0, s.In(m))
-		return
-	}
-	for k := 1; k < c.Size(); k++ {
-		c.Send(k, s.Out(m))
-	}
-}
-
 // eachToRoot: every rank sends m bytes to rank 0 at once, which receives by rank.
 func eachToRoot(c Comm, m int, s *Scratch) {
 	if c.Rank() != 0 {
@@ -97,18 +86,6 @@ func globalOperation(c Comm, m int, s *Scratch) {
 
 func p4Barrier(c Comm, _ int, s *Scratch) { globalOperation(c, 1, s) }
 
-// binaryBroadcast: rank i sends the whole message to 2i+1 and then to 2i+2. Source: Stoica, Sultan, Keyes 1994, section
-// 3.1, figure 10.
-func binaryBroadcast(c Comm, m int, s *Scratch) {
-	i := c.Rank()
-	if i > 0 {
-		c.Recv((i-1)/2, s.In(m))
-	}
-	for k := 2*i + 1; k <= 2*i+2 && k < c.Size(); k++ {
-		c.Send(k, s.Out(m))
-	}
-}
-
 // BinomialParent is whom a rank hears from in the binomial tree that rank 0 is the root of: the rank without its lowest
 // set bit.
 func BinomialParent(rank int) int { return rank & (rank - 1) }
@@ -120,25 +97,12 @@ func BinomialChildren(rank, size int) []int {
 	return out
 }
 
-var binomial = knomial(2)
-
 // subtree is how many ranks that of a rank has in the binomial tree: the rank itself and those that follow it.
 func subtree(rank, size int) int {
 	if rank == 0 {
 		return size
 	}
 	return min(rank&-rank, size-rank)
-}
-
-// binomialBroadcast: a rank that has the whole message sends it to its children, the largest subtree first.
-func binomialBroadcast(c Comm, m int, s *Scratch) {
-	if c.Rank() > 0 {
-		c.Recv(BinomialParent(c.Rank()), s.In(m))
-	}
-	_, s.ranks = binomial(c.Rank(), c.Size(), s.ranks[:0])
-	for _, child := range s.ranks {
-		c.Send(child, s.Out(m))
-	}
 }
 
 // blocks is the length of blocks first to end, without end, of m bytes in count blocks as equal as whole bytes can be.
@@ -182,61 +146,73 @@ func scatterDoubling(c Comm, m int, s *Scratch) {
 	}
 }
 
-// pipelined is the broadcast along a chain: every rank passes each segment on to the next rank when it has it.
-func pipelined(segment int) run {
-	return func(c Comm, m int, s *Scratch) {
-		rank := c.Rank()
-		for left := m; left > 0; left -= min(left, segment) {
-			n := min(left, segment)
-			if rank > 0 {
-				c.Recv(rank-1, s.In(n))
-			}
-			if rank+1 < c.Size() {
-				c.Send(rank+1, s.Out(n))
-			}
-		}
-	}
-}
-
-// linearBroadcast: the root's sends are one exchange.
-func linearBroadcast(c Comm, m int, s *Scratch) {
-	s.ranks = s.ranks[:0]
-	for k := 1; c.Rank() == 0 && k < c.Size(); k++ {
-		s.ranks = append(s.ranks, k)
-	}
-	passOn(c, s, 0, s.ranks, m)
-}
-
 // Chains is how many chains broadcast "chains" has.
 const Chains = 4
 
-// tree is the shape of a broadcast from rank 0 whose nodes send every segment to all their children at once, as MPI
-// libraries do. The trees are those of Open MPI's coll/base (coll_base_topo.c), rank by rank. A tree returns a rank's
-// parent, and appends its children to next, in the order in which it sends to them.
+// tree is the shape of a broadcast from rank 0. It returns a rank's parent, and appends its children to next, in the
+// order in which the rank sends to them.
 type tree func(rank, size int, next []int) (parent int, children []int)
 
-// over is the broadcast over a tree.
-func over(t tree) func(int) run {
+// sending sends n bytes to each of some ranks.
+type sending func(c Comm, s *Scratch, to []int, n int)
+
+// over is the broadcast over a tree, in segments: a rank passes each on when it has it. MPI libraries send to all
+// children at once (sendAll); the trees for that are those of Open MPI's coll/base (coll_base_topo.c), rank by rank.
+func over(t tree, pass sending) func(segment int) run {
 	return func(segment int) run {
 		return func(c Comm, m int, s *Scratch) {
 			parent, children := t(c.Rank(), c.Size(), s.ranks[:0])
 			s.ranks = children
 			for left := m; left > 0; left -= min(left, segment) {
-				passOn(c, s, parent, children, min(left, segment))
+				n := min(left, segment)
+				if c.Rank() > 0 {
+					c.Recv(parent, s.In(n))
+				}
+				pass(c, s, children, n)
 			}
 		}
 	}
 }
 
-// passOn receives n bytes from the parent, unless this is the root, and sends them to all children at once.
-func passOn(c Comm, s *Scratch, parent int, children []int, n int) {
-	if c.Rank() > 0 {
-		c.Recv(parent, s.In(n))
+// sendEach sends to one rank after the other, sendAll to all at once.
+func sendEach(c Comm, s *Scratch, to []int, n int) {
+	for _, k := range to {
+		c.Send(k, s.Out(n))
 	}
-	for _, k := range children {
+}
+
+func sendAll(c Comm, s *Scratch, to []int, n int) {
+	for _, k := range to {
 		s.send(k, n)
 	}
 	s.exchange(c)
+}
+
+// whole is a broadcast in one piece.
+func whole(t tree, pass sending) run { return over(t, pass)(math.MaxInt) }
+
+var (
+	rootToEach = whole(star, sendEach)
+	pipelined  = over(chains(1), sendEach)
+	// linearBroadcast is broadcast serial whose sends are one exchange.
+	linearBroadcast = whole(star, sendAll)
+	binomial        = knomial(2)
+)
+
+// star: rank 0 has all other ranks as children.
+func star(rank, size int, next []int) (int, []int) {
+	for k := 1; rank == 0 && k < size; k++ {
+		next = append(next, k)
+	}
+	return 0, next
+}
+
+// binary: rank i sends to 2i+1 and then to 2i+2. Source: Stoica, Sultan, Keyes 1994, section 3.1, figure 10.
+func binary(rank, size int, next []int) (int, []int) {
+	for k := 2*rank + 1; k <= 2*rank+2 && k < size; k++ {
+		next = append(next, k)
+	}
+	return (rank - 1) / 2, next
 }
 
 // knomial: the children of a rank are rank + 1, 2, … radix−1 times every power of the radix that divides the rank with
@@ -352,7 +328,9 @@ func downHalves(c Comm, s *Scratch, half [2]int, segment int) {
 	s.ranks = children
 	if rank > 0 {
 		for left := half[(rank+1)%2]; left > 0; left -= min(left, segment) {
-			passOn(c, s, parent, children, min(left, segment))
+			n := min(left, segment)
+			c.Recv(parent, s.In(n))
+			sendAll(c, s, children, n)
 		}
 		return
 	}
