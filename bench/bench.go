@@ -124,7 +124,7 @@ func AnySize(Point) int { return 0 }
 
 // Design lists the points to measure.
 func (x *Experiment) Design(l Limits) []Point {
-	if l.Hosts < 2 && !x.Alone {
+	if l.Hosts < 1 || l.Hosts < 2 && !x.Alone {
 		return nil
 	}
 	return x.Points(l)

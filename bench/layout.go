@@ -7,9 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"calib/internal/dataset/names"
-	"calib/internal/units"
 )
 
 // Colouring lists every pair of p hosts once, in steps of disjoint pairs: p−1 steps of p/2 pairs for even p, p steps of
@@ -97,13 +94,28 @@ func PairCounts(hosts int) []int {
 	return slices.Compact(out)
 }
 
-// SizePoints returns a point for each message size, all with the factors of others.
-func SizePoints(sizes []units.Bytes, others Point) []Point {
+// Values returns a point for each value of a factor.
+func Values[T ~int | ~int64](factor string, values ...T) []Point {
 	var out []Point
-	for _, m := range sizes {
-		p := Point{names.FactorBytes: int64(m)}
-		maps.Copy(p, others)
-		out = append(out, p)
+	for _, v := range values {
+		out = append(out, Point{factor: int64(v)})
+	}
+	return out
+}
+
+// Cross returns a point for every combination of one of each list. Those of the last list vary first.
+func Cross(lists ...[]Point) []Point {
+	out := []Point{{}}
+	for _, list := range lists {
+		before := out
+		out = nil
+		for _, p := range before {
+			for _, q := range list {
+				p := maps.Clone(p)
+				maps.Copy(p, q)
+				out = append(out, p)
+			}
+		}
 	}
 	return out
 }

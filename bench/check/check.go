@@ -217,11 +217,7 @@ func answerBursts(x bench.Team, buf []byte) {
 var Clock = &bench.Experiment{
 	Name: names.Clock, Clocks: true, Alone: true,
 	Points: func(l bench.Limits) []bench.Point { // one for hosts alone, and one for pairs where there are two
-		var out []bench.Point
-		for n := 1; n <= min(l.Hosts, 2); n++ {
-			out = append(out, bench.Point{names.FactorHosts: int64(n)})
-		}
-		return out
+		return bench.Values(names.FactorHosts, []int{1, 2}[:min(l.Hosts, 2)]...)
 	},
 	Ranges: bench.Ranges{names.FactorHosts: bench.TeamSize},
 	Size:   bench.AnySize,

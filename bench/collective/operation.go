@@ -151,7 +151,7 @@ var Bcast = &bench.Experiment{
 	Name: names.Bcast, Clocks: true, Stamps: true, // the start and the last arrival are on two clocks
 	Points: func(l bench.Limits) []bench.Point {
 		sizes := l.SizesUpTo(bcastMost, bench.Thinned(l, bcastSizes, bcastSizesQuick))
-		return bench.SizePoints(sizes, bench.Point{names.FactorHosts: int64(l.Hosts)})
+		return bench.Cross(bench.Values(names.FactorHosts, l.Hosts), bench.Values(names.FactorBytes, sizes...))
 	},
 	Ranges: bench.Ranges{names.FactorHosts: bench.TeamSize, names.FactorBytes: bench.Sizes},
 	Size:   hostsOf,

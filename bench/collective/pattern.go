@@ -93,7 +93,8 @@ func points(p pattern.Pattern, hosts int, sizes []units.Bytes) []bench.Point {
 	if p.Fixed {
 		sizes = sizes[:1]
 	}
-	return bench.SizePoints(sizes, bench.Point{names.FactorPattern: p.ID, names.FactorHosts: int64(hosts)})
+	on := bench.Point{names.FactorPattern: p.ID, names.FactorHosts: int64(hosts)}
+	return bench.Cross([]bench.Point{on}, bench.Values(names.FactorBytes, sizes...))
 }
 
 // patternStream is that of the generator of designs.

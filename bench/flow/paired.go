@@ -21,21 +21,17 @@ import (
 var Paired = &bench.Experiment{
 	Name: names.Paired, Clocks: true, Stamps: true, // a burst is a one-way time
 	Points: func(l bench.Limits) []bench.Point {
-		own := l.SizesOr(bench.Thinned(l, burstSizes, burstSizesQuick))
-		var out []bench.Point
-		for _, n := range bench.PairCounts(l.Hosts) {
-			out = append(out, bench.SizePoints(own, bench.Point{names.FactorPairs: int64(n)})...)
-			out = append(out, bench.Point{names.FactorPairs: int64(n), names.FactorStream: 1})
-			if !l.Effort.Thin() && len(l.SizesOr([]units.Bytes{units.Bytes(messageSize)})) > 0 {
-				out = append(out, bench.Point{names.FactorPairs: int64(n), names.FactorStream: 1, names.FactorBytes: messageSize})
-			}
-		}
+		each := bench.Values(names.FactorBytes, l.SizesOr(bench.Thinned(l, burstSizes, burstSizesQuick))...)
+		each = append(each, bench.Point{names.FactorStream: 1})
+		pairs, alone := bench.Values(names.FactorPairs, bench.PairCounts(l.Hosts)...), []bench.Point(nil)
 		if !l.Effort.Thin() {
-			for _, k := range connections {
-				out = append(out, bench.Point{names.FactorPairs: 1, names.FactorStream: 1, names.FactorConnections: k})
+			if len(l.SizesOr([]units.Bytes{units.Bytes(messageSize)})) > 0 {
+				each = append(each, bench.Point{names.FactorStream: 1, names.FactorBytes: messageSize})
 			}
+			one := bench.Point{names.FactorPairs: 1, names.FactorStream: 1}
+			alone = bench.Cross([]bench.Point{one}, bench.Values(names.FactorConnections, connections...))
 		}
-		return out
+		return append(bench.Cross(pairs, each), alone...)
 	},
 	Ranges: bench.Ranges{
 		names.FactorPairs: bench.TeamSize, names.FactorStream: bench.Flag, names.FactorBytes: {Least: 0, Most: bench.MaxSize},
@@ -230,7 +226,8 @@ var Gap = &bench.Experiment{
 	Name: names.Gap, Clocks: true, Stamps: true, // sender and receiver stream from a common start to a common end
 	Points: func(l bench.Limits) []bench.Point {
 		merged := l.SizesUpTo(l.SegmentSize(), bench.Thinned(l, mergedSizes, mergedSizesQuick))
-		return append(bench.SizePoints(l.PacketSizes(), nil), bench.SizePoints(merged, bench.Point{names.FactorMerge: 1})...)
+		return append(bench.Values(names.FactorBytes, l.PacketSizes()...),
+			bench.Cross(bench.Values(names.FactorMerge, 1), bench.Values(names.FactorBytes, merged...))...)
 	},
 	Ranges: bench.Ranges{names.FactorBytes: bench.Sizes, names.FactorMerge: bench.Flag},
 	// Hosts in threes, one team a step, the last filled up with the first hosts.

@@ -89,7 +89,7 @@ func gatherPoints(l bench.Limits) []bench.Point {
 		}
 	}
 	streams := bench.Point{names.FactorSenders: int64(most), names.FactorStream: 1}
-	return append(out, bench.SizePoints(l.PacketSizes(), streams)...)
+	return append(out, bench.Cross([]bench.Point{streams}, bench.Values(names.FactorBytes, l.PacketSizes()...))...)
 }
 
 // upTo lists 1..most, or about count values from 1 to most, growing geometrically, where there are more.

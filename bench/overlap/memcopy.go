@@ -17,23 +17,15 @@ import (
 var Copy = &bench.Experiment{
 	Name: names.Copy, Alone: true,
 	Points: func(l bench.Limits) []bench.Point {
-		if l.Hosts < 1 {
-			return nil
-		}
-		var out []bench.Point
-		for _, m := range l.SizesUpTo(copyMost, bench.Thinned(l, copySizes, copySizesQuick)) {
-			for cold := range int64(kinds) {
-				for loop := range int64(2) {
-					if cold != cacheToCache || m <= maxInCache {
-						out = append(out, bench.Point{names.FactorBytes: int64(m), names.FactorCold: cold, names.FactorLoop: loop})
-					}
-				}
-			}
-		}
-		return out
+		sizes := bench.Values(names.FactorBytes, l.SizesUpTo(copyMost, bench.Thinned(l, copySizes, copySizesQuick))...)
+		cold := bench.Values(names.FactorCold, cacheToCache, cacheToMemory, memoryToMemory)
+		return slices.DeleteFunc(bench.Cross(sizes, cold, bench.Values(names.FactorLoop, 0, 1)), func(p bench.Point) bool {
+			return p[names.FactorCold] == cacheToCache && p[names.FactorBytes] > int64(maxInCache)
+		})
 	},
 	Ranges: bench.Ranges{
-		names.FactorBytes: {Least: 1, Most: int64(copyMost)}, names.FactorCold: {Least: 0, Most: kinds - 1}, names.FactorLoop: bench.Flag,
+		names.FactorBytes: {Least: 1, Most: int64(copyMost)}, names.FactorLoop: bench.Flag,
+		names.FactorCold: {Least: 0, Most: memoryToMemory},
 	},
 	Size: bench.AnySize,
 	// Every host by itself, all in one step. Where hosts disturb each other they may share a machine: then it is two
@@ -57,7 +49,6 @@ const (
 	cacheToCache = iota
 	cacheToMemory
 	memoryToMemory
-	kinds
 )
 
 const (

@@ -66,17 +66,12 @@ func overheadPoints(l bench.Limits) []bench.Point {
 	if l.Effort.Thin() {
 		calls, sizes, rates = callSizesQuick, computeSizesQuick, computeRatesQuick
 	}
-	out := bench.SizePoints(l.SizesUpTo(callMost, calls), nil)
+	out := bench.Values(names.FactorBytes, l.SizesUpTo(callMost, calls)...)
 	sizes = l.SizesUpTo(l.SegmentSize(), sizes)
 	if n := len(sizes); n > len(computeSizes) { // the user's: the ends and the middle are enough for a line
 		sizes = []units.Bytes{sizes[0], sizes[n/2], sizes[n-1]}
 	}
-	for _, m := range sizes {
-		for _, r := range rates {
-			out = append(out, bench.Point{names.FactorBytes: int64(m), names.FactorRate: r})
-		}
-	}
-	return out
+	return append(out, bench.Cross(bench.Values(names.FactorBytes, sizes...), bench.Values(names.FactorRate, rates...))...)
 }
 
 // oneWay is how long one direction of a batch is expected to take.

@@ -73,7 +73,7 @@ var (
 // and the largest.
 func overlapPoints(l bench.Limits) []bench.Point {
 	sizes := l.SizesOr(transferSizes)
-	out := bench.SizePoints(sizes, bench.Point{names.FactorGranularity: 0})
+	out := bench.Cross(bench.Values(names.FactorGranularity, 0), bench.Values(names.FactorBytes, sizes...))
 	if len(sizes) == 0 {
 		return out
 	}
@@ -82,10 +82,8 @@ func overlapPoints(l bench.Limits) []bench.Point {
 	if l.Sizes != nil || len(sweep) == 0 {
 		sweep = slices.Compact([]units.Bytes{sizes[0], sizes[len(sizes)-1]})
 	}
-	for _, k := range bench.Thinned(l, granularities, granularitiesQuick) {
-		out = append(out, bench.SizePoints(sweep, bench.Point{names.FactorGranularity: k})...)
-	}
-	return out
+	work := bench.Values(names.FactorGranularity, bench.Thinned(l, granularities, granularitiesQuick)...)
+	return append(out, bench.Cross(work, bench.Values(names.FactorBytes, sweep...))...)
 }
 
 // sweepTime is how long a batch is expected to take: a step of each way is the longer of computing and transferring, or

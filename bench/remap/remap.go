@@ -86,24 +86,23 @@ const controlBytes = 512
 // on half of the hosts; each synchronous and asynchronous, for every size.
 func points(l bench.Limits) []bench.Point {
 	sizes := l.SizesOr([]units.Bytes{1, 16 * units.KiB})
+	var kinds []bench.Point
+	add := func(hosts, injecting, destinations, span int64) {
+		kinds = append(kinds, bench.Point{names.FactorHosts: hosts, names.FactorInjecting: injecting,
+			names.FactorDestinations: destinations, names.FactorSpan: span})
+	}
 	all := int64(l.Hosts)
-	type kind struct{ hosts, injecting, destinations, span int64 }
-	kinds := []kind{{all, 1, names.DestinationsDrawn, 0}}
+	add(all, 1, names.DestinationsDrawn, 0)
 	for _, s := range spans(l) {
-		kinds = append(kinds, kind{all, all, names.DestinationsDrawn, s}, kind{all, all, names.DestinationsRound, s})
+		add(all, all, names.DestinationsDrawn, s)
+		add(all, all, names.DestinationsRound, s)
 	}
-	kinds = append(kinds, kind{all, all, names.DestinationsNext, 0})
+	add(all, all, names.DestinationsNext, 0)
 	if half := (all + 1) / 2; half > 2 && !l.Effort.Thin() {
-		kinds = append(kinds, kind{half, half, names.DestinationsDrawn, 0}, kind{half, half, names.DestinationsNext, 0})
+		add(half, half, names.DestinationsDrawn, 0)
+		add(half, half, names.DestinationsNext, 0)
 	}
-	var out []bench.Point
-	for _, sync := range []int64{1, 0} {
-		for _, k := range kinds {
-			out = append(out, bench.SizePoints(sizes, bench.Point{names.FactorSync: sync, names.FactorHosts: k.hosts,
-				names.FactorInjecting: k.injecting, names.FactorDestinations: k.destinations, names.FactorSpan: k.span})...)
-		}
-	}
-	return out
+	return bench.Cross(bench.Values(names.FactorSync, 1, 0), kinds, bench.Values(names.FactorBytes, sizes...))
 }
 
 // spans lists the localities: none, neighbours only, and a quarter of the way round.

@@ -26,7 +26,7 @@ var Pingpong = &bench.Experiment{
 			density /= 2
 		}
 		own := units.Geometric(1, top, density, jitter, rand.New(rand.NewPCG(l.Seed, 0x70696e67)).Float64)
-		return bench.SizePoints(l.SizesOr(own), nil)
+		return bench.Values(names.FactorBytes, l.SizesOr(own)...)
 	},
 	Ranges: bench.Ranges{names.FactorBytes: bench.Sizes},
 	Steps: func(l bench.Limits, _ bench.Point) []bench.Step {
@@ -139,11 +139,8 @@ var Load = &bench.Experiment{
 	Name: names.Load, Clocks: true, // a pair that starts late would see, and make, less than full load
 	Points: func(l bench.Limits) []bench.Point {
 		own := l.OnePacket(bench.Thinned(l, loadSizes, loadSizesQuick), false)
-		var out []bench.Point
-		for _, n := range bench.PairCounts(l.Hosts) {
-			out = append(out, bench.SizePoints(own, bench.Point{names.FactorPairs: int64(n)})...)
-		}
-		return out
+		pairs := bench.Values(names.FactorPairs, bench.PairCounts(l.Hosts)...)
+		return bench.Cross(pairs, bench.Values(names.FactorBytes, own...))
 	},
 	Ranges: bench.Ranges{names.FactorBytes: bench.Sizes, names.FactorPairs: bench.TeamSize},
 	Size:   func(p bench.Point) int { return int(2 * p[names.FactorPairs]) },

@@ -2,7 +2,7 @@
 package tuning
 
 import (
-	"maps"
+	"slices"
 
 	"calib/bench"
 	"calib/bench/roundtrip"
@@ -113,19 +113,10 @@ func nodelayPoints(l bench.Limits) []bench.Point {
 		}
 	}
 	if l.Sizes != nil || !l.Effort.Thin() {
-		sizes = append(sizes, bench.SizePoints(l.SizesOr(nodelayBuffers), nil)...)
+		sizes = append(sizes, bench.Values(names.FactorBytes, l.SizesOr(nodelayBuffers)...)...)
 	}
-	var out []bench.Point
-	for _, s := range sizes {
-		for writes := int64(1); writes <= min(2, nodelayBytes(s, segment)); writes++ {
-			for nagle := range int64(2) {
-				p := maps.Clone(s)
-				p[names.FactorWrites], p[names.FactorNagle] = writes, nagle
-				out = append(out, p)
-			}
-		}
-	}
-	return out
+	all := bench.Cross(sizes, bench.Values(names.FactorWrites, 1, 2), bench.Values(names.FactorNagle, 0, 1))
+	return slices.DeleteFunc(all, func(p bench.Point) bool { return nodelayBytes(p, segment) < p[names.FactorWrites] })
 }
 
 // nodelayBytes is the size of a message at a point.
@@ -169,14 +160,9 @@ func agreeSize(x bench.Team) (mss, size int64) {
 // The two exchanges at once are timed by rank 0, from their common start until it has sent and received all.
 var Buffer = &bench.Experiment{
 	Name: names.Buffer,
-	Points: func(l bench.Limits) []bench.Point { // every message with every buffer
-		var out []bench.Point
-		for _, m := range l.SizesOr(bufferMessages) {
-			for _, s := range bench.Thinned(l, socketBuffers, socketBuffersQuick) {
-				out = append(out, bench.Point{names.FactorBytes: int64(m), names.FactorBuffer: int64(s)})
-			}
-		}
-		return out
+	Points: func(l bench.Limits) []bench.Point {
+		buffers := bench.Values(names.FactorBuffer, bench.Thinned(l, socketBuffers, socketBuffersQuick)...)
+		return bench.Cross(bench.Values(names.FactorBytes, l.SizesOr(bufferMessages)...), buffers)
 	},
 	Ranges: bench.Ranges{names.FactorBytes: bench.Sizes, names.FactorBuffer: {Least: 0, Most: bench.MaxSize}},
 	// Fragments are counted as large as the smallest buffer that the kernel grants.
