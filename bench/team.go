@@ -221,29 +221,27 @@ func tcpFlags(t dataset.TCP, loss float64) []string {
 	return f
 }
 
-// The counters that a sender hands to the rank that writes the line: only the sender sees its retransmissions.
-const counters = 12
+// Counters is how many counters a sender hands to the rank that writes the line: only the sender sees its
+// retransmissions.
+const Counters = 12
 
-// CounterBytes is the length of the counters that one rank hands to another.
-const CounterBytes = 8 * counters
-
-func counterList(t *dataset.TCP) [counters]*int64 {
-	return [counters]*int64{&t.SegsOut, &t.SegsIn, &t.DataSegsOut, &t.DataSegsIn, &t.Retrans, &t.RwndLimited,
+func counterList(t *dataset.TCP) [Counters]*int64 {
+	return [Counters]*int64{&t.SegsOut, &t.SegsIn, &t.DataSegsOut, &t.DataSegsIn, &t.Retrans, &t.RwndLimited,
 		&t.SndbufLimit, &t.Busy, &t.Cwnd, &t.RTT, &t.Involuntary, &t.StealTicks}
 }
 
-// PutCounters writes the counters of t to b, in CounterBytes.
-func PutCounters(b []byte, t *dataset.TCP) {
-	for i, v := range counterList(t) {
-		PutNumbers(b[8*i:], *v)
+// CounterNumbers are the counters of t, to be sent.
+func CounterNumbers(t *dataset.TCP) (numbers []int64) {
+	for _, v := range counterList(t) {
+		numbers = append(numbers, *v)
 	}
+	return numbers
 }
 
-// GetCounters overwrites the counters of t by what PutCounters wrote, and leaves its settings (congestion control,
-// buffers).
-func GetCounters(b []byte, t *dataset.TCP) {
+// SetCounters overwrites the counters of t by CounterNumbers, and leaves its settings (congestion control, buffers).
+func SetCounters(t *dataset.TCP, numbers []int64) {
 	for i, v := range counterList(t) {
-		*v = GetNumber(b[8*i:])
+		*v = numbers[i]
 	}
 }
 

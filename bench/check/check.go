@@ -24,17 +24,22 @@ var Check = &bench.Experiment{
 		return bench.Cost{Bytes: 2*fullBytes + 2*datagrams*datagramBytes + 4*checkTrips + 16}
 	},
 	Run: func(x bench.Team) {
-		peer := 1 - x.Rank()
-		b := bench.Batch{
-			Phase: names.PhaseTrip, Ranks: []int{x.Rank(), peer}, NS: passBytes(x, peer), Aux: map[string]float64{},
+		peer, ns := 1-x.Rank(), x.R.Buffer(checkTrips)
+		trip := roundtrip.Whole(peer, []byte{0})
+		for from := range 2 {
+			for i := range ns {
+				ns[i] += pass(x, trip, from)
+			}
 		}
+		b := bench.Batch{Phase: names.PhaseTrip, Ranks: []int{x.Rank(), peer}, NS: ns, Aux: map[string]float64{}}
 		if way, ok := x.Group.(router); ok {
 			route := bench.Must(way.Route(peer))
 			b.Aux[names.AuxDevice], b.Aux[names.AuxPathMTU] = float64(route.Device), float64(route.MTU)
 		}
 		tcp := x.Counters(peer)
 		b.Aux[names.AuxMSS] = float64(tcp.MSS)
-		if whole(x, peer, x.R.Payload(x.P[names.FactorBytes])) {
+		full := roundtrip.Whole(peer, x.R.Payload(x.P[names.FactorBytes]))
+		if bench.Caught(func() { pass(x, full, 0) }) == nil {
 			sent, received := datagramsBoth(x, peer, x.R.Payload(datagramBytes))
 			b.Aux[names.AuxSent], b.Aux[names.AuxReceived] = float64(sent), float64(received)
 		} else {
@@ -62,36 +67,13 @@ type router interface {
 	Route(to int) (plane.Route, error)
 }
 
-// passBytes passes a byte to and fro, from each rank in turn, and returns half the round trips of this one.
-func passBytes(x bench.Team, peer int) []int64 {
-	ns, one := x.R.Buffer(checkTrips), []byte{0}
-	for rank := range 2 {
-		for i := range ns {
-			if rank != x.Rank() {
-				x.Recv(peer, one)
-				x.Send(peer, one)
-				continue
-			}
-			start := x.Now()
-			x.Send(peer, one)
-			x.Recv(peer, one)
-			ns[i] = x.Elapsed(start) / 2
-		}
+// pass passes a message to and fro, from one of the ranks, which gets half the round trip.
+func pass(x bench.Team, m *roundtrip.Message, from int) int64 {
+	if x.Rank() != from {
+		m.Follow(x)
+		return 0
 	}
-	return ns
-}
-
-// whole passes b to and fro, and reports whether it came.
-func whole(x bench.Team, peer int, b []byte) bool {
-	return bench.Caught(func() {
-		if x.Root() {
-			x.Send(peer, b)
-		}
-		x.Recv(peer, b)
-		if !x.Root() {
-			x.Send(peer, b)
-		}
-	}) == nil
+	return m.Lead(x, false).NS
 }
 
 // datagramsBoth sends datagrams while the peer does, and counts those that come. A way that lets none pass is no error:

@@ -231,30 +231,25 @@ const maxMessages = 1 << 15
 
 // fitting is the largest number of hosts up to n that a pattern runs on: n, or a half, a quarter, … of it.
 func fitting(p pattern.Pattern, n int) int {
-	for n > pattern.Least && messages(p, n) > maxMessages {
+	for n > pattern.Least && sendsMany(p, n) {
 		n = (n + 1) / 2
 	}
 	return n
 }
 
-// messages is about how many messages a pattern sends with one byte for every host, so that none has an empty block: as
-// many from each host as the middle one of three sends. The root of a tree is none of them.
-func messages(p pattern.Pattern, hosts int) int {
-	if hosts < 2 || !p.Defined(hosts) {
-		return 0
-	}
-	var sent []int
-	for _, rank := range []int{1, hosts / 2, hosts - 1} {
-		steps, err := pattern.Rank(p, rank, hosts, hosts, &pattern.Scratch{})
+// sendsMany reports whether a pattern sends more than maxMessages with one byte for every host, so that no block is
+// empty. It does not write down what is beyond.
+func sendsMany(p pattern.Pattern, hosts int) bool {
+	var scratch pattern.Scratch
+	sent := 0
+	for rank := 0; rank < hosts && sent <= maxMessages; rank++ {
+		steps, err := pattern.Rank(p, rank, hosts, hosts, &scratch)
 		if err != nil {
-			return 0
+			return false // it does not run on so many
 		}
-		n := 0
 		for _, s := range steps {
-			n += len(s.Out)
+			sent += len(s.Out)
 		}
-		sent = append(sent, n)
 	}
-	slices.Sort(sent)
-	return hosts * sent[1]
+	return sent > maxMessages
 }

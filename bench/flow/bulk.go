@@ -22,10 +22,8 @@ const (
 
 // counted is what a receiver saw of a stream, and its sender told it.
 type counted struct {
-	write  int64       // bytes of a write
-	window units.Nanos // length of the window
-	ramp   units.Nanos // before it
-	bytes  [slices + 1]float64
+	schedule
+	bytes [slices + 1]float64
 	// Of the sender in the window; of several connections the sums.
 	tcp *dataset.TCP
 	// CPU time of the threads at the two ends in the window.
@@ -102,7 +100,7 @@ func (x bulk) once(s schedule) *counted {
 			}
 		})
 	}))
-	c := &counted{write: s.write, window: s.window, ramp: s.ramp, tcp: &dataset.TCP{}}
+	c := &counted{schedule: s, tcp: &dataset.TCP{}}
 	var cpu units.Nanos
 	for i := range ends {
 		e := &ends[i]

@@ -304,18 +304,12 @@ func (x Role) HandOver(numbers []int64, before []dataset.TCP) (sent *dataset.TCP
 // hand overwrites a receiver's numbers and counters by those of the sender. How the receiver's thread was disturbed is
 // kept where that is worse.
 func (x Role) hand(peer int, numbers []int64, tcp *dataset.TCP) {
-	b := x.R.Bytes(int64(8*len(numbers) + bench.CounterBytes))
-	counters := b[8*len(numbers):]
 	if x.Sends() {
-		bench.PutNumbers(b, numbers...)
-		bench.PutCounters(counters, tcp)
-		x.Send(peer, b)
+		x.SendNumbers(peer, append(numbers[:len(numbers):len(numbers)], bench.CounterNumbers(tcp)...)...)
 		return
 	}
-	x.Recv(peer, b)
-	bench.GetNumbers(b, numbers)
-	own := *tcp
-	bench.GetCounters(counters, tcp) // keeps the congestion control and the buffers
+	got, own := x.RecvNumbers(peer, len(numbers)+bench.Counters), *tcp
+	bench.SetCounters(tcp, got[copy(numbers, got):])
 	tcp.Retrans += own.Retrans
 	tcp.Involuntary, tcp.StealTicks = max(tcp.Involuntary, own.Involuntary), max(tcp.StealTicks, own.StealTicks)
 }

@@ -242,7 +242,7 @@ func (x *prober) load(s bench.Start, every units.Nanos) (t *arrivals, sent int64
 	case x.Root():
 		x.receive(s, t)
 	case !x.probing():
-		sent = x.stream(s, x.buf[:x.chunk])
+		sent = x.stream(s, x.buf[:x.chunk], 0)
 	case every > 0:
 		sent = x.sendProbes(s, every)
 	}
@@ -279,21 +279,6 @@ func (x *prober) underLoad(s bench.Start, every units.Nanos) {
 	b := t.batch(x.team, names.PhaseProbeDrain, tcp, t.last.at)
 	b.Aux[names.AuxSegment] = float64(x.segment)
 	x.Add(b)
-}
-
-// stream sends msg to the root until the end of the load, or s.Reps times. The last byte of the last message is 1, that
-// of all others 0.
-func (x *prober) stream(s bench.Start, msg []byte) (sent int64) {
-	mark, end := &msg[len(msg)-1], s.At+s.Period
-	*mark = 0
-	x.WaitUntil(s.At)
-	for x.Now() < end && sent < int64(s.Reps)-1 {
-		x.Send(0, msg)
-		sent++
-	}
-	*mark = 1
-	x.Send(0, msg)
-	return sent + 1
 }
 
 // sendProbes sends the planned probes from the start on.

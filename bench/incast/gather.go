@@ -319,7 +319,7 @@ func (x team) converge(s bench.Start, msg []byte, step int64) (t *arrivals, sent
 	bytes := x.P[names.FactorBytes]
 	t = newArrivals(s, x.Size()-1, bytes, bytes)
 	if !x.Root() {
-		return t, x.sendWithCredit(s, msg, step)
+		return t, x.stream(s, msg, step)
 	}
 	credits := make([]int64, x.Size()) // given, by rank
 	for t.open > 0 {
@@ -332,25 +332,25 @@ func (x team) converge(s bench.Start, msg []byte, step int64) (t *arrivals, sent
 	return t, 0
 }
 
-// sendWithCredit sends msg to the root until the end of the stream, or s.Reps times; a stream of no length has no other
-// end. The last byte of the last message is 1, that of all others 0. It returns when all credit for what it sent has
-// come back.
-func (x team) sendWithCredit(s bench.Start, msg []byte, step int64) (sent int64) {
+// stream sends msg to the root until the end of the stream, or s.Reps times; with a step, a stream of no length has no
+// other end. The last byte of the last message is 1, that of all others 0. It returns when all credit for what it sent
+// has come back: one for each step. There is none without.
+func (x team) stream(s bench.Start, msg []byte, step int64) (sent int64) {
 	mark, end := &msg[len(msg)-1], s.At+s.Period
 	earned := int64(0)
 	*mark = 0
 	x.WaitUntil(s.At)
 	for *mark == 0 {
-		if sent == int64(s.Reps)-1 || s.Period > 0 && x.Now() >= end {
+		if (s.Period > 0 || step == 0) && x.Now() >= end || sent == int64(s.Reps)-1 {
 			*mark = 1
 		}
-		for ; sent >= (earned+2)*step; earned++ {
+		for ; step > 0 && sent >= (earned+2)*step; earned++ {
 			x.Recv(0, x.signal)
 		}
 		x.Send(0, msg)
 		sent++
 	}
-	for ; earned < sent/step; earned++ {
+	for ; step > 0 && earned < sent/step; earned++ {
 		x.Recv(0, x.signal)
 	}
 	return sent

@@ -45,12 +45,9 @@ func (x team) settled() dataset.TCP {
 // give as many numbers. The root calls it when all that was sent has arrived: until then the senders keep still, so
 // that no report is taken for data, and some of it may still wait to be sent. The others get nil.
 func (x team) collect(before dataset.TCP, numbers ...int64) (total *dataset.TCP, sum int64) {
-	b := x.R.Bytes(int64(bench.CounterBytes + 8*len(numbers)))
 	if !x.Root() {
 		x.Recv(0, x.signal)
-		bench.PutCounters(b, x.CountersSince(x.connection(), before))
-		bench.PutNumbers(b[bench.CounterBytes:], numbers...)
-		x.Send(0, b)
+		x.SendNumbers(0, append(bench.CounterNumbers(x.CountersSince(x.connection(), before)), numbers...)...)
 		return nil, 0
 	}
 	x.SendAll(x.signal)
@@ -59,16 +56,17 @@ func (x team) collect(before dataset.TCP, numbers ...int64) (total *dataset.TCP,
 		MSS: own.MSS, Congestion: own.Congestion, SndBuf: own.SndBuf, RcvBuf: own.RcvBuf,
 		Involuntary: own.Involuntary, StealTicks: own.StealTicks,
 	}
-	x.RecvAll(b, func(int) {
+	for k := 1; k < x.Size(); k++ {
 		var t dataset.TCP
-		bench.GetCounters(b, &t)
+		got := x.RecvNumbers(k, bench.Counters+len(numbers))
+		bench.SetCounters(&t, got)
 		involuntary := total.Involuntary + t.Involuntary // each sender's thread has its own
 		*total = total.Add(t)
 		total.Involuntary, total.Cwnd, total.RTT = involuntary, t.Cwnd, t.RTT
-		for i := range numbers {
-			sum += bench.GetNumber(b[bench.CounterBytes+8*i:])
+		for _, n := range got[bench.Counters:] {
+			sum += n
 		}
-	})
+	}
 	return total, sum
 }
 

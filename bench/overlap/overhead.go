@@ -31,7 +31,7 @@ var Overhead = &bench.Experiment{
 			n, back = trialMessages+computations(l.Effort)*messagesFor(rate), orders(l.Effort)*countBytes
 		}
 		return bench.Cost{
-			Bytes: 2 * units.Bytes(int64(n)*p[names.FactorBytes]+int64(back+bench.CounterBytes)),
+			Bytes: 2 * units.Bytes(int64(n)*p[names.FactorBytes]+int64(back+8*bench.Counters)),
 			Time:  2 * oneWay(l, p),
 		}
 	},
