@@ -29,8 +29,7 @@ type Conn struct {
 	recvLeft int64
 	unseen   bool // the first wait of Recv is hidden from Go's scheduler
 
-	sndWait units.Nanos
-	rcvWait units.Nanos
+	timeout units.Nanos // of Send and Recv; 0 is none
 	allowed *allowance
 	peer    string
 	epoch   uint32 // of the mesh that it belongs to
@@ -89,7 +88,7 @@ func (c *Conn) send(b []byte, flags uintptr) error {
 		return c.failed("send", len(b), class(errno))
 	}
 	rest := b[max(n, 0):] // signals and timeouts cut a blocking send short
-	n, err := c.push(rest, flags, cmp.Or(c.sndWait, forEver))
+	n, err := c.push(rest, flags, cmp.Or(c.timeout, forEver))
 	if err == nil && n < len(rest) {
 		err = c.failed("send", len(b), ErrTimeout)
 	}
@@ -161,20 +160,15 @@ func (c *Conn) failed(verb string, size int, err error) error {
 }
 
 // SetTimeouts bounds how long Recv waits for a silent peer, and Send for one that takes nothing. 0 waits for ever.
-func (c *Conn) SetTimeouts(recv, send units.Nanos) error {
-	c.rcvWait, c.sndWait = recv, send
-	slice := recvSlice
-	if recv > 0 {
-		slice = min(recv, slice)
-	}
-	if err := kernel.SetTimeouts(c.fd, slice, send); err != nil {
+func (c *Conn) SetTimeouts(limit units.Nanos) error {
+	c.timeout = limit
+	if err := kernel.SetTimeouts(c.fd, min(cmp.Or(limit, recvSlice), recvSlice), limit); err != nil {
 		return fmt.Errorf("set timeouts, %s: %w", c.peer, err)
 	}
 	return nil
 }
 
-// Counters reads the kernel's counters. It makes several system calls: do not call it in a timed section. StealTicks
-// stays 0.
+// Counters reads the kernel's counters. It makes several system calls: do not call it in a timed section.
 func (c *Conn) Counters() (dataset.TCP, error) {
 	n, err := kernel.Counters(c.fd)
 	if err != nil {

@@ -178,7 +178,7 @@ func TestListenerForgetsBuffers(t *testing.T) {
 func TestSilenceEndsAtTheTimeout(t *testing.T) {
 	a, b := testPair(t, "127.0.0.1", plane.Socket{SndBuf: 4 * units.KiB, RcvBuf: 4 * units.KiB})
 	for _, c := range []*Conn{a, b} {
-		if err := c.SetTimeouts(units.Millisecond, units.Millisecond); err != nil {
+		if err := c.SetTimeouts(units.Millisecond); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -187,7 +187,7 @@ func TestSilenceEndsAtTheTimeout(t *testing.T) {
 		t.Errorf("send to a peer that does not read: %v", err)
 	}
 	a, _ = testPair(t, "127.0.0.1", plane.Socket{})
-	if err := a.SetTimeouts(units.Millisecond, 0); err != nil {
+	if err := a.SetTimeouts(units.Millisecond); err != nil {
 		t.Fatal(err)
 	}
 	if err := a.Recv(make([]byte, 64)); !errors.Is(err, ErrTimeout) || !strings.Contains(err.Error(), "host b") {

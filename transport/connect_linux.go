@@ -61,7 +61,7 @@ func (m *Mesh) dialOne(ctx context.Context, a netip.AddrPort, s *session, l *lin
 	c.epoch = epoch
 	from, _, err := kernel.Ends(fd)
 	c.port = from.Port()
-	if err = errors.Join(err, kernel.SetPace(fd, m.rate), c.SetTimeouts(handshakeTimeout, handshakeTimeout)); err == nil {
+	if err = errors.Join(err, kernel.SetPace(fd, m.rate), c.SetTimeouts(handshakeTimeout)); err == nil {
 		err = dialHandshake(ctx, c, s.hash, &l.ticket, l.peer.Consent, l.line)
 	}
 	if err == nil {
@@ -163,7 +163,7 @@ func (m *Mesh) serveHandshake(c *Conn, turn uint64) {
 	var s *session
 	var l *link
 	var o plane.Socket
-	err := c.SetTimeouts(handshakeTimeout, handshakeTimeout)
+	err := c.SetTimeouts(handshakeTimeout)
 	if err == nil {
 		err = answerHandshake(m.ctx, c, m.consent, func(h *hello) (t *plane.Ticket, err error) {
 			if s, l, o, err = m.lookup(h); err != nil {

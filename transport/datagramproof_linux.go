@@ -49,14 +49,11 @@ func (g *Group) OpenDatagrams(within units.Nanos) error {
 	ctx, cancel := context.WithTimeout(g.life, time.Duration(within))
 	defer cancel()
 	with, err := g.swapNonces()
-	if err != nil {
-		return err
+	if err == nil {
+		err = g.prove(ctx, m, with)
 	}
-	if err := g.prove(ctx, m, with); err != nil {
-		return err
-	}
-	m.open = true
-	return nil
+	m.open = err == nil
+	return err
 }
 
 func (g *Group) swapNonces() ([]confirmation, error) {
@@ -133,15 +130,12 @@ func (g *Group) confirmed(with []confirmation) (missing int, err error) {
 // sendProofs sends a proof to every rank that has not answered one. The network may lose it, and a host may have no
 // room.
 func (g *Group) sendProofs(m *datagrams, with []confirmation) error {
-	b := make([]byte, proofBytes)
 	for _, rank := range g.others {
 		x := &with[rank]
 		if x.allowed {
 			continue
 		}
-		copy(b, proofMagic)
-		copy(b[len(proofMagic):], x.theirs[:])
-		copy(b[len(proofMagic)+nonceSize:], x.by[:])
+		b := slices.Concat([]byte(proofMagic), x.theirs[:], x.by[:])
 		if err := g.sendWhenRoom(&m.out[rank], b); err != nil {
 			return fmt.Errorf("datagrams to %s: %w", g.conns[rank].peer, err)
 		}
@@ -169,12 +163,11 @@ func (g *Group) takeProofs(m *datagrams, with []confirmation) error {
 			return nil // none waits; an error of the network shows in what does not come
 		}
 		rank, ok := m.ranks[m.in.Source()]
-		proof, valid := readProof(b[:min(n, len(b))], n)
-		if !ok || !valid || proof.theirs != with[rank].over {
+		if !ok || !isProof(b, n) || [nonceSize]byte(b[len(proofMagic):]) != with[rank].over {
 			g.mesh.stray(m.in.Source())
 			continue
 		}
-		with[rank].heard, with[rank].answer = true, proof.by
+		with[rank].heard, with[rank].answer = true, [nonceSize]byte(b[len(proofMagic)+nonceSize:])
 	}
 	for _, rank := range g.others {
 		if err := g.Send(rank, with[rank].answer[:]); err != nil {
@@ -184,22 +177,9 @@ func (g *Group) takeProofs(m *datagrams, with []confirmation) error {
 	return nil
 }
 
-// readProof reads a datagram of n bytes, of which b are the first: the nonce it sends back, and its own.
-func readProof(b []byte, n int) (x confirmation, ok bool) {
-	if len(b) < n || !isProof(b, n) {
-		return x, false
-	}
-	copy(x.theirs[:], b[len(proofMagic):])
-	copy(x.by[:], b[len(proofMagic)+nonceSize:])
-	return x, true
-}
-
 // isProof reports whether a datagram of n bytes, of which b are the first, is a proof: one that came late is nothing
 // that an experiment sent.
 func isProof(b []byte, n int) bool {
-	if n != proofBytes {
-		return false
-	}
 	k := min(len(b), len(proofMagic))
-	return string(b[:k]) == proofMagic[:k]
+	return n == proofBytes && string(b[:k]) == proofMagic[:k]
 }

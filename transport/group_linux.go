@@ -3,6 +3,7 @@ package transport
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -92,13 +93,10 @@ func (g *Group) WaitUntil(t units.Nanos) error {
 // Send sends b to a rank as one message. See Conn.Send.
 func (g *Group) Send(to int, b []byte) error {
 	c, err := g.link(to)
-	if err != nil {
-		return err
+	if err == nil {
+		err = g.failed(to, c.Send(b))
 	}
-	if err := c.Send(b); err != nil {
-		return g.failed(to, err)
-	}
-	return nil
+	return err
 }
 
 // Bound bounds what Send to a rank takes. See Conn.Bound.
@@ -117,20 +115,16 @@ func (g *Group) on(rank int, f func(*Conn) error) error {
 // Recv fills b with the next len(b) bytes from a rank. See Conn.Recv.
 func (g *Group) Recv(from int, b []byte) error {
 	c, err := g.link(from)
-	if err != nil {
-		return err
+	if err == nil {
+		err = g.failed(from, c.Recv(b))
 	}
-	if err := c.Recv(b); err != nil {
-		return g.failed(from, err)
-	}
-	return nil
+	return err
 }
 
 // Counters reads the kernel's counters of the connection to a rank. It is not for timed sections.
 func (g *Group) Counters(peer int) (n dataset.TCP, err error) {
 	err = g.on(peer, func(c *Conn) error {
 		n, err = c.Counters()
-		n.StealTicks = kernel.StealTicks()
 		return err
 	})
 	return n, err
@@ -193,11 +187,7 @@ func (g *Group) openWithin(ctx context.Context, rank int) (*Conn, error) {
 
 // adopt makes c, which it takes over, the connection to a rank.
 func (g *Group) adopt(rank int, c *Conn) (*Conn, error) {
-	err := c.SetTimeouts(g.timeout, g.timeout)
-	if err == nil {
-		err = c.StampArrivals(g.stamped)
-	}
-	if err != nil {
+	if err := errors.Join(c.SetTimeouts(g.timeout), c.StampArrivals(g.stamped)); err != nil {
 		c.Release()
 		return nil, err
 	}
@@ -214,8 +204,15 @@ func (g *Group) adopt(rank int, c *Conn) (*Conn, error) {
 	return c, nil
 }
 
-// failed releases the broken connection, so that the next use opens another.
+// failed releases a connection that an error has broken, so that the next use opens another.
 func (g *Group) failed(rank int, err error) error {
+	if err != nil {
+		g.letGo(rank)
+	}
+	return err
+}
+
+func (g *Group) letGo(rank int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if c := g.conns[rank]; c != nil {
@@ -223,7 +220,6 @@ func (g *Group) failed(rank int, err error) error {
 		g.conns[rank] = nil
 		g.changes++
 	}
-	return err
 }
 
 // reason is why the group has ended.
@@ -254,7 +250,7 @@ func (g *Group) Close() {
 		g.release()
 		g.end(ErrStopped)
 		for rank := range g.conns {
-			_ = g.failed(rank, nil) // lets go of it
+			g.letGo(rank)
 		}
 		if g.overridden != nil {
 			// It fails when the session has ended, and its connections with it; or when the listener keeps the buffer
@@ -295,8 +291,5 @@ func (g *Group) RecvAt(from int, b []byte) (units.Nanos, error) {
 		return 0, err
 	}
 	at, err := c.RecvAt(b)
-	if err != nil {
-		return 0, g.failed(from, err)
-	}
-	return at, nil
+	return at, g.failed(from, err)
 }

@@ -168,9 +168,9 @@ func (g *Group) queued(rank int, verb string, request uint, ended func(c *Conn, 
 		err = ErrPeerClosed
 	}
 	if err != nil {
-		return 0, g.failed(rank, c.failed(verb, 1, err))
+		err = c.failed(verb, 1, err)
 	}
-	return n, nil
+	return n, g.failed(rank, err)
 }
 
 // SendSome implements plane.Mover. The n bytes that it has sent are not a message of their own. It fails as Send does
@@ -180,10 +180,8 @@ func (g *Group) SendSome(to int, b []byte, patience units.Nanos) (n int, err err
 	if err != nil {
 		return 0, err
 	}
-	if n, err = c.sendSome(b, patience); err != nil {
-		return n, g.failed(to, err)
-	}
-	return n, nil
+	n, err = c.sendSome(b, patience)
+	return n, g.failed(to, err)
 }
 
 // forEver is a patience that does not end [ns]: a hundred years.
@@ -248,8 +246,8 @@ func (c *Conn) again(errno syscall.Errno, since *units.Nanos) error {
 		*since = now
 	}
 	left := waitSlice
-	if c.rcvWait > 0 {
-		if left = *since + c.rcvWait - now; left <= 0 {
+	if c.timeout > 0 {
+		if left = *since + c.timeout - now; left <= 0 {
 			return ErrTimeout
 		}
 	}

@@ -35,7 +35,8 @@ func (g *Group) Reopen(o plane.Socket) (err error) {
 	if err := g.openAll(ctx); err != nil {
 		return err
 	}
-	if err := g.override(o); err != nil {
+	s, err := g.mesh.override(g.overridden, g.hosts, &o)
+	if g.overridden = cmp.Or(s, g.overridden); err != nil {
 		return err
 	}
 	for _, rank := range g.others {
@@ -63,11 +64,11 @@ func (g *Group) dials(rank int) bool { return g.team[g.rank] < g.team[rank] }
 // one first, since the new one may exist before this returns.
 func (g *Group) askToRedial(rank int) error {
 	g.mesh.unlink(linkID{g.team[rank], 0}, g.conns[rank])
-	if err := g.conns[rank].Send([]byte(ready)); err != nil {
-		return g.failed(rank, err)
+	err := g.failed(rank, g.conns[rank].Send([]byte(ready)))
+	if err == nil {
+		g.dropConn(rank)
 	}
-	g.dropConn(rank)
-	return nil
+	return err
 }
 
 // replace ends the old connection to a rank that has said it is ready, and opens the new one.
@@ -75,7 +76,7 @@ func (g *Group) replace(ctx context.Context, rank int, deadline units.Nanos) err
 	if g.dials(rank) {
 		c := g.conns[rank]
 		b := make([]byte, len(ready))
-		err := c.SetTimeouts(max(deadline-kernel.Now(), units.Millisecond), g.timeout)
+		err := c.SetTimeouts(max(deadline-kernel.Now(), units.Millisecond))
 		if err == nil {
 			err = c.Recv(b)
 		}
@@ -98,15 +99,7 @@ func (g *Group) replace(ctx context.Context, rank int, deadline units.Nanos) err
 func (g *Group) dropConn(rank int) {
 	g.mesh.unlink(linkID{g.team[rank], 0}, g.conns[rank])
 	g.conns[rank].Shutdown()
-	_ = g.failed(rank, nil) // lets go of it
-}
-
-func (g *Group) override(o plane.Socket) error {
-	s, err := g.mesh.override(g.overridden, g.hosts, &o)
-	if s != nil {
-		g.overridden = s
-	}
-	return err
+	g.letGo(rank)
 }
 
 // unlink gives up the mesh's hold on c if it is the connection of id. The caller's hold stays.

@@ -88,7 +88,8 @@ func TestReopenThenLeave(t *testing.T) {
 		done <- err
 	}()
 	// Rank 1 does its part of Reopen step by step, and is slow before the last.
-	if err := g[1].override(plane.Socket{NoEOR: true}); err != nil {
+	var err error
+	if g[1].overridden, err = g[1].mesh.override(nil, g[1].hosts, &plane.Socket{NoEOR: true}); err != nil {
 		t.Fatal(err)
 	}
 	if err := g[1].askToRedial(0); err != nil {

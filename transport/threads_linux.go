@@ -53,10 +53,7 @@ func (g *Group) Lines(rank, k int, f func(i int, l plane.Line) error) error {
 	errs[0] = run(0)
 	wg.Wait()
 	g.closeLines(rank, conns)
-	if err := errors.Join(errs...); err != nil {
-		return g.failed(rank, err)
-	}
-	return nil
+	return g.failed(rank, errors.Join(errs...))
 }
 
 func (g *Group) openLine(rank, line int) (*Conn, error) {
@@ -64,7 +61,7 @@ func (g *Group) openLine(rank, line int) (*Conn, error) {
 	if err != nil {
 		return nil, fmt.Errorf("line %d: %w", line, err)
 	}
-	if err := c.SetTimeouts(g.timeout, g.timeout); err != nil {
+	if err := c.SetTimeouts(g.timeout); err != nil {
 		c.Shutdown()
 		c.Release()
 		return nil, err
@@ -108,7 +105,6 @@ func (l line) State() (plane.LineState, error) {
 	if s.TCP, err = l.Counters(); err != nil {
 		return s, err
 	}
-	s.TCP.StealTicks = kernel.StealTicks()
 	s.CPU, err = kernel.ThreadTime()
 	return s, err
 }

@@ -25,7 +25,7 @@ func Established(fd int) bool {
 }
 
 // Counters reads TCP_INFO (tcp_get_info in the kernel; fields an older one lacks are 0), the granted buffers, and
-// the calling thread's involuntary context switches.
+// the calling thread's involuntary context switches, and the machine's steal time.
 func Counters(fd int) (dataset.TCP, error) {
 	info, err := unix.GetsockoptTCPInfo(fd, unix.IPPROTO_TCP, unix.TCP_INFO)
 	if err != nil {
@@ -52,7 +52,7 @@ func Counters(fd int) (dataset.TCP, error) {
 	if err := unix.Getrusage(unix.RUSAGE_THREAD, &usage); err != nil {
 		return c, err
 	}
-	c.Involuntary = int64(usage.Nivcsw)
+	c.Involuntary, c.StealTicks = int64(usage.Nivcsw), StealTicks()
 	return c, nil
 }
 

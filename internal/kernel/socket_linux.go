@@ -101,18 +101,13 @@ func flag(on bool) int {
 	return 0
 }
 
-// buffers are the options of the sizes that o has.
-func buffers(o plane.Socket) (out []option) {
-	for _, b := range []struct {
-		option
-		size units.Bytes
-	}{
-		{option{unix.SOL_SOCKET, unix.SO_SNDBUF, Clamp(o.SndBuf), "SO_SNDBUF"}, o.SndBuf},
-		{option{unix.SOL_SOCKET, unix.SO_RCVBUF, Clamp(o.RcvBuf), "SO_RCVBUF"}, o.RcvBuf},
-	} {
-		if b.size > 0 {
-			out = append(out, b.option)
-		}
+// buffers are the options of the sizes that are set.
+func buffers(snd, rcv units.Bytes) (out []option) {
+	if snd > 0 {
+		out = append(out, option{unix.SOL_SOCKET, unix.SO_SNDBUF, Clamp(snd), "SO_SNDBUF"})
+	}
+	if rcv > 0 {
+		out = append(out, option{unix.SOL_SOCKET, unix.SO_RCVBUF, Clamp(rcv), "SO_RCVBUF"})
 	}
 	return out
 }
@@ -120,7 +115,7 @@ func buffers(o plane.Socket) (out []option) {
 // SetOptions sets o. Buffer sizes take full effect before connect or listen only: they choose the window scale.
 func SetOptions(fd int, o plane.Socket) error {
 	nodelay := option{unix.IPPROTO_TCP, unix.TCP_NODELAY, flag(!o.Nagle), "TCP_NODELAY"}
-	return errors.Join(setCongestion(fd, o.Congestion), set(fd, append(buffers(o), nodelay)...))
+	return errors.Join(setCongestion(fd, o.Congestion), set(fd, append(buffers(o.SndBuf, o.RcvBuf), nodelay)...))
 }
 
 // setCongestion sets the congestion control; empty leaves it as it is.
@@ -150,7 +145,7 @@ func SetListenOptions(fd int, o, defaults plane.Socket) error {
 	if o.RcvBuf > 0 {
 		free.value |= unix.SOCK_RCVBUF_LOCK
 	}
-	options := buffers(plane.Socket{SndBuf: cmp.Or(o.SndBuf, defaults.SndBuf), RcvBuf: cmp.Or(o.RcvBuf, defaults.RcvBuf)})
+	options := buffers(cmp.Or(o.SndBuf, defaults.SndBuf), cmp.Or(o.RcvBuf, defaults.RcvBuf))
 	if o.SndBuf <= 0 || o.RcvBuf <= 0 {
 		options = append(options, free)
 	}

@@ -17,6 +17,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -145,29 +146,26 @@ func (l *Launcher) expect(p *Process, want string, words []string, err error) er
 	return fmt.Errorf("%w: the shell there answered %q, not %q", ErrUpload, strings.Join(words, " "), want)
 }
 
-// timeoutWriter gives each piece of what is written the same time, so that much may take long on a slow way, but not
-// stand still.
-type timeoutWriter struct {
-	p *Process
-	d time.Duration
-}
-
 const pieceBytes = 256 << 10
 
-func (w timeoutWriter) Write(b []byte) (int, error) {
-	for done := 0; ; {
-		w.p.setTimeout(w.d)
-		n, err := w.p.stdin.Write(b[done:min(done+pieceBytes, len(b))])
-		if done += n; err != nil || done == len(b) {
-			return done, err
+// send gives each piece of text the same time, so that much may take long on a slow way, but not stand still. A failure
+// other than for want of time means that the far side gave up: it has said why, or has ended, as who reads its answer
+// sees.
+func (p *Process) send(text string, within time.Duration) error {
+	for piece := range slices.Chunk([]byte(text), pieceBytes) {
+		p.setTimeout(within)
+		if _, err := p.stdin.Write(piece); errors.Is(err, os.ErrDeadlineExceeded) {
+			return err
+		} else if err != nil {
+			return nil
 		}
 	}
+	return nil
 }
 
-// ask sends text, each piece of it within the time, and returns the words of the answer, at least one. A failure to
-// write other than for want of time means that the far side gave up: it has said why, or has ended.
+// ask sends text and returns the words of the answer, at least one.
 func (p *Process) ask(text string, within time.Duration) ([]string, error) {
-	if _, err := io.WriteString(timeoutWriter{p, within}, text); errors.Is(err, os.ErrDeadlineExceeded) {
+	if err := p.send(text, within); err != nil {
 		return nil, err
 	}
 	return p.answer(within)

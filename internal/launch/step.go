@@ -7,7 +7,6 @@ import (
 	"io"
 	"maps"
 	"net"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -128,7 +127,7 @@ func (s *Step) exchange(binaries []Binary, args []string) error {
 		s.keys[host] = strings.Join(words[1:], " ")
 		s.port.Expect(s.keys[host])
 	}
-	return s.write(s.port.Invitation(), stepTimeout)
+	return s.send(s.port.Invitation(), stepTimeout)
 }
 
 func pickCommon(binaries []Binary, machines map[string][]string) (b Binary, err error) {
@@ -151,17 +150,18 @@ func pickCommon(binaries []Binary, machines map[string][]string) (b Binary, err 
 	return b, nil
 }
 
-func (s *Step) write(text string, limit time.Duration) error {
-	if _, err := io.WriteString(timeoutWriter{s.p, limit}, text); errors.Is(err, os.ErrDeadlineExceeded) {
-		return s.p.explain(ErrUnreachable, err)
+func (s *Step) send(text string, limit time.Duration) error {
+	err := s.p.send(text, limit)
+	if err != nil {
+		err = s.p.explain(ErrUnreachable, err)
 	}
-	return nil // after any other error the command has ended: who reads its answer sees why
+	return err
 }
 
 // ask sends text to every host, and returns the words of their answers, each of which begins with one of these. Hosts
 // that fail, or do not answer within the limit, are left out from then on; it is an error where none is left.
 func (s *Step) ask(text string, limit time.Duration, first ...string) (map[string][]string, error) {
-	if err := s.write(text, limit); err != nil {
+	if err := s.send(text, limit); err != nil {
 		return nil, err
 	}
 	s.p.setTimeout(limit)

@@ -69,8 +69,8 @@ func NewNetwork[T ~int64](
 			n.Media = append(n.Media, server(spec.Medium, spec.Buffer))
 		}
 	}
-	for i := range spec.Directions() {
-		n.links = append(n.links, server(spec.Links[i/2].Block, spec.Links[i/2].Buffer))
+	for _, l := range spec.Links {
+		n.links = append(n.links, server(l.Block, l.Buffer), server(l.Block, l.Buffer))
 	}
 	if spec.Fabric != nil {
 		n.Active = newActivity(len(hosts), n.time(spec.Fabric.Active()))

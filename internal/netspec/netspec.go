@@ -177,13 +177,11 @@ func (s *Spec) checkBlock(name string, b Block) error {
 // within reports whether v is in [lo, hi], which NaN is not.
 func within(v, lo, hi float64) bool { return v >= lo && v <= hi }
 
-var ErrPreset = errors.New("no such preset")
-
 // Preset returns a named network with that many hosts (0 is the preset's own number).
 func Preset(name string, hosts int) (*Spec, error) {
 	s, ok := presets()[name]
 	if !ok {
-		return nil, fmt.Errorf("%w: %q (have %s)", ErrPreset, name, strings.Join(PresetNames(), ", "))
+		return nil, fmt.Errorf("no such preset: %q (have %s)", name, strings.Join(PresetNames(), ", "))
 	}
 	if hosts > 0 {
 		s.Hosts = hosts
@@ -191,20 +189,8 @@ func Preset(name string, hosts int) (*Spec, error) {
 	return &s, s.Validate()
 }
 
-// Load reads a lab file: YAML with the fields of Spec, and optionally preset: NAME, whose values it then changes. Times
+// Parse reads a lab file: YAML with the fields of Spec, and optionally preset: NAME, whose values it then changes. Times
 // are in seconds.
-func Load(path string) (*Spec, error) {
-	text, err := files.Read(path, yaml.Max)
-	if err != nil {
-		return nil, err
-	}
-	s, err := Parse(text)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	return s, nil
-}
-
 func Parse(text []byte) (*Spec, error) {
 	var document any
 	if err := yaml.Decode(text, &document); err != nil {
@@ -236,11 +222,18 @@ func Parse(text []byte) (*Spec, error) {
 func Resolve(arg string) (*Spec, error) {
 	name, n, hasN := strings.Cut(arg, ":")
 	if _, ok := presets()[name]; !ok {
-		s, err := Load(arg)
+		text, err := files.Read(arg, yaml.Max)
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil, fmt.Errorf("%w, nor a preset of that name (have %s)", err, strings.Join(PresetNames(), ", "))
 		}
-		return s, err
+		if err != nil {
+			return nil, err
+		}
+		s, err := Parse(text)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", arg, err)
+		}
+		return s, nil
 	}
 	hosts := 0
 	if hasN {
@@ -302,11 +295,8 @@ type Link struct {
 	Buffer int `yaml:"buffer" json:"buffer,omitempty"`
 }
 
-// Directions is how many servers the links have. Servers 2i and 2i+1 are those of link i, from its first group to its
-// second and back.
-func (s *Spec) Directions() int { return 2 * len(s.Links) }
-
-// Routes returns a function that says which of the links' servers a packet passes on its way, −1 for none.
+// Routes returns a function that says which of the links' servers a packet passes on its way, −1 for none. Servers 2i
+// and 2i+1 are those of link i, from its first group to its second and back.
 func (s *Spec) Routes() func(src, dst int) int {
 	sides := s.sides()
 	return func(src, dst int) int {

@@ -151,7 +151,7 @@ func TestPresets(t *testing.T) {
 			t.Errorf("%s: %+v, %v", name, s, err)
 		}
 	}
-	if _, err := Preset("none", 0); !errors.Is(err, ErrPreset) {
+	if _, err := Preset("none", 0); err == nil || !strings.Contains(err.Error(), "no such preset") {
 		t.Errorf("no such preset: %v", err)
 	}
 }
@@ -162,11 +162,11 @@ func TestExamples(t *testing.T) {
 		t.Fatalf("examples: %v, %v", files, err)
 	}
 	for _, f := range files {
-		if _, err := Load(f); err != nil {
+		if _, err := Resolve(f); err != nil {
 			t.Error(err)
 		}
 	}
-	s, err := Load("../../examples/lab-sparc1994.yaml")
+	s, err := Resolve("../../examples/lab-sparc1994.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -108,13 +108,6 @@ func (s *Spec) TrueFunctions() map[string]float64 {
 // Lines returns s as the lines of a lab file, in the order of docs/LAB.md and without what is 0. Parse reads the same
 // Spec back, to the last bit.
 func (s *Spec) Lines() []string {
-	when := func(is bool, value string) string {
-		if is {
-			return value
-		}
-		return ""
-	}
-	some := func(v float64) string { return when(v != 0, number(v)) }
 	receive, fabric := "", ""
 	if s.Receive != nil {
 		receive = s.Receive.text()
@@ -125,14 +118,13 @@ func (s *Spec) Lines() []string {
 	}
 	var out []string
 	for _, l := range [][2]string{
-		{"name", when(s.Name != "", strconv.Quote(s.Name))},
-		{"hosts", strconv.Itoa(s.Hosts)}, {"mode", s.Mode}, {"mss", strconv.Itoa(s.MSS)},
-		{"slowdown", some(s.Slowdown)}, {"host", s.Host.text()}, {"medium", s.Medium.text()}, {"receive", receive},
-		{"cut_through", when(s.CutThrough, "true")}, {"l", some(s.L)}, {"buffer", some(float64(s.Buffer))},
-		{"fabric", fabric}, {"loss", some(s.Loss)}, {"seed", when(s.Seed != 0, strconv.FormatUint(s.Seed, 10))},
-		{"charge_acks", when(s.ChargeAcks, "true")},
+		{"name", strconv.Quote(s.Name)}, {"hosts", strconv.Itoa(s.Hosts)}, {"mode", s.Mode},
+		{"mss", strconv.Itoa(s.MSS)}, {"slowdown", number(s.Slowdown)}, {"host", s.Host.text()},
+		{"medium", s.Medium.text()}, {"receive", receive}, {"cut_through", strconv.FormatBool(s.CutThrough)},
+		{"l", number(s.L)}, {"buffer", strconv.Itoa(s.Buffer)}, {"fabric", fabric}, {"loss", number(s.Loss)},
+		{"seed", strconv.FormatUint(s.Seed, 10)}, {"charge_acks", strconv.FormatBool(s.ChargeAcks)},
 	} {
-		if l[1] != "" {
+		if !slices.Contains([]string{"", `""`, "0", "false"}, l[1]) {
 			out = append(out, l[0]+": "+l[1])
 		}
 	}

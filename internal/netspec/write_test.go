@@ -51,7 +51,7 @@ func TestLinesOfExamples(t *testing.T) {
 		t.Fatal(files, err)
 	}
 	for _, f := range files {
-		s, err := Load(f)
+		s, err := Resolve(f)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -148,7 +148,7 @@ func (n *Net) build(key string, teams [][]int) [][]*Group {
 	}
 	w.live = len(w.procs)
 	w.path = netspec.NewNetwork(&n.spec, slices.Concat(teams...), perSecond, w.service, w.rng, false)
-	w.links = make([]line[packet], n.spec.Directions())
+	w.links = make([]line[packet], 2*len(n.spec.Links))
 	for i := range w.links {
 		w.links[i].then = w.cross
 	}
