@@ -168,10 +168,8 @@ func (r *run) close(ctx context.Context, err, unfit error) error {
 	end = errors.Join(end, r.dir.Seal(), r.dir.Update(func(run *rundir.Run) { run.End(status, code, time.Now()) }))
 	r.log.Info("end", "status", status, "exit", code, "err", fmt.Sprint(err))
 	r.state = Closed
-	if err = errors.Join(err, end, r.closeLog(), r.dir.Close()); err != nil {
-		return exit.With(cmp.Or(code, exit.Failed), err) // files that cannot be closed are a failure, whatever is in them
-	}
-	return nil
+	err = errors.Join(err, end, r.closeLog(), r.dir.Close())
+	return exit.With(cmp.Or(code, exit.Failed), err) // files that cannot be closed are a failure, whatever is in them
 }
 
 // thin says why a run in which nothing failed is partial all the same: too much of it was lost to the network, or not

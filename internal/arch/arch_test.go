@@ -121,7 +121,7 @@ func layers() []layer {
 			why: "an export is made of a params.json alone, and of choices that the caller has made of it"},
 		{pkg: "reports/compare", may: []string{"internal/files", "reports", "internal/params", "internal/dataset/names", "internal/stats", "internal/units"},
 			why: "a verdict is made of finished runs, wherever they are kept"},
-		{pkg: "internal/history", may: []string{"internal/units", "internal/dataset", "internal/params"},
+		{pkg: "internal/history", may: []string{"internal/units", "internal/dataset", "internal/exit", "internal/params"},
 			why: "the store keeps finished runs, and fits nothing"},
 		{pkg: "internal/lab", may: []string{"internal/kernel", "internal/machine", "internal/netspec", "internal/units"},
 			why: "the lab is a wire: it must not know who measures it"},

@@ -30,7 +30,13 @@ func (e *Error) Error() string { return e.Err.Error() }
 
 func (e *Error) Unwrap() error { return e.Err }
 
-func With(code int, err error) error { return &Error{Code: code, Err: err} }
+// With gives an error an exit code; nil stays nil.
+func With(code int, err error) error {
+	if err == nil {
+		return nil
+	}
+	return &Error{Code: code, Err: err}
+}
 
 func Usagef(format string, args ...any) error { return With(Usage, fmt.Errorf(format, args...)) }
 

@@ -19,22 +19,23 @@ import (
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 
+	"calib/internal/exit"
 	"calib/internal/params"
 )
 
-// Errors that a caller may want to tell apart.
+// Errors that a caller may want to tell apart. Wrong use is what the user can correct on the command line.
 var (
-	ErrNotStore  = errors.New("not a calib history")
-	ErrNewer     = errors.New("made by a newer calib")
+	ErrNotStore  = exit.Usagef("not a calib history")
+	ErrNewer     = exit.Usagef("made by a newer calib")
 	ErrDamaged   = errors.New("the history is damaged")
 	ErrReadOnly  = errors.New("the history cannot be written here")
 	ErrFull      = errors.New("no space left for the history")
 	ErrBusy      = errors.New("another process holds the history")
-	ErrNotFound  = errors.New("not in the history")
-	ErrAmbiguous = errors.New("more than one run in the history")
-	ErrConflict  = errors.New("stored already with other parameters")
-	ErrInUse     = errors.New("used by a baseline")
-	ErrInvalid   = errors.New("cannot be stored")
+	ErrNotFound  = exit.Usagef("not in the history")
+	ErrAmbiguous = exit.Usagef("more than one run in the history")
+	ErrConflict  = exit.Usagef("stored already with other parameters")
+	ErrInUse     = exit.Usagef("used by a baseline")
+	ErrInvalid   = exit.Usagef("cannot be stored")
 )
 
 type Entry struct {

@@ -18,6 +18,8 @@ import (
 
 	"github.com/pressly/goose/v3"
 	"modernc.org/sqlite"
+
+	"calib/internal/exit"
 )
 
 const application = 0x63616c69 // marks the file as a calib history, in SQLite's header: "cali"
@@ -38,7 +40,7 @@ func Open(ctx context.Context, path string) (*Store, error) {
 func OpenExisting(ctx context.Context, path string) (*Store, error) {
 	if _, err := os.Stat(path); err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
-			return nil, fmt.Errorf("there is no history at %s yet: %w; calib history add RUN makes it", path, fs.ErrNotExist)
+			return nil, exit.Usagef("there is no history at %s yet: %w; calib history add RUN makes it", path, fs.ErrNotExist)
 		}
 		return nil, fmt.Errorf("history: %w", err)
 	}

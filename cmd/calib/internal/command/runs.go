@@ -38,18 +38,15 @@ func ReadParams(arg string) (*params.Params, error) {
 		}
 		err = fmt.Errorf("read %s: %w; %s", path, files.Reason(err), how)
 	}
-	return p, err
+	return p, exit.With(exit.Usage, err)
 }
 
 // ParamsArg reads the params.json, or that of the run directory, that is the one argument, and returns the argument.
 func ParamsArg(c *cli.Context) (arg string, p *params.Params, err error) {
-	if arg, err = OneArg(c, "params.json or run directory"); err != nil {
-		return "", nil, err
+	if arg, err = OneArg(c, "params.json or run directory"); err == nil {
+		p, err = ReadParams(arg)
 	}
-	if p, err = ReadParams(arg); err != nil {
-		return "", nil, exit.With(exit.Usage, err)
-	}
-	return arg, p, nil
+	return arg, p, err
 }
 
 // OpenRun opens the run directory that is the one argument, by open: rundir.Open or, to change it, rundir.Edit.
@@ -59,10 +56,7 @@ func OpenRun(c *cli.Context, open func(string) (*rundir.Dir, error)) (*rundir.Di
 		return nil, err
 	}
 	dir, err := open(arg)
-	if err != nil {
-		return nil, exit.With(exit.Usage, err)
-	}
-	return dir, nil
+	return dir, exit.With(exit.Usage, err)
 }
 
 // BreaksFlag says at which sizes the time of a message goes over from one line to the next.
@@ -159,7 +153,7 @@ func LoadRuns(path string) ([]compare.Run, error) {
 	for _, path := range paths {
 		p, err := ReadParams(path)
 		if err != nil {
-			return nil, exit.With(exit.Usage, err)
+			return nil, err
 		}
 		started := StartOf(p.Run.ID)
 		if d, err := rundir.Open(filepath.Dir(path)); err == nil && d.Run().ID == p.Run.ID {

@@ -211,13 +211,10 @@ func withStore(c *cli.Context, open func(context.Context, string) (*history.Stor
 		return err
 	}
 	s, err := open(c.Context, path)
-	if errors.Is(err, os.ErrNotExist) {
-		return exit.With(exit.Usage, err)
-	}
 	if err != nil {
-		return storeError(err)
+		return err
 	}
-	return errors.Join(storeError(f(s)), s.Close())
+	return errors.Join(f(s), s.Close())
 }
 
 // onStore is the action of a command without arguments that works on a history that exists.
@@ -236,21 +233,6 @@ func onNamed(what string, f func(c *cli.Context, s *history.Store, arg string) e
 		}
 		return withStore(c, history.OpenExisting, func(s *history.Store) error { return f(c, s, arg) })
 	}
-}
-
-// storeError gives an error of the store its exit code: what the user can correct on the command line is wrong use.
-func storeError(err error) error {
-	var c *exit.Error
-	if errors.As(err, &c) {
-		return err
-	}
-	for _, class := range []error{history.ErrNotFound, history.ErrAmbiguous, history.ErrConflict, history.ErrInvalid,
-		history.ErrInUse, history.ErrNotStore, history.ErrNewer} {
-		if errors.Is(err, class) {
-			return exit.With(exit.Usage, err)
-		}
-	}
-	return err
 }
 
 func filterFlags(last int) []cli.Flag {

@@ -59,7 +59,7 @@ func addRuns(c *cli.Context) error {
 		return exit.Usagef("--at is the start of one run, and these are %d", len(paths))
 	}
 	return withStore(c, history.Open, func(s *history.Store) error {
-		err := storeError(a.add(c, s, paths))
+		err := a.add(c, s, paths)
 		// Runs before one that failed are stored, and so are printed too.
 		out := reports.Result{Command: "history add", Data: additions{s.Path, a.done}}
 		return command.AnswerResult(c, out, err, func(w io.Writer) error {
@@ -126,7 +126,7 @@ func (a *adder) record(c *cli.Context, path string) (r history.Record, err error
 	}
 	r.Entry = a.entry
 	if r.Params, err = command.ReadParams(path); err != nil {
-		return r, exit.With(exit.Usage, err)
+		return r, err
 	}
 	r.ID, r.Path = r.Params.Run.ID, path
 	switch {
