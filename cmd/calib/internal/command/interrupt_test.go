@@ -3,7 +3,6 @@ package command
 import (
 	"bufio"
 	"calib/internal/exit"
-	"context"
 	"fmt"
 	"os"
 	"os/exec"
@@ -17,9 +16,8 @@ func TestSecondSignal(t *testing.T) {
 	const child = "CALIB_SECOND_SIGNAL"
 	if how, ok := os.LookupEnv(child); ok {
 		ctx, _ := Interruptible(os.Stderr)
-		GoesOn(context.Background(), "nowhere")
 		if how != "" {
-			GoesOn(ctx, how)
+			GoesOn.Store(&how)
 		}
 		fmt.Println("ready")
 		<-ctx.Done()

@@ -162,7 +162,10 @@ func equipped(c *cli.Context, config run.Config) run.Config {
 		style = progress.Events
 	}
 	config.Show, config.Agents = progress.New(c.App.ErrWriter, style, time.Now), packedAgents
-	config.Begun = func(dir string) { command.GoesOn(c.Context, "calib run --resume "+quote(dir)+" goes on") }
+	config.Begun = func(dir string) {
+		how := "calib run --resume " + quote(dir) + " goes on"
+		command.GoesOn.Store(&how)
+	}
 	budget, ask := time.Duration(config.Plan.Budget), person(c)
 	if long := budget > longPlan || budget == 0 && config.Where.Sim == ""; !long || c.Bool("yes") || ask == nil {
 		return config
@@ -285,10 +288,7 @@ func changedPlan(c *cli.Context, p plan.Plan) (_ plan.Plan, err error) {
 	p.Permute = p.Permute && !c.Bool("keep-teams")
 	p.KeepConnections = p.KeepConnections || c.Bool("keep-connections")
 	p.Seed = cmp.Or(c.Uint64("seed"), p.Seed)
-	if err := p.Validate(experiments.All); err != nil {
-		return p, exit.With(exit.Usage, err)
-	}
-	return p, nil
+	return p, exit.With(exit.Usage, p.Validate(experiments.All))
 }
 
 // executedFlags name the flags whose values are executed, here or on the hosts.
