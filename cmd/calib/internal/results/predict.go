@@ -69,7 +69,7 @@ var (
 	runFlags     = []string{"hosts", "dimension", "distance", "sweep", "figure"}
 )
 
-func predictAction(c *cli.Context) error {
+func predictAction(c *cli.Context) (err error) {
 	do, where, others := predictOperation, "--op "+overlapOperation, overlapFlags
 	switch graph, op := c.String("graph"), c.String("op"); {
 	case (graph == "") == (op == ""):
@@ -82,7 +82,13 @@ func predictAction(c *cli.Context) error {
 	if i := slices.IndexFunc(others, c.IsSet); i >= 0 {
 		return exit.Usagef("--%s goes with %s", others[i], where)
 	}
-	return do(c)
+	p := new(params.Params)
+	if c.String("graph") == "" || c.NArg() > 0 { // a graph may do without a run
+		if _, p, err = command.ParamsArg(c); err != nil {
+			return err
+		}
+	}
+	return do(c, p)
 }
 
 type predicted struct {
@@ -98,16 +104,8 @@ type ofGraph struct {
 	Times []cost.Times `json:"times"`
 }
 
-func predictGraph(c *cli.Context) error {
-	known := map[string]params.Block{}
-	if c.NArg() > 0 {
-		_, p, err := command.ParamsArg(c)
-		if err != nil {
-			return err
-		}
-		known = blocksOf(p)
-	}
-	g, err := cost.LoadGraph(c.String("graph"), known)
+func predictGraph(c *cli.Context, p *params.Params) error {
+	g, err := cost.LoadGraph(c.String("graph"), blocksOf(p))
 	if err != nil {
 		return exit.Usagef("--graph: %w", err)
 	}
@@ -166,11 +164,7 @@ const overlapOperation = "overlap" // the --op of a program that computes while 
 
 const maxMessages = 1 << 20
 
-func predictOverlap(c *cli.Context) error {
-	_, p, err := command.ParamsArg(c)
-	if err != nil {
-		return err
-	}
+func predictOverlap(c *cli.Context, p *params.Params) error {
 	o, err := predict.NewOverlap(p, predict.Settings{Seed: p.Run.Seed})
 	if err != nil {
 		return exit.Usagef("predict: %w", err)
@@ -294,18 +288,20 @@ func operations() []string { return append(pattern.Operations(), overlapOperatio
 
 const maxHosts = 4096 // bounds the teams of a prediction: the simulation runs a thread for each
 
-type asked struct {
-	operation    string
-	patterns     []pattern.Pattern
-	hosts, sizes []int
-}
-
-func predictOperation(c *cli.Context) error {
-	_, p, err := command.ParamsArg(c)
+func predictOperation(c *cli.Context, p *params.Params) error {
+	patterns, err := patternsOf(c)
 	if err != nil {
 		return err
 	}
-	a, err := askedOf(c, p)
+	least := len(p.Run.Hosts)
+	if !slices.ContainsFunc(patterns, func(v pattern.Pattern) bool { return v.Defined(least) }) {
+		least = pattern.Least
+	}
+	hosts, err := numbers(c, "hosts", strconv.Itoa(least), 2, maxHosts)
+	if err != nil {
+		return err
+	}
+	sizes, err := numbers(c, "bytes", predictSizes, 1, 1<<30)
 	if err != nil {
 		return err
 	}
@@ -323,12 +319,12 @@ func predictOperation(c *cli.Context) error {
 	}
 	out := predicted{Notes: q.Notes()}
 	if c.Bool("best") {
-		return answerBest(c, q, a, out)
+		return answerBest(c, q, hosts, sizes, out)
 	}
-	for _, pat := range a.patterns {
-		for _, hosts := range a.hosts {
-			for _, m := range a.sizes {
-				rows := q.Predict(predict.Query{Pattern: pat, Hosts: hosts, Bytes: m})
+	for _, pat := range patterns {
+		for _, n := range hosts {
+			for _, m := range sizes {
+				rows := q.Predict(predict.Query{Pattern: pat, Hosts: n, Bytes: m})
 				best := slices.IndexFunc(rows, func(v predict.Prediction) bool { return v.Why == "" })
 				if models == nil && !c.Bool("all-models") && best >= 0 {
 					rows = rows[best : best+1]
@@ -355,31 +351,26 @@ func predictOperation(c *cli.Context) error {
 	return command.Answer(c, "predict", out, out.printPredictions)
 }
 
-func askedOf(c *cli.Context, p *params.Params) (a asked, err error) {
-	a.operation = c.String("op")
+// patternsOf are the algorithms of an operation that are asked for.
+func patternsOf(c *cli.Context) (out []pattern.Pattern, err error) {
+	op, algo := c.String("op"), c.String("algo")
 	var have []string
-	for _, v := range pattern.OfOperation(a.operation) {
+	for _, v := range pattern.OfOperation(op) {
 		have = append(have, v.Algorithm)
-		if algo := c.String("algo"); algo == "" || v.Algorithm == algo {
-			a.patterns = append(a.patterns, v)
+		if algo == "" || v.Algorithm == algo {
+			out = append(out, v)
 		}
 	}
 	switch {
-	case !slices.Contains(pattern.Operations(), a.operation):
-		return a, exit.Usagef("--op %q: want one of %s", a.operation, strings.Join(operations(), ", "))
-	case len(a.patterns) == 0:
-		return a, exit.Usagef("--algo %q: %s has %s", c.String("algo"), a.operation, strings.Join(have, ", "))
+	case have == nil:
+		err = exit.Usagef("--op %q: want one of %s", op, strings.Join(operations(), ", "))
+	case out == nil:
+		err = exit.Usagef("--algo %q: %s has %s", algo, op, strings.Join(have, ", "))
 	case c.Bool("best") && slices.ContainsFunc([]string{"algo", "all-models", "sweep", "figure"}, c.IsSet):
-		return a, exit.Usagef("--best compares all algorithms and prints its choice: it goes without --algo, --all-models, --sweep and --figure")
+		err = exit.Usagef("--best compares all algorithms and prints its choice: it goes without --algo, --all-models, " +
+			"--sweep and --figure")
 	}
-	hosts := len(p.Run.Hosts)
-	if !slices.ContainsFunc(a.patterns, func(v pattern.Pattern) bool { return v.Defined(hosts) }) {
-		hosts = pattern.Least
-	}
-	if a.hosts, err = numbers(c, "hosts", strconv.Itoa(hosts), 2, maxHosts); err == nil {
-		a.sizes, err = numbers(c, "bytes", predictSizes, 1, 1<<30)
-	}
-	return a, err
+	return out, err
 }
 
 // numbers reads the list of a flag, such as 4,8,16 or 1KiB..1MiB, or else one that is given.
@@ -458,10 +449,10 @@ func addPoint(f *figure.Figure, name string, x, y float64) {
 }
 
 // answerBest prints the fastest algorithm for each size and number of hosts.
-func answerBest(c *cli.Context, q *predict.Predictor, a asked, out predicted) error {
-	for _, hosts := range a.hosts {
-		for _, m := range a.sizes {
-			choice, err := q.Best(a.operation, hosts, m)
+func answerBest(c *cli.Context, q *predict.Predictor, hosts, sizes []int, out predicted) error {
+	for _, n := range hosts {
+		for _, m := range sizes {
+			choice, err := q.Best(c.String("op"), n, m)
 			if err != nil {
 				return exit.With(exit.Inconclusive, err)
 			}
