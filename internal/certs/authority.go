@@ -184,11 +184,8 @@ func (a *Authority) Issued() ([]*x509.Certificate, error) {
 	return out, nil
 }
 
-// serialText names a certificate in files and on the screen.
-func serialText(n *big.Int) string { return fmt.Sprintf("%032x", n) }
-
-// Serial names a certificate as Revoke and the directory of what was issued do.
-func Serial(c *x509.Certificate) string { return serialText(c.SerialNumber) }
+// Serial names a certificate in files and on the screen.
+func Serial(c *x509.Certificate) string { return fmt.Sprintf("%032x", c.SerialNumber) }
 
 // RoleOf is what a certificate is for, empty where it is for nothing here.
 func RoleOf(c *x509.Certificate) Role {

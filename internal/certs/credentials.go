@@ -24,10 +24,9 @@ type Credentials struct {
 	path string // of the revocation list
 	now  func() time.Time
 
-	mu      sync.Mutex
-	seen    os.FileInfo // of the list that was read last
-	number  int64       // of that list
-	revoked map[string]bool
+	mu   sync.Mutex
+	seen os.FileInfo // of the list that was read last
+	list *x509.RevocationList
 }
 
 // Load reads a directory that Issue has made.
@@ -107,7 +106,7 @@ func (c *Credentials) Check(cert *x509.Certificate) error {
 	if err := c.reread(); err != nil {
 		return fmt.Errorf("%s: whether it is revoked is not known: %w", name, err)
 	}
-	if c.revoked[Serial(cert)] {
+	if lists(c.list, cert) {
 		return fmt.Errorf("%s is revoked", name)
 	}
 	return nil
@@ -126,12 +125,10 @@ func (c *Credentials) reread() error {
 	if err != nil {
 		return err
 	}
-	if n := l.Number.Int64(); n < c.number {
-		return fmt.Errorf("%s is older than the list that was read before (number %d, before %d)", c.path, n, c.number)
+	if c.list != nil && l.Number.Cmp(c.list.Number) < 0 {
+		return fmt.Errorf("%s is older than the list that was read before (number %d, before %d)", c.path, l.Number,
+			c.list.Number)
 	}
-	c.seen, c.number, c.revoked = info, l.Number.Int64(), map[string]bool{}
-	for _, e := range l.RevokedCertificateEntries {
-		c.revoked[serialText(e.SerialNumber)] = true
-	}
+	c.seen, c.list = info, l
 	return nil
 }

@@ -103,22 +103,14 @@ func connect(ctx context.Context, host, name string, in *bufio.Reader, out io.Wr
 	if err != nil {
 		return nil, fmt.Errorf("read where the coordinator is: %w", err)
 	}
-	port, want, err := readInvitation(line)
-	if err != nil {
-		return nil, err
+	m := invitation.FindStringSubmatch(line)
+	if m == nil {
+		return nil, fmt.Errorf("%.100q does not say where the coordinator is: want a port and a hash", line)
 	}
 	ctx, cancel := context.WithTimeout(ctx, handshakeTime)
 	defer cancel()
-	d := tls.Dialer{Config: settings(cert, func(hash string) bool { return hash == want })}
-	return d.DialContext(ctx, "tcp", net.JoinHostPort(host, port))
+	d := tls.Dialer{Config: settings(cert, func(hash string) bool { return hash == m[2] })}
+	return d.DialContext(ctx, "tcp", net.JoinHostPort(host, m[1]))
 }
 
 var invitation = regexp.MustCompile(`^([1-9][0-9]{0,4}) ([0-9a-f]{64})\n$`)
-
-func readInvitation(line string) (port, hash string, err error) {
-	m := invitation.FindStringSubmatch(line)
-	if m == nil {
-		return "", "", fmt.Errorf("%.100q does not say where the coordinator is: want a port and a hash", line)
-	}
-	return m[1], m[2], nil
-}

@@ -17,13 +17,11 @@ import (
 const maxOpen = 256
 
 type Listener struct {
-	tcp    net.Listener
-	cert   tls.Certificate
-	hash   string
-	accept sync.WaitGroup
-
-	mu      sync.Mutex
-	awaited map[string]chan net.Conn // by hash; each takes one connection
+	tcp     net.Listener
+	cert    tls.Certificate
+	hash    string
+	accept  sync.WaitGroup
+	awaited sync.Map // by hash: a chan net.Conn, which takes one connection
 }
 
 // Ports are those that a site's firewall passes, from First to Last; none means any.
@@ -39,7 +37,7 @@ func Listen(p Ports) (*Listener, error) {
 	if err != nil {
 		return nil, fmt.Errorf("listen for agents: %w", err)
 	}
-	l := &Listener{tcp: tcp, cert: cert, hash: hash, awaited: map[string]chan net.Conn{}}
+	l := &Listener{tcp: tcp, cert: cert, hash: hash}
 	l.accept.Go(l.serve)
 	return l, nil
 }
@@ -60,16 +58,12 @@ func (l *Listener) Port() int { return l.tcp.Addr().(*net.TCPAddr).Port }
 func (l *Listener) Invitation() string { return strconv.Itoa(l.Port()) + " " + l.hash + "\n" }
 
 // Expect announces an agent by the hash that it printed.
-func (l *Listener) Expect(hash string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.awaited[hash] = make(chan net.Conn, 1)
-}
+func (l *Listener) Expect(hash string) { l.awaited.Store(hash, make(chan net.Conn, 1)) }
 
 func (l *Listener) place(hash string) chan net.Conn {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.awaited[hash]
+	place, _ := l.awaited.Load(hash)
+	c, _ := place.(chan net.Conn)
+	return c
 }
 
 // Await returns the connection of an agent that was announced.
@@ -90,11 +84,9 @@ func (l *Listener) Await(ctx context.Context, hash string) (net.Conn, error) {
 func (l *Listener) Close() error {
 	err := l.tcp.Close()
 	l.accept.Wait()
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for _, place := range l.awaited {
+	for _, place := range l.awaited.Range {
 		select {
-		case c := <-place:
+		case c := <-place.(chan net.Conn):
 			err = errors.Join(err, c.Close())
 		default:
 		}
