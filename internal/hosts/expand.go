@@ -32,14 +32,16 @@ func Expand(s string) ([]string, error) {
 	return out, nil
 }
 
+// part is what stands between commas outside brackets.
+var part = regexp.MustCompile(`(\[[^\]]*\]?|[^,[])*`)
+
 func expandRange(s string) ([]string, *rangeError) {
 	var out []string
 	seen := map[string]bool{}
-	off := 0
-	for _, part := range splitTop(s) {
-		names, err := expandOne(part, MaxHosts-len(out))
+	for _, at := range part.FindAllStringIndex(s, -1) {
+		names, err := expandOne(s[at[0]:at[1]], MaxHosts-len(out))
 		if err != nil {
-			err.off += off
+			err.off += at[0]
 			return nil, err
 		}
 		for _, name := range names {
@@ -48,29 +50,8 @@ func expandRange(s string) ([]string, *rangeError) {
 				out = append(out, name)
 			}
 		}
-		off += len(part) + 1
 	}
 	return out, nil
-}
-
-// splitTop splits s at the commas outside brackets.
-func splitTop(s string) []string {
-	var out []string
-	start, depth := 0, 0
-	for i := range len(s) {
-		switch s[i] {
-		case '[':
-			depth++
-		case ']':
-			depth--
-		case ',':
-			if depth == 0 {
-				out = append(out, s[start:i])
-				start = i + 1
-			}
-		}
-	}
-	return append(out, s[start:])
 }
 
 // expandOne expands one name with brackets, to at most room names.
@@ -126,49 +107,40 @@ func tooMany(off int) *rangeError {
 	return &rangeError{off, fmt.Sprintf("more than %d hosts in all", MaxHosts)}
 }
 
+// oneRange is a number, a range of them, or a range with a step.
+var oneRange = regexp.MustCompile(`^([0-9]{1,9})(?:-([0-9]{1,9})(?:/([0-9]{1,9}))?)?$`)
+
 // expandSet lists the numbers of what stands between brackets.
 func expandSet(s string) ([]string, *rangeError) {
 	var out []string
 	off := 0
-	for _, e := range strings.Split(s, ",") {
-		first, last, step, width, msg := parseNumbers(e)
-		if msg != "" {
-			return nil, &rangeError{off, msg}
+	for e := range strings.SplitSeq(s, ",") {
+		fail := func(format string, args ...any) ([]string, *rangeError) {
+			return nil, &rangeError{off, fmt.Sprintf(format, args...)}
 		}
-		if len(out)+(last-first)/step+1 > MaxHosts {
+		m := oneRange.FindStringSubmatch(e)
+		if m == nil || m[3] != "" && strings.Trim(m[3], "0") == "" {
+			return fail("%q in brackets: want a number, 1-16 or 1-16/2", e)
+		}
+		lo, hi := m[1], cmp.Or(m[2], m[1])
+		first, _ := strconv.Atoi(lo) // nine digits at most
+		last, _ := strconv.Atoi(hi)
+		step, _ := strconv.Atoi(cmp.Or(m[3], "1"))
+		switch most := max(len(lo), len(hi)); {
+		case first > last:
+			return fail("range %s-%s runs backwards: write %s-%s", lo, hi, hi, lo)
+		case len(lo) != len(hi) && (zeros(lo) || zeros(hi)):
+			return fail("range %s-%s: a number with leading zeros needs as many digits at both ends: write %0*d-%0*d, or "+
+				"two ranges", lo, hi, most, first, most, last)
+		case len(out)+(last-first)/step+1 > MaxHosts:
 			return nil, tooMany(off)
 		}
 		for n := first; n <= last; n += step {
-			out = append(out, fmt.Sprintf("%0*d", width, n))
+			out = append(out, fmt.Sprintf("%0*d", len(lo), n))
 		}
 		off += len(e) + 1
 	}
 	return out, nil
-}
-
-// oneRange is a number, a range of them, or a range with a step.
-var oneRange = regexp.MustCompile(`^([0-9]{1,9})(?:-([0-9]{1,9})(?:/([0-9]{1,9}))?)?$`)
-
-// parseNumbers reads what oneRange is, printed with at least width digits. It returns a fault as text, "" if there is
-// none.
-func parseNumbers(s string) (first, last, step, width int, msg string) {
-	m := oneRange.FindStringSubmatch(s)
-	if m == nil || m[3] != "" && strings.Trim(m[3], "0") == "" {
-		return 0, 0, 0, 0, fmt.Sprintf("%q in brackets: want a number, 1-16 or 1-16/2", s)
-	}
-	lo, hi := m[1], cmp.Or(m[2], m[1])
-	first, _ = strconv.Atoi(lo) // nine digits at most
-	last, _ = strconv.Atoi(hi)
-	step, _ = strconv.Atoi(cmp.Or(m[3], "1"))
-	switch {
-	case first > last:
-		msg = fmt.Sprintf("range %s-%s runs backwards: write %s-%s", lo, hi, hi, lo)
-	case len(lo) != len(hi) && (zeros(lo) || zeros(hi)):
-		most := max(len(lo), len(hi))
-		msg = fmt.Sprintf("range %s-%s: a number with leading zeros needs as many digits at both ends: write %0*d-%0*d, or "+
-			"two ranges", lo, hi, most, first, most, last)
-	}
-	return first, last, step, len(lo), msg
 }
 
 func digits(s string) bool {

@@ -118,7 +118,7 @@ func (r *Reporter) Phase(name string) {
 	}
 	r.started, r.drawn, r.open = now, now, true
 	r.state, r.end, r.early = State{Phase: name}, time.Time{}, time.Time{}
-	r.out(eventPhase, now, r.state, "")
+	r.tell(eventPhase, now, "")
 }
 
 // Update reports that done of total are done, in any unit, after the time spent, and what is under way now (label). The
@@ -155,18 +155,14 @@ func sensible(v float64) bool { return v >= 0 && !math.IsInf(v, 0) }
 func (r *Reporter) Tick() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.open {
-		r.show(r.now())
-	}
+	r.show(r.now())
 }
 
 // Note prints a message once, between the progress.
 func (r *Reporter) Note(message string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	now := r.now()
-	r.at(now)
-	r.out(eventNote, now, r.state, message)
+	r.tell(eventNote, r.now(), message)
 }
 
 // Done ends the last phase and the reporter.
@@ -183,35 +179,32 @@ func (r *Reporter) Done() {
 
 func (r *Reporter) endPhase(now time.Time) {
 	if r.open {
-		r.at(now)
-		r.out(eventPhaseDone, now, r.state, "")
+		r.tell(eventPhaseDone, now, "")
 		r.open = false
 	}
 }
 
 // show draws the state, if the last drawing is long enough ago.
 func (r *Reporter) show(now time.Time) {
-	if now.Sub(r.drawn) < r.every {
-		return
+	if r.open && now.Sub(r.drawn) >= r.every {
+		r.drawn = now
+		r.tell(eventProgress, now, "")
 	}
-	r.drawn = now
-	r.at(now)
-	r.out(eventProgress, now, r.state, "")
 }
 
-// at brings the state's times up to now. There is no estimate when the time left is over and the work is not: nobody
-// knows how long it still takes.
-func (r *Reporter) at(now time.Time) {
-	if !r.open {
-		return
+// tell gives the sink an event, with the state's times as they are now. There is no estimate when the time left is over
+// and the work is not: nobody knows how long it still takes.
+func (r *Reporter) tell(event string, now time.Time, message string) {
+	if s := &r.state; r.open {
+		s.Elapsed = now.Sub(r.started)
+		left := r.end.Sub(now)
+		s.HasLeft = !r.end.IsZero() && s.Elapsed >= learnTime && (left >= 0 || s.Done >= s.Total)
+		if s.Left = 0; s.HasLeft {
+			s.Left = max(0, left)
+		}
+		s.Least, s.MayEnd = min(s.Left, max(0, r.early.Sub(now))), s.HasLeft && !r.early.IsZero()
 	}
-	r.state.Elapsed = now.Sub(r.started)
-	left := r.end.Sub(now)
-	r.state.HasLeft = !r.end.IsZero() && r.state.Elapsed >= learnTime && (left >= 0 || r.state.Done >= r.state.Total)
-	if r.state.Left = 0; r.state.HasLeft {
-		r.state.Left = max(0, left)
-	}
-	r.state.Least, r.state.MayEnd = min(r.state.Left, max(0, r.early.Sub(now))), r.state.HasLeft && !r.early.IsZero()
+	r.out(event, now, r.state, message)
 }
 
 // lines are those of text: of each phase its state now and then, and how long it took; and the notes. On a terminal the
@@ -363,11 +356,7 @@ func (e events) show(event string, at time.Time, s State, message string) {
 			ev.Done, ev.Total, ev.Percent = &done, &total, &pc
 		}
 	}
-	b, err := json.Marshal(ev)
-	if err != nil {
-		return // strings and finite numbers always marshal
-	}
-	e.w.Write(append(b, '\n'))
+	_ = json.NewEncoder(e.w).Encode(ev)
 }
 
 func tenths(d time.Duration) *float64 {

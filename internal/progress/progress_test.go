@@ -170,7 +170,7 @@ func TestLeft(t *testing.T) {
 		r.Update(c.done, c.total, c.spent, "")
 		clock.advance(c.wait)
 		r.Tick()
-		if r.at(clock.now()); r.state.Left.Round(time.Millisecond) != c.want || r.state.HasLeft != c.ok {
+		if r.tell(eventNote, clock.now(), ""); r.state.Left.Round(time.Millisecond) != c.want || r.state.HasLeft != c.ok {
 			t.Errorf("%s: %v %v, want %v %v", c.name, r.state.Left, r.state.HasLeft, c.want, c.ok)
 		}
 	}
@@ -185,7 +185,7 @@ func TestLeftIsOfThePhase(t *testing.T) {
 	r.Update(5, 10, 0, "")
 	r.Phase("q")
 	clock.advance(3 * time.Second)
-	if r.at(clock.now()); r.state.HasLeft {
+	if r.tell(eventNote, clock.now(), ""); r.state.HasLeft {
 		t.Errorf("%v left of a phase of which nothing is known", r.state.Left)
 	}
 }
