@@ -13,41 +13,10 @@ import (
 // The terms of uncertainty that come from the instrument and not from the scatter of repetitions (JCGM 100, type B).
 // Where all that is known of an error is the largest it can be, every value up to it is equally likely, and its
 // standard uncertainty is that over √3 (JCGM 100, 4.3.7).
-//
-// labHosts [s] is the most that kernel, wake-up and agents of calib lab add to a message from host to host, beside the
-// network that the lab was given. docs/MODELS.md says how it was measured.
-const labHosts = 30e-6
-
-// labDevice and labDriver are the device that calib lab gives every host, in the fingerprint of the environment.
-const (
-	labDevice = "calib0"
-	labDriver = "tun"
-)
 
 // Uniform is the type B term of an error that lies anywhere within ± most.
 func Uniform(name string, most float64, why string) params.Term {
 	return params.Term{Name: name, Type: params.TypeB, U: most / math.Sqrt(3), Why: why}
-}
-
-// InLab reports whether the hosts are an emulated cluster of calib lab.
-func (p *Prepared) InLab() bool {
-	hosts := p.hosts
-	for _, h := range hosts {
-		if h.Env["nic.name"] != labDevice || h.Env["nic.driver"] != labDriver {
-			return false
-		}
-	}
-	return len(hosts) > 0
-}
-
-// OneMessage returns the terms of share times the time of a message from host to host [s]: a reading of the clock at
-// either end, and in the lab what the hosts add.
-func (p *Prepared) OneMessage(share float64) []params.Term {
-	out := p.ClockReading(share)
-	if p.InLab() {
-		out = append(out, Uniform(params.TermLabHosts, share*labHosts, "an emulated cluster: kernel and agents add up to 30 µs to a message"))
-	}
-	return out
 }
 
 // ClockReading returns the term of share times a duration on one clock [s]: it holds one reading of the clock, and both

@@ -54,7 +54,6 @@ func TestLook(t *testing.T) {
 
 // What no number of rounds can meet does not hold up the end, and says why.
 func TestBeyond(t *testing.T) {
-	lab := map[string]string{"nic.name": "calib0", "nic.driver": "tun"}
 	for _, c := range []struct {
 		name    string
 		targets Targets
@@ -76,8 +75,8 @@ func TestBeyond(t *testing.T) {
 		{"the medium is the bottleneck", Targets{"b": 0.02}, func(w *network) []bench.Point { w.b = 0.1e-6; return w.paired() },
 			"the medium is the bottleneck"},
 		{"an instrument that is too coarse", Targets{"a": 0.01}, func(w *network) []bench.Point {
-			for i := range w.d.Header.Hosts {
-				w.d.Header.Hosts[i].Env = lab
+			for h := range w.d.Header.Hosts {
+				w.d.Samples = append(w.d.Samples, dataset.Sample{Exp: names.Clock, Phase: names.PhaseStep, Parts: 1, Ranks: []int{h}, NS: []int64{30_000}})
 			}
 			return w.paired()
 		}, "alone make it ± 2"},

@@ -272,7 +272,7 @@ func (h *transfer) record() {
 		}
 		terms := misfit[j]
 		if name == "l0" || name == "floor" {
-			terms = append(terms, h.Prepared.OneMessage(1)...)
+			terms = append(terms, h.Prepared.ClockReading(1)...)
 		}
 		fn.Set(name, v[j], fit.Add(v[j], ci[j], terms))
 	}

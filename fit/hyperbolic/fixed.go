@@ -210,5 +210,5 @@ func (p *paired) termsOfSlope(f *fixedFit) []params.Term {
 
 // messageTerms are the type B terms of share times the time of a message from host to host: 1 for a', ½ for a.
 func (p *paired) messageTerms(share float64) []params.Term {
-	return slices.Concat(p.fit.Prepared.OneMessage(share), fit.ClockOffset(share, p.clocks.bound))
+	return slices.Concat(p.fit.Prepared.ClockReading(share), fit.ClockOffset(share, p.clocks.bound))
 }

@@ -41,7 +41,7 @@ func fitHockney(p *fit.Prepared) (*params.Fit, error) {
 	r := q.New(p, "hockney", "Hockney 1994; Stoica, Sultan, Keyes 1994 eq. 4")
 	ofAlpha, ofBeta, ofRate := q.Times.Interval(l.C0, reps, 0), q.Times.Interval(l.C1, reps, 1), q.Times.Interval(1/l.C1, reps, 2)
 	misfit := fit.OfMisfit(q.Times.Values, func(i int) float64 { return l.At(q.Sizes[i]) }, 2, line, ofAlpha, ofBeta, ofRate)
-	r.Found("alpha", "s", "latency of a message", l.C0, ofAlpha, append(p.OneMessage(1), misfit[0]...)...)
+	r.Found("alpha", "s", "latency of a message", l.C0, ofAlpha, append(p.ClockReading(1), misfit[0]...)...)
 	r.Found("beta", "s/B", "time per byte", l.C1, ofBeta, misfit[1]...)
 	if l.C1 > 0 {
 		r.Found("r_inf", "B/s", "rate of long messages", 1/l.C1, ofRate, misfit[2]...)

@@ -54,7 +54,7 @@ func fitHyperbola(p *fit.Prepared) (*params.Fit, error) {
 	start := lineMisfit(q.Sizes[:small], q.Times.Values[:small], limits.Point(0), func(l lsq.Line) float64 { return l.C0 })
 	slope := lineMisfit(q.Sizes[large:], q.Times.Values[large:], limits.Point(1), func(l lsq.Line) float64 { return l.C1 })
 	r.Found("a_prime_limits", "s", "fixed time of a message, limit of small sizes", l[0], limits.Point(0),
-		append(p.OneMessage(1), start...)...)
+		append(p.ClockReading(1), start...)...)
 	r.Found("b_prime_limits", "s/B", "time per byte, limit of large sizes", l[1], limits.Point(1), slope...)
 	r.Together([]string{"a_prime_limits", "b_prime_limits"}, limits.Replicates)
 	r.Note("limits-used", "a' is the intercept of %g to %g B, b' the slope of %g to %g B",
@@ -111,7 +111,7 @@ func joint(r *fit.Result, p *fit.Prepared, q *fit.Pingpong, limits []float64) (f
 	reps := resample.Map(q.Times.Replicates, again)
 	ofA, ofB := q.Times.Interval(j[0], reps, 0), q.Times.Interval(j[1], reps, 1)
 	misfit := fit.OfMisfit(q.Times.Values, func(i int) float64 { return params.ServiceTime(q.Sizes[i], j[0], j[1]) }, 2, again, ofA, ofB)
-	r.Found("a_prime_joint", "s", "fixed time of a message, all sizes at once", j[0], ofA, append(p.OneMessage(1), misfit[0]...)...)
+	r.Found("a_prime_joint", "s", "fixed time of a message, all sizes at once", j[0], ofA, append(p.ClockReading(1), misfit[0]...)...)
 	r.Found("b_prime_joint", "s/B", "time per byte, all sizes at once", j[1], ofB, misfit[1]...)
 	errs := make([]float64, len(q.Sizes))
 	worst := 0

@@ -201,7 +201,7 @@ func (p *prttData) latency(send, receive *busyTime) float64 {
 	}
 	p.fit.Together([]string{"L", send.name, receive.name}, reps)
 	ci := resample.DifferenceOf(p.times, v, reps, func(r []float64) float64 { return r[0] })
-	p.fit.Difference("L", "s", label, v, ci, p.fit.Prepared.OneMessage(1)...)
+	p.fit.Difference("L", "s", label, v, ci, p.fit.Prepared.ClockReading(1)...)
 	if v <= 0 {
 		const why = "the overheads, measured with pauses between messages, are longer than half the round trip of messages in a row: " +
 			"some of a host's work is counted twice, or waking up from a pause is"

@@ -2,9 +2,9 @@ package models
 
 import (
 	"math"
+	"slices"
 	"testing"
 
-	"calib/fit"
 	"calib/fit/hyperbolic"
 	"calib/internal/params"
 )
@@ -32,32 +32,13 @@ func TestPairSpread(t *testing.T) {
 	}
 }
 
-// A run in the lab states what its hosts add; another does not.
-func TestLabTerms(t *testing.T) {
-	for _, device := range []string{"calib0", "eth0"} {
-		w := sparc()
-		w.Between = 0.002
-		d := w.Dataset()
-		for i := range d.Header.Hosts {
-			d.Header.Hosts[i].Env = map[string]string{"nic.name": device, "nic.driver": "tun"}
-		}
-		q := fitWith(t, hyperbolic.Hyperbola, d, 50).Parameters["a_prime_limits"]
-		terms := map[string]params.Term{}
-		for _, term := range q.Budget {
-			terms[term.Name] = term
-		}
-		clock, lab := terms["clock reading"], terms[params.TermLabHosts]
-		if clock.Type != params.TypeB || math.Abs(clock.U-31e-9/math.Sqrt(3)) > 2e-9 {
-			t.Errorf("%s: clock reading %+v, want 31 ns over √3", device, clock)
-		}
-		if in := device == "calib0"; in != (lab.U > 0) || in && math.Abs(lab.U-30e-6/math.Sqrt(3)) > 1e-9 {
-			t.Errorf("%s: lab hosts %+v", device, lab)
-		}
-		if half := (q.CI95[1] - q.CI95[0]) / 2; half < 1.95*lab.U {
-			t.Errorf("%s: half width %g s, less than its term", device, half)
-		}
-	}
-	if (&fit.Prepared{Data: pairOf(nil, nil)}).InLab() {
-		t.Error("hosts without a fingerprint are taken to be in the lab")
+// A fixed time states what the clock adds.
+func TestClockReading(t *testing.T) {
+	w := sparc()
+	w.Between = 0.002
+	q := fitWith(t, hyperbolic.Hyperbola, w.Dataset(), 50).Parameters["a_prime_limits"]
+	i := slices.IndexFunc(q.Budget, func(term params.Term) bool { return term.Name == "clock reading" })
+	if i < 0 || q.Budget[i].Type != params.TypeB || math.Abs(q.Budget[i].U-31e-9/math.Sqrt(3)) > 2e-9 {
+		t.Errorf("%+v, want a clock reading of 31 ns over √3", q.Budget)
 	}
 }

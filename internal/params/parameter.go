@@ -131,7 +131,6 @@ func (p Parameter) check() error {
 // Names of terms of uncertainty that more than one place knows.
 const (
 	TermClockOffset = "clock offset" // between two hosts' clocks
-	TermLabHosts    = "lab hosts"    // what kernel and agents of an emulated cluster take beside the network that is known
 )
 
 // ranges are what a value to be used can be, by its unit: what no network and no clock can have is a damaged or forged

@@ -24,7 +24,7 @@ import (
 type Verdict string
 
 const (
-	Back         Verdict = "back"         // the truth is within the copy's 95% interval, or its bound
+	Back         Verdict = "back"         // the truth is within the copy's 95% interval, give or take Row.Lab, or its bound
 	Missed       Verdict = "missed"       // it is outside
 	Undetermined Verdict = "undetermined" // the copy has no value or no interval
 	Agrees       Verdict = "agrees"       // no network is given this value: it is that of the run, within both intervals
@@ -45,7 +45,7 @@ type Row struct {
 	Copy      *float64    `json:"copy,omitempty"`
 	CI95      *[2]float64 `json:"ci95,omitempty"`
 	Status    string      `json:"status,omitempty"`
-	// Lab is what the lab's own hosts and wire add to half of the interval, in quadrature.
+	// Lab is what the lab's own hosts may add: the truth may be so far outside the interval.
 	Lab     float64 `json:"lab,omitempty"`
 	Verdict Verdict `json:"verdict"`
 	Why     string  `json:"why,omitempty"`
@@ -120,7 +120,7 @@ func (r *Row) judge(c params.Parameter, bounded bool) {
 		r.Why = cmp.Or(c.Why, "the copy's run does not have it")
 	case c.CI95 == nil:
 		r.Why = cmp.Or(c.Why, "no interval")
-	case c.CI95[0] <= t && t <= c.CI95[1]:
+	case c.CI95[0]-r.Lab <= t && t <= c.CI95[1]+r.Lab:
 		r.Verdict = Back
 	default:
 		r.Verdict = Missed
@@ -137,7 +137,7 @@ func (r *Row) compare(c params.Parameter) {
 	}
 	v, w := *r.Run, *c.Value
 	r.Verdict = Differs
-	if lo, hi := w-math.Hypot(w-c.CI95[0], r.RunCI95[1]-v), w+math.Hypot(c.CI95[1]-w, v-r.RunCI95[0]); lo <= v && v <= hi {
+	if lo, hi := w-math.Hypot(w-c.CI95[0], r.RunCI95[1]-v)-r.Lab, w+math.Hypot(c.CI95[1]-w, v-r.RunCI95[0])+r.Lab; lo <= v && v <= hi {
 		r.Verdict = Agrees
 	}
 	if v != 0 {
@@ -148,15 +148,17 @@ func (r *Row) compare(c params.Parameter) {
 // take sets what was measured on the copy, of which the lab's own hosts are a part.
 func (r *Row) take(c params.Parameter, v Verdict) {
 	r.Copy, r.CI95, r.Status, r.Verdict = c.Value, c.CI95, c.Status, v
-	for _, t := range c.Budget {
-		if t.Name == params.TermLabHosts {
-			r.Lab = math.Hypot(r.Lab, normal95*t.U)
-		}
-	}
+	r.Lab = messages[r.Name] * labHosts
 }
 
-// normal95 is the half width of a 95% interval over a standard uncertainty.
-const normal95 = 1.96
+// labHosts [s] is the most that kernel, wake-up and agents of calib lab add to a message from host to host, beside the
+// network that the lab was given.
+const labHosts = 30e-6
+
+// messages is how many times the time of a message is in a number.
+var messages = map[string]float64{
+	"a": 0.5, "a_prime": 1, "a_prime_limits": 1, "a_prime_joint": 1, "alpha": 1, "L": 1, "L.l0": 1, "L.floor": 1,
+}
 
 // numbers lists parameters by name and coefficients of cost functions as "g_s.c1", where all times are slowdown times
 // as long.

@@ -83,11 +83,11 @@ func TestCompare(t *testing.T) {
 	s, p := sparc(t, 1)
 	p.Parameters["alpha"] = made(2000*us, 30*us, "s")
 	c := run("h0", "h1", "h2", "h3")
-	c.Parameters["alpha"] = made(2040*us, 30*us, "s") // 40 apart, √2·30 = 42.4
+	c.Parameters["alpha"] = made(2040*us, 30*us, "s") // 40 apart, √2·30 + 30 of the lab's hosts = 72.4
 	if r := find(t, Judge(s, p, c), "alpha"); r.Verdict != Agrees {
 		t.Errorf("%+v", r)
 	}
-	c.Parameters["alpha"] = made(2044*us, 30*us, "s")
+	c.Parameters["alpha"] = made(2074*us, 30*us, "s")
 	if r := find(t, Judge(s, p, c), "alpha"); r.Verdict != Differs {
 		t.Errorf("%+v", r)
 	}

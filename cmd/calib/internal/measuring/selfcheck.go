@@ -296,7 +296,7 @@ func (k *copier) answer(err error) error {
 // print prints the table, how the lab kept its times, and the verdict.
 func (d *checked) print(w io.Writer) error {
 	if len(d.Rows) > 0 {
-		t := command.NewTable(w, "SYMBOL", "RUN", "GIVEN", "COPY", "95% INTERVAL", "OF IT THE LAB", "VERDICT", "")
+		t := command.NewTable(w, "SYMBOL", "RUN", "GIVEN", "COPY", "95% INTERVAL", "LAB HOSTS", "VERDICT", "")
 		unplayed := 0
 		for _, r := range d.Rows {
 			if r.Verdict == selfcheck.NotPlayed {
