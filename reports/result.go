@@ -65,9 +65,6 @@ func WriteJSON(w io.Writer, v any) error {
 	return enc.Encode(v)
 }
 
-// dialect is the JSON Schema version of everything calib publishes.
-const dialect = "https://json-schema.org/draft/2020-12/schema"
-
 // Schemas returns the JSON Schemas of the documents this package and those below it define, by name: "params"
 // (params.json), "header" and "sample" (the first and every later line of samples.jsonl) and "result" (what --json
 // prints). That of run.json is published by its own package.
@@ -76,12 +73,12 @@ func Schemas() (map[string]*jsonschema.Schema, error) {
 	if err != nil {
 		return nil, fmt.Errorf("schema of params: %w", err)
 	}
-	header, err1 := SchemaOf[dataset.Header]("header", dataset.Schema, "First line of samples.jsonl.", nil)
-	sample, err2 := SchemaOf[dataset.Sample]("sample", "",
+	header, err1 := params.SchemaOf[dataset.Header]("header", dataset.Schema, "First line of samples.jsonl.", nil)
+	sample, err2 := params.SchemaOf[dataset.Sample]("sample", "",
 		"Every later line of samples.jsonl: one measured batch, raw timings in nanoseconds.", nil)
 	inner := file.CloneSchemas()
 	inner.ID, inner.Schema = "", "" // one document, one resource
-	result, err3 := SchemaOf[Result]("result", ResultSchema,
+	result, err3 := params.SchemaOf[Result]("result", ResultSchema,
 		"What --json prints, whatever the command and however it ended.",
 		map[reflect.Type]*jsonschema.Schema{reflect.TypeFor[params.Params](): inner})
 	if err := cmp.Or(err1, err2, err3); err != nil {
@@ -94,23 +91,6 @@ func Schemas() (map[string]*jsonschema.Schema, error) {
 		result.Properties["outcome"].Enum = append(result.Properties["outcome"].Enum, outcomes[exit])
 	}
 	return map[string]*jsonschema.Schema{"params": file, "header": header, "sample": sample, "result": result}, nil
-}
-
-// SchemaOf derives the schema of T and heads it with a name and a description; version, unless empty, is the only value
-// its member "schema" may have.
-func SchemaOf[T any](name, version, description string, types map[reflect.Type]*jsonschema.Schema) (*jsonschema.Schema, error) {
-	s, err := jsonschema.For[T](&jsonschema.ForOptions{TypeSchemas: types})
-	if err != nil {
-		return nil, fmt.Errorf("schema of %s: %w", name, err)
-	}
-	s.Schema = dialect
-	s.ID = "https://calib.invalid/schema/" + name + "-1.json"
-	s.Title = "calib " + name
-	s.Description = description
-	if version != "" {
-		s.Properties["schema"].Const = jsonschema.Ptr[any](version)
-	}
-	return s, nil
 }
 
 // Plan is the forecast of a run: what it will do to the network and for how long.

@@ -2,6 +2,7 @@ package params
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -36,7 +37,7 @@ func Encode(w io.Writer, p *Params) error {
 	return err
 }
 
-// Decode reads a params.json of this version. Errors are of class ErrParams and name the line or the parameter. Members
+// Decode reads a params.json of this version. Errors are of class ErrParams and name the line or the number. Members
 // that this build does not know are ignored.
 func Decode(r io.Reader) (*Params, error) {
 	b, err := io.ReadAll(io.LimitReader(r, maxParams+1))
@@ -47,29 +48,23 @@ func Decode(r io.Reader) (*Params, error) {
 		return nil, fmt.Errorf("%w: larger than %d B", ErrParams, maxParams)
 	}
 	var head struct {
-		Schema *string `json:"schema"`
-	}
-	if err := json.Unmarshal(b, &head); err != nil {
-		return nil, decodeError(b, err)
+		Schema string `json:"schema"`
 	}
 	p := &Params{}
-	switch {
-	case head.Schema == nil:
-		return nil, fmt.Errorf("%w: no member \"schema\"; fit the run again for a new one", ErrParams)
-	case *head.Schema == Schema:
+	if err = json.Unmarshal(b, &head); err == nil && head.Schema == Schema {
 		err = json.Unmarshal(b, p)
-	default:
-		return nil, fmt.Errorf("%w: schema %q, this build reads %q; fit the run again, which writes it anew from the samples",
-			ErrParams, *head.Schema, Schema)
 	}
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, decodeError(b, err)
+	case head.Schema == "":
+		return nil, fmt.Errorf("%w: no member \"schema\"; fit the run again for a new one", ErrParams)
+	case head.Schema != Schema:
+		return nil, fmt.Errorf("%w: schema %q, this build reads %q; fit the run again, which writes it anew from the samples",
+			ErrParams, head.Schema, Schema)
 	}
 	if err := p.check(); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrParams, err)
-	}
-	if at, err := p.checkRange(); err != nil {
-		return nil, fmt.Errorf("%w: line %d: %w", ErrParams, at.line(b), err)
 	}
 	p.Distribute()
 	return p, nil
@@ -99,13 +94,9 @@ func decodeError(b []byte, err error) error {
 	kind := (*json.UnmarshalTypeError)(nil)
 	if errors.As(err, &kind) && kind.Field != "" && !strings.Contains(kind.Field, ".points") &&
 		!strings.HasSuffix(kind.Field, ".bound") {
-		at = fmt.Sprintf("line %d: ", lineAt(b, kind.Offset))
+		at = fmt.Sprintf("line %d: ", 1+bytes.Count(b[:max(kind.Offset-1, 0)], []byte("\n")))
 	}
 	return fmt.Errorf("%w: %s%w", ErrParams, at, files.Fault(b, err))
-}
-
-func lineAt(b []byte, offset int64) int {
-	return 1 + bytes.Count(b[:min(max(offset-1, 0), int64(len(b)))], []byte("\n"))
 }
 
 // check rejects what no build of calib writes.
@@ -113,6 +104,25 @@ func (p *Params) check() error {
 	for _, name := range slices.Sorted(maps.Keys(p.Parameters)) {
 		if err := p.Parameters[name].check(); err != nil {
 			return fmt.Errorf("parameter %s: %w", name, err)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(p.Functions)) {
+		f := p.Functions[name]
+		for _, c := range slices.Sorted(maps.Keys(f.Coeff)) {
+			if err := inRange(f.Coeff[c], f.CoeffUnit(c)); f.Usable() && err != nil {
+				return fmt.Errorf("function %s, coefficient %s: %w", name, c, err)
+			}
+		}
+	}
+	for _, q := range p.Pairs {
+		none := new(float64)
+		if err := cmp.Or(inRange(*cmp.Or(q.Latency, none), "s"), inRange(*cmp.Or(q.Rate, none), "B/s")); err != nil {
+			return fmt.Errorf("pair %s → %s: %w", q.From, q.To, err)
+		}
+	}
+	for i, v := range p.Validation {
+		if err := cmp.Or(inRange(v.Measured, "s"), inRange(float64(v.Bytes), "B")); err != nil {
+			return fmt.Errorf("validation[%d]: %w", i, err)
 		}
 	}
 	for i, c := range p.Correlations {
@@ -128,14 +138,43 @@ func (p *Params) check() error {
 	return nil
 }
 
-// JSONSchema returns the JSON Schema (2020-12) of params.json. It is derived from the Go types, so it cannot fall
-// behind them; what types cannot say (constants, enumerations, where null may stand) is added here.
+// SchemaOf derives the JSON Schema (2020-12) of T from its Go types, and heads it with a name and a description;
+// version, unless empty, is the only value its member "schema" may have.
+func SchemaOf[T any](name, version, description string, types map[reflect.Type]*jsonschema.Schema) (*jsonschema.Schema, error) {
+	s, err := jsonschema.For[T](&jsonschema.ForOptions{TypeSchemas: types})
+	if err != nil {
+		return nil, fmt.Errorf("schema of %s: %w", name, err)
+	}
+	s.Schema = "https://json-schema.org/draft/2020-12/schema"
+	s.ID = "https://calib.invalid/schema/" + name + "-1.json"
+	s.Title = "calib " + name
+	s.Description = description
+	if version != "" {
+		s.Properties["schema"].Const = jsonschema.Ptr[any](version)
+	}
+	return s, nil
+}
+
+// JSONSchema returns the schema of params.json. What types cannot say (enumerations, where null may stand) is added
+// here.
 func JSONSchema() (*jsonschema.Schema, error) {
 	types := map[reflect.Type]*jsonschema.Schema{}
 	for of, add := range map[reflect.Type]func(*jsonschema.Schema){
-		reflect.TypeFor[Residual]():  residualSchema,
-		reflect.TypeFor[Parameter](): parameterSchema,
-		reflect.TypeFor[Function]():  functionSchema,
+		reflect.TypeFor[Residual](): func(s *jsonschema.Schema) {
+			for _, name := range []string{"x", "measured", "lo", "hi", "fitted"} {
+				nullable(s.Properties[name])
+			}
+		},
+		reflect.TypeFor[Parameter](): func(s *jsonschema.Schema) {
+			enumerate(s.Properties["status"])
+			nullable(s.Properties["bound"].Items)
+			// A number is to be used or withheld, by the status.
+			use := &jsonschema.Schema{Enum: []any{StatusOK, StatusProvisional}}
+			s.If = &jsonschema.Schema{Properties: map[string]*jsonschema.Schema{"status": use}}
+			s.Then = &jsonschema.Schema{Properties: map[string]*jsonschema.Schema{"value": {Type: "number"}}}
+			s.Else = &jsonschema.Schema{Properties: map[string]*jsonschema.Schema{"value": {Type: "null"}}}
+		},
+		reflect.TypeFor[Function](): func(s *jsonschema.Schema) { enumerate(s.Properties["status"]) },
 	} {
 		s, err := jsonschema.ForType(of, &jsonschema.ForOptions{})
 		if err != nil {
@@ -144,50 +183,22 @@ func JSONSchema() (*jsonschema.Schema, error) {
 		add(s)
 		types[of] = s
 	}
-	s, err := jsonschema.For[Params](&jsonschema.ForOptions{TypeSchemas: types})
+	s, err := SchemaOf[Params]("params", Schema,
+		"Cost-model parameters of a network. All numbers are in SI units: seconds, bytes, seconds per byte.", types)
 	if err != nil {
 		return nil, err
 	}
-	s.Schema = "https://json-schema.org/draft/2020-12/schema"
-	s.ID = "https://calib.invalid/schema/params-2.json"
-	s.Title = "calib parameters"
-	s.Description = "Cost-model parameters of a network. All numbers are in SI units: seconds, bytes, seconds per byte."
-	s.Properties["schema"].Const = jsonschema.Ptr[any](Schema)
-	for _, name := range []string{"fits", "validation", "pairs"} {
-		alwaysArray(s.Properties[name])
+	s.ID, s.Title = "https://calib.invalid/schema/params-2.json", "calib parameters"
+	run := s.Properties["run"].Properties
+	for _, always := range []*jsonschema.Schema{s.Properties["fits"], s.Properties["validation"], s.Properties["pairs"],
+		run["hosts"], run["versions"]} {
+		always.Type, always.Types = "array", nil // never null
 	}
-	alwaysArray(s.Properties["run"].Properties["hosts"])
-	alwaysArray(s.Properties["run"].Properties["versions"])
 	return s, nil
-}
-
-func residualSchema(s *jsonschema.Schema) {
-	for _, name := range []string{"x", "measured", "lo", "hi", "fitted"} {
-		nullable(s.Properties[name])
-	}
 }
 
 // nullable lets a number be null too.
 func nullable(s *jsonschema.Schema) { s.Type, s.Types = "", []string{"number", "null"} }
-
-func parameterSchema(s *jsonschema.Schema) {
-	enumerate(s.Properties["status"])
-	bound := s.Properties["bound"]
-	bound.Description = "what the data allow, where there is no value; null is no limit on that side"
-	nullable(bound.Items)
-	s.Properties["source"].Description = "paper and equation"
-	s.Properties["label"].Description = "the parameter in words"
-	// A number is to be used or withheld, by the status.
-	s.If = &jsonschema.Schema{Properties: map[string]*jsonschema.Schema{"status": {Enum: []any{StatusOK, StatusProvisional}}}}
-	s.Then = &jsonschema.Schema{Properties: map[string]*jsonschema.Schema{"value": {Type: "number"}}}
-	s.Else = &jsonschema.Schema{Properties: map[string]*jsonschema.Schema{"value": {Type: "null"}}}
-}
-
-func functionSchema(s *jsonschema.Schema) {
-	enumerate(s.Properties["status"])
-	s.Properties["status"].Description = "absent in older files, where it means ok"
-	s.Properties["why"].Description = "why the status is not ok"
-}
 
 // enumerate allows every status.
 func enumerate(status *jsonschema.Schema) {
@@ -195,6 +206,3 @@ func enumerate(status *jsonschema.Schema) {
 		status.Enum = append(status.Enum, v)
 	}
 }
-
-// alwaysArray forbids null for an array that is always written.
-func alwaysArray(s *jsonschema.Schema) { s.Type, s.Types = "array", nil }

@@ -17,9 +17,9 @@ type Function struct {
 	Source string                `json:"source"`
 	Label  string                `json:"label"`
 	// Status is that of a parameter. Coefficients always stand, as estimates; they are to be used only where it is ok
-	// or provisional. Files that do not state it mean ok.
-	Status string `json:"status,omitempty"`
-	Why    string `json:"why,omitempty"` // there is another status than ok
+	// or provisional.
+	Status string `json:"status,omitempty" jsonschema:"absent in older files, where it means ok"`
+	Why    string `json:"why,omitempty" jsonschema:"why the status is not ok"`
 }
 
 // Usable reports whether the status allows to use f.

@@ -1,12 +1,6 @@
 package params
 
-import (
-	"bytes"
-	"encoding/json"
-	"fmt"
-	"maps"
-	"slices"
-)
+import "fmt"
 
 // Status of a parameter.
 const (
@@ -52,10 +46,10 @@ type Parameter struct {
 	Why        string      `json:"why,omitempty"`
 	Model      string      `json:"model"`
 	Experiment string      `json:"experiment"`
-	Source     string      `json:"source"` // paper and equation
-	// Label is the parameter in words, for people ("contention of the medium per message").
-	Label string `json:"label"`
-	Bound *Bound `json:"bound,omitempty"` // what the data allow, where Value is null
+	Source     string      `json:"source" jsonschema:"paper and equation"`
+	// Label is for people ("contention of the medium per message").
+	Label string `json:"label" jsonschema:"the parameter in words"`
+	Bound *Bound `json:"bound,omitempty" jsonschema:"what the data allow, where there is no value; null is no limit on that side"`
 }
 
 // Bound is from where to where a value may be; infinite on a side without limit.
@@ -125,6 +119,9 @@ func (p Parameter) check() error {
 			return fmt.Errorf("interval [%v, %v] ends before it starts", iv[0], iv[1])
 		}
 	}
+	if p.Value != nil {
+		return inRange(*p.Value, p.Unit)
+	}
 	return nil
 }
 
@@ -143,67 +140,9 @@ var ranges = map[string][2]float64{
 	"packets": {0, 1 << 50},
 }
 
-// place is where in a params.json a value stands: the members that lead to it.
-type place []string
-
-// checkRange looks for a value that is to be used, and cannot be.
-func (p *Params) checkRange() (at place, err error) {
-	check := func(v float64, unit, what string, where ...string) {
-		if r, known := ranges[unit]; err == nil && known && !(v >= r[0] && v <= r[1]) {
-			at, err = where, fmt.Errorf("%s: %g %s: want %g to %g", what, v, unit, r[0], r[1])
-		}
+func inRange(v float64, unit string) error {
+	if r, known := ranges[unit]; known && !(v >= r[0] && v <= r[1]) {
+		return fmt.Errorf("%g %s: want %g to %g", v, unit, r[0], r[1])
 	}
-	for _, name := range slices.Sorted(maps.Keys(p.Parameters)) {
-		if q := p.Parameters[name]; q.Value != nil {
-			check(*q.Value, q.Unit, "parameter "+name, "parameters", name, "value")
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(p.Functions)) {
-		f := p.Functions[name]
-		for _, c := range slices.Sorted(maps.Keys(f.Coeff)) {
-			if f.Usable() {
-				check(f.Coeff[c], f.CoeffUnit(c), "function "+name+", coefficient "+c, "functions", name, "coeff", c)
-			}
-		}
-	}
-	for _, q := range p.Pairs {
-		between := " of pair " + q.From + " → " + q.To
-		if q.Latency != nil {
-			check(*q.Latency, "s", "latency"+between, "pairs")
-		}
-		if q.Rate != nil {
-			check(*q.Rate, "B/s", "rate"+between, "pairs")
-		}
-	}
-	for i, v := range p.Validation {
-		what := fmt.Sprintf("validation[%d]", i)
-		check(v.Measured, "s", what, "validation")
-		check(float64(v.Bytes), "B", what, "validation")
-	}
-	return at, err
-}
-
-// line is where the last of the members begins whose names lead to a place, counted from 1.
-func (at place) line(b []byte) int {
-	d := json.NewDecoder(bytes.NewReader(b))
-	found := int64(0)
-	if t, err := d.Token(); err != nil || t != json.Delim('{') {
-		return 1
-	}
-	for len(at) > 0 {
-		name, err := d.Token()
-		if text, ok := name.(string); err != nil || !ok {
-			break // the end of the object
-		} else if text != at[0] {
-			if d.Decode(&json.RawMessage{}) != nil {
-				break
-			}
-			continue
-		}
-		found, at = d.InputOffset(), at[1:]
-		if t, err := d.Token(); err != nil || t != json.Delim('{') {
-			break // a value, or a list
-		}
-	}
-	return lineAt(b, found)
+	return nil
 }

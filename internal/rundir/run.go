@@ -13,6 +13,7 @@ import (
 
 	"calib/internal/dataset"
 	"calib/internal/files"
+	"calib/internal/params"
 )
 
 // Schema names the version of run.json. A reader refuses any other.
@@ -96,18 +97,14 @@ var ErrNotRun = errors.New("not a calib run directory")
 
 // JSONSchema returns the JSON Schema (2020-12) of run.json.
 func JSONSchema() (*jsonschema.Schema, error) {
-	s, err := jsonschema.For[Run](&jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.Schema{
-		reflect.TypeFor[json.RawMessage](): {Description: "the plan in full, and how the run is fitted (member fit)"},
-		reflect.TypeFor[time.Time]():       {Type: "string", Format: "date-time"},
-	}})
+	s, err := params.SchemaOf[Run]("run", Schema, "run.json: what a run was, on which hosts, and how far it came.",
+		map[reflect.Type]*jsonschema.Schema{
+			reflect.TypeFor[json.RawMessage](): {Description: "the plan in full, and how the run is fitted (member fit)"},
+			reflect.TypeFor[time.Time]():       {Type: "string", Format: "date-time"},
+		})
 	if err != nil {
-		return nil, fmt.Errorf("schema of run: %w", err)
+		return nil, err
 	}
-	s.Schema = "https://json-schema.org/draft/2020-12/schema"
-	s.ID = "https://calib.invalid/schema/run-1.json"
-	s.Title = "calib run"
-	s.Description = "run.json: what a run was, on which hosts, and how far it came."
-	s.Properties["schema"].Const = jsonschema.Ptr[any](Schema)
 	s.Properties["status"].Enum = []any{StatusRunning, StatusComplete, StatusPartial, StatusInterrupted, StatusFailed}
 	s.Properties["stops"].Items.Properties["reason"].Enum = []any{dataset.StopTargets, dataset.StopBudget, dataset.StopRounds, dataset.StopOpen}
 	return s, nil

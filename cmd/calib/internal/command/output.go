@@ -16,6 +16,7 @@ import (
 
 	"calib/internal/exit"
 	"calib/internal/files"
+	"calib/internal/params"
 	"calib/internal/units"
 	"calib/reports"
 )
@@ -174,7 +175,7 @@ type Document struct {
 
 // DocumentOf is the document of type T. version is the value of its member "schema", or empty.
 func DocumentOf[T any](name, version, description string) Document {
-	return Document{name, func() (*jsonschema.Schema, error) { return reports.SchemaOf[T](name, version, description, nil) }}
+	return Document{name, func() (*jsonschema.Schema, error) { return params.SchemaOf[T](name, version, description, nil) }}
 }
 
 // DataOfEither is DataOf for a command that prints one of two kinds of data.
