@@ -41,7 +41,7 @@ func MachineOf(p *params.Params) (Machine, error) {
 	sum := 0.0
 	var wrong []string
 	for _, name := range []string{"L", "o_s", "o_r"} {
-		switch q := parameter(p, "loggp", name); {
+		switch q, _ := p.Parameter("loggp", name); {
 		case q.Value != nil:
 			sum += *q.Value
 			if name != "L" {
@@ -113,12 +113,12 @@ func medium(p *params.Params) (*params.Block, error) {
 		return nil, nil
 	}
 	var b params.Block
-	if q := parameter(p, "hyperbolic-network", "a_c"); q.Value != nil {
+	if q, _ := p.Parameter("hyperbolic-network", "a_c"); q.Value != nil {
 		b.A = math.Max(0, *q.Value)
 	} else if q.Status != "" && q.Status != params.StatusBound {
 		return nil, fmt.Errorf("the hosts share a medium, and a_c is withheld (%s: %s)", q.Status, q.Why)
 	}
-	if q := parameter(p, "hyperbolic-network", "b_c"); q.Value != nil {
+	if q, _ := p.Parameter("hyperbolic-network", "b_c"); q.Value != nil {
 		b.B = math.Max(0, *q.Value)
 	}
 	if b.A+b.B == 0 {
@@ -134,18 +134,6 @@ func packet(p *params.Params) float64 {
 		return 0
 	}
 	return v
-}
-
-// parameter is a parameter of a model: under its plain name or, where another model has that, as model.name. Zero is
-// none.
-func parameter(p *params.Params, model, name string) params.Parameter {
-	if q, ok := p.Parameters[model+"."+name]; ok {
-		return q
-	}
-	if q := p.Parameters[name]; q.Model == model {
-		return q
-	}
-	return params.Parameter{}
 }
 
 // along is the time of a message of m bytes that meets no other [s]: straight between the sizes that were measured, and

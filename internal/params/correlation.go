@@ -47,6 +47,16 @@ func (p *Params) Correlation(a, b string) float64 {
 	return 0
 }
 
+// Parameter returns a parameter of a model: under its plain name or, where another model has that, as model.name.
+func (p *Params) Parameter(model, name string) (Parameter, bool) {
+	for _, at := range []string{model + "." + name, name} {
+		if q := p.Parameters[at]; q.Model == model {
+			return q, true
+		}
+	}
+	return Parameter{}, false
+}
+
 // Model is the model of a parameter, or of a coefficient of a function ("g_s.c0"); "" where p has neither.
 func (p *Params) Model(name string) string {
 	if q, ok := p.Parameters[name]; ok {

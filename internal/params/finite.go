@@ -112,7 +112,8 @@ func (c *cleaner) clean(v reflect.Value, at string) (out reflect.Value, stands b
 		return out, true
 	case reflect.Map:
 		out = reflect.MakeMap(v.Type())
-		for _, k := range slices.SortedFunc(slices.Values(v.MapKeys()), func(a, b reflect.Value) int { return cmp.Compare(a.String(), b.String()) }) {
+		byName := func(a, b reflect.Value) int { return cmp.Compare(a.String(), b.String()) }
+		for _, k := range slices.SortedFunc(slices.Values(v.MapKeys()), byName) {
 			if e, ok := keep(v.MapIndex(k), at+"."+k.String()); ok {
 				out.SetMapIndex(k, e)
 			}
@@ -135,27 +136,22 @@ func (c *cleaner) clean(v reflect.Value, at string) (out reflect.Value, stands b
 		}
 		return out, true
 	case reflect.Struct:
-		return c.members(v, at)
+		out, stands = reflect.New(v.Type()).Elem(), true
+		out.Set(v)
+		for i := range v.NumField() {
+			name, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("json"), ",")
+			if name == "-" || name == "bound" {
+				continue
+			}
+			e, ok := c.clean(v.Field(i), at+"."+name)
+			out.Field(i).Set(e)
+			stands = stands && ok
+		}
+		if _, null := v.Interface().(Residual); null && !stands {
+			c.warn(at, "what is not finite is written as null")
+			stands = true
+		}
+		return out, stands
 	}
 	return v, true
-}
-
-// members cleans those of a struct that are written.
-func (c *cleaner) members(v reflect.Value, at string) (out reflect.Value, stands bool) {
-	out, stands = reflect.New(v.Type()).Elem(), true
-	out.Set(v)
-	for i := range v.NumField() {
-		name, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("json"), ",")
-		if name == "-" || name == "bound" {
-			continue
-		}
-		e, ok := c.clean(v.Field(i), at+"."+name)
-		out.Field(i).Set(e)
-		stands = stands && ok
-	}
-	if _, null := v.Interface().(Residual); null && !stands {
-		c.warn(at, "what is not finite is written as null")
-		stands = true
-	}
-	return out, stands
 }

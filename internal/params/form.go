@@ -51,30 +51,27 @@ func readForm(name string, coeff map[string]float64) (Form, error) {
 	if !known {
 		return nil, fmt.Errorf("%w: unknown form %q", ErrForm, name)
 	}
-	if err := need(name, coeff, names...); err != nil {
+	own, err := only(name, coeff, names...)
+	if err != nil {
 		return nil, err
 	}
 	if name == Line || name == Floored {
-		return Cost{Floor: coeff["floor"], C0: coeff["c0"], C1: coeff["c1"]}, nil
+		return Cost{Floor: own["floor"], C0: own["c0"], C1: own["c1"]}, nil
 	}
-	t := Transfer{L0: coeff["l0"], L1: coeff["l1"], Tau: coeff["tau"]}
-	if name == Limited || name == FlooredLimited {
-		t.N = coeff["N"]
-	}
-	if name == FlooredBilinear || name == FlooredLimited {
-		t.Floor = coeff["floor"]
-	}
-	return t, nil
+	return Transfer{L0: own["l0"], L1: own["l1"], Tau: own["tau"], N: own["N"], Floor: own["floor"]}, nil
 }
 
-// need returns an error of class ErrForm unless every coefficient is there.
-func need(form string, coeff map[string]float64, names ...string) error {
+// only returns the coefficients of those names. It returns an error of class ErrForm unless every one is there.
+func only(form string, coeff map[string]float64, names ...string) (map[string]float64, error) {
+	out := map[string]float64{}
 	for _, name := range names {
-		if _, ok := coeff[name]; !ok {
-			return fmt.Errorf("%w: form %q without coefficient %s", ErrForm, form, name)
+		v, ok := coeff[name]
+		if !ok {
+			return nil, fmt.Errorf("%w: form %q without coefficient %s", ErrForm, form, name)
 		}
+		out[name] = v
 	}
-	return nil
+	return out, nil
 }
 
 // lineWords prints c0 + c1·arg, c0 [s] and c1 [s/B].
@@ -170,10 +167,11 @@ func readSegments(coeff map[string]float64) (Form, error) {
 		if _, more := coeff["from"+n]; !more && i > 1 {
 			return out, nil
 		}
-		if err := need(Pieces, coeff, "c0"+n, "c1"+n, "from"+n); err != nil {
+		own, err := only(Pieces, coeff, "c0"+n, "c1"+n, "from"+n)
+		if err != nil {
 			return nil, err
 		}
-		out = append(out, Segment{From: coeff["from"+n], C0: coeff["c0"+n], C1: coeff["c1"+n]})
+		out = append(out, Segment{From: own["from"+n], C0: own["c0"+n], C1: own["c1"+n]})
 	}
 }
 

@@ -51,18 +51,17 @@ func (m Metric) Link() string {
 func (p *Params) Metrics() []Metric {
 	var out []Metric
 	add := func(m Metric) {
-		if !finite(m.Value) {
-			return
-		}
-		if m.CI95 != nil && !(finite(m.CI95[0]) && finite(m.CI95[1])) {
+		if !finitePair(m.CI95) {
 			m.CI95 = nil
 		}
-		out = append(out, m)
+		m.Better, m.Status = cmp.Or(m.Better, better(m.Unit)), cmp.Or(m.Status, StatusOK)
+		if finite(m.Value) {
+			out = append(out, m)
+		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.Parameters)) {
 		if q := p.Parameters[name]; q.Value != nil {
-			m := Metric{Name: name, Unit: q.Unit, Label: q.Label, Value: *q.Value, CI95: q.CI95, Better: better(q.Unit),
-				Status: q.Status, Why: q.Why}
+			m := Metric{Name: name, Unit: q.Unit, Label: q.Label, Value: *q.Value, CI95: q.CI95, Status: q.Status, Why: q.Why}
 			if i := slices.IndexFunc(p.Fits, func(f *Fit) bool { return f.Model == q.Model && f.Experiment == q.Experiment }); i >= 0 {
 				m.Sizes = sizesOf(p.Fits[i].Domain)
 			}
@@ -71,26 +70,23 @@ func (p *Params) Metrics() []Metric {
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.Functions)) {
 		f := p.Functions[name]
-		if !f.Usable() {
-			continue
-		}
 		for _, m := range f.metrics(name) {
-			m.Status, m.Why = cmp.Or(f.Status, StatusOK), f.Why
+			m.Status, m.Why = f.Status, f.Why
 			add(m)
 		}
 	}
 	if p.Loss != nil {
 		add(Metric{Name: LossMetric, Unit: "1", Label: "share of segments sent again", Value: p.Loss.Rate, CI95: &p.Loss.CI95,
-			Better: BetterLower, Status: StatusOK})
+			Better: BetterLower})
 	}
 	for _, q := range p.Pairs {
 		if q.Latency != nil {
-			add(Metric{Name: sized("latency", q.LatencyBytes), From: q.From, To: q.To, Unit: "s", Label: "half round trip of the smallest message",
-				Value: *q.Latency, CI95: q.LatencyCI, Better: BetterLower, Status: StatusOK})
+			add(Metric{Name: sized("latency", q.LatencyBytes), From: q.From, To: q.To, Unit: "s",
+				Label: "half round trip of the smallest message", Value: *q.Latency, CI95: q.LatencyCI})
 		}
 		if q.Rate != nil {
 			add(Metric{Name: sized("rate", q.RateBytes), From: q.From, To: q.To, Unit: "B/s", Label: "rate of the largest message",
-				Value: *q.Rate, CI95: q.RateCI, Better: BetterHigher, Status: StatusOK})
+				Value: *q.Rate, CI95: q.RateCI})
 		}
 	}
 	slices.SortStableFunc(out, func(a, b Metric) int {
@@ -130,18 +126,19 @@ func sizesOf(domain map[string][2]float64) string {
 // followedSizes are where functions of segments are followed [B].
 var followedSizes = [...]units.Bytes{1, 64, units.KiB, 16 * units.KiB, 64 * units.KiB, units.MiB}
 
-// metrics are the coefficients of f, or, of segments, its values at followedSizes within the domain ("T.64KiB"): from
+// metrics are the coefficients of f where it is usable, or, of segments, its values at followedSizes within the domain ("T.64KiB"): from
 // run to run breaks move, and a segment's coefficients with them.
 func (f Function) metrics(name string) []Metric {
+	if !f.Usable() {
+		return nil
+	}
 	var out []Metric
 	if f.Form == Pieces {
 		in := f.Domain["bytes"]
 		for _, x := range followedSizes {
-			y, err := f.At(float64(x), 0, nil)
-			if err != nil || float64(x) < in[0] || float64(x) > in[1] {
-				continue
+			if y, err := f.At(float64(x), 0, nil); err == nil && in[0] <= float64(x) && float64(x) <= in[1] {
+				out = append(out, Metric{Name: name + "." + x.String(), Unit: f.Unit, Label: f.Label + ", " + x.String(), Value: y})
 			}
-			out = append(out, Metric{Name: name + "." + x.String(), Unit: f.Unit, Label: f.Label + ", " + x.String(), Value: y, Better: better(f.Unit)})
 		}
 		return out
 	}
@@ -150,7 +147,6 @@ func (f Function) metrics(name string) []Metric {
 		if ci, ok := f.CI95[c]; ok {
 			m.CI95 = &ci
 		}
-		m.Better = better(m.Unit)
 		out = append(out, m)
 	}
 	return out

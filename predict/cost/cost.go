@@ -74,19 +74,9 @@ type reader struct {
 	wrong  []string
 }
 
-// find returns a parameter of the model. It stands under its plain name or, where another model has that, as
-// model.name.
-func (r *reader) find(name string) (params.Parameter, bool) {
-	if q, ok := r.params.Parameters[r.model+"."+name]; ok {
-		return q, true
-	}
-	q, ok := r.params.Parameters[name]
-	return q, ok && q.Model == r.model
-}
-
 // orZero returns a time that may be zero (params.Parameter.Zero), and otherwise what value does.
 func (r *reader) orZero(name string) float64 {
-	if q, _ := r.find(name); q.Zero() != "" {
+	if q, _ := r.params.Parameter(r.model, name); q.Zero() != "" {
 		return 0
 	}
 	return r.value(name)
@@ -94,7 +84,7 @@ func (r *reader) orZero(name string) float64 {
 
 // value returns a parameter that is positive; 0, with a complaint, where there is none.
 func (r *reader) value(name string) float64 {
-	q, ok := r.find(name)
+	q, ok := r.params.Parameter(r.model, name)
 	switch {
 	case !ok:
 		r.wrong = append(r.wrong, name+" is missing")
@@ -114,7 +104,7 @@ func (r *reader) value(name string) float64 {
 
 // withheld reports whether a parameter is there without a value because the data only bound it.
 func (r *reader) withheld(name string) bool {
-	q, ok := r.find(name)
+	q, ok := r.params.Parameter(r.model, name)
 	return ok && q.Value == nil && (q.Status == params.StatusBound || q.Status == params.StatusUnidentifiable)
 }
 
