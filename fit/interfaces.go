@@ -67,22 +67,14 @@ func offloads(h dataset.Host) (params.Finding, bool) {
 	if len(on) == 0 {
 		return params.Finding{}, false
 	}
-	text, segments := "", segmentsOf(h)
-	if segments > 0 {
+	text, segments := "", 0.0
+	if s, _ := dataset.Segment([]dataset.Host{h}); s > 0 {
+		segments = max(1, float64(64*1024/s))
 		text = fmt.Sprintf(", %.0f segments", segments)
 	}
 	return params.Notef("offloads", "%s on: the hosts pass up to 64 KiB of a stream at a time%s. So the time per byte of streams and long messages "+
 		"(b, b_c, beta, G) holds the hosts' costs of a packet once for as many, while alpha, a, g_s and O_s, of messages of a segment, hold them whole; "+
 		"g_r and O_r do so at the rates at which packets are not joined", strings.Join(on, ", "), text).With("segments", segments), true
-}
-
-// segmentsOf is how many segments 64 KiB are, 0 where the segment is not known.
-func segmentsOf(h dataset.Host) float64 {
-	s, _ := dataset.Segment([]dataset.Host{h})
-	if s == 0 {
-		return 0
-	}
-	return max(1, float64(64*1024/s))
 }
 
 // node compares the NUMA node of the interface with that of the CPUs the agent is pinned to.

@@ -192,10 +192,7 @@ func (p *floodData) leaveOneOut() (float64, bool) {
 	for _, g := range p.full {
 		e, ok := lsq.LeaveOneOut(g.packets, p.times.Pick(g.received), func(k, y []float64) (func(float64) float64, error) {
 			q, err := fitKnee(k, y, float64(g.senders))
-			if err != nil {
-				return nil, err
-			}
-			return func(k float64) float64 { return q.at(k, float64(g.senders)) }, nil
+			return func(k float64) float64 { return q.at(k, float64(g.senders)) }, err
 		})
 		if ok {
 			sum, n = sum+e, n+1

@@ -69,10 +69,7 @@ func fitHyperbola(p *fit.Prepared) (*params.Fit, error) {
 	predict := func(x float64) float64 { return params.ServiceTime(x, l[0], l[1]) }
 	return q.Finish(r, condition, predict, func(x, y []float64) (func(float64) float64, error) {
 		l, err := limitsOf(x, y, SmallSizes(x, y, q.Packet), largeSizes(x, y, q.Breaks, q.Packet))
-		if err != nil {
-			return nil, err
-		}
-		return func(x float64) float64 { return params.ServiceTime(x, l[0], l[1]) }, nil
+		return func(x float64) float64 { return params.ServiceTime(x, l[0], l[1]) }, err
 	}), nil
 }
 

@@ -47,10 +47,7 @@ func fitSegmented(p *fit.Prepared) (*params.Fit, error) {
 	r.Note("segments", "%s %s; intervals take the breaks as fixed", units.GroupedPlural(len(seg.Segments), "segment"), origin(q.Breaks))
 	return q.Finish(r, conditionOf(q, seg), seg.Predict, func(x, y []float64) (func(float64) float64, error) {
 		r, err := lsq.FitSegments(x, y, q.Breaks)
-		if err != nil {
-			return nil, err
-		}
-		return r.Predict, nil
+		return r.Predict, err
 	}), nil
 }
 

@@ -16,9 +16,6 @@ import (
 // ErrInputs reports a run without the parameters that the model takes from others.
 var ErrInputs = errors.New("no parameters for LoGPC")
 
-// way is the time of a message from its send until it is received [s].
-type way struct{ bytes, seconds float64 }
-
 // MachineOf reads the hosts and the network off a run. Of LogGP it takes the gap, o_s and o_r; as o_s + L + (m−1)·G +
 // o_r the half round trips that the run measured, by pingpong or else by LogGP's own experiment, because LogGP misses
 // messages of about a packet, whose bytes pass several stages one after the other (moved so that the smallest is L +
@@ -51,22 +48,19 @@ func MachineOf(p *params.Params) (Machine, error) {
 			wrong = append(wrong, name+" is missing or withheld")
 		}
 	}
-	var ways []way
-	for _, r := range alone(p) {
-		ways = append(ways, way{r.X, r.Measured})
-	}
-	slices.SortFunc(ways, func(a, b way) int { return cmp.Compare(a.bytes, b.bytes) })
+	ways := alone(p)
+	slices.SortFunc(ways, func(a, b params.Residual) int { return cmp.Compare(a.X, b.X) })
 	complete := len(wrong) == 0 && sum > 0
 	switch {
 	case len(ways) == 0 && !complete:
 		return Machine{}, fmt.Errorf("%w: no half round trip, and L + o_s + o_r is %g s (%s)%s", ErrInputs, sum,
 			strings.Join(wrong, ", "), p.Hint("L"))
 	case len(ways) == 0:
-		ways = []way{{1, sum}}
+		ways = []params.Residual{{X: 1, Measured: sum}}
 	case complete:
-		by := sum - ways[0].seconds
+		by := sum - ways[0].Measured
 		for i := range ways {
-			ways[i].seconds += by
+			ways[i].Measured += by
 		}
 	}
 	k.OneWay = func(m float64) float64 { return along(ways, gap, m) }
@@ -138,16 +132,16 @@ func packet(p *params.Params) float64 {
 
 // along is the time of a message of m bytes that meets no other [s]: straight between the sizes that were measured, and
 // by the gap from the largest on.
-func along(ways []way, gap func(m float64) float64, m float64) float64 {
+func along(ways []params.Residual, gap func(m float64) float64, m float64) float64 {
 	before := ways[0]
 	for _, w := range ways {
-		if m <= w.bytes {
-			if w.bytes == before.bytes {
-				return w.seconds
+		if m <= w.X {
+			if w.X == before.X {
+				return w.Measured
 			}
-			return before.seconds + (w.seconds-before.seconds)*(m-before.bytes)/(w.bytes-before.bytes)
+			return before.Measured + (w.Measured-before.Measured)*(m-before.X)/(w.X-before.X)
 		}
 		before = w
 	}
-	return before.seconds + gap(m) - gap(before.bytes)
+	return before.Measured + gap(m) - gap(before.X)
 }

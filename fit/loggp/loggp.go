@@ -110,10 +110,7 @@ func fitLogGP(prepared *fit.Prepared) (*params.Fit, error) {
 	p.fit.Judge(fit.R2(2, points), gap.condition, points)
 	p.fit.LeaveOneOut(sizesOf(p.gaps), p.slopes(p.gaps).Values, func(x, y []float64) (func(float64) float64, error) {
 		g, err := gapOf(x, y, p.packet)
-		if err != nil {
-			return nil, err
-		}
-		return g.Predict, nil
+		return func(m float64) float64 { return g.Predict(m) }, err
 	})
 	return p.fit.Fit, nil
 }

@@ -122,7 +122,7 @@ func (d *bufferData) settings(keys []bufferKey) {
 	if asked[0] == 0 {
 		asked[0] = largest // a replicate in which only the kernel's own choice is good: at least the largest
 	}
-	recordChoice(d.Result, name, "B", label, choose(d.est, asked, points, pick))
+	choose(d.Result, name, label, d.est, asked, points, pick)
 }
 
 func smallestBuffer(phase string, bytes int64) string {

@@ -23,38 +23,29 @@ func addLine[K comparable](t *resample.Table[K], k K, b *fit.Batch) {
 // choiceShare is the share of replicates from which a setting belongs to the interval of a choice.
 const choiceShare = 0.025
 
-// choice is a setting picked from several, and the smallest and largest that replicates pick.
-type choice struct {
-	value  float64
-	lo, hi float64
-}
-
-// choose picks a setting from the estimates, and its interval: the settings that at least 2.5% of the replicates pick,
-// from the smallest to the largest, and the choice itself. pick returns an index into settings, which ascend, from the
-// values of points.
-func choose(est *resample.Estimates, settings []float64, points []int, pick func(times []float64) int) choice {
-	best := settings[pick(est.Pick(points))]
-	c := choice{best, best, best}
-	if est.Rounds < 2 {
-		return c
-	}
-	count := make([]int, len(settings))
-	for _, r := range est.Replicates {
-		count[pick(resample.Pick(r, points))]++
-	}
-	for i, n := range count {
-		if float64(n) >= choiceShare*float64(len(est.Replicates)) {
-			c.lo, c.hi = min(c.lo, settings[i]), max(c.hi, settings[i])
+// choose picks a setting [B] from the estimates and records it with its interval: the settings that at least 2.5% of
+// the replicates pick, from the smallest to the largest, and the choice itself. pick returns an index into settings,
+// which ascend, from the values of points.
+func choose(r *fit.Result, name, label string, est *resample.Estimates, settings []float64, points []int,
+	pick func(times []float64) int) (best float64) {
+	best = settings[pick(est.Pick(points))]
+	lo, hi := best, best
+	if est.Rounds > 1 {
+		count := make([]int, len(settings))
+		for _, row := range est.Replicates {
+			count[pick(resample.Pick(row, points))]++
+		}
+		for i, n := range count {
+			if float64(n) >= choiceShare*float64(len(est.Replicates)) {
+				lo, hi = min(lo, settings[i]), max(hi, settings[i])
+			}
 		}
 	}
-	return c
-}
-
-func recordChoice(r *fit.Result, name, unit, label string, c choice) {
-	r.Found(name, unit, label, c.value, [2]float64{c.lo, c.hi})
-	if c.lo == c.hi {
+	r.Found(name, "B", label, best, [2]float64{lo, hi})
+	if lo == hi {
 		r.Explain(name, "no interval: one round only, or every replicate chooses the same of the settings measured")
 	}
+	return best
 }
 
 func markChoice(f *params.Fit, name, label string) []params.Mark {
@@ -168,18 +159,18 @@ func fragments(r *fit.Result, est *resample.Estimates, index map[fragmentKey]int
 	r.WidenDomain("bytes", float64(size))
 	r.AddSeries(params.Series{Name: "T(" + fit.SizeWords(size) + ", f)", Quantity: params.FragmentedTime,
 		Factors: map[string]float64{"bytes": float64(size)}, XName: "bytes"}, sizes, est.Select(points), nil)
-	best := choose(est, sizes, points, func(times []float64) int { return slices.Index(times, slices.Min(times)) })
-	recordChoice(r, bestFragment(size), "B", "fragment in which a message of "+fit.SizeWords(size)+" is fastest", best)
+	best := choose(r, bestFragment(size), "fragment in which a message of "+fit.SizeWords(size)+" is fastest", est, sizes,
+		points, func(times []float64) int { return slices.Index(times, slices.Min(times)) })
 	name, label := fragmentGain(size), "gain of that fragment over a message of "+fit.SizeWords(size)+" in one piece"
 	whole, ok := index[fragmentKey{size, size}]
 	if !ok {
 		r.Unknown(name, "1", label, 0, 1, "the message in one piece was not measured, or not without loss")
 		return
 	}
-	at := points[slices.Index(sizes, best.value)]
+	at := points[slices.Index(sizes, best)]
 	v, ci := est.Of(func(v []float64) float64 { return 1 - v[at]/v[whole] })
 	r.Found(name, "1", label, v, ci)
-	if best.value == float64(size) {
+	if best == float64(size) {
 		r.Note("one-piece-fastest", "a message of %s is fastest in one piece", fit.SizeWords(size))
 	}
 }

@@ -179,15 +179,11 @@ func FitSegments(x, y, breaks []float64) (*Segments, error) {
 
 // WithinBreaks refits the lines between the breaks of seg to relative residuals: intercept and slope of each, in order.
 func WithinBreaks(x, y []float64, seg *Segments) ([]float64, error) {
-	w, err := RelativeWeights(y)
-	if err != nil {
-		return nil, err
-	}
 	var out []float64
 	k := 0
 	for _, g := range seg.Segments {
 		n := k + g.Distinct
-		l, err := segmentLine(x[k:n], y[k:n], w[k:n], g.Flat)
+		l, err := g.Refit(x[k:n], y[k:n])
 		if err != nil {
 			return nil, err
 		}
