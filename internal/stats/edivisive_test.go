@@ -102,15 +102,14 @@ func TestEDivisive(t *testing.T) {
 	}
 }
 
-// Alone on noise, the search without the filter splits at its level: with every value compared, and with values
-// rounded.
+// Alone on noise, the search without the filter splits at its level: with many permutations, and with few.
 func TestEDivisiveLevel(t *testing.T) {
 	for _, c := range []struct{ length, series, least, most int }{
 		{40, 1000, 30, 72}, {fewValues + 1, 500, 10, 41}, // 5% ± 3.2 standard deviations
 	} {
 		split := 0
 		for i := range uint64(c.series) {
-			if len(EDivisive(levels(100+i, 0.02, c.length, 1), ChangeOptions{Effect: -1, Alpha: 0.05, Permutations: 199})) > 0 {
+			if len(EDivisive(levels(100+i, 0.02, c.length, 1), ChangeOptions{Effect: -1, Alpha: 0.05})) > 0 {
 				split++
 			}
 		}
@@ -122,7 +121,7 @@ func TestEDivisiveLevel(t *testing.T) {
 
 // A search of 10,000 values ends: these bound the splits, not the clock.
 func TestEDivisiveLong(t *testing.T) {
-	got := EDivisive(levels(3, 0.02, 1000, 1, 1.1, 1, 1.1, 1, 1.1, 1, 1.1, 1, 1.1), ChangeOptions{Permutations: 199})
+	got := EDivisive(levels(3, 0.02, 1000, 1, 1.1, 1, 1.1, 1, 1.1, 1, 1.1, 1, 1.1), ChangeOptions{})
 	if len(got) != 9 {
 		t.Errorf("%d changes: %v", len(got), indexes(got))
 	}
