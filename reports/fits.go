@@ -14,11 +14,11 @@ import (
 	"calib/internal/units"
 )
 
-// QualityOf returns how well each fit describes its data; what the columns are, then which data each fit saw.
-func QualityOf(p *params.Params) (Grid, []string) {
+// QualityOf returns how well each fit describes its data, what the columns are, and which data each fit saw.
+func QualityOf(p *params.Params) Section {
 	g := NewGrid("model", "experiment", "R²/number", "mean err/number", "worst/number", "left-out/number", "cond/number",
 		"timings/number", "unused/number")
-	sentences := []string{"err: relative errors of the fit; left-out: mean error at sizes the fit has not seen; cond: condition number."}
+	data := &More{Summary: "Which data each fit saw"}
 	for _, f := range p.Fits {
 		q := f.Quality
 		if q == nil {
@@ -30,9 +30,10 @@ func QualityOf(p *params.Params) (Grid, []string) {
 		}
 		g.Add(Clean(f.Model), Clean(f.Experiment), significant(q.R2, 5), Percent(q.MeanError), Percent(q.MaxError), leftOut,
 			significant(q.Condition, 3), count(float64(f.Used)), count(float64(f.LeftOut)))
-		sentences = append(sentences, dataOf(f)...)
+		data.Items = append(data.Items, dataOf(f)...)
 	}
-	return g, sentences
+	return Section{Title: "Quality of each fit", Tables: []Table{{Grid: g, More: data, Says: []string{
+		"err: relative errors of the fit; left-out: mean error at sizes the fit has not seen; cond: condition number."}}}}
 }
 
 func significant(v *float64, digits int) string {
@@ -56,16 +57,6 @@ func dataOf(f *params.Fit) []string {
 	}
 	return append(out, fmt.Sprintf("%s leaves out %s of %s: %s.", Clean(f.Model), count(float64(f.LeftOut)),
 		units.GroupedPlural(f.Used+f.LeftOut, "timing"), strings.Join(why, ", ")))
-}
-
-func (p *page) quality(ps *params.Params) {
-	if len(ps.Fits) == 0 {
-		return
-	}
-	p.heading("Quality of each fit")
-	g, sentences := QualityOf(ps)
-	p.write(g)
-	p.lines(sentences)
 }
 
 // residuals writes one table per model and series: measured against fitted at each point.

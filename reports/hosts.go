@@ -24,11 +24,12 @@ const (
 
 // HostsOf describes the hosts of p where there are more than ManyHosts: how their figures are distributed, which are
 // alike, which are near each other, and the odd ones. Fewer hosts are read one by one: nothing is said of them.
-func HostsOf(p *params.Params) (says []string, grids []Grid) {
+func HostsOf(p *params.Params) Section {
+	s := Section{Title: "Hosts"}
 	if len(p.Run.Hosts) <= ManyHosts || len(p.Pairs) == 0 {
-		return nil, nil
+		return s
 	}
-	say := func(format string, args ...any) { says = append(says, fmt.Sprintf(format, args...)) }
+	say := func(format string, args ...any) { s.Says = append(s.Says, fmt.Sprintf(format, args...)) }
 	h := AlikeOf(p)
 	say("A host's latency is that of a message between it and a typical host: half the round trip of a pair is taken as the sum of " +
 		"a part of each of its hosts. A host's rate is the best of its pairs.")
@@ -76,8 +77,8 @@ func HostsOf(p *params.Params) (says []string, grids []Grid) {
 	if n := len(h.Near) - nearShown; n > 0 {
 		near.Add("", fmt.Sprintf("and %s", units.GroupedPlural(n, "more group")))
 	}
-	grids = []Grid{spreadOf(p, h), groups, alone, near}
-	return says, slices.DeleteFunc(grids, func(g Grid) bool { return len(g.Rows) == 0 })
+	s.Tables = []Table{{Grid: spreadOf(p, h)}, {Grid: groups}, {Grid: alone}, {Grid: near}}
+	return s
 }
 
 // spreadOf has the quantiles of latencies and rates, of pairs and of hosts.
@@ -150,32 +151,10 @@ func namesOf(names []string) string {
 	return strings.ReplaceAll(list, ",", ", ") + end
 }
 
-func (p *page) hosts(ps *params.Params) {
-	says, grids := HostsOf(ps)
-	if says == nil {
-		return
-	}
-	p.heading("Hosts")
-	p.lines(says)
-	for _, g := range grids {
-		p.WriteByte('\n')
-		p.write(g)
-	}
-}
-
-// EnvironmentPart is what the hosts share and where they differ; empty where nothing is known.
-type EnvironmentPart struct {
-	Says    []string
-	Differs Grid // no rows where the hosts do not differ
-	Common  Grid
-}
-
-func EnvironmentOf(p *params.Params) EnvironmentPart {
-	e := p.Environment
-	part := EnvironmentPart{
-		Differs: NewGrid("fact", "value", "on/words"),
-		Common:  NewGrid("fact", "on every host/words"),
-	}
+// EnvironmentOf says where the hosts differ, and what they share; nothing where nothing is known.
+func EnvironmentOf(p *params.Params) Section {
+	e, s := p.Environment, Section{Title: "Environment"}
+	differs, common := NewGrid("fact", "value", "on/words"), NewGrid("fact", "on every host/words")
 	for _, fact := range slices.Sorted(maps.Keys(e.Differences)) {
 		values := byValue(e.Differences[fact], p.Run.Hosts)
 		for i, v := range values[:min(len(values), valuesShown)] {
@@ -183,20 +162,23 @@ func EnvironmentOf(p *params.Params) EnvironmentPart {
 			if i == 0 {
 				name = Clean(fact)
 			}
-			part.Differs.Add(name, Clean(v.value), hostList(v.hosts))
+			differs.Add(name, Clean(v.value), hostList(v.hosts))
 		}
 		if n := len(values) - valuesShown; n > 0 {
-			part.Differs.Add("", fmt.Sprintf("and %s", units.GroupedPlural(n, "more value")), "")
+			differs.Add("", fmt.Sprintf("and %s", units.GroupedPlural(n, "more value")), "")
 		}
 	}
 	for _, fact := range slices.Sorted(maps.Keys(e.Common)) {
-		part.Common.Add(Clean(fact), Clean(e.Common[fact]))
+		common.Add(Clean(fact), Clean(e.Common[fact]))
 	}
-	if len(part.Common.Rows)+len(part.Differs.Rows) > 0 {
-		part.Says = []string{fmt.Sprintf("calib %s on %s: %s.", Clean(strings.Join(p.Run.Versions, ", ")),
-			units.GroupedPlural(len(p.Run.Hosts), "host"), hostList(p.Run.Hosts))}
+	if len(common.Rows)+len(differs.Rows) == 0 {
+		return s
 	}
-	return part
+	s.Says = []string{fmt.Sprintf("calib %s on %s: %s.", Clean(strings.Join(p.Run.Versions, ", ")),
+		units.GroupedPlural(len(p.Run.Hosts), "host"), hostList(p.Run.Hosts))}
+	s.Tables = []Table{{Title: "The hosts differ in", Grid: differs},
+		{Fold: "The same on every host: " + units.GroupedPlural(len(common.Rows), "fact"), Grid: common}}
+	return s
 }
 
 type valueHosts struct {
@@ -240,23 +222,6 @@ func hostList(hosts []string) string {
 	return namesOf(hosts)
 }
 
-func (p *page) environment(ps *params.Params) {
-	part := EnvironmentOf(ps)
-	if part.Says == nil {
-		return
-	}
-	p.heading("Environment")
-	p.lines(part.Says)
-	if len(part.Differs.Rows) > 0 {
-		p.line(2, "%s", p.paint(yellow, "The hosts differ in:"))
-		p.write(part.Differs)
-		p.WriteByte('\n')
-	}
-	p.write(part.Common)
-}
-
-const slowestShown = 8 // bounds the list of slow pairs: a matrix of 1,000 hosts has half a million
-
 type slowHost struct {
 	name        string
 	slow, pairs int
@@ -299,17 +264,18 @@ func slowPairs(pairs []params.Pair, without []string) []params.Pair {
 	return out
 }
 
-const rowsShown = 60 // bounds the rows of pairs that any page shows
+// How many rows of pairs a report has: a matrix of 1,000 hosts has half a million.
+const (
+	rowsShown    = 60
+	slowestShown = 8 // of a brief one
+)
 
-type PairsPart struct {
-	Says   []string // the range, and the hosts that slow pairs have in common
-	Slow   Grid     // the slow pairs, slowest first, of many the first rowsShown
-	Hidden int      // slow pairs that are not in Slow
-	All    Grid     // every pair in the order of the file; none where there are more than rowsShown
-}
-
-// PairsOf returns the summary of all pairs, which is empty without pairs.
-func PairsOf(p *params.Params) PairsPart {
+// PairsOf sums up the pairs, and lists the slow ones, slowest first. Unless it is brief, it has few pairs whole.
+func PairsOf(p *params.Params, brief bool) Section {
+	s := Section{Title: "Pairs"}
+	if len(p.Pairs) == 0 {
+		return s
+	}
 	matrix := func(first, last string, pairs []params.Pair) Grid {
 		g := NewGrid(first, "latency/interval", "rate/interval", last+"/words")
 		for _, q := range pairs {
@@ -318,25 +284,29 @@ func PairsOf(p *params.Params) PairsPart {
 		return g
 	}
 	slow := slowPairs(p.Pairs, nil)
-	shown := min(len(slow), rowsShown)
-	part := PairsPart{Slow: matrix("slowest pairs", "why", slow[:shown]), Hidden: len(slow) - shown}
-	if len(p.Pairs) <= rowsShown {
-		part.All = matrix("pair", "why it stands out", p.Pairs)
+	shown, more := min(len(slow), rowsShown), "The %[2]d slowest; %[1]d more are in params.json."
+	if brief {
+		shown, more = min(len(slow), slowestShown), "  and %[1]d more in params.json"
 	}
-	if len(p.Pairs) == 0 {
-		return part
+	s.Tables = []Table{{Grid: matrix("slowest pairs", "why", slow[:shown])}}
+	if n := len(slow) - shown; n > 0 {
+		s.Tables[0].Says = []string{fmt.Sprintf(more, n, shown)}
 	}
-	part.Says = slices.Concat([]string{fmt.Sprintf("%s measured, %d slow.", units.GroupedPlural(len(p.Pairs), "pair"),
+	if !brief && len(slow) < len(p.Pairs) && len(p.Pairs) <= rowsShown {
+		s.Tables = append(s.Tables, Table{Fold: fmt.Sprintf("All %d pairs", len(p.Pairs)),
+			Grid: matrix("pair", "why it stands out", p.Pairs)})
+	}
+	s.Says = slices.Concat([]string{fmt.Sprintf("%s measured, %d slow.", units.GroupedPlural(len(p.Pairs), "pair"),
 		len(slow))}, spread("Latency", "s", p, LatencyOf), spread("Rate", "B/s", p, RateOf), lossOf(p))
 	hosts := slowHosts(p.Pairs)
 	for _, h := range hosts[:min(len(hosts), outliersShown)] {
-		part.Says = append(part.Says, fmt.Sprintf("Host %s is in %d slow pairs of its %d: the host, not the pairs.", Clean(h.name),
+		s.Says = append(s.Says, fmt.Sprintf("Host %s is in %d slow pairs of its %d: the host, not the pairs.", Clean(h.name),
 			h.slow, h.pairs))
 	}
 	if n := len(hosts) - outliersShown; n > 0 {
-		part.Says = append(part.Says, fmt.Sprintf("%s like these.", units.GroupedPlural(n, "more host")))
+		s.Says = append(s.Says, fmt.Sprintf("%s like these.", units.GroupedPlural(n, "more host")))
 	}
-	return part
+	return s
 }
 
 func pairRow(q params.Pair) []string {
@@ -378,22 +348,4 @@ func spread(what, unit string, p *params.Params, of func(params.Pair) *float64) 
 	}
 	show := func(v float64) Quantity { return Format(v, nil, unit) }
 	return []string{fmt.Sprintf("%s: median %s, from %s to %s.", what, show(stats.Median(all)), show(slices.Min(all)), show(slices.Max(all)))}
-}
-
-func (p *page) pairs(ps *params.Params) {
-	if len(ps.Pairs) == 0 {
-		return
-	}
-	p.heading("Pairs")
-	part := PairsOf(ps)
-	p.lines(part.Says)
-	more := len(part.Slow.Rows) + part.Hidden - slowestShown
-	part.Slow.Rows = part.Slow.Rows[:min(len(part.Slow.Rows), slowestShown)]
-	if len(part.Slow.Rows) > 0 {
-		p.WriteByte('\n')
-		p.write(part.Slow)
-	}
-	if more > 0 {
-		p.line(2, "  and %d more in params.json", more)
-	}
 }

@@ -76,8 +76,8 @@ func TestManyHosts(t *testing.T) {
 
 // Hosts that can be read one by one are not described as a crowd.
 func TestFewHosts(t *testing.T) {
-	if says, grids := HostsOf(fixture(t)); len(says)+len(grids) != 0 {
-		t.Errorf("%q, %+v", says, grids)
+	if s := HostsOf(fixture(t)); len(s.Says)+len(s.Tables) > 0 {
+		t.Errorf("%+v", s)
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -221,6 +222,53 @@ func NewGrid(columns ...string) (g Grid) {
 
 func (t *Grid) Add(cells ...string) { t.Rows = append(t.Rows, cells) }
 
+// Section is a part of a report of which the text and the page are made alike.
+type Section struct {
+	Title      string
+	Says, List []string
+	Tables     []Table // those without rows are left out, but for what is folded in a page: its head stands in the text
+}
+
+// Table is a grid under a title, or in a page folded under one, with sentences under it.
+type Table struct {
+	Title, Fold string
+	Grid
+	Says []string
+	More *More
+}
+
+// More is a list, of which a page folds Rest; without Rest it folds all.
+type More struct {
+	Summary     string
+	Items, Rest []string
+}
+
+func (p *page) section(s Section) {
+	s.Tables = slices.DeleteFunc(s.Tables, func(t Table) bool { return len(t.Rows) == 0 && t.Fold == "" })
+	if len(s.Says)+len(s.List)+len(s.Tables) == 0 {
+		return
+	}
+	p.heading(s.Title)
+	p.lines(s.Says)
+	for i, t := range s.Tables {
+		if i > 0 || len(s.Says) > 0 && t.Title+t.Fold == "" {
+			p.WriteByte('\n')
+		}
+		if t.Title != "" {
+			p.line(2, "%s", p.paint(yellow, t.Title+":"))
+		}
+		p.write(t.Grid)
+		p.lines(t.Says)
+		if t.More != nil {
+			p.lines(t.More.Items)
+		}
+	}
+	if len(s.List) > 0 {
+		p.WriteByte('\n')
+		p.lines(s.List)
+	}
+}
+
 func Text(w io.Writer, p *params.Params, o Options) error {
 	pg := newPage(o)
 	pg.summary(SummaryOf(p, o))
@@ -228,29 +276,17 @@ func Text(w io.Writer, p *params.Params, o Options) error {
 	pg.parameters(p)
 	pg.lines(ReasonsOf(p))
 	pg.lines(SourcesOf(p))
-	if budget := BudgetOf(p); len(budget.Rows) > 0 {
-		pg.heading("Uncertainty budget: what the intervals are made of")
-		pg.write(budget)
-	}
+	pg.section(Section{Title: "Uncertainty budget: what the intervals are made of", Tables: []Table{{Grid: BudgetOf(p)}}})
 	pg.list("Warnings", pg.paint(yellow, "!"), WarningsOf(p))
 	pg.list("Findings", "-", FindingsOf(p))
 	pg.functions(p)
-	pg.hosts(p)
-	pg.pairs(p)
-	if len(p.Validation) > 0 {
-		pg.heading("Validation: patterns no fit has seen")
-		pg.write(ValidationOf(p))
-	}
-	pg.quality(p)
+	pg.section(HostsOf(p))
+	pg.section(PairsOf(p, true))
+	pg.section(Section{Title: "Validation: patterns no fit has seen", Tables: []Table{{Grid: ValidationOf(p)}}})
+	pg.section(QualityOf(p))
 	pg.residuals(p)
-	pg.environment(p)
-	if pg.Dir != "" {
-		pg.heading("Files and next steps")
-		files, next := FilesOf(p, pg.Dir)
-		pg.write(files)
-		pg.WriteByte('\n')
-		pg.lines(next)
-	}
+	pg.section(EnvironmentOf(p))
+	pg.section(FilesOf(p, pg.Dir))
 	return pg.flush(w)
 }
 
@@ -314,14 +350,17 @@ var runFiles = [][2]string{
 	{"log.jsonl", "what happened when"},
 }
 
-// FilesOf returns the files of the run in dir, and the commands that fit its result.
-func FilesOf(p *params.Params, dir string) (files Grid, next []string) {
+// FilesOf returns the files of the run in dir, and the commands that fit its result; nothing where dir is not known.
+func FilesOf(p *params.Params, dir string) (s Section) {
+	if dir == "" {
+		return s
+	}
 	dir = Clean(dir)
-	files = NewGrid("file/code", "what is in it/words")
+	files := NewGrid("file/code", "what is in it/words")
 	for _, f := range runFiles {
 		files.Add(filepath.Join(dir, f[0]), f[1])
 	}
-	return files, nextOf(p, dir)
+	return Section{Title: "Files and next steps", Tables: []Table{{Grid: files}}, List: nextOf(p, dir)}
 }
 
 // ShellWord quotes s for a shell where that is needed.

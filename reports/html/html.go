@@ -32,25 +32,16 @@ type Options struct {
 	History []figure.Figure // timelines; none leaves the section's place with a sentence how to get it
 }
 
-// Table of a page. One of a Page without a title stands before the contents.
-type Table struct {
-	Title string
-	Fold  string // where it is set, the table is folded under it
-	reports.Grid
-	Says []string // under the table
-	More *more
-}
-
 // Page writes any other page: a title, the finding in sentences, tables, then the figures under the headings of their
-// sections.
-func Page(w io.Writer, title string, lead []string, tables []Table, figures []figure.Figure) error {
+// sections. A table without a title stands before the contents.
+func Page(w io.Writer, title string, lead []string, tables []reports.Table, figures []figure.Figure) error {
 	d := newDocument(title)
 	d.Heading, d.Lead = title, lead
 	for _, t := range tables {
 		if t.Title == "" {
 			d.Opening = append(d.Opening, t)
 		} else {
-			d.add(section{Title: t.Title, Tables: []Table{{Grid: t.Grid}}})
+			d.add(reports.Section{Title: t.Title, Tables: []reports.Table{{Grid: t.Grid}}})
 		}
 	}
 	d.addFigures(figures)
@@ -66,25 +57,17 @@ type document struct {
 	Lead     []string
 	Alerts   []string
 	Glance   []plot // small figures beside the verdict
-	Warnings *more
-	Opening  []Table // before the contents
+	Warnings *reports.More
+	Opening  []reports.Table // before the contents
 	Sections []section
 
 	taken figure.IDs // anchors
 }
 
 type section struct {
-	ID, Title string
-	Says      []string
-	List      []string
-	Figures   []plot
-	Tables    []Table
-}
-
-// more is a list, of which Rest is folded; without Rest all of it is.
-type more struct {
-	Summary     string
-	Items, Rest []string
+	ID string
+	reports.Section
+	Figures []plot
 }
 
 type plot struct {
@@ -99,12 +82,11 @@ func newDocument(title string) *document {
 	return &document{Title: title, taken: figure.IDs{"top": true}}
 }
 
-// add appends s, unless it has nothing to say. Tables without rows are left out.
-func (d *document) add(s section) {
-	s.Tables = slices.DeleteFunc(s.Tables, func(t Table) bool { return len(t.Rows) == 0 })
-	if len(s.Says)+len(s.List)+len(s.Figures)+len(s.Tables) > 0 {
-		s.ID = d.anchor(s.Title)
-		d.Sections = append(d.Sections, s)
+// add appends s with its figures, unless it has nothing to say.
+func (d *document) add(s reports.Section, figures ...plot) {
+	s.Tables = slices.DeleteFunc(s.Tables, func(t reports.Table) bool { return len(t.Rows) == 0 })
+	if len(s.Says)+len(s.List)+len(s.Tables)+len(figures) > 0 {
+		d.Sections = append(d.Sections, section{d.anchor(s.Title), s, figures})
 	}
 }
 
@@ -114,7 +96,7 @@ func (d *document) addFigures(figures []figure.Figure) {
 		title := cmp.Or(figures[0].Section, "Figures")
 		own := take(&figures, func(f figure.Figure) bool { return cmp.Or(f.Section, "Figures") == title })
 		id := d.anchor(title) // before those of its figures
-		d.Sections = append(d.Sections, section{ID: id, Title: title, Figures: d.figures(own)})
+		d.Sections = append(d.Sections, section{id, reports.Section{Title: title}, d.figures(own)})
 	}
 }
 
@@ -235,7 +217,7 @@ func Report(w io.Writer, p *params.Params, figures []figure.Figure, o Options) e
 		d.Lead = append(d.Lead, "Unseen traffic: "+v.Unseen)
 	}
 	if len(v.Numbers.Rows) > 0 {
-		d.Opening = append(d.Opening, Table{Grid: v.Numbers})
+		d.Opening = append(d.Opening, reports.Table{Grid: v.Numbers})
 	}
 	d.Warnings = folded(reports.WarningsOf(p), warningsShown)
 	d.parameters(p)
@@ -244,29 +226,15 @@ func Report(w io.Writer, p *params.Params, figures []figure.Figure, o Options) e
 	links := take(&figures, func(f figure.Figure) bool { return f.Heat != nil || f.Section == "Pairs" })
 	validated := take(&figures, func(f figure.Figure) bool { return f.Section == "Validation" })
 	d.addFigures(figures)
-	d.add(section{Title: "Findings", List: reports.FindingsOf(p)})
-	d.add(section{Title: "Functions", Tables: []Table{{Grid: reports.FunctionsOf(p)}}})
-	says, grids := reports.HostsOf(p)
-	hosts := section{Title: "Hosts", Says: says}
-	for _, g := range grids {
-		hosts.Tables = append(hosts.Tables, Table{Grid: g})
-	}
-	d.add(hosts)
-	d.pairs(p, links)
+	d.add(reports.Section{Title: "Findings", List: reports.FindingsOf(p)})
+	d.add(reports.Section{Title: "Functions", Tables: []reports.Table{{Grid: reports.FunctionsOf(p)}}})
+	d.add(reports.HostsOf(p))
+	d.add(reports.PairsOf(p, false), d.figures(links)...)
 	d.validation(p, validated)
 	d.history(o.History)
-	if len(p.Fits) > 0 {
-		g, says := reports.QualityOf(p)
-		d.add(section{Title: "Quality of each fit", Tables: []Table{{Grid: g, Says: says[:1],
-			More: &more{Summary: "Which data each fit saw", Items: says[1:]}}}})
-	}
-	e := reports.EnvironmentOf(p)
-	d.add(section{Title: "Environment", Says: e.Says, Tables: []Table{{Title: "The hosts differ in", Grid: e.Differs},
-		{Fold: "The same on every host: " + units.GroupedPlural(len(e.Common.Rows), "fact"), Grid: e.Common}}})
-	if o.Dir != "" {
-		files, next := reports.FilesOf(p, o.Dir)
-		d.add(section{Title: "Files and next steps", Tables: []Table{{Grid: files}}, List: next})
-	}
+	d.add(reports.QualityOf(p))
+	d.add(reports.EnvironmentOf(p))
+	d.add(reports.FilesOf(p, o.Dir))
 	return d.write(w)
 }
 
@@ -301,13 +269,13 @@ func take(from *[]figure.Figure, some func(figure.Figure) bool) []figure.Figure 
 
 func (d *document) parameters(p *params.Params) {
 	if len(p.Parameters) == 0 {
-		d.Opening = append(d.Opening, Table{Says: []string{"No parameters: no model found the measurements it needs."}})
+		d.Opening = append(d.Opening, reports.Table{Says: []string{"No parameters: no model found the measurements it needs."}})
 		return
 	}
 	record, others := reports.RecordOf(p)
-	d.Opening = append(d.Opening, Table{Title: "Parameters", Grid: record, Says: reports.ReasonsOf(p),
-		More: &more{Summary: "Where each parameter comes from", Items: reports.SourcesOf(p)}})
-	for _, t := range []Table{{Fold: reports.OthersTitle, Grid: others},
+	d.Opening = append(d.Opening, reports.Table{Title: "Parameters", Grid: record, Says: reports.ReasonsOf(p),
+		More: &reports.More{Summary: "Where each parameter comes from", Items: reports.SourcesOf(p)}})
+	for _, t := range []reports.Table{{Fold: reports.OthersTitle, Grid: others},
 		{Fold: "What the intervals are made of", Grid: reports.BudgetOf(p)}} {
 		if len(t.Rows) > 0 {
 			d.Opening = append(d.Opening, t)
@@ -315,45 +283,31 @@ func (d *document) parameters(p *params.Params) {
 	}
 }
 
-func (d *document) pairs(p *params.Params, links []figure.Figure) {
-	part := reports.PairsOf(p)
-	slow, all := Table{Grid: part.Slow}, Table{Grid: part.All, Fold: fmt.Sprintf("All %d pairs", len(part.All.Rows))}
-	if part.Hidden > 0 {
-		slow.Says = []string{fmt.Sprintf("The %d slowest; %d more are in params.json.", len(slow.Rows), part.Hidden)}
-	}
-	if len(all.Rows) == len(slow.Rows) {
-		all.Rows = nil
-	}
-	d.add(section{Title: "Pairs", Says: part.Says, Figures: d.figures(links), Tables: []Table{slow, all}})
-}
-
 func (d *document) validation(p *params.Params, figures []figure.Figure) {
-	s := section{Title: "Validation", Figures: d.figures(figures)}
-	if t := reports.ValidationOf(p); len(t.Rows) > 0 {
-		s.Says = []string{"Patterns that no fit has seen, predicted and then measured."}
-		s.Tables = []Table{{Grid: t}}
-	} else {
-		s.Says = []string{"In this run no communication pattern was predicted and then measured. How far the parameters can be trusted " +
-			"follows from the quality of the fits below alone."}
+	says := "Patterns that no fit has seen, predicted and then measured."
+	if len(p.Validation) == 0 {
+		says = "In this run no communication pattern was predicted and then measured. How far the parameters can be trusted " +
+			"follows from the quality of the fits below alone."
 	}
-	d.add(s)
+	d.add(reports.Section{Title: "Validation", Says: []string{says}, Tables: []reports.Table{{Grid: reports.ValidationOf(p)}}},
+		d.figures(figures)...)
 }
 
 func (d *document) history(figures []figure.Figure) {
-	s := section{Title: "History", Figures: d.figures(figures)}
+	s := reports.Section{Title: "History"}
 	if len(figures) == 0 {
 		s.Says = []string{"This report shows one run. To follow the parameters from run to run, keep each run with " +
 			"calib history add DIR and look at them with calib history plot."}
 	}
-	d.add(s)
+	d.add(s, d.figures(figures)...)
 }
 
 // folded shows the first n of all, and folds the rest.
-func folded(all []string, n int) *more {
+func folded(all []string, n int) *reports.More {
 	if len(all) == 0 {
 		return nil
 	}
-	m := &more{Items: slices.Clone(all)}
+	m := &reports.More{Items: slices.Clone(all)}
 	if len(all) > n+1 { // folding a single one saves nothing
 		m.Items, m.Rest = all[:n], all[n:]
 		m.Summary = fmt.Sprintf("%d more", len(m.Rest))

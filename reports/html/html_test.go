@@ -73,13 +73,19 @@ func TestReportSaysWhatTheTextSays(t *testing.T) {
 	page := words(render(t, p, examples(), Options{Dir: "runs/1"}))
 	v := reports.SummaryOf(p, reports.Options{Dir: "runs/1"})
 	want := slices.Concat([]string{v.Run, v.Measured, v.Verdict + ": " + v.Network, v.Unseen}, v.Spoiled, v.Odd, reports.WarningsOf(p), reports.ReasonsOf(p),
-		reports.FindingsOf(p), reports.PairsOf(p).Says, []string{"h1 → h2: latency 2 × the median", "bcast-binary"})
-	quality, says := reports.QualityOf(p)
-	files, next := reports.FilesOf(p, "runs/1")
+		reports.FindingsOf(p), reports.PairsOf(p, false).Says, []string{"h1 → h2: latency 2 × the median", "bcast-binary"})
 	record, others := reports.RecordOf(p)
-	want = append(append(want, says...), next...)
-	for _, g := range []reports.Grid{v.Numbers, record, others, quality, files, reports.ValidationOf(p),
-		reports.EnvironmentOf(p).Common, reports.FunctionsOf(p)} {
+	grids := []reports.Grid{v.Numbers, record, others, reports.ValidationOf(p), reports.FunctionsOf(p)}
+	for _, s := range []reports.Section{reports.QualityOf(p), reports.FilesOf(p, "runs/1"), reports.EnvironmentOf(p)} {
+		want = slices.Concat(want, s.Says, s.List)
+		for _, t := range s.Tables {
+			want, grids = append(want, t.Says...), append(grids, t.Grid)
+			if t.More != nil {
+				want = append(want, t.More.Items...)
+			}
+		}
+	}
+	for _, g := range grids {
 		for _, r := range g.Rows {
 			want = append(want, strings.Join(r, " "))
 		}
@@ -154,7 +160,7 @@ func TestHostileText(t *testing.T) {
 		}
 	}
 	for _, page := range []string{render(t, p, figures, Options{Dir: evil, History: figures}), pageOf(t, evil, []string{evil},
-		[]Table{{Title: evil, Grid: reports.Grid{Columns: []reports.Column{{Name: evil}}, Rows: [][]string{{evil}}}}}, figures)} {
+		[]reports.Table{{Title: evil, Grid: reports.Grid{Columns: []reports.Column{{Name: evil}}, Rows: [][]string{{evil}}}}}, figures)} {
 		if strings.Contains(page, "<script>alert") || strings.Contains(page, "<img") {
 			t.Error("text of the run became markup")
 		}
@@ -167,7 +173,7 @@ func TestHostileText(t *testing.T) {
 	}
 }
 
-func pageOf(t testing.TB, title string, lead []string, tables []Table, figures []figure.Figure) string {
+func pageOf(t testing.TB, title string, lead []string, tables []reports.Table, figures []figure.Figure) string {
 	t.Helper()
 	var b bytes.Buffer
 	if err := Page(&b, title, lead, tables, figures); err != nil {
@@ -186,7 +192,7 @@ func TestSameBytes(t *testing.T) {
 }
 
 func TestPage(t *testing.T) {
-	page := pageOf(t, "calib history", []string{"Nothing changed."}, []Table{{Grid: reports.Grid{Columns: []reports.Column{{Name: "run"}, {Name: "a", Kind: reports.KindNumber}}, Rows: [][]string{{"r1", "1 ms"}}}},
+	page := pageOf(t, "calib history", []string{"Nothing changed."}, []reports.Table{{Grid: reports.Grid{Columns: []reports.Column{{Name: "run"}, {Name: "a", Kind: reports.KindNumber}}, Rows: [][]string{{"r1", "1 ms"}}}},
 		{Title: "Changes", Grid: reports.Grid{Columns: []reports.Column{{Name: "metric"}}, Rows: [][]string{{"b"}}}}}, []figure.Figure{timeline()})
 	for _, want := range []string{"<h1>calib history</h1>", "<p>Nothing changed.</p>", `<th scope="col" class="number">a</th>`, `<td class="number" data-name=`,
 		`<section id="changes"`, `<section id="history"`, `<figure id="t-x"`} {

@@ -106,9 +106,9 @@ func (v *survey) write(c *cli.Context, format string, drawn []*timeline) error {
 	if format == command.FormatHTML {
 		to = cmp.Or(command.OutFile(c, plotFile), plotFile)
 	}
-	var tables []html.Table
+	var tables []reports.Table
 	if len(out.Changes) > 0 {
-		tables = []html.Table{changeTable(out.Changes)}
+		tables = []reports.Table{changeTable(out.Changes)}
 	}
 	page := func(w io.Writer) error {
 		return html.Page(w, "Network history", slices.Concat(v.summary(out.Changes), v.limits(out)), tables, figures)
@@ -276,8 +276,8 @@ func (c change) sentence() string {
 		day(c.At))
 }
 
-func changeTable(all []change) html.Table {
-	t := html.Table{Title: "Changes", Grid: reports.NewGrid("run", "started (UTC)", "metric", "before/number",
+func changeTable(all []change) reports.Table {
+	t := reports.Table{Title: "Changes", Grid: reports.NewGrid("run", "started (UTC)", "metric", "before/number",
 		"after/number", "change/number", "for the", "p/number", "known")}
 	if len(all) > changesListed {
 		t.Title = fmt.Sprintf("Changes, the newest %d of %d", changesListed, len(all))
