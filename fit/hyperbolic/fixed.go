@@ -66,7 +66,8 @@ func (p *paired) fitFixed() (*fixedFit, error) {
 }
 
 // separated reports whether the deliveries of a burst come one by one, further apart than clocks, jitter and the starts
-// of the senders put them, and enough repetitions are left that show it.
+// of the senders put them, and enough repetitions are left that show it. Where more pairs make all deliveries later alike,
+// the gaps are shorter than what the last is later by, and say nothing of it.
 func (p *paired) separated(n, last []float64, small map[int][]burstPoint) bool {
 	if len(n) < 2 || n[0] != 1 || p.cut {
 		return false
@@ -78,9 +79,10 @@ func (p *paired) separated(n, last []float64, small map[int][]burstPoint) bool {
 			}
 		}
 	}
+	v, alone, most := p.times.Values, small[p.pairs[0]][0], small[p.pairs[len(n)-1]][0]
 	l, _, err := lsq.FitLine(n, last, nil)
 	return err == nil && l.C1 > separation*max(p.clocks.offset, p.clocks.jitter, p.starts.interval) &&
-		l.C1*(n[len(n)-1]-1) > material*last[0]
+		l.C1*(n[len(n)-1]-1) > material*last[0] && v[most.gap] > (v[most.last]-v[alone.last])/2
 }
 
 // unevenGaps is by how much the first gap of bursts differs from the others [s], in the median of the repetitions; 0

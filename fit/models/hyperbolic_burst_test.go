@@ -1,6 +1,7 @@
 package models
 
 import (
+	"cmp"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -141,6 +142,27 @@ func TestNetworkSwitchSkewedStarts(t *testing.T) {
 	if half := (ci[1] - ci[0]) / 2; half < 1.96*math.Hypot(skew, late) {
 		t.Errorf("a_c is certain to ± %g, with terms of %g and %g", half, skew, late)
 	}
+}
+
+// Where more pairs make all deliveries later alike, a_c is by how much, although there are no gaps.
+func TestGrowthWithoutGaps(t *testing.T) {
+	w := sparc()
+	w.Between, w.Within = 0.002, 0.001
+	d := w.Dataset()
+	for _, b := range fit.Prepare(d, fit.Settings{}).Batches(names.Paired, names.PhaseBurst) {
+		for k := range b.Lines[0].NS {
+			last := slices.MaxFunc(b.Lines, func(x, y *dataset.Sample) int { return cmp.Compare(x.NS[k], y.NS[k]) }).NS[k]
+			for _, l := range b.Lines {
+				l.NS[k] = last
+			}
+		}
+	}
+	f, err := hyperbolic.Network.Fit(fit.Prepare(d, fit.Settings{Replicates: 50}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	near(t, "a_c", value(t, f, "a_c"), w.Medium.A, 0.01)
+	near(t, "a", value(t, f, "a"), w.Host.A, 0.01)
 }
 
 // Repetitions whose senders started too far apart are dropped and counted.
