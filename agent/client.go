@@ -1,14 +1,18 @@
 package agent
 
 import (
+	"bufio"
 	"cmp"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
 	"math"
 	"net"
 	"net/http"
+	"os"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -71,7 +75,7 @@ func NewClient(host string, rw io.ReadWriteCloser, o ClientOptions) *Client {
 	if o.Silence <= 0 {
 		o.Silence = clientSilence
 	}
-	c := &Client{host: host, opts: o, conn: newStream(newCheckedStream(rw))}
+	c := &Client{host: host, opts: o, conn: newStream(&checkedStream{ReadWriteCloser: rw, in: bufio.NewReader(rw)})}
 	c.lease.Store(&held{})
 	c.close = sync.OnceValue(c.shut)
 	c.ctx, c.stop = context.WithCancel(context.Background())
@@ -180,10 +184,9 @@ func (c *Client) explain(ctx context.Context, limit time.Duration, err error) er
 	} else if cause != nil {
 		return fmt.Errorf("agent %s: %w", c.host, cause)
 	}
-	var said *refusal
-	if gone := context.Cause(c.conn.ctx); gone != nil && !errors.As(err, &said) {
-		var remote *net.OpError
-		if errors.As(gone, &remote) && remote.Op == "remote error" { // a TLS alert
+	_, said := errors.AsType[*refusal](err)
+	if gone := context.Cause(c.conn.ctx); gone != nil && !said {
+		if remote, ok := errors.AsType[*net.OpError](gone); ok && remote.Op == "remote error" { // a TLS alert
 			return fmt.Errorf("agent %s: %w: it refuses this certificate (%w): it is revoked, expired or of another authority; the "+
 				"agent's log says which", c.host, ErrTrust, gone)
 		}
@@ -208,20 +211,10 @@ func (c *Client) Run(ctx context.Context, t bench.Task) ([]dataset.Sample, error
 	watch := time.AfterFunc(c.opts.Silence, func() { cancel(ErrSilent) })
 	defer watch.Stop()
 
-	samples, err := c.receive(ctx, t, func() { watch.Reset(c.opts.Silence) })
-	if err != nil {
-		return nil, c.explain(ctx, c.opts.Silence, err)
-	}
-	return samples, nil
-}
-
-var errOverdue = fmt.Errorf("%w, and the agent does not end the task", ErrDeadline)
-
-func (c *Client) receive(ctx context.Context, t bench.Task, alive func()) ([]dataset.Sample, error) {
 	var samples []dataset.Sample
 	var size int
 	err := c.exchange(ctx, callRun, request{Secret: c.lease.Load().secret, Task: &t}, func(a answer) error {
-		alive()
+		watch.Reset(c.opts.Silence)
 		if p := a.Progress; p != nil && c.opts.Progress != nil {
 			c.opts.Progress(p.Slot, p.Done, p.Of)
 		}
@@ -237,8 +230,13 @@ func (c *Client) receive(ctx context.Context, t bench.Task, alive func()) ([]dat
 		samples = append(samples, *a.Sample)
 		return belongs(a.Sample, t)
 	})
-	return samples, err
+	if err != nil {
+		return nil, c.explain(ctx, c.opts.Silence, err)
+	}
+	return samples, nil
 }
+
+var errOverdue = fmt.Errorf("%w, and the agent does not end the task", ErrDeadline)
 
 func foreignText(host string, f *transport.Foreign) string {
 	text := fmt.Sprintf("host %s: its data port was reached by %d foreign datagrams and %d connections without a ticket of this run",
@@ -247,4 +245,67 @@ func foreignText(host string, f *transport.Foreign) string {
 		text += fmt.Sprintf(", the last: %q", f.Why) // what a stranger may have chosen is quoted
 	}
 	return text
+}
+
+// SchemeUnix and SchemeTLS are how daemons are named: calib+unix:///run/calib/agent.sock, calib://host:port.
+const (
+	SchemeUnix = "calib+unix://"
+	SchemeTLS  = "calib://"
+)
+
+// Dial reaches a running daemon: over the unix socket of a path, or, given host:port, over TLS with what credentials
+// says for the host. Either may have its scheme before it.
+func Dial(ctx context.Context, host, addr string, credentials func(host string) *tls.Config, o ClientOptions) (*Client, error) {
+	ctx, cancel := context.WithTimeout(ctx, helloLimit)
+	defer cancel()
+	var conn net.Conn
+	var err error
+	if path := strings.TrimPrefix(addr, SchemeUnix); strings.HasPrefix(path, "/") {
+		conn, err = dialUnix(ctx, path)
+	} else {
+		conn, err = dialTLS(ctx, strings.TrimPrefix(addr, SchemeTLS), credentials)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("agent %s: %w", host, err)
+	}
+	return NewClient(host, conn, o), nil
+}
+
+const notRunning = "%w (is calib agent --listen running there?)"
+
+func dialUnix(ctx context.Context, path string) (net.Conn, error) {
+	var d net.Dialer
+	conn, err := d.DialContext(ctx, "unix", path)
+	if err != nil {
+		return nil, fmt.Errorf(notRunning, err)
+	}
+	if _, err := sameUser(conn); err != nil && os.Geteuid() != 0 {
+		conn.Close()
+		return nil, fmt.Errorf("socket %s: %w: it is not this user's agent", path, err)
+	}
+	return conn, nil
+}
+
+func dialTLS(ctx context.Context, addr string, credentials func(host string) *tls.Config) (net.Conn, error) {
+	name, _, err := net.SplitHostPort(addr)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("address %q: want %shost:port or %s/path", addr, SchemeTLS, SchemeUnix)
+	case credentials == nil:
+		return nil, fmt.Errorf("%s%s: a daemon on TCP asks for a certificate: give --cert DIR, which calib cert issue has made", SchemeTLS, addr)
+	}
+	var d net.Dialer
+	raw, err := d.DialContext(ctx, "tcp", addr)
+	if err != nil {
+		return nil, fmt.Errorf(notRunning, err)
+	}
+	conn := tls.Client(raw, credentials(name))
+	if err := conn.HandshakeContext(ctx); err != nil {
+		raw.Close()
+		if _, plain := errors.AsType[tls.RecordHeaderError](err); plain {
+			err = fmt.Errorf("%w: what listens there does not speak TLS", err)
+		}
+		return nil, fmt.Errorf("%s%s: no trust: %w", SchemeTLS, addr, err)
+	}
+	return conn, nil
 }

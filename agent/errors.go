@@ -48,8 +48,8 @@ func fault(class error, format string, args ...any) *refusal {
 
 // classify turns what a call on host returned into an error of one of the classes above.
 func classify(host string, err error) error {
-	var r *refusal
-	if !errors.As(err, &r) {
+	r, ok := errors.AsType[*refusal](err)
+	if !ok {
 		return fmt.Errorf("agent %s: %w", host, err)
 	}
 	class := ErrTask // of a class that only a newer agent knows

@@ -26,7 +26,7 @@ func (p *pipes) Accept() (net.Conn, error) {
 	}
 }
 
-func (p *pipes) Addr() net.Addr { return streamAddr{} }
+func (p *pipes) Addr() net.Addr { return streamAddr }
 
 func (p *pipes) Close() error {
 	select {

@@ -78,11 +78,14 @@ func (l Limits) session(s plane.Session) error {
 // task checks a task of an experiment before memory is taken for it, and fills its deadlines and what memory it may
 // take.
 func (l Limits) task(t *bench.Task, e *bench.Experiment, self int) error {
-	if err := teamError(t.Team, t.Rank, self); err != nil {
-		return fault(ErrInvalid, "slot %d: %w", t.Slot, err)
-	}
-	limit := units.Nanos(l.Task)
+	limit, hosts := units.Nanos(l.Task), slices.Sorted(slices.Values(t.Team))
 	switch {
+	case t.Rank < 0 || t.Rank >= len(t.Team):
+		return fault(ErrInvalid, "slot %d: rank %d in a team of %d", t.Slot, t.Rank, len(t.Team))
+	case t.Team[t.Rank] != self:
+		return fault(ErrInvalid, "slot %d: rank %d is host %d, but this agent is host %d", t.Slot, t.Rank, t.Team[t.Rank], self)
+	case len(slices.Compact(hosts)) != len(t.Team):
+		return fault(ErrInvalid, "slot %d: a host twice in the team %v", t.Slot, t.Team)
 	case t.Deadline < 0 || t.Recv < 0:
 		return fault(ErrInvalid, "slot %d: negative deadline", t.Slot)
 	case t.Deadline > limit:
@@ -96,9 +99,8 @@ func (l Limits) task(t *bench.Task, e *bench.Experiment, self int) error {
 	case t.Reps < 0 || t.Reps > maxReps:
 		return fault(ErrInvalid, "slot %d: effort %g, want 0 to %d", t.Slot, t.Reps, maxReps)
 	}
-	ranges := e.Ranges
 	for _, p := range t.Points {
-		if err := ranges.Check(p); err != nil {
+		if err := e.Ranges.Check(p); err != nil {
 			return fault(ErrInvalid, "slot %d: %s: %w", t.Slot, t.Exp, err)
 		}
 		if b := p["bytes"]; b < 0 || units.Bytes(b) > l.Memory/copies {
@@ -112,21 +114,6 @@ func (l Limits) task(t *bench.Task, e *bench.Experiment, self int) error {
 	}
 	if t.Recv == 0 || t.Recv > t.Deadline {
 		t.Recv = t.Deadline
-	}
-	return nil
-}
-
-func teamError(team []int, rank, self int) error {
-	if rank < 0 || rank >= len(team) {
-		return fmt.Errorf("rank %d in a team of %d", rank, len(team))
-	}
-	if team[rank] != self {
-		return fmt.Errorf("rank %d is host %d, but this agent is host %d", rank, team[rank], self)
-	}
-	sorted := slices.Clone(team)
-	slices.Sort(sorted)
-	if len(slices.Compact(sorted)) != len(team) {
-		return fmt.Errorf("a host twice in the team %v", team)
 	}
 	return nil
 }

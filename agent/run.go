@@ -40,11 +40,19 @@ func (s *Server) run(ctx context.Context, q *request, send func(answer) error) e
 	var point atomic.Int32
 	ended := make(chan outcome, 1)
 	go func() { ended <- s.measure(ctx, e, t, func(i int) { point.Store(int32(i)) }) }()
-	o := s.sendProgress(t, &point, ended, func(p progress) {
-		if err := send(answer{Progress: &p}); err != nil {
+	tick := time.NewTicker(progressEvery)
+	defer tick.Stop()
+	var o outcome
+	for running := true; running; {
+		if err := send(answer{Progress: &progress{t.Slot, int(point.Load()), len(t.Points)}}); err != nil {
 			giveUp(fmt.Errorf("answer the coordinator: %w", err))
 		}
-	})
+		select {
+		case <-tick.C:
+		case o = <-ended:
+			running = false
+		}
+	}
 	defer done()                               // the agent is free when the answer has been taken,
 	defer context.AfterFunc(lease.ctx, done)() // or when its run has ended
 	if o.err != nil {
@@ -69,21 +77,6 @@ func (s *Server) run(ctx context.Context, q *request, send func(answer) error) e
 type outcome struct {
 	samples []dataset.Sample
 	err     error
-}
-
-// sendProgress sends progress at once and every progressEvery, until the task ends. A send that fails does not end it,
-// but cancels the task.
-func (s *Server) sendProgress(t bench.Task, point *atomic.Int32, ended <-chan outcome, send func(progress)) outcome {
-	tick := time.NewTicker(progressEvery)
-	defer tick.Stop()
-	for {
-		send(progress{t.Slot, int(point.Load()), len(t.Points)})
-		select {
-		case <-tick.C:
-		case o := <-ended:
-			return o
-		}
-	}
 }
 
 // measure performs a task on a thread of its own. The thread is never unlocked: it ends with the goroutine, and what

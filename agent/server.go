@@ -39,14 +39,6 @@ func (o ServerOptions) filled() ServerOptions {
 	return o
 }
 
-// discreet is where the data plane is to report what no coordinator is told; nil where all is told.
-func (o ServerOptions) discreet() func(error) {
-	if !o.Shared {
-		return nil
-	}
-	return func(err error) { o.Log.Warn("not told to the coordinator", "err", err.Error()) }
-}
-
 const (
 	defaultSilence = 15 * time.Second
 	progressEvery  = time.Second // between two reports of a running task
@@ -58,7 +50,7 @@ const (
 type Server struct {
 	opts    ServerOptions
 	plane   dataPlane
-	perform performer
+	perform func(context.Context, *bench.Experiment, bench.Group, bench.Task, func(point int)) ([]dataset.Sample, error)
 	env     func(dataAddr string) map[string]string
 
 	mu      sync.Mutex
@@ -67,8 +59,6 @@ type Server struct {
 	tasks   sync.WaitGroup // running tasks: one at most, but it may outlive its lease for a moment
 	close   sync.Once
 }
-
-type performer func(context.Context, *bench.Experiment, bench.Group, bench.Task, func(point int)) ([]dataset.Sample, error)
 
 // NewServer opens the data port. The server serves nobody until ServeStream or Listen.
 func NewServer(o ServerOptions) (*Server, error) {
@@ -81,7 +71,11 @@ func NewServer(o ServerOptions) (*Server, error) {
 		cpu = int(n)
 	}
 	o = o.filled()
-	plane, err := newMeshPlane(o.Data, cpu, o.Limits, o.discreet())
+	var discreet func(error) // is told what no coordinator is
+	if o.Shared {
+		discreet = func(err error) { o.Log.Warn("not told to the coordinator", "err", err.Error()) }
+	}
+	plane, err := newMeshPlane(o.Data, cpu, o.Limits, discreet)
 	if err != nil {
 		return nil, err
 	}
@@ -93,19 +87,19 @@ func newServer(o ServerOptions, plane dataPlane) *Server {
 }
 
 // Close cancels what runs, waits for it as long as an agent may, and closes the data port.
-func (s *Server) Close() { s.close.Do(s.shut) }
-
-func (s *Server) shut() {
-	s.dropAny(errClosing)
-	ended := make(chan struct{})
-	go func() {
-		s.tasks.Wait()
-		close(ended)
-	}()
-	if !await(context.Background(), ended, grace) {
-		s.opts.Log.Warn("a task does not end; leaving it")
-	}
-	s.plane.Close()
+func (s *Server) Close() {
+	s.close.Do(func() {
+		s.dropAny(errClosing)
+		ended := make(chan struct{})
+		go func() {
+			s.tasks.Wait()
+			close(ended)
+		}()
+		if !await(context.Background(), ended, grace) {
+			s.opts.Log.Warn("a task does not end; leaving it")
+		}
+		s.plane.Close()
+	})
 }
 
 // calls are the control protocol: every call checks the request, calls the server and makes the answer.

@@ -19,7 +19,6 @@ import (
 // Agent is one simulated host. All agents of a network share it.
 type Agent struct {
 	net  *sim.Net
-	host int
 	name string
 	// segment is the payload of the network's packets [B].
 	segment int
@@ -36,7 +35,7 @@ func New(spec netspec.Spec, opt sim.Options) []*Agent {
 	net := sim.New(spec, opt)
 	agents := make([]*Agent, spec.Hosts)
 	for i := range agents {
-		agents[i] = &Agent{net: net, host: i, name: fmt.Sprintf("sim-h%d", i), segment: spec.MSS}
+		agents[i] = &Agent{net, fmt.Sprintf("sim-h%d", i), spec.MSS}
 	}
 	return agents
 }
