@@ -2,7 +2,6 @@ package agent
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"time"
 
@@ -83,7 +82,8 @@ func (l Limits) task(t *bench.Task, e *bench.Experiment, self int) error {
 	case t.Rank < 0 || t.Rank >= len(t.Team):
 		return fault(ErrInvalid, "slot %d: rank %d in a team of %d", t.Slot, t.Rank, len(t.Team))
 	case t.Team[t.Rank] != self:
-		return fault(ErrInvalid, "slot %d: rank %d is host %d, but this agent is host %d", t.Slot, t.Rank, t.Team[t.Rank], self)
+		return fault(ErrInvalid, "slot %d: rank %d is host %d, but this agent is host %d",
+			t.Slot, t.Rank, t.Team[t.Rank], self)
 	case len(slices.Compact(hosts)) != len(t.Team):
 		return fault(ErrInvalid, "slot %d: a host twice in the team %v", t.Slot, t.Team)
 	case t.Deadline < 0 || t.Recv < 0:

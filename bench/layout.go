@@ -177,14 +177,12 @@ func ring(hosts int) []Step {
 	if hosts == 2 {
 		return []Step{{{0, 1}}}
 	}
-	steps := make([]Step, 2, 3)
-	for h := range hosts {
-		next := (h + 1) % hosts
-		if hosts%2 == 1 && h == hosts-1 {
-			steps = append(steps, Step{{0, h}})
-			break
-		}
-		steps[h%2] = append(steps[h%2], pairOf(h, next))
+	steps := make([]Step, 2+hosts%2)
+	for h := range hosts - hosts%2 {
+		steps[h%2] = append(steps[h%2], pairOf(h, (h+1)%hosts))
+	}
+	if hosts%2 == 1 {
+		steps[2] = Step{{0, hosts - 1}}
 	}
 	return steps
 }

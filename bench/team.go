@@ -23,8 +23,6 @@ func (x Team) Send(to int, b []byte) { Check(x.Group.Send(to, b)) }
 
 func (x Team) Recv(from int, b []byte) { Check(x.Group.Recv(from, b)) }
 
-func (x Team) RecvPolling(from int, b []byte) { Check(x.Group.RecvPolling(from, b)) }
-
 func (x Team) RecvAt(from int, b []byte) units.Nanos { return Must(x.Group.RecvAt(from, b)) }
 
 func (x Team) RecvAny(b []byte) (from, n int, at units.Nanos) {
@@ -41,12 +39,6 @@ func (x Team) Pending(from int) int { return Must(x.Group.Pending(from)) }
 
 func (x Team) SendSome(to int, b []byte, patience units.Nanos) int {
 	return Must(x.Group.SendSome(to, b, patience))
-}
-
-func (x Team) SendDatagram(to int, b []byte) { Check(x.Group.SendDatagram(to, b)) }
-
-func (x Team) RecvDatagram(b []byte, until units.Nanos) plane.Datagram {
-	return Must(x.Group.RecvDatagram(b, until))
 }
 
 // Elapsed is the time since an earlier reading of the clock [ns].

@@ -82,14 +82,14 @@ func datagramsBoth(x bench.Team, peer int, b []byte) (sent, received int) {
 	if x.OpenDatagrams(openTime) != nil {
 		return 0, 0
 	}
-	for sent < datagrams && x.Group.SendDatagram(peer, b) == nil { // the host's own firewall may refuse
+	for sent < datagrams && x.SendDatagram(peer, b) == nil { // the host's own firewall may refuse
 		sent++
 	}
 	// The number follows the last datagram, so that a slow peer is not taken for a loss.
 	x.SendNumbers(peer, int64(sent))
 	x.RecvNumbers(peer, 1)
 	for end := x.Now() + patience; received < datagrams; received++ {
-		if d, err := x.Group.RecvDatagram(b, end); err != nil || !d.Got {
+		if d, err := x.RecvDatagram(b, end); err != nil || !d.Got {
 			break
 		}
 	}

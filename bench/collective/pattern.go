@@ -186,7 +186,7 @@ type shape struct {
 // hosts has up to maxMessages messages: they are written down once, and never kept.
 var shapes struct {
 	sync.Mutex
-	of map[[3]int64]func() (shape, error)
+	of map[[3]int64]shape
 }
 
 // maxShapes bounds those that a process keeps, which for an agent may measure for years.
@@ -200,28 +200,23 @@ func known(p bench.Point) (pattern.Pattern, shape, error) {
 	}
 	k := [...]int64{what.ID, p[names.FactorHosts], p[names.FactorBytes]}
 	shapes.Lock()
-	once, had := shapes.of[k]
-	if !had {
-		if len(shapes.of)%maxShapes == 0 {
-			shapes.of = map[[3]int64]func() (shape, error){}
-		}
-		once = sync.OnceValues(func() (shape, error) { return shapeOf(what, int(k[1]), int(k[2])) })
-		shapes.of[k] = once
+	defer shapes.Unlock()
+	if s, had := shapes.of[k]; had {
+		return what, s, nil
 	}
-	shapes.Unlock()
-	s, err := once()
+	s, err := shapeOf(what, int(k[1]), int(k[2]))
+	if len(shapes.of)%maxShapes == 0 {
+		shapes.of = map[[3]int64]shape{}
+	}
+	if err == nil {
+		shapes.of[k] = s
+	}
 	return what, s, err
 }
 
 func shapeOf(p pattern.Pattern, hosts, bytes int) (s shape, err error) {
 	s.Extent, err = pattern.ExtentOf(p, hosts, bytes)
-	s.depth = sync.OnceValue(func() int {
-		all, err := pattern.Of(p, hosts, bytes)
-		if err != nil {
-			return 0 // which ExtentOf has reported
-		}
-		return all.Depth()
-	})
+	s.depth = sync.OnceValue(func() int { return bench.Must(pattern.Of(p, hosts, bytes)).Depth() })
 	return s, err
 }
 

@@ -192,7 +192,7 @@ func (x *bursts) send(at units.Nanos, tag int64, part sending) {
 		}
 		binary.LittleEndian.PutUint32(msg[atSequence:], uint32(i))
 		bench.PutNumbers(msg[atSendTime:], int64(now))
-		x.SendDatagram(0, msg)
+		bench.Check(x.SendDatagram(0, msg))
 	}
 	bench.PutNumbers(x.report, part.datagrams, x.Elapsed(begun))
 	x.Recv(0, x.signal)
@@ -207,7 +207,7 @@ func (x *bursts) count(s bench.Start, tag int64) {
 	overdue := s.At + arrivalFactor*maxTime + graceTime
 	asked, settled, reported := false, false, 1
 	for until := s.At + x.quiet; ; {
-		d := x.RecvDatagram(x.received, until)
+		d := bench.Must(x.RecvDatagram(x.received, until))
 		x.dropped = max(x.dropped, d.Dropped)
 		until = x.Now() + x.quiet
 		switch {
@@ -400,10 +400,9 @@ func (x *bursts) addFull(empty idleTimes, share int) {
 
 // some are at most bench.MaxIntervals of all, evenly chosen.
 func some(all []int64) []int64 {
-	step := (len(all) + bench.MaxIntervals - 1) / bench.MaxIntervals
 	var out []int64
-	for i := 0; i < len(all); i += step {
-		out = append(out, all[i])
+	for block := range slices.Chunk(all, (len(all)+bench.MaxIntervals-1)/bench.MaxIntervals) {
+		out = append(out, block[0])
 	}
 	return out
 }

@@ -288,7 +288,7 @@ func (x *prober) sendProbes(s bench.Start, every units.Nanos) int64 {
 	for i := range x.seen.planned {
 		x.WaitUntil(s.At + units.Nanos(i)*every)
 		bench.PutNumbers(msg[atNumber:], int64(i), int64(x.Now()))
-		x.SendDatagram(0, msg)
+		bench.Check(x.SendDatagram(0, msg))
 	}
 	return int64(x.seen.planned)
 }
@@ -326,7 +326,7 @@ func (x *prober) pending(first int) int {
 // takeProbe receives one datagram, if there is one until then, and keeps what it says if it is a probe of this phase.
 func (x *prober) takeProbe(until units.Nanos) (got bool) {
 	b, p := x.received, &x.seen
-	d := x.RecvDatagram(b, until)
+	d := bench.Must(x.RecvDatagram(b, until))
 	if d.Got && d.Bytes == probeBytes && bench.GetNumber(b) == p.tag && len(p.at) < cap(p.at) {
 		p.number = append(p.number, bench.GetNumber(b[atNumber:]))
 		p.sent = append(p.sent, bench.GetNumber(b[atSent:]))

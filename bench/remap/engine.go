@@ -220,15 +220,13 @@ func newArrivals(r *bench.Recorder, pieces int) arrivals {
 // add notes n bytes.
 func (a *arrivals) add(at, n int64) {
 	last := len(a.at) - 1
-	switch {
-	case len(a.at) < cap(a.at):
-		sum := n
-		if last >= 0 {
-			sum += a.sum[last]
-		}
-		a.at, a.sum = append(a.at, at), append(a.sum, sum)
-	case last >= 0:
-		a.at[last], a.sum[last] = at, a.sum[last]+n
+	if last >= 0 {
+		n += a.sum[last]
+	}
+	if len(a.at) < cap(a.at) {
+		a.at, a.sum = append(a.at, at), append(a.sum, n)
+	} else if last >= 0 {
+		a.at[last], a.sum[last] = at, n
 	}
 }
 

@@ -293,7 +293,7 @@ func (m *Message) Follow(x bench.Team) (last bool) {
 
 func (m *Message) recv(x bench.Team) {
 	if m.polls {
-		m.each(x.RecvPolling)
+		m.each(func(peer int, b []byte) { bench.Check(x.RecvPolling(peer, b)) })
 	} else {
 		m.each(x.Recv)
 	}

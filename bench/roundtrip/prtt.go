@@ -129,8 +129,8 @@ type train struct {
 	// before each receive but the first (await).
 	spaced, delayed bool
 	delay           units.Nanos
-	calls           calls // sends or receives of the rank that waits
-	waits           calls // of the following rank, their sum in an exchange
+	calls           []int64 // times of sends or receives of the rank that waits, those of the warm-up included
+	waits           []int64 // of the following rank, their sum in an exchange
 }
 
 // Lead implements Exchange.
@@ -149,7 +149,7 @@ func (t *train) Lead(x bench.Team, last bool) Trip {
 		x.Send(t.peer, t.msg)
 		if t.spaced {
 			ended := x.Now()
-			t.calls.add(int64(ended - began))
+			t.calls = append(t.calls, int64(ended-began))
 			began = ended
 		}
 	}
@@ -172,10 +172,12 @@ func (t *train) Follow(x bench.Team) (last bool) {
 			continue
 		}
 		if ended = x.Now(); i > 0 {
-			t.calls.add(int64(ended - began))
+			t.calls = append(t.calls, int64(ended-began))
 		}
 	}
-	t.waits.add(int64(waited))
+	if t.delayed {
+		t.waits = append(t.waits, int64(waited))
+	}
 	x.Send(t.peer, t.reply)
 	return t.msg[0] == LastMark(true)
 }
@@ -225,11 +227,11 @@ func (t *train) measureWaiting(x bench.Team) {
 	r := Run(x, t, b)
 	switch {
 	case t.spaced && x.Root():
-		addWaiting(x, names.PhaseSpaced, names.PhaseSend, r, t.calls.last(len(r.NS)*t.n), t.delay, x.TimerCost())
+		addWaiting(x, names.PhaseSpaced, names.PhaseSend, r, last(t.calls, len(r.NS)*t.n), t.delay, x.TimerCost())
 	case t.spaced:
 	case x.Root():
 		clock := t.recvTimes(x, r.NS)
-		addWaiting(x, names.PhaseDelayed, names.PhaseReceive, r, t.calls.last(len(r.NS)*(t.n-2)), t.delay, clock)
+		addWaiting(x, names.PhaseDelayed, names.PhaseReceive, r, last(t.calls, len(r.NS)*(t.n-2)), t.delay, clock)
 	default: // what was waited and received in every exchange, and the cost of a reading of the clock
 		x.SendNumbers(0, int64(len(t.waits)), int64(len(t.calls)), int64(x.TimerCost()))
 		x.SendNumbers(0, slices.Concat(t.waits, t.calls)...)
@@ -250,18 +252,8 @@ func addWaiting(x bench.Team, form, call string, t Result, calls []int64, delay 
 	x.Add(b)
 }
 
-// calls are the times of single calls, the warm-up's included. They have room for all of a batch.
-type calls []int64
-
-// add keeps one time, while there is room.
-func (c *calls) add(ns int64) {
-	if len(*c) < cap(*c) {
-		*c = append(*c, ns)
-	}
-}
-
 // last returns the last n times.
-func (c calls) last(n int) []int64 { return c[max(0, len(c)-n):] }
+func last(ns []int64, n int) []int64 { return ns[max(0, len(ns)-n):] }
 
 // recvTimes receives rank 1's times, subtracts the waits of the last exchanges from ns and keeps their receives. It
 // returns the cost of a reading of the clock [ns].
@@ -273,7 +265,7 @@ func (t *train) recvTimes(x bench.Team, ns []int64) (clock float64) {
 	}
 	w := x.RecvNumbers(t.peer, int(waits+receives))
 	t.waits, t.calls = w[:waits], w[waits:]
-	for i, v := range t.waits.last(len(ns)) {
+	for i, v := range last(t.waits, len(ns)) {
 		ns[i] -= v
 	}
 	return float64(head[2])
