@@ -37,12 +37,14 @@ type build struct {
 	Arch     string `json:"arch"`
 }
 
-func (b *build) addSettings(all []debug.BuildSetting) {
+// buildOf is a build with the settings that the linker left in it.
+func buildOf(all []debug.BuildSetting) build {
 	values := map[string]string{}
 	for _, s := range all {
 		values[s.Key] = s.Value
 	}
-	b.Commit, b.Time, b.Modified = values["vcs.revision"], values["vcs.time"], values["vcs.modified"] == "true"
+	return build{Version: machine.Version(), Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH,
+		Commit: values["vcs.revision"], Time: values["vcs.time"], Modified: values["vcs.modified"] == "true"}
 }
 
 func (b build) String() string {
@@ -61,10 +63,8 @@ func (b build) String() string {
 }
 
 func printVersion(c *cli.Context) error {
-	b := build{Version: machine.Version(), Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH}
-	if info, ok := debug.ReadBuildInfo(); ok { // what the linker left in this program
-		b.addSettings(info.Settings)
-	}
+	info, _ := debug.ReadBuildInfo() // which a program of a module has
+	b := buildOf(info.Settings)
 	return command.AnswerLines(c, "version", b, b.String())
 }
 

@@ -142,17 +142,13 @@ func revokeCert(c *cli.Context, a *certs.Authority, name string) error {
 }
 
 func listCerts(c *cli.Context, a *certs.Authority, _ string) error {
-	all, err := a.Issued()
-	if err != nil {
-		return err
-	}
-	revoked, err := a.Revoked()
+	all, revoked, err := a.Issued()
 	if err != nil {
 		return err
 	}
 	shown := []certificate{}
 	for _, x := range all {
-		shown = append(shown, describeCert(x, revoked(x)))
+		shown = append(shown, describeCert(x, certs.Revoked(revoked, x)))
 	}
 	headings := []string{"role", "name", "addresses", "until", "revoked", "serial"}
 	return command.AnswerTable(c, "cert list", shown, headings, func(t command.Table) {

@@ -107,14 +107,6 @@ func labOptions(c *cli.Context) lab.Options {
 	return o
 }
 
-// labError gives a wrong use of the lab its exit code.
-func labError(err error) error {
-	if errors.Is(err, lab.ErrUse) {
-		return exit.With(exit.Usage, err)
-	}
-	return err
-}
-
 func labUp(c *cli.Context) error {
 	if c.NArg() > 1 {
 		return exit.Usagef("want one lab file, got %d arguments", c.NArg())
@@ -125,7 +117,7 @@ func labUp(c *cli.Context) error {
 	}
 	l, err := lab.Up(c.Context, spec, labOptions(c))
 	if err != nil {
-		return labError(err)
+		return err
 	}
 	return command.Answer(c, "lab up", l.State, func(w io.Writer) error {
 		fmt.Fprint(w, lab.HostsFile(l.Name, spec, l.Launch))
@@ -165,7 +157,7 @@ func labDown(c *cli.Context) error {
 		}
 	}
 	if failed != nil {
-		return labError(failed)
+		return failed
 	}
 	return command.Answer(c, "lab down", t, func(io.Writer) error {
 		for _, name := range t.Absent {
@@ -198,7 +190,7 @@ func labRun(c *cli.Context) error {
 	})
 	switch {
 	case err != nil:
-		return labError(exit.With(code, err))
+		return exit.With(code, err)
 	case code != 0:
 		return command.Silent(exit.With(code, fmt.Errorf("the command ended with exit code %d", code)), nil)
 	}
@@ -235,7 +227,7 @@ type labReport struct {
 func labStats(c *cli.Context) error {
 	l, err := lab.Load("", c.String("name"))
 	if err != nil {
-		return labError(err)
+		return err
 	}
 	if !l.Up {
 		return fmt.Errorf("lab %s: %s", l.Name, l.Problem)

@@ -164,24 +164,24 @@ func (a *Authority) sign(t *x509.Certificate) (*x509.Certificate, ed25519.Privat
 	return cert, key, err
 }
 
-// Issued lists all that was issued, the earliest first.
-func (a *Authority) Issued() ([]*x509.Certificate, error) {
+// Issued lists all that was issued, the earliest first, and what of it is revoked, which Revoked reads.
+func (a *Authority) Issued() (all []*x509.Certificate, revoked *x509.RevocationList, err error) {
 	paths, err := filepath.Glob(filepath.Join(a.dir, issuedName, "*.pem"))
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	var out []*x509.Certificate
 	for _, p := range paths {
 		c, err := readCert(p)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		out = append(out, c)
+		all = append(all, c)
 	}
-	slices.SortFunc(out, func(x, y *x509.Certificate) int {
+	slices.SortFunc(all, func(x, y *x509.Certificate) int {
 		return cmp.Or(x.NotBefore.Compare(y.NotBefore), x.SerialNumber.Cmp(y.SerialNumber))
 	})
-	return out, nil
+	revoked, err = readRevoked(a.RevocationList(), a.cert)
+	return all, revoked, err
 }
 
 // Serial names a certificate in files and on the screen.
@@ -200,11 +200,7 @@ func RoleOf(c *x509.Certificate) Role {
 // Revoke puts every certificate of that name, or with that serial number, on the revocation list, and returns them.
 // Agents and coordinators obey the list once it lies in their directories.
 func (a *Authority) Revoke(name string, now time.Time) ([]*x509.Certificate, error) {
-	all, err := a.Issued()
-	if err != nil {
-		return nil, err
-	}
-	list, err := readRevoked(filepath.Join(a.dir, crlFile), a.cert)
+	all, list, err := a.Issued()
 	if err != nil {
 		return nil, err
 	}
@@ -215,7 +211,7 @@ func (a *Authority) Revoke(name string, now time.Time) ([]*x509.Certificate, err
 			continue
 		}
 		found = append(found, c)
-		if !lists(list, c) {
+		if !Revoked(list, c) {
 			entries = append(entries, x509.RevocationListEntry{SerialNumber: c.SerialNumber, RevocationTime: now})
 		}
 	}
@@ -223,14 +219,6 @@ func (a *Authority) Revoke(name string, now time.Time) ([]*x509.Certificate, err
 		return nil, fmt.Errorf("no certificate was issued to %q, and none has that serial number; calib cert list shows them", name)
 	}
 	return found, a.writeRevoked(entries, list.Number.Int64()+1, now)
-}
-
-func (a *Authority) Revoked() (func(*x509.Certificate) bool, error) {
-	list, err := readRevoked(a.RevocationList(), a.cert)
-	if err != nil {
-		return nil, err
-	}
-	return func(c *x509.Certificate) bool { return lists(list, c) }, nil
 }
 
 // RevocationList is the path of the list, which every agent and coordinator needs a copy of.
@@ -246,7 +234,7 @@ func (a *Authority) writeRevoked(entries []x509.RevocationListEntry, number int6
 	return writePEM(a.RevocationList(), crlBlock, der)
 }
 
-func lists(l *x509.RevocationList, c *x509.Certificate) bool {
+func Revoked(l *x509.RevocationList, c *x509.Certificate) bool {
 	return slices.ContainsFunc(l.RevokedCertificateEntries, func(e x509.RevocationListEntry) bool {
 		return e.SerialNumber.Cmp(c.SerialNumber) == 0
 	})

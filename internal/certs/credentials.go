@@ -106,7 +106,7 @@ func (c *Credentials) Check(cert *x509.Certificate) error {
 	if err := c.reread(); err != nil {
 		return fmt.Errorf("%s: whether it is revoked is not known: %w", name, err)
 	}
-	if lists(c.list, cert) {
+	if Revoked(c.list, cert) {
 		return fmt.Errorf("%s is revoked", name)
 	}
 	return nil

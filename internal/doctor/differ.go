@@ -61,17 +61,13 @@ func differences(f Facts) []Finding {
 				continue
 			}
 			for _, h := range by[v] {
+				fill := strings.NewReplacer("%[1]s", orNIC(h.Env["nic.name"]), "%[2]s", word(usual, "VALUE"))
 				out = append(out, Finding{k.severity, "differs-" + k.key, []string{h.Name},
-					fmt.Sprintf("%s: %s, on %d of %d hosts %s", k.what, v, len(by[usual]), known, usual), k.command(h, usual)})
+					fmt.Sprintf("%s: %s, on %d of %d hosts %s", k.what, v, len(by[usual]), known, usual), fill.Replace(k.mend)})
 			}
 		}
 	}
 	return out
-}
-
-func (k fact) command(h Host, usual string) string {
-	s := strings.ReplaceAll(k.mend, "%[1]s", orNIC(h.Env["nic.name"]))
-	return strings.ReplaceAll(s, "%[2]s", word(usual, "VALUE"))
 }
 
 // together are hosts that share a machine: each takes the other's CPUs.

@@ -86,7 +86,8 @@ func Examine(f Facts) Report {
 	for _, i := range out {
 		r.Out = append(r.Out, f.Hosts[i].Name)
 	}
-	r.Usable = usable(len(f.Hosts), f.Pairs)
+	_, works := told(len(f.Hosts), f.Pairs)
+	r.Usable = len(slices.DeleteFunc(works, func(w bool) bool { return !w }))
 	r.Pairs = summary(f)
 	for _, find := range []func(Facts) []Finding{lost, unreachable, ways, alone, together, differences, here} {
 		r.Findings = append(r.Findings, find(f)...)

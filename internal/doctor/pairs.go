@@ -66,12 +66,6 @@ func Out(hosts int, pairs []Pair) []int {
 	return out
 }
 
-// usable counts the hosts that have a pair that works.
-func usable(hosts int, pairs []Pair) int {
-	_, works := told(hosts, pairs)
-	return len(slices.DeleteFunc(works, func(w bool) bool { return !w }))
-}
-
 // told says of each host whether it was tried, and whether it has a pair that works.
 func told(hosts int, pairs []Pair) (tried, works []bool) {
 	tried, works = make([]bool, hosts), make([]bool, hosts)

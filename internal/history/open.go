@@ -52,25 +52,20 @@ func open(ctx context.Context, path string) (*Store, error) {
 		kind := map[bool]string{true: "directory", false: "device or pipe"}[info.IsDir()]
 		return nil, fmt.Errorf("history %s: %w: it is a %s; give a file as --store", path, ErrNotStore, kind)
 	}
-	s, err := connect(path, "mode=rwc")
-	if err != nil {
-		return nil, err
-	}
-	if err = s.begin(ctx); err == nil {
-		return s, nil
-	}
-	err = errors.Join(err, s.Close())
-	if errors.Is(err, ErrReadOnly) && atRest(path) {
-		frozen, again := connect(path, "mode=ro&immutable=1")
-		if again == nil {
-			if again = frozen.verify(ctx); again == nil {
-				return frozen, nil
-			}
-			again = errors.Join(again, frozen.Close())
+	var errs error
+	for _, mode := range []string{"mode=rwc", "mode=ro&immutable=1"} {
+		s, err := connect(path, mode)
+		if err != nil {
+			return nil, err
 		}
-		err = errors.Join(err, again)
+		if err = s.begin(ctx); err == nil {
+			return s, nil
+		}
+		if errs = errors.Join(errs, err, s.Close()); !errors.Is(err, ErrReadOnly) || !atRest(path) {
+			break
+		}
 	}
-	return nil, err
+	return nil, errs
 }
 
 // atRest reports whether all of a store is in its one file, so that it can be read without writing.
@@ -132,11 +127,14 @@ func (s *Store) older(ctx context.Context, p *goose.Provider) (bool, error) {
 
 // claim marks an empty file as a store, and refuses the database of another program without having changed it.
 func (s *Store) claim(ctx context.Context) error {
-	ours, empty, err := s.identify(ctx)
+	var id, tables int64
+	err := s.db.QueryRowContext(ctx, `SELECT application_id, (SELECT count(*) FROM sqlite_schema)
+		FROM pragma_application_id`).Scan(&id, &tables)
+	ours := id == application
 	switch {
 	case err != nil:
-		return err
-	case !ours && !empty:
+		return s.wrap("open", err)
+	case !ours && (id != 0 || tables != 0):
 		return fmt.Errorf("history %s: %w: it is the database of another program; give another file as --store",
 			s.Path, ErrNotStore)
 	case !ours:
@@ -146,29 +144,6 @@ func (s *Store) claim(ctx context.Context) error {
 	}
 	var mode string
 	return s.wrap("open", s.db.QueryRowContext(ctx, "PRAGMA journal_mode = WAL").Scan(&mode))
-}
-
-func (s *Store) identify(ctx context.Context) (ours, empty bool, err error) {
-	var id, tables int64
-	err = s.db.QueryRowContext(ctx, `SELECT application_id, (SELECT count(*) FROM sqlite_schema)
-		FROM pragma_application_id`).Scan(&id, &tables)
-	return id == application, id == 0 && tables == 0, s.wrap("open", err)
-}
-
-// verify is begin for a store that is only read.
-func (s *Store) verify(ctx context.Context) error {
-	if ours, _, err := s.identify(ctx); err != nil || !ours {
-		return errors.Join(err, fmt.Errorf("history %s: %w", s.Path, ErrNotStore))
-	}
-	p, err := s.provider()
-	if err != nil {
-		return err
-	}
-	older, err := s.older(ctx, p)
-	if err == nil && older {
-		err = fmt.Errorf("history %s: %w, and it must be brought up to date first", s.Path, ErrReadOnly)
-	}
-	return err
 }
 
 //go:embed migrations

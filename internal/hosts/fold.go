@@ -2,7 +2,6 @@ package hosts
 
 import (
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -29,7 +28,10 @@ func Fold(names []string) string {
 
 // family finds the longest run of names from the first that differ in one number only, and returns that number in each.
 func family(names []string) (pre, suf string, nums []string) {
-	for _, span := range numbers(names[0]) {
+	for _, span := range number.FindAllStringIndex(names[0], -1) {
+		if span[1]-span[0] > maxDigits {
+			continue // no range can hold it
+		}
 		p, s := names[0][:span[0]], names[0][span[1]:]
 		n := []string{names[0][span[0]:span[1]]}
 		for _, name := range names[1:] {
@@ -50,11 +52,6 @@ func family(names []string) (pre, suf string, nums []string) {
 }
 
 var number = regexp.MustCompile("[0-9]+")
-
-// numbers returns the spans of digits in s that a range can hold.
-func numbers(s string) [][]int {
-	return slices.DeleteFunc(number.FindAllStringIndex(s, -1), func(at []int) bool { return at[1]-at[0] > maxDigits })
-}
 
 // foldNumbers joins numbers, successive ones as ranges.
 func foldNumbers(nums []string) string {

@@ -29,13 +29,14 @@ type parser struct {
 // at is a place in the file: columns count bytes from 1.
 func (p *parser) at(line, col int) string { return fmt.Sprintf("%s:%d:%d: ", p.file, line, col) }
 
-// fail records a fault, one at each place: an overlap of two ranges may hold thousands of names.
-func (p *parser) fail(line, col int, format string, args ...any) {
+// fail records a fault, one at each place: an overlap of two ranges may hold thousands of names. It returns no names.
+func (p *parser) fail(line, col int, format string, args ...any) (none []string) {
 	at := p.at(line, col)
 	if at != p.last {
 		p.errs = append(p.errs, errors.New(at+fmt.Sprintf(format, args...)))
 	}
 	p.last = at
+	return nil
 }
 
 // line reads one line.
@@ -50,7 +51,8 @@ func (p *parser) line(n int, text string) {
 		p.fail(n, at+1, "%q controls what prints it: delete it", []rune(text[at:])[0])
 		return
 	}
-	names, daemon := p.head(n, fs[0])
+	names := p.head(n, fs[0])
+	daemon := strings.HasPrefix(fs[0].text, scheme) || strings.HasPrefix(fs[0].text, unixScheme)
 	proto := Host{Daemon: daemon}
 	cols := p.settings(n, &proto, fs[1:])
 	if len(p.errs) > faults {
@@ -89,30 +91,27 @@ func (p *parser) once(n, col int, seen map[string]int, what string) bool {
 }
 
 // head reads the first word of a line: a host, a range, or a daemon.
-func (p *parser) head(n int, f field) (names []string, daemon bool) {
-	if strings.HasPrefix(f.text, scheme) {
-		return p.daemon(n, f), true
-	}
-	if path, ok := strings.CutPrefix(f.text, unixScheme); ok {
-		return p.socket(n, f, path), true
-	}
-	if f.text[0] == '-' {
-		p.fail(n, f.col, "%q is no host name: it begins with '-'", f.text)
-		return nil, false
-	}
-	if key, _, ok := strings.Cut(f.text, "="); ok {
-		p.fail(n, f.col, "a line begins with a host, then its settings: node1 %s=…", key)
-		return nil, false
-	}
-	if _, _, ok := strings.Cut(f.text, "://"); ok {
-		p.fail(n, f.col, "%q: a running daemon is written %shost:port or %s/path", f.text, scheme, unixScheme)
-		return nil, false
+func (p *parser) head(n int, f field) []string {
+	rest, runs := strings.CutPrefix(f.text, scheme)
+	path, waits := strings.CutPrefix(f.text, unixScheme)
+	key, _, set := strings.Cut(f.text, "=")
+	switch {
+	case runs:
+		return p.daemon(n, f, rest)
+	case waits:
+		return p.socket(n, f, path)
+	case f.text[0] == '-':
+		return p.fail(n, f.col, "%q is no host name: it begins with '-'", f.text)
+	case set:
+		return p.fail(n, f.col, "a line begins with a host, then its settings: node1 %s=…", key)
+	case strings.Contains(f.text, "://"):
+		return p.fail(n, f.col, "%q: a running daemon is written %shost:port or %s/path", f.text, scheme, unixScheme)
 	}
 	names, err := expandRange(f.text)
 	if err != nil {
-		p.fail(n, f.col+err.off, "%s%s", err.msg, hint(f.text))
+		return p.fail(n, f.col+err.off, "%s%s", err.msg, hint(f.text))
 	}
-	return names, false
+	return names
 }
 
 // hint says how to write what a bad host name was probably meant for.
@@ -136,39 +135,32 @@ func hint(s string) string {
 }
 
 // daemon reads calib://host:port, calib://[IPv6]:port and calib://range:port into "host:port".
-func (p *parser) daemon(n int, f field) []string {
-	rest := strings.TrimPrefix(f.text, scheme)
+func (p *parser) daemon(n int, f field, rest string) []string {
 	colon := strings.LastIndexByte(rest, ':')
 	if colon < 0 || strings.HasSuffix(rest, "]") {
-		p.fail(n, f.col, "%q: want a port: %shost:7077", f.text, scheme)
-		return nil
+		return p.fail(n, f.col, "%q: want a port: %shost:7077", f.text, scheme)
 	}
-	host, port := rest[:colon], rest[colon+1:]
+	host, port, col := rest[:colon], rest[colon+1:], f.col+len(scheme)
 	if host == "" {
-		p.fail(n, f.col+len(scheme), "no host before the port: want %shost:%s", scheme, port)
-		return nil
+		return p.fail(n, col, "no host before the port: want %shost:%s", scheme, port)
 	}
 	if _, msg := parsePort(port); msg != "" {
-		p.fail(n, f.col+len(scheme)+colon+1, "%s", msg)
-		return nil
+		return p.fail(n, col+colon+1, "%s", msg)
 	}
 	if inner, ok := strings.CutPrefix(host, "["); ok && strings.Contains(host, ":") {
 		inner, closed := strings.CutSuffix(inner, "]")
 		a, err := netip.ParseAddr(inner)
 		if err != nil || !closed || !a.Is6() {
-			p.fail(n, f.col+len(scheme), "%q is no IPv6 address in brackets: want %s[::1]:7077", host, scheme)
-			return nil
+			return p.fail(n, col, "%q is no IPv6 address in brackets: want %s[::1]:7077", host, scheme)
 		}
 		return []string{"[" + a.String() + "]:" + port}
 	}
 	if a, err := netip.ParseAddr(host); err == nil && a.Is6() {
-		p.fail(n, f.col+len(scheme), "an IPv6 address needs brackets: %s[%s]:%s", scheme, host, port)
-		return nil
+		return p.fail(n, col, "an IPv6 address needs brackets: %s[%s]:%s", scheme, host, port)
 	}
 	names, perr := expandRange(host)
 	if perr != nil {
-		p.fail(n, f.col+len(scheme)+perr.off, "%s", perr.msg)
-		return nil
+		return p.fail(n, col+perr.off, "%s", perr.msg)
 	}
 	for i := range names {
 		names[i] += ":" + port
@@ -180,15 +172,13 @@ func (p *parser) daemon(n int, f field) []string {
 func (p *parser) socket(n int, f field, path string) []string {
 	switch {
 	case !strings.HasPrefix(path, "/") || strings.HasSuffix(path, "/"):
-		p.fail(n, f.col, "%q: want the whole path of a socket: %s/run/calib/agent.sock", f.text, unixScheme)
-		return nil
+		return p.fail(n, f.col, "%q: want the whole path of a socket: %s/run/calib/agent.sock", f.text, unixScheme)
 	case len(path) > maxSocket:
-		p.fail(n, f.col+len(unixScheme), "a path of %d bytes: a unix socket's has %d at most", len(path), maxSocket)
-		return nil
+		return p.fail(n, f.col+len(unixScheme), "a path of %d bytes: a unix socket's has %d at most", len(path), maxSocket)
 	}
 	if at := badRune(strings.ReplaceAll(path, "/", "-")); at >= 0 {
-		p.fail(n, f.col+len(unixScheme)+at, "%q in the path of a socket: want letters, digits, '/', '.', '_' and '-'", []rune(path[at:])[0])
-		return nil
+		return p.fail(n, f.col+len(unixScheme)+at,
+			"%q in the path of a socket: want letters, digits, '/', '.', '_' and '-'", []rune(path[at:])[0])
 	}
 	return []string{path}
 }

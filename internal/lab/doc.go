@@ -22,7 +22,11 @@
 // files for Linux alone.
 package lab
 
-import "errors"
+import (
+	"errors"
+
+	"calib/internal/exit"
+)
 
 // Classes of errors. Each is wrapped with what was attempted and how to mend it.
 var (
@@ -31,5 +35,5 @@ var (
 	ErrWire        = errors.New("the wire is not running")
 	ErrPermission  = errors.New("not allowed to build a lab")
 	ErrUnsupported = errors.New("the lab needs Linux: network namespaces and TUN devices")
-	ErrUse         = errors.New("wrong use")
+	ErrUse         = exit.Usagef("wrong use")
 )

@@ -215,8 +215,7 @@ func setBaseline(c *cli.Context) error {
 		open = history.Open
 	}
 	return withStore(c, open, func(s *history.Store) error {
-		a := adder{done: []addition{}}
-		ids, err := storedIDs(c, s, &a, args)
+		ids, added, err := storedIDs(c, s, args)
 		if err != nil {
 			return err
 		}
@@ -228,7 +227,7 @@ func setBaseline(c *cli.Context) error {
 		if err != nil {
 			return err
 		}
-		return command.AnswerLines(c, "baseline set", baselineSet{s.Path, b, a.done},
+		return command.AnswerLines(c, "baseline set", baselineSet{s.Path, b, added},
 			fmt.Sprintf("baseline %s: %s, %s a noise floor",
 				b.Name, units.Plural(len(b.Runs), "run"), map[bool]string{true: "with", false: "without"}[b.Noise]))
 	})
@@ -236,18 +235,18 @@ func setBaseline(c *cli.Context) error {
 
 // storedIDs returns the IDs of the runs that args name: stored runs or, where there is a path, the runs there, which it
 // adds. All stored runs are found before one is added.
-func storedIDs(c *cli.Context, s *history.Store, a *adder, args []string) (ids []string, err error) {
-	stored := map[string]string{}
+func storedIDs(c *cli.Context, s *history.Store, args []string) (ids []string, added []addition, err error) {
+	stored, added := map[string]string{}, []addition{}
 	for _, arg := range args {
 		if command.Exists(arg) {
 			continue
 		}
 		e, err := s.Find(c.Context, arg)
 		if errors.Is(err, history.ErrNotFound) {
-			return nil, fmt.Errorf("%w; nor is there such a file", err)
+			return nil, nil, fmt.Errorf("%w; nor is there such a file", err)
 		}
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		stored[arg] = e.ID
 	}
@@ -258,17 +257,18 @@ func storedIDs(c *cli.Context, s *history.Store, a *adder, args []string) (ids [
 		}
 		paths, err := command.ParamsFiles(arg)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		before := len(a.done)
-		if err := a.add(c, s, paths); err != nil {
-			return nil, err
+		done, err := add(c, s, history.Entry{}, paths)
+		if err != nil {
+			return nil, nil, err
 		}
-		for _, r := range a.done[before:] {
+		for _, r := range done {
 			ids = append(ids, r.ID)
 		}
+		added = append(added, done...)
 	}
-	return ids, nil
+	return ids, added, nil
 }
 
 // noiseOf reads a noise floor, of the file or else the only one in the directories among args; nil without one.

@@ -42,9 +42,8 @@ func addRuns(c *cli.Context) error {
 	if c.NArg() == 0 {
 		return exit.Usagef("history add: give run directories (see %s --help)", c.Command.HelpName)
 	}
-	a := adder{entry: history.Entry{Label: c.String("label"), Commit: c.String("commit")}, done: []addition{}}
-	var err error
-	if a.entry.Started, err = timeFlag(c, "at"); err != nil {
+	started, err := timeFlag(c, "at")
+	if err != nil {
 		return err
 	}
 	var paths []string
@@ -55,16 +54,16 @@ func addRuns(c *cli.Context) error {
 		}
 		paths = append(paths, found...)
 	}
-	if !a.entry.Started.IsZero() && len(paths) != 1 {
+	if !started.IsZero() && len(paths) != 1 {
 		return exit.Usagef("--at is the start of one run, and these are %d", len(paths))
 	}
 	return withStore(c, history.Open, func(s *history.Store) error {
-		err := a.add(c, s, paths)
+		done, err := add(c, s, history.Entry{Label: c.String("label"), Commit: c.String("commit"), Started: started}, paths)
 		// Runs before one that failed are stored, and so are printed too.
-		out := reports.Result{Command: "history add", Data: additions{s.Path, a.done}}
+		out := reports.Result{Command: "history add", Data: additions{s.Path, done}}
 		return command.AnswerResult(c, out, err, func(w io.Writer) error {
 			t := command.NewTable(w)
-			for _, r := range a.done {
+			for _, r := range done {
 				what := "added"
 				if !r.Added {
 					what = "already there, and left as it is"
@@ -78,26 +77,23 @@ func addRuns(c *cli.Context) error {
 	})
 }
 
-type adder struct {
-	entry history.Entry // label and commit of all; --at, the start of a run whose files do not have it, or zero
-	done  []addition
-}
-
-// add adds the runs of params.json files. It ends with the first that cannot be added; those before it are stored.
-func (a *adder) add(c *cli.Context, s *history.Store, paths []string) error {
+// add adds the runs of params.json files. It ends with the first that cannot be added; those before it are stored. of
+// is what they have in common: label, commit, and the start of a run whose files do not have it, or zero.
+func add(c *cli.Context, s *history.Store, of history.Entry, paths []string) ([]addition, error) {
+	done := []addition{}
 	for _, path := range paths {
-		r, err := a.record(c, path)
+		r, err := record(c, of, path)
 		if err != nil {
-			return err
+			return done, err
 		}
 		added, err := s.Add(c.Context, r)
 		if err != nil {
-			return fmt.Errorf("%s: %w", path, err)
+			return done, fmt.Errorf("%s: %w", path, err)
 		}
-		a.done = append(a.done, addition{ID: r.ID, Started: r.Started, Path: r.Path, Added: added,
+		done = append(done, addition{ID: r.ID, Started: r.Started, Path: r.Path, Added: added,
 			Skipped: notFollowed(r.Params)})
 	}
-	return nil
+	return done, nil
 }
 
 // notFollowed lists the parameters and functions of a run that are not ok, with their status: a history skips them.
@@ -117,14 +113,14 @@ func notFollowed(p *params.Params) (out []string) {
 }
 
 // record reads a params.json, and the run.json beside it.
-func (a *adder) record(c *cli.Context, path string) (r history.Record, err error) {
+func record(c *cli.Context, of history.Entry, path string) (r history.Record, err error) {
 	dir, unread := rundir.Open(filepath.Dir(path))
 	if unread == nil {
 		if err = command.Whole(c, dir); err != nil {
 			return r, err
 		}
 	}
-	r.Entry = a.entry
+	r.Entry = of
 	if r.Params, err = command.ReadParams(path); err != nil {
 		return r, err
 	}

@@ -259,8 +259,6 @@ func (k *copier) calibrate(m *measurement) (p *params.Params, err error) {
 		return err
 	})
 	switch {
-	case errors.Is(err, lab.ErrUse):
-		err = exit.With(exit.Usage, err)
 	case errors.Is(err, lab.ErrWire):
 		err = exit.With(exit.Failed, err)
 	case cut || k.c.Context.Err() != nil: // the copy is gone, so that its run cannot go on
