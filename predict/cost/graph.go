@@ -40,7 +40,8 @@ type node struct {
 	Times        float64  `yaml:"times"`     // of Serial: whole; 0 is 1
 	Messages     []string `yaml:"messages"`  // of Concurrent
 
-	name string // of a block
+	name        string        // of a block
+	first, last *params.Block // of independent blocks in series, once they are reduced
 }
 
 func (n *node) UnmarshalYAML(read func(any) error) error {

@@ -32,9 +32,10 @@ type Reduced struct {
 
 // Reduce applies rules 1 to 3 from the inside out, and rule 4 where short and long messages pass different graphs.
 func (g *Graph) Reduce() Reduced {
-	r := reduction{g: g}
+	r := reduction{g: g, made: map[string]int{}}
 	if g.Path != nil {
-		return r.path(*g.Path)
+		n := r.reduce(*g.Path)
+		return Reduced{r.steps, n.Block, n.first, n.last}
 	}
 	b := params.Block{A: r.reduce(*g.Small).A, B: r.reduce(*g.Large).B}
 	r.add(Step{Rule: 4, What: "a of short messages, b of long ones", Result: "path", Block: b, A: seconds(b.A), B: perByte(b.B)})
@@ -49,30 +50,12 @@ type reduction struct {
 
 func (r *reduction) add(s Step) { r.steps = append(r.steps, s) }
 
-func (r *reduction) path(n node) Reduced {
-	if len(n.Serial) < 2 || n.Dependent {
-		b := r.reduce(n).Block
-		return Reduced{Steps: r.steps, Path: b}
-	}
-	parts := r.all(n.Serial)
-	b := r.join(Serial, parts, false).Block
-	return Reduced{r.steps, b, &parts[0].Block, &parts[len(parts)-1].Block}
-}
-
-func (r *reduction) all(nodes []node) []node {
-	out := make([]node, len(nodes))
-	for i, n := range nodes {
-		out[i] = r.reduce(n)
-	}
-	return out
-}
-
 func (r *reduction) reduce(n node) node {
 	switch {
 	case n.Serial != nil:
-		return r.join(Serial, r.all(n.Serial), n.Dependent)
+		return r.join(Serial, n.Serial, n.Dependent)
 	case n.Parallel != nil:
-		return r.join(Parallel, r.all(n.Parallel), n.Dependent)
+		return r.join(Parallel, n.Parallel, n.Dependent)
 	case n.Concurrent != nil:
 		return r.concurrent(r.reduce(*n.Concurrent), n.Messages)
 	}
@@ -98,11 +81,14 @@ var rules = map[string]struct {
 
 func (r *reduction) join(kind string, parts []node, dependent bool) node {
 	if len(parts) == 1 {
-		return parts[0]
+		return r.reduce(parts[0])
 	}
-	names, all := make([]string, len(parts)), make([]params.Block, len(parts))
-	for i, p := range parts {
-		names[i], all[i] = p.name, p.Block
+	var names, as, bs []string
+	var all []params.Block
+	for _, n := range parts {
+		p := r.reduce(n)
+		names, all = append(names, p.name), append(all, p.Block)
+		as, bs = append(as, seconds(p.A)), append(bs, perByte(p.B))
 	}
 	rule := rules[kind]
 	b, of, word := rule.reduce(dependent, all...), rule.independent, "independent"
@@ -110,9 +96,12 @@ func (r *reduction) join(kind string, parts []node, dependent bool) node {
 		of, word = rule.dependent, "dependent"
 	}
 	out := node{name: r.fresh("CB"), Block: b}
+	if kind == Serial && !dependent {
+		out.first, out.last = &all[0], &all[len(all)-1]
+	}
 	r.add(Step{
 		Rule: rule.number, What: fmt.Sprintf("%s (%s, %s)", strings.Join(names, ", "), kind, word), Result: out.name, Block: b,
-		A: terms(rule.a, parts, aOf, seconds, b.A), B: terms(of, parts, bOf, perByte, b.B),
+		A: terms(rule.a, as) + " = " + seconds(b.A), B: terms(of, bs) + " = " + perByte(b.B),
 	})
 	return out
 }
@@ -140,9 +129,6 @@ func (r *reduction) concurrent(part node, messages []string) node {
 
 // fresh numbers names that are given more than once.
 func (r *reduction) fresh(name string) string {
-	if r.made == nil {
-		r.made = map[string]int{}
-	}
 	r.made[name]++
 	if n := r.made[name]; n > 1 {
 		return fmt.Sprintf("%s%d", name, n)
@@ -150,19 +136,12 @@ func (r *reduction) fresh(name string) string {
 	return name
 }
 
-func aOf(b params.Block) float64 { return b.A }
-func bOf(b params.Block) float64 { return b.B }
-
-// terms writes a sum, or a function of the parts' numbers, and what it comes to.
-func terms(how string, parts []node, of func(params.Block) float64, text func(float64) string, result float64) string {
-	all := make([]string, len(parts))
-	for i, p := range parts {
-		all[i] = text(of(p.Block))
-	}
+// terms writes a sum, or a function of the parts' numbers.
+func terms(how string, parts []string) string {
 	if how == "sum" {
-		return strings.Join(all, " + ") + " = " + text(result)
+		return strings.Join(parts, " + ")
 	}
-	return fmt.Sprintf("%s(%s) = %s", how, strings.Join(all, ", "), text(result))
+	return fmt.Sprintf("%s(%s)", how, strings.Join(parts, ", "))
 }
 
 func seconds(v float64) string { return units.Format(v, "s") }

@@ -91,36 +91,32 @@ func (h *hyperbolic) long(l *list) (float64, error) {
 // Bounds returns the time [s] of a pattern if every message had the network for itself, and if all messages of one
 // length had to share it, one of each rank that sends such: each message takes eq. 3 of its own and occupies both its
 // ends for that long, with n = 1, and with n the number of ranks that send a message of that length ("all like messages
-// are sent synchronously by all processors"). Errors are those of Time.
+// are sent synchronously by all processors").
 // Source: Stoica, Sultan, Keyes 1994, section 5.2, figures 19 and 20 (no overlap, total overlap).
 func (h *hyperbolic) Bounds(t *Traffic) (none, full float64, err error) {
-	// with is the time of messages that meet n in the network, themselves included, by their length.
-	with := func(n func(l *list) func(float64) int) (float64, error) {
-		return onPaper{"hyperbolic", func(_ *Traffic, l *list) (float64, error) {
-			meet := n(l)
-			return fluid{
-				size: func(bytes float64) float64 { return h.path(meet(bytes)).T(bytes) },
-				pace: func(_, into int) float64 { return float64(into) },
-			}.run(l)
-		}}.Time(t)
+	l, err := t.list()
+	if err != nil {
+		return 0, 0, err
 	}
-	if none, err = with(func(*list) func(float64) int { return func(float64) int { return 1 } }); err == nil {
-		full, err = with(alike)
+	sends := map[message]bool{} // by a rank, of a length
+	alike := map[int]int{}      // ranks by the length that they send
+	for _, m := range l.messages {
+		if m.to = 0; !sends[m] {
+			sends[m] = true
+			alike[m.bytes]++
+		}
+	}
+	// meeting is the time of messages of which so many are in the network, by their length, and one at least.
+	meeting := func(n map[int]int) (float64, error) {
+		return fluid{
+			size: func(bytes float64) float64 { return h.path(max(1, n[int(bytes)])).T(bytes) },
+			pace: func(_, into int) float64 { return float64(into) },
+		}.run(l)
+	}
+	if none, err = meeting(nil); err == nil {
+		full, err = meeting(alike)
 	}
 	return none, full, err
-}
-
-// alike returns how many ranks send messages of a length.
-func alike(l *list) func(bytes float64) int {
-	senders := map[float64]map[int]bool{}
-	for _, m := range l.messages {
-		bytes := float64(m.bytes)
-		if senders[bytes] == nil {
-			senders[bytes] = map[int]bool{}
-		}
-		senders[bytes][m.from] = true
-	}
-	return func(bytes float64) int { return len(senders[bytes]) }
 }
 
 // path is the block of a message while n messages are in the network. On a switch each has a port for itself.
