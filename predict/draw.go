@@ -122,21 +122,26 @@ func moved(v float64, ci [2]float64, z float64) float64 {
 // interval is what the times of drawn parameters, widened for their number, and the model's relative error leave open
 // about a time t. It is nil where the parameters have no intervals, as those of a single round.
 func interval(times []float64, t, misfit float64) *[2]float64 {
-	times = slices.DeleteFunc(slices.Clone(times), math.IsNaN)
-	if len(times) < minDraws || !(t > 0) {
+	s, n := deviation(times, func(i int) float64 { return times[i] - t })
+	if n < minDraws || !(t > 0) {
 		return nil
 	}
-	sum := 0.0
-	for _, v := range times {
-		sum += (v - t) * (v - t)
-	}
-	n := float64(len(times))
-	s := math.Sqrt(sum/n) / t * resample.TQuantile(n-1) / Normal95
-	if !(s > 0) {
+	if s = s / t * resample.TQuantile(n-1) / Normal95; !(s > 0) {
 		return nil
 	}
 	rel := math.Hypot(s, misfit)
 	return &[2]float64{t * math.Max(0, 1-Normal95*rel), t * (1 + Normal95*rel)}
+}
+
+// deviation is the root of the mean squared distance of the draws for which that is a number; n counts them.
+func deviation(draws []float64, distance func(i int) float64) (rms, n float64) {
+	sum := 0.0
+	for i := range draws {
+		if d := distance(i); !math.IsNaN(d) {
+			sum, n = sum+d*d, n+1
+		}
+	}
+	return math.Sqrt(sum / n), n
 }
 
 // maxMeasured bounds the sizes of measured [B].

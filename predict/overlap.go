@@ -40,7 +40,7 @@ type OverlapPrediction struct {
 // parameters' own intervals leave open, and for gains and speed-ups how far the model is from the gains that the run
 // measured.
 type Overlap struct {
-	model *overlap.Fitted
+	*overlap.Fitted
 	drawn []*overlap.Fitted
 }
 
@@ -51,7 +51,7 @@ func NewOverlap(p *params.Params, s Settings) (*Overlap, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := &Overlap{model: m}
+	o := &Overlap{Fitted: m}
 	drawn := draws(p, s.Seed)
 	for k := range drawsOfFormulas {
 		if d, err := overlap.Read(drawn(k)); err == nil {
@@ -61,17 +61,14 @@ func NewOverlap(p *params.Params, s Settings) (*Overlap, error) {
 	return o, nil
 }
 
-// Sizes are the message sizes at which the model was fitted [B].
-func (o *Overlap) Sizes() []float64 { return o.model.Sizes }
-
 // Notes say what the predictions rest on for messages of some sizes.
 func (o *Overlap) Notes(bytes []int) []string {
 	var out []string
-	if o.model.Shared != "" {
-		out = append(out, "measured where "+o.model.Shared)
+	if o.Shared != "" {
+		out = append(out, "measured where "+o.Shared)
 	}
 	for _, m := range bytes {
-		if _, size := o.model.Near(float64(m)); size != float64(m) {
+		if _, size := o.Near(float64(m)); size != float64(m) {
 			out = append(out, "messages of "+overlap.SizeWords(float64(m))+": fraction, overhead and penalty are those of "+
 				overlap.SizeWords(size)+", the nearest size that was measured")
 		}
@@ -79,16 +76,13 @@ func (o *Overlap) Notes(bytes []int) []string {
 	return out
 }
 
-// Transfer is the time of one message [s].
-func (o *Overlap) Transfer(bytes int) (float64, error) { return o.model.TransferOf(float64(bytes)) }
-
 // Predict returns what the model says of a program. It returns overlap.ErrParameters for a size of which the run knows
 // nothing.
 func (o *Overlap) Predict(q Overlapping) (OverlapPrediction, error) {
 	of := func(m *overlap.Fitted) (overlap.Outcome, error) {
 		return m.Predict(float64(q.Hosts), float64(q.Messages), float64(q.Bytes), q.Work)
 	}
-	mid, err := of(o.model)
+	mid, err := of(o.Fitted)
 	if err != nil {
 		return OverlapPrediction{}, err
 	}
@@ -103,7 +97,7 @@ func (o *Overlap) Predict(q Overlapping) (OverlapPrediction, error) {
 		}
 		return Interval{part(mid), interval(values, part(mid), misfit)}
 	}
-	miss := o.model.Misfit
+	miss := o.Misfit
 	p := OverlapPrediction{
 		Overlapping:   q,
 		Communication: with(0, func(x overlap.Outcome) float64 { return x.Communication }),

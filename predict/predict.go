@@ -99,6 +99,7 @@ type Predictor struct {
 type model struct {
 	name  string
 	mid   cost.Model
+	world *simulated // mid, where that simulates
 	drawn []cost.Model
 	// misfit is the model's relative error on messages between two hosts, as a standard deviation; at least what their
 	// medians scatter.
@@ -142,8 +143,8 @@ func inOrder(p *params.Params) []string {
 // simulation is the network that sim plays, if it could be made.
 func (p *Predictor) simulation() (*simulated, bool) {
 	for _, m := range p.models {
-		if w, ok := m.mid.(*simulated); ok && m.name == Sim {
-			return w, true
+		if m.name == Sim && m.world != nil {
+			return m.world, true
 		}
 	}
 	return nil, false
@@ -167,7 +168,7 @@ func newModel(name string, p *params.Params, s Settings, drawn func(int) *params
 	}
 	m.misfit = math.Max(misfit(m.mid, p), scatter(p))
 	n := drawsOfFormulas
-	if m.simulates() {
+	if m.world, _ = m.mid.(*simulated); m.world != nil {
 		n = drawsOfSim
 	}
 	for k := range n {
@@ -217,15 +218,10 @@ func (m *model) time(q *cost.Traffic) (float64, error) {
 	if m.err != nil {
 		return 0, m.err
 	}
-	if n := m.work(q); m.simulates() && n > m.most {
+	if n := m.work(q); m.world != nil && n > m.most {
 		return 0, fmt.Errorf("a simulation of %d packets takes long, and validation simulates up to %d (calib predict does it)", n, m.most)
 	}
 	return m.mid.Time(q)
-}
-
-func (m *model) simulates() bool {
-	_, yes := m.mid.(*simulated)
-	return yes
 }
 
 // work is how many messages a prediction of q goes through, or how many packets it simulates; 0 where there is no bound
@@ -238,8 +234,8 @@ func (m *model) work(q *cost.Traffic) int {
 	if err != nil {
 		return 0 // the model says why
 	}
-	if w, simulates := m.mid.(*simulated); simulates {
-		return e.Messages + e.Bytes/max(w.Spec.MSS, 1)
+	if m.world != nil {
+		return e.Messages + e.Bytes/max(m.world.Spec.MSS, 1)
 	}
 	return e.Messages
 }
@@ -323,84 +319,59 @@ func (m *model) best(operation string, hosts, bytes int) (Choice, error) {
 		c.Best, _ = m.predict(all[0].traffic())
 		return c, nil
 	}
-	x := m.compare(all[0].Query, all[next].Query, 0)
-	c.Best, c.Next, c.Margin, c.MarginCI95 = x.First, &x.Second, x.Margin, x.CI95
-	c.Decided = x.CI95 != nil && x.CI95[0] > 0
+	var second Prediction
+	c.Best, second, c.Margin, c.MarginCI95 = m.compare(all[0].Query, all[next].Query, 0)
+	c.Next, c.Decided = &second, c.MarginCI95 != nil && c.MarginCI95[0] > 0
 	return c, nil
 }
 
 // SameTime is the relative difference of times that are equal but for the order of equal events.
 const SameTime = 1e-6
 
-// Comparison is how much longer one pattern takes than another, by one model.
-type Comparison struct {
-	First, Second Prediction
-	// Margin is by how much Second takes longer, over the time of First; CI95 its interval, nil where the parameters
-	// have none.
-	Margin float64
-	CI95   *[2]float64
+// Timed are queries with their times [s] by one model that predicts them all.
+type Timed struct {
+	Queries []Query
+	Seconds []float64
+	Model   string
+	model   *model
 }
 
-// Compare compares two queries by a model, draw by draw. For the interval, the model has the relative error of doubt on
-// each, as one standard deviation, or its own on messages between two hosts where that is more. It returns an error
-// where the model does not predict both.
-func (p *Predictor) Compare(name string, first, second Query, doubt float64) (Comparison, error) {
-	i := slices.IndexFunc(p.models, func(m *model) bool { return m.name == name })
-	if i < 0 {
-		return Comparison{}, fmt.Errorf("no model %q", name)
-	}
-	x := p.models[i].compare(first, second, doubt)
-	for _, v := range []Prediction{x.First, x.Second} {
-		if v.Why != "" {
-			return Comparison{}, fmt.Errorf("%s of %d B on %d hosts by model %s: %s", v.Operation+"-"+v.Algorithm, v.Bytes, v.Hosts, name, v.Why)
-		}
-	}
-	return x, nil
-}
-
-// Times returns the times [s] of queries by the first model of p that predicts all of them, and its name; an error
-// where none does.
-func (p *Predictor) Times(all []Query) (name string, seconds []float64, err error) {
+// Times returns the times of queries by the first model of p that predicts all of them; an error where none does.
+func (p *Predictor) Times(all []Query) (t Timed, err error) {
 	err = errors.New("nothing is asked for")
 models:
 	for _, m := range p.models {
-		seconds = make([]float64, len(all))
+		t = Timed{all, make([]float64, len(all)), m.name, m}
 		for i, q := range all {
-			if seconds[i], err = m.time(q.traffic()); err != nil {
+			if t.Seconds[i], err = m.time(q.traffic()); err != nil {
 				err = fmt.Errorf("%s of %d B on %d hosts: %w", q.Pattern.Name(), q.Bytes, q.Hosts, err)
 				continue models
 			}
 		}
-		return m.name, seconds, nil
+		return t, nil
 	}
-	return "", nil, err
+	return Timed{}, err
 }
 
-func (m *model) compare(first, second Query, doubt float64) (x Comparison) {
-	var ofFirst, ofSecond []float64
-	x.First, ofFirst = m.predict(first.traffic())
-	x.Second, ofSecond = m.predict(second.traffic())
-	x.Margin = x.Second.Seconds/x.First.Seconds - 1
-	if x.First.CI95 == nil {
-		return x
-	}
-	half := marginHalf(ofFirst, ofSecond, x.Margin, max(doubt, m.misfit))
-	x.CI95 = &[2]float64{x.Margin - half, x.Margin + half}
-	return x
+// Margin is by how much the second of two queries takes longer than the first, over the time of the first, draw by
+// draw. For the interval, which is nil where the parameters have none, the model has the relative error of doubt on
+// each, as one standard deviation, or its own on messages between two hosts where that is more.
+func (t Timed) Margin(first, second int, doubt float64) (margin float64, ci *[2]float64) {
+	_, _, margin, ci = t.model.compare(t.Queries[first], t.Queries[second], doubt)
+	return margin, ci
 }
 
-// marginHalf is half the width of the margin's interval: what the drawn parameters leave open, of which best and next
-// are the times, and the model's relative error on both sides.
-func marginHalf(best, next []float64, margin, misfit float64) float64 {
-	sum, n := 0.0, 0
-	for i := range best {
-		if d := next[i]/best[i] - 1 - margin; !math.IsNaN(d) {
-			sum, n = sum+d*d, n+1
-		}
+// compare also returns both predictions.
+func (m *model) compare(first, second Query, doubt float64) (a, b Prediction, margin float64, ci *[2]float64) {
+	a, ofA := m.predict(first.traffic())
+	b, ofB := m.predict(second.traffic())
+	margin = b.Seconds/a.Seconds - 1
+	if a.CI95 == nil {
+		return a, b, margin, nil
 	}
-	sd := math.Sqrt2 * misfit * (1 + margin)
-	if n >= minDraws {
-		sd = math.Hypot(sd, math.Sqrt(sum/float64(n)))
+	sd := math.Sqrt2 * max(doubt, m.misfit) * (1 + margin)
+	if s, n := deviation(ofA, func(i int) float64 { return ofB[i]/ofA[i] - 1 - margin }); n >= minDraws {
+		sd = math.Hypot(sd, s)
 	}
-	return Normal95 * sd
+	return a, b, margin, &[2]float64{margin - Normal95*sd, margin + Normal95*sd}
 }

@@ -14,21 +14,19 @@ import (
 	"calib/internal/stats"
 )
 
-// Observed is a pattern as it was measured: the median of the rounds' medians, of those whose team had no slow host if
-// there are any.
-type Observed struct {
-	Query
-	Seconds  float64
-	Rounds   int
-	SlowHost bool // in the team of every round
-}
-
 // spoilt are the flags of a batch that says nothing about the pattern. A lost segment is part of what a network does.
 var spoilt = []string{dataset.FlagTimeout, dataset.FlagDeadlock, dataset.FlagDrift}
 
-// Measured returns the patterns that a dataset holds, by operation, algorithm, hosts and bytes. It returns an error for
-// a pattern that this build does not know, and for samples that cannot be read.
-func Measured(d dataset.Source, slow map[int]bool) ([]Observed, error) {
+// observed is a pattern as it was measured.
+type observed struct {
+	asked Query
+	row   params.Validation // without a prediction
+}
+
+// patterns returns those that a dataset holds, by operation, algorithm, hosts and bytes: the median of the rounds'
+// medians, of those whose team had no slow host if there are any. It returns an error for a pattern that this build
+// does not know, and for samples that cannot be read.
+func patterns(d dataset.Source, slow map[int]bool) ([]observed, error) {
 	type key struct {
 		id           int64
 		hosts, bytes int
@@ -49,7 +47,7 @@ func Measured(d dataset.Source, slow map[int]bool) ([]Observed, error) {
 	if err := d.Err(); err != nil {
 		return nil, err
 	}
-	var out []Observed
+	var out []observed
 	for k, of := range rounds {
 		if k.slow && rounds[key{k.id, k.hosts, k.bytes, false}] != nil {
 			continue
@@ -62,10 +60,12 @@ func Measured(d dataset.Source, slow map[int]bool) ([]Observed, error) {
 		for _, ns := range of {
 			medians = append(medians, stats.Median(ns))
 		}
-		out = append(out, Observed{Query{p, k.hosts, k.bytes}, stats.Median(medians) / 1e9, len(of), k.slow})
+		out = append(out, observed{Query{p, k.hosts, k.bytes}, params.Validation{Pattern: p.Name(), Hosts: k.hosts,
+			Bytes: int64(k.bytes), Measured: stats.Median(medians) / 1e9, SlowHost: k.slow}})
 	}
-	slices.SortFunc(out, func(a, b Observed) int {
-		return cmp.Or(cmp.Compare(a.Pattern.Name(), b.Pattern.Name()), cmp.Compare(a.Hosts, b.Hosts), cmp.Compare(a.Bytes, b.Bytes))
+	slices.SortFunc(out, func(x, y observed) int {
+		a, b := x.row, y.row
+		return cmp.Or(cmp.Compare(a.Pattern, b.Pattern), cmp.Compare(a.Hosts, b.Hosts), cmp.Compare(a.Bytes, b.Bytes))
 	})
 	return out, nil
 }
@@ -75,8 +75,8 @@ func Measured(d dataset.Source, slow map[int]bool) ([]Observed, error) {
 const maxWork = 100_000
 
 // Validate predicts the patterns that d holds by every model that p has the parameters of, records both in
-// p.Validation, and says where the simulation misses them (mark). No fit has read these
-// samples. It does nothing where d has none.
+// p.Validation, and says where the simulation misses them (mark). No fit has read these samples. It does nothing where
+// d has none.
 func Validate(p *params.Params, d dataset.Source, s Settings) error {
 	slow := map[int]bool{}
 	for i, h := range p.Run.Hosts {
@@ -84,7 +84,7 @@ func Validate(p *params.Params, d dataset.Source, s Settings) error {
 			return f.Code == params.SlowHost && slices.Contains(f.Hosts, h)
 		})
 	}
-	seen, err := Measured(d, slow)
+	seen, err := patterns(d, slow)
 	if err != nil || len(seen) == 0 {
 		return err
 	}
@@ -102,14 +102,11 @@ func Validate(p *params.Params, d dataset.Source, s Settings) error {
 	}
 	p.Validation = []params.Validation{}
 	for _, o := range seen {
-		for _, v := range q.Predict(o.Query) {
-			if v.Why != "" {
-				continue
+		for _, v := range q.Predict(o.asked) {
+			if r := o.row; v.Why == "" {
+				r.Model, r.Predicted, r.CI95, r.Error = v.Model, v.Seconds, v.CI95, (r.Measured-v.Seconds)/r.Measured
+				p.Validation = append(p.Validation, r)
 			}
-			p.Validation = append(p.Validation, params.Validation{
-				Model: v.Model, Pattern: o.Pattern.Name(), Hosts: o.Hosts, Bytes: int64(o.Bytes), Predicted: v.Seconds, CI95: v.CI95,
-				Measured: o.Seconds, Error: (o.Seconds - v.Seconds) / o.Seconds, SlowHost: o.SlowHost,
-			})
 		}
 	}
 	q.mark(p)
@@ -135,7 +132,7 @@ func (q *Predictor) mark(p *params.Params) {
 	}
 	for _, m := range q.models {
 		of, _ := params.GradeOf(p.Validation, m.name, "")
-		if m.simulates() || of.Mean <= params.ValidationLimit {
+		if m.world != nil || of.Mean <= params.ValidationLimit {
 			continue
 		}
 		var told []string

@@ -9,7 +9,6 @@ package tuned
 
 import (
 	"fmt"
-	"math"
 	"slices"
 
 	"calib/internal/params"
@@ -98,6 +97,8 @@ type judge struct {
 	hosts int
 }
 
+// decide takes the option that is fastest in the range, by the product of its times at both ends, if it gains enough at
+// both.
 func (j *judge) decide(from, to int) Decision {
 	standard := Default(j.c, j.hosts, from)
 	d := Decision{Collective: j.c.Name, Hosts: j.hosts, From: from, To: to, Default: j.name(standard)}
@@ -105,23 +106,65 @@ func (j *judge) decide(from, to int) Decision {
 		d.Why = "the default changes within these sizes"
 		return d
 	}
-	best, ok := j.fastest(&d, standard)
-	if !ok {
+	var options []Option
+	var first, last []predict.Query
+	for _, o := range Options(j.c, j.hosts, from) {
+		a, okA := j.query(o, from)
+		b, okB := j.query(o, to)
+		if okA && okB {
+			options, first, last = append(options, o), append(first, a), append(last, b)
+		}
+	}
+	t, err := j.q.Times(slices.Concat(first, last))
+	if err != nil {
+		d.Why = err.Error()
 		return d
 	}
-	d.Fastest = j.name(best)
-	if best == standard {
+	d.Model = t.Model
+	own := slices.Index(options, standard)
+	if own < 0 {
+		d.Why = "calib has no pattern of the default's messages"
+		return d
+	}
+	n := len(options)
+	both := func(i int) float64 { return t.Seconds[i] * t.Seconds[i+n] }
+	best := own
+	for i := range options {
+		if both(i) < both(best)*(1-predict.SameTime) {
+			best = i
+		}
+	}
+	d.DefaultSeconds, d.Fastest, d.FastestSeconds = t.Seconds[own], j.name(options[best]), t.Seconds[best]
+	if best == own {
 		d.Why = "the default is the fastest"
 		return d
 	}
-	if doubt := j.errors(&d); d.Why == "" {
-		j.compare(&d, best, standard, doubt)
+	doubt := j.errors(&d)
+	if d.Why != "" {
+		return d
 	}
-	if d.Why == "" {
-		d.taken = best
+	for _, end := range []int{0, n} { // the one at which it gains less counts
+		gain, ci := t.Margin(best+end, own+end, doubt)
+		if end == 0 || d.CI95 != nil && (ci == nil || ci[0] < d.CI95[0]) {
+			d.Gain, d.CI95 = gain, ci
+		}
+	}
+	switch {
+	case d.CI95 == nil:
+		d.Why = "the parameters have no intervals"
+	case d.CI95[0] <= 0:
+		d.Why = "not sure"
+	case d.CI95[0] <= minGain:
+		d.Why = "too little to gain"
+	default:
+		d.taken = options[best]
 	}
 	return d
 }
+
+// minGain is the least gain for which the default is left, over the new time: what ranks of MPI do beside sending
+// messages, no model knows.
+const minGain = 0.05
 
 func (j *judge) name(o Option) string {
 	out := j.c.Algorithms[o.Algorithm]
@@ -134,41 +177,6 @@ func (j *judge) name(o Option) string {
 func (j *judge) query(o Option, m int) (predict.Query, bool) {
 	p, ok := Schedule(j.c, o, j.hosts, m)
 	return predict.Query{Pattern: overTCP(p), Hosts: j.hosts, Bytes: m}, ok
-}
-
-// fastest finds the option that is fastest in the range: by the product of its times at both ends.
-func (j *judge) fastest(d *Decision, standard Option) (Option, bool) {
-	var options []Option
-	ends := [2][]predict.Query{}
-	for _, o := range Options(j.c, j.hosts, d.From) {
-		a, okA := j.query(o, d.From)
-		b, okB := j.query(o, d.To)
-		if okA && okB {
-			options = append(options, o)
-			ends[0], ends[1] = append(ends[0], a), append(ends[1], b)
-		}
-	}
-	model, times, err := j.q.Times(slices.Concat(ends[0], ends[1]))
-	if err != nil {
-		d.Why = err.Error()
-		return Option{}, false
-	}
-	d.Model = model
-	both := func(i int) float64 { return times[i] * times[i+len(options)] }
-	own := slices.Index(options, standard)
-	if own < 0 {
-		d.Why = "calib has no pattern of the default's messages"
-		return Option{}, false
-	}
-	d.DefaultSeconds = times[own]
-	best := own
-	for i := range options {
-		if both(i) < both(best)*(1-predict.SameTime) {
-			best = i
-		}
-	}
-	d.FastestSeconds = times[best]
-	return options[best], true
 }
 
 // errors is what the model's relative error on this network is taken for, as a standard deviation: its root mean square
@@ -186,41 +194,4 @@ func (j *judge) errors(d *Decision) float64 {
 			j.c.Name, 100*its.Mean)
 	}
 	return max(all.RMS, its.RMS, its.Worst/predict.Normal95)
-}
-
-// compare holds the fastest option against the default at both ends of the range, and keeps the comparison in which it
-// gains less.
-func (j *judge) compare(d *Decision, best, standard Option, doubt float64) {
-	for _, m := range []int{d.From, d.To} {
-		a, _ := j.query(best, m)
-		b, _ := j.query(standard, m)
-		x, err := j.q.Compare(d.Model, a, b, doubt)
-		if err != nil {
-			d.Why = err.Error()
-			return
-		}
-		if m == d.From || low(x.CI95) < low(d.CI95) {
-			d.Gain, d.CI95 = x.Margin, x.CI95
-		}
-	}
-	switch {
-	case d.CI95 == nil:
-		d.Why = "the parameters have no intervals"
-	case d.CI95[0] <= 0:
-		d.Why = "not sure"
-	case d.CI95[0] <= minGain:
-		d.Why = "too little to gain"
-	}
-}
-
-// minGain is the least gain for which the default is left, over the new time: what ranks of MPI do beside sending
-// messages, no model knows.
-const minGain = 0.05
-
-// low is the lower end of an interval, −∞ where there is none.
-func low(ci *[2]float64) float64 {
-	if ci == nil {
-		return math.Inf(-1)
-	}
-	return ci[0]
 }

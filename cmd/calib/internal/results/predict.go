@@ -203,7 +203,7 @@ func overlapRows(c *cli.Context, o *predict.Overlap, hosts int) (rows []predict.
 		return nil, nil, err
 	}
 	if c.String("bytes") == "" {
-		for _, s := range o.Sizes() {
+		for _, s := range o.Sizes {
 			sizes = append(sizes, int(s))
 		}
 	} else if sizes, err = numbers(c, "bytes", "", 1, 1<<30); err != nil {
@@ -221,7 +221,7 @@ func overlapRows(c *cli.Context, o *predict.Overlap, hosts int) (rows []predict.
 		for _, m := range sizes {
 			of := works
 			if of == nil {
-				t, err := o.Transfer(m)
+				t, err := o.TransferOf(float64(m))
 				if err != nil {
 					return nil, nil, exit.Usagef("--bytes: %w", err)
 				}
