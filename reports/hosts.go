@@ -222,32 +222,32 @@ func hostList(hosts []string) string {
 	return namesOf(hosts)
 }
 
-type slowHost struct {
-	name        string
-	slow, pairs int
+type SlowHost struct {
+	Name        string
+	Slow, Pairs int
 }
 
-// slowHosts names the hosts of which more than half of at least two pairs are slow, worst first: the host is what these
+// SlowHosts names the hosts of which more than half of at least two pairs are slow, worst first: the host is what these
 // pairs have in common.
-func slowHosts(pairs []params.Pair) (out []slowHost) {
-	by := map[string]slowHost{}
+func SlowHosts(pairs []params.Pair) (out []SlowHost) {
+	by := map[string]SlowHost{}
 	for _, p := range pairs {
 		for _, name := range []string{p.From, p.To} {
 			h := by[name]
-			h.name = name
-			if h.pairs++; p.Slow != "" {
-				h.slow++
+			h.Name = name
+			if h.Pairs++; p.Slow != "" {
+				h.Slow++
 			}
 			by[name] = h
 		}
 	}
 	for _, h := range by {
-		if h.pairs > 1 && 2*h.slow > h.pairs {
+		if h.Pairs > 1 && 2*h.Slow > h.Pairs {
 			out = append(out, h)
 		}
 	}
-	slices.SortFunc(out, func(a, b slowHost) int {
-		return cmp.Or(cmp.Compare(b.slow*a.pairs, a.slow*b.pairs), cmp.Compare(a.name, b.name))
+	slices.SortFunc(out, func(a, b SlowHost) int {
+		return cmp.Or(cmp.Compare(b.Slow*a.Pairs, a.Slow*b.Pairs), cmp.Compare(a.Name, b.Name))
 	})
 	return out
 }
@@ -298,10 +298,10 @@ func PairsOf(p *params.Params, brief bool) Section {
 	}
 	s.Says = slices.Concat([]string{fmt.Sprintf("%s measured, %d slow.", units.GroupedPlural(len(p.Pairs), "pair"),
 		len(slow))}, spread("Latency", "s", p, LatencyOf), spread("Rate", "B/s", p, RateOf), lossOf(p))
-	hosts := slowHosts(p.Pairs)
+	hosts := SlowHosts(p.Pairs)
 	for _, h := range hosts[:min(len(hosts), outliersShown)] {
-		s.Says = append(s.Says, fmt.Sprintf("Host %s is in %d slow pairs of its %d: the host, not the pairs.", Clean(h.name),
-			h.slow, h.pairs))
+		s.Says = append(s.Says, fmt.Sprintf("Host %s is in %d slow pairs of its %d: the host, not the pairs.", Clean(h.Name),
+			h.Slow, h.Pairs))
 	}
 	if n := len(hosts) - outliersShown; n > 0 {
 		s.Says = append(s.Says, fmt.Sprintf("%s like these.", units.GroupedPlural(n, "more host")))

@@ -204,7 +204,7 @@ func TestSlowHosts(t *testing.T) {
 		{"one slow pair", []params.Pair{pair("a", "b", "x"), pair("a", "c", ""), pair("b", "c", "")}, "[]"},
 		{"slow host", []params.Pair{pair("a", "b", "x"), pair("a", "c", "x"), pair("b", "c", "")}, "[{a 2 2}]"},
 	} {
-		if got := slowHosts(c.pairs); fmt.Sprint(append([]slowHost{}, got...)) != c.want {
+		if got := SlowHosts(c.pairs); fmt.Sprint(append([]SlowHost{}, got...)) != c.want {
 			t.Errorf("%s: %v, want %s", c.name, got, c.want)
 		}
 	}

@@ -285,7 +285,7 @@ func spoiled(p *params.Params) (out []string) {
 }
 
 func hasSlowHost(p *params.Params) bool {
-	return len(slowHosts(p.Pairs)) > 0 || slices.ContainsFunc(p.Findings, func(f params.Finding) bool { return f.Code == params.SlowHost })
+	return len(SlowHosts(p.Pairs)) > 0 || slices.ContainsFunc(p.Findings, func(f params.Finding) bool { return f.Code == params.SlowHost })
 }
 
 func nextOf(p *params.Params, dir string) (out []string) {
@@ -307,9 +307,9 @@ const outliersShown = 8 // bounds the hosts that the summary names one by one
 // explains.
 func outliers(p *params.Params) []string {
 	var out, named []string
-	for _, h := range slowHosts(p.Pairs) {
-		named = append(named, h.name)
-		out = append(out, fmt.Sprintf("Host %s stands out: %d of its %d pairs are slow.", Clean(h.name), h.slow, h.pairs))
+	for _, h := range SlowHosts(p.Pairs) {
+		named = append(named, h.Name)
+		out = append(out, fmt.Sprintf("Host %s stands out: %d of its %d pairs are slow.", Clean(h.Name), h.Slow, h.Pairs))
 	}
 	for _, f := range p.Findings {
 		if f.Code == params.SlowHost && !slices.ContainsFunc(f.Hosts, func(h string) bool { return slices.Contains(named, h) }) {

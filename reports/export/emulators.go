@@ -169,7 +169,6 @@ func writeLab(in *input) []byte {
 		in.failf("%w: %w", err, ErrLimit)
 		return nil
 	}
-	in.use(n.From...)
 	hosts := in.hostCount()
 	if hosts == 0 {
 		return nil
@@ -185,7 +184,9 @@ func writeLab(in *input) []byte {
 	in.warnf("the lab's hosts have calls and wake-ups of their own, which add up to 30 µs to a message")
 	var functions []string
 	for _, name := range n.From {
-		if f, ok := in.Params.Functions[name]; ok && f.Usable() {
+		q := in.Params.Parameters[name]
+		in.mark(name, q.Status, q.Why)
+		if f, ok := in.function(name); ok {
 			functions = append(functions, f.Words(name))
 		} else {
 			in.showUsed(name)

@@ -138,12 +138,11 @@ type input struct {
 	Options
 	used, notes, warnings []string
 	err                   error
-	provisional           map[string]string // why, by the name of what was used
-	zeros                 map[string]string // the same of what is taken for zero
+	doubtful              map[[2]string]string // what to say of what was used, by kind and name
 }
 
 func newInput(p *params.Params, o Options) *input {
-	return &input{Params: p, Options: o, provisional: map[string]string{}, zeros: map[string]string{}}
+	return &input{Params: p, Options: o, doubtful: map[[2]string]string{}}
 }
 
 func (in *input) fail(err error) { in.err = cmp.Or(in.err, err) }
@@ -194,18 +193,9 @@ func (in *input) function(name string) (params.Function, bool) {
 	return f, true
 }
 
-// use marks what is provisional among parameters and functions that were used otherwise than by Found.
-func (in *input) use(names ...string) {
-	for _, name := range names {
-		q := in.Params.Parameters[name]
-		in.mark(name, q.Status, q.Why)
-		in.function(name)
-	}
-}
-
 func (in *input) mark(name, status, why string) {
 	if status == params.StatusProvisional {
-		in.provisional[name] = why
+		in.doubtful[[2]string{status, name}] = strings.TrimSuffix(name+" is provisional: "+why, ": ")
 	}
 }
 
@@ -218,17 +208,14 @@ func (in *input) zero(name string) bool {
 	if why == "" || !slices.Contains(mayBeZero, name) {
 		return false
 	}
-	in.zeros[name] = why
+	in.doubtful[[2]string{"", name}] = name + " is taken for 0: " + why
 	return true
 }
 
-// doubts warns of what was used so far although it is provisional, or taken for zero.
+// doubts warns of what was used so far although it is taken for zero, or provisional.
 func (in *input) doubts() (out []string) {
-	for _, name := range slices.Sorted(maps.Keys(in.zeros)) {
-		out = append(out, units.OneLine(name+" is taken for 0: "+in.zeros[name]))
-	}
-	for _, name := range slices.Sorted(maps.Keys(in.provisional)) {
-		out = append(out, units.OneLine(strings.TrimSuffix(name+" is provisional: "+in.provisional[name], ": ")))
+	for _, k := range slices.SortedFunc(maps.Keys(in.doubtful), func(a, b [2]string) int { return slices.Compare(a[:], b[:]) }) {
+		out = append(out, units.OneLine(in.doubtful[k]))
 	}
 	return out
 }
@@ -297,13 +284,6 @@ func (in *input) warnOfSlowPairs() {
 		in.warnf("%d of %d pairs stand out (%s), but the file has one network for all pairs", len(slow), len(in.Params.Pairs),
 			units.OneLine(slow[0].From+" to "+slow[0].To+": "+slow[0].Slow))
 	}
-}
-
-// windowsGrown reports whether TCP's windows are taken to have grown, so that each message of a host leaves as a whole:
-// unless the simulation of windows as they begin predicted the run's patterns better.
-func (in *input) windowsGrown() bool {
-	best, _ := params.BestSimulation(in.Params.Validation)
-	return best.Model != params.SimCold
 }
 
 // metrics lists the numbers of a run that may be used, with those that are provisional marked. It fails with class
@@ -405,23 +385,4 @@ func (in *input) packetCost(name string, full float64) (cost func(bytes float64)
 		kink = (f.Coeff["floor"] - f.Coeff["c0"]) / f.Coeff["c1"]
 	}
 	return cost, kink, nil
-}
-
-// slopeAboveZero returns the slope [s/B] of a function that is a line, 0 where it cannot be told from zero.
-func (in *input) slopeAboveZero(name string) float64 {
-	if f, ok := in.function(name); ok && f.Form == params.Line && f.CI95["c1"][0] > 0 {
-		return f.Coeff["c1"]
-	}
-	return 0
-}
-
-// delayOverHosts returns L(m,p) for the fewest hosts measured, without its part by size, and how much it changes up to
-// the most hosts [s]; ok is false where L was not measured for several numbers of hosts.
-func (in *input) delayOverHosts() (delay, change float64, ok bool) {
-	f, ok := in.function("L")
-	if !ok || f.Form != params.Bilinear && f.Form != params.FlooredBilinear {
-		return 0, 0, false
-	}
-	hosts := f.Domain["p"]
-	return f.Coeff["l0"] + f.Coeff["l1"]*hosts[0], math.Abs(f.Coeff["l1"]) * (hosts[1] - hosts[0]), hosts[1] > hosts[0]
 }

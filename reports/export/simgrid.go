@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"calib/internal/params"
 	"calib/internal/units"
 )
 
@@ -35,8 +36,8 @@ import (
 //     8 B, and on a shared medium above B, a send waits for its receiver, a flow is the whole message, and the next starts
 //     B late.
 //
-// Windows count as grown, unless the simulation of them as they begin predicted the run's patterns better
-// (windowsGrown). SimGrid's factors are steps, each within 5% of its flow; os makes up for the difference.
+// Windows count as grown, unless the simulation of them as they begin predicted the run's patterns better. SimGrid's
+// factors are steps, each within 5% of its flow; os makes up for the difference.
 //
 // Consequences:
 //
@@ -256,11 +257,13 @@ func (p *platform) addLinks() {
 	if p.receive != nil {
 		p.down = max(p.up, p.packet/p.receive(p.packet))
 	}
-	delay, change, measured := in.delayOverHosts()
+	l, _ := in.function("L")
+	over, delay := l.Domain["p"], l.Coeff["l0"]+l.Coeff["l1"]*l.Domain["p"][0] // for the fewest hosts, of no byte [s]
+	linear := l.Usable() && (l.Form == params.Bilinear || l.Form == params.FlooredBilinear)
 	switch q := in.Params.Parameters["b_c"]; {
 	case q.Bound != nil:
 		in.warnf("b_c is not known (%s): the network is a switch without a limit of its own", units.OneLine(q.Why))
-	case measured && delay > 0 && change <= flat*delay:
+	case linear && over[1] > over[0] && delay > 0 && math.Abs(l.Coeff["l1"])*(over[1]-over[0]) <= flat*delay:
 		in.warnf("paired was not measured: that the network is a switch is taken from load, where the delay does not grow " +
 			"with the hosts")
 	case len(in.Params.Run.Hosts) == 2:
@@ -281,13 +284,7 @@ func (p *platform) checkLinks() {
 
 // bottleneck is the bandwidth of a flow alone before its factor [B/s].
 func (p *platform) bottleneck() float64 {
-	least := math.Inf(1)
-	for _, bandwidth := range []float64{p.up, p.down, p.medium} {
-		if bandwidth > 0 {
-			least = min(least, bandwidth)
-		}
-	}
-	return least
+	return slices.Min(slices.DeleteFunc([]float64{p.up, p.down, p.medium}, func(b float64) bool { return b == 0 }))
 }
 
 // line is c0 + c1·x [s, s/B].
@@ -331,7 +328,8 @@ func (p *platform) readPackets() {
 		in.failf("parameter packet is %g B: %w: want 1 B to 16 MiB", packet, ErrLimit)
 	}
 	in.showUsed("packet")
-	p.packet, p.window, p.grown, p.kinks = packet, int(windowPackets*packet), in.windowsGrown(), make([]float64, 2)
+	best, _ := params.BestSimulation(in.Params.Validation)
+	p.packet, p.window, p.grown, p.kinks = packet, int(windowPackets*packet), best.Model != params.SimCold, make([]float64, 2)
 	if p.send, p.kinks[0], err = in.packetCost("g_s", packet); err != nil {
 		in.failf("function g_s, interval between packets that one host sends: %w%s", err, in.Params.Hint("g_s"))
 	}
@@ -418,18 +416,18 @@ func (p *platform) breaks() []int {
 			out = append(out, int(k))
 		}
 	}
-	step := math.Pow(2, 1.0/octaveSteps)
 	last := min(p.longestEager(), float64(most))
 	out = append(out, int(last))
-	if p.buffer > 0 {
-		for x := p.buffer; x < last; x *= step {
-			out = append(out, int(x))
+	steps := func(from, to, added float64) {
+		for x := from + added; x < to+added; x *= math.Pow(2, 1.0/octaveSteps) {
+			out = append(out, int(x-added))
 		}
 	}
+	if p.buffer > 0 {
+		steps(p.buffer, last, 0)
+	}
 	if p.contend != nil {
-		for y := 1.0 + envelope; y < float64(p.window+envelope); y *= step {
-			out = append(out, int(y)-envelope)
-		}
+		steps(1, float64(p.window), envelope)
 	}
 	slices.Sort(out)
 	out = slices.Compact(out)

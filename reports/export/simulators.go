@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"strings"
+
+	"calib/internal/params"
 )
 
 // affine is the time of a message of x bytes on an idle network, α + β·x, from handing it over to having it.
@@ -75,7 +77,10 @@ func logGPOf(in *input) logGP {
 	in.showUsed(names...)
 	v, err := in.needAll(names...)
 	in.fail(err)
-	m := logGP{l: v[0], os: v[1], or: v[2], g: v[3], gb: v[4], perByte: in.slopeAboveZero("o_s")}
+	m := logGP{l: v[0], os: v[1], or: v[2], g: v[3], gb: v[4]}
+	if f, ok := in.function("o_s"); ok && f.Form == params.Line && f.CI95["c1"][0] > 0 {
+		m.perByte = f.Coeff["c1"]
+	}
 	switch {
 	case m.oneByte() <= 0:
 		in.failf("way of one byte, L + o_s + o_r = %g s: %w: it must be positive", m.oneByte(), ErrLimit)

@@ -88,28 +88,18 @@ func (h *Heat) fill(pairs []params.Pair, of func(params.Pair) *float64) (values 
 
 // slowWords names the hosts whose pairs all stand out, and the other links that do.
 func slowWords(pairs []params.Pair, measured int) string {
-	total, slow := map[string]int{}, map[string]int{}
-	var order []string
+	slow := map[string]bool{}
+	for _, h := range reports.SlowHosts(pairs) {
+		slow[h.Name] = h.Slow == h.Pairs && h.Pairs < len(pairs)
+	}
+	var hosts, links []string
 	for _, q := range pairs {
 		for _, h := range []string{q.From, q.To} {
-			if total[h]++; total[h] == 1 {
-				order = append(order, h)
-			}
-			if q.Slow != "" {
-				slow[h]++
+			if slow[h] && !slices.Contains(hosts, h) {
+				hosts = append(hosts, h)
 			}
 		}
-	}
-	slowHost := map[string]bool{}
-	var hosts, links []string
-	for _, h := range order {
-		if total[h] >= 2 && slow[h] == total[h] && total[h] < len(pairs) {
-			slowHost[h] = true
-			hosts = append(hosts, h)
-		}
-	}
-	for _, q := range pairs {
-		if q.Slow != "" && !slowHost[q.From] && !slowHost[q.To] {
+		if q.Slow != "" && !slow[q.From] && !slow[q.To] {
 			links = append(links, q.From+"–"+q.To)
 		}
 	}

@@ -11,7 +11,6 @@ import (
 
 	"calib/internal/dataset"
 	"calib/internal/params"
-	"calib/internal/stats"
 	"calib/reports/figure"
 )
 
@@ -114,7 +113,8 @@ func TestTimeline(t *testing.T) {
 	if !strings.HasPrefix(flat.Says, "19 runs, the last 44 µs; no change of level around the median of ") {
 		t.Errorf("says %q", flat.Says)
 	}
-	runs[12].Change = &stats.ChangePoint{Before: 40e-6, After: 44e-6, P: 0.001}
+	share := 0.1
+	runs[12].Change = &figure.Change{Share: &share, Verdict: "worse", P: 0.001}
 	runs[12].Known, runs[12].Acknowledged = "new cable", true
 	runs[2].Known, runs[2].Acknowledged = "kernel", true
 	f := figure.Timeline(s, runs)
@@ -135,8 +135,8 @@ func TestTimeline(t *testing.T) {
 		t.Error("levels do not meet")
 	}
 	for _, odd := range [][]figure.Run{nil, {{At: day(1), Y: 1}},
-		{{At: day(1), Y: math.NaN()}, {At: day(1), Y: math.Inf(1), Change: &stats.ChangePoint{}}},
-		{{At: day(2), Y: 2, Lo: 1, Change: &stats.ChangePoint{}, Acknowledged: true}, {At: day(1), Y: 1, Lo: math.NaN(), Hi: math.Inf(1)}}} {
+		{{At: day(1), Y: math.NaN()}, {At: day(1), Y: math.Inf(1), Change: &figure.Change{}}},
+		{{At: day(2), Y: 2, Lo: 1, Change: &figure.Change{}, Acknowledged: true}, {At: day(1), Y: 1, Lo: math.NaN(), Hi: math.Inf(1)}}} {
 		f := figure.Timeline(params.Metric{Name: "g", Unit: "s"}, odd)
 		if f.Says == "" || !id.MatchString(f.ID) {
 			t.Errorf("%+v", f)

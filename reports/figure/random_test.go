@@ -9,7 +9,6 @@ import (
 
 	"calib/internal/dataset"
 	"calib/internal/params"
-	"calib/internal/stats"
 	"calib/reports/figure"
 )
 
@@ -91,7 +90,8 @@ func TestTimelineAnything(t *testing.T) {
 			r := figure.Run{Name: words.Draw(t, "run"), At: time.Unix(rapid.Int64Range(0, 3).Draw(t, "at"), 0), Y: numbers.Draw(t, "y"),
 				Lo: numbers.Draw(t, "lo"), Hi: numbers.Draw(t, "hi"), Acknowledged: rapid.Bool().Draw(t, "known")}
 			if rapid.Bool().Draw(t, "change") {
-				r.Change = &stats.ChangePoint{Before: numbers.Draw(t, "before"), After: numbers.Draw(t, "after")}
+				share := numbers.Draw(t, "share")
+				r.Change = &figure.Change{Share: &share}
 			}
 			runs = append(runs, r)
 		}

@@ -18,10 +18,17 @@ import (
 type Run struct {
 	Name         string
 	At           time.Time
-	Y, Lo, Hi    float64            // Y is NaN where there is none, Lo below Hi where there is an interval
-	Change       *stats.ChangePoint // of which this run is the first; nil is none
-	Known        string             // reason of an acknowledged change
+	Y, Lo, Hi    float64 // Y is NaN where there is none, Lo below Hi where there is an interval
+	Change       *Change // of which this run is the first; nil is none
+	Known        string  // reason of an acknowledged change
 	Acknowledged bool
+}
+
+// Change is a change of level.
+type Change struct {
+	Share   *float64 // of the level before; nil where there is none
+	Verdict string   // better, worse, or empty where neither is
+	P       float64
 }
 
 func (r Run) seconds() float64 { return float64(r.At.UnixMilli()) / 1e3 }
@@ -56,7 +63,7 @@ func Timeline(s params.Metric, of []Run) Figure {
 		points.Points = append(points.Points, Point{r.seconds(), r.Y, r.Lo, r.Hi, strings.TrimSpace(r.Name + " " + units.Format(r.Y, s.Unit))})
 		var parts []string
 		if r.Change != nil {
-			parts = append(parts, words(*r.Change))
+			parts = append(parts, r.Change.words())
 		}
 		if r.Acknowledged {
 			parts = append(parts, strings.TrimSuffix("known: "+r.Known, ": "))
@@ -113,24 +120,11 @@ func levelsOf(runs []Run) (out []level) {
 	return out
 }
 
-// words is the change as a share of the level before.
-func words(c stats.ChangePoint) string {
-	v := c.After/c.Before - 1
-	if !finite(v) {
+func (c Change) words() string {
+	if c.Share == nil {
 		return "change"
 	}
-	return fmt.Sprintf("%+.1f%%", 100*v)
-}
-
-// verdict says whether a change is for the better; "" where neither is.
-func verdict(c stats.ChangePoint, better string) string {
-	switch {
-	case better == params.BetterNeither || c.After == c.Before || !finite(c.After/c.Before):
-		return ""
-	case (c.After < c.Before) == (better == params.BetterLower):
-		return ", for the better"
-	}
-	return ", for the worse"
+	return fmt.Sprintf("%+.1f%%", 100**c.Share)
 }
 
 func timelineSays(levels []level, n int, s params.Metric) string {
@@ -143,8 +137,11 @@ func timelineSays(levels []level, n int, s params.Metric) string {
 	if first.Change == nil {
 		return fmt.Sprintf("%s; no change of level around the median of %s.", text, units.Format(last.median, s.Unit))
 	}
-	text += fmt.Sprintf(". %s of level, the last %s%s (p = %.2g)", units.GroupedPlural(len(levels)-1, "change"), words(*first.Change),
-		verdict(*first.Change, s.Better), first.Change.P)
+	text += fmt.Sprintf(". %s of level, the last %s", units.GroupedPlural(len(levels)-1, "change"), first.Change.words())
+	if first.Change.Verdict != "" {
+		text += ", for the " + first.Change.Verdict
+	}
+	text += fmt.Sprintf(" (p = %.2g)", first.Change.P)
 	if first.Name != "" {
 		text += " with run " + first.Name
 	}

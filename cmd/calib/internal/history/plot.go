@@ -16,7 +16,6 @@ import (
 	"calib/internal/exit"
 	"calib/internal/history"
 	"calib/internal/params"
-	"calib/internal/stats"
 	"calib/internal/units"
 	"calib/reports"
 	"calib/reports/draw"
@@ -151,7 +150,7 @@ func (t *timeline) figure() figure.Figure {
 		runs = append(runs, run)
 	}
 	for _, c := range t.changes {
-		runs[c.index].Change = &stats.ChangePoint{Before: c.Before, After: c.After, P: c.P}
+		runs[c.index].Change = &figure.Change{Share: c.Share, Verdict: c.Verdict, P: c.P}
 	}
 	m := t.metric
 	return figure.Timeline(params.Metric{Name: m.Name, From: m.From, To: m.To, Label: m.Label, Unit: m.Unit, Better: m.Better}, runs)
