@@ -57,7 +57,6 @@ func (w *world) conn(src, dst *proc) *conn {
 		}
 		c = w.newConn(src, dst)
 		src.out[dst] = c
-		dst.in = append(dst.in, src)
 	}
 	return c
 }

@@ -1,10 +1,6 @@
 package sim
 
-import (
-	"cmp"
-	"fmt"
-	"slices"
-)
+import "fmt"
 
 type wait struct {
 	kind     waitKind
@@ -30,9 +26,6 @@ const (
 	waitDatagram
 )
 
-// broad reports whether more ranks of the team can end the wait than the one at the other end of a connection.
-func (k waitKind) broad() bool { return k == waitAny || k == waitReopen || k == waitLines }
-
 // limit is when a wait that begins now reaches Options.Deadline; 0 is never.
 func (w *world) limit() instant {
 	if w.opt.Deadline > 0 {
@@ -43,10 +36,6 @@ func (w *world) limit() instant {
 
 // wait parks p, which runs, until something releases it, but no longer than the deadline.
 func (w *world) wait(p *proc, x wait) error {
-	if x.kind.broad() {
-		w.broad++
-		defer func() { w.broad-- }()
-	}
 	p.wait = x
 	w.setAlarm(p)
 	return w.block(p)
@@ -94,29 +83,6 @@ func (p *proc) cancelWait() {
 			p.team.waiting--
 		}
 	}
-}
-
-// mayWaitFor lists those, in order, among whom are all that wait for gone. With a thousand ranks, of which most speak
-// to few, it is not worth asking everyone each time that one leaves.
-func (w *world) mayWaitFor(gone *proc) []*proc {
-	if w.broad > 0 {
-		return w.procs
-	}
-	var out []*proc
-	add := func(p *proc) {
-		out = append(out, p)
-		if p.mover != nil {
-			out = append(out, p.mover)
-		}
-	}
-	for dst := range gone.out {
-		add(dst)
-	}
-	for _, p := range gone.in {
-		add(p)
-	}
-	slices.SortFunc(out, func(a, b *proc) int { return cmp.Compare(a.id, b.id) })
-	return slices.Compact(out)
 }
 
 // waitsFor reports whether p's wait can no longer succeed, now that gone has left.

@@ -22,7 +22,6 @@ type world struct {
 	ready  netspec.Queue[*proc]
 	live   int
 	broken error // set by a deadlock: every call fails with it
-	broad  int   // waits that any rank of the team can end
 
 	path   *netspec.Network[instant]
 	links  []line[packet] // in a direction of a link
@@ -52,7 +51,6 @@ type proc struct {
 	rank   int // in its team
 	team   *team
 	out    map[*proc]*conn
-	in     []*proc // who has connections to it
 	inbox  inbox
 	cpu    instant // time that its sends and receptions took
 	parent *proc   // of a line: its rank
@@ -197,7 +195,7 @@ func (w *world) leave(p *proc) {
 	w.live--
 	w.net.ended(p.host, w.now)
 	p.endLines(w)
-	for _, q := range w.mayWaitFor(p) {
+	for _, q := range w.procs {
 		if q.state == blocked && q.waitsFor(p) {
 			q.cancelWait()
 			w.release(q, ErrPeer)
