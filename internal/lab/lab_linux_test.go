@@ -78,8 +78,8 @@ func TestLabCarriesTCP(t *testing.T) {
 	if n := a.SentPackets - a.SentFree; n < 14+15 || n > 14+15+10 {
 		t.Errorf("%d charged packets carried %d B, want 29", n, a.SentBytes)
 	}
-	if want := (a.SentPackets - a.SentFree) + (b.SentPackets - b.SentFree); s.Lateness.Count() > want || s.Lateness.Count() == 0 {
-		t.Errorf("lateness of %d packets, %d were charged", s.Lateness.Count(), want)
+	if want := (a.SentPackets - a.SentFree) + (b.SentPackets - b.SentFree); s.Lateness.Count > want || s.Lateness.Count == 0 {
+		t.Errorf("lateness of %d packets, %d were charged", s.Lateness.Count, want)
 	}
 	if s.Overruns+s.Refused+a.BufferDrops+a.LossDrops > 0 {
 		t.Errorf("drops: %+v", s)

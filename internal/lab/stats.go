@@ -1,7 +1,6 @@
 package lab
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
 	"math/bits"
@@ -35,7 +34,7 @@ type Stats struct {
 	// Refused are packets the receiving kernel did not take.
 	Refused uint64 `json:"refused_packets"`
 	// Lateness is, for each charged packet, the time from when it was due until it was handed to the receiving kernel.
-	Lateness Histogram `json:"lateness"`
+	Lateness Lateness `json:"lateness"`
 }
 
 // HostStats counts one host's packets. Drops are counted at the destination.
@@ -83,17 +82,17 @@ type bound struct {
 	share float64
 }
 
-// exceeded says how h exceeds the bound, or "". A single late packet exceeds only a bound that allows none.
-func (b bound) exceeded(h *Histogram) string {
-	n := h.Above(int64(b.late))
-	allowed := b.share * float64(h.Count())
+// exceeded says how l exceeds the bound, or "". A single late packet exceeds only a bound that allows none.
+func (b bound) exceeded(l *Lateness) string {
+	n := l.above(b.late)
+	allowed := b.share * float64(l.Count)
 	if b.share > 0 {
 		allowed = max(1, allowed)
 	}
 	if float64(n) <= allowed {
 		return ""
 	}
-	return fmt.Sprintf("%d of %d packets were more than %v late, %.3g%% may be", n, h.Count(), b.late, 100*b.share)
+	return fmt.Sprintf("%d of %d packets were more than %v late, %.3g%% may be", n, l.Count, b.late, 100*b.share)
 }
 
 type Verdict struct {
@@ -105,10 +104,9 @@ type Verdict struct {
 
 // Judge compares a lab's lateness with the bounds. A lab that moved no packet is not late.
 func Judge(s Stats) Verdict {
-	h := &s.Lateness
-	v := Verdict{Packets: h.Count(), Quantiles: h.quantiles()}
+	v := Verdict{Packets: s.Lateness.Count, Quantiles: s.Lateness.Quantiles}
 	for _, b := range s.bounds() {
-		if why := b.exceeded(h); why != "" {
+		if why := b.exceeded(&s.Lateness); why != "" {
 			v.Why = append(v.Why, why)
 		}
 	}
@@ -132,11 +130,48 @@ func (v Verdict) String() string {
 	return s
 }
 
-// Histogram counts times in buckets that grow by an eighth of a power of two: exact to 12.5% from nanoseconds to
+// Lateness is what a histogram has of times.
+type Lateness struct {
+	Count uint64 `json:"count"`
+	Quantiles
+	Buckets [][2]uint64 `json:"buckets_ns"` // of those that are not empty: the upper bound [ns], and how many
+}
+
+// Quantiles are times in nanoseconds.
+type Quantiles struct {
+	P50  int64 `json:"p50_ns"`
+	P99  int64 `json:"p99_ns"`
+	P999 int64 `json:"p999_ns"`
+	Max  int64 `json:"max_ns"`
+}
+
+// above returns how many of the times were above ns, to within the bucket of ns.
+func (l *Lateness) above(ns units.Nanos) (n uint64) {
+	for _, b := range l.Buckets {
+		if b[0] > uint64(upper(bucketOf(int64(ns)))) {
+			n += b[1]
+		}
+	}
+	return n
+}
+
+// quantile returns a time that a fraction q of all do not exceed [ns]: the upper edge of the bucket, never more than the
+// largest; 0 if there are none.
+func (l *Lateness) quantile(q float64) int64 {
+	want := uint64(math.Ceil(q * float64(l.Count)))
+	var seen uint64
+	for _, b := range l.Buckets {
+		if seen += b[1]; seen >= want {
+			return min(int64(b[0]), l.Max)
+		}
+	}
+	return l.Max
+}
+
+// histogram counts times in buckets that grow by an eighth of a power of two: exact to 12.5% from nanoseconds to
 // minutes, in 2.5 KB, with no allocation to add to it.
-type Histogram struct {
+type histogram struct {
 	counts [buckets]uint64
-	n      uint64
 	worst  int64
 }
 
@@ -145,11 +180,10 @@ const (
 	buckets = (40 - subBits + 1) << subBits // to 2^40 ns, 18 minutes
 )
 
-// Add counts a time in nanoseconds. A negative one counts as zero.
-func (h *Histogram) Add(ns int64) {
+// add counts a time in nanoseconds. A negative one counts as zero.
+func (h *histogram) add(ns int64) {
 	ns = max(ns, 0)
 	h.counts[bucketOf(ns)]++
-	h.n++
 	h.worst = max(h.worst, ns)
 }
 
@@ -171,68 +205,14 @@ func upper(bucket int) int64 {
 	return (mantissa+1)<<exp - 1
 }
 
-func (h *Histogram) Count() uint64 { return h.n }
-
-// Quantile returns a time that a fraction q of those added do not exceed [ns]: the upper edge of the bucket, never more
-// than the largest added; 0 if there are none.
-func (h *Histogram) Quantile(q float64) int64 {
-	want := uint64(math.Ceil(q * float64(h.n)))
-	var seen uint64
-	for i, c := range h.counts {
-		seen += c
-		if c > 0 && seen >= want {
-			return min(upper(i), h.worst)
+func (h *histogram) lateness() Lateness {
+	l := Lateness{Quantiles: Quantiles{Max: h.worst}, Buckets: [][2]uint64{}}
+	for i, n := range h.counts {
+		if n > 0 {
+			l.Count += n
+			l.Buckets = append(l.Buckets, [2]uint64{uint64(upper(i)), n})
 		}
 	}
-	return h.worst
-}
-
-// Above returns how many of the times added were above ns, to within the bucket of ns.
-func (h *Histogram) Above(ns int64) uint64 {
-	var n uint64
-	for i := bucketOf(ns) + 1; i < buckets; i++ {
-		n += h.counts[i]
-	}
-	return n
-}
-
-// MarshalJSON writes the buckets that are not empty as [upper bound in ns, count] pairs, beside the quantiles.
-func (h Histogram) MarshalJSON() ([]byte, error) {
-	w := histogramJSON{Count: h.n, Quantiles: h.quantiles(), Buckets: [][2]uint64{}}
-	for i, c := range h.counts {
-		if c > 0 {
-			w.Buckets = append(w.Buckets, [2]uint64{uint64(upper(i)), c})
-		}
-	}
-	return json.Marshal(w)
-}
-
-func (h *Histogram) UnmarshalJSON(b []byte) error {
-	var w histogramJSON
-	if err := json.Unmarshal(b, &w); err != nil {
-		return err
-	}
-	*h = Histogram{n: w.Count, worst: w.Max}
-	for _, pair := range w.Buckets {
-		h.counts[bucketOf(int64(min(pair[0], 1<<62)))] += pair[1]
-	}
-	return nil
-}
-
-type histogramJSON struct {
-	Count uint64 `json:"count"`
-	Quantiles
-	Buckets [][2]uint64 `json:"buckets_ns"`
-}
-
-// Quantiles are times in nanoseconds.
-type Quantiles struct {
-	P50  int64 `json:"p50_ns"`
-	P99  int64 `json:"p99_ns"`
-	P999 int64 `json:"p999_ns"`
-	Max  int64 `json:"max_ns"`
-}
-
-func (h *Histogram) quantiles() Quantiles {
-	return Quantiles{P50: h.Quantile(0.5), P99: h.Quantile(0.99), P999: h.Quantile(0.999), Max: h.worst}
+	l.P50, l.P99, l.P999 = l.quantile(0.5), l.quantile(0.99), l.quantile(0.999)
+	return l
 }

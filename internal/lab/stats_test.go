@@ -29,55 +29,60 @@ func TestBuckets(t *testing.T) {
 func TestQuantiles(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		times := rapid.SliceOfN(rapid.Int64Range(0, 1e10), 1, 200).Draw(t, "times")
-		var h Histogram
+		var h histogram
 		for _, ns := range times {
-			h.Add(ns)
+			h.add(ns)
 		}
+		all := h.lateness()
 		slices.Sort(times)
 		for _, q := range []float64{0, 0.5, 0.9, 0.99, 1} {
 			exact := times[max(0, int(q*float64(len(times))+0.999999)-1)]
-			if got := h.Quantile(q); got < exact || float64(got) > float64(exact)*1.125+1 {
+			if got := all.quantile(q); got < exact || float64(got) > float64(exact)*1.125+1 {
 				t.Fatalf("quantile %g is %d, exactly %d", q, got, exact)
 			}
 		}
 	})
-	var none Histogram
-	if none.Quantile(0.5) != 0 {
+	if none := (&histogram{}).lateness(); none.P50 != 0 || none.Max != 0 {
 		t.Error("quantile of nothing")
 	}
 }
 
 func TestHistogramJSON(t *testing.T) {
-	var h Histogram
-	h.Add(-5)
-	h.Add(100)
-	h.Add(70_000)
-	if h.Count() != 3 || h.Quantile(1) != 70_000 || h.Above(50_000) != 1 || h.Above(80_000) != 0 {
-		t.Errorf("counts: %+v", h)
+	var h histogram
+	h.add(-5)
+	h.add(100)
+	h.add(70_000)
+	l := h.lateness()
+	if l.Count != 3 || l.quantile(1) != 70_000 || l.Max != 70_000 || l.above(50_000) != 1 || l.above(80_000) != 0 {
+		t.Errorf("counts: %+v", l)
 	}
-	text, err := json.Marshal(h)
+	text, err := json.Marshal(l)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var back Histogram
+	const want = `{"count":3,"p50_ns":103,"p99_ns":70000,"p999_ns":70000,"max_ns":70000,"buckets_ns":[[0,1],[103,1],[73727,1]]}`
+	if string(text) != want {
+		t.Errorf("written as %s", text)
+	}
+	var back Lateness
 	if err := json.Unmarshal(text, &back); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(h, back, cmp.AllowUnexported(Histogram{})); diff != "" {
+	if diff := cmp.Diff(l, back); diff != "" {
 		t.Error(diff)
 	}
 }
 
 func TestJudge(t *testing.T) {
 	with := func(n int, late ...int64) Stats {
-		s := Stats{Tolerated: 30 * units.Microsecond}
+		var h histogram
 		for range n {
-			s.Lateness.Add(200)
+			h.add(200)
 		}
 		for _, ns := range late {
-			s.Lateness.Add(ns)
+			h.add(ns)
 		}
-		return s
+		return Stats{Tolerated: 30 * units.Microsecond, Lateness: h.lateness()}
 	}
 	for _, c := range []struct {
 		name  string

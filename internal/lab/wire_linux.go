@@ -49,6 +49,7 @@ type wire struct {
 	readPause int64 // devices are not read for so long before a packet is due [ns]
 	lastRead  int64
 	stats     Stats
+	late      histogram // of charged packets
 
 	wakeup   int // an eventfd: there is a request, or the wire shall stop
 	requests chan chan Stats
@@ -189,7 +190,7 @@ func (w *wire) flush() {
 			return
 		}
 		if p.pass == charged {
-			w.stats.Lateness.Add(at - due)
+			w.late.add(at - due)
 		}
 		_, err := unix.Write(w.tuns[p.dst].fd, w.pool.buffers[p.buf])
 		if err != nil {

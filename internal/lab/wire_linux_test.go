@@ -70,7 +70,7 @@ func TestWire(t *testing.T) {
 	s := w.currentStats()
 	a, z := s.Hosts[0], s.Hosts[1]
 	if a.SentPackets != 3 || a.SentFree != 1 || a.SentBytes != 520 || z.RecvPackets != 3 || z.RecvBytes != 520 ||
-		s.Strays != 2 || s.Lateness.Count() != 2 || s.Lab != "w" || z.PortQueueMax == 0 || a.Host != "w-h0" {
+		s.Strays != 2 || s.Lateness.Count != 2 || s.Lab != "w" || z.PortQueueMax == 0 || a.Host != "w-h0" {
 		t.Errorf("counters: %+v", s)
 	}
 }

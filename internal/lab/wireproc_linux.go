@@ -140,7 +140,7 @@ func (w *wire) answerRequests() {
 
 func (w *wire) snapshot() Stats {
 	s := w.stats
-	s.Lab, s.Uptime = w.lab, units.Nanos(now()-w.begin).Seconds()
+	s.Lab, s.Uptime, s.Lateness = w.lab, units.Nanos(now()-w.begin).Seconds(), w.late.lateness()
 	s.Hosts = append([]HostStats(nil), w.stats.Hosts...)
 	for i := range s.Hosts {
 		s.Hosts[i].TxQueueMax, s.Hosts[i].RxQueueMax = w.eng.path.Tx[i].Most, w.eng.path.Rx[i].Most
