@@ -29,9 +29,7 @@ const liveness = 10 * units.Millisecond
 
 // datagramSocket is the socket of a mesh for datagrams. The descriptor is closed when the last holder has released it.
 type datagramSocket struct {
-	fd    int
-	bound netip.AddrPort
-
+	fd   int
 	mu   sync.Mutex
 	refs int
 }
@@ -134,7 +132,7 @@ func (g *Group) aim(out *kernel.Target, rank int, c *Conn) (to netip.AddrPort, e
 		return to, err
 	}
 	to = netip.AddrPortFrom(there.Addr(), port)
-	*out, err = kernel.Aim(g.mesh.udp.bound.Addr(), here.Addr(), to)
+	*out, err = kernel.Aim(g.mesh.addr.Addr(), here.Addr(), to)
 	return to, err
 }
 

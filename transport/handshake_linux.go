@@ -49,8 +49,6 @@ func ctxErr(ctx context.Context) error {
 	return cause
 }
 
-func runHash(run string) [sha256.Size]byte { return sha256.Sum256([]byte(run)) }
-
 func newNonce() (n [nonceSize]byte) {
 	rand.Read(n[:]) // never fails (crypto/rand)
 	return n

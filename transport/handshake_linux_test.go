@@ -3,6 +3,7 @@ package transport
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"io"
 	"net"
@@ -17,7 +18,7 @@ import (
 func intruder(t *testing.T, m *Mesh, run string, ticket plane.Ticket, from, to uint32) []byte {
 	t.Helper()
 	c := knock(t, m)
-	h := hello{Run: runHash(run), From: from, To: to, Nonce: newNonce()}
+	h := hello{Run: sha256.Sum256([]byte(run)), From: from, To: to, Nonce: newNonce()}
 	said := exchange(c, encode(h), acceptSize)
 	if len(said) < acceptSize {
 		return said
@@ -106,7 +107,7 @@ func TestReceiverTurnsAwayGarbage(t *testing.T) {
 func TestReplayIsRefused(t *testing.T) {
 	m := testMeshes(t, "127.0.0.1", 2, nil)[1]
 	ticket := testTicket(0, 1)
-	h := hello{Run: runHash("run"), From: 0, To: 1, Nonce: newNonce()}
+	h := hello{Run: sha256.Sum256([]byte("run")), From: 0, To: 1, Nonce: newNonce()}
 	first := knock(t, m)
 	var a accept
 	if err := decode(exchange(first, encode(h), acceptSize), &a); err != nil {
@@ -206,7 +207,7 @@ func TestHandshakeEndsWithItsContext(t *testing.T) {
 }
 
 func FuzzHello(f *testing.F) {
-	h := hello{Run: runHash("run"), From: 3, To: 4}
+	h := hello{Run: sha256.Sum256([]byte("run")), From: 3, To: 4}
 	f.Add(encode(h))
 	f.Add(make([]byte, helloSize))
 	f.Add([]byte(magic))
@@ -224,7 +225,7 @@ func FuzzHello(f *testing.F) {
 // No accept frame but the one that was made for a hello proves anything.
 func FuzzAccept(f *testing.F) {
 	ticket := testTicket(3, 4)
-	h := hello{Run: runHash("run"), From: 3, To: 4}
+	h := hello{Run: sha256.Sum256([]byte("run")), From: 3, To: 4}
 	a := accept{Nonce: [nonceSize]byte{1}}
 	a.Proof = proof(roleAccept, &ticket, "consent", &h, a.Nonce)
 	f.Add(encode(a))

@@ -58,7 +58,7 @@ func NewMesh(addr string) (*Mesh, error) {
 	if err != nil {
 		return nil, fmt.Errorf("listen for data on %s: %w", addr, err)
 	}
-	m := &Mesh{fd: fd, addr: bound, udp: &datagramSocket{fd: udp, bound: bound, refs: 1}, pace: newPacer(0), consent: rand.Text(),
+	m := &Mesh{fd: fd, addr: bound, udp: &datagramSocket{fd: udp, refs: 1}, pace: newPacer(0), consent: rand.Text(),
 		handshakes: make(chan struct{}, maxPending)}
 	if m.defaults, err = kernel.ListenDefaults(fd); err != nil {
 		kernel.Close(fd)
@@ -82,14 +82,12 @@ func (m *Mesh) Most(bytes units.Bytes) { m.most = bytes }
 func (m *Mesh) Addr() netip.AddrPort { return m.addr }
 
 // SetSession ends the session there may be and begins s. Connections of peers are taken from then on.
-func (m *Mesh) SetSession(s plane.Session) error {
-	if err := m.setSession(s); err != nil {
-		return fmt.Errorf("session of run %s on host %d: %w", s.Run, s.Self, err)
-	}
-	return nil
-}
-
-func (m *Mesh) setSession(s plane.Session) error {
+func (m *Mesh) SetSession(s plane.Session) (err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("session of run %s on host %d: %w", s.Run, s.Self, err)
+		}
+	}()
 	next, err := newSession(s)
 	if err != nil {
 		return err

@@ -42,7 +42,7 @@ type link struct {
 }
 
 func newSession(s plane.Session) (*session, error) {
-	n := &session{Session: s, hash: runHash(s.Run), links: map[linkID]*link{}, met: map[int]bool{},
+	n := &session{Session: s, hash: sha256.Sum256([]byte(s.Run)), links: map[linkID]*link{}, met: map[int]bool{},
 		ours: map[netip.AddrPort]bool{}, done: make(chan struct{})}
 	peers := map[int]plane.Peer{}
 	for _, p := range s.Peers {

@@ -64,11 +64,8 @@ func StealTicks() int64 {
 	}
 	defer f.Close()
 	var buf [512]byte
-	n, err := f.Read(buf[:])
-	if err != nil {
-		return 0
-	}
-	return parseSteal(buf[:n])
+	n, _ := f.Read(buf[:])
+	return parseSteal(buf[:max(n, 0)])
 }
 
 // parseSteal reads the eighth number of the line "cpu user nice system idle iowait irq softirq steal ..." (proc(5)).
@@ -78,10 +75,7 @@ func parseSteal(stat []byte) int64 {
 	if len(f) < 9 || string(f[0]) != "cpu" {
 		return 0
 	}
-	n, err := strconv.ParseInt(string(f[8]), 10, 64)
-	if err != nil {
-		return 0
-	}
+	n, _ := strconv.ParseInt(string(f[8]), 10, 64) // what is no number counts as 0
 	return n
 }
 

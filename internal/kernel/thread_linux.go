@@ -94,10 +94,11 @@ func Pin(cpu int) error {
 // Yield keeps the calling thread, when it wakes up, from preempting another that runs (SCHED_BATCH). Threads that share
 // CPUs then do not delay each other between reading the clock and sending. The setting belongs to the thread.
 func Yield() error {
-	return schedule(unix.SchedAttr{Policy: unix.SCHED_BATCH}, "set the scheduling class of batch work")
+	return Schedule(unix.SchedAttr{Policy: unix.SCHED_BATCH}, "set the scheduling class of batch work")
 }
 
-func schedule(attr unix.SchedAttr, what string) error {
+// Schedule sets how the calling thread is scheduled. what names it in an error.
+func Schedule(attr unix.SchedAttr, what string) error {
 	attr.Size = uint32(unsafe.Sizeof(attr))
 	if err := unix.SchedSetAttr(0, &attr, 0); err != nil {
 		return fmt.Errorf("%s: %w", what, err)
@@ -112,7 +113,7 @@ const shortestSlice = 100_000
 // that one's time slice: Linux prefers threads that ask for short slices (EEVDF, since 6.12; kernels before ignore it).
 // The setting belongs to the thread.
 func Hurry() error {
-	return schedule(unix.SchedAttr{Policy: unix.SCHED_NORMAL, Runtime: shortestSlice}, "ask for short time slices")
+	return Schedule(unix.SchedAttr{Policy: unix.SCHED_NORMAL, Runtime: shortestSlice}, "ask for short time slices")
 }
 
 // Divide gives each of several ranks that share a machine CPUs of its own, so that no two compute on the same one while

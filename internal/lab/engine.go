@@ -137,19 +137,19 @@ func (e *flight) advance(now int64) {
 
 // next returns a time before which nothing charged needs to be delivered; false if nothing is under way.
 func (e *flight) next() (int64, bool) {
-	t, ok := int64(math.MaxInt64), false
+	t := int64(math.MaxInt64)
 	if e.due.Len() > 0 {
 		t, _ = e.due.Peek()
-		ok = true
 	}
 	if e.atMedium.Len() > 0 {
 		at, c := e.atMedium.Peek()
+		delay := e.soonest
 		if c.p.pass == ordered {
-			return min(t, at+e.path.Delay), true
+			delay = e.path.Delay
 		}
-		t, ok = min(t, at+e.soonest), true
+		t = min(t, at+delay)
 	}
-	return t, ok
+	return t, t < math.MaxInt64
 }
 
 // deliver returns the earliest packet due at or before now, and when it was due. Call advance(now) first.

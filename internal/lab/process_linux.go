@@ -42,18 +42,12 @@ func parseStat(text []byte) (start uint64, state byte, err error) {
 
 // alive reports whether p itself runs, not a later process with its number, nor its remains.
 func (p Process) alive() bool {
-	if p.PID == 0 {
-		return false
-	}
 	start, state, err := procStat(p.PID)
 	return err == nil && start == p.Start && state != 'Z' && state != 'X'
 }
 
 // open returns a descriptor that stands for p and becomes readable when p ends; false if p is gone.
 func (p Process) open() (int, bool) {
-	if p.PID == 0 {
-		return -1, false
-	}
 	fd, err := unix.PidfdOpen(p.PID, 0)
 	if err != nil {
 		return -1, false
@@ -139,14 +133,8 @@ func processesIn(kind string, inodes map[uint64]bool) []Process {
 
 // namespaceOf returns the inode of a process's namespace of a kind; 0, which none has, if it is gone or not to be seen.
 func namespaceOf(pid int, kind string) uint64 {
-	link, err := os.Readlink(fmt.Sprintf("/proc/%d/ns/%s", pid, kind))
-	if err != nil {
-		return 0
-	}
-	ino, err := strconv.ParseUint(strings.TrimSuffix(strings.TrimPrefix(link, kind+":["), "]"), 10, 64)
-	if err != nil {
-		return 0
-	}
+	link, _ := os.Readlink(fmt.Sprintf("/proc/%d/ns/%s", pid, kind))
+	ino, _ := strconv.ParseUint(strings.TrimSuffix(strings.TrimPrefix(link, kind+":["), "]"), 10, 64)
 	return ino
 }
 

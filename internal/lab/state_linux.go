@@ -12,6 +12,8 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"calib/internal/files"
 )
 
 // DefaultDir is where labs keep their files: /run/calib-lab for root, and a directory of the user's own elsewhere.
@@ -70,11 +72,7 @@ func (s *State) save(dir string) error {
 	if err != nil {
 		return err
 	}
-	path := statePath(dir, s.Name)
-	if err := os.WriteFile(path+".new", append(text, '\n'), 0o600); err != nil {
-		return err
-	}
-	return os.Rename(path+".new", path)
+	return files.Replace(statePath(dir, s.Name), append(text, '\n'))
 }
 
 func load(dir, name string) (*State, error) {

@@ -11,7 +11,6 @@ import (
 	"runtime"
 	"runtime/debug"
 	"time"
-	"unsafe"
 
 	"golang.org/x/sys/unix"
 
@@ -174,9 +173,7 @@ func (w *wire) wake() { _ = kernel.Ring(w.wakeup) } // fails only when the count
 // class at its lowest priority, which needs a second CPU, since the wire polls for up to 50 µs before each packet.
 func raisePriority() string {
 	if runtime.NumCPU() > 1 {
-		attr := unix.SchedAttr{Policy: unix.SCHED_RR, Priority: 1}
-		attr.Size = uint32(unsafe.Sizeof(attr))
-		if unix.SchedSetAttr(0, &attr, 0) == nil {
+		if kernel.Schedule(unix.SchedAttr{Policy: unix.SCHED_RR, Priority: 1}, "set the real-time class") == nil {
 			return "rr"
 		}
 	}

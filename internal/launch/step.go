@@ -169,7 +169,12 @@ func (s *Step) ask(text string, limit time.Duration, first ...string) (map[strin
 	for len(answers) < len(s.left) {
 		line, err := s.p.out.ReadString('\n')
 		if err != nil {
-			s.silent(answers, first[0], s.p.explain(ErrUnreachable, err))
+			err = fmt.Errorf("step %s: %w", first[0], s.p.explain(ErrUnreachable, err))
+			for _, host := range slices.Clone(s.left) {
+				if answers[host] == nil {
+					s.leave(host, err)
+				}
+			}
 			break
 		}
 		_, said, _ := strings.Cut(line, marker)
@@ -192,14 +197,6 @@ func (s *Step) ask(text string, limit time.Duration, first ...string) (map[strin
 func (s *Step) leave(host string, err error) {
 	s.failed[host] = fmt.Errorf("launch %s: %w", host, err)
 	s.left = slices.DeleteFunc(s.left, func(h string) bool { return h == host })
-}
-
-func (s *Step) silent(answers map[string][]string, step string, err error) {
-	for _, host := range slices.Clone(s.left) {
-		if answers[host] == nil {
-			s.leave(host, fmt.Errorf("step %s: %w", step, err))
-		}
-	}
 }
 
 func (s *Step) Connect(ctx context.Context, host string) (io.ReadWriteCloser, error) {

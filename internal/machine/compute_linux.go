@@ -61,8 +61,7 @@ func startWorkers(cpus []int) (*workers, error) {
 	for _, cpu := range cpus {
 		tasks := make(chan int64, 1)
 		c.tasks = append(c.tasks, tasks)
-		c.ended.Add(1)
-		go c.worker(cpu, tasks, bound)
+		c.ended.Go(func() { c.worker(cpu, tasks, bound) })
 	}
 	var first error
 	for range cpus {
@@ -76,7 +75,6 @@ func startWorkers(cpus []int) (*workers, error) {
 }
 
 func (c *workers) worker(cpu int, tasks <-chan int64, bound chan<- error) {
-	defer c.ended.Done()
 	runtime.LockOSThread() // never unlocked: the thread ends with the goroutine
 	bound <- kernel.Pin(cpu)
 	for work := range tasks {

@@ -109,10 +109,7 @@ var binaryUnits = strings.NewReplacer("K", "KiB", "M", "MiB", "G", "GiB")
 // dataCaches reads the sizes of a processor's data and unified caches, by level, from Linux's description of the
 // processors (/sys/devices/system/cpu). A cache that it does not describe, as in many virtual machines, is left out.
 func dataCaches(sys fs.FS, cpu int) []units.Bytes {
-	dirs, err := fs.Glob(sys, fmt.Sprintf("cpu%d/cache/index*", cpu))
-	if err != nil { // of the pattern, which is a good one
-		return nil
-	}
+	dirs, _ := fs.Glob(sys, fmt.Sprintf("cpu%d/cache/index*", cpu)) // the pattern is good
 	read := collector{root: sys}.read
 	found := map[int]units.Bytes{} // by level
 	for _, dir := range dirs {

@@ -351,18 +351,14 @@ func (s *Spec) checkLinks() error {
 	sides := s.sides()
 	for i := range sides {
 		for j := range i {
-			if joinsSame(sides[i], sides[j]) {
+			var seen [3][3]bool // by the sides of a host
+			for h, side := range sides[i] {
+				seen[side][sides[j][h]] = true
+			}
+			if seen[1][1] && seen[2][2] || seen[1][2] && seen[2][1] {
 				return fmt.Errorf("links[%d] and links[%d] join the same pair of hosts: want one link a pair", j, i)
 			}
 		}
 	}
 	return nil
-}
-
-func joinsSame(a, b []uint8) bool {
-	var seen [3][3]bool
-	for h := range a {
-		seen[a[h]][b[h]] = true
-	}
-	return seen[1][1] && seen[2][2] || seen[1][2] && seen[2][1]
 }

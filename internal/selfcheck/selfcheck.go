@@ -310,25 +310,22 @@ func structure(s *netspec.Spec, run, copied *params.Params) []Row {
 		out = append(out, r)
 	}
 	slow, pairs := standingOut(copied)
-	add := func(name, label string, v Verdict, status, why string) {
-		out = append(out, Row{Name: name, Label: label, Verdict: v, Status: status, Why: why})
-	}
 	played := func(name, label string, named, measured bool) {
-		switch {
-		case named:
-			add(name, label, Back, "named", "played as slow")
-		case measured:
-			add(name, label, Missed, "not named", "played as slow")
-		default:
-			add(name, label, Undetermined, "not measured", "played as slow")
+		r := Row{Name: name, Label: label, Verdict: Undetermined, Status: "not measured", Why: "played as slow"}
+		if named {
+			r.Verdict, r.Status = Back, "named"
+		} else if measured {
+			r.Verdict, r.Status = Missed, "not named"
 		}
+		out = append(out, r)
 	}
 	for _, i := range slices.Sorted(maps.Keys(s.Overrides)) {
 		played(fmt.Sprintf("host %d", i), "slow host", slow[i], true)
 	}
 	for _, i := range slices.Sorted(maps.Keys(slow)) {
 		if _, ok := s.Overrides[i]; !ok {
-			add(fmt.Sprintf("host %d", i), "slow host", Missed, "named", "played as fast as the others")
+			out = append(out, Row{Name: fmt.Sprintf("host %d", i), Label: "slow host", Verdict: Missed, Status: "named",
+				Why: "played as fast as the others"})
 		}
 	}
 	for _, l := range s.Links {
