@@ -19,11 +19,11 @@ func (s suite) beside(t *testing.T) {
 		for round, n := range []int{1, 5000, 300_000, 3_000_000} {
 			out, in := pattern(n, round), make([]byte, n)
 			exchange := func(m plane.Mover) error {
-				got, err := bench.Push(m, peer, out, in, 16_384)
-				if err != nil || got == n {
-					return err
-				}
-				return m.Recv(peer, in[got:])
+				return bench.Caught(func() {
+					if got := bench.Push(m, peer, out, in, 16_384); got < n {
+						bench.Check(m.Recv(peer, in[got:]))
+					}
+				})
 			}
 			err := g.Beside(exchange, func(second plane.Second) error {
 				for range 3 {

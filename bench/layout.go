@@ -82,16 +82,21 @@ const maxPairCounts = 16
 // PairCounts lists how many of the hosts' pairs communicate at once: 1..hosts/2, or, where those are too many, about
 // maxPairCounts values from 1 to hosts/2 that grow geometrically.
 func PairCounts(hosts int) []int {
-	most := hosts / 2
+	return slices.Compact(Growing(hosts/2, maxPairCounts))
+}
+
+// Growing lists 1..most, or, where there are more than count, so many from 1 to most that grow geometrically, the least
+// of them more than once.
+func Growing(most, count int) []int {
 	var out []int
-	for i := range min(most, maxPairCounts) {
+	for i := range min(most, count) {
 		n := i + 1
-		if most > maxPairCounts {
-			n = int(math.Round(math.Pow(float64(most), float64(i)/(maxPairCounts-1))))
+		if most > count {
+			n = int(math.Round(math.Pow(float64(most), float64(i)/float64(count-1))))
 		}
 		out = append(out, n)
 	}
-	return slices.Compact(out)
+	return out
 }
 
 // Values returns a point for each value of a factor.

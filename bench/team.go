@@ -268,36 +268,24 @@ func (x Team) CountersOf(peers []int) (t dataset.TCP) {
 // When nothing is there and nothing can be sent, the next bytes will come: the peer reads what fills the way to it
 // before it writes, and this rank has room for what the peer still has to send. Push ends when out is sent, or at the
 // group's deadlines. Source: Strumpen 1994, section 3.1.3.
-func Push(g plane.Mover, peer int, out, in []byte, fragment int) (got int, err error) {
-	sent := 0
-	for sent < len(out) && got < len(in) {
-		ready, err := g.Pending(peer)
-		if err != nil {
-			return got, err
+func Push(g plane.Mover, peer int, out, in []byte, fragment int) (got int) {
+	for sent := 0; sent < len(out); {
+		if got == len(in) {
+			Check(g.Send(peer, out[sent:]))
+			break
 		}
+		ready := min(Must(g.Pending(peer)), len(in)-got)
 		if ready > 0 {
-			ready = min(ready, len(in)-got)
-			if err := g.Recv(peer, in[got:got+ready]); err != nil {
-				return got, err
-			}
-			got += ready
+			Check(g.Recv(peer, in[got:got+ready]))
 		}
-		n, err := g.SendSome(peer, out[sent:min(sent+fragment, len(out))], 0)
-		if err != nil {
-			return got, err
-		}
-		sent += n
+		n := Must(g.SendSome(peer, out[sent:min(sent+fragment, len(out))], 0))
 		if n == 0 && ready == 0 {
-			if err := g.Recv(peer, in[got:got+1]); err != nil {
-				return got, err
-			}
-			got++
+			ready = 1
+			Check(g.Recv(peer, in[got:got+1]))
 		}
+		sent, got = sent+n, got+ready
 	}
-	if sent < len(out) {
-		return got, g.Send(peer, out[sent:])
-	}
-	return got, nil
+	return got
 }
 
 // LongestWait is after what time without a byte SendWhile gives up: longer than retransmission time-outs in a row.

@@ -83,8 +83,9 @@ func (w *simulated) cold() error {
 // Time runs a pattern, and returns the time [s] from the common start to the end of the last rank.
 func (w *simulated) Time(t *cost.Traffic) (float64, error) {
 	p, hosts, m := t.Pattern, t.Hosts, t.Bytes
-	if !p.Defined(hosts) {
-		return 0, fmt.Errorf("%s is not defined for %d hosts", p.Name(), hosts)
+	extent, err := t.Extent() // not of a team for which the pattern is not defined
+	if err != nil {
+		return 0, err
 	}
 	spec := w.Spec
 	spec.Hosts = hosts
@@ -94,11 +95,11 @@ func (w *simulated) Time(t *cost.Traffic) (float64, error) {
 		team[i] = i
 	}
 	ends := make([]units.Nanos, hosts)
-	var memory pattern.Scratch // one for all: messages are hollow, and a simulation lets one rank run at a time
-	err := sim.New(spec, w.opt).Run(team, func(rank int, g *sim.Group) error {
+	memory := make([]byte, extent.Largest) // one for all: messages are hollow
+	err = sim.New(spec, w.opt).Run(team, func(rank int, g *sim.Group) error {
 		began := g.Now()
 		var own pattern.Scratch
-		own.Borrow(&memory)
+		own.Use(memory, memory)
 		err := p.On(g, m, &own)
 		ends[rank] = g.Now() - began
 		return err

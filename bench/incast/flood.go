@@ -172,11 +172,10 @@ type prober struct {
 
 // probes are those that arrived at the root.
 type probes struct {
-	tag          int64
-	number, sent []int64
-	at           []int64
-	planned      int // how many are sent in all
-	first        int // of those that count, which are under load
+	tag           int64
+	planned, came int
+	first         int     // of those that count, which are under load
+	ns, at        []int64 // of those: one-way times, when they came
 }
 
 // probe measures the point on connections of their own, because what was measured before has changed the old ones.
@@ -327,17 +326,18 @@ func (x *prober) pending(first int) int {
 func (x *prober) takeProbe(until units.Nanos) (got bool) {
 	b, p := x.received, &x.seen
 	d := bench.Must(x.RecvDatagram(b, until))
-	if d.Got && d.Bytes == probeBytes && bench.GetNumber(b) == p.tag && len(p.at) < cap(p.at) {
-		p.number = append(p.number, bench.GetNumber(b[atNumber:]))
-		p.sent = append(p.sent, bench.GetNumber(b[atSent:]))
-		p.at = append(p.at, int64(d.At))
+	if d.Got && d.Bytes == probeBytes && bench.GetNumber(b) == p.tag && p.came < p.planned {
+		p.came++
+		if bench.GetNumber(b[atNumber:]) >= int64(p.first) {
+			p.ns, p.at = append(p.ns, int64(d.At)-bench.GetNumber(b[atSent:])), append(p.at, int64(d.At))
+		}
 	}
 	return d.Got
 }
 
 // await receives the probes that are still on their way, until then or until all are here.
 func (x *prober) await(until units.Nanos) {
-	for len(x.seen.at) < x.seen.planned && x.takeProbe(until) {
+	for x.seen.came < x.seen.planned && x.takeProbe(until) {
 	}
 }
 
@@ -345,28 +345,21 @@ func (x *prober) await(until units.Nanos) {
 func (x *prober) expect(phase int64, n, first int) {
 	x.seen = probes{tag: datagramTag(x.team) + phase, planned: n, first: first}
 	if x.Root() {
-		x.seen.number, x.seen.sent, x.seen.at = x.R.Buffer(n)[:0], x.R.Buffer(n)[:0], x.R.Buffer(n)[:0]
+		x.seen.ns, x.seen.at = x.R.Buffer(n)[:0], x.R.Buffer(n)[:0]
 	}
 }
 
 // addProbes records the one-way times of the probes that count. A lost one is missing.
 func (x *prober) addProbes(phase string) {
-	p := &x.seen
-	var ns, at []int64
-	for i, number := range p.number {
-		if number >= int64(p.first) {
-			ns, at = append(ns, p.at[i]-p.sent[i]), append(at, p.at[i])
-		}
-	}
-	last := x.Size() - 1
+	p, last := &x.seen, x.Size()-1
 	b := bench.Batch{
-		Phase: phase, Ranks: []int{last, 0}, NS: ns,
-		Aux: map[string]float64{names.AuxSent: float64(p.planned - p.first), names.AuxReceived: float64(len(ns))},
+		Phase: phase, Ranks: []int{last, 0}, NS: p.ns,
+		Aux: map[string]float64{names.AuxSent: float64(p.planned - p.first), names.AuxReceived: float64(len(p.ns))},
 	}
-	if len(ns) == 0 {
+	if len(p.ns) == 0 {
 		b.NS, b.Flags = []int64{0}, []string{dataset.FlagTimeout}
 		x.Add(b)
 		return
 	}
-	x.AddOneWay(b, last, 0, at)
+	x.AddOneWay(b, last, 0, p.at)
 }

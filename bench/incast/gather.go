@@ -1,7 +1,7 @@
 package incast
 
 import (
-	"math"
+	"slices"
 	"time"
 
 	"calib/bench"
@@ -77,30 +77,21 @@ func gatherPoints(l bench.Limits) []bench.Point {
 		if n == most || n == fewSenders {
 			windows = append(upTo(n-1, maxWindows), n)
 		}
-		for _, size := range l.SizesUpTo(maxBytes/units.Bytes(n), own) {
-			for _, w := range windows {
-				if size == 1 && w < n { // is sent before anybody could be told to wait
-					continue
-				}
-				out = append(out, bench.Point{
-					names.FactorBytes: int64(size), names.FactorSenders: int64(n), names.FactorWindow: int64(w),
-				})
-			}
-		}
+		sizes := bench.Values(names.FactorBytes, l.SizesUpTo(maxBytes/units.Bytes(n), own)...)
+		all := bench.Cross(bench.Values(names.FactorSenders, n), sizes, bench.Values(names.FactorWindow, windows...))
+		out = append(out, slices.DeleteFunc(all, func(p bench.Point) bool {
+			return p[names.FactorBytes] == 1 && p[names.FactorWindow] < int64(n) // sent before anybody could be told to wait
+		})...)
 	}
 	streams := bench.Point{names.FactorSenders: int64(most), names.FactorStream: 1}
 	return append(out, bench.Cross([]bench.Point{streams}, bench.Values(names.FactorBytes, l.PacketSizes()...))...)
 }
 
-// upTo lists 1..most, or about count values from 1 to most, growing geometrically, where there are more.
+// upTo is bench.Growing, each value once.
 func upTo(most, count int) []int {
-	var out []int
-	for i := range min(most, count) {
-		n := i + 1
-		if most > count {
-			n = max(n, int(math.Round(math.Pow(float64(most), float64(i)/float64(count-1)))))
-		}
-		out = append(out, n)
+	out := bench.Growing(most, count)
+	for i, n := range out {
+		out[i] = max(n, i+1)
 	}
 	return out
 }

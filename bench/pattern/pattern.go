@@ -8,7 +8,6 @@
 package pattern
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -205,22 +204,17 @@ type Scratch struct {
 	out, in      []byte
 	sends, recvs []Message // of the exchange that is put together
 	random       randomOrder
-	ranks        []int    // of a tree's children
-	of           *Scratch // whose memory messages have; nil is its own
+	ranks        []int // of a tree's children
 }
 
 // Use makes patterns send from out and receive into in, as far as they reach.
 func (s *Scratch) Use(out, in []byte) { s.out, s.in = out, in }
 
-// Borrow makes patterns use the memory of another rank's scratch, which may not run at the same time. It is for
-// messages whose content nobody reads.
-func (s *Scratch) Borrow(of *Scratch) { s.of = of }
-
 // Out returns n bytes to send, the same each time.
-func (s *Scratch) Out(n int) []byte { return room(&cmp.Or(s.of, s).out, n) }
+func (s *Scratch) Out(n int) []byte { return room(&s.out, n) }
 
 // In returns n bytes to receive into.
-func (s *Scratch) In(n int) []byte { return room(&cmp.Or(s.of, s).in, n) }
+func (s *Scratch) In(n int) []byte { return room(&s.in, n) }
 
 // room returns the first n bytes of b, which becomes as long.
 func room(b *[]byte, n int) []byte {

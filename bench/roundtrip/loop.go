@@ -270,7 +270,6 @@ func InPieces(peer int, b []byte, first, piece int) *Message {
 	return &Message{peer: peer, data: b, first: min(first, len(b)), piece: piece}
 }
 
-// Lead implements Exchange.
 func (m *Message) Lead(x bench.Team, last bool) Trip {
 	m.data[0] = LastMark(last)
 	if m.pause > 0 {
@@ -283,7 +282,6 @@ func (m *Message) Lead(x bench.Team, last bool) Trip {
 	return Trip{NS: half, Took: 2*half + int64(m.pause)}
 }
 
-// Follow implements Exchange.
 func (m *Message) Follow(x bench.Team) (last bool) {
 	m.recv(x)
 	last = m.data[0] == LastMark(true)

@@ -133,7 +133,6 @@ type train struct {
 	waits           []int64 // of the following rank, their sum in an exchange
 }
 
-// Lead implements Exchange.
 func (t *train) Lead(x bench.Team, last bool) Trip {
 	t.msg[0] = LastMark(last)
 	start := x.Now()
@@ -158,8 +157,7 @@ func (t *train) Lead(x bench.Team, last bool) Trip {
 	return Trip{NS: took - int64(waited), Took: took}
 }
 
-// Follow implements Exchange. The first receive of an exchange is not timed, nor the last: its reading of the clock
-// would delay the reply.
+// Follow does not time the first receive of an exchange, nor the last: its reading of the clock would delay the reply.
 func (t *train) Follow(x bench.Team) (last bool) {
 	var waited, began, ended units.Nanos
 	for i := range t.n {
