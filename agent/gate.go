@@ -124,7 +124,7 @@ func (g *gate) ask(c net.Conn) {
 		c.Close()
 		return
 	}
-	v := &visit{Conn: known, caller: who, leave: func() { g.leave(who.name) }}
+	v := &visit{known, who, sync.OnceFunc(func() { g.leave(who.name) })}
 	select {
 	case g.ready <- v:
 	case <-g.ctx.Done():
@@ -162,13 +162,12 @@ func (g *gate) refuse(c net.Conn, err error) {
 type visit struct {
 	net.Conn
 	caller
-	once  sync.Once
-	leave func()
+	leave func() // once
 }
 
 func (v *visit) Close() error {
 	err := v.Conn.Close()
-	v.once.Do(v.leave)
+	v.leave()
 	return err
 }
 

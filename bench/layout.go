@@ -23,13 +23,8 @@ func Colouring(p int) []Step {
 	return steps
 }
 
-// Colours is how many steps Colouring has: the number of hosts that move.
-func Colours(p int) int {
-	if p%2 == 1 {
-		return p // the host without an opponent rests
-	}
-	return p - 1
-}
+// Colours is how many steps Colouring has: the number of hosts that move. Of an odd number one rests.
+func Colours(p int) int { return p - 1 + p%2 }
 
 // Colour is step s of Colouring.
 func Colour(p, s int) Step {

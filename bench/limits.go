@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -24,12 +25,7 @@ type Limits struct {
 }
 
 // OnPath is Path, or that of a gigabit network where it is not known.
-func (l Limits) OnPath() Path {
-	if l.Path.Known() {
-		return l.Path
-	}
-	return Gigabit.Path
-}
+func (l Limits) OnPath() Path { return cmp.Or(l.Path, Gigabit.Path) }
 
 // Thinned chooses between the standard part of a design and that of a thin one.
 func Thinned[T any](l Limits, standard, thin T) T {
@@ -110,12 +106,7 @@ func (l Limits) PacketSizes() []units.Bytes {
 }
 
 // SegmentSize is the largest message that is one segment.
-func (l Limits) SegmentSize() units.Bytes {
-	if l.Segment > 0 {
-		return l.Segment
-	}
-	return EthernetSegment
-}
+func (l Limits) SegmentSize() units.Bytes { return cmp.Or(l.Segment, EthernetSegment) }
 
 // OnePacket is SizesOr of messages of one segment each. Where segments are longer than those of Ethernet, own goes on
 // in doublings, or fourfold where the design is thin, up to a quarter below the segment. full adds the segment itself,

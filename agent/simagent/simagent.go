@@ -58,8 +58,7 @@ func (a *Agent) Run(ctx context.Context, t bench.Task) ([]dataset.Sample, error)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", a.name, err)
 	}
-	stop := context.AfterFunc(ctx, func() { _ = g.Close() }) // closing never fails
-	defer stop()
+	defer context.AfterFunc(ctx, func() { _ = g.Close() })() // closing never fails
 	defer g.Close()
 	samples, err := bench.Perform(ctx, e, g, t, nil)
 	if err != nil {

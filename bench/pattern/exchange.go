@@ -2,6 +2,7 @@ package pattern
 
 import (
 	"math"
+	"math/bits"
 	"math/rand/v2"
 )
 
@@ -15,13 +16,7 @@ func disseminationBarrier(c Comm, _ int, s *Scratch) {
 }
 
 // largestPower is the largest power of two that is no more than size.
-func largestPower(size int) int {
-	n := 1
-	for 2*n <= size {
-		n *= 2
-	}
-	return n
-}
+func largestPower(size int) int { return 1 << (bits.Len(uint(size)) - 1) }
 
 // places are n, a power of two, among the ranks of a team of any size: of the first 2·more ranks, more = size−n, every
 // second has one, and all others.
