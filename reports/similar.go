@@ -327,7 +327,7 @@ func (t *pairTable) parts() []float64 {
 		}
 	}
 	part := slices.Repeat([]float64{stats.Median(all) / 2}, len(t.names))
-	next := slices.Clone(part)
+	next, n := slices.Clone(part), make([]int, len(part)) // pairs of each host
 	var left []float64
 	for range sweeps {
 		moved := 0.0
@@ -338,7 +338,7 @@ func (t *pairTable) parts() []float64 {
 					left = append(left, q.latency-part[q.a+q.b-h])
 				}
 			}
-			if len(left) > 0 {
+			if n[h] = len(left); n[h] > 0 {
 				slices.Sort(left)
 				next[h] = (part[h] + stats.SortedQuantile(left, 0.5)) / 2
 				moved = math.Max(moved, math.Abs(next[h]-part[h])/part[h])
@@ -349,14 +349,8 @@ func (t *pairTable) parts() []float64 {
 			break
 		}
 	}
-	for h, pairs := range t.near {
-		n := 0
-		for _, i := range pairs {
-			if !math.IsNaN(t.pairs[i].latency) {
-				n++
-			}
-		}
-		if n < minPairs {
+	for h := range part {
+		if n[h] < minPairs {
 			part[h] = math.NaN()
 		}
 	}

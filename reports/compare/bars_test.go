@@ -113,7 +113,7 @@ func TestGateBars(t *testing.T) {
 				if c.apart {
 					w.next(c.of)
 				}
-				v, err := Gate(context.Background(), baseline, func(_ context.Context, n int, why []string) ([]Run, error) {
+				v, err := gateOf(context.Background(), baseline, func(_ context.Context, n int, why []string) ([]Run, error) {
 					if stage = n; why != nil && worse == 0 {
 						again++
 					}

@@ -106,7 +106,7 @@ func (s *series) finds(t *table, n int, alpha, threshold float64) bool {
 
 // Gate decides whether the network is slower now than in the baseline, by quantities that are fixed beforehand: those
 // that judges names, where the baseline has them ok, of the network, of hosts and of links; and by links that cannot be
-// measured any more. It measures n runs, or with 0 as many as PlanGate says, and compares. A quantity is slower where
+// measured any more. It measures as many runs as PlanGate says, and compares. A quantity is slower where
 // the test says so and the change is larger than the threshold and than what differs between nights; where it is not,
 // it is ok. What is slower, or missing, is measured again: why names it. It is a regression only if the second runs
 // alone show it again, so that a bad moment is not taken for a change. Inconclusive is what decides and was not
@@ -114,20 +114,13 @@ func (s *series) finds(t *table, n int, alpha, threshold float64) bool {
 // there should be ten or more. With fewer than three, nights are taken to differ by as much as the runs of one night,
 // and a note says so.
 func Gate(ctx context.Context, baseline []Run, measure func(ctx context.Context, n int, why []string) ([]Run, error),
-	n int, o Options) (*Verdict, error) {
-	if o.Relative == 0 {
-		o.Relative = GateRelative
-	}
-	stage, err := PlanGate(baseline, n, o)
-	if err != nil {
-		return nil, fmt.Errorf("gate: the baseline %w", err)
-	}
+	s Stage, o Options) (*Verdict, error) {
 	o.nights, o.gate = falseAlarms, true
 	again := func(why []string) ([]Run, error) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		runs, err := measure(ctx, stage.Runs, why)
+		runs, err := measure(ctx, s.Runs, why)
 		switch {
 		case err != nil:
 			return nil, fmt.Errorf("gate: measure: %w", err)

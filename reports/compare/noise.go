@@ -173,8 +173,9 @@ func (f *Floor) of(c Change) (absolute float64, have bool) {
 
 const powerWanted = 0.8 // the chance with which a change is to be found
 
-// residual is the spread of the runs about the median of their side.
-func (s *series) residual(old int) float64 {
+// detectable is by how much a change must exceed the threshold for its median to be beyond it with powerWanted: medians
+// of so many runs scatter about the change, as the runs do about the median of their side.
+func (s *series) detectable(old int) float64 {
 	var all []float64
 	for _, side := range [][]float64{known(s.tested[:old]), known(s.tested[old:])} {
 		m := stats.Median(side)
@@ -182,17 +183,11 @@ func (s *series) residual(old int) float64 {
 			all = append(all, v-m)
 		}
 	}
-	lost := 2.0 // degrees of freedom, one a side
-	if n := float64(len(all)); n > lost {
-		return spread(all) * math.Sqrt(n/(n-lost))
+	n, lost := float64(len(all)), 2.0 // degrees of freedom, one a side
+	if n <= lost {
+		return 0
 	}
-	return 0
-}
-
-// detectable is by how much a change must exceed the threshold for its median to be beyond it with powerWanted: medians
-// of so many runs scatter about the change.
-func (s *series) detectable(old int) float64 {
-	scatter := medianLoss * s.residual(old) * math.Sqrt(1/float64(s.OldRuns)+1/float64(s.NewRuns))
+	scatter := medianLoss * (spread(all) * math.Sqrt(n/(n-lost))) * math.Sqrt(1/float64(s.OldRuns)+1/float64(s.NewRuns))
 	return scatter * distuv.UnitNormal.Quantile(powerWanted)
 }
 

@@ -16,7 +16,6 @@
 package draw
 
 import (
-	"errors"
 	"fmt"
 	"image/color"
 	"io"
@@ -38,15 +37,10 @@ const (
 	PNG = "png"
 )
 
-var ErrFormat = errors.New("unknown format")
-
 const dpi = 300
 
-// Write draws f. Equal figures are equal bytes.
+// Write draws f as SVG, or else as PNG. Equal figures are equal bytes.
 func Write(w io.Writer, f figure.Figure, format string) error {
-	if err := known(format); err != nil {
-		return err
-	}
 	p := newPage(f, paper, false)
 	var out io.WriterTo
 	if format == SVG {
@@ -62,22 +56,9 @@ func Write(w io.Writer, f figure.Figure, format string) error {
 	return nil
 }
 
-// Files draws each figure into dir, which it makes where it is not there, as a file named after its ID, and returns the
-// paths. A file is there whole or not at all; an error ends the work, and the files named by then are complete.
+// Files draws each figure into dir, which it makes where it is not there, as a file named after its ID, which is of the
+// letters of figure.Slug and the figure's alone, and returns the paths. A file is there whole or not at all; an error ends the work, and the files named by then are complete.
 func Files(dir string, figs []figure.Figure, format string) (out []string, err error) {
-	if err := known(format); err != nil {
-		return nil, err
-	}
-	seen := map[string]bool{}
-	for _, f := range figs {
-		switch {
-		case f.ID == "" || f.ID != filepath.Base(f.ID) || strings.HasPrefix(f.ID, "."):
-			return nil, fmt.Errorf("figure %q: the ID is no file name", f.ID)
-		case seen[f.ID]:
-			return nil, fmt.Errorf("figure %q: two figures of that ID", f.ID)
-		}
-		seen[f.ID] = true
-	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("make the directory of the figures: %w", err)
 	}
@@ -89,13 +70,6 @@ func Files(dir string, figs []figure.Figure, format string) (out []string, err e
 		out = append(out, path)
 	}
 	return out, nil
-}
-
-func known(format string) error {
-	if format != SVG && format != PNG {
-		return fmt.Errorf("figure format %q: %w; want %s or %s", format, ErrFormat, SVG, PNG)
-	}
-	return nil
 }
 
 // Inline is f as an element of an HTML page, which has its title and the sentence under it as text. The element takes

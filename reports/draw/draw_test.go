@@ -203,21 +203,8 @@ func TestFiles(t *testing.T) {
 	if b, err := os.ReadFile(want[0]); err != nil || string(b) != svg(t, example()) {
 		t.Errorf("the file is not the figure: %v", err)
 	}
-	for name, f := range map[string][]figure.Figure{
-		"no file name": {{ID: "../x"}}, "the ID is no": {{}}, "two figures": {{ID: "a"}, {ID: "a"}},
-	} {
-		if _, err := Files(dir, f, PNG); err == nil || !strings.Contains(err.Error(), name) {
-			t.Errorf("%v, want %s", err, name)
-		}
-	}
 	if _, err := Files(filepath.Join(want[0], "x"), nil, PNG); err == nil {
 		t.Error("a directory inside a file")
-	}
-	if _, err := Files(dir, nil, "pdf"); !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), "want svg or png") {
-		t.Errorf("format pdf: %v", err)
-	}
-	if err := Write(io.Discard, example(), ""); !errors.Is(err, ErrFormat) {
-		t.Errorf("no format: %v", err)
 	}
 }
 

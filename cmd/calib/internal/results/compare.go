@@ -260,7 +260,7 @@ func gate(c *cli.Context) error {
 		}
 		return runs, err
 	}
-	v, err := compare.Gate(c.Context, baseline.Runs, measure, stage.Runs, options)
+	v, err := compare.Gate(c.Context, baseline.Runs, measure, stage, options)
 	if err != nil {
 		return err
 	}
