@@ -1,10 +1,7 @@
 package hyperbolic
 
 import (
-	"math"
 	"slices"
-
-	"gonum.org/v1/gonum/stat/distuv"
 
 	"calib/fit"
 	"calib/fit/resample"
@@ -127,21 +124,11 @@ func addPairSpread(r *fit.Result, q *fit.Pingpong) {
 			continue
 		}
 		label := "standard deviation between pairs of the time of the " + s.of + " message, relative"
-		if teams.Spread == 0 {
-			ci := q.Times.Point(s.i)
-			hidden := resample.Uncertainty(ci) * math.Sqrt(float64(teams.N)) / value
-			r.Bound(s.name, "1", label, 0, hidden, "pairs differ no more than rounds do")
+		v, ci := teams.Spread/value, [2]float64{teams.CI[0] / value, teams.CI[1] / value}
+		if ci[0] == 0 {
+			r.Bound(s.name, "1", label, 0, ci[1], "pairs differ no more than rounds do")
 			continue
 		}
-		v := teams.Spread / value
-		r.Found(s.name, "1", label, v, deviationInterval(v, teams.N))
+		r.Found(s.name, "1", label, v, ci)
 	}
-}
-
-// deviationInterval is the 95% interval of a standard deviation s of n normal values: s·√((n−1)/χ²) at the quantiles of
-// χ² with n−1 degrees of freedom.
-func deviationInterval(s float64, n int) [2]float64 {
-	df := float64(n - 1)
-	chi := distuv.ChiSquared{K: df}
-	return [2]float64{s * math.Sqrt(df/chi.Quantile(0.975)), s * math.Sqrt(df/chi.Quantile(0.025))}
 }

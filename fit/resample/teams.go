@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 
+	"gonum.org/v1/gonum/stat/distuv"
+
 	"calib/internal/stats"
 )
 
@@ -35,8 +37,11 @@ type (
 
 // Teams says how a point differs between teams of hosts, such as pairs.
 type Teams struct {
-	N      int     // teams that measured the point beside others of the same round; 0 where it was one at a time
-	Spread float64 // standard deviation between teams, in the point's unit, without the noise of rounds; 0 where none shows
+	N int // teams that measured the point beside others of the same round; 0 where it was one at a time
+	// Spread is the standard deviation between teams, in the point's unit, without the noise of rounds, and CI its 95%
+	// interval: from 0 where none shows.
+	Spread float64
+	CI     [2]float64
 }
 
 // shifts draw teams. What a team deviates from the others of its rounds in one round, it has in all others too as far
@@ -75,8 +80,8 @@ func (t *Table[K]) shifts(found []deviations, values []float64, widened float64)
 		if len(d.teams) < 2 {
 			continue
 		}
-		spread, share, varies := d.between(values[i])
-		all[i] = Teams{N: len(d.teams), Spread: spread}
+		share, varies := d.persists(values[i])
+		all[i] = d.between()
 		for _, team := range slices.Sorted(maps.Keys(d.teams)) {
 			if _, seen := number[team]; !seen {
 				number[team] = len(number)
@@ -121,8 +126,9 @@ func (s *shifts) apply(replicates [][]float64, seed uint64) {
 
 // deviations are those of a point's teams from the mean of their rounds.
 type deviations struct {
-	teams map[string]teamSum
-	cells float64 // teams × rounds that count: rounds in which several teams measured
+	teams  map[string]teamSum
+	cells  float64 // teams × rounds that count: rounds in which several teams measured
+	rounds float64
 }
 
 // teamSum adds up the deviations of one team.
@@ -151,6 +157,7 @@ func (p *point) deviations() deviations {
 		if len(cells) < 2 {
 			continue
 		}
+		d.rounds++
 		names := slices.Sorted(maps.Keys(cells))
 		mean := 0.0
 		for _, team := range names {
@@ -183,18 +190,35 @@ func (p *point) cell(parts []teamPart) (float64, bool) {
 	return sum / float64(n), n == 2 || !both && n == 1 || p.duration && n > 0
 }
 
-// between is the standard deviation between teams, and the share of the scatter between them that is the same in all
-// rounds, which may come out negative; varies is false where nothing varies beside a value.
-func (d deviations) between(value float64) (spread, share float64, varies bool) {
-	var products, scatter, pairs float64 // of deviations in different rounds, of their sums; pairs of rounds
+// persists is the share of the scatter between teams that is the same in all rounds, which may come out negative; varies
+// is false where nothing varies beside a value.
+func (d deviations) persists(value float64) (share float64, varies bool) {
+	var products, scatter float64 // of deviations in different rounds, of their sums
 	for _, team := range slices.Sorted(maps.Keys(d.teams)) {
 		s := d.teams[team]
 		products += s.sum*s.sum - s.squares
 		scatter += s.sum * s.sum
-		pairs += s.n * (s.n - 1)
 	}
-	if n := float64(len(d.teams)); pairs > 0 && products > 0 {
-		spread = math.Sqrt(products / pairs * n / (n - 1))
+	return products / scatter, !(math.Sqrt(scatter)/d.cells <= 1e-12*math.Abs(value))
+}
+
+// between compares the mean square between teams with that within, as an F ratio. Source: Searle, Casella, McCulloch
+// 1992, Variance Components, section 3.6. Where few teams have two rounds, all that is between them may be theirs.
+func (d deviations) between() Teams {
+	n := float64(len(d.teams))
+	among, within := 0.0, 0.0
+	for _, team := range slices.Sorted(maps.Keys(d.teams)) {
+		s := d.teams[team]
+		among += s.sum * s.sum / s.n / (n - 1)
+		within += s.squares - s.sum*s.sum/s.n
 	}
-	return spread, products / scatter, !(math.Sqrt(scatter)/d.cells <= 1e-12*math.Abs(value))
+	spread := func(square float64) float64 { return math.Sqrt(math.Max(0, square) * n / d.cells) }
+	free := d.cells - n - d.rounds + 1
+	if free < 1 {
+		return Teams{len(d.teams), 0, [2]float64{0, spread(among * (n - 1) / distuv.ChiSquared{K: n - 1}.Quantile(0.025))}}
+	}
+	within /= free
+	f := distuv.F{D1: n - 1, D2: free}
+	ci := [2]float64{spread(among/f.Quantile(0.975) - within), spread(max(among/f.Quantile(0.025)-within, within))}
+	return Teams{len(d.teams), spread(among - within), ci}
 }
