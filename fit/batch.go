@@ -165,18 +165,11 @@ func fewDisturbances(in []*Batch) map[string][]string {
 func (r *Result) Usable(in []*Batch) []*Batch {
 	in = r.Unflagged(in, spoiling)
 	few := fewDisturbances(in)
-	var out []*Batch
+	in = r.Sift(in, func(b *Batch) string { return b.Flagged(few[b.Point.Key()]...) })
 	disturbed := 0
 	for _, b := range in {
-		if why := b.Flagged(few[b.Point.Key()]...); why != "" {
-			r.LeaveOut(b, why)
-			continue
-		}
 		if b.Flagged(disturbing...) != "" {
 			disturbed += b.Timings()
-		}
-		if b.Timings() > 0 {
-			out = append(out, b)
 		}
 	}
 	if disturbed > 0 {
@@ -185,14 +178,19 @@ func (r *Result) Usable(in []*Batch) []*Batch {
 				"hypervisor stole time; they are too many to leave out, and move the medians little", n)
 		})
 	}
-	return out
+	return slices.DeleteFunc(in, func(b *Batch) bool { return b.Timings() == 0 })
 }
 
 // Unflagged leaves out the batches with one of some flags.
-func (r *Result) Unflagged(in []*Batch, flags []string) (out []*Batch) {
+func (r *Result) Unflagged(in []*Batch, flags []string) []*Batch {
+	return r.Sift(in, func(b *Batch) string { return b.Flagged(flags...) })
+}
+
+// Sift leaves out the batches for which why gives a reason.
+func (r *Result) Sift(in []*Batch, why func(*Batch) string) (out []*Batch) {
 	for _, b := range in {
-		if why := b.Flagged(flags...); why != "" {
-			r.LeaveOut(b, why)
+		if reason := why(b); reason != "" {
+			r.LeaveOut(b, reason)
 		} else {
 			out = append(out, b)
 		}
@@ -310,15 +308,12 @@ func (r *Result) Prefer(in []*Batch, why string, worse func(*Batch) bool) []*Bat
 
 // Without leaves out some batches.
 func (r *Result) Without(in []*Batch, why string, some func(*Batch) bool) []*Batch {
-	var out []*Batch
-	for _, b := range in {
+	return r.Sift(in, func(b *Batch) string {
 		if some(b) {
-			r.LeaveOut(b, why)
-		} else {
-			out = append(out, b)
+			return why
 		}
-	}
-	return out
+		return ""
+	})
 }
 
 // Complete leaves out the batches that are not complete.

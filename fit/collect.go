@@ -138,32 +138,33 @@ const notedLoss = 1e-3
 
 // addLoss records the share of segments that was sent again, of all pairs of hosts together and of each.
 func (p *Prepared) addLoss(out *params.Params) {
-	all := params.Loss{}
-	pairs := map[[2]int]params.Loss{}
-	var order [][2]int
+	all, pairs := &params.Loss{}, map[[2]int]*params.Loss{}
 	for _, exp := range undisturbed {
 		for _, s := range p.Samples(exp, "") {
 			if s.TCP == nil || len(s.Ranks) != 2 || s.TCP.DataSegsOut <= 0 {
 				continue
 			}
 			pair := [2]int{min(s.Ranks[0], s.Ranks[1]), max(s.Ranks[0], s.Ranks[1])}
-			if _, ok := pairs[pair]; !ok {
-				order = append(order, pair)
+			if pairs[pair] == nil {
+				pairs[pair] = &params.Loss{}
 			}
-			pairs[pair] = lossWith(pairs[pair], s.TCP)
-			all = lossWith(all, s.TCP)
+			again := max(0, s.TCP.Retrans)
+			for _, l := range []*params.Loss{all, pairs[pair]} {
+				l.Again += again
+				l.Segments += max(s.TCP.DataSegsOut+s.TCP.DataSegsIn, again) // of both ranks, as Retrans is
+			}
 		}
 	}
 	if all.Segments == 0 {
 		return
 	}
 	out.Loss = finished(all)
-	slices.SortFunc(order, func(a, b [2]int) int { return slices.Compare(a[:], b[:]) })
 	at := map[[2]string]int{} // of the pairs that models have entered
 	for i, q := range out.Pairs {
 		at[[2]string{q.From, q.To}], at[[2]string{q.To, q.From}] = i, i
 	}
-	for _, pair := range order {
+	byHosts := func(a, b [2]int) int { return slices.Compare(a[:], b[:]) }
+	for _, pair := range slices.SortedFunc(maps.Keys(pairs), byHosts) {
 		a, b := p.HostName(pair[0]), p.HostName(pair[1])
 		i, ok := at[[2]string{a, b}]
 		if !ok {
@@ -183,15 +184,8 @@ func (p *Prepared) addLoss(out *params.Params) {
 		100*out.Loss.Rate, 100*out.Loss.CI95[0], 100*out.Loss.CI95[1], all.Again, all.Segments).With("rate", out.Loss.Rate))
 }
 
-func lossWith(l params.Loss, t *dataset.TCP) params.Loss {
-	again := max(0, t.Retrans)
-	l.Again += again
-	l.Segments += max(t.DataSegsOut+t.DataSegsIn, again) // of both ranks, as Retrans is
-	return l
-}
-
-func finished(l params.Loss) *params.Loss {
+func finished(l *params.Loss) *params.Loss {
 	l.Rate = float64(l.Again) / float64(l.Segments)
 	l.CI95 = resample.ShareCI(float64(l.Again), float64(l.Segments))
-	return &l
+	return l
 }

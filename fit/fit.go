@@ -136,7 +136,7 @@ func Resample[K comparable](r *Result, t *resample.Table[K], missing string) (*r
 // Draw draws the bootstrap of some points under the seed of a model.
 func Draw[K comparable](r *Result, t *resample.Table[K]) *resample.Estimates {
 	m := t.Medians()
-	r.Rounds = max(r.Rounds, m.Rounds())
+	r.Rounds = max(r.Rounds, m.Rounds)
 	return r.Prepared.draw(m, r.Model)
 }
 

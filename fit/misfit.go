@@ -9,6 +9,24 @@ import (
 	"calib/internal/params"
 )
 
+// Uncertain makes numbers of a curve c through the points of est, and of the same curve in each replicate: their
+// values, rows by replicate, 95% intervals, and the terms of the curve's misfit (OfMisfit).
+func Uncertain[C any](est *resample.Estimates, c C, replicates []C, numbers func(C) []float64,
+	at func(i int) float64, unknowns int, estimate func(y []float64) (C, error)) (
+	v []float64, rows [][]float64, ci [][2]float64, misfit [][]params.Term) {
+	v = numbers(c)
+	for _, r := range replicates {
+		rows = append(rows, numbers(r))
+	}
+	for j := range v {
+		ci = append(ci, est.Interval(v[j], rows, j))
+	}
+	return v, rows, ci, OfMisfit(est.Values, at, unknowns, func(y []float64) ([]float64, error) {
+		c, err := estimate(y)
+		return numbers(c), err
+	}, ci...)
+}
+
 // misfits is how often the misfit of a curve is drawn.
 const misfits = 200
 

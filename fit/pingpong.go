@@ -35,7 +35,7 @@ func (p *Prepared) Pingpong(model string, minSizes int) (*Pingpong, error) {
 		return nil, Needs("pingpong measured at too few sizes without loss")
 	}
 	q := *t
-	if q.medians.Rounds() < 2 {
+	if q.medians.Rounds < 2 {
 		q.Times = q.medians.Estimate()
 	} else {
 		q.Times = p.draw(q.medians, model)
@@ -68,7 +68,7 @@ func (p *Prepared) pingpong() (*Pingpong, error) {
 	r.Account(lines)
 	out.Packet = r.Packet(lines)
 	out.medians = t.Medians()
-	r.Rounds = out.medians.Rounds()
+	r.Rounds = out.medians.Rounds
 	r.CheckRounds(r.Rounds)
 	r.Domain["bytes"] = [2]float64{out.Sizes[0], out.Sizes[len(out.Sizes)-1]}
 	return out, nil
@@ -143,6 +143,6 @@ func (q *Pingpong) New(p *Prepared, model, source string) *Result {
 func (q *Pingpong) Finish(r *Result, condition float64, predict func(x float64) float64, refit lsq.Predictor) *params.Fit {
 	s := r.AddSeries(params.Series{Name: "T(x)", Quantity: params.Time, XName: "bytes"}, q.Sizes, q.Times, predict)
 	r.Judge(R2(2, s), condition, s)
-	r.LeaveOneOut(q.Sizes, q.Times.Values, refit)
+	r.LeaveOneOut(lsq.LeaveOneOut(q.Sizes, q.Times.Values, refit))
 	return r.Fit
 }

@@ -133,8 +133,8 @@ func (r *Result) Judge(r2, condition float64, series ...params.Series) {
 }
 
 // LeaveOneOut states the mean error at points that the fit has not seen, where one can be made.
-func (r *Result) LeaveOneOut(x, y []float64, fit lsq.Predictor) {
-	if e, ok := lsq.LeaveOneOut(x, y, fit); ok {
+func (r *Result) LeaveOneOut(e float64, ok bool) {
+	if ok {
 		r.Quality.LeaveOneOut = &e
 	}
 }
@@ -207,7 +207,7 @@ func SegmentsFunction(r *Result, name, label string, sizes []float64, est *resam
 	fn := r.Function(params.Pieces, label, map[string][2]float64{"bytes": {sizes[0], sizes[len(sizes)-1]}})
 	lines := resample.Map(est.Replicates, func(y []float64) ([]float64, error) { return lsq.WithinBreaks(sizes, y, seg) })
 	names := make([]string, 2*len(seg.Segments))
-	from, k := append([]float64{0}, seg.Breaks()...), 0
+	from, k := append([]float64{0}, seg.Breaks...), 0
 	for i, g := range seg.Segments {
 		n := "_" + strconv.Itoa(i+1)
 		fn.Coeff["from"+n], names[2*i], names[2*i+1] = from[i], name+".c0"+n, name+".c1"+n

@@ -100,9 +100,7 @@ func fitBuffer(prepared *fit.Prepared) (*params.Fit, error) {
 	p.agree()
 	series := p.burstSeries()
 	p.fit.Judge(fit.R2(1, series...), p.condition(), series...)
-	if e, ok := p.leaveOneOut(); ok {
-		p.fit.Quality.LeaveOneOut = &e
-	}
+	p.fit.LeaveOneOut(p.leaveOneOut())
 	return p.fit.Fit, nil
 }
 

@@ -186,7 +186,7 @@ func (p *floodData) fitBursts() {
 		return
 	}
 	for _, g := range p.bursts {
-		q, err := fitKnee(g.packets, p.times.Pick(g.received), float64(g.senders))
+		q, err := fitKnee(g.packets, resample.Pick(p.times.Values, g.received), float64(g.senders))
 		if err == nil {
 			g.knee = q
 			g.est = estimate{value: q.buffer(), half: wholePacket, terms: g.misfit(q, p.times), reps: make([]float64, len(p.times.Replicates))}
@@ -215,7 +215,7 @@ func (p *floodData) fitBursts() {
 // misfit is the term of a knee: how far the bursts that overflowed the port lie off it, at the worst of the first two.
 // The model takes the senders to be in step and at an even rate, and the bursts are few.
 func (g *burstGroup) misfit(q *knee, times *resample.Estimates) []params.Term {
-	received := times.Pick(g.received)
+	received := resample.Pick(times.Values, g.received)
 	first, worst := firstLoss(g.packets, received), 0.0
 	for i := first; i < min(first+2, len(received)); i++ {
 		worst = math.Max(worst, math.Abs(received[i]-q.at(g.packets[i], float64(g.senders))))
@@ -277,7 +277,7 @@ func (p *floodData) neverFull() {
 	why := "the port never overflowed within the limits of the experiment"
 	for _, g := range p.bursts {
 		ratio, known := p.gapRatio(g)
-		first := firstLoss(g.packets, p.times.Pick(g.received))
+		first := firstLoss(g.packets, resample.Pick(p.times.Values, g.received))
 		for i, k := range g.packets {
 			if i >= first {
 				hi = math.Min(hi, math.Ceil(p.times.Values[g.received[i]]))

@@ -190,7 +190,8 @@ func (p *floodData) condition() float64 {
 func (p *floodData) leaveOneOut() (float64, bool) {
 	sum, n := 0.0, 0
 	for _, g := range p.full {
-		e, ok := lsq.LeaveOneOut(g.packets, p.times.Pick(g.received), func(k, y []float64) (func(float64) float64, error) {
+		received := resample.Pick(p.times.Values, g.received)
+		e, ok := lsq.LeaveOneOut(g.packets, received, func(k, y []float64) (func(float64) float64, error) {
 			q, err := fitKnee(k, y, float64(g.senders))
 			return func(k float64) float64 { return q.at(k, float64(g.senders)) }, err
 		})

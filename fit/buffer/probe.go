@@ -201,17 +201,15 @@ const (
 
 // loadHeld adds what the full port held to the table and returns the batches used.
 func (p *floodData) loadHeld() []*fit.Batch {
-	var used []*fit.Batch
-	for _, b := range p.usable(names.PhaseFull) {
+	used := p.fit.Sift(p.usable(names.PhaseFull), func(b *fit.Batch) string {
 		l := b.Lines[0]
 		held := l.Aux[names.AuxHeld]
 		if !(held > 0 && l.Aux[names.AuxService] > 0) || l.Aux[names.AuxLosses] < minBeside || !steady(l) {
-			p.fit.LeaveOut(b, whyNotKept)
-			continue
+			return whyNotKept
 		}
 		p.table.Add(p.table.Duration(heldOf(b)), 0, b.Round, int(l.Aux[names.AuxLosses]), held)
-		used = append(used, b)
-	}
+		return ""
+	})
 	bySize := slices.Clone(used)
 	slices.SortStableFunc(bySize, func(a, b *fit.Batch) int { return cmp.Compare(heldOf(a).bytes, heldOf(b).bytes) })
 	p.held = slices.Collect(fit.Runs(bySize, func(a, b *fit.Batch) bool { return heldOf(a) == heldOf(b) }))

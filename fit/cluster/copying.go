@@ -67,14 +67,12 @@ func loadCopies(r *fit.Result, p *fit.Prepared) *curves[string] {
 	c := &curves[string]{}
 	spilled := func(b *fit.Batch) bool { return b.Lines[0].Phase == names.PhaseSpilled }
 	lines := r.Usable(r.Without(p.LineBatches(names.Copy, ""), "larger than the nearest cache", spilled))
-	var used []*fit.Batch
 	var nearest, last []float64 // caches
-	for _, b := range lines {
+	r.Account(r.Sift(lines, func(b *fit.Batch) string {
 		l := b.Lines[0]
 		cold := b.Point[names.FactorCold]
 		if cold < 0 || cold >= int64(len(copyKinds)) {
-			r.LeaveOut(b, "unknown kind of copy")
-			continue
+			return "unknown kind of copy"
 		}
 		symbol := copyKinds[cold].symbol
 		if b.Point[names.FactorLoop] != 0 {
@@ -85,10 +83,9 @@ func loadCopies(r *fit.Result, p *fit.Prepared) *curves[string] {
 			times = []float64{v * 1e-9}
 		}
 		c.add(symbol, float64(b.Point[names.FactorBytes]), b, b.Timings(), times...)
-		used = append(used, b)
 		nearest, last = append(nearest, l.Aux[names.AuxCache]), append(last, l.Aux[names.AuxLastCache])
-	}
-	r.Account(used)
+		return ""
+	}))
 	noteCaches(r, "nearest data cache", nearest)
 	noteCaches(r, "last cache before memory", last)
 	return c

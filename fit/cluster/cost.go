@@ -35,14 +35,9 @@ func (c *curves[K]) add(cost K, m float64, b *fit.Batch, n int, values ...float6
 
 // sizes are those of a cost, or of all where none is named, ascending.
 func (c *curves[K]) sizes(of ...K) []float64 {
-	var out []float64
-	for k := range c.table.Index {
-		if len(of) == 0 || slices.Contains(of, k.cost) {
-			out = append(out, k.bytes)
-		}
-	}
-	slices.Sort(out)
-	return slices.Compact(out)
+	return resample.Distinct(&c.table, func(k sizeOf[K]) (float64, bool) {
+		return k.bytes, len(of) == 0 || slices.Contains(of, k.cost)
+	})
 }
 
 func (c *curves[K]) point(cost K, m float64) (int, bool) {
@@ -64,27 +59,6 @@ func (c *curves[K]) of(est *resample.Estimates, cost K, above, most float64) *co
 type costData struct {
 	sizes []float64
 	*resample.Estimates
-}
-
-// derived computes a cost at each size from points of a table, in the estimates and in each replicate. Every step-th of
-// them has timings of its own.
-func derived(est *resample.Estimates, sizes []float64, points [][]int, step int,
-	value func(values []float64, at []int) float64) *costData {
-	d, _ := est.Derive(func(v []float64) ([]float64, error) { // never fails
-		out := make([]float64, len(points))
-		for i, at := range points {
-			out[i] = value(v, at)
-		}
-		return out, nil
-	})
-	for _, at := range points {
-		n := 0
-		for k := 0; k < len(at); k += step {
-			n += est.N[at[k]]
-		}
-		d.N = append(d.N, n)
-	}
-	return &costData{sizes, d}
 }
 
 // weights are 1/variance. They are equal where a cost is not positive, as a cost within the noise may be.
@@ -175,20 +149,9 @@ func fitCost(r *fit.Result, symbol, label string, d *costData, floors bool, term
 		fn.Form, coefficients = params.Floored, append(coefficients, "floor")
 	}
 	numbers := func(q params.Cost) []float64 { return []float64{q.C0, q.C1, q.Floor} }
-	var rows [][]float64
-	for _, q := range out.replicates {
-		rows = append(rows, numbers(q))
-	}
-	v := numbers(c)
-	var ci [][2]float64
-	for j := range coefficients {
-		ci = append(ci, d.Interval(v[j], rows, j))
-	}
 	at := func(i int) float64 { return c.Of(d.sizes[i]) }
-	misfit := fit.OfMisfit(d.Values, at, len(coefficients), func(y []float64) ([]float64, error) {
-		q, err := fitter(d.sizes, y, w)
-		return numbers(q), err
-	}, ci...)
+	v, rows, ci, misfit := fit.Uncertain(d.Estimates, c, out.replicates, numbers, at, len(coefficients),
+		func(y []float64) (params.Cost, error) { return fitter(d.sizes, y, w) })
 	for j, name := range coefficients {
 		if name != "c1" {
 			misfit[j] = append(misfit[j], terms...)
@@ -224,10 +187,7 @@ func finishCosts(r *fit.Result, costs ...*costFit) *params.Fit {
 		left = append(left, c.left...)
 	}
 	r.Judge(fit.R2(2*len(costs), series...), worst, series...)
-	if len(left) > 0 {
-		mean := stats.Mean(left)
-		r.Quality.LeaveOneOut = &mean
-	}
+	r.LeaveOneOut(stats.Mean(left), len(left) > 0)
 	for _, fn := range r.Functions {
 		d, ok := fn.Domain["m"]
 		if !ok {

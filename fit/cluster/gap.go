@@ -90,23 +90,20 @@ func loadGap(r *fit.Result) *curves[bool] {
 	lines := r.Lines(names.Gap, names.PhaseGap)
 	packet := r.Packet(lines)
 	c := &curves[bool]{}
-	var used []*fit.Batch
-	for _, b := range lines {
+	r.Account(r.Sift(lines, func(b *fit.Batch) string {
 		m, merge := float64(b.Point[names.FactorBytes]), b.Point[names.FactorMerge] != 0
 		v := intervals(b.Lines[0])
 		switch {
 		case !merge && m > packet:
-			r.LeaveOut(b, fit.WhyLarge)
+			return fit.WhyLarge
 		case !merge && mergedSegments(b.Lines[0]):
-			r.LeaveOut(b, whyMerged)
+			return whyMerged
 		case v == nil:
-			r.LeaveOut(b, whyNoWindow)
-		default:
-			c.add(merge, m, b, b.Timings(), v...)
-			used = append(used, b)
+			return whyNoWindow
 		}
-	}
-	r.Account(used)
+		c.add(merge, m, b, b.Timings(), v...)
+		return ""
+	}))
 	warnOfMerged(r)
 	return c
 }

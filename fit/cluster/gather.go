@@ -103,19 +103,16 @@ func (a *arrivals) load() {
 	}
 	lines := a.WithoutSlow(a.Usable(all))
 	packet, _ := fit.PacketBytes(lines)
-	for _, b := range lines {
+	a.Sift(lines, func(b *fit.Batch) string {
 		l := b.Lines[0]
 		n, m, v := b.Point[names.FactorSenders], float64(b.Point[names.FactorBytes]), arrivalInterval(l)
 		switch {
 		case m > packet:
-			a.LeaveOut(b, fit.WhyLarge)
-			continue
+			return fit.WhyLarge
 		case mergedSegments(l):
-			a.LeaveOut(b, whyMerged)
-			continue
+			return whyMerged
 		case v == nil || n < 1:
-			a.LeaveOut(b, whyNoWindow)
-			continue
+			return whyNoWindow
 		}
 		a.curves.add(senders{n, lossy[l]}, m, b, b.Timings(), v...)
 		if !slices.Contains(a.numbers, n) {
@@ -126,7 +123,8 @@ func (a *arrivals) load() {
 		} else {
 			a.clean = append(a.clean, b)
 		}
-	}
+		return ""
+	})
 	slices.Sort(a.numbers)
 }
 
@@ -202,12 +200,12 @@ func (a *arrivals) saturated() *costData {
 		groups = append(groups, group)
 		sizes = append(sizes, m)
 	}
-	return derived(a.est, sizes, groups, 1, func(v []float64, group []int) (mean float64) {
-		for _, at := range group {
-			mean += v[at] / float64(len(group))
+	return &costData{sizes, a.est.Made(groups, func(v []float64, i int) (mean float64) {
+		for _, at := range groups[i] {
+			mean += v[at] / float64(len(groups[i]))
 		}
 		return mean
-	})
+	})}
 }
 
 // group returns the points of m bytes whose interval is that of the most senders, and those numbers of senders in

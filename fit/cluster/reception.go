@@ -44,15 +44,13 @@ func (o *overheadData) addComputations() []*fit.Batch {
 	shared := func(b *fit.Batch) bool { return o.Prepared.OneMachine(b.Lines[0].Ranks) }
 	loaded = o.Prefer(loaded, whyShared, shared)
 	o.sharing = len(loaded) > 0 && shared(loaded[0])
-	for _, b := range loaded {
+	o.Sift(loaded, func(b *fit.Batch) string {
 		own, n := alone[key(b)], b.Lines[0].Aux[names.AuxMessages]
 		switch {
 		case own == nil:
-			o.LeaveOut(b, fit.WhyIncomplete)
-			continue
+			return fit.WhyIncomplete
 		case !(n > 0) || !fit.Finite(n):
-			o.LeaveOut(b, whyNoMessages)
-			continue
+			return whyNoMessages
 		}
 		base := stats.Median(fit.Seconds(own.Lines[0].NS))
 		lost := fit.Seconds(b.Lines[0].NS)
@@ -67,7 +65,8 @@ func (o *overheadData) addComputations() []*fit.Batch {
 		o.curves.add(callCost{lostTime, rate}, m, b, b.Timings()+own.Timings(), lost...)
 		o.curves.add(callCost{arrived, rate}, m, b, b.Timings(), n)
 		used = append(used, own, b)
-	}
+		return ""
+	})
 	slices.Sort(o.rates)
 	return used
 }
@@ -117,29 +116,29 @@ func (o *overheadData) fitReception(est *resample.Estimates) (*costFit, error) {
 // perMessage returns the time lost per message by size: of all rates the least-squares slope of time on messages,
 // through the idle host.
 func (o *overheadData) perMessage(est *resample.Estimates) *costData {
-	points := map[float64][]int{} // by size: time lost and messages at each rate in turn
+	lost, messages := map[float64][]int{}, map[float64][]int{} // points by size, of each rate
 	for _, rate := range o.rates {
 		for _, m := range o.curves.sizes(callCost{lostTime, rate}) {
 			if m <= o.packet {
-				lost, _ := o.curves.point(callCost{lostTime, rate}, m)
-				messages, _ := o.curves.point(callCost{arrived, rate}, m)
-				points[m] = append(points[m], lost, messages)
+				time, _ := o.curves.point(callCost{lostTime, rate}, m)
+				n, _ := o.curves.point(callCost{arrived, rate}, m)
+				lost[m], messages[m] = append(lost[m], time), append(messages[m], n)
 			}
 		}
 	}
-	sizes := slices.Sorted(maps.Keys(points))
-	var at [][]int
+	sizes := slices.Sorted(maps.Keys(lost))
+	var times [][]int
 	for _, m := range sizes {
-		at = append(at, points[m])
+		times = append(times, lost[m])
 	}
-	return derived(est, sizes, at, 2, func(v []float64, at []int) float64 {
+	return &costData{sizes, est.Made(times, func(v []float64, i int) float64 {
 		var num, den float64
-		for k := 0; k < len(at); k += 2 {
-			num += v[at[k+1]] * v[at[k]]
-			den += v[at[k+1]] * v[at[k+1]]
+		for k, n := range messages[sizes[i]] {
+			num += v[n] * v[times[i][k]]
+			den += v[n] * v[n]
 		}
 		return num / den
-	})
+	})}
 }
 
 // compareRates notes where the cost of a message depends on the rate, as it does where a network card gathers messages

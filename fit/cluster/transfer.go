@@ -88,21 +88,18 @@ func (h *transfer) load() error {
 		h.packet = h.Packet(whole)
 	}
 	var t resample.Table[loadPoint]
-	var used []*fit.Batch
-	for _, b := range whole {
+	h.Account(h.Sift(whole, func(b *fit.Batch) string {
 		q := loadPoint{float64(b.Point[names.FactorBytes]), float64(2 * b.Point[names.FactorPairs])}
 		if q.m > h.packet {
-			h.LeaveOut(b, fit.WhyLarge)
-			continue
+			return fit.WhyLarge
 		}
 		for _, l := range b.Lines {
 			t.AddTeam(t.Duration(q), resample.Team(l.Ranks), b.Dir, b.Round, len(l.NS), fit.HalfTrips(l)...)
 		}
-		used = append(used, b)
 		h.WidenDomain("bytes", q.m)
 		h.WidenDomain("hosts", q.p)
-	}
-	h.Account(used)
+		return ""
+	}))
 	h.at = slices.SortedFunc(maps.Keys(t.Index), func(a, b loadPoint) int {
 		return cmp.Or(cmp.Compare(a.p, b.p), cmp.Compare(a.m, b.m))
 	})
@@ -252,20 +249,12 @@ func (h *transfer) record() {
 	fn.Source = source
 	coefficients := []string{"l0", "l1", "tau", "N", "floor"}
 	numbers := func(t params.Transfer) []float64 { return []float64{t.L0, t.L1, t.Tau, t.N, t.Floor} }
-	var rows [][]float64
-	for _, t := range h.l {
-		rows = append(rows, numbers(t))
-	}
-	v := numbers(h.fitted.Transfer)
-	var ci [][2]float64
-	for j := range coefficients {
-		ci = append(ci, h.times.Interval(v[j], rows, j))
-	}
 	at := func(i int) float64 { return h.fitted.At(h.at[i].m, h.at[i].p) }
-	misfit := fit.OfMisfit(h.y.Values, at, h.unknowns(), func(y []float64) ([]float64, error) {
-		t, err := h.fit(h.at, y, h.weights, h.gs.cost())
-		return numbers(t.Transfer), err
-	}, ci...)
+	v, rows, ci, misfit := fit.Uncertain(h.y, h.fitted.Transfer, h.l, numbers, at, h.unknowns(),
+		func(y []float64) (params.Transfer, error) {
+			t, err := h.fit(h.at, y, h.weights, h.gs.cost())
+			return t.Transfer, err
+		})
 	for j, name := range coefficients {
 		if name == "N" && !h.limited || name == "floor" && h.flat == 0 {
 			continue
@@ -290,9 +279,7 @@ func (h *transfer) record() {
 	}
 	series := h.Of(params.TransferTime)
 	h.Judge(fit.R2(h.unknowns(), series...), h.fitted.Cond(), series...)
-	if e, ok := h.withoutSize(h.transferForm); ok {
-		h.Quality.LeaveOneOut = &e
-	}
+	h.LeaveOneOut(h.withoutSize(h.transferForm))
 }
 
 // withoutSize is the mean relative error at each size between the smallest and the largest when the fit has not seen

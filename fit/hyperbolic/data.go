@@ -53,8 +53,9 @@ type key struct {
 // load gathers the bursts and streams of complete batches. Batches with a slow host are left out where the others cover
 // two values of n. Otherwise only the slow host's pairs are left out. It returns fit.ErrNeeds with neither bursts nor
 // streams.
-func load(prepared *fit.Prepared, model, source string) (*paired, error) {
-	p := &paired{fit: prepared.New(model, names.Paired, source), slow: prepared.Slow(),
+func load(prepared *fit.Prepared) (*paired, error) {
+	p := &paired{slow: prepared.Slow(),
+		fit:    prepared.New("hyperbolic-network", names.Paired, "Stoica, Sultan, Keyes 1994 eq. 16, 17"),
 		bursts: map[int][]burstPoint{}, stream: map[int]int{}, gaps: map[int]gapCount{}}
 	bursts := p.fit.BothDirections(p.batches(names.PhaseBurst))
 	streams := p.loadStreams() // no clock offset is in their times
@@ -189,19 +190,17 @@ func singles(bursts []*fit.Batch) map[aloneKey][]float64 {
 	return out
 }
 
-type burstKey struct{ n, bytes int64 }
-
-func keyOf(b *fit.Batch) burstKey {
-	return burstKey{b.Point[names.FactorPairs], b.Point[names.FactorBytes]}
+func keyOf(b *fit.Batch) key {
+	return key{n: b.Point[names.FactorPairs], bytes: b.Point[names.FactorBytes]}
 }
 
 // burstPoints makes the points of every n and size, ascending.
-func (p *paired) burstPoints(t *resample.Table[key], bursts []*fit.Batch) map[burstKey]burstPoint {
-	points := map[burstKey]burstPoint{}
+func (p *paired) burstPoints(t *resample.Table[key], bursts []*fit.Batch) map[key]burstPoint {
+	points := map[key]burstPoint{}
 	for _, b := range bursts {
 		points[keyOf(b)] = burstPoint{}
 	}
-	for _, k := range slices.SortedFunc(maps.Keys(points), func(a, b burstKey) int {
+	for _, k := range slices.SortedFunc(maps.Keys(points), func(a, b key) int {
 		return cmp.Or(cmp.Compare(a.n, b.n), cmp.Compare(a.bytes, b.bytes))
 	}) {
 		q := burstPoint{float64(k.bytes), t.OneWay(key{'l', k.n, k.bytes}), t.OneWay(key{'g', k.n, k.bytes}), t.OneWay(key{'j', k.n, k.bytes})}
@@ -223,7 +222,7 @@ type uncertainty struct {
 }
 
 func clockUncertainty(bursts []*fit.Batch) uncertainty {
-	least := burstKey{math.MaxInt64, math.MaxInt64}
+	least := key{n: math.MaxInt64, bytes: math.MaxInt64}
 	for _, b := range bursts {
 		least.n, least.bytes = min(least.n, b.Point[names.FactorPairs]), min(least.bytes, b.Point[names.FactorBytes])
 	}

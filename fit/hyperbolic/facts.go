@@ -19,8 +19,6 @@ const (
 	busy = 0.9
 	// fasterBy is how much faster more connections must be for the link not to be what limits one of them.
 	fasterBy = 0.1
-	// maxConnections bounds the numbers of connections that are looked for.
-	maxConnections = 64
 )
 
 // Kinds of facts that streams give beside b'(n).
@@ -44,6 +42,11 @@ type fact struct {
 type facts struct {
 	resample.Table[fact]
 	*resample.Estimates
+}
+
+// of are what there are facts of a kind of, ascending.
+func (f *facts) of(kind byte) []int64 {
+	return resample.Distinct(&f.Table, func(q fact) (int64, bool) { return q.of, q.kind == kind })
 }
 
 // streamFacts records what streams say beside b'(n): the loss, the CPU time of both ends, the two directions where they
@@ -192,11 +195,8 @@ func (p *paired) moreConnections(f *facts) {
 	s := params.Series{Name: "b'(connections)", Quantity: params.ConnectionTime, XName: "connections", Unit: "s/B",
 		Factors: map[string]float64{"pairs": float64(p.minPairs())}}
 	gain, most := 0.0, int64(1)
-	for k := int64(1); k <= maxConnections; k++ {
-		i, ok := f.Index[fact{factConnections, k}]
-		if !ok {
-			continue
-		}
+	for _, k := range f.of(factConnections) {
+		i := f.Index[fact{factConnections, k}]
 		v := f.Values[i]
 		fit.Tabulate(&s, float64(k), f.Estimates, i)
 		if k == 1 || !okOne {
@@ -221,10 +221,8 @@ func (p *paired) moreConnections(f *facts) {
 func (p *paired) messageRates(f *facts) {
 	var x []float64
 	var points []int
-	for n := int64(1); n <= int64(len(p.fit.Hosts)); n++ {
-		if i, ok := f.Index[fact{factMessages, n}]; ok {
-			x, points = append(x, float64(n)), append(points, i)
-		}
+	for _, n := range f.of(factMessages) {
+		x, points = append(x, float64(n)), append(points, f.Index[fact{factMessages, n}])
 	}
 	if len(x) > 0 {
 		p.fit.AddSeries(params.Series{Name: "b'(n) of messages", Quantity: params.MessageTime, XName: "pairs", Unit: "s/B",

@@ -30,18 +30,18 @@ func fitHockney(p *fit.Prepared) (*params.Fit, error) {
 	if err != nil {
 		return nil, err
 	}
-	line := func(y []float64) ([]float64, error) {
-		r, _, err := lsq.HuberLine(q.Sizes, y)
-		return []float64{r.C0, r.C1, 1 / r.C1}, err
+	line := func(y []float64) (lsq.Line, error) {
+		l, _, err := lsq.HuberLine(q.Sizes, y)
+		return l, err
 	}
-	reps := resample.Map(q.Times.Replicates, line)
+	v, reps, ci, misfit := fit.Uncertain(q.Times, l, resample.Map(q.Times.Replicates, line),
+		func(l lsq.Line) []float64 { return []float64{l.C0, l.C1, 1 / l.C1} },
+		func(i int) float64 { return l.At(q.Sizes[i]) }, 2, line)
 	r := q.New(p, "hockney", "Hockney 1994; Stoica, Sultan, Keyes 1994 eq. 4")
-	ofAlpha, ofBeta, ofRate := q.Times.Interval(l.C0, reps, 0), q.Times.Interval(l.C1, reps, 1), q.Times.Interval(1/l.C1, reps, 2)
-	misfit := fit.OfMisfit(q.Times.Values, func(i int) float64 { return l.At(q.Sizes[i]) }, 2, line, ofAlpha, ofBeta, ofRate)
-	r.Found("alpha", "s", "latency of a message", l.C0, ofAlpha, append(p.ClockReading(1), misfit[0]...)...)
-	r.Found("beta", "s/B", "time per byte", l.C1, ofBeta, misfit[1]...)
+	r.Found("alpha", "s", "latency of a message", v[0], ci[0], append(p.ClockReading(1), misfit[0]...)...)
+	r.Found("beta", "s/B", "time per byte", v[1], ci[1], misfit[1]...)
 	if l.C1 > 0 {
-		r.Found("r_inf", "B/s", "rate of long messages", 1/l.C1, ofRate, misfit[2]...)
+		r.Found("r_inf", "B/s", "rate of long messages", v[2], ci[2], misfit[2]...)
 	} else {
 		r.Add(params.Warnf(params.NotPositive, "beta is not positive: T does not grow with the size, and there is no rate").Of("beta"))
 	}

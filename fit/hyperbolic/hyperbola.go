@@ -105,15 +105,16 @@ func joint(r *fit.Result, p *fit.Prepared, q *fit.Pingpong, limits []float64) (f
 		l, _, err := jointHyperbola(q.Sizes, y, j)
 		return l, err
 	}
-	reps := resample.Map(q.Times.Replicates, again)
-	ofA, ofB := q.Times.Interval(j[0], reps, 0), q.Times.Interval(j[1], reps, 1)
-	misfit := fit.OfMisfit(q.Times.Values, func(i int) float64 { return params.ServiceTime(q.Sizes[i], j[0], j[1]) }, 2, again, ofA, ofB)
-	r.Found("a_prime_joint", "s", "fixed time of a message, all sizes at once", j[0], ofA, append(p.ClockReading(1), misfit[0]...)...)
-	r.Found("b_prime_joint", "s/B", "time per byte, all sizes at once", j[1], ofB, misfit[1]...)
+	at := func(i int) float64 { return params.ServiceTime(q.Sizes[i], j[0], j[1]) }
+	_, _, ci, misfit := fit.Uncertain(q.Times, j, resample.Map(q.Times.Replicates, again),
+		func(l []float64) []float64 { return l }, at, 2, again)
+	r.Found("a_prime_joint", "s", "fixed time of a message, all sizes at once", j[0], ci[0],
+		append(p.ClockReading(1), misfit[0]...)...)
+	r.Found("b_prime_joint", "s/B", "time per byte, all sizes at once", j[1], ci[1], misfit[1]...)
 	errs := make([]float64, len(q.Sizes))
 	worst := 0
-	for i, x := range q.Sizes {
-		errs[i] = math.Abs(params.ServiceTime(x, j[0], j[1])/q.Times.Values[i] - 1)
+	for i := range q.Sizes {
+		errs[i] = math.Abs(at(i)/q.Times.Values[i] - 1)
 		if errs[i] > errs[worst] {
 			worst = i
 		}

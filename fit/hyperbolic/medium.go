@@ -54,16 +54,17 @@ func (p *paired) fitMedium() *mediumFit {
 }
 
 func (p *paired) withoutStreams(m *mediumFit) {
-	var with, timings []int
+	var with []int
+	var lasts [][]int
 	for _, n := range p.pairs {
 		if _, err := p.burstSlope(n, p.times.Values); err != nil {
 			continue
 		}
-		total := 0
+		var points []int
 		for _, q := range p.bursts[n] {
-			total += p.times.N[q.last]
+			points = append(points, q.last)
 		}
-		with, m.n, timings = append(with, n), append(m.n, float64(n)), append(timings, total)
+		with, m.n, lasts = append(with, n), append(m.n, float64(n)), append(lasts, points)
 	}
 	if len(with) == 0 {
 		const why = "no streams, and no bursts of two sizes above one packet"
@@ -71,18 +72,10 @@ func (p *paired) withoutStreams(m *mediumFit) {
 		p.fit.Unknown("b_c", "s/B", labelBC, 0, math.Inf(1), why)
 		return
 	}
-	// It does not fail: the slopes are there.
-	m.perByte, _ = p.times.Derive(func(values []float64) (out []float64, err error) {
-		for _, n := range with {
-			slope, err := p.burstSlope(n, values)
-			if err != nil {
-				return nil, err
-			}
-			out = append(out, slope)
-		}
-		return out, nil
+	m.perByte = p.times.Made(lasts, func(values []float64, i int) float64 {
+		slope, _ := p.burstSlope(with[i], values) // does not fail: the slopes are there
+		return slope
 	})
-	m.perByte.N = timings
 	p.fit.Warn("no-streams", "no streams: b' is the slope of the largest bursts, which also hold the start of a message")
 	p.decide(m)
 }

@@ -55,7 +55,7 @@ const (
 
 // fitNetwork returns fit.ErrNeeds with neither bursts nor streams.
 func fitNetwork(prepared *fit.Prepared) (*params.Fit, error) {
-	p, err := load(prepared, "hyperbolic-network", "Stoica, Sultan, Keyes 1994 eq. 16, 17")
+	p, err := load(prepared)
 	if err != nil {
 		return nil, err
 	}
@@ -76,10 +76,10 @@ func fitNetwork(prepared *fit.Prepared) (*params.Fit, error) {
 	p.misfit(fixed, medium)
 	a, b := p.fit.Named(seriesA), p.fit.Named(seriesB)
 	p.fit.Judge(fit.R2(2, a), fixed.condition, a, b)
-	p.fit.LeaveOneOut(fixed.n, fixed.a.Values, func(x, y []float64) (func(float64) float64, error) {
+	p.fit.LeaveOneOut(lsq.LeaveOneOut(fixed.n, fixed.a.Values, func(x, y []float64) (func(float64) float64, error) {
 		l, _, err := lsq.FitLine(x, y, nil)
 		return l.At, err
-	})
+	}))
 	return p.fit.Fit, nil
 }
 

@@ -57,21 +57,15 @@ type slope struct {
 	n         float64
 }
 
-func (q slope) at(values []float64) float64 { return (values[q.many] - values[q.one]) / (q.n - 1) }
-
 // slopes are those of some sizes, resampled.
 func (p *prttData) slopes(qs []slope) *resample.Estimates {
-	out, _ := p.times.Derive(func(values []float64) ([]float64, error) { // never fails
-		at := make([]float64, len(qs))
-		for i, q := range qs {
-			at[i] = q.at(values)
-		}
-		return at, nil
-	})
+	var points [][]int
 	for _, q := range qs {
-		out.N = append(out.N, p.times.N[q.many]+p.times.N[q.one])
+		points = append(points, []int{q.one, q.many})
 	}
-	return out
+	return p.times.Made(points, func(v []float64, i int) float64 {
+		return (v[qs[i].many] - v[qs[i].one]) / (qs[i].n - 1)
+	})
 }
 
 func sizesOf(qs []slope) []float64 {
@@ -84,13 +78,21 @@ func sizesOf(qs []slope) []float64 {
 
 // fitLogGP returns fit.ErrNeeds without two sizes of one message and of several.
 func fitLogGP(prepared *fit.Prepared) (*params.Fit, error) {
-	p, err := load(prepared, "loggp")
-	if err != nil {
-		return nil, err
+	p := &prttData{over: map[string][]slope{},
+		fit: prepared.New("loggp", names.PRTT, "Alexandrov et al. 1997; Hoefler, Lichei, Rehm 2007")}
+	phases := []string{names.PhasePRTT, names.PhaseSpaced, names.PhaseDelayed, names.PhaseSend, names.PhaseReceive}
+	used := p.fit.EachLine(names.PRTT, phases, p.add)
+	p.arrange()
+	if len(p.gaps) < 2 {
+		return nil, fit.Needs("fewer than two sizes with one message and with several, without loss")
 	}
+	p.fit.Account(used)
+	p.packet, _ = fit.PacketBytes(used)
+	p.times = fit.Draw(p.fit, &p.table)
+	p.fit.CheckRounds(p.times.Rounds)
 	gap, err := p.fitGap()
 	if err != nil {
-		return nil, fmt.Errorf("model %s, gap: %w", "loggp", err)
+		return nil, fmt.Errorf("model loggp, gap: %w", err)
 	}
 	send, err := p.fitBusyTime("o_s", "time the sender is busy with a message", names.PhaseSpaced)
 	if err != nil {
@@ -108,27 +110,12 @@ func fitLogGP(prepared *fit.Prepared) (*params.Fit, error) {
 	p.hyperbola(gap)
 	points := p.fit.Named(seriesGap)
 	p.fit.Judge(fit.R2(2, points), gap.condition, points)
-	p.fit.LeaveOneOut(sizesOf(p.gaps), p.slopes(p.gaps).Values, func(x, y []float64) (func(float64) float64, error) {
+	values := p.slopes(p.gaps).Values
+	p.fit.LeaveOneOut(lsq.LeaveOneOut(sizesOf(p.gaps), values, func(x, y []float64) (func(float64) float64, error) {
 		g, err := gapOf(x, y, p.packet)
 		return func(m float64) float64 { return g.Predict(m) }, err
-	})
+	}))
 	return p.fit.Fit, nil
-}
-
-func load(prepared *fit.Prepared, model string) (*prttData, error) {
-	p := &prttData{over: map[string][]slope{},
-		fit: prepared.New(model, names.PRTT, "Alexandrov et al. 1997; Hoefler, Lichei, Rehm 2007")}
-	phases := []string{names.PhasePRTT, names.PhaseSpaced, names.PhaseDelayed, names.PhaseSend, names.PhaseReceive}
-	used := p.fit.EachLine(names.PRTT, phases, p.add)
-	p.arrange()
-	if len(p.gaps) < 2 {
-		return nil, fit.Needs("fewer than two sizes with one message and with several, without loss")
-	}
-	p.fit.Account(used)
-	p.packet, _ = fit.PacketBytes(used)
-	p.times = fit.Draw(p.fit, &p.table)
-	p.fit.CheckRounds(p.times.Rounds)
-	return p, nil
 }
 
 // add adds the times of n messages and a reply, or of single calls. Readings of the clock (aux clock_ns) are

@@ -30,7 +30,7 @@ var LoGPC = fit.Model{Name: "logpc", Needs: []string{names.Remap}, Fit: fitLoGPC
 
 // fitLoGPC returns fit.ErrNeeds without a usable remap.
 func fitLoGPC(p *fit.Prepared) (*params.Fit, error) {
-	d, err := loadRemaps(p, "logpc")
+	d, err := loadRemaps(p)
 	if err != nil {
 		return nil, err
 	}

@@ -39,8 +39,8 @@ type remaps struct {
 }
 
 // loadRemaps reads the remaps of which every injecting rank's line is there.
-func loadRemaps(p *fit.Prepared, model string) (*remaps, error) {
-	d := &remaps{fit: p.New(model, names.Remap, sourceLoGPC), ahead: map[setting]int{}}
+func loadRemaps(p *fit.Prepared) (*remaps, error) {
+	d := &remaps{fit: p.New("logpc", names.Remap, sourceLoGPC), ahead: map[setting]int{}}
 	all := d.fit.Usable(p.Batches(names.Remap, names.PhaseRemap))
 	all = d.fit.Without(all, fit.WhyIncomplete, func(b *fit.Batch) bool { return interval(b) <= 0 })
 	for _, b := range all {
@@ -97,12 +97,7 @@ func (d *remaps) largest(sync, bytes int64) (all, alone setting) {
 }
 
 func (d *remaps) sizes() []int64 {
-	var out []int64
-	for s := range d.table.Index {
-		out = append(out, s.bytes)
-	}
-	slices.Sort(out)
-	return slices.Compact(out)
+	return resample.Distinct(&d.table, func(s setting) (int64, bool) { return s.bytes, true })
 }
 
 // suffix is what follows the names of parameters of a size: nothing for the smallest.

@@ -123,28 +123,16 @@ func combined(a, b []float64, of func(x, y float64) float64) []float64 {
 
 // sweep lists the granularities of one size at which all of what the model needs was measured, ascending.
 func (d *data) sweep(bytes int64) []int64 {
-	var out []int64
-	for k := range d.table.Index {
+	return resample.Distinct(&d.table, func(k key) (int64, bool) {
 		_, some := d.table.Index[key{ratio, bytes, k.granularity}]
 		_, gained := d.table.Index[key{gain, bytes, k.granularity}]
-		if k.kind == timeRatio && k.bytes == bytes && some && gained {
-			out = append(out, k.granularity)
-		}
-	}
-	slices.Sort(out)
-	return out
+		return k.granularity, k.kind == timeRatio && k.bytes == bytes && some && gained
+	})
 }
 
 // sizes lists the message sizes of a kind, ascending.
 func (d *data) sizes(kind kind) []int64 {
-	var out []int64
-	for k := range d.table.Index {
-		if k.kind == kind {
-			out = append(out, k.bytes)
-		}
-	}
-	slices.Sort(out)
-	return slices.Compact(out)
+	return resample.Distinct(&d.table, func(k key) (int64, bool) { return k.bytes, k.kind == kind })
 }
 
 func (d *data) points(kind kind, bytes int64, granularities []int64) []int {

@@ -176,15 +176,11 @@ func (d *data) line(name, label string, quantity params.Quantity, x []float64,
 	}
 	drawn = resample.Map(times.Replicates, fitted)
 	fn := d.Function(params.Line, label, map[string][2]float64{"m": {x[0], x[len(x)-1]}})
-	c0 := resample.IntervalOf(times, line.C0, drawn, func(l lsq.Line) float64 { return l.C0 })
-	c1 := resample.IntervalOf(times, line.C1, drawn, func(l lsq.Line) float64 { return l.C1 })
-	at := func(i int) float64 { return line.At(x[i]) }
-	off := fit.OfMisfit(times.Values, at, 2, func(y []float64) ([]float64, error) {
-		l, err := fitted(y)
-		return []float64{l.C0, l.C1}, err
-	}, c0, c1)
-	fn.Set("c0", line.C0, fit.Add(line.C0, c0, off[0]))
-	fn.Set("c1", line.C1, fit.Add(line.C1, c1, off[1]))
+	numbers := func(l lsq.Line) []float64 { return []float64{l.C0, l.C1} }
+	v, _, ci, off := fit.Uncertain(times, line, drawn, numbers, func(i int) float64 { return line.At(x[i]) }, 2, fitted)
+	for j, name := range []string{"c0", "c1"} {
+		fn.Set(name, v[j], fit.Add(v[j], ci[j], off[j]))
+	}
 	d.Functions[name], s.Symbol = fn, name
 	d.AddSeries(s, x, times, line.At)
 	return line, drawn

@@ -76,9 +76,9 @@ func (s *Estimates) PointScatter(i int) [2]float64 {
 	return Scatter(s, s.Values[i], s.Replicates, func(r []float64) float64 { return r[i] })
 }
 
-// widening is that of Interval for rounds of a serial correlation.
-func widening(rounds int, serial float64) float64 {
-	return smallSample(rounds) * effective(serial)
+// widening is that of Interval for rounds of correlation ρ.
+func widening(rounds int, rho float64) float64 {
+	return smallSample(rounds) * math.Sqrt((1+rho)/(1-rho))
 }
 
 // smallSample is the widening of an interval that was resampled from n independent values.
@@ -201,14 +201,11 @@ func (m *Medians) correlation() (most float64, ratio []float64) {
 		most = math.Max(most, rho[kind])
 	}
 	for i, v := range byRound {
-		own := m.rounds
+		own := m.Rounds
 		if len(v) < min(own, minSerial) {
 			own = max(len(v), 2)
 		}
-		ratio = append(ratio, widening(own, rho[m.kinds[i]])/widening(m.rounds, most))
+		ratio = append(ratio, widening(own, rho[m.kinds[i]])/widening(m.Rounds, most))
 	}
 	return most, ratio
 }
-
-// effective is by how much an interval widens for rounds of correlation ρ.
-func effective(rho float64) float64 { return math.Sqrt((1 + rho) / (1 - rho)) }

@@ -3,6 +3,7 @@
 package resample
 
 import (
+	"cmp"
 	"maps"
 	"math"
 	"runtime"
@@ -61,6 +62,18 @@ func (t *Table[K]) point(k K, duration bool) int {
 }
 
 func (t *Table[K]) Len() int { return len(t.points) }
+
+// Distinct returns the distinct values of the keys for which of gives one, ascending.
+func Distinct[K comparable, V cmp.Ordered](t *Table[K], of func(K) (v V, ok bool)) []V {
+	var out []V
+	for k := range t.Index {
+		if v, ok := of(k); ok {
+			out = append(out, v)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
 
 // AddTeam is Add for values that one of several teams of hosts measured, such as a pair. team tells the teams apart, in
 // every round the same (Team makes one). What differs between teams then widens the intervals. The values are kept, and
@@ -122,8 +135,8 @@ type Medians struct {
 	medians   [][]float64 // of the cells
 	parts     [][]int     // rows of cells that make up each point
 	durations []bool
-	kinds     []int // by point
-	rounds    int
+	kinds     []int     // by point
+	Rounds    int       // behind a typical point: the median over points
 	serial    float64   // the largest of any kind
 	own       []float64 // by point: how many times as wide its own rounds and their correlation leave an interval as rounds and serial
 	teams     []Teams
@@ -135,7 +148,8 @@ type Medians struct {
 // held twice.
 func (t *Table[K]) Medians() *Medians {
 	m := &Medians{parts: make([][]int, len(t.points)), kinds: t.kinds()}
-	found := t.deviations()
+	found := make([]deviations, len(t.points)) // the values by team are let go
+	Each(len(found), func(i int) { found[i], t.points[i].teams = t.points[i].deviations(), nil })
 	rounds := t.rounds()
 	var counts []float64
 	for i, p := range t.points {
@@ -156,10 +170,10 @@ func (t *Table[K]) Medians() *Medians {
 			m.cells = append(m.cells, row)
 		}
 	}
-	m.rounds = int(stats.Quantile(counts, 0.5))
+	m.Rounds = int(stats.Quantile(counts, 0.5))
 	m.medians = m.cells.medians()
 	m.serial, m.own = m.correlation()
-	m.teams, m.shifts = t.shifts(found, m.combine(m.medians, nil), widening(m.rounds, m.serial))
+	m.teams, m.shifts = t.shifts(found, m.combine(m.medians, nil), widening(m.Rounds, m.serial))
 	return m
 }
 
@@ -176,12 +190,9 @@ func (t *Table[K]) kinds() []int {
 	return out
 }
 
-// Rounds is the number of rounds behind a typical point: the median over points.
-func (m *Medians) Rounds() int { return m.rounds }
-
 // Estimate estimates every point, without replicates.
 func (m *Medians) Estimate() *Estimates {
-	return &Estimates{Values: m.combine(m.medians, nil), Rounds: m.rounds, Serial: m.serial, Teams: m.teams, N: m.n}
+	return &Estimates{Values: m.combine(m.medians, nil), Rounds: m.Rounds, Serial: m.serial, Teams: m.teams, N: m.n}
 }
 
 // Draw estimates every point and draws b replicates: rounds with replacement, the same for all points so that what a
@@ -272,16 +283,33 @@ func (s *Estimates) Derive(stat func(values []float64) ([]float64, error)) (*Est
 	return &Estimates{Values: v, Replicates: Map(s.Replicates, stat), Rounds: s.Rounds, Serial: s.Serial}, nil
 }
 
-// Select returns some of the points.
-func (s *Estimates) Select(points []int) *Estimates {
-	out := &Estimates{Values: Pick(s.Values, points), Rounds: s.Rounds, Serial: s.Serial}
-	for _, r := range s.Replicates {
-		out.Replicates = append(out.Replicates, Pick(r, points))
-	}
-	for _, i := range points {
-		out.N = append(out.N, s.N[i])
+// Made returns numbers that are each made of the values of points, in the estimates and in each replicate. The timings
+// behind number i are those of the points from[i].
+func (s *Estimates) Made(from [][]int, of func(values []float64, i int) float64) *Estimates {
+	out, _ := s.Derive(func(values []float64) ([]float64, error) { // never fails
+		made := make([]float64, len(from))
+		for i := range made {
+			made[i] = of(values, i)
+		}
+		return made, nil
+	})
+	for _, points := range from {
+		n := 0
+		for _, i := range points {
+			n += s.N[i]
+		}
+		out.N = append(out.N, n)
 	}
 	return out
+}
+
+// Select returns some of the points.
+func (s *Estimates) Select(points []int) *Estimates {
+	from := make([][]int, len(points))
+	for i := range points {
+		from[i] = points[i : i+1]
+	}
+	return s.Made(from, func(values []float64, i int) float64 { return values[points[i]] })
 }
 
 // Map returns stat of each row, in order; one whose stat fails is left out. stat is called from several goroutines.
@@ -314,9 +342,6 @@ func Each(n int, do func(i int)) {
 	}
 	wg.Wait()
 }
-
-// Pick returns the estimates of some points.
-func (s *Estimates) Pick(points []int) []float64 { return Pick(s.Values, points) }
 
 // Pick returns some of values by index.
 func Pick(values []float64, points []int) []float64 {

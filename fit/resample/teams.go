@@ -59,16 +59,6 @@ type teamShift struct {
 	shift float64
 }
 
-// deviations returns those of every point, whose values by team it lets go.
-func (t *Table[K]) deviations() []deviations {
-	found := make([]deviations, len(t.points))
-	Each(len(found), func(i int) {
-		found[i] = t.points[i].deviations()
-		t.points[i].teams = nil
-	})
-	return found
-}
-
 // shifts prepares the draw of teams, given the deviations and the values of the points, for intervals that are widened
 // by a factor for their rounds.
 func (t *Table[K]) shifts(found []deviations, values []float64, widened float64) ([]Teams, *shifts) {

@@ -120,17 +120,12 @@ func (r *review) refuse(q rule, a, b claim) {
 	r.add(params.Warnf(params.Contradiction, "%s", why).Of(refused.name).With("first", a.v).With("second", b.v))
 }
 
-// named returns a parameter that has a value and an interval; without an interval nothing can be said to be excluded.
-func (r *review) named(name string) (params.Parameter, bool) {
-	q, ok := r.Parameters[name]
-	return q, ok && q.Value != nil && q.CI95 != nil
-}
-
-// parameter is the claim of a parameter. Others that are made of it fall with it.
+// parameter is the claim of a parameter. Others that are made of it fall with it. Without an interval nothing can be
+// said to be excluded.
 func parameter(name string, others ...string) func(*review) (claim, bool) {
 	return func(r *review) (claim, bool) {
-		q, ok := r.named(name)
-		if !ok {
+		q := r.Parameters[name]
+		if q.Value == nil || q.CI95 == nil {
 			return claim{}, false
 		}
 		c := claim{name: name, unit: q.Unit, parameters: []string{name}}

@@ -153,37 +153,28 @@ func (r *review) tooFewRounds(model string) reason {
 	return ""
 }
 
-// shares lists, for each series that a model takes parameters from, the parameters that share its points.
-var shares = []struct {
+// shares lists, for parameters that two of them take from the points of a series, the other and the series.
+var shares = map[string]struct {
+	other    string
 	quantity params.Quantity
-	names    []string
-	points   string
 }{
-	{params.FixedTime, []string{"a", "a_c"}, "numbers of pairs"},
-	{params.TimePerByte, []string{"b", "b_c"}, "numbers of pairs"},
+	"a": {"a_c", params.FixedTime}, "a_c": {"a", params.FixedTime},
+	"b": {"b_c", params.TimePerByte}, "b_c": {"b", params.TimePerByte},
 }
 
 // noFreedom is the reason of parameters that have no more points than unknowns.
 func (r *review) noFreedom(name string, q params.Parameter) reason {
+	s, ok := shares[name]
 	f := r.fits[q.Model]
-	if f == nil {
+	if !ok || f == nil {
 		return ""
 	}
-	for _, s := range shares {
-		unknowns, of := 0, false
-		for _, n := range s.names {
-			if p, ok := f.Parameters[n]; ok && (p.Value != nil || p.Estimate != nil) {
-				unknowns++
-				of = of || n == name
-			}
-		}
-		if !of {
-			continue
-		}
-		for _, series := range f.Of(s.quantity) {
-			if n := len(series.Points); n > 0 && n <= unknowns && unknowns > 1 {
-				return reason(fmt.Sprintf("%d %s for %d parameters: the fit cannot be checked", n, s.points, unknowns))
-			}
+	if _, estimated := f.Parameters[s.other].Raw(); !estimated {
+		return ""
+	}
+	for _, series := range f.Of(s.quantity) {
+		if n := len(series.Points); n > 0 && n <= 2 {
+			return reason(fmt.Sprintf("%d numbers of pairs for 2 parameters: the fit cannot be checked", n))
 		}
 	}
 	return ""

@@ -1,6 +1,7 @@
 package review
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -22,11 +23,6 @@ const overT = 1.1
 // packets may not, nor may any other number.
 var signed = []string{"fragment_gain_", "nagle_cost_"}
 
-// maySigned reports whether a parameter may be negative.
-func maySigned(name string, q params.Parameter) bool {
-	return listed(signed, strings.TrimPrefix(name, q.Model+"."))
-}
-
 // listed reports whether a list holds a name, or a beginning of it that ends in "_".
 func listed(list []string, name string) bool {
 	return slices.ContainsFunc(list, func(s string) bool { return name == s || strings.HasSuffix(s, "_") && strings.HasPrefix(name, s) })
@@ -35,7 +31,7 @@ func listed(list []string, name string) bool {
 // possible withholds what cannot be: negative numbers, and times per byte that the measured times rule out.
 func (r *review) possible() {
 	r.eachParameter(func(name string, q params.Parameter) {
-		if !maySigned(name, q) {
+		if !listed(signed, strings.TrimPrefix(name, q.Model+".")) {
 			r.notNegative(name, q)
 		}
 	})
@@ -98,17 +94,8 @@ func (r *review) notNegative(name string, q params.Parameter) {
 
 // what names the quantity of a unit.
 func what(unit string) string {
-	switch unit {
-	case "s":
-		return "a time"
-	case "s/B":
-		return "a time per byte"
-	case "B/s":
-		return "a rate"
-	case "B", "packets":
-		return "a number of " + map[string]string{"B": "bytes", "packets": "packets"}[unit]
-	}
-	return "such a number"
+	return cmp.Or(map[string]string{"s": "a time", "s/B": "a time per byte", "B/s": "a rate", "B": "a number of bytes",
+		"packets": "a number of packets"}[unit], "such a number")
 }
 
 // notNegativeFunction decides on a cost function by its value at the smallest arguments it was fitted on, where a cost

@@ -114,7 +114,7 @@ func (d *bufferData) settings(keys []bufferKey) {
 	name, label := smallestBuffer(phase, size), "smallest socket buffer within 5% of the best for "+fit.SizeWords(size)+", "+exchanges[phase]
 	largest := buffers[len(buffers)-1]
 	pick := func(times []float64) int { return smallestGood(buffers, times) }
-	if at := pick(d.est.Pick(points)); buffers[at] == 0 {
+	if at := pick(resample.Pick(d.est.Values, points)); buffers[at] == 0 {
 		d.Bound(name, "B", label, largest, math.Inf(1), "no buffer asked for comes within 5% of what the kernel chooses by itself")
 		return
 	}

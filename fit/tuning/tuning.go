@@ -28,7 +28,7 @@ const choiceShare = 0.025
 // which ascend, from the values of points.
 func choose(r *fit.Result, name, label string, est *resample.Estimates, settings []float64, points []int,
 	pick func(times []float64) int) (best float64) {
-	best = settings[pick(est.Pick(points))]
+	best = settings[pick(resample.Pick(est.Values, points))]
 	lo, hi := best, best
 	if est.Rounds > 1 {
 		count := make([]int, len(settings))

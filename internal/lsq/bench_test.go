@@ -23,7 +23,7 @@ func BenchmarkHuber(b *testing.B) {
 	m, y := pingpong(true)
 	rows := line(m)
 	for b.Loop() {
-		if _, err := Huber(rows, y, nil); err != nil {
+		if _, _, err := Huber(rows, y, nil); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -30,7 +30,7 @@ func TestSegmentedGivenBreaks(t *testing.T) {
 			t.Errorf("segment %d: %+v, want %+v", i, g, w)
 		}
 	}
-	if got := s.Breaks(); !slices.Equal(got, []float64{4, 50}) {
+	if got := s.Breaks; !slices.Equal(got, []float64{4, 50}) {
 		t.Errorf("breaks %v, want those given", got)
 	}
 	near(t, "on the break", s.Predict(4), 14, 1e-12)

@@ -16,15 +16,6 @@ const (
 	robustPasses = 2000   // limit of the reweightings
 )
 
-// RobustSolution is a Huber fit. RSS and Cond of the embedded Solution are those of the final weighted problem, weights
-// Robust·w.
-type RobustSolution struct {
-	Solution
-	Robust     []float64 // Huber weight of each row in (0, 1]; 1 means not an outlier
-	Scale      float64   // σ of √w·residual, from the median absolute residual
-	Iterations int       // reweightings after the start
-}
-
 // Huber fits y ≈ X·β robustly: it minimises Σ ρ(√w·(y − X·β)/σ) with
 //
 //	ρ'(u) = ψ(u) = max(−k, min(k, u)),  k = 1.345,
@@ -36,34 +27,40 @@ type RobustSolution struct {
 // convex problem with one minimum; the p smallest residuals, which that start makes zero, are left out of the median. σ
 // is held above the rounding of y, so exact data are fitted exactly.
 //
-// Errors are those of Linear, and ErrNoConverge.
-func Huber(x [][]float64, y, w []float64) (*RobustSolution, error) {
+// The solution is that of Linear with weights robust·w; robust is the Huber weight of each row in (0, 1], 1 of one that
+// is no outlier. Errors are those of Linear, and ErrNoConverge.
+func Huber(x [][]float64, y, w []float64) (sol *Solution, robust []float64, err error) {
 	s, err := newSystem(x, y, w)
 	if err != nil {
-		return nil, fmt.Errorf("huber fit: %w", err)
+		return nil, nil, fmt.Errorf("huber fit: %w", err)
 	}
 	r, err := s.minAbsolute()
 	if err != nil {
-		return nil, fmt.Errorf("huber fit: %w", err)
+		return nil, nil, fmt.Errorf("huber fit: %w", err)
 	}
 	floor := 16 * eps * floats.Norm(s.b, math.Inf(1))
 	scale := max(s.medianAbs(r)/madToSigma, floor)
 	if scale == 0 { // y is zero throughout
 		scale = 1
 	}
-	weights, before := make([]float64, s.n), make([]float64, s.n)
-	for it := 1; it <= robustPasses; it++ {
-		huberWeights(r, scale, weights)
+	robust, before := make([]float64, s.n), make([]float64, s.n)
+	for it := range robustPasses {
+		huberWeights(r, scale, robust)
 		r, before = before, r
-		if err := s.reweighted(weights, r); err != nil {
-			return nil, fmt.Errorf("huber fit, iteration %d: %w", it, err)
+		if err := s.reweighted(robust, r); err != nil {
+			return nil, nil, fmt.Errorf("huber fit, iteration %d: %w", it+1, err)
 		}
-		moved := floats.Distance(before, r, math.Inf(1))
-		if moved <= max(1e-8*scale, floor) {
-			return s.finishHuber(x, y, r, scale, it)
+		if floats.Distance(before, r, math.Inf(1)) <= max(1e-8*scale, floor) {
+			huberWeights(r, scale, robust)
+			total := make([]float64, s.n)
+			for i, v := range robust {
+				total[i] = v * s.root[i] * s.root[i]
+			}
+			sol, err := Linear(x, y, total)
+			return sol, robust, err
 		}
 	}
-	return nil, fmt.Errorf("huber fit: %d iterations: %w", robustPasses, ErrNoConverge)
+	return nil, nil, fmt.Errorf("huber fit: %d iterations: %w", robustPasses, ErrNoConverge)
 }
 
 // minAbsolute returns the residuals of the fit that minimises Σ|b − A·z|, by reweighting with 1/max(|r|, δ), δ a
@@ -125,20 +122,6 @@ func (s *system) reweighted(weights, r []float64) error {
 		r[i] = v
 	}
 	return nil
-}
-
-// finishHuber computes the coefficients at the converged weights.
-func (s *system) finishHuber(x [][]float64, y, r []float64, scale float64, it int) (*RobustSolution, error) {
-	robust, total := make([]float64, s.n), make([]float64, s.n)
-	huberWeights(r, scale, robust)
-	for i, v := range robust {
-		total[i] = v * s.root[i] * s.root[i]
-	}
-	sol, err := Linear(x, y, total)
-	if err != nil {
-		return nil, fmt.Errorf("huber fit: %w", err)
-	}
-	return &RobustSolution{Solution: *sol, Robust: robust, Scale: scale, Iterations: it}, nil
 }
 
 // huberWeights stores min(1, k·scale/|r|) in w.

@@ -189,8 +189,8 @@ func TestPermutationInvariance(t *testing.T) {
 		}
 		a, errA := Linear(x, y, w)
 		b, errB := Linear(xs, ys, ws)
-		ha, errC := Huber(x, y, w)
-		hb, errD := Huber(xs, ys, ws)
+		ha, _, errC := Huber(x, y, w)
+		hb, _, errD := Huber(xs, ys, ws)
 		if err := errors.Join(errA, errB, errC, errD); err != nil {
 			t.Fatal(err)
 		}

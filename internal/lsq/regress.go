@@ -27,11 +27,11 @@ func HuberLine(x, y []float64) (Line, *Solution, error) {
 	if err != nil {
 		return Line{}, nil, err
 	}
-	sol, err := Huber(withIntercept(x), y, w)
+	sol, _, err := Huber(withIntercept(x), y, w)
 	if err != nil {
 		return Line{}, nil, err
 	}
-	return Line{sol.Coef[0], sol.Coef[1]}, &sol.Solution, nil
+	return Line{sol.Coef[0], sol.Coef[1]}, sol, nil
 }
 
 // withIntercept returns the rows (1, x).

@@ -38,7 +38,9 @@ type Segment struct {
 // Segments is a piecewise-linear fit, its segments in ascending x.
 type Segments struct {
 	Segments []Segment
-	given    []float64 // breaks that were not found but given
+	// Breaks are the x at which one segment hands over to the next: those that were given, or where their lines cross
+	// if that lies between the data of both, otherwise half way between.
+	Breaks []float64
 }
 
 // Segmented fits y by straight lines over consecutive ranges of the ascending distinct x. For each number of segments k
@@ -75,11 +77,19 @@ func Segmented(x, y, w []float64, opt SegmentOptions) (*Segments, error) {
 	} else {
 		bounds = d.best()
 	}
-	out := &Segments{given: opt.Breaks}
+	out := &Segments{Breaks: slices.Clone(opt.Breaks)}
 	for _, b := range bounds {
 		seg, err := d.refit(b[0], b[1])
 		if err != nil {
 			return nil, fmt.Errorf("segmented fit: x in [%g, %g]: %w", x[b[0]], x[b[1]-1], err)
+		}
+		if n := len(out.Segments); n > 0 && len(opt.Breaks) == 0 {
+			last := out.Segments[n-1]
+			at := (seg.Intercept - last.Intercept) / (last.Slope - seg.Slope)
+			if !(at >= last.Hi && at <= seg.Lo) {
+				at = last.Hi + (seg.Lo-last.Hi)/2
+			}
+			out.Breaks = append(out.Breaks, at)
 		}
 		out.Segments = append(out.Segments, seg)
 	}
@@ -219,27 +229,9 @@ func (d *partition) refit(i, j int) (Segment, error) {
 	return seg, err
 }
 
-// Breaks returns the x at which one segment hands over to the next: those that were given, or where their lines cross
-// if that lies between the data of both, otherwise half way between.
-func (s *Segments) Breaks() []float64 {
-	if len(s.given) > 0 {
-		return slices.Clone(s.given)
-	}
-	var out []float64
-	for i := 1; i < len(s.Segments); i++ {
-		a, b := s.Segments[i-1], s.Segments[i]
-		at := (b.Intercept - a.Intercept) / (a.Slope - b.Slope)
-		if !(at >= a.Hi && at <= b.Lo) {
-			at = a.Hi + (b.Lo-a.Hi)/2
-		}
-		out = append(out, at)
-	}
-	return out
-}
-
 // Predict evaluates the fit at x; beyond the data the outermost lines extend.
 func (s *Segments) Predict(x float64) float64 {
-	i, _ := slices.BinarySearch(s.Breaks(), x)
+	i, _ := slices.BinarySearch(s.Breaks, x)
 	return s.Segments[i].Intercept + s.Segments[i].Slope*x
 }
 

@@ -151,7 +151,7 @@ func TestSegmentedNeverFalls(t *testing.T) {
 	}
 	near(t, "level", s.Segments[0].Intercept, 4.99, 1e-12)
 	near(t, "slope", s.Segments[1].Slope, 2, 1e-12)
-	near(t, "break half way, the lines cross elsewhere", s.Breaks()[0], 5.5, 1e-12)
+	near(t, "break half way, the lines cross elsewhere", s.Breaks[0], 5.5, 1e-12)
 	if s, err = Segmented(x, []float64{7, 7, 7, 7, 7, 7, 7, 7, 7}, nil, SegmentOptions{}); err != nil || !s.Segments[0].Flat {
 		t.Errorf("a constant: %+v, %v", s, err)
 	}
@@ -167,7 +167,7 @@ func TestSegmentedSwitch(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	near(t, "the kink of max(100, 10+5x)", s.Breaks()[0], 18, 1e-9)
+	near(t, "the kink of max(100, 10+5x)", s.Breaks[0], 18, 1e-9)
 	near(t, "below", s.Predict(10), 100.1, 1e-9)
 	near(t, "above", s.Predict(1000), 5020, 1e-9)
 	if len(s.Segments) != 2 || s.Segments[0].Distinct+s.Segments[1].Distinct != 10 {
