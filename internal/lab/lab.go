@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/binary"
 	"fmt"
+	"io"
 	"net/netip"
 	"regexp"
 	"strings"
@@ -25,6 +26,15 @@ type Options struct {
 	Congestion string
 	// Dir keeps the lab's files; "" is DefaultDir.
 	Dir string
+}
+
+type Command struct {
+	// Args is the command; {hosts} in it stands for the path of the hosts file.
+	Args           []string
+	Stdin          io.Reader
+	Stdout, Stderr io.Writer
+	// Strict turns the success of a command on a late lab into exit code 5.
+	Strict bool
 }
 
 // Congestion controls of a lab's hosts.

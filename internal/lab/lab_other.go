@@ -13,13 +13,6 @@ import (
 
 type Lab struct{ State }
 
-type Command struct {
-	Args           []string
-	Stdin          io.Reader
-	Stdout, Stderr io.Writer
-	Strict         bool
-}
-
 func DefaultDir() string                                                { return "" }
 func Up(context.Context, *netspec.Spec, Options) (*Lab, error)          { return nil, ErrUnsupported }
 func Down(string, string) error                                         { return ErrUnsupported }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -26,15 +25,6 @@ const (
 
 // interruptTime is how long the command has to end after the run is cancelled.
 const interruptTime = 30 * time.Second
-
-type Command struct {
-	// Args is the command; {hosts} in it stands for the path of the hosts file.
-	Args           []string
-	Stdin          io.Reader
-	Stdout, Stderr io.Writer
-	// Strict turns the success of a command on a late lab into exit code 5.
-	Strict bool
-}
 
 // Run builds a lab, runs a command beside it, to which it passes the signals on that would end this process, takes the
 // lab down whatever happened, and returns the command's exit code. It prints the verdict on the lab's lateness to Stderr. The lab ends with this process, even if it is killed.

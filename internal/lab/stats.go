@@ -52,17 +52,6 @@ type HostStats struct {
 	RxQueueMax   int    `json:"rx_queue_max_packets"`
 }
 
-// bounds beyond which a lab is late: the share of packets that may be later than a time.
-//
-//   - 5% may be later than Stats.Tolerated. Every estimator is a median, which one late packet in twenty does not move.
-//   - 1% may be more than 1 ms late, or more than Stats.Tolerated where that is longer. When a virtual machine is
-//     stopped for a moment, every packet in flight is late at once. The medians of rounds tolerate that, on a real host
-//     too, while it is rare.
-//   - None may be later than the hosts' least retransmission timeout: it would look like a loss.
-func (s Stats) bounds() []bound {
-	return []bound{{s.Tolerated, 0.05}, {max(s.Tolerated, units.Millisecond), 0.01}, {max(s.MinRTO, kernelRTO), 0}}
-}
-
 func tolerated(spec *netspec.Spec) units.Nanos {
 	least := spec.Way(0, spec.Hosts-1, 1, 2)
 	for src := range spec.Hosts {
@@ -77,24 +66,6 @@ func tolerated(spec *netspec.Spec) units.Nanos {
 
 const kernelRTO = 200 * units.Millisecond
 
-type bound struct {
-	late  units.Nanos
-	share float64
-}
-
-// exceeded says how l exceeds the bound, or "". A single late packet exceeds only a bound that allows none.
-func (b bound) exceeded(l *Lateness) string {
-	n := l.above(b.late)
-	allowed := b.share * float64(l.Count)
-	if b.share > 0 {
-		allowed = max(1, allowed)
-	}
-	if float64(n) <= allowed {
-		return ""
-	}
-	return fmt.Sprintf("%d of %d packets were more than %v late, %.3g%% may be", n, l.Count, b.late, 100*b.share)
-}
-
 type Verdict struct {
 	Late    bool     `json:"late"` // measurements made meanwhile must not be used
 	Why     []string `json:"why,omitempty"`
@@ -102,12 +73,28 @@ type Verdict struct {
 	Quantiles
 }
 
-// Judge compares a lab's lateness with the bounds. A lab that moved no packet is not late.
+// Judge compares a lab's lateness with bounds, of the share of packets that may be later than a time. A lab that moved
+// no packet is not late.
+//
+//   - 5% may be later than Stats.Tolerated. Every estimator is a median, which one late packet in twenty does not move.
+//   - 1% may be more than 1 ms late, or more than Stats.Tolerated where that is longer. When a virtual machine is
+//     stopped for a moment, every packet in flight is late at once. The medians of rounds tolerate that, on a real host
+//     too, while it is rare.
+//   - None may be later than the hosts' least retransmission timeout: it would look like a loss.
 func Judge(s Stats) Verdict {
-	v := Verdict{Packets: s.Lateness.Count, Quantiles: s.Lateness.Quantiles}
-	for _, b := range s.bounds() {
-		if why := b.exceeded(&s.Lateness); why != "" {
-			v.Why = append(v.Why, why)
+	l := &s.Lateness
+	v := Verdict{Packets: l.Count, Quantiles: l.Quantiles}
+	for _, b := range []struct {
+		late  units.Nanos
+		share float64
+	}{{s.Tolerated, 0.05}, {max(s.Tolerated, units.Millisecond), 0.01}, {max(s.MinRTO, kernelRTO), 0}} {
+		n, allowed := l.above(b.late), b.share*float64(l.Count)
+		if b.share > 0 { // a single late packet exceeds only a bound that allows none
+			allowed = max(1, allowed)
+		}
+		if float64(n) > allowed {
+			v.Why = append(v.Why, fmt.Sprintf("%d of %d packets were more than %v late, %.3g%% may be",
+				n, l.Count, b.late, 100*b.share))
 		}
 	}
 	if s.Overruns > 0 {

@@ -37,8 +37,7 @@ type Lab struct {
 	life io.Closer
 }
 
-// Up builds a lab that stays until Down. It fails with ErrExists if there is one of that name, and with ErrPermission
-// where neither root nor user namespaces are to be had; what it had begun is taken down again.
+// Up builds a lab that stays until Down. It fails with ErrExists if there is one of that name, and where neither root nor user namespaces are to be had; what it had begun is taken down again.
 func Up(ctx context.Context, spec *netspec.Spec, o Options) (*Lab, error) {
 	return up(ctx, spec, o, wireConfig{Rootless: !privileged()})
 }
@@ -182,22 +181,7 @@ func (l *Lab) startWire(ctx context.Context, cfg wireConfig) error {
 	return nil
 }
 
-// reply is what the wire says when it is ready, or why it is not.
-type reply struct {
-	Error      string `json:"error,omitempty"`
-	Permission bool   `json:"permission,omitempty"` // the error is ErrPermission
-}
-
-// relayed is an error of another process, with the text it had there.
-type relayed struct {
-	text  string
-	class error
-}
-
-func (r relayed) Error() string { return r.text }
-func (r relayed) Unwrap() error { return r.class }
-
-// request tells the wire what to build and waits for its reply.
+// request tells the wire what to build and waits for its reply: why it is not ready, or nothing.
 func request(ctx context.Context, in io.Writer, out io.ReadCloser, cfg wireConfig) error {
 	if err := json.NewEncoder(in).Encode(cfg); err != nil {
 		return fmt.Errorf("send it what to build: %w", err)
@@ -205,16 +189,14 @@ func request(ctx context.Context, in io.Writer, out io.ReadCloser, cfg wireConfi
 	ctx, cancel := context.WithTimeout(ctx, buildTime)
 	defer cancel()
 	defer context.AfterFunc(ctx, func() { out.Close() })() // which ends reading
-	var r reply
-	switch err := json.NewDecoder(out).Decode(&r); {
+	var failed string
+	switch err := json.NewDecoder(out).Decode(&failed); {
 	case err != nil && ctx.Err() != nil:
 		return fmt.Errorf("it is not ready: %w", context.Cause(ctx))
 	case err != nil:
 		return fmt.Errorf("%w: it ended without a reply: %w", ErrWire, err)
-	case r.Permission:
-		return relayed{r.Error, ErrPermission}
-	case r.Error != "":
-		return relayed{r.Error, ErrWire}
+	case failed != "":
+		return errors.New(failed)
 	}
 	return nil
 }

@@ -41,11 +41,11 @@ func RunWire(in io.Reader, out io.Writer) error {
 		return fmt.Errorf("read the wire's configuration: %w", err)
 	}
 	w, listener, err := prepare(cfg)
-	r := reply{Permission: errors.Is(err, ErrPermission)}
+	failed := ""
 	if err != nil {
-		r.Error = err.Error()
+		failed = err.Error()
 	}
-	if err := errors.Join(err, json.NewEncoder(out).Encode(r)); err != nil {
+	if err := errors.Join(err, json.NewEncoder(out).Encode(failed)); err != nil {
 		return err
 	}
 	defer listener.Close()

@@ -9,12 +9,6 @@ import (
 	"calib/internal/units"
 )
 
-// offer is what a rank that opens lines before its peer waits with.
-type offer struct {
-	to    *proc
-	lines []*proc
-}
-
 var errLines = errors.New("the two ranks open different numbers of lines")
 
 // Lines calls f for each of k connections to a peer. Line 0 is that of Send and Recv. Each of the others is a thread of
@@ -63,20 +57,20 @@ func (g *Group) openLines(dst *proc, k int) ([]*Group, error) {
 	for i := range lines {
 		lines[i] = w.thread(p)
 	}
-	if theirs := dst.offer; theirs == nil || theirs.to != p {
-		p.offer = &offer{dst, lines}
+	if dst.opensTo != p {
+		p.opensTo, p.opens = dst, lines
 		if err := w.wait(p, wait{kind: waitLines, deadline: w.limit()}); err != nil {
 			return nil, err
 		}
 	} else {
-		dst.offer = nil
-		if len(theirs.lines) != len(lines) {
+		dst.opensTo = nil
+		if len(dst.opens) != len(lines) {
 			w.release(dst, errLines)
 			return nil, errLines
 		}
 		w.release(dst, nil) // before its lines, which it has yet to give goroutines
 		for i, l := range lines {
-			w.startLine(theirs.lines[i], l)
+			w.startLine(dst.opens[i], l)
 		}
 	}
 	groups := make([]*Group, len(lines))

@@ -90,13 +90,6 @@ type datagram struct {
 	data []byte
 }
 
-// inbox is what a host has of datagrams: bytes not yet out of its sending block, and datagrams not yet received.
-type inbox struct {
-	sending   int
-	datagrams netspec.Queue[*datagram]
-	dropped   int64
-}
-
 // OpenDatagrams does nothing: every simulated host takes datagrams.
 func (g *Group) OpenDatagrams(units.Nanos) error { return nil }
 
@@ -112,12 +105,12 @@ func (g *Group) SendDatagram(to int, b []byte) error {
 			return err
 		}
 		limit := w.limit()
-		for p.inbox.sending > 0 && p.inbox.sending+len(b) > int(w.opt.SendBuffer) {
+		for p.sending > 0 && p.sending+len(b) > int(w.opt.SendBuffer) {
 			if err := w.wait(p, wait{kind: waitRoom, deadline: limit}); err != nil {
 				return err
 			}
 		}
-		p.inbox.sending += len(b)
+		p.sending += len(b)
 		w.transmit(packet{c: w.conn(p, dst), n: int32(len(b)), datagram: w.datagram(p.rank, b)})
 		return nil
 	})
@@ -137,20 +130,20 @@ func (w *world) datagram(from int, b []byte) *datagram {
 
 // datagramLeft makes room: a datagram of n bytes has left p's sending block.
 func (p *proc) datagramLeft(w *world, n int) {
-	p.inbox.sending -= n
+	p.sending -= n
 	w.wake(p, waitRoom)
 }
 
-// datagramArrives puts a datagram into p's inbox, if there is room.
+// datagramArrives keeps a datagram for p, if there is room.
 func (w *world) datagramArrives(p *proc, pk packet) {
 	limit := w.opt.DatagramBuffer
-	if p.state == dead || limit > 0 && p.inbox.datagrams.Len() >= limit {
-		p.inbox.dropped++
+	if p.state == dead || limit > 0 && p.datagrams.Len() >= limit {
+		p.dropped++
 		w.gone = append(w.gone, pk.datagram)
 		return
 	}
 	pk.datagram.at = w.now
-	p.inbox.datagrams.Push(pk.datagram)
+	p.datagrams.Push(pk.datagram)
 	w.wake(p, waitDatagram)
 }
 
@@ -159,15 +152,15 @@ func (w *world) datagramArrives(p *proc, pk packet) {
 func (g *Group) RecvDatagram(b []byte, until units.Nanos) (d plane.Datagram, err error) {
 	err = g.alone("receive a datagram", func() error {
 		w, p := g.w, g.self
-		if end := p.clock.when(until); p.inbox.datagrams.Len() == 0 && end > w.now {
+		if end := p.clock.when(until); p.datagrams.Len() == 0 && end > w.now {
 			if err := w.wait(p, wait{kind: waitDatagram, deadline: end}); err != nil {
 				return err
 			}
 		}
-		if d.Dropped = p.inbox.dropped; p.inbox.datagrams.Len() == 0 {
+		if d.Dropped = p.dropped; p.datagrams.Len() == 0 {
 			return nil
 		}
-		m := p.inbox.datagrams.Pop()
+		m := p.datagrams.Pop()
 		d.Got, d.From, d.Bytes, d.At = true, m.from, copy(b, m.data), p.clock.read(m.at)
 		w.gone = append(w.gone, m)
 		return w.sleep(p, w.now+w.opt.Cost.recv(d.Bytes))

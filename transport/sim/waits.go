@@ -77,7 +77,7 @@ func (p *proc) cancelWait() {
 	case waitRecv:
 		x.c.want = nil
 	case waitLines:
-		p.offer = nil
+		p.opensTo = nil
 	case waitReopen:
 		if p.state == blocked {
 			p.team.waiting--
@@ -91,7 +91,7 @@ func (p *proc) waitsFor(gone *proc) bool {
 	case waitSend, waitSome, waitRecv:
 		return x.c.lost()
 	case waitLines:
-		return p.offer != nil && p.offer.to == gone
+		return p.opensTo == gone
 	case waitAny:
 		return p.team == gone.team && finished(gone, p)
 	case waitReopen:
@@ -114,7 +114,7 @@ func (p *proc) String() string {
 	case waitRecv:
 		return fmt.Sprintf("%s awaits %d bytes of host %d", who, len(c.want), c.src.host)
 	case waitLines:
-		return fmt.Sprintf("%s opens lines to host %d", who, p.offer.to.host)
+		return fmt.Sprintf("%s opens lines to host %d", who, p.opensTo.host)
 	}
 	return who + [...]string{
 		waitSleep: " sleeps", waitAny: " awaits bytes of any host", waitReopen: " reopens its connections",

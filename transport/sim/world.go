@@ -51,13 +51,18 @@ type proc struct {
 	rank   int // in its team
 	team   *team
 	out    map[*proc]*conn
-	inbox  inbox
 	cpu    instant // time that its sends and receptions took
 	parent *proc   // of a line: its rank
 	lines  []*proc // of a rank: its lines that have not ended
-	offer  *offer  // of a rank: the lines whose peer it waits for
 	mover  *proc   // of a rank: its second thread, while that uses the rank's connections
 	second bool    // this is a second thread
+
+	opensTo *proc   // of a rank: the peer that it waits for with lines
+	opens   []*proc // these lines
+
+	sending   int                      // bytes of datagrams that have not left the host's block
+	datagrams netspec.Queue[*datagram] // not yet received
+	dropped   int64                    // datagrams
 
 	state state
 	wake  chan struct{} // a token in it lets the goroutine go on
