@@ -50,16 +50,14 @@ type Copy struct {
 func (n *Network) Copy(p *params.Params, hosts int, slowdown float64) (*Copy, error) {
 	base := n.Spec
 	base.Hosts = hosts
-	if f := base.Fabric; f != nil || n.PerHost > 0 {
-		fabric := netspec.Fabric{PerHost: n.PerHost}
-		if f != nil && f.Rate > 0 {
-			fabric.Tau, fabric.Rate = f.Tau, f.Rate
-		}
-		base.Fabric = &fabric
-		if fabric == (netspec.Fabric{}) {
-			base.Fabric = nil
-		}
+	fabric := netspec.Fabric{PerHost: n.PerHost}
+	if f := base.Fabric; f != nil && f.Rate > 0 {
+		fabric.Tau, fabric.Rate = f.Tau, f.Rate
 	}
+	if base.Fabric = &fabric; fabric == (netspec.Fabric{}) {
+		base.Fabric = nil
+	}
+	base.Overrides = map[int]netspec.Block{}
 	c := &Copy{Spec: base}
 	c.differ(p)
 	if err := c.Spec.Validate(); err != nil {
@@ -75,10 +73,12 @@ func (n *Network) Copy(p *params.Params, hosts int, slowdown float64) (*Copy, er
 		if err := c.Spec.Validate(); err != nil {
 			return nil, fmt.Errorf("%g times slower: %w", f, err)
 		}
-		if slowdown > 0 || playable(&c.Spec) {
-			if slowdown > 0 && !playable(&c.Spec) {
-				c.note("the lab may be late: at a slowdown of %g a message takes %.3g s, and a host sends every %.3g s", f, c.Spec.Way(0, 1, 1, 2), gap(&c.Spec))
-			}
+		switch {
+		case playable(&c.Spec):
+			return c, nil
+		case slowdown > 0:
+			c.note("the lab may be late: at a slowdown of %g a message takes %.3g s, and a host sends every %.3g s", f,
+				c.Spec.Way(0, 1, 1, 2), gap(&c.Spec))
 			return c, nil
 		}
 	}
@@ -148,14 +148,11 @@ func (c *Copy) differ(p *params.Params) {
 		return
 	}
 	for _, s := range d.slow {
-		switch {
-		case len(s.hosts) == 2 && s.hosts[1] < c.Spec.Hosts:
-			c.slowPair(s, d)
-		case len(s.hosts) == 2:
-		case s.hosts[0] >= c.Spec.Hosts:
-			c.note("host %s is slow, and not among the %d hosts of the file", p.Run.Hosts[s.hosts[0]], c.Spec.Hosts)
-		default:
-			c.slowHost(p.Run.Hosts[s.hosts[0]], s, d)
+		switch name := p.Run.Hosts[s.way[0]]; {
+		case s.way[1] < c.Spec.Hosts:
+			c.slowed(name, s, d)
+		case s.way[0] == s.way[1]:
+			c.note("host %s is slow, and not among the %d hosts of the file", name, c.Spec.Hosts)
 		}
 	}
 }
@@ -163,60 +160,55 @@ func (c *Copy) differ(p *params.Params) {
 // floorError is by how much a slow host's messages may take longer than in the run without a note.
 const floorError = 0.02
 
-// slowHost gives one host a block that it has for sending and receiving.
-func (c *Copy) slowHost(name string, h slow, d *differing) {
-	own, peer := h.hosts[0], 0
-	for peer == own || d.isSlow(peer) {
-		peer++
+// slowed gives a host a block that it has for sending and receiving, and the way between two a link.
+func (c *Copy) slowed(name string, s slow, d *differing) {
+	from, to, least := s.way[0], s.way[1], netspec.Block{}
+	host := from == to
+	if host {
+		least = c.Spec.Host
+		for to = 0; to == from || d.isSlow(to); {
+			to++
+		}
 	}
-	if peer >= c.Spec.Hosts {
+	if to >= c.Spec.Hosts {
 		c.note("all hosts are slow: they are taken to be alike")
 		return
 	}
 	plain := c.Spec
-	set := func(b netspec.Block) *netspec.Spec {
-		s := plain
-		s.Overrides = map[int]netspec.Block{own: b}
-		return &s
-	}
-	plain.Overrides = nil
-	b := fitBlock(c.Spec.Host, c.Spec.MSS, d, h.ratio, func(b netspec.Block, x int) float64 {
-		s := set(b)
-		return (s.Message(own, peer, x) + s.Message(peer, own, x)) / 2
-	}, (&plain).Message)
-	if s := set(b); (s.Message(own, peer, d.small)+s.Message(peer, own, d.small))/2 > (1+floorError)*h.ratio[0]*plain.Message(0, 1, d.small) {
-		c.note("host %s has one block for sending and receiving, with which its messages take longer than the run says", name)
-	}
-	if c.Spec.Overrides == nil {
-		c.Spec.Overrides = map[int]netspec.Block{}
-	}
-	c.Spec.Overrides[own] = b
-}
-
-func (c *Copy) slowPair(q slow, d *differing) {
-	plain := c.Spec
 	plain.Overrides, plain.Links = nil, nil
-	b := fitBlock(netspec.Block{}, c.Spec.MSS, d, q.ratio, func(b netspec.Block, x int) float64 {
-		s := plain
-		s.Links = []netspec.Link{{Between: [][]int{{q.hosts[0]}, {q.hosts[1]}}, Block: b}}
-		return s.Message(q.hosts[0], q.hosts[1], x)
-	}, (&plain).Message)
-	if b.B == 0 {
-		c.note("hosts %d and %d stand out, and no slower than others at the sizes that were compared: they have no link", q.hosts[0], q.hosts[1])
-		return
+	time := func(b netspec.Block, x int) float64 {
+		with := plain
+		if host {
+			with.Overrides = map[int]netspec.Block{from: b}
+		} else {
+			with.Links = []netspec.Link{{Between: [][]int{{from}, {to}}, Block: b}}
+		}
+		return (with.Message(from, to, x) + with.Message(to, from, x)) / 2
 	}
-	c.Spec.Links = append(c.Spec.Links, netspec.Link{Between: [][]int{{q.hosts[0]}, {q.hosts[1]}}, Block: b})
+	b := fitBlock(least, &plain, d, s.ratio, time)
+	switch {
+	case !host && b.B == 0:
+		c.note("hosts %d and %d stand out, and no slower than others at the sizes that were compared: they have no link", from, to)
+	case !host:
+		c.Spec.Links = append(c.Spec.Links, netspec.Link{Between: [][]int{{from}, {to}}, Block: b})
+	case time(b, d.small) > (1+floorError)*s.ratio[0]*plain.Message(0, 1, d.small):
+		c.note("host %s has one block for sending and receiving, with which its messages take longer than the run says", name)
+		fallthrough
+	default:
+		c.Spec.Overrides[from] = b
+	}
 }
 
 // fitBlock returns the block, of a fixed time of at least that of least, with which a message takes ratio times as long
-// as between others: of the smallest size by its fixed time, of the largest by its time per byte.
-func fitBlock(least netspec.Block, mss int, d *differing, ratio [2]float64, time func(b netspec.Block, x int) float64,
-	others func(src, dst, x int) float64) netspec.Block {
-	m := least.B - least.A/float64(mss) // time per byte within a packet
+// as on a plain network: of the smallest size by its fixed time, of the largest by its time per byte.
+func fitBlock(least netspec.Block, plain *netspec.Spec, d *differing, ratio [2]float64,
+	time func(b netspec.Block, x int) float64) netspec.Block {
+	mss := float64(plain.MSS)
+	m := least.B - least.A/mss // time per byte within a packet
 	with := func(a, m float64) netspec.Block {
-		return netspec.Block{A: a, B: a/float64(mss) + m, Min: least.Min}
+		return netspec.Block{A: a, B: a/mss + m, Min: least.Min}
 	}
-	small, large := ratio[0]*others(0, 1, d.small), ratio[1]*others(0, 1, d.large)
+	small, large := ratio[0]*plain.Message(0, 1, d.small), ratio[1]*plain.Message(0, 1, d.large)
 	a := solve(func(a float64) float64 { return time(with(a, m), d.small) }, least.A, small)
 	m = solve(func(m float64) float64 { return time(with(a, m), d.large) }, 0, large)
 	return with(a, m)
@@ -241,10 +233,13 @@ func solve(f func(float64) float64, least, target float64) float64 {
 	return hi
 }
 
+// way is that between two hosts, the lower index first, or one host, which is then both ends.
+type way [2]int
+
 // slow is a host, or the way between two, whose messages take longer than others by a ratio, at the smallest and at the
 // largest size.
 type slow struct {
-	hosts []int
+	way
 	ratio [2]float64
 }
 
@@ -254,24 +249,23 @@ type differing struct {
 	small, large int    // sizes of the messages that were compared [B]
 }
 
-// add notes that hosts are slow by a ratio, or by none that is known.
-func (d *differing) add(ratio float64, hosts ...int) {
-	slices.Sort(hosts)
-	i := slices.IndexFunc(d.slow, func(s slow) bool { return slices.Equal(s.hosts, hosts) })
+// add notes that a host or a way is slow by a ratio, or by none that is known.
+func (d *differing) add(w way, ratio float64) {
+	i := slices.IndexFunc(d.slow, func(s slow) bool { return s.way == w })
 	if i < 0 {
-		i, d.slow = len(d.slow), append(d.slow, slow{hosts: hosts})
+		i, d.slow = len(d.slow), append(d.slow, slow{way: w})
 	}
 	ratio = max(ratio, d.slow[i].ratio[0])
 	d.slow[i].ratio = [2]float64{ratio, ratio}
 }
 
 func (d *differing) isSlow(host int) bool {
-	return slices.ContainsFunc(d.slow, func(s slow) bool { return len(s.hosts) == 1 && s.hosts[0] == host })
+	return slices.ContainsFunc(d.slow, func(s slow) bool { return s.way == way{host, host} })
 }
 
-// measured is what was found between two hosts, the lower index first.
+// measured is what was found between two hosts.
 type measured struct {
-	hosts []int
+	way
 	times [2]float64 // of the smallest and of the largest message [s; s/B]; 0 where it was not measured
 	slow  bool
 }
@@ -282,43 +276,37 @@ type measured struct {
 func (c *Copy) differences(p *params.Params) *differing {
 	d := &differing{}
 	for _, r := range p.Times() {
-		x := int(r.X)
-		if d.small == 0 || x < d.small {
-			d.small = max(x, 1)
-		}
-		d.large = max(d.large, x)
-	}
-	index := map[string]int{}
-	for i, h := range p.Run.Hosts {
-		index[h] = i
+		x := max(int(r.X), 1)
+		d.small, d.large = min(cmp.Or(d.small, x), x), max(d.large, int(r.X))
 	}
 	for _, f := range p.AllFindings(params.Warning) {
 		var at []int
 		for _, h := range f.Hosts {
-			if i, ok := index[h]; ok {
+			if i := slices.Index(p.Run.Hosts, h); i >= 0 {
 				at = append(at, i)
 			}
 		}
 		if f.Code == params.SlowHost && (len(at) == 1 || len(at) == 2) { // of two, one is slow or the way between them
-			d.add(f.Values["ratio"], at...)
+			d.add(way{slices.Min(at), slices.Max(at)}, f.Values["ratio"])
 		}
 	}
-	pairs := measuredPairs(p, index)
+	pairs := measuredPairs(p)
 	// beside reports a slow host of a pair, other than own.
 	beside := func(q measured, own int) bool {
-		return slices.ContainsFunc(q.hosts, func(h int) bool { return h != own && d.isSlow(h) })
+		return slices.ContainsFunc(q.way[:], func(h int) bool { return h != own && d.isSlow(h) })
 	}
 	for _, q := range pairs {
 		if q.slow && !beside(q, -1) {
-			d.add(0, q.hosts...)
+			d.add(q.way, 0)
 		}
 	}
-	slices.SortStableFunc(d.slow, func(a, b slow) int {
-		if len(a.hosts) == 1 && len(b.hosts) == 1 {
-			return a.hosts[0] - b.hosts[0]
+	order := func(s slow) int {
+		if s.way[0] == s.way[1] {
+			return s.way[0]
 		}
-		return len(a.hosts) - len(b.hosts)
-	})
+		return len(p.Run.Hosts)
+	}
+	slices.SortStableFunc(d.slow, func(a, b slow) int { return order(a) - order(b) })
 	median := func(k int, over float64, of func(measured) bool) float64 {
 		var v []float64
 		for _, q := range pairs {
@@ -333,15 +321,15 @@ func (c *Copy) differences(p *params.Params) *differing {
 	}
 	links := 0
 	for i, s := range d.slow {
-		own := s.hosts[0]
-		if len(s.hosts) == 2 {
+		own := s.way[0]
+		if own != s.way[1] {
 			own = -1
 			links++
 		}
 		for k := range s.ratio {
 			normal := median(k, 1, func(q measured) bool { return !q.slow && !beside(q, -1) })
 			its := median(k, normal, func(q measured) bool {
-				return !slices.ContainsFunc(s.hosts, func(h int) bool { return !slices.Contains(q.hosts, h) }) && !beside(q, own)
+				return !beside(q, own) && (q.way == s.way || own >= 0 && slices.Contains(q.way[:], own))
 			})
 			d.slow[i].ratio[k] = max(cmp.Or(its, s.ratio[k]), 1)
 		}
@@ -354,14 +342,19 @@ func (c *Copy) differences(p *params.Params) *differing {
 }
 
 // measuredPairs lists the pairs of a run, each once.
-func measuredPairs(p *params.Params, index map[string]int) (out []measured) {
+func measuredPairs(p *params.Params) (out []measured) {
+	index, seen := map[string]int{}, map[way]bool{}
+	for i, h := range p.Run.Hosts {
+		index[h] = i
+	}
 	for _, q := range p.Pairs {
 		a, okA := index[q.From]
 		b, okB := index[q.To]
-		m := measured{hosts: []int{min(a, b), max(a, b)}, slow: q.Slow != ""}
-		if !okA || !okB || a == b || slices.ContainsFunc(out, func(o measured) bool { return slices.Equal(o.hosts, m.hosts) }) {
+		m := measured{way: way{min(a, b), max(a, b)}, slow: q.Slow != ""}
+		if !okA || !okB || a == b || seen[m.way] {
 			continue
 		}
+		seen[m.way] = true
 		if q.Latency != nil && *q.Latency > 0 {
 			m.times[0] = *q.Latency
 		}
