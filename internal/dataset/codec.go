@@ -144,7 +144,10 @@ func decodeSamples(lines [][]byte, hosts int) ([]Sample, error) {
 	for w := range workers {
 		wg.Go(func() {
 			for i := w; i < len(lines); i += workers {
-				errs[i] = samples[i].decode(lines[i], hosts)
+				errs[i] = files.JSON(lines[i], &samples[i])
+				if errs[i] == nil {
+					errs[i] = samples[i].check(hosts)
+				}
 			}
 		})
 	}
@@ -153,13 +156,6 @@ func decodeSamples(lines [][]byte, hosts int) ([]Sample, error) {
 		return samples[:n], errs[n]
 	}
 	return samples, nil
-}
-
-func (s *Sample) decode(line []byte, hosts int) error {
-	if err := files.JSON(line, s); err != nil {
-		return err
-	}
-	return s.check(hosts)
 }
 
 // check rejects a sample that no experiment can have written. Parts is 0 where a line was not written by Append.

@@ -57,24 +57,20 @@ func index(path string) (*File, error) {
 	c := scan(in, &f.header)
 	for samples, at := range c.blocks {
 		for i := range samples {
-			f.survey.add(&samples[i])
-			f.enter(samples[i].Exp, span{samples[i].Phase, at[i], at[i+1]})
+			s := &samples[i]
+			f.survey.add(s)
+			spans := f.experiments[s.Exp]
+			if n := len(spans); n > 0 && spans[n-1].phase == s.Phase && spans[n-1].to == at[i] {
+				spans[n-1].to = at[i+1]
+			} else {
+				f.experiments[s.Exp] = append(spans, span{s.Phase, at[i], at[i+1]})
+			}
 		}
 	}
 	if c.err != nil && !errors.Is(c.err, ErrTorn) {
 		return nil, fmt.Errorf("%s: %w", path, c.err)
 	}
 	return f, nil
-}
-
-// enter keeps where a line is.
-func (f *File) enter(exp string, at span) {
-	spans := f.experiments[exp]
-	if n := len(spans); n > 0 && spans[n-1].phase == at.phase && spans[n-1].to == at.from {
-		spans[n-1].to = at.to
-		return
-	}
-	f.experiments[exp] = append(spans, at)
 }
 
 // Head is the header.

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"calib/internal/dataset/names"
 	"calib/internal/units"
 )
 
@@ -17,29 +18,24 @@ const (
 	minDifference = -3600 * units.Second
 	// maxSize bounds a size in bytes, and every other factor of a point: 2^50.
 	maxSize = 1 << 50
-
-	factorOffset = "offset" // what a message has beyond whole segments
-	phaseOffset  = "offset" // of the clocks of two hosts
 )
 
 // checkRange rejects numbers that no network can have given: such a line was damaged, or written by somebody who means
 // harm.
 func (s *Sample) checkRange() error {
 	least := minDifference
-	if s.Phase == phaseOffset || s.Has(FlagStep) || s.Has(FlagDrift) {
+	if s.Phase == names.PhaseOffset || s.Has(FlagStep) || s.Has(FlagDrift) {
 		least = -maxTime
 	}
 	if len(s.NS) > 0 {
-		if lo, hi := slices.Min(s.NS), slices.Max(s.NS); lo < int64(least) || hi > int64(maxTime) {
-			bad := hi
-			if lo < int64(least) {
-				bad = lo
+		for _, ns := range []int64{slices.Min(s.NS), slices.Max(s.NS)} {
+			if ns < int64(least) || ns > int64(maxTime) {
+				return fmt.Errorf("a time of %d ns in ns: want %d to %d", ns, int64(least), int64(maxTime))
 			}
-			return fmt.Errorf("a time of %d ns in ns: want %d to %d", bad, int64(least), int64(maxTime))
 		}
 	}
 	for name, v := range s.Point {
-		if v > maxSize || v < 0 && name != factorOffset || v < -maxSize {
+		if v > maxSize || v < 0 && name != names.FactorOffset || v < -maxSize {
 			return fmt.Errorf("%s=%d in point: want 0 to %d", name, v, int64(maxSize))
 		}
 	}

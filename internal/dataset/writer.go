@@ -15,9 +15,7 @@ import (
 
 // file is what a Writer needs of *os.File.
 type file interface {
-	io.Writer
-	io.Seeker
-	io.Closer
+	io.WriteCloser
 	Sync() error
 	Truncate(size int64) error
 }
@@ -32,15 +30,15 @@ type Writer struct {
 	hosts  int
 	now    func() time.Time
 	synced time.Time // the last time
+	bytes  int64     // of the file
 	safe   int64     // bytes that are on the disk
-	dirty  bool      // there are more
 	text   []byte    // of the slot being written
 	broken error     // set when the file may end in half a slot, after which nothing may be appended
 }
 
 // open returns a writer to a file of that many bytes, all on the disk.
 func open(f file, hosts int, bytes int64) *Writer {
-	return &Writer{f: f, hosts: hosts, now: time.Now, synced: time.Now(), safe: bytes}
+	return &Writer{f: f, hosts: hosts, now: time.Now, synced: time.Now(), bytes: bytes, safe: bytes}
 }
 
 // Create starts a new samples.jsonl; it refuses to overwrite one.
@@ -81,13 +79,11 @@ func Begun(path string) (bool, error) {
 		return false, err
 	}
 	defer f.Close()
-	switch _, err = bufio.NewReader(f).ReadBytes('\n'); {
-	case err == nil:
-		return true, nil
-	case errors.Is(err, io.EOF):
-		return false, nil
+	_, whole, err := readLine(bufio.NewReader(f))
+	if err != nil {
+		err = fmt.Errorf("%s: %w", path, err)
 	}
-	return false, fmt.Errorf("%s: %w", path, err)
+	return whole, err
 }
 
 // Resume reopens samples.jsonl to append: it cuts off a torn last line and the lines of a slot that is not whole, and
@@ -134,28 +130,24 @@ func (w *Writer) Append(slot []Sample) error {
 	if err != nil || len(slot) == 0 {
 		return err
 	}
-	at, err := w.f.Seek(0, io.SeekEnd)
-	if err != nil {
-		return err
-	}
 	if _, err = w.f.Write(text); err != nil {
 		err = fmt.Errorf("append slot %d: %w", slot[0].Slot, err)
-		if cut := w.f.Truncate(at); cut != nil {
+		if cut := w.f.Truncate(w.bytes); cut != nil {
 			w.broken = errors.Join(err, fmt.Errorf("cut it off again: %w", cut))
 			return w.broken
 		}
 		return err
 	}
-	w.dirty = true
+	w.bytes += int64(len(text))
 	if w.now().Sub(w.synced) < syncEvery {
 		return nil
 	}
-	return w.sync(at + int64(len(text)))
+	return w.sync()
 }
 
-// sync brings the file, of that many bytes, to the disk. A disk that fails may have lost what it took since the last
-// time: the file is cut off there.
-func (w *Writer) sync(bytes int64) error {
+// sync brings the file to the disk. A disk that fails may have lost what it took since the last time: the file is cut
+// off there.
+func (w *Writer) sync() error {
 	if err := w.f.Sync(); err != nil {
 		w.broken = fmt.Errorf("sync slots to the disk: %w", err)
 		if cut := w.f.Truncate(w.safe); cut != nil {
@@ -163,7 +155,7 @@ func (w *Writer) sync(bytes int64) error {
 		}
 		return w.broken
 	}
-	w.synced, w.safe, w.dirty = w.now(), bytes, false
+	w.synced, w.safe = w.now(), w.bytes
 	return nil
 }
 
@@ -192,11 +184,8 @@ func (w *Writer) encode(slot []Sample) ([]byte, error) {
 // Close brings what was written to the disk and closes the file.
 func (w *Writer) Close() error {
 	var err error
-	if w.dirty && w.broken == nil {
-		var end int64
-		if end, err = w.f.Seek(0, io.SeekEnd); err == nil {
-			err = w.sync(end)
-		}
+	if w.bytes > w.safe && w.broken == nil {
+		err = w.sync()
 	}
 	return errors.Join(err, w.f.Close())
 }
