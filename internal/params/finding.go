@@ -43,9 +43,7 @@ func Notef(code Code, format string, args ...any) Finding {
 // With returns f with values: a name, then its number, and so on.
 func (f Finding) With(name string, value float64) Finding {
 	values := map[string]float64{name: value}
-	for k, v := range f.Values {
-		values[k] = v
-	}
+	maps.Copy(values, f.Values)
 	f.Values = values
 	return f
 }

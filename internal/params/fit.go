@@ -87,16 +87,10 @@ func (f *Fit) Of(quantities ...Quantity) []Series {
 func (p *Params) Times() []Residual {
 	for _, f := range p.Fits {
 		var out []Residual
-		for _, s := range f.Series {
-			if s.Quantity != Time {
-				continue
-			}
-			for _, r := range s.Points {
-				if r.Measured > 0 {
-					out = append(out, r)
-				}
-			}
+		for _, s := range f.Of(Time) {
+			out = append(out, s.Points...)
 		}
+		out = slices.DeleteFunc(out, func(r Residual) bool { return !(r.Measured > 0) })
 		if len(out) > 0 {
 			return out
 		}

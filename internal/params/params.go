@@ -147,17 +147,11 @@ const (
 	MaxMissing   = 0.5
 )
 
-// The reasons in Fit.LeftOutWhy that are loss: flags of samples.
-const (
-	whyRetrans = "retrans"
-	whyTimeout = "timeout"
-)
-
 // Discarded is the share of the timings of some fits that retransmissions and timeouts have made useless.
 func Discarded(fits ...*Fit) float64 {
 	lost, all := 0, 0
 	for _, f := range fits {
-		lost += f.LeftOutWhy[whyRetrans] + f.LeftOutWhy[whyTimeout]
+		lost += f.LeftOutWhy["retrans"] + f.LeftOutWhy["timeout"] // flags of samples
 		all += f.Used + f.LeftOut
 	}
 	return float64(lost) / float64(max(1, all))

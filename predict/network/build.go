@@ -2,7 +2,9 @@ package network
 
 import (
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"strconv"
 
 	"calib/internal/netspec"
@@ -178,20 +180,12 @@ func (r *reader) note(format string, args ...any) {
 	r.notes = append(r.notes, fmt.Sprintf(format, args...))
 }
 
-func (r *reader) value(name string) (float64, bool) {
-	v := r.p.Parameters[name].Value
-	if v == nil || math.IsNaN(*v) || math.IsInf(*v, 0) {
-		return 0, false
-	}
-	r.from = append(r.from, name)
-	return *v, true
-}
-
-// positive is value, where it is above zero.
+// positive is the first of some parameters that is above zero.
 func (r *reader) positive(names ...string) (float64, bool) {
 	for _, name := range names {
-		if v := r.p.Parameters[name].Value; v != nil && *v > 0 {
-			return r.value(name)
+		if v := r.p.Parameters[name].Value; v != nil && *v > 0 && !math.IsInf(*v, 1) {
+			r.from = append(r.from, name)
+			return *v, true
 		}
 	}
 	return 0, false
@@ -235,21 +229,18 @@ func (r *reader) packet() int {
 	if v, ok := r.positive("packet"); ok {
 		return min(int(v), bundle)
 	}
-	least := 0
-	facts := []string{r.p.Environment.Common[segmentFact]}
-	for _, v := range r.p.Environment.Differences[segmentFact] {
-		facts = append(facts, v)
-	}
-	for _, text := range facts {
-		if n, err := strconv.Atoi(text); err == nil && n > 0 && (least == 0 || n < least) {
-			least = n
+	var sizes []int
+	facts := slices.Collect(maps.Values(r.p.Environment.Differences[segmentFact]))
+	for _, text := range append(facts, r.p.Environment.Common[segmentFact]) {
+		if n, err := strconv.Atoi(text); err == nil && n > 0 {
+			sizes = append(sizes, min(n, bundle))
 		}
 	}
-	if least == 0 {
+	if len(sizes) == 0 {
 		r.note("packets of %d B: neither a model nor the hosts say", defaultPacket)
 		return defaultPacket
 	}
-	return min(least, bundle)
+	return slices.Min(sizes)
 }
 
 // segmentFact is the fact of the environment that holds the payload of an interface's packets.
