@@ -156,13 +156,13 @@ func EnvironmentOf(p *params.Params) Section {
 	e, s := p.Environment, Section{Title: "Environment"}
 	differs, common := NewGrid("fact", "value", "on/words"), NewGrid("fact", "on every host/words")
 	for _, fact := range slices.Sorted(maps.Keys(e.Differences)) {
-		values := byValue(e.Differences[fact], p.Run.Hosts)
+		values, on := byValue(e.Differences[fact], p.Run.Hosts)
 		for i, v := range values[:min(len(values), valuesShown)] {
 			name := ""
 			if i == 0 {
 				name = Clean(fact)
 			}
-			differs.Add(name, Clean(v.value), hostList(v.hosts))
+			differs.Add(name, Clean(v), hostList(on[v]))
 		}
 		if n := len(values) - valuesShown; n > 0 {
 			differs.Add("", fmt.Sprintf("and %s", units.GroupedPlural(n, "more value")), "")
@@ -181,32 +181,25 @@ func EnvironmentOf(p *params.Params) Section {
 	return s
 }
 
-type valueHosts struct {
-	value string
-	hosts []string
-}
-
-// byValue lists the hosts of each value, of host → value. The commonest value comes first, hosts without one last.
-func byValue(by map[string]string, hosts []string) (out []valueHosts) {
-	groups := map[string][]string{}
-	var silent []string
+// byValue lists the values of host → value, and the hosts of each. The commonest value comes first, that of hosts
+// without one last.
+func byValue(by map[string]string, hosts []string) (values []string, on map[string][]string) {
+	const none = "not reported"
+	on = map[string][]string{}
 	for _, h := range hosts {
-		if v, ok := by[h]; ok {
-			groups[v] = append(groups[v], h)
-		} else {
-			silent = append(silent, h)
+		v, ok := by[h]
+		if !ok {
+			v = none
 		}
+		on[v] = append(on[v], h)
 	}
-	for v, hs := range groups {
-		out = append(out, valueHosts{v, hs})
-	}
-	slices.SortFunc(out, func(a, b valueHosts) int {
-		return cmp.Or(cmp.Compare(len(b.hosts), len(a.hosts)), cmp.Compare(a.value, b.value))
+	values = slices.SortedFunc(maps.Keys(on), func(a, b string) int {
+		return cmp.Or(cmp.Compare(len(on[b]), len(on[a])), cmp.Compare(a, b))
 	})
-	if len(silent) > 0 {
-		out = append(out, valueHosts{"not reported", silent})
+	if i := slices.Index(values, none); i >= 0 {
+		values = append(slices.Delete(values, i, i+1), none)
 	}
-	return out
+	return values, on
 }
 
 // hostsShown bounds a list of names, valuesShown the values of one fact: some facts differ on every host.
@@ -276,10 +269,16 @@ func PairsOf(p *params.Params, brief bool) Section {
 	if len(p.Pairs) == 0 {
 		return s
 	}
+	number := func(v *float64, ci *[2]float64, unit string) string {
+		if v == nil {
+			return "–"
+		}
+		return Format(*v, ci, unit).String()
+	}
 	matrix := func(first, last string, pairs []params.Pair) Grid {
 		g := NewGrid(first, "latency/interval", "rate/interval", last+"/words")
 		for _, q := range pairs {
-			g.Add(pairRow(q)...)
+			g.Add(Clean(q.From+" → "+q.To), number(q.Latency, q.LatencyCI, "s"), number(q.Rate, q.RateCI, "B/s"), Clean(q.Slow))
 		}
 		return g
 	}
@@ -307,16 +306,6 @@ func PairsOf(p *params.Params, brief bool) Section {
 		s.Says = append(s.Says, fmt.Sprintf("%s like these.", units.GroupedPlural(n, "more host")))
 	}
 	return s
-}
-
-func pairRow(q params.Pair) []string {
-	number := func(v *float64, ci *[2]float64, unit string) string {
-		if v == nil {
-			return "–"
-		}
-		return Format(*v, ci, unit).String()
-	}
-	return []string{Clean(q.From + " → " + q.To), number(q.Latency, q.LatencyCI, "s"), number(q.Rate, q.RateCI, "B/s"), Clean(q.Slow)}
 }
 
 // lossOf says which share of the segments was sent again, and between which hosts most, where that is known.

@@ -41,18 +41,17 @@ func SummaryOf(p *params.Params, o Options) Summary {
 	rows := readings(p)
 	s.Verdict = verdict(p, rows)
 	s.Numbers = NewGrid("what", "value", "95% interval", "quality/status")
-	for _, q := range rows {
-		s.Numbers.Add(q.cells()...)
-	}
 	if o.Truth != nil {
 		s.Numbers.Columns = slices.Insert(s.Numbers.Columns, 3, Column{Name: "truth"})
-		for i, q := range rows {
-			truth := ""
-			if v, known := o.Truth[q.name]; known {
-				truth = units.Format(v, q.Unit)
-			}
-			s.Numbers.Rows[i] = slices.Insert(s.Numbers.Rows[i], 3, truth)
+	}
+	for _, q := range rows {
+		cells := q.cells()
+		if v, known := o.Truth[q.name]; known {
+			cells = slices.Insert(cells, 3, units.Format(v, q.Unit))
+		} else if o.Truth != nil {
+			cells = slices.Insert(cells, 3, "")
 		}
+		s.Numbers.Add(cells...)
 	}
 	s.Next = nextOf(p, o.Dir)
 	return s

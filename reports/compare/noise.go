@@ -223,11 +223,12 @@ func power(all []Change) []string {
 // ReadFloor reads a floor in JSON. An unknown schema is an error.
 func ReadFloor(b []byte) (*Floor, error) {
 	var f Floor
-	if err := files.JSON(b, &f); err != nil {
-		return nil, fmt.Errorf("noise floor: %w; calib run --hosts hosts.txt --aa 10 makes one", err)
+	err := files.JSON(b, &f)
+	if err == nil && f.Schema != FloorSchema {
+		err = fmt.Errorf("unknown schema %q, want %s", f.Schema, FloorSchema)
 	}
-	if f.Schema != FloorSchema {
-		return nil, fmt.Errorf("noise floor: unknown schema %q, want %s; calib run --hosts hosts.txt --aa 10 makes one", f.Schema, FloorSchema)
+	if err != nil {
+		return nil, fmt.Errorf("noise floor: %w; calib run --hosts hosts.txt --aa 10 makes one", err)
 	}
 	for _, q := range f.Of {
 		if !(q.Absolute >= 0) || math.IsInf(q.Absolute, 0) {

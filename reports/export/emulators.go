@@ -150,32 +150,23 @@ func writeTC(in *input) []byte {
 	})
 }
 
-const MaxSlowdown = 1e6
+const MaxSlowdown = 1e6 // of Options
 
 // writeLab writes a lab file (docs/LAB.md): a network of calib lab that has the run's parameters, with the hosts and
 // pairs that the run names as slow. The translation is that of the calibrated simulation (package network). A network
 // that the lab cannot play on time is slowed by a factor, which the file states.
 func writeLab(in *input) []byte {
-	if in.Slowdown != 0 && !(in.Slowdown >= 1 && in.Slowdown <= MaxSlowdown) {
-		in.failf("a slowdown of %g: %w: want 1 to %g", in.Slowdown, ErrOption, MaxSlowdown)
-		return nil
-	}
+	var c *network.Copy
 	n, err := network.Of(in.Params)
-	switch {
-	case errors.Is(err, network.ErrParameters):
+	if errors.Is(err, network.ErrParameters) {
 		in.fail(noNetwork(in, err))
-		return nil
-	case err != nil:
-		in.failf("%w: %w", err, ErrLimit)
-		return nil
+	} else if hosts := in.hostCount(); err == nil && hosts > 0 {
+		c, err = n.Copy(in.Params, hosts, in.Slowdown)
 	}
-	hosts := in.hostCount()
-	if hosts == 0 {
-		return nil
-	}
-	c, err := n.Copy(in.Params, hosts, in.Slowdown)
 	if err != nil {
 		in.failf("%w: %w", err, ErrLimit)
+	}
+	if in.err != nil {
 		return nil
 	}
 	for _, w := range append(n.Notes, c.Notes...) {

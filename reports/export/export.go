@@ -40,8 +40,10 @@ type Options struct {
 	Hosts    int     // in the target's system; 0 is the run's own
 	Device   string  // network interface in commands; "" means eth0
 	Slowdown float64 // how many times slower the target's network is; 0 is as little as the target needs
-	Rules    []Rules // choices of Open MPI's algorithms, for the targets that are made of them
-	Version  string  // of calib, for comments in the file; "" is left out
+	// Rules are choices of Open MPI's algorithms, for the targets that are made of them: by the numbers of the
+	// collectives, then by ascending Ranks, no two of both.
+	Rules   []Rules
+	Version string // of calib, for comments in the file; "" is left out
 }
 
 type Target struct {

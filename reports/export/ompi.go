@@ -1,31 +1,18 @@
 package export
 
 import (
-	"cmp"
 	"encoding/json"
 	"slices"
 )
 
-// rulesOf are the rules by the numbers of their collectives, and by ascending number of ranks. It fails with class
-// ErrMissing where there are none, and with class ErrLimit where they contradict each other.
-func rulesOf(in *input) []Rules {
+// checkRules fails with class ErrMissing where there are no rules, and says what they cover.
+func checkRules(in *input) {
 	if len(in.Params.Run.Hosts) == 0 || len(in.Rules) == 0 {
 		in.failf("rules: %w; they are predictions from a run: measure with calib run, "+
 			"and export with the command calib export", ErrMissing)
 	}
-	sorted := slices.SortedStableFunc(slices.Values(in.Rules), func(a, b Rules) int {
-		return cmp.Or(a.Collective.ID-b.Collective.ID, a.Ranks-b.Ranks)
-	})
 	taken, all := 0, 0
-	for i, r := range sorted {
-		if len(r.Rules) == 0 || r.Ranks < 2 || r.Until < r.Rules[len(r.Rules)-1].Bytes || r.Rules[0].Bytes < 0 ||
-			!slices.IsSortedFunc(r.Rules, func(a, b Rule) int { return a.Bytes - b.Bytes }) {
-			in.failf("rules of %s on %d ranks: %w: sizes must ascend", r.Collective.Name, r.Ranks, ErrLimit)
-			return nil
-		}
-		if i > 0 && sorted[i-1].Collective.ID == r.Collective.ID && sorted[i-1].Ranks == r.Ranks {
-			in.failf("two lists of rules of %s on %d ranks: %w", r.Collective.Name, r.Ranks, ErrLimit)
-		}
+	for _, r := range in.Rules {
 		for _, x := range r.Rules {
 			if all++; x.Algorithm != 0 {
 				taken++
@@ -37,7 +24,6 @@ func rulesOf(in *input) []Rules {
 		in.warnf("the run measured no patterns to hold its predictions against: calib validate RUN measures them, and " +
 			"more rules may follow")
 	}
-	return sorted
 }
 
 // writeOmpi writes a classic file of coll_tuned_dynamic_rules_filename, for Open MPI 4 and 5
@@ -49,16 +35,16 @@ func rulesOf(in *input) []Rules {
 // each list is enclosed by those of the compiled-in decision, whose algorithm is 0. Within a list it is the same for
 // messages.
 func writeOmpi(in *input) []byte {
-	sorted := rulesOf(in)
+	checkRules(in)
 	var collectives [][]Rules // those without rules are of the compiled-in decision
-	for i, r := range sorted {
-		if i == 0 || sorted[i-1].Collective.ID != r.Collective.ID {
+	for i, r := range in.Rules {
+		if i == 0 || in.Rules[i-1].Collective.ID != r.Collective.ID {
 			collectives = append(collectives, []Rules{{Collective: r.Collective}})
 		}
 		last := &collectives[len(collectives)-1]
 		r.Rules = allSizes(r)
 		*last = append(*last, r)
-		if i+1 == len(sorted) || sorted[i+1].Collective.ID != r.Collective.ID || sorted[i+1].Ranks > r.Ranks+1 {
+		if next := in.Rules[i+1:]; len(next) == 0 || next[0].Collective.ID != r.Collective.ID || next[0].Ranks > r.Ranks+1 {
 			*last = append(*last, Rules{Ranks: r.Ranks + 1})
 		}
 	}
@@ -105,7 +91,8 @@ type ompiSizes struct {
 // decision. Neighbouring ranges of the same algorithm are one.
 func writeOmpiJSON(in *input) []byte {
 	file := ompiRules{Version: 3, Module: "tuned", Collectives: map[string][]ompiRanks{}}
-	for _, r := range rulesOf(in) {
+	checkRules(in)
+	for _, r := range in.Rules {
 		if sizes := sizesOf(r); len(sizes) > 0 {
 			name := r.Collective.Name
 			file.Collectives[name] = append(file.Collectives[name], ompiRanks{r.Ranks, r.Ranks, "one-per-node", sizes})

@@ -60,8 +60,8 @@ func checkPrometheus(file []byte, in *input) error {
 	}
 	for _, s := range want {
 		var labels []string
-		for i, l := range s.values {
-			labels = append(labels, s.labels[i]+"="+units.Printable(strings.ToValidUTF8(l, "_")))
+		for name, l := range s.labels {
+			labels = append(labels, name+"="+units.Printable(strings.ToValidUTF8(l, "_")))
 		}
 		k := seriesKey(s.name, labels)
 		if v, ok := got[k]; !ok || v != s.value {

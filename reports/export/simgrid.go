@@ -361,11 +361,8 @@ func contention(in *input, packet float64) func(float64) float64 {
 	if !ok || bc <= 0 {
 		return nil
 	}
-	ac, ok := in.found("a_c")
-	if !ok || ac < 0 {
-		ac = 0
-	}
-	ac = min(ac, bc*packet)
+	ac, _ := in.found("a_c")
+	ac = min(max(ac, 0), bc*packet)
 	return func(m float64) float64 { return ac + m*(bc-ac/packet) }
 }
 

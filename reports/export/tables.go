@@ -199,52 +199,48 @@ func writeOtava(in *input) []byte {
 }
 
 type gauge struct {
-	name, help     string
-	labels, values []string
-	value          float64
+	name, help string
+	labels     prometheus.Labels
+	value      float64
 }
 
-// gauges are a prometheus.Collector.
-type gauges []gauge
-
-func gaugesOf(in *input) (out gauges) {
-	add := func(name, help string, m params.Metric, labels []string, values ...string) {
-		out = append(out, gauge{name, help, labels, values, m.Value})
+func gaugesOf(in *input) (out []gauge) {
+	add := func(name, help string, m params.Metric, labels prometheus.Labels) {
+		out = append(out, gauge{name, help, labels, m.Value})
 		if m.CI95 != nil {
-			out = append(out, gauge{name + "_ci_low", "Lower end of the 95% interval of " + name + ".", labels, values,
-				m.CI95[0]},
-				gauge{name + "_ci_high", "Upper end of the 95% interval of " + name + ".", labels, values, m.CI95[1]})
+			out = append(out, gauge{name + "_ci_low", "Lower end of the 95% interval of " + name + ".", labels, m.CI95[0]},
+				gauge{name + "_ci_high", "Upper end of the 95% interval of " + name + ".", labels, m.CI95[1]})
 		}
 	}
 	run := in.Params.Run
-	out = gauges{
-		{"calib_run_info", "The run that the other values are from; always 1.", []string{"run", "plan", "version"},
-			[]string{run.ID, run.Plan, in.Version}, 1},
-		{"calib_run_hosts", "Hosts of the run.", nil, nil, float64(len(run.Hosts))},
+	out = []gauge{
+		{"calib_run_info", "The run that the other values are from; always 1.",
+			prometheus.Labels{"run": run.ID, "plan": run.Plan, "version": in.Version}, 1},
+		{"calib_run_hosts", "Hosts of the run.", nil, float64(len(run.Hosts))},
 	}
 	for _, m := range in.metrics() {
 		of, _ := params.SplitSize(m.Name)
 		switch q, ok := in.Params.Parameters[m.Name]; {
 		case m.Link() != "" && of == "latency":
 			add("calib_link_latency_seconds", "Half round trip of the smallest message between two hosts.", m,
-				[]string{"from", "to"}, m.From, m.To)
+				prometheus.Labels{"from": m.From, "to": m.To})
 		case m.Link() != "" && of == "rate":
 			add("calib_link_rate_bytes_per_second", "Rate of the largest message between two hosts.", m,
-				[]string{"from", "to"}, m.From, m.To)
+				prometheus.Labels{"from": m.From, "to": m.To})
 		case m.Link() != "" || m.Name == params.LossMetric:
 		case ok:
 			add("calib_parameter_value", "Parameter of a communication cost model, in the SI unit of label unit.", m,
-				[]string{"name", "unit", "model", "experiment"}, m.Name, m.Unit, q.Model, q.Experiment)
+				prometheus.Labels{"name": m.Name, "unit": m.Unit, "model": q.Model, "experiment": q.Experiment})
 			good := params.Metric{Value: map[bool]float64{true: 1}[m.Status == params.StatusOK]}
 			add("calib_parameter_ok", "1 where the status of a parameter is ok, 0 where it is provisional.", good,
-				[]string{"name"}, m.Name)
+				prometheus.Labels{"name": m.Name})
 		default:
 			dot := strings.LastIndexByte(m.Name, '.') // "model.function.coefficient"
 			function := m.Name[:max(dot, 0)]
 			add("calib_coefficient_value",
 				"Coefficient of a cost function, or of one of segments its value at a size, in the SI unit of label unit.", m,
-				[]string{"function", "coefficient", "unit", "model"}, function, m.Name[dot+1:], m.Unit,
-				in.Params.Functions[function].Model)
+				prometheus.Labels{"function": function, "coefficient": m.Name[dot+1:], "unit": m.Unit,
+					"model": in.Params.Functions[function].Model})
 		}
 	}
 	return out
@@ -258,29 +254,22 @@ func gaugesOf(in *input) (out gauges) {
 // The run's ID is a label of calib_run_info alone, so that a new run continues the series of the old.
 func writePrometheus(in *input) []byte {
 	r := prometheus.NewRegistry()
-	in.fail(r.Register(gaugesOf(in)))
-	gathered, err := r.Gather()
-	if err != nil {
-		in.failf("two numbers of the run have the same labels: %w: %w", ErrLimit, err)
+	for _, s := range gaugesOf(in) {
+		for name, v := range s.labels {
+			s.labels[name] = units.Printable(strings.ToValidUTF8(v, "_"))
+		}
+		g := prometheus.NewGauge(prometheus.GaugeOpts{Name: s.name, Help: s.help, ConstLabels: s.labels})
+		g.Set(s.value)
+		if err := r.Register(g); err != nil {
+			in.failf("two numbers of the run have the same labels: %w: %w", ErrLimit, err)
+		}
 	}
+	gathered, err := r.Gather()
+	in.fail(err)
 	b := bytes.NewBuffer(in.render("prometheus", nil))
 	enc := expfmt.NewEncoder(b, expfmt.NewFormat(expfmt.TypeTextPlain))
 	for _, f := range gathered {
 		in.fail(enc.Encode(f))
 	}
 	return b.Bytes()
-}
-
-// Describe announces none of the gauges, so that the registry takes what is collected.
-func (g gauges) Describe(chan<- *prometheus.Desc) {}
-
-func (g gauges) Collect(to chan<- prometheus.Metric) {
-	for _, s := range g {
-		values := make([]string, len(s.values))
-		for i, v := range s.values {
-			values[i] = units.Printable(strings.ToValidUTF8(v, "_"))
-		}
-		desc := prometheus.NewDesc(s.name, s.help, s.labels, nil)
-		to <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, s.value, values...)
-	}
 }

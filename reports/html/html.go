@@ -32,18 +32,12 @@ type Options struct {
 	History []figure.Figure // timelines; none leaves the section's place with a sentence how to get it
 }
 
-// Page writes any other page: a title, the finding in sentences, tables, then the figures under the headings of their
-// sections. A table without a title stands before the contents.
-func Page(w io.Writer, title string, lead []string, tables []reports.Table, figures []figure.Figure) error {
+// Page writes any other page: a title, the finding in sentences, a section, then the figures under the headings of their
+// sections.
+func Page(w io.Writer, title string, lead []string, s reports.Section, figures []figure.Figure) error {
 	d := newDocument(title)
 	d.Heading, d.Lead = title, lead
-	for _, t := range tables {
-		if t.Title == "" {
-			d.Opening = append(d.Opening, t)
-		} else {
-			d.add(reports.Section{Title: t.Title, Tables: []reports.Table{{Grid: t.Grid}}})
-		}
-	}
+	d.add(s)
 	d.addFigures(figures)
 	return d.write(w)
 }

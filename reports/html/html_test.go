@@ -160,7 +160,8 @@ func TestHostileText(t *testing.T) {
 		}
 	}
 	for _, page := range []string{render(t, p, figures, Options{Dir: evil, History: figures}), pageOf(t, evil, []string{evil},
-		[]reports.Table{{Title: evil, Grid: reports.Grid{Columns: []reports.Column{{Name: evil}}, Rows: [][]string{{evil}}}}}, figures)} {
+		reports.Section{Title: evil, Tables: []reports.Table{{Title: evil, Grid: reports.Grid{Columns: []reports.Column{{Name: evil}},
+			Rows: [][]string{{evil}}}}}}, figures)} {
 		if strings.Contains(page, "<script>alert") || strings.Contains(page, "<img") {
 			t.Error("text of the run became markup")
 		}
@@ -173,10 +174,10 @@ func TestHostileText(t *testing.T) {
 	}
 }
 
-func pageOf(t testing.TB, title string, lead []string, tables []reports.Table, figures []figure.Figure) string {
+func pageOf(t testing.TB, title string, lead []string, s reports.Section, figures []figure.Figure) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := Page(&b, title, lead, tables, figures); err != nil {
+	if err := Page(&b, title, lead, s, figures); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()
@@ -192,8 +193,8 @@ func TestSameBytes(t *testing.T) {
 }
 
 func TestPage(t *testing.T) {
-	page := pageOf(t, "calib history", []string{"Nothing changed."}, []reports.Table{{Grid: reports.Grid{Columns: []reports.Column{{Name: "run"}, {Name: "a", Kind: reports.KindNumber}}, Rows: [][]string{{"r1", "1 ms"}}}},
-		{Title: "Changes", Grid: reports.Grid{Columns: []reports.Column{{Name: "metric"}}, Rows: [][]string{{"b"}}}}}, []figure.Figure{timeline()})
+	page := pageOf(t, "calib history", []string{"Nothing changed."}, reports.Section{Title: "Changes", Tables: []reports.Table{
+		{Grid: reports.Grid{Columns: []reports.Column{{Name: "run"}, {Name: "a", Kind: reports.KindNumber}}, Rows: [][]string{{"r1", "1 ms"}}}}}}, []figure.Figure{timeline()})
 	for _, want := range []string{"<h1>calib history</h1>", "<p>Nothing changed.</p>", `<th scope="col" class="number">a</th>`, `<td class="number" data-name=`,
 		`<section id="changes"`, `<section id="history"`, `<figure id="t-x"`} {
 		if !strings.Contains(page, want) {

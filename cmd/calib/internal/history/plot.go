@@ -105,12 +105,9 @@ func (v *survey) write(c *cli.Context, format string, drawn []*timeline) error {
 	if format == command.FormatHTML {
 		to = cmp.Or(command.OutFile(c, plotFile), plotFile)
 	}
-	var tables []reports.Table
-	if len(out.Changes) > 0 {
-		tables = []reports.Table{changeTable(out.Changes)}
-	}
 	page := func(w io.Writer) error {
-		return html.Page(w, "Network history", slices.Concat(v.summary(out.Changes), v.limits(out)), tables, figures)
+		return html.Page(w, "Network history", slices.Concat(v.summary(out.Changes), v.limits(out)),
+			changeTable(out.Changes), figures)
 	}
 	var err error
 	if out.Files, err = command.WriteFigures(c, format, to, figures, page); err != nil {
@@ -275,11 +272,11 @@ func (c change) sentence() string {
 		day(c.At))
 }
 
-func changeTable(all []change) reports.Table {
-	t := reports.Table{Title: "Changes", Grid: reports.NewGrid("run", "started (UTC)", "metric", "before/number",
-		"after/number", "change/number", "for the", "p/number", "known")}
+func changeTable(all []change) reports.Section {
+	s, t := reports.Section{Title: "Changes"}, reports.NewGrid("run", "started (UTC)", "metric", "before/number",
+		"after/number", "change/number", "for the", "p/number", "known")
 	if len(all) > changesListed {
-		t.Title = fmt.Sprintf("Changes, the newest %d of %d", changesListed, len(all))
+		s.Title = fmt.Sprintf("Changes, the newest %d of %d", changesListed, len(all))
 		all = all[:changesListed]
 	}
 	for _, c := range all {
@@ -291,7 +288,8 @@ func changeTable(all []change) reports.Table {
 			units.Format(c.After, c.Unit), c.percent(), command.OrDash(c.Verdict), fmt.Sprintf("%.2g", c.P),
 			command.OrDash(known)})
 	}
-	return t
+	s.Tables = []reports.Table{{Grid: t}}
+	return s
 }
 
 func day(t time.Time) string { return t.UTC().Format(time.DateOnly) }
