@@ -29,9 +29,7 @@ func Collect(p *Prepared, fits []*params.Fit) *params.Params {
 	}
 	out.Findings = append(out.Findings, interfaces(p.hosts)...)
 	out.Findings = append(out.Findings, p.Slow().Findings...)
-	if f, shared := p.oneMachine(); shared {
-		out.Findings = append(out.Findings, f)
-	}
+	out.Findings = append(out.Findings, p.oneMachine()...)
 	for _, f := range fits {
 		out.Fits = append(out.Fits, f)
 		out.Pairs = append(out.Pairs, f.Pairs...)
@@ -51,23 +49,19 @@ func Collect(p *Prepared, fits []*params.Fit) *params.Params {
 
 // oneMachine says which hosts share a machine, where some do. Where a program carries all packets, from one TUN device to
 // another, as in calib lab, that program is the network, and not the CPUs.
-func (p *Prepared) oneMachine() (f params.Finding, shared bool) {
-	hosts := p.hosts
-	on := map[string]int{}
-	most := 0
-	for _, h := range hosts {
-		if h.Env["nic.driver"] == "tun" {
-			continue
-		}
-		if h.Boot != "" {
+func (p *Prepared) oneMachine() []params.Finding {
+	on, most := map[string]int{}, 0
+	for _, h := range p.hosts {
+		if h.Boot != "" && h.Env["nic.driver"] != "tun" {
 			on[h.Boot]++
 			most = max(most, on[h.Boot])
 		}
 	}
 	if most < 2 {
-		return f, false
+		return nil
 	}
-	return params.Notef(params.OneMachine, "%d of %d hosts share one machine: a_c and b_c are contention for its CPUs", most, len(hosts)).With("hosts", float64(most)), true
+	return []params.Finding{params.Notef(params.OneMachine, "%d of %d hosts share one machine: a_c and b_c are contention for "+
+		"its CPUs", most, len(p.hosts)).With("hosts", float64(most))}
 }
 
 func addNamed[T any](to, from map[string]T, model string) {
@@ -90,21 +84,15 @@ func runOf(d dataset.Source) params.Run {
 	}
 	sort.Strings(r.Versions)
 	r.Rounds, r.Batches, r.Timings = len(seen.Rounds), seen.Lines, seen.Timings
-	r.Sampled = sampledOf(seen, len(h.Hosts))
-	return r
-}
-
-// sampledOf counts by experiment the rounds, hosts, pairs and larger teams of its lines.
-func sampledOf(seen *dataset.Survey, hosts int) map[string]params.Sampled {
-	out := map[string]params.Sampled{}
+	r.Sampled = map[string]params.Sampled{}
 	for exp, x := range seen.Experiments {
 		n := params.Sampled{Rounds: len(x.Rounds), Hosts: len(x.Hosts), Teams: len(x.Teams)}
 		if len(x.Pairs) > 0 {
-			n.Pairs, n.Of = len(x.Pairs), hosts*(hosts-1)/2
+			n.Pairs, n.Of = len(x.Pairs), len(h.Hosts)*(len(h.Hosts)-1)/2
 		}
-		out[exp] = n
+		r.Sampled[exp] = n
 	}
-	return out
+	return r
 }
 
 func environmentOf(hosts []dataset.Host) params.Environment {

@@ -137,13 +137,12 @@ func huberWeights(r []float64, scale float64, w []float64) {
 // medianAbs is the median of |r| over the rows with a positive root weight, the p smallest left out: as many as a
 // least-absolute fit of p coefficients passes through exactly.
 func (s *system) medianAbs(r []float64) float64 {
-	abs := s.abs[:0]
+	var abs []float64
 	for i, v := range r {
 		if s.root[i] > 0 {
 			abs = append(abs, math.Abs(v))
 		}
 	}
-	s.abs = abs
 	slices.Sort(abs)
 	abs = abs[min(s.p, len(abs)-1):]
 	low, high := abs[(len(abs)-1)/2], abs[len(abs)/2]

@@ -37,7 +37,6 @@ type system struct {
 	// What reweighting uses again and again: the factorisation, and the right-hand side.
 	factors *qr
 	q       []float64
-	abs     []float64 // of residuals, for their median
 }
 
 // newSystem builds the scaled problem of numbers that are finite. It needs at least as many rows as there are columns.
@@ -82,7 +81,9 @@ func Linear(x [][]float64, y, w []float64) (*Solution, error) {
 	if err != nil {
 		return nil, fmt.Errorf("linear fit: %w", err)
 	}
-	f := factorise(s.a, s.n, s.p)
+	f := newQR(s.n, s.p)
+	copy(f.a.Data, s.a)
+	f.factorise()
 	if f.dependent() {
 		return nil, fmt.Errorf("linear fit: condition number %.3g: %w", f.cond(), ErrCondition)
 	}
@@ -149,14 +150,6 @@ func newQR(n, p int) *qr {
 		tau: make([]float64, p), work: make([]float64, p), column: make([]float64, p),
 		n: n, p: p,
 	}
-}
-
-// factorise returns the QR factorisation of a (row-major, n×p, n ≥ p).
-func factorise(a []float64, n, p int) *qr {
-	f := newQR(n, p)
-	copy(f.a.Data, a)
-	f.factorise()
-	return f
 }
 
 // factorise overwrites the matrix in f with its factorisation.

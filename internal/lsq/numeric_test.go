@@ -20,7 +20,9 @@ func covariance(t fatal, x [][]float64, y, w []float64, rss float64) [][]float64
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := factorise(s.a, s.n, s.p)
+	f := newQR(s.n, s.p)
+	copy(f.a.Data, s.a)
+	f.factorise()
 	inv := make([][]float64, s.p) // inv[j] is column j of R⁻¹
 	for j := range inv {
 		inv[j] = make([]float64, s.p)
