@@ -76,13 +76,6 @@ func (b *Batch) Team() string {
 	return resample.Team(hosts)
 }
 
-// HasAny reports whether one of the hosts took part.
-func (b *Batch) HasAny(hosts map[int]bool) bool {
-	return slices.ContainsFunc(b.Lines, func(l *dataset.Sample) bool {
-		return slices.ContainsFunc(l.Ranks, func(r int) bool { return hosts[r] })
-	})
-}
-
 // complete reports whether every pair's line is there and, for bursts, has every repetition.
 func (b *Batch) complete(sameLength bool) bool {
 	n := int(b.Point[names.FactorPairs])
@@ -225,21 +218,18 @@ func (r *Result) Account(used ...[]*Batch) {
 	}
 	r.Hosts = append(r.Hosts, r.Prepared.hostNames(slices.Sorted(maps.Keys(hosts)))...)
 	if share := float64(r.LeftOut) / float64(r.Used+r.LeftOut); share > manyLeftOut {
-		r.Add(params.Warnf(params.ManyLeftOut, "%.0f%% of the timings are left out (%s)", 100*share, r.reasons()).With("share", share))
+		var parts []string
+		for why, n := range r.LeftOutWhy {
+			parts = append(parts, fmt.Sprintf("%s: %d", why, n))
+		}
+		sort.Strings(parts)
+		r.Add(params.Warnf(params.ManyLeftOut, "%.0f%% of the timings are left out (%s)", 100*share, strings.Join(parts, ", ")).
+			With("share", share))
 	}
 	if late > 0 {
 		r.Add(params.Warnf(params.LateWire, "%d timings were taken while the emulated wire was late: not a valid accuracy run", late).
 			With("timings", float64(late)))
 	}
-}
-
-func (r *Result) reasons() string {
-	var parts []string
-	for why, n := range r.LeftOutWhy {
-		parts = append(parts, fmt.Sprintf("%s: %d", why, n))
-	}
-	sort.Strings(parts)
-	return strings.Join(parts, ", ")
 }
 
 // BothDirections leaves out the batches of a round in which a point has one direction only, where other rounds have
@@ -294,8 +284,10 @@ func (r *Result) Packet(sets ...[]*Batch) float64 {
 
 // WithoutSlow leaves out the batches of slow hosts, and keeps them where nothing else was measured.
 func (r *Result) WithoutSlow(in []*Batch) []*Batch {
-	slow := r.Prepared.Slow()
-	return r.Prefer(in, WhySlowHost, func(b *Batch) bool { return b.HasAny(slow.Hosts) })
+	slow := func(host int) bool { return r.Prepared.Slow().Hosts[host] }
+	return r.Prefer(in, WhySlowHost, func(b *Batch) bool {
+		return slices.ContainsFunc(b.Lines, func(l *dataset.Sample) bool { return slices.ContainsFunc(l.Ranks, slow) })
+	})
 }
 
 // Prefer leaves out the batches that are worse than others, and keeps them where there are no others.

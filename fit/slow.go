@@ -49,7 +49,9 @@ func (p *Prepared) findSlow() *SlowHosts {
 	out := &SlowHosts{Hosts: map[int]bool{}, Pairs: map[[2]int]bool{}, Why: map[[2]int]string{}}
 	lines, what := p.LineBatches(names.Pingpong, ""), "half round trip"
 	if len(pairsOf(lines)) < minOthers+1 {
-		if bursts := singles(p.LineBatches(names.Paired, names.PhaseBurst)); len(pairsOf(bursts)) > len(pairsOf(lines)) {
+		bursts := slices.DeleteFunc(p.LineBatches(names.Paired, names.PhaseBurst),
+			func(b *Batch) bool { return b.Point[names.FactorPairs] != 1 })
+		if len(pairsOf(bursts)) > len(pairsOf(lines)) {
 			lines, what = bursts, "delivery time"
 		}
 	}
@@ -90,11 +92,6 @@ func (o *SlowHosts) undecided(p *Prepared, pairs []PairTime, what string, bytes 
 		"that of the second. No other pairs were measured, so that neither the slow host can be named nor slowness told from contention: "+
 		"--all-pairs would tell, or rounds in which other hosts form the pairs", name(slow), name(fast), what, bytes, slow.Value/fast.Value).
 		With("ratio", slow.Value/fast.Value).With("bytes", float64(bytes)).About(p.hostNames(slow.Hosts[:])...))
-}
-
-// singles keeps the batches of one pair.
-func singles(in []*Batch) []*Batch {
-	return slices.DeleteFunc(in, func(b *Batch) bool { return b.Point[names.FactorPairs] != 1 })
 }
 
 func pairsOf(in []*Batch) map[[2]int]bool {

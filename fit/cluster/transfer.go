@@ -236,16 +236,12 @@ func (h *transfer) take(form transferForm, where loadPoint, effect func(params.T
 }
 
 func (h *transfer) record() {
-	fn := h.Function(params.Bilinear, "time of a packet in the network while p hosts communicate",
-		map[string][2]float64{"m": h.Domain["bytes"], "p": h.Domain["hosts"]})
-	switch {
-	case h.limited && h.flat > 0:
-		fn.Form = params.FlooredLimited
-	case h.limited:
-		fn.Form = params.Limited
-	case h.flat > 0:
-		fn.Form = params.FlooredBilinear
+	form := map[bool]string{false: params.Bilinear, true: params.Limited}[h.limited]
+	if h.flat > 0 {
+		form = map[bool]string{false: params.FlooredBilinear, true: params.FlooredLimited}[h.limited]
 	}
+	fn := h.Function(form, "time of a packet in the network while p hosts communicate",
+		map[string][2]float64{"m": h.Domain["bytes"], "p": h.Domain["hosts"]})
 	fn.Source = source
 	coefficients := []string{"l0", "l1", "tau", "N", "floor"}
 	numbers := func(t params.Transfer) []float64 { return []float64{t.L0, t.L1, t.Tau, t.N, t.Floor} }
