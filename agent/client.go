@@ -247,23 +247,19 @@ func foreignText(host string, f *transport.Foreign) string {
 	return text
 }
 
-// SchemeUnix and SchemeTLS are how daemons are named: calib+unix:///run/calib/agent.sock, calib://host:port.
-const (
-	SchemeUnix = "calib+unix://"
-	SchemeTLS  = "calib://"
-)
-
 // Dial reaches a running daemon: over the unix socket of a path, or, given host:port, over TLS with what credentials
-// says for the host. Either may have its scheme before it.
-func Dial(ctx context.Context, host, addr string, credentials func(host string) *tls.Config, o ClientOptions) (*Client, error) {
+// says for the host.
+func Dial(
+	ctx context.Context, host, addr string, credentials func(host string) *tls.Config, o ClientOptions,
+) (*Client, error) {
 	ctx, cancel := context.WithTimeout(ctx, helloLimit)
 	defer cancel()
 	var conn net.Conn
 	var err error
-	if path := strings.TrimPrefix(addr, SchemeUnix); strings.HasPrefix(path, "/") {
-		conn, err = dialUnix(ctx, path)
+	if strings.HasPrefix(addr, "/") {
+		conn, err = dialUnix(ctx, addr)
 	} else {
-		conn, err = dialTLS(ctx, strings.TrimPrefix(addr, SchemeTLS), credentials)
+		conn, err = dialTLS(ctx, addr, credentials)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("agent %s: %w", host, err)
@@ -290,9 +286,10 @@ func dialTLS(ctx context.Context, addr string, credentials func(host string) *tl
 	name, _, err := net.SplitHostPort(addr)
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("address %q: want %shost:port or %s/path", addr, SchemeTLS, SchemeUnix)
+		return nil, fmt.Errorf("address %q: want host:port or /path", addr)
 	case credentials == nil:
-		return nil, fmt.Errorf("%s%s: a daemon on TCP asks for a certificate: give --cert DIR, which calib cert issue has made", SchemeTLS, addr)
+		return nil, fmt.Errorf("calib://%s: a daemon on TCP asks for a certificate: give --cert DIR, which calib cert "+
+			"issue has made", addr)
 	}
 	var d net.Dialer
 	raw, err := d.DialContext(ctx, "tcp", addr)
@@ -305,7 +302,7 @@ func dialTLS(ctx context.Context, addr string, credentials func(host string) *tl
 		if _, plain := errors.AsType[tls.RecordHeaderError](err); plain {
 			err = fmt.Errorf("%w: what listens there does not speak TLS", err)
 		}
-		return nil, fmt.Errorf("%s%s: no trust: %w", SchemeTLS, addr, err)
+		return nil, fmt.Errorf("calib://%s: no trust: %w", addr, err)
 	}
 	return conn, nil
 }

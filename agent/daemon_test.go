@@ -85,8 +85,8 @@ func TestDaemonServesOneRunAfterTheOther(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "agent.sock")
 	daemon(t, listen(t, "unix", path), admitUser)
 	ctx := context.Background()
-	dial := func(addr string) *Client {
-		c, err := Dial(ctx, "node3", addr, nil, ClientOptions{})
+	dial := func() *Client {
+		c, err := Dial(ctx, "node3", path, nil, ClientOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -95,7 +95,7 @@ func TestDaemonServesOneRunAfterTheOther(t *testing.T) {
 		}
 		return c
 	}
-	one, two := dial(path), dial(SchemeUnix+path)
+	one, two := dial(), dial()
 	if err := one.Prepare(ctx, session("r1")); err != nil {
 		t.Fatal(err)
 	}
@@ -157,10 +157,10 @@ func TestUnixSocket(t *testing.T) {
 
 func TestDialWrongAddress(t *testing.T) {
 	ctx := context.Background()
-	if _, err := Dial(ctx, "node3", "calib://node3", nil, ClientOptions{}); err == nil {
+	if _, err := Dial(ctx, "node3", "node3", nil, ClientOptions{}); err == nil {
 		t.Error("an address without a port was dialled")
 	}
-	if _, err := Dial(ctx, "node3", "calib://node3:1", nil, ClientOptions{}); err == nil || !contains(err.Error(), "--cert") {
+	if _, err := Dial(ctx, "node3", "node3:1", nil, ClientOptions{}); err == nil || !contains(err.Error(), "--cert") {
 		t.Errorf("without a certificate: %v", err)
 	}
 	l := listen(t, "tcp", "127.0.0.1:0")

@@ -3,6 +3,7 @@ package benchtest
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"testing"
 
@@ -80,12 +81,7 @@ func MustRun(
 // Phase returns the one line of a phase.
 func Phase(t *testing.T, lines []dataset.Sample, phase string) dataset.Sample {
 	t.Helper()
-	var out []dataset.Sample
-	for _, l := range lines {
-		if l.Phase == phase {
-			out = append(out, l)
-		}
-	}
+	out := slices.DeleteFunc(slices.Clone(lines), func(l dataset.Sample) bool { return l.Phase != phase })
 	if len(out) != 1 {
 		t.Fatalf("%d lines of phase %q, want 1", len(out), phase)
 	}
