@@ -7,7 +7,6 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"calib/fit"
@@ -16,6 +15,7 @@ import (
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
 	"calib/internal/params"
+	"calib/internal/units"
 	"calib/run/plan"
 )
 
@@ -263,9 +263,10 @@ func ParseTargets(s string) (Targets, error) {
 		if _, twice := out[name]; twice {
 			return nil, fmt.Errorf("target %q: %s has a target already: name it once", entry, name)
 		}
-		v, err := parseShare(share)
-		if err != nil {
-			return nil, fmt.Errorf("target %q: %w", entry, err)
+		v, err := units.ParseShare(share)
+		if err != nil || !(v > 0 && v < 1) {
+			return nil, fmt.Errorf("target %q: %q is no half-width: want a share above 0%% and below 100%%, "+
+				"such as 2%% or 0.02", entry, share)
 		}
 		out[name] = v
 	}
@@ -293,17 +294,4 @@ func (t Targets) experiments() []string {
 	}
 	slices.Sort(out)
 	return slices.Compact(out)
-}
-
-// parseShare reads "2%" or "0.02".
-func parseShare(s string) (float64, error) {
-	digits, percent := strings.CutSuffix(strings.TrimSpace(s), "%")
-	v, err := strconv.ParseFloat(strings.TrimSpace(digits), 64)
-	if percent {
-		v /= 100
-	}
-	if err != nil || !(v > 0 && v < 1) {
-		return 0, fmt.Errorf("%q is no half-width: want a share above 0%% and below 100%%, such as 2%% or 0.02", s)
-	}
-	return v, nil
 }

@@ -234,10 +234,7 @@ func Create(path string, r rundir.Run) (*rundir.Dir, error) {
 	}
 	r.Version, r.Build, r.Args, r.Started = machine.Version(), build, os.Args[1:], time.Now().UTC()
 	dir, err := rundir.Create(path, r)
-	if err != nil {
-		return nil, exit.With(exit.Usage, err)
-	}
-	return dir, nil
+	return dir, exit.With(exit.Usage, err)
 }
 
 // with starts the agents of the hosts, shows it, does what is to be done with them, and ends them.

@@ -74,13 +74,10 @@ func (w Where) fileHosts(note func(string)) ([]hosts.Host, error) {
 			"or name hosts with --host", w.HostsFile, files.Reason(err))
 	}
 	list, notes, err := hosts.Parse(text, w.HostsFile)
-	if err != nil {
-		return nil, exit.With(exit.Usage, err)
-	}
 	for _, n := range notes {
 		note(n)
 	}
-	return list, nil
+	return list, exit.With(exit.Usage, err)
 }
 
 // numbered names n hosts, all at one address.

@@ -80,6 +80,16 @@ func ParseBytes(s string) (Bytes, error) {
 	return Bytes(v), nil
 }
 
+// ParseShare reads "2%" or "0.02".
+func ParseShare(s string) (float64, error) {
+	digits, percent := strings.CutSuffix(strings.TrimSpace(s), "%")
+	v, err := strconv.ParseFloat(strings.TrimSpace(digits), 64)
+	if percent {
+		v /= 100
+	}
+	return v, err
+}
+
 // Plural prints a number of things: "1 run", "3 runs".
 func Plural[N ~int | ~int64](n N, what string) string {
 	if n == 1 {

@@ -48,7 +48,7 @@ func RunCommand() *cli.Command {
 			case c.IsSet("aa"):
 				return runAA(c)
 			case c.Bool("dry-run"):
-				return dryRun(c, "run")
+				return printPlan(c, "run", true)
 			}
 			config, err := configOf(c)
 			if err != nil {
@@ -180,34 +180,22 @@ func PlanCommand() *cli.Command {
 			"calib plan --hosts hosts.txt --probe   starts agents, looks at the network for a few seconds, and plans for it",
 		Flags: slices.Concat(WhereFlags(), PlanFlags(), []cli.Flag{
 			&cli.BoolFlag{Name: "probe", Usage: "look at the network first, with agents on the hosts, as a run does"}, command.JSONFlag(),
-		}), Action: func(c *cli.Context) error {
-			if c.Bool("probe") {
-				return dryRun(c, "plan")
-			}
-			config, err := flagged(c)
-			if err != nil {
-				return err
-			}
-			if config.Hosts, err = config.Where.Hosts(func(s string) { command.Note(c, s) }); err != nil {
-				return err
-			}
-			p, err := run.Forecast(config)
-			return answerPlan(c, "plan", p, err)
-		},
+		}), Action: func(c *cli.Context) error { return printPlan(c, "plan", c.Bool("probe")) },
 	}
 }
 
-// dryRun starts the agents, looks at the network, and prints the plan made of that.
-func dryRun(c *cli.Context, name string) error {
+// printPlan prints the plan of the flags: with look, made of what agents see of the network.
+func printPlan(c *cli.Context, name string, look bool) error {
 	config, err := flagged(c)
 	if err != nil {
 		return err
 	}
-	p, err := run.Preview(c.Context, equipped(c, config))
-	return answerPlan(c, name, p, err)
-}
-
-func answerPlan(c *cli.Context, name string, p reports.Plan, err error) error {
+	var p reports.Plan
+	if look {
+		p, err = run.Preview(c.Context, equipped(c, config))
+	} else if config.Hosts, err = config.Where.Hosts(func(s string) { command.Note(c, s) }); err == nil {
+		p, err = run.Forecast(config)
+	}
 	if err != nil {
 		return err
 	}

@@ -72,8 +72,10 @@ func compareOptions(c *cli.Context) (o compare.Options, err error) {
 	if !(o.Alpha > 0 && o.Alpha < 1) {
 		return o, exit.Usagef("--alpha %v: want a probability between 0 and 1, such as 0.05", o.Alpha)
 	}
-	if o.Relative, err = parseShare(c.String("relative")); err != nil {
-		return o, exit.Usagef("--relative %q: %w", c.String("relative"), err)
+	share := c.String("relative")
+	o.Relative, err = units.ParseShare(share)
+	if err != nil || !(o.Relative >= 0 && o.Relative < 10) || o.Relative >= 1 && !strings.Contains(share, "%") {
+		return o, exit.Usagef("--relative %q: want a share such as 5%% or 0.05", share)
 	}
 	if o.Relative == 0 {
 		o.Relative = -1 // none, where 0 is the default
@@ -95,18 +97,6 @@ func compareOptions(c *cli.Context) (o compare.Options, err error) {
 		}
 	}
 	return o, nil
-}
-
-func parseShare(s string) (float64, error) {
-	text, hundred := strings.CutSuffix(strings.TrimSpace(s), "%")
-	v, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
-	if hundred {
-		v /= 100
-	}
-	if err != nil || !(v >= 0 && v < 10) || v >= 1 && !hundred {
-		return 0, errors.New("want a share such as 5% or 0.05")
-	}
-	return v, nil
 }
 
 // parseAbsolute reads a value of a unit: "s=2us", "B/s=1MB", "s/B=1e-10". A number without a prefix is in SI units.
