@@ -43,7 +43,7 @@ func addForever(path string) error {
 	if err != nil {
 		return err
 	}
-	s, err := Open(context.Background(), path)
+	s, err := Open(context.Background(), path, true)
 	if err != nil {
 		return err
 	}
@@ -102,7 +102,7 @@ func TestKilledWriterLosesNothing(t *testing.T) {
 
 func check(t *testing.T, path string, committed []string) {
 	t.Helper()
-	s, err := Open(t.Context(), path)
+	s, err := Open(t.Context(), path, true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -165,7 +165,7 @@ func TestDamagedStore(t *testing.T) {
 	if err := os.WriteFile(path, text, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if bad, err := Open(t.Context(), path); err == nil {
+	if bad, err := Open(t.Context(), path, true); err == nil {
 		_, err = bad.List(t.Context(), Filter{})
 		if !errors.Is(err, ErrDamaged) {
 			t.Errorf("list: %v", err)

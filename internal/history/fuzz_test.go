@@ -88,7 +88,7 @@ func FuzzOpen(f *testing.F) {
 		if err := os.WriteFile(path, file, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		s, err := OpenExisting(t.Context(), path)
+		s, err := Open(t.Context(), path, false)
 		if err != nil {
 			if !strings.Contains(err.Error(), path) {
 				t.Errorf("an error that does not name the file: %v", err)

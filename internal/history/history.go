@@ -127,8 +127,11 @@ func (s *Store) wrap(what string, err error) error {
 	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
-	if c, ok := classes[primary(err)]; ok {
-		return fmt.Errorf("history %s: %s: %w (%w); %s", s.Path, what, c.class, cause{err}, c.hint)
+	var e *sqlite.Error
+	if c, ok := classes[primary(err)]; ok && errors.As(err, &e) {
+		text := e.Error()
+		text = text[strings.LastIndex(": "+text, ": "):] // without the library's repetition of itself
+		return fmt.Errorf("history %s: %s: %w (%s); %s", s.Path, what, c.class, text, c.hint)
 	}
 	return fmt.Errorf("history %s: %s: %w", s.Path, what, err)
 }
@@ -147,21 +150,4 @@ var classes = map[int]struct {
 	sqlite3.SQLITE_FULL:     {ErrFull, "nothing was changed; free some space and do it again"},
 	sqlite3.SQLITE_BUSY:     {ErrBusy, "nothing was changed; do it again when that has ended"},
 	sqlite3.SQLITE_LOCKED:   {ErrBusy, "nothing was changed; do it again when that has ended"},
-}
-
-// cause is an error of SQLite without the library's repetition of itself.
-type cause struct{ err error }
-
-func (c cause) Unwrap() error { return c.err }
-
-func (c cause) Error() string {
-	var e *sqlite.Error
-	if !errors.As(c.err, &e) || primary(e) == 0 {
-		return c.err.Error()
-	}
-	text := e.Error()
-	if i := strings.LastIndex(text, ": "); i >= 0 {
-		text = text[i+2:]
-	}
-	return text
 }

@@ -54,7 +54,7 @@ func testRecord(n int, night float64) Record {
 
 func testStore(t testing.TB) *Store {
 	t.Helper()
-	s, err := Open(t.Context(), filepath.Join(t.TempDir(), "deep", "history.db"))
+	s, err := Open(t.Context(), filepath.Join(t.TempDir(), "deep", "history.db"), true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -356,12 +356,12 @@ func TestFilesThatAreNoStore(t *testing.T) {
 		t.Fatal(err)
 	}
 	for path, want := range map[string]error{text: ErrNotStore, dir: ErrNotStore} {
-		s, err := Open(t.Context(), path)
+		s, err := Open(t.Context(), path, true)
 		if !errors.Is(err, want) || s != nil {
 			t.Errorf("%s: %v", path, err)
 		}
 	}
-	if _, err := OpenExisting(t.Context(), filepath.Join(dir, "none")); !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "calib history add") {
+	if _, err := Open(t.Context(), filepath.Join(dir, "none"), false); !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "calib history add") {
 		t.Errorf("missing: %v", err)
 	}
 	if left, err := os.ReadDir(dir); err != nil || len(left) != 1 {
@@ -375,13 +375,13 @@ func TestForeignAndNewerStores(t *testing.T) {
 	if _, err := s.db.ExecContext(ctx, "INSERT INTO goose_db_version (version_id, is_applied) VALUES (99, 1)"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Open(ctx, s.Path); !errors.Is(err, ErrNewer) {
+	if _, err := Open(ctx, s.Path, true); !errors.Is(err, ErrNewer) {
 		t.Errorf("newer: %v", err)
 	}
 	if _, err := s.db.ExecContext(ctx, "PRAGMA application_id = 7"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Open(ctx, s.Path); !errors.Is(err, ErrNotStore) {
+	if _, err := Open(ctx, s.Path, true); !errors.Is(err, ErrNotStore) {
 		t.Errorf("foreign: %v", err)
 	}
 }

@@ -24,7 +24,7 @@ func TestManyRuns(t *testing.T) {
 	if path == "" {
 		path = filepath.Join(t.TempDir(), "history.db")
 	}
-	s, err := Open(t.Context(), path)
+	s, err := Open(t.Context(), path, true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +76,7 @@ func BenchmarkAdd(b *testing.B) {
 	s := filled(b, 200)
 	if *manyStore != "" {
 		var err error
-		if s, err = Open(b.Context(), *manyStore); err != nil {
+		if s, err = Open(b.Context(), *manyStore, true); err != nil {
 			b.Fatal(err)
 		}
 		defer s.Close()

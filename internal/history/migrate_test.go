@@ -122,7 +122,7 @@ func oldValue(run, metric int) *Reading {
 func TestReadingsOfOldStores(t *testing.T) {
 	const runs, metrics = 11, 69
 	for version := int64(1); version < unpackVersion; version++ {
-		s, err := Open(t.Context(), oldStore(t, version, runs, metrics))
+		s, err := Open(t.Context(), oldStore(t, version, runs, metrics), true)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -207,7 +207,7 @@ func TestOldStoreKeepsAll(t *testing.T) {
 	if err := errors.Join(err, aerr, rerr, berr, eerr, old.Close()); err != nil {
 		t.Fatal(err)
 	}
-	s, err := Open(ctx, path)
+	s, err := Open(ctx, path, true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -245,7 +245,7 @@ func TestMigrationIsWholeOrNot(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Open(t.Context(), path); !errors.Is(err, ErrDamaged) {
+	if _, err := Open(t.Context(), path, true); !errors.Is(err, ErrDamaged) {
 		t.Errorf("a damaged tile: %v", err)
 	}
 	var tiles int
@@ -266,7 +266,7 @@ func TestRenamedMetric(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := Open(t.Context(), path)
+	s, err := Open(t.Context(), path, true)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -26,29 +26,21 @@ const application = 0x63616c69 // marks the file as a calib history, in SQLite's
 
 const patience = 10 * time.Second // how long a writer waits for another: an add takes milliseconds
 
-// Open opens the store at path, and makes it, with its directory, where there is none. A store of an older calib is
-// brought up to date, each step in a transaction of its own. A store of a newer one is ErrNewer, any other file
-// ErrNotStore. In a place that cannot be written, a store is opened for reading.
-func Open(ctx context.Context, path string) (*Store, error) {
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return nil, fmt.Errorf("history %s: make its directory: %w; choose another --store", path, err)
-	}
-	return open(ctx, path)
-}
-
-// OpenExisting is Open for a store that must be there: without one, the error is fs.ErrNotExist and nothing is made.
-func OpenExisting(ctx context.Context, path string) (*Store, error) {
-	if _, err := os.Stat(path); err != nil {
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil, exit.Usagef("there is no history at %s yet: %w; calib history add RUN makes it", path, fs.ErrNotExist)
+// Open opens the store at path. Where there is none, it makes it, with its directory, or else, unless create, it
+// returns fs.ErrNotExist. A store of an older calib is brought up to date, each step in a transaction of its own. A
+// store of a newer one is ErrNewer, any other file ErrNotStore. In a place that cannot be written, a store is opened
+// for reading.
+func Open(ctx context.Context, path string, create bool) (*Store, error) {
+	switch info, err := os.Stat(path); {
+	case err != nil && create:
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			return nil, fmt.Errorf("history %s: make its directory: %w; choose another --store", path, err)
 		}
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, exit.Usagef("there is no history at %s yet: %w; calib history add RUN makes it", path, fs.ErrNotExist)
+	case err != nil:
 		return nil, fmt.Errorf("history: %w", err)
-	}
-	return open(ctx, path)
-}
-
-func open(ctx context.Context, path string) (*Store, error) {
-	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+	case !info.Mode().IsRegular():
 		kind := map[bool]string{true: "directory", false: "device or pipe"}[info.IsDir()]
 		return nil, fmt.Errorf("history %s: %w: it is a %s; give a file as --store", path, ErrNotStore, kind)
 	}

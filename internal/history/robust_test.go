@@ -68,7 +68,7 @@ func openTogether(t *testing.T, path string, n int) {
 	for i := range n {
 		want[i] = fmt.Sprintf("run-%05d", i)
 		wg.Go(func() {
-			s, err := Open(context.Background(), path)
+			s, err := Open(context.Background(), path, true)
 			if err == nil {
 				_, err = s.Add(context.Background(), testRecord(i, 1))
 				err = errors.Join(err, s.Close())
@@ -100,7 +100,7 @@ func TestForeignDatabaseIsNotTouched(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Open(ctx, path); !errors.Is(err, ErrNotStore) {
+	if _, err := Open(ctx, path, true); !errors.Is(err, ErrNotStore) {
 		t.Errorf("open: %v", err)
 	}
 	after, err := os.ReadFile(path)
@@ -116,7 +116,7 @@ func TestForeignDatabaseIsNotTouched(t *testing.T) {
 func TestOddPaths(t *testing.T) {
 	for _, name := range []string{"a b.db", "q?mode=ro.db", "h#x.db", "p%41.db", "ü→.db", "-x.db", "a;b&c=d.db", "'.db"} {
 		path := filepath.Join(t.TempDir(), name)
-		s, err := Open(t.Context(), path)
+		s, err := Open(t.Context(), path, true)
 		if err == nil {
 			_, err = s.Add(t.Context(), testRecord(1, 1))
 			err = errors.Join(err, s.Close())

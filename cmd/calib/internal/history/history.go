@@ -5,7 +5,6 @@ package history
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -203,14 +202,13 @@ func storePath(c *cli.Context) (string, error) {
 	return filepath.Join(data, "calib", "history.db"), nil
 }
 
-// withStore opens the history with open (history.Open or history.OpenExisting), runs f and closes the history.
-func withStore(c *cli.Context, open func(context.Context, string) (*history.Store, error),
-	f func(*history.Store) error) error {
+// withStore opens the history, which with create it may make, runs f and closes the history.
+func withStore(c *cli.Context, create bool, f func(*history.Store) error) error {
 	path, err := storePath(c)
 	if err != nil {
 		return err
 	}
-	s, err := open(c.Context, path)
+	s, err := history.Open(c.Context, path, create)
 	if err != nil {
 		return err
 	}
@@ -220,7 +218,7 @@ func withStore(c *cli.Context, open func(context.Context, string) (*history.Stor
 // onStore is the action of a command without arguments that works on a history that exists.
 func onStore(f func(*cli.Context, *history.Store) error) cli.ActionFunc {
 	return func(c *cli.Context) error {
-		return withStore(c, history.OpenExisting, func(s *history.Store) error { return f(c, s) })
+		return withStore(c, false, func(s *history.Store) error { return f(c, s) })
 	}
 }
 
@@ -231,7 +229,7 @@ func onNamed(what string, f func(c *cli.Context, s *history.Store, arg string) e
 		if err != nil {
 			return err
 		}
-		return withStore(c, history.OpenExisting, func(s *history.Store) error { return f(c, s, arg) })
+		return withStore(c, false, func(s *history.Store) error { return f(c, s, arg) })
 	}
 }
 

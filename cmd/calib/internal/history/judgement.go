@@ -166,7 +166,7 @@ type Baseline struct {
 
 // BaselineOf returns the baseline of that name, without the runs before the newest known change of everything.
 func BaselineOf(c *cli.Context, name string) (out Baseline, err error) {
-	err = withStore(c, history.OpenExisting, func(s *history.Store) error {
+	err = withStore(c, false, func(s *history.Store) error {
 		b, err := readBaseline(c.Context, s, name)
 		if err != nil {
 			return err
@@ -210,11 +210,8 @@ func setBaseline(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	open := history.OpenExisting
-	if slices.ContainsFunc(args, command.Exists) { // runs that are added
-		open = history.Open
-	}
-	return withStore(c, open, func(s *history.Store) error {
+	adds := slices.ContainsFunc(args, command.Exists)
+	return withStore(c, adds, func(s *history.Store) error {
 		ids, added, err := storedIDs(c, s, args)
 		if err != nil {
 			return err

@@ -156,7 +156,7 @@ func (t *timeline) figure() figure.Figure {
 // Timelines draws the parameters of a run over all runs of its plan in the history. There are none where there is no
 // history, or where the run is not in it. A history that cannot be read is an error only if --store names it.
 func Timelines(c *cli.Context, p *params.Params) (out []figure.Figure, err error) {
-	err = withStore(c, history.OpenExisting, func(s *history.Store) error {
+	err = withStore(c, false, func(s *history.Store) error {
 		e, err := s.Find(c.Context, p.Run.ID)
 		if errors.Is(err, history.ErrNotFound) || errors.Is(err, history.ErrAmbiguous) || err == nil && e.ID != p.Run.ID {
 			return nil

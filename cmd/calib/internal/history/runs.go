@@ -57,7 +57,7 @@ func addRuns(c *cli.Context) error {
 	if !started.IsZero() && len(paths) != 1 {
 		return exit.Usagef("--at is the start of one run, and these are %d", len(paths))
 	}
-	return withStore(c, history.Open, func(s *history.Store) error {
+	return withStore(c, true, func(s *history.Store) error {
 		done, err := add(c, s, history.Entry{Label: c.String("label"), Commit: c.String("commit"), Started: started}, paths)
 		// Runs before one that failed are stored, and so are printed too.
 		out := reports.Result{Command: "history add", Data: additions{s.Path, done}}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"hash/fnv"
-	"maps"
 	"math"
 	"runtime"
 	"slices"
@@ -98,17 +97,17 @@ func (v *survey) whole(ctx context.Context, timelines []*timeline) error {
 	if v.linkRuns == len(v.runs) {
 		return nil
 	}
-	links := map[history.Followed]*timeline{}
 	for _, t := range timelines {
-		if t.metric.Link() != "" {
-			links[t.metric] = t
+		if t.metric.Link() == "" {
+			continue
 		}
+		all, err := v.timelines(ctx, []history.Followed{t.metric}, len(v.runs))
+		if err != nil || len(all) == 0 {
+			return err
+		}
+		*t = *all[0]
 	}
-	all, err := v.timelines(ctx, slices.Collect(maps.Keys(links)), len(v.runs))
-	for _, t := range all {
-		*links[t.metric] = *t
-	}
-	return err
+	return nil
 }
 
 // search finds the changes of level. Equal readings give equal changes: the metric's name seeds the permutations.
@@ -187,11 +186,7 @@ func pick(all []*timeline, n int) []*timeline {
 	}
 	by := slices.Clone(all)
 	slices.SortStableFunc(by, func(a, b *timeline) int { return cmp.Compare(b.largest(), a.largest()) })
-	keep := map[*timeline]bool{}
-	for _, t := range by[:max(n, 0)] {
-		keep[t] = true
-	}
-	return slices.DeleteFunc(slices.Clone(all), func(t *timeline) bool { return !keep[t] })
+	return slices.DeleteFunc(slices.Clone(all), func(t *timeline) bool { return !slices.Contains(by[:max(n, 0)], t) })
 }
 
 func changed(all []*timeline) []*timeline {
