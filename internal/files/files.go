@@ -191,9 +191,7 @@ func (w Sheet) Write(row []string) error {
 
 func (w Sheet) WriteAll(rows [][]string) error {
 	for _, row := range rows {
-		if err := w.Write(row); err != nil {
-			return err
-		}
+		_ = w.Write(row) // its error stays
 	}
 	w.Flush()
 	return w.Error()

@@ -66,17 +66,12 @@ func (d *Dir) create(r Run) (err error) {
 		err = ownDir(d.path)
 	}
 	if err == nil {
-		// This comes before the lock, so that a directory which is something else is not touched. Where it holds a run,
-		// the lock decides: the error of a locked run says more.
-		if err = empty(d.path); errors.Is(err, errHoldsRun) {
-			err = nil
+		err = empty(d.path) // before the lock, so that a directory which is something else is not touched
+	}
+	if err == nil || errors.Is(err, errHoldsRun) { // the error of a locked run says more
+		if d.lock, err = acquire(d.path); err == nil {
+			err = empty(d.path)
 		}
-	}
-	if err == nil {
-		d.lock, err = acquire(d.path)
-	}
-	if err == nil {
-		err = empty(d.path)
 	}
 	if err != nil {
 		return err
