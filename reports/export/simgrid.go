@@ -497,11 +497,20 @@ func (p *platform) longestEager() float64 {
 	return math.Floor(min(max(eager, from), largestBoundary-1))
 }
 
+// tooFast is by which share of the time of a short message a platform may be wrong without a word.
+const tooFast = 0.05
+
 // warnOfTooFast warns of the messages that meet for which the file is known to be too fast.
 func (p *platform) warnOfTooFast() {
 	if p.contend == nil && p.receive != nil {
 		p.in.warnf("messages of %g to %d bytes from many senders to one receiver at once come out too fast: "+
 			"their packets wait for each other for less than they should", p.packet, p.window)
+	}
+	delay, n := p.in.Params.Functions["L"], len(p.hosts)
+	share := delay.Coeff["l1"] * float64(n-2) / p.times[0].at(1)
+	if delay.Usable() && delay.CI95["l1"][0] > 0 && share > tooFast {
+		p.in.warnf("a message takes %s more in the network with every host that communicates, and in the file as long as between two: "+
+			"short messages of all %d hosts at once come out %.0f%% too fast", units.Format(delay.Coeff["l1"], "s"), n, 100*share/(1+share))
 	}
 	top := p.longestEager()
 	if p.grown && top < largestBoundary-1 {
