@@ -11,6 +11,7 @@ import (
 
 	"calib/internal/netspec"
 	"calib/internal/params"
+	"calib/internal/selfcheck"
 	"calib/internal/stats"
 	"calib/internal/units"
 )
@@ -209,8 +210,8 @@ func gathers(_ *testing.T, r run) []line {
 	return []line{l}
 }
 
-// covered says of each parameter that has a value whether its interval holds the truth. shares judges them. What the
-// lab's hosts add to the network is a term of the intervals.
+// covered says of each parameter that has a value whether its interval holds the truth, give or take what the lab's hosts
+// add to the network. shares judges them.
 func covered(_ *testing.T, r run) (out []line) {
 	truths := r.network.spec.TrueParameters()
 	for _, name := range slices.Sorted(maps.Keys(truths)) {
@@ -219,10 +220,11 @@ func covered(_ *testing.T, r run) (out []line) {
 		}
 		e := estimateOf(r.p, name)
 		l := beside(name, truths[name], e, math.NaN())
-		switch l.cells[5] = ""; {
+		add := selfcheck.HostsAdd(name)
+		switch l.cells[5] = "± " + units.Format(add, e.unit); {
 		case e.ci == nil:
 			l.verdict = "no interval"
-		case e.ci[0] <= truths[name] && truths[name] <= e.ci[1]:
+		case e.ci[0]-add <= truths[name] && truths[name] <= e.ci[1]+add:
 			l.verdict = "in"
 		default:
 			l.verdict = "out"

@@ -148,16 +148,19 @@ func (r *Row) compare(c params.Parameter) {
 // take sets what was measured on the copy, of which the lab's own hosts are a part.
 func (r *Row) take(c params.Parameter, v Verdict) {
 	r.Copy, r.CI95, r.Status, r.Verdict = c.Value, c.CI95, c.Status, v
-	r.Lab = messages[r.Name] * labHosts
+	r.Lab = HostsAdd(r.Name)
 }
 
-// labHosts [s] is the most that kernel, wake-up and agents of calib lab add to a message from host to host, beside the
-// network that the lab was given.
-const labHosts = 30e-6
-
-// messages is how many times the time of a message is in a number.
-var messages = map[string]float64{
-	"a": 0.5, "a_prime": 1, "a_prime_limits": 1, "a_prime_joint": 1, "alpha": 1, "L": 1, "L.l0": 1, "L.floor": 1,
+// HostsAdd is the most that kernel, wake-up and agents of the lab's hosts add to a number, beside the network that the
+// lab was given: 30 µs for each message from host to host that is in it [s].
+func HostsAdd(name string) float64 {
+	switch name {
+	case "a":
+		return 15e-6
+	case "a_prime", "a_prime_limits", "a_prime_joint", "alpha", "L", "L.l0", "L.floor":
+		return 30e-6
+	}
+	return 0
 }
 
 // numbers lists parameters by name and coefficients of cost functions as "g_s.c1", where all times are slowdown times
