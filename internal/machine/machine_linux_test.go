@@ -6,6 +6,7 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"calib/internal/kernel"
 	"calib/internal/needs"
 	"calib/internal/plane"
 	"calib/internal/units"
@@ -125,5 +126,26 @@ func TestColdBytes(t *testing.T) {
 		if n := int(m.Cold()); n < c.least || n > c.most || n%(2*window) != 0 {
 			t.Errorf("%v: %d bytes", c.caches, n)
 		}
+	}
+}
+
+// Work on every CPU may be asked for by a thread that is pinned to one, as an agent's is.
+func TestComputeFromAPinnedThread(t *testing.T) {
+	m, err := New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	done := make(chan error)
+	go func() {
+		runtime.LockOSThread() // the thread ends with the goroutine
+		err := kernel.Pin(m.cpus[0])
+		if err == nil {
+			_, err = m.Compute(1000)
+		}
+		done <- err
+	}()
+	if err := <-done; err != nil {
+		t.Error(err)
 	}
 }
