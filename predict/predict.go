@@ -140,20 +140,20 @@ func inOrder(p *params.Params) []string {
 	return append([]string{SimCold}, slices.DeleteFunc(slices.Clone(Models), func(m string) bool { return m == SimCold })...)
 }
 
-// simulation is the network that sim plays, if it could be made.
-func (p *Predictor) simulation() (*simulated, bool) {
+// simulation is the network that sim plays, nil where it could not be made.
+func (p *Predictor) simulation() *simulated {
 	for _, m := range p.models {
-		if m.name == Sim && m.world != nil {
-			return m.world, true
+		if m.name == Sim {
+			return m.world
 		}
 	}
-	return nil, false
+	return nil
 }
 
 // Notes say what the simulation had to assume.
 func (p *Predictor) Notes() []string {
 	var out []string
-	if w, ok := p.simulation(); ok {
+	if w := p.simulation(); w != nil {
 		for _, n := range w.Notes {
 			out = append(out, Sim+": "+n)
 		}

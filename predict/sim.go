@@ -3,6 +3,7 @@ package predict
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"calib/bench/pattern"
 	"calib/internal/params"
@@ -107,9 +108,5 @@ func (w *simulated) Time(t *cost.Traffic) (float64, error) {
 	if err != nil {
 		return 0, fmt.Errorf("%s of %d B on %d simulated hosts: %w", p.Name(), m, hosts, err)
 	}
-	last := units.Nanos(0)
-	for _, t := range ends {
-		last = max(last, t)
-	}
-	return last.Seconds(), nil
+	return slices.Max(ends).Seconds(), nil
 }

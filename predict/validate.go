@@ -126,8 +126,8 @@ func (q *Predictor) mark(p *params.Params) {
 		text += fmt.Sprintf(": predict with --model %s (%.0f%%)", best.Model, 100*best.Mean)
 	}
 	p.Findings = append(p.Findings, params.Warnf(params.SimulationMisses, "%s", text))
-	w, ok := q.simulation()
-	if !ok {
+	w := q.simulation()
+	if w == nil {
 		return
 	}
 	for _, m := range q.models {

@@ -26,15 +26,10 @@ const maxParams = 512 << 20
 // Encode writes p as indented JSON. Equal Params are equal bytes. Numbers that are not finite are written as null, or
 // left out where null has no meaning, each with a finding; p itself is not changed.
 func Encode(w io.Writer, p *Params) error {
-	var buf bytes.Buffer
-	enc := json.NewEncoder(&buf)
+	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
-	if err := enc.Encode(p.finite()); err != nil {
-		return fmt.Errorf("encode params: %w", err)
-	}
-	_, err := w.Write(buf.Bytes())
-	return err
+	return enc.Encode(p.finite())
 }
 
 // Decode reads a params.json of this version. Errors are of class ErrParams and name the line or the number. Members

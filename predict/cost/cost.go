@@ -89,10 +89,7 @@ func (r *reader) value(name string) float64 {
 	case !ok:
 		r.wrong = append(r.wrong, name+" is missing")
 	case q.Value == nil:
-		why := q.Status
-		if q.Why != "" {
-			why += ": " + q.Why
-		}
+		why := strings.TrimSuffix(q.Status+": "+q.Why, ": ")
 		r.wrong = append(r.wrong, fmt.Sprintf("%s is withheld (%s)", name, why))
 	case !possible(*q.Value):
 		r.wrong = append(r.wrong, fmt.Sprintf("%s = %g %s is not positive and finite", name, *q.Value, q.Unit))

@@ -205,12 +205,9 @@ func (r *reader) kind() params.Kind {
 }
 
 func (r *reader) cost(name string) (params.Cost, bool) {
-	f, ok := r.p.Functions[name]
-	if !ok || !f.Usable() {
-		return params.Cost{}, false
-	}
+	f := r.p.Functions[name]
 	c, err := f.Cost()
-	if err != nil {
+	if err != nil || !f.Usable() {
 		return params.Cost{}, false
 	}
 	r.from = append(r.from, name)
