@@ -81,12 +81,8 @@ func (p *page) residuals(ps *params.Params) {
 func (p *page) series(model string, s params.Series) {
 	points := slices.Clone(s.Points)
 	slices.SortStableFunc(points, func(a, b params.Residual) int { return cmp.Compare(a.X, b.X) })
-	full := 0.01 // a bar is never scaled up from less than 1%
-	for _, r := range points {
-		if rel := math.Abs(r.Relative()); rel > full && !math.IsInf(rel, 0) {
-			full = rel
-		}
-	}
+	_, worst, _ := params.Misfit(s)
+	full := max(worst, 0.01) // a bar is never scaled up from less than 1%
 	p.line(2, "%s, %s; a full bar is %s.", p.paint(bold, Clean(model)), Clean(s.Name), Percent(full))
 	g := NewGrid(Clean(s.XName)+"/number", "timings/number", "measured/number", "95% interval/interval", "fitted/number",
 		"unit", "error/number", "fit high │ low")

@@ -14,6 +14,7 @@ package reports
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -66,10 +67,7 @@ type page struct {
 
 func newPage(o Options) *page {
 	narrow()
-	if o.Width == 0 {
-		o.Width = defaultWidth
-	}
-	o.Width = max(o.Width, minWidth)
+	o.Width = max(cmp.Or(o.Width, defaultWidth), minWidth)
 	return &page{Options: o}
 }
 
@@ -99,13 +97,10 @@ func (p *page) line(hang int, format string, args ...any) {
 	s := fmt.Sprintf(format, args...)
 	body := strings.TrimLeft(s, " ")
 	lead := len(s) - len(body) // WrapSoft would drop it
-	for i, l := range strings.Split(text.WrapSoft(body, p.Width-max(hang, lead)), "\n") {
-		indent := hang
-		if i == 0 {
-			indent = lead
-		}
-		p.WriteString(strings.Repeat(" ", indent) + strings.TrimRight(l, " "))
-		p.WriteByte('\n')
+	indent := lead
+	for _, l := range strings.Split(text.WrapSoft(body, p.Width-max(hang, lead)), "\n") {
+		p.WriteString(strings.Repeat(" ", indent) + strings.TrimRight(l, " ") + "\n")
+		indent = hang
 	}
 }
 

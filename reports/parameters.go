@@ -143,12 +143,10 @@ func (p *page) parameters(ps *params.Params) {
 	}
 	record, others := RecordOf(ps)
 	p.write(record)
-	if len(others.Rows) == 0 {
-		return
+	if len(others.Rows) > 0 {
+		p.section(Section{Title: OthersTitle, Tables: []Table{{Grid: others}}})
+		p.WriteByte('\n')
 	}
-	p.heading(OthersTitle)
-	p.write(others)
-	p.WriteByte('\n')
 }
 
 // FunctionsOf has a row for each cost function, with its coefficients and the range it holds in, a line each.

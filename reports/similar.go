@@ -53,10 +53,8 @@ func AlikeOf(p *params.Params) *Alike {
 	out := &Alike{}
 	for i, name := range t.names {
 		latencies[i] = parts[i] + typical
-		h := alikeHost{Name: name, Latency: latencies[i], Rate: rates[i],
-			LatencyRatio: math.NaN(), RateRatio: math.NaN()}
-		out.All = append(out.All, h)
-		if math.IsNaN(h.Latency) && math.IsNaN(h.Rate) {
+		out.All = append(out.All, alikeHost{name, latencies[i], rates[i], math.NaN(), math.NaN()})
+		if math.IsNaN(latencies[i]) && math.IsNaN(rates[i]) {
 			out.Unknown = append(out.Unknown, name)
 		}
 	}

@@ -134,7 +134,9 @@ func Gate(ctx context.Context, baseline []Run, measure func(ctx context.Context,
 		return nil, err
 	}
 	v := Compare(baseline, first, o)
-	suspects := v.suspects()
+	suspects := slices.DeleteFunc(slices.Clone(v.changes), func(c Change) bool {
+		return c.State != Regression && c.State != Inconclusive
+	})
 	if len(suspects)+len(v.Lost)+len(v.Dead) == 0 || len(v.apart) > 0 {
 		return v, nil
 	}
@@ -156,10 +158,6 @@ func Gate(ctx context.Context, baseline []Run, measure func(ctx context.Context,
 	}
 	v.confirm(suspects, Compare(baseline, second, o), second)
 	return v, nil
-}
-
-func (v *Verdict) suspects() []Change {
-	return slices.DeleteFunc(slices.Clone(v.changes), func(c Change) bool { return c.State != Regression && c.State != Inconclusive })
 }
 
 // confirm replaces the state of each suspect by that of the second comparison.

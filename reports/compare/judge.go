@@ -54,10 +54,7 @@ func (t *table) levels(hosts []*series) float64 {
 }
 
 func (o Options) wanted(s []*series) []*series {
-	if o.only == nil {
-		return s
-	}
-	return slices.DeleteFunc(s, func(s *series) bool { return !o.only[s.id()] })
+	return slices.DeleteFunc(s, func(s *series) bool { return o.only != nil && !o.only[s.id()] })
 }
 
 // family decides on quantities that are tested together, by permutations of the runs.

@@ -331,14 +331,11 @@ func factsOf(runs []Run, host string) map[string][]string {
 // counts reports whether runs with different values of a fact are of different environments.
 func counts(fact string, sides ...map[string][]string) bool {
 	const coalesce = "nic.coalesce."
-	for _, direction := range []string{"rx", "tx"} {
-		if fact != coalesce+direction+"_usecs" && fact != coalesce+direction+"_frames" {
-			continue
-		}
-		for _, s := range sides {
-			if slices.ContainsFunc(s[coalesce+"adaptive_"+direction], func(v string) bool { return v != "0" }) {
-				return false
-			}
+	direction, what, _ := strings.Cut(strings.TrimPrefix(fact, coalesce), "_") // "rx", "usecs"
+	for _, s := range sides {
+		adaptive := slices.ContainsFunc(s[coalesce+"adaptive_"+direction], func(v string) bool { return v != "0" })
+		if adaptive && (what == "usecs" || what == "frames") {
+			return false
 		}
 	}
 	return fact != "calib.version" // a note names it

@@ -110,12 +110,9 @@ var special = regexp.MustCompile("[\\\\`*_{}\\[\\]<>|#~]")
 func cell(s string) string { return special.ReplaceAllString(reports.Clean(s), `\$0`) }
 
 func (f Finding) text() string {
-	subject := "network"
-	switch f.Scope {
-	case ScopeHost:
-		subject = "host " + f.Subject
-	case ScopeLink:
-		subject = "link " + f.Subject
+	subject := f.Scope
+	if f.Scope != ScopeNetwork {
+		subject += " " + f.Subject
 	}
 	switch {
 	case f.Undecided == 1:

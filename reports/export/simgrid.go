@@ -303,7 +303,6 @@ func chord(f func(float64) float64, lo, hi float64) line {
 func flow(perByte float64) line { return line{envelope * perByte, perByte} }
 
 func (l line) minus(k line) line            { return line{l.c0 - k.c0, l.c1 - k.c1} }
-func (l line) times(k float64) line         { return line{l.c0 * k, l.c1 * k} }
 func (l line) least(lo, hi float64) float64 { return min(l.at(lo), l.at(hi)) }
 func (l line) perByte(lo, hi float64) float64 { // of a flow that is all of l, at the end where that is less
 	return min(l.at(lo)/(lo+envelope), l.at(hi)/(hi+envelope))
@@ -446,7 +445,7 @@ func (p *platform) small(s *segment) {
 	rest := whole.minus(flow(s.perByte))
 	s.os = chord(p.message(p.send), lo, hi)
 	if part := (1 - minShare) * min(rest.at(lo)/s.os.at(lo), rest.at(hi)/s.os.at(hi)); part < 1 {
-		s.os = s.os.times(part)
+		s.os = line{part * s.os.c0, part * s.os.c1}
 	}
 	rest = rest.minus(s.os)
 	room := rest.least(lo, hi)

@@ -85,17 +85,13 @@ func plainPlots(f *params.Fit, all []params.Series) (out []params.Plot) {
 		if x.Name == "bytes" {
 			x.Unit = "B"
 		}
-		var errors []float64
 		lo, hi := math.Inf(1), math.Inf(-1)
 		for _, q := range s.Points {
 			lo, hi = math.Min(lo, q.Measured), math.Max(hi, q.Measured)
-			if e := math.Abs(q.Relative()); finite(e) {
-				errors = append(errors, e)
-			}
 		}
 		says := fmt.Sprintf("%s as measured, and as fitted by model %s", s.Name, f.Model)
-		if len(errors) > 0 {
-			says += fmt.Sprintf(": %.2g%% apart on average", 100*stats.Mean(errors))
+		if mean, _, n := params.Misfit(s); n > 0 {
+			says += fmt.Sprintf(": %.2g%% apart on average", 100*mean)
 		}
 		out = append(out, params.Plot{
 			ID: Slug(f.Model + " " + s.Name), Section: cmp.Or(f.Model, "Other"), Title: s.Name, Says: says + ".",

@@ -184,9 +184,16 @@ func spreads(p *params.Params, hosts int) (out []Figure) {
 			name   string
 			values []float64
 		}{{"pairs", pairs}, {"hosts", [][]float64{own.Latencies, own.Rates}[k]}} {
-			if len(t.values) > 1 {
-				f.Traces = append(f.Traces, distribution(t.name, i, t.values))
+			if len(t.values) < 2 {
+				continue
 			}
+			slices.Sort(t.values)
+			trace := Trace{Name: t.name, Kind: Line, Group: i}
+			for k := range steps + 1 {
+				q := float64(k) / steps
+				trace.Points = append(trace.Points, Point{X: stats.SortedQuantile(t.values, q), Y: q})
+			}
+			f.Traces = append(f.Traces, trace)
 		}
 		if len(f.Traces) == 0 {
 			continue
@@ -199,13 +206,4 @@ func spreads(p *params.Params, hosts int) (out []Figure) {
 		out = append(out, f)
 	}
 	return out
-}
-
-func distribution(name string, group int, values []float64) Trace {
-	t := Trace{Name: name, Kind: Line, Group: group}
-	for i := range steps + 1 {
-		q := float64(i) / steps
-		t.Points = append(t.Points, Point{X: stats.Quantile(values, q), Y: q})
-	}
-	return t
 }
