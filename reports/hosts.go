@@ -278,7 +278,8 @@ func PairsOf(p *params.Params, brief bool) Section {
 	matrix := func(first, last string, pairs []params.Pair) Grid {
 		g := NewGrid(first, "latency/interval", "rate/interval", last+"/words")
 		for _, q := range pairs {
-			g.Add(Clean(q.From+" → "+q.To), number(q.Latency, q.LatencyCI, "s"), number(q.Rate, q.RateCI, "B/s"), Clean(q.Slow))
+			g.Add(Clean(q.From+" → "+q.To), number(q.Latency, q.LatencyCI, "s"), number(q.Rate, q.RateCI, "B/s"),
+				Clean(q.Slow))
 		}
 		return g
 	}

@@ -284,7 +284,8 @@ func spoiled(p *params.Params) (out []string) {
 }
 
 func hasSlowHost(p *params.Params) bool {
-	return len(SlowHosts(p.Pairs)) > 0 || slices.ContainsFunc(p.Findings, func(f params.Finding) bool { return f.Code == params.SlowHost })
+	return len(SlowHosts(p.Pairs)) > 0 ||
+		slices.ContainsFunc(p.Findings, func(f params.Finding) bool { return f.Code == params.SlowHost })
 }
 
 func nextOf(p *params.Params, dir string) (out []string) {

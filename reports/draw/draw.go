@@ -57,7 +57,8 @@ func Write(w io.Writer, f figure.Figure, format string) error {
 }
 
 // Files draws each figure into dir, which it makes where it is not there, as a file named after its ID, which is of the
-// letters of figure.Slug and the figure's alone, and returns the paths. A file is there whole or not at all; an error ends the work, and the files named by then are complete.
+// letters of figure.Slug and the figure's alone, and returns the paths. A file is there whole or not at all; an error
+// ends the work, and the files named by then are complete.
 func Files(dir string, figs []figure.Figure, format string) (out []string, err error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("make the directory of the figures: %w", err)

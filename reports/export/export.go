@@ -140,11 +140,11 @@ type input struct {
 	Options
 	used, notes, warnings []string
 	err                   error
-	doubtful              map[[2]string]string // what to say of what was used, by kind and name
+	doubtful              map[string]string // what to say of what was used, by status ("" is zero), a NUL and the name
 }
 
 func newInput(p *params.Params, o Options) *input {
-	return &input{Params: p, Options: o, doubtful: map[[2]string]string{}}
+	return &input{Params: p, Options: o, doubtful: map[string]string{}}
 }
 
 func (in *input) fail(err error) { in.err = cmp.Or(in.err, err) }
@@ -197,7 +197,7 @@ func (in *input) function(name string) (params.Function, bool) {
 
 func (in *input) mark(name, status, why string) {
 	if status == params.StatusProvisional {
-		in.doubtful[[2]string{status, name}] = strings.TrimSuffix(name+" is provisional: "+why, ": ")
+		in.doubtful[status+"\x00"+name] = strings.TrimSuffix(name+" is provisional: "+why, ": ")
 	}
 }
 
@@ -210,13 +210,13 @@ func (in *input) zero(name string) bool {
 	if why == "" || !slices.Contains(mayBeZero, name) {
 		return false
 	}
-	in.doubtful[[2]string{"", name}] = name + " is taken for 0: " + why
+	in.doubtful["\x00"+name] = name + " is taken for 0: " + why
 	return true
 }
 
 // doubts warns of what was used so far although it is taken for zero, or provisional.
 func (in *input) doubts() (out []string) {
-	for _, k := range slices.SortedFunc(maps.Keys(in.doubtful), func(a, b [2]string) int { return slices.Compare(a[:], b[:]) }) {
+	for _, k := range slices.Sorted(maps.Keys(in.doubtful)) {
 		out = append(out, units.OneLine(in.doubtful[k]))
 	}
 	return out

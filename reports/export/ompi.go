@@ -44,7 +44,8 @@ func writeOmpi(in *input) []byte {
 		last := &collectives[len(collectives)-1]
 		r.Rules = allSizes(r)
 		*last = append(*last, r)
-		if next := in.Rules[i+1:]; len(next) == 0 || next[0].Collective.ID != r.Collective.ID || next[0].Ranks > r.Ranks+1 {
+		next := in.Rules[i+1:]
+		if len(next) == 0 || next[0].Collective.ID != r.Collective.ID || next[0].Ranks > r.Ranks+1 {
 			*last = append(*last, Rules{Ranks: r.Ranks + 1})
 		}
 	}

@@ -328,7 +328,8 @@ func (p *platform) readPackets() {
 	}
 	in.showUsed("packet")
 	best, _ := params.BestSimulation(in.Params.Validation)
-	p.packet, p.window, p.grown, p.kinks = packet, int(windowPackets*packet), best.Model != params.SimCold, make([]float64, 2)
+	p.packet, p.window, p.grown = packet, int(windowPackets*packet), best.Model != params.SimCold
+	p.kinks = make([]float64, 2)
 	if p.send, p.kinks[0], err = in.packetCost("g_s", packet); err != nil {
 		in.failf("function g_s, interval between packets that one host sends: %w%s", err, in.Params.Hint("g_s"))
 	}

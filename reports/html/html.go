@@ -32,8 +32,8 @@ type Options struct {
 	History []figure.Figure // timelines; none leaves the section's place with a sentence how to get it
 }
 
-// Page writes any other page: a title, the finding in sentences, a section, then the figures under the headings of their
-// sections.
+// Page writes any other page: a title, the finding in sentences, a section, then the figures under the headings of
+// their sections.
 func Page(w io.Writer, title string, lead []string, s reports.Section, figures []figure.Figure) error {
 	d := newDocument(title)
 	d.Heading, d.Lead = title, lead
@@ -263,7 +263,8 @@ func take(from *[]figure.Figure, some func(figure.Figure) bool) []figure.Figure 
 
 func (d *document) parameters(p *params.Params) {
 	if len(p.Parameters) == 0 {
-		d.Opening = append(d.Opening, reports.Table{Says: []string{"No parameters: no model found the measurements it needs."}})
+		says := []string{"No parameters: no model found the measurements it needs."}
+		d.Opening = append(d.Opening, reports.Table{Says: says})
 		return
 	}
 	record, others := reports.RecordOf(p)
@@ -280,11 +281,11 @@ func (d *document) parameters(p *params.Params) {
 func (d *document) validation(p *params.Params, figures []figure.Figure) {
 	says := "Patterns that no fit has seen, predicted and then measured."
 	if len(p.Validation) == 0 {
-		says = "In this run no communication pattern was predicted and then measured. How far the parameters can be trusted " +
-			"follows from the quality of the fits below alone."
+		says = "In this run no communication pattern was predicted and then measured. How far the parameters can be " +
+			"trusted follows from the quality of the fits below alone."
 	}
-	d.add(reports.Section{Title: "Validation", Says: []string{says}, Tables: []reports.Table{{Grid: reports.ValidationOf(p)}}},
-		d.figures(figures)...)
+	d.add(reports.Section{Title: "Validation", Says: []string{says},
+		Tables: []reports.Table{{Grid: reports.ValidationOf(p)}}}, d.figures(figures)...)
 }
 
 func (d *document) history(figures []figure.Figure) {
