@@ -135,7 +135,8 @@ func (p *Params) check() error {
 
 // SchemaOf derives the JSON Schema (2020-12) of T from its Go types, and heads it with a name and a description;
 // version, unless empty, is the only value its member "schema" may have.
-func SchemaOf[T any](name, version, description string, types map[reflect.Type]*jsonschema.Schema) (*jsonschema.Schema, error) {
+func SchemaOf[T any](name, version, description string, types map[reflect.Type]*jsonschema.Schema,
+) (*jsonschema.Schema, error) {
 	s, err := jsonschema.For[T](&jsonschema.ForOptions{TypeSchemas: types})
 	if err != nil {
 		return nil, fmt.Errorf("schema of %s: %w", name, err)

@@ -28,7 +28,7 @@ func (f Function) Usable() bool {
 }
 
 // Shape returns f as a form that can be evaluated. others holds what the form names: g_s of a form with N.
-// Errors are of class form.Err.
+// Errors are of class ErrForm.
 func (f Function) Shape(others map[string]Function) (Form, error) {
 	s, err := readForm(f.Form, f.Coeff)
 	t, ok := s.(Transfer)
@@ -45,7 +45,7 @@ func (f Function) Shape(others map[string]Function) (Form, error) {
 	return t, nil
 }
 
-// Cost returns f as a cost by size. Errors are of class form.Err.
+// Cost returns f as a cost by size. Errors are of class ErrForm.
 func (f Function) Cost() (Cost, error) {
 	s, err := readForm(f.Form, f.Coeff)
 	if err != nil {
@@ -59,7 +59,7 @@ func (f Function) Cost() (Cost, error) {
 }
 
 // At evaluates f at m bytes while p hosts communicate; p matters to transfer times only. Arguments outside the domain
-// are evaluated all the same. Errors are of class form.Err.
+// are evaluated all the same. Errors are of class ErrForm.
 func (f Function) At(m, p float64, others map[string]Function) (float64, error) {
 	s, err := f.Shape(others)
 	if err != nil {

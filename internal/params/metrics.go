@@ -126,8 +126,8 @@ func sizesOf(domain map[string][2]float64) string {
 // followedSizes are where functions of segments are followed [B].
 var followedSizes = [...]units.Bytes{1, 64, units.KiB, 16 * units.KiB, 64 * units.KiB, units.MiB}
 
-// metrics are the coefficients of f where it is usable, or, of segments, its values at followedSizes within the domain ("T.64KiB"): from
-// run to run breaks move, and a segment's coefficients with them.
+// metrics are the coefficients of f where it is usable, or, of segments, its values at followedSizes within the domain
+// ("T.64KiB"): from run to run breaks move, and a segment's coefficients with them.
 func (f Function) metrics(name string) []Metric {
 	if !f.Usable() {
 		return nil

@@ -188,7 +188,8 @@ func (c *Copy) slowed(name string, s slow, d *differing) {
 	b := fitBlock(least, &plain, d, s.ratio, time)
 	switch {
 	case !host && b.B == 0:
-		c.note("hosts %d and %d stand out, and no slower than others at the sizes that were compared: they have no link", from, to)
+		c.note("hosts %d and %d stand out, and no slower than others at the sizes that were compared: they have no link",
+			from, to)
 	case !host:
 		c.Spec.Links = append(c.Spec.Links, netspec.Link{Between: [][]int{{from}, {to}}, Block: b})
 	case time(b, d.small) > (1+floorError)*s.ratio[0]*plain.Message(0, 1, d.small):

@@ -1,5 +1,5 @@
 // Package network turns the parameters of a run into the description of a network (internal/netspec) that has them:
-// what the calibrated simulation (predict/world) and the exported lab file play.
+// what the calibrated simulation (package predict) and the exported lab file play.
 //
 // It reads only what the run measured and allows to use. What the run left open is taken as the run's own models take
 // it, and said in Notes.
