@@ -1,6 +1,8 @@
 package flow
 
 import (
+	"math"
+
 	"calib/bench"
 	"calib/internal/dataset"
 	"calib/internal/plane"
@@ -18,6 +20,8 @@ const (
 	slices = 20
 	// halvesAgree is by how much the bytes of the window's halves may differ.
 	halvesAgree = 0.03
+	// grown is by how much the second half may be faster, where the slices tell, before windows and buffers have grown.
+	grown = 0.01
 )
 
 // counted is what a receiver saw of a stream, and its sender told it.
@@ -39,6 +43,23 @@ func (c *counted) halves() (first, second float64) {
 	return c.bytes[slices/2] - c.bytes[0], c.bytes[slices] - c.bytes[slices/2]
 }
 
+// growing reports whether the second half is faster than the first by more than grown, and by more than twice what the
+// scatter of slices within the halves explains.
+func (c *counted) growing() bool {
+	first, second := c.halves()
+	squares := 0.0
+	for i := range slices {
+		mean := first
+		if i >= slices/2 {
+			mean = second
+		}
+		off := c.bytes[i+1] - c.bytes[i] - mean/(slices/2)
+		squares += off * off
+	}
+	noise := math.Sqrt(squares / (slices - 2) * slices)
+	return second-first > max(grown*(first+second)/2, 2*noise)
+}
+
 // bulk is one direction of a stream of bytes over some connections a pair, in large writes, of which the receivers
 // count what comes in a window of time that all pairs share.
 type bulk struct {
@@ -50,7 +71,7 @@ type bulk struct {
 // receiver only.
 //
 // A window in which a receiver's window limited the sender, or bbr looked for the round trip, or whose halves differ,
-// is followed by another after a ramp twice as long, because windows and buffers grow with what was read. The last one
+// or whose rate still grows, is followed by another after a ramp twice as long, because windows and buffers grow with what was read. The last one
 // is flagged with what was wrong with it.
 func (x bulk) run() *counted {
 	segment := x.Max(x.Counters(x.Peer()).MSS) // the largest of the pairs [B]
@@ -64,9 +85,10 @@ func (x bulk) run() *counted {
 		s := plan(perByte, trip, segment, try)
 		s.at = x.Announce(bench.Start{Period: s.window}).At
 		seen := x.once(s)
-		seen.flags, perByte = x.judge(seen)
+		var growing bool
+		seen.flags, growing, perByte = x.judge(seen)
 		// A trial is too short to show the rate of a long path: where it was far off, writes were too small.
-		again := len(seen.flags) > 0 || plan(perByte, trip, segment, try).write > 2*s.write
+		again := len(seen.flags) > 0 || growing || plan(perByte, trip, segment, try).write > 2*s.write
 		if !again || try == last {
 			return seen
 		}
@@ -117,32 +139,36 @@ func (x bulk) once(s schedule) *counted {
 	return c
 }
 
-// judge gives every rank the same flags of a try, and the time per byte of the slowest pair's connection [ns/B]. Only
-// senders know what limited them, only receivers what came.
-func (x bulk) judge(c *counted) (flags []string, perByte float64) {
+// judge gives every rank the same flags of a try, whether the rate of a pair still grows, and the time per byte of the
+// slowest pair's connection [ns/B]. Only senders know what limited them, only receivers what came.
+func (x bulk) judge(c *counted) (flags []string, growing bool, perByte float64) {
+	const ofReceivers = 1 << 32
 	var first, second float64
-	var limited, probed, slowest int64
+	var limited, marks, slowest int64 // marks count ranks: the senders that probed, and the receivers of a growing rate
 	if x.Sends() {
 		limited = c.tcp.RwndLimited * int64(units.Microsecond) / int64(x.connections)
 		if c.probed {
-			probed = 1
+			marks = 1
 		}
 	} else {
 		first, second = c.halves()
+		if c.growing() {
+			marks = ofReceivers
+		}
 		slowest = int64(1000 * float64(c.window) * float64(x.connections) / max(1, first+second)) // ps/B
 	}
-	limited, probed, slowest = x.Max(limited), x.Max(probed), x.Max(slowest)
+	limited, marks, slowest = x.Max(limited), x.Sum(marks), x.Max(slowest)
 	one, two := x.Sum(int64(first)), x.Sum(int64(second))
 	if float64(limited) > windowShare*float64(c.window) {
 		flags = append(flags, dataset.FlagWindow)
 	}
-	if probed > 0 {
+	if marks%ofReceivers > 0 {
 		flags = append(flags, dataset.FlagProbeRTT)
 	}
 	if d := float64(two - one); 2*max(d, -d) > halvesAgree*float64(one+two) || one == 0 || two == 0 {
 		flags = append(flags, dataset.FlagUnsteady)
 	}
-	return flags, max(float64(slowest)/1000, 1e-3)
+	return flags, marks >= ofReceivers, max(float64(slowest)/1000, 1e-3)
 }
 
 // perWrite are the times of a write's bytes in the slices of the window [ns]; slices without bytes have none.
