@@ -121,7 +121,7 @@ func forecast(told string, took float64) string {
 	for text := range strings.Lines(told) {
 		var e progress.Event
 		err := json.Unmarshal([]byte(text), &e)
-		if err != nil || !strings.Contains(e.Label, "round 2 ") || e.Left == nil || e.Elapsed == nil {
+		if err != nil || !strings.HasSuffix(e.Label, ", round 2") || e.Left == nil || e.Elapsed == nil {
 			continue
 		}
 		lo, hi := *e.Left+*e.Elapsed, *e.Left+*e.Elapsed
@@ -146,11 +146,11 @@ func TestInBudget(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	const told = `{"event":"progress","label":"pingpong, round 1 of at most 30","elapsed_s":1,"left_s":50}
-{"event":"progress","label":"pingpong, round 2 of at most 30","elapsed_s":10}
+	const told = `{"event":"progress","label":"pingpong, round 1","elapsed_s":1,"left_s":50}
+{"event":"progress","label":"pingpong, round 2","elapsed_s":10}
 not JSON
-{"event":"progress","label":"paired, round 2 of at most 30","elapsed_s":11,"left_s":5,"left_least_s":4}
-{"event":"progress","label":"paired, round 2 of at most 30","elapsed_s":20,"left_s":99}
+{"event":"progress","label":"paired, round 2","elapsed_s":11,"left_s":5,"left_least_s":4}
+{"event":"progress","label":"paired, round 2","elapsed_s":20,"left_s":99}
 `
 	v := 1.5e-6
 	b := map[string]params.Parameter{"b": {Value: &v, CI95: &[2]float64{1.45e-6, 1.55e-6}}}

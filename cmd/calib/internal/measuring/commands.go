@@ -58,6 +58,9 @@ func RunCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
+			if c.IsSet("truth") {
+				config.Show.Note("the truth is that of the emulated network: its hosts add up to 30 µs to a message")
+			}
 			r, err := run.Run(c.Context, config)
 			if r.State != run.Closed {
 				return err
