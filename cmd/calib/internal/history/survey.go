@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"hash/fnv"
+	"maps"
 	"math"
 	"runtime"
 	"slices"
@@ -97,17 +98,17 @@ func (v *survey) whole(ctx context.Context, timelines []*timeline) error {
 	if v.linkRuns == len(v.runs) {
 		return nil
 	}
+	links := map[history.Followed]*timeline{}
 	for _, t := range timelines {
-		if t.metric.Link() == "" {
-			continue
+		if t.metric.Link() != "" {
+			links[t.metric] = t
 		}
-		all, err := v.timelines(ctx, []history.Followed{t.metric}, len(v.runs))
-		if err != nil || len(all) == 0 {
-			return err
-		}
-		*t = *all[0]
 	}
-	return nil
+	all, err := v.timelines(ctx, slices.Collect(maps.Keys(links)), len(v.runs))
+	for _, t := range all {
+		*links[t.metric] = *t
+	}
+	return err
 }
 
 // search finds the changes of level. Equal readings give equal changes: the metric's name seeds the permutations.
