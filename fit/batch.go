@@ -284,7 +284,8 @@ func (r *Result) Packet(sets ...[]*Batch) float64 {
 
 // WithoutSlow leaves out the batches of slow hosts, and keeps them where nothing else was measured.
 func (r *Result) WithoutSlow(in []*Batch) []*Batch {
-	slow := func(host int) bool { return r.Prepared.Slow().Hosts[host] }
+	hosts := r.Prepared.Slow().Hosts
+	slow := func(host int) bool { return hosts[host] }
 	return r.Prefer(in, WhySlowHost, func(b *Batch) bool {
 		return slices.ContainsFunc(b.Lines, func(l *dataset.Sample) bool { return slices.ContainsFunc(l.Ranks, slow) })
 	})

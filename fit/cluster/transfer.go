@@ -236,9 +236,14 @@ func (h *transfer) take(form transferForm, where loadPoint, effect func(params.T
 }
 
 func (h *transfer) record() {
-	form := map[bool]string{false: params.Bilinear, true: params.Limited}[h.limited]
-	if h.flat > 0 {
-		form = map[bool]string{false: params.FlooredBilinear, true: params.FlooredLimited}[h.limited]
+	form := params.Bilinear
+	switch {
+	case h.limited && h.flat > 0:
+		form = params.FlooredLimited
+	case h.limited:
+		form = params.Limited
+	case h.flat > 0:
+		form = params.FlooredBilinear
 	}
 	fn := h.Function(form, "time of a packet in the network while p hosts communicate",
 		map[string][2]float64{"m": h.Domain["bytes"], "p": h.Domain["hosts"]})

@@ -164,12 +164,11 @@ func (p *paired) separate(f *fixedFit) error {
 	for i := range ofHost {
 		ofHost[i].U /= 2
 	}
-	of := func(v float64, j int) [2]float64 {
-		return resample.DifferenceOf(p.times, v, lines, func(l []float64) float64 { return l[j] })
-	}
-	p.fit.Difference("a", "s", labelA, a, of(a, 0), append(ofHost, p.messageTerms(0.5)...)...)
-	p.fit.Difference("a_c", "s", labelAC, l.C1, of(l.C1, 1), terms...)
-	f.slopeCI = fit.WidenDifference(l.C1, of(l.C1, 1), terms)
+	ofA := resample.DifferenceOf(p.times, a, lines, func(l []float64) float64 { return l[0] })
+	ofAC := resample.DifferenceOf(p.times, l.C1, lines, func(l []float64) float64 { return l[1] })
+	p.fit.Difference("a", "s", labelA, a, ofA, append(ofHost, p.messageTerms(0.5)...)...)
+	p.fit.Difference("a_c", "s", labelAC, l.C1, ofAC, terms...)
+	f.slopeCI = fit.WidenDifference(l.C1, ofAC, terms)
 	p.fit.Together([]string{"a", "a_c"}, lines)
 	if len(f.n) == 2 {
 		p.fit.Warn("two-numbers-of-pairs", "two numbers of pairs only: two points always fit a line, measure three")

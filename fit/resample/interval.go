@@ -27,14 +27,11 @@ func (s *Estimates) Interval(v float64, replicates [][]float64, j int) [2]float6
 
 // IntervalOf is Interval for a number that is made of each replicate.
 func IntervalOf[Row any](s *Estimates, v float64, replicates []Row, of func(Row) float64) [2]float64 {
-	if s.Rounds < 2 {
-		return [2]float64{v, v}
+	if !(v > 0) || slices.ContainsFunc(replicates, func(r Row) bool { return of(r) <= 0 }) {
+		return DifferenceOf(s, v, replicates, of)
 	}
-	if v > 0 && !slices.ContainsFunc(replicates, func(r Row) bool { return of(r) <= 0 }) {
-		ci := Scatter(s, 0, replicates, func(r Row) float64 { return math.Log(of(r) / v) })
-		return [2]float64{v * math.Exp(ci[0]), v * math.Exp(ci[1])}
-	}
-	return Scatter(s, v, replicates, of)
+	ci := DifferenceOf(s, 0, replicates, func(r Row) float64 { return math.Log(of(r) / v) })
+	return [2]float64{v * math.Exp(ci[0]), v * math.Exp(ci[1])}
 }
 
 // DifferenceOf is IntervalOf for a number that may be zero, as what is left of a time: on a plain scale, which tells.

@@ -46,7 +46,8 @@ func (r *review) evidence() {
 				r.Parameters[name] = q
 			}
 		} else {
-			reasons = append(reasons, r.missing(), r.lossy(q.Model), r.imprecise(q), r.tooFewRounds(q.Model), r.noFreedom(plain, q), r.misfit(plain, q))
+			reasons = append(reasons, r.missing(), r.lossy(q.Model), r.imprecise(q), r.tooFewRounds(q.Model),
+				r.noFreedom(plain, q), r.misfit(plain, q))
 		}
 		for _, why := range reasons {
 			if why != "" {
