@@ -209,7 +209,8 @@ func LeftText(f Plan) (out []string) {
 		}
 	}
 	if f.Rounds < f.Asked {
-		out = append(out, fmt.Sprintf("the budget has room for %s: intervals need %d", units.GroupedPlural(f.Rounds, "round"), f.Asked))
+		rounds := units.GroupedPlural(f.Rounds, "round")
+		out = append(out, fmt.Sprintf("the budget has room for %s: intervals need %d", rounds, f.Asked))
 	}
 	if len(f.Left) > 0 {
 		out = append(out, "the budget has no room for "+strings.Join(f.Left, ", "))

@@ -37,7 +37,8 @@ type Lab struct {
 	life io.Closer
 }
 
-// Up builds a lab that stays until Down. It fails with ErrExists if there is one of that name, and where neither root nor user namespaces are to be had; what it had begun is taken down again.
+// Up builds a lab that stays until Down. It fails with ErrExists if there is one of that name, and where neither root nor
+// user namespaces are to be had. What it had begun is then taken down again.
 func Up(ctx context.Context, spec *netspec.Spec, o Options) (*Lab, error) {
 	return up(ctx, spec, o, wireConfig{Rootless: !privileged()})
 }

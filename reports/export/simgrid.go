@@ -509,8 +509,9 @@ func (p *platform) warnOfTooFast() {
 	delay, n := p.in.Params.Functions["L"], len(p.hosts)
 	share := delay.Coeff["l1"] * float64(n-2) / p.times[0].at(1)
 	if delay.Usable() && delay.CI95["l1"][0] > 0 && share > tooFast {
-		p.in.warnf("a message takes %s more in the network with every host that communicates, and in the file as long as between two: "+
-			"short messages of all %d hosts at once come out %.0f%% too fast", units.Format(delay.Coeff["l1"], "s"), n, 100*share/(1+share))
+		p.in.warnf("a message takes %s more in the network with every host that communicates, and in the file as long as between "+
+			"two: short messages of all %d hosts at once come out %.0f%% too fast", units.Format(delay.Coeff["l1"], "s"), n,
+			100*share/(1+share))
 	}
 	top := p.longestEager()
 	if p.grown && top < largestBoundary-1 {
