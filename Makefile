@@ -118,7 +118,7 @@ HOSTS ?= 8,16,32,64,128,256,512,1000
 scale: build
 	$(HARNESS) -run '^TestScale$$' -args -calib $(CALIB) -hosts $(HOSTS)
 
-# Whether runs keep their budget, on five networks: an hour and a half, root. Each budget has a page: budgets-30s takes 7 minutes.
+# Whether runs keep their budget, on five networks: fifty minutes, root. Each budget has a page: budgets-30s takes 7 minutes.
 budgets: $(BUDGETS)
 $(BUDGETS): build
 	$(HARNESS) -run '^TestBudgets$$/^$(@:budgets-%=%)$$/$(CASES)' -args -calib $(CALIB)

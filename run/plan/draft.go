@@ -15,21 +15,18 @@ import (
 type draft struct {
 	exp    *bench.Experiment
 	plan   *Plan
-	limits bench.Limits // of the design
-	effort bench.Effort // of the repetitions
-	need   int          // needSizes and its like
+	limits bench.Limits
+	effort int // of the repetitions: see efforts
 	sets   []set
 	points []drafted
 	time   units.Nanos // of a round, on average
-	known  map[costKey]units.Nanos
+	steps  [2][]func() // that have it measure more points, and points more often; what is wanted most comes first
 }
 
-// costKey is an effort at a point of a draft. Some costs are slow to compute, and many drafts of one experiment are
-// tried.
-type costKey struct {
-	effort bench.Effort
-	point  string
-}
+// efforts are the shares of the plan's effort that an experiment may have. The last one is that of a whole plan.
+var efforts = [...]bench.Effort{0.25, 0.5, 1}
+
+const whole = len(efforts) - 1
 
 // set are teams that run at once.
 type set struct {
@@ -41,20 +38,20 @@ type set struct {
 // drafted is a point on the sets that measure it.
 type drafted struct {
 	point bench.Point
-	key   string      // of point
-	kind  string      // equal for points that differ in nothing but sizes and counts
-	thin  bool        // part of a thin design too
-	sets  []int       // of draft.sets
-	n     int         // how many of sets measure it in a round
-	time  units.Nanos // of one set
-	small bool        // of the smallest size of its kind, or of none
-	rank  int         // 0: what the models need; what is wanted less has a higher one
-	every int         // it is measured in one of so many rounds; 0: in none
+	key   string                    // of point
+	kind  string                    // equal for points that differ in nothing but sizes and counts
+	thin  bool                      // part of a thin design too
+	sets  []int                     // of draft.sets
+	n     int                       // how many of sets measure it in a round
+	times [len(efforts)]units.Nanos // of one set
+	small bool                      // of the smallest size of its kind, or of none
+	rank  int                       // 0: what the models need; what is wanted less has a higher one
+	every int                       // it is measured in one of so many rounds; 0: in none
 }
 
 // newDraft lays an experiment out over the hosts of limits.
 func newDraft(e *bench.Experiment, p *Plan, l bench.Limits) *draft {
-	d := &draft{exp: e, plan: p, limits: l, effort: l.Effort, need: needSizes, known: map[costKey]units.Nanos{}}
+	d := &draft{exp: e, plan: p, limits: l, effort: whole}
 	known, seen, thin := map[string]int{}, map[string]bool{}, map[string]bool{}
 	lean := l
 	lean.Effort = min(thinEffort, l.Effort.OrWhole())
@@ -81,33 +78,22 @@ func newDraft(e *bench.Experiment, p *Plan, l bench.Limits) *draft {
 			x.sets = append(x.sets, i)
 		}
 		x.n = len(x.sets)
+		for k := range efforts {
+			if k == whole || p.timed(l) {
+				x.times[k] = e.Cost(d.with(k), point).Time
+			}
+		}
 		d.points = append(d.points, x)
 	}
-	d.costs(l.Effort)
+	d.sum()
 	return d
 }
 
-// clone is a copy that can be made thinner by itself.
-func (d *draft) clone() *draft {
-	n := *d
-	n.points = slices.Clone(d.points)
-	return &n
-}
-
-// costs says how long the points take with an effort.
-func (d *draft) costs(e bench.Effort) {
-	d.effort = e
+// with are the limits with one of the efforts.
+func (d *draft) with(effort int) bench.Limits {
 	l := d.limits
-	l.Effort = e
-	for i := range d.points {
-		p := &d.points[i]
-		at, ok := costKey{e, p.key}, false
-		if p.time, ok = d.known[at]; !ok {
-			p.time = d.exp.Cost(l, p.point).Time
-			d.known[at] = p.time
-		}
-	}
-	d.sum()
+	l.Effort = l.Effort.OrWhole() * efforts[effort]
+	return l
 }
 
 // sum brings the time of a round up to date.
@@ -117,7 +103,7 @@ func (d *draft) sum() {
 		if begins {
 			d.time += d.sets[b.set].beside / units.Nanos(p.every)
 		}
-		d.time += p.time / units.Nanos(p.every)
+		d.time += p.times[d.effort] / units.Nanos(p.every)
 	})
 }
 
@@ -191,32 +177,24 @@ type bin struct{ set, every, turn int }
 // pack fills the slots of a round: of each bin one, or several where its points take too long for one. It calls each with
 // every point on each of its sets, and says where a slot begins with it.
 func (d *draft) pack(each func(b bin, p *drafted, begins bool)) {
-	always := make([]units.Nanos, len(d.sets)) // set → taken by the last slot of every round; 0 where there is none
-	rare, turns := map[bin]units.Nanos{}, map[bin]int{}
+	taken, turns := map[bin]units.Nanos{}, map[bin]int{}
 	for k := range d.points {
 		p := &d.points[k]
 		if p.every == 0 {
 			continue
 		}
 		for _, i := range p.sets[:p.n] {
-			b := bin{set: i, every: p.every}
-			taken := always[i]
+			b, beside := bin{set: i, every: p.every}, d.sets[i].beside
 			if p.every > 1 {
-				turn := turns[b]
 				turns[b]++
-				b.turn = turn % p.every
-				taken = rare[b]
+				b.turn = turns[b] % p.every
 			}
-			beside := d.sets[i].beside
-			begins := taken == 0 || taken+p.time > d.longest(beside)
+			t, time := taken[b], p.times[d.effort]
+			begins := t == 0 || t+time > d.longest(beside)
 			if begins {
-				taken = max(1, beside)
+				t = max(1, beside)
 			}
-			if taken += p.time; p.every > 1 {
-				rare[b] = taken
-			} else {
-				always[i] = taken
-			}
+			taken[b] = t + time
 			each(b, p, begins)
 		}
 	}
@@ -229,11 +207,11 @@ func (d *draft) groups() []group {
 	d.pack(func(b bin, p *drafted, begins bool) {
 		if s := d.sets[b.set]; begins {
 			last[b] = len(out)
-			out = append(out, group{exp: d.exp, effort: d.effort, teams: s.teams, permuted: s.permuted, expected: s.beside, every: p.every})
+			out = append(out, group{exp: d.exp, effort: d.with(d.effort).Effort, teams: s.teams, permuted: s.permuted, expected: s.beside, every: p.every})
 		}
 		g := &out[last[b]]
 		g.points = append(g.points, p.point)
-		g.expected += p.time
+		g.expected += p.times[d.effort]
 	})
 	return out
 }

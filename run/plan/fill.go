@@ -11,14 +11,11 @@ import (
 	"calib/internal/units"
 )
 
-const (
-	// leastEffort is the share of the plan's effort that an experiment has at least.
-	leastEffort = 0.25
-	// thinEffort is that of a design with the essential points only (bench.Limits.Thin).
-	thinEffort = 0.25
-	// lengthy is the part of an experiment's time from which a point takes long.
-	lengthy = 1.0 / 3
-)
+// thinEffort is that of a design with the essential points only (bench.Limits.Thin).
+const thinEffort = 0.25
+
+// lengthy is the part of an experiment's time from which a point takes long.
+const lengthy = 1.0 / 3
 
 // Ranks of points that a thin design does not have, and of those that are too large.
 const otherPoints, tooLarge = 100, 1000
@@ -36,96 +33,70 @@ func kindOf(p bench.Point) string {
 	return p.Key()
 }
 
-// fill chooses what a round of the draft measures within a limit. The points that models need come first, whatever they
-// take; others follow in the order of their ranks. Each is measured with few repetitions, on one set of teams, in one of
-// so many rounds (every). Then there are more rounds, more sets and more repetitions, as far as there is room. Of an
-// experiment that must stay, a needed point that takes long for its share is measured in one of rarest rounds only.
-func (d *draft) fill(share, limit units.Nanos, every, rarest int) {
-	if d.time <= limit {
-		return
+// begin returns a draft of what models need, with few repetitions, on one set of teams, in one of so many rounds
+// (every). Of an experiment that must stay, a needed point that takes long for its share is measured in one of rarest
+// rounds only. Its steps have it measure needed points as often as others, and the points between them; then all points
+// in every round, on all sets of teams, and with more repetitions.
+func (d *draft) begin(need int, share units.Nanos, every, rarest int) *draft {
+	n := *d
+	n.points, n.effort = slices.Clone(d.points), 0
+	longest := lengthy * float64(share) * float64(every)
+	if d.time <= share {
+		longest = math.Inf(1)
 	}
-	whole, longest := d.effort.OrWhole(), lengthy*float64(share)*float64(every)
-	d.costs(d.lightest())
-	order := d.ranked(longest)
-	for i := range d.points {
-		d.points[i].every = 0
-	}
-	thin := func(every int) func(*drafted) {
-		return func(p *drafted) {
-			if p.every = every; d.sets[p.sets[0]].permuted {
-				p.n = 1
-			}
+	order := n.ranked(longest)
+	for i := range n.points {
+		p := &n.points[i]
+		if p.every = 0; n.sets[p.sets[0]].permuted {
+			p.n = 1
 		}
 	}
-	for _, p := range order {
-		switch long := float64(p.time) > longest; {
-		case d.needed(p) && long && d.core():
-			thin(rarest)(p)
-		case d.needed(p):
-			thin(every)(p)
-		}
-	}
-	d.sum()
-	d.thicken(order, limit, every, false)
+	var seldom, between, often, wide []func()
 	for rest := order; len(rest) > 0; {
-		n := 1 // all points of a rank and size, or none: models compare them
-		for n < len(rest) && rest[n].rank == rest[0].rank && rest[n].point[names.FactorBytes] == rest[0].point[names.FactorBytes] {
-			n++
+		k := 1 // all points of a rank and size, or none: models compare them
+		for k < len(rest) && rest[k].rank == rest[0].rank && rest[k].point[names.FactorBytes] == rest[0].point[names.FactorBytes] {
+			k++
 		}
-		if rest[0].every == 0 {
-			d.try(rest[:n], limit, thin(every))
-		}
-		rest = rest[n:]
-	}
-	d.thicken(order, limit, 1, true)
-	for d.effort < whole {
-		was := d.effort
-		if d.costs(2 * was); d.time > limit {
-			d.costs(was)
-			break
-		}
-	}
-}
-
-// thicken has points measured in more rounds, as far as there is room: up to one in every. Where sets is true, they are
-// then measured on more sets.
-func (d *draft) thicken(points []*drafted, limit units.Nanos, every int, sets bool) {
-	for more := true; more; {
-		more = false
-		for i, p := range points {
-			change := func(p *drafted) { p.every = max(every, p.every/2) }
-			if p.every == every && sets && p.n < len(p.sets) {
-				change = func(p *drafted) { p.n = min(2*p.n, len(p.sets)) }
-			} else if p.every <= every {
-				continue
+		var open []*drafted
+		for _, p := range rest[:k] {
+			often = append(often, func() { p.every = min(p.every, 1) }) // 0 stays
+			wide = append(wide, func() { p.n = len(p.sets) })
+			if !n.needed(p, need) {
+				open = append(open, p)
+			} else if p.every = every; float64(p.times[0]) > longest && n.core() {
+				p.every = rarest
+				seldom = append(seldom, func() { p.every = every })
 			}
-			more = d.try(points[i:i+1], limit, change) || more
 		}
+		between = append(between, func() {
+			for _, p := range open {
+				p.every = every
+			}
+		})
+		rest = rest[k:]
 	}
+	for k := range whole {
+		wide = append(wide, func() { n.effort = k + 1 })
+	}
+	n.steps = [2][]func(){append(seldom, between...), append(often, wide...)}
+	n.sum()
+	return &n
 }
 
-// lightest is the effort that the experiment has at least.
-func (d *draft) lightest() bench.Effort { return d.plan.Limits.Effort.OrWhole() * leastEffort }
+// grow takes the next step of those of a kind, if it takes at most room more of a round. It returns what it takes.
+func (d *draft) grow(kind int, room units.Nanos) units.Nanos {
+	points, effort, time := slices.Clone(d.points), d.effort, d.time
+	d.steps[kind][0]()
+	d.steps[kind] = d.steps[kind][1:]
+	if d.sum(); d.time > time+room {
+		copy(d.points, points)
+		d.effort, d.time = effort, time
+	}
+	return d.time - time
+}
 
 // core reports whether the experiment stays whatever the budget is.
 func (d *draft) core() bool { return d.plan.Chosen || !slices.Contains(optional, d.exp.Name) }
-
-// try has points measured in another way if the draft then takes at most a limit.
-func (d *draft) try(points []*drafted, limit units.Nanos, change func(*drafted)) bool {
-	was, time := make([]drafted, len(points)), d.time
-	for i, p := range points {
-		was[i] = *p
-		change(p)
-	}
-	if d.sum(); d.time <= limit {
-		return true
-	}
-	for i, p := range points {
-		*p = was[i]
-	}
-	d.time = time
-	return false
-}
 
 // What models need where numbers of hosts are compared: the smallest size with both ends of them; of experiments that
 // stay, with one number between, too, which shows whether the form is right; and more sizes with both ends.
@@ -135,13 +106,13 @@ const (
 	needSizes
 )
 
-// needed reports whether models need the point: both ends of sizes and of numbers of hosts (see need), and, where only
-// sizes are compared, one size between, which shows whether a line is straight.
-func (d *draft) needed(p *drafted) bool {
+// needed reports whether models need the point: both ends of sizes and of numbers of hosts, and, where only sizes are
+// compared, one size between, which shows whether a line is straight.
+func (d *draft) needed(p *drafted, need int) bool {
 	if !slices.ContainsFunc(counts, func(f string) bool { return p.point[f] > 0 }) {
 		return p.rank <= 2
 	}
-	return p.rank == 0 || p.rank == 1 && d.need == needSizes || p.rank == 2 && p.small && d.need >= needBetween && d.core()
+	return p.rank == 0 || p.rank == 1 && need == needSizes || p.rank == 2 && p.small && need >= needBetween && d.core()
 }
 
 // ranked lists the points in the order in which they are wanted: of each kind the smallest size with the least and the
@@ -189,7 +160,7 @@ func rank(points []*drafted, longest float64, packet int64) {
 			}
 		}
 		if size := p.point[names.FactorBytes]; size > 0 {
-			takes[size] = max(takes[size], p.time)
+			takes[size] = max(takes[size], p.times[0])
 		}
 	}
 	largest, above, within := int64(0), int64(-1), int64(-1) // that fits; the first above a packet, and the one before it

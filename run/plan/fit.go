@@ -41,40 +41,34 @@ const (
 func (p *Plan) timed(l bench.Limits) bool { return p.Budget > 0 && l.Path.Known() }
 
 // fit makes the drafts fit the budget: in as many rounds as have all of the experiments of record that the least rounds
-// have. Where not even the least rounds fit, there are fewer. Without a budget and a path that is known it changes nothing.
+// have. Where not even the least rounds fit, models get less of what they need, and at last there are fewer rounds.
+// Without a budget and a path that is known it changes nothing.
 func (s *Schedule) fit(all []*draft) []*draft {
 	if !s.Plan.timed(s.Limits) {
 		return all
 	}
-	var possible []*draft
 	for _, d := range all {
-		d = d.clone()
-		d.costs(d.lightest())
 		d.points = slices.DeleteFunc(d.points, d.tooLong)
-		if d.costs(d.limits.Effort); len(d.points) > 0 || d.core() {
-			possible = append(possible, d)
-		}
+		d.sum()
 	}
+	all = slices.DeleteFunc(all, func(d *draft) bool { return len(d.points) == 0 && !d.core() })
 	least := s.Plan.Rounds.Min
-	var kept []*draft
-	fits := false
-	for need := needSizes; need >= needEnds && !fits; need-- {
-		for _, d := range possible {
-			d.need = need
+	for need := needSizes; need >= needEnds; need-- {
+		kept, fits := s.divide(all, need, least, 2)
+		for n := s.aim() / least * least; n > least && fits; n -= least {
+			if more, fit := s.divide(all, need, n, 2); fit && ofRecord(more) >= ofRecord(kept) {
+				return more
+			}
 		}
-		kept, fits = s.divide(possible, least, 2)
-	}
-	for n := s.aim() / least * least; n > least && fits; n -= least {
-		if more, fit := s.divide(possible, n, 2); fit && ofRecord(more) >= ofRecord(kept) {
-			kept = more
-			break
+		if fits {
+			return kept
 		}
 	}
-	for n := least; !fits && n >= 1; n-- {
-		s.Rounds = n
-		kept, fits = s.divide(possible, n, 1)
+	for ; ; s.Rounds-- {
+		if kept, fits := s.divide(all, needEnds, s.Rounds, 1); fits || s.Rounds == 1 {
+			return kept
+		}
 	}
-	return kept
 }
 
 // ofRecord is how many of the experiments are among the first optional ones: numbers of record are read from them.
@@ -90,71 +84,52 @@ func ofRecord(drafts []*draft) (n int) {
 // tooLong reports whether one point takes too much of the budget even when it is measured once. What the user named stays.
 func (d *draft) tooLong(p drafted) bool {
 	named := d.limits.Sizes != nil && p.point[names.FactorBytes] > 0
-	return float64(p.time) > affordablePart*float64(d.plan.Budget) && !named
+	return float64(p.times[0]) > affordablePart*float64(d.plan.Budget) && !named
 }
 
-// divide chooses what n rounds measure. What takes long is measured in so many of them at least (times). An optional
-// experiment is part of them where what models need leaves a tenth of the rounds for more points. It reports whether n
-// rounds fit.
-func (s *Schedule) divide(all []*draft, n, times int) (kept []*draft, fits bool) {
+// divide chooses what n rounds measure: what models need of the experiments that stay, and of each other one that leaves
+// a tenth of the rounds for more points; then, step by step, more of that experiment which has least of its share. What
+// takes long is measured in so many rounds at least (times). It reports whether n rounds fit.
+func (s *Schedule) divide(all []*draft, need, n, times int) (kept []*draft, fits bool) {
+	every, rarest := max(1, n/s.Plan.Rounds.Min), max(1, n/times)
+	begin := func(in []*draft) (out []*draft, room units.Nanos) {
+		room = s.perRound(n)
+		sum := 0.0
+		for _, d := range in {
+			sum += d.weight()
+		}
+		for _, d := range in {
+			d = d.begin(need, units.Nanos(float64(s.perRound(n))*d.weight()/sum), every, rarest)
+			out, room = append(out, d), room-d.time
+		}
+		return out, room
+	}
 	in := slices.DeleteFunc(slices.Clone(all), func(d *draft) bool { return !d.core() })
 	for _, name := range optional {
 		with := slices.DeleteFunc(slices.Clone(all), func(d *draft) bool { return d.exp.Name != name && !slices.Contains(in, d) })
-		if _, _, room := s.needs(with, n, times); room >= s.perRound(n)/10 {
+		if _, room := begin(with); room >= s.perRound(n)/10 {
 			in = with
 		}
 	}
-	return s.filled(in, n, times)
-}
-
-// seldom says in which of n rounds a point is measured at first, one in every, and what takes long, one in rarest.
-func (s *Schedule) seldom(n, times int) (every, rarest int) {
-	return max(1, n/s.Plan.Rounds.Min), max(1, n/times)
-}
-
-// needs returns copies of drafts that have what models need in n rounds, the shares of the drafts, and the room that is
-// left of a round.
-func (s *Schedule) needs(all []*draft, n, times int) (out []*draft, shares []units.Nanos, room units.Nanos) {
-	room = s.perRound(n)
-	shares = sharesOf(all, room)
-	every, rarest := s.seldom(n, times)
-	for i, d := range all {
-		d = d.clone()
-		d.fill(shares[i], 0, every, rarest)
-		out, room = append(out, d), room-d.time
+	kept, room := begin(in)
+	fits = room >= 0
+	leastOfShare := func(a, b *draft) int {
+		return cmp.Compare(float64(a.time)*b.weight(), float64(b.time)*a.weight())
 	}
-	return out, shares, room
-}
-
-// filled returns copies of drafts that take what models need in n rounds, then their shares, and then what others leave,
-// those with the largest shares first. It reports whether n rounds fit.
-func (s *Schedule) filled(all []*draft, n, times int) ([]*draft, bool) {
-	out, shares, room := s.needs(all, n, times)
-	every, rarest := s.seldom(n, times)
-	open := make([]int, len(all))
-	for i := range open {
-		open[i] = i
-	}
-	slices.SortStableFunc(open, func(i, j int) int { return cmp.Compare(weight(all[j]), weight(all[i])) })
-	more := func(i int, limit units.Nanos) {
-		if was := out[i].time; was < limit && was < all[i].time && room > 0 {
-			out[i] = all[i].clone()
-			out[i].fill(shares[i], min(limit, was+room), every, rarest)
-			room -= out[i].time - was
+	for kind := range 2 {
+		open := slices.Clone(kept)
+		for len(open) > 0 {
+			if d := slices.MinFunc(open, leastOfShare); len(d.steps[kind]) > 0 {
+				room -= d.grow(kind, room)
+			} else {
+				open = slices.DeleteFunc(open, func(x *draft) bool { return x == d })
+			}
 		}
 	}
-	for _, i := range open {
-		more(i, shares[i])
-	}
-	for _, i := range open {
-		more(i, out[i].time+room)
-	}
-	sum := units.Nanos(0)
-	for _, d := range out {
+	for _, d := range kept {
 		d.points = slices.DeleteFunc(d.points, func(p drafted) bool { return p.every == 0 })
-		sum += d.time
 	}
-	return out, sum <= s.perRound(n)
+	return kept, fits
 }
 
 // aim is how many rounds the plan aims at: many, as far as it allows them.
@@ -170,23 +145,5 @@ func (s *Schedule) perRound(n int) units.Nanos {
 	return units.Nanos(planned * float64(s.Plan.Budget) / float64(n))
 }
 
-// sharesOf divides a time among drafts; what one does not need is the others'.
-func sharesOf(drafts []*draft, room units.Nanos) []units.Nanos {
-	order, out, weights := make([]int, len(drafts)), make([]units.Nanos, len(drafts)), make([]float64, len(drafts))
-	left := 0.0
-	for i, d := range drafts {
-		order[i], weights[i] = i, weight(d)
-		left += weights[i]
-	}
-	slices.SortStableFunc(order, func(i, j int) int { // who needs least of its share first
-		return cmp.Compare(float64(drafts[i].time)*weights[j], float64(drafts[j].time)*weights[i])
-	})
-	for _, i := range order {
-		out[i] = min(drafts[i].time, units.Nanos(float64(room)*weights[i]/left))
-		room, left = room-out[i], left-weights[i]
-	}
-	return out
-}
-
-// weight is the share of an experiment.
-func weight(d *draft) float64 { return cmp.Or(shares[d.exp.Name], otherShare) }
+// weight is the share of the experiment.
+func (d *draft) weight() float64 { return cmp.Or(shares[d.exp.Name], otherShare) }

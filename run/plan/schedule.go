@@ -89,13 +89,15 @@ func New(p Plan, hosts int, exps []*bench.Experiment) (*Schedule, error) {
 	if len(drafts) == 0 {
 		return nil, p.nothing(hosts, exps)
 	}
-	kept := s.fit(drafts)
+	for _, d := range drafts {
+		s.whole[d.exp.Name] = len(d.points)
+		s.Whole += d.time * units.Nanos(p.Rounds.Min)
+	}
+	kept := s.fit(slices.Clone(drafts))
 	for _, d := range kept {
 		s.groups = append(s.groups, d.groups()...)
 	}
 	for _, d := range drafts {
-		s.whole[d.exp.Name] = len(d.points)
-		s.Whole += d.time * units.Nanos(p.Rounds.Min)
 		if !slices.ContainsFunc(kept, func(k *draft) bool { return k.exp == d.exp }) {
 			s.Left = append(s.Left, d.exp.Name)
 		}

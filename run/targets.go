@@ -1,0 +1,123 @@
+package run
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"calib/fit"
+	"calib/fit/models"
+	"calib/internal/dataset/names"
+	"calib/internal/units"
+)
+
+// Targets are the wanted relative half-widths of 95% intervals, by parameter: 0.02 is ± 2%.
+type Targets map[string]float64
+
+// numbers are what may be aimed at, by the model that gives them. A coefficient of a function is "g_s.c0"; a function
+// by its name alone counts by its value in the middle of its domain.
+var numbers = map[string][]string{
+	"hyperbolic-network": {"a", "a_c", "a_prime", "b", "b_c", "b_prime"},
+	"hockney":            {"alpha", "beta", "r_inf"},
+	"hyperbola":          {"a_prime_limits", "b_prime_limits", "a_prime_joint", "b_prime_joint"},
+	"loggp":              {"g", "G", "L", "o_s", "o_r"},
+	"cluster-gap":        {"g_s", "g_s.c0", "g_s.c1"},
+	"cluster-gather":     {"g_r", "g_r.c0", "g_r.c1"},
+	"cluster-overhead":   {"O_s", "O_s.c0", "O_s.c1", "U_r.c0", "U_r.c1", "O_r.c0", "O_r.c1"},
+	"cluster":            {"L.l0", "L.l1", "L.tau"},
+	"wakeup":             {"wakeup"},
+	"cluster-buffer":     {"B_L"},
+}
+
+// defaults are the targets of the numbers of record. a, a_c, b and b_c need two numbers of pairs at once; of one,
+// a_prime and b_prime are read.
+var defaults = Targets{
+	"alpha": 0.02, "a": 0.02, "a_c": 0.02, "b": 0.02, "b_c": 0.02, "a_prime": 0.02, "b_prime": 0.02,
+	"g": 0.03, "G": 0.03, "L": 0.03, "o_s": 0.05, "g_s": 0.03, "g_r": 0.03, "O_s": 0.05, "B_L": 0.05,
+}
+
+// defaultTargets are those of the numbers of record that the experiments give on so many hosts, or all of one
+// half-width where that is above 0.
+func defaultTargets(experiments []string, hosts int, width float64) Targets {
+	out := Targets{}
+	for name, target := range defaults {
+		several := hosts >= 4
+		switch name {
+		case "a", "a_c", "b", "b_c":
+			if !several {
+				continue
+			}
+		case "a_prime", "b_prime":
+			if several {
+				continue
+			}
+		case "o_s": // O_s says more of the same
+			if slices.Contains(experiments, names.Overhead) {
+				continue
+			}
+		}
+		if !slices.ContainsFunc(needs(name), func(exp string) bool { return !slices.Contains(experiments, exp) }) {
+			out[name] = cmp.Or(width, target)
+		}
+	}
+	return out
+}
+
+// needs lists the experiments that a number is read from.
+func needs(name string) []string {
+	i := slices.IndexFunc(models.All, func(m fit.Model) bool { return slices.Contains(numbers[m.Name], name) })
+	if i < 0 {
+		return nil
+	}
+	return models.All[i].Needs
+}
+
+// ParseTargets reads targets such as "a_c=2%,b_c=1%"; 0.02 is 2%. Errors name the entry and what it may be.
+func ParseTargets(s string) (Targets, error) {
+	known := slices.Sorted(slices.Values(slices.Concat(slices.Collect(maps.Values(numbers))...)))
+	out := Targets{}
+	for _, entry := range strings.Split(s, ",") {
+		name, share, ok := strings.Cut(entry, "=")
+		if name = strings.TrimSpace(name); !ok || name == "" {
+			return nil, fmt.Errorf("target %q: want PARAMETER=SHARE, such as a_c=2%%, and a comma between two", entry)
+		}
+		if !slices.Contains(known, name) {
+			return nil, fmt.Errorf("target %q: %q is no parameter to aim at (have %s)", entry, name, strings.Join(known, ", "))
+		}
+		if _, twice := out[name]; twice {
+			return nil, fmt.Errorf("target %q: %s has a target already: name it once", entry, name)
+		}
+		v, err := units.ParseShare(share)
+		if err != nil || !(v > 0 && v < 1) {
+			return nil, fmt.Errorf("target %q: %q is no half-width: want a share above 0%% and below 100%%, "+
+				"such as 2%% or 0.02", entry, share)
+		}
+		out[name] = v
+	}
+	return out, nil
+}
+
+// check returns an error for a parameter that is read from an experiment that is not among those measured.
+func (t Targets) check(experiments []string) error {
+	for _, name := range slices.Sorted(maps.Keys(t)) {
+		for _, exp := range needs(name) {
+			if !slices.Contains(experiments, exp) {
+				return fmt.Errorf("target %s: it is read from experiment %s, which the plan does not measure: add the experiment or drop the target", name, exp)
+			}
+		}
+	}
+	return nil
+}
+
+// experiments lists the experiments that the targets are read from, sorted, the clock's included: it corrects the
+// others.
+func (t Targets) experiments() []string {
+	out := []string{names.Clock}
+	for name := range t {
+		out = append(out, needs(name)...)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
