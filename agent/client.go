@@ -187,8 +187,8 @@ func (c *Client) explain(ctx context.Context, limit time.Duration, err error) er
 	_, said := errors.AsType[*refusal](err)
 	if gone := context.Cause(c.conn.ctx); gone != nil && !said {
 		if remote, ok := errors.AsType[*net.OpError](gone); ok && remote.Op == "remote error" { // a TLS alert
-			return fmt.Errorf("agent %s: %w: it refuses this certificate (%w): it is revoked, expired or of another authority; the "+
-				"agent's log says which", c.host, ErrTrust, gone)
+			return fmt.Errorf("agent %s: %w: it refuses this certificate (%w): it is revoked, expired or of another authority; "+
+				"the agent's log says which", c.host, ErrTrust, gone)
 		}
 		if errors.Is(gone, io.EOF) {
 			return fmt.Errorf("agent %s: %w: the agent exited", c.host, ErrGone)
@@ -239,8 +239,8 @@ func (c *Client) Run(ctx context.Context, t bench.Task) ([]dataset.Sample, error
 var errOverdue = fmt.Errorf("%w, and the agent does not end the task", ErrDeadline)
 
 func foreignText(host string, f *transport.Foreign) string {
-	text := fmt.Sprintf("host %s: its data port was reached by %d foreign datagrams and %d connections without a ticket of this run",
-		host, f.Strays, f.Refused)
+	text := fmt.Sprintf("host %s: its data port was reached by %d foreign datagrams and %d connections "+
+		"without a ticket of this run", host, f.Strays, f.Refused)
 	if f.Why != "" {
 		text += fmt.Sprintf(", the last: %q", f.Why) // what a stranger may have chosen is quoted
 	}

@@ -134,8 +134,8 @@ func (g *gate) ask(c net.Conn) {
 
 // enter, leave and refuse keep count. enter and refuse are called with the lock held.
 func (g *gate) enter(name string) error {
-	if g.open >= maxOpen || g.byName[name] >= maxOfOne {
-		return fmt.Errorf("%s has %d connections of %d in all: the limits are %d and %d", name, g.byName[name], g.open, maxOfOne, maxOpen)
+	if n := g.byName[name]; g.open >= maxOpen || n >= maxOfOne {
+		return fmt.Errorf("%s has %d connections of %d in all: the limits are %d and %d", name, n, g.open, maxOfOne, maxOpen)
 	}
 	g.open++
 	g.byName[name]++

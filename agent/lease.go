@@ -110,12 +110,12 @@ func (s *Server) held(run string, secret []byte) (*lease, error) {
 	return l, nil
 }
 
-// begin marks the start of a task, done its end. The task before may still be ending, because its call was cancelled a
-// moment ago: it is waited for as long as a cancelled task may take.
-func (s *Server) begin(ctx context.Context, t *bench.Task, e *bench.Experiment, secret []byte) (l *lease, done func(), err error) {
+// begin marks the start of a task, the function that it returns the end. The task before may still be ending, because
+// its call was cancelled a moment ago: it is waited for as long as a cancelled task may take.
+func (s *Server) begin(ctx context.Context, t *bench.Task, e *bench.Experiment, secret []byte) (*lease, func(), error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	l, err = s.held(t.Run, secret)
+	l, err := s.held(t.Run, secret)
 	if err == nil && l.task != nil {
 		before := l.task
 		s.mu.Unlock()

@@ -63,8 +63,8 @@ func (l Limits) session(s plane.Session) error {
 			return fault(ErrLimit, "ticket for hosts %d and %d of %v, the limit is %v (calib agent --max-bytes)",
 				t.A, t.B, t.MaxBytes, l.Bytes)
 		case t.Expires > latest.Unix():
-			return fault(ErrLimit, "ticket for hosts %d and %d that lasts longer than %v from now: give the run a smaller budget, "+
-				"or check that the hosts' clocks agree", t.A, t.B, l.Life)
+			return fault(ErrLimit, "ticket for hosts %d and %d that lasts longer than %v from now: give the run a smaller "+
+				"budget, or check that the hosts' clocks agree", t.A, t.B, l.Life)
 		}
 	}
 	if k := s.Socket; k.SndBuf < 0 || k.RcvBuf < 0 || k.SndBuf > l.Memory || k.RcvBuf > l.Memory {

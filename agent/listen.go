@@ -146,9 +146,10 @@ func removeStale(path string) error {
 // ListenTLS serves coordinators over TCP until ctx ends, loopback included: those that show a certificate which cfg
 // believes.
 func (s *Server) ListenTLS(ctx context.Context, addr string, cfg *tls.Config) error {
-	if cfg == nil || cfg.ClientAuth != tls.RequireAndVerifyClientCert || cfg.MinVersion < tls.VersionTLS13 || cfg.VerifyConnection == nil {
-		return fmt.Errorf("listen for coordinators on %s: %w: an agent sends traffic for whoever reaches it, and every user of a "+
-			"machine reaches its TCP ports", addr, ErrOpen)
+	if cfg == nil || cfg.ClientAuth != tls.RequireAndVerifyClientCert ||
+		cfg.MinVersion < tls.VersionTLS13 || cfg.VerifyConnection == nil {
+		return fmt.Errorf("listen for coordinators on %s: %w: an agent sends traffic for whoever reaches it, and every user "+
+			"of a machine reaches its TCP ports", addr, ErrOpen)
 	}
 	var lc net.ListenConfig
 	l, err := lc.Listen(ctx, "tcp", addr)
@@ -162,7 +163,9 @@ func (s *Server) serveGate(ctx context.Context, g *gate) error {
 	s.opts.Log.Info("listening", "control", g.Addr().String(), "data", s.plane.Addr())
 	srv := s.httpServer()
 	srv.IdleTimeout, srv.ReadTimeout = s.opts.Silence, 2*s.opts.Silence // of a connection without calls, and of a request
-	srv.ConnContext = func(ctx context.Context, c net.Conn) context.Context { return context.WithValue(ctx, callerKey{}, c) }
+	srv.ConnContext = func(ctx context.Context, c net.Conn) context.Context {
+		return context.WithValue(ctx, callerKey{}, c)
+	}
 	srv.Handler = s.guarded(srv.Handler)
 	defer context.AfterFunc(ctx, func() {
 		s.dropAny(errClosing)

@@ -41,7 +41,8 @@ func New(spec netspec.Spec, opt sim.Options) []*Agent {
 }
 
 func (a *Agent) Hello(context.Context) (dataset.Host, error) {
-	return dataset.Host{Name: a.name, Env: map[string]string{"transport": "simulated", dataset.FactSegment: strconv.Itoa(a.segment)}}, nil
+	env := map[string]string{"transport": "simulated", dataset.FactSegment: strconv.Itoa(a.segment)}
+	return dataset.Host{Name: a.name, Env: env}, nil
 }
 
 // Prepare implements coord.Agent. A simulated host needs no tickets.
