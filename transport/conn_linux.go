@@ -124,7 +124,7 @@ func (c *Conn) Recv(b []byte) error {
 
 // recvRest continues after a first read of n bytes or an error. It ends because every pass either makes progress or
 // counts against the receive timeout. With stamps it returns that of the last byte, 0 if b had none left to read.
-func (c *Conn) recvRest(b []byte, n int, errno syscall.Errno, stamps *kernel.MessageReader) (at units.Nanos, err error) {
+func (c *Conn) recvRest(b []byte, n int, errno syscall.Errno, stamps *kernel.MessageReader) (at units.Nanos, _ error) {
 	size, since := len(b), units.Nanos(0)
 	for {
 		switch {

@@ -102,7 +102,8 @@ func (m *Mesh) dialQuietly(ctx context.Context, s *session, l *link) (*Conn, err
 	if ctx.Err() != nil {
 		return nil, ctxErr(ctx)
 	}
-	return nil, fmt.Errorf("%w: it has not answered with the run's ticket within %v; why is in this agent's log", ErrConsent, m.patience)
+	return nil, fmt.Errorf("%w: it has not answered with the run's ticket within %v; why is in this agent's log",
+		ErrConsent, m.patience)
 }
 
 // Foreign returns what has come since the last call.

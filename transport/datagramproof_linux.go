@@ -82,8 +82,8 @@ func (g *Group) prove(ctx context.Context, m *datagrams, with []confirmation) er
 			return err
 		}
 		if ctx.Err() != nil {
-			return fmt.Errorf("datagrams to %s: %w: none passes between the two data ports, or between that host's and another's; "+
-				"a firewall must let UDP pass to the port of the data connection", g.conns[missing].peer, ctxErr(ctx))
+			return fmt.Errorf("datagrams to %s: %w: none passes between the two data ports, or between that host's and "+
+				"another's; a firewall must let UDP pass to the port of the data connection", g.conns[missing].peer, ctxErr(ctx))
 		}
 		if kernel.Now() >= again {
 			if err := g.sendProofs(m, with); err != nil {
@@ -116,7 +116,8 @@ func (g *Group) confirmed(with []confirmation) (missing int, err error) {
 				return rank, err
 			}
 			if back != x.by {
-				return rank, fmt.Errorf("datagrams to %s: %w: it sent back another nonce than it was given", g.conns[rank].peer, ErrTicket)
+				return rank, fmt.Errorf("datagrams to %s: %w: it sent back another nonce than it was given",
+					g.conns[rank].peer, ErrTicket)
 			}
 			x.allowed = true
 		}

@@ -12,8 +12,8 @@
 //     cancelling is shutdown(2) from another goroutine.
 //   - Mesh: an agent's listener and its connections to the other hosts of one run, each opened by a handshake that
 //     proves a ticket on both sides before a byte of payload moves (handshake_linux.go has the protocol).
-//   - Group: one rank's view of a team, with the method set experiments use: messages, receiving from any rank (RecvAny),
-//     sending with a time limit (SendSome), connections with other options (Reopen), and datagrams.
+//   - Group: one rank's view of a team, with the method set experiments use: messages, receiving from any rank
+//     (RecvAny), sending with a time limit (SendSome), connections with other options (Reopen), and datagrams.
 //
 // Datagrams use one socket of the mesh, on the port of the listener's number. The same ticket covers them: they go to
 // the other end of a connection on which the ticket was shown, once that end has shown that the port is its own
@@ -21,8 +21,8 @@
 // are received. A rate limit (Mesh.Limit) applies to everything that is sent, whatever an experiment or a coordinator
 // asks for: the kernel paces each connection, and datagrams wait for their time.
 //
-// Below them is package kernel: the system calls, the monotonic clock and exact waiting (Now, WaitUntil), thread pinning
-// and a quiet runtime (Pin, Quiet).
+// Below them is package kernel: the system calls, the monotonic clock and exact waiting (Now, WaitUntil), thread
+// pinning and a quiet runtime (Pin, Quiet).
 //
 // Measuring needs Linux. Elsewhere the package has its errors only, of which ErrUnsupported says so.
 package transport

@@ -55,7 +55,8 @@ func newNonce() (n [nonceSize]byte) {
 }
 
 // dialHandshake proves t to the receiver at the other end of c, after the receiver has.
-func dialHandshake(ctx context.Context, c *Conn, run [sha256.Size]byte, t *plane.Ticket, consent string, line int) error {
+func dialHandshake(ctx context.Context, c *Conn, run [sha256.Size]byte, t *plane.Ticket,
+	consent string, line int) error {
 	defer guard(ctx, c, handshakeTimeout)()
 	if _, err := ticketLife(t, time.Now()); err != nil {
 		return err
@@ -67,7 +68,8 @@ func dialHandshake(ctx context.Context, c *Conn, run [sha256.Size]byte, t *plane
 	frame := make([]byte, acceptSize)
 	if err := c.Recv(frame); err != nil {
 		if errors.Is(err, ErrPeerClosed) {
-			return fmt.Errorf("%w by the other side: it has no such run or ticket, or the ticket has expired there (%w)", ErrTicket, err)
+			return fmt.Errorf("%w by the other side: it has no such run or ticket, or the ticket has expired there (%w)",
+				ErrTicket, err)
 		}
 		return err
 	}

@@ -13,8 +13,8 @@ import (
 	"calib/internal/units"
 )
 
-// Lines implements bench.Group. The threads of the lines but 0 may run on any CPU of the process. When a line fails, all
-// are shut down.
+// Lines implements bench.Group. The threads of the lines but 0 may run on any CPU of the process. When a line fails,
+// all are shut down.
 func (g *Group) Lines(rank, k int, f func(i int, l plane.Line) error) error {
 	if k < 1 || k > plane.MaxLines {
 		return fmt.Errorf("%d lines to rank %d, want 1 to %d", k, rank, plane.MaxLines)
@@ -136,11 +136,11 @@ func (c *Conn) RecvSome(b []byte) (int, error) {
 	return n, c.count(n, len(b))
 }
 
-// Beside calls f while a second thread stands by: each Start lets it call transfer with this group, and Wait returns
+// Beside calls f while a second thread stands by. Each Start lets it call transfer with this group, and Wait returns
 // when it has. The second thread runs on any CPU that the process may use; in a shared group the ranks divide the CPUs
-// between them for the call (kernel.Divide). The two threads wake each other through event counters, one system call each way:
-// Go's channels would take two wake-ups, one of them of the scheduler. Beside returns when f has and the thread has
-// ended. Where f fails or has not waited, the team's connections are shut down, so that a transfer under way ends.
+// between them for the call (kernel.Divide). The two threads wake each other by event counters, one system call each
+// way. Go's channels would take two wake-ups, one of them of the scheduler. Beside returns when f has and the thread
+// has ended. Where f fails or has not waited, the team's connections are shut down, which ends a transfer under way.
 //
 // A transfer ends by the group's deadlines, and so does Wait. Neither Start nor Wait allocates.
 func (g *Group) Beside(transfer func(plane.Mover) error, f func(plane.Second) error) error {

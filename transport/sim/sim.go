@@ -124,7 +124,7 @@ func New(spec netspec.Spec, opt Options) *Net {
 	n.opt.Host.setDefaults()
 	n.last = make([]instant, spec.Hosts)
 	n.clock = make([]clock, spec.Hosts)
-	rng := rand.New(rand.NewPCG(opt.Seed, 0x636c6f636b)) // a stream of its own, so that the amount of traffic does not change the clocks
+	rng := rand.New(rand.NewPCG(opt.Seed, 0x636c6f636b)) // a stream of its own: the clocks do not depend on the traffic
 	for i := range n.clock {
 		n.clock[i] = clock{
 			offset: units.Nanos(math.Round((2*rng.Float64() - 1) * float64(opt.ClockOffset))),
