@@ -55,84 +55,107 @@ type adder func(severity, code, what, mend string)
 
 func processor(h Host, add adder) {
 	if g := h.Env["cpu.governor"]; g != "" && g != "performance" {
-		add(Disturbs, "governor", fmt.Sprintf("the CPUs change their frequency (governor %s): the same message takes different times", g),
+		add(Disturbs, "governor",
+			fmt.Sprintf("the CPUs change their frequency (governor %s): the same message takes different times", g),
 			"cpupower frequency-set -g performance")
 	}
 	if us := number(h.Env["cpu.idle_wake_us"], 0); us > slowWake {
-		add(Notes, "sleep", fmt.Sprintf("the CPUs sleep as deep as %s, and take %d µs to wake: so much slower is a message after a pause", h.Env["cpu.idle_deepest"], us),
+		add(Notes, "sleep",
+			fmt.Sprintf("the CPUs sleep as deep as %s, and take %d µs to wake: so much slower is a message after a pause",
+				h.Env["cpu.idle_deepest"], us),
 			fmt.Sprintf("cpupower idle-set -D %d (until the next boot; idle-set -E undoes it)", slowWake))
 	}
 	if v := h.Env["virt"]; v != "" && v != "none" {
-		add(Notes, "virtual", fmt.Sprintf("a virtual machine (%s): its CPUs and its network are shared with others, and its times hold that", strings.Replace(v, "other", "of a kind that it does not say", 1)),
+		v = strings.Replace(v, "other", "of a kind that it does not say", 1)
+		add(Notes, "virtual",
+			"a virtual machine ("+v+"): its CPUs and its network are shared with others, and its times hold that",
 			"virsh vcpupin on the machine below, or measure that one")
 	}
 	if c := h.Env["container"]; c != "" {
-		add(Notes, "container", fmt.Sprintf("a container (%s): what is measured is its network, with bridge and address translation", c), word(c, "podman")+" run --network host")
+		add(Notes, "container",
+			"a container ("+c+"): what is measured is its network, with bridge and address translation",
+			word(c, "podman")+" run --network host")
 	}
 	load, err := strconv.ParseFloat(h.Now[machine.NowLoad], 64)
 	if cores := number(h.Env["cpu.cores"], 0); err == nil && cores > 0 && load > busy*float64(cores) {
-		add(Disturbs, "load", fmt.Sprintf("others use the CPUs: %.1f processes at a time on %d CPUs in the last minute", load, cores), "top -b -n 1 | head -15 shows which")
+		add(Disturbs, "load",
+			fmt.Sprintf("others use the CPUs: %.1f processes at a time on %d CPUs in the last minute", load, cores),
+			"top -b -n 1 | head -15 shows which")
 	}
 }
 
 func nic(h Host, add adder) {
 	name := h.Env["nic.name"]
 	if name == "" {
-		add(Notes, "nic-unknown", "the interface of its data address is not known: nothing can be said of its speed and settings",
+		add(Notes, "nic-unknown",
+			"the interface of its data address is not known: nothing can be said of its speed and settings",
 			"addr= with the IP address, in the hosts file")
 		return
 	}
+	dev := orNIC(name)
 	if d := h.Env["nic.duplex"]; d == "half" {
-		add(Disturbs, "duplex", name+" sends and receives in turn (half duplex)", fmt.Sprintf("ethtool -s %s autoneg on", orNIC(name)))
+		add(Disturbs, "duplex", name+" sends and receives in turn (half duplex)", "ethtool -s "+dev+" autoneg on")
 	}
 	us, adaptive := number(h.Env["nic.coalesce.rx_usecs"], 0), h.Env["nic.coalesce.adaptive_rx"]
 	if us > longWait || adaptive != "" && adaptive != "0" {
 		what := fmt.Sprintf("%s waits up to %d µs for more packets before it says that one is there", name, us)
 		if adaptive != "" && adaptive != "0" {
-			what = name + " waits for more packets before it says that one is there, as long as it sees fit (adaptive coalescing)"
+			what = name + " waits for more packets before it says that one is there, " +
+				"as long as it sees fit (adaptive coalescing)"
 		}
-		add(Notes, "coalescing", what, fmt.Sprintf("ethtool -C %s adaptive-rx off rx-usecs 0 for the least latency", orNIC(name)))
+		add(Notes, "coalescing", what, "ethtool -C "+dev+" adaptive-rx off rx-usecs 0 for the least latency")
 	}
 	if h.Env["nic.lro"] == "on" {
-		add(Notes, "lro", name+" joins packets before the kernel sees them (large receive offload)", fmt.Sprintf("ethtool -K %s lro off", orNIC(name)))
+		add(Notes, "lro", name+" joins packets before the kernel sees them (large receive offload)",
+			"ethtool -K "+dev+" lro off")
 	}
 	for _, o := range [][2]string{{"nic.rx_checksum", "rx"}, {"nic.tx_checksum", "tx"}} {
 		if h.Env[o[0]] == "off" {
-			add(Notes, "checksum", fmt.Sprintf("the CPU computes the checksums of %s (%s)", name, o[1]), fmt.Sprintf("ethtool -K %s %s on", orNIC(name), o[1]))
+			add(Notes, "checksum", "the CPU computes the checksums of "+name+" ("+o[1]+")",
+				"ethtool -K "+dev+" "+o[1]+" on")
 		}
 	}
 }
 
 // room is what a run needs of the host.
 func room(h Host, hosts int, add adder) {
-	if most, err := strconv.ParseUint(h.Now[machine.NowFiles], 10, 64); err == nil && most < uint64(2*hosts+moreFiles) {
-		add(Blocks, "open-files", fmt.Sprintf("a process may open %d files: %d hosts need %d", most, hosts, 2*hosts+moreFiles), "ulimit -n 65536, lasting in /etc/security/limits.d")
+	need := 2*hosts + moreFiles
+	if most, err := strconv.ParseUint(h.Now[machine.NowFiles], 10, 64); err == nil && most < uint64(need) {
+		add(Blocks, "open-files", fmt.Sprintf("a process may open %d files: %d hosts need %d", most, hosts, need),
+			"ulimit -n 65536, lasting in /etc/security/limits.d")
 	}
 	if ends := strings.Fields(h.Now[machine.NowPorts]); len(ends) == 2 {
 		if n := number(ends[1], 0) - number(ends[0], 0) + 1; n < fewPorts {
-			add(Disturbs, "ports", fmt.Sprintf("there are %d local ports: new connections in every round use them up", n), `sysctl -w net.ipv4.ip_local_port_range="32768 60999", or calib run --hosts hosts.txt --keep-connections`)
+			add(Disturbs, "ports", fmt.Sprintf("there are %d local ports: new connections in every round use them up", n),
+				`sysctl -w net.ipv4.ip_local_port_range="32768 60999", or calib run --hosts hosts.txt --keep-connections`)
 		}
 	}
 	if free, err := strconv.ParseUint(h.Now[machine.NowDisk], 10, 64); err == nil && free < uint64(minDisk) {
 		path := h.Now[machine.NowDiskPath]
-		add(Disturbs, "disk", fmt.Sprintf("%v are free in %s, where the agent's program is: the next build may not fit", units.Bytes(free), path), "df -h "+word(path, "DIRECTORY"))
+		add(Disturbs, "disk",
+			fmt.Sprintf("%v are free in %s, where the agent's program is: the next build may not fit", units.Bytes(free), path),
+			"df -h "+word(path, "DIRECTORY"))
 	}
 }
 
 func clock(h Host, add adder) {
 	if c := h.Env["clocksource"]; slices.Contains(slowClocks, c) {
-		mend := "dmesg | grep -i tsc shows why the kernel does not use tsc; tsc=reliable on its command line, where the hardware is known to be good"
+		mend := "dmesg | grep -i tsc shows why the kernel does not use tsc; tsc=reliable on its command line, " +
+			"where the hardware is known to be good"
 		if slices.Contains(strings.Fields(h.Now[machine.NowClocks]), "tsc") {
 			mend = "echo tsc > /sys/devices/system/clocksource/clocksource0/current_clocksource"
 		}
-		add(Disturbs, "clocksource", fmt.Sprintf("reading the clock takes about a microsecond (clock source %s): it is in every short time", c), mend)
+		add(Disturbs, "clocksource",
+			fmt.Sprintf("reading the clock takes about a microsecond (clock source %s): it is in every short time", c), mend)
 	}
 	off := h.Offset.Abs() - h.Bound
 	switch {
 	case h.Bound > 0 && off > tooFar:
-		add(Blocks, "time", fmt.Sprintf("its clock is off by %v: tickets, which last a day, are refused", h.Offset.Round(time.Minute)), "chronyc makestep")
+		add(Blocks, "time", fmt.Sprintf("its clock is off by %v: tickets, which last a day, are refused",
+			h.Offset.Round(time.Minute)), "chronyc makestep")
 	case h.Bound > 0 && off > apart:
-		add(Disturbs, "time", fmt.Sprintf("its clock is off by %v from here: its log cannot be compared with others", h.Offset.Round(100*time.Millisecond)), "chronyc makestep")
+		add(Disturbs, "time", fmt.Sprintf("its clock is off by %v from here: its log cannot be compared with others",
+			h.Offset.Round(100*time.Millisecond)), "chronyc makestep")
 	case h.Now[machine.NowSynced] == "no":
 		add(Notes, "time", "nothing keeps its clock right", "timedatectl set-ntp true")
 	}
@@ -143,7 +166,8 @@ func here(f Facts) []Finding {
 	if f.Free < 0 || f.Free >= int64(minRun) {
 		return nil
 	}
-	return []Finding{{Disturbs, "run-disk", []string{}, fmt.Sprintf("%v are free in %s, where the run would be written: a long one may not fit", units.Bytes(f.Free), f.Dir),
+	return []Finding{{Disturbs, "run-disk", []string{},
+		fmt.Sprintf("%v are free in %s, where the run would be written: a long one may not fit", units.Bytes(f.Free), f.Dir),
 		"--out with a directory on another disk; df -h " + f.Dir}}
 }
 

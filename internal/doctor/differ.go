@@ -17,7 +17,8 @@ type fact struct {
 }
 
 var facts = []fact{
-	{"nic.speed_mbps", "the speed of the interface [Mbit/s]", Disturbs, "ethtool %[1]s; ethtool -s %[1]s autoneg on; another cable or port"},
+	{"nic.speed_mbps", "the speed of the interface [Mbit/s]", Disturbs,
+		"ethtool %[1]s; ethtool -s %[1]s autoneg on; another cable or port"},
 	{"nic.mtu", "the MTU of the interface", Disturbs, "ip link set dev %[1]s mtu %[2]s"},
 	{"nic.driver", "the driver of the interface", Notes, "ethtool -i %[1]s"},
 	{"nic.firmware", "the firmware of the interface", Notes, "ethtool -i %[1]s; the vendor's tool installs %[2]s"},
@@ -31,10 +32,12 @@ var facts = []fact{
 	{"cpu.model", "the CPU", Notes, "lscpu; hosts that differ are measured as they are, and named as slow where they are"},
 	{"cpu.governor", "the frequency governor", Notes, "cpupower frequency-set -g %[2]s"},
 	{"clocksource", "the clock source", Notes, "echo %[2]s > /sys/devices/system/clocksource/clocksource0/current_clocksource"},
-	{"tcp.congestion", "the congestion control", Disturbs, "sysctl -w net.ipv4.tcp_congestion_control=%[2]s, or calib run --hosts hosts.txt --congestion %[2]s"},
+	{"tcp.congestion", "the congestion control", Disturbs,
+		"sysctl -w net.ipv4.tcp_congestion_control=%[2]s, or calib run --hosts hosts.txt --congestion %[2]s"},
 	{"tcp.rmem", "the receive buffers", Notes, `sysctl -w net.ipv4.tcp_rmem="%[2]s"`},
 	{"tcp.wmem", "the send buffers", Notes, `sysctl -w net.ipv4.tcp_wmem="%[2]s"`},
-	{"core.default_qdisc", "the queueing discipline", Notes, "sysctl -w net.core.default_qdisc=%[2]s, and a new start of the interface"},
+	{"core.default_qdisc", "the queueing discipline", Notes,
+		"sysctl -w net.core.default_qdisc=%[2]s, and a new start of the interface"},
 	{"calib.version", "the version of calib", Notes, "give the hosts without calib:// and calib copies itself there"},
 }
 

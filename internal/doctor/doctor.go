@@ -98,7 +98,7 @@ func Examine(f Facts) Report {
 		n.What, n.Mend = oneLine(n.What), oneLine(n.Mend)
 	}
 	slices.SortStableFunc(r.Findings, func(a, b Finding) int {
-		return cmp.Or(cmp.Compare(slices.Index(severities, a.Severity), slices.Index(severities, b.Severity)), cmp.Compare(a.Code, b.Code))
+		return cmp.Or(slices.Index(severities, a.Severity)-slices.Index(severities, b.Severity), cmp.Compare(a.Code, b.Code))
 	})
 	r.Ready = r.Usable >= 2 && (len(r.Findings) == 0 || r.Findings[0].Severity != Blocks)
 	return r
@@ -109,7 +109,8 @@ func merged(in []Finding) []Finding {
 	var out []Finding
 	for _, f := range in {
 		k := slices.IndexFunc(out, func(g Finding) bool {
-			return g.Code == f.Code && g.What == f.What && g.Mend == f.Mend && g.Severity == f.Severity && !strings.HasPrefix(f.Code, pairCode)
+			return g.Code == f.Code && g.What == f.What && g.Mend == f.Mend && g.Severity == f.Severity &&
+				!strings.HasPrefix(f.Code, pairCode)
 		})
 		if k < 0 {
 			out = append(out, f)
@@ -126,8 +127,8 @@ func merged(in []Finding) []Finding {
 
 func row(h Host) HostRow {
 	r := HostRow{
-		Host: h.Name, Addr: h.Addr, NIC: h.Env["nic.name"], Mbps: h.Env["nic.speed_mbps"], MTU: h.Env["nic.mtu"], Driver: h.Env["nic.driver"],
-		Kernel: h.Env["kernel"], Virt: cmp.Or(h.Env["container"], h.Env["virt"]),
+		Host: h.Name, Addr: h.Addr, NIC: h.Env["nic.name"], Mbps: h.Env["nic.speed_mbps"], MTU: h.Env["nic.mtu"],
+		Driver: h.Env["nic.driver"], Kernel: h.Env["kernel"], Virt: cmp.Or(h.Env["container"], h.Env["virt"]),
 	}
 	if h.Bound > 0 {
 		s := h.Offset.Seconds()

@@ -16,8 +16,8 @@ const pairCode = "pair-"
 const NoName = "no-name"
 
 // allow lets connections to the host that waits for them in.
-const allow = "on {waits}: nft insert rule inet filter input tcp dport {port} accept (with port={port} in the hosts file, " +
-	"so that it stays the same)"
+const allow = "on {waits}: nft insert rule inet filter input tcp dport {port} accept " +
+	"(with port={port} in the hosts file, so that it stays the same)"
 
 // reason is why two hosts have no connection: what a text about it has, what to say of it, and what mends it.
 type reason struct {
@@ -29,8 +29,8 @@ type reason struct {
 var reasons = []reason{
 	{[]string{": lookup "}, NoName, "", ""}, // first: it may have failed by any of the others
 	{[]string{syscall.ECONNREFUSED.Error()}, "refused",
-		"{waits} answers {dials} that port {port} is closed: a firewall there rejects it, or {host} is another machine's address",
-		allow},
+		"{waits} answers {dials} that port {port} is closed: a firewall there rejects it, " +
+			"or {host} is another machine's address", allow},
 	{[]string{syscall.ENETUNREACH.Error()}, "no-route", "{dials} has no way to {host} of {waits}",
 		"on {dials}: ip route get {host} shows it; ip route add {host} dev INTERFACE, or give {waits} an address of the " +
 			"common network by addr= in the hosts file"},
@@ -130,8 +130,10 @@ func (f Facts) pairFinding(p Pair) Finding {
 	names := []string{a.Name, b.Name}
 	if p.Errors == [2]string{} {
 		return Finding{Blocks, pairCode + "stall", names,
-			fmt.Sprintf("small packets pass between %s and %s, whole ones do not: something on the way takes only smaller ones and does not say so", a.Name, b.Name),
-			fmt.Sprintf("ip link set dev %s mtu 1500 on both, or the switch's MTU raised; ping -M do -s %d %s finds the size", orNIC(a.Env["nic.name"]), maxPing(a, b), hostOf(b.Addr))}
+			fmt.Sprintf("small packets pass between %s and %s, whole ones do not: something on the way "+
+				"takes only smaller ones and does not say so", a.Name, b.Name),
+			fmt.Sprintf("ip link set dev %s mtu 1500 on both, or the switch's MTU raised; "+
+				"ping -M do -s %d %s finds the size", orNIC(a.Env["nic.name"]), maxPing(a, b), hostOf(b.Addr))}
 	}
 	text := p.Errors[0] // the host that waits to be dialled learns less
 	if p.Errors[1] != "" && why(text).code == other {

@@ -43,13 +43,15 @@ func wayOf(from, to Host, w Way) []Finding {
 	if w.Device != "" && nic != "" && w.Device != nic && !sameMachine {
 		out = append(out, Finding{Disturbs, pairCode + "interface", names,
 			fmt.Sprintf("packets from %s to %s leave by %s, but %s has the data address", from.Name, to.Name, w.Device, nic),
-			fmt.Sprintf("on %s: ip route replace %s dev %s, or addr= of %s in the hosts file", from.Name, hostOf(to.Addr), orNIC(nic), orNIC(w.Device))})
+			fmt.Sprintf("on %s: ip route replace %s dev %s, or addr= of %s in the hosts file",
+				from.Name, hostOf(to.Addr), orNIC(nic), orNIC(w.Device))})
 		return out
 	}
 	if mtu := min(number(from.Env["nic.mtu"], 0), largestPacket); w.MTU > 0 && w.MTU < mtu && !sameMachine {
 		out = append(out, Finding{Disturbs, pairCode + "path-mtu", names,
 			fmt.Sprintf("packets from %s to %s have at most %d B, though %s takes %d B", from.Name, to.Name, w.MTU, nic, mtu),
-			fmt.Sprintf("on %s: tracepath -n %s shows where; ip route get %s whether the route says so", from.Name, hostOf(to.Addr), hostOf(to.Addr))})
+			fmt.Sprintf("on %s: tracepath -n %s shows where; ip route get %s whether the route says so",
+				from.Name, hostOf(to.Addr), hostOf(to.Addr))})
 	}
 	return out
 }
@@ -90,7 +92,8 @@ func datagrams(f Facts) []Finding {
 		default:
 			out = append(out, Finding{Notes, pairCode + "loss", names,
 				fmt.Sprintf("of %d datagrams from %s to %s, %d arrived", sent, a.Name, b.Name, arrived),
-				fmt.Sprintf("on %s: ethtool -S %s | grep -iE 'drop|err' shows whether the host loses them", b.Name, orNIC(b.Env["nic.name"]))})
+				fmt.Sprintf("on %s: ethtool -S %s | grep -iE 'drop|err' shows whether the host loses them",
+					b.Name, orNIC(b.Env["nic.name"]))})
 		}
 	})
 	return out
@@ -100,5 +103,6 @@ const noFlood = "experiment flood cannot see when a port is full"
 
 func allowUDP(h Host) string {
 	port := portOf(h.Addr)
-	return fmt.Sprintf("on %s: nft insert rule inet filter input udp dport %s accept (with port=%s in the hosts file)", h.Name, port, port)
+	return fmt.Sprintf("on %s: nft insert rule inet filter input udp dport %s accept (with port=%s in the hosts file)",
+		h.Name, port, port)
 }
