@@ -72,8 +72,8 @@ func listenDatagrams(bound netip.AddrPort) (fd int, err error) {
 	addr := bound.String()
 	c, err := config.ListenPacket(context.Background(), family("udp", addr, true), addr)
 	if errors.Is(err, unix.EADDRINUSE) {
-		err = fmt.Errorf("%w: datagrams to port %d go to another process; choose another with port= in the hosts file, use port 0 "+
-			"to let the kernel choose, or end the process that has it (ss -lunp)", ErrPortInUse, bound.Port())
+		err = fmt.Errorf("%w: datagrams to port %d go to another process; choose another with port= in the hosts file, "+
+			"use port 0 to let the kernel choose, or end the process that has it (ss -lunp)", ErrPortInUse, bound.Port())
 	}
 	if err != nil {
 		return -1, err
@@ -175,9 +175,9 @@ func Connect(ctx context.Context, here netip.Addr, ap netip.AddrPort, o plane.So
 		return -1, err
 	}
 	fd, err := descriptor(c.(*net.TCPConn))
-	// Package net has set TCP_NODELAY, and a route may name another congestion control (ip-route(8), congctl), which
-	// connect has set.
-	err = errors.Join(err, unix.SetNonblock(fd, false), SetOptions(fd, plane.Socket{Nagle: o.Nagle, Congestion: o.Congestion}))
+	// Package net has set TCP_NODELAY, and connect the congestion control that a route may name (ip-route(8), congctl).
+	err = errors.Join(err, unix.SetNonblock(fd, false),
+		SetOptions(fd, plane.Socket{Nagle: o.Nagle, Congestion: o.Congestion}))
 	if err != nil {
 		Close(fd)
 	}

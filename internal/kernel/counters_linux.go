@@ -24,8 +24,8 @@ func Established(fd int) bool {
 	return err == nil && info.State == tcpEstablished
 }
 
-// Counters reads TCP_INFO (tcp_get_info in the kernel; fields an older one lacks are 0), the granted buffers, the calling
-// thread's involuntary context switches, and the machine's steal time.
+// Counters reads TCP_INFO (tcp_get_info in the kernel; fields an older one lacks are 0), the granted buffers, the
+// calling thread's involuntary context switches, and the machine's steal time.
 func Counters(fd int) (dataset.TCP, error) {
 	info, err := unix.GetsockoptTCPInfo(fd, unix.IPPROTO_TCP, unix.TCP_INFO)
 	if err != nil {

@@ -117,9 +117,9 @@ func Hurry() error {
 }
 
 // Divide gives each of several ranks that share a machine CPUs of its own, so that no two compute on the same one while
-// another idles: the calling thread is bound to the first of its rank's share, until restore is called, and the rank's
-// second thread belongs on own, the others of the share, or the same CPU where there is no other. Where there is nothing
-// to divide, own is nil.
+// another idles. The calling thread is bound to the first of its rank's share until restore is called. The rank's
+// second thread belongs on own: the others of the share, or the same CPU where there is no other. Where there is
+// nothing to divide, own is nil.
 func Divide(rank, size int) (own *unix.CPUSet, restore func() error, err error) {
 	var all unix.CPUSet
 	if err := unix.SchedGetaffinity(0, &all); err != nil {
@@ -156,8 +156,8 @@ func shareOf(all *unix.CPUSet, rank, size int) (share []int) {
 
 func bind(cpu int, allowed *unix.CPUSet) error {
 	if !allowed.IsSet(cpu) {
-		return fmt.Errorf("pin to CPU %d: this process may not use it (it has %d CPUs; name one of them, an agent's by cpu= in "+
-			"the hosts file)", cpu, allowed.Count())
+		return fmt.Errorf("pin to CPU %d: this process may not use it (it has %d CPUs; name one of them, an agent's by "+
+			"cpu= in the hosts file)", cpu, allowed.Count())
 	}
 	var set unix.CPUSet
 	set.Set(cpu)

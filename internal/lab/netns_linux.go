@@ -162,7 +162,7 @@ func configure(i, mtu int, tcp kernelTCP) (precise bool, err error) {
 	}
 	// Timestamps without a random offset, so that they tell the wire when a segment was made.
 	plain := os.WriteFile("/proc/sys/net/ipv4/tcp_timestamps", []byte("2\n"), 0) == nil
-	if tcp.congestion != OwnCongestion { // the route decides; this, where the kernel lets a namespace have it, is what an agent says of its host
+	if tcp.congestion != OwnCongestion { // the route decides; this is what agents report, where a namespace can have it
 		_ = os.WriteFile("/proc/sys/net/ipv4/tcp_congestion_control", []byte(tcp.congestion+"\n"), 0)
 	}
 	precise, err = addAddr(link, Addr(i), bits4, tcp)
@@ -206,8 +206,8 @@ func addAddr(link netlink.Link, a netip.Addr, bits int, tcp kernelTCP) (precise 
 	}
 	if errors.Is(err, unix.EINVAL) && route.Congctl != "" {
 		return false, fmt.Errorf("add route to %v by %s with congestion control %q: %w: the kernel has those in "+
-			"/proc/sys/net/ipv4/tcp_available_congestion_control; --congestion NAME takes one of them, or %q for the machine's default",
-			network, device, tcp.congestion, err, OwnCongestion)
+			"/proc/sys/net/ipv4/tcp_available_congestion_control; --congestion NAME takes one of them, "+
+			"or %q for the machine's default", network, device, tcp.congestion, err, OwnCongestion)
 	}
 	if err != nil {
 		return false, fmt.Errorf("add route to %v by %s: %w", network, device, err)

@@ -27,8 +27,8 @@ const (
 const interruptTime = 30 * time.Second
 
 // Run builds a lab, runs a command beside it, and takes the lab down whatever happened. Signals that would end this
-// process go to the command. Run returns the command's exit code, and prints the verdict on the lab's lateness to Stderr.
-// The lab ends with this process, even if it is killed.
+// process go to the command. Run returns the command's exit code, and prints the verdict on the lab's lateness to
+// Stderr. The lab ends with this process, even if it is killed.
 func Run(ctx context.Context, spec *netspec.Spec, o Options, c Command) (code int, err error) {
 	if len(c.Args) == 0 {
 		return 2, fmt.Errorf("%w: no command: want `calib lab run FILE|PRESET -- COMMAND`", ErrUse)

@@ -142,8 +142,8 @@ func (l *Lateness) above(ns units.Nanos) (n uint64) {
 	return n
 }
 
-// quantile returns a time that a fraction q of all do not exceed [ns]: the upper edge of the bucket, never more than the
-// largest; 0 if there are none.
+// quantile returns a time that a fraction q of all do not exceed [ns]: the upper edge of the bucket, never more than
+// the largest; 0 if there are none.
 func (l *Lateness) quantile(q float64) int64 {
 	want := uint64(math.Ceil(q * float64(l.Count)))
 	var seen uint64

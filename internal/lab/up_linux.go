@@ -37,8 +37,8 @@ type Lab struct {
 	life io.Closer
 }
 
-// Up builds a lab that stays until Down. It fails with ErrExists if there is one of that name, and where neither root nor
-// user namespaces are to be had. What it had begun is then taken down again.
+// Up builds a lab that stays until Down. It fails with ErrExists if there is one of that name, and where neither root
+// nor user namespaces are to be had. What it had begun is then taken down again.
 func Up(ctx context.Context, spec *netspec.Spec, o Options) (*Lab, error) {
 	return up(ctx, spec, o, wireConfig{Rootless: !privileged()})
 }
@@ -154,8 +154,8 @@ func (l *Lab) startWire(ctx context.Context, cfg wireConfig) error {
 	switch {
 	case err != nil && cfg.Rootless:
 		return fmt.Errorf("%w: this user is not root, and making a user namespace failed: %w: run as root, or see the "+
-			"sysctls user.max_user_namespaces, kernel.unprivileged_userns_clone and kernel.apparmor_restrict_unprivileged_userns",
-			ErrPermission, err)
+			"sysctls user.max_user_namespaces, kernel.unprivileged_userns_clone and "+
+			"kernel.apparmor_restrict_unprivileged_userns", ErrPermission, err)
 	case err != nil:
 		return fmt.Errorf("%w: start it: %w", ErrWire, err)
 	}

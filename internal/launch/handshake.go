@@ -104,8 +104,8 @@ func (l *Launcher) unreached(p *Process, host string, err error) error {
 		step = sshStep(p.Stderr(), host)
 	}
 	if step == "" && errors.Is(err, ErrTimeout) {
-		step = fmt.Sprintf("step login: no shell answered there within %v: see by hand what the prefix does (%s echo ready)", l.stepTimeout,
-			strings.Join(p.cmd.Args[:len(p.cmd.Args)-1], " "))
+		step = fmt.Sprintf("step login: no shell answered there within %v: see by hand what the prefix does (%s echo ready)",
+			l.stepTimeout, strings.Join(p.cmd.Args[:len(p.cmd.Args)-1], " "))
 	}
 	if step == "" {
 		return err
@@ -128,7 +128,8 @@ func (l *Launcher) testStreams(p *Process) error {
 	}
 	words, err := p.ask(sample, l.streamTimeout)
 	if errors.Is(err, os.ErrDeadlineExceeded) {
-		return fmt.Errorf("%w: what was sent without a line break did not reach the host within %v: %s", ErrStreams, l.streamTimeout, streamsAdvice)
+		return fmt.Errorf("%w: what was sent without a line break did not reach the host within %v: %s",
+			ErrStreams, l.streamTimeout, streamsAdvice)
 	}
 	return l.expect(p, "ready", words, err)
 }
@@ -304,8 +305,8 @@ var runScript string
 const sample = "\x00\xff\r\n\x04\x1b"
 
 // streamCheck sends sample to the coordinator, and expects it from there.
-var streamCheck = fmt.Sprintf(`say stream; printf '\000\377\015\012\004\033'; s=$(head -c %d | hash); test "${s%%%% *}" = %x || fail stream`,
-	len(sample), sha256.Sum256([]byte(sample)))
+var streamCheck = fmt.Sprintf(`say stream; printf '\000\377\015\012\004\033'; s=$(head -c %d | hash); `+
+	`test "${s%%%% *}" = %x || fail stream`, len(sample), sha256.Sum256([]byte(sample)))
 
 // unameScript says what machine it is. It needs no more than a shell.
 const unameScript = `echo "calib-launch @NAME@uname $(uname -s) $(uname -m)"`
@@ -324,8 +325,9 @@ func fill(b Binary, name, check string, packed int, args []string, more ...strin
 		}
 		quoted = append(quoted, q)
 	}
-	return strings.NewReplacer("@NAME@", name, "@HASH@", b.Hash, "@EXE@", quoted[0], "@SIZE@", strconv.Itoa(packed), "@NONCE@", rand.Text(),
-		"@STREAM@", check, "@ARGS@", strings.Join(append(quoted[1:], more...), " ")).Replace(runScript), nil
+	return strings.NewReplacer("@NAME@", name, "@HASH@", b.Hash, "@EXE@", quoted[0], "@SIZE@", strconv.Itoa(packed),
+		"@NONCE@", rand.Text(), "@STREAM@", check,
+		"@ARGS@", strings.Join(append(quoted[1:], more...), " ")).Replace(runScript), nil
 }
 
 // failures say what the script's word for what failed means, and how to mend it; {another} is how another directory is
@@ -333,8 +335,8 @@ func fill(b Binary, name, check string, packed int, args []string, more ...strin
 var failures = map[string]string{
 	"tools": "step tools: a program is missing there: install it",
 	"cache": "step cache: no directory for calib can be made there: {another}",
-	"private": "step cache: calib's directory there is not the user's own, or not of mode 0700, so that others could exchange what is run: " +
-		"remove it, or {another}",
+	"private": "step cache: calib's directory there is not the user's own, or not of mode 0700, " +
+		"so that others could exchange what is run: remove it, or {another}",
 	"write":  "step copy: what was sent could not be written: make room there, or {another}",
 	"noexec": "step copy: nothing can be run from calib's directory there (a file system mounted noexec): {another}",
 	"hash":   "step copy: what arrived there is not what was sent: the prefix changes or loses bytes",
@@ -347,4 +349,5 @@ func failure(word, another string) error {
 }
 
 // streamsAdvice is how the streams of common launchers are made to pass on bytes as they are.
-const streamsAdvice = "give it no terminal and no line buffer (srun --unbuffered, docker exec -i and kubectl exec -i without -t, ssh -T, stdbuf -o0)"
+const streamsAdvice = "give it no terminal and no line buffer " +
+	"(srun --unbuffered, docker exec -i and kubectl exec -i without -t, ssh -T, stdbuf -o0)"

@@ -208,18 +208,25 @@ var sshSteps = []struct {
 	said         *regexp.Regexp
 	step, advice string
 }{
-	{regexp.MustCompile(`Bad configuration option|bad configuration options|Bad owner or permissions on`), "configuration", "mend ssh's configuration here"},
-	{regexp.MustCompile(`Could not resolve hostname`), "name", "no such host is known here: mend the hosts file, or give the host a HostName in ~/.ssh/config"},
+	{regexp.MustCompile(`Bad configuration option|bad configuration options|Bad owner or permissions on`), "configuration",
+		"mend ssh's configuration here"},
+	{regexp.MustCompile(`Could not resolve hostname`), "name",
+		"no such host is known here: mend the hosts file, or give the host a HostName in ~/.ssh/config"},
 	{regexp.MustCompile(`REMOTE HOST IDENTIFICATION HAS CHANGED|Host key for .* has changed`), "host key",
 		"the host has another key than before: find out why, then remove the old one (ssh-keygen -R {host})"},
 	{regexp.MustCompile(`Host key verification failed|host key is known for`), "host key",
-		"its key is not known here: log in once by hand to compare and accept it (ssh {host}), or add it to ~/.ssh/known_hosts"},
+		"its key is not known here: log in once by hand to compare and accept it (ssh {host}), " +
+			"or add it to ~/.ssh/known_hosts"},
 	{regexp.MustCompile(`Permission denied \([^)]*(password|keyboard-interactive)[^)]*\)`), "login",
-		"no key is accepted, and calib answers no password prompt: install a key there (ssh-copy-id {host}), or load it into an agent (ssh-add)"},
+		"no key is accepted, and calib answers no password prompt: install a key there (ssh-copy-id {host}), " +
+			"or load it into an agent (ssh-add)"},
 	{regexp.MustCompile(`Permission denied \(|Too many authentication failures|Load key`), "login",
-		"no key is accepted: see which one ssh offers (ssh -v {host}), install it there (ssh-copy-id {host}), or load it into an agent (ssh-add)"},
-	{regexp.MustCompile(`Connection refused`), "connect", "no sshd listens on that port: start it, or set Port in ~/.ssh/config"},
-	{regexp.MustCompile(`timed out|No route to host|Network is unreachable`), "connect", "the host is down, or a firewall or route keeps ssh from it"},
+		"no key is accepted: see which one ssh offers (ssh -v {host}), install it there (ssh-copy-id {host}), " +
+			"or load it into an agent (ssh-add)"},
+	{regexp.MustCompile(`Connection refused`), "connect",
+		"no sshd listens on that port: start it, or set Port in ~/.ssh/config"},
+	{regexp.MustCompile(`timed out|No route to host|Network is unreachable`), "connect",
+		"the host is down, or a firewall or route keeps ssh from it"},
 	{regexp.MustCompile(`kex_exchange_identification|Connection (closed|reset) by|Connection to .* closed`), "connect",
 		"its sshd hangs up: where it drops many logins at once (MaxStartups), start fewer (--fanout 2)"},
 	{regexp.MustCompile(`account is currently not available|nologin`), "shell", "the account there has no login shell"},

@@ -48,8 +48,9 @@ const (
 // beside other steps, on any CPU of the node. The end of one task ends no other. It is not unbuffered: lines stay
 // whole.
 func Slurm(nodes string, n int) []string {
-	return []string{"srun", "--nodelist=" + nodes, fmt.Sprintf("--nodes=%d", n), fmt.Sprintf("--ntasks=%d", n), "--ntasks-per-node=1", "--overlap",
-		"--cpu-bind=none", "--mpi=none", "--kill-on-bad-exit=0", "--wait=0", "--no-kill", "--chdir=/", "sh"}
+	return []string{"srun", "--nodelist=" + nodes, fmt.Sprintf("--nodes=%d", n), fmt.Sprintf("--ntasks=%d", n),
+		"--ntasks-per-node=1", "--overlap", "--cpu-bind=none", "--mpi=none", "--kill-on-bad-exit=0",
+		"--wait=0", "--no-kill", "--chdir=/", "sh"}
 }
 
 // What the shell of a task puts before its answers, and the rest of its agent's arguments.
@@ -207,8 +208,9 @@ func (s *Step) Connect(ctx context.Context, host string) (io.ReadWriteCloser, er
 	defer cancel()
 	c, err := s.port.Await(ctx, s.keys[host])
 	if err != nil {
-		return nil, fmt.Errorf("launch %s: step connect: its agent does not reach port %d of this host: %w: let a firewall pass it, or start agents one by one "+
-			"with --launch 'srun --unbuffered --overlap -N1 -n1 -w {host}'; the step said %s", host, s.port.Port(), err, s.p.quote())
+		return nil, fmt.Errorf("launch %s: step connect: its agent does not reach port %d of this host: %w: let a firewall "+
+			"pass it, or start agents one by one with --launch 'srun --unbuffered --overlap -N1 -n1 -w {host}'; "+
+			"the step said %s", host, s.port.Port(), err, s.p.quote())
 	}
 	return &member{Conn: c, step: s.p}, nil
 }

@@ -63,10 +63,12 @@ func facts() map[string]string {
 		"core.rps_sock_flow": core + "rps_sock_flow_entries",
 	}
 	for _, name := range []string{"rmem", "wmem", "slow_start_after_idle", "timestamps", "sack", "window_scaling",
-		"no_metrics_save", "autocorking", "moderate_rcvbuf", "limit_output_bytes", "notsent_lowat", "min_tso_segs", "mtu_probing"} {
+		"no_metrics_save", "autocorking", "moderate_rcvbuf", "limit_output_bytes",
+		"notsent_lowat", "min_tso_segs", "mtu_probing"} {
 		paths["tcp."+name] = tcp + name
 	}
-	for _, name := range []string{"rmem_max", "wmem_max", "default_qdisc", "busy_poll", "busy_read", "netdev_max_backlog", "netdev_budget"} {
+	for _, name := range []string{"rmem_max", "wmem_max", "default_qdisc", "busy_poll", "busy_read",
+		"netdev_max_backlog", "netdev_budget"} {
 		paths["core."+name] = core + name
 	}
 	return paths

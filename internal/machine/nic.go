@@ -49,9 +49,8 @@ func (c collector) nic(env map[string]string, dataAddr string) {
 	if speed, err := strconv.Atoi(c.read(dir + "/speed")); err == nil && speed > 0 {
 		env["nic.speed_mbps"] = strconv.Itoa(speed) // a link that is down or has no speed says -1
 	}
-	c.files(env, map[string]string{
-		"nic.duplex": dir + "/duplex", "nic.gro_flush_timeout": dir + "/gro_flush_timeout", "nic.txqueuelen": dir + "/tx_queue_len",
-	})
+	c.files(env, map[string]string{"nic.duplex": dir + "/duplex", "nic.gro_flush_timeout": dir + "/gro_flush_timeout",
+		"nic.txqueuelen": dir + "/tx_queue_len"})
 	if node, err := strconv.Atoi(c.read(dir + "/device/numa_node")); err == nil && node >= 0 {
 		env["nic.numa_node"] = strconv.Itoa(node) // a machine of one node may say -1
 	}

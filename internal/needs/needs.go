@@ -91,8 +91,8 @@ func namespaces(t T, flags ...string) {
 	const trial = "mount -t tmpfs tmpfs /run && ip netns add trial && ip netns exec trial ip tuntap add trial0 mode tun"
 	cmd := exec.Command(Program(t, "unshare"), append(flags, "--net", "--mount", "sh", "-c", trial)...)
 	if out, err := cmd.CombinedOutput(); err != nil {
-		missing(t, fmt.Sprintf("no emulated cluster can be made here: run as root (with CAP_SYS_ADMIN and CAP_NET_ADMIN), or allow user "+
-			"namespaces and open /dev/net/tun to this user: %v: %s", err, strings.TrimSpace(string(out))))
+		missing(t, fmt.Sprintf("no emulated cluster can be made here: run as root (with CAP_SYS_ADMIN and CAP_NET_ADMIN), "+
+			"or allow user namespaces and open /dev/net/tun to this user: %v: %s", err, strings.TrimSpace(string(out))))
 	}
 }
 
@@ -138,6 +138,7 @@ func nameOf(t T) string {
 func Allocations(t T) {
 	info, ok := debug.ReadBuildInfo()
 	if ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"}) {
-		t.Skip("allocations are not counted under the race detector, which allocates itself; go test without -race counts them")
+		t.Skip("allocations are not counted under the race detector, which allocates itself; " +
+			"go test without -race counts them")
 	}
 }
