@@ -111,8 +111,8 @@ func (a *Authority) Issue(r Request, out string, now time.Time) (*x509.Certifica
 	case r.Role == Agent && len(r.Addrs) == 0:
 		return nil, fmt.Errorf("certificate of agent %s: give the names or addresses by which hosts files call it", r.Name)
 	case r.Life <= 0 || now.Add(r.Life).After(a.cert.NotAfter):
-		return nil, fmt.Errorf("certificate of %s: it would end %v, and the authority ends %v: choose a shorter life, or make a new authority",
-			r.Name, now.Add(r.Life).Format(time.DateOnly), a.cert.NotAfter.Format(time.DateOnly))
+		return nil, fmt.Errorf("certificate of %s: it would end %v, and the authority ends %v: choose a shorter life, "+
+			"or make a new authority", r.Name, now.Add(r.Life).Format(time.DateOnly), a.cert.NotAfter.Format(time.DateOnly))
 	}
 	t := &x509.Certificate{
 		Subject: pkix.Name{CommonName: r.Name}, NotBefore: now.Add(-early), NotAfter: now.Add(r.Life),
@@ -136,8 +136,8 @@ func (a *Authority) Issue(r Request, out string, now time.Time) (*x509.Certifica
 	if err != nil {
 		return nil, err
 	}
-	return cert, errors.Join(
-		writePEM(filepath.Join(a.dir, issuedName, Serial(cert)+".pem"), certBlock, cert.Raw), // first: what is not listed cannot be revoked
+	return cert, errors.Join( // issuedName first: what is not listed there cannot be revoked
+		writePEM(filepath.Join(a.dir, issuedName, Serial(cert)+".pem"), certBlock, cert.Raw),
 		writeKey(filepath.Join(out, keyFile), key), writePEM(filepath.Join(out, certFile), certBlock, cert.Raw),
 		writePEM(filepath.Join(out, caFile), certBlock, a.cert.Raw), files.Replace(filepath.Join(out, crlFile), crl))
 }
@@ -216,7 +216,8 @@ func (a *Authority) Revoke(name string, now time.Time) ([]*x509.Certificate, err
 		}
 	}
 	if len(found) == 0 {
-		return nil, fmt.Errorf("no certificate was issued to %q, and none has that serial number; calib cert list shows them", name)
+		return nil, fmt.Errorf("no certificate was issued to %q, and none has that serial number; "+
+			"calib cert list shows them", name)
 	}
 	return found, a.writeRevoked(entries, list.Number.Int64()+1, now)
 }
@@ -226,7 +227,8 @@ func (a *Authority) RevocationList() string { return filepath.Join(a.dir, crlFil
 
 func (a *Authority) writeRevoked(entries []x509.RevocationListEntry, number int64, now time.Time) error {
 	der, err := x509.CreateRevocationList(rand.Reader, &x509.RevocationList{
-		Number: big.NewInt(number), ThisUpdate: now.Add(-early), NextUpdate: a.cert.NotAfter, RevokedCertificateEntries: entries,
+		Number: big.NewInt(number), ThisUpdate: now.Add(-early), NextUpdate: a.cert.NotAfter,
+		RevokedCertificateEntries: entries,
 	}, a.cert, a.key)
 	if err != nil {
 		return fmt.Errorf("sign the revocation list: %w", err)

@@ -66,8 +66,8 @@ func (c *Credentials) Role() Role { return RoleOf(c.leaf) }
 // Server is how an agent takes connections: TLS 1.3, from who shows a coordinator's certificate.
 func (c *Credentials) Server() *tls.Config {
 	return &tls.Config{
-		MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{c.cert}, ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: c.pool,
-		NextProtos: []string{protocol}, VerifyConnection: c.verify, Time: c.now,
+		MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{c.cert}, ClientAuth: tls.RequireAndVerifyClientCert,
+		ClientCAs: c.pool, NextProtos: []string{protocol}, VerifyConnection: c.verify, Time: c.now,
 		SessionTicketsDisabled: true, // a session that is resumed is not asked for its certificate again
 	}
 }
@@ -99,7 +99,8 @@ func (c *Credentials) Check(cert *x509.Certificate) error {
 	case now.Before(cert.NotBefore):
 		return fmt.Errorf("%s is valid from %s on: check the clocks", name, cert.NotBefore.UTC().Format(time.RFC3339))
 	case now.After(cert.NotAfter):
-		return fmt.Errorf("%s has expired at %s: issue another with calib cert issue", name, cert.NotAfter.UTC().Format(time.RFC3339))
+		return fmt.Errorf("%s has expired at %s: issue another with calib cert issue",
+			name, cert.NotAfter.UTC().Format(time.RFC3339))
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -118,7 +119,7 @@ func (c *Credentials) reread() error {
 	if err != nil {
 		return err
 	}
-	if c.seen != nil && os.SameFile(info, c.seen) && info.ModTime().Equal(c.seen.ModTime()) && info.Size() == c.seen.Size() {
+	if s := c.seen; s != nil && os.SameFile(info, s) && info.ModTime().Equal(s.ModTime()) && info.Size() == s.Size() {
 		return nil
 	}
 	l, err := readRevoked(c.path, c.ca)

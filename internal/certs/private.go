@@ -51,10 +51,11 @@ func checkPrivate(dir string) error {
 	case !info.IsDir():
 		return fmt.Errorf("%s is no directory (a link is not followed)", dir)
 	case info.Mode().Perm()&0o077 != 0:
-		return fmt.Errorf("%s may be read by others (mode %04o): keys are kept in a directory of mode 0700; chmod 0700 %s, and issue "+
-			"new keys if others have had access", dir, info.Mode().Perm(), dir)
+		return fmt.Errorf("%s may be read by others (mode %04o): keys are kept in a directory of mode 0700; chmod 0700 %s, "+
+			"and issue new keys if others have had access", dir, info.Mode().Perm(), dir)
 	case !known || int(owner.Uid) != os.Geteuid() && owner.Uid != 0:
-		return fmt.Errorf("%s belongs to another user: keys are kept in a directory of one's own or root's; chown it, or issue others", dir)
+		return fmt.Errorf("%s belongs to another user: keys are kept in a directory of one's own or root's; "+
+			"chown it, or issue others", dir)
 	}
 	return nil
 }

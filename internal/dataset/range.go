@@ -48,7 +48,8 @@ func (s *Sample) checkRange() error {
 		for _, f := range [...]struct {
 			name  string
 			value int64
-		}{{"cwnd", t.Cwnd}, {"mss", t.MSS}, {"rtt_us", t.RTT}, {"min_rtt_us", t.MinRTT}, {"sndbuf", t.SndBuf}, {"rcvbuf", t.RcvBuf}, {"port", t.Port}} {
+		}{{"cwnd", t.Cwnd}, {"mss", t.MSS}, {"rtt_us", t.RTT}, {"min_rtt_us", t.MinRTT},
+			{"sndbuf", t.SndBuf}, {"rcvbuf", t.RcvBuf}, {"port", t.Port}} {
 			if f.value < 0 || f.value > maxSize {
 				return fmt.Errorf("%s=%d in tcp: want 0 to %d", f.name, f.value, int64(maxSize))
 			}

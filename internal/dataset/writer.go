@@ -91,7 +91,8 @@ func Begun(path string) (bool, error) {
 func Resume(path string) (*Writer, *Dataset, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_APPEND|syscall.O_NOFOLLOW, 0) // a link would have another file cut off
 	if errors.Is(err, syscall.ELOOP) {
-		return nil, nil, fmt.Errorf("%s is a symbolic link: put the file itself there (cp --remove-destination \"$(readlink -f %s)\" %s)", path, path, path)
+		return nil, nil, fmt.Errorf("%s is a symbolic link: put the file itself there "+
+			"(cp --remove-destination \"$(readlink -f %s)\" %s)", path, path, path)
 	}
 	if err != nil {
 		return nil, nil, err

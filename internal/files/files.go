@@ -48,7 +48,7 @@ func Write(path string, write func(io.Writer) error) error {
 		}
 	default:
 		var f *os.File
-		if f, err = os.OpenFile(path, os.O_WRONLY|syscall.O_NONBLOCK, 0); err == nil { // a FIFO that nobody reads must not block
+		if f, err = os.OpenFile(path, os.O_WRONLY|syscall.O_NONBLOCK, 0); err == nil { // a FIFO nobody reads must not block
 			err = errors.Join(writeTo(f, write), f.Close())
 		}
 	}
@@ -84,7 +84,8 @@ func Replace(path string, b []byte) error {
 // leaves path as it was.
 func ReplaceBy(path string, write func(io.Writer) error) error {
 	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
-		return fmt.Errorf("write %s: it is %s, which is not replaced; move it away, or choose another file", path, kinds[info.Mode().Type()])
+		return fmt.Errorf("write %s: it is %s, which is not replaced; move it away, or choose another file",
+			path, kinds[info.Mode().Type()])
 	}
 	dir, name := filepath.Split(path)
 	f, err := os.CreateTemp(filepath.Clean(dir+"."), "."+name+".*")
@@ -134,7 +135,8 @@ func Open(path string) (*os.File, error) {
 	}
 	if !info.Mode().IsRegular() {
 		if _, err := filepath.EvalSymlinks(path); err == nil || info.Mode()&fs.ModeNamedPipe == 0 {
-			return nil, &fs.PathError{Op: "open", Path: path, Err: fmt.Errorf("it is %s; give a regular file", kinds[info.Mode().Type()])}
+			return nil, &fs.PathError{Op: "open", Path: path,
+				Err: fmt.Errorf("it is %s; give a regular file", kinds[info.Mode().Type()])}
 		}
 	}
 	return os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a FIFO that has just replaced it must not block either
@@ -154,8 +156,10 @@ func Read(path string, limit int64) ([]byte, error) {
 	return b, err
 }
 
-var kinds = map[fs.FileMode]string{fs.ModeDir: "a directory", fs.ModeSymlink: "a symbolic link", fs.ModeNamedPipe: "a FIFO",
-	fs.ModeSocket: "a socket", fs.ModeDevice | fs.ModeCharDevice: "a character device", fs.ModeDevice: "a block device"}
+var kinds = map[fs.FileMode]string{
+	fs.ModeDir: "a directory", fs.ModeSymlink: "a symbolic link", fs.ModeNamedPipe: "a FIFO", fs.ModeSocket: "a socket",
+	fs.ModeDevice | fs.ModeCharDevice: "a character device", fs.ModeDevice: "a block device",
+}
 
 // SHA256 returns the hash of a file's content in hexadecimal, and its size [B].
 func SHA256(path string) (sum string, size int64, err error) { return SHA256First(path, math.MaxInt64) }
@@ -224,16 +228,19 @@ func Fault(text []byte, err error) error {
 		return fmt.Errorf("line %d: %w", 1+bytes.Count(text[:max(syntax.Offset-1, 0)], []byte("\n")), err)
 	case errors.As(err, &kind):
 		// The path has the types of embedded structs in it. No member has capital letters.
-		path := slices.DeleteFunc(strings.Split(kind.Field, "."), func(s string) bool { return s == "" || strings.ContainsFunc(s, unicode.IsUpper) })
-		return errors.New(strings.TrimPrefix(strings.Join(path, ".")+": "+Mismatch(cmp.Or(words[kind.Value], "the "+kind.Value), kind.Type), ": "))
+		path := slices.DeleteFunc(strings.Split(kind.Field, "."), func(s string) bool {
+			return s == "" || strings.ContainsFunc(s, unicode.IsUpper)
+		})
+		fault := strings.Join(path, ".") + ": " + Mismatch(cmp.Or(words[kind.Value], "the "+kind.Value), kind.Type)
+		return errors.New(strings.TrimPrefix(fault, ": "))
 	}
 	return err
 }
 
 // words are those of kinds of values, by the names that encoding/json and package reflect give them.
-var words = map[string]string{"struct": "an object", "map": "an object", "object": "an object", "slice": "an array", "array": "an array",
-	"bool": "true or false", "string": "a string", "number": "a number", "float": "a number", "int": "a whole number",
-	"uint": "a whole number from 0 on"}
+var words = map[string]string{"struct": "an object", "map": "an object", "object": "an object", "slice": "an array",
+	"array": "an array", "bool": "true or false", "string": "a string", "number": "a number", "float": "a number",
+	"int": "a whole number", "uint": "a whole number from 0 on"}
 
 // Mismatch says what stands where a value of a type belongs.
 func Mismatch(found string, want reflect.Type) string {

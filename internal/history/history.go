@@ -50,7 +50,7 @@ type Entry struct {
 	Path    string    `json:"path,omitempty"`   // where it was when it was added
 }
 
-// Record is a whole run. Where it is to be stored, ID, Plan and Hosts may be left empty: they are then taken from Params.
+// Record is a whole run. Of one to be stored, ID, Plan and Hosts may be empty: they are then taken from Params.
 type Record struct {
 	Entry
 	Params *params.Params

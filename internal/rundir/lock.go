@@ -99,8 +99,8 @@ func ownDir(path string) error {
 func foreignDir(path string, s unix.Stat_t, user int) error {
 	switch {
 	case int(s.Uid) != user:
-		return fmt.Errorf("%w: its owner has user id %d, this process %d; choose another --out, or go on with a copy of your own (cp -r %s COPY)",
-			ErrForeign, s.Uid, user, path)
+		return fmt.Errorf("%w: its owner has user id %d, this process %d; choose another --out, "+
+			"or go on with a copy of your own (cp -r %s COPY)", ErrForeign, s.Uid, user, path)
 	case s.Mode&0o002 != 0:
 		return fmt.Errorf("%w: it is writable for everybody; mend it with chmod o-w %s", ErrForeign, path)
 	}

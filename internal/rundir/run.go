@@ -106,7 +106,8 @@ func JSONSchema() (*jsonschema.Schema, error) {
 		return nil, err
 	}
 	s.Properties["status"].Enum = []any{StatusRunning, StatusComplete, StatusPartial, StatusInterrupted, StatusFailed}
-	s.Properties["stops"].Items.Properties["reason"].Enum = []any{dataset.StopTargets, dataset.StopBudget, dataset.StopRounds, dataset.StopOpen}
+	reason := s.Properties["stops"].Items.Properties["reason"]
+	reason.Enum = []any{dataset.StopTargets, dataset.StopBudget, dataset.StopRounds, dataset.StopOpen}
 	return s, nil
 }
 
