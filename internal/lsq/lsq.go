@@ -1,6 +1,6 @@
 // Package lsq holds the least-squares numerics that the models are built on: linear and weighted fits, a robust fit,
-// piecewise lines, and the small regressions that several models make of points, with their weights and the error they make
-// at points they have not seen.
+// piecewise lines, and the small regressions that several models make of points, with their weights and the error they
+// make at points they have not seen.
 //
 // Opinions, and what was rejected:
 //

@@ -133,11 +133,11 @@ type Predictor func(x, y []float64) (func(float64) float64, error)
 // takes O(n²) does so a bounded number of times.
 const mostAlone, folds = 100, 10
 
-// LeaveOneOut is the mean relative error at each inner point of a fit made without it. The ends stay: a fit without them
-// would be judged where nobody uses it. Of more than 100 inner points every tenth is left out at a time (ten-fold
-// cross-validation). Points that the fit fails without are left out of the mean. It returns false where it always fails,
-// and without inner points. x ascends. Source: Breiman, Spector 1992, Submodel selection and evaluation in regression,
-// Int. Stat. Rev. 60, 291-319.
+// LeaveOneOut is the mean relative error at each inner point of a fit made without it. The ends stay: a fit without
+// them would be judged where nobody uses it. Of more than 100 inner points every tenth is left out at a time (ten-fold
+// cross-validation). Points that the fit fails without are left out of the mean. It returns false where it always
+// fails, and without inner points. x ascends. Source: Breiman, Spector 1992, Submodel selection and evaluation in
+// regression, Int. Stat. Rev. 60, 291-319.
 func LeaveOneOut(x, y []float64, fit Predictor) (float64, bool) {
 	last := len(x) - 1
 	sum, n, step := 0.0, 0, last-1
@@ -167,8 +167,8 @@ func LeaveOneOut(x, y []float64, fit Predictor) (float64, bool) {
 	return sum / float64(n), true
 }
 
-// FitSegments fits straight lines over ranges of x to relative residuals; a line may be flat, and none falls. The ranges
-// end at breaks, or where there are none BIC finds them.
+// FitSegments fits straight lines over ranges of x to relative residuals; a line may be flat, and none falls. The
+// ranges end at breaks, or where there are none BIC finds them.
 func FitSegments(x, y, breaks []float64) (*Segments, error) {
 	w, err := RelativeWeights(y)
 	if err != nil {

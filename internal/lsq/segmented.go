@@ -172,8 +172,8 @@ func (d *partition) segment(r *running, span float64) (cost float64, params int)
 	return r.yy, 1
 }
 
-// search fills the tables. Segments are tried by ascending start; when those that start at point i are tried, every best
-// cover of x[:i] is known.
+// search fills the tables. Segments are tried by ascending start; when those that start at point i are tried, every
+// best cover of x[:i] is known.
 func (d *partition) search() {
 	g := len(d.x)
 	d.cost, d.params, d.from = make([][]float64, d.opt.Max+1), make([][]int, d.opt.Max+1), make([][]int, d.opt.Max+1)
@@ -254,7 +254,8 @@ func boundsAt(x, breaks []float64, least int) ([][2]int, error) {
 		case !(b > below):
 			return nil, fmt.Errorf("a break at %s after one at %s, breaks ascend: %w", plain(b), plain(below), ErrBreaks)
 		case !math.IsInf(b, 1) && (b < x[0] || b >= x[len(x)-1]):
-			return nil, fmt.Errorf("a break at %s is outside the sizes measured, %s to %s: %w", plain(b), plain(x[0]), plain(x[len(x)-1]), ErrBreaks)
+			return nil, fmt.Errorf("a break at %s is outside the sizes measured, %s to %s: %w",
+				plain(b), plain(x[0]), plain(x[len(x)-1]), ErrBreaks)
 		}
 		to := from + sort.Search(len(x)-from, func(i int) bool { return x[from+i] > b })
 		if to-from < least {

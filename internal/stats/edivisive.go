@@ -43,9 +43,9 @@ type ChangePoint struct {
 // with the smallest shift of the median is dropped until none is below the least effect: so small a change matters to
 // nobody, and most false alarms in correlated noise are that small.
 //
-// Values that are not finite are left out. The work is bounded: O(n·log n) a permutation for the newest n = 10,000 values,
-// and a test is given up as soon as its p value cannot reach Alpha, which for a stretch without a change is after a few
-// permutations. Equal arguments give equal answers.
+// Values that are not finite are left out. The work is bounded: O(n·log n) a permutation for the newest n = 10,000
+// values, and a test is given up as soon as its p value cannot reach Alpha, which for a stretch without a change is
+// after a few permutations. Equal arguments give equal answers.
 //
 // Source: Matteson and James, A nonparametric approach for multiple change point analysis of multivariate data, J. Am.
 // Stat. Assoc. 109, 2014. The right part always ends with the stretch, as in Daly et al., The use of change point

@@ -6,8 +6,8 @@
 // here assumes a normal distribution.
 //
 // What was rejected: gonum's Quantile (its LinInterp is not type 7); tests of each quantity alone with a correction for
-// their number (Holm's): of six runs against six it drowns what is beyond doubt. gonum's stat and distuv are not imported:
-// agents, which need medians only, would link matrices with them.
+// their number (Holm's): of six runs against six it drowns what is beyond doubt. gonum's stat and distuv are not
+// imported: agents, which need medians only, would link matrices with them.
 //
 // No function changes its arguments. NaN among the values makes the answer NaN; infinities are values like any other.
 package stats
@@ -249,11 +249,12 @@ func splits(n, k int, seed uint64) func(func([]int) bool) {
 func Fisher(k, n, j, m int) float64 {
 	p, all := 0.0, k+j
 	for i := max(0, all-m); i <= k; i++ {
-		p += math.Exp(combin.LogGeneralizedBinomial(float64(n), float64(i)) + combin.LogGeneralizedBinomial(float64(m), float64(all-i)) -
-			combin.LogGeneralizedBinomial(float64(n+m), float64(all)))
+		p += math.Exp(logChoose(n, i) + logChoose(m, all-i) - logChoose(n+m, all))
 	}
 	return min(1, p)
 }
 
-// choose is the number of ways to choose k of n.
+// choose is the number of ways to choose k of n, logChoose its logarithm.
 func choose(n, k int) float64 { return math.Round(combin.GeneralizedBinomial(float64(n), float64(k))) }
+
+func logChoose(n, k int) float64 { return combin.LogGeneralizedBinomial(float64(n), float64(k)) }

@@ -188,8 +188,9 @@ type multiple struct {
 
 // decimal has the prefixes alone, binary the whole names.
 var (
-	decimal = []multiple{{1e9, "G"}, {1e6, "M"}, {1e3, "k"}, {1, ""}, {1e-3, "m"}, {1e-6, "µ"}, {1e-9, "n"}, {1e-12, "p"}, {1e-15, "f"}}
-	binary  = []multiple{{1 << 40, "TiB"}, {1 << 30, "GiB"}, {1 << 20, "MiB"}, {1 << 10, "KiB"}, {1, "B"}}
+	decimal = []multiple{{1e9, "G"}, {1e6, "M"}, {1e3, "k"}, {1, ""}, {1e-3, "m"},
+		{1e-6, "µ"}, {1e-9, "n"}, {1e-12, "p"}, {1e-15, "f"}}
+	binary = []multiple{{1 << 40, "TiB"}, {1 << 30, "GiB"}, {1 << 20, "MiB"}, {1 << 10, "KiB"}, {1, "B"}}
 )
 
 // largest is the largest multiple that is at most magnitude, which may be short of it by the share slack; the last of
@@ -285,16 +286,16 @@ func Printable(s string) string {
 	}, s)
 }
 
-// PrintableWriter writes text to To, which may be a terminal, as Printable makes it, and the ends of lines as they are. Any goroutine
-// may write.
+// PrintableWriter writes text to To, which may be a terminal, as Printable makes it. Ends of lines stay as they are.
+// Any goroutine may write.
 type PrintableWriter struct {
 	To   io.Writer
 	mu   sync.Mutex
 	held string // of a character whose end is still to come
 }
 
-// RawWriter is what a PrintableWriter writes to, for text that is known to be printable, and controls the terminal by itself; any
-// other w is itself.
+// RawWriter is what a PrintableWriter writes to: for text that is known to be printable and controls the terminal by
+// itself. Any other w is itself.
 func RawWriter(w io.Writer) io.Writer {
 	if p, ok := w.(*PrintableWriter); ok {
 		return p.To
