@@ -165,7 +165,7 @@ func (s *Server[T]) enter(at, from, service T) T {
 }
 
 // The two queues of a simulation of packets: a heap of events by time, and a first-in first-out queue in a ring buffer.
-// Neither allocates while it is no longer than it has been before. Package container/heap would allocate for every event.
+// Neither allocates while it is no longer than it has been. Package container/heap would allocate for every event.
 
 // Heap orders events by time. Events of equal time keep the order in which they were added.
 type Heap[Time ~int64, T any] struct {

@@ -145,9 +145,10 @@ func (s *Spec) Validate() error {
 			return err
 		}
 	}
-	if f := s.Fabric; f != nil && !(within(f.PerHost, 0, 1) && within(f.Tau, 0, 1) && within(f.Rate, 0, 1e15) && within(f.Window, 0, 10)) {
-		return fmt.Errorf("fabric: per_host=%g s, tau=%g s/B, rate=%g B/s, window=%g s: want per_host and tau in [0, 1], rate in [0, 1e15], window in [0, 10]",
-			f.PerHost, f.Tau, f.Rate, f.Window)
+	if f := s.Fabric; f != nil && !(within(f.PerHost, 0, 1) && within(f.Tau, 0, 1) &&
+		within(f.Rate, 0, 1e15) && within(f.Window, 0, 10)) {
+		return fmt.Errorf("fabric: per_host=%g s, tau=%g s/B, rate=%g B/s, window=%g s: want per_host and tau in [0, 1], "+
+			"rate in [0, 1e15], window in [0, 10]", f.PerHost, f.Tau, f.Rate, f.Window)
 	}
 	if err := s.checkLinks(); err != nil {
 		return err
@@ -165,7 +166,8 @@ func (s *Spec) Validate() error {
 
 func (s *Spec) checkBlock(name string, b Block) error {
 	if !within(b.A, 0, 10) || !within(b.B, 0, 1) || !within(b.Min, 0, 10) {
-		return fmt.Errorf("%s: a=%g s, b=%g s/B, min=%g s: want 0 ≤ a ≤ 10, 0 ≤ b ≤ 1 and 0 ≤ min ≤ 10", name, b.A, b.B, b.Min)
+		return fmt.Errorf("%s: a=%g s, b=%g s/B, min=%g s: want 0 ≤ a ≤ 10, 0 ≤ b ≤ 1 and 0 ≤ min ≤ 10",
+			name, b.A, b.B, b.Min)
 	}
 	if b.B < b.A/float64(s.MSS)*(1-1e-12) {
 		return fmt.Errorf("%s: b=%g s/B is below a/mss=%g s/B: a packet cannot cost less than its fixed time",
@@ -189,8 +191,8 @@ func Preset(name string, hosts int) (*Spec, error) {
 	return &s, s.Validate()
 }
 
-// Parse reads a lab file: YAML with the fields of Spec, and optionally preset: NAME, whose values it then changes. Times
-// are in seconds.
+// Parse reads a lab file: YAML with the fields of Spec, and optionally preset: NAME, whose values it then changes.
+// Times are in seconds.
 func Parse(text []byte) (*Spec, error) {
 	var document any
 	if err := yaml.Decode(text, &document); err != nil {
@@ -250,9 +252,9 @@ func Resolve(arg string) (*Spec, error) {
 const slowdown2000 = 20
 
 func presets() map[string]Spec {
-	const us = 1e-6
+	const us, slow = 1e-6, slowdown2000
 	perPacket := func(fixed, perByte, least float64) Block { // [µs, µs/B, µs], slowed
-		return Block{A: fixed * us * slowdown2000, B: (perByte + fixed/1448) * us * slowdown2000, Min: least * us * slowdown2000}
+		return Block{A: fixed * us * slow, B: (perByte + fixed/1448) * us * slow, Min: least * us * slow}
 	}
 	receive := perPacket(0, 0.0038, 0)
 	return map[string]Spec{
@@ -267,10 +269,10 @@ func presets() map[string]Spec {
 		// µs in the delay and 0.0038·m µs at the receiver. Their sum is L of table 1, 16.684 + 0.0826·m µs, without its
 		// terms 1.556·p and 90 B/µs, which are the fabric's.
 		"hku2000": {
-			Name: "hku2000", Hosts: 8, Mode: Switched, MSS: 1448, Seed: 2000, Slowdown: slowdown2000, CutThrough: true,
+			Name: "hku2000", Hosts: 8, Mode: Switched, MSS: 1448, Seed: 2000, Slowdown: slow, CutThrough: true,
 			Host: perPacket(3.027, 0.0796, 6.73), Medium: perPacket(4.986, 0.0788, 6.73), Receive: &receive,
-			L: 11.698 * us * slowdown2000, Buffer: 1935,
-			Fabric: &Fabric{PerHost: 1.556 * us * slowdown2000, Tau: 0.0826 * us * slowdown2000, Rate: 90 / us / slowdown2000, Window: 0.05},
+			L: 11.698 * us * slow, Buffer: 1935,
+			Fabric: &Fabric{PerHost: 1.556 * us * slow, Tau: 0.0826 * us * slow, Rate: 90 / us / slow, Window: 0.05},
 		},
 		// A switch of today, slowed so that one process can emulate it: T does not depend on the number of pairs.
 		"switch": {

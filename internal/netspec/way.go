@@ -56,8 +56,8 @@ func (s *Spec) Message(src, dst, x int) float64 {
 func (s *Spec) TrueParameters() map[string]float64 {
 	way := s.Way(0, 1, 0, 2)
 	slowest := math.Max(math.Max(s.Host.B, s.Medium.B), s.ReceiveBlock(1).B)
-	out := map[string]float64{"a": way / 2, "a_c": 0, "b": slowest, "a_prime_limits": way, "b_prime_limits": slowest, "G": slowest,
-		"g": math.Max(s.Service(s.Host, 1), s.Reception(1)), "L": s.Way(0, 1, 1, 2)}
+	out := map[string]float64{"a": way / 2, "a_c": 0, "b": slowest, "a_prime_limits": way, "b_prime_limits": slowest,
+		"G": slowest, "g": math.Max(s.Service(s.Host, 1), s.Reception(1)), "L": s.Way(0, 1, 1, 2)}
 	if s.Mode == Shared {
 		out["a"], out["a_c"], out["b_c"] = (way-s.Medium.A)/2, s.Medium.A, s.Medium.B
 		if s.Host.B <= s.Medium.B {
@@ -75,9 +75,9 @@ func (s *Spec) Reception(m int) float64 {
 	return math.Max(s.Service(s.Medium, m), s.Service(s.ReceiveBlock(1), m))
 }
 
-// TrueFunctions lists the true coefficients of g_s, g_r and L(m, p), those of packets from half of a full one on: c0 [s],
-// c1 [s/B], floor [s] where frames have a least size, l0 [s], l1 [s a host], tau [s/B], N [B/s] where the network as a
-// whole has a limit.
+// TrueFunctions lists the true coefficients of g_s, g_r and L(m, p), those of packets from half of a full one on: c0
+// [s], c1 [s/B], floor [s] where frames have a least size, l0 [s], l1 [s a host], tau [s/B], N [B/s] where the network
+// as a whole has a limit.
 func (s *Spec) TrueFunctions() map[string]float64 {
 	out := map[string]float64{}
 	line := func(of func(m int) float64) (fixed, slope float64) {

@@ -82,8 +82,8 @@ func (p *Params) Distribute() {
 	}
 }
 
-// decodeError puts an error of encoding/json into words. Points and bounds have a decoder of their own, in which offsets
-// begin anew: they have a path, but no line.
+// decodeError puts an error of encoding/json into words. Points and bounds have a decoder of their own, in which
+// offsets begin anew: they have a path, but no line.
 func decodeError(b []byte, err error) error {
 	at := ""
 	kind := (*json.UnmarshalTypeError)(nil)

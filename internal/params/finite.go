@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// JSON has no NaN and no infinity. Points of series have null in the place of such a number, which is read as NaN again;
-// in a bound, null is no limit on that side. Elsewhere what is not finite is left out.
+// JSON has no NaN and no infinity. Points of series have null in the place of such a number, which is read as NaN
+// again; in a bound, null is no limit on that side. Elsewhere what is not finite is left out.
 
 // orNull is a number, nil where it is not finite.
 func orNull(v float64) *float64 {
@@ -54,8 +54,8 @@ func (r *Residual) UnmarshalJSON(b []byte) error {
 	return json.Unmarshal(b, (*plain)(r))
 }
 
-// finite returns a copy of p that JSON can hold, with a finding for each number that it cannot, and with arrays and maps
-// present where the schema wants them.
+// finite returns a copy of p that JSON can hold, with a finding for each number that it cannot, and with arrays and
+// maps present where the schema wants them.
 func (p *Params) finite() *Params {
 	c := &cleaner{}
 	v, _ := c.clean(reflect.ValueOf(*p), "")
@@ -84,8 +84,8 @@ func (c *cleaner) warn(at, what string) {
 }
 
 // clean returns a copy of v, which stands at a place, and whether it can stand there: a number, a pair or a list of
-// numbers that is not finite cannot, nor a struct that holds one. What cannot is left out of the pointer, map or list that
-// holds it.
+// numbers that is not finite cannot, nor a struct that holds one. What cannot is left out of the pointer, map or list
+// that holds it.
 func (c *cleaner) clean(v reflect.Value, at string) (out reflect.Value, stands bool) {
 	keep := func(v reflect.Value, at string) (reflect.Value, bool) {
 		e, ok := c.clean(v, at)

@@ -62,7 +62,8 @@ func (p *Params) Metrics() []Metric {
 	for _, name := range slices.Sorted(maps.Keys(p.Parameters)) {
 		if q := p.Parameters[name]; q.Value != nil {
 			m := Metric{Name: name, Unit: q.Unit, Label: q.Label, Value: *q.Value, CI95: q.CI95, Status: q.Status, Why: q.Why}
-			if i := slices.IndexFunc(p.Fits, func(f *Fit) bool { return f.Model == q.Model && f.Experiment == q.Experiment }); i >= 0 {
+			own := func(f *Fit) bool { return f.Model == q.Model && f.Experiment == q.Experiment }
+			if i := slices.IndexFunc(p.Fits, own); i >= 0 {
 				m.Sizes = sizesOf(p.Fits[i].Domain)
 			}
 			add(m)
@@ -85,8 +86,8 @@ func (p *Params) Metrics() []Metric {
 				Label: "half round trip of the smallest message", Value: *q.Latency, CI95: q.LatencyCI})
 		}
 		if q.Rate != nil {
-			add(Metric{Name: sized("rate", q.RateBytes), From: q.From, To: q.To, Unit: "B/s", Label: "rate of the largest message",
-				Value: *q.Rate, CI95: q.RateCI})
+			add(Metric{Name: sized("rate", q.RateBytes), From: q.From, To: q.To, Unit: "B/s",
+				Label: "rate of the largest message", Value: *q.Rate, CI95: q.RateCI})
 		}
 	}
 	slices.SortStableFunc(out, func(a, b Metric) int {
@@ -143,7 +144,8 @@ func (f Function) metrics(name string) []Metric {
 		return out
 	}
 	for _, c := range slices.Sorted(maps.Keys(f.Coeff)) {
-		m := Metric{Name: name + "." + c, Unit: f.CoeffUnit(c), Label: f.Label + ", " + c, Value: f.Coeff[c], Sizes: sizesOf(f.Domain)}
+		m := Metric{Name: name + "." + c, Unit: f.CoeffUnit(c), Label: f.Label + ", " + c,
+			Value: f.Coeff[c], Sizes: sizesOf(f.Domain)}
 		if ci, ok := f.CI95[c]; ok {
 			m.CI95 = &ci
 		}

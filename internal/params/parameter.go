@@ -5,7 +5,7 @@ import "fmt"
 // Status of a parameter.
 const (
 	StatusOK             = "ok"             // to be relied on: it has an interval, is possible, and nothing contradicts it
-	StatusProvisional    = "provisional"    // a number, but of too little data or of a model that misses its own data: Why says which
+	StatusProvisional    = "provisional"    // a number, but of too few data or of a model that misses them: Why says which
 	StatusInconsistent   = "inconsistent"   // impossible, or contradicted by another parameter of the run: Why says which
 	StatusUnidentifiable = "unidentifiable" // the data cannot determine it: Bound says what they allow
 	StatusBound          = "bound"          // only a bound: the interval holds zero, and the value would matter
@@ -84,8 +84,8 @@ func (p Parameter) Ends() (v, lo, hi float64, ok bool) {
 	return v, p.CI95[0], p.CI95[1], true
 }
 
-// Zero says why a time is zero within what the run can tell; "" where it is not. It is negative by less than matters, or
-// only bounded, by an interval that holds zero. What needs it takes zero.
+// Zero says why a time is zero within what the run can tell; "" where it is not. It is negative by less than matters,
+// or only bounded, by an interval that holds zero. What needs it takes zero.
 func (p Parameter) Zero() string {
 	switch {
 	case p.Value != nil && *p.Value < 0 && p.Status == StatusProvisional:

@@ -114,8 +114,9 @@ func (p *Params) PacketKind() (kind Kind, guessed bool, delay float64) {
 
 // networkWords say what a network behaves like, as a clause that goes on from "the network".
 var networkWords = map[Network]string{
-	{Switch, Switch}:  "behaves like a switch: T does not depend on n; the port's cost sits in a",
-	{Switch, Shared}:  "behaves like a switch for messages of one packet (a_c is zero or negligible), but streams share capacity: b' rises with n",
+	{Switch, Switch}: "behaves like a switch: T does not depend on n; the port's cost sits in a",
+	{Switch, Shared}: "behaves like a switch for messages of one packet (a_c is zero or negligible), " +
+		"but streams share capacity: b' rises with n",
 	{Shared, Shared}:  "behaves like a shared medium",
 	{Shared, Switch}:  "behaves like a shared medium for messages of one packet; streams did not reach its limit",
 	{Shared, Unknown}: "behaves like a shared medium for messages of one packet; whether streams share capacity is not known",

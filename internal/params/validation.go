@@ -17,7 +17,7 @@ type Validation struct {
 	CI95      *[2]float64 `json:"ci95,omitempty"`
 	Measured  float64     `json:"measured"`            // s, median of rounds
 	Error     float64     `json:"error"`               // (measured − predicted)/measured
-	SlowHost  bool        `json:"slow_host,omitempty"` // one took part, which no parameter describes: the row is not graded
+	SlowHost  bool        `json:"slow_host,omitempty"` // one took part, which no parameter describes: the row is ungraded
 }
 
 // Operation is the part of the pattern before the algorithm: "bcast".
@@ -56,10 +56,10 @@ const (
 )
 
 // BestSimulation grades the one of SimWarm and SimCold that predicted best what a run measured of patterns; false where
-// it measured none. Whether windows have grown depends on what the connections carried before, and on their congestion
-// control.
+// it measured none. Whether windows have grown depends on the traffic before and on the congestion control.
 func BestSimulation(rows []Validation) (Grade, bool) {
-	return BestOf(slices.DeleteFunc(slices.Clone(rows), func(v Validation) bool { return v.Model != SimWarm && v.Model != SimCold }))
+	other := func(v Validation) bool { return v.Model != SimWarm && v.Model != SimCold }
+	return BestOf(slices.DeleteFunc(slices.Clone(rows), other))
 }
 
 // Limits of what counts as predicted: the mean and the largest relative error of an operation's patterns. The papers'

@@ -133,7 +133,8 @@ func (r *Reporter) Update(done, total float64, spent time.Duration, label string
 	now := r.now()
 	r.state.Done, r.state.Total, r.state.Label = done, total, label
 	r.end = time.Time{}
-	if left := (total/done - 1) * cmp.Or(spent, now.Sub(r.started)).Seconds(); done > 0 && total > 0 && left < maxLeft.Seconds() {
+	left := (total/done - 1) * cmp.Or(spent, now.Sub(r.started)).Seconds()
+	if done > 0 && total > 0 && left < maxLeft.Seconds() {
 		r.end = now.Add(time.Duration(max(0, left) * float64(time.Second)))
 	}
 	r.show(now)

@@ -24,12 +24,12 @@ import (
 type Verdict string
 
 const (
-	Back         Verdict = "back"         // the truth is within the copy's 95% interval, give or take Row.Lab, or its bound
+	Back         Verdict = "back"         // the truth is in the copy's 95% interval, give or take Row.Lab, or its bound
 	Missed       Verdict = "missed"       // it is outside
 	Undetermined Verdict = "undetermined" // the copy has no value or no interval
 	Agrees       Verdict = "agrees"       // no network is given this value: it is that of the run, within both intervals
 	Differs      Verdict = "differs"      // it is not
-	NotPlayed    Verdict = "not played"   // no parameter of the network that is played: of the hosts, or not known of the run
+	NotPlayed    Verdict = "not played"   // no parameter of the network played: of the hosts, or not known of the run
 )
 
 // Row is one parameter: what the run found, what the copy was given, what was measured there. Numbers of the run are
@@ -90,7 +90,8 @@ func Judge(s *netspec.Spec, run, copied *params.Params) []Row {
 
 // derived are parameters that are computed from times of messages of the sizes that were measured: other sizes give
 // other values on the same network, the same sizes the same.
-var derived = []string{"alpha", "beta", "a_prime_limits", "b_prime_limits", "a_prime_joint", "b_prime_joint", "r_inf", "g", "G"}
+var derived = []string{"alpha", "beta", "a_prime_limits", "b_prime_limits",
+	"a_prime_joint", "b_prime_joint", "r_inf", "g", "G"}
 
 // least is by which share the network may say otherwise than the run before that is worth a word.
 const least = 0.01
@@ -136,8 +137,8 @@ func (r *Row) compare(c params.Parameter) {
 		return
 	}
 	v, w := *r.Run, *c.Value
-	r.Verdict = Differs
-	if lo, hi := w-math.Hypot(w-c.CI95[0], r.RunCI95[1]-v)-r.Lab, w+math.Hypot(c.CI95[1]-w, v-r.RunCI95[0])+r.Lab; lo <= v && v <= hi {
+	lo, hi := w-math.Hypot(w-c.CI95[0], r.RunCI95[1]-v)-r.Lab, w+math.Hypot(c.CI95[1]-w, v-r.RunCI95[0])+r.Lab
+	if r.Verdict = Differs; lo <= v && v <= hi {
 		r.Verdict = Agrees
 	}
 	if v != 0 {
@@ -299,12 +300,13 @@ func structure(s *netspec.Spec, run, copied *params.Params) []Row {
 		if s.Mode == netspec.Shared {
 			played = params.Shared
 		}
-		r := Row{Name: "network", Label: "what the network behaves like", RunStatus: string(run.Network.Packets), Verdict: Back,
-			Status: string(copied.Network.Packets), Why: "played as " + string(played), Otherwise: run.Network.Packets != played && run.Network.Packets != params.Unknown}
-		switch copied.Network.Packets {
+		was, is := run.Network.Packets, copied.Network.Packets
+		r := Row{Name: "network", Label: "what the network behaves like", RunStatus: string(was), Verdict: Back,
+			Status: string(is), Why: "played as " + string(played), Otherwise: was != played && was != params.Unknown}
+		switch is {
 		case played:
 		case params.Unknown:
-			if r.Verdict = Undetermined; run.Network.Packets == params.Unknown {
+			if r.Verdict = Undetermined; was == params.Unknown {
 				r.Verdict = NotPlayed
 			}
 		default:
