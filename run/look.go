@@ -335,14 +335,16 @@ func forecast(s *plan.Schedule) reports.Plan {
 	rounds := max(1, int(least))
 	bytes := func(round units.Bytes) units.Bytes { return units.Bytes(most * float64(round)) }
 	out := reports.Plan{
-		Name: s.Plan.Name, Hosts: s.Limits.Hosts, Seed: s.Plan.Seed, Rounds: rounds, Slots: rounds * s.Slots(),
+		Name: s.Plan.Name, Hosts: s.Limits.Hosts, Seed: s.Plan.Seed, Rounds: rounds,
 		MinutesLo: f.Min.Seconds() / 60, MinutesHi: f.Max.Seconds() / 60, RoundSeconds: f.Round.Seconds(),
 		BytesPerLink: bytes(f.LinkBytes), Asked: s.Plan.Rounds.Min, BurstBytes: f.Burst,
-		Left: s.Left, WholeMinutes: s.Whole.Seconds() / 60,
+		Left: s.Left, WholeMinutes: s.WholeTime.Seconds() / 60,
 	}
 	for _, e := range f.ByExp {
+		slots := int(float64(rounds)*e.Slots + 0.5)
+		out.Slots += slots
 		out.Experiments = append(out.Experiments, reports.PlanExperiment{
-			Name: e.Name, Points: e.Points, Whole: e.Whole, Slots: rounds * e.Slots, Share: inRounds(e.Round),
+			Name: e.Name, Points: e.Points, Whole: e.Whole, Slots: slots, Share: inRounds(e.Round),
 			MinutesLo: least * e.Round.Seconds() / 60, MinutesHi: most * e.Round.Seconds() / 60,
 			BytesPerLink: bytes(e.LinkBytes),
 		})

@@ -119,7 +119,7 @@ func (w *walker) measureRounds(ctx context.Context) error {
 			slots = slices.DeleteFunc(slots, func(s bench.Slot) bool { _, had := w.have[s.ID]; return !had })
 		}
 		if len(slots) == 0 {
-			if empty++; empty > plan.Rarest {
+			if empty++; empty > w.Schedule.MaxEmpty() {
 				return nil // nothing is left that can be measured
 			}
 			continue

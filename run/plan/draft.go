@@ -20,19 +20,19 @@ type draft struct {
 	sets   []set
 	points []drafted
 	time   units.Nanos // of a round, on average
-	steps  [2][]func() // that have it measure more points, and points more often; what is wanted most comes first
+	steps  [2][]func() // what to add next: see needs
 }
 
-// efforts are the shares of the plan's effort that an experiment may have. The last one is that of a whole plan.
+// efforts are the shares of the plan's effort that an experiment may have.
 var efforts = [...]bench.Effort{0.25, 0.5, 1}
 
-const whole = len(efforts) - 1
+const fullEffort = len(efforts) - 1
 
 // set are teams that run at once.
 type set struct {
 	teams    [][]int     // places of the layout
 	permuted bool        // other hosts take the places in every round
-	beside   units.Nanos // what a slot of the set takes beside its points
+	fixed    units.Nanos // what a slot of the set takes without its points
 }
 
 // drafted is a point on the sets that measure it.
@@ -44,14 +44,14 @@ type drafted struct {
 	sets  []int                     // of draft.sets
 	n     int                       // how many of sets measure it in a round
 	times [len(efforts)]units.Nanos // of one set
-	small bool                      // of the smallest size of its kind, or of none
-	rank  int                       // 0: what the models need; what is wanted less has a higher one
+	small bool                      // of the smallest size of its kind; no size is the smallest
+	rank  int                       // 0: smallest size, ends of counts; 1: largest size; 2: the first between; then what is wanted less
 	every int                       // it is measured in one of so many rounds; 0: in none
 }
 
 // newDraft lays an experiment out over the hosts of limits.
 func newDraft(e *bench.Experiment, p *Plan, l bench.Limits) *draft {
-	d := &draft{exp: e, plan: p, limits: l, effort: whole}
+	d := &draft{exp: e, plan: p, limits: l, effort: fullEffort}
 	known, seen, thin := map[string]int{}, map[string]bool{}, map[string]bool{}
 	lean := l
 	lean.Effort = min(thinEffort, l.Effort.OrWhole())
@@ -79,7 +79,7 @@ func newDraft(e *bench.Experiment, p *Plan, l bench.Limits) *draft {
 		}
 		x.n = len(x.sets)
 		for k := range efforts {
-			if k == whole || p.timed(l) {
+			if k == fullEffort || p.timed() {
 				x.times[k] = e.Cost(d.with(k), point).Time
 			}
 		}
@@ -101,7 +101,7 @@ func (d *draft) sum() {
 	d.time = 0
 	d.pack(func(b bin, p *drafted, begins bool) {
 		if begins {
-			d.time += d.sets[b.set].beside / units.Nanos(p.every)
+			d.time += d.sets[b.set].fixed / units.Nanos(p.every)
 		}
 		d.time += p.times[d.effort] / units.Nanos(p.every)
 	})
@@ -133,7 +133,7 @@ func (d *draft) atOnce(steps []bench.Step) [][][]int {
 	return out
 }
 
-// teamsKey is equal for equal teams alone.
+// teamsKey is equal for equal teams alone. As text it would double the time of a plan of 1,000 hosts.
 func teamsKey(teams [][]int) string {
 	var b []byte
 	for _, team := range teams {
@@ -145,7 +145,7 @@ func teamsKey(teams [][]int) string {
 	return string(b)
 }
 
-// slotTime is what a slot of teams takes beside its points.
+// slotTime is what a slot of teams takes without its points.
 func (d *draft) slotTime(teams [][]int) units.Nanos {
 	path := d.limits.OnPath()
 	if !d.exp.Clocks {
@@ -154,29 +154,29 @@ func (d *draft) slotTime(teams [][]int) units.Nanos {
 	return path.Slot + path.Synchronising(len(slices.MaxFunc(teams, func(a, b []int) int { return len(a) - len(b) })))
 }
 
-// A slot takes at most slotShare of the budget, or minSlot, or so much that its points take longer than what it needs
-// beside them. A slot of one point may take longer.
+// A slot takes at most the largest of slotShare of the budget, minSlot, and fixedFactor times what it takes without its
+// points. A slot of one point may take longer.
 const (
-	slotShare = 0.02
-	minSlot   = units.Second
-	overhead  = 4
+	slotShare   = 0.02
+	minSlot     = units.Second
+	fixedFactor = 4
 )
 
-// longest is how long a slot may take that needs a time beside its points.
-func (d *draft) longest(beside units.Nanos) units.Nanos {
-	if !d.plan.timed(d.limits) {
+// slotLimit is how long a slot may take, which takes a fixed time without its points.
+func (d *draft) slotLimit(fixed units.Nanos) units.Nanos {
+	if !d.plan.timed() {
 		return math.MaxInt64
 	}
-	return max(minSlot, units.Nanos(slotShare*float64(d.plan.Budget)), overhead*beside)
+	return max(minSlot, units.Nanos(slotShare*float64(d.plan.Budget)), fixedFactor*fixed)
 }
 
-// bin is where points of one set share slots: those of every round, and, of those that are measured in one of so many
-// rounds, each nth in turn, so that the rounds are of equal length.
+// bin is a queue of points that may share slots. Points of one set that are measured in one of so many rounds (every) are
+// dealt to as many bins in turn, so that rounds take equally long.
 type bin struct{ set, every, turn int }
 
-// pack fills the slots of a round: of each bin one, or several where its points take too long for one. It calls each with
-// every point on each of its sets, and says where a slot begins with it.
-func (d *draft) pack(each func(b bin, p *drafted, begins bool)) {
+// pack fills the slots of a round, bin by bin. For each point and each set that measures it in a round it calls visit, and
+// says whether a slot begins with it.
+func (d *draft) pack(visit func(b bin, p *drafted, begins bool)) {
 	taken, turns := map[bin]units.Nanos{}, map[bin]int{}
 	for k := range d.points {
 		p := &d.points[k]
@@ -184,18 +184,18 @@ func (d *draft) pack(each func(b bin, p *drafted, begins bool)) {
 			continue
 		}
 		for _, i := range p.sets[:p.n] {
-			b, beside := bin{set: i, every: p.every}, d.sets[i].beside
+			b, fixed := bin{set: i, every: p.every}, d.sets[i].fixed
 			if p.every > 1 {
 				turns[b]++
 				b.turn = turns[b] % p.every
 			}
 			t, time := taken[b], p.times[d.effort]
-			begins := t == 0 || t+time > d.longest(beside)
+			begins := t == 0 || t+time > d.slotLimit(fixed)
 			if begins {
-				t = max(1, beside)
+				t = max(1, fixed)
 			}
 			taken[b] = t + time
-			each(b, p, begins)
+			visit(b, p, begins)
 		}
 	}
 }
@@ -207,7 +207,7 @@ func (d *draft) groups() []group {
 	d.pack(func(b bin, p *drafted, begins bool) {
 		if s := d.sets[b.set]; begins {
 			last[b] = len(out)
-			out = append(out, group{exp: d.exp, effort: d.with(d.effort).Effort, teams: s.teams, permuted: s.permuted, expected: s.beside, every: p.every})
+			out = append(out, group{exp: d.exp, effort: d.with(d.effort).Effort, teams: s.teams, permuted: s.permuted, expected: s.fixed, every: p.every})
 		}
 		g := &out[last[b]]
 		g.points = append(g.points, p.point)

@@ -11,47 +11,47 @@ import (
 	"calib/internal/units"
 )
 
-// thinEffort is that of a design with the essential points only (bench.Limits.Thin).
+// thinEffort gives a thin design: one with the essential points only (bench.Effort.Thin).
 const thinEffort = 0.25
 
-// lengthy is the part of an experiment's time from which a point takes long.
+// lengthy is the part of an experiment's time in so many rounds (every) from which a point takes long.
 const lengthy = 1.0 / 3
 
-// Ranks of points that a thin design does not have, and of those that are too large.
+// otherPoints is added to the rank of points that a thin design does not have. Sizes that do not fit have rank tooLarge.
 const otherPoints, tooLarge = 100, 1000
 
-// counts are the factors that say how many hosts take part, or packets of a burst.
-var counts = []string{names.FactorPairs, names.FactorSenders, names.FactorHosts, names.FactorWindow, names.FactorPackets}
+// countFactors are the factors that say how many hosts take part, or packets of a burst.
+var countFactors = []string{names.FactorPairs, names.FactorSenders, names.FactorHosts, names.FactorWindow, names.FactorPackets}
 
 // kindOf is equal for points that differ in nothing but sizes and counts.
 func kindOf(p bench.Point) string {
 	p = maps.Clone(p)
 	delete(p, names.FactorBytes)
-	for _, factor := range counts {
+	for _, factor := range countFactors {
 		delete(p, factor)
 	}
 	return p.Key()
 }
 
-// begin returns a draft of what models need, with few repetitions, on one set of teams, in one of so many rounds
-// (every). Of an experiment that must stay, a needed point that takes long for its share is measured in one of rarest
-// rounds only. Its steps have it measure needed points as often as others, and the points between them; then all points
-// in every round, on all sets of teams, and with more repetitions.
-func (d *draft) begin(need int, share units.Nanos, every, rarest int) *draft {
+// needs returns a draft of the needed points: with few repetitions, on one set of teams, in one of so many rounds
+// (every). A needed point of a core experiment that takes long has one round in rarest. steps[0] brings those back to
+// every, and then adds the points between. steps[1] measures each point in every round, then on all sets, and then with
+// more repetitions.
+func (d *draft) needs(level int, share units.Nanos, every, rarest int) *draft {
 	n := *d
 	n.points, n.effort = slices.Clone(d.points), 0
-	longest := lengthy * float64(share) * float64(every)
+	limit := lengthy * float64(share) * float64(every)
 	if d.time <= share {
-		longest = math.Inf(1)
+		limit = math.Inf(1)
 	}
-	order := n.ranked(longest)
+	order := n.ranked(limit)
 	for i := range n.points {
 		p := &n.points[i]
 		if p.every = 0; n.sets[p.sets[0]].permuted {
 			p.n = 1
 		}
 	}
-	var seldom, between, often, wide []func()
+	var seldom, fillers, often, wide []func()
 	for rest := order; len(rest) > 0; {
 		k := 1 // all points of a rank and size, or none: models compare them
 		for k < len(rest) && rest[k].rank == rest[0].rank && rest[k].point[names.FactorBytes] == rest[0].point[names.FactorBytes] {
@@ -61,24 +61,24 @@ func (d *draft) begin(need int, share units.Nanos, every, rarest int) *draft {
 		for _, p := range rest[:k] {
 			often = append(often, func() { p.every = min(p.every, 1) }) // 0 stays
 			wide = append(wide, func() { p.n = len(p.sets) })
-			if !n.needed(p, need) {
+			if !n.needed(p, level) {
 				open = append(open, p)
-			} else if p.every = every; float64(p.times[0]) > longest && n.core() {
+			} else if p.every = every; float64(p.times[0]) > limit && n.core() {
 				p.every = rarest
 				seldom = append(seldom, func() { p.every = every })
 			}
 		}
-		between = append(between, func() {
+		fillers = append(fillers, func() {
 			for _, p := range open {
 				p.every = every
 			}
 		})
 		rest = rest[k:]
 	}
-	for k := range whole {
+	for k := range fullEffort {
 		wide = append(wide, func() { n.effort = k + 1 })
 	}
-	n.steps = [2][]func(){append(seldom, between...), append(often, wide...)}
+	n.steps = [2][]func(){append(seldom, fillers...), append(often, wide...)}
 	n.sum()
 	return &n
 }
@@ -95,31 +95,31 @@ func (d *draft) grow(kind int, room units.Nanos) units.Nanos {
 	return d.time - time
 }
 
-// core reports whether the experiment stays whatever the budget is.
+// core reports whether the experiment is measured whatever the budget is.
 func (d *draft) core() bool { return d.plan.Chosen || !slices.Contains(optional, d.exp.Name) }
 
-// What models need where numbers of hosts are compared: the smallest size with both ends of them; of experiments that
-// stay, with one number between, too, which shows whether the form is right; and more sizes with both ends.
+// Levels of what models need where numbers of hosts are compared. Each has what those before it have.
 const (
-	needEnds = iota
-	needBetween
-	needSizes
+	needEnds    = iota // the smallest size, with the least and the most hosts
+	needBetween        // of core experiments, one number of hosts between: it shows whether the form is right
+	needSizes          // the largest size, too
 )
 
-// needed reports whether models need the point: both ends of sizes and of numbers of hosts, and, where only sizes are
-// compared, one size between, which shows whether a line is straight.
-func (d *draft) needed(p *drafted, need int) bool {
-	if !slices.ContainsFunc(counts, func(f string) bool { return p.point[f] > 0 }) {
+// needed reports whether models need the point. Where only sizes are compared, these are both ends and one size between,
+// which shows whether a line is straight.
+func (d *draft) needed(p *drafted, level int) bool {
+	if !slices.ContainsFunc(countFactors, func(f string) bool { return p.point[f] > 0 }) {
 		return p.rank <= 2
 	}
-	return p.rank == 0 || p.rank == 1 && need == needSizes || p.rank == 2 && p.small && need >= needBetween && d.core()
+	return p.rank == 0 || p.rank == 1 && level == needSizes || p.rank == 2 && p.small && level >= needBetween && d.core()
 }
 
 // ranked lists the points in the order in which they are wanted: of each kind the smallest size with the least and the
 // most hosts, the largest size that fits, and then what lies between, halving the steps; all of a thin design before the
-// others. A size fits where its points take at most a time [ns], or twice what those of the smallest take. An experiment
-// that may be left out needs the first size above a packet, too, and the last one within.
-func (d *draft) ranked(longest float64) []*drafted {
+// others. A size fits where its points take at most limit [ns], or twice what those of the smallest take. Of an experiment
+// that may be left out, the first size above a packet is wanted like an end, and the last one within like the first
+// between.
+func (d *draft) ranked(limit float64) []*drafted {
 	var all, thin, order []*drafted
 	packet := int64(d.limits.SegmentSize())
 	if d.core() {
@@ -131,11 +131,11 @@ func (d *draft) ranked(longest float64) []*drafted {
 			thin = append(thin, p)
 		}
 	}
-	rank(all, longest, packet)
+	rank(all, limit, packet)
 	for _, p := range all {
 		p.rank += otherPoints
 	}
-	rank(thin, longest, packet)
+	rank(thin, limit, packet)
 	for _, p := range all {
 		if p.rank < tooLarge {
 			order = append(order, p)
@@ -148,12 +148,13 @@ func (d *draft) ranked(longest float64) []*drafted {
 }
 
 // rank gives points their ranks among each other. The first size above a packet [B] is wanted like the largest one, and
-// the size before it like the first between the ends.
-func rank(points []*drafted, longest float64, packet int64) {
+// the size before it like the first between the ends, even where it is an end of its kind: gather would leave short
+// budgets no room for many rounds.
+func rank(points []*drafted, limit float64, packet int64) {
 	values := map[string][]int64{}   // factor and kind → ascending
-	takes := map[int64]units.Nanos{} // size → the longest of its points
+	takes := map[int64]units.Nanos{} // size → the slowest of its points
 	for _, p := range points {
-		for _, f := range append(counts, names.FactorBytes) {
+		for _, f := range append(countFactors, names.FactorBytes) {
 			known, v := values[f+p.kind], p.point[f]
 			if i, has := slices.BinarySearch(known, v); !has {
 				values[f+p.kind] = slices.Insert(known, i, v)
@@ -167,22 +168,22 @@ func rank(points []*drafted, longest float64, packet int64) {
 	all := slices.Sorted(maps.Keys(takes))
 	for i, size := range all {
 		if i == 0 {
-			longest = max(longest, 2*float64(takes[size]))
+			limit = max(limit, 2*float64(takes[size]))
 		} else if above < 0 && size > packet {
 			above, within = size, all[i-1]
 		}
-		if float64(takes[size]) <= longest || size == above {
+		if float64(takes[size]) <= limit || size == above {
 			largest = size
 		}
 	}
 	depth := func(p *drafted, factor string, n int) int {
 		i, _ := slices.BinarySearch(values[factor+p.kind], p.point[factor])
-		return between(i, n)
+		return halvings(i, n)
 	}
 	for _, p := range points {
 		sizes, size := values[names.FactorBytes+p.kind], p.point[names.FactorBytes]
 		n, _ := slices.BinarySearch(sizes, largest+1)
-		p.rank, p.small = 0, len(sizes) == 0 || size <= sizes[0]
+		p.rank, p.small = 0, size == sizes[0]
 		switch {
 		case size > largest:
 			p.rank = tooLarge
@@ -194,7 +195,7 @@ func rank(points []*drafted, longest float64, packet int64) {
 		default:
 			p.rank = 1 + depth(p, names.FactorBytes, n)
 		}
-		for _, f := range counts {
+		for _, f := range countFactors {
 			if k := depth(p, f, len(values[f+p.kind])); k > 0 {
 				p.rank += 1 + k
 			}
@@ -202,8 +203,8 @@ func rank(points []*drafted, longest float64, packet int64) {
 	}
 }
 
-// between says how often a range of n values is halved until value i is an end of a part: 0 for both ends.
-func between(i, n int) int {
+// halvings says how often a range of n values is halved until value i is an end of a part: 0 for both ends.
+func halvings(i, n int) int {
 	depth := 0
 	for lo, hi := 0, n-1; i > lo && i < hi; depth++ {
 		if mid := (lo + hi) / 2; i <= mid {

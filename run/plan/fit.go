@@ -4,20 +4,19 @@ import (
 	"cmp"
 	"slices"
 
-	"calib/bench"
 	"calib/internal/dataset/names"
 	"calib/internal/units"
 )
 
-// Every experiment has a share of a round's time, relative to those of the others in the plan. What one does not need
-// is the others'. Bursts and streams of pairs have the largest, because a, b, a_c and b_c are from them.
-var shares = map[string]float64{
+// weights are the shares of experiments in a round, relative to each other. What one does not need is the others'.
+// Bursts and streams of pairs have the largest, because a, b, a_c and b_c are from them.
+var weights = map[string]float64{
 	names.Clock: 3, names.Pingpong: 20, names.Wakeup: 4, names.Paired: 25, names.Overhead: 9, names.Gap: 12, names.Gather: 14,
 	names.Load: 6, names.PRTT: 6, names.Copy: 2, names.Pattern: 10, names.Flood: 6, names.Fragment: 3, names.Buffer: 3,
 }
 
-// otherShare is that of the experiments which only the full plan has.
-const otherShare = 8
+// otherWeight is that of the experiments which only the full plan has.
+const otherWeight = 8
 
 // optional lists the experiments that a short budget may have no room for, the first one first. The others stay: without
 // clocks, ping-pongs and pairs there is no model.
@@ -27,36 +26,36 @@ var optional = []string{
 }
 
 const (
-	// recorded is how many optional experiments give numbers of record: up to gather.
+	// recorded is how many of the first optional experiments are worth fewer rounds: numbers of record are read from them.
 	recorded = 4
-	// planned is the share of the budget that a forecast may fill: slots take longer than expected now and then.
-	planned = 0.9
-	// manyRounds is how many rounds a plan without a bound aims at.
+	// filled is the share of the budget that a forecast may fill: slots take longer than expected now and then.
+	filled = 0.9
+	// manyRounds is how many rounds a plan aims at.
 	manyRounds = 30
 	// affordablePart is the share of the budget that one point may take at all.
 	affordablePart = 1.0 / 3
 )
 
 // timed reports whether time bounds a run of the plan, and something is known of the time of slots.
-func (p *Plan) timed(l bench.Limits) bool { return p.Budget > 0 && l.Path.Known() }
+func (p *Plan) timed() bool { return p.Budget > 0 && p.Limits.Path.Known() }
 
-// fit makes the drafts fit the budget: in as many rounds as have all of the experiments of record that the least rounds
-// have. Where not even the least rounds fit, models get less of what they need, and at last there are fewer rounds.
-// Without a budget and a path that is known it changes nothing.
+// fit makes the drafts fit the budget. It aims at the most rounds that leave out no experiment of record. Where not even
+// the least rounds fit, models get less of what they need, and at last there are fewer rounds. Without a budget, or
+// where the path is not known, it changes nothing.
 func (s *Schedule) fit(all []*draft) []*draft {
-	if !s.Plan.timed(s.Limits) {
+	if !s.Plan.timed() {
 		return all
 	}
 	for _, d := range all {
 		d.points = slices.DeleteFunc(d.points, d.tooLong)
 		d.sum()
 	}
-	all = slices.DeleteFunc(all, func(d *draft) bool { return len(d.points) == 0 && !d.core() })
+	all = slices.DeleteFunc(all, func(d *draft) bool { return len(d.points) == 0 })
 	least := s.Plan.Rounds.Min
-	for need := needSizes; need >= needEnds; need-- {
-		kept, fits := s.divide(all, need, least, 2)
+	for level := needSizes; level >= needEnds; level-- {
+		kept, fits := s.divide(all, level, least, 2)
 		for n := s.aim() / least * least; n > least && fits; n -= least {
-			if more, fit := s.divide(all, need, n, 2); fit && ofRecord(more) >= ofRecord(kept) {
+			if more, fit := s.divide(all, level, n, 2); fit && ofRecord(more) >= ofRecord(kept) {
 				return more
 			}
 		}
@@ -71,7 +70,7 @@ func (s *Schedule) fit(all []*draft) []*draft {
 	}
 }
 
-// ofRecord is how many of the experiments are among the first optional ones: numbers of record are read from them.
+// ofRecord is how many of the experiments are among the first optional ones (recorded).
 func ofRecord(drafts []*draft) (n int) {
 	for _, d := range drafts {
 		if slices.Contains(optional[:recorded], d.exp.Name) {
@@ -87,19 +86,19 @@ func (d *draft) tooLong(p drafted) bool {
 	return float64(p.times[0]) > affordablePart*float64(d.plan.Budget) && !named
 }
 
-// divide chooses what n rounds measure: what models need of the experiments that stay, and of each other one that leaves
-// a tenth of the rounds for more points; then, step by step, more of that experiment which has least of its share. What
-// takes long is measured in so many rounds at least (times). It reports whether n rounds fit.
-func (s *Schedule) divide(all []*draft, need, n, times int) (kept []*draft, fits bool) {
-	every, rarest := max(1, n/s.Plan.Rounds.Min), max(1, n/times)
-	begin := func(in []*draft) (out []*draft, room units.Nanos) {
+// divide chooses what n rounds measure: first the needed points of the core experiments; then those of the others, one
+// experiment after the other, if a tenth of a round is still free with them; then, step by step, more of that experiment
+// which has least of its share. Long points are measured in leastTimes rounds at least. It reports whether n rounds fit.
+func (s *Schedule) divide(all []*draft, level, n, leastTimes int) (kept []*draft, fits bool) {
+	every, rarest := max(1, n/s.Plan.Rounds.Min), max(1, n/leastTimes)
+	needs := func(in []*draft) (out []*draft, room units.Nanos) {
 		room = s.perRound(n)
 		sum := 0.0
 		for _, d := range in {
 			sum += d.weight()
 		}
 		for _, d := range in {
-			d = d.begin(need, units.Nanos(float64(s.perRound(n))*d.weight()/sum), every, rarest)
+			d = d.needs(level, units.Nanos(float64(s.perRound(n))*d.weight()/sum), every, rarest)
 			out, room = append(out, d), room-d.time
 		}
 		return out, room
@@ -107,11 +106,11 @@ func (s *Schedule) divide(all []*draft, need, n, times int) (kept []*draft, fits
 	in := slices.DeleteFunc(slices.Clone(all), func(d *draft) bool { return !d.core() })
 	for _, name := range optional {
 		with := slices.DeleteFunc(slices.Clone(all), func(d *draft) bool { return d.exp.Name != name && !slices.Contains(in, d) })
-		if _, room := begin(with); room >= s.perRound(n)/10 {
+		if _, room := needs(with); room >= s.perRound(n)/10 {
 			in = with
 		}
 	}
-	kept, room := begin(in)
+	kept, room := needs(in)
 	fits = room >= 0
 	leastOfShare := func(a, b *draft) int {
 		return cmp.Compare(float64(a.time)*b.weight(), float64(b.time)*a.weight())
@@ -126,13 +125,10 @@ func (s *Schedule) divide(all []*draft, need, n, times int) (kept []*draft, fits
 			}
 		}
 	}
-	for _, d := range kept {
-		d.points = slices.DeleteFunc(d.points, func(p drafted) bool { return p.every == 0 })
-	}
 	return kept, fits
 }
 
-// aim is how many rounds the plan aims at: many, as far as it allows them.
+// aim is how many rounds the plan aims at: manyRounds, or its largest number where that is less.
 func (s *Schedule) aim() int {
 	if limit := s.Plan.Rounds.Max; limit > 0 {
 		return min(limit, manyRounds)
@@ -142,8 +138,8 @@ func (s *Schedule) aim() int {
 
 // perRound is what a round may take where there are to be n.
 func (s *Schedule) perRound(n int) units.Nanos {
-	return units.Nanos(planned * float64(s.Plan.Budget) / float64(n))
+	return units.Nanos(filled * float64(s.Plan.Budget) / float64(n))
 }
 
 // weight is the share of the experiment.
-func (d *draft) weight() float64 { return cmp.Or(shares[d.exp.Name], otherShare) }
+func (d *draft) weight() float64 { return cmp.Or(weights[d.exp.Name], otherWeight) }

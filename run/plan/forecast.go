@@ -7,8 +7,8 @@ import (
 	"calib/internal/units"
 )
 
-// Forecast is what a schedule is expected to cost on the path of its limits. Counts of a round are for one with all its
-// points open.
+// Forecast is what a schedule is expected to cost on the path of its limits. Counts of a round are for one in which every
+// group is due.
 type Forecast struct {
 	// LinkBytes pass over the link of the host with most to carry, in a round, at most.
 	LinkBytes units.Bytes
@@ -22,8 +22,8 @@ type Forecast struct {
 // ExpForecast is one experiment's part of a round.
 type ExpForecast struct {
 	Name          string
-	Slots         int
-	Points, Whole int // Whole are those without a budget
+	Slots         float64 // on average
+	Points, Whole int     // Whole are those without a budget
 	LinkBytes     units.Bytes
 	Round         units.Nanos
 }
@@ -36,7 +36,7 @@ func (s *Schedule) Estimate() (f Forecast) {
 	for i := range s.groups {
 		g := &s.groups[i]
 		if n := len(f.ByExp); n == 0 || f.ByExp[n-1].Name != g.exp.Name {
-			f.ByExp = append(f.ByExp, ExpForecast{Name: g.exp.Name, Whole: s.whole[g.exp.Name]})
+			f.ByExp = append(f.ByExp, ExpForecast{Name: g.exp.Name, Whole: s.allPoints[g.exp.Name]})
 			own, points = make([]units.Bytes, s.Limits.Hosts), map[string]bool{}
 		}
 		l := s.Limits
@@ -52,7 +52,7 @@ func (s *Schedule) Estimate() (f Forecast) {
 			own[h] += bytes
 		}
 		e := &f.ByExp[len(f.ByExp)-1]
-		e.Slots++
+		e.Slots += 1 / float64(g.every)
 		e.Points = len(points)
 		e.LinkBytes = slices.Max(own)
 		perRound := g.expected / units.Nanos(g.every)

@@ -12,21 +12,21 @@ import (
 const (
 	// overtime is by what share of the budget the last slot may end late.
 	overtime = 0.02
-	// slack is how many times its part of the budget a round of the least may take.
+	// slack lets a round take so many times its part of the time that is left, and as much again once it has begun.
 	slack = 1.25
 )
 
-// Pace keeps a run within its budget. It expects of every slot the time that it took before, or, before it has run,
-// that of the plan's path times what the experiment's other slots took of theirs. From that it says which slots a round
+// Pace keeps a run within its budget. It expects a slot to take what it took last. A slot that has not run is expected to
+// take its planned time, scaled by how the experiment's slots so far compare with theirs. From that it says which slots a round
 // has, and how much of the run is done. It is for one goroutine.
 type Pace struct {
-	plan   *Schedule
-	groups []soFar
-	exps   map[string]*ratio
-	round  int
-	order  []int       // groups of the round in slot order
-	begun  units.Nanos // the round
-	until  units.Nanos // when the round's part of the budget is over
+	schedule *Schedule
+	groups   []soFar
+	exps     map[string]*ratio
+	round    int
+	order    []int       // groups of the round in slot order
+	begun    units.Nanos // the round
+	until    units.Nanos // when the round's part of the budget is over
 }
 
 // soFar is what became of a group.
@@ -41,18 +41,18 @@ type ratio struct{ took, planned units.Nanos }
 
 // NewPace returns the pace of a schedule.
 func NewPace(s *Schedule) *Pace {
-	p := &Pace{plan: s, groups: slices.Repeat([]soFar{{last: -1}}, len(s.groups)), exps: map[string]*ratio{}, round: -1}
+	p := &Pace{schedule: s, groups: slices.Repeat([]soFar{{last: -1}}, len(s.groups)), exps: map[string]*ratio{}, round: -1}
 	for i := range s.groups {
 		p.exps[s.groups[i].exp.Name] = &ratio{}
 	}
 	return p
 }
 
-func (p *Pace) bounded() bool { return p.plan.Plan.timed(p.plan.Limits) }
+func (p *Pace) bounded() bool { return p.schedule.Plan.timed() }
 
 func (p *Pace) group(s bench.Slot) int {
 	if s.Round != p.round {
-		p.round, p.order = s.Round, p.plan.order(p.plan.rng(s.Round))
+		p.round, p.order = s.Round, p.schedule.order(p.schedule.rng(s.Round))
 	}
 	return p.order[s.ID%len(p.order)]
 }
@@ -62,12 +62,12 @@ func (p *Pace) Took(s bench.Slot, t units.Nanos) {
 	i := p.group(s)
 	p.groups[i].took = max(1, t)
 	e := p.exps[s.Exp]
-	e.took, e.planned = e.took+t, e.planned+p.plan.groups[i].expected
+	e.took, e.planned = e.took+t, e.planned+p.schedule.groups[i].expected
 }
 
 // Round returns the slots of round r: those that are due, and those that were due in a round that left them out.
 func (p *Pace) Round(r int, measured func(exp string, team []int) bool) []bench.Slot {
-	return p.plan.slots(r, func(i int) bool { return p.plan.groups[i].lastDue(r) > p.groups[i].last }, measured)
+	return p.schedule.slots(r, func(i int) bool { return p.schedule.groups[i].lastDue(r) > p.groups[i].last }, measured)
 }
 
 // Measured tells that there are samples of a slot, of this run or of the one that it resumes.
@@ -83,7 +83,7 @@ func (p *Pace) expect(group int) units.Nanos {
 	if t := p.groups[group].took; t > 0 {
 		return t
 	}
-	g := &p.plan.groups[group]
+	g := &p.schedule.groups[group]
 	if e := p.exps[g.exp.Name]; e.planned > 0 {
 		return units.Nanos(float64(g.expected) * float64(e.took) / float64(e.planned))
 	}
@@ -91,14 +91,14 @@ func (p *Pace) expect(group int) units.Nanos {
 }
 
 // Begin returns which slots of a round are measured: all, or, where they do not fit into the round's part of what is
-// left of the budget, those that were measured least often, others in the next round. spent is what was measured in
-// all.
+// left of the budget, those that were measured least often. The next round then measures the others. spent is the time
+// measured so far.
 func (p *Pace) Begin(r int, slots []bench.Slot, spent units.Nanos) []bench.Slot {
 	p.begun, p.until = spent, math.MaxInt64
 	if !p.bounded() || len(slots) == 0 {
 		return slots
 	}
-	left := max(0, p.plan.Plan.Budget-spent)
+	left := max(0, p.schedule.Plan.Budget-spent)
 	quota := left
 	if all := p.leastFrom(r); all > 0 {
 		quota = min(left, units.Nanos(slack*float64(left)*float64(p.sum(slots))/float64(all)))
@@ -128,9 +128,9 @@ func (p *Pace) sum(slots []bench.Slot) (t units.Nanos) {
 
 // leastFrom is how long the least rounds are expected to take from round r on.
 func (p *Pace) leastFrom(r int) (t units.Nanos) {
-	for ; r < p.plan.Rounds; r++ {
-		for i := range p.plan.groups {
-			if p.plan.groups[i].due(r) {
+	for ; r < p.schedule.Rounds; r++ {
+		for i := range p.schedule.groups {
+			if p.schedule.groups[i].due(r) {
 				t += p.expect(i)
 			}
 		}
@@ -138,23 +138,24 @@ func (p *Pace) leastFrom(r int) (t units.Nanos) {
 	return t
 }
 
-// Fits reports whether a slot is expected to end within the budget, and, where the round has others, within the round's
-// part of it.
+// Fits reports whether a slot is expected to end within the budget and overtime, and, unless it is the first of its round,
+// within the round's part of it.
 func (p *Pace) Fits(s bench.Slot, spent units.Nanos) bool {
 	if !p.bounded() {
 		return true
 	}
 	end := spent + p.Expect(s)
-	return float64(end) <= (1+overtime)*float64(p.plan.Plan.Budget) && (spent == p.begun || end <= p.until)
+	return float64(end) <= (1+overtime)*float64(p.schedule.Plan.Budget) && (spent == p.begun || end <= p.until)
 }
 
-// Done is the share of the run that is done, when the slots of rest are left of round r, a share done of which is over.
+// Done is the share of the run that is done. Of round r the slots of rest are left; done is the share of its slots that
+// is over.
 func (p *Pace) Done(r int, rest []bench.Slot, done float64, spent units.Nanos) float64 {
-	if spent > 0 && p.plan.Limits.Path.Known() {
-		return min(1, float64(spent)/float64(spent+p.Until(p.plan.MaxRounds(), r, rest, spent)))
+	if spent > 0 && p.schedule.Limits.Path.Known() {
+		return min(1, float64(spent)/float64(spent+p.Until(p.schedule.MaxRounds(), r, rest, spent)))
 	}
-	share := (float64(r) + done) / float64(p.plan.MaxRounds())
-	if b := p.plan.Plan.Budget; b > 0 {
+	share := (float64(r) + done) / float64(p.schedule.MaxRounds())
+	if b := p.schedule.Plan.Budget; b > 0 {
 		share = max(share, float64(spent)/float64(b))
 	}
 	return min(1, share)
@@ -163,15 +164,15 @@ func (p *Pace) Done(r int, rest []bench.Slot, done float64, spent units.Nanos) f
 // Until is how long it takes until n rounds are over, or the budget, when the slots of rest are left of round r; 0
 // where that is not known.
 func (p *Pace) Until(n, r int, rest []bench.Slot, spent units.Nanos) units.Nanos {
-	if !p.plan.Limits.Path.Known() {
+	if !p.schedule.Limits.Path.Known() {
 		return 0
 	}
 	left, round := float64(p.sum(rest)), 0.0
-	for i := range p.plan.groups {
-		round += float64(p.expect(i)) / float64(p.plan.groups[i].every)
+	for i := range p.schedule.groups {
+		round += float64(p.expect(i)) / float64(p.schedule.groups[i].every)
 	}
 	left += round * float64(max(0, n-r-1))
-	if b := p.plan.Plan.Budget; b > 0 {
+	if b := p.schedule.Plan.Budget; b > 0 {
 		left = min(left, float64(max(0, b-spent)))
 	}
 	return units.Nanos(min(left, math.MaxInt64/4))

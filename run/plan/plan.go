@@ -28,8 +28,8 @@ const maxRounds = 10_000
 // unboundedRounds end a run that nothing else ends: a simulated network takes no time.
 const unboundedRounds = 30
 
-// A segment is at least what every host takes over IPv4 (RFC 9293, section 3.7.1) without its options, and less than an
-// IP packet.
+// A segment is at least 500 bytes: over IPv4 every host takes 536, with options (RFC 9293, section 3.7.1). It is less than
+// an IP packet.
 const (
 	minSegment = 500
 	maxSegment = 65_535
@@ -49,12 +49,11 @@ type Plan struct {
 	Experiments []string // by name; none means all
 	// Chosen says that a user named the experiments: a short budget then gives them fewer rounds, and leaves none out.
 	Chosen bool
-	// Limits bound the designs. Limits.Hosts and Limits.Seed are set by LimitsOn, Limits.Segment, where it is 0, when
-	// the hosts have said what theirs is.
+	// Limits bound the designs. LimitsOn sets Hosts and Seed. A Segment of 0 is replaced by what the hosts report.
 	Limits bench.Limits
 	Rounds Rounds
-	// Target is the relative half-width of its 95% interval at which a number of record is narrow enough; 0 means that
-	// of each number (package run/judge).
+	// Target is the half-width of a 95% interval, relative to its value, at which a number of record is narrow enough. 0
+	// means each number's own (run/targets.go).
 	Target float64
 	// Budget is the measuring time after which the run ends; 0 leaves Rounds.Max as the only bound.
 	Budget units.Nanos
@@ -68,7 +67,7 @@ type Plan struct {
 	Seed            uint64
 }
 
-// Built-in plans. At least six rounds stand behind every interval: five medians have no 95% interval.
+// Built-in plans. A plan asks for six rounds: each gives a median, and five medians have no 95% interval.
 const (
 	Quick    = "quick"    // a first look, well under a minute
 	Standard = "standard" // parameters to compute with

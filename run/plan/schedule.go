@@ -13,8 +13,8 @@ import (
 // ErrNothing reports a schedule without a single point.
 var ErrNothing = errors.New("nothing to measure")
 
-// Schedule is the order in which a plan is measured. Every round measures every point once; but where the budget is
-// short, only some rounds measure a point that takes long. Each round has an order of its own: slots are shuffled
+// Schedule is the order in which a plan is measured. Without a budget every round measures every point.
+// Within one, a point may be measured in one of several rounds. Each round has an order of its own: slots are shuffled
 // within the round and points within their slot, by a generator seeded with the plan's seed and the round. The same
 // plan on as many hosts gives the same schedule, and a slot's number does not depend on what a round leaves out, so
 // that a run that was cut off can go on where it stood.
@@ -24,25 +24,25 @@ var ErrNothing = errors.New("nothing to measure")
 type Schedule struct {
 	Plan   Plan
 	Limits bench.Limits // as given to the experiments
-	// Rounds is how many rounds a run has before it may end; fewer than Plan.Rounds.Min where the budget has no room
-	// for them.
+	// Rounds is how many rounds a run has before it may end: the least rounds. They are fewer than Plan.Rounds.Min where
+	// the budget has no room for them.
 	Rounds int
-	// Left lists the experiments that the budget has no room for. Whole is what the least rounds take with all
+	// Left lists the experiments that the budget has no room for. WholeTime is what the least rounds take with all
 	// experiments and points.
-	Left   []string
-	Whole  units.Nanos
-	whole  map[string]int // experiment → its points without a budget
-	groups []group
-	last   []int // hosts that take the last places
+	Left      []string
+	WholeTime units.Nanos
+	allPoints map[string]int // experiment → its points without a budget
+	groups    []group
+	last      []int // hosts that take the last places
 }
 
-// group is a set of teams that run at once, and the points they measure: one slot of every round.
+// group is a set of teams that run at once, and the points they measure: one slot of a round.
 type group struct {
 	exp      *bench.Experiment
 	effort   bench.Effort
 	teams    [][]int // places of the layout
 	points   []bench.Point
-	expected units.Nanos // time of a slot, all points open
+	expected units.Nanos // time of a slot
 	permuted bool        // other hosts take the places in every round
 	every    int         // one in so many rounds measures it, the first one is round phase
 	phase    int
@@ -76,7 +76,7 @@ func New(p Plan, hosts int, exps []*bench.Experiment) (*Schedule, error) {
 	if err := p.Validate(exps); err != nil {
 		return nil, err
 	}
-	s := &Schedule{Plan: p, Limits: p.LimitsOn(hosts), Rounds: p.Rounds.Min, whole: map[string]int{}}
+	s := &Schedule{Plan: p, Limits: p.LimitsOn(hosts), Rounds: p.Rounds.Min, allPoints: map[string]int{}}
 	var drafts []*draft
 	for _, e := range p.choose(exps) {
 		if hosts < 1 {
@@ -90,8 +90,8 @@ func New(p Plan, hosts int, exps []*bench.Experiment) (*Schedule, error) {
 		return nil, p.nothing(hosts, exps)
 	}
 	for _, d := range drafts {
-		s.whole[d.exp.Name] = len(d.points)
-		s.Whole += d.time * units.Nanos(p.Rounds.Min)
+		s.allPoints[d.exp.Name] = len(d.points)
+		s.WholeTime += d.time * units.Nanos(p.Rounds.Min)
 	}
 	kept := s.fit(slices.Clone(drafts))
 	for _, d := range kept {
@@ -101,6 +101,9 @@ func New(p Plan, hosts int, exps []*bench.Experiment) (*Schedule, error) {
 		if !slices.ContainsFunc(kept, func(k *draft) bool { return k.exp == d.exp }) {
 			s.Left = append(s.Left, d.exp.Name)
 		}
+	}
+	if len(s.groups) == 0 {
+		return nil, p.nothing(hosts, exps)
 	}
 	s.balance()
 	return s, nil
@@ -126,7 +129,7 @@ func (s *Schedule) MaxRounds() int {
 	switch {
 	case s.Plan.Rounds.Max > 0:
 		return s.Plan.Rounds.Max
-	case s.Plan.timed(s.Limits):
+	case s.Plan.timed():
 		return maxRounds
 	}
 	return max(s.Plan.Rounds.Min, unboundedRounds)
@@ -145,8 +148,17 @@ func (s *Schedule) Planned() int {
 	return n
 }
 
-// Slots is how many slots a round has when all its points are open and due. Slot k of round r has the number r·Slots+k.
+// Slots is how many slots a round has in which every group is due. Slot k of round r has the number r·Slots+k.
 func (s *Schedule) Slots() int { return len(s.groups) }
+
+// MaxEmpty is in how many rounds in a row the schedule may have no slot, if it has any that can be measured.
+func (s *Schedule) MaxEmpty() int {
+	n := 0
+	for i := range s.groups {
+		n = max(n, s.groups[i].every)
+	}
+	return n + idleEvery
+}
 
 // rng is the generator of round r.
 func (s *Schedule) rng(r int) *rand.Rand { return rand.New(rand.NewPCG(s.Plan.Seed, uint64(r))) }
@@ -194,11 +206,12 @@ func (s *Schedule) slots(r int, due func(group int) bool, measured func(exp stri
 	var out []bench.Slot
 	for k, i := range s.order(rng) {
 		g := &s.groups[i]
+		points := rng.Perm(len(g.points)) // drawn for what is left out, too: the rest keeps its order
 		if !due(i) {
 			continue
 		}
 		slot := bench.Slot{ID: r*len(s.groups) + k, Round: r, Exp: g.exp.Name, Effort: g.effort}
-		for _, point := range rng.Perm(len(g.points)) { // drawn for what is left out too: the rest has the same order
+		for _, point := range points {
 			slot.Points = append(slot.Points, g.points[point])
 		}
 		for _, team := range g.hosts(places) {

@@ -64,9 +64,7 @@ const (
 	// relative width to speak of, and would take all the time.
 	widest = 4
 	// An experiment that no open target is read from is measured in one of so many rounds, so that drift is seen.
-	others = 4
-	// Rarest is in how many rounds in a row a schedule may have no slot, if it has any that can be measured.
-	Rarest = max(others, manyRounds)
+	idleEvery = 4
 )
 
 // Steering ends a run when its targets are met, and chooses the experiments of the rounds before that. It is for one
@@ -84,7 +82,7 @@ type Steering struct {
 	states   []State           // of the last look
 	rounds   int               // behind it
 	took     time.Duration     // all looks
-	longest  time.Duration     // of a look
+	slowest  time.Duration     // of a look
 }
 
 // NewSteering returns the steering of a run by looks at some experiments: it keeps their samples. log gets a line a
@@ -107,16 +105,16 @@ func (t *Steering) Add(samples []dataset.Sample) {
 // States are those of the last look; none before there was one.
 func (t *Steering) States() []State { return t.states }
 
-// Round says before round r which experiments it has, or that the run may end: when every target is met or beyond
-// reach, and one is there.
+// Round says before round r which experiments it has, or that the run may end: when there are targets, and each is met or
+// beyond reach.
 func (t *Steering) Round(r int, spent units.Nanos) (measured func(exp string) bool, done bool) {
 	all := func(string) bool { return true }
 	if r < t.schedule.Rounds || r == 0 {
 		return all, false
 	}
 	// Looks keep within their share of the time. Where no time bounds the run, there is one a round.
-	timed := t.schedule.Plan.timed(t.schedule.Limits)
-	if r > t.rounds && (!timed || float64(t.took+t.longest) <= lookShare*float64(spent)) {
+	timed := t.schedule.Plan.timed()
+	if r > t.rounds && (!timed || float64(t.took+t.slowest) <= lookShare*float64(spent)) {
 		t.look(r)
 	}
 	if len(t.states) == 0 {
@@ -134,7 +132,7 @@ func (t *Steering) look(rounds int) {
 	begun := t.now()
 	states, err := t.judge(&t.data)
 	took := t.now().Sub(begun)
-	t.took, t.longest, t.rounds = t.took+took, max(t.longest, took), rounds
+	t.took, t.slowest, t.rounds = t.took+took, max(t.slowest, took), rounds
 	if err != nil {
 		t.log(fmt.Sprintf("look at the intervals after round %d: %v", rounds, err))
 	}
@@ -172,9 +170,9 @@ func texts(states []State) string {
 	return strings.Join(out, "; ")
 }
 
-// choose lists the experiments of round r: the clock, and those that open targets are read from, what gains most in a
-// second first, until the time of a short round is used. An experiment gains by how much wider than their targets its
-// intervals are, and by how many rounds it has waited. In every fourth round the others are measured as well.
+// choose lists the experiments of round r: the clock, and those that open targets are read from. Those that gain most in
+// a second come first, until the time of a short round is used. An experiment gains by how much wider than their targets
+// its intervals are, and by how many rounds it has waited. In every fourth round the others are measured as well.
 func (t *Steering) choose(r int) []string {
 	gain := map[string]float64{}
 	for _, s := range t.states {
@@ -183,7 +181,7 @@ func (t *Steering) choose(r int) []string {
 		}
 		wide := math.Min(widest, s.HalfWidth/s.Target)
 		for _, exp := range s.Experiments {
-			gain[exp] += math.Max(wide*wide-1, 1e-3) // that was met once only gains little
+			gain[exp] += math.Max(wide*wide-1, 1e-3) // narrow enough now: one more look must agree
 		}
 	}
 	for exp := range gain {
@@ -194,12 +192,12 @@ func (t *Steering) choose(r int) []string {
 		return cmp.Compare(gain[b.Name]*float64(a.Round), gain[a.Name]*float64(b.Round))
 	})
 	out, used, room := []string{names.Clock}, units.Nanos(0), units.Nanos(math.MaxInt64)
-	if t.schedule.Plan.timed(t.schedule.Limits) {
+	if t.schedule.Plan.timed() {
 		room = t.schedule.perRound(t.schedule.aim())
 	}
 	for _, e := range t.exps {
 		idle := gain[e.Name] == 0
-		if idle && r%others != 0 || !idle && used > 0 && used+e.Round > room {
+		if idle && r%idleEvery != 0 || !idle && used > 0 && used+e.Round > room {
 			continue
 		}
 		out = append(out, e.Name)
