@@ -220,7 +220,7 @@ func byChance(n int, p float64) int {
 func share(n, of int) float64 { return float64(n) / float64(max(of, 1)) }
 
 // TestNightly holds the gate and the search for change points to their false alarms and their sharpness. With -nightly
-// 200 -v it prints the table of docs/RESULTS.md.
+// 200 -v it prints the table of 200 series.
 func TestNightly(t *testing.T) {
 	series := *nightly
 	if series == 0 {
