@@ -174,8 +174,8 @@ type Document struct {
 }
 
 // DocumentOf is the document of type T. version is the value of its member "schema", or empty.
-func DocumentOf[T any](name, version, description string) Document {
-	return Document{name, func() (*jsonschema.Schema, error) { return params.SchemaOf[T](name, version, description, nil) }}
+func DocumentOf[T any](name, version, about string) Document {
+	return Document{name, func() (*jsonschema.Schema, error) { return params.SchemaOf[T](name, version, about, nil) }}
 }
 
 // DataOfEither is DataOf for a command that prints one of two kinds of data.
@@ -188,11 +188,13 @@ func DataOfEither[A, B any](name string) Document {
 		if err := errors.Join(err, errA, errB); err != nil {
 			return nil, err
 		}
-		return &jsonschema.Schema{Schema: s.Schema, ID: s.ID, Title: s.Title, Description: s.Description, AnyOf: []*jsonschema.Schema{a, b}}, nil
+		return &jsonschema.Schema{Schema: s.Schema, ID: s.ID, Title: s.Title, Description: s.Description,
+			AnyOf: []*jsonschema.Schema{a, b}}, nil
 	}}
 }
 
 // DataOf is the data in the result of the command called name.
 func DataOf[T any](name string) Document {
-	return DocumentOf[T]("data-"+strings.ReplaceAll(name, " ", "-"), "", "Member data of what calib "+name+" --json prints.")
+	return DocumentOf[T]("data-"+strings.ReplaceAll(name, " ", "-"), "",
+		"Member data of what calib "+name+" --json prints.")
 }

@@ -61,8 +61,8 @@ func OpenRun(c *cli.Context, open func(string) (*rundir.Dir, error)) (*rundir.Di
 
 // BreaksFlag says at which sizes the time of a message goes over from one line to the next.
 func BreaksFlag() cli.Flag {
-	return &cli.StringFlag{Name: "breaks", Usage: "message sizes at which a new line of T(x) begins, `1420,32KiB`: where the protocol changes; " +
-		run.FoundBreaks + " finds them; default those in run.json, else " + run.FoundBreaks}
+	return &cli.StringFlag{Name: "breaks", Usage: "message sizes at which a new line of T(x) begins, `1420,32KiB`: " +
+		"where the protocol changes; " + run.FoundBreaks + " finds them; default those in run.json, else " + run.FoundBreaks}
 }
 
 // FittingFlags reads BreaksFlag. Whether the breaks suit the sizes measured is known with them.
@@ -196,7 +196,8 @@ func PageOptions(c *cli.Context, dir string) reports.Options {
 // truth holds the network's own parameters where they are known.
 func PrintRun(c *cli.Context, name string, dir *rundir.Dir, truth map[string]float64, err error) error {
 	p, readErr := dir.ReadParams()
-	r := reports.Result{Command: name, Run: dir.Path(), Files: FilesOf(dir.Path()), Warnings: dir.Run().Warnings, Params: p}
+	r := reports.Result{Command: name, Run: dir.Path(), Files: FilesOf(dir.Path()), Warnings: dir.Run().Warnings,
+		Params: p}
 	return AnswerResult(c, r, err, func(w io.Writer) error {
 		switch {
 		case readErr == nil:
@@ -215,12 +216,12 @@ func PrintRun(c *cli.Context, name string, dir *rundir.Dir, truth map[string]flo
 
 // WriteFigures writes the page to the file out, which may be that of --out, where format is html, else a file for each
 // figure to the directory out. It returns the paths.
-func WriteFigures(c *cli.Context, format, out string, figures []figure.Figure, page func(io.Writer) error) ([]string, error) {
+func WriteFigures(c *cli.Context, format, out string, f []figure.Figure, page func(io.Writer) error) ([]string, error) {
 	if format == FormatHTML {
 		if c.String("out") != "" {
 			return []string{out}, files.Write(out, page)
 		}
 		return []string{out}, files.ReplaceBy(out, page)
 	}
-	return draw.Files(out, figures, format)
+	return draw.Files(out, f, format)
 }

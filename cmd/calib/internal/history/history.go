@@ -162,7 +162,7 @@ func Command() *cli.Command {
 	}
 }
 
-// Documents are what --json prints as the data of calib history and calib baseline. Values are in SI units, times in UTC.
+// Documents are the data that --json prints for calib history and calib baseline. Values are in SI units, times in UTC.
 func Documents() []command.Document {
 	return []command.Document{
 		command.DataOf[baselineList]("baseline list"), command.DataOf[removed]("baseline remove"),
@@ -266,8 +266,8 @@ func timeFlag(c *cli.Context, name string) (time.Time, error) {
 		"both are UTC unless they say otherwise", name, text)
 }
 
-// selected returns the metrics that --metric and --link select, of the whole network before those of links. With --link,
-// a metric of links is selected for that link only.
+// selected returns the metrics that --metric and --link select, those of the whole network first. With --link, a metric
+// of links is selected for that link only.
 func selected(c *cli.Context, s *history.Store) ([]history.Followed, error) {
 	all, err := s.Followed(c.Context)
 	var from, to string

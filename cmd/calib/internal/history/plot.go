@@ -150,7 +150,8 @@ func (t *timeline) figure() figure.Figure {
 		runs[c.index].Change = &figure.Change{Share: c.Share, Verdict: c.Verdict, P: c.P}
 	}
 	m := t.metric
-	return figure.Timeline(params.Metric{Name: m.Name, From: m.From, To: m.To, Label: m.Label, Unit: m.Unit, Better: m.Better}, runs)
+	return figure.Timeline(params.Metric{Name: m.Name, From: m.From, To: m.To, Label: m.Label, Unit: m.Unit,
+		Better: m.Better}, runs)
 }
 
 // Timelines draws the parameters of a run over all runs of its plan in the history. There are none where there is no
