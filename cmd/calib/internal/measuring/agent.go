@@ -33,17 +33,19 @@ func AgentCommand() *cli.Command {
 			"raise them.",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "stdio", Usage: "serve one coordinator over standard input and output"},
-			&cli.StringFlag{Name: "listen", Usage: "serve coordinators on `ADDR`: unix is the socket /run/calib/agent.sock or, for a user, " +
-				"$XDG_RUNTIME_DIR/calib/agent.sock; unix:/path another; host:port is TCP with certificates"},
+			&cli.StringFlag{Name: "listen", Usage: "serve coordinators on `ADDR`: unix is the socket /run/calib/agent.sock " +
+				"or, for a user, $XDG_RUNTIME_DIR/calib/agent.sock; unix:/path another; host:port is TCP with certificates"},
 			&cli.StringFlag{Name: "cert", Usage: "`DIR` of this agent's certificate, which calib cert issue has made"},
 			&cli.StringFlag{Name: "data", Value: ":0", Usage: "take data connections on `ADDR`; port 0 is any"},
 			&cli.StringFlag{Name: "cpu", Usage: "pin the timing thread to CPU `N`"},
-			&cli.StringFlag{Name: "join", Usage: "connect to the coordinator on `HOST`, which tells the rest on standard input (calib run --slurm does this)"},
+			&cli.StringFlag{Name: "join", Usage: "connect to the coordinator on `HOST`, which tells the rest on " +
+				"standard input (calib run --slurm does this)"},
 			&cli.StringFlag{Name: "name", Usage: "the `HOST` as which it joins"},
 			&cli.DurationFlag{Name: "max-duration", Value: d.Task, Usage: "longest task"},
 			&cli.StringFlag{Name: "max-bytes", Value: d.Bytes.String(), Usage: "`SIZE` of all traffic with one peer in one run"},
 			&cli.StringFlag{Name: "max-memory", Value: d.Memory.String(), Usage: "`SIZE` of what one task makes the process hold"},
-			&cli.StringFlag{Name: "max-rate", Usage: "send at most `SIZE` a second on each data connection, and as much in datagrams (default: no limit, and 10 Gbit/s)"},
+			&cli.StringFlag{Name: "max-rate", Usage: "send at most `SIZE` a second on each data connection, " +
+				"and as much in datagrams (default: no limit, and 10 Gbit/s)"},
 			&cli.IntFlag{Name: "max-peers", Value: d.Peers, Usage: "hosts in one run besides this one"},
 		},
 		Action: runAgent,
@@ -114,7 +116,8 @@ func listener(c *cli.Context, addr string) (func(context.Context, *agent.Server)
 		return nil, fmt.Errorf("--cert: %w", err)
 	}
 	if credentials.Role() != certs.Agent {
-		return nil, fmt.Errorf("--cert %s: the certificate is for a coordinator: an agent's is made by calib cert issue --agent", c.String("cert"))
+		return nil, fmt.Errorf("--cert %s: the certificate is for a coordinator: "+
+			"an agent's is made by calib cert issue --agent", c.String("cert"))
 	}
 	return func(ctx context.Context, s *agent.Server) error { return s.ListenTLS(ctx, addr, credentials.Server()) }, nil
 }
@@ -163,9 +166,9 @@ func agentLimits(c *cli.Context) (l agent.Limits, err error) {
 	return l, nil
 }
 
-// packedAgents are the agents that are a part of this calib, one for each system and processor, so that it can copy them
-// to hosts: those that make build and make release put here, under the build tag agents. A calib that was built
-// otherwise has none, and copies itself.
+// packedAgents are the agents in this calib, one for each system and processor, so that it can copy them to hosts. They
+// are what make build and make release put here, under the build tag agents. A calib that was built otherwise has none,
+// and copies itself.
 func packedAgents() ([]launch.Binary, error) { return unpackAgents(packed) }
 
 func unpackAgents(files fs.FS) (out []launch.Binary, err error) {

@@ -38,10 +38,10 @@ func RunCommand() *cli.Command {
 			"calib run --aa 10 --hosts hosts.txt    ten runs of the same, one after the other: how much they differ is the noise\n" +
 			"                                       floor of calib compare and calib gate",
 		Flags: slices.Concat(WhereFlags(), PlanFlags(), OutFlags(), []cli.Flag{
-			command.AllFlag(),
-			command.BreaksFlag(),
+			command.AllFlag(), command.BreaksFlag(),
 			&cli.IntFlag{Name: "aa", Usage: "make `N` runs of the same plan, and write how much they differ to noise.json"},
-			&cli.StringFlag{Name: "truth", Usage: "the hosts are a lab of `PRESET[:HOSTS]|FILE`: print its own parameters beside what is found"},
+			&cli.StringFlag{Name: "truth",
+				Usage: "the hosts are a lab of `PRESET[:HOSTS]|FILE`: print its own parameters beside what is found"},
 			&cli.BoolFlag{Name: "dry-run", Usage: "start the agents, look at the network, print the plan, and end"},
 		}), Action: func(c *cli.Context) error {
 			switch {
@@ -181,8 +181,8 @@ func PlanCommand() *cli.Command {
 		Name: "plan", Usage: "print what would run: rounds, minutes, bytes per link",
 		Description: "calib plan --hosts hosts.txt           what the plan becomes on networks of named speeds; nothing is sent\n" +
 			"calib plan --hosts hosts.txt --probe   starts agents, looks at the network for a few seconds, and plans for it",
-		Flags: slices.Concat(WhereFlags(), PlanFlags(), []cli.Flag{
-			&cli.BoolFlag{Name: "probe", Usage: "look at the network first, with agents on the hosts, as a run does"}, command.JSONFlag(),
+		Flags: slices.Concat(WhereFlags(), PlanFlags(), []cli.Flag{&cli.BoolFlag{Name: "probe",
+			Usage: "look at the network first, with agents on the hosts, as a run does"}, command.JSONFlag(),
 		}), Action: func(c *cli.Context) error { return printPlan(c, "plan", c.Bool("probe")) },
 	}
 }
@@ -210,8 +210,8 @@ func printPlan(c *cli.Context, name string, look bool) error {
 func DoctorCommand() *cli.Command {
 	return &cli.Command{
 		Name: "doctor", Usage: "check hosts and pairs before measuring, and say what to fix",
-		Description: "calib doctor --hosts hosts.txt   starts agents, tries every pair of hosts for some milliseconds, and reads the hosts' settings\n" +
-			"Exit codes: 0 ready, 4 some hosts or pairs cannot be measured, 1 nothing can.",
+		Description: "calib doctor --hosts hosts.txt   starts agents, tries every pair of hosts for some milliseconds, " +
+			"and reads the hosts' settings\nExit codes: 0 ready, 4 some hosts or pairs cannot be measured, 1 nothing can.",
 		Flags: append(WhereFlags(), command.JSONFlag(), command.QuietFlag()),
 		Action: func(c *cli.Context) error {
 			w, err := whereOf(c)
@@ -329,7 +329,8 @@ func HostsCommand() *cli.Command {
 
 // hostsTool is a command that makes texts of its arguments, which it is to be given.
 func hostsTool(name, usage, args, want string, of func(*cli.Context) ([]string, error)) *cli.Command {
-	return &cli.Command{Name: name, Usage: usage, ArgsUsage: args, Flags: []cli.Flag{command.JSONFlag()}, Action: func(c *cli.Context) error {
+	flags := []cli.Flag{command.JSONFlag()}
+	return &cli.Command{Name: name, Usage: usage, ArgsUsage: args, Flags: flags, Action: func(c *cli.Context) error {
 		if c.NArg() == 0 {
 			return exit.Usagef("hosts %s: give %s", name, want)
 		}

@@ -48,7 +48,8 @@ func WhereFlags() []cli.Flag {
 			Usage: "`PREFIX` that runs a command on {host} with its standard streams, such as 'ip netns exec {host}'"},
 		&cli.StringFlag{Name: "cert", EnvVars: []string{"CALIB_CERT"},
 			Usage: "`DIR` of the certificate that calib cert issue has made for you, for daemons on TCP (calib://host:port)"},
-		&cli.StringFlag{Name: "agent-binary", Usage: "`PATH` of calib-agent, or of calib, for hosts of another kind than calib has agents for"},
+		&cli.StringFlag{Name: "agent-binary",
+			Usage: "`PATH` of calib-agent, or of calib, for hosts of another kind than calib has agents for"},
 		&cli.IntFlag{Name: "fanout", Value: run.DefaultFanout, Usage: "start agents on `N` hosts at a time"},
 		&cli.BoolFlag{Name: "slurm", Usage: "the nodes of this Slurm job; all agents are one step of it"},
 		&cli.IntFlag{Name: "nodes", Usage: "with --slurm outside a job: ask for one of `N` nodes (salloc), and run in it"},
@@ -61,19 +62,25 @@ func PlanFlags() []cli.Flag {
 		&cli.StringFlag{Name: "plan", Value: "standard", Usage: "`NAME|FILE`: quick, standard, full, or a plan file"},
 		&cli.StringFlag{Name: "only", Usage: "experiments, comma separated: `pingpong,paired`"},
 		&cli.StringFlag{Name: "sizes", Usage: "message sizes: `1,64,1KiB..4MiB`"},
-		&cli.StringFlag{Name: "patterns", Usage: "communication patterns of experiment pattern: `bcast-binary,gather-direct`; a wrong name lists all"},
+		&cli.StringFlag{Name: "patterns", Usage: "communication patterns of experiment pattern: " +
+			"`bcast-binary,gather-direct`; a wrong name lists all"},
 		&cli.Uint64Flag{Name: "seed", Usage: "`N` of the schedule and the bootstrap; else the plan file's, or drawn and recorded"},
 		&cli.DurationFlag{Name: "budget", Usage: "longest time to measure, such as `5m`; 0 is the plan's"},
 		&cli.BoolFlag{Name: "no-validate", Usage: "measure no patterns to hold the predictions against"},
 		&cli.BoolFlag{Name: "no-flood", Usage: "send no bursts that overflow a port: B_L is not measured"},
 		&cli.BoolFlag{Name: "all-pairs", Usage: "ping-pong between all pairs of hosts, as --pairs all"},
-		&cli.StringFlag{Name: "pairs", Usage: "pairs of ping-pong in a round: `all`, ring, or random:K for K disjoint matchings; else one matching, another in every round"},
-		&cli.StringFlag{Name: "target", Usage: "end when intervals are so narrow: `a_c=2%,b_c=1%`; else a, a_c, b_c within 2% and g, G, L within 3%, as far as measured"},
+		&cli.StringFlag{Name: "pairs", Usage: "pairs of ping-pong in a round: `all`, ring, " +
+			"or random:K for K disjoint matchings; else one matching, another in every round"},
+		&cli.StringFlag{Name: "target", Usage: "end when intervals are so narrow: `a_c=2%,b_c=1%`; " +
+			"else a, a_c, b_c within 2% and g, G, L within 3%, as far as measured"},
 		&cli.BoolFlag{Name: "no-probe", Usage: "plan without a look at the network: nothing is fitted to its speed and the budget"},
 		&cli.BoolFlag{Name: "isolate", Usage: "one pair at a time"},
-		&cli.BoolFlag{Name: "keep-teams", Usage: "the same hosts form the pairs and roots in every round, in the order of the hosts file"},
-		&cli.BoolFlag{Name: "keep-connections", Usage: "keep data connections for the whole run; else every round opens new ones, from other ports"},
-		&cli.StringFlag{Name: "send-buffer", Usage: "fixed send buffer of the data connections, `SIZE` such as 128KiB (SO_SNDBUF); empty is the kernel's, which grows"},
+		&cli.BoolFlag{Name: "keep-teams",
+			Usage: "the same hosts form the pairs and roots in every round, in the order of the hosts file"},
+		&cli.BoolFlag{Name: "keep-connections",
+			Usage: "keep data connections for the whole run; else every round opens new ones, from other ports"},
+		&cli.StringFlag{Name: "send-buffer", Usage: "fixed send buffer of the data connections, `SIZE` such as 128KiB " +
+			"(SO_SNDBUF); empty is the kernel's, which grows"},
 		&cli.StringFlag{Name: "congestion", Usage: "TCP congestion control `NAME` of the data connections; empty is the hosts' own"},
 	}
 }
@@ -244,8 +251,8 @@ func salloc(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	job := []string{"salloc", "--nodes=" + strconv.Itoa(c.Int("nodes")), "--ntasks-per-node=1", "--exclusive", "--job-name=calib"}
-	argv := slices.Concat(job, more, []string{own}, os.Args[1:])
+	argv := slices.Concat([]string{"salloc", "--nodes=" + strconv.Itoa(c.Int("nodes")), "--ntasks-per-node=1",
+		"--exclusive", "--job-name=calib"}, more, []string{own}, os.Args[1:])
 	return fmt.Errorf("start salloc: %w", syscall.Exec(path, argv, os.Environ()))
 }
 
@@ -299,7 +306,8 @@ var executedFlags = []string{"launch", "agent-binary"}
 func onlyResume(c *cli.Context) error {
 	for _, f := range slices.Concat(WhereFlags(), PlanFlags(), []cli.Flag{command.BreaksFlag()}) {
 		if name := f.Names()[0]; !slices.Contains(executedFlags, name) && c.IsSet(name) {
-			return exit.Usagef("--%s with --resume: a run goes on with the hosts and the plan it began with; start a new one with --out", name)
+			return exit.Usagef("--%s with --resume: a run goes on with the hosts and the plan it began with; "+
+				"start a new one with --out", name)
 		}
 	}
 	if c.IsSet("out") {
@@ -319,10 +327,11 @@ func confirmStored(c *cli.Context, w *run.Where, again string, ask asking) error
 			*value = c.String(name)
 		case w.Local > 0 || w.Sim != "" || *value == "" || *value == defaultLaunch: // nothing but calib's own
 		case ask == nil:
-			return exit.Usagef("the run has stored --%s %s, which would be executed. If that is right, give it again: %s --%s %s",
-				name, quote(*value), again, name, quote(*value))
+			return exit.Usagef("the run has stored --%s %s, which would be executed. If that is right, give it "+
+				"again: %s --%s %s", name, quote(*value), again, name, quote(*value))
 		default:
-			question := fmt.Sprintf("The run has stored --%s:\n  %s\nIt is executed to start the agents. Execute it? [y/N] ", name, quote(*value))
+			question := fmt.Sprintf("The run has stored --%s:\n  %s\nIt is executed to start the agents. Execute it? [y/N] ",
+				name, quote(*value))
 			if err := ask(question, exit.Usagef("not begun; --%s says what to execute instead", name)); err != nil {
 				return err
 			}
@@ -401,8 +410,8 @@ func RepeatOf(c *cli.Context, baseline string, runs []history.Measured, names []
 	}
 	slices.Sort(have)
 	if err == nil && !slices.Equal(have, names) && !slices.Contains(c.StringSlice("allow"), compare.AllowHosts) {
-		err = exit.Usagef("baseline %s is of other hosts: it has %s, these are %s (--allow hosts compares what both have)", baseline,
-			hosts.Fold(names), hosts.Fold(have))
+		err = exit.Usagef("baseline %s is of other hosts: it has %s, these are %s (--allow hosts compares what both have)",
+			baseline, hosts.Fold(names), hosts.Fold(have))
 	}
 	return equipped(c, config), err
 }
@@ -427,8 +436,8 @@ func agrees(c *cli.Context, measured plan.Plan, baseline string) (err error) {
 		return exit.With(exit.Usage, err)
 	}
 	if asked(want) != asked(measured) || slices.ContainsFunc([]string{"target", "send-buffer", "congestion"}, c.IsSet) {
-		return exit.Usagef("the flags contradict baseline %s: a gate takes plan, sizes and experiments from its baseline; leave them out, or "+
-			"set another baseline", baseline)
+		return exit.Usagef("the flags contradict baseline %s: a gate takes plan, sizes and experiments from its baseline; "+
+			"leave them out, or set another baseline", baseline)
 	}
 	return nil
 }
