@@ -52,8 +52,10 @@ func CompareCommand() *cli.Command {
 
 func thresholdFlags(relative float64) []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "relative", Value: strconv.FormatFloat(100*relative, 'g', -1, 64) + "%", Usage: "least change that counts, a `SHARE` of the old value"},
-		&cli.StringSliceFlag{Name: "absolute", Usage: "least change that counts by `UNIT=VALUE`: s=2us, B/s=1MB, s/B=1e-10; may be repeated"},
+		&cli.StringFlag{Name: "relative", Value: strconv.FormatFloat(100*relative, 'g', -1, 64) + "%",
+			Usage: "least change that counts, a `SHARE` of the old value"},
+		&cli.StringSliceFlag{Name: "absolute",
+			Usage: "least change that counts by `UNIT=VALUE`: s=2us, B/s=1MB, s/B=1e-10; may be repeated"},
 		&cli.Float64Flag{Name: "alpha", Value: compare.DefaultAlpha, Usage: "probability `P` of a false alarm in the whole comparison"},
 		&cli.StringFlag{Name: "noise", Usage: "noise floor `FILE` of calib run --aa"},
 		&cli.StringSliceFlag{Name: "allow", Usage: "compare runs even if these differ, as far as both have them: `WHAT` of " +
@@ -162,7 +164,7 @@ type verdictWriter func(io.Writer, *compare.Verdict) error
 
 const baselinePrefix = "baseline:"
 
-// loadRuns returns the runs of arguments, each baseline:NAME or a path for command.LoadRuns, and the noise floor that is
+// loadRuns returns the runs of arguments, each baseline:NAME or a path for command.LoadRuns. noise is the floor that is
 // kept with the only argument, where that is a baseline. A run that is named twice is an error: it would count as two.
 func loadRuns(c *cli.Context, args []string) (all []compare.Run, noise *compare.Floor, err error) {
 	from := map[string]string{}
@@ -204,8 +206,10 @@ func GateCommand() *cli.Command {
 			"5 inconclusive or not comparable. The output directory holds the runs, verdict.json, junit.xml and summary.md.",
 		Flags: slices.Concat([]cli.Flag{
 			&cli.StringFlag{Name: "baseline", Usage: "`NAME` of the baseline in the history"},
-			&cli.IntFlag{Name: "runs", Usage: "`N` runs each time it measures; 0 is as many as find a change of twice --relative, 10 at most"},
-		}, thresholdFlags(compare.GateRelative), []cli.Flag{history.StoreFlag()}, measuring.WhereFlags(), measuring.PlanFlags(), measuring.OutFlags()),
+			&cli.IntFlag{Name: "runs",
+				Usage: "`N` runs each time it measures; 0 is as many as find a change of twice --relative, 10 at most"},
+		}, thresholdFlags(compare.GateRelative), []cli.Flag{history.StoreFlag()}, measuring.WhereFlags(),
+			measuring.PlanFlags(), measuring.OutFlags()),
 		Action: gate,
 	}
 }
@@ -276,8 +280,8 @@ func announce(c *cli.Context, s compare.Stage, budget float64, before []store.Me
 	after := func(seconds float64) time.Duration {
 		return time.Duration(math.Ceil(float64(s.Runs)*seconds)) * time.Second
 	}
-	command.Notef(c, "measures %s like those of the baseline, about %s; what looks worse is measured again: %s at most in "+
-		"all", units.Plural(s.Runs, "run"), after(stats.Median(took)), 2*after(max(slices.Max(took), 1.05*budget)))
+	command.Notef(c, "measures %s like those of the baseline, about %s; what looks worse is measured again: %s at most "+
+		"in all", units.Plural(s.Runs, "run"), after(stats.Median(took)), 2*after(max(slices.Max(took), 1.05*budget)))
 	command.Notef(c, "decides by %s, and links; passes changes below %s", strings.Join(s.Decide, ", "),
 		reports.Percent(relative))
 	if len(s.Blind) > 0 {

@@ -31,13 +31,16 @@ func ExportCommand() *cli.Command {
 			"PARAMS is a params.json, RUN a run directory. A value that the target's format cannot hold is an error.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "to", Usage: "`TARGET`, one of --list"},
-			&cli.StringFlag{Name: "out", Usage: "`FILE` to replace, or a directory for a file of the target's name; default standard output"},
-			&cli.StringFlag{Name: "hosts", Usage: "`N` hosts in the target's system; default those of the run; for rules of collectives a list such as 4,8,16"},
-			&cli.StringFlag{Name: "bytes", Usage: "message sizes at which rules of collectives begin, `SIZES` (default " + ruleSizes + ")"},
+			&cli.StringFlag{Name: "out",
+				Usage: "`FILE` to replace, or a directory for a file of the target's name; default standard output"},
+			&cli.StringFlag{Name: "hosts", Usage: "`N` hosts in the target's system; default those of the run; " +
+				"for rules of collectives a list such as 4,8,16"},
+			&cli.StringFlag{Name: "bytes",
+				Usage: "message sizes at which rules of collectives begin, `SIZES` (default " + ruleSizes + ")"},
 			&cli.StringFlag{Name: "device", Usage: "network device `NAME` in commands of tc (default eth0)"},
-			&cli.Float64Flag{Name: "slowdown", Usage: "lab: a network `N` times slower than the run's; default as little as the lab needs to keep its times"},
-			&cli.BoolFlag{Name: "list", Usage: "list the targets"},
-			command.JSONFlag(), command.QuietFlag(),
+			&cli.Float64Flag{Name: "slowdown",
+				Usage: "lab: a network `N` times slower than the run's; default as little as the lab needs to keep its times"},
+			&cli.BoolFlag{Name: "list", Usage: "list the targets"}, command.JSONFlag(), command.QuietFlag(),
 		},
 		Action: exportAction,
 	}

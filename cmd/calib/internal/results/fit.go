@@ -108,12 +108,13 @@ func ReportCommand() *cli.Command {
 	return &cli.Command{
 		Name: "report", Usage: "print the report of a run, or write it as a page or as figures", ArgsUsage: "RUN",
 		Description: "calib report RUN                         the whole report as text, with residuals for each size\n" +
-			"calib report --format html RUN           write RUN/report.html again; with timelines of its parameters where the run is in the history\n" +
-			"calib report --format svg --out DIR RUN  one file for each figure",
+			"calib report --format html RUN           write RUN/report.html again; with timelines of its parameters " +
+			"where the run is in the history\ncalib report --format svg --out DIR RUN  one file for each figure",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "short", Usage: "only the table of parameters"},
 			&cli.StringFlag{Name: "format", Value: command.FormatText, Usage: "`FORMAT`: text, html, svg or png"},
-			&cli.StringFlag{Name: "out", Usage: "html: the `FILE`; svg and png: the directory of the figures; default in the run directory"},
+			&cli.StringFlag{Name: "out",
+				Usage: "html: the `FILE`; svg and png: the directory of the figures; default in the run directory"},
 			history.StoreFlag(), command.PartialFlag(), command.JSONFlag(), command.QuietFlag(), command.AllFlag(),
 		},
 		Action: func(c *cli.Context) error {

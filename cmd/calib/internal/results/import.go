@@ -36,7 +36,8 @@ func ImportCommand() *cli.Command {
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "from", Usage: "`FORMAT`: " + strings.Join(importer.Formats(), ", ")},
 			&cli.StringFlag{Name: "time", Usage: "csv: whether times are `half|full` round trips"},
-			&cli.StringFlag{Name: "bytes", Usage: "message size `N`, where the output does not state it; one, or one for each file: 64,1KiB"},
+			&cli.StringFlag{Name: "bytes",
+				Usage: "message size `N`, where the output does not state it; one, or one for each file: 64,1KiB"},
 			&cli.StringFlag{Name: "hosts", Usage: "names of the two hosts, `CLIENT,SERVER`"},
 			&cli.StringFlag{Name: "out", Usage: "run `DIR`ectory; default calib-run-DATE-TIME"},
 			&cli.Uint64Flag{Name: "seed", Usage: "`N` of the bootstrap; 0 is computed from the samples"},
@@ -186,17 +187,18 @@ func (m *imported) count(d *dataset.Dataset) {
 		m.Timings += len(d.Samples[i].NS)
 		m.Rounds = max(m.Rounds, d.Samples[i].Round+1)
 	}
+	note := func(text string) { m.Notes = append(m.Notes, text) }
 	if m.Timings == m.Samples && m.Format != "iperf3" {
-		m.Notes = append(m.Notes, "one value for each point and round: intervals show the variation between rounds, but not within a round")
+		note("one value for each point and round: intervals show the variation between rounds, but not within a round")
 	}
 	if m.Rounds == 1 {
-		m.Notes = append(m.Notes, "one round: intervals leave out the variation between runs; more files of the same kind make more rounds")
+		note("one round: intervals leave out the variation between runs; more files of the same kind make more rounds")
 	}
 }
 
 func importedRun(path string, d *dataset.Dataset, notes []string) (*rundir.Dir, error) {
-	dir, err := run.Create(path, rundir.Run{ID: d.Header.Run, Plan: d.Header.Plan, Seed: d.Header.Seed, Hosts: d.Header.Hosts,
-		Warnings: notes})
+	dir, err := run.Create(path, rundir.Run{ID: d.Header.Run, Plan: d.Header.Plan, Seed: d.Header.Seed,
+		Hosts: d.Header.Hosts, Warnings: notes})
 	if err != nil {
 		return nil, err
 	}

@@ -28,34 +28,42 @@ import (
 const predictSizes = "1,64,1KiB,16KiB,64KiB,1MiB" // those of a graph that asks for no message
 
 func PredictCommand() *cli.Command {
-	return &cli.Command{
-		Name: "predict", Usage: "predict how long communication takes: operations, or a communication graph", ArgsUsage: "[PARAMS|RUN]",
+	return &cli.Command{Name: "predict", ArgsUsage: "[PARAMS|RUN]",
+		Usage: "predict how long communication takes: operations, or a communication graph",
 		Description: "calib predict RUN --op bcast --hosts 4..16 --bytes 1,64KiB\n" +
 			"                                      every algorithm of broadcast, by the best model of each\n" +
 			"calib predict RUN --op allreduce --best --hosts 8 --bytes 1..1MiB\n" +
 			"                                      the fastest algorithm, its segment size, and by how much\n" +
 			"calib predict RUN --op bcast --algo binomial --hosts 8 --bytes 1..1MiB --sweep times.csv --figure times.svg\n" +
 			"calib predict RUN --op overlap --work 1ms,10ms --messages 2 --bytes 4000 --hosts 8,64\n" +
-			"                                      what a second thread gains that communicates while the first computes, and the best granularity\n" +
+			"                                      what a second thread gains that communicates while the first computes, " +
+			"and the best granularity\n" +
 			"calib predict --graph FILE            reduce the graph to one block, step by step, and give its times\n" +
 			"calib predict --graph FILE RUN        the same; FILE may use the run's blocks \"host\" (a, b) and \"network\" (a_c, b_c)\n" +
 			"FILE is YAML; see docs/MODELS.md and examples/graphs. PARAMS is a params.json, RUN a run directory.\n" +
 			"Operations: " + strings.Join(operations(), ", ") + ".",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "graph", Usage: "`FILE` that describes the communication graph"},
-			&cli.StringFlag{Name: "bytes", Usage: "message sizes, `SIZES` such as 1,64,1KiB..4MiB; default that of the graph's message, else " + predictSizes},
+			&cli.StringFlag{Name: "bytes", Usage: "message sizes, `SIZES` such as 1,64,1KiB..4MiB; " +
+				"default that of the graph's message, else " + predictSizes},
 			&cli.StringFlag{Name: "op", Usage: "`OPERATION` to predict, such as bcast"},
 			&cli.StringFlag{Name: "algo", Usage: "one `ALGORITHM` of it; default all"},
-			&cli.StringFlag{Name: "hosts", Usage: "numbers of hosts, `LIST` such as 4,8,16 or 2..64 (doublings); default those of the run"},
-			&cli.StringFlag{Name: "model", Usage: "`MODELS`, comma separated: " + strings.Join(predict.Models, ", ") + "; default the first that predicts the algorithm"},
+			&cli.StringFlag{Name: "hosts",
+				Usage: "numbers of hosts, `LIST` such as 4,8,16 or 2..64 (doublings); default those of the run"},
+			&cli.StringFlag{Name: "model", Usage: "`MODELS`, comma separated: " + strings.Join(predict.Models, ", ") +
+				"; default the first that predicts the algorithm"},
 			&cli.BoolFlag{Name: "all-models", Usage: "what every model predicts"},
-			&cli.Float64Flag{Name: "dimension", Usage: "dimension `N` of a k-ary n-cube that the hosts are nodes of (model logpc); default: what the run says they share"},
-			&cli.Float64Flag{Name: "distance", Usage: "with --dimension, the mean number of hops `K` of a message in each, such as 1.94 for a mesh of 4 by 8"},
+			&cli.Float64Flag{Name: "dimension", Usage: "dimension `N` of a k-ary n-cube that the hosts are nodes of " +
+				"(model logpc); default: what the run says they share"},
+			&cli.Float64Flag{Name: "distance",
+				Usage: "with --dimension, the mean number of hops `K` of a message in each, such as 1.94 for a mesh of 4 by 8"},
 			&cli.BoolFlag{Name: "best", Usage: "name the fastest algorithm instead, by the first model that predicts it"},
 			&cli.StringFlag{Name: "sweep", Usage: "also write the predictions to `FILE`.csv"},
 			&cli.StringFlag{Name: "figure", Usage: "also draw them: `FILE`.svg or FILE.png"},
-			&cli.StringFlag{Name: "work", Usage: "--op overlap: computation of a processor between two exchanges, `TIMES` such as 100us,1ms; default 0.1 to 100 times what the exchange takes"},
-			&cli.IntFlag{Name: "messages", Value: 1, Usage: "--op overlap: messages, `N`, that a processor transfers one after the other in an exchange"},
+			&cli.StringFlag{Name: "work", Usage: "--op overlap: computation of a processor between two exchanges, " +
+				"`TIMES` such as 100us,1ms; default 0.1 to 100 times what the exchange takes"},
+			&cli.IntFlag{Name: "messages", Value: 1,
+				Usage: "--op overlap: messages, `N`, that a processor transfers one after the other in an exchange"},
 			command.JSONFlag(), command.QuietFlag(),
 		},
 		Action: predictAction,
@@ -143,7 +151,7 @@ func (d ofGraph) print(w io.Writer) error {
 	for i, s := range d.Steps {
 		fmt.Fprintf(w, "%3d  %s\n", i+1, s)
 	}
-	fmt.Fprintf(w, "T_c(x) = a²/(a + b·x) + b·x with a = %s, b = %s\n\n", units.Format(d.Path.A, "s"), units.Format(d.Path.B, "s/B"))
+	fmt.Fprintf(w, "T_c(x) = a²/(a + b·x) + b·x with a = %s, b = %s\n\n", seconds(d.Path.A), units.Format(d.Path.B, "s/B"))
 	headings := []string{"bytes", "T_c"}
 	if d.First != nil {
 		headings = append(headings, "T_s preemptive", "non-preemptive", "T_r preemptive", "non-preemptive")
@@ -196,9 +204,9 @@ func predictOverlap(c *cli.Context, p *params.Params) error {
 	return command.Answer(c, "predict", out, out.printOverlap)
 }
 
-// overlapRows reads the flags and predicts all that they ask for. hosts is the default number of processors.
-func overlapRows(c *cli.Context, o *predict.Overlap, hosts int) (rows []predict.OverlapPrediction, sizes []int, err error) {
-	processors, err := numbers(c, "hosts", strconv.Itoa(max(2, hosts)), 1, 1<<20)
+// overlapRows reads the flags and predicts all that they ask for. n is the default number of processors.
+func overlapRows(c *cli.Context, o *predict.Overlap, n int) (rows []predict.OverlapPrediction, sizes []int, err error) {
+	processors, err := numbers(c, "hosts", strconv.Itoa(max(2, n)), 1, 1<<20)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -260,7 +268,8 @@ func times(text string) ([]float64, error) {
 var spread = [...]float64{0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100}
 
 func (d predicted) printOverlap(w io.Writer) error {
-	t := command.NewTable(w, "processors", "bytes", "work", "work over transfer", "gain", "95% interval", "speed-up in turn", "speed-up", "95% interval")
+	t := command.NewTable(w, "processors", "bytes", "work", "work over transfer", "gain", "95% interval",
+		"speed-up in turn", "speed-up", "95% interval")
 	short := func(v float64) string { return strconv.FormatFloat(v, 'g', 4, 64) }
 	for _, v := range d.Overlap {
 		t.Row(v.Hosts, v.Bytes, seconds(v.Work), short(v.Granularity.Value), short(v.Gain.Value), ends(v.Gain.CI95, short),
@@ -334,8 +343,8 @@ func predictOperation(c *cli.Context, p *params.Params) error {
 		}
 	}
 	sheet := [][]string{{"model", "operation", "algorithm", "segment", "hosts", "bytes", "seconds", "lo", "hi", "why"}}
-	times := figure.Figure{ID: "predictions", Title: "Predicted times", X: figure.Axis{Name: "bytes", Unit: "B", Log: true},
-		Y: figure.Axis{Name: "time", Unit: "s", Log: true}}
+	times := figure.Figure{ID: "predictions", Title: "Predicted times",
+		X: figure.Axis{Name: "bytes", Unit: "B", Log: true}, Y: figure.Axis{Name: "time", Unit: "s", Log: true}}
 	for _, v := range out.Predictions {
 		var took any
 		if v.Why == "" {
