@@ -146,9 +146,9 @@ func synopsis(above string, c *cli.Command) string {
 }
 
 // completionCommand prints a script that completes commands and flags. The scripts for bash and zsh ask calib itself
-// through the cli library's --generate-bash-completion, so that they stay true when calib is replaced; the one for fish
-// is the library's. The library's own bash script was rejected: it hands what is typed to eval. The one here runs on bash
-// 3.2, and evaluates nothing that was typed. Where calib offers nothing, bash offers files.
+// through the cli library's --generate-bash-completion, so that they stay true when calib is replaced. The script for
+// fish is the library's. That for bash is not: the library's hands what is typed to eval. The script here runs on bash
+// 3.2 and evaluates nothing that was typed. Where calib offers nothing, bash offers files.
 func completionCommand() *cli.Command {
 	return &cli.Command{
 		Name: "completion", Usage: "print a script with which a shell completes calib's commands", ArgsUsage: "bash|zsh|fish",
@@ -182,9 +182,9 @@ var scripts embed.FS
 func schemaCommand() *cli.Command {
 	return &cli.Command{
 		Name: "schema", Usage: "print the JSON Schema of calib's files and documents", ArgsUsage: "[NAME]",
-		Description: "NAME is params (params.json), header and sample (samples.jsonl), run (run.json), verdict (verdict.json), noise\n" +
-			"(noise.json), result (what --json prints), data-COMMAND (the data of its result: data-history-list) or event\n" +
-			"(progress as JSON lines). Without a name: all of them, by name.",
+		Description: "NAME is params (params.json), header and sample (samples.jsonl), run (run.json), " +
+			"verdict (verdict.json), noise\n(noise.json), result (what --json prints), data-COMMAND (the data of its " +
+			"result: data-history-list) or event\n(progress as JSON lines). Without a name: all of them, by name.",
 		Action: func(c *cli.Context) error {
 			all, err := schemas()
 			if err != nil {
@@ -206,8 +206,10 @@ func documents() []command.Document {
 	own := []command.Document{
 		{Name: "run", Schema: rundir.JSONSchema},
 		command.DocumentOf[progress.Event]("event", "", "One line of progress on standard error."),
-		command.DocumentOf[compare.Verdict]("verdict", compare.Schema, "verdict.json: whether runs have become slower; also the data of compare and gate."),
-		command.DocumentOf[compare.Floor]("noise", compare.FloorSchema, "noise.json: how much runs of the same differ; also the data of run --aa."),
+		command.DocumentOf[compare.Verdict]("verdict", compare.Schema,
+			"verdict.json: whether runs have become slower; also the data of compare and gate."),
+		command.DocumentOf[compare.Floor]("noise", compare.FloorSchema,
+			"noise.json: how much runs of the same differ; also the data of run --aa."),
 		command.DataOf[build]("version"), command.DataOf[doctor.Report]("doctor"),
 	}
 	return slices.Concat(own, results.Documents(), history.Documents())

@@ -24,9 +24,9 @@ func certCommand() *cli.Command {
 			"OUT goes to the daemon's host (calib agent --listen host:port --cert OUT) or to alice (calib run --cert OUT).\n" +
 			"Directories have mode 0700, and keys are never printed.",
 		Subcommands: []*cli.Command{
-			{Name: "init", Usage: "make a certificate authority in a new directory", ArgsUsage: "DIR",
-				Flags:  []cli.Flag{&cli.StringFlag{Name: "name", Value: "calib", Usage: "what the authority is called"}, command.JSONFlag()},
-				Action: initCA},
+			{Name: "init", Usage: "make a certificate authority in a new directory", ArgsUsage: "DIR", Action: initCA,
+				Flags: []cli.Flag{
+					&cli.StringFlag{Name: "name", Value: "calib", Usage: "what the authority is called"}, command.JSONFlag()}},
 			{Name: "issue", Usage: "make a key and a certificate in a new directory", ArgsUsage: "OUT",
 				Flags: []cli.Flag{ca,
 					&cli.StringFlag{Name: "agent", Usage: "for the daemon of the host `NAME`"},
@@ -34,8 +34,8 @@ func certCommand() *cli.Command {
 					&cli.StringFlag{Name: "coordinator", Usage: "for the user `NAME`, who may use all daemons"},
 					&cli.IntFlag{Name: "days", Value: 365, Usage: "for `N` days"}, command.JSONFlag(),
 				}, Action: onCA("the directory to make", issueCert)},
-			{Name: "revoke", Usage: "revoke all certificates of a name, or the one with a serial number", ArgsUsage: "NAME|SERIAL",
-				Flags:  []cli.Flag{ca, command.JSONFlag()},
+			{Name: "revoke", Usage: "revoke all certificates of a name, or the one with a serial number",
+				ArgsUsage: "NAME|SERIAL", Flags: []cli.Flag{ca, command.JSONFlag()},
 				Action: onCA("the name or serial number of what to revoke", revokeCert)},
 			{Name: "list", Usage: "list what was issued", Flags: []cli.Flag{ca, command.JSONFlag()},
 				Action: onCA("", listCerts)},

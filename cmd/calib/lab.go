@@ -51,7 +51,8 @@ func labCommand() *cli.Command {
 				Flags: []cli.Flag{command.JSONFlag()}, Action: labList},
 			{Name: "stats", Usage: "print a running lab's counters and whether it keeps its times",
 				Flags: []cli.Flag{nameFlag(), command.JSONFlag()}, Action: labStats},
-			{Name: "presets", Usage: "list the networks that are built in", Flags: []cli.Flag{command.JSONFlag()}, Action: labPresets},
+			{Name: "presets", Usage: "list the networks that are built in",
+				Flags: []cli.Flag{command.JSONFlag()}, Action: labPresets},
 			{Name: "wire", Hidden: true, Usage: "move a lab's packets (started by up)",
 				Action: func(*cli.Context) error { return lab.RunWire(os.Stdin, os.Stdout) }},
 		},
@@ -64,8 +65,8 @@ func specFlags() []cli.Flag {
 		&cli.StringFlag{Name: "preset", Usage: "built-in network `NAME`: " + strings.Join(netspec.PresetNames(), ", ")},
 		&cli.IntFlag{Name: "hosts", Usage: "`N` hosts, instead of the file's or the preset's own number"},
 		&cli.IntFlag{Name: "cpu", Usage: "pin the process that moves the packets to CPU `N`"},
-		&cli.BoolFlag{Name: "idle", Usage: "let idle CPUs sleep: saves power, and spares a virtual machine its quota, but hosts " +
-			"answer tens of microseconds later"},
+		&cli.BoolFlag{Name: "idle", Usage: "let idle CPUs sleep: saves power, and spares a virtual machine its quota, " +
+			"but hosts answer tens of microseconds later"},
 		&cli.StringFlag{Name: "congestion", Value: lab.DefaultCongestion, Usage: "TCP congestion control `NAME` of the hosts; \"" +
 			lab.OwnCongestion + "\" is the machine's default. BBR's timers run where packets are moved, and make them late"},
 	}
@@ -81,8 +82,8 @@ func labSpec(c *cli.Context, arg string) (spec *netspec.Spec, err error) {
 	preset := c.String("preset")
 	switch {
 	case (preset == "") == (arg == ""):
-		return nil, exit.Usagef("want a network: either --preset NAME (%s), or a lab file such as examples/lab-sparc1994.yaml",
-			strings.Join(netspec.PresetNames(), ", "))
+		return nil, exit.Usagef("want a network: either --preset NAME (%s), or a lab file such as "+
+			"examples/lab-sparc1994.yaml", strings.Join(netspec.PresetNames(), ", "))
 	case preset != "":
 		spec, err = netspec.Preset(preset, 0)
 	default:
@@ -121,8 +122,8 @@ func labUp(c *cli.Context) error {
 	}
 	return command.Answer(c, "lab up", l.State, func(w io.Writer) error {
 		fmt.Fprint(w, lab.HostsFile(l.Name, spec, l.Launch))
-		fmt.Fprintf(c.App.ErrWriter, "lab %s is up; this hosts file is %s; take the lab down with: calib lab down --name %s\n",
-			l.Name, l.HostsPath, l.Name)
+		fmt.Fprintf(c.App.ErrWriter, "lab %s is up; this hosts file is %s; take the lab down with: "+
+			"calib lab down --name %s\n", l.Name, l.HostsPath, l.Name)
 		return nil
 	})
 }
@@ -257,8 +258,8 @@ func (r labReport) print(w io.Writer) error {
 	if n := s.Strays + s.Refused; n > 0 {
 		fmt.Fprintf(w, "packets to no host of the lab: %d; refused by the receiving kernel: %d\n", s.Strays, s.Refused)
 	}
-	t := command.NewTable(w, "HOST", "SENT", "OF THEM FREE", "PAYLOAD", "RECEIVED", "PAYLOAD", "DROPPED FULL", "DROPPED LOST",
-		"MOST INSIDE TX/PORT/RX")
+	t := command.NewTable(w, "HOST", "SENT", "OF THEM FREE", "PAYLOAD", "RECEIVED", "PAYLOAD", "DROPPED FULL",
+		"DROPPED LOST", "MOST INSIDE TX/PORT/RX")
 	for _, h := range s.Hosts {
 		t.Row(h.Host, h.SentPackets, h.SentFree, h.SentBytes, h.RecvPackets, h.RecvBytes, h.BufferDrops, h.LossDrops,
 			fmt.Sprintf("%d/%d/%d", h.TxQueueMax, h.PortQueueMax, h.RxQueueMax))
@@ -282,8 +283,8 @@ func labPresets(c *cli.Context) error {
 			if s.Buffer > 0 {
 				buffer = fmt.Sprintf("%d packets", s.Buffer)
 			}
-			t.Row(s.Name, s.Hosts, s.Mode, units.Format(s.Host.A, "s"), units.Format(s.Host.B, "s/B"), units.Format(s.Medium.A, "s"),
-				units.Format(s.Medium.B, "s/B"), units.Format(s.L, "s"), buffer, besides(&s))
+			t.Row(s.Name, s.Hosts, s.Mode, units.Format(s.Host.A, "s"), units.Format(s.Host.B, "s/B"),
+				units.Format(s.Medium.A, "s"), units.Format(s.Medium.B, "s/B"), units.Format(s.L, "s"), buffer, besides(&s))
 		}
 	})
 }

@@ -58,7 +58,8 @@ func newApp() *cli.App {
 		Version: machine.Version(),
 		Writer:  &units.PrintableWriter{To: os.Stdout}, ErrWriter: &units.PrintableWriter{To: os.Stderr},
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "version", Aliases: []string{"v"}, Usage: "print the version and how it was built", DisableDefaultText: true},
+			&cli.BoolFlag{Name: "version", Aliases: []string{"v"},
+				Usage: "print the version and how it was built", DisableDefaultText: true},
 			&cli.BoolFlag{Name: "json", Usage: "with --version: print one JSON document", DisableDefaultText: true},
 		},
 		Description: "calib run --local 4         calibrate four agents on this machine\n" +
@@ -77,10 +78,11 @@ func newApp() *cli.App {
 		ExitErrHandler: func(*cli.Context, error) {}, // execute decides the exit code
 		OnUsageError:   usageError,
 		Commands: withUsage([]*cli.Command{
-			measuring.RunCommand(), measuring.MeasureCommand(), results.FitCommand(), results.ReportCommand(), measuring.PlanCommand(), measuring.DoctorCommand(),
-			measuring.ValidateCommand(), measuring.SelfcheckCommand(), results.PredictCommand(), results.ExportCommand(), results.ImportCommand(), results.CompareCommand(), results.GateCommand(), history.Command(), history.BaselineCommand(),
-			measuring.HostsCommand(), labCommand(), measuring.AgentCommand(), certCommand(), schemaCommand(),
-			completionCommand(), manCommand(),
+			measuring.RunCommand(), measuring.MeasureCommand(), results.FitCommand(), results.ReportCommand(),
+			measuring.PlanCommand(), measuring.DoctorCommand(), measuring.ValidateCommand(), measuring.SelfcheckCommand(),
+			results.PredictCommand(), results.ExportCommand(), results.ImportCommand(), results.CompareCommand(),
+			results.GateCommand(), history.Command(), history.BaselineCommand(), measuring.HostsCommand(), labCommand(),
+			measuring.AgentCommand(), certCommand(), schemaCommand(), completionCommand(), manCommand(),
 		}), Action: func(c *cli.Context) error {
 			if c.Bool("version") {
 				return printVersion(c)
