@@ -248,7 +248,7 @@ type Change struct {
 	NewRuns      int         `json:"new_runs"`
 	Old          float64     `json:"old"`                       // median of the runs [SI]
 	New          float64     `json:"new"`                       // the same
-	Ratio        *float64    `json:"ratio,omitempty"`           // New/Old, where all values are positive and Old is not near zero
+	Ratio        *float64    `json:"ratio,omitempty"`           // New/Old, if all values are > 0 and Old is not near 0
 	RatioCI      *[2]float64 `json:"ratio_ci95,omitempty"`      // by a bootstrap over runs; from 2 runs a side
 	DifferenceCI *[2]float64 `json:"difference_ci95,omitempty"` // the interval of New − Old, by the same bootstrap
 	// Threshold is the change that had to be exceeded, and By which of relative, absolute and noise set it.

@@ -71,7 +71,8 @@ func PlanGate(baseline []Run, n int, o Options) (Stage, error) {
 		return s, fmt.Errorf("%w: it has %s, of which no test against %d finds anything; give it 6 or more", ErrBaseline,
 			units.Plural(len(baseline), "run"), maxGate)
 	case n > 0 && n < least:
-		return s, fmt.Errorf("%w by %s: against %d of the baseline a test needs %d", ErrBaseline, units.Plural(n, "run"), len(baseline), least)
+		return s, fmt.Errorf("%w by %s: against %d of the baseline a test needs %d", ErrBaseline,
+			units.Plural(n, "run"), len(baseline), least)
 	}
 	blind := func(n int) (names []string) {
 		for _, q := range all {
@@ -186,7 +187,8 @@ func (v *Verdict) confirm(suspects []Change, second *Verdict, runs []Run) {
 		return !slices.ContainsFunc(second.Lost, func(s Lost) bool { return s.Name == l.Name })
 	})
 	v.Dead = slices.DeleteFunc(v.Dead, func(l string) bool { return !slices.Contains(second.Dead, l) })
-	v.Notes = append(v.Notes, fmt.Sprintf("measured again: %d of %s confirmed", v.Again.Confirmed, units.Plural(len(suspects), "suspect")))
+	v.Notes = append(v.Notes, fmt.Sprintf("measured again: %d of %s confirmed", v.Again.Confirmed,
+		units.Plural(len(suspects), "suspect")))
 	if len(second.apart) > 0 {
 		v.apart = second.apart
 	}

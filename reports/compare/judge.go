@@ -265,7 +265,8 @@ func (v *Verdict) decide() {
 		v.Why = append(v.Why, "needed: "+v.More.String())
 	}
 	if v.gate && v.Outcome == OK && !slices.ContainsFunc(v.changes, func(c Change) bool { return c.judged }) {
-		v.Outcome, v.Why = Inconclusive, []string{"nothing decides: of " + decisive + " none is ok in nine of ten runs of either side"}
+		v.Outcome = Inconclusive
+		v.Why = []string{"nothing decides: of " + decisive + " none is ok in nine of ten runs of either side"}
 	}
 	if len(v.changes) == 0 && len(v.Dead) == 0 {
 		v.Outcome, v.Why = NotComparable, []string{"the runs have no quantity in common"}

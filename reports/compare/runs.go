@@ -262,7 +262,8 @@ func (v *Verdict) lose(status, values []Lost) {
 
 // String is "b (provisional, ok in 0 of 6 new runs and in 6 of 6 old ones)".
 func (l Lost) String() string {
-	return fmt.Sprintf("%s (%s; ok in %d of %d new runs and in %d of %d old ones)", l.Name, l.Status, l.NewOK, l.NewRuns, l.OldOK, l.OldRuns)
+	return fmt.Sprintf("%s (%s; ok in %d of %d new runs and in %d of %d old ones)", l.Name, l.Status,
+		l.NewOK, l.NewRuns, l.OldOK, l.OldRuns)
 }
 
 // Difference is a fact of the environment that hosts on the two sides do not share.
@@ -277,7 +278,7 @@ type Difference struct {
 }
 
 func (d Difference) String() string {
-	return fmt.Sprintf("%s was %s, is %s on %s", d.Fact, cmp.Or(d.Old, "unknown"), cmp.Or(d.New, "unknown"), namesOf(d.Hosts))
+	return d.Fact + " was " + cmp.Or(d.Old, "unknown") + ", is " + cmp.Or(d.New, "unknown") + " on " + namesOf(d.Hosts)
 }
 
 // namesOf lists up to four names, and otherwise three and the number of the others.
@@ -307,7 +308,8 @@ func differences(old, new []Run, hosts []string) []Difference {
 		out = append(out, Difference{c.fact, c.old, c.new, hosts, c.counts})
 	}
 	slices.SortFunc(out, func(a, b Difference) int {
-		return cmp.Or(cmp.Compare(a.Fact, b.Fact), cmp.Compare(a.Old, b.Old), cmp.Compare(a.New, b.New), slices.Compare(a.Hosts, b.Hosts))
+		return cmp.Or(cmp.Compare(a.Fact, b.Fact), cmp.Compare(a.Old, b.Old), cmp.Compare(a.New, b.New),
+			slices.Compare(a.Hosts, b.Hosts))
 	})
 	return out
 }

@@ -129,7 +129,7 @@ func resized(old, new []Run) []Skipped {
 	was, is := sizes(old), sizes(new)
 	for _, of := range slices.Sorted(maps.Keys(was)) {
 		if common := without(was[of], is[of]); len(is[of]) > 0 && len(common) == len(was[of]) {
-			out = append(out, Skipped{Name: of, Old: strings.Join(was[of], " or "), New: strings.Join(is[of], " or "), Why: otherSizes})
+			out = append(out, Skipped{of, strings.Join(was[of], " or "), strings.Join(is[of], " or "), otherSizes})
 		}
 	}
 	return out
@@ -160,7 +160,8 @@ func newTable(old, new []Run, gate bool) *table {
 		}
 	}
 	keys := slices.SortedFunc(maps.Keys(read), func(a, b key) int {
-		return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.to, b.to), cmp.Compare(a.name, b.name), cmp.Compare(a.unit, b.unit))
+		return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.to, b.to), cmp.Compare(a.name, b.name),
+			cmp.Compare(a.unit, b.unit))
 	})
 	// Which links a short run measures at its largest size is chance, so a gate wants the value of a link in nine of ten
 	// runs, as it does of what decides.
@@ -189,7 +190,8 @@ func newTable(old, new []Run, gate bool) *table {
 		}
 		had, has := known(values[:t.old]), known(values[t.old:])
 		if gate && decides && of == "" && 2*len(has) < len(new) {
-			t.lost = append(t.lost, Lost{Name: k.name, OldOK: len(had), OldRuns: t.old, NewOK: len(has), NewRuns: len(new), Status: missing})
+			t.lost = append(t.lost, Lost{Name: k.name, OldOK: len(had), OldRuns: t.old, NewOK: len(has), NewRuns: len(new),
+				Status: missing})
 		}
 		switch {
 		case len(has) == 0:

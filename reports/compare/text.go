@@ -30,8 +30,8 @@ func Markdown(w io.Writer, v *Verdict) error { return render(w, "verdict.md", v)
 // render fills in a template. Text of other people is one printable line each; no line ends in blanks.
 func render(w io.Writer, name string, data any) error {
 	t, err := template.New(name).Funcs(template.FuncMap{
-		"line": reports.Clean, "cell": cell, "percent": reports.Percent, "format": units.Format, "names": namesOf, "count": units.Plural[int],
-		"plural":   func(runs []string, what string) string { return units.Plural(len(runs), what) },
+		"line": reports.Clean, "cell": cell, "percent": reports.Percent, "format": units.Format, "count": units.Plural[int],
+		"names": namesOf, "plural": func(runs []string, what string) string { return units.Plural(len(runs), what) },
 		"headline": headline, "row": row, "nameIn": Change.nameIn, "changed": changed, "changedCI": changedCI,
 		"threshold": threshold, "p": pValue, "shown": Finding.shown, "left": Finding.left, "xml": escape,
 	}).ParseFS(templates, "templates/"+name)
@@ -78,8 +78,8 @@ func headline(v *Verdict) string {
 
 // row is a change on one line, with its evidence, in a list of the given scope.
 func row(c Change, scope string) string {
-	s := fmt.Sprintf("%-20s %12s → %-12s %8s %-18s  threshold %s (%s)", c.nameIn(scope), units.Format(c.Old, c.Unit), units.Format(c.New, c.Unit),
-		changed(c), changedCI(c), threshold(c), c.By)
+	s := fmt.Sprintf("%-20s %12s → %-12s %8s %-18s  threshold %s (%s)", c.nameIn(scope), units.Format(c.Old, c.Unit),
+		units.Format(c.New, c.Unit), changed(c), changedCI(c), threshold(c), c.By)
 	if c.AdjustedP != nil {
 		s += "  p " + pValue(c.AdjustedP)
 	}
