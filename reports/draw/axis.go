@@ -39,7 +39,7 @@ func span(v []float64) (lo, hi float64) {
 func newScale(a figure.Axis, main, wide []float64) scale {
 	to, from := func(v float64) float64 { return v }, func(v float64) float64 { return v }
 	if a.Log {
-		to, from = math.Log10, func(v float64) float64 { return math.Pow(10, math.Min(math.Max(v, -300), 300)) } // neither 0 nor ∞
+		to, from = math.Log10, func(v float64) float64 { return math.Pow(10, min(max(v, -300), 300)) } // neither 0 nor ∞
 	}
 	lo, hi := span(main)
 	if lo > hi {
@@ -117,7 +117,8 @@ func (s scale) set(to *plot.Axis, n int, length vg.Length) {
 		all, word = ticks(s.Axis, s.lo, s.hi, n)
 	}
 	if s.whole {
-		all = slices.DeleteFunc(all, func(t plot.Tick) bool { return math.Abs(t.Value-math.Round(t.Value)) > 1e-9*math.Abs(t.Value) })
+		between := func(t plot.Tick) bool { return math.Abs(t.Value-math.Round(t.Value)) > 1e-9*math.Abs(t.Value) }
+		all = slices.DeleteFunc(all, between)
 		for i := range all {
 			all[i].Label, _, _ = strings.Cut(all[i].Label, ".") // those between were taken away
 		}
@@ -314,8 +315,8 @@ func timeTicks(lo, hi float64, n int) (out []plot.Tick, word string) {
 	const minute, hour, day = 60.0, 3600.0, 86400.0
 	first := time.Unix(int64(math.Floor(lo)), 0).UTC()
 	want := (hi - lo) / float64(n)
-	for _, d := range []float64{1, 5, 15, 30, minute, 5 * minute, 15 * minute, 30 * minute, hour, 3 * hour, 6 * hour, 12 * hour,
-		day, 2 * day, 7 * day, 14 * day} {
+	for _, d := range []float64{1, 5, 15, 30, minute, 5 * minute, 15 * minute, 30 * minute, hour, 3 * hour, 6 * hour,
+		12 * hour, day, 2 * day, 7 * day, 14 * day} {
 		if want > d {
 			continue
 		}

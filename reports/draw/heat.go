@@ -111,7 +111,8 @@ func (m *matrix) outlines() *plotter.Polygon {
 	half := max(0.5-float64(width/m.cell/2), 0)
 	for _, f := range m.Flagged {
 		x, y := float64(f.Col), m.up(f.Row)
-		out.XYs = append(out.XYs, plotter.XYs{{X: x - half, Y: y - half}, {X: x + half, Y: y - half}, {X: x + half, Y: y + half}, {X: x - half, Y: y + half}})
+		l, r, lo, hi := x-half, x+half, y-half, y+half
+		out.XYs = append(out.XYs, plotter.XYs{{X: l, Y: lo}, {X: r, Y: lo}, {X: r, Y: hi}, {X: l, Y: hi}})
 	}
 	return out
 }

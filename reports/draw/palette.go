@@ -36,8 +36,8 @@ var groupColours = []color.NRGBA{
 var groupDashes = [][]vg.Length{nil, {6, 2}, {2, 1.5}, {7, 2, 1.5, 2}, {4, 3}}
 
 // groupShapes tell points apart without colour.
-var groupShapes = []draw.GlyphDrawer{draw.CircleGlyph{}, draw.PyramidGlyph{}, draw.BoxGlyph{}, draw.CrossGlyph{}, draw.RingGlyph{},
-	draw.SquareGlyph{}, draw.PlusGlyph{}}
+var groupShapes = []draw.GlyphDrawer{draw.CircleGlyph{}, draw.PyramidGlyph{}, draw.BoxGlyph{}, draw.CrossGlyph{},
+	draw.RingGlyph{}, draw.SquareGlyph{}, draw.PlusGlyph{}}
 
 // turn is i modulo n, from 0 to n−1 for negative i too.
 func turn(i, n int) int { return (i%n + n) % n }
@@ -83,7 +83,8 @@ func cellColours(darkIsLow bool) palette.ColorMap {
 
 // textStyle is Liberation Sans, which package plot carries.
 func textStyle(size vg.Length) draw.TextStyle {
-	return draw.TextStyle{Color: ink, Font: font.From(font.Font{Typeface: "Liberation", Variant: "Sans"}, size), Handler: plot.DefaultTextHandler}
+	return draw.TextStyle{Color: ink, Font: font.From(font.Font{Typeface: "Liberation", Variant: "Sans"}, size),
+		Handler: plot.DefaultTextHandler}
 }
 
 func titleStyle() draw.TextStyle {

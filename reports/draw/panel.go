@@ -32,7 +32,7 @@ func newPanels(f figure.Figure, l Layout) (out []*tile) {
 		figs = append(figs, below)
 	}
 	var xs []float64
-	points, whole := false, f.X.Unit == "" // numbers of hosts, pairs, …: what is measured lies at whole numbers, lines and bands between
+	points, whole := false, f.X.Unit == "" // hosts, pairs, …: points lie at whole numbers, lines and bands between
 	for _, g := range figs {
 		for _, t := range g.Traces {
 			for _, q := range t.Points {
@@ -220,8 +220,8 @@ func markLabels(marks []figure.Mark, x, y scale, l Layout) (out []plot.Plotter) 
 		if label == "" || row < 0 {
 			continue
 		}
-		out = append(out, &plotter.Labels{XYs: plotter.XYs{{X: m.X, Y: y.hi}}, Labels: []string{label}, TextStyle: []text.Style{style},
-			Offset: vg.Point{Y: 4 + vg.Length(row)*markLine}})
+		out = append(out, &plotter.Labels{XYs: plotter.XYs{{X: m.X, Y: y.hi}}, Labels: []string{label},
+			TextStyle: []text.Style{style}, Offset: vg.Point{Y: 4 + vg.Length(row)*markLine}})
 		ends[row] = left + style.Width(label) + 6
 	}
 	return out

@@ -116,8 +116,8 @@ func (taken IDs) Take(id string) string {
 
 // Slug makes an ID of any text: lower-case letters and digits, joined by "-".
 func Slug(s string) string {
-	words := strings.FieldsFunc(strings.ToLower(s), func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') })
-	return cmp.Or(strings.Join(words, "-"), "figure")
+	w := strings.FieldsFunc(strings.ToLower(s), func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') })
+	return cmp.Or(strings.Join(w, "-"), "figure")
 }
 
 // finite reports whether v is a number that can be drawn: sums of numbers beyond 1e100 may not be.
@@ -153,7 +153,8 @@ type line struct {
 
 // add joins a plot of f, whose series are all.
 func (p *panel) add(f *params.Fit, q params.Plot, all []params.Series) {
-	p.fig.Section, p.fig.Title = cmp.Or(p.fig.Section, q.Section, f.Model, "Other"), cmp.Or(p.fig.Title, q.Title, q.ID, "Figure")
+	p.fig.Section = cmp.Or(p.fig.Section, q.Section, f.Model, "Other")
+	p.fig.Title = cmp.Or(p.fig.Title, q.Title, q.ID, "Figure")
 	p.below = p.below || q.Below
 	if s := strings.TrimSpace(q.Says); s != "" && !strings.Contains(strings.Join(p.says, " "), s) {
 		p.says = append(p.says, s)
@@ -164,12 +165,12 @@ func (p *panel) add(f *params.Fit, q params.Plot, all []params.Series) {
 		if i < 0 || len(all[i].Points) == 0 {
 			continue
 		}
-		own := all[i].Points
+		own, alone := all[i].Points, len(q.Series) == 1
 		l := &line{name: name + ", fitted", of: p.measuredOf(f.Experiment, name, own), own: own}
-		if len(q.Series) == 1 {
+		if alone {
 			l.name = cmp.Or(q.Line, f.Model, "fitted")
 		}
-		c := slices.IndexFunc(q.Curves, func(c curve) bool { return c.Name == name || len(q.Series) == 1 && c.Name == l.name })
+		c := slices.IndexFunc(q.Curves, func(c curve) bool { return c.Name == name || alone && c.Name == l.name })
 		switch {
 		case c >= 0: // the curve is the fitted line at more places
 			l.curve, used[c] = q.Curves[c], true
@@ -327,8 +328,8 @@ func (l *line) trace() (t Trace, banded bool) {
 	return t, banded
 }
 
-// residuals is the panel of relative residuals, what is measured less what is fitted as a share of what is measured; nil
-// where no line is a model of its points.
+// residuals is the panel of relative residuals: what is measured less what is fitted, as a share of what is measured.
+// It is nil where no line is a model of its points.
 func (p *panel) residuals() *Figure {
 	out := &Figure{X: p.fig.X, Y: Axis{Name: "residual", Unit: "%"}}
 	for _, l := range p.lines {
@@ -441,7 +442,7 @@ func validation(in []params.Validation) []Figure {
 	models := params.ModelsOf(rows)
 	for _, m := range models {
 		g, _ := params.GradeOf(rows, m, "")
-		says = append(says, fmt.Sprintf("%s %s on average, %s at most", cmp.Or(m, "predictions"), percent(g.Mean), percent(g.Worst)))
+		says = append(says, cmp.Or(m, "predictions")+" "+percent(g.Mean)+" on average, "+percent(g.Worst)+" at most")
 	}
 	f.Says = "Patterns that no fit has seen. Distance from the line: " + strings.Join(says, "; ") + "."
 	slices.SortStableFunc(rows, func(a, b params.Validation) int { return cmp.Compare(a.Measured, b.Measured) })

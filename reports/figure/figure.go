@@ -48,7 +48,7 @@ type Trace struct {
 	Group  int // traces of one group share a colour
 }
 
-// Point is a place of a trace. A NaN in Y is a gap. Lo and Hi are the interval of a point, where Lo is below Hi, and the
+// Point is a place of a trace. A NaN in Y is a gap. Lo and Hi are the interval of a point, if Lo is below Hi, and the
 // edges of a band. Nothing is infinite, and on a logarithmic axis nothing is zero or less.
 type Point struct {
 	X, Y, Lo, Hi float64

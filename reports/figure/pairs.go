@@ -38,16 +38,16 @@ func pairs(p *params.Params) []Figure {
 		}
 		slices.Sort(values)
 		lo, mid, hi := values[0], stats.SortedQuantile(values, 0.5), values[len(values)-1]
-		says := fmt.Sprintf("%s: a median of %s over %s, from %s to %s.", m.what, units.Format(mid, m.unit), units.GroupedPlural(len(values), "pair"),
-			units.Format(lo, m.unit), units.Format(hi, m.unit))
+		says := fmt.Sprintf("%s: a median of %s over %s, from %s to %s.", m.what, units.Format(mid, m.unit),
+			units.GroupedPlural(len(values), "pair"), units.Format(lo, m.unit), units.Format(hi, m.unit))
 		if len(values) == 1 {
 			says = fmt.Sprintf("%s: %s between the one pair measured.", m.what, units.Format(mid, m.unit))
 		}
 		says += slowWords(p.Pairs, len(values))
 		if len(hosts) > reports.ManyHosts {
 			h = h.blocks(len(values))
-			says += fmt.Sprintf(" Each cell is the mean of the pairs that were measured between two blocks of %d hosts, in the order of the hosts "+
-				"file; one stands out where more than half of them are slow.", h.Block)
+			says += fmt.Sprintf(" Each cell is the mean of the pairs that were measured between two blocks of %d hosts, "+
+				"in the order of the hosts file; one stands out where more than half of them are slow.", h.Block)
 		}
 		out = append(out, Figure{ID: "pairs-" + m.name, Section: "Pairs", Title: m.title, Says: says, X: Axis{Name: "to"},
 			Y: Axis{Name: "from"}, Heat: h})
@@ -63,7 +63,7 @@ func (h *Heat) fill(pairs []params.Pair, of func(params.Pair) *float64) (values 
 		index[name] = i
 		h.Z[i] = slices.Repeat([]float64{math.NaN()}, len(h.Names))
 	}
-	for _, mirror := range []bool{false, true} { // what was measured in a direction goes before what the other direction stands for
+	for _, mirror := range []bool{false, true} { // what was measured goes before what the other direction stands for
 		for _, q := range pairs {
 			i, j := index[q.From], index[q.To]
 			if mirror {

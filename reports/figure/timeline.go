@@ -60,7 +60,8 @@ func Timeline(s params.Metric, of []Run) Figure {
 		if !(r.Lo <= r.Y && r.Y <= r.Hi) { // Settle takes away what is not finite
 			r.Lo, r.Hi = math.NaN(), math.NaN()
 		}
-		points.Points = append(points.Points, Point{r.seconds(), r.Y, r.Lo, r.Hi, strings.TrimSpace(r.Name + " " + units.Format(r.Y, s.Unit))})
+		text := strings.TrimSpace(r.Name + " " + units.Format(r.Y, s.Unit))
+		points.Points = append(points.Points, Point{r.seconds(), r.Y, r.Lo, r.Hi, text})
 		var parts []string
 		if r.Change != nil {
 			parts = append(parts, r.Change.words())
@@ -133,7 +134,7 @@ func timelineSays(levels []level, n int, s params.Metric) string {
 	}
 	last := levels[len(levels)-1]
 	first := last.runs[0]
-	text := fmt.Sprintf("%s, the last %s", units.GroupedPlural(n, "run"), units.Format(last.runs[len(last.runs)-1].Y, s.Unit))
+	text := units.GroupedPlural(n, "run") + ", the last " + units.Format(last.runs[len(last.runs)-1].Y, s.Unit)
 	if first.Change == nil {
 		return fmt.Sprintf("%s; no change of level around the median of %s.", text, units.Format(last.median, s.Unit))
 	}
