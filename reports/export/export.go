@@ -178,7 +178,8 @@ func (in *input) hostCount() int {
 // found returns a parameter that the run has determined, in its SI unit. One that is provisional is used, and marked.
 func (in *input) found(name string) (float64, bool) {
 	q, ok := in.Params.Parameters[name]
-	if !ok || q.Value == nil || q.Status != params.StatusOK && q.Status != params.StatusProvisional || math.IsNaN(*q.Value) || math.IsInf(*q.Value, 0) {
+	if !ok || q.Value == nil || q.Status != params.StatusOK && q.Status != params.StatusProvisional ||
+		math.IsNaN(*q.Value) || math.IsInf(*q.Value, 0) {
 		return 0, false
 	}
 	in.mark(name, q.Status, q.Why)
@@ -226,8 +227,8 @@ func (in *input) doubts() (out []string) {
 type withheld struct{ what, status, why string }
 
 func (w withheld) Error() string {
-	return fmt.Sprintf("%s is not to be used (%s): measure again with more rounds and fewer disturbances, or on more hosts", w.what,
-		strings.TrimSuffix(w.status+": "+units.OneLine(w.why), ": "))
+	return fmt.Sprintf("%s is not to be used (%s): measure again with more rounds and fewer disturbances, "+
+		"or on more hosts", w.what, strings.TrimSuffix(w.status+": "+units.OneLine(w.why), ": "))
 }
 
 func (w withheld) Is(class error) bool { return class == ErrMissing }

@@ -115,12 +115,12 @@ func sizesOf(r Rules) (out []ompiSizes) {
 		if x.Algorithm == 0 || to < x.Bytes {
 			continue
 		}
-		next := ompiSizes{x.Bytes, to, r.Collective.Algorithms[x.Algorithm], x.Fanout, x.Segment}
-		if n := len(out); n > 0 && out[n-1] == (ompiSizes{out[n-1].Min, next.Min - 1, next.Algorithm, next.Fanout, next.Segment}) {
+		s := ompiSizes{x.Bytes, to, r.Collective.Algorithms[x.Algorithm], x.Fanout, x.Segment}
+		if n := len(out); n > 0 && out[n-1] == (ompiSizes{out[n-1].Min, s.Min - 1, s.Algorithm, s.Fanout, s.Segment}) {
 			out[n-1].Max = to
 			continue
 		}
-		out = append(out, next)
+		out = append(out, s)
 	}
 	return out
 }
@@ -148,9 +148,10 @@ func Collectives() []Collective {
 				"rabenseifner"}},
 		{Name: "alltoall", ID: 3, Blocks: true, fixed: fixedAlltoall,
 			Algorithms: []string{"ignore", "linear", "pairwise", "modified_bruck", "linear_sync", "two_proc"}},
-		{Name: "bcast", ID: 7, fixed: fixedBcast, Algorithms: []string{"ignore", "basic_linear", "chain", "pipeline", "split_binary_tree",
-			"binary_tree", "binomial", "knomial", "scatter_allgather", "scatter_allgather_ring"}},
-		{Name: "gather", ID: 9, Blocks: true, fixed: fixedGather, Algorithms: []string{"ignore", "basic_linear", "binomial", "linear_sync"}},
+		{Name: "bcast", ID: 7, fixed: fixedBcast, Algorithms: []string{"ignore", "basic_linear", "chain", "pipeline",
+			"split_binary_tree", "binary_tree", "binomial", "knomial", "scatter_allgather", "scatter_allgather_ring"}},
+		{Name: "gather", ID: 9, Blocks: true, fixed: fixedGather,
+			Algorithms: []string{"ignore", "basic_linear", "binomial", "linear_sync"}},
 	}
 }
 
@@ -233,7 +234,8 @@ var (
 		{0, []size{{2 * kib, 3}, {8 * kib, 4}, {16 * kib, 1}, {32 * kib, 4}, {64 * kib, 1}, {0, 4}}},
 	}
 	fixedBcast = []class{
-		{4, []size{{32, 3}, {256, 5}, {512, 3}, {kib, 7}, {32 * kib, 1}, {128 * kib, 5}, {256 * kib, 2}, {512 * kib, 1}, {mib, 6}, {0, 5}}},
+		{4, []size{{32, 3}, {256, 5}, {512, 3}, {kib, 7}, {32 * kib, 1}, {128 * kib, 5}, {256 * kib, 2},
+			{512 * kib, 1}, {mib, 6}, {0, 5}}},
 		{8, []size{{64, 5}, {128, 6}, {2 * kib, 5}, {8 * kib, 6}, {mib, 1}, {0, 2}}},
 		{16, []size{{8, 7}, {64, 5}, {4 * kib, 7}, {16 * kib, 5}, {32 * kib, 6}, {0, 1}}},
 		{32, []size{{4 * kib, 7}, {mib, 6}, {0, 8}}},

@@ -19,22 +19,22 @@ import (
 // what ping-pong measured, to the rounding of the numbers, however T(x) is divided over the four steps. Messages that
 // meet depend on the division, and so it follows what was measured of messages that meet:
 //
-//   - Up to one TCP window, 10 packets, which a connection sends at once (RFC 6928), messages leave a host one after the
-//     other: os is the time that the host's sending side is busy, g_s(x) for one packet and x·g_s(p)/p for several. What
-//     the receiving side needs for a packet, g_r(x), is or, so that messages of many senders to one receiver come out g_r
-//     apart. Beyond a packet T(x) has less room than that, since the packets of one message overlap on their way: or is then
-//     what room there is, and such a gather comes out too fast. The rest is latency.
-//   - Above, where windows have grown, a message still leaves as a whole. SimGrid's flows share a link, and only a sender can
-//     keep one back. So a send waits for its receiver, and T(x) is a latency and a flow: the next message starts when the last
-//     has arrived, and flows of several hosts share the receiver's link down, and the medium.
-//   - Above, where windows are as they begin, connections of one host take turns, as its blocking sends return early: os is
-//     zero, T(x) a latency and a flow, and flows share the sender's link up as well. Above send_buffer, B, a blocking send
-//     returns when all but B has left, and what it sends next shares the link with the rest. SimGrid holds a link only while
-//     a message flows, and so cannot say all of this: os is half of what is beyond B, the flow the other half and B. Then a
-//     message followed by another arrives B later than it would alone, as it does in truth, and a broadcast over a tree
-//     comes out close; but messages that fill a link for longer come out too fast together, by (x − B)/2x at most. Above
-//     8 B, and on a shared medium above B, a send waits for its receiver, a flow is the whole message, and the next starts
-//     B late.
+//   - Up to one TCP window, 10 packets, which a connection sends at once (RFC 6928), messages leave a host one by one.
+//     os is how long the sending side is busy: g_s(x) for one packet, x·g_s(p)/p for several. or is what the receiving
+//     side needs for a packet, g_r(x). So messages of many senders come to one receiver g_r apart. Beyond a packet T(x)
+//     has less room than that, since the packets of a message overlap on their way. Then or is what room there is, and
+//     such a gather comes out too fast. The rest is latency.
+//   - Above, where windows have grown, a message still leaves as a whole. SimGrid's flows share a link, and only a
+//     sender can keep one back. So a send waits for its receiver, and T(x) is a latency and a flow. The next message
+//     starts when the last has arrived. Flows of several hosts share the receiver's link down, and the medium.
+//   - Above, where windows are as they begin, connections of one host take turns, as its blocking sends return early.
+//     os is zero, T(x) a latency and a flow, and flows share the sender's link up as well. Above send_buffer, B, a
+//     blocking send returns when all but B has left. What it sends next shares the link with the rest. SimGrid holds a
+//     link only while a message flows, and cannot say all of this: os is half of what is beyond B, the flow the other
+//     half and B. Then a message before another arrives B later than alone, as in truth, and a broadcast over a tree
+//     comes out close. But messages that fill a link for longer come out too fast together, by (x − B)/2x at most.
+//     Above 8 B, and on a shared medium above B, a send waits for its receiver. Then a flow is the whole message, and
+//     the next starts B late.
 //
 // Windows count as grown, unless the simulation of them as they begin predicted the run's patterns better. SimGrid's
 // factors are steps, each within 5% of its flow; os makes up for the difference.
@@ -43,7 +43,7 @@ import (
 //
 //   - A host that sends or receives small messages cannot compute meanwhile; the real one hands them to its kernel.
 //   - Where sends do not wait, a program that depends on a blocking send to wait for its receiver is not held.
-//   - Where they wait, SimGrid reports a deadlock of two ranks that both send first, and a receiver that opens one receive
+//   - Where they wait, SimGrid reports a deadlock of two ranks that both send first. A receiver that opens one receive
 //     after the other gets messages no faster than one sender sends them.
 //   - Loss, as from a port's buffer that overflows, does not happen.
 //
@@ -64,8 +64,8 @@ const (
 	gamma            = 1e18 // TCP-gamma [B], a window that limits nothing
 )
 
-// writeSimGrid writes the platform file of a run. It warns of messages that meet and are known to be too fast, and of what was
-// not measured, and fails with the classes of the package.
+// writeSimGrid writes the platform file of a run. It warns of what was not measured, and of messages that meet and are
+// known to be too fast. It fails with the classes of the package.
 func writeSimGrid(in *input) []byte {
 	p := platformOf(in)
 	if p == nil {
@@ -353,8 +353,8 @@ func (p *platform) readPackets() {
 	p.contend = contention(in, packet)
 }
 
-// contention is how long a shared medium is busy with a packet [s], a_c + m·(b_c − a_c/p), so that full packets come to
-// b_c a byte; b_c·m where a_c is not known, nil without b_c. Source: Stoica, Sultan, Keyes 1994, section 2, for one
+// contention is how long a shared medium is busy with a packet [s]: a_c + m·(b_c − a_c/p), so that full packets come
+// to b_c a byte; b_c·m where a_c is not known, nil without b_c. Source: Stoica, Sultan, Keyes 1994, section 2, for one
 // block.
 func contention(in *input, packet float64) func(float64) float64 {
 	bc, ok := in.found("b_c")
@@ -509,14 +509,15 @@ func (p *platform) warnOfTooFast() {
 	delay, n := p.in.Params.Functions["L"], len(p.hosts)
 	share := delay.Coeff["l1"] * float64(n-2) / p.times[0].at(1)
 	if delay.Usable() && delay.CI95["l1"][0] > 0 && share > tooFast {
-		p.in.warnf("a message takes %s more in the network with every host that communicates, and in the file as long as between "+
-			"two: short messages of all %d hosts at once come out %.0f%% too fast", units.Format(delay.Coeff["l1"], "s"), n,
-			100*share/(1+share))
+		p.in.warnf("a message takes %s more in the network with every host that communicates, and in the file as long as "+
+			"between two: short messages of all %d hosts at once come out %.0f%% too fast",
+			units.Format(delay.Coeff["l1"], "s"), n, 100*share/(1+share))
 	}
 	top := p.longestEager()
 	if p.grown && top < largestBoundary-1 {
 		p.in.warnf("a send of more than %.0f bytes waits for its receiver, so that the messages of a host leave "+
-			"one after the other, as they do once TCP's windows have grown; where two ranks both send first, SimGrid reports a deadlock", top)
+			"one after the other, as they do once TCP's windows have grown; "+
+			"where two ranks both send first, SimGrid reports a deadlock", top)
 	}
 	if p.buffer > 0 && p.buffer < top {
 		p.in.warnf("messages of %.0f to %.0f bytes that share a link for long, as when one host sends many in a row, "+

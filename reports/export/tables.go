@@ -62,7 +62,8 @@ func rowsOf(in *input) (out [][]string) {
 // writeCSV writes a table of every number of a run, one a row (RFC 4180: a header, fields quoted where they must be,
 // lines that end in CR LF). Columns:
 //
-//	kind   run, parameter (one number of the network), estimate (of a parameter that is not to be used), coefficient (of a cost function, or of one of segments its value at a size), link (of one pair), point (T of a size)
+//	kind   run, parameter (one number of the network), estimate (of a parameter that is not to be used), coefficient
+//	       (of a cost function, or of one of segments its value at a size), link (of one pair), point (T of a size)
 //	name   of it; of a point the message size in bytes
 //	from, to   the hosts of a link
 //	unit   SI; value; lo, hi   the 95% interval, or of a parameter without a value what the data allow
