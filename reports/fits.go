@@ -46,7 +46,7 @@ func significant(v *float64, digits int) string {
 func dataOf(f *params.Fit) []string {
 	var out []string
 	if len(f.Domain) > 0 {
-		out = append(out, fmt.Sprintf("%s saw %s, on %s.", Clean(f.Model), domain(f.Domain), units.GroupedPlural(len(f.Hosts), "host")))
+		out = append(out, Clean(f.Model)+" saw "+domain(f.Domain)+", on "+units.GroupedPlural(len(f.Hosts), "host")+".")
 	}
 	if len(f.LeftOutWhy) == 0 {
 		return out
@@ -123,8 +123,8 @@ func ValidationOf(p *params.Params) Grid {
 		}
 		v := rows[0]
 		slow := map[bool]string{true: ", slow host"}[v.SlowHost]
-		cells := []string{Clean(v.Pattern) + slow, strconv.Itoa(v.Hosts), count(float64(v.Bytes)), Format(v.Measured, nil, "s").String(),
-			Format(v.Predicted, v.CI95, "s").String()}
+		cells := []string{Clean(v.Pattern) + slow, strconv.Itoa(v.Hosts), count(float64(v.Bytes)),
+			Format(v.Measured, nil, "s").String(), Format(v.Predicted, v.CI95, "s").String()}
 		for _, m := range models {
 			cells = append(cells, errorOf(rows[:n], m))
 		}
@@ -150,8 +150,9 @@ func errorOf(rows []params.Validation, model string) string {
 }
 
 var operations = map[string]string{
-	"p2p": "messages between two hosts", "bcast": "broadcasts", "globalop": "global operations", "allreduce": "all-reductions", "barrier": "barriers",
-	"neighbour": "neighbour exchanges", "gather": "gathers", "incast": "many senders to one", "scatter": "scatters", "alltoall": "all-to-all exchanges",
+	"p2p": "messages between two hosts", "bcast": "broadcasts", "scatter": "scatters", "gather": "gathers",
+	"globalop": "global operations", "allreduce": "all-reductions", "barrier": "barriers", "incast": "many senders to one",
+	"neighbour": "neighbour exchanges", "alltoall": "all-to-all exchanges",
 	"dd": "domain decomposition", "mg": "time-parallel multigrid",
 }
 

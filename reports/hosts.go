@@ -31,8 +31,8 @@ func HostsOf(p *params.Params) Section {
 	}
 	say := func(format string, args ...any) { s.Says = append(s.Says, fmt.Sprintf(format, args...)) }
 	h := AlikeOf(p)
-	say("A host's latency is that of a message between it and a typical host: half the round trip of a pair is taken as the sum of " +
-		"a part of each of its hosts. A host's rate is the best of its pairs.")
+	say("A host's latency is that of a message between it and a typical host: half the round trip of a pair is taken as " +
+		"the sum of a part of each of its hosts. A host's rate is the best of its pairs.")
 	odd := be(len(h.Odd), "1 is", "%s are")
 	switch n := len(h.Groups); {
 	case n == 0 && len(h.Odd) == 0:
@@ -337,5 +337,6 @@ func spread(what, unit string, p *params.Params, of func(params.Pair) *float64) 
 		return nil
 	}
 	show := func(v float64) Quantity { return Format(v, nil, unit) }
-	return []string{fmt.Sprintf("%s: median %s, from %s to %s.", what, show(stats.Median(all)), show(slices.Min(all)), show(slices.Max(all)))}
+	return []string{fmt.Sprintf("%s: median %s, from %s to %s.", what,
+		show(stats.Median(all)), show(slices.Min(all)), show(slices.Max(all)))}
 }

@@ -304,7 +304,8 @@ func Screen(w io.Writer, p *params.Params, o Options) error {
 	pg.summary(s)
 	if pg.Dir != "" {
 		pg.WriteByte('\n')
-		fmt.Fprintf(pg, "Report    %s\nNumbers   %s\n", Clean(filepath.Join(pg.Dir, "report.html")), Clean(filepath.Join(pg.Dir, "params.json")))
+		fmt.Fprintf(pg, "Report    %s\nNumbers   %s\n", Clean(filepath.Join(pg.Dir, "report.html")),
+			Clean(filepath.Join(pg.Dir, "params.json")))
 		for _, command := range s.Next {
 			fmt.Fprintf(pg, "Next      %s\n", command)
 		}
@@ -361,7 +362,7 @@ func FilesOf(p *params.Params, dir string) (s Section) {
 // ShellWord quotes s for a shell where that is needed.
 func ShellWord(s string) string {
 	if s != "" && !strings.ContainsFunc(s, func(r rune) bool {
-		return !(r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z' || strings.ContainsRune("-_./:@%+,=", r))
+		return (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') && !strings.ContainsRune("-_./:@%+,=", r)
 	}) {
 		return s
 	}

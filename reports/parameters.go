@@ -48,8 +48,8 @@ func gridOf(p *params.Params, names []string) Grid {
 
 // Statuses as reports say them of one parameter.
 var statusWords = map[string]string{
-	params.StatusProvisional: "is provisional", params.StatusBound: "has only a bound", params.StatusUnidentifiable: "is not identifiable",
-	params.StatusInconsistent: "is not to be used",
+	params.StatusProvisional: "is provisional", params.StatusBound: "has only a bound",
+	params.StatusUnidentifiable: "is not identifiable", params.StatusInconsistent: "is not to be used",
 }
 
 // ReasonsOf says of each parameter and function that is not ok what the data allow, and why it is not; those of one
@@ -276,7 +276,8 @@ func WarningsOf(p *params.Params) (out []string) {
 	for _, g := range all {
 		if shown[g.code]++; total[g.code] > alikeShown+1 && shown[g.code] > alikeShown {
 			if shown[g.code] == alikeShown+1 {
-				out = append(out, fmt.Sprintf("and %d more of this kind (%s), which params.json has", total[g.code]-alikeShown, g.code))
+				out = append(out, fmt.Sprintf("and %d more of this kind (%s), which params.json has",
+					total[g.code]-alikeShown, g.code))
 			}
 			continue
 		}

@@ -23,7 +23,8 @@ import (
 const ResultSchema = "calib.result/1" // names the version of the document that --json prints
 
 // outcomes are how a command ends, by exit code. An unknown code is a failure.
-var outcomes = map[int]string{0: "done", 1: "failed", 2: "usage", 3: "regression", 4: "partial", 5: "inconclusive", 130: "interrupted"}
+var outcomes = map[int]string{0: "done", 1: "failed", 2: "usage", 3: "regression", 4: "partial", 5: "inconclusive",
+	130: "interrupted"}
 
 // Result is the one document that --json prints, whatever the command and however it ended.
 type Result struct {
@@ -150,8 +151,8 @@ func BurstText(largest units.Bytes) string {
 func PlanText(w io.Writer, f Plan, o Options) error {
 	p := newPage(o)
 	p.line(2, "%s: %s, seed %d; %s, %s; %s; at most %s over the busiest link.", p.paint(bold, "Plan "+Clean(f.Name)),
-		units.GroupedPlural(f.Hosts, "host"), f.Seed, units.GroupedPlural(f.Rounds, "round"), units.GroupedPlural(f.Slots, "slot"),
-		p.paint(bold, timeRange(f.MinutesLo, f.MinutesHi)), f.BytesPerLink)
+		units.GroupedPlural(f.Hosts, "host"), f.Seed, units.GroupedPlural(f.Rounds, "round"),
+		units.GroupedPlural(f.Slots, "slot"), p.paint(bold, timeRange(f.MinutesLo, f.MinutesHi)), f.BytesPerLink)
 	if f.Network != "" {
 		p.line(2, "%s.", strings.ToUpper(f.Network[:1])+f.Network[1:])
 	}
@@ -189,8 +190,8 @@ func (p *page) speeds(all []PlanSpeed) {
 		return
 	}
 	p.WriteByte('\n')
-	p.line(2, "The plan above is for a network of 1 Gbit/s. A run looks at its network first, and makes its plan fit the budget; --probe shows "+
-		"that plan. On networks of other speeds it becomes:")
+	p.line(2, "The plan above is for a network of 1 Gbit/s. A run looks at its network first, and makes its plan "+
+		"fit the budget; --probe shows that plan. On networks of other speeds it becomes:")
 	p.WriteByte('\n')
 	g := NewGrid("network", "rounds/number", "a round/number", "time/number", "thinner/number", "left out")
 	for _, s := range all {

@@ -179,7 +179,7 @@ func verdict(p *params.Params, rows []reading) string {
 		}
 	}
 	switch {
-	case all == 0 || 2*bad >= all || p.Run.Missing > params.MaxMissing || params.Discarded(p.Fits...) > params.MaxDiscarded:
+	case 2*bad >= all || p.Run.Missing > params.MaxMissing || params.Discarded(p.Fits...) > params.MaxDiscarded:
 		return poor
 	case bad > 0 || p.Run.Missing > 0 || p.Run.Rounds < minRounds:
 		return usable
@@ -254,7 +254,8 @@ const minRounds = 6 // behind an interval: five medians have none of 95%
 
 func spoiled(p *params.Params) (out []string) {
 	if n := p.Run.Rounds; n < minRounds {
-		out = append(out, fmt.Sprintf("%s, and intervals need %d. Give more time: --budget 2m.", units.Plural(int64(n), "round"), minRounds))
+		out = append(out, fmt.Sprintf("%s, and intervals need %d. Give more time: --budget 2m.",
+			units.Plural(n, "round"), minRounds))
 	}
 	if m := p.Run.Missing; m > 0 {
 		out = append(out, fmt.Sprintf("%s of the plan was not measured. Give more time: --budget.", Percent(m)))
@@ -311,14 +312,15 @@ func outliers(p *params.Params) []string {
 		named = append(named, h.Name)
 		out = append(out, fmt.Sprintf("Host %s stands out: %d of its %d pairs are slow.", Clean(h.Name), h.Slow, h.Pairs))
 	}
+	told := func(host string) bool { return slices.Contains(named, host) }
 	for _, f := range p.Findings {
-		if f.Code == params.SlowHost && !slices.ContainsFunc(f.Hosts, func(h string) bool { return slices.Contains(named, h) }) {
+		if f.Code == params.SlowHost && !slices.ContainsFunc(f.Hosts, told) {
 			named = append(named, f.Hosts...)
 			out = append(out, sentence(f.Message))
 		}
 	}
 	if n := len(out) - outliersShown; n > 1 {
-		out = append(out[:outliersShown], fmt.Sprintf("%s stand out: params.json names them.", units.GroupedPlural(n, "more host")))
+		out = append(out[:outliersShown], units.GroupedPlural(n, "more host")+" stand out: params.json names them.")
 	}
 	if slow := slowPairs(p.Pairs, named); len(slow) > 0 {
 		out = append(out, fmt.Sprintf("%s slow, most of all %s: %s.", be(len(slow), "1 pair is", "%s pairs are"),
