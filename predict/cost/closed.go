@@ -13,9 +13,9 @@ import (
 
 // Cluster predicts by the cluster model, as package fit/cluster reads it off a params.json, with its own closed forms:
 //
-//   - bcast-binomial: eq. 2, which is of a broadcast that is repeated for every packet, whereas a rank of that pattern passes
-//     nothing on before it has the whole message;
-//   - a gather, one message of every other rank to one, all at once (gather-direct, incast-direct): eq. 8, uncoordinated;
+//   - bcast-binomial: eq. 2, which is of a broadcast that is repeated for every packet, whereas a rank of that pattern
+//     passes nothing on before it has the whole message;
+//   - a gather, a message of each other rank to one, all at once (gather-direct, incast-direct): eq. 8, uncoordinated;
 //   - gather-windows: eq. 8 with two senders at once;
 //   - a scatter, one message of one rank to every other (p2p, bcast-serial): gaps of the sender and a packet's way.
 //
@@ -71,7 +71,8 @@ func clusterTime(c cluster.Cluster, p pattern.Pattern, l *list) (float64, error)
 	case p.Name() == "bcast-binomial":
 		return c.Broadcast(hosts, bytes)
 	}
-	return 0, fmt.Errorf("the model has broadcasts by a binomial tree, gathers to one rank and scatters from one: %w", ErrNotPredicted)
+	return 0, fmt.Errorf("the model has broadcasts by a binomial tree, gathers to one rank and scatters from one: %w",
+		ErrNotPredicted)
 }
 
 // star reports whether the messages, all of one size, go from one rank to every other, one each, or from every other to
@@ -97,8 +98,8 @@ func star(l *list) (from, to bool) {
 // is not zero, the hosts are its nodes, whose channels are as fast as their interfaces; else they share what the run
 // says. With P hosts and T_c of loggp.Machine.Cost,
 //
-//   - alltoall-pairwise: P−1 injections, each begun when the message of the one before has come. The hosts go through permutations
-//     together: (P−1)·T_c with one message under way;
+//   - alltoall-pairwise: P−1 injections, each begun when the message of the one before has come. The hosts go through
+//     permutations together: (P−1)·T_c with one message under way;
 //   - alltoall-shifted: P−1 injections, all under way, that never wait for a message: (P−1)·T_c + OneWay − gap;
 //   - p2p-direct: one message, OneWay.
 //
@@ -134,7 +135,9 @@ func timeByLogPC(c loggp.Machine, name string, hosts int, bytes float64) (float6
 		r.UnderWay = loggp.Unlimited
 		return steps*c.Cost(r).Interval + max(0, c.OneWay(bytes)-c.Gap(bytes)), nil
 	case "alltoall-random":
-		return 0, fmt.Errorf("drawn orders end with the host that waits longest, and the model has means over hosts: %w", ErrNotPredicted)
+		return 0, fmt.Errorf("drawn orders end with the host that waits longest, and the model has means over hosts: %w",
+			ErrNotPredicted)
 	}
-	return 0, fmt.Errorf("the model has exchanges in which every host sends to every other (alltoall), and single messages (p2p): %w", ErrNotPredicted)
+	return 0, fmt.Errorf("the model has exchanges in which every host sends to every other (alltoall), "+
+		"and single messages (p2p): %w", ErrNotPredicted)
 }

@@ -143,11 +143,11 @@ func (r *running) pass(k int, now instant) {
 	r.queue.Push(done, happening{isThere, k})
 }
 
-// Hockney predicts by T(m) = α + β·m [s], m in bytes (parameters alpha, beta). Hosts have one port out and one port in,
+// Hockney predicts by T(m) = α + β·m [s], m in bytes (parameters alpha, beta). Hosts have a port out and a port in,
 // which work at the same time and carry one message each. A message of m bytes occupies its sender for α + β·m and is
-// then there; its first byte comes to the receiver's port after α, and occupies that for β·m as soon as it is free. So
-// n messages of n senders are at one receiver after α + n·β·m, and those of one sender to n receivers after n·(α +
-// β·m). The receiver itself does nothing. The network is not shared. It returns ErrParameters without both parameters.
+// then there. Its first byte comes to the receiver's port after α, and occupies that for β·m as soon as it is free.
+// n messages of n senders are at a receiver after α + n·β·m, those of one sender to n receivers after n·(α + β·m). The
+// receiver itself does nothing. The network is not shared. It returns ErrParameters without both parameters.
 //
 // Source: Hockney 1994, Parallel Computing 20, 389-398; Thakur, Rabenseifner, Gropp 2005, Optimization of collective
 // communication operations in MPICH, Int. J. High Perform. Comput. Appl. 19(1), section 3 (one port, both directions).
@@ -169,9 +169,9 @@ func hockney(alpha, beta float64) Model {
 
 // LogGP predicts by the parameters L, o_s, o_r, g [s] and G [s/B] of LogGP, which are those of messages of 1 byte.
 // Sending m bytes keeps the processor busy for o_s from when it is ready and its network interface is free, and the
-// interface until max(g, o_s) + (m−1)·G after the start. The message is there o_s + (m−1)·G + L after the start, and at
-// the receiver's interface at least g + (m−1)·G after the one before. It keeps the receiver busy for o_r from when it
-// waits for it. A processor does not send and receive at once. The network is not shared. One of L, o_s, o_r and
+// interface until max(g, o_s) + (m−1)·G after the start. The message is there o_s + (m−1)·G + L after the start, and
+// at the receiver's interface at least g + (m−1)·G after the one before. It keeps the receiver busy for o_r from when
+// it waits for it. A processor does not send and receive at once. The network is not shared. One of L, o_s, o_r and
 // g that is zero within what the run can tell is zero. It returns ErrParameters without all five.
 //
 // Source: Alexandrov, Ionescu, Schauser, Scheiman 1995, LogGP: incorporating long messages into the LogP model, SPAA,

@@ -9,11 +9,11 @@ import (
 // Hyperbolic predicts by the blocks of hosts and network, CB_W(a, b) and CB_C(a_c, b_c), with a, a_c in s and b, b_c in
 // s/B. The time of a pattern of M bytes is eq. 3, T(M; A, B), between its limits:
 //
-//   - A [s] for short messages. A message takes a of its sender, then a_c of the network, first come, first served, and then a of
-//     its receiver. A host does one of these at a time. Where messages of one packet see a switch, a_c is that of the port to the
-//     receiver.
-//   - B [s/B] for long ones. A transfer occupies both its ends until it is done. While n are under way, n_r of them to its
-//     receiver, it takes max(n·b_c, n_r·b) a byte; as a rank sends one message at a time, the sender's share is b.
+//   - A [s] for short messages. A message takes a of its sender, then a_c of the network, first come, first served, and
+//     then a of its receiver. A host does one of these at a time. Where messages of one packet see a switch, a_c is
+//     that of the port to the receiver.
+//   - B [s/B] for long ones. A transfer occupies both its ends until it is done. While n are under way, n_r of them to
+//     its receiver, it takes max(n·b_c, n_r·b) a byte; as a rank sends one message at a time, the sender's share is b.
 //
 // Messages of other sizes than M count in B by their share of M. Where every rank does nothing but one exchange of as
 // many equal messages, A and B are those of neighbours. The delay of the network has no block of its own here: calib's
@@ -159,7 +159,8 @@ func exchange(l *list) (k, m int, ok bool) {
 		}
 	}
 	for _, steps := range l.ranks {
-		if len(steps) != 1 || len(steps[0].out) == 0 || len(steps[0].out) != len(l.ranks[0][0].out) || len(steps[0].in) != len(steps[0].out) {
+		if len(steps) != 1 || len(steps[0].out) == 0 || len(steps[0].out) != len(l.ranks[0][0].out) ||
+			len(steps[0].in) != len(steps[0].out) {
 			return 0, 0, false
 		}
 	}

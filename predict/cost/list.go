@@ -46,7 +46,8 @@ func number(s pattern.Schedule) (*list, error) {
 				w := way{p.Peer, rank}
 				k := under[w]
 				if len(k) == 0 || l.messages[k[0]].bytes != p.Bytes {
-					return nil, fmt.Errorf("rank %d receives %d B from rank %d, which does not send them: %w", rank, p.Bytes, p.Peer, ErrSchedule)
+					return nil, fmt.Errorf("rank %d receives %d B from rank %d, which does not send them: %w",
+						rank, p.Bytes, p.Peer, ErrSchedule)
 				}
 				under[w] = k[1:]
 				l.ranks[rank][i].in = append(l.ranks[rank][i].in, k[0])
@@ -54,9 +55,9 @@ func number(s pattern.Schedule) (*list, error) {
 			}
 		}
 	}
-	switch {
-	case received < len(l.messages):
-		return nil, fmt.Errorf("%d of %d messages are never received: %w", len(l.messages)-received, len(l.messages), ErrSchedule)
+	switch n := len(l.messages); {
+	case received < n:
+		return nil, fmt.Errorf("%d of %d messages are never received: %w", n-received, n, ErrSchedule)
 	case received == 0:
 		return nil, fmt.Errorf("nobody sends anything: %w", ErrNotPredicted)
 	}
@@ -72,7 +73,8 @@ func (l *list) done(rank int, p progress) bool { return p.step == len(l.ranks[ra
 func (l *list) ended(at func(rank int) progress) error {
 	for rank := range l.ranks {
 		if !l.done(rank, at(rank)) {
-			return fmt.Errorf("rank %d waits for ever for a rank that waits for it, directly or through others: %w", rank, ErrSchedule)
+			return fmt.Errorf("rank %d waits for ever for a rank that waits for it, directly or through others: %w",
+				rank, ErrSchedule)
 		}
 	}
 	return nil
