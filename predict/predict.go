@@ -137,7 +137,8 @@ func inOrder(p *params.Params) []string {
 	if best, _ := params.BestSimulation(p.Validation); best.Model != SimCold {
 		return Models
 	}
-	return append([]string{SimCold}, slices.DeleteFunc(slices.Clone(Models), func(m string) bool { return m == SimCold })...)
+	rest := slices.DeleteFunc(slices.Clone(Models), func(m string) bool { return m == SimCold })
+	return append([]string{SimCold}, rest...)
 }
 
 // simulation is the network that sim plays, nil where it could not be made.
@@ -188,8 +189,8 @@ func (p *Predictor) Predict(q Query) []Prediction {
 
 // predict also returns the times of the drawn parameters [s].
 func (m *model) predict(q *cost.Traffic) (out Prediction, times []float64) {
-	out = Prediction{Model: m.name, Operation: q.Pattern.Operation, Algorithm: q.Pattern.Algorithm, Segment: q.Pattern.Segment,
-		Hosts: q.Hosts, Bytes: q.Bytes}
+	out = Prediction{Model: m.name, Operation: q.Pattern.Operation, Algorithm: q.Pattern.Algorithm,
+		Segment: q.Pattern.Segment, Hosts: q.Hosts, Bytes: q.Bytes}
 	t, err := m.time(q)
 	if err != nil {
 		out.Why = err.Error()
@@ -219,7 +220,8 @@ func (m *model) time(q *cost.Traffic) (float64, error) {
 		return 0, m.err
 	}
 	if n := m.work(q); m.world != nil && n > m.most {
-		return 0, fmt.Errorf("a simulation of %d packets takes long, and validation simulates up to %d (calib predict does it)", n, m.most)
+		return 0, fmt.Errorf("a simulation of %d packets takes long, "+
+			"and validation simulates up to %d (calib predict does it)", n, m.most)
 	}
 	return m.mid.Time(q)
 }

@@ -94,7 +94,8 @@ func Validate(p *params.Params, d dataset.Source, s Settings) error {
 	q, err := New(p, Models, s)
 	if err != nil {
 		why := strings.ReplaceAll(err.Error(), "\n", "; ")
-		p.Findings = append(p.Findings, params.Warnf(params.NotPredicted, "no model has the parameters to predict the patterns that were measured: %s", why))
+		p.Findings = append(p.Findings, params.Warnf(params.NotPredicted,
+			"no model has the parameters to predict the patterns that were measured: %s", why))
 		return nil
 	}
 	for _, m := range q.models {
@@ -113,15 +114,16 @@ func Validate(p *params.Params, d dataset.Source, s Settings) error {
 	return nil
 }
 
-// mark adds a warning if the better of the two simulations, with warm and with cold connections, misses what was measured
-// by more than params.ValidationLimit on average. A parameter that the simulation uses becomes provisional only if the
-// formulas of the parameter's own model miss as much. Otherwise the simulation is at fault, not the parameter.
+// mark adds a warning if the better of the two simulations, with warm and with cold connections, misses what was
+// measured by more than params.ValidationLimit on average. A parameter that the simulation uses becomes provisional
+// only if the formulas of the parameter's own model miss as much. Else the simulation is at fault, not the parameter.
 func (q *Predictor) mark(p *params.Params) {
 	g, _ := params.BestSimulation(p.Validation)
 	if g.Mean <= params.ValidationLimit {
 		return
 	}
-	text := fmt.Sprintf("the simulation misses the patterns that were measured by %.0f%% on average, limit %.0f%%", 100*g.Mean, 100*params.ValidationLimit)
+	text := fmt.Sprintf("the simulation misses the patterns that were measured by %.0f%% on average, limit %.0f%%",
+		100*g.Mean, 100*params.ValidationLimit)
 	if best, _ := params.BestOf(p.Validation); best.Mean <= params.ValidationLimit {
 		text += fmt.Sprintf(": predict with --model %s (%.0f%%)", best.Model, 100*best.Mean)
 	}
@@ -143,7 +145,7 @@ func (q *Predictor) mark(p *params.Params) {
 				told = append(told, name)
 			}
 		}
-		review.Contradicted(p, told, fmt.Sprintf("the simulation and the formulas of %s both miss the patterns that were measured (by %.0f%% and %.0f%%, limit %.0f%%)",
-			m.name, 100*g.Mean, 100*of.Mean, 100*params.ValidationLimit))
+		review.Contradicted(p, told, fmt.Sprintf("the simulation and the formulas of %s both miss the patterns that were "+
+			"measured (by %.0f%% and %.0f%%, limit %.0f%%)", m.name, 100*g.Mean, 100*of.Mean, 100*params.ValidationLimit))
 	}
 }

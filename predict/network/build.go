@@ -130,7 +130,8 @@ func pairs(r *reader) (*Network, error) {
 	}
 	stream, okB := r.positive("b", "b_prime", "b_prime_limits", "b_prime_joint", "beta")
 	if !ok || !okB {
-		return nil, fmt.Errorf("%w: the time and the rate of messages between two hosts%s", ErrParameters, r.p.Hint("alpha", "b"))
+		return nil, fmt.Errorf("%w: the time and the rate of messages between two hosts%s", ErrParameters,
+			r.p.Hint("alpha", "b"))
 	}
 	calls := r.calls()
 	busy := whole / 2
@@ -142,7 +143,8 @@ func pairs(r *reader) (*Network, error) {
 	spec := r.hosts(busy, stream)
 	spec.Mode = netspec.Switched
 	if spec.MSS != bundle {
-		rest := r.packetSlope(spec.MSS) - (spec.Service(spec.Host, spec.MSS)+spec.Service(*spec.Receive, spec.MSS)-2*busy)/float64(spec.MSS)
+		rest := r.packetSlope(spec.MSS) -
+			(spec.Service(spec.Host, spec.MSS)+spec.Service(*spec.Receive, spec.MSS)-2*busy)/float64(spec.MSS)
 		spec.Medium.B = math.Min(math.Max(rest, 0), stream)
 	}
 	spec.L = r.delay(whole - spec.Host.A - spec.Receive.A - calls.Fixed())
@@ -197,7 +199,8 @@ func (r *reader) kind() params.Kind {
 	kind, guessed, delay := r.p.PacketKind()
 	switch {
 	case guessed && kind == params.Shared:
-		r.note("whether the network is a shared medium is not known; it is taken as one, since pairs delay each other by %.0f%%", 100*delay)
+		r.note("whether the network is a shared medium is not known; it is taken as one, "+
+			"since pairs delay each other by %.0f%%", 100*delay)
 	case guessed:
 		r.note("whether the network is a switch is not known; it is taken as one")
 	}

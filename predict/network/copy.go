@@ -82,7 +82,8 @@ func (n *Network) Copy(p *params.Params, hosts int, slowdown float64) (*Copy, er
 			return c, nil
 		}
 	}
-	return nil, fmt.Errorf("%w: even %g times slower the shortest packets of a host leave %.3g s apart", ErrTooFast, c.Spec.Slowdown, gap(&c.Spec))
+	return nil, fmt.Errorf("%w: even %g times slower the shortest packets of a host leave %.3g s apart",
+		ErrTooFast, c.Spec.Slowdown, gap(&c.Spec))
 }
 
 func (c *Copy) note(format string, args ...any) {

@@ -61,7 +61,7 @@ const maxMisfit = 0.1
 // Of describes the network of p, by the first of these that p has the parameters of and that misses the measured
 // messages between two hosts by no more than a tenth; by the one that misses them least, where all miss them by more:
 //
-//   - a medium that all hosts share, from a, b, a_c and b_c of the hyperbolic model, where that is what the network behaves like;
+//   - a medium that all hosts share, from a, b, a_c and b_c of the hyperbolic model, if the network behaves like one;
 //   - a switch, from O_s, g_s, g_r, L(m, p), O_r and U_r of the cluster model;
 //   - hosts alone, from the time and the rate of messages between two of them.
 //

@@ -29,12 +29,13 @@ type row struct {
 // sends). Some are left out: allreduce 2 performs whatever the rules of reduce and bcast say, allreduce 5 is 4 without
 // a segment, alltoall 5 is for two ranks.
 var rows = map[string][]row{
-	"bcast": {{1, "linear", 0, false}, {2, "chains", pattern.Chains, false}, {3, "pipelined", 0, false}, {4, "split-binary", 0, false},
-		{5, "binary-segmented", 0, false}, {6, "binomial-segmented", 0, false}, {7, "knomial", 0, false}, {8, "scatter-doubling", 0, true},
-		{9, "scatter-allgather", 0, true}},
-	"allreduce": {{1, "linear", 0, false}, {3, "recursive-doubling", 0, false}, {4, "ring", 0, true}, {6, "rabenseifner-near", 0, true}},
-	"alltoall":  {{4, "shifted", 0, false}, {2, "pairwise", 0, false}, {3, "bruck", 0, false}},
-	"gather":    {{1, "direct", 0, false}, {2, "binomial", 0, false}, {3, "synchronised", 0, false}},
+	"bcast": {{1, "linear", 0, false}, {2, "chains", pattern.Chains, false}, {3, "pipelined", 0, false},
+		{4, "split-binary", 0, false}, {5, "binary-segmented", 0, false}, {6, "binomial-segmented", 0, false},
+		{7, "knomial", 0, false}, {8, "scatter-doubling", 0, true}, {9, "scatter-allgather", 0, true}},
+	"allreduce": {{1, "linear", 0, false}, {3, "recursive-doubling", 0, false}, {4, "ring", 0, true},
+		{6, "rabenseifner-near", 0, true}},
+	"alltoall": {{4, "shifted", 0, false}, {2, "pairwise", 0, false}, {3, "bruck", 0, false}},
+	"gather":   {{1, "direct", 0, false}, {2, "binomial", 0, false}, {3, "synchronised", 0, false}},
 }
 
 // asFixed are the algorithms as the compiled-in decision takes them: without segments, and with one chain for a fan-out
