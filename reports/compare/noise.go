@@ -216,8 +216,9 @@ func power(all []Change) []string {
 	}
 	slices.SortFunc(found, func(a, b able) int { return cmp.Compare(a.share, b.share) })
 	middle, worst := found[len(found)/2], found[len(found)-1]
-	return []string{fmt.Sprintf("power: in half of %s a change of %s is found with a probability of 80%%; in %s only one of %s",
-		units.Plural(len(found), "parameter"), reports.Percent(middle.share), worst.name, reports.Percent(worst.share))}
+	return []string{fmt.Sprintf("power: in half of %s a change of %s is found with a probability of 80%%; "+
+		"in %s only one of %s", units.Plural(len(found), "parameter"), reports.Percent(middle.share), worst.name,
+		reports.Percent(worst.share))}
 }
 
 // ReadFloor reads a floor in JSON. An unknown schema is an error.

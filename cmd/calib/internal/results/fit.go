@@ -135,7 +135,8 @@ func ReportCommand() *cli.Command {
 			case f != command.FormatText:
 				return exit.Usagef("--format %q: want text, html, svg or png", f)
 			case c.String("out") != "":
-				return exit.Usagef("--out with --format text: the text goes to standard output; %s has it too", dir.File(rundir.ReportFile))
+				return exit.Usagef("--out with --format text: the text goes to standard output; %s has it too",
+					dir.File(rundir.ReportFile))
 			case c.Bool("json") || c.Bool("short"):
 				return command.PrintRun(c, "report", dir, nil, nil)
 			}
