@@ -88,7 +88,7 @@ const (
 	MaxStream    = 6 * units.Second // length
 	// BulkWindow is the least length of the window in which the bytes of a stream are counted.
 	BulkWindow  = 250 * units.Millisecond
-	ChunkSize   = 16 * units.KiB // of a stream for throughput: several in a second on a slow network, few calls on a fast one
+	ChunkSize   = 16 * units.KiB // of a throughput stream: several a second on a slow network, few calls on a fast one
 	TrialChunks = 4              // chunks that are sent to learn how fast they go
 	// EthernetSegment is the largest message that is one segment on Ethernet with TCP time stamps, over IPv4.
 	EthernetSegment = units.Bytes(1448)
@@ -174,7 +174,7 @@ func (r Ranges) Check(p Point) error {
 // Path is what a plan takes the way between two hosts to be: what a probe has found (package coord), or a named speed.
 // The zero Path is not known; forecasts then take it for a gigabit network of ordinary hosts.
 type Path struct {
-	Latency units.Nanos `yaml:"latency" json:"latency_ns"`   // of a message of one byte, one way, with the software at both ends
+	Latency units.Nanos `yaml:"latency" json:"latency_ns"`   // of one byte, one way, with the software at both ends
 	PerByte float64     `yaml:"per_byte" json:"ns_per_byte"` // of a stream of one pair [ns/B]
 	// Together says that pairs of hosts do not disturb each other: each has all of the rate while others communicate.
 	Together bool `yaml:"together" json:"together"`
@@ -193,7 +193,8 @@ type Speed struct {
 }
 
 // Gigabit is that of forecasts that know no better.
-var Gigabit = Speed{"1 Gbit/s", Path{Latency: 50 * units.Microsecond, PerByte: 8.5, Together: true, Slot: 50 * units.Millisecond}}
+var Gigabit = Speed{"1 Gbit/s",
+	Path{Latency: 50 * units.Microsecond, PerByte: 8.5, Together: true, Slot: 50 * units.Millisecond}}
 
 // Speeds are those that a plan is shown for where no network was probed, the slowest first.
 func Speeds() []Speed {

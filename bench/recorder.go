@@ -365,7 +365,8 @@ func (tl *Timeline) MaxRTT() units.Nanos {
 func (tl *Timeline) record(x Team) {
 	for k := 1; k < len(tl.before); k++ {
 		b, a, s := tl.before[k], tl.after[k], tl.slopes[k]
-		aux := map[string]float64{names.AuxBound: s.bound, names.AuxSpread: s.spread, names.AuxRoundTrip: float64(max(b.RTT, a.RTT))}
+		aux := map[string]float64{names.AuxBound: s.bound, names.AuxSpread: s.spread,
+			names.AuxRoundTrip: float64(max(b.RTT, a.RTT))}
 		ns := []int64{int64(b.Offset), int64(a.Offset)}
 		switch {
 		case tl.isOne(k):

@@ -310,7 +310,8 @@ func (x Team) SendWhile(to int, b []byte, receive func() int) {
 			since = now
 		}
 		if wait = min(max(now-since, least), most); now-since > LongestWait {
-			Fail("send %d bytes to rank %d: it has taken none of the last %d within %v", len(b), to, len(rest), time.Duration(LongestWait))
+			Fail("send %d bytes to rank %d: it has taken none of the last %d within %v",
+				len(b), to, len(rest), time.Duration(LongestWait))
 		}
 	}
 }

@@ -160,7 +160,8 @@ var Bcast = &bench.Experiment{
 		path, most, children := l.OnPath(), maxBcasts(l.Effort, size), len(pattern.BinomialChildren(0, hosts))
 		return bench.Cost{
 			Bytes: units.Bytes(int64((untimed+most)*children) * size),
-			Time:  repeatedTime(path, hosts, units.Nanos(children)*path.Message(size, 1), l.Effort.Time(bcastTime, 0), bcastLeast, most),
+			Time: repeatedTime(path, hosts, units.Nanos(children)*path.Message(size, 1), l.Effort.Time(bcastTime, 0),
+				bcastLeast, most),
 		}
 	},
 	Run: func(x bench.Team) { // the root alone begins by its clock
@@ -182,8 +183,8 @@ var Bcast = &bench.Experiment{
 			return began, ended
 		}
 		o.add(names.PhaseBinomial, o.measure(len(msg), bounds{
-			short: int(bcastShort), most: maxBcasts(x.R.Effort, int64(len(msg))), least: bcastLeast, time: x.R.Time(bcastTime, 0),
-		}), nil)
+			short: int(bcastShort), most: maxBcasts(x.R.Effort, int64(len(msg))), least: bcastLeast,
+			time: x.R.Time(bcastTime, 0)}), nil)
 	},
 }
 

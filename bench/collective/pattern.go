@@ -21,7 +21,7 @@ var Pattern = &bench.Experiment{
 	Name: names.Pattern, Clocks: true, Stamps: true,
 	Points: patternPoints,
 	Ranges: bench.Ranges{
-		names.FactorPattern: {Least: 0, Most: math.MaxInt32}, names.FactorHosts: bench.TeamSize, names.FactorBytes: bench.Sizes,
+		names.FactorPattern: {Most: math.MaxInt32}, names.FactorHosts: bench.TeamSize, names.FactorBytes: bench.Sizes,
 	},
 	Size: hostsOf,
 	Cost: func(l bench.Limits, p bench.Point) bench.Cost {
@@ -153,9 +153,8 @@ func runPattern(x bench.Team) {
 		bench.During(name, func() { what.Run(c, m, &memory) })
 		return began, x.Now()
 	}
-	t := o.measure(m, bounds{
-		short: int(patternShort), most: maxPatterns(x.R.Effort, s), least: 1, time: x.R.Time(patternTime, 0), longest: patternLongest,
-	})
+	t := o.measure(m, bounds{short: int(patternShort), most: maxPatterns(x.R.Effort, s), least: 1,
+		time: x.R.Time(patternTime, 0), longest: patternLongest})
 	if len(t.ended) > 0 {
 		o.add(names.PhasePattern, t, t.skews())
 	} else {
@@ -196,7 +195,8 @@ const maxShapes = 1 << 12
 func known(p bench.Point) (pattern.Pattern, shape, error) {
 	what, ok := pattern.ByID(p[names.FactorPattern])
 	if !ok {
-		return what, shape{}, fmt.Errorf("this version of calib has no pattern %d: use the coordinator's version on every host", p[names.FactorPattern])
+		return what, shape{}, fmt.Errorf("this version of calib has no pattern %d: use the coordinator's version on "+
+			"every host", p[names.FactorPattern])
 	}
 	k := [...]int64{what.ID, p[names.FactorHosts], p[names.FactorBytes]}
 	shapes.Lock()

@@ -70,9 +70,9 @@ type bulk struct {
 // run streams until a window was steady, or so many times as the plan allows. What it returns says something at a
 // receiver only.
 //
-// A window is followed by another, after a ramp twice as long, where a receiver's window limited the sender, bbr looked for
-// the round trip, the halves differ, or the rate still grows: windows and buffers grow with what was read. The last one is
-// flagged with what was wrong with it.
+// A window is followed by another, after a ramp twice as long, where a receiver's window limited the sender, bbr looked
+// for the round trip, the halves differ, or the rate still grows: windows and buffers grow with what was read. The last
+// one is flagged with what was wrong with it.
 func (x bulk) run() *counted {
 	segment := x.Max(x.Counters(x.Peer()).MSS) // the largest of the pairs [B]
 	trip := x.trip()

@@ -79,7 +79,8 @@ func pairedCost(l bench.Limits, p bench.Point) bench.Cost {
 	path, pairs, m := l.OnPath(), int(p[names.FactorPairs]), p[names.FactorBytes]
 	if p[names.FactorStream] == 0 {
 		last := path.Message(m, pairs)
-		time := 5*last + 2*path.Start(2*pairs) + bench.Repeated(burstPeriod(last), l.Effort.Time(burstTime, burstTime/4), minBursts, maxBursts)
+		time := 5*last + 2*path.Start(2*pairs) +
+			bench.Repeated(burstPeriod(last), l.Effort.Time(burstTime, burstTime/4), minBursts, maxBursts)
 		return bench.Cost{Bytes: units.Bytes(2 * (maxBursts + 1) * m), Time: 2 * time}
 	}
 	// The stream is bounded by time, not by bytes: this is what its window holds at 1 Gbit/s.
@@ -206,9 +207,9 @@ func bytes(x Role) {
 	b := x.Batch(names.PhaseStream, seen.perWrite(), seen.tcp)
 	b.Flags = seen.flags
 	first, second := seen.halves()
-	b.Aux[names.AuxChunk], b.Aux[names.AuxWindow], b.Aux[names.AuxRamp] = float64(seen.write), float64(seen.window), float64(seen.ramp)
+	b.Aux[names.AuxChunk], b.Aux[names.AuxWindow] = float64(seen.write), float64(seen.window)
 	b.Aux[names.AuxWindowChunks], b.Aux[names.AuxAveraged] = (first+second)/float64(seen.write), seen.averaged()
-	b.Aux[names.AuxHalves] = second / max(1, first)
+	b.Aux[names.AuxRamp], b.Aux[names.AuxHalves] = float64(seen.ramp), second/max(1, first)
 	b.Aux[names.AuxCPUSend], b.Aux[names.AuxCPURecv] = float64(seen.sendCPU), float64(seen.recvCPU)
 	x.AddLossy(b, bearableLoss)
 }
@@ -298,8 +299,8 @@ func gaps(x bench.Team, ahead float64) {
 			others = append(others, (sender+k)%x.Size())
 		}
 		gap(stream{
-			Role:  Role{Team: x, Direction: sender, From: sender, To: others},
-			chunk: x.R.Bytes(x.P[names.FactorBytes]), trial: gapTrial, least: gapWindow, most: gapCount(x.R.Effort, x.P), ahead: ahead,
+			Role: Role{Team: x, Direction: sender, From: sender, To: others}, ahead: ahead,
+			chunk: x.R.Bytes(x.P[names.FactorBytes]), trial: gapTrial, least: gapWindow, most: gapCount(x.R.Effort, x.P),
 		})
 	}
 }

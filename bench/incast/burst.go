@@ -125,8 +125,8 @@ func (x *bursts) run() {
 	x.full(s.Reps+1, gap, lost)
 }
 
-// tooLong reports whether a burst of so many packets takes too long at a gap [ns]: to send, or to pass a port that is as
-// slow as one sender.
+// tooLong reports whether a burst of so many packets takes too long at a gap [ns]: to send, or to pass a port that is
+// as slow as one sender.
 func tooLong(packets, senders int64, gap units.Nanos) bool {
 	all := units.Nanos(packets) * gap
 	return all/units.Nanos(senders) > burstTime || all > arrivalFactor*burstTime
@@ -326,7 +326,8 @@ func (x *bursts) turn(s bench.Start) sending {
 // always finds the place that the port has just given free.
 func (x *bursts) paced(s bench.Start) sending {
 	before, senders := units.Nanos(x.Rank()-1), units.Nanos(x.P[names.FactorSenders])
-	return sending{datagrams: int64(s.Reps), after: s.Period * before / senders, every: s.Period + s.Period*before/(paceSteps*senders)}
+	return sending{datagrams: int64(s.Reps), after: s.Period * before / senders,
+		every: s.Period + s.Period*before/(paceSteps*senders)}
 }
 
 // service is the port's interval: the median of means over serviceBlock neighbours, so that neither a pause of the

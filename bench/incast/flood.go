@@ -100,7 +100,7 @@ func floodCost(l bench.Limits, p bench.Point) bench.Cost {
 		return bench.Cost{
 			Bytes: trials + loadBytes(l.Effort)*3/2 + largestSegment*senders + 2*maxProbes*probeBytes,
 			Time: 3*path.Start(teamSize(p)) + 2*l.Effort.Time(loadTime, loadTime/5) +
-				3*path.Message(int64(2*bench.TrialChunks*senders*bench.ChunkSize), 1), // the trials, and what a full port has left to send
+				3*path.Message(int64(2*bench.TrialChunks*senders*bench.ChunkSize), 1), // the trials, and what a full port holds
 		}
 	}
 	sent := minBurst + p[names.FactorPackets]*int64(maxReps(l.Effort))

@@ -23,8 +23,8 @@ var Gather = &bench.Experiment{
 	Name: names.Gather, Clocks: true, Stamps: true, // senders start together, each by its own clock
 	Points: gatherPoints,
 	Ranges: bench.Ranges{
-		names.FactorBytes: bench.Sizes, names.FactorSenders: bench.TeamSize, names.FactorWindow: {Least: 0, Most: bench.MaxHosts},
-		names.FactorStream: bench.Flag,
+		names.FactorBytes: bench.Sizes, names.FactorSenders: bench.TeamSize, names.FactorStream: bench.Flag,
+		names.FactorWindow: {Least: 0, Most: bench.MaxHosts},
 	},
 	Size: teamSize,
 	Cost: func(l bench.Limits, p bench.Point) bench.Cost {

@@ -97,9 +97,8 @@ type progress struct {
 
 // newArrivals prepares for a stream of messages, each of message bytes, that are counted in units of unit bytes.
 func newArrivals(s bench.Start, senders int, message, unit int64) *arrivals {
-	t := &arrivals{
-		open: senders, got: make([]int64, senders+1), message: message, unit: unit, steps: make([]progress, bench.MaxIntervals),
-	}
+	t := &arrivals{open: senders, got: make([]int64, senders+1), message: message, unit: unit,
+		steps: make([]progress, bench.MaxIntervals)}
 	t.lo, t.hi = s.At+units.Nanos(bench.RampShare*float64(s.Period)), s.At+s.Period
 	t.step = max(1, (t.hi-t.lo)/bench.MaxIntervals)
 	return t

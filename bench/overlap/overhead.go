@@ -321,13 +321,14 @@ const receiverShare = 0.05
 // receivers are the CPUs that took messages in between two counts by CPU, or all n where that is not known.
 func receivers(before, after []int64, n int) []int {
 	var sum int64
-	for i := range min(len(before), len(after)) {
+	known := min(len(before), len(after))
+	for i := range known {
 		sum += after[i] - before[i]
 	}
 	var all, some []int
 	for i := range n {
 		all = append(all, i)
-		if i < min(len(before), len(after)) && after[i] > before[i] && float64(after[i]-before[i]) >= receiverShare*float64(sum) {
+		if i < known && after[i] > before[i] && float64(after[i]-before[i]) >= receiverShare*float64(sum) {
 			some = append(some, i)
 		}
 	}

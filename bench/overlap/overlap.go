@@ -35,7 +35,8 @@ import (
 var Overlap = &bench.Experiment{
 	Name:   names.Overlap,
 	Points: overlapPoints,
-	Ranges: bench.Ranges{names.FactorBytes: bench.Sizes, names.FactorGranularity: {Least: 0, Most: granularities[len(granularities)-1]}},
+	Ranges: bench.Ranges{names.FactorBytes: bench.Sizes,
+		names.FactorGranularity: {Least: 0, Most: granularities[len(granularities)-1]}},
 	Cost: func(l bench.Limits, p bench.Point) bench.Cost {
 		m, ways := p[names.FactorBytes], len(waysAt(p))
 		steps := warmSteps + trialSteps + maxTrial + ways*maxSteps(l.Effort, m)
@@ -47,7 +48,8 @@ var Overlap = &bench.Experiment{
 	},
 	Run: func(x bench.Team) { // a batch is within the group's deadlines and longest
 		peer, m := 1-x.Rank(), x.P[names.FactorBytes]
-		y := &pair{Team: x, peer: peer, host: x.Machine(), transfer: transfer{peer: peer, out: x.R.Payload(m), in: x.R.Payload(m)}}
+		y := &pair{Team: x, peer: peer, host: x.Machine(),
+			transfer: transfer{peer: peer, out: x.R.Payload(m), in: x.R.Payload(m)}}
 		move := func(g plane.Mover) error { return bench.Caught(func() { y.transfer.exchange(g) }) }
 		bench.Check(x.Beside(move, func(s plane.Second) error {
 			y.second = s

@@ -186,7 +186,8 @@ func Names() []string {
 func Find(operation, algorithm string) (Pattern, error) {
 	i := slices.IndexFunc(All, func(p Pattern) bool { return p.Operation == operation && p.Algorithm == algorithm })
 	if i < 0 {
-		return Pattern{}, fmt.Errorf("no algorithm %q of operation %q (have %s)", algorithm, operation, strings.Join(Names(), ", "))
+		return Pattern{}, fmt.Errorf("no algorithm %q of operation %q (have %s)",
+			algorithm, operation, strings.Join(Names(), ", "))
 	}
 	return All[i], nil
 }

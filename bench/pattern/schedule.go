@@ -121,7 +121,7 @@ func Peers(steps []Step) []int {
 // Depth is how many messages follow one another at most: those that one rank sends, and one that is sent after another
 // was received. What is received waits for its sending, and else takes no time.
 func (s Schedule) Depth() int {
-	sent := make(map[[2]int][]int) // by sender and receiver: of each message on its way, how many came before it, and itself
+	sent := make(map[[2]int][]int) // by sender and receiver: of each message on its way, how many came before it, plus 1
 	at, began, clock := make([]int, len(s)), make([]bool, len(s)), make([]int, len(s))
 	left := make([][]Part, len(s)) // to be received in the step
 	for moved := true; moved; {

@@ -26,16 +26,16 @@ var Remap = &bench.Experiment{
 	Points: points,
 	Ranges: bench.Ranges{
 		names.FactorSync: bench.Flag, names.FactorHosts: bench.TeamSize, names.FactorInjecting: bench.TeamSize,
-		names.FactorDestinations: {Least: 0, Most: names.DestinationsNext}, names.FactorSpan: {Least: 0, Most: bench.MaxHosts},
-		names.FactorBytes: bench.Sizes,
+		names.FactorDestinations: {Least: 0, Most: names.DestinationsNext},
+		names.FactorSpan:         {Least: 0, Most: bench.MaxHosts}, names.FactorBytes: bench.Sizes,
 	},
 	Size: func(p bench.Point) int { return int(p[names.FactorHosts]) },
 	// A batch is bounded by its time: this is what it holds if an injection takes the time guessed.
 	Cost: func(l bench.Limits, p bench.Point) bench.Cost {
-		n := min(int(l.Effort.Time(batchTime, minTime)/guessed), l.Effort.Reps(maxInjections, windows*mostAhead)) + 2*trialInjections
-		path := l.OnPath()
+		path, long := l.OnPath(), l.Effort.Time(batchTime, minTime)
+		n := min(int(long/guessed), l.Effort.Reps(maxInjections, windows*mostAhead)) + 2*trialInjections
 		one := units.Nanos(1+p[names.FactorSync]) * path.Message(p[names.FactorBytes], int(p[names.FactorInjecting])/2)
-		batch := min(bench.Repeated(one, l.Effort.Time(batchTime, minTime), minInjections, n), maxTime)
+		batch := min(bench.Repeated(one, long, minInjections, n), maxTime)
 		return bench.Cost{
 			Bytes: units.Bytes(int64(n)*(1+p[names.FactorSync])*p[names.FactorBytes]) + controlBytes,
 			Time:  4*path.Start(int(p[names.FactorHosts])) + 2*trialInjections*one + batch,
@@ -241,7 +241,8 @@ func (e *engine) add(s seen, tcp dataset.TCP) {
 
 // batch is a line of this rank without its times.
 func (e *engine) batch(s seen, tcp dataset.TCP) bench.Batch {
-	aux := map[string]float64{names.AuxMessages: float64(len(s.to)), names.AuxSpan: float64(s.ended - s.began), names.AuxClock: e.TimerCost()}
+	aux := map[string]float64{names.AuxMessages: float64(len(s.to)), names.AuxSpan: float64(s.ended - s.began),
+		names.AuxClock: e.TimerCost()}
 	if e.P[names.FactorSync] == 0 {
 		aux[names.AuxAhead] = float64(s.ahead)
 	}
@@ -266,7 +267,8 @@ func (e *engine) addAlone(s seen, tcp dataset.TCP) {
 	rank, clocks := e.Rank(), e.R.Clocks
 	first, last := int64(math.MaxInt64), int64(math.MinInt64)
 	if n := len(s.log.at); n > 0 {
-		first, last = int64(clocks.ToCommon(rank, units.Nanos(s.first))), int64(clocks.ToCommon(rank, units.Nanos(s.log.at[n-1])))
+		first = int64(clocks.ToCommon(rank, units.Nanos(s.first)))
+		last = int64(clocks.ToCommon(rank, units.Nanos(s.log.at[n-1])))
 	}
 	begins, ends := e.Min(first), e.Max(last)
 	if len(s.to) > 0 {

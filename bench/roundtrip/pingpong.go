@@ -122,8 +122,8 @@ func wakeup(x bench.Team) {
 }
 
 // agree tells the peer where this rank runs, and returns whether both may look for messages again and again, and
-// whether both may keep their CPUs awake. A rank that polls must have a CPU of its own, on a machine of its own or pinned: it
-// would keep another from running.
+// whether both may keep their CPUs awake. A rank that polls must have a CPU of its own, on a machine of its own or
+// pinned: it would keep another from running.
 func agree(x bench.Team, own plane.Place, mayStay bool) (polls, stays bool) {
 	x.SendNumbers(1-x.Rank(), int64(LastMark(own.Shared)), int64(own.CPU), int64(LastMark(mayStay)))
 	n := x.RecvNumbers(1-x.Rank(), placeBytes/8)

@@ -19,8 +19,8 @@ import (
 //	delayed  messages back to back to a rank that waits d before each of the last n−1 receives, or until all are there,
 //	         so that it finds the message there, minus what was really waited; likewise o_r
 //
-// Neither overhead is subtracted from anything. L is what is left of PRTT(1,0,s) without the overheads, and not half of
-// it. Where the effort is below a half, only the smallest size and the largest within a packet have the forms that wait.
+// Neither overhead is subtracted from anything. L is what is left of PRTT(1,0,s) without the overheads, not half of it.
+// Where the effort is below a half, only the smallest size and the largest within a packet have the forms that wait.
 var PRTT = &bench.Experiment{
 	Name: names.PRTT,
 	Points: func(l bench.Limits) []bench.Point {

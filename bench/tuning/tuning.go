@@ -61,8 +61,8 @@ var NoDelay = &bench.Experiment{
 	Name:   names.NoDelay,
 	Points: nodelayPoints,
 	Ranges: bench.Ranges{
-		names.FactorBytes: {Least: 0, Most: bench.MaxSize}, names.FactorSegments: {Least: 0, Most: maxSegments},
-		names.FactorOffset: {Least: -maxOffset, Most: maxOffset}, names.FactorWrites: {Least: 1, Most: 2}, names.FactorNagle: bench.Flag,
+		names.FactorBytes: {Most: bench.MaxSize}, names.FactorOffset: {Least: -maxOffset, Most: maxOffset},
+		names.FactorSegments: {Most: maxSegments}, names.FactorWrites: {Least: 1, Most: 2}, names.FactorNagle: bench.Flag,
 	},
 	// For segments of the size that the plan knows. Where they are longer a batch moves more.
 	Cost: func(l bench.Limits, p bench.Point) bench.Cost {
@@ -152,9 +152,9 @@ func agreeSize(x bench.Team) (mss, size int64) {
 // figure 20), in three phases on one pair of connections whose buffers were asked for:
 //
 //   - oneway: a ping-pong, half the round trip;
-//   - interleaved: both send M at once in fragments no larger than the buffer, and read what is there before they write;
+//   - interleaved: both send M at once in fragments no larger than the buffer, and read what is there before a write;
 //     this always ends;
-//   - both: both send M at once, then receive. Where M fits into neither rank's buffers both wait for the other to read.
+//   - both: both send M at once, then receive. Where M fits in neither rank's buffers both wait for the other to read.
 //     That deadlock is detected, recorded once, and ended by going on as interleaved.
 //
 // The two exchanges at once are timed by rank 0, from their common start until it has sent and received all.
