@@ -122,7 +122,8 @@ func (p *Prepared) Batches(exp, phase string) []*Batch {
 func (p *Prepared) LineBatches(exp, phase string) []*Batch {
 	var out []*Batch
 	for _, s := range p.Samples(exp, phase) {
-		out = append(out, &Batch{Lines: []*dataset.Sample{s}, Point: s.Point, Round: s.Round, Dir: int(s.Aux[names.AuxDirection])})
+		dir := int(s.Aux[names.AuxDirection])
+		out = append(out, &Batch{Lines: []*dataset.Sample{s}, Point: s.Point, Round: s.Round, Dir: dir})
 	}
 	return out
 }
@@ -167,8 +168,8 @@ func (r *Result) Usable(in []*Batch) []*Batch {
 	}
 	if disturbed > 0 {
 		r.Count(disturbed, "timings", func(n int) params.Finding {
-			return params.Notef(params.DisturbedTimings, "%d timings come from batches during which the timing thread was preempted or the "+
-				"hypervisor stole time; they are too many to leave out, and move the medians little", n)
+			return params.Notef(params.DisturbedTimings, "%d timings come from batches during which the timing thread was "+
+				"preempted or the hypervisor stole time; they are too many to leave out, and move the medians little", n)
 		})
 	}
 	return slices.DeleteFunc(in, func(b *Batch) bool { return b.Timings() == 0 })
@@ -223,12 +224,12 @@ func (r *Result) Account(used ...[]*Batch) {
 			parts = append(parts, fmt.Sprintf("%s: %d", why, n))
 		}
 		sort.Strings(parts)
-		r.Add(params.Warnf(params.ManyLeftOut, "%.0f%% of the timings are left out (%s)", 100*share, strings.Join(parts, ", ")).
-			With("share", share))
+		r.Add(params.Warnf(params.ManyLeftOut, "%.0f%% of the timings are left out (%s)", 100*share,
+			strings.Join(parts, ", ")).With("share", share))
 	}
 	if late > 0 {
-		r.Add(params.Warnf(params.LateWire, "%d timings were taken while the emulated wire was late: not a valid accuracy run", late).
-			With("timings", float64(late)))
+		r.Add(params.Warnf(params.LateWire, "%d timings were taken while the emulated wire was late: "+
+			"not a valid accuracy run", late).With("timings", float64(late)))
 	}
 }
 

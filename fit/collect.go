@@ -25,7 +25,8 @@ func Collect(p *Prepared, fits []*params.Fit) *params.Params {
 		Pairs:       []params.Pair{},
 	}
 	if len(out.Run.Versions) > 1 {
-		out.Findings = append(out.Findings, params.Warnf(params.MixedVersions, "the agents are of different versions: %q", out.Run.Versions))
+		out.Findings = append(out.Findings, params.Warnf(params.MixedVersions,
+			"the agents are of different versions: %q", out.Run.Versions))
 	}
 	out.Findings = append(out.Findings, interfaces(p.hosts)...)
 	out.Findings = append(out.Findings, p.Slow().Findings...)
@@ -47,8 +48,8 @@ func Collect(p *Prepared, fits []*params.Fit) *params.Params {
 	return out
 }
 
-// oneMachine says which hosts share a machine, where some do. Where a program carries all packets, from one TUN device to
-// another, as in calib lab, that program is the network, and not the CPUs.
+// oneMachine says which hosts share a machine, where some do. Where a program carries all packets, from one TUN device
+// to another, as in calib lab, that program is the network, and not the CPUs.
 func (p *Prepared) oneMachine() []params.Finding {
 	on, most := map[string]int{}, 0
 	for _, h := range p.hosts {
@@ -60,8 +61,8 @@ func (p *Prepared) oneMachine() []params.Finding {
 	if most < 2 {
 		return nil
 	}
-	return []params.Finding{params.Notef(params.OneMachine, "%d of %d hosts share one machine: a_c and b_c are contention for "+
-		"its CPUs", most, len(p.hosts)).With("hosts", float64(most))}
+	return []params.Finding{params.Notef(params.OneMachine, "%d of %d hosts share one machine: a_c and b_c are "+
+		"contention for its CPUs", most, len(p.hosts)).With("hosts", float64(most))}
 }
 
 func addNamed[T any](to, from map[string]T, model string) {
@@ -168,8 +169,9 @@ func (p *Prepared) addLoss(out *params.Params) {
 	if out.Loss.CI95[0] > notedLoss {
 		say = params.Warnf
 	}
-	out.Findings = append(out.Findings, say(params.LostSegments, "%.2g%% [%.2g, %.2g] of the segments were sent again: %d of %d, in exchanges that nothing else disturbed",
-		100*out.Loss.Rate, 100*out.Loss.CI95[0], 100*out.Loss.CI95[1], all.Again, all.Segments).With("rate", out.Loss.Rate))
+	out.Findings = append(out.Findings, say(params.LostSegments, "%.2g%% [%.2g, %.2g] of the segments were sent again: "+
+		"%d of %d, in exchanges that nothing else disturbed", 100*out.Loss.Rate, 100*out.Loss.CI95[0],
+		100*out.Loss.CI95[1], all.Again, all.Segments).With("rate", out.Loss.Rate))
 }
 
 func finished(l *params.Loss) *params.Loss {

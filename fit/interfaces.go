@@ -42,19 +42,20 @@ func coalescing(h dataset.Host) (params.Finding, bool) {
 	}
 	switch {
 	case h.Env["nic.coalesce.adaptive_rx"] == "1":
-		return params.Warnf(params.Coalescing, "the interface chooses its interrupt coalescing by the load (adaptive-rx, rx-usecs %g now): single messages "+
-			"(alpha, a, L) and streams (b, g, G) were measured under different settings; ethtool -C adaptive-rx off fixes it", usecs).
-			With("wait", usecs*1e-6), true
+		return params.Warnf(params.Coalescing, "the interface chooses its interrupt coalescing by the load (adaptive-rx, "+
+			"rx-usecs %g now): single messages (alpha, a, L) and streams (b, g, G) were measured under different settings; "+
+			"ethtool -C adaptive-rx off fixes it", usecs).With("wait", usecs*1e-6), true
 	case usecs > 0:
-		return params.Warnf(params.Coalescing, "the interface holds an arriving packet back for up to %g µs (rx-usecs): up to that is in alpha, a and L, "+
-			"which rx-usecs 0 would not have; packets that are closer arrive at once, so that single intervals in g, g_s and g_r below it are "+
-			"not the network's", usecs).With("wait", usecs*1e-6), true
+		return params.Warnf(params.Coalescing, "the interface holds an arriving packet back for up to %g µs (rx-usecs): up "+
+			"to that is in alpha, a and L, which rx-usecs 0 would not have; packets that are closer arrive at once, so that "+
+			"single intervals in g, g_s and g_r below it are not the network's", usecs).With("wait", usecs*1e-6), true
 	}
 	return params.Finding{}, false
 }
 
 // joining are the offloads that join packets, by their facts, as ethtool calls them.
-var joining = []struct{ fact, name string }{{"nic.tso", "TSO"}, {"nic.gso", "GSO"}, {"nic.gro", "GRO"}, {"nic.gro_hw", "hardware GRO"}, {"nic.lro", "LRO"}}
+var joining = []struct{ fact, name string }{{"nic.tso", "TSO"}, {"nic.gso", "GSO"}, {"nic.gro", "GRO"},
+	{"nic.gro_hw", "hardware GRO"}, {"nic.lro", "LRO"}}
 
 // offloads says which of them are on.
 func offloads(h dataset.Host) (params.Finding, bool) {
@@ -72,9 +73,10 @@ func offloads(h dataset.Host) (params.Finding, bool) {
 		segments = max(1, float64(64*1024/s))
 		text = fmt.Sprintf(", %.0f segments", segments)
 	}
-	return params.Notef("offloads", "%s on: the hosts pass up to 64 KiB of a stream at a time%s. So the time per byte of streams and long messages "+
-		"(b, b_c, beta, G) holds the hosts' costs of a packet once for as many, while alpha, a, g_s and O_s, of messages of a segment, hold them whole; "+
-		"g_r and O_r do so at the rates at which packets are not joined", strings.Join(on, ", "), text).With("segments", segments), true
+	return params.Notef("offloads", "%s on: the hosts pass up to 64 KiB of a stream at a time%s. So the time per byte of "+
+		"streams and long messages (b, b_c, beta, G) holds the hosts' costs of a packet once for as many, while alpha, a, "+
+		"g_s and O_s, of messages of a segment, hold them whole; g_r and O_r do so at the rates at which packets are not "+
+		"joined", strings.Join(on, ", "), text).With("segments", segments), true
 }
 
 // node compares the NUMA node of the interface with that of the CPUs the agent is pinned to.
@@ -90,13 +92,15 @@ func node(h dataset.Host) (params.Finding, bool) {
 		return params.Finding{}, false
 	}
 	if h.CPU == "" {
-		return params.Notef(params.NUMANode, "the interface is on NUMA node %s, and the agent may run on any: what a message costs the host (alpha, a, O_s, O_r) "+
-			"may change by some tenths of a microsecond with where it runs; cpu= in the hosts file pins it", of), true
+		return params.Notef(params.NUMANode, "the interface is on NUMA node %s, and the agent may run on any: what a "+
+			"message costs the host (alpha, a, O_s, O_r) may change by some tenths of a microsecond with where it runs; "+
+			"cpu= in the hosts file pins it", of), true
 	}
 	for _, c := range cpuList(h.CPU) {
 		if n := cpus[c]; n != "" && n != of {
-			return params.Warnf(params.NUMANode, "the agent is pinned to CPU %d on NUMA node %s, the interface is on node %s: every message crosses "+
-				"between them, which costs some tenths of a microsecond in alpha, a, O_s and O_r, and bandwidth in b", c, n, of), true
+			return params.Warnf(params.NUMANode, "the agent is pinned to CPU %d on NUMA node %s, the interface is on node %s: "+
+				"every message crosses between them, which costs some tenths of a microsecond in alpha, a, O_s and O_r, "+
+				"and bandwidth in b", c, n, of), true
 		}
 	}
 	return params.Finding{}, false

@@ -31,12 +31,13 @@ func Uncertain[C any](est *resample.Estimates, c C, replicates []C, numbers func
 const misfits = 200
 
 // OfMisfit returns a term of uncertainty for each number of a curve, of so many unknowns, that misses its points y. The
-// points' residuals get new signs and are added to the fitted values, and the numbers are estimated from that, again and
-// again (the wild bootstrap). The term is the scatter of these estimates, less the noise that the intervals ci hold
+// points' residuals get new signs and are added to the fitted values, and the numbers are estimated from that, again
+// and again (the wild bootstrap). The term is the scatter of these estimates, less the noise that the intervals ci hold
 // already. A curve through every point has no term. A single round has none either: its noise is not known. Source: Wu
 // 1986, Jackknife, bootstrap and other resampling methods in regression analysis, Annals of Statistics 14, 1261-1295,
 // section 7.
-func OfMisfit(y []float64, at func(i int) float64, unknowns int, estimate func(y []float64) ([]float64, error), ci ...[2]float64) [][]params.Term {
+func OfMisfit(y []float64, at func(i int) float64, unknowns int, estimate func(y []float64) ([]float64, error),
+	ci ...[2]float64) [][]params.Term {
 	out := make([][]params.Term, len(ci))
 	free := len(y) - unknowns
 	if free < 1 {

@@ -74,7 +74,8 @@ func rank(pairs []PairTime) *ranked {
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortFunc(order, func(a, b int) int { return cmp.Or(cmp.Compare(pairs[a].Value, pairs[b].Value), cmp.Compare(a, b)) })
+	slices.SortFunc(order,
+		func(a, b int) int { return cmp.Or(cmp.Compare(pairs[a].Value, pairs[b].Value), cmp.Compare(a, b)) })
 	r := &ranked{own: map[int][]int{}, left: slices.Repeat([]int{-1}, len(pairs))}
 	for place, i := range order {
 		p := pairs[i]

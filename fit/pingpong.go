@@ -140,8 +140,8 @@ func (q *Pingpong) New(p *Prepared, model, source string) *Result {
 
 // Finish records the measured times beside those of a model, and states the quality of the fit with the
 // leave-one-size-out error of refit.
-func (q *Pingpong) Finish(r *Result, condition float64, predict func(x float64) float64, refit lsq.Predictor) *params.Fit {
-	s := r.AddSeries(params.Series{Name: "T(x)", Quantity: params.Time, XName: "bytes"}, q.Sizes, q.Times, predict)
+func (q *Pingpong) Finish(r *Result, condition float64, at func(x float64) float64, refit lsq.Predictor) *params.Fit {
+	s := r.AddSeries(params.Series{Name: "T(x)", Quantity: params.Time, XName: "bytes"}, q.Sizes, q.Times, at)
 	r.Judge(R2(2, s), condition, s)
 	r.LeaveOneOut(lsq.LeaveOneOut(q.Sizes, q.Times.Values, refit))
 	return r.Fit

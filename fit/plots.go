@@ -92,8 +92,8 @@ func Traced(name string, x []float64, at, lo, hi func(float64) float64) []params
 // together. So the band holds the curve's own 95% interval at each x, however the coefficients' errors are correlated.
 // It is wider than that interval where errors are opposed, as those of an intercept and a slope are.
 
-// FunctionCurve is the curve of a cost function over the sizes of series s, with p hosts that communicate, and its band. It
-// is none for a form that needs another function.
+// FunctionCurve is the curve of a cost function over the sizes of series s, with p hosts that communicate, and its
+// band. It is none for a form that needs another function.
 func FunctionCurve(name string, f params.Function, s params.Series, p float64, log bool) []params.Curve {
 	lo, hi, some := params.Span(s)
 	shape, err := f.Shape(nil)
@@ -128,7 +128,8 @@ func CostCurves(f *params.Fit, log bool, series []params.Series) []params.Curve 
 }
 
 // TwoParameterCurve is the curve of a form of two parameters with which it grows, and its band.
-func TwoParameterCurve(f *params.Fit, name, first, second string, x []float64, form func(x, a, b float64) float64) []params.Curve {
+func TwoParameterCurve(f *params.Fit, name, first, second string, x []float64,
+	form func(x, a, b float64) float64) []params.Curve {
 	a, aLo, aHi, okA := f.Parameters[first].Ends()
 	b, bLo, bHi, okB := f.Parameters[second].Ends()
 	if !okA || !okB {

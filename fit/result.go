@@ -20,8 +20,8 @@ type Result struct {
 // New returns an empty fit of a model.
 func (p *Prepared) New(model, experiment, source string) *Result {
 	return &Result{Prepared: p, Fit: &params.Fit{
-		Model: model, Experiment: experiment, Source: source,
-		Parameters: map[string]params.Parameter{}, Functions: map[string]params.Function{}, Domain: map[string][2]float64{}, Hosts: []string{},
+		Model: model, Experiment: experiment, Source: source, Hosts: []string{},
+		Parameters: map[string]params.Parameter{}, Functions: map[string]params.Function{}, Domain: map[string][2]float64{},
 	}}
 }
 
@@ -39,7 +39,8 @@ func (r *Result) Difference(name, unit, label string, v float64, ci [2]float64, 
 func (r *Result) found(name, unit, label string, v float64, ci, whole [2]float64, terms []params.Term) {
 	q := params.Parameter{Value: &v, Status: params.StatusOK}
 	if params.Wide(v, ci) {
-		q.Budget = []params.Term{{Name: "rounds", Type: params.TypeA, U: resample.Uncertainty(ci), Why: "bootstrap of rounds, and of pairs where several were measured"}}
+		q.Budget = []params.Term{{Name: "rounds", Type: params.TypeA, U: resample.Uncertainty(ci),
+			Why: "bootstrap of rounds, and of pairs where several were measured"}}
 		q.Budget, q.CI95 = append(q.Budget, terms...), &whole
 	} else {
 		q.Budget, q.Why = terms, "no interval: all rounds gave one value, as one round does"
@@ -71,8 +72,8 @@ func (r *Result) Explain(name, why string) {
 
 // Function returns an empty function of the fit in seconds.
 func (r *Result) Function(form, label string, domain map[string][2]float64) params.Function {
-	return params.Function{Form: form, Coeff: map[string]float64{}, CI95: map[string][2]float64{}, Unit: "s", Domain: domain,
-		Model: r.Model, Source: r.Source, Label: label}
+	return params.Function{Form: form, Coeff: map[string]float64{}, CI95: map[string][2]float64{}, Unit: "s",
+		Domain: domain, Model: r.Model, Source: r.Source, Label: label}
 }
 
 // Warn records a warning.
@@ -199,9 +200,9 @@ func (r *Result) AddSeries(s params.Series, x []float64, est *resample.Estimates
 	return s
 }
 
-// SegmentsFunction records and returns straight lines over ranges of the size as a function: seg was fitted to the values of est at
-// sizes, and intervals are those of the lines between its breaks. Domain holds the sizes seen: "bytes", and "bytes_i"
-// by segment.
+// SegmentsFunction records and returns straight lines over ranges of the size as a function: seg was fitted to the
+// values of est at sizes. Intervals are those of the lines between its breaks. Domain holds the sizes seen: "bytes",
+// and "bytes_i" by segment.
 func SegmentsFunction(r *Result, name, label string, sizes []float64, est *resample.Estimates,
 	seg *lsq.Segments) params.Function {
 	fn := r.Function(params.Pieces, label, map[string][2]float64{"bytes": {sizes[0], sizes[len(sizes)-1]}})

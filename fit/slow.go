@@ -88,9 +88,10 @@ func (o *SlowHosts) undecided(p *Prepared, pairs []PairTime, what string, bytes 
 	}
 	o.Undecided = true
 	name := func(q PairTime) string { return strings.Join(p.hostNames(q.Hosts[:]), ", ") }
-	o.Findings = append(o.Findings, params.Warnf(params.PairsDiffer, "the pairs (%s) and (%s) differ: the %s at %d B of the first is %.2f times "+
-		"that of the second. No other pairs were measured, so that neither the slow host can be named nor slowness told from contention: "+
-		"--all-pairs would tell, or rounds in which other hosts form the pairs", name(slow), name(fast), what, bytes, slow.Value/fast.Value).
+	o.Findings = append(o.Findings, params.Warnf(params.PairsDiffer, "the pairs (%s) and (%s) differ: the %s at %d B of "+
+		"the first is %.2f times that of the second. No other pairs were measured, so that neither the slow host can be "+
+		"named nor slowness told from contention: --all-pairs would tell, or rounds in which other hosts form the pairs",
+		name(slow), name(fast), what, bytes, slow.Value/fast.Value).
 		With("ratio", slow.Value/fast.Value).With("bytes", float64(bytes)).About(p.hostNames(slow.Hosts[:])...))
 }
 
@@ -106,7 +107,8 @@ func pairsOf(in []*Batch) map[[2]int]bool {
 
 // compare names slow hosts one at a time, the slowest first, and drops their pairs before it looks for the next.
 func (o *SlowHosts) compare(p *Prepared, pairs []PairTime, what string) {
-	left := slices.DeleteFunc(slices.Clone(pairs), func(q PairTime) bool { return o.Hosts[q.Hosts[0]] || o.Hosts[q.Hosts[1]] })
+	left := slices.DeleteFunc(slices.Clone(pairs),
+		func(q PairTime) bool { return o.Hosts[q.Hosts[0]] || o.Hosts[q.Hosts[1]] })
 	for {
 		hosts, ratio := slowest(left)
 		if hosts == nil {
@@ -116,10 +118,11 @@ func (o *SlowHosts) compare(p *Prepared, pairs []PairTime, what string) {
 		for _, h := range hosts {
 			o.Hosts[h] = true
 		}
-		slow := params.Warnf(params.SlowHost, "host %s is slow: its %s is %.2f times the median pair's", strings.Join(p.hostNames(hosts), ", "), what, ratio)
+		list := strings.Join(p.hostNames(hosts), ", ")
+		slow := params.Warnf(params.SlowHost, "host %s is slow: its %s is %.2f times the median pair's", list, what, ratio)
 		if len(hosts) > 1 {
-			slow = params.Warnf(params.SlowHost, "one of the hosts %s is slow, or the way between them: their %s is %.2f times the median pair's, "+
-				"and neither was measured with another host", strings.Join(p.hostNames(hosts), ", "), what, ratio)
+			slow = params.Warnf(params.SlowHost, "one of the hosts %s is slow, or the way between them: their %s is %.2f "+
+				"times the median pair's, and neither was measured with another host", list, what, ratio)
 		}
 		o.Findings = append(o.Findings, slow.With("ratio", ratio).About(p.hostNames(hosts)...))
 		left = slices.DeleteFunc(left, func(q PairTime) bool {

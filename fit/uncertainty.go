@@ -26,7 +26,8 @@ func (p *Prepared) ClockReading(share float64) []params.Term {
 	if r == (reading{}) {
 		return nil
 	}
-	return []params.Term{Uniform("clock reading", share*math.Hypot(r.cost, r.step), "cost and step of the clock, by experiment clock")}
+	return []params.Term{Uniform("clock reading", share*math.Hypot(r.cost, r.step),
+		"cost and step of the clock, by experiment clock")}
 }
 
 // reading is the median cost of a reading of the clock and its median step [s], 0 where they were not measured.
