@@ -21,11 +21,11 @@ import (
 //
 //     min(k, B + x·D/A − ½),  x = k − p',  A and D the rates [1/s] of arrival at the port and of departure from it:
 //
-//     eq. 4 in counts. The burst lasts (k/p' − 1)·g_s, and (k − p')·D/A packets depart during it. The one under way at its
-//     end does not count, which is half a packet on average. Function lasting has x for a k that p' does not divide. B
-//     and D/A are fitted; the knee is searched (fitKnee);
+//     eq. 4 in counts. The burst lasts (k/p' − 1)·g_s, and (k − p')·D/A packets depart during it. The one under way at
+//     its end does not count, which is half a packet on average. Function lasting has x for a k that p' does not
+//     divide. B and D/A are fitted; the knee is searched (fitKnee);
 //
-//   - B_L_tcp by the delay of a probe through the port while TCP streams saturate it, over its delay when idle (probeBatch).
+//   - B_L_tcp by the delay of a probe through the port while TCP streams saturate it, over that when idle (probeBatch).
 //
 // A buffer counts packets or bytes, and bursts of two sizes tell which (method count). B_L is in packets. Where the
 // buffer counts bytes, these are packets of the largest size measured, and B_L_bytes has a value; otherwise it has
@@ -198,14 +198,16 @@ func (p *floodData) agree() {
 		text := fmt.Sprintf("B_L by the delay of a probe is %+.1f%% from that by datagrams", 100*apart)
 		found := params.Notef(params.BufferMethods, "%s: the two methods agree", text)
 		if !overlap && math.Abs(apart) > agreement {
-			found = params.Warnf(params.BufferMethods, "%s: the two methods do not agree. They may meet different bottlenecks, or the buffer "+
-				"counts bytes and their packets differ in size", text)
+			found = params.Warnf(params.BufferMethods, "%s: the two methods do not agree. They may meet different "+
+				"bottlenecks, or the buffer counts bytes and their packets differ in size", text)
 		}
 		p.fit.Add(found.With("difference", apart))
 	case a.Value != nil && b.Bound != nil && b.Bound[0] > (1+agreement)**a.Value:
-		p.fit.Warn(params.BufferMethods, "TCP streams filled the port with %.4g packets without loss, more than B_L by datagrams", b.Bound[0])
+		p.fit.Warn(params.BufferMethods, "TCP streams filled the port with %.4g packets without loss, "+
+			"more than B_L by datagrams", b.Bound[0])
 	case b.Value != nil && a.Bound != nil && a.Bound[0] > (1+agreement)**b.Value:
-		p.fit.Warn(params.BufferMethods, "a burst of datagrams filled the port with %.4g packets without loss, more than B_L by TCP", a.Bound[0])
+		p.fit.Warn(params.BufferMethods, "a burst of datagrams filled the port with %.4g packets without loss, "+
+			"more than B_L by TCP", a.Bound[0])
 	}
 }
 
@@ -219,13 +221,15 @@ func bufferPlots(f *params.Fit) []params.Plot {
 		probes = nil // one number of senders is a number, not a plot: it is a mark
 	}
 	return []params.Plot{{
-		ID: "arrival-ratio", Section: fit.SectionCluster, Title: "Share of a burst of datagrams that arrives", Says: describe(f),
-		X: params.Axis{Name: "datagrams in the burst, k", Log: true}, Y: params.Axis{Name: "share that arrives"}, Series: fit.SeriesNames(ratios),
-		Marks: slices.Concat(fit.Mark(f, "B_L", "B_L"), fit.Mark(f, "B_L_tcp", "B_L by TCP")), Curves: curves,
+		ID: "arrival-ratio", Section: fit.SectionCluster, Title: "Share of a burst of datagrams that arrives",
+		Says: describe(f), Series: fit.SeriesNames(ratios), Curves: curves,
+		X: params.Axis{Name: "datagrams in the burst, k", Log: true}, Y: params.Axis{Name: "share that arrives"},
+		Marks: slices.Concat(fit.Mark(f, "B_L", "B_L"), fit.Mark(f, "B_L_tcp", "B_L by TCP")),
 	}, {
-		ID: "b-l-probe", Section: fit.SectionCluster, Title: "Packets that the port to a receiver holds, by the delay of a probe",
-		Says: fit.Sentences("The delay that TCP streams of p' senders add to a probe, in packets", fit.ParameterWords(f, "B_L_tcp")),
-		X:    params.Axis{Name: "senders, p'"}, Y: params.Axis{Name: "packets held", Unit: "packets"}, Series: fit.SeriesNames(probes),
+		ID: "b-l-probe", Section: fit.SectionCluster, Series: fit.SeriesNames(probes),
+		Title: "Packets that the port to a receiver holds, by the delay of a probe", Says: fit.Sentences(
+			"The delay that TCP streams of p' senders add to a probe, in packets", fit.ParameterWords(f, "B_L_tcp")),
+		X: params.Axis{Name: "senders, p'"}, Y: params.Axis{Name: "packets held", Unit: "packets"},
 	}}
 }
 

@@ -81,7 +81,8 @@ func (p *floodData) loadBursts() []*fit.Batch {
 		p.bursts = append(p.bursts, g)
 	}
 	if n := len(p.fit.Prepared.Samples(names.Flood, names.PhaseSkipped)); n > 0 {
-		p.fit.Note("bursts-skipped", "%d bursts were left out by the experiment: they would have exceeded its limits of bytes or time", n)
+		p.fit.Note("bursts-skipped", "%d bursts were left out by the experiment: "+
+			"they would have exceeded its limits of bytes or time", n)
 	}
 	return used
 }
@@ -189,7 +190,8 @@ func (p *floodData) fitBursts() {
 		q, err := fitKnee(g.packets, resample.Pick(p.times.Values, g.received), float64(g.senders))
 		if err == nil {
 			g.knee = q
-			g.est = estimate{value: q.buffer(), half: wholePacket, terms: g.misfit(q, p.times), reps: make([]float64, len(p.times.Replicates))}
+			g.est = estimate{value: q.buffer(), half: wholePacket, terms: g.misfit(q, p.times),
+				reps: make([]float64, len(p.times.Replicates))}
 			resample.Each(len(g.est.reps), func(i int) {
 				g.est.reps[i] = math.NaN()
 				if q, err := fitKnee(g.packets, resample.Pick(p.times.Replicates[i], g.received), float64(g.senders)); err == nil {
@@ -220,7 +222,8 @@ func (g *burstGroup) misfit(q *knee, times *resample.Estimates) []params.Term {
 	for i := first; i < min(first+2, len(received)); i++ {
 		worst = math.Max(worst, math.Abs(received[i]-q.at(g.packets[i], float64(g.senders))))
 	}
-	return []params.Term{fit.Uniform("misfit at the knee", worst, "distance of the first bursts that overflowed the port from the fitted knee")}
+	return []params.Term{fit.Uniform("misfit at the knee", worst,
+		"distance of the first bursts that overflowed the port from the fitted knee")}
 }
 
 // ratios records the arrival ratios of a group beside the fit; without a knee the ratio is one.

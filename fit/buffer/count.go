@@ -56,8 +56,8 @@ func (p *floodData) count(sizes []sizeEstimate) {
 			all = append(all, s.estimate)
 		}
 		e := p.merge(all)
-		p.record(e, fmt.Sprintf("packets, of whatever size: the port held %.4g of %g B and %.4g of %g; the same bytes are %.0f standard "+
-			"uncertainties off", small.value, small.bytes, large.value, large.bytes, bytes.sigmas))
+		p.record(e, fmt.Sprintf("packets, of whatever size: the port held %.4g of %g B and %.4g of %g; the same bytes are "+
+			"%.0f standard uncertainties off", small.value, small.bytes, large.value, large.bytes, bytes.sigmas))
 		p.fit.Unknown("B_L_bytes", "B", labelBLBytes, e.value*small.bytes, e.value*(large.bytes+maxHeader),
 			"the buffer counts packets, not bytes")
 	case bytes.accepted() && packets.rejected():
@@ -66,12 +66,13 @@ func (p *floodData) count(sizes []sizeEstimate) {
 	case packets.rejected() && bytes.rejected():
 		p.record(large.estimate, of)
 		p.fit.Unknown("B_L_bytes", "B", labelBLBytes, 0, math.Inf(1), "the buffer counts neither packets nor bytes")
-		p.fit.Warn(params.BufferAmbiguous, "the port holds %.4g packets of %g B and %.4g of %g B: that is neither a number of packets nor of "+
-			"bytes; B_L is that of the larger size", small.value, small.bytes, large.value, large.bytes)
+		p.fit.Warn(params.BufferAmbiguous, "the port holds %.4g packets of %g B and %.4g of %g B: that is neither a number "+
+			"of packets nor of bytes; B_L is that of the larger size", small.value, small.bytes, large.value, large.bytes)
 	default:
 		p.record(large.estimate, of)
-		why := fmt.Sprintf("whether the buffer counts packets or bytes is not known: %.4g packets of %g B and %.4g of %g are %.1f standard "+
-			"uncertainties off the same packets and %.1f off the same bytes", small.value, small.bytes, large.value, large.bytes, packets.sigmas, bytes.sigmas)
+		why := fmt.Sprintf("whether the buffer counts packets or bytes is not known: %.4g packets of %g B and %.4g of %g "+
+			"are %.1f standard uncertainties off the same packets and %.1f off the same bytes",
+			small.value, small.bytes, large.value, large.bytes, packets.sigmas, bytes.sigmas)
 		p.unknownBytes(large, why)
 		p.fit.Warn(params.BufferAmbiguous, "%s", why)
 	}
@@ -159,8 +160,9 @@ func (p *floodData) recordBytes(sizes []sizeEstimate, packetsOff float64) {
 		}
 	}
 	p.fit.Found("B_L_bytes", "B", labelBLBytes, best.value, p.interval(best), best.terms...)
-	p.fit.Note(params.BufferCounts, "the buffer counts bytes: %.4g packets of %g B fill it as %.4g of %g B do, with %.0f bytes of headers each; "+
-		"the same number of packets is %.0f standard uncertainties off", small.value, small.bytes, large.value, large.bytes, h, packetsOff)
+	p.fit.Note(params.BufferCounts, "the buffer counts bytes: %.4g packets of %g B fill it as %.4g of %g B do, with %.0f "+
+		"bytes of headers each; the same number of packets is %.0f standard uncertainties off",
+		small.value, small.bytes, large.value, large.bytes, h, packetsOff)
 }
 
 // burstSeries are the series in which the port overflowed, of all bursts where it never did.

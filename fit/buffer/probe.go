@@ -109,7 +109,8 @@ func (p *floodData) loadProbes() []*fit.Batch {
 				order = append(order, parts[id])
 			}
 			q := parts[id]
-			to := map[string]*[]*dataset.Sample{names.PhaseProbeIdle: &q.idle, names.PhaseProbe: &q.load, names.PhaseProbeDrain: &q.drain}[phase]
+			to := map[string]*[]*dataset.Sample{names.PhaseProbeIdle: &q.idle, names.PhaseProbe: &q.load,
+				names.PhaseProbeDrain: &q.drain}[phase]
 			*to, q.all = append(*to, l), append(q.all, b)
 		}
 	}
