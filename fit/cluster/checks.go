@@ -34,10 +34,10 @@ func (h *transfer) gathers() {
 		h.Note(params.GathersUnchecked, "gathers are not compared with eq. 8: g_s or g_r is not known")
 		return
 	}
-	lines := h.Prepared.New(h.Model, names.Gather, h.Source).Usable(h.Prepared.LineBatches(names.Gather, names.PhaseGather))
+	used := h.Prepared.New(h.Model, names.Gather, h.Source).Usable(h.Prepared.LineBatches(names.Gather, names.PhaseGather))
 	c := &curves[gatherKind]{}
 	var kinds []gatherKind
-	for _, b := range lines {
+	for _, b := range used {
 		k := gatherKind{senders: b.Point[names.FactorSenders], window: b.Point[names.FactorWindow]}
 		kinds = append(kinds, k)
 		c.add(k, float64(b.Point[names.FactorBytes]), b, b.Timings(), fit.Seconds(b.Lines[0].NS)...)
@@ -73,8 +73,8 @@ func (h *transfer) gathers() {
 		h.Series = append(h.Series, s)
 	}
 	if len(errs) > 0 {
-		h.Add(params.Notef("gathers-predicted", "eq. 8 misses %d gathers without loss by %.1f%% on average and by %.1f%% at most (%s)",
-			len(errs), 100*stats.Mean(errs), 100*worst, where).With("mean", stats.Mean(errs)).With("worst", worst))
+		h.Add(params.Notef("gathers-predicted", "eq. 8 misses %d gathers without loss by %.1f%% on average and by %.1f%% at "+
+			"most (%s)", len(errs), 100*stats.Mean(errs), 100*worst, where).With("mean", stats.Mean(errs)).With("worst", worst))
 	}
 }
 
@@ -96,8 +96,8 @@ func transferPlots(f *params.Fit) []params.Plot {
 	}
 	return []params.Plot{{
 		ID: "l-m-p", Section: fit.SectionCluster, Title: "Time of a packet in the network while p hosts communicate",
-		Says: fit.Sentences(fit.FunctionWords(f, "L"), fit.Misses("L is", times...)),
-		X:    fit.SizeAxis(false), Y: fit.TimeAxis("L(m, p)", false), Series: fit.SeriesNames(times), Curves: curves, Below: true,
+		Says: fit.Sentences(fit.FunctionWords(f, "L"), fit.Misses("L is", times...)), Below: true,
+		X: fit.SizeAxis(false), Y: fit.TimeAxis("L(m, p)", false), Series: fit.SeriesNames(times), Curves: curves,
 	},
 		gatherPlot("gather", "Gather: p' senders at once", together),
 		gatherPlot("gather-window", "Gather: p' senders, w at once", windows),

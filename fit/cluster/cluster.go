@@ -109,8 +109,8 @@ func (c Cluster) check(what string, hosts int, bytes float64) error {
 	return nil
 }
 
-// Broadcast returns the time [s] of a broadcast of M bytes to p hosts by a binomial tree that is walked once for each of
-// the k packets, in which the host half way down the tree cannot send one packet and receive the next at once,
+// Broadcast returns the time [s] of a broadcast of M bytes to p hosts by a binomial tree. The tree is walked once for
+// each of the k packets, and the host half way down it cannot send one packet and receive the next at once:
 //
 //	B_k(p) = (k−1)·(log₂(p/2)·g_s + O_r + U_r) + log₂p·(O_s + L(m, p) + O_r + U_r),
 //
@@ -175,7 +175,8 @@ func (c Cluster) GatherTime(senders int, bytes float64, window int) (float64, er
 	window = min(window, senders)
 	turns := math.Ceil(float64(senders) / float64(window))
 	together := float64(senders) - (turns-1)*float64(window)
-	chain := turns*c.each(c.Gs, bytes) - c.Gs.Of(last) + (turns-1)*c.oneWay(1, float64(senders+1)) + (together-1)*c.Gr.Of(last)
+	chain := turns*c.each(c.Gs, bytes) - c.Gs.Of(last) + (turns-1)*c.oneWay(1, float64(senders+1)) +
+		(together-1)*c.Gr.Of(last)
 	return way + math.Max(port, chain), nil
 }
 

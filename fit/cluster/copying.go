@@ -113,9 +113,10 @@ func copyPlots(f *params.Fit) []params.Plot {
 		}
 	}
 	return []params.Plot{{
-		ID: "copies", Section: fit.SectionCopies, Title: "Copying m bytes within a host",
-		Says: fit.Sentences("Large copies run at: "+strings.Join(parts, ", "), "c is cache, m is memory, and loop is byte by byte"),
-		X:    fit.SizeAxis(true), Y: fit.TimeAxis("time of a copy", true), Series: fit.SeriesNames(series), Curves: fit.CostCurves(f, true, series),
+		ID: "copies", Section: fit.SectionCopies, Title: "Copying m bytes within a host", Says: fit.Sentences(
+			"Large copies run at: "+strings.Join(parts, ", "), "c is cache, m is memory, and loop is byte by byte"),
+		X: fit.SizeAxis(true), Y: fit.TimeAxis("time of a copy", true),
+		Series: fit.SeriesNames(series), Curves: fit.CostCurves(f, true, series),
 	}}
 }
 

@@ -111,8 +111,8 @@ func loadGap(r *fit.Result) *curves[bool] {
 // warnOfMerged warns of the timings left out because the kernel merged messages.
 func warnOfMerged(r *fit.Result) {
 	if n := r.LeftOutWhy[whyMerged]; n > 0 {
-		r.Add(params.Warnf("merged-messages", "%d timings are left out: the kernel did not send one segment a message, so that their "+
-			"intervals are not those of packets", n).With("timings", float64(n)))
+		r.Add(params.Warnf("merged-messages", "%d timings are left out: the kernel did not send one segment a message, so "+
+			"that their intervals are not those of packets", n).With("timings", float64(n)))
 	}
 }
 
@@ -165,9 +165,9 @@ func fitMerged(r *fit.Result, d *costData) (*costFit, error) {
 func gapPlot(f *params.Fit, symbol string) params.Plot {
 	s := pointsOf(f, symbol)
 	return params.Plot{
-		ID: "gaps", Section: fit.SectionCluster, Title: "Smallest interval between packets of one host, sending and receiving",
-		Says: fit.Sentences(fit.FunctionWords(f, symbol), fit.Misses(symbol+" is", s...)),
-		X:    fit.SizeAxis(false), Y: fit.TimeAxis("interval", false), Series: fit.SeriesNames(s), Line: symbol,
+		ID: "gaps", Title: "Smallest interval between packets of one host, sending and receiving",
+		Section: fit.SectionCluster, Says: fit.Sentences(fit.FunctionWords(f, symbol), fit.Misses(symbol+" is", s...)),
+		X: fit.SizeAxis(false), Y: fit.TimeAxis("interval", false), Series: fit.SeriesNames(s), Line: symbol,
 		Curves: fit.CostCurves(f, false, s), Below: true,
 	}
 }
@@ -184,8 +184,9 @@ func gapPlots(f *params.Fit) []params.Plot {
 	merged := pointsOf(f, gapMerged)
 	return []params.Plot{gapPlot(f, "g_s"), {
 		ID: "g-s-merged", Section: fit.SectionCluster, Title: "Interval between messages that the kernel may merge",
-		Says: fit.Sentences(fit.FunctionWords(f, gapMerged), "Programs that send small messages in a row pay this rather than g_s"),
-		X:    fit.SizeAxis(true), Y: fit.TimeAxis("interval", true), Series: fit.SeriesNames(merged), Line: gapMerged,
+		Says: fit.Sentences(fit.FunctionWords(f, gapMerged),
+			"Programs that send small messages in a row pay this rather than g_s"),
+		X: fit.SizeAxis(true), Y: fit.TimeAxis("interval", true), Series: fit.SeriesNames(merged), Line: gapMerged,
 		Curves: fit.CostCurves(f, true, merged), Below: true,
 	}}
 }

@@ -25,10 +25,11 @@ import (
 //
 // Gathers of M bytes from each sender are summed up in notes: all senders at once, and the best window of senders, with
 // the segments that had to be sent again. Source: Tam, Wang 2000, sections 3.2 and 5.
-var Gather = fit.Model{Name: "cluster-gather", Needs: []string{names.Gather}, Fit: func(p *fit.Prepared) (*params.Fit, error) {
-	g, err := fit.Shared(p, fitGather)
-	return g.fit, err
-}, Draw: gatherPlots}
+var Gather = fit.Model{Name: "cluster-gather", Needs: []string{names.Gather}, Draw: gatherPlots,
+	Fit: func(p *fit.Prepared) (*params.Fit, error) {
+		g, err := fit.Shared(p, fitGather)
+		return g.fit, err
+	}}
 
 const (
 	labelGr = "interval between packets that one host receives"
@@ -76,8 +77,8 @@ func fitGather(p *fit.Prepared) (out gather, err error) {
 	a.Domain["senders"] = [2]float64{float64(a.numbers[0]), float64(a.numbers[len(a.numbers)-1])}
 	noteGathers(a.Result, p)
 	if len(data.sizes) < 2 {
-		a.Unknown("g_r", "s", labelGr, 0, a.top, fmt.Sprintf("with up to %d senders the root is not seen to be the limit at two "+
-			"sizes: g_r is at most the interval there; more senders would show it", a.numbers[len(a.numbers)-1]))
+		a.Unknown("g_r", "s", labelGr, 0, a.top, fmt.Sprintf("with up to %d senders the root is not seen to be the limit at "+
+			"two sizes: g_r is at most the interval there; more senders would show it", a.numbers[len(a.numbers)-1]))
 		a.Judge(math.NaN(), math.NaN())
 		return gather{fit: a.Fit}, nil
 	}
@@ -167,8 +168,8 @@ func (a *arrivals) account() {
 		}
 	}
 	if a.lossy > 0 {
-		a.Warn("lossy-streams", "at %d sizes no stream without loss shows g_r: there it is from streams with losses, and may be "+
-			"too large", a.lossy)
+		a.Warn("lossy-streams", "at %d sizes no stream without loss shows g_r: there it is from streams with losses, and "+
+			"may be too large", a.lossy)
 	}
 	a.Account(used...)
 	warnOfMerged(a.Result)

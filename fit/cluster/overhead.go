@@ -16,17 +16,18 @@ import (
 //
 //   - O_s: time inside send with room in the buffer; U_r: time inside receive of what is already there. Both are the
 //     median less the cost of one timed empty section, measured in the same batch;
-//   - O_r: time that an arriving message takes from what the host computes, summed over its CPUs. A fixed computation takes
-//     longer while messages arrive: O_r is the slope of that loss on their number, a line through the origin. Where the
-//     loss cannot be told from noise, or holds the sender's own work because both share a machine, the parameter O_r says
-//     so, with a bound.
+//   - O_r: time that an arriving message takes from what the host computes, summed over its CPUs. A fixed computation
+//     takes longer while messages arrive: O_r is the slope of that loss on their number, a line through the origin.
+//     Where the loss cannot be told from noise, or holds the sender's own work because both share a machine, the
+//     parameter O_r says so, with a bound.
 //
 // A line is fitted by weighted least squares to the sizes within one packet; how far it is off above is a note. Source:
 // Tam, Wang 2000, section 3.2 and table 1.
-var Overhead = fit.Model{Name: "cluster-overhead", Needs: []string{names.Overhead}, Fit: func(p *fit.Prepared) (*params.Fit, error) {
-	o, err := fit.Shared(p, fitOverhead)
-	return o.fit, err
-}, Draw: overheadPlots}
+var Overhead = fit.Model{Name: "cluster-overhead", Needs: []string{names.Overhead}, Draw: overheadPlots,
+	Fit: func(p *fit.Prepared) (*params.Fit, error) {
+		o, err := fit.Shared(p, fitOverhead)
+		return o.fit, err
+	}}
 
 // overhead is the fitted costs; one that is not known is nil.
 type overhead struct {
@@ -81,8 +82,8 @@ func fitOverhead(p *fit.Prepared) (out overhead, err error) {
 		}
 		large := o.curves.of(est, callCost{what: part.phase}, o.packet, math.Inf(1))
 		if off, m := large.furthest(c.Of); off > 0 {
-			o.Add(params.Notef("above-one-packet", "%s is fitted up to one packet of %g B; above, the line is off by up to %.0f%%, at %g "+
-				"bytes", part.symbol, o.packet, 100*off, m).Of(part.symbol))
+			o.Add(params.Notef("above-one-packet", "%s is fitted up to one packet of %g B; above, the line is off by up to "+
+				"%.0f%%, at %g bytes", part.symbol, o.packet, 100*off, m).Of(part.symbol))
 		}
 		*part.to = c
 		costs = append(costs, c)
@@ -96,7 +97,8 @@ func fitOverhead(p *fit.Prepared) (out overhead, err error) {
 	if out.or != nil {
 		costs = append(costs, out.or)
 	}
-	o.Note("clock-cost", "the clock costs %.3g s for each timed section (median over batches); O_s and U_r are without it", o.clock)
+	o.Note("clock-cost", "the clock costs %.3g s for each timed section (median over batches); "+
+		"O_s and U_r are without it", o.clock)
 	out.fit = finishCosts(o.Result, costs...)
 	return out, nil
 }
@@ -124,17 +126,17 @@ func (o *overheadData) checkMachines(used []*fit.Batch) {
 		}
 	}
 	if slices.Sort(pairs); len(pairs) > 0 {
-		o.Warn("shared-machine", "hosts share a machine (%s): without a wire between them, the sender's call may do work of the receiver, "+
-			"which is then part of O_s", strings.Join(slices.Compact(pairs), ", "))
+		o.Warn("shared-machine", "hosts share a machine (%s): without a wire between them, the sender's call may do work of "+
+			"the receiver, which is then part of O_s", strings.Join(slices.Compact(pairs), ", "))
 	}
 }
 
 func overheadPlots(f *params.Fit) []params.Plot {
 	series := f.Of(params.CostOfSize)
 	return []params.Plot{{
-		ID: "host-costs", Section: fit.SectionCluster, Title: "What a packet costs the hosts",
-		Says: fit.Sentences("O_s is the time to hand a packet over, U_r to take over one that has arrived, O_r what its arrival takes "+
-			"from other work", fit.FunctionWords(f, "O_s", "U_r", "O_r")),
-		X: fit.SizeAxis(false), Y: fit.TimeAxis("time of a host", false), Series: fit.SeriesNames(series), Curves: fit.CostCurves(f, false, series),
+		ID: "host-costs", Section: fit.SectionCluster, Title: "What a packet costs the hosts", X: fit.SizeAxis(false),
+		Says: fit.Sentences("O_s is the time to hand a packet over, U_r to take over one that has arrived, O_r what its "+
+			"arrival takes from other work", fit.FunctionWords(f, "O_s", "U_r", "O_r")),
+		Y: fit.TimeAxis("time of a host", false), Series: fit.SeriesNames(series), Curves: fit.CostCurves(f, false, series),
 	}}
 }

@@ -101,8 +101,8 @@ func (o *overheadData) fitReception(est *resample.Estimates) (*costFit, error) {
 	case all[1] <= 0:
 		return unknown(0, top, "messages that arrive take no time from a computation here")
 	case all[0] <= 0:
-		return unknown(0, top, fmt.Sprintf("the time lost per message is between %.3g and %.3g s on average "+
-			"over the sizes, so that it cannot be told from noise; more rounds or messages at a higher rate would tell", all[0], all[1]))
+		return unknown(0, top, fmt.Sprintf("the time lost per message is between %.3g and %.3g s on average over the sizes, "+
+			"so that it cannot be told from noise; more rounds or messages at a higher rate would tell", all[0], all[1]))
 	case len(data.sizes) < 2:
 		return unknown(math.Max(0, data.PointScatter(0)[0]), top,
 			fmt.Sprintf("measured at %g B only, and a line needs two sizes", data.sizes[0]))
@@ -166,6 +166,7 @@ func (o *overheadData) compareRates(est *resample.Estimates) {
 		return
 	}
 	if r := stats.Median(ratio); math.Abs(r-1) > coalesced {
-		o.Add(params.Notef("o-r-by-rate", "a message that arrives costs %.2f times as much at %d/s as at %d/s", r, last, first).With("ratio", r))
+		o.Add(params.Notef("o-r-by-rate", "a message that arrives costs %.2f times as much at %d/s as at %d/s",
+			r, last, first).With("ratio", r))
 	}
 }

@@ -30,7 +30,8 @@ import (
 //
 // Where gather was measured, its times are compared with eq. 8, which nothing was fitted to. Source: Tam, Wang 2000,
 // section 3.2, table 1, eq. 8.
-var Transfer = fit.Model{Name: "cluster", Needs: []string{names.Overhead, names.Load}, Fit: fitTransfer, Draw: transferPlots}
+var Transfer = fit.Model{Name: "cluster", Needs: []string{names.Overhead, names.Load},
+	Fit: fitTransfer, Draw: transferPlots}
 
 type transfer struct {
 	*fit.Result
@@ -129,8 +130,8 @@ func (h *transfer) subtract() {
 	}
 	for i, v := range h.y.Values {
 		if v <= 0 {
-			h.Add(params.Warnf(params.NotPositive, "L(%g, %g) is not positive: O_s, U_r and O_r together are longer than half the round trip. "+
-				"Some work of the hosts is counted twice", h.at[i].m, h.at[i].p).Of("L"))
+			h.Add(params.Warnf(params.NotPositive, "L(%g, %g) is not positive: O_s, U_r and O_r together are longer than half "+
+				"the round trip. Some work of the hosts is counted twice", h.at[i].m, h.at[i].p).Of("L"))
 			return
 		}
 	}
@@ -159,8 +160,9 @@ func (h *transfer) fitL() (err error) {
 	h.Unknown("N", "B/s", "aggregate rate of the network", h.least(most, where), math.Inf(1), fmt.Sprintf(
 		"up to %g hosts with packets of %g B, which can offer %s, L does not show it",
 		where.p, where.m, units.Format(most, "B/s")))
-	h.Add(params.Warnf("aggregate-limit-not-reached", "the aggregate limit N of the network was not reached with up to %g hosts; more hosts "+
-		"that offer more than %s together would show it", where.p, units.Format(most, "B/s")).With("offered", most))
+	h.Add(params.Warnf("aggregate-limit-not-reached", "the aggregate limit N of the network was not reached with up to "+
+		"%g hosts; more hosts that offer more than %s together would show it", where.p, units.Format(most, "B/s")).
+		With("offered", most))
 	return nil
 }
 
