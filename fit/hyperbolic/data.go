@@ -59,7 +59,8 @@ func load(prepared *fit.Prepared) (*paired, error) {
 		bursts: map[int][]burstPoint{}, stream: map[int]int{}, gaps: map[int]gapCount{}}
 	bursts := p.fit.BothDirections(p.batches(names.PhaseBurst))
 	streams := p.loadStreams() // no clock offset is in their times
-	p.cut = slices.ContainsFunc(slices.Concat(bursts, streams), func(b *fit.Batch) bool { return len(b.Lines) < int(b.Point[names.FactorPairs]) })
+	p.cut = slices.ContainsFunc(slices.Concat(bursts, streams),
+		func(b *fit.Batch) bool { return len(b.Lines) < int(b.Point[names.FactorPairs]) })
 	t := &resample.Table[key]{Kind: func(k key) int { return int(k.what) }}
 	starts := startsBy{}
 	for _, b := range prepared.Batches(names.Paired, names.PhaseBurstStart) {
@@ -68,14 +69,16 @@ func load(prepared *fit.Prepared) (*paired, error) {
 	p.starts = gatherSkew(bursts, starts)
 	p.addBursts(t, bursts, starts)
 	p.addStreams(t, streams)
-	p.fit.Account(bursts, streams, p.messages, slices.DeleteFunc(slices.Clone(p.counted), func(b *fit.Batch) bool { return connectionsOf(b) == 1 }))
+	p.fit.Account(bursts, streams, p.messages, slices.DeleteFunc(slices.Clone(p.counted),
+		func(b *fit.Batch) bool { return connectionsOf(b) == 1 }))
 	p.sharedCPUs = slices.ContainsFunc(streams, func(b *fit.Batch) bool { return prepared.OneMachine(b.Lines[0].Ranks) })
 	p.packet = p.fit.Packet(bursts, streams)
 	p.clocks = clockUncertainty(bursts)
 	if !t.OneSided() {
 		p.clocks.bound = 0
 	} else {
-		p.fit.Warn("one-direction", "some points were measured in one direction only: the clock offset does not cancel in their times")
+		p.fit.Warn("one-direction", "some points were measured in one direction only: "+
+			"the clock offset does not cancel in their times")
 	}
 	var err error
 	if p.times, err = fit.Resample(p.fit, t, "no complete burst or stream without loss"); err != nil {
@@ -90,7 +93,8 @@ func load(prepared *fit.Prepared) (*paired, error) {
 }
 
 func (p *paired) batches(phase string) []*fit.Batch {
-	return p.withoutSlow(p.fit.Usable(p.fit.Complete(p.fit.Prepared.Batches(names.Paired, phase), phase == names.PhaseBurst)))
+	all := p.fit.Prepared.Batches(names.Paired, phase)
+	return p.withoutSlow(p.fit.Usable(p.fit.Complete(all, phase == names.PhaseBurst)))
 }
 
 // addStreams adds the time per byte that each pair sees while n stream at once,
@@ -99,7 +103,8 @@ func (p *paired) batches(phase string) []*fit.Batch {
 //
 // The intervals of one stream add up to its window, so that a batch is one value and not many.
 func (p *paired) addStreams(t *resample.Table[key], streams []*fit.Batch) {
-	slices.SortStableFunc(streams, func(a, b *fit.Batch) int { return cmp.Compare(a.Point[names.FactorPairs], b.Point[names.FactorPairs]) })
+	slices.SortStableFunc(streams,
+		func(a, b *fit.Batch) int { return cmp.Compare(a.Point[names.FactorPairs], b.Point[names.FactorPairs]) })
 	for _, b := range streams {
 		n := b.Point[names.FactorPairs]
 		p.stream[int(n)] = t.Duration(key{what: 's', n: n})
@@ -111,12 +116,12 @@ func (p *paired) addStreams(t *resample.Table[key], streams []*fit.Batch) {
 //
 //   - last, the longest of the n times from a sender's own start to its delivery: every message is bounded by the last
 //     (rule 3, eq. 12), of the half of the repetitions whose senders started closest together;
-//   - gap, from the first to the last of the n deliveries, both in common time: a message's delivery in common time is its
-//     time plus its sender's start (phase "burst-start", zero where there is none). Repetitions whose senders started further
-//     apart than skewShare of the gap are dropped: of its median in the half that started closest together, because a
-//     repetition's own gap would choose the long ones;
-//   - late, one for a batch: the lateness of the last of n deliveries that do not disturb each other, from the pair that was
-//     alone in the same round and direction; zero where there was none.
+//   - gap, from the first to the last of the n deliveries, both in common time: a message's delivery in common time is
+//     its time plus its sender's start (phase "burst-start", zero where there is none). Repetitions whose senders
+//     started further apart than skewShare of the gap are dropped: of its median in the half that started closest
+//     together, because a repetition's own gap would choose the long ones;
+//   - late, one for a batch: the lateness of the last of n deliveries that do not disturb each other, from the pair
+//     that was alone in the same round and direction; zero where there was none.
 func (p *paired) addBursts(t *resample.Table[key], bursts []*fit.Batch, starts startsBy) {
 	points := p.burstPoints(t, bursts)
 	alone := singles(bursts)
@@ -203,7 +208,8 @@ func (p *paired) burstPoints(t *resample.Table[key], bursts []*fit.Batch) map[ke
 	for _, k := range slices.SortedFunc(maps.Keys(points), func(a, b key) int {
 		return cmp.Or(cmp.Compare(a.n, b.n), cmp.Compare(a.bytes, b.bytes))
 	}) {
-		q := burstPoint{float64(k.bytes), t.OneWay(key{'l', k.n, k.bytes}), t.OneWay(key{'g', k.n, k.bytes}), t.OneWay(key{'j', k.n, k.bytes})}
+		q := burstPoint{float64(k.bytes), t.OneWay(key{'l', k.n, k.bytes}), t.OneWay(key{'g', k.n, k.bytes}),
+			t.OneWay(key{'j', k.n, k.bytes})}
 		points[k] = q
 		n := int(k.n)
 		if len(p.bursts[n]) == 0 {
@@ -216,7 +222,7 @@ func (p *paired) burstPoints(t *resample.Table[key], bursts []*fit.Batch) map[ke
 
 // uncertainty is what blurs the deliveries of a burst [s].
 type uncertainty struct {
-	bound  float64 // standard uncertainty of a one-way time by the clock offset (aux "offset_bound_ns"), 0 where it cancels
+	bound  float64 // standard uncertainty of a one-way time by the clock offset (aux "offset_bound_ns"), 0 if it cancels
 	offset float64 // spread of one clock offset (aux "offset_spread_ns")
 	jitter float64 // spread of one pair's repetitions at the smallest size and n: no queue changes places there
 }
@@ -291,8 +297,8 @@ func (p *paired) withoutSlowPairs(in []*fit.Batch) []*fit.Batch {
 	}
 	if cut > 0 {
 		p.fit.Count(cut, "batches", func(n int) params.Finding {
-			return params.Warnf("slow-pairs-cut", "%d batches hold a slow host, and too few are without one. Their times are those of the "+
-				"other pairs, which met n or n−1 messages on the network: a_c and b_c may be low by one part in n", n)
+			return params.Warnf("slow-pairs-cut", "%d batches hold a slow host, and too few are without one. Their times are "+
+				"those of the other pairs, which met n or n−1 messages on the network: a_c and b_c may be low by one part in n", n)
 		})
 	}
 	return out

@@ -153,7 +153,8 @@ func (p *paired) ends(f *facts) {
 	p.fit.Found("cpu_send", "s/B", "CPU time of a sender per byte of a stream", f.Values[send], f.Point(send))
 	p.fit.Found("cpu_recv", "s/B", "CPU time of a receiver per byte of a stream", f.Values[recv], f.Point(recv))
 	s, r := f.Values[f.Index[fact{kind: factSendBusy}]], f.Values[f.Index[fact{kind: factRecvBusy}]]
-	who := "neither end's thread fills a CPU: the path between them limits a stream, or the work of the kernel outside of the threads"
+	who := "neither end's thread fills a CPU: " +
+		"the path between them limits a stream, or the work of the kernel outside of the threads"
 	switch {
 	case s >= busy && r >= busy:
 		who = "both ends' threads fill a CPU: the hosts limit a stream, not the network"
@@ -162,10 +163,11 @@ func (p *paired) ends(f *facts) {
 	case r >= busy:
 		who = "the receiver's thread fills a CPU: the receiving host limits a stream, not the network"
 	case s+r >= busy && p.sharedCPUs:
-		who = "the ends share a machine, and their threads together fill a CPU or wait for each other: the machine limits a stream, not a network"
+		who = "the ends share a machine, and their threads together fill a CPU or wait for each other: " +
+			"the machine limits a stream, not a network"
 	}
-	p.fit.Add(params.Notef("stream-limit", "%s (of the window the sender's thread runs %.0f%%, the receiver's %.0f%%)", who, 100*s, 100*r).
-		With("send", s).With("recv", r))
+	p.fit.Add(params.Notef("stream-limit", "%s (of the window the sender's thread runs %.0f%%, the receiver's %.0f%%)",
+		who, 100*s, 100*r).With("send", s).With("recv", r))
 }
 
 // directions records both directions where they differ by more than their intervals and by more than is material.
@@ -179,10 +181,12 @@ func (p *paired) directions(f *facts) {
 	if math.Abs(v) < material || !f.excludesZero(ci) {
 		return
 	}
-	p.fit.Found("b_forward", "s/B", "time per byte from the first host of a pair to the second", f.Values[i], f.Point(i), p.streamTerms(f.Values[i])...)
-	p.fit.Found("b_back", "s/B", "time per byte from the second host of a pair to the first", f.Values[j], f.Point(j), p.streamTerms(f.Values[j])...)
-	p.fit.Add(params.Notef("directions-differ", "the time per byte of streams differs by %+.0f%% between the two directions of the pairs", 100*v).
-		With("difference", v))
+	p.fit.Found("b_forward", "s/B", "time per byte from the first host of a pair to the second", f.Values[i],
+		f.Point(i), p.streamTerms(f.Values[i])...)
+	p.fit.Found("b_back", "s/B", "time per byte from the second host of a pair to the first", f.Values[j],
+		f.Point(j), p.streamTerms(f.Values[j])...)
+	p.fit.Add(params.Notef("directions-differ", "the time per byte of streams differs by %+.0f%% between the two "+
+		"directions of the pairs", 100*v).With("difference", v))
 }
 
 // excludesZero reports whether an interval shows that its number is not zero. That of a single round shows nothing.
@@ -202,8 +206,10 @@ func (p *paired) moreConnections(f *facts) {
 		if k == 1 || !okOne {
 			continue
 		}
-		p.fit.Found(fmt.Sprintf("b_connections_%d", k), "s/B", fmt.Sprintf("time per byte of a stream over %d connections", k), v, f.Point(i))
-		if g, ci := f.Of(func(v []float64) float64 { return v[one]/v[i] - 1 }); g > max(fasterBy, gain) && f.excludesZero(ci) {
+		p.fit.Found(fmt.Sprintf("b_connections_%d", k), "s/B",
+			fmt.Sprintf("time per byte of a stream over %d connections", k), v, f.Point(i))
+		g, ci := f.Of(func(v []float64) float64 { return v[one]/v[i] - 1 })
+		if g > max(fasterBy, gain) && f.excludesZero(ci) {
 			gain, most = g, k
 		}
 	}
@@ -211,8 +217,9 @@ func (p *paired) moreConnections(f *facts) {
 		p.fit.Series = append(p.fit.Series, s)
 	}
 	if gain > 0 {
-		p.fit.Add(params.Notef("connection-limited", "%d connections carry %.0f%% more than one: b is the time per byte of one connection and its CPU; "+
-			"the link's is at most b_connections_%d", most, 100*gain, most).With("gain", gain).With("connections", float64(most)))
+		p.fit.Add(params.Notef("connection-limited", "%d connections carry %.0f%% more than one: b is the time per byte of "+
+			"one connection and its CPU; the link's is at most b_connections_%d", most, 100*gain, most).
+			With("gain", gain).With("connections", float64(most)))
 	}
 }
 

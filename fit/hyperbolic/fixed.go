@@ -66,8 +66,8 @@ func (p *paired) fitFixed() (*fixedFit, error) {
 }
 
 // separated reports whether the deliveries of a burst come one by one, further apart than clocks, jitter and the starts
-// of the senders put them, and enough repetitions are left that show it. Where more pairs make all deliveries later alike,
-// the gaps are shorter than what the last is later by, and say nothing of it.
+// of the senders put them, and enough repetitions are left that show it. Where more pairs make all deliveries later
+// alike, the gaps are shorter than what the last is later by, and say nothing of it.
 func (p *paired) separated(n, last []float64, small map[int][]burstPoint) bool {
 	if len(n) < 2 || n[0] != 1 || p.cut {
 		return false
@@ -180,12 +180,12 @@ func (p *paired) separate(f *fixedFit) error {
 // deliveries: gaps hold neither the starts nor, where directions are averaged, the offsets.
 //
 //   - Clock offsets: the last of n one-way times is taken from the largest of n offsets.
-//   - Starts: a message that starts late waits less, by at most its delay, so that the last delivery is early by at most the
+//   - Starts: a message that starts late waits less, by at most its delay. So the last delivery is early by at most the
 //     spread of the starts; taken as uniform between none and all of it.
-//   - First delivery: gaps of a burst should be equal. Where the first is shorter, its delivery may be late, as a host that idled wakes slowly;
-//     uniform between none and all of the difference.
-//   - Lateness: it is taken off as if the n deliveries were late independently of each other; if they are late together, none
-//     of it belongs off. Uniform between.
+//   - First delivery: gaps of a burst should be equal. Where the first is shorter, its delivery may be late, as a host
+//     that idled wakes slowly; uniform between none and all of the difference.
+//   - Lateness: it is taken off as if the n deliveries were late independently of each other; if they are late
+//     together, none of it belongs off. Uniform between.
 func (p *paired) termsOfSlope(f *fixedFit) []params.Term {
 	last := len(f.n) - 1
 	span := f.n[last] - f.n[0]
@@ -196,12 +196,15 @@ func (p *paired) termsOfSlope(f *fixedFit) []params.Term {
 		}
 	}
 	if !f.separated {
-		add(params.TermClockOffset, math.Sqrt2*p.clocks.offset, "spread of the offsets of two clocks, over the numbers of pairs")
-		add("start skew", p.starts.spread/math.Sqrt(3), "spread of the starts in the closer half of the repetitions at the most pairs, uniform, over the numbers of pairs")
-		add("last of n", f.late[last]/math.Sqrt(3), "lateness of the last of so many deliveries, uniform, over the numbers of pairs")
+		const over = ", over the numbers of pairs"
+		add(params.TermClockOffset, math.Sqrt2*p.clocks.offset, "spread of the offsets of two clocks"+over)
+		add("start skew", p.starts.spread/math.Sqrt(3), "spread of the starts in the closer half of the repetitions "+
+			"at the most pairs, uniform"+over)
+		add("last of n", f.late[last]/math.Sqrt(3), "lateness of the last of so many deliveries, uniform"+over)
 	}
 	if f.separated {
-		add("first delivery", f.uneven/math.Sqrt(3), "difference of the first gap between deliveries and the others at the most pairs, uniform, over the numbers of pairs")
+		add("first delivery", f.uneven/math.Sqrt(3), "difference of the first gap between deliveries and the others "+
+			"at the most pairs, uniform, over the numbers of pairs")
 	}
 	if p.cut {
 		add("slow pairs", math.Abs(f.line.C1)*span/f.n[last]/math.Sqrt(3), "slow pairs sent as well: n or n−1 messages met")

@@ -43,7 +43,8 @@ func fitHockney(p *fit.Prepared) (*params.Fit, error) {
 	if l.C1 > 0 {
 		r.Found("r_inf", "B/s", "rate of long messages", v[2], ci[2], misfit[2]...)
 	} else {
-		r.Add(params.Warnf(params.NotPositive, "beta is not positive: T does not grow with the size, and there is no rate").Of("beta"))
+		r.Add(params.Warnf(params.NotPositive,
+			"beta is not positive: T does not grow with the size, and there is no rate").Of("beta"))
 	}
 	r.Together([]string{"alpha", "beta", "r_inf"}, reps)
 	addPairSpread(r, q)
@@ -55,9 +56,10 @@ func fitHockney(p *fit.Prepared) (*params.Fit, error) {
 }
 
 func hockneyPlots(f *params.Fit) []params.Plot {
-	curves := fit.TwoParameterCurve(f, "Hockney", "alpha", "beta", messageSizes(f), func(x, a, b float64) float64 { return a + b*x })
-	return timeBySize(f, "Hockney", fit.Misses("Hockney's line, "+fit.ValueWords(f, "alpha")+" + "+fit.ValueWords(f, "beta")+
-		"·x, a rate of "+fit.ValueWords(f, "r_inf")+", is", f.Of(params.Time)...), curves)
+	line := func(x, a, b float64) float64 { return a + b*x }
+	curves := fit.TwoParameterCurve(f, "Hockney", "alpha", "beta", messageSizes(f), line)
+	return timeBySize(f, "Hockney", fit.Misses("Hockney's line, "+fit.ValueWords(f, "alpha")+" + "+
+		fit.ValueWords(f, "beta")+"·x, a rate of "+fit.ValueWords(f, "r_inf")+", is", f.Of(params.Time)...), curves)
 }
 
 // pairMatrix lists every pair that pingpong measured: the half round trip of its smallest size as latency, and the rate
@@ -76,7 +78,8 @@ func pairMatrix(p *fit.Prepared) []params.Pair {
 		small, large = min(small, b.Point[names.FactorBytes]), max(large, b.Point[names.FactorBytes])
 	}
 	at := func(x int64) []fit.PairTime {
-		return fit.PairTimes(slices.DeleteFunc(slices.Clone(lines), func(b *fit.Batch) bool { return b.Point[names.FactorBytes] != x }))
+		return fit.PairTimes(slices.DeleteFunc(slices.Clone(lines),
+			func(b *fit.Batch) bool { return b.Point[names.FactorBytes] != x }))
 	}
 	index := map[[2]int]int{}
 	var out []params.Pair

@@ -119,8 +119,9 @@ func joint(r *fit.Result, p *fit.Prepared, q *fit.Pingpong, limits []float64) (f
 			worst = i
 		}
 	}
-	r.Add(params.Notef(params.JointEstimate, "the joint estimate misses T by %.1f%% on average and by %.1f%% at most, at %g B",
-		100*stats.Mean(errs), 100*errs[worst], q.Sizes[worst]).With("mean", stats.Mean(errs)).With("worst", errs[worst]))
+	r.Add(params.Notef(params.JointEstimate, "the joint estimate misses T by %.1f%% on average and by %.1f%% at most, "+
+		"at %g B", 100*stats.Mean(errs), 100*errs[worst], q.Sizes[worst]).
+		With("mean", stats.Mean(errs)).With("worst", errs[worst]))
 	return condition(), nil
 }
 
@@ -222,6 +223,6 @@ func hyperbolaPlots(f *params.Fit) []params.Plot {
 	if b, _, _, ok := f.Parameters["b_prime_limits"].Ends(); ok && b > 0 {
 		rate = " (" + units.Format(1/b, "B/s") + ")"
 	}
-	return timeBySize(f, "hyperbola", fit.Misses("The hyperbola, "+fit.ValueWords(f, "a_prime_limits")+" for small messages and "+
-		fit.ValueWords(f, "b_prime_limits")+rate+" for large ones, is", f.Of(params.Time)...), curves)
+	return timeBySize(f, "hyperbola", fit.Misses("The hyperbola, "+fit.ValueWords(f, "a_prime_limits")+" for small "+
+		"messages and "+fit.ValueWords(f, "b_prime_limits")+rate+" for large ones, is", f.Of(params.Time)...), curves)
 }

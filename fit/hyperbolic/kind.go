@@ -61,14 +61,16 @@ func (p *paired) character(f *fixedFit, m *mediumFit) {
 	kind := &params.Network{Packets: params.Unknown, Streams: params.Unknown}
 	p.fit.Network = kind
 	if len(f.n) < 2 {
-		p.fit.Note(params.NetworkUnknown, "one pair only: whether the network behaves like a switch or like a shared medium cannot be seen")
+		p.fit.Note(params.NetworkUnknown, "one pair only: "+
+			"whether the network behaves like a switch or like a shared medium cannot be seen")
 		return
 	}
 	base, span := f.line.At(f.n[0]), f.n[len(f.n)-1]-f.n[0]
 	packets := effect{f.line.C1 * span / base, f.slopeCI[0] * span / base, f.slopeCI[1] * span / base, base, "s"}
 	streams := m.growth
 	if packets.falls() {
-		p.fit.Warn(params.NegativeAC, "a_c is negative: more pairs make the last delivery earlier, which the model cannot explain")
+		p.fit.Warn(params.NegativeAC, "a_c is negative: more pairs make the last delivery earlier, "+
+			"which the model cannot explain")
 		return
 	}
 	enough := p.times.Rounds > 1
@@ -109,7 +111,8 @@ func (p *paired) unknown(kind *params.Network, packets, streams effect, most flo
 	if said == "" {
 		said, open = "streams were not measured with several numbers of pairs", true
 	} else {
-		said = fmt.Sprintf("%s that send at once delay %s against one, where %.0f%% matters", units.Plural(int64(most), "pair"), said, 100*margin)
+		said = fmt.Sprintf("%s that send at once delay %s against one, where %.0f%% matters",
+			units.Plural(int64(most), "pair"), said, 100*margin)
 	}
 	note.Message = said + ". It is there, and less than what matters"
 	if open {
@@ -132,12 +135,13 @@ func (p *paired) decides(most float64) string {
 }
 
 // twoPairs is why contention is not told from a slow host.
-const twoPairs = "two pairs that differ cannot tell a slow host from contention: more hosts would, or --all-pairs to find the slow one"
+const twoPairs = "two pairs that differ cannot tell a slow host from contention: " +
+	"more hosts would, or --all-pairs to find the slow one"
 
 // slowMet is why contention of one-packet messages is not known where slow pairs were left out: a slow message may come
 // when the others are through.
-const slowMet = "slow pairs sent as well, and were left out: n or n−1 of the others met. More rounds, in which other hosts form the " +
-	"pairs, would tell, or more hosts"
+const slowMet = "slow pairs sent as well, and were left out: n or n−1 of the others met. More rounds, in which " +
+	"other hosts form the pairs, would tell, or more hosts"
 
 // withhold takes a_c and b_c out of use where what looks like contention may be a slow host: pairs differ and too few
 // were measured alone to say which host it is; or, with two pairs, all bursts and streams of both have a slow one.
@@ -167,8 +171,8 @@ func (p *paired) withhold(f *fixedFit, m *mediumFit) {
 			q.Bound = &params.Bound{0, math.Max(0, top)}
 		case p.cut && name == "b_c" && q.Status == params.StatusUnidentifiable && q.Bound != nil && most > 1:
 			q.Bound = &params.Bound{q.Bound[0], q.Bound[1] * most / (most - 1)}
-			q.Why = fmt.Sprintf("b' does not grow up to n = %g: the streams do not fill the network. Slow pairs were left out, so that %g "+
-				"or more of the others met: b_c is at most b'(%g)/%g", most, most-1, most, most-1)
+			q.Why = fmt.Sprintf("b' does not grow up to n = %g: the streams do not fill the network. Slow pairs were left out, "+
+				"so that %g or more of the others met: b_c is at most b'(%g)/%g", most, most-1, most, most-1)
 		}
 		p.fit.Parameters[name] = q
 	}
@@ -177,7 +181,8 @@ func (p *paired) withhold(f *fixedFit, m *mediumFit) {
 		switch {
 		case q.Value == nil:
 		case p.slow.Undecided:
-			q.Status, q.Why = params.StatusProvisional, "pairs differ, and which host is slow is not known: this is of hosts that are not alike"
+			q.Status = params.StatusProvisional
+			q.Why = "pairs differ, and which host is slow is not known: this is of hosts that are not alike"
 		case hidden && name == "a":
 			q.Status, q.Why = params.StatusProvisional, slowMet
 		}

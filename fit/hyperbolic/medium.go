@@ -96,8 +96,8 @@ func (p *paired) burstSlope(n int, values []float64) (float64, error) {
 
 // decide identifies b and b_c. Two tests at the 95% level, each also asking for a material difference (2%):
 //
-//   - growth: b'(n_max)/b'(n_min) − 1 above zero. If not, all n are flat: b = b'(n_min), and b_c is bounded by b'(n_max)/n_max,
-//     because a growth that is not significant may be there;
+//   - growth: b'(n_max)/b'(n_min) − 1 above zero. If not, all n are flat: b = b'(n_min), and b_c is bounded by
+//     b'(n_max)/n_max, because a growth that is not significant may be there;
 //   - plateau: b/(n_min·b_c) − 1 above zero, with b and b_c of the best break. If not, all n rise: b_c = b'/n, and b is
 //     bounded by b'(n_min).
 func (p *paired) decide(m *mediumFit) {
@@ -116,7 +116,8 @@ func (p *paired) decide(m *mediumFit) {
 		p.rising(m, w)
 	default:
 		if g < -material && ci[1] < 0 {
-			p.fit.Warn("falling-time-per-byte", "b' falls by %.0f%% from n = %g to n = %g: a single stream did not fill its path", -100*g, m.n[0], m.n[k])
+			p.fit.Warn("falling-time-per-byte", "b' falls by %.0f%% from n = %g to n = %g: "+
+				"a single stream did not fill its path", -100*g, m.n[0], m.n[k])
 		}
 		p.flat(m)
 	}
@@ -162,7 +163,8 @@ func (p *paired) rising(m *mediumFit, w []float64) {
 		p.fit.Found("b_c", "s/B", labelBC, m.bc, p.times.Interval(m.bc, both, 1), p.streamTerms(m.bc)...)
 		p.fit.Together([]string{"b", "b_c"}, both)
 		if !best.consistent {
-			p.fit.Warn("inconsistent-break", "b'(n) does not follow max(b, n·b_c): no break parts it into a flat and a rising part that fit together")
+			p.fit.Warn("inconsistent-break", "b'(n) does not follow max(b, n·b_c): "+
+				"no break parts it into a flat and a rising part that fit together")
 		}
 		return
 	}
@@ -211,7 +213,7 @@ func (p *paired) crossCheck(m *mediumFit) {
 		}
 	}
 	if len(gaps) > 0 {
-		p.fit.Add(params.Notef("burst-slope", "the slope of the large bursts differs from the streams' b' by %+.1f%% (median over n)",
-			100*stats.Median(gaps)).With("difference", stats.Median(gaps)))
+		p.fit.Add(params.Notef("burst-slope", "the slope of the large bursts differs from the streams' b' by %+.1f%% "+
+			"(median over n)", 100*stats.Median(gaps)).With("difference", stats.Median(gaps)))
 	}
 }

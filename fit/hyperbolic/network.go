@@ -1,7 +1,7 @@
-// Package hyperbolic holds the models of one message on an idle path, fitted to the half round trips of pingpong
-// (Hockney's line, the hyperbola, straight lines over ranges of the size, tails), which share one prepared table of times
-// by size; and the model of a network, which separates the hosts' communication blocks from the network's by how the time
-// of n disjoint pairs that send at once grows with n, as the paper builds the network on the hyperbola of one message.
+// Package hyperbolic holds the models of one message on an idle path: Hockney's line, the hyperbola, straight lines
+// over ranges of the size, and tails. They are fitted to one table of pingpong's half round trips by size. It also
+// holds the model of a network, which the paper builds on the hyperbola of one message: how the time of n disjoint
+// pairs that send at once grows with n separates the hosts' communication blocks from the network's.
 package hyperbolic
 
 import (
@@ -100,7 +100,8 @@ func (p *paired) misfit(f *fixedFit, m *mediumFit) {
 		for _, q := range p.bursts[n] {
 			lo, hi = math.Min(lo, q.bytes), math.Max(hi, q.bytes)
 			if fit.Finite(b) {
-				s.Add(q.bytes, p.times.Values[q.last], p.times.Point(q.last), params.ServiceTime(q.bytes, f.line.At(float64(n)), b), p.times.N[q.last])
+				s.Add(q.bytes, p.times.Values[q.last], p.times.Point(q.last),
+					params.ServiceTime(q.bytes, f.line.At(float64(n)), b), p.times.N[q.last])
 			}
 		}
 		if len(s.Points) > 0 {
@@ -110,7 +111,7 @@ func (p *paired) misfit(f *fixedFit, m *mediumFit) {
 	p.fit.Series = append(p.fit.Series, bursts...)
 	p.fit.Domain["bytes"] = [2]float64{lo, hi}
 	if mean, worst, n := params.Misfit(bursts...); n > 0 {
-		p.fit.Add(params.Notef("eq16-misfit", "eq. 16 with these parameters misses the bursts by %.1f%% on average and by %.1f%% at most",
-			100*mean, 100*worst).With("mean", mean).With("worst", worst))
+		p.fit.Add(params.Notef("eq16-misfit", "eq. 16 with these parameters misses the bursts by %.1f%% on average and by "+
+			"%.1f%% at most", 100*mean, 100*worst).With("mean", mean).With("worst", worst))
 	}
 }

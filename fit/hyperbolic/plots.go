@@ -20,30 +20,34 @@ func networkPlots(f *params.Fit) []params.Plot {
 	}
 	said := ""
 	if len(messages) > 0 {
-		said = fmt.Sprintf("Messages of %s, with the calls of each; streams above have few.", units.Bytes(messages[0].Factors["bytes"]))
+		said = fmt.Sprintf("Messages of %s, with the calls of each; streams above have few.",
+			units.Bytes(messages[0].Factors["bytes"]))
 	}
 	return []params.Plot{{
 		ID: "a-prime", Section: fit.SectionContention, Title: "Fixed time of a message while n pairs send at once",
-		Says: fit.Sentences(fixedWords(f), behaviour),
-		X:    pairsAxis(), Y: fit.TimeAxis("a'(n)", false), Series: fit.SeriesNames(fixed), Line: "2a + n·a_c",
-		Curves: fit.TwoParameterCurve(f, "2a + n·a_c", "a", "a_c", fit.Spread(lo, hi, false), func(n, a, ac float64) float64 { return 2*a + n*ac }),
+		Says: fit.Sentences(fixedWords(f), behaviour), X: pairsAxis(), Y: fit.TimeAxis("a'(n)", false),
+		Series: fit.SeriesNames(fixed), Line: "2a + n·a_c", Curves: fit.TwoParameterCurve(f, "2a + n·a_c", "a", "a_c",
+			fit.Spread(lo, hi, false), func(n, a, ac float64) float64 { return 2*a + n*ac }),
 	}, {
 		ID: "b-prime", Section: fit.SectionContention, Title: "Time per byte while n pairs send at once",
 		Says: fit.Sentences(fit.ParameterWords(f, "b"), fit.ParameterWords(f, "b_c"), fit.ParameterWords(f, "b_prime")),
-		X:    pairsAxis(), Y: params.Axis{Name: "b'(n)", Unit: "s/B"}, Series: fit.SeriesNames(perByte), Line: "max(b, n·b_c)",
-		Curves: mediumCurve(f, perByte),
+		X:    pairsAxis(), Y: params.Axis{Name: "b'(n)", Unit: "s/B"}, Series: fit.SeriesNames(perByte),
+		Line: "max(b, n·b_c)", Curves: mediumCurve(f, perByte),
 	}, {
 		ID: "b-connections", Section: fit.SectionContention, Title: "Time per byte of a pair over several connections",
 		Says: "Where it falls, one connection or its CPU is the limit, and not the link.",
-		X:    params.Axis{Name: "connections of a pair"}, Y: params.Axis{Name: "b'", Unit: "s/B"}, Series: fit.SeriesNames(connections), Line: "measured, joined",
+		X:    params.Axis{Name: "connections of a pair"}, Y: params.Axis{Name: "b'", Unit: "s/B"},
+		Series: fit.SeriesNames(connections), Line: "measured, joined",
 	}, {
-		ID: "b-messages", Section: fit.SectionContention, Title: "Time per byte of messages one after the other while n pairs send",
-		Says: said, X: pairsAxis(), Y: params.Axis{Name: "b'(n) of messages", Unit: "s/B"}, Series: fit.SeriesNames(messages), Line: "measured, joined",
+		ID: "b-messages", Section: fit.SectionContention,
+		Title: "Time per byte of messages one after the other while n pairs send", Says: said, X: pairsAxis(),
+		Y: params.Axis{Name: "b'(n) of messages", Unit: "s/B"}, Series: fit.SeriesNames(messages), Line: "measured, joined",
 	}, {
 		ID: "bursts", Section: fit.SectionContention, Title: "Time of n messages sent at once, by their size",
-		Says: fit.Sentences(fmt.Sprintf("Time to the last of n deliveries, for %s of pairs, beside eq. 16 with the parameters above",
-			units.Plural(int64(len(bursts)), "number")), fit.Misses("Eq. 16 is", bursts...)),
-		X: fit.SizeAxis(true), Y: fit.TimeAxis("last delivery", true), Series: fit.SeriesNames(bursts), Curves: burstCurves(f, bursts), Below: true,
+		Says: fit.Sentences(fmt.Sprintf("Time to the last of n deliveries, for %s of pairs, beside eq. 16 with the "+
+			"parameters above", units.Plural(int64(len(bursts)), "number")), fit.Misses("Eq. 16 is", bursts...)),
+		X: fit.SizeAxis(true), Y: fit.TimeAxis("last delivery", true), Series: fit.SeriesNames(bursts),
+		Curves: burstCurves(f, bursts), Below: true,
 	}}
 }
 

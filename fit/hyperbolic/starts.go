@@ -100,8 +100,8 @@ func (p *paired) noteDropped(small map[int][]burstPoint) {
 		}
 	}
 	if all.dropped > 0 {
-		p.fit.Add(params.Notef("skewed-starts", "%d of %d repetitions of small bursts were dropped: their senders started further apart than "+
-			"half the time between the first and the last delivery", all.dropped, all.kept+all.dropped).
+		p.fit.Add(params.Notef("skewed-starts", "%d of %d repetitions of small bursts were dropped: their senders started "+
+			"further apart than half the time between the first and the last delivery", all.dropped, all.kept+all.dropped).
 			With("dropped", float64(all.dropped)).With("repetitions", float64(all.kept+all.dropped)))
 	}
 }

@@ -76,8 +76,9 @@ func (p *paired) steady(in []*fit.Batch) []*fit.Batch {
 	}
 	if len(halves) > 0 {
 		p.unsteady = stats.Median(halves)
-		p.fit.Add(params.Warnf("unsteady-streams", "some points have streams only whose rate changed while it was counted, by %.0f%% from the "+
-			"first half of the window to the second, or that the receiver or the congestion control held up", 200*p.unsteady).With("share", p.unsteady))
+		p.fit.Add(params.Warnf("unsteady-streams", "some points have streams only whose rate changed while it was counted, "+
+			"by %.0f%% from the first half of the window to the second, or that the receiver or the congestion control "+
+			"held up", 200*p.unsteady).With("share", p.unsteady))
 	}
 	return out
 }
@@ -89,7 +90,8 @@ func (p *paired) streamTerms(v float64) (out []params.Term) {
 			"bytes come a segment at a time: half of one at each edge of the window of each round"))
 	}
 	if p.unsteady > 0 {
-		out = append(out, params.Term{Name: "unsteady streams", Type: params.TypeB, U: v * p.unsteady, Why: "half the difference of the halves of the window"})
+		out = append(out, params.Term{Name: "unsteady streams", Type: params.TypeB, U: v * p.unsteady,
+			Why: "half the difference of the halves of the window"})
 	}
 	return out
 }

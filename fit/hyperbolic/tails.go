@@ -98,8 +98,8 @@ func tailBySize(r *fit.Result, name, words string, s *params.Series, breaks []fl
 func tailsPlots(f *params.Fit) []params.Plot {
 	series := f.Of(params.TailTime)
 	return []params.Plot{{
-		ID: "tails", Section: fit.SectionPingpong, Title: "Slow messages by their size, idle network",
+		ID: "tails", Section: fit.SectionPingpong, Title: "Slow messages by their size, idle network", X: fit.SizeAxis(true),
 		Says: fit.Sentences("One message in a hundred (p99), and one in a thousand (p999), takes longer"),
-		X:    fit.SizeAxis(true), Y: fit.TimeAxis("half round trip", true), Series: fit.SeriesNames(series), Curves: fit.CostCurves(f, true, series),
+		Y:    fit.TimeAxis("half round trip", true), Series: fit.SeriesNames(series), Curves: fit.CostCurves(f, true, series),
 	}}
 }

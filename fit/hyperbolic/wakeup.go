@@ -51,14 +51,17 @@ func fitWakeup(p *fit.Prepared) (*params.Fit, error) {
 		r.Found(name, "s", label, v, ci)
 		return v, true
 	}
-	if v, ok := difference("wakeup", "time to wake a receiver that sleeps until the message comes", names.PhaseBlocking, names.PhasePolling,
-		"the ranks of every pair may share a CPU (pin them with cpu= to different ones): then neither may poll"); ok {
-		r.Add(params.Notef("wake-up", "waking the receiver is %s of the %s that a message of one byte takes. It is in alpha and in L, not in "+
-			"U_r, which is the receiving call of a message that is there; Tam and Wang count it to U_r. A program that polls is faster by it",
+	if v, ok := difference("wakeup", "time to wake a receiver that sleeps until the message comes", names.PhaseBlocking,
+		names.PhasePolling, "the ranks of every pair may share a CPU (pin them with cpu= to different ones): "+
+			"then neither may poll"); ok {
+		r.Add(params.Notef("wake-up", "waking the receiver is %s of the %s that a message of one byte takes. It is in alpha "+
+			"and in L, not in U_r, which is the receiving call of a message that is there; Tam and Wang count it to U_r. "+
+			"A program that polls is faster by it",
 			units.Format(v, "s"), units.Format(blocking, "s")).With("share", v/blocking).Of("wakeup"))
 	}
 	const after = "what a message takes more after 1 ms of idling"
-	idle, known := difference("after_idle", after, names.PhaseIdle, names.PhaseBlocking, "no round trips after a pause without loss")
+	idle, known := difference("after_idle", after, names.PhaseIdle, names.PhaseBlocking,
+		"no round trips after a pause without loss")
 	awake, held := difference("after_idle_awake", after+", CPUs kept awake", names.PhaseIdleAwake, names.PhaseBlocking,
 		"the agents may not open /dev/cpu_dma_latency, which keeps CPUs awake")
 	if known {
@@ -66,8 +69,9 @@ func fitWakeup(p *fit.Prepared) (*params.Fit, error) {
 		if held {
 			says = "with the CPUs kept out of sleep states it is " + units.Format(awake, "s")
 		}
-		r.Add(params.Notef("cold-messages", "alpha and L are of messages in a row; after 1 ms of idling a message takes %s more, and %s. a is "+
-			"of bursts with pauses between them: it holds that", units.Format(idle, "s"), says).With("share", idle/blocking).Of("after_idle"))
+		r.Add(params.Notef("cold-messages", "alpha and L are of messages in a row; after 1 ms of idling a message takes %s "+
+			"more, and %s. a is of bursts with pauses between them: it holds that",
+			units.Format(idle, "s"), says).With("share", idle/blocking).Of("after_idle"))
 	}
 	r.WidenDomain("bytes", 1)
 	r.JudgeTable()
