@@ -40,7 +40,8 @@ func (p *prttData) compareCalls(o *busyTime, phase string) {
 	}
 	if len(parts) > 0 {
 		p.fit.Series = append(p.fit.Series, points)
-		p.fit.Note("timed-calls", "the timed calls of phase %s, without the clock, differ from %s (by PRTT) by %s", phase, o.name, strings.Join(parts, ", "))
+		p.fit.Note("timed-calls", "the timed calls of phase %s, without the clock, differ from %s (by PRTT) by %s",
+			phase, o.name, strings.Join(parts, ", "))
 	}
 }
 
@@ -67,12 +68,13 @@ func (p *prttData) identity(gap *gapFit, send, receive *busyTime, latency float6
 		p.fit.Series = append(p.fit.Series, points)
 	}
 	if math.Abs(worst) > roundTripOff {
-		p.fit.Add(params.Warnf(params.RoundTripOff, "half the round trip is %s from L + o_s + o_r + (s−1)·G at %g B: the bytes of a packet "+
-			"pass several stages one after the other, of which G is only the slowest", percent(worst), at).With("worst", worst))
+		p.fit.Add(params.Warnf(params.RoundTripOff, "half the round trip is %s from L + o_s + o_r + (s−1)·G at %g B: the "+
+			"bytes of a packet pass several stages one after the other, of which G is only the slowest",
+			percent(worst), at).With("worst", worst))
 		return
 	}
-	p.fit.Add(params.Notef(params.RoundTripOff, "half the round trip is within %.1f%% of L + o_s + o_r + (s−1)·G at every size within a packet",
-		100*math.Abs(worst)).With("worst", worst))
+	p.fit.Add(params.Notef(params.RoundTripOff, "half the round trip is within %.1f%% of L + o_s + o_r + (s−1)·G at "+
+		"every size within a packet", 100*math.Abs(worst)).With("worst", worst))
 }
 
 // pingpong notes how far half of PRTT(1,0,s) is from the half round trips of pingpong, at the sizes of both.
@@ -109,7 +111,8 @@ func (p *prttData) hyperbola(gap *gapFit) {
 	}
 	from := firstAbove(sizes, p.packet)
 	if len(sizes)-from < 2 {
-		p.fit.Note(params.Eq18, "LogGP is not compared with the hyperbola: fewer than two sizes above a packet of %g B", p.packet)
+		p.fit.Note(params.Eq18, "LogGP is not compared with the hyperbola: "+
+			"fewer than two sizes above a packet of %g B", p.packet)
 		return
 	}
 	l, _, err := lsq.FitLine(sizes[from:], times[from:], nil)
@@ -125,32 +128,33 @@ func (p *prttData) hyperbola(gap *gapFit) {
 		lo, hi = math.Min(lo, ratio), math.Max(hi, ratio)
 	}
 	if lo < 0.75-ratioSlack || hi > 1+ratioSlack {
-		p.fit.Warn(params.Eq18, "the hyperbola over LogGP for 1 to %d packets is %.3f to %.3f, outside [3/4, 1] (eq. 18): the slope of "+
-			"long round trips and the gap per byte are not the same", ratioPackets, lo, hi)
+		p.fit.Warn(params.Eq18, "the hyperbola over LogGP for 1 to %d packets is %.3f to %.3f, outside [3/4, 1] (eq. 18): "+
+			"the slope of long round trips and the gap per byte are not the same", ratioPackets, lo, hi)
 		return
 	}
-	p.fit.Note(params.Eq18, "the hyperbola over LogGP for 1 to %d packets is %.3f to %.3f, within [3/4, 1] (eq. 18)", ratioPackets, lo, hi)
+	p.fit.Note(params.Eq18, "the hyperbola over LogGP for 1 to %d packets is %.3f to %.3f, within [3/4, 1] (eq. 18)",
+		ratioPackets, lo, hi)
 }
 
 func logGPPlots(f *params.Fit) []params.Plot {
 	gap, lines, trips := f.Of(params.Gap), f.Of(params.Overhead), f.Of(params.HalfRoundTrip)
 	return []params.Plot{{
 		ID: "loggp-gap", Section: fit.SectionLogGP, Title: "Gap between messages by their size",
-		Says: fit.Sentences("g, the gap of 1 byte, is "+fit.ValueWords(f, "g")+" and G, the gap per byte of long messages, "+fit.ValueWords(f, "G"),
-			fit.Misses("The function is", gap...)),
+		Says: fit.Sentences("g, the gap of 1 byte, is "+fit.ValueWords(f, "g")+" and G, the gap per byte of long messages, "+
+			fit.ValueWords(f, "G"), fit.Misses("The function is", gap...)),
 		X: fit.SizeAxis(true), Y: fit.TimeAxis("gap", true), Series: fit.SeriesNames(gap), Line: "gap",
 		Curves: fit.CostCurves(f, true, gap), Below: true,
 	}, {
 		ID: "loggp-overheads", Section: fit.SectionLogGP, Title: "Time that sender and receiver are busy with a message",
-		Says: fit.Sentences(fit.ParameterWords(f, "o_s"), fit.ParameterWords(f, "o_r"), "Timed calls, where they are there, are measured by "+
-			"themselves and not fitted"),
-		X: fit.SizeAxis(true), Y: fit.TimeAxis("time of a host", false), Series: fit.SeriesNames(append(lines, f.Of(params.TimedCall)...)),
-		Curves: fit.CostCurves(f, true, lines),
+		Says: fit.Sentences(fit.ParameterWords(f, "o_s"), fit.ParameterWords(f, "o_r"),
+			"Timed calls, where they are there, are measured by themselves and not fitted"),
+		X: fit.SizeAxis(true), Y: fit.TimeAxis("time of a host", false), Curves: fit.CostCurves(f, true, lines),
+		Series: fit.SeriesNames(append(lines, f.Of(params.TimedCall)...)),
 	}, {
 		ID: "loggp-round-trip", Section: fit.SectionLogGP, Title: "Half a round trip beside L + o_s + o_r + (s − 1)·G",
-		Says: fit.Sentences("L is "+fit.ValueWords(f, "L")+", from the smallest message; the larger ones show whether the sum holds",
-			fit.Misses("The sum is", trips...)),
-		X: fit.SizeAxis(false), Y: fit.TimeAxis("half round trip", false), Series: fit.SeriesNames(trips), Line: "L + o_s + o_r + (s − 1)·G",
-		Below: true,
+		Says: fit.Sentences("L is "+fit.ValueWords(f, "L")+", from the smallest message; the larger ones show whether the "+
+			"sum holds", fit.Misses("The sum is", trips...)),
+		X: fit.SizeAxis(false), Y: fit.TimeAxis("half round trip", false), Series: fit.SeriesNames(trips),
+		Line: "L + o_s + o_r + (s − 1)·G", Below: true,
 	}}
 }

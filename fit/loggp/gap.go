@@ -106,15 +106,15 @@ func (p *prttData) fitGap() (*gapFit, error) {
 		if full {
 			of = "full packets"
 		}
-		p.fit.Add(params.Notef(params.SeveralSegments, "gap(s) is not one line within 5%%: %d segments by BIC; g is of the first, G of %s",
-			len(g.Segments.Segments), of).Of("gap"))
+		p.fit.Add(params.Notef(params.SeveralSegments, "gap(s) is not one line within 5%%: %d segments by BIC; g is of the "+
+			"first, G of %s", len(g.Segments.Segments), of).Of("gap"))
 	}
 	points := p.fit.AddSeries(params.Series{Name: seriesGap, Quantity: params.Gap, Symbol: "gap", XName: "bytes"}, sizes,
 		gaps, g.Predict)
 	for i, s := range sizes {
 		if e := math.Abs(points.Points[i].Relative()); g.straight() && e > straight {
-			p.fit.Add(params.Warnf(params.OffTheForm, "gap(s) is not a line, and too few sizes were measured for segments: %.0f%% off at %g B",
-				100*e, s).Of("gap").With("off", e).With("bytes", s))
+			p.fit.Add(params.Warnf(params.OffTheForm, "gap(s) is not a line, and too few sizes were measured for segments: "+
+				"%.0f%% off at %g B", 100*e, s).Of("gap").With("off", e).With("bytes", s))
 		}
 	}
 	return g, nil
@@ -132,11 +132,11 @@ func (p *prttData) longGap(slope float64, full bool, sizes, values []float64, ci
 		p.fit.Found("G", "s/B", label, slope, ci)
 		return
 	}
-	why := fmt.Sprintf("the largest message of prtt, %g B, fits into one packet of %g B: what each packet of a long one costs beside its bytes was not measured",
-		largest, p.packet)
+	why := fmt.Sprintf("the largest message of prtt, %g B, fits into one packet of %g B: "+
+		"what each packet of a long one costs beside its bytes was not measured", largest, p.packet)
 	if above == 1 {
-		why = fmt.Sprintf("prtt has one size above a packet of %g B, %g B: what each of its packets costs beside its bytes cannot be told from what the message costs",
-			p.packet, largest)
+		why = fmt.Sprintf("prtt has one size above a packet of %g B, %g B: what each of its packets costs beside its "+
+			"bytes cannot be told from what the message costs", p.packet, largest)
 	}
 	p.fit.Unknown("G", "s/B", label, math.Max(0, slope), most, why+"; --sizes with some KiB tell it")
 }
@@ -203,8 +203,8 @@ func (p *prttData) latency(send, receive *busyTime) float64 {
 	ci := resample.DifferenceOf(p.times, v, reps, func(r []float64) float64 { return r[0] })
 	p.fit.Difference("L", "s", label, v, ci, p.fit.Prepared.ClockReading(1)...)
 	if v <= 0 {
-		const why = "the overheads, measured with pauses between messages, are longer than half the round trip of messages in a row: " +
-			"some of a host's work is counted twice, or waking up from a pause is"
+		const why = "the overheads, measured with pauses between messages, are longer than half the round trip of " +
+			"messages in a row: some of a host's work is counted twice, or waking up from a pause is"
 		l := p.fit.Parameters["L"]
 		l.Withhold(params.StatusInconsistent, "L is not positive: "+why)
 		p.fit.Parameters["L"] = l

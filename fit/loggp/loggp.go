@@ -23,8 +23,8 @@ import (
 // with a wait of d between them until one reply of s bytes is back:
 //
 //	gap(s) = (PRTT(n,0,s) − PRTT(1,0,s))/(n − 1),  g = gap(1) [s],  G = the slope of gap at the long messages [s/B]
-//	o_s(s) = (PRTT(n,d,s) − waits − PRTT(1,0,s))/(n − 1),  d ≥ PRTT(1,0,s): the sender waits before each but the first send
-//	o_r(s) = (PRTT'(n,d,s) − waits − PRTT(1,0,s))/(n − 1),  where the receiver waits before each but the first receive
+//	o_s(s) = (PRTT(n,d,s) − waits − PRTT(1,0,s))/(n − 1),  d ≥ PRTT(1,0,s): the sender waits before sends 2 to n
+//	o_r(s) = (PRTT'(n,d,s) − waits − PRTT(1,0,s))/(n − 1),  where the receiver waits before receives 2 to n
 //	L = PRTT(1,0,1)/2 − o_s − o_r,  so that 2L + 2o_s + 2o_r is the round trip
 //
 // with o_s and o_r at 1 byte, or at the smallest size there is, by a line over the sizes; functions "o_s" and "o_r" are

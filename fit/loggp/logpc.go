@@ -20,7 +20,7 @@ const sourceLoGPC = "Moritz, Frank 2001, section 5.1, eq. 7, 14"
 // _<size> for others:
 //
 //	C_n = (T_n − T)/2      contention per message for what messages between different hosts share, synchronous
-//	C_r = T_c − T_n        contention per injection for what messages of one host share: its interfaces and processor, synchronous
+//	C_r = T_c − T_n        contention per injection for what a host's messages share (interfaces, processor), synchronous
 //	inflation_sync = T_c/T, inflation_async = T_c/T
 //
 // so that T_c = T + 2·C_n + C_r (section 5.1.1). Nothing of it is fitted. Series hold T_c of every remap beside what
@@ -110,8 +110,9 @@ func (d *remaps) tabulate(says func(s setting, measured float64) float64) {
 		if !ok {
 			k = len(d.fit.Series)
 			series[name] = k
-			d.fit.Series = append(d.fit.Series, params.Series{Name: name, Quantity: params.RemapTime, XName: "hosts", Factors: map[string]float64{
-				"sync": float64(s.sync), "bytes": float64(s.bytes), "destinations": float64(s.destinations), "span": float64(s.span)}})
+			d.fit.Series = append(d.fit.Series, params.Series{Name: name, Quantity: params.RemapTime, XName: "hosts",
+				Factors: map[string]float64{"sync": float64(s.sync), "bytes": float64(s.bytes),
+					"destinations": float64(s.destinations), "span": float64(s.span)}})
 		}
 		i := d.table.Index[s]
 		v := d.times.Values[i]
@@ -120,11 +121,11 @@ func (d *remaps) tabulate(says func(s setting, measured float64) float64) {
 }
 
 func (s setting) words() string {
-	kind := "asynchronous"
+	out := "T_c, asynchronous, "
 	if s.sync != 0 {
-		kind = "synchronous"
+		out = "T_c, synchronous, "
 	}
-	out := "T_c, " + kind + ", " + fit.SizeName(s.bytes) + ", " + [...]string{"drawn", "(i+p) mod P", "next"}[s.destinations]
+	out += fit.SizeName(s.bytes) + ", " + [...]string{"drawn", "(i+p) mod P", "next"}[s.destinations]
 	if s.span > 0 {
 		out += fmt.Sprintf(" within %d", s.span)
 	}
@@ -151,7 +152,8 @@ func (d *remaps) judge(medium bool) {
 	if medium {
 		on = "a medium that all hosts share"
 	}
-	text := fmt.Sprintf("the model, by LogGP and for %s, is %.1f%% from the %d remaps on average and %.1f%% at most (%s)", on, 100*mean, n, 100*worst, where)
+	text := fmt.Sprintf("the model, by LogGP and for %s, is %.1f%% from the %d remaps on average and %.1f%% at most (%s)",
+		on, 100*mean, n, 100*worst, where)
 	f := params.Notef(params.RemapPredicted, "%s", text)
 	if worst > paperError {
 		f = params.Warnf(params.RemapPredicted, "%s; in its paper it is within %.0f%%", text, 100*paperError)
@@ -180,9 +182,9 @@ func loGPCPlots(f *params.Fit) []params.Plot {
 			says = append(says, fit.Misses("LoGPC, of the parameters of LogGP, is", same...))
 		}
 		out = append(out, params.Plot{
-			ID: fmt.Sprintf("logpc-%s-%d", id, size), Section: fit.SectionLoGPC, Title: "Time between injections of a " + which + " remap of " + fit.SizeWords(size),
-			Says: fit.Sentences(says...), X: params.Axis{Name: "hosts"}, Y: fit.TimeAxis("time between injections", false),
-			Series: fit.SeriesNames(same), Line: line, Below: line != "",
+			ID: fmt.Sprintf("logpc-%s-%d", id, size), Section: fit.SectionLoGPC, Says: fit.Sentences(says...),
+			Title: "Time between injections of a " + which + " remap of " + fit.SizeWords(size), X: params.Axis{Name: "hosts"},
+			Y: fit.TimeAxis("time between injections", false), Series: fit.SeriesNames(same), Line: line, Below: line != "",
 		})
 	}
 	return out

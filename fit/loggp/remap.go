@@ -110,10 +110,10 @@ const precision = 1e-12
 // host has, in an interval, one request and one reply going out, and one of each coming in. Of d hosts that may send to
 // one, d−1 are others.
 //
-//   - A request waits at the destination for the reply to that host's own request and for requests of others, the reply at its own host for
-//     requests. Neither waits to go out: what a host sends answers what came in, a gap or more apart.
-//   - A message without reply waits at its own host for those before it, and at the destination for those of all that send to it: of
-//     the W that each has under way, all but itself. A host's leave in order, and are taken to be served so.
+//   - A request waits at the destination for the reply to that host's own request and for requests of others; the reply
+//     at its own host for requests. Neither waits to go out: a host only answers what came in, a gap or more apart.
+//   - A message without reply waits at its own host for those before it, and at the destination for those of all its
+//     senders: of the W that each has under way, all but itself. A host's leave in order and are taken to be served so.
 //
 // Processors are loaded less than the interfaces before them, which space what comes by the gap ≥ o.
 func ends(r Remap, load, gap, turn float64) float64 {

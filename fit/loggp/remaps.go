@@ -77,7 +77,7 @@ func interval(b *fit.Batch) float64 {
 
 func (d *remaps) settings() []setting {
 	return slices.SortedFunc(maps.Keys(d.table.Index), func(a, b setting) int {
-		return cmp.Or(-cmp.Compare(a.sync, b.sync), cmp.Compare(a.bytes, b.bytes), cmp.Compare(a.destinations, b.destinations),
+		return cmp.Or(cmp.Compare(b.sync, a.sync), cmp.Compare(a.bytes, b.bytes), cmp.Compare(a.destinations, b.destinations),
 			cmp.Compare(a.span, b.span), cmp.Compare(a.hosts, b.hosts), cmp.Compare(a.injecting, b.injecting))
 	})
 }
@@ -110,5 +110,6 @@ func (d *remaps) suffix(bytes int64) string {
 
 // remapOf is the setting as the model takes it.
 func (d *remaps) remapOf(s setting) Remap {
-	return Remap{Hosts: int(s.hosts), Bytes: float64(s.bytes), Sync: s.sync != 0, UnderWay: max(1, d.ahead[s]), Among: s.among()}
+	return Remap{Hosts: int(s.hosts), Bytes: float64(s.bytes), Sync: s.sync != 0, UnderWay: max(1, d.ahead[s]),
+		Among: s.among()}
 }
