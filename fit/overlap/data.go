@@ -52,7 +52,8 @@ type data struct {
 }
 
 // phases are those that the model reads.
-var phases = []string{names.PhaseInTurn, names.PhaseSendFirst, names.PhaseSecond, names.PhaseCompute, names.PhaseTransfer, names.PhaseTransferSecond}
+var phases = []string{names.PhaseInTurn, names.PhaseSendFirst, names.PhaseSecond, names.PhaseCompute,
+	names.PhaseTransfer, names.PhaseTransferSecond}
 
 // read fills the table. It returns the lines of which it is made.
 func (d *data) read() []*fit.Batch {
@@ -69,7 +70,8 @@ func (d *data) read() []*fit.Batch {
 		}
 	})
 	for _, k := range slices.SortedFunc(maps.Keys(batches), func(a, b batchKey) int {
-		return cmp.Or(cmp.Compare(a.slot, b.slot), cmp.Compare(a.round, b.round), cmp.Compare(a.point, b.point), cmp.Compare(a.team, b.team))
+		return cmp.Or(cmp.Compare(a.slot, b.slot), cmp.Compare(a.round, b.round), cmp.Compare(a.point, b.point),
+			cmp.Compare(a.team, b.team))
 	}) {
 		d.add(batches[k])
 	}

@@ -31,7 +31,8 @@ func (d *data) hiding(bytes int64) (gains params.Series, ok bool) {
 	ratios, times := d.points(ratio, bytes, sweep), d.points(timeRatio, bytes, sweep)
 	at, known := d.table.Index[key{penalty, bytes, 0}]
 	if !known {
-		d.Note(params.SweepIncomplete, "the transfer of %s by the second thread alone was not measured: there is no gain by eq. 4", fit.SizeWords(bytes))
+		d.Note(params.SweepIncomplete, "the transfer of %s by the second thread alone was not measured: "+
+			"there is no gain by eq. 4", fit.SizeWords(bytes))
 		return gains, false
 	}
 	transfer, step := d.table.Index[key{direct, bytes, 0}], d.table.Index[key{stepTime, bytes, 0}]
@@ -98,7 +99,8 @@ func (d *data) record(bytes int64, x sizedFit, drawn []sizedFit, penaltyCI [2]fl
 	}
 	_, _, peak := x.Peak()
 	peak = peak && x.below > 0 && x.above > 0
-	why := fmt.Sprintf("there is no peak: handing over costs %.2f of the transfer, which by the second thread takes %.2f of it", x.Overhead, x.Penalty)
+	why := fmt.Sprintf("there is no peak: handing over costs %.2f of the transfer, "+
+		"which by the second thread takes %.2f of it", x.Overhead, x.Penalty)
 	for _, q := range []struct {
 		name, unit, label string
 		of                func(s sizedFit, gamma, gain float64) float64
@@ -149,7 +151,8 @@ func (d *data) crowded(p *fit.Prepared) {
 	if shared {
 		where = fmt.Sprintf("agents share a machine of %d CPUs", int(d.cpus))
 	}
-	why := where + ": the second thread has no CPU to itself, and what it does is taken from the computation; hosts with a CPU for each of the two threads gain more"
+	why := where + ": the second thread has no CPU to itself, and what it does is taken from the computation; " +
+		"hosts with a CPU for each of the two threads gain more"
 	d.Add(params.Warnf(params.SharedCPUs, "%s", why).With("cpus", d.cpus))
 	for _, bytes := range d.sizes(timeRatio) {
 		for _, name := range ofSecond {

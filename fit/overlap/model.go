@@ -61,8 +61,9 @@ func fitModel(p *fit.Prepared) (*params.Fit, error) {
 	}
 	for _, s := range p.Samples(names.Overlap, names.PhaseSkipped) {
 		d.Count(1, "points", func(n int) params.Finding {
-			return params.Notef("steps-skipped", "%d batches were not measured because they would take too long (such as %s of computation "+
-				"at granularity %d%% for %d B)", n, units.Format(float64(s.NS[0])*1e-9, "s"), s.Point[names.FactorGranularity], s.Point[names.FactorBytes])
+			return params.Notef("steps-skipped", "%d batches were not measured because they would take too long (such as %s "+
+				"of computation at granularity %d%% for %d B)", n, units.Format(float64(s.NS[0])*1e-9, "s"),
+				s.Point[names.FactorGranularity], s.Point[names.FactorBytes])
 		})
 	}
 	d.judge(judged)
@@ -153,8 +154,8 @@ func (d *data) bothWays(way *fit.Pingpong, both []float64, points []int) {
 				drawn = append(drawn, []float64{gain(way.Times.Replicates[k%n], r)})
 			}
 		}
-		d.Found(named("both_ways_gain", m), "1", "two messages of "+fit.SizeWords(m)+" one after the other, over both at once",
-			v, d.est.Interval(v, drawn, 0))
+		d.Found(named("both_ways_gain", m), "1", "two messages of "+fit.SizeWords(m)+
+			" one after the other, over both at once", v, d.est.Interval(v, drawn, 0))
 	}
 }
 
@@ -210,22 +211,23 @@ func (d *data) judge(gains []params.Series) {
 	}
 	d.Judge(math.NaN(), math.NaN(), gains...)
 	mean, worst, _ := params.Misfit(gains...)
-	d.Add(params.Notef("gain-misfit", "the gain by eq. 4 is off the measured gain by %.1f%% on average, and by %.1f%% at worst",
-		100*mean, 100*worst).With("mean", mean).With("worst", worst))
+	d.Add(params.Notef("gain-misfit", "the gain by eq. 4 is off the measured gain by %.1f%% on average, and by %.1f%% "+
+		"at worst", 100*mean, 100*worst).With("mean", mean).With("worst", worst))
 }
 
 // modelPlots are the gain by granularity for each message size, with the model's line and peak; the
 // transfer by size, by either thread; and the penalty factor (figure 19).
 func modelPlots(f *params.Fit) []params.Plot {
 	var out []params.Plot
+	over := params.Axis{Name: "computation over transfer", Unit: "1", Log: true}
 	model, err := Read(&params.Params{Fits: []*params.Fit{f}, Parameters: f.Parameters, Functions: f.Functions})
 	for _, s := range f.Of(params.HidingGain) {
 		bytes := s.Factors["bytes"]
 		words, peak, most := SizeWords(bytes), named("gamma_peak", int64(bytes)), named("gain_max", int64(bytes))
 		p := params.Plot{
-			ID: "overlap-" + fit.SizeID(int64(bytes)), Section: fit.SectionOverlap, Title: "Gain of computing while messages of " + words + " are under way",
-			X: params.Axis{Name: "computation over transfer", Unit: "1", Log: true}, Y: params.Axis{Name: "gain over computing and communicating in turn", Unit: "1"},
-			Series: []string{s.Name}, Line: "eq. 4", Marks: fit.Mark(f, peak, "largest gain at"), Below: true,
+			ID: "overlap-" + fit.SizeID(int64(bytes)), Section: fit.SectionOverlap, Marks: fit.Mark(f, peak, "largest gain at"),
+			Title: "Gain of computing while messages of " + words + " are under way", Series: []string{s.Name}, Line: "eq. 4",
+			X: over, Y: params.Axis{Name: "gain over computing and communicating in turn", Unit: "1"}, Below: true,
 		}
 		says := "No gain is largest: see the warnings"
 		if _, _, _, ok := f.Parameters[most].Ends(); ok {
@@ -249,10 +251,10 @@ func modelPlots(f *params.Fit) []params.Plot {
 	for _, s := range f.Of(params.InTurnTime) {
 		bytes := int64(s.Factors["bytes"])
 		out = append(out, params.Plot{
-			ID: "overlap-in-turn-" + fit.SizeID(bytes), Section: fit.SectionOverlap, Title: "Computing and communicating in turn, messages of " + fit.SizeWords(bytes),
-			Says: fit.Sentences("Eq. 4 takes the time of both to be the sum of each alone", fit.Misses("That is", s)),
-			X:    params.Axis{Name: "computation over transfer", Unit: "1", Log: true}, Y: params.Axis{Name: "time over the sum of both alone", Unit: "1"},
-			Series: []string{s.Name}, Line: "1",
+			ID: "overlap-in-turn-" + fit.SizeID(bytes), Section: fit.SectionOverlap, Series: []string{s.Name}, Line: "1",
+			Title: "Computing and communicating in turn, messages of " + fit.SizeWords(bytes),
+			Says:  fit.Sentences("Eq. 4 takes the time of both to be the sum of each alone", fit.Misses("That is", s)),
+			X:     over, Y: params.Axis{Name: "time over the sum of both alone", Unit: "1"},
 		})
 	}
 	return append(out, params.Plot{
@@ -262,8 +264,9 @@ func modelPlots(f *params.Fit) []params.Plot {
 		X:     fit.SizeAxis(true), Y: fit.TimeAxis("transfer", true),
 		Series: fit.SeriesNames(f.Of(params.Time, params.ExchangeTime, params.HandedTime)), Line: "c0 + c1·m",
 	}, params.Plot{
-		ID: "overlap-penalty", Section: fit.SectionOverlap, Title: "Penalty of handing the transfer to a second thread",
-		Says: fit.Sentences("The transfer by the second thread over that by the first, without a computation"), X: fit.SizeAxis(true),
-		Y: params.Axis{Name: "penalty factor", Unit: "1"}, Series: fit.SeriesNames(f.Of(params.PenaltyFactor)),
+		ID: "overlap-penalty", Section: fit.SectionOverlap, X: fit.SizeAxis(true),
+		Title: "Penalty of handing the transfer to a second thread", Y: params.Axis{Name: "penalty factor", Unit: "1"},
+		Says:   fit.Sentences("The transfer by the second thread over that by the first, without a computation"),
+		Series: fit.SeriesNames(f.Of(params.PenaltyFactor)),
 	})
 }
