@@ -22,9 +22,9 @@ func (c cells) medians() [][]float64 {
 
 // bootstrap resamples clustered data: each of b replicates draws as many rounds as there are, with replacement, then
 // within each drawn round as many values of a row as it has, with replacement. stat maps the medians of a resample to
-// estimates: med[row][k] is that of the row in the round drawn k-th, the same round for all rows; NaN where there are no
-// values. A median costs O(1) whatever the number of values. Source: Davison and Hinkley (1997), Bootstrap Methods and
-// their Application, §3.8.
+// estimates: med[row][k] is that of the row in the round drawn k-th, the same round for all rows; NaN where there are
+// no values. A median costs O(1) whatever the number of values. Source: Davison and Hinkley (1997), Bootstrap Methods
+// and their Application, §3.8.
 //
 // It returns the estimates of each replicate. stat runs on all CPUs at once. Every replicate has its own generator,
 // seeded from seed and its number: results do not depend on GOMAXPROCS.
@@ -93,8 +93,8 @@ func drawMedian(sorted []float64, rng *rand.Rand) float64 {
 	return low + (high-low)/2
 }
 
-// gamma draws a Gamma(shape, 1) variate for shape ≥ 1 by squeezing a cubed normal. Source: Marsaglia and Tsang (2000), A
-// simple method for generating gamma variables, ACM TOMS 26(3), 363-372.
+// gamma draws a Gamma(shape, 1) variate for shape ≥ 1 by squeezing a cubed normal. Source: Marsaglia and Tsang (2000),
+// A simple method for generating gamma variables, ACM TOMS 26(3), 363-372.
 func gamma(shape float64, rng *rand.Rand) float64 {
 	d := shape - 1.0/3
 	c := 1 / math.Sqrt(9*d)

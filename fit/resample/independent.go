@@ -11,8 +11,8 @@ import (
 
 // SortedQuantileCI returns the order-statistic interval of the p quantile of values in ascending order, from any
 // continuous distribution, 0 < p < 1. They are worth n independent ones. With X ~ Binomial(n, p) the ends are those of
-// the ranks that X leaves with at most 2.5% on each side. ok is false where n is too small for the quantile to have both
-// ends: for p = 0.99 below 368, for 0.999 below 3,688. Source: David and Nagaraja 2003, Order Statistics, section 7.1.
+// the ranks that X leaves with at most 2.5% on each side. ok is false where n is too small for both ends to exist:
+// for p = 0.99 below 368, for 0.999 below 3,688. Source: David and Nagaraja 2003, Order Statistics, section 7.1.
 //
 // Values of one round share what the network did at that time and are not independent: for a median, give it those of
 // rounds, of which it takes 6. What was rejected: the interval of golang.org/x/perf/benchmath (a normal approximation

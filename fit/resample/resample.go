@@ -56,7 +56,8 @@ func (t *Table[K]) point(k K, duration bool) int {
 		}
 		i = len(t.points)
 		t.Index[k] = i
-		t.points = append(t.points, &point{parts: [2]map[int][][]float64{{}, {}}, teams: map[teamRound][]teamPart{}, duration: duration})
+		t.points = append(t.points, &point{duration: duration, parts: [2]map[int][][]float64{{}, {}},
+			teams: map[teamRound][]teamPart{}})
 	}
 	return i
 }
@@ -138,7 +139,7 @@ type Medians struct {
 	kinds     []int     // by point
 	Rounds    int       // behind a typical point: the median over points
 	serial    float64   // the largest of any kind
-	own       []float64 // by point: how many times as wide its own rounds and their correlation leave an interval as rounds and serial
+	own       []float64 // by point: factor on the interval width, by its own rounds and correlation over Rounds and serial
 	teams     []Teams
 	shifts    *shifts
 	n         []int

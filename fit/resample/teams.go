@@ -180,8 +180,8 @@ func (p *point) cell(parts []teamPart) (float64, bool) {
 	return sum / float64(n), n == 2 || !both && n == 1 || p.duration && n > 0
 }
 
-// persists is the share of the scatter between teams that is the same in all rounds, which may come out negative; varies
-// is false where nothing varies beside a value.
+// persists is the share of the scatter between teams that is the same in all rounds, which may come out negative;
+// varies is false where nothing varies beside a value.
 func (d deviations) persists(value float64) (share float64, varies bool) {
 	var products, scatter float64 // of deviations in different rounds, of their sums
 	for _, team := range slices.Sorted(maps.Keys(d.teams)) {
