@@ -46,9 +46,11 @@ const (
 
 // rules are in order: a claim that one refuses is no witness in the next.
 func rules() []rule {
-	const shape = "they describe long messages in different ways; use b_prime_limits, the slope of the largest messages, and T(x) between"
+	const shape = "they describe long messages in different ways; " +
+		"use b_prime_limits, the slope of the largest messages, and T(x) between"
 	const fixed = "they describe short messages in different ways; use a_prime_limits, the limit of the smallest messages"
-	const stream = "a stream of long messages cannot take longer a byte than ping-pong between the same hosts, nor half as long; use "
+	const stream = "a stream of long messages cannot take longer a byte than ping-pong between the same hosts, " +
+		"nor half as long; use "
 	const burst = "a message alone takes 2a + a_c, and ping-pong says how long that is; use "
 	const timed = "is timed call by call, the other taken from the difference of two round trips; use "
 	return []rule{
@@ -62,13 +64,16 @@ func rules() []rule {
 			why: "one curve through all sizes is off where a stream of long messages takes longer a byte; use b_prime_limits"},
 		{first: oneBurst, second: parameter("a_prime_limits"), above: alikeOnly, below: alikeOnly, why: burst + "a_prime_limits"},
 		{first: oneBurst, second: parameter("alpha"), above: alikeOnly, below: alikeOnly, why: burst + "alpha"},
-		{first: parameter("o_s"), second: atOneByte("O_s"), above: sameQuantity, below: sameQuantity, ofTime: true, why: "O_s " + timed + "O_s"},
+		{first: parameter("o_s"), second: atOneByte("O_s"), above: sameQuantity, below: sameQuantity, ofTime: true,
+			why: "O_s " + timed + "O_s"},
 		{first: parameter("o_r"), second: atOneByte("U_r", "O_r"), above: sameQuantity, below: sameQuantity, ofTime: true,
 			why: "U_r " + timed + "U_r and O_r"},
 		{first: loggpL, second: atOneByte("L"), above: sameQuantity, below: sameQuantity, ofTime: true, both: true,
-			why: "each is what is left of half a round trip without the overheads, and the overheads differ; neither can be preferred"},
+			why: "each is what is left of half a round trip without the overheads, and the overheads differ; " +
+				"neither can be preferred"},
 		{first: parameter("g"), second: slowest, above: alikeOnly, below: alikeOnly,
-			why: "messages of one host to another leave and arrive g_s or g_r apart, whichever is longer; use g_s and g_r, which are from longer streams"},
+			why: "messages of one host to another leave and arrive g_s or g_r apart, whichever is longer; " +
+				"use g_s and g_r, which are from longer streams"},
 		{first: parameter("G"), second: slope("g_s_merged"), above: alikeOnly, below: alikeOnly,
 			why: "both are the time per byte of messages that the kernel may merge; use g_s_merged, which is from longer streams"},
 		{first: parameter("B_L"), second: sameBuffer, above: sameQuantity, below: sameQuantity, both: true,
@@ -226,6 +231,7 @@ func slope(name string) func(*review) (claim, bool) {
 		if !known || !ok || !f.Usable() {
 			return claim{}, false
 		}
-		return claim{name: name + ".c1", unit: f.Unit + "/B", v: f.Coeff["c1"], lo: ci[0], hi: ci[1], functions: []string{name}}, true
+		coefficient, of := name+".c1", []string{name}
+		return claim{name: coefficient, unit: f.Unit + "/B", v: f.Coeff["c1"], lo: ci[0], hi: ci[1], functions: of}, true
 	}
 }

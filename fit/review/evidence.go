@@ -61,7 +61,8 @@ func (r *review) evidence() {
 		if len(f.CI95) == 0 {
 			none = noInterval
 		}
-		for _, why := range []reason{none, r.missing(), r.lossy(f.Model), r.tooFewRounds(f.Model), r.noFreedomFunction(plain, f), r.ownMisfit(plain, f.Model), r.foreign()} {
+		for _, why := range []reason{none, r.missing(), r.lossy(f.Model), r.tooFewRounds(f.Model),
+			r.noFreedomFunction(plain, f), r.ownMisfit(plain, f.Model), r.foreign()} {
 			if why != "" {
 				r.provisionalFunction(name, why)
 			}
@@ -105,8 +106,8 @@ func (r *review) imprecise(q params.Parameter) reason {
 // remedies say what narrows a number that a term leaves wide.
 var remedies = map[string]string{
 	"misfit": "the points of the curve say more than this number, and more sizes tell its shape (--sizes)",
-	params.TermClockOffset: "experiments that average both directions need no offset; a time service that all hosts share " +
-		"(chrony, PTP) makes it smaller",
+	params.TermClockOffset: "experiments that average both directions need no offset; a time service that all hosts " +
+		"share (chrony, PTP) makes it smaller",
 	"window edges":     "longer streams (a longer run) have smaller edges",
 	"unsteady streams": "what else uses the network or the hosts has to stop",
 	"start skew":       "hosts that nothing else runs on start closer together",
@@ -125,7 +126,8 @@ func (r *review) foreign() reason {
 // missing is the reason of a run that lacks most of what it planned.
 func (r *review) missing() reason {
 	if r.Run.Missing > params.MaxMissing {
-		return reason(fmt.Sprintf("%.0f%% of the planned slots were not measured, more than %.0f%%", 100*r.Run.Missing, 100*params.MaxMissing))
+		return reason(fmt.Sprintf("%.0f%% of the planned slots were not measured, more than %.0f%%",
+			100*r.Run.Missing, 100*params.MaxMissing))
 	}
 	return ""
 }
@@ -133,7 +135,8 @@ func (r *review) missing() reason {
 // lossy is the reason of a model that lost many of its timings: those without loss are a choice of them.
 func (r *review) lossy(model string) reason {
 	if f := r.fits[model]; f != nil && params.Discarded(f) > params.MaxDiscarded {
-		return reason(fmt.Sprintf("%.0f%% of its timings were lost to retransmissions and timeouts, more than %.0f%%", 100*params.Discarded(f), 100*params.MaxDiscarded))
+		return reason(fmt.Sprintf("%.0f%% of its timings were lost to retransmissions and timeouts, more than %.0f%%",
+			100*params.Discarded(f), 100*params.MaxDiscarded))
 	}
 	return ""
 }
@@ -242,8 +245,8 @@ var counted = []string{"cpu_send", "cpu_recv", "loss_rate", "b_forward", "b_back
 	"r_op", "exchange_", "penalty_", "both_ways_gain_"}
 
 // quantities are the points that parameters of a model with several curves are taken from.
-var quantities = map[string]params.Quantity{"b": params.TimePerByte, "b_c": params.TimePerByte, "g": params.Gap, "G": params.Gap,
-	"gamma_h": params.Time, "i_cs": params.Time}
+var quantities = map[string]params.Quantity{"b": params.TimePerByte, "b_c": params.TimePerByte,
+	"g": params.Gap, "G": params.Gap, "gamma_h": params.Time, "i_cs": params.Time}
 
 // ownMisfit is modelMisfit by the points of a number's own curve, where the model has several: those that miss it by
 // more than their noise, and by more than does not matter.
@@ -258,7 +261,8 @@ func (r *review) ownMisfit(name, model string) reason {
 	for i, s := range own {
 		own[i].Points = slices.Clone(s.Points)
 		for k, at := range s.Points {
-			if at.Lo <= at.Fitted && at.Fitted <= at.Hi || math.Abs(at.Fitted-at.Measured) <= material*r.reference(cmp.Or(s.Unit, "s")) {
+			if at.Lo <= at.Fitted && at.Fitted <= at.Hi ||
+				math.Abs(at.Fitted-at.Measured) <= material*r.reference(cmp.Or(s.Unit, "s")) {
 				own[i].Points[k].Fitted = at.Measured
 			}
 		}
@@ -290,7 +294,8 @@ func (r *review) modelMisfit(model string) reason {
 	case q.MaxError > worstMisfit:
 		return reason(fmt.Sprintf("fit error of %s %.0f%% at one point, limit %.0f%%", model, 100*q.MaxError, 100*worstMisfit))
 	case q.LeaveOneOut != nil && *q.LeaveOneOut > leftOut:
-		return reason(fmt.Sprintf("error of %s on sizes left out of the fit %.0f%% on average, limit %.0f%%", model, 100**q.LeaveOneOut, 100*leftOut))
+		return reason(fmt.Sprintf("error of %s on sizes left out of the fit %.0f%% on average, limit %.0f%%",
+			model, 100**q.LeaveOneOut, 100*leftOut))
 	}
 	return ""
 }

@@ -25,7 +25,8 @@ var signed = []string{"fragment_gain_", "nagle_cost_"}
 
 // listed reports whether a list holds a name, or a beginning of it that ends in "_".
 func listed(list []string, name string) bool {
-	return slices.ContainsFunc(list, func(s string) bool { return name == s || strings.HasSuffix(s, "_") && strings.HasPrefix(name, s) })
+	return slices.ContainsFunc(list,
+		func(s string) bool { return name == s || strings.HasSuffix(s, "_") && strings.HasPrefix(name, s) })
 }
 
 // possible withholds what cannot be: negative numbers, and times per byte that the measured times rule out.
@@ -114,13 +115,15 @@ func (r *review) notNegativeFunction(name string, f params.Function) {
 		case v-half > 0 || v >= 0 && (half == 0 || small || side == 1):
 			continue
 		case small:
-			r.provisionalFunction(name, reason(fmt.Sprintf("negative by less than %g%% of %s: zero within what can be told", 100*material, units.Format(ref, f.Unit))))
+			r.provisionalFunction(name, reason(fmt.Sprintf("negative by less than %g%% of %s: zero within what can be told",
+				100*material, units.Format(ref, f.Unit))))
 		case v+half > 0:
-			r.mark(name, params.StatusBound, fmt.Sprintf("%s(%s) is %s ± %s: it may be zero", name, at.where, units.Format(v, f.Unit),
-				units.Format(half, f.Unit)))
+			r.mark(name, params.StatusBound, fmt.Sprintf("%s(%s) is %s ± %s: it may be zero", name, at.where,
+				units.Format(v, f.Unit), units.Format(half, f.Unit)))
 			r.zero = append(r.zero, name+"()")
 		default:
-			why := fmt.Sprintf("%s(%s) is %s, which is impossible: %s is not negative", name, at.where, units.Format(v, f.Unit), what(f.Unit))
+			why := fmt.Sprintf("%s(%s) is %s, which is impossible: %s is not negative",
+				name, at.where, units.Format(v, f.Unit), what(f.Unit))
 			r.mark(name, params.StatusInconsistent, why)
 			r.add(params.Warnf(params.Impossible, "%s", why).Of(name).With("estimate", v))
 		}
@@ -137,7 +140,8 @@ func (r *review) fallsWithHosts(name string, f params.Function) {
 	if ci[1] >= 0 || -l1*(hosts[1]-hosts[0]) <= material*r.reference(f.Unit) {
 		return
 	}
-	why := fmt.Sprintf("%s falls by %s with every further host: CPUs that become faster under load, not a network", name, units.Format(-l1, f.Unit))
+	why := fmt.Sprintf("%s falls by %s with every further host: CPUs that become faster under load, not a network",
+		name, units.Format(-l1, f.Unit))
 	r.provisionalFunction(name, reason(why))
 	r.add(params.Warnf("falls-with-hosts", "%s", why).Of(name).With("l1", l1))
 }
@@ -232,8 +236,8 @@ func (r *review) withinT() {
 		if !known || !valued || v <= overT*most || lo <= top {
 			continue
 		}
-		why := fmt.Sprintf("%s is %s, but a message of %g B takes %s a byte with its fixed time: a part cannot be more than the whole",
-			name, number(v, q.CI95, q.Unit), large.X, units.Format(most, q.Unit))
+		why := fmt.Sprintf("%s is %s, but a message of %g B takes %s a byte with its fixed time: a part cannot be more "+
+			"than the whole", name, number(v, q.CI95, q.Unit), large.X, units.Format(most, q.Unit))
 		r.withhold(name, params.StatusInconsistent, why, nil)
 		r.add(params.Warnf(params.Impossible, "%s", why).Of(name).With("estimate", v))
 	}
