@@ -111,11 +111,13 @@ func (d *bufferData) settings(keys []bufferKey) {
 	if phase == names.PhaseBoth {
 		return // what finishes depends on the buffer: interleaved is the form that always does
 	}
-	name, label := smallestBuffer(phase, size), "smallest socket buffer within 5% of the best for "+fit.SizeWords(size)+", "+exchanges[phase]
+	name := smallestBuffer(phase, size)
+	label := "smallest socket buffer within 5% of the best for " + fit.SizeWords(size) + ", " + exchanges[phase]
 	largest := buffers[len(buffers)-1]
 	pick := func(times []float64) int { return smallestGood(buffers, times) }
 	if at := pick(resample.Pick(d.est.Values, points)); buffers[at] == 0 {
-		d.Bound(name, "B", label, largest, math.Inf(1), "no buffer asked for comes within 5% of what the kernel chooses by itself")
+		d.Bound(name, "B", label, largest, math.Inf(1),
+			"no buffer asked for comes within 5% of what the kernel chooses by itself")
 		return
 	}
 	asked := slices.Clone(buffers)
@@ -209,7 +211,8 @@ func bufferPlots(f *params.Fit) []params.Plot {
 		out = append(out, params.Plot{
 			ID: id, Section: fit.SectionTuning, Title: "A message of " + words + " by the socket buffer",
 			Says: fit.Sentences("The smallest buffer within 5% of the best is "+describeBuffer(f, oneway)+" one way, and "+
-				describeBuffer(f, both)+" with both sides sending", "The kernel's own choice stands at the send buffer that it granted"),
+				describeBuffer(f, both)+" with both sides sending",
+				"The kernel's own choice stands at the send buffer that it granted"),
 			X: params.Axis{Name: "socket buffer asked for", Unit: "B", Log: true}, Y: fit.TimeAxis("time", true), Series: same,
 			Marks: slices.Concat(markChoice(f, oneway, "smallest good buffer, one way:"), markChoice(f, both, "both ways:")),
 		})

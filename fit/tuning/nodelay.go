@@ -65,7 +65,8 @@ type nagleData struct {
 
 // fitNoDelay returns fit.ErrNeeds where no setting was measured both with and without.
 func fitNoDelay(p *fit.Prepared) (*params.Fit, error) {
-	d := &nagleData{Result: p.New("nodelay", names.NoDelay, "RFC 896; Strumpen 1994, section 3.1"), raw: map[nagleKey][]float64{}}
+	d := &nagleData{Result: p.New("nodelay", names.NoDelay, "RFC 896; Strumpen 1994, section 3.1"),
+		raw: map[nagleKey][]float64{}}
 	lines := d.Lines(names.NoDelay, "")
 	for _, b := range lines {
 		if k, ok := nagleKeyOf(b.Lines[0]); ok {
@@ -109,8 +110,8 @@ func (d *nagleData) costs() {
 	var at []string
 	for keys := range fit.Runs(d.with, func(a, b nagleKey) bool { return a.writes == b.writes }) {
 		series := func(name string, nagle float64) params.Series {
-			return params.Series{Name: "T(x), " + units.Plural(keys[0].writes, "write") + ", " + name, Quantity: params.NagleTime,
-				Factors: map[string]float64{"writes": float64(keys[0].writes), "nagle": nagle}, XName: "bytes"}
+			return params.Series{Name: "T(x), " + units.Plural(keys[0].writes, "write") + ", " + name, XName: "bytes",
+				Quantity: params.NagleTime, Factors: map[string]float64{"writes": float64(keys[0].writes), "nagle": nagle}}
 		}
 		with, without := series("Nagle", 1), series("no delay", 0)
 		for _, k := range keys {
@@ -134,7 +135,8 @@ func (d *nagleData) costs() {
 		d.Note(params.NagleCost, "Nagle's algorithm costs more than 20%% at none of the %d settings measured", len(d.with))
 		return
 	}
-	d.Note(params.NagleCost, "Nagle's algorithm costs more than 20%% at %d of %d settings: %s", len(at), len(d.with), strings.Join(at, ", "))
+	d.Note(params.NagleCost, "Nagle's algorithm costs more than 20%% at %d of %d settings: %s",
+		len(at), len(d.with), strings.Join(at, ", "))
 }
 
 // noteStalls names the delayed acknowledgements among the timings with Nagle's algorithm.
@@ -175,9 +177,9 @@ func noDelayPlots(f *params.Fit) []params.Plot {
 		}
 		says := "Nagle's algorithm costs more than 20% at " + cmp.Or(strings.Join(at, ", "), "none of these sizes")
 		out = append(out, params.Plot{
-			ID: fmt.Sprintf("nagle-%d", n), Section: fit.SectionTuning, Title: "Nagle's algorithm on and off, messages of " + units.Plural(n, "write"),
-			Says: fit.Sentences(says), X: fit.SizeAxis(true), Y: fit.TimeAxis("half round trip", true),
-			Series: fit.SeriesNames(same), Marks: marks,
+			ID: fmt.Sprintf("nagle-%d", n), Section: fit.SectionTuning, Says: fit.Sentences(says), X: fit.SizeAxis(true),
+			Title: "Nagle's algorithm on and off, messages of " + units.Plural(n, "write"),
+			Y:     fit.TimeAxis("half round trip", true), Series: fit.SeriesNames(same), Marks: marks,
 		})
 	}
 	return out

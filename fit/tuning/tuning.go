@@ -106,8 +106,8 @@ func noteOffsets(r *fit.Result, p *fit.Prepared) {
 	}
 	if len(bounds) > 0 {
 		median, worst := stats.Median(bounds), stats.Quantile(bounds, 1)
-		r.Add(params.Notef(params.ClockOffsets, "clock offsets between hosts are certain to ± %.3g s (median; ± %.3g s at worst)",
-			median, worst).With("median", median).With("worst", worst))
+		r.Add(params.Notef(params.ClockOffsets, "clock offsets between hosts are certain to ± %.3g s (median; ± %.3g s at "+
+			"worst)", median, worst).With("median", median).With("worst", worst))
 	}
 }
 
@@ -191,10 +191,11 @@ func fragmentPlots(f *params.Fit) []params.Plot {
 			says = "A message of " + words + " is fastest in one piece"
 		}
 		out = append(out, params.Plot{
-			ID: "fragment-" + fit.SizeID(bytes), Section: fit.SectionTuning, Title: "A message of " + words + " sent in fragments",
-			Says: fit.Sentences(says), X: params.Axis{Name: "fragment", Unit: "B", Log: true}, Y: fit.TimeAxis("half round trip", true),
-			Series: []string{s.Name}, Line: "T(f)", Marks: markChoice(f, best, "best fragment"),
-			Raw: &params.Raw{Experiment: names.Fragment, Factor: names.FactorFragment, Fixed: map[string]int64{names.FactorBytes: bytes}},
+			ID: "fragment-" + fit.SizeID(bytes), Section: fit.SectionTuning, Says: fit.Sentences(says),
+			Title: "A message of " + words + " sent in fragments", X: params.Axis{Name: "fragment", Unit: "B", Log: true},
+			Y: fit.TimeAxis("half round trip", true), Series: []string{s.Name}, Line: "T(f)",
+			Marks: markChoice(f, best, "best fragment"), Raw: &params.Raw{Experiment: names.Fragment,
+				Factor: names.FactorFragment, Fixed: map[string]int64{names.FactorBytes: bytes}},
 		})
 	}
 	return out
