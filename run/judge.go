@@ -68,9 +68,8 @@ type number struct {
 
 // state judges one number.
 func (v *view) state(name string, target float64) plan.State {
-	n := number{State: plan.State{
-		Parameter: name, Value: math.NaN(), HalfWidth: math.Inf(1), Target: target, Why: "not fitted yet", Experiments: needs(name),
-	}}
+	n := number{State: plan.State{Parameter: name, Value: math.NaN(), HalfWidth: math.Inf(1), Target: target,
+		Why: "not fitted yet", Experiments: needs(name)}}
 	v.find(&n)
 	s := n.State
 	if !n.known {
@@ -95,8 +94,8 @@ func (v *view) negligible() float64 {
 	return 0.02 * alpha
 }
 
-// find looks up a parameter, a function c0 + c1·m ("g_s"), which counts by its value in the middle of its domain, or one
-// of its coefficients ("g_s.c0").
+// find looks up a parameter, a function c0 + c1·m ("g_s"), which counts by its value in the middle of its domain, or
+// one of its coefficients ("g_s.c0").
 func (v *view) find(n *number) {
 	symbol, c, coefficient := strings.Cut(n.Parameter, ".")
 	q, isParameter := v.fits.Parameters[n.Parameter]
@@ -166,7 +165,8 @@ func (v *view) beyond(n number) string {
 		return "one number of pairs only: more hosts would tell it, more rounds do not"
 	case name == "a_c" && network.Packets == params.Switch:
 		return "pairs of hosts do not delay each other's packets by more than the interval"
-	case name == "b_c" && !n.known && network.Streams == params.Switch, name == "b" && !n.known && network.Streams == params.Shared:
+	case name == "b_c" && !n.known && network.Streams == params.Switch,
+		name == "b" && !n.known && network.Streams == params.Shared:
 		return n.Why
 	}
 	return ""

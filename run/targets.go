@@ -104,7 +104,8 @@ func (t Targets) check(experiments []string) error {
 	for _, name := range slices.Sorted(maps.Keys(t)) {
 		for _, exp := range needs(name) {
 			if !slices.Contains(experiments, exp) {
-				return fmt.Errorf("target %s: it is read from experiment %s, which the plan does not measure: add the experiment or drop the target", name, exp)
+				return fmt.Errorf("target %s: it is read from experiment %s, which the plan does not measure: "+
+					"add the experiment or drop the target", name, exp)
 			}
 		}
 	}

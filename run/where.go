@@ -173,7 +173,8 @@ func among(nodes, described []hosts.Host) ([]hosts.Host, error) {
 		node, ok := known[h.Name]
 		switch {
 		case !ok:
-			return nil, exit.Usagef("host %s of the hosts file is no node of this job, which has %s", h.Name, os.Getenv(slurmNodes))
+			return nil, exit.Usagef("host %s of the hosts file is no node of this job, which has %s", h.Name,
+				os.Getenv(slurmNodes))
 		case h.Daemon || h.Port != 0 || h.CPU != "" || h.User != "":
 			return nil, exit.Usagef("host %s: with --slurm only addr= and arch= of the hosts file count: "+
 				"one step starts all agents alike", h.Name)

@@ -38,7 +38,8 @@ func (w *walker) check(ctx context.Context, s bench.Slot, hosts []int) bool {
 	for _, step := range bench.Colouring(len(hosts)) {
 		var pairs []Link
 		for _, p := range step {
-			if l := linkOf(hosts[p[0]], hosts[p[1]]); w.usable(l[:]) && !slices.Contains(found.hosts, l[0]) && !slices.Contains(found.hosts, l[1]) {
+			l := linkOf(hosts[p[0]], hosts[p[1]])
+			if w.usable(l[:]) && !slices.Contains(found.hosts, l[0]) && !slices.Contains(found.hosts, l[1]) {
 				pairs = append(pairs, l)
 			}
 		}
@@ -52,13 +53,13 @@ func (w *walker) check(ctx context.Context, s bench.Slot, hosts []int) bool {
 		return false
 	}
 	if found.most {
-		w.Note(fmt.Sprintf("most pairs of the hosts %s cannot exchange a byte within %v: the network between them is at fault",
-			w.list(hosts), time.Duration(checkDeadline)))
+		w.Note(fmt.Sprintf("most pairs of the hosts %s cannot exchange a byte within %v: the network between them "+
+			"is at fault", w.list(hosts), time.Duration(checkDeadline)))
 		return false
 	}
 	for _, h := range found.hosts {
-		w.leaveOut(h, fmt.Sprintf("its agent answers, but it is cut off on the data network: no byte came through to or from %s",
-			w.list(failedWith(all, h))))
+		w.leaveOut(h, fmt.Sprintf("its agent answers, but it is cut off on the data network: no byte came through "+
+			"to or from %s", w.list(failedWith(all, h))))
 	}
 	for _, l := range found.links {
 		w.result.Cut[l] = "no byte came through, while each of the two hosts reaches others or was not tried with any"
@@ -157,7 +158,8 @@ func (w *walker) visitAfter(wait time.Duration) { w.wait, w.next = wait, w.Now()
 func (w *walker) takeBack(l Link) {
 	if _, cut := w.result.Cut[l]; cut {
 		delete(w.result.Cut, l)
-		w.result.Failures = append(w.result.Failures, dataset.Failure{Link: []string{w.Names[l[0]], w.Names[l[1]]}, Error: "was left out for a while: no byte came through"})
+		w.result.Failures = append(w.result.Failures, dataset.Failure{
+			Link: []string{w.Names[l[0]], w.Names[l[1]]}, Error: "was left out for a while: no byte came through"})
 		w.Note(fmt.Sprintf("the link between %s works again", w.list(l[:])))
 		return
 	}
@@ -167,7 +169,8 @@ func (w *walker) takeBack(l Link) {
 			continue
 		}
 		out := w.Now().Sub(since).Round(time.Second)
-		w.result.Failures = append(w.result.Failures, dataset.Failure{Host: w.Names[h], Error: fmt.Sprintf("was left out for %v: %s", out, w.result.Lost[h])})
+		w.result.Failures = append(w.result.Failures, dataset.Failure{
+			Host: w.Names[h], Error: fmt.Sprintf("was left out for %v: %s", out, w.result.Lost[h])})
 		delete(w.away, h)
 		delete(w.result.Lost, h)
 		w.Note(fmt.Sprintf("host %s is back on the data network after %v", w.Names[h], out))

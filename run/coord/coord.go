@@ -185,8 +185,8 @@ var errSlotOver = errors.New("no end of the slot, and no reason, long after its 
 // run does one slot of the walk.
 func (w *walker) run(ctx context.Context, s bench.Slot, allowed units.Nanos) ([]dataset.Sample, error) {
 	samples, err := together(ctx, w.agents, s.Teams, bench.Task{
-		Run: w.Run, Slot: s.ID, Round: s.Round, Exp: s.Exp, Points: s.Points, Reps: float64(s.Effort), Epoch: w.Schedule.Epoch(s.Round),
-		Deadline: allowed, Recv: min(Recv, allowed),
+		Run: w.Run, Slot: s.ID, Round: s.Round, Exp: s.Exp, Points: s.Points, Reps: float64(s.Effort),
+		Epoch: w.Schedule.Epoch(s.Round), Deadline: allowed, Recv: min(Recv, allowed),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("slot %d: %s: %w", s.ID, s.Exp, err)

@@ -26,15 +26,16 @@ type Probed struct {
 	Loss     float64     `json:"loss"`                // share of segments that were sent again
 	Segment  int64       `json:"segment"`             // payload of a full packet of these connections [B]
 	Slot     units.Nanos `json:"slot_ns"`             // what a slot costs beside its messages
-	AtOnce   int         `json:"at_once"`             // pairs that then communicated at once; 0 where there is only one pair
-	Slower   float64     `json:"slower"`              // their bytes and their latency took so many times as long as alone, the larger of both
+	AtOnce   int         `json:"at_once"`             // pairs that then communicated at once; 0 with one pair only
+	Slower   float64     `json:"slower"`              // their time over that alone: of bytes or of latency, the larger
 	Together bool        `json:"together"`            // pairs do not disturb each other
 	Took     units.Nanos `json:"took_ns"`
 }
 
 // Path is what a plan is made from. The slowest pair decides: a round waits for it.
 func (p *Probed) Path() bench.Path {
-	return bench.Path{Latency: p.Latency, PerByte: p.Slowest, Together: p.Together, AtOnce: p.AtOnce, Slower: p.Slower, Slot: p.Slot}
+	return bench.Path{Latency: p.Latency, PerByte: p.Slowest, Together: p.Together, AtOnce: p.AtOnce, Slower: p.Slower,
+		Slot: p.Slot}
 }
 
 const (
@@ -66,7 +67,8 @@ func lookTime(budget units.Nanos) units.Nanos {
 // (Stoica, Sultan and Keyes 1996), whether pairs share the medium, in short. A pair that fails is passed over, and
 // where all at once fail they are taken to disturb each other. The agents are prepared. The probe ends within a third
 // of the budget; 0 is none.
-func Probe(ctx context.Context, agents []Agent, run string, seed uint64, budget units.Nanos, now func() time.Time) (*Probed, error) {
+func Probe(ctx context.Context, agents []Agent, run string, seed uint64, budget units.Nanos,
+	now func() time.Time) (*Probed, error) {
 	begun := now()
 	hosts := rand.New(rand.NewPCG(seed, probeStream)).Perm(len(agents))
 	var pairs [][]int
@@ -223,10 +225,10 @@ const (
 	suspectAfter = 2
 )
 
-// CheckPairs tries every pair of agents, disjoint pairs at once, and returns them in the order in which they were
-// tried. The agents are prepared for the run; nics are the interfaces of each host by index. After a time, where most is not 0, it stops as soon as every host is
-// known to work or not. A host that several others cannot reach is tried with one that works, and its other pairs are
-// skipped if that fails too: a host that is off costs seconds, however many hosts there are.
+// CheckPairs tries every pair of agents, disjoint pairs at once, and returns them in the order of the trials. The
+// agents are prepared for the run; nics are the interfaces of each host by index. After most, if not 0, it stops once
+// every host is known to work or not. A host that several others cannot reach is tried with one that works. If that
+// fails too, its other pairs are skipped: a host that is off costs seconds, however many hosts there are.
 func CheckPairs(ctx context.Context, agents []Agent, run string, nics []map[int]string, most time.Duration,
 	now func() time.Time) []doctor.Pair {
 	c := &checker{agents: agents, run: run, nics: nics, works: make([]bool, len(agents)), failed: make([]int, len(agents))}

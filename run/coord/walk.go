@@ -37,8 +37,8 @@ type walker struct {
 // but Result.Interrupted. It ends when the targets are met, rounds or budget are used, or ctx is done. Each slot is
 // bounded by what it is expected to take, and all of them by the budget and a tenth of it (last).
 func Walk(ctx context.Context, agents []Agent, cfg Config) (*Result, error) {
-	w := &walker{Config: cfg, agents: agents, have: map[int][]dataset.Sample{}, rounds: map[string]map[int]bool{}, away: map[int]time.Time{}}
-	w.result.Lost, w.result.Cut = map[int]string{}, map[Link]string{}
+	w := &walker{Config: cfg, agents: agents, have: map[int][]dataset.Sample{}, rounds: map[string]map[int]bool{}}
+	w.result.Lost, w.result.Cut, w.away = map[int]string{}, map[Link]string{}, map[int]time.Time{}
 	if w.Now == nil {
 		w.Now = time.Now
 	}
