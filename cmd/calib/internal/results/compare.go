@@ -36,8 +36,7 @@ func CompareCommand() *cli.Command {
 			"OLD and NEW are run directories, directories that hold runs (as calib run --aa writes), params.json files, or\n" +
 			"baseline:NAME of the history. More of each: --old and --new. The run is the sample: a handful a side is needed, and\n" +
 			"with fewer the answer is how many more. A regression is significant, and larger than --relative, --absolute and the\n" +
-			"noise. Runs of\n" +
-			"other hosts, links, plans, parameters or environments are not comparable, unless --allow says so.\n" +
+			"noise. Runs of other hosts, links, plans, parameters or environments are not comparable, unless --allow says so.\n" +
 			"Exit 0 no regression, 3 regression, 5 inconclusive or not comparable.",
 		Flags: slices.Concat([]cli.Flag{
 			&cli.StringSliceFlag{Name: "old", Usage: "more old runs, as `OLD`; may be repeated"},
