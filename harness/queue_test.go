@@ -8,7 +8,7 @@ import (
 	"calib/internal/netspec"
 )
 
-// kernelQueue is a second truth for B_L that is not calib's own: the kernel's token bucket filter on the port of a
+// kernelQueue is a second truth for B_L that is not calib's own: the kernel's token bucket filter on every port of a
 // bridge (tbf), or a queue of packets below one that sets its rate (pfifo), with the limit that tc was given, in bytes
 // or packets.
 func kernelQueue(name, kind string, limit int) (*netspec.Spec, func(*testing.T, string) []string) {
@@ -16,13 +16,19 @@ func kernelQueue(name, kind string, limit int) (*netspec.Spec, func(*testing.T, 
 		hosts = 4
 		// frame is a datagram of the check, 1000 B, with its headers.
 		frame = 1000 + 14 + 20 + 8
-		tbf   = "tc -n BRIDGE qdisc add dev p0 root handle 1: tbf rate 200mbit burst 2000 limit "
 	)
 	spec := &netspec.Spec{Name: name, Hosts: hosts, Mode: netspec.Switched, MSS: 1448, Buffer: limit}
-	steps := []string{tbf + "10000000", fmt.Sprintf("tc -n BRIDGE qdisc add dev p0 parent 1:1 pfifo limit %d", limit)}
+	bucket, queue := "10000000", fmt.Sprintf("parent 1:1 pfifo limit %d", limit)
 	if kind == "tbf" {
-		spec.Buffer = limit / frame
-		steps = []string{tbf + fmt.Sprint(limit)}
+		spec.Buffer, bucket, queue = limit/frame, fmt.Sprint(limit), ""
+	}
+	var steps []string
+	for port := range hosts {
+		add := fmt.Sprintf("tc -n BRIDGE qdisc add dev p%d ", port)
+		steps = append(steps, add+"root handle 1: tbf rate 200mbit burst 2000 limit "+bucket)
+		if queue != "" {
+			steps = append(steps, add+queue)
+		}
 	}
 	return spec, func(t *testing.T, calib string) []string { return bridged(t, calib, hosts, steps...) }
 }

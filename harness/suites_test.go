@@ -79,7 +79,7 @@ func suites() []suite {
 			expect: all(numbers(costs), latency, numbers("B_L"))},
 		{name: "gather", seeds: 3, flags: examples + "-gather.yaml", networks: "examples/lab-cluster-fast.yaml",
 			expect: gathers},
-		{name: "tbf", seeds: 3, flags: quick + "flood", expect: queued,
+		{name: "tbf", seeds: 3, flags: "--plan standard --budget 30s --only clock,flood", expect: queued,
 			networks: "tbf:40000 tbf:96000 tbf:300000 pfifo:64 pfifo:200"},
 		{name: "simgrid", seeds: 3, flags: examples + "-export.yaml" + fixedBuffer, expect: simulated,
 			networks: "examples/lab-cluster-fast.yaml", header: "traffic | bytes | measured | simulated | error"},

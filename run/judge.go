@@ -60,10 +60,11 @@ type view struct {
 // number is a fitted number, and what its interval is made of.
 type number struct {
 	plan.State
-	known  bool // there is a value to use
-	status string
-	fixed  float64 // relative half-width of the terms that more rounds do not narrow
-	terms  string  // their names
+	known     bool // there is a value to use
+	unbounded bool // there is no value, and no end above
+	status    string
+	fixed     float64 // relative half-width of the terms that more rounds do not narrow
+	terms     string  // their names
 }
 
 // state judges one number.
@@ -103,6 +104,7 @@ func (v *view) find(n *number) {
 	switch {
 	case isParameter:
 		n.Unit, n.Why, n.status = q.Unit, q.Why, q.Status
+		n.unbounded = q.Bound != nil && math.IsInf(q.Bound[1], 1)
 		raw, estimated := q.Raw()
 		if !estimated {
 			break
@@ -157,7 +159,7 @@ func (v *view) beyond(n number) string {
 	switch {
 	case n.known && n.HalfWidth > n.Target && scatter <= room(n.Target, n.fixed):
 		return fmt.Sprintf("%s alone make it ± %.2g%%, which more rounds do not narrow", n.terms, 100*n.fixed)
-	case name == "G" && n.status == params.StatusUnidentifiable, name == "B_L" && n.status == params.StatusBound:
+	case name == "G" && n.status == params.StatusUnidentifiable, name == "B_L" && n.unbounded:
 		return n.Why
 	case name != "a" && name != "a_c" && name != "b" && name != "b_c" || !v.allPairs():
 		return ""

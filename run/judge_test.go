@@ -108,6 +108,11 @@ func TestNothingToNarrow(t *testing.T) {
 			t.Errorf("%s: beyond reach %t, want %q", s, s.Beyond, want)
 		}
 	}
+	// Where one burst overflowed the port, more bursts give its value.
+	p.Parameters["B_L"] = params.Parameter{Bound: &params.Bound{0, 1500}, Unit: "packets", Status: params.StatusBound, Why: "one burst only overflowed the port"}
+	if s := v.state("B_L", 0.02); s.Beyond || s.Met {
+		t.Errorf("%s: beyond reach, although a burst overflowed the port", s)
+	}
 }
 
 // Of streams of one and two pairs on eight hosts nobody knows whether four would be slower: b_c is not beyond reach,
