@@ -2,7 +2,10 @@ package agent
 
 import (
 	"context"
+	"fmt"
 	"runtime"
+	"slices"
+	"strconv"
 	"sync"
 	"sync/atomic"
 
@@ -17,22 +20,19 @@ import (
 type meshPlane struct {
 	*transport.Mesh
 	machine *machine.Machine
+	session atomic.Pointer[pinned]
+}
+
+// pinned is a session, the CPU that the timing thread is bound to in it, -1 for none, and its crowded machines.
+type pinned struct {
+	plane.Session
 	cpu     int
-	session atomic.Pointer[plane.Session]
+	crowded map[string]bool
 }
 
 // newMeshPlane listens on addr, and keeps the limits of rate and bytes. Where discreet is set, it is told what becomes
-// of dialling hosts that have not agreed, and the coordinator is not. It fails at once, not in the first task, where
-// this process may not use the CPU.
-func newMeshPlane(addr string, cpu int, l Limits, discreet func(error)) (*meshPlane, error) {
-	pinned := make(chan error)
-	go func() {
-		runtime.LockOSThread() // the thread ends with the goroutine
-		pinned <- kernel.Pin(cpu)
-	}()
-	if err := <-pinned; err != nil {
-		return nil, err
-	}
+// of dialling hosts that have not agreed, and the coordinator is not.
+func newMeshPlane(addr string, l Limits, discreet func(error)) (*meshPlane, error) {
 	host, err := machine.New()
 	if err != nil {
 		return nil, err
@@ -47,7 +47,9 @@ func newMeshPlane(addr string, cpu int, l Limits, discreet func(error)) (*meshPl
 		m.Discreet(discreet)
 	}
 	addProcessors(1)
-	return &meshPlane{Mesh: m, machine: host, cpu: cpu}, nil
+	p := &meshPlane{Mesh: m, machine: host}
+	p.session.Store(&pinned{cpu: -1})
+	return p, nil
 }
 
 func (p *meshPlane) Addr() string { return p.Mesh.Addr().String() }
@@ -69,13 +71,30 @@ func addProcessors(n int) {
 }
 
 func (p *meshPlane) Prepare(s plane.Session) error {
-	p.session.Store(&s)
+	cpu, err := tryCPU(s.Peer(s.Self).CPU)
+	if err != nil {
+		return err
+	}
+	p.session.Store(&pinned{s, cpu, s.Crowded()})
 	return p.Mesh.SetSession(s)
 }
 
-func (p *meshPlane) shares(team []int) bool {
-	s := p.session.Load()
-	return s != nil && s.SharesMachine(team)
+// tryCPU reads the number of a CPU, "" for none, and binds a thread to it that then ends: so a run fails at once, not
+// in its first task.
+func tryCPU(number string) (cpu int, err error) {
+	if number == "" {
+		return -1, nil
+	}
+	n, err := strconv.ParseUint(number, 10, 16)
+	if err != nil {
+		return 0, fmt.Errorf("cpu %q: want the number of one CPU, counted from 0", number)
+	}
+	bound := make(chan error)
+	go func() {
+		runtime.LockOSThread() // the thread ends with the goroutine
+		bound <- kernel.Pin(int(n))
+	}()
+	return int(n), <-bound
 }
 
 func (p *meshPlane) Group(ctx context.Context, t bench.Task) (group, error) {
@@ -84,19 +103,22 @@ func (p *meshPlane) Group(ctx context.Context, t bench.Task) (group, error) {
 	if err != nil {
 		return nil, err
 	}
-	if p.shares(t.Team) {
-		g.Share()
+	s := p.session.Load()
+	crowded := false
+	if s.SharesMachine(t.Team) {
+		crowded = slices.ContainsFunc(t.Team, func(host int) bool { return s.crowded[s.Peer(host).Machine] })
+		g.Share(crowded)
 	}
 	if err := g.Open(); err != nil {
 		g.Abort()
 		g.Close()
 		return nil, err
 	}
-	return meshGroup{g, p.machine, plane.Place{Shared: p.shares(t.Team), CPU: p.cpu}}, nil
+	return meshGroup{g, p.machine, plane.Place{Crowded: crowded, CPU: s.cpu}}, nil
 }
 
 func (p *meshPlane) Thread(room units.Bytes) (restore func(), err error) {
-	if err := kernel.Pin(p.cpu); err != nil {
+	if err := kernel.Pin(p.session.Load().cpu); err != nil {
 		return nil, err
 	}
 	return kernel.Quiet(room), nil

@@ -26,7 +26,7 @@ func LoopbackTeam(t *testing.T, size int, shared bool) []bench.Group {
 	s := plane.Session{Run: "conformance"}
 	hosts := make([]int, size)
 	for i := range planes {
-		p, err := newMeshPlane("127.0.0.1:0", -1, Limits{}, nil)
+		p, err := newMeshPlane("127.0.0.1:0", Limits{}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -3,11 +3,9 @@ package agent
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"log/slog"
 	"net/http"
 	"os"
-	"strconv"
 	"sync"
 	"time"
 
@@ -19,7 +17,7 @@ import (
 // ServerOptions configure an agent. Zero values mean what their comments say.
 type ServerOptions struct {
 	Data    string        // host:port on which to take data connections; "" is any port of every address
-	CPU     string        // number of the CPU on which the timing thread is pinned; "" leaves it free
+	CPU     string        // number of the only CPU that the timing thread may be pinned to; "" is any
 	Limits  Limits        // what no coordinator can raise
 	Silence time.Duration // after which a coordinator is taken for dead; 0 is 15 s
 	Log     *slog.Logger  // nil discards
@@ -62,20 +60,15 @@ type Server struct {
 
 // NewServer opens the data port. The server serves nobody until ServeStream or Listen.
 func NewServer(o ServerOptions) (*Server, error) {
-	cpu := -1
-	if o.CPU != "" {
-		n, err := strconv.ParseUint(o.CPU, 10, 16)
-		if err != nil {
-			return nil, fmt.Errorf("cpu %q: want the number of one CPU, counted from 0", o.CPU)
-		}
-		cpu = int(n)
+	if _, err := tryCPU(o.CPU); err != nil {
+		return nil, err
 	}
 	o = o.filled()
 	var discreet func(error) // is told what no coordinator is
 	if o.Shared {
 		discreet = func(err error) { o.Log.Warn("not told to the coordinator", "err", err.Error()) }
 	}
-	plane, err := newMeshPlane(o.Data, cpu, o.Limits, discreet)
+	plane, err := newMeshPlane(o.Data, o.Limits, discreet)
 	if err != nil {
 		return nil, err
 	}
@@ -142,10 +135,13 @@ func (s *Server) hello(_ context.Context, q *request, send func(answer) error) e
 	}
 	addr := s.plane.Addr()
 	env := s.env(cmp.Or(q.DataAddr, addr))
+	if s.opts.CPU != "" {
+		machine.SetNow(env, machine.NowCPUs, s.opts.CPU)
+	}
 	return send(answer{Hello: &greeting{
 		Protocol: Protocol, MostBytes: int64(s.opts.Limits.Bytes), Consent: s.plane.Consent(),
 		Host: dataset.Host{
-			Name: name, Addr: addr, Version: machine.Version(), Build: build, Env: env, CPU: s.opts.CPU, Arch: env["arch"],
+			Name: name, Addr: addr, Version: machine.Version(), Build: build, Env: env, Arch: env["arch"],
 			Boot: machine.Boot(), Clock: machine.Clock(),
 		},
 	}})

@@ -109,10 +109,11 @@ func simulated(ctx context.Context, network string) (*fleet, error) {
 // other anew: hosts have numbers. It fails where fewer than two are left.
 func (f *fleet) claim(ctx context.Context, s plane.Session, allowance units.Bytes, life time.Duration) error {
 	for {
+		f.pin()
 		s.Peers = nil
 		for i, h := range f.hosts {
 			s.Peers = append(s.Peers, plane.Peer{
-				Host: i, Name: h.Name, Addr: h.Addr, Machine: h.Boot, Clock: h.Clock, Consent: h.Consent,
+				Host: i, Name: h.Name, Addr: h.Addr, Machine: h.Boot, Clock: h.Clock, Consent: h.Consent, CPU: h.CPU,
 			})
 			if h.MostBytes > 0 {
 				allowance = min(allowance, units.Bytes(h.MostBytes))
@@ -136,6 +137,39 @@ func (f *fleet) claim(ctx context.Context, s plane.Session, allowance units.Byte
 			return fmt.Errorf("fewer than two hosts can be had:\n%w", errors.Join(refused...))
 		}
 	}
+}
+
+// pin chooses the CPU of every agent's timing thread: of those that it may have, the first that fewest agents of its
+// machine have.
+func (f *fleet) pin() {
+	taken := map[string]int{} // by machine and CPU
+	for i := range f.hosts {
+		h := &f.hosts[i]
+		h.CPU = ""
+		for _, cpu := range strings.Fields(h.Now[machine.NowCPUs]) {
+			if h.CPU == "" || taken[h.Boot+" "+cpu] < taken[h.Boot+" "+h.CPU] {
+				h.CPU = cpu
+			}
+		}
+		taken[h.Boot+" "+h.CPU]++
+	}
+}
+
+// onOneCPU says which agents have one CPU; "" where none have.
+func (f *fleet) onOneCPU() string {
+	names := map[[2]string][]string{} // by machine and CPU
+	var parts []string
+	for _, h := range f.hosts {
+		at := [2]string{h.Boot, h.CPU}
+		names[at] = append(names[at], h.Name)
+	}
+	for at, of := range names {
+		if len(of) > 1 && at[0] != "" && at[1] != "" {
+			parts = append(parts, "CPU "+at[1]+": "+hosts.Fold(of))
+		}
+	}
+	slices.Sort(parts)
+	return strings.Join(parts, "; ")
 }
 
 // leave takes the host of that index out of the fleet, and ends its agent. That it may end badly stops nobody else.
@@ -283,9 +317,6 @@ func launched(l *launch.Launcher) starter {
 	return starter{
 		start: func(ctx context.Context, h hosts.Host) (io.ReadWriteCloser, error) {
 			args := []string{"agent", "--stdio", "--data", net.JoinHostPort(h.Addr, strconv.Itoa(h.Port))}
-			if h.CPU != "" {
-				args = append(args, "--cpu", h.CPU)
-			}
 			return l.Launch(ctx, h, args...)
 		},
 		at: l.Hostname, copied: l.Copied, close: nobody.close,
@@ -351,11 +382,26 @@ func (s starter) agent(ctx context.Context, h hosts.Host, credentials func(strin
 	if err == nil && h.Arch != "" && info.Arch != "" && h.Arch != info.Arch {
 		err = fmt.Errorf("host %s: arch=%s in the hosts file, but its agent runs on %s", h.Name, h.Arch, info.Arch)
 	}
+	if err == nil {
+		err = allow(&info, h)
+	}
 	if err != nil {
 		return nil, info, errors.Join(err, client.Close())
 	}
-	info.Name, info.CPU = h.Name, h.CPU
+	info.Name = h.Name
 	return client, info, nil
+}
+
+// allow leaves of the CPUs that an agent may be pinned to those that the hosts file allows (cpu=).
+func allow(info *dataset.Host, h hosts.Host) error {
+	offered := strings.Fields(info.Now[machine.NowCPUs])
+	kept := slices.DeleteFunc(slices.Clone(offered), func(cpu string) bool { return !h.MayPin(cpu) })
+	if len(kept) == 0 && h.CPU != "" && h.CPU != hosts.FreeCPU {
+		return fmt.Errorf("host %s: cpu=%s in the hosts file, but its agent may use CPUs %s", h.Name, h.CPU,
+			strings.Join(offered, ", "))
+	}
+	info.Now[machine.NowCPUs] = strings.Join(kept, " ")
+	return nil
 }
 
 // dialled is where peers dial a host. It is empty for a daemon on a socket without addr=.

@@ -124,6 +124,10 @@ func (r *run) claim(ctx context.Context, f *fleet) error {
 	// The tickets last a day longer than twice the budget, and no longer than agents take them: clocks may differ.
 	life := min(2*time.Duration(r.Plan.Budget)+24*time.Hour, limits.Life-time.Hour)
 	err := f.claim(ctx, plane.Session{Run: r.id, Socket: r.Socket}, limits.Bytes, life)
+	if together := f.onOneCPU(); together != "" {
+		r.note("there are fewer CPUs than agents, so that some have one together (" + together + "): a message between " +
+			"these takes another time than between others")
+	}
 	if err != nil || r.Plan.Limits.Segment != 0 {
 		return err
 	}

@@ -42,7 +42,7 @@ func TestDatagrams(t *testing.T) {
 			g := testGroups(t, testMeshes(t, host, 3, nil), units.Second)
 			for _, rank := range g {
 				if shared {
-					rank.Share()
+					rank.Share(true)
 				}
 			}
 			together(t, g, func(g *Group) error { return g.OpenDatagrams(openTimeout) })

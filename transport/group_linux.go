@@ -31,7 +31,8 @@ type Group struct {
 	hosts   []int // of others
 	timeout units.Nanos
 	spin    units.Nanos // of WaitUntil
-	shared  bool
+	shared  bool        // others of the team are on this machine
+	crowded bool        // and may have this rank's CPU
 	stamped bool        // after Stamp, where shared
 	release func() bool // stops watching ctx
 
@@ -261,15 +262,21 @@ func (g *Group) Close() {
 	})
 }
 
-// Share prepares the group for a machine that several agents share: waits then sleep to the end, because one that spins
-// takes the CPU from another agent. Call it before the first use of a connection.
-func (g *Group) Share() { g.spin, g.shared = 0, true }
+// Share prepares the group for a machine that several agents share. Where it is crowded, one may have to wait for
+// another's CPU: waits then sleep to the end, because one that spins takes the CPU from another agent. Call it before
+// the first use of a connection.
+func (g *Group) Share(crowded bool) {
+	g.shared, g.crowded = true, crowded
+	if crowded {
+		g.spin = 0
+	}
+}
 
-// Stamp makes RecvAt of a shared group return the kernel's timestamp, because the receiver may have to wait for a CPU
-// before it can read the clock, and makes the calling thread yield to those that run (Yield). Receiving with a
-// timestamp costs 0.13 µs, and a wake-up that yields 0.7 µs more, so a group is without both until it is asked.
+// Stamp makes RecvAt of a group on a crowded machine return the kernel's timestamp, because the receiver may have to
+// wait for a CPU before it can read the clock, and makes the calling thread yield to those that run (Yield). Receiving
+// with a timestamp costs 0.13 µs, and a wake-up that yields 0.7 µs more, so a group is without both until it is asked.
 func (g *Group) Stamp() error {
-	if !g.shared {
+	if !g.crowded {
 		return nil
 	}
 	g.stamped = true
@@ -284,7 +291,7 @@ func (g *Group) Stamp() error {
 }
 
 // RecvAt is Recv, and also returns when the last byte reached this host: when this thread had read it, or, after Stamp
-// in a shared group, when the kernel took it from the network.
+// on a crowded machine, when the kernel took it from the network.
 func (g *Group) RecvAt(from int, b []byte) (units.Nanos, error) {
 	c, err := g.link(from)
 	if err != nil {

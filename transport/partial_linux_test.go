@@ -45,7 +45,7 @@ func TestRecvAnyOutlivesAPeer(t *testing.T) {
 		g := testGroups(t, testMeshes(t, "127.0.0.1", 3, nil), 5*units.Second)
 		if shared {
 			for _, rank := range g {
-				rank.Share()
+				rank.Share(true)
 			}
 		}
 		openAll(t, g)

@@ -15,7 +15,7 @@ func TestStampLastsForOneGroup(t *testing.T) {
 	meshes := testMeshes(t, "127.0.0.1", 2, nil)
 	g := testGroups(t, meshes, 5*units.Second)
 	for _, rank := range g {
-		rank.Share()
+		rank.Share(true)
 	}
 	openAll(t, g)
 	on := func(g *Group) bool {

@@ -66,10 +66,10 @@ func TestWakeupPhases(t *testing.T) {
 		polls, awakes bool
 	}{
 		{"own machines", plane.Place{CPU: -1}, plane.Place{CPU: -1}, false, true, true},
-		{"one machine", plane.Place{Shared: true, CPU: -1}, plane.Place{Shared: true, CPU: -1}, true, false, false},
-		{"one machine, two CPUs", plane.Place{Shared: true, CPU: 0}, plane.Place{Shared: true, CPU: 1}, false, true, true},
-		{"one CPU", plane.Place{Shared: true, CPU: 1}, plane.Place{Shared: true, CPU: 1}, false, false, true},
-		{"one of two is pinned", plane.Place{Shared: true, CPU: 0}, plane.Place{Shared: true, CPU: -1}, false, false, true},
+		{"one machine", plane.Place{Crowded: true, CPU: -1}, plane.Place{Crowded: true, CPU: -1}, true, false, false},
+		{"one machine, two CPUs", plane.Place{Crowded: true, CPU: 0}, plane.Place{Crowded: true, CPU: 1}, false, true, true},
+		{"one CPU", plane.Place{Crowded: true, CPU: 1}, plane.Place{Crowded: true, CPU: 1}, false, false, true},
+		{"one of two is pinned", plane.Place{Crowded: true, CPU: 0}, plane.Place{Crowded: true, CPU: -1}, false, false, true},
 	} {
 		got := medians(t, func(g bench.Group) bench.Group {
 			if g.Rank() == 0 {

@@ -40,7 +40,6 @@ func run(ctx context.Context, args []string) error {
 	name := f.String("name", "", "`NAME` under which it joins")
 	o := agent.ServerOptions{Log: slog.New(slog.NewJSONHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))}
 	f.StringVar(&o.Data, "data", ":0", "take data connections on `ADDR`")
-	f.StringVar(&o.CPU, "cpu", "", "pin the timing thread to CPU `N`")
 	if err := f.Parse(args[1:]); err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"calib/agent"
+	"calib/internal/machine"
 )
 
 func TestMain(m *testing.M) {
@@ -31,7 +32,7 @@ func TestServes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(exe, "agent", "--stdio", "--data", "127.0.0.1:0", "--cpu", "0")
+	cmd := exec.Command(exe, "agent", "--stdio", "--data", "127.0.0.1:0")
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -45,7 +46,7 @@ func TestServes(t *testing.T) {
 	}
 	c := agent.NewClient("h1", process{out, in}, agent.ClientOptions{})
 	h, err := c.Hello(t.Context())
-	if err != nil || !strings.HasPrefix(h.Addr, "127.0.0.1:") || h.CPU != "0" {
+	if err != nil || !strings.HasPrefix(h.Addr, "127.0.0.1:") || h.Now[machine.NowCPUs] == "" {
 		t.Errorf("the agent says %+v, %v", h, err)
 	}
 	if err := c.Close(); err != nil {

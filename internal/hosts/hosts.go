@@ -38,7 +38,7 @@ type Host struct {
 	Port int
 	// User is the user to start the agent as.
 	User string
-	// CPU is the list of CPUs to pin to, as Linux writes them: "2", "0-3,8".
+	// CPU is which CPUs the timing thread may be pinned to, as Linux writes them: "2", "0-3,8". "" is any, FreeCPU none.
 	CPU string
 	// Arch is the host's architecture, as Go names it: "amd64".
 	Arch string

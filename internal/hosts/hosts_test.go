@@ -74,6 +74,7 @@ func TestFaults(t *testing.T) {
 		{"a cpu= 3", "h:1:3: cpu= has no value: write cpu=VALUE without spaces, or delete it\n" +
 			`h:1:8: "3" is no key=value setting: a second host goes on a line of its own`},
 		{"a cpu=3-1", `h:1:7: cpu=3-1: want CPU numbers from 0, such as 2 or 0-3,8`},
+		{"a cpu=any", `h:1:7: cpu=any: want CPU numbers from 0, such as 2 or 0-3,8, or none`},
 		{"a cpu=9999", `h:1:7: cpu=9999: want CPU numbers`},
 		{"a arch=AMD64", `h:1:8: arch=AMD64: want Go's name of it, such as amd64, arm64 or riscv64`},
 		{"a user=-l", `h:1:8: user=-l: want letters, digits`},

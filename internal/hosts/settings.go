@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/xrash/smetrics"
+
+	"calib/internal/units"
 )
 
 // setting is one key a line may have: set stores its value and returns a fault as text, "" if there is none.
@@ -86,23 +88,25 @@ func setArch(h *Host, v string) string {
 	return ""
 }
 
+// FreeCPU is the cpu= of a host whose timing thread may run on any CPU.
+const FreeCPU = "none"
+
 // maxCPU is the largest CPU number Linux may be built for, and so the end of a cpu= list.
 const maxCPU = 8191
 
 func setCPU(h *Host, v string) string {
-	for _, part := range strings.Split(v, ",") {
-		lo, hi, isRange := strings.Cut(part, "-")
-		if !isRange {
-			hi = lo
-		}
-		a, err1 := strconv.ParseUint(lo, 10, 16)
-		b, err2 := strconv.ParseUint(hi, 10, 16)
-		if err1 != nil || err2 != nil || a > b || b > maxCPU {
-			return fmt.Sprintf("cpu=%s: want CPU numbers from 0, such as 2 or 0-3,8", v)
-		}
+	if _, err := units.ParseSet(v, maxCPU); err != nil && v != FreeCPU {
+		return fmt.Sprintf("cpu=%s: want CPU numbers from 0, such as 2 or 0-3,8, or none", v)
 	}
 	h.CPU = v
 	return ""
+}
+
+// MayPin reports whether the timing thread may be pinned to the CPU of that number.
+func (h Host) MayPin(cpu string) bool {
+	list, _ := units.ParseSet(h.CPU, maxCPU) // that it can be read was seen before
+	n, err := strconv.Atoi(cpu)
+	return err == nil && (h.CPU == "" || slices.Contains(list, n))
 }
 
 // suggest names the known key closest to key, or all of them.

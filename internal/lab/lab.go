@@ -170,7 +170,8 @@ func HostsFile(name string, s *netspec.Spec, launch string) string {
 	fmt.Fprintf(&b, "# a command on a host: %s\n", launch)
 	fmt.Fprintf(&b, "# calibrate it: calib run --hosts THIS-FILE --launch '%s'\n", launch)
 	for i := range s.Hosts {
-		fmt.Fprintf(&b, "%s addr=%s\n", HostName(name, i), Addr(i))
+		// The process that plays the network needs any CPU at once: an agent that has one of its own would keep it.
+		fmt.Fprintf(&b, "%s addr=%s cpu=none\n", HostName(name, i), Addr(i))
 	}
 	return b.String()
 }

@@ -99,7 +99,7 @@ func environment(hosts string) error {
 	if err != nil {
 		return err
 	}
-	if hosts != os.Getenv(EnvHosts) || !bytes.Contains(text, []byte("-h1 addr=10.77.0.2\n")) {
+	if hosts != os.Getenv(EnvHosts) || !bytes.Contains(text, []byte("-h1 addr=10.77.0.2 cpu=none\n")) {
 		return fmt.Errorf("hosts file %s (%s): %s", hosts, os.Getenv(EnvHosts), text)
 	}
 	if !strings.HasSuffix(os.Getenv(EnvLaunch), "ip netns exec {host}") {

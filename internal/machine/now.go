@@ -21,7 +21,11 @@ const (
 	NowDisk     = "disk_free"    // bytes where the agent's executable lies
 	NowDiskPath = "disk_path"
 	NowNICs     = "nics" // "2=eth0 3=ib0"
+	NowCPUs     = "cpus" // that the agent may use, the best for a thread that times first: "3 2 0"
 )
+
+// SetNow sets a fact of the present.
+func SetNow(env map[string]string, name, value string) { env[nowPrefix+name] = value }
 
 func Split(env map[string]string) (fingerprint, now map[string]string) {
 	fingerprint, now = map[string]string{}, map[string]string{}

@@ -36,8 +36,8 @@ type Datagram struct {
 }
 
 type Place struct {
-	Shared bool // other ranks may run on the same machine
-	CPU    int  // on which its thread is pinned; −1 if on none
+	Crowded bool // ranks of the team are on one machine, and may have to wait for each other's CPU
+	CPU     int  // on which its thread is pinned; −1 if on none
 }
 
 // Machine is the host itself, as far as an experiment uses it beside its network. Its calls are made by the thread that
@@ -89,12 +89,11 @@ type Session struct {
 	Socket  Socket
 }
 
-// SharesMachine reports whether two hosts of a team are known to be one machine. Their agents then sleep through every
-// wait to its end, because one that spins would take the CPU from another.
+// SharesMachine reports whether two hosts of a team are known to be one machine.
 func (s Session) SharesMachine(team []int) bool {
 	seen := map[string]bool{}
 	for _, h := range team {
-		m := s.peer(h).Machine
+		m := s.Peer(h).Machine
 		if m != "" && seen[m] {
 			return true
 		}
@@ -103,19 +102,31 @@ func (s Session) SharesMachine(team []int) bool {
 	return false
 }
 
+// Crowded are the machines on which an agent may have to wait for a CPU that another has: two are pinned to one CPU, or
+// one is pinned to none.
+func (s Session) Crowded() map[string]bool {
+	crowded, taken := map[string]bool{}, map[[2]string]bool{}
+	for _, p := range s.Peers {
+		at := [2]string{p.Machine, p.CPU}
+		crowded[p.Machine] = crowded[p.Machine] || p.CPU == "" || taken[at]
+		taken[at] = true
+	}
+	return crowded
+}
+
 // OneClock says of each rank of a team whether it is known to read the clock that rank 0 reads.
 func (s Session) OneClock(team []int) []bool {
 	out := make([]bool, len(team))
 	for k, h := range team {
-		clock := s.peer(h).Clock
-		out[k] = k == 0 || clock != "" && clock == s.peer(team[0]).Clock
+		clock := s.Peer(h).Clock
+		out[k] = k == 0 || clock != "" && clock == s.Peer(team[0]).Clock
 	}
 	return out
 }
 
-// peer returns a host of the run, of which nothing is known where it is not listed. A coordinator lists the hosts in
+// Peer returns a host of the run, of which nothing is known where it is not listed. A coordinator lists the hosts in
 // order: a team of a thousand is looked up before every task.
-func (s Session) peer(host int) Peer {
+func (s Session) Peer(host int) Peer {
 	if host >= 0 && host < len(s.Peers) && s.Peers[host].Host == host {
 		return s.Peers[host]
 	}
@@ -136,6 +147,7 @@ type Peer struct {
 	Machine, Clock string
 	// Consent is what its agent said of itself over control. No host without one is dialled.
 	Consent string
+	CPU     string `json:",omitempty"` // number of the one that its timing thread is pinned to; "" leaves it free
 }
 
 // Ticket allows one pair of hosts data connections to each other, in one run, up to a size and a time. The coordinator

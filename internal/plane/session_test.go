@@ -30,3 +30,14 @@ func TestSessionTeams(t *testing.T) {
 		}
 	}
 }
+
+// A machine is crowded where an agent may have to wait for another's CPU.
+func TestCrowded(t *testing.T) {
+	got := Session{Peers: []Peer{
+		{Machine: "two", CPU: "0"}, {Machine: "two", CPU: "1"}, {Machine: "same", CPU: "1"}, {Machine: "same", CPU: "1"},
+		{Machine: "free", CPU: "1"}, {Machine: "free"},
+	}}.Crowded()
+	if got["two"] || !got["same"] || !got["free"] {
+		t.Error(got)
+	}
+}

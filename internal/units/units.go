@@ -90,6 +90,26 @@ func ParseShare(s string) (float64, error) {
 	return v, err
 }
 
+// ParseSet reads numbers as Linux lists CPUs: "2", "0-3,8". None is above most.
+func ParseSet(s string, most int) ([]int, error) {
+	var out []int
+	for _, part := range strings.Split(s, ",") {
+		lo, hi, isRange := strings.Cut(part, "-")
+		if !isRange {
+			hi = lo
+		}
+		a, err := strconv.ParseUint(lo, 10, 16)
+		b, bad := strconv.ParseUint(hi, 10, 16)
+		if err != nil || bad != nil || a > b || b > uint64(most) {
+			return nil, fmt.Errorf("%q: want numbers from 0 to %d, such as 2 or 0-3,8", s, most)
+		}
+		for n := a; n <= b; n++ {
+			out = append(out, int(n))
+		}
+	}
+	return out, nil
+}
+
 // Plural prints a number of things: "1 run", "3 runs".
 func Plural[N ~int | ~int64](n N, what string) string {
 	if n == 1 {

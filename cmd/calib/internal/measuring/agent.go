@@ -37,7 +37,7 @@ func AgentCommand() *cli.Command {
 				"or, for a user, $XDG_RUNTIME_DIR/calib/agent.sock; unix:/path another; host:port is TCP with certificates"},
 			&cli.StringFlag{Name: "cert", Usage: "`DIR` of this agent's certificate, which calib cert issue has made"},
 			&cli.StringFlag{Name: "data", Value: ":0", Usage: "take data connections on `ADDR`; port 0 is any"},
-			&cli.StringFlag{Name: "cpu", Usage: "pin the timing thread to CPU `N`"},
+			&cli.StringFlag{Name: "cpu", Usage: "pin the timing thread to CPU `N` (default: the coordinator chooses)"},
 			&cli.StringFlag{Name: "join", Usage: "connect to the coordinator on `HOST`, which tells the rest on " +
 				"standard input (calib run --slurm does this)"},
 			&cli.StringFlag{Name: "name", Usage: "the `HOST` as which it joins"},

@@ -316,7 +316,8 @@ func HostsCommand() *cli.Command {
 		Description: "A hosts file has one host or range a line, # comments, then key=value:\n" +
 			"node[01-16,20] user=bench cpu=2\ngate addr=10.1.0.1 port=7100\ncalib://[fd00::5]:7077\n" +
 			"calib+unix:///run/calib/agent.sock addr=10.1.0.2\n" +
-			"addr= and port= are where peers dial for data, user= whom ssh logs in as, cpu= where the timing thread is pinned.",
+			"addr= and port= are where peers dial for data, user= whom ssh logs in as, cpu= which CPUs\n" +
+			"the timing thread may be pinned to, such as 2 or 0-3,8, or none.",
 		Subcommands: []*cli.Command{
 			hostsTool("expand", "print the hosts of ranges or hosts files, one a line", "RANGE|FILE...",
 				"ranges such as node[01-16], or hosts files", expand),
