@@ -91,10 +91,14 @@ func pairedCost(l bench.Limits, p bench.Point) bench.Cost {
 	return bench.Cost{Bytes: units.Bytes(2 * 125e6 * length.Seconds()), Time: 2 * time}
 }
 
-// burstPeriod is one and a half times the last delivery, so that repetitions do not overlap.
-func burstPeriod(last units.Nanos) units.Nanos { return last + last/2 + units.Millisecond }
+// burstPause is what a repetition has beside one and a half times the last delivery, so that repetitions do not overlap.
+// Meanwhile receivers cool down.
+const burstPause = units.Millisecond
 
-// bursts measures one direction of one point: a trial that sets the period, then the repetitions.
+func burstPeriod(last units.Nanos) units.Nanos { return last + last/2 + burstPause }
+
+// bursts measures one direction of one point: a trial of hosts that are cold, where they can be warm one of these, and
+// then the repetitions, whose period the trial before sets.
 func bursts(x Role) {
 	msg := x.R.Bytes(x.P[names.FactorBytes])
 	for range 2 { // untimed each way, so that connection, congestion window and buffers exist and are touched
@@ -108,9 +112,16 @@ func bursts(x Role) {
 	}
 	trial := []int64{0}
 	x.burst(x.Announce(bench.Start{Reps: 1}), msg, trial)
-	period := burstPeriod(x.MaxAtRoot(units.Nanos(trial[0])))
-	reps := min(max(int(x.R.Time(burstTime, burstTime/4)/period), minBursts), maxBursts)
-	s := x.Announce(bench.Start{Period: period, Reps: reps})
+	announce := func() bench.Start {
+		period := burstPeriod(x.MaxAtRoot(units.Nanos(trial[0])))
+		reps := min(max(int(x.R.Time(burstTime, burstTime/4)/period), minBursts), maxBursts)
+		return x.Announce(bench.Start{Period: period, Reps: reps})
+	}
+	s := announce()
+	if _, warm := x.warmLead(s); warm {
+		x.burst(s, msg, trial)
+		s = announce()
+	}
 	before := x.AllCounters()
 	at := x.R.Buffer(s.Reps)
 	x.burst(s, msg, at)
@@ -123,18 +134,48 @@ func bursts(x Role) {
 	}
 }
 
+// warmLead is how long before a start the hosts of a burst stop exchanging bytes, so that they are as warm as those of a
+// ping-pong: two deliveries, for which a host of a ping-pong waits, too. Where these take as long as the pause, hosts of a
+// ping-pong have cooled down as well. On a crowded machine others would wait for the CPU, and the kernel stamps arrivals.
+func (x Role) warmLead(s bench.Start) (lead units.Nanos, warm bool) {
+	lead = (s.Period - burstPause) * 4 / 3 // see burstPeriod
+	return lead, lead > 0 && lead < burstPause && !x.Place().Crowded
+}
+
 // burst is the timed section: a sender waits for each start and stamps its send, a receiver stamps each delivery.
-// Stamps are relative to the repetition's planned start. It ends after s.Reps messages or the group's receive deadline.
+// Stamps are relative to the repetition's planned start. It ends after a message for each of at, or the group's receive
+// deadline.
 func (x Role) burst(s bench.Start, msg []byte, at []int64) {
 	peer := x.Peer()
+	lead, warm := x.warmLead(s)
 	for k := range at {
 		planned := s.At + units.Nanos(k)*s.Period
+		if warm {
+			x.keepWarm(planned-lead, msg[:1])
+		}
 		if x.Sends() {
 			x.WaitUntil(planned)
 			at[k] = x.Elapsed(planned)
 			x.Send(peer, msg)
 		} else {
 			at[k] = int64(x.RecvAt(peer, msg) - planned)
+		}
+	}
+}
+
+// keepWarm passes a byte to and fro until the sender's clock says so. A byte of one is the last.
+func (x Role) keepWarm(until units.Nanos, b []byte) {
+	for b[0] = 0; b[0] == 0; {
+		if !x.Sends() {
+			x.Recv(x.Peer(), b)
+		} else if x.Now() >= until {
+			b[0] = 1
+		}
+		if x.Sends() || b[0] == 0 {
+			x.Send(x.Peer(), b)
+		}
+		if x.Sends() && b[0] == 0 {
+			x.Recv(x.Peer(), b)
 		}
 	}
 }

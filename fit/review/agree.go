@@ -160,12 +160,17 @@ func loggpL(r *review) (claim, bool) {
 	return c, ok
 }
 
+// busy is the share of the time that a CPU works from which it is what limits a stream.
+const busy = 0.8
+
 // oneStream is the time per byte of the streams of one pair: b, or b_c where the medium is the bottleneck of a pair, or
-// b_prime.
+// b_prime. A stream that a CPU limits says nothing of a ping-pong, whose messages are still in the caches.
 func oneStream(r *review) (claim, bool) {
 	for _, name := range []string{"b", "b_prime", "b_c"} {
 		if c, ok := parameter(name)(r); ok {
-			return c, true
+			send, _ := r.Parameters["cpu_send"].Raw()
+			recv, _ := r.Parameters["cpu_recv"].Raw()
+			return c, max(send, recv) < busy*c.v
 		}
 	}
 	return claim{}, false
