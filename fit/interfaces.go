@@ -2,12 +2,14 @@ package fit
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
 
 	"calib/internal/dataset"
 	"calib/internal/params"
+	"calib/internal/units"
 )
 
 // interfaces says what the settings of the hosts' network interfaces do to the parameters, from the hosts'
@@ -84,7 +86,8 @@ func node(h dataset.Host) (params.Finding, bool) {
 	of, cpus := h.Env["nic.numa_node"], map[int]string{}
 	for _, n := range strings.Fields(h.Env["numa.cpus"]) {
 		name, list, _ := strings.Cut(n, ":")
-		for _, c := range cpuList(list) {
+		members, _ := units.ParseSet(list, math.MaxInt16)
+		for _, c := range members {
 			cpus[c] = name
 		}
 	}
@@ -94,9 +97,9 @@ func node(h dataset.Host) (params.Finding, bool) {
 	if h.CPU == "" {
 		return params.Notef(params.NUMANode, "the interface is on NUMA node %s, and the agent may run on any: what a "+
 			"message costs the host (alpha, a, O_s, O_r) may change by some tenths of a microsecond with where it runs; "+
-			"cpu= in the hosts file pins it", of), true
+			"without cpu=none in the hosts file it is pinned", of), true
 	}
-	for _, c := range cpuList(h.CPU) {
+	if c, err := strconv.Atoi(h.CPU); err == nil {
 		if n := cpus[c]; n != "" && n != of {
 			return params.Warnf(params.NUMANode, "the agent is pinned to CPU %d on NUMA node %s, the interface is on node %s: "+
 				"every message crosses between them, which costs some tenths of a microsecond in alpha, a, O_s and O_r, "+
@@ -104,26 +107,4 @@ func node(h dataset.Host) (params.Finding, bool) {
 		}
 	}
 	return params.Finding{}, false
-}
-
-// cpuList reads a list such as 0-3,8. What cannot be read is left out.
-func cpuList(text string) []int {
-	var out []int
-	for _, part := range strings.Split(text, ",") {
-		lo, hi, isRange := strings.Cut(part, "-")
-		first, err := strconv.Atoi(lo)
-		if err != nil {
-			continue
-		}
-		last := first
-		if isRange {
-			if last, err = strconv.Atoi(hi); err != nil {
-				continue
-			}
-		}
-		for c := first; c <= last; c++ {
-			out = append(out, c)
-		}
-	}
-	return out
 }

@@ -246,7 +246,8 @@ var spoilers = []struct {
 	{params.ManyLeftOut, "%s of the timings could not be used. The report says why."},
 	{params.MixedVersions, "The agents are of different versions. Install one."},
 	{params.LostSegments, "%s of the segments were sent again. Look for a bad cable or a full buffer."},
-	{params.DisturbedTimings, "Other work disturbed many timings. Use idle hosts, or pin the agents with cpu=."},
+	{params.DisturbedTimings, "Other work disturbed many timings. Use idle hosts, or name idle CPUs with cpu=."},
+	{params.TwoStates, "The hosts changed between two states, in the slower one %s of the time. See alpha_fast, alpha_slow."},
 	{params.PairsDiffer, "Pairs differ, and too few were measured to name the slow host. Add --all-pairs."},
 }
 

@@ -48,6 +48,7 @@ func fitHockney(p *fit.Prepared) (*params.Fit, error) {
 	}
 	r.Together([]string{"alpha", "beta", "r_inf"}, reps)
 	addPairSpread(r, q)
+	addStates(r, q)
 	r.Pairs = pairMatrix(p)
 	return q.Finish(r, sol.Cond(), l.At, func(x, y []float64) (func(float64) float64, error) {
 		l, _, err := lsq.HuberLine(x, y)

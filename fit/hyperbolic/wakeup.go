@@ -52,8 +52,7 @@ func fitWakeup(p *fit.Prepared) (*params.Fit, error) {
 		return v, true
 	}
 	if v, ok := difference("wakeup", "time to wake a receiver that sleeps until the message comes", names.PhaseBlocking,
-		names.PhasePolling, "the ranks of every pair may share a CPU (pin them with cpu= to different ones): "+
-			"then neither may poll"); ok {
+		names.PhasePolling, "the ranks of every pair may have to wait for each other's CPU: then neither may poll"); ok {
 		r.Add(params.Notef("wake-up", "waking the receiver is %s of the %s that a message of one byte takes. It is in alpha "+
 			"and in L, not in U_r, which is the receiving call of a message that is there; Tam and Wang count it to U_r. "+
 			"A program that polls is faster by it",

@@ -20,6 +20,7 @@ const (
 	LateWire         Code = "late-wire"
 	DisturbedTimings Code = "disturbed-timings"
 	PairsDiffer      Code = "pairs-differ"
+	TwoStates        Code = "two-states"
 	Coalescing       Code = "interrupt-coalescing"
 	NUMANode         Code = "numa-node"
 	OffTheForm       Code = "off-the-form"
