@@ -175,8 +175,8 @@ func among(nodes, described []hosts.Host) ([]hosts.Host, error) {
 		case !ok:
 			return nil, exit.Usagef("host %s of the hosts file is no node of this job, which has %s", h.Name,
 				os.Getenv(slurmNodes))
-		case h.Daemon || h.Port != 0 || h.CPU != "" || h.User != "":
-			return nil, exit.Usagef("host %s: with --slurm only addr= and arch= of the hosts file count: "+
+		case h.Daemon || h.Port != 0 || h.User != "":
+			return nil, exit.Usagef("host %s: with --slurm only addr=, arch= and cpu= of the hosts file count: "+
 				"one step starts all agents alike", h.Name)
 		case h.Addr == "":
 			described[i].Addr = node.Addr

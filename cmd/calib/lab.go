@@ -63,8 +63,8 @@ func labCommand() *cli.Command {
 func specFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "preset", Usage: "built-in network `NAME`: " + strings.Join(netspec.PresetNames(), ", ")},
-		&cli.IntFlag{Name: "hosts", Usage: "`N` hosts, instead of the file's or the preset's own number"},
-		&cli.IntFlag{Name: "cpu", Usage: "pin the process that moves the packets to CPU `N`"},
+		&cli.IntFlag{Name: "hosts", DefaultText: "those of the file or preset", Usage: "`N` hosts"},
+		&cli.IntFlag{Name: "cpu", DefaultText: "none", Usage: "pin the process that moves the packets to CPU `N`"},
 		&cli.BoolFlag{Name: "idle", Usage: "let idle CPUs sleep: saves power, and spares a virtual machine its quota, " +
 			"but hosts answer tens of microseconds later"},
 		&cli.StringFlag{Name: "congestion", Value: lab.DefaultCongestion, Usage: "TCP congestion control `NAME` of the hosts; \"" +

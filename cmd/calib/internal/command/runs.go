@@ -61,7 +61,7 @@ func OpenRun(c *cli.Context, open func(string) (*rundir.Dir, error)) (*rundir.Di
 
 // BreaksFlag says at which sizes the time of a message goes over from one line to the next.
 func BreaksFlag() cli.Flag {
-	return &cli.StringFlag{Name: "breaks", Usage: "message sizes at which a new line of T(x) begins, `1420,32KiB`: " +
+	return &cli.StringFlag{Name: "breaks", Usage: "message sizes above which a new line of T(x) begins, `1420,32KiB`: " +
 		"where the protocol changes; " + run.FoundBreaks + " finds them; default those in run.json, else " + run.FoundBreaks}
 }
 

@@ -65,16 +65,16 @@ func PlanFlags() []cli.Flag {
 		&cli.StringFlag{Name: "patterns", Usage: "communication patterns of experiment pattern: " +
 			"`bcast-binary,gather-direct`; a wrong name lists all"},
 		&cli.Uint64Flag{Name: "seed", Usage: "`N` of the schedule and the bootstrap; else the plan file's, or drawn and recorded"},
-		&cli.DurationFlag{Name: "budget", Usage: "longest time to measure, such as `5m`; 0 is the plan's"},
+		&cli.DurationFlag{Name: "budget", Usage: "longest time to measure, such as `5m`; 0 is no limit; default the plan's"},
 		&cli.BoolFlag{Name: "no-validate", Usage: "measure no patterns to hold the predictions against"},
 		&cli.BoolFlag{Name: "no-flood", Usage: "send no bursts that overflow a port: B_L is not measured"},
 		&cli.BoolFlag{Name: "all-pairs", Usage: "ping-pong between all pairs of hosts, as --pairs all"},
 		&cli.StringFlag{Name: "pairs", Usage: "pairs of ping-pong in a round: `all`, ring, " +
 			"or random:K for K disjoint matchings; else one matching, another in every round"},
 		&cli.StringFlag{Name: "target", Usage: "end when intervals are so narrow: `a_c=2%,b_c=1%`; " +
-			"else a, a_c, b_c within 2% and g, G, L within 3%, as far as measured"},
+			"default: 2% for alpha, a, a_c, b and b_c, 3% for g, G, L, g_s and g_r, 5% for O_s and B_L, as far as measured"},
 		&cli.BoolFlag{Name: "no-probe", Usage: "plan without a look at the network: nothing is fitted to its speed and the budget"},
-		&cli.BoolFlag{Name: "isolate", Usage: "one pair at a time"},
+		&cli.BoolFlag{Name: "isolate", Usage: "one pair, or one team of hosts, at a time"},
 		&cli.BoolFlag{Name: "keep-teams",
 			Usage: "the same hosts form the pairs and roots in every round, in the order of the hosts file"},
 		&cli.BoolFlag{Name: "keep-connections",
@@ -208,7 +208,7 @@ func whereOf(c *cli.Context) (w run.Where, err error) {
 	case given > 1:
 		return w, exit.Usagef("give one of --hosts, --host, --slurm, --local and --sim, not %d of them", given)
 	case c.IsSet("local") && (w.Local < 1 || w.Local > maxLocal):
-		return w, exit.Usagef("--local %d: want 2 to %d agents", w.Local, maxLocal)
+		return w, exit.Usagef("--local %d: want 1 to %d agents", w.Local, maxLocal)
 	case w.Fanout < 1:
 		return w, exit.Usagef("--fanout %d: want 1 host at a time or more", w.Fanout)
 	case w.Slurm && c.IsSet("launch") && os.Getenv("CALIB_LAUNCH") == "":

@@ -31,7 +31,7 @@ func PredictCommand() *cli.Command {
 	return &cli.Command{Name: "predict", ArgsUsage: "[PARAMS|RUN]",
 		Usage: "predict how long communication takes: operations, or a communication graph",
 		Description: "calib predict RUN --op bcast --hosts 4..16 --bytes 1,64KiB\n" +
-			"                                      every algorithm of broadcast, by the best model of each\n" +
+			"                                      every algorithm of broadcast, by the first model that predicts it\n" +
 			"calib predict RUN --op allreduce --best --hosts 8 --bytes 1..1MiB\n" +
 			"                                      the fastest algorithm, its segment size, and by how much\n" +
 			"calib predict RUN --op bcast --algo binomial --hosts 8 --bytes 1..1MiB --sweep times.csv --figure times.svg\n" +
