@@ -52,7 +52,8 @@ func fitHyperbola(p *fit.Prepared) (*params.Fit, error) {
 	}
 	l := limits.Values
 	start := lineMisfit(q.Sizes[:small], q.Times.Values[:small], limits.Point(0), func(l lsq.Line) float64 { return l.C0 })
-	slope := lineMisfit(q.Sizes[large:], q.Times.Values[large:], limits.Point(1), func(l lsq.Line) float64 { return l.C1 })
+	slope := append(lastPackets(q.Sizes[large:], q.Packet, l[1]),
+		lineMisfit(q.Sizes[large:], q.Times.Values[large:], limits.Point(1), func(l lsq.Line) float64 { return l.C1 })...)
 	r.Found("a_prime_limits", "s", "fixed time of a message, limit of small sizes", l[0], limits.Point(0),
 		append(p.ClockReading(1), start...)...)
 	r.Found("b_prime_limits", "s/B", "time per byte, limit of large sizes", l[1], limits.Point(1), slope...)
@@ -83,6 +84,24 @@ func lineMisfit(x, y []float64, ci [2]float64, of func(lsq.Line) float64) []para
 		l, _, err := lsq.FitLine(x, y, nil)
 		return []float64{of(l)}, err
 	}, ci)[0]
+}
+
+// lastPackets is the term of a slope for last packets that are not full. One takes at least the time of its bytes, and at
+// most that of a full packet. Any part of the difference is as likely as any other, for all of them alike.
+func lastPackets(x []float64, packet, slope float64) []params.Term {
+	if packet <= 0 {
+		return nil
+	}
+	room := make([]float64, len(x))
+	for i, v := range x {
+		room[i] = slope * (math.Ceil(v/packet)*packet - v)
+	}
+	line, _, err := lsq.FitLine(x, room, nil)
+	if err != nil || line.C1 == 0 {
+		return nil
+	}
+	return []params.Term{{Name: "last packets", Type: params.TypeB, U: math.Abs(line.C1) / math.Sqrt(3),
+		Why: "last packets are not full, and what a packet takes beside its bytes is not known"}}
 }
 
 // limitsOf returns a' from the first small sizes, and b' from those from index large on.

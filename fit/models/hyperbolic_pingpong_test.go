@@ -2,6 +2,7 @@ package models
 
 import (
 	"errors"
+	"math"
 	"testing"
 
 	"calib/fit"
@@ -29,6 +30,18 @@ func TestHyperbolaExact(t *testing.T) {
 	near(t, "b', limits", value(t, f, "b_prime_limits"), b, 0.01)
 	near(t, "a', joint", value(t, f, "a_prime_joint"), a, 1e-5)
 	near(t, "b', joint", value(t, f, "b_prime_joint"), b, 1e-5)
+}
+
+// The slope of two sizes whose last packets differ is off by more than noise, and its interval holds what it is off by.
+func TestSlopeOfPartialPackets(t *testing.T) {
+	const packet, fixed, perByte = 1448, 400e-6, 0.6e-6 // of the slowest server
+	f := fitOf(t, hyperbolic.Hyperbola, pairOf([]float64{1, 701, 1401, 16001, 64001}, func(x float64) float64 {
+		return 1e-3 + math.Ceil(x/packet)*fixed + (perByte-fixed/packet)*x
+	}))
+	b := f.Parameters["b_prime_limits"]
+	if *b.Value > 0.999*perByte || b.CI95[0] > perByte || b.CI95[1] < perByte || b.CI95[1] > 1.01*perByte {
+		t.Errorf("b' is %g, %v, and %g is the truth", *b.Value, *b.CI95, perByte)
+	}
 }
 
 func TestHyperbolaNoise(t *testing.T) {
