@@ -51,7 +51,7 @@ func (d *draft) needs(level int, share units.Nanos, every, rarest int) *draft {
 			p.n = 1
 		}
 	}
-	var seldom, fillers, often, wide []func()
+	var seldom, ends, fillers, often, wide []func()
 	for rest := order; len(rest) > 0; {
 		k := 1 // all points of a rank and size, or none: models compare them
 		for k < len(rest) && rest[k].rank == rest[0].rank && rest[k].point[names.FactorBytes] == rest[0].point[names.FactorBytes] {
@@ -59,11 +59,14 @@ func (d *draft) needs(level int, share units.Nanos, every, rarest int) *draft {
 		}
 		var open []*drafted
 		for _, p := range rest[:k] {
-			often = append(often, func() { p.every = min(p.every, 1) }) // 0 stays
+			inEach := func() { p.every = min(p.every, 1) } // 0 stays
 			wide = append(wide, func() { p.n = len(p.sets) })
 			if !n.needed(p, level) {
-				open = append(open, p)
-			} else if p.every = every; float64(p.times[0]) > limit && n.core() {
+				open, often = append(open, p), append(often, inEach)
+				continue
+			}
+			ends = append(ends, inEach)
+			if p.every = every; float64(p.times[0]) > limit && n.core() {
 				p.every = rarest
 				seldom = append(seldom, func() { p.every = every })
 			}
@@ -78,7 +81,7 @@ func (d *draft) needs(level int, share units.Nanos, every, rarest int) *draft {
 	for k := range fullEffort {
 		wide = append(wide, func() { n.effort = k + 1 })
 	}
-	n.steps = [2][]func(){append(seldom, fillers...), append(often, wide...)}
+	n.steps = [2][]func(){slices.Concat(seldom, ends, fillers), slices.Concat(often, wide)}
 	n.sum()
 	return &n
 }
