@@ -40,11 +40,12 @@ const (
 	manyLeftOut = 0.1
 )
 
-// Reasons in LeftOutWhy beside the flags themselves.
+// Reasons in LeftOutWhy beside the flags themselves. Messages that are too large are those of another model.
 const (
 	WhySlowHost   = "slow host"
 	WhyIncomplete = "incomplete batch"
 	WhyLarge      = "larger than a packet"
+	WhySpilled    = "larger than the nearest cache"
 	whyDirection  = "other direction missing"
 )
 
@@ -218,10 +219,13 @@ func (r *Result) Account(used ...[]*Batch) {
 		}
 	}
 	r.Hosts = append(r.Hosts, r.Prepared.hostNames(slices.Sorted(maps.Keys(hosts)))...)
-	if share := float64(r.LeftOut) / float64(r.Used+r.LeftOut); share > manyLeftOut {
+	unusable := r.LeftOut - r.LeftOutWhy[WhyLarge] - r.LeftOutWhy[WhySpilled]
+	if share := float64(unusable) / float64(r.Used+unusable); share > manyLeftOut {
 		var parts []string
 		for why, n := range r.LeftOutWhy {
-			parts = append(parts, fmt.Sprintf("%s: %d", why, n))
+			if why != WhyLarge && why != WhySpilled {
+				parts = append(parts, fmt.Sprintf("%s: %d", why, n))
+			}
 		}
 		sort.Strings(parts)
 		r.Add(params.Warnf(params.ManyLeftOut, "%.0f%% of the timings are left out (%s)", 100*share,

@@ -66,12 +66,13 @@ func Format(v float64, ci *[2]float64, unit string) Quantity {
 	return q
 }
 
-// FormatBound prints an interval in which a value without an estimate must lie: "≤ 920 ns/B", "0 … 920 ns/B".
+// FormatBound prints an interval in which a value without an estimate must lie: "≤ 920 ns/B", "2 … 9 ns/B",
+// and "–" where any value is possible.
 func FormatBound(b [2]float64, unit string) string {
 	lo, hi := b[0], b[1]
 	switch {
-	case math.IsInf(lo, -1) && math.IsInf(hi, 1):
-		return "any value"
+	case math.IsInf(hi, 1) && lo <= 0:
+		return "–" // every number of its kind
 	case math.IsInf(hi, 1):
 		return "≥ " + Format(lo, nil, unit).String()
 	case math.IsInf(lo, -1) || lo == 0:

@@ -56,7 +56,8 @@ func TestFormatBound(t *testing.T) {
 		{[2]float64{2e-6, inf}, "s", "≥ 2.000 µs"},
 		{[2]float64{2e-6, 1e-5}, "s", "2.000 … 10.00 µs"},
 		{[2]float64{-1, 2}, "1", "-1.000 … 2.000"},
-		{[2]float64{-inf, inf}, "s", "any value"},
+		{[2]float64{-inf, inf}, "s", "–"},
+		{[2]float64{0, inf}, "packets", "–"},
 	} {
 		if got := FormatBound(c.b, c.unit); got != c.want {
 			t.Errorf("FormatBound(%v) = %q, want %q", c.b, got, c.want)

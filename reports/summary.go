@@ -160,7 +160,10 @@ func atPacket(f params.Function) params.Parameter {
 	}
 	q.Value = &v
 	if half := f.HalfWidthAt(m); half > 0 && !math.IsInf(half, 1) {
-		q.CI95 = &[2]float64{v - half, v + half}
+		q.CI95 = &[2]float64{v * math.Exp(-half/v), v + half} // below on the log scale: no time is negative
+		if half > widest*v && q.Status == params.StatusOK {
+			q.Status = params.StatusProvisional
+		}
 	}
 	return q
 }
@@ -240,14 +243,14 @@ func networkOf(p *params.Params) string {
 // spoilers are what can spoil a whole run, the worst first, and what to do.
 var spoilers = []struct {
 	code params.Code
-	do   string // %s is the share in Values, where there is one
+	do   string // {share} is the largest one in Values, and {experiment} that of its model
 }{
 	{params.LateWire, "The emulated wire was late. Run again on an idle machine."},
-	{params.ManyLeftOut, "%s of the timings could not be used. The report says why."},
+	{params.ManyLeftOut, "{share} of the timings of {experiment} could not be used. The report says why."},
 	{params.MixedVersions, "The agents are of different versions. Install one."},
-	{params.LostSegments, "%s of the segments were sent again. Look for a bad cable or a full buffer."},
+	{params.LostSegments, "{share} of the segments were sent again. Look for a bad cable or a full buffer."},
 	{params.DisturbedTimings, "Other work disturbed many timings. Use idle hosts, or name idle CPUs with cpu=."},
-	{params.TwoStates, "The hosts changed between two states, in the slower one %s of the time. See alpha_fast, alpha_slow."},
+	{params.TwoStates, "The hosts changed between two states, in the slower one {share} of the time. See alpha_fast, alpha_slow."},
 	{params.PairsDiffer, "Pairs differ, and too few were measured to name the slow host. Add --all-pairs."},
 }
 
@@ -267,19 +270,23 @@ func spoiled(p *params.Params) (out []string) {
 		if s.code == params.ManyLeftOut && slow { // its timings are left out, and the summary names it
 			continue
 		}
-		share, found := 0.0, false
+		share, model, found := 0.0, "", false
 		for _, f := range all {
 			few := f.Code == params.LostSegments && f.Level != params.Warning ||
 				f.Code == params.DisturbedTimings && f.Values["timings"] <= params.MaxDiscarded*float64(p.Run.Timings)
 			if f.Code == s.code && !few {
-				share, found = max(share, f.Values["share"], f.Values["rate"]), true
+				if v := max(f.Values["share"], f.Values["rate"]); !found || v > share {
+					share, model = v, f.Model
+				}
+				found = true
 			}
 		}
-		switch {
-		case found && strings.Contains(s.do, "%s"):
-			out = append(out, fmt.Sprintf(s.do, Percent(share)))
-		case found:
-			out = append(out, s.do)
+		if found {
+			experiment := model
+			if i := slices.IndexFunc(p.Fits, func(f *params.Fit) bool { return f.Model == model }); i >= 0 {
+				experiment = p.Fits[i].Experiment
+			}
+			out = append(out, strings.NewReplacer("{share}", Percent(share), "{experiment}", experiment).Replace(s.do))
 		}
 	}
 	return out

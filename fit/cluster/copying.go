@@ -66,7 +66,7 @@ func fitCopy(p *fit.Prepared) (*params.Fit, error) {
 func loadCopies(r *fit.Result, p *fit.Prepared) *curves[string] {
 	c := &curves[string]{}
 	spilled := func(b *fit.Batch) bool { return b.Lines[0].Phase == names.PhaseSpilled }
-	lines := r.Usable(r.Without(p.LineBatches(names.Copy, ""), "larger than the nearest cache", spilled))
+	lines := r.Usable(r.Without(p.LineBatches(names.Copy, ""), fit.WhySpilled, spilled))
 	var nearest, last []float64 // caches
 	r.Account(r.Sift(lines, func(b *fit.Batch) string {
 		l := b.Lines[0]

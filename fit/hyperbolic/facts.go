@@ -128,17 +128,21 @@ func ends(b *fit.Batch) (send, recv, window, bytes float64) {
 	return send, recv, window, bytes
 }
 
-// loss records the share of segments sent again. Where none was, 3/N is the upper end of its 95% interval (Hanley,
-// Lippman-Hand 1983).
+// loss records the share of segments sent again: of a typical round, or of all where most rounds had none. Where none
+// was, 3/N is the upper end of its 95% interval (Hanley, Lippman-Hand 1983).
 func (p *paired) loss(f *facts) {
 	var again, all float64
 	for _, b := range p.windows {
 		a, n := losses(b)
 		again, all = again+a, all+n
 	}
-	if i, ok := f.Index[fact{kind: factLoss}]; ok && again > 0 {
+	switch i, ok := f.Index[fact{kind: factLoss}]; {
+	case !ok:
+	case f.Values[i] > 0:
 		p.fit.Found("loss_rate", "1", labelLoss, f.Values[i], f.Point(i))
-	} else if ok {
+	case again > 0:
+		p.fit.Found("loss_rate", "1", labelLoss, again/all, resample.ShareCI(again, all))
+	default:
 		p.fit.Bound("loss_rate", "1", labelLoss, 0, min(1, 3/all), fmt.Sprintf("none of %.0f segments was sent again", all))
 	}
 }

@@ -109,6 +109,19 @@ func TestCountedLoss(t *testing.T) {
 	}
 }
 
+// Where most rounds lost nothing, the loss rate is that of all.
+func TestCountedRareLoss(t *testing.T) {
+	f := fitCounted(t, func(l *dataset.Sample) {
+		if l.Round == 0 && l.TCP != nil {
+			l.TCP.Retrans = 2
+		}
+	})
+	p := f.Parameters["loss_rate"]
+	if v, lo, hi, ok := p.Ends(); !ok || !(0 < lo && lo < v && v < hi && hi < 0.01) || p.Status != params.StatusOK {
+		t.Errorf("loss_rate: %+v", p)
+	}
+}
+
 // A stream that was limited or unsteady is not used while a point has others; where all are, b says how uncertain that
 // is.
 func TestCountedUnsteady(t *testing.T) {

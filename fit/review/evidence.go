@@ -22,6 +22,9 @@ const (
 // case of the papers' models is no better.
 const useful = 0.25
 
+// threePairs is the number of hosts that makes three numbers of pairs: 1, 2 and 3.
+const threePairs = 6
+
 // fewRounds is the number of rounds up to which an interval says little: of two, the spread is one difference.
 const fewRounds = 2
 
@@ -45,6 +48,9 @@ func (r *review) evidence() {
 				q.Why = "read or chosen, not estimated: it needs no interval"
 				r.Parameters[name] = q
 			}
+		} else if v, known := q.Raw(); known && v == 0 && q.CI95 == nil && listed(signed, plain) {
+			q.Why = "the best choice is the one that it is compared with: it needs no interval"
+			r.Parameters[name] = q
 		} else {
 			reasons = append(reasons, r.missing(), r.lossy(q.Model), r.imprecise(q), r.tooFewRounds(q.Model),
 				r.noFreedom(plain, q), r.misfit(plain, q))
@@ -166,11 +172,12 @@ var shares = map[string]struct {
 	"b": {"b_c", params.TimePerByte}, "b_c": {"b", params.TimePerByte},
 }
 
-// noFreedom is the reason of parameters that have no more points than unknowns.
+// noFreedom is the reason of parameters that have no more points than unknowns, where the hosts would give more. Fewer
+// hosts than threePairs give two numbers of pairs in any run.
 func (r *review) noFreedom(name string, q params.Parameter) reason {
 	s, ok := shares[name]
 	f := r.fits[q.Model]
-	if !ok || f == nil {
+	if !ok || f == nil || len(r.Run.Hosts) < threePairs {
 		return ""
 	}
 	if _, estimated := f.Parameters[s.other].Raw(); !estimated {

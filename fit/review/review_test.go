@@ -193,13 +193,9 @@ func TestRules(t *testing.T) {
 		{"two rounds", func(p *params.Params) { fitOf(p, "hockney").Rounds = 2 }, "alpha", provisional, "two rounds"},
 		{"one round of the run", func(p *params.Params) { fitOf(p, "hockney").Rounds, p.Run.Rounds = 0, 1 }, "alpha", provisional, "one round"},
 		{"an import", func(p *params.Params) { p.Run.Plan = "imported:imb" }, "alpha", provisional, "another tool"},
-		{"two points for two parameters", func(p *params.Params) {
-			set(p, "hyperbolic-network", "s", "a", 45e-6)
-			set(p, "hyperbolic-network", "s", "a_c", 5e-6)
-			f := fitOf(p, "hyperbolic-network")
-			f.Series[0].Points = f.Series[0].Points[:2]
-			p.Distribute()
-		}, "a", provisional, "2 numbers of pairs for 2 parameters"},
+		{"two points for two parameters", func(p *params.Params) { twoPairs(p, 8) }, "a", provisional,
+			"2 numbers of pairs for 2 parameters"},
+		{"two points for two parameters, and hosts for no more", func(p *params.Params) { twoPairs(p, 4) }, "a", ok, ""},
 		{"two points for a line", func(p *params.Params) {
 			line(p, "cluster-gap", "g_s", 30e-6, 1e-7, 1e-12)
 			f := fitOf(p, "cluster-gap")
@@ -238,6 +234,13 @@ func TestRules(t *testing.T) {
 			f := fitOf(p, "hyperbola")
 			f.Findings = append(f.Findings, params.Notef(params.JointEstimate, "").With("mean", 0.13))
 		}, "a_prime_joint", provisional, "13%"},
+		{"no gain, since one piece is fastest", func(p *params.Params) {
+			set(p, "tuning", "1", "fragment_gain_64KiB", 0)
+			q := p.Parameters["fragment_gain_64KiB"]
+			q.CI95 = nil
+			p.Parameters["fragment_gain_64KiB"] = q
+		},
+			"fragment_gain_64KiB", ok, "needs no interval"},
 		{"what is read needs no interval", func(p *params.Params) {
 			set(p, "cluster", "B", "packet", 1448)
 			q := p.Parameters["packet"]
@@ -261,6 +264,15 @@ func TestRules(t *testing.T) {
 			}
 		})
 	}
+}
+
+// twoPairs leaves a and a_c two numbers of pairs, in a run of so many hosts.
+func twoPairs(p *params.Params, hosts int) {
+	p.Run.Hosts = make([]string, hosts)
+	set(p, "hyperbolic-network", "s", "a", 45e-6)
+	set(p, "hyperbolic-network", "s", "a_c", 5e-6)
+	f := fitOf(p, "hyperbolic-network")
+	f.Series[0].Points = f.Series[0].Points[:2]
 }
 
 func contraryL(p *params.Params) {
