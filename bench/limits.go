@@ -87,7 +87,7 @@ const (
 	RampShare    = 0.3              // of a stream that is left out while windows grow and queues fill
 	MaxStream    = 6 * units.Second // length
 	// BulkWindow is the least length of the window in which the bytes of a stream are counted.
-	BulkWindow  = 250 * units.Millisecond
+	BulkWindow  = 50 * units.Millisecond
 	ChunkSize   = 16 * units.KiB // of a throughput stream: several a second on a slow network, few calls on a fast one
 	TrialChunks = 4              // chunks that are sent to learn how fast they go
 	// EthernetSegment is the largest message that is one segment on Ethernet with TCP time stamps, over IPv4.

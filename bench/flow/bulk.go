@@ -18,8 +18,6 @@ const (
 	readSize = units.MiB
 	// slices are equal parts of the window, whose times per write are the raw times of the stream.
 	slices = 20
-	// halvesAgree is by how much the bytes of the window's halves may differ.
-	halvesAgree = 0.03
 	// grown is by how much the second half may be faster, where the slices tell, before windows and buffers have grown.
 	grown = 0.01
 )
@@ -67,12 +65,12 @@ type bulk struct {
 	connections int
 }
 
-// run streams until a window was steady, or so many times as the plan allows. What it returns says something at a
+// run streams until a window counts, or so many times as the plan allows. What it returns says something at a
 // receiver only.
 //
 // A window is followed by another, after a ramp twice as long, where a receiver's window limited the sender, bbr looked
-// for the round trip, the halves differ, or the rate still grows: windows and buffers grow with what was read. The last
-// one is flagged with what was wrong with it.
+// for the round trip, nothing came in a half of it, or the rate still grows: windows and buffers grow with what was read.
+// The last one is flagged with what was wrong with it.
 func (x bulk) run() *counted {
 	segment := x.Max(x.Counters(x.Peer()).MSS) // the largest of the pairs [B]
 	trip := x.trip()
@@ -165,7 +163,7 @@ func (x bulk) judge(c *counted) (flags []string, growing bool, perByte float64) 
 	if marks%ofReceivers > 0 {
 		flags = append(flags, dataset.FlagProbeRTT)
 	}
-	if d := float64(two - one); 2*max(d, -d) > halvesAgree*float64(one+two) || one == 0 || two == 0 {
+	if one == 0 || two == 0 {
 		flags = append(flags, dataset.FlagUnsteady)
 	}
 	return flags, marks >= ofReceivers, max(float64(slowest)/1000, 1e-3)
@@ -318,6 +316,9 @@ func plan(perByte float64, trip units.Nanos, segment int64, try int) schedule {
 	return s
 }
 
+// bulkLikely is how often a bulk is run on average: most windows count at once.
+const bulkLikely = 1.1
+
 // bulkTimeOn is how long one direction of a bulk is expected to take while n pairs have one each.
 func bulkTimeOn(path bench.Path, n int) units.Nanos {
 	perByte := path.PerByte * path.Sharing(n)
@@ -325,7 +326,7 @@ func bulkTimeOn(path bench.Path, n int) units.Nanos {
 	start := path.Start(2 * n)
 	trial := path.Latency + units.Nanos(perByte*bench.TrialChunks*float64(bench.ChunkSize))
 	drain := units.Nanos(perByte * float64(s.room))
-	return 2*start + trial + units.Nanos(likelyTries*float64(start+s.ramp+s.window+drain))
+	return 2*start + trial + units.Nanos(bulkLikely*float64(start+s.ramp+s.window+drain))
 }
 
 // unsentIn is the bound of unsent bytes for a stream so long on a path that takes perByte [ns/B].

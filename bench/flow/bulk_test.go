@@ -196,7 +196,7 @@ type late struct {
 
 func (l *late) Send(b []byte) error {
 	if now := l.Now(); l.until == 0 {
-		l.until = now + 170*units.Millisecond
+		l.until = now + 45*units.Millisecond
 	} else if now < l.until {
 		if err := l.WaitUntil(now + 2*units.Millisecond); err != nil {
 			return err
@@ -205,13 +205,13 @@ func (l *late) Send(b []byte) error {
 	return l.Line.Send(b)
 }
 
-// A window that something else than the path limited, or whose halves differ, is measured again after a longer ramp.
+// A window that something else than the path limited, or whose rate grows, is measured again after a longer ramp.
 // One that stays so is flagged.
 func TestBulkRepeats(t *testing.T) {
 	for flag, spoil := range map[string]func(plane.Line) plane.Line{
 		dataset.FlagProbeRTT: func(l plane.Line) plane.Line { return probing{l} },
 		dataset.FlagWindow:   func(l plane.Line) plane.Line { return &limited{Line: l} },
-		dataset.FlagUnsteady: func(l plane.Line) plane.Line { return &late{Line: l} },
+		"growing":            func(l plane.Line) plane.Line { return &late{Line: l} },
 	} {
 		for _, always := range []bool{false, true} {
 			all := countBulk(t, benchtest.Spec(2), 1, 1, func(g bench.Group) bench.Group {
@@ -223,7 +223,7 @@ func TestBulkRepeats(t *testing.T) {
 				}}
 			})
 			s := all[1]
-			if got := stdslices.Contains(s.flags, flag); got != (always && flag != dataset.FlagUnsteady) {
+			if got := stdslices.Contains(s.flags, flag); got != (always && flag != "growing") {
 				t.Errorf("%s, always %t: flags %v", flag, always, s.flags)
 			}
 			if s.ramp <= plan(20, 0, 1448, 0).ramp {

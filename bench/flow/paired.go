@@ -86,7 +86,7 @@ func pairedCost(l bench.Limits, p bench.Point) bench.Cost {
 	// The stream is bounded by time, not by bytes: this is what its window holds at 1 Gbit/s.
 	length, time := bulkTime, bulkTimeOn(path, pairs)
 	if m != 0 {
-		length, time = l.Effort.StreamTime(), streamTime(l, m, pairs, bench.TrialChunks, minMessages)
+		length, time = l.Effort.StreamTime(), streamTime(l, m, pairs, bench.TrialChunks, minMessages, maxMessages)
 	}
 	return bench.Cost{Bytes: units.Bytes(2 * 125e6 * length.Seconds()), Time: 2 * time}
 }
@@ -288,7 +288,7 @@ var Gap = &bench.Experiment{
 		n := int64(min(l.Hosts, 3) * (gapCount(l.Effort, p) + 2*gapTrial + 2))
 		return bench.Cost{
 			Bytes: units.Bytes(n*p[names.FactorBytes]) + 3*controlBytes,
-			Time:  units.Nanos(min(l.Hosts, 3)) * streamTime(l, p[names.FactorBytes], 1, gapTrial, gapWindow),
+			Time:  units.Nanos(min(l.Hosts, 3)) * streamTime(l, p[names.FactorBytes], 1, gapTrial, gapWindow, gapCount(l.Effort, p)),
 		}
 	},
 	Run: func(x bench.Team) {

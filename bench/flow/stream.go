@@ -44,11 +44,13 @@ const (
 // likelyTries is how often a stream is run on average, because the first one only opened the windows.
 const likelyTries = 1.5
 
-// streamTime is how long a stream of messages of so many bytes is expected to take while n pairs have one each.
-func streamTime(l bench.Limits, bytes int64, n, trial, least int) units.Nanos {
+// streamTime is how long a stream of messages of so many bytes is expected to take while n pairs have one each. It ends
+// early where the most messages are sent before: a host takes about half of a path's latency for one.
+func streamTime(l bench.Limits, bytes int64, n, trial, least, most int) units.Nanos {
 	path := l.OnPath()
-	per := max(path.Latency/10, units.Nanos(float64(bytes)*path.PerByte*path.Sharing(n)))
-	length := min(max(per*units.Nanos(least), l.Effort.StreamTime()), bench.MaxStream)
+	ofBytes := units.Nanos(float64(bytes) * path.PerByte * path.Sharing(n))
+	per := max(path.Latency/10, ofBytes)
+	length := min(max(per*units.Nanos(least), l.Effort.StreamTime()), bench.MaxStream, max(path.Latency/2, ofBytes)*units.Nanos(most))
 	start := path.Start(2 * n)
 	return start + path.Latency + per*units.Nanos(trial) + units.Nanos(likelyTries*float64(start+length))
 }

@@ -44,7 +44,9 @@ func TestBurstsAreWarm(t *testing.T) {
 	spec := benchtest.Spec(2)
 	want := 1e9 * benchtest.OneWay(&spec, 0, 1, 1)
 	for _, crowded := range []bool{false, true} {
-		wrap := func(g bench.Group) bench.Group { return &cooling{Group: g, place: plane.Place{Crowded: crowded, CPU: -1}} }
+		wrap := func(g bench.Group) bench.Group {
+			return &cooling{Group: g, place: plane.Place{Crowded: crowded, CPU: -1}}
+		}
 		lines := benchtest.MustRun(t, Paired, benchtest.Net(spec), bench.Slot{Teams: [][]int{{0, 1}},
 			Points: []bench.Point{{names.FactorPairs: 1, names.FactorBytes: 1}}}, 1, wrap)[0]
 		for _, l := range lines {

@@ -171,6 +171,9 @@ var Buffer = &bench.Experiment{
 		b := bufferBounds(p, handshakeSends+1)
 		both := b.Cost(l)
 		both.Bytes += units.Bytes(b.Messages(l.Effort) * handshakeBytes)
+		if s := p[names.FactorBuffer]; s > 0 && p[names.FactorBytes] > 2*s { // likely a deadlock
+			one.Time += deadlockAfter(l.OnPath().Message(p[names.FactorBytes], 1))
+		}
 		return one.Add(both).Add(both)
 	},
 	// Each batch is within the group's deadline and at most one deadlock of maxStall.
@@ -217,7 +220,12 @@ func oneWay(x bench.Team) units.Nanos {
 	if !x.Root() {
 		return 0
 	}
-	return min(max(stallTrips*units.Nanos(stats.Median(stats.Floats(t.NS))), minStall), maxStall)
+	return deadlockAfter(units.Nanos(stats.Median(stats.Floats(t.NS))))
+}
+
+// deadlockAfter is how long an exchange makes no progress before it is a deadlock, of messages that take so long one way.
+func deadlockAfter(oneWay units.Nanos) units.Nanos {
+	return min(max(stallTrips*oneWay, minStall), maxStall)
 }
 
 // fragmentOf is the largest fragment that is no larger than this rank's buffers: what was asked for, or half of what

@@ -23,7 +23,7 @@ const (
 	FlagTimeout  = "timeout"   // a receive deadline ended the batch early
 	FlagLate     = "late"      // the emulated wire (calib lab) was late: not a valid accuracy run
 	FlagWindow   = "rwnd"      // the receiver's window limited sending, not the path
-	FlagUnsteady = "unsteady"  // a stream had no two completions in its window, or the window's halves differ
+	FlagUnsteady = "unsteady"  // a stream had no two completions in its window, or none in half of it
 	FlagProbeRTT = "probe-rtt" // bbr stopped sending to look for the round trip
 	FlagDrift    = "drift"     // the clocks it compares moved against each other by more than quartz can
 	FlagStep     = "step"      // the wall clock, which stamps are on, was set during the batch

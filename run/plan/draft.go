@@ -19,8 +19,9 @@ type draft struct {
 	effort int // of the repetitions: see efforts
 	sets   []set
 	points []drafted
-	time   units.Nanos // of a round, on average
-	steps  [2][]func() // what to add next: see needs
+	time   units.Nanos     // of a round, on average
+	share  units.Nanos     // of a round
+	steps  [kinds][]func() // what to add next: see needs
 }
 
 // efforts are the shares of the plan's effort that an experiment may have.

@@ -33,13 +33,20 @@ func kindOf(p bench.Point) string {
 	return p.Key()
 }
 
+// Kinds of steps. All drafts take those of a kind before those of the next.
+const (
+	stepLong    = iota // needed points that take long, in one of so many rounds (every)
+	stepOften          // needed points of core experiments in more rounds, within the experiment's share
+	stepBetween        // the points between
+	stepMore           // every point in every round, then on all sets, and then with more repetitions
+	kinds
+)
+
 // needs returns a draft of the needed points: with few repetitions, on one set of teams, in one of so many rounds
-// (every). A needed point of a core experiment that takes long has one round in rarest. steps[0] brings those back to
-// every, and then adds the points between. steps[1] measures each point in every round, then on all sets, and then with
-// more repetitions.
+// (every). A needed point of a core experiment that takes long has one round in rarest.
 func (d *draft) needs(level int, share units.Nanos, every, rarest int) *draft {
 	n := *d
-	n.points, n.effort = slices.Clone(d.points), 0
+	n.points, n.effort, n.share = slices.Clone(d.points), 0, share
 	limit := lengthy * float64(share) * float64(every)
 	if d.time <= share {
 		limit = math.Inf(1)
@@ -51,7 +58,7 @@ func (d *draft) needs(level int, share units.Nanos, every, rarest int) *draft {
 			p.n = 1
 		}
 	}
-	var seldom, ends, fillers, often, wide []func()
+	var long, moreOften, fillers, each, wide []func()
 	for rest := order; len(rest) > 0; {
 		k := 1 // all points of a rank and size, or none: models compare them
 		for k < len(rest) && rest[k].rank == rest[0].rank && rest[k].point[names.FactorBytes] == rest[0].point[names.FactorBytes] {
@@ -59,16 +66,18 @@ func (d *draft) needs(level int, share units.Nanos, every, rarest int) *draft {
 		}
 		var open []*drafted
 		for _, p := range rest[:k] {
-			inEach := func() { p.every = min(p.every, 1) } // 0 stays
+			each = append(each, func() { p.every = min(p.every, 1) }) // 0 stays
 			wide = append(wide, func() { p.n = len(p.sets) })
 			if !n.needed(p, level) {
-				open, often = append(open, p), append(often, inEach)
+				open = append(open, p)
 				continue
 			}
-			ends = append(ends, inEach)
 			if p.every = every; float64(p.times[0]) > limit && n.core() {
 				p.every = rarest
-				seldom = append(seldom, func() { p.every = every })
+				long = append(long, func() { p.every = every })
+			}
+			for e := every / 2; e > 0 && n.core(); e /= 2 {
+				moreOften = append(moreOften, func() { p.every = min(p.every, e) })
 			}
 		}
 		fillers = append(fillers, func() {
@@ -81,7 +90,7 @@ func (d *draft) needs(level int, share units.Nanos, every, rarest int) *draft {
 	for k := range fullEffort {
 		wide = append(wide, func() { n.effort = k + 1 })
 	}
-	n.steps = [2][]func(){slices.Concat(seldom, ends, fillers), slices.Concat(often, wide)}
+	n.steps = [kinds][]func(){stepLong: long, stepOften: moreOften, stepBetween: fillers, stepMore: append(each, wide...)}
 	n.sum()
 	return &n
 }
