@@ -86,7 +86,11 @@ func (q reading) cells() []string {
 	} else if q.Bound != nil {
 		value = FormatBound(*q.Bound, q.Unit)
 	}
-	return []string{q.what, Clean(value), Clean(interval), qualities[q.Status]}
+	quality := qualities[q.Status]
+	if quality == LimitOnly && value == "–" {
+		quality = NotMeasurable
+	}
+	return []string{q.what, Clean(value), Clean(interval), quality}
 }
 
 const widest = 0.25 // the half-width of its interval, as a share of the value, up to which a measured number is good

@@ -134,12 +134,12 @@ func bursts(x Role) {
 	}
 }
 
-// warmLead is how long before a start the hosts of a burst stop exchanging bytes, so that they are as warm as those of a
-// ping-pong: two deliveries, for which a host of a ping-pong waits, too. Where these take as long as the pause, hosts of a
+// warmLead is how long before a start the hosts of a burst begin their last exchange of a byte, so that they are as warm
+// as those of a ping-pong: a little more than its two deliveries. Where these take as long as the pause, hosts of a
 // ping-pong have cooled down as well. On a crowded machine others would wait for the CPU, and the kernel stamps arrivals.
 func (x Role) warmLead(s bench.Start) (lead units.Nanos, warm bool) {
-	lead = (s.Period - burstPause) * 4 / 3 // see burstPeriod
-	return lead, lead > 0 && lead < burstPause && !x.Place().Crowded
+	lead = (s.Period - burstPause) * 5 / 3 // see burstPeriod
+	return lead, lead > 0 && 2*lead < burstPause && !x.Place().Crowded
 }
 
 // burst is the timed section: a sender waits for each start and stamps its send, a receiver stamps each delivery.
@@ -151,7 +151,7 @@ func (x Role) burst(s bench.Start, msg []byte, at []int64) {
 	for k := range at {
 		planned := s.At + units.Nanos(k)*s.Period
 		if warm {
-			x.keepWarm(planned-lead, msg[:1])
+			x.keepWarm(planned-lead, lead, msg[:1])
 		}
 		if x.Sends() {
 			x.WaitUntil(planned)
@@ -163,19 +163,20 @@ func (x Role) burst(s bench.Start, msg []byte, at []int64) {
 	}
 }
 
-// keepWarm passes a byte to and fro until the sender's clock says so. A byte of one is the last.
-func (x Role) keepWarm(until units.Nanos, b []byte) {
+// keepWarm passes a byte to and fro. The last time, it is one and goes at a time on the sender's clock. The receiver
+// answers that as well: it would acknowledge the second message in a row before it returns it, which takes microseconds.
+func (x Role) keepWarm(last, lead units.Nanos, b []byte) {
 	for b[0] = 0; b[0] == 0; {
-		if !x.Sends() {
-			x.Recv(x.Peer(), b)
-		} else if x.Now() >= until {
-			b[0] = 1
-		}
-		if x.Sends() || b[0] == 0 {
+		if x.Sends() {
+			if x.Now() >= last-lead {
+				x.WaitUntil(last)
+				b[0] = 1
+			}
 			x.Send(x.Peer(), b)
 		}
-		if x.Sends() && b[0] == 0 {
-			x.Recv(x.Peer(), b)
+		x.Recv(x.Peer(), b)
+		if !x.Sends() {
+			x.Send(x.Peer(), b)
 		}
 	}
 }

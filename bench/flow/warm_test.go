@@ -18,7 +18,7 @@ type cooling struct {
 }
 
 const (
-	cold  = 200 * units.Microsecond
+	cold  = 300 * units.Microsecond
 	later = 25 * units.Microsecond
 )
 
