@@ -10,11 +10,13 @@ import (
 	"calib/internal/units"
 )
 
-// cooling is a rank that takes a message later when it has waited for long.
+// cooling is a rank that takes a message later when it has waited for long, or has to acknowledge it first, since it has
+// not answered the one before.
 type cooling struct {
 	bench.Group
 	place plane.Place
 	last  units.Nanos
+	owes  int
 }
 
 const (
@@ -24,18 +26,25 @@ const (
 
 func (g *cooling) Place() plane.Place { return g.place }
 
+func (g *cooling) Send(to int, b []byte) error {
+	g.owes = 0
+	return g.Group.Send(to, b)
+}
+
 func (g *cooling) Recv(from int, b []byte) error {
 	err := g.Group.Recv(from, b)
 	g.last = g.Now()
+	g.owes++
 	return err
 }
 
 func (g *cooling) RecvAt(from int, b []byte) (units.Nanos, error) {
 	waited := g.last
 	at, err := g.Group.RecvAt(from, b)
-	if g.last = g.Now(); at-waited > cold {
+	if g.last = g.Now(); at-waited > cold || g.owes > 0 {
 		at += later
 	}
+	g.owes++
 	return at, err
 }
 
