@@ -37,8 +37,8 @@ func Collect(p *Prepared, fits []*params.Fit) *params.Params {
 		if f.Network != nil {
 			out.Network = f.Network
 		}
-		addNamed(out.Parameters, f.Parameters, f.Model)
-		addNamed(out.Functions, f.Functions, f.Model)
+		maps.Copy(out.Parameters, f.Parameters) // no two models have a name in common
+		maps.Copy(out.Functions, f.Functions)
 	}
 	for _, f := range fits {
 		out.Correlations = append(out.Correlations, correlationsOf(f, out)...)
@@ -63,15 +63,6 @@ func (p *Prepared) oneMachine() []params.Finding {
 	}
 	return []params.Finding{params.Notef(params.OneMachine, "%d of %d hosts share one machine: a_c and b_c are "+
 		"contention for its CPUs", most, len(p.hosts)).With("hosts", float64(most))}
-}
-
-func addNamed[T any](to, from map[string]T, model string) {
-	for name, v := range from {
-		if _, taken := to[name]; taken {
-			name = model + "." + name
-		}
-		to[name] = v
-	}
 }
 
 func runOf(d dataset.Source) params.Run {

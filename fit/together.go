@@ -32,23 +32,20 @@ func (r *Result) Together(names []string, replicates [][]float64) {
 	r.Correlations = append(r.Correlations, c)
 }
 
-// correlationsOf are those of a fit whose numbers are in p, by the names that they have there.
+// correlationsOf are those of a fit whose numbers are in p.
 func correlationsOf(f *params.Fit, p *params.Params) (out []params.Correlation) {
 	for _, c := range f.Correlations {
 		kept := params.Correlation{}
 		var at []int
 		for i, name := range c.Names {
-			for _, n := range []string{name, f.Model + "." + name} {
-				if p.Model(n) != f.Model {
-					continue
-				}
-				row := []float64{}
-				for _, j := range at {
-					row = append(row, c.Rows[i][j])
-				}
-				kept.Names, kept.Rows, at = append(kept.Names, n), append(kept.Rows, row), append(at, i)
-				break
+			if p.Model(name) != f.Model {
+				continue
 			}
+			row := []float64{}
+			for _, j := range at {
+				row = append(row, c.Rows[i][j])
+			}
+			kept.Names, kept.Rows, at = append(kept.Names, name), append(kept.Rows, row), append(at, i)
 		}
 		if len(at) > 1 {
 			out = append(out, kept)

@@ -41,19 +41,18 @@ const imported = "imported:"
 // unknowns, a model that misses its own data, another tool's figures.
 func (r *review) evidence() {
 	r.eachParameter(func(name string, q params.Parameter) {
-		plain := strings.TrimPrefix(name, q.Model+".")
 		reasons := []reason{r.foreign()}
-		if listed(readOff, plain) {
+		if listed(readOff, name) {
 			if q.CI95 == nil {
 				q.Why = "read or chosen, not estimated: it needs no interval"
 				r.Parameters[name] = q
 			}
-		} else if v, known := q.Raw(); known && v == 0 && q.CI95 == nil && listed(signed, plain) {
+		} else if v, known := q.Raw(); known && v == 0 && q.CI95 == nil && listed(signed, name) {
 			q.Why = "the best choice is the one that it is compared with: it needs no interval"
 			r.Parameters[name] = q
 		} else {
 			reasons = append(reasons, r.missing(), r.lossy(q.Model), r.imprecise(q), r.tooFewRounds(q.Model),
-				r.noFreedom(plain, q), r.misfit(plain, q))
+				r.noFreedom(name, q), r.misfit(name, q))
 		}
 		for _, why := range reasons {
 			if why != "" {
@@ -62,13 +61,12 @@ func (r *review) evidence() {
 		}
 	})
 	r.eachFunction(func(name string, f params.Function) {
-		plain := strings.TrimPrefix(name, f.Model+".")
 		var none reason
 		if len(f.CI95) == 0 {
 			none = noInterval
 		}
 		for _, why := range []reason{none, r.missing(), r.lossy(f.Model), r.tooFewRounds(f.Model),
-			r.noFreedomFunction(plain, f), r.ownMisfit(plain, f.Model), r.foreign()} {
+			r.noFreedomFunction(name, f), r.ownMisfit(name, f.Model), r.foreign()} {
 			if why != "" {
 				r.provisionalFunction(name, why)
 			}

@@ -32,7 +32,7 @@ func listed(list []string, name string) bool {
 // possible withholds what cannot be: negative numbers, and times per byte that the measured times rule out.
 func (r *review) possible() {
 	r.eachParameter(func(name string, q params.Parameter) {
-		if !listed(signed, strings.TrimPrefix(name, q.Model+".")) {
+		if !listed(signed, name) {
 			r.notNegative(name, q)
 		}
 	})

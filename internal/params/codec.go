@@ -65,18 +65,18 @@ func Decode(r io.Reader) (*Params, error) {
 	return p, nil
 }
 
-// Distribute gives every fit the parameters and functions of its model, under their plain names.
+// Distribute gives every fit the parameters and functions of its model.
 func (p *Params) Distribute() {
 	for _, f := range p.Fits {
 		f.Parameters, f.Functions = map[string]Parameter{}, map[string]Function{}
 		for name, q := range p.Parameters {
 			if q.Model == f.Model {
-				f.Parameters[strings.TrimPrefix(name, f.Model+".")] = q
+				f.Parameters[name] = q
 			}
 		}
 		for name, fn := range p.Functions {
 			if fn.Model == f.Model {
-				f.Functions[strings.TrimPrefix(name, f.Model+".")] = fn
+				f.Functions[name] = fn
 			}
 		}
 	}

@@ -47,12 +47,10 @@ func (p *Params) Correlation(a, b string) float64 {
 	return 0
 }
 
-// Parameter returns a parameter of a model: under its plain name or, where another model has that, as model.name.
+// Parameter returns a parameter of a model.
 func (p *Params) Parameter(model, name string) (Parameter, bool) {
-	for _, at := range []string{model + "." + name, name} {
-		if q := p.Parameters[at]; q.Model == model {
-			return q, true
-		}
+	if q, ok := p.Parameters[name]; ok && q.Model == model {
+		return q, true
 	}
 	return Parameter{}, false
 }
