@@ -12,16 +12,15 @@ import (
 // Numbers of the same replicates have coefficients of correlation, by the names under which they are stored.
 func TestTogether(t *testing.T) {
 	p := Prepare(&dataset.Dataset{}, Settings{})
-	first, second := p.New("first", "", ""), p.New("second", "", "")
+	first := p.New("first", "", "")
 	ci := [2]float64{1, 3}
 	first.Found("L", "s", "", 2, ci)
-	second.Found("L", "s", "", 2, ci)
-	second.Found("o_s", "s", "", 2, ci)
-	second.Functions["gap"] = params.Function{Model: "second", Coeff: map[string]float64{"c0": 1}}
+	first.Found("o_s", "s", "", 2, ci)
+	first.Functions["gap"] = params.Function{Model: "first", Coeff: map[string]float64{"c0": 1}}
 	// What is not found, and what does not vary, does no harm.
-	second.Together([]string{"L", "o_s", "none", "gap.c0"}, [][]float64{{1, 3, 0, 5}, {2, 2, 1, 5}, {3, 1, 0, 5}})
-	out := Collect(p, []*params.Fit{first.Fit, second.Fit})
-	if len(out.Correlations) != 1 || !slices.Equal(out.Correlations[0].Names, []string{"second.L", "o_s", "gap.c0"}) {
+	first.Together([]string{"L", "o_s", "none", "gap.c0"}, [][]float64{{1, 3, 0, 5}, {2, 2, 1, 5}, {3, 1, 0, 5}})
+	out := Collect(p, []*params.Fit{first.Fit})
+	if len(out.Correlations) != 1 || !slices.Equal(out.Correlations[0].Names, []string{"L", "o_s", "gap.c0"}) {
 		t.Fatalf("%+v", out.Correlations)
 	}
 	if r := out.Correlations[0].Rows; !slices.Equal(r[0], []float64{}) || !slices.Equal(r[1], []float64{-1}) || !slices.Equal(r[2], []float64{0, 0}) {

@@ -14,7 +14,7 @@ func run(kind params.Kind, status string) *params.Params {
 		return params.Parameter{Value: &v, Status: params.StatusOK, Model: model}
 	}
 	p := &params.Params{Network: &params.Network{Packets: kind, Streams: kind}, Parameters: map[string]params.Parameter{
-		"loggp.L": of(300e-6, "loggp"), "L": of(1, "another"), "o_s": of(20e-6, "loggp"), "o_r": of(-1e-6, "loggp"),
+		"L": of(300e-6, "loggp"), "o_s": of(20e-6, "loggp"), "o_r": of(-1e-6, "loggp"),
 		"a_c": of(100e-6, "hyperbolic-network"), "b_c": of(1e-6, "hyperbolic-network"),
 	}, Functions: map[string]params.Function{
 		"gap": {Form: "c0 + c1*m", Coeff: map[string]float64{"c0": 200e-6, "c1": 1e-6}, Unit: "s", Model: "loggp", Status: params.StatusOK},
@@ -50,7 +50,7 @@ func TestMachineOf(t *testing.T) {
 		t.Errorf("a medium of unknown a_c: %v", err)
 	}
 	p := run(params.Switch, params.StatusOK)
-	delete(p.Parameters, "loggp.L")
+	delete(p.Parameters, "L")
 	if _, err := MachineOf(p); !errors.Is(err, ErrInputs) {
 		t.Errorf("without L and half round trips: %v", err)
 	}

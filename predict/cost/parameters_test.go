@@ -90,12 +90,7 @@ func TestParameters(t *testing.T) {
 		}
 	}
 	p := stored(t, "switch-full")
-	own := p.Parameters["L"]
-	p.Parameters["loggp.L"], p.Parameters["L"] = own, params.Parameter{Model: "another"}
-	if _, err := LogGP(p); err != nil {
-		t.Errorf("L beside another model's: %v", err)
-	}
-	delete(p.Parameters, "loggp.L")
+	p.Parameters["L"] = params.Parameter{Model: "another"}
 	if _, err := LogGP(p); !errors.Is(err, ErrParameters) {
 		t.Errorf("L of another model: %v", err)
 	}
