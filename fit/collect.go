@@ -11,8 +11,7 @@ import (
 	"calib/internal/params"
 )
 
-// Collect makes a params.json of the fits of one dataset. The first fit to name a parameter or function owns the plain
-// name; a later one of the same name is stored as "model.name".
+// Collect makes a params.json of the fits of one dataset. No two models name a parameter or a function alike.
 func Collect(p *Prepared, fits []*params.Fit) *params.Params {
 	out := &params.Params{
 		Schema:      params.Schema,
@@ -37,7 +36,7 @@ func Collect(p *Prepared, fits []*params.Fit) *params.Params {
 		if f.Network != nil {
 			out.Network = f.Network
 		}
-		maps.Copy(out.Parameters, f.Parameters) // no two models have a name in common
+		maps.Copy(out.Parameters, f.Parameters)
 		maps.Copy(out.Functions, f.Functions)
 	}
 	for _, f := range fits {

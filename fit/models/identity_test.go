@@ -74,6 +74,36 @@ func TestIdentity(t *testing.T) {
 	}
 }
 
+// params.json has one table of parameters and one of functions: no two models may name one alike.
+func TestNamesAreDistinct(t *testing.T) {
+	runs, err := filepath.Glob("testdata/*/samples.jsonl.gz")
+	if err != nil || len(runs) == 0 {
+		t.Fatal("no stored dataset in testdata", err)
+	}
+	for _, samples := range runs {
+		p, owner := fit.Prepare(readDataset(t, samples), fit.Settings{Replicates: 20}), map[string]string{}
+		for _, m := range All {
+			f, err := m.Fit(p)
+			if err != nil {
+				continue // the dataset has not what the model needs
+			}
+			for name := range f.Parameters {
+				if other := owner[name]; other != "" {
+					t.Errorf("%s: %s and %s both have a parameter %s", samples, other, m.Name, name)
+				}
+				owner[name] = m.Name
+			}
+			for name := range f.Functions {
+				if other := owner[name+"()"]; other != "" {
+					t.Errorf("%s: %s and %s both have a function %s", samples, other, m.Name, name)
+				}
+				owner[name+"()"] = m.Name
+			}
+		}
+		t.Logf("%s: %d names", samples, len(owner))
+	}
+}
+
 func readDataset(t testing.TB, path string) *dataset.Dataset {
 	t.Helper()
 	f, err := os.Open(path)
