@@ -274,22 +274,18 @@ func spoiled(p *params.Params) (out []string) {
 		if s.code == params.ManyLeftOut && slow { // its timings are left out, and the summary names it
 			continue
 		}
-		share, model, found := 0.0, "", false
+		share, experiment, found := 0.0, "", false
 		for _, f := range all {
 			few := f.Code == params.LostSegments && f.Level != params.Warning ||
 				f.Code == params.DisturbedTimings && f.Values["timings"] <= params.MaxDiscarded*float64(p.Run.Timings)
 			if f.Code == s.code && !few {
 				if v := max(f.Values["share"], f.Values["rate"]); !found || v > share {
-					share, model = v, f.Model
+					share, experiment = v, f.Experiment
 				}
 				found = true
 			}
 		}
 		if found {
-			experiment := model
-			if i := slices.IndexFunc(p.Fits, func(f *params.Fit) bool { return f.Model == model }); i >= 0 {
-				experiment = p.Fits[i].Experiment
-			}
 			out = append(out, strings.NewReplacer("{share}", Percent(share), "{experiment}", experiment).Replace(s.do))
 		}
 	}

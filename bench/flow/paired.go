@@ -289,7 +289,8 @@ var Gap = &bench.Experiment{
 		n := int64(min(l.Hosts, 3) * (gapCount(l.Effort, p) + 2*gapTrial + 2))
 		return bench.Cost{
 			Bytes: units.Bytes(n*p[names.FactorBytes]) + 3*controlBytes,
-			Time:  units.Nanos(min(l.Hosts, 3)) * streamTime(l, p[names.FactorBytes], 1, gapTrial, gapWindow, gapCount(l.Effort, p)),
+			Time: units.Nanos(min(l.Hosts, 3)) *
+				streamTime(l, p[names.FactorBytes], 1, gapTrial, gapWindow, gapCount(l.Effort, p)),
 		}
 	},
 	Run: func(x bench.Team) {

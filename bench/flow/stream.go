@@ -50,7 +50,8 @@ func streamTime(l bench.Limits, bytes int64, n, trial, least, most int) units.Na
 	path := l.OnPath()
 	ofBytes := units.Nanos(float64(bytes) * path.PerByte * path.Sharing(n))
 	per := max(path.Latency/10, ofBytes)
-	length := min(max(per*units.Nanos(least), l.Effort.StreamTime()), bench.MaxStream, max(path.Latency/2, ofBytes)*units.Nanos(most))
+	all := max(path.Latency/2, ofBytes) * units.Nanos(most)
+	length := min(max(per*units.Nanos(least), l.Effort.StreamTime()), bench.MaxStream, all)
 	start := path.Start(2 * n)
 	return start + path.Latency + per*units.Nanos(trial) + units.Nanos(likelyTries*float64(start+length))
 }

@@ -223,7 +223,7 @@ func oneWay(x bench.Team) units.Nanos {
 	return deadlockAfter(units.Nanos(stats.Median(stats.Floats(t.NS))))
 }
 
-// deadlockAfter is how long an exchange makes no progress before it is a deadlock, of messages that take so long one way.
+// deadlockAfter is for how long an exchange that is a deadlock has moved nothing. oneWay is the time of a message.
 func deadlockAfter(oneWay units.Nanos) units.Nanos {
 	return min(max(stallTrips*oneWay, minStall), maxStall)
 }

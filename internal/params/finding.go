@@ -60,25 +60,25 @@ func (f Finding) About(hosts ...string) Finding {
 	return f
 }
 
-// Found is a finding with the model it comes from; "" is the run itself.
+// Found is a finding with the model it comes from and what that was fitted to; "" is the run itself.
 type Found struct {
 	Finding
-	Model string
+	Model, Experiment string
 }
 
 // AllFindings lists the findings of a level: those of the run, then those of every fit in order.
 func (p *Params) AllFindings(level Level) []Found {
 	var out []Found
-	add := func(list []Finding, model string) {
+	add := func(list []Finding, model, experiment string) {
 		for _, f := range list {
 			if f.Level == level {
-				out = append(out, Found{f, model})
+				out = append(out, Found{f, model, experiment})
 			}
 		}
 	}
-	add(p.Findings, "")
+	add(p.Findings, "", "")
 	for _, f := range p.Fits {
-		add(f.Findings, f.Model)
+		add(f.Findings, f.Model, f.Experiment)
 	}
 	return out
 }

@@ -20,7 +20,7 @@ type draft struct {
 	sets   []set
 	points []drafted
 	time   units.Nanos     // of a round, on average
-	share  units.Nanos     // of a round
+	share  units.Nanos     // of a round, by its weight
 	steps  [kinds][]func() // what to add next: see needs
 }
 

@@ -98,6 +98,9 @@ func (d *draft) needs(level int, share units.Nanos, every, rarest int) *draft {
 // grow takes the next step of those of a kind, if it takes at most room more of a round. It returns what it takes.
 func (d *draft) grow(kind int, room units.Nanos) units.Nanos {
 	points, effort, time := slices.Clone(d.points), d.effort, d.time
+	if kind == stepOften {
+		room = min(room, d.share-d.time)
+	}
 	d.steps[kind][0]()
 	d.steps[kind] = d.steps[kind][1:]
 	if d.sum(); d.time > time+room {

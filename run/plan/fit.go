@@ -88,7 +88,8 @@ func (d *draft) tooLong(p drafted) bool {
 
 // divide chooses what n rounds measure: first the needed points of the core experiments; then those of the others, one
 // experiment after the other, if a tenth of a round is still free with them and, unless numbers of record are read from
-// them, they take no more than a tenth; then, step by step, more of that experiment which has least of its share. Long points are measured in leastTimes rounds at least. It reports whether n rounds fit.
+// them, they take no more than a tenth; then, step by step, more of that experiment which has least of its share. Long
+// points are measured in leastTimes rounds at least. It reports whether n rounds fit.
 func (s *Schedule) divide(all []*draft, level, n, leastTimes int) (kept []*draft, fits bool) {
 	every, rarest := max(1, n/s.Plan.Rounds.Min), max(1, n/leastTimes)
 	needs := func(in []*draft) (out []*draft, room units.Nanos) {
@@ -104,15 +105,14 @@ func (s *Schedule) divide(all []*draft, level, n, leastTimes int) (kept []*draft
 		return out, room
 	}
 	in := slices.DeleteFunc(slices.Clone(all), func(d *draft) bool { return !d.core() })
-	_, had := needs(in)
+	kept, room := needs(in)
+	tenth := s.perRound(n) / 10
 	for i, name := range optional {
 		with := slices.DeleteFunc(slices.Clone(all), func(d *draft) bool { return d.exp.Name != name && !slices.Contains(in, d) })
-		tenth := s.perRound(n) / 10
-		if _, room := needs(with); room >= tenth && (i < recorded || had-room <= tenth) {
-			in, had = with, room
+		if more, left := needs(with); left >= tenth && (i < recorded || room-left <= tenth) {
+			in, kept, room = with, more, left
 		}
 	}
-	kept, room := needs(in)
 	fits = room >= 0
 	leastOfShare := func(a, b *draft) int {
 		return cmp.Compare(float64(a.time)*b.weight(), float64(b.time)*a.weight())
@@ -121,11 +121,7 @@ func (s *Schedule) divide(all []*draft, level, n, leastTimes int) (kept []*draft
 		open := slices.Clone(kept)
 		for len(open) > 0 {
 			if d := slices.MinFunc(open, leastOfShare); len(d.steps[kind]) > 0 {
-				limit := room
-				if kind == stepOften {
-					limit = min(room, d.share-d.time)
-				}
-				room -= d.grow(kind, limit)
+				room -= d.grow(kind, room)
 			} else {
 				open = slices.DeleteFunc(open, func(x *draft) bool { return x == d })
 			}
