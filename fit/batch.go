@@ -40,12 +40,14 @@ const (
 	manyLeftOut = 0.1
 )
 
-// Reasons in LeftOutWhy beside the flags themselves. Messages that are too large are those of another model.
+// Reasons in LeftOutWhy beside the flags themselves. Timings are not missed where they are of messages that are too
+// large, which are another model's, or of hosts that share a CPU.
 const (
 	WhySlowHost   = "slow host"
 	WhyIncomplete = "incomplete batch"
 	WhyLarge      = "larger than a packet"
 	WhySpilled    = "larger than the nearest cache"
+	WhyOneCPU     = "two hosts that share a CPU"
 	whyDirection  = "other direction missing"
 )
 
@@ -159,6 +161,9 @@ func fewDisturbances(in []*Batch) map[string][]string {
 // Usable returns the batches a fit may use, and counts and explains the others in r.
 func (r *Result) Usable(in []*Batch) []*Batch {
 	in = r.Unflagged(in, spoiling)
+	in = r.Prefer(in, WhyOneCPU, func(b *Batch) bool {
+		return slices.ContainsFunc(b.Lines, func(l *dataset.Sample) bool { return dataset.CrowdedTeam(r.Prepared.crowded, l.Ranks) })
+	})
 	few := fewDisturbances(in)
 	in = r.Sift(in, func(b *Batch) string { return b.Flagged(few[b.Point.Key()]...) })
 	disturbed := 0
@@ -219,13 +224,16 @@ func (r *Result) Account(used ...[]*Batch) {
 		}
 	}
 	r.Hosts = append(r.Hosts, r.Prepared.hostNames(slices.Sorted(maps.Keys(hosts)))...)
-	unusable := r.LeftOut - r.LeftOutWhy[WhyLarge] - r.LeftOutWhy[WhySpilled]
+	missed := maps.Clone(r.LeftOutWhy)
+	maps.DeleteFunc(missed, func(why string, _ int) bool { return why == WhyLarge || why == WhySpilled || why == WhyOneCPU })
+	unusable := 0
+	for _, n := range missed {
+		unusable += n
+	}
 	if share := float64(unusable) / float64(r.Used+unusable); share > manyLeftOut {
 		var parts []string
-		for why, n := range r.LeftOutWhy {
-			if why != WhyLarge && why != WhySpilled {
-				parts = append(parts, fmt.Sprintf("%s: %d", why, n))
-			}
+		for why, n := range missed {
+			parts = append(parts, fmt.Sprintf("%s: %d", why, n))
 		}
 		sort.Strings(parts)
 		r.Add(params.Warnf(params.ManyLeftOut, "%.0f%% of the timings are left out (%s)", 100*share,

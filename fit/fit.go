@@ -150,6 +150,7 @@ type Prepared struct {
 	Data     dataset.Source
 	settings Settings
 	hosts    []dataset.Host
+	crowded  func(a, b int) bool // two hosts that share a CPU
 	slow     func() *SlowHosts
 
 	mu     sync.Mutex
@@ -158,7 +159,7 @@ type Prepared struct {
 
 // Prepare makes d ready. It is not copied and must not change.
 func Prepare(d dataset.Source, s Settings) *Prepared {
-	p := &Prepared{Data: d, settings: s, hosts: d.Head().Hosts, shared: map[reflect.Type]func() (any, error){}}
+	p := &Prepared{Data: d, settings: s, hosts: d.Head().Hosts, crowded: dataset.Crowded(d.Head().Hosts), shared: map[reflect.Type]func() (any, error){}}
 	p.slow = sync.OnceValue(p.findSlow)
 	return p
 }

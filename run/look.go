@@ -125,8 +125,8 @@ func (r *run) claim(ctx context.Context, f *fleet) error {
 	life := min(2*time.Duration(r.Plan.Budget)+24*time.Hour, limits.Life-time.Hour)
 	err := f.claim(ctx, plane.Session{Run: r.id, Socket: r.Socket}, limits.Bytes, life)
 	if together := f.onOneCPU(); together != "" {
-		r.note("there are fewer CPUs than agents, so that some have one together (" + together + "): a message between " +
-			"these takes another time than between others")
+		r.note("there are fewer CPUs than agents, so that some have one together (" + together + "): " +
+			"these run by turns, and are measured with others only, where there are others")
 	}
 	if err != nil || r.Plan.Limits.Segment != 0 {
 		return err
@@ -220,6 +220,7 @@ func (r *run) planned(ctx context.Context, f *fleet) (*plan.Schedule, error) {
 	if err != nil {
 		return nil, err
 	}
+	s.Crowded = dataset.Crowded(f.hosts)
 	cost := s.Estimate()
 	if cost.Burst > 0 {
 		r.Show.Note(reports.BurstText(cost.Burst))

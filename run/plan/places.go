@@ -59,6 +59,29 @@ func Places(seed uint64, hosts, r int) []int {
 	return places
 }
 
+// partners exchanges places so that no pair of a layout, (0,1), (2,3), …, is crowded, where that can be: the second host
+// of a pair that is changes places with the first later, or else earlier, host that suits both pairs. The root stays.
+func partners(places []int, crowded func(a, b int) bool) []int {
+	if crowded == nil {
+		return places
+	}
+	last := len(places) - len(places)%2
+	for i := 0; i < last; i += 2 {
+		if !crowded(places[i], places[i+1]) {
+			continue
+		}
+		for step := 1; step < len(places); step++ {
+			k := (i + 1 + step) % len(places)
+			if k == 0 || k == i || crowded(places[i], places[k]) || k < last && crowded(places[k^1], places[i+1]) {
+				continue
+			}
+			places[i+1], places[k] = places[k], places[i+1]
+			break
+		}
+	}
+	return places
+}
+
 // complete reports whether teams hold every host, each alone, or every pair of hosts: it then does not matter which
 // host takes which place.
 func complete(steps []bench.Step, hosts int) bool {

@@ -102,3 +102,37 @@ func TestScheduleAsksForHosts(t *testing.T) {
 		}
 	}
 }
+
+// Hosts that share a CPU are no pair of a layout, and no team of two, where they can have other partners. Every two
+// others still meet.
+func TestCrowdedHostsAreNoPair(t *testing.T) {
+	every := func(l bench.Limits, _ bench.Point) []bench.Step { return bench.Colouring(l.Hosts) }
+	crowded := func(a, b int) bool { return a%2 == b%2 }
+	for hosts := 3; hosts <= 9; hosts++ {
+		s := mustSchedule(t, permutedPlan(), hosts, made(fakeExp{name: "matrix", points: sizePoints(1), teams: every}))
+		s.Crowded = crowded
+		met := map[[2]int]bool{}
+		for r := range 60 {
+			p := s.places(r)
+			if all := slices.Sorted(slices.Values(p)); !slices.Equal(all, bench.FirstHosts(hosts)[0][0]) {
+				t.Fatalf("%d hosts, round %d: %v is not a permutation", hosts, r, p)
+			}
+			for i := 0; i+1 < hosts; i += 2 {
+				if crowded(p[i], p[i+1]) {
+					t.Errorf("%d hosts, round %d: %v has a pair on one CPU", hosts, r, p)
+				}
+				met[[2]int{min(p[i], p[i+1]), max(p[i], p[i+1])}] = true
+			}
+			for _, slot := range s.Round(r, nil) {
+				for _, team := range slot.Teams {
+					if len(team) == 2 && crowded(team[0], team[1]) {
+						t.Errorf("%d hosts, round %d: team %v is on one CPU", hosts, r, team)
+					}
+				}
+			}
+		}
+		if want := (hosts / 2) * ((hosts + 1) / 2); len(met) != want {
+			t.Errorf("%d hosts: %d of %d pairs were measured", hosts, len(met), want)
+		}
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"calib/bench"
+	"calib/internal/dataset"
 	"calib/internal/units"
 )
 
@@ -31,6 +32,8 @@ type Schedule struct {
 	// experiments and points.
 	Left      []string
 	WholeTime units.Nanos
+	// Crowded says which two hosts run by turns (dataset.Crowded): they are no team of two. nil where none do.
+	Crowded   func(a, b int) bool
 	allPoints map[string]int // experiment → its points without a budget
 	groups    []group
 	last      []int // hosts that take the last places
@@ -180,7 +183,7 @@ func (s *Schedule) places(r int) []int {
 		last = append(last, h)
 		return true
 	})
-	return append(places, last...)
+	return partners(append(places, last...), s.Crowded)
 }
 
 // Last gives some hosts the last places of every later round, where the plan permutes hosts: they are missing from the
@@ -215,7 +218,7 @@ func (s *Schedule) slots(r int, due func(group int) bool, measured func(exp stri
 			slot.Points = append(slot.Points, g.points[point])
 		}
 		for _, team := range g.hosts(places) {
-			if measured == nil || measured(slot.Exp, team) {
+			if !dataset.CrowdedTeam(s.Crowded, team) && (measured == nil || measured(slot.Exp, team)) {
 				slot.Teams = append(slot.Teams, team)
 			}
 		}
