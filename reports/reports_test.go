@@ -183,9 +183,9 @@ func TestGroupWarnings(t *testing.T) {
 
 // What is said of a parameter that is not of record comes after all that bears on the others.
 func TestWorstWarningsFirst(t *testing.T) {
-	p := &params.Params{Parameters: map[string]params.Parameter{"a": {}, "b_prime_joint": {}}}
+	p := &params.Params{Parameters: map[string]params.Parameter{"a": {}, "b_prime_limits": {}}}
 	p.Findings = []params.Finding{
-		params.Warnf(params.Impossible, "joint").Of("b_prime_joint"), params.Warnf("negative-slope", "other"), params.Warnf(params.Impossible, "a").Of("a"),
+		params.Warnf(params.Impossible, "joint").Of("b_prime_limits"), params.Warnf("negative-slope", "other"), params.Warnf(params.Impossible, "a").Of("a"),
 	}
 	if got := strings.Join(WarningsOf(p), " "); got != "a other joint" {
 		t.Error(got)

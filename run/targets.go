@@ -21,7 +21,7 @@ type Targets map[string]float64
 var numbers = map[string][]string{
 	"hyperbolic-network": {"a", "a_c", "a_prime", "b", "b_c", "b_prime"},
 	"hockney":            {"alpha", "beta", "r_inf"},
-	"hyperbola":          {"a_prime_limits", "b_prime_limits", "a_prime_joint", "b_prime_joint"},
+	"hyperbola":          {"a_prime_limits", "b_prime_limits"},
 	"loggp":              {"g", "G", "L", "o_s", "o_r"},
 	"cluster-gap":        {"g_s", "g_s.c0", "g_s.c1"},
 	"cluster-gather":     {"g_r", "g_r.c0", "g_r.c1"},

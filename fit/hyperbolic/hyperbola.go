@@ -3,14 +3,11 @@ package hyperbolic
 import (
 	"fmt"
 	"math"
-	"slices"
 
 	"calib/fit"
-	"calib/fit/resample"
 	"calib/internal/dataset/names"
 	"calib/internal/lsq"
 	"calib/internal/params"
-	"calib/internal/stats"
 	"calib/internal/units"
 )
 
@@ -18,14 +15,9 @@ import (
 //
 //	T(x) = a'²/(a' + b'·x) + b'·x,  x in bytes, a' [s], b' [s/B],
 //
-// fitted to the half round trips of pingpong by two estimators, both reported:
-//
-//   - limits, the value of record (eq. 17): a_prime_limits is the time of a message of one packet extrapolated to no
-//     payload, b_prime_limits the slope of the large sizes;
-//   - joint: a_prime_joint and b_prime_joint minimise the relative residuals at all sizes at once (Gauss-Newton).
-//
-// Residuals and quality are those of eq. 3 with the limits; a note gives the misfit of the joint estimate. Source:
-// Stoica, Sultan, Keyes 1994, eq. 3, 16, 17.
+// fitted to the half round trips of pingpong by its limits (eq. 17): a_prime_limits is the time of a message of one
+// packet extrapolated to no payload, b_prime_limits the slope of the large sizes. Source: Stoica, Sultan, Keyes 1994,
+// eq. 3, 16, 17.
 var Hyperbola = fit.Model{Name: "hyperbola", Needs: []string{names.Pingpong}, Fit: fitHyperbola, Draw: hyperbolaPlots}
 
 const (
@@ -63,12 +55,8 @@ func fitHyperbola(p *fit.Prepared) (*params.Fit, error) {
 	if q.Sizes[small-1] > q.Packet {
 		r.Warn("no-one-packet-size", "no size fits in one packet of %g B: a' is that of the smallest sizes", q.Packet)
 	}
-	condition, err := joint(r, p, q, l)
-	if err != nil {
-		r.Warn(params.JointEstimate, "joint estimate: %v", err)
-	}
 	predict := func(x float64) float64 { return params.ServiceTime(x, l[0], l[1]) }
-	return q.Finish(r, condition, predict, func(x, y []float64) (func(float64) float64, error) {
+	return q.Finish(r, math.NaN(), predict, func(x, y []float64) (func(float64) float64, error) {
 		l, err := limitsOf(x, y, SmallSizes(x, y, q.Packet), largeSizes(x, y, q.Breaks, q.Packet))
 		return func(x float64) float64 { return params.ServiceTime(x, l[0], l[1]) }, err
 	}), nil
@@ -114,36 +102,6 @@ func limitsOf(x, y []float64, small, large int) ([]float64, error) {
 	return []float64{a, l.C1}, err
 }
 
-// joint records the estimate from all sizes at once and returns its condition number.
-func joint(r *fit.Result, p *fit.Prepared, q *fit.Pingpong, limits []float64) (float64, error) {
-	j, condition, err := jointHyperbola(q.Sizes, q.Times.Values, limits)
-	if err != nil {
-		return math.NaN(), err
-	}
-	again := func(y []float64) ([]float64, error) {
-		l, _, err := jointHyperbola(q.Sizes, y, j)
-		return l, err
-	}
-	at := func(i int) float64 { return params.ServiceTime(q.Sizes[i], j[0], j[1]) }
-	_, _, ci, misfit := fit.Uncertain(q.Times, j, resample.Map(q.Times.Replicates, again),
-		func(l []float64) []float64 { return l }, at, 2, again)
-	r.Found("a_prime_joint", "s", "fixed time of a message, all sizes at once", j[0], ci[0],
-		append(p.ClockReading(1), misfit[0]...)...)
-	r.Found("b_prime_joint", "s/B", "time per byte, all sizes at once", j[1], ci[1], misfit[1]...)
-	errs := make([]float64, len(q.Sizes))
-	worst := 0
-	for i := range q.Sizes {
-		errs[i] = math.Abs(at(i)/q.Times.Values[i] - 1)
-		if errs[i] > errs[worst] {
-			worst = i
-		}
-	}
-	r.Add(params.Notef(params.JointEstimate, "the joint estimate misses T by %.1f%% on average and by %.1f%% at most, "+
-		"at %g B", 100*stats.Mean(errs), 100*errs[worst], q.Sizes[worst]).
-		With("mean", stats.Mean(errs)).With("worst", errs[worst]))
-	return condition(), nil
-}
-
 // SmallSizes returns how many of the smallest sizes a' is taken from: those within one packet whose T is within
 // flatShare of that of the smallest, never fewer than two within one packet, and one in any case. Eq. 1 is a line up to
 // one packet and eq. 3 is flat at its start, so that a line through these sizes meets both at x → 0.
@@ -184,60 +142,9 @@ func lastSegment(sizes, times, breaks []float64) int {
 	return k
 }
 
-// maxSteps bounds the Gauss-Newton steps of the joint estimate, and how often one is halved. It takes about five.
-const maxSteps = 50
-
-// jointHyperbola fits eq. 3 to relative residuals from a start, by Gauss-Newton steps that are halved until they bring
-// the curve nearer. It also returns the condition number of the last step's equations.
-func jointHyperbola(x, y, start []float64) (l []float64, condition func() float64, err error) {
-	w, err := lsq.RelativeWeights(y)
-	if err != nil {
-		return nil, nil, err
-	}
-	misses := func(l []float64) (r []float64, squares float64) {
-		r = make([]float64, len(x))
-		for i, v := range x {
-			r[i] = y[i] - params.ServiceTime(v, l[0], l[1])
-			squares += w[i] * r[i] * r[i]
-		}
-		return r, squares
-	}
-	l = slices.Clone(start)
-	r, squares := misses(l)
-	rows := make([][]float64, len(x))
-	for range maxSteps {
-		for i, v := range x {
-			a, s := l[0], l[0]+l[1]*v
-			rows[i] = []float64{a * (a + 2*l[1]*v) / (s * s), v - a*a*v/(s*s)} // dT/da', dT/db'
-		}
-		step, err := lsq.Linear(rows, r, w)
-		if err != nil {
-			return nil, nil, err
-		}
-		da, db := step.Coef[0], step.Coef[1]
-		for range maxSteps {
-			next := []float64{l[0] + da, l[1] + db}
-			if nextR, s := misses(next); s < squares {
-				l, r, squares = next, nextR, s
-				break
-			}
-			da, db = da/2, db/2
-		}
-		if math.Abs(da) <= 1e-10*math.Abs(l[0]) && math.Abs(db) <= 1e-10*math.Abs(l[1]) {
-			return l, step.Cond, nil
-		}
-	}
-	return nil, nil, fmt.Errorf("eq. 3 at all sizes: %d steps: %w", maxSteps, lsq.ErrNoConverge)
-}
-
 func hyperbolaPlots(f *params.Fit) []params.Plot {
 	x := messageSizes(f)
 	curves := fit.TwoParameterCurve(f, "hyperbola", "a_prime_limits", "b_prime_limits", x, params.ServiceTime)
-	a, _, _, okA := f.Parameters["a_prime_joint"].Ends()
-	if b, _, _, okB := f.Parameters["b_prime_joint"].Ends(); okA && okB {
-		joint := func(x float64) float64 { return params.ServiceTime(x, a, b) }
-		curves = append(curves, fit.Traced("hyperbola, all sizes at once", x, joint, nil, nil)...)
-	}
 	rate := ""
 	if b, _, _, ok := f.Parameters["b_prime_limits"].Ends(); ok && b > 0 {
 		rate = " (" + units.Format(1/b, "B/s") + ")"

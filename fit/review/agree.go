@@ -54,14 +54,10 @@ func rules() []rule {
 	const burst = "a message alone takes 2a + a_c, and ping-pong says how long that is; use "
 	const timed = "is timed call by call, the other taken from the difference of two round trips; use "
 	return []rule{
-		{first: parameter("b_prime_joint"), second: parameter("b_prime_limits"), above: alikeOnly, below: alikeOnly, why: shape},
 		{first: parameter("beta", "r_inf"), second: parameter("b_prime_limits"), above: alikeOnly, below: alikeOnly, why: shape},
-		{first: parameter("a_prime_joint"), second: parameter("a_prime_limits"), above: alikeOnly, below: alikeOnly, why: fixed},
 		{first: parameter("alpha"), second: parameter("a_prime_limits"), above: alikeOnly, below: alikeOnly, why: fixed},
 		{first: oneStream, second: parameter("b_prime_limits"), above: sameQuantity, below: pipelined, why: stream + "b_prime_limits"},
 		{first: oneStream, second: parameter("beta"), above: alikeOnly, below: pipelined, why: stream + "beta"},
-		{first: parameter("b_prime_joint"), second: oneStream, above: pipelined, below: alikeOnly,
-			why: "one curve through all sizes is off where a stream of long messages takes longer a byte; use b_prime_limits"},
 		{first: oneBurst, second: parameter("a_prime_limits"), above: alikeOnly, below: alikeOnly, why: burst + "a_prime_limits"},
 		{first: oneBurst, second: parameter("alpha"), above: alikeOnly, below: alikeOnly, why: burst + "alpha"},
 		{first: parameter("o_s"), second: atOneByte("O_s"), above: sameQuantity, below: sameQuantity, ofTime: true,

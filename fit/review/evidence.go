@@ -233,14 +233,6 @@ func (r *review) misfit(name string, q params.Parameter) reason {
 			return "" // the quality of the whole curve is that of eq. 3 around one packet
 		}
 	}
-	if strings.HasSuffix(name, "_joint") {
-		for _, found := range f.Findings {
-			if v, ok := found.Values["mean"]; found.Code == params.JointEstimate && ok && v > meanMisfit {
-				return reason(fmt.Sprintf("the joint estimate misses T by %.0f%% on average, more than %.0f%%", 100*v, 100*meanMisfit))
-			}
-		}
-		return ""
-	}
 	return r.ownMisfit(name, q.Model)
 }
 

@@ -230,7 +230,7 @@ func (r *review) withinT() {
 	}
 	most := large.Measured / large.X
 	top := math.Max(large.Hi, large.Measured) / large.X
-	for _, name := range []string{"b_prime_limits", "b_prime_joint", "beta"} {
+	for _, name := range []string{"b_prime_limits", "beta"} {
 		q, known := r.Parameters[name]
 		v, lo, _, valued := q.Ends()
 		if !known || !valued || v <= overT*most || lo <= top {

@@ -111,8 +111,6 @@ func TestRules(t *testing.T) {
 		{"more than the whole", func(p *params.Params) { set(p, "hyperbola", "s/B", "b_prime_limits", 2e-9) }, "b_prime_limits", inconsistent, "whole"},
 
 		// What contradicts something else.
-		{"the joint estimate", func(p *params.Params) { set(p, "hyperbola", "s/B", "b_prime_joint", 0.7e-9) }, "b_prime_joint", inconsistent, "use b_prime_limits"},
-		{"the joint estimate, near enough", func(p *params.Params) { set(p, "hyperbola", "s/B", "b_prime_joint", 0.8e-9) }, "b_prime_joint", ok, ""},
 		{"beta", func(p *params.Params) { set(p, "hockney", "s/B", "beta", 0.6e-9) }, "beta", inconsistent, "b_prime_limits = 1 ns/B"},
 		{"r_inf with beta", func(p *params.Params) { set(p, "hockney", "s/B", "beta", 0.6e-9) }, "r_inf", inconsistent, "beta"},
 		{"alpha", func(p *params.Params) { set(p, "hockney", "s", "alpha", 60e-6) }, "alpha", inconsistent, "use a_prime_limits"},
@@ -125,12 +123,6 @@ func TestRules(t *testing.T) {
 			set(p, "hyperbola", "s/B", "b_prime_limits", 2e-9)
 			set(p, "hyperbolic-network", "s/B", "b", 1.5e-9)
 		}, "b", inconsistent, "use beta"},
-		{"the joint estimate beside a stream", func(p *params.Params) {
-			set(p, "hyperbola", "s/B", "b_prime_limits", 1e-9, 0.6e-9, 1.5e-9)
-			set(p, "hockney", "s/B", "beta", 1.2e-9, 0.8e-9, 1.6e-9)
-			set(p, "hyperbolic-network", "s/B", "b", 1.4e-9)
-			set(p, "hyperbola", "s/B", "b_prime_joint", 0.8e-9)
-		}, "b_prime_joint", inconsistent, "use b_prime_limits"},
 		{"a against α/2", func(p *params.Params) {
 			set(p, "hyperbolic-network", "s", "a", 20e-6)
 			set(p, "hyperbolic-network", "s", "a_c", 2e-6)
@@ -229,11 +221,6 @@ func TestRules(t *testing.T) {
 			f.Series = append(f.Series, gap)
 			set(p, "loggp", "s", "g", 14e-6)
 		}, "g", provisional, "fit error of gap(s) 40%"},
-		{"a joint estimate that misses T", func(p *params.Params) {
-			set(p, "hyperbola", "s", "a_prime_joint", 105e-6)
-			f := fitOf(p, "hyperbola")
-			f.Findings = append(f.Findings, params.Notef(params.JointEstimate, "").With("mean", 0.13))
-		}, "a_prime_joint", provisional, "13%"},
 		{"no gain, since one piece is fastest", func(p *params.Params) {
 			set(p, "tuning", "1", "fragment_gain_64KiB", 0)
 			q := p.Parameters["fragment_gain_64KiB"]

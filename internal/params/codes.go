@@ -31,7 +31,6 @@ const (
 	NegativeAC       Code = "negative-contention"
 	NotPredicted     Code = "not-predicted"
 	SimulationMisses Code = "simulation-misses"
-	JointEstimate    Code = "joint-estimate"
 	GathersUnchecked Code = "gathers-unchecked"
 	Caches           Code = "caches"
 	BufferCounts     Code = "buffer-counts"

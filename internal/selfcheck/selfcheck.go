@@ -90,8 +90,7 @@ func Judge(s *netspec.Spec, run, copied *params.Params) []Row {
 
 // derived are parameters that are computed from times of messages of the sizes that were measured: other sizes give
 // other values on the same network, the same sizes the same.
-var derived = []string{"alpha", "beta", "a_prime_limits", "b_prime_limits",
-	"a_prime_joint", "b_prime_joint", "r_inf", "g", "G"}
+var derived = []string{"alpha", "beta", "a_prime_limits", "b_prime_limits", "r_inf", "g", "G"}
 
 // least is by which share the network may say otherwise than the run before that is worth a word.
 const least = 0.01
@@ -158,7 +157,7 @@ func HostsAdd(name string) float64 {
 	switch name {
 	case "a":
 		return 15e-6
-	case "a_prime", "a_prime_limits", "a_prime_joint", "alpha", "L", "L.l0", "L.floor":
+	case "a_prime", "a_prime_limits", "alpha", "L", "L.l0", "L.floor":
 		return 30e-6
 	}
 	return 0

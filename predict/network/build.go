@@ -123,12 +123,12 @@ func (r *reader) delay(left float64) float64 {
 // half of T(0) where neither was measured; the rest of T(0) is delay. What a packet takes longer for a byte than both
 // hosts together, the port does, which stores it; no longer than a stream takes, which passes hosts and port at once.
 func pairs(r *reader) (*Network, error) {
-	whole, ok := r.positive("a_prime", "a_prime_limits", "a_prime_joint", "alpha")
+	whole, ok := r.positive("a_prime", "a_prime_limits", "alpha")
 	if a, okA := r.positive("a"); okA {
 		ac, _ := r.positive("a_c")
 		whole, ok = 2*a+ac, true
 	}
-	stream, okB := r.positive("b", "b_prime", "b_prime_limits", "b_prime_joint", "beta")
+	stream, okB := r.positive("b", "b_prime", "b_prime_limits", "beta")
 	if !ok || !okB {
 		return nil, fmt.Errorf("%w: the time and the rate of messages between two hosts%s", ErrParameters,
 			r.p.Hint("alpha", "b"))

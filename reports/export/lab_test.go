@@ -66,7 +66,7 @@ func checkLab(file []byte, in *input) error {
 		return compare("L(1000, 4)", got, at("L", m, 4)-value("wakeup"), 0.1)
 	}
 	whole := value("alpha")
-	for _, name := range []string{"a_prime_joint", "a_prime_limits", "a_prime"} {
+	for _, name := range []string{"a_prime_limits", "a_prime"} {
 		if v := value(name); v > 0 {
 			whole = v
 		}

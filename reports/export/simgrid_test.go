@@ -139,6 +139,20 @@ func TestTopology(t *testing.T) {
 	}
 }
 
+// A shared medium cannot be had without error, and the file says so; a switch is not one.
+func TestSharedMediumWarns(t *testing.T) {
+	const want = "a shared medium: many messages to one receiver"
+	p := switched()
+	if _, w, err := exportPlatform(p, 0); err != nil || strings.Contains(strings.Join(w, "\n"), want) {
+		t.Errorf("a switch: %v, %q", err, w)
+	}
+	bc := 0.92e-6
+	p.Parameters["b_c"] = params.Parameter{Value: &bc, Unit: "s/B", Status: params.StatusOK}
+	if _, w, err := exportPlatform(p, 0); err != nil || !strings.Contains(strings.Join(w, "\n"), want) {
+		t.Errorf("a shared medium: %v, %q", err, w)
+	}
+}
+
 // TestGrowingDelay: no route of a platform takes longer with more hosts, and the file says so.
 func TestGrowingDelay(t *testing.T) {
 	p := switched()

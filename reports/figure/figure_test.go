@@ -163,7 +163,7 @@ func TestTimeBySize(t *testing.T) {
 	if got := names(f.Traces, figure.Points); !slices.Equal(got, []string{"measured"}) {
 		t.Errorf("points %q", got)
 	}
-	want := []string{"hyperbola", "hyperbola, all sizes at once", "Hockney", "segments"}
+	want := []string{"hyperbola", "Hockney", "segments"}
 	if got := names(f.Traces, figure.Line); !slices.Equal(got, want) {
 		t.Errorf("lines %q", got)
 	}
@@ -181,8 +181,8 @@ func TestTimeBySize(t *testing.T) {
 			groups[tr.Group] = true
 		}
 	}
-	if len(groups) != 5 {
-		t.Errorf("%d colours for the points and four lines", len(groups))
+	if len(groups) != 4 {
+		t.Errorf("%d colours for the points and three lines", len(groups))
 	}
 	if without := find(t, figure.Build(p, nil), "t-x"); len(names(without.Traces, figure.Band)) != len(bands)-2 {
 		t.Error("without samples there are quantiles")
