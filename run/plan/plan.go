@@ -77,7 +77,7 @@ const (
 // What the smaller plans measure, what is wanted most first. Only the full plan remaps all to all, broadcasts, computes
 // while messages are under way, and tunes Nagle's algorithm.
 var (
-	quickExperiments    = []string{names.Clock, names.Pingpong, names.Wakeup, names.Paired, names.Overhead, names.Gap, names.Gather,
+	quickExperiments = []string{names.Clock, names.Pingpong, names.Wakeup, names.Paired, names.Overhead, names.Gap, names.Gather,
 		names.Flood, names.Fragment, names.Buffer}
 	standardExperiments = []string{names.Clock, names.Pingpong, names.Wakeup, names.Paired, names.Overhead, names.Gap, names.Gather, names.Load,
 		names.PRTT, names.Copy, names.Pattern, names.Flood, names.Fragment, names.Buffer}
