@@ -14,6 +14,7 @@ import (
 	"calib/fit/hyperbolic"
 	"calib/fit/models"
 	"calib/internal/dataset"
+	"calib/internal/dataset/names"
 	"calib/internal/netspec"
 	"calib/internal/params"
 	"calib/internal/units"
@@ -50,7 +51,8 @@ func measure(t testing.TB, spec netspec.Spec, opt sim.Options, chosen plan.Plan)
 	return d
 }
 
-// quick is the quick plan without a budget: virtual time is free.
+// quick is the quick plan without a budget, as virtual time is free, and with the experiments that it has on slow
+// networks.
 func quick(t testing.TB, seed uint64) plan.Plan {
 	t.Helper()
 	p, err := plan.Builtin(plan.Quick)
@@ -58,6 +60,7 @@ func quick(t testing.TB, seed uint64) plan.Plan {
 		t.Fatal(err)
 	}
 	p.Budget, p.Seed, p.Limits.MaxBytes = 0, seed, 64*units.KiB
+	p.Experiments = []string{names.Clock, names.Pingpong, names.Wakeup, names.Paired}
 	return p
 }
 

@@ -123,7 +123,7 @@ func (p *paired) addStreams(t *resample.Table[key], streams []*fit.Batch) {
 //   - late, one for a batch: the lateness of the last of n deliveries that do not disturb each other, from the pair
 //     that was alone in the same round and direction; zero where there was none.
 func (p *paired) addBursts(t *resample.Table[key], bursts []*fit.Batch, starts startsBy) {
-	points := p.burstPoints(t, bursts)
+	points, take := p.burstPoints(t, bursts), map[int][]func(){} // the gaps of a point
 	alone := singles(bursts)
 	for _, b := range bursts {
 		skews := starts.skews(b)
@@ -160,7 +160,7 @@ func (p *paired) addBursts(t *resample.Table[key], bursts []*fit.Batch, starts s
 		}
 		t.AddTeam(q.last, team, b.Dir, b.Round, b.Timings(), lasts...)
 		if len(gaps) > 0 {
-			t.AddTeam(q.gap, team, b.Dir, b.Round, b.Timings(), gaps...)
+			take[q.gap] = append(take[q.gap], func() { t.AddTeam(q.gap, team, b.Dir, b.Round, b.Timings(), gaps...) })
 		}
 		late := 0.0
 		if s := alone[aloneKey{b.Point[names.FactorBytes], b.Round, b.Dir}]; len(s) > 0 {
@@ -170,10 +170,14 @@ func (p *paired) addBursts(t *resample.Table[key], bursts []*fit.Batch, starts s
 		c := p.gaps[q.gap]
 		p.gaps[q.gap] = gapCount{c.kept + len(gaps), c.dropped + len(skews) - len(gaps), append(c.uneven, uneven...)}
 	}
-	for _, q := range points { // a point needs a value; that of one without is not used
-		if p.gaps[q.gap].kept == 0 {
+	for _, q := range points {
+		if !p.gaps[q.gap].enough() { // a point needs a value; that of this one is not used
 			t.Add(q.gap, 0, 0, 0, 0)
 			t.Add(q.gap, 1, 0, 0, 0)
+			continue
+		}
+		for _, add := range take[q.gap] {
+			add()
 		}
 	}
 }

@@ -74,7 +74,7 @@ func (p *paired) separated(n, last []float64, small map[int][]burstPoint) bool {
 	}
 	for _, points := range small {
 		for _, q := range points {
-			if c := p.gaps[q.gap]; float64(c.kept) < minKept*float64(c.kept+c.dropped) {
+			if !p.gaps[q.gap].enough() {
 				return false
 			}
 		}

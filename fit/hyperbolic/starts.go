@@ -90,7 +90,12 @@ type gapCount struct {
 	uneven        []float64 // by which the first gap of those kept is shorter than the others are on average [s]
 }
 
-// dropped notes the repetitions that were not used for the gaps of some points.
+// enough reports whether the gaps are of as many repetitions as it takes to use them.
+func (c gapCount) enough() bool {
+	return c.kept > 0 && float64(c.kept) >= minKept*float64(c.kept+c.dropped)
+}
+
+// noteDropped notes the repetitions that were not used for the gaps of some points.
 func (p *paired) noteDropped(small map[int][]burstPoint) {
 	var all gapCount
 	for _, points := range small {
