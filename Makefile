@@ -7,7 +7,7 @@ STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 # calib and its tests are pure Go: no C compiler is asked for.
 export CGO_ENABLED := 0
 
-SUITES := accuracy-paired accuracy-media accuracy-cluster accuracy-table accuracy-gather accuracy-tbf accuracy-simgrid accuracy-patterns accuracy-patterns-switch accuracy-ompi accuracy-coverage
+SUITES := accuracy-paired accuracy-media accuracy-cluster accuracy-table accuracy-gather accuracy-tbf accuracy-simgrid accuracy-patterns accuracy-patterns-switch accuracy-ompi accuracy-coverage accuracy-card accuracy-local accuracy-tails
 BUDGETS := budgets-30s budgets-2m budgets-5m
 
 # calib --version says version, commit and date where Go can read them: in a clone, not in a worktree of git.
@@ -19,7 +19,7 @@ AGENT_ARCHS  ?= $(shell $(GO) env GOARCH)
 RELEASE_ARCHS := amd64 arm64
 MOST_COPIED  := 8388608 # bytes
 
-.PHONY: run build agents release setup test race lint lines accuracy $(SUITES) papers bench scale budgets $(BUDGETS) faults fuzz clean
+.PHONY: run build agents release setup test race lint lines accuracy $(SUITES) papers bench paths scale budgets $(BUDGETS) faults fuzz clean
 .NOTPARALLEL: # the lab and the benchmarks time packets
 
 # Without namespaces (root, or user namespaces) and TUN there is loopback alone, which has no network to calibrate.
@@ -112,6 +112,11 @@ papers: build
 # The speed bars, beside the peers: alternating runs, medians of ratios.
 bench: build
 	$(HARNESS) -run '^TestBench$$/$(CASES)' -args -calib $(CALIB)
+
+# Paths whose bottleneck is the hosts, beside iperf3, NPtcp and sockperf. TURNS is how often each is measured.
+TURNS ?= 10
+paths: build
+	$(HARNESS) -run '^TestPaths$$/$(CASES)' -args -calib $(CALIB) -turns $(TURNS)
 
 # How the time and memory of a coordinator grow with the hosts. HOSTS=8,64 chooses.
 HOSTS ?= 8,16,32,64,128,256,512,1000

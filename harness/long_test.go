@@ -77,6 +77,61 @@ func TestBench(t *testing.T) {
 	p.save(t)
 }
 
+// Whether calib's intervals on paths whose bottleneck is the hosts are as narrow as other programs scatter, and its
+// numbers theirs: each turn measures by calib and by all others, one after the other.
+func TestPaths(t *testing.T) {
+	needs.Root(t, "make namespaces")
+	calib := builds(t)[0]
+	for budget := range allowedWidth {
+		t.Run(budget, func(t *testing.T) {
+			p := &table{name: "paths-" + budget, header: pathsHeader,
+				after: fmt.Sprintf("\n%d turns each, of `calib run --plan quick --budget %s`.\n", *turnsFlag, budget)}
+			for _, path := range []string{"loopback", "veth"} {
+				for _, cpus := range [][2]int{{0, 1}, {-1, -1}} {
+					for _, control := range []string{"cubic", "reno", "bbr"} {
+						where := fmt.Sprintf("%s, %s, %s", path, map[bool]string{true: "pinned", false: "unpinned"}[cpus[0] >= 0], control)
+						t.Run(where, func(t *testing.T) { comparePath(t, p, calib, path, where, budget, control, cpus) })
+					}
+				}
+			}
+			p.part = len(p.rows) < 12*len(besides)
+			p.save(t)
+		})
+	}
+}
+
+func comparePath(t *testing.T, p *table, calib, path, where, budget, control string, cpus [2]int) {
+	c := &contest{dir: t.TempDir(), calib: calib, from: end{addr: "127.0.0.1", cpu: cpus[0]}, to: end{addr: "127.0.0.1", cpu: cpus[1]}}
+	c.flags = "--budget " + budget + " --congestion " + control
+	if path == "veth" {
+		wire(t, &c.from, &c.to)
+		for _, e := range []end{c.from, c.to} {
+			must(output(interrupted, e.command("sysctl", "-qw", "net.ipv4.tcp_congestion_control="+control)...))
+		}
+	}
+	var ours []pathNumbers
+	var theirs []map[string]float64
+	for i := range *turnsFlag {
+		var n pathNumbers
+		var o map[string]float64
+		for k := range 2 {
+			var err error
+			if (i+k)%2 == 1 {
+				o, err = c.others(interrupted, control)
+			} else if q, failed := c.calibrated(interrupted, i+1); failed == nil {
+				n = measuredPath(q)
+			} else {
+				err = failed
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		ours, theirs = append(ours, n), append(theirs, o)
+	}
+	pathRows(t, p, where, budget, ours, theirs)
+}
+
 // How the time and memory of a coordinator grow with the hosts.
 func TestScale(t *testing.T) {
 	calib := builds(t)[0]

@@ -56,8 +56,10 @@ func (p *table) save(t *testing.T) {
 func wordsOf(name string) (string, error) {
 	text, err := os.ReadFile("harness/testdata/words.md")
 	section := name
-	if strings.HasPrefix(name, "budgets-") {
-		section = "budgets"
+	for _, several := range []string{"budgets", "paths"} {
+		if strings.HasPrefix(name, several+"-") {
+			section = several
+		}
 	}
 	_, after, found := strings.Cut(string(text), "\n## "+section+"\n")
 	if err == nil && !found {
@@ -100,7 +102,7 @@ func hostWords(facts map[string]string) string {
 
 // A page says where it is from; the rest of it is what was given. Every page has words.
 func TestPage(t *testing.T) {
-	pages := []string{"bench", "scale", "accuracy-gate-sim", "accuracy-gate-lab"}
+	pages := []string{"bench", "paths-30s", "paths-2m", "scale", "accuracy-gate-sim", "accuracy-gate-lab"}
 	for _, s := range suites() {
 		switch {
 		case strings.HasPrefix(s.name, "short"):

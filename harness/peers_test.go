@@ -72,7 +72,7 @@ func rivals() []rival {
 // end is where one end of a pair of processes runs: a namespace, empty for this one, an address and a CPU.
 type end struct {
 	netns, addr string
-	cpu         int
+	cpu         int // below 0 it is the scheduler's to choose
 }
 
 // command is a command line of that end.
@@ -85,6 +85,9 @@ func (e end) command(args ...string) []string {
 
 // onCPU is one that is bound to the end's CPU.
 func (e end) onCPU(args ...string) []string {
+	if e.cpu < 0 {
+		return e.command(args...)
+	}
 	return e.command(append([]string{"taskset", "-c", strconv.Itoa(e.cpu)}, args...)...)
 }
 
@@ -100,8 +103,11 @@ func wire(t *testing.T, from, to *end) {
 	steps := [][]string{strings.Fields(pair)}
 	for _, e := range []*end{from, to} {
 		steps = append(steps, strings.Fields("ip -n "+e.netns+" addr add "+e.addr+"/24 dev veth0"),
-			strings.Fields("ip -n "+e.netns+" link set veth0 up"),
-			e.command("sh", "-c", fmt.Sprintf("echo %x >/sys/class/net/veth0/queues/rx-0/rps_cpus", 1<<e.cpu)))
+			strings.Fields("ip -n "+e.netns+" link set veth0 up"))
+		if e.cpu >= 0 {
+			steps = append(steps,
+				e.command("sh", "-c", fmt.Sprintf("echo %x >/sys/class/net/veth0/queues/rx-0/rps_cpus", 1<<e.cpu)))
+		}
 	}
 	for _, step := range steps {
 		if _, err := output(interrupted, step...); err != nil {
@@ -144,24 +150,13 @@ func (c *contest) play(t *testing.T, turns int) {
 // again.
 func (c *contest) own(ctx context.Context, seed int) (map[string]float64, error) {
 	const tries, step = 3, 1000 // of seeds
-	list, out := filepath.Join(c.dir, "hosts.txt"), filepath.Join(c.dir, "run")
-	hosts, launch := [2]string{"from", "to"}, "env HOST={host}"
-	if c.from.netns != "" {
-		hosts, launch = [2]string{c.from.netns, c.to.netns}, inNamespaces[1]
-	}
-	text := fmt.Sprintf("%s addr=%s cpu=%d\n%s addr=%s cpu=%d\n", hosts[0], c.from.addr, c.from.cpu, hosts[1], c.to.addr,
-		c.to.cpu)
-	if err := os.WriteFile(list, []byte(text), 0o600); err != nil {
-		return nil, err
-	}
 	lacks := ""
 	for try := range tries {
-		args := slices.Concat([]string{c.calib, "run", "--hosts", list, "--launch", launch, "--plan", "quick", "--seed",
-			strconv.Itoa(seed + try*step), "--out", out, "--quiet", "--yes"}, strings.Fields(c.flags))
-		n, err := c.fitted(ctx, out, args...)
+		p, err := c.calibrated(ctx, seed+try*step)
 		if err != nil {
 			return nil, err
 		}
+		n := numbersOf(p)
 		i := slices.IndexFunc(c.numbers, func(w comparison) bool { return n[w.ours] == 0 })
 		if i < 0 {
 			return n, nil
@@ -171,9 +166,30 @@ func (c *contest) own(ctx context.Context, seed int) (map[string]float64, error)
 	return nil, fmt.Errorf("calib's runs have no %s", lacks)
 }
 
-// fitted runs a command of calib that makes a run, and returns its numbers: times and parameters, whether they may be
-// used or not.
-func (c *contest) fitted(ctx context.Context, dir string, args ...string) (map[string]float64, error) {
+// calibrated calibrates the path with the quick plan.
+func (c *contest) calibrated(ctx context.Context, seed int) (*params.Params, error) {
+	list, out := filepath.Join(c.dir, "hosts.txt"), filepath.Join(c.dir, "run")
+	hosts, launch := [2]string{"from", "to"}, "env HOST={host}"
+	if c.from.netns != "" {
+		hosts, launch = [2]string{c.from.netns, c.to.netns}, inNamespaces[1]
+	}
+	text := ""
+	for i, e := range []end{c.from, c.to} {
+		cpu := "none"
+		if e.cpu >= 0 {
+			cpu = strconv.Itoa(e.cpu)
+		}
+		text += fmt.Sprintf("%s addr=%s cpu=%s\n", hosts[i], e.addr, cpu)
+	}
+	if err := os.WriteFile(list, []byte(text), 0o600); err != nil {
+		return nil, err
+	}
+	return fitted(ctx, out, slices.Concat([]string{c.calib, "run", "--hosts", list, "--launch", launch, "--plan", "quick",
+		"--seed", strconv.Itoa(seed), "--out", out, "--quiet", "--yes"}, strings.Fields(c.flags))...)
+}
+
+// fitted runs a command of calib that makes a run, and returns its parameters.
+func fitted(ctx context.Context, dir string, args ...string) (*params.Params, error) {
 	if err := os.RemoveAll(dir); err != nil {
 		return nil, err
 	}
@@ -185,10 +201,11 @@ func (c *contest) fitted(ctx context.Context, dir string, args ...string) (map[s
 		return nil, err
 	}
 	defer f.Close()
-	p, err := params.Decode(f)
-	if err != nil {
-		return nil, err
-	}
+	return params.Decode(f)
+}
+
+// numbersOf are the numbers of a run, whether they may be used or not: times and parameters.
+func numbersOf(p *params.Params) map[string]float64 {
 	out := map[string]float64{}
 	for _, name := range []string{"alpha", "beta", "b_prime", "b_prime_limits"} {
 		if e := estimateOf(p, name); e.has {
@@ -202,14 +219,18 @@ func (c *contest) fitted(ctx context.Context, dir string, args ...string) (map[s
 			}
 		}
 	}
-	return out, nil
+	return out
 }
 
 // imported are the numbers of another program's output files, as calib import fits them.
 func (c *contest) imported(ctx context.Context, from string, args ...string) (map[string]float64, error) {
 	out := filepath.Join(c.dir, "imported")
 	args = append([]string{c.calib, "import", "--from", from, "--out", out, "--quiet"}, args...)
-	return c.fitted(ctx, out, args...)
+	p, err := fitted(ctx, out, args...)
+	if err != nil {
+		return nil, err
+	}
+	return numbersOf(p), nil
 }
 
 // rows adds what was compared to the page, and fails where a median of ratios is above its bar.

@@ -1,0 +1,103 @@
+package harness
+
+import (
+	"bufio"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"calib/internal/params"
+	"calib/internal/stats"
+	"calib/internal/units"
+)
+
+const tailsHeader = "quantile | sockperf, half round trips | calib | 95% interval"
+
+// beforeTails runs sockperf between two hosts of the same lab, at once after the run: as many messages as a minute
+// holds, each with the time of its round trip.
+func beforeTails(t *testing.T, r run) {
+	const script = `set -e
+set -- $(grep -v '^#' "$1" | sed 's/ addr=/ /' | head -2)
+ip netns exec "$3" sockperf server --tcp -i "$4" -p 11199 >/dev/null 2>&1 &
+trap 'kill %1' EXIT
+sleep 1
+ip netns exec "$1" sockperf ping-pong --tcp -i "$4" -p 11199 -m 14 -t 60 --full-log FILE >/dev/null 2>&1`
+	file := filepath.Join(r.dir, "sockperf.csv")
+	args := []string{r.calib, "lab", "run", "--name", labName, r.network.arg, "--", "sh", "-c",
+		strings.ReplaceAll(script, "FILE", file), "sh", "{hosts}"}
+	if _, err := output(interrupted, args...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// tails holds p50, p99 and p999 of the smallest messages against sockperf's: they are of all messages, those that were
+// sent again included.
+func tails(t *testing.T, r run) (out []line) {
+	times, err := halfTrips(filepath.Join(r.dir, "sockperf.csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(times)
+	p50 := params.Parameter{}
+	if at := r.p.Times(); len(at) > 0 {
+		p50 = params.Parameter{Value: &at[0].Measured, CI95: &[2]float64{at[0].Lo, at[0].Hi}}
+	}
+	for _, q := range []struct {
+		name  string
+		level float64
+		says  params.Parameter
+	}{{"p50", 0.5, p50}, {"p99", 0.99, r.p.Parameters["p99"]}, {"p999", 0.999, r.p.Parameters["p999"]}} {
+		truth := stats.SortedQuantile(times, q.level)
+		l := line{cells: []string{q.name, fmt.Sprintf("%s of %d", units.Format(truth, "s"), len(times)), "–", q.says.Why}, verdict: good}
+		lo, hi, known := truth, truth, q.says.CI95 != nil
+		if known {
+			lo, hi = q.says.CI95[0], q.says.CI95[1]
+			l.cells[3] = fmt.Sprintf("%s to %s", units.Format(lo, "s"), units.Format(hi, "s"))
+		}
+		if q.says.Value != nil {
+			l.cells[2] = units.Format(*q.says.Value, "s")
+		} else if b := q.says.Bound; b != nil {
+			known, lo, hi = true, b[0], b[1]
+			l.cells[3] = fmt.Sprintf("from %s on: %s", units.Format(lo, "s"), short(q.says.Why))
+		}
+		// sockperf's own messages are a sample too: its quantiles lie between these ranks in 95% of samples.
+		n := float64(len(times))
+		spread := 1.96 * math.Sqrt(q.level*(1-q.level)/n)
+		from, to := stats.SortedQuantile(times, max(0, q.level-spread)), stats.SortedQuantile(times, min(1, q.level+spread))
+		if !known || to < lo || from > hi {
+			l.verdict = outside
+		}
+		out = append(out, l)
+	}
+	return out
+}
+
+// halfTrips reads the half round trips [s] of sockperf's full log.
+func halfTrips(file string) (out []float64, err error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	lines := bufio.NewScanner(f)
+	for lines.Scan() {
+		fields := strings.Split(lines.Text(), ",") // number, sent, received
+		if len(fields) != 3 {
+			continue
+		}
+		a, err1 := strconv.ParseFloat(strings.TrimSpace(fields[1]), 64)
+		b, err2 := strconv.ParseFloat(strings.TrimSpace(fields[2]), 64)
+		if err1 == nil && err2 == nil {
+			out = append(out, (b-a)/2)
+		}
+	}
+	if len(out) == 0 {
+		return nil, fmt.Errorf("%s: no messages", file)
+	}
+	return out, lines.Err()
+}
