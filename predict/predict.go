@@ -31,6 +31,7 @@ const (
 	LogGP      = "loggp"
 	LoGPC      = "logpc"
 	Hockney    = "hockney"
+	Postal     = "postal" // predicts only where it is named
 )
 
 type builder func(*params.Params, Settings) (cost.Model, error)
@@ -44,6 +45,7 @@ var builders = map[string]builder{
 	LoGPC:      func(p *params.Params, s Settings) (cost.Model, error) { return cost.LoGPC(p, s.Topology) },
 	LogGP:      ofParams(cost.LogGP),
 	Hockney:    ofParams(cost.Hockney),
+	Postal:     ofParams(cost.Postal),
 }
 
 var Models = []string{Sim, SimEndless, SimCold, Hyperbolic, Cluster, LoGPC, LogGP, Hockney}
@@ -118,7 +120,7 @@ func New(p *params.Params, names []string, s Settings) (*Predictor, error) {
 	var missing []error
 	for _, name := range names {
 		if builders[name] == nil {
-			return nil, fmt.Errorf("no model %q (have %v)", name, Models)
+			return nil, fmt.Errorf("no model %q (have %v)", name, append(Models, Postal))
 		}
 		m := newModel(name, p, s, drawn)
 		if m.err != nil {

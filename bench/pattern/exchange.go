@@ -308,11 +308,12 @@ func (g grid) shift(c Comm, s *Scratch, rows, columns, n int) {
 }
 
 // planes is the grid of a time-parallel multigrid: p_t rows, the planes of time steps, of p_x columns, the strips of a
-// plane. p_x is the largest of 1, 2 and 4 that divides the team and leaves two planes.
-func planes(size int) grid {
-	x := 4
-	for size%x != 0 || size/x < 2 {
-		x /= 2
+// plane. A p_x of 0 is the largest of 1, 2 and 4 that divides the team and leaves two planes.
+func planes(size, x int) grid {
+	if x == 0 {
+		for x = 4; size%x != 0 || size/x < 2; {
+			x /= 2
+		}
 	}
 	return grid{size / x, x}
 }
@@ -328,24 +329,28 @@ func (g grid) edges(c Comm, m int, s *Scratch) {
 
 // multigridOverlap: all strips exchange their edges; then every plane sends its grid data to the same strips of the
 // next plane, all at once, which is the synchronised version of Stoica, Sultan, Keyes 1994, section 5.2.2, figure 18.
-func multigridOverlap(c Comm, m int, s *Scratch) {
-	g := planes(c.Size())
-	g.edges(c, m, s)
-	g.shift(c, s, 1, 0, m)
-	s.exchange(c)
+func multigridOverlap(strips int) run {
+	return func(c Comm, m int, s *Scratch) {
+		g := planes(c.Size(), strips)
+		g.edges(c, m, s)
+		g.shift(c, s, 1, 0, m)
+		s.exchange(c)
+	}
 }
 
 // multigridStaggered: a plane begins, with its edges, when the grid data of the plane before and, behind them, a token
 // of one byte have come. Source: as multigridOverlap.
-func multigridStaggered(c Comm, m int, s *Scratch) {
-	g := planes(c.Size())
-	if from, ok := g.step(c.Rank(), -1, 0); ok {
-		c.Recv(from, s.In(m))
-		c.Recv(from, s.In(1))
-	}
-	g.edges(c, m, s)
-	if to, ok := g.step(c.Rank(), 1, 0); ok {
-		c.Send(to, s.Out(m))
-		c.Send(to, s.Out(1))
+func multigridStaggered(strips int) run {
+	return func(c Comm, m int, s *Scratch) {
+		g := planes(c.Size(), strips)
+		if from, ok := g.step(c.Rank(), -1, 0); ok {
+			c.Recv(from, s.In(m))
+			c.Recv(from, s.In(1))
+		}
+		g.edges(c, m, s)
+		if to, ok := g.step(c.Rank(), 1, 0); ok {
+			c.Send(to, s.Out(m))
+			c.Send(to, s.Out(1))
+		}
 	}
 }

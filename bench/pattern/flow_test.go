@@ -86,7 +86,7 @@ func mustKnow(operation string, rank, of, size int) bool {
 		rows, columns := rank/g.columns-of/g.columns, rank%g.columns-of%g.columns
 		return max(rows*rows, columns*columns) <= 1
 	}
-	g := planes(size)
+	g := planes(size, 0)
 	rows, columns := rank/g.columns-of/g.columns, rank%g.columns-of%g.columns
 	return rows == 1 && columns == 0 || rows == 0 && columns*columns <= 1
 }

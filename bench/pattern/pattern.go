@@ -55,6 +55,9 @@ type Pattern struct {
 	Segment int
 	// segmented makes Run for pieces of a size; nil is no segmented algorithm.
 	segmented func(segment int) run
+	// gridded makes Run for a grid with so many strips in a plane, 0 of one's own choice; nil is an algorithm without a
+	// grid.
+	gridded func(strips int) run
 }
 
 // All lists the patterns, by ID.
@@ -80,8 +83,8 @@ var All = complete(
 	Pattern{Operation: "alltoall", Algorithm: "random", Run: randomAlltoall},
 	Pattern{Operation: "incast", Algorithm: "direct", Run: eachToRoot},
 	Pattern{Operation: "dd", Algorithm: "exchange", Run: domainExchange},
-	Pattern{Operation: "mg", Algorithm: "overlap", Run: multigridOverlap},
-	Pattern{Operation: "mg", Algorithm: "staggered", Run: multigridStaggered},
+	Pattern{Operation: "mg", Algorithm: "overlap", gridded: multigridOverlap},
+	Pattern{Operation: "mg", Algorithm: "staggered", gridded: multigridStaggered},
 	Pattern{Operation: "bcast", Algorithm: "knomial", segmented: over(knomial(4), sendAll)},
 	Pattern{Operation: "bcast", Algorithm: "binary-segmented", segmented: over(spreadBinary, sendAll)},
 	Pattern{Operation: "bcast", Algorithm: "binomial-segmented", segmented: over(highBinomial, sendAll)},
@@ -110,6 +113,9 @@ func complete(list ...Pattern) []Pattern {
 	for i, p := range list {
 		if p.Segmented() {
 			list[i] = p.WithSegment(segment)
+		}
+		if p.gridded != nil {
+			list[i].Run = p.gridded(0)
 		}
 		list[i].ID = int64(i + 1)
 	}
@@ -140,6 +146,16 @@ func (p Pattern) WithSegment(n int) Pattern {
 	}
 	p.Run = p.segmented(n)
 	return p
+}
+
+// WithStrips returns an algorithm on a grid of p_x strips and p_t planes with another p_x, which teams must be a
+// multiple of. ok is false for one that has no grid.
+func (p Pattern) WithStrips(n int) (with Pattern, ok bool) {
+	if p.gridded == nil || n < 1 {
+		return p, false
+	}
+	p.Run, p.Fits = p.gridded(n), func(size int) bool { return size%n == 0 }
+	return p, true
 }
 
 // Variants lists the algorithms of an operation for messages of m bytes: segmented ones whole, and with each of

@@ -145,7 +145,7 @@ func TestGrids(t *testing.T) {
 		2: {{1, 2}, {2, 1}}, 3: {{1, 3}, {3, 1}}, 4: {{2, 2}, {2, 2}}, 6: {{2, 3}, {3, 2}}, 8: {{2, 4}, {2, 4}},
 		11: {{1, 11}, {11, 1}}, 12: {{3, 4}, {3, 4}}, 16: {{4, 4}, {4, 4}},
 	} {
-		if got := [2]grid{squareGrid(size), planes(size)}; got != want {
+		if got := [2]grid{squareGrid(size), planes(size, 0)}; got != want {
 			t.Errorf("%d hosts: %v, want %v", size, got, want)
 		}
 	}

@@ -109,7 +109,7 @@ func TestGatherWindow(t *testing.T) {
 		if tc.change != nil {
 			tc.change(&c)
 		}
-		k, m := c.packets(tc.bytes)
+		k, m := c.Packets(tc.bytes)
 		if lo, hi := c.GatherLower(m), c.GatherUpper(m, k); lo != tc.lower || hi != tc.upper {
 			t.Errorf("%s: G_al %g, G_au %g, want %g and %g", tc.name, lo, hi, tc.lower, tc.upper)
 		}

@@ -1,6 +1,9 @@
 package loggp
 
-import "math"
+import (
+	"fmt"
+	"math"
+)
 
 // Machine is hosts and their network, as a remap sees them. Times are in seconds.
 type Machine struct {
@@ -18,6 +21,19 @@ type Machine struct {
 	Packet float64
 	// Busy is how long a processor is busy with one message that it sends and one that it receives: o_s + o_r.
 	Busy float64
+}
+
+// On is k where the hosts are the nodes of a cube, whose channels are as fast as their interfaces; the zero Cube is none.
+// It returns ErrInputs for a cube that cannot be.
+func (k Machine) On(t Cube) (Machine, error) {
+	switch size := t.Dimension + t.Distance; {
+	case t == Cube{}:
+	case !(t.Dimension >= 1) || !(t.Distance > 0) || math.IsInf(size, 0) || math.IsNaN(size):
+		return k, fmt.Errorf("%w: a network of dimension %g and distance %g", ErrInputs, t.Dimension, t.Distance)
+	default:
+		k.Network, k.Service = t, k.Gap
+	}
+	return k, nil
 }
 
 // Remap is an all-to-all remap: each of Hosts injects messages of Bytes, one after the other.

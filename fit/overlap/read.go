@@ -54,7 +54,7 @@ func Read(p *params.Params) (*Fitted, error) {
 	if len(out.Sizes) == 0 {
 		return nil, ErrParameters
 	}
-	out.Misfit = math.Sqrt(squares / n)
+	out.Misfit = math.Sqrt(squares / max(1, n))
 	if fn, ok := p.Functions["t_both"]; ok {
 		c, err := fn.Cost()
 		if err != nil {
@@ -87,6 +87,20 @@ func fixedOf(p *params.Params, bytes int64) (x Fixed, exchange float64, ok bool)
 		x.Overhead = math.Max(0, v) / exchange
 	}
 	return x, exchange, true
+}
+
+// Typed adds to p an implementation at one message size that nobody measured, and the time of an exchange [s]; the
+// overhead of x is in seconds.
+func Typed(p *params.Params, bytes int64, exchange float64, x Fixed) {
+	set := func(name, unit string, v float64) {
+		p.Parameters[named(name, bytes)] = params.Parameter{Value: &v, Unit: unit, Model: names.Overlap, Status: params.StatusOK}
+	}
+	set("exchange", "s", exchange)
+	set("f", "1", x.F)
+	set("hiding_overhead", "s", x.Overhead)
+	set("penalty", "1", x.Penalty)
+	gains := params.Series{Quantity: params.HidingGain, Factors: map[string]float64{"bytes": float64(bytes)}}
+	p.Fits = append(p.Fits, &params.Fit{Model: names.Overlap, Series: []params.Series{gains}})
 }
 
 // Estimated returns p with the parameters of the model that were withheld put back as they were estimated: a number

@@ -98,7 +98,7 @@ func layers() []layer {
 		{pkg: "fit/tuning", may: family(), why: "a family of models knows the core and no other family"},
 		{pkg: "fit/models", may: []string{"fit", "fit/buffer", "fit/cluster", "fit/hyperbolic", "fit/loggp", "fit/overlap",
 			"fit/tuning"}, why: "the list of all models is the one place that knows them"},
-		{pkg: "predict", may: []string{"bench/pattern", "fit/loggp", "fit/overlap", "internal/params", "fit/resample", "fit/review", "internal/dataset", "internal/dataset/names", "internal/stats",
+		{pkg: "predict", may: []string{"bench/pattern", "fit/cluster", "fit/loggp", "internal/yaml", "fit/overlap", "internal/params", "fit/resample", "fit/review", "internal/dataset", "internal/dataset/names", "internal/stats",
 			"internal/units", "predict/cost", "predict/network", "transport/sim"},
 			why: "predictions are made of parameters; what was measured only judges them"},
 		{pkg: "predict/network", may: []string{"internal/params", "internal/netspec", "internal/stats", "internal/units"},

@@ -57,6 +57,21 @@ func Cluster(p *params.Params) (Model, error) {
 	return onPaper{"cluster", func(t *Traffic, l *list) (float64, error) { return clusterTime(c, t.Pattern, l) }}, nil
 }
 
+// Postal predicts broadcasts by a binomial tree by the Postal (normalised LogP) model, told the parameters of the cluster
+// model. It is what the cluster model was held against. Source: Tam, Wang 2000, eq. 1.
+func Postal(p *params.Params) (Model, error) {
+	c, err := cluster.Of(p)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrParameters, err)
+	}
+	return onPaper{"postal", func(t *Traffic, l *list) (float64, error) {
+		if t.Pattern.Name() != "bcast-binomial" {
+			return 0, fmt.Errorf("the model has broadcasts by a binomial tree: %w", ErrNotPredicted)
+		}
+		return c.BroadcastPostal(len(l.ranks), float64(t.Bytes))
+	}}, nil
+}
+
 func clusterTime(c cluster.Cluster, p pattern.Pattern, l *list) (float64, error) {
 	hosts := len(l.ranks)
 	largest := slices.MaxFunc(l.messages, func(a, b message) int { return a.bytes - b.bytes }).bytes
@@ -108,15 +123,11 @@ func star(l *list) (from, to bool) {
 // cube. Source: Moritz, Frank 2001, section 5.1.
 func LoGPC(p *params.Params, t loggp.Cube) (Model, error) {
 	c, err := loggp.MachineOf(p)
+	if err == nil {
+		c, err = c.On(t)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrParameters, err)
-	}
-	switch {
-	case t == loggp.Cube{}:
-	case !(t.Dimension >= 1) || !(t.Distance > 0) || !possible(t.Dimension+t.Distance):
-		return nil, fmt.Errorf("%w: a network of dimension %g and distance %g", ErrParameters, t.Dimension, t.Distance)
-	default:
-		c.Network, c.Service = t, c.Gap
 	}
 	return onPaper{"logpc", func(t *Traffic, _ *list) (float64, error) {
 		return timeByLogPC(c, t.Pattern.Name(), t.Hosts, float64(t.Bytes))

@@ -14,11 +14,11 @@ import (
 
 	"calib/bench/pattern"
 	"calib/cmd/calib/internal/command"
-	"calib/fit/loggp"
 	"calib/internal/exit"
 	"calib/internal/files"
 	"calib/internal/params"
 	"calib/internal/units"
+	"calib/internal/yaml"
 	"calib/predict"
 	"calib/predict/cost"
 	"calib/reports/draw"
@@ -40,7 +40,8 @@ func PredictCommand() *cli.Command {
 			"and the best granularity\n" +
 			"calib predict --graph FILE            reduce the graph to one block, step by step, and give its times\n" +
 			"calib predict --graph FILE RUN        the same; FILE may use the run's blocks \"host\" (a, b) and \"network\" (a_c, b_c)\n" +
-			"FILE is YAML; see docs/MODELS.md and examples/graphs. PARAMS is a params.json, RUN a run directory.\n" +
+			"FILE is YAML; see docs/MODELS.md and examples/graphs. PARAMS is a params.json, or numbers in YAML as those of a\n" +
+			"paper (examples/typed.yaml), RUN a run directory.\n" +
 			"Operations: " + strings.Join(operations(), ", ") + ".",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "graph", Usage: "`FILE` that describes the communication graph"},
@@ -58,6 +59,8 @@ func PredictCommand() *cli.Command {
 			&cli.Float64Flag{Name: "distance",
 				Usage: "with --dimension, the mean number of hops `K` of a message in each, such as 1.94 for a mesh of 4 by 8"},
 			&cli.BoolFlag{Name: "best", Usage: "name the fastest algorithm instead, by the first model that predicts it"},
+			&cli.StringFlag{Name: "window", Usage: "--op gather: `SENDERS` at once, each of the others when one has ended; or best"},
+			&cli.IntFlag{Name: "strips", Usage: "--op mg: strips `N` of a plane, p_x; the other factor of the hosts is p_t"},
 			&cli.StringFlag{Name: "sweep", Usage: "also write the predictions to `FILE`.csv"},
 			&cli.StringFlag{Name: "figure", Usage: "also draw them: `FILE`.svg or FILE.png"},
 			&cli.StringFlag{Name: "work", Usage: "--op overlap: computation of a processor between two exchanges, " +
@@ -72,9 +75,9 @@ func PredictCommand() *cli.Command {
 
 // Flags of predict that do not go with every way to ask.
 var (
-	patternFlags = []string{"algo", "model", "all-models", "best"}
+	patternFlags = []string{"algo", "model", "all-models", "best", "strips"}
 	overlapFlags = []string{"work", "messages"}
-	runFlags     = []string{"hosts", "dimension", "distance", "sweep", "figure"}
+	runFlags     = []string{"hosts", "dimension", "distance", "sweep", "figure", "window"}
 )
 
 func predictAction(c *cli.Context) (err error) {
@@ -85,24 +88,52 @@ func predictAction(c *cli.Context) (err error) {
 	case graph != "":
 		do, where, others = predictGraph, "--op, not with --graph", slices.Concat(patternFlags, overlapFlags, runFlags)
 	case op == overlapOperation:
-		do, where, others = predictOverlap, "communication patterns, not with --op "+overlapOperation, patternFlags
+		do, where, others = predictOverlap, "communication patterns, not with --op "+overlapOperation, append(patternFlags, "window")
+	case op == remapOperation:
+		do, where = predictRemap, "other operations, not with --op "+remapOperation
+		others = slices.Concat(patternFlags, overlapFlags, []string{"sweep", "figure", "window"})
+	case c.IsSet("window"):
+		do, where = predictGather, "--op gather, and without --window"
+		if others = slices.Concat(patternFlags, overlapFlags, runFlags[1:5]); op != "gather" {
+			return exit.Usagef("--window goes with --op gather")
+		}
 	}
 	if i := slices.IndexFunc(others, c.IsSet); i >= 0 {
 		return exit.Usagef("--%s goes with %s", others[i], where)
 	}
 	p := new(params.Params)
 	if c.String("graph") == "" || c.NArg() > 0 { // a graph may do without a run
-		if _, p, err = command.ParamsArg(c); err != nil {
+		if p, err = typedOrRun(c); err != nil {
 			return err
 		}
 	}
 	return do(c, p)
 }
 
+// typedOrRun reads the argument: YAML that somebody typed, a params.json, or a run.
+func typedOrRun(c *cli.Context) (*params.Params, error) {
+	arg := c.Args().First()
+	if ext := filepath.Ext(arg); c.NArg() != 1 || ext != ".yaml" && ext != ".yml" {
+		_, p, err := command.ParamsArg(c)
+		return p, err
+	}
+	text, err := files.Read(arg, yaml.Max)
+	if err != nil {
+		return nil, exit.With(exit.Usage, err)
+	}
+	p, err := predict.Typed(text)
+	if err != nil {
+		return nil, exit.Usagef("%s: %w", arg, err)
+	}
+	return p, nil
+}
+
 type predicted struct {
 	Predictions []predict.Prediction        `json:"predictions,omitempty"`
 	Best        []predict.Choice            `json:"best,omitempty"`
 	Overlap     []predict.OverlapPrediction `json:"overlap,omitempty"`
+	Gathers     []predict.GatherByWindows   `json:"gathers,omitempty"`
+	Remaps      []predict.RemapPrediction   `json:"remaps,omitempty"`
 	Notes       []string                    `json:"notes,omitempty"`
 }
 
@@ -293,12 +324,15 @@ func (d predicted) printOverlap(w io.Writer) error {
 	return cmp.Or(t.Flush(), command.Lines(w, append(says, d.Notes...)))
 }
 
-func operations() []string { return append(pattern.Operations(), overlapOperation) }
+func operations() []string { return append(pattern.Operations(), overlapOperation, remapOperation) }
 
 const maxHosts = 4096 // bounds the teams of a prediction: the simulation runs a thread for each
 
 func predictOperation(c *cli.Context, p *params.Params) error {
 	patterns, err := patternsOf(c)
+	if err == nil {
+		err = withStrips(c, patterns)
+	}
 	if err != nil {
 		return err
 	}
@@ -306,11 +340,7 @@ func predictOperation(c *cli.Context, p *params.Params) error {
 	if !slices.ContainsFunc(patterns, func(v pattern.Pattern) bool { return v.Defined(least) }) {
 		least = pattern.Least
 	}
-	hosts, err := numbers(c, "hosts", strconv.Itoa(least), 2, maxHosts)
-	if err != nil {
-		return err
-	}
-	sizes, err := numbers(c, "bytes", predictSizes, 1, 1<<30)
+	hosts, sizes, err := asked(c, least)
 	if err != nil {
 		return err
 	}
@@ -318,11 +348,11 @@ func predictOperation(c *cli.Context, p *params.Params) error {
 	if c.String("model") != "" {
 		models = command.List(c, "model")
 	}
-	if c.IsSet("dimension") != c.IsSet("distance") {
-		return exit.Usagef("--dimension and --distance describe a network together")
+	cube, err := cubeOf(c)
+	if err != nil {
+		return err
 	}
-	q, err := predict.New(p, models, predict.Settings{Seed: p.Run.Seed,
-		Topology: loggp.Cube{Dimension: c.Float64("dimension"), Distance: c.Float64("distance")}})
+	q, err := predict.New(p, models, predict.Settings{Seed: p.Run.Seed, Topology: cube})
 	if err != nil {
 		return exit.Usagef("predict: %w", err)
 	}

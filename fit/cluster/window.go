@@ -5,8 +5,6 @@ import (
 	"math"
 )
 
-// Formulas of the paper that no prediction takes.
-
 // Saturation returns the time β [s] after which a port is full. It holds b packets; a packets arrive a second and d
 // leave,
 //
@@ -56,7 +54,7 @@ func (c Cluster) GatherWindow(senders int, bytes float64) (w int, optimal bool, 
 	if err := c.check("a gather", senders, bytes); err != nil {
 		return 0, false, err
 	}
-	k, m := c.packets(bytes)
+	k, m := c.Packets(bytes)
 	if !(c.Gs.Of(m) > 0) || !(c.Gr.Of(m) > 0) {
 		return 0, false, fmt.Errorf("the window of a gather with g_s = %g s, g_r = %g s: %w", c.Gs.Of(m), c.Gr.Of(m), ErrPredict)
 	}
@@ -86,12 +84,12 @@ func (c Cluster) BroadcastPostal(p int, bytes float64) (float64, error) {
 	if err := c.check("a broadcast", p, bytes); err != nil {
 		return 0, err
 	}
-	k, m := c.packets(bytes)
+	k, m := c.Packets(bytes)
 	return steps(p) * (k*c.Gs.Of(m) + c.oneWay(m, float64(p)) - c.Gs.Of(m)), nil
 }
 
-// packets returns the number k of packets that a message of M bytes is sent in, and the bytes of each, M/k.
-func (c Cluster) packets(bytes float64) (k, each float64) {
+// Packets returns the number k of packets that a message of M bytes is sent in, and the bytes of each, M/k.
+func (c Cluster) Packets(bytes float64) (k, each float64) {
 	full, _ := c.parts(bytes)
 	return full + 1, bytes / (full + 1)
 }

@@ -1,0 +1,128 @@
+package results
+
+import (
+	"io"
+	"strconv"
+
+	"github.com/urfave/cli/v2"
+
+	"calib/bench/pattern"
+	"calib/cmd/calib/internal/command"
+	"calib/fit/loggp"
+	"calib/internal/exit"
+	"calib/internal/params"
+	"calib/predict"
+)
+
+const (
+	remapOperation = "remap" // the --op of a remap, which no team runs as a pattern
+	bestWindow     = "best"
+)
+
+// predictGather predicts gathers of which a number of senders send at once.
+func predictGather(c *cli.Context, p *params.Params) error {
+	window := 0 // the best
+	if text := c.String("window"); text != bestWindow {
+		n, err := strconv.Atoi(text)
+		if window = n; err != nil || n < 1 {
+			return exit.Usagef("--window %q: want a number of senders, or %s", text, bestWindow)
+		}
+	}
+	var out predicted
+	err := eachSize(c, p, func(hosts, bytes int) error {
+		g, err := predict.Gather(p, predict.Settings{Seed: p.Run.Seed}, hosts, bytes, window)
+		out.Gathers = append(out.Gathers, g)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return command.Answer(c, "predict", out, func(w io.Writer) error {
+		t := command.NewTable(w, "hosts", "bytes", "at once", "G_al", "G_au", "time", "95% interval", "kept", "port full after")
+		for _, g := range out.Gathers {
+			full := "never"
+			if g.Full != nil {
+				full = seconds(*g.Full)
+			}
+			t.Row(g.Hosts, g.Bytes, g.Window, g.Least, g.Most, seconds(g.Time.Value), ends(g.Time.CI95, seconds), percent(g.Kept), full)
+		}
+		return t.Flush()
+	})
+}
+
+// predictRemap predicts all-to-all remaps by LoGPC.
+func predictRemap(c *cli.Context, p *params.Params) error {
+	cube, err := cubeOf(c)
+	if err != nil {
+		return err
+	}
+	var out predicted
+	err = eachSize(c, p, func(hosts, bytes int) error {
+		for _, sync := range []bool{true, false} {
+			r, err := predict.Remap(p, cube, hosts, bytes, sync)
+			if err != nil {
+				return err
+			}
+			out.Remaps = append(out.Remaps, r)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return command.Answer(c, "predict", out, func(w io.Writer) error {
+		t := command.NewTable(w, "hosts", "bytes", "messages", "between injections, T_c", "alone, T", "C_n", "C_r")
+		for _, r := range out.Remaps {
+			t.Row(r.Hosts, r.Bytes, map[bool]string{true: "synchronous", false: "asynchronous"}[r.Sync], seconds(r.Interval),
+				seconds(r.Alone), seconds(r.Network), seconds(r.Resource))
+		}
+		return t.Flush()
+	})
+}
+
+// eachSize calls do for all numbers of hosts and sizes that are asked for.
+func eachSize(c *cli.Context, p *params.Params, do func(hosts, bytes int) error) error {
+	hosts, sizes, err := asked(c, max(len(p.Run.Hosts), pattern.Least))
+	if err != nil {
+		return err
+	}
+	for _, n := range hosts {
+		for _, m := range sizes {
+			if err := do(n, m); err != nil {
+				return exit.Usagef("predict: %w", err)
+			}
+		}
+	}
+	return nil
+}
+
+// asked reads the numbers of hosts, least where none are given, and the sizes.
+func asked(c *cli.Context, least int) (hosts, sizes []int, err error) {
+	if hosts, err = numbers(c, "hosts", strconv.Itoa(least), pattern.Least, maxHosts); err == nil {
+		sizes, err = numbers(c, "bytes", predictSizes, 1, 1<<30)
+	}
+	return hosts, sizes, err
+}
+
+// cubeOf reads the network that the hosts are nodes of.
+func cubeOf(c *cli.Context) (loggp.Cube, error) {
+	if c.IsSet("dimension") != c.IsSet("distance") {
+		return loggp.Cube{}, exit.Usagef("--dimension and --distance describe a network together")
+	}
+	return loggp.Cube{Dimension: c.Float64("dimension"), Distance: c.Float64("distance")}, nil
+}
+
+// withStrips gives the patterns the grid that --strips asks for.
+func withStrips(c *cli.Context, patterns []pattern.Pattern) error {
+	if !c.IsSet("strips") {
+		return nil
+	}
+	for i, p := range patterns {
+		with, ok := p.WithStrips(c.Int("strips"))
+		if !ok {
+			return exit.Usagef("--strips %d: want 1 or more, and an operation on a grid: mg", c.Int("strips"))
+		}
+		patterns[i] = with
+	}
+	return nil
+}

@@ -1,0 +1,87 @@
+package predict
+
+import (
+	"math"
+
+	formulas "calib/fit/cluster"
+	"calib/fit/loggp"
+	"calib/fit/resample"
+	"calib/internal/params"
+)
+
+// GatherByWindows is a gather in which some senders at a time send, each of the others when one of them has ended. Times
+// are in seconds. Source: Tam, Wang 2000, eq. 3 to 8.
+type GatherByWindows struct {
+	Hosts  int      `json:"hosts"`
+	Bytes  int      `json:"bytes"`
+	Window int      `json:"window"` // senders at once
+	Least  int      `json:"g_al"`   // fewer at once leave the receiver's port idle
+	Most   int      `json:"g_au"`   // more at once overflow it
+	Time   Interval `json:"time"`
+	Kept   float64  `json:"kept"`           // share of the packets that the port takes in the long run
+	Full   *float64 `json:"full,omitempty"` // after how long the port is full, where the packets are so many
+}
+
+// Gather predicts a gather of bytes from all hosts but one with so many senders at once; 0 is the best number.
+func Gather(p *params.Params, s Settings, hosts, bytes, window int) (out GatherByWindows, err error) {
+	c, err := formulas.Of(p)
+	if err != nil {
+		return out, err
+	}
+	senders, m := hosts-1, float64(bytes)
+	best, _, err := c.GatherWindow(senders, m)
+	if err != nil {
+		return out, err
+	}
+	if window == 0 {
+		window = best
+	}
+	k, each := c.Packets(m)
+	out = GatherByWindows{Hosts: hosts, Bytes: bytes, Window: min(window, senders), Least: int(c.GatherLower(each)),
+		Most: int(min(float64(senders), c.GatherUpper(each, k)))}
+	if out.Time.Value, err = c.GatherTime(senders, m, out.Window); err != nil {
+		return out, err
+	}
+	arrive, leave := float64(out.Window)/c.Gs.Of(each), 1/c.Gr.Of(each)
+	out.Kept = formulas.TransferRatio(float64(out.Window)*k, c.BL, arrive, leave)
+	if full := formulas.Saturation(c.BL, arrive, leave); full < float64(out.Window)*k/arrive {
+		out.Full = &full
+	}
+	times, drawn := make([]float64, drawsOfFormulas), draws(p, s.Seed)
+	resample.Each(len(times), func(k int) {
+		times[k] = math.NaN()
+		if c, err := formulas.Of(drawn(k)); err == nil {
+			if t, err := c.GatherTime(senders, m, out.Window); err == nil {
+				times[k] = t
+			}
+		}
+	})
+	out.Time.CI95 = interval(times, out.Time.Value, 0)
+	return out, nil
+}
+
+// RemapPrediction is the time between two injections of a host in an all-to-all remap with drawn destinations, and what
+// contention adds to it (Moritz, Frank 2001, eq. 7 and table 4). Times are in seconds.
+type RemapPrediction struct {
+	Hosts    int     `json:"hosts"`
+	Bytes    int     `json:"bytes"`
+	Sync     bool    `json:"synchronous"` // a host waits for a reply to each message
+	Interval float64 `json:"interval"`    // T_c
+	Alone    float64 `json:"alone"`       // T, the same of one host
+	Network  float64 `json:"c_n"`         // that the network delays a message
+	Resource float64 `json:"c_r"`         // that an injection waits for the hosts
+}
+
+// Remap predicts a remap by LoGPC.
+func Remap(p *params.Params, t loggp.Cube, hosts, bytes int, sync bool) (RemapPrediction, error) {
+	k, err := loggp.MachineOf(p)
+	if err == nil {
+		k, err = k.On(t)
+	}
+	if err != nil {
+		return RemapPrediction{}, err
+	}
+	c := k.Cost(loggp.Remap{Hosts: hosts, Bytes: float64(bytes), Sync: sync, UnderWay: loggp.Unlimited})
+	return RemapPrediction{Hosts: hosts, Bytes: bytes, Sync: sync, Interval: c.Interval, Alone: c.Alone,
+		Network: c.Network, Resource: c.Resource}, nil
+}
