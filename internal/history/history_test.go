@@ -168,6 +168,8 @@ func TestSeries(t *testing.T) {
 	}
 }
 
+func nightOf(i int) time.Time { return start.Add(time.Duration(i) * 24 * time.Hour) }
+
 // seriesOf reads the series of metrics in all runs.
 func seriesOf(t testing.TB, s *Store, of []Followed) [][]Reading {
 	t.Helper()
@@ -198,7 +200,7 @@ func TestSeriesFollowRemovals(t *testing.T) {
 		}
 	}
 	all, series := read(s)
-	if f := all[0]; f.Runs != 3 || !f.First.Equal(oldNight(1)) || !f.Last.Equal(oldNight(4)) || len(series[0]) != 3 || series[0][2].Run != "run-00004" {
+	if f := all[0]; f.Runs != 3 || !f.First.Equal(nightOf(1)) || !f.Last.Equal(nightOf(4)) || len(series[0]) != 3 || series[0][2].Run != "run-00004" {
 		t.Errorf("%+v %+v", f, series[0])
 	}
 	for _, i := range []int{1, 2, 4} {

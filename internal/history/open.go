@@ -4,11 +4,9 @@ import (
 	"context"
 	"database/sql"
 	"embed"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io/fs"
-	"math"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -141,74 +139,15 @@ func (s *Store) claim(ctx context.Context) error {
 //go:embed migrations
 var migrations embed.FS
 
-// unpackVersion is the step that is not in SQL alone. Step 5 is no longer there: it filled the tiles that this one
-// empties.
-const unpackVersion = 7
-
 func (s *Store) provider() (*goose.Provider, error) {
 	files, err := fs.Sub(migrations, "migrations")
 	if err != nil {
 		return nil, err
 	}
 	p, err := goose.NewProvider(goose.DialectSQLite3, s.db, files, goose.WithLogger(goose.NopLogger()),
-		goose.WithDisableGlobalRegistry(true),
-		goose.WithGoMigrations(goose.NewGoMigration(unpackVersion, &goose.GoFunc{RunTx: unpack}, nil)))
+		goose.WithDisableGlobalRegistry(true))
 	if err != nil {
 		err = fmt.Errorf("history %s: migrations: %w", s.Path, err)
 	}
 	return p, err
-}
-
-// unpack moves the numbers of all runs from tiles to readings, a row for each. A tile holds the numbers of one run, of
-// metrics whose keys are 32*strip and the slot of the number. Each is a byte of its slot, its value in 8 bytes, the
-// lowest first, and, where 0x80 is set in the first byte, the bounds of its interval.
-func unpack(ctx context.Context, tx *sql.Tx) (err error) {
-	if err := execFile(ctx, tx, "readings.sql"); err != nil {
-		return err
-	}
-	insert, err := tx.PrepareContext(ctx, addReading)
-	if err != nil {
-		return err
-	}
-	rows, err := tx.QueryContext(ctx, "SELECT strip, started, run, numbers FROM tiles")
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	for rows.Next() {
-		var strip, started, run int64
-		var tile sql.RawBytes
-		if err := rows.Scan(&strip, &started, &run, &tile); err != nil {
-			return err
-		}
-		for len(tile) > 0 {
-			slot, floats := int64(tile[0]&0x7f), 1
-			if tile[0]&0x80 != 0 {
-				floats = 3
-			}
-			if slot >= 32 || len(tile) < 1+8*floats {
-				return fmt.Errorf("%w: numbers of a run cannot be read", ErrDamaged)
-			}
-			var number [3]any // value, lo, hi
-			for i := range floats {
-				number[i] = math.Float64frombits(binary.LittleEndian.Uint64(tile[1+8*i:]))
-			}
-			if _, err := insert.ExecContext(ctx, 32*strip+slot, started, run, number[0], number[1], number[2]); err != nil {
-				return err
-			}
-			tile = tile[1+8*floats:]
-		}
-	}
-	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
-		return err
-	}
-	return execFile(ctx, tx, "tiles.sql")
-}
-
-func execFile(ctx context.Context, tx *sql.Tx, name string) error {
-	text, err := migrations.ReadFile("migrations/unpack/" + name)
-	if err == nil {
-		_, err = tx.ExecContext(ctx, string(text))
-	}
-	return err
 }

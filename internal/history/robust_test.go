@@ -43,20 +43,6 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// A store of the first version, opened by several processes' worth of stores at once, is brought up to date and keeps
-// its runs.
-func TestOldStoreIsMigrated(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "old.db")
-	s := emptyStore(t, path, 1)
-	if _, err := s.Baselines(t.Context()); err == nil {
-		t.Fatal("it is not old")
-	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
-	openTogether(t, path, 6)
-}
-
 // Stores that are made at the same time are one.
 func TestStoreIsMadeOnce(t *testing.T) { openTogether(t, filepath.Join(t.TempDir(), "new.db"), 6) }
 
