@@ -108,9 +108,9 @@ func typeFunction(p *params.Params, name, model string, parts map[string]any) er
 	form, known := shapes[coefficients]
 	switch wide := strings.Contains(coefficients, "tau"); {
 	case name == "L" && !(known && wide):
-		return fmt.Errorf("L has %s: want l0, l1 and tau; N, where the network is limited; floor, where there is one", coefficients)
+		return fmt.Errorf("function L has %s: want l0, l1 and tau; N, where the network is limited; floor, where there is one", coefficients)
 	case name != "L" && (!known || wide):
-		return fmt.Errorf("%s has %s: want c0 and c1; floor, where there is one", name, coefficients)
+		return fmt.Errorf("function %s has %s: want c0 and c1; floor, where there is one", name, coefficients)
 	}
 	fn := typed(form, model, map[string]float64{})
 	for coeff := range parts {
