@@ -133,7 +133,7 @@ func TestPingPongBudget(t *testing.T) {
 		want   int
 	}{
 		{1, 1, min(hotReps, fits(1, 50_000_000))},
-		{1, 0.1, min(hotReps/10, fits(1, 5_000_000))},
+		{1, 0.1, max(tailReps, min(hotReps/10, fits(1, 5_000_000)))},
 		{20_000, 1, fits(20_000, 50_000_000)},
 		{1_000_000, 0.1, minReps},
 	} {

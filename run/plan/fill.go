@@ -164,11 +164,22 @@ func (d *draft) ranked(limit float64) []*drafted {
 
 // rank gives points their ranks among each other. The first size above a packet [B] is wanted like the largest one, and
 // the size before it like the first between the ends, even where it is an end of its kind: gather would leave short
-// budgets no room for many rounds.
+// budgets no room for many rounds. A burst that takes too long is wanted last, and its size may fit all the same: how many
+// packets fill a port nobody knows before.
 func rank(points []*drafted, limit float64, packet int64) {
 	values := map[string][]int64{}   // factor and kind → ascending
 	takes := map[int64]units.Nanos{} // size → the slowest of its points
+	fewest := int64(math.MaxInt64)   // packets of a burst
 	for _, p := range points {
+		if k := p.point[names.FactorPackets]; k > 0 {
+			fewest = min(fewest, k)
+		}
+	}
+	long := func(p *drafted) bool { return p.point[names.FactorPackets] > fewest && float64(p.times[0]) > limit }
+	for _, p := range points {
+		if long(p) {
+			continue
+		}
 		for _, f := range append(countFactors, names.FactorBytes) {
 			known, v := values[f+p.kind], p.point[f]
 			if i, has := slices.BinarySearch(known, v); !has {
@@ -181,13 +192,14 @@ func rank(points []*drafted, limit float64, packet int64) {
 	}
 	largest, above, within := int64(0), int64(-1), int64(-1) // that fits; the first above a packet, and the one before it
 	all := slices.Sorted(maps.Keys(takes))
+	fits := limit
 	for i, size := range all {
 		if i == 0 {
-			limit = max(limit, 2*float64(takes[size]))
+			fits = max(fits, 2*float64(takes[size]))
 		} else if above < 0 && size > packet {
 			above, within = size, all[i-1]
 		}
-		if float64(takes[size]) <= limit || size == above {
+		if float64(takes[size]) <= fits || size == above {
 			largest = size
 		}
 	}
@@ -199,6 +211,10 @@ func rank(points []*drafted, limit float64, packet int64) {
 		sizes, size := values[names.FactorBytes+p.kind], p.point[names.FactorBytes]
 		n, _ := slices.BinarySearch(sizes, largest+1)
 		p.rank, p.small = 0, size == sizes[0]
+		if long(p) {
+			p.rank = tooLarge - otherPoints - 1 // after all others
+			continue
+		}
 		switch {
 		case size > largest:
 			p.rank = tooLarge
