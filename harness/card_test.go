@@ -1,7 +1,9 @@
 package harness
 
 import (
+	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -26,6 +28,7 @@ func card(_ *testing.T, r run) (out []line) {
 	if r.network.spec != nil {
 		truths = known(r.network.spec)
 	}
+	left := regexp.MustCompile(`the budget has no room for [a-z, ]+`).FindString(r.told)
 	add := func(name, truth, value, interval, status, why string) {
 		l := line{cells: []string{name, truth, value, interval, status, why}, verdict: good}
 		if value == "–" && why == "" {
@@ -49,7 +52,7 @@ func card(_ *testing.T, r run) (out []line) {
 			interval = fmt.Sprintf("%s to %s", units.Format(q.CI95[0], q.Unit), units.Format(q.CI95[1], q.Unit))
 		}
 		if !there {
-			q.Status = "absent"
+			q.Status, q.Why = "absent", left
 		}
 		add(name, truth, value, interval, q.Status, short(q.Why))
 	}
@@ -57,7 +60,7 @@ func card(_ *testing.T, r run) (out []line) {
 		f, there := r.p.Functions[name]
 		if !there {
 			q := r.p.Parameters[name] // a function that could not be fitted leaves its reason here
-			add(name, "", "–", "", "absent", short(q.Why))
+			add(name, "", "–", "", "absent", short(cmp.Or(q.Why, left)))
 			continue
 		}
 		add(name, "", strings.TrimPrefix(f.Words(name), name), "", f.Status, short(f.Why))
