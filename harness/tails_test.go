@@ -24,7 +24,8 @@ func beforeTails(t *testing.T, r run) {
 	const script = `set -e
 set -- $(grep -v '^#' "$1" | sed 's/ addr=/ /; s/ cpu=.*//' | head -2)
 ip netns exec "$3" sockperf server --tcp -i "$4" -p 11199 >/dev/null 2>&1 &
-trap 'kill %1' EXIT
+server=$!
+trap 'kill $server 2>/dev/null || true' EXIT
 sleep 1
 ip netns exec "$1" sockperf ping-pong --tcp -i "$4" -p 11199 -m 14 -t 60 --full-log FILE >/dev/null 2>&1`
 	file := filepath.Join(r.dir, "sockperf.csv")
