@@ -26,7 +26,7 @@ import (
 // Errors that a caller may want to tell apart. Wrong use is what the user can correct on the command line.
 var (
 	ErrNotStore  = exit.Usagef("not a calib history")
-	ErrNewer     = exit.Usagef("made by a newer calib")
+	ErrNewer     = exit.Usagef("made by another calib")
 	ErrDamaged   = errors.New("the history is damaged")
 	ErrReadOnly  = errors.New("the history cannot be written here")
 	ErrFull      = errors.New("no space left for the history")

@@ -109,8 +109,8 @@ func (s *Store) begin(ctx context.Context) error {
 func (s *Store) older(ctx context.Context, p *goose.Provider) (bool, error) {
 	current, target, err := p.GetVersions(ctx)
 	if err == nil && current > target {
-		return false, fmt.Errorf("history %s: %w: its version is %d, this build knows up to %d; use that calib, or another "+
-			"--store", s.Path, ErrNewer, current, target)
+		return false, fmt.Errorf("history %s: %w: its version is %d, this build has %d; use that calib, or add "+
+			"the runs to another --store", s.Path, ErrNewer, current, target)
 	}
 	return current < target, s.wrap("read its version", err)
 }
