@@ -214,6 +214,10 @@ func TestRules(t *testing.T) {
 			f.Series = append(f.Series, gap, sends)
 			set(p, "loggp", "s", "o_s", 1e-6)
 		}, "o_s", params.StatusOK, ""},
+		{"what a port holds, beside a curve that misses the bursts", func(p *params.Params) {
+			fitOf(p, "cluster-buffer").Quality.MeanError = 1.46
+			set(p, "cluster-buffer", "packets", "B_L", 64)
+		}, "B_L", ok, ""},
 		{"a curve that misses its data", func(p *params.Params) {
 			f := fitOf(p, "loggp")
 			gap := params.Series{Name: "gap(s)", Quantity: params.Gap}
