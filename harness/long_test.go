@@ -102,12 +102,9 @@ func TestPaths(t *testing.T) {
 
 func comparePath(t *testing.T, p *table, calib, path, where, budget, control string, cpus [2]int) {
 	c := &contest{dir: t.TempDir(), calib: calib, from: end{addr: "127.0.0.1", cpu: cpus[0]}, to: end{addr: "127.0.0.1", cpu: cpus[1]}}
-	c.flags = "--budget " + budget + " --congestion " + control
+	c.flags = "--sizes 1,64,1024,8192,65536,262144 --budget " + budget + " --congestion " + control
 	if path == "veth" {
 		wire(t, &c.from, &c.to)
-		for _, e := range []end{c.from, c.to} {
-			must(output(interrupted, e.command("sysctl", "-qw", "net.ipv4.tcp_congestion_control="+control)...))
-		}
 	}
 	var ours []pathNumbers
 	var theirs []map[string]float64
