@@ -161,9 +161,8 @@ func fewDisturbances(in []*Batch) map[string][]string {
 // Usable returns the batches a fit may use, and counts and explains the others in r.
 func (r *Result) Usable(in []*Batch) []*Batch {
 	in = r.Unflagged(in, spoiling)
-	in = r.Prefer(in, WhyOneCPU, func(b *Batch) bool {
-		return slices.ContainsFunc(b.Lines, func(l *dataset.Sample) bool { return dataset.CrowdedTeam(r.Prepared.crowded, l.Ranks) })
-	})
+	crowded := func(l *dataset.Sample) bool { return dataset.CrowdedTeam(r.Prepared.crowded, l.Ranks) }
+	in = r.Prefer(in, WhyOneCPU, func(b *Batch) bool { return slices.ContainsFunc(b.Lines, crowded) })
 	few := fewDisturbances(in)
 	in = r.Sift(in, func(b *Batch) string { return b.Flagged(few[b.Point.Key()]...) })
 	disturbed := 0
@@ -224,17 +223,14 @@ func (r *Result) Account(used ...[]*Batch) {
 		}
 	}
 	r.Hosts = append(r.Hosts, r.Prepared.hostNames(slices.Sorted(maps.Keys(hosts)))...)
-	missed := maps.Clone(r.LeftOutWhy)
-	maps.DeleteFunc(missed, func(why string, _ int) bool { return why == WhyLarge || why == WhySpilled || why == WhyOneCPU })
-	unusable := 0
-	for _, n := range missed {
-		unusable += n
-	}
-	if share := float64(unusable) / float64(r.Used+unusable); share > manyLeftOut {
-		var parts []string
-		for why, n := range missed {
+	unusable, parts := 0, []string(nil)
+	for why, n := range r.LeftOutWhy {
+		if why != WhyLarge && why != WhySpilled && why != WhyOneCPU {
+			unusable += n
 			parts = append(parts, fmt.Sprintf("%s: %d", why, n))
 		}
+	}
+	if share := float64(unusable) / float64(r.Used+unusable); share > manyLeftOut {
 		sort.Strings(parts)
 		r.Add(params.Warnf(params.ManyLeftOut, "%.0f%% of the timings are left out (%s)", 100*share,
 			strings.Join(parts, ", ")).With("share", share))

@@ -159,7 +159,8 @@ type Prepared struct {
 
 // Prepare makes d ready. It is not copied and must not change.
 func Prepare(d dataset.Source, s Settings) *Prepared {
-	p := &Prepared{Data: d, settings: s, hosts: d.Head().Hosts, crowded: dataset.Crowded(d.Head().Hosts), shared: map[reflect.Type]func() (any, error){}}
+	p := &Prepared{Data: d, settings: s, hosts: d.Head().Hosts, shared: map[reflect.Type]func() (any, error){}}
+	p.crowded = dataset.Crowded(p.hosts)
 	p.slow = sync.OnceValue(p.findSlow)
 	return p
 }

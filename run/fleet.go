@@ -157,15 +157,14 @@ func (f *fleet) pin() {
 
 // onOneCPU says which agents have one CPU; "" where none have.
 func (f *fleet) onOneCPU() string {
-	names := map[[2]string][]string{} // by machine and CPU
 	var parts []string
-	for _, h := range f.hosts {
-		at := [2]string{h.Boot, h.CPU}
-		names[at] = append(names[at], h.Name)
-	}
-	for at, of := range names {
-		if len(of) > 1 && at[0] != "" && at[1] != "" {
-			parts = append(parts, "CPU "+at[1]+": "+hosts.Fold(of))
+	for at, sharing := range dataset.ByCPU(f.hosts) {
+		var names []string
+		for _, i := range sharing {
+			names = append(names, f.hosts[i].Name)
+		}
+		if len(names) > 1 {
+			parts = append(parts, "CPU "+at[1]+": "+hosts.Fold(names))
 		}
 	}
 	slices.Sort(parts)

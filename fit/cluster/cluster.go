@@ -123,9 +123,9 @@ func (c Cluster) Broadcast(p int, bytes float64) (float64, error) {
 	if p == 1 {
 		return 0, nil
 	}
-	full, _ := c.parts(bytes)
-	m, n := bytes/(full+1), math.Ceil(math.Log2(float64(p))) // the depth of the tree
-	return full*((n-1)*c.Gs.Of(m)+c.Or.Of(m)+c.Ur.Of(m)) + n*c.oneWay(m, float64(p)), nil
+	k, m := c.Packets(bytes)
+	n := steps(p)
+	return (k-1)*((n-1)*c.Gs.Of(m)+c.Or.Of(m)+c.Ur.Of(m)) + n*c.oneWay(m, float64(p)), nil
 }
 
 // Scatter returns the time [s] in which one host sends M bytes to each of p−1 others in turn: all packets but the last

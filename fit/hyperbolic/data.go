@@ -123,8 +123,11 @@ func (p *paired) addStreams(t *resample.Table[key], streams []*fit.Batch) {
 //   - late, one for a batch: the lateness of the last of n deliveries that do not disturb each other, from the pair
 //     that was alone in the same round and direction; zero where there was none.
 func (p *paired) addBursts(t *resample.Table[key], bursts []*fit.Batch, starts startsBy) {
-	points, take := p.burstPoints(t, bursts), map[int][]func(){} // the gaps of a point
-	alone := singles(bursts)
+	type gapsOf struct {
+		*fit.Batch
+		gaps []float64
+	}
+	points, alone, all := p.burstPoints(t, bursts), singles(bursts), map[int][]gapsOf{} // by the point of gaps
 	for _, b := range bursts {
 		skews := starts.skews(b)
 		last, delivered := slices.Repeat([]float64{math.Inf(-1)}, len(skews)), make([][]float64, len(skews))
@@ -160,7 +163,7 @@ func (p *paired) addBursts(t *resample.Table[key], bursts []*fit.Batch, starts s
 		}
 		t.AddTeam(q.last, team, b.Dir, b.Round, b.Timings(), lasts...)
 		if len(gaps) > 0 {
-			take[q.gap] = append(take[q.gap], func() { t.AddTeam(q.gap, team, b.Dir, b.Round, b.Timings(), gaps...) })
+			all[q.gap] = append(all[q.gap], gapsOf{b, gaps})
 		}
 		late := 0.0
 		if s := alone[aloneKey{b.Point[names.FactorBytes], b.Round, b.Dir}]; len(s) > 0 {
@@ -176,8 +179,8 @@ func (p *paired) addBursts(t *resample.Table[key], bursts []*fit.Batch, starts s
 			t.Add(q.gap, 1, 0, 0, 0)
 			continue
 		}
-		for _, add := range take[q.gap] {
-			add()
+		for _, b := range all[q.gap] {
+			t.AddTeam(q.gap, b.Team(), b.Dir, b.Round, b.Timings(), b.gaps...)
 		}
 	}
 }

@@ -1,27 +1,41 @@
 package dataset
 
+// ByCPU lists hosts by the machine and the CPU of their timing threads, where both are known.
+func ByCPU(hosts []Host) map[[2]string][]int {
+	out := map[[2]string][]int{}
+	for i, h := range hosts {
+		if h.Boot != "" && h.CPU != "" {
+			at := [2]string{h.Boot, h.CPU}
+			out[at] = append(out[at], i)
+		}
+	}
+	return out
+}
+
 // Crowded says which two hosts have their timing threads on one CPU, and so run by turns: a message between them takes
 // another time than between others. It is nil where no two hosts have one, where all have one and the same, and where a
 // program carries the packets, from one TUN device to another, as in calib lab: the network is then what takes time.
 func Crowded(hosts []Host) func(a, b int) bool {
-	at := func(i int) [2]string { return [2]string{hosts[i].Boot, hosts[i].CPU} }
-	shared, apart := false, false
-	for i, h := range hosts {
-		if h.Env["nic.driver"] == "tun" {
+	group := map[int]int{} // of hosts that share a CPU, by one of them
+	for _, sharing := range ByCPU(hosts) {
+		if len(sharing) == len(hosts) {
 			return nil
 		}
-		for k := range i {
-			if same := h.Boot != "" && h.CPU != "" && at(i) == at(k); same {
-				shared = true
-			} else {
-				apart = true
+		for _, i := range sharing {
+			if len(sharing) > 1 {
+				group[i] = 1 + sharing[0]
 			}
 		}
 	}
-	if !shared || !apart {
+	for _, h := range hosts {
+		if h.Env["nic.driver"] == "tun" {
+			return nil
+		}
+	}
+	if len(group) == 0 {
 		return nil
 	}
-	return func(a, b int) bool { return hosts[a].Boot != "" && hosts[a].CPU != "" && at(a) == at(b) }
+	return func(a, b int) bool { return group[a] != 0 && group[a] == group[b] }
 }
 
 // CrowdedTeam reports whether a team of two is on one CPU, as crowded says.

@@ -32,6 +32,9 @@ func TestCrowded(t *testing.T) {
 		if got = strings.TrimSpace(got); got != want {
 			t.Errorf("%s: %q, want %q", hosts, got, want)
 		}
+		if CrowdedTeam(crowded, []int{0, len(list)}) {
+			t.Errorf("%s: a host that is not there shares a CPU", hosts)
+		}
 		list[0].Env = map[string]string{"nic.driver": "tun"}
 		if Crowded(list) != nil {
 			t.Errorf("%s: an emulated wire has no pairs on one CPU", hosts)
