@@ -1,11 +1,8 @@
 package predict
 
 import (
-	"math"
-
 	formulas "calib/fit/cluster"
 	"calib/fit/loggp"
-	"calib/fit/resample"
 	"calib/internal/params"
 )
 
@@ -47,15 +44,15 @@ func Gather(p *params.Params, s Settings, hosts, bytes, window int) (out GatherB
 	if full := formulas.Saturation(c.BL, arrive, leave); full < float64(out.Window)*k/arrive {
 		out.Full = &full
 	}
-	times, drawn := make([]float64, drawsOfFormulas), draws(p, s.Seed)
-	resample.Each(len(times), func(k int) {
-		times[k] = math.NaN()
+	var times []float64
+	drawn := draws(p, s.Seed)
+	for k := range drawsOfFormulas {
 		if c, err := formulas.Of(drawn(k)); err == nil {
 			if t, err := c.GatherTime(senders, m, out.Window); err == nil {
-				times[k] = t
+				times = append(times, t)
 			}
 		}
-	})
+	}
 	out.Time.CI95 = interval(times, out.Time.Value, 0)
 	return out, nil
 }

@@ -46,7 +46,8 @@ func Typed(text []byte) (*params.Params, error) {
 	if err := yaml.Decode(text, &lines); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrTyped, err)
 	}
-	p := &params.Params{Schema: params.Schema, Parameters: map[string]params.Parameter{}, Functions: map[string]params.Function{}}
+	p := &params.Params{Schema: params.Schema,
+		Parameters: map[string]params.Parameter{}, Functions: map[string]params.Function{}}
 	hosts, errs := 2, []error{}
 	for _, name := range slices.Sorted(maps.Keys(lines)) {
 		parts, several := lines[name].(map[string]any)
@@ -64,12 +65,16 @@ func Typed(text []byte) (*params.Params, error) {
 		case function && several:
 			err = typeFunction(p, name, of, parts)
 		case number && !several:
-			err = typeNumber(p, name, one, lines[name])
+			var v float64
+			if v, err = quantity(lines[name], one[1]); err != nil {
+				err = fmt.Errorf("%s: %w", name, err)
+			}
+			p.Parameters[name] = params.Parameter{Value: &v, Unit: one[1], Model: one[0], Status: params.StatusOK}
 		case function && !number:
 			err = fmt.Errorf("%s: want coefficients, as {c0: 3us, c1: 80ns/B}", name)
 		default:
-			err = fmt.Errorf("%s: want hosts, overlap, or one of %s, %s", name,
-				strings.Join(slices.Sorted(maps.Keys(typedNumbers)), ", "), strings.Join(slices.Sorted(maps.Keys(typedFunctions)), ", "))
+			all := append(slices.Sorted(maps.Keys(typedNumbers)), slices.Sorted(maps.Keys(typedFunctions))...)
+			err = fmt.Errorf("%s: want hosts, overlap, or one of %s", name, strings.Join(all, ", "))
 		}
 		errs = append(errs, err)
 	}
@@ -90,15 +95,6 @@ func typed(form, model string, coeff map[string]float64) params.Function {
 	return params.Function{Form: form, Coeff: coeff, Unit: "s", Model: model, Status: params.StatusOK}
 }
 
-func typeNumber(p *params.Params, name string, of [2]string, says any) error {
-	v, err := quantity(says, of[1])
-	if err == nil {
-		p.Parameters[name] = params.Parameter{Value: &v, Unit: of[1], Model: of[0], Status: params.StatusOK}
-		return nil
-	}
-	return fmt.Errorf("%s: %w", name, err)
-}
-
 // shapes are the forms of functions by their coefficients.
 var shapes = map[string]string{"c0 c1": params.Line, "c0 c1 floor": params.Floored, "l0 l1 tau": params.Bilinear,
 	"N l0 l1 tau": params.Limited, "floor l0 l1 tau": params.FlooredBilinear, "N floor l0 l1 tau": params.FlooredLimited}
@@ -108,7 +104,8 @@ func typeFunction(p *params.Params, name, model string, parts map[string]any) er
 	form, known := shapes[coefficients]
 	switch wide := strings.Contains(coefficients, "tau"); {
 	case name == "L" && !(known && wide):
-		return fmt.Errorf("function L has %s: want l0, l1 and tau; N, where the network is limited; floor, where there is one", coefficients)
+		return fmt.Errorf("function L has %s: want l0, l1 and tau; N, where the network is limited; floor, where there is "+
+			"one", coefficients)
 	case name != "L" && (!known || wide):
 		return fmt.Errorf("function %s has %s: want c0 and c1; floor, where there is one", name, coefficients)
 	}
@@ -145,7 +142,8 @@ func typeOverlap(p *params.Params, parts map[string]any) error {
 	if of["bytes"] < 1 || of["exchange"] <= 0 || of["f"] > 1 || of["penalty"] <= 0 {
 		return errors.New("overlap: want bytes from 1, an exchange and a penalty above 0, and f up to 1")
 	}
-	overlap.Typed(p, int64(of["bytes"]), of["exchange"], overlap.Fixed{F: of["f"], Overhead: of["overhead"], Penalty: of["penalty"]})
+	x := overlap.Fixed{F: of["f"], Overhead: of["overhead"], Penalty: of["penalty"]}
+	overlap.Typed(p, int64(of["bytes"]), of["exchange"], x)
 	return nil
 }
 
@@ -161,10 +159,11 @@ func quantity(says any, unit string) (float64, error) {
 	if err != nil || v < 0 || math.IsInf(v, 0) {
 		return 0, fmt.Errorf("%q: want a number from 0 on, in %s", text, unit)
 	}
+	if has == "" || has == unit {
+		return v, nil
+	}
 	for t, size := range timeUnits {
 		switch {
-		case has == "" || has == unit:
-			return v, nil
 		case unit == "s" && has == t, unit == "s/B" && has == t+"/B":
 			return v * size, nil
 		case unit == "B/s" && has == "B/"+t:

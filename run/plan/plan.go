@@ -74,7 +74,7 @@ const (
 	Full     = "full"     // every experiment, every pair of hosts, tighter intervals
 )
 
-// What the smaller plans measure, what is wanted most first. Only the full plan remaps all to all, broadcasts, computes
+// What the smaller plans measure. Only the full plan remaps all to all, broadcasts, computes
 // while messages are under way, and tunes Nagle's algorithm.
 var (
 	quickExperiments = []string{names.Clock, names.Pingpong, names.Wakeup, names.Paired, names.Overhead, names.Gap, names.Gather,

@@ -38,13 +38,15 @@ func predictGather(c *cli.Context, p *params.Params) error {
 		return err
 	}
 	return command.Answer(c, "predict", out, func(w io.Writer) error {
-		t := command.NewTable(w, "hosts", "bytes", "at once", "G_al", "G_au", "time", "95% interval", "kept", "port full after")
+		t := command.NewTable(w, "hosts", "bytes", "at once", "G_al", "G_au", "time", "95% interval", "kept",
+			"port full after")
 		for _, g := range out.Gathers {
 			full := "never"
 			if g.Full != nil {
 				full = seconds(*g.Full)
 			}
-			t.Row(g.Hosts, g.Bytes, g.Window, g.Least, g.Most, seconds(g.Time.Value), ends(g.Time.CI95, seconds), percent(g.Kept), full)
+			t.Row(g.Hosts, g.Bytes, g.Window, g.Least, g.Most, seconds(g.Time.Value),
+				ends(g.Time.CI95, seconds), percent(g.Kept), full)
 		}
 		return t.Flush()
 	})
@@ -73,8 +75,8 @@ func predictRemap(c *cli.Context, p *params.Params) error {
 	return command.Answer(c, "predict", out, func(w io.Writer) error {
 		t := command.NewTable(w, "hosts", "bytes", "messages", "between injections, T_c", "alone, T", "C_n", "C_r")
 		for _, r := range out.Remaps {
-			t.Row(r.Hosts, r.Bytes, map[bool]string{true: "synchronous", false: "asynchronous"}[r.Sync], seconds(r.Interval),
-				seconds(r.Alone), seconds(r.Network), seconds(r.Resource))
+			kind := map[bool]string{true: "synchronous", false: "asynchronous"}[r.Sync]
+			t.Row(r.Hosts, r.Bytes, kind, seconds(r.Interval), seconds(r.Alone), seconds(r.Network), seconds(r.Resource))
 		}
 		return t.Flush()
 	})

@@ -41,7 +41,7 @@ func PredictCommand() *cli.Command {
 			"calib predict --graph FILE            reduce the graph to one block, step by step, and give its times\n" +
 			"calib predict --graph FILE RUN        the same; FILE may use the run's blocks \"host\" (a, b) and \"network\" (a_c, b_c)\n" +
 			"FILE is YAML; see docs/MODELS.md and examples/graphs. PARAMS is a params.json, or numbers in YAML as those of a\n" +
-			"paper (examples/typed.yaml), RUN a run directory.\n" +
+			"paper (examples/params-hku.yaml), RUN a run directory.\n" +
 			"Operations: " + strings.Join(operations(), ", ") + ".",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "graph", Usage: "`FILE` that describes the communication graph"},
@@ -59,8 +59,10 @@ func PredictCommand() *cli.Command {
 			&cli.Float64Flag{Name: "distance",
 				Usage: "with --dimension, the mean number of hops `K` of a message in each, such as 1.94 for a mesh of 4 by 8"},
 			&cli.BoolFlag{Name: "best", Usage: "name the fastest algorithm instead, by the first model that predicts it"},
-			&cli.StringFlag{Name: "window", Usage: "--op gather: `SENDERS` at once, each of the others when one has ended; or best"},
-			&cli.IntFlag{Name: "strips", Usage: "--op mg: strips `N` of a plane, p_x; the other factor of the hosts is p_t"},
+			&cli.StringFlag{Name: "window",
+				Usage: "--op gather: `SENDERS` at once, each of the others when one has ended; or best"},
+			&cli.IntFlag{Name: "strips",
+				Usage: "--op mg: strips `N` of a plane, p_x; the other factor of the hosts is p_t"},
 			&cli.StringFlag{Name: "sweep", Usage: "also write the predictions to `FILE`.csv"},
 			&cli.StringFlag{Name: "figure", Usage: "also draw them: `FILE`.svg or FILE.png"},
 			&cli.StringFlag{Name: "work", Usage: "--op overlap: computation of a processor between two exchanges, " +
@@ -77,7 +79,9 @@ func PredictCommand() *cli.Command {
 var (
 	patternFlags = []string{"algo", "model", "all-models", "best", "strips"}
 	overlapFlags = []string{"work", "messages"}
-	runFlags     = []string{"hosts", "dimension", "distance", "sweep", "figure", "window"}
+	windowFlags  = []string{"window"}
+	cubeFlags    = []string{"dimension", "distance"}
+	fileFlags    = []string{"sweep", "figure"}
 )
 
 func predictAction(c *cli.Context) (err error) {
@@ -86,15 +90,17 @@ func predictAction(c *cli.Context) (err error) {
 	case (graph == "") == (op == ""):
 		return exit.Usagef("want --op OPERATION or --graph FILE (see %s --help)", c.Command.HelpName)
 	case graph != "":
-		do, where, others = predictGraph, "--op, not with --graph", slices.Concat(patternFlags, overlapFlags, runFlags)
+		do, where, others = predictGraph, "--op, not with --graph", slices.Concat(patternFlags, overlapFlags, windowFlags,
+			cubeFlags, fileFlags, []string{"hosts"})
 	case op == overlapOperation:
-		do, where, others = predictOverlap, "communication patterns, not with --op "+overlapOperation, append(patternFlags, "window")
+		do, where = predictOverlap, "communication patterns, not with --op "+overlapOperation
+		others = slices.Concat(patternFlags, windowFlags)
 	case op == remapOperation:
 		do, where = predictRemap, "other operations, not with --op "+remapOperation
-		others = slices.Concat(patternFlags, overlapFlags, []string{"sweep", "figure", "window"})
+		others = slices.Concat(patternFlags, overlapFlags, windowFlags, fileFlags)
 	case c.IsSet("window"):
 		do, where = predictGather, "--op gather, and without --window"
-		if others = slices.Concat(patternFlags, overlapFlags, runFlags[1:5]); op != "gather" {
+		if others = slices.Concat(patternFlags, overlapFlags, cubeFlags, fileFlags); op != "gather" {
 			return exit.Usagef("--window goes with --op gather")
 		}
 	}
