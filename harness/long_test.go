@@ -3,11 +3,13 @@
 package harness
 
 import (
+	"context"
 	"fmt"
 	"os/exec"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"calib/internal/needs"
 )
@@ -66,7 +68,7 @@ func TestBench(t *testing.T) {
 					if path == "veth" {
 						wire(t, &c.from, &c.to)
 					}
-					c.play(t, *turnsFlag)
+					c.play(t, *turnsFlag, 2*time.Minute, c.own, c.other)
 					c.rows(t, p, path)
 					done++
 				})
@@ -86,47 +88,31 @@ func TestPaths(t *testing.T) {
 		t.Run(budget, func(t *testing.T) {
 			p := &table{name: "paths-" + budget, header: pathsHeader,
 				after: fmt.Sprintf("\n%d turns each, of `calib run --plan quick --budget %s`.\n", *turnsFlag, budget)}
+			cases := 0
 			for _, path := range []string{"loopback", "veth"} {
 				for _, cpus := range [][2]int{{0, 1}, {-1, -1}} {
 					for _, control := range []string{"cubic", "reno", "bbr"} {
-						where := fmt.Sprintf("%s, %s, %s", path, map[bool]string{true: "pinned", false: "unpinned"}[cpus[0] >= 0], control)
-						t.Run(where, func(t *testing.T) { comparePath(t, p, calib, path, where, budget, control, cpus) })
+						cases++
+						pinned := map[bool]string{true: "pinned", false: "unpinned"}[cpus[0] >= 0]
+						where := fmt.Sprintf("%s, %s, %s", path, pinned, control)
+						t.Run(where, func(t *testing.T) {
+							c := &contest{dir: t.TempDir(), calib: calib}
+							c.flags = "--sizes 1,64,1024,8192,65536,262144 --budget " + budget + " --congestion " + control
+							c.from, c.to = end{addr: "127.0.0.1", cpu: cpus[0]}, end{addr: "127.0.0.1", cpu: cpus[1]}
+							if path == "veth" {
+								wire(t, &c.from, &c.to)
+							}
+							others := func(ctx context.Context, _ int) (map[string]float64, error) { return c.others(ctx, control) }
+							c.play(t, *turnsFlag, 5*time.Minute, c.path, others)
+							pathRows(t, p, where, budget, c.all)
+						})
 					}
 				}
 			}
-			p.part = len(p.rows) < 12*len(besides)
+			p.part = len(p.rows) < cases*len(besides)
 			p.save(t)
 		})
 	}
-}
-
-func comparePath(t *testing.T, p *table, calib, path, where, budget, control string, cpus [2]int) {
-	c := &contest{dir: t.TempDir(), calib: calib, from: end{addr: "127.0.0.1", cpu: cpus[0]}, to: end{addr: "127.0.0.1", cpu: cpus[1]}}
-	c.flags = "--sizes 1,64,1024,8192,65536,262144 --budget " + budget + " --congestion " + control
-	if path == "veth" {
-		wire(t, &c.from, &c.to)
-	}
-	var ours []pathNumbers
-	var theirs []map[string]float64
-	for i := range *turnsFlag {
-		var n pathNumbers
-		var o map[string]float64
-		for k := range 2 {
-			var err error
-			if (i+k)%2 == 1 {
-				o, err = c.others(interrupted, control)
-			} else if q, failed := c.calibrated(interrupted, i+1); failed == nil {
-				n = measuredPath(q)
-			} else {
-				err = failed
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-		}
-		ours, theirs = append(ours, n), append(theirs, o)
-	}
-	pathRows(t, p, where, budget, ours, theirs)
 }
 
 // How the time and memory of a coordinator grow with the hosts.

@@ -6,6 +6,7 @@ import (
 	"math"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -20,24 +21,24 @@ const pathsHeader = "path | number | calib, median of runs | half-width of its i
 // allowedWidth is the half-width that a number may have, by the budget.
 var allowedWidth = map[string]float64{"30s": 0.08, "2m": 0.04}
 
-// pathNumbers are calib's numbers on a path of two hosts, with the half-widths of their intervals, relative.
-type pathNumbers map[string][2]float64
-
 // besides are the programs that say the same as a number of calib's.
 var besides = []struct{ number, unit, other string }{
 	{"alpha", "s", "NPtcp"}, {"T(1 B)", "s", "NPtcp"}, {"T(1024 B)", "s", "NPtcp"}, {"T(65536 B)", "s", "NPtcp"},
 	{"b_prime", "s/B", "iperf3"}, {"p50", "s", "sockperf"}, {"p99", "s", "sockperf"},
 }
 
-// measuredPath reads them off a run.
-func measuredPath(p *params.Params) pathNumbers {
-	out := pathNumbers{}
+// halfWidth names the half-width of the interval of a number, relative.
+func halfWidth(number string) string { return "± " + number }
+
+// pathNumbers are calib's numbers of a run on a path of two hosts, with their half-widths.
+func pathNumbers(p *params.Params) map[string]float64 {
+	out := map[string]float64{}
 	set := func(name string, v float64, ci *[2]float64) {
 		half := math.Inf(1)
 		if ci != nil && v > 0 {
 			half = (ci[1] - ci[0]) / 2 / v
 		}
-		out[name] = [2]float64{v, half}
+		out[name], out[halfWidth(name)] = v, half
 	}
 	for _, name := range []string{"alpha", "b_prime", "p99"} {
 		if e := estimateOf(p, name); e.has {
@@ -47,8 +48,17 @@ func measuredPath(p *params.Params) pathNumbers {
 	for _, r := range p.Times() {
 		set(fmt.Sprintf("T(%.0f B)", r.X), r.Measured, &[2]float64{r.Lo, r.Hi})
 	}
-	out["p50"] = out["T(1 B)"]
+	out["p50"], out[halfWidth("p50")] = out["T(1 B)"], out[halfWidth("T(1 B)")]
 	return out
+}
+
+// path calibrates the path of c.
+func (c *contest) path(ctx context.Context, seed int) (map[string]float64, error) {
+	p, err := c.calibrated(ctx, seed)
+	if err != nil {
+		return nil, err
+	}
+	return pathNumbers(p), nil
 }
 
 // others measures the path of c by the other programs, within the same minute.
@@ -69,7 +79,8 @@ func (c *contest) others(ctx context.Context, control string) (map[string]float6
 	file := filepath.Join(c.dir, "sockperf.csv")
 	at := []string{"--tcp", "-i", c.to.addr, "-p", "11199"}
 	server := append([]string{"sockperf", "server"}, at...)
-	client := slices.Concat([]string{"sockperf", "ping-pong"}, at, []string{"-m", "14", "-t", "2", "--full-log", file})
+	client := slices.Concat([]string{"sockperf", "ping-pong"}, at, []string{"-m", strconv.Itoa(sockperfLeast), "-t", "2",
+		"--full-log", file})
 	if _, err = c.clientServer(ctx, server, "using recvfrom", client); err != nil {
 		return nil, err
 	}
@@ -97,15 +108,15 @@ func scattering(v []float64) float64 {
 
 // pathRows compares the runs on a path with those of the others. A width fails that is above what is allowed and above
 // twice the others' scatter; a median that is further from theirs than both scatter.
-func pathRows(t *testing.T, p *table, path, budget string, ours []pathNumbers, theirs []map[string]float64) {
+func pathRows(t *testing.T, p *table, path, budget string, turns [][2]map[string]float64) {
 	t.Helper()
 	for _, b := range besides {
 		var values, halves, other []float64
-		for i, n := range ours {
-			if v, ok := n[b.number]; ok && v[0] > 0 {
-				values, halves = append(values, v[0]), append(halves, v[1])
+		for _, n := range turns {
+			if v := n[0][b.number]; v > 0 {
+				values, halves = append(values, v), append(halves, n[0][halfWidth(b.number)])
 			}
-			if v := theirs[i][b.number]; v > 0 {
+			if v := n[1][b.number]; v > 0 {
 				other = append(other, v)
 			}
 		}
@@ -139,18 +150,17 @@ func pathRows(t *testing.T, p *table, path, budget string, ours []pathNumbers, t
 
 // A wide interval and a median that is off fail, unless the others scatter as much.
 func TestPathRows(t *testing.T) {
-	var ours []pathNumbers
-	var theirs []map[string]float64
+	var turns [][2]map[string]float64
 	for i := range 3 {
 		v := 1e-6 * (1 + 0.01*float64(i))
-		n, o := pathNumbers{}, map[string]float64{}
+		n, o := map[string]float64{}, map[string]float64{}
 		for _, b := range besides {
-			n[b.number], o[b.number] = [2]float64{v, 0.03}, v
+			n[b.number], n[halfWidth(b.number)], o[b.number] = v, 0.03, v
 		}
-		ours, theirs = append(ours, n), append(theirs, o)
+		turns = append(turns, [2]map[string]float64{n, o})
 	}
 	p := &table{}
-	pathRows(t, p, "here", "30s", ours, theirs)
+	pathRows(t, p, "here", "30s", turns)
 	if len(p.rows) != len(besides) || !strings.HasSuffix(p.rows[0], "| 8.0% | ok | 1.000 ok |") {
 		t.Errorf("%q", p.rows)
 	}

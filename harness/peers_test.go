@@ -124,12 +124,13 @@ type contest struct {
 	all        [][2]map[string]float64 // of each turn: calib's numbers and the rival's
 }
 
-// play measures so many turns. Every other one begins with the rival.
-func (c *contest) play(t *testing.T, turns int) {
+// side is one that measures: it returns its numbers. A seed is that of the turn.
+type side func(ctx context.Context, seed int) (map[string]float64, error)
+
+// play measures so many turns of calib and of others, each for that long at most. Every other one begins with the others.
+func (c *contest) play(t *testing.T, turns int, longest time.Duration, own, others side) {
 	t.Helper()
-	const longest = 2 * time.Minute
-	sides := []func(context.Context, int) (map[string]float64, error){c.own,
-		func(ctx context.Context, _ int) (map[string]float64, error) { return c.measure(ctx, c) }}
+	sides := []side{own, others}
 	for i := range turns {
 		var numbers [2]map[string]float64
 		for k := range sides {
@@ -144,6 +145,11 @@ func (c *contest) play(t *testing.T, turns int) {
 		}
 		c.all = append(c.all, numbers)
 	}
+}
+
+// other measures the path by the rival.
+func (c *contest) other(ctx context.Context, _ int) (map[string]float64, error) {
+	return c.measure(ctx, c)
 }
 
 // own calibrates the path with the quick plan, as a user does. A run that lost segments may lack a number, and is made

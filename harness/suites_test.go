@@ -94,7 +94,7 @@ func suites() []suite {
 		{name: "card", flags: "--budget 5m", networks: "sparc1994:4 switch:8 examples/lab-cluster-fast.yaml veth:4", timed: true,
 			header: cardHeader, expect: card},
 		{name: "local", seeds: 20, flags: "--plan quick", networks: "loopback:4", timed: true, header: alikeHeader, expect: alike},
-		{name: "tails", flags: "--plan quick --only pingpong --sizes 1,64,1024,16384 --budget 2m", timed: true, prepare: beforeTails,
+		{name: "tails", flags: "--plan quick --only pingpong --sizes 1,64,1024,16384 --budget 2m", timed: true, prepare: besideTails,
 			networks: "harness/testdata/loss-1000.yaml harness/testdata/loss-100.yaml", header: tailsHeader, expect: tails},
 		{name: "short", flags: "--plan harness/testdata/plans/short.yaml", networks: "sparc1994:4", expect: paired},
 		{name: "short-cluster", flags: "--plan harness/testdata/plans/short-cluster.yaml",

@@ -1,7 +1,6 @@
 package harness
 
 import (
-	"bufio"
 	"fmt"
 	"math"
 	"os"
@@ -11,26 +10,30 @@ import (
 	"strings"
 	"testing"
 
+	"calib/fit"
+	"calib/internal/importer"
 	"calib/internal/params"
 	"calib/internal/stats"
 	"calib/internal/units"
 )
 
+const sockperfLeast = 14 // bytes of a message: it has no smaller ones
+
 const tailsHeader = "quantile | sockperf, half round trips | calib | 95% interval"
 
-// beforeTails runs sockperf between two hosts of the same lab, at once after the run: as many messages as a minute
+// besideTails runs sockperf between two hosts of the same lab, at once after the run: as many messages as a minute
 // holds, each with the time of its round trip.
-func beforeTails(t *testing.T, r run) {
+func besideTails(t *testing.T, r run) {
 	const script = `set -e
 set -- $(grep -v '^#' "$1" | sed 's/ addr=/ /; s/ cpu=.*//' | head -2)
 ip netns exec "$3" sockperf server --tcp -i "$4" -p 11199 >/dev/null 2>&1 &
 server=$!
 trap 'kill $server 2>/dev/null || true' EXIT
 sleep 1
-ip netns exec "$1" sockperf ping-pong --tcp -i "$4" -p 11199 -m 14 -t 60 --full-log FILE >/dev/null 2>&1`
+ip netns exec "$1" sockperf ping-pong --tcp -i "$4" -p 11199 -m LEAST -t 60 --full-log FILE >/dev/null 2>&1`
 	file := filepath.Join(r.dir, "sockperf.csv")
 	args := []string{r.calib, "lab", "run", "--name", labName, r.network.arg, "--", "sh", "-c",
-		strings.ReplaceAll(script, "FILE", file), "sh", "{hosts}"}
+		strings.NewReplacer("FILE", file, "LEAST", strconv.Itoa(sockperfLeast)).Replace(script), "sh", "{hosts}"}
 	if _, err := output(interrupted, args...); err != nil {
 		t.Fatal(err)
 	}
@@ -78,29 +81,18 @@ func tails(t *testing.T, r run) (out []line) {
 	return out
 }
 
-// halfTrips reads the half round trips [s] of sockperf's full log.
-func halfTrips(file string) (out []float64, err error) {
+// halfTrips are the half round trips [s] of sockperf's full log, as calib imports them.
+func halfTrips(file string) ([]float64, error) {
 	f, err := os.Open(file)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	lines := bufio.NewScanner(f)
-	for lines.Scan() {
-		fields := strings.Split(lines.Text(), ",") // number, sent, received, and in newer versions the latency
-		if len(fields) < 3 {
-			continue
-		}
-		a, err1 := strconv.ParseFloat(strings.TrimSpace(fields[1]), 64)
-		b, err2 := strconv.ParseFloat(strings.TrimSpace(fields[2]), 64)
-		if err1 == nil && err2 == nil {
-			out = append(out, (b-a)/2)
-		}
+	var log importer.Import
+	if err := log.Read(f, importer.Options{Format: "sockperf", File: file, Bytes: sockperfLeast}); err != nil {
+		return nil, err
 	}
-	if len(out) == 0 {
-		return nil, fmt.Errorf("%s: no messages", file)
-	}
-	return out, lines.Err()
+	return fit.Seconds(log.Dataset("", 0).Samples[0].NS), nil
 }
 
 // The log of sockperf has three columns, and four in newer versions, below a summary.
