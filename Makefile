@@ -24,8 +24,8 @@ MOST_COPIED  := 8388608 # bytes
 
 # Without namespaces (root, or user namespaces) and TUN there is loopback alone, which has no network to calibrate.
 run: build
-	@if $(BIN) lab run --preset sparc1994 --hosts 2 -- true >/dev/null 2>&1; then \
-		$(BIN) lab run --preset sparc1994 --hosts 6 -- $(BIN) run --hosts '{hosts}' --launch 'ip netns exec {host}' --truth sparc1994 --plan quick --budget 45s; \
+	@if $(BIN) lab run sparc1994:2 -- true >/dev/null 2>&1; then \
+		$(BIN) lab run sparc1994:6 -- $(BIN) run --hosts '{hosts}' --launch 'ip netns exec {host}' --truth sparc1994 --plan quick --budget 45s; \
 	else \
 		echo 'No network namespaces here: two agents over loopback, which tells what the hosts cost and no network.'; \
 		$(BIN) run --local 2 --plan quick; \
@@ -103,6 +103,10 @@ $(SUITES): accuracy-%: build
 # Gates of healthy and of slower networks, in virtual time (CASES=sim) and in the lab.
 accuracy-gate: build
 	$(HARNESS) -run '^TestGate$$/$(CASES)' -args -calib $(CALIB)
+
+# Intervals beside the truth in virtual time: 40 runs of every preset and plan. It times no packets.
+accuracy-virtual: build
+	$(HARNESS) -run '^TestVirtual$$/$(CASES)' -args -calib $(CALIB)
 
 # The papers' tables and figures, rebuilt on formulas and from calibrations of the lab's copies of their clusters, which are run first, five
 # minutes each: all, or those of CASES='sparc-trees|hku-table'. Without measuring: go test ./harness -run TestPapersPage -args -update

@@ -196,7 +196,7 @@ type Speed struct {
 var Gigabit = Speed{"1 Gbit/s",
 	Path{Latency: 50 * units.Microsecond, PerByte: 8.5, Together: true, Slot: 50 * units.Millisecond}}
 
-// Speeds are those that a plan is shown for where no network was probed, the slowest first.
+// Speeds are those of usual networks, the slowest first.
 func Speeds() []Speed {
 	return []Speed{
 		{"256 kbit/s, 100 ms", Path{Latency: 100 * units.Millisecond, PerByte: 31_250, Slot: 300 * units.Millisecond}},

@@ -90,7 +90,7 @@ func (o *SlowHosts) undecided(p *Prepared, pairs []PairTime, what string, bytes 
 	name := func(q PairTime) string { return strings.Join(p.hostNames(q.Hosts[:]), ", ") }
 	o.Findings = append(o.Findings, params.Warnf(params.PairsDiffer, "the pairs (%s) and (%s) differ: the %s at %d B of "+
 		"the first is %.2f times that of the second. No other pairs were measured, so that neither the slow host can be "+
-		"named nor slowness told from contention: --all-pairs would tell, or rounds in which other hosts form the pairs",
+		"named nor slowness told from contention: --pairs all would tell, or rounds in which other hosts form the pairs",
 		name(slow), name(fast), what, bytes, slow.Value/fast.Value).
 		With("ratio", slow.Value/fast.Value).With("bytes", float64(bytes)).About(p.hostNames(slow.Hosts[:])...))
 }

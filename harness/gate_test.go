@@ -110,7 +110,7 @@ func gateSimulated(t *testing.T, calib, preset string) []gated {
 			err := os.MkdirAll(work, 0o755)
 			for _, args := range [][]string{
 				{"run", "--sim", networks[0], "--plan", "quick", "--aa", "6", "--seed", seed(1), "--quiet", "--out", good},
-				{"baseline", "set", "--store", store, "good", good},
+				{"history", "baseline", "set", "--store", store, "good", good},
 			} {
 				if err == nil {
 					_, err = exitOf(slices.Insert(args, 0, calib)...)
@@ -175,7 +175,7 @@ func gateLab(t *testing.T, calib string) []gated {
 		out := filepath.Join(good, fmt.Sprintf("run-%d", i+1))
 		inLab(networks[0], "run", "--plan", "harness/testdata/plans/gate.yaml", "--out", out)
 	}
-	if _, err := exitOf(calib, "baseline", "set", "--store", store, "good", good); err != nil {
+	if _, err := exitOf(calib, "history", "baseline", "set", "--store", store, "good", good); err != nil {
 		t.Fatal(err)
 	}
 	out := []gated{{"switch", false, map[int]int{}}, {"switch", true, map[int]int{}}}

@@ -40,7 +40,7 @@ func scaled(calib, plan, dir string, hosts int) (string, error) {
 	if err := os.WriteFile(file, []byte(spec), 0o600); err != nil {
 		return "", err
 	}
-	measure, err := use(calib, "measure", "--sim", file, "--plan", plan, "--out", dir, "--quiet", "--yes")
+	measure, err := use(calib, "run", "--no-fit", "--sim", file, "--plan", plan, "--out", dir, "--quiet", "--yes")
 	if err != nil {
 		return "", err
 	}

@@ -61,10 +61,6 @@ var forecast = Plan{
 	Name: "standard", Hosts: 8, Seed: 42, Rounds: 12, Slots: 1260, MinutesLo: 3.4, MinutesHi: 11.2, BytesPerLink: 3 * units.GiB,
 	Network: "network: 31 µs one way, 8.5 ns a byte (941 Mbit/s), no loss; 4 pairs at once do not disturb each other", Asked: 14,
 	Left: []string{"pattern"}, WholeMinutes: 21,
-	Speeds: []PlanSpeed{
-		{Name: "1 Gbit/s", Rounds: 6, Asked: 6, RoundSeconds: 21, MinutesLo: 2.1, MinutesHi: 5},
-		{Name: "256 kbit/s, 100 ms", Rounds: 2, Asked: 6, RoundSeconds: 130, MinutesLo: 4.4, MinutesHi: 5, LeftOut: []string{"gap", "gather"}, Thinner: 3},
-	},
 	Experiments: []PlanExperiment{
 		{Name: "clock", Share: 0.06, Points: 1, Slots: 84, MinutesLo: 0.2, MinutesHi: 0.2, BytesPerLink: 9 * units.KiB},
 		{Name: "pingpong", Share: 0.62, Points: 24, Slots: 1008, MinutesLo: 2.1, MinutesHi: 7.9, BytesPerLink: 2*units.GiB + 77*units.MiB},

@@ -117,7 +117,6 @@ type Plan struct {
 	Left         []string    `json:"left_out,omitempty"`
 	WholeMinutes float64     `json:"whole_minutes"`
 	BurstBytes   units.Bytes `json:"burst_bytes,omitempty"` // the largest burst that is to overflow a port
-	Speeds       []PlanSpeed `json:"speeds,omitempty"`
 }
 
 type PlanExperiment struct {
@@ -129,18 +128,6 @@ type PlanExperiment struct {
 	MinutesLo    float64     `json:"minutes_lo"`
 	MinutesHi    float64     `json:"minutes_hi"`
 	BytesPerLink units.Bytes `json:"bytes_per_link"`
-}
-
-// PlanSpeed is what a plan becomes on a network of a named speed.
-type PlanSpeed struct {
-	Name         string   `json:"name"`
-	Rounds       int      `json:"rounds"`
-	Asked        int      `json:"rounds_asked"`
-	RoundSeconds float64  `json:"round_seconds"`
-	MinutesLo    float64  `json:"minutes_lo"`
-	MinutesHi    float64  `json:"minutes_hi"`
-	LeftOut      []string `json:"left_out,omitempty"`
-	Thinner      int      `json:"thinner"` // experiments with fewer points
 }
 
 // BurstText says what bursts do to a network.
@@ -181,24 +168,7 @@ func PlanText(w io.Writer, f Plan, o Options) error {
 		}
 		p.line(2, "%s.", strings.ToUpper(l[:1])+l[1:])
 	}
-	p.speeds(f.Speeds)
 	return p.flush(w)
-}
-
-func (p *page) speeds(all []PlanSpeed) {
-	if len(all) == 0 {
-		return
-	}
-	p.WriteByte('\n')
-	p.line(2, "The plan above is for a network of 1 Gbit/s. A run looks at its network first, and makes its plan "+
-		"fit the budget; --probe shows that plan. On networks of other speeds it becomes:")
-	p.WriteByte('\n')
-	g := NewGrid("network", "rounds/number", "a round/number", "time/number", "thinner/number", "left out")
-	for _, s := range all {
-		g.Add(s.Name, strconv.Itoa(s.Rounds), minutes(s.RoundSeconds/60), timeRange(s.MinutesLo, s.MinutesHi),
-			strconv.Itoa(s.Thinner), cmp.Or(strings.Join(s.LeftOut, ", "), "nothing"))
-	}
-	p.write(g)
 }
 
 // LeftText says what a plan has no room for, a line each.

@@ -23,6 +23,7 @@ type Summary struct {
 	Network  string   // what the network is: "a shared medium of 8.7 Mbit/s, every host slows the others"
 	Spoiled  []string // what spoiled the run, and what to do; the worst first
 	Odd      []string // hosts and pairs that stand out
+	Tiles    []Tile   // of a page: the numbers that are looked for first
 	Numbers  Grid     // what, value, 95% interval, truth where it is known, quality
 	Unseen   string   // how well traffic was predicted that no fit has seen; "" where there was none
 	Measured string   // "8 hosts, plan standard, 12 rounds, 424,824 timings"
@@ -53,8 +54,35 @@ func SummaryOf(p *params.Params, o Options) Summary {
 		}
 		s.Numbers.Add(cells...)
 	}
+	s.Tiles = tilesOf(p, rows)
 	s.Next = nextOf(p, o.Dir)
 	return s
+}
+
+// Tile is one number, large, with what it is above it and what it means below.
+type Tile struct{ What, Value, Says string }
+
+// tilesOf are latency, slow messages and one stream as far as they were measured, contention, and what was disturbed.
+func tilesOf(p *params.Params, rows []reading) (out []Tile) {
+	const each = 3 // of what is measured of one pair
+	for _, q := range rows[:min(each, len(rows))] {
+		cells := q.cells()
+		out = append(out, Tile{cells[0], cells[1], cells[3]})
+	}
+	for _, f := range p.Fits {
+		for _, s := range f.Of(params.TimePerByte) {
+			if n := len(s.Points) - 1; n > 0 && s.Points[0].X == 1 && s.Points[0].Measured > 0 {
+				most := s.Points[n]
+				out = append(out, Tile{"contention", fmt.Sprintf("%.2g times", most.Measured/s.Points[0].Measured),
+					fmt.Sprintf("a byte's time while %.0f pairs stream", most.X)})
+			}
+		}
+	}
+	used, left := 0, 0
+	for _, f := range p.Fits {
+		used, left = used+f.Used, left+f.LeftOut
+	}
+	return append(out, Tile{"disturbed", fmt.Sprintf("%.2g%%", 100*float64(left)/float64(max(1, used+left))), "of the timings, left out"})
 }
 
 type reading struct {
@@ -255,7 +283,7 @@ var spoilers = []struct {
 	{params.LostSegments, "{share} of the segments were sent again. Look for a bad cable or a full buffer."},
 	{params.DisturbedTimings, "Other work disturbed many timings. Use idle hosts, or name idle CPUs with cpu=."},
 	{params.TwoStates, "The hosts changed between two states, in the slower one {share} of the time. See alpha_fast, alpha_slow."},
-	{params.PairsDiffer, "Pairs differ, and too few were measured to name the slow host. Add --all-pairs."},
+	{params.PairsDiffer, "Pairs differ, and too few were measured to name the slow host. Add --pairs all."},
 }
 
 const minRounds = 6 // behind an interval: five medians have none of 95%
@@ -299,7 +327,7 @@ func hasSlowHost(p *params.Params) bool {
 
 func nextOf(p *params.Params, dir string) (out []string) {
 	if hasSlowHost(p) {
-		out = append(out, params.MeasureCommand("pingpong")+" --all-pairs")
+		out = append(out, params.MeasureCommand("pingpong")+" --pairs all")
 	}
 	if p.Run.Plan == "quick" {
 		out = append(out, params.RunCommand+" --plan standard")

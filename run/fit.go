@@ -150,7 +150,7 @@ func thrifty(d dataset.Source) (undo func()) {
 	return func() { debug.SetGCPercent(before) }
 }
 
-// ValidationDir is where calib validate keeps the patterns that it measured for a run, in the run's directory.
+// ValidationDir is where calib predict validate keeps the patterns that it measured for a run, in the run's directory.
 const ValidationDir = "validation"
 
 // Patterns returns the samples that a run's predictions are held against: its own samples d, or those that calib

@@ -1,7 +1,6 @@
 package run
 
 import (
-	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -31,8 +30,10 @@ import (
 	"calib/transport/sim"
 )
 
-// callsAtOnce bounds how many agents are called at a time.
-const callsAtOnce = 32
+const (
+	callsAtOnce   = 32 // agents that are called at a time
+	startedAtOnce = 8  // hosts that are logged in to at a time: an sshd drops more than ten logins (MaxStartups)
+)
 
 // fleet is the hosts of a run, each with its agent, by index. Hosts that could not be reached are not in it.
 type fleet struct {
@@ -61,7 +62,7 @@ func (r *run) open(ctx context.Context) (*fleet, error) {
 	agents, infos := make([]coord.Agent, n), make([]dataset.Host, n)
 	var mu sync.Mutex // of answered, and so that it is seen to grow
 	answered := 0.
-	errs := coord.Each(r.Hosts, cmp.Or(r.Where.Fanout, DefaultFanout), func(i int, h hosts.Host) (err error) {
+	errs := coord.Each(r.Hosts, startedAtOnce, func(i int, h hosts.Host) (err error) {
 		if agents[i], infos[i], err = s.agent(ctx, h, credentials, r.note); err == nil {
 			mu.Lock()
 			defer mu.Unlock()

@@ -297,38 +297,13 @@ func probeText(p *coord.Probed) string {
 	return s + fmt.Sprintf(" (a look of %s at %s)", units.Format(p.Took.Seconds(), "s"), pairs)
 }
 
-// Forecast is what is known of a plan on its hosts before a look at the network. Where there will be one, it is what
-// the plan becomes on a gigabit, and in short on networks of other speeds. Nothing is sent.
+// Forecast is what is known of a plan on its hosts without a look at the network. Nothing is sent.
 func Forecast(c Config) (reports.Plan, error) {
-	p, hosts := c.Plan, len(c.Hosts)
-	looks := !p.Limits.Path.Known() && p.Budget > 0 && !c.Unprobed && c.Where.Sim == ""
-	if looks {
-		p.Limits.Path = bench.Gigabit.Path
-	}
-	s, err := scheduleOf(p, hosts)
+	s, err := scheduleOf(c.Plan, len(c.Hosts))
 	if err != nil {
 		return reports.Plan{}, err
 	}
-	out := forecast(s)
-	if !looks {
-		return out, nil
-	}
-	for _, speed := range bench.Speeds() {
-		p.Limits.Path = speed.Path
-		if s, err = scheduleOf(p, hosts); err != nil {
-			return out, err
-		}
-		f := forecast(s)
-		row := reports.PlanSpeed{Name: speed.Name, Rounds: f.Rounds, Asked: f.Asked, RoundSeconds: f.RoundSeconds,
-			MinutesLo: f.MinutesLo, MinutesHi: f.MinutesHi, LeftOut: f.Left}
-		for _, e := range f.Experiments {
-			if e.Points < e.Whole {
-				row.Thinner++
-			}
-		}
-		out.Speeds = append(out.Speeds, row)
-	}
-	return out, nil
+	return forecast(s), nil
 }
 
 // forecast is what the schedule is expected to cost: time and bytes, in all and by experiment, and what it has no room

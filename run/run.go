@@ -1,5 +1,5 @@
 // Package run is a whole run: it is planned on its hosts, started, measured, fitted and closed, and its directory is
-// valid in every state. Run is what calib run and calib measure do. Preview and Examine go the first part of the same
+// valid in every state. Run is what calib run does. Preview and Examine go the first part of the same
 // way, and measure nothing.
 package run
 
@@ -20,12 +20,10 @@ import (
 
 	"calib/bench/experiments"
 	"calib/internal/dataset"
-	"calib/internal/dataset/names"
 	"calib/internal/exit"
 	"calib/internal/files"
 	"calib/internal/hosts"
 	"calib/internal/launch"
-	"calib/internal/lsq"
 	"calib/internal/machine"
 	"calib/internal/plane"
 	"calib/internal/progress"
@@ -133,31 +131,10 @@ func prepared(c Config) (*run, error) {
 	if err := planFault(r.Plan.Check(len(r.Hosts), experiments.All)); err != nil {
 		return nil, err
 	}
-	return r, r.checkBreaks()
+	return r, nil
 }
 
 func randomWord() string { return strings.ToLower(rand.Text()[:8]) }
-
-// checkBreaks looks for the sizes that the breaks part.
-func (r *run) checkBreaks() error {
-	breaks := r.Fit.Breaks
-	if len(breaks) == 0 {
-		return nil
-	}
-	if !slices.Contains(r.Plan.Names(experiments.All), names.Pingpong) {
-		return exit.Usagef("--breaks: the plan does not measure %s, whose times they part", names.Pingpong)
-	}
-	var sizes []float64
-	e, _ := experiments.Lookup(names.Pingpong)
-	for _, point := range e.Design(r.Plan.LimitsOn(len(r.Hosts))) {
-		sizes = append(sizes, float64(point[names.FactorBytes]))
-	}
-	slices.Sort(sizes)
-	if err := lsq.CheckBreaks(slices.Compact(sizes), breaks); err != nil {
-		return exit.Usagef("--breaks: %w; give others, or other --sizes", err)
-	}
-	return nil
-}
 
 // note prints s now, and keeps it for run.json. It may be called from any goroutine.
 func (r *run) note(s string) {

@@ -48,7 +48,6 @@ func TestStates(t *testing.T) {
 		}, false, Closed, exit.Failed, false},
 		{"refused", func(c *Config) { c.Confirm = func(int) error { return refused } }, false, Planned, exit.Failed, false},
 		{"no hosts", func(c *Config) { c.Where.Sim = "nosuch" }, false, Planned, exit.Usage, false},
-		{"breaks beyond the sizes", func(c *Config) { c.Fit.Breaks = []float64{1 << 20} }, false, Planned, exit.Usage, false},
 		{"target that is not measured", func(c *Config) { c.Targets = "g=2%"; c.Plan.Rounds.Max = 9 }, false, Closed, exit.Usage, false},
 		{"interrupted", func(*Config) {}, true, Planned, exit.Interrupted, false},
 	} {

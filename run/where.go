@@ -23,13 +23,9 @@ type Where struct {
 	Sim         string   `json:"sim,omitempty"`
 	Launch      string   `json:"launch,omitempty"`
 	AgentBinary string   `json:"agent_binary,omitempty"`
-	Fanout      int      `json:"fanout,omitempty"`
 	Slurm       bool     `json:"slurm,omitempty"`
 	Cert        string   `json:"cert,omitempty"` // absolute
 }
-
-// DefaultFanout is how many hosts are reached at a time: an sshd drops more logins than ten at once (MaxStartups).
-const DefaultFanout = 8
 
 // Hosts lists the hosts; a network needs two. note is called with what was ignored.
 func (w Where) Hosts(note func(string)) ([]hosts.Host, error) {

@@ -71,9 +71,9 @@ func printVersion(c *cli.Context) error {
 // manCommand prints the manual that the cli library makes of the tree of commands.
 func manCommand() *cli.Command {
 	return &cli.Command{
-		Name: "man", Usage: "print the manual as a man page, or write a page for each command",
-		Description: "calib man | man -l -                               read it\n" +
-			"calib man --dir /usr/local/share/man/man1          install calib.1, calib-run.1 and so on",
+		Name: "man", Category: command.Tools, Usage: "print the manual, or write a page for each command",
+		Description: "calib man | man -l -                       read it\n" +
+			"calib man --dir /usr/local/share/man/man1  write calib.1, calib-run.1, …",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "dir", Usage: "write calib.1 and a page for each command into `DIR`"},
 			command.JSONFlag(),
@@ -151,9 +151,9 @@ func synopsis(above string, c *cli.Command) string {
 // 3.2 and evaluates nothing that was typed. Where calib offers nothing, bash offers files.
 func completionCommand() *cli.Command {
 	return &cli.Command{
-		Name: "completion", Usage: "print a script with which a shell completes calib's commands", ArgsUsage: "bash|zsh|fish",
-		Description: "bash  source <(calib completion bash)               in ~/.bashrc\n" +
-			"zsh   source <(calib completion zsh)                in ~/.zshrc, after compinit\n" +
+		Name: "completion", Category: command.Tools, Usage: "print a script that completes commands in a shell", ArgsUsage: "bash|zsh|fish",
+		Description: "bash  source <(calib completion bash)          in ~/.bashrc\n" +
+			"zsh   source <(calib completion zsh)           in ~/.zshrc, after compinit\n" +
 			"fish  calib completion fish > ~/.config/fish/completions/calib.fish",
 		Flags: []cli.Flag{command.JSONFlag()},
 		Action: func(c *cli.Context) error {
@@ -181,10 +181,12 @@ var scripts embed.FS
 
 func schemaCommand() *cli.Command {
 	return &cli.Command{
-		Name: "schema", Usage: "print the JSON Schema of calib's files and documents", ArgsUsage: "[NAME]",
-		Description: "NAME is params (params.json), header and sample (samples.jsonl), run (run.json), " +
-			"verdict (verdict.json), noise\n(noise.json), result (what --json prints), data-COMMAND (the data of its " +
-			"result: data-history-list) or event\n(progress as JSON lines). Without a name: all of them, by name.",
+		Name: "schema", Category: command.Tools, Usage: "print the JSON Schema of calib's files and documents", ArgsUsage: "[NAME]",
+		Description: "calib schema params\n" +
+			"NAME is params (params.json), header and sample (samples.jsonl), run (run.json),\n" +
+			"verdict (verdict.json), noise (noise.json), result (what --json prints), data-COMMAND\n" +
+			"(the data of its result: data-history-list) or event (progress as JSON lines).\n" +
+			"Without a name: all of them, by name.",
 		Action: func(c *cli.Context) error {
 			all, err := schemas()
 			if err != nil {

@@ -14,23 +14,23 @@ import (
 )
 
 func certCommand() *cli.Command {
-	ca := &cli.StringFlag{Name: "ca", Required: true, Usage: "`DIR` of the certificate authority, which calib cert init has made"}
+	ca := &cli.StringFlag{Name: "ca", Required: true, Usage: "`DIR` of the authority that calib cert init has made"}
 	return &cli.Command{
-		Name: "cert", Usage: "make and revoke the certificates of daemons and of those who may use them",
-		Description: "calib cert init DIR                                  a certificate authority; keep DIR to yourself\n" +
-			"calib cert issue --ca DIR --agent node3 OUT          for the daemon that hosts files call node3\n" +
-			"calib cert issue --ca DIR --coordinator alice OUT    for who may use all daemons\n" +
-			"calib cert revoke --ca DIR alice                     then copy DIR/crl.pem to the daemons\n" +
-			"OUT goes to the daemon's host (calib agent --listen host:port --cert OUT) or to alice (calib run --cert OUT).\n" +
-			"Directories have mode 0700, and keys are never printed.",
+		Name: "cert", Category: command.Tools, Usage: "make and revoke certificates of daemons and their users",
+		Description: "calib cert init DIR                                keep DIR secret\n" +
+			"calib cert issue --ca DIR --agent node3 OUT        for the daemon called node3\n" +
+			"calib cert issue --ca DIR --coordinator alice OUT  for who may use all daemons\n" +
+			"calib cert revoke --ca DIR alice                   then copy DIR/crl.pem\n" +
+			"OUT goes to the daemon's host (calib agent --listen host:port --cert OUT) or to alice\n" +
+			"(calib run --cert OUT). Directories have mode 0700, and keys are never printed.",
 		Subcommands: []*cli.Command{
 			{Name: "init", Usage: "make a certificate authority in a new directory", ArgsUsage: "DIR", Action: initCA,
 				Flags: []cli.Flag{
-					&cli.StringFlag{Name: "name", Value: "calib", Usage: "what the authority is called"}, command.JSONFlag()}},
+					&cli.StringFlag{Name: "name", Value: "calib", Usage: "`NAME` of the authority"}, command.JSONFlag()}},
 			{Name: "issue", Usage: "make a key and a certificate in a new directory", ArgsUsage: "OUT",
 				Flags: []cli.Flag{ca,
 					&cli.StringFlag{Name: "agent", Usage: "for the daemon of the host `NAME`"},
-					&cli.StringSliceFlag{Name: "addr", Usage: "another name or `ADDR` by which hosts files call the daemon; may be repeated"},
+					&cli.StringSliceFlag{Name: "addr", Usage: "another name or `ADDR` of the daemon; repeatable"},
 					&cli.StringFlag{Name: "coordinator", Usage: "for the user `NAME`, who may use all daemons"},
 					&cli.IntFlag{Name: "days", Value: 365, Usage: "for `N` days"}, command.JSONFlag(),
 				}, Action: onCA("the directory to make", issueCert)},

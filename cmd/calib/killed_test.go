@@ -67,7 +67,7 @@ func TestKilledAnywhere(t *testing.T) {
 // that was added. What there was when it was resumed cannot be changed.
 func TestKilledAgain(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
-	calib(t, 0, "measure", "--sim", "switch:4", "--only", "pingpong", "--sizes", "1,700", "--seed", "9", "--quiet", "--out", dir)
+	calib(t, 0, "run", "--no-fit", "--sim", "switch:4", "--only", "pingpong", "--sizes", "1,700", "--seed", "9", "--quiet", "--out", dir)
 	samples, want := contents(t, dir, rundir.SamplesFile), linesOf(t, dir)
 	half := len(samples)/2 + bytes.IndexByte(samples[len(samples)/2:], '\n') + 1
 	var run map[string]any
@@ -91,7 +91,7 @@ func TestKilledAgain(t *testing.T) {
 	} {
 		put(t, dir, rundir.RunFile, killed)
 		put(t, dir, rundir.SamplesFile, c.samples)
-		calib(t, c.code, "measure", "--resume", dir, "--quiet")
+		calib(t, c.code, "run", "--no-fit", "--resume", dir, "--quiet")
 		if c.code != 0 {
 			if !bytes.Equal(contents(t, dir, rundir.SamplesFile), c.samples) {
 				t.Errorf("%s: samples were written", c.name)

@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
 	"calib/cmd/calib/internal/command"
+	"calib/cmd/calib/internal/measuring"
 	"calib/internal/exit"
 	"calib/internal/lab"
 	"calib/internal/netspec"
@@ -21,16 +21,17 @@ import (
 func labCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "lab",
-		Usage: "build an emulated cluster of known parameters: real TCP between network namespaces",
-		Description: "calib lab up --preset sparc1994 --hosts 8    build it, and print its hosts file\n" +
-			"calib lab down                               remove every trace of it\n" +
-			"calib lab run FILE -- calib run --hosts {hosts} --launch 'ip netns exec {host}'\n" +
-			"                                             both, around a command\n" +
-			"Works as root and, where the kernel allows user namespaces, without. FILE is YAML; see examples/lab-*.yaml.\n" +
-			"Presets: sparc1994 is the cluster of Stoica, Sultan and Keyes (1994); hku2000 that of Tam and Wang (2000) at the\n" +
-			"University of Hong Kong; switch is a slowed switch of today.",
+		Usage: "build an emulated cluster of known parameters",
+		Description: "calib lab up sparc1994:8              real TCP between network namespaces\n" +
+			"calib lab down                        remove every trace of it\n" +
+			"calib lab run sparc1994:8 -- COMMAND  both, around a command\n" +
+			"calib lab selfcheck RUN               calibrate a copy of a run's network\n" +
+			"Works as root and, where the kernel allows user namespaces, without. A network is a\n" +
+			"preset or a YAML file (examples/lab-*.yaml). Presets: sparc1994 is the cluster of\n" +
+			"Stoica, Sultan and Keyes (1994); hku2000 that of Tam and Wang (2000) at the University\n" +
+			"of Hong Kong; switch is a slowed switch of today.",
 		Subcommands: []*cli.Command{
-			{Name: "up", Usage: "build a lab and print its hosts file", ArgsUsage: "[FILE|PRESET[:HOSTS]]",
+			{Name: "up", Usage: "build a lab and print its hosts file", ArgsUsage: "FILE|PRESET[:HOSTS]",
 				Flags: append(specFlags(), nameFlag(), command.JSONFlag()), Action: labUp},
 			{Name: "down", Usage: "remove every trace of a lab, also of a half-built or crashed one",
 				Flags: []cli.Flag{nameFlag(), &cli.BoolFlag{Name: "all", Usage: "all labs"}, command.JSONFlag()},
@@ -42,12 +43,15 @@ func labCommand() *cli.Command {
 				}, Action: labDown},
 			{Name: "run", Usage: "build a lab, run a command beside it, take the lab down",
 				ArgsUsage: "FILE|PRESET[:HOSTS] -- COMMAND...",
-				Description: "{hosts} in the command stands for the path of the hosts file. The command finds the variables\n" +
-					lab.EnvHosts + ", " + lab.EnvLaunch + " and " + lab.EnvStats + ". Its exit code is this one's.",
+				Description: "calib lab run sparc1994:8 -- \\\n" +
+					"    calib run --hosts {hosts} --launch 'ip netns exec {host}'\n" +
+					"{hosts} in the command stands for the path of the hosts file. The command finds the\n" +
+					"variables " + lab.EnvHosts + ", " + lab.EnvLaunch + " and " + lab.EnvStats + ". Its exit code is\nthis one's.",
 				Flags: append(specFlags(), nameFlag(),
 					&cli.BoolFlag{Name: "strict", Usage: "exit 5 if the command succeeded but the lab was late"}),
 				Action: labRun},
-			{Name: "list", Aliases: []string{"status"}, Usage: "list the labs and whether they are up",
+			measuring.SelfcheckCommand(),
+			{Name: "list", Usage: "list the labs and whether they are up",
 				Flags: []cli.Flag{command.JSONFlag()}, Action: labList},
 			{Name: "stats", Usage: "print a running lab's counters and whether it keeps its times",
 				Flags: []cli.Flag{nameFlag(), command.JSONFlag()}, Action: labStats},
@@ -62,37 +66,25 @@ func labCommand() *cli.Command {
 
 func specFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "preset", Usage: "built-in network `NAME`: " + strings.Join(netspec.PresetNames(), ", ")},
-		&cli.IntFlag{Name: "hosts", DefaultText: "those of the file or preset", Usage: "`N` hosts"},
-		&cli.IntFlag{Name: "cpu", DefaultText: "none", Usage: "pin the process that moves the packets to CPU `N`"},
-		&cli.BoolFlag{Name: "idle", Usage: "let idle CPUs sleep: saves power, and spares a virtual machine its quota, " +
-			"but hosts answer tens of microseconds later"},
-		&cli.StringFlag{Name: "congestion", Value: lab.DefaultCongestion, Usage: "TCP congestion control `NAME` of the hosts; \"" +
-			lab.OwnCongestion + "\" is the machine's default. BBR's timers run where packets are moved, and make them late"},
+		&cli.IntFlag{Name: "cpu", Usage: "pin the process that moves the packets to CPU `N`"},
+		&cli.BoolFlag{Name: "idle", Usage: "let idle CPUs sleep: less power, but hosts answer later"},
+		&cli.StringFlag{Name: "congestion", Value: lab.DefaultCongestion, Usage: "TCP congestion control `NAME` of the hosts, or \"" +
+			lab.OwnCongestion + "\""},
 	}
 }
 
 func nameFlag() cli.Flag {
 	return &cli.StringFlag{Name: "name", Value: lab.DefaultName,
-		Usage: "`NAME` of the lab; its hosts are NAME-h0, NAME-h1 and so on"}
+		Usage: "`NAME` of the lab; its hosts are NAME-h0, NAME-h1, …"}
 }
 
-// labSpec reads the network from --preset, or else from the argument arg.
-func labSpec(c *cli.Context, arg string) (spec *netspec.Spec, err error) {
-	preset := c.String("preset")
-	switch {
-	case (preset == "") == (arg == ""):
-		return nil, exit.Usagef("want a network: either --preset NAME (%s), or a lab file such as "+
+// labSpec reads the network that arg names.
+func labSpec(arg string) (*netspec.Spec, error) {
+	if arg == "" {
+		return nil, exit.Usagef("want a network: a preset (%s) such as sparc1994:8, or a lab file such as "+
 			"examples/lab-sparc1994.yaml", strings.Join(netspec.PresetNames(), ", "))
-	case preset != "":
-		spec, err = netspec.Preset(preset, 0)
-	default:
-		spec, err = netspec.Resolve(arg)
 	}
-	if err == nil && c.IsSet("hosts") {
-		spec.Hosts = c.Int("hosts")
-		err = spec.Validate()
-	}
+	spec, err := netspec.Resolve(arg)
 	if err != nil {
 		return nil, exit.Usagef("lab: %w", err)
 	}
@@ -110,9 +102,9 @@ func labOptions(c *cli.Context) lab.Options {
 
 func labUp(c *cli.Context) error {
 	if c.NArg() > 1 {
-		return exit.Usagef("want one lab file, got %d arguments", c.NArg())
+		return exit.Usagef("want one network, got %d arguments", c.NArg())
 	}
-	spec, err := labSpec(c, c.Args().First())
+	spec, err := labSpec(c.Args().First())
 	if err != nil {
 		return err
 	}
@@ -169,23 +161,15 @@ func labDown(c *cli.Context) error {
 }
 
 func labRun(c *cli.Context) error {
-	args, network := c.Args().Slice(), ""
-	if c.String("preset") == "" && len(args) > 0 {
-		network, args = args[0], args[1:]
-	}
-	// The cli library swallows the -- that follows a flag, but not one that follows an argument.
-	if len(args) > 0 && args[0] == "--" {
-		args = args[1:]
-	} else if network != "" {
-		return exit.Usagef("want -- between %s and the command: calib lab run %s -- COMMAND", network, network)
-	}
-	if network == "" && slices.Index(args, "--") == 1 {
-		return exit.Usagef("want either --preset or a lab file, not both")
-	}
-	spec, err := labSpec(c, network)
+	spec, err := labSpec(c.Args().First())
 	if err != nil {
 		return err
 	}
+	args := c.Args().Tail()
+	if len(args) == 0 || args[0] != "--" {
+		return exit.Usagef("want -- between %[1]s and the command: calib lab run %[1]s -- COMMAND", c.Args().First())
+	}
+	args = args[1:]
 	code, err := lab.Run(c.Context, spec, labOptions(c), lab.Command{
 		Args: args, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Strict: c.Bool("strict"),
 	})
@@ -205,7 +189,7 @@ func labList(c *cli.Context) error {
 	}
 	return command.Answer(c, "lab list", append([]lab.Status{}, labs...), func(w io.Writer) error {
 		if len(labs) == 0 {
-			fmt.Fprintln(c.App.ErrWriter, "no lab is up; build one with: calib lab up --preset sparc1994")
+			fmt.Fprintln(c.App.ErrWriter, "no lab is up; build one with: calib lab up sparc1994")
 			return nil
 		}
 		t := command.NewTable(w, "LAB", "HOSTS", "MEDIUM", "SINCE", "STATE")

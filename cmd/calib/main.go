@@ -36,6 +36,7 @@ func execute(args []string) int {
 	if len(args) > 1 && args[1] == "help" { // calib help COMMAND…
 		args = append(append(args[:1:1], args[2:]...), "--help")
 	}
+	cli.HelpPrinter = command.PrintHelp
 	ctx, stop := command.Interruptible(os.Stderr)
 	defer stop()
 	app := newApp()
@@ -59,12 +60,14 @@ func newApp() *cli.App {
 		Writer:  &units.PrintableWriter{To: os.Stdout}, ErrWriter: &units.PrintableWriter{To: os.Stderr},
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "version", Aliases: []string{"v"},
-				Usage: "print the version and how it was built", DisableDefaultText: true},
-			&cli.BoolFlag{Name: "json", Usage: "with --version: print one JSON document", DisableDefaultText: true},
+				Usage: "print the version and how it was built"},
+			&cli.BoolFlag{Name: "json", Usage: "with --version: print one JSON document"},
 		},
-		Description: "calib run --local 4         calibrate four agents on this machine\n" +
-			"calib run --hosts hosts.txt  calibrate a cluster; needs nothing but ssh\n" +
-			"Exit codes: 0 done, 1 failed, 2 wrong use, 3 regression, 4 partial (saved), 5 inconclusive, 130 interrupted (saved).",
+		Description: "calib run --hosts hosts.txt  calibrate a cluster; needs nothing but ssh\n" +
+			"calib run --local 2          two agents on this machine\n" +
+			"calib explain a_c            what a number is\n" +
+			"Exit codes: 0 done, 1 failed, 2 wrong use, 3 regression, 4 partial (saved),\n" +
+			"5 inconclusive, 130 interrupted (saved).",
 		DisableSliceFlagSeparator: true, // a host range holds commas: node[01-03,7]
 		EnableBashCompletion:      true,
 		HideHelpCommand:           true,
@@ -78,11 +81,10 @@ func newApp() *cli.App {
 		ExitErrHandler: func(*cli.Context, error) {}, // execute decides the exit code
 		OnUsageError:   usageError,
 		Commands: withUsage([]*cli.Command{
-			measuring.RunCommand(), measuring.MeasureCommand(), results.FitCommand(), results.ReportCommand(),
-			measuring.PlanCommand(), measuring.DoctorCommand(), measuring.ValidateCommand(), measuring.SelfcheckCommand(),
+			measuring.RunCommand(), results.FitCommand(), results.ReportCommand(), results.ExplainCommand(),
 			results.PredictCommand(), results.ExportCommand(), results.ImportCommand(), results.CompareCommand(),
-			results.GateCommand(), history.Command(), history.BaselineCommand(), measuring.HostsCommand(), labCommand(),
-			measuring.AgentCommand(), certCommand(), schemaCommand(), completionCommand(), manCommand(),
+			results.GateCommand(), history.Command(), measuring.DoctorCommand(), labCommand(), measuring.AgentCommand(),
+			certCommand(), schemaCommand(), measuring.HostsCommand(), manCommand(), completionCommand(),
 		}), Action: func(c *cli.Context) error {
 			if c.Bool("version") {
 				return printVersion(c)

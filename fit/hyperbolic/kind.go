@@ -125,7 +125,7 @@ func (p *paired) unknown(kind *params.Network, packets, streams effect, most flo
 func (p *paired) decides(most float64) string {
 	switch {
 	case p.slow.Undecided || p.cut:
-		return "Pairs differ: more hosts that are alike would decide it, or --all-pairs, which names the slow one"
+		return "Pairs differ: more hosts that are alike would decide it, or --pairs all, which names the slow one"
 	case p.times.Rounds < 2:
 		return "One round has no interval: more rounds would decide it"
 	case most <= 2:
@@ -136,7 +136,7 @@ func (p *paired) decides(most float64) string {
 
 // twoPairs is why contention is not told from a slow host.
 const twoPairs = "two pairs that differ cannot tell a slow host from contention: " +
-	"more hosts would, or --all-pairs to find the slow one"
+	"more hosts would, or --pairs all to find the slow one"
 
 // slowMet is why contention of one-packet messages is not known where slow pairs were left out: a slow message may come
 // when the others are through.

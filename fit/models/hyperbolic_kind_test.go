@@ -59,7 +59,7 @@ func TestNetworkTwoPairsThatDiffer(t *testing.T) {
 		}
 	}
 	if *f.Network != (params.Network{Packets: params.Unknown, Streams: params.Unknown}) ||
-		!notes(f.Findings, params.NetworkUnknown, "--all-pairs") {
+		!notes(f.Findings, params.NetworkUnknown, "--pairs all") {
 		t.Errorf("network %+v, findings %v", *f.Network, f.Findings)
 	}
 	slow := fit.Prepare(d, fit.Settings{}).Slow()

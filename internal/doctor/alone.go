@@ -127,7 +127,7 @@ func room(h Host, hosts int, add adder) {
 	if ends := strings.Fields(h.Now[machine.NowPorts]); len(ends) == 2 {
 		if n := number(ends[1], 0) - number(ends[0], 0) + 1; n < fewPorts {
 			add(Disturbs, "ports", fmt.Sprintf("there are %d local ports: new connections in every round use them up", n),
-				`sysctl -w net.ipv4.ip_local_port_range="32768 60999", or calib run --hosts hosts.txt --keep-connections`)
+				`sysctl -w net.ipv4.ip_local_port_range="32768 60999", or keep_connections: true in a plan file`)
 		}
 	}
 	if free, err := strconv.ParseUint(h.Now[machine.NowDisk], 10, 64); err == nil && free < uint64(minDisk) {

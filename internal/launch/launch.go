@@ -228,7 +228,7 @@ var sshSteps = []struct {
 	{regexp.MustCompile(`timed out|No route to host|Network is unreachable`), "connect",
 		"the host is down, or a firewall or route keeps ssh from it"},
 	{regexp.MustCompile(`kex_exchange_identification|Connection (closed|reset) by|Connection to .* closed`), "connect",
-		"its sshd hangs up: where it drops many logins at once (MaxStartups), start fewer (--fanout 2)"},
+		"its sshd hangs up: let it take eight logins at once (MaxStartups in sshd_config)"},
 	{regexp.MustCompile(`account is currently not available|nologin`), "shell", "the account there has no login shell"},
 }
 

@@ -220,31 +220,31 @@ func Parse(text []byte) (*Spec, error) {
 	return &file.Spec, file.Spec.Validate()
 }
 
-// Resolve reads "FILE", "PRESET" or "PRESET:HOSTS".
+// Resolve reads a preset or a lab file, "PRESET" or "FILE", or with another number of hosts "PRESET:8" or "FILE:8".
 func Resolve(arg string) (*Spec, error) {
-	name, n, hasN := strings.Cut(arg, ":")
-	if _, ok := presets()[name]; !ok {
-		text, err := files.Read(arg, yaml.Max)
+	name, n, asked := strings.Cut(arg, ":")
+	s, known := presets()[name]
+	if !known {
+		text, err := files.Read(name, yaml.Max)
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil, fmt.Errorf("%w, nor a preset of that name (have %s)", err, strings.Join(PresetNames(), ", "))
 		}
 		if err != nil {
 			return nil, err
 		}
-		s, err := Parse(text)
+		file, err := Parse(text)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", arg, err)
+			return nil, fmt.Errorf("%s: %w", name, err)
 		}
-		return s, nil
+		s = *file
 	}
-	hosts := 0
-	if hasN {
+	if asked {
 		var err error
-		if hosts, err = strconv.Atoi(n); err != nil || hosts < 1 {
-			return nil, fmt.Errorf("%q: want PRESET:HOSTS, for example %s:8", arg, name)
+		if s.Hosts, err = strconv.Atoi(n); err != nil || s.Hosts < 1 {
+			return nil, fmt.Errorf("%q: want a number of hosts behind the colon, such as %s:8", arg, name)
 		}
 	}
-	return Preset(name, hosts)
+	return &s, s.Validate()
 }
 
 // slowdown2000 is how many times slower the preset hku2000 is than its original, the cluster of Tam and Wang (2000) at

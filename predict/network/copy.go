@@ -337,7 +337,7 @@ func (c *Copy) differences(p *params.Params) *differing {
 		}
 	}
 	if n := len(p.Run.Hosts); links > 0 && len(pairs) < n*(n-1)/2 {
-		c.note("%s standing out, with a link each; only %d of %d pairs were measured (--all-pairs measures all)",
+		c.note("%s standing out, with a link each; only %d of %d pairs were measured (--pairs all measures all)",
 			units.Plural(links, "pair"), len(pairs), n*(n-1)/2)
 	}
 	return d

@@ -232,7 +232,7 @@ func plain(v, d float64) string {
 	return strconv.FormatFloat(v, 'f', digits, 64)
 }
 
-// logTicks labels decades where there are enough of them, else 1, 2 and 5, else round steps.
+// logTicks labels decades where there are enough of them, else 1, 2 and 5 where there is room, else round steps.
 func logTicks(lo, hi float64, unit string, n int) (out []plot.Tick) {
 	if hi/lo < 4 {
 		for _, v := range multiples(lo, hi, roundStep(hi-lo, n)) {
@@ -251,7 +251,7 @@ func logTicks(lo, hi float64, unit string, n int) (out []plot.Tick) {
 			if t.Value < lo*(1-1e-9) || t.Value > hi*(1+1e-9) || every > 1 && (m > 1 || turn(e, every) != 0) {
 				continue
 			}
-			if m == 1 || decades <= 2 && (m == 2 || m == 5) {
+			if m == 1 || decades <= 2 && 3*decades <= n+1 && (m == 2 || m == 5) {
 				t.Label = label(t.Value, unit)
 			}
 			out = append(out, t)

@@ -70,7 +70,7 @@ func Targets() []Target {
 		{Name: "gobench", File: "bench.txt", write: writeGobench, NoHosts: true,
 			About: "Go benchmark format: T of every size, parameters and links, for benchstat"},
 		{Name: "lab", File: "lab.yaml", write: writeLab, Slowdown: true,
-			About: "calib lab: emulated cluster of the run's network, for calib lab run and calib selfcheck"},
+			About: "calib lab: emulated cluster of the run's network, for calib lab run and calib lab selfcheck"},
 		{Name: "loggopsim", File: "loggopsim.sh", write: writeLogGOPSim,
 			About: "LogGOPSim: command line with L, o, g, G, O, S as integers, and their unit of time"},
 		{Name: "mininet", File: "topology.py", write: writeMininet,

@@ -50,7 +50,7 @@ func TestInBrowser(t *testing.T) {
 	})
 	t.Run("figures", func(t *testing.T) {
 		for js, want := range map[string]int{
-			`document.querySelectorAll("figure svg[role=img]").length`:                                                                         6, // one of them small
+			`document.querySelectorAll("figure svg[role=img]").length`:                                                                         7, // two of them small
 			`document.querySelectorAll("#t-x .values title").length`:                                                                           8, // four points and four residuals
 			`document.querySelectorAll("#pairs-latency .values title").length`:                                                                 6,
 			`document.querySelectorAll("#pairs-latency svg image").length`:                                                                     2, // the cells, the scale

@@ -20,6 +20,7 @@ import (
 	"slices"
 	"strings"
 
+	"calib/internal/glossary"
 	"calib/internal/params"
 	"calib/internal/units"
 	"calib/reports"
@@ -50,6 +51,7 @@ type document struct {
 	Heading  string
 	Lead     []string
 	Alerts   []string
+	Tiles    []reports.Tile
 	Glance   []plot // small figures beside the verdict
 	Warnings *reports.More
 	Opening  []reports.Table // before the contents
@@ -145,6 +147,15 @@ func flagged(h *figure.Heat) (out []string) {
 // anchor makes an ID of a title that no other element has.
 func (d *document) anchor(title string) string { return d.taken.Take(figure.Slug(title)) }
 
+// meaning is what the number is that a cell names, for a browser to show where the pointer rests; "" is none.
+func meaning(kind reports.Kind, text string) string {
+	if kind != reports.KindSymbol {
+		return ""
+	}
+	n, _ := glossary.All().Lookup(text)
+	return n.Is
+}
+
 // class of a cell is the kind of its column, and of a status also what it is.
 func class(kind reports.Kind, text string) reports.Kind {
 	if kind != reports.KindStatus {
@@ -184,7 +195,7 @@ var (
 	//go:embed assets/read.js
 	script string
 
-	layout = template.Must(template.New("page").Funcs(template.FuncMap{"class": class}).Parse(source))
+	layout = template.Must(template.New("page").Funcs(template.FuncMap{"class": class, "meaning": meaning}).Parse(source))
 	// policy is the content security policy of a page: this script and this style by their hashes, pictures that the
 	// page holds itself (the cells of a heat map are one), and nothing else: no request, no form, no frame.
 	policy = "default-src 'none'; script-src " + hash(script) + "; style-src " + hash(style) +
@@ -206,7 +217,7 @@ func Report(w io.Writer, p *params.Params, figures []figure.Figure, o Options) e
 	v := reports.SummaryOf(p, reports.Options{Dir: o.Dir})
 	d := newDocument("calib report " + v.Run)
 	d.Eyebrow, d.Scope = v.Run, v.Measured
-	d.Heading, d.Lead, d.Alerts = v.Verdict+": "+v.Network, v.Spoiled, v.Odd
+	d.Heading, d.Tiles, d.Lead, d.Alerts = v.Verdict+": "+v.Network, v.Tiles, v.Spoiled, v.Odd
 	if v.Unseen != "" {
 		d.Lead = append(d.Lead, "Unseen traffic: "+v.Unseen)
 	}
@@ -232,15 +243,17 @@ func Report(w io.Writer, p *params.Params, figures []figure.Figure, o Options) e
 	return d.write(w)
 }
 
-// glances are the figures of which a small one stands on the first screen: the time of a message, and what others that
-// send at once make of it.
-var glances = []string{"t-x", "a-prime", "b-prime"}
+// glances are the figures of which a small one stands on the first screen, as far as there are: all pairs, what was
+// predicted, the time of a message, and what others that send at once make of it.
+var glances = []string{"pairs-latency", "validation", "t-x", "a-prime", "b-prime"}
+
+const glancesShown = 3
 
 // glance puts small figures beside the verdict. They come before the whole ones, whose anchors are kept free.
 func (d *document) glance(figures []figure.Figure) {
 	for _, id := range glances {
 		i := slices.IndexFunc(figures, func(f figure.Figure) bool { return f.ID == id })
-		if i < 0 {
+		if i < 0 || len(d.Glance) == glancesShown {
 			continue
 		}
 		f := figures[i]

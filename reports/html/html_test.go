@@ -256,7 +256,7 @@ func TestSize(t *testing.T) {
 	if len(page) > maxReport {
 		t.Errorf("%d bytes, want at most %d", len(page), maxReport)
 	}
-	if !strings.Contains(words(page), "node17.rack1.example.org") || strings.Count(page, `class="cells"`) != 2 || !strings.Contains(page, "<summary>Numbers</summary>") {
+	if !strings.Contains(words(page), "node17.rack1.example.org") || strings.Count(page, `class="cells"`) != 3 || !strings.Contains(page, "<summary>Numbers</summary>") {
 		t.Error("matrices without their numbers")
 	}
 	if !strings.Contains(words(page), "of 5,003 points are drawn") {

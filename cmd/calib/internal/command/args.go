@@ -100,7 +100,7 @@ func Group(c *cli.Context) error {
 }
 
 func JSONFlag() cli.Flag {
-	return &cli.BoolFlag{Name: "json", Usage: "print one JSON document; progress as JSON lines on standard error"}
+	return &cli.BoolFlag{Name: "json", Usage: "print one JSON document"}
 }
 
 func QuietFlag() cli.Flag { return &cli.BoolFlag{Name: "quiet", Usage: "no progress"} }
@@ -115,7 +115,7 @@ func List(c *cli.Context, flag string) []string {
 }
 
 func AllFlag() cli.Flag {
-	return &cli.BoolFlag{Name: "all", Usage: "print the whole report, not only what fits a screen"}
+	return &cli.BoolFlag{Name: "all", Usage: "print the whole report"}
 }
 
 // Silent is err, marked as reported. reporting is what failed meanwhile: then err is still to be reported with it.

@@ -61,8 +61,7 @@ func OpenRun(c *cli.Context, open func(string) (*rundir.Dir, error)) (*rundir.Di
 
 // BreaksFlag says at which sizes the time of a message goes over from one line to the next.
 func BreaksFlag() cli.Flag {
-	return &cli.StringFlag{Name: "breaks", Usage: "message sizes above which a new line of T(x) begins, `1420,32KiB`: " +
-		"where the protocol changes; " + run.FoundBreaks + " finds them; default those in run.json, else " + run.FoundBreaks}
+	return &cli.StringFlag{Name: "breaks", Usage: "`SIZES` above which a new line of T(x) begins, or " + run.FoundBreaks}
 }
 
 // FittingFlags reads BreaksFlag. Whether the breaks suit the sizes measured is known with them.
@@ -86,7 +85,7 @@ func FittingFlags(c *cli.Context) (f run.Fitting, err error) {
 
 // PartialFlag takes samples that are not those that were measured.
 func PartialFlag() cli.Flag {
-	return &cli.BoolFlag{Name: "partial", Usage: "take what is there of samples that were cut off or changed after the run ended"}
+	return &cli.BoolFlag{Name: "partial", Usage: "take what is left of samples that were changed after the run"}
 }
 
 // Whole refuses a run whose samples were cut off or changed after it ended, unless --partial takes what is there.

@@ -1,5 +1,5 @@
-// Package history holds the commands calib history and calib baseline: they keep runs, follow the network over time,
-// and name runs to compare others with. The store is calib/internal/history; the search for changes of level is in
+// Package history holds the commands of calib history: they keep runs, follow the network over time, and name runs to
+// compare others with. The store is calib/internal/history; the search for changes of level is in
 // survey.go.
 package history
 
@@ -33,31 +33,30 @@ const (
 func Command() *cli.Command {
 	return &cli.Command{
 		Name: "history", Usage: "keep runs, and follow the network over time",
-		Description: "calib history add RUN                          keep a run, or all runs of a directory\n" +
-			"calib history list                             the runs that are kept\n" +
-			"calib history plot                             a page of what changed, when, and by how much\n" +
-			"calib history log                              what was done, and the changes found, in the order of time\n" +
-			"calib history ack --at RUN --reason 'new NIC'  say that a change is known\n" +
-			"A change of level needs five runs or more on each side of it, and is 5% of the median or more. " +
-			"The history is one\n" +
-			"file, which any number of calib processes may use at once: --store, or the variable CALIB_STORE.",
+		Description: "calib history add RUN                     keep a run, or a directory of runs\n" +
+			"calib history plot                        what changed, when, and by how much\n" +
+			"calib history ack --at RUN --reason TEXT  say that a change is known\n" +
+			"calib history baseline set good RUN...    name runs to compare others with\n" +
+			"A change of level needs five runs on each side, and is 5% of the median or more. The\n" +
+			"history is one file: --store, or CALIB_STORE. Many processes may use it at once.",
 		Subcommands: []*cli.Command{
 			{Name: "add", Usage: "keep runs", ArgsUsage: "RUN...",
-				Description: "RUN is a run directory, its params.json, or a directory of runs (as calib run --aa writes). " +
-					"A run is stored whole:\n" +
-					"its directory is needed again only for its raw timings. A run that is there already is left as it is.",
+				Description: "calib history add RUN\n" +
+					"RUN is a run directory, its params.json, or a directory of runs (as calib run --aa\n" +
+					"writes). A run is stored whole: its directory is needed again only for its raw\n" +
+					"timings. A run that is there already is left as it is.",
 				Flags: []cli.Flag{
 					&cli.StringFlag{Name: "label", Usage: "`LABEL` of the runs, such as nightly"},
 					&cli.StringFlag{Name: "commit", Usage: "`REVISION` of what was tested"},
 					&cli.StringFlag{Name: "at",
-						Usage: "`TIME` at which the run started, for a params.json without a run.json; default from its ID"},
+						Usage: "`TIME` at which a run without a run.json started; default from its ID"},
 					StoreFlag(), command.PartialFlag(), command.JSONFlag(), command.QuietFlag(),
 				}, Action: addRuns},
 			{Name: "list", Usage: "list the runs, oldest first",
 				Flags:  append(filterFlags(listedRuns), StoreFlag(), command.JSONFlag()),
 				Action: onStore(listRuns)},
 			{Name: "show", Usage: "print the parameters of a run", ArgsUsage: "RUN",
-				Description: "RUN is the ID of a run, or the beginning of only one ID.",
+				Description: "RUN is the ID of a run, or how only one ID begins.",
 				Flags:       []cli.Flag{StoreFlag(), command.JSONFlag(), command.AllFlag()},
 				Action:      onNamed("run ID", showRun)},
 			{Name: "metrics", Usage: "list what can be followed",
@@ -77,39 +76,38 @@ func Command() *cli.Command {
 				}),
 			},
 			{Name: "plot", Usage: "draw the metrics over time, with the changes found, as a page or as figures",
-				Description: "calib history plot                               " +
-					"the network's metrics, and the links with the largest changes\n" +
-					"calib history plot --metric a_c,g_s.c0           these\n" +
-					"calib history plot --link node01,node02          all of this link\n" +
-					"calib history plot --format svg --out figures    a file for each figure",
+				Description: "calib history plot                             the network, odd links\n" +
+					"calib history plot --metric a_c,g_s.c0         these\n" +
+					"calib history plot --link node01,node02        all of this link\n" +
+					"calib history plot --format svg --out figures  a file for each figure",
 				Flags: append([]cli.Flag{
 					&cli.StringFlag{Name: "metric", Usage: "metrics, comma separated: `a_c,g_s.c0`; calib history metrics lists them"},
 					&cli.StringFlag{Name: "link", Usage: "the link between two hosts, `FROM,TO`"},
 					&cli.StringFlag{Name: "format", Value: command.FormatHTML, Usage: "`FORMAT`: html, svg or png"},
 					&cli.StringFlag{Name: "out",
-						Usage: "html: the `FILE`, default " + plotFile + "; svg and png: the directory, default " + plotDir},
+						Usage: "`FILE` of html, default " + plotFile + "; directory of svg and png, default " + plotDir},
 				}, append(filterFlags(plottedRuns), StoreFlag(), command.JSONFlag(), command.QuietFlag())...),
 				Action: onStore(plotHistory),
 			},
 			{Name: "log", Usage: "list what was done to the history, and the changes found, in the order of time",
-				Description: fmt.Sprintf("Changes are searched anew each time, in the newest %d runs. "+
+				Description: fmt.Sprintf("calib history log --last 20\nChanges are searched anew each time, in the newest %d runs.\n"+
 					"A change stands at the start of its run.", plottedRuns),
 				Flags: []cli.Flag{
 					&cli.IntFlag{Name: "last", Value: loggedLines, Usage: "the newest `N` lines; 0 is all"},
 					StoreFlag(), command.JSONFlag(),
 				}, Action: onStore(printLog)},
 			{Name: "ack", Usage: "acknowledge a change: say that it is known, and why",
-				Description: fmt.Sprintf("calib history ack --at RUN --reason 'new switch'                      of everything\n"+
-					"calib history ack --metric a_c --at RUN --reason 'new kernel'         of one metric\n"+
-					"calib history ack --link node01,node02 --at RUN --reason 'new cable'  of one link\n"+
-					"RUN is the first run of the new level; a change within %d runs of it is covered. "+
-					"An acknowledgement of everything also\n"+
-					"cuts baselines: runs before it are no longer compared with.", ackReach),
+				Description: fmt.Sprintf("calib history ack --at RUN --reason 'new switch'     of everything\n"+
+					"calib history ack --metric a_c --at RUN --reason BIOS  of one metric\n"+
+					"calib history ack --link n01,n02 --at RUN --reason NIC  of one link\n"+
+					"RUN is the first run of the new level; a change within %d runs of it is covered. An\n"+
+					"acknowledgement of everything also cuts baselines: runs before it are no longer\n"+
+					"compared with.", ackReach),
 				Flags: []cli.Flag{
 					&cli.StringFlag{Name: "metric", Usage: "only the metric `NAME`; default all"},
 					&cli.StringFlag{Name: "link",
-						Usage: "only the link between two hosts, `FROM,TO`; default all, and the whole network"},
-					&cli.StringFlag{Name: "at", Usage: "first `RUN` of the new level: its ID, or the beginning of only one ID"},
+						Usage: "only the link between two hosts, `FROM,TO`; default all"},
+					&cli.StringFlag{Name: "at", Usage: "first `RUN` of the new level: its ID, or how only one ID begins"},
 					&cli.StringFlag{Name: "reason", Usage: "`TEXT`: what was changed"},
 					&cli.StringFlag{Name: "who", Usage: "`NAME` of who says so; default this user"},
 					&cli.BoolFlag{Name: "list", Usage: "list what is acknowledged, and make nothing"},
@@ -134,12 +132,11 @@ func Command() *cli.Command {
 				}),
 			},
 			{Name: "export", Usage: "write the history for other programs",
-				Description: "calib history export --to csv --out history.csv    " +
-					"every value of every run: a row each, as in RFC 4180\n" +
-					"calib history export --to prometheus --out /var/lib/node_exporter/calib.prom\n" +
-					"                                                   the newest run, for node_exporter's textfile collector\n" +
-					"Columns: time, run, label, commit, metric, from, to, unit, value, lo, hi; " +
-					"values in SI units, lo and hi the 95% interval.",
+				Description: "calib history export --to csv --out history.csv\n" +
+					"calib history export --to prometheus --out calib.prom\n" +
+					"A csv has a row for each value of each run; prometheus has the newest run, for\n" +
+					"node_exporter. Columns: time, run, label, commit, metric, from, to, unit, value, lo, hi. Values are\n" +
+					"in SI units, lo and hi the 95% interval.",
 				Flags: append([]cli.Flag{
 					&cli.StringFlag{Name: "to", Usage: "`csv|prometheus`"},
 					&cli.StringFlag{Name: "out", Usage: "`FILE` to replace, or a directory; default standard output"},
@@ -147,7 +144,7 @@ func Command() *cli.Command {
 				Action: onStore(exportHistory),
 			},
 			{Name: "remove", Usage: "take a run out of the history, for good", ArgsUsage: "RUN",
-				Description: "RUN is the ID of a run, or the beginning of only one ID. A run of a baseline cannot be removed.",
+				Description: "RUN is the ID of a run, or how only one ID begins. A run of a baseline stays.",
 				Flags:       []cli.Flag{StoreFlag(), command.JSONFlag()},
 				Action: onNamed("run ID", func(c *cli.Context, s *history.Store, id string) error {
 					e, err := s.Find(c.Context, id)
@@ -157,16 +154,17 @@ func Command() *cli.Command {
 					return answerRemoved(c, s, "history remove", "run", e.ID, s.Remove(c.Context, e.ID))
 				}),
 			},
+			baselineCommand(),
 		},
 		Action: command.Group,
 	}
 }
 
-// Documents are the data that --json prints for calib history and calib baseline. Values are in SI units, times in UTC.
+// Documents are the data that --json prints for calib history. Values are in SI units, times in UTC.
 func Documents() []command.Document {
 	return []command.Document{
-		command.DataOf[baselineList]("baseline list"), command.DataOf[removed]("baseline remove"),
-		command.DataOf[baselineSet]("baseline set"), command.DataOf[baselineShown]("baseline show"),
+		command.DataOf[baselineList]("history baseline list"), command.DataOf[removed]("history baseline remove"),
+		command.DataOf[baselineSet]("history baseline set"), command.DataOf[baselineShown]("history baseline show"),
 		command.DataOf[ackList]("history ack"), command.DataOf[additions]("history add"),
 		command.DataOf[exported]("history export"), command.DataOf[runList]("history list"),
 		command.DataOf[historyLog]("history log"), command.DataOf[metricList]("history metrics"),

@@ -20,19 +20,20 @@ import (
 	"calib/reports/compare"
 )
 
-func BaselineCommand() *cli.Command {
+func baselineCommand() *cli.Command {
 	common := []cli.Flag{StoreFlag(), command.JSONFlag()}
 	return &cli.Command{
 		Name: "baseline", Usage: "name runs of the history to compare others with",
 		Description: "calib run --aa 10 --hosts hosts.txt --out good\n" +
-			"calib baseline set main good              keep these runs, and name them\n" +
-			"calib compare baseline:main NEW           compare others with them\n" +
+			"calib history baseline set main good  keep these runs, and name them\n" +
+			"calib compare baseline:main NEW       compare others with them\n" +
 			"calib gate --baseline main --hosts hosts.txt",
 		Subcommands: []*cli.Command{
 			{Name: "set", Usage: "make a baseline, in place of one of the same name", ArgsUsage: "NAME RUN...",
-				Description: "RUN is the ID of a stored run, or the beginning of only one ID; " +
-					"or a run directory, a params.json or a directory\n" +
-					"of runs, which are added to the history. The noise.json in a directory of runs is kept with the baseline.",
+				Description: "calib history baseline set NAME RUN...\n" +
+					"RUN is the ID of a stored run, or how only one ID begins; or a run directory, a\n" +
+					"params.json or a directory of runs, which are added to the history. The noise.json\n" +
+					"in a directory of runs is kept with the baseline.",
 				Flags: append([]cli.Flag{
 					&cli.StringFlag{Name: "note", Usage: "`TEXT` that says what it is"},
 					&cli.StringFlag{Name: "noise", Usage: "noise floor `FILE` of calib run --aa"},
@@ -42,7 +43,7 @@ func BaselineCommand() *cli.Command {
 				Action: onNamed("name of a baseline", showBaseline)},
 			{Name: "remove", Usage: "remove a baseline; its runs stay in the history", ArgsUsage: "NAME", Flags: common,
 				Action: onNamed("name of a baseline", func(c *cli.Context, s *history.Store, name string) error {
-					return answerRemoved(c, s, "baseline remove", "baseline", name, withNames(c.Context, s,
+					return answerRemoved(c, s, "history baseline remove", "baseline", name, withNames(c.Context, s,
 						s.RemoveBaseline(c.Context, name)))
 				})},
 		},
@@ -61,7 +62,7 @@ func listBaselines(c *cli.Context, s *history.Store) error {
 		return err
 	}
 	headings := []string{"BASELINE", "RUNS", "MADE (UTC)", "NOISE FLOOR", "NOTE"}
-	return command.AnswerTable(c, "baseline list", baselineList{s.Path, all}, headings, func(t command.Table) {
+	return command.AnswerTable(c, "history baseline list", baselineList{s.Path, all}, headings, func(t command.Table) {
 		for _, b := range all {
 			t.Row(b.Name, len(b.Runs), b.Made, b.Noise, b.Note)
 		}
@@ -86,7 +87,7 @@ func showBaseline(c *cli.Context, s *history.Store, name string) error {
 	if err != nil {
 		return err
 	}
-	return command.AnswerTable(c, "baseline show", out, nil, func(t command.Table) {
+	return command.AnswerTable(c, "history baseline show", out, nil, func(t command.Table) {
 		t.Row("baseline", out.Baseline.Name)
 		t.Row("made", command.Minute(out.Baseline.Made)+" UTC")
 		if out.Baseline.Note != "" {
@@ -121,7 +122,7 @@ func withNames(ctx context.Context, s *history.Store, err error) error {
 	case lerr != nil:
 		return errors.Join(err, lerr)
 	case names == nil:
-		return fmt.Errorf("%w: there is none yet; calib baseline set NAME RUN makes one", err)
+		return fmt.Errorf("%w: there is none yet; calib history baseline set NAME RUN makes one", err)
 	}
 	return fmt.Errorf("%w; there are %s", err, strings.Join(names, ", "))
 }
@@ -203,7 +204,7 @@ type baselineSet struct {
 
 func setBaseline(c *cli.Context) error {
 	if c.NArg() < 2 {
-		return exit.Usagef("baseline set: give a name and runs (see %s --help)", c.Command.HelpName)
+		return exit.Usagef("history baseline set: give a name and runs (see %s --help)", c.Command.HelpName)
 	}
 	name, args := c.Args().First(), c.Args().Tail()
 	noise, err := noiseOf(c.String("noise"), args)
@@ -224,7 +225,7 @@ func setBaseline(c *cli.Context) error {
 		if err != nil {
 			return err
 		}
-		return command.AnswerLines(c, "baseline set", baselineSet{s.Path, b, added},
+		return command.AnswerLines(c, "history baseline set", baselineSet{s.Path, b, added},
 			fmt.Sprintf("baseline %s: %s, %s a noise floor",
 				b.Name, units.Plural(len(b.Runs), "run"), map[bool]string{true: "with", false: "without"}[b.Noise]))
 	})

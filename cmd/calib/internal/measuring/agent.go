@@ -25,28 +25,29 @@ func AgentCommand() *cli.Command {
 	d := agent.DefaultLimits()
 	return &cli.Command{
 		Name:  "agent",
-		Usage: "measure on this host for a coordinator (calib run starts its own agents)",
-		Description: "With --stdio the agent serves the coordinator at the other end of its standard streams and exits when its\n" +
-			"input closes. With --listen it is a daemon: on a unix socket that only its user and root can use,\n" +
-			"named calib+unix:///run/calib/agent.sock in a hosts file; or, with --cert, on TCP, named calib://host:port,\n" +
-			"for coordinators that show a certificate (see calib cert). The limits hold for every coordinator; none can\n" +
-			"raise them.",
+		Usage: "measure on this host for a coordinator",
+		Description: "calib agent --listen unix  calib+unix:///run/calib/agent.sock\n" +
+			"calib agent --listen 10.1.0.3:7433 --cert DIR  calib://10.1.0.3:7433\n" +
+			"With --stdio the agent serves the coordinator at the other end of its standard\n" +
+			"streams, and exits when its input closes. With --listen it is a daemon, which hosts\n" +
+			"files name as above: on a unix socket that only its user and root can use, or on TCP\n" +
+			"for coordinators with a certificate (see calib cert). No coordinator can raise the\n" +
+			"limits.",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "stdio", Usage: "serve one coordinator over standard input and output"},
-			&cli.StringFlag{Name: "listen", Usage: "serve coordinators on `ADDR`: unix is the socket /run/calib/agent.sock " +
-				"or, for a user, $XDG_RUNTIME_DIR/calib/agent.sock; unix:/path another; host:port is TCP with certificates"},
+			&cli.StringFlag{Name: "listen", Usage: "serve coordinators on `ADDR`: unix (/run/calib/agent.sock, for a user " +
+				"$XDG_RUNTIME_DIR/calib/agent.sock), unix:/path, or host:port"},
 			&cli.StringFlag{Name: "cert", Usage: "`DIR` of this agent's certificate, which calib cert issue has made"},
 			&cli.StringFlag{Name: "data", Value: ":0", Usage: "take data connections on `ADDR`; port 0 is any"},
-			&cli.StringFlag{Name: "cpu", Usage: "pin the timing thread to CPU `N` (default: the coordinator chooses)"},
-			&cli.StringFlag{Name: "join", Usage: "connect to the coordinator on `HOST`, which tells the rest on " +
-				"standard input (calib run --slurm does this)"},
+			&cli.StringFlag{Name: "cpu", Usage: "pin the timing thread to CPU `N`; default as the coordinator says"},
+			&cli.StringFlag{Name: "join", Usage: "connect to the coordinator on `HOST` (calib run --slurm does)"},
 			&cli.StringFlag{Name: "name", Usage: "the `HOST` as which it joins"},
-			&cli.DurationFlag{Name: "max-duration", Value: d.Task, Usage: "longest task"},
+			&cli.DurationFlag{Name: "max-duration", Value: d.Task, Usage: "longest `TIME` of a task"},
 			&cli.StringFlag{Name: "max-bytes", Value: d.Bytes.String(), Usage: "`SIZE` of all traffic with one peer in one run"},
 			&cli.StringFlag{Name: "max-memory", Value: d.Memory.String(), Usage: "`SIZE` of what one task makes the process hold"},
-			&cli.StringFlag{Name: "max-rate", Usage: "send at most `SIZE` a second on each data connection, " +
-				"and as much in datagrams (default: no limit, and 10 Gbit/s)"},
-			&cli.IntFlag{Name: "max-peers", Value: d.Peers, Usage: "hosts in one run besides this one"},
+			&cli.StringFlag{Name: "max-rate", Usage: "send at most `SIZE` a second on each data connection, and " +
+				"as much in datagrams; default no limit, and 10 Gbit/s"},
+			&cli.IntFlag{Name: "max-peers", Value: d.Peers, Usage: "`N` hosts in one run besides this one"},
 		},
 		Action: runAgent,
 	}

@@ -1,5 +1,5 @@
-// Package measuring holds the commands that measure, calib run, measure, plan, doctor, validate, selfcheck and agent,
-// and calib hosts: flags become a run.Config, and what became of the run is printed.
+// Package measuring holds the commands that measure, calib run, doctor, predict validate, lab selfcheck and agent, and
+// calib hosts: flags become a run.Config, and what became of the run is printed.
 package measuring
 
 import (
@@ -29,45 +29,61 @@ import (
 func RunCommand() *cli.Command {
 	return &cli.Command{
 		Name: "run", Usage: "measure, fit and report: the main job",
-		Description: "calib run --local 4 --plan quick       four agents on this machine, under a minute\n" +
-			"calib run --hosts hosts.txt            a cluster; copies its agent to the hosts over ssh\n" +
-			"calib run --slurm --nodes 8            a job of Slurm; inside one without --nodes\n" +
-			"calib run --hosts H --launch 'ip netns exec {host}'\n" +
-			"                                       any prefix that runs a command on a host\n" +
-			"calib run --sim sparc1994:8            a network of known truth, in virtual time\n" +
-			"calib run --aa 10 --hosts hosts.txt    ten runs of the same, one after the other: how much they differ is the noise\n" +
-			"                                       floor of calib compare and calib gate",
-		Flags: slices.Concat(WhereFlags(), PlanFlags(), OutFlags(), []cli.Flag{
-			command.AllFlag(), command.BreaksFlag(),
-			&cli.IntFlag{Name: "aa", Usage: "make `N` runs of the same plan, and write how much they differ to noise.json"},
-			&cli.StringFlag{Name: "truth",
-				Usage: "the hosts are a lab of `PRESET[:HOSTS]|FILE`: print its own parameters beside what is found"},
-			&cli.BoolFlag{Name: "dry-run", Usage: "start the agents, look at the network, print the plan, and end"},
-		}), Action: func(c *cli.Context) error {
-			switch {
-			case c.IsSet("aa"):
-				return runAA(c)
-			case c.Bool("dry-run"):
-				return printPlan(c, "run", true)
-			}
-			config, err := configOf(c)
-			if err != nil {
-				return err
-			}
-			truth, err := truthOf(c)
-			if err != nil {
-				return err
-			}
-			if c.IsSet("truth") {
-				config.Show.Note("the truth is that of the emulated network: its hosts add up to 30 µs to a message")
-			}
-			r, err := run.Run(c.Context, config)
-			if r.State != run.Closed {
-				return err
-			}
-			return command.PrintRun(c, "run", r.Dir, truth, err)
-		},
+		Description: "calib run --hosts hosts.txt       copies its agent to the hosts over ssh\n" +
+			"calib run --local 2 --plan quick  two agents on this machine, half a minute",
+		Flags: slices.Concat(WhereFlags(), PlanFlags(), command.Grouped("How", []cli.Flag{
+			&cli.BoolFlag{Name: "dry-run", Usage: "look at the network, print the plan, and end"},
+			&cli.BoolFlag{Name: "no-fit", Usage: "only measure; calib fit goes on from there"},
+			&cli.IntFlag{Name: "aa", Usage: "make `N` runs: how they differ is the noise floor"},
+			&cli.StringFlag{Name: "truth", Usage: "`PRESET|FILE` of the lab: print its numbers beside ours"},
+			&cli.StringFlag{Name: "out", Usage: "run `DIR`ectory; default calib-run-DATE-TIME"},
+			&cli.StringFlag{Name: "resume", Usage: "go on with the interrupted run in `DIR`"},
+			YesFlag(), command.AllFlag(), command.JSONFlag(), command.QuietFlag(),
+		})), Action: runAction,
 	}
+}
+
+func runAction(c *cli.Context) error {
+	switch {
+	case c.IsSet("aa"):
+		return runAA(c)
+	case c.Bool("dry-run"):
+		return printPlan(c)
+	}
+	config, err := configOf(c)
+	if err != nil {
+		return err
+	}
+	truth, err := truthOf(c)
+	if err != nil {
+		return err
+	}
+	if c.IsSet("truth") {
+		config.Show.Note("the truth is that of the emulated network: its hosts add up to 30 µs to a message")
+	}
+	config.MeasureOnly = c.Bool("no-fit")
+	r, err := run.Run(c.Context, config)
+	switch {
+	case r.State != run.Closed:
+		return err
+	case config.MeasureOnly:
+		return printMeasured(c, r.Dir, err)
+	}
+	return command.PrintRun(c, "run", r.Dir, truth, err)
+}
+
+// printMeasured says where the samples are of a run that is not fitted, and that has ended with err.
+func printMeasured(c *cli.Context, dir *rundir.Dir, err error) error {
+	path := dir.Path()
+	r := reports.Result{Command: "run", Run: path, Files: command.FilesOf(path), Warnings: dir.Run().Warnings}
+	return command.AnswerResult(c, r, err, func(w io.Writer) error {
+		if err != nil {
+			return nil
+		}
+		_, err := fmt.Fprintf(w, "The samples are in %s; calib fit %s makes parameters of them.\n",
+			dir.File(rundir.SamplesFile), reports.ShellWord(path))
+		return err
+	})
 }
 
 // truthOf returns the parameters of a network that was made: that of --truth, or the simulated one.
@@ -82,34 +98,6 @@ func truthOf(c *cli.Context) (map[string]float64, error) {
 		}
 	}
 	return nil, nil
-}
-
-func MeasureCommand() *cli.Command {
-	return &cli.Command{
-		Name: "measure", Usage: "measure only: write samples.jsonl (calib fit goes on from there)",
-		Flags: slices.Concat(WhereFlags(), PlanFlags(), OutFlags()),
-		Action: func(c *cli.Context) error {
-			config, err := configOf(c)
-			if err != nil {
-				return err
-			}
-			config.MeasureOnly = true
-			m, err := run.Run(c.Context, config)
-			if m.State != run.Closed {
-				return err
-			}
-			path := m.Dir.Path()
-			r := reports.Result{Command: "measure", Run: path, Files: command.FilesOf(path), Warnings: m.Dir.Run().Warnings}
-			return command.AnswerResult(c, r, err, func(w io.Writer) error {
-				if err != nil {
-					return nil
-				}
-				_, err := fmt.Fprintf(w, "The samples are in %s; calib fit %s makes parameters of them.\n",
-					m.Dir.File(rundir.SamplesFile), reports.ShellWord(path))
-				return err
-			})
-		},
-	}
 }
 
 const minAA = 2 // the least number of runs that can be compared with each other
@@ -176,25 +164,15 @@ func Series(c *cli.Context, config *run.Config, root, what string, n int) (runs 
 	return runs, partial
 }
 
-func PlanCommand() *cli.Command {
-	return &cli.Command{
-		Name: "plan", Usage: "print what would run: rounds, minutes, bytes per link",
-		Description: "calib plan --hosts hosts.txt           what the plan becomes on networks of named speeds; nothing is sent\n" +
-			"calib plan --hosts hosts.txt --probe   starts agents, looks at the network for a few seconds, and plans for it",
-		Flags: slices.Concat(WhereFlags(), PlanFlags(), []cli.Flag{&cli.BoolFlag{Name: "probe",
-			Usage: "look at the network first, with agents on the hosts, as a run does"}, command.JSONFlag(),
-		}), Action: func(c *cli.Context) error { return printPlan(c, "plan", c.Bool("probe")) },
-	}
-}
-
-// printPlan prints the plan of the flags: with look, made of what agents see of the network.
-func printPlan(c *cli.Context, name string, look bool) error {
+// printPlan prints the plan of the flags, made of what agents see of the network. Without a look it is for networks of
+// named speeds.
+func printPlan(c *cli.Context) error {
 	config, err := flagged(c)
 	if err != nil {
 		return err
 	}
 	var p reports.Plan
-	if look {
+	if !config.Unprobed {
 		p, err = run.Preview(c.Context, equipped(c, config))
 	} else if config.Hosts, err = config.Where.Hosts(func(s string) { command.Note(c, s) }); err == nil {
 		p, err = run.Forecast(config)
@@ -202,7 +180,7 @@ func printPlan(c *cli.Context, name string, look bool) error {
 	if err != nil {
 		return err
 	}
-	return command.AnswerResult(c, reports.Result{Command: name, Plan: &p}, nil, func(out io.Writer) error {
+	return command.AnswerResult(c, reports.Result{Command: "run", Plan: &p}, nil, func(out io.Writer) error {
 		return reports.PlanText(out, p, command.PageOptions(c, ""))
 	})
 }
@@ -210,8 +188,9 @@ func printPlan(c *cli.Context, name string, look bool) error {
 func DoctorCommand() *cli.Command {
 	return &cli.Command{
 		Name: "doctor", Usage: "check hosts and pairs before measuring, and say what to fix",
-		Description: "calib doctor --hosts hosts.txt   starts agents, tries every pair of hosts for some milliseconds, " +
-			"and reads the hosts' settings\nExit codes: 0 ready, 4 some hosts or pairs cannot be measured, 1 nothing can.",
+		Description: "calib doctor --hosts hosts.txt\n" +
+			"It starts agents, tries every pair of hosts for some milliseconds, and reads the\n" +
+			"hosts' settings. Exit codes: 0 ready, 4 some hosts or pairs cannot be measured,\n1 nothing can.",
 		Flags: append(WhereFlags(), command.JSONFlag(), command.QuietFlag()),
 		Action: func(c *cli.Context) error {
 			w, err := whereOf(c)
@@ -241,17 +220,16 @@ func DoctorCommand() *cli.Command {
 
 func ValidateCommand() *cli.Command {
 	return &cli.Command{
-		Name: "validate", Usage: "hold the predictions of a run against traffic that no fit has seen", ArgsUsage: "RUN",
-		Description: "calib validate RUN    a run that measured patterns (plans standard and full): predict them again\n" +
-			"                      any other: measure patterns on the same hosts first, into RUN/" + run.ValidationDir + "\n" +
-			"It writes params.json (validation) and the reports anew.",
+		Name: "validate", Usage: "hold a run's predictions against traffic that no fit has seen", ArgsUsage: "RUN",
+		Description: "calib predict validate RUN\n" +
+			"A run that measured patterns is predicted again. On the hosts of any other, patterns\n" +
+			"are measured first, into RUN/" + run.ValidationDir + ". params.json and the reports are written anew.",
 		Flags: append(slices.DeleteFunc(WhereFlags(), func(f cli.Flag) bool {
 			return !slices.Contains(executedFlags,
 				f.Names()[0])
 		}),
-			&cli.DurationFlag{Name: "budget", Value: validationTime, Usage: "longest time to measure patterns"},
-			&cli.BoolFlag{Name: "yes", Usage: "do not ask, also when that is long"},
-			command.JSONFlag(), command.QuietFlag(),
+			&cli.DurationFlag{Name: "budget", Value: validationTime, Usage: "longest `TIME` to measure patterns"},
+			YesFlag(), command.JSONFlag(), command.QuietFlag(),
 		),
 		Action: func(c *cli.Context) error {
 			dir, err := command.OpenRun(c, rundir.Open)
@@ -275,7 +253,7 @@ func ValidateCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
-			r := reports.Result{Command: "validate", Run: dir.Path(), Files: command.FilesOf(dir.Path()), Params: p}
+			r := reports.Result{Command: "predict validate", Run: dir.Path(), Files: command.FilesOf(dir.Path()), Params: p}
 			return command.AnswerResult(c, r, nil, func(w io.Writer) error {
 				return reports.ValidationText(w, p, command.PageOptions(c, dir.Path()))
 			})
@@ -296,7 +274,7 @@ func measurePatterns(c *cli.Context, dir *rundir.Dir) error {
 		return exit.Usagef("%s does not say on which hosts it was measured, and holds no patterns: %s: %w",
 			dir.Path(), rundir.RunFile, err)
 	}
-	if err := confirmStored(c, &config.Where, "calib validate "+quote(dir.Path()), person(c)); err != nil {
+	if err := confirmStored(c, &config.Where, "calib predict validate "+quote(dir.Path()), person(c)); err != nil {
 		return err
 	}
 	config.Fit = run.Fitting{}
@@ -312,12 +290,12 @@ func measurePatterns(c *cli.Context, dir *rundir.Dir) error {
 
 func HostsCommand() *cli.Command {
 	return &cli.Command{
-		Name: "hosts", Usage: "work with host lists",
-		Description: "A hosts file has one host or range a line, # comments, then key=value:\n" +
-			"node[01-16,20] user=bench cpu=2\ngate addr=10.1.0.1 port=7100\ncalib://[fd00::5]:7077\n" +
+		Name: "hosts", Category: command.Tools, Usage: "work with host lists",
+		Description: "node[01-16,20] user=bench cpu=2\ngate addr=10.1.0.1 port=7100\ncalib://[fd00::5]:7077\n" +
 			"calib+unix:///run/calib/agent.sock addr=10.1.0.2\n" +
-			"addr= and port= are where peers dial for data, user= whom ssh logs in as, cpu= which CPUs\n" +
-			"the timing thread may be pinned to, such as 2 or 0-3,8, or none.",
+			"A hosts file has one host or range a line, # comments, then key=value. addr= and\n" +
+			"port= are where peers dial for data, user= is whom ssh logs in as, and cpu= says to\n" +
+			"which CPUs the timing thread may be pinned, such as 2 or 0-3,8, or none.",
 		Subcommands: []*cli.Command{
 			hostsTool("expand", "print the hosts of ranges or hosts files, one a line", "RANGE|FILE...",
 				"ranges such as node[01-16], or hosts files", expand),

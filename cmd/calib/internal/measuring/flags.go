@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"github.com/urfave/cli/v2"
-	"mvdan.cc/sh/v3/shell"
 
 	"calib/bench"
 	"calib/bench/experiments"
@@ -38,61 +37,42 @@ const defaultLaunch = "ssh {host}" // what starts agents unless --launch says ot
 
 const maxLocal = 256
 
+// WhereFlags say which hosts there are, and how agents come to them.
 func WhereFlags() []cli.Flag {
-	return []cli.Flag{
-		&cli.StringFlag{Name: "hosts", Usage: "`FILE` of hosts, one or a range a line (see calib hosts --help)"},
-		&cli.StringSliceFlag{Name: "host", Usage: "host or `RANGE` such as node[01-16,20]; may be repeated"},
+	return command.Grouped("Which hosts", []cli.Flag{
+		&cli.StringFlag{Name: "hosts", Usage: "`FILE` of hosts, one or a range a line"},
+		&cli.StringSliceFlag{Name: "host", Usage: "host or `RANGE`, as node[01-16,20]; repeatable"},
 		&cli.IntFlag{Name: "local", Usage: "`N` agents on this machine, over loopback"},
-		&cli.StringFlag{Name: "sim", Usage: "no hosts at all: simulate `PRESET[:HOSTS]` or a lab file, in virtual time"},
+		&cli.BoolFlag{Name: "slurm", Usage: "nodes of this Slurm job; all agents are a step of it"},
+		&cli.IntFlag{Name: "nodes", Usage: "--slurm outside a job: ask for one of `N` nodes"},
+		&cli.StringFlag{Name: "sim", Usage: "simulate `PRESET[:HOSTS]` or a lab file"},
 		&cli.StringFlag{Name: "launch", Value: defaultLaunch, EnvVars: []string{"CALIB_LAUNCH"},
-			Usage: "`PREFIX` that runs a command on {host} with its standard streams, such as 'ip netns exec {host}'"},
-		&cli.StringFlag{Name: "cert", EnvVars: []string{"CALIB_CERT"},
-			Usage: "`DIR` of the certificate that calib cert issue has made for you, for daemons on TCP (calib://host:port)"},
-		&cli.StringFlag{Name: "agent-binary",
-			Usage: "`PATH` of calib-agent, or of calib, for hosts of another kind than calib has agents for"},
-		&cli.IntFlag{Name: "fanout", Value: run.DefaultFanout, Usage: "start agents on `N` hosts at a time"},
-		&cli.BoolFlag{Name: "slurm", Usage: "the nodes of this Slurm job; all agents are one step of it"},
-		&cli.IntFlag{Name: "nodes", Usage: "with --slurm outside a job: ask for one of `N` nodes (salloc), and run in it"},
-		&cli.StringFlag{Name: "slurm-args", Usage: "`ARGS` for salloc, such as '--partition=debug --time=30'"},
-	}
+			Usage: "`PREFIX` of commands on a host"},
+		&cli.StringFlag{Name: "cert", EnvVars: []string{"CALIB_CERT"}, Usage: "`DIR` of your certificate, for daemons on TCP"},
+		&cli.StringFlag{Name: "agent-binary", Usage: "`PATH` of calib-agent, for other processors"},
+	})
 }
 
+// PlanFlags say what is measured. A plan file says more: docs/MEASURING.md.
 func PlanFlags() []cli.Flag {
-	return []cli.Flag{
-		&cli.StringFlag{Name: "plan", Value: "standard", Usage: "`NAME|FILE`: quick, standard, full, or a plan file"},
-		&cli.StringFlag{Name: "only", Usage: "experiments, comma separated: `pingpong,paired`"},
-		&cli.StringFlag{Name: "sizes", Usage: "message sizes: `1,64,1KiB..4MiB`"},
-		&cli.StringFlag{Name: "patterns", Usage: "communication patterns of experiment pattern: " +
-			"`bcast-binary,gather-direct`; a wrong name lists all"},
-		&cli.Uint64Flag{Name: "seed", Usage: "`N` of the schedule and the bootstrap; else the plan file's, or drawn and recorded"},
-		&cli.DurationFlag{Name: "budget", Usage: "longest time to measure, such as `5m`; 0 is no limit; default the plan's"},
-		&cli.BoolFlag{Name: "no-validate", Usage: "measure no patterns to hold the predictions against"},
-		&cli.BoolFlag{Name: "no-flood", Usage: "send no bursts that overflow a port: B_L is not measured"},
-		&cli.BoolFlag{Name: "all-pairs", Usage: "ping-pong between all pairs of hosts, as --pairs all"},
-		&cli.StringFlag{Name: "pairs", Usage: "pairs of ping-pong in a round: `all`, ring, " +
-			"or random:K for K disjoint matchings; else one matching, another in every round"},
-		&cli.StringFlag{Name: "target", Usage: "end when intervals are so narrow: `a_c=2%,b_c=1%`; " +
-			"default: 2% for alpha, a, a_c, b and b_c, 3% for g, G, L, g_s and g_r, 5% for O_s and B_L, as far as measured"},
-		&cli.BoolFlag{Name: "no-probe", Usage: "plan without a look at the network: nothing is fitted to its speed and the budget"},
-		&cli.BoolFlag{Name: "isolate", Usage: "one pair, or one team of hosts, at a time"},
-		&cli.BoolFlag{Name: "keep-teams",
-			Usage: "the same hosts form the pairs and roots in every round, in the order of the hosts file"},
-		&cli.BoolFlag{Name: "keep-connections",
-			Usage: "keep data connections for the whole run; else every round opens new ones, from other ports"},
-		&cli.StringFlag{Name: "send-buffer", Usage: "fixed send buffer of the data connections, `SIZE` such as 128KiB " +
-			"(SO_SNDBUF); empty is the kernel's, which grows"},
-		&cli.StringFlag{Name: "congestion", Usage: "TCP congestion control `NAME` of the data connections; empty is the hosts' own"},
-	}
+	return command.Grouped("What to measure", []cli.Flag{
+		&cli.StringFlag{Name: "plan", Value: "standard", Usage: "quick, standard, full, or a plan `FILE`"},
+		&cli.StringFlag{Name: "only", Usage: "`EXPERIMENTS`, such as pingpong,paired"},
+		&cli.StringFlag{Name: "sizes", Usage: "message `SIZES`, such as 1,64,1KiB..4MiB"},
+		&cli.StringFlag{Name: "pairs", Usage: "`WHICH`: all, ring or random:K; else one matching a round"},
+		&cli.DurationFlag{Name: "budget", Usage: "longest `TIME`, such as 5m; 0 is no limit"},
+		&cli.StringFlag{Name: "target", Usage: "end at `INTERVALS` such as a_c=2%,b_c=1%"},
+		&cli.Uint64Flag{Name: "seed", Usage: "`N` of schedule and bootstrap; default drawn"},
+		&cli.StringFlag{Name: "congestion", Usage: "TCP congestion control `NAME`; default the hosts'"},
+		&cli.StringFlag{Name: "send-buffer", Usage: "fixed SO_SNDBUF, `SIZE` such as 128KiB"},
+		&cli.BoolFlag{Name: "no-flood", Usage: "overflow no port: B_L is not measured"},
+		&cli.BoolFlag{Name: "no-validate", Usage: "measure no traffic to test predictions with"},
+		&cli.BoolFlag{Name: "no-probe", Usage: "plan without a look at the network"},
+	})
 }
 
-func OutFlags() []cli.Flag {
-	return []cli.Flag{
-		&cli.StringFlag{Name: "out", Usage: "run `DIR`ectory; default calib-run-DATE-TIME"},
-		command.JSONFlag(), command.QuietFlag(),
-		&cli.BoolFlag{Name: "yes", Usage: "do not ask, also when the plan is long"},
-		&cli.StringFlag{Name: "resume", Usage: "go on with the interrupted run in `DIR`"},
-	}
-}
+// YesFlag answers what a person at a terminal is asked.
+func YesFlag() cli.Flag { return &cli.BoolFlag{Name: "yes", Usage: "do not ask before a long run"} }
 
 // configOf is the run of the flags, or the stored one that goes on.
 func configOf(c *cli.Context) (run.Config, error) {
@@ -114,7 +94,7 @@ func configOf(c *cli.Context) (run.Config, error) {
 		return config, exit.Usagef("resume %s: %s: %w", dir, rundir.RunFile, err)
 	}
 	config.Resume = dir
-	err = confirmStored(c, &config.Where, fmt.Sprintf("calib %s --resume %s", c.Command.Name, quote(dir)), person(c))
+	err = confirmStored(c, &config.Where, "calib run --resume "+quote(dir), person(c))
 	return equipped(c, config), err
 }
 
@@ -149,8 +129,7 @@ func flagged(c *cli.Context) (config run.Config, err error) {
 			return config, exit.Usagef("--send-buffer %q: want a size such as 128KiB", size)
 		}
 	}
-	config.Fit, err = command.FittingFlags(c)
-	return config, err
+	return config, nil
 }
 
 // longPlan is the budget above which a person at a terminal is asked first. How long a run takes is not known before a
@@ -182,7 +161,7 @@ func equipped(c *cli.Context, config run.Config) run.Config {
 		if budget > 0 {
 			bound = fmt.Sprintf("measures for up to %v, less if all targets are met before", budget)
 		}
-		fmt.Fprintf(c.App.ErrWriter, "Plan %s on %s %s (calib plan shows what).\n", config.Plan.Name,
+		fmt.Fprintf(c.App.ErrWriter, "Plan %s on %s %s (--dry-run shows what).\n", config.Plan.Name,
 			units.GroupedPlural(hosts, "host"), bound)
 		return ask("Go on? [y/N] ", exit.Usagef("not started; --plan quick is shorter, --yes does not ask"))
 	}
@@ -193,8 +172,7 @@ func equipped(c *cli.Context, config run.Config) run.Config {
 func whereOf(c *cli.Context) (w run.Where, err error) {
 	w = run.Where{
 		HostsFile: c.String("hosts"), Ranges: c.StringSlice("host"), Local: c.Int("local"), Sim: c.String("sim"),
-		Launch: c.String("launch"), AgentBinary: c.String("agent-binary"), Fanout: c.Int("fanout"), Slurm: c.Bool("slurm"),
-		Cert: c.String("cert"),
+		Launch: c.String("launch"), AgentBinary: c.String("agent-binary"), Slurm: c.Bool("slurm"), Cert: c.String("cert"),
 	}
 	given := 0
 	for _, set := range []bool{w.HostsFile != "" || w.Slurm, len(w.Ranges) > 0, c.IsSet("local"), w.Sim != ""} {
@@ -209,8 +187,6 @@ func whereOf(c *cli.Context) (w run.Where, err error) {
 		return w, exit.Usagef("give one of --hosts, --host, --slurm, --local and --sim, not %d of them", given)
 	case c.IsSet("local") && (w.Local < 1 || w.Local > maxLocal):
 		return w, exit.Usagef("--local %d: want 1 to %d agents", w.Local, maxLocal)
-	case w.Fanout < 1:
-		return w, exit.Usagef("--fanout %d: want 1 host at a time or more", w.Fanout)
 	case w.Slurm && c.IsSet("launch") && os.Getenv("CALIB_LAUNCH") == "":
 		return w, exit.Usagef("give --slurm or --launch: a job's step is started by srun")
 	}
@@ -223,8 +199,8 @@ func whereOf(c *cli.Context) (w run.Where, err error) {
 		}
 	}
 	switch {
-	case !w.Slurm && (c.IsSet("nodes") || c.IsSet("slurm-args")):
-		return w, exit.Usagef("--nodes and --slurm-args are for --slurm")
+	case !w.Slurm && c.IsSet("nodes"):
+		return w, exit.Usagef("--nodes is for --slurm")
 	case !w.Slurm || os.Getenv("SLURM_JOB_ID") != "":
 		return w, nil
 	}
@@ -232,6 +208,7 @@ func whereOf(c *cli.Context) (w run.Where, err error) {
 }
 
 // salloc becomes that program, which runs this command again in the job that it is granted, and ends the job with it.
+// It reads its own variables, such as SALLOC_PARTITION.
 func salloc(c *cli.Context) error {
 	switch {
 	case !c.IsSet("nodes"):
@@ -243,16 +220,12 @@ func salloc(c *cli.Context) error {
 	if err != nil {
 		return exit.Usagef("--slurm: %w: run calib on a host that can submit jobs", err)
 	}
-	more, err := shell.Fields(c.String("slurm-args"), os.Getenv)
-	if err != nil {
-		return exit.Usagef("--slurm-args: %w", err)
-	}
 	own, err := os.Executable()
 	if err != nil {
 		return err
 	}
 	argv := slices.Concat([]string{"salloc", "--nodes=" + strconv.Itoa(c.Int("nodes")), "--ntasks-per-node=1",
-		"--exclusive", "--job-name=calib"}, more, []string{own}, os.Args[1:])
+		"--exclusive", "--job-name=calib", own}, os.Args[1:])
 	return fmt.Errorf("start salloc: %w", syscall.Exec(path, argv, os.Environ()))
 }
 
@@ -269,9 +242,6 @@ func changedPlan(c *cli.Context, p plan.Plan) (_ plan.Plan, err error) {
 			return p, exit.Usagef("--sizes: %w", err)
 		}
 		p.Limits.MaxBytes = 0
-	}
-	if c.String("patterns") != "" {
-		p.Limits.Patterns = command.List(c, "patterns")
 	}
 	for flag, experiment := range map[string]string{"no-validate": names.Pattern, "no-flood": names.Flood} {
 		if !c.Bool(flag) {
@@ -290,10 +260,6 @@ func changedPlan(c *cli.Context, p plan.Plan) (_ plan.Plan, err error) {
 			return p, exit.Usagef("--%w", err)
 		}
 	}
-	p.Limits.AllPairs = p.Limits.AllPairs || c.Bool("all-pairs")
-	p.Isolate = p.Isolate || c.Bool("isolate")
-	p.Permute = p.Permute && !c.Bool("keep-teams")
-	p.KeepConnections = p.KeepConnections || c.Bool("keep-connections")
 	p.Seed = cmp.Or(c.Uint64("seed"), p.Seed)
 	return p, exit.With(exit.Usage, p.Validate(experiments.All))
 }
@@ -304,7 +270,7 @@ var executedFlags = []string{"launch", "agent-binary"}
 // onlyResume rejects flags that --resume would silently ignore: the run goes on as it was planned. Those that say what
 // is executed may be given again.
 func onlyResume(c *cli.Context) error {
-	for _, f := range slices.Concat(WhereFlags(), PlanFlags(), []cli.Flag{command.BreaksFlag()}) {
+	for _, f := range slices.Concat(WhereFlags(), PlanFlags()) {
 		if name := f.Names()[0]; !slices.Contains(executedFlags, name) && c.IsSet(name) {
 			return exit.Usagef("--%s with --resume: a run goes on with the hosts and the plan it began with; "+
 				"start a new one with --out", name)
@@ -378,27 +344,24 @@ func person(c *cli.Context) asking {
 
 // RepeatOf is a run that measures again what the newest of some runs has measured: with its plan, sizes, points and
 // fit, on the same hosts. runs are in the order of time, and names those of the hosts. The flags may say how the hosts
-// are reached; those that contradict the runs, and runs that differ from each other, are wrong use.
+// are reached. Runs that differ from each other are wrong use.
 func RepeatOf(c *cli.Context, baseline string, runs []history.Measured, names []string) (config run.Config, err error) {
 	for i, m := range runs {
 		stored, err := run.Stored(m.Detail)
 		switch {
 		case err != nil:
 			return config, exit.Usagef("baseline %s: the history does not know the plan of one of its runs (%w), so that nothing "+
-				"can be measured like it; calib baseline set %s RUN..., with the run directories, adds it", baseline, err, baseline)
+				"can be measured like it; calib history baseline set %s RUN..., with the run directories, adds it", baseline, err, baseline)
 		case i > 0 && asked(stored.Plan) != asked(config.Plan):
 			return config, exit.Usagef("baseline %s: its runs have different plans; set it anew with runs of one", baseline)
 		}
 		config = stored
 	}
-	if err = agrees(c, config.Plan, baseline); err != nil {
-		return config, err
-	}
 	config.Plan.Seed, config.Probe = cmp.Or(c.Uint64("seed"), drawnSeed()), nil
 	if w := &config.Where; slices.ContainsFunc([]string{"hosts", "host", "local", "sim", "slurm"}, c.IsSet) {
 		*w, err = whereOf(c)
 	} else {
-		w.Fanout, w.Cert = c.Int("fanout"), cmp.Or(c.String("cert"), w.Cert)
+		w.Cert = cmp.Or(c.String("cert"), w.Cert)
 		err = confirmStored(c, w, "calib gate --baseline "+quote(baseline), person(c))
 	}
 	if err == nil {
@@ -421,23 +384,4 @@ func asked(p plan.Plan) string {
 	p.Seed, p.Limits.Path, p.Limits.Segment = 0, bench.Path{}, 0
 	text, _ := json.Marshal(p) // of plain data
 	return string(text)
-}
-
-// agrees refuses flags that ask for something else than the runs have measured.
-func agrees(c *cli.Context, measured plan.Plan, baseline string) (err error) {
-	want := measured
-	if c.IsSet("plan") {
-		want, err = plan.Load(c.String("plan"))
-	}
-	if err == nil {
-		want, err = changedPlan(c, want)
-	}
-	if err != nil {
-		return exit.With(exit.Usage, err)
-	}
-	if asked(want) != asked(measured) || slices.ContainsFunc([]string{"target", "send-buffer", "congestion"}, c.IsSet) {
-		return exit.Usagef("the flags contradict baseline %s: a gate takes plan, sizes and experiments from its baseline; "+
-			"leave them out, or set another baseline", baseline)
-	}
-	return nil
 }

@@ -35,28 +35,26 @@ import (
 
 func SelfcheckCommand() *cli.Command {
 	return &cli.Command{Name: "selfcheck", ArgsUsage: "RUN|PARAMS",
-		Usage: "calibrate an emulated copy of a run's network, and see whether its parameters come back",
-		Description: "calib selfcheck RUN               the copy is measured by the run's own plan, " +
-			"without patterns and what measures hosts alone\n" +
-			"calib selfcheck RUN --budget 10m  a network that is faster than the lab is slowed, and takes longer to measure\n" +
-			"It writes the lab file (calib export --to lab) and the copy's runs to --out, and leaves RUN as it is. Works " +
-			"where calib lab works.\nWhat is outside its 95% interval is measured a second time; a lab that was late is " +
-			"measured again, up to three times.\nExit codes: 0 all back, 1 some outside their intervals twice, 4 hosts or " +
-			"slots of the copy failed, 5 not determined, or the lab\nwas late three times.",
+		Usage: "calibrate an emulated copy of a run's network, and see whether its numbers come back",
+		Description: "calib lab selfcheck RUN               by the run's own plan\n" +
+			"calib lab selfcheck RUN --budget 10m  of a fast network: its copy is slowed\n" +
+			"Patterns, broadcasts and what measures hosts alone are left out. The lab file (calib\n" +
+			"export --to lab) and the copy's runs go to --out; RUN stays as it is. What is outside\n" +
+			"its 95% interval is measured a second time; in a late lab, up to three times.\n" +
+			"Exit codes: 0 all back, 1 some outside their intervals twice, 4 hosts or slots of the\n" +
+			"copy failed, 5 not determined, or the lab was late three times.",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "plan", Usage: "`NAME|FILE`: quick, standard, full, or a plan file; default the run's own"},
-			&cli.StringFlag{Name: "only", Usage: "experiments, comma separated: `pingpong,paired`; default the run's own"},
-			&cli.StringFlag{Name: "sizes", Usage: "message sizes: `1,64,1KiB..4MiB`; default the plan's"},
-			&cli.DurationFlag{Name: "budget", Usage: "longest time of one measurement, such as `5m`; default the plan's"},
-			&cli.Uint64Flag{Name: "seed", Usage: "`N` of the schedule and the bootstrap; default one more than the run's"},
-			&cli.IntFlag{Name: "hosts", Usage: "`N` hosts in the copy, the run's first; default as many as the run has"},
-			&cli.Float64Flag{Name: "slowdown",
-				Usage: "make the copy `N` times slower than the run's network; default as little as the lab needs"},
-			&cli.BoolFlag{Name: "once", Usage: "measure nothing a second time: every value outside its interval counts"},
-			&cli.StringFlag{Name: "name", Value: "calib-copy", Usage: "`NAME` of the lab; its hosts are NAME-h0, NAME-h1 and so on"},
+			&cli.StringFlag{Name: "plan", Usage: "quick, standard, full, or a plan `FILE`; default the run's"},
+			&cli.StringFlag{Name: "only", Usage: "`EXPERIMENTS`, such as pingpong,paired; default the run's"},
+			&cli.StringFlag{Name: "sizes", Usage: "message `SIZES`, such as 1,64,1KiB..4MiB; default the plan's"},
+			&cli.DurationFlag{Name: "budget", Usage: "longest `TIME` of one measurement; default the plan's"},
+			&cli.Uint64Flag{Name: "seed", Usage: "`N` of schedule and bootstrap; default the run's plus one"},
+			&cli.IntFlag{Name: "nodes", Usage: "`N` hosts in the copy, the run's first; default all"},
+			&cli.Float64Flag{Name: "slowdown", Usage: "slow the copy down `N` times; default as little as the lab needs"},
+			&cli.BoolFlag{Name: "once", Usage: "measure nothing a second time"},
+			&cli.StringFlag{Name: "name", Value: "calib-copy", Usage: "`NAME` of the lab; its hosts are NAME-h0, NAME-h1, …"},
 			&cli.StringFlag{Name: "out", Usage: "`DIR`ectory to write to; default calib-selfcheck-DATE-TIME"},
-			&cli.BoolFlag{Name: "yes", Usage: "do not ask, also when the plan is long"},
-			command.JSONFlag(), command.QuietFlag(),
+			YesFlag(), command.JSONFlag(), command.QuietFlag(),
 		},
 		Action: selfcheckAction,
 	}
@@ -72,8 +70,8 @@ func selfcheckAction(c *cli.Context) error {
 	if v := c.Float64("slowdown"); c.IsSet("slowdown") && !(v >= 1 && v <= export.MaxSlowdown) {
 		return exit.Usagef("--slowdown %g: want 1 to %g", v, export.MaxSlowdown)
 	}
-	if c.IsSet("hosts") && c.Int("hosts") < 2 {
-		return exit.Usagef("--hosts %d: want at least 2 hosts", c.Int("hosts"))
+	if c.IsSet("nodes") && c.Int("nodes") < 2 {
+		return exit.Usagef("--nodes %d: want at least 2 hosts", c.Int("nodes"))
 	}
 	if k.config, err = copiedConfig(c, arg, p); err != nil {
 		return err
@@ -185,7 +183,7 @@ func (k *copier) writeLab() error {
 	if err != nil {
 		return err
 	}
-	text, warnings, err := target.Export(k.run, export.Options{Hosts: k.c.Int("hosts"), Slowdown: k.c.Float64("slowdown"),
+	text, warnings, err := target.Export(k.run, export.Options{Hosts: k.c.Int("nodes"), Slowdown: k.c.Float64("slowdown"),
 		Version: machine.Version()})
 	if err != nil {
 		return fmt.Errorf("%s: %w", k.data.Source, err)
@@ -290,7 +288,7 @@ func (k *copier) answer(err error) error {
 	}
 	path := filepath.Join(k.out, selfcheckFile)
 	saved := files.ReplaceBy(path, func(w io.Writer) error { return reports.WriteJSON(w, d) })
-	r := reports.Result{Command: "selfcheck", Run: k.out, Files: map[string]string{labFile: d.LabFile,
+	r := reports.Result{Command: "lab selfcheck", Run: k.out, Files: map[string]string{labFile: d.LabFile,
 		selfcheckFile: path}, Warnings: d.warnings, Data: d}
 	return command.AnswerResult(k.c, r, errors.Join(err, saved), d.print)
 }

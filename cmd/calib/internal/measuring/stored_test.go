@@ -42,7 +42,7 @@ func TestStoredCommandsAreConfirmed(t *testing.T) {
 			}
 			var said bytes.Buffer
 			w := c.stored
-			cmd := &cli.Command{Name: "run", Flags: append(WhereFlags(), OutFlags()...), Action: func(ctx *cli.Context) error {
+			cmd := &cli.Command{Name: "run", Flags: append(WhereFlags(), &cli.StringFlag{Name: "resume"}), Action: func(ctx *cli.Context) error {
 				if err := onlyResume(ctx); err != nil {
 					return err
 				}

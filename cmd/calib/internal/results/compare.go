@@ -33,14 +33,16 @@ func CompareCommand() *cli.Command {
 	return &cli.Command{
 		Name: "compare", Usage: "say whether runs have become slower than other runs", ArgsUsage: "OLD NEW",
 		Description: "calib compare OLD NEW\n" +
-			"OLD and NEW are run directories, directories that hold runs (as calib run --aa writes), params.json files, or\n" +
-			"baseline:NAME of the history. More of each: --old and --new. The run is the sample: a handful a side is needed, and\n" +
-			"with fewer the answer is how many more. A regression is significant, and larger than --relative, --absolute and the\n" +
-			"noise. Runs of other hosts, links, plans, parameters or environments are not comparable, unless --allow says so.\n" +
-			"Exit 0 no regression, 3 regression, 5 inconclusive or not comparable.",
+			"calib compare baseline:main NEW\n" +
+			"OLD and NEW are run directories, directories of runs (as calib run --aa writes),\n" +
+			"params.json files, or baselines of the history. The run is the sample: a handful a\n" +
+			"side is needed, and with fewer the answer is how many more. A regression is\n" +
+			"significant, and larger than --relative, --absolute and the noise. Runs of other\n" +
+			"hosts, links, plans, parameters or environments are not comparable without --allow.\n" +
+			"Exit codes: 0 no regression, 3 regression, 5 inconclusive or not comparable.",
 		Flags: slices.Concat([]cli.Flag{
-			&cli.StringSliceFlag{Name: "old", Usage: "more old runs, as `OLD`; may be repeated"},
-			&cli.StringSliceFlag{Name: "new", Usage: "more new runs, as `NEW`; may be repeated"},
+			&cli.StringSliceFlag{Name: "old", Usage: "more old runs, as `OLD`; repeatable"},
+			&cli.StringSliceFlag{Name: "new", Usage: "more new runs, as `NEW`; repeatable"},
 		}, thresholdFlags(compare.DefaultRelative), []cli.Flag{
 			&cli.StringFlag{Name: "markdown", Usage: "write the summary of a CI job to `FILE`"},
 			&cli.StringFlag{Name: "junit", Usage: "write test results to `FILE`"},
@@ -54,10 +56,10 @@ func thresholdFlags(relative float64) []cli.Flag {
 		&cli.StringFlag{Name: "relative", Value: strconv.FormatFloat(100*relative, 'g', -1, 64) + "%",
 			Usage: "least change that counts, a `SHARE` of the old value"},
 		&cli.StringSliceFlag{Name: "absolute",
-			Usage: "least change that counts by `UNIT=VALUE`: s=2us, B/s=1MB, s/B=1e-10; may be repeated"},
-		&cli.Float64Flag{Name: "alpha", Value: compare.DefaultAlpha, Usage: "probability `P` of a false alarm in the whole comparison"},
+			Usage: "least change that counts by `UNIT=VALUE`, such as s=2us or B/s=1MB; repeatable"},
+		&cli.Float64Flag{Name: "alpha", Value: compare.DefaultAlpha, Usage: "probability `P` of a false alarm, of all together"},
 		&cli.StringFlag{Name: "noise", Usage: "noise floor `FILE` of calib run --aa"},
-		&cli.StringSliceFlag{Name: "allow", Usage: "compare runs even if these differ, as far as both have them: `WHAT` of " +
+		&cli.StringSliceFlag{Name: "allow", Usage: "compare what both have if `WHAT` differs: " +
 			strings.Join(compare.Allowable(), ", ")},
 	}
 }
@@ -195,31 +197,33 @@ func loadRuns(c *cli.Context, args []string) (all []compare.Run, noise *compare.
 
 func GateCommand() *cli.Command {
 	return &cli.Command{
-		Name: "gate", Usage: "measure, and fail when the network has become slower than a baseline",
+		Name: "gate", Usage: "measure, and fail when a network is slower than a baseline",
 		Description: "calib gate --baseline NAME\n" +
-			"Measures what the runs of the baseline (calib baseline set) have measured: their plan, sizes and experiments, on their\n" +
-			"hosts. --hosts and the like say how these are reached now; flags that contradict the baseline are refused. It says first\n" +
-			"how many runs that takes, and how long. What has become slower is measured again: the gate fails only if the second runs\n" +
-			"show it too, on their own. It decides by T(x), latency and rate of links, a, b, a_c, b_c, loss, and pairs that cannot be\n" +
-			"measured any more, as far as the baseline has them ok; all else is shown. Exit 0 no regression, 3 regression confirmed,\n" +
-			"5 inconclusive or not comparable. The output directory holds the runs, verdict.json, junit.xml and summary.md.",
+			"It measures what the runs of the baseline (calib history baseline set) have measured,\n" +
+			"on their hosts; --hosts and the like say how these are reached now. It says first how\n" +
+			"many runs that takes, and how long. What has become slower is measured again: the gate\n" +
+			"fails only if the second runs show it too, on their own. It decides by T(x), latency\n" +
+			"and rate of links, a, b, a_c, b_c, loss, and pairs that cannot be measured any more,\n" +
+			"as far as the baseline has them ok; all else is shown. The output directory holds the\n" +
+			"runs, verdict.json, junit.xml and summary.md. Exit codes: 0 no regression, 3\n" +
+			"regression confirmed, 4 hosts or slots failed, 5 inconclusive or not comparable.",
 		Flags: slices.Concat([]cli.Flag{
 			&cli.StringFlag{Name: "baseline", Usage: "`NAME` of the baseline in the history"},
 			&cli.IntFlag{Name: "runs",
-				Usage: "`N` runs each time it measures; 0 is as many as find a change of twice --relative, 10 at most"},
-		}, thresholdFlags(compare.GateRelative), []cli.Flag{history.StoreFlag()}, measuring.WhereFlags(),
-			measuring.PlanFlags(), measuring.OutFlags()),
+				Usage: "`N` runs a time; 0: as many as find twice --relative, 10 at most"},
+		}, thresholdFlags(compare.GateRelative), []cli.Flag{
+			&cli.Uint64Flag{Name: "seed", Usage: "`N` of schedule and bootstrap; default drawn"},
+			&cli.StringFlag{Name: "out", Usage: "`DIR`ectory to write to; default gate-calib-run-DATE-TIME"},
+			history.StoreFlag(), measuring.YesFlag(), command.JSONFlag(), command.QuietFlag(),
+		}, measuring.WhereFlags()),
 		Action: gate,
 	}
 }
 
 func gate(c *cli.Context) error {
 	name := c.String("baseline")
-	switch {
-	case name == "":
-		return exit.Usagef("--baseline NAME: which runs to compare with; calib baseline list names them")
-	case c.IsSet("resume"):
-		return exit.Usagef("--resume with gate: a gate measures anew; calib run --resume goes on with a run")
+	if name == "" {
+		return exit.Usagef("--baseline NAME: which runs to compare with; calib history baseline list names them")
 	}
 	options, err := compareOptions(c)
 	if err != nil {

@@ -100,7 +100,7 @@ func eachSize(c *cli.Context, p *params.Params, do func(hosts, bytes int) error)
 
 // asked reads the numbers of hosts, least where none are given, and the sizes.
 func asked(c *cli.Context, least int) (hosts, sizes []int, err error) {
-	if hosts, err = numbers(c, "hosts", strconv.Itoa(least), pattern.Least, maxHosts); err == nil {
+	if hosts, err = numbers(c, "nodes", strconv.Itoa(least), pattern.Least, maxHosts); err == nil {
 		sizes, err = numbers(c, "bytes", predictSizes, 1, 1<<30)
 	}
 	return hosts, sizes, err

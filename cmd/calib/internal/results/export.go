@@ -23,23 +23,19 @@ import (
 func ExportCommand() *cli.Command {
 	return &cli.Command{
 		Name: "export", Usage: "write a run's parameters as the input file of another program", ArgsUsage: "PARAMS|RUN",
-		Description: "calib export --to loggopsim RUN               the file on standard output, warnings on standard error\n" +
-			"calib export --to prometheus --out /var/lib/node_exporter/calib.prom RUN\n" +
-			"calib export --to ompi --hosts 4,8 --bytes 64..64KiB RUN\n" +
-			"                                              rules for Open MPI's collectives, where the predictions are sure\n" +
-			"calib export --list                           the targets\n" +
-			"PARAMS is a params.json, RUN a run directory. A value that the target's format cannot hold is an error.",
+		Description: "calib export --list                           the targets\n" +
+			"calib export --to simgrid RUN > platform.xml  warnings go to standard error\n" +
+			"calib export --to ompi --nodes 4,8 RUN        rules of Open MPI's collectives\n" +
+			"calib export --to prometheus --out calib.prom RUN\n" +
+			"PARAMS is a params.json, RUN a run directory. A value that the target's format cannot\n" +
+			"hold is an error.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "to", Usage: "`TARGET`, one of --list"},
-			&cli.StringFlag{Name: "out",
-				Usage: "`FILE` to replace, or a directory for a file of the target's name; default standard output"},
-			&cli.StringFlag{Name: "hosts", Usage: "`N` hosts in the target's system; default those of the run; " +
-				"for rules of collectives a list such as 4,8,16"},
-			&cli.StringFlag{Name: "bytes",
-				Usage: "message sizes at which rules of collectives begin, `SIZES` (default " + ruleSizes + ")"},
-			&cli.StringFlag{Name: "device", Usage: "network device `NAME` in commands of tc (default eth0)"},
-			&cli.Float64Flag{Name: "slowdown",
-				Usage: "lab: a network `N` times slower than the run's; default as little as the lab needs to keep its times"},
+			&cli.StringFlag{Name: "out", Usage: "`FILE` to replace, or a directory; default standard output"},
+			&cli.StringFlag{Name: "nodes", Usage: "`N` hosts, of rules a list such as 4,8; default the run's"},
+			&cli.StringFlag{Name: "bytes", Usage: "rules: message `SIZES` at which they begin; default " + ruleSizes},
+			&cli.StringFlag{Name: "device", Usage: "tc: network device `NAME`; default eth0"},
+			&cli.Float64Flag{Name: "slowdown", Usage: "lab: slow it down `N` times; default as little as it needs"},
 			&cli.BoolFlag{Name: "list", Usage: "list the targets"}, command.JSONFlag(), command.QuietFlag(),
 		},
 		Action: exportAction,
@@ -138,7 +134,7 @@ const ruleSizes = "64..64KiB" // those at which rules of collectives begin
 // rulesOf chooses the algorithms of Open MPI's collectives by the predictions from p.
 func rulesOf(c *cli.Context, p *params.Params) (rules []export.Rules, decisions []tuned.Decision, err error) {
 	s := tuned.Settings{Seed: p.Run.Seed}
-	if s.Hosts, err = numbers(c, "hosts", strconv.Itoa(len(p.Run.Hosts)), 2, maxHosts); err != nil {
+	if s.Hosts, err = numbers(c, "nodes", strconv.Itoa(len(p.Run.Hosts)), 2, maxHosts); err != nil {
 		return nil, nil, err
 	}
 	if s.Bytes, err = numbers(c, "bytes", ruleSizes, 1, 1<<30); err != nil {
@@ -155,12 +151,12 @@ func hostsOf(c *cli.Context) (int, error) {
 	if c.IsSet("bytes") {
 		return 0, exit.Usagef("--bytes goes with targets of rules, such as ompi")
 	}
-	if !c.IsSet("hosts") {
+	if !c.IsSet("nodes") {
 		return 0, nil
 	}
-	n, err := strconv.Atoi(c.String("hosts"))
+	n, err := strconv.Atoi(c.String("nodes"))
 	if err != nil || n < 2 {
-		return 0, exit.Usagef("--hosts %s: want a number of at least 2 hosts", c.String("hosts"))
+		return 0, exit.Usagef("--nodes %s: want a number of at least 2 hosts", c.String("nodes"))
 	}
 	return n, nil
 }

@@ -14,6 +14,7 @@ import (
 	"calib/fit"
 	"calib/internal/exit"
 	"calib/internal/files"
+	"calib/internal/glossary"
 	"calib/internal/params"
 	"calib/internal/rundir"
 	"calib/reports"
@@ -25,10 +26,10 @@ import (
 
 func FitCommand() *cli.Command {
 	return &cli.Command{
-		Name: "fit", Usage: "fit the models to a run's samples again: write params.json and report.txt", ArgsUsage: "RUN",
-		Description: "calib fit RUN                                     with the breaks that run.json keeps, if any\n" +
-			"calib fit RUN --breaks 1420,32KiB,64KiB,270000    T(x) in five ranges; run.json keeps these breaks\n" +
-			"calib fit RUN --breaks auto                       finds the breaks again",
+		Name: "fit", Usage: "fit the models to a run's samples again", ArgsUsage: "RUN",
+		Description: "calib fit RUN                      with the breaks that run.json keeps\n" +
+			"calib fit RUN --breaks 1420,32KiB  T(x) in three ranges; run.json keeps these\n" +
+			"calib fit RUN --breaks auto        finds the breaks again",
 		Flags: []cli.Flag{
 			&cli.Uint64Flag{Name: "seed", Usage: "`N` of the bootstrap; 0 is the run's own"},
 			command.BreaksFlag(), command.PartialFlag(),
@@ -101,20 +102,22 @@ func fitSamples(c *cli.Context, dir *rundir.Dir, f run.Fitting) error {
 
 func Documents() []command.Document {
 	return []command.Document{command.DataOfEither[exported, []listed]("export"), command.DataOf[imported]("import"),
-		command.DataOfEither[predicted, ofGraph]("predict"), command.DataOf[command.Written]("report")}
+		command.DataOfEither[predicted, ofGraph]("predict"), command.DataOf[command.Written]("report"),
+		command.DataOfEither[reports.Explained, []glossary.Number]("explain")}
 }
 
 func ReportCommand() *cli.Command {
 	return &cli.Command{
 		Name: "report", Usage: "print the report of a run, or write it as a page or as figures", ArgsUsage: "RUN",
-		Description: "calib report RUN                         the whole report as text, with residuals for each size\n" +
-			"calib report --format html RUN           write RUN/report.html again; with timelines of its parameters " +
-			"where the run is in the history\ncalib report --format svg --out DIR RUN  one file for each figure",
+		Description: "calib report RUN                         the whole report as text\n" +
+			"calib report --format html RUN           write RUN/report.html again\n" +
+			"calib report --format svg --out DIR RUN  one file for each figure\n" +
+			"Where the run is in the history, figures have timelines of its parameters.",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "short", Usage: "only the table of parameters"},
 			&cli.StringFlag{Name: "format", Value: command.FormatText, Usage: "`FORMAT`: text, html, svg or png"},
 			&cli.StringFlag{Name: "out",
-				Usage: "html: the `FILE`; svg and png: the directory of the figures; default in the run directory"},
+				Usage: "`FILE` of html, directory of svg and png; default in RUN"},
 			history.StoreFlag(), command.PartialFlag(), command.JSONFlag(), command.QuietFlag(), command.AllFlag(),
 		},
 		Action: func(c *cli.Context) error {

@@ -29,16 +29,16 @@ func ImportCommand() *cli.Command {
 	return &cli.Command{
 		Name: "import", Usage: "make a run of the output of another benchmark, and fit it", ArgsUsage: "FILE...",
 		Description: "calib import --from netpipe np.out\n" +
-			"calib import --from osu latency.1 latency.2 bw.1      files that repeat each other become rounds\n" +
-			"calib import --from sockperf --bytes 64 summary.txt   its summary does not state the size; --full-log does\n" +
-			"calib import --from csv --time full rtt.csv           columns bytes and seconds|ms|us|ns; from,to,round if known\n" +
-			"iperf3 -J -c HOST | calib import --from iperf3 -      - is standard input",
+			"calib import --from osu lat.1 lat.2 bw.1          files that repeat are rounds\n" +
+			"calib import --from sockperf --bytes 64 sum.txt   its summary has no size\n" +
+			"calib import --from csv --time full rtt.csv       bytes and seconds|ms|us|ns\n" +
+			"iperf3 -J -c HOST | calib import --from iperf3 -  - is standard input\n" +
+			"Columns from, to and round of a csv are read where they are there.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "from", Usage: "`FORMAT`: " + strings.Join(importer.Formats(), ", ")},
-			&cli.StringFlag{Name: "time", Usage: "csv: whether times are `half|full` round trips"},
-			&cli.StringFlag{Name: "bytes",
-				Usage: "message size `N`, where the output does not state it; one, or one for each file: 64,1KiB"},
-			&cli.StringFlag{Name: "hosts", Usage: "names of the two hosts, `CLIENT,SERVER`"},
+			&cli.StringFlag{Name: "time", Usage: "csv: times are `half|full` round trips"},
+			&cli.StringFlag{Name: "bytes", Usage: "message `SIZES` the output lacks: one, or one a file: 64,1KiB"},
+			&cli.StringFlag{Name: "host", Usage: "names of the two hosts, `CLIENT,SERVER`"},
 			&cli.StringFlag{Name: "out", Usage: "run `DIR`ectory; default calib-run-DATE-TIME"},
 			&cli.Uint64Flag{Name: "seed", Usage: "`N` of the bootstrap; 0 is computed from the samples"},
 			&cli.BoolFlag{Name: "no-fit", Usage: "only write the samples"},
@@ -126,10 +126,10 @@ func importOptions(c *cli.Context) (out []importer.Options, err error) {
 		return nil, exit.Usagef("standard input cannot be mixed with files")
 	}
 	o := importer.Options{Format: from, Time: c.String("time")}
-	if h := c.String("hosts"); h != "" {
-		names := command.List(c, "hosts")
+	if h := c.String("host"); h != "" {
+		names := command.List(c, "host")
 		if len(names) != 2 || names[0] == "" || names[1] == "" || names[0] == names[1] {
-			return nil, exit.Usagef("--hosts %q: want two names, CLIENT,SERVER", h)
+			return nil, exit.Usagef("--host %q: want two names, CLIENT,SERVER", h)
 		}
 		o.Hosts = [2]string(names)
 	}

@@ -14,6 +14,7 @@ import (
 
 	"calib/bench/pattern"
 	"calib/cmd/calib/internal/command"
+	"calib/cmd/calib/internal/measuring"
 	"calib/internal/exit"
 	"calib/internal/files"
 	"calib/internal/params"
@@ -29,49 +30,39 @@ const predictSizes = "1,64,1KiB,16KiB,64KiB,1MiB" // those of a graph that asks 
 
 func PredictCommand() *cli.Command {
 	return &cli.Command{Name: "predict", ArgsUsage: "[PARAMS|RUN]",
-		Usage: "predict how long communication takes: operations, or a communication graph",
-		Description: "calib predict RUN --op bcast --hosts 4..16 --bytes 1,64KiB\n" +
-			"                                      every algorithm of broadcast, by the first model that predicts it\n" +
-			"calib predict RUN --op allreduce --best --hosts 8 --bytes 1..1MiB\n" +
-			"                                      the fastest algorithm, its segment size, and by how much\n" +
-			"calib predict RUN --op bcast --algo binomial --hosts 8 --bytes 1..1MiB --sweep times.csv --figure times.svg\n" +
-			"calib predict RUN --op overlap --work 1ms,10ms --messages 2 --bytes 4000 --hosts 8,64\n" +
-			"                                      what a second thread gains that communicates while the first computes, " +
-			"and the best granularity\n" +
-			"calib predict --graph FILE            reduce the graph to one block, step by step, and give its times\n" +
-			"calib predict --graph FILE RUN        the same; FILE may use the run's blocks \"host\" (a, b) and \"network\" (a_c, b_c)\n" +
-			"FILE is YAML; see docs/MODELS.md and examples/graphs. PARAMS is a params.json, or numbers in YAML as those of a\n" +
-			"paper (examples/params-hku.yaml), RUN a run directory.\n" +
+		Usage: "predict how long operations and communication graphs take",
+		Description: "calib predict RUN --op bcast --nodes 8 --bytes 1,64KiB  every algorithm\n" +
+			"calib predict RUN --op allreduce --best --nodes 4..16   the fastest\n" +
+			"calib predict RUN --op overlap --work 1ms,10ms          a second thread\n" +
+			"calib predict --graph FILE [RUN]                        a graph, step by step\n" +
+			"calib predict validate RUN                              beside unseen traffic\n" +
+			"PARAMS is a params.json, or numbers in YAML as those of a paper (see\n" +
+			"examples/params-hku.yaml), RUN a run directory. A graph is YAML (docs/MODELS.md,\n" +
+			"examples/graphs); it may use a run's blocks \"host\" and \"network\".\n" +
 			"Operations: " + strings.Join(operations(), ", ") + ".",
-		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "graph", Usage: "`FILE` that describes the communication graph"},
-			&cli.StringFlag{Name: "bytes", Usage: "message sizes, `SIZES` such as 1,64,1KiB..4MiB; " +
-				"default that of the graph's message, else " + predictSizes},
+		Flags: slices.Concat([]cli.Flag{
 			&cli.StringFlag{Name: "op", Usage: "`OPERATION` to predict, such as bcast"},
-			&cli.StringFlag{Name: "algo", Usage: "one `ALGORITHM` of it; default all"},
-			&cli.StringFlag{Name: "hosts",
-				Usage: "numbers of hosts, `LIST` such as 4,8,16 or 2..64 (doublings); default those of the run"},
-			&cli.StringFlag{Name: "model", Usage: "`MODELS`, comma separated: " + strings.Join(predict.Models, ", ") +
-				"; default the first that predicts the algorithm"},
+			&cli.StringFlag{Name: "graph", Usage: "`FILE` that describes the communication graph"},
+			&cli.StringFlag{Name: "nodes", Usage: "numbers of hosts, `LIST` such as 4,8 or 2..64; default the run's"},
+			&cli.StringFlag{Name: "bytes", Usage: "message `SIZES`, such as 1,64,1KiB..4MiB; default " + predictSizes},
+			&cli.StringFlag{Name: "algo", Usage: "one `ALGORITHM` of the operation; default all"},
+			&cli.BoolFlag{Name: "best", Usage: "only name the fastest algorithm"},
 			&cli.BoolFlag{Name: "all-models", Usage: "what every model predicts"},
-			&cli.Float64Flag{Name: "dimension", Usage: "dimension `N` of a k-ary n-cube that the hosts are nodes of " +
-				"(model logpc); default: what the run says they share"},
-			&cli.Float64Flag{Name: "distance",
-				Usage: "with --dimension, the mean number of hops `K` of a message in each, such as 1.94 for a mesh of 4 by 8"},
-			&cli.BoolFlag{Name: "best", Usage: "name the fastest algorithm instead, by the first model that predicts it"},
-			&cli.StringFlag{Name: "window",
-				Usage: "--op gather: `SENDERS` at once, each of the others when one has ended; or best"},
-			&cli.IntFlag{Name: "strips",
-				Usage: "--op mg: strips `N` of a plane, p_x; the other factor of the hosts is p_t"},
+			&cli.StringFlag{Name: "model", Usage: "`MODELS` of " + strings.Join(predict.Models, ", ") +
+				"; default the first that predicts the algorithm"},
 			&cli.StringFlag{Name: "sweep", Usage: "also write the predictions to `FILE`.csv"},
 			&cli.StringFlag{Name: "figure", Usage: "also draw them: `FILE`.svg or FILE.png"},
-			&cli.StringFlag{Name: "work", Usage: "--op overlap: computation of a processor between two exchanges, " +
-				"`TIMES` such as 100us,1ms; default 0.1 to 100 times what the exchange takes"},
-			&cli.IntFlag{Name: "messages", Value: 1,
-				Usage: "--op overlap: messages, `N`, that a processor transfers one after the other in an exchange"},
 			command.JSONFlag(), command.QuietFlag(),
-		},
-		Action: predictAction,
+		}, command.Grouped("For some operations", []cli.Flag{
+			&cli.StringFlag{Name: "window", Usage: "gather: `SENDERS` at once, or best"},
+			&cli.IntFlag{Name: "strips", Usage: "mg: strips `N` of a plane, p_x; the other factor of the hosts is p_t"},
+			&cli.StringFlag{Name: "work", Usage: "overlap: computation between two exchanges, `TIMES` such as 1ms"},
+			&cli.IntFlag{Name: "messages", Value: 1, Usage: "overlap: `N` messages in an exchange, one after the other"},
+			&cli.Float64Flag{Name: "dimension", Usage: "model logpc: the hosts are nodes of a k-ary `N`-cube"},
+			&cli.Float64Flag{Name: "distance", Usage: "with --dimension: `K` hops of a message in each, on average"},
+		})),
+		Subcommands: []*cli.Command{measuring.ValidateCommand()},
+		Action:      predictAction,
 	}
 }
 
@@ -85,13 +76,16 @@ var (
 )
 
 func predictAction(c *cli.Context) (err error) {
+	if err := command.CheckArgs(c); err != nil {
+		return err
+	}
 	do, where, others := predictOperation, "--op "+overlapOperation, overlapFlags
 	switch graph, op := c.String("graph"), c.String("op"); {
 	case (graph == "") == (op == ""):
 		return exit.Usagef("want --op OPERATION or --graph FILE (see %s --help)", c.Command.HelpName)
 	case graph != "":
 		do, where, others = predictGraph, "--op, not with --graph", slices.Concat(patternFlags, overlapFlags, windowFlags,
-			cubeFlags, fileFlags, []string{"hosts"})
+			cubeFlags, fileFlags, []string{"nodes"})
 	case op == overlapOperation:
 		do, where = predictOverlap, "communication patterns, not with --op "+overlapOperation
 		others = slices.Concat(patternFlags, windowFlags)
@@ -243,7 +237,7 @@ func predictOverlap(c *cli.Context, p *params.Params) error {
 
 // overlapRows reads the flags and predicts all that they ask for. n is the default number of processors.
 func overlapRows(c *cli.Context, o *predict.Overlap, n int) (rows []predict.OverlapPrediction, sizes []int, err error) {
-	processors, err := numbers(c, "hosts", strconv.Itoa(max(2, n)), 1, 1<<20)
+	processors, err := numbers(c, "nodes", strconv.Itoa(max(2, n)), 1, 1<<20)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -435,14 +429,25 @@ func numbers(c *cli.Context, flag, list string, least, most int) ([]int, error) 
 }
 
 func (d predicted) printPredictions(w io.Writer) error {
-	t := command.NewTable(w, "algorithm", "hosts", "bytes", "model", "time", "95% interval")
+	var rows []predict.Prediction
 	for _, v := range d.Predictions {
-		if v.Why != "" { // often the same for all rows: said once
-			if says := v.Model + ": " + v.Why; !slices.Contains(d.Notes, says) {
-				d.Notes = append(d.Notes, says)
-			}
-			continue
+		says := v.Model + ": " + v.Why
+		switch {
+		case v.Why == "":
+			rows = append(rows, v)
+		case !slices.Contains(d.Notes, says): // often the same for all rows
+			d.Notes = append(d.Notes, says)
 		}
+	}
+	if sizes := sizesOf(rows); len(sizes) > 1 && len(sizes) <= mostColumns {
+		widest, err := printBySize(w, rows, sizes)
+		if widest > 0 {
+			d.Notes = slices.Insert(d.Notes, 0, fmt.Sprintf("95%% intervals are ± %s or narrower; --json has each", percent(widest)))
+		}
+		return cmp.Or(err, command.Lines(w, d.Notes))
+	}
+	t := command.NewTable(w, "algorithm", "hosts", "bytes", "model", "time", "95% interval")
+	for _, v := range rows {
 		ci := ends(v.CI95, seconds)
 		if b := v.Bounds; b != nil {
 			ci += fmt.Sprintf("; %s without overlap, %s with full overlap", seconds(b[0]), seconds(b[1]))
@@ -450,6 +455,52 @@ func (d predicted) printPredictions(w io.Writer) error {
 		t.Row(v.Algorithm, v.Hosts, v.Bytes, v.Model, seconds(v.Seconds), ci)
 	}
 	return cmp.Or(t.Flush(), command.Lines(w, d.Notes))
+}
+
+const mostColumns = 6 // sizes beside each other, on a screen of 80 columns
+
+func sizesOf(rows []predict.Prediction) (out []int) {
+	for _, v := range rows {
+		if !slices.Contains(out, v.Bytes) {
+			out = append(out, v.Bytes)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// printBySize prints a row for each algorithm, number of hosts and model, with the times of all sizes. It returns the
+// relative half-width of their widest interval.
+func printBySize(w io.Writer, rows []predict.Prediction, sizes []int) (widest float64, err error) {
+	type key struct {
+		algorithm, model string
+		hosts            int
+	}
+	var keys []key
+	times := map[key][]string{}
+	for _, v := range rows {
+		k := key{v.Algorithm, v.Model, v.Hosts}
+		if times[k] == nil {
+			keys, times[k] = append(keys, k), make([]string, len(sizes))
+		}
+		times[k][slices.Index(sizes, v.Bytes)] = seconds(v.Seconds)
+		if v.CI95 != nil && v.Seconds > 0 {
+			widest = max(widest, (v.CI95[1]-v.CI95[0])/2/v.Seconds)
+		}
+	}
+	headings := []string{"algorithm", "hosts", "model"}
+	for _, m := range sizes {
+		headings = append(headings, units.Bytes(m).String())
+	}
+	t := command.NewTable(w, headings...)
+	for _, k := range keys {
+		cells := []any{k.algorithm, k.hosts, k.model}
+		for _, text := range times[k] {
+			cells = append(cells, text)
+		}
+		t.Row(cells...)
+	}
+	return widest, t.Flush()
 }
 
 func ends(ci *[2]float64, format func(float64) string) string {

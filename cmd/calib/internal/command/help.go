@@ -1,0 +1,143 @@
+package command
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"reflect"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/jedib0t/go-pretty/v6/text"
+	"github.com/urfave/cli/v2"
+)
+
+// Tools is the group of the commands that are not part of the work itself.
+const Tools = "Tools"
+
+const (
+	helpColumns = 80
+	nameColumns = 26 // the longest name that has its text beside it
+)
+
+// Grouped puts flags under a heading of their own in the help.
+func Grouped(heading string, flags []cli.Flag) []cli.Flag {
+	for _, f := range flags {
+		reflect.ValueOf(f).Elem().FieldByName("Category").SetString(heading) // which every kind of flag has
+	}
+	return flags
+}
+
+// PrintHelp prints the help of calib, a *cli.App, or of a command, a *cli.Command: what it does, examples, commands and
+// flags in their groups. No line is longer than 80 columns.
+func PrintHelp(w io.Writer, _ string, data any) {
+	app, ok := data.(*cli.App)
+	if !ok {
+		c := data.(*cli.Command)
+		printHelp(w, c.HelpName, c.Usage, c.ArgsUsage, c.Description, c.VisibleFlags(), c.Subcommands)
+		return
+	}
+	printHelp(w, app.Name, app.Usage, "", app.Description, app.VisibleFlags(), app.Commands)
+}
+
+func printHelp(w io.Writer, name, usage, args, description string, flags []cli.Flag, commands []*cli.Command) {
+	commands = slices.DeleteFunc(slices.Clone(commands), func(c *cli.Command) bool { return c.Hidden })
+	synopsis := name
+	if len(commands) > 0 && args == "" {
+		synopsis += " COMMAND"
+	}
+	for _, l := range wrapped(strings.TrimSpace(synopsis+" [OPTIONS] "+args)+": "+usage, helpColumns) {
+		fmt.Fprintln(w, l)
+	}
+	if description != "" {
+		fmt.Fprintln(w, "  "+strings.Join(described(description), "\n  "))
+	}
+	var t Index
+	for _, c := range commands {
+		t.Add(cmp.Or(c.Category, "Commands"), c.Name, c.Usage)
+	}
+	for _, f := range flags {
+		if d, ok := f.(cli.DocGenerationFlag); ok && f != cli.HelpFlag {
+			name, says := flagWords(d)
+			category := f.(cli.CategorizableFlag).GetCategory()
+			t.Add(cmp.Or(category, "Options"), name, says)
+		}
+	}
+	t.Print(w)
+}
+
+// described are the lines of a description: examples as they are, then sentences, which begin with the first line that
+// begins like one, wrapped.
+func described(text string) []string {
+	lines := strings.Split(text, "\n")
+	prose := slices.IndexFunc(lines, func(l string) bool { return l != "" && (unicode.IsUpper(rune(l[0])) || l[0] == '{') })
+	if prose < 0 {
+		return lines
+	}
+	return append(lines[:prose], wrapped(strings.Join(lines[prose:], " "), helpColumns-2)...)
+}
+
+// flagWords are a flag with the name of its value, and what it says: its default at the end, where it has one.
+func flagWords(f cli.DocGenerationFlag) (name, says string) {
+	name, says = "--"+f.(cli.Flag).Names()[0], f.GetUsage()
+	if !f.TakesValue() {
+		return name, says
+	}
+	value := "VALUE"
+	if before, rest, ok := strings.Cut(says, "`"); ok {
+		word, after, _ := strings.Cut(rest, "`")
+		value, says = word, before+word+after
+	}
+	if v := f.GetValue(); !slices.Contains([]string{"", "0", "0s", "[]"}, v) {
+		says += " (default " + v + ")"
+	}
+	return name + " " + value, says
+}
+
+// Index is names with what they are, under headings, in the order in which these first come.
+type Index struct {
+	headings []string
+	rows     map[string][][2]string
+}
+
+func (t *Index) Add(heading, name, says string) {
+	if t.rows == nil {
+		t.rows = map[string][][2]string{}
+	}
+	if t.rows[heading] == nil {
+		t.headings = append(t.headings, heading)
+	}
+	t.rows[heading] = append(t.rows[heading], [2]string{name, says})
+}
+
+// Print prints the names in a column, and beside them what they are, within 80 columns.
+func (t *Index) Print(w io.Writer) {
+	width := 0
+	for _, rows := range t.rows {
+		for _, r := range rows {
+			width = max(width, min(len(r[0]), nameColumns))
+		}
+	}
+	for _, heading := range t.headings {
+		fmt.Fprintf(w, "\n%s:\n", heading)
+		for _, r := range t.rows[heading] {
+			lines := wrapped(r[1], helpColumns-width-4)
+			if len(r[0]) > width {
+				lines = slices.Insert(lines, 0, "")
+			}
+			for i, l := range lines {
+				name := map[bool]string{true: r[0]}[i == 0]
+				fmt.Fprintln(w, strings.TrimRight(fmt.Sprintf("  %-*s  %s", width, name, l), " "))
+			}
+		}
+	}
+}
+
+func wrapped(s string, width int) []string {
+	lines := strings.Split(text.WrapSoft(s, width), "\n")
+	for i := range lines {
+		lines[i] = strings.TrimSpace(lines[i])
+	}
+	return lines
+}

@@ -1,0 +1,70 @@
+// Package glossary says what the numbers, experiments and words of calib mean. calib explain, the report's hover texts
+// and docs/GLOSSARY.md are made of glossary.yaml.
+package glossary
+
+import (
+	_ "embed"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"calib/internal/yaml"
+)
+
+// Number is what some numbers of params.json mean.
+type Number struct {
+	Names  []string `yaml:"names" json:"names"` // in which M stands for a size, x and w for numbers
+	Unit   string   `yaml:"unit" json:"unit"`   // of each of them where they differ, with commas
+	From   string   `yaml:"from" json:"from"`   // the experiment
+	Is     string   `yaml:"is" json:"is"`
+	Source string   `yaml:"source" json:"source"` // paper and equation
+}
+
+// Experiment is how numbers are measured, and what narrows their intervals.
+type Experiment struct {
+	How    string `yaml:"how"`
+	Narrow string `yaml:"narrow"`
+}
+
+type Glossary struct {
+	Numbers     []Number              `yaml:"numbers"`
+	Experiments map[string]Experiment `yaml:"experiments"`
+	Words       map[string]string     `yaml:"words"`
+}
+
+//go:embed glossary.yaml
+var text []byte
+
+// All is the whole glossary.
+var All = sync.OnceValue(func() (g Glossary) {
+	if err := yaml.Decode(text, &g); err != nil {
+		panic(err) // the file is part of the program
+	}
+	return g
+})
+
+// sizes are the parts of names that stand for sizes and numbers.
+var sizes = []struct {
+	in   *regexp.Regexp
+	name string
+}{
+	{regexp.MustCompile(`^nagle_cost_\w+_\d+w$`), "nagle_cost_x_ww"},
+	{regexp.MustCompile(`_\d+(B|[KMG]iB)$`), "_M"},
+}
+
+// Lookup finds a number by its name, such as a_c, C_n_16KiB or g_s.c0.
+func (g Glossary) Lookup(name string) (Number, bool) {
+	general, _, _ := strings.Cut(name, ".")
+	has := func(n Number) bool { return slices.Contains(n.Names, general) }
+	if !slices.ContainsFunc(g.Numbers, has) {
+		for _, s := range sizes {
+			general = s.in.ReplaceAllString(general, s.name)
+		}
+	}
+	i := slices.IndexFunc(g.Numbers, has)
+	if i < 0 {
+		return Number{}, false
+	}
+	return g.Numbers[i], true
+}

@@ -1,0 +1,90 @@
+package reports
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/jedib0t/go-pretty/v6/text"
+
+	"calib/internal/glossary"
+	"calib/internal/params"
+)
+
+// Explained is what a number is and, of a run, what became of it.
+type Explained struct {
+	Name       string            `json:"name"`
+	Unit       string            `json:"unit"`
+	Is         string            `json:"is"`
+	Experiment string            `json:"experiment"`
+	Measured   string            `json:"measured"` // how
+	Narrow     string            `json:"narrow"`   // what narrows its interval
+	Source     string            `json:"source,omitempty"`
+	Parameter  *params.Parameter `json:"parameter,omitempty"`
+	Function   *params.Function  `json:"function,omitempty"`
+	Missing    string            `json:"missing,omitempty"` // the command that measures it, where the run has not
+}
+
+// Explain explains a number. p is the run's, or nil. ok is false where calib has no number of that name.
+func Explain(name string, p *params.Params) (e Explained, ok bool) {
+	g := glossary.All()
+	n, ok := g.Lookup(name)
+	if !ok {
+		return e, false
+	}
+	from := g.Experiments[n.From]
+	e = Explained{Name: name, Unit: n.Unit, Is: n.Is, Experiment: n.From, Measured: from.How, Narrow: from.Narrow,
+		Source: n.Source}
+	if p == nil {
+		return e, true
+	}
+	function, _, _ := strings.Cut(name, ".")
+	if q, has := p.Parameters[name]; has {
+		e.Parameter, e.Unit = &q, q.Unit
+	}
+	if f, has := p.Functions[function]; has {
+		e.Function = &f
+	}
+	if e.Parameter == nil && e.Function == nil {
+		e.Missing = params.MeasureCommand(n.From)
+	}
+	return e, true
+}
+
+// Text prints an explanation for people.
+func (e Explained) Text(w io.Writer, o Options) error {
+	p := newPage(o)
+	const hang = 10 // columns of what stands before a text
+	say := func(what, format string, args ...any) {
+		words := Clean(fmt.Sprintf(format, args...))
+		if words == "" {
+			return
+		}
+		for l := range strings.SplitSeq(text.WrapSoft(words, p.Width-hang), "\n") {
+			fmt.Fprintf(p, "%-*s%s\n", hang, what, strings.TrimSpace(l))
+			what = ""
+		}
+	}
+	say(e.Name, "%s", e.Is)
+	say("Unit", "%s", e.Unit)
+	say("Measured", "By experiment %s. %s", e.Experiment, e.Measured)
+	say("Source", "%s", e.Source)
+	if q := e.Parameter; q != nil {
+		cells := reading{Parameter: *q}.cells()
+		interval := cells[2]
+		if interval != "" {
+			interval = ", 95% interval " + interval
+		}
+		say("This run", "%s%s: %s", cells[1], interval, cells[3])
+		say("Why", "%s", q.Why)
+	}
+	if f := e.Function; f != nil {
+		say("This run", "%s: %s", f.Words(e.Name), qualities[f.Status])
+		say("Why", "%s", f.Why)
+	}
+	if e.Missing != "" {
+		say("This run", "did not measure it: %s does", e.Missing)
+	}
+	say("Narrower", "%s", e.Narrow)
+	return p.flush(w)
+}
