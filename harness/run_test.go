@@ -30,7 +30,7 @@ var (
 	keepFlag  = flag.String("keep", "", "directory to keep the run directories in")
 	refitFlag = flag.Bool("refit", false, "measure nothing: fit the runs that -keep has again")
 	pagesFlag = flag.String("results", "docs/results", "folder of the pages of results")
-	seedsFlag = flag.Int("seeds", 40, "runs of each network and plan in virtual time")
+	seedsFlag = flag.Int("seeds", 40, "quick runs of each network in virtual time; of standard half as many")
 	turnsFlag = flag.Int("turns", 7, "turns of calib and of another program")
 	hostsFlag = flag.String("hosts", "8,16,32,64,128,256,512,1000", "numbers of simulated hosts")
 )
