@@ -332,10 +332,24 @@ func nextOf(p *params.Params, dir string) (out []string) {
 	if p.Run.Plan == "quick" {
 		out = append(out, params.RunCommand+" --plan standard")
 	}
-	if dir != "" {
+	switch name := explainable(p); {
+	case dir == "":
+	case p.Functions["g_s"].Usable() && p.Functions["g_r"].Usable() && p.Parameters["packet"].Value != nil:
 		out = append(out, "calib export --to simgrid "+ShellWord(dir))
+	case name != "":
+		out = append(out, "calib explain "+name+" "+ShellWord(dir))
 	}
 	return out[:min(len(out), 2)]
+}
+
+// explainable is the first number of p that most would ask about; "" is none.
+func explainable(p *params.Params) string {
+	for _, name := range []string{"a_c", "a_prime", "alpha"} {
+		if _, ok := p.Parameters[name]; ok {
+			return name
+		}
+	}
+	return ""
 }
 
 const outliersShown = 8 // bounds the hosts that the summary names one by one

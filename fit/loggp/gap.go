@@ -90,9 +90,12 @@ func (p *prttData) fitGap() (*gapFit, error) {
 	small, ofSmall := gaps.Of(func(y []float64) float64 { return y[0] - c[1]*(sizes[0]-1) })
 	p.fit.Found("g", "s", "gap between messages of 1 byte", small, ofSmall)
 	long, ci := c[len(c)-1], p.times.Interval(c[len(c)-1], reps, len(c)-1)
-	full := p.fromFull(long, sizes, values)
-	if full {
+	full, above := p.fromFull(long, sizes, values), firstAbove(sizes, p.packet)
+	switch {
+	case full:
 		long, ci = gaps.Of(func(y []float64) float64 { return p.perPacket(sizes, y) })
+	case p.packet > 0 && len(sizes)-above > 1: // whatever the gaps of a packet are, a floor among them
+		long, ci = gaps.Of(func(y []float64) float64 { return lineSlope(sizes[above:], y[above:]) })
 	}
 	p.longGap(long, full, sizes, values, ci)
 	if long <= 0 {
@@ -102,12 +105,8 @@ func (p *prttData) fitGap() (*gapFit, error) {
 		p.lineFunction("gap", labelGap, lsq.Line{C0: c[0], C1: c[1]}, reps, sizes)
 	} else {
 		fit.SegmentsFunction(p.fit, "gap", labelGap, sizes, gaps, g.Segments)
-		of := "the last"
-		if full {
-			of = "full packets"
-		}
 		p.fit.Add(params.Notef(params.SeveralSegments, "gap(s) is not one line within 5%%: %d segments by BIC; g is of the "+
-			"first, G of %s", len(g.Segments.Segments), of).Of("gap"))
+			"smallest message, G of those longer than a packet", len(g.Segments.Segments)).Of("gap"))
 	}
 	points := p.fit.AddSeries(params.Series{Name: seriesGap, Quantity: params.Gap, Symbol: "gap", XName: "bytes"}, sizes,
 		gaps, g.Predict)
@@ -166,6 +165,15 @@ func (p *prttData) perPacket(sizes, values []float64) float64 {
 		y[i] = values[k] + within*(x[i]-sizes[k])
 	}
 	return (y[1] - y[0]) / (x[1] - x[0])
+}
+
+// lineSlope is the slope of the line through some values by relative residuals; NaN where there is none.
+func lineSlope(sizes, values []float64) float64 {
+	l, _, err := lsq.FitLine(sizes, values, nil)
+	if err != nil {
+		return math.NaN()
+	}
+	return l.C1
 }
 
 // slopeBetween is the slope from the k-th size to the next.

@@ -129,7 +129,7 @@ func TestParse(t *testing.T) {
 }
 
 func TestResolve(t *testing.T) {
-	for arg, hosts := range map[string]int{"sparc1994": 8, "switch:3": 3, "../../examples/lab-switch.yaml": 6} {
+	for arg, hosts := range map[string]int{"sparc1994": 8, "switch:3": 3, "../../examples/lab-switch.yaml": 6, "../../examples/lab-switch.yaml:4": 4} {
 		if s, err := Resolve(arg); err != nil || s.Hosts != hosts {
 			t.Errorf("%s: %+v, %v", arg, s, err)
 		}

@@ -42,5 +42,5 @@ func TestTrueTamWang2000(t *testing.T) {
 	}
 	slowed["L.N"] = 90 / us / 20
 	near(t, "hku2000", s.TrueFunctions(), slowed)
-	near(t, "hku2000", s.TrueParameters(), map[string]float64{"B_L": 1935, "B_L_tcp": 1935, "a_c": 0})
+	near(t, "hku2000", s.TrueParameters(), map[string]float64{"B_L": 1935, "B_L_tcp": 1935, "a_c": 2 * 1.556 * 20 * us})
 }

@@ -51,13 +51,17 @@ func (s *Spec) Message(src, dst, x int) float64 {
 }
 
 // TrueParameters lists the true values of a network's parameters, by name, in SI units. The hosts' own calls are not in
-// them. On a switch the port's cost sits in a, half of it each, and there is neither a_c nor b_c; on a shared medium b
-// is not identifiable where it is at most b_c.
+// them. On a switch the port's cost sits in a, half of it each, there is no b_c, and a_c is what a fabric adds for the two
+// hosts of another pair; on a shared medium b is not identifiable where it is at most b_c.
 func (s *Spec) TrueParameters() map[string]float64 {
 	way := s.Way(0, 1, 0, 2)
 	slowest := math.Max(math.Max(s.Host.B, s.Medium.B), s.ReceiveBlock(1).B)
 	out := map[string]float64{"a": way / 2, "a_c": 0, "b": slowest, "a_prime_limits": way, "b_prime_limits": slowest,
 		"G": slowest, "g": math.Max(s.Service(s.Host, 1), s.Reception(1)), "L": s.Way(0, 1, 1, 2)}
+	if f := s.Fabric; f != nil {
+		out["a_c"] = 2 * f.PerHost
+		out["a"] = (way - out["a_c"]) / 2
+	}
 	if s.Mode == Shared {
 		out["a"], out["a_c"], out["b_c"] = (way-s.Medium.A)/2, s.Medium.A, s.Medium.B
 		if s.Host.B <= s.Medium.B {

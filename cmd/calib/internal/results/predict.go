@@ -364,8 +364,8 @@ func predictOperation(c *cli.Context, p *params.Params) error {
 		for _, n := range hosts {
 			for _, m := range sizes {
 				rows := q.Predict(predict.Query{Pattern: pat, Hosts: n, Bytes: m})
-				best := slices.IndexFunc(rows, func(v predict.Prediction) bool { return v.Why == "" })
-				if models == nil && !c.Bool("all-models") && best >= 0 {
+				if models == nil && !c.Bool("all-models") && len(rows) > 0 { // the first that can, or why the first cannot
+					best := max(0, slices.IndexFunc(rows, func(v predict.Prediction) bool { return v.Why == "" }))
 					rows = rows[best : best+1]
 				}
 				out.Predictions = append(out.Predictions, rows...)
