@@ -22,7 +22,7 @@ import (
 	"calib/internal/units"
 )
 
-const virtualHeader = "network | plan | number | truth | runs with a value | in the 95% interval | " +
+const virtualHeader = "network | plan | number | truth | median is off | runs with a value | in the 95% interval | " +
 	"half-width, median | runs scatter | "
 
 // TestVirtual holds the intervals of runs in virtual time against the truth, on every preset: forty runs of the plan
@@ -104,8 +104,12 @@ func virtualRow(t *testing.T, p *table, where, name string, truth float64, found
 	if verdict != good {
 		t.Errorf("%s, %s: %d of %d, ± %s beside ± %s", where, name, in, len(values), units.Format(half, unit), units.Format(scatter, unit))
 	}
-	p.add(t, fmt.Sprintf("| %s | %s | %s | %d | %d | ± %s | ± %s | %s |", where, name, units.Format(truth, unit), len(values), in,
-		units.Format(half, unit), units.Format(scatter, unit), verdict))
+	off := units.Format(stats.Median(values)-truth, unit)
+	if truth != 0 {
+		off = fmt.Sprintf("%+.2f%%", 100*(stats.Median(values)/truth-1))
+	}
+	p.add(t, fmt.Sprintf("| %s | %s | %s | %s | %d | %d | ± %s | ± %s | %s |", where, name, units.Format(truth, unit), off,
+		len(values), in, units.Format(half, unit), units.Format(scatter, unit), verdict))
 }
 
 // usable says whether a number, or the function that it is a coefficient of, has a status that lets it be used.
