@@ -14,20 +14,23 @@ import (
 // Explained is what a number is and, of a run, what became of it.
 type Explained struct {
 	Name       string            `json:"name"`
-	Unit       string            `json:"unit"`
+	Unit       string            `json:"unit,omitempty"`
 	Is         string            `json:"is"`
-	Experiment string            `json:"experiment"`
-	Measured   string            `json:"measured"` // how
-	Narrow     string            `json:"narrow"`   // what narrows its interval
+	Experiment string            `json:"experiment,omitempty"`
+	Measured   string            `json:"measured,omitempty"` // how
+	Narrow     string            `json:"narrow,omitempty"`   // what narrows its interval
 	Source     string            `json:"source,omitempty"`
 	Parameter  *params.Parameter `json:"parameter,omitempty"`
 	Function   *params.Function  `json:"function,omitempty"`
 	Missing    string            `json:"missing,omitempty"` // the command that measures it, where the run has not
 }
 
-// Explain explains a number. p is the run's, or nil. ok is false where calib has no number of that name.
+// Explain explains a number, or a word of calib's. p is the run's, or nil. ok is false where there is none of that name.
 func Explain(name string, p *params.Params) (e Explained, ok bool) {
 	g := glossary.All()
+	if is, ok := g.Words[name]; ok {
+		return Explained{Name: name, Is: is}, true
+	}
 	n, ok := g.Lookup(name)
 	if !ok {
 		return e, false
@@ -67,7 +70,9 @@ func (e Explained) Text(w io.Writer, o Options) error {
 	}
 	say(e.Name, "%s", e.Is)
 	say("Unit", "%s", e.Unit)
-	say("Measured", "By experiment %s. %s", e.Experiment, e.Measured)
+	if e.Experiment != "" {
+		say("Measured", "By experiment %s. %s", e.Experiment, e.Measured)
+	}
 	say("Source", "%s", e.Source)
 	if q := e.Parameter; q != nil {
 		cells := reading{Parameter: *q}.cells()

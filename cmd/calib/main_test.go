@@ -51,13 +51,18 @@ func runScripts(t *testing.T, dir string) {
 		Dir: filepath.Join("testdata", dir),
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"namespaces": cmdNamespaces, "needs": cmdNeeds, "exits": cmdExits, "start": cmdStart, "signal": cmdSignal, "await": cmdAwait, "capture": cmdCapture,
-			"conforms": cmdConforms, "same-run": cmdSameRun, "prefix": cmdPrefix, "listen": cmdListen, "feed": cmdFeed, "follow": cmdFollow, "slurm": cmdSlurm, "jobless": cmdJobless, "sshd": cmdSSHD,
+			"conforms": cmdConforms, "same-run": cmdSameRun, "prefix": cmdPrefix, "listen": cmdListen, "feed": cmdFeed, "follow": cmdFollow, "slurm": cmdSlurm, "jobless": cmdJobless, "sshd": cmdSSHD, "tutorial": cmdTutorial, "questions": cmdQuestions,
 		},
 		RequireExplicitExec: true, RequireUniqueNames: true,
 		Setup: func(e *testscript.Env) error {
 			e.Values[jobsKey{}] = map[string]*background{}
 			e.Values[testKey{}] = e.T()
 			e.Setenv("HOME", e.WorkDir)
+			docs, err := filepath.Abs("../../docs")
+			if err != nil {
+				return err
+			}
+			e.Setenv("DOCS", docs)
 			e.Defer(func() {
 				if left := poll(func() bool { return len(processesOf(e.WorkDir)) == 0 }); !left {
 					e.T().Fatal("left behind: ", strings.Join(processesOf(e.WorkDir), ", "))

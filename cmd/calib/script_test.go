@@ -38,6 +38,8 @@ import (
 //	prefix FILE FILE              want the second file to begin with all of the first
 //	listen VAR                    hold a port of 127.0.0.1 until the script ends
 //	follow RUN VERB [ARG...]      run the commands that calib VERB names on RUN, until it names none
+//	questions FILE                run the commands of a table of questions, and want the answers that it shows
+//	tutorial FILE                 run the commands of a page, and want what it shows
 //	slurm                         start a cluster of Slurm
 //	sshd                          start eight hosts that ssh reaches
 //	feed FILE LINK NAME PROGRAM [ARG...]

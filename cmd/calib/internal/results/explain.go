@@ -2,6 +2,8 @@ package results
 
 import (
 	"io"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -36,21 +38,27 @@ func ExplainCommand() *cli.Command {
 			}
 			e, ok := reports.Explain(name, p)
 			if !ok {
-				return exit.Usagef("explain %q: calib has no number of that name; calib explain lists them", name)
+				return exit.Usagef("explain %q: calib has no number or word of that name; calib explain lists them", name)
 			}
 			return command.Answer(c, "explain", e, func(w io.Writer) error { return e.Text(w, command.PageOptions(c, "")) })
 		},
 	}
 }
 
-// listNumbers lists the names of all numbers, each with the first sentence of what it is.
+// listNumbers lists the names of all numbers and words, each with the first sentence of what it is.
 func listNumbers(c *cli.Context) error {
-	all := glossary.All().Numbers
-	return command.Answer(c, "explain", all, func(w io.Writer) error {
+	g := glossary.All()
+	return command.Answer(c, "explain", g.Numbers, func(w io.Writer) error {
 		var t command.Index
-		for _, n := range all {
-			is, _, _ := strings.Cut(n.Is, ". ")
-			t.Add("Experiment "+n.From, strings.Join(n.Names, ", "), strings.TrimSuffix(is, "."))
+		first := func(heading, name, is string) {
+			is, _, _ = strings.Cut(is, ". ")
+			t.Add(heading, name, strings.TrimSuffix(is, "."))
+		}
+		for _, n := range g.Numbers {
+			first("Experiment "+n.From, strings.Join(n.Names, ", "), n.Is)
+		}
+		for _, word := range slices.Sorted(maps.Keys(g.Words)) {
+			first("Words", word, g.Words[word])
 		}
 		t.Print(w)
 		return nil
