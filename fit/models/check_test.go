@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"calib/fit"
+	"calib/internal/glossary"
 	"calib/internal/params"
 )
 
@@ -22,6 +23,12 @@ func checkFit(t *testing.T, m fit.Model, f *params.Fit) {
 	}
 	if len(f.Parameters)+len(f.Functions) == 0 {
 		t.Error("neither parameters nor functions")
+	}
+	for name := range f.Parameters {
+		explained(t, name)
+	}
+	for name := range f.Functions {
+		explained(t, name)
 	}
 	for name, p := range f.Parameters {
 		checkText(t, name, p.Why)
@@ -71,6 +78,14 @@ func documentedAs(t *testing.T, title, name string) []string {
 		return rows[i]
 	}
 	return nil
+}
+
+// explained fails unless the glossary has a number.
+func explained(t *testing.T, name string) {
+	t.Helper()
+	if _, ok := glossary.All().Lookup(name); !ok {
+		t.Errorf("internal/glossary does not explain %s", name)
+	}
 }
 
 func listed(cell string) []string {
