@@ -147,7 +147,7 @@ func Tabulate(s *params.Series, x float64, est *resample.Estimates, i int) {
 
 // JudgeTable states the quality of a table: there is no curve that could miss it.
 func (r *Result) JudgeTable() {
-	r.Note("table-only", "the table is the result: no curve is fitted through it, and there are no errors to state")
+	r.Note("table-only", "the table is the result: no curve is fitted through it")
 	r.Quality = &params.Quality{}
 }
 

@@ -52,9 +52,9 @@ func fitWakeup(p *fit.Prepared) (*params.Fit, error) {
 		return v, true
 	}
 	if v, ok := difference("wakeup", "time to wake a receiver that sleeps until the message comes", names.PhaseBlocking,
-		names.PhasePolling, "the ranks of every pair may have to wait for each other's CPU: then neither may poll"); ok {
+		names.PhasePolling, "both hosts of every pair share a CPU, and a host that polls would keep it from the other"); ok {
 		r.Add(params.Notef("wake-up", "waking the receiver is %s of the %s that a message of one byte takes. It is in alpha "+
-			"and in L, not in U_r, which is the receiving call of a message that is there; Tam and Wang count it to U_r. "+
+			"and in L. It is not in U_r, as it is with Tam and Wang: U_r is the receiving call of a message that is there. "+
 			"A program that polls is faster by it",
 			units.Format(v, "s"), units.Format(blocking, "s")).With("share", v/blocking).Of("wakeup"))
 	}

@@ -114,7 +114,7 @@ func (p *Params) PacketKind() (kind Kind, guessed bool, delay float64) {
 
 // networkWords say what a network behaves like, as a clause that goes on from "the network".
 var networkWords = map[Network]string{
-	{Switch, Switch}: "behaves like a switch: T does not depend on n; the port's cost sits in a",
+	{Switch, Switch}: "behaves like a switch: T does not depend on n; a holds what the port takes for a message",
 	{Switch, Shared}: "behaves like a switch for messages of one packet (a_c is zero or negligible), " +
 		"but streams share capacity: b' rises with n",
 	{Shared, Shared}:  "behaves like a shared medium",
