@@ -328,6 +328,19 @@ func TestNothingPredicted(t *testing.T) {
 	}
 }
 
+// A budget may end within a round: what it left out of that spoils nothing.
+func TestEndsWithinRound(t *testing.T) {
+	p := fixture(t)
+	p.Run.Rounds = 6
+	for missing, want := range map[float64]bool{0: false, 0.11: false, 0.2: true} {
+		p.Run.Missing = missing
+		said := strings.Contains(strings.Join(SummaryOf(p, Options{}).Spoiled, " "), "of the plan was not measured")
+		if said != want {
+			t.Errorf("%g missing is said: %v", missing, said)
+		}
+	}
+}
+
 // What has no room on the screen is in the report.
 func TestScreenIsShort(t *testing.T) {
 	p := fixture(t)

@@ -82,7 +82,7 @@ func tilesOf(p *params.Params, rows []reading) (out []Tile) {
 	for _, f := range p.Fits {
 		used, left = used+f.Used, left+f.LeftOut
 	}
-	return append(out, Tile{"disturbed", fmt.Sprintf("%.2g%%", 100*float64(left)/float64(max(1, used+left))), "of the timings, left out"})
+	return append(out, Tile{"disturbed", Percent(float64(left) / float64(max(1, used+left))), "of the timings, left out"})
 }
 
 type reading struct {
@@ -216,11 +216,14 @@ func verdict(p *params.Params, rows []reading) string {
 	switch {
 	case 2*bad >= all || p.Run.Missing > params.MaxMissing || params.Discarded(p.Fits...) > params.MaxDiscarded:
 		return poor
-	case bad > 0 || p.Run.Missing > 0 || p.Run.Rounds < minRounds:
+	case bad > 0 || cutShort(p) || p.Run.Rounds < minRounds:
 		return usable
 	}
 	return good
 }
+
+// cutShort reports whether more of the plan is missing than its last round, within which a budget may end.
+func cutShort(p *params.Params) bool { return p.Run.Missing > 1/float64(max(1, p.Run.Rounds)) }
 
 // invisible reports whether a number has no value because of what the network is: without contention there is none to
 // measure, and on a medium that one pair fills the hosts' part does not show.
@@ -293,7 +296,7 @@ func spoiled(p *params.Params) (out []string) {
 		out = append(out, fmt.Sprintf("%s, and intervals need %d. Give more time: --budget 2m.",
 			units.Plural(n, "round"), minRounds))
 	}
-	if m := p.Run.Missing; m > 0 {
+	if m := p.Run.Missing; cutShort(p) {
 		out = append(out, fmt.Sprintf("%s of the plan was not measured. Give more time: --budget.", Percent(m)))
 	}
 	all := append(p.AllFindings(params.Warning), p.AllFindings(params.Note)...)
