@@ -78,11 +78,16 @@ func tilesOf(p *params.Params, rows []reading) (out []Tile) {
 			}
 		}
 	}
-	used, left := 0, 0
+	disturbed, all := 0, 0
 	for _, f := range p.Fits {
-		used, left = used+f.Used, left+f.LeftOut
+		all += f.Used + f.LeftOut
+		for why, n := range f.LeftOutWhy {
+			if !strings.Contains(why, " ") { // a flag of samples; "slow host" is none
+				disturbed += n
+			}
+		}
 	}
-	return append(out, Tile{"disturbed", Percent(float64(left) / float64(max(1, used+left))), "of the timings, left out"})
+	return append(out, Tile{"disturbed", Percent(float64(disturbed) / float64(max(1, all))), "of the timings, left out"})
 }
 
 type reading struct {
