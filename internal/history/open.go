@@ -85,8 +85,15 @@ func connect(path, mode string) (*Store, error) {
 // begin makes sure that the file is a store of this version. Processes that make or migrate a store at the same time
 // all find it made.
 func (s *Store) begin(ctx context.Context) error {
-	if err := s.claim(ctx); err != nil {
-		return err
+	// Where another process goes over to WAL at this moment, SQLite does not wait but says at once that it is busy.
+	for begun := time.Now(); ; time.Sleep(patience / 1000) {
+		err := s.claim(ctx)
+		if err == nil {
+			break
+		}
+		if !errors.Is(err, ErrBusy) || time.Since(begun) > patience || ctx.Err() != nil {
+			return err
+		}
 	}
 	p, err := s.provider()
 	if err != nil {
