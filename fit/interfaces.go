@@ -76,8 +76,9 @@ func offloads(h dataset.Host) (params.Finding, bool) {
 		text = fmt.Sprintf(", %.0f segments", segments)
 	}
 	return params.Notef("offloads", "%s on: the hosts pass up to 64 KiB of a stream at a time%s. In b, b_c, beta and G "+
-		"these segments together cost a host what one packet does. In alpha, a, g_s and O_s each segment costs that. So it "+
-		"does in g_r and O_r while packets come too slowly to be joined", strings.Join(on, ", "), text).With("segments", segments), true
+		"these segments together cost a host what one packet does. In alpha, a, g_s and O_s each segment costs that. "+
+		"So it does in g_r and O_r while packets come too slowly to be joined", strings.Join(on, ", "), text).
+		With("segments", segments), true
 }
 
 // node compares the NUMA node of the interface with that of the CPUs the agent is pinned to.

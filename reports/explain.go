@@ -5,8 +5,6 @@ import (
 	"io"
 	"strings"
 
-	"github.com/jedib0t/go-pretty/v6/text"
-
 	"calib/internal/glossary"
 	"calib/internal/params"
 )
@@ -25,7 +23,8 @@ type Explained struct {
 	Missing    string            `json:"missing,omitempty"` // the command that measures it, where the run has not
 }
 
-// Explain explains a number, or a word of calib's. p is the run's, or nil. ok is false where there is none of that name.
+// Explain explains a number, or a word of calib's. p is the run's, or nil. ok is false where there is neither of that
+// name.
 func Explain(name string, p *params.Params) (e Explained, ok bool) {
 	g := glossary.All()
 	if is, ok := g.Words[name]; ok {
@@ -63,8 +62,8 @@ func (e Explained) Text(w io.Writer, o Options) error {
 		if words == "" {
 			return
 		}
-		for l := range strings.SplitSeq(text.WrapSoft(words, p.Width-hang), "\n") {
-			fmt.Fprintf(p, "%-*s%s\n", hang, what, strings.TrimSpace(l))
+		for _, l := range Wrapped(words, p.Width-hang) {
+			fmt.Fprintf(p, "%-*s%s\n", hang, what, l)
 			what = ""
 		}
 	}

@@ -92,14 +92,23 @@ func (p *page) heading(s string) {
 	fmt.Fprintf(p, "\n%s\n%s\n", p.paint(bold, s), strings.Repeat("─", text.StringWidth(s)))
 }
 
+// Wrapped is s in lines of at most width columns.
+func Wrapped(s string, width int) []string {
+	lines := strings.Split(text.WrapSoft(s, width), "\n")
+	for i := range lines {
+		lines[i] = strings.TrimSpace(lines[i])
+	}
+	return lines
+}
+
 // line writes a sentence wrapped to the page, its later lines indented by hang columns.
 func (p *page) line(hang int, format string, args ...any) {
 	s := fmt.Sprintf(format, args...)
 	body := strings.TrimLeft(s, " ")
 	lead := len(s) - len(body) // WrapSoft would drop it
 	indent := lead
-	for _, l := range strings.Split(text.WrapSoft(body, p.Width-max(hang, lead)), "\n") {
-		p.WriteString(strings.Repeat(" ", indent) + strings.TrimRight(l, " ") + "\n")
+	for _, l := range Wrapped(body, p.Width-max(hang, lead)) {
+		p.WriteString(strings.Repeat(" ", indent) + l + "\n")
 		indent = hang
 	}
 }

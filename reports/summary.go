@@ -69,13 +69,10 @@ func tilesOf(p *params.Params, rows []reading) (out []Tile) {
 		cells := q.cells()
 		out = append(out, Tile{cells[0], cells[1], cells[3]})
 	}
-	for _, f := range p.Fits {
-		for _, s := range f.Of(params.TimePerByte) {
-			if n := len(s.Points) - 1; n > 0 && s.Points[0].X == 1 && s.Points[0].Measured > 0 {
-				most := s.Points[n]
-				out = append(out, Tile{"contention", fmt.Sprintf("%.2g times", most.Measured/s.Points[0].Measured),
-					fmt.Sprintf("a byte's time while %.0f pairs stream", most.X)})
-			}
+	for _, points := range streams(p) {
+		if one, most := points[0], points[len(points)-1]; most.X > one.X {
+			out = append(out, Tile{"contention", fmt.Sprintf("%.2g times", most.Measured/one.Measured),
+				fmt.Sprintf("a byte's time while %.0f pairs stream", most.X)})
 		}
 	}
 	disturbed, all := 0, 0
@@ -87,7 +84,20 @@ func tilesOf(p *params.Params, rows []reading) (out []Tile) {
 			}
 		}
 	}
-	return append(out, Tile{"disturbed", Percent(float64(disturbed) / float64(max(1, all))), "of the timings, left out"})
+	share := Percent(float64(disturbed) / float64(max(1, all)))
+	return append(out, Tile{"disturbed", share, "of the timings, left out"})
+}
+
+// streams are the times per byte by the number of pairs that stream, each from one pair on.
+func streams(p *params.Params) (out [][]params.Residual) {
+	for _, f := range p.Fits {
+		for _, s := range f.Of(params.TimePerByte) {
+			if len(s.Points) > 0 && s.Points[0].X == 1 && s.Points[0].Lo > 0 {
+				out = append(out, s.Points)
+			}
+		}
+	}
+	return out
 }
 
 type reading struct {
@@ -150,13 +160,9 @@ func readings(p *params.Params) (out []reading) {
 		out = append(out, measured("latency, "+units.Plural(int64(t.X), "byte"), "s", t.Measured, t.Lo, t.Hi))
 	}
 	named("slowest 1%", "p99", true)
-	for _, f := range p.Fits {
-		for _, s := range f.Of(params.TimePerByte) {
-			if len(s.Points) > 0 && s.Points[0].X == 1 && s.Points[0].Lo > 0 { // of one pair
-				r := s.Points[0]
-				out = append(out, measured("one stream", "bit/s", 8/r.Measured, 8/r.Hi, 8/r.Lo))
-			}
-		}
+	for _, points := range streams(p) {
+		r := points[0]
+		out = append(out, measured("one stream", "bit/s", 8/r.Measured, 8/r.Hi, 8/r.Lo))
 	}
 	if _, ok := p.Run.Sampled["paired"]; !ok {
 		named("alpha  message", "alpha", false)

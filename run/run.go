@@ -1,6 +1,6 @@
 // Package run is a whole run: it is planned on its hosts, started, measured, fitted and closed, and its directory is
-// valid in every state. Run is what calib run does. Preview and Examine go the first part of the same
-// way, and measure nothing.
+// valid in every state. Run is what calib run does. Preview and Examine go the first part of the same way, and measure
+// nothing.
 package run
 
 import (

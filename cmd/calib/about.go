@@ -151,7 +151,8 @@ func synopsis(above string, c *cli.Command) string {
 // 3.2 and evaluates nothing that was typed. Where calib offers nothing, bash offers files.
 func completionCommand() *cli.Command {
 	return &cli.Command{
-		Name: "completion", Category: command.Tools, Usage: "print a script that completes commands in a shell", ArgsUsage: "bash|zsh|fish",
+		Name: "completion", Category: command.Tools, ArgsUsage: "bash|zsh|fish",
+		Usage: "print a script that completes commands in a shell",
 		Description: "bash  source <(calib completion bash)          in ~/.bashrc\n" +
 			"zsh   source <(calib completion zsh)           in ~/.zshrc, after compinit\n" +
 			"fish  calib completion fish > ~/.config/fish/completions/calib.fish",
@@ -181,7 +182,8 @@ var scripts embed.FS
 
 func schemaCommand() *cli.Command {
 	return &cli.Command{
-		Name: "schema", Category: command.Tools, Usage: "print the JSON Schema of calib's files and documents", ArgsUsage: "[NAME]",
+		Name: "schema", Category: command.Tools, ArgsUsage: "[NAME]",
+		Usage: "print the JSON Schema of calib's files and documents",
 		Description: "calib schema params\n" +
 			"NAME is params (params.json), header and sample (samples.jsonl), run (run.json),\n" +
 			"verdict (verdict.json), noise (noise.json), result (what --json prints), data-COMMAND\n" +

@@ -195,7 +195,8 @@ var (
 	//go:embed assets/read.js
 	script string
 
-	layout = template.Must(template.New("page").Funcs(template.FuncMap{"class": class, "meaning": meaning}).Parse(source))
+	layout = template.Must(template.New("page").
+		Funcs(template.FuncMap{"class": class, "meaning": meaning}).Parse(source))
 	// policy is the content security policy of a page: this script and this style by their hashes, pictures that the
 	// page holds itself (the cells of a heat map are one), and nothing else: no request, no form, no frame.
 	policy = "default-src 'none'; script-src " + hash(script) + "; style-src " + hash(style) +

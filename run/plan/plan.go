@@ -74,8 +74,8 @@ const (
 	Full     = "full"     // every experiment, every pair of hosts, tighter intervals
 )
 
-// What the smaller plans measure. Only the full plan remaps all to all, broadcasts, computes
-// while messages are under way, and tunes Nagle's algorithm.
+// What the smaller plans measure. Only the full plan remaps all to all, broadcasts, computes while messages are under
+// way, and tunes Nagle's algorithm.
 var (
 	quickExperiments = []string{names.Clock, names.Pingpong, names.Wakeup, names.Paired, names.Overhead, names.Gap, names.Gather,
 		names.Flood, names.Fragment, names.Buffer}

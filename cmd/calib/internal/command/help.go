@@ -9,8 +9,9 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/jedib0t/go-pretty/v6/text"
 	"github.com/urfave/cli/v2"
+
+	"calib/reports"
 )
 
 // Tools is the group of the commands that are not part of the work itself.
@@ -47,7 +48,7 @@ func printHelp(w io.Writer, name, usage, args, description string, flags []cli.F
 	if len(commands) > 0 && args == "" {
 		synopsis += " COMMAND"
 	}
-	for _, l := range wrapped(strings.TrimSpace(synopsis+" [OPTIONS] "+args)+": "+usage, helpColumns) {
+	for _, l := range reports.Wrapped(strings.TrimSpace(synopsis+" [OPTIONS] "+args)+": "+usage, helpColumns) {
 		fmt.Fprintln(w, l)
 	}
 	if description != "" {
@@ -67,15 +68,17 @@ func printHelp(w io.Writer, name, usage, args, description string, flags []cli.F
 	t.Print(w)
 }
 
-// described are the lines of a description: examples as they are, then sentences, which begin with the first line that
-// begins like one, wrapped.
+// described are the lines of a description: examples as they are, and below them sentences, wrapped. These begin at the
+// first line with a capital letter or a brace in front.
 func described(text string) []string {
 	lines := strings.Split(text, "\n")
-	prose := slices.IndexFunc(lines, func(l string) bool { return l != "" && (unicode.IsUpper(rune(l[0])) || l[0] == '{') })
+	prose := slices.IndexFunc(lines, func(l string) bool {
+		return l != "" && (unicode.IsUpper(rune(l[0])) || l[0] == '{')
+	})
 	if prose < 0 {
 		return lines
 	}
-	return append(lines[:prose], wrapped(strings.Join(lines[prose:], " "), helpColumns-2)...)
+	return append(lines[:prose], reports.Wrapped(strings.Join(lines[prose:], " "), helpColumns-2)...)
 }
 
 // flagWords are a flag with the name of its value, and what it says: its default at the end, where it has one.
@@ -122,7 +125,7 @@ func (t *Index) Print(w io.Writer) {
 	for _, heading := range t.headings {
 		fmt.Fprintf(w, "\n%s:\n", heading)
 		for _, r := range t.rows[heading] {
-			lines := wrapped(r[1], helpColumns-width-4)
+			lines := reports.Wrapped(r[1], helpColumns-width-4)
 			if len(r[0]) > width {
 				lines = slices.Insert(lines, 0, "")
 			}
@@ -132,12 +135,4 @@ func (t *Index) Print(w io.Writer) {
 			}
 		}
 	}
-}
-
-func wrapped(s string, width int) []string {
-	lines := strings.Split(text.WrapSoft(s, width), "\n")
-	for i := range lines {
-		lines[i] = strings.TrimSpace(lines[i])
-	}
-	return lines
 }

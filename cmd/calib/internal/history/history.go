@@ -1,6 +1,5 @@
 // Package history holds the commands of calib history: they keep runs, follow the network over time, and name runs to
-// compare others with. The store is calib/internal/history; the search for changes of level is in
-// survey.go.
+// compare others with. The store is calib/internal/history; the search for changes of level is in survey.go.
 package history
 
 import (

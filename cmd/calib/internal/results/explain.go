@@ -38,9 +38,12 @@ func ExplainCommand() *cli.Command {
 			}
 			e, ok := reports.Explain(name, p)
 			if !ok {
-				return exit.Usagef("explain %q: calib has no number or word of that name; calib explain lists them", name)
+				return exit.Usagef("explain %q: calib has no number or word of that name; calib explain lists them",
+					name)
 			}
-			return command.Answer(c, "explain", e, func(w io.Writer) error { return e.Text(w, command.PageOptions(c, "")) })
+			return command.Answer(c, "explain", e, func(w io.Writer) error {
+				return e.Text(w, command.PageOptions(c, ""))
+			})
 		},
 	}
 }

@@ -364,7 +364,8 @@ func predictOperation(c *cli.Context, p *params.Params) error {
 		for _, n := range hosts {
 			for _, m := range sizes {
 				rows := q.Predict(predict.Query{Pattern: pat, Hosts: n, Bytes: m})
-				if models == nil && !c.Bool("all-models") && len(rows) > 0 { // the first that can, or why the first cannot
+				if models == nil && !c.Bool("all-models") && len(rows) > 0 {
+					// The first that can, or else why the first cannot.
 					best := max(0, slices.IndexFunc(rows, func(v predict.Prediction) bool { return v.Why == "" }))
 					rows = rows[best : best+1]
 				}
@@ -442,7 +443,8 @@ func (d predicted) printPredictions(w io.Writer) error {
 	if sizes := sizesOf(rows); len(sizes) > 1 && len(sizes) <= mostColumns {
 		widest, err := printBySize(w, rows, sizes)
 		if widest > 0 {
-			d.Notes = slices.Insert(d.Notes, 0, fmt.Sprintf("95%% intervals are ± %s or narrower; --json has each", percent(widest)))
+			says := fmt.Sprintf("95%% intervals are ± %s or narrower; --json has each", percent(widest))
+			d.Notes = slices.Insert(d.Notes, 0, says)
 		}
 		return cmp.Or(err, command.Lines(w, d.Notes))
 	}
