@@ -6,7 +6,7 @@
 // timed. What is measured goes over the raw sockets of package transport. An agent serves whoever started it, exits
 // when that stream ends, and otherwise stays within limits that only its own command line can raise.
 //
-// Trust, in one place (docs/SECURITY.md has the whole). A daemon hears only callers that are known: by their user on a
+// Trust, in one place (docs/reference/security.md has the whole). A daemon hears only callers that are known: by their user on a
 // unix socket, by their certificate on TCP (gate). Who prepares a run gets the secret of its lease, without which
 // nothing else is done. A task is checked against limits and ranges before memory is taken, and its traffic goes to
 // peers that gave their consent.

@@ -11,7 +11,7 @@ import (
 	"calib/fit/resample"
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
-	"calib/internal/params"
+	"calib/params"
 )
 
 // Batch is what was timed together: one line of pingpong, or the n lines of one paired batch.

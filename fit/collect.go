@@ -8,7 +8,7 @@ import (
 	"calib/fit/resample"
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
-	"calib/internal/params"
+	"calib/params"
 )
 
 // Collect makes a params.json of the fits of one dataset. No two models name a parameter or a function alike.

@@ -5,7 +5,7 @@ import (
 
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
-	"calib/internal/params"
+	"calib/params"
 )
 
 // Timings between hosts that share a CPU are used where there are no others, and are not missed where there are.

@@ -22,7 +22,8 @@ import (
 	"calib/fit/review"
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
-	"calib/internal/params"
+	"calib/internal/plot"
+	"calib/params"
 )
 
 // Model fits one cost model.
@@ -33,15 +34,15 @@ type Model struct {
 	Fit func(*Prepared) (*params.Fit, error)
 	// Draw makes the plots of a finished fit and does not change it; those without a series are left out. nil is a model
 	// without plots of its own.
-	Draw func(*params.Fit) []params.Plot
+	Draw func(*params.Fit) []plot.Plot
 }
 
 // Plots are those of a finished fit.
-func (m Model) Plots(f *params.Fit) []params.Plot {
+func (m Model) Plots(f *params.Fit) []plot.Plot {
 	if m.Draw == nil {
 		return nil
 	}
-	var out []params.Plot
+	var out []plot.Plot
 	for _, p := range m.Draw(f) {
 		if len(p.Series) > 0 {
 			out = append(out, p)
@@ -78,7 +79,6 @@ func Run(models []Model, d dataset.Source, s Settings) (*params.Params, []error)
 		f, err := m.Fit(p)
 		switch {
 		case err == nil:
-			f.Plots = m.Plots(f)
 			fits[i] = f
 		case errors.Is(err, ErrNeeds) && p.lacks(m.Needs):
 		default:

@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"calib/internal/dataset"
-	"calib/internal/params"
 	"calib/internal/units"
+	"calib/params"
 )
 
 // interfaces says what the settings of the hosts' network interfaces do to the parameters, from the hosts'

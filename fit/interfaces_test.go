@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"calib/internal/dataset"
-	"calib/internal/params"
+	"calib/params"
 )
 
 func TestInterfaceFindings(t *testing.T) {

@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 
 	"calib/fit/resample"
-	"calib/internal/params"
+	"calib/params"
 )
 
 // Uncertain makes numbers of a curve c through the points of est, and of the same curve in each replicate: their

@@ -8,7 +8,7 @@ import (
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
 	"calib/internal/lsq"
-	"calib/internal/params"
+	"calib/params"
 )
 
 // Pingpong is T(x), half the round trip by message size: what the models of one message are fitted to. The samples are

@@ -7,8 +7,9 @@ import (
 	"strconv"
 	"strings"
 
-	"calib/internal/params"
+	"calib/internal/plot"
 	"calib/internal/units"
+	"calib/params"
 )
 
 // Curves of plots are drawn from the model's own function, not through its values at the measured sizes: close enough
@@ -64,8 +65,8 @@ func Rounded(v float64) float64 {
 }
 
 // Traced is a curve through at(x), and its band where lo and hi are given. It is none with fewer than two points.
-func Traced(name string, x []float64, at, lo, hi func(float64) float64) []params.Curve {
-	c := params.Curve{Name: name}
+func Traced(name string, x []float64, at, lo, hi func(float64) float64) []plot.Curve {
+	c := plot.Curve{Name: name}
 	for _, v := range x {
 		y := at(v)
 		l, h := y, y
@@ -83,7 +84,7 @@ func Traced(name string, x []float64, at, lo, hi func(float64) float64) []params
 	if len(c.X) < 2 {
 		return nil
 	}
-	return []params.Curve{c}
+	return []plot.Curve{c}
 }
 
 // The lower end of a band is the curve with every coefficient at the lower end of its 95% interval, the upper end
@@ -94,7 +95,7 @@ func Traced(name string, x []float64, at, lo, hi func(float64) float64) []params
 
 // FunctionCurve is the curve of a cost function over the sizes of series s, with p hosts that communicate, and its
 // band. It is none for a form that needs another function.
-func FunctionCurve(name string, f params.Function, s params.Series, p float64, log bool) []params.Curve {
+func FunctionCurve(name string, f params.Function, s params.Series, p float64, log bool) []plot.Curve {
 	lo, hi, some := params.Span(s)
 	shape, err := f.Shape(nil)
 	if err != nil || !some {
@@ -117,8 +118,8 @@ func FunctionCurve(name string, f params.Function, s params.Series, p float64, l
 }
 
 // CostCurves draws each series by the function it belongs to, "O_s(m)" by O_s, where that is there.
-func CostCurves(f *params.Fit, log bool, series []params.Series) []params.Curve {
-	var out []params.Curve
+func CostCurves(f *params.Fit, log bool, series []params.Series) []plot.Curve {
+	var out []plot.Curve
 	for _, s := range series {
 		if fn, ok := f.Functions[s.Symbol]; ok {
 			out = append(out, FunctionCurve(s.Name, fn, s, 0, log)...)
@@ -129,7 +130,7 @@ func CostCurves(f *params.Fit, log bool, series []params.Series) []params.Curve 
 
 // TwoParameterCurve is the curve of a form of two parameters with which it grows, and its band.
 func TwoParameterCurve(f *params.Fit, name, first, second string, x []float64,
-	form func(x, a, b float64) float64) []params.Curve {
+	form func(x, a, b float64) float64) []plot.Curve {
 	a, aLo, aHi, okA := f.Parameters[first].Ends()
 	b, bLo, bHi, okB := f.Parameters[second].Ends()
 	if !okA || !okB {
@@ -143,17 +144,17 @@ func TwoParameterCurve(f *params.Fit, name, first, second string, x []float64,
 }
 
 // Mark marks a parameter that is an x of the plot; none without a value.
-func Mark(f *params.Fit, name, label string) []params.Mark {
+func Mark(f *params.Fit, name, label string) []plot.Mark {
 	q := f.Parameters[name]
 	v, lo, hi, ok := q.Ends()
 	if !ok {
 		return nil
 	}
-	m := params.Mark{X: v, Label: label + " " + units.Format(v, q.Unit)}
+	m := plot.Mark{X: v, Label: label + " " + units.Format(v, q.Unit)}
 	if lo < hi {
 		m.Lo, m.Hi = lo, hi
 	}
-	return []params.Mark{m}
+	return []plot.Mark{m}
 }
 
 // Sections of plots.
@@ -169,10 +170,10 @@ const (
 )
 
 // SizeAxis is an axis of message sizes.
-func SizeAxis(log bool) params.Axis { return params.Axis{Name: "message size", Unit: "B", Log: log} }
+func SizeAxis(log bool) plot.Axis { return plot.Axis{Name: "message size", Unit: "B", Log: log} }
 
 // TimeAxis is an axis of times.
-func TimeAxis(name string, log bool) params.Axis { return params.Axis{Name: name, Unit: "s", Log: log} }
+func TimeAxis(name string, log bool) plot.Axis { return plot.Axis{Name: name, Unit: "s", Log: log} }
 
 // SeriesNames lists the names of series, for Plot.Series.
 func SeriesNames(series []params.Series) []string {

@@ -8,7 +8,7 @@ import (
 
 	"calib/fit/resample"
 	"calib/internal/lsq"
-	"calib/internal/params"
+	"calib/params"
 )
 
 // Result is a fit in the making: a params.Fit and what models do to fill it.

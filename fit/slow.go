@@ -9,8 +9,8 @@ import (
 
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
-	"calib/internal/params"
 	"calib/internal/stats"
+	"calib/params"
 )
 
 const (

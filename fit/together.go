@@ -5,7 +5,7 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
-	"calib/internal/params"
+	"calib/params"
 )
 
 // Together records that numbers come from the same replicates of the bootstrap, one row for each replicate. Predictions

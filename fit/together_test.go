@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"calib/internal/dataset"
-	"calib/internal/params"
+	"calib/params"
 )
 
 // Numbers of the same replicates have coefficients of correlation, by the names under which they are stored.

@@ -6,8 +6,8 @@ import (
 
 	"calib/fit/resample"
 	"calib/internal/dataset/names"
-	"calib/internal/params"
 	"calib/internal/stats"
+	"calib/params"
 )
 
 // The terms of uncertainty that come from the instrument and not from the scatter of repetitions (JCGM 100, type B).

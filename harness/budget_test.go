@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"calib/internal/params"
 	"calib/internal/progress"
+	"calib/params"
 )
 
 const budgetHeader = "look | took, of the budget | rounds | said after round 1 | half-widths | off"

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"calib/internal/params"
 	"calib/internal/units"
+	"calib/params"
 )
 
 // record are the numbers that a user asks calib for: the latency and rate of messages, the hyperbolic and the cluster

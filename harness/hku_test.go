@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"calib/fit/cluster"
-	"calib/internal/params"
 	"calib/internal/units"
+	"calib/params"
 )
 
 // clusterPaper rebuilds Tam, Wang 2000.

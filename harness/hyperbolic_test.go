@@ -10,8 +10,8 @@ import (
 
 	"calib/bench/pattern"
 	"calib/fit"
-	"calib/internal/params"
 	"calib/internal/units"
+	"calib/params"
 	"calib/predict/cost"
 )
 

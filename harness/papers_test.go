@@ -18,8 +18,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"calib/internal/files"
-	"calib/internal/params"
 	"calib/internal/units"
+	"calib/params"
 )
 
 var updateFlag = flag.Bool("update", false, "rewrite docs/results/papers.md from the formulas and the stored runs")

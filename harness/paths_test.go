@@ -10,9 +10,9 @@ import (
 	"strings"
 	"testing"
 
-	"calib/internal/params"
 	"calib/internal/stats"
 	"calib/internal/units"
+	"calib/params"
 )
 
 const pathsHeader = "path | number | calib, median of runs | half-width of its intervals, median | calib's runs scatter | " +

@@ -15,9 +15,9 @@ import (
 	"testing"
 	"time"
 
-	"calib/internal/params"
 	"calib/internal/stats"
 	"calib/internal/units"
+	"calib/params"
 )
 
 const benchHeader = "beside | where | number | calib | the other | ratio | least to most | turns | bar"
@@ -202,12 +202,7 @@ func fitted(ctx context.Context, dir string, args ...string) (*params.Params, er
 	if _, err := output(ctx, args...); err != nil {
 		return nil, err
 	}
-	f, err := os.Open(filepath.Join(dir, "params.json"))
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return params.Decode(f)
+	return params.Load(filepath.Join(dir, "params.json"))
 }
 
 // numbersOf are the numbers of a run, whether they may be used or not: times and parameters.

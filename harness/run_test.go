@@ -21,7 +21,7 @@ import (
 	"time"
 
 	"calib/internal/netspec"
-	"calib/internal/params"
+	"calib/params"
 )
 
 var (
@@ -299,12 +299,8 @@ func calibrate(t *testing.T, calib string, n network, dir string, partial bool, 
 // read reads the run's parameters.
 func (r run) read(t *testing.T) run {
 	t.Helper()
-	f, err := os.Open(filepath.Join(r.dir, "params.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	if r.p, err = params.Decode(f); err != nil {
+	var err error
+	if r.p, err = params.Load(filepath.Join(r.dir, "params.json")); err != nil {
 		t.Fatal(err)
 	}
 	return r

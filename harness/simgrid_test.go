@@ -14,9 +14,9 @@ import (
 
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
-	"calib/internal/params"
 	"calib/internal/stats"
 	"calib/internal/units"
+	"calib/params"
 )
 
 // simulated exports the run's platform, lets SimGrid run a ping-pong and a broadcast on it, and compares their times

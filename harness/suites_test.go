@@ -33,6 +33,8 @@ type line struct {
 	network string
 	cells   []string
 	verdict string // outside, and what else is bold, fails
+	value   float64
+	half    float64 // of the interval of value, where a sum of lines needs them
 }
 
 const (
@@ -90,7 +92,7 @@ func suites() []suite {
 		{name: "ompi", flags: examples + "-mpi.yaml", networks: "switch:8 sparc1994:8", prepare: sweepCollectives,
 			header: sweptHeader, expect: ruled},
 		{name: "coverage", seeds: 7, flags: quick + "pingpong,paired --sizes 1,701,1401,16001,64001 --budget 1m",
-			networks: "sparc1994:6 switch:6 examples/lab-cluster-fast.yaml", expect: covered, sum: shares},
+			networks: "sparc1994:6 switch:6 veth:2", expect: covered, sum: shares},
 		{name: "card", flags: "--budget 5m", networks: "sparc1994:4 switch:8 examples/lab-cluster-fast.yaml veth:4", timed: true,
 			header: cardHeader, expect: card},
 		{name: "local", seeds: 20, flags: "--plan quick", networks: "loopback:4", timed: true, header: alikeHeader, expect: alike},

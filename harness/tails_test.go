@@ -12,9 +12,9 @@ import (
 
 	"calib/fit"
 	"calib/internal/importer"
-	"calib/internal/params"
 	"calib/internal/stats"
 	"calib/internal/units"
+	"calib/params"
 )
 
 const sockperfLeast = 14 // bytes of a message: it has no smaller ones

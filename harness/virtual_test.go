@@ -17,9 +17,9 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"calib/internal/netspec"
-	"calib/internal/params"
 	"calib/internal/stats"
 	"calib/internal/units"
+	"calib/params"
 )
 
 const virtualHeader = "network | plan | number | truth | median is off | runs with a value | in the 95% interval | " +

@@ -3,7 +3,7 @@ package predict
 import (
 	formulas "calib/fit/cluster"
 	"calib/fit/loggp"
-	"calib/internal/params"
+	"calib/params"
 )
 
 // GatherByWindows is a gather in which some senders at a time send, each of the others when one of them has ended. Times

@@ -10,8 +10,8 @@ import (
 
 	"calib/bench/pattern"
 	"calib/fit/resample"
-	"calib/internal/params"
 	"calib/internal/stats"
+	"calib/params"
 	"calib/predict/cost"
 	"calib/predict/network"
 )

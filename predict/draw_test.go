@@ -7,8 +7,8 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
-	"calib/internal/params"
 	"calib/internal/stats"
+	"calib/params"
 )
 
 // Draws are about the value, as wide as the interval on each side, and independent of what other parameters there are.

@@ -5,7 +5,7 @@ import (
 
 	"calib/fit/overlap"
 	"calib/fit/resample"
-	"calib/internal/params"
+	"calib/params"
 )
 
 // Overlapping is a program whose processors compute and exchange messages in turn, or at once.

@@ -17,7 +17,7 @@ import (
 	"calib/bench/pattern"
 	"calib/fit/loggp"
 	"calib/fit/resample"
-	"calib/internal/params"
+	"calib/params"
 	"calib/predict/cost"
 )
 

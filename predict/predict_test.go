@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"calib/bench/pattern"
-	"calib/internal/params"
+	"calib/params"
 )
 
 // The simulation that predicted best what the run measured comes first, and so decides the best algorithm.

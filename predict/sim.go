@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"calib/bench/pattern"
-	"calib/internal/params"
 	"calib/internal/units"
+	"calib/params"
 	"calib/predict/cost"
 	"calib/predict/network"
 	"calib/transport/sim"

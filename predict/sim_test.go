@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"calib/bench/pattern"
-	"calib/internal/params"
+	"calib/params"
 	"calib/predict/cost"
 	"calib/predict/network"
 )

@@ -10,8 +10,8 @@ import (
 	"strings"
 
 	"calib/fit/overlap"
-	"calib/internal/params"
 	"calib/internal/yaml"
+	"calib/params"
 )
 
 // ErrTyped reports parameters that cannot be read.

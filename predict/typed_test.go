@@ -9,7 +9,7 @@ import (
 
 	"calib/bench/pattern"
 	"calib/fit/loggp"
-	"calib/internal/params"
+	"calib/params"
 )
 
 func mustType(t *testing.T, text string) *params.Params {

@@ -10,8 +10,8 @@ import (
 	"calib/fit/review"
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
-	"calib/internal/params"
 	"calib/internal/stats"
+	"calib/params"
 )
 
 // spoilt are the flags of a batch that says nothing about the pattern. A lost segment is part of what a network does.

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"calib/internal/glossary"
-	"calib/internal/params"
+	"calib/params"
 )
 
 // Explained is what a number is and, of a run, what became of it.
@@ -14,6 +14,7 @@ type Explained struct {
 	Name       string            `json:"name"`
 	Unit       string            `json:"unit,omitempty"`
 	Is         string            `json:"is"`
+	Also       []string          `json:"also,omitempty"` // what else has the name
 	Experiment string            `json:"experiment,omitempty"`
 	Measured   string            `json:"measured,omitempty"` // how
 	Narrow     string            `json:"narrow,omitempty"`   // what narrows its interval
@@ -23,7 +24,7 @@ type Explained struct {
 	Missing    string            `json:"missing,omitempty"` // the command that measures it, where the run has not
 }
 
-// Explain explains a number, or a word of calib's. p is the run's, or nil. ok is false where there is neither of that
+// Explain explains a number, a word of calib's, or a name in its files. p is the run's, or nil. ok is false where there is neither of that
 // name.
 func Explain(name string, p *params.Params) (e Explained, ok bool) {
 	g := glossary.All()
@@ -32,7 +33,11 @@ func Explain(name string, p *params.Params) (e Explained, ok bool) {
 	}
 	n, ok := g.Lookup(name)
 	if !ok {
-		return e, false
+		in := glossary.Files().Lookup(name)
+		if len(in) == 0 {
+			return e, false
+		}
+		return Explained{Name: name, Is: in[0], Also: in[1:]}, true
 	}
 	from := g.Experiments[n.From]
 	e = Explained{Name: name, Unit: n.Unit, Is: n.Is, Experiment: n.From, Measured: from.How, Narrow: from.Narrow,
@@ -68,6 +73,9 @@ func (e Explained) Text(w io.Writer, o Options) error {
 		}
 	}
 	say(e.Name, "%s", e.Is)
+	for _, is := range e.Also {
+		say("", "%s", is)
+	}
 	say("Unit", "%s", e.Unit)
 	if e.Experiment != "" {
 		say("Measured", "By experiment %s. %s", e.Experiment, e.Measured)

@@ -10,8 +10,8 @@ import (
 	"strconv"
 	"strings"
 
-	"calib/internal/params"
 	"calib/internal/units"
+	"calib/params"
 )
 
 // QualityOf returns how well each fit describes its data, what the columns are, and which data each fit saw.

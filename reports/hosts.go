@@ -9,9 +9,9 @@ import (
 	"strings"
 
 	"calib/internal/hosts"
-	"calib/internal/params"
 	"calib/internal/stats"
 	"calib/internal/units"
+	"calib/params"
 )
 
 const (

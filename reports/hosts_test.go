@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"calib/internal/params"
+	"calib/params"
 )
 
 // thousand is a run on a thousand hosts in three kinds, of which six random matchings were measured; four hosts are
@@ -71,6 +71,23 @@ func TestManyHosts(t *testing.T) {
 	golden(t, "report-many.txt", b.Bytes())
 	if lines := bytes.Count(b.Bytes(), []byte("\n")); lines > 150 {
 		t.Errorf("%d lines", lines)
+	}
+}
+
+// Odd hosts and pairs are listed with what to do.
+func TestOdd(t *testing.T) {
+	slow := func(from, to string, v float64, why string) params.Pair {
+		return params.Pair{From: from, To: to, Latency: &v, Slow: why}
+	}
+	p := &params.Params{Pairs: []params.Pair{slow("a", "b", 1e-3, ""), slow("a", "c", 1e-3, ""), slow("b", "c", 1e-3, ""),
+		slow("a", "d", 1.5e-3, "x"), slow("b", "d", 1.6e-3, "x"), slow("c", "d", 1.7e-3, "x"), slow("a", "e", 1e-3, ""),
+		slow("b", "e", 2e-3, "x"), slow("c", "e", 1e-3, "")}}
+	rows := OddOf(p).Rows
+	if len(rows) != 2 || rows[0][0] != "d" || rows[0][1] != "1.60" || rows[0][2] != "3 of 3" || rows[1][0] != "b – e" || rows[1][1] != "2.00" {
+		t.Errorf("%q", rows)
+	}
+	if rows := OddOf(&params.Params{}).Rows; len(rows) != 0 {
+		t.Errorf("%q of nothing", rows)
 	}
 }
 

@@ -26,8 +26,8 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
 
-	"calib/internal/params"
 	"calib/internal/units"
+	"calib/params"
 )
 
 // Options of a report. The zero value is a page 100 columns wide without colour.

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"calib/internal/params"
+	"calib/params"
 )
 
 // inOrder lists the names of all parameters: by model in the order of the fits, then by name.

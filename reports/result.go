@@ -16,8 +16,9 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"calib/internal/dataset"
-	"calib/internal/params"
+	"calib/internal/glossary"
 	"calib/internal/units"
+	"calib/params"
 )
 
 const ResultSchema = "calib.result/1" // names the version of the document that --json prints
@@ -77,6 +78,7 @@ func Schemas() (map[string]*jsonschema.Schema, error) {
 	header, err1 := params.SchemaOf[dataset.Header]("header", dataset.Schema, "First line of samples.jsonl.", nil)
 	sample, err2 := params.SchemaOf[dataset.Sample]("sample", "",
 		"Every later line of samples.jsonl: one measured batch, raw timings in nanoseconds.", nil)
+	describe(file, sample)
 	inner := file.CloneSchemas()
 	inner.ID, inner.Schema = "", "" // one document, one resource
 	result, err3 := params.SchemaOf[Result]("result", ResultSchema,
@@ -92,6 +94,42 @@ func Schemas() (map[string]*jsonschema.Schema, error) {
 		result.Properties["outcome"].Enum = append(result.Properties["outcome"].Enum, outcomes[exit])
 	}
 	return map[string]*jsonschema.Schema{"params": file, "header": header, "sample": sample, "result": result}, nil
+}
+
+// describe adds to the schemas of params.json and of a sample what names in them mean. Other names may follow.
+func describe(file, sample *jsonschema.Schema) {
+	names := glossary.Files()
+	meaning := func(is map[string]string) (all []*jsonschema.Schema) {
+		for _, name := range slices.Sorted(maps.Keys(is)) {
+			all = append(all, &jsonschema.Schema{Const: jsonschema.Ptr[any](name), Description: is[name]})
+		}
+		return append(all, &jsonschema.Schema{Type: "string"})
+	}
+	codes, quantities, phases := map[string]string{}, map[string]string{}, map[string]string{}
+	for name, f := range names.Findings {
+		codes[name] = f.Is
+	}
+	for name, q := range names.Quantities {
+		quantities[name] = q.Is
+	}
+	fit := file.Properties["fits"].Items.Properties
+	for _, s := range []*jsonschema.Schema{file.Properties["findings"], fit["findings"]} {
+		s.Items.Properties["code"].AnyOf = meaning(codes)
+	}
+	fit["series"].Items.Properties["quantity"].AnyOf = meaning(quantities)
+	for _, exp := range slices.Sorted(maps.Keys(names.Phases)) {
+		for phase, is := range names.Phases[exp] {
+			phases[phase] = strings.TrimPrefix(phases[phase]+"; "+exp+": "+is, "; ")
+		}
+	}
+	sample.Properties["phase"].AnyOf = meaning(phases)
+	for member, values := range map[string]map[string]glossary.Value{"point": names.Factors, "aux": names.Aux} {
+		s := sample.Properties[member]
+		s.Properties = map[string]*jsonschema.Schema{}
+		for name, v := range values {
+			s.Properties[name] = &jsonschema.Schema{Type: s.AdditionalProperties.Type, Description: v.String()}
+		}
+	}
 }
 
 // Plan is the forecast of a run: what it will do to the network and for how long.

@@ -12,7 +12,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"calib/internal/dataset"
-	"calib/internal/params"
+	"calib/params"
 )
 
 func resolved(t *testing.T, name string) *jsonschema.Resolved {

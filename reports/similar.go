@@ -5,8 +5,8 @@ import (
 	"math"
 	"slices"
 
-	"calib/internal/params"
 	"calib/internal/stats"
+	"calib/params"
 )
 
 // ManyHosts is the number of hosts above which a report describes their distribution, and a heat map blocks of them.

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"calib/internal/params"
+	"calib/params"
 )
 
 // network is hosts whose pairs are as they are told.

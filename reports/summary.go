@@ -7,8 +7,9 @@ import (
 	"slices"
 	"strings"
 
-	"calib/internal/params"
+	"calib/internal/stats"
 	"calib/internal/units"
+	"calib/params"
 )
 
 const (
@@ -364,6 +365,35 @@ func explainable(p *params.Params) string {
 		}
 	}
 	return ""
+}
+
+// OddOf lists the hosts and pairs that stand out, with what to do.
+func OddOf(p *params.Params) Grid {
+	g := NewGrid("odd", "times the median", "slow pairs", "what to do/words")
+	usual := stats.Median(PairValues(&params.Params{Pairs: slices.DeleteFunc(slices.Clone(p.Pairs), func(q params.Pair) bool {
+		return q.Slow != ""
+	})}, LatencyOf))
+	times := func(own ...params.Pair) string {
+		v := stats.Median(PairValues(&params.Params{Pairs: own}, LatencyOf)) / usual
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return "–"
+		}
+		return fmt.Sprintf("%.2f", v)
+	}
+	hosts, named := SlowHosts(p.Pairs), []string(nil)
+	for _, h := range hosts {
+		named = append(named, h.Name)
+	}
+	for _, h := range hosts[:min(len(hosts), outliersShown)] {
+		own := slices.DeleteFunc(slices.Clone(p.Pairs), func(q params.Pair) bool { return q.From != h.Name && q.To != h.Name })
+		g.Add(Clean(h.Name), times(own...), fmt.Sprintf("%d of %d", h.Slow, h.Pairs),
+			"compare its link, driver, CPU and other jobs with another host's: calib doctor")
+	}
+	slow := slowPairs(p.Pairs, named)
+	for _, q := range slow[:min(len(slow), outliersShown)] {
+		g.Add(Clean(q.From+" – "+q.To), times(q), "1", "both hosts are fine elsewhere: look at the way between them")
+	}
+	return g
 }
 
 const outliersShown = 8 // bounds the hosts that the summary names one by one

@@ -6,13 +6,13 @@ import (
 	"strings"
 	"testing"
 
-	"calib/internal/params"
+	"calib/params"
 	"calib/reports"
 )
 
 // A row with a slow host is shown and says so; what is said of the models leaves it out.
 func TestValidationWithASlowHost(t *testing.T) {
-	b, err := os.ReadFile("../internal/params/testdata/params.json")
+	b, err := os.ReadFile("../params/testdata/params.json")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,8 +17,8 @@ import (
 	"calib/internal/exit"
 	"calib/internal/files"
 	"calib/internal/lsq"
-	"calib/internal/params"
 	"calib/internal/rundir"
+	"calib/params"
 	"calib/predict"
 	"calib/reports"
 	"calib/reports/figure"
@@ -192,7 +192,7 @@ func writeResults(dir *rundir.Dir, d dataset.Source, p *params.Params) error {
 	if err := reports.Text(&text, p, reports.Options{}); err != nil {
 		return err
 	}
-	figures := figure.Build(p, d)
+	figures := figure.Build(p, models.Plots, d)
 	if err := d.Err(); err != nil {
 		return err
 	}

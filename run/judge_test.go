@@ -10,7 +10,7 @@ import (
 	"calib/fit"
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
-	"calib/internal/params"
+	"calib/params"
 	"calib/run/plan"
 )
 

@@ -9,8 +9,8 @@ import (
 	"calib/fit/models"
 	"calib/internal/dataset"
 	"calib/internal/netspec"
-	"calib/internal/params"
 	"calib/internal/units"
+	"calib/params"
 	"calib/run/plan"
 	"calib/transport/sim"
 )

@@ -10,8 +10,8 @@ import (
 	"calib/fit/loggp"
 	"calib/internal/dataset/names"
 	"calib/internal/netspec"
-	"calib/internal/params"
 	"calib/internal/units"
+	"calib/params"
 	"calib/run/plan"
 	"calib/transport/sim"
 )

@@ -6,7 +6,7 @@ import (
 	"calib/fit"
 	"calib/fit/models"
 	"calib/internal/netspec"
-	"calib/internal/params"
+	"calib/params"
 )
 
 // What a run of the quick plan may be relied on for, from the simulated wire to the status: on eight hosts of a shared

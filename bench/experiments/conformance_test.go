@@ -5,19 +5,17 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
 	"path/filepath"
 	"reflect"
 	"runtime"
 	"slices"
-	"strings"
-	"sync"
 	"testing"
 
 	"calib/bench"
 	"calib/bench/benchtest"
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
+	"calib/internal/glossary"
 	"calib/internal/units"
 )
 
@@ -169,37 +167,25 @@ func TestSamples(t *testing.T) {
 	})
 }
 
-// documented returns an error that names what a line holds and the tables of docs/FORMATS.md do not: its phase, a factor
-// or an auxiliary value.
+// documented returns an error that names what a line holds and formats.yaml of package glossary does not: its phase, a
+// factor or an auxiliary value.
 func documented(s dataset.Sample) error {
-	text := formats()
-	if !strings.Contains(text, fmt.Sprintf("\n| %s | %s | ", s.Exp, s.Phase)) {
-		return fmt.Errorf("docs/FORMATS.md has no phase %q of experiment %q", s.Phase, s.Exp)
+	known := glossary.Files()
+	if known.Phases[s.Exp][s.Phase] == "" {
+		return fmt.Errorf("formats.yaml has no phase %q of experiment %q", s.Phase, s.Exp)
 	}
-	_, text, _ = strings.Cut(text, "\n| point | ")
-	points, aux, _ := strings.Cut(text, "\n| aux | ")
 	for name := range s.Point {
-		if !strings.Contains(points, "\n| "+name+" | ") {
-			return fmt.Errorf("%s: docs/FORMATS.md has no factor %q", s.Exp, name)
+		if known.Factors[name].Is == "" {
+			return fmt.Errorf("%s: formats.yaml has no factor %q", s.Exp, name)
 		}
 	}
 	for name := range s.Aux {
-		if !strings.Contains(aux, "\n| "+name+" | ") {
-			return fmt.Errorf("%s: docs/FORMATS.md has no auxiliary value %q", s.Exp, name)
+		if known.Aux[name].Is == "" {
+			return fmt.Errorf("%s: formats.yaml has no auxiliary value %q", s.Exp, name)
 		}
 	}
 	return nil
 }
-
-// formats are the tables of samples.jsonl in docs/FORMATS.md.
-var formats = sync.OnceValue(func() string {
-	text, err := os.ReadFile("../../docs/FORMATS.md")
-	if err != nil {
-		panic(err)
-	}
-	tables, _, _ := strings.Cut(string(text), "\n## params.json")
-	return tables
-})
 
 func checkSample(s dataset.Sample, e *bench.Experiment, slot bench.Slot, team []int) error {
 	if _, ok := Lookup(s.Exp); !ok {

@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// docs/MEASURING.md says of every pattern what its M bytes are, and where it is from.
+// docs/reference/experiments.md says of every pattern what its M bytes are, and where it is from.
 func TestMeasuring(t *testing.T) {
-	text, err := os.ReadFile("../../docs/MEASURING.md")
+	text, err := os.ReadFile("../../docs/reference/experiments.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -18,6 +18,6 @@ func TestMeasuring(t *testing.T) {
 		table += fmt.Sprintf("\\| %d \\| `%s` \\| [^|]+ \\| [^|]+ \\|\\n", p.ID, p.Name())
 	}
 	if !regexp.MustCompile(table).Match(text) {
-		t.Errorf("docs/MEASURING.md, section pattern, has no table that fits this:\n%s", table)
+		t.Errorf("docs/reference/experiments.md, section pattern, has no table that fits this:\n%s", table)
 	}
 }

@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"calib/internal/needs"
-	"calib/internal/params"
 	"calib/internal/rundir"
+	"calib/params"
 )
 
 const (

@@ -16,8 +16,8 @@ import (
 
 	"calib/internal/dataset"
 	"calib/internal/needs"
-	"calib/internal/params"
 	"calib/internal/rundir"
+	"calib/params"
 )
 
 const (

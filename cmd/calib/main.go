@@ -27,7 +27,7 @@ func main() {
 	os.Exit(execute(os.Args))
 }
 
-// execute runs one command line and returns its exit code; README.md lists them.
+// execute runs one command line and returns its exit code; docs/reference/commands.md lists them.
 func execute(args []string) int {
 	completing := strings.TrimLeft(args[len(args)-1], "-") == cli.BashCompletionFlag.Names()[0]
 	if completing && slices.Contains(args, "--") {

@@ -12,7 +12,8 @@ import (
 	"calib/fit/resample"
 	"calib/internal/dataset/names"
 	"calib/internal/lsq"
-	"calib/internal/params"
+	"calib/internal/plot"
+	"calib/params"
 )
 
 // Buffer estimates B_L, the packets that the port to one receiver holds before it drops, twice and independently:
@@ -211,25 +212,25 @@ func (p *floodData) agree() {
 	}
 }
 
-func bufferPlots(f *params.Fit) []params.Plot {
+func bufferPlots(f *params.Fit) []plot.Plot {
 	ratios, probes := f.Of(params.ArrivalRatio), f.Of(params.ProbedBuffer)
-	var curves []params.Curve
+	var curves []plot.Curve
 	for _, s := range ratios {
 		curves = append(curves, kneeCurve(s)...)
 	}
 	if lo, hi, _ := params.Span(probes...); !(lo < hi) {
 		probes = nil // one number of senders is a number, not a plot: it is a mark
 	}
-	return []params.Plot{{
+	return []plot.Plot{{
 		ID: "arrival-ratio", Section: fit.SectionCluster, Title: "Share of a burst of datagrams that arrives",
 		Says: describe(f), Series: fit.SeriesNames(ratios), Curves: curves,
-		X: params.Axis{Name: "datagrams in the burst, k", Log: true}, Y: params.Axis{Name: "share that arrives"},
+		X: plot.Axis{Name: "datagrams in the burst, k", Log: true}, Y: plot.Axis{Name: "share that arrives"},
 		Marks: slices.Concat(fit.Mark(f, "B_L", "B_L"), fit.Mark(f, "B_L_tcp", "B_L by TCP")),
 	}, {
 		ID: "b-l-probe", Section: fit.SectionCluster, Series: fit.SeriesNames(probes),
 		Title: "Packets that the port to a receiver holds, by the delay of a probe", Says: fit.Sentences(
 			"The delay that TCP streams of p' senders add to a probe, in packets", fit.ParameterWords(f, "B_L_tcp")),
-		X: params.Axis{Name: "senders, p'"}, Y: params.Axis{Name: "packets held", Unit: "packets"},
+		X: plot.Axis{Name: "senders, p'"}, Y: plot.Axis{Name: "packets held", Unit: "packets"},
 	}}
 }
 
@@ -249,7 +250,7 @@ func describe(f *params.Fit) string {
 
 // kneeCurve draws the fit of one group of bursts: the knee fitted anew to the ratios measured, of which the fit holds
 // no parameters, at bursts of equal parts from every sender.
-func kneeCurve(s params.Series) []params.Curve {
+func kneeCurve(s params.Series) []plot.Curve {
 	senders := s.Factors["senders"]
 	var k, received []float64
 	for _, r := range s.Points {

@@ -12,7 +12,7 @@ import (
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
 	"calib/internal/lsq"
-	"calib/internal/params"
+	"calib/params"
 )
 
 // Reasons for leaving a burst out.

@@ -8,7 +8,7 @@ import (
 	"calib/fit"
 	"calib/fit/resample"
 	"calib/internal/lsq"
-	"calib/internal/params"
+	"calib/params"
 )
 
 const (

@@ -8,8 +8,8 @@ import (
 	"calib/fit"
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
-	"calib/internal/params"
 	"calib/internal/stats"
+	"calib/params"
 )
 
 // probeGroup is the probes of a port that p'−1 streams saturate.

@@ -7,9 +7,10 @@ import (
 
 	"calib/fit"
 	"calib/internal/dataset/names"
-	"calib/internal/params"
+	"calib/internal/plot"
 	"calib/internal/stats"
 	"calib/internal/units"
+	"calib/params"
 )
 
 // cluster returns the cluster model of the estimate.
@@ -78,11 +79,11 @@ func (h *transfer) gathers() {
 	}
 }
 
-func transferPlots(f *params.Fit) []params.Plot {
+func transferPlots(f *params.Fit) []plot.Plot {
 	times := f.Of(params.TransferTime)
 	fn := f.Functions["L"]
 	fn.CI95 = nil // bands would lie over one another
-	var curves []params.Curve
+	var curves []plot.Curve
 	for _, s := range times {
 		curves = append(curves, fit.FunctionCurve(s.Name, fn, s, s.Factors["hosts"], false)...)
 	}
@@ -94,7 +95,7 @@ func transferPlots(f *params.Fit) []params.Plot {
 			together = append(together, s)
 		}
 	}
-	return []params.Plot{{
+	return []plot.Plot{{
 		ID: "l-m-p", Section: fit.SectionCluster, Title: "Time of a packet in the network while p hosts communicate",
 		Says: fit.Sentences(fit.FunctionWords(f, "L"), fit.Misses("L is", times...)), Below: true,
 		X: fit.SizeAxis(false), Y: fit.TimeAxis("L(m, p)", false), Series: fit.SeriesNames(times), Curves: curves,
@@ -104,12 +105,12 @@ func transferPlots(f *params.Fit) []params.Plot {
 	}
 }
 
-func gatherPlot(id, title string, series []params.Series) params.Plot {
-	return params.Plot{
+func gatherPlot(id, title string, series []params.Series) plot.Plot {
+	return plot.Plot{
 		ID: id, Section: fit.SectionCluster, Title: title,
 		Says: fit.Sentences("Measured gathers of M bytes from each sender beside eq. 8, which nothing here was fitted to",
 			fit.Misses("Eq. 8 is", series...)),
-		X: params.Axis{Name: "bytes from each sender, M", Unit: "B", Log: true}, Y: fit.TimeAxis("time of the gather", true),
+		X: plot.Axis{Name: "bytes from each sender, M", Unit: "B", Log: true}, Y: fit.TimeAxis("time of the gather", true),
 		Series: fit.SeriesNames(series), Below: true,
 	}
 }

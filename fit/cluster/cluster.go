@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"calib/fit"
-	"calib/internal/params"
+	"calib/params"
 )
 
 const source = "Tam, Wang 2000 section 3.2, table 1"

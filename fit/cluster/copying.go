@@ -7,8 +7,9 @@ import (
 
 	"calib/fit"
 	"calib/internal/dataset/names"
-	"calib/internal/params"
+	"calib/internal/plot"
 	"calib/internal/units"
+	"calib/params"
 )
 
 // Copy is what copying m bytes within a host costs, as lines c0 + c1·m: M_ctc from cache to cache, M_ctm from cache to
@@ -104,7 +105,7 @@ func noteCaches(r *fit.Result, what string, sizes []float64) {
 	r.Note(params.Caches, "%s: %s", what, words)
 }
 
-func copyPlots(f *params.Fit) []params.Plot {
+func copyPlots(f *params.Fit) []plot.Plot {
 	series := f.Of(params.CostOfSize)
 	var parts []string
 	for _, s := range series {
@@ -112,7 +113,7 @@ func copyPlots(f *params.Fit) []params.Plot {
 			parts = append(parts, s.Symbol+" "+rateWords(fn.Coeff["c1"]))
 		}
 	}
-	return []params.Plot{{
+	return []plot.Plot{{
 		ID: "copies", Section: fit.SectionCopies, Title: "Copying m bytes within a host", Says: fit.Sentences(
 			"Large copies run at: "+strings.Join(parts, ", "), "c is cache, m is memory, and loop is byte by byte"),
 		X: fit.SizeAxis(true), Y: fit.TimeAxis("time of a copy", true),

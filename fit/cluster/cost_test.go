@@ -8,7 +8,7 @@ import (
 	"gonum.org/v1/gonum/optimize"
 
 	"calib/internal/lsq"
-	"calib/internal/params"
+	"calib/params"
 )
 
 // No other floor and line may have a smaller sum of squares than the one found.

@@ -9,7 +9,8 @@ import (
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
 	"calib/internal/lsq"
-	"calib/internal/params"
+	"calib/internal/plot"
+	"calib/params"
 )
 
 // Gap is the smallest interval between two packets of one host, as a function of their payload m [B]: g_s(m), a line,
@@ -162,9 +163,9 @@ func fitMerged(r *fit.Result, d *costData) (*costFit, error) {
 	return c, nil
 }
 
-func gapPlot(f *params.Fit, symbol string) params.Plot {
+func gapPlot(f *params.Fit, symbol string) plot.Plot {
 	s := pointsOf(f, symbol)
-	return params.Plot{
+	return plot.Plot{
 		ID: "gaps", Title: "Smallest interval between packets of one host, sending and receiving",
 		Section: fit.SectionCluster, Says: fit.Sentences(fit.FunctionWords(f, symbol), fit.Misses(symbol+" is", s...)),
 		X: fit.SizeAxis(false), Y: fit.TimeAxis("interval", false), Series: fit.SeriesNames(s), Line: symbol,
@@ -180,9 +181,9 @@ func pointsOf(f *params.Fit, symbol string) []params.Series {
 	return nil
 }
 
-func gapPlots(f *params.Fit) []params.Plot {
+func gapPlots(f *params.Fit) []plot.Plot {
 	merged := pointsOf(f, gapMerged)
-	return []params.Plot{gapPlot(f, "g_s"), {
+	return []plot.Plot{gapPlot(f, "g_s"), {
 		ID: "g-s-merged", Section: fit.SectionCluster, Title: "Interval between messages that the kernel may merge",
 		Says: fit.Sentences(fit.FunctionWords(f, gapMerged),
 			"Programs that send small messages in a row pay this rather than g_s"),

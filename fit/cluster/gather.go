@@ -12,9 +12,10 @@ import (
 	"calib/fit/resample"
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
-	"calib/internal/params"
+	"calib/internal/plot"
 	"calib/internal/stats"
 	"calib/internal/units"
+	"calib/params"
 )
 
 // Gather is the smallest interval between packets that one host receives, as a function of their payload m [B]: g_r(m),
@@ -312,4 +313,4 @@ func noteGathers(r *fit.Result, p *fit.Prepared) {
 	}
 }
 
-func gatherPlots(f *params.Fit) []params.Plot { return []params.Plot{gapPlot(f, "g_r")} }
+func gatherPlots(f *params.Fit) []plot.Plot { return []plot.Plot{gapPlot(f, "g_r")} }

@@ -8,8 +8,9 @@ import (
 
 	"calib/fit"
 	"calib/internal/dataset/names"
-	"calib/internal/params"
+	"calib/internal/plot"
 	"calib/internal/stats"
+	"calib/params"
 )
 
 // Overhead is what a message costs the hosts themselves, as cost functions of its size m [B] up to one packet:
@@ -131,9 +132,9 @@ func (o *overheadData) checkMachines(used []*fit.Batch) {
 	}
 }
 
-func overheadPlots(f *params.Fit) []params.Plot {
+func overheadPlots(f *params.Fit) []plot.Plot {
 	series := f.Of(params.CostOfSize)
-	return []params.Plot{{
+	return []plot.Plot{{
 		ID: "host-costs", Section: fit.SectionCluster, Title: "What a packet costs the hosts", X: fit.SizeAxis(false),
 		Says: fit.Sentences("O_s is the time to hand a packet over, U_r to take over one that has arrived, O_r what its "+
 			"arrival takes from other work", fit.FunctionWords(f, "O_s", "U_r", "O_r")),

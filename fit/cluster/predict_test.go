@@ -5,7 +5,7 @@ import (
 	"math"
 	"testing"
 
-	"calib/internal/params"
+	"calib/params"
 )
 
 // The cluster of Tam, Wang 2000, table 1: 16 PCs, Fast Ethernet. Costs in µs, sizes in bytes, in two ranges of m.

@@ -11,8 +11,8 @@ import (
 	"calib/fit/resample"
 	"calib/internal/dataset/names"
 	"calib/internal/lsq"
-	"calib/internal/params"
 	"calib/internal/units"
+	"calib/params"
 )
 
 // Transfer is the transfer time of a packet of m bytes while p hosts communicate in pairs,

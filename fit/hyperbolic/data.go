@@ -10,8 +10,8 @@ import (
 	"calib/fit/resample"
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
-	"calib/internal/params"
 	"calib/internal/stats"
+	"calib/params"
 )
 
 // paired is what paired measured, resampled: the last delivery of n pairs by size, and the time per byte of n streams.

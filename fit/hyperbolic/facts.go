@@ -9,7 +9,7 @@ import (
 	"calib/fit"
 	"calib/fit/resample"
 	"calib/internal/dataset/names"
-	"calib/internal/params"
+	"calib/params"
 )
 
 const (

@@ -8,8 +8,8 @@ import (
 	"calib/fit"
 	"calib/fit/resample"
 	"calib/internal/lsq"
-	"calib/internal/params"
 	"calib/internal/stats"
+	"calib/params"
 )
 
 // fixedFit is a'(n) and the line 2a + a_c·n through it.

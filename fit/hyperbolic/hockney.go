@@ -7,7 +7,8 @@ import (
 	"calib/fit/resample"
 	"calib/internal/dataset/names"
 	"calib/internal/lsq"
-	"calib/internal/params"
+	"calib/internal/plot"
+	"calib/params"
 )
 
 // Hockney is the model of a latency and a rate,
@@ -56,7 +57,7 @@ func fitHockney(p *fit.Prepared) (*params.Fit, error) {
 	}), nil
 }
 
-func hockneyPlots(f *params.Fit) []params.Plot {
+func hockneyPlots(f *params.Fit) []plot.Plot {
 	line := func(x, a, b float64) float64 { return a + b*x }
 	curves := fit.TwoParameterCurve(f, "Hockney", "alpha", "beta", messageSizes(f), line)
 	return timeBySize(f, "Hockney", fit.Misses("Hockney's line, "+fit.ValueWords(f, "alpha")+" + "+

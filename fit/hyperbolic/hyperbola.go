@@ -7,8 +7,9 @@ import (
 	"calib/fit"
 	"calib/internal/dataset/names"
 	"calib/internal/lsq"
-	"calib/internal/params"
+	"calib/internal/plot"
 	"calib/internal/units"
+	"calib/params"
 )
 
 // Hyperbola is the service time of one message on an idle path,
@@ -142,7 +143,7 @@ func lastSegment(sizes, times, breaks []float64) int {
 	return k
 }
 
-func hyperbolaPlots(f *params.Fit) []params.Plot {
+func hyperbolaPlots(f *params.Fit) []plot.Plot {
 	x := messageSizes(f)
 	curves := fit.TwoParameterCurve(f, "hyperbola", "a_prime_limits", "b_prime_limits", x, params.ServiceTime)
 	rate := ""

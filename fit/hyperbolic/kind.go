@@ -5,8 +5,8 @@ import (
 	"math"
 	"strings"
 
-	"calib/internal/params"
 	"calib/internal/units"
+	"calib/params"
 )
 
 // margin is how much later a message, or how much longer a byte, may be while the most pairs send at once, relative to

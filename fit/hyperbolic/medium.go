@@ -9,8 +9,8 @@ import (
 	"calib/fit"
 	"calib/fit/resample"
 	"calib/internal/lsq"
-	"calib/internal/params"
 	"calib/internal/stats"
+	"calib/params"
 )
 
 // mediumFit is b'(n) = max(b, n·b_c). b or b_c is NaN where it is not identifiable.

@@ -11,7 +11,7 @@ import (
 	"calib/fit"
 	"calib/internal/dataset/names"
 	"calib/internal/lsq"
-	"calib/internal/params"
+	"calib/params"
 )
 
 // Network separates the hosts' communication blocks (a, b) from the network's (a_c, b_c) by how the time of n disjoint

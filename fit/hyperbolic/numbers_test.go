@@ -4,7 +4,7 @@ import (
 	"math"
 	"testing"
 
-	"calib/internal/params"
+	"calib/params"
 )
 
 func TestKind(t *testing.T) {

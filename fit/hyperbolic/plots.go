@@ -6,11 +6,12 @@ import (
 
 	"calib/fit"
 	"calib/internal/dataset/names"
-	"calib/internal/params"
+	"calib/internal/plot"
 	"calib/internal/units"
+	"calib/params"
 )
 
-func networkPlots(f *params.Fit) []params.Plot {
+func networkPlots(f *params.Fit) []plot.Plot {
 	fixed, perByte, bursts := f.Of(params.FixedTime), f.Of(params.TimePerByte), f.Of(params.BurstTime)
 	connections, messages := f.Of(params.ConnectionTime), f.Of(params.MessageTime)
 	lo, hi, _ := params.Span(fixed...)
@@ -23,7 +24,7 @@ func networkPlots(f *params.Fit) []params.Plot {
 		said = fmt.Sprintf("Messages of %s, with the calls of each; streams above have few.",
 			units.Bytes(messages[0].Factors["bytes"]))
 	}
-	return []params.Plot{{
+	return []plot.Plot{{
 		ID: "a-prime", Section: fit.SectionContention, Title: "Fixed time of a message while n pairs send at once",
 		Says: fit.Sentences(fixedWords(f), behaviour), X: pairsAxis(), Y: fit.TimeAxis("a'(n)", false),
 		Series: fit.SeriesNames(fixed), Line: "2a + n·a_c", Curves: fit.TwoParameterCurve(f, "2a + n·a_c", "a", "a_c",
@@ -31,17 +32,17 @@ func networkPlots(f *params.Fit) []params.Plot {
 	}, {
 		ID: "b-prime", Section: fit.SectionContention, Title: "Time per byte while n pairs send at once",
 		Says: fit.Sentences(fit.ParameterWords(f, "b"), fit.ParameterWords(f, "b_c"), fit.ParameterWords(f, "b_prime")),
-		X:    pairsAxis(), Y: params.Axis{Name: "b'(n)", Unit: "s/B"}, Series: fit.SeriesNames(perByte),
+		X:    pairsAxis(), Y: plot.Axis{Name: "b'(n)", Unit: "s/B"}, Series: fit.SeriesNames(perByte),
 		Line: "max(b, n·b_c)", Curves: mediumCurve(f, perByte),
 	}, {
 		ID: "b-connections", Section: fit.SectionContention, Title: "Time per byte of a pair over several connections",
 		Says: "Where it falls, one connection or its CPU is the limit, and not the link.",
-		X:    params.Axis{Name: "connections of a pair"}, Y: params.Axis{Name: "b'", Unit: "s/B"},
+		X:    plot.Axis{Name: "connections of a pair"}, Y: plot.Axis{Name: "b'", Unit: "s/B"},
 		Series: fit.SeriesNames(connections), Line: "measured, joined",
 	}, {
 		ID: "b-messages", Section: fit.SectionContention,
 		Title: "Time per byte of messages one after the other while n pairs send", Says: said, X: pairsAxis(),
-		Y: params.Axis{Name: "b'(n) of messages", Unit: "s/B"}, Series: fit.SeriesNames(messages), Line: "measured, joined",
+		Y: plot.Axis{Name: "b'(n) of messages", Unit: "s/B"}, Series: fit.SeriesNames(messages), Line: "measured, joined",
 	}, {
 		ID: "bursts", Section: fit.SectionContention, Title: "Time of n messages sent at once, by their size",
 		Says: fit.Sentences(fmt.Sprintf("Time to the last of n deliveries, for %s of pairs, beside eq. 16 with the "+
@@ -55,7 +56,7 @@ func networkPlots(f *params.Fit) []params.Plot {
 const maxBursts = 8
 
 // burstCurves draws eq. 16 for every n, with a'(n) and b'(n) as fitted.
-func burstCurves(f *params.Fit, series []params.Series) []params.Curve {
+func burstCurves(f *params.Fit, series []params.Series) []plot.Curve {
 	if len(series) > maxBursts {
 		return nil
 	}
@@ -67,7 +68,7 @@ func burstCurves(f *params.Fit, series []params.Series) []params.Curve {
 		}
 		return math.NaN() // no curve
 	}
-	var out []params.Curve
+	var out []plot.Curve
 	for _, s := range series {
 		a, b := fitted(seriesA, s.Factors["pairs"]), fitted(seriesB, s.Factors["pairs"])
 		if lo, hi, ok := params.Span(s); ok {
@@ -78,7 +79,7 @@ func burstCurves(f *params.Fit, series []params.Series) []params.Curve {
 	return out
 }
 
-func pairsAxis() params.Axis { return params.Axis{Name: "pairs that send at once, n"} }
+func pairsAxis() plot.Axis { return plot.Axis{Name: "pairs that send at once, n"} }
 
 func fixedWords(f *params.Fit) string {
 	if _, ok := f.Parameters["a_prime"]; ok {
@@ -88,7 +89,7 @@ func fixedWords(f *params.Fit) string {
 }
 
 // mediumCurve is b'(n) = max(b, n·b_c), or the part of it that is known.
-func mediumCurve(f *params.Fit, series []params.Series) []params.Curve {
+func mediumCurve(f *params.Fit, series []params.Series) []plot.Curve {
 	lo, hi, _ := params.Span(series...)
 	b, bLo, bHi, flat := f.Parameters["b"].Ends()
 	bc, bcLo, bcHi, rising := f.Parameters["b_c"].Ends()
@@ -106,14 +107,14 @@ func mediumCurve(f *params.Fit, series []params.Series) []params.Curve {
 }
 
 // timeBySize is the plot that the models of ping-pong share: T(x) with the quantiles of all half round trips behind it.
-func timeBySize(f *params.Fit, line, says string, curves []params.Curve) []params.Plot {
+func timeBySize(f *params.Fit, line, says string, curves []plot.Curve) []plot.Plot {
 	series := f.Of(params.Time)
-	return []params.Plot{{
+	return []plot.Plot{{
 		ID: "t-x", Section: fit.SectionPingpong, Title: "Time of a message by its size, idle network",
 		Says: fit.Sentences(says),
 		X:    fit.SizeAxis(true), Y: fit.TimeAxis("half round trip", true),
 		Series: fit.SeriesNames(series), Line: line, Curves: curves, Below: true,
-		Raw: &params.Raw{Experiment: names.Pingpong, Factor: names.FactorBytes},
+		Raw: &plot.Raw{Experiment: names.Pingpong, Factor: names.FactorBytes},
 	}}
 }
 

@@ -9,9 +9,10 @@ import (
 	"calib/fit/resample"
 	"calib/internal/dataset/names"
 	"calib/internal/lsq"
-	"calib/internal/params"
+	"calib/internal/plot"
 	"calib/internal/stats"
 	"calib/internal/units"
+	"calib/params"
 )
 
 // Segmented describes T(x) of pingpong by straight lines over ranges of the size, as a protocol that changes with the
@@ -99,7 +100,7 @@ func addSendBuffer(r *fit.Result, p *fit.Prepared) {
 	r.Found("send_buffer", "B", "room the kernel keeps for what is sent; a send of less returns at once", v, ci)
 }
 
-func segmentedPlots(f *params.Fit) []params.Plot {
+func segmentedPlots(f *params.Fit) []plot.Plot {
 	fn, series := f.Functions["T"], f.Named("T(x)")
 	says := fit.Misses("The segments, "+strings.TrimPrefix(fn.Words("T"), "T(x) = ")+", are", series)
 	return timeBySize(f, "segments", says, fit.FunctionCurve("segments", fn, series, 0, true))

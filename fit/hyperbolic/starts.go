@@ -7,8 +7,8 @@ import (
 	"calib/fit"
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
-	"calib/internal/params"
 	"calib/internal/stats"
+	"calib/params"
 )
 
 // startsBy finds the lines of phase "burst-start" by the batch they belong to.

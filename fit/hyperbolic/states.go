@@ -8,9 +8,9 @@ import (
 	"calib/fit"
 	"calib/fit/resample"
 	"calib/internal/dataset/names"
-	"calib/internal/params"
 	"calib/internal/stats"
 	"calib/internal/units"
+	"calib/params"
 )
 
 const (

@@ -8,8 +8,8 @@ import (
 	"calib/fit"
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
-	"calib/internal/params"
 	"calib/internal/stats"
+	"calib/params"
 )
 
 const whyUnsteady = "unsteady or limited stream"

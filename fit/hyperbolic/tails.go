@@ -9,8 +9,9 @@ import (
 	"calib/fit/resample"
 	"calib/internal/dataset/names"
 	"calib/internal/lsq"
-	"calib/internal/params"
+	"calib/internal/plot"
 	"calib/internal/stats"
+	"calib/params"
 )
 
 // Tails are the half round trips of pingpong that one message in a hundred, and one in a thousand, exceeds: p99 and
@@ -95,9 +96,9 @@ func tailBySize(r *fit.Result, name, words string, s *params.Series, breaks []fl
 	s.Symbol = name
 }
 
-func tailsPlots(f *params.Fit) []params.Plot {
+func tailsPlots(f *params.Fit) []plot.Plot {
 	series := f.Of(params.TailTime)
-	return []params.Plot{{
+	return []plot.Plot{{
 		ID: "tails", Section: fit.SectionPingpong, Title: "Slow messages by their size, idle network", X: fit.SizeAxis(true),
 		Says: fit.Sentences("One message in a hundred (p99), and one in a thousand (p999), takes longer"),
 		Y:    fit.TimeAxis("half round trip", true), Series: fit.SeriesNames(series), Curves: fit.CostCurves(f, true, series),

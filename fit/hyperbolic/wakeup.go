@@ -6,8 +6,8 @@ import (
 	"calib/fit"
 	"calib/fit/resample"
 	"calib/internal/dataset/names"
-	"calib/internal/params"
 	"calib/internal/units"
+	"calib/params"
 )
 
 // Wakeup is what it costs a message of one byte that its receiver sleeps, from the half round trips of experiment

@@ -7,8 +7,9 @@ import (
 	"calib/fit"
 	"calib/internal/dataset/names"
 	"calib/internal/lsq"
-	"calib/internal/params"
+	"calib/internal/plot"
 	"calib/internal/stats"
+	"calib/params"
 )
 
 const (
@@ -136,9 +137,9 @@ func (p *prttData) hyperbola(gap *gapFit) {
 		ratioPackets, lo, hi)
 }
 
-func logGPPlots(f *params.Fit) []params.Plot {
+func logGPPlots(f *params.Fit) []plot.Plot {
 	gap, lines, trips := f.Of(params.Gap), f.Of(params.Overhead), f.Of(params.HalfRoundTrip)
-	return []params.Plot{{
+	return []plot.Plot{{
 		ID: "loggp-gap", Section: fit.SectionLogGP, Title: "Gap between messages by their size",
 		Says: fit.Sentences("g, the gap of 1 byte, is "+fit.ValueWords(f, "g")+" and G, the gap per byte of long messages, "+
 			fit.ValueWords(f, "G"), fit.Misses("The function is", gap...)),

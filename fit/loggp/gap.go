@@ -8,7 +8,7 @@ import (
 	"calib/fit"
 	"calib/fit/resample"
 	"calib/internal/lsq"
-	"calib/internal/params"
+	"calib/params"
 )
 
 // seriesGap is the residual series that the quality of LogGP is stated of.

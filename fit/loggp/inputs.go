@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"calib/internal/dataset"
-	"calib/internal/params"
+	"calib/params"
 )
 
 // ErrInputs reports a run without the parameters that the model takes from others.

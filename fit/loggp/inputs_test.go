@@ -5,7 +5,7 @@ import (
 	"math"
 	"testing"
 
-	"calib/internal/params"
+	"calib/params"
 )
 
 // run is a run with LogGP and, of the hyperbolic model, a_c of that status, on a network of that kind.

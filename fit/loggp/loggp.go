@@ -16,7 +16,7 @@ import (
 	"calib/fit/resample"
 	"calib/internal/dataset/names"
 	"calib/internal/lsq"
-	"calib/internal/params"
+	"calib/params"
 )
 
 // LogGP estimates the parameters of the model of that name from PRTT(n, d, s) [s], the time of n messages of s bytes

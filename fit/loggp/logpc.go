@@ -9,7 +9,8 @@ import (
 	"calib/fit/hyperbolic"
 	"calib/fit/resample"
 	"calib/internal/dataset/names"
-	"calib/internal/params"
+	"calib/internal/plot"
+	"calib/params"
 )
 
 const sourceLoGPC = "Moritz, Frank 2001, section 5.1, eq. 7, 14"
@@ -162,8 +163,8 @@ func (d *remaps) judge(medium bool) {
 }
 
 // loGPCPlots are the remaps of a kind and size, measured and as the model has them.
-func loGPCPlots(f *params.Fit) []params.Plot {
-	var out []params.Plot
+func loGPCPlots(f *params.Fit) []plot.Plot {
+	var out []plot.Plot
 	for same := range fit.Runs(f.Of(params.RemapTime), func(a, b params.Series) bool {
 		return a.Factors["sync"] == b.Factors["sync"] && a.Factors["bytes"] == b.Factors["bytes"]
 	}) {
@@ -181,9 +182,9 @@ func loGPCPlots(f *params.Fit) []params.Plot {
 			line = "LoGPC"
 			says = append(says, fit.Misses("LoGPC, of the parameters of LogGP, is", same...))
 		}
-		out = append(out, params.Plot{
+		out = append(out, plot.Plot{
 			ID: fmt.Sprintf("logpc-%s-%d", id, size), Section: fit.SectionLoGPC, Says: fit.Sentences(says...),
-			Title: "Time between injections of a " + which + " remap of " + fit.SizeWords(size), X: params.Axis{Name: "hosts"},
+			Title: "Time between injections of a " + which + " remap of " + fit.SizeWords(size), X: plot.Axis{Name: "hosts"},
 			Y: fit.TimeAxis("time between injections", false), Series: fit.SeriesNames(same), Line: line, Below: line != "",
 		})
 	}

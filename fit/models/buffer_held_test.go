@@ -6,7 +6,7 @@ import (
 
 	"calib/fit/buffer"
 	"calib/internal/dataset"
-	"calib/internal/params"
+	"calib/params"
 )
 
 // held is what a port that was kept full held of datagrams of a size: by round, the quartiles and the number of losses.

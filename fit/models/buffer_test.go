@@ -8,7 +8,7 @@ import (
 	"calib/fit"
 	"calib/fit/buffer"
 	"calib/internal/dataset"
-	"calib/internal/params"
+	"calib/params"
 )
 
 // Bursts through a port simulated packet by packet give its buffer back, whatever its size, and whatever D/A.

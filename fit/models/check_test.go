@@ -3,15 +3,13 @@ package models
 import (
 	"maps"
 	"math"
-	"os"
 	"regexp"
 	"slices"
-	"strings"
 	"testing"
 
 	"calib/fit"
 	"calib/internal/glossary"
-	"calib/internal/params"
+	"calib/params"
 )
 
 // checkFit fails unless f is what every model promises: it says what it used, every number is finite and inside its
@@ -51,35 +49,6 @@ func checkFit(t *testing.T, m fit.Model, f *params.Fit) {
 	}
 }
 
-// documented are the rows of the table of docs/FORMATS.md whose first title is given.
-func documented(t *testing.T, title string) (rows [][]string) {
-	t.Helper()
-	text, err := os.ReadFile("../../docs/FORMATS.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, table, _ := strings.Cut(string(text), "\n| "+title+" | ")
-	table, _, _ = strings.Cut(table, "\n\n")
-	for _, line := range strings.Split(strings.TrimSpace(table), "\n")[2:] {
-		cells := strings.Split(strings.Trim(line, "|"), "|")
-		for i := range cells {
-			cells[i] = strings.Trim(cells[i], " `")
-		}
-		rows = append(rows, cells)
-	}
-	return rows
-}
-
-// documentedAs is the row that begins with name; nil where there is none.
-func documentedAs(t *testing.T, title, name string) []string {
-	t.Helper()
-	rows := documented(t, title)
-	if i := slices.IndexFunc(rows, func(row []string) bool { return row[0] == name }); i >= 0 {
-		return rows[i]
-	}
-	return nil
-}
-
 // explained fails unless the glossary has a number.
 func explained(t *testing.T, name string) {
 	t.Helper()
@@ -88,23 +57,19 @@ func explained(t *testing.T, name string) {
 	}
 }
 
-func listed(cell string) []string {
-	return strings.FieldsFunc(cell, func(r rune) bool { return r == ',' || r == ' ' })
-}
-
 // checkFindings fails unless every finding has a code that is documented, one of its levels, and a message.
 func checkFindings(t *testing.T, findings []params.Finding) {
 	t.Helper()
 	for _, f := range findings {
 		checkText(t, "finding "+string(f.Code), f.Message)
-		row := documentedAs(t, "code", string(f.Code))
-		if row == nil || f.Message == "" || !slices.Contains(listed(row[1]), string(f.Level)) {
-			t.Errorf("finding %+v: no message, or its code and level are not in docs/FORMATS.md", f)
+		known := glossary.Files().Findings[string(f.Code)]
+		if f.Message == "" || !slices.Contains(known.Levels, string(f.Level)) {
+			t.Errorf("finding %+v: no message, or its code and level are not in formats.yaml", f)
 			continue
 		}
 		for name, v := range f.Values {
-			if !slices.Contains(listed(row[2]), name) {
-				t.Errorf("finding %+v: value %s is not in docs/FORMATS.md", f, name)
+			if !slices.Contains(known.Values, name) {
+				t.Errorf("finding %+v: value %s is not in formats.yaml", f, name)
 			}
 			checkFinite(t, string(f.Code)+": "+name, v)
 		}
@@ -130,12 +95,12 @@ func checkSeries(t *testing.T, f *params.Fit) {
 		if s.Name == "" || seen[s.Name] || s.XName == "" || len(s.Points) == 0 {
 			t.Errorf("series %q: its name is not its own, or it has no x or no points: %+v", s.Name, s)
 		}
-		row := documentedAs(t, "quantity", string(s.Quantity))
-		if row == nil {
-			t.Errorf("series %q: quantity %q is not in docs/FORMATS.md", s.Name, s.Quantity)
+		known, ok := glossary.Files().Quantities[string(s.Quantity)]
+		if !ok {
+			t.Errorf("series %q: quantity %q is not in formats.yaml", s.Name, s.Quantity)
 			continue
 		}
-		want := slices.Sorted(slices.Values(listed(row[1])))
+		want := slices.Sorted(slices.Values(known.Factors))
 		if got := slices.Sorted(maps.Keys(s.Factors)); !slices.Equal(got, want) {
 			t.Errorf("series %q: factors %v, want those of quantity %s, %v", s.Name, got, s.Quantity, want)
 		}

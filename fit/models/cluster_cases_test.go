@@ -10,7 +10,7 @@ import (
 	"calib/fit/cluster"
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
-	"calib/internal/params"
+	"calib/params"
 )
 
 func mustFit(t *testing.T, m fit.Model, d *dataset.Dataset) *params.Fit {

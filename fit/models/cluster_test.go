@@ -12,7 +12,7 @@ import (
 	"calib/fit/cluster"
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
-	"calib/internal/params"
+	"calib/params"
 )
 
 // coefficients lists what a truth's functions must come out as.

@@ -10,9 +10,12 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"calib/internal/glossary"
+	"calib/params"
 )
 
-// Every code and every quantity is in its table of docs/FORMATS.md, with a meaning, and is used by a model, by package fit,
+// Every code and every quantity is in formats.yaml of package glossary, with a meaning, and is used by a model, by package fit,
 // by the codec or by a command. A code that is used once has no constant.
 func TestCodesAndQuantities(t *testing.T) {
 	source := constants(t)
@@ -20,26 +23,32 @@ func TestCodesAndQuantities(t *testing.T) {
 	for _, m := range regexp.MustCompile(`(?:Warnf|Notef|Warn|Note)\("([a-z0-9-]+)"`).FindAllStringSubmatch(used, -1) {
 		source["Code"][m[1]] = m[1]
 	}
-	for kind, title := range map[string]string{"Code": "code", "Quantity": "quantity"} {
-		rows := documented(t, title)
-		if len(source[kind]) == 0 || len(rows) != len(source[kind]) {
-			t.Errorf("%d values of type %s, %d rows in the table", len(source[kind]), kind, len(rows))
+	known := map[string]map[string]string{"Code": {}, "Quantity": {}}
+	for code, f := range glossary.Files().Findings {
+		known["Code"][code] = f.Is
+		for _, level := range f.Levels {
+			if level != string(params.Warning) && level != string(params.Note) {
+				t.Errorf("%s: level %q", code, level)
+			}
+		}
+	}
+	for quantity, q := range glossary.Files().Quantities {
+		known["Quantity"][quantity] = q.Is
+	}
+	for kind, meaning := range known {
+		if len(source[kind]) == 0 || len(meaning) != len(source[kind]) {
+			t.Errorf("%d values of type %s, %d in formats.yaml", len(source[kind]), kind, len(meaning))
 		}
 		for name, value := range source[kind] {
 			if !regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`).MatchString(value) {
 				t.Errorf("%s is %q: want words in lower case joined by hyphens", name, value)
 			}
-			if row := documentedAs(t, title, value); len(row) == 0 || len(row[len(row)-1]) < 10 || strings.HasSuffix(row[len(row)-1], ".") {
-				t.Errorf("%s (%s): row %q of docs/FORMATS.md", name, value, row)
+			if is := meaning[value]; len(is) < 10 || strings.HasSuffix(is, ".") {
+				t.Errorf("%s (%s): %q in formats.yaml", name, value, is)
 			}
 			if !regexp.MustCompile(`\b` + name + `\b`).MatchString(used) {
 				t.Errorf("%s is used by no model, no command and not by the codec", name)
 			}
-		}
-	}
-	for _, row := range documented(t, "code") {
-		if levels := row[1]; levels != "warning" && levels != "note" && levels != "warning, note" {
-			t.Errorf("%s: levels %q", row[0], levels)
 		}
 	}
 }
@@ -47,7 +56,7 @@ func TestCodesAndQuantities(t *testing.T) {
 // constants lists the string constants of package params by type and name.
 func constants(t *testing.T) map[string]map[string]string {
 	t.Helper()
-	f, err := parser.ParseFile(token.NewFileSet(), "../../internal/params/codes.go", nil, 0)
+	f, err := parser.ParseFile(token.NewFileSet(), "../../params/codes.go", nil, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +84,7 @@ func constants(t *testing.T) map[string]map[string]string {
 func productSource(t *testing.T) string {
 	t.Helper()
 	var b strings.Builder
-	for _, root := range []string{"../../fit", "../../internal/params", "../../predict", "../../run", "../../cmd"} {
+	for _, root := range []string{"../../fit", "../../params", "../../predict", "../../run", "../../cmd"} {
 		err := filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
 			switch {
 			case err != nil:

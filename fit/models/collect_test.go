@@ -12,7 +12,7 @@ import (
 	"calib/fit"
 	"calib/fit/hyperbolic"
 	"calib/internal/dataset"
-	"calib/internal/params"
+	"calib/params"
 )
 
 func TestCollect(t *testing.T) {

@@ -12,7 +12,8 @@ import (
 	"calib/fit/resample"
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
-	"calib/internal/params"
+	"calib/internal/glossary"
+	"calib/params"
 )
 
 func TestModelNames(t *testing.T) {
@@ -38,8 +39,8 @@ func TestModelsWithoutData(t *testing.T) {
 	hollow := &dataset.Dataset{}
 	for _, m := range All {
 		for _, exp := range m.Needs {
-			for _, row := range documented(t, "exp") {
-				hollow.Samples = append(hollow.Samples, dataset.Sample{Exp: exp, Phase: row[1], NS: []int64{}})
+			for phase := range glossary.Files().Phases[exp] {
+				hollow.Samples = append(hollow.Samples, dataset.Sample{Exp: exp, Phase: phase, NS: []int64{}})
 			}
 		}
 	}

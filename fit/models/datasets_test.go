@@ -6,7 +6,7 @@ import (
 
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
-	"calib/internal/params"
+	"calib/params"
 )
 
 // datasets are what the conformance suite fits every model to.

@@ -10,7 +10,7 @@ import (
 
 	"calib/fit"
 	"calib/internal/dataset"
-	"calib/internal/params"
+	"calib/params"
 )
 
 // near fails unless got is within rel of want, relative to it.

@@ -10,15 +10,15 @@ import (
 
 	"calib/fit"
 	"calib/internal/dataset"
-	"calib/internal/params"
+	"calib/params"
 )
 
-var updateParams = flag.Bool("update-params", false, "rewrite ../../internal/params/testdata/params.json")
+var updateParams = flag.Bool("update-params", false, "rewrite ../../params/testdata/params.json")
 
 // The fixture that the tests of params.json and of reports read is what Collect and Encode make of the fits.
 func TestEncodeGolden(t *testing.T) {
 	got := encodeParams(t, sparcParams())
-	const path = "../../internal/params/testdata/params.json"
+	const path = "../../params/testdata/params.json"
 	if *updateParams {
 		if err := os.WriteFile(path, got, 0o644); err != nil {
 			t.Fatal(err)

@@ -8,7 +8,7 @@ import (
 	"calib/bench"
 	"calib/bench/experiments"
 	"calib/fit"
-	"calib/internal/params"
+	"calib/params"
 )
 
 // The command that measures a number names every experiment that the model of the number needs, and only experiments.

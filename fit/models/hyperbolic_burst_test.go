@@ -11,7 +11,7 @@ import (
 	"calib/fit/hyperbolic"
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
-	"calib/internal/params"
+	"calib/params"
 )
 
 // skewed replaces the bursts of exact data by those of senders that start up to skew [s] late, served first come first

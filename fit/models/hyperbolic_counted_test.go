@@ -9,7 +9,7 @@ import (
 	"calib/fit/hyperbolic"
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
-	"calib/internal/params"
+	"calib/params"
 )
 
 // counting makes the streams of exact data those whose bytes were counted in a window of 250 ms, adds one of a pair

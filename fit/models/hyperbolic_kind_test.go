@@ -7,7 +7,7 @@ import (
 
 	"calib/fit"
 	"calib/fit/hyperbolic"
-	"calib/internal/params"
+	"calib/params"
 )
 
 // Contention that is certain and small is no property of a switch, and more rounds would not decide anything.

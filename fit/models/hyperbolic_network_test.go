@@ -8,7 +8,7 @@ import (
 	"calib/fit"
 	"calib/fit/hyperbolic"
 	"calib/internal/dataset"
-	"calib/internal/params"
+	"calib/params"
 )
 
 // Exact data of the paper's cluster give its four published values back (section 4).

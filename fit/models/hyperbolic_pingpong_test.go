@@ -8,7 +8,7 @@ import (
 	"calib/fit"
 	"calib/fit/hyperbolic"
 	"calib/internal/dataset"
-	"calib/internal/params"
+	"calib/params"
 )
 
 func fitOf(t *testing.T, m fit.Model, d *dataset.Dataset) *params.Fit {

@@ -13,7 +13,7 @@ import (
 	"calib/fit/hyperbolic"
 	"calib/internal/dataset"
 	"calib/internal/lsq"
-	"calib/internal/params"
+	"calib/params"
 )
 
 // Five ranges of the size, with the limits of a published calibration of Gigabit Ethernet under MPI

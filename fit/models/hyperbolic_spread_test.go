@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"calib/fit/hyperbolic"
-	"calib/internal/params"
+	"calib/params"
 )
 
 // Pairs that differ by 3% are said to, whether the same pairs measure every round or others each time; equal pairs are

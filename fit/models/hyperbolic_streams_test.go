@@ -8,7 +8,7 @@ import (
 	"calib/fit/hyperbolic"
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
-	"calib/internal/params"
+	"calib/params"
 )
 
 // Streams without bursts, as other tools measure them, give the time per byte and nothing else.

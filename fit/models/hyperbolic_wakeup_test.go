@@ -10,7 +10,7 @@ import (
 	"calib/fit/hyperbolic"
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
-	"calib/internal/params"
+	"calib/params"
 )
 
 func TestWakeup(t *testing.T) {

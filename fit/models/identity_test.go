@@ -18,7 +18,7 @@ import (
 
 	"calib/fit"
 	"calib/internal/dataset"
-	"calib/internal/params"
+	"calib/params"
 )
 
 var update = flag.Bool("update", false, "write params.json.gz of the stored datasets anew: read the differences first")
@@ -206,7 +206,7 @@ func (c *comparison) fit(want, got *params.Fit) {
 		c.series(what, a, got.Named(a.Name))
 	}
 	for _, f := range []*params.Fit{&w, &g} { // parameters are compared above; words may change
-		f.Parameters, f.Functions, f.Series, f.Findings, f.Plots, f.Network = nil, nil, nil, nil, nil, nil
+		f.Parameters, f.Functions, f.Series, f.Findings, f.Network = nil, nil, nil, nil, nil
 	}
 	c.equal(what, w, g)
 }

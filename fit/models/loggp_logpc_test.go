@@ -6,7 +6,7 @@ import (
 
 	"calib/fit/loggp"
 	"calib/internal/dataset"
-	"calib/internal/params"
+	"calib/params"
 )
 
 // C_n, C_r and the inflation of remaps whose times are known.

@@ -8,7 +8,7 @@ import (
 	"calib/fit"
 	"calib/fit/loggp"
 	"calib/internal/dataset"
-	"calib/internal/params"
+	"calib/params"
 )
 
 // Exact data give the parameters back to rounding.

@@ -6,7 +6,7 @@ import (
 	"calib/fit"
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
-	"calib/internal/params"
+	"calib/params"
 )
 
 // lossy is a dataset of ping-pongs of three hosts, of which the pair (0, 2) loses segments: one in a hundred, and whole

@@ -2,6 +2,8 @@
 package models
 
 import (
+	"slices"
+
 	"calib/fit"
 	"calib/fit/buffer"
 	"calib/fit/cluster"
@@ -9,6 +11,8 @@ import (
 	"calib/fit/loggp"
 	"calib/fit/overlap"
 	"calib/fit/tuning"
+	"calib/internal/plot"
+	"calib/params"
 )
 
 // All is every model, in the order of reports. Of two models that find a parameter of the same name, the first owns it.
@@ -21,4 +25,13 @@ var All = []fit.Model{
 	loggp.LogGP, loggp.LoGPC,
 	tuning.Fragment, tuning.Buffer, tuning.NoDelay,
 	overlap.Model,
+}
+
+// Plots are those of a finished fit, by the model that made it; none where this build does not have it.
+func Plots(f *params.Fit) []plot.Plot {
+	i := slices.IndexFunc(All, func(m fit.Model) bool { return m.Name == f.Model })
+	if i < 0 {
+		return nil
+	}
+	return All[i].Plots(f)
 }

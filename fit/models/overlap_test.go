@@ -7,7 +7,7 @@ import (
 	"calib/fit"
 	"calib/fit/overlap"
 	"calib/internal/dataset"
-	"calib/internal/params"
+	"calib/params"
 )
 
 func fitOverlap(t *testing.T, w overlapTruth) *params.Fit {

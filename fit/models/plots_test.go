@@ -13,7 +13,9 @@ import (
 
 	"calib/fit"
 	"calib/internal/dataset"
-	"calib/internal/params"
+	"calib/internal/glossary"
+	"calib/internal/plot"
+	"calib/params"
 )
 
 var plotID = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
@@ -34,10 +36,10 @@ func TestPlotsConform(t *testing.T) {
 			t.Fatalf("%s: %v", name, errs)
 		}
 		for _, f := range run.Fits {
-			met[f.Model] = met[f.Model] || len(f.Plots) > 0
+			met[f.Model] = met[f.Model] || len(Plots(f)) > 0
 			ids := map[string]bool{}
 			shown := map[string]int{}
-			for _, p := range f.Plots {
+			for _, p := range Plots(f) {
 				if ids[p.ID] {
 					t.Errorf("%s/%s: two plots %s", name, f.Model, p.ID)
 				}
@@ -69,7 +71,7 @@ func TestPlotsConform(t *testing.T) {
 	}
 }
 
-func checkPlot(t *testing.T, where string, p params.Plot) {
+func checkPlot(t *testing.T, where string, p plot.Plot) {
 	t.Helper()
 	if !plotID.MatchString(p.ID) || p.Section == "" || p.Title == "" || p.X.Name == "" || p.Y.Name == "" {
 		t.Errorf("%s: plot %+v", where, p)
@@ -104,14 +106,12 @@ func checkPlot(t *testing.T, where string, p params.Plot) {
 }
 
 // checkRaw: what a plot wants to see of the raw timings is there, under the names of samples.jsonl.
-func checkRaw(t *testing.T, where string, d *dataset.Dataset, p params.Plot) {
+func checkRaw(t *testing.T, where string, d *dataset.Dataset, p plot.Plot) {
 	t.Helper()
 	if p.Raw == nil {
 		return
 	}
-	known := func(factor string) bool {
-		return slices.ContainsFunc(documented(t, "point"), func(row []string) bool { return row[0] == factor })
-	}
+	known := func(factor string) bool { return glossary.Files().Factors[factor].Is != "" }
 	met := slices.ContainsFunc(d.Samples, func(s dataset.Sample) bool {
 		_, varies := s.Point[p.Raw.Factor]
 		for factor, v := range p.Raw.Fixed {
@@ -136,7 +136,7 @@ func checkPlotsTravel(t *testing.T, where string, p *params.Params) {
 		t.Fatal(err)
 	}
 	for i, f := range p.Fits {
-		if diff := cmp.Diff(f.Plots, got.Fits[i].Plots); diff != "" {
+		if diff := cmp.Diff(Plots(f), Plots(got.Fits[i])); diff != "" {
 			t.Errorf("%s/%s: %s", where, f.Model, diff)
 		}
 	}
@@ -148,7 +148,7 @@ func TestCurvesMeetFits(t *testing.T) {
 	for name, d := range datasets() {
 		run, _ := fit.Run(All, d, fit.Settings{Replicates: 20})
 		for _, f := range run.Fits {
-			for _, p := range f.Plots {
+			for _, p := range Plots(f) {
 				for _, c := range p.Curves {
 					series := c.Name
 					if c.Name == p.Line || p.Line == "" && len(p.Series) == 1 {
@@ -177,7 +177,7 @@ func TestCurvesMeetFits(t *testing.T) {
 }
 
 // between interpolates as a plot does.
-func between(c params.Curve, x float64, log bool) float64 {
+func between(c plot.Curve, x float64, log bool) float64 {
 	i, _ := slices.BinarySearch(c.X, x)
 	x0, x1, y0, y1 := c.X[i-1], c.X[i], c.Y[i-1], c.Y[i]
 	if log && y0 > 0 && y1 > 0 {

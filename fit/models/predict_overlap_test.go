@@ -7,7 +7,7 @@ import (
 
 	"calib/fit"
 	"calib/fit/overlap"
-	"calib/internal/params"
+	"calib/params"
 	"calib/predict"
 )
 

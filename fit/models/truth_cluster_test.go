@@ -7,7 +7,7 @@ import (
 
 	"calib/fit/cluster"
 	"calib/internal/dataset"
-	"calib/internal/params"
+	"calib/params"
 )
 
 // clusterTruth is a switched cluster with known cost functions, from which tests write the samples of every experiment

@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"calib/internal/dataset"
-	"calib/internal/params"
+	"calib/params"
 )
 
 // Datasets of known truth are written as an experiment would have written them. The names of their phases and values are

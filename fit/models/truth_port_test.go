@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 
 	"calib/internal/dataset"
-	"calib/internal/params"
+	"calib/params"
 )
 
 // portTruth is a network with a port of a known buffer, and known costs of messages, from which tests write the samples

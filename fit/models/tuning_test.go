@@ -7,7 +7,7 @@ import (
 	"calib/fit"
 	"calib/fit/tuning"
 	"calib/internal/dataset"
-	"calib/internal/params"
+	"calib/params"
 )
 
 func fitSettings(t *testing.T, m fit.Model, w portTruth) *params.Fit {

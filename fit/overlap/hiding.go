@@ -7,7 +7,7 @@ import (
 	"calib/fit"
 	"calib/fit/resample"
 	"calib/internal/dataset/names"
-	"calib/internal/params"
+	"calib/params"
 )
 
 // named is the name of a parameter of one message size.

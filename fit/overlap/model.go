@@ -10,9 +10,10 @@ import (
 	"calib/fit/resample"
 	"calib/internal/dataset/names"
 	"calib/internal/lsq"
-	"calib/internal/params"
+	"calib/internal/plot"
 	"calib/internal/stats"
 	"calib/internal/units"
+	"calib/params"
 )
 
 // Model is communication latency hiding, from experiment overlap:
@@ -217,17 +218,17 @@ func (d *data) judge(gains []params.Series) {
 
 // modelPlots are the gain by granularity for each message size, with the model's line and peak; the
 // transfer by size, by either thread; and the penalty factor (figure 19).
-func modelPlots(f *params.Fit) []params.Plot {
-	var out []params.Plot
-	over := params.Axis{Name: "computation over transfer", Unit: "1", Log: true}
+func modelPlots(f *params.Fit) []plot.Plot {
+	var out []plot.Plot
+	over := plot.Axis{Name: "computation over transfer", Unit: "1", Log: true}
 	model, err := Read(&params.Params{Fits: []*params.Fit{f}, Parameters: f.Parameters, Functions: f.Functions})
 	for _, s := range f.Of(params.HidingGain) {
 		bytes := s.Factors["bytes"]
 		words, peak, most := SizeWords(bytes), named("gamma_peak", int64(bytes)), named("gain_max", int64(bytes))
-		p := params.Plot{
+		p := plot.Plot{
 			ID: "overlap-" + fit.SizeID(int64(bytes)), Section: fit.SectionOverlap, Marks: fit.Mark(f, peak, "largest gain at"),
 			Title: "Gain of computing while messages of " + words + " are under way", Series: []string{s.Name}, Line: "eq. 4",
-			X: over, Y: params.Axis{Name: "gain over computing and communicating in turn", Unit: "1"}, Below: true,
+			X: over, Y: plot.Axis{Name: "gain over computing and communicating in turn", Unit: "1"}, Below: true,
 		}
 		says := "No gain is largest: see the warnings"
 		if _, _, _, ok := f.Parameters[most].Ends(); ok {
@@ -250,22 +251,22 @@ func modelPlots(f *params.Fit) []params.Plot {
 	}
 	for _, s := range f.Of(params.InTurnTime) {
 		bytes := int64(s.Factors["bytes"])
-		out = append(out, params.Plot{
+		out = append(out, plot.Plot{
 			ID: "overlap-in-turn-" + fit.SizeID(bytes), Section: fit.SectionOverlap, Series: []string{s.Name}, Line: "1",
 			Title: "Computing and communicating in turn, messages of " + fit.SizeWords(bytes),
 			Says:  fit.Sentences("Eq. 4 takes the time of both to be the sum of each alone", fit.Misses("That is", s)),
-			X:     over, Y: params.Axis{Name: "time over the sum of both alone", Unit: "1"},
+			X:     over, Y: plot.Axis{Name: "time over the sum of both alone", Unit: "1"},
 		})
 	}
-	return append(out, params.Plot{
+	return append(out, plot.Plot{
 		ID: "overlap-transfer", Section: fit.SectionOverlap,
 		Title: "Transfer of one message, and both ways at once by the thread that computes and by a second one",
 		Says:  fit.Sentences(fit.FunctionWords(f, "t_tr", "t_both", "t_lh")),
 		X:     fit.SizeAxis(true), Y: fit.TimeAxis("transfer", true),
 		Series: fit.SeriesNames(f.Of(params.Time, params.ExchangeTime, params.HandedTime)), Line: "c0 + c1·m",
-	}, params.Plot{
+	}, plot.Plot{
 		ID: "overlap-penalty", Section: fit.SectionOverlap, X: fit.SizeAxis(true),
-		Title: "Penalty of handing the transfer to a second thread", Y: params.Axis{Name: "penalty factor", Unit: "1"},
+		Title: "Penalty of handing the transfer to a second thread", Y: plot.Axis{Name: "penalty factor", Unit: "1"},
 		Says:   fit.Sentences("The transfer by the second thread over that by the first, without a computation"),
 		Series: fit.SeriesNames(f.Of(params.PenaltyFactor)),
 	})

@@ -9,7 +9,7 @@ import (
 
 	"calib/fit"
 	"calib/internal/dataset/names"
-	"calib/internal/params"
+	"calib/params"
 )
 
 // ErrParameters reports a params.json without the parameters of the model.

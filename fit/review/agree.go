@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"calib/internal/params"
+	"calib/params"
 )
 
 // claim is what a run says of one quantity in one way: a value with its 95% interval, and the parameters and functions

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"calib/internal/params"
+	"calib/params"
 )
 
 // Limits of the misfit of a model on its own data, above which its numbers are provisional. The papers' own models miss

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"calib/internal/params"
 	"calib/internal/units"
+	"calib/params"
 )
 
 // material is the share of a message's time, or of its time per byte, below which a number does not matter to who

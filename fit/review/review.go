@@ -13,8 +13,8 @@ import (
 	"slices"
 	"strings"
 
-	"calib/internal/params"
 	"calib/internal/units"
+	"calib/params"
 )
 
 // Apply sets the status of every parameter and function of p, and adds findings that say why. Rules look at what models

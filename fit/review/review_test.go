@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"calib/internal/params"
+	"calib/params"
 )
 
 // run is a run that nothing speaks against: ping-pong of 100 µs + 1 ns/B in five rounds, fitted by Hockney and the

@@ -12,8 +12,9 @@ import (
 	"calib/fit/resample"
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
-	"calib/internal/params"
+	"calib/internal/plot"
 	"calib/internal/stats"
+	"calib/params"
 )
 
 // Buffer is the table T(M, s) [s] of a message of M bytes with socket buffers of s bytes asked for, one way and with
@@ -192,13 +193,13 @@ func (d *bufferData) noteDeadlocks(exchanges []*dataset.Sample) {
 	}
 }
 
-func bufferPlots(f *params.Fit) []params.Plot {
-	var out []params.Plot
+func bufferPlots(f *params.Fit) []plot.Plot {
+	var out []plot.Plot
 	all := f.Of(params.BufferedTime)
 	for _, s := range all {
 		bytes := int64(s.Factors["bytes"])
 		id, words := "buffer-"+fit.SizeID(bytes), fit.SizeWords(bytes)
-		if slices.ContainsFunc(out, func(p params.Plot) bool { return p.ID == id }) {
+		if slices.ContainsFunc(out, func(p plot.Plot) bool { return p.ID == id }) {
 			continue
 		}
 		var same []string
@@ -208,12 +209,12 @@ func bufferPlots(f *params.Fit) []params.Plot {
 			}
 		}
 		oneway, both := smallestBuffer(names.PhaseOneWay, bytes), smallestBuffer(names.PhaseInterleaved, bytes)
-		out = append(out, params.Plot{
+		out = append(out, plot.Plot{
 			ID: id, Section: fit.SectionTuning, Title: "A message of " + words + " by the socket buffer",
 			Says: fit.Sentences("The smallest buffer within 5% of the best is "+describeBuffer(f, oneway)+" one way, and "+
 				describeBuffer(f, both)+" with both sides sending",
 				"The kernel's own choice stands at the send buffer that it granted"),
-			X: params.Axis{Name: "socket buffer asked for", Unit: "B", Log: true}, Y: fit.TimeAxis("time", true), Series: same,
+			X: plot.Axis{Name: "socket buffer asked for", Unit: "B", Log: true}, Y: fit.TimeAxis("time", true), Series: same,
 			Marks: slices.Concat(markChoice(f, oneway, "smallest good buffer, one way:"), markChoice(f, both, "both ways:")),
 		})
 	}

@@ -10,9 +10,10 @@ import (
 	"calib/fit/resample"
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
-	"calib/internal/params"
+	"calib/internal/plot"
 	"calib/internal/stats"
 	"calib/internal/units"
+	"calib/params"
 )
 
 // NoDelay is what Nagle's algorithm costs, by message size and by how many writes a message is sent in:
@@ -160,23 +161,23 @@ func (d *nagleData) noteStalls() {
 	}
 }
 
-func noDelayPlots(f *params.Fit) []params.Plot {
-	var out []params.Plot
+func noDelayPlots(f *params.Fit) []plot.Plot {
+	var out []plot.Plot
 	for same := range fit.Runs(f.Of(params.NagleTime),
 		func(a, b params.Series) bool { return a.Factors["writes"] == b.Factors["writes"] }) {
 		s := same[0] // with Nagle's algorithm
 		n := int64(s.Factors["writes"])
-		var marks []params.Mark // the sizes at which Nagle's algorithm costs much, ascending
+		var marks []plot.Mark // the sizes at which Nagle's algorithm costs much, ascending
 		var at []string
 		for _, r := range s.Points {
 			k := nagleKey{bytes: int64(r.X), writes: n}
 			if v, _, _, ok := f.Parameters[k.cost()].Ends(); ok {
 				at = append(at, fmt.Sprintf("%s: +%s", fit.SizeWords(k.bytes), fit.Share(v)))
-				marks = append(marks, params.Mark{X: r.X, Label: at[len(at)-1]})
+				marks = append(marks, plot.Mark{X: r.X, Label: at[len(at)-1]})
 			}
 		}
 		says := "Nagle's algorithm costs more than 20% at " + cmp.Or(strings.Join(at, ", "), "none of these sizes")
-		out = append(out, params.Plot{
+		out = append(out, plot.Plot{
 			ID: fmt.Sprintf("nagle-%d", n), Section: fit.SectionTuning, Says: fit.Sentences(says), X: fit.SizeAxis(true),
 			Title: "Nagle's algorithm on and off, messages of " + units.Plural(n, "write"),
 			Y:     fit.TimeAxis("half round trip", true), Series: fit.SeriesNames(same), Marks: marks,

@@ -12,8 +12,9 @@ import (
 	"calib/fit"
 	"calib/fit/resample"
 	"calib/internal/dataset/names"
-	"calib/internal/params"
+	"calib/internal/plot"
 	"calib/internal/stats"
+	"calib/params"
 )
 
 func addLine[K comparable](t *resample.Table[K], k K, b *fit.Batch) {
@@ -48,7 +49,7 @@ func choose(r *fit.Result, name, label string, est *resample.Estimates, settings
 	return best
 }
 
-func markChoice(f *params.Fit, name, label string) []params.Mark {
+func markChoice(f *params.Fit, name, label string) []plot.Mark {
 	m := fit.Mark(f, name, label)
 	for i := range m {
 		m[i].Label = label + " " + fit.SizeWords(int64(m[i].X))
@@ -178,8 +179,8 @@ func fragments(r *fit.Result, est *resample.Estimates, index map[fragmentKey]int
 func bestFragment(bytes int64) string { return "best_fragment_" + fit.SizeName(bytes) }
 func fragmentGain(bytes int64) string { return "fragment_gain_" + fit.SizeName(bytes) }
 
-func fragmentPlots(f *params.Fit) []params.Plot {
-	var out []params.Plot
+func fragmentPlots(f *params.Fit) []plot.Plot {
+	var out []plot.Plot
 	for _, s := range f.Of(params.FragmentedTime) {
 		bytes := int64(s.Factors["bytes"])
 		words, best := fit.SizeWords(bytes), bestFragment(bytes)
@@ -190,11 +191,11 @@ func fragmentPlots(f *params.Fit) []params.Plot {
 		if v, _, _, ok := f.Parameters[best].Ends(); ok && v == float64(bytes) {
 			says = "A message of " + words + " is fastest in one piece"
 		}
-		out = append(out, params.Plot{
+		out = append(out, plot.Plot{
 			ID: "fragment-" + fit.SizeID(bytes), Section: fit.SectionTuning, Says: fit.Sentences(says),
-			Title: "A message of " + words + " sent in fragments", X: params.Axis{Name: "fragment", Unit: "B", Log: true},
+			Title: "A message of " + words + " sent in fragments", X: plot.Axis{Name: "fragment", Unit: "B", Log: true},
 			Y: fit.TimeAxis("half round trip", true), Series: []string{s.Name}, Line: "T(f)",
-			Marks: markChoice(f, best, "best fragment"), Raw: &params.Raw{Experiment: names.Fragment,
+			Marks: markChoice(f, best, "best fragment"), Raw: &plot.Raw{Experiment: names.Fragment,
 				Factor: names.FactorFragment, Fixed: map[string]int64{names.FactorBytes: bytes}},
 		})
 	}

@@ -37,7 +37,7 @@ func layers() []layer {
 			why: "files are the only joints between stages: they know none"},
 		{pkg: "internal/hosts", may: []string{"internal/units"}, why: "reading a hosts file is done before anything runs"},
 		{pkg: "internal/netspec", may: []string{"internal/yaml", "internal/files"}, why: "the truth that simulator and lab share depends on neither"},
-		{pkg: "internal/selfcheck", may: []string{"internal/params", "internal/netspec", "internal/units"},
+		{pkg: "internal/selfcheck", may: []string{"params", "internal/netspec", "internal/units"},
 			why: "a copy is judged by two finished runs and the network between them"},
 		{pkg: "internal/plane", may: []string{"internal/dataset", "internal/units"}, why: "experiments and planes share it: it knows neither"},
 		{pkg: "internal/kernel", may: []string{"internal/dataset", "internal/plane", "internal/units"},
@@ -77,18 +77,21 @@ func layers() []layer {
 			why: "findings are made of facts, whoever has asked for them"},
 		{pkg: "internal/certs", may: []string{"internal/files"}, why: "a certificate says who somebody is, whatever is asked of whom"},
 		{pkg: "run", may: []string{"agent", "agent/simagent", "bench", "bench/experiments", "fit", "fit/models", "fit/hyperbolic", "fit/resample", "internal/lsq",
-			"internal/certs", "internal/dataset", "internal/dataset/names", "internal/files", "internal/doctor", "internal/machine", "internal/exit", "internal/hosts", "internal/launch", "internal/netspec", "internal/params", "internal/plane", "internal/progress",
+			"internal/certs", "internal/dataset", "internal/dataset/names", "internal/files", "internal/doctor", "run/fault", "internal/machine", "internal/exit", "internal/hosts", "internal/launch", "internal/netspec", "params", "internal/plane", "internal/progress", "internal/stats",
 			"internal/rundir", "internal/units", "predict", "reports", "reports/figure", "reports/html", "run/coord", "run/plan", "transport/sim"},
 			why: "a run takes every stage in turn, with agents that it starts, and knows neither flags nor what is printed of it"},
 		{pkg: "run/plan", may: []string{"bench", "bench/pattern", "internal/yaml", "internal/files", "internal/dataset", "internal/dataset/names", "internal/units"},
 			why: "a plan knows experiments and the time they take, and neither agents nor fits"},
-		{pkg: "run/coord", may: []string{"bench", "internal/dataset", "internal/dataset/names", "internal/doctor", "internal/plane", "internal/stats", "internal/units", "run/plan"},
+		{pkg: "run/coord", may: []string{"bench", "internal/dataset", "internal/dataset/names", "internal/doctor", "run/fault", "internal/plane", "internal/stats", "internal/units", "run/plan"},
 			why: "the coordinator drives an Agent interface, over whatever wire; a session is the data plane's"},
-		{pkg: "fit", may: []string{"internal/params", "internal/lsq", "fit/resample", "fit/review", "internal/dataset", "internal/dataset/names",
+		{pkg: "run/fault", may: []string{"bench", "fit/resample", "internal/stats"},
+			why: "what is slow is judged by what was seen, whoever saw it"},
+		{pkg: "internal/plot", why: "how a fit is to be seen is said without drawing it"},
+		{pkg: "fit", may: []string{"params", "internal/plot", "internal/lsq", "fit/resample", "fit/review", "internal/dataset", "internal/dataset/names",
 			"internal/stats", "internal/units"}, why: "the core is offline, deterministic in a dataset, and knows no model"},
-		{pkg: "fit/review", may: []string{"internal/params", "internal/units"},
+		{pkg: "fit/review", may: []string{"params", "internal/units"},
 			why: "a review judges finished numbers, whatever fitted them"},
-		{pkg: "internal/params", may: []string{"internal/files", "internal/units"},
+		{pkg: "params", may: []string{"internal/files", "internal/units"},
 			why: "a program that reads params.json needs nothing that makes it"},
 		{pkg: "fit/resample", may: []string{"internal/lsq", "internal/stats"}, why: "a bootstrap knows tables of numbers, and no model"},
 		{pkg: "fit/buffer", may: family("fit/cluster"), why: "B_L is counted by the cluster model's costs, and nothing needs it"},
@@ -98,42 +101,42 @@ func layers() []layer {
 		{pkg: "fit/overlap", may: family(), why: "a family of models knows the core and no other family"},
 		{pkg: "fit/tuning", may: family(), why: "a family of models knows the core and no other family"},
 		{pkg: "fit/models", may: []string{"fit", "fit/buffer", "fit/cluster", "fit/hyperbolic", "fit/loggp", "fit/overlap",
-			"fit/tuning"}, why: "the list of all models is the one place that knows them"},
-		{pkg: "predict", may: []string{"bench/pattern", "fit/cluster", "fit/loggp", "internal/yaml", "fit/overlap", "internal/params", "fit/resample", "fit/review", "internal/dataset", "internal/dataset/names", "internal/stats",
+			"fit/tuning", "internal/plot", "params"}, why: "the list of all models is the one place that knows them"},
+		{pkg: "predict", may: []string{"bench/pattern", "fit/cluster", "fit/loggp", "internal/yaml", "fit/overlap", "params", "fit/resample", "fit/review", "internal/dataset", "internal/dataset/names", "internal/stats",
 			"internal/units", "predict/cost", "predict/network", "transport/sim"},
 			why: "predictions are made of parameters; what was measured only judges them"},
-		{pkg: "predict/network", may: []string{"internal/params", "internal/netspec", "internal/stats", "internal/units"},
+		{pkg: "predict/network", may: []string{"params", "internal/netspec", "internal/stats", "internal/units"},
 			why: "a network is described by parameters, whoever plays it"},
-		{pkg: "predict/tuned", may: []string{"bench/pattern", "internal/params", "predict", "reports/export"},
+		{pkg: "predict/tuned", may: []string{"bench/pattern", "params", "predict", "reports/export"},
 			why: "choosing an algorithm asks for predictions, and knows Open MPI by what the export has of it, and no models"},
-		{pkg: "predict/cost", may: []string{"bench/pattern", "internal/files", "internal/units", "internal/yaml", "internal/params", "fit/cluster", "fit/loggp", "internal/dataset/names", "internal/netspec"},
+		{pkg: "predict/cost", may: []string{"bench/pattern", "internal/files", "internal/units", "internal/yaml", "params", "fit/cluster", "fit/loggp", "internal/dataset/names", "internal/netspec"},
 			why: "a model on paper has a written schedule and finished parameters, and measures nothing"},
-		{pkg: "reports", may: []string{"internal/glossary", "internal/units", "internal/params", "internal/dataset", "internal/hosts", "internal/stats"},
+		{pkg: "reports", may: []string{"internal/glossary", "internal/units", "params", "internal/dataset", "internal/hosts", "internal/stats"},
 			why: "reports are made of files that exist"},
 		{pkg: "internal/importer", may: []string{"internal/files", "internal/dataset", "internal/dataset/names"},
 			why: "another tool's output becomes samples, and nothing else knows that tool"},
-		{pkg: "reports/figure", may: []string{"internal/params", "internal/dataset", "internal/stats", "internal/units", "reports"},
+		{pkg: "reports/figure", may: []string{"params", "internal/plot", "internal/dataset", "internal/stats", "internal/units", "reports"},
 			why: "a figure is made of fits, and knows no renderer"},
-		{pkg: "reports/html", may: []string{"internal/glossary", "reports", "reports/draw", "reports/figure", "internal/params", "internal/units"},
+		{pkg: "reports/html", may: []string{"internal/glossary", "reports", "reports/draw", "reports/figure", "params", "internal/units"},
 			why: "a page renders figures and tables"},
-		{pkg: "reports/draw", may: []string{"internal/units", "reports/figure", "internal/params", "internal/files"},
+		{pkg: "reports/draw", may: []string{"internal/units", "reports/figure", "params", "internal/files"},
 			why: "a drawing renders figures"},
-		{pkg: "reports/export", may: []string{"internal/units", "internal/params", "internal/netspec", "internal/files",
+		{pkg: "reports/export", may: []string{"internal/units", "params", "internal/netspec", "internal/files",
 			"predict/network"},
 			why: "an export is made of a params.json alone, and of choices that the caller has made of it"},
-		{pkg: "reports/compare", may: []string{"internal/files", "reports", "internal/params", "internal/dataset/names", "internal/stats", "internal/units"},
+		{pkg: "reports/compare", may: []string{"internal/files", "reports", "params", "internal/dataset/names", "internal/stats", "internal/units"},
 			why: "a verdict is made of finished runs, wherever they are kept"},
-		{pkg: "internal/history", may: []string{"internal/units", "internal/dataset", "internal/exit", "internal/params"},
+		{pkg: "internal/history", may: []string{"internal/units", "internal/dataset", "internal/exit", "params"},
 			why: "the store keeps finished runs, and fits nothing"},
 		{pkg: "internal/lab", may: []string{"internal/exit", "internal/files", "internal/kernel", "internal/machine", "internal/netspec",
 			"internal/units"},
 			why: "the lab is a wire: it must not know who measures it"},
 		{pkg: "internal/needs", why: "any test may ask what the machine has"},
 		{pkg: "internal/progress", may: []string{"internal/units"}, why: "progress counts steps, whatever they are"},
-		{pkg: "internal/rundir", may: []string{"internal/files", "internal/params", "internal/dataset", "internal/units"},
+		{pkg: "internal/rundir", may: []string{"internal/files", "params", "internal/dataset", "internal/units"},
 			why: "a run directory holds what the stages wrote; it runs none of them"},
 		{pkg: "cmd/calib", free: true},
-		{pkg: "cmd/calib/internal/command", may: []string{"internal/exit", "internal/files", "internal/params", "internal/units", "internal/progress",
+		{pkg: "cmd/calib/internal/command", may: []string{"internal/exit", "internal/files", "params", "internal/units", "internal/progress",
 			"internal/rundir", "reports", "reports/compare", "reports/draw", "reports/figure", "run"},
 			why: "what all commands share knows none of them"},
 	}
@@ -141,7 +144,7 @@ func layers() []layer {
 
 // family lists what a family of models may import: the core, what models share, and those families it is built on.
 func family(basis ...string) []string {
-	return append([]string{"fit", "internal/params", "internal/lsq", "fit/resample", "internal/dataset",
+	return append([]string{"fit", "params", "internal/plot", "internal/lsq", "fit/resample", "internal/dataset",
 		"internal/dataset/names", "internal/stats", "internal/units"}, basis...)
 }
 
@@ -151,13 +154,13 @@ func never() map[string][]string {
 	models := []string{module + "/fit", module + "/fit/models"} // what reads params.json does without what makes it
 	reader := slices.Concat(offline, models)
 	return map[string][]string{
-		"fit": offline, "fit/models": offline, "internal/params": reader,
+		"fit": offline, "fit/models": offline, "params": reader,
 		"reports": reader, "reports/figure": reader, "reports/html": reader, "reports/draw": reader, "reports/compare": reader,
 		// The Prometheus library serves metrics too, and so imports net.
 		"reports/export":   reader[1:],
 		"internal/history": models, "internal/rundir": models,
 		// It is copied to every host.
-		"cmd/calib-agent": {module + "/fit", module + "/internal/params", module + "/reports", module + "/internal/history", module + "/predict", module + "/internal/lab",
+		"cmd/calib-agent": {module + "/fit", module + "/params", module + "/reports", module + "/internal/history", module + "/predict", module + "/internal/lab",
 			module + "/run/plan", "github.com/goccy/go-yaml", "github.com/urfave/cli/v2"},
 		"bench":             {"net", module + "/transport", module + "/agent", module + "/run/plan", "github.com/goccy/go-yaml"},
 		"bench/experiments": {"net", module + "/transport", module + "/agent", module + "/run/plan", "github.com/goccy/go-yaml"},
@@ -229,8 +232,8 @@ func breaches(graph map[string][]string) []string {
 	return out
 }
 
-// ground reports whether a package is one that every room may stand on.
-func ground(pkg string) bool { return strings.HasPrefix(pkg, "internal/") }
+// ground reports whether a package is one that every room may stand on. params is, and is for other programs too.
+func ground(pkg string) bool { return strings.HasPrefix(pkg, "internal/") || pkg == "params" }
 
 func orNothing(may []string) string {
 	if len(may) == 0 {
@@ -259,7 +262,7 @@ func TestLayersCatch(t *testing.T) {
 		{"fit/tuning", "calib/internal/dataset/names", ""},
 		{"fit/models", "calib/fit/tuning", ""},
 		{"reports", "calib/fit", "reports imports fit: reports are made of files that exist"},
-		{"reports/compare", "calib/internal/params", ""},
+		{"reports/compare", "calib/params", ""},
 		{"run/coord", "calib/run", "run/coord imports run: the coordinator drives an Agent interface"},
 		{"run", "calib/reports/compare", "run imports reports/compare: a run takes every stage in turn"},
 		{"internal/history", "calib/fit", "internal/history imports fit: internal is the ground"},

@@ -6,7 +6,7 @@ import (
 	"fmt"
 )
 
-// Exit codes, documented in README.md.
+// Exit codes, documented in docs/reference/commands.md.
 const (
 	OK           = 0
 	Failed       = 1

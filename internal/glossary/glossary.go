@@ -1,5 +1,5 @@
 // Package glossary says what the numbers, experiments and words of calib mean. calib explain, the report's hover texts
-// and docs/GLOSSARY.md are made of glossary.yaml.
+// and docs/reference/glossary.md are made of glossary.yaml; calib explain and the schemas of files of formats.yaml.
 package glossary
 
 import (

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-var update = flag.Bool("update", false, "write docs/GLOSSARY.md")
+var update = flag.Bool("update", false, "write docs/reference/glossary.md")
 
 func TestLookup(t *testing.T) {
 	for name, want := range map[string]string{"a_c": "a_c", "b_connections_2": "b_connections_2", "C_n_16KiB": "C_n_M",
@@ -45,9 +45,9 @@ func TestEntries(t *testing.T) {
 	}
 }
 
-// docs/GLOSSARY.md is what glossary.yaml says: go test ./internal/glossary -update writes it.
+// docs/reference/glossary.md is what glossary.yaml says: go test ./internal/glossary -update writes it.
 func TestGlossaryPage(t *testing.T) {
-	const path = "../../docs/GLOSSARY.md"
+	const path = "../../docs/reference/glossary.md"
 	if *update {
 		if err := os.WriteFile(path, []byte(page(All())), 0o644); err != nil {
 			t.Fatal(err)
@@ -61,7 +61,7 @@ func TestGlossaryPage(t *testing.T) {
 func page(g Glossary) string {
 	var b strings.Builder
 	b.WriteString("# What numbers and words mean\n\n`calib explain NAME [RUN]` prints an entry, with the value of a run. M stands for a size such as 64KiB.\n" +
-		"How experiments measure: [MEASURING.md](MEASURING.md).\n" +
+		"How experiments measure: [experiments.md](experiments.md).\n" +
 		"\n## Numbers\n\n| name | unit | from | what it is | source |\n|---|---|---|---|---|\n")
 	for _, n := range g.Numbers {
 		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", strings.Join(n.Names, "`, `"), n.Unit, n.From, n.Is, n.Source)

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"calib/internal/params"
+	"calib/params"
 )
 
 // FuzzAdd: whatever the words and numbers of a run, it is refused or comes back.

@@ -20,7 +20,7 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 
 	"calib/internal/exit"
-	"calib/internal/params"
+	"calib/params"
 )
 
 // Errors that a caller may want to tell apart. Wrong use is what the user can correct on the command line.

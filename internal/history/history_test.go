@@ -15,7 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"calib/internal/params"
+	"calib/params"
 )
 
 var start = time.Date(2026, 1, 1, 2, 0, 0, 0, time.UTC)

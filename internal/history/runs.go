@@ -13,8 +13,8 @@ import (
 	"strings"
 	"time"
 
-	"calib/internal/params"
 	"calib/internal/units"
+	"calib/params"
 )
 
 const maxWord = 4096 // bounds the texts of an Entry, in bytes

@@ -13,7 +13,7 @@ import (
 
 	"calib/internal/dataset"
 	"calib/internal/files"
-	"calib/internal/params"
+	"calib/params"
 )
 
 // Schema names the version of run.json. A reader refuses any other.

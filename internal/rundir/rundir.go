@@ -21,7 +21,7 @@ import (
 
 	"calib/internal/dataset"
 	"calib/internal/files"
-	"calib/internal/params"
+	"calib/params"
 )
 
 // Files of a run directory.
@@ -240,25 +240,11 @@ func (d *Dir) WriteParams(p *params.Params) error {
 
 // ReadParams reads params.json.
 func (d *Dir) ReadParams() (*params.Params, error) {
-	p, err := ReadParams(d.File(ParamsFile))
+	p, err := params.Load(d.File(ParamsFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		err = fmt.Errorf("run %s: no %s yet; calib fit %s makes it: %w", d.path, ParamsFile, d.path, err)
 	}
 	return p, err
-}
-
-// ReadParams reads a params.json anywhere.
-func ReadParams(path string) (*params.Params, error) {
-	f, err := files.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	p, err := params.Decode(f)
-	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", path, err)
-	}
-	return p, nil
 }
 
 // Close unlocks the directory for another coordinator.

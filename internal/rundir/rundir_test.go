@@ -18,7 +18,7 @@ import (
 
 	"calib/internal/dataset"
 	"calib/internal/files"
-	"calib/internal/params"
+	"calib/params"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files in testdata")

@@ -18,7 +18,7 @@ import (
 	"strings"
 
 	"calib/internal/netspec"
-	"calib/internal/params"
+	"calib/params"
 )
 
 type Verdict string

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"calib/internal/netspec"
-	"calib/internal/params"
+	"calib/params"
 )
 
 const us = 1e-6

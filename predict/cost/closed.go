@@ -8,7 +8,7 @@ import (
 	"calib/bench/pattern"
 	"calib/fit/cluster"
 	"calib/fit/loggp"
-	"calib/internal/params"
+	"calib/params"
 )
 
 // Cluster predicts by the cluster model, as package fit/cluster reads it off a params.json, with its own closed forms:

@@ -17,7 +17,7 @@ import (
 	"math"
 	"strings"
 
-	"calib/internal/params"
+	"calib/params"
 )
 
 type Model interface {

@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"calib/internal/netspec"
-	"calib/internal/params"
+	"calib/params"
 )
 
 // machine is what a model says of ranks and network: what each message takes, by its bytes. A rank has one processor,

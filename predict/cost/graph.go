@@ -1,4 +1,4 @@
-// Graphs of communication are read, and reduced, step by step, to one block. docs/MODELS.md says what a file holds.
+// Graphs of communication are read, and reduced, step by step, to one block. docs/reference/predict.md says what a file holds.
 // Source: Stoica, Sultan, Keyes 1994, section 2.
 
 package cost
@@ -13,8 +13,8 @@ import (
 	"strings"
 
 	"calib/internal/files"
-	"calib/internal/params"
 	"calib/internal/yaml"
+	"calib/params"
 )
 
 var ErrGraph = errors.New("bad communication graph")

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"calib/internal/params"
 	"calib/internal/units"
+	"calib/params"
 )
 
 type Step struct {

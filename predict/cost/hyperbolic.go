@@ -3,7 +3,7 @@ package cost
 import (
 	"math"
 
-	"calib/internal/params"
+	"calib/params"
 )
 
 // Hyperbolic predicts by the blocks of hosts and network, CB_W(a, b) and CB_C(a_c, b_c), with a, a_c in s and b, b_c in

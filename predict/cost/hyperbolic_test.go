@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"calib/bench/pattern"
-	"calib/internal/params"
+	"calib/params"
 )
 
 // sparc is the cluster of Stoica, Sultan, Keyes 1994, section 4, with a delay.

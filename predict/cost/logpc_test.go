@@ -6,7 +6,7 @@ import (
 
 	"calib/bench/pattern"
 	"calib/fit/loggp"
-	"calib/internal/params"
+	"calib/params"
 )
 
 // logpcRun is a run of LogGP, on a medium of so many seconds a message and a byte where medium is set.

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"calib/fit/cluster"
-	"calib/internal/params"
+	"calib/params"
 )
 
 // stored is a params.json of the models' tests.

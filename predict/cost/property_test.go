@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"calib/bench/pattern"
-	"calib/internal/params"
+	"calib/params"
 )
 
 func positive(t *rapid.T, name string) float64 { return rapid.Float64Range(1e-7, 1e-2).Draw(t, name) }

@@ -8,8 +8,8 @@ import (
 	"strconv"
 
 	"calib/internal/netspec"
-	"calib/internal/params"
 	"calib/internal/units"
+	"calib/params"
 )
 
 // shared is a medium that all hosts share: a block of a, b for each host and direction, and one of a_c, b_c for all. It

@@ -9,9 +9,9 @@ import (
 	"slices"
 
 	"calib/internal/netspec"
-	"calib/internal/params"
 	"calib/internal/stats"
 	"calib/internal/units"
+	"calib/params"
 )
 
 // ErrTooFast reports a network that the lab cannot play at any slowdown that it allows.

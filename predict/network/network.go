@@ -12,9 +12,9 @@ import (
 	"slices"
 
 	"calib/internal/netspec"
-	"calib/internal/params"
 	"calib/internal/stats"
 	"calib/internal/units"
+	"calib/params"
 )
 
 // ErrParameters reports a run without the parameters that a network can be built of.

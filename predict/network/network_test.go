@@ -9,7 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"calib/internal/params"
+	"calib/params"
 )
 
 const us = 1e-6

@@ -11,7 +11,7 @@ import (
 	"fmt"
 	"slices"
 
-	"calib/internal/params"
+	"calib/params"
 	"calib/predict"
 	"calib/reports/export"
 )

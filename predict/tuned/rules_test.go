@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"calib/bench/pattern"
-	"calib/internal/params"
+	"calib/params"
 	"calib/predict"
 	"calib/reports/export"
 )

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"calib/internal/params"
+	"calib/params"
 )
 
 // edited are runs, each after a change.

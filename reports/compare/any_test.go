@@ -9,7 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"calib/internal/params"
+	"calib/params"
 )
 
 // Whatever runs hold, a verdict can be written, and its outcome is one of four.

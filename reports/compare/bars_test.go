@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"calib/internal/params"
+	"calib/params"
 )
 
 var bars = flag.Int("bars", 10, "healthy and changed series to gate for each kind of noise")

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"calib/internal/params"
 	"calib/internal/stats"
+	"calib/params"
 )
 
 // cluster makes runs of a network with so many hosts, each of a night of its own. change may make a metric of a run

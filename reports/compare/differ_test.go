@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"calib/internal/params"
+	"calib/params"
 )
 
 func TestThresholds(t *testing.T) {

@@ -9,9 +9,9 @@ import (
 
 	"gonum.org/v1/gonum/stat/distuv"
 
-	"calib/internal/params"
 	"calib/internal/stats"
 	"calib/internal/units"
+	"calib/params"
 )
 
 const GateRelative = 0.025 // Options.Relative of a gate, which finds a change of twice as much, where noise allows it

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"calib/internal/params"
+	"calib/params"
 	"calib/reports"
 )
 

@@ -9,9 +9,9 @@ import (
 	"slices"
 	"strings"
 
-	"calib/internal/params"
 	"calib/internal/stats"
 	"calib/internal/units"
+	"calib/params"
 )
 
 const minTested = 3 // the fewest runs on a side whose spread is used

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"calib/internal/dataset/names"
-	"calib/internal/params"
 	"calib/internal/stats"
+	"calib/params"
 	"calib/reports"
 )
 

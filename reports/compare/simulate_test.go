@@ -12,8 +12,8 @@ import (
 
 	"gonum.org/v1/gonum/stat/distuv"
 
-	"calib/internal/params"
 	"calib/internal/stats"
+	"calib/params"
 )
 
 var nightly = flag.Int("nightly", 0, "series of nights to simulate for each kind of noise; 0 is a few")

@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"calib/internal/params"
+	"calib/params"
 )
 
 // statusRuns are runs on one host with one number, of the given statuses; of a status without a value it is withheld.

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"calib/internal/params"
 	"calib/internal/stats"
+	"calib/params"
 )
 
 // fewestHosts is the fewest hosts with which a slow host differs from a slow link: of three hosts, each link is half

@@ -14,8 +14,8 @@ import (
 	"strings"
 	"text/template"
 
-	"calib/internal/params"
 	"calib/internal/units"
+	"calib/params"
 	"calib/reports"
 )
 

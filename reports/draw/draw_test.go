@@ -14,7 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"calib/internal/params"
+	"calib/internal/plot"
+	"calib/params"
 	"calib/reports/figure"
 )
 
@@ -155,7 +156,7 @@ func TestWords(t *testing.T) {
 // What is counted has ticks at whole numbers, though its fit is drawn between them.
 func TestWholeTicks(t *testing.T) {
 	x := []float64{1, 1.5, 2}
-	f := figure.Figure{ID: "a-n", Title: "a' by pairs", X: params.Axis{Name: "pairs"}, Y: params.Axis{Name: "a'", Unit: "s"}, Traces: []figure.Trace{
+	f := figure.Figure{ID: "a-n", Title: "a' by pairs", X: plot.Axis{Name: "pairs"}, Y: plot.Axis{Name: "a'", Unit: "s"}, Traces: []figure.Trace{
 		{Name: "a'(n)", Kind: figure.Points, Points: points([]float64{1, 2}, []float64{1e-3, 2e-3}, nil, nil)},
 		{Name: "fit", Kind: figure.Line, Points: points(x, []float64{1e-3, 1.5e-3, 2e-3}, nil, nil)},
 		{Name: "fit, 95%", Kind: figure.Band, Points: points(x, x, []float64{0, 1e-3, 1e-3}, []float64{2e-3, 2e-3, 3e-3})},

@@ -14,8 +14,8 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
-	"calib/internal/params"
 	"calib/internal/units"
+	"calib/params"
 	"calib/reports/figure"
 )
 

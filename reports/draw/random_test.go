@@ -10,7 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"calib/internal/params"
+	"calib/params"
 	"calib/reports/figure"
 )
 

@@ -24,8 +24,8 @@ import (
 	"strings"
 	"text/template"
 
-	"calib/internal/params"
 	"calib/internal/units"
+	"calib/params"
 )
 
 var (

@@ -14,8 +14,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"calib/internal/params"
 	"calib/internal/units"
+	"calib/params"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files in testdata")

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"testing"
 
-	"calib/internal/params"
+	"calib/params"
 )
 
 // parameter is a determined parameter with an interval of ±1%.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"calib/internal/params"
+	"calib/params"
 )
 
 func with(f map[string]params.Function, p map[string]params.Parameter) *input {

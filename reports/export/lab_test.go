@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"calib/internal/netspec"
-	"calib/internal/params"
+	"calib/params"
 )
 
 // checkLab reads a lab file as calib lab does: what a message takes there, over the slowdown, is what the run's

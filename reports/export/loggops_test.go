@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"calib/internal/params"
+	"calib/params"
 )
 
 // simulator is LogGOPSim or ATLAHS with its parameters.

@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"strings"
 
-	"calib/internal/params"
 	"calib/internal/units"
+	"calib/params"
 )
 
 // This file writes a run as a platform file of SimGrid, for MPI programs run by smpirun (3.32 and later).

@@ -3,7 +3,7 @@ package export
 import (
 	"testing"
 
-	"calib/internal/params"
+	"calib/params"
 )
 
 // platformFixture is a run of eight hosts that lacks the send buffer; one of the hosts has a name that means something to XML.

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"calib/internal/needs"
-	"calib/internal/params"
+	"calib/params"
 )
 
 // TestRuns: SimGrid itself gives what the reader says, and so T(x), on a switch and on a shared medium.

@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"calib/internal/params"
+	"calib/params"
 )
 
 // TestTimes: a message alone takes T(x), on both sides of each break and of each threshold, and beyond what was

@@ -5,7 +5,7 @@ import (
 	"math"
 	"strings"
 
-	"calib/internal/params"
+	"calib/params"
 )
 
 // affine is the time of a message of x bytes on an idle network, α + β·x, from handing it over to having it.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"calib/internal/params"
+	"calib/params"
 )
 
 // Every target marks what is provisional and refuses, or marks, what is withheld.

@@ -15,8 +15,8 @@ import (
 	"github.com/prometheus/common/expfmt"
 
 	"calib/internal/files"
-	"calib/internal/params"
 	"calib/internal/units"
+	"calib/params"
 )
 
 var csvColumns = [...]string{"kind", "name", "from", "to", "unit", "value", "lo", "hi", "status", "label"}

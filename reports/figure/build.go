@@ -9,23 +9,24 @@ import (
 	"strings"
 
 	"calib/internal/dataset"
-	"calib/internal/params"
+	"calib/internal/plot"
 	"calib/internal/stats"
 	"calib/internal/units"
+	"calib/params"
 )
 
 // Build makes every figure of p: those of its fits in the order of the fits, figures of one section together;
 // predictions against measurements, where there are any; then the host × host matrices. Plots of one ID are one figure.
 // A residual series of two points or more that no plot of its fit shows gets a plain figure of its own; a single point
-// is a number, and stands in the tables. d adds quantiles of raw timings; nil leaves them out.
+// is a number, and stands in the tables. plots are those of a fit; d adds quantiles of raw timings. Nil leaves them out.
 //
 // Build takes whatever a params.json may hold: what cannot be drawn is left out.
-func Build(p *params.Params, d dataset.Source) (out []Figure) {
+func Build(p *params.Params, plots Plots, d dataset.Source) (out []Figure) {
 	if p == nil {
 		return nil
 	}
 	order := map[string]int{} // of sections, by their first figures
-	for _, q := range panelsOf(p) {
+	for _, q := range panelsOf(p, plots) {
 		if f, ok := q.figure(d); ok {
 			out = append(out, f)
 			if _, ok := order[f.Section]; !ok {
@@ -43,14 +44,17 @@ func Build(p *params.Params, d dataset.Source) (out []Figure) {
 }
 
 // panelsOf gathers the plots of all fits. Plots of one ID are one panel, unless they have other units.
-func panelsOf(p *params.Params) (out []*panel) {
+func panelsOf(p *params.Params, plots Plots) (out []*panel) {
 	index := map[string]*panel{}
 	for _, f := range p.Fits {
 		if f == nil {
 			continue
 		}
-		all := seriesOf(f)
-		for _, q := range append(slices.Clone(f.Plots), plainPlots(f, all)...) {
+		all, own := seriesOf(f), []plot.Plot(nil)
+		if plots != nil {
+			own = plots(f)
+		}
+		for _, q := range slices.Concat(own, plainPlots(f, own, all)) {
 			key := fmt.Sprintf("%s\x00%s\x00%s", q.ID, q.X.Unit, q.Y.Unit)
 			if index[key] == nil {
 				index[key] = &panel{fig: Figure{ID: Slug(q.ID), Section: q.Section, Title: q.Title, X: q.X, Y: q.Y}}
@@ -73,11 +77,11 @@ func seriesOf(f *params.Fit) []params.Series {
 	return out
 }
 
-// plainPlots are plots of the series of f that no plot of its own shows.
-func plainPlots(f *params.Fit, all []params.Series) (out []params.Plot) {
+// plainPlots are plots of the series of f that none of its own shows.
+func plainPlots(f *params.Fit, own []plot.Plot, all []params.Series) (out []plot.Plot) {
 	for _, s := range all {
 		n := len(s.Points)
-		shown := slices.ContainsFunc(f.Plots, func(q params.Plot) bool { return slices.Contains(q.Series, s.Name) })
+		shown := slices.ContainsFunc(own, func(q plot.Plot) bool { return slices.Contains(q.Series, s.Name) })
 		if shown || n < 2 || s.Points[0].X == s.Points[n-1].X {
 			continue
 		}
@@ -93,7 +97,7 @@ func plainPlots(f *params.Fit, all []params.Series) (out []params.Plot) {
 		if mean, _, n := params.Misfit(s); n > 0 {
 			says += fmt.Sprintf(": %.2g%% apart on average", 100*mean)
 		}
-		out = append(out, params.Plot{
+		out = append(out, plot.Plot{
 			ID: Slug(f.Model + " " + s.Name), Section: cmp.Or(f.Model, "Other"), Title: s.Name, Says: says + ".",
 			X: x, Y: Axis{Name: s.Name, Unit: strings.TrimPrefix(cmp.Or(s.Unit, "s"), "1"), Log: lo > 0 && hi > 30*lo},
 			Series: []string{s.Name}, Below: true,
@@ -130,8 +134,8 @@ type panel struct {
 	below    bool
 	measured []*measured
 	lines    []*line
-	areas    []params.Curve
-	raws     []params.Raw
+	areas    []plot.Curve
+	raws     []plot.Raw
 }
 
 // measured is the points of one series of an experiment, once however many fits are made of them.
@@ -152,7 +156,7 @@ type line struct {
 }
 
 // add joins a plot of f, whose series are all.
-func (p *panel) add(f *params.Fit, q params.Plot, all []params.Series) {
+func (p *panel) add(f *params.Fit, q plot.Plot, all []params.Series) {
 	p.fig.Section = cmp.Or(p.fig.Section, q.Section, f.Model, "Other")
 	p.fig.Title = cmp.Or(p.fig.Title, q.Title, q.ID, "Figure")
 	p.below = p.below || q.Below
@@ -190,10 +194,10 @@ func (p *panel) add(f *params.Fit, q params.Plot, all []params.Series) {
 			p.lines = append(p.lines, &line{name: cmp.Or(c.Name, "line"), curve: c})
 		}
 	}
-	p.areas = addNew(p.areas, q.Areas, func(a params.Curve) string { return a.Name })
+	p.areas = addNew(p.areas, q.Areas, func(a plot.Curve) string { return a.Name })
 	p.fig.Marks = addNew(p.fig.Marks, q.Marks, func(m Mark) Mark { return m })
 	if q.Raw != nil {
-		p.raws = addNew(p.raws, []params.Raw{*q.Raw}, func(r params.Raw) string {
+		p.raws = addNew(p.raws, []plot.Raw{*q.Raw}, func(r plot.Raw) string {
 			return fmt.Sprintf("%q %q %q %s", r.Experiment, r.Phase, r.Factor, dataset.Point(r.Fixed).Key())
 		})
 	}
@@ -360,7 +364,7 @@ var brokenFlags = []string{dataset.FlagDeadlock, dataset.FlagTimeout, dataset.Fl
 
 // timingsOf gathers the timings of r [ns], of every pair of hosts, by the value of the factor, and says how many there
 // are and how many were left out.
-func timingsOf(d dataset.Source, r params.Raw) (at map[int64][]float64, words string) {
+func timingsOf(d dataset.Source, r plot.Raw) (at map[int64][]float64, words string) {
 	at = map[int64][]float64{}
 	count, again, broken := 0, 0, 0
 	for _, s := range d.Select(r.Experiment, r.Phase) {
@@ -402,7 +406,7 @@ func fixed(p dataset.Point, want map[string]int64) bool {
 }
 
 // quantileBands are the middle 90% and 50% of the timings [s] at each value of the factor; none without d or timings.
-func quantileBands(d dataset.Source, r params.Raw) (out []Trace) {
+func quantileBands(d dataset.Source, r plot.Raw) (out []Trace) {
 	if d == nil {
 		return nil
 	}

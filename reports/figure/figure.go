@@ -7,17 +7,21 @@ import (
 	"math"
 	"slices"
 
-	"calib/internal/params"
+	"calib/internal/plot"
 	"calib/internal/units"
+	"calib/params"
 )
 
 // What the fits say of their plots, as figures take it over.
 type (
-	Axis  = params.Axis
-	Mark  = params.Mark
-	curve = params.Curve
+	Axis  = plot.Axis
+	Mark  = plot.Mark
+	curve = plot.Curve
 	point = params.Residual
 )
+
+// Plots makes the plots of a fit.
+type Plots func(*params.Fit) []plot.Plot
 
 const UnitTime = "time" // the unit of an axis of Unix seconds
 

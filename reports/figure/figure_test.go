@@ -8,7 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"calib/internal/params"
+	"calib/fit/models"
+	"calib/internal/plot"
+	"calib/params"
 	"calib/reports/figure"
 )
 
@@ -102,7 +104,7 @@ func checkHeat(t tester, f *figure.Figure) {
 // A full run: every section is there, in order, and every residual series that a plot claims is drawn.
 func TestBuild(t *testing.T) {
 	p, d := simulation(t)
-	figures := figure.Build(p, d)
+	figures := figure.Build(p, models.Plots, d)
 	check(t, figures)
 	var sections []string
 	for _, f := range figures {
@@ -120,7 +122,7 @@ func TestBuild(t *testing.T) {
 	}
 	for _, f := range p.Fits {
 		shown := map[string]int{}
-		for _, q := range f.Plots {
+		for _, q := range models.Plots(f) {
 			if !slices.ContainsFunc(figures, func(g figure.Figure) bool { return g.ID == q.ID }) {
 				t.Errorf("%s: no figure %s", f.Model, q.ID)
 			}
@@ -159,7 +161,7 @@ func names(traces []figure.Trace, kind string) []string {
 // T(x): points once, a line for each model, quantiles behind, residuals of each model below.
 func TestTimeBySize(t *testing.T) {
 	p, d := simulation(t)
-	f := find(t, figure.Build(p, d), "t-x")
+	f := find(t, figure.Build(p, models.Plots, d), "t-x")
 	if got := names(f.Traces, figure.Points); !slices.Equal(got, []string{"measured"}) {
 		t.Errorf("points %q", got)
 	}
@@ -184,7 +186,7 @@ func TestTimeBySize(t *testing.T) {
 	if len(groups) != 4 {
 		t.Errorf("%d colours for the points and three lines", len(groups))
 	}
-	if without := find(t, figure.Build(p, nil), "t-x"); len(names(without.Traces, figure.Band)) != len(bands)-2 {
+	if without := find(t, figure.Build(p, models.Plots, nil), "t-x"); len(names(without.Traces, figure.Band)) != len(bands)-2 {
 		t.Error("without samples there are quantiles")
 	}
 }
@@ -196,7 +198,7 @@ func TestPlainFigure(t *testing.T) {
 			{X: 1, Measured: 1, Lo: math.NaN(), Hi: math.NaN(), Fitted: 0.9, N: 0}}},
 		{Name: "single", Points: []params.Residual{{X: 1, Measured: 1, Fitted: 1}}},
 	}}}}
-	got := figure.Build(p, nil)
+	got := figure.Build(p, nil, nil)
 	check(t, got)
 	if len(got) != 1 || got[0].ID != "new-cost-k" || got[0].Section != "new" || got[0].X.Unit != "B" || got[0].Y.Unit != "s" ||
 		got[0].Says != "cost(k) as measured, and as fitted by model new: 10% apart on average." {
@@ -213,26 +215,27 @@ func TestPlainFigure(t *testing.T) {
 
 // Numbers that a logarithmic axis cannot hold.
 func TestLogAxes(t *testing.T) {
-	plot := params.Plot{ID: "p", Section: "s", Title: "t", Says: "x.",
-		X: params.Axis{Name: "x", Log: true}, Y: params.Axis{Name: "y", Unit: "s", Log: true}, Series: []string{"a"},
-		Curves: []params.Curve{{Name: "c", X: []float64{0, 1, 2}, Y: []float64{1, -1, 2}, Lo: []float64{1, -2, -1}, Hi: []float64{1, 1, 3}}},
-		Marks:  []params.Mark{{X: 0, Label: "nowhere"}, {X: 2, Lo: -1, Hi: 3, Label: "here"}}}
-	p := &params.Params{Fits: []*params.Fit{{Model: "m", Plots: []params.Plot{plot}, Series: []params.Series{{Name: "a",
+	one := plot.Plot{ID: "p", Section: "s", Title: "t", Says: "x.",
+		X: plot.Axis{Name: "x", Log: true}, Y: plot.Axis{Name: "y", Unit: "s", Log: true}, Series: []string{"a"},
+		Curves: []plot.Curve{{Name: "c", X: []float64{0, 1, 2}, Y: []float64{1, -1, 2}, Lo: []float64{1, -2, -1}, Hi: []float64{1, 1, 3}}},
+		Marks:  []plot.Mark{{X: 0, Label: "nowhere"}, {X: 2, Lo: -1, Hi: 3, Label: "here"}}}
+	p := &params.Params{Fits: []*params.Fit{{Model: "m", Series: []params.Series{{Name: "a",
 		Points: []params.Residual{{X: 1, Measured: 1, Lo: -1, Hi: 2, Fitted: 1}, {X: 10, Measured: 2, Lo: 1, Hi: 3, Fitted: 2}}}}}}}
-	f := figure.Build(p, nil)
+	plots := func(*params.Fit) []plot.Plot { return []plot.Plot{one} }
+	f := figure.Build(p, plots, nil)
 	check(t, f)
 	if !f[0].X.Log || !f[0].Y.Log || len(f[0].Marks) != 1 || f[0].Marks[0].Lo != 0.2 {
 		t.Errorf("axes %+v %+v, marks %+v", f[0].X, f[0].Y, f[0].Marks)
 	}
 	p.Fits[0].Series[0].Points[0].Measured = -1
-	f = figure.Build(p, nil)
+	f = figure.Build(p, plots, nil)
 	check(t, f)
 	if f[0].Y.Log || !f[0].X.Log {
 		t.Error("a negative measurement is not hidden by a logarithmic axis")
 	}
 	p.Fits[0].Series[0].Points[0].Measured, p.Fits[0].Series[0].Points[0].Fitted = 1.9, 1.9
-	p.Fits[0].Plots[0].Curves = nil
-	f = figure.Build(p, nil)
+	one.Curves = nil
+	f = figure.Build(p, plots, nil)
 	check(t, f)
 	if f[0].Y.Log {
 		t.Error("a logarithmic axis from 1.9 to 2")

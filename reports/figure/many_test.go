@@ -13,7 +13,7 @@ import (
 // it.
 func TestBlocks(t *testing.T) {
 	p := cluster(200)
-	got := figure.Build(p, nil)
+	got := figure.Build(p, nil, nil)
 	check(t, got)
 	if len(got) != 4 || got[0].ID != "spread-latency" || got[1].ID != "spread-rate" || got[2].ID != "pairs-latency" {
 		t.Fatalf("%d figures", len(got))
@@ -48,7 +48,7 @@ func TestBlocksOfFewPairs(t *testing.T) {
 		}
 	}
 	p.Pairs = few
-	got := figure.Build(p, nil)
+	got := figure.Build(p, nil, nil)
 	check(t, got)
 	h := got[len(got)-2].Heat
 	if len(h.Names) > 16 || len(h.Flagged) == 0 || h.Flagged[0].Why != fmt.Sprintf("%d of %d are slow", 1, 1) && !strings.HasSuffix(h.Flagged[0].Why, "are slow") {

@@ -6,9 +6,9 @@ import (
 	"math"
 	"slices"
 
-	"calib/internal/params"
 	"calib/internal/stats"
 	"calib/internal/units"
+	"calib/params"
 	"calib/reports"
 )
 

@@ -10,7 +10,8 @@ import (
 	"time"
 
 	"calib/internal/dataset"
-	"calib/internal/params"
+	"calib/internal/plot"
+	"calib/params"
 	"calib/reports/figure"
 )
 
@@ -36,7 +37,7 @@ func cluster(n int) *params.Params {
 
 func TestPairs(t *testing.T) {
 	p := cluster(64)
-	got := figure.Build(p, nil)
+	got := figure.Build(p, nil, nil)
 	check(t, got)
 	if len(got) != 2 || got[0].ID != "pairs-latency" || got[1].ID != "pairs-rate" || got[0].Section != "Pairs" {
 		t.Fatalf("%d figures", len(got))
@@ -57,7 +58,7 @@ func TestPairs(t *testing.T) {
 
 func TestPairsFew(t *testing.T) {
 	one := &params.Params{Pairs: []params.Pair{{From: "a", To: "b", Latency: number(1e-3)}}}
-	got := figure.Build(one, nil)
+	got := figure.Build(one, nil, nil)
 	check(t, got)
 	if len(got) != 1 || got[0].Says != "Half the round trip of the smallest message: 1 ms between the one pair measured." {
 		t.Errorf("%+v", got)
@@ -65,15 +66,15 @@ func TestPairsFew(t *testing.T) {
 	// Two directions of their own stay apart; what is not finite is a gap.
 	two := &params.Params{Pairs: []params.Pair{{From: "b", To: "a", Latency: number(2)}, {From: "a", To: "b", Latency: number(1)},
 		{From: "a", To: "c", Latency: number(math.NaN())}, {From: "c", To: "c", Latency: number(5)}}}
-	got = figure.Build(two, nil)
+	got = figure.Build(two, nil, nil)
 	check(t, got)
 	if z := got[0].Heat.Z; z[0][1] != 2 || z[1][0] != 1 || !math.IsNaN(z[1][2]) || !math.IsNaN(z[2][2]) {
 		t.Errorf("%v of %q", z, got[0].Heat.Names)
 	}
-	if got := figure.Build(&params.Params{Run: params.Run{Hosts: []string{"a"}}}, nil); len(got) != 0 {
+	if got := figure.Build(&params.Params{Run: params.Run{Hosts: []string{"a"}}}, nil, nil); len(got) != 0 {
 		t.Errorf("%d figures of one host", len(got))
 	}
-	if got := figure.Build(nil, nil); got != nil {
+	if got := figure.Build(nil, nil, nil); got != nil {
 		t.Error("figures of nothing")
 	}
 }
@@ -84,7 +85,7 @@ func TestValidation(t *testing.T) {
 		{Model: "sim", Pattern: "bcast-tree", Hosts: 8, Bytes: 1, Predicted: 1e-3, Measured: 1e-3},
 		{Pattern: "barrier", Hosts: 4, Predicted: 1e-3, Measured: math.NaN()},
 	}}
-	got := figure.Build(p, nil)
+	got := figure.Build(p, nil, nil)
 	check(t, got)
 	if len(got) != 1 || got[0].Section != "Validation" || got[0].Says != "Patterns that no fit has seen. Distance from the line: "+
 		"sim 10% on average, 20% at most." {
@@ -186,8 +187,12 @@ func raw(n int) *dataset.Dataset {
 func rawParams() *params.Params {
 	return &params.Params{Fits: []*params.Fit{{Model: "m", Experiment: "pingpong",
 		Series: []params.Series{{Name: "T(x)", Points: []params.Residual{{X: 1, Measured: 1}, {X: 128, Measured: 2}}}},
-		Plots: []params.Plot{{ID: "t-x", Section: "s", Title: "t", Says: "x.", X: params.Axis{Name: "size", Unit: "B", Log: true},
-			Y: params.Axis{Name: "T", Unit: "s", Log: true}, Series: []string{"T(x)"}, Raw: &params.Raw{Experiment: "pingpong", Factor: "bytes"}}}}}}
+	}}}
+}
+
+func rawPlots(*params.Fit) []plot.Plot {
+	return []plot.Plot{{ID: "t-x", Section: "s", Title: "t", Says: "x.", X: plot.Axis{Name: "size", Unit: "B", Log: true},
+		Y: plot.Axis{Name: "T", Unit: "s", Log: true}, Series: []string{"T(x)"}, Raw: &plot.Raw{Experiment: "pingpong", Factor: "bytes"}}}
 }
 
 func TestRawQuantiles(t *testing.T) {
@@ -196,7 +201,7 @@ func TestRawQuantiles(t *testing.T) {
 	d.Samples = append(d.Samples,
 		dataset.Sample{Exp: "pingpong", Point: one, NS: []int64{5e9, 6e9}, Flags: []string{dataset.FlagTimeout}},
 		dataset.Sample{Exp: "paired", Point: one, NS: []int64{9e9}}, dataset.Sample{Exp: "pingpong", NS: []int64{9e9}})
-	f := figure.Build(rawParams(), d)
+	f := figure.Build(rawParams(), rawPlots, d)
 	check(t, f)
 	wide, narrow := f[0].Traces[0].Points, f[0].Traces[1].Points
 	if want := "5–95% of 360,000 timings (left out: 40,000 with retransmissions, 2 broken off)"; f[0].Traces[0].Name != want {
@@ -217,6 +222,6 @@ func TestRawQuantiles(t *testing.T) {
 func BenchmarkRawMillion(b *testing.B) {
 	d, p := raw(1_000_000), rawParams()
 	for b.Loop() {
-		figure.Build(p, d)
+		figure.Build(p, rawPlots, d)
 	}
 }

@@ -8,7 +8,8 @@ import (
 	"pgregory.net/rapid"
 
 	"calib/internal/dataset"
-	"calib/internal/params"
+	"calib/internal/plot"
+	"calib/params"
 	"calib/reports/figure"
 )
 
@@ -18,25 +19,26 @@ var (
 	list    = rapid.SliceOfN(numbers, 0, 5)
 )
 
-func randomPlot(t *rapid.T) params.Plot {
-	p := params.Plot{ID: words.Draw(t, "id"), Section: words.Draw(t, "section"), Title: words.Draw(t, "title"), Says: words.Draw(t, "says"),
+func randomPlot(t *rapid.T) plot.Plot {
+	p := plot.Plot{ID: words.Draw(t, "id"), Section: words.Draw(t, "section"), Title: words.Draw(t, "title"), Says: words.Draw(t, "says"),
 		Line: words.Draw(t, "line"), Series: rapid.SliceOfN(words, 0, 3).Draw(t, "series"), Below: rapid.Bool().Draw(t, "below"),
-		X: params.Axis{Name: words.Draw(t, "x"), Log: rapid.Bool().Draw(t, "log x")},
-		Y: params.Axis{Unit: "s", Log: rapid.Bool().Draw(t, "log y")}}
+		X: plot.Axis{Name: words.Draw(t, "x"), Log: rapid.Bool().Draw(t, "log x")},
+		Y: plot.Axis{Unit: "s", Log: rapid.Bool().Draw(t, "log y")}}
 	for range rapid.IntRange(0, 2).Draw(t, "curves") {
-		p.Curves = append(p.Curves, params.Curve{Name: words.Draw(t, "curve"), X: list.Draw(t, "cx"), Y: list.Draw(t, "cy"),
+		p.Curves = append(p.Curves, plot.Curve{Name: words.Draw(t, "curve"), X: list.Draw(t, "cx"), Y: list.Draw(t, "cy"),
 			Lo: list.Draw(t, "clo"), Hi: list.Draw(t, "chi")})
 	}
 	for range rapid.IntRange(0, 2).Draw(t, "marks") {
-		p.Marks = append(p.Marks, params.Mark{X: numbers.Draw(t, "mark"), Lo: numbers.Draw(t, "lo"), Hi: numbers.Draw(t, "hi")})
+		p.Marks = append(p.Marks, plot.Mark{X: numbers.Draw(t, "mark"), Lo: numbers.Draw(t, "lo"), Hi: numbers.Draw(t, "hi")})
 	}
 	if rapid.Bool().Draw(t, "raw") {
-		p.Raw = &params.Raw{Experiment: "pingpong", Factor: "bytes", Fixed: map[string]int64{words.Draw(t, "fixed"): 1}}
+		p.Raw = &plot.Raw{Experiment: "pingpong", Factor: "bytes", Fixed: map[string]int64{words.Draw(t, "fixed"): 1}}
 	}
 	return p
 }
 
-func randomParams(t *rapid.T) *params.Params {
+func randomParams(t *rapid.T) (*params.Params, figure.Plots) {
+	plots := map[*params.Fit][]plot.Plot{}
 	p := &params.Params{Run: params.Run{Hosts: rapid.SliceOfN(words, 0, 3).Draw(t, "hosts")}}
 	for range rapid.IntRange(0, 3).Draw(t, "fits") {
 		f := &params.Fit{Model: words.Draw(t, "model"), Experiment: words.Draw(t, "experiment")}
@@ -50,7 +52,7 @@ func randomParams(t *rapid.T) *params.Params {
 			f.Series = append(f.Series, s)
 		}
 		for range rapid.IntRange(0, 3).Draw(t, "plots") {
-			f.Plots = append(f.Plots, randomPlot(t))
+			plots[f] = append(plots[f], randomPlot(t))
 		}
 		p.Fits = append(p.Fits, f, nil)
 	}
@@ -68,7 +70,7 @@ func randomParams(t *rapid.T) *params.Params {
 		p.Validation = append(p.Validation, params.Validation{Pattern: words.Draw(t, "pattern"), Predicted: numbers.Draw(t, "predicted"),
 			Measured: numbers.Draw(t, "was"), CI95: &[2]float64{numbers.Draw(t, "vlo"), numbers.Draw(t, "vhi")}})
 	}
-	return p
+	return p, func(f *params.Fit) []plot.Plot { return plots[f] }
 }
 
 // Whatever a params.json holds, figures keep their promises.
@@ -76,9 +78,9 @@ func TestBuildAnything(t *testing.T) {
 	d := &dataset.Dataset{Samples: []dataset.Sample{{Exp: "pingpong", Point: dataset.Point{"bytes": 0}, NS: []int64{-1, 0, 5}},
 		{Exp: "pingpong", Point: dataset.Point{"bytes": 3}}, {Exp: "pingpong", Point: dataset.Point{"bytes": 8, "a": 1}, NS: []int64{7}}}}
 	rapid.Check(t, func(t *rapid.T) {
-		p := randomParams(t)
-		check(t, figure.Build(p, d))
-		check(t, figure.Build(p, nil))
+		p, plots := randomParams(t)
+		check(t, figure.Build(p, plots, d))
+		check(t, figure.Build(p, plots, nil))
 	})
 }
 

@@ -13,8 +13,8 @@ import (
 	"calib/fit/models"
 	"calib/internal/dataset"
 	"calib/internal/netspec"
-	"calib/internal/params"
 	"calib/internal/units"
+	"calib/params"
 	"calib/reports/figure"
 	"calib/reports/html"
 	"calib/run/coord"
@@ -91,7 +91,7 @@ func simulation(t testing.TB) (*params.Params, *dataset.Dataset) {
 func TestReportIsSmall(t *testing.T) {
 	p, d := simulation(t)
 	var page bytes.Buffer
-	if err := html.Report(&page, p, figure.Build(p, d), html.Options{Dir: "runs/1"}); err != nil {
+	if err := html.Report(&page, p, figure.Build(p, models.Plots, d), html.Options{Dir: "runs/1"}); err != nil {
 		t.Fatal(err)
 	}
 	if n := page.Len(); n > 400_000 {

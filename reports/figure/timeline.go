@@ -9,9 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"calib/internal/params"
 	"calib/internal/stats"
 	"calib/internal/units"
+	"calib/params"
 )
 
 // Run is one run of a series.

@@ -11,7 +11,7 @@ import (
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 
-	"calib/internal/params"
+	"calib/params"
 	"calib/reports/figure"
 )
 

@@ -21,8 +21,8 @@ import (
 	"strings"
 
 	"calib/internal/glossary"
-	"calib/internal/params"
 	"calib/internal/units"
+	"calib/params"
 	"calib/reports"
 	"calib/reports/draw"
 	"calib/reports/figure"
@@ -31,6 +31,7 @@ import (
 type Options struct {
 	Dir     string          // run directory, for "where the files are"; "" leaves that out
 	History []figure.Figure // timelines; none leaves the section's place with a sentence how to get it
+	Since   reports.Table   // changes since a baseline
 }
 
 // Page writes any other page: a title, the finding in sentences, a section, then the figures under the headings of
@@ -219,6 +220,11 @@ func Report(w io.Writer, p *params.Params, figures []figure.Figure, o Options) e
 	d := newDocument("calib report " + v.Run)
 	d.Eyebrow, d.Scope = v.Run, v.Measured
 	d.Heading, d.Tiles, d.Lead, d.Alerts = v.Verdict+": "+v.Network, v.Tiles, v.Spoiled, v.Odd
+	for _, t := range []reports.Table{{Grid: reports.OddOf(p)}, o.Since} {
+		if len(t.Rows) > 0 {
+			d.Opening = append(d.Opening, t)
+		}
+	}
 	if v.Unseen != "" {
 		d.Lead = append(d.Lead, "Unseen traffic: "+v.Unseen)
 	}

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"calib/internal/params"
+	"calib/params"
 	"calib/reports"
 	"calib/reports/figure"
 )
@@ -252,7 +252,7 @@ func TestSize(t *testing.T) {
 		many.Traces[0].Points = append(many.Traces[0].Points, figure.Point{X: 1.7502e9 + float64(i)*86400, Y: 1e-3 + 1e-7*float64(i*i%101)})
 	}
 	figure.Settle(&many)
-	page := render(t, p, figure.Build(p, nil), Options{Dir: "d", History: []figure.Figure{many}})
+	page := render(t, p, figure.Build(p, nil, nil), Options{Dir: "d", History: []figure.Figure{many}})
 	if len(page) > maxReport {
 		t.Errorf("%d bytes, want at most %d", len(page), maxReport)
 	}
@@ -262,7 +262,7 @@ func TestSize(t *testing.T) {
 	if !strings.Contains(words(page), "of 5,003 points are drawn") {
 		t.Error("points are left out without a word")
 	}
-	golden := render(t, fixture(t), figure.Build(fixture(t), nil), Options{Dir: "d"})
+	golden := render(t, fixture(t), figure.Build(fixture(t), nil, nil), Options{Dir: "d"})
 	if len(golden) > maxReport {
 		t.Errorf("the sparc1994 cluster: %d bytes", len(golden))
 	}

@@ -3,7 +3,7 @@
 // and made to fit the budget. Pace keeps the budget while the run goes on, and Steering ends it when the numbers of
 // record are narrow enough.
 //
-// docs/MEASURING.md, "Where the time goes", has all the rules on one page.
+// docs/explanation/measuring.md, "Where the time goes", has all the rules on one page.
 package plan
 
 import (

@@ -74,7 +74,7 @@ func (g *group) lastDue(r int) int { return r - (r-g.phase+g.every)%g.every }
 
 // New lays the plan's experiments out over hosts. Points of one experiment that a step's teams have in common share a
 // slot; with Isolate every team has a slot of its own. Where the plan has a budget, and the path is known, the
-// experiments are made to fit (docs/MEASURING.md). It returns errors of Plan.Validate, or ErrNothing.
+// experiments are made to fit (docs/explanation/measuring.md). It returns errors of Plan.Validate, or ErrNothing.
 func New(p Plan, hosts int, exps []*bench.Experiment) (*Schedule, error) {
 	if err := p.Validate(exps); err != nil {
 		return nil, err

@@ -1,7 +1,7 @@
 // Package names is the vocabulary of samples.jsonl: every experiment, phase, factor of a point and auxiliary value has
 // its name here, once. Experiments write these names and models read them; neither spells one as a literal.
 //
-// The tables of docs/FORMATS.md say what each name means; tests hold them against these names, and against every line
+// formats.yaml of package glossary says what each name means; tests hold it against these names, and against every line
 // that an experiment writes.
 package names
 

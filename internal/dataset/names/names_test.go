@@ -4,53 +4,42 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"os"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
+
+	"calib/internal/glossary"
 )
 
-// docs/FORMATS.md says what every name means, once, and has no other name.
+// formats.yaml of package glossary says what every name means, and has no other name.
 func TestNamesAreDocumented(t *testing.T) {
-	text, err := os.ReadFile("../../../docs/FORMATS.md")
-	if err != nil {
-		t.Fatal(err)
+	known, want := map[string][]string{}, map[string][]string{}
+	for exp, phases := range glossary.Files().Phases {
+		known["experiment"] = append(known["experiment"], exp)
+		for phase := range phases {
+			if phase != "" && !slices.Contains(known["Phase"], phase) {
+				known["Phase"] = append(known["Phase"], phase)
+			}
+		}
 	}
-	for title, c := range map[string]struct {
-		column int
-		prefix string
-	}{"exp": {0, ""}, "phase": {1, "Phase"}, "point": {0, "Factor"}, "aux": {0, "Aux"}} {
-		var want []string
-		for name, value := range constants(t) {
-			if special := slices.ContainsFunc([]string{"Phase", "Factor", "Aux"}, func(p string) bool { return strings.HasPrefix(name, p) }); c.prefix != "" && strings.HasPrefix(name, c.prefix) || c.prefix == "" && !special {
-				want = append(want, value)
+	known["Factor"] = slices.Collect(maps.Keys(glossary.Files().Factors))
+	known["Aux"] = slices.Collect(maps.Keys(glossary.Files().Aux))
+	for name, value := range constants(t) {
+		kind := "experiment"
+		for _, k := range []string{"Phase", "Factor", "Aux"} {
+			if strings.HasPrefix(name, k) {
+				kind = k
 			}
 		}
-		slices.Sort(want)
-		first := map[string]string{"phase": "exp"}[title]
-		if first == "" {
-			first = title
-		}
-		_, table, _ := strings.Cut(string(text), "\n| "+first+" | ")
-		table, _, _ = strings.Cut(table, "\n\n")
-		var got []string
-		rows := strings.Split(table, "\n")[2:]
-		slices.Sort(rows)
-		if n := len(slices.Compact(slices.Clone(rows))); n != len(rows) {
-			t.Errorf("%s: %d rows are there twice", title, len(rows)-n)
-		}
-		for _, row := range rows {
-			if cell := strings.TrimSpace(strings.Split(row, "|")[c.column+1]); cell != "" {
-				got = append(got, cell)
-			}
-		}
-		slices.Sort(got)
-		if title == "exp" || title == "phase" {
-			got = slices.Compact(got)
-		}
-		if !slices.Equal(got, want) {
-			t.Errorf("%s: docs/FORMATS.md has %v, the package %v", title, got, want)
+		want[kind] = append(want[kind], value)
+	}
+	for kind := range want {
+		slices.Sort(known[kind])
+		slices.Sort(want[kind])
+		if !slices.Equal(known[kind], want[kind]) {
+			t.Errorf("%s: formats.yaml has %v, the package %v", kind, known[kind], want[kind])
 		}
 	}
 }

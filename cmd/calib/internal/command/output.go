@@ -16,8 +16,8 @@ import (
 
 	"calib/internal/exit"
 	"calib/internal/files"
-	"calib/internal/params"
 	"calib/internal/units"
+	"calib/params"
 	"calib/reports"
 )
 

@@ -12,10 +12,10 @@ import (
 
 	"calib/internal/exit"
 	"calib/internal/files"
-	"calib/internal/params"
 	"calib/internal/progress"
 	"calib/internal/rundir"
 	"calib/internal/units"
+	"calib/params"
 	"calib/reports"
 	"calib/reports/compare"
 	"calib/reports/draw"
@@ -30,7 +30,7 @@ func ReadParams(arg string) (*params.Params, error) {
 	if info, err := os.Stat(arg); err == nil && info.IsDir() {
 		path = filepath.Join(arg, rundir.ParamsFile)
 	}
-	p, err := rundir.ReadParams(path)
+	p, err := params.Load(path)
 	if err != nil && !errors.Is(err, params.ErrParams) {
 		how := "give a params.json or a run directory that holds one"
 		if isRun(arg) {

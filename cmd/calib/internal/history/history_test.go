@@ -9,8 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"calib/internal/history"
-	"calib/internal/params"
 	"calib/internal/stats"
+	"calib/params"
 )
 
 // stepTimeline is a metric of n runs that takes another level with run at; a negative at is none.

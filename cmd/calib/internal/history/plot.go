@@ -2,6 +2,7 @@ package history
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -15,8 +16,9 @@ import (
 	"calib/cmd/calib/internal/command"
 	"calib/internal/exit"
 	"calib/internal/history"
-	"calib/internal/params"
+	"calib/internal/stats"
 	"calib/internal/units"
+	"calib/params"
 	"calib/reports"
 	"calib/reports/draw"
 	"calib/reports/figure"
@@ -154,10 +156,18 @@ func (t *timeline) figure() figure.Figure {
 		Better: m.Better}, runs)
 }
 
-// Timelines draws the parameters of a run over all runs of its plan in the history. There are none where there is no
-// history, or where the run is not in it. A history that cannot be read is an error only if --store names it.
-func Timelines(c *cli.Context, p *params.Params) (out []figure.Figure, err error) {
+// Past is what the history has for the page of a run. There is none without a history; one that cannot be read is an
+// error only if --store names it.
+type Past struct {
+	Timelines []figure.Figure // the run's parameters over all runs of its plan, if the run is in the history
+	Since     reports.Table   // changes since a baseline
+}
+
+func PastOf(c *cli.Context, p *params.Params) (out Past, err error) {
 	err = withStore(c, false, func(s *history.Store) error {
+		if out.Since, err = since(c.Context, s, p); err != nil {
+			return err
+		}
 		e, err := s.Find(c.Context, p.Run.ID)
 		if errors.Is(err, history.ErrNotFound) || errors.Is(err, history.ErrAmbiguous) || err == nil && e.ID != p.Run.ID {
 			return nil
@@ -175,18 +185,70 @@ func Timelines(c *cli.Context, p *params.Params) (out []figure.Figure, err error
 		})
 		v, err := surveyRuns(c.Context, s, history.Filter{Last: plottedRuns, Plan: e.Plan}, of)
 		if err == nil {
-			out = figuresOf(v.network)
+			out.Timelines = figuresOf(v.network)
 		}
 		return err
 	})
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, nil
+		return Past{}, nil
 	case err != nil && !c.IsSet("store"):
-		command.Note(c, "without timelines: "+err.Error())
-		return nil, nil
+		command.Note(c, "without the history: "+err.Error())
+		return Past{}, nil
 	}
 	return out, err
+}
+
+const changesShown = 8 // since a baseline
+
+// since holds the numbers of p against the medians of the newest baseline that has other runs on the same hosts, and
+// lists the largest changes. It has no rows without such a baseline.
+func since(ctx context.Context, s *history.Store, p *params.Params) (t reports.Table, err error) {
+	all, err := s.Baselines(ctx)
+	if err != nil {
+		return t, err
+	}
+	slices.SortStableFunc(all, func(a, b history.Baseline) int { return b.Made.Compare(a.Made) })
+	for _, b := range all {
+		was, runs := map[string][]float64{}, 0
+		for _, id := range b.Runs {
+			q, _, err := s.Read(ctx, id)
+			if err != nil {
+				return t, err
+			}
+			if id == p.Run.ID || !slices.Equal(q.Run.Hosts, p.Run.Hosts) {
+				continue
+			}
+			runs++
+			for _, m := range q.Metrics() {
+				if m.Link() == "" && m.Status == params.StatusOK {
+					was[m.Name] = append(was[m.Name], m.Value)
+				}
+			}
+		}
+		now := slices.DeleteFunc(p.Metrics(), func(m params.Metric) bool {
+			return m.Link() != "" || m.Better == params.BetterNeither || !(stats.Median(was[m.Name]) > 0)
+		})
+		if len(now) == 0 {
+			continue
+		}
+		change := func(m params.Metric) float64 { return m.Value/stats.Median(was[m.Name]) - 1 }
+		slices.SortStableFunc(now, func(a, b params.Metric) int {
+			return cmp.Compare(math.Abs(change(b)), math.Abs(change(a)))
+		})
+		t.Title = fmt.Sprintf("Largest changes since baseline %s (%s)", b.Name, units.Plural(runs, "run"))
+		t.Grid = reports.NewGrid("parameter/symbol", "change", "baseline, median", "now", "/words")
+		for _, m := range now[:min(len(now), changesShown)] {
+			beyond := ""
+			if m.Value < slices.Min(was[m.Name]) || m.Value > slices.Max(was[m.Name]) {
+				beyond = "beyond all its runs"
+			}
+			t.Add(m.Name, fmt.Sprintf("%+.1f%%", 100*change(m)), units.Format(stats.Median(was[m.Name]), m.Unit),
+				units.Format(m.Value, m.Unit), beyond)
+		}
+		return t, nil
+	}
+	return t, nil
 }
 
 // How many changes a page describes in sentences, and lists in its table.

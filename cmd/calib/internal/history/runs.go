@@ -18,9 +18,9 @@ import (
 	"calib/internal/files"
 	"calib/internal/history"
 	"calib/internal/machine"
-	"calib/internal/params"
 	"calib/internal/rundir"
 	"calib/internal/units"
+	"calib/params"
 	"calib/reports"
 	"calib/reports/export"
 )

@@ -14,8 +14,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"calib/internal/history"
-	"calib/internal/params"
 	"calib/internal/stats"
+	"calib/params"
 )
 
 // Settings of the search for changes of level.

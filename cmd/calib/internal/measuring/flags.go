@@ -53,7 +53,7 @@ func WhereFlags() []cli.Flag {
 	})
 }
 
-// PlanFlags say what is measured. A plan file says more: docs/MEASURING.md.
+// PlanFlags say what is measured. A plan file says more: docs/explanation/measuring.md.
 func PlanFlags() []cli.Flag {
 	return command.Grouped("What to measure", []cli.Flag{
 		&cli.StringFlag{Name: "plan", Value: "standard", Usage: "quick, standard, full, or a plan `FILE`"},

@@ -15,8 +15,8 @@ import (
 
 	"calib/cmd/calib/internal/command"
 	"calib/internal/netspec"
-	"calib/internal/params"
 	"calib/internal/selfcheck"
+	"calib/params"
 	"calib/reports/export"
 )
 

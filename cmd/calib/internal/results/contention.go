@@ -10,7 +10,7 @@ import (
 	"calib/cmd/calib/internal/command"
 	"calib/fit/loggp"
 	"calib/internal/exit"
-	"calib/internal/params"
+	"calib/params"
 	"calib/predict"
 )
 

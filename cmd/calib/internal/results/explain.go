@@ -11,7 +11,7 @@ import (
 	"calib/cmd/calib/internal/command"
 	"calib/internal/exit"
 	"calib/internal/glossary"
-	"calib/internal/params"
+	"calib/params"
 	"calib/reports"
 )
 
@@ -38,7 +38,7 @@ func ExplainCommand() *cli.Command {
 			}
 			e, ok := reports.Explain(name, p)
 			if !ok {
-				return exit.Usagef("explain %q: calib has no number or word of that name; calib explain lists them",
+				return exit.Usagef("explain %q: calib has no number, word or name of that kind; calib explain lists them",
 					name)
 			}
 			return command.Answer(c, "explain", e, func(w io.Writer) error {

@@ -12,11 +12,12 @@ import (
 	"calib/cmd/calib/internal/command"
 	"calib/cmd/calib/internal/history"
 	"calib/fit"
+	"calib/fit/models"
 	"calib/internal/exit"
 	"calib/internal/files"
 	"calib/internal/glossary"
-	"calib/internal/params"
 	"calib/internal/rundir"
+	"calib/params"
 	"calib/reports"
 	"calib/reports/draw"
 	"calib/reports/figure"
@@ -155,11 +156,11 @@ func writeReport(c *cli.Context, dir *rundir.Dir, p *params.Params, format strin
 		fmt.Fprintf(c.App.ErrWriter, "calib: without raw timings: %v\n", err)
 		d = nil
 	}
-	figures := figure.Build(p, d)
+	figures := figure.Build(p, models.Plots, d)
 	if d != nil && d.Err() != nil {
 		return d.Err()
 	}
-	timelines, err := history.Timelines(c, p)
+	past, err := history.PastOf(c, p)
 	if err != nil {
 		return err
 	}
@@ -167,10 +168,10 @@ func writeReport(c *cli.Context, dir *rundir.Dir, p *params.Params, format strin
 	if format == command.FormatHTML {
 		out = cmp.Or(c.String("out"), dir.File(rundir.HTMLFile))
 	} else {
-		figures = append(figures, timelines...)
+		figures = append(figures, past.Timelines...)
 	}
 	paths, err := command.WriteFigures(c, format, out, figures, func(w io.Writer) error {
-		return html.Report(w, p, figures, html.Options{Dir: dir.Path(), History: timelines})
+		return html.Report(w, p, figures, html.Options{Dir: dir.Path(), History: past.Timelines, Since: past.Since})
 	})
 	if err != nil {
 		return err

@@ -17,9 +17,9 @@ import (
 	"calib/cmd/calib/internal/measuring"
 	"calib/internal/exit"
 	"calib/internal/files"
-	"calib/internal/params"
 	"calib/internal/units"
 	"calib/internal/yaml"
+	"calib/params"
 	"calib/predict"
 	"calib/predict/cost"
 	"calib/reports/draw"
@@ -37,7 +37,7 @@ func PredictCommand() *cli.Command {
 			"calib predict --graph FILE [RUN]                        a graph, step by step\n" +
 			"calib predict validate RUN                              beside unseen traffic\n" +
 			"PARAMS is a params.json, or numbers in YAML as those of a paper (see\n" +
-			"examples/params-hku.yaml), RUN a run directory. A graph is YAML (docs/MODELS.md,\n" +
+			"examples/params-hku.yaml), RUN a run directory. A graph is YAML (docs/reference/predict.md,\n" +
 			"examples/graphs); it may use a run's blocks \"host\" and \"network\".\n" +
 			"Operations: " + strings.Join(operations(), ", ") + ".",
 		Flags: slices.Concat([]cli.Flag{

@@ -1,0 +1,259 @@
+package params
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"calib/internal/files"
+)
+
+// ErrParams reports a params.json that cannot be read or contradicts itself.
+var ErrParams = errors.New("not a valid params.json")
+
+// maxParams bounds a params.json: the pair matrix of 1,000 hosts needs about 120 MB.
+const maxParams = 512 << 20
+
+// Encode writes p as JSON with one fact on a line. Equal Params are equal bytes. Numbers that are not finite are written
+// as null, or left out where null has no meaning, each with a finding; p itself is not changed.
+func Encode(w io.Writer, p *Params) error {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(p.finite()); err != nil {
+		return err
+	}
+	_, err := w.Write(joined(b.Bytes()))
+	return err
+}
+
+// joined puts each list and object of indented JSON on one line, where that has at most 160 bytes.
+func joined(b []byte) []byte {
+	var lines [][]byte
+	var open []int // lines that begin what has not ended
+	for line := range bytes.SplitSeq(b, []byte("\n")) {
+		lines = append(lines, line)
+		text := bytes.TrimLeft(line, " ")
+		switch {
+		case len(text) == 0:
+		case bytes.HasSuffix(text, []byte("{")) || bytes.HasSuffix(text, []byte("[")):
+			open = append(open, len(lines)-1)
+		case text[0] == '}' || text[0] == ']':
+			from := open[len(open)-1]
+			open = open[:len(open)-1]
+			one := bytes.Clone(lines[from])
+			for i, l := range lines[from+1:] {
+				if l = bytes.TrimLeft(l, " "); i > 0 && l[0] != '}' && l[0] != ']' {
+					one = append(one, ' ')
+				}
+				if one = append(one, l...); len(one) > 160 {
+					break
+				}
+			}
+			if len(one) <= 160 {
+				lines = append(lines[:from], one)
+			}
+		}
+	}
+	return bytes.Join(lines, []byte("\n"))
+}
+
+// Decode reads a params.json of this version. Errors are of class ErrParams and name the line or the number. Members
+// that this build does not know are ignored.
+func Decode(r io.Reader) (*Params, error) {
+	b, err := io.ReadAll(io.LimitReader(r, maxParams+1))
+	if err != nil {
+		return nil, fmt.Errorf("read params: %w", err)
+	}
+	if len(b) > maxParams {
+		return nil, fmt.Errorf("%w: larger than %d B", ErrParams, maxParams)
+	}
+	var head struct {
+		Schema string `json:"schema"`
+	}
+	p := &Params{}
+	if err = json.Unmarshal(b, &head); err == nil && head.Schema == Schema {
+		err = json.Unmarshal(b, p)
+	}
+	switch {
+	case err != nil:
+		return nil, decodeError(b, err)
+	case head.Schema == "":
+		return nil, fmt.Errorf("%w: no member \"schema\"; fit the run again for a new one", ErrParams)
+	case head.Schema != Schema:
+		return nil, fmt.Errorf("%w: schema %q, this build reads %q; fit the run again, which writes it anew from the samples",
+			ErrParams, head.Schema, Schema)
+	}
+	for name, f := range p.Functions {
+		p.Functions[name] = f.joined()
+	}
+	if err := p.check(); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrParams, err)
+	}
+	p.Distribute()
+	return p, nil
+}
+
+// Distribute gives every fit the parameters and functions of its model, and the kind of network.
+func (p *Params) Distribute() {
+	for _, f := range p.Fits {
+		f.Parameters, f.Functions, f.Network = map[string]Parameter{}, map[string]Function{}, p.Network
+		for name, q := range p.Parameters {
+			if q.Model == f.Model {
+				f.Parameters[name] = q
+			}
+		}
+		for name, fn := range p.Functions {
+			if fn.Model == f.Model {
+				f.Functions[name] = fn
+			}
+		}
+	}
+}
+
+// decodeError puts an error of encoding/json into words. Points and bounds have a decoder of their own, in which
+// offsets begin anew: they have a path, but no line.
+func decodeError(b []byte, err error) error {
+	at := ""
+	kind := (*json.UnmarshalTypeError)(nil)
+	if errors.As(err, &kind) && kind.Field != "" && !strings.Contains(kind.Field, ".points") &&
+		!strings.HasSuffix(kind.Field, ".bound") {
+		at = fmt.Sprintf("line %d: ", 1+bytes.Count(b[:max(kind.Offset-1, 0)], []byte("\n")))
+	}
+	return fmt.Errorf("%w: %s%w", ErrParams, at, files.Fault(b, err))
+}
+
+// check rejects what no build of calib writes.
+func (p *Params) check() error {
+	for _, name := range slices.Sorted(maps.Keys(p.Parameters)) {
+		if err := p.Parameters[name].check(); err != nil {
+			return fmt.Errorf("parameter %s: %w", name, err)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(p.Functions)) {
+		f := p.Functions[name]
+		for _, c := range slices.Sorted(maps.Keys(f.Coeff)) {
+			if err := inRange(f.Coeff[c], f.CoeffUnit(c)); f.Usable() && err != nil {
+				return fmt.Errorf("function %s, coefficient %s: %w", name, c, err)
+			}
+		}
+	}
+	for _, q := range p.Pairs {
+		none := new(float64)
+		if err := cmp.Or(inRange(*cmp.Or(q.Latency, none), "s"), inRange(*cmp.Or(q.Rate, none), "B/s")); err != nil {
+			return fmt.Errorf("pair %s → %s: %w", q.From, q.To, err)
+		}
+	}
+	for i, v := range p.Validation {
+		if err := cmp.Or(inRange(v.Measured, "s"), inRange(float64(v.Bytes), "B")); err != nil {
+			return fmt.Errorf("validation[%d]: %w", i, err)
+		}
+	}
+	for i, c := range p.Correlations {
+		if err := c.check(p); err != nil {
+			return fmt.Errorf("correlations[%d]: %w", i, err)
+		}
+	}
+	for i, f := range p.Fits {
+		if f == nil || f.Model == "" {
+			return fmt.Errorf("fits[%d]: no model", i)
+		}
+	}
+	return nil
+}
+
+// SchemaOf derives the JSON Schema (2020-12) of T from its Go types, and heads it with a name and a description;
+// version, unless empty, is the only value its member "schema" may have.
+func SchemaOf[T any](name, version, description string, types map[reflect.Type]*jsonschema.Schema,
+) (*jsonschema.Schema, error) {
+	s, err := jsonschema.For[T](&jsonschema.ForOptions{TypeSchemas: types})
+	if err != nil {
+		return nil, fmt.Errorf("schema of %s: %w", name, err)
+	}
+	s.Schema = "https://json-schema.org/draft/2020-12/schema"
+	s.ID = "https://calib.invalid/schema/" + name + "-1.json"
+	s.Title = "calib " + name
+	s.Description = description
+	if version != "" {
+		s.Properties["schema"].Const = jsonschema.Ptr[any](version)
+	}
+	return s, nil
+}
+
+// JSONSchema returns the schema of params.json. What types cannot say (enumerations, where null may stand) is added
+// here.
+func JSONSchema() (*jsonschema.Schema, error) {
+	types := map[reflect.Type]*jsonschema.Schema{}
+	for of, add := range map[reflect.Type]func(*jsonschema.Schema){
+		reflect.TypeFor[Residual](): func(s *jsonschema.Schema) {
+			for _, name := range []string{"x", "measured", "lo", "hi", "fitted"} {
+				nullable(s.Properties[name])
+			}
+		},
+		reflect.TypeFor[Parameter](): func(s *jsonschema.Schema) {
+			enumerate(s.Properties["status"])
+			nullable(s.Properties["bound"].Items)
+			// A number is to be used or withheld, by the status.
+			use := &jsonschema.Schema{Enum: []any{StatusOK, StatusProvisional}}
+			s.If = &jsonschema.Schema{Properties: map[string]*jsonschema.Schema{"status": use}}
+			s.Then = &jsonschema.Schema{Properties: map[string]*jsonschema.Schema{"value": {Type: "number"}}}
+			s.Else = &jsonschema.Schema{Properties: map[string]*jsonschema.Schema{"value": {Type: "null"}}}
+		},
+		reflect.TypeFor[Function](): func(s *jsonschema.Schema) { enumerate(s.Properties["status"]) },
+	} {
+		s, err := jsonschema.ForType(of, &jsonschema.ForOptions{})
+		if err != nil {
+			return nil, err
+		}
+		add(s)
+		types[of] = s
+	}
+	s, err := SchemaOf[Params]("params", Schema,
+		"Cost-model parameters of a network. All numbers are in SI units: seconds, bytes, seconds per byte.", types)
+	if err != nil {
+		return nil, err
+	}
+	s.ID, s.Title = "https://calib.invalid/schema/params-3.json", "calib parameters"
+	run := s.Properties["run"].Properties
+	for _, always := range []*jsonschema.Schema{s.Properties["fits"], s.Properties["validation"], s.Properties["pairs"],
+		run["hosts"], run["versions"]} {
+		always.Type, always.Types = "array", nil // never null
+	}
+	open(s)
+	return s, nil
+}
+
+// open lets objects have members that this build does not know, as Decode does.
+func open(s *jsonschema.Schema) {
+	if s == nil {
+		return
+	}
+	if len(s.Properties) > 0 {
+		s.AdditionalProperties = nil
+	}
+	for _, member := range s.Properties {
+		open(member)
+	}
+	open(s.Items)
+	open(s.AdditionalProperties)
+}
+
+// nullable lets a number be null too.
+func nullable(s *jsonschema.Schema) { s.Type, s.Types = "", []string{"number", "null"} }
+
+// enumerate allows every status.
+func enumerate(status *jsonschema.Schema) {
+	for _, v := range Statuses {
+		status.Enum = append(status.Enum, v)
+	}
+}

@@ -1,0 +1,159 @@
+package params
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// JSON has no NaN and no infinity. Points of series have null in the place of such a number, which is read as NaN
+// again; in a bound, null is no limit on that side. Elsewhere what is not finite is left out.
+
+// orNull is a number, nil where it is not finite.
+func orNull(v float64) *float64 {
+	if !finite(v) {
+		return nil
+	}
+	return &v
+}
+
+func finitePair(p *[2]float64) bool { return p == nil || finite(p[0]) && finite(p[1]) }
+
+// MarshalJSON writes an open side as null.
+func (b Bound) MarshalJSON() ([]byte, error) {
+	return json.Marshal([]*float64{orNull(b[0]), orNull(b[1])})
+}
+
+// UnmarshalJSON reads a null side as the infinity on that side.
+func (b *Bound) UnmarshalJSON(text []byte) error {
+	*b = Bound{math.Inf(-1), math.Inf(1)}
+	return json.Unmarshal(text, (*[2]float64)(b)) // null changes nothing
+}
+
+// MarshalJSON writes numbers that are not finite as null.
+func (r Residual) MarshalJSON() ([]byte, error) {
+	return json.Marshal(struct {
+		N        int      `json:"n"`
+		X        *float64 `json:"x"`
+		Measured *float64 `json:"measured"`
+		Lo       *float64 `json:"lo"`
+		Hi       *float64 `json:"hi"`
+		Fitted   *float64 `json:"fitted"`
+	}{r.N, orNull(r.X), orNull(r.Measured), orNull(r.Lo), orNull(r.Hi), orNull(r.Fitted)})
+}
+
+// UnmarshalJSON reads null as NaN.
+func (r *Residual) UnmarshalJSON(b []byte) error {
+	type plain Residual
+	nan := math.NaN()
+	*r = Residual{X: nan, Measured: nan, Lo: nan, Hi: nan, Fitted: nan}
+	return json.Unmarshal(b, (*plain)(r))
+}
+
+// finite returns a copy of p that JSON can hold, with a finding for each number that it cannot, and with arrays and
+// maps present where the schema wants them.
+func (p *Params) finite() *Params {
+	c := &cleaner{}
+	v, _ := c.clean(reflect.ValueOf(*p), "")
+	out := v.Interface().(Params)
+	out.Schema = Schema
+	for name, q := range out.Parameters {
+		if was := p.Parameters[name].Value; was != nil && q.Value == nil {
+			q.Status, q.Why = StatusUnidentifiable, fmt.Sprintf("the fit gave %v, not a number", *was)
+			out.Parameters[name] = q
+		}
+	}
+	for name, f := range out.Functions { // one without a coefficient cannot be evaluated
+		if len(f.Coeff) < len(p.Functions[name].Coeff) {
+			delete(out.Functions, name)
+		} else {
+			out.Functions[name] = f.parted()
+		}
+	}
+	out.Findings = append(out.Findings, c.found...)
+	return &out
+}
+
+// cleaner copies values without the numbers that JSON cannot hold, and keeps a finding for each.
+type cleaner struct{ found []Finding }
+
+func (c *cleaner) warn(at, what string) {
+	c.found = append(c.found, Warnf(NotFinite, "%s: %s", strings.TrimPrefix(at, "."), what))
+}
+
+// clean returns a copy of v, which stands at a place, and whether it can stand there: a number, a pair or a list of
+// numbers that is not finite cannot, nor a struct that holds one. What cannot is left out of the pointer, map or list
+// that holds it.
+func (c *cleaner) clean(v reflect.Value, at string) (out reflect.Value, stands bool) {
+	keep := func(v reflect.Value, at string) (reflect.Value, bool) {
+		e, ok := c.clean(v, at)
+		if !ok && v.Kind() == reflect.Struct {
+			c.warn(at, "it holds a number that is not finite: left out")
+		} else if !ok {
+			c.warn(at, fmt.Sprintf("%v is not finite: left out", v))
+		}
+		return e, ok
+	}
+	switch v.Kind() {
+	case reflect.Float64:
+		return v, finite(v.Float())
+	case reflect.Pointer:
+		if v.IsNil() {
+			return v, true
+		}
+		e, ok := keep(v.Elem(), at)
+		if !ok {
+			return reflect.Zero(v.Type()), true
+		}
+		out = reflect.New(e.Type())
+		out.Elem().Set(e)
+		return out, true
+	case reflect.Map:
+		out = reflect.MakeMap(v.Type())
+		byName := func(a, b reflect.Value) int { return cmp.Compare(a.String(), b.String()) }
+		for _, k := range slices.SortedFunc(slices.Values(v.MapKeys()), byName) {
+			if e, ok := keep(v.MapIndex(k), at+"."+k.String()); ok {
+				out.SetMapIndex(k, e)
+			}
+		}
+		return out, true
+	case reflect.Array, reflect.Slice:
+		if v.Type().Elem().Kind() == reflect.Float64 {
+			for i := range v.Len() {
+				if !finite(v.Index(i).Float()) {
+					return v, false
+				}
+			}
+			return v, true
+		}
+		out = reflect.MakeSlice(v.Type(), 0, v.Len())
+		for i := range v.Len() {
+			if e, ok := keep(v.Index(i), fmt.Sprintf("%s[%d]", at, i)); ok {
+				out = reflect.Append(out, e)
+			}
+		}
+		return out, true
+	case reflect.Struct:
+		out, stands = reflect.New(v.Type()).Elem(), true
+		out.Set(v)
+		for i := range v.NumField() {
+			name, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("json"), ",")
+			if name == "-" || name == "bound" {
+				continue
+			}
+			e, ok := c.clean(v.Field(i), at+"."+name)
+			out.Field(i).Set(e)
+			stands = stands && ok
+		}
+		if _, null := v.Interface().(Residual); null && !stands {
+			c.warn(at, "what is not finite is written as null")
+			stands = true
+		}
+		return out, stands
+	}
+	return v, true
+}
