@@ -1,0 +1,152 @@
+package fault
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// cluster observes pairs of hosts: latency and time per byte of each, with noise.
+type cluster struct {
+	rng     *rand.Rand
+	latency func(a, b, round int) float64 // how many times the usual
+	perByte func(from, to, round int) float64
+	loss    func(a, b int) float64 // share of observations with a loss
+	fails   func(a, b int) bool
+	noise   float64
+	heavy   float64 // share of observations that take up to three times as long
+}
+
+func (c cluster) see(p [2]int, round int) Seen {
+	one := func(v float64) float64 {
+		v *= math.Exp(c.noise * c.rng.NormFloat64())
+		if c.rng.Float64() < c.heavy {
+			v *= 1 + 2*c.rng.Float64()
+		}
+		return v
+	}
+	s := Seen{From: p[0], To: p[1], Segments: 5000, Latency: one(1e-4), PerByte: one(1e-9)}
+	if c.latency != nil {
+		s.Latency *= c.latency(p[0], p[1], round)
+	}
+	if c.perByte != nil {
+		s.PerByte *= c.perByte(p[0], p[1], round)
+	}
+	if c.loss != nil && c.rng.Float64() < c.loss(p[0], p[1]) {
+		s.Again = 1
+	}
+	s.Failed = c.fails != nil && c.fails(p[0], p[1])
+	return s
+}
+
+// screened is what a screen says of a cluster, and after how many rounds.
+func screened(hosts, least, most int, seed uint64, c cluster) Judgement {
+	c.rng = rand.New(rand.NewPCG(seed, 7))
+	s := New(hosts, 0.01, 0.02)
+	for round := range most {
+		var seen []Seen
+		for _, p := range s.Next(c.rng) {
+			seen = append(seen, c.see(p, round))
+		}
+		s.Add(seen)
+		if round >= least && s.Decided() {
+			break
+		}
+	}
+	return s.Judge()
+}
+
+func has(h int, hosts ...int) bool { return slices.Contains(hosts, h) }
+
+// Healthy clusters are accused of nothing, quiet or noisy.
+func TestHealthy(t *testing.T) {
+	accused, runs := 0, 0
+	for seed := range uint64(10) {
+		for _, hosts := range []int{4, 5, 16} {
+			for _, c := range []cluster{{noise: 0.01}, {noise: 0.1}, {noise: 0.05, heavy: 0.1}, {noise: 0.01, heavy: 0.02, loss: func(int, int) float64 { return 0.2 }}} {
+				runs++
+				if j := screened(hosts, 0, 60, seed, c); len(j.Slow) > 0 {
+					accused++
+					t.Logf("%d hosts, seed %d: %+v", hosts, seed, j.Slow)
+				}
+			}
+		}
+	}
+	if float64(accused) > 0.01*float64(runs) {
+		t.Errorf("%d of %d healthy clusters are accused", accused, runs)
+	}
+}
+
+// What is at fault is named, and nothing else.
+func TestFaults(t *testing.T) {
+	both := func(a, b int, x, y int) bool { return a == x && b == y || a == y && b == x }
+	for _, c := range []struct {
+		name     string
+		hosts    int
+		rounds   int
+		cluster  cluster
+		want     [][]int
+		quantity string
+		way      string
+	}{
+		{"a slow host", 16, 60, cluster{noise: 0.02, latency: func(a, b, _ int) float64 { return 1 + 0.1*one(has(5, a, b)) }}, [][]int{{5}}, Latency, ""},
+		{"a slow host of four", 4, 120, cluster{noise: 0.02, latency: func(a, b, _ int) float64 { return 1 + 0.2*one(has(2, a, b)) }}, [][]int{{2}}, Latency, ""},
+		{"two slow hosts", 16, 60, cluster{noise: 0.02, latency: func(a, b, _ int) float64 { return (1 + 0.1*one(has(5, a, b))) * (1 + 0.15*one(has(9, a, b))) }},
+			[][]int{{9}, {5}}, Latency, ""},
+		{"a slow pair", 16, 90, cluster{noise: 0.02, perByte: func(a, b, _ int) float64 { return 1 + 0.3*one(both(a, b, 3, 8)) }}, [][]int{{3, 8}}, Rate, ""},
+		{"a host slow in sending", 16, 60, cluster{noise: 0.02, perByte: func(from, _, _ int) float64 { return 1 + 0.3*one(from == 4) }}, [][]int{{4}}, Rate, Sending},
+		{"a host slow in receiving", 16, 60, cluster{noise: 0.02, perByte: func(_, to, _ int) float64 { return 1 + 0.3*one(to == 4) }}, [][]int{{4}}, Rate, Receiving},
+		{"a host with losses", 16, 60, cluster{noise: 0.02, loss: func(a, b int) float64 { return 0.4 * one(has(7, a, b)) }}, [][]int{{7}}, Loss, ""},
+		{"a dead pair", 16, 90, cluster{noise: 0.02, fails: func(a, b int) bool { return both(a, b, 1, 2) }}, [][]int{{1, 2}}, Reach, ""},
+		{"a host that comes and goes", 16, 400, cluster{noise: 0.02, latency: func(a, b, r int) float64 { return 1 + one(has(5, a, b) && r%40 < 8) }}, [][]int{{5}}, Latency, ""},
+		{"a host of many", 300, 30, cluster{noise: 0.02, latency: func(a, b, _ int) float64 { return 1 + 0.1*one(has(77, a, b)) }}, [][]int{{77}}, Latency, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			for seed := range uint64(10) {
+				j := screened(c.hosts, c.rounds/2, c.rounds, seed, c.cluster)
+				var named [][]int
+				for _, f := range j.Slow {
+					hosts := slices.Clone(f.Hosts)
+					slices.Sort(hosts)
+					named = append(named, hosts)
+				}
+				if fmt.Sprint(named) != fmt.Sprint(c.want) && fmt.Sprint(named) != fmt.Sprint(reversed(c.want)) {
+					t.Errorf("seed %d, %d rounds: %+v, in doubt %+v", seed, j.Rounds, j.Slow, j.Doubtful())
+					continue
+				}
+				if f := j.Slow[0]; f.Quantity != c.quantity || f.Direction != c.way {
+					t.Errorf("seed %d: %+v", seed, f)
+				}
+			}
+		})
+	}
+}
+
+func reversed(s [][]int) [][]int {
+	s = slices.Clone(s)
+	slices.Reverse(s)
+	return s
+}
+
+func one(b bool) float64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// Whatever was seen, hosts and pairs are judged.
+func TestStrange(t *testing.T) {
+	s := New(3, 0.01, 0.02)
+	if j := s.Judge(); len(j.Slow) > 0 || s.Decided() {
+		t.Errorf("%+v of nothing", j)
+	}
+	s.Add([]Seen{{From: 0, To: 1, Failed: true}})
+	s.Add([]Seen{{From: 1, To: 2}, {From: 2, To: 0, Latency: math.NaN(), PerByte: -1}})
+	s.Add(nil)
+	if j := s.Judge(); len(j.Slow) > 0 || j.Pairs != 3 || j.Of != 3 || j.Rounds != 3 {
+		t.Errorf("%+v", j)
+	}
+}

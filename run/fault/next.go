@@ -1,0 +1,93 @@
+package fault
+
+import (
+	"cmp"
+	"math/rand/v2"
+	"slices"
+
+	"calib/bench"
+)
+
+const (
+	// leastRounds are made in any case, and wholeHosts is up to how many hosts every pair is to be seen.
+	leastRounds = 8 * batch
+	wholeHosts  = 64
+)
+
+// Next returns the pairs of the next round, drawn by rng: those that were seen least. In every third round suspected
+// pairs are seen again, and in the others their hosts are with other hosts. The first host of a pair is to send the
+// long messages.
+func (s *Screen) Next(rng *rand.Rand) (out [][2]int) {
+	busy := map[int]bool{}
+	add := func(a, b int) {
+		if busy[a] || busy[b] {
+			return
+		}
+		if rng.IntN(2) == 0 {
+			a, b = b, a
+		}
+		busy[a], busy[b] = true, true
+		out = append(out, [2]int{a, b})
+	}
+	if len(s.rounds)%batch == batch-1 {
+		for _, f := range s.Judge().Undecided {
+			if len(f.Hosts) == 2 && 4*len(out) < s.hosts {
+				add(f.Hosts[0], f.Hosts[1])
+			}
+		}
+	}
+	for _, p := range s.candidates(rng) {
+		add(p[0], p[1])
+	}
+	return out
+}
+
+// candidates are pairs in the order in which they are wanted: of few hosts all, those first that were seen least; of
+// many a step of a round robin, and what is left in the order of chance.
+func (s *Screen) candidates(rng *rand.Rand) (out [][2]int) {
+	if s.hosts > wholeHosts {
+		colours := bench.Colours(s.hosts)
+		for _, p := range bench.Colour(s.hosts, rng.IntN(colours)) {
+			out = append(out, [2]int{p[0], p[1]})
+		}
+		for order := rng.Perm(s.hosts); len(order) > 1; order = order[1:] {
+			out = append(out, [2]int{order[0], order[1]})
+		}
+		return out
+	}
+	seen := s.seen()
+	for b := range s.hosts {
+		for a := range b {
+			out = append(out, [2]int{a, b})
+		}
+	}
+	rng.Shuffle(len(out), func(i, k int) { out[i], out[k] = out[k], out[i] })
+	slices.SortStableFunc(out, func(p, q [2]int) int { return cmp.Compare(seen[p], seen[q]) })
+	return out
+}
+
+// seen counts the observations of each pair.
+func (s *Screen) seen() map[[2]int]int {
+	out := map[[2]int]int{}
+	for _, round := range s.rounds {
+		for _, o := range round {
+			out[o.pair()]++
+		}
+	}
+	return out
+}
+
+// Decided reports whether more rounds would not change what is known: every pair was seen, of many hosts enough of
+// them, and nothing is suspected that was not proved.
+func (s *Screen) Decided() bool {
+	if len(s.rounds) < leastRounds {
+		return false
+	}
+	j := s.Judge()
+	return (j.Pairs == j.Of || s.hosts > wholeHosts) && len(j.Doubtful()) == 0
+}
+
+// Doubtful are the suspects that stay undecided at the end.
+func (j Judgement) Doubtful() []Found {
+	return slices.DeleteFunc(slices.Clone(j.Undecided), func(f Found) bool { return f.Evidence < undecided })
+}
