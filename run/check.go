@@ -35,6 +35,8 @@ type Checked struct {
 	Hosts   []string // as indices of Judgement
 	Missing []dataset.Failure
 	fault.Judgement
+	Groups           [][]int // such as racks; none where the hosts are one
+	Apart            float64 // times as long as within a group a byte takes between them
 	Latency, PerByte float64 // medians of all pairs [s, s/B]
 	Link             float64 // rate of the slowest link [bit/s]; 0 where it is not known
 	Decided          bool    // more rounds would not change what is known
@@ -85,6 +87,7 @@ func Check(ctx context.Context, c Config, o Checking) (out Checked, err error) {
 			r.Show.Update(out.Took.Seconds(), o.Budget.Seconds(), 0, units.Plural(int64(round+1), "round"))
 		}
 		out.Judgement, out.Missing, out.Decided = screen.Judge(), f.lost, screen.Decided()
+		out.Groups, out.Apart = screen.Groups()
 		out.Latency, out.PerByte = stats.Median(latencies), stats.Median(perByte)
 		for _, h := range f.hosts {
 			out.Hosts = append(out.Hosts, h.Name)

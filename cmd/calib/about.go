@@ -16,6 +16,7 @@ import (
 
 	"calib/cmd/calib/internal/command"
 	"calib/cmd/calib/internal/history"
+	"calib/cmd/calib/internal/measuring"
 	"calib/cmd/calib/internal/results"
 	"calib/internal/doctor"
 	"calib/internal/exit"
@@ -215,6 +216,7 @@ func documents() []command.Document {
 		command.DocumentOf[compare.Floor]("noise", compare.FloorSchema,
 			"noise.json: how much runs of the same differ; also the data of run --aa."),
 		command.DataOf[build]("version"), command.DataOf[doctor.Report]("doctor"),
+		command.DataOf[measuring.Screened]("check"),
 	}
 	return slices.Concat(own, results.Documents(), history.Documents())
 }

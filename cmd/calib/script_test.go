@@ -40,6 +40,7 @@ import (
 //	follow RUN VERB [ARG...]      run the commands that calib VERB names on RUN, until it names none
 //	questions FILE                run the commands of a table of questions, and want the answers that it shows
 //	tutorial FILE                 run the commands of a page, and want what it shows
+//	snippets FILE                 run the Python of a page
 //	slurm                         start a cluster of Slurm
 //	sshd                          start eight hosts that ssh reaches
 //	feed FILE LINK NAME PROGRAM [ARG...]

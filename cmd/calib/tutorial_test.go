@@ -49,6 +49,19 @@ func cmdTutorial(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
+// cmdSnippets runs the Python of a page: it ends well, and prints something.
+func cmdSnippets(ts *testscript.TestScript, neg bool, args []string) {
+	want(ts, len(args) == 1, neg, "snippets FILE")
+	text, err := os.ReadFile(args[0])
+	ts.Check(err)
+	_, code, found := strings.Cut(string(text), "```python\n")
+	code, _, _ = strings.Cut(code, "```")
+	ts.Check(ts.Exec("python3", "-c", code))
+	if !found || len(strings.Fields(ts.ReadFile("stdout"))) < 2 {
+		ts.Fatalf("%s prints %q", code, ts.ReadFile("stdout"))
+	}
+}
+
 // cmdQuestions runs the commands of a table of questions: each must succeed, and print a line that begins like the one
 // shown. Agents of this machine stand for those of a hosts file.
 func cmdQuestions(ts *testscript.TestScript, neg bool, args []string) {

@@ -91,6 +91,7 @@ type Screen struct {
 	rate   float64 // of false discoveries
 	margin float64 // by how much slower does not matter
 	rounds [][]Seen
+	group  []int     // of each host, as racks finds them; nil where there are none
 	judged int       // batches
 	last   Judgement // of them
 }
@@ -134,31 +135,52 @@ type record struct {
 	outside int // batches in which it stood out
 }
 
-// batches reads each batch, without the pairs of some hosts.
-func (s *Screen) batches(t test, without map[int]bool) (out [][]reading) {
+// logs reads each batch, without the pairs of some hosts: the logarithms of what was seen.
+func (s *Screen) logs(t test, without map[int]bool) (out [][]reading) {
 	for rounds := range slices.Chunk(s.rounds[:len(s.rounds)/t.rounds*t.rounds], t.rounds) {
 		var b []reading
-		var known []float64
 		for _, seen := range slices.Concat(rounds...) {
 			v := math.Inf(1)
 			if !seen.Failed {
 				v = math.Log(t.of(seen))
 			}
-			if without[seen.From] || without[seen.To] || math.IsNaN(v) || math.IsInf(v, -1) {
-				continue
+			if !without[seen.From] && !without[seen.To] && !math.IsNaN(v) && !math.IsInf(v, -1) {
+				b = append(b, reading{seen, v})
 			}
-			b = append(b, reading{seen, v})
-			if !seen.Failed {
-				known = append(known, v)
+		}
+		out = append(out, b)
+	}
+	return out
+}
+
+// batches compares the readings of each batch with the median of those of their kind: within groups, or between.
+func (s *Screen) batches(t test, without map[int]bool) (out [][]reading) {
+	all := s.logs(t, without)
+	of := map[int][]float64{}
+	for _, r := range slices.Concat(all...) {
+		if !r.Failed {
+			of[s.kind(r.Seen)] = append(of[s.kind(r.Seen)], r.over)
+		}
+	}
+	usual := map[int]float64{}
+	for k, v := range of {
+		usual[k] = stats.Median(v)
+	}
+	for _, b := range all {
+		var known []float64
+		for i, r := range b {
+			if b[i].over -= usual[s.kind(r.Seen)]; !r.Failed {
+				known = append(known, b[i].over)
 			}
+		}
+		if len(known) == 0 {
+			continue
 		}
 		middle := stats.Median(known)
 		for i := range b {
 			b[i].over -= middle
 		}
-		if len(known) > 0 {
-			out = append(out, b)
-		}
+		out = append(out, b)
 	}
 	return out
 }
@@ -227,15 +249,17 @@ func (s *Screen) pairsOf(all [][]reading, hosts map[int]*record) map[[2]int]*rec
 	}
 	out := map[[2]int]*record{}
 	for _, b := range all {
-		own, values := map[[2]int][]reading{}, map[[2]int]float64{}
+		own, values := map[[2]int][]reading{}, [2]map[[2]int]float64{{}, {}} // by kind: ways between groups are shared
 		for _, r := range b {
 			r.over -= max(part[r.From], part[r.To], 0)
 			own[r.pair()] = append(own[r.pair()], r)
 		}
 		for p, list := range own {
-			values[p] = medianOf(list)
+			values[s.kind(list[0].Seen)][p] = medianOf(list)
 		}
-		score(s, out, values, own)
+		for _, v := range values {
+			score(s, out, v, own)
+		}
 	}
 	return out
 }
@@ -380,6 +404,7 @@ func (f Found) same(g Found) bool {
 func (s *Screen) judge(j *Judgement, t test, enough float64) {
 	without := map[int]bool{}
 	for {
+		s.group = s.racks(without)
 		all := s.batches(t, without)
 		hosts := s.hostsOf(t, all)
 		var worst Found
@@ -426,33 +451,39 @@ var lossy = []float64{0.1, 0.3, 0.6, 0.95}
 // losses adds what observations with a loss say: a loss of one queue may be of many segments, so that observations are
 // counted, and not segments.
 func (s *Screen) losses(j *Judgement, enough float64) {
-	all, bad := 0., 0.
+	var all, bad [2]float64 // by kind
 	hosts, pairs := map[int][]Seen{}, map[[2]int][]Seen{}
 	for _, round := range s.rounds {
 		for _, o := range round {
 			if o.Failed || o.Segments == 0 {
 				continue
 			}
-			if all++; o.Again > 0 {
-				bad++
+			k := s.kind(o)
+			if all[k]++; o.Again > 0 {
+				bad[k]++
 			}
 			hosts[o.From], hosts[o.To] = append(hosts[o.From], o), append(hosts[o.To], o)
 			pairs[o.pair()] = append(pairs[o.pair()], o)
 		}
 	}
 	ratio := func(own []Seen) float64 {
-		n, lost := float64(len(own)), 0.
+		var n, lost [2]float64
 		for _, o := range own {
-			if o.Again > 0 {
-				lost++
+			k := s.kind(o)
+			if n[k]++; o.Again > 0 {
+				lost[k]++
 			}
 		}
-		usual := min((bad-lost+0.5)/(all-n+1), 0.9) // of the others
 		sum := 0.
 		for _, share := range lossy {
-			if share > usual {
-				sum += math.Exp(min(lost*math.Log(share/usual)+(n-lost)*math.Log((1-share)/(1-usual)), 700))
+			log := 0.
+			for k := range n {
+				usual := min((bad[k]-lost[k]+0.5)/(all[k]-n[k]+1), 0.99) // of the others
+				if p := max(share, usual); n[k] > 0 {
+					log += lost[k]*math.Log(p/usual) + (n[k]-lost[k])*math.Log((1-p)/(1-usual))
+				}
 			}
+			sum += math.Exp(min(log, 700))
 		}
 		return sum / float64(len(lossy))
 	}

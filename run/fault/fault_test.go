@@ -137,6 +137,46 @@ func one(b bool) float64 {
 	return 0
 }
 
+// Groups of hosts are found, and no way between them is slow for that. A slow host is found in its group.
+func TestRacks(t *testing.T) {
+	for _, sizes := range [][]int{{8, 8}, {12, 4}, {4, 4, 4, 4}, {30, 10}, {2, 2}} {
+		var rack []int
+		for g, n := range sizes {
+			rack = append(rack, slices.Repeat([]int{g}, n)...)
+		}
+		between := func(a, b, _ int) float64 { return 1 + 0.3*one(rack[a] != rack[b]) }
+		for seed := range uint64(10) {
+			for _, slow := range []int{-1, 3} {
+				c := cluster{noise: 0.02, latency: func(a, b, r int) float64 { return between(a, b, r) * (1 + 0.15*one(has(slow, a, b))) },
+					perByte: func(a, b, r int) float64 { return 1 + 0.5*one(rack[a] != rack[b]) }}
+				c.rng = rand.New(rand.NewPCG(seed, 7))
+				s := New(len(rack), 0.01, 0.02)
+				for round := range 60 {
+					var seen []Seen
+					for _, p := range s.Next(c.rng) {
+						seen = append(seen, c.see(p, round))
+					}
+					s.Add(seen)
+				}
+				j := s.Judge()
+				groups, apart := s.Groups()
+				if slow >= 0 {
+					if len(rack) >= 16 && (len(j.Slow) != 1 || !slices.Equal(j.Slow[0].Hosts, []int{slow})) {
+						t.Errorf("racks %v, seed %d: %+v, groups %v", sizes, seed, j.Slow, groups)
+					}
+					continue
+				}
+				if len(j.Slow) > 0 || len(rack) >= 16 && (len(groups) != len(sizes) || len(groups[0]) != sizes[0] || math.Abs(apart-1.3) > 0.03) {
+					t.Errorf("racks %v, seed %d: %+v, groups %v, %g", sizes, seed, j.Slow, groups, apart)
+				}
+			}
+		}
+	}
+	if groups, _ := New(4, 0.01, 0.02).Groups(); groups != nil {
+		t.Errorf("%v of nothing", groups)
+	}
+}
+
 // Whatever was seen, hosts and pairs are judged.
 func TestStrange(t *testing.T) {
 	s := New(3, 0.01, 0.02)

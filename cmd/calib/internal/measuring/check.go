@@ -5,6 +5,7 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/jedib0t/go-pretty/v6/text"
@@ -12,6 +13,7 @@ import (
 
 	"calib/cmd/calib/internal/command"
 	"calib/internal/exit"
+	"calib/internal/hosts"
 	"calib/internal/units"
 	"calib/reports"
 	"calib/run"
@@ -71,13 +73,15 @@ const (
 	uncertain = "undecided"
 )
 
-// screened is what calib check prints as JSON.
-type screened struct {
+// Screened is what calib check prints as JSON.
+type Screened struct {
 	Verdict     string       `json:"verdict"` // healthy, slow, missing or undecided
 	FalseAlarms float64      `json:"false_alarms"`
 	Margin      float64      `json:"margin"` // by which slower does not matter
 	Hosts       []judgedHost `json:"hosts"`
-	Pairs       []judgedPair `json:"pairs"` // that are not healthy
+	Pairs       []judgedPair `json:"pairs"`            // that are not healthy
+	Groups      [][]string   `json:"groups,omitempty"` // such as racks: ways between them are longer
+	Apart       float64      `json:"apart,omitempty"`  // times as long as within a group a byte takes between them
 	Seen        int          `json:"pairs_seen"`
 	Of          int          `json:"pairs_of"`
 	Rounds      int          `json:"rounds"`
@@ -107,14 +111,21 @@ type judgedPair struct {
 	judged
 }
 
-func screenedOf(r run.Checked, margin float64) screened {
-	d := screened{Verdict: healthy, FalseAlarms: falseAlarms, Margin: margin, Pairs: []judgedPair{}, Seen: r.Pairs, Of: r.Of,
+func screenedOf(r run.Checked, margin float64) Screened {
+	d := Screened{Verdict: healthy, FalseAlarms: falseAlarms, Margin: margin, Pairs: []judgedPair{}, Seen: r.Pairs, Of: r.Of,
 		Rounds: r.Rounds, Took: r.Took.Seconds(), Latency: r.Latency, Rate: 8 / r.PerByte, Link: r.Link, virtual: r.Virtual}
 	for _, name := range r.Hosts {
 		d.Hosts = append(d.Hosts, judgedHost{name, judged{Verdict: healthy}})
 	}
 	for _, m := range r.Missing {
 		d.Verdict, d.Hosts = missing, append(d.Hosts, judgedHost{m.Host, judged{Verdict: missing, Why: m.Error}})
+	}
+	for _, g := range r.Groups {
+		var names []string
+		for _, h := range g {
+			names = append(names, r.Hosts[h])
+		}
+		d.Groups, d.Apart = append(d.Groups, names), r.Apart
 	}
 	add := func(all []fault.Found, verdict string) {
 		for _, f := range all {
@@ -166,7 +177,7 @@ func why(r run.Checked, f fault.Found) string {
 	return fmt.Sprintf("a message takes %.2f times as long as usual, %s", f.Ratio, often)
 }
 
-func (d screened) err() error {
+func (d Screened) err() error {
 	switch d.Verdict {
 	case slow:
 		return exit.With(exit.Regression, fmt.Errorf("hosts or pairs are slow"))
@@ -179,7 +190,7 @@ func (d screened) err() error {
 }
 
 // text prints what was found for people.
-func (d screened) text(w io.Writer) error {
+func (d Screened) text(w io.Writer) error {
 	words := map[string]string{healthy: "HEALTHY: no host or pair is slow", slow: "SLOW", missing: "HOSTS ARE MISSING",
 		uncertain: "NOT DECIDED"}
 	time := units.Format(d.Took, "s")
@@ -194,6 +205,14 @@ func (d screened) text(w io.Writer) error {
 		usual += fmt.Sprintf(", %s of the link's %s", reports.Percent(d.Rate/d.Link), units.Format(d.Link, "bit/s"))
 	}
 	fmt.Fprintln(w, usual+".")
+	if len(d.Groups) > 0 {
+		var names []string
+		for _, g := range d.Groups {
+			names = append(names, hosts.Fold(g))
+		}
+		fmt.Fprintf(w, "  Groups: %s. Between them a byte takes %.2f times as long; pairs are compared with their kind.\n",
+			strings.Join(names, "; "), d.Apart)
+	}
 	for _, verdict := range []string{missing, slow, uncertain} {
 		for _, h := range d.Hosts {
 			if h.Verdict == verdict {
