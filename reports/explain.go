@@ -24,8 +24,8 @@ type Explained struct {
 	Missing    string            `json:"missing,omitempty"` // the command that measures it, where the run has not
 }
 
-// Explain explains a number, a word of calib's, or a name in its files. p is the run's, or nil. ok is false where there is neither of that
-// name.
+// Explain explains a number, a word of calib's, or a name in its files. p is the run's, or nil. ok is false where
+// nothing has that name.
 func Explain(name string, p *params.Params) (e Explained, ok bool) {
 	g := glossary.All()
 	if is, ok := g.Words[name]; ok {

@@ -89,8 +89,8 @@ func spreadOf(p *params.Params, h *Alike) Grid {
 		name, unit string
 		values     []float64
 	}{
-		{"latency of a pair", "s", PairValues(p, LatencyOf)}, {"latency of a host", "s", h.Latencies},
-		{"rate of a pair", "B/s", PairValues(p, RateOf)}, {"rate of a host", "B/s", h.Rates},
+		{"latency of a pair", "s", PairValues(p.Pairs, LatencyOf)}, {"latency of a host", "s", h.Latencies},
+		{"rate of a pair", "B/s", PairValues(p.Pairs, RateOf)}, {"rate of a host", "B/s", h.Rates},
 	} {
 		if len(r.values) == 0 {
 			continue
@@ -107,8 +107,8 @@ func spreadOf(p *params.Params, h *Alike) Grid {
 func LatencyOf(q params.Pair) *float64 { return q.Latency }
 func RateOf(q params.Pair) *float64    { return q.Rate }
 
-func PairValues(p *params.Params, of func(params.Pair) *float64) (out []float64) {
-	for _, q := range p.Pairs {
+func PairValues(pairs []params.Pair, of func(params.Pair) *float64) (out []float64) {
+	for _, q := range pairs {
 		if v := of(q); v != nil && !math.IsNaN(*v) && !math.IsInf(*v, 0) {
 			out = append(out, *v)
 		}
@@ -332,7 +332,7 @@ func lossOf(p *params.Params) []string {
 
 // spread gives median, least and greatest of one number over all pairs in one sentence, or none.
 func spread(what, unit string, p *params.Params, of func(params.Pair) *float64) []string {
-	all := PairValues(p, of)
+	all := PairValues(p.Pairs, of)
 	if len(all) == 0 {
 		return nil
 	}

@@ -370,11 +370,10 @@ func explainable(p *params.Params) string {
 // OddOf lists the hosts and pairs that stand out, with what to do.
 func OddOf(p *params.Params) Grid {
 	g := NewGrid("odd", "times the median", "slow pairs", "what to do/words")
-	usual := stats.Median(PairValues(&params.Params{Pairs: slices.DeleteFunc(slices.Clone(p.Pairs), func(q params.Pair) bool {
-		return q.Slow != ""
-	})}, LatencyOf))
+	healthy := slices.DeleteFunc(slices.Clone(p.Pairs), func(q params.Pair) bool { return q.Slow != "" })
+	usual := stats.Median(PairValues(healthy, LatencyOf))
 	times := func(own ...params.Pair) string {
-		v := stats.Median(PairValues(&params.Params{Pairs: own}, LatencyOf)) / usual
+		v := stats.Median(PairValues(own, LatencyOf)) / usual
 		if math.IsNaN(v) || math.IsInf(v, 0) {
 			return "–"
 		}
@@ -385,7 +384,8 @@ func OddOf(p *params.Params) Grid {
 		named = append(named, h.Name)
 	}
 	for _, h := range hosts[:min(len(hosts), outliersShown)] {
-		own := slices.DeleteFunc(slices.Clone(p.Pairs), func(q params.Pair) bool { return q.From != h.Name && q.To != h.Name })
+		other := func(q params.Pair) bool { return q.From != h.Name && q.To != h.Name }
+		own := slices.DeleteFunc(slices.Clone(p.Pairs), other)
 		g.Add(Clean(h.Name), times(own...), fmt.Sprintf("%d of %d", h.Slow, h.Pairs),
 			"compare its link, driver, CPU and other jobs with another host's: calib doctor")
 	}

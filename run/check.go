@@ -54,7 +54,8 @@ func Check(ctx context.Context, c Config, o Checking) (out Checked, err error) {
 			return err
 		}
 		if len(f.agents) < leastChecked {
-			return exit.Usagef("%s: a check compares hosts with each other and needs three", units.Plural(int64(len(f.agents)), "host"))
+			return exit.Usagef("%s: a check compares hosts with each other and needs three",
+				units.Plural(int64(len(f.agents)), "host"))
 		}
 		r.sayLost(f)
 		r.Show.Phase("look at the network")

@@ -266,8 +266,9 @@ func (e *lineEnd) receive(l plane.Line) {
 
 // How one try of a bulk is laid out.
 const (
-	// writeSize is the largest write [B]: the time per byte does not fall with larger ones (docs/explanation/measuring.md). It is
-	// whole pages, which a receiver copies two to three times as fast as what lies across them.
+	// writeSize is the largest write [B]: the time per byte does not fall with larger ones
+	// (docs/explanation/measuring.md). It is whole pages, which a receiver copies two to three times as fast as what
+	// lies across them.
 	writeSize = 512 * units.KiB
 	// windowTrips is how many of the path's round trips a window holds at least, windowBytes how many bytes of a
 	// connection.

@@ -40,7 +40,8 @@ type Message struct {
 // run performs one rank's part with M bytes. It allocates as little as it can: data are parts of the scratch.
 type run = func(c Comm, m int, s *Scratch)
 
-// Pattern is one algorithm of one operation. docs/reference/experiments.md says of each what its M bytes are, and its source.
+// Pattern is one algorithm of one operation. docs/reference/experiments.md says of each what its M bytes are, and its
+// source.
 type Pattern struct {
 	// ID is the pattern's number in samples.jsonl. It is never given to another.
 	ID int64

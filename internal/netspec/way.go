@@ -109,8 +109,8 @@ func (s *Spec) TrueFunctions() map[string]float64 {
 	return out
 }
 
-// Lines returns s as the lines of a lab file, in the order of docs/reference/lab.md and without what is 0. Parse reads the same
-// Spec back, to the last bit.
+// Lines returns s as the lines of a lab file, in the order of docs/reference/lab.md and without what is 0. Parse reads
+// the same Spec back, to the last bit.
 func (s *Spec) Lines() []string {
 	receive, fabric := "", ""
 	if s.Receive != nil {

@@ -1,5 +1,5 @@
-// Graphs of communication are read, and reduced, step by step, to one block. docs/reference/predict.md says what a file holds.
-// Source: Stoica, Sultan, Keyes 1994, section 2.
+// Graphs of communication are read, and reduced, step by step, to one block. docs/reference/predict.md says what a file
+// holds. Source: Stoica, Sultan, Keyes 1994, section 2.
 
 package cost
 

@@ -152,9 +152,9 @@ func writeTC(in *input) []byte {
 
 const MaxSlowdown = 1e6 // of Options
 
-// writeLab writes a lab file (docs/reference/lab.md): a network of calib lab that has the run's parameters, with the hosts and
-// pairs that the run names as slow. The translation is that of the calibrated simulation (package network). A network
-// that the lab cannot play on time is slowed by a factor, which the file states.
+// writeLab writes a lab file (docs/reference/lab.md): a network of calib lab that has the run's parameters, with the
+// hosts and pairs that the run names as slow. The translation is that of the calibrated simulation (package network). A
+// network that the lab cannot play on time is slowed by a factor, which the file states.
 func writeLab(in *input) []byte {
 	var c *network.Copy
 	n, err := network.Of(in.Params)

@@ -18,7 +18,8 @@ import (
 // Build makes every figure of p: those of its fits in the order of the fits, figures of one section together;
 // predictions against measurements, where there are any; then the host × host matrices. Plots of one ID are one figure.
 // A residual series of two points or more that no plot of its fit shows gets a plain figure of its own; a single point
-// is a number, and stands in the tables. plots are those of a fit; d adds quantiles of raw timings. Nil leaves them out.
+// is a number, and stands in the tables. plots are those of a fit; d adds quantiles of raw timings. Nil leaves them
+// out.
 //
 // Build takes whatever a params.json may hold: what cannot be drawn is left out.
 func Build(p *params.Params, plots Plots, d dataset.Source) (out []Figure) {

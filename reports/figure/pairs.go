@@ -177,7 +177,7 @@ func spreads(p *params.Params, hosts int) (out []Figure) {
 	}
 	own := reports.AlikeOf(p)
 	for k, m := range ofPairs {
-		pairs := slices.DeleteFunc(reports.PairValues(p, m.of), func(v float64) bool { return !finite(v) })
+		pairs := slices.DeleteFunc(reports.PairValues(p.Pairs, m.of), func(v float64) bool { return !finite(v) })
 		f := Figure{ID: "spread-" + m.name, Section: "Pairs", Title: m.spread, X: Axis{Name: m.name, Unit: m.unit},
 			Y: Axis{Name: "share at most as large"}}
 		for i, t := range []struct {

@@ -3,8 +3,6 @@ package coord
 import (
 	"context"
 
-	"calib/bench"
-	"calib/internal/dataset/names"
 	"calib/internal/units"
 	"calib/run/fault"
 )
@@ -14,38 +12,27 @@ import (
 // at once. The agents are prepared.
 func Observe(ctx context.Context, agents []Agent, run string, round int, pairs [][2]int, atOnce bool) ([]fault.Seen,
 	units.Nanos) {
-	type look struct {
-		fault.Seen
-		took float64
-	}
 	limit := 1
 	if atOnce {
 		limit = -1
 	}
-	looks := Each(pairs, limit, func(_ int, p [2]int) look {
-		out := look{Seen: fault.Seen{From: p[0], To: p[1], Failed: true}}
-		samples, err := together(ctx, agents, [][]int{p[:]}, bench.Task{
-			Run: run, Slot: round, Round: round, Exp: names.Probe, Points: []bench.Point{{names.FactorBytes: 1}},
-			Epoch: lookEpoch, Deadline: probeDeadline, Recv: probeDeadline,
-		})
-		in := seenIn(samples)
+	took := make([]float64, len(pairs))
+	out := Each(pairs, limit, func(i int, p [2]int) fault.Seen {
+		in, err := look(ctx, agents, run, round, [][]int{p[:]}, probeDeadline)
 		if err != nil || len(in) == 0 {
-			return out
+			return fault.Seen{From: p[0], To: p[1], Failed: true}
 		}
-		x := in[0]
-		out.Failed, out.Latency, out.PerByte, out.took = false, x.trip*1e-9, x.perByte*1e-9, x.took
-		out.Segments, out.Again = x.sent, x.again
-		return out
+		took[i] = in[0].took
+		return fault.Seen{From: p[0], To: p[1], Latency: in[0].trip * 1e-9, PerByte: in[0].perByte * 1e-9,
+			Segments: in[0].sent, Again: in[0].again}
 	})
-	var seen []fault.Seen
-	took := 0.
-	for _, l := range looks {
-		seen = append(seen, l.Seen)
+	total := 0.
+	for _, t := range took {
 		if atOnce {
-			took = max(took, l.took)
+			total = max(total, t)
 		} else {
-			took += l.took
+			total += t
 		}
 	}
-	return seen, units.Nanos(took)
+	return out, units.Nanos(total)
 }

@@ -79,29 +79,25 @@ func Probe(ctx context.Context, agents []Agent, run string, seed uint64, budget 
 		return nil, fmt.Errorf("probe: %w: one host", ErrNothing)
 	}
 	p := &Probed{}
-	look := func(teams [][]int) ([]seen, time.Duration, error) {
+	try := func(teams [][]int) ([]seen, time.Duration, error) {
 		left := lookTime(budget) - units.Nanos(now().Sub(begun))
 		if left < minSlot {
 			return nil, 0, fmt.Errorf("probe: %w within %v", ErrNothing, time.Duration(lookTime(budget)))
 		}
-		deadline := min(probeDeadline, left)
 		from := now()
-		samples, err := together(ctx, agents, teams, bench.Task{
-			Run: run, Exp: names.Probe, Points: []bench.Point{{names.FactorBytes: 1}}, Epoch: lookEpoch, Deadline: deadline,
-			Recv: deadline,
-		})
+		all, err := look(ctx, agents, run, 0, teams, min(probeDeadline, left))
 		if err != nil {
 			return nil, 0, fmt.Errorf("probe of %s: %w", units.GroupedPlural(len(teams), "pair"), err)
 		}
-		return seenIn(samples), now().Sub(from), nil
+		return all, now().Sub(from), nil
 	}
 	var alone []seen
 	var slots []float64
 	var failed error // of the first pair that did
 	for i := 0; i < len(pairs) && len(alone) < aloneMost && (len(alone) == 0 || now().Sub(begun) < aloneTime); i++ {
-		one, took, err := look(pairs[i : i+1]) // it opens connections and windows
+		one, took, err := try(pairs[i : i+1]) // it opens connections and windows
 		if err == nil && took < aloneTime/2 {
-			one, took, err = look(pairs[i : i+1])
+			one, took, err = try(pairs[i : i+1])
 		}
 		if err == nil && len(one) == 0 {
 			err = fmt.Errorf("probe of hosts %d and %d: %w", pairs[i][0], pairs[i][1], ErrNothing)
@@ -122,13 +118,23 @@ func Probe(ctx context.Context, agents []Agent, run string, seed uint64, budget 
 	p.Pairs = len(alone)
 	p.fill(alone, slots)
 	if len(pairs) > 1 && failed == nil {
-		if all, _, err := look(pairs); err == nil {
+		if all, _, err := try(pairs); err == nil {
 			p.AtOnce, p.Slower = len(pairs), slower(alone, all)
 			p.Together = p.Slower <= undisturbed
 		}
 	}
 	p.Took = units.Nanos(now().Sub(begun))
 	return p, nil
+}
+
+// look has teams look at the ways between their hosts, all at once, and returns what each saw.
+func look(ctx context.Context, agents []Agent, run string, round int, teams [][]int, deadline units.Nanos) ([]seen,
+	error) {
+	samples, err := together(ctx, agents, teams, bench.Task{
+		Run: run, Slot: round, Round: round, Exp: names.Probe, Points: []bench.Point{{names.FactorBytes: 1}},
+		Epoch: lookEpoch, Deadline: deadline, Recv: deadline,
+	})
+	return seenIn(samples), err
 }
 
 // seen is what one pair saw.

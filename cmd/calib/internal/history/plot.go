@@ -226,13 +226,17 @@ func since(ctx context.Context, s *history.Store, p *params.Params) (t reports.T
 				}
 			}
 		}
+		usual := map[string]float64{}
+		for name, values := range was {
+			usual[name] = stats.Median(values)
+		}
 		now := slices.DeleteFunc(p.Metrics(), func(m params.Metric) bool {
-			return m.Link() != "" || m.Better == params.BetterNeither || !(stats.Median(was[m.Name]) > 0)
+			return m.Link() != "" || m.Better == params.BetterNeither || !(usual[m.Name] > 0)
 		})
 		if len(now) == 0 {
 			continue
 		}
-		change := func(m params.Metric) float64 { return m.Value/stats.Median(was[m.Name]) - 1 }
+		change := func(m params.Metric) float64 { return m.Value/usual[m.Name] - 1 }
 		slices.SortStableFunc(now, func(a, b params.Metric) int {
 			return cmp.Compare(math.Abs(change(b)), math.Abs(change(a)))
 		})
@@ -243,7 +247,7 @@ func since(ctx context.Context, s *history.Store, p *params.Params) (t reports.T
 			if m.Value < slices.Min(was[m.Name]) || m.Value > slices.Max(was[m.Name]) {
 				beyond = "beyond all its runs"
 			}
-			t.Add(m.Name, fmt.Sprintf("%+.1f%%", 100*change(m)), units.Format(stats.Median(was[m.Name]), m.Unit),
+			t.Add(m.Name, fmt.Sprintf("%+.1f%%", 100*change(m)), units.Format(usual[m.Name], m.Unit),
 				units.Format(m.Value, m.Unit), beyond)
 		}
 		return t, nil

@@ -50,11 +50,11 @@ func CheckCommand() *cli.Command {
 			case !(o.Margin >= 0.001 && o.Margin <= 1):
 				return exit.Usagef("--margin %g: want 0.001 to 1", o.Margin)
 			}
-			config := equipped(c, run.Config{Where: w})
-			config.Plan.Seed = c.Uint64("seed")
-			if config.Hosts, err = w.Hosts(func(s string) { command.Note(c, s) }); err != nil {
+			config, err := listed(c, w)
+			if err != nil {
 				return err
 			}
+			config.Plan.Seed = c.Uint64("seed")
 			found, err := run.Check(c.Context, config, o)
 			if err != nil {
 				return err

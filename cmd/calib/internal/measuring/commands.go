@@ -200,8 +200,8 @@ func DoctorCommand() *cli.Command {
 			if w.Sim != "" {
 				return exit.Usagef("--sim: there is nothing to examine in a simulated network")
 			}
-			config := equipped(c, run.Config{Where: w})
-			if config.Hosts, err = w.Hosts(func(s string) { command.Note(c, s) }); err != nil {
+			config, err := listed(c, w)
+			if err != nil {
 				return err
 			}
 			r, err := run.Examine(c.Context, config)

@@ -136,6 +136,14 @@ func flagged(c *cli.Context) (config run.Config, err error) {
 // look at the network, but for its bound.
 const longPlan = 20 * time.Minute
 
+// listed is a Config of the hosts alone.
+func listed(c *cli.Context, w run.Where) (run.Config, error) {
+	config := equipped(c, run.Config{Where: w})
+	hosts, err := w.Hosts(func(s string) { command.Note(c, s) })
+	config.Hosts = hosts
+	return config, err
+}
+
 // equipped is a run that shows its progress here, has this calib's agents, and asks a person before long work.
 func equipped(c *cli.Context, config run.Config) run.Config {
 	style := progress.Plain // lines for a log

@@ -1,0 +1,85 @@
+package fault
+
+import (
+	"maps"
+	"math"
+	"slices"
+
+	"calib/fit/resample"
+)
+
+// lossy are the shares of observations with loss that are held against the share of all others.
+var lossy = []float64{0.1, 0.3, 0.6, 0.95}
+
+// losses adds what observations with a loss say: a loss of one queue may be of many segments, so that observations are
+// counted, and not segments.
+func (s *Screen) losses(j *Judgement, enough float64) {
+	var all, bad [2]float64 // by kind
+	hosts, pairs := map[int][]Seen{}, map[[2]int][]Seen{}
+	for _, round := range s.rounds {
+		for _, o := range round {
+			if o.Failed || o.Segments == 0 {
+				continue
+			}
+			k := s.kind(o)
+			if all[k]++; o.Again > 0 {
+				bad[k]++
+			}
+			hosts[o.From], hosts[o.To] = append(hosts[o.From], o), append(hosts[o.To], o)
+			pairs[o.pair()] = append(pairs[o.pair()], o)
+		}
+	}
+	ratio := func(own []Seen) float64 {
+		var n, lost [2]float64
+		for _, o := range own {
+			k := s.kind(o)
+			if n[k]++; o.Again > 0 {
+				lost[k]++
+			}
+		}
+		sum := 0.
+		for _, share := range lossy {
+			log := 0.
+			for k := range n {
+				usual := min((bad[k]-lost[k]+0.5)/(all[k]-n[k]+1), 0.99) // of the others
+				if p := max(share, usual); n[k] > 0 {
+					log += lost[k]*math.Log(p/usual) + (n[k]-lost[k])*math.Log((1-p)/(1-usual))
+				}
+			}
+			sum += math.Exp(min(log, 700))
+		}
+		return sum / float64(len(lossy))
+	}
+	report := func(subject []int, own []Seen, e float64) {
+		f := Found{Hosts: subject, Quantity: Loss, Of: len(own), Evidence: e}
+		var again, segments int64
+		for _, o := range own {
+			again, segments = again+o.Again, segments+o.Segments
+			if o.Again > 0 {
+				f.Bad++
+			}
+		}
+		f.Ratio = float64(again) / float64(max(1, segments))
+		f.CI = resample.ShareCI(float64(again), float64(max(1, segments)))
+		j.enter(f, enough)
+	}
+	guilty := map[int]bool{}
+	for _, h := range slices.Sorted(maps.Keys(hosts)) {
+		least, partners := math.Inf(1), map[int]bool{}
+		for _, o := range hosts[h] {
+			partners[o.From+o.To-h] = true
+		}
+		for p := range partners {
+			least = math.Min(least, ratio(slices.DeleteFunc(slices.Clone(hosts[h]), func(o Seen) bool { return o.From+o.To-h == p })))
+		}
+		if len(partners) > 1 && least >= suspect {
+			guilty[h] = least >= enough
+			report([]int{h}, hosts[h], least)
+		}
+	}
+	for _, p := range sorted(pairs) {
+		if e := ratio(pairs[p]); e >= suspect && !guilty[p[0]] && !guilty[p[1]] {
+			report(p[:], pairs[p], e)
+		}
+	}
+}
