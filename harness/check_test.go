@@ -3,6 +3,7 @@
 package harness
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -19,13 +20,38 @@ import (
 
 const checkHeader = "network | what is wrong | runs | named | others named | not decided | lab late | time, median"
 
-// faults are networks of 16 hosts, each with what is wrong of it.
-var faults = []struct{ network, wrong, lab, want string }{
-	{"sparc1994", "nothing", "preset: sparc1994\nhosts: 12\n", ""},
-	{"fast switch", "nothing", fastSwitch, ""},
-	{"fast switch", "host 5 is 10% slower in both directions", fastSwitch + "overrides:\n  5: {a: 165e-6, b: 0.275e-6}\n", "h5"},
-	{"fast switch", "hosts 5 and 11 are 20% slower", fastSwitch + "overrides:\n  5: {a: 180e-6, b: 0.3e-6}\n  11: {a: 180e-6, b: 0.3e-6}\n", "h11 h5"},
-	{"fast switch", "the way between hosts 3 and 9 takes 120 µs more", fastSwitch + "links:\n  - {between: [[3], [9]], a: 120e-6, b: 0.35e-6}\n", "h3-h9"},
+// faults are networks of 12 or 16 hosts, each with what is wrong of it. parts are the groups or kinds that hosts are in, and
+// disturb is a shell script that disturbs host h5 meanwhile; its network device is $DEV. The budget is a minute where
+// none is said.
+var faults = []struct{ network, wrong, lab, want, parts, disturb, budget string }{
+	{network: "sparc1994", wrong: "nothing", lab: "preset: sparc1994\nhosts: 12\n"},
+	{network: "fast switch", wrong: "nothing", lab: fastSwitch},
+	{network: "fast switch", wrong: "host 5 is 5% slower", lab: fastSwitch + "overrides:\n  5: {a: 157.5e-6, b: 0.2625e-6}\n", want: "h5"},
+	{network: "fast switch", wrong: "host 5 is 10% slower", lab: fastSwitch + "overrides:\n  5: {a: 165e-6, b: 0.275e-6}\n", want: "h5"},
+	{network: "fast switch", wrong: "host 5 is 20% slower", lab: fastSwitch + "overrides:\n  5: {a: 180e-6, b: 0.3e-6}\n", want: "h5"},
+	{network: "fast switch", wrong: "hosts 5 and 11 are 20% slower",
+		lab: fastSwitch + "overrides:\n  5: {a: 180e-6, b: 0.3e-6}\n  11: {a: 180e-6, b: 0.3e-6}\n", want: "h11 h5"},
+	{network: "fast switch", wrong: "the way between hosts 3 and 9 takes 120 µs more",
+		lab: fastSwitch + "links:\n  - {between: [[3], [9]], a: 120e-6, b: 0.2e-6}\n", want: "h3-h9"},
+	{network: "fast switch", wrong: "the way between hosts 3 and 9 has three quarters of the rate",
+		lab: fastSwitch + "links:\n  - {between: [[3], [9]], a: 40e-6, b: 0.333e-6}\n", want: "h3-h9"},
+	{network: "fast switch", wrong: "host 5 sends at half the rate", lab: fastSwitch, want: "h5",
+		disturb: "tc -n $NS qdisc add dev $DEV root tbf rate 16mbit burst 5kb latency 100ms"},
+	{network: "fast switch", wrong: "host 5 sends at half the rate for 2 s of 10", lab: fastSwitch, want: "h5",
+		disturb: "while tc -n $NS qdisc add dev $DEV root tbf rate 16mbit burst 5kb latency 100ms; do sleep 2; " +
+			"tc -n $NS qdisc del dev $DEV root; sleep 8; done"},
+	{network: "fast switch", wrong: "1 of 1,000 packets to and from host 5 is lost", want: "h5", lab: fastSwitch +
+		"links:\n  - {between: [[5], [0, 1, 2, 3, 4, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15]], a: 1e-6, b: 1.0e-9, loss: 1.0e-3}\n"},
+	{network: "fast switch", wrong: "1 of 10,000 packets to and from host 5 is lost", want: "h5", budget: "5m", lab: fastSwitch +
+		"links:\n  - {between: [[5], [0, 1, 2, 3, 4, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15]], a: 1e-6, b: 1.0e-9, loss: 1.0e-4}\n"},
+	{network: "fast switch", wrong: "nothing: two racks behind a slower uplink", parts: "8 8", lab: fastSwitch +
+		"links:\n  - {between: [[0, 1, 2, 3, 4, 5, 6, 7], [8, 9, 10, 11, 12, 13, 14, 15]], a: 60e-6, b: 0.06e-6}\n"},
+	{network: "fast switch", wrong: "two racks, and host 5 is 20% slower", parts: "8 8", want: "h5", lab: fastSwitch +
+		"links:\n  - {between: [[0, 1, 2, 3, 4, 5, 6, 7], [8, 9, 10, 11, 12, 13, 14, 15]], a: 60e-6, b: 0.06e-6}\n" +
+		"overrides:\n  5: {a: 180e-6, b: 0.3e-6}\n"},
+	{network: "fast switch", wrong: "nothing: four of the hosts are of a kind that is 30% slower", parts: "12 4", lab: fastSwitch +
+		"overrides:\n  1: {a: 195e-6, b: 0.325e-6}\n  4: {a: 195e-6, b: 0.325e-6}\n  10: {a: 195e-6, b: 0.325e-6}\n" +
+		"  13: {a: 195e-6, b: 0.325e-6}\n"},
 }
 
 const fastSwitch = "name: fast\nhosts: 16\nmode: switched\nmss: 1448\nhost: {a: 150e-6, b: 0.25e-6}\n" +
@@ -46,8 +72,12 @@ func TestCheck(t *testing.T) {
 			right, others, open, late := 0, 0, 0, 0
 			var times []float64
 			for seed := range *turnsFlag {
-				named, took, undecided, wasLate := checkOnce(t, calib, file, seed+1)
+				named, parts, took, undecided, wasLate := checkOnce(t, calib, file, c.disturb, c.budget, seed+1)
 				wanted := strings.Fields(c.want)
+				if parts != c.parts {
+					t.Logf("%s, %s: hosts in %q, want %q", c.network, c.wrong, parts, c.parts)
+					named = append(named, "parts")
+				}
 				hits := 0
 				for _, n := range named {
 					if slices.Contains(wanted, n) {
@@ -76,11 +106,13 @@ func TestCheck(t *testing.T) {
 	p.save(t)
 }
 
-// checkOnce returns what a check names, hosts as "h5" and pairs as "h3-h9", and how long it took.
-func checkOnce(t *testing.T, calib, lab string, seed int) (named []string, took float64, undecided, late int) {
+// checkOnce returns what a check names, hosts as "h5" and pairs as "h3-h9", the sizes of groups or else of kinds, the
+// largest first, and how long it took.
+func checkOnce(t *testing.T, calib, lab, disturb, budget string, seed int) (named []string, parts string, took float64, undecided, late int) {
 	t.Helper()
-	c := command(interrupted, slices.Concat([]string{calib, "lab", "run", "--name", labName, lab, "--", calib, "check", "--hosts",
-		"{hosts}", "--quiet", "--json", "--seed", fmt.Sprint(seed)}, inNamespaces)...)
+	script := fmt.Sprintf("NS=%s-h5; DEV=calib0; { %s; } >/dev/null 2>&1 & %s check --hosts {hosts} --quiet --json --budget %s --seed %d "+
+		"--launch 'ip netns exec {host}'; code=$?; kill $! 2>/dev/null; exit $code", labName, cmp.Or(disturb, ":"), calib, cmp.Or(budget, "1m"), seed)
+	c := command(interrupted, calib, "lab", "run", "--name", labName, lab, "--", "sh", "-c", script)
 	var said strings.Builder
 	c.Stderr = &said
 	out, err := c.Output()
@@ -99,7 +131,8 @@ func checkOnce(t *testing.T, calib, lab string, seed int) (named []string, took 
 				Hosts   []string
 				Verdict string
 			}
-			Took float64 `json:"took_s"`
+			Groups, Kinds [][]string
+			Took          float64 `json:"took_s"`
 		}
 	}
 	if err := json.NewDecoder(strings.NewReader(string(out))).Decode(&doc); err != nil {
@@ -120,5 +153,13 @@ func checkOnce(t *testing.T, calib, lab string, seed int) (named []string, took 
 	if doc.Data.Verdict == "undecided" {
 		undecided = 1
 	}
-	return named, doc.Data.Took, undecided, late
+	groups := doc.Data.Groups
+	if groups == nil {
+		groups = doc.Data.Kinds
+	}
+	slices.SortFunc(groups, func(a, b []string) int { return len(b) - len(a) })
+	for _, g := range groups {
+		parts += fmt.Sprintf(" %d", len(g))
+	}
+	return named, strings.TrimSpace(parts), doc.Data.Took, undecided, late
 }

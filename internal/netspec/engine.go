@@ -103,8 +103,13 @@ func (n *Network[T]) Link(src, dst int) int {
 
 func (n *Network[T]) Pass(at T, link, payload int) (left T, why Drop) {
 	l := &n.links[link]
-	if payload != Follows && l.full(at) {
-		return 0, NoRoom
+	if payload != Follows {
+		if l.full(at) {
+			return 0, NoRoom
+		}
+		if loss := n.spec.Links[link/2].Loss; loss > 0 && n.rng.Float64() < loss {
+			return 0, Unlucky
+		}
 	}
 	return n.through(l, at, at, payload), Kept
 }

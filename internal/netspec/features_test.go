@@ -136,6 +136,7 @@ func TestValidateFeatures(t *testing.T) {
 		{"host below 0", linked([]int{-1}, []int{2}), "host -1, but there are"},
 		{"host in both groups", linked([]int{0, 1}, []int{1}), "named twice"},
 		{"link's block", func(s *Spec) { linked([]int{0}, []int{1})(s); s.Links[0].B = 2 }, "links[0]: a="},
+		{"link's loss", func(s *Spec) { linked([]int{0}, []int{1})(s); s.Links[0].Loss = 1 }, "links[0]: loss: 1"},
 		{"link's buffer", func(s *Spec) { linked([]int{0}, []int{1})(s); s.Links[0].Buffer = -1 }, "links[0]: buffer: -1"},
 		{"two links of a pair", func(s *Spec) { linked([]int{0, 1}, []int{2})(s); linked([]int{2, 3}, []int{1})(s) }, "links[0] and links[1] join"},
 		{"three groups", func(s *Spec) {

@@ -295,6 +295,8 @@ type Link struct {
 	Block   `yaml:",inline"`
 	// Buffer is the room of each direction's queue, the packet in service included [packets]; 0 is unlimited.
 	Buffer int `yaml:"buffer" json:"buffer,omitempty"`
+	// Loss is the probability that either direction drops a packet, drawn from the seed of the network.
+	Loss float64 `yaml:"loss" json:"loss,omitempty"`
 }
 
 // Routes returns a function that says which of the links' servers a packet passes on its way, −1 for none. Servers 2i
@@ -348,6 +350,9 @@ func (s *Spec) checkLinks() error {
 		}
 		if l.Buffer < 0 {
 			return fmt.Errorf("%s: buffer: %d packets, want 0 (unlimited) or more", name, l.Buffer)
+		}
+		if !within(l.Loss, 0, 1) || l.Loss == 1 {
+			return fmt.Errorf("%s: loss: %g, want 0 to below 1", name, l.Loss)
 		}
 	}
 	sides := s.sides()

@@ -136,8 +136,12 @@ func (s *Spec) Lines() []string {
 		if i == 0 {
 			out = append(out, "links:")
 		}
-		out = append(out, fmt.Sprintf("  - {between: [%s, %s], %s, buffer: %d}",
-			list(l.Between[0]), list(l.Between[1]), l.fields(), l.Buffer))
+		loss := ""
+		if l.Loss != 0 {
+			loss = ", loss: " + number(l.Loss)
+		}
+		out = append(out, fmt.Sprintf("  - {between: [%s, %s], %s, buffer: %d%s}",
+			list(l.Between[0]), list(l.Between[1]), l.fields(), l.Buffer, loss))
 	}
 	for k, i := range slices.Sorted(maps.Keys(s.Overrides)) {
 		if k == 0 {

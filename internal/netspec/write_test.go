@@ -32,7 +32,7 @@ func TestLines(t *testing.T) {
 		}
 		if rapid.Bool().Draw(t, "differ") {
 			s.Overrides = map[int]Block{3: block("third"), 0: block("first")}
-			s.Links = []Link{{Between: [][]int{{1, 2}, {4}}, Block: block("link"), Buffer: 7}}
+			s.Links = []Link{{Between: [][]int{{1, 2}, {4}}, Block: block("link"), Buffer: 7, Loss: 0.001}}
 		}
 		text := strings.Join(s.Lines(), "\n") + "\n"
 		got, err := Parse([]byte(text))
