@@ -54,6 +54,7 @@ func cmdSlurm(ts *testscript.TestScript, neg bool, args []string) {
 	s := newCluster(ts, 4)
 	slurmFiles(s)
 	ts.Setenv("SLURM_CONF", s.dir+"/slurm.conf")
+	ts.Setenv("NAMESPACE", s.name)
 	munged := []string{"--foreground", "--force", "--num-threads=2", "--key-file=" + s.dir + "/munge.key", "--socket=" + s.dir + "/munge.socket",
 		"--pid-file=" + s.dir + "/munge.pid", "--log-file=" + s.dir + "/munge.log", "--seed-file=" + s.dir + "/munge.seed"}
 	s.daemon(append([]string{needs.Program(t, "munged")}, munged...)...)

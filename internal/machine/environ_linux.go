@@ -40,10 +40,10 @@ func systemNow(env map[string]string) {
 	}
 }
 
-func askDriver(name string) (settings map[string]string, features map[string]bool) {
+func askDriver(name string) (settings map[string]string, features map[string]bool, counters map[string]uint64) {
 	e, err := ethtool.NewEthtool()
 	if err != nil {
-		return nil, nil
+		return nil, nil, nil
 	}
 	defer e.Close()
 	s := make(map[string]string)
@@ -71,7 +71,8 @@ func askDriver(name string) (settings map[string]string, features map[string]boo
 		s["nic.channels.combined"] = decimal(c.CombinedCount)
 	}
 	features, _ = e.Features(name)
-	return s, features
+	counters, _ = e.Stats(name)
+	return s, features, counters
 }
 
 func decimal(n uint32) string { return strconv.FormatUint(uint64(n), 10) }

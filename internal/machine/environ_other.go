@@ -2,5 +2,7 @@
 
 package machine
 
-func askDriver(string) (settings map[string]string, features map[string]bool) { return nil, nil }
-func systemNow(map[string]string)                                             {}
+func askDriver(string) (settings map[string]string, features map[string]bool, counters map[string]uint64) {
+	return nil, nil, nil
+}
+func systemNow(map[string]string) {}

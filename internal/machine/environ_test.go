@@ -27,7 +27,9 @@ type fakeDriver struct {
 	says map[string]string
 }
 
-func (d fakeDriver) ask(string) (map[string]string, map[string]bool) { return d.says, d.on }
+func (d fakeDriver) ask(string) (map[string]string, map[string]bool, map[string]uint64) {
+	return d.says, d.on, nil
+}
 
 var nics = []nic{
 	{1, "lo", 65536, []netip.Addr{netip.MustParseAddr("127.0.0.1"), netip.MustParseAddr("::1")}},
@@ -98,7 +100,7 @@ func TestNothingIsInvented(t *testing.T) {
 	if got := c.collect("10.9.9.9:1"); len(got) != 0 {
 		t.Errorf("got %v", got)
 	}
-	c.driver = func(string) (map[string]string, map[string]bool) { return nil, nil }
+	c.driver = func(string) (map[string]string, map[string]bool, map[string]uint64) { return nil, nil, nil }
 	want := map[string]string{"nic.name": "eth0", "nic.mtu": "1500", "nic.segment": "1448"}
 	if diff := cmp.Diff(want, c.collect("10.0.0.4")); diff != "" {
 		t.Error(diff)

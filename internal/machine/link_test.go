@@ -1,0 +1,36 @@
+package machine
+
+import (
+	"testing"
+	"testing/fstest"
+)
+
+// Counters of errors that are not zero are facts, and so is the port of a switch that LLDP names.
+func TestLink(t *testing.T) {
+	c := collector{root: fstest.MapFS{
+		"sys/class/net/eth0/statistics/rx_errors":     {Data: []byte("7\n")},
+		"sys/class/net/eth0/statistics/tx_errors":     {Data: []byte("0\n")},
+		"sys/class/net/eth0/statistics/rx_bytes":      {Data: []byte("12\n")},
+		"sys/class/net/eth1/statistics/rx_crc_errors": {Data: []byte("9\n")},
+	}}
+	env := map[string]string{}
+	c.link(env, "eth0", map[string]uint64{"fec_uncorrectable": 3, "rx_packets": 5, "tx_symbol_err": 0},
+		"lldp.eth0.via=LLDP\nlldp.eth0.chassis.name=sw3\nlldp.eth0.chassis.descr=a=b\nlldp.eth0.port.ifname=swp12\n")
+	if env["now.nic_errors"] != "fec_uncorrectable=3 rx_errors=7" || env["now.switch_port"] != "sw3 port swp12" {
+		t.Errorf("%q", env)
+	}
+	env = map[string]string{}
+	if c.link(env, "eth2", nil, "no such thing"); len(env) > 0 {
+		t.Errorf("%q of nothing", env)
+	}
+}
+
+func TestGrown(t *testing.T) {
+	for _, c := range []struct{ before, after, want string }{
+		{"", "", ""}, {"a=1", "a=1", ""}, {"a=5 b=1", "a=1 b=4 c=2", "b +3, c +2"}, {"junk", "a=x =3", " +3"},
+	} {
+		if got := Grown(c.before, c.after); got != c.want {
+			t.Errorf("%q, %q: %q, want %q", c.before, c.after, got, c.want)
+		}
+	}
+}
