@@ -85,6 +85,8 @@ func Targets() []Target {
 			About: "Prometheus: gauges for the textfile collector of node_exporter, without time stamps"},
 		{Name: "simgrid", File: "platform.xml", write: writeSimGrid,
 			About: "SimGrid platform file for smpirun: hosts, links, routes, and SMPI's overheads and factors"},
+		{Name: "slurm", File: "topology.conf", write: writeSlurm, NoHosts: true,
+			About: "Slurm: topology.conf of topology/tree, with a switch for each group of hosts"},
 		{Name: "tc", File: "netem.sh", write: writeTC, NoHosts: true, Device: true,
 			About: "Linux tc netem: script that sets delay and rate on every host, and removes them"},
 	}
@@ -282,6 +284,13 @@ var labels = map[string]string{
 
 // warnOfSlowPairs warns that a target has one network for all pairs where the run found pairs that stand out.
 func (in *input) warnOfSlowPairs() {
+	if g := in.Params.Groups; g != nil {
+		in.warnf("the hosts are in %d groups, and a byte takes %.2f times as long between them, but the file has one "+
+			"network for all pairs: that within a group", len(g.Hosts), g.Apart)
+	}
+	if len(in.Params.Kinds) > 0 {
+		in.warnf("the hosts are of %d kinds, but the file has one: the largest", len(in.Params.Kinds))
+	}
 	slow := slices.DeleteFunc(slices.Clone(in.Params.Pairs), func(q params.Pair) bool { return q.Slow == "" })
 	if len(slow) > 0 {
 		in.warnf("%d of %d pairs stand out (%s), but the file has one network for all pairs", len(slow), len(in.Params.Pairs),

@@ -51,6 +51,7 @@ func fixture() *params.Params {
 		p.Pairs = append(p.Pairs, params.Pair{From: p.Run.Hosts[i], To: p.Run.Hosts[i+1], Latency: &lat, LatencyCI: &[2]float64{0.9 * lat, 1.1 * lat}, Rate: &rate})
 	}
 	p.Pairs[2].Slow = "8% slower than the others"
+	p.Groups = &params.Groups{Hosts: [][]string{{"h0", "h1", "h2"}, {odd, "h4", "h5", "h6", "h7"}}, Apart: 1.3}
 	return p
 }
 
@@ -83,7 +84,7 @@ func lookup(t interface{ Fatal(...any) }, name string) Target {
 func ExampleLookup() {
 	_, err := Lookup("ns-3")
 	fmt.Println(err)
-	// Output: "ns-3": no such export target; there are astra-sim, atlahs, csv, dimemas, gobench, lab, loggopsim, mininet, ompi, ompi-json, otava, prometheus, simgrid, tc
+	// Output: "ns-3": no such export target; there are astra-sim, atlahs, csv, dimemas, gobench, lab, loggopsim, mininet, ompi, ompi-json, otava, prometheus, simgrid, slurm, tc
 }
 
 // optionsOf are those that a target is tried with.

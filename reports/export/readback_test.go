@@ -10,6 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"calib/internal/hosts"
 	"calib/params"
 )
 
@@ -29,8 +30,37 @@ func checks() map[string]check {
 	return map[string]check{
 		"astra-sim": checkAstraSim, "atlahs": checkAtlahs, "csv": checkCSV, "dimemas": checkDimemas, "gobench": checkGobench,
 		"lab": checkLab, "loggopsim": checkLogGOPSim, "mininet": checkMininet, "ompi": checkOmpi, "ompi-json": checkOmpiJSON, "otava": checkOtava, "prometheus": checkPrometheus,
-		"simgrid": checkHosts, "tc": checkTC,
+		"simgrid": checkHosts, "slurm": checkSlurm, "tc": checkTC,
 	}
+}
+
+// checkSlurm reads a topology.conf: its leaf switches have the hosts of the groups, and the last joins them.
+func checkSlurm(file []byte, in *input) error {
+	var leaves [][]string
+	core := 0
+	for line := range strings.Lines(string(file)) {
+		line = strings.TrimSpace(line)
+		_, nodes, leaf := strings.Cut(line, " Nodes=")
+		switch {
+		case strings.HasPrefix(line, "#"):
+		case leaf:
+			names, err := hosts.Expand(nodes)
+			if err != nil {
+				return syntax("%v", err)
+			}
+			leaves = append(leaves, names)
+		case line == fmt.Sprintf("SwitchName=core Switches=group[1-%d]", len(leaves)):
+			core++
+		default:
+			return syntax("%q", line)
+		}
+	}
+	for i, group := range in.Params.Groups.Hosts {
+		if core != 1 || len(leaves) != len(in.Params.Groups.Hosts) || len(leaves[i]) != len(group) {
+			return mismatch("hosts of a group", float64(len(leaves)), float64(len(group)), "")
+		}
+	}
+	return nil
 }
 
 // checkHosts reads the hosts of a platform file.
@@ -166,7 +196,7 @@ func TestReadersNotice(t *testing.T) {
 		for i := range changed.Rules {
 			changed.Rules[i].Rules[0].Algorithm ^= 1
 		}
-		if err := read(file, newInput(other, changed)); !errors.Is(err, errMismatch) && target.Name != "simgrid" {
+		if err := read(file, newInput(other, changed)); !errors.Is(err, errMismatch) && target.Name != "simgrid" && target.Name != "slurm" {
 			t.Errorf("%s, checked against other parameters: %v, want errMismatch", target.Name, err)
 		}
 		for _, junk := range [][]byte{nil, []byte("\x00\xff"), file[:len(file)/3]} {

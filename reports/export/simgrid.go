@@ -73,7 +73,8 @@ func writeSimGrid(in *input) []byte {
 	}
 	return in.render("platform.xml", map[string]any{
 		"comment": plainComment, "measured": p.measured, "gamma": float64(gamma), "hosts": p.hosts, "latency": p.latency,
-		"up": p.up, "down": p.down, "medium": p.medium, "waiting": int(p.longestEager()) + 1,
+		"up": p.up, "down": p.down, "medium": p.medium, "groups": p.groups, "group": p.group, "uplink": p.uplink,
+		"detour": p.detour, "waiting": int(p.longestEager()) + 1,
 		"latencies":  p.list(envelope, func(s segment) []float64 { return []float64{s.latency / p.latency} }),
 		"bandwidths": p.list(envelope, func(s segment) []float64 { return []float64{1 / (s.perByte * p.bottleneck())} }),
 		"os":         p.list(0, func(s segment) []float64 { return []float64{s.os.c0, s.os.c1} }),
@@ -111,9 +112,13 @@ type platform struct {
 	times    []timePiece
 	measured float64 // largest size that T was measured at, B
 	segments []segment
-	latency  float64 // of a route, s
-	up, down float64 // bandwidth of a host's links, B/s; 0 for none
-	medium   float64 // bandwidth, B/s; 0 for none
+	latency  float64        // of a route, s
+	up, down float64        // bandwidth of a host's links, B/s; 0 for none
+	medium   float64        // bandwidth, B/s; 0 for none
+	groups   []int          // numbers of groups of hosts, such as racks; none without an uplink
+	group    map[string]int // of a host, from 1
+	uplink   float64        // bandwidth of a group's links, B/s
+	detour   float64        // latency of each of the two of a way between groups, s
 
 	packet  float64               // payload of one packet, B
 	send    func(float64) float64 // time of a host's sending side for a packet of so many bytes, s
@@ -143,13 +148,16 @@ type segment struct {
 // platformOf divides T(x) over SimGrid's steps; nil is an error.
 func platformOf(in *input) *platform {
 	p := &platform{in: in}
-	for _, step := range []func(){p.readTimes, p.readPackets, p.nameHosts, p.addLinks, p.divide, p.checkLinks} {
+	for _, step := range []func(){p.readTimes, p.readPackets, p.nameHosts, p.addLinks, p.divide, p.addUplinks,
+		p.checkLinks} {
 		if step(); in.err != nil {
 			return nil
 		}
 	}
 	p.warnOfTooFast()
-	in.warnOfSlowPairs()
+	if p.groups == nil {
+		in.warnOfSlowPairs()
+	}
 	return p
 }
 
@@ -273,6 +281,31 @@ func (p *platform) addLinks() {
 	default:
 		in.failf("parameter b_c, whether the network is a switch or a shared medium: %w, which takes four hosts%s",
 			ErrMissing, in.Params.Hint("b_c"))
+	}
+}
+
+// addUplinks gives each group of hosts, such as a rack, a link up and a link down, which all pass that leaves it. Their
+// latency is what a byte takes longer between groups. A limit that was not seen is none.
+func (p *platform) addUplinks() {
+	g := p.in.Params.Groups
+	within, between, known := p.in.Params.Ways()
+	if g == nil || !known || len(p.hosts) != len(p.in.Params.Run.Hosts) {
+		return
+	}
+	rate, limited := p.in.found("uplink_rate")
+	if p.uplink = rate; limited {
+		p.in.showUsed("uplink_rate")
+	} else {
+		p.uplink = p.bottleneck() * float64(len(p.hosts))
+	}
+	p.detour, p.group = (between-within)/2, map[string]int{}
+	for i, names := range g.Hosts {
+		p.groups = append(p.groups, i+1)
+		for _, name := range names {
+			if k := slices.Index(p.in.Params.Run.Hosts, name); k >= 0 {
+				p.group[p.hosts[k]] = i + 1
+			}
+		}
 	}
 }
 

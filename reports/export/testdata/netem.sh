@@ -9,6 +9,7 @@
 # delay is the whole one-way L, less the packet of one byte at the rate; each host delays only what it sends.
 # rate is 1/G with 66 B of headers (IPv4, TCP with time stamps) on 1448 B of payload.
 # Before: ethtool -K eth0 tso off gso off gro off
+# Warning: the hosts are in 2 groups, and a byte takes 1.30 times as long between them, but the file has one network for all pairs: that within a group
 # Warning: 1 of 7 pairs stand out (h2 to h3;rm -rf /tmp */ "x" # }: 8% slower than the others), but the file has one network for all pairs
 # Warning: the hosts' own costs come on top, and segmentation offload (TSO, GSO) must be off, or the queue counts bundles of packets as one
 # Warning: limit holds B_L and the packets on their way, at the sender: netem has no port that several senders fill

@@ -9,6 +9,7 @@
 # DELAY is half of the one-way L: a message passes two links.
 # BANDWIDTH is 1/G in Mbit/s, with 66 B of headers (IPv4, TCP with time stamps) on 1448 B of payload.
 # QUEUE is B_L and the packets on their way in that link; None, 1000 packets, where B_L is not known.
+# Warning: the hosts are in 2 groups, and a byte takes 1.30 times as long between them, but the file has one network for all pairs: that within a group
 # Warning: 1 of 7 pairs stand out (h2 to h3;rm -rf /tmp */ "x" # }: 8% slower than the others), but the file has one network for all pairs
 # Warning: the hosts' own costs come on top, and segmentation offload (TSO, GSO) must be off, or the queue counts bundles of packets as one
 # Warning: Mininet lets the first 15 kB after a pause pass without the limit of the rate

@@ -1,0 +1,30 @@
+package export
+
+import (
+	"fmt"
+	"slices"
+
+	"calib/internal/hosts"
+	"calib/params"
+)
+
+// writeSlurm writes topology.conf of Slurm's plugin topology/tree (topology.conf(5)): a leaf switch for each group of
+// hosts, and one above them. Hosts of no group are on none, which Slurm allows.
+func writeSlurm(in *input) []byte {
+	g := in.Params.Groups
+	if g == nil {
+		in.failf("groups of hosts: %w: the run saw none; give it more time: %s --budget 10m", ErrMissing,
+			params.RunCommand)
+		return nil
+	}
+	var lines []string
+	for i, names := range g.Hosts {
+		names = slices.Clone(names)
+		for k, name := range names {
+			names[k] = plainName(name)
+		}
+		lines = append(lines, fmt.Sprintf("SwitchName=group%d Nodes=%s", i+1, hosts.Fold(names)))
+	}
+	lines = append(lines, fmt.Sprintf("SwitchName=core Switches=group[1-%d]", len(g.Hosts)))
+	return in.render("slurm", map[string]any{"lines": lines})
+}
