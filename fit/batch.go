@@ -41,9 +41,10 @@ const (
 )
 
 // Reasons in LeftOutWhy beside the flags themselves. Timings are not missed where they are of messages that are too
-// large, which are another model's, or of hosts that share a CPU.
+// large, which are another model's, of hosts that share a CPU, or of another class of pairs.
 const (
 	WhySlowHost   = "slow host"
+	WhyOtherClass = "hosts of another kind or of two groups"
 	WhyIncomplete = "incomplete batch"
 	WhyLarge      = "larger than a packet"
 	WhySpilled    = "larger than the nearest cache"
@@ -225,7 +226,7 @@ func (r *Result) Account(used ...[]*Batch) {
 	r.Hosts = append(r.Hosts, r.Prepared.hostNames(slices.Sorted(maps.Keys(hosts)))...)
 	unusable, parts := 0, []string(nil)
 	for why, n := range r.LeftOutWhy {
-		if why != WhyLarge && why != WhySpilled && why != WhyOneCPU {
+		if why != WhyLarge && why != WhySpilled && why != WhyOneCPU && why != WhyOtherClass {
 			unusable += n
 			parts = append(parts, fmt.Sprintf("%s: %d", why, n))
 		}
@@ -291,13 +292,14 @@ func (r *Result) Packet(sets ...[]*Batch) float64 {
 	return size
 }
 
-// WithoutSlow leaves out the batches of slow hosts, and keeps them where nothing else was measured.
+// WithoutSlow leaves out the batches of slow hosts and pairs and of other classes, and keeps them where nothing else
+// was measured.
 func (r *Result) WithoutSlow(in []*Batch) []*Batch {
-	hosts := r.Prepared.Slow().Hosts
-	slow := func(host int) bool { return hosts[host] }
-	return r.Prefer(in, WhySlowHost, func(b *Batch) bool {
-		return slices.ContainsFunc(b.Lines, func(l *dataset.Sample) bool { return slices.ContainsFunc(l.Ranks, slow) })
-	})
+	slow := r.Prepared.Slow()
+	if !slices.ContainsFunc(in, func(b *Batch) bool { return slow.OutOf(b) == "" }) {
+		return in
+	}
+	return r.Sift(in, slow.OutOf)
 }
 
 // Prefer leaves out the batches that are worse than others, and keeps them where there are no others.

@@ -88,6 +88,7 @@ func Run(models []Model, d dataset.Source, s Settings) (*params.Params, []error)
 	fits = slices.DeleteFunc(fits, func(f *params.Fit) bool { return f == nil })
 	errs = slices.DeleteFunc(errs, func(err error) bool { return err == nil })
 	out := Collect(p, fits)
+	p.classify(models, out)
 	review.Apply(out)
 	return out, errs
 }

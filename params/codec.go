@@ -94,8 +94,10 @@ func Decode(r io.Reader) (*Params, error) {
 		return nil, fmt.Errorf("%w: schema %q, this build reads %q; fit the run again, which writes it anew from the samples",
 			ErrParams, head.Schema, Schema)
 	}
-	for name, f := range p.Functions {
-		p.Functions[name] = f.joined()
+	for _, class := range p.classes() {
+		for name, f := range class.Functions {
+			class.Functions[name] = f.joined()
+		}
 	}
 	if err := p.check(); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrParams, err)
@@ -135,16 +137,18 @@ func decodeError(b []byte, err error) error {
 
 // check rejects what no build of calib writes.
 func (p *Params) check() error {
-	for _, name := range slices.Sorted(maps.Keys(p.Parameters)) {
-		if err := p.Parameters[name].check(); err != nil {
-			return fmt.Errorf("parameter %s: %w", name, err)
+	for _, class := range p.classes() {
+		for _, name := range slices.Sorted(maps.Keys(class.Parameters)) {
+			if err := class.Parameters[name].check(); err != nil {
+				return fmt.Errorf("parameter %s: %w", name, err)
+			}
 		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(p.Functions)) {
-		f := p.Functions[name]
-		for _, c := range slices.Sorted(maps.Keys(f.Coeff)) {
-			if err := inRange(f.Coeff[c], f.CoeffUnit(c)); f.Usable() && err != nil {
-				return fmt.Errorf("function %s, coefficient %s: %w", name, c, err)
+		for _, name := range slices.Sorted(maps.Keys(class.Functions)) {
+			f := class.Functions[name]
+			for _, c := range slices.Sorted(maps.Keys(f.Coeff)) {
+				if err := inRange(f.Coeff[c], f.CoeffUnit(c)); f.Usable() && err != nil {
+					return fmt.Errorf("function %s, coefficient %s: %w", name, c, err)
+				}
 			}
 		}
 	}

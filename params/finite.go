@@ -61,17 +61,20 @@ func (p *Params) finite() *Params {
 	v, _ := c.clean(reflect.ValueOf(*p), "")
 	out := v.Interface().(Params)
 	out.Schema = Schema
-	for name, q := range out.Parameters {
-		if was := p.Parameters[name].Value; was != nil && q.Value == nil {
-			q.Status, q.Why = StatusUnidentifiable, fmt.Sprintf("the fit gave %v, not a number", *was)
-			out.Parameters[name] = q
+	was := p.classes()
+	for i, class := range out.classes() {
+		for name, q := range class.Parameters {
+			if was := was[i].Parameters[name].Value; was != nil && q.Value == nil {
+				q.Status, q.Why = StatusUnidentifiable, fmt.Sprintf("the fit gave %v, not a number", *was)
+				class.Parameters[name] = q
+			}
 		}
-	}
-	for name, f := range out.Functions { // one without a coefficient cannot be evaluated
-		if len(f.Coeff) < len(p.Functions[name].Coeff) {
-			delete(out.Functions, name)
-		} else {
-			out.Functions[name] = f.parted()
+		for name, f := range class.Functions { // one without a coefficient cannot be evaluated
+			if len(f.Coeff) < len(was[i].Functions[name].Coeff) {
+				delete(class.Functions, name)
+			} else {
+				class.Functions[name] = f.parted()
+			}
 		}
 	}
 	out.Findings = append(out.Findings, c.found...)

@@ -20,8 +20,51 @@ type Params struct {
 	Fits         []*Fit               `json:"fits" jsonschema:"by model: its quality, and the measured points beside it"`
 	Validation   []Validation         `json:"validation" jsonschema:"predictions of patterns that no fit has seen"`
 	Pairs        []Pair               `json:"pairs" jsonschema:"what was found between two hosts"`
+	Groups       *Groups              `json:"groups,omitempty" jsonschema:"groups of hosts, such as racks; absent where none are seen"`
+	Kinds        [][]string           `json:"kinds,omitempty" jsonschema:"hosts that are alike, where hosts are of several kinds; the largest kind first"`
+	Classes      []Class              `json:"classes,omitempty" jsonschema:"numbers of parts of the pairs, where groups or kinds are seen"`
 	Loss         *Loss                `json:"loss,omitempty" jsonschema:"segments sent again; absent where not measured"`
 	Findings     []Finding            `json:"findings,omitempty" jsonschema:"of the run as a whole; those of a model are in its fit"`
+}
+
+// Groups are groups of hosts, such as racks, with shorter ways within than between.
+type Groups struct {
+	Hosts [][]string `json:"hosts" jsonschema:"names, by group"`
+	Apart float64    `json:"apart" jsonschema:"times as long as within a group a byte takes between two"`
+}
+
+// Class is a part of the pairs, whose numbers are fitted from their own messages.
+type Class struct {
+	Name       string               `json:"name" jsonschema:"within groups, between groups, or the number of a kind, of which both hosts are"`
+	Pairs      int                  `json:"pairs" jsonschema:"pairs measured"`
+	Parameters map[string]Parameter `json:"parameters" jsonschema:"numbers by name"`
+	Functions  map[string]Function  `json:"functions" jsonschema:"costs by message size, by name"`
+}
+
+// Names of the classes that groups make.
+const (
+	WithinGroups  = "within groups"
+	BetweenGroups = "between groups"
+)
+
+// Ways are what a byte takes [s] between hosts of a group, and between those of two; false where that is not known.
+func (p *Params) Ways() (within, between float64, ok bool) {
+	for _, c := range p.Classes {
+		t, err := c.Functions["T"].At(1, 2, nil)
+		switch {
+		case err != nil:
+		case c.Name == WithinGroups:
+			within = t
+		case c.Name == BetweenGroups:
+			between = t
+		}
+	}
+	return within, between, within > 0 && between > within
+}
+
+// classes are all pairs together, and the classes of p.
+func (p *Params) classes() []Class {
+	return append([]Class{{Parameters: p.Parameters, Functions: p.Functions}}, p.Classes...)
 }
 
 // Run says which measurements the parameters came from.

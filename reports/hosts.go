@@ -14,94 +14,118 @@ import (
 	"calib/params"
 )
 
+// ManyHosts is the number of hosts above which a report describes how pairs are distributed, and a heat map blocks of
+// them.
+const ManyHosts = 64
+
 const (
 	// listWidth bounds a list of many hosts in a cell, in characters.
 	listWidth = 160
-	// nearShown and oddShown bound the rows about groups of hosts and about odd ones; params.json has the pairs of all.
-	nearShown = 12
-	oddShown  = 24
+	// groupsShown bounds the rows about groups of hosts.
+	groupsShown = 12
 )
 
-// HostsOf describes the hosts of p where there are more than ManyHosts: how their figures are distributed, which are
-// alike, which are near each other, and the odd ones. Fewer hosts are read one by one: nothing is said of them.
+// HostsOf lists groups and kinds of hosts, and the numbers of the classes of pairs that they make. Of more than
+// ManyHosts it says how their pairs are distributed: fewer are read one by one.
 func HostsOf(p *params.Params) Section {
-	s := Section{Title: "Hosts"}
-	if len(p.Run.Hosts) <= ManyHosts || len(p.Pairs) == 0 {
-		return s
+	s := Section{Title: "Hosts", Says: classWords(p)}
+	if len(p.Run.Hosts) > ManyHosts && len(p.Pairs) > 0 {
+		s.Tables = append(s.Tables, Table{Grid: spreadOf(p)})
 	}
-	say := func(format string, args ...any) { s.Says = append(s.Says, fmt.Sprintf(format, args...)) }
-	h := AlikeOf(p)
-	say("A host's latency is that of a message between it and a typical host: half the round trip of a pair is taken as " +
-		"the sum of a part of each of its hosts. A host's rate is the best of its pairs.")
-	odd := be(len(h.Odd), "1 is", "%s are")
-	switch n := len(h.Groups); {
-	case n == 0 && len(h.Odd) == 0:
-	case n == 0:
-		say("No hosts are alike: no group is described.")
-	case n == 1 && len(h.Odd) == 0:
-		say("All %s are alike.", units.GroupedPlural(len(h.Groups[0].Hosts), "host"))
-	case n == 1:
-		say("%s are alike, and %s odd.", units.GroupedPlural(len(h.Groups[0].Hosts), "host"), odd)
-	default:
-		say("The hosts fall into %d groups that differ in latency or rate; %s odd.", n, odd)
-	}
-	groups := NewGrid("hosts alike/number", "latency/number", "rate/number", "which/words")
-	for _, g := range h.Groups {
-		groups.Add(count(float64(len(g.Hosts))), figureOf(g.Latency, "s"), figureOf(g.Rate, "B/s"), namesOf(g.Hosts))
-	}
-	alone := NewGrid("odd host", "latency/number", "rate/number", "against the largest group/words")
-	for _, q := range h.Odd[:min(len(h.Odd), oddShown)] {
-		var against []string
-		if !math.IsNaN(q.LatencyRatio) {
-			against = append(against, fmt.Sprintf("%.2f times the latency", q.LatencyRatio))
+	list := func(title string, all [][]string) {
+		g := NewGrid(title+"/number", "which/words")
+		for _, names := range all[:min(len(all), groupsShown)] {
+			g.Add(count(float64(len(names))), namesOf(names))
 		}
-		if !math.IsNaN(q.RateRatio) {
-			against = append(against, fmt.Sprintf("%.2f times the rate", q.RateRatio))
+		if n := len(all) - groupsShown; n > 0 {
+			g.Add("", fmt.Sprintf("and %s more", units.Grouped(int64(n))))
 		}
-		alone.Add(Clean(q.Name), figureOf(q.Latency, "s"), figureOf(q.Rate, "B/s"), strings.Join(against, ", "))
+		s.Tables = append(s.Tables, Table{Grid: g})
 	}
-	if len(h.Odd) > oddShown {
-		say("The %d oddest hosts are listed, of %d.", oddShown, len(h.Odd))
+	if p.Groups != nil {
+		list("hosts of a group", p.Groups.Hosts)
 	}
-	if n := len(h.Unknown); n > 0 {
-		say("%s in too few pairs to be told from their partners: %s.", be(n, "1 host was", "%s hosts were"),
-			namesOf(h.Unknown))
+	if len(p.Kinds) > 0 {
+		list("hosts of a kind", p.Kinds)
 	}
-	near := NewGrid("hosts near each other/number", "which/words")
-	if len(h.Near) > 0 {
-		say("Ways are short within %d groups of hosts, and longer between them.", len(h.Near))
+	classes := NewGrid("pairs", "number/number", "1 byte/number", "alpha/interval", "beta/interval", "a/interval",
+		"b/interval")
+	for _, c := range p.Classes {
+		first, row := "–", []string{c.Name, count(float64(c.Pairs))}
+		if t, err := c.Functions["T"].At(1, 2, nil); err == nil {
+			first = figureOf(t, "s")
+		}
+		row = append(row, first)
+		for _, name := range []string{"alpha", "beta", "a", "b"} {
+			q, cell := c.Parameters[name], "–"
+			if q.Value != nil {
+				cell = Format(*q.Value, q.CI95, q.Unit).String()
+			}
+			row = append(row, cell)
+		}
+		classes.Add(row...)
 	}
-	for _, names := range h.Near[:min(len(h.Near), nearShown)] {
-		near.Add(count(float64(len(names))), namesOf(names))
+	if len(p.Classes) > 0 {
+		s.Tables = append(s.Tables, Table{Grid: classes})
 	}
-	if n := len(h.Near) - nearShown; n > 0 {
-		near.Add("", fmt.Sprintf("and %s", units.GroupedPlural(n, "more group")))
-	}
-	s.Tables = []Table{{Grid: spreadOf(p, h)}, {Grid: groups}, {Grid: alone}, {Grid: near}}
 	return s
 }
 
-// spreadOf has the quantiles of latencies and rates, of pairs and of hosts.
-func spreadOf(p *params.Params, h *Alike) Grid {
+// classWords says which groups and kinds of hosts there are, in short sentences.
+func classWords(p *params.Params) (out []string) {
+	if g := p.Groups; g != nil {
+		out = append(out, fmt.Sprintf("%d groups of hosts, such as racks: between them a byte takes %.2f times as long.",
+			len(g.Hosts), g.Apart))
+		switch q := p.Parameters["oversubscription"]; {
+		case q.Value != nil:
+			out = append(out, fmt.Sprintf("The hosts of a group could send %s times what leaves it.",
+				Format(*q.Value, q.CI95, q.Unit)))
+		case q.Bound != nil:
+			out = append(out, fmt.Sprintf("What leaves a group is not seen to be limited: at most %s to 1.",
+				Format(q.Bound[1], nil, q.Unit)))
+		}
+	}
+	if n := len(p.Kinds); n > 0 {
+		out = append(out, fmt.Sprintf("%d kinds of hosts, which differ in latency or rate: the numbers are those of the "+
+			"largest kind, of %s.", n, units.GroupedPlural(len(p.Kinds[0]), "host")))
+	}
+	return out
+}
+
+// spreadOf has the quantiles of the latencies and rates of pairs.
+func spreadOf(p *params.Params) Grid {
 	g := NewGrid("figure", "least/number", "5%/number", "25%/number", "median/number", "75%/number",
 		"95%/number", "greatest/number")
 	for _, r := range []struct {
 		name, unit string
-		values     []float64
-	}{
-		{"latency of a pair", "s", PairValues(p.Pairs, LatencyOf)}, {"latency of a host", "s", h.Latencies},
-		{"rate of a pair", "B/s", PairValues(p.Pairs, RateOf)}, {"rate of a host", "B/s", h.Rates},
-	} {
-		if len(r.values) == 0 {
+		of         func(params.Pair) *float64
+	}{{"latency of a pair", "s", LatencyOf}, {"rate of a pair", "B/s", RateOf}} {
+		values := PairValues(p.Pairs, r.of)
+		if len(values) == 0 {
 			continue
 		}
 		row := []string{r.name}
 		for _, q := range []float64{0, 0.05, 0.25, 0.5, 0.75, 0.95, 1} {
-			row = append(row, figureOf(stats.Quantile(r.values, q), r.unit))
+			row = append(row, figureOf(stats.Quantile(values, q), r.unit))
 		}
 		g.Add(row...)
 	}
 	return g
+}
+
+// PairHosts lists the hosts that are in a pair: in rank order, then those that the run does not know.
+func PairHosts(p *params.Params) []string {
+	left := map[string]bool{} // to be listed
+	all := slices.Clone(p.Run.Hosts)
+	for _, q := range p.Pairs {
+		left[q.From], left[q.To] = true, true
+		all = append(all, q.From, q.To)
+	}
+	return slices.DeleteFunc(all, func(h string) bool {
+		list := left[h]
+		delete(left, h)
+		return !list
+	})
 }
 
 func LatencyOf(q params.Pair) *float64 { return q.Latency }
@@ -215,40 +239,26 @@ func hostList(hosts []string) string {
 	return namesOf(hosts)
 }
 
-type SlowHost struct {
-	Name        string
-	Slow, Pairs int
-}
+// SlowHost is a host that a run found to be slow, in which way, and both in a sentence.
+type SlowHost struct{ Name, Why, Says string }
 
-// SlowHosts names the hosts of which more than half of at least two pairs are slow, worst first: the host is what these
-// pairs have in common.
-func SlowHosts(pairs []params.Pair) (out []SlowHost) {
-	by := map[string]SlowHost{}
-	for _, p := range pairs {
-		for _, name := range []string{p.From, p.To} {
-			h := by[name]
-			h.Name = name
-			if h.Pairs++; p.Slow != "" {
-				h.Slow++
+func SlowHosts(p *params.Params) (out []SlowHost) {
+	for _, f := range p.Findings {
+		if f.Code == params.SlowHost {
+			for _, name := range f.Hosts {
+				_, why, _ := strings.Cut(f.Message, ": ")
+				out = append(out, SlowHost{name, why, sentence(f.Message)})
 			}
-			by[name] = h
 		}
 	}
-	for _, h := range by {
-		if h.Pairs > 1 && 2*h.Slow > h.Pairs {
-			out = append(out, h)
-		}
-	}
-	slices.SortFunc(out, func(a, b SlowHost) int {
-		return cmp.Or(cmp.Compare(b.Slow*a.Pairs, a.Slow*b.Pairs), cmp.Compare(a.Name, b.Name))
-	})
 	return out
 }
 
-// slowPairs returns the slow pairs, slowest first, without those that have one of the given hosts.
-func slowPairs(pairs []params.Pair, without []string) []params.Pair {
-	out := slices.DeleteFunc(slices.Clone(pairs), func(q params.Pair) bool {
-		return q.Slow == "" || slices.Contains(without, q.From) || slices.Contains(without, q.To)
+// SlowPairs returns the slow pairs, slowest first, without those of the given hosts.
+func SlowPairs(p *params.Params, without []SlowHost) []params.Pair {
+	out := slices.DeleteFunc(slices.Clone(p.Pairs), func(q params.Pair) bool {
+		of := func(h SlowHost) bool { return h.Name == q.From || h.Name == q.To }
+		return q.Slow == "" || slices.ContainsFunc(without, of)
 	})
 	none := 0.0
 	slices.SortStableFunc(out, func(a, b params.Pair) int {
@@ -283,7 +293,7 @@ func PairsOf(p *params.Params, brief bool) Section {
 		}
 		return g
 	}
-	slow := slowPairs(p.Pairs, nil)
+	slow := SlowPairs(p, nil)
 	shown, more := min(len(slow), rowsShown), "The %[2]d slowest; %[1]d more are in params.json."
 	if brief {
 		shown, more = min(len(slow), slowestShown), "  and %[1]d more in params.json"
@@ -298,10 +308,9 @@ func PairsOf(p *params.Params, brief bool) Section {
 	}
 	s.Says = slices.Concat([]string{fmt.Sprintf("%s measured, %d slow.", units.GroupedPlural(len(p.Pairs), "pair"),
 		len(slow))}, spread("Latency", "s", p, LatencyOf), spread("Rate", "B/s", p, RateOf), lossOf(p))
-	hosts := SlowHosts(p.Pairs)
+	hosts := SlowHosts(p)
 	for _, h := range hosts[:min(len(hosts), outliersShown)] {
-		s.Says = append(s.Says, fmt.Sprintf("Host %s is in %d slow pairs of its %d: the host, not the pairs.", Clean(h.Name),
-			h.Slow, h.Pairs))
+		s.Says = append(s.Says, h.Says)
 	}
 	if n := len(hosts) - outliersShown; n > 0 {
 		s.Says = append(s.Says, fmt.Sprintf("%s like these.", units.GroupedPlural(n, "more host")))

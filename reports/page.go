@@ -333,6 +333,9 @@ func (p *page) summary(s Summary) {
 	} else {
 		p.line(2, "  No host or pair is slow.")
 	}
+	if len(s.Classes) > 0 {
+		p.line(2, "  %s", strings.Join(s.Classes, " "))
+	}
 	p.WriteByte('\n')
 	if len(s.Numbers.Rows) == 0 {
 		p.line(2, "No numbers: no model found the measurements that it needs.")

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"calib/internal/stats"
 	"calib/internal/units"
 	"calib/params"
 )
@@ -24,6 +23,7 @@ type Summary struct {
 	Network  string   // what the network is: "a shared medium of 8.7 Mbit/s, every host slows the others"
 	Spoiled  []string // what spoiled the run, and what to do; the worst first
 	Odd      []string // hosts and pairs that stand out
+	Classes  []string // groups and kinds of hosts
 	Tiles    []Tile   // of a page: the numbers that are looked for first
 	Numbers  Grid     // what, value, 95% interval, truth where it is known, quality
 	Unseen   string   // how well traffic was predicted that no fit has seen; "" where there was none
@@ -34,7 +34,8 @@ type Summary struct {
 // SummaryOf returns the summary of p.
 func SummaryOf(p *params.Params, o Options) Summary {
 	r := p.Run
-	s := Summary{Run: Clean(r.ID), Network: networkOf(p), Spoiled: spoiled(p), Odd: outliers(p), Unseen: unseen(p),
+	s := Summary{Run: Clean(r.ID), Network: networkOf(p), Spoiled: spoiled(p), Odd: outliers(p),
+		Classes: classWords(p), Unseen: unseen(p),
 		Measured: fmt.Sprintf("%s, plan %s, %s, %s", units.GroupedPlural(len(r.Hosts), "host"), Clean(r.Plan),
 			units.GroupedPlural(r.Rounds, "round"), units.GroupedPlural(r.Timings, "timing"))}
 	if o.Took > 0 {
@@ -298,7 +299,6 @@ var spoilers = []struct {
 	{params.LostSegments, "{share} of the segments were sent again. Look for a bad cable or a full buffer."},
 	{params.DisturbedTimings, "Other work disturbed many timings. Use idle hosts, or name idle CPUs with cpu=."},
 	{params.TwoStates, "The hosts changed between two states, in the slower one {share} of the time. See alpha_fast, alpha_slow."},
-	{params.PairsDiffer, "Pairs differ, and too few were measured to name the slow host. Add --pairs all."},
 }
 
 const minRounds = 6 // behind an interval: five medians have none of 95%
@@ -312,7 +312,7 @@ func spoiled(p *params.Params) (out []string) {
 		out = append(out, fmt.Sprintf("%s of the plan was not measured. Give more time: --budget.", Percent(m)))
 	}
 	all := append(p.AllFindings(params.Warning), p.AllFindings(params.Note)...)
-	slow := hasSlowHost(p)
+	slow := len(SlowHosts(p)) > 0
 	for _, s := range spoilers {
 		if s.code == params.ManyLeftOut && slow { // its timings are left out, and the summary names it
 			continue
@@ -335,13 +335,8 @@ func spoiled(p *params.Params) (out []string) {
 	return out
 }
 
-func hasSlowHost(p *params.Params) bool {
-	return len(SlowHosts(p.Pairs)) > 0 ||
-		slices.ContainsFunc(p.Findings, func(f params.Finding) bool { return f.Code == params.SlowHost })
-}
-
 func nextOf(p *params.Params, dir string) (out []string) {
-	if hasSlowHost(p) {
+	if len(SlowHosts(p)) > 0 {
 		out = append(out, "calib check --hosts hosts.txt")
 	}
 	if p.Run.Plan == "quick" {
@@ -369,54 +364,31 @@ func explainable(p *params.Params) string {
 
 // OddOf lists the hosts and pairs that stand out, with what to do.
 func OddOf(p *params.Params) Grid {
-	g := NewGrid("odd", "times the median", "slow pairs", "what to do/words")
-	healthy := slices.DeleteFunc(slices.Clone(p.Pairs), func(q params.Pair) bool { return q.Slow != "" })
-	usual := stats.Median(PairValues(healthy, LatencyOf))
-	times := func(own ...params.Pair) string {
-		v := stats.Median(PairValues(own, LatencyOf)) / usual
-		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return "–"
-		}
-		return fmt.Sprintf("%.2f", v)
-	}
-	hosts, named := SlowHosts(p.Pairs), []string(nil)
-	for _, h := range hosts {
-		named = append(named, h.Name)
-	}
+	g := NewGrid("odd", "how/words", "what to do/words")
+	hosts := SlowHosts(p)
 	for _, h := range hosts[:min(len(hosts), outliersShown)] {
-		other := func(q params.Pair) bool { return q.From != h.Name && q.To != h.Name }
-		own := slices.DeleteFunc(slices.Clone(p.Pairs), other)
-		g.Add(Clean(h.Name), times(own...), fmt.Sprintf("%d of %d", h.Slow, h.Pairs),
+		g.Add(Clean(h.Name), Clean(h.Why),
 			"compare its link, driver, CPU and other jobs with another host's: calib doctor")
 	}
-	slow := slowPairs(p.Pairs, named)
+	slow := SlowPairs(p, hosts)
 	for _, q := range slow[:min(len(slow), outliersShown)] {
-		g.Add(Clean(q.From+" – "+q.To), times(q), "1", "both hosts are fine elsewhere: look at the way between them")
+		g.Add(Clean(q.From+" – "+q.To), Clean(q.Slow), "both hosts are fine elsewhere: look at the way between them")
 	}
 	return g
 }
 
 const outliersShown = 8 // bounds the hosts that the summary names one by one
 
-// outliers names the hosts that stand out, by their pairs or by a finding, and counts the slow pairs that no such host
-// explains.
-func outliers(p *params.Params) []string {
-	var out, named []string
-	for _, h := range SlowHosts(p.Pairs) {
-		named = append(named, h.Name)
-		out = append(out, fmt.Sprintf("Host %s stands out: %d of its %d pairs are slow.", Clean(h.Name), h.Slow, h.Pairs))
-	}
-	told := func(host string) bool { return slices.Contains(named, host) }
-	for _, f := range p.Findings {
-		if f.Code == params.SlowHost && !slices.ContainsFunc(f.Hosts, told) {
-			named = append(named, f.Hosts...)
-			out = append(out, sentence(f.Message))
-		}
+// outliers names the slow hosts, and counts the slow pairs that no such host explains.
+func outliers(p *params.Params) (out []string) {
+	hosts := SlowHosts(p)
+	for _, h := range hosts {
+		out = append(out, h.Says)
 	}
 	if n := len(out) - outliersShown; n > 1 {
-		out = append(out[:outliersShown], units.GroupedPlural(n, "more host")+" stand out: params.json names them.")
+		out = append(out[:outliersShown], units.GroupedPlural(n, "more host")+" are slow: params.json names them.")
 	}
-	if slow := slowPairs(p.Pairs, named); len(slow) > 0 {
+	if slow := SlowPairs(p, hosts); len(slow) > 0 {
 		out = append(out, fmt.Sprintf("%s slow, most of all %s: %s.", be(len(slow), "1 pair is", "%s pairs are"),
 			Clean(slow[0].From+" → "+slow[0].To), Clean(slow[0].Slow)))
 	}

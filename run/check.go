@@ -5,14 +5,17 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strconv"
+	"strings"
 	"time"
 
+	"calib/fit"
+	"calib/fit/fault"
 	"calib/internal/dataset"
 	"calib/internal/exit"
+	"calib/internal/machine"
 	"calib/internal/stats"
 	"calib/internal/units"
 	"calib/run/coord"
-	"calib/run/fault"
 )
 
 // Checking says how hosts and pairs are checked.
@@ -24,10 +27,13 @@ type Checking struct {
 
 const (
 	leastChecked = 3 // hosts: of two, nobody can say which is slow
-	// leastCheck is how long hosts are observed at least: what comes and goes is seen twice if it does so in ten seconds.
+	// leastCheck is how long hosts are observed at least, or a third of the budget where that is more: what comes and
+	// goes is seen twice if it does so in ten seconds.
 	leastCheck = 20 * time.Second
 	// leastBudget is that of a run whose look at the network is long enough.
 	leastBudget = 30 * units.Second
+	// screenShare is the share of the budget of a run for which pairs are observed at most.
+	screenShare = 0.1
 )
 
 // Checked is what a check has found.
@@ -35,13 +41,13 @@ type Checked struct {
 	Hosts   []string // as indices of Judgement
 	Missing []dataset.Failure
 	fault.Judgement
-	Groups           [][]int // such as racks; none where the hosts are one
-	Apart            float64 // times as long as within a group a byte takes between them
 	Latency, PerByte float64 // medians of all pairs [s, s/B]
 	Link             float64 // rate of the slowest link [bit/s]; 0 where it is not known
-	Decided          bool    // more rounds would not change what is known
-	Took             time.Duration
-	Virtual          bool // Took is simulated time
+	// Links say, by host, which errors its interface counted meanwhile, and to which port of a switch it leads.
+	Links   map[int]string
+	Decided bool // more rounds would not change what is known
+	Took    time.Duration
+	Virtual bool // Took is simulated time
 }
 
 // Check starts the agents, and looks for slow hosts and pairs until all is decided or the time is over.
@@ -64,32 +70,35 @@ func Check(ctx context.Context, c Config, o Checking) (out Checked, err error) {
 			return err
 		}
 		r.Show.Note(probeText(probed))
-		r.Show.Phase("observe pairs")
 		screen := fault.New(len(f.agents), o.Rate, o.Margin)
-		rng := rand.New(rand.NewPCG(r.Plan.Seed, uint64(len(f.agents))))
-		begun := time.Now()
 		var latencies, perByte []float64
-		for round := 0; out.Took < o.Budget && !(out.Took >= leastCheck && screen.Decided()); round++ {
-			seen, took := coord.Observe(ctx, f.agents, r.id, round, screen.Next(rng), probed.Together)
-			if ctx.Err() != nil {
-				return ctx.Err()
-			}
-			screen.Add(seen)
-			for _, s := range seen {
-				if !s.Failed {
-					latencies, perByte = append(latencies, s.Latency), append(perByte, s.PerByte)
+		within := [2]time.Duration{max(leastCheck, o.Budget/3), o.Budget}
+		out.Took, err = r.observe(ctx, f, screen, probed.Together, within,
+			func(seen coord.Observed) error {
+				for _, s := range seen.Seen {
+					if !s.Failed {
+						latencies, perByte = append(latencies, s.Latency), append(perByte, s.PerByte)
+					}
 				}
-			}
-			if out.Virtual = r.Where.Sim != ""; out.Virtual {
-				out.Took += time.Duration(took)
-			} else {
-				out.Took = time.Since(begun)
-			}
-			r.Show.Update(out.Took.Seconds(), o.Budget.Seconds(), 0, units.Plural(int64(round+1), "round"))
+				return nil
+			})
+		if err != nil {
+			return err
 		}
 		out.Judgement, out.Missing, out.Decided = screen.Judge(), f.lost, screen.Decided()
-		out.Groups, out.Apart = screen.Groups()
+		out.Virtual = r.Where.Sim != ""
 		out.Latency, out.PerByte = stats.Median(latencies), stats.Median(perByte)
+		out.Links = map[int]string{}
+		for i, after := range f.examine(ctx) {
+			var says []string
+			if errors := machine.Grown(f.hosts[i].Now[machine.NowErrors], after.Now[machine.NowErrors]); errors != "" {
+				says = append(says, after.Env["nic.name"]+" counted "+errors)
+			}
+			if port := after.Now[machine.NowSwitch]; port != "" {
+				says = append(says, "switch "+port)
+			}
+			out.Links[i] = strings.Join(says, ", ")
+		}
 		for _, h := range f.hosts {
 			out.Hosts = append(out.Hosts, h.Name)
 			if driver := h.Env["nic.driver"]; driver == "tun" || driver == "veth" {
@@ -107,4 +116,62 @@ func Check(ctx context.Context, c Config, o Checking) (out Checked, err error) {
 		err = fmt.Errorf("check: %w", err)
 	}
 	return out, err
+}
+
+// observe lets pairs of hosts look at the way between them, other pairs in each round. It ends when all is decided, but
+// not before the first of two times, or at the second. Each round is given to keep.
+func (r *run) observe(ctx context.Context, f *fleet, screen *fault.Screen, together bool, within [2]time.Duration,
+	keep func(coord.Observed) error) (took time.Duration, err error) {
+	r.Show.Phase("observe pairs")
+	rng := rand.New(rand.NewPCG(r.Plan.Seed, uint64(len(f.agents))))
+	begun := time.Now()
+	for round := 0; took < within[1] && !(took >= within[0] && screen.Decided()); round++ {
+		seen := coord.Observe(ctx, f.agents, r.id, round, screen.Next(rng), together)
+		if ctx.Err() != nil {
+			return took, ctx.Err()
+		}
+		screen.Add(seen.Seen)
+		if err := keep(seen); err != nil {
+			return took, err
+		}
+		if r.Where.Sim != "" {
+			took += time.Duration(seen.Took)
+		} else {
+			took = time.Since(begun)
+		}
+		r.Show.Update(took.Seconds(), within[1].Seconds(), 0, units.Plural(int64(round+1), "round"))
+	}
+	return took, nil
+}
+
+// screened lets pairs observe the way between them at the beginning of a run, for a share of its budget, and keeps the
+// samples: fits leave out what they show to be slow. Two hosts have nobody to be compared with.
+func (r *run) screened(ctx context.Context, f *fleet) error {
+	if r.Probe == nil || len(f.agents) < leastChecked {
+		return nil
+	}
+	most := leastCheck
+	if b := time.Duration(r.Plan.Budget); b > 0 {
+		most = min(most, time.Duration(screenShare*float64(b)))
+	}
+	screen := fault.New(len(f.agents), fit.FalseAlarms, fit.SlowMargin)
+	took, err := r.observe(ctx, f, screen, r.Probe.Together,
+		[2]time.Duration{0, most}, func(o coord.Observed) error {
+			if len(o.Samples) == 0 {
+				return nil
+			}
+			r.opening = append(r.opening, o.Samples...)
+			return r.sink.Append(o.Samples)
+		})
+	r.checked += units.Nanos(took)
+	judged, what := screen.Judge(), "groups, such as racks"
+	r.Probe.Groups = judged.Groups
+	if judged.Groups == nil {
+		r.Probe.Groups, what = judged.Kinds, "kinds"
+	}
+	if n := len(r.Probe.Groups); n > 0 {
+		r.note(fmt.Sprintf("the hosts are of %d %s: in half of the rounds pairs are within them, and in the others "+
+			"between", n, what))
+	}
+	return err
 }

@@ -24,7 +24,8 @@ const replicates = 400
 
 // newLook returns a look at targets, whose names are those of numbers: it says how far the numbers of record are known
 // while a run is measured. Its goal is the interval of a number, never that of a point. States are sorted by name.
-func newLook(targets Targets, settings fit.Settings) plan.Look {
+// opening are the samples before the first round, of pairs that look at their ways.
+func newLook(targets Targets, settings fit.Settings, opening []dataset.Sample) plan.Look {
 	settings.Replicates = cmp.Or(settings.Replicates, replicates)
 	aimed := slices.Sorted(maps.Keys(targets))
 	var chosen []fit.Model
@@ -35,7 +36,8 @@ func newLook(targets Targets, settings fit.Settings) plan.Look {
 		}
 	}
 	return func(d *dataset.Dataset) ([]plan.State, error) {
-		fits, errs := fit.Run(chosen, d, settings)
+		all := &dataset.Dataset{Header: d.Header, Samples: slices.Concat(opening, d.Samples)}
+		fits, errs := fit.Run(chosen, all, settings)
 		v := &view{fits: fits, pairs: map[int64]bool{}, hosts: len(d.Header.Hosts)}
 		for i := range d.Samples {
 			if s := &d.Samples[i]; s.Exp == names.Paired {

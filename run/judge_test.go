@@ -40,7 +40,7 @@ func look(t *testing.T, j plan.Look, d *dataset.Dataset) map[string]plan.State {
 func TestLook(t *testing.T) {
 	w := shared(3)
 	w.noise, w.within = 0.002, 0
-	j := newLook(Targets{"a": 0.02, "g": 0.03}, fit.Settings{})
+	j := newLook(Targets{"a": 0.02, "g": 0.03}, fit.Settings{}, nil)
 	s := look(t, j, w.d)["a"]
 	if !math.IsNaN(s.Value) || !math.IsInf(s.HalfWidth, 1) || s.Met || s.Beyond || s.String() != "a, target 2% (not fitted yet)" {
 		t.Errorf("state %+v, %q", s, s)
@@ -85,7 +85,7 @@ func TestBeyond(t *testing.T) {
 			w := shared(4)
 			w.noise, w.within = 0.002, 0.001
 			w.rounds(c.change(w), 0, 8)
-			for name, s := range look(t, newLook(c.targets, fit.Settings{}), w.d) {
+			for name, s := range look(t, newLook(c.targets, fit.Settings{}, nil), w.d) {
 				if !s.Beyond || s.Met || !strings.Contains(s.Why, c.want) {
 					t.Errorf("%s: %s, want beyond reach: %s", name, s, c.want)
 				}
@@ -128,7 +128,7 @@ func TestInnerPairsShowNothing(t *testing.T) {
 		}
 	}
 	w.rounds(few, 0, 8)
-	got := look(t, newLook(Targets{"a_c": 0.02, "b_c": 0.02}, fit.Settings{}), w.d)
+	got := look(t, newLook(Targets{"a_c": 0.02, "b_c": 0.02}, fit.Settings{}, nil), w.d)
 	if s := got["b_c"]; s.Beyond || s.Met || strings.Contains(s.String(), "no contention") {
 		t.Errorf("two numbers of pairs: %s", s)
 	}
@@ -138,7 +138,7 @@ func TestInnerPairsShowNothing(t *testing.T) {
 	w = shared(5)
 	w.noise, w.within, w.bc = 0.002, 0.001, 0.4e-6
 	w.rounds(w.paired(), 0, 8)
-	if s := look(t, newLook(Targets{"b_c": 0.02}, fit.Settings{}), w.d)["b_c"]; math.Abs(s.Value/w.bc-1) > 0.05 {
+	if s := look(t, newLook(Targets{"b_c": 0.02}, fit.Settings{}, nil), w.d)["b_c"]; math.Abs(s.Value/w.bc-1) > 0.05 {
 		t.Errorf("all numbers of pairs: %s", s)
 	}
 }
@@ -163,7 +163,7 @@ func TestCoefficient(t *testing.T) {
 				names.AuxWindow: per * 1e3 * 1e9, names.AuxWindowMessages: 1e3})
 		}
 	}
-	got := look(t, newLook(Targets{"g_s.c0": 0.001, "g_s": 0.001}, fit.Settings{}), w.d)
+	got := look(t, newLook(Targets{"g_s.c0": 0.001, "g_s": 0.001}, fit.Settings{}, nil), w.d)
 	s := got["g_s.c0"]
 	if math.Abs(s.Value/60e-6-1) > 0.1 || !(s.HalfWidth > 0.001) || math.IsInf(s.HalfWidth, 0) || s.Unit != "s" {
 		t.Errorf("state %+v", s)

@@ -102,7 +102,8 @@ func (r *run) steering(s *plan.Schedule, f *fleet) (*plan.Steering, error) {
 		return nil, nil
 	}
 	log := func(text string) { r.log.Info(text) }
-	return plan.NewSteering(s, newLook(targets, fit.Settings{}), targets.experiments(), r.header(f), log, time.Now), nil
+	look := newLook(targets, fit.Settings{}, r.opening)
+	return plan.NewSteering(s, look, targets.experiments(), r.header(f), log, time.Now), nil
 }
 
 // slotDeadline bounds a slot: what it sends at 100 kB/s, ten times as long as is expected, and time to begin.

@@ -20,6 +20,7 @@ import (
 
 	"calib/bench/experiments"
 	"calib/internal/dataset"
+	"calib/internal/dataset/names"
 	"calib/internal/exit"
 	"calib/internal/files"
 	"calib/internal/hosts"
@@ -98,8 +99,9 @@ type run struct {
 	dir      *rundir.Dir
 	log      *slog.Logger
 	closeLog func() error
-	sink     *dataset.Writer // from Started on
-	walked   coord.Result    // from Measured on
+	sink     *dataset.Writer  // from Started on
+	opening  []dataset.Sample // before the first round, of pairs that look at their ways
+	walked   coord.Result     // from Measured on
 	lost     []dataset.Failure
 	checked  units.Nanos // how long the check of the hosts took
 	spoilt   float64     // share of the timings that loss has touched
@@ -249,6 +251,14 @@ func (r *run) measure(ctx context.Context, f *fleet) error {
 	if err != nil {
 		return err
 	}
+	if len(have) == 0 {
+		if err := r.screened(ctx, f); err != nil {
+			return err
+		}
+	}
+	if r.Probe != nil {
+		schedule.Groups = r.Probe.Groups
+	}
 	text, err := json.Marshal(r.Config) // with the plan as the hosts and the network have made it
 	if err == nil {
 		err = r.dir.Update(func(run *rundir.Run) { run.Detail = text })
@@ -282,7 +292,15 @@ func (r *run) had(f *fleet) ([]dataset.Sample, []dataset.Host, error) {
 		return nil, nil, err
 	}
 	r.sink, r.state = out, Started
-	return d.Samples, d.Header.Hosts, errors.Join(r.dir.Seal(), f.resume(d.Header.Hosts)) // Resume may have cut off an end
+	var have []dataset.Sample
+	for _, s := range d.Samples {
+		if s.Exp == names.Probe {
+			r.opening = append(r.opening, s)
+		} else {
+			have = append(have, s)
+		}
+	}
+	return have, d.Header.Hosts, errors.Join(r.dir.Seal(), f.resume(d.Header.Hosts)) // Resume may have cut off an end
 }
 
 // createSamples creates samples.jsonl for the hosts of f.

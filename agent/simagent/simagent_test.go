@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -11,6 +12,7 @@ import (
 	"calib/bench"
 	"calib/bench/experiments"
 	"calib/fit"
+	"calib/fit/fault"
 	"calib/fit/hyperbolic"
 	"calib/fit/models"
 	"calib/internal/dataset"
@@ -26,6 +28,12 @@ import (
 // measure runs a plan on a simulated network, through the coordinator.
 func measure(t testing.TB, spec netspec.Spec, opt sim.Options, chosen plan.Plan) *dataset.Dataset {
 	t.Helper()
+	return measureAfter(t, 0, spec, opt, chosen)
+}
+
+// measureAfter does so after some rounds in which pairs observe the way between them.
+func measureAfter(t testing.TB, rounds int, spec netspec.Spec, opt sim.Options, chosen plan.Plan) *dataset.Dataset {
+	t.Helper()
 	s, err := plan.New(chosen, spec.Hosts, experiments.All)
 	if err != nil {
 		t.Fatal(err)
@@ -40,6 +48,13 @@ func measure(t testing.TB, spec netspec.Spec, opt sim.Options, chosen plan.Plan)
 		d.Header.Hosts = append(d.Header.Hosts, h)
 		agents = append(agents, a)
 	}
+	screen, rng := fault.New(spec.Hosts, fit.FalseAlarms, fit.SlowMargin), rand.New(rand.NewPCG(chosen.Seed, 0))
+	for round := range rounds {
+		seen := coord.Observe(context.Background(), agents, "test", round, screen.Next(rng), false)
+		screen.Add(seen.Seen)
+		d.Samples = append(d.Samples, seen.Samples...)
+	}
+	s.Groups = screen.Judge().Groups
 	_, err = coord.Walk(context.Background(), agents, coord.Config{
 		Run: "test", Schedule: s,
 		Deadline: func(bench.Slot) units.Nanos { return 600 * units.Second },
@@ -226,5 +241,81 @@ func TestPipeline(t *testing.T) {
 	}
 	if len(p.Fits) != len(models.All) {
 		t.Errorf("%d fits of %d models", len(p.Fits), len(models.All))
+	}
+}
+
+// Hosts of two kinds have an a and a b of their own, and none is slow for being of its kind.
+func TestTwoKinds(t *testing.T) {
+	for _, name := range []string{"switch", "sparc1994"} {
+		t.Run(name, func(t *testing.T) {
+			spec, err := netspec.Preset(name, 8)
+			if err != nil {
+				t.Fatal(err)
+			}
+			slower := netspec.Block{A: 1.3 * spec.Host.A, B: 1.3 * spec.Host.B}
+			spec.Overrides = map[int]netspec.Block{1: slower, 4: slower, 6: slower}
+			d := measureAfter(t, 60, *spec, noisy(3), quick(t, 3))
+			p, errs := fit.Run(models.All, d, fit.Settings{Replicates: 200})
+			if len(errs) > 0 {
+				t.Fatal(errs)
+			}
+			if len(p.Kinds) != 2 || !slices.Equal(p.Kinds[1], []string{"sim-h1", "sim-h4", "sim-h6"}) {
+				t.Fatalf("kinds %v, %v", p.Kinds, p.Findings)
+			}
+			for i, truth := range []netspec.Block{spec.Host, slower} {
+				c := p.Classes[i]
+				if name == "switch" { // nothing contends: half of what the port takes counts for a host
+					truth.A += (spec.Medium.A + spec.L) / 2
+				}
+				for of, want := range map[string]float64{"a": truth.A, "b": truth.B} {
+					if v, _, _, ok := c.Parameters[of].Ends(); !ok || math.Abs(v/want-1) > 0.02 {
+						t.Errorf("%s: %s is %g, want %g: %+v; a_c %+v", c.Name, of, v, want, c.Parameters[of], p.Parameters["a_c"].Bound)
+					}
+				}
+			}
+			for _, f := range p.Findings {
+				if f.Code == params.SlowHost {
+					t.Error(f)
+				}
+			}
+		})
+	}
+}
+
+// Hosts are put into their racks, what leaves a rack has its rate, and both classes of pairs their own latency.
+func TestTwoRacks(t *testing.T) {
+	for name, over := range map[string]float64{"1:1": 1, "2:1": 2, "4:1": 4} {
+		t.Run(name, func(t *testing.T) {
+			spec, err := netspec.Preset("switch", 8)
+			if err != nil {
+				t.Fatal(err)
+			}
+			perByte := spec.Host.B / 4 * over
+			spec.Links = []netspec.Link{{Between: [][]int{{0, 2, 4, 6}, {1, 3, 5, 7}}, Block: netspec.Block{A: 0.2e-3, B: perByte}}}
+			d := measureAfter(t, 36, *spec, noisy(3), quick(t, 3))
+			p, errs := fit.Run(models.All, d, fit.Settings{Replicates: 200})
+			if len(errs) > 0 {
+				t.Fatal(errs)
+			}
+			if p.Groups == nil || fmt.Sprint(p.Groups.Hosts) != "[[sim-h0 sim-h2 sim-h4 sim-h6] [sim-h1 sim-h3 sim-h5 sim-h7]]" {
+				t.Fatalf("%+v", p.Groups)
+			}
+			q := p.Parameters["oversubscription"]
+			if v, _, _, ok := q.Ends(); !ok || math.Abs(v/over-1) > 0.05 {
+				t.Errorf("oversubscription %g, want %g: %+v", v, over, q)
+			}
+			if p.Network.Streams == params.Shared {
+				t.Errorf("%+v", p.Network)
+			}
+			var first [2]float64
+			for i := range first {
+				if first[i], err = p.Classes[i].Functions["T"].At(1, 2, nil); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if math.Abs(first[1]-first[0]-0.2e-3) > 0.01e-3 {
+				t.Errorf("a byte takes %g s within a rack, %g s between", first[0], first[1])
+			}
+		})
 	}
 }

@@ -99,7 +99,7 @@ func datagramsBoth(x bench.Team, peer int, b []byte) (sent, received int) {
 // Probe is a first look at the way between two hosts, from which a plan is made. It passes a byte to and fro (phase
 // "trip", as pingpong), and then sends more and more until that takes long enough to tell the rate (phase "rate": the
 // time of as many bytes as "bytes" says, to the answer). On any path it ends within seconds. At the point of 0 bytes it
-// only asks whether the hosts reach each other. No model reads it: a plan does, before the run.
+// only asks whether the hosts reach each other. A plan is made of it, and fits read which hosts and pairs are slow.
 var Probe = &bench.Experiment{
 	Name:   names.Probe,
 	Points: func(bench.Limits) []bench.Point { return []bench.Point{{names.FactorBytes: 1}} },

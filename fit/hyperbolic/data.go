@@ -271,8 +271,11 @@ func (p *paired) withoutSlow(in []*fit.Batch) []*fit.Batch {
 		}
 	}
 	if len(clean) >= 2 {
-		return p.fit.Without(in, fit.WhySlowHost, func(b *fit.Batch) bool {
-			return slow(b) || !clean[b.Point[names.FactorPairs]]
+		return p.fit.Sift(in, func(b *fit.Batch) string {
+			if why := p.slow.OutOf(b); why != "" || clean[b.Point[names.FactorPairs]] {
+				return why
+			}
+			return fit.WhySlowHost
 		})
 	}
 	return p.withoutSlowPairs(in)
@@ -296,7 +299,7 @@ func (p *paired) withoutSlowPairs(in []*fit.Batch) []*fit.Batch {
 			out = append(out, b)
 			continue
 		}
-		p.fit.LeaveOut(&gone, fit.WhySlowHost)
+		p.fit.LeaveOut(&gone, p.slow.Out(gone.Lines[0]))
 		if len(kept.Lines) > 0 {
 			cut++
 			out = append(out, &kept)

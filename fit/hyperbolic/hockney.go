@@ -92,7 +92,7 @@ func pairMatrix(p *fit.Prepared) []params.Pair {
 				i = len(out)
 				index[q.Hosts] = i
 				out = append(out, params.Pair{From: p.HostName(q.Hosts[0]), To: p.HostName(q.Hosts[1]),
-					Slow: p.Slow().Why[q.Hosts]})
+					Slow: p.Slow().Why(p, q.Hosts)})
 			}
 			set(&out[i], q.Value, q.CI)
 		}

@@ -124,8 +124,8 @@ func (p *paired) unknown(kind *params.Network, packets, streams effect, most flo
 // decides says what would tell the kind of network.
 func (p *paired) decides(most float64) string {
 	switch {
-	case p.slow.Undecided || p.cut:
-		return "Pairs differ: more hosts that are alike would decide it, or --pairs all, which names the slow one"
+	case p.cut:
+		return "Pairs differ: more hosts that are alike would decide it"
 	case p.times.Rounds < 2:
 		return "One round has no interval: more rounds would decide it"
 	case most <= 2:
@@ -135,18 +135,16 @@ func (p *paired) decides(most float64) string {
 }
 
 // twoPairs is why contention is not told from a slow host.
-const twoPairs = "two pairs that differ cannot tell a slow host from contention: " +
-	"more hosts would, or --pairs all to find the slow one"
+const twoPairs = "two pairs that differ cannot tell a slow host from contention: more hosts would"
 
 // slowMet is why contention of one-packet messages is not known where slow pairs were left out: a slow message may come
 // when the others are through.
 const slowMet = "slow pairs sent as well, and were left out: n or n−1 of the others met. More rounds, in which " +
 	"other hosts form the pairs, would tell, or more hosts"
 
-// withhold takes a_c and b_c out of use where what looks like contention may be a slow host: pairs differ and too few
-// were measured alone to say which host it is; or, with two pairs, all bursts and streams of both have a slow one.
-// Where slow pairs were left out of streams that do not slow down, the others met one stream fewer than the bound of
-// b_c was taken for. a and b of pairs that differ are provisional.
+// withhold takes a_c and b_c out of use where what looks like contention may be a slow host: with two pairs, all bursts
+// and streams of both have a slow one. Where slow pairs were left out of streams that do not slow down, the others met
+// one stream fewer than the bound of b_c was taken for. a is then provisional.
 func (p *paired) withhold(f *fixedFit, m *mediumFit) {
 	most := f.n[len(f.n)-1]
 	hidden := false // a_c, in bursts without their slow pairs
@@ -155,13 +153,13 @@ func (p *paired) withhold(f *fixedFit, m *mediumFit) {
 		switch {
 		case p.cut && most > 2 && seen && q.Value != nil && name == "b_c":
 			q.Status, q.Why = params.StatusProvisional, slowMet
-		case q.Value != nil && (p.cut && (most <= 2 || seen) || p.slow.Undecided && seen):
+		case q.Value != nil && p.cut && (most <= 2 || seen):
 			top := *q.Value
 			if q.CI95 != nil {
 				top = q.CI95[1]
 			}
 			why := twoPairs
-			if most > 2 && !p.slow.Undecided {
+			if most > 2 {
 				why = slowMet
 			}
 			q.Withhold(params.StatusUnidentifiable, why)
@@ -176,16 +174,8 @@ func (p *paired) withhold(f *fixedFit, m *mediumFit) {
 		}
 		p.fit.Parameters[name] = q
 	}
-	for _, name := range []string{"a", "b"} {
-		q := p.fit.Parameters[name]
-		switch {
-		case q.Value == nil:
-		case p.slow.Undecided:
-			q.Status = params.StatusProvisional
-			q.Why = "pairs differ, and which host is slow is not known: this is of hosts that are not alike"
-		case hidden && name == "a":
-			q.Status, q.Why = params.StatusProvisional, slowMet
-		}
-		p.fit.Parameters[name] = q
+	if q := p.fit.Parameters["a"]; hidden && q.Value != nil {
+		q.Status, q.Why = params.StatusProvisional, slowMet
+		p.fit.Parameters["a"] = q
 	}
 }

@@ -59,6 +59,7 @@ func fitNetwork(prepared *fit.Prepared) (*params.Fit, error) {
 	if err != nil {
 		return nil, err
 	}
+	p.addUplinks()
 	if len(p.bursts) == 0 {
 		p.fitMedium()
 		p.fit.Note("streams-only", "streams only: there is nothing to take a and a_c from")

@@ -40,39 +40,6 @@ func TestNetworkNotKnown(t *testing.T) {
 	}
 }
 
-// Two pairs that differ do not tell a slow host from contention: nothing is said of the network.
-func TestNetworkTwoPairsThatDiffer(t *testing.T) {
-	w := sparc()
-	w.Switched, w.Hosts, w.Disjoint, w.Slow, w.Between = true, 4, true, map[int]float64{2: 2}, 0.002
-	d := w.Dataset()
-	f := fitWith(t, hyperbolic.Network, d, 200)
-	for _, name := range []string{"a_c", "b_c"} {
-		p := f.Parameters[name]
-		if p.Value != nil || p.Status != params.StatusUnidentifiable || p.Estimate == nil || p.Bound == nil ||
-			!strings.HasPrefix(p.Why, "two pairs that differ cannot tell a slow host from contention") {
-			t.Errorf("%s: %+v", name, p)
-		}
-	}
-	for _, name := range []string{"a", "b"} {
-		if p := f.Parameters[name]; p.Value == nil || p.Status != params.StatusProvisional || p.Why == "" {
-			t.Errorf("%s: %+v", name, p)
-		}
-	}
-	if *f.Network != (params.Network{Packets: params.Unknown, Streams: params.Unknown}) ||
-		!notes(f.Findings, params.NetworkUnknown, "--pairs all") {
-		t.Errorf("network %+v, findings %v", *f.Network, f.Findings)
-	}
-	slow := fit.Prepare(d, fit.Settings{}).Slow()
-	if !slow.Undecided || len(slow.Hosts) > 0 || !warns(slow.Findings, params.PairsDiffer, "(h3, h4) and (h1, h2) differ") {
-		t.Errorf("slow %+v", slow)
-	}
-	checkFindings(t, slow.Findings)
-	w.Slow = nil
-	if slow := fit.Prepare(w.Dataset(), fit.Settings{}).Slow(); slow.Undecided || len(slow.Findings) > 0 {
-		t.Errorf("alike: %+v", slow)
-	}
-}
-
 // One slow pair of hosts that are not slow with others is left out, and does not pass for contention.
 func TestNetworkSlowPair(t *testing.T) {
 	w := sparc()

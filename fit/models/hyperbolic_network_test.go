@@ -154,13 +154,6 @@ func TestNetworkSlowHost(t *testing.T) {
 			t.Errorf("host %d: left out %v", slow, f.LeftOutWhy)
 		}
 	}
-	w := sparc()
-	w.Slow, w.Disjoint = map[int]float64{5: 2}, true
-	s := fit.Prepare(w.Dataset(), fit.Settings{}).Slow()
-	if !warns(s.Findings, params.SlowHost, "one of the hosts h5, h6 is slow, or the way between them") ||
-		!slices.Equal(s.Findings[0].Hosts, []string{"h5", "h6"}) {
-		t.Errorf("disjoint pairs: %v", s.Findings)
-	}
 }
 
 func TestNetworkLeavesOut(t *testing.T) {

@@ -133,7 +133,7 @@ func TestPairMatrix(t *testing.T) {
 	}
 	slow := fit.Prepare(d, fit.Settings{}).Slow().Findings
 	if len(slow) == 0 ||
-		!warns(slow[:1], params.SlowHost, "host h3 is slow: its half round trip at 1 B is 1.21 times the median pair's") {
+		!warns(slow[:1], params.SlowHost, "host h3 is slow: a message takes 1.21 times as long as usual, in 11 of 11 looks") {
 		t.Errorf("findings %v", slow)
 	}
 	if f.LeftOutWhy[fit.WhySlowHost] == 0 {

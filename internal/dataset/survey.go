@@ -3,6 +3,8 @@ package dataset
 import (
 	"fmt"
 	"slices"
+
+	"calib/internal/dataset/names"
 )
 
 // Survey counts the samples of a run.
@@ -26,8 +28,11 @@ func newSurvey() *Survey {
 	return &Survey{Rounds: map[int]bool{}, Slots: map[int]bool{}, Experiments: map[string]*Seen{}}
 }
 
-// add counts one line.
+// add counts one line. The looks at pairs that open a run are in none of its slots and rounds.
 func (v *Survey) add(s *Sample) {
+	if s.Exp == names.Probe {
+		return
+	}
 	v.Rounds[s.Round] = true
 	v.Slots[s.Slot] = true
 	v.Lines++

@@ -32,7 +32,7 @@ func TestBlocks(t *testing.T) {
 	if len(h.Flagged) != 0 {
 		t.Errorf("%d cells stand out", len(h.Flagged))
 	}
-	if x := got[0].Traces[1].Points; got[0].Traces[1].Name != "hosts" || x[0].X > 41e-6 || x[len(x)-1].X < 79e-6 || x[0].Y != 0 || x[len(x)-1].Y != 1 {
+	if x := got[0].Traces[0].Points; x[0].X > 41e-6 || x[len(x)-1].X < 79e-6 || x[0].Y != 0 || x[len(x)-1].Y != 1 {
 		t.Errorf("distribution %+v", x)
 	}
 }

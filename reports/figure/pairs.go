@@ -43,7 +43,7 @@ func pairs(p *params.Params) []Figure {
 		if len(values) == 1 {
 			says = fmt.Sprintf("%s: %s between the one pair measured.", m.what, units.Format(mid, m.unit))
 		}
-		says += slowWords(p.Pairs, len(values))
+		says += slowWords(p, len(values))
 		if len(hosts) > reports.ManyHosts {
 			h = h.blocks(len(values))
 			says += fmt.Sprintf(" Each cell is the mean of the pairs that were measured between two blocks of %d hosts, "+
@@ -86,32 +86,24 @@ func (h *Heat) fill(pairs []params.Pair, of func(params.Pair) *float64) (values 
 	return values
 }
 
-// slowWords names the hosts whose pairs all stand out, and the other links that do.
-func slowWords(pairs []params.Pair, measured int) string {
-	slow := map[string]bool{}
-	for _, h := range reports.SlowHosts(pairs) {
-		slow[h.Name] = h.Slow == h.Pairs && h.Pairs < len(pairs)
-	}
+// slowWords names the slow hosts, and the links that are slow without one.
+func slowWords(p *params.Params, measured int) string {
 	var hosts, links []string
-	for _, q := range pairs {
-		for _, h := range []string{q.From, q.To} {
-			if slow[h] && !slices.Contains(hosts, h) {
-				hosts = append(hosts, h)
-			}
-		}
-		if q.Slow != "" && !slow[q.From] && !slow[q.To] {
-			links = append(links, q.From+"–"+q.To)
-		}
+	slow := reports.SlowHosts(p)
+	for _, h := range slow {
+		hosts = append(hosts, h.Name)
 	}
-	in, between := "low in every pair: "+reports.Some(hosts, namedSlow, namedSlow),
-		"low between: "+reports.Some(links, namedSlow, namedSlow)
+	for _, q := range reports.SlowPairs(p, slow) {
+		links = append(links, q.From+"–"+q.To)
+	}
+	in, between := reports.Some(hosts, namedSlow, namedSlow), reports.Some(links, namedSlow, namedSlow)
 	switch {
 	case hosts != nil && links != nil:
-		return " S" + in + "; s" + between + "."
+		return " Slow: " + in + "; slow between: " + between + "."
 	case hosts != nil:
-		return " S" + in + "."
+		return " Slow: " + in + "."
 	case links != nil:
-		return " S" + between + "."
+		return " Slow between: " + between + "."
 	case measured > 2:
 		return " No host or link stands out as slow."
 	}
@@ -170,40 +162,28 @@ func (h *Heat) blocks(measured int) *Heat {
 
 const steps = 200 // the number of parts of a curve of a distribution
 
-// spreads draws how the figures of many hosts and of their pairs are distributed; none where the hosts are few.
+// spreads draws how the figures of the pairs of many hosts are distributed; none where the hosts are few.
 func spreads(p *params.Params, hosts int) (out []Figure) {
 	if hosts <= reports.ManyHosts {
 		return nil
 	}
-	own := reports.AlikeOf(p)
-	for k, m := range ofPairs {
-		pairs := slices.DeleteFunc(reports.PairValues(p.Pairs, m.of), func(v float64) bool { return !finite(v) })
-		f := Figure{ID: "spread-" + m.name, Section: "Pairs", Title: m.spread, X: Axis{Name: m.name, Unit: m.unit},
-			Y: Axis{Name: "share at most as large"}}
-		for i, t := range []struct {
-			name   string
-			values []float64
-		}{{"pairs", pairs}, {"hosts", [][]float64{own.Latencies, own.Rates}[k]}} {
-			if len(t.values) < 2 {
-				continue
-			}
-			slices.Sort(t.values)
-			trace := Trace{Name: t.name, Kind: Line, Group: i}
-			for k := range steps + 1 {
-				q := float64(k) / steps
-				trace.Points = append(trace.Points, Point{X: stats.SortedQuantile(t.values, q), Y: q})
-			}
-			f.Traces = append(f.Traces, trace)
-		}
-		if len(f.Traces) == 0 {
+	for _, m := range ofPairs {
+		pairs := reports.PairValues(p.Pairs, m.of)
+		if len(pairs) < 2 {
 			continue
 		}
-		lo, hi := stats.Quantile(pairs, 0), stats.Quantile(pairs, 1)
-		f.X.Log = lo > 0 && hi > 10*lo
-		f.Says = fmt.Sprintf("Which share of the pairs and of the hosts has at most this %s. "+
-			"A step is a group that is alike. "+
-			"What a host's %s is stands with the table of hosts.", m.name, m.name)
-		out = append(out, f)
+		slices.Sort(pairs)
+		trace := Trace{Name: "pairs", Kind: Line}
+		for k := range steps + 1 {
+			q := float64(k) / steps
+			trace.Points = append(trace.Points, Point{X: stats.SortedQuantile(pairs, q), Y: q})
+		}
+		lo, hi := pairs[0], pairs[len(pairs)-1]
+		out = append(out, Figure{ID: "spread-" + m.name, Section: "Pairs", Title: m.spread,
+			X: Axis{Name: m.name, Unit: m.unit, Log: lo > 0 && hi > 10*lo}, Y: Axis{Name: "share at most as large"},
+			Traces: []Trace{trace},
+			Says: fmt.Sprintf("Which share of the pairs has at most this %s. A step is a group that is alike.",
+				m.name)})
 	}
 	return out
 }

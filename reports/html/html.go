@@ -219,7 +219,7 @@ func Report(w io.Writer, p *params.Params, figures []figure.Figure, o Options) e
 	v := reports.SummaryOf(p, reports.Options{Dir: o.Dir})
 	d := newDocument("calib report " + v.Run)
 	d.Eyebrow, d.Scope = v.Run, v.Measured
-	d.Heading, d.Tiles, d.Lead, d.Alerts = v.Verdict+": "+v.Network, v.Tiles, v.Spoiled, v.Odd
+	d.Heading, d.Tiles, d.Lead, d.Alerts = v.Verdict+": "+v.Network, v.Tiles, slices.Concat(v.Spoiled, v.Classes), v.Odd
 	for _, t := range []reports.Table{{Grid: reports.OddOf(p)}, o.Since} {
 		if len(t.Rows) > 0 {
 			d.Opening = append(d.Opening, t)

@@ -2,37 +2,49 @@ package coord
 
 import (
 	"context"
+	"slices"
 
+	"calib/fit/fault"
+	"calib/internal/dataset"
 	"calib/internal/units"
-	"calib/run/fault"
 )
 
-// Observe has pairs of agents look at the way between them, each for itself: all at once, or one after the other. It
-// returns what they saw, and how long they passed messages: all of them together, or the slowest where they were at it
-// at once. The agents are prepared.
-func Observe(ctx context.Context, agents []Agent, run string, round int, pairs [][2]int, atOnce bool) ([]fault.Seen,
-	units.Nanos) {
+// Observed is what pairs saw in a round.
+type Observed struct {
+	Seen    []fault.Seen
+	Samples []dataset.Sample
+	// Took is how long they passed messages: all of them together, or the slowest where they were at it at once.
+	Took units.Nanos
+}
+
+// Observe has pairs of agents look at the way between them, each for itself: all at once, or one after the other. The
+// agents are prepared.
+func Observe(ctx context.Context, agents []Agent, run string, round int, pairs [][2]int, atOnce bool) (out Observed) {
 	limit := 1
 	if atOnce {
 		limit = -1
 	}
-	took := make([]float64, len(pairs))
-	out := Each(pairs, limit, func(i int, p [2]int) fault.Seen {
+	samples := Each(pairs, limit, func(_ int, p [2]int) []dataset.Sample {
 		in, err := look(ctx, agents, run, round, [][]int{p[:]}, probeDeadline)
-		if err != nil || len(in) == 0 {
-			return fault.Seen{From: p[0], To: p[1], Failed: true}
+		if err != nil {
+			return nil
 		}
-		took[i] = in[0].took
-		return fault.Seen{From: p[0], To: p[1], Latency: in[0].trip * 1e-9, PerByte: in[0].perByte * 1e-9,
-			Segments: in[0].sent, Again: in[0].again}
+		return in
 	})
 	total := 0.
-	for _, t := range took {
+	for i, p := range pairs {
+		looks := looksOf(samples[i])
+		if len(looks) == 0 {
+			out.Seen = append(out.Seen, fault.Seen{From: p[0], To: p[1], Failed: true})
+			continue
+		}
+		out.Seen = append(out.Seen, looks[0].Seen)
 		if atOnce {
-			total = max(total, t)
+			total = max(total, looks[0].Took)
 		} else {
-			total += t
+			total += looks[0].Took
 		}
 	}
-	return out, units.Nanos(total)
+	out.Samples, out.Took = slices.Concat(samples...), units.Nanos(1e9*total)
+	return out
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"calib/bench"
+	"calib/fit/fault"
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
 	"calib/internal/doctor"
@@ -30,6 +31,8 @@ type Probed struct {
 	Slower   float64     `json:"slower"`              // their time over that alone: of bytes or of latency, the larger
 	Together bool        `json:"together"`            // pairs do not disturb each other
 	Took     units.Nanos `json:"took_ns"`
+	// Groups are hosts with shorter ways within than between, such as racks, or else of one kind, by index.
+	Groups [][]int `json:"groups,omitempty"`
 }
 
 // Path is what a plan is made from. The slowest pair decides: a round waits for it.
@@ -79,7 +82,7 @@ func Probe(ctx context.Context, agents []Agent, run string, seed uint64, budget 
 		return nil, fmt.Errorf("probe: %w: one host", ErrNothing)
 	}
 	p := &Probed{}
-	try := func(teams [][]int) ([]seen, time.Duration, error) {
+	try := func(teams [][]int) ([]fault.Look, time.Duration, error) {
 		left := lookTime(budget) - units.Nanos(now().Sub(begun))
 		if left < minSlot {
 			return nil, 0, fmt.Errorf("probe: %w within %v", ErrNothing, time.Duration(lookTime(budget)))
@@ -89,9 +92,9 @@ func Probe(ctx context.Context, agents []Agent, run string, seed uint64, budget 
 		if err != nil {
 			return nil, 0, fmt.Errorf("probe of %s: %w", units.GroupedPlural(len(teams), "pair"), err)
 		}
-		return all, now().Sub(from), nil
+		return looksOf(all), now().Sub(from), nil
 	}
-	var alone []seen
+	var alone []fault.Look
 	var slots []float64
 	var failed error // of the first pair that did
 	for i := 0; i < len(pairs) && len(alone) < aloneMost && (len(alone) == 0 || now().Sub(begun) < aloneTime); i++ {
@@ -110,7 +113,7 @@ func Probe(ctx context.Context, agents []Agent, run string, seed uint64, budget 
 			continue
 		}
 		alone = append(alone, one[0])
-		slots = append(slots, max(float64(time.Millisecond), float64(took)-one[0].took))
+		slots = append(slots, max(float64(time.Millisecond), float64(took)-1e9*one[0].Took))
 	}
 	if len(alone) == 0 {
 		return nil, failed
@@ -127,72 +130,32 @@ func Probe(ctx context.Context, agents []Agent, run string, seed uint64, budget 
 	return p, nil
 }
 
-// look has teams look at the ways between their hosts, all at once, and returns what each saw.
-func look(ctx context.Context, agents []Agent, run string, round int, teams [][]int, deadline units.Nanos) ([]seen,
-	error) {
-	samples, err := together(ctx, agents, teams, bench.Task{
+// look has teams look at the ways between their hosts, all at once, and returns the samples.
+func look(ctx context.Context, agents []Agent, run string, round int, teams [][]int, deadline units.Nanos) (
+	[]dataset.Sample, error) {
+	return together(ctx, agents, teams, bench.Task{
 		Run: run, Slot: round, Round: round, Exp: names.Probe, Points: []bench.Point{{names.FactorBytes: 1}},
 		Epoch: lookEpoch, Deadline: deadline, Recv: deadline,
 	})
-	return seenIn(samples), err
 }
 
-// seen is what one pair saw.
-type seen struct {
-	ranks   [2]int
-	trip    float64 // half a round trip of a byte [ns]
-	perByte float64 // ns/B
-	took    float64 // all of its messages [ns]
-	sent    int64   // segments, and those sent again
-	again   int64
-	mss     int64
-}
-
-// seenIn reads the samples of a probe, in the order of its pairs.
-func seenIn(samples []dataset.Sample) []seen {
-	var out []seen
+func looksOf(samples []dataset.Sample) []fault.Look {
+	at := make([]*dataset.Sample, len(samples))
 	for i := range samples {
-		s := &samples[i]
-		if len(s.Ranks) != 2 || len(s.NS) == 0 {
-			continue
-		}
-		pair := [2]int{s.Ranks[0], s.Ranks[1]}
-		k := slices.IndexFunc(out, func(x seen) bool { return x.ranks == pair })
-		if k < 0 {
-			k = len(out)
-			out = append(out, seen{ranks: pair})
-		}
-		x := &out[k]
-		ns := stats.Floats(s.NS)
-		sum := 0.0
-		for _, t := range ns {
-			sum += t
-		}
-		switch s.Phase {
-		case names.PhaseTrip:
-			x.trip = stats.Median(ns)
-			x.took += 2 * sum
-		case names.PhaseRate:
-			// The answer to the burst took a trip.
-			x.perByte = max(0, sum-2*x.trip) / s.Aux[names.AuxBytes]
-			x.took += 2 * sum // the bursts before were half as long, a quarter, …
-		}
-		if s.TCP != nil {
-			x.sent, x.again, x.mss = x.sent+s.TCP.DataSegsOut, x.again+s.TCP.Retrans, s.TCP.MSS
-		}
+		at[i] = &samples[i]
 	}
-	return out
+	return fault.Looks(at)
 }
 
 // fill takes the medians of pairs that communicated alone.
-func (p *Probed) fill(alone []seen, slots []float64) {
+func (p *Probed) fill(alone []fault.Look, slots []float64) {
 	var trips, rates []float64
 	var sent, again int64
 	for _, x := range alone {
-		trips, rates = append(trips, x.trip), append(rates, x.perByte)
-		sent, again = sent+x.sent, again+x.again
-		if p.Segment == 0 || x.mss < p.Segment {
-			p.Segment = x.mss
+		trips, rates = append(trips, 1e9*x.Latency), append(rates, 1e9*x.PerByte)
+		sent, again = sent+x.Segments, again+x.Again
+		if p.Segment == 0 || x.MSS < p.Segment {
+			p.Segment = x.MSS
 		}
 	}
 	p.Latency, p.PerByte = max(1, units.Nanos(stats.Median(trips))), stats.Median(rates)
@@ -204,12 +167,12 @@ func (p *Probed) fill(alone []seen, slots []float64) {
 
 // slower is how many times as long messages took at once as alone, over the pairs that did both: the larger of the
 // medians of latency and time per byte.
-func slower(alone, all []seen) float64 {
+func slower(alone, all []fault.Look) float64 {
 	var trips, rates []float64
 	for _, a := range alone {
 		for _, b := range all {
-			if a.ranks == b.ranks && a.trip > 0 && a.perByte > 0 {
-				trips, rates = append(trips, b.trip/a.trip), append(rates, b.perByte/a.perByte)
+			if a.From == b.From && a.To == b.To && a.Latency > 0 && a.PerByte > 0 {
+				trips, rates = append(trips, b.Latency/a.Latency), append(rates, b.PerByte/a.PerByte)
 			}
 		}
 	}

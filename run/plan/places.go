@@ -2,6 +2,7 @@ package plan
 
 import (
 	"cmp"
+	"math/bits"
 	"math/rand/v2"
 	"slices"
 
@@ -57,6 +58,38 @@ func Places(seed uint64, hosts, r int) []int {
 		places[i] = label[number]
 	}
 	return places
+}
+
+// arranged gives the places of a round to hosts of groups, such as racks: in about half of the rounds the pairs of a
+// layout are within groups, and in the others between them, the senders all of the same groups. The root stays. Hosts
+// of no group are as a group of their own.
+func arranged(places []int, groups [][]int, r int) []int {
+	if len(groups) < 2 {
+		return places
+	}
+	of := map[int]int{}
+	for i, g := range groups {
+		for _, h := range g {
+			of[h] = i + 1
+		}
+	}
+	var order []int // of groups, as they come
+	for _, h := range places {
+		if !slices.Contains(order, of[h]) {
+			order = append(order, of[h])
+		}
+	}
+	sorted := slices.Clone(places)
+	slices.SortStableFunc(sorted, func(a, b int) int { return slices.Index(order, of[a]) - slices.Index(order, of[b]) })
+	if bits.OnesCount(uint(r))%2 == 0 { // of any two neighbours of rounds 2ᵏ apart, so that rare experiments meet both
+		return sorted
+	}
+	half := len(sorted) / 2
+	out := places[:0]
+	for i := range half {
+		out = append(out, sorted[i], sorted[half+i])
+	}
+	return append(out, sorted[2*half:]...)
 }
 
 // partners exchanges places so that no pair of a layout, (0,1), (2,3), …, is crowded, where that can be: the second host

@@ -136,3 +136,42 @@ func TestCrowdedHostsAreNoPair(t *testing.T) {
 		}
 	}
 }
+
+// With groups, the pairs of a round are within them or between them, the senders all of half of the groups, and the root
+// stays. Of rounds that are powers of two apart, some are of either sort.
+func TestArranged(t *testing.T) {
+	for _, groups := range [][][]int{{{0, 2, 4, 6}, {1, 3, 5, 7}}, {{0, 1}, {2, 3}, {4, 5}, {6, 7}}} {
+		of := map[int]int{}
+		for i, g := range groups {
+			for _, h := range g {
+				of[h] = i
+			}
+		}
+		for every := 1; every <= 4; every *= 2 {
+			sorts := map[int]int{}
+			for r := 0; r < 8*every; r += every {
+				plain := Places(11, 8, r)
+				p := arranged(slices.Clone(plain), groups, r)
+				if all := slices.Sorted(slices.Values(p)); p[0] != plain[0] || !slices.Equal(all, []int{0, 1, 2, 3, 4, 5, 6, 7}) {
+					t.Fatalf("round %d: %v of %v", r, p, plain)
+				}
+				crossing, senders := 0, map[int]bool{}
+				for i := 0; i < len(p); i += 2 {
+					if of[p[i]] != of[p[i+1]] {
+						crossing++
+						senders[of[p[i]]] = true
+					}
+				}
+				if sorts[crossing]++; crossing == 4 && len(senders) != len(groups)/2 {
+					t.Errorf("round %d: senders of %d groups", r, len(senders))
+				}
+			}
+			if len(sorts) != 2 || sorts[0] != 4 || sorts[4] != 4 {
+				t.Errorf("%v, every %d: rounds by pairs between groups: %v", groups, every, sorts)
+			}
+		}
+	}
+	if p := arranged([]int{2, 0, 1}, nil, 1); !slices.Equal(p, []int{2, 0, 1}) {
+		t.Errorf("without groups: %v", p)
+	}
+}

@@ -33,7 +33,9 @@ type Schedule struct {
 	Left      []string
 	WholeTime units.Nanos
 	// Crowded says which two hosts run by turns (dataset.Crowded): they are no team of two. nil where none do.
-	Crowded   func(a, b int) bool
+	Crowded func(a, b int) bool
+	// Groups are hosts with shorter ways within than between, such as racks, or of one kind.
+	Groups    [][]int
 	allPoints map[string]int // experiment → its points without a budget
 	groups    []group
 	last      []int // hosts that take the last places
@@ -174,7 +176,7 @@ func (s *Schedule) places(r int) []int {
 	if !s.Plan.Permute {
 		return nil
 	}
-	places := Places(s.Plan.Seed, s.Limits.Hosts, r)
+	places := arranged(Places(s.Plan.Seed, s.Limits.Hosts, r), s.Groups, r)
 	var last []int
 	places = slices.DeleteFunc(places, func(h int) bool {
 		if !slices.Contains(s.last, h) {

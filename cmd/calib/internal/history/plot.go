@@ -199,16 +199,64 @@ func PastOf(c *cli.Context, p *params.Params) (out Past, err error) {
 	return out, err
 }
 
+// Usual is what the newest baseline on the same hosts has: medians over its runs.
+type Usual struct {
+	Baseline      string
+	Latency, Rate float64 // of all pairs [s], and of long messages [B/s]; NaN where it has none
+}
+
+// UsualOf looks for a baseline of some hosts, in any order; nil where there is none.
+func UsualOf(c *cli.Context, hosts []string) (out *Usual, err error) {
+	hosts = slices.Sorted(slices.Values(hosts))
+	err = withStore(c, false, func(s *history.Store) error {
+		all, err := newest(c.Context, s)
+		if err != nil {
+			return err
+		}
+		for _, b := range all {
+			var latencies, rates []float64
+			for _, id := range b.Runs {
+				p, _, err := s.Read(c.Context, id)
+				if err != nil {
+					return err
+				}
+				if !slices.Equal(slices.Sorted(slices.Values(p.Run.Hosts)), hosts) {
+					continue
+				}
+				latencies = append(latencies, stats.Median(reports.PairValues(p.Pairs, reports.LatencyOf)))
+				if q := p.Parameters["r_inf"]; q.Value != nil {
+					rates = append(rates, *q.Value)
+				}
+			}
+			if len(latencies) > 0 {
+				out = &Usual{b.Name, stats.Median(latencies), stats.Median(rates)}
+				return nil
+			}
+		}
+		return nil
+	})
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	return out, err
+}
+
+// newest are the baselines, the newest first.
+func newest(ctx context.Context, s *history.Store) ([]history.Baseline, error) {
+	all, err := s.Baselines(ctx)
+	slices.SortStableFunc(all, func(a, b history.Baseline) int { return b.Made.Compare(a.Made) })
+	return all, err
+}
+
 const changesShown = 8 // since a baseline
 
 // since holds the numbers of p against the medians of the newest baseline that has other runs on the same hosts, and
 // lists the largest changes. It has no rows without such a baseline.
 func since(ctx context.Context, s *history.Store, p *params.Params) (t reports.Table, err error) {
-	all, err := s.Baselines(ctx)
+	all, err := newest(ctx, s)
 	if err != nil {
 		return t, err
 	}
-	slices.SortStableFunc(all, func(a, b history.Baseline) int { return b.Made.Compare(a.Made) })
 	for _, b := range all {
 		was, runs := map[string][]float64{}, 0
 		for _, id := range b.Runs {

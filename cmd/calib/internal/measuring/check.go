@@ -12,12 +12,13 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"calib/cmd/calib/internal/command"
+	"calib/cmd/calib/internal/history"
+	"calib/fit/fault"
 	"calib/internal/exit"
 	"calib/internal/hosts"
 	"calib/internal/units"
 	"calib/reports"
 	"calib/run"
-	"calib/run/fault"
 )
 
 const (
@@ -37,7 +38,7 @@ func CheckCommand() *cli.Command {
 			&cli.DurationFlag{Name: "budget", Value: checkTime, Usage: "longest `TIME` of all rounds"},
 			&cli.Float64Flag{Name: "margin", Value: checkMargin, Usage: "`SHARE` by which slower does not matter"},
 			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "`N` that the pairs of rounds are drawn by"},
-			command.JSONFlag(), command.QuietFlag()),
+			history.StoreFlag(), command.JSONFlag(), command.QuietFlag()),
 		Action: func(c *cli.Context) error {
 			w, err := whereOf(c)
 			if err != nil {
@@ -60,6 +61,13 @@ func CheckCommand() *cli.Command {
 				return err
 			}
 			d := screenedOf(found, o.Margin)
+			usual, err := history.UsualOf(c, found.Hosts)
+			if err != nil {
+				command.Note(c, "without a baseline: "+err.Error())
+			} else if usual != nil {
+				d.Baseline = &baseline{usual.Baseline, finite(d.Latency / usual.Latency),
+					finite(d.Rate / 8 / usual.Rate)}
+			}
 			return command.AnswerResult(c, reports.Result{Command: "check", Data: d}, d.err(), d.text)
 		},
 	}
@@ -82,6 +90,7 @@ type Screened struct {
 	Pairs       []judgedPair `json:"pairs"`            // that are not healthy
 	Groups      [][]string   `json:"groups,omitempty"` // such as racks: ways between them are longer
 	Apart       float64      `json:"apart,omitempty"`  // times as long as within a group a byte takes between them
+	Kinds       [][]string   `json:"kinds,omitempty"`  // of hosts, where there are several; the largest first
 	Seen        int          `json:"pairs_seen"`
 	Of          int          `json:"pairs_of"`
 	Rounds      int          `json:"rounds"`
@@ -90,7 +99,23 @@ type Screened struct {
 	Rate        float64      `json:"rate_bps"`
 	Link        float64      `json:"link_bps,omitempty"` // of the slowest link
 
+	Baseline *baseline `json:"baseline,omitempty"` // the newest one of these hosts
+
 	virtual bool
+}
+
+// baseline says how what is usual now compares with what was.
+type baseline struct {
+	Name    string   `json:"name"`
+	Latency *float64 `json:"latency_ratio,omitempty"` // above 1 is slower
+	Rate    *float64 `json:"rate_ratio,omitempty"`    // below 1 is slower
+}
+
+func finite(v float64) *float64 {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return nil
+	}
+	return &v
 }
 
 // judged is a verdict with its reason.
@@ -120,16 +145,28 @@ func screenedOf(r run.Checked, margin float64) Screened {
 	for _, m := range r.Missing {
 		d.Verdict, d.Hosts = missing, append(d.Hosts, judgedHost{m.Host, judged{Verdict: missing, Why: m.Error}})
 	}
-	for _, g := range r.Groups {
-		var names []string
-		for _, h := range g {
-			names = append(names, r.Hosts[h])
+	named := func(all [][]int) (out [][]string) {
+		for _, some := range all {
+			var names []string
+			for _, h := range some {
+				names = append(names, r.Hosts[h])
+			}
+			out = append(out, names)
 		}
-		d.Groups, d.Apart = append(d.Groups, names), r.Apart
+		return out
+	}
+	d.Groups, d.Kinds = named(r.Groups), named(r.Kinds)
+	if d.Groups != nil {
+		d.Apart = r.Apart
 	}
 	add := func(all []fault.Found, verdict string) {
 		for _, f := range all {
-			j := judged{Verdict: verdict, Why: why(r, f)}
+			j := judged{Verdict: verdict, Why: f.Why(r.Hosts)}
+			for _, h := range f.Hosts {
+				if link := r.Links[h]; link != "" {
+					j.Why += "; " + r.Hosts[h] + ": " + link
+				}
+			}
 			if !math.IsInf(f.Ratio, 0) {
 				j.Ratio, j.CI95 = &f.Ratio, &f.CI
 			}
@@ -150,31 +187,6 @@ func screenedOf(r run.Checked, margin float64) Screened {
 		d.Verdict = uncertain
 	}
 	return d
-}
-
-// why says in a few words what is wrong with a host or a pair.
-func why(r run.Checked, f fault.Found) string {
-	way := ""
-	switch {
-	case f.Direction == "":
-	case len(f.Hosts) == 2:
-		way = ", from " + r.Hosts[f.Hosts[0]] + " to " + r.Hosts[f.Hosts[1]] + " only"
-	default:
-		way = ", in " + f.Direction + " only"
-	}
-	often := fmt.Sprintf("in %d of %d looks", f.Bad, f.Of)
-	if f.Comes() {
-		often = "comes and goes: " + often
-	}
-	switch f.Quantity {
-	case fault.Reach:
-		return "nothing comes through, " + often
-	case fault.Loss:
-		return fmt.Sprintf("%s of its segments are sent again, %s", reports.Percent(f.Ratio), often)
-	case fault.Rate:
-		return fmt.Sprintf("a byte takes %.2f times as long as usual%s, %s", f.Ratio, way, often)
-	}
-	return fmt.Sprintf("a message takes %.2f times as long as usual, %s", f.Ratio, often)
 }
 
 func (d Screened) err() error {
@@ -205,13 +217,30 @@ func (d Screened) text(w io.Writer) error {
 		usual += fmt.Sprintf(", %s of the link's %s", reports.Percent(d.Rate/d.Link), units.Format(d.Link, "bit/s"))
 	}
 	fmt.Fprintln(w, usual+".")
-	if len(d.Groups) > 0 {
-		var names []string
-		for _, g := range d.Groups {
-			names = append(names, hosts.Fold(g))
+	if b := d.Baseline; b != nil {
+		var says []string
+		if b.Latency != nil {
+			says = append(says, fmt.Sprintf("a byte takes %.2f times as long", *b.Latency))
 		}
-		fmt.Fprintf(w, "  Groups: %s. Between them a byte takes %.2f times as long; pairs are compared with their kind.\n",
-			strings.Join(names, "; "), d.Apart)
+		if b.Rate != nil {
+			says = append(says, fmt.Sprintf("a stream has %.2f times the rate", *b.Rate))
+		}
+		fmt.Fprintf(w, "  Beside baseline %s: %s.\n", units.OneLine(b.Name), strings.Join(says, ", "))
+	}
+	folded := func(all [][]string) string {
+		var out []string
+		for _, names := range all {
+			out = append(out, hosts.Fold(names))
+		}
+		return strings.Join(out, "; ")
+	}
+	if len(d.Groups) > 0 {
+		fmt.Fprintf(w, "  Groups: %s. Between them a byte takes %.2f times as long, and such ways are compared "+
+			"with each other.\n", folded(d.Groups), d.Apart)
+	}
+	if len(d.Kinds) > 0 {
+		fmt.Fprintf(w, "  Kinds of hosts, which differ in latency or rate: %s. Hosts are compared with their kind.\n",
+			folded(d.Kinds))
 	}
 	for _, verdict := range []string{missing, slow, uncertain} {
 		for _, h := range d.Hosts {

@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"math/rand/v2"
 	"slices"
-
-	"calib/bench"
 )
 
 const (
@@ -43,14 +41,10 @@ func (s *Screen) Next(rng *rand.Rand) (out [][2]int) {
 }
 
 // candidates are pairs in the order in which they are wanted: of few hosts all, those first that were seen least; of
-// many a step of a round robin, and what is left in the order of chance.
+// many, hosts by chance.
 func (s *Screen) candidates(rng *rand.Rand) (out [][2]int) {
 	if s.hosts > wholeHosts {
-		colours := bench.Colours(s.hosts)
-		for _, p := range bench.Colour(s.hosts, rng.IntN(colours)) {
-			out = append(out, [2]int{p[0], p[1]})
-		}
-		for order := rng.Perm(s.hosts); len(order) > 1; order = order[1:] {
+		for order := rng.Perm(s.hosts); len(order) > 1; order = order[2:] {
 			out = append(out, [2]int{order[0], order[1]})
 		}
 		return out

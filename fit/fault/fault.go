@@ -11,8 +11,12 @@ package fault
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
+	"math"
 	"slices"
+
+	"calib/internal/stats"
 )
 
 // Seen is what was seen of a pair in a round, in which From sent the long messages to To.
@@ -24,7 +28,10 @@ type Seen struct {
 	Failed          bool    // nothing came through: the other numbers mean nothing
 }
 
-func (s Seen) pair() [2]int { return [2]int{min(s.From, s.To), max(s.From, s.To)} }
+// Pair is two hosts, the lower one first.
+func Pair(a, b int) [2]int { return [2]int{min(a, b), max(a, b)} }
+
+func (s Seen) pair() [2]int { return Pair(s.From, s.To) }
 
 // Quantities that a subject is judged by.
 const (
@@ -56,6 +63,46 @@ type Found struct {
 // Comes reports whether what was found comes and goes: it was there in less than half of the batches.
 func (f Found) Comes() bool { return 2*f.Bad < f.Of }
 
+// Why says in a few words what is wrong with a host or a pair; hosts are the names of all.
+func (f Found) Why(hosts []string) string {
+	way := ""
+	switch {
+	case f.Direction == "":
+	case len(f.Hosts) == 2:
+		way = ", from " + hosts[f.Hosts[0]] + " to " + hosts[f.Hosts[1]] + " only"
+	default:
+		way = ", in " + f.Direction + " only"
+	}
+	often := fmt.Sprintf("in %d of %d looks", f.Bad, f.Of)
+	if f.Comes() && f.Quantity != Loss { // losses are always in some looks only
+		often = "comes and goes: " + often
+	}
+	switch f.Quantity {
+	case Reach:
+		return "nothing comes through, " + often
+	case Loss:
+		return fmt.Sprintf("%.2g%% of its segments are sent again, %s", 100*f.Ratio, often)
+	case Rate:
+		return fmt.Sprintf("a byte takes %.2f times as long as usual%s, %s", f.Ratio, way, often)
+	}
+	return fmt.Sprintf("a message takes %.2f times as long as usual, %s", f.Ratio, often)
+}
+
+// against makes Ratio and CI of a host relative to the pairs of the others: among few hosts, it is in many pairs
+// itself.
+func (f *Found) against(all [][]reading) {
+	var others []float64
+	for _, r := range slices.Concat(all...) {
+		if r.From != f.Hosts[0] && r.To != f.Hosts[0] && !r.Failed {
+			others = append(others, r.over)
+		}
+	}
+	if len(others) > 0 {
+		usual := math.Exp(stats.Median(others))
+		f.Ratio, f.CI = f.Ratio/usual, [2]float64{f.CI[0] / usual, f.CI[1] / usual}
+	}
+}
+
 // Judgement is what the rounds so far say.
 type Judgement struct {
 	Slow      []Found // hosts, then pairs; most evidence first
@@ -63,6 +110,13 @@ type Judgement struct {
 	Rounds    int
 	Pairs     int // of hosts that were seen
 	Of        int // that there are
+	// Groups are hosts with shorter ways within than between, such as racks; none where the hosts are one group. Apart
+	// is how many times as long as within a group a byte takes between two.
+	Groups [][]int
+	Apart  float64
+	// Kinds are hosts that are alike, the largest kind first; none where the hosts are of one. No host of a kind is slow
+	// for being of it.
+	Kinds [][]int
 }
 
 const (
@@ -83,9 +137,10 @@ type Screen struct {
 	rate   float64 // of false discoveries
 	margin float64 // by how much slower does not matter
 	rounds [][]Seen
-	group  []int     // of each host, as racks finds them; nil where there are none
-	judged int       // batches
-	last   Judgement // of them
+	group  []int       // of each host, as racks finds them; nil where there are none
+	kindOf map[int]int // of each host, the largest kind where it has none
+	judged int         // batches
+	last   Judgement   // of them
 }
 
 // New is a screen of hosts that are not slow if they take less than 1 + margin times as long as the others.
@@ -113,11 +168,26 @@ func (s *Screen) all() Judgement {
 	j := Judgement{Rounds: len(s.rounds), Of: s.hosts * (s.hosts - 1) / 2}
 	j.Pairs = len(s.seen())
 	enough := float64(s.hosts+j.Pairs) * float64(len(tests)+1) / s.rate
-	whole := s.racks(nil)
+	s.kindOf = nil
+	s.group = s.racks(nil)
+	j.Kinds = s.kinds()
+	s.kindOf = map[int]int{}
+	for k, kind := range j.Kinds {
+		for _, h := range kind {
+			s.kindOf[h] = k
+		}
+	}
+	whole := s.group
 	for _, t := range tests {
 		s.group = whole
 		s.judge(&j, t, enough)
 	}
+	slowest := map[int]bool{}
+	for _, f := range j.Slow {
+		slowest[f.Hosts[0]] = slowest[f.Hosts[0]] || len(f.Hosts) == 1
+	}
+	s.group = s.racks(slowest)
+	j.Groups, j.Apart = s.groups()
 	s.losses(&j, enough)
 	byEvidence := func(a, b Found) int {
 		return cmp.Or(cmp.Compare(len(a.Hosts), len(b.Hosts)), cmp.Compare(b.Evidence, a.Evidence),
@@ -202,6 +272,7 @@ func (s *Screen) judge(j *Judgement, t test, enough float64) {
 			}
 		}
 		if worst.Hosts != nil {
+			worst.against(all)
 			j.Slow = append(j.Slow, worst)
 			without[worst.Hosts[0]] = true
 			s.group = s.racks(without)

@@ -159,10 +159,13 @@ func TestRacks(t *testing.T) {
 					s.Add(seen)
 				}
 				j := s.Judge()
-				groups, apart := s.Groups()
+				groups, apart := j.Groups, j.Apart
 				if slow >= 0 {
 					if len(rack) >= 16 && (len(j.Slow) != 1 || !slices.Equal(j.Slow[0].Hosts, []int{slow})) {
 						t.Errorf("racks %v, seed %d: %+v, groups %v", sizes, seed, j.Slow, groups)
+					}
+					if placed := slices.Concat(groups...); len(rack) >= 16 && len(placed) != len(rack) {
+						t.Errorf("racks %v, seed %d: groups %v: the slow host is in none", sizes, seed, groups)
 					}
 					continue
 				}
@@ -172,8 +175,8 @@ func TestRacks(t *testing.T) {
 			}
 		}
 	}
-	if groups, _ := New(4, 0.01, 0.02).Groups(); groups != nil {
-		t.Errorf("%v of nothing", groups)
+	if j := New(4, 0.01, 0.02).Judge(); j.Groups != nil || j.Kinds != nil {
+		t.Errorf("%+v of nothing", j)
 	}
 }
 
@@ -188,5 +191,46 @@ func TestStrange(t *testing.T) {
 	s.Add(nil)
 	if j := s.Judge(); len(j.Slow) > 0 || j.Pairs != 3 || j.Of != 3 || j.Rounds != 3 {
 		t.Errorf("%+v", j)
+	}
+}
+
+// Where every host is in one pair only, the pair is named and no host.
+func TestOnePairEach(t *testing.T) {
+	c := cluster{noise: 0.02, rng: rand.New(rand.NewPCG(1, 7)), latency: func(a, _, _ int) float64 { return 1 + one(a == 4) }}
+	s := New(8, 0.01, 0.02)
+	for round := range 60 {
+		s.Add([]Seen{c.see([2]int{0, 1}, round), c.see([2]int{2, 3}, round), c.see([2]int{4, 5}, round), c.see([2]int{6, 7}, round)})
+	}
+	if j := s.Judge(); len(j.Slow) != 1 || !slices.Equal(j.Slow[0].Hosts, []int{4, 5}) {
+		t.Errorf("%+v", j)
+	}
+}
+
+// Hosts of two kinds are told apart, and none is slow for being of its kind. One that is slower than its kind is.
+func TestKinds(t *testing.T) {
+	for _, small := range []int{4, 8} {
+		for seed := range uint64(10) {
+			for _, slow := range []int{-1, 9} {
+				part := func(h int) float64 { return 0.5 * (1 + 0.3*one(h < small)) * (1 + one(h == slow)) }
+				c := cluster{noise: 0.02, latency: func(a, b, _ int) float64 { return part(a) + part(b) },
+					perByte: func(a, b, _ int) float64 { return max(part(a), part(b)) }}
+				c.rng = rand.New(rand.NewPCG(seed, 7))
+				s := New(16, 0.01, 0.02)
+				for round := range 90 {
+					var seen []Seen
+					for _, p := range s.Next(c.rng) {
+						seen = append(seen, c.see(p, round))
+					}
+					s.Add(seen)
+				}
+				j := s.Judge()
+				if len(j.Kinds) != 2 || len(j.Kinds[0])+len(j.Kinds[1]) != 16-int(one(slow >= 0)) {
+					t.Errorf("%d slower ones, seed %d: kinds %v", small, seed, j.Kinds)
+				}
+				if slow < 0 && len(j.Slow) > 0 || slow >= 0 && (len(j.Slow) != 1 || j.Slow[0].Hosts[0] != slow) {
+					t.Errorf("%d slower ones, seed %d: %+v", small, seed, j.Slow)
+				}
+			}
+		}
 	}
 }

@@ -60,23 +60,23 @@ func (s *Screen) logs(t test, without map[int]bool) (out [][]reading) {
 	return out
 }
 
-// batches compares the readings of each batch with the median of those of their kind: within groups, or between.
+// batches compares the readings of each batch with the median of those of their class.
 func (s *Screen) batches(t test, without map[int]bool) (out [][]reading) {
 	all := s.logs(t, without)
-	of := map[int][]float64{}
+	of := map[[3]int][]float64{}
 	for _, r := range slices.Concat(all...) {
 		if !r.Failed {
-			of[s.kind(r.Seen)] = append(of[s.kind(r.Seen)], r.over)
+			of[s.class(r.Seen)] = append(of[s.class(r.Seen)], r.over)
 		}
 	}
-	usual := map[int]float64{}
+	usual := map[[3]int]float64{}
 	for k, v := range of {
 		usual[k] = stats.Median(v)
 	}
 	for _, b := range all {
 		var known []float64
 		for i, r := range b {
-			if b[i].over -= usual[s.kind(r.Seen)]; !r.Failed {
+			if b[i].over -= usual[s.class(r.Seen)]; !r.Failed {
 				known = append(known, b[i].over)
 			}
 		}
@@ -126,14 +126,23 @@ func score[K comparable](s *Screen, all map[K]*record, values map[K]float64, own
 	}
 }
 
-// hostsOf scores hosts, each by the median of its readings in a batch.
+// hostsOf scores hosts, each by the median of its readings in a batch. A host of one pair is judged as that pair only.
 func (s *Screen) hostsOf(t test, all [][]reading) map[int]*record {
-	out := map[int]*record{}
+	out, other := map[int]*record{}, map[int]int{} // the only other host of one; -1 where there are more
+	for _, r := range slices.Concat(all...) {
+		for _, h := range []int{r.From, r.To} {
+			if o, ok := other[h]; ok && o != r.From+r.To-h {
+				other[h] = -1
+			} else {
+				other[h] = r.From + r.To - h
+			}
+		}
+	}
 	for _, b := range all {
 		own, values := map[int][]reading{}, map[int]float64{}
 		for _, r := range b {
 			for _, h := range []int{r.From, r.To} {
-				if t.role(r.Seen, h) {
+				if t.role(r.Seen, h) && other[h] < 0 {
 					own[h] = append(own[h], r)
 				}
 			}
@@ -156,17 +165,17 @@ func (s *Screen) pairsOf(all [][]reading, hosts map[int]*record) map[[2]int]*rec
 	}
 	out := map[[2]int]*record{}
 	for _, b := range all {
-		own, values := map[[2]int][]reading{}, [2]map[[2]int]float64{{}, {}} // by kind: ways between groups are shared
+		// Ways between groups are shared, and judged apart.
+		own, values := map[[2]int][]reading{}, map[bool]map[[2]int]float64{false: {}, true: {}}
 		for _, r := range b {
 			r.over -= max(part[r.From], part[r.To], 0)
 			own[r.pair()] = append(own[r.pair()], r)
 		}
 		for p, list := range own {
-			values[s.kind(list[0].Seen)][p] = medianOf(list)
+			values[s.between(list[0].Seen)][p] = medianOf(list)
 		}
-		for _, v := range values {
-			score(s, out, v, own)
-		}
+		score(s, out, values[false], own)
+		score(s, out, values[true], own)
 	}
 	return out
 }

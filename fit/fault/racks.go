@@ -2,6 +2,7 @@ package fault
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"slices"
 
@@ -22,17 +23,10 @@ const (
 // both sides of a limit; hosts that near pairs join are a group. Of the limits at the widest gaps that one counts which
 // describes the pairs and sets the groups furthest apart.
 func (s *Screen) racks(without map[int]bool) (best []int) {
-	seen := map[[2]int][]float64{}
-	for _, r := range slices.Concat(s.logs(tests[0], without)...) {
-		if !r.Failed {
-			seen[r.pair()] = append(seen[r.pair()], r.over)
-		}
-	}
-	way := map[[2]int]float64{}
+	way := medians(s.logs(tests[0], without))
 	var all []float64
-	for p, v := range seen {
-		way[p] = stats.Median(v)
-		all = append(all, way[p])
+	for _, v := range way {
+		all = append(all, v)
 	}
 	slices.Sort(all)
 	var gaps []int
@@ -46,7 +40,54 @@ func (s *Screen) racks(without map[int]bool) (best []int) {
 			best, least = groups, apart
 		}
 	}
+	if best != nil {
+		s.place(best, least/2)
+	}
 	return best
+}
+
+// medians are those of each pair.
+func medians(all [][]reading) map[[2]int]float64 {
+	seen := map[[2]int][]float64{}
+	for _, r := range slices.Concat(all...) {
+		if !r.Failed {
+			seen[r.pair()] = append(seen[r.pair()], r.over)
+		}
+	}
+	out := map[[2]int]float64{}
+	for p, v := range seen {
+		out[p] = stats.Median(v)
+	}
+	return out
+}
+
+// place puts each host of no group, such as a slow one, into the group to which its ways are shorter than to any other,
+// by a margin.
+func (s *Screen) place(group []int, margin float64) {
+	way := medians(s.logs(tests[0], nil))
+	for h := range group {
+		if group[h] >= 0 {
+			continue
+		}
+		to := map[int][]float64{}
+		for o, g := range group {
+			if v, ok := way[Pair(h, o)]; ok && g >= 0 {
+				to[g] = append(to[g], v)
+			}
+		}
+		nearest, best, next := -1, math.Inf(1), math.Inf(1)
+		for _, g := range slices.Sorted(maps.Keys(to)) {
+			switch v := stats.Median(to[g]); {
+			case v < best:
+				nearest, best, next = g, v, best
+			case v < next:
+				next = v
+			}
+		}
+		if next-best > margin && !math.IsInf(next, 1) {
+			group[h] = nearest
+		}
+	}
 }
 
 // parted groups the hosts that near pairs join, and says how much longer the ways between groups are; 0 where that does
@@ -107,17 +148,25 @@ func (s *Screen) parted(way map[[2]int]float64, limit float64, hosts int) (out [
 	return out, stats.Median(between) - stats.Median(within)
 }
 
-// kind is 1 where a pair is between two groups, and else 0. A host of no group is compared with hosts of one.
-func (s *Screen) kind(r Seen) int {
-	if s.group == nil || s.group[r.From] < 0 || s.group[r.To] < 0 || s.group[r.From] == s.group[r.To] {
-		return 0
-	}
-	return 1
+// between reports whether a pair is between two groups. A host of no group is compared with hosts of one.
+func (s *Screen) between(r Seen) bool {
+	return s.group != nil && s.group[r.From] >= 0 && s.group[r.To] >= 0 && s.group[r.From] != s.group[r.To]
 }
 
-// Groups are the hosts of each group, and how many times as long a byte takes between groups as within; none where the
+// class numbers the pairs that are compared with each other: those of hosts of the same two kinds, within groups or
+// between.
+func (s *Screen) class(r Seen) [3]int {
+	a, b := s.kindOf[r.From], s.kindOf[r.To]
+	c := [3]int{min(a, b), max(a, b), 0}
+	if s.between(r) {
+		c[2] = 1
+	}
+	return c
+}
+
+// groups are the hosts of each group, and how many times as long a byte takes between groups as within; none where the
 // hosts are one group.
-func (s *Screen) Groups() (groups [][]int, apart float64) {
+func (s *Screen) groups() (groups [][]int, apart float64) {
 	if s.group == nil {
 		return nil, 1
 	}
@@ -133,11 +182,11 @@ func (s *Screen) Groups() (groups [][]int, apart float64) {
 		}
 		groups[i] = append(groups[i], h)
 	}
-	of := [2][]float64{}
+	of := map[bool][]float64{}
 	for _, r := range slices.Concat(s.logs(tests[0], nil)...) {
-		if k := s.kind(r.Seen); !r.Failed && s.group[r.From] >= 0 && s.group[r.To] >= 0 {
-			of[k] = append(of[k], r.over)
+		if !r.Failed && s.group[r.From] >= 0 && s.group[r.To] >= 0 {
+			of[s.between(r.Seen)] = append(of[s.between(r.Seen)], r.over)
 		}
 	}
-	return groups, math.Exp(stats.Median(of[1]) - stats.Median(of[0]))
+	return groups, math.Exp(stats.Median(of[true]) - stats.Median(of[false]))
 }

@@ -9,19 +9,19 @@ import (
 )
 
 // lossy are the shares of observations with loss that are held against the share of all others.
-var lossy = []float64{0.1, 0.3, 0.6, 0.95}
+var lossy = []float64{0.03, 0.1, 0.3, 0.6, 0.95}
 
 // losses adds what observations with a loss say: a loss of one queue may be of many segments, so that observations are
 // counted, and not segments.
 func (s *Screen) losses(j *Judgement, enough float64) {
-	var all, bad [2]float64 // by kind
+	all, bad := map[bool]float64{}, map[bool]float64{} // within groups, and between
 	hosts, pairs := map[int][]Seen{}, map[[2]int][]Seen{}
 	for _, round := range s.rounds {
 		for _, o := range round {
 			if o.Failed || o.Segments == 0 {
 				continue
 			}
-			k := s.kind(o)
+			k := s.between(o)
 			if all[k]++; o.Again > 0 {
 				bad[k]++
 			}
@@ -30,9 +30,9 @@ func (s *Screen) losses(j *Judgement, enough float64) {
 		}
 	}
 	ratio := func(own []Seen) float64 {
-		var n, lost [2]float64
+		n, lost := map[bool]float64{}, map[bool]float64{}
 		for _, o := range own {
-			k := s.kind(o)
+			k := s.between(o)
 			if n[k]++; o.Again > 0 {
 				lost[k]++
 			}
@@ -40,7 +40,7 @@ func (s *Screen) losses(j *Judgement, enough float64) {
 		sum := 0.
 		for _, share := range lossy {
 			log := 0.
-			for k := range n {
+			for _, k := range []bool{false, true} {
 				usual := min((bad[k]-lost[k]+0.5)/(all[k]-n[k]+1), 0.99) // of the others
 				if p := max(share, usual); n[k] > 0 {
 					log += lost[k]*math.Log(p/usual) + (n[k]-lost[k])*math.Log((1-p)/(1-usual))

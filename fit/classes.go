@@ -1,0 +1,113 @@
+package fit
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"calib/fit/review"
+	"calib/internal/dataset"
+	"calib/internal/dataset/names"
+	"calib/params"
+)
+
+// part is a dataset without the messages of some pairs.
+type part struct {
+	dataset.Source
+	has func(a, b int) bool
+}
+
+func (s part) Select(exp, phase string) []*dataset.Sample {
+	without := func(l *dataset.Sample) bool { return len(l.Ranks) == 2 && !s.has(l.Ranks[0], l.Ranks[1]) }
+	return slices.DeleteFunc(slices.Clone(s.Source.Select(exp, phase)), without)
+}
+
+// classify adds to out the groups and kinds of hosts that looks at pairs show, and the numbers of each class of pairs:
+// the models that need single pairs only are fitted to its messages.
+func (p *Prepared) classify(models []Model, out *params.Params) {
+	j := p.Slow().judged
+	group, kind := map[int]int{}, map[int]int{} // of each host, from 1; 0 is none
+	if j.Groups != nil {
+		out.Groups = &params.Groups{Apart: j.Apart}
+		for i, g := range j.Groups {
+			out.Groups.Hosts = append(out.Groups.Hosts, p.hostNames(g))
+			for _, h := range g {
+				group[h] = i + 1
+			}
+		}
+		out.Findings = append(out.Findings, params.Notef(params.HostGroups,
+			"the hosts are in %d groups, such as racks: between them a byte takes %.2f times as long as within", len(j.Groups), j.Apart).
+			With("groups", float64(len(j.Groups))).With("ratio", j.Apart))
+		within, _ := p.class(params.WithinGroups, models, func(a, b int) bool { return group[a] > 0 && group[a] == group[b] })
+		between, _ := p.class(params.BetweenGroups, models, func(a, b int) bool {
+			return group[a] > 0 && group[b] > 0 && group[a] != group[b]
+		})
+		out.Classes = append(out.Classes, within, between)
+	}
+	for i, k := range j.Kinds {
+		out.Kinds = append(out.Kinds, p.hostNames(k))
+		for _, h := range k {
+			kind[h] = i + 1
+		}
+		c, times := p.class(fmt.Sprintf("kind %d", i+1), models,
+			func(a, b int) bool { return kind[a] == i+1 && kind[b] == i+1 })
+		if len(times) > 0 {
+			hostCosts(&c, times[0], out)
+		}
+		out.Classes = append(out.Classes, c)
+	}
+	if j.Kinds != nil {
+		out.Findings = append(out.Findings, params.Notef(params.HostKinds,
+			"the hosts are of %d kinds, which differ in latency or rate: each has numbers of its own", len(j.Kinds)).With("kinds", float64(len(j.Kinds))))
+	}
+}
+
+// class fits the messages of some pairs, and returns their times T(x) as well.
+func (p *Prepared) class(name string, models []Model, has func(a, b int) bool) (params.Class, []params.Residual) {
+	of := Prepare(part{p.Data, has}, p.settings)
+	of.slow = p.slow
+	var fits []*params.Fit
+	for _, m := range models {
+		if !slices.Equal(m.Needs, []string{names.Pingpong}) {
+			continue
+		}
+		if f, err := m.Fit(of); err == nil { // what the class lacks it has no number of
+			fits = append(fits, f)
+		}
+	}
+	found := Collect(of, fits)
+	review.Apply(found)
+	return params.Class{Name: name, Pairs: len(found.Pairs), Parameters: found.Parameters, Functions: found.Functions},
+		found.Times()
+}
+
+// hostCosts adds what the hosts of a kind cost, where the network's part, which is that of all pairs, is known: a of
+// T(1 B) = 2a + a_c, and b, which limits long messages where it is above b_c. Source: Stoica, Sultan, Keyes 1994,
+// eq. 4.
+func hostCosts(c *params.Class, first params.Residual, all *params.Params) {
+	if lo, hi, ok := ends(all.Parameters["a_c"]); ok && first.Lo > 0 {
+		q := all.Parameters["a"]
+		value, half := (first.Measured-(lo+hi)/2)/2, (hi-lo)/2
+		ci := [2]float64{value - math.Hypot(first.Measured-first.Lo, half)/2,
+			value + math.Hypot(first.Hi-first.Measured, half)/2}
+		q.Value, q.CI95, q.Estimate, q.Bound, q.Budget, q.Why = &value, &ci, nil, nil, nil, ""
+		q.Status, q.Experiment, q.Source = params.StatusOK, names.Pingpong, "Stoica, Sultan, Keyes 1994 eq. 4"
+		c.Parameters["a"] = q
+	}
+	long, limit := c.Parameters["b_prime_limits"], all.Parameters["b_c"]
+	if _, hi, ok := ends(limit); ok && long.Value != nil && long.CI95 != nil && long.CI95[0] > hi {
+		long.Label = all.Parameters["b"].Label
+		c.Parameters["b"] = long
+	}
+}
+
+// ends are the least and the most that a parameter of the network may be.
+func ends(q params.Parameter) (lo, hi float64, ok bool) {
+	if _, lo, hi, ok := q.Ends(); ok {
+		return lo, hi, true
+	}
+	if q.Bound == nil || math.IsInf(q.Bound[1], 0) {
+		return 0, 0, false
+	}
+	return max(0, q.Bound[0]), q.Bound[1], true
+}

@@ -1,0 +1,159 @@
+package fault
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"calib/internal/stats"
+)
+
+const (
+	// apart is the share by which hosts of two kinds differ at least.
+	apart = 0.05
+	// minKind is the number of hosts that are a kind: fewer are odd. It is also the number of pairs without which a host
+	// has no figure of its own: its partners' would be in it.
+	minKind = 3
+)
+
+// kinds are hosts that are alike, where the hosts are of several kinds: the largest kind first, and nil where they are
+// of one. Latency is taken as the sum of a part of each host, and time per byte as that of the slower host.
+func (s *Screen) kinds() [][]int {
+	latency, perByte := levels(s.parts()), levels(s.best())
+	by := map[[2]int][]int{}
+	var keys [][2]int
+	for h := range s.hosts {
+		k := [2]int{latency[h], perByte[h]}
+		if k[0] < 0 || k[1] < 0 {
+			continue
+		}
+		if by[k] == nil {
+			keys = append(keys, k)
+		}
+		by[k] = append(by[k], h)
+	}
+	slices.SortStableFunc(keys, func(a, b [2]int) int { return cmp.Compare(len(by[b]), len(by[a])) })
+	var out [][]int
+	for _, k := range keys {
+		if len(by[k]) >= minKind {
+			out = append(out, by[k])
+		}
+	}
+	if len(out) < 2 {
+		return nil
+	}
+	return out
+}
+
+// levels puts values into levels, -1 for none: sorted, two neighbours that differ by more than apart, and by more than
+// three scaled MADs of either side, are of different levels. A level has minKind values or more.
+func levels(values []float64) []int {
+	out := slices.Repeat([]int{-1}, len(values))
+	var order []int
+	for i, v := range values {
+		if v > 0 && !math.IsInf(v, 0) {
+			order = append(order, i)
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(values[a], values[b]) })
+	var found [][]int
+	for len(order) > 0 {
+		n := 1
+		for n < len(order) && values[order[n]] <= (1+apart)*values[order[n-1]] {
+			n++
+		}
+		if n >= minKind {
+			found = append(found, order[:n])
+		}
+		order = order[n:]
+	}
+	of := func(level []int) (v []float64) {
+		for _, i := range level {
+			v = append(v, values[i])
+		}
+		return v
+	}
+	number := 0
+	for k, level := range found {
+		if k > 0 {
+			below, above := of(found[k-1]), of(level)
+			if above[0]-below[len(below)-1] > 3*max(stats.MAD(below), stats.MAD(above)) {
+				number++
+			}
+		}
+		for _, i := range level {
+			out[i] = number
+		}
+	}
+	return out
+}
+
+// partner is another host, and what was seen between the two.
+type partner struct {
+	host  int
+	value float64
+}
+
+// near lists the partners of each host, with the median of a quantity, relative to the usual of the pair's class.
+func (s *Screen) near(t test) [][]partner {
+	seen := medians(s.batches(t, nil))
+	out := make([][]partner, s.hosts)
+	for _, p := range sorted(seen) {
+		v := math.Exp(seen[p])
+		out[p[0]] = append(out[p[0]], partner{p[1], v})
+		out[p[1]] = append(out[p[1]], partner{p[0], v})
+	}
+	return out
+}
+
+// sweeps is how often parts are moved.
+const sweeps = 50
+
+// parts returns what each host adds to a latency. A host's part is the median over its pairs of what the other part
+// leaves. Every sweep moves all parts half way there, so that neither host of a pair is preferred. It is NaN where a
+// host's pairs are too few.
+func (s *Screen) parts() []float64 {
+	near := s.near(tests[0])
+	part := slices.Repeat([]float64{0.5}, s.hosts)
+	for range sweeps {
+		next := slices.Clone(part)
+		for h, partners := range near {
+			var left []float64
+			for _, p := range partners {
+				left = append(left, p.value-part[p.host])
+			}
+			if len(left) > 0 {
+				next[h] = (part[h] + stats.Median(left)) / 2
+			}
+		}
+		part = next
+	}
+	return known(part, near)
+}
+
+// best returns each host's time per byte: the least of its pairs. A pair is as slow as the slower of its hosts, and
+// some partner is not slow.
+func (s *Screen) best() []float64 {
+	near := s.near(test{Rate, perByte, batch, nil})
+	out := make([]float64, s.hosts)
+	for h, partners := range near {
+		var v []float64
+		for _, p := range partners {
+			v = append(v, p.value)
+		}
+		if len(v) > 0 {
+			slices.Sort(v)
+			out[h] = stats.SortedQuantile(v, 0.1)
+		}
+	}
+	return known(out, near)
+}
+
+func known(values []float64, near [][]partner) []float64 {
+	for h, partners := range near {
+		if len(partners) < minKind {
+			values[h] = math.NaN()
+		}
+	}
+	return values
+}
