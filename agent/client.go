@@ -56,11 +56,12 @@ type Client struct {
 	lease  atomic.Pointer[held] // of the run that was prepared; an empty one where there is none
 	silent atomic.Bool
 
-	alive sync.Once
-	stop  context.CancelFunc // ends the keepalives
-	ctx   context.Context
-	ended sync.WaitGroup
-	close func() error // once
+	alive   sync.Once
+	greeted bool
+	stop    context.CancelFunc // ends the keepalives
+	ctx     context.Context
+	ended   sync.WaitGroup
+	close   func() error // once
 }
 
 // held is what shows that a run holds the agent.
@@ -103,9 +104,12 @@ func NewClient(host string, rw io.ReadWriteCloser, o ClientOptions) *Client {
 }
 
 // Hello asks who the agent is. Its Host.Addr is where the agent listens for data: an unspecified address there means
-// that only the port counts. From then on the client keeps the agent alive until Close.
+// that only the port counts. From then on the client keeps the agent alive until Close. Asked again, the agent also
+// looks for the switch that it is at.
 func (c *Client) Hello(ctx context.Context) (dataset.Host, error) {
-	a, err := c.ask(ctx, helloLimit, callHello, request{Protocol: Protocol, DataAddr: c.opts.DataAddr})
+	q := request{Protocol: Protocol, DataAddr: c.opts.DataAddr, Again: c.greeted}
+	c.greeted = true
+	a, err := c.ask(ctx, helloLimit, callHello, q)
 	if err != nil {
 		return dataset.Host{}, err
 	}

@@ -138,6 +138,9 @@ func (s *Server) hello(_ context.Context, q *request, send func(answer) error) e
 	if s.opts.CPU != "" {
 		machine.SetNow(env, machine.NowCPUs, s.opts.CPU)
 	}
+	if q.Again {
+		machine.SetSwitch(env)
+	}
 	return send(answer{Hello: &greeting{
 		Protocol: Protocol, MostBytes: int64(s.opts.Limits.Bytes), Consent: s.plane.Consent(),
 		Host: dataset.Host{

@@ -25,19 +25,16 @@ func (s part) Select(exp, phase string) []*dataset.Sample {
 // classify adds to out the groups and kinds of hosts that looks at pairs show, and the numbers of each class of pairs:
 // the models that need single pairs only are fitted to its messages.
 func (p *Prepared) classify(models []Model, out *params.Params) {
-	j := p.Slow().judged
-	group, kind := map[int]int{}, map[int]int{} // of each host, from 1; 0 is none
-	if j.Groups != nil {
+	slow := p.Slow()
+	group, kind, j := slow.group, slow.kind, slow.judged
+	if n := len(j.Groups); n > 0 {
 		out.Groups = &params.Groups{Apart: j.Apart}
-		for i, g := range j.Groups {
+		for _, g := range j.Groups {
 			out.Groups.Hosts = append(out.Groups.Hosts, p.hostNames(g))
-			for _, h := range g {
-				group[h] = i + 1
-			}
 		}
-		out.Findings = append(out.Findings, params.Notef(params.HostGroups,
-			"the hosts are in %d groups, such as racks: between them a byte takes %.2f times as long as within", len(j.Groups), j.Apart).
-			With("groups", float64(len(j.Groups))).With("ratio", j.Apart))
+		out.Findings = append(out.Findings, params.Notef(params.HostGroups, "the hosts are in %d groups, such as racks: "+
+			"between them a byte takes %.2f times as long as within", n, j.Apart).
+			With("groups", float64(n)).With("ratio", j.Apart))
 		within, _ := p.class(params.WithinGroups, models, func(a, b int) bool { return group[a] > 0 && group[a] == group[b] })
 		between, _ := p.class(params.BetweenGroups, models, func(a, b int) bool {
 			return group[a] > 0 && group[b] > 0 && group[a] != group[b]
@@ -46,9 +43,6 @@ func (p *Prepared) classify(models []Model, out *params.Params) {
 	}
 	for i, k := range j.Kinds {
 		out.Kinds = append(out.Kinds, p.hostNames(k))
-		for _, h := range k {
-			kind[h] = i + 1
-		}
 		c, times := p.class(fmt.Sprintf("kind %d", i+1), models,
 			func(a, b int) bool { return kind[a] == i+1 && kind[b] == i+1 })
 		if len(times) > 0 {
@@ -56,9 +50,9 @@ func (p *Prepared) classify(models []Model, out *params.Params) {
 		}
 		out.Classes = append(out.Classes, c)
 	}
-	if j.Kinds != nil {
-		out.Findings = append(out.Findings, params.Notef(params.HostKinds,
-			"the hosts are of %d kinds, which differ in latency or rate: each has numbers of its own", len(j.Kinds)).With("kinds", float64(len(j.Kinds))))
+	if n := len(j.Kinds); n > 0 {
+		out.Findings = append(out.Findings, params.Notef(params.HostKinds, "the hosts are of %d kinds, which differ in "+
+			"latency or rate: each has numbers of its own", n).With("kinds", float64(n)))
 	}
 }
 

@@ -19,37 +19,35 @@ const (
 
 // SlowHosts are the hosts and pairs that package fault names, and the findings about them.
 type SlowHosts struct {
-	Hosts    map[int]bool    // to be left out: slow, or of another kind than most
+	Hosts    map[int]bool
 	Pairs    map[[2]int]bool // of hosts that are not slow; lower host first
 	Findings []params.Finding
 	why      map[[2]int]string // of Pairs
 	judged   fault.Judgement
-	group    map[int]int // of each host in one, from 1
+	group    map[int]int // of each host, as fault.Numbers
+	kind     map[int]int
 }
 
 // Why says why a pair is slow, the lower host first; "" where it is not.
 func (o *SlowHosts) Why(p *Prepared, pair [2]int) string {
 	for _, h := range pair {
-		if o.Hosts[h] && !o.ofKind(h) {
+		if o.Hosts[h] {
 			return "host " + p.HostName(h) + " is slow"
 		}
 	}
 	return o.why[pair]
 }
 
-func (o *SlowHosts) ofKind(h int) bool {
-	return slices.ContainsFunc(o.judged.Kinds, func(kind []int) bool { return slices.Contains(kind, h) })
-}
-
 // Group is the number, from 1, of the group of a host, such as its rack; 0 where it is in none.
 func (o *SlowHosts) Group(host int) int { return o.group[host] }
 
+// Odd reports whether a host is slow, or of another kind than most.
+func (o *SlowHosts) Odd(host int) bool { return o.Hosts[host] || o.kind[host] > 1 }
+
 // Out says why the fits leave out a line, one pair; "" where they do not.
 func (o *SlowHosts) Out(l *dataset.Sample) string {
-	for _, h := range l.Ranks {
-		if o.Hosts[h] && !o.ofKind(h) {
-			return WhySlowHost
-		}
+	if slices.ContainsFunc(l.Ranks, func(h int) bool { return o.Hosts[h] }) {
+		return WhySlowHost
 	}
 	if len(l.Ranks) != 2 {
 		return ""
@@ -58,7 +56,7 @@ func (o *SlowHosts) Out(l *dataset.Sample) string {
 	switch {
 	case o.Pairs[fault.Pair(a, b)]:
 		return WhySlowHost
-	case o.Hosts[a], o.Hosts[b], o.group[a] > 0 && o.group[b] > 0 && o.group[a] != o.group[b]:
+	case o.Odd(a), o.Odd(b), o.group[a] > 0 && o.group[b] > 0 && o.group[a] != o.group[b]:
 		return WhyOtherClass
 	}
 	return ""
@@ -81,7 +79,6 @@ func (o *SlowHosts) Line(l *dataset.Sample) bool { return o.Out(l) != "" }
 // Pairs that share the network with others say nothing about one host, since the last in the queue is slow whichever it
 // is, and neither do hosts that share a CPU.
 func (p *Prepared) findSlow() *SlowHosts {
-	out := &SlowHosts{Hosts: map[int]bool{}, Pairs: map[[2]int]bool{}, why: map[[2]int]string{}, group: map[int]int{}}
 	screen := fault.New(len(p.hosts), FalseAlarms, SlowMargin)
 	for _, round := range matchings(p.looks()) {
 		screen.Add(round)
@@ -90,19 +87,11 @@ func (p *Prepared) findSlow() *SlowHosts {
 	for h := range p.hosts {
 		all = append(all, p.HostName(h))
 	}
-	out.judged = screen.Judge()
-	for _, f := range out.judged.Slow {
+	j := screen.Judge()
+	out := &SlowHosts{Hosts: map[int]bool{}, Pairs: map[[2]int]bool{}, why: map[[2]int]string{}, judged: j,
+		group: fault.Numbers(j.Groups), kind: fault.Numbers(j.Kinds)}
+	for _, f := range j.Slow {
 		out.name(f, all)
-	}
-	for _, kind := range out.judged.Kinds[min(1, len(out.judged.Kinds)):] {
-		for _, h := range kind {
-			out.Hosts[h] = true
-		}
-	}
-	for i, group := range out.judged.Groups {
-		for _, h := range group {
-			out.group[h] = i + 1
-		}
 	}
 	return out
 }

@@ -11,6 +11,7 @@ import (
 	"calib/fit"
 	"calib/fit/fault"
 	"calib/internal/dataset"
+	"calib/internal/doctor"
 	"calib/internal/exit"
 	"calib/internal/machine"
 	"calib/internal/stats"
@@ -44,7 +45,7 @@ type Checked struct {
 	Latency, PerByte float64 // medians of all pairs [s, s/B]
 	Link             float64 // rate of the slowest link [bit/s]; 0 where it is not known
 	// Links say, by host, which errors its interface counted meanwhile, and to which port of a switch it leads.
-	Links   map[int]string
+	Links   []string
 	Decided bool // more rounds would not change what is known
 	Took    time.Duration
 	Virtual bool // Took is simulated time
@@ -88,16 +89,8 @@ func Check(ctx context.Context, c Config, o Checking) (out Checked, err error) {
 		out.Judgement, out.Missing, out.Decided = screen.Judge(), f.lost, screen.Decided()
 		out.Virtual = r.Where.Sim != ""
 		out.Latency, out.PerByte = stats.Median(latencies), stats.Median(perByte)
-		out.Links = map[int]string{}
-		for i, after := range f.examine(ctx) {
-			var says []string
-			if errors := machine.Grown(f.hosts[i].Now[machine.NowErrors], after.Now[machine.NowErrors]); errors != "" {
-				says = append(says, after.Env["nic.name"]+" counted "+errors)
-			}
-			if port := after.Now[machine.NowSwitch]; port != "" {
-				says = append(says, "switch "+port)
-			}
-			out.Links[i] = strings.Join(says, ", ")
+		if len(out.Slow)+len(out.Doubtful()) > 0 {
+			out.Links = linksOf(f.hosts, f.examine(ctx))
 		}
 		for _, h := range f.hosts {
 			out.Hosts = append(out.Hosts, h.Name)
@@ -116,6 +109,21 @@ func Check(ctx context.Context, c Config, o Checking) (out Checked, err error) {
 		err = fmt.Errorf("check: %w", err)
 	}
 	return out, err
+}
+
+// linksOf say of each host which errors its interface counted between two times, and its port of a switch.
+func linksOf(before []dataset.Host, after []doctor.Host) (out []string) {
+	for i, h := range after {
+		var says []string
+		if grown := machine.Grown(before[i].Now[machine.NowErrors], h.Now[machine.NowErrors]); grown != "" {
+			says = append(says, h.Env["nic.name"]+" counted "+grown)
+		}
+		if port := h.Now[machine.NowSwitch]; port != "" {
+			says = append(says, "switch "+port)
+		}
+		out = append(out, strings.Join(says, ", "))
+	}
+	return out
 }
 
 // observe lets pairs of hosts look at the way between them, other pairs in each round. It ends when all is decided, but
@@ -164,6 +172,9 @@ func (r *run) screened(ctx context.Context, f *fleet) error {
 			return r.sink.Append(o.Samples)
 		})
 	r.checked += units.Nanos(took)
+	if err != nil {
+		return err
+	}
 	judged, what := screen.Judge(), "groups, such as racks"
 	r.Probe.Groups = judged.Groups
 	if judged.Groups == nil {
@@ -173,5 +184,5 @@ func (r *run) screened(ctx context.Context, f *fleet) error {
 		r.note(fmt.Sprintf("the hosts are of %d %s: in half of the rounds pairs are within them, and in the others "+
 			"between", n, what))
 	}
-	return err
+	return nil
 }

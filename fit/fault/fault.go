@@ -28,6 +28,17 @@ type Seen struct {
 	Failed          bool    // nothing came through: the other numbers mean nothing
 }
 
+// Numbers are those of the part that each host is in, from 1; 0 is none.
+func Numbers(parts [][]int) map[int]int {
+	out := map[int]int{}
+	for i, part := range parts {
+		for _, h := range part {
+			out[h] = i + 1
+		}
+	}
+	return out
+}
+
 // Pair is two hosts, the lower one first.
 func Pair(a, b int) [2]int { return [2]int{min(a, b), max(a, b)} }
 
@@ -138,7 +149,7 @@ type Screen struct {
 	margin float64 // by how much slower does not matter
 	rounds [][]Seen
 	group  []int       // of each host, as racks finds them; nil where there are none
-	kindOf map[int]int // of each host, the largest kind where it has none
+	kindOf map[int]int // as Numbers
 	judged int         // batches
 	last   Judgement   // of them
 }
@@ -171,12 +182,7 @@ func (s *Screen) all() Judgement {
 	s.kindOf = nil
 	s.group = s.racks(nil)
 	j.Kinds = s.kinds()
-	s.kindOf = map[int]int{}
-	for k, kind := range j.Kinds {
-		for _, h := range kind {
-			s.kindOf[h] = k
-		}
-	}
+	s.kindOf = Numbers(j.Kinds)
 	whole := s.group
 	for _, t := range tests {
 		s.group = whole

@@ -149,16 +149,7 @@ func TestRacks(t *testing.T) {
 			for _, slow := range []int{-1, 3} {
 				c := cluster{noise: 0.02, latency: func(a, b, r int) float64 { return between(a, b, r) * (1 + 0.15*one(has(slow, a, b))) },
 					perByte: func(a, b, r int) float64 { return 1 + 0.5*one(rack[a] != rack[b]) }}
-				c.rng = rand.New(rand.NewPCG(seed, 7))
-				s := New(len(rack), 0.01, 0.02)
-				for round := range 60 {
-					var seen []Seen
-					for _, p := range s.Next(c.rng) {
-						seen = append(seen, c.see(p, round))
-					}
-					s.Add(seen)
-				}
-				j := s.Judge()
+				j := screened(len(rack), 60, 60, seed, c)
 				groups, apart := j.Groups, j.Apart
 				if slow >= 0 {
 					if len(rack) >= 16 && (len(j.Slow) != 1 || !slices.Equal(j.Slow[0].Hosts, []int{slow})) {
@@ -214,16 +205,7 @@ func TestKinds(t *testing.T) {
 				part := func(h int) float64 { return 0.5 * (1 + 0.3*one(h < small)) * (1 + one(h == slow)) }
 				c := cluster{noise: 0.02, latency: func(a, b, _ int) float64 { return part(a) + part(b) },
 					perByte: func(a, b, _ int) float64 { return max(part(a), part(b)) }}
-				c.rng = rand.New(rand.NewPCG(seed, 7))
-				s := New(16, 0.01, 0.02)
-				for round := range 90 {
-					var seen []Seen
-					for _, p := range s.Next(c.rng) {
-						seen = append(seen, c.see(p, round))
-					}
-					s.Add(seen)
-				}
-				j := s.Judge()
+				j := screened(16, 90, 90, seed, c)
 				if len(j.Kinds) != 2 || len(j.Kinds[0])+len(j.Kinds[1]) != 16-int(one(slow >= 0)) {
 					t.Errorf("%d slower ones, seed %d: kinds %v", small, seed, j.Kinds)
 				}

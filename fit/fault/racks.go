@@ -154,9 +154,9 @@ func (s *Screen) between(r Seen) bool {
 }
 
 // class numbers the pairs that are compared with each other: those of hosts of the same two kinds, within groups or
-// between.
+// between. A host of no kind is taken for one of the largest.
 func (s *Screen) class(r Seen) [3]int {
-	a, b := s.kindOf[r.From], s.kindOf[r.To]
+	a, b := max(s.kindOf[r.From], 1), max(s.kindOf[r.To], 1)
 	c := [3]int{min(a, b), max(a, b), 0}
 	if s.between(r) {
 		c[2] = 1

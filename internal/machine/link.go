@@ -23,8 +23,8 @@ const (
 // faulty are the names of a driver's counters that count errors: of symbols, frames, FEC.
 var faulty = regexp.MustCompile(`(?i)err|crc|fec|symbol|discard`)
 
-// link sets how many errors an interface has seen, by the kernel and by its driver, and to which port it leads.
-func (c collector) link(env map[string]string, nic string, driver map[string]uint64, lldp string) {
+// errors sets how many errors an interface has seen, by the kernel and by its driver.
+func (c collector) errors(env map[string]string, nic string, driver map[string]uint64) {
 	seen := map[string]uint64{}
 	for name, n := range driver {
 		if n > 0 && faulty.MatchString(name) {
@@ -42,7 +42,19 @@ func (c collector) link(env map[string]string, nic string, driver map[string]uin
 		out = append(out, fmt.Sprintf("%s=%d", name, seen[name]))
 	}
 	set(env, nowPrefix+NowErrors, strings.Join(out, " "))
-	set(env, nowPrefix+NowSwitch, switchPort(lldp, nic))
+}
+
+// SetSwitch asks LLDP for the other end of the host's cable, and sets it. Without lldpcli nothing is known. It may take
+// a second.
+func SetSwitch(env map[string]string) {
+	nic := env["nic.name"]
+	if nic == "" {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	out, _ := exec.CommandContext(ctx, "lldpcli", "-f", "keyvalue", "show", "neighbors", "ports", nic).Output()
+	set(env, nowPrefix+NowSwitch, switchPort(string(out), nic))
 }
 
 // switchPort reads what lldpcli prints as key and value.
@@ -59,14 +71,6 @@ func switchPort(text, nic string) string {
 		}
 	}
 	return ""
-}
-
-// askLLDP is what lldpcli says of the neighbour of an interface; "" on a host without it.
-func askLLDP(nic string) string {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-	defer cancel()
-	out, _ := exec.CommandContext(ctx, "lldpcli", "-f", "keyvalue", "show", "neighbors", "ports", nic).Output()
-	return string(out)
 }
 
 // Grown says which counters of errors grew between two times, and by how much.

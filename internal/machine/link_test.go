@@ -14,13 +14,13 @@ func TestLink(t *testing.T) {
 		"sys/class/net/eth1/statistics/rx_crc_errors": {Data: []byte("9\n")},
 	}}
 	env := map[string]string{}
-	c.link(env, "eth0", map[string]uint64{"fec_uncorrectable": 3, "rx_packets": 5, "tx_symbol_err": 0},
-		"lldp.eth0.via=LLDP\nlldp.eth0.chassis.name=sw3\nlldp.eth0.chassis.descr=a=b\nlldp.eth0.port.ifname=swp12\n")
-	if env["now.nic_errors"] != "fec_uncorrectable=3 rx_errors=7" || env["now.switch_port"] != "sw3 port swp12" {
-		t.Errorf("%q", env)
+	c.errors(env, "eth0", map[string]uint64{"fec_uncorrectable": 3, "rx_packets": 5, "tx_symbol_err": 0})
+	port := switchPort("lldp.eth0.via=LLDP\nlldp.eth0.chassis.name=sw3\nlldp.eth0.chassis.descr=a=b\nlldp.eth0.port.ifname=swp12\n", "eth0")
+	if env["now.nic_errors"] != "fec_uncorrectable=3 rx_errors=7" || port != "sw3 port swp12" {
+		t.Errorf("%q, %q", env, port)
 	}
 	env = map[string]string{}
-	if c.link(env, "eth2", nil, "no such thing"); len(env) > 0 {
+	if c.errors(env, "eth2", nil); len(env) > 0 || switchPort("no such thing", "eth2") != "" {
 		t.Errorf("%q of nothing", env)
 	}
 }

@@ -56,7 +56,7 @@ func (c collector) nic(env map[string]string, dataAddr string) {
 	}
 	settings, on, counters := c.driver(n.name)
 	maps.Copy(env, settings)
-	c.link(env, n.name, counters, askLLDP(n.name))
+	c.errors(env, n.name, counters)
 	for _, o := range offloads {
 		for _, name := range o.when {
 			state, known := on[name]

@@ -1,0 +1,180 @@
+package history
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"slices"
+
+	"github.com/urfave/cli/v2"
+
+	"calib/cmd/calib/internal/command"
+	"calib/internal/history"
+	"calib/internal/stats"
+	"calib/internal/units"
+	"calib/params"
+	"calib/reports"
+	"calib/reports/figure"
+)
+
+// Past is what the history has for the page of a run. There is none without a history; one that cannot be read is an
+// error only if --store names it.
+type Past struct {
+	Timelines []figure.Figure // the run's parameters over all runs of its plan, if the run is in the history
+	Since     reports.Table   // changes since a baseline
+}
+
+func PastOf(c *cli.Context, p *params.Params) (out Past, err error) {
+	err = withStore(c, false, func(s *history.Store) error {
+		if out.Since, err = since(c.Context, s, p); err != nil {
+			return err
+		}
+		e, err := s.Find(c.Context, p.Run.ID)
+		if errors.Is(err, history.ErrNotFound) || errors.Is(err, history.ErrAmbiguous) || err == nil && e.ID != p.Run.ID {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		all, err := s.Followed(c.Context)
+		if err != nil {
+			return err
+		}
+		of := slices.DeleteFunc(all, func(f history.Followed) bool {
+			_, ok := p.Parameters[f.Name]
+			return !ok || f.Link() != ""
+		})
+		v, err := surveyRuns(c.Context, s, history.Filter{Last: plottedRuns, Plan: e.Plan}, of)
+		if err == nil {
+			out.Timelines = figuresOf(v.network)
+		}
+		return err
+	})
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return Past{}, nil
+	case err != nil && !c.IsSet("store"):
+		command.Note(c, "without the history: "+err.Error())
+		return Past{}, nil
+	}
+	return out, err
+}
+
+// Usual is what the newest baseline on the same hosts has: medians over its runs.
+type Usual struct {
+	Baseline      string
+	Latency, Rate float64 // of all pairs [s], and of long messages [B/s]; NaN where it has none
+}
+
+// UsualOf looks for a baseline of some hosts, in any order; nil where there is none.
+func UsualOf(c *cli.Context, hosts []string) (out *Usual, err error) {
+	hosts = slices.Sorted(slices.Values(hosts))
+	err = withStore(c, false, func(s *history.Store) error {
+		all, err := newest(c.Context, s)
+		if err != nil {
+			return err
+		}
+		for _, b := range all {
+			var latencies, rates []float64
+			runs, err := runsOf(c.Context, s, b, func(p *params.Params) bool {
+				return slices.Equal(slices.Sorted(slices.Values(p.Run.Hosts)), hosts)
+			})
+			if err != nil {
+				return err
+			}
+			for _, p := range runs {
+				latencies = append(latencies, stats.Median(reports.PairValues(p.Pairs, reports.LatencyOf)))
+				if q := p.Parameters["r_inf"]; q.Value != nil {
+					rates = append(rates, *q.Value)
+				}
+			}
+			if len(latencies) > 0 {
+				out = &Usual{b.Name, stats.Median(latencies), stats.Median(rates)}
+				return nil
+			}
+		}
+		return nil
+	})
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	return out, err
+}
+
+// newest are the baselines, the newest first.
+func newest(ctx context.Context, s *history.Store) ([]history.Baseline, error) {
+	all, err := s.Baselines(ctx)
+	slices.SortStableFunc(all, func(a, b history.Baseline) int { return b.Made.Compare(a.Made) })
+	return all, err
+}
+
+// runsOf reads some of the runs of a baseline.
+func runsOf(ctx context.Context, s *history.Store, b history.Baseline, some func(*params.Params) bool) (
+	out []*params.Params, err error) {
+	for _, id := range b.Runs {
+		p, _, err := s.Read(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		if some(p) {
+			out = append(out, p)
+		}
+	}
+	return out, nil
+}
+
+const changesShown = 8 // since a baseline
+
+// since holds the numbers of p against the medians of the newest baseline that has other runs on the same hosts, and
+// lists the largest changes. It has no rows without such a baseline.
+func since(ctx context.Context, s *history.Store, p *params.Params) (t reports.Table, err error) {
+	all, err := newest(ctx, s)
+	if err != nil {
+		return t, err
+	}
+	for _, b := range all {
+		was := map[string][]float64{}
+		runs, err := runsOf(ctx, s, b, func(q *params.Params) bool {
+			return q.Run.ID != p.Run.ID && slices.Equal(q.Run.Hosts, p.Run.Hosts)
+		})
+		if err != nil {
+			return t, err
+		}
+		for _, q := range runs {
+			for _, m := range q.Metrics() {
+				if m.Link() == "" && m.Status == params.StatusOK {
+					was[m.Name] = append(was[m.Name], m.Value)
+				}
+			}
+		}
+		usual := map[string]float64{}
+		for name, values := range was {
+			usual[name] = stats.Median(values)
+		}
+		now := slices.DeleteFunc(p.Metrics(), func(m params.Metric) bool {
+			return m.Link() != "" || m.Better == params.BetterNeither || !(usual[m.Name] > 0)
+		})
+		if len(now) == 0 {
+			continue
+		}
+		change := func(m params.Metric) float64 { return m.Value/usual[m.Name] - 1 }
+		slices.SortStableFunc(now, func(a, b params.Metric) int {
+			return cmp.Compare(math.Abs(change(b)), math.Abs(change(a)))
+		})
+		t.Title = fmt.Sprintf("Largest changes since baseline %s (%s)", b.Name, units.Plural(len(runs), "run"))
+		t.Grid = reports.NewGrid("parameter/symbol", "change", "baseline, median", "now", "/words")
+		for _, m := range now[:min(len(now), changesShown)] {
+			beyond := ""
+			if m.Value < slices.Min(was[m.Name]) || m.Value > slices.Max(was[m.Name]) {
+				beyond = "beyond all its runs"
+			}
+			t.Add(m.Name, fmt.Sprintf("%+.1f%%", 100*change(m)), units.Format(usual[m.Name], m.Unit),
+				units.Format(m.Value, m.Unit), beyond)
+		}
+		return t, nil
+	}
+	return t, nil
+}
