@@ -81,7 +81,12 @@ func (o *SlowHosts) Line(l *dataset.Sample) bool { return o.Out(l) != "" }
 func (p *Prepared) findSlow() *SlowHosts {
 	screen := fault.New(len(p.hosts), FalseAlarms, SlowMargin)
 	for _, round := range matchings(p.looks()) {
-		screen.Add(round)
+		took := 0.
+		var seen []fault.Seen
+		for _, l := range round {
+			seen, took = append(seen, l.Seen), max(took, l.Took)
+		}
+		screen.Add(seen, took)
 	}
 	var all []string
 	for h := range p.hosts {
@@ -126,7 +131,7 @@ func (p *Prepared) looks() (out []fault.Look) {
 		small, large = min(small, x), max(large, x)
 	}
 	for _, k := range order {
-		l := fault.Look{Round: k.round}
+		l := fault.Look{Round: k.round, Took: math.Inf(1)} // rounds of pingpong are far apart
 		l.From, l.To, l.Latency, l.PerByte = k.pair[0], k.pair[1], math.NaN(), math.NaN()
 		trip, short := seen[k][small]
 		long, whole := seen[k][large]
@@ -142,19 +147,18 @@ func (p *Prepared) looks() (out []fault.Look) {
 }
 
 // matchings puts the looks of each round into rounds in which a host is in one pair.
-func matchings(looks []fault.Look) (out [][]fault.Seen) {
+func matchings(looks []fault.Look) (out [][]fault.Look) {
 	for round := range Runs(looks, func(a, b fault.Look) bool { return a.Round == b.Round }) {
 		for len(round) > 0 {
 			busy := map[int]bool{}
-			var now []fault.Seen
-			var later []fault.Look
+			var now, later []fault.Look
 			for _, l := range round {
 				if busy[l.From] || busy[l.To] {
 					later = append(later, l)
 					continue
 				}
 				busy[l.From], busy[l.To] = true, true
-				now = append(now, l.Seen)
+				now = append(now, l)
 			}
 			out, round = append(out, now), later
 		}
@@ -162,10 +166,19 @@ func matchings(looks []fault.Look) (out [][]fault.Seen) {
 	return out
 }
 
-// name enters a host or a pair.
+// name enters a host, a pair or the uplink of a group.
 func (o *SlowHosts) name(f fault.Found, hosts []string) {
 	why := f.Why(hosts)
-	if len(f.Hosts) == 2 {
+	switch {
+	case f.Uplink:
+		var group []string
+		for _, h := range f.Hosts {
+			group = append(group, hosts[h])
+		}
+		o.Findings = append(o.Findings, params.Warnf("slow-uplink", "the way from the group of host %s to the others is "+
+			"slow: %s", group[0], why).With("ratio", f.Ratio).About(group...))
+		return
+	case len(f.Hosts) == 2:
 		pair := fault.Pair(f.Hosts[0], f.Hosts[1])
 		o.Pairs[pair], o.why[pair] = true, why
 		return

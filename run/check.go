@@ -133,12 +133,12 @@ func (r *run) observe(ctx context.Context, f *fleet, screen *fault.Screen, toget
 	r.Show.Phase("observe pairs")
 	rng := rand.New(rand.NewPCG(r.Plan.Seed, uint64(len(f.agents))))
 	begun := time.Now()
-	for round := 0; took < within[1] && !(took >= within[0] && screen.Decided()); round++ {
+	for round := 0; took < within[1] && !(took >= within[0] && screen.Done()); round++ {
 		seen := coord.Observe(ctx, f.agents, r.id, round, screen.Next(rng), together)
 		if ctx.Err() != nil {
 			return took, ctx.Err()
 		}
-		screen.Add(seen.Seen)
+		screen.Add(seen.Seen, units.Nanos(seen.Took).Seconds())
 		if err := keep(seen); err != nil {
 			return took, err
 		}

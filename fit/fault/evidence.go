@@ -1,6 +1,7 @@
 package fault
 
 import (
+	"iter"
 	"math"
 	"slices"
 
@@ -12,21 +13,35 @@ import (
 var stakes = []float64{1, 0.3, 0.1, 0.03}
 
 // test is how observations are read: which number, over how many rounds, and of a host in which role. Each direction of
-// the bytes is a test of its own, as a card may be slow in one only.
+// the bytes is a test of its own, as a card may be slow in one only. What comes and goes is seen in batches of as many
+// rounds as a moment has: that is rounds 0. A disturbance of some moments proves nothing.
 type test struct {
 	quantity string
 	of       func(Seen) float64
 	rounds   int
-	role     func(s Seen, h int) bool
+	// A z below least counts as least: with 1, half of the hosts may be a class of their own. What comes and goes must
+	// stand out further, and the batches without it then speak less against it. A z above most counts as most: a single
+	// batch proves nothing.
+	least, most float64
+	role        func(s Seen, h int) bool
 }
 
 var tests = []test{
-	{Latency, func(s Seen) float64 { return s.Latency }, batch, func(Seen, int) bool { return true }},
-	{Rate, perByte, 2 * batch, func(s Seen, h int) bool { return s.From == h }},
-	{Rate, perByte, 2 * batch, func(s Seen, h int) bool { return s.To == h }},
+	{Latency, func(s Seen) float64 { return s.Latency }, batch, 1, 4, func(Seen, int) bool { return true }},
+	{Rate, perByte, 2 * batch, 1, 4, sends},
+	{Rate, perByte, 2 * batch, 1, 4, receives},
+	{Rate, perByte, 0, 2, 6, sends},
+	{Rate, perByte, 0, 2, 6, receives},
 }
 
 func perByte(s Seen) float64 { return s.PerByte }
+
+func sends(s Seen, h int) bool { return s.From == h }
+
+func receives(s Seen, h int) bool { return s.To == h }
+
+// moment is how long the rounds of a batch are taken together of what comes and goes [s].
+const moment = 1
 
 // reading is an observation as a number: the logarithm of how many times the median of its batch it takes; +Inf where
 // nothing came through.
@@ -35,16 +50,18 @@ type reading struct {
 	over float64
 }
 
-// record is what was found of a subject: its readings, and the e-value of each batch.
+// record is what was found of a subject: its readings and the e-value of each batch.
 type record struct {
-	own     []reading
+	batches [][]reading
 	e       []float64
 	outside int // batches in which it stood out
 }
 
+func (r *record) own() []reading { return slices.Concat(r.batches...) }
+
 // logs reads each batch, without the pairs of some hosts: the logarithms of what was seen.
 func (s *Screen) logs(t test, without map[int]bool) (out [][]reading) {
-	for rounds := range slices.Chunk(s.rounds[:len(s.rounds)/t.rounds*t.rounds], t.rounds) {
+	for rounds := range s.chunks(t.rounds) {
 		var b []reading
 		for _, seen := range slices.Concat(rounds...) {
 			v := math.Inf(1)
@@ -58,6 +75,24 @@ func (s *Screen) logs(t test, without map[int]bool) (out [][]reading) {
 		out = append(out, b)
 	}
 	return out
+}
+
+// chunks are the rounds, so many at a time; with 0 as many as a moment has. What is left over is in none.
+func (s *Screen) chunks(n int) iter.Seq[[][]Seen] {
+	if n > 0 {
+		return slices.Chunk(s.rounds[:len(s.rounds)/n*n], n)
+	}
+	return func(yield func([][]Seen) bool) {
+		from, took := 0, 0.
+		for i, t := range s.took {
+			if took += t; took >= moment {
+				if !yield(s.rounds[from : i+1]) {
+					return
+				}
+				from, took = i+1, 0
+			}
+		}
+	}
 }
 
 // batches compares the readings of each batch with the median of those of their class.
@@ -93,7 +128,7 @@ func (s *Screen) batches(t test, without map[int]bool) (out [][]reading) {
 }
 
 // score adds a batch to the records of its subjects, which have a value each.
-func score[K comparable](s *Screen, all map[K]*record, values map[K]float64, own map[K][]reading) {
+func score[K comparable](s *Screen, t test, all map[K]*record, values map[K]float64, own map[K][]reading) {
 	if len(values) < 3 {
 		return
 	}
@@ -109,8 +144,8 @@ func score[K comparable](s *Screen, all map[K]*record, values map[K]float64, own
 	z := map[K]float64{}
 	var terms []float64
 	for k, v := range values {
-		z[k] = min((v-middle)/unit, most)
-		terms = append(terms, math.Exp(max(z[k]-least, 0)))
+		z[k] = min(max((v-middle)/unit, t.least), t.most)
+		terms = append(terms, math.Exp(z[k]-t.least))
 	}
 	slices.Sort(terms)
 	mean := stats.Mean(terms)
@@ -119,8 +154,8 @@ func score[K comparable](s *Screen, all map[K]*record, values map[K]float64, own
 			all[k] = &record{}
 		}
 		r := all[k]
-		r.e, r.own = append(r.e, math.Exp(max(z[k]-least, 0))/mean), append(r.own, own[k]...)
-		if z[k] >= stands {
+		r.e, r.batches = append(r.e, math.Exp(z[k]-t.least)/mean), append(r.batches, own[k])
+		if z[k] > stands {
 			r.outside++
 		}
 	}
@@ -150,16 +185,16 @@ func (s *Screen) hostsOf(t test, all [][]reading) map[int]*record {
 		for h, list := range own {
 			values[h] = medianOf(list)
 		}
-		score(s, out, values, own)
+		score(s, t, out, values, own)
 	}
 	return out
 }
 
 // pairsOf scores pairs, by what their hosts do not explain.
-func (s *Screen) pairsOf(all [][]reading, hosts map[int]*record) map[[2]int]*record {
+func (s *Screen) pairsOf(t test, all [][]reading, hosts map[int]*record) map[[2]int]*record {
 	part := map[int]float64{}
 	for h, r := range hosts {
-		if part[h] = medianOf(r.own); math.IsInf(part[h], 0) {
+		if part[h] = medianOf(r.own()); math.IsInf(part[h], 0) {
 			part[h] = 0
 		}
 	}
@@ -174,8 +209,8 @@ func (s *Screen) pairsOf(all [][]reading, hosts map[int]*record) map[[2]int]*rec
 		for p, list := range own {
 			values[s.between(list[0].Seen)][p] = medianOf(list)
 		}
-		score(s, out, values[false], own)
-		score(s, out, values[true], own)
+		score(s, t, out, values[false], own)
+		score(s, t, out, values[true], own)
 	}
 	return out
 }
@@ -192,25 +227,39 @@ func medianOf(all []reading) float64 {
 	return stats.SortedQuantile(v, 0.5)
 }
 
-// evidence is the mean of the products of batches over stakes.
-func (r *record) evidence() float64 {
+// evidence is the mean of the products of batches over stakes, without those that a host is part of; -1 is none.
+func (r *record) evidence(without int) float64 {
 	sum := 0.
 	for _, w := range stakes {
 		log := 0.
-		for _, e := range r.e {
-			log += math.Log1p(w * (e - 1))
+		for i, e := range r.e {
+			if !slices.ContainsFunc(r.batches[i], func(o reading) bool { return o.From == without || o.To == without }) {
+				log += math.Log1p(w * (e - 1))
+			}
 		}
 		sum += math.Exp(min(log, 700))
 	}
 	return sum / float64(len(stakes))
 }
 
+// withoutAny is the evidence about a host that is there whichever of its partners is left out.
+func (r *record) withoutAny(host int) float64 {
+	least, seen := r.evidence(-1), map[int]bool{host: true}
+	for _, o := range r.own() {
+		if p := o.From + o.To - host; !seen[p] {
+			seen[p], least = true, min(least, r.evidence(p))
+		}
+	}
+	return least
+}
+
 // found says how a subject stands out.
 func (r *record) found(hosts []int, quantity string) Found {
-	f := Found{Hosts: hosts, Quantity: quantity, Bad: r.outside, Of: len(r.e), Evidence: r.evidence()}
+	f := Found{Hosts: hosts, Quantity: quantity, Bad: r.outside, Of: len(r.e), Evidence: r.evidence(-1)}
 	var all []float64
 	ways := map[string][]float64{}
-	for _, o := range r.own {
+	own := r.own()
+	for _, o := range own {
 		if o.Failed {
 			continue
 		}
@@ -221,7 +270,7 @@ func (r *record) found(hosts []int, quantity string) Found {
 		}
 		ways[way] = append(ways[way], o.over)
 	}
-	if 2*len(all) < len(r.own) || len(all) == 0 {
+	if 2*len(all) < len(own) || len(all) == 0 {
 		f.Quantity, f.Ratio, f.CI = Reach, math.Inf(1), [2]float64{1, math.Inf(1)}
 		return f
 	}

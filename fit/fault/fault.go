@@ -58,9 +58,10 @@ const (
 	Receiving = "receiving"
 )
 
-// Found is a host or a pair that is slow, or may be.
+// Found is a host, a pair or the uplink of a group that is slow, or may be.
 type Found struct {
 	Hosts    []int  // one, or the two of a pair
+	Uplink   bool   // the way from a group, which the hosts are, to all others
 	Quantity string // by which it stands out most
 	// Ratio is how many times the median of all pairs it takes, CI its 95% interval; of Loss, the share of segments that
 	// were sent again.
@@ -78,7 +79,7 @@ func (f Found) Comes() bool { return 2*f.Bad < f.Of }
 func (f Found) Why(hosts []string) string {
 	way := ""
 	switch {
-	case f.Direction == "":
+	case f.Direction == "" || f.Uplink:
 	case len(f.Hosts) == 2:
 		way = ", from " + hosts[f.Hosts[0]] + " to " + hosts[f.Hosts[1]] + " only"
 	default:
@@ -128,18 +129,19 @@ type Judgement struct {
 	// Kinds are hosts that are alike, the largest kind first; none where the hosts are of one. No host of a kind is slow
 	// for being of it.
 	Kinds [][]int
+	hint  bool
 }
 
 const (
 	// batch is how many rounds are taken together: enough for a median of a host's pairs.
 	batch = 3
-	// A z below least counts as least: half of the hosts may be a class of their own. One above most counts as most: a
-	// single batch proves nothing.
-	least, most = 1, 4
 	// stands is the z from which a subject stands out in a batch.
 	stands = 2
 	// suspect is the evidence from which a subject is suspected, undecided that from which it stays so at the end.
 	suspect, undecided = 2, 20
+	// hint is the evidence about a host that comes and goes, some of which may be one partner's, from which more rounds
+	// are wanted.
+	hint = 5
 )
 
 // Screen gathers rounds.
@@ -148,8 +150,11 @@ type Screen struct {
 	rate   float64 // of false discoveries
 	margin float64 // by how much slower does not matter
 	rounds [][]Seen
+	took   []float64   // of each round [s]
 	group  []int       // of each host, as racks finds them; nil where there are none
+	apart  []int       // groups whose ways to others are slow, and are compared with each other only
 	kindOf map[int]int // as Numbers
+	pairs  int         // that were seen
 	judged int         // batches
 	last   Judgement   // of them
 }
@@ -159,8 +164,10 @@ func New(hosts int, rate, margin float64) *Screen {
 	return &Screen{hosts: hosts, rate: rate, margin: margin}
 }
 
-// Add adds a round.
-func (s *Screen) Add(round []Seen) { s.rounds = append(s.rounds, round) }
+// Add adds a round, which took that long [s].
+func (s *Screen) Add(round []Seen, took float64) {
+	s.rounds, s.took = append(s.rounds, round), append(s.took, took)
+}
 
 // matters reports whether what was found is more than the margin, now and then at least.
 func (s *Screen) matters(f Found) bool {
@@ -178,15 +185,16 @@ func (s *Screen) Judge() Judgement {
 func (s *Screen) all() Judgement {
 	j := Judgement{Rounds: len(s.rounds), Of: s.hosts * (s.hosts - 1) / 2}
 	j.Pairs = len(s.seen())
-	enough := float64(s.hosts+j.Pairs) * float64(len(tests)+1) / s.rate
-	s.kindOf = nil
+	s.pairs = j.Pairs
+	s.kindOf, s.apart = nil, nil
 	s.group = s.racks(nil)
 	j.Kinds = s.kinds()
 	s.kindOf = Numbers(j.Kinds)
 	whole := s.group
 	for _, t := range tests {
 		s.group = whole
-		s.judge(&j, t, enough)
+		s.uplinks(&j, t)
+		s.judge(&j, t)
 	}
 	slowest := map[int]bool{}
 	for _, f := range j.Slow {
@@ -194,7 +202,7 @@ func (s *Screen) all() Judgement {
 	}
 	s.group = s.racks(slowest)
 	j.Groups, j.Apart = s.groups()
-	s.losses(&j, enough)
+	s.losses(&j)
 	byEvidence := func(a, b Found) int {
 		return cmp.Or(cmp.Compare(len(a.Hosts), len(b.Hosts)), cmp.Compare(b.Evidence, a.Evidence),
 			slices.Compare(a.Hosts, b.Hosts))
@@ -202,7 +210,7 @@ func (s *Screen) all() Judgement {
 	slices.SortStableFunc(j.Slow, byEvidence)
 	slices.SortStableFunc(j.Undecided, byEvidence)
 	for i, f := range j.Slow {
-		if len(f.Hosts) == 1 && f.Quantity == Rate {
+		if len(f.Hosts) == 1 && f.Quantity == Rate && !f.Comes() { // the medians of what comes and goes are those of others
 			j.Slow[i].Direction = oneWay(s.readings(f.Hosts[0], tests[1]), s.readings(f.Hosts[0], tests[2]))
 		}
 	}
@@ -235,18 +243,27 @@ func (s *Screen) readings(h int, t test) (out []float64) {
 
 // within reports whether g is of the same subject as f, or of a host of the pair.
 func (f Found) within(g Found) bool {
-	return f.same(g) || len(g.Hosts) == 1 && slices.Contains(f.Hosts, g.Hosts[0])
+	return f.same(g) || len(g.Hosts) == 1 && slices.Contains(f.Hosts, g.Hosts[0]) && !f.Uplink
 }
 
 func (f Found) same(g Found) bool {
 	other := func(h int) bool { return !slices.Contains(g.Hosts, h) }
-	return len(f.Hosts) == len(g.Hosts) && !slices.ContainsFunc(f.Hosts, other)
+	return len(f.Hosts) == len(g.Hosts) && f.Uplink == g.Uplink && !slices.ContainsFunc(f.Hosts, other)
+}
+
+// proved reports whether the evidence suffices. Half of the false discoveries may be hosts and groups of them, half pairs.
+func (s *Screen) proved(f Found) bool {
+	subjects := s.pairs
+	if len(f.Hosts) != 2 || f.Uplink {
+		subjects = s.hosts
+	}
+	return f.Evidence >= 2*float64(subjects*(len(tests)+1))/s.rate
 }
 
 // enter adds a finding to the slow or to the undecided, unless there is too little evidence for either.
-func (j *Judgement) enter(f Found, enough float64) {
+func (s *Screen) enter(j *Judgement, f Found) {
 	switch {
-	case f.Evidence >= enough:
+	case s.proved(f):
 		j.Slow = append(j.Slow, f)
 	case f.Evidence >= suspect:
 		j.Undecided = append(j.Undecided, f)
@@ -260,7 +277,7 @@ func sorted[V any](of map[[2]int]V) [][2]int {
 
 // judge adds what a quantity says. Hosts come first, the one with most evidence, then those that it does not explain;
 // then pairs of the others.
-func (s *Screen) judge(j *Judgement, t test, enough float64) {
+func (s *Screen) judge(j *Judgement, t test) {
 	without := map[int]bool{}
 	for {
 		all := s.batches(t, without)
@@ -269,9 +286,13 @@ func (s *Screen) judge(j *Judgement, t test, enough float64) {
 		var open []Found
 		for _, h := range slices.Sorted(maps.Keys(hosts)) {
 			f := hosts[h].found([]int{h}, t.quantity)
+			if t.rounds == 0 { // a batch may be of one pair, and which of its hosts is slow is open
+				j.hint = j.hint || f.Evidence >= hint && s.matters(f)
+				f.Evidence = hosts[h].withoutAny(h)
+			}
 			switch {
 			case f.Evidence < suspect || !s.matters(f):
-			case f.Evidence < enough:
+			case !s.proved(f):
 				open = append(open, f)
 			case f.Evidence > worst.Evidence:
 				worst = f
@@ -285,14 +306,17 @@ func (s *Screen) judge(j *Judgement, t test, enough float64) {
 			continue
 		}
 		j.Undecided = append(j.Undecided, open...)
-		pairs := s.pairsOf(all, hosts)
+		if t.rounds == 0 {
+			return
+		}
+		pairs := s.pairsOf(t, all, hosts)
 		for _, p := range sorted(pairs) {
 			f := pairs[p].found(p[:], t.quantity)
 			if f.Direction == Receiving { // of a pair, bytes to its first host
 				f.Hosts, f.Direction = []int{p[1], p[0]}, Sending
 			}
 			if s.matters(f) {
-				j.enter(f, enough)
+				s.enter(j, f)
 			}
 		}
 		return

@@ -1,10 +1,12 @@
 package fault
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -16,6 +18,7 @@ type cluster struct {
 	loss    func(a, b int) float64 // share of observations with a loss
 	fails   func(a, b int) bool
 	noise   float64
+	took    float64 // s, of a round
 	heavy   float64 // share of observations that take up to three times as long
 }
 
@@ -43,15 +46,15 @@ func (c cluster) see(p [2]int, round int) Seen {
 
 // screened is what a screen says of a cluster, and after how many rounds.
 func screened(hosts, least, most int, seed uint64, c cluster) Judgement {
-	c.rng = rand.New(rand.NewPCG(seed, 7))
+	c.rng, c.took = rand.New(rand.NewPCG(seed, 7)), cmp.Or(c.took, 0.5)
 	s := New(hosts, 0.01, 0.02)
 	for round := range most {
 		var seen []Seen
 		for _, p := range s.Next(c.rng) {
 			seen = append(seen, c.see(p, round))
 		}
-		s.Add(seen)
-		if round >= least && s.Decided() {
+		s.Add(seen, c.took)
+		if round >= least && s.Done() {
 			break
 		}
 	}
@@ -101,6 +104,8 @@ func TestFaults(t *testing.T) {
 		{"a host with losses", 16, 60, cluster{noise: 0.02, loss: func(a, b int) float64 { return 0.4 * one(has(7, a, b)) }}, [][]int{{7}}, Loss, ""},
 		{"a dead pair", 16, 90, cluster{noise: 0.02, fails: func(a, b int) bool { return both(a, b, 1, 2) }}, [][]int{{1, 2}}, Reach, ""},
 		{"a host that comes and goes", 16, 400, cluster{noise: 0.02, latency: func(a, b, r int) float64 { return 1 + one(has(5, a, b) && r%40 < 8) }}, [][]int{{5}}, Latency, ""},
+		{"a host that comes and goes in sending", 16, 240, cluster{noise: 0.03, took: 0.25, perByte: func(from, _, r int) float64 { return 1 + one(from == 5 && r%40 < 8) }},
+			[][]int{{5}}, Rate, ""},
 		{"a host of many", 300, 30, cluster{noise: 0.02, latency: func(a, b, _ int) float64 { return 1 + 0.1*one(has(77, a, b)) }}, [][]int{{77}}, Latency, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -171,15 +176,54 @@ func TestRacks(t *testing.T) {
 	}
 }
 
+// The slow uplink of one rack of four is named, and no host of the rack. A slow host of the rack is named beside it.
+func TestUplink(t *testing.T) {
+	for _, c := range []struct {
+		name          string
+		latency, rate float64
+		slow          int
+	}{{"rate", 1, 1.5, -1}, {"latency", 1.2, 1, -1}, {"both", 1.2, 1.5, -1}, {"far away", 3, 1, -1}, {"and a host", 1, 1.5, 6}, {"nothing", 1, 1, -1}} {
+		for seed := range uint64(10) {
+			over := func(times, way float64) func(a, b, _ int) float64 {
+				return func(a, b, _ int) float64 {
+					v := 1 + 0.3*one(has(c.slow, a, b))
+					if a/4 != b/4 {
+						v *= way
+						if a/4 == 1 || b/4 == 1 {
+							v *= times
+						}
+					}
+					return v
+				}
+			}
+			j := screened(16, 90, 90, seed, cluster{noise: 0.02, latency: over(c.latency, 1.3), perByte: over(c.rate, 1.2)})
+			var named []string
+			for _, f := range j.Slow {
+				named = append(named, fmt.Sprint(f.Hosts, f.Uplink))
+			}
+			want := "[4 5 6 7] true"
+			switch {
+			case c.slow >= 0:
+				want = fmt.Sprintf("[%d] false %s", c.slow, want)
+			case c.name == "nothing":
+				want = ""
+			}
+			if got := strings.Join(named, " "); got != want || len(j.Groups) != 4 {
+				t.Errorf("%s, seed %d: %s, want %s; groups %v, kinds %v, in doubt %+v", c.name, seed, got, want, j.Groups, j.Kinds, j.Doubtful())
+			}
+		}
+	}
+}
+
 // Whatever was seen, hosts and pairs are judged.
 func TestStrange(t *testing.T) {
 	s := New(3, 0.01, 0.02)
 	if j := s.Judge(); len(j.Slow) > 0 || s.Decided() {
 		t.Errorf("%+v of nothing", j)
 	}
-	s.Add([]Seen{{From: 0, To: 1, Failed: true}})
-	s.Add([]Seen{{From: 1, To: 2}, {From: 2, To: 0, Latency: math.NaN(), PerByte: -1}})
-	s.Add(nil)
+	s.Add([]Seen{{From: 0, To: 1, Failed: true}}, 1)
+	s.Add([]Seen{{From: 1, To: 2}, {From: 2, To: 0, Latency: math.NaN(), PerByte: -1}}, 1)
+	s.Add(nil, 1)
 	if j := s.Judge(); len(j.Slow) > 0 || j.Pairs != 3 || j.Of != 3 || j.Rounds != 3 {
 		t.Errorf("%+v", j)
 	}
@@ -190,7 +234,7 @@ func TestOnePairEach(t *testing.T) {
 	c := cluster{noise: 0.02, rng: rand.New(rand.NewPCG(1, 7)), latency: func(a, _, _ int) float64 { return 1 + one(a == 4) }}
 	s := New(8, 0.01, 0.02)
 	for round := range 60 {
-		s.Add([]Seen{c.see([2]int{0, 1}, round), c.see([2]int{2, 3}, round), c.see([2]int{4, 5}, round), c.see([2]int{6, 7}, round)})
+		s.Add([]Seen{c.see([2]int{0, 1}, round), c.see([2]int{2, 3}, round), c.see([2]int{4, 5}, round), c.see([2]int{6, 7}, round)}, 0.5)
 	}
 	if j := s.Judge(); len(j.Slow) != 1 || !slices.Equal(j.Slow[0].Hosts, []int{4, 5}) {
 		t.Errorf("%+v", j)

@@ -94,11 +94,15 @@ type partner struct {
 	value float64
 }
 
-// near lists the partners of each host, with the median of a quantity, relative to the usual of the pair's class.
+// near lists the partners of each host in its group, with the median of a quantity, relative to the usual: ways between
+// groups say more of the ways than of the hosts.
 func (s *Screen) near(t test) [][]partner {
 	seen := medians(s.batches(t, nil))
 	out := make([][]partner, s.hosts)
 	for _, p := range sorted(seen) {
+		if s.between(Seen{From: p[0], To: p[1]}) {
+			continue
+		}
 		v := math.Exp(seen[p])
 		out[p[0]] = append(out[p[0]], partner{p[1], v})
 		out[p[1]] = append(out[p[1]], partner{p[0], v})
@@ -134,7 +138,7 @@ func (s *Screen) parts() []float64 {
 // best returns each host's time per byte: the least of its pairs. A pair is as slow as the slower of its hosts, and
 // some partner is not slow.
 func (s *Screen) best() []float64 {
-	near := s.near(test{Rate, perByte, batch, nil})
+	near := s.near(test{quantity: Rate, of: perByte, rounds: batch})
 	out := make([]float64, s.hosts)
 	for h, partners := range near {
 		var v []float64

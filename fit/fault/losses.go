@@ -13,7 +13,7 @@ var lossy = []float64{0.03, 0.1, 0.3, 0.6, 0.95}
 
 // losses adds what observations with a loss say: a loss of one queue may be of many segments, so that observations are
 // counted, and not segments.
-func (s *Screen) losses(j *Judgement, enough float64) {
+func (s *Screen) losses(j *Judgement) {
 	all, bad := map[bool]float64{}, map[bool]float64{} // within groups, and between
 	hosts, pairs := map[int][]Seen{}, map[[2]int][]Seen{}
 	for _, round := range s.rounds {
@@ -61,7 +61,7 @@ func (s *Screen) losses(j *Judgement, enough float64) {
 		}
 		f.Ratio = float64(again) / float64(max(1, segments))
 		f.CI = resample.ShareCI(float64(again), float64(max(1, segments)))
-		j.enter(f, enough)
+		s.enter(j, f)
 	}
 	guilty := map[int]bool{}
 	for _, h := range slices.Sorted(maps.Keys(hosts)) {
@@ -73,7 +73,7 @@ func (s *Screen) losses(j *Judgement, enough float64) {
 			least = math.Min(least, ratio(slices.DeleteFunc(slices.Clone(hosts[h]), func(o Seen) bool { return o.From+o.To-h == p })))
 		}
 		if len(partners) > 1 && least >= suspect {
-			guilty[h] = least >= enough
+			guilty[h] = s.proved(Found{Hosts: []int{h}, Evidence: least})
 			report([]int{h}, hosts[h], least)
 		}
 	}

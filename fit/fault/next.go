@@ -14,14 +14,17 @@ const (
 
 // Next returns the pairs of the next round, drawn by rng: those that were seen least. In every third round suspected
 // pairs are seen again, and in the others their hosts are with other hosts. The first host of a pair is to send the
-// long messages.
+// long messages: the one that has sent in fewer rounds.
 func (s *Screen) Next(rng *rand.Rand) (out [][2]int) {
-	busy := map[int]bool{}
+	busy, sent := map[int]bool{}, map[int]int{}
+	for _, o := range slices.Concat(s.rounds...) {
+		sent[o.From]++
+	}
 	add := func(a, b int) {
 		if busy[a] || busy[b] {
 			return
 		}
-		if rng.IntN(2) == 0 {
+		if d := cmp.Compare(sent[a], sent[b]); d > 0 || d == 0 && rng.IntN(2) == 0 {
 			a, b = b, a
 		}
 		busy[a], busy[b] = true, true
@@ -29,7 +32,7 @@ func (s *Screen) Next(rng *rand.Rand) (out [][2]int) {
 	}
 	if len(s.rounds)%batch == batch-1 {
 		for _, f := range s.Judge().Undecided {
-			if len(f.Hosts) == 2 && 4*len(out) < s.hosts {
+			if len(f.Hosts) == 2 && !f.Uplink && 4*len(out) < s.hosts {
 				add(f.Hosts[0], f.Hosts[1])
 			}
 		}
@@ -80,6 +83,9 @@ func (s *Screen) Decided() bool {
 	j := s.Judge()
 	return (j.Pairs == j.Of || s.hosts > wholeHosts) && len(j.Doubtful()) == 0
 }
+
+// Done reports whether more rounds are not wanted: what is known would not change, and no host seems to come and go.
+func (s *Screen) Done() bool { return s.Decided() && !s.last.hint }
 
 // Doubtful are the suspects that stay undecided at the end.
 func (j Judgement) Doubtful() []Found {

@@ -20,8 +20,8 @@ const (
 
 // racks parts the hosts, but some, into groups, such as racks, where the ways between groups take longer than those
 // within. It returns the group of each host, -1 for none, and nil where there are no groups. Pairs are near or far on
-// both sides of a limit; hosts that near pairs join are a group. Of the limits at the widest gaps that one counts which
-// describes the pairs and sets the groups furthest apart.
+// both sides of a limit; hosts that near pairs join are a group. Of the limits at the widest gaps that describe the
+// pairs, a clear one with the most groups counts, or else the one that sets the groups furthest apart.
 func (s *Screen) racks(without map[int]bool) (best []int) {
 	way := medians(s.logs(tests[0], without))
 	var all []float64
@@ -34,14 +34,19 @@ func (s *Screen) racks(without map[int]bool) (best []int) {
 		gaps = append(gaps, i)
 	}
 	slices.SortStableFunc(gaps, func(i, k int) int { return cmp.Compare(all[k+1]-all[k], all[i+1]-all[i]) })
-	least := 2 * s.margin
+	most, furthest := 0, 0.
 	for _, i := range gaps[:min(len(gaps), limits)] {
-		if groups, apart := s.parted(way, all[i], s.hosts-len(without)); apart > least {
-			best, least = groups, apart
+		groups, apart := s.parted(way, all[i], s.hosts-len(without))
+		n := 0
+		if all[i+1]-all[i] > 2*s.margin { // a gap as narrow as this may be within a group
+			n = len(slices.Compact(slices.Sorted(slices.Values(groups))))
+		}
+		if apart > 2*s.margin && (n > most || n == most && apart > furthest) {
+			best, most, furthest = groups, n, apart
 		}
 	}
 	if best != nil {
-		s.place(best, least/2)
+		s.place(best, furthest/2)
 	}
 	return best
 }
@@ -148,18 +153,63 @@ func (s *Screen) parted(way map[[2]int]float64, limit float64, hosts int) (out [
 	return out, stats.Median(between) - stats.Median(within)
 }
 
+// uplinks adds what a quantity says of the ways from each of three groups or more to the others. Only of a group whose
+// uplink is slow they all are, so that its fastest counts. Such ways, if only suspected, are then compared with each
+// other alone, so that no host of the group is to blame.
+func (s *Screen) uplinks(j *Judgement, t test) {
+	if s.group == nil || t.rounds == 0 {
+		return
+	}
+	s.apart = nil
+	seen := map[int]*record{}
+	for _, b := range s.batches(t, nil) {
+		own, ways, values := map[int][]reading{}, map[[2]int][]reading{}, map[int]float64{}
+		for _, r := range b {
+			for _, h := range []int{r.From, r.To} {
+				if g, to := s.group[h], s.group[r.From+r.To-h]; s.between(r.Seen) && t.role(r.Seen, h) {
+					own[g], ways[[2]int{g, to}] = append(own[g], r), append(ways[[2]int{g, to}], r)
+				}
+			}
+		}
+		for w, list := range ways {
+			v, ok := values[w[0]]
+			if m := medianOf(list); !ok || m < v {
+				values[w[0]] = m
+			}
+		}
+		score(s, t, seen, values, own)
+	}
+	for _, g := range slices.Sorted(maps.Keys(seen)) {
+		var hosts []int
+		for h := range s.group {
+			if s.group[h] == g {
+				hosts = append(hosts, h)
+			}
+		}
+		f := seen[g].found(hosts, t.quantity)
+		f.Uplink = true
+		if f.Evidence < suspect || !s.matters(f) {
+			continue
+		}
+		s.enter(j, f)
+		if !slices.Contains(s.apart, g) {
+			s.apart = append(s.apart, g)
+		}
+	}
+}
+
 // between reports whether a pair is between two groups. A host of no group is compared with hosts of one.
 func (s *Screen) between(r Seen) bool {
 	return s.group != nil && s.group[r.From] >= 0 && s.group[r.To] >= 0 && s.group[r.From] != s.group[r.To]
 }
 
 // class numbers the pairs that are compared with each other: those of hosts of the same two kinds, within groups or
-// between. A host of no kind is taken for one of the largest.
+// between, or over the same slow uplink. A host of no kind is taken for one of the largest.
 func (s *Screen) class(r Seen) [3]int {
 	a, b := max(s.kindOf[r.From], 1), max(s.kindOf[r.To], 1)
 	c := [3]int{min(a, b), max(a, b), 0}
 	if s.between(r) {
-		c[2] = 1
+		c[2] = 1 + max(slices.Index(s.apart, s.group[r.From]), slices.Index(s.apart, s.group[r.To])) + 1
 	}
 	return c
 }

@@ -87,10 +87,11 @@ type Screened struct {
 	FalseAlarms float64      `json:"false_alarms"`
 	Margin      float64      `json:"margin"` // by which slower does not matter
 	Hosts       []judgedHost `json:"hosts"`
-	Pairs       []judgedPair `json:"pairs"`            // that are not healthy
-	Groups      [][]string   `json:"groups,omitempty"` // such as racks: ways between them are longer
-	Apart       float64      `json:"apart,omitempty"`  // times as long as within a group a byte takes between them
-	Kinds       [][]string   `json:"kinds,omitempty"`  // of hosts, where there are several; the largest first
+	Pairs       []judgedPair `json:"pairs"`             // that are not healthy
+	Uplinks     []judgedPair `json:"uplinks,omitempty"` // ways from a group, whose hosts these are, to all others
+	Groups      [][]string   `json:"groups,omitempty"`  // such as racks: ways between them are longer
+	Apart       float64      `json:"apart,omitempty"`   // times as long as within a group a byte takes between them
+	Kinds       [][]string   `json:"kinds,omitempty"`   // of hosts, where there are several; the largest first
 	Seen        int          `json:"pairs_seen"`
 	Of          int          `json:"pairs_of"`
 	Rounds      int          `json:"rounds"`
@@ -163,18 +164,22 @@ func screenedOf(r run.Checked, margin float64) Screened {
 		for _, f := range all {
 			j := judged{Verdict: verdict, Why: f.Why(r.Hosts)}
 			for _, h := range f.Hosts {
-				if link := r.Links[h]; link != "" {
+				if link := r.Links[h]; link != "" && !f.Uplink {
 					j.Why += "; " + r.Hosts[h] + ": " + link
 				}
 			}
 			if !math.IsInf(f.Ratio, 0) {
 				j.Ratio, j.CI95 = &f.Ratio, &f.CI
 			}
-			if len(f.Hosts) == 1 {
+			names := named([][]int{f.Hosts})[0]
+			switch {
+			case f.Uplink:
+				d.Uplinks = append(d.Uplinks, judgedPair{names, j})
+			case len(f.Hosts) == 1:
 				d.Hosts[f.Hosts[0]].judged = j
-				continue
+			default:
+				d.Pairs = append(d.Pairs, judgedPair{names, j})
 			}
-			d.Pairs = append(d.Pairs, judgedPair{[]string{r.Hosts[f.Hosts[0]], r.Hosts[f.Hosts[1]]}, j})
 		}
 	}
 	doubtful := r.Doubtful()
@@ -192,7 +197,7 @@ func screenedOf(r run.Checked, margin float64) Screened {
 func (d Screened) err() error {
 	switch d.Verdict {
 	case slow:
-		return exit.With(exit.Regression, fmt.Errorf("hosts or pairs are slow"))
+		return exit.With(exit.Regression, fmt.Errorf("hosts, pairs or uplinks are slow"))
 	case missing:
 		return exit.With(exit.Partial, fmt.Errorf("hosts are missing"))
 	case uncertain:
@@ -251,6 +256,11 @@ func (d Screened) text(w io.Writer) error {
 		for _, p := range d.Pairs {
 			if p.Verdict == verdict {
 				line(w, verdict, "pair "+p.Hosts[0]+" – "+p.Hosts[1], p.Why)
+			}
+		}
+		for _, u := range d.Uplinks {
+			if u.Verdict == verdict {
+				line(w, verdict, "uplink of "+hosts.Fold(u.Hosts), u.Why)
 			}
 		}
 	}
