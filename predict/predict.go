@@ -58,10 +58,15 @@ func ofParams(build func(*params.Params) (cost.Model, error)) builder {
 type Query struct {
 	Pattern      pattern.Pattern
 	Hosts, Bytes int
+	teams        [][]int // hosts by rank; none for the first
 }
 
 // traffic is what is asked, for all models that are asked.
-func (q Query) traffic() *cost.Traffic { return cost.TrafficOf(q.Pattern, q.Hosts, q.Bytes) }
+func (q Query) traffic() *cost.Traffic {
+	t := cost.TrafficOf(q.Pattern, q.Hosts, q.Bytes)
+	t.Teams = q.teams
+	return t
+}
 
 // Prediction is one model's answer. CI95 is nil where the parameters have no intervals, as those of a single round.
 type Prediction struct {
@@ -304,7 +309,7 @@ func (m *model) best(operation string, hosts, bytes int) (Choice, error) {
 	var all []candidate
 	err := fmt.Errorf("no algorithm of %q (operations: %v)", operation, pattern.Operations())
 	for _, p := range pattern.Variants(operation, bytes) {
-		q := Query{p, hosts, bytes}
+		q := Query{Pattern: p, Hosts: hosts, Bytes: bytes}
 		t, e := m.time(q.traffic())
 		if e != nil {
 			err = e

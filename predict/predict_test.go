@@ -68,7 +68,7 @@ func TestBounds(t *testing.T) {
 		}
 		for _, hosts := range []int{4, 8} {
 			for _, bytes := range []int{1, 1000, 65536} {
-				v := q.Predict(Query{of, hosts, bytes})[0]
+				v := q.Predict(Query{Pattern: of, Hosts: hosts, Bytes: bytes})[0]
 				if b := v.Bounds; b != nil {
 					bounded++
 					if v.Seconds < b[0] || v.Seconds > b[1] {

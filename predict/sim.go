@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"calib/bench/pattern"
+	"calib/internal/stats"
 	"calib/internal/units"
 	"calib/params"
 	"calib/predict/cost"
@@ -81,20 +82,39 @@ func (w *simulated) cold() error {
 	return nil
 }
 
-// Time runs a pattern, and returns the time [s] from the common start to the end of the last rank.
+// Time runs a pattern, and returns the time [s] from the common start to the end of the last rank: the median of the
+// teams, where hosts are in groups and teams were measured.
 func (w *simulated) Time(t *cost.Traffic) (float64, error) {
+	teams := t.Teams
+	if len(teams) == 0 || w.Links == nil {
+		team := make([]int, t.Hosts)
+		for i := range team {
+			team[i] = i
+		}
+		teams = [][]int{team}
+	}
+	var times []float64
+	for _, team := range teams {
+		v, err := w.time(t, team)
+		if err != nil {
+			return 0, err
+		}
+		times = append(times, v)
+	}
+	return stats.Median(times), nil
+}
+
+// time runs a pattern on the hosts of a team, by rank.
+func (w *simulated) time(t *cost.Traffic, team []int) (float64, error) {
 	p, hosts, m := t.Pattern, t.Hosts, t.Bytes
 	extent, err := t.Extent() // not of a team for which the pattern is not defined
 	if err != nil {
 		return 0, err
 	}
 	spec := w.Spec
-	spec.Hosts = hosts
+	spec.Hosts = slices.Max(team) + 1
+	spec.Links = w.Among(spec.Hosts)
 	spec.L += w.PerHost * float64(hosts)
-	team := make([]int, hosts)
-	for i := range team {
-		team[i] = i
-	}
 	ends := make([]units.Nanos, hosts)
 	memory := make([]byte, extent.Largest) // one for all: messages are hollow
 	err = sim.New(spec, w.opt).Run(team, func(rank int, g *sim.Group) error {

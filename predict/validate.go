@@ -23,6 +23,9 @@ type observed struct {
 	row   params.Validation // without a prediction
 }
 
+// teamsPlayed is how many of the teams that a pattern was measured on are played where hosts are in groups.
+const teamsPlayed = 12
+
 // patterns returns those that a dataset holds, by operation, algorithm, hosts and bytes: the median of the rounds'
 // medians, of those whose team had no slow host if there are any. It returns an error for a pattern that this build
 // does not know, and for samples that cannot be read.
@@ -32,7 +35,7 @@ func patterns(d dataset.Source, slow map[int]bool) ([]observed, error) {
 		hosts, bytes int
 		slow         bool
 	}
-	rounds := map[key]map[int][]float64{}
+	rounds, teams := map[key]map[int][]float64{}, map[key][][]int{}
 	for _, s := range d.Select(names.Pattern, names.PhasePattern) {
 		if slices.ContainsFunc(s.Flags, func(f string) bool { return slices.Contains(spoilt, f) }) {
 			continue
@@ -43,6 +46,9 @@ func patterns(d dataset.Source, slow map[int]bool) ([]observed, error) {
 			rounds[k] = map[int][]float64{}
 		}
 		rounds[k][s.Round] = append(rounds[k][s.Round], stats.Floats(s.NS)...)
+		if len(teams[k]) < teamsPlayed {
+			teams[k] = append(teams[k], s.Ranks)
+		}
 	}
 	if err := d.Err(); err != nil {
 		return nil, err
@@ -60,7 +66,7 @@ func patterns(d dataset.Source, slow map[int]bool) ([]observed, error) {
 		for _, ns := range of {
 			medians = append(medians, stats.Median(ns))
 		}
-		out = append(out, observed{Query{p, k.hosts, k.bytes}, params.Validation{Pattern: p.Name(), Hosts: k.hosts,
+		out = append(out, observed{Query{p, k.hosts, k.bytes, teams[k]}, params.Validation{Pattern: p.Name(), Hosts: k.hosts,
 			Bytes: int64(k.bytes), Measured: stats.Median(medians) / 1e9, SlowHost: k.slow}})
 	}
 	slices.SortFunc(out, func(x, y observed) int {

@@ -20,6 +20,7 @@ import (
 	"calib/internal/netspec"
 	"calib/internal/units"
 	"calib/params"
+	"calib/predict"
 	"calib/run/coord"
 	"calib/run/plan"
 	"calib/transport/sim"
@@ -51,7 +52,7 @@ func measureAfter(t testing.TB, rounds int, spec netspec.Spec, opt sim.Options, 
 	screen, rng := fault.New(spec.Hosts, fit.FalseAlarms, fit.SlowMargin), rand.New(rand.NewPCG(chosen.Seed, 0))
 	for round := range rounds {
 		seen := coord.Observe(context.Background(), agents, "test", round, screen.Next(rng), false)
-		screen.Add(seen.Seen)
+		screen.Add(seen.Seen, 1)
 		d.Samples = append(d.Samples, seen.Samples...)
 	}
 	s.Groups = screen.Judge().Groups
@@ -282,39 +283,59 @@ func TestTwoKinds(t *testing.T) {
 	}
 }
 
-// Hosts are put into their racks, what leaves a rack has its rate, and both classes of pairs their own latency.
-func TestTwoRacks(t *testing.T) {
-	for name, over := range map[string]float64{"1:1": 1, "2:1": 2, "4:1": 4} {
-		t.Run(name, func(t *testing.T) {
-			spec, err := netspec.Preset("switch", 8)
+// Hosts are put into their racks, what leaves a rack has its rate, and both classes of pairs their own latency. Patterns
+// over the racks are predicted.
+func TestRacks(t *testing.T) {
+	for _, c := range []struct {
+		racks int
+		over  float64
+	}{{2, 1}, {2, 4}, {4, 2}} {
+		t.Run(fmt.Sprintf("%d racks %g:1", c.racks, c.over), func(t *testing.T) {
+			const size = 4
+			spec, err := netspec.Preset("switch", size*c.racks)
 			if err != nil {
 				t.Fatal(err)
 			}
-			perByte := spec.Host.B / 4 * over
-			spec.Links = []netspec.Link{{Between: [][]int{{0, 2, 4, 6}, {1, 3, 5, 7}}, Block: netspec.Block{A: 0.2e-3, B: perByte}}}
-			d := measureAfter(t, 36, *spec, noisy(3), quick(t, 3))
+			racks, names := make([][]int, c.racks), make([][]string, c.racks)
+			for h := range spec.Hosts {
+				racks[h%c.racks], names[h%c.racks] = append(racks[h%c.racks], h), append(names[h%c.racks], fmt.Sprintf("sim-h%d", h))
+			}
+			way := 0.2e-3
+			for i, rack := range racks[:c.racks-1+min(c.racks-2, 1)] {
+				others := slices.Concat(slices.Delete(slices.Clone(racks), i, i+1)...)
+				spec.Links = append(spec.Links, netspec.Link{Between: [][]int{rack, others}, Block: netspec.Block{A: way / min(2, float64(c.racks-1)), B: spec.Host.B / size * c.over}})
+			}
+			chosen := quick(t, 3)
+			chosen.Experiments = append(slices.Clone(chosen.Experiments), "gap", "pattern")
+			d := measureAfter(t, 36, *spec, noisy(3), chosen)
 			p, errs := fit.Run(models.All, d, fit.Settings{Replicates: 200})
 			if len(errs) > 0 {
 				t.Fatal(errs)
 			}
-			if p.Groups == nil || fmt.Sprint(p.Groups.Hosts) != "[[sim-h0 sim-h2 sim-h4 sim-h6] [sim-h1 sim-h3 sim-h5 sim-h7]]" {
+			if p.Groups == nil || fmt.Sprint(p.Groups.Hosts) != fmt.Sprint(names) {
 				t.Fatalf("%+v", p.Groups)
 			}
 			q := p.Parameters["oversubscription"]
-			if v, _, _, ok := q.Ends(); !ok || math.Abs(v/over-1) > 0.05 {
-				t.Errorf("oversubscription %g, want %g: %+v", v, over, q)
+			if v, _, _, ok := q.Ends(); !ok || math.Abs(v/c.over-1) > 0.05 {
+				t.Errorf("oversubscription %g, want %g: %+v", v, c.over, q)
 			}
 			if p.Network.Streams == params.Shared {
 				t.Errorf("%+v", p.Network)
 			}
-			var first [2]float64
-			for i := range first {
-				if first[i], err = p.Classes[i].Functions["T"].At(1, 2, nil); err != nil {
-					t.Fatal(err)
-				}
+			if within, between, ok := p.Ways(); !ok || math.Abs(between-within-way) > 0.05*way {
+				t.Errorf("a byte takes %g s within a rack, %g s between", within, between)
 			}
-			if math.Abs(first[1]-first[0]-0.2e-3) > 0.01e-3 {
-				t.Errorf("a byte takes %g s within a rack, %g s between", first[0], first[1])
+			if err := predict.Validate(p, d, predict.Settings{Seed: 1}); err != nil {
+				t.Fatal(err)
+			}
+			g, ok := params.GradeOf(p.Validation, predict.Sim, "")
+			if !ok || g.Mean > 0.05 || g.Worst > 0.12 {
+				t.Errorf("patterns: %+v", g)
+				for _, v := range p.Validation {
+					if v.Model == predict.Sim {
+						t.Logf("%s, %d hosts, %d B: %.4g s, predicted %.4g s", v.Pattern, v.Hosts, v.Bytes, v.Measured, v.Predicted)
+					}
+				}
 			}
 		})
 	}

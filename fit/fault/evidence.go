@@ -227,35 +227,43 @@ func medianOf(all []reading) float64 {
 	return stats.SortedQuantile(v, 0.5)
 }
 
-// evidence is the mean of the products of batches over stakes, without those that a host is part of; -1 is none.
-func (r *record) evidence(without int) float64 {
-	sum := 0.
-	for _, w := range stakes {
-		log := 0.
-		for i, e := range r.e {
-			if !slices.ContainsFunc(r.batches[i], func(o reading) bool { return o.From == without || o.To == without }) {
-				log += math.Log1p(w * (e - 1))
-			}
-		}
-		sum += math.Exp(min(log, 700))
-	}
-	return sum / float64(len(stakes))
+// evidence is the mean of the products of batches over stakes.
+func (r *record) evidence() float64 {
+	whole, _ := r.products(-1)
+	return whole
 }
 
-// withoutAny is the evidence about a host that is there whichever of its partners is left out.
-func (r *record) withoutAny(host int) float64 {
-	least, seen := r.evidence(-1), map[int]bool{host: true}
-	for _, o := range r.own() {
-		if p := o.From + o.To - host; !seen[p] {
-			seen[p], least = true, min(least, r.evidence(p))
+// products are the evidence of all batches, and the least of those without the batches of any one partner of a host.
+func (r *record) products(host int) (whole, least float64) {
+	sums := map[int]float64{} // by partner
+	for _, w := range stakes {
+		log, of := 0., map[int]float64{}
+		for i, e := range r.e {
+			v := math.Log1p(w * (e - 1))
+			log += v
+			seen := map[int]bool{host: true}
+			for _, o := range r.batches[i] {
+				if p := o.From + o.To - host; host >= 0 && !seen[p] {
+					seen[p] = true
+					of[p] += v
+				}
+			}
+		}
+		whole += math.Exp(min(log, 700)) / float64(len(stakes))
+		for p, v := range of {
+			sums[p] += math.Exp(min(log-v, 700)) / float64(len(stakes))
 		}
 	}
-	return least
+	least = whole
+	for _, v := range sums {
+		least = min(least, v)
+	}
+	return whole, least
 }
 
 // found says how a subject stands out.
 func (r *record) found(hosts []int, quantity string) Found {
-	f := Found{Hosts: hosts, Quantity: quantity, Bad: r.outside, Of: len(r.e), Evidence: r.evidence(-1)}
+	f := Found{Hosts: hosts, Quantity: quantity, Bad: r.outside, Of: len(r.e), Evidence: r.evidence()}
 	var all []float64
 	ways := map[string][]float64{}
 	own := r.own()

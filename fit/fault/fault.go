@@ -288,7 +288,7 @@ func (s *Screen) judge(j *Judgement, t test) {
 			f := hosts[h].found([]int{h}, t.quantity)
 			if t.rounds == 0 { // a batch may be of one pair, and which of its hosts is slow is open
 				j.hint = j.hint || f.Evidence >= hint && s.matters(f)
-				f.Evidence = hosts[h].withoutAny(h)
+				_, f.Evidence = hosts[h].products(h)
 			}
 			switch {
 			case f.Evidence < suspect || !s.matters(f):

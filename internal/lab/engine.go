@@ -36,7 +36,7 @@ type crossing struct {
 	// from is the earliest time at which the medium may have begun with it: when it reaches the medium, or before that
 	// where the medium cuts through.
 	from int64
-	link int // the link's server that it passes before; −1 is none
+	link int // the link's server that it passes next; −1 is none
 }
 
 // flight knows when each packet is delivered, in nanoseconds of the caller's clock. The same arrivals give the same
@@ -103,7 +103,7 @@ func (e *flight) arrive(sent int64, p packet) {
 		return
 	}
 	end, from := e.path.Send(sent, int(p.src), p.size())
-	e.atMedium.Push(end, crossing{p, from, e.path.Link(int(p.src), int(p.dst))})
+	e.atMedium.Push(end, crossing{p, from, e.path.Link(int(p.src), int(p.dst), -1)})
 }
 
 func (p *packet) size() int {
@@ -128,7 +128,7 @@ func (e *flight) advance(now int64) {
 		case why != netspec.Kept:
 			e.onDrop(c.p, why)
 		case c.link >= 0:
-			e.atMedium.Push(left, crossing{c.p, left, -1})
+			e.atMedium.Push(left, crossing{c.p, left, e.path.Link(int(c.p.src), int(c.p.dst), c.link)})
 		default:
 			e.due.Push(left, c.p)
 		}

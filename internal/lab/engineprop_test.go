@@ -143,7 +143,7 @@ func reference(spec *netspec.Spec, in []sent) (out []got, defined bool) {
 
 // linkOf is the link's server that a packet passes, or −1.
 func linkOf(spec *netspec.Spec, s sent) int {
-	return spec.Routes()(s.src, s.dst)
+	return spec.Routes()(s.src, s.dst, -1)
 }
 
 // byID forgets when next said to look, and in which order packets ended.

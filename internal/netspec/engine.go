@@ -42,7 +42,7 @@ type Network[T ~int64] struct {
 
 	spec    *Spec
 	links   []Server[T] // of Spec.Routes
-	route   func(src, dst int) int
+	route   func(src, dst, after int) int
 	hosts   []int
 	second  float64
 	service func(b Block, payload int) T
@@ -96,9 +96,10 @@ func (n *Network[T]) Send(at T, src, payload int) (left, from T) {
 	return left, left
 }
 
-// Link is the link's server that packets of src to dst pass before the medium; −1 is none.
-func (n *Network[T]) Link(src, dst int) int {
-	return n.route(n.hosts[src], n.hosts[dst])
+// Link is the link's server that packets of src to dst pass first before the medium, with −1, or next after a server; −1
+// is none.
+func (n *Network[T]) Link(src, dst, after int) int {
+	return n.route(n.hosts[src], n.hosts[dst], after)
 }
 
 func (n *Network[T]) Pass(at T, link, payload int) (left T, why Drop) {

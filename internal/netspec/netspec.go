@@ -290,7 +290,8 @@ func PresetNames() []string {
 // Link is what packets between two groups of hosts pass in addition, one server for each direction, between the sending
 // host's block and the medium. It stores a packet before it forwards it.
 type Link struct {
-	// Between are the two groups, as indices of hosts from 0. A pair of hosts has one link at most.
+	// Between are the two groups, as indices of hosts from 0. Packets pass all links that are between their hosts, in the
+	// order of the file: the uplink of a rack is between its hosts and all others.
 	Between [][]int `yaml:"between" json:"between"`
 	Block   `yaml:",inline"`
 	// Buffer is the room of each direction's queue, the packet in service included [packets]; 0 is unlimited.
@@ -299,13 +300,13 @@ type Link struct {
 	Loss float64 `yaml:"loss" json:"loss,omitempty"`
 }
 
-// Routes returns a function that says which of the links' servers a packet passes on its way, −1 for none. Servers 2i
-// and 2i+1 are those of link i, from its first group to its second and back.
-func (s *Spec) Routes() func(src, dst int) int {
+// Routes returns a function that says which of the links' servers a packet passes first, or next after a server, −1 for
+// none. Servers 2i and 2i+1 are those of link i, from its first group to its second and back.
+func (s *Spec) Routes() func(src, dst, after int) int {
 	sides := s.sides()
-	return func(src, dst int) int {
-		for i, side := range sides {
-			switch {
+	return func(src, dst, after int) int {
+		for i := (after + 2) / 2; i < len(sides); i++ {
+			switch side := sides[i]; {
 			case side[src] == 1 && side[dst] == 2:
 				return 2 * i
 			case side[src] == 2 && side[dst] == 1:
@@ -353,18 +354,6 @@ func (s *Spec) checkLinks() error {
 		}
 		if !within(l.Loss, 0, 1) || l.Loss == 1 {
 			return fmt.Errorf("%s: loss: %g, want 0 to below 1", name, l.Loss)
-		}
-	}
-	sides := s.sides()
-	for i := range sides {
-		for j := range i {
-			var seen [3][3]bool // by the sides of a host
-			for h, side := range sides[i] {
-				seen[side][sides[j][h]] = true
-			}
-			if seen[1][1] && seen[2][2] || seen[1][2] && seen[2][1] {
-				return fmt.Errorf("links[%d] and links[%d] join the same pair of hosts: want one link a pair", j, i)
-			}
 		}
 	}
 	return nil

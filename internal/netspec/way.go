@@ -14,12 +14,13 @@ import (
 func (s *Spec) stages(src, dst, m int) []float64 {
 	tx, medium := s.Service(s.HostBlock(src), m), s.Service(s.Medium, m)
 	out := []float64{tx}
-	switch route := s.Routes()(src, dst); {
-	case route >= 0:
-		out = append(out, s.Service(s.Links[route/2].Block, m), medium)
-	case s.CutThrough:
+	route := s.Routes()
+	for l := route(src, dst, -1); l >= 0; l = route(src, dst, l) {
+		out = append(out, s.Service(s.Links[l/2].Block, m))
+	}
+	if s.CutThrough && len(out) == 1 {
 		out[0] = max(tx, medium)
-	default:
+	} else {
 		out = append(out, medium)
 	}
 	return append(out, s.Service(s.ReceiveBlock(dst), m))

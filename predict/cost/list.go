@@ -85,13 +85,14 @@ func (l *list) ended(at func(rank int) progress) error {
 type Traffic struct {
 	Pattern      pattern.Pattern
 	Hosts, Bytes int
+	Teams        [][]int // hosts by rank, each time that it was measured; none where any hosts are meant
 	list         func() (*list, error)
 	Extent       func() (pattern.Extent, error) // how much it moves
 }
 
 // TrafficOf returns a pattern with size bytes [B] in a team of hosts.
 func TrafficOf(p pattern.Pattern, hosts, bytes int) *Traffic {
-	return &Traffic{p, hosts, bytes,
+	return &Traffic{p, hosts, bytes, nil,
 		sync.OnceValues(func() (*list, error) {
 			s, err := pattern.Of(p, hosts, bytes)
 			if err != nil {

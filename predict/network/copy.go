@@ -49,7 +49,7 @@ type Copy struct {
 // slowdown suffices, and the error of Validate for a network that no lab file can hold.
 func (n *Network) Copy(p *params.Params, hosts int, slowdown float64) (*Copy, error) {
 	base := n.Spec
-	base.Hosts = hosts
+	base.Hosts, base.Links = hosts, n.Among(hosts)
 	fabric := netspec.Fabric{PerHost: n.PerHost}
 	if f := base.Fabric; f != nil && f.Rate > 0 {
 		fabric.Tau, fabric.Rate = f.Tau, f.Rate
@@ -148,7 +148,6 @@ func (c *Copy) differ(p *params.Params) {
 		c.note("the times of messages by size are missing, so that slow hosts and pairs are as fast as the others")
 		return
 	}
-	c.uplinks(p)
 	for _, s := range d.slow {
 		switch name := p.Run.Hosts[s.way[0]]; {
 		case s.way[1] < c.Spec.Hosts:
@@ -156,45 +155,6 @@ func (c *Copy) differ(p *params.Params) {
 		case s.way[0] == s.way[1]:
 			c.note("host %s is slow, and not among the %d hosts of the file", name, c.Spec.Hosts)
 		}
-	}
-}
-
-// uplinks gives the ways between groups of hosts, such as racks, a link: its fixed time is by how much longer a byte
-// takes between groups, its time per byte that of all streams that leave a group.
-func (c *Copy) uplinks(p *params.Params) {
-	g, rate := p.Groups, p.Parameters["uplink_rate"].Value
-	if g == nil {
-		return
-	}
-	within, between, known := p.Ways()
-	block := netspec.Block{A: between - within}
-	if rate != nil {
-		block.B = 1 / *rate
-	}
-	block.B = max(block.B, block.A/float64(c.Spec.MSS))
-	if !known {
-		c.note("what ways between the groups of hosts take is not known: they are as those within")
-		return
-	}
-	var groups [][]int
-	for _, names := range g.Hosts {
-		var at []int
-		for _, name := range names {
-			if i := slices.Index(p.Run.Hosts, name); i >= 0 && i < c.Spec.Hosts {
-				at = append(at, i)
-			}
-		}
-		if len(at) > 0 {
-			groups = append(groups, at)
-		}
-	}
-	for i := range groups {
-		for k := range i {
-			c.Spec.Links = append(c.Spec.Links, netspec.Link{Between: [][]int{groups[k], groups[i]}, Block: block})
-		}
-	}
-	if len(groups) > 2 {
-		c.note("each two groups of hosts have a link of their own: what more than two share of an uplink is not in it")
 	}
 }
 

@@ -27,6 +27,8 @@ type Network struct {
 	// PerHost is what a packet's way takes longer for each host of the team [s]: l1 of L(m, p), in which p are those
 	// that take part. It is not in Spec.
 	PerHost float64
+	// Links are the uplinks of groups of hosts, such as racks: the run's hosts by their index. They are not in Spec.
+	Links []netspec.Link
 	// Bundled: messages pass in pieces of many packets, as hosts with segmentation offload handle them; Spec.MSS is
 	// such a piece.
 	Bundled bool
@@ -90,13 +92,66 @@ func Of(p *params.Params) (*Network, error) {
 			best, least = n, miss
 		}
 		if least <= maxMisfit {
-			return best, nil
+			break
 		}
 	}
 	if best == nil {
 		return nil, errors.Join(errs...)
 	}
+	best.uplinks(p)
 	return best, nil
+}
+
+// uplinks gives each group of hosts a link to all others. What a byte takes longer between groups is the fixed time of
+// the links that it passes, one for two groups and else two; their time per byte is that of all streams that leave a
+// group.
+func (n *Network) uplinks(p *params.Params) {
+	if p.Groups == nil {
+		return
+	}
+	within, between, known := p.Ways()
+	if !known {
+		n.Notes = append(n.Notes, "what ways between the groups of hosts take is not known: they are as those within")
+		return
+	}
+	var groups [][]int
+	var all []int
+	for _, names := range p.Groups.Hosts {
+		var at []int
+		for _, name := range names {
+			if i := slices.Index(p.Run.Hosts, name); i >= 0 {
+				at = append(at, i)
+			}
+		}
+		groups, all = append(groups, at), append(all, at...)
+	}
+	block := netspec.Block{A: max(between-within, 0)}
+	if len(groups) == 2 {
+		groups = groups[:1] // what leaves one enters the other
+	} else {
+		block.A /= 2
+	}
+	if rate := p.Parameters["uplink_rate"].Value; rate != nil {
+		block.B = 1 / *rate
+	}
+	block.B = max(block.B, block.A/float64(n.Spec.MSS))
+	for _, at := range groups {
+		others := slices.DeleteFunc(slices.Clone(all), func(h int) bool { return slices.Contains(at, h) })
+		n.Links = append(n.Links, netspec.Link{Between: [][]int{at, others}, Block: block})
+	}
+}
+
+// Among are the links between hosts below n.
+func (n *Network) Among(hosts int) (out []netspec.Link) {
+	for _, l := range n.Links {
+		there := func(all []int) []int {
+			return slices.DeleteFunc(slices.Clone(all), func(h int) bool { return h >= hosts })
+		}
+		if a, b := there(l.Between[0]), there(l.Between[1]); len(a) > 0 && len(b) > 0 {
+			out = append(out, netspec.Link{Between: [][]int{a, b}, Block: l.Block})
+		}
+	}
+	return out
 }
 
 // alone is the time [s] of a message of x bytes between two hosts where nobody else sends.

@@ -23,20 +23,29 @@ func (w *world) transmit(pk packet) {
 // leaveHost moves a packet from its host's sending block on to a link or the medium. That makes room in the send
 // buffer.
 func (w *world) leaveHost(pk packet) {
-	if l := w.path.Link(pk.c.src.owner, pk.c.dst.owner); l < 0 {
-		w.cross(pk)
-	} else if left, why := w.path.Pass(w.now, l, int(pk.n)); why != netspec.Kept {
-		w.drop(pk)
-	} else {
-		pk.from = left
-		w.links[l].add(w, left, pk)
-	}
+	w.onward(pk, -1)
 	switch {
 	case pk.datagram != nil:
 		pk.c.src.datagramLeft(w, int(pk.n))
 	case !pk.again:
 		pk.c.left(int(pk.n))
 	}
+}
+
+// onward takes a packet behind a link's server, or −1, to the next, or to the medium.
+func (w *world) onward(pk packet, after int) {
+	l := w.path.Link(pk.c.src.owner, pk.c.dst.owner, after)
+	if l < 0 {
+		w.cross(pk)
+		return
+	}
+	left, why := w.path.Pass(w.now, l, int(pk.n))
+	if why != netspec.Kept {
+		w.drop(pk)
+		return
+	}
+	pk.from = left
+	w.links[l].add(w, left, pk)
 }
 
 // cross takes a packet over the medium to the receiving block and the receiver's kernel, or drops it.

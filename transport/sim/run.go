@@ -150,7 +150,7 @@ func (n *Net) build(key string, teams [][]int) [][]*Group {
 	w.path = netspec.NewNetwork(&n.spec, slices.Concat(teams...), perSecond, w.service, w.rng, false)
 	w.links = make([]line[packet], 2*len(n.spec.Links))
 	for i := range w.links {
-		w.links[i].then = w.cross
+		w.links[i].then = func(pk packet) { w.onward(pk, i) }
 	}
 	w.lost.then, w.acks.then, w.delack.then = w.transmit, func(a ack) { a.c.acked(a.upTo) }, ack.overdue
 	if w.opt.Active && w.path.Active != nil {
