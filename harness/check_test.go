@@ -20,12 +20,14 @@ import (
 
 const checkHeader = "network | what is wrong | runs | named | others named | not decided | lab late | time, median"
 
-// faults are networks of 12 or 16 hosts, each with what is wrong of it. parts are the groups or kinds that hosts are in, and
-// disturb is a shell script that disturbs host h5 meanwhile; its network device is $DEV. The budget is a minute where
-// none is said.
+// faults are networks of 16 or 64 hosts, each with what is wrong of it. parts are the groups or kinds that hosts are
+// in, and disturb is a shell script that disturbs host h5 meanwhile; its network device is $DEV. The budget is a minute
+// where none is said. Where nothing is wrong, there are five times as many runs.
 var faults = []struct{ network, wrong, lab, want, parts, disturb, budget string }{
-	{network: "sparc1994", wrong: "nothing", lab: "preset: sparc1994\nhosts: 12\n"},
+	{network: "sparc1994", wrong: "nothing", lab: "preset: sparc1994\nhosts: 16\n"},
 	{network: "fast switch", wrong: "nothing", lab: fastSwitch},
+	{network: "fast switch", wrong: "nothing, on a busy machine", lab: fastSwitch, disturb: "while :; do :; done"},
+	{network: "switch", wrong: "nothing, 64 hosts", lab: "preset: switch\nhosts: 64\n"},
 	{network: "fast switch", wrong: "host 5 is 5% slower", lab: fastSwitch + "overrides:\n  5: {a: 157.5e-6, b: 0.2625e-6}\n", want: "h5"},
 	{network: "fast switch", wrong: "host 5 is 10% slower", lab: fastSwitch + "overrides:\n  5: {a: 165e-6, b: 0.275e-6}\n", want: "h5"},
 	{network: "fast switch", wrong: "host 5 is 20% slower", lab: fastSwitch + "overrides:\n  5: {a: 180e-6, b: 0.3e-6}\n", want: "h5"},
@@ -35,6 +37,10 @@ var faults = []struct{ network, wrong, lab, want, parts, disturb, budget string 
 		lab: fastSwitch + "links:\n  - {between: [[3], [9]], a: 120e-6, b: 0.2e-6}\n", want: "h3-h9"},
 	{network: "fast switch", wrong: "the way between hosts 3 and 9 has three quarters of the rate",
 		lab: fastSwitch + "links:\n  - {between: [[3], [9]], a: 40e-6, b: 0.333e-6}\n", want: "h3-h9"},
+	{network: "fast switch", wrong: "the way between hosts 3 and 9 has nine tenths of the rate",
+		lab: fastSwitch + "links:\n  - {between: [[3], [9]], a: 40e-6, b: 0.2778e-6}\n", want: "h3-h9"},
+	{network: "fast switch", wrong: "nothing passes between hosts 3 and 9", budget: "2m",
+		lab: fastSwitch + "links:\n  - {between: [[3], [9]], a: 1e-6, b: 1.0e-9, loss: 0.9999}\n", want: "h3-h9"},
 	{network: "fast switch", wrong: "host 5 sends at half the rate", lab: fastSwitch, want: "h5",
 		disturb: "tc -n $NS qdisc add dev $DEV root tbf rate 16mbit burst 5kb latency 100ms"},
 	{network: "fast switch", wrong: "host 5 sends at half the rate for 2 s of 10", lab: fastSwitch, want: "h5",
@@ -49,6 +55,11 @@ var faults = []struct{ network, wrong, lab, want, parts, disturb, budget string 
 	{network: "fast switch", wrong: "two racks, and host 5 is 20% slower", parts: "8 8", want: "h5", lab: fastSwitch +
 		"links:\n  - {between: [[0, 1, 2, 3, 4, 5, 6, 7], [8, 9, 10, 11, 12, 13, 14, 15]], a: 60e-6, b: 0.06e-6}\n" +
 		"overrides:\n  5: {a: 180e-6, b: 0.3e-6}\n"},
+	{network: "fast switch", wrong: "four racks, the uplink of one has half the rate of the others", parts: "4 4 4 4", want: "h4+h5+h6+h7",
+		lab: fastSwitch + uplink("0, 1, 2, 3", "4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15", "0.06e-6") +
+			uplink("4, 5, 6, 7", "0, 1, 2, 3, 8, 9, 10, 11, 12, 13, 14, 15", "0.5e-6") +
+			uplink("8, 9, 10, 11", "0, 1, 2, 3, 4, 5, 6, 7, 12, 13, 14, 15", "0.06e-6") +
+			uplink("12, 13, 14, 15", "0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11", "0.06e-6")},
 	{network: "fast switch", wrong: "nothing: four of the hosts are of a kind that is 30% slower", parts: "12 4", lab: fastSwitch +
 		"overrides:\n  1: {a: 195e-6, b: 0.325e-6}\n  4: {a: 195e-6, b: 0.325e-6}\n  10: {a: 195e-6, b: 0.325e-6}\n" +
 		"  13: {a: 195e-6, b: 0.325e-6}\n"},
@@ -57,10 +68,19 @@ var faults = []struct{ network, wrong, lab, want, parts, disturb, budget string 
 const fastSwitch = "name: fast\nhosts: 16\nmode: switched\nmss: 1448\nhost: {a: 150e-6, b: 0.25e-6}\n" +
 	"medium: {a: 120e-6, b: 0.2e-6}\nreceive: {a: 150e-6, b: 0.25e-6}\nl: 100e-6\nbuffer: 256\n"
 
+// uplink is the line of a lab file for the uplink of a rack, which of others is the first.
+func uplink(rack, others, perByte string) string {
+	line := fmt.Sprintf("  - {between: [[%s], [%s]], a: 40e-6, b: %s}\n", rack, others, perByte)
+	if strings.HasPrefix(rack, "0,") {
+		return "links:\n" + line
+	}
+	return line
+}
+
 // TestCheck holds calib check against emulated clusters with and without faults.
 func TestCheck(t *testing.T) {
 	calib := builds(t)[0]
-	p := &table{name: "check", header: checkHeader + " | ", after: fmt.Sprintf("\n%d runs each of `calib check --hosts HOSTS`.\n", *turnsFlag)}
+	p := &table{name: "check", header: checkHeader + " | ", after: "\nA run is `calib check --hosts HOSTS`.\n"}
 	cases, done := 0, 0
 	for i, c := range faults {
 		cases++
@@ -71,7 +91,11 @@ func TestCheck(t *testing.T) {
 			}
 			right, others, open, late := 0, 0, 0, 0
 			var times []float64
-			for seed := range *turnsFlag {
+			turns := *turnsFlag
+			if c.want == "" {
+				turns *= 5
+			}
+			for seed := range turns {
 				named, parts, took, undecided, wasLate := checkOnce(t, calib, file, c.disturb, c.budget, seed+1)
 				wanted := strings.Fields(c.want)
 				if parts != c.parts {
@@ -93,11 +117,11 @@ func TestCheck(t *testing.T) {
 				open, late, times = open+undecided, late+wasLate, append(times, took)
 			}
 			verdict := good
-			if right < *turnsFlag || others > 0 {
+			if right < turns || others > 0 {
 				verdict = outside
-				t.Errorf("%s, %s: %d of %d right, %d with others", c.network, c.wrong, right, *turnsFlag, others)
+				t.Errorf("%s, %s: %d of %d right, %d with others", c.network, c.wrong, right, turns, others)
 			}
-			p.add(t, fmt.Sprintf("| %s | %s | %d | %d | %d | %d | %d | %s | %s |", c.network, c.wrong, *turnsFlag, right, others, open, late,
+			p.add(t, fmt.Sprintf("| %s | %s | %d | %d | %d | %d | %d | %s | %s |", c.network, c.wrong, turns, right, others, open, late,
 				units.Format(stats.Median(times), "s"), verdict))
 			done++
 		})
@@ -106,7 +130,7 @@ func TestCheck(t *testing.T) {
 	p.save(t)
 }
 
-// checkOnce returns what a check names, hosts as "h5" and pairs as "h3-h9", the sizes of groups or else of kinds, the
+// checkOnce returns what a check names, hosts as "h5", pairs as "h3-h9", uplinks as "h4+h5+h6", the sizes of groups or else of kinds, the
 // largest first, and how long it took.
 func checkOnce(t *testing.T, calib, lab, disturb, budget string, seed int) (named []string, parts string, took float64, undecided, late int) {
 	t.Helper()
@@ -131,6 +155,10 @@ func checkOnce(t *testing.T, calib, lab, disturb, budget string, seed int) (name
 				Hosts   []string
 				Verdict string
 			}
+			Uplinks []struct {
+				Hosts   []string
+				Verdict string
+			}
 			Groups, Kinds [][]string
 			Took          float64 `json:"took_s"`
 		}
@@ -148,6 +176,15 @@ func checkOnce(t *testing.T, calib, lab, disturb, budget string, seed int) (name
 		if p.Verdict == "slow" {
 			a, b := short(p.Hosts[0]), short(p.Hosts[1])
 			named = append(named, min(a, b)+"-"+max(a, b))
+		}
+	}
+	for _, u := range doc.Data.Uplinks {
+		var hosts []string
+		for _, h := range u.Hosts {
+			hosts = append(hosts, short(h))
+		}
+		if u.Verdict == "slow" {
+			named = append(named, strings.Join(hosts, "+"))
 		}
 	}
 	if doc.Data.Verdict == "undecided" {

@@ -133,8 +133,10 @@ func (r *run) observe(ctx context.Context, f *fleet, screen *fault.Screen, toget
 	r.Show.Phase("observe pairs")
 	rng := rand.New(rand.NewPCG(r.Plan.Seed, uint64(len(f.agents))))
 	begun := time.Now()
+	var before units.Nanos
 	for round := 0; took < within[1] && !(took >= within[0] && screen.Done()); round++ {
-		seen := coord.Observe(ctx, f.agents, r.id, round, screen.Next(rng), together)
+		seen := coord.Observe(ctx, f.agents, r.id, round, screen.Next(rng), together, before)
+		before = seen.Took
 		if ctx.Err() != nil {
 			return took, ctx.Err()
 		}

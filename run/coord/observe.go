@@ -17,15 +17,26 @@ type Observed struct {
 	Took units.Nanos
 }
 
+// A look that takes longer than lookPatience times those of the round before, and leastLook, has failed.
+const (
+	lookPatience = 10
+	leastLook    = 3 * units.Second
+)
+
 // Observe has pairs of agents look at the way between them, each for itself: all at once, or one after the other. The
-// agents are prepared.
-func Observe(ctx context.Context, agents []Agent, run string, round int, pairs [][2]int, atOnce bool) (out Observed) {
+// agents are prepared. A look takes before, as the round before did, or has failed; 0 is not known.
+func Observe(ctx context.Context, agents []Agent, run string, round int, pairs [][2]int, atOnce bool,
+	before units.Nanos) (out Observed) {
+	deadline := probeDeadline
+	if before > 0 {
+		deadline = min(deadline, max(lookPatience*before, leastLook))
+	}
 	limit := 1
 	if atOnce {
 		limit = -1
 	}
 	samples := Each(pairs, limit, func(_ int, p [2]int) []dataset.Sample {
-		in, err := look(ctx, agents, run, round, [][]int{p[:]}, probeDeadline)
+		in, err := look(ctx, agents, run, round, [][]int{p[:]}, deadline)
 		if err != nil {
 			return nil
 		}
