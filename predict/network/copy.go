@@ -253,12 +253,7 @@ type differing struct {
 
 // add notes that a host or a way is slow by a ratio, or by none that is known.
 func (d *differing) add(w way, ratio float64) {
-	i := slices.IndexFunc(d.slow, func(s slow) bool { return s.way == w })
-	if i < 0 {
-		i, d.slow = len(d.slow), append(d.slow, slow{way: w})
-	}
-	ratio = max(ratio, d.slow[i].ratio[0])
-	d.slow[i].ratio = [2]float64{ratio, ratio}
+	d.slow = append(d.slow, slow{w, [2]float64{ratio, ratio}})
 }
 
 func (d *differing) isSlow(host int) bool {
@@ -282,14 +277,10 @@ func (c *Copy) differences(p *params.Params) *differing {
 		d.small, d.large = min(cmp.Or(d.small, x), x), max(d.large, int(r.X))
 	}
 	for _, f := range p.AllFindings(params.Warning) {
-		var at []int
-		for _, h := range f.Hosts {
-			if i := slices.Index(p.Run.Hosts, h); i >= 0 {
-				at = append(at, i)
+		if f.Code == params.SlowHost && len(f.Hosts) > 0 {
+			if i := slices.Index(p.Run.Hosts, f.Hosts[0]); i >= 0 {
+				d.add(way{i, i}, f.Values["ratio"])
 			}
-		}
-		if f.Code == params.SlowHost && (len(at) == 1 || len(at) == 2) { // of two, one is slow or the way between them
-			d.add(way{slices.Min(at), slices.Max(at)}, f.Values["ratio"])
 		}
 	}
 	pairs := measuredPairs(p)
