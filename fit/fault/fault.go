@@ -152,7 +152,7 @@ type Screen struct {
 	rounds [][]Seen
 	took   []float64   // of each round [s]
 	group  []int       // of each host, as racks finds them; nil where there are none
-	apart  []int       // groups whose ways to others are slow, and are compared with each other only
+	apart  map[int]int // number of the slow uplink of each host's group: its ways are compared with each other only
 	kindOf map[int]int // as Numbers
 	pairs  int         // that were seen
 	judged int         // batches

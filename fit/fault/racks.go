@@ -160,7 +160,7 @@ func (s *Screen) uplinks(j *Judgement, t test) {
 	if s.group == nil || t.rounds == 0 {
 		return
 	}
-	s.apart = nil
+	s.apart = map[int]int{}
 	seen := map[int]*record{}
 	for _, b := range s.batches(t, nil) {
 		own, ways, values := map[int][]reading{}, map[[2]int][]reading{}, map[int]float64{}
@@ -179,7 +179,7 @@ func (s *Screen) uplinks(j *Judgement, t test) {
 		}
 		score(s, t, seen, values, own)
 	}
-	for _, g := range slices.Sorted(maps.Keys(seen)) {
+	for i, g := range slices.Sorted(maps.Keys(seen)) {
 		var hosts []int
 		for h := range s.group {
 			if s.group[h] == g {
@@ -192,8 +192,8 @@ func (s *Screen) uplinks(j *Judgement, t test) {
 			continue
 		}
 		s.enter(j, f)
-		if !slices.Contains(s.apart, g) {
-			s.apart = append(s.apart, g)
+		for _, h := range hosts {
+			s.apart[h] = i + 1
 		}
 	}
 }
@@ -209,7 +209,7 @@ func (s *Screen) class(r Seen) [3]int {
 	a, b := max(s.kindOf[r.From], 1), max(s.kindOf[r.To], 1)
 	c := [3]int{min(a, b), max(a, b), 0}
 	if s.between(r) {
-		c[2] = 1 + max(slices.Index(s.apart, s.group[r.From]), slices.Index(s.apart, s.group[r.To])) + 1
+		c[2] = 1 + max(s.apart[r.From], s.apart[r.To])
 	}
 	return c
 }
