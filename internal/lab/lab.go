@@ -102,53 +102,31 @@ const (
 const DefaultName = "calib"
 
 // Headers of a full segment: IPv4 20 bytes, TCP 20, and TCP timestamps, which Linux sends by default, 12. A device
-// whose MTU is MSS + headers4 carries exactly MSS bytes of payload in a full IPv4 segment (1448 with the usual 1500),
-// and 20 fewer over IPv6.
-const headers4 = 20 + 20 + 12
+// whose MTU is MSS + headers carries exactly MSS bytes of payload in a full segment (1448 with the usual 1500).
+const headers = 20 + 20 + 12
 
-// minMTU6 is the least MTU with which Linux gives a device IPv6 (RFC 8200, section 5).
-const minMTU6 = 1280
-
-// Addresses of host i (from 0) are net4.(i+1) in a /16 and net6::(i+1) in a /64. They exist inside the namespaces only,
+// network is 10.77.0.0/16, in which host i (from 0) has the address i+1. Addresses exist inside the namespaces only,
 // which have no way out, so they cannot clash with the machine's own.
 const (
-	net4  = 10<<8 | 77         // 10.77.0.0
-	net6  = 0xfd77ca11b0000000 // fd77:ca11:b000::
-	bits4 = 16
-	bits6 = 64
+	network     = 10<<8 | 77
+	networkBits = 16
 )
 
-func MTU(s *netspec.Spec) int { return s.MSS + headers4 }
+func MTU(s *netspec.Spec) int { return s.MSS + headers }
 
 func Addr(i int) netip.Addr {
 	var a [4]byte
-	binary.BigEndian.PutUint32(a[:], net4<<16|uint32(i+1))
+	binary.BigEndian.PutUint32(a[:], network<<networkBits|uint32(i+1))
 	return netip.AddrFrom4(a)
 }
 
-// Addr6 returns the IPv6 address of host i, from 0. Hosts have it where the MTU is at least 1280.
-func Addr6(i int) netip.Addr {
-	var a [16]byte
-	binary.BigEndian.PutUint64(a[:], net6)
-	binary.BigEndian.PutUint64(a[8:], uint64(i+1))
-	return netip.AddrFrom16(a)
-}
-
-// hostOf4 and hostOf6 return the index of the host with an address, or a number that is no host's.
-func hostOf4(b []byte) int {
+// hostOf returns the index of the host with an address, or a number that is no host's.
+func hostOf(b []byte) int {
 	a := binary.BigEndian.Uint32(b)
-	if a>>16 != net4 {
+	if a>>networkBits != network {
 		return -1
 	}
 	return int(a&0xffff) - 1
-}
-
-func hostOf6(b []byte) int {
-	low := binary.BigEndian.Uint64(b[8:])
-	if binary.BigEndian.Uint64(b) != net6 || low > 0xffff {
-		return -1
-	}
-	return int(low) - 1
 }
 
 // HostName returns the name of host i of a lab, which is also its namespace's.

@@ -54,29 +54,28 @@ func onHost(l *Lab, host int, args ...string) *exec.Cmd {
 
 func TestLabCarriesTCP(t *testing.T) {
 	l := upOrFail(t, quickSpec())
-	for _, addr := range []string{Addr(1).String(), "[" + Addr6(1).String() + "]"} {
-		server := onHost(l, 1, "lab", "digest", addr+":7000")
-		if err := server.Start(); err != nil {
-			t.Fatal(err)
-		}
-		if out, err := onHost(l, 0, "lab", "send", addr+":7000").CombinedOutput(); err != nil {
-			t.Errorf("%s: %v: %s", addr, err, out)
-			_ = server.Process.Kill()
-		}
-		_ = server.Wait() // its failure is the sender's
+	addr := Addr(1).String() + ":7000"
+	server := onHost(l, 1, "lab", "digest", addr)
+	if err := server.Start(); err != nil {
+		t.Fatal(err)
 	}
+	if out, err := onHost(l, 0, "lab", "send", addr).CombinedOutput(); err != nil {
+		t.Errorf("%v: %s", err, out)
+		_ = server.Process.Kill()
+	}
+	_ = server.Wait() // its failure is the sender's
 	s, err := ReadStats(l.StatsPath)
 	if err != nil {
 		t.Fatal(err)
 	}
 	a, b := s.Hosts[0], s.Hosts[1]
 	// Retransmissions can only add.
-	if a.SentBytes < 2*testBytes || b.RecvBytes < 2*testBytes || b.SentBytes < 2*sha256.Size || b.SentFree == 0 {
+	if a.SentBytes < testBytes || b.RecvBytes < testBytes || b.SentBytes < sha256.Size || b.SentFree == 0 {
 		t.Errorf("counters: %+v %+v", a, b)
 	}
-	// 14 full or nearly full segments of 1448 B over IPv4, 15 of 1428 B over IPv6; some room for retransmissions.
-	if n := a.SentPackets - a.SentFree; n < 14+15 || n > 14+15+10 {
-		t.Errorf("%d charged packets carried %d B, want 29", n, a.SentBytes)
+	// 14 full or nearly full segments of 1448 B; some room for retransmissions.
+	if n := a.SentPackets - a.SentFree; n < 14 || n > 14+10 {
+		t.Errorf("%d charged packets carried %d B, want 14", n, a.SentBytes)
 	}
 	if want := (a.SentPackets - a.SentFree) + (b.SentPackets - b.SentFree); s.Lateness.Count > want || s.Lateness.Count == 0 {
 		t.Errorf("lateness of %d packets, %d were charged", s.Lateness.Count, want)

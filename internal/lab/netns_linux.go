@@ -101,7 +101,7 @@ func tcpOf(spec *netspec.Spec, congestion string) kernelTCP {
 	return t
 }
 
-// makeHost makes the namespace of host i, and the device in it with its addresses.
+// makeHost makes the namespace of host i, and the device in it with its address.
 func makeHost(name string, i, mtu int, tcp kernelTCP) (t tun, err error) {
 	err = onThread(func() error {
 		ns, err := netns.NewNamed(name) // which the thread is in from then on
@@ -165,33 +165,22 @@ func configure(i, mtu int, tcp kernelTCP) (precise bool, err error) {
 	if tcp.congestion != OwnCongestion { // the route decides; this is what agents report, where a namespace can have it
 		_ = os.WriteFile("/proc/sys/net/ipv4/tcp_congestion_control", []byte(tcp.congestion+"\n"), 0)
 	}
-	precise, err = addAddr(link, Addr(i), bits4, tcp)
-	if err != nil || mtu < minMTU6 {
-		return plain && precise, err
-	}
-	if _, err := os.Stat("/proc/sys/net/ipv6"); err != nil {
-		return plain && precise, nil // the kernel has no IPv6, or it is switched off
-	}
-	_ = os.WriteFile("/proc/sys/net/ipv6/conf/"+device+"/disable_ipv6", []byte("0\n"), 0) // or else the next step fails
-	_, err = addAddr(link, Addr6(i), bits6, tcp)
+	precise, err = addAddr(link, Addr(i), tcp)
 	return plain && precise, err
 }
 
 // addAddr gives the device an address and the route to the other hosts, on which TCP does as tcp says. Where the kernel
 // can (Linux 6.7), it has timestamps in microseconds of the monotonic clock there, which precise reports.
-func addAddr(link netlink.Link, a netip.Addr, bits int, tcp kernelTCP) (precise bool, err error) {
-	addr := netlink.Addr{IPNet: &net.IPNet{IP: a.AsSlice(), Mask: net.CIDRMask(bits, a.BitLen())}}
+func addAddr(link netlink.Link, a netip.Addr, tcp kernelTCP) (precise bool, err error) {
+	addr := netlink.Addr{IPNet: &net.IPNet{IP: a.AsSlice(), Mask: net.CIDRMask(networkBits, a.BitLen())}}
 	addr.Flags = unix.IFA_F_NOPREFIXROUTE
-	if a.Is6() {
-		addr.Flags |= unix.IFA_F_NODAD
-	}
 	if err := netlink.AddrAdd(link, &addr); err != nil {
 		return false, fmt.Errorf("add address %v to %s: %w", a, device, err)
 	}
-	network := netip.PrefixFrom(a, bits).Masked()
+	prefix := netip.PrefixFrom(a, networkBits).Masked()
 	route := netlink.Route{
 		LinkIndex: link.Attrs().Index, Scope: netlink.SCOPE_LINK, Features: unix.RTAX_FEATURE_TCP_USEC_TS,
-		Dst: &net.IPNet{IP: network.Addr().AsSlice(), Mask: addr.Mask},
+		Dst: &net.IPNet{IP: prefix.Addr().AsSlice(), Mask: addr.Mask},
 	}
 	if tcp.congestion != OwnCongestion {
 		route.Congctl = tcp.congestion
@@ -207,10 +196,10 @@ func addAddr(link netlink.Link, a netip.Addr, bits int, tcp kernelTCP) (precise 
 	if errors.Is(err, unix.EINVAL) && route.Congctl != "" {
 		return false, fmt.Errorf("add route to %v by %s with congestion control %q: %w: the kernel has those in "+
 			"/proc/sys/net/ipv4/tcp_available_congestion_control; --congestion NAME takes one of them, "+
-			"or %q for the machine's default", network, device, tcp.congestion, err, OwnCongestion)
+			"or %q for the machine's default", prefix, device, tcp.congestion, err, OwnCongestion)
 	}
 	if err != nil {
-		return false, fmt.Errorf("add route to %v by %s: %w", network, device, err)
+		return false, fmt.Errorf("add route to %v by %s: %w", prefix, device, err)
 	}
 	return precise, nil
 }

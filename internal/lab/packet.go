@@ -4,12 +4,8 @@ import "encoding/binary"
 
 // Protocol numbers and TCP flags that decide how a packet passes.
 const (
-	protoHopByHop = 0
-	protoTCP      = 6
-	protoUDP      = 17
-	protoRouting  = 43
-	protoFragment = 44
-	protoDestOpts = 60
+	protoTCP = 6
+	protoUDP = 17
 
 	flagFIN = 0x01
 	flagRST = 0x04
@@ -19,53 +15,19 @@ const (
 	optTimestamps = 8
 )
 
-// parse is what the headers of an IP packet say; false for one that is not IP or is cut short. Lengths come from the IP
+// parse is what the headers of an IPv4 packet say; false for one that is none or is cut short. Lengths come from the IP
 // header and are checked against the packet.
 func parse(b []byte) (packet, bool) {
-	if len(b) < 20 {
+	if len(b) < 20 || b[0]>>4 != 4 {
 		return packet{}, false
 	}
-	switch b[0] >> 4 {
-	case 4:
-		return parse4(b)
-	case 6:
-		return parse6(b)
-	}
-	return packet{}, false
-}
-
-func parse4(b []byte) (packet, bool) {
 	header, total := int(b[0]&15)*4, int(binary.BigEndian.Uint16(b[2:]))
 	if header < 20 || total < header || total > len(b) {
 		return packet{}, false
 	}
-	p := packet{dst: int32(hostOf4(b[16:20]))}
+	p := packet{dst: int32(hostOf(b[16:20]))}
 	later := binary.BigEndian.Uint16(b[6:])&0x1fff != 0 // a fragment behind the first has no transport header
 	return p.transport(b[9], b[header:total], later)
-}
-
-func parse6(b []byte) (packet, bool) {
-	if len(b) < 40 || 40+int(binary.BigEndian.Uint16(b[4:])) > len(b) {
-		return packet{}, false
-	}
-	p := packet{dst: int32(hostOf6(b[24:40]))}
-	next, rest, later := b[6], b[40:40+int(binary.BigEndian.Uint16(b[4:]))], false
-	for next == protoHopByHop || next == protoRouting || next == protoDestOpts || next == protoFragment {
-		if len(rest) < 8 {
-			return packet{}, false
-		}
-		size := 8
-		if next == protoFragment {
-			later = later || binary.BigEndian.Uint16(rest[2:])&0xfff8 != 0
-		} else {
-			size += 8 * int(rest[1])
-		}
-		if len(rest) < size {
-			return packet{}, false
-		}
-		next, rest = rest[0], rest[size:]
-	}
-	return p.transport(next, rest, later)
 }
 
 // transport finishes p from what the IP header carries.

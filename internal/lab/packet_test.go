@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// ip4 and ip6 build packets from host 0 to dst.
+// ip4 builds a packet from host 0 to dst.
 func ip4(dst []byte, proto byte, fragment uint16, body ...byte) []byte {
 	b := make([]byte, 20, 20+len(body))
 	b[0], b[9] = 0x45, proto
@@ -15,15 +15,6 @@ func ip4(dst []byte, proto byte, fragment uint16, body ...byte) []byte {
 	binary.BigEndian.PutUint16(b[6:], fragment)
 	copy(b[12:], Addr(0).AsSlice())
 	copy(b[16:], dst)
-	return append(b, body...)
-}
-
-func ip6(dst []byte, next byte, body ...byte) []byte {
-	b := make([]byte, 40, 40+len(body))
-	b[0], b[6] = 0x60, next
-	binary.BigEndian.PutUint16(b[4:], uint16(len(body)))
-	copy(b[8:], Addr6(0).AsSlice())
-	copy(b[24:], dst)
 	return append(b, body...)
 }
 
@@ -42,7 +33,7 @@ func stampOptions(v uint32) []byte {
 }
 
 func TestParse(t *testing.T) {
-	h1, h6 := Addr(1).AsSlice(), Addr6(700).AsSlice()
+	h1 := Addr(1).AsSlice()
 	for _, c := range []struct {
 		name string
 		in   []byte
@@ -65,14 +56,6 @@ func TestParse(t *testing.T) {
 		{name: "icmp counts whole", in: ip4(h1, 1, 0, make([]byte, 64)...), want: packet{dst: 1, payload: 64}},
 		{name: "padding behind the IP length", in: append(ip4(h1, 17, 0, udp(3)...), 0, 0), want: packet{dst: 1, payload: 3}},
 		{name: "to nobody", in: ip4([]byte{224, 0, 0, 1}, 17, 0, udp(3)...), want: packet{dst: -1, payload: 3}},
-		{name: "tcp over IPv6", in: ip6(h6, 6, tcp(0x18, stampOptions(1), 1428)...),
-			want: packet{dst: 700, payload: 1428, stamp: 1, stamped: true}},
-		{name: "IPv6 hop-by-hop, then udp", in: ip6(h6, 0, append([]byte{17, 0, 0, 0, 0, 0, 0, 0}, udp(9)...)...),
-			want: packet{dst: 700, payload: 9}},
-		{name: "IPv6 later fragment", in: ip6(h6, 44, append([]byte{17, 0, 0x05, 0xa8, 0, 0, 0, 0}, make([]byte, 30)...)...),
-			want: packet{dst: 700, payload: 30}},
-		{name: "IPv6 multicast", in: ip6(append([]byte{0xff, 2}, make([]byte, 14)...), 17, udp(1)...),
-			want: packet{dst: -1, payload: 1}},
 		{name: "empty", bad: true},
 		{name: "not IP", in: make([]byte, 60), bad: true},
 		{name: "IP header cut short", in: ip4(h1, 6, 0)[:19], bad: true},
@@ -80,7 +63,7 @@ func TestParse(t *testing.T) {
 		{name: "tcp header cut short", in: ip4(h1, 6, 0, make([]byte, 12)...), bad: true},
 		{name: "tcp options beyond the packet", in: ip4(h1, 6, 0, append(make([]byte, 12), 0xf0, 0, 0, 0, 0, 0, 0, 0)...), bad: true},
 		{name: "udp header cut short", in: ip4(h1, 17, 0, 1, 2, 3)[:23], bad: true},
-		{name: "IPv6 extension cut short", in: ip6(h6, 0, 17, 200, 0, 0, 0, 0, 0, 0), bad: true},
+		{name: "IPv6", in: append([]byte{0x60}, make([]byte, 59)...), bad: true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p, ok := parse(c.in)
@@ -116,7 +99,6 @@ func TestTimestamp(t *testing.T) {
 
 func FuzzParse(f *testing.F) {
 	f.Add(ip4(Addr(1).AsSlice(), 6, 0, tcp(0x18, stampOptions(7), 10)...))
-	f.Add(ip6(Addr6(2).AsSlice(), 0, append([]byte{44, 0, 0, 0, 0, 0, 0, 0, 17, 0, 0, 0, 0, 0, 0, 0}, udp(5)...)...))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		p, ok := parse(b)
 		if ok && (p.payload < 0 || int(p.payload) > len(b) || p.dst > 65535) {
