@@ -10,9 +10,9 @@ const (
 	flagFIN = 0x01
 	flagRST = 0x04
 
-	optEnd        = 0
-	optNop        = 1
-	optTimestamps = 8
+	// stampHead is what Linux begins TCP options with, except in a SYN: two fillers, and timestamps of 10 bytes (RFC
+	// 7323, section 3.2).
+	stampHead = 0x0101080a
 )
 
 // parse is what the headers of an IPv4 packet say; false for one that is none or is cut short. Lengths come from the IP
@@ -40,7 +40,9 @@ func (p packet) transport(proto byte, b []byte, later bool) (packet, bool) {
 			return packet{}, false
 		}
 		p.payload = int32(len(b) - int(b[12]>>4)*4)
-		p.stamp, p.stamped = timestamp(b[20 : int(b[12]>>4)*4])
+		if opts := b[20 : int(b[12]>>4)*4]; len(opts) >= 12 && binary.BigEndian.Uint32(opts) == stampHead {
+			p.stamp, p.stamped = binary.BigEndian.Uint32(opts[4:]), true
+		}
 		if p.payload == 0 && b[13]&(flagFIN|flagRST) != 0 {
 			p.pass = ordered
 			return p, true
@@ -55,22 +57,4 @@ func (p packet) transport(proto byte, b []byte, later bool) (packet, bool) {
 		p.pass = free
 	}
 	return p, true
-}
-
-// timestamp finds TSval among TCP options (RFC 7323, section 3.2).
-func timestamp(opts []byte) (uint32, bool) {
-	for len(opts) > 0 && opts[0] != optEnd {
-		if opts[0] == optNop {
-			opts = opts[1:]
-			continue
-		}
-		if len(opts) < 2 || opts[1] < 2 || int(opts[1]) > len(opts) {
-			return 0, false
-		}
-		if opts[0] == optTimestamps && opts[1] == 10 {
-			return binary.BigEndian.Uint32(opts[2:]), true
-		}
-		opts = opts[opts[1]:]
-	}
-	return 0, false
 }
