@@ -1,7 +1,6 @@
 package lab
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -10,40 +9,30 @@ import (
 	"strings"
 	"time"
 
+	"github.com/prometheus/procfs"
 	"golang.org/x/sys/unix"
 
 	"calib/internal/kernel"
 	"calib/internal/units"
 )
 
+// processOf returns the process with a number. One that has ended, and is not waited for yet, is an error.
 func processOf(pid int) (Process, error) {
-	start, _, err := procStat(pid)
-	return Process{PID: pid, Start: start}, err
-}
-
-func procStat(pid int) (start uint64, state byte, err error) {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	p, err := procfs.NewProc(pid)
 	if err != nil {
-		return 0, 0, err
+		return Process{}, err
 	}
-	return parseStat(text)
-}
-
-// parseStat reads fields 3 and 22 of /proc/PID/stat. The second field, the command, may hold anything, brackets and
-// blanks too, so fields are counted from its last bracket.
-func parseStat(text []byte) (start uint64, state byte, err error) {
-	fields := bytes.Fields(text[bytes.LastIndexByte(text, ')')+1:])
-	if len(fields) < 20 {
-		return 0, 0, fmt.Errorf("process status %q: too short", text)
+	stat, err := p.Stat()
+	if stat.State == "Z" || stat.State == "X" {
+		err = unix.ESRCH
 	}
-	start, err = strconv.ParseUint(string(fields[19]), 10, 64)
-	return start, fields[0][0], err
+	return Process{PID: pid, Start: stat.Starttime}, err
 }
 
 // alive reports whether p itself runs, not a later process with its number, nor its remains.
 func (p Process) alive() bool {
-	start, state, err := procStat(p.PID)
-	return err == nil && start == p.Start && state != 'Z' && state != 'X'
+	found, err := processOf(p.PID)
+	return err == nil && found == p
 }
 
 // open returns a descriptor that stands for p and becomes readable when p ends; false if p is gone.
@@ -114,17 +103,13 @@ func processesOn(names []string) []Process {
 
 // processesIn returns the processes other than this one in namespaces of a kind, given by their inodes.
 func processesIn(kind string, inodes map[uint64]bool) []Process {
-	entries, err := os.ReadDir("/proc")
-	if err != nil || len(inodes) == 0 {
-		return nil
-	}
+	all, _ := procfs.AllProcs()
 	var found []Process
-	for _, e := range entries {
-		pid, err := strconv.Atoi(e.Name())
-		if err != nil || pid == os.Getpid() || !inodes[namespaceOf(pid, kind)] {
+	for _, p := range all {
+		if p.PID == os.Getpid() || !inodes[namespaceOf(p.PID, kind)] {
 			continue
 		}
-		if p, err := processOf(pid); err == nil {
+		if p, err := processOf(p.PID); err == nil {
 			found = append(found, p)
 		}
 	}

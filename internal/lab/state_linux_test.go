@@ -126,21 +126,6 @@ func TestEndStubborn(t *testing.T) {
 	}
 }
 
-func TestParseStat(t *testing.T) {
-	const tail = " S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 4711 20"
-	for _, comm := range []string{"(sh)", "(a b)", "(evil) R 0 0)", "()"} {
-		start, state, err := parseStat([]byte("12 " + comm + tail))
-		if err != nil || start != 4711 || state != 'S' {
-			t.Errorf("%s: %d %c %v", comm, start, state, err)
-		}
-	}
-	for _, bad := range []string{"", "12 (sh) S 1", "no brackets"} {
-		if _, _, err := parseStat([]byte(bad)); err == nil {
-			t.Errorf("%q: no error", bad)
-		}
-	}
-}
-
 func TestMakeDir(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "d")
 	if err := makeDir(dir); err != nil {

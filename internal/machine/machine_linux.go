@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/prometheus/procfs"
 	"golang.org/x/sys/unix"
 
 	"calib/internal/plane"
@@ -146,33 +147,23 @@ func stayAwake(file string) (release func(), err error) {
 }
 
 // Received implements plane.Machine by the kernel's counts of receive softirqs.
-func (m *Machine) Received() []int64 {
-	text, err := os.ReadFile("/proc/softirqs")
+func (m *Machine) Received() []int64 { return receiveSoftirqs(procfs.DefaultMountPoint, m.cpus) }
+
+// receiveSoftirqs returns the counts of some processors, 0 for one that is not listed; nil where there are none.
+func receiveSoftirqs(proc string, cpus []int) []int64 {
+	root, err := procfs.NewFS(proc)
 	if err != nil {
 		return nil
 	}
-	return receiveSoftirqs(string(text), m.cpus)
-}
-
-// receiveSoftirqs reads the line NET_RX of /proc/softirqs for some processors, 0 for one that is not listed; nil
-// without the line. The first line of the file names the processors that are on line.
-func receiveSoftirqs(text string, cpus []int) []int64 {
-	head, rest, _ := strings.Cut(text, "\n")
-	columns := strings.Fields(head)
-	for line := range strings.Lines(rest) {
-		f := strings.Fields(line)
-		if len(f) == 0 || f[0] != "NET_RX:" {
-			continue
-		}
-		out := make([]int64, len(cpus))
-		for i, cpu := range cpus {
-			k := slices.Index(columns, "CPU"+strconv.Itoa(cpu))
-			if k < 0 || k+1 >= len(f) {
-				continue
-			}
-			out[i], _ = strconv.ParseInt(f[k+1], 10, 64) // what is no number counts as 0
-		}
-		return out
+	all, err := root.Softirqs()
+	if err != nil || all.NetRx == nil {
+		return nil
 	}
-	return nil
+	out := make([]int64, len(cpus))
+	for i, cpu := range cpus {
+		if cpu < len(all.NetRx) {
+			out[i] = int64(all.NetRx[cpu])
+		}
+	}
+	return out
 }
