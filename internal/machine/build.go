@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"runtime"
@@ -11,30 +12,13 @@ import (
 	"calib/internal/files"
 )
 
-// Version is the version of the calib module in this binary. A build from a working tree says which commit it started
-// from and whether it was changed.
+// Version is the version of the calib module in this binary, which Go makes of the commit. A build that knows none is
+// "devel".
 func Version() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return "unknown"
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "(devel)" {
+		return cmp.Or(info.Main.Version, "devel")
 	}
-	return version(info)
-}
-
-func version(info *debug.BuildInfo) string {
-	if v := info.Main.Version; v != "" && v != "(devel)" {
-		return v
-	}
-	v := "devel"
-	for _, s := range info.Settings {
-		switch {
-		case s.Key == "vcs.revision" && len(s.Value) >= 12:
-			v += "-" + s.Value[:12]
-		case s.Key == "vcs.modified" && s.Value == "true":
-			v += "+dirty"
-		}
-	}
-	return v
+	return "devel"
 }
 
 // BuildHash is the SHA-256 of the running executable in hexadecimal: two hosts with the same run the same code.

@@ -4,7 +4,6 @@ import (
 	"maps"
 	"net/netip"
 	"os"
-	"runtime/debug"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -157,28 +156,6 @@ func TestCollectHere(t *testing.T) {
 	for k, v := range env {
 		if v == "" || v != strings.TrimSpace(v) {
 			t.Errorf("%s is %q", k, v)
-		}
-	}
-}
-
-func TestVersion(t *testing.T) {
-	setting := func(kv ...string) *debug.BuildInfo {
-		b := &debug.BuildInfo{}
-		for i := 0; i < len(kv); i += 2 {
-			b.Settings = append(b.Settings, debug.BuildSetting{Key: kv[i], Value: kv[i+1]})
-		}
-		return b
-	}
-	release := setting("vcs.revision", "0123456789abcdef")
-	release.Main.Version = "v1.2.3"
-	for want, info := range map[string]*debug.BuildInfo{
-		"devel":                    setting(),
-		"devel-0123456789ab":       setting("vcs.revision", "0123456789abcdef", "vcs.modified", "false"),
-		"devel-0123456789ab+dirty": setting("vcs.revision", "0123456789abcdef", "vcs.modified", "true"),
-		"v1.2.3":                   release,
-	} {
-		if got := version(info); got != want {
-			t.Errorf("got %s, want %s", got, want)
 		}
 	}
 }
