@@ -5,8 +5,7 @@
 // a translation which says something else than the run shows. An interval at 95% misses once in twenty, and a run has
 // many parameters: one that is outside is measured a second time, and counts only if it is outside again. What the copy
 // does not determine is neither back nor missed. What a run computes of the times of all sizes (alpha, beta, …) is
-// given to no network. Such a value of the copy is compared with the run's and judges nothing: what it differs by is
-// what the translation leaves out.
+// given to no network, and not judged.
 package selfcheck
 
 import (
@@ -27,8 +26,6 @@ const (
 	Back         Verdict = "back"         // the truth is in the copy's 95% interval, give or take Row.Lab, or its bound
 	Missed       Verdict = "missed"       // it is outside
 	Undetermined Verdict = "undetermined" // the copy has no value or no interval
-	Agrees       Verdict = "agrees"       // no network is given this value: it is that of the run, within both intervals
-	Differs      Verdict = "differs"      // it is not
 	NotPlayed    Verdict = "not played"   // no parameter of the network played: of the hosts, or not known of the run
 )
 
@@ -76,8 +73,6 @@ func Judge(s *netspec.Spec, run, copied *params.Params) []Row {
 			r.Truth = &t
 			r.Otherwise = r.Run != nil && otherwise(*r.Run, r.RunCI95, t)
 			r.judge(mine[name], q.Bound != nil)
-		case slices.Contains(derived, name) && r.Run != nil:
-			r.compare(mine[name])
 		case r.Run != nil:
 			r.Verdict = NotPlayed
 		}
@@ -107,7 +102,7 @@ func otherwise(v float64, ci *[2]float64, t float64) bool {
 // judge compares the copy's number with the truth. bounded: the run has a bound only, so that the copy need have no
 // more.
 func (r *Row) judge(c params.Parameter, bounded bool) {
-	r.take(c, Undetermined)
+	r.Copy, r.CI95, r.Status, r.Verdict, r.Lab = c.Value, c.CI95, c.Status, Undetermined, HostsAdd(r.Name)
 	t := *r.Truth
 	switch {
 	case c.Value == nil && c.Bound != nil && (bounded || c.Status == params.StatusBound):
@@ -125,30 +120,6 @@ func (r *Row) judge(c params.Parameter, bounded bool) {
 	default:
 		r.Verdict = Missed
 	}
-}
-
-// compare holds the copy's number against the run's, both of which have an interval; half of their difference's is
-// theirs in quadrature.
-func (r *Row) compare(c params.Parameter) {
-	r.take(c, NotPlayed)
-	if c.Value == nil || c.CI95 == nil || r.RunCI95 == nil {
-		r.Why = cmp.Or(c.Why, "no interval of both")
-		return
-	}
-	v, w := *r.Run, *c.Value
-	lo, hi := w-math.Hypot(w-c.CI95[0], r.RunCI95[1]-v)-r.Lab, w+math.Hypot(c.CI95[1]-w, v-r.RunCI95[0])+r.Lab
-	if r.Verdict = Differs; lo <= v && v <= hi {
-		r.Verdict = Agrees
-	}
-	if v != 0 {
-		r.Why = fmt.Sprintf("%+.1f%%", 100*(w/v-1))
-	}
-}
-
-// take sets what was measured on the copy, of which the lab's own hosts are a part.
-func (r *Row) take(c params.Parameter, v Verdict) {
-	r.Copy, r.CI95, r.Status, r.Verdict = c.Value, c.CI95, c.Status, v
-	r.Lab = HostsAdd(r.Name)
 }
 
 // HostsAdd is the most that kernel, wake-up and agents of the lab's hosts add to a number, beside the network that the
@@ -273,13 +244,6 @@ func Sentence(rows []Row, slowdown float64) string {
 	}
 	if c[Undetermined] > 0 {
 		fmt.Fprintf(&b, " Not determined: %s.", names(Undetermined))
-	}
-	if c[Agrees]+c[Differs] > 0 {
-		fmt.Fprintf(&b, " Of %d values that are given to no network %d agree with the run", c[Agrees]+c[Differs], c[Agrees])
-		if c[Differs] > 0 {
-			fmt.Fprintf(&b, "; not %s", names(Differs))
-		}
-		b.WriteString(".")
 	}
 	if again := where(func(r Row) bool { return r.Again }); again != "" {
 		fmt.Fprintf(&b, " Outside once and back the second time: %s.", again)

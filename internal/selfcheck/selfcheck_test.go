@@ -60,7 +60,7 @@ func TestJudge(t *testing.T) {
 	noInterval.CI95, noInterval.Why = nil, "one round only"
 	c.Parameters["b_c"] = noInterval
 	rows := Judge(s, p, c)
-	for name, want := range map[string]Verdict{"a": Back, "a_c": Missed, "b_c": Undetermined, "r_inf": Differs, "timer_cost": NotPlayed, "network": Back} {
+	for name, want := range map[string]Verdict{"a": Back, "a_c": Missed, "b_c": Undetermined, "r_inf": NotPlayed, "timer_cost": NotPlayed, "network": Back} {
 		if r := find(t, rows, name); r.Verdict != want {
 			t.Errorf("%s is %s, want %s: %+v", name, r.Verdict, want, r)
 		}
@@ -68,28 +68,12 @@ func TestJudge(t *testing.T) {
 	if r := find(t, rows, "a"); math.Abs(*r.Run-8595.2*us) > 1e-9 || math.Abs(*r.Truth-8595.2*us) > 1e-9 || r.Otherwise {
 		t.Errorf("a, 10 times slower: %+v", r)
 	}
-	if r := find(t, rows, "r_inf"); r.Truth != nil || math.Abs(*r.Run-6e4) > 1e-6 || r.Why != "+0.3%" {
+	if r := find(t, rows, "r_inf"); r.Truth != nil || math.Abs(*r.Run-6e4) > 1e-6 {
 		t.Errorf("r_inf, 10 times slower: %+v", r)
 	}
 	text := Sentence(rows, 10)
-	if !strings.HasPrefix(text, "Of 3 results of the copy, 10 times slower, 1 did not come back: a_c.") || !strings.Contains(text, "Not determined: b_c.") ||
-		!strings.Contains(text, "Of 1 values that are given to no network 0 agree with the run; not r_inf.") {
+	if !strings.HasPrefix(text, "Of 3 results of the copy, 10 times slower, 1 did not come back: a_c.") || !strings.Contains(text, "Not determined: b_c.") {
 		t.Error(text)
-	}
-}
-
-// What no network is given is compared with the run, within the intervals of both.
-func TestCompare(t *testing.T) {
-	s, p := sparc(t, 1)
-	p.Parameters["alpha"] = made(2000*us, 30*us, "s")
-	c := run("h0", "h1", "h2", "h3")
-	c.Parameters["alpha"] = made(2040*us, 30*us, "s") // 40 apart, √2·30 + 30 of the lab's hosts = 72.4
-	if r := find(t, Judge(s, p, c), "alpha"); r.Verdict != Agrees {
-		t.Errorf("%+v", r)
-	}
-	c.Parameters["alpha"] = made(2074*us, 30*us, "s")
-	if r := find(t, Judge(s, p, c), "alpha"); r.Verdict != Differs {
-		t.Errorf("%+v", r)
 	}
 }
 

@@ -154,16 +154,13 @@ type measurement struct {
 }
 
 type checked struct {
-	Source       string  `json:"source"`
-	LabFile      string  `json:"lab_file"`
-	Slowdown     float64 `json:"slowdown"`
-	Sentence     string  `json:"sentence"`
-	Back         int     `json:"back"`
-	Missed       int     `json:"missed"`
-	Undetermined int     `json:"undetermined"`
-	// Agrees and Differs count the values that are given to no network, and compared with the run's.
-	Agrees       int             `json:"agrees"`
-	Differs      int             `json:"differs"`
+	Source       string          `json:"source"`
+	LabFile      string          `json:"lab_file"`
+	Slowdown     float64         `json:"slowdown"`
+	Sentence     string          `json:"sentence"`
+	Back         int             `json:"back"`
+	Missed       int             `json:"missed"`
+	Undetermined int             `json:"undetermined"`
 	Measurements []measurement   `json:"measurements"`
 	Rows         []selfcheck.Row `json:"rows"`
 	warnings     []string
@@ -274,7 +271,6 @@ func (k *copier) answer(err error) error {
 	d := &k.data
 	n := selfcheck.CountOf(d.Rows)
 	d.Back, d.Missed, d.Undetermined = n[selfcheck.Back], n[selfcheck.Missed], n[selfcheck.Undetermined]
-	d.Agrees, d.Differs = n[selfcheck.Agrees], n[selfcheck.Differs]
 	d.Sentence = selfcheck.Sentence(d.Rows, d.Slowdown)
 	switch {
 	case err != nil && len(d.Rows) == 0:
