@@ -46,7 +46,7 @@ func significant(v *float64, digits int) string {
 func dataOf(f *params.Fit) []string {
 	var out []string
 	if len(f.Domain) > 0 {
-		out = append(out, Clean(f.Model)+" saw "+domain(f.Domain)+", on "+units.GroupedPlural(len(f.Hosts), "host")+".")
+		out = append(out, Clean(f.Model)+" saw "+domain(f.Domain)+", on "+units.Plural(len(f.Hosts), "host")+".")
 	}
 	if len(f.LeftOutWhy) == 0 {
 		return out
@@ -56,7 +56,7 @@ func dataOf(f *params.Fit) []string {
 		why = append(why, fmt.Sprintf("%s %s", count(float64(f.LeftOutWhy[flag])), Clean(flag)))
 	}
 	return append(out, fmt.Sprintf("%s leaves out %s of %s: %s.", Clean(f.Model), count(float64(f.LeftOut)),
-		units.GroupedPlural(f.Used+f.LeftOut, "timing"), strings.Join(why, ", ")))
+		units.Plural(f.Used+f.LeftOut, "timing"), strings.Join(why, ", ")))
 }
 
 // residuals writes one table per model and series: measured against fitted at each point.

@@ -87,7 +87,7 @@ func classWords(p *params.Params) (out []string) {
 	}
 	if n := len(p.Kinds); n > 0 {
 		out = append(out, fmt.Sprintf("%d kinds of hosts, which differ in latency or rate: the numbers are those of the "+
-			"largest kind, of %s.", n, units.GroupedPlural(len(p.Kinds[0]), "host")))
+			"largest kind, of %s.", n, units.Plural(len(p.Kinds[0]), "host")))
 	}
 	return out
 }
@@ -189,7 +189,7 @@ func EnvironmentOf(p *params.Params) Section {
 			differs.Add(name, Clean(v), hostList(on[v]))
 		}
 		if n := len(values) - valuesShown; n > 0 {
-			differs.Add("", fmt.Sprintf("and %s", units.GroupedPlural(n, "more value")), "")
+			differs.Add("", fmt.Sprintf("and %s", units.Plural(n, "more value")), "")
 		}
 	}
 	for _, fact := range slices.Sorted(maps.Keys(e.Common)) {
@@ -199,9 +199,9 @@ func EnvironmentOf(p *params.Params) Section {
 		return s
 	}
 	s.Says = []string{fmt.Sprintf("calib %s on %s: %s.", Clean(strings.Join(p.Run.Versions, ", ")),
-		units.GroupedPlural(len(p.Run.Hosts), "host"), hostList(p.Run.Hosts))}
+		units.Plural(len(p.Run.Hosts), "host"), hostList(p.Run.Hosts))}
 	s.Tables = []Table{{Title: "The hosts differ in", Grid: differs},
-		{Fold: "The same on every host: " + units.GroupedPlural(len(common.Rows), "fact"), Grid: common}}
+		{Fold: "The same on every host: " + units.Plural(len(common.Rows), "fact"), Grid: common}}
 	return s
 }
 
@@ -306,14 +306,14 @@ func PairsOf(p *params.Params, brief bool) Section {
 		s.Tables = append(s.Tables, Table{Fold: fmt.Sprintf("All %d pairs", len(p.Pairs)),
 			Grid: matrix("pair", "why it stands out", p.Pairs)})
 	}
-	s.Says = slices.Concat([]string{fmt.Sprintf("%s measured, %d slow.", units.GroupedPlural(len(p.Pairs), "pair"),
+	s.Says = slices.Concat([]string{fmt.Sprintf("%s measured, %d slow.", units.Plural(len(p.Pairs), "pair"),
 		len(slow))}, spread("Latency", "s", p, LatencyOf), spread("Rate", "B/s", p, RateOf), lossOf(p))
 	hosts := SlowHosts(p)
 	for _, h := range hosts[:min(len(hosts), outliersShown)] {
 		s.Says = append(s.Says, h.Says)
 	}
 	if n := len(hosts) - outliersShown; n > 0 {
-		s.Says = append(s.Says, fmt.Sprintf("%s like these.", units.GroupedPlural(n, "more host")))
+		s.Says = append(s.Says, fmt.Sprintf("%s like these.", units.Plural(n, "more host")))
 	}
 	return s
 }

@@ -212,7 +212,7 @@ func TestBar(t *testing.T) {
 
 func TestSmallText(t *testing.T) {
 	for _, c := range []struct{ got, want string }{
-		{units.GroupedPlural(1, "host"), "1 host"}, {units.GroupedPlural(0, "host"), "0 hosts"}, {units.GroupedPlural(-1234567, "x"), "-1,234,567 xs"},
+		{units.Plural(1, "host"), "1 host"}, {units.Plural(0, "host"), "0 hosts"}, {units.Plural(-1234567, "x"), "-1,234,567 xs"},
 		{count(65536), "65,536"}, {count(1.5), "1.5"},
 		{timeRange(0.5, 0.5), "30 s"}, {timeRange(1, 90), "60 s to 90 min"}, {timeRange(119.99, 300), "120 min to 5.0 h"},
 		{ShellWord("a/b-c.1"), "a/b-c.1"}, {ShellWord("it's"), `'it'\''s'`}, {ShellWord(""), "''"},

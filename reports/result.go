@@ -176,8 +176,8 @@ func BurstText(largest units.Bytes) string {
 func PlanText(w io.Writer, f Plan, o Options) error {
 	p := newPage(o)
 	p.line(2, "%s: %s, seed %d; %s, %s; %s; at most %s over the busiest link.", p.paint(bold, "Plan "+Clean(f.Name)),
-		units.GroupedPlural(f.Hosts, "host"), f.Seed, units.GroupedPlural(f.Rounds, "round"),
-		units.GroupedPlural(f.Slots, "slot"), p.paint(bold, timeRange(f.MinutesLo, f.MinutesHi)), f.BytesPerLink)
+		units.Plural(f.Hosts, "host"), f.Seed, units.Plural(f.Rounds, "round"),
+		units.Plural(f.Slots, "slot"), p.paint(bold, timeRange(f.MinutesLo, f.MinutesHi)), f.BytesPerLink)
 	if f.Network != "" {
 		p.line(2, "%s.", strings.ToUpper(f.Network[:1])+f.Network[1:])
 	}
@@ -218,7 +218,7 @@ func LeftText(f Plan) (out []string) {
 		}
 	}
 	if f.Rounds < f.Asked {
-		rounds := units.GroupedPlural(f.Rounds, "round")
+		rounds := units.Plural(f.Rounds, "round")
 		out = append(out, fmt.Sprintf("the budget has room for %s: intervals need %d", rounds, f.Asked))
 	}
 	if len(f.Left) > 0 {

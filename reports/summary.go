@@ -36,8 +36,8 @@ func SummaryOf(p *params.Params, o Options) Summary {
 	r := p.Run
 	s := Summary{Run: Clean(r.ID), Network: networkOf(p), Spoiled: spoiled(p), Odd: outliers(p),
 		Classes: classWords(p), Unseen: unseen(p),
-		Measured: fmt.Sprintf("%s, plan %s, %s, %s", units.GroupedPlural(len(r.Hosts), "host"), Clean(r.Plan),
-			units.GroupedPlural(r.Rounds, "round"), units.GroupedPlural(r.Timings, "timing"))}
+		Measured: fmt.Sprintf("%s, plan %s, %s, %s", units.Plural(len(r.Hosts), "host"), Clean(r.Plan),
+			units.Plural(r.Rounds, "round"), units.Plural(r.Timings, "timing"))}
 	if o.Took > 0 {
 		s.Measured += fmt.Sprintf(", %d min %d s", int(o.Took.Minutes()), int(o.Took.Seconds())%60)
 	}
@@ -278,7 +278,7 @@ func networkOf(p *params.Params) string {
 	}
 	text = cmp.Or(text, "it is not known whether hosts slow each other")
 	if len(p.Run.Hosts) < 4 {
-		text = fmt.Sprintf("%s, too few to see contention", units.GroupedPlural(len(p.Run.Hosts), "host"))
+		text = fmt.Sprintf("%s, too few to see contention", units.Plural(len(p.Run.Hosts), "host"))
 	}
 	for _, f := range p.Findings {
 		if f.Code == params.OneMachine {
@@ -386,7 +386,7 @@ func outliers(p *params.Params) (out []string) {
 		out = append(out, h.Says)
 	}
 	if n := len(out) - outliersShown; n > 1 {
-		out = append(out[:outliersShown], units.GroupedPlural(n, "more host")+" are slow: params.json names them.")
+		out = append(out[:outliersShown], units.Plural(n, "more host")+" are slow: params.json names them.")
 	}
 	if slow := SlowPairs(p, hosts); len(slow) > 0 {
 		out = append(out, fmt.Sprintf("%s slow, most of all %s: %s.", be(len(slow), "1 pair is", "%s pairs are"),

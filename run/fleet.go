@@ -225,7 +225,7 @@ func copiedText(n int, bytes int64) string {
 		return ""
 	}
 	each := bytes / int64(n)
-	s := fmt.Sprintf("copied the agent, %s, to %s", units.Format(float64(each), "B"), units.GroupedPlural(n, "host"))
+	s := fmt.Sprintf("copied the agent, %s, to %s", units.Format(float64(each), "B"), units.Plural(n, "host"))
 	if each > maxCopied {
 		s += ": this calib was built without its small agent, and copied itself (make build has it)"
 	}

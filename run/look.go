@@ -286,14 +286,14 @@ func probeText(p *coord.Probed) string {
 	s := fmt.Sprintf("network: %s one way, %s a byte (%s), %s", units.Format(p.Latency.Seconds(), "s"),
 		units.Format(p.PerByte*1e-9, "s"), units.Format(8e9/max(p.PerByte, 1e-3), "bit/s"), loss)
 	if p.AtOnce > 0 {
-		s += fmt.Sprintf("; %s at once ", units.GroupedPlural(p.AtOnce, "pair"))
+		s += fmt.Sprintf("; %s at once ", units.Plural(p.AtOnce, "pair"))
 		if p.Together {
 			s += "do not slow each other, so pairs run side by side"
 		} else {
 			s += fmt.Sprintf("take %.2g times as long, so pairs run one by one", p.Slower)
 		}
 	}
-	pairs := units.GroupedPlural(p.Pairs, "pair")
+	pairs := units.Plural(p.Pairs, "pair")
 	return s + fmt.Sprintf(" (a look of %s at %s)", units.Format(p.Took.Seconds(), "s"), pairs)
 }
 

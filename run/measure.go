@@ -71,7 +71,7 @@ func (r *run) walk(ctx context.Context, f *fleet, schedule *plan.Schedule, have 
 	if steering != nil && len(steering.States()) > 0 {
 		said := "targets that are not met: " + steering.Open()
 		if walked.TargetsMet {
-			said = fmt.Sprintf("all targets are met or beyond reach after %s", units.GroupedPlural(walked.Rounds, "round"))
+			said = fmt.Sprintf("all targets are met or beyond reach after %s", units.Plural(walked.Rounds, "round"))
 		}
 		r.Show.Note(said)
 	}

@@ -46,7 +46,7 @@ func fitSegmented(p *fit.Prepared) (*params.Fit, error) {
 	}
 	addSendBuffer(r, p)
 	r.Note("segments", "%s %s; intervals take the breaks as fixed",
-		units.GroupedPlural(len(seg.Segments), "segment"), origin(q.Breaks))
+		units.Plural(len(seg.Segments), "segment"), origin(q.Breaks))
 	return q.Finish(r, conditionOf(q, seg), seg.Predict, func(x, y []float64) (func(float64) float64, error) {
 		r, err := lsq.FitSegments(x, y, q.Breaks)
 		return r.Predict, err

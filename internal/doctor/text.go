@@ -45,8 +45,8 @@ func (r Report) Text(w io.Writer) error {
 
 // verdict is the first line.
 func (r Report) verdict() string {
-	s := fmt.Sprintf("%s, %s of %s work", units.GroupedPlural(len(r.Hosts), "host"),
-		units.Grouped(int64(r.Pairs.Work)), units.GroupedPlural(r.Pairs.All, "pair"))
+	s := fmt.Sprintf("%s, %s of %s work", units.Plural(len(r.Hosts), "host"),
+		units.Grouped(int64(r.Pairs.Work)), units.Plural(r.Pairs.All, "pair"))
 	if r.Pairs.Median != nil {
 		s += fmt.Sprintf(": a byte takes %s one way, at most %s (%s)",
 			units.Format(*r.Pairs.Median, "s"), units.Format(*r.Pairs.Slowest, "s"), strings.Join(r.Pairs.Between, " – "))

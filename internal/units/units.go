@@ -14,6 +14,8 @@ import (
 	"sync"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/dustin/go-humanize"
 )
 
 // Nanos is a duration, or an instant on one host's monotonic clock, in nanoseconds.
@@ -55,25 +57,16 @@ func (b Bytes) String() string {
 	}
 }
 
-var byteSuffix = map[string]float64{
-	"": 1, "b": 1,
-	"k": 1e3, "kb": 1e3, "m": 1e6, "mb": 1e6, "g": 1e9, "gb": 1e9,
-	"kib": 1 << 10, "mib": 1 << 20, "gib": 1 << 30,
-}
-
 // ParseBytes reads a size: digits, then B, KB, MB, GB (powers of 1000) or KiB, MiB, GiB (powers of 1024).
 func ParseBytes(s string) (Bytes, error) {
 	t := strings.TrimSpace(s)
-	i := 0
-	for i < len(t) && (t[i] >= '0' && t[i] <= '9' || t[i] == '.') {
-		i++
-	}
-	mult, ok := byteSuffix[strings.ToLower(strings.TrimSpace(t[i:]))]
-	v, err := strconv.ParseFloat(t[:i], 64)
-	if err != nil || !ok {
+	name := strings.TrimLeft(t, "0123456789.")
+	unit, bad := humanize.ParseBytes("1 " + name)
+	v, err := strconv.ParseFloat(strings.TrimSuffix(t, name), 64)
+	if err != nil || bad != nil {
 		return 0, fmt.Errorf("size %q: want digits and B, KB, MB, GB, KiB, MiB or GiB, for example 64KiB", s)
 	}
-	v *= mult
+	v *= float64(unit)
 	if v >= 1<<50 || v != math.Trunc(v) {
 		return 0, fmt.Errorf("size %q: not a whole number of bytes below 1 PiB", s)
 	}
@@ -110,33 +103,16 @@ func ParseSet(s string, most int) ([]int, error) {
 	return out, nil
 }
 
-// Plural prints a number of things: "1 run", "3 runs".
+// Plural prints a number of things, its thousands apart: "1 run", "12,000 timings".
 func Plural[N ~int | ~int64](n N, what string) string {
-	if n == 1 {
-		return "1 " + what
+	if n != 1 {
+		what += "s"
 	}
-	return strconv.FormatInt(int64(n), 10) + " " + what + "s"
-}
-
-// GroupedPlural is Plural with thousands apart: "12,000 timings".
-func GroupedPlural(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return Grouped(int64(n)) + " " + what + "s"
+	return Grouped(int64(n)) + " " + what
 }
 
 // Grouped prints a whole number with its thousands apart: "12,000".
-func Grouped(n int64) string {
-	s, sign := strconv.FormatInt(n, 10), ""
-	if s[0] == '-' {
-		sign, s = "-", s[1:]
-	}
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return sign + s
-}
+func Grouped(n int64) string { return humanize.Comma(n) }
 
 // maxSizes bounds a size list, so that a slip in a range does not plan a year of measuring.
 const maxSizes = 4096

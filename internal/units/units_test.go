@@ -50,13 +50,13 @@ func TestBytesString(t *testing.T) {
 func TestParseBytes(t *testing.T) {
 	for s, want := range map[string]Bytes{
 		"0": 0, "1": 1, "64B": 64, " 64 KiB ": 64 * KiB, "1k": 1000, "1KB": 1000, "2mib": 2 * MiB, "1.5KiB": 1536, "0.5MB": 500_000,
-		"1GiB": GiB, "1g": 1e9, "1048575GiB": (1<<20 - 1) * GiB,
+		"1GiB": GiB, "1g": 1e9, "1TiB": 1 << 40, "1048575GiB": (1<<20 - 1) * GiB,
 	} {
 		if got, err := ParseBytes(s); err != nil || got != want {
 			t.Errorf("ParseBytes(%q) = %d, %v; want %d", s, got, err, want)
 		}
 	}
-	for _, s := range []string{"", "B", "-1", "+1", "1.5", "1.5B", "1e3", "0x10", "1TiB", "1 2", "1..2", "∞", "nan", "1048576GiB",
+	for _, s := range []string{"", "B", "-1", "+1", "1.5", "1.5B", "1e3", "0x10", "1,5", "1,5KiB", "2P", "2e", "1 2", "1..2", "∞", "nan", "1048576GiB",
 		strings.Repeat("9", 400), "KiB", "1KiBs", "."} {
 		if got, err := ParseBytes(s); err == nil || !strings.Contains(err.Error(), "size \"") {
 			t.Errorf("ParseBytes(%q) = %d, %v; want an error that shows it", s, got, err)

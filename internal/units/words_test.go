@@ -6,7 +6,7 @@ import (
 )
 
 func TestPlural(t *testing.T) {
-	for want, n := range map[string]int{"0 runs": 0, "1 run": 1, "2 runs": 2, "1000 runs": 1000} {
+	for want, n := range map[string]int{"0 runs": 0, "1 run": 1, "2 runs": 2, "1,000 runs": 1000} {
 		if got := Plural(n, "run"); got != want {
 			t.Errorf("%d: %q, want %q", n, got, want)
 		}

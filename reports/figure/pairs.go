@@ -39,7 +39,7 @@ func pairs(p *params.Params) []Figure {
 		slices.Sort(values)
 		lo, mid, hi := values[0], stats.SortedQuantile(values, 0.5), values[len(values)-1]
 		says := fmt.Sprintf("%s: a median of %s over %s, from %s to %s.", m.what, units.Format(mid, m.unit),
-			units.GroupedPlural(len(values), "pair"), units.Format(lo, m.unit), units.Format(hi, m.unit))
+			units.Plural(len(values), "pair"), units.Format(lo, m.unit), units.Format(hi, m.unit))
 		if len(values) == 1 {
 			says = fmt.Sprintf("%s: %s between the one pair measured.", m.what, units.Format(mid, m.unit))
 		}

@@ -134,11 +134,11 @@ func timelineSays(levels []level, n int, s params.Metric) string {
 	}
 	last := levels[len(levels)-1]
 	first := last.runs[0]
-	text := units.GroupedPlural(n, "run") + ", the last " + units.Format(last.runs[len(last.runs)-1].Y, s.Unit)
+	text := units.Plural(n, "run") + ", the last " + units.Format(last.runs[len(last.runs)-1].Y, s.Unit)
 	if first.Change == nil {
 		return fmt.Sprintf("%s; no change of level around the median of %s.", text, units.Format(last.median, s.Unit))
 	}
-	text += fmt.Sprintf(". %s of level, the last %s", units.GroupedPlural(len(levels)-1, "change"), first.Change.words())
+	text += fmt.Sprintf(". %s of level, the last %s", units.Plural(len(levels)-1, "change"), first.Change.words())
 	if first.Change.Verdict != "" {
 		text += ", for the " + first.Change.Verdict
 	}

@@ -90,7 +90,7 @@ func Probe(ctx context.Context, agents []Agent, run string, seed uint64, budget 
 		from := now()
 		all, err := look(ctx, agents, run, 0, teams, min(probeDeadline, left))
 		if err != nil {
-			return nil, 0, fmt.Errorf("probe of %s: %w", units.GroupedPlural(len(teams), "pair"), err)
+			return nil, 0, fmt.Errorf("probe of %s: %w", units.Plural(len(teams), "pair"), err)
 		}
 		return looksOf(all), now().Sub(from), nil
 	}

@@ -215,8 +215,8 @@ func (d Screened) text(w io.Writer) error {
 		time += " of simulated time"
 	}
 	fmt.Fprintf(w, "%s\n  %s, %s of %s seen, %s, %s. At most %s of what is named is named wrongly.\n", words[d.Verdict],
-		units.GroupedPlural(len(d.Hosts), "host"), units.Grouped(int64(d.Seen)), units.GroupedPlural(d.Of, "pair"),
-		units.GroupedPlural(d.Rounds, "round"), time, reports.Percent(d.FalseAlarms))
+		units.Plural(len(d.Hosts), "host"), units.Grouped(int64(d.Seen)), units.Plural(d.Of, "pair"),
+		units.Plural(d.Rounds, "round"), time, reports.Percent(d.FalseAlarms))
 	usual := fmt.Sprintf("  Usual: a byte one way %s, one stream %s", units.Format(d.Latency, "s"), units.Format(d.Rate, "bit/s"))
 	if d.Link > 0 {
 		usual += fmt.Sprintf(", %s of the link's %s", reports.Percent(d.Rate/d.Link), units.Format(d.Link, "bit/s"))

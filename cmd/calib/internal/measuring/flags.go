@@ -170,7 +170,7 @@ func equipped(c *cli.Context, config run.Config) run.Config {
 			bound = fmt.Sprintf("measures for up to %v, less if all targets are met before", budget)
 		}
 		fmt.Fprintf(c.App.ErrWriter, "Plan %s on %s %s (--dry-run shows what).\n", config.Plan.Name,
-			units.GroupedPlural(hosts, "host"), bound)
+			units.Plural(hosts, "host"), bound)
 		return ask("Go on? [y/N] ", exit.Usagef("not started; --plan quick is shorter, --yes does not ask"))
 	}
 	return config
