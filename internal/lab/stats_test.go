@@ -118,9 +118,8 @@ func TestTolerated(t *testing.T) {
 }
 
 func TestPool(t *testing.T) {
-	const size, limit = 1500, (firstChunks + 1) * chunkBuffers
-	p := newPool(size)
-	p.limit = limit
+	const size, limit = 1500, firstBuffers + 64
+	p := newPool(size, limit*size+size/2)
 	var all []int32
 	for {
 		n, ok := p.get()

@@ -59,7 +59,7 @@ type wire struct {
 // newWire takes over the devices. It closes none of them: they are the process's own and end with it.
 func newWire(lab string, spec *netspec.Spec, tuns []tun) (*wire, error) {
 	w := &wire{
-		lab: lab, spec: spec, tuns: tuns, pool: newPool(MTU(spec)), spare: make([]byte, MTU(spec)),
+		lab: lab, spec: spec, tuns: tuns, pool: newPool(MTU(spec), poolBytes), spare: make([]byte, MTU(spec)),
 		begin: now(), spin: minSpin, requests: make(chan chan Stats, 16),
 	}
 	w.eng = newFlight(spec, w.dropped)
