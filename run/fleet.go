@@ -216,22 +216,6 @@ func (f *fleet) close() error {
 	return errors.Join(coord.CloseAll(f.agents, callsAtOnce), f.starter.close())
 }
 
-// maxCopied is what a host is to be sent at most [B].
-const maxCopied = 8 << 20
-
-// copiedText says what the hosts were sent; it is empty where all had it.
-func copiedText(n int, bytes int64) string {
-	if n == 0 {
-		return ""
-	}
-	each := bytes / int64(n)
-	s := fmt.Sprintf("copied the agent, %s, to %s", units.Format(float64(each), "B"), units.Plural(n, "host"))
-	if each > maxCopied {
-		s += ": this calib was built without its small agent, and copied itself (make build has it)"
-	}
-	return s
-}
-
 // otherBuilds lists the agents that run another build than this coordinator or what it has sent.
 func (f *fleet) otherBuilds() []string {
 	own, err := machine.BuildHash()
@@ -271,13 +255,12 @@ func (r *run) credentials() (func(string) *tls.Config, error) {
 type starter struct {
 	start  func(context.Context, hosts.Host) (io.ReadWriteCloser, error)
 	at     func(context.Context, hosts.Host) string // where peers dial a host without addr=
-	copied func() (hosts int, bytes int64)
-	close  func() error // when all agents have been closed
-	builds []string     // that may answer: hashes
+	close  func() error                             // when all agents have been closed
+	builds []string                                 // that may answer: hashes
 }
 
 // nobody starts no agent: those of a simulation are there.
-var nobody = starter{copied: func() (int, int64) { return 0, 0 }, close: func() error { return nil }}
+var nobody = starter{close: func() error { return nil }}
 
 // starter is chosen by Where. A step of a job starts all its agents here.
 func (r *run) starter(ctx context.Context) (s starter, err error) {
@@ -319,7 +302,7 @@ func launched(l *launch.Launcher) starter {
 			args := []string{"agent", "--stdio", "--data", net.JoinHostPort(h.Addr, strconv.Itoa(h.Port))}
 			return l.Launch(ctx, h, args...)
 		},
-		at: l.Hostname, copied: l.Copied, close: nobody.close,
+		at: l.Hostname, close: nobody.close,
 	}
 }
 
@@ -336,9 +319,9 @@ func step(ctx context.Context, list []hosts.Host, binaries []launch.Binary) (sta
 		return starter{}, err
 	}
 	return starter{
-		start:  func(ctx context.Context, h hosts.Host) (io.ReadWriteCloser, error) { return s.Connect(ctx, h.Name) },
-		at:     func(_ context.Context, h hosts.Host) string { return h.Name },
-		copied: s.Copied, close: s.Close,
+		start: func(ctx context.Context, h hosts.Host) (io.ReadWriteCloser, error) { return s.Connect(ctx, h.Name) },
+		at:    func(_ context.Context, h hosts.Host) string { return h.Name },
+		close: s.Close,
 	}, nil
 }
 

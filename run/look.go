@@ -210,9 +210,6 @@ func (r *run) sayLost(f *fleet) {
 
 // planned looks at the network and makes the schedule. The agents are claimed.
 func (r *run) planned(ctx context.Context, f *fleet) (*plan.Schedule, error) {
-	if copied := copiedText(f.starter.copied()); copied != "" {
-		r.Show.Note(copied)
-	}
 	if err := r.look(ctx, f); err != nil {
 		return nil, err
 	}

@@ -46,19 +46,3 @@ func TestHostsFileOfAJob(t *testing.T) {
 		}
 	}
 }
-
-func TestCopiedText(t *testing.T) {
-	for _, c := range []struct {
-		hosts int
-		bytes int64
-		want  string
-	}{
-		{0, 0, ""},
-		{8, 8 * 3961758, "copied the agent, 3.962 MB, to 8 hosts"},
-		{1, 27 << 20, "copied the agent, 28.31 MB, to 1 host: this calib was built without its small agent, and copied itself (make build has it)"},
-	} {
-		if got := copiedText(c.hosts, c.bytes); got != c.want {
-			t.Errorf("%d bytes to %d hosts: %q, want %q", c.bytes, c.hosts, got, c.want)
-		}
-	}
-}

@@ -84,9 +84,7 @@ func (l *Launcher) exchange(p *Process, host string, args []string) error {
 	}
 	words, err = p.ask(script, l.stepTimeout)
 	if err == nil && words[0] == "need" {
-		if words, err = p.ask("copy\n"+string(packed), l.stepTimeout); err == nil && words[0] == "stream" {
-			l.add(len(packed))
-		}
+		words, err = p.ask("copy\n"+string(packed), l.stepTimeout)
 	} else if err == nil && words[0] == "have" {
 		words, err = p.ask("go\n", l.stepTimeout)
 	}

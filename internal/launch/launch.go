@@ -19,7 +19,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"mvdan.cc/sh/v3/shell"
@@ -47,7 +46,6 @@ type Launcher struct {
 	stepTimeout   time.Duration // for one step of the handshake
 	streamTimeout time.Duration // for bytes to pass that end no line
 	exitWait      time.Duration // between two steps of ending a process
-	tally
 }
 
 const (
@@ -55,17 +53,6 @@ const (
 	streamTimeout = 4 * time.Second
 	exitWait      = 2 * time.Second
 )
-
-// tally counts the hosts that were sent a binary, and the bytes.
-type tally struct{ hosts, bytes atomic.Int64 }
-
-func (t *tally) add(bytes int) {
-	t.hosts.Add(1)
-	t.bytes.Add(int64(bytes))
-}
-
-// Copied says to how many hosts a binary was copied so far, and how many bytes that took.
-func (t *tally) Copied() (hosts int, bytes int64) { return int(t.hosts.Load()), t.bytes.Load() }
 
 func Local(binary string) *Launcher {
 	return &Launcher{binaries: []Binary{{Path: binary}}, exitWait: exitWait}

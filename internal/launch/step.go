@@ -35,7 +35,6 @@ type Step struct {
 	left   []string          // hosts that have not failed
 	keys   map[string]string // by host, what its agent shows when it connects
 	failed map[string]error  // by host
-	tally
 }
 
 const (
@@ -117,7 +116,6 @@ func (s *Step) exchange(binaries []Binary, args []string) error {
 	for _, words := range has {
 		if words[0] == "need" {
 			answer = "copy\n" + string(packed)
-			s.add(len(packed))
 		}
 	}
 	keys, err := s.ask(answer, stepTimeout, "join")

@@ -99,13 +99,10 @@ func TestStep(t *testing.T) {
 	}
 	b := elsewhere(t)
 	good := []string{"x1", "x2"}
-	for i, copied := range []int{2, 0} {
+	for range 2 {
 		s, err := beginStep(t, dir, b, "x1", "bad", "x2")
 		if err != nil {
 			t.Fatal(err)
-		}
-		if n, bytes := s.Copied(); n != copied || (bytes > 0) != (copied > 0) {
-			t.Errorf("run %d: copied %d bytes to %d hosts, want %d hosts", i, bytes, n, copied)
 		}
 		_, err = s.Connect(t.Context(), "bad")
 		mustBe(t, err, ErrUpload, "launch bad", "step cache", "XDG_CACHE_HOME=/DIR in calib's environment")
