@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"syscall"
 
 	"calib/internal/files"
 )
@@ -42,22 +41,12 @@ func makePrivate(dir string) error {
 
 // checkPrivate refuses a directory that somebody else may read or exchange.
 func checkPrivate(dir string) error {
-	info, err := os.Lstat(dir)
-	if err != nil {
-		return err
+	err := files.Alone(dir, 0o077)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		err = fmt.Errorf("%w; keys are kept in a directory of one's own, of mode 0700: issue new ones if others have had "+
+			"access", err)
 	}
-	owner, known := info.Sys().(*syscall.Stat_t)
-	switch {
-	case !info.IsDir():
-		return fmt.Errorf("%s is no directory (a link is not followed)", dir)
-	case info.Mode().Perm()&0o077 != 0:
-		return fmt.Errorf("%s may be read by others (mode %04o): keys are kept in a directory of mode 0700; chmod 0700 %s, "+
-			"and issue new keys if others have had access", dir, info.Mode().Perm(), dir)
-	case !known || int(owner.Uid) != os.Geteuid() && owner.Uid != 0:
-		return fmt.Errorf("%s belongs to another user: keys are kept in a directory of one's own or root's; "+
-			"chown it, or issue others", dir)
-	}
-	return nil
+	return err
 }
 
 // readPEM reads a file that is to hold one block of a type.

@@ -126,6 +126,45 @@ func Reason(err error) error {
 	return err
 }
 
+// Alone is an error where dir is no directory of this user's, or where others have one of these permissions in it.
+func Alone(dir string, others fs.FileMode) error {
+	info, err := os.Lstat(dir)
+	if err != nil {
+		return err
+	}
+	dir = filepath.Clean(dir)
+	owner, known := info.Sys().(*syscall.Stat_t)
+	switch mode := info.Mode().Perm(); {
+	case !info.IsDir():
+		return fmt.Errorf("%s is no directory (a link is not followed)", dir)
+	case !known || int(owner.Uid) != os.Geteuid():
+		return fmt.Errorf("%s belongs to another user than %d, as whom this process runs", dir, os.Geteuid())
+	case mode&others != 0:
+		return fmt.Errorf("%s is open to others (mode %04o): chmod %04o %s", dir, mode, mode&^others, dir)
+	}
+	return nil
+}
+
+// Lock returns what open opens, under a lock of the kernel, which ends with the process at the latest. Whoever holds it
+// may remove path: then it is opened again. Where the kernel gives no lock, the file comes with the error.
+func Lock(path string, how int, open func() (*os.File, error)) (*os.File, error) {
+	for {
+		f, err := open()
+		if err != nil {
+			return nil, err
+		}
+		if err = syscall.Flock(int(f.Fd()), how); err != nil {
+			return f, err
+		}
+		held, err := f.Stat()
+		there, gone := os.Lstat(path)
+		if err == nil && gone == nil && os.SameFile(held, there) {
+			return f, nil
+		}
+		f.Close()
+	}
+}
+
 // Open opens a regular file to read, or a pipe without a name, as a shell's <(command) gives. Anything else may have no
 // end or block for ever, and is an error.
 func Open(path string) (*os.File, error) {

@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 
 	"golang.org/x/sys/unix"
 
@@ -24,45 +23,26 @@ func DefaultDir() string {
 	return filepath.Join(os.TempDir(), fmt.Sprintf("calib-lab-%d", os.Geteuid()))
 }
 
-// makeDir creates dir for this user alone, or makes sure that it is.
-func makeDir(dir string) error {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return fmt.Errorf("create %s: %w", dir, err)
-	}
-	info, err := os.Lstat(dir)
-	if err != nil {
-		return err
-	}
-	st, ok := info.Sys().(*syscall.Stat_t)
-	if !info.IsDir() || !ok || int(st.Uid) != os.Geteuid() || info.Mode().Perm()&0o022 != 0 {
-		return fmt.Errorf("%w: %s is not a directory that only this user can write: remove it", ErrPermission, dir)
-	}
-	return nil
-}
-
 // lock makes this process the only one that changes labs in dir, until the function it returns is called. The lock is
-// on the directory itself, so that it leaves no file behind.
+// on the directory itself, and the last lab's owner removes that, so that no file is left behind.
 func lock(dir string) (func(), error) {
-	for {
-		if err := makeDir(dir); err != nil {
+	f, err := files.Lock(dir, unix.LOCK_EX, func() (*os.File, error) {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return nil, err
 		}
-		f, err := os.Open(dir)
-		if err != nil {
-			return nil, err
+		if err := files.Alone(dir, 0o022); err != nil {
+			return nil, fmt.Errorf("%w: %w", ErrPermission, err)
 		}
-		if err := unix.Flock(int(f.Fd()), unix.LOCK_EX); err != nil {
-			f.Close()
-			return nil, fmt.Errorf("lock %s: %w", dir, err)
-		}
-		// The last lab's owner removes the directory: then the lock is on one that is gone.
-		held, err1 := f.Stat()
-		there, err2 := os.Stat(dir)
-		if err1 == nil && err2 == nil && os.SameFile(held, there) {
-			return func() { f.Close() }, nil
-		}
-		f.Close()
+		return os.Open(dir)
+	})
+	if err != nil {
+		f.Close() // also of none
+		return nil, fmt.Errorf("lock %s: %w", dir, err)
 	}
+	return func() {
+		removeIfEmpty(dir)
+		f.Close()
+	}, nil
 }
 
 func statePath(dir, name string) string { return filepath.Join(dir, name+".json") }

@@ -126,22 +126,30 @@ func TestEndStubborn(t *testing.T) {
 	}
 }
 
-func TestMakeDir(t *testing.T) {
+func TestLock(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "d")
-	if err := makeDir(dir); err != nil {
+	unlock, err := lock(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	unlock()
+	if _, err := os.Stat(dir); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("unlocked, the empty directory is there: %v", err)
+	}
+	if err := os.Mkdir(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Chmod(dir, 0o777); err != nil {
 		t.Fatal(err)
 	}
-	if err := makeDir(dir); !errors.Is(err, ErrPermission) {
+	if _, err := lock(dir); !errors.Is(err, ErrPermission) {
 		t.Errorf("a directory anyone can write: %v", err)
 	}
 	link := filepath.Join(t.TempDir(), "l")
 	if err := os.Symlink(dir, link); err != nil {
 		t.Fatal(err)
 	}
-	if err := makeDir(link); !errors.Is(err, ErrPermission) {
+	if _, err := lock(link); !errors.Is(err, ErrPermission) {
 		t.Errorf("a link: %v", err)
 	}
 }

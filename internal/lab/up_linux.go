@@ -63,7 +63,6 @@ func up(ctx context.Context, spec *netspec.Spec, o Options, cfg wireConfig) (*La
 		return nil, err
 	}
 	defer unlock()
-	defer removeIfEmpty(o.Dir)
 	if err := makeFree(o, spec.Hosts, cfg.Attached); err != nil {
 		return nil, err
 	}
@@ -224,7 +223,6 @@ func Down(dir, name string) error {
 		return err
 	}
 	defer unlock()
-	defer removeIfEmpty(o.Dir)
 	s, err := load(o.Dir, o.Name)
 	if err != nil {
 		return err

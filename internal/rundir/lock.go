@@ -1,6 +1,7 @@
 package rundir
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -32,52 +33,26 @@ func self() string {
 // second coordinator gets.
 func acquire(dir string) (*os.File, error) {
 	path := filepath.Join(dir, lockFile)
-	for {
-		f, err := openOwn(path, os.O_CREATE|os.O_RDWR)
-		if err != nil {
-			return nil, err
-		}
-		if err = flock(f); err == nil {
-			if !same(f, path) {
-				f.Close() // its holder removed the file between our open and our lock
-				continue
-			}
-			if err = f.Truncate(0); err == nil {
-				_, err = f.WriteAt([]byte(self()+"\n"), 0)
-			}
-			if err == nil {
-				return f, nil
-			}
-			err = files.Reason(err)
-		}
-		f.Close()
-		return nil, err
-	}
-}
-
-func flock(f *os.File) error {
-	err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+	f, err := files.Lock(path, unix.LOCK_EX|unix.LOCK_NB, func() (*os.File, error) {
+		return openOwn(path, os.O_CREATE|os.O_RDWR)
+	})
 	switch {
 	case errors.Is(err, unix.EWOULDBLOCK):
-		holder, rerr := io.ReadAll(io.LimitReader(f, 200))
-		if rerr != nil || len(holder) == 0 {
-			holder = []byte("another process")
+		holder, _ := io.ReadAll(io.LimitReader(f, 200))
+		err = fmt.Errorf("%w by %s; wait for it or end it", ErrLocked,
+			cmp.Or(strings.TrimSpace(string(holder)), "another process"))
+	case f != nil && err != nil:
+		err = fmt.Errorf("lock %s: %w; the file system may not have locks", lockFile, err)
+	case err == nil:
+		if err = f.Truncate(0); err == nil {
+			_, err = f.WriteAt([]byte(self()+"\n"), 0)
 		}
-		return fmt.Errorf("%w by %s; wait for it or end it", ErrLocked, strings.TrimSpace(string(holder)))
-	case err != nil:
-		return fmt.Errorf("lock %s: %w; the file system may not have locks", lockFile, err)
 	}
-	return nil
-}
-
-// same reports whether path still names f.
-func same(f *os.File, path string) bool {
-	a, err := f.Stat()
 	if err != nil {
-		return false
+		f.Close()
+		return nil, files.Reason(err)
 	}
-	b, err := os.Lstat(path)
-	return err == nil && os.SameFile(a, b)
+	return f, nil
 }
 
 // release removes the file while the lock is held, so that nobody can hold a lock on a file that is gone.
@@ -89,20 +64,8 @@ var ErrForeign = errors.New("other users may change it")
 
 // ownDir refuses a run directory that another user owns or that everybody may write to.
 func ownDir(path string) error {
-	var s unix.Stat_t
-	if err := unix.Stat(path, &s); err != nil {
-		return err
-	}
-	return foreignDir(path, s, os.Geteuid())
-}
-
-func foreignDir(path string, s unix.Stat_t, user int) error {
-	switch {
-	case int(s.Uid) != user:
-		return fmt.Errorf("%w: its owner has user id %d, this process %d; choose another --out, "+
-			"or go on with a copy of your own (cp -r %s COPY)", ErrForeign, s.Uid, user, path)
-	case s.Mode&0o002 != 0:
-		return fmt.Errorf("%w: it is writable for everybody; mend it with chmod o-w %s", ErrForeign, path)
+	if err := files.Alone(path+"/.", 0o002); err != nil { // of what a link names
+		return fmt.Errorf("%w: %w; or go on with a copy of your own (cp -r %s COPY)", ErrForeign, err, path)
 	}
 	return nil
 }
