@@ -10,7 +10,7 @@ import (
 type passage uint8
 
 const (
-	// charged packets queue and take service time: every packet with a payload, and all packets with ChargeAcks.
+	// charged packets queue and take service time: every packet with a payload.
 	charged passage = iota
 	// free packets skip every queue and take the delay L alone: acknowledgements, SYN, probes.
 	free
@@ -43,7 +43,6 @@ type crossing struct {
 // deliveries and the same drops. A host's packets arrive in order of time, so the end of the sending block is computed
 // at once. A packet then waits in an event heap until the time it reaches a link or the medium.
 type flight struct {
-	spec     *netspec.Spec
 	path     *netspec.Network[int64]
 	soonest  int64 // least time from the end of the sender's block to the delivery of a charged packet
 	atMedium netspec.Heap[int64, crossing]
@@ -62,7 +61,7 @@ func newFlight(spec *netspec.Spec, onDrop func(packet, netspec.Drop)) *flight {
 	// The second word only makes this stream differ from other uses of the same seed.
 	rng := rand.New(rand.NewPCG(spec.Seed, 0x6c6f7373))
 	return &flight{
-		spec: spec, path: netspec.NewNetwork(spec, hosts, 1e9, service, rng, true), soonest: soonest(spec), onDrop: onDrop,
+		path: netspec.NewNetwork(spec, hosts, 1e9, service, rng, true), soonest: soonest(spec), onDrop: onDrop,
 	}
 }
 
@@ -95,9 +94,6 @@ func nanos(s float64) int64 { return int64(math.Round(s * 1e9)) }
 // packet may arrive late, when advance is past its time: it is then served as soon as the servers, in their present
 // state, allow.
 func (e *flight) arrive(sent int64, p packet) {
-	if e.spec.ChargeAcks {
-		p.pass = charged
-	}
 	if p.pass == free {
 		e.due.Push(sent+e.path.Delay, p)
 		return

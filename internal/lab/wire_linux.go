@@ -242,7 +242,7 @@ func (w *wire) accept(host int, buf int32) {
 	h := &w.stats.Hosts[host]
 	h.SentPackets++
 	h.SentBytes += uint64(p.payload)
-	if p.pass != charged && !w.spec.ChargeAcks {
+	if p.pass != charged {
 		h.SentFree++
 	}
 	p.buf, p.src = buf, int32(host)

@@ -66,9 +66,6 @@ func RunWire(in io.Reader, out io.Writer) error {
 
 // prepare builds the lab and leaves the calling goroutine fit to run its wire.
 func prepare(cfg wireConfig) (*wire, net.Listener, error) {
-	if err := cfg.Spec.Validate(); err != nil {
-		return nil, nil, err
-	}
 	if cfg.Rootless {
 		if err := privateRun(); err != nil {
 			return nil, nil, fmt.Errorf("%w: %w: this system allows user namespaces but nothing in them (on Ubuntu, the sysctl "+

@@ -5,7 +5,7 @@
 // medium, the delay L, the receiving host's block. Every block is a first-come first-served server that takes A +
 // m·(payload bytes) for a packet, but at least Min, where m = B − A/MSS (Stoica et al. 1994, eq. 2: b = a/p + m). In
 // shared mode all packets pass one block; in switched mode each destination host has a port of its own, with a finite
-// buffer. A packet without payload takes no time in the blocks, unless ChargeAcks is set.
+// buffer. A packet without payload takes no time in the blocks.
 //
 // Beside the description: when packets pass it (Network), the queues of events for that, and what calib must find on it
 // (TrueParameters, TrueFunctions).
@@ -90,9 +90,8 @@ type Spec struct {
 	// 0 is unlimited.
 	Buffer int `yaml:"buffer" json:"buffer"`
 	// Loss is the probability that the medium drops a packet, drawn from Seed.
-	Loss       float64 `yaml:"loss" json:"loss"`
-	Seed       uint64  `yaml:"seed" json:"seed"`
-	ChargeAcks bool    `yaml:"charge_acks" json:"charge_acks"`
+	Loss float64 `yaml:"loss" json:"loss"`
+	Seed uint64  `yaml:"seed" json:"seed"`
 	// Links join groups of hosts: racks behind an uplink, one slow pair.
 	Links []Link `yaml:"links" json:"links,omitempty"`
 	// Overrides replace the block of single hosts, by index from 0: one slow host.

@@ -127,7 +127,7 @@ func (s *Spec) Lines() []string {
 		{"mss", strconv.Itoa(s.MSS)}, {"slowdown", number(s.Slowdown)}, {"host", s.Host.text()},
 		{"medium", s.Medium.text()}, {"receive", receive}, {"cut_through", strconv.FormatBool(s.CutThrough)},
 		{"l", number(s.L)}, {"buffer", strconv.Itoa(s.Buffer)}, {"fabric", fabric}, {"loss", number(s.Loss)},
-		{"seed", strconv.FormatUint(s.Seed, 10)}, {"charge_acks", strconv.FormatBool(s.ChargeAcks)},
+		{"seed", strconv.FormatUint(s.Seed, 10)},
 	} {
 		if !slices.Contains([]string{"", `""`, "0", "false"}, l[1]) {
 			out = append(out, l[0]+": "+l[1])

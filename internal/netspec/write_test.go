@@ -16,8 +16,7 @@ func TestLines(t *testing.T) {
 		number := func(name string, most float64) float64 { return rapid.Float64Range(0, most).Draw(t, name) }
 		s := Spec{Name: rapid.StringMatching(`[ -~]{0,12}`).Draw(t, "name"), Hosts: 6, Mode: rapid.SampledFrom([]string{Shared, Switched}).Draw(t, "mode"),
 			MSS: rapid.IntRange(88, 65000).Draw(t, "mss"), L: number("l", 1e-3), Buffer: rapid.IntRange(0, 3000).Draw(t, "buffer"),
-			Loss: number("loss", 0.5), Seed: rapid.Uint64().Draw(t, "seed"), ChargeAcks: rapid.Bool().Draw(t, "acks"),
-			CutThrough: rapid.Bool().Draw(t, "cut through"), Slowdown: number("slowdown", 100)}
+			Loss: number("loss", 0.5), Seed: rapid.Uint64().Draw(t, "seed"), CutThrough: rapid.Bool().Draw(t, "cut through"), Slowdown: number("slowdown", 100)}
 		block := func(name string) Block {
 			a := number(name+" a", 1e-2)
 			return Block{A: a, B: a/float64(s.MSS) + number(name+" b", 1e-6), Min: number(name+" min", 1e-4)}

@@ -91,10 +91,6 @@ func TestErrors(t *testing.T) {
 	if err := n.Run([]int{0, 0}, nil); err == nil {
 		t.Error("host twice: no error")
 	}
-	charged := spec(2, func(s *netspec.Spec) { s.ChargeAcks = true })
-	if err := sim.New(charged, sim.Options{}).Run([]int{0, 1}, nil); err == nil {
-		t.Error("charged acknowledgements: no error")
-	}
 	if err := sim.New(netspec.Spec{}, sim.Options{}).Run([]int{0, 1}, nil); err == nil {
 		t.Error("empty specification: no error")
 	}

@@ -108,16 +108,11 @@ type Net struct {
 	waiting map[string]*rendezvous
 }
 
-// New returns the network of spec. A specification that does not validate, or that asks for acknowledgements to be
-// charged (there are none here), is reported by the first Run or Group.
+// New returns the network of spec. A specification that does not validate is reported by the first Run or Group.
 func New(spec netspec.Spec, opt Options) *Net {
 	n := &Net{spec: spec, opt: opt, waiting: map[string]*rendezvous{}}
-	switch err := spec.Validate(); {
-	case err != nil:
+	if err := spec.Validate(); err != nil {
 		n.bad = fmt.Errorf("simulated network: %w", err)
-		return n
-	case spec.ChargeAcks:
-		n.bad = errors.New("simulated network: charge_acks is set, but the simulator sends no acknowledgements")
 		return n
 	}
 	n.opt.setDefaults(&spec)
