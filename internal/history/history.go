@@ -113,25 +113,17 @@ func collect[T any](ctx context.Context, s *Store, what string, columns func(*T)
 	return out, s.wrap(what, rows.Err())
 }
 
-// primary returns the primary result code of an error of SQLite, or 0.
-func primary(err error) int {
-	var e *sqlite.Error
-	if errors.As(err, &e) {
-		return e.Code() & 0xff
-	}
-	return 0
-}
-
 // wrap says what was attempted on which store, and what can be done about it.
 func (s *Store) wrap(what string, err error) error {
 	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
-	var e *sqlite.Error
-	if c, ok := classes[primary(err)]; ok && errors.As(err, &e) {
-		text := e.Error()
-		text = text[strings.LastIndex(": "+text, ": "):] // without the library's repetition of itself
-		return fmt.Errorf("history %s: %s: %w (%s); %s", s.Path, what, c.class, text, c.hint)
+	if e := (*sqlite.Error)(nil); errors.As(err, &e) {
+		if c, ok := classes[e.Code()&0xff]; ok { // its primary result code
+			text := e.Error()
+			text = text[strings.LastIndex(": "+text, ": "):] // without the library's repetition of itself
+			return fmt.Errorf("history %s: %s: %w (%s); %s", s.Path, what, c.class, text, c.hint)
+		}
 	}
 	return fmt.Errorf("history %s: %s: %w", s.Path, what, err)
 }

@@ -41,21 +41,13 @@ func (s *Store) change(ctx context.Context, what string, f func(*sql.Tx) error) 
 	if err != nil {
 		return s.wrap(what, err)
 	}
-	if err := f(tx); err != nil {
-		if ctx.Err() != nil { // the library's own error is then "statement is closed", or the like
-			err = ctx.Err()
-		}
-		return errors.Join(s.wrap(what, err), rollback(tx))
+	defer tx.Rollback() // of what was not committed
+	if err = f(tx); err == nil {
+		err = tx.Commit()
+	} else if ctx.Err() != nil { // the library's own error is then "statement is closed", or the like
+		err = ctx.Err()
 	}
-	return s.wrap(what, tx.Commit())
-}
-
-// rollback ends tx; that a cancelled context has done so already is no error.
-func rollback(tx *sql.Tx) error {
-	if err := tx.Rollback(); !errors.Is(err, sql.ErrTxDone) && primary(err) == 0 {
-		return err
-	}
-	return nil
+	return s.wrap(what, err)
 }
 
 // complete checks a record and returns it as a reader of its encoded params.json, which is text, would find it.
@@ -187,14 +179,12 @@ func (s *Store) List(ctx context.Context, f Filter) ([]Entry, error) {
 	return out, err
 }
 
-const shownMatches = 4 // bounds the runs that ErrAmbiguous names
-
 // Find returns the run of that ID, or the only one whose ID begins with it. Otherwise it is ErrNotFound or
 // ErrAmbiguous.
 func (s *Store) Find(ctx context.Context, id string) (Entry, error) {
 	found, err := collect(ctx, s, "find run "+id, (*Entry).columns,
 		"SELECT "+entryColumns+` FROM runs WHERE substr(id, 1, length(?1)) = ?1
-		ORDER BY id = ?1 DESC, started DESC LIMIT ?2`, id, shownMatches+1)
+		ORDER BY id = ?1 DESC, started DESC LIMIT 2`, id)
 	switch {
 	case err != nil:
 		return Entry{}, err
@@ -203,15 +193,7 @@ func (s *Store) Find(ctx context.Context, id string) (Entry, error) {
 	case len(found) == 1 || found[0].ID == id:
 		return found[0], nil
 	}
-	var names []string
-	for _, e := range found[:min(len(found), shownMatches)] {
-		names = append(names, e.ID)
-	}
-	if len(found) > shownMatches {
-		names = append(names, "…")
-	}
-	return Entry{}, fmt.Errorf("history %s: run %q: %w begins so: %s; give more of its ID", s.Path, id, ErrAmbiguous,
-		strings.Join(names, ", "))
+	return Entry{}, fmt.Errorf("history %s: run %q: %w begins so; give more of its ID", s.Path, id, ErrAmbiguous)
 }
 
 // Read returns the params.json of the run of exactly that ID, and how it was measured, without a Detail where that is
