@@ -78,11 +78,7 @@ func plotHistory(c *cli.Context, s *history.Store) error {
 	if len(v.runs) == 0 {
 		return noRun(s)
 	}
-	drawn := v.choose(c.String("metric") != "" || c.String("link") != "")
-	if err := v.whole(c.Context, drawn); err != nil {
-		return err
-	}
-	return v.write(c, format, drawn)
+	return v.write(c, format, v.choose(c.String("metric") != "" || c.String("link") != ""))
 }
 
 // choose returns the timelines that are drawn, as many as a page holds: of those asked for, the ones that changed most;
@@ -190,8 +186,8 @@ func (v *survey) summary(all []change) []string {
 
 func (v *survey) limits(out plotted) (lines []string) {
 	if v.linkRuns < len(v.runs) && len(v.links) > 0 {
-		lines = append(lines, fmt.Sprintf("Links were searched in their newest %s: there are %d metrics of links; "+
-			"--link FROM,TO searches all runs.", units.Plural(v.linkRuns, "run"), len(v.links)))
+		lines = append(lines, fmt.Sprintf("Links are searched and drawn in their newest %s: there are %d metrics of "+
+			"links; --link FROM,TO takes all runs.", units.Plural(v.linkRuns, "run"), len(v.links)))
 	}
 	if n := out.Searched - out.Drawn; n > 0 {
 		lines = append(lines, fmt.Sprintf("%d of %d metrics are drawn, at most %d, those that changed first; "+

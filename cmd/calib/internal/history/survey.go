@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"hash/fnv"
-	"maps"
 	"math"
 	"runtime"
 	"slices"
@@ -91,24 +90,6 @@ func (v *survey) timelines(ctx context.Context, of []history.Followed, runs int)
 	}
 	err := searches.Wait()
 	return slices.DeleteFunc(out, func(t *timeline) bool { return len(t.readings) == 0 }), err
-}
-
-// whole searches timelines of links again in all runs, where that was not done.
-func (v *survey) whole(ctx context.Context, timelines []*timeline) error {
-	if v.linkRuns == len(v.runs) {
-		return nil
-	}
-	links := map[history.Followed]*timeline{}
-	for _, t := range timelines {
-		if t.metric.Link() != "" {
-			links[t.metric] = t
-		}
-	}
-	all, err := v.timelines(ctx, slices.Collect(maps.Keys(links)), len(v.runs))
-	for _, t := range all {
-		*links[t.metric] = *t
-	}
-	return err
 }
 
 // search finds the changes of level. Equal readings give equal changes: the metric's name seeds the permutations.
