@@ -1,7 +1,6 @@
 package compare
 
 import (
-	"context"
 	"flag"
 	"fmt"
 	"math"
@@ -113,7 +112,7 @@ func TestGateBars(t *testing.T) {
 				if c.apart {
 					w.next(c.of)
 				}
-				v, err := gateOf(context.Background(), baseline, func(_ context.Context, n int, why []string) ([]Run, error) {
+				v, err := gateOf(baseline, func(n int, why []string) ([]Run, error) {
 					if stage = n; why != nil && worse == 0 {
 						again++
 					}

@@ -1,7 +1,6 @@
 package compare
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -29,12 +28,8 @@ const (
 	maxGate    = 10
 )
 
-// ErrNoRuns reports a measurement that gave no runs. ErrBaseline reports a baseline, or a number of runs, that no gate
-// can decide by.
-var (
-	ErrNoRuns   = errors.New("no runs were measured")
-	ErrBaseline = errors.New("cannot be gated")
-)
+// ErrBaseline reports a baseline, or a number of runs, that no gate can decide by.
+var ErrBaseline = errors.New("cannot be gated")
 
 const decisive = "T, rates, a, b, a_c, b_c, loss" // what a gate decides by, in words
 
@@ -107,30 +102,15 @@ func (s *series) finds(t *table, n int, alpha, threshold float64) bool {
 
 // Gate decides whether the network is slower now than in the baseline, by quantities that are fixed beforehand: those
 // that judges names, where the baseline has them ok, of the network, of hosts and of links; and by links that cannot be
-// measured any more. It measures as many runs as PlanGate says, and compares. A quantity is slower where
-// the test says so and the change is larger than the threshold and than what differs between nights; where it is not,
-// it is ok. What is slower, or missing, is measured again: why names it. It is a regression only if the second runs
-// alone show it again, so that a bad moment is not taken for a change. Inconclusive is what decides and was not
-// measured in either stage. A bad night is told from a change by the spread of the nights of the baseline, of which
-// there should be ten or more. With fewer than three, nights are taken to differ by as much as the runs of one night,
-// and a note says so.
-func Gate(ctx context.Context, baseline []Run, measure func(ctx context.Context, n int, why []string) ([]Run, error),
-	s Stage, o Options) (*Verdict, error) {
+// measured any more. It measures, as many runs as PlanGate says, and compares. A quantity is slower where the test says
+// so and the change is larger than the threshold and than what differs between nights; where it is not, it is ok. What
+// is slower, or missing, is measured again: why names it. It is a regression only if the second runs alone show it
+// again, so that a bad moment is not taken for a change. Inconclusive is what decides and was not measured in either
+// stage. A bad night is told from a change by the spread of the nights of the baseline, of which there should be ten or
+// more. With fewer than three, nights are taken to differ by as much as the runs of one night, and a note says so.
+func Gate(baseline []Run, measure func(why []string) ([]Run, error), o Options) (*Verdict, error) {
 	o.nights, o.gate = falseAlarms, true
-	again := func(why []string) ([]Run, error) {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		runs, err := measure(ctx, s.Runs, why)
-		switch {
-		case err != nil:
-			return nil, fmt.Errorf("gate: measure: %w", err)
-		case len(runs) == 0:
-			return nil, fmt.Errorf("gate: %w", ErrNoRuns)
-		}
-		return runs, nil
-	}
-	first, err := again(nil)
+	first, err := measure(nil)
 	if err != nil {
 		return nil, err
 	}
@@ -153,7 +133,7 @@ func Gate(ctx context.Context, baseline []Run, measure func(ctx context.Context,
 	for _, l := range v.Dead {
 		why = append(why, l+" was not measured")
 	}
-	second, err := again(why)
+	second, err := measure(why)
 	if err != nil {
 		return nil, err
 	}

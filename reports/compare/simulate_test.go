@@ -1,7 +1,6 @@
 package compare
 
 import (
-	"context"
 	"flag"
 	"fmt"
 	"math"
@@ -139,7 +138,7 @@ func (y *tally) follow(t *testing.T, w *world) {
 			tonight = w.measure(runsANight)
 			baseline = append(baseline, tonight...)
 		} else {
-			v, err := gateOf(context.Background(), baseline, func(_ context.Context, n int, why []string) ([]Run, error) {
+			v, err := gateOf(baseline, func(n int, why []string) ([]Run, error) {
 				runs := w.measure(n)
 				if why == nil {
 					tonight = runs
@@ -285,7 +284,7 @@ func TestNothingPassesByAccident(t *testing.T) {
 				baseline = append(baseline, w.measure(runsANight)...)
 			}
 			w.nextNight()
-			v, err := gateOf(t.Context(), baseline, func(_ context.Context, n int, _ []string) ([]Run, error) {
+			v, err := gateOf(baseline, func(n int, _ []string) ([]Run, error) {
 				runs := w.measure(n)
 				for i := range runs {
 					c.change(&runs[i])

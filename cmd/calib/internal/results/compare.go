@@ -3,7 +3,6 @@ package results
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -246,18 +245,18 @@ func gate(c *cli.Context) error {
 	}
 	root := cmp.Or(c.String("out"), "gate-"+rundir.DefaultName(time.Now()))
 	var partial error
-	measure := func(_ context.Context, n int, why []string) ([]compare.Run, error) {
+	measure := func(why []string) ([]compare.Run, error) {
 		what := "run"
 		if why != nil {
 			what = "again"
 		}
-		runs, err := measuring.Series(c, &config, root, what, n)
+		runs, err := measuring.Series(c, &config, root, what, stage.Runs)
 		if exit.CodeOf(err) == exit.Partial {
 			partial, err = err, nil
 		}
 		return runs, err
 	}
-	v, err := compare.Gate(c.Context, baseline.Runs, measure, stage, options)
+	v, err := compare.Gate(baseline.Runs, measure, options)
 	if err != nil {
 		return err
 	}
