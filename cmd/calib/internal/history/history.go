@@ -3,7 +3,6 @@
 package history
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -18,8 +17,6 @@ import (
 	"calib/cmd/calib/internal/command"
 	"calib/internal/exit"
 	"calib/internal/history"
-	"calib/internal/units"
-	"calib/reports"
 )
 
 // Selections that are made where none is given.
@@ -287,46 +284,11 @@ func selected(c *cli.Context, s *history.Store) ([]history.Followed, error) {
 	}
 	for _, name := range names {
 		if !slices.ContainsFunc(out, func(f history.Followed) bool { return f.Named(name) }) {
-			return nil, noMetric(c, s, all, name)
+			return nil, exit.Usagef("--metric %q: no run has it ok (only that is followed); calib history metrics lists them",
+				name)
 		}
 	}
 	return out, nil
-}
-
-// noMetric is the error of a metric that no run has ok. It names those there are, or says which of the newest runs have
-// it otherwise.
-func noMetric(c *cli.Context, s *history.Store, all []history.Followed, name string) error {
-	link := c.String("link")
-	runs, err := s.List(c.Context, history.Filter{Last: listedRuns})
-	have, status := 0, ""
-	for _, r := range runs {
-		p, _, err := s.Read(c.Context, r.ID)
-		if err != nil {
-			return err
-		}
-		function, _, _ := strings.Cut(name, ".")
-		if is := cmp.Or(p.Parameters[name].Status, p.Functions[function].Status); is != "" {
-			have, status = have+1, is
-		}
-	}
-	switch {
-	case err != nil:
-		return err
-	case have > 0 && link == "":
-		return exit.Usagef("--metric %s: only what is ok is followed, and no run has it ok; %d of the newest %s have it, "+
-			"the last of them %s (calib history show RUN says why)", name, have, units.Plural(len(runs), "run"), status)
-	case link != "" && slices.ContainsFunc(all, func(f history.Followed) bool { return f.Named(name) }):
-		return exit.Usagef("--metric %s: no run has it of the link %s", name, link)
-	}
-	const shown = 12
-	var names []string
-	for _, f := range all {
-		if !slices.Contains(names, f.Name) {
-			names = append(names, f.Name)
-		}
-	}
-	return exit.Usagef("--metric %q: no run has it; there are %s (calib history metrics)", name, reports.Some(names,
-		shown, shown))
 }
 
 // linkOf finds the link that text names, FROM,TO or FROM→TO, in the direction in which it was measured.
