@@ -116,9 +116,7 @@ func TestTimeline(t *testing.T) {
 		t.Errorf("says %q", flat.Says)
 	}
 	share := 0.1
-	runs[12].Change = &figure.Change{Share: &share, Verdict: "worse", P: 0.001}
-	runs[12].Known, runs[12].Acknowledged = "new cable", true
-	runs[2].Known, runs[2].Acknowledged = "kernel", true
+	runs[12].Change = &figure.Change{Share: &share, Verdict: "worse", P: 0.001, Known: "new cable"}
 	f := figure.Timeline(s, runs)
 	check(t, []figure.Figure{f})
 	const want = "19 runs, the last 44 µs. 1 change of level, the last +10.0%, for the worse (p = 0.001) with run run-12, " +
@@ -126,8 +124,7 @@ func TestTimeline(t *testing.T) {
 	if f.Says != want {
 		t.Errorf("says %q, want %q", f.Says, want)
 	}
-	if len(f.Marks) != 2 || f.Marks[0].Label != "known: kernel" || f.Marks[1].Label != "+10.0%; known: new cable" ||
-		f.Marks[1].X != float64(day(12).Unix()) {
+	if len(f.Marks) != 1 || f.Marks[0].Label != "+10.0%; known: new cable" || f.Marks[0].X != float64(day(12).Unix()) {
 		t.Errorf("marks %+v", f.Marks)
 	}
 	if got := names(f.Traces, figure.Line); !slices.Equal(got, []string{"median 40 µs", "median 44 µs"}) || f.X.Unit != "time" {
@@ -138,7 +135,7 @@ func TestTimeline(t *testing.T) {
 	}
 	for _, odd := range [][]figure.Run{nil, {{At: day(1), Y: 1}},
 		{{At: day(1), Y: math.NaN()}, {At: day(1), Y: math.Inf(1), Change: &figure.Change{}}},
-		{{At: day(2), Y: 2, Lo: 1, Change: &figure.Change{}, Acknowledged: true}, {At: day(1), Y: 1, Lo: math.NaN(), Hi: math.Inf(1)}}} {
+		{{At: day(2), Y: 2, Lo: 1, Change: &figure.Change{}}, {At: day(1), Y: 1, Lo: math.NaN(), Hi: math.Inf(1)}}} {
 		f := figure.Timeline(params.Metric{Name: "g", Unit: "s"}, odd)
 		if f.Says == "" || !id.MatchString(f.ID) {
 			t.Errorf("%+v", f)

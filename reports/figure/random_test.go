@@ -90,10 +90,10 @@ func TestTimelineAnything(t *testing.T) {
 		var runs []figure.Run
 		for range rapid.IntRange(0, 5).Draw(t, "runs") {
 			r := figure.Run{Name: words.Draw(t, "run"), At: time.Unix(rapid.Int64Range(0, 3).Draw(t, "at"), 0), Y: numbers.Draw(t, "y"),
-				Lo: numbers.Draw(t, "lo"), Hi: numbers.Draw(t, "hi"), Acknowledged: rapid.Bool().Draw(t, "known")}
+				Lo: numbers.Draw(t, "lo"), Hi: numbers.Draw(t, "hi")}
 			if rapid.Bool().Draw(t, "change") {
 				share := numbers.Draw(t, "share")
-				r.Change = &figure.Change{Share: &share}
+				r.Change = &figure.Change{Share: &share, Known: words.Draw(t, "known")}
 			}
 			runs = append(runs, r)
 		}

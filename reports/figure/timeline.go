@@ -16,12 +16,10 @@ import (
 
 // Run is one run of a series.
 type Run struct {
-	Name         string
-	At           time.Time
-	Y, Lo, Hi    float64 // Y is NaN where there is none, Lo below Hi where there is an interval
-	Change       *Change // of which this run is the first; nil is none
-	Known        string  // reason of an acknowledged change
-	Acknowledged bool
+	Name      string
+	At        time.Time
+	Y, Lo, Hi float64 // Y is NaN where there is none, Lo below Hi where there is an interval
+	Change    *Change // of which this run is the first; nil is none
 }
 
 // Change is a change of level.
@@ -29,6 +27,7 @@ type Change struct {
 	Share   *float64 // of the level before; nil where there is none
 	Verdict string   // better, worse, or empty where neither is
 	P       float64
+	Known   string // why it came, where it is acknowledged
 }
 
 func (r Run) seconds() float64 { return float64(r.At.UnixMilli()) / 1e3 }
@@ -62,15 +61,12 @@ func Timeline(s params.Metric, of []Run) Figure {
 		}
 		text := strings.TrimSpace(r.Name + " " + units.Format(r.Y, s.Unit))
 		points.Points = append(points.Points, Point{r.seconds(), r.Y, r.Lo, r.Hi, text})
-		var parts []string
 		if r.Change != nil {
-			parts = append(parts, r.Change.words())
-		}
-		if r.Acknowledged {
-			parts = append(parts, strings.TrimSuffix("known: "+r.Known, ": "))
-		}
-		if len(parts) > 0 {
-			f.Marks = append(f.Marks, Mark{X: r.seconds(), Label: strings.Join(parts, "; ")})
+			label := r.Change.words()
+			if r.Change.Known != "" {
+				label += "; known: " + r.Change.Known
+			}
+			f.Marks = append(f.Marks, Mark{X: r.seconds(), Label: label})
 		}
 	}
 	f.Traces = append(f.Traces, points)
@@ -146,8 +142,8 @@ func timelineSays(levels []level, n int, s params.Metric) string {
 	if first.Name != "" {
 		text += " with run " + first.Name
 	}
-	if first.Acknowledged {
-		text += strings.TrimSuffix(", acknowledged: "+first.Known, ": ")
+	if first.Change.Known != "" {
+		text += ", acknowledged: " + first.Change.Known
 	}
 	return strings.TrimSuffix(text, ".") + "."
 }

@@ -132,16 +132,15 @@ func figuresOf(timelines []*timeline) (out []figure.Figure) {
 
 func (t *timeline) figure() figure.Figure {
 	var runs []figure.Run
-	for i, r := range t.readings {
+	for _, r := range t.readings {
 		run := figure.Run{Name: r.Run, At: r.At, Y: r.Value}
 		if r.CI95 != nil {
 			run.Lo, run.Hi = r.CI95[0], r.CI95[1]
 		}
-		run.Known, run.Acknowledged = t.known[i]
 		runs = append(runs, run)
 	}
 	for _, c := range t.changes {
-		runs[c.index].Change = &figure.Change{Share: c.Share, Verdict: c.Verdict, P: c.P}
+		runs[c.index].Change = &figure.Change{Share: c.Share, Verdict: c.Verdict, P: c.P, Known: c.known()}
 	}
 	m := t.metric
 	return figure.Timeline(params.Metric{Name: m.Name, From: m.From, To: m.To, Label: m.Label, Unit: m.Unit,
@@ -218,6 +217,14 @@ func (c change) percent() string {
 	return fmt.Sprintf("%+.1f%%", 100**c.Share)
 }
 
+// known is why an acknowledged change came.
+func (c change) known() string {
+	if c.Ack == nil {
+		return ""
+	}
+	return c.Ack.Reason
+}
+
 func (c change) levels() string {
 	return units.Format(c.Before, c.Unit) + " to " + units.Format(c.After, c.Unit)
 }
@@ -240,13 +247,9 @@ func changeTable(all []change) reports.Section {
 		all = all[:changesListed]
 	}
 	for _, c := range all {
-		known := ""
-		if c.Ack != nil {
-			known = c.Ack.Reason
-		}
 		t.Rows = append(t.Rows, []string{c.Run, command.Minute(c.At), c.subject(), units.Format(c.Before, c.Unit),
 			units.Format(c.After, c.Unit), c.percent(), command.OrDash(c.Verdict), fmt.Sprintf("%.2g", c.P),
-			command.OrDash(known)})
+			command.OrDash(c.known())})
 	}
 	s.Tables = []reports.Table{{Grid: t}}
 	return s

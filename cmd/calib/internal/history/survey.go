@@ -7,8 +7,6 @@ import (
 	"math"
 	"runtime"
 	"slices"
-	"sort"
-	"strings"
 
 	"golang.org/x/sync/errgroup"
 
@@ -35,7 +33,6 @@ type timeline struct {
 	metric   history.Followed
 	readings []history.Reading
 	changes  []change
-	known    map[int]string // reasons of acknowledgements, by reading
 }
 
 type survey struct {
@@ -107,50 +104,17 @@ func (t *timeline) search(acks []history.Ack) {
 	t.acknowledge(acks)
 }
 
-// acknowledge gives each change the nearest acknowledgement that covers it, and lists all reasons in t.known; that of
-// an acknowledgement that covers no change is listed at its own run.
+// acknowledge gives each change the last acknowledgement that covers it: of a run within ackReach of the change.
 func (t *timeline) acknowledge(acks []history.Ack) {
-	add := func(at int, reason string) {
-		if t.known == nil {
-			t.known = map[int]string{}
-		}
-		t.known[at] = strings.TrimPrefix(t.known[at]+", "+reason, ", ")
-	}
-	near := make([]int, len(t.changes))
-	for i := range acks {
-		at, ok := t.place(acks[i])
-		if !ok || !acks[i].Covers(t.metric) {
-			continue
-		}
-		covers := false
-		for k := range t.changes {
-			c := &t.changes[k]
-			d := max(at-c.index, c.index-at)
-			if d > ackReach {
-				continue
-			}
-			covers = true
-			add(c.index, acks[i].Reason)
-			if c.Ack == nil || d < near[k] {
-				c.Ack, near[k] = &acks[i], d
+	for i := range t.changes {
+		c := &t.changes[i]
+		from, to := max(c.index-ackReach, 0), min(c.index+ackReach, len(t.readings)-1)
+		for k, a := range acks {
+			if a.Covers(t.metric) && !a.At.Before(t.readings[from].At) && !a.At.After(t.readings[to].At) {
+				c.Ack = &acks[k]
 			}
 		}
-		if !covers && at < len(t.readings) {
-			add(at, acks[i].Reason)
-		}
 	}
-}
-
-// place returns the index of the reading where an acknowledgement belongs: that of its run or, where its run has no
-// reading, the first one after its start. It is false for a run before all readings.
-func (t *timeline) place(a history.Ack) (int, bool) {
-	if i := slices.IndexFunc(t.readings, func(r history.Reading) bool { return r.Run == a.Run }); i >= 0 {
-		return i, true
-	}
-	if len(t.readings) == 0 || a.At.Before(t.readings[0].At) {
-		return 0, false
-	}
-	return sort.Search(len(t.readings), func(i int) bool { return !t.readings[i].At.Before(a.At) }), true
 }
 
 // largest is the largest share of a change, 0 where there is none.
