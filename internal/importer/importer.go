@@ -3,10 +3,9 @@
 //
 // Its opinion: a figure keeps the meaning its tool gave it. Where one of calib's experiments measures the same (half
 // the round trip of pingpong, a rate of the phase stream of paired), it becomes a sample of that experiment. Where none
-// does (both ways at once, windows of short messages), it is kept under experiment "imported", which nothing fits. A
-// tool that prints averages gives one timing for each point, and no repetitions are made up. Each format fixes the unit
-// and whether a time is half or the whole of a round trip; its file here names the source. csv does not, so
-// Options.Time must.
+// does (both ways at once, windows of short messages), no model is fitted to it, and it is not read. A tool that prints
+// averages gives one timing for each point, and no repetitions are made up. Each format fixes the unit and whether a
+// time is half or the whole of a round trip; its file here names the source. csv does not, so Options.Time must.
 package importer
 
 import (
@@ -25,9 +24,6 @@ import (
 )
 
 const maxInput = 256 << 20
-
-// Experiment is that of samples which no experiment of calib measures; their phase names the tool's benchmark.
-const Experiment = "imported"
 
 // EnvTool is the key in a host's environment under which the tool and its version stand.
 const EnvTool = "imported.tool"
@@ -53,16 +49,14 @@ var formats = []struct {
 	name string
 	like *regexp.Regexp               // what an input in it has
 	read func(text string, in *input) // adds samples and notes, or fails
-	fit  string                       // of outputs that models are fitted to, where there are others
 }{
 	{"netpipe", regexp.MustCompile(`(?m)\A\s*\d+[ \t]+[\d.eE+-]+[ \t]+[\d.eE+-]+$|` + netpipeLine.String()),
-		readNetpipe, "NPtcp without -2"},
-	{"osu", regexp.MustCompile(`(?m)^\s*# OSU`), osu.read, "osu_latency (latencies) or osu_bw (a stream)"},
-	{"imb", regexp.MustCompile(`(?m)^# *Benchmarking\s+\S|^\s*#bytes #repetitions`), imb.read,
-		"PingPong (latencies) or Uniband (a stream)"},
-	{"iperf3", regexp.MustCompile(`(?s)\A\s*\{.*"start"\s*:.*"end"\s*:`), readIperf3, ""},
-	{"sockperf", regexp.MustCompile(`(?m)^\s*(sockperf|packet, txTime\(sec\))`), readSockperf, ""},
-	{"csv", regexp.MustCompile(`(?i)\A(.*,\s*"?bytes\b|\s*"?bytes"?\s*,)`), readCSV, ""},
+		readNetpipe},
+	{"osu", regexp.MustCompile(`(?m)^\s*# OSU`), osu.read},
+	{"imb", regexp.MustCompile(`(?m)^# *Benchmarking\s+\S|^\s*#bytes #repetitions`), imb.read},
+	{"iperf3", regexp.MustCompile(`(?s)\A\s*\{.*"start"\s*:.*"end"\s*:`), readIperf3},
+	{"sockperf", regexp.MustCompile(`(?m)^\s*(sockperf|packet, txTime\(sec\))`), readSockperf},
+	{"csv", regexp.MustCompile(`(?i)\A(.*,\s*"?bytes\b|\s*"?bytes"?\s*,)`), readCSV},
 }
 
 // Formats lists the names of the formats.
@@ -78,7 +72,6 @@ func Formats() (out []string) {
 type Import struct {
 	Notes   []string // what the figures mean, and what was left out
 	plan    string
-	fit     string // of outputs that models are fitted to
 	hosts   []dataset.Host
 	samples []dataset.Sample
 	next    map[string]int // by identity: the first free round
@@ -105,12 +98,10 @@ func (im *Import) Read(r io.Reader, o Options) error {
 	text := noise.ReplaceAllString(string(b), "")
 	in := &input{Options: o, Import: im, rounds: map[string]int{},
 		hosts: []string{cmp.Or(o.Hosts[0], "client"), cmp.Or(o.Hosts[1], "server")}}
-	format := formats[slices.Index(Formats(), o.Format)]
-	format.read(text, in)
+	formats[slices.Index(Formats(), o.Format)].read(text, in)
 	in.line = 0
 	in.want(len(in.samples) > 0, "no measurement in it")
 	if in.err == nil {
-		im.fit = format.fit
 		im.join(in)
 	} else if guess := sniff(text); guess != "" && guess != o.Format {
 		return fmt.Errorf("%w; it looks like %s: --from %s", in.err, guess, guess)
@@ -175,27 +166,6 @@ func (im *Import) Dataset(run string, seed uint64) *dataset.Dataset {
 		Header: dataset.Header{Schema: dataset.Schema, Run: run, Seed: seed, Plan: im.plan, Hosts: im.hosts}}
 }
 
-// Unfit says why no model can be fitted to what was read, and what to import with it; "" where one can.
-func (im *Import) Unfit() string {
-	sizes := map[int64]bool{}
-	for _, s := range im.samples {
-		switch s.Exp {
-		case names.Paired:
-			return ""
-		case names.Pingpong:
-			sizes[s.Point[names.FactorBytes]] = true
-		}
-	}
-	switch len(sizes) {
-	case 0:
-		return "both ways at once is all that it has, to which no model is fitted: import with it the output of " +
-			im.fit
-	case 1:
-		return "one message size is too few sizes for any model: import with it outputs of other sizes"
-	}
-	return ""
-}
-
 // input is one output that is read.
 type input struct {
 	Options
@@ -222,13 +192,6 @@ func pingpongSample(bytes int64, averaged float64, ns ...int64) dataset.Sample {
 	if averaged > 1 {
 		s.Aux = map[string]float64{names.AuxAveraged: averaged}
 	}
-	return s
-}
-
-// importedSample is a sample of no experiment of calib: the time of a message as the tool defines it.
-func importedSample(phase string, bytes int64, averaged float64, ns int64) dataset.Sample {
-	s := pingpongSample(bytes, averaged, ns)
-	s.Exp, s.Phase = Experiment, phase
 	return s
 }
 

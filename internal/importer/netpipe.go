@@ -51,13 +51,7 @@ func (in *input) netpipe(f []string, unit, averaged float64) {
 	// ratio is that of the rate to bytes over time: 1, or 2 where both ends send at once.
 	ratio := rate * mebibit * float64(ns) * 1e-9 / (8 * float64(bytes))
 	rough := netpipeAgree + 0.005/rate + 5/float64(ns) // the rate to 0.01, the time to 10 ns
-	switch {
-	case math.Abs(ratio-1) < rough:
-		in.add(pingpongSample(bytes, averaged, ns))
-	case math.Abs(ratio-2) < 2*rough:
-		in.note("NetPIPE ran both ways at once (-2): that is no ping-pong, and is kept as %q", Experiment)
-		in.add(importedSample("netpipe-both-ways", bytes, averaged, ns))
-	default:
-		in.want(false, "%s bytes in %d ns are not %s Mbps (of 2^20 bit/s)", f[0], ns, f[1])
-	}
+	in.want(math.Abs(ratio-2) >= 2*rough, "both ways at once (-2), want NPtcp without -2")
+	in.want(math.Abs(ratio-1) < rough, "%s bytes in %d ns are not %s Mbps (of 2^20 bit/s)", f[0], ns, f[1])
+	in.add(pingpongSample(bytes, averaged, ns))
 }

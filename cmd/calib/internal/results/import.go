@@ -80,11 +80,7 @@ func importFiles(c *cli.Context) error {
 		return err
 	}
 	r := reports.Result{Command: "import", Run: dir.Path()}
-	switch unfit := in.Unfit(); {
-	case c.Bool("no-fit"):
-	case unfit != "":
-		err = fmt.Errorf("the samples are saved in %s, but not fitted: %s", path, unfit)
-	default:
+	if !c.Bool("no-fit") {
 		p, failed := run.Fit(dir, d, fit.Settings{}, data.Notes)
 		if p != nil {
 			for _, f := range p.Fits {
