@@ -88,7 +88,6 @@ func Compare(old, new []Run, o Options) *Verdict {
 			units.Plural(v.Old.Nights, "night"), counts))
 	}
 	v.changes, v.moved = t.judge(o), t.moves(o)
-	v.Notes = append(v.Notes, power(v.changes)...)
 	v.conclude()
 	return v
 }
@@ -254,9 +253,6 @@ type Change struct {
 	// Threshold is the change that had to be exceeded, and By which of relative, absolute and noise set it.
 	Threshold float64 `json:"threshold"`
 	By        string  `json:"by"`
-	// Detectable is the change that so many runs find with a probability of 80%; absent where they are too few to find
-	// any.
-	Detectable *float64 `json:"detectable,omitempty"`
 	// AdjustedP is the p value, adjusted for all quantities tested together (Westfall and Young's maxT): the
 	// parameters, the hosts, the links.
 	AdjustedP *float64 `json:"adjusted_p,omitempty"`

@@ -124,9 +124,6 @@ func (t *table) decide(s *series, p float64, tests int, o Options) {
 	}
 	s.large = large && worse > 0 && s.judged
 	able := s.able(o)
-	if d := s.Threshold + s.detectable(t.old); able && !math.IsInf(d, 0) && !math.IsNaN(d) {
-		s.Detectable = &d
-	}
 	s.State = OK
 	switch {
 	case large && p <= o.Alpha && able:
