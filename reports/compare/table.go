@@ -6,7 +6,6 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"strings"
 
 	"calib/internal/stats"
 	"calib/params"
@@ -81,64 +80,10 @@ func kept(side []reading, all bool) (sizes, status string) {
 	return sizes, params.StatusOK
 }
 
-// withheld says in brackets which status a quantity has in runs that give it no value; "" where they do not know it. A
-// coefficient or a value of a function has the status of the function.
-func withheld(runs []Run, name string) string {
-	for _, n := range []string{name, name[:max(strings.LastIndexByte(name, '.'), 0)]} {
-		for _, r := range runs {
-			if status, ok := r.Status[n]; ok && status != params.StatusOK && status != params.StatusProvisional {
-				return " (" + status + ")"
-			}
-		}
-	}
-	return ""
-}
-
-// skips notes what is not compared because its status is ok on one side only, or because it is of other message sizes.
-func (t *table) skips() {
-	var lost, won, sizes []string
-	for _, s := range t.skipped {
-		switch {
-		case s.Why == otherSizes:
-			sizes = append(sizes, fmt.Sprintf("%s (%s, now %s)", s.Name, s.Old, s.New))
-		case s.Old == params.StatusOK:
-			lost = append(lost, s.Name)
-		default:
-			won = append(won, s.Name)
-		}
-	}
-	t.note(sizes, "of other message sizes, and not compared")
-	t.note(lost, "ok in the old runs and provisional in the new, and not compared")
-	t.note(won, "provisional in the old runs and ok in the new, and not compared")
-}
-
-// resized lists the metrics of links that both sides have, but at no message size in common.
-func resized(old, new []Run) []Skipped {
-	sizes := func(runs []Run) map[string][]string {
-		out := map[string][]string{}
-		for _, r := range runs {
-			for _, m := range r.Metrics {
-				if of, size := params.SplitSize(m.Name); m.Link() != "" && !slices.Contains(out[of], cmp.Or(size, "not stated")) {
-					out[of] = append(out[of], cmp.Or(size, "not stated"))
-				}
-			}
-		}
-		return out
-	}
-	var out []Skipped
-	was, is := sizes(old), sizes(new)
-	for _, of := range slices.Sorted(maps.Keys(was)) {
-		if common := without(was[of], is[of]); len(is[of]) > 0 && len(common) == len(was[of]) {
-			out = append(out, Skipped{of, strings.Join(was[of], " or "), strings.Join(is[of], " or "), otherSizes})
-		}
-	}
-	return out
-}
-
 // newTable makes the table of two sides. Of a gate, all values of what decides count, if most are ok.
 func newTable(old, new []Run, gate bool) *table {
 	runs := slices.Concat(old, new)
-	t := &table{old: len(old), skipped: resized(old, new)}
+	t := &table{old: len(old)}
 	was, nights := nightsOf(old)
 	is, _ := nightsOf(new)
 	t.night, t.nights = slices.Concat(was, is), nights
@@ -195,7 +140,7 @@ func newTable(old, new []Run, gate bool) *table {
 		}
 		switch {
 		case len(has) == 0:
-			onlyOld = append(onlyOld, name+withheld(new, k.name))
+			onlyOld = append(onlyOld, name)
 		case len(had) == 0:
 			onlyNew = append(onlyNew, name)
 		case wasSizes != isSizes:
@@ -212,12 +157,14 @@ func newTable(old, new []Run, gate bool) *table {
 			t.addLink(metric[k], values)
 		}
 	}
+	var skipped []string
 	for _, s := range t.skipped {
+		skipped = append(skipped, fmt.Sprintf("%s (%s, now %s)", s.Name, s.Old, s.New))
 		if gate && s.Why == otherSizes && judges(s.Name) {
 			t.lost = append(t.lost, Lost{Name: s.Name, OldOK: t.old, OldRuns: t.old, NewRuns: len(new), Status: otherSizes})
 		}
 	}
-	t.skips()
+	t.note(skipped, "of another status or of other message sizes, and not compared")
 	t.note(onlyOld, "in the old runs only")
 	t.note(onlyNew, "in the new runs only")
 	t.note(rare, "in less than "+least+" of the runs of a side, and not compared")
