@@ -188,32 +188,19 @@ func ReadFloor(b []byte) (*Floor, error) {
 	return &f, nil
 }
 
-// FloorText writes f for people: the network's quantities, and the range over the links.
+// FloorText writes f for people: the network's quantities. Those of links are in its JSON.
 func FloorText(w io.Writer, f *Floor) error {
 	lines := []string{fmt.Sprintf("Noise floor of %s: two runs of the same differ by less in %.0f%% of cases.",
 		units.Plural(len(f.Runs), "run"), 100*f.Level), ""}
-	add := func(format string, args ...any) { lines = append(lines, reports.Clean(fmt.Sprintf(format, args...))) }
-	links := map[string][]float64{}
-	var names []string
 	for _, q := range f.Of {
-		switch {
-		case q.From == "":
-			share := units.Format(q.Absolute, q.Unit)
-			if q.Relative != nil {
-				share = reports.Percent(*q.Relative)
-			}
-			add("  %-24s %9s  of %s", q.Name, share, units.Format(q.Median, q.Unit))
-		case q.Relative != nil:
-			if links[q.Name] == nil {
-				names = append(names, q.Name)
-			}
-			links[q.Name] = append(links[q.Name], *q.Relative)
+		if q.From != "" {
+			continue
 		}
-	}
-	for _, name := range names {
-		all := links[name]
-		add("  %-24s %9s  to %s over %s", name+" of a link", reports.Percent(slices.Min(all)),
-			reports.Percent(slices.Max(all)), units.Plural(len(all), "link"))
+		share := units.Format(q.Absolute, q.Unit)
+		if q.Relative != nil {
+			share = reports.Percent(*q.Relative)
+		}
+		lines = append(lines, reports.Clean(fmt.Sprintf("  %-24s %9s  of %s", q.Name, share, units.Format(q.Median, q.Unit))))
 	}
 	return writeLines(w, lines)
 }
