@@ -79,7 +79,8 @@ func (s *Store) Baseline(ctx context.Context, name string) (Baseline, error) {
 	}
 	i := slices.IndexFunc(all, func(b Baseline) bool { return b.Name == name })
 	if i < 0 {
-		return Baseline{}, fmt.Errorf("history %s: baseline %q: %w", s.Path, name, ErrNotFound)
+		return Baseline{}, fmt.Errorf("history %s: baseline %q: %w; calib history baseline list names them", s.Path, name,
+			ErrNotFound)
 	}
 	return all[i], nil
 }

@@ -43,8 +43,7 @@ func baselineCommand() *cli.Command {
 				Action: onNamed("name of a baseline", showBaseline)},
 			{Name: "remove", Usage: "remove a baseline; its runs stay in the history", ArgsUsage: "NAME", Flags: common,
 				Action: onNamed("name of a baseline", func(c *cli.Context, s *history.Store, name string) error {
-					return answerRemoved(c, s, "history baseline remove", "baseline", name, withNames(c.Context, s,
-						s.RemoveBaseline(c.Context, name)))
+					return answerRemoved(c, s, "history baseline remove", "baseline", name, s.RemoveBaseline(c.Context, name))
 				})},
 		},
 		Action: command.Group,
@@ -108,30 +107,11 @@ func showBaseline(c *cli.Context, s *history.Store, name string) error {
 	})
 }
 
-// withNames adds to the error of a missing baseline the names of those there are.
-func withNames(ctx context.Context, s *history.Store, err error) error {
-	if !errors.Is(err, history.ErrNotFound) {
-		return err
-	}
-	all, lerr := s.Baselines(ctx)
-	var names []string
-	for _, b := range all {
-		names = append(names, b.Name)
-	}
-	switch {
-	case lerr != nil:
-		return errors.Join(err, lerr)
-	case names == nil:
-		return fmt.Errorf("%w: there is none yet; calib history baseline set NAME RUN makes one", err)
-	}
-	return fmt.Errorf("%w; there are %s", err, strings.Join(names, ", "))
-}
-
 // readBaseline returns a baseline and its runs; those before the newest known change of everything are not used.
 func readBaseline(ctx context.Context, s *history.Store, name string) (baselineShown, error) {
 	b, err := s.Baseline(ctx, name)
 	if err != nil {
-		return baselineShown{}, withNames(ctx, s, err)
+		return baselineShown{}, err
 	}
 	out := baselineShown{Store: s.Path, Baseline: b, Runs: []baselineRun{}}
 	acks, err := s.Acks(ctx)
