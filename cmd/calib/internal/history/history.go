@@ -44,8 +44,6 @@ func Command() *cli.Command {
 				Flags: []cli.Flag{
 					&cli.StringFlag{Name: "label", Usage: "`LABEL` of the runs, such as nightly"},
 					&cli.StringFlag{Name: "commit", Usage: "`REVISION` of what was tested"},
-					&cli.StringFlag{Name: "at",
-						Usage: "`TIME` at which a run without a run.json started; default from its ID"},
 					StoreFlag(), command.PartialFlag(), command.JSONFlag(), command.QuietFlag(),
 				}, Action: addRuns},
 			{Name: "list", Usage: "list the runs, oldest first",
@@ -241,23 +239,14 @@ func filterOf(c *cli.Context) (f history.Filter, err error) {
 	if f.Last < 0 {
 		return f, exit.Usagef("--last %d: want a number of runs, or 0 for all", f.Last)
 	}
-	f.Since, err = timeFlag(c, "since")
-	return f, err
-}
-
-// timeFlag reads a flag that is a date or a time; the zero time where it is not set.
-func timeFlag(c *cli.Context, name string) (time.Time, error) {
-	text := c.String(name)
-	if text == "" {
-		return time.Time{}, nil
-	}
+	since := c.String("since")
 	for _, layout := range []string{time.RFC3339Nano, time.DateOnly, time.DateTime, "2006-01-02 15:04"} {
-		if t, err := time.Parse(layout, text); err == nil {
-			return t.UTC(), nil
+		if f.Since, err = time.Parse(layout, since); err == nil || since == "" {
+			return f, nil
 		}
 	}
-	return time.Time{}, exit.Usagef("--%s %q: want a date such as 2026-01-31, or a time such as 2026-01-31T02:00:00Z; "+
-		"both are UTC unless they say otherwise", name, text)
+	return f, exit.Usagef("--since %q: want a date such as 2026-01-31, or a time such as 2026-01-31T02:00:00Z; "+
+		"both are UTC unless they say otherwise", since)
 }
 
 // selected returns the metrics that --metric and --link select, those of the whole network first. With --link, a metric

@@ -212,25 +212,19 @@ func setBaseline(c *cli.Context) error {
 }
 
 // storedIDs returns the IDs of the runs that args name: stored runs or, where there is a path, the runs there, which it
-// adds. All stored runs are found before one is added.
+// adds.
 func storedIDs(c *cli.Context, s *history.Store, args []string) (ids []string, added []addition, err error) {
-	stored, added := map[string]string{}, []addition{}
+	added = []addition{}
 	for _, arg := range args {
-		if command.Exists(arg) {
-			continue
-		}
-		e, err := s.Find(c.Context, arg)
-		if errors.Is(err, history.ErrNotFound) {
-			return nil, nil, fmt.Errorf("%w; nor is there such a file", err)
-		}
-		if err != nil {
-			return nil, nil, err
-		}
-		stored[arg] = e.ID
-	}
-	for _, arg := range args {
-		if id, ok := stored[arg]; ok {
-			ids = append(ids, id)
+		if !command.Exists(arg) {
+			e, err := s.Find(c.Context, arg)
+			if errors.Is(err, history.ErrNotFound) {
+				err = fmt.Errorf("%w; nor is there such a file", err)
+			}
+			if err != nil {
+				return nil, nil, err
+			}
+			ids = append(ids, e.ID)
 			continue
 		}
 		paths, err := command.ParamsFiles(arg)

@@ -42,10 +42,6 @@ func addRuns(c *cli.Context) error {
 	if c.NArg() == 0 {
 		return exit.Usagef("history add: give run directories (see %s --help)", c.Command.HelpName)
 	}
-	started, err := timeFlag(c, "at")
-	if err != nil {
-		return err
-	}
 	var paths []string
 	for _, arg := range c.Args().Slice() {
 		found, err := command.ParamsFiles(arg)
@@ -54,11 +50,8 @@ func addRuns(c *cli.Context) error {
 		}
 		paths = append(paths, found...)
 	}
-	if !started.IsZero() && len(paths) != 1 {
-		return exit.Usagef("--at is the start of one run, and these are %d", len(paths))
-	}
 	return withStore(c, true, func(s *history.Store) error {
-		done, err := add(c, s, history.Entry{Label: c.String("label"), Commit: c.String("commit"), Started: started}, paths)
+		done, err := add(c, s, history.Entry{Label: c.String("label"), Commit: c.String("commit")}, paths)
 		// Runs before one that failed are stored, and so are printed too.
 		out := reports.Result{Command: "history add", Data: additions{s.Path, done}}
 		return command.AnswerResult(c, out, err, func(w io.Writer) error {
@@ -78,7 +71,7 @@ func addRuns(c *cli.Context) error {
 }
 
 // add adds the runs of params.json files. It ends with the first that cannot be added; those before it are stored. of
-// is what they have in common: label, commit, and the start of a run whose files do not have it, or zero.
+// is what they have in common: label and commit.
 func add(c *cli.Context, s *history.Store, of history.Entry, paths []string) ([]addition, error) {
 	done := []addition{}
 	for _, path := range paths {
@@ -130,18 +123,14 @@ func record(c *cli.Context, of history.Entry, path string) (r history.Record, er
 		return r, exit.With(exit.Usage, unread)
 	case unread == nil && dir.Run().ID == r.ID:
 		run := dir.Run()
-		if !r.Started.IsZero() {
-			return r, exit.Usagef("--at: %s says when run %s started, %s", dir.File(rundir.RunFile), run.ID,
-				run.Started.Format(time.RFC3339))
-		}
 		r.Started, r.Status, r.Path, r.Detail = run.Started, run.Status, dir.Path(), run.Detail
 		if run.Ended != nil {
 			r.Took = run.Ended.Sub(run.Started)
 		}
 	}
 	if r.Started = cmp.Or(r.Started, command.StartOf(r.ID)).UTC(); r.Started.IsZero() {
-		return r, exit.Usagef("%s: it is not known when run %q started: there is no %s of it, and its ID is no date; "+
-			"give --at TIME", path, r.ID, rundir.RunFile)
+		return r, exit.Usagef("%s: it is not known when run %q started: there is no %s of it, and its ID is no date",
+			path, r.ID, rundir.RunFile)
 	}
 	if r.Path, err = filepath.Abs(r.Path); err != nil {
 		err = fmt.Errorf("run %s: %w", path, err)
