@@ -242,19 +242,5 @@ func splits(n, k int, seed uint64) func(func([]int) bool) {
 	}
 }
 
-// Fisher is the one-sided p value of Fisher's exact test: the chance that at most k of n have a property, where k of n
-// and j of m have it, and both are drawn from one population.
-//
-// Source: Fisher, The Logic of Inductive Inference, J. Roy. Statist. Soc. 98(1), 1935.
-func Fisher(k, n, j, m int) float64 {
-	p, all := 0.0, k+j
-	for i := max(0, all-m); i <= k; i++ {
-		p += math.Exp(logChoose(n, i) + logChoose(m, all-i) - logChoose(n+m, all))
-	}
-	return min(1, p)
-}
-
-// choose is the number of ways to choose k of n, logChoose its logarithm.
+// choose is the number of ways to choose k of n.
 func choose(n, k int) float64 { return math.Round(combin.GeneralizedBinomial(float64(n), float64(k))) }
-
-func logChoose(n, k int) float64 { return combin.LogGeneralizedBinomial(float64(n), float64(k)) }

@@ -76,7 +76,7 @@ func Compare(old, new []Run, o Options) *Verdict {
 		t.params = nil
 		v.Notes = append(v.Notes, "parameters of the whole network are of different hosts, and not compared")
 	} else {
-		v.lose(lost(old, new, o.Alpha), t.lost)
+		v.lose(lost(old, new), t.lost)
 	}
 	v.Notes, v.Skipped = append(v.Notes, t.notes...), t.skipped
 	if v.Old.Nights < minNights && len(old) >= minTested && !(o.gate && t.together) {

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"calib/internal/dataset/names"
-	"calib/internal/stats"
 	"calib/params"
 	"calib/reports"
 )
@@ -208,12 +207,9 @@ type Lost struct {
 	Status  string `json:"status"` // in the new runs, the most frequent that is not ok; or "missing"
 }
 
-// lost lists what is ok in most of the old runs and not in most of the new ones, where chance does not explain it: it
-// was ok in all of the old runs and is in none of the new ones, of three a side at least, or Fisher's exact test of the
-// two shares (one-sided, corrected for the number of parameters by Bonferroni's method) says so at alpha.
-func lost(old, new []Run, alpha float64) (out []Lost) {
-	all := valuesIn(old, Run.quantities)
-	for _, name := range all {
+// lost lists what is ok in nine of ten old runs or more, and in one of ten new runs at most, of three a side at least.
+func lost(old, new []Run) (out []Lost) {
+	for _, name := range valuesIn(old, Run.quantities) {
 		count := func(runs []Run) (ok, n int, other string) {
 			by := map[string]int{}
 			for _, r := range runs {
@@ -232,11 +228,8 @@ func lost(old, new []Run, alpha float64) (out []Lost) {
 		l := Lost{Name: name}
 		l.OldOK, l.OldRuns, _ = count(old)
 		l.NewOK, l.NewRuns, l.Status = count(new)
-		if l.OldRuns == 0 || 2*l.OldOK < l.OldRuns || 2*l.NewOK >= l.NewRuns {
-			continue
-		}
-		unanimous := l.OldOK == l.OldRuns && l.NewOK == 0 && min(l.OldRuns, l.NewRuns) >= minTested
-		if unanimous || stats.Fisher(l.NewOK, l.NewRuns, l.OldOK, l.OldRuns)*float64(len(all)) <= alpha {
+		if min(l.OldRuns, l.NewRuns) >= minTested && nineOfTen(l.OldOK, l.OldRuns) &&
+			nineOfTen(l.NewRuns-l.NewOK, l.NewRuns) {
 			out = append(out, l)
 		}
 	}
@@ -247,7 +240,7 @@ func lost(old, new []Run, alpha float64) (out []Lost) {
 // the new runs. A gate notes what it does not decide by.
 func (v *Verdict) lose(status, values []Lost) {
 	for _, l := range status {
-		if v.gate && !(judges(l.Name) && 10*l.OldOK >= 9*l.OldRuns) {
+		if v.gate && !judges(l.Name) {
 			v.Notes = append(v.Notes, "no longer ok, which does not decide: "+l.String())
 		} else {
 			v.Lost = append(v.Lost, l)
