@@ -22,8 +22,6 @@ import (
 	"calib/params"
 	"calib/predict"
 	"calib/predict/cost"
-	"calib/reports/draw"
-	"calib/reports/figure"
 )
 
 const predictSizes = "1,64,1KiB,16KiB,64KiB,1MiB" // those of a graph that asks for no message
@@ -50,8 +48,6 @@ func PredictCommand() *cli.Command {
 			&cli.BoolFlag{Name: "all-models", Usage: "what every model predicts"},
 			&cli.StringFlag{Name: "model", Usage: "`MODELS` of " + strings.Join(predict.Models, ", ") +
 				"; default the first that predicts the algorithm"},
-			&cli.StringFlag{Name: "sweep", Usage: "also write the predictions to `FILE`.csv"},
-			&cli.StringFlag{Name: "figure", Usage: "also draw them: `FILE`.svg or FILE.png"},
 			command.JSONFlag(), command.QuietFlag(),
 		}, command.Grouped("For some operations", []cli.Flag{
 			&cli.StringFlag{Name: "window", Usage: "gather: `SENDERS` at once, or best"},
@@ -72,7 +68,6 @@ var (
 	overlapFlags = []string{"work", "messages"}
 	windowFlags  = []string{"window"}
 	cubeFlags    = []string{"dimension", "distance"}
-	fileFlags    = []string{"sweep", "figure"}
 )
 
 func predictAction(c *cli.Context) (err error) {
@@ -85,16 +80,16 @@ func predictAction(c *cli.Context) (err error) {
 		return exit.Usagef("want --op OPERATION or --graph FILE (see %s --help)", c.Command.HelpName)
 	case graph != "":
 		do, where, others = predictGraph, "--op, not with --graph", slices.Concat(patternFlags, overlapFlags, windowFlags,
-			cubeFlags, fileFlags, []string{"nodes"})
+			cubeFlags, []string{"nodes"})
 	case op == overlapOperation:
 		do, where = predictOverlap, "communication patterns, not with --op "+overlapOperation
 		others = slices.Concat(patternFlags, windowFlags)
 	case op == remapOperation:
 		do, where = predictRemap, "other operations, not with --op "+remapOperation
-		others = slices.Concat(patternFlags, overlapFlags, windowFlags, fileFlags)
+		others = slices.Concat(patternFlags, overlapFlags, windowFlags)
 	case c.IsSet("window"):
 		do, where = predictGather, "--op gather, and without --window"
-		if others = slices.Concat(patternFlags, overlapFlags, cubeFlags, fileFlags); op != "gather" {
+		if others = slices.Concat(patternFlags, overlapFlags, cubeFlags); op != "gather" {
 			return exit.Usagef("--window goes with --op gather")
 		}
 	}
@@ -210,25 +205,6 @@ func predictOverlap(c *cli.Context, p *params.Params) error {
 	}
 	rows, sizes, err := overlapRows(c, o, len(p.Run.Hosts))
 	if err != nil {
-		return err
-	}
-	sheet := [][]string{{"hosts", "messages", "bytes", "work", "granularity", "gain", "gain_lo", "gain_hi",
-		"speedup_in_turn", "speedup", "speedup_lo", "speedup_hi", "best_work", "best_gain"}}
-	gains := figure.Figure{ID: "gains", Title: "Predicted gain of computing while a second thread communicates",
-		X: figure.Axis{Name: "computation between two exchanges", Unit: "s", Log: true},
-		Y: figure.Axis{Name: "gain", Unit: "1"}}
-	for _, v := range rows {
-		var work, gain any
-		if v.BestWork != nil {
-			work, gain = v.BestWork.Value, v.BestGain.Value
-		}
-		sheet = append(sheet, command.Cells(v.Hosts, v.Messages, v.Bytes, v.Work, v.Granularity.Value, v.Gain.Value,
-			v.Gain.CI95, v.InTurn.Value, v.Speedup.Value, v.Speedup.CI95, work, gain))
-		if v.Hosts == rows[0].Hosts { // the gain does not depend on the processors
-			addPoint(&gains, fmt.Sprintf("%d B", v.Bytes), v.Work, v.Gain.Value)
-		}
-	}
-	if err := writeFiles(c, sheet, gains); err != nil {
 		return err
 	}
 	out := predicted{Overlap: rows, Notes: o.Notes(sizes)}
@@ -373,21 +349,6 @@ func predictOperation(c *cli.Context, p *params.Params) error {
 			}
 		}
 	}
-	sheet := [][]string{{"model", "operation", "algorithm", "segment", "hosts", "bytes", "seconds", "lo", "hi", "why"}}
-	times := figure.Figure{ID: "predictions", Title: "Predicted times",
-		X: figure.Axis{Name: "bytes", Unit: "B", Log: true}, Y: figure.Axis{Name: "time", Unit: "s", Log: true}}
-	for _, v := range out.Predictions {
-		var took any
-		if v.Why == "" {
-			took = v.Seconds
-			addPoint(&times, fmt.Sprintf("%s, %d hosts, %s", v.Algorithm, v.Hosts, v.Model), float64(v.Bytes), v.Seconds)
-		}
-		sheet = append(sheet, command.Cells(v.Model, v.Operation, v.Algorithm, v.Segment, v.Hosts, v.Bytes, took, v.CI95,
-			v.Why))
-	}
-	if err := writeFiles(c, sheet, times); err != nil {
-		return err
-	}
 	return command.Answer(c, "predict", out, out.printPredictions)
 }
 
@@ -406,9 +367,8 @@ func patternsOf(c *cli.Context) (out []pattern.Pattern, err error) {
 		err = exit.Usagef("--op %q: want one of %s", op, strings.Join(operations(), ", "))
 	case out == nil:
 		err = exit.Usagef("--algo %q: %s has %s", algo, op, strings.Join(have, ", "))
-	case c.Bool("best") && slices.ContainsFunc([]string{"algo", "all-models", "sweep", "figure"}, c.IsSet):
-		err = exit.Usagef("--best compares all algorithms and prints its choice: it goes without --algo, --all-models, " +
-			"--sweep and --figure")
+	case c.Bool("best") && slices.ContainsFunc([]string{"algo", "all-models"}, c.IsSet):
+		err = exit.Usagef("--best compares all algorithms and prints its choice: it goes without --algo and --all-models")
 	}
 	return out, err
 }
@@ -513,38 +473,6 @@ func ends(ci *[2]float64, format func(float64) string) string {
 }
 
 func seconds(v float64) string { return units.Format(v, "s") }
-
-// writeFiles writes what --sweep and --figure ask for.
-func writeFiles(c *cli.Context, table [][]string, drawn figure.Figure) error {
-	if path := c.String("sweep"); path != "" {
-		if filepath.Ext(path) != ".csv" {
-			return exit.Usagef("--sweep %q: want a file that ends in .csv", path)
-		}
-		if err := files.Write(path, func(w io.Writer) error { return files.NewSheet(w).WriteAll(table) }); err != nil {
-			return err
-		}
-	}
-	path := c.String("figure")
-	if path == "" {
-		return nil
-	}
-	format := strings.TrimPrefix(filepath.Ext(path), ".")
-	if format != draw.SVG && format != draw.PNG {
-		return exit.Usagef("--figure %q: want a file that ends in .svg or .png", path)
-	}
-	figure.Settle(&drawn)
-	return files.Write(path, func(w io.Writer) error { return draw.Write(w, drawn, format) })
-}
-
-// addPoint adds a point to the line of that name.
-func addPoint(f *figure.Figure, name string, x, y float64) {
-	i := slices.IndexFunc(f.Traces, func(t figure.Trace) bool { return t.Name == name })
-	if i < 0 {
-		i = len(f.Traces)
-		f.Traces = append(f.Traces, figure.Trace{Name: name, Kind: figure.Line, Group: i})
-	}
-	f.Traces[i].Points = append(f.Traces[i].Points, figure.Point{X: x, Y: y})
-}
 
 // answerBest prints the fastest algorithm for each size and number of hosts.
 func answerBest(c *cli.Context, q *predict.Predictor, hosts, sizes []int, out predicted) error {
