@@ -124,11 +124,8 @@ func forecast(told string, took float64) string {
 		if err != nil || !strings.HasSuffix(e.Label, ", round 2") || e.Left == nil || e.Elapsed == nil {
 			continue
 		}
-		lo, hi := *e.Left+*e.Elapsed, *e.Left+*e.Elapsed
-		if e.Least != nil { // it may end before
-			lo = *e.Least + *e.Elapsed
-		}
-		return fmt.Sprintf("%.0f to %.0f s (%+.0f%%)", lo, hi, 100*(min(hi, max(lo, took))/took-1))
+		all := *e.Left + *e.Elapsed
+		return fmt.Sprintf("%.0f s (%+.0f%%)", all, 100*(all/took-1))
 	}
 	return "–"
 }
@@ -149,7 +146,7 @@ func TestInBudget(t *testing.T) {
 	const told = `{"event":"progress","label":"pingpong, round 1","elapsed_s":1,"left_s":50}
 {"event":"progress","label":"pingpong, round 2","elapsed_s":10}
 not JSON
-{"event":"progress","label":"paired, round 2","elapsed_s":11,"left_s":5,"left_least_s":4}
+{"event":"progress","label":"paired, round 2","elapsed_s":11,"left_s":5}
 {"event":"progress","label":"paired, round 2","elapsed_s":20,"left_s":99}
 `
 	v := 1.5e-6
@@ -160,7 +157,7 @@ not JSON
 		r.flags = []string{"--budget", budget, "--seed", "1"}
 		l := inBudget(t, r)[0]
 		share, verdict, _ := strings.Cut(want, ", ")
-		cells := []string{"1.0 s", "21.0 s, " + share, "4", "15 to 16 s (-20%)", widths, "b"}
+		cells := []string{"1.0 s", "21.0 s, " + share, "4", "16 s (-20%)", widths, "b"}
 		if !slices.Equal(l.cells, cells) || l.verdict != verdict {
 			t.Errorf("%s: %q, %s, want %q, %s", budget, l.cells, l.verdict, cells, verdict)
 		}

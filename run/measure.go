@@ -58,7 +58,6 @@ func (r *run) walk(ctx context.Context, f *fleet, schedule *plan.Schedule, have 
 			if p.Exp != "" {
 				label = fmt.Sprintf("%s, round %d", p.Exp, p.Round+1)
 			}
-			r.Show.MayEnd(time.Duration(p.Least))
 			r.Show.Update(p.Done, 1, time.Duration(p.Spent), label)
 		},
 		Slot: func(s bench.Slot, took time.Duration) {

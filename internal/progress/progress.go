@@ -44,7 +44,6 @@ type Reporter struct {
 	drawn   time.Time // last time the sink was given a state
 	state   State
 	end     time.Time // of the phase, as expected; zero is not known
-	early   time.Time // before end, if the phase may end then; zero otherwise
 	open    bool      // a phase is under way
 }
 
@@ -57,8 +56,6 @@ type State struct {
 	Elapsed time.Duration
 	Left    time.Duration // meaningful if HasLeft
 	HasLeft bool
-	Least   time.Duration // up to Left, meaningful if MayEnd: the phase may end then already
-	MayEnd  bool
 }
 
 // sink is one way to show progress: it is told each event, by its name, with the phase's state then. message is that of
@@ -117,7 +114,7 @@ func (r *Reporter) Phase(name string) {
 		r.first = now
 	}
 	r.started, r.drawn, r.open = now, now, true
-	r.state, r.end, r.early = State{Phase: name}, time.Time{}, time.Time{}
+	r.state, r.end = State{Phase: name}, time.Time{}
 	r.tell(eventPhase, now, "")
 }
 
@@ -138,16 +135,6 @@ func (r *Reporter) Update(done, total float64, spent time.Duration, label string
 		r.end = now.Add(time.Duration(max(0, left) * float64(time.Second)))
 	}
 	r.show(now)
-}
-
-// MayEnd says that the phase may be over after the time left already, because its goal may be reached then. A negative
-// one takes it back.
-func (r *Reporter) MayEnd(left time.Duration) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.early = r.now().Add(left); left < 0 {
-		r.early = time.Time{}
-	}
 }
 
 func sensible(v float64) bool { return v >= 0 && !math.IsInf(v, 0) }
@@ -203,7 +190,6 @@ func (r *Reporter) tell(event string, now time.Time, message string) {
 		if s.Left = 0; s.HasLeft {
 			s.Left = max(0, left)
 		}
-		s.Least, s.MayEnd = min(s.Left, max(0, r.early.Sub(now))), s.HasLeft && !r.early.IsZero()
 	}
 	r.out(event, now, r.state, message)
 }
@@ -264,7 +250,7 @@ func line(s State) string {
 		parts = append(parts, fmt.Sprintf("%3d%%", percent(s)))
 	}
 	if s.HasLeft {
-		parts = append(parts, left(s)+" left,")
+		parts = append(parts, clock(s.Left)+" left,")
 	}
 	if s.Elapsed > 0 {
 		parts = append(parts, clock(s.Elapsed)+" gone,")
@@ -276,19 +262,6 @@ func line(s State) string {
 		parts = append(parts, units.OneLine(s.Label))
 	}
 	return strings.TrimSuffix(strings.Join(parts, " "), ",")
-}
-
-// left prints the time left: 3:10, or 1:20 to 3:10 where the phase may end sooner, or up to 3:10 where that may be at
-// once.
-func left(s State) string {
-	least, most := clock(s.Least), clock(s.Left)
-	switch {
-	case !s.MayEnd || least == most:
-		return most
-	case least == clock(0):
-		return "up to " + most
-	}
-	return least + " to " + most
 }
 
 // counts prints "17 of 240" where the work is counted in whole steps.
@@ -331,8 +304,6 @@ type Event struct {
 	Percent *float64 `json:"percent,omitempty"`
 	Elapsed *float64 `json:"elapsed_s,omitempty"`
 	Left    *float64 `json:"left_s,omitempty"` // absent while there is no estimate
-	// Least is up to Left: the phase may end then already. It is absent where it may not.
-	Least   *float64 `json:"left_least_s,omitempty"`
 	Message string   `json:"message,omitempty"`
 }
 
@@ -345,9 +316,6 @@ func (e events) show(event string, at time.Time, s State, message string) {
 		ev.Label = s.Label
 		if s.HasLeft {
 			ev.Left = tenths(s.Left)
-		}
-		if s.MayEnd {
-			ev.Least = tenths(s.Least)
 		}
 	}
 	if event != eventPhase && event != eventNote {

@@ -110,36 +110,6 @@ func TestLiveLineFits(t *testing.T) {
 	}
 }
 
-// A phase that may end early says from when on, and no more when that is over or taken back.
-func TestMayEnd(t *testing.T) {
-	var b bytes.Buffer
-	clock := newClock()
-	r := New(&b, Plain, clock.now)
-	r.Phase("measure")
-	for _, early := range []time.Duration{20 * time.Second, 10 * time.Hour, -1, 0} {
-		clock.advance(30 * time.Second)
-		r.MayEnd(early)
-		r.Update(1, 4, 40*time.Second, "")
-	}
-	want := `measure:  25% 0:20 to 2:00 left, 0:30 gone, 1 of 4
-measure:  25% 2:00 left, 1:00 gone, 1 of 4
-measure:  25% 2:00 left, 1:30 gone, 1 of 4
-measure:  25% up to 2:00 left, 2:00 gone, 1 of 4
-`
-	if diff := cmp.Diff(want, b.String()); diff != "" {
-		t.Error(diff)
-	}
-	b.Reset()
-	e := New(&b, Events, clock.now)
-	e.Phase("measure")
-	clock.advance(10 * time.Second)
-	e.MayEnd(12 * time.Second)
-	e.Update(1, 4, 0, "")
-	if !strings.Contains(b.String(), `"left_s":30,"left_least_s":12`) {
-		t.Error(b.String())
-	}
-}
-
 // TestLeft: what the time left is said to be, after a report and a wait.
 func TestLeft(t *testing.T) {
 	for _, c := range []struct {

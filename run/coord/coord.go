@@ -81,9 +81,6 @@ type Progress struct {
 	Exp   string      // "" at the end
 	Done  float64     // share of the whole, 0..1, assuming every round is needed; 1 at the end and not before
 	Spent units.Nanos // time until now, also by the run that was resumed
-	// Least is how long the walk still takes at least, where Config.Steering may end it: then nobody knows whether the
-	// targets are met after the least rounds. It is negative where nothing may end the walk early.
-	Least units.Nanos
 }
 
 // Result is how a walk ended.

@@ -63,7 +63,7 @@ func Walk(ctx context.Context, agents []Agent, cfg Config) (*Result, error) {
 	case err == nil && w.measured() == 0:
 		err = w.nothing()
 	case err == nil:
-		w.Progress(Progress{Round: w.result.Rounds - 1, Done: 1, Spent: w.spent(), Least: -1})
+		w.Progress(Progress{Round: w.result.Rounds - 1, Done: 1, Spent: w.spent()})
 	}
 	w.result.Stops = w.stops(err != nil || w.result.Interrupted)
 	return &w.result, err
@@ -149,7 +149,9 @@ func (w *walker) round(ctx context.Context, r int, all []bench.Slot) (more bool,
 		if err := ctx.Err(); err != nil {
 			return false, err
 		}
-		w.Progress(w.progress(r, slots, i))
+		p := Progress{Round: r, Exp: s.Exp, Spent: w.spent()}
+		p.Done = w.pace.Done(r, slots[i:], float64(i)/float64(len(slots)), p.Spent)
+		w.Progress(p)
 		if err := w.slot(ctx, s); err != nil {
 			return false, err
 		}
@@ -159,16 +161,6 @@ func (w *walker) round(ctx context.Context, r int, all []bench.Slot) (more bool,
 		return false, nil
 	}
 	return true, nil
-}
-
-// progress is where the walk is before slot i of round r.
-func (w *walker) progress(r int, slots []bench.Slot, i int) Progress {
-	p := Progress{Round: r, Exp: slots[i].Exp, Spent: w.spent(), Least: -1}
-	p.Done = w.pace.Done(r, slots[i:], float64(i)/float64(len(slots)), p.Spent)
-	if w.Steering != nil {
-		p.Least = w.pace.Until(w.Schedule.Rounds, r, slots[i:], p.Spent)
-	}
-	return p
 }
 
 // usable reports whether a team has no host that was lost, and no two hosts between which the link is cut.

@@ -151,29 +151,20 @@ func (p *Pace) Fits(s bench.Slot, spent units.Nanos) bool {
 // Done is the share of the run that is done. Of round r the slots of rest are left; done is the share of its slots that
 // is over.
 func (p *Pace) Done(r int, rest []bench.Slot, done float64, spent units.Nanos) float64 {
+	rounds, budget := p.schedule.MaxRounds(), p.schedule.Plan.Budget
 	if spent > 0 && p.schedule.Limits.Path.Known() {
-		return min(1, float64(spent)/float64(spent+p.Until(p.schedule.MaxRounds(), r, rest, spent)))
+		left, round := float64(p.sum(rest)), 0.0
+		for i := range p.schedule.groups {
+			round += float64(p.expect(i)) / float64(p.schedule.groups[i].every)
+		}
+		if left += round * float64(rounds-r-1); budget > 0 {
+			left = min(left, float64(max(0, budget-spent)))
+		}
+		return float64(spent) / (float64(spent) + left)
 	}
-	share := (float64(r) + done) / float64(p.schedule.MaxRounds())
-	if b := p.schedule.Plan.Budget; b > 0 {
-		share = max(share, float64(spent)/float64(b))
+	share := (float64(r) + done) / float64(rounds)
+	if budget > 0 {
+		share = max(share, float64(spent)/float64(budget))
 	}
 	return min(1, share)
-}
-
-// Until is how long it takes until n rounds are over, or the budget, when the slots of rest are left of round r; 0
-// where that is not known.
-func (p *Pace) Until(n, r int, rest []bench.Slot, spent units.Nanos) units.Nanos {
-	if !p.schedule.Limits.Path.Known() {
-		return 0
-	}
-	left, round := float64(p.sum(rest)), 0.0
-	for i := range p.schedule.groups {
-		round += float64(p.expect(i)) / float64(p.schedule.groups[i].every)
-	}
-	left += round * float64(max(0, n-r-1))
-	if b := p.schedule.Plan.Budget; b > 0 {
-		left = min(left, float64(max(0, b-spent)))
-	}
-	return units.Nanos(min(left, math.MaxInt64/4))
 }

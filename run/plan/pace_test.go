@@ -98,39 +98,6 @@ func TestDoneIsRight(t *testing.T) {
 	}
 }
 
-// TestUntilIsRight: after the first round, the time until the least rounds are over is right within a fifth, and never
-// beyond the budget.
-func TestUntilIsRight(t *testing.T) {
-	const least = 6
-	for i := range 6 {
-		off, budget := []float64{0.5, 1, 2}[i%3], []units.Nanos{300 * units.Second, 0}[i/3]
-		s := slow(t, budget)
-		p := NewPace(s)
-		var spent units.Nanos
-		var said []units.Nanos
-		for r := range least {
-			list := p.Begin(r, s.Round(r, nil), spent)
-			for i, slot := range list {
-				if r > 0 {
-					said = append(said, spent+p.Until(least, r, list[i:], spent))
-				}
-				took := units.Nanos(off * float64(s.groups[p.group(slot)].expected))
-				spent += took
-				p.Took(slot, took)
-			}
-		}
-		for _, all := range said {
-			if all < spent*8/10 || all > spent*12/10 || budget > 0 && all > budget {
-				t.Errorf("off %g, budget %v: says %v, takes %v", off, budget.Seconds(), all.Seconds(), spent.Seconds())
-				break
-			}
-		}
-		if left := p.Until(least, least+3, nil, spent); left != 0 {
-			t.Errorf("off %g, budget %v: %v are left after the least rounds", off, budget.Seconds(), left.Seconds())
-		}
-	}
-}
-
 // TestUnboundedPacer: without a budget, or a path, every slot is measured at full effort.
 func TestUnboundedPacer(t *testing.T) {
 	s := slow(t, 0)
