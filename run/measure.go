@@ -77,7 +77,7 @@ func (r *run) walk(ctx context.Context, f *fleet, schedule *plan.Schedule, have 
 	return errors.Join(err, r.dir.Update(func(run *rundir.Run) {
 		done := r.saved()
 		run.Slots = rundir.Slots{Planned: schedule.Planned(), Done: done, Failed: len(walked.Failures)}
-		run.Stops, run.Failures, run.Warnings = walked.Stops, r.failures(f.hosts), r.notes
+		run.Failures, run.Warnings = r.failures(f.hosts), r.notes
 	}))
 }
 

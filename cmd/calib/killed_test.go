@@ -110,7 +110,7 @@ func asKilled(t *testing.T, text []byte, measures bool) []byte {
 		t.Fatal(err)
 	}
 	m["status"] = rundir.StatusRunning
-	for _, name := range []string{"exit_code", "ended", "stops", "failures", "warnings", "samples"} {
+	for _, name := range []string{"exit_code", "ended", "failures", "warnings", "samples"} {
 		delete(m, name)
 	}
 	m["slots"] = map[string]int{"planned": 0, "done": 0, "failed": 0}

@@ -14,7 +14,7 @@ import (
 func FuzzRun(f *testing.F) {
 	for _, seed := range []string{
 		`{}`, `{"schema":"calib.run/1"}`, `{"schema":"calib.run/1","hosts":[{"name":"a","env":{"k":"v"}}],"detail":{"plan":{"rounds":null}}}`,
-		`{"schema":"calib.run/1","exit_code":4,"ended":"2026-03-01T10:15:00Z","stops":[{"width":0.1,"ranks":[0,-1]}],"failures":[{"slot":3}]}`,
+		`{"schema":"calib.run/1","exit_code":4,"ended":"2026-03-01T10:15:00Z","failures":[{"slot":3}]}`,
 		`{"schema":"calib.run/1","seed":18446744073709551616}`, `{"schema":"calib.run/1","detail":[[[[`,
 	} {
 		f.Add([]byte(seed))

@@ -45,7 +45,6 @@ type Run struct {
 	Detail json.RawMessage `json:"detail,omitempty"`
 	// Slots count the schedule: planned, measured, given up.
 	Slots    Slots             `json:"slots"`
-	Stops    []dataset.Stop    `json:"stops,omitempty"`
 	Failures []dataset.Failure `json:"failures,omitempty"`
 	Warnings []string          `json:"warnings,omitempty"`
 	// Samples is what samples.jsonl held when the run ended. While it is resumed: what it began with then.
@@ -106,8 +105,6 @@ func JSONSchema() (*jsonschema.Schema, error) {
 		return nil, err
 	}
 	s.Properties["status"].Enum = []any{StatusRunning, StatusComplete, StatusPartial, StatusInterrupted, StatusFailed}
-	reason := s.Properties["stops"].Items.Properties["reason"]
-	reason.Enum = []any{dataset.StopTargets, dataset.StopBudget, dataset.StopRounds, dataset.StopOpen}
 	return s, nil
 }
 

@@ -62,10 +62,6 @@ func finish(t *testing.T, d *Dir) {
 	slot := 7
 	err := d.Update(func(r *Run) {
 		r.Slots.Done, r.Slots.Failed = 11, 1
-		r.Stops = []dataset.Stop{
-			{Experiment: "pingpong", Reason: dataset.StopTargets, Rounds: 3},
-			{Experiment: "paired", Reason: dataset.StopBudget, Rounds: 9},
-		}
 		r.Failures = []dataset.Failure{{Slot: &slot, Host: "h2", Error: "no answer within 5 s"}}
 		r.End(StatusPartial, 4, started.Add(time.Minute))
 	})
@@ -149,7 +145,7 @@ func TestLife(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r := read.Run(); r.Status != StatusPartial || *r.ExitCode != 4 || len(r.Stops) != 2 || !r.Started.Equal(started) {
+	if r := read.Run(); r.Status != StatusPartial || *r.ExitCode != 4 || len(r.Failures) != 1 || !r.Started.Equal(started) {
 		t.Errorf("read back %+v", r)
 	}
 	if read.Update(func(*Run) {}) == nil {

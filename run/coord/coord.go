@@ -91,10 +91,8 @@ type Result struct {
 	Failures    []dataset.Failure // of slots, and of hosts and links that were left out for a while
 	Lost        map[int]string    // host index → why; at the end
 	Cut         map[Link]string   // links left out at the end, and why
-	BudgetEnded bool
-	TargetsMet  bool // Config.Steering has ended it
+	TargetsMet  bool              // Config.Steering has ended it
 	Interrupted bool
-	Stops       []dataset.Stop // an entry for each experiment that was measured
 }
 
 // Partial reports whether something that was planned is missing.

@@ -23,8 +23,7 @@ type walker struct {
 	have   map[int][]dataset.Sample // by slot, of a resumed run
 	begun  time.Time
 	pace   *plan.Pace
-	failed int                     // slots in a row
-	rounds map[string]map[int]bool // that gave samples, by experiment
+	failed int // slots in a row
 	// away are the hosts left out of which the agent answers, since when. They, and cut links, are tried again at next,
 	// and then after the double of wait.
 	away map[int]time.Time
@@ -37,7 +36,7 @@ type walker struct {
 // but Result.Interrupted. It ends when the targets are met, rounds or budget are used, or ctx is done. Each slot is
 // bounded by what it is expected to take, and all of them by the budget and a tenth of it (last).
 func Walk(ctx context.Context, agents []Agent, cfg Config) (*Result, error) {
-	w := &walker{Config: cfg, agents: agents, have: map[int][]dataset.Sample{}, rounds: map[string]map[int]bool{}}
+	w := &walker{Config: cfg, agents: agents, have: map[int][]dataset.Sample{}}
 	w.result.Lost, w.result.Cut, w.away = map[int]string{}, map[Link]string{}, map[int]time.Time{}
 	if w.Now == nil {
 		w.Now = time.Now
@@ -65,26 +64,7 @@ func Walk(ctx context.Context, agents []Agent, cfg Config) (*Result, error) {
 	case err == nil:
 		w.Progress(Progress{Round: w.result.Rounds - 1, Done: 1, Spent: w.spent()})
 	}
-	w.result.Stops = w.stops(err != nil || w.result.Interrupted)
 	return &w.result, err
-}
-
-// stops say in how many rounds each experiment was measured, and what ended it.
-func (w *walker) stops(cut bool) []dataset.Stop {
-	reason := dataset.StopRounds
-	switch {
-	case cut:
-		reason = dataset.StopOpen
-	case w.result.TargetsMet:
-		reason = dataset.StopTargets
-	case w.result.BudgetEnded:
-		reason = dataset.StopBudget
-	}
-	var out []dataset.Stop
-	for _, exp := range slices.Sorted(maps.Keys(w.rounds)) {
-		out = append(out, dataset.Stop{Experiment: exp, Reason: reason, Rounds: len(w.rounds[exp])})
-	}
-	return out
 }
 
 // nothing is the error of a walk without a result.
@@ -156,11 +136,7 @@ func (w *walker) round(ctx context.Context, r int, all []bench.Slot) (more bool,
 			return false, err
 		}
 	}
-	if skipped && w.measured() == before {
-		w.result.BudgetEnded = true
-		return false, nil
-	}
-	return true, nil
+	return !skipped || w.measured() > before, nil
 }
 
 // usable reports whether a team has no host that was lost, and no two hosts between which the link is cut.
@@ -280,10 +256,6 @@ func (w *walker) save(s bench.Slot, samples []dataset.Sample) error {
 
 // add counts a slot that has samples.
 func (w *walker) add(s bench.Slot, samples []dataset.Sample) {
-	if w.rounds[s.Exp] == nil {
-		w.rounds[s.Exp] = map[int]bool{}
-	}
-	w.rounds[s.Exp][s.Round] = true
 	w.pace.Measured(s)
 	if w.Steering != nil {
 		w.Steering.Add(samples)
@@ -342,12 +314,10 @@ func (w *walker) ended() bool { return w.last() < minSlot }
 // over reports whether the budget ends the walk. Until something is measured it may be used up to its last bound.
 func (w *walker) over() bool {
 	if w.measured() == 0 {
-		w.result.BudgetEnded = w.ended()
-		return w.result.BudgetEnded
+		return w.ended()
 	}
 	b := w.Schedule.Plan.Budget
-	w.result.BudgetEnded = b > 0 && w.spent() >= b
-	return w.result.BudgetEnded
+	return b > 0 && w.spent() >= b
 }
 
 // allowed is how long a slot may take: by what is expected of it where the network is known, and never beyond the last

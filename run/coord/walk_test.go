@@ -43,7 +43,7 @@ func TestSlotsInOrder(t *testing.T) {
 	if n := len(done) - 1; n != len(want) || !slices.IsSorted(done) || done[0] != 0 || done[n-1] >= 1 || done[n] != 1 {
 		t.Errorf("progress %v", done)
 	}
-	if r.Slots != len(want) || r.Rounds != 3 || r.Partial() || r.Interrupted || r.BudgetEnded {
+	if r.Slots != len(want) || r.Rounds != 3 || r.Partial() || r.Interrupted {
 		t.Errorf("result %+v", r)
 	}
 }
@@ -60,16 +60,14 @@ func TestTargetsEnd(t *testing.T) {
 	for _, c := range []struct {
 		steered, met bool
 		rounds       int
-		reason       string
-	}{{false, false, 8, dataset.StopRounds}, {true, false, 8, dataset.StopRounds}, {true, true, 3, dataset.StopTargets}} {
+	}{{false, false, 8}, {true, false, 8}, {true, true, 3}} {
 		w := newWalk(4, 2)
 		w.plan.Rounds.Max = 8
 		if c.steered {
 			w.look = sayer{c.met}.Look
 		}
 		r := w.must(t)
-		want := []dataset.Stop{{Experiment: "pingpong", Reason: c.reason, Rounds: c.rounds}}
-		if r.TargetsMet != c.met || r.Rounds != c.rounds || !slices.Equal(r.Stops, want) {
+		if r.TargetsMet != c.met || r.Rounds != c.rounds {
 			t.Errorf("%+v: %+v", c, r)
 		}
 	}
@@ -128,20 +126,19 @@ func TestBudget(t *testing.T) {
 	for _, c := range []struct {
 		budget        units.Nanos
 		rounds, slots int
-		ended         bool
 	}{
-		{units.Nanos(1), 1, 1, true},
-		{3 * units.Second, 1, 3, true}, // used up with the first round's last slot
-		{4 * units.Second, 2, 4, true},
-		{0, 5, 15, false},
-		{15 * units.Second, 5, 15, false},
+		{units.Nanos(1), 1, 1},
+		{3 * units.Second, 1, 3}, // used up with the first round's last slot
+		{4 * units.Second, 2, 4},
+		{0, 5, 15},
+		{15 * units.Second, 5, 15},
 	} {
 		w := newWalk(4, 5)
 		ticks := &clock{t: time.Unix(1e9, 0)}
 		w.plan.Budget, w.cfg.Now = c.budget, ticks.now
 		w.cfg.Slot = func(bench.Slot, time.Duration) { ticks.advance(time.Second) }
-		if r := w.must(t); r.Rounds != c.rounds || r.Slots != c.slots || r.BudgetEnded != c.ended {
-			t.Errorf("budget %v: %+v, want %d rounds, %d slots, ended %v", c.budget, r, c.rounds, c.slots, c.ended)
+		if r := w.must(t); r.Rounds != c.rounds || r.Slots != c.slots {
+			t.Errorf("budget %v: %+v, want %d rounds, %d slots", c.budget, r, c.rounds, c.slots)
 		}
 	}
 }
