@@ -53,10 +53,8 @@ type Config struct {
 	// Agents are those that are a part of this calib, to be copied to hosts.
 	Agents func() ([]launch.Binary, error) `json:"-"`
 	Show   *progress.Reporter              `json:"-"`
-	// Confirm may refuse the plan on so many hosts, before anything is begun. Begun is told the run directory, in which
-	// the run can go on whatever becomes of this process. Both may be nil.
+	// Confirm may refuse the plan on so many hosts, before anything is begun. It may be nil.
 	Confirm func(hosts int) error `json:"-"`
-	Begun   func(dir string)      `json:"-"`
 }
 
 var errImported = errors.New("it holds no plan, as that of an imported run")
@@ -199,9 +197,6 @@ func (r *run) makeDir() (err error) {
 		}
 	}
 	r.id = r.dir.Run().ID
-	if r.Begun != nil {
-		r.Begun(r.dir.Path())
-	}
 	return nil
 }
 

@@ -37,8 +37,7 @@ func execute(args []string) int {
 		args = append(append(args[:1:1], args[2:]...), "--help")
 	}
 	cli.HelpPrinter = command.PrintHelp
-	ctx, stop := command.Interruptible(os.Stderr)
-	defer stop()
+	ctx := command.Interruptible()
 	app := newApp()
 	err := app.RunContext(ctx, command.FlagsFirst(app.Commands, args))
 	if wrong := cli.ExitCoder(nil); errors.As(err, &wrong) { // help on what there is not, to which the library gives 3

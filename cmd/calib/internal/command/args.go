@@ -11,8 +11,6 @@ import (
 	"os/signal"
 	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"syscall"
 
 	"github.com/urfave/cli/v2"
@@ -153,38 +151,23 @@ func WantsJSON(args []string) bool {
 	return i >= 0 && args[i] != "--"
 }
 
-// GoesOn is how to go on after a second signal, which says so; nil is not known.
-var GoesOn atomic.Pointer[string]
-
 // Interruptible returns a context that INT, TERM or HUP ends: what runs then stops in order, and keeps what it has. A
 // HUP that the process was started to ignore, as by nohup, stays ignored. A second signal ends the process at once;
-// agents end with their input, and the files of a run are whole at every moment. stop ends the watching, and returns
-// when it has ended.
-func Interruptible(say io.Writer) (ctx context.Context, stop func()) {
+// agents end with their input, and the files of a run are whole at every moment.
+func Interruptible() context.Context {
 	ctx, cancel := context.WithCancel(context.Background())
-	signals := make(chan os.Signal, 2)
 	wanted := []os.Signal{syscall.SIGINT, syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) {
 		wanted = append(wanted, syscall.SIGHUP)
 	}
+	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, wanted...)
-	var watch sync.WaitGroup
-	watch.Go(func() {
+	go func() {
 		<-signals
 		cancel()
-		if _, second := <-signals; !second {
-			return // stop has closed it
-		}
-		text := "calib: interrupted a second time: ended at once"
-		if how := GoesOn.Load(); how != nil {
-			text += ", without a fit; " + *how
-		}
-		fmt.Fprintln(say, text)
+		<-signals
+		fmt.Fprintln(os.Stderr, "calib: interrupted a second time: ended at once")
 		os.Exit(exit.Interrupted)
-	})
-	return ctx, func() {
-		signal.Stop(signals) // after which nothing is sent
-		close(signals)
-		watch.Wait()
-	}
+	}()
+	return ctx
 }

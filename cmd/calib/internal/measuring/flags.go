@@ -156,10 +156,6 @@ func equipped(c *cli.Context, config run.Config) run.Config {
 		style = progress.Events
 	}
 	config.Show, config.Agents = progress.New(c.App.ErrWriter, style, time.Now), packedAgents
-	config.Begun = func(dir string) {
-		how := "calib run --resume " + quote(dir) + " goes on"
-		command.GoesOn.Store(&how)
-	}
 	budget, ask := time.Duration(config.Plan.Budget), person(c)
 	if long := budget > longPlan || budget == 0 && config.Where.Sim == ""; !long || c.Bool("yes") || ask == nil {
 		return config
