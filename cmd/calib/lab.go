@@ -260,7 +260,7 @@ func labPresets(c *cli.Context) error {
 		}
 		specs = append(specs, *s)
 	}
-	headings := []string{"PRESET", "HOSTS", "MEDIUM", "a", "b", "a_c", "b_c", "L", "BUFFER", "BESIDES"}
+	headings := []string{"PRESET", "HOSTS", "MEDIUM", "a", "b", "a_c", "b_c", "L", "BUFFER"}
 	return command.AnswerTable(c, "lab presets", specs, headings, func(t command.Table) {
 		for _, s := range specs {
 			buffer := "unlimited"
@@ -268,36 +268,7 @@ func labPresets(c *cli.Context) error {
 				buffer = fmt.Sprintf("%d packets", s.Buffer)
 			}
 			t.Row(s.Name, s.Hosts, s.Mode, units.Format(s.Host.A, "s"), units.Format(s.Host.B, "s/B"),
-				units.Format(s.Medium.A, "s"), units.Format(s.Medium.B, "s/B"), units.Format(s.L, "s"), buffer, besides(&s))
+				units.Format(s.Medium.A, "s"), units.Format(s.Medium.B, "s/B"), units.Format(s.L, "s"), buffer)
 		}
 	})
-}
-
-func besides(s *netspec.Spec) string {
-	var has []string
-	least := func(what string, b netspec.Block) {
-		if b.Min > 0 {
-			has = append(has, fmt.Sprintf("%s at least %s a packet", what, units.Format(b.Min, "s")))
-		}
-	}
-	least("hosts", s.Host)
-	least("medium", s.Medium)
-	if r := s.Receive; r != nil {
-		has = append(has, fmt.Sprintf("receiving a %s, b %s", units.Format(r.A, "s"), units.Format(r.B, "s/B")))
-		least("receiving", *r)
-	}
-	if s.CutThrough {
-		has = append(has, "cut-through")
-	}
-	if f := s.Fabric; f != nil {
-		fabric := fmt.Sprintf("fabric %s an active host", units.Format(f.PerHost, "s"))
-		if f.Rate > 0 {
-			fabric += fmt.Sprintf(", %s above %s in all", units.Format(f.Tau, "s/B"), units.Format(f.Rate, "B/s"))
-		}
-		has = append(has, fabric)
-	}
-	if s.Slowdown > 0 {
-		has = append(has, fmt.Sprintf("%g times slower than the original", s.Slowdown))
-	}
-	return strings.Join(has, "; ")
 }
