@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/urfave/cli/v2"
 
@@ -14,7 +13,6 @@ import (
 	"calib/fit"
 	"calib/fit/models"
 	"calib/internal/exit"
-	"calib/internal/files"
 	"calib/internal/glossary"
 	"calib/internal/rundir"
 	"calib/params"
@@ -59,7 +57,15 @@ func fitRun(c *cli.Context) (err error) {
 	} else if f, err = run.FittingOf(dir.Run()); err != nil {
 		return err
 	}
-	if err := fitSamples(c, dir, f); err != nil {
+	if err := command.Whole(c, dir); err != nil {
+		return err
+	}
+	d, err := dir.Samples()
+	if err != nil {
+		return err
+	}
+	settings := fit.Settings{Seed: c.Uint64("seed"), Breaks: f.Breaks}
+	if _, err := run.Fit(dir, d, settings, dir.Run().Warnings); err != nil {
 		return err
 	}
 	if anew {
@@ -68,37 +74,6 @@ func fitRun(c *cli.Context) (err error) {
 		}
 	}
 	return command.PrintRun(c, "fit", dir, nil, nil)
-}
-
-// keptParams is where the parameters of the whole samples are kept when those of a part of them take their place.
-const keptParams = "params-whole.json"
-
-const maxParams = 1 << 30 // bounds a params.json [B]: that of 1,000 hosts has some 100 MB
-
-func fitSamples(c *cli.Context, dir *rundir.Dir, f run.Fitting) error {
-	if err := command.Whole(c, dir); err != nil {
-		return err
-	}
-	d, err := dir.Samples()
-	if err != nil {
-		return err
-	}
-	kept := dir.File(keptParams)
-	before, err := files.Read(dir.File(rundir.ParamsFile), maxParams)
-	keep := err == nil && c.Bool("partial") && dir.Sealed() != nil && !command.Exists(kept)
-	if keep {
-		if err := files.Replace(kept, before); err != nil {
-			return err
-		}
-	}
-	_, err = run.Fit(dir, d, fit.Settings{Seed: c.Uint64("seed"), Breaks: f.Breaks}, dir.Run().Warnings)
-	switch written := err == nil || errors.Is(err, run.ErrReports); {
-	case keep && written:
-		command.Note(c, "the parameters of before are kept in "+kept)
-	case keep:
-		return errors.Join(err, os.Remove(kept)) // those of before are still in their place
-	}
-	return err
 }
 
 func Documents() []command.Document {
