@@ -23,8 +23,8 @@ import (
 type Model interface {
 	// Time returns the time [s] of a pattern in a team, from the start of all ranks together to the last delivery. It
 	// is positive and finite. It returns ErrNotPredicted, with the reason, where the model says nothing of the pattern;
-	// ErrParameters where the parameters make a time that none can be; ErrSchedule where the pattern never ends; and
-	// what pattern.Of returns where it is not defined for the team.
+	// ErrParameters where the parameters make a time that none can be; and what pattern.Of returns where it is not
+	// defined for the team.
 	Time(*Traffic) (seconds float64, err error)
 }
 
@@ -33,8 +33,6 @@ var (
 	ErrParameters = errors.New("no parameters to predict with")
 	// ErrNotPredicted reports a pattern that a model has nothing to say about.
 	ErrNotPredicted = errors.New("not predicted")
-	// ErrSchedule reports a schedule that no ranks can follow to its end.
-	ErrSchedule = errors.New("not a schedule that ends")
 )
 
 // onPaper is a model that evaluates the messages of a pattern.
@@ -60,7 +58,7 @@ func (m onPaper) Time(t *Traffic) (float64, error) {
 
 // byEvents is a model that evaluates a schedule by its events alone.
 func byEvents(name string, of func(bytes float64) stages) Model {
-	return onPaper{name, func(_ *Traffic, l *list) (float64, error) { return machine{of: of}.run(l) }}
+	return onPaper{name, func(_ *Traffic, l *list) (float64, error) { return machine{of: of}.run(l), nil }}
 }
 
 // possible reports whether v can be a time, or a time per byte.

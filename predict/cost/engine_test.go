@@ -1,8 +1,6 @@
 package cost
 
 import (
-	"errors"
-	"fmt"
 	"testing"
 
 	"calib/bench/pattern"
@@ -81,42 +79,17 @@ func TestOneProcessor(t *testing.T) {
 	near(t, "exchange, slow receiver", timeOf(t, ofLogGP(1, 8, 8, 1, 1), one(s), 3, 1), 25)
 }
 
-// Schedules that cannot be followed are errors, in every evaluation.
+// An exchange may be empty. A pattern is defined for some teams only.
 func TestSchedules(t *testing.T) {
-	ring := rounds(1, func(i, _, n, m int) pattern.Step { return in((i+n-1)%n, m) })(4, 1)
-	for i := range ring {
-		ring[i] = append(ring[i], out((i+1)%4, 1))
-	}
 	h := &hyperbolic{}
 	h.host.A, h.host.B = 1, 1
-	for _, tc := range []struct {
-		name string
-		s    pattern.Schedule
-		want error
-	}{
-		{"all receive first", ring, ErrSchedule},
-		{"received, never sent", pattern.Schedule{{}, {in(0, 1)}}, ErrSchedule},
-		{"sent, never received", pattern.Schedule{{out(1, 1)}, {}}, ErrSchedule},
-		{"another length", pattern.Schedule{{out(1, 1)}, {in(0, 2)}}, ErrSchedule},
-		{"nothing", pattern.Schedule{{}, {}}, ErrNotPredicted},
-		{"an empty exchange", pattern.Schedule{{{}, out(1, 1), {}}, {in(0, 1), {}, {}}}, nil},
-	} {
-		for _, m := range []Model{hockney(1, 1), ofLogGP(1, 1, 1, 1, 1), h} {
-			if v, err := m.Time(TrafficOf(one(tc.s), len(tc.s), 1)); !errors.Is(err, tc.want) || (err == nil) == (v == 0) {
-				t.Errorf("%s, %s: %g, %v, want %v", tc.name, fmt.Sprintf("%T", m), v, err, tc.want)
-			}
+	empty := pattern.Schedule{{{}, out(1, 1), {}}, {in(0, 1), {}, {}}}
+	for _, m := range []Model{hockney(1, 1), ofLogGP(1, 1, 1, 1, 1), h} {
+		if v, err := m.Time(TrafficOf(one(empty), len(empty), 1)); err != nil || !(v > 0) {
+			t.Errorf("%T: %g, %v", m, v, err)
 		}
 	}
-	for _, s := range []pattern.Schedule{{{out(7, 1)}, {}}, {{out(0, 1)}, {}}, {{out(1, 0)}, {in(0, 0)}}} {
-		if _, err := number(s); !errors.Is(err, ErrSchedule) {
-			t.Errorf("%v: %v", s, err)
-		}
-	}
-	// Long messages do not fit in the buffers between two ranks that both send first.
 	crossed := one(pattern.Schedule{{out(1, 1), in(1, 1)}, {out(0, 1), in(0, 1)}})
-	if _, err := h.Time(TrafficOf(crossed, 2, 1)); !errors.Is(err, ErrSchedule) {
-		t.Errorf("both send first: %v", err)
-	}
 	near(t, "both send first, with buffers", timeOf(t, hockney(1, 1), crossed, 2, 1), 2)
 	if _, err := hockney(1, 1).Time(TrafficOf(find(t, "p2p", "direct"), 3, 1)); err == nil {
 		t.Error("p2p of three hosts has a time")

@@ -17,8 +17,8 @@ type fluid struct {
 // rounding.
 const atOnce = 1e-12
 
-// run returns the time when the last transfer is done [s], or ErrSchedule where ranks wait for ever.
-func (f fluid) run(l *list) (float64, error) {
+// run returns the time when the last transfer is done [s].
+func (f fluid) run(l *list) float64 {
 	hosts, into := make([]progress, len(l.ranks)), make([]int, len(l.ranks))         // transfers under way to a rank
 	left, received := make([]float64, len(l.messages)), make([]int, len(l.messages)) // work; the step of the receiver
 	for i, m := range l.messages {
@@ -53,14 +53,14 @@ func (f fluid) run(l *list) (float64, error) {
 			}
 		}
 		if len(active) == 0 {
-			return now, l.ended(func(rank int) progress { return hosts[rank] })
+			return now
 		}
 		soonest := math.Inf(1)
 		for _, k := range active {
 			soonest = math.Min(soonest, left[k]*f.pace(len(active), into[l.messages[k].to]))
 		}
 		if !possible(soonest) {
-			return soonest, nil
+			return soonest
 		}
 		now += soonest
 		for _, k := range active {

@@ -54,34 +54,26 @@ type hyperbolic struct {
 }
 
 func (h *hyperbolic) Time(t *Traffic) (float64, error) {
-	return onPaper{"hyperbolic", func(_ *Traffic, l *list) (float64, error) { return h.time(l) }}.Time(t)
+	return onPaper{"hyperbolic", func(_ *Traffic, l *list) (float64, error) { return h.time(l), nil }}.Time(t)
 }
 
 // time is eq. 3 between the limits.
-func (h *hyperbolic) time(l *list) (float64, error) {
+func (h *hyperbolic) time(l *list) float64 {
 	if k, m, ok := exchange(l); ok {
-		return h.neighbours(len(l.ranks), k).T(float64(m)), nil
+		return h.neighbours(len(l.ranks), k).T(float64(m))
 	}
-	short, err := h.short(l)
-	if err != nil {
-		return 0, err
-	}
-	long, err := h.long(l)
-	if err != nil {
-		return 0, err
-	}
-	return params.ServiceTime(1, short, long), nil // A and B·M: M drops out
+	return params.ServiceTime(1, h.short(l), h.long(l)) // A and B·M: M drops out
 }
 
 // short is the time A [s] in the limit of short messages, T_s = T_r = a. The delay of the network is the same for all
 // messages, so that it may come before the network as well as behind it.
-func (h *hyperbolic) short(l *list) (float64, error) {
+func (h *hyperbolic) short(l *list) float64 {
 	s := stages{send: h.host.A, gap: h.host.A, flight: h.host.A + h.delay, serve: h.network.A, recv: h.host.A}
 	return machine{shared: !h.ports, of: func(float64) stages { return s }}.run(l)
 }
 
 // long is the time B·M [s] in the limit of long messages, T_s = T_r = T_c.
-func (h *hyperbolic) long(l *list) (float64, error) {
+func (h *hyperbolic) long(l *list) float64 {
 	return fluid{
 		size: func(bytes float64) float64 { return bytes },
 		pace: func(n, into int) float64 { return math.Max(float64(n)*h.network.B, float64(into)*h.host.B) },
@@ -107,16 +99,13 @@ func (h *hyperbolic) Bounds(t *Traffic) (none, full float64, err error) {
 		}
 	}
 	// meeting is the time of messages of which so many are in the network, by their length, and one at least.
-	meeting := func(n map[int]int) (float64, error) {
+	meeting := func(n map[int]int) float64 {
 		return fluid{
 			size: func(bytes float64) float64 { return h.path(max(1, n[int(bytes)])).T(bytes) },
 			pace: func(_, into int) float64 { return float64(into) },
 		}.run(l)
 	}
-	if none, err = meeting(nil); err == nil {
-		full, err = meeting(alike)
-	}
-	return none, full, err
+	return meeting(nil), meeting(alike), nil
 }
 
 // path is the block of a message while n messages are in the network. On a switch each has a port for itself.

@@ -19,13 +19,7 @@ func limits(t *testing.T, h *hyperbolic, p pattern.Pattern, hosts, m int) (a, b 
 	if err != nil {
 		t.Fatal(err)
 	}
-	if a, err = h.short(l); err != nil {
-		t.Fatal(err)
-	}
-	if b, err = h.long(l); err != nil {
-		t.Fatal(err)
-	}
-	return a, b / float64(m)
+	return h.short(l), h.long(l) / float64(m)
 }
 
 // Sections 3.1 to 3.3 of the paper: figures 10, 12, 13 and 14.

@@ -1,7 +1,6 @@
 package cost
 
 import (
-	"errors"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -121,20 +120,6 @@ func TestBetween(t *testing.T) {
 		}
 		if _, hyperbola := m.(*hyperbolic); !hyperbola && v > sum { // the sum of hyperbolas is no bound of a hyperbola of sums
 			t.Fatalf("%g s, and %g s for all of its messages in turn", v, sum)
-		}
-	})
-}
-
-// Ranks that wait for each other are an error, whatever they did before.
-func TestCycle(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		s, m := anyRounds(t), anyModel(t)
-		n := rapid.IntRange(2, len(s)).Draw(t, "cycle")
-		for i := range n {
-			s[i] = append(s[i], in((i+n-1)%n, 1), out((i+1)%n, 1))
-		}
-		if v, err := m.Time(TrafficOf(one(s), len(s), 1)); !errors.Is(err, ErrSchedule) {
-			t.Fatalf("%g, %v", v, err)
 		}
 	})
 }
