@@ -2,7 +2,6 @@ package plan
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -18,7 +17,7 @@ import (
 type planFile struct {
 	Name        string     `yaml:"name" json:"name"`
 	Experiments []string   `yaml:"experiments" json:"experiments,omitempty"`
-	Sizes       sizeText   `yaml:"sizes" json:"sizes,omitempty"`
+	Sizes       any        `yaml:"sizes" json:"sizes,omitempty"` // "1,64,1KiB"; in YAML also a list, or one number
 	MaxBytes    string     `yaml:"max_bytes" json:"max_bytes,omitempty"`
 	AllPairs    bool       `yaml:"all_pairs" json:"all_pairs"`
 	Effort      float64    `yaml:"effort" json:"effort"`
@@ -34,30 +33,6 @@ type planFile struct {
 	Pairs       string     `yaml:"pairs" json:"pairs,omitempty"`
 	Chosen      bool       `yaml:"-" json:"chosen,omitempty"`
 	Path        bench.Path `yaml:"path" json:"path,omitzero"`
-}
-
-// sizeText is sizes as text, "1,64,1KiB"; in YAML they may also be a list, or one number.
-type sizeText string
-
-// UnmarshalYAML implements yaml.InterfaceUnmarshaler.
-func (t *sizeText) UnmarshalYAML(unmarshal func(any) error) error {
-	var value any
-	if err := unmarshal(&value); err != nil {
-		return err
-	}
-	list, ok := value.([]any)
-	if _, pairs := value.(map[string]any); pairs {
-		return errors.New("sizes: want a list such as 1,64,1KiB")
-	}
-	if !ok {
-		list = []any{value}
-	}
-	texts := make([]string, len(list))
-	for i, v := range list {
-		texts[i] = fmt.Sprint(v)
-	}
-	*t = sizeText(strings.Join(texts, ","))
-	return nil
 }
 
 // Load returns a built-in plan by its name, or reads a plan file.
@@ -122,7 +97,9 @@ func (p Plan) file() planFile {
 	for _, b := range p.Limits.Sizes {
 		sizes = append(sizes, strconv.FormatInt(int64(b), 10)) // Bytes.String rounds
 	}
-	f.Sizes = sizeText(strings.Join(sizes, ","))
+	if sizes != nil {
+		f.Sizes = strings.Join(sizes, ",")
+	}
 	if p.Limits.MaxBytes != 0 {
 		f.MaxBytes = strconv.FormatInt(int64(p.Limits.MaxBytes), 10)
 	}
@@ -136,11 +113,13 @@ func (f planFile) plan() (Plan, error) {
 		Rounds: f.Rounds, Target: f.Target, Isolate: f.Isolate, Permute: f.Permute,
 		KeepConnections: f.Keep, Seed: f.Seed,
 	}
-	var err error
-	if f.Sizes != "" {
-		if p.Limits.Sizes, err = units.ParseSizes(string(f.Sizes)); err != nil {
-			return Plan{}, fmt.Errorf("sizes: %w", err)
-		}
+	list, err := json.Marshal(f.Sizes)
+	sizes := strings.NewReplacer("[", "", "]", "", `"`, "").Replace(string(list))
+	if f.Sizes != nil && sizes != "" && err == nil {
+		p.Limits.Sizes, err = units.ParseSizes(sizes)
+	}
+	if err != nil {
+		return Plan{}, fmt.Errorf("sizes: %w", err)
 	}
 	if f.MaxBytes != "" {
 		if p.Limits.MaxBytes, err = units.ParseBytes(f.MaxBytes); err != nil {
