@@ -81,9 +81,8 @@ func (r *run) fit() error {
 // an error, and so are breaks that do not suit the sizes measured.
 func Fit(dir *rundir.Dir, d dataset.Source, s fit.Settings, warnings []string) (*params.Params, error) {
 	s.Missing = dir.Run().Slots.Missing()
-	undo := thrifty(d)
+	defer debug.SetGCPercent(debug.SetGCPercent(50)) // what is no longer used would take as much again as many timings
 	p, errs := fit.Run(models.All, d, s)
-	undo()
 	if err := d.Err(); err != nil {
 		return nil, err
 	}
@@ -132,22 +131,6 @@ func badBreaks(s fit.Settings, p *params.Params, errs []error) error {
 			FoundBreaks)
 	}
 	return nil
-}
-
-// Timings from which a fit is thrifty, and the percentage by which its heap then grows between two collections.
-const (
-	manyTimings  = 1_000_000
-	thriftyGrows = 50
-)
-
-// thrifty lets the collector run more often while many timings are fitted, so that what is no longer used does not take
-// as much memory again as they do. The returned function undoes it.
-func thrifty(d dataset.Source) (undo func()) {
-	if d.Survey().Timings < manyTimings {
-		return func() {}
-	}
-	before := debug.SetGCPercent(thriftyGrows)
-	return func() { debug.SetGCPercent(before) }
 }
 
 // ValidationDir is where calib predict validate keeps the patterns that it measured for a run, in the run's directory.
