@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"calib/bench/pattern"
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
 	"calib/internal/stats"
@@ -69,13 +70,14 @@ func simulated(t *testing.T, r run) (out []line) {
 	return out
 }
 
-// broadcasts are the medians over rounds of the medians of a round, of the broadcasts over all hosts.
+// broadcasts are the medians over rounds of the medians of a round, of the binomial broadcasts over all hosts.
 func broadcasts(samples []dataset.Sample, hosts int) map[int]float64 {
 	type key struct{ bytes, round int }
+	binomial := must(pattern.Find("bcast", "binomial")).ID
 	rounds, medians, out := map[key][]float64{}, map[int][]float64{}, map[int]float64{}
 	for _, s := range samples {
 		whole := int(s.Point[names.FactorHosts]) == hosts
-		if whole && s.Exp == names.Bcast && s.Phase == names.PhaseBinomial && len(s.NS) > 0 {
+		if whole && s.Phase == names.PhasePattern && s.Point[names.FactorPattern] == binomial && len(s.NS) > 0 {
 			k := key{int(s.Point[names.FactorBytes]), s.Round}
 			rounds[k] = append(rounds[k], stats.Median(stats.Floats(s.NS)))
 		}
@@ -111,8 +113,8 @@ func judged(label string, measured, simulated map[int]float64) (out []line) {
 
 func TestBroadcasts(t *testing.T) {
 	sample := func(hosts int64, round int, ns ...int64) dataset.Sample {
-		point := dataset.Point{"bytes": 64, "hosts": hosts}
-		return dataset.Sample{Exp: "bcast", Phase: "binomial", Point: point, Round: round, NS: ns}
+		point := dataset.Point{"bytes": 64, "hosts": hosts, "pattern": 4}
+		return dataset.Sample{Exp: "pattern", Phase: "pattern", Point: point, Round: round, NS: ns}
 	}
 	got := broadcasts([]dataset.Sample{sample(8, 0, 1000, 3000, 9000), sample(8, 1, 5000), sample(8, 2, 70000, 70000),
 		sample(4, 2, 1)}, 8)

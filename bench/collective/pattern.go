@@ -1,3 +1,5 @@
+// Package collective measures communication patterns, to compare predictions and exported platforms with. No model is
+// fitted on them.
 package collective
 
 import (
@@ -9,7 +11,9 @@ import (
 
 	"calib/bench"
 	"calib/bench/pattern"
+	"calib/internal/dataset"
 	"calib/internal/dataset/names"
+	"calib/internal/stats"
 	"calib/internal/units"
 )
 
@@ -23,17 +27,18 @@ var Pattern = &bench.Experiment{
 	Ranges: bench.Ranges{
 		names.FactorPattern: {Most: math.MaxInt32}, names.FactorHosts: bench.TeamSize, names.FactorBytes: bench.Sizes,
 	},
-	Size: hostsOf,
+	Size: func(p bench.Point) int { return int(p[names.FactorHosts]) },
 	Cost: func(l bench.Limits, p bench.Point) bench.Cost {
 		_, s, err := known(p)
 		if err != nil {
 			return bench.Cost{}
 		}
-		hosts, path, most := hostsOf(p), l.OnPath(), maxPatterns(l.Effort, s)
+		hosts, path := int(p[names.FactorHosts]), l.OnPath()
 		one := units.Nanos(s.depth())*path.Latency + units.Nanos(float64(s.Busiest)*path.PerByte*path.Sharing(hosts/2))
 		return bench.Cost{
-			Bytes: units.Bytes((untimed + most) * s.Busiest),
-			Time:  repeatedTime(path, hosts, one, l.Effort.Time(patternTime, 0), 1, most),
+			Bytes: units.Bytes((untimed + maxPatterns(l.Effort, s)) * s.Busiest),
+			Time: units.Nanos(untimed+repetitions(l.Effort, s, one))*(path.Start(hosts)+one+one/4) +
+				units.Nanos(hosts)*path.Latency,
 		}
 	},
 	Run: runPattern,
@@ -44,10 +49,12 @@ const (
 	patternLeast = 3 // at a small effort; fewer where they take longer than patternTime
 	patternTime  = 100 * units.Millisecond
 	patternBytes = 16 * units.MiB // of a batch at effort 1, over the busiest link
-	patternShort = 8 * units.KiB
+	patternShort = 8 * units.KiB  // of the first repetitions, which open connections and tell how long one takes
 	patternMost  = 64 * units.KiB
 	// patternLongest is the longest of one repetition: a receive may wait no longer before a silent peer is given up.
 	patternLongest = 4 * units.Second
+	// untimed is how many repetitions come before those that are recorded, at most.
+	untimed = 3
 )
 
 var patternSizes = []units.Bytes{1, units.KiB, 8 * units.KiB, 64 * units.KiB}
@@ -134,32 +141,113 @@ func maxPatterns(e bench.Effort, s shape) int {
 	return max(1, min(e.Reps(patternReps, patternLeast), int(e.Bytes(patternBytes, 0))/s.Busiest))
 }
 
+// repetitions is how many a batch has of a pattern that takes one.
+func repetitions(e bench.Effort, s shape, one units.Nanos) int {
+	return min(maxPatterns(e, s), max(1, int(e.Time(patternTime, 0)/max(1, one))))
+}
+
+// player is one rank of a team that runs a pattern.
+type player struct {
+	bench.Team
+	play  func(m int) // this rank's part with m bytes
+	first bool        // it begins by sending: others wait for it, and when it begins matters
+	// quiet is for how long after the start a rank keeps still when it has done its part, so that what it says of it
+	// does not meet the parts of others.
+	quiet  units.Nanos
+	signal [1]byte
+}
+
 func runPattern(x bench.Team) {
-	hosts, m := hostsOf(x.P), int(x.P[names.FactorBytes])
+	m := int(x.P[names.FactorBytes])
 	// The largest message holds what all hosts have; writing the pattern down sends and receives it.
-	x.R.Charge(2 * int64(hosts) * int64(m))
+	x.R.Charge(2 * int64(x.Size()) * int64(m))
 	what, s, err := known(x.P)
 	bench.Check(err)
-	own := bench.Must(pattern.Rank(what, x.Rank(), hosts, m, &pattern.Scratch{}))
-	o := operation{Team: x, peers: pattern.Peers(own), first: len(own) > 0 && len(own[0].Out) > 0}
-	name := what.Name()
-	bench.During(name+": connect", func() { meet(x, o.peers) })
+	own := bench.Must(pattern.Rank(what, x.Rank(), x.Size(), m, &pattern.Scratch{}))
+	name, peers := what.Name(), pattern.Peers(own)
+	bench.During(name+": connect", func() { meet(x, peers) })
 	var memory pattern.Scratch
 	memory.Use(x.R.Payload(int64(s.Largest)), x.R.Payload(int64(s.Largest)))
 	c := pattern.On(x.Group)
-	o.part = func(start units.Nanos, m int) (began, ended units.Nanos) {
-		x.WaitUntil(start)
-		began = x.Now()
-		bench.During(name, func() { what.Run(c, m, &memory) })
-		return began, x.Now()
+	y := &player{Team: x, first: len(own) > 0 && len(own[0].Out) > 0,
+		play: func(m int) { bench.During(name, func() { what.Run(c, m, &memory) }) }}
+
+	short := min(m, int(patternShort))
+	y.repeat(short, 1) // opens connections
+	trial, _ := y.repeat(short, 1)
+	estimate := max(1, units.Nanos(float64(trial[0])*float64(m)/float64(short)))
+	reps := repetitions(x.R.Effort, s, estimate)
+	if estimate > patternLongest {
+		reps = 0
 	}
-	t := o.measure(m, bounds{short: int(patternShort), most: maxPatterns(x.R.Effort, s), least: 1,
-		time: x.R.Time(patternTime, 0), longest: patternLongest})
-	if len(t.ended) > 0 {
-		o.add(names.PhasePattern, t, t.skews())
+	start := x.Announce(bench.Start{Reps: reps, Period: estimate + estimate/4})
+	if start.Reps == 0 {
+		x.Skip(estimate)
+		return
+	}
+	y.quiet = start.Period
+	if short < m { // opens the windows
+		y.repeat(m, 1)
+	}
+	before := x.CountersOf(peers)
+	ns, apart := y.repeat(m, start.Reps)
+	after := x.CountersOf(peers)
+	lost := x.SumAtRoot(after.Retrans - before.Retrans)
+	if x.Root() {
+		x.Add(bench.Batch{Phase: names.PhasePattern, Ranks: x.Ranks(), NS: ns,
+			TCP: &dataset.TCP{Retrans: lost, SndBuf: after.SndBuf, Congestion: after.Congestion}, Aux: map[string]float64{
+				names.AuxStartSkew: slices.Max(apart), names.AuxStartSkewMedian: stats.Median(apart)}})
+	}
+}
+
+// repeat runs the pattern n times with m bytes. At rank 0 it returns how long each took, from when the first of the
+// ranks that begin by sending began until the last rank had done its part, and how far apart those ranks began [ns].
+// What the others get says nothing.
+func (y *player) repeat(m, n int) (took []int64, apart []float64) {
+	own := y.R.Buffer(3 * n)
+	early, late, ended := own[:n], own[n:2*n], own[2*n:]
+	for i := range n {
+		early[i], ended[i] = y.once(m)
+		late[i] = early[i]
+		if !y.first {
+			early[i], late[i] = math.MaxInt64, math.MinInt64
+		}
+	}
+	b := y.R.Bytes(3 * 8 * int64(n))
+	if !y.Root() {
+		bench.PutNumbers(b, own...)
+		y.Send(0, b)
+		return ended, nil
+	}
+	of := y.R.Buffer(3 * n)
+	y.RecvAll(b, func(int) {
+		bench.GetNumbers(b, of)
+		for i := range n {
+			early[i], late[i], ended[i] = min(early[i], of[i]), max(late[i], of[n+i]), max(ended[i], of[2*n+i])
+		}
+	})
+	for i := range n {
+		apart = append(apart, float64(late[i]-early[i]))
+		ended[i] -= early[i]
+	}
+	return ended, apart
+}
+
+// once runs the pattern once, and returns when this rank began and ended, from the announced start. It ends when every
+// rank has done its part, so that the next does not overlap.
+func (y *player) once(m int) (began, ended int64) {
+	at := y.Announce(bench.Start{}).At
+	y.WaitUntil(at)
+	began = y.Elapsed(at)
+	y.play(m)
+	ended = y.Elapsed(at)
+	if y.Root() {
+		y.RecvAll(y.signal[:], func(int) {})
 	} else {
-		x.Skip(o.estimate)
+		y.WaitUntil(at + y.quiet)
+		y.Send(0, y.signal[:])
 	}
+	return began, ended
 }
 
 // meet opens the connections to a rank's peers, by one byte from the lower rank to the higher. All ranks go through

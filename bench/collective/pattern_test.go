@@ -17,10 +17,10 @@ import (
 )
 
 // line runs one point alone on its hosts, and returns its one line.
-func line(t *testing.T, e *bench.Experiment, n *sim.Net, p bench.Point, phase string) (ns []int64, aux map[string]float64) {
+func line(t *testing.T, n *sim.Net, p bench.Point, phase string) (ns []int64, aux map[string]float64) {
 	t.Helper()
 	slot := bench.Slot{Teams: bench.FirstHosts(int(p[names.FactorHosts]))[0], Points: []bench.Point{p}}
-	s := benchtest.Phase(t, benchtest.MustRun(t, e, n, slot, 1, nil)[0], phase)
+	s := benchtest.Phase(t, benchtest.MustRun(t, collective.Pattern, n, slot, 1, nil)[0], phase)
 	return s.NS, s.Aux
 }
 
@@ -51,7 +51,7 @@ func TestPatternTimes(t *testing.T) {
 		{point(t, "bcast", "pipelined", 5, 1000), 4 * one(1000), "four ways"},
 		{point(t, "barrier", "p4", 2, 1), 2 * one(1), "there and back"},
 	} {
-		ns, aux := line(t, collective.Pattern, exact(s), c.what, names.PhasePattern)
+		ns, aux := line(t, exact(s), c.what, names.PhasePattern)
 		if got := benchtest.Median(ns); math.Abs(got-c.want) > 2*c.want/1e4+10 {
 			t.Errorf("%s: %g ns, want %g (%s)", c.what.Key(), got, c.want, c.wants)
 		}
@@ -68,17 +68,37 @@ func TestSignalsKeepQuiet(t *testing.T) {
 		Name: "slow medium", Hosts: 8, Mode: netspec.Shared, MSS: 1448,
 		Host: netspec.Block{A: benchtest.US, B: 1e-9}, Medium: netspec.Block{A: 1000 * benchtest.US, B: 1e-6}, L: benchtest.US,
 	}
-	for _, c := range []struct {
-		e     *bench.Experiment
-		p     bench.Point
-		phase string
-	}{
-		{collective.Pattern, point(t, "bcast", "serial", 8, 1), names.PhasePattern},
-		{collective.Bcast, bench.Point{names.FactorHosts: 8, names.FactorBytes: 1}, names.PhaseBinomial},
-	} {
-		ns, _ := line(t, c.e, exact(s), c.p, c.phase)
+	for _, algorithm := range []string{"serial", "binomial"} {
+		ns, _ := line(t, exact(s), point(t, "bcast", algorithm, 8, 1), names.PhasePattern)
 		if got := benchtest.Median(ns); math.Abs(got-7e6) > 2e4 {
-			t.Errorf("%s: %g ns, want 7 services of 1 ms", c.e.Name, got)
+			t.Errorf("%s: %g ns, want 7 services of 1 ms", algorithm, got)
+		}
+	}
+}
+
+// late is a group whose rank 3 begins a microsecond late.
+type late struct{ bench.Group }
+
+func (l late) WaitUntil(t units.Nanos) error {
+	if l.Rank() == 3 {
+		t += units.Microsecond
+	}
+	return l.Group.WaitUntil(t)
+}
+
+// TestSkew: a time runs from when the first host began that sends first; how far apart those began is known.
+func TestSkew(t *testing.T) {
+	for _, c := range []struct {
+		point bench.Point
+		want  float64
+	}{{point(t, "neighbour", "ring", 5, 1), 1000}, {point(t, "bcast", "serial", 5, 1), 0}} {
+		slot := bench.Slot{Teams: bench.FirstHosts(5)[0], Points: []bench.Point{c.point}}
+		s := benchtest.Phase(t, benchtest.MustRun(t, collective.Pattern, exact(benchtest.Spec(5)), slot, 1,
+			func(g bench.Group) bench.Group { return late{g} })[0], names.PhasePattern)
+		ns, _ := line(t, exact(benchtest.Spec(5)), c.point, names.PhasePattern)
+		if d := benchtest.Median(s.NS) - benchtest.Median(ns); s.Aux[names.AuxStartSkew] != c.want ||
+			s.Aux[names.AuxStartSkewMedian] != c.want || d < 0 || d > c.want {
+			t.Errorf("%s: %v, and %g ns longer; want %g", c.point.Key(), s.Aux, d, c.want)
 		}
 	}
 }
@@ -88,7 +108,7 @@ func TestEveryPattern(t *testing.T) {
 	l := bench.Limits{Hosts: 5, Effort: 2, MaxBytes: 8 * units.KiB}
 	seen := map[int64]bool{}
 	for _, p := range collective.Pattern.Design(l) {
-		ns, _ := line(t, collective.Pattern, benchtest.Net(benchtest.Spec(5)), p, names.PhasePattern)
+		ns, _ := line(t, benchtest.Net(benchtest.Spec(5)), p, names.PhasePattern)
 		if len(ns) == 0 || ns[0] <= 0 {
 			t.Errorf("%s: %v", p.Key(), ns)
 		}
@@ -105,7 +125,7 @@ func TestTooSlow(t *testing.T) {
 		Name: "slow", Hosts: 2, Mode: netspec.Shared, MSS: 1448,
 		Host: netspec.Block{A: benchtest.US, B: 1e-9}, Medium: netspec.Block{A: benchtest.US, B: 100 * benchtest.US}, L: benchtest.US,
 	}
-	ns, _ := line(t, collective.Pattern, exact(s), point(t, "p2p", "direct", 2, 64<<10), names.PhaseSkipped)
+	ns, _ := line(t, exact(s), point(t, "p2p", "direct", 2, 64<<10), names.PhaseSkipped)
 	if len(ns) != 1 || math.Abs(float64(ns[0])-6.5536e9) > 1e8 {
 		t.Errorf("estimated %v ns, want 65536 bytes at 100 µs", ns)
 	}

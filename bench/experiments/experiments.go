@@ -20,7 +20,7 @@ import (
 var All = []*bench.Experiment{
 	check.Clock, roundtrip.Pingpong, roundtrip.Wakeup, flow.Paired, overlap.Overhead, flow.Gap, overlap.Copy,
 	incast.Gather, incast.Flood, roundtrip.Load, tuning.Fragment, tuning.Buffer, tuning.NoDelay, overlap.Overlap,
-	roundtrip.PRTT, remap.Remap, collective.Bcast, collective.Pattern,
+	roundtrip.PRTT, remap.Remap, collective.Pattern,
 }
 
 // Before are the experiments before a plan is made: whether every pair of hosts can be measured, and the first look at

@@ -36,12 +36,13 @@ func windowsToRoot(c Comm, m int, s *Scratch) {
 // to its parent.
 func binomialGather(c Comm, m int, s *Scratch) {
 	rank, size := c.Rank(), c.Size()
-	_, s.ranks = binomial(rank, size, s.ranks[:0])
-	for _, child := range slices.Backward(s.ranks) {
+	parent, children := binomial(rank, size, s.ranks[:0])
+	s.ranks = children
+	for _, child := range slices.Backward(children) {
 		c.Recv(child, s.In(m*subtree(child, size)))
 	}
 	if rank > 0 {
-		c.Send(BinomialParent(rank), s.Out(m*subtree(rank, size)))
+		c.Send(parent, s.Out(m*subtree(rank, size)))
 	}
 }
 
@@ -86,17 +87,6 @@ func globalOperation(c Comm, m int, s *Scratch) {
 
 func p4Barrier(c Comm, _ int, s *Scratch) { globalOperation(c, 1, s) }
 
-// BinomialParent is whom a rank hears from in the binomial tree that rank 0 is the root of: the rank without its lowest
-// set bit.
-func BinomialParent(rank int) int { return rank & (rank - 1) }
-
-// BinomialChildren lists whom a rank sends to, the largest subtree first: rank + 2^k for every 2^k below its lowest set
-// bit.
-func BinomialChildren(rank, size int) []int {
-	_, out := binomial(rank, size, nil)
-	return out
-}
-
 // subtree is how many ranks that of a rank has in the binomial tree: the rank itself and those that follow it.
 func subtree(rank, size int) int {
 	if rank == 0 {
@@ -120,11 +110,12 @@ func scatterAllgather(c Comm, m int, s *Scratch) {
 func scatterBlocks(c Comm, m int, s *Scratch) {
 	rank, size := c.Rank(), c.Size()
 	of := func(rank int) int { return blocks(m, size, rank, rank+subtree(rank, size)) }
+	parent, children := binomial(rank, size, s.ranks[:0])
+	s.ranks = children
 	if n := of(rank); rank > 0 && n > 0 {
-		c.Recv(BinomialParent(rank), s.In(n))
+		c.Recv(parent, s.In(n))
 	}
-	_, s.ranks = binomial(rank, size, s.ranks[:0])
-	for _, child := range s.ranks {
+	for _, child := range children {
 		if n := of(child); n > 0 {
 			c.Send(child, s.Out(n))
 		}

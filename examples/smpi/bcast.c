@@ -1,5 +1,5 @@
 /* Broadcasts from rank 0 over a binomial tree, one line "bytes seconds" for each size given as an argument: the time from the
- * first byte sent to the last rank's last byte, which calib's experiment bcast measures. A rank that has the whole message
+ * first byte sent to the last rank's last byte, which calib's pattern bcast-binomial measures. A rank that has the whole message
  * sends it on with blocking sends, to the largest subtree first. MPI_Bcast would take another tree. Simulated clocks are one
  * clock: the start is rank 0's, the last arrival the maximum over the ranks.
  *

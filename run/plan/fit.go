@@ -22,7 +22,7 @@ const otherWeight = 8
 // clocks, ping-pongs and pairs there is no model.
 var optional = []string{
 	names.PRTT, names.Overhead, names.Gap, names.Gather, names.Wakeup, names.Load, names.Copy, names.Pattern, names.Flood,
-	names.Bcast, names.Fragment, names.Buffer, names.NoDelay, names.Overlap, names.Remap,
+	names.Fragment, names.Buffer, names.NoDelay, names.Overlap, names.Remap,
 }
 
 const (

@@ -7,7 +7,6 @@ package names
 
 // Experiments.
 const (
-	Bcast    = "bcast"
 	Buffer   = "buffer"
 	Check    = "check"
 	Clock    = "clock"
@@ -32,7 +31,6 @@ const (
 // Phases: the parts of an experiment. An experiment with one kind of line has none.
 const (
 	PhaseArrivals       = "arrivals"
-	PhaseBinomial       = "binomial"
 	PhaseBlocking       = "blocking"
 	PhaseBoth           = "both"
 	PhaseBurst          = "burst-pair"
