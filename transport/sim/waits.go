@@ -1,7 +1,5 @@
 package sim
 
-import "fmt"
-
 type wait struct {
 	kind     waitKind
 	c        *conn   // of a Send, SendSome or Recv
@@ -104,22 +102,4 @@ func (p *proc) waitsFor(gone *proc) bool {
 func finished(src, dst *proc) bool {
 	c := src.out[dst]
 	return src.state == dead && (c == nil || c.held == 0)
-}
-
-func (p *proc) String() string {
-	who, c := fmt.Sprintf("host %d", p.host), p.wait.c
-	switch p.wait.kind {
-	case waitSend, waitSome:
-		return fmt.Sprintf("%s sends, with %d bytes without room, to host %d", who, len(c.pending), c.dst.host)
-	case waitRecv:
-		return fmt.Sprintf("%s awaits %d bytes of host %d", who, len(c.want), c.src.host)
-	case waitLines:
-		return fmt.Sprintf("%s opens lines to host %d", who, p.opensTo.host)
-	}
-	return who + [...]string{
-		waitSleep: " sleeps", waitAny: " awaits bytes of any host", waitReopen: " reopens its connections",
-		waitJoin: " awaits the end of its lines", waitOrder: "'s second thread awaits a transfer",
-		waitDone: " awaits its second thread", waitRoom: " awaits room for a datagram",
-		waitDatagram: " awaits a datagram",
-	}[p.wait.kind]
 }
