@@ -54,7 +54,6 @@ const (
 	FixedTime      Quantity = "fixed-time"
 	TimePerByte    Quantity = "time-per-byte"
 	ConnectionTime Quantity = "time-per-byte-by-connections"
-	MessageTime    Quantity = "time-per-byte-of-messages"
 	BurstTime      Quantity = "burst-time"
 	CostOfSize     Quantity = "cost"
 	TransferTime   Quantity = "transfer-time"

@@ -15,8 +15,8 @@ import (
 //
 // A burst is one message a pair, timed from the sender's own start to the delivery at the receiver; the fit takes the
 // last delivery of the n (rule 3 bounds every message by the last). A stream is bytes in large writes, counted at the
-// receivers while all pairs are busy: time per byte. Designs that are not thin have two more: messages of one size back
-// to back, for each n, and streams of one pair over several connections. All run in both directions, so that a clock
+// receivers while all pairs are busy: time per byte. Designs that are not thin have streams of one pair over
+// several connections, too. All run in both directions, so that a clock
 // offset cancels in the mean.
 var Paired = &bench.Experiment{
 	Name: names.Paired, Clocks: true, Stamps: true, // a burst is a one-way time
@@ -25,9 +25,6 @@ var Paired = &bench.Experiment{
 		each = append(each, bench.Point{names.FactorStream: 1})
 		pairs, alone := bench.Values(names.FactorPairs, bench.PairCounts(l.Hosts)...), []bench.Point(nil)
 		if !l.Effort.Thin() {
-			if len(l.SizesOr([]units.Bytes{units.Bytes(messageSize)})) > 0 {
-				each = append(each, bench.Point{names.FactorStream: 1, names.FactorBytes: messageSize})
-			}
 			one := bench.Point{names.FactorPairs: 1, names.FactorStream: 1}
 			alone = bench.Cross([]bench.Point{one}, bench.Values(names.FactorConnections, connections...))
 		}
@@ -40,12 +37,9 @@ var Paired = &bench.Experiment{
 	Size: func(p bench.Point) int { return int(2 * p[names.FactorPairs]) },
 	Cost: pairedCost,
 	Run: func(x bench.Team) {
-		switch {
-		case x.P[names.FactorStream] == 0:
+		if x.P[names.FactorStream] == 0 {
 			BothDirections(x, bursts)
-		case x.P[names.FactorBytes] != 0:
-			BothDirections(x, messages)
-		default:
+		} else {
 			BothDirections(x, bytes)
 		}
 	},
@@ -65,11 +59,6 @@ const (
 	minBursts = 3
 	burstTime = 120 * units.Millisecond // of one batch at effort 1
 
-	messageSize    = int64(bench.ChunkSize) // of messages back to back [B]
-	minMessages    = 14                     // in the length of a stream of messages, at the trial's rate
-	maxMessages    = 1 << 18                // stamps a receiver has room for
-	largestMessage = 1 << 20                // bytes
-
 	// bearableLoss is the share of segments sent again above which a stream is flagged for it: sending them again slows
 	// a stream by as much.
 	bearableLoss = 0.02
@@ -84,11 +73,7 @@ func pairedCost(l bench.Limits, p bench.Point) bench.Cost {
 		return bench.Cost{Bytes: units.Bytes(2 * (maxBursts + 1) * m), Time: 2 * time}
 	}
 	// The stream is bounded by time, not by bytes: this is what its window holds at 1 Gbit/s.
-	length, time := bulkTime, bulkTimeOn(path, pairs)
-	if m != 0 {
-		length, time = l.Effort.StreamTime(), streamTime(l, m, pairs, bench.TrialChunks, minMessages, maxMessages)
-	}
-	return bench.Cost{Bytes: units.Bytes(2 * 125e6 * length.Seconds()), Time: 2 * time}
+	return bench.Cost{Bytes: units.Bytes(2 * 125e6 * bulkTime.Seconds()), Time: 2 * bulkTimeOn(path, pairs)}
 }
 
 // burstPause is what a repetition has beside one and a half times the last delivery, so that repetitions do not overlap.
@@ -202,42 +187,6 @@ func (x Role) addBursts(s bench.Start, at, sent []int64, b bench.Batch) {
 	x.AddOneWay(x.Batch(names.PhaseBurstStart, started, nil), 0, x.Peer(), startedAt)
 }
 
-// messages measures one direction of one point: all senders send messages of one size back to back, each ending at the
-// end of a segment, from a common start to a common end. The receivers keep the completions after the ramp, when all
-// pairs are busy. Every pair counts the messages of the same window, as with streams.
-func messages(x Role) {
-	msg := agreeMessage(x)
-	seen := stream{Role: x, chunk: msg, trial: bench.TrialChunks, least: minMessages, most: maxMessages}.run()
-	if x.Sends() {
-		return
-	}
-	hi := int64(seen.At + seen.Period)
-	part := seen.between(hi-int64((1-bench.RampShare)*float64(seen.Period)), hi)
-	b := x.Batch(names.PhaseMessages, part.ns, seen.tcp)
-	b.Aux[names.AuxAveraged], b.Aux[names.AuxChunk] = float64(part.averaged), float64(len(msg))
-	if part.window > 0 {
-		b.Aux[names.AuxWindow], b.Aux[names.AuxWindowChunks] = float64(part.window), part.chunks
-	}
-	b.Flags = seen.flags(part)
-	x.AddLossy(b, bearableLoss)
-}
-
-// agreeMessage makes the buffer of a message: as many whole segments as are nearest to the point's size, because a last
-// segment that is not full would cost a fixed time of its own. The sender's segment size decides.
-func agreeMessage(x Role) []byte {
-	if x.Sends() {
-		size := bench.WholeSegments(x.P[names.FactorBytes], x.Counters(x.Peer()).MSS)
-		b := x.R.Bytes(size)
-		x.SendNumbers(x.Peer(), size)
-		return b
-	}
-	size := x.RecvNumbers(x.Peer(), 1)[0]
-	if size < 1 || size > largestMessage {
-		bench.Fail("messages: the sender announced %d bytes, want 1 to %d", size, largestMessage)
-	}
-	return x.R.Bytes(size)
-}
-
 // bytes measures one direction of one point: all senders send bytes as fast as they can from a common start, and the
 // receivers count what comes in a window that all share. The rate of all pairs together is the sum of their bytes over
 // its length, however they share the medium.
@@ -290,7 +239,7 @@ var Gap = &bench.Experiment{
 		return bench.Cost{
 			Bytes: units.Bytes(n*p[names.FactorBytes]) + 3*controlBytes,
 			Time: units.Nanos(min(l.Hosts, 3)) *
-				streamTime(l, p[names.FactorBytes], 1, gapTrial, gapWindow, gapCount(l.Effort, p)),
+				streamTime(l, p[names.FactorBytes], gapCount(l.Effort, p)),
 		}
 	},
 	Run: func(x bench.Team) {
@@ -311,8 +260,8 @@ const (
 	gapMost  = 6000
 	gapLeast = 2000
 
-	gapTrial  = 16
-	gapWindow = 40 // in the length of a stream, at the trial's rate
+	gapTrial  = 16 // messages to each receiver, which set the length of the stream
+	gapWindow = 40 // messages in that length at least, at the trial's rate
 	// Messages sent at most, as a multiple of what the path carries in the stream's time at the trial's rate. Merged
 	// ones first fill the network, each in a segment of its own, before they queue where they merge.
 	ahead       = 3
@@ -343,7 +292,7 @@ func gaps(x bench.Team, ahead float64) {
 		}
 		gap(stream{
 			Role: Role{Team: x, Direction: sender, From: sender, To: others}, ahead: ahead,
-			chunk: x.R.Bytes(x.P[names.FactorBytes]), trial: gapTrial, least: gapWindow, most: gapCount(x.R.Effort, x.P),
+			chunk: x.R.Bytes(x.P[names.FactorBytes]), most: gapCount(x.R.Effort, x.P),
 		})
 	}
 }

@@ -21,17 +21,13 @@ const (
 type stream struct {
 	Role
 	chunk []byte
-	trial int // chunks whose time sets the length of the stream
-	least int // chunks in that length, at the trial's rate
 	most  int // chunks in all
 	// ahead bounds what is sent by a multiple of what the path carries in the stream's time at the trial's rate: a deep
-	// send buffer would take much more, and all of it must arrive before the batch ends. The sender then tells its
-	// receivers what it saw when all has arrived. With 0 it may instead not fill a send buffer that takes the path long
-	// to empty; the time of a send then says nothing of the host.
+	// send buffer would take much more, and all of it must arrive before the batch ends.
 	ahead float64
 }
 
-// told is what the sender of a stream with ahead tells its receivers.
+// told is what the sender of a stream tells its receivers when all has arrived.
 const (
 	// toldSent is how many chunks were sent.
 	toldSent = iota
@@ -44,16 +40,16 @@ const (
 // likelyTries is how often a stream is run on average, because the first one only opened the windows.
 const likelyTries = 1.5
 
-// streamTime is how long a stream of messages of so many bytes is expected to take while n pairs have one each. It ends
-// early where the most messages are sent before: a host takes about half of a path's latency for one.
-func streamTime(l bench.Limits, bytes int64, n, trial, least, most int) units.Nanos {
+// streamTime is how long a stream of messages of so many bytes is expected to take. It ends early where the most
+// messages are sent before: a host takes about half of a path's latency for one.
+func streamTime(l bench.Limits, bytes int64, most int) units.Nanos {
 	path := l.OnPath()
-	ofBytes := units.Nanos(float64(bytes) * path.PerByte * path.Sharing(n))
+	ofBytes := units.Nanos(float64(bytes) * path.PerByte * path.Sharing(1))
 	per := max(path.Latency/10, ofBytes)
 	all := max(path.Latency/2, ofBytes) * units.Nanos(most)
-	length := min(max(per*units.Nanos(least), l.Effort.StreamTime()), bench.MaxStream, all)
-	start := path.Start(2 * n)
-	return start + path.Latency + per*units.Nanos(trial) + units.Nanos(likelyTries*float64(start+length))
+	length := min(max(per*gapWindow, l.Effort.StreamTime()), bench.MaxStream, all)
+	start := path.Start(2)
+	return start + path.Latency + per*gapTrial + units.Nanos(likelyTries*float64(start+length))
 }
 
 // streamed is what was seen of a stream.
@@ -68,17 +64,10 @@ type streamed struct {
 // run streams from a common start to a common end, or until the sender has sent its most chunks.
 func (x stream) run() streamed {
 	// A few chunks for each receiver tell how long one takes, and open the congestion windows.
-	longest := x.Max(int64(x.span(x.trial, x.chunk)) / int64((x.trial-1)*len(x.To)))
-	trial := units.Nanos(longest) * units.Nanos(x.least)
-	plan := bench.Start{Period: min(max(trial, x.R.StreamTime()), bench.MaxStream)}
-	if x.ahead > 0 && trial > 0 {
-		fits := x.ahead * float64(x.least) * float64(plan.Period) / float64(trial)
-		plan.Reps = int(min(fits, float64(x.most)))
-	}
-	if x.ahead == 0 {
-		perByte := float64(max(1, longest)) / float64(len(x.chunk))
-		trial := units.Bytes((x.trial - 1) * len(x.chunk))
-		x.limit(unsentIn(plan.Period, perByte), roomIn(plan.Period, x.trip(), perByte, trial))
+	longest := x.Max(int64(x.span(gapTrial, x.chunk)) / int64((gapTrial-1)*len(x.To)))
+	plan := bench.Start{Period: min(max(units.Nanos(longest)*gapWindow, x.R.StreamTime()), bench.MaxStream), Reps: x.most}
+	if longest > 0 {
+		plan.Reps = int(min(x.ahead*float64(plan.Period)/float64(longest), float64(x.most)))
 	}
 	stamps := []int64(nil)
 	if !x.Sends() {
@@ -92,19 +81,7 @@ func (x stream) run() streamed {
 		limited := x.Max(s.tcp.RwndLimited * int64(units.Microsecond))
 		s.open = float64(limited) <= windowShare*float64(s.Period)
 		if s.open || try == streamTries {
-			if x.ahead == 0 {
-				x.limit(0, 0)
-			}
 			return s
-		}
-	}
-}
-
-// limit bounds what a sender's connections hold unsent, and what they have on its way.
-func (x stream) limit(unsent, room int64) {
-	if x.Sends() {
-		for _, peer := range x.To {
-			bench.Check(x.Bound(peer, unsent, room))
 		}
 	}
 }
@@ -123,19 +100,16 @@ func (x stream) once(s *streamed, stamps []int64) {
 			}
 		}
 	}
-	var told []int64
-	if x.ahead > 0 { // the sender goes on when its receivers have all of the stream: it has counted every segment
-		told = s.told[:]
-		var b [1]byte
-		for _, peer := range x.peers() {
-			if x.Sends() {
-				x.Recv(peer, b[:])
-			} else {
-				x.Send(peer, b[:])
-			}
+	// The sender goes on when its receivers have all of the stream: then it has counted every segment.
+	var b [1]byte
+	for _, peer := range x.peers() {
+		if x.Sends() {
+			x.Recv(peer, b[:])
+		} else {
+			x.Send(peer, b[:])
 		}
 	}
-	s.tcp = x.HandOver(told, before)
+	s.tcp = x.HandOver(s.told[:], before)
 }
 
 // send sends chunks until the end of the stream, and marks the last of each receiver. It ends there, or when a receiver
@@ -148,12 +122,8 @@ func (x stream) send(s *streamed) {
 	}
 	x.chunk[0] = 0
 	x.WaitUntil(s.At)
-	most := x.most
-	if s.Reps > 0 {
-		most = min(most, s.Reps)
-	}
 	sent, turn := 0, 0
-	for ; sent < most-len(x.To) || turn > 0; sent++ {
+	for ; sent < s.Reps-len(x.To) || turn > 0; sent++ {
 		if turn == 0 {
 			now := x.Now()
 			last.sent, last.at = sent, now

@@ -30,7 +30,6 @@ type paired struct {
 
 	windows    []*fit.Batch // streams whose bytes were counted, complete
 	counted    []*fit.Batch // those of them that are usable, of all numbers of connections
-	messages   []*fit.Batch // streams of messages of one size
 	edges      float64      // share of a window's bytes that a segment is
 	unsteady   float64      // typical relative error of streams whose rate changed; 0 where others are used
 	sharedCPUs bool         // hosts of a pair share a machine
@@ -69,7 +68,7 @@ func load(prepared *fit.Prepared) (*paired, error) {
 	p.starts = gatherSkew(bursts, starts)
 	p.addBursts(t, bursts, starts)
 	p.addStreams(t, streams)
-	p.fit.Account(bursts, streams, p.messages, slices.DeleteFunc(slices.Clone(p.counted),
+	p.fit.Account(bursts, streams, slices.DeleteFunc(slices.Clone(p.counted),
 		func(b *fit.Batch) bool { return connectionsOf(b) == 1 }))
 	p.sharedCPUs = slices.ContainsFunc(streams, func(b *fit.Batch) bool { return prepared.OneMachine(b.Lines[0].Ranks) })
 	p.packet = p.fit.Packet(bursts, streams)

@@ -25,7 +25,6 @@ const (
 const (
 	factConnections = 'k' // time per byte over that many connections
 	factDirection   = 'd' // time per byte in that direction
-	factMessages    = 'm' // time per byte of messages of n pairs
 	factSendCPU     = 's'
 	factRecvCPU     = 'r'
 	factSendBusy    = 'S' // share of the window in which the sender's thread ran
@@ -50,7 +49,7 @@ func (f *facts) of(kind byte) []int64 {
 }
 
 // streamFacts records what streams say beside b'(n): the loss, the CPU time of both ends, the two directions where they
-// differ, more connections, messages of one size, and which end limits a stream.
+// differ, more connections, and which end limits a stream.
 func (p *paired) streamFacts() {
 	if len(p.counted) == 0 {
 		return
@@ -62,7 +61,6 @@ func (p *paired) streamFacts() {
 	p.ends(f)
 	p.directions(f)
 	p.moreConnections(f)
-	p.messageRates(f)
 }
 
 func (p *paired) addFacts(t *resample.Table[fact]) {
@@ -95,9 +93,6 @@ func (p *paired) addFacts(t *resample.Table[fact]) {
 			add(b, factSendBusy, 0, send/window)
 			add(b, factRecvBusy, 0, recv/window)
 		}
-	}
-	for _, b := range p.messages {
-		add(b, factMessages, b.Point[names.FactorPairs], timePerByte(b))
 	}
 }
 
@@ -224,19 +219,5 @@ func (p *paired) moreConnections(f *facts) {
 		p.fit.Add(params.Notef("connection-limited", "%d connections carry %.0f%% more than one: b is the time per byte of "+
 			"one connection and its CPU; the link's is at most b_connections_%d", most, 100*gain, most).
 			With("gain", gain).With("connections", float64(most)))
-	}
-}
-
-// messageRates records the time per byte of messages back to back, a curve of its own: it holds the calls of every
-// message.
-func (p *paired) messageRates(f *facts) {
-	var x []float64
-	var points []int
-	for _, n := range f.of(factMessages) {
-		x, points = append(x, float64(n)), append(points, f.Index[fact{factMessages, n}])
-	}
-	if len(x) > 0 {
-		p.fit.AddSeries(params.Series{Name: "b'(n) of messages", Quantity: params.MessageTime, XName: "pairs", Unit: "s/B",
-			Factors: map[string]float64{"bytes": float64(p.messages[0].Point[names.FactorBytes])}}, x, f.Select(points), nil)
 	}
 }

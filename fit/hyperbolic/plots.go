@@ -13,16 +13,11 @@ import (
 
 func networkPlots(f *params.Fit) []plot.Plot {
 	fixed, perByte, bursts := f.Of(params.FixedTime), f.Of(params.TimePerByte), f.Of(params.BurstTime)
-	connections, messages := f.Of(params.ConnectionTime), f.Of(params.MessageTime)
+	connections := f.Of(params.ConnectionTime)
 	lo, hi, _ := params.Span(fixed...)
 	behaviour := ""
 	if words := f.Network.Words(); words != "" {
 		behaviour = "The network " + words
-	}
-	said := ""
-	if len(messages) > 0 {
-		said = fmt.Sprintf("Messages of %s, with the calls of each; streams above have few.",
-			units.Bytes(messages[0].Factors["bytes"]))
 	}
 	return []plot.Plot{{
 		ID: "a-prime", Section: fit.SectionContention, Title: "Fixed time of a message while n pairs send at once",
@@ -39,10 +34,6 @@ func networkPlots(f *params.Fit) []plot.Plot {
 		Says: "Where it falls, one connection or its CPU is the limit, and not the link.",
 		X:    plot.Axis{Name: "connections of a pair"}, Y: plot.Axis{Name: "b'", Unit: "s/B"},
 		Series: fit.SeriesNames(connections), Line: "measured, joined",
-	}, {
-		ID: "b-messages", Section: fit.SectionContention,
-		Title: "Time per byte of messages one after the other while n pairs send", Says: said, X: pairsAxis(),
-		Y: plot.Axis{Name: "b'(n) of messages", Unit: "s/B"}, Series: fit.SeriesNames(messages), Line: "measured, joined",
 	}, {
 		ID: "bursts", Section: fit.SectionContention, Title: "Time of n messages sent at once, by their size",
 		Says: fit.Sentences(fmt.Sprintf("Time to the last of n deliveries, for %s of pairs, beside eq. 16 with the "+

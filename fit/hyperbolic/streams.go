@@ -29,8 +29,8 @@ func counted(b *fit.Batch) bool {
 // connectionsOf is the number of connections of each pair.
 func connectionsOf(b *fit.Batch) int64 { return cmp.Or(b.Point[names.FactorConnections], 1) }
 
-// loadStreams gathers the usable streams: those whose bytes were counted, all numbers of connections, in p.counted, and
-// the streams of messages in p.messages. It returns those that give b'(n).
+// loadStreams gathers the usable streams: those whose bytes were counted, all numbers of connections, in p.counted. It
+// returns those that give b'(n).
 func (p *paired) loadStreams() []*fit.Batch {
 	var older []*fit.Batch
 	for _, b := range p.fit.Complete(p.fit.Prepared.Batches(names.Paired, names.PhaseStream), false) {
@@ -42,7 +42,6 @@ func (p *paired) loadStreams() []*fit.Batch {
 	}
 	p.counted = p.withoutSlow(p.steady(p.windows))
 	p.edges = edges(p.counted)
-	p.messages = p.batches(names.PhaseMessages)
 	streams := p.withoutSlow(p.fit.Usable(older))
 	for _, b := range p.counted {
 		if connectionsOf(b) == 1 {

@@ -1,7 +1,6 @@
 package models
 
 import (
-	"math"
 	"slices"
 	"testing"
 
@@ -13,7 +12,7 @@ import (
 )
 
 // counting makes the streams of exact data those whose bytes were counted in a window of 250 ms, adds one of a pair
-// over two connections and messages of 16 KiB, and lets edit change each line.
+// over two connections, and lets edit change each line.
 func counting(w truth, edit func(l *dataset.Sample)) *dataset.Dataset {
 	d := w.Dataset()
 	var more []dataset.Sample
@@ -22,9 +21,6 @@ func counting(w truth, edit func(l *dataset.Sample)) *dataset.Dataset {
 		if l.Phase != names.PhaseStream {
 			continue
 		}
-		msg := *l
-		msg.Phase, msg.TCP = names.PhaseMessages, &dataset.TCP{}
-		more = append(more, msg)
 		sum := 0.0
 		for _, v := range l.NS {
 			sum += float64(v)
@@ -84,9 +80,6 @@ func TestCountedStreams(t *testing.T) {
 		if !notes(f.Findings, code, word) {
 			t.Errorf("no finding %s with %q: %v", code, word, f.Findings)
 		}
-	}
-	if s := f.Of(params.MessageTime); len(s) != 1 || len(s[0].Points) != 4 || math.Abs(s[0].Points[0].Measured/1.42e-6-1) > 1e-4 {
-		t.Errorf("messages: %+v", s)
 	}
 	if _, there := f.Parameters["b_forward"]; there || notes(f.Findings, "directions-differ", "") {
 		t.Error("the directions do not differ")

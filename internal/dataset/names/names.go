@@ -48,7 +48,6 @@ const (
 	PhaseInterleaved    = "interleaved"
 	PhaseInTurn         = "in-turn"
 	PhaseLoad           = "load"
-	PhaseMessages       = "messages"
 	PhaseOffset         = "offset"
 	PhaseOneWay         = "oneway"
 	PhasePattern        = "pattern"
