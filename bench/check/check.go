@@ -11,10 +11,9 @@ import (
 	"calib/internal/units"
 )
 
-// Check finds out in a few milliseconds whether two hosts can be measured: what passes between them, and by which way.
-// It passes a byte to and fro, then whole packets in both directions, then datagrams. Each rank records what it saw.
-// What small packets pass and whole packets do not is a way whose packet size is wrong somewhere, and no error of the
-// experiment: the line has the flag timeout. No model reads it.
+// Check finds out in a few milliseconds whether two hosts can be measured: whether a byte, whole packets and datagrams
+// pass between them, and by which way. What small packets pass and whole packets do not is no error but a line with the
+// flag timeout: the packet size is wrong somewhere. No model reads it.
 var Check = &bench.Experiment{
 	Name:   names.Check,
 	Points: func(bench.Limits) []bench.Point { return []bench.Point{{names.FactorBytes: int64(fullBytes)}} },
@@ -96,10 +95,9 @@ func datagramsBoth(x bench.Team, peer int, b []byte) (sent, received int) {
 	return sent, received
 }
 
-// Probe is a first look at the way between two hosts, from which a plan is made. It passes a byte to and fro (phase
-// "trip", as pingpong), and then sends more and more until that takes long enough to tell the rate (phase "rate": the
-// time of as many bytes as "bytes" says, to the answer). On any path it ends within seconds. At the point of 0 bytes it
-// only asks whether the hosts reach each other. A plan is made of it, and fits read which hosts and pairs are slow.
+// Probe is a first look at the way between two hosts, within seconds on any path: a byte to and fro, and then more and
+// more bytes until that takes long enough to tell the rate. At the point of 0 bytes it only asks whether the hosts
+// reach each other. A plan is made of it, and fits read which hosts and pairs are slow.
 var Probe = &bench.Experiment{
 	Name:   names.Probe,
 	Points: func(bench.Limits) []bench.Point { return []bench.Point{{names.FactorBytes: 1}} },
@@ -192,10 +190,8 @@ func answerBursts(x bench.Team, buf []byte) {
 	}
 }
 
-// Clock measures the clocks: what reading one costs, how fine it is, and how far they are apart. On each host alone,
-// phase "cost": the time of blockReadings readings of the clock in a row, one value for each block; and phase "step":
-// the differences between readings where they are not zero, of which the smallest is the resolution. On host 0 with
-// each other host, phase "offset": the offset of the clocks before and after a pause, which bench.Perform records.
+// Clock measures what reading a host's clock costs, how fine it is, and how far clocks are apart before and after a
+// pause. The fit states it beside every result.
 var Clock = &bench.Experiment{
 	Name: names.Clock, Clocks: true, Alone: true,
 	Points: func(l bench.Limits) []bench.Point { // one for hosts alone, and one for pairs where there are two

@@ -17,8 +17,8 @@ import (
 	"calib/internal/units"
 )
 
-// Pattern runs the communication patterns of package pattern on the first hosts. All begin at one time, each by its own
-// clock; a time is that from there until the last host has done its part.
+// Pattern runs a communication pattern of package pattern on the first hosts, from one time on until the last host has
+// done its part. Predictions are held against it.
 var Pattern = &bench.Experiment{
 	// Ranks start together and end each by its own clock. One that wakes up must not take the CPU from one that has
 	// just begun.

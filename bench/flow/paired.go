@@ -9,15 +9,9 @@ import (
 	"calib/internal/units"
 )
 
-// Paired is the experiment of Stoica, Sultan and Keyes 1994, section 4: host 2i−1 sends to host 2i for i = 1..n, all
-// starting together, for each n up to half the hosts. From how the time grows with n the fit separates the hosts'
+// Paired lets n pairs of hosts send at once, one message (a burst) or bytes for a while (a stream), for each n up to
+// half the hosts: Stoica, Sultan and Keyes 1994, section 4. From how the time grows with n the fit tells the hosts'
 // blocks (a, b) from the network's (a_c, b_c) by eq. 16-17.
-//
-// A burst is one message a pair, timed from the sender's own start to the delivery at the receiver; the fit takes the
-// last delivery of the n (rule 3 bounds every message by the last). A stream is bytes in large writes, counted at the
-// receivers while all pairs are busy: time per byte. Designs that are not thin have streams of one pair over
-// several connections, too. All run in both directions, so that a clock
-// offset cancels in the mean.
 var Paired = &bench.Experiment{
 	Name: names.Paired, Clocks: true, Stamps: true, // a burst is a one-way time
 	Points: func(l bench.Limits) []bench.Point {
@@ -205,15 +199,8 @@ func bytes(x Role) {
 	x.AddLossy(b, bearableLoss)
 }
 
-// Gap measures the send gap g_s(m) of the cluster model (Tam and Wang 2000, section 3.2): the least interval at which
-// one host can put messages of m bytes, each a segment of its own, into the network. One sender sends back to back,
-// which fills its queue within a moment; from then on completions are as far apart as the sender's queue serves them.
-// With three hosts or more it sends to two receivers in turn, so that a port to one of them, which may be slower than
-// the sender, carries half of it; with two hosts the interval is that of the slowest part of the path. Each rank is the
-// sender once.
-//
-// With "merge" the same messages are sent as by a program that does not ask the kernel to keep them apart: while the
-// queue is not empty their ends and beginnings share segments, so that the interval is that of their bytes alone.
+// Gap measures the least interval at which one host can put messages of m bytes into the network, each a segment of its
+// own or, with merge, sharing them: the send gap g_s(m) of the cluster model (Tam and Wang 2000, section 3.2).
 var Gap = &bench.Experiment{
 	Name: names.Gap, Clocks: true, Stamps: true, // sender and receiver stream from a common start to a common end
 	Points: func(l bench.Limits) []bench.Point {

@@ -12,17 +12,9 @@ import (
 	"calib/internal/units"
 )
 
-// Flood finds B_L, how many packets the network holds for one host before it loses any (Tam and Wang 2000, section
-// 3.2), in two ways that share no assumption. Host 0 is the root.
-//
-// "packets": hosts 1 to p' send k datagrams between them at once, as fast as each can. While the buffer has room all
-// arrive; of longer bursts a share of D/A + B/k does (eq. 4), where A is the rate at which they arrive at the port and
-// D the rate at which they leave it. What the root's own socket had no room for is counted apart: it was not lost in
-// the network.
-//
-// "probe": all but one of the senders stream over TCP, whose congestion control fills the port's buffer until it
-// overflows, and the last sends small datagrams with their time of sending. Their delay beyond that on an idle network
-// is the buffer's contents, served at the rate at which the stream arrives.
+// Flood finds B_L, how many packets the network holds for host 0 before it loses any (Tam and Wang 2000, section 3.2),
+// in two ways that share no assumption: the share of a burst of datagrams that arrives (eq. 4), or what a full port
+// held; and the delay of small datagrams through a port that TCP streams keep full.
 var Flood = &bench.Experiment{
 	Name: names.Flood, Clocks: true, Stamps: true, // a burst has a common start, a probe a one-way time
 	Points: floodPoints,

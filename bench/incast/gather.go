@@ -9,16 +9,9 @@ import (
 	"calib/internal/units"
 )
 
-// Gather has host 0 as the root and hosts 1 to p' as the senders (Tam and Wang 2000, sections 3.2 and 5).
-//
-// A gather of M bytes from each is timed at the root, from the start that all were told to the last byte.
-// Uncoordinated, all send at the start. With a window w below p' it is the paper's algorithm 1: senders 1 to w begin,
-// and every sender that has sent its last byte tells the one w places on to begin, so that w share the port's buffer at
-// a time.
-//
-// With "stream", the senders send messages of m bytes, a segment each, back to back: the intervals of their arrivals
-// are the receive gap g_r(m), the time that the port or the root needs for a packet, as long as together they send
-// faster.
+// Gather lets hosts 1 to p' send to host 0 (Tam and Wang 2000, sections 3.2 and 5): M bytes each, all at once or by
+// algorithm 1 in a window w, which gives the times that eq. 8 predicts; or a stream of messages of a segment, whose
+// intervals at the root are the receive gap g_r(m).
 var Gather = &bench.Experiment{
 	Name: names.Gather, Clocks: true, Stamps: true, // senders start together, each by its own clock
 	Points: gatherPoints,

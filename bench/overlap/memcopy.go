@@ -10,10 +10,8 @@ import (
 	"calib/internal/units"
 )
 
-// Copy measures what it costs a host to move m bytes within its own memory: M_ctc, M_ctm and M_mtm of the cluster model
-// (Tam and Wang 2000, section 3.2), which are the local part of communicating. "cold" says where the bytes are and go:
-// 0 cache to cache, 1 cache to memory, 2 memory to memory. With "loop" they are copied byte by byte, as in converting
-// representations, otherwise in bulk, as into a message buffer (Strumpen and Casavant, figure 10).
+// Copy measures what it costs a host to move m bytes within its memory: M_ctc, M_ctm and M_mtm of the cluster model
+// (Tam and Wang 2000, section 3.2), and the same byte by byte, as in converting representations.
 var Copy = &bench.Experiment{
 	Name: names.Copy, Alone: true,
 	Points: func(l bench.Limits) []bench.Point {

@@ -11,14 +11,9 @@ import (
 	"calib/internal/units"
 )
 
-// Overhead follows the procedures of the cluster model (Tam and Wang 2000, section 3.2) for O_s, the time inside a
-// send that finds room in the buffer; U_r, the time inside a receive whose bytes are there already; and O_r, by how
-// much handling an arriving message slows down whatever the receiving host computes.
-//
-// Points without a rate give the first two, on the same messages: phases "send" and "recv". Points with a rate run a
-// fixed computation on those CPUs of the receiving host that take messages in, or on all where that is not known, alone
-// ("compute-idle") and while messages that nobody reads arrive at that rate ("compute"); O_r is the slope of the time
-// lost over the messages that arrived. All of it in both directions.
+// Overhead measures O_s, the time inside a send that finds room; U_r, that inside a receive whose bytes are there; and
+// O_r, by how much messages that arrive slow down a computation: the slope of the time lost over their number (Tam and
+// Wang 2000, section 3.2).
 var Overhead = &bench.Experiment{
 	Name:   names.Overhead,
 	Points: overheadPoints,

@@ -12,26 +12,11 @@ import (
 	"calib/internal/units"
 )
 
-// Overlap lets two ranks compute and exchange messages, step by step, as a solver does that needs its neighbour's
-// boundary in every step. Both do the same number of steps of computation in each, and each sends a message of the same
-// size. It does so in three ways, I.1 to I.3 of Strumpen 1994, sections 3.1 and 3.2:
-//
-//	in-turn        compute, then send and receive
-//	send-first     send, compute, then receive what has not come yet
-//	second-thread  hand sending and receiving to a second thread, compute, then wait for it
-//
-// and, in the same batch, what they are made of:
-//
-//	compute          the computation alone
-//	transfer         sending and receiving alone, by the first thread
-//	transfer-second  the same, handed to the second thread
-//
-// All ways use the same connection and the same code to send and receive (bench.Push). A value is the time of a step,
-// the mean of an even number of them in a row: where one rank is ahead by less than a message takes, the ranks' steps
-// are longer and shorter in turn.
-//
-// Factor granularity is the computation of a step in hundredths of what takes as long as the transfer of its message; a
-// trial finds the number of steps of computation. 0 is the transfer alone.
+// Overlap lets two ranks compute and exchange messages, step by step, in three ways (I.1 to I.3 of Strumpen 1994,
+// sections 3.1 and 3.2), and in the same batch each part alone. The fit makes the gains of them, and what a second
+// thread costs. A value is the mean time of an even number of steps in a row: where one rank is ahead by less than a
+// message takes, the ranks' steps are longer and shorter in turn. Granularity is the computation of a step over the
+// transfer of its message [%].
 var Overlap = &bench.Experiment{
 	Name:   names.Overlap,
 	Points: overlapPoints,

@@ -13,12 +13,9 @@ import (
 	"calib/internal/units"
 )
 
-// Remap is the all-to-all remap of LoGPC (Moritz and Frank 2001, section 5.1): each rank repeatedly sends a
-// message to another one. Synchronous (sync 1), it waits for the reply, which is as long as the request, and serves the
-// requests of others meanwhile. Asynchronous (sync 0), it goes on: it sends, and receives one message for each that it
-// sends, once it is its window ahead. Destinations are drawn, go round as (i+p) mod P, or are always the next rank; a
-// span leaves those out that are further away. Recorded are the intervals between injections of each rank, while all
-// inject (injecting P), or rank 0 alone does (injecting 1).
+// Remap is the all-to-all remap of LoGPC (Moritz and Frank 2001, section 5.1): each rank repeatedly sends a message to
+// another one, with a reply (sync 1) or without. Of the intervals between injections, while all inject or rank 0 alone
+// does, the fit makes C_n and C_r.
 var Remap = &bench.Experiment{
 	// All ranks begin together, and an injection counts if all are still at it. One that wakes up must not take the CPU
 	// from one that serves.

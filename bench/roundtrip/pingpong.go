@@ -12,9 +12,7 @@ import (
 )
 
 // Pingpong sends a message to and fro between two hosts and records half of each round trip, by rank 0's clock alone:
-// T(x) of every model, provided that the two directions are alike. Limits.AllPairs measures every pair, for the pair
-// matrix; otherwise every host is in at least one pair, so that a slow one is seen. Sizes are from 1 B to 4 MiB, about
-// 6 a decade, or 3 where the effort is below 1.
+// T(x) of every model, provided that the two directions are alike, and the matrix of pairs.
 var Pingpong = &bench.Experiment{
 	Name: names.Pingpong,
 	Points: func(l bench.Limits) []bench.Point {
@@ -68,15 +66,9 @@ func hot(bytes int64) Bounds {
 	return Bounds{Bytes: units.Bytes(bytes), Sends: 1, Most: hotReps, Least: minReps, Settle: true}
 }
 
-// Wakeup passes messages of one byte to and fro in up to four ways, in turn, and records half of each round trip:
-//
-//	blocking    receivers sleep until the message comes, one message after the other: as pingpong
-//	polling     receivers look for the message again and again; only where each of the two has a CPU of its own
-//	idle        as blocking, each exchange after a pause: the receiver's CPU has slept
-//	idle-awake  the same while both hosts keep their CPUs out of sleep states; only where both may
-//
-// So blocking − polling is the wake-up of a receiver, and idle − blocking what a message costs more after a pause; with
-// idle-awake one sees how much of that is the CPU's way out of its sleep state.
+// Wakeup passes a byte to and fro in up to four ways: to receivers that sleep, that poll, after a pause, and after a
+// pause with CPUs kept awake. Of the differences the fit makes the wake-up of a receiver, and what a message costs more
+// after a pause.
 var Wakeup = &bench.Experiment{
 	Name:   names.Wakeup,
 	Points: func(bench.Limits) []bench.Point { return []bench.Point{{names.FactorBytes: wakeupBytes}} },
@@ -143,10 +135,8 @@ func agree(x bench.Team, own plane.Place, mayStay bool) (polls, stays bool) {
 	return apart || !own.Crowded && n[0] == 0, mayStay && n[2] == 1
 }
 
-// Load measures L(m,p) of the cluster model (Tam and Wang 2000, section 3.2): n pairs of hosts pass messages of m
-// bytes, of one packet, to and fro, all from a common start to a common end, so that p = 2n hosts are active. Recorded
-// are halves of round trips, O_s + L + O_r + U_r each, for every pair by its even rank's clock; the fit takes the
-// overheads out.
+// Load measures L(m,p) of the cluster model (Tam and Wang 2000, section 3.2): n pairs of hosts pass messages of one
+// packet to and fro at once, so that p = 2n hosts are active. The fit takes the overheads out of half the round trips.
 var Load = &bench.Experiment{
 	Name: names.Load, Clocks: true, // a pair that starts late would see, and make, less than full load
 	Points: func(l bench.Limits) []bench.Point {

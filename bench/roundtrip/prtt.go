@@ -10,17 +10,10 @@ import (
 	"calib/internal/units"
 )
 
-// PRTT measures PRTT(n,d,s) of Hoefler et al. (Netgauge): rank 0 sends n messages of s bytes, each d after the one
-// before, rank 1 answers the n-th with one of s bytes. Its phases give LogGP's parameters:
-//
-//	prtt     PRTT(n,0,s); (PRTT(n,0,s) − PRTT(1,0,s))/(n−1) is the gap of a message, g + G(s−1)
-//	spaced   PRTT(n,d,s) minus what was really waited, d ≥ PRTT(1,0,s), so that every send finds an idle path;
-//	         minus PRTT(1,0,s), over n−1: o_s
-//	delayed  messages back to back to a rank that waits d before each of the last n−1 receives, or until all are there,
-//	         so that it finds the message there, minus what was really waited; likewise o_r
-//
-// Neither overhead is subtracted from anything. L is what is left of PRTT(1,0,s) without the overheads, not half of it.
-// Where the effort is below a half, only the smallest size and the largest within a packet have the forms that wait.
+// PRTT measures PRTT(n,d,s) of Hoefler, Lichei and Rehm 2007 (Netgauge): rank 0 sends n messages of s bytes, each d
+// after the one before, rank 1 answers the n-th with one of s bytes. The fit makes LogGP's parameters of it:
+// (PRTT(n,0,s) − PRTT(1,0,s))/(n−1) is the gap g + G(s−1); o_s is that of trains which rank 0 spaces out (d ≥
+// PRTT(1,0,s)), o_r that of trains for which rank 1 waits, both without what was really waited.
 var PRTT = &bench.Experiment{
 	Name: names.PRTT,
 	Points: func(l bench.Limits) []bench.Point {

@@ -13,10 +13,8 @@ import (
 	"calib/internal/units"
 )
 
-// Fragment passes a message to and fro in fragments, each sent and received by a call of its own, and records half of
-// each round trip: T(M, f) of M bytes in fragments of f (section 3.1.2 of the latency-hiding paper, figure 11). The
-// cost of a call is in favour of large fragments; that hosts and network work on several at once is in favour of small
-// ones. f = 256 B·2^i below M, every second i where the effort is below a half, and M, the message unfragmented.
+// Fragment passes a message to and fro in fragments of f bytes, each by a call of its own: T(M, f) of section 3.1.2 of
+// the latency-hiding paper, figure 11. The fit says which f is best.
 var Fragment = &bench.Experiment{
 	Name: names.Fragment,
 	Points: func(l bench.Limits) []bench.Point {
@@ -51,12 +49,9 @@ func fragmentBounds(p bench.Point) roundtrip.Bounds {
 	return roundtrip.Bounds{Bytes: units.Bytes(m), Sends: int((m + f - 1) / f), Least: fragmentLeast}
 }
 
-// NoDelay passes messages to and fro with Nagle's algorithm (nagle 1: TCP_NODELAY left off) and without (nagle 0), in
-// one write or, from two bytes up, in two, a header and the rest, and records half of each round trip. Nagle keeps a
-// partial segment back while anything is unacknowledged; the receiver keeps the acknowledgement back for some 40 ms
-// unless it has something to send. So the sizes lie around whole segments, and around the buffers that a connection
-// begins with: a point has segments and an offset, or bytes. Messages may share segments in all of it: that is what the
-// algorithm is about.
+// NoDelay passes messages to and fro with Nagle's algorithm and without, in one write or in two, a header and the rest.
+// The sizes lie around whole segments, and around the buffers that a connection begins with: a point has segments and
+// an offset, or bytes. The fit says at which sizes Nagle costs.
 var NoDelay = &bench.Experiment{
 	Name:   names.NoDelay,
 	Points: nodelayPoints,
@@ -149,15 +144,8 @@ func agreeSize(x bench.Team) (mss, size int64) {
 }
 
 // Buffer measures what socket buffers do to messages of M bytes (sections 3.1.1 and 3.1.3 of the latency-hiding paper,
-// figure 20), in three phases on one pair of connections whose buffers were asked for:
-//
-//   - oneway: a ping-pong, half the round trip;
-//   - interleaved: both send M at once in fragments no larger than the buffer, and read what is there before a write;
-//     this always ends;
-//   - both: both send M at once, then receive. Where M fits in neither rank's buffers both wait for the other to read.
-//     That deadlock is detected, recorded once, and ended by going on as interleaved.
-//
-// The two exchanges at once are timed by rank 0, from their common start until it has sent and received all.
+// figure 20): one way, both ways at once in fragments, and both ways at once by sends of all of M, which may be a
+// deadlock. That is recorded once, and ended by going on in fragments. The fit says which buffer is enough.
 var Buffer = &bench.Experiment{
 	Name: names.Buffer,
 	Points: func(l bench.Limits) []bench.Point {
