@@ -23,14 +23,12 @@ import (
 // never during a call, so no call can meet another descriptor that was given the same number.
 type Conn struct {
 	// The fields that Send and Recv use come first and share a cache line.
-	fd       int
-	flags    uintptr // of every send
-	sendLeft int64   // bytes that may still be sent, and received, before asking allowed for more
-	recvLeft int64
-	unseen   bool // the first wait of Recv is hidden from Go's scheduler
+	fd      int
+	flags   uintptr       // of every send
+	allowed *atomic.Int64 // bytes that the pair of hosts may still move, shared by all its connections
+	unseen  bool          // the first wait of Recv is hidden from Go's scheduler
 
 	timeout units.Nanos // of Send and Recv; 0 is none
-	allowed *allowance
 	peer    string
 	epoch   uint32 // of the mesh that it belongs to
 	port    uint16 // of the side that dialled
@@ -49,17 +47,17 @@ const small = 2048
 
 // newConn wraps fd, with one holder and no limit on bytes yet.
 func newConn(fd int, peer string) *Conn {
-	return &Conn{fd: fd, flags: kernel.SendFlags(false), peer: peer, allowed: newAllowance(math.MaxInt64), refs: 1}
+	return &Conn{fd: fd, flags: kernel.SendFlags(false), peer: peer, allowed: allowance(math.MaxInt64), refs: 1}
+}
+
+func allowance(n int64) *atomic.Int64 {
+	left := new(atomic.Int64)
+	left.Store(n)
+	return left
 }
 
 // take counts n bytes that move, and reports whether they may.
-func (c *Conn) take(left *int64, n int) bool {
-	if int64(n) > *left && !c.allowed.take(left, n) {
-		return false
-	}
-	*left -= int64(n)
-	return true
-}
+func (c *Conn) take(n int) bool { return c.allowed.Add(-int64(n)) >= 0 }
 
 // Send sends b as one message and returns when the kernel has copied all of it to the send buffer. It fails with
 // ErrTimeout, ErrPeerClosed, ErrStopped or ErrTicketBytes; the connection is then of no further use.
@@ -69,7 +67,7 @@ func (c *Conn) send(b []byte, flags uintptr) error {
 	if len(b) == 0 {
 		return nil
 	}
-	if !c.take(&c.sendLeft, len(b)) {
+	if !c.take(len(b)) {
 		return c.failed("send", len(b), ErrTicketBytes)
 	}
 	if len(b) <= small {
@@ -101,7 +99,7 @@ func (c *Conn) Recv(b []byte) error {
 	if len(b) == 0 {
 		return nil
 	}
-	if !c.take(&c.recvLeft, len(b)) {
+	if !c.take(len(b)) {
 		return c.failed("receive", len(b), ErrTicketBytes)
 	}
 	flags := uintptr(0)
@@ -226,8 +224,6 @@ func (c *Conn) Release() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.refs == 1 {
-		c.allowed.giveBack(&c.sendLeft)
-		c.allowed.giveBack(&c.recvLeft)
 		c.broken.Store(true)
 		c.cause = cmp.Or(c.cause, ErrStopped)
 		kernel.Close(c.fd)
@@ -269,7 +265,7 @@ func (c *Conn) RecvAt(b []byte) (at units.Nanos, err error) {
 		return kernel.Now(), err
 	}
 	if len(b) > 0 {
-		if !c.take(&c.recvLeft, len(b)) {
+		if !c.take(len(b)) {
 			return 0, c.failed("receive", len(b), ErrTicketBytes)
 		}
 		n, first, errno := c.stamps.Recv(c.fd, b, unix.MSG_WAITALL)

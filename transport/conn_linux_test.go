@@ -238,21 +238,3 @@ func TestTimedPathAllocatesNothing(t *testing.T) {
 		t.Errorf("%v allocations for a message", n)
 	}
 }
-
-func TestAllowance(t *testing.T) {
-	a := newAllowance(100)
-	var sent, received int64
-	for i, c := range []struct {
-		have *int64
-		need int
-		ok   bool
-	}{{&sent, 60, true}, {&received, 40, true}, {&sent, 61, false}, {&received, 40, true}} {
-		if ok := a.take(c.have, c.need); ok != c.ok {
-			t.Errorf("step %d: lease of %d: %v", i, c.need, ok)
-		}
-	}
-	a.giveBack(&sent)
-	if !a.take(&received, 100) || received != 100 || sent != 0 {
-		t.Errorf("after giving back: sent %d, received %d", sent, received)
-	}
-}

@@ -151,7 +151,7 @@ func (g *Group) SendDatagram(to int, b []byte) error {
 		return err
 	}
 	refuse := func(why error) error { return g.failed(to, c.failed("send a datagram,", len(b), why)) }
-	if !c.take(&c.sendLeft, len(b)) {
+	if !c.take(len(b)) {
 		return refuse(ErrTicketBytes)
 	}
 	now := kernel.Now()
@@ -274,7 +274,7 @@ func (g *Group) take(m *datagrams, n int, at units.Nanos, b []byte) (d plane.Dat
 		return d, false, fmt.Errorf("receive a datagram, %s: it has %s, more than the %s there is room for", c.peer,
 			units.Bytes(n), units.Bytes(room))
 	}
-	if !c.take(&c.recvLeft, n) {
+	if !c.take(n) {
 		return d, false, g.failed(rank, c.failed("receive a datagram,", n, ErrTicketBytes))
 	}
 	return plane.Datagram{Got: true, From: rank, Bytes: n, At: at, Dropped: int64(m.in.Dropped(g.dropped))}, true, nil

@@ -176,12 +176,12 @@ func TestDatagramPortInUse(t *testing.T) {
 func TestDatagramsCountBytes(t *testing.T) {
 	g := lettered(t, testMeshes(t, "127.0.0.1", 2, nil), units.Second)
 	for _, end := range []*Conn{g[0].conns[1], g[1].conns[0]} {
-		end.allowed, end.sendLeft, end.recvLeft = newAllowance(10), 0, 0
+		end.allowed = allowance(10)
 	}
 	if err := g[0].SendDatagram(1, make([]byte, 10)); err != nil {
 		t.Error(err)
 	}
-	g[1].conns[0].allowed = newAllowance(9)
+	g[1].conns[0].allowed = allowance(9)
 	if _, err := g[1].RecvDatagram(make([]byte, 20), kernel.Now()+units.Second); !errors.Is(err, ErrTicketBytes) {
 		t.Errorf("received beyond the limit: %v", err)
 	}

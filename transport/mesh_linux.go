@@ -108,7 +108,7 @@ func (m *Mesh) SetSession(s plane.Session) (err error) {
 	for id, l := range next.links {
 		if m.most > 0 {
 			l.given = max(0, min(l.given, int64(m.most)-m.moved[id.host]))
-			l.allowed.left.Store(l.given)
+			l.allowed.Store(l.given)
 		}
 		if d, err := ticketLife(&l.ticket, time.Now()); err == nil {
 			l.expiry = time.AfterFunc(d, func() { m.expire(next, id.host) })
@@ -154,12 +154,10 @@ func (m *Mesh) Reset() {
 	}
 	m.session = nil
 	close(s.done)
-	for id, l := range s.links { // what connections have taken and not used counts as moved: it comes back with drop
+	for id, l := range s.links {
 		if id.line == 0 {
-			m.moved[id.host] += l.given - l.allowed.left.Load()
+			m.moved[id.host] += l.given - l.allowed.Load()
 		}
-	}
-	for _, l := range s.links {
 		if l.expiry != nil {
 			l.expiry.Stop()
 		}

@@ -119,7 +119,7 @@ func (c *Conn) count(n, size int) error {
 	switch {
 	case n == 0:
 		return c.failed("receive", size, ErrPeerClosed)
-	case !c.take(&c.recvLeft, n):
+	case !c.take(n):
 		return c.failed("receive", n, ErrTicketBytes)
 	}
 	return nil
@@ -193,11 +193,11 @@ func (c *Conn) sendSome(b []byte, patience units.Nanos) (sent int, err error) {
 	if len(b) == 0 {
 		return 0, nil
 	}
-	if !c.take(&c.sendLeft, len(b)) {
+	if !c.take(len(b)) {
 		return 0, c.failed("send", len(b), ErrTicketBytes)
 	}
 	sent, err = c.push(b, c.flags, patience)
-	c.sendLeft += int64(len(b) - sent)
+	c.allowed.Add(int64(len(b) - sent))
 	return sent, err
 }
 

@@ -127,7 +127,7 @@ func TestRecvAnyCancelled(t *testing.T) {
 
 func TestRecvAnyCountsBytes(t *testing.T) {
 	g := opened(t, testMeshes(t, "127.0.0.1", 2, nil), units.Second)
-	g[0].conns[1].allowed, g[0].conns[1].recvLeft = newAllowance(3), 0
+	g[0].conns[1].allowed = allowance(3)
 	if err := g[1].Send(0, make([]byte, 4)); err != nil {
 		t.Fatal(err)
 	}
@@ -181,12 +181,12 @@ func TestSendSomeCountsBytes(t *testing.T) {
 	g := opened(t, testMeshes(t, "127.0.0.1", 2, func(_ int, s *plane.Session) { s.Socket = o }), units.Second)
 	c := g[0].conns[1]
 	const all = 1 << 20
-	c.allowed, c.sendLeft, c.recvLeft = newAllowance(all), 0, 0
+	c.allowed = allowance(all)
 	n, err := g[0].SendSome(1, make([]byte, all), units.Millisecond)
 	if err != nil || n <= 0 || n >= all {
 		t.Fatalf("%d bytes (%v)", n, err)
 	}
-	if left := c.allowed.left.Load() + c.sendLeft; left != int64(all-n) {
+	if left := c.allowed.Load(); left != int64(all-n) {
 		t.Errorf("%d bytes went, %d of %d are left", n, left, all)
 	}
 	if _, err := g[0].SendSome(1, make([]byte, all), 0); !errors.Is(err, ErrTicketBytes) {

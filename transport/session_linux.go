@@ -30,9 +30,9 @@ type link struct {
 	line    int
 	peer    plane.Peer
 	ticket  plane.Ticket
-	options plane.Socket // under Mesh.mu: of the next connection
-	given   int64        // bytes that the pair may move in this session
-	allowed *allowance   // what is left of them
+	options plane.Socket  // under Mesh.mu: of the next connection
+	given   int64         // bytes that the pair may move in this session
+	allowed *atomic.Int64 // what is left of them
 	expiry  *time.Timer
 	dialing sync.Mutex
 
@@ -64,7 +64,7 @@ func newSession(s plane.Session) (*session, error) {
 			return nil, fmt.Errorf("%w: host %d has two", ErrTicket, other)
 		}
 		n.links[linkID{other, 0}] = &link{peer: p, ticket: t, options: s.Socket, arrived: make(chan struct{}),
-			given: int64(t.MaxBytes), allowed: newAllowance(int64(t.MaxBytes))}
+			given: int64(t.MaxBytes), allowed: allowance(int64(t.MaxBytes))}
 	}
 	return n, nil
 }
@@ -98,7 +98,7 @@ func (l *link) drop(cause error) {
 // admit applies the ticket's limits to a connection whose handshake is done.
 func (c *Conn) admit(l *link, o plane.Socket) {
 	c.peer, c.flags = describe(l.peer), kernel.SendFlags(o.NoEOR)
-	c.allowed, c.sendLeft, c.recvLeft = l.allowed, 0, 0
+	c.allowed = l.allowed
 }
 
 func describe(p plane.Peer) string {
@@ -131,40 +131,4 @@ func ticketLife(t *plane.Ticket, now time.Time) (time.Duration, error) {
 			ErrTicket, time.Unix(t.Expires, 0).UTC().Format(time.RFC3339))
 	}
 	return d, nil
-}
-
-// takeBytes is what a connection takes of its pair's allowance at a time, so that counting a message needs no atomic
-// operation. Near the end of the allowance it takes only what it needs.
-const takeBytes = 1 << 20
-
-// allowance is the number of bytes a pair of hosts may still move, shared by all their connections.
-type allowance struct{ left atomic.Int64 }
-
-func newAllowance(n int64) *allowance {
-	a := &allowance{}
-	a.left.Store(n)
-	return a
-}
-
-// take raises have to at least need bytes, and reports whether the allowance was enough. have is not shared.
-func (a *allowance) take(have *int64, need int) bool {
-	for {
-		left := a.left.Load()
-		take := int64(need) - *have
-		if left < take {
-			return false
-		}
-		if left > 16*takeBytes {
-			take += takeBytes
-		}
-		if left >= take && a.left.CompareAndSwap(left, left-take) {
-			*have += take
-			return true
-		}
-	}
-}
-
-func (a *allowance) giveBack(have *int64) {
-	a.left.Add(*have)
-	*have = 0
 }
