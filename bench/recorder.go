@@ -364,19 +364,12 @@ func (tl *Timeline) MaxRTT() units.Nanos {
 // is one clock.
 func (tl *Timeline) record(x Team) {
 	for k := 1; k < len(tl.before); k++ {
-		b, a, s := tl.before[k], tl.after[k], tl.slopes[k]
-		aux := map[string]float64{names.AuxBound: s.bound, names.AuxSpread: s.spread,
-			names.AuxRoundTrip: float64(max(b.RTT, a.RTT))}
-		ns := []int64{int64(b.Offset), int64(a.Offset)}
-		switch {
-		case tl.isOne(k):
-			ns = []int64{0, 0}
-			aux[names.AuxDrift] = 0
-		case a.At > b.At:
-			aux[names.AuxDrift] = float64(a.Offset-b.Offset) / float64(a.At-b.At) * 1e6
+		batch := Batch{Exp: names.Clock, Phase: names.PhaseOffset, Ranks: []int{0, k}, NS: []int64{0, 0},
+			Aux: map[string]float64{names.AuxBound: tl.slopes[k].bound}}
+		if !tl.isOne(k) {
+			batch.NS = []int64{int64(tl.before[k].Offset), int64(tl.after[k].Offset)}
 		}
-		batch := Batch{Exp: names.Clock, Phase: names.PhaseOffset, Ranks: []int{0, k}, NS: ns, Aux: aux}
-		if s.refused {
+		if tl.slopes[k].refused {
 			batch.Flags = []string{dataset.FlagDrift}
 		}
 		x.Add(batch)

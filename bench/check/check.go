@@ -35,8 +35,6 @@ var Check = &bench.Experiment{
 			route := bench.Must(way.Route(peer))
 			b.Aux[names.AuxDevice], b.Aux[names.AuxPathMTU] = float64(route.Device), float64(route.MTU)
 		}
-		tcp := x.Counters(peer)
-		b.Aux[names.AuxMSS] = float64(tcp.MSS)
 		full := roundtrip.Whole(peer, x.R.Payload(x.P[names.FactorBytes]))
 		if bench.Caught(func() { pass(x, full, 0) }) == nil {
 			sent, received := datagramsBoth(x, peer, x.R.Payload(datagramBytes))
@@ -172,7 +170,7 @@ func sendBursts(x bench.Team, buf []byte) {
 	x.SendNumbers(1, 0)
 	x.Add(bench.Batch{
 		Phase: names.PhaseRate, Ranks: []int{0, 1}, NS: []int64{took}, TCP: tcp,
-		Aux: map[string]float64{names.AuxBytes: float64(size), names.AuxMSS: float64(tcp.MSS)},
+		Aux: map[string]float64{names.AuxBytes: float64(size)},
 	})
 }
 
@@ -231,10 +229,7 @@ var Clock = &bench.Experiment{
 			Phase: names.PhaseCost, Ranks: []int{0}, NS: cost, Aux: map[string]float64{names.AuxCalls: blockReadings},
 		})
 		step := x.R.Buffer(x.R.Reps(steps, 20))
-		n, reads := readSteps(x, step)
-		x.Add(bench.Batch{
-			Phase: names.PhaseStep, Ranks: []int{0}, NS: step[:n], Aux: map[string]float64{names.AuxReads: float64(reads)},
-		})
+		x.Add(bench.Batch{Phase: names.PhaseStep, Ranks: []int{0}, NS: step[:readSteps(x, step)]})
 	},
 }
 
@@ -260,11 +255,11 @@ func readBlocks(x bench.Team, ns []int64) {
 	}
 }
 
-// readSteps fills ns with differences between successive readings that differ, and returns how many there were in how
-// many readings: fewer than len(ns) only if the clock hardly moves.
-func readSteps(x bench.Team, ns []int64) (n, reads int) {
+// readSteps fills ns with differences between successive readings that differ, and returns how many there were: fewer
+// than len(ns) only if the clock hardly moves.
+func readSteps(x bench.Team, ns []int64) (n int) {
 	last := x.Now()
-	for reads = 1; n < len(ns) && reads < maxReadings; reads++ {
+	for reads := 1; n < len(ns) && reads < maxReadings; reads++ {
 		now := x.Now()
 		if now == last {
 			continue
@@ -273,5 +268,5 @@ func readSteps(x bench.Team, ns []int64) (n, reads int) {
 		n++
 		last = now
 	}
-	return n, reads
+	return n
 }

@@ -51,7 +51,7 @@ func TestClockCost(t *testing.T) {
 // A clock that stands still while it is read ends the experiment all the same.
 func TestClockThatStands(t *testing.T) {
 	lines := clockLines(t, sim.New(benchtest.Spec(1), sim.Options{}), [][]int{{0}}, 1)
-	if len(lines) != 2 || len(lines[1].NS) != 0 || lines[1].Aux[names.AuxReads] != maxReadings {
+	if len(lines) != 2 || len(lines[1].NS) != 0 {
 		t.Errorf("got %+v, want a step line without times", lines)
 	}
 }
@@ -76,9 +76,10 @@ func TestClockOffset(t *testing.T) {
 				t.Errorf("pair %v: offset off by %g ns, bound %g", pair, got, bound)
 			}
 		}
-		slack := 2 * bound / float64(pause) * 1e6
-		if got := lines[0].Aux[names.AuxDrift]; math.Abs(got-(ppm-zeroPPM)) > slack {
-			t.Errorf("pair %v: drift %g ppm, true %g, bound %g", pair, got, ppm-zeroPPM, slack)
+		// The pause lies between the two.
+		want := (ppm - zeroPPM) * float64(pause) / 1e6
+		if got := float64(lines[0].NS[1] - lines[0].NS[0]); math.Abs(got-want) > 2*bound+0.2*math.Abs(want) {
+			t.Errorf("pair %v: the offset moves by %g ns, want %g within %g", pair, got, want, 2*bound)
 		}
 	}
 }
@@ -123,7 +124,7 @@ func TestClockOnLongPath(t *testing.T) {
 		lines, err := bench.Perform(t.Context(), Clock, g, bench.Task{Exp: names.Clock, Team: []int{0, 1}, Rank: rank, Points: points}, nil)
 		if rank == 0 {
 			took = g.Now() - from
-			if len(lines) != 1 || lines[0].Aux[names.AuxSpread] > 1e6 {
+			if len(lines) != 1 {
 				t.Errorf("got %+v, want one line of a steady offset", lines)
 			}
 		}

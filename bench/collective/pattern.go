@@ -13,7 +13,6 @@ import (
 	"calib/bench/pattern"
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
-	"calib/internal/stats"
 	"calib/internal/units"
 )
 
@@ -195,15 +194,15 @@ func runPattern(x bench.Team) {
 	lost := x.SumAtRoot(after.Retrans - before.Retrans)
 	if x.Root() {
 		x.Add(bench.Batch{Phase: names.PhasePattern, Ranks: x.Ranks(), NS: ns,
-			TCP: &dataset.TCP{Retrans: lost, SndBuf: after.SndBuf, Congestion: after.Congestion}, Aux: map[string]float64{
-				names.AuxStartSkew: slices.Max(apart), names.AuxStartSkewMedian: stats.Median(apart)}})
+			TCP: &dataset.TCP{Retrans: lost, SndBuf: after.SndBuf, Congestion: after.Congestion},
+			Aux: map[string]float64{names.AuxStartSkew: float64(apart)}})
 	}
 }
 
 // repeat runs the pattern n times with m bytes. At rank 0 it returns how long each took, from when the first of the
-// ranks that begin by sending began until the last rank had done its part, and how far apart those ranks began [ns].
-// What the others get says nothing.
-func (y *player) repeat(m, n int) (took []int64, apart []float64) {
+// ranks that begin by sending began until the last rank had done its part, and how far apart those ranks began at most
+// [ns]. What the others get says nothing.
+func (y *player) repeat(m, n int) (took []int64, apart int64) {
 	own := y.R.Buffer(3 * n)
 	early, late, ended := own[:n], own[n:2*n], own[2*n:]
 	for i := range n {
@@ -217,7 +216,7 @@ func (y *player) repeat(m, n int) (took []int64, apart []float64) {
 	if !y.Root() {
 		bench.PutNumbers(b, own...)
 		y.Send(0, b)
-		return ended, nil
+		return ended, 0
 	}
 	of := y.R.Buffer(3 * n)
 	y.RecvAll(b, func(int) {
@@ -227,7 +226,7 @@ func (y *player) repeat(m, n int) (took []int64, apart []float64) {
 		}
 	})
 	for i := range n {
-		apart = append(apart, float64(late[i]-early[i]))
+		apart = max(apart, late[i]-early[i])
 		ended[i] -= early[i]
 	}
 	return ended, apart

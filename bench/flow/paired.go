@@ -309,7 +309,7 @@ func gap(x stream) {
 		part.ns[i] /= int64(n)
 	}
 	b := x.Batch(names.PhaseGap, part.ns, seen.tcp)
-	b.Aux[names.AuxAveraged], b.Aux[names.AuxReceivers] = float64(part.averaged*n), float64(n)
+	b.Aux[names.AuxAveraged] = float64(part.averaged * n)
 	b.Aux[names.AuxMessages] = float64(seen.told[toldSent]) / float64(n)
 	if part.window > 0 {
 		b.Aux[names.AuxWindow], b.Aux[names.AuxWindowMessages] = float64(part.window), float64(all)/parts

@@ -152,10 +152,7 @@ func (x team) gathers(rest int) {
 		ns[i] = int64(x.gather(whole, buf, rest))
 	}
 	if tcp, _ := x.collect(before); x.Root() {
-		x.Add(bench.Batch{
-			Phase: names.PhaseGather, Ranks: x.Ranks(), NS: ns, TCP: tcp,
-			Aux: map[string]float64{names.AuxRepetitions: float64(s.Reps)},
-		})
+		x.Add(bench.Batch{Phase: names.PhaseGather, Ranks: x.Ranks(), NS: ns, TCP: tcp})
 	}
 }
 

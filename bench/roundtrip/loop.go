@@ -136,10 +136,11 @@ func Run(x bench.Team, e Exchange, b Bounds) (t Result) {
 }
 
 // Record is Run, and records the result.
-func Record(x bench.Team, e Exchange, b Bounds, phase string, aux map[string]float64) {
-	if t := Run(x, e, b); x.Root() {
+func Record(x bench.Team, e Exchange, b Bounds, phase string, aux map[string]float64) (t Result) {
+	if t = Run(x, e, b); x.Root() {
 		x.Add(bench.Batch{Phase: phase, Ranks: []int{0, 1}, NS: t.NS, TCP: t.TCP, Aux: aux})
 	}
+	return t
 }
 
 // loop is rank 0's part of a batch.

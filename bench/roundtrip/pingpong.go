@@ -172,8 +172,7 @@ var Load = &bench.Experiment{
 		x.AddLosses(peer, tcp)
 		b := bench.Batch{
 			Phase: names.PhaseLoad, Ranks: []int{x.Rank(), peer}, NS: drawEach(ns, keptTrips, x.R.Task.Slot), TCP: tcp,
-			Aux: map[string]float64{names.AuxPairs: float64(x.P[names.FactorPairs]), names.AuxTrips: float64(len(ns)),
-				names.AuxClock: x.TimerCost()},
+			Aux: map[string]float64{names.AuxClock: x.TimerCost()},
 		}
 		if len(ns) < 2 {
 			b.Flags = []string{dataset.FlagUnsteady}

@@ -218,11 +218,11 @@ func (t *train) measureWaiting(x bench.Team) {
 	r := Run(x, t, b)
 	switch {
 	case t.spaced && x.Root():
-		addWaiting(x, names.PhaseSpaced, names.PhaseSend, r, last(t.calls, len(r.NS)*t.n), t.delay, x.TimerCost())
+		addWaiting(x, names.PhaseSpaced, names.PhaseSend, r, last(t.calls, len(r.NS)*t.n), x.TimerCost())
 	case t.spaced:
 	case x.Root():
 		clock := t.recvTimes(x, r.NS)
-		addWaiting(x, names.PhaseDelayed, names.PhaseReceive, r, last(t.calls, len(r.NS)*(t.n-2)), t.delay, clock)
+		addWaiting(x, names.PhaseDelayed, names.PhaseReceive, r, last(t.calls, len(r.NS)*(t.n-2)), clock)
 	default: // what was waited and received in every exchange, and the cost of a reading of the clock
 		x.SendNumbers(0, int64(len(t.waits)), int64(len(t.calls)), int64(x.TimerCost()))
 		x.SendNumbers(0, slices.Concat(t.waits, t.calls)...)
@@ -232,12 +232,11 @@ func (t *train) measureWaiting(x bench.Team) {
 // addWaiting records the round trips and the single calls of a form that waits. Between two calls there are two
 // readings of the clock: the measured wait contains one, and the other is subtracted here. The calls' own times contain
 // one each.
-func addWaiting(x bench.Team, form, call string, t Result, calls []int64, delay units.Nanos, clock float64) {
+func addWaiting(x bench.Team, form, call string, t Result, calls []int64, clock float64) {
 	for i := range t.NS {
 		t.NS[i] -= int64(math.Round(clock * float64(x.P[names.FactorMessages]-1)))
 	}
-	b := bench.Batch{Ranks: []int{0, 1}, TCP: t.TCP}
-	b.Phase, b.NS, b.Aux = form, t.NS, map[string]float64{names.AuxDelay: float64(delay)}
+	b := bench.Batch{Phase: form, Ranks: []int{0, 1}, NS: t.NS, TCP: t.TCP}
 	x.Add(b)
 	b.Phase, b.NS, b.Aux = call, calls, map[string]float64{names.AuxClock: clock}
 	x.Add(b)

@@ -66,14 +66,13 @@ var NoDelay = &bench.Experiment{
 	// A batch whose exchanges begin to wait for delayed acknowledgements is cut short.
 	Run: func(x bench.Team) {
 		x.Reopened(plane.Socket{NoEOR: true, Nagle: x.P[names.FactorNagle] == 1}, func() {
-			mss, size := agreeSize(x)
+			size := agreeSize(x)
 			b := x.R.Payload(size)
 			msg := roundtrip.Whole(1-x.Rank(), b)
 			if x.P[names.FactorWrites] == 2 {
 				msg = roundtrip.InPieces(1-x.Rank(), b, int(min(nodelayHeader, size/2)), len(b))
 			}
-			roundtrip.Record(x, msg, nodelayBounds(size, x.P), "",
-				map[string]float64{names.AuxBytes: float64(size), names.AuxMSS: float64(mss)})
+			roundtrip.Record(x, msg, nodelayBounds(size, x.P), "", map[string]float64{names.AuxBytes: float64(size)})
 		})
 	},
 }
@@ -126,21 +125,22 @@ func nodelayBounds(bytes int64, p bench.Point) roundtrip.Bounds {
 	return roundtrip.Bounds{Bytes: units.Bytes(bytes), Sends: int(p[names.FactorWrites]), Least: nodelayLeast}
 }
 
-// agreeSize tells rank 1 the segment size of rank 0's connection and the message size that follows from it.
-func agreeSize(x bench.Team) (mss, size int64) {
+// agreeSize tells rank 1 the size of a message, which follows from the segment size of rank 0's connection.
+func agreeSize(x bench.Team) (size int64) {
 	if x.Rank() == 1 {
-		n := x.RecvNumbers(0, 2)
-		if least := x.P[names.FactorWrites]; n[1] < least || n[1] > int64(maxNodelay) {
-			bench.Fail("rank 0 announced messages of %d bytes, want %d to %d", n[1], least, maxNodelay)
+		size = x.RecvNumbers(0, 1)[0]
+		if least := x.P[names.FactorWrites]; size < least || size > int64(maxNodelay) {
+			bench.Fail("rank 0 announced messages of %d bytes, want %d to %d", size, least, maxNodelay)
 		}
-		return n[0], n[1]
+		return size
 	}
-	if mss = x.Counters(1).MSS; mss <= 0 {
+	mss := x.Counters(1).MSS
+	if mss <= 0 {
 		mss = int64(bench.EthernetSegment)
 	}
 	size = nodelayBytes(x.P, mss)
-	x.SendNumbers(1, mss, size)
-	return mss, size
+	x.SendNumbers(1, size)
+	return size
 }
 
 // Buffer measures what socket buffers do to messages of M bytes (sections 3.1.1 and 3.1.3 of the latency-hiding paper,
@@ -203,8 +203,8 @@ func bufferBounds(p bench.Point, sends int) roundtrip.Bounds {
 
 // oneWay measures the ping-pong and returns, at rank 0, after what time without progress an exchange is a deadlock.
 func oneWay(x bench.Team) units.Nanos {
-	t := roundtrip.Run(x, roundtrip.Whole(1-x.Rank(), x.R.Payload(x.P[names.FactorBytes])), bufferBounds(x.P, 1))
-	addWithBuffers(x, bench.Batch{Phase: names.PhaseOneWay, Aux: map[string]float64{}}, t)
+	msg := roundtrip.Whole(1-x.Rank(), x.R.Payload(x.P[names.FactorBytes]))
+	t := roundtrip.Record(x, msg, bufferBounds(x.P, 1), names.PhaseOneWay, nil)
 	if !x.Root() {
 		return 0
 	}
@@ -234,30 +234,13 @@ func atOnce(x bench.Team, phase string, both *bothWays) {
 	both.peer = 1 - x.Rank()
 	both.out, both.in = x.R.Payload(x.P[names.FactorBytes]), x.R.Payload(x.P[names.FactorBytes])
 	t := roundtrip.Run(x, both, bufferBounds(x.P, handshakeSends+1))
-	b := bench.Batch{Phase: phase, Aux: map[string]float64{}}
-	if both.fragment > 0 {
-		b.Aux[names.AuxFragment] = float64(both.fragment)
-	}
+	b := bench.Batch{Phase: phase, Ranks: []int{0, 1}, NS: t.NS, TCP: t.TCP}
 	if t.Final {
-		b.Aux[names.AuxCompleted] = float64(len(t.NS) - 1)
-		b.Aux[names.AuxSentBeforeStall] = float64(both.stalled.sent)
-		t.NS = t.NS[len(t.NS)-1:]
-		b.Flags = []string{dataset.FlagDeadlock}
+		b.NS, b.Flags = t.NS[len(t.NS)-1:], []string{dataset.FlagDeadlock}
 	}
-	addWithBuffers(x, b, t)
-}
-
-// addWithBuffers records a phase with the buffers of both ranks, on rank 0; rank 1 tells its own.
-func addWithBuffers(x bench.Team, b bench.Batch, t roundtrip.Result) {
-	if !x.Root() {
-		c := x.Counters(0)
-		x.SendNumbers(0, c.SndBuf, c.RcvBuf)
-		return
+	if x.Root() {
+		x.Add(b)
 	}
-	n := x.RecvNumbers(1, 2)
-	b.Aux[names.AuxPeerSndBuf], b.Aux[names.AuxPeerRcvBuf] = float64(n[0]), float64(n[1])
-	b.Point, b.Ranks, b.NS, b.TCP = x.P, []int{0, 1}, t.NS, t.TCP
-	x.Add(b)
 }
 
 // bothWays is the exchange in which both ranks send a message at once and receive the other's. With fragment 0 each
@@ -270,14 +253,7 @@ type bothWays struct {
 	fragment int                 // of the interleaved exchange [B]
 	patience units.Nanos         // of an exchange that is not interleaved; rank 0's counts
 	trip     units.Nanos         // rank 0: the shortest handshake so far
-	stalled  stall               // rank 0: the first stall of the last exchange
 	word     [handshakeWord]byte // of the handshake: an array local to a call would be allocated each time
-}
-
-// stall is how far sending had come, and how long after the start it was given up; a time of 0 is none.
-type stall struct {
-	after int64 // ns
-	sent  int64 // bytes
 }
 
 const (
@@ -301,15 +277,13 @@ func (w *bothWays) Lead(x bench.Team, last bool) roundtrip.Trip {
 	if trip := start - asked; w.trip == 0 || trip < w.trip {
 		w.trip = trip
 	}
-	x.Recv(w.peer, b[:16])
-	its := stall{bench.GetNumber(b), bench.GetNumber(b[8:])}
-	if own.after == 0 || its.after > 0 && its.after < own.after {
-		own = its
+	x.Recv(w.peer, b[:8])
+	if its := bench.GetNumber(b); own == 0 || its > 0 && its < own {
+		own = its // the one that was seen first
 	}
-	w.stalled = own // the one that was seen first
-	t := roundtrip.Trip{NS: took, Took: took, Final: w.stalled.after > 0}
+	t := roundtrip.Trip{NS: took, Took: took, Final: own > 0}
 	if t.Final {
-		t.NS = w.stalled.after
+		t.NS = own
 	}
 	b[0] = roundtrip.LastMark(t.Final)
 	x.Send(w.peer, b[:1])
@@ -325,25 +299,25 @@ func (w *bothWays) Follow(x bench.Team) (last bool) {
 	x.Send(w.peer, b[:1])
 	x.WaitUntil(x.Now() + min(head, maxStall))
 	own := w.pass(x, x.Now())
-	bench.PutNumbers(b, own.after, own.sent)
-	x.Send(w.peer, b[:16])
+	bench.PutNumbers(b, own)
+	x.Send(w.peer, b[:8])
 	x.Recv(w.peer, b[:1])
 	return last || b[0] == roundtrip.LastMark(true)
 }
 
-// pass sends and receives one message. It ends when all has passed, or at the group's receive deadline.
-func (w *bothWays) pass(x bench.Team, start units.Nanos) (seen stall) {
+// pass sends and receives one message. It returns how long after the start sending was given up [ns], 0 if it was not.
+// It ends when all has passed, or at the group's receive deadline.
+func (w *bothWays) pass(x bench.Team, start units.Nanos) (stalled int64) {
 	sent, fragment := 0, w.fragment
 	if fragment == 0 {
 		if sent = x.SendSome(w.peer, w.out, w.patience); sent == len(w.out) {
 			x.Recv(w.peer, w.in)
-			return seen
+			return 0
 		}
-		seen = stall{after: max(1, x.Elapsed(start)), sent: int64(sent)}
-		fragment = len(w.out)
+		stalled, fragment = max(1, x.Elapsed(start)), len(w.out)
 	}
 	if got := bench.Push(x.Group, w.peer, w.out[sent:], w.in, fragment); got < len(w.in) {
 		x.Recv(w.peer, w.in[got:])
 	}
-	return seen
+	return stalled
 }
