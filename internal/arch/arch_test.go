@@ -122,7 +122,7 @@ func layers() []layer {
 		{pkg: "reports/draw", may: []string{"internal/units", "reports/figure", "params", "internal/files"},
 			why: "a drawing renders figures"},
 		{pkg: "reports/export", may: []string{"internal/units", "params", "internal/netspec", "internal/files", "internal/hosts",
-			"predict/network"},
+			"internal/yaml", "predict/network"},
 			why: "an export is made of a params.json alone, and of choices that the caller has made of it"},
 		{pkg: "reports/compare", may: []string{"internal/files", "reports", "params", "internal/dataset/names", "internal/stats", "internal/units"},
 			why: "a verdict is made of finished runs, wherever they are kept"},

@@ -1,8 +1,12 @@
 package export
 
 import (
+	_ "embed"
 	"encoding/json"
 	"slices"
+	"sync"
+
+	"calib/internal/yaml"
 )
 
 // checkRules fails with class ErrMissing where there are no rules, and says what they cover.
@@ -125,35 +129,30 @@ func sizesOf(r Rules) (out []ompiSizes) {
 	return out
 }
 
-// What the component coll/tuned of Open MPI has: its collectives and their algorithms by number, what its compiled-in
-// decision takes, and what a rule says that overrides it. The predictions and the rule files share it.
-//
-// Source: Open MPI, ompi/mca/coll/tuned, at v4.1.4, v5.0.9 and branch v6.0.x, which agree in what is here;
-// ompi/mca/coll/base for the numbers of the collectives (COLLTYPE).
-
+// Collective is what the component coll/tuned of Open MPI has of a collective: ompi.yaml, which the predictions and the
+// rule files share.
 type Collective struct {
 	Name string // as in MCA parameters, and in rule files of JSON
 	ID   int    // its number in classic rule files
 	// Blocks: the size M of a pattern is that of one block, but that of a rule is a block times the number of ranks.
 	Blocks     bool
 	Algorithms []string // the names of numbers; 0, "ignore", is the compiled-in decision
-	fixed      []class
+	Decisions  []struct {
+		Below int      // ranks of a communicator; 0 is any number
+		Sizes [][2]int // bytes that a message is below, 0 for any number, and the algorithm
+	} `yaml:"fixed"`
 }
 
+//go:embed ompi.yaml
+var tuned []byte
+
 // Collectives lists those for which calib has patterns.
-func Collectives() []Collective {
-	return []Collective{
-		{Name: "allreduce", ID: 2, fixed: fixedAllreduce,
-			Algorithms: []string{"ignore", "basic_linear", "nonoverlapping", "recursive_doubling", "ring", "segmented_ring",
-				"rabenseifner"}},
-		{Name: "alltoall", ID: 3, Blocks: true, fixed: fixedAlltoall,
-			Algorithms: []string{"ignore", "linear", "pairwise", "modified_bruck", "linear_sync", "two_proc"}},
-		{Name: "bcast", ID: 7, fixed: fixedBcast, Algorithms: []string{"ignore", "basic_linear", "chain", "pipeline",
-			"split_binary_tree", "binary_tree", "binomial", "knomial", "scatter_allgather", "scatter_allgather_ring"}},
-		{Name: "gather", ID: 9, Blocks: true, fixed: fixedGather,
-			Algorithms: []string{"ignore", "basic_linear", "binomial", "linear_sync"}},
+var Collectives = sync.OnceValue(func() (all []Collective) {
+	if err := yaml.Decode(tuned, &all); err != nil {
+		panic(err) // the file is part of the program
 	}
-}
+	return all
+})
 
 // Size is the message size of a rule [B] where a pattern's is m, on that many ranks.
 func (c Collective) Size(m, ranks int) int {
@@ -166,10 +165,14 @@ func (c Collective) Size(m, ranks int) int {
 // Fixed is the number of the algorithm that the compiled-in decision takes for m bytes, of a block where c has Blocks,
 // on that many ranks, if the operation is commutative. It takes all without segments, and with the fan-out 0.
 func (c Collective) Fixed(ranks, m int) int {
-	i := slices.IndexFunc(c.fixed, func(of class) bool { return of.below == 0 || ranks < of.below })
-	sizes := c.fixed[i].sizes
-	k := slices.IndexFunc(sizes, func(s size) bool { return s.below == 0 || m < s.below })
-	return sizes[k].algorithm
+	for _, d := range c.Decisions {
+		for _, s := range d.Sizes {
+			if (d.Below == 0 || ranks < d.Below) && (s[0] == 0 || m < s[0]) {
+				return s[1]
+			}
+		}
+	}
+	return 0
 }
 
 // Rule says which algorithm messages take that have at least so many bytes.
@@ -189,69 +192,3 @@ type Rules struct {
 	Rules      []Rule
 	Until      int // the largest message of the last rule [B]
 }
-
-// class is what the decision takes on communicators of fewer than so many ranks; 0 is any number.
-type class struct {
-	below int
-	sizes []size
-}
-
-// size is the algorithm for messages of fewer than so many bytes; 0 is any number.
-type size struct{ below, algorithm int }
-
-const (
-	kib = 1 << 10
-	mib = 1 << 20
-)
-
-// The compiled-in decisions (coll_tuned_decision_fixed.c), for commutative operations.
-var (
-	fixedAllreduce = []class{
-		{4, []size{{8, 4}, {4 * kib, 3}, {8 * kib, 4}, {16 * kib, 3}, {64 * kib, 4}, {256 * kib, 5}, {0, 6}}},
-		{8, []size{{16, 4}, {8 * kib, 3}, {0, 6}}},
-		{16, []size{{8 * kib, 3}, {0, 6}}},
-		{32, []size{{64, 5}, {4 * kib, 3}, {0, 6}}},
-		{64, []size{{128, 5}, {0, 6}}},
-		{128, []size{{256 * kib, 3}, {0, 6}}},
-		{256, []size{{128 * kib, 2}, {256 * kib, 3}, {0, 6}}},
-		{512, []size{{4 * kib, 2}, {0, 6}}},
-		{2048, []size{{2 * kib, 2}, {16 * kib, 3}, {0, 6}}},
-		{4096, []size{{2 * kib, 2}, {4 * kib, 5}, {16 * kib, 3}, {0, 6}}},
-		{0, []size{{2 * kib, 2}, {16 * kib, 5}, {32 * kib, 3}, {0, 6}}},
-	}
-	fixedAlltoall = []class{
-		{3, []size{{2, 2}, {4, 5}, {16, 2}, {64, 5}, {256, 2}, {4 * kib, 5}, {32 * kib, 2}, {256 * kib, 4}, {mib, 5}, {0, 2}}},
-		{8, []size{{8 * kib, 4}, {16 * kib, 1}, {64 * kib, 4}, {512 * kib, 1}, {mib, 2}, {0, 1}}},
-		{16, []size{{256 * kib, 4}, {0, 1}}},
-		{32, []size{{4, 4}, {512, 3}, {8 * kib, 4}, {32 * kib, 1}, {256 * kib, 4}, {512 * kib, 1}, {0, 4}}},
-		{64, []size{{512, 3}, {512 * kib, 1}, {0, 4}}},
-		{128, []size{{kib, 3}, {2 * kib, 1}, {4 * kib, 4}, {256 * kib, 1}, {0, 2}}},
-		{256, []size{{kib, 3}, {2 * kib, 4}, {256 * kib, 1}, {0, 2}}},
-		{512, []size{{kib, 3}, {8 * kib, 4}, {32 * kib, 1}, {0, 2}}},
-		{1024, []size{{512, 3}, {8 * kib, 4}, {16 * kib, 1}, {128 * kib, 4}, {256 * kib, 1}, {0, 2}}},
-		{2048, []size{{512, 3}, {kib, 4}, {2 * kib, 1}, {16 * kib, 4}, {256 * kib, 1}, {0, 4}}},
-		{4096, []size{{kib, 3}, {4 * kib, 4}, {8 * kib, 1}, {128 * kib, 4}, {0, 1}}},
-		{0, []size{{2 * kib, 3}, {8 * kib, 4}, {16 * kib, 1}, {32 * kib, 4}, {64 * kib, 1}, {0, 4}}},
-	}
-	fixedBcast = []class{
-		{4, []size{{32, 3}, {256, 5}, {512, 3}, {kib, 7}, {32 * kib, 1}, {128 * kib, 5}, {256 * kib, 2},
-			{512 * kib, 1}, {mib, 6}, {0, 5}}},
-		{8, []size{{64, 5}, {128, 6}, {2 * kib, 5}, {8 * kib, 6}, {mib, 1}, {0, 2}}},
-		{16, []size{{8, 7}, {64, 5}, {4 * kib, 7}, {16 * kib, 5}, {32 * kib, 6}, {0, 1}}},
-		{32, []size{{4 * kib, 7}, {mib, 6}, {0, 8}}},
-		{64, []size{{2 * kib, 6}, {0, 7}}},
-		{128, []size{{0, 7}}},
-		{256, []size{{2, 6}, {16 * kib, 5}, {32 * kib, 1}, {64 * kib, 5}, {0, 7}}},
-		{1024, []size{{16 * kib, 7}, {32 * kib, 4}, {0, 7}}},
-		{2048, []size{{512 * kib, 7}, {0, 8}}},
-		{4096, []size{{256 * kib, 7}, {0, 8}}},
-		{0, []size{{8 * kib, 7}, {16 * kib, 5}, {256 * kib, 7}, {0, 8}}},
-	}
-	fixedGather = []class{
-		{4, []size{{2, 3}, {4, 1}, {32 * kib, 2}, {64 * kib, 1}, {128 * kib, 2}, {0, 3}}},
-		{8, []size{{kib, 2}, {8 * kib, 1}, {32 * kib, 2}, {256 * kib, 1}, {0, 3}}},
-		{256, []size{{0, 2}}},
-		{512, []size{{2 * kib, 2}, {8 * kib, 1}, {0, 2}}},
-		{0, []size{{0, 2}}},
-	}
-)

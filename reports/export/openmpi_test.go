@@ -37,16 +37,16 @@ func TestFixed(t *testing.T) {
 // TestTables: every list of thresholds ascends, ends, and names algorithms that there are.
 func TestTables(t *testing.T) {
 	for _, c := range Collectives() {
-		for i, of := range c.fixed {
-			if last := i == len(c.fixed)-1; last != (of.below == 0) || i > 0 && !last && of.below <= c.fixed[i-1].below {
-				t.Errorf("%s: classes do not ascend at %d", c.Name, of.below)
+		for i, of := range c.Decisions {
+			if last := i == len(c.Decisions)-1; last != (of.Below == 0) || i > 0 && !last && of.Below <= c.Decisions[i-1].Below {
+				t.Errorf("%s: classes do not ascend at %d", c.Name, of.Below)
 			}
-			for k, s := range of.sizes {
-				if last := k == len(of.sizes)-1; last != (s.below == 0) || k > 0 && !last && s.below <= of.sizes[k-1].below {
-					t.Errorf("%s below %d ranks: sizes do not ascend at %d", c.Name, of.below, s.below)
+			for k, s := range of.Sizes {
+				if last := k == len(of.Sizes)-1; last != (s[0] == 0) || k > 0 && !last && s[0] <= of.Sizes[k-1][0] {
+					t.Errorf("%s below %d ranks: sizes do not ascend at %d", c.Name, of.Below, s[0])
 				}
-				if s.algorithm < 1 || s.algorithm >= len(c.Algorithms) {
-					t.Errorf("%s below %d ranks: algorithm %d", c.Name, of.below, s.algorithm)
+				if s[1] < 1 || s[1] >= len(c.Algorithms) {
+					t.Errorf("%s below %d ranks: algorithm %d", c.Name, of.Below, s[1])
 				}
 			}
 		}
