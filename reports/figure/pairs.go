@@ -16,20 +16,18 @@ const namedSlow = 6 // how many slow hosts or links a sentence names; it counts 
 
 // ofPairs are the figures of a pair that are drawn.
 var ofPairs = []struct {
-	name, title, spread, what, unit, better string
-	of                                      func(params.Pair) *float64
+	name, title, what, unit, better string
+	of                              func(params.Pair) *float64
 }{
-	{"latency", "Latency between hosts", "How latencies are distributed",
-		"Half the round trip of the smallest message", "s", params.BetterLower, reports.LatencyOf},
-	{"rate", "Rate between hosts", "How rates are distributed", "The rate of the largest message", "B/s",
-		params.BetterHigher, reports.RateOf},
+	{"latency", "Latency between hosts", "Half the round trip of the smallest message", "s", params.BetterLower,
+		reports.LatencyOf},
+	{"rate", "Rate between hosts", "The rate of the largest message", "B/s", params.BetterHigher, reports.RateOf},
 }
 
 // pairs draws the host × host matrices of latency and rate, those that have a number. A pair measured in one order of
 // its hosts stands for both.
-func pairs(p *params.Params) []Figure {
+func pairs(p *params.Params) (out []Figure) {
 	hosts := reports.PairHosts(p)
-	out := spreads(p, len(hosts))
 	for _, m := range ofPairs {
 		h := &Heat{Names: hosts, Unit: m.unit, Better: m.better}
 		values := h.fill(p.Pairs, m.of)
@@ -156,34 +154,6 @@ func (h *Heat) blocks(measured int) *Heat {
 			}
 		}
 		out.Z = append(out.Z, row)
-	}
-	return out
-}
-
-const steps = 200 // the number of parts of a curve of a distribution
-
-// spreads draws how the figures of the pairs of many hosts are distributed; none where the hosts are few.
-func spreads(p *params.Params, hosts int) (out []Figure) {
-	if hosts <= reports.ManyHosts {
-		return nil
-	}
-	for _, m := range ofPairs {
-		pairs := reports.PairValues(p.Pairs, m.of)
-		if len(pairs) < 2 {
-			continue
-		}
-		slices.Sort(pairs)
-		trace := Trace{Name: "pairs", Kind: Line}
-		for k := range steps + 1 {
-			q := float64(k) / steps
-			trace.Points = append(trace.Points, Point{X: stats.SortedQuantile(pairs, q), Y: q})
-		}
-		lo, hi := pairs[0], pairs[len(pairs)-1]
-		out = append(out, Figure{ID: "spread-" + m.name, Section: "Pairs", Title: m.spread,
-			X: Axis{Name: m.name, Unit: m.unit, Log: lo > 0 && hi > 10*lo}, Y: Axis{Name: "share at most as large"},
-			Traces: []Trace{trace},
-			Says: fmt.Sprintf("Which share of the pairs has at most this %s. A step is a group that is alike.",
-				m.name)})
 	}
 	return out
 }

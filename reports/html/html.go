@@ -235,7 +235,7 @@ func Report(w io.Writer, p *params.Params, figures []figure.Figure, o Options) e
 	d.parameters(p)
 
 	d.glance(figures)
-	links := take(&figures, func(f figure.Figure) bool { return f.Heat != nil || f.Section == "Pairs" })
+	links := take(&figures, func(f figure.Figure) bool { return f.Heat != nil })
 	validated := take(&figures, func(f figure.Figure) bool { return f.Section == "Validation" })
 	d.addFigures(figures)
 	d.add(reports.Section{Title: "Findings", List: reports.FindingsOf(p)})
