@@ -32,7 +32,7 @@ func (p *Prepared) classify(models []Model, out *params.Params) {
 		for _, g := range j.Groups {
 			out.Groups.Hosts = append(out.Groups.Hosts, p.hostNames(g))
 		}
-		out.Findings = append(out.Findings, params.Notef(params.HostGroups, "the hosts are in %d groups, such as racks: "+
+		out.Findings = append(out.Findings, params.Notef("host-groups", "the hosts are in %d groups, such as racks: "+
 			"between them a byte takes %.2f times as long as within", n, j.Apart).
 			With("groups", float64(n)).With("ratio", j.Apart))
 		within, _ := p.class(params.WithinGroups, models, func(a, b int) bool { return group[a] > 0 && group[a] == group[b] })
@@ -51,7 +51,7 @@ func (p *Prepared) classify(models []Model, out *params.Params) {
 		out.Classes = append(out.Classes, c)
 	}
 	if n := len(j.Kinds); n > 0 {
-		out.Findings = append(out.Findings, params.Notef(params.HostKinds, "the hosts are of %d kinds, which differ in "+
+		out.Findings = append(out.Findings, params.Notef("host-kinds", "the hosts are of %d kinds, which differ in "+
 			"latency or rate: each has numbers of its own", n).With("kinds", float64(n)))
 	}
 }

@@ -44,13 +44,14 @@ func coalescing(h dataset.Host) (params.Finding, bool) {
 	}
 	switch {
 	case h.Env["nic.coalesce.adaptive_rx"] == "1":
-		return params.Warnf(params.Coalescing, "the interface chooses its interrupt coalescing by the load (adaptive-rx, "+
-			"rx-usecs %g now): single messages (alpha, a, L) and streams (b, g, G) were measured under different settings; "+
-			"ethtool -C adaptive-rx off fixes it", usecs).With("wait", usecs*1e-6), true
+		return params.Warnf("interrupt-coalescing", "the interface chooses its interrupt coalescing by the load "+
+			"(adaptive-rx, rx-usecs %g now): single messages (alpha, a, L) and streams (b, g, G) were measured under "+
+			"different settings; ethtool -C adaptive-rx off fixes it", usecs).With("wait", usecs*1e-6), true
 	case usecs > 0:
-		return params.Warnf(params.Coalescing, "the interface holds an arriving packet back for up to %g µs (rx-usecs): up "+
-			"to that is in alpha, a and L, which rx-usecs 0 would not have; packets that are closer arrive at once, so that "+
-			"single intervals in g, g_s and g_r below it are not the network's", usecs).With("wait", usecs*1e-6), true
+		return params.Warnf("interrupt-coalescing", "the interface holds an arriving packet back for up to %g µs "+
+			"(rx-usecs): up to that is in alpha, a and L, which rx-usecs 0 would not have; packets that are "+
+			"closer arrive at once, so that single intervals in g, g_s and g_r below it are not the network's", usecs).
+			With("wait", usecs*1e-6), true
 	}
 	return params.Finding{}, false
 }
@@ -95,15 +96,15 @@ func node(h dataset.Host) (params.Finding, bool) {
 		return params.Finding{}, false
 	}
 	if h.CPU == "" {
-		return params.Notef(params.NUMANode, "the interface is on NUMA node %s, and the agent may run on any: what a "+
+		return params.Notef("numa-node", "the interface is on NUMA node %s, and the agent may run on any: what a "+
 			"message costs the host (alpha, a, O_s, O_r) may change by some tenths of a microsecond with where it runs; "+
 			"without cpu=none in the hosts file it is pinned", of), true
 	}
 	if c, err := strconv.Atoi(h.CPU); err == nil {
 		if n := cpus[c]; n != "" && n != of {
-			return params.Warnf(params.NUMANode, "the agent is pinned to CPU %d on NUMA node %s, the interface is on node %s: "+
-				"every message crosses between them, which costs some tenths of a microsecond in alpha, a, O_s and O_r, "+
-				"and bandwidth in b", c, n, of), true
+			return params.Warnf("numa-node", "the agent is pinned to CPU %d on NUMA node %s, the interface is on "+
+				"node %s: every message crosses between them, which costs some tenths of a microsecond in alpha, a, "+
+				"O_s and O_r, and bandwidth in b", c, n, of), true
 		}
 	}
 	return params.Finding{}, false

@@ -85,7 +85,7 @@ func (p *Params) finite() *Params {
 type cleaner struct{ found []Finding }
 
 func (c *cleaner) warn(at, what string) {
-	c.found = append(c.found, Warnf(NotFinite, "%s: %s", strings.TrimPrefix(at, "."), what))
+	c.found = append(c.found, Warnf("not-finite", "%s: %s", strings.TrimPrefix(at, "."), what))
 }
 
 // clean returns a copy of v, which stands at a place, and whether it can stand there: a number, a pair or a list of

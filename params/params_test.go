@@ -87,7 +87,7 @@ func brokenParams(t testing.TB) *params.Params {
 	p.Fits[1].Domain = map[string][2]float64{"bytes": {1, inf}}
 	p.Fits[1].Series = []params.Series{{Name: "T(x)", Quantity: params.Time, XName: "bytes",
 		Points: []params.Residual{{X: 1, Measured: 1, Lo: nan, Hi: inf, Fitted: nan, N: 3}}}}
-	p.Findings = []params.Finding{params.Notef(params.ClockOffsets, "a value without a number").With("median", nan).With("worst", 1)}
+	p.Findings = []params.Finding{params.Notef("clock-offsets", "a value without a number").With("median", nan).With("worst", 1)}
 	p.Pairs = []params.Pair{{From: "h1", To: "h2", Latency: &nan, LatencyCI: &[2]float64{nan, nan}, Rate: &inf, RateCI: &[2]float64{0, inf}}}
 	p.Validation[0].Predicted = nan
 	return p
@@ -172,8 +172,8 @@ func TestNotFiniteBecomesNull(t *testing.T) {
 		t.Errorf("warnings:\n%s", cmp.Diff(want, warned))
 	}
 	for _, f := range got.Findings[1:] {
-		if f.Code != params.NotFinite || f.Level != params.Warning {
-			t.Errorf("%+v is not a warning of %s", f, params.NotFinite)
+		if f.Code != "not-finite" || f.Level != params.Warning {
+			t.Errorf("%+v is not a warning of %s", f, "not-finite")
 		}
 	}
 	if diff := cmp.Diff(map[string]float64{"worst": 1}, got.Findings[0].Values); diff != "" {

@@ -197,17 +197,17 @@ func (p *floodData) agree() {
 		apart := *b.Value / *a.Value - 1
 		overlap := a.CI95 != nil && b.CI95 != nil && a.CI95[0] <= b.CI95[1] && b.CI95[0] <= a.CI95[1]
 		text := fmt.Sprintf("B_L by the delay of a probe is %+.1f%% from that by datagrams", 100*apart)
-		found := params.Notef(params.BufferMethods, "%s: the two methods agree", text)
+		found := params.Notef("buffer-methods", "%s: the two methods agree", text)
 		if !overlap && math.Abs(apart) > agreement {
-			found = params.Warnf(params.BufferMethods, "%s: the two methods do not agree. They may meet different "+
+			found = params.Warnf("buffer-methods", "%s: the two methods do not agree. They may meet different "+
 				"bottlenecks, or the buffer counts bytes and their packets differ in size", text)
 		}
 		p.fit.Add(found.With("difference", apart))
 	case a.Value != nil && b.Bound != nil && b.Bound[0] > (1+agreement)**a.Value:
-		p.fit.Warn(params.BufferMethods, "TCP streams filled the port with %.4g packets without loss, "+
+		p.fit.Warn("buffer-methods", "TCP streams filled the port with %.4g packets without loss, "+
 			"more than B_L by datagrams", b.Bound[0])
 	case b.Value != nil && a.Bound != nil && a.Bound[0] > (1+agreement)**b.Value:
-		p.fit.Warn(params.BufferMethods, "a burst of datagrams filled the port with %.4g packets without loss, "+
+		p.fit.Warn("buffer-methods", "a burst of datagrams filled the port with %.4g packets without loss, "+
 			"more than B_L by TCP", a.Bound[0])
 	}
 }

@@ -66,15 +66,16 @@ func (p *floodData) count(sizes []sizeEstimate) {
 	case packets.rejected() && bytes.rejected():
 		p.record(large.estimate, of)
 		p.fit.Unknown("B_L_bytes", "B", labelBLBytes, 0, math.Inf(1), "the buffer counts neither packets nor bytes")
-		p.fit.Warn(params.BufferAmbiguous, "the port holds %.4g packets of %g B and %.4g of %g B: that is neither a number "+
-			"of packets nor of bytes; B_L is that of the larger size", small.value, small.bytes, large.value, large.bytes)
+		p.fit.Warn("buffer-ambiguous", "the port holds %.4g packets of %g B and %.4g of %g B: that is "+
+			"neither a number of packets nor of bytes; B_L is that of the larger size", small.value, small.bytes,
+			large.value, large.bytes)
 	default:
 		p.record(large.estimate, of)
 		why := fmt.Sprintf("whether the buffer counts packets or bytes is not known: %.4g packets of %g B and %.4g of %g "+
 			"are %.1f standard uncertainties off the same packets and %.1f off the same bytes",
 			small.value, small.bytes, large.value, large.bytes, packets.sigmas, bytes.sigmas)
 		p.unknownBytes(large, why)
-		p.fit.Warn(params.BufferAmbiguous, "%s", why)
+		p.fit.Warn("buffer-ambiguous", "%s", why)
 	}
 }
 
@@ -114,7 +115,7 @@ func (p *floodData) kneeSizes() []sizeEstimate {
 
 func (p *floodData) record(e estimate, counts string) {
 	p.fit.Found("B_L", "packets", labelBL, e.value, p.interval(e), e.terms...)
-	p.fit.Note(params.BufferCounts, "B_L counts %s", counts)
+	p.fit.Note("buffer-counts", "B_L counts %s", counts)
 }
 
 // unknownBytes records what the packets of one size amount to.
@@ -160,7 +161,7 @@ func (p *floodData) recordBytes(sizes []sizeEstimate, packetsOff float64) {
 		}
 	}
 	p.fit.Found("B_L_bytes", "B", labelBLBytes, best.value, p.interval(best), best.terms...)
-	p.fit.Note(params.BufferCounts, "the buffer counts bytes: %.4g packets of %g B fill it as %.4g of %g B do, with %.0f "+
+	p.fit.Note("buffer-counts", "the buffer counts bytes: %.4g packets of %g B fill it as %.4g of %g B do, with %.0f "+
 		"bytes of headers each; the same number of packets is %.0f standard uncertainties off",
 		small.value, small.bytes, large.value, large.bytes, h, packetsOff)
 }

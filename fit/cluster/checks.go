@@ -32,7 +32,7 @@ func (h *transfer) gathers() {
 		h.gr = g.gr
 	}
 	if h.gr == nil || h.gs == nil {
-		h.Note(params.GathersUnchecked, "gathers are not compared with eq. 8: g_s or g_r is not known")
+		h.Note("gathers-unchecked", "gathers are not compared with eq. 8: g_s or g_r is not known")
 		return
 	}
 	used := h.Prepared.New(h.Model, names.Gather, h.Source).Usable(h.Prepared.LineBatches(names.Gather, names.PhaseGather))
@@ -61,7 +61,7 @@ func (h *transfer) gathers() {
 		for i, m := range data.sizes {
 			fitted, err := model.GatherTime(int(k.senders), m, int(k.window))
 			if err != nil {
-				h.Warn(params.GathersUnchecked, "gathers are not compared with eq. 8: %v", err)
+				h.Warn("gathers-unchecked", "gathers are not compared with eq. 8: %v", err)
 				return
 			}
 			s.Add(m, data.Values[i], data.Point(i), fitted, data.N[i])

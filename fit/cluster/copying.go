@@ -51,7 +51,7 @@ func fitCopy(p *fit.Prepared) (*params.Fit, error) {
 				return nil, err
 			}
 			if off, at := data.furthest(cost.Of); off > 2*bent {
-				r.Add(params.Notef(params.OffTheForm, "%s is not quite a line: %.0f%% off at %g B", symbol, 100*off, at).
+				r.Add(params.Notef("off-the-form", "%s is not quite a line: %.0f%% off at %g B", symbol, 100*off, at).
 					Of(symbol).With("off", off).With("bytes", at))
 			}
 			costs = append(costs, cost)

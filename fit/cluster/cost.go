@@ -202,7 +202,7 @@ func finishCosts(r *fit.Result, costs ...*costFit) *params.Fit {
 // checkForm warns where a cost is far off its function at a size.
 func checkForm(r *fit.Result, d *costData, c *costFit) {
 	if off, m := d.furthest(c.Of); off > bent {
-		r.Add(params.Warnf(params.OffTheForm, "%s(%g) is %.0f%% off its function: it is neither a line nor a floor and "+
+		r.Add(params.Warnf("off-the-form", "%s(%g) is %.0f%% off its function: it is neither a line nor a floor and "+
 			"a line", c.symbol, m, 100*off).Of(c.symbol).With("off", off).With("bytes", m))
 	}
 }

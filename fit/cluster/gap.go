@@ -149,7 +149,7 @@ func fitMerged(r *fit.Result, d *costData) (*costFit, error) {
 	}
 	seg, err := lsq.FitSegments(d.sizes, d.Values, nil)
 	if err != nil || len(seg.Segments) < 2 {
-		r.Add(params.Warnf(params.OffTheForm, "%s(%g) is %.0f%% off its function", gapMerged, m, 100*off).
+		r.Add(params.Warnf("off-the-form", "%s(%g) is %.0f%% off its function", gapMerged, m, 100*off).
 			Of(gapMerged).With("off", off).With("bytes", m))
 		return c, nil
 	}
@@ -157,7 +157,7 @@ func fitMerged(r *fit.Result, d *costData) (*costFit, error) {
 	maps.DeleteFunc(fn.CI95, func(name string, ci [2]float64) bool { return !params.Wide(fn.Coeff[name], ci) })
 	r.Series = r.Series[:len(r.Series)-1]
 	d.series(r, gapMerged, seg.Predict)
-	r.Add(params.Notef(params.SeveralSegments, "%s is %d lines over ranges of the size: a single one misses it by %.0f%%",
+	r.Add(params.Notef("several-segments", "%s is %d lines over ranges of the size: a single one misses it by %.0f%%",
 		gapMerged, len(seg.Segments), 100*off).Of(gapMerged))
 	c.left = nil
 	return c, nil

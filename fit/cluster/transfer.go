@@ -130,8 +130,8 @@ func (h *transfer) subtract() {
 	}
 	for i, v := range h.y.Values {
 		if v <= 0 {
-			h.Add(params.Warnf(params.NotPositive, "L(%g, %g) is not positive: O_s, U_r and O_r together are longer than half "+
-				"the round trip. Some work of the hosts is counted twice", h.at[i].m, h.at[i].p).Of("L"))
+			h.Add(params.Warnf("not-positive", "L(%g, %g) is not positive: O_s, U_r and O_r together are longer "+
+				"than half the round trip. Some work of the hosts is counted twice", h.at[i].m, h.at[i].p).Of("L"))
 			return
 		}
 	}

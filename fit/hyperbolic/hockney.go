@@ -44,7 +44,7 @@ func fitHockney(p *fit.Prepared) (*params.Fit, error) {
 	if l.C1 > 0 {
 		r.Found("r_inf", "B/s", "rate of long messages", v[2], ci[2], misfit[2]...)
 	} else {
-		r.Add(params.Warnf(params.NotPositive,
+		r.Add(params.Warnf("not-positive",
 			"beta is not positive: T does not grow with the size, and there is no rate").Of("beta"))
 	}
 	r.Together([]string{"alpha", "beta", "r_inf"}, reps)

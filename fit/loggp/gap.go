@@ -99,21 +99,21 @@ func (p *prttData) fitGap() (*gapFit, error) {
 	}
 	p.longGap(long, full, sizes, values, ci)
 	if long <= 0 {
-		p.fit.Add(params.Warnf(params.NotPositive, "G is not positive: the gap does not grow with the size").Of("G"))
+		p.fit.Add(params.Warnf("not-positive", "G is not positive: the gap does not grow with the size").Of("G"))
 	}
 	if g.straight() {
 		p.lineFunction("gap", labelGap, lsq.Line{C0: c[0], C1: c[1]}, reps, sizes)
 	} else {
 		fit.SegmentsFunction(p.fit, "gap", labelGap, sizes, gaps, g.Segments)
-		p.fit.Add(params.Notef(params.SeveralSegments, "gap(s) is not one line within 5%%: %d segments by BIC; g is of the "+
-			"smallest message, G of those longer than a packet", len(g.Segments.Segments)).Of("gap"))
+		p.fit.Add(params.Notef("several-segments", "gap(s) is not one line within 5%%: %d segments by BIC; g is of "+
+			"the smallest message, G of those longer than a packet", len(g.Segments.Segments)).Of("gap"))
 	}
 	points := p.fit.AddSeries(params.Series{Name: seriesGap, Quantity: params.Gap, Symbol: "gap", XName: "bytes"}, sizes,
 		gaps, g.Predict)
 	for i, s := range sizes {
 		if e := math.Abs(points.Points[i].Relative()); g.straight() && e > straight {
-			p.fit.Add(params.Warnf(params.OffTheForm, "gap(s) is not a line, and too few sizes were measured for segments: "+
-				"%.0f%% off at %g B", 100*e, s).Of("gap").With("off", e).With("bytes", s))
+			p.fit.Add(params.Warnf("off-the-form", "gap(s) is not a line, and too few sizes were measured for "+
+				"segments: %.0f%% off at %g B", 100*e, s).Of("gap").With("off", e).With("bytes", s))
 		}
 	}
 	return g, nil
@@ -216,7 +216,7 @@ func (p *prttData) latency(send, receive *busyTime) float64 {
 		l := p.fit.Parameters["L"]
 		l.Withhold(params.StatusInconsistent, "L is not positive: "+why)
 		p.fit.Parameters["L"] = l
-		p.fit.Add(params.Warnf(params.NotPositive, "L is not positive: %s", why).Of("L"))
+		p.fit.Add(params.Warnf("not-positive", "L is not positive: %s", why).Of("L"))
 	}
 	return v
 }

@@ -205,7 +205,7 @@ func (p *prttData) fitBusyTime(name, label, phase string) (*busyTime, error) {
 	ci := resample.DifferenceOf(p.times, v, o.reps, func(r []float64) float64 { return r[2] })
 	p.fit.Difference(name, "s", label+" of 1 byte", v, ci)
 	if ci[0] <= 0 {
-		p.fit.Add(params.Warnf(params.NotPositive, "%s may be zero", name).Of(name))
+		p.fit.Add(params.Warnf("not-positive", "%s may be zero", name).Of(name))
 	}
 	p.lineFunction(name, label, o.Line, o.reps, sizes)
 	p.fit.AddSeries(params.Series{Name: name + "(s)", Quantity: params.Overhead, Symbol: name, XName: "bytes"}, sizes,

@@ -155,9 +155,9 @@ func (d *remaps) judge(medium bool) {
 	}
 	text := fmt.Sprintf("the model, by LogGP and for %s, is %.1f%% from the %d remaps on average and %.1f%% at most (%s)",
 		on, 100*mean, n, 100*worst, where)
-	f := params.Notef(params.RemapPredicted, "%s", text)
+	f := params.Notef("remaps-predicted", "%s", text)
 	if worst > paperError {
-		f = params.Warnf(params.RemapPredicted, "%s; in its paper it is within %.0f%%", text, 100*paperError)
+		f = params.Warnf("remaps-predicted", "%s; in its paper it is within %.0f%%", text, 100*paperError)
 	}
 	d.fit.Add(f.With("mean", mean).With("worst", worst).With("remaps", float64(n)))
 }

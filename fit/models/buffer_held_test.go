@@ -48,7 +48,7 @@ func TestWhatAFullPortCounts(t *testing.T) {
 			t.Errorf("%s: interval %v, budget %v, truth %g", name, p.CI95, p.Budget, truth)
 		}
 	}
-	if !notes(f.Findings, params.BufferCounts, "with 42 bytes of headers each") {
+	if !notes(f.Findings, "buffer-counts", "with 42 bytes of headers each") {
 		t.Errorf("findings %v", f.Findings)
 	}
 

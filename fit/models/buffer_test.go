@@ -23,7 +23,7 @@ func TestBufferExact(t *testing.T) {
 				t.Errorf("B_L_bytes: %+v", p)
 			}
 			within(t, "B_L_tcp", value(t, f, "B_L_tcp"), size, 0.5)
-			if !notes(f.Findings, params.BufferMethods, "the two methods agree") || len(warnings(f.Findings)) > 0 {
+			if !notes(f.Findings, "buffer-methods", "the two methods agree") || len(warnings(f.Findings)) > 0 {
 				t.Errorf("findings %v", f.Findings)
 			}
 		}
@@ -38,7 +38,7 @@ func TestBufferBytes(t *testing.T) {
 		f := fitWith(t, buffer.Buffer, w.Dataset(), 100)
 		near(t, "B_L_bytes", value(t, f, "B_L_bytes"), 100e3, 0.01)
 		within(t, "B_L", value(t, f, "B_L"), math.Floor(100e3/(1000+header)), 0.5)
-		if !notes(f.Findings, params.BufferCounts, "the buffer counts bytes") {
+		if !notes(f.Findings, "buffer-counts", "the buffer counts bytes") {
 			t.Errorf("header %g: findings %v", header, f.Findings)
 		}
 	}
@@ -58,7 +58,7 @@ func TestBufferNeitherPacketsNorBytes(t *testing.T) {
 		t.Fatal(err)
 	}
 	within(t, "B_L", value(t, f, "B_L"), 64, 0.6)
-	if !warns(f.Findings, params.BufferAmbiguous, "neither a number of packets nor of bytes") {
+	if !warns(f.Findings, "buffer-ambiguous", "neither a number of packets nor of bytes") {
 		t.Errorf("findings %v", f.Findings)
 	}
 }
@@ -140,7 +140,7 @@ func TestBufferDisagreement(t *testing.T) {
 		}
 	}
 	f, err := buffer.Buffer.Fit(fit.Prepare(d, fit.Settings{Replicates: 50}))
-	if err != nil || !warns(f.Findings, params.BufferMethods, "the two methods do not agree") {
+	if err != nil || !warns(f.Findings, "buffer-methods", "the two methods do not agree") {
 		t.Errorf("%v, findings %v", err, f.Findings)
 	}
 	only := &dataset.Dataset{Header: d.Header}

@@ -101,7 +101,7 @@ func TestGapMerged(t *testing.T) {
 	w.Merged = func(m float64) float64 { return 1e-6 * math.Sqrt(m) }
 	f = mustFit(t, cluster.Gap, w.Dataset())
 	if f.Functions["g_s_merged"].Form != params.Pieces ||
-		!notes(f.Findings, params.SeveralSegments, "lines over ranges of the size") {
+		!notes(f.Findings, "several-segments", "lines over ranges of the size") {
 		t.Errorf("a root as merged gap: %+v, findings %v", f.Functions["g_s_merged"], f.Findings)
 	}
 }
@@ -195,7 +195,7 @@ func TestLimitNotReached(t *testing.T) {
 	d.Samples = slices.DeleteFunc(d.Samples, func(s dataset.Sample) bool { return s.Exp == "gap" || s.Exp == "pingpong" })
 	f = mustFit(t, cluster.Transfer, d)
 	if !warns(f.Findings, "g-s-unknown", "g_s is not known") ||
-		!notes(f.Findings, params.GathersUnchecked, "not compared with eq. 8") {
+		!notes(f.Findings, "gathers-unchecked", "not compared with eq. 8") {
 		t.Errorf("without gap and pingpong: findings %v", f.Findings)
 	}
 }

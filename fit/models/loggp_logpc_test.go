@@ -63,7 +63,7 @@ func TestPredictsRemaps(t *testing.T) {
 			}
 		}
 	}
-	if !warns(f.Findings, params.RemapPredicted, "a switch") {
+	if !warns(f.Findings, "remaps-predicted", "a switch") {
 		t.Errorf("findings %v", f.Findings)
 	}
 }

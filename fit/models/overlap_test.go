@@ -95,7 +95,7 @@ func TestModelMissing(t *testing.T) {
 	w := overlappingPair()
 	w.Sizes = []int64{1, 1000}
 	f := fitOverlap(t, w)
-	if !notes(f.Findings, params.SweepIncomplete, "the transfer of 4000 B by the second thread alone") {
+	if !notes(f.Findings, "sweep-incomplete", "the transfer of 4000 B by the second thread alone") {
 		t.Errorf("findings %v", f.Findings)
 	}
 	w = overlappingPair()

@@ -31,7 +31,7 @@ func (d *data) hiding(bytes int64) (gains params.Series, ok bool) {
 	ratios, times := d.points(ratio, bytes, sweep), d.points(timeRatio, bytes, sweep)
 	at, known := d.table.Index[key{penalty, bytes, 0}]
 	if !known {
-		d.Note(params.SweepIncomplete, "the transfer of %s by the second thread alone was not measured: "+
+		d.Note("sweep-incomplete", "the transfer of %s by the second thread alone was not measured: "+
 			"there is no gain by eq. 4", fit.SizeWords(bytes))
 		return gains, false
 	}
@@ -42,7 +42,7 @@ func (d *data) hiding(bytes int64) (gains params.Series, ok bool) {
 	}
 	x, err := of(d.est.Values)
 	if err != nil {
-		d.Note(params.SweepIncomplete, "%s: %v", fit.SizeWords(bytes), err)
+		d.Note("sweep-incomplete", "%s: %v", fit.SizeWords(bytes), err)
 		return gains, false
 	}
 	drawn := resample.Map(d.est.Replicates, of)

@@ -133,10 +133,10 @@ func (d *nagleData) costs() {
 	d.Found("nagle_costly", "1", "settings measured at which Nagle's algorithm costs more than 20%", n, [2]float64{n, n})
 	d.Explain("nagle_costly", "no interval: a count of settings")
 	if len(at) == 0 {
-		d.Note(params.NagleCost, "Nagle's algorithm costs more than 20%% at none of the %d settings measured", len(d.with))
+		d.Note("nagle-cost", "Nagle's algorithm costs more than 20%% at none of the %d settings measured", len(d.with))
 		return
 	}
-	d.Note(params.NagleCost, "Nagle's algorithm costs more than 20%% at %d of %d settings: %s",
+	d.Note("nagle-cost", "Nagle's algorithm costs more than 20%% at %d of %d settings: %s",
 		len(at), len(d.with), strings.Join(at, ", "))
 }
 
