@@ -216,24 +216,6 @@ func (f *fleet) close() error {
 	return errors.Join(coord.CloseAll(f.agents, callsAtOnce), f.starter.close())
 }
 
-// otherBuilds lists the agents that run another build than this coordinator or what it has sent.
-func (f *fleet) otherBuilds() []string {
-	own, err := machine.BuildHash()
-	if err != nil {
-		return []string{fmt.Sprintf("the build of this calib is not known: %v", err)}
-	}
-	good := append([]string{"", own}, f.starter.builds...)
-	var out []string
-	for _, h := range f.hosts {
-		if !slices.Contains(good, h.Build) {
-			out = append(out, fmt.Sprintf("host %s runs calib %s, build %.12s; this is build %.12s",
-				h.Name, h.Version, h.Build, own))
-		}
-	}
-	slices.Sort(out)
-	return out
-}
-
 // credentials are what daemons on TCP are shown, nil where there is none of them or no certificate was named.
 func (r *run) credentials() (func(string) *tls.Config, error) {
 	path := r.Where.Cert
@@ -253,10 +235,9 @@ func (r *run) credentials() (func(string) *tls.Config, error) {
 
 // starter starts the agents of a run that are no daemons.
 type starter struct {
-	start  func(context.Context, hosts.Host) (io.ReadWriteCloser, error)
-	at     func(context.Context, hosts.Host) string // where peers dial a host without addr=
-	close  func() error                             // when all agents have been closed
-	builds []string                                 // that may answer: hashes
+	start func(context.Context, hosts.Host) (io.ReadWriteCloser, error)
+	at    func(context.Context, hosts.Host) string // where peers dial a host without addr=
+	close func() error                             // when all agents have been closed
 }
 
 // nobody starts no agent: those of a simulation are there.
@@ -284,16 +265,13 @@ func (r *run) starter(ctx context.Context) (s starter, err error) {
 		return s, exit.With(exit.Usage, err)
 	}
 	if r.Where.Slurm {
-		s, err = step(ctx, r.Hosts, binaries)
-	} else if l, bad := launch.Template(r.Where.Launch, binaries...); bad != nil {
-		err = exit.With(exit.Usage, bad)
-	} else {
-		s = launched(l)
+		return step(ctx, r.Hosts, binaries)
 	}
-	for _, b := range binaries {
-		s.builds = append(s.builds, b.Hash)
+	l, err := launch.Template(r.Where.Launch, binaries...)
+	if err != nil {
+		return s, exit.With(exit.Usage, err)
 	}
-	return s, err
+	return launched(l), nil
 }
 
 func launched(l *launch.Launcher) starter {

@@ -239,9 +239,6 @@ func (r *run) measure(ctx context.Context, f *fleet) error {
 		return err
 	}
 	r.sayLost(f)
-	for _, d := range f.otherBuilds() {
-		r.note(d)
-	}
 	schedule, err := r.planned(ctx, f)
 	if err != nil {
 		return err
