@@ -308,13 +308,6 @@ func PairsOf(p *params.Params, brief bool) Section {
 	}
 	s.Says = slices.Concat([]string{fmt.Sprintf("%s measured, %d slow.", units.Plural(len(p.Pairs), "pair"),
 		len(slow))}, spread("Latency", "s", p, LatencyOf), spread("Rate", "B/s", p, RateOf), lossOf(p))
-	hosts := SlowHosts(p)
-	for _, h := range hosts[:min(len(hosts), outliersShown)] {
-		s.Says = append(s.Says, h.Says)
-	}
-	if n := len(hosts) - outliersShown; n > 0 {
-		s.Says = append(s.Says, fmt.Sprintf("%s like these.", units.Plural(n, "more host")))
-	}
 	return s
 }
 

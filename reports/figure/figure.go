@@ -69,10 +69,8 @@ type Heat struct {
 	Flagged []Flag
 }
 
-type Flag struct {
-	Row, Col int
-	Why      string
-}
+// Flag is a cell that stands out.
+type Flag struct{ Row, Col int }
 
 const (
 	// undershoot is where an interval that reaches zero is cut on a logarithmic axis, as a share of the smallest value.

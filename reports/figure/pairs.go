@@ -12,8 +12,6 @@ import (
 	"calib/reports"
 )
 
-const namedSlow = 6 // how many slow hosts or links a sentence names; it counts the others
-
 // ofPairs are the figures of a pair that are drawn.
 var ofPairs = []struct {
 	name, title, what, unit, better string
@@ -41,7 +39,6 @@ func pairs(p *params.Params) (out []Figure) {
 		if len(values) == 1 {
 			says = fmt.Sprintf("%s: %s between the one pair measured.", m.what, units.Format(mid, m.unit))
 		}
-		says += slowWords(p, len(values))
 		if len(hosts) > reports.ManyHosts {
 			h = h.blocks(len(values))
 			says += fmt.Sprintf(" Each cell is the mean of the pairs that were measured between two blocks of %d hosts, "+
@@ -73,7 +70,7 @@ func (h *Heat) fill(pairs []params.Pair, of func(params.Pair) *float64) (values 
 			}
 			h.Z[i][j] = *v
 			if q.Slow != "" {
-				h.Flagged = append(h.Flagged, Flag{Row: i, Col: j, Why: q.Slow})
+				h.Flagged = append(h.Flagged, Flag{i, j})
 			}
 			if !mirror {
 				values = append(values, *v)
@@ -82,30 +79,6 @@ func (h *Heat) fill(pairs []params.Pair, of func(params.Pair) *float64) (values 
 	}
 	slices.SortFunc(h.Flagged, func(a, b Flag) int { return cmp.Or(cmp.Compare(a.Row, b.Row), cmp.Compare(a.Col, b.Col)) })
 	return values
-}
-
-// slowWords names the slow hosts, and the links that are slow without one.
-func slowWords(p *params.Params, measured int) string {
-	var hosts, links []string
-	slow := reports.SlowHosts(p)
-	for _, h := range slow {
-		hosts = append(hosts, h.Name)
-	}
-	for _, q := range reports.SlowPairs(p, slow) {
-		links = append(links, q.From+"–"+q.To)
-	}
-	in, between := reports.Some(hosts, namedSlow, namedSlow), reports.Some(links, namedSlow, namedSlow)
-	switch {
-	case hosts != nil && links != nil:
-		return " Slow: " + in + "; slow between: " + between + "."
-	case hosts != nil:
-		return " Slow: " + in + "."
-	case links != nil:
-		return " Slow between: " + between + "."
-	case measured > 2:
-		return " No host or link stands out as slow."
-	}
-	return ""
 }
 
 const (
@@ -150,7 +123,7 @@ func (h *Heat) blocks(measured int) *Heat {
 			k := r*rows + c
 			row[c] = sums[k] / float64(pairs[k]) // NaN without a pair
 			if 2*slow[k] > pairs[k] {
-				out.Flagged = append(out.Flagged, Flag{Row: r, Col: c, Why: fmt.Sprintf("%d of %d are slow", slow[k], pairs[k])})
+				out.Flagged = append(out.Flagged, Flag{r, c})
 			}
 		}
 		out.Z = append(out.Z, row)

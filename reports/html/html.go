@@ -71,7 +71,6 @@ type plot struct {
 	ID, Title, Says string
 	Of              string        // of a small figure: the anchor of the whole one
 	Drawn           template.HTML // an SVG, in which package draw has escaped what the figure says
-	Flags           []string      // cells that stand out
 	Numbers         string        // of a matrix whose cells have no titles
 }
 
@@ -101,11 +100,8 @@ func (d *document) figures(all []figure.Figure) []plot {
 	out := make([]plot, 0, len(all))
 	for _, f := range all {
 		p := plot{ID: d.anchor(f.ID), Title: f.Title, Says: f.Says, Drawn: template.HTML(draw.Inline(f, draw.Page))}
-		if f.Heat != nil {
-			p.Flags = flagged(f.Heat)
-			if len(f.Heat.Names)*len(f.Heat.Names) > draw.MaxTitles {
-				p.Numbers = numbers(f.Heat)
-			}
+		if f.Heat != nil && len(f.Heat.Names)*len(f.Heat.Names) > draw.MaxTitles {
+			p.Numbers = numbers(f.Heat)
 		}
 		out = append(out, p)
 	}
@@ -131,16 +127,6 @@ func numbers(h *figure.Heat) string {
 		for _, v := range h.Z[r] {
 			out += "\t" + units.Format(v/by, "")
 		}
-	}
-	return out
-}
-
-func flagged(h *figure.Heat) (out []string) {
-	for i, f := range h.Flagged {
-		if i == flagsShown {
-			return append(out, fmt.Sprintf("and %d more", len(h.Flagged)-flagsShown))
-		}
-		out = append(out, h.Names[f.Row]+" → "+h.Names[f.Col]+": "+f.Why)
 	}
 	return out
 }
@@ -209,11 +195,7 @@ func hash(text string) string {
 	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 }
 
-// How long a list may be to be shown whole.
-const (
-	warningsShown = 4
-	flagsShown    = 6
-)
+const warningsShown = 4 // and the others folded
 
 func Report(w io.Writer, p *params.Params, figures []figure.Figure, o Options) error {
 	v := reports.SummaryOf(p, reports.Options{Dir: o.Dir})
