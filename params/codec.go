@@ -106,10 +106,10 @@ func Decode(r io.Reader) (*Params, error) {
 	return p, nil
 }
 
-// Distribute gives every fit the parameters and functions of its model, and the kind of network.
+// Distribute gives every fit the parameters and functions of its model.
 func (p *Params) Distribute() {
 	for _, f := range p.Fits {
-		f.Parameters, f.Functions, f.Network = map[string]Parameter{}, map[string]Function{}, p.Network
+		f.Parameters, f.Functions = map[string]Parameter{}, map[string]Function{}
 		for name, q := range p.Parameters {
 			if q.Model == f.Model {
 				f.Parameters[name] = q

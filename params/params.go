@@ -145,27 +145,6 @@ func (p *Params) PacketKind() (kind Kind, guessed bool, delay float64) {
 	return Switch, true, 0
 }
 
-// networkWords say what a network behaves like, as a clause that goes on from "the network".
-var networkWords = map[Network]string{
-	{Switch, Switch}: "behaves like a switch: T does not depend on n; a holds what the port takes for a message",
-	{Switch, Shared}: "behaves like a switch for messages of one packet (a_c is zero or negligible), " +
-		"but streams share capacity: b' rises with n",
-	{Shared, Shared}:  "behaves like a shared medium",
-	{Shared, Switch}:  "behaves like a shared medium for messages of one packet; streams did not reach its limit",
-	{Shared, Unknown}: "behaves like a shared medium for messages of one packet; whether streams share capacity is not known",
-	{Switch, Unknown}: "behaves like a switch for messages of one packet; whether streams share capacity is not known",
-	{Unknown, Switch}: "behaves like a switch for streams; whether messages of one packet disturb each other is not known",
-	{Unknown, Shared}: "behaves like a shared medium for streams; whether messages of one packet disturb each other is not known",
-}
-
-// Words says what the network behaves like, as a clause that goes on from "the network"; "" where nothing is known.
-func (n *Network) Words() string {
-	if n == nil {
-		return ""
-	}
-	return networkWords[*n]
-}
-
 // Loss is which share of the segments of some connections was sent again.
 type Loss struct {
 	Segments int64      `json:"segments" jsonschema:"segments with payload, those sent again included"`

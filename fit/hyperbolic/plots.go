@@ -15,13 +15,9 @@ func networkPlots(f *params.Fit) []plot.Plot {
 	fixed, perByte, bursts := f.Of(params.FixedTime), f.Of(params.TimePerByte), f.Of(params.BurstTime)
 	connections := f.Of(params.ConnectionTime)
 	lo, hi, _ := params.Span(fixed...)
-	behaviour := ""
-	if words := f.Network.Words(); words != "" {
-		behaviour = "The network " + words
-	}
 	return []plot.Plot{{
 		ID: "a-prime", Section: fit.SectionContention, Title: "Fixed time of a message while n pairs send at once",
-		Says: fit.Sentences(fixedWords(f), behaviour), X: pairsAxis(), Y: fit.TimeAxis("a'(n)", false),
+		Says: fit.Sentences(fixedWords(f)), X: pairsAxis(), Y: fit.TimeAxis("a'(n)", false),
 		Series: fit.SeriesNames(fixed), Line: "2a + n·a_c", Curves: fit.TwoParameterCurve(f, "2a + n·a_c", "a", "a_c",
 			fit.Spread(lo, hi, false), func(n, a, ac float64) float64 { return 2*a + n*ac }),
 	}, {

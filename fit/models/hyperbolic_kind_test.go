@@ -2,7 +2,6 @@ package models
 
 import (
 	"slices"
-	"strings"
 	"testing"
 
 	"calib/fit"
@@ -62,13 +61,5 @@ func TestNetworkSlowPair(t *testing.T) {
 	}
 	if !slices.ContainsFunc(f.Parameters["a_c"].Budget, func(q params.Term) bool { return q.Name == "slow pairs" && q.U > 0 }) {
 		t.Errorf("a_c: %+v", f.Parameters["a_c"])
-	}
-}
-
-func TestNetworkWords(t *testing.T) {
-	for _, words := range []*params.Network{{Packets: params.Unknown, Streams: params.Shared}, {Packets: params.Switch, Streams: params.Unknown}} {
-		if !strings.Contains(words.Words(), "not known") {
-			t.Errorf("%+v: %q", *words, words.Words())
-		}
 	}
 }
