@@ -23,7 +23,6 @@ const (
 	NegativeAC       Code = "negative-contention"
 	NotPredicted     Code = "not-predicted"
 	SimulationMisses Code = "simulation-misses"
-	Caches           Code = "caches"
 	RoundTripOff     Code = "round-trip"
 	Eq18             Code = "eq18"
 	SharedCPUs       Code = "shared-cpus"

@@ -2,7 +2,6 @@ package cluster
 
 import (
 	"math"
-	"slices"
 	"strings"
 
 	"calib/fit"
@@ -63,12 +62,11 @@ func fitCopy(p *fit.Prepared) (*params.Fit, error) {
 	return finishCosts(r, costs...), nil
 }
 
-// loadCopies gathers the copies by symbol, and notes the caches they were made with.
+// loadCopies gathers the copies by symbol.
 func loadCopies(r *fit.Result, p *fit.Prepared) *curves[string] {
 	c := &curves[string]{}
 	spilled := func(b *fit.Batch) bool { return b.Lines[0].Phase == names.PhaseSpilled }
 	lines := r.Usable(r.Without(p.LineBatches(names.Copy, ""), fit.WhySpilled, spilled))
-	var nearest, last []float64 // caches
 	r.Account(r.Sift(lines, func(b *fit.Batch) string {
 		l := b.Lines[0]
 		cold := b.Point[names.FactorCold]
@@ -84,25 +82,9 @@ func loadCopies(r *fit.Result, p *fit.Prepared) *curves[string] {
 			times = []float64{v * 1e-9}
 		}
 		c.add(symbol, float64(b.Point[names.FactorBytes]), b, b.Timings(), times...)
-		nearest, last = append(nearest, l.Aux[names.AuxCache]), append(last, l.Aux[names.AuxLastCache])
 		return ""
 	}))
-	noteCaches(r, "nearest data cache", nearest)
-	noteCaches(r, "last cache before memory", last)
 	return c
-}
-
-// noteCaches notes the sizes of the hosts' caches, from the smallest to the largest; 0 is not known.
-func noteCaches(r *fit.Result, what string, sizes []float64) {
-	sizes = slices.DeleteFunc(sizes, func(v float64) bool { return !(v > 0) })
-	if len(sizes) == 0 {
-		return
-	}
-	words, hi := units.Bytes(slices.Min(sizes)).String(), units.Bytes(slices.Max(sizes)).String()
-	if words != hi {
-		words += " to " + hi
-	}
-	r.Note(params.Caches, "%s: %s", what, words)
 }
 
 func copyPlots(f *params.Fit) []plot.Plot {

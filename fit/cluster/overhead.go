@@ -3,13 +3,10 @@ package cluster
 import (
 	"fmt"
 	"math"
-	"slices"
-	"strings"
 
 	"calib/fit"
 	"calib/internal/dataset/names"
 	"calib/internal/plot"
-	"calib/internal/stats"
 	"calib/params"
 )
 
@@ -54,8 +51,7 @@ type overheadData struct {
 	curves  curves[callCost]
 	rates   []int64 // of messages during a computation, ascending
 	packet  float64
-	clock   float64 // s
-	sharing bool    // both hosts of every pair are one machine
+	sharing bool // both hosts of every pair are one machine
 }
 
 func fitOverhead(p *fit.Prepared) (out overhead, err error) {
@@ -98,38 +94,19 @@ func fitOverhead(p *fit.Prepared) (out overhead, err error) {
 	if out.or != nil {
 		costs = append(costs, out.or)
 	}
-	o.Note("clock-cost", "the clock costs %.3g s for each timed section (median over batches); "+
-		"O_s and U_r are without it", o.clock)
 	out.fit = finishCosts(o.Result, costs...)
 	return out, nil
 }
 
 // load gathers all phases, without slow hosts where there are others.
 func (o *overheadData) load() {
-	var clock []float64
 	used := o.EachLine(names.Overhead, []string{names.PhaseSend, names.PhaseRecv}, func(phase string, b *fit.Batch) {
 		l := b.Lines[0]
-		clock = append(clock, l.Aux[names.AuxClock]*1e-9)
 		o.curves.add(callCost{what: phase}, float64(b.Point[names.FactorBytes]), b, b.Timings(), fit.WithoutClock(l, 1)...)
 	})
-	o.clock = stats.Median(clock)
 	used = append(used, o.addComputations()...)
 	o.Account(used)
 	o.packet = o.Packet(used)
-	o.checkMachines(used)
-}
-
-func (o *overheadData) checkMachines(used []*fit.Batch) {
-	var pairs []string
-	for _, b := range used {
-		if r := b.Lines[0].Ranks; o.Prepared.OneMachine(r) {
-			pairs = append(pairs, o.Prepared.HostName(min(r[0], r[1]))+"–"+o.Prepared.HostName(max(r[0], r[1])))
-		}
-	}
-	if slices.Sort(pairs); len(pairs) > 0 {
-		o.Warn("shared-machine", "hosts share a machine (%s): without a wire between them, the sender's call may do work of "+
-			"the receiver, which is then part of O_s", strings.Join(slices.Compact(pairs), ", "))
-	}
 }
 
 func overheadPlots(f *params.Fit) []plot.Plot {

@@ -10,7 +10,6 @@ import (
 	"calib/fit/resample"
 	"calib/internal/dataset/names"
 	"calib/internal/stats"
-	"calib/params"
 )
 
 const (
@@ -19,8 +18,6 @@ const (
 	// slowed it.
 	whyNoMessages = "no messages arrived"
 	whyShared     = "sender on the same machine"
-	// coalesced is the change of the cost per message between the lowest and the highest rate that is worth a note.
-	coalesced = 0.2
 )
 
 type computation struct {
@@ -109,7 +106,6 @@ func (o *overheadData) fitReception(est *resample.Estimates) (*costFit, error) {
 	case hidden > 0:
 		o.Warn("o-r-hidden", "O_r may be zero at %d of %d sizes, each taken alone", hidden, len(data.sizes))
 	}
-	o.compareRates(est)
 	return fitCost(o.Result, "O_r", labelOr, data, false)
 }
 
@@ -139,34 +135,4 @@ func (o *overheadData) perMessage(est *resample.Estimates) *costData {
 		}
 		return num / den
 	})}
-}
-
-// compareRates notes where the cost of a message depends on the rate, as it does where a network card gathers messages
-// before it interrupts.
-func (o *overheadData) compareRates(est *resample.Estimates) {
-	first, last := o.rates[0], o.rates[len(o.rates)-1]
-	if first == last {
-		return
-	}
-	perMessage := func(rate int64, m float64) float64 {
-		lost, ok := o.curves.point(callCost{lostTime, rate}, m)
-		messages, _ := o.curves.point(callCost{arrived, rate}, m)
-		if !ok {
-			return math.NaN()
-		}
-		return est.Values[lost] / est.Values[messages]
-	}
-	var ratio []float64
-	for _, m := range o.curves.sizes(callCost{lostTime, first}) {
-		if slow, fast := perMessage(first, m), perMessage(last, m); slow > 0 && fast > 0 {
-			ratio = append(ratio, fast/slow)
-		}
-	}
-	if len(ratio) == 0 {
-		return
-	}
-	if r := stats.Median(ratio); math.Abs(r-1) > coalesced {
-		o.Add(params.Notef("o-r-by-rate", "a message that arrives costs %.2f times as much at %d/s as at %d/s",
-			r, last, first).With("ratio", r))
-	}
 }

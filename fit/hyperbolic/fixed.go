@@ -42,9 +42,7 @@ func (p *paired) fitFixed() (*fixedFit, error) {
 	if err != nil {
 		return nil, err
 	}
-	if f.separated = p.separated(f.n, last, small); f.separated {
-		p.noteDropped(small)
-	}
+	f.separated = p.separated(f.n, last, small)
 	if f.a, err = p.times.Derive(p.limitsOf(small, f.separated)); err != nil {
 		return nil, err
 	}

@@ -8,7 +8,6 @@ import (
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
 	"calib/internal/stats"
-	"calib/params"
 )
 
 // startsBy finds the lines of phase "burst-start" by the batch they belong to.
@@ -93,22 +92,6 @@ type gapCount struct {
 // enough reports whether the gaps are of as many repetitions as it takes to use them.
 func (c gapCount) enough() bool {
 	return c.kept > 0 && float64(c.kept) >= minKept*float64(c.kept+c.dropped)
-}
-
-// noteDropped notes the repetitions that were not used for the gaps of some points.
-func (p *paired) noteDropped(small map[int][]burstPoint) {
-	var all gapCount
-	for _, points := range small {
-		for _, q := range points {
-			c := p.gaps[q.gap]
-			all.kept, all.dropped = all.kept+c.kept, all.dropped+c.dropped
-		}
-	}
-	if all.dropped > 0 {
-		p.fit.Add(params.Notef("skewed-starts", "%d of %d repetitions of small bursts were dropped: their senders started "+
-			"further apart than half the time between the first and the last delivery", all.dropped, all.kept+all.dropped).
-			With("dropped", float64(all.dropped)).With("repetitions", float64(all.kept+all.dropped)))
-	}
 }
 
 // lateness is by how much the last of n deliveries is later than a typical one although they do not disturb each other:

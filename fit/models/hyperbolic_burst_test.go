@@ -190,14 +190,6 @@ func TestNetworkDropsLateStarts(t *testing.T) {
 		t.Fatal(err)
 	}
 	near(t, "a_c", value(t, f, "a_c"), w.Medium.A, 0.005)
-	i := slices.IndexFunc(f.Findings, func(q params.Finding) bool { return q.Code == "skewed-starts" })
-	if i < 0 {
-		t.Fatalf("findings %v", f.Findings)
-	}
-	v := f.Findings[i].Values
-	if share := v["dropped"] / v["repetitions"]; share < 0.1 || share > 0.2 { // a fifth of those of n = 2, 3, 4
-		t.Errorf("dropped %v", v)
-	}
 }
 
 // The last of several deliveries is late without contention, and must not pass for it.
