@@ -44,7 +44,6 @@ const (
 	HalfRoundTrip  Quantity = "half-round-trip"
 	Gap            Quantity = "gap"
 	Overhead       Quantity = "overhead"
-	TimedCall      Quantity = "timed-call"
 	RemapTime      Quantity = "remap-time"
 	ArrivalRatio   Quantity = "arrival-ratio"
 	ProbedBuffer   Quantity = "probed-buffer"

@@ -46,7 +46,7 @@ var PRTT = &bench.Experiment{
 		// Every message but the first waits about as long as a round trip.
 		trip := l.OnPath().Trip(p[names.FactorBytes])
 		c.Time += bench.Repeated(units.Nanos(p[names.FactorMessages])*min(trip, maxDelay), waitingTime, one.Least, one.Most)
-		c.Bytes += 8 * units.Bytes(4+one.room(l.Effort)*int(p[names.FactorMessages]-1)) // what rank 1 tells
+		c.Bytes += 8 * units.Bytes(3+one.room(l.Effort)) // what rank 1 tells
 		return c
 	},
 	Run: func(x bench.Team) {
@@ -113,7 +113,7 @@ func trialBounds(p bench.Point) Bounds {
 
 // train is the exchange PRTT(n,0,s): n messages one after the other, and a reply to the last. In the forms that wait it
 // is that minus the waits. A wait begins with the end of a call and ends with the beginning of the next one, so that
-// each message has two readings of the clock: one is part of the wait, the other of the call.
+// each message has two readings of the clock: one is part of the wait, the other is subtracted (addWaiting).
 type train struct {
 	peer       int
 	n          int
@@ -122,7 +122,6 @@ type train struct {
 	// before each receive but the first (await).
 	spaced, delayed bool
 	delay           units.Nanos
-	calls           []int64 // times of sends or receives of the rank that waits, those of the warm-up included
 	waits           []int64 // of the following rank, their sum in an exchange
 }
 
@@ -140,9 +139,7 @@ func (t *train) Lead(x bench.Team, last bool) Trip {
 		}
 		x.Send(t.peer, t.msg)
 		if t.spaced {
-			ended := x.Now()
-			t.calls = append(t.calls, int64(ended-began))
-			began = ended
+			began = x.Now()
 		}
 	}
 	x.Recv(t.peer, t.reply)
@@ -150,20 +147,16 @@ func (t *train) Lead(x bench.Team, last bool) Trip {
 	return Trip{NS: took - int64(waited), Took: took}
 }
 
-// Follow does not time the first receive of an exchange, nor the last: its reading of the clock would delay the reply.
+// Follow reads the clock after each receive but the last, where that would delay the reply.
 func (t *train) Follow(x bench.Team) (last bool) {
-	var waited, began, ended units.Nanos
+	var waited, ended units.Nanos
 	for i := range t.n {
 		if t.delayed && i > 0 {
-			began = t.await(x, ended, t.n-i)
-			waited += began - ended
+			waited += t.await(x, ended, t.n-i) - ended
 		}
 		x.Recv(t.peer, t.msg)
-		if !t.delayed || i == t.n-1 {
-			continue
-		}
-		if ended = x.Now(); i > 0 {
-			t.calls = append(t.calls, int64(ended-began))
+		if t.delayed && i < t.n-1 {
+			ended = x.Now()
 		}
 	}
 	if t.delayed {
@@ -209,54 +202,43 @@ func (t *train) measureWaiting(x bench.Team) {
 	t.delay = delayOf(x, *t)
 	t.spaced, t.delayed = x.P[names.FactorSpaced] == 1, x.P[names.FactorSpaced] != 1
 	b := trainBounds(x.P)
-	room := b.room(x.R.Effort)
-	t.calls = x.R.Buffer(t.n * room)[:0]
 	if t.delayed {
-		x.R.Charge(2 * 8 * int64(t.n) * int64(room)) // the numbers that rank 1 sends, at both ranks twice
+		room := b.room(x.R.Effort)
+		x.R.Charge(2 * 8 * int64(room)) // the numbers that rank 1 sends, at both ranks twice
 		t.waits = x.R.Buffer(room)[:0]
 	}
 	r := Run(x, t, b)
 	switch {
 	case t.spaced && x.Root():
-		addWaiting(x, names.PhaseSpaced, names.PhaseSend, r, last(t.calls, len(r.NS)*t.n), x.TimerCost())
+		addWaiting(x, names.PhaseSpaced, r, x.TimerCost())
 	case t.spaced:
 	case x.Root():
-		clock := t.recvTimes(x, r.NS)
-		addWaiting(x, names.PhaseDelayed, names.PhaseReceive, r, last(t.calls, len(r.NS)*(t.n-2)), clock)
-	default: // what was waited and received in every exchange, and the cost of a reading of the clock
-		x.SendNumbers(0, int64(len(t.waits)), int64(len(t.calls)), int64(x.TimerCost()))
-		x.SendNumbers(0, slices.Concat(t.waits, t.calls)...)
+		addWaiting(x, names.PhaseDelayed, r, t.recvWaits(x, r.NS))
+	default: // what was waited in every exchange, and the cost of a reading of the clock
+		x.SendNumbers(0, int64(len(t.waits)), int64(x.TimerCost()))
+		x.SendNumbers(0, t.waits...)
 	}
 }
 
-// addWaiting records the round trips and the single calls of a form that waits. Between two calls there are two
-// readings of the clock: the measured wait contains one, and the other is subtracted here. The calls' own times contain
-// one each.
-func addWaiting(x bench.Team, form, call string, t Result, calls []int64, clock float64) {
+// addWaiting records the round trips of a form that waits. Between two calls there are two readings of the clock: the
+// measured wait contains one, and the other is subtracted here.
+func addWaiting(x bench.Team, phase string, t Result, clock float64) {
 	for i := range t.NS {
 		t.NS[i] -= int64(math.Round(clock * float64(x.P[names.FactorMessages]-1)))
 	}
-	b := bench.Batch{Phase: form, Ranks: []int{0, 1}, NS: t.NS, TCP: t.TCP}
-	x.Add(b)
-	b.Phase, b.NS, b.Aux = call, calls, map[string]float64{names.AuxClock: clock}
-	x.Add(b)
+	x.Add(bench.Batch{Phase: phase, Ranks: []int{0, 1}, NS: t.NS, TCP: t.TCP})
 }
 
-// last returns the last n times.
-func last(ns []int64, n int) []int64 { return ns[max(0, len(ns)-n):] }
-
-// recvTimes receives rank 1's times, subtracts the waits of the last exchanges from ns and keeps their receives. It
-// returns the cost of a reading of the clock [ns].
-func (t *train) recvTimes(x bench.Team, ns []int64) (clock float64) {
-	head := x.RecvNumbers(t.peer, 3)
-	waits, receives := head[0], head[1]
-	if waits < int64(len(ns)) || waits > int64(len(ns)+maxWarm) || receives != waits*int64(t.n-2) {
+// recvWaits receives rank 1's waits and subtracts those of the last exchanges from ns. It returns the cost of a reading
+// of the clock [ns].
+func (t *train) recvWaits(x bench.Team, ns []int64) (clock float64) {
+	head := x.RecvNumbers(t.peer, 2)
+	if head[0] < int64(len(ns)) || head[0] > int64(len(ns)+maxWarm) {
 		bench.Fail("delayed: rank 1 sent another number of times than it was asked for")
 	}
-	w := x.RecvNumbers(t.peer, int(waits+receives))
-	t.waits, t.calls = w[:waits], w[waits:]
-	for i, v := range last(t.waits, len(ns)) {
+	waits := x.RecvNumbers(t.peer, int(head[0]))
+	for i, v := range waits[len(waits)-len(ns):] {
 		ns[i] -= v
 	}
-	return float64(head[2])
+	return float64(head[1])
 }

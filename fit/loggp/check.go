@@ -2,13 +2,10 @@ package loggp
 
 import (
 	"math"
-	"strings"
 
 	"calib/fit"
-	"calib/internal/dataset/names"
 	"calib/internal/lsq"
 	"calib/internal/plot"
-	"calib/internal/stats"
 	"calib/params"
 )
 
@@ -22,29 +19,6 @@ const (
 	// it.
 	ratioPackets = 64
 )
-
-// compareCalls notes how far the timed calls are from the overhead by PRTT.
-func (p *prttData) compareCalls(o *busyTime, phase string) {
-	if o == nil {
-		return
-	}
-	points := params.Series{Name: o.name + "(s), timed calls", Quantity: params.TimedCall, Symbol: o.name, XName: "bytes"}
-	var parts []string
-	for _, q := range p.gaps {
-		i, ok := p.table.Index[prttKey{phase: phase, bytes: int64(q.bytes)}]
-		if !ok {
-			continue
-		}
-		v, fitted := p.times.Values[i], o.At(q.bytes)
-		points.Add(q.bytes, v, p.times.Point(i), fitted, p.times.N[i])
-		parts = append(parts, percent(v/fitted-1)+" at "+fit.SizeWords(int64(q.bytes)))
-	}
-	if len(parts) > 0 {
-		p.fit.Series = append(p.fit.Series, points)
-		p.fit.Note("timed-calls", "the timed calls of phase %s, without the clock, differ from %s (by PRTT) by %s",
-			phase, o.name, strings.Join(parts, ", "))
-	}
-}
 
 // identity compares half of PRTT(1,0,s) of each size within a packet with L + o_s(s) + o_r(s) + gap(s) − gap(1), which
 // holds at the smallest size by construction.
@@ -76,26 +50,6 @@ func (p *prttData) identity(gap *gapFit, send, receive *busyTime, latency float6
 	}
 	p.fit.Add(params.Notef(params.RoundTripOff, "half the round trip is within %.1f%% of L + o_s + o_r + (s−1)·G at "+
 		"every size within a packet", 100*math.Abs(worst)).With("worst", worst))
-}
-
-// pingpong notes how far half of PRTT(1,0,s) is from the half round trips of pingpong, at the sizes of both.
-func (p *prttData) pingpong() {
-	times := map[float64][]float64{}
-	for _, b := range p.fit.Prepared.LineBatches(names.Pingpong, "") {
-		if s := float64(b.Point[names.FactorBytes]); !b.Spoiled() && b.Timings() > 0 {
-			times[s] = append(times[s], stats.Median(fit.Seconds(b.Lines[0].NS)))
-		}
-	}
-	var off []float64
-	for _, q := range p.gaps {
-		if t := times[q.bytes]; len(t) > 0 {
-			off = append(off, p.times.Values[q.one]/2/stats.Median(t)-1)
-		}
-	}
-	if len(off) > 0 {
-		p.fit.Note("pingpong-beside-prtt", "half of PRTT(1,0,s) is %s from pingpong's half round trip (median of %d sizes)",
-			percent(stats.Median(off)), len(off))
-	}
 }
 
 // hyperbola checks eq. 18 of Stoica, Sultan, Keyes 1994, which bounds the times that the two models have for a message
@@ -147,10 +101,9 @@ func logGPPlots(f *params.Fit) []plot.Plot {
 		Curves: fit.CostCurves(f, true, gap), Below: true,
 	}, {
 		ID: "loggp-overheads", Section: fit.SectionLogGP, Title: "Time that sender and receiver are busy with a message",
-		Says: fit.Sentences(fit.ParameterWords(f, "o_s"), fit.ParameterWords(f, "o_r"),
-			"Timed calls, where they are there, are measured by themselves and not fitted"),
-		X: fit.SizeAxis(true), Y: fit.TimeAxis("time of a host", false), Curves: fit.CostCurves(f, true, lines),
-		Series: fit.SeriesNames(append(lines, f.Of(params.TimedCall)...)),
+		Says: fit.Sentences(fit.ParameterWords(f, "o_s"), fit.ParameterWords(f, "o_r")),
+		X:    fit.SizeAxis(true), Y: fit.TimeAxis("time of a host", false), Curves: fit.CostCurves(f, true, lines),
+		Series: fit.SeriesNames(lines),
 	}, {
 		ID: "loggp-round-trip", Section: fit.SectionLogGP, Title: "Half a round trip beside L + o_s + o_r + (s − 1)·G",
 		Says: fit.Sentences("L is "+fit.ValueWords(f, "L")+", from the smallest message; the larger ones show whether the "+

@@ -35,7 +35,7 @@ import (
 // Lichei, Rehm 2007, Low-overhead LogGP parameter assessment for modern interconnection networks, IPDPS (PRTT).
 var LogGP = fit.Model{Name: "loggp", Needs: []string{names.PRTT}, Fit: fitLogGP, Draw: logGPPlots}
 
-// prttKey is a point: n messages of a size; messages is 0 for timed calls.
+// prttKey is a point: n messages of a size.
 type prttKey struct {
 	phase           string
 	bytes, messages int64
@@ -80,7 +80,7 @@ func sizesOf(qs []slope) []float64 {
 func fitLogGP(prepared *fit.Prepared) (*params.Fit, error) {
 	p := &prttData{over: map[string][]slope{},
 		fit: prepared.New("loggp", names.PRTT, "Alexandrov et al. 1997; Hoefler, Lichei, Rehm 2007")}
-	phases := []string{names.PhasePRTT, names.PhaseSpaced, names.PhaseDelayed, names.PhaseSend, names.PhaseReceive}
+	phases := []string{names.PhasePRTT, names.PhaseSpaced, names.PhaseDelayed}
 	used := p.fit.EachLine(names.PRTT, phases, p.add)
 	p.arrange()
 	if len(p.gaps) < 2 {
@@ -103,10 +103,7 @@ func fitLogGP(prepared *fit.Prepared) (*params.Fit, error) {
 		return nil, err
 	}
 	latency := p.latency(send, receive)
-	p.compareCalls(send, names.PhaseSend)
-	p.compareCalls(receive, names.PhaseReceive)
 	p.identity(gap, send, receive, latency)
-	p.pingpong()
 	p.hyperbola(gap)
 	points := p.fit.Named(seriesGap)
 	p.fit.Judge(fit.R2(2, points), gap.condition, points)
@@ -118,20 +115,13 @@ func fitLogGP(prepared *fit.Prepared) (*params.Fit, error) {
 	return p.fit.Fit, nil
 }
 
-// add adds the times of n messages and a reply, or of single calls. Readings of the clock (aux clock_ns) are
-// subtracted: where there were waits, one beside every message but one; of a call, one.
+// add adds the times of n messages and a reply, which are without the waits and the readings of the clock beside them.
 func (p *prttData) add(phase string, b *fit.Batch) {
 	k := prttKey{phase, b.Point[names.FactorBytes], b.Point[names.FactorMessages]}
-	readings := 0.0
-	switch {
-	case phase == names.PhaseSend || phase == names.PhaseReceive:
-		k.messages, readings = 0, 1
-	case k.bytes < 1 || k.messages < 1:
+	if k.bytes < 1 || k.messages < 1 {
 		return
-	case phase != names.PhasePRTT:
-		readings = float64(k.messages - 1)
 	}
-	p.table.AddTeam(p.table.Duration(k), b.Team(), b.Dir, b.Round, b.Timings(), fit.WithoutClock(b.Lines[0], readings)...)
+	p.table.AddTeam(p.table.Duration(k), b.Team(), b.Dir, b.Round, b.Timings(), fit.Seconds(b.Lines[0].NS)...)
 }
 
 // arrange sorts the points into differences by size. Of several n the largest is taken: it divides the noise by most.

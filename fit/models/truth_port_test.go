@@ -182,22 +182,20 @@ func (r *portWriter) prtt() {
 	const n = 16.0
 	for _, m := range []float64{1, 40, 181, 701, 1401, 5792, 23168, 65160} {
 		once := 2 * (r.Latency + r.Os.Of(m) + r.Or.Of(m) + r.gapAt(m) - r.gapAt(1))
-		add := func(phase, mark string, messages, v float64) *dataset.Sample {
+		add := func(phase, mark string, messages, v float64) {
 			point := dataset.Point{"bytes": int64(m), "messages": int64(messages)}
 			if mark != "" {
 				point[mark] = 1
 			}
-			return r.line("prtt", phase, []int{0, 1}, point, r.times(v, 9))
+			r.line("prtt", phase, []int{0, 1}, point, r.times(v, 9))
 		}
 		add("prtt", "", 1, once)
 		add("prtt", "", n, once+(n-1)*r.gapAt(m))
 		if m > 16384 {
 			continue
 		}
-		add("spaced", "spaced", n, once+(n-1)*(r.Os.Of(m)+50e-9)).Aux["clock_ns"] = 50
-		add("delayed", "delayed", n, once+(n-1)*(r.Or.Of(m)+50e-9)).Aux["clock_ns"] = 50
-		add("send", "spaced", n, r.Os.Of(m)+50e-9).Aux["clock_ns"] = 50
-		add("receive", "delayed", n, r.Or.Of(m)+50e-9).Aux["clock_ns"] = 50
+		add("spaced", "spaced", n, once+(n-1)*r.Os.Of(m))
+		add("delayed", "delayed", n, once+(n-1)*r.Or.Of(m))
 	}
 }
 

@@ -57,7 +57,6 @@ const (
 	PhaseProbeIdle      = "probe-idle"
 	PhasePRTT           = "prtt"
 	PhaseRate           = "rate"
-	PhaseReceive        = "receive"
 	PhaseRecv           = "recv"
 	PhaseRemap          = "remap"
 	PhaseSecond         = "second-thread"
