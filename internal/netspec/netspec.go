@@ -135,12 +135,18 @@ func (s *Spec) Validate() error {
 	case !within(s.Loss, 0, 1) || s.Loss == 1:
 		return fmt.Errorf("loss: %g, want 0 to below 1", s.Loss)
 	}
-	receive := cmp.Or(s.Receive, &s.Host)
-	for _, b := range []struct {
-		name string
-		Block
-	}{{"host", s.Host}, {"medium", s.Medium}, {"receive", *receive}} {
-		if err := s.checkBlock(b.name, b.Block); err != nil {
+	blocks := map[string]Block{"host": s.Host, "medium": s.Medium, "receive": *cmp.Or(s.Receive, &s.Host)}
+	for i, b := range s.Overrides {
+		if i < 0 || i >= s.Hosts {
+			return fmt.Errorf("overrides: host %d, but there are %d hosts (from 0)", i, s.Hosts)
+		}
+		blocks[fmt.Sprintf("overrides[%d]", i)] = b
+	}
+	for i, l := range s.Links {
+		blocks[fmt.Sprintf("links[%d]", i)] = l.Block
+	}
+	for _, name := range slices.Sorted(maps.Keys(blocks)) {
+		if err := s.checkBlock(name, blocks[name]); err != nil {
 			return err
 		}
 	}
@@ -149,18 +155,7 @@ func (s *Spec) Validate() error {
 		return fmt.Errorf("fabric: per_host=%g s, tau=%g s/B, rate=%g B/s, window=%g s: want per_host and tau in [0, 1], "+
 			"rate in [0, 1e15], window in [0, 10]", f.PerHost, f.Tau, f.Rate, f.Window)
 	}
-	if err := s.checkLinks(); err != nil {
-		return err
-	}
-	for i, b := range s.Overrides {
-		if i < 0 || i >= s.Hosts {
-			return fmt.Errorf("overrides: host %d, but there are %d hosts (from 0)", i, s.Hosts)
-		}
-		if err := s.checkBlock(fmt.Sprintf("overrides[%d]", i), b); err != nil {
-			return err
-		}
-	}
-	return nil
+	return s.checkLinks()
 }
 
 func (s *Spec) checkBlock(name string, b Block) error {
@@ -344,9 +339,6 @@ func (s *Spec) checkLinks() error {
 		}
 		if n := len(all); len(slices.Compact(all)) < n {
 			return fmt.Errorf("%s: between: a host is named twice", name)
-		}
-		if err := s.checkBlock(name, l.Block); err != nil {
-			return err
 		}
 		if l.Buffer < 0 {
 			return fmt.Errorf("%s: buffer: %d packets, want 0 (unlimited) or more", name, l.Buffer)

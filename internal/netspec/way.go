@@ -1,12 +1,13 @@
 package netspec
 
 import (
+	_ "embed"
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
+	"text/template"
 )
 
 // stages returns the times [s] of a packet of m bytes in the blocks on its way from host src to host dst, in order.
@@ -110,60 +111,19 @@ func (s *Spec) TrueFunctions() map[string]float64 {
 	return out
 }
 
-// Lines returns s as the lines of a lab file, in the order of docs/reference/lab.md and without what is 0. Parse reads
-// the same Spec back, to the last bit.
-func (s *Spec) Lines() []string {
-	receive, fabric := "", ""
-	if s.Receive != nil {
-		receive = s.Receive.text()
-	}
-	if f := s.Fabric; f != nil {
-		fabric = fmt.Sprintf("{per_host: %s, tau: %s, rate: %s, window: %s}",
-			number(f.PerHost), number(f.Tau), number(f.Rate), number(f.Window))
-	}
-	var out []string
-	for _, l := range [][2]string{
-		{"name", strconv.Quote(s.Name)}, {"hosts", strconv.Itoa(s.Hosts)}, {"mode", s.Mode},
-		{"mss", strconv.Itoa(s.MSS)}, {"slowdown", number(s.Slowdown)}, {"host", s.Host.text()},
-		{"medium", s.Medium.text()}, {"receive", receive}, {"cut_through", strconv.FormatBool(s.CutThrough)},
-		{"l", number(s.L)}, {"buffer", strconv.Itoa(s.Buffer)}, {"fabric", fabric}, {"loss", number(s.Loss)},
-		{"seed", strconv.FormatUint(s.Seed, 10)},
-	} {
-		if !slices.Contains([]string{"", `""`, "0", "false"}, l[1]) {
-			out = append(out, l[0]+": "+l[1])
-		}
-	}
-	for i, l := range s.Links {
-		if i == 0 {
-			out = append(out, "links:")
-		}
-		loss := ""
-		if l.Loss != 0 {
-			loss = ", loss: " + number(l.Loss)
-		}
-		out = append(out, fmt.Sprintf("  - {between: [%s, %s], %s, buffer: %d%s}",
-			list(l.Between[0]), list(l.Between[1]), l.fields(), l.Buffer, loss))
-	}
-	for k, i := range slices.Sorted(maps.Keys(s.Overrides)) {
-		if k == 0 {
-			out = append(out, "overrides:")
-		}
-		out = append(out, fmt.Sprintf("  %d: %s", i, s.Overrides[i].text()))
-	}
-	return out
+// Text is s as a lab file, in the order of docs/reference/lab.md and without what is 0. Parse reads the same Spec back,
+// to the last bit.
+func (s *Spec) Text() string {
+	var b strings.Builder
+	_ = labFile.Execute(&b, s) // it fails for no Spec
+	return b.String()
 }
 
-func (b Block) text() string { return "{" + b.fields() + "}" }
+//go:embed lab.tmpl
+var labText string
 
-func (b Block) fields() string {
-	text := "a: " + number(b.A) + ", b: " + number(b.B)
-	if b.Min != 0 {
-		text += ", min: " + number(b.Min)
-	}
-	return text
-}
-
-func list(hosts []int) string { return strings.ReplaceAll(fmt.Sprint(hosts), " ", ", ") }
+var labFile = template.Must(template.New("").Funcs(template.FuncMap{"number": number,
+	"list": func(hosts []int) string { return strings.ReplaceAll(fmt.Sprint(hosts), " ", ", ") }}).Parse(labText))
 
 // number writes v so that YAML reads the same number back. With an exponent it has a point, too: YAML 1.1 takes 1e-06
 // for text.

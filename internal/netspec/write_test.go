@@ -3,7 +3,6 @@ package netspec
 import (
 	"math"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -11,7 +10,7 @@ import (
 )
 
 // What is written is read back, to the last bit.
-func TestLines(t *testing.T) {
+func TestText(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		number := func(name string, most float64) float64 { return rapid.Float64Range(0, most).Draw(t, name) }
 		s := Spec{Name: rapid.StringMatching(`[ -~]{0,12}`).Draw(t, "name"), Hosts: 6, Mode: rapid.SampledFrom([]string{Shared, Switched}).Draw(t, "mode"),
@@ -33,7 +32,7 @@ func TestLines(t *testing.T) {
 			s.Overrides = map[int]Block{3: block("third"), 0: block("first")}
 			s.Links = []Link{{Between: [][]int{{1, 2}, {4}}, Block: block("link"), Buffer: 7, Loss: 0.001}}
 		}
-		text := strings.Join(s.Lines(), "\n") + "\n"
+		text := s.Text()
 		got, err := Parse([]byte(text))
 		if err != nil {
 			t.Fatalf("%s\n%v", text, err)
@@ -44,7 +43,7 @@ func TestLines(t *testing.T) {
 	})
 }
 
-func TestLinesOfExamples(t *testing.T) {
+func TestTextOfExamples(t *testing.T) {
 	files, err := filepath.Glob("../../examples/lab-*.yaml")
 	if err != nil || len(files) == 0 {
 		t.Fatal(files, err)
@@ -54,7 +53,7 @@ func TestLinesOfExamples(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := Parse([]byte(strings.Join(s.Lines(), "\n")))
+		got, err := Parse([]byte(s.Text()))
 		if d := cmp.Diff(s, got); err != nil || d != "" {
 			t.Errorf("%s: %v\n%s", f, err, d)
 		}

@@ -183,7 +183,7 @@ func writeLab(in *input) []byte {
 			in.showUsed(name)
 		}
 	}
-	data := map[string]any{"functions": functions, "lines": c.Spec.Lines(), "slowdown": "", "hosts": []string(nil)}
+	data := map[string]any{"functions": functions, "network": c.Spec.Text(), "slowdown": "", "hosts": []string(nil)}
 	if f := c.Spec.Slowdown; f != 1 {
 		data["slowdown"] = fmt.Sprintf("%g", f)
 	}
