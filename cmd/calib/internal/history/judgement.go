@@ -110,12 +110,9 @@ func showBaseline(c *cli.Context, s *history.Store, name string) error {
 // readBaseline returns a baseline and its runs; those before the newest known change of everything are not used.
 func readBaseline(ctx context.Context, s *history.Store, name string) (baselineShown, error) {
 	b, err := s.Baseline(ctx, name)
-	if err != nil {
-		return baselineShown{}, err
-	}
+	acks, other := s.Acks(ctx)
 	out := baselineShown{Store: s.Path, Baseline: b, Runs: []baselineRun{}}
-	acks, err := s.Acks(ctx)
-	if err != nil {
+	if err = cmp.Or(err, other); err != nil {
 		return out, err
 	}
 	acks = slices.DeleteFunc(acks, func(a history.Ack) bool { return a.Metric != "" || a.Link != "" })

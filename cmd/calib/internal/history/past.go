@@ -73,29 +73,20 @@ type Usual struct {
 func UsualOf(c *cli.Context, hosts []string) (out *Usual, err error) {
 	hosts = slices.Sorted(slices.Values(hosts))
 	err = withStore(c, false, func(s *history.Store) error {
-		all, err := newest(c.Context, s)
-		if err != nil {
+		baseline, runs, err := newest(c.Context, s, func(p *params.Params) bool {
+			return slices.Equal(slices.Sorted(slices.Values(p.Run.Hosts)), hosts)
+		})
+		if len(runs) == 0 {
 			return err
 		}
-		for _, b := range all {
-			var latencies, rates []float64
-			runs, err := runsOf(c.Context, s, b, func(p *params.Params) bool {
-				return slices.Equal(slices.Sorted(slices.Values(p.Run.Hosts)), hosts)
-			})
-			if err != nil {
-				return err
-			}
-			for _, p := range runs {
-				latencies = append(latencies, stats.Median(reports.PairValues(p.Pairs, reports.LatencyOf)))
-				if q := p.Parameters["r_inf"]; q.Value != nil {
-					rates = append(rates, *q.Value)
-				}
-			}
-			if len(latencies) > 0 {
-				out = &Usual{b.Name, stats.Median(latencies), stats.Median(rates)}
-				return nil
+		var latencies, rates []float64
+		for _, p := range runs {
+			latencies = append(latencies, stats.Median(reports.PairValues(p.Pairs, reports.LatencyOf)))
+			if q := p.Parameters["r_inf"]; q.Value != nil {
+				rates = append(rates, *q.Value)
 			}
 		}
+		out = &Usual{baseline, stats.Median(latencies), stats.Median(rates)}
 		return nil
 	})
 	if errors.Is(err, fs.ErrNotExist) {
@@ -104,26 +95,26 @@ func UsualOf(c *cli.Context, hosts []string) (out *Usual, err error) {
 	return out, err
 }
 
-// newest are the baselines, the newest first.
-func newest(ctx context.Context, s *history.Store) ([]history.Baseline, error) {
+// newest returns the newest baseline that has some of the runs that are wanted, with these; no runs where none has.
+func newest(ctx context.Context, s *history.Store, wanted func(*params.Params) bool) (baseline string,
+	runs []*params.Params, err error) {
 	all, err := s.Baselines(ctx)
 	slices.SortStableFunc(all, func(a, b history.Baseline) int { return b.Made.Compare(a.Made) })
-	return all, err
-}
-
-// runsOf reads some of the runs of a baseline.
-func runsOf(ctx context.Context, s *history.Store, b history.Baseline, some func(*params.Params) bool) (
-	out []*params.Params, err error) {
-	for _, id := range b.Runs {
-		p, _, err := s.Read(ctx, id)
-		if err != nil {
-			return nil, err
+	for _, b := range all {
+		for _, id := range b.Runs {
+			p, _, err := s.Read(ctx, id)
+			if err != nil {
+				return "", nil, err
+			}
+			if wanted(p) {
+				runs = append(runs, p)
+			}
 		}
-		if some(p) {
-			out = append(out, p)
+		if len(runs) > 0 {
+			return b.Name, runs, nil
 		}
 	}
-	return out, nil
+	return "", nil, err
 }
 
 const changesShown = 8 // since a baseline
@@ -131,50 +122,36 @@ const changesShown = 8 // since a baseline
 // since holds the numbers of p against the medians of the newest baseline that has other runs on the same hosts, and
 // lists the largest changes. It has no rows without such a baseline.
 func since(ctx context.Context, s *history.Store, p *params.Params) (t reports.Table, err error) {
-	all, err := newest(ctx, s)
-	if err != nil {
+	baseline, runs, err := newest(ctx, s, func(q *params.Params) bool {
+		return q.Run.ID != p.Run.ID && slices.Equal(q.Run.Hosts, p.Run.Hosts)
+	})
+	was := map[string][]float64{}
+	for _, q := range runs {
+		for _, m := range q.Metrics() {
+			if m.Link() == "" && m.Status == params.StatusOK {
+				was[m.Name] = append(was[m.Name], m.Value)
+			}
+		}
+	}
+	now := slices.DeleteFunc(p.Metrics(), func(m params.Metric) bool {
+		return m.Link() != "" || m.Better == params.BetterNeither || !(stats.Median(was[m.Name]) > 0)
+	})
+	if len(now) == 0 {
 		return t, err
 	}
-	for _, b := range all {
-		was := map[string][]float64{}
-		runs, err := runsOf(ctx, s, b, func(q *params.Params) bool {
-			return q.Run.ID != p.Run.ID && slices.Equal(q.Run.Hosts, p.Run.Hosts)
-		})
-		if err != nil {
-			return t, err
+	change := func(m params.Metric) float64 { return m.Value/stats.Median(was[m.Name]) - 1 }
+	slices.SortStableFunc(now, func(a, b params.Metric) int {
+		return cmp.Compare(math.Abs(change(b)), math.Abs(change(a)))
+	})
+	t.Title = fmt.Sprintf("Largest changes since baseline %s (%s)", baseline, units.Plural(len(runs), "run"))
+	t.Grid = reports.NewGrid("parameter/symbol", "change", "baseline, median", "now", "/words")
+	for _, m := range now[:min(len(now), changesShown)] {
+		all, beyond := was[m.Name], ""
+		if m.Value < slices.Min(all) || m.Value > slices.Max(all) {
+			beyond = "beyond all its runs"
 		}
-		for _, q := range runs {
-			for _, m := range q.Metrics() {
-				if m.Link() == "" && m.Status == params.StatusOK {
-					was[m.Name] = append(was[m.Name], m.Value)
-				}
-			}
-		}
-		usual := map[string]float64{}
-		for name, values := range was {
-			usual[name] = stats.Median(values)
-		}
-		now := slices.DeleteFunc(p.Metrics(), func(m params.Metric) bool {
-			return m.Link() != "" || m.Better == params.BetterNeither || !(usual[m.Name] > 0)
-		})
-		if len(now) == 0 {
-			continue
-		}
-		change := func(m params.Metric) float64 { return m.Value/usual[m.Name] - 1 }
-		slices.SortStableFunc(now, func(a, b params.Metric) int {
-			return cmp.Compare(math.Abs(change(b)), math.Abs(change(a)))
-		})
-		t.Title = fmt.Sprintf("Largest changes since baseline %s (%s)", b.Name, units.Plural(len(runs), "run"))
-		t.Grid = reports.NewGrid("parameter/symbol", "change", "baseline, median", "now", "/words")
-		for _, m := range now[:min(len(now), changesShown)] {
-			beyond := ""
-			if m.Value < slices.Min(was[m.Name]) || m.Value > slices.Max(was[m.Name]) {
-				beyond = "beyond all its runs"
-			}
-			t.Add(m.Name, fmt.Sprintf("%+.1f%%", 100*change(m)), units.Format(usual[m.Name], m.Unit),
-				units.Format(m.Value, m.Unit), beyond)
-		}
-		return t, nil
+		t.Add(m.Name, fmt.Sprintf("%+.1f%%", 100*change(m)), units.Format(stats.Median(all), m.Unit),
+			units.Format(m.Value, m.Unit), beyond)
 	}
 	return t, nil
 }

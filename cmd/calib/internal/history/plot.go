@@ -78,7 +78,22 @@ func plotHistory(c *cli.Context, s *history.Store) error {
 	if len(v.runs) == 0 {
 		return noRun(s)
 	}
-	return v.write(c, format, v.choose(c.String("metric") != "" || c.String("link") != ""))
+	drawn := v.choose(c.String("metric") != "" || c.String("link") != "")
+	figures := figuresOf(drawn)
+	out := plotted{Format: format, Runs: len(v.runs), Searched: len(v.network) + len(v.links), Drawn: len(drawn),
+		LinkRuns: v.linkRuns, Changes: v.changes()}
+	to := cmp.Or(c.String("out"), plotDir)
+	if format == command.FormatHTML {
+		to = cmp.Or(command.OutFile(c, plotFile), plotFile)
+	}
+	out.Files, err = command.WriteFigures(c, format, to, figures, func(w io.Writer) error {
+		return html.Page(w, "Network history", slices.Concat(v.summary(out.Changes), v.limits(out)),
+			changeTable(out.Changes), figures)
+	})
+	if err != nil {
+		return err
+	}
+	return command.AnswerLines(c, "history plot", out, out.Files...)
 }
 
 // choose returns the timelines that are drawn, as many as a page holds: of those asked for, the ones that changed most;
@@ -89,25 +104,6 @@ func (v *survey) choose(asked bool) []*timeline {
 	}
 	links := pick(changed(v.links), maxLinkFigures)
 	return append(pick(v.network, maxFigures-len(links)), links...)
-}
-
-func (v *survey) write(c *cli.Context, format string, drawn []*timeline) error {
-	figures := figuresOf(drawn)
-	out := plotted{Format: format, Runs: len(v.runs), Searched: len(v.network) + len(v.links), Drawn: len(drawn),
-		LinkRuns: v.linkRuns, Changes: v.changes()}
-	to := cmp.Or(c.String("out"), plotDir)
-	if format == command.FormatHTML {
-		to = cmp.Or(command.OutFile(c, plotFile), plotFile)
-	}
-	page := func(w io.Writer) error {
-		return html.Page(w, "Network history", slices.Concat(v.summary(out.Changes), v.limits(out)),
-			changeTable(out.Changes), figures)
-	}
-	var err error
-	if out.Files, err = command.WriteFigures(c, format, to, figures, page); err != nil {
-		return err
-	}
-	return command.AnswerLines(c, "history plot", out, out.Files...)
 }
 
 // figuresOf draws timelines under headings: those that changed, then the network's and those of links that did not.

@@ -263,11 +263,8 @@ func printLog(c *cli.Context, s *history.Store) error {
 		return exit.Usagef("--last %d: want a number of lines, or 0 for all", last)
 	}
 	events, err := s.Events(c.Context, last)
-	if err != nil {
-		return err
-	}
-	all, err := s.Followed(c.Context)
-	if err != nil {
+	all, other := s.Followed(c.Context)
+	if err = cmp.Or(err, other); err != nil {
 		return err
 	}
 	v, err := surveyRuns(c.Context, s, history.Filter{Last: plottedRuns}, all)
@@ -359,11 +356,8 @@ func exportSeries(c *cli.Context, s *history.Store, f history.Filter) error {
 // writeSeries writes the series of all metrics in the runs of a filter, one after the other, each in the order of time.
 func writeSeries(c *cli.Context, w io.Writer, s *history.Store, f history.Filter) (runs, values int, err error) {
 	entries, err := s.List(c.Context, f)
-	if err != nil {
-		return 0, 0, err
-	}
-	all, err := s.Followed(c.Context)
-	if err != nil {
+	all, other := s.Followed(c.Context)
+	if err = cmp.Or(err, other); err != nil {
 		return 0, 0, err
 	}
 	entry := map[string]history.Entry{}
@@ -395,17 +389,14 @@ func writeSeries(c *cli.Context, w io.Writer, s *history.Store, f history.Filter
 func exportNewest(c *cli.Context, s *history.Store, f history.Filter) error {
 	f.Last = 1
 	entries, err := s.List(c.Context, f)
-	if err != nil {
+	target, other := export.Lookup(toPrometheus)
+	if err = cmp.Or(err, other); err != nil {
 		return err
 	}
 	if len(entries) == 0 {
 		return noRun(s)
 	}
 	p, _, err := s.Read(c.Context, entries[0].ID)
-	if err != nil {
-		return err
-	}
-	target, err := export.Lookup(toPrometheus)
 	if err != nil {
 		return err
 	}

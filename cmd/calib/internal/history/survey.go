@@ -39,25 +39,39 @@ type survey struct {
 	runs           []history.Entry // oldest first
 	network, links []*timeline     // that have readings in them
 	linkRuns       int             // the newest so many runs in which links were searched
-
-	store  *history.Store
-	filter history.Filter
-	acks   []history.Ack
 }
 
 func surveyRuns(ctx context.Context, s *history.Store, f history.Filter, of []history.Followed) (*survey, error) {
-	v := &survey{store: s, filter: f}
-	var err, other error
-	v.runs, err = s.List(ctx, f)
-	v.acks, other = s.Acks(ctx)
-	if err = cmp.Or(err, other); err != nil || len(v.runs) == 0 {
+	runs, err := s.List(ctx, f)
+	acks, other := s.Acks(ctx)
+	v := &survey{runs: runs}
+	if err = cmp.Or(err, other); err != nil || len(runs) == 0 {
 		return v, err
+	}
+	// search reads and searches metrics in the newest runs, side by side. Those without a reading there are left out.
+	search := func(of []history.Followed, runs []history.Entry) ([]*timeline, error) {
+		f.Last, f.Since = len(runs), runs[0].Started
+		out := make([]*timeline, len(of))
+		searches, ctx := errgroup.WithContext(ctx)
+		searches.SetLimit(runtime.GOMAXPROCS(0))
+		for i, m := range of {
+			searches.Go(func() (err error) {
+				out[i] = &timeline{metric: m}
+				if !m.Last.Before(f.Since) {
+					out[i].readings, err = s.Series(ctx, f, m)
+					out[i].search(acks)
+				}
+				return err
+			})
+		}
+		err := searches.Wait()
+		return slices.DeleteFunc(out, func(t *timeline) bool { return len(t.readings) == 0 }), err
 	}
 	network := slices.DeleteFunc(slices.Clone(of), func(m history.Followed) bool { return m.Link() != "" })
 	links := slices.DeleteFunc(slices.Clone(of), func(m history.Followed) bool { return m.Link() == "" })
-	v.linkRuns = linkWindow(len(v.runs), len(links))
-	v.network, err = v.timelines(ctx, network, len(v.runs))
-	v.links, other = v.timelines(ctx, links, v.linkRuns)
+	v.linkRuns = linkWindow(len(runs), len(links))
+	v.network, err = search(network, runs)
+	v.links, other = search(links, runs[len(runs)-v.linkRuns:])
 	return v, cmp.Or(err, other)
 }
 
@@ -67,26 +81,6 @@ func linkWindow(n, links int) int {
 		return n
 	}
 	return min(max(maxLinkReadings/links, minLinkRuns), n)
-}
-
-// timelines reads and searches metrics in the newest runs, side by side. Those without a reading there are left out.
-func (v *survey) timelines(ctx context.Context, of []history.Followed, runs int) ([]*timeline, error) {
-	f := v.filter
-	f.Last, f.Since = runs, v.runs[len(v.runs)-runs].Started
-	of = slices.DeleteFunc(slices.Clone(of), func(m history.Followed) bool { return m.Last.Before(f.Since) })
-	out := make([]*timeline, len(of))
-	searches, ctx := errgroup.WithContext(ctx)
-	searches.SetLimit(runtime.GOMAXPROCS(0))
-	for i, m := range of {
-		searches.Go(func() error {
-			readings, err := v.store.Series(ctx, f, m)
-			out[i] = &timeline{metric: m, readings: readings}
-			out[i].search(v.acks)
-			return err
-		})
-	}
-	err := searches.Wait()
-	return slices.DeleteFunc(out, func(t *timeline) bool { return len(t.readings) == 0 }), err
 }
 
 // search finds the changes of level. Equal readings give equal changes: the metric's name seeds the permutations.
