@@ -103,15 +103,6 @@ func (v *Verdict) comparable(old, new []Run, o Options) bool {
 	apart := unlikes(old, new)
 	was := valuesIn(old, Run.hosts)
 	common := without(was, without(was, valuesIn(new, Run.hosts)))
-	if len(common) == 0 {
-		for _, u := range apart {
-			if u.kind == "" {
-				v.Notes = append(v.Notes, u.text)
-			}
-		}
-		v.Outcome, v.Why = NotComparable, []string{"the runs have no host in common"}
-		return false
-	}
 	v.otherHosts = slices.ContainsFunc(apart, func(u unlike) bool { return u.kind == AllowHosts })
 	v.Environment = differences(old, new, common)
 	for _, d := range v.Environment {
@@ -129,7 +120,10 @@ func (v *Verdict) comparable(old, new []Run, o Options) bool {
 		}
 	}
 	v.allowsLost = slices.Contains(o.Allow, AllowParameters)
-	return true
+	if len(common) == 0 {
+		v.Outcome, v.Why = NotComparable, []string{"the runs have no host in common"}
+	}
+	return len(common) > 0
 }
 
 const Schema = "calib.verdict/1" // names the version of a verdict

@@ -91,11 +91,8 @@ func (s *series) deviations() []float64 {
 func (t *table) decide(s *series, p float64, tests int, o Options) {
 	was, is := known(s.raw[:t.old]), known(s.raw[t.old:])
 	s.Old, s.New, s.OldRuns, s.NewRuns, s.AdjustedP = stats.Median(was), stats.Median(is), len(was), len(is), &p
-	if slices.Min(was) > 0 && slices.Min(is) > 0 {
-		r := s.New / s.Old
-		if !math.IsInf(r, 0) && !math.IsNaN(r) && r > 0 {
-			s.Ratio = &r
-		}
+	if r := s.New / s.Old; slices.Min(was) > 0 && slices.Min(is) > 0 && r > 0 && !math.IsInf(r, 0) {
+		s.Ratio = &r
 	}
 	s.Threshold, s.By = math.Abs(s.Old)*o.Relative, "relative"
 	if a := max(o.Absolute[s.Unit], matters[s.Name]); a > s.Threshold {

@@ -51,10 +51,8 @@ func Noise(runs []Run) *Floor {
 		}
 		q := Quantity{Name: s.Name, From: s.From, To: s.To, Unit: s.Unit, Runs: len(x), Median: stats.Median(x),
 			Absolute: math.Sqrt2 * spread(x) * student(float64(len(x)-1), 1-stats.Level)}
-		if q.Median > 0 {
-			if r := q.Absolute / q.Median; !math.IsInf(r, 0) {
-				q.Relative = &r
-			}
+		if r := q.Absolute / q.Median; q.Median > 0 && !math.IsInf(r, 0) {
+			q.Relative = &r
 		}
 		f.Of = append(f.Of, q)
 	}

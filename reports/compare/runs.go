@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -50,8 +51,6 @@ func FromParams(p *params.Params, at time.Time) Run {
 	for _, f := range p.Fits {
 		r.Models = append(r.Models, f.Model)
 	}
-	slices.Sort(r.Models)
-	r.Models = slices.Compact(r.Models)
 	return r
 }
 
@@ -277,6 +276,9 @@ func (d Difference) String() string {
 // namesOf lists up to four names, and otherwise three and the number of the others.
 func namesOf(names []string) string { return reports.Some(names, 4, 3) }
 
+// coalesces are settings that a driver with adaptive interrupt coalescing changes by itself.
+var coalesces = regexp.MustCompile(`^(nic\.coalesce\.)(rx|tx)_(usecs|frames)$`)
+
 // differences lists the facts of the given hosts for which the new runs have a value that no old run has.
 func differences(old, new []Run, hosts []string) []Difference {
 	type change struct {
@@ -284,14 +286,19 @@ func differences(old, new []Run, hosts []string) []Difference {
 		counts         bool
 	}
 	by := map[change][]string{}
+	both := slices.Concat(old, new)
 	for _, h := range hosts {
-		was, is := factsOf(old, h), factsOf(new, h)
-		facts := maps.Clone(was)
-		maps.Copy(facts, is)
-		for f := range facts {
-			if len(is[f]) == 0 || len(without(is[f], was[f])) > 0 {
-				c := change{fact: f, old: strings.Join(was[f], " or "), new: strings.Join(is[f], " or ")}
-				c.counts = len(was[f]) > 0 && len(is[f]) > 0 && counts(f, was, is)
+		values := func(runs []Run, fact string) []string {
+			return valuesIn(runs, func(r Run) []string { return []string{r.Environment[h][fact]} })
+		}
+		for _, f := range valuesIn(both, func(r Run) []string { return slices.Collect(maps.Keys(r.Environment[h])) }) {
+			was, is := values(old, f), values(new, f)
+			if len(is) == 0 || len(without(is, was)) > 0 {
+				c := change{fact: f, old: strings.Join(was, " or "), new: strings.Join(is, " or ")}
+				// A note names the version of calib. adaptive is "nic.coalesce.adaptive_rx" for "nic.coalesce.rx_usecs".
+				adaptive := coalesces.ReplaceAllString(f, "${1}adaptive_$2")
+				c.counts = len(was) > 0 && len(is) > 0 && f != "calib.version" &&
+					(adaptive == f || len(without(values(both, adaptive), []string{"0"})) == 0)
 				by[c] = append(by[c], h)
 			}
 		}
@@ -305,33 +312,4 @@ func differences(old, new []Run, hosts []string) []Difference {
 			slices.Compare(a.Hosts, b.Hosts))
 	})
 	return out
-}
-
-// factsOf lists the values of each fact that runs have of a host, sorted.
-func factsOf(runs []Run, host string) map[string][]string {
-	out := map[string][]string{}
-	for _, r := range runs {
-		for f, v := range r.Environment[host] {
-			if !slices.Contains(out[f], v) {
-				out[f] = append(out[f], v)
-			}
-		}
-	}
-	for _, v := range out {
-		slices.Sort(v)
-	}
-	return out
-}
-
-// counts reports whether runs with different values of a fact are of different environments.
-func counts(fact string, sides ...map[string][]string) bool {
-	const coalesce = "nic.coalesce."
-	direction, what, _ := strings.Cut(strings.TrimPrefix(fact, coalesce), "_") // "rx", "usecs"
-	for _, s := range sides {
-		adaptive := slices.ContainsFunc(s[coalesce+"adaptive_"+direction], func(v string) bool { return v != "0" })
-		if adaptive && (what == "usecs" || what == "frames") {
-			return false
-		}
-	}
-	return fact != "calib.version" // a note names it
 }

@@ -110,9 +110,9 @@ func newTable(old, new []Run, gate bool) *table {
 	})
 	// Which links a short run measures at its largest size is chance, so a gate wants the value of a link in nine of ten
 	// runs, as it does of what decides.
-	often, least := func(have, runs int) bool { return 2*have >= runs }, "half"
+	share, least := 5, "half"
 	if gate {
-		often, least = nineOfTen, "nine of ten"
+		share, least = 9, "nine of ten"
 	}
 	var onlyOld, onlyNew, rare []string
 	for _, k := range keys {
@@ -151,7 +151,7 @@ func newTable(old, new []Run, gate bool) *table {
 			s := seriesOf(metric[k], ScopeNetwork, values, values)
 			s.judged = s.judged && (decides || !gate)
 			t.params = append(t.params, s)
-		case !often(len(had), t.old) || !often(len(has), len(new)):
+		case 10*len(had) < share*t.old || 10*len(has) < share*len(new):
 			rare = append(rare, name)
 		default:
 			t.addLink(metric[k], values)

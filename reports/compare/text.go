@@ -3,7 +3,6 @@ package compare
 import (
 	"bytes"
 	"embed"
-	"encoding/xml"
 	"fmt"
 	"io"
 	"maps"
@@ -33,7 +32,7 @@ func render(w io.Writer, name string, data any) error {
 		"line": reports.Clean, "cell": cell, "percent": reports.Percent, "format": units.Format, "count": units.Plural[int],
 		"names": namesOf, "plural": func(runs []string, what string) string { return units.Plural(len(runs), what) },
 		"headline": headline, "row": row, "nameIn": Change.nameIn, "changed": changed, "changedCI": changedCI,
-		"threshold": threshold, "p": pValue, "shown": Finding.shown, "left": Finding.left, "xml": escape,
+		"threshold": threshold, "p": pValue, "shown": Finding.shown, "left": Finding.left,
 	}).ParseFS(templates, "templates/"+name)
 	if err != nil {
 		return err
@@ -43,12 +42,6 @@ func render(w io.Writer, name string, data any) error {
 		return err
 	}
 	return writeLines(w, strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n"))
-}
-
-func escape(s string) (string, error) {
-	var b strings.Builder
-	err := xml.EscapeText(&b, []byte(s))
-	return b.String(), err
 }
 
 // writeLines writes printable lines, without blanks at their ends.
@@ -65,13 +58,7 @@ func headline(v *Verdict) string {
 	case OK:
 		return fmt.Sprintf("ok: no regression above %s or the noise", reports.Percent(v.Relative))
 	case Regression:
-		n := 0
-		for _, f := range v.Findings {
-			if f.Kind == Regression {
-				n++
-			}
-		}
-		return fmt.Sprintf("regression: %s", units.Plural(n, "finding"))
+		return "regression: " + units.Plural(len(v.Why), "finding") // each is one reason
 	}
 	return v.Outcome + ": " + strings.Join(v.Why, "; ")
 }
