@@ -152,16 +152,10 @@ func (f *Floor) of(c Change) (absolute float64, have bool) {
 		return 0, false
 	}
 	for _, q := range f.Of {
-		match := false
-		switch c.Scope {
-		case ScopeLink:
-			match = q.Name == c.Name && q.From == c.From && q.To == c.To
-		case ScopeHost:
-			match = q.Name == c.Name && (q.From == c.Host || q.To == c.Host)
-		default:
-			match = q.From == "" && q.Name == c.Name || q.From != "" && linksPrefix+q.Name == c.Name
-		}
-		if match && q.Unit == c.Unit {
+		same := q.Name == c.Name && (c.Scope == ScopeHost && (q.From == c.Host || q.To == c.Host) ||
+			c.Scope != ScopeHost && q.From == c.From && q.To == c.To)
+		all := c.Scope == ScopeNetwork && q.From != "" && linksPrefix+q.Name == c.Name
+		if (same || all) && q.Unit == c.Unit {
 			absolute, have = max(absolute, q.Absolute), true
 		}
 	}

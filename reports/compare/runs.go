@@ -293,7 +293,7 @@ func differences(old, new []Run, hosts []string) []Difference {
 		}
 		for _, f := range valuesIn(both, func(r Run) []string { return slices.Collect(maps.Keys(r.Environment[h])) }) {
 			was, is := values(old, f), values(new, f)
-			if len(is) == 0 || len(without(is, was)) > 0 {
+			if len(is) == 0 && len(was) > 0 || len(without(is, was)) > 0 {
 				c := change{fact: f, old: strings.Join(was, " or "), new: strings.Join(is, " or ")}
 				// A note names the version of calib. adaptive is "nic.coalesce.adaptive_rx" for "nic.coalesce.rx_usecs".
 				adaptive := coalesces.ReplaceAllString(f, "${1}adaptive_$2")

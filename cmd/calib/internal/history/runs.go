@@ -340,10 +340,7 @@ func exportHistory(c *cli.Context, s *history.Store) error {
 // exportSeries writes a CSV, holding a series at a time.
 func exportSeries(c *cli.Context, s *history.Store, f history.Filter) error {
 	out := exported{To: toCSV, File: command.OutFile(c, csvFile), Warnings: []string{}}
-	write := func(w io.Writer) (err error) {
-		out.Runs, out.Values, err = writeSeries(c, w, s, f)
-		return err
-	}
+	write := func(w io.Writer) error { return out.writeSeries(c, w, s, f) }
 	if out.File == "" {
 		return write(c.App.Writer)
 	}
@@ -354,11 +351,11 @@ func exportSeries(c *cli.Context, s *history.Store, f history.Filter) error {
 }
 
 // writeSeries writes the series of all metrics in the runs of a filter, one after the other, each in the order of time.
-func writeSeries(c *cli.Context, w io.Writer, s *history.Store, f history.Filter) (runs, values int, err error) {
+func (out *exported) writeSeries(c *cli.Context, w io.Writer, s *history.Store, f history.Filter) error {
 	entries, err := s.List(c.Context, f)
 	all, other := s.Followed(c.Context)
 	if err = cmp.Or(err, other); err != nil {
-		return 0, 0, err
+		return err
 	}
 	entry := map[string]history.Entry{}
 	for _, e := range entries {
@@ -369,21 +366,23 @@ func writeSeries(c *cli.Context, w io.Writer, s *history.Store, f history.Filter
 	}
 	t := files.NewSheet(w)
 	t.UseCRLF = true
-	err = t.Write([]string{"time", "run", "label", "commit", "metric", "from", "to", "unit", "value", "lo", "hi"})
-	for i := 0; i < len(all) && err == nil; i++ {
-		var readings []history.Reading
-		m := all[i]
-		readings, err = s.Series(c.Context, f, m)
+	_ = t.Write([]string{"time", "run", "label", "commit", "metric", "from", "to", "unit", "value", "lo", "hi"})
+	for _, m := range all {
+		readings, err := s.Series(c.Context, f, m)
+		if err != nil {
+			return err
+		}
 		for _, r := range readings {
-			if e, ok := entry[r.Run]; ok && err == nil { // else added meanwhile, or of the same moment as the oldest
-				err = t.Write(command.Cells(r.At.UTC().Format(time.RFC3339Nano), r.Run, e.Label, e.Commit, m.Name, m.From,
-					m.To, m.Unit, r.Value, r.CI95))
-				values++
+			if e, ok := entry[r.Run]; ok { // else added meanwhile, or of the same moment as the oldest
+				_ = t.Write(command.Cells(r.At.UTC().Format(time.RFC3339Nano), r.Run, e.Label, e.Commit, m.Name, m.From,
+					m.To, m.Unit, r.Value, r.CI95)) // its error stays
+				out.Values++
 			}
 		}
 	}
 	t.Flush()
-	return len(entries), values, cmp.Or(err, t.Error())
+	out.Runs = len(entries)
+	return t.Error()
 }
 
 func exportNewest(c *cli.Context, s *history.Store, f history.Filter) error {
