@@ -100,14 +100,13 @@ func (s *series) finds(t *table, n int, alpha, threshold float64) bool {
 	return threshold >= z*se && 2*threshold >= (student(float64(len(old)+n-2), alpha)+z)*se
 }
 
-// Gate decides whether the network is slower now than in the baseline, by quantities that are fixed beforehand: those
-// that judges names, where the baseline has them ok, of the network, of hosts and of links; and by links that cannot be
-// measured any more. It measures, as many runs as PlanGate says, and compares. A quantity is slower where the test says
-// so and the change is larger than the threshold and than what differs between nights; where it is not, it is ok. What
-// is slower, or missing, is measured again: why names it. It is a regression only if the second runs alone show it
-// again, so that a bad moment is not taken for a change. Inconclusive is what decides and was not measured in either
-// stage. A bad night is told from a change by the spread of the nights of the baseline, of which there should be ten or
-// more. With fewer than three, nights are taken to differ by as much as the runs of one night, and a note says so.
+// Gate decides whether the network is slower now than in the baseline, by quantities that are fixed beforehand (judges)
+// where the baseline has them ok, and by links that cannot be measured any more. A quantity is slower where the test
+// says so and the change is larger than the threshold and than what differs between nights; else it is ok. What is
+// slower or missing is measured again, and why names it: it is a regression only if the second runs alone show it, so
+// that a bad moment is not taken for a change. Inconclusive is what decides and was measured in neither stage. A bad
+// night is told from a change by the spread of the nights of the baseline, of which there should be ten or more. With
+// fewer than three, nights are taken to differ by as much as the runs of one night, and a note says so.
 func Gate(baseline []Run, measure func(why []string) ([]Run, error), o Options) (*Verdict, error) {
 	o.nights, o.gate = falseAlarms, true
 	first, err := measure(nil)

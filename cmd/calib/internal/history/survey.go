@@ -121,12 +121,9 @@ func (t *timeline) largest() (most float64) {
 
 // pick returns n timelines, those of the largest changes, in the order in which they were.
 func pick(all []*timeline, n int) []*timeline {
-	if len(all) <= n {
-		return all
-	}
 	by := slices.Clone(all)
 	slices.SortStableFunc(by, func(a, b *timeline) int { return cmp.Compare(b.largest(), a.largest()) })
-	return slices.DeleteFunc(slices.Clone(all), func(t *timeline) bool { return !slices.Contains(by[:max(n, 0)], t) })
+	return slices.DeleteFunc(slices.Clone(all), func(t *timeline) bool { return !slices.Contains(by[:min(n, len(by))], t) })
 }
 
 func changed(all []*timeline) []*timeline {
