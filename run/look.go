@@ -331,13 +331,5 @@ func forecast(s *plan.Schedule) reports.Plan {
 
 func scheduleOf(p plan.Plan, hosts int) (*plan.Schedule, error) {
 	s, err := plan.New(p, hosts, experiments.All)
-	return s, planFault(err)
-}
-
-// planFault marks what is wrong with a plan as wrong use.
-func planFault(err error) error {
-	if errors.Is(err, plan.ErrPlan) || errors.Is(err, plan.ErrNothing) {
-		return exit.With(exit.Usage, err)
-	}
-	return err
+	return s, exit.With(exit.Usage, err)
 }

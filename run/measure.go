@@ -64,7 +64,7 @@ func (r *run) walk(ctx context.Context, f *fleet, schedule *plan.Schedule, have 
 			ms := float64(took.Microseconds()) / 1000
 			r.log.Debug("slot", "id", s.ID, "round", s.Round, "exp", s.Exp, "ms", ms)
 		},
-		Note: r.note,
+		Note: r.note, Now: time.Now,
 	})
 	r.walked, r.state = *walked, Measured
 	if steering != nil && len(steering.States()) > 0 {

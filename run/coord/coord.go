@@ -56,11 +56,11 @@ type Config struct {
 	Have     []dataset.Sample             // already measured, of a resumed run
 	// Spent is how long has been measured before, by the run that is resumed, or by a probe: it counts for the budget.
 	Spent    units.Nanos
-	Progress func(Progress) // may be nil, as may Slot and Note
+	Progress func(Progress)
 	// Slot is called after each slot, measured or given up, with the time that all its tries took.
 	Slot func(s bench.Slot, took time.Duration)
-	Note func(string)     // receives what a user should know at once
-	Now  func() time.Time // nil means time.Now
+	Note func(string) // receives what a user should know at once
+	Now  func() time.Time
 }
 
 // Recv bounds the silence of a peer inside a slot.

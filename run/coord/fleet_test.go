@@ -149,6 +149,9 @@ func newWalk(hosts, rounds int) *walk {
 		Deadline: func(bench.Slot) units.Nanos { return 30 * units.Second },
 		Sink:     func(b []dataset.Sample) error { w.slots = append(w.slots, b); return nil },
 		Note:     func(s string) { w.notes = append(w.notes, s) },
+		Progress: func(coord.Progress) {},
+		Slot:     func(bench.Slot, time.Duration) {},
+		Now:      time.Now,
 	}
 	for h := range hosts {
 		w.cfg.Names = append(w.cfg.Names, strconv.Itoa(h))

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+	"time"
 
 	"calib/agent/simagent"
 	"calib/bench"
@@ -58,6 +59,7 @@ func saveTo(t *testing.T, agents []coord.Agent, path string, stop int) *coord.Re
 	defer out.Close()
 	saved := 0
 	r, err := coord.Walk(ctx, agents, coord.Config{
+		Progress: func(coord.Progress) {}, Slot: func(bench.Slot, time.Duration) {}, Note: func(string) {}, Now: time.Now,
 		Run: "test", Schedule: s, Have: have,
 		Deadline: func(bench.Slot) units.Nanos { return 600 * units.Second },
 		Sink: func(b []dataset.Sample) error {

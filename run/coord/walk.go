@@ -38,18 +38,6 @@ type walker struct {
 func Walk(ctx context.Context, agents []Agent, cfg Config) (*Result, error) {
 	w := &walker{Config: cfg, agents: agents, have: map[int][]dataset.Sample{}}
 	w.result.Lost, w.result.Cut, w.away = map[int]string{}, map[Link]string{}, map[int]time.Time{}
-	if w.Now == nil {
-		w.Now = time.Now
-	}
-	if w.Progress == nil {
-		w.Progress = func(Progress) {}
-	}
-	if w.Slot == nil {
-		w.Slot = func(bench.Slot, time.Duration) {}
-	}
-	if w.Note == nil {
-		w.Note = func(string) {}
-	}
 	for _, s := range cfg.Have {
 		w.have[s.Slot] = append(w.have[s.Slot], s)
 	}

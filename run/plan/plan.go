@@ -49,7 +49,7 @@ type Plan struct {
 	Experiments []string // by name; none means all
 	// Chosen says that a user named the experiments: a short budget then gives them fewer rounds, and leaves none out.
 	Chosen bool
-	// Limits bound the designs. LimitsOn sets Hosts and Seed. A Segment of 0 is replaced by what the hosts report.
+	// Limits bound the designs. New sets Hosts and Seed. A Segment of 0 is replaced by what the hosts report.
 	Limits bench.Limits
 	Rounds Rounds
 	// Target is the half-width of a 95% interval, relative to its value, at which a number of record is narrow enough. 0
@@ -139,31 +139,6 @@ func (p Plan) Validate(exps []*bench.Experiment) error {
 		"sizes: %v: want ascending sizes of at least 1 byte", l.Sizes)
 	listed("pattern", l.Patterns, pattern.Names())
 	return errors.Join(errs...)
-}
-
-// LimitsOn are the limits of the plan on so many hosts, as experiments get them.
-func (p Plan) LimitsOn(hosts int) bench.Limits {
-	l := p.Limits
-	l.Hosts, l.Seed = hosts, p.Seed
-	return l
-}
-
-// Check reports what is wrong with p on so many hosts before anything is started: what Validate says, or ErrNothing
-// where no experiment has a point.
-func (p Plan) Check(hosts int, exps []*bench.Experiment) error {
-	if err := p.Validate(exps); err != nil {
-		return err
-	}
-	for _, e := range p.choose(exps) {
-		if hosts > 0 && len(e.Design(p.LimitsOn(hosts))) > 0 {
-			return nil
-		}
-	}
-	return p.nothing(hosts, exps)
-}
-
-func (p Plan) nothing(hosts int, exps []*bench.Experiment) error {
-	return fmt.Errorf("%w on %d host(s) within the plan's limits: add hosts, sizes or experiments (have %v)", ErrNothing, hosts, p.Names(exps))
 }
 
 // Names lists the experiments of p: those it names, or all.

@@ -3,6 +3,7 @@ package plan
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"slices"
 
@@ -81,7 +82,8 @@ func New(p Plan, hosts int, exps []*bench.Experiment) (*Schedule, error) {
 	if err := p.Validate(exps); err != nil {
 		return nil, err
 	}
-	s := &Schedule{Plan: p, Limits: p.LimitsOn(hosts), Rounds: p.Rounds.Min, allPoints: map[string]int{}}
+	s := &Schedule{Plan: p, Limits: p.Limits, Rounds: p.Rounds.Min, allPoints: map[string]int{}}
+	s.Limits.Hosts, s.Limits.Seed = hosts, p.Seed
 	var drafts []*draft
 	for _, e := range p.choose(exps) {
 		if hosts < 1 {
@@ -89,14 +91,9 @@ func New(p Plan, hosts int, exps []*bench.Experiment) (*Schedule, error) {
 		}
 		if d := newDraft(e, &s.Plan, s.Limits); len(d.points) > 0 {
 			drafts = append(drafts, d)
+			s.allPoints[e.Name] = len(d.points)
+			s.WholeTime += d.time * units.Nanos(p.Rounds.Min)
 		}
-	}
-	if len(drafts) == 0 {
-		return nil, p.nothing(hosts, exps)
-	}
-	for _, d := range drafts {
-		s.allPoints[d.exp.Name] = len(d.points)
-		s.WholeTime += d.time * units.Nanos(p.Rounds.Min)
 	}
 	kept := s.fit(slices.Clone(drafts))
 	for _, d := range kept {
@@ -108,7 +105,8 @@ func New(p Plan, hosts int, exps []*bench.Experiment) (*Schedule, error) {
 		}
 	}
 	if len(s.groups) == 0 {
-		return nil, p.nothing(hosts, exps)
+		return nil, fmt.Errorf("%w on %d host(s) within the plan's limits: add hosts, sizes or experiments (have %v)",
+			ErrNothing, hosts, p.Names(exps))
 	}
 	s.balance()
 	return s, nil
