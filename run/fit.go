@@ -33,30 +33,29 @@ type Fitting struct {
 
 // FittingOf returns how a run is fitted.
 func FittingOf(r rundir.Run) (Fitting, error) {
+	c, err := fittedAs(r)
+	return c.Fit, err
+}
+
+// fittedAs is Stored, of an imported run too.
+func fittedAs(r rundir.Run) (Config, error) {
 	c, err := Stored(r.Detail)
 	if err != nil && !errors.Is(err, errImported) {
-		return Fitting{}, fmt.Errorf("run %s: %s: detail: %w", r.ID, rundir.RunFile, err)
+		return c, fmt.Errorf("run %s: %s: detail: %w", r.ID, rundir.RunFile, err)
 	}
-	return c.Fit, nil
+	return c, nil
 }
 
 // Keep writes how a run is fitted to its run.json. dir is open for editing.
-func (f Fitting) Keep(dir *rundir.Dir) (err error) {
-	m, detail := map[string]json.RawMessage{}, dir.Run().Detail
-	if len(detail) > 0 {
-		if err := files.JSON(detail, &m); err != nil {
-			return fmt.Errorf("run %s: %s: detail: %w", dir.Run().ID, rundir.RunFile, err)
-		}
+func (f Fitting) Keep(dir *rundir.Dir) error {
+	c, err := fittedAs(dir.Run())
+	if err != nil {
+		return err
 	}
-	if delete(m, "fit"); len(f.Breaks) > 0 {
-		if m["fit"], err = json.Marshal(f); err != nil {
-			return err
-		}
-	}
-	if detail = nil; len(m) > 0 {
-		if detail, err = json.Marshal(m); err != nil {
-			return err
-		}
+	c.Fit = f
+	detail, err := json.Marshal(c)
+	if err != nil {
+		return err
 	}
 	return dir.Update(func(r *rundir.Run) { r.Detail = detail })
 }

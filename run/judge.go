@@ -97,12 +97,10 @@ func (v *view) negligible() float64 {
 	return 0.02 * alpha
 }
 
-// find looks up a parameter, a function c0 + c1·m ("g_s"), which counts by its value in the middle of its domain, or
-// one of its coefficients ("g_s.c0").
+// find looks up a parameter, or a function c0 + c1·m ("g_s"), which counts by its value in the middle of its domain.
 func (v *view) find(n *number) {
-	symbol, c, coefficient := strings.Cut(n.Parameter, ".")
 	q, isParameter := v.fits.Parameters[n.Parameter]
-	fn, isFunction := v.fits.Functions[symbol]
+	fn, isFunction := v.fits.Functions[n.Parameter]
 	switch {
 	case isParameter:
 		n.Unit, n.Why, n.status = q.Unit, q.Why, q.Status
@@ -124,22 +122,11 @@ func (v *view) find(n *number) {
 			}
 		}
 		n.fixed, n.terms = resample.HalfWidth(math.Sqrt(squares))/math.Abs(raw), strings.Join(terms, ", ")
-	case !isFunction:
-	case !coefficient:
+	case isFunction:
 		n.known, n.Why, n.status, n.Unit = fn.Usable(), fn.Why, fn.Status, fn.Unit
 		middle := (fn.Domain["m"][0] + fn.Domain["m"][1]) / 2
 		n.Value = fn.Coeff["c0"] + fn.Coeff["c1"]*middle
 		n.HalfWidth = fn.HalfWidthAt(middle) / math.Abs(n.Value)
-	default:
-		n.Why = fn.Why
-		value, there := fn.Coeff[c]
-		if !there {
-			break
-		}
-		n.Value, n.known, n.status, n.Unit = value, fn.Usable(), fn.Status, fn.CoeffUnit(c)
-		if ci, ok := fn.CI95[c]; ok {
-			n.HalfWidth = halfWidth(value, ci)
-		}
 	}
 }
 

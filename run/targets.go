@@ -16,17 +16,16 @@ import (
 // Targets are the wanted relative half-widths of 95% intervals, by parameter: 0.02 is ± 2%.
 type Targets map[string]float64
 
-// numbers are what may be aimed at, by the model that gives them. A coefficient of a function is "g_s.c0"; a function
-// by its name alone counts by its value in the middle of its domain.
+// numbers are what may be aimed at, by the model that gives them. A function counts by its value in the middle of its
+// domain.
 var numbers = map[string][]string{
 	"hyperbolic-network": {"a", "a_c", "a_prime", "b", "b_c", "b_prime"},
 	"hockney":            {"alpha", "beta", "r_inf"},
 	"hyperbola":          {"a_prime_limits", "b_prime_limits"},
 	"loggp":              {"g", "G", "L", "o_s", "o_r"},
-	"cluster-gap":        {"g_s", "g_s.c0", "g_s.c1"},
-	"cluster-gather":     {"g_r", "g_r.c0", "g_r.c1"},
-	"cluster-overhead":   {"O_s", "O_s.c0", "O_s.c1", "U_r.c0", "U_r.c1", "O_r.c0", "O_r.c1"},
-	"cluster":            {"L.l0", "L.l1", "L.tau"},
+	"cluster-gap":        {"g_s"},
+	"cluster-gather":     {"g_r"},
+	"cluster-overhead":   {"O_s", "U_r", "O_r"},
 	"wakeup":             {"wakeup"},
 	"cluster-buffer":     {"B_L"},
 }

@@ -23,7 +23,7 @@ func TestParseTargets(t *testing.T) {
 		"":             `target "": want PARAMETER=SHARE, such as a_c=2%`,
 		"a_c":          `target "a_c": want PARAMETER=SHARE`,
 		"a=2%,,b_c=1%": `target "": want PARAMETER=SHARE`,
-		"a_d=2%":       `target "a_d=2%": "a_d" is no parameter to aim at (have B_L, G, L, L.l0, `,
+		"a_d=2%":       `target "a_d=2%": "a_d" is no parameter to aim at (have B_L, G, L, O_r, `,
 		"a=2%,a=1%":    `target "a=1%": a has a target already`,
 		"a=two":        `target "a=two": "two" is no half-width: want a share above 0% and below 100%, such as 2% or 0.02`,
 		"a=0%":         `"0%" is no half-width`,
@@ -87,12 +87,12 @@ func TestDefaultTargets(t *testing.T) {
 }
 
 func TestCheckTargets(t *testing.T) {
-	targets := Targets{"a": 0.02, "L.l0": 0.05}
+	targets := Targets{"a": 0.02, "O_s": 0.05}
 	if err := targets.check([]string{names.Paired, names.Load, names.Overhead}); err != nil {
 		t.Error(err)
 	}
 	err := targets.check([]string{names.Paired, names.Load})
-	if want := "target L.l0: it is read from experiment overhead, which the plan does not measure"; err == nil || !strings.HasPrefix(err.Error(), want) {
+	if want := "target O_s: it is read from experiment overhead, which the plan does not measure"; err == nil || !strings.HasPrefix(err.Error(), want) {
 		t.Errorf("got %v, want %s", err, want)
 	}
 }

@@ -111,7 +111,7 @@ func TestUnknownDefault(t *testing.T) {
 		}
 	}
 	c := collective(t, "allreduce")
-	if _, ok := Schedule(c, Option{}, 200, 1000); ok {
+	if _, ok := Schedule(c, Default(c, 200, 1000), 200, 1000); ok {
 		t.Error("nonoverlapping is a pattern")
 	}
 	if _, ok := Schedule(c, Option{Algorithm: 4}, 8, 100); ok {

@@ -61,12 +61,8 @@ func Options(c export.Collective, hosts, m int) []Option {
 	return out
 }
 
-// Schedule is the pattern of messages that an option sends for m bytes, if calib has it. Option{} is the compiled-in
-// decision.
+// Schedule is the pattern of messages that an option sends for m bytes, if calib has it.
 func Schedule(c export.Collective, o Option, hosts, m int) (pattern.Pattern, bool) {
-	if o.Algorithm == 0 {
-		o = Default(c, hosts, m)
-	}
 	i := slices.IndexFunc(rows[c.Name], func(r row) bool { return r.number == o.Algorithm && r.fanout == o.Fanout })
 	if i < 0 {
 		return pattern.Pattern{}, false

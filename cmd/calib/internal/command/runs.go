@@ -70,14 +70,11 @@ func FittingFlags(c *cli.Context) (f run.Fitting, err error) {
 	if text == "" || text == run.FoundBreaks {
 		return f, nil
 	}
-	for _, word := range List(c, "breaks") {
-		b, err := units.ParseBytes(word)
-		if err != nil {
-			return f, exit.Usagef("--breaks: %w", err)
-		}
-		if n := len(f.Breaks); n > 0 && float64(b) <= f.Breaks[n-1] {
-			return f, exit.Usagef("--breaks %s: %d after %.0f, want ascending sizes", text, b, f.Breaks[n-1])
-		}
+	sizes, err := units.ParseSizes(text)
+	if err != nil {
+		return f, exit.Usagef("--breaks: %w", err)
+	}
+	for _, b := range sizes {
 		f.Breaks = append(f.Breaks, float64(b))
 	}
 	return f, nil
