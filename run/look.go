@@ -4,13 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
-
-	"golang.org/x/sys/unix"
 
 	"calib/agent"
 	"calib/bench"
@@ -65,7 +62,6 @@ func Examine(ctx context.Context, c Config) (report doctor.Report, err error) {
 	err = r.with(ctx, func(f *fleet) error {
 		r.Show.Phase("examine the hosts")
 		var facts doctor.Facts
-		facts.Dir, facts.Free = freeHere()
 		// First: it takes out who refuses, and pairs name the others by index.
 		err := f.claim(ctx, plane.Session{Run: r.id}, checkAllowance, checkTickets)
 		if err == nil {
@@ -107,16 +103,6 @@ func factsOf(named, says dataset.Host) doctor.Host {
 	return doctor.Host{Name: named.Name, Addr: named.Addr, Boot: says.Boot, Env: says.Env, Now: says.Now}
 }
 
-// freeHere is how much room there is where a run would be written; negative where that is not known.
-func freeHere() (dir string, free int64) {
-	dir, err := os.Getwd()
-	var disk unix.Statfs_t
-	if err != nil || unix.Statfs(dir, &disk) != nil {
-		return dir, -1
-	}
-	return dir, int64(disk.Bavail) * int64(disk.Bsize)
-}
-
 // claim takes the agents for the run, once: its session serves the check, the probe and the measuring. It gives the
 // plan the smallest segment of the hosts' interfaces, where it has none.
 func (r *run) claim(ctx context.Context, f *fleet) error {
@@ -152,7 +138,7 @@ func (r *run) checkup(ctx context.Context, f *fleet) error {
 	if err != nil {
 		return err
 	}
-	facts := doctor.Facts{Free: -1, Pairs: pairs}
+	facts := doctor.Facts{Pairs: pairs}
 	for _, h := range f.hosts {
 		facts.Hosts = append(facts.Hosts, factsOf(h, h))
 	}

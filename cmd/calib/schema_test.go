@@ -38,9 +38,9 @@ func TestDoctorConforms(t *testing.T) {
 	}
 	works := doctor.Pair{Hosts: [2]int{0, 1}, Ways: [2]doctor.Way{{Trip: 1e-5, Sent: 8, Received: 8}, {Trip: 1e-5, Sent: 8, Received: 8}}}
 	for name, f := range map[string]doctor.Facts{
-		"nothing": {Free: -1},
-		"two":     {Free: 1, Hosts: []doctor.Host{host("a"), host("b")}, Pairs: []doctor.Pair{works}},
-		"cut":     {Free: -1, Hosts: []doctor.Host{host("a"), host("b"), {Name: "c", Lost: "x"}}, Pairs: []doctor.Pair{{Hosts: [2]int{0, 1}, Errors: [2]string{"x", ""}}}},
+		"nothing": {},
+		"two":     {Hosts: []doctor.Host{host("a"), host("b")}, Pairs: []doctor.Pair{works}},
+		"cut":     {Hosts: []doctor.Host{host("a"), host("b"), {Name: "c", Lost: "x"}}, Pairs: []doctor.Pair{{Hosts: [2]int{0, 1}, Errors: [2]string{"x", ""}}}},
 	} {
 		text, err := json.Marshal(doctor.Examine(f))
 		if err != nil {

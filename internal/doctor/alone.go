@@ -20,9 +20,8 @@ const (
 	fewPorts = 10_000
 	// moreFiles is what an agent opens beside two connections to each host.
 	moreFiles = 128
-	// minDisk is what an agent's binary needs, and minRun what the files of a run do.
+	// minDisk is what an agent's binary needs.
 	minDisk = 64 * units.MiB
-	minRun  = 256 * units.MiB
 	// busy is the share of the CPUs that others may use.
 	busy = 0.5
 	// apart is how far a clock may be off before log files cannot be compared, tooFar before tickets are refused.
@@ -159,16 +158,6 @@ func clock(h Host, add adder) {
 	case h.Now[machine.NowSynced] == "no":
 		add(Notes, "time", "nothing keeps its clock right", "timedatectl set-ntp true")
 	}
-}
-
-// here is what is wrong on the coordinator's own machine.
-func here(f Facts) []Finding {
-	if f.Free < 0 || f.Free >= int64(minRun) {
-		return nil
-	}
-	return []Finding{{Disturbs, "run-disk", []string{},
-		fmt.Sprintf("%v are free in %s, where the run would be written: a long one may not fit", units.Bytes(f.Free), f.Dir),
-		"--out with a directory on another disk; df -h " + f.Dir}}
 }
 
 // number reads a number; what is none is otherwise.

@@ -43,9 +43,6 @@ type Host struct {
 type Facts struct {
 	Hosts []Host
 	Pairs []Pair // by index in Hosts
-	// Dir is where a run would be written here, and Free how many bytes there are; negative where that is not known.
-	Dir  string
-	Free int64
 }
 
 // Report is what calib doctor finds.
@@ -89,7 +86,7 @@ func Examine(f Facts) Report {
 	_, works := told(len(f.Hosts), f.Pairs)
 	r.Usable = len(slices.DeleteFunc(works, func(w bool) bool { return !w }))
 	r.Pairs = summary(f)
-	for _, find := range []func(Facts) []Finding{lost, unreachable, ways, alone, together, differences, here} {
+	for _, find := range []func(Facts) []Finding{lost, unreachable, ways, alone, together, differences} {
 		r.Findings = append(r.Findings, find(f)...)
 	}
 	r.Findings = merged(r.Findings)

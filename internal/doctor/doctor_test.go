@@ -69,7 +69,7 @@ func codes(r Report) []string {
 }
 
 func TestNothingWrong(t *testing.T) {
-	f := Facts{Free: -1, Pairs: all(3, func(int, int, *Pair) {})}
+	f := Facts{Pairs: all(3, func(int, int, *Pair) {})}
 	for _, n := range []string{"a", "b", "c"} {
 		f.Hosts = append(f.Hosts, sound(n, "10.0.0.1:7100"))
 	}
@@ -82,7 +82,7 @@ func TestNothingWrong(t *testing.T) {
 // Every kind of trouble, as a person reads it.
 func TestReportGolden(t *testing.T) {
 	const h = 11
-	f := Facts{Dir: "/scratch/u", Free: 1 << 20, Hosts: []Host{
+	f := Facts{Hosts: []Host{
 		sound("a", "10.0.0.1:7100"),
 		sound("b", "10.0.0.2:7100", "nic.mtu", "1500", "nic.speed_mbps", "1000", "nic.duplex", "half", "tcp.congestion", "bbr", "nic.tso", "off"),
 		sound("c", "10.0.0.3:7100", "cpu.governor", "powersave", "cpu.idle_deepest", "C6", "cpu.idle_wake_us", "133", "virt", "kvm", "now.load", "9.50"),
@@ -175,7 +175,7 @@ func TestOut(t *testing.T) {
 
 // A host that nobody reaches is named once, and a link between two sound hosts by both.
 func TestBlame(t *testing.T) {
-	f := Facts{Free: -1}
+	f := Facts{}
 	for _, n := range []string{"a", "b", "c", "d", "e"} {
 		f.Hosts = append(f.Hosts, sound(n, "10.0.0."+n+":1"))
 	}
@@ -199,7 +199,7 @@ func TestBlame(t *testing.T) {
 // A firewall is what mends it only where not even the small datagrams passed that open the ports.
 func TestDatagramEvidence(t *testing.T) {
 	for code, sent := range map[string]int{"pair-udp": 0, "pair-loss": 8} {
-		f := Facts{Free: -1, Hosts: []Host{sound("a", "10.0.0.1:1"), sound("b", "10.0.0.2:1")}, Pairs: []Pair{works(0, 1)}}
+		f := Facts{Hosts: []Host{sound("a", "10.0.0.1:1"), sound("b", "10.0.0.2:1")}, Pairs: []Pair{works(0, 1)}}
 		f.Pairs[0].Ways[0].Sent, f.Pairs[0].Ways[1].Received = sent, 0
 		r := Examine(f)
 		if len(r.Findings) != 1 || r.Findings[0].Code != code || strings.Contains(r.Findings[0].Mend, "nft") != (sent == 0) {
@@ -210,7 +210,7 @@ func TestDatagramEvidence(t *testing.T) {
 
 // Names that do not resolve are one finding, whatever the resolver says, and however many pairs it stops.
 func TestUnresolvedNames(t *testing.T) {
-	f := Facts{Free: -1}
+	f := Facts{}
 	for i := range 17 {
 		f.Hosts = append(f.Hosts, sound(fmt.Sprintf("n%d", i+1), fmt.Sprintf("n%d:7100", i+1), "nic.name", ""))
 	}
@@ -272,7 +272,7 @@ func TestCommandsAreSafe(t *testing.T) {
 	h := sound("h", "10.0.0.1:7;reboot", "nic.name", evil, "nic.mtu", "9001", "nic.lro", "on", "nic.duplex", "half", "container", "$(x)", "now.disk_path", "/a`b`", "now.disk_free", "1",
 		"kernel", "6.1\x1b[2J", "tcp.congestion", evil, "core.default_qdisc", evil)
 	same := sound("g", "10.0.0.3:7", "tcp.congestion", evil, "core.default_qdisc", evil)
-	f := Facts{Free: -1, Hosts: []Host{h, same, sound("b", "10.0.0.2:7")}}
+	f := Facts{Hosts: []Host{h, same, sound("b", "10.0.0.2:7")}}
 	f.Pairs = all(3, func(a, b int, p *Pair) {
 		if a == 1 {
 			p.Errors[0] = "connection refused"
@@ -294,7 +294,7 @@ func FuzzExamine(f *testing.F) {
 	f.Fuzz(func(t *testing.T, key, value, now, is, said, addr string, offset int64) {
 		h := sound("h", addr, key, value, now, is)
 		h.Offset = time.Duration(offset)
-		facts := Facts{Hosts: []Host{sound("a", "10.0.0.1:1"), h, sound("b", addr)}, Free: offset}
+		facts := Facts{Hosts: []Host{sound("a", "10.0.0.1:1"), h, sound("b", addr)}}
 		facts.Pairs = all(3, func(a, b int, p *Pair) {
 			if a == 1 {
 				p.Errors[0] = said

@@ -28,14 +28,11 @@ func (r Report) Text(w io.Writer) error {
 			last = f.Severity
 			fmt.Fprintf(b, "\n%s\n", titles[last])
 		}
-		where := "here"
-		switch {
-		case strings.HasPrefix(f.Code, pairCode):
+		where := hosts.Fold(f.Hosts)
+		if strings.HasPrefix(f.Code, pairCode) {
 			where = strings.Join(f.Hosts, " – ")
-		case len(f.Hosts) > 1 && len(f.Hosts) == len(r.Hosts):
+		} else if len(f.Hosts) > 1 && len(f.Hosts) == len(r.Hosts) {
 			where = "all hosts"
-		case len(f.Hosts) > 0:
-			where = hosts.Fold(f.Hosts)
 		}
 		fmt.Fprintf(b, "  %s: %s\n      %s\n", oneLine(where), f.What, f.Mend)
 	}
