@@ -9,6 +9,8 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"golang.org/x/sys/unix"
+
 	"calib/bench"
 	"calib/internal/kernel"
 	"calib/internal/machine"
@@ -77,6 +79,15 @@ func (p *meshPlane) Prepare(s plane.Session) error {
 	}
 	p.session.Store(&pinned{s, cpu, s.Crowded()})
 	return p.Mesh.SetSession(s)
+}
+
+// peerUser is who made the other end of a unix socket.
+func peerUser(fd int) (uid uint32, err error) {
+	c, err := unix.GetsockoptUcred(fd, unix.SOL_SOCKET, unix.SO_PEERCRED)
+	if err != nil {
+		return 0, err
+	}
+	return c.Uid, nil
 }
 
 // tryCPU reads the number of a CPU, "" for none, and binds a thread to it that then ends: so a run fails at once, not
