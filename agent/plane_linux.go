@@ -6,7 +6,6 @@ import (
 	"runtime"
 	"slices"
 	"strconv"
-	"sync"
 	"sync/atomic"
 
 	"golang.org/x/sys/unix"
@@ -48,29 +47,13 @@ func newMeshPlane(addr string, l Limits, discreet func(error)) (*meshPlane, erro
 	if discreet != nil {
 		m.Discreet(discreet)
 	}
-	addProcessors(1)
+	runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + 1) // a thread that waits in a timed receive keeps its own
 	p := &meshPlane{Mesh: m, machine: host}
 	p.session.Store(&pinned{cpu: -1})
 	return p, nil
 }
 
 func (p *meshPlane) Addr() string { return p.Mesh.Addr().String() }
-
-func (p *meshPlane) Close() {
-	p.Mesh.Close()
-	addProcessors(-1)
-}
-
-// processors guards Go's count of processors, which the planes of one process share.
-var processors sync.Mutex
-
-// addProcessors gives Go as many more processors: a thread that waits in a timed receive keeps its own, so each plane
-// adds one.
-func addProcessors(n int) {
-	processors.Lock()
-	defer processors.Unlock()
-	runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + n)
-}
 
 func (p *meshPlane) Prepare(s plane.Session) error {
 	cpu, err := tryCPU(s.Peer(s.Self).CPU)
