@@ -74,20 +74,19 @@ func EachAlone(hosts int) []Step {
 // maxPairCounts bounds the number of values of PairCounts.
 const maxPairCounts = 16
 
-// PairCounts lists how many of the hosts' pairs communicate at once: 1..hosts/2, or, where those are too many, about
-// maxPairCounts values from 1 to hosts/2 that grow geometrically.
+// PairCounts lists how many of the hosts' pairs communicate at once.
 func PairCounts(hosts int) []int {
-	return slices.Compact(Growing(hosts/2, maxPairCounts))
+	return Growing(hosts/2, maxPairCounts)
 }
 
-// Growing lists 1..most, or, where there are more than count, so many from 1 to most that grow geometrically, the least
-// of them more than once.
+// Growing lists 1..most, or, where there are more than count, so many from 1 to most that grow geometrically, but for the
+// least, which grow by one.
 func Growing(most, count int) []int {
 	var out []int
 	for i := range min(most, count) {
 		n := i + 1
 		if most > count {
-			n = int(math.Round(math.Pow(float64(most), float64(i)/float64(count-1))))
+			n = max(n, int(math.Round(math.Pow(float64(most), float64(i)/float64(count-1)))))
 		}
 		out = append(out, n)
 	}

@@ -2,6 +2,7 @@ package bench
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 )
 
@@ -82,4 +83,18 @@ func ExampleColouring() {
 	// [[0 3] [1 2]]
 	// [[1 3] [0 2]]
 	// [[2 3] [0 1]]
+}
+
+func TestGrowing(t *testing.T) {
+	for _, c := range []struct {
+		most, count int
+		want        []int
+	}{
+		{0, 8, nil}, {1, 8, []int{1}}, {5, 8, []int{1, 2, 3, 4, 5}}, {7, 6, []int{1, 2, 3, 4, 5, 7}},
+		{15, 8, []int{1, 2, 3, 4, 5, 7, 10, 15}}, {255, 8, []int{1, 2, 5, 11, 24, 52, 116, 255}},
+	} {
+		if got := Growing(c.most, c.count); !slices.Equal(got, c.want) {
+			t.Errorf("up to %d in %d: %v, want %v", c.most, c.count, got, c.want)
+		}
+	}
 }

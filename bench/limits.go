@@ -25,7 +25,7 @@ type Limits struct {
 }
 
 // OnPath is Path, or that of a gigabit network where it is not known.
-func (l Limits) OnPath() Path { return cmp.Or(l.Path, Gigabit.Path) }
+func (l Limits) OnPath() Path { return cmp.Or(l.Path, Gigabit) }
 
 // Thinned chooses between the standard part of a design and that of a thin one.
 func Thinned[T any](l Limits, standard, thin T) T {
@@ -186,27 +186,11 @@ type Path struct {
 	Slot units.Nanos `yaml:"slot" json:"slot_ns"`
 }
 
-// Speed is a path with a name, for forecasts without a network.
-type Speed struct {
-	Name string
-	Path
-}
-
-// Gigabit is that of forecasts that know no better.
-var Gigabit = Speed{"1 Gbit/s",
-	Path{Latency: 50 * units.Microsecond, PerByte: 8.5, Together: true, Slot: 50 * units.Millisecond}}
-
-// Speeds are those of usual networks, the slowest first.
-func Speeds() []Speed {
-	return []Speed{
-		{"256 kbit/s, 100 ms", Path{Latency: 100 * units.Millisecond, PerByte: 31_250, Slot: 300 * units.Millisecond}},
-		{"10 Mbit/s shared", Path{Latency: units.Millisecond, PerByte: 830, Slot: 60 * units.Millisecond}},
-		{"100 Mbit/s", Path{Latency: 100 * units.Microsecond, PerByte: 85, Together: true, Slot: 50 * units.Millisecond}},
-		Gigabit,
-		{"10 Gbit/s", Path{Latency: 20 * units.Microsecond, PerByte: 0.85, Together: true, Slot: 40 * units.Millisecond}},
-		{"100 Gbit/s", Path{Latency: 10 * units.Microsecond, PerByte: 0.2, Together: true, Slot: 40 * units.Millisecond}},
-	}
-}
+// Gigabit is the path of forecasts that know no better, Slow that of a network which did not answer in time.
+var (
+	Gigabit = Path{Latency: 50 * units.Microsecond, PerByte: 8.5, Together: true, Slot: 50 * units.Millisecond}
+	Slow    = Path{Latency: 100 * units.Millisecond, PerByte: 31_250, Slot: 300 * units.Millisecond}
+)
 
 // Known reports whether p is of a probe or a name.
 func (p Path) Known() bool { return p != Path{} }

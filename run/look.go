@@ -238,9 +238,9 @@ func (r *run) look(ctx context.Context, f *fleet) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		unseen := supposed(err)
-		r.Plan.Limits.Path = unseen.Path
-		r.note(fmt.Sprintf("%v: the plan is that for a network of %s", err, unseen.Name))
+		path, name := supposed(err)
+		r.Plan.Limits.Path = path
+		r.note(fmt.Sprintf("%v: the plan is that for a network of %s", err, name))
 		return nil
 	}
 	r.Probe, r.Plan.Limits.Path = p, p.Path()
@@ -253,11 +253,11 @@ func (r *run) look(ctx context.Context, f *fleet) error {
 
 // supposed is what a network is taken for after a look that failed: what did not end in time is slow. Of others nothing
 // is known, and forecasts take them for a gigabit.
-func supposed(err error) bench.Speed {
+func supposed(err error) (path bench.Path, name string) {
 	if errors.Is(err, agent.ErrDeadline) {
-		return bench.Speeds()[0]
+		return bench.Slow, "256 kbit/s, 100 ms"
 	}
-	return bench.Speed{Name: bench.Gigabit.Name}
+	return path, "1 Gbit/s"
 }
 
 // probeText says in one line what a probe found.

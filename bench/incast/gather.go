@@ -65,10 +65,10 @@ func gatherPoints(l bench.Limits) []bench.Point {
 	most := l.Hosts - 1
 	own := bench.Thinned(l, gatherSizes, gatherSizesQuick)
 	var out []bench.Point
-	for _, n := range upTo(most, bench.Thinned(l, maxSenders, maxSenders/2)) {
+	for _, n := range bench.Growing(most, bench.Thinned(l, maxSenders, maxSenders/2)) {
 		windows := []int{n}
 		if n == most || n == fewSenders {
-			windows = append(upTo(n-1, maxWindows), n)
+			windows = append(bench.Growing(n-1, maxWindows), n)
 		}
 		sizes := bench.Values(names.FactorBytes, l.SizesUpTo(maxBytes/units.Bytes(n), own)...)
 		all := bench.Cross(bench.Values(names.FactorSenders, n), sizes, bench.Values(names.FactorWindow, windows...))
@@ -78,15 +78,6 @@ func gatherPoints(l bench.Limits) []bench.Point {
 	}
 	streams := bench.Point{names.FactorSenders: int64(most), names.FactorStream: 1}
 	return append(out, bench.Cross([]bench.Point{streams}, bench.Values(names.FactorBytes, l.PacketSizes()...))...)
-}
-
-// upTo is bench.Growing, each value once.
-func upTo(most, count int) []int {
-	out := bench.Growing(most, count)
-	for i, n := range out {
-		out[i] = max(n, i+1)
-	}
-	return out
 }
 
 // gatherTime is how long a batch of gathers is expected to take.

@@ -201,17 +201,3 @@ func TestGatherDesign(t *testing.T) {
 		}
 	}
 }
-
-func TestUpTo(t *testing.T) {
-	for _, c := range []struct {
-		most, count int
-		want        []int
-	}{
-		{0, 8, nil}, {1, 8, []int{1}}, {5, 8, []int{1, 2, 3, 4, 5}}, {7, 6, []int{1, 2, 3, 4, 5, 7}},
-		{15, 8, []int{1, 2, 3, 4, 5, 7, 10, 15}}, {255, 8, []int{1, 2, 5, 11, 24, 52, 116, 255}},
-	} {
-		if got := upTo(c.most, c.count); !slices.Equal(got, c.want) {
-			t.Errorf("up to %d in %d: %v, want %v", c.most, c.count, got, c.want)
-		}
-	}
-}

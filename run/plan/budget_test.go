@@ -17,7 +17,7 @@ import (
 // measured.
 func TestPlansFitBudgets(t *testing.T) {
 	for _, name := range plan.BuiltinNames() {
-		for _, speed := range bench.Speeds() {
+		for _, speed := range speeds {
 			for _, hosts := range []int{2, 8, 40} {
 				for _, budget := range []units.Nanos{30, 300, 3600} {
 					t.Run(fmt.Sprintf("%s/%s/%d/%ds", name, speed.Name, hosts, budget), func(t *testing.T) {
