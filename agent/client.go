@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"net"
 	"net/http"
 	"os"
@@ -127,9 +126,6 @@ func (c *Client) Hello(ctx context.Context) (dataset.Host, error) {
 
 // Prepare takes the agent for a run. It fails with ErrBusy while another holds it.
 func (c *Client) Prepare(ctx context.Context, s plane.Session) error {
-	if s.Self < 0 || s.Self > math.MaxInt32 {
-		return fmt.Errorf("agent %s: host index %d", c.host, s.Self)
-	}
 	q := request{Protocol: Protocol, Secret: c.lease.Load().secret, Session: &s}
 	a, err := c.ask(ctx, c.opts.Silence, callPrepare, q)
 	if err == nil {

@@ -64,18 +64,6 @@ func (s suite) lines(t *testing.T) {
 	})
 }
 
-// badLines: a number of lines that is not allowed is an error, and nothing is opened.
-func (s suite) badLines(t *testing.T) {
-	s.run(t, 2, false, func(g bench.Group) error {
-		for _, k := range []int{0, plane.MaxLines + 1} {
-			if err := g.Lines(1-g.Rank(), k, func(int, plane.Line) error { return nil }); err == nil {
-				return fmt.Errorf("%d lines: no error", k)
-			}
-		}
-		return nil
-	})
-}
-
 // lineFails: an error of f ends the call on both sides.
 func (s suite) lineFails(t *testing.T) {
 	groups := s.make(t, 2)

@@ -32,7 +32,7 @@ func conformance(t *testing.T, make func(t *testing.T, size int) []bench.Group) 
 		{"receive from any", s.recvAny}, {"turns", s.turns}, {"silence of all", s.anySilence}, {"pending", s.pending}, {"unacked", s.unacked},
 		{"send some", s.sendSome}, {"limit unsent", s.limitUnsent}, {"reopen", s.reopen}, {"datagrams", s.datagrams}, {"no datagram", s.datagramSilence},
 		{"beside", s.beside}, {"beside fails", s.besideFails}, {"beside a rank that leaves", s.besidePeerLeaves},
-		{"beside without allocation", s.besideAllocates}, {"lines", s.lines}, {"bad lines", s.badLines}, {"line fails", s.lineFails}, {"machine", s.machine},
+		{"beside without allocation", s.besideAllocates}, {"lines", s.lines}, {"line fails", s.lineFails}, {"machine", s.machine},
 		{"patterns", s.patterns},
 	} {
 		t.Run(c.name, c.run)

@@ -15,9 +15,6 @@ var errLines = errors.New("the two ranks open different numbers of lines")
 // its own with a connection of its own, which ends with the call; all share the blocks of their host. Their bytes fill
 // packets, wherever one Send ends.
 func (g *Group) Lines(peer, k int, f func(i int, l plane.Line) error) error {
-	if k < 1 || k > plane.MaxLines {
-		return fmt.Errorf("%d lines to rank %d, want 1 to %d", k, peer, plane.MaxLines)
-	}
 	var first *conn
 	var more []*Group
 	err := g.call(peer, "open %[1]d lines to", k, func(dst *proc) (err error) {
@@ -269,17 +266,11 @@ func (s *second) order(change func()) error {
 
 // Start implements plane.Second: the rank's connections become those of the second thread.
 func (s *second) Start() error {
-	if s.busy {
-		return errors.New("start a transfer: the last one was not waited for")
-	}
 	s.busy = true
 	return s.order(func() { s.todo, s.g.self.mover = true, s.own.self })
 }
 
 func (s *second) Wait() error {
-	if !s.busy {
-		return errors.New("wait for a transfer: none was started")
-	}
 	w, p := s.g.w, s.g.self
 	err := s.g.alone("wait for the second thread", func() error {
 		if s.busy = false; !s.todo {

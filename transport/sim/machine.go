@@ -2,7 +2,6 @@ package sim
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"slices"
 
@@ -60,9 +59,6 @@ func (m machine) Compute(work int64, cpus ...int) (units.Nanos, error) {
 	if len(cpus) > 0 && !slices.Contains(cpus, interrupted) {
 		return units.Nanos(n) * units.Nanos(work) * h.StepTime, m.g.WaitUntil(m.g.Now() + units.Nanos(work)*h.StepTime)
 	}
-	if work < 0 {
-		return 0, fmt.Errorf("compute: %d steps, want 0 or more", work)
-	}
 	alone := fromNanos(units.Nanos(work) * h.StepTime)
 	var handled instant
 	err := m.g.alone("compute", func() error {
@@ -100,9 +96,6 @@ func (machine) Cold() units.Bytes { return 0 }
 
 func (m machine) Copy(c plane.Copy, n int) (units.Nanos, error) {
 	w, p, h := m.g.w, m.g.self, &m.g.w.opt.Host
-	if c.Bytes < 0 || n < 0 {
-		return 0, fmt.Errorf("copy: %d bytes %d times, want 0 or more", c.Bytes, n)
-	}
 	one := h.CacheToCache
 	switch {
 	case c.ColdFrom:

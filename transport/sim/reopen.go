@@ -22,9 +22,6 @@ var errSocket = errors.New("the ranks of the team ask for different options")
 // With Nagle a packet below MSS waits while the connection has packets that are not acknowledged. There is no
 // congestion control, whatever its name. All ranks return at the same instant.
 func (g *Group) Reopen(s plane.Socket) error {
-	if s.SndBuf < 0 || s.RcvBuf < 0 {
-		return fmt.Errorf("reopen: buffers of %d and %d bytes, want 0 or more", s.SndBuf, s.RcvBuf)
-	}
 	what := fmt.Sprintf("host %d reopens its connections", g.self.host)
 	return g.alone(what, func() error { return g.reopen(s) })
 }
