@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
@@ -19,7 +18,6 @@ import (
 type scale struct {
 	figure.Axis
 	lo, hi float64
-	empty  bool // nothing to show
 	whole  bool // ticks are whole numbers
 }
 
@@ -43,7 +41,7 @@ func newScale(a figure.Axis, main, wide []float64) scale {
 	}
 	lo, hi := span(main)
 	if lo > hi {
-		return scale{Axis: a, lo: from(0), hi: from(1), empty: true}
+		return scale{Axis: a, lo: from(0), hi: from(1)}
 	}
 	wlo, whi := span(append(wide, lo, hi))
 	lo, hi, wlo, whi = to(lo), to(hi), to(wlo), to(whi)
@@ -83,7 +81,7 @@ func minSpan(a figure.Axis, lo, hi float64) float64 {
 // fromZero lets a linear axis that nearly reaches zero reach it.
 func (s scale) fromZero() scale {
 	pad := 0.04 / 1.08 * (s.hi - s.lo)
-	if !s.Log && !s.empty && s.Unit != figure.UnitTime && s.lo+pad >= -1e-9*pad && s.lo < 0.3*s.hi {
+	if !s.Log && s.Unit != figure.UnitTime && s.lo+pad >= -1e-9*pad && s.lo < 0.3*s.hi {
 		s.lo = 0
 	}
 	return s
@@ -112,10 +110,7 @@ func (s scale) set(to *plot.Axis, n int, length vg.Length) {
 	if s.Log {
 		to.Scale = plot.LogScale{}
 	}
-	all, word := []plot.Tick(nil), ""
-	if !s.empty {
-		all, word = ticks(s.Axis, s.lo, s.hi, n)
-	}
+	all, word := ticks(s.Axis, s.lo, s.hi, n)
 	if s.whole {
 		between := func(t plot.Tick) bool { return math.Abs(t.Value-math.Round(t.Value)) > 1e-9*math.Abs(t.Value) }
 		all = slices.DeleteFunc(all, between)
@@ -148,14 +143,6 @@ type frame struct{}
 
 func (frame) Plot(c draw.Canvas, _ *plot.Plot) {
 	c.StrokeLines(frameStyle(), []vg.Point{c.Min, {X: c.Max.X, Y: c.Min.Y}, c.Max, {X: c.Min.X, Y: c.Max.Y}, c.Min})
-}
-
-type nothingToShow struct{}
-
-func (nothingToShow) Plot(c draw.Canvas, _ *plot.Plot) {
-	style := labelStyle()
-	style.Color, style.XAlign = faint, text.XCenter
-	c.FillText(style, c.Center(), "nothing to show")
 }
 
 // ticks puts about n labels on an axis from lo to hi. word is what the title of the axis says behind its name: the unit

@@ -141,7 +141,7 @@ func TestWords(t *testing.T) {
 			`Small messages take 390 µs; a < b & "c" in words.`},
 		"heat":  {"a", "c", "from", "to", "stands out", "not measured", "µs", "200", "Host c is slow."},
 		"dates": {"2026-03-05", "2026-03-19", "run (UTC)", "L (µs)", "100", "200"},
-		"empty": {"Nothing yet", "nothing to show"},
+		"empty": {"Nothing yet", "0.0", "1.0"},
 	} {
 		f := examples()[name]
 		all := "\n" + strings.Join(texts(t, svg(t, f)), "\n") + "\n"

@@ -49,7 +49,7 @@ func newMatrix(h figure.Heat, l Layout) *matrix {
 	}
 	lo, hi := span(values)
 	m.scale = newScale(figure.Axis{Unit: m.Unit, Log: lo > 0 && hi > 10*lo}, values, nil)
-	if !m.scale.empty {
+	if lo <= hi {
 		m.stretch(lo, hi)
 	}
 	names := vg.Length(0)
@@ -118,9 +118,6 @@ func (m *matrix) outlines() *plotter.Polygon {
 }
 
 func (m *matrix) tiles(to, from string) []*tile {
-	if m.scale.empty {
-		return []*tile{m.cellTile(to, from, nothingToShow{})}
-	}
 	colours := cellColours(m.Better == params.BetterHigher)
 	cells := m.cellTile(to, from, picture{m, colours.Palette(colourSteps).Colors()}, m.numbers(colours), m.outlines())
 	if n := len(m.Names); n*n > MaxTitles {

@@ -92,9 +92,6 @@ func newPanel(f figure.Figure, x scale, l Layout, below bool) *tile {
 	if !below {
 		p.Add(markLabels(f.Marks, x, y, l)...)
 	}
-	if x.empty || y.empty {
-		p.Add(nothingToShow{})
-	}
 	for _, kind := range []string{figure.Band, figure.Line, figure.Points} {
 		for _, t := range f.Traces {
 			if t.Kind == kind {
