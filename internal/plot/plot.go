@@ -18,8 +18,6 @@ type Plot struct {
 	// Curves are lines that the residuals do not hold, with their 95% band where Lo and Hi are there.
 	Curves []Curve
 	Marks  []Mark
-	// Areas are parts of a whole, each drawn as the area between its Lo and Hi, on top of the one before it.
-	Areas []Curve
 	// Below asks for the relative residuals in a panel under the figure.
 	Below bool
 	// Raw names raw timings whose quantiles lie behind the points; nil is none.

@@ -135,7 +135,6 @@ type panel struct {
 	below    bool
 	measured []*measured
 	lines    []*line
-	areas    []plot.Curve
 	raws     []plot.Raw
 }
 
@@ -195,7 +194,6 @@ func (p *panel) add(f *params.Fit, q plot.Plot, all []params.Series) {
 			p.lines = append(p.lines, &line{name: cmp.Or(c.Name, "line"), curve: c})
 		}
 	}
-	p.areas = addNew(p.areas, q.Areas, func(a plot.Curve) string { return a.Name })
 	p.fig.Marks = addNew(p.fig.Marks, q.Marks, func(m Mark) Mark { return m })
 	if q.Raw != nil {
 		p.raws = addNew(p.raws, []plot.Raw{*q.Raw}, func(r plot.Raw) string {
@@ -254,12 +252,6 @@ func (p *panel) figure(d dataset.Source) (Figure, bool) {
 	fig.Says = cmp.Or(strings.Join(p.says, " "), fig.Title+".")
 	for _, r := range p.raws {
 		fig.Traces = append(fig.Traces, quantileBands(d, r)...)
-	}
-	for i, c := range p.areas { // stacked, in colours of their own
-		t, banded := (&line{name: cmp.Or(c.Name, "part"), curve: c, group: len(p.measured) + len(p.lines) + i}).trace()
-		if t.Kind = Band; len(t.Points) >= 2 && banded {
-			fig.Traces = append(fig.Traces, t)
-		}
 	}
 	var lines []Trace
 	for _, l := range p.lines {

@@ -144,22 +144,6 @@ func TestTimeline(t *testing.T) {
 	}
 }
 
-// Metrics whose names differ in capitals, or in what an ID cannot hold, are figures of their own.
-func TestTimelineIDs(t *testing.T) {
-	seen := map[string]string{}
-	for _, s := range []params.Metric{{Name: "g"}, {Name: "G"}, {Name: "o_s.c0"}, {Name: "O_s.c0"}, {Name: "latency", From: "h1", To: "h2"},
-		{Name: "latency", From: "h1", To: "h-2"}, {Name: "latency", From: "h2", To: "h1"}, {Name: "a_c"}, {Name: "latency"}} {
-		f := figure.Timeline(s, nil)
-		if other, taken := seen[f.ID]; taken || !id.MatchString(f.ID) {
-			t.Errorf("%s %s: ID %s, as %s", s.Name, s.Link(), f.ID, other)
-		}
-		seen[f.ID] = s.Name + s.Link()
-	}
-	if seen["a-c"] == "" || seen["g"] == "" {
-		t.Error("plain names have hashes")
-	}
-}
-
 // raw is n timings at 8 sizes, the slow tenth of them with a retransmission.
 func raw(n int) *dataset.Dataset {
 	d := &dataset.Dataset{}

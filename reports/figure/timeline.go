@@ -3,7 +3,6 @@ package figure
 import (
 	"cmp"
 	"fmt"
-	"hash/fnv"
 	"math"
 	"slices"
 	"strings"
@@ -32,7 +31,8 @@ type Change struct {
 
 func (r Run) seconds() float64 { return float64(r.At.UnixMilli()) / 1e3 }
 
-// Timeline shows a metric over time, with its levels between change points. Its X axis has the unit UnitTime.
+// Timeline shows a metric over time, with its levels between change points. Its X axis has the unit UnitTime. Metrics
+// whose names differ in capitals alone have one ID.
 func Timeline(s params.Metric, of []Run) Figure {
 	runs := slices.DeleteFunc(slices.Clone(of), func(r Run) bool { return !finite(r.Y) })
 	slices.SortStableFunc(runs, func(a, b Run) int { return a.At.Compare(b.At) })
@@ -40,14 +40,10 @@ func Timeline(s params.Metric, of []Run) Figure {
 		runs[0].Change = nil // there is no level before
 	}
 	levels := levelsOf(runs)
-	f := Figure{ID: seriesID(s), Section: "History", Title: cmp.Or(s.Name, "Metric"), X: Axis{Name: "run",
-		Unit: UnitTime}, Y: Axis{Name: cmp.Or(s.Label, s.Name, "value"), Unit: strings.TrimPrefix(s.Unit, "1")}}
-	if link := s.Link(); link != "" {
-		f.Title += " " + link
-	}
-	if s.Label != "" {
-		f.Title += ": " + s.Label
-	}
+	subject := strings.TrimSpace(cmp.Or(s.Name, "Metric") + " " + s.Link())
+	f := Figure{ID: Slug(subject), Section: "History", Title: strings.TrimSuffix(subject+": "+s.Label, ": "),
+		X: Axis{Name: "run", Unit: UnitTime},
+		Y: Axis{Name: cmp.Or(s.Label, s.Name, "value"), Unit: strings.TrimPrefix(s.Unit, "1")}}
 	for _, l := range levels {
 		if l.lo < l.hi {
 			f.Traces = append(f.Traces, Trace{Name: "median " + units.Format(l.median, s.Unit), Kind: Line,
@@ -73,17 +69,6 @@ func Timeline(s params.Metric, of []Run) Figure {
 	f.Says = timelineSays(levels, len(runs), s)
 	Settle(&f)
 	return f
-}
-
-// seriesID is the metric and its link as an ID. A sum of both tells apart what letters in lower case do not: g and G.
-func seriesID(s params.Metric) string {
-	id := Slug(s.Name + " " + s.Link())
-	if id == strings.ReplaceAll(s.Name, "_", "-") && s.Link() == "" {
-		return id
-	}
-	h := fnv.New32a()
-	h.Write([]byte(s.Name + "\x00" + s.Link())) // a hash never fails
-	return fmt.Sprintf("%s-%08x", id, h.Sum32())
 }
 
 // level is the runs between two changes.
