@@ -2,6 +2,7 @@ package buffer
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -129,7 +130,7 @@ func firstLoss(k, received []float64) int {
 }
 
 // errFlat reports bursts without two that overflowed the port.
-var errFlat = fmt.Errorf("fewer than two bursts overflowed the port: %w", lsq.ErrShort)
+var errFlat = errors.New("fewer than two bursts overflowed the port")
 
 // bluntKnee is the D/A above which a knee says little.
 const bluntKnee = 0.7

@@ -182,7 +182,7 @@ func (p *floodData) burstSeries() []params.Series {
 func (p *floodData) condition() float64 {
 	worst := math.NaN()
 	for _, g := range p.full {
-		if c := g.knee.line.Cond(); !(c <= worst) {
+		if c := g.knee.line.Cond; !(c <= worst) {
 			worst = c
 		}
 	}

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -131,7 +132,7 @@ func fitCost(r *fit.Result, symbol, label string, d *costData, floors bool, term
 	if err != nil {
 		return nil, fmt.Errorf("%s(m): %w", symbol, err)
 	}
-	out.condition = sol.Cond()
+	out.condition = sol.Cond
 	line := params.Cost{C0: l.C0, C1: l.C1}
 	fitter, shows := costFitter(lineCost), false
 	if floors {
@@ -213,6 +214,9 @@ const (
 	minFloored = 5
 )
 
+// errInadmissible reports that no fit satisfies what its form asks for.
+var errInadmissible = errors.New("no admissible fit")
+
 // floorCost fits max(floor, c0 + c1·m) exactly. For every split of the sizes into a flat part below and a line above,
 // the sum of squares has a minimum. Where line and floor would meet outside the gap between the two parts, the minimum
 // has its corner on a size x_i: y = c0 + c1·max(m, x_i). All are tried, and the smallest is taken whose corner lies
@@ -244,7 +248,7 @@ func floorCost(x, y, w []float64) (params.Cost, error) {
 		}
 	}
 	if math.IsInf(least, 1) {
-		return params.Cost{}, lsq.ErrInadmissible
+		return params.Cost{}, errInadmissible
 	}
 	return best, nil
 }

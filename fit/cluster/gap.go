@@ -147,7 +147,7 @@ func fitMerged(r *fit.Result, d *costData) (*costFit, error) {
 	if off <= bent {
 		return c, nil
 	}
-	seg, err := lsq.FitSegments(d.sizes, d.Values, nil)
+	seg, err := lsq.FitSegments(d.sizes, d.Values, lsq.SegmentOptions{})
 	if err != nil || len(seg.Segments) < 2 {
 		r.Add(params.Warnf("off-the-form", "%s(%g) is %.0f%% off its function", gapMerged, m, 100*off).
 			Of(gapMerged).With("off", off).With("bytes", m))

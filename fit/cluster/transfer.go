@@ -281,7 +281,7 @@ func (h *transfer) record() {
 		h.Series[len(h.Series)-1].Add(q.m, h.y.Values[i], h.y.Point(i), h.fitted.At(q.m, q.p), h.y.N[i])
 	}
 	series := h.Of(params.TransferTime)
-	h.Judge(fit.R2(h.unknowns(), series...), h.fitted.Cond(), series...)
+	h.Judge(fit.R2(h.unknowns(), series...), h.fitted.Cond, series...)
 	h.LeaveOneOut(h.withoutSize(h.transferForm))
 }
 
@@ -377,7 +377,7 @@ func (f transferForm) fit(at []loadPoint, y, w []float64, gs params.Cost) (trans
 		}
 	}
 	if best.Solution == nil {
-		return best, lsq.ErrInadmissible
+		return best, errInadmissible
 	}
 	return best, nil
 }
@@ -418,7 +418,7 @@ func (f transferForm) solve(at []loadPoint, y, w []float64, t params.Transfer,
 		t.Floor = c[n]
 		for _, q := range at {
 			if (q.m <= f.flat) == (t.Line(q.m, q.p) > t.Floor) {
-				return transferFit{}, lsq.ErrInadmissible
+				return transferFit{}, errInadmissible
 			}
 		}
 	}

@@ -149,7 +149,7 @@ func (p *paired) separate(f *fixedFit) error {
 	if err != nil {
 		return err
 	}
-	f.line, f.condition = l, sol.Cond()
+	f.line, f.condition = l, sol.Cond
 	lines := resample.Map(f.a.Replicates, func(y []float64) ([]float64, error) {
 		q, _, err := lsq.FitLine(f.n, y, w)
 		return []float64{q.C0 / 2, q.C1}, err

@@ -51,7 +51,7 @@ func fitHockney(p *fit.Prepared) (*params.Fit, error) {
 	addPairSpread(r, q)
 	addStates(r, q)
 	r.Pairs = pairMatrix(p)
-	return q.Finish(r, sol.Cond(), l.At, func(x, y []float64) (func(float64) float64, error) {
+	return q.Finish(r, sol.Cond, l.At, func(x, y []float64) (func(float64) float64, error) {
 		l, _, err := lsq.HuberLine(x, y)
 		return l.At, err
 	}), nil

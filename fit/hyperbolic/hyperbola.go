@@ -130,7 +130,7 @@ func largeSizes(sizes, times, breaks []float64, packet float64) int {
 // lastSegment is largeSizes without regard to the packet.
 func lastSegment(sizes, times, breaks []float64) int {
 	n := len(sizes)
-	if seg, err := lsq.FitSegments(sizes, times, breaks); err == nil {
+	if seg, err := lsq.FitSegments(sizes, times, lsq.SegmentOptions{Breaks: breaks}); err == nil {
 		last := seg.Segments[len(seg.Segments)-1]
 		if last.Distinct >= minLarge && (len(breaks) > 0 || last.Hi >= largeSpan*last.Lo) && !last.Flat {
 			return n - last.Distinct

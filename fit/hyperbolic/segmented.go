@@ -29,7 +29,7 @@ func fitSegmented(p *fit.Prepared) (*params.Fit, error) {
 	if err != nil {
 		return nil, err
 	}
-	seg, err := lsq.FitSegments(q.Sizes, q.Times.Values, q.Breaks)
+	seg, err := lsq.FitSegments(q.Sizes, q.Times.Values, lsq.SegmentOptions{Breaks: q.Breaks})
 	if err != nil {
 		return nil, err
 	}
@@ -47,8 +47,8 @@ func fitSegmented(p *fit.Prepared) (*params.Fit, error) {
 	addSendBuffer(r, p)
 	r.Note("segments", "%s %s; intervals take the breaks as fixed",
 		units.Plural(len(seg.Segments), "segment"), origin(q.Breaks))
-	return q.Finish(r, conditionOf(q, seg), seg.Predict, func(x, y []float64) (func(float64) float64, error) {
-		r, err := lsq.FitSegments(x, y, q.Breaks)
+	return q.Finish(r, seg.Cond, seg.Predict, func(x, y []float64) (func(float64) float64, error) {
+		r, err := lsq.FitSegments(x, y, lsq.SegmentOptions{Breaks: q.Breaks})
 		return r.Predict, err
 	}), nil
 }
@@ -62,19 +62,6 @@ func origin(breaks []float64) string {
 		at = append(at, units.Grouped(int64(b)))
 	}
 	return "by breaks given, " + strings.Join(at, "; ") + " B"
-}
-
-// conditionOf is the largest condition number among the segments.
-func conditionOf(q *fit.Pingpong, seg *lsq.Segments) float64 {
-	worst, k := 0.0, 0
-	for _, g := range seg.Segments {
-		n := k + g.Distinct
-		if _, sol, err := lsq.FitLine(q.Sizes[k:n], q.Times.Values[k:n], nil); err == nil && !g.Flat {
-			worst = max(worst, sol.Cond())
-		}
-		k = n
-	}
-	return worst
 }
 
 // addSendBuffer records send_buffer [B], the send buffer that the kernel had granted a connection by the end of

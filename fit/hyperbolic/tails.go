@@ -85,7 +85,7 @@ func tailBySize(r *fit.Result, name, words string, s *params.Series, breaks []fl
 	for _, q := range s.Points {
 		x, y = append(x, q.X), append(y, q.Measured)
 	}
-	seg, err := lsq.FitSegments(x, y, breaks)
+	seg, err := lsq.FitSegments(x, y, lsq.SegmentOptions{Breaks: breaks})
 	if err != nil {
 		return
 	}

@@ -21,10 +21,7 @@ const labelGap = "gap between messages by their size"
 const straight = 0.05
 
 // gapFit is gap(s): a line, which is one segment, or several.
-type gapFit struct {
-	*lsq.Segments
-	condition float64
-}
+type gapFit struct{ *lsq.Segments }
 
 func (g *gapFit) straight() bool { return len(g.Segments.Segments) == 1 }
 
@@ -45,7 +42,8 @@ func gapOf(sizes, values []float64, packet float64) (*gapFit, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := &gapFit{&lsq.Segments{Segments: []lsq.Segment{{Intercept: l.C0, Slope: l.C1, Distinct: len(sizes)}}}, sol.Cond()}
+	one := lsq.Segment{Intercept: l.C0, Slope: l.C1, Distinct: len(sizes)}
+	g := &gapFit{&lsq.Segments{Segments: []lsq.Segment{one}, Cond: sol.Cond}}
 	worst := 0.0
 	for i, s := range sizes {
 		worst = math.Max(worst, math.Abs(l.At(s)/values[i]-1))
@@ -53,15 +51,11 @@ func gapOf(sizes, values []float64, packet float64) (*gapFit, error) {
 	if worst <= straight {
 		return g, nil
 	}
-	w, err := lsq.RelativeWeights(values)
-	if err != nil {
-		return nil, err
-	}
 	var opt lsq.SegmentOptions
 	if n := len(sizes) - firstAbove(sizes, packet); len(sizes) < 6 || n > 0 && n < 3 { // too few for two segments of three
 		opt.Max, opt.MinSizes = 2, 2
 	}
-	if seg, err := lsq.Segmented(sizes, values, w, opt); err == nil && len(seg.Segments) > 1 {
+	if seg, err := lsq.FitSegments(sizes, values, opt); err == nil && len(seg.Segments) > 1 {
 		g.Segments = seg
 	}
 	return g, nil

@@ -106,7 +106,7 @@ func fitLogGP(prepared *fit.Prepared) (*params.Fit, error) {
 	p.identity(gap, send, receive, latency)
 	p.hyperbola(gap)
 	points := p.fit.Named(seriesGap)
-	p.fit.Judge(fit.R2(2, points), gap.condition, points)
+	p.fit.Judge(fit.R2(2, points), gap.Cond, points)
 	values := p.slopes(p.gaps).Values
 	p.fit.LeaveOneOut(lsq.LeaveOneOut(sizesOf(p.gaps), values, func(x, y []float64) (func(float64) float64, error) {
 		g, err := gapOf(x, y, p.packet)

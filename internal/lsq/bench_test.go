@@ -21,15 +21,14 @@ func BenchmarkLinear(b *testing.B) {
 
 func BenchmarkHuber(b *testing.B) {
 	m, y := pingpong(true)
-	rows := line(m)
 	for b.Loop() {
-		if _, _, err := Huber(rows, y, nil); err != nil {
+		if _, _, err := HuberLine(m, y); err != nil {
 			b.Fatal(err)
 		}
 	}
 }
 
-func BenchmarkSegmented(b *testing.B) {
+func BenchmarkFitSegments(b *testing.B) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for name, n := range map[string]int{"n100": 100, "n3000": 3000} {
 		x, y := make([]float64, n), make([]float64, n)
@@ -39,7 +38,7 @@ func BenchmarkSegmented(b *testing.B) {
 		}
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
-				if _, err := Segmented(x, y, nil, SegmentOptions{}); err != nil {
+				if _, err := FitSegments(x, y, SegmentOptions{}); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -10,10 +10,10 @@ import (
 
 // Breaks that are given are taken as they are: a value on a break belongs to the segment below it, and each segment is
 // fitted alone.
-func TestSegmentedGivenBreaks(t *testing.T) {
+func TestGivenBreaks(t *testing.T) {
 	x := []float64{1, 2, 3, 4, 10, 20, 30, 100, 200, 300}
 	y := []float64{11, 12, 13, 14, 120, 140, 160, 50, 50, 50}
-	s, err := Segmented(x, y, nil, SegmentOptions{Breaks: []float64{4, 50}})
+	s, err := FitSegments(x, y, SegmentOptions{Breaks: []float64{4, 50}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,12 +36,12 @@ func TestSegmentedGivenBreaks(t *testing.T) {
 	near(t, "on the break", s.Predict(4), 14, 1e-12)
 	near(t, "above it", s.Predict(4.5), 109, 1e-12)
 	fall := []float64{11, 12, 13, 14, 160, 140, 120, 50, 50, 50}
-	if s, err := Segmented(x, fall, nil, SegmentOptions{Breaks: []float64{4, 50}}); err != nil || !s.Segments[1].Flat {
+	if s, err := FitSegments(x, fall, SegmentOptions{Breaks: []float64{4, 50}}); err != nil || !s.Segments[1].Flat {
 		t.Errorf("a fall between breaks: %+v, %v", s, err)
 	}
 }
 
-func TestCheckBreaks(t *testing.T) {
+func TestBreaksThatDoNotSuit(t *testing.T) {
 	x := []float64{1, 10, 100, 1000, 10000, 100000, 1e6}
 	for _, c := range []struct {
 		breaks []float64
@@ -50,26 +50,23 @@ func TestCheckBreaks(t *testing.T) {
 		{nil, ""},
 		{[]float64{100}, ""},
 		{[]float64{999}, ""},
-		{[]float64{1000, 100}, "a break at 100 after one at 1000"},
-		{[]float64{100, 100}, "a break at 100 after one at 100"},
-		{[]float64{0.5}, "a break at 0.5 is outside the sizes measured, 1 to 1000000"},
-		{[]float64{100, 1e6}, "a break at 1000000 is outside"},
-		{[]float64{math.Inf(1)}, "breaks ascend"},
-		{[]float64{math.NaN()}, "breaks ascend"},
-		{[]float64{10}, "2 sizes were measured up to the break at 10, where a line needs 3"},
-		{[]float64{100, 5000}, "1 size was measured between the breaks at 100 and 5000"},
-		{[]float64{10000}, "2 sizes were measured above the break at 10000"},
+		{[]float64{1000, 100}, "0 of the sizes measured, 1 to 1000000, are above 1000 and up to 100, where a line needs 3"},
+		{[]float64{100, 100}, "above 100 and up to 100"},
+		{[]float64{0.5}, "0 of the sizes measured, 1 to 1000000, are above -Inf and up to 0.5"},
+		{[]float64{100, 1e6}, "0 of the sizes measured, 1 to 1000000, are above 1000000 and up to +Inf"},
+		{[]float64{math.Inf(1)}, "above +Inf and up to +Inf"},
+		{[]float64{math.NaN()}, "above NaN"},
+		{[]float64{10}, "2 of the sizes"},
+		{[]float64{100, 5000}, "1 of the sizes measured, 1 to 1000000, are above 100 and up to 5000"},
+		{[]float64{10000}, "2 of the sizes"},
 	} {
-		err := CheckBreaks(x, c.breaks)
+		_, err := FitSegments(x, x, SegmentOptions{Breaks: c.breaks})
 		switch {
 		case c.want == "" && err != nil:
 			t.Errorf("%v: %v", c.breaks, err)
 		case c.want != "" && (!errors.Is(err, ErrBreaks) || !strings.Contains(err.Error(), c.want)):
 			t.Errorf("%v: %v, want %s", c.breaks, err, c.want)
 		}
-	}
-	if err := CheckBreaks(nil, []float64{1}); !errors.Is(err, ErrBreaks) {
-		t.Errorf("no sizes: %v", err)
 	}
 }
 
@@ -80,11 +77,7 @@ func TestMostSegments(t *testing.T) {
 		for i := range x {
 			x[i] = float64(i)
 		}
-		d, err := newPartition(x, x, nil, SegmentOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if d.opt.Max != want {
+		if d := newPartition(x, x, x, SegmentOptions{}); d.opt.Max != want {
 			t.Errorf("%d x: up to %d segments, want %d", n, d.opt.Max, want)
 		}
 	}

@@ -4,147 +4,71 @@ import (
 	"fmt"
 	"math"
 	"slices"
-
-	"gonum.org/v1/gonum/blas"
-	"gonum.org/v1/gonum/floats"
 )
 
 // Constants of the robust fit.
 const (
-	huberK       = 1.345  // 95% efficiency at the normal, in units of the scale
-	madToSigma   = 0.6745 // MAD of a standard normal
-	robustPasses = 2000   // limit of the reweightings
+	huberK       = 1.345    // 95% efficiency at the normal, in units of the scale
+	madToSigma   = 0.6745   // MAD of a standard normal
+	startPasses  = 50       // limit of the reweightings of the start,
+	robustPasses = 2000     // and of the fit
+	rounding     = 16 * eps // of a relative residual
 )
 
-// Huber fits y ≈ X·β robustly: it minimises Σ ρ(√w·(y − X·β)/σ) with
+// HuberLine fits a line robustly: with r = (y − c0 − c1·x)/|y| it minimises Σ ρ(r/σ),
 //
 //	ρ'(u) = ψ(u) = max(−k, min(k, u)),  k = 1.345,
 //
-// by iteratively reweighted QR, weight ψ(u)/u. x, y and w are as for Linear.
+// by iteratively reweighted least squares, weight ψ(u)/u.
 //
-// The start is the least-absolute-deviations fit, which a minority of outliers in y cannot move far (outliers in X,
-// leverage, can). σ is the median absolute residual of that start over 0.6745 and then stays fixed, which leaves a
-// convex problem with one minimum; the p smallest residuals, which that start makes zero, are left out of the median. σ
-// is held above the rounding of y, so exact data are fitted exactly.
+// The start is the line that minimises Σ|r|, by reweighting with 1/max(|r|, δ), δ a thousandth of the median |r|
+// (Schlossmacher 1973, JASA 68, 857-859). A minority of outliers in y cannot move it far. σ is the median |r| of that
+// start over 0.6745 and then stays fixed, which leaves a convex problem with one minimum. The two smallest |r|, which
+// that start makes zero, are left out of the median. σ is held above rounding, so exact data are fitted exactly.
 //
-// The solution is that of Linear with weights robust·w; robust is the Huber weight of each row in (0, 1], 1 of one that
-// is no outlier. Errors are those of Linear, and ErrNoConverge.
-func Huber(x [][]float64, y, w []float64) (sol *Solution, robust []float64, err error) {
-	s, err := newSystem(x, y, w)
-	if err != nil {
-		return nil, nil, fmt.Errorf("huber fit: %w", err)
+// The solution is that of FitLine with the last weights. Errors are those of FitLine, and that it does not converge.
+func HuberLine(x, y []float64) (Line, *Solution, error) {
+	if line, sol, err := FitLine(x, y, nil); err != nil {
+		return line, sol, err
 	}
-	r, err := s.minAbsolute()
-	if err != nil {
-		return nil, nil, fmt.Errorf("huber fit: %w", err)
+	w, r := make([]float64, len(y)), make([]float64, len(y))
+	// refit weighs a residual by 1, or limit/|r| where that is above the limit, and says how far residuals moved.
+	refit := func(limit float64) (moved float64) {
+		var s running
+		for i, v := range y {
+			w[i] = limit / max(math.Abs(r[i]), limit) / v / v
+			s.add(x[i], v, w[i])
+		}
+		line := s.line()
+		for i, v := range y {
+			before := r[i]
+			r[i] = (v - line.At(x[i])) / math.Abs(v)
+			moved = max(moved, math.Abs(r[i]-before))
+		}
+		return moved
 	}
-	floor := 16 * eps * floats.Norm(s.b, math.Inf(1))
-	scale := max(s.medianAbs(r)/madToSigma, floor)
-	if scale == 0 { // y is zero throughout
-		scale = 1
-	}
-	robust, before := make([]float64, s.n), make([]float64, s.n)
-	for it := range robustPasses {
-		huberWeights(r, scale, robust)
-		r, before = before, r
-		if err := s.reweighted(robust, r); err != nil {
-			return nil, nil, fmt.Errorf("huber fit, iteration %d: %w", it+1, err)
-		}
-		if floats.Distance(before, r, math.Inf(1)) <= max(1e-8*scale, floor) {
-			huberWeights(r, scale, robust)
-			total := make([]float64, s.n)
-			for i, v := range robust {
-				total[i] = v * s.root[i] * s.root[i]
-			}
-			sol, err := Linear(x, y, total)
-			return sol, robust, err
-		}
-	}
-	return nil, nil, fmt.Errorf("huber fit: %d iterations: %w", robustPasses, ErrNoConverge)
-}
-
-// minAbsolute returns the residuals of the fit that minimises Σ|b − A·z|, by reweighting with 1/max(|r|, δ), δ a
-// thousandth of the median |r|. Source: Schlossmacher (1973), JASA 68, 857-859. It is a start, so that the limit on its
-// iterations is no error.
-func (s *system) minAbsolute() ([]float64, error) {
-	weights := make([]float64, s.n)
-	for i := range weights {
-		weights[i] = 1
-	}
-	r, before := make([]float64, s.n), make([]float64, s.n)
-	rounding := 16 * eps * floats.Norm(s.b, math.Inf(1))
-	err := s.reweighted(weights, r)
-	for range 50 {
-		if err != nil {
-			return nil, err
-		}
-		mid := s.medianAbs(r)
-		floor := max(mid/1000, rounding)
-		if floor == 0 {
-			return r, nil
-		}
-		for i, v := range r {
-			weights[i] = floor / max(math.Abs(v), floor)
-		}
-		r, before = before, r
-		if err = s.reweighted(weights, r); err == nil && floats.Distance(before, r, math.Inf(1)) <= mid/100 {
+	refit(1)
+	for range startPasses {
+		if mid := medianAbs(r); refit(max(mid/1000, rounding)) <= mid/100 {
 			break
 		}
 	}
-	return r, err
-}
-
-// reweighted solves min Σ weights·(b − A·z)² and stores the residuals b − A·z in r.
-func (s *system) reweighted(weights, r []float64) error {
-	if s.factors == nil {
-		s.factors, s.q = newQR(s.n, s.p), make([]float64, s.n)
-	}
-	a, q := s.factors.a.Data, s.q
-	for i, v := range weights {
-		root := math.Sqrt(v)
-		q[i] = root * s.b[i]
-		for j := i * s.p; j < (i+1)*s.p; j++ {
-			a[j] = root * s.a[j]
+	scale := max(medianAbs(r)/madToSigma, rounding)
+	for range robustPasses {
+		if refit(huberK*scale) <= max(1e-8*scale, rounding) {
+			return FitLine(x, y, w)
 		}
 	}
-	f := s.factors
-	f.factorise()
-	if f.dependent() {
-		return fmt.Errorf("condition number %.3g: %w", f.cond(), ErrCondition)
-	}
-	f.apply(blas.Trans, q)
-	z := q[:s.p]
-	f.solveR(blas.NoTrans, z)
-	for i, v := range s.b {
-		for j, c := range z {
-			v -= s.a[i*s.p+j] * c
-		}
-		r[i] = v
-	}
-	return nil
+	return Line{}, nil, fmt.Errorf("huber fit: no convergence in %d iterations", robustPasses)
 }
 
-// huberWeights stores min(1, k·scale/|r|) in w.
-func huberWeights(r []float64, scale float64, w []float64) {
+// medianAbs is the median of |r| without the two smallest, as many as a line that minimises Σ|r| passes through.
+func medianAbs(r []float64) float64 {
+	abs := make([]float64, len(r))
 	for i, v := range r {
-		w[i] = 1
-		if a := math.Abs(v); a > huberK*scale {
-			w[i] = huberK * scale / a
-		}
-	}
-}
-
-// medianAbs is the median of |r| over the rows with a positive root weight, the p smallest left out: as many as a
-// least-absolute fit of p coefficients passes through exactly.
-func (s *system) medianAbs(r []float64) float64 {
-	var abs []float64
-	for i, v := range r {
-		if s.root[i] > 0 {
-			abs = append(abs, math.Abs(v))
-		}
+		abs[i] = math.Abs(v)
 	}
 	slices.Sort(abs)
-	abs = abs[min(s.p, len(abs)-1):]
-	low, high := abs[(len(abs)-1)/2], abs[len(abs)/2]
-	return low + (high-low)/2
+	abs = abs[min(2, len(abs)-1):]
+	return (abs[(len(abs)-1)/2] + abs[len(abs)/2]) / 2
 }

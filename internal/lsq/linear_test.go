@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -41,10 +42,6 @@ func TestLinearByHand(t *testing.T) {
 	near(t, "intercept", sol.Coef[0], 0.5, 1e-14)
 	near(t, "slope", sol.Coef[1], 0.8, 1e-14)
 	near(t, "RSS", sol.RSS, 1.8, 1e-14)
-	cov := covariance(t, x, y, nil, sol.RSS)
-	near(t, "slope error", math.Sqrt(cov[1][1]), math.Sqrt(0.9/5), 1e-14)
-	near(t, "intercept error", math.Sqrt(cov[0][0]), math.Sqrt(0.9*(1.0/4+6.25/5)), 1e-14)
-	near(t, "covariance", cov[0][1], -0.9*2.5/5, 1e-14)
 }
 
 func TestLinearWithoutIntercept(t *testing.T) {
@@ -70,8 +67,8 @@ func TestLinearUnits(t *testing.T) {
 		t.Fatal(err)
 	}
 	near(t, "ns against s", b.Coef[0]/1e9/a.Coef[0], 1, 1e-12)
-	if a.Cond() > 10 {
-		t.Errorf("condition number %g of a plain line", a.Cond())
+	if a.Cond > 10 {
+		t.Errorf("condition number %g of a plain line", a.Cond)
 	}
 }
 
@@ -82,20 +79,21 @@ func TestLinearErrors(t *testing.T) {
 	for name, c := range map[string]struct {
 		x    [][]float64
 		y, w []float64
-		want error
+		want string
 	}{
-		"empty":        {nil, nil, nil, ErrShort},
-		"short":        {ok[:1], y[:1], nil, ErrShort},
-		"zero weights": {ok, y, []float64{1, 0, 0}, ErrCondition},
-		"NaN x":        {line([]float64{1, nan, 3}), y, nil, ErrNotFinite},
-		"Inf y":        {ok, []float64{1, inf, 3}, nil, ErrNotFinite},
-		"NaN weight":   {ok, y, []float64{1, nan, 1}, ErrNotFinite},
-		"same x":       {line([]float64{2, 2, 2}), y, nil, ErrCondition},
-		"zero column":  {line([]float64{0, 0, 0}), y, nil, ErrCondition},
-		"overflow":     {line([]float64{1, 2, math.MaxFloat64}), y, []float64{1, 1, math.MaxFloat64}, ErrCondition},
+		"empty":        {nil, nil, nil, "fewer than the coefficients"},
+		"short":        {ok[:1], y[:1], nil, "fewer than the coefficients"},
+		"zero weights": {ok, y, []float64{1, 0, 0}, "linearly dependent"},
+		"NaN x":        {line([]float64{1, nan, 3}), y, nil, "norm NaN"},
+		"Inf y":        {ok, []float64{1, inf, 3}, nil, "coefficient"},
+		"NaN weight":   {ok, y, []float64{1, nan, 1}, "norm NaN"},
+		"same x":       {line([]float64{2, 2, 2}), y, nil, "linearly dependent"},
+		"same x, odd":  {line([]float64{0.1, 0.1, 0.1}), y, []float64{1, 3, 0.7}, "linearly dependent"},
+		"zero column":  {line([]float64{0, 0, 0}), y, nil, "norm 0"},
+		"overflow":     {line([]float64{1, 2, math.MaxFloat64}), y, []float64{1, 1, math.MaxFloat64}, "norm +Inf"},
 	} {
 		sol, err := Linear(c.x, c.y, c.w)
-		if !errors.Is(err, c.want) || sol != nil {
+		if err == nil || !strings.Contains(err.Error(), c.want) || sol != nil {
 			t.Errorf("%s: %v, want %v", name, err, c.want)
 		}
 	}
@@ -125,11 +123,10 @@ func TestRelative(t *testing.T) {
 			t.Errorf("moved by %v the sum of squared relative residuals falls to %g from %g", d, sum, base)
 		}
 	}
-	if _, err := relative(line(x), []float64{1, 0, 2}); !errors.Is(err, ErrWeight) {
-		t.Errorf("relative residual of zero: %v", err)
-	}
-	if _, err := RelativeWeights([]float64{1, math.NaN()}); !errors.Is(err, ErrNotFinite) {
-		t.Errorf("NaN: %v", err)
+	for _, v := range []float64{0, math.NaN()} {
+		if _, err := relative(line(x), []float64{1, v, 2}); err == nil {
+			t.Errorf("no error for a relative residual of %g", v)
+		}
 	}
 }
 
@@ -189,20 +186,17 @@ func TestPermutationInvariance(t *testing.T) {
 		}
 		a, errA := Linear(x, y, w)
 		b, errB := Linear(xs, ys, ws)
-		ha, _, errC := Huber(x, y, w)
-		hb, _, errD := Huber(xs, ys, ws)
-		if err := errors.Join(errA, errB, errC, errD); err != nil {
+		if err := errors.Join(errA, errB); err != nil {
 			t.Fatal(err)
 		}
 		for j := range a.Coef {
 			near(t, "linear", b.Coef[j], a.Coef[j], 1e-10)
-			near(t, "huber", hb.Coef[j], ha.Coef[j], 1e-6)
 		}
 	})
 }
 
 // relative fits y ≈ X·β by minimising Σ ((y − X·β)/y)², the sum of squared relative residuals: Linear with weights
-// 1/y². A zero or a subnormal y is ErrWeight.
+// 1/y². A zero or a subnormal y is an error.
 func relative(x [][]float64, y []float64) (*Solution, error) {
 	w, err := RelativeWeights(y)
 	if err != nil {

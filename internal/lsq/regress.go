@@ -1,6 +1,9 @@
 package lsq
 
-import "math"
+import (
+	"fmt"
+	"math"
+)
 
 // Line is y = C0 + C1·x.
 type Line struct{ C0, C1 float64 }
@@ -14,34 +17,16 @@ func FitLine(x, y, w []float64) (Line, *Solution, error) {
 	if err != nil {
 		return Line{}, nil, err
 	}
-	sol, err := Linear(withIntercept(x), y, w)
-	if err != nil {
-		return Line{}, nil, err
-	}
-	return Line{sol.Coef[0], sol.Coef[1]}, sol, nil
-}
-
-// HuberLine fits a line robustly to relative residuals.
-func HuberLine(x, y []float64) (Line, *Solution, error) {
-	w, err := RelativeWeights(y)
-	if err != nil {
-		return Line{}, nil, err
-	}
-	sol, _, err := Huber(withIntercept(x), y, w)
-	if err != nil {
-		return Line{}, nil, err
-	}
-	return Line{sol.Coef[0], sol.Coef[1]}, sol, nil
-}
-
-// withIntercept returns the rows (1, x).
-func withIntercept(x []float64) [][]float64 {
 	rows, all := make([][]float64, len(x)), make([]float64, 2*len(x))
 	for i, v := range x {
 		rows[i] = all[2*i : 2*i+2]
 		rows[i][0], rows[i][1] = 1, v
 	}
-	return rows
+	sol, err := Linear(rows, y, w)
+	if err != nil {
+		return Line{}, nil, err
+	}
+	return Line{sol.Coef[0], sol.Coef[1]}, sol, nil
 }
 
 // Intercept extrapolates times to size 0 by a line on relative residuals; a single size is its own limit. times may be
@@ -52,6 +37,18 @@ func Intercept(sizes, times []float64) (float64, error) {
 	}
 	l, _, err := FitLine(sizes, times[:len(sizes)], nil)
 	return l.C0, err
+}
+
+// RelativeWeights returns 1/y² for each y, the weights under which residuals are relative. It is an error where that is
+// not finite.
+func RelativeWeights(y []float64) ([]float64, error) {
+	w := make([]float64, len(y))
+	for i, v := range y {
+		if w[i] = 1 / v / v; !finite(w[i]) {
+			return nil, fmt.Errorf("y[%d] is %g, which has no relative residual", i, v)
+		}
+	}
+	return w, nil
 }
 
 // OrRelative returns weights under which residuals are relative, where w is nil.
@@ -167,16 +164,6 @@ func LeaveOneOut(x, y []float64, fit Predictor) (float64, bool) {
 	return sum / float64(n), true
 }
 
-// FitSegments fits straight lines over ranges of x to relative residuals; a line may be flat, and none falls. The
-// ranges end at breaks, or where there are none BIC finds them.
-func FitSegments(x, y, breaks []float64) (*Segments, error) {
-	w, err := RelativeWeights(y)
-	if err != nil {
-		return nil, err
-	}
-	return Segmented(x, y, w, SegmentOptions{Breaks: breaks})
-}
-
 // WithinBreaks refits the lines between the breaks of seg to relative residuals: intercept and slope of each, in order.
 func WithinBreaks(x, y []float64, seg *Segments) ([]float64, error) {
 	var out []float64
@@ -193,30 +180,12 @@ func WithinBreaks(x, y []float64, seg *Segments) ([]float64, error) {
 	return out, nil
 }
 
-// Refit fits the line of a segment to other points of it, to relative residuals.
+// Refit fits the line of a segment, or the constant where it is flat, to other points of it, to relative residuals.
 func (g Segment) Refit(x, y []float64) (Line, error) {
 	w, err := RelativeWeights(y)
-	if err != nil {
-		return Line{}, err
+	if err == nil && g.Flat {
+		return Line{C0: WeightedMean(y, w)}, nil
 	}
-	return segmentLine(x, y, w, g.Flat)
-}
-
-// segmentLine fits a line, or a constant where it is flat.
-func segmentLine(x, y, w []float64, flat bool) (Line, error) {
-	rows := withIntercept(x)
-	if flat {
-		for k := range rows {
-			rows[k] = rows[k][:1]
-		}
-	}
-	sol, err := Linear(rows, y, w)
-	if err != nil {
-		return Line{}, err
-	}
-	l := Line{C0: sol.Coef[0]}
-	if !flat {
-		l.C1 = sol.Coef[1]
-	}
-	return l, nil
+	l, _, err := FitLine(x, y, w)
+	return l, err
 }

@@ -2,16 +2,19 @@ package lsq
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
 	"sort"
-	"strconv"
 
 	"gonum.org/v1/gonum/floats"
 )
 
-// SegmentOptions are the settings of Segmented. The zero value means: breaks that are found, segments of at least three
+// ErrBreaks reports breaks that do not suit the data.
+var ErrBreaks = errors.New("breaks do not suit the data")
+
+// SegmentOptions are the settings of FitSegments. The zero value means: breaks that are found, segments of at least three
 // x each.
 type SegmentOptions struct {
 	Max      int // largest number of segments tried; 0 means one for every 30 x, but 3 at least and 6 at most
@@ -41,10 +44,11 @@ type Segments struct {
 	// Breaks are the x at which one segment hands over to the next: those that were given, or where their lines cross
 	// if that lies between the data of both, otherwise half way between.
 	Breaks []float64
+	Cond   float64 // the largest condition number of its lines
 }
 
-// Segmented fits y by straight lines over consecutive ranges of the ascending distinct x. For each number of segments k
-// the breakpoints are those that minimise Σ w·residual² over all partitions, found exactly by dynamic programming in
+// FitSegments fits y by straight lines over consecutive ranges of the ascending distinct x, to relative residuals. For
+// each number of segments k the breakpoints are those that minimise Σ residual² over all partitions, found exactly by dynamic programming in
 // O(n²·k) time and O(n·k) memory; k is chosen by
 //
 //	BIC = n·ln(RSS/n) + q·ln n,  q = 2 per line, 1 per constant, 3 per breakpoint,
@@ -60,29 +64,30 @@ type Segments struct {
 // No slope is clamped: a segment whose least-squares slope is negative is a constant, which is marked Flat. A rise over
 // the whole segment below 10⁻¹² of the largest |y| is rounding, and is marked Flat too.
 //
-// w is nil or proportional to 1/variance; RelativeWeights(y) makes residuals relative. Outliers move breakpoints: fit
-// medians.
-//
-// Errors: ErrNotFinite, ErrShort (fewer than MinSizes x), ErrBreaks (CheckBreaks).
-func Segmented(x, y, w []float64, opt SegmentOptions) (*Segments, error) {
-	d, err := newPartition(x, y, w, opt)
+// Outliers move breakpoints: fit medians. It is an error if there are fewer x than MinSizes, and ErrBreaks if breaks do
+// not ascend within the x, with MinSizes of them in every segment.
+func FitSegments(x, y []float64, opt SegmentOptions) (*Segments, error) {
+	w, err := RelativeWeights(y)
 	if err != nil {
 		return nil, fmt.Errorf("segmented fit: %w", err)
 	}
+	d := newPartition(x, y, w, opt)
+	if len(x) < d.opt.MinSizes {
+		return nil, fmt.Errorf("segmented fit: %d x, and %d are needed", len(x), d.opt.MinSizes)
+	}
 	var bounds [][2]int
-	if len(opt.Breaks) > 0 {
-		if bounds, err = boundsAt(x, opt.Breaks, d.opt.MinSizes); err != nil {
-			return nil, fmt.Errorf("segmented fit: %w", err)
-		}
-	} else {
+	if len(opt.Breaks) == 0 {
 		bounds = d.best()
+	} else if bounds, err = d.boundsAt(opt.Breaks); err != nil {
+		return nil, fmt.Errorf("segmented fit: %w", err)
 	}
 	out := &Segments{Breaks: slices.Clone(opt.Breaks)}
 	for _, b := range bounds {
-		seg, err := d.refit(b[0], b[1])
+		seg, cond, err := d.refit(b[0], b[1])
 		if err != nil {
 			return nil, fmt.Errorf("segmented fit: x in [%g, %g]: %w", x[b[0]], x[b[1]-1], err)
 		}
+		out.Cond = max(out.Cond, cond)
 		if n := len(out.Segments); n > 0 && len(opt.Breaks) == 0 {
 			last := out.Segments[n-1]
 			at := (seg.Intercept - last.Intercept) / (last.Slope - seg.Slope)
@@ -96,7 +101,7 @@ func Segmented(x, y, w []float64, opt SegmentOptions) (*Segments, error) {
 	return out, nil
 }
 
-// partition is the dynamic programme behind Segmented.
+// partition is the dynamic programme behind FitSegments.
 type partition struct {
 	opt     SegmentOptions
 	x, y, w []float64
@@ -109,16 +114,10 @@ type partition struct {
 	from   [][]int
 }
 
-func newPartition(x, y, w []float64, opt SegmentOptions) (*partition, error) {
+func newPartition(x, y, w []float64, opt SegmentOptions) *partition {
 	opt.MinSizes = cmp.Or(opt.MinSizes, minSizes)
 	opt.Max = cmp.Or(opt.Max, max(leastMax, min(mostMax, len(x)/eachMax)))
-	if len(x) < opt.MinSizes {
-		return nil, fmt.Errorf("%d x, %d needed: %w", len(x), opt.MinSizes, ErrShort)
-	}
-	if w == nil {
-		w = slices.Repeat([]float64{1}, len(x))
-	}
-	return &partition{opt: opt, x: x, y: y, w: w, top: floats.Norm(y, math.Inf(1))}, allFinite("y", y)
+	return &partition{opt: opt, x: x, y: y, w: w, top: floats.Norm(y, math.Inf(1))}
 }
 
 // best lists the half-open ranges that become segments, those of the least BIC.
@@ -164,13 +163,22 @@ func (r *running) add(x, y, w float64) {
 	r.w = total
 }
 
+// line is the line that is fitted.
+func (r *running) line() Line {
+	slope := r.xy / r.xx
+	return Line{r.y - slope*r.x, slope}
+}
+
 // segment is the cost of a segment and its number of parameters: 2 for a line, 1 for a constant.
 func (d *partition) segment(r *running, span float64) (cost float64, params int) {
-	if slope := r.xy / r.xx; slope > 0 && slope*span > 1e-12*d.top {
+	if d.rises(r.line().C1, span) {
 		return r.rss, 2
 	}
 	return r.yy, 1
 }
+
+// rises reports whether a line rises over span by more than rounding.
+func (d *partition) rises(slope, span float64) bool { return slope > 0 && slope*span > 1e-12*d.top }
 
 // search fills the tables. Segments are tried by ascending start; when those that start at point i are tried, every
 // best cover of x[:i] is known.
@@ -215,18 +223,19 @@ func (d *partition) bic(k int) float64 {
 	return n*math.Log(rss/n) + float64(d.params[k][g]+3*(k-1))*math.Log(n)
 }
 
-// refit fits the line, or the constant, of x[i:j] by QR.
-func (d *partition) refit(i, j int) (Segment, error) {
-	var r running
-	for k := i; k < j; k++ {
-		r.add(d.x[k], d.y[k], d.w[k])
+// refit fits the line, or the constant, of x[i:j] by QR, with the condition number of a line.
+func (d *partition) refit(i, j int) (seg Segment, cond float64, err error) {
+	seg = Segment{Lo: d.x[i], Hi: d.x[j-1], Distinct: j - i, Flat: true}
+	l, sol, err := FitLine(d.x[i:j], d.y[i:j], d.w[i:j])
+	if err != nil {
+		return seg, 0, err
 	}
-	seg := Segment{Lo: d.x[i], Hi: d.x[j-1], Distinct: j - i}
-	_, params := d.segment(&r, seg.Hi-seg.Lo)
-	seg.Flat = params == 1
-	l, err := segmentLine(d.x[i:j], d.y[i:j], d.w[i:j], seg.Flat)
-	seg.Intercept, seg.Slope = l.C0, l.C1
-	return seg, err
+	if !d.rises(l.C1, seg.Hi-seg.Lo) {
+		seg.Intercept = WeightedMean(d.y[i:j], d.w[i:j])
+		return seg, 0, nil
+	}
+	seg.Intercept, seg.Slope, seg.Flat = l.C0, l.C1, false
+	return seg, sol.Cond, nil
 }
 
 // Predict evaluates the fit at x; beyond the data the outermost lines extend.
@@ -235,55 +244,18 @@ func (s *Segments) Predict(x float64) float64 {
 	return s.Segments[i].Intercept + s.Segments[i].Slope*x
 }
 
-// CheckBreaks returns ErrBreaks unless breaks ascend, lie within the ascending distinct x, and leave enough of them for
-// a line in every segment. An x on a break belongs to the segment below it.
-func CheckBreaks(x, breaks []float64) error {
-	_, err := boundsAt(x, breaks, minSizes)
-	return err
-}
-
-// boundsAt lists the half-open ranges of the ascending distinct x that breaks leave.
-func boundsAt(x, breaks []float64, least int) ([][2]int, error) {
-	if len(x) == 0 {
-		return nil, fmt.Errorf("no sizes to break: %w", ErrBreaks)
-	}
+// boundsAt lists the half-open ranges of x that breaks leave.
+func (d *partition) boundsAt(breaks []float64) ([][2]int, error) {
 	var out [][2]int
 	from, below := 0, math.Inf(-1)
 	for _, b := range append(slices.Clone(breaks), math.Inf(1)) {
-		switch {
-		case !(b > below):
-			return nil, fmt.Errorf("a break at %s after one at %s, breaks ascend: %w", plain(b), plain(below), ErrBreaks)
-		case !math.IsInf(b, 1) && (b < x[0] || b >= x[len(x)-1]):
-			return nil, fmt.Errorf("a break at %s is outside the sizes measured, %s to %s: %w",
-				plain(b), plain(x[0]), plain(x[len(x)-1]), ErrBreaks)
-		}
-		to := from + sort.Search(len(x)-from, func(i int) bool { return x[from+i] > b })
-		if to-from < least {
-			return nil, fmt.Errorf("%s %s, where a line needs %d: %w", counted(to-from), between(below, b), least, ErrBreaks)
+		to := from + sort.Search(len(d.x)-from, func(i int) bool { return d.x[from+i] > b })
+		if to-from < d.opt.MinSizes {
+			return nil, fmt.Errorf("%d of the sizes measured, %.15g to %.15g, are above %.15g and up to %.15g, where a line "+
+				"needs %d: %w", to-from, d.x[0], d.x[len(d.x)-1], below, b, d.opt.MinSizes, ErrBreaks)
 		}
 		out = append(out, [2]int{from, to})
 		from, below = to, b
 	}
 	return out, nil
 }
-
-func counted(n int) string {
-	if n == 1 {
-		return "1 size was measured"
-	}
-	return strconv.Itoa(n) + " sizes were measured"
-}
-
-// between says where the x from lo to hi are.
-func between(lo, hi float64) string {
-	switch {
-	case math.IsInf(lo, -1):
-		return "up to the break at " + plain(hi)
-	case math.IsInf(hi, 1):
-		return "above the break at " + plain(lo)
-	}
-	return "between the breaks at " + plain(lo) + " and " + plain(hi)
-}
-
-// plain writes a number without an exponent.
-func plain(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
