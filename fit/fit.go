@@ -104,22 +104,11 @@ func (p *Prepared) lacks(needs []string) bool {
 // Needs returns ErrNeeds for a model that found nothing usable.
 func Needs(what string) error { return fmt.Errorf("%s: %w", what, ErrNeeds) }
 
-// FormerNames maps models to names that they had once. Seeds are still made of those, so that the same samples give the
-// same intervals.
-var FormerNames = map[string]string{
-	"cluster":          "hku",
-	"cluster-overhead": "hku-overhead",
-	"cluster-gap":      "hku-gap",
-	"cluster-gather":   "hku-gather",
-	"cluster-copy":     "hku-copy",
-	"cluster-buffer":   "hku-flood",
-}
-
 // seed returns the seed of the bootstrap of a stream. A stream is named for a model and has a seed of its own: a new
 // model does not change the intervals of another.
 func (p *Prepared) seed(stream string) uint64 {
 	h := fnv.New64a()
-	h.Write([]byte(cmp.Or(FormerNames[stream], stream))) // a hash never fails
+	h.Write([]byte(stream)) // a hash never fails
 	return cmp.Or(p.settings.Seed, p.Data.Head().Seed) ^ h.Sum64()
 }
 

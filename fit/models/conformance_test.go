@@ -27,11 +27,6 @@ func TestModelNames(t *testing.T) {
 			t.Errorf("%s needs nothing", m.Name)
 		}
 	}
-	for name := range fit.FormerNames {
-		if !seen[name] {
-			t.Errorf("there is no model %s, which fit.FormerNames renames", name)
-		}
-	}
 }
 
 func TestModelsWithoutData(t *testing.T) {

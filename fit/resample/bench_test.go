@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"calib/internal/lsq"
+	"calib/internal/stats"
 )
 
 // million is 10⁶ samples of a + b·m as points × rounds × samples.
@@ -43,7 +44,7 @@ func BenchmarkFitMillion(b *testing.B) {
 					y := make([]float64, len(med))
 					for p, v := range med {
 						slices.Sort(v)
-						y[p] = median(v)
+						y[p] = stats.SortedQuantile(v, 0.5)
 					}
 					l, _, err := lsq.FitLine(x, y, nil)
 					if err != nil {

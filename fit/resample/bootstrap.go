@@ -1,8 +1,11 @@
 package resample
 
 import (
-	"math"
 	"math/rand/v2"
+
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"calib/internal/stats"
 )
 
 // cells are the sorted values of each row in each round, none where nothing was measured: values within a round share
@@ -14,7 +17,7 @@ func (c cells) medians() [][]float64 {
 	out := make([][]float64, len(c))
 	for i, rounds := range c {
 		for _, s := range rounds {
-			out[i] = append(out[i], median(s))
+			out[i] = append(out[i], stats.SortedQuantile(s, 0.5))
 		}
 	}
 	return out
@@ -56,18 +59,6 @@ func mix(z uint64) uint64 {
 	return z ^ z>>31
 }
 
-// median is that of ascending values, the mean of the two middle ones for an even number; NaN of none.
-func median(s []float64) float64 {
-	m := len(s)
-	switch {
-	case m == 0:
-		return math.NaN()
-	case m%2 == 1:
-		return s[m/2]
-	}
-	return s[m/2-1] + (s[m/2]-s[m/2-1])/2
-}
-
 // drawMedian returns the median of a bootstrap resample (m draws with replacement from m ascending values) without
 // drawing the resample; NaN of none.
 //
@@ -80,34 +71,15 @@ func median(s []float64) float64 {
 func drawMedian(sorted []float64, rng *rand.Rand) float64 {
 	n := len(sorted)
 	if n < 2 {
-		return median(sorted)
+		return stats.SortedQuantile(sorted, 0.5)
 	}
 	at := func(v float64) float64 { return sorted[min(int(v*float64(n)), n-1)] }
-	shape := float64((n + 1) / 2)
-	a, c := gamma(shape, rng), gamma(shape, rng)
+	gamma := distuv.Gamma{Alpha: float64((n + 1) / 2), Beta: 1, Src: rng}
+	a, c := gamma.Rand(), gamma.Rand()
 	if n%2 == 1 {
 		return at(a / (a + c))
 	}
 	e := rng.ExpFloat64()
 	low, high := at(a/(a+e+c)), at((a+e)/(a+e+c))
-	return low + (high-low)/2
-}
-
-// gamma draws a Gamma(shape, 1) variate for shape ≥ 1 by squeezing a cubed normal. Source: Marsaglia and Tsang (2000),
-// A simple method for generating gamma variables, ACM TOMS 26(3), 363-372.
-func gamma(shape float64, rng *rand.Rand) float64 {
-	d := shape - 1.0/3
-	c := 1 / math.Sqrt(9*d)
-	for {
-		x := rng.NormFloat64()
-		v := 1 + c*x
-		if v <= 0 {
-			continue
-		}
-		v = v * v * v
-		u := 1 - rng.Float64()
-		if u < 1-0.0331*x*x*x*x || math.Log(u) < x*x/2+d*(1-v+math.Log(v)) {
-			return d * v
-		}
-	}
+	return (low + high) / 2
 }

@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"calib/internal/stats"
 )
 
 // TestMedianResamplerExact compares the frequency of each median against the binomial formula: for odd m the resample
@@ -65,7 +67,7 @@ func TestMedianResamplerBrute(t *testing.T) {
 				again[j] = sample[rng.IntN(m)]
 			}
 			slices.Sort(again)
-			brute[i] = median(again)
+			brute[i] = stats.SortedQuantile(again, 0.5)
 		}
 		if d := kolmogorov(fast, brute); d > 1.95*math.Sqrt(2.0/draws) { // p = 0.001
 			t.Errorf("m %d: distance %.4f", m, d)
