@@ -28,7 +28,7 @@ type paired struct {
 	slow   *fit.SlowHosts
 	cut    bool // some bursts or streams lack slow pairs
 
-	windows    []*fit.Batch // streams whose bytes were counted, complete
+	windows    []*fit.Batch // complete streams
 	counted    []*fit.Batch // those of them that are usable, of all numbers of connections
 	edges      float64      // share of a window's bytes that a segment is
 	unsteady   float64      // typical relative error of streams whose rate changed; 0 where others are used

@@ -9,7 +9,6 @@ import (
 	"calib/fit"
 	"calib/fit/resample"
 	"calib/internal/lsq"
-	"calib/internal/stats"
 	"calib/params"
 )
 
@@ -35,11 +34,13 @@ func (m *mediumFit) at(n float64) float64 {
 	return m.b // flat, or unknown
 }
 
-// fitMedium fits b and b_c to the streams, or to the slope of the large bursts where there are no streams.
+// fitMedium fits b and b_c to the streams.
 func (p *paired) fitMedium() *mediumFit {
 	m := &mediumFit{b: math.NaN(), bc: math.NaN(), growth: effect{growth: math.NaN()}}
 	if len(p.stream) == 0 {
-		p.withoutStreams(m)
+		const why = "no streams were measured"
+		p.fit.Unknown("b", "s/B", labelB, 0, math.Inf(1), why)
+		p.fit.Unknown("b_c", "s/B", labelBC, 0, math.Inf(1), why)
 		return m
 	}
 	var points []int
@@ -48,50 +49,8 @@ func (p *paired) fitMedium() *mediumFit {
 	}
 	m.perByte = p.times.Select(points)
 	p.decide(m)
-	p.crossCheck(m)
 	p.streamFacts()
 	return m
-}
-
-func (p *paired) withoutStreams(m *mediumFit) {
-	var with []int
-	var lasts [][]int
-	for _, n := range p.pairs {
-		if _, err := p.burstSlope(n, p.times.Values); err != nil {
-			continue
-		}
-		var points []int
-		for _, q := range p.bursts[n] {
-			points = append(points, q.last)
-		}
-		with, m.n, lasts = append(with, n), append(m.n, float64(n)), append(lasts, points)
-	}
-	if len(with) == 0 {
-		const why = "no streams, and no bursts of two sizes above one packet"
-		p.fit.Unknown("b", "s/B", labelB, 0, math.Inf(1), why)
-		p.fit.Unknown("b_c", "s/B", labelBC, 0, math.Inf(1), why)
-		return
-	}
-	m.perByte = p.times.Made(lasts, func(values []float64, i int) float64 {
-		slope, _ := p.burstSlope(with[i], values) // does not fail: the slopes are there
-		return slope
-	})
-	p.fit.Warn("no-streams", "no streams: b' is the slope of the largest bursts, which also hold the start of a message")
-	p.decide(m)
-}
-
-// burstSlope is the slope of the bursts above four packets, or of the largest two above one.
-func (p *paired) burstSlope(n int, values []float64) (float64, error) {
-	large := slices.DeleteFunc(slices.Clone(p.bursts[n]), func(q burstPoint) bool { return q.bytes <= p.packet })
-	if k := slices.IndexFunc(large, func(q burstPoint) bool { return q.bytes > 4*p.packet }); k >= 0 && len(large)-k >= 2 {
-		large = large[k:]
-	}
-	if len(large) < 2 {
-		return 0, fmt.Errorf("n = %d: fewer than two bursts above one packet of %g B", n, p.packet)
-	}
-	sizes, times, _, _ := columns(large, values)
-	l, _, err := lsq.FitLine(sizes, times, nil)
-	return l.C1, err
 }
 
 // decide identifies b and b_c. Two tests at the 95% level, each also asking for a material difference (2%):
@@ -202,18 +161,4 @@ func bestBreak(n, v, w []float64) breakFit {
 		}
 	}
 	return best
-}
-
-// crossCheck compares the streams' b'(n) with the slope of the large bursts, which is made of other data.
-func (p *paired) crossCheck(m *mediumFit) {
-	var gaps []float64
-	for i, n := range m.n {
-		if slope, err := p.burstSlope(int(n), p.times.Values); err == nil {
-			gaps = append(gaps, slope/m.perByte.Values[i]-1)
-		}
-	}
-	if len(gaps) > 0 {
-		p.fit.Add(params.Notef("burst-slope", "the slope of the large bursts differs from the streams' b' by %+.1f%% "+
-			"(median over n)", 100*stats.Median(gaps)).With("difference", stats.Median(gaps)))
-	}
 }

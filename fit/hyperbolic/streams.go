@@ -20,35 +20,15 @@ var (
 	doubtful = []string{dataset.FlagUnsteady, dataset.FlagWindow, dataset.FlagProbeRTT}
 )
 
-// counted reports whether b is a stream whose bytes were counted in a window, over one or several connections. Streams
-// of older files are messages of 16 KiB back to back.
-func counted(b *fit.Batch) bool {
-	return len(b.Lines) > 0 && b.Lines[0].Aux[names.AuxRamp] > 0
-}
-
 // connectionsOf is the number of connections of each pair.
 func connectionsOf(b *fit.Batch) int64 { return cmp.Or(b.Point[names.FactorConnections], 1) }
 
-// loadStreams gathers the usable streams: those whose bytes were counted, all numbers of connections, in p.counted. It
-// returns those that give b'(n).
+// loadStreams gathers the usable streams, all numbers of connections, in p.counted. It returns those that give b'(n).
 func (p *paired) loadStreams() []*fit.Batch {
-	var older []*fit.Batch
-	for _, b := range p.fit.Complete(p.fit.Prepared.Batches(names.Paired, names.PhaseStream), false) {
-		if counted(b) {
-			p.windows = append(p.windows, b)
-		} else {
-			older = append(older, b)
-		}
-	}
+	p.windows = p.fit.Complete(p.fit.Prepared.Batches(names.Paired, names.PhaseStream), false)
 	p.counted = p.withoutSlow(p.steady(p.windows))
 	p.edges = edges(p.counted)
-	streams := p.withoutSlow(p.fit.Usable(older))
-	for _, b := range p.counted {
-		if connectionsOf(b) == 1 {
-			streams = append(streams, b)
-		}
-	}
-	return streams
+	return slices.DeleteFunc(slices.Clone(p.counted), func(b *fit.Batch) bool { return connectionsOf(b) != 1 })
 }
 
 // steady leaves out streams with too much loss, and of each point those that something else than the path limited, or
@@ -95,12 +75,14 @@ func (p *paired) streamTerms(v float64) (out []params.Term) {
 	return out
 }
 
-// edges is the typical share of a window's bytes that is one segment of one connection; 0 where none was counted.
+// edges is the typical share of a window's bytes that is one segment of one connection; 0 where no window began with a
+// time after a ramp, but with a message.
 func edges(in []*fit.Batch) float64 {
 	var shares []float64
 	for _, b := range in {
 		for _, l := range b.Lines {
-			if bytes := l.Aux[names.AuxWindowChunks] * l.Aux[names.AuxChunk]; l.TCP != nil && bytes > 0 {
+			bytes := l.Aux[names.AuxWindowChunks] * l.Aux[names.AuxChunk]
+			if l.TCP != nil && bytes > 0 && l.Aux[names.AuxRamp] > 0 {
 				shares = append(shares, float64(l.TCP.MSS)/bytes)
 			}
 		}

@@ -101,7 +101,8 @@ func logGPPlots(f *params.Fit) []plot.Plot {
 		Curves: fit.CostCurves(f, true, gap), Below: true,
 	}, {
 		ID: "loggp-overheads", Section: fit.SectionLogGP, Title: "Time that sender and receiver are busy with a message",
-		Says: fit.Sentences(fit.ParameterWords(f, "o_s"), fit.ParameterWords(f, "o_r")),
+		Says: fit.Sentences(fit.ParameterWords(f, "o_s"), fit.ParameterWords(f, "o_r"),
+			"The sender waits before each send for o_s, the receiver before each receive for o_r"),
 		X:    fit.SizeAxis(true), Y: fit.TimeAxis("time of a host", false), Curves: fit.CostCurves(f, true, lines),
 		Series: fit.SeriesNames(lines),
 	}, {
