@@ -21,8 +21,9 @@ const ManyHosts = 64
 const (
 	// listWidth bounds a list of many hosts in a cell, in characters.
 	listWidth = 160
-	// groupsShown bounds the rows about groups of hosts.
-	groupsShown = 12
+	// groupsShown bounds the rows about groups of hosts, valuesShown the values of one fact: some facts differ on every
+	// host.
+	groupsShown, valuesShown = 12, 12
 )
 
 // HostsOf lists groups and kinds of hosts, and the numbers of the classes of pairs that they make. Of more than
@@ -53,15 +54,12 @@ func HostsOf(p *params.Params) Section {
 	for _, c := range p.Classes {
 		first, row := "–", []string{c.Name, count(float64(c.Pairs))}
 		if t, err := c.Functions["T"].At(1, 2, nil); err == nil {
-			first = figureOf(t, "s")
+			first = Format(t, nil, "s").String()
 		}
 		row = append(row, first)
 		for _, name := range []string{"alpha", "beta", "a", "b"} {
-			q, cell := c.Parameters[name], "–"
-			if q.Value != nil {
-				cell = Format(*q.Value, q.CI95, q.Unit).String()
-			}
-			row = append(row, cell)
+			q := c.Parameters[name]
+			row = append(row, cell(q.Value, q.CI95, q.Unit))
 		}
 		classes.Add(row...)
 	}
@@ -106,7 +104,7 @@ func spreadOf(p *params.Params) Grid {
 		}
 		row := []string{r.name}
 		for _, q := range []float64{0, 0.05, 0.25, 0.5, 0.75, 0.95, 1} {
-			row = append(row, figureOf(stats.Quantile(values, q), r.unit))
+			row = append(row, Format(stats.Quantile(values, q), nil, r.unit).String())
 		}
 		g.Add(row...)
 	}
@@ -140,19 +138,11 @@ func PairValues(pairs []params.Pair, of func(params.Pair) *float64) (out []float
 	return out
 }
 
-// be counts as the subject of a sentence.
-func be(n int, one, more string) string {
-	if n == 1 {
-		return one
-	}
-	return fmt.Sprintf(more, units.Grouped(int64(n)))
-}
-
-func figureOf(v float64, unit string) string {
-	if math.IsNaN(v) {
+func cell(v *float64, ci *[2]float64, unit string) string {
+	if v == nil {
 		return "–"
 	}
-	return Format(v, nil, unit).String()
+	return Format(*v, ci, unit).String()
 }
 
 // namesOf lists many hosts as ranges, cut off where the list is long.
@@ -186,7 +176,7 @@ func EnvironmentOf(p *params.Params) Section {
 			if i == 0 {
 				name = Clean(fact)
 			}
-			differs.Add(name, Clean(v), hostList(on[v]))
+			differs.Add(name, Clean(v), namesOf(on[v]))
 		}
 		if n := len(values) - valuesShown; n > 0 {
 			differs.Add("", fmt.Sprintf("and %s", units.Plural(n, "more value")), "")
@@ -199,7 +189,7 @@ func EnvironmentOf(p *params.Params) Section {
 		return s
 	}
 	s.Says = []string{fmt.Sprintf("calib %s on %s: %s.", Clean(strings.Join(p.Run.Versions, ", ")),
-		units.Plural(len(p.Run.Hosts), "host"), hostList(p.Run.Hosts))}
+		units.Plural(len(p.Run.Hosts), "host"), namesOf(p.Run.Hosts))}
 	s.Tables = []Table{{Title: "The hosts differ in", Grid: differs},
 		{Fold: "The same on every host: " + units.Plural(len(common.Rows), "fact"), Grid: common}}
 	return s
@@ -224,19 +214,6 @@ func byValue(by map[string]string, hosts []string) (values []string, on map[stri
 		values = append(slices.Delete(values, i, i+1), none)
 	}
 	return values, on
-}
-
-// hostsShown bounds a list of names, valuesShown the values of one fact: some facts differ on every host.
-const (
-	hostsShown  = 12
-	valuesShown = 12
-)
-
-func hostList(hosts []string) string {
-	if len(hosts) <= hostsShown {
-		return Clean(strings.Join(hosts, ", "))
-	}
-	return namesOf(hosts)
 }
 
 // SlowHost is a host that a run found to be slow, in which way, and both in a sentence.
@@ -279,16 +256,10 @@ func PairsOf(p *params.Params, brief bool) Section {
 	if len(p.Pairs) == 0 {
 		return s
 	}
-	number := func(v *float64, ci *[2]float64, unit string) string {
-		if v == nil {
-			return "–"
-		}
-		return Format(*v, ci, unit).String()
-	}
 	matrix := func(first, last string, pairs []params.Pair) Grid {
 		g := NewGrid(first, "latency/interval", "rate/interval", last+"/words")
 		for _, q := range pairs {
-			g.Add(Clean(q.From+" → "+q.To), number(q.Latency, q.LatencyCI, "s"), number(q.Rate, q.RateCI, "B/s"),
+			g.Add(Clean(q.From+" → "+q.To), cell(q.Latency, q.LatencyCI, "s"), cell(q.Rate, q.RateCI, "B/s"),
 				Clean(q.Slow))
 		}
 		return g

@@ -389,7 +389,8 @@ func outliers(p *params.Params) (out []string) {
 		out = append(out[:outliersShown], units.Plural(n, "more host")+" are slow: params.json names them.")
 	}
 	if slow := SlowPairs(p, hosts); len(slow) > 0 {
-		out = append(out, fmt.Sprintf("%s slow, most of all %s: %s.", be(len(slow), "1 pair is", "%s pairs are"),
+		are := map[bool]string{true: "is", false: "are"}[len(slow) == 1]
+		out = append(out, fmt.Sprintf("%s %s slow, most of all %s: %s.", units.Plural(len(slow), "pair"), are,
 			Clean(slow[0].From+" → "+slow[0].To), Clean(slow[0].Slow)))
 	}
 	return out

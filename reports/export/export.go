@@ -260,7 +260,7 @@ func (in *input) need(name string) (float64, error) {
 	if q.Why != "" {
 		why = " (" + units.OneLine(q.Why) + ")"
 	}
-	return 0, fmt.Errorf("parameter %s, %s: %w%s%s", name, labels[name], ErrMissing, why, in.Params.Hint(name))
+	return 0, fmt.Errorf("parameter %s: %w%s%s", name, ErrMissing, why, in.Params.Hint(name))
 }
 
 // needAll returns several parameters, in order; each is 0 from the first that is an error.
@@ -274,12 +274,6 @@ func (in *input) needAll(names ...string) ([]float64, error) {
 		out[i] = v
 	}
 	return out, nil
-}
-
-// labels are what the parameters are that targets need.
-var labels = map[string]string{
-	"L": "latency", "o_s": "send overhead", "o_r": "receive overhead", "g": "gap between messages", "G": "gap per byte",
-	"packet": "payload of one packet", "alpha": "latency of a message", "beta": "time per byte",
 }
 
 // warnOfSlowPairs warns that a target has one network for all pairs where the run found pairs that stand out.

@@ -77,9 +77,9 @@ func TestEmpty(t *testing.T) {
 // TestMissing: the error names the parameter, its experiment and the command.
 func TestMissing(t *testing.T) {
 	for _, c := range []struct{ target, parameter, want string }{
-		{"loggopsim", "G", "parameter G, gap per byte: not measured; measure with calib run --hosts hosts.txt --only clock,prtt"},
-		{"atlahs", "o_r", "parameter o_r, receive overhead: not measured"},
-		{"tc", "packet", "parameter packet, payload of one packet: not measured; measure with"},
+		{"loggopsim", "G", "parameter G: not measured; measure with calib run --hosts hosts.txt --only clock,prtt"},
+		{"atlahs", "o_r", "parameter o_r: not measured"},
+		{"tc", "packet", "parameter packet: not measured; measure with"},
 		{"mininet", "packet", "--only clock,load,overhead"},
 	} {
 		p := fixture()

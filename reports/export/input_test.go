@@ -23,7 +23,7 @@ func TestNeed(t *testing.T) {
 	if got, err := in.need("L"); err != nil || got != v {
 		t.Errorf("L = %g, %v", got, err)
 	}
-	for name, want := range map[string]string{"g": "gap between messages", "G": "gap per byte", "o_s": "(one round)", "packet": "--only clock,load,overhead", "beta": "--only clock,pingpong"} {
+	for name, want := range map[string]string{"g": "parameter g: not measured", "G": "parameter G: not measured", "o_s": "(one round)", "packet": "--only clock,load,overhead", "beta": "--only clock,pingpong"} {
 		if _, err := in.need(name); !errors.Is(err, ErrMissing) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want ErrMissing with %q", name, err, want)
 		}

@@ -13,6 +13,7 @@ import (
 	"calib/internal/stats"
 	"calib/internal/units"
 	"calib/params"
+	"calib/reports"
 )
 
 // Build makes every figure of p: those of its fits in the order of the fits, figures of one section together;
@@ -439,7 +440,8 @@ func validation(in []params.Validation) []Figure {
 	models := params.ModelsOf(rows)
 	for _, m := range models {
 		g, _ := params.GradeOf(rows, m, "")
-		says = append(says, cmp.Or(m, "predictions")+" "+percent(g.Mean)+" on average, "+percent(g.Worst)+" at most")
+		says = append(says, cmp.Or(m, "predictions")+" "+reports.Percent(g.Mean)+" on average, "+
+			reports.Percent(g.Worst)+" at most")
 	}
 	f.Says = "Patterns that no fit has seen. Distance from the line: " + strings.Join(says, "; ") + "."
 	slices.SortStableFunc(rows, func(a, b params.Validation) int { return cmp.Compare(a.Measured, b.Measured) })
@@ -472,12 +474,4 @@ func modelTrace(name string, group int, rows []params.Validation) Trace {
 		t.Points = append(t.Points, q)
 	}
 	return t
-}
-
-// percent prints a share with two digits, or as many as it has before the point.
-func percent(share float64) string {
-	if share >= 0.1 {
-		return fmt.Sprintf("%.0f%%", 100*share)
-	}
-	return fmt.Sprintf("%.2g%%", 100*share)
 }

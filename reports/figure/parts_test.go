@@ -87,7 +87,7 @@ func TestValidation(t *testing.T) {
 	got := figure.Build(p, nil, nil)
 	check(t, got)
 	if len(got) != 1 || got[0].Section != "Validation" || got[0].Says != "Patterns that no fit has seen. Distance from the line: "+
-		"sim 10% on average, 20% at most." {
+		"sim 10.0% on average, 20.0% at most." {
 		t.Fatalf("%+v", got)
 	}
 	if q := got[0].Traces[1].Points; q[1].X != 2.5e-3 || q[1].Y != 2e-3 || q[1].Lo != 1.9e-3 || q[0].Lo < q[0].Hi {
