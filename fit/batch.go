@@ -209,16 +209,13 @@ func (r *Result) LeaveOut(b *Batch, why string) {
 
 // Account states what was used: how many timings, of which hosts, and what a reader must know of them.
 func (r *Result) Account(used ...[]*Batch) {
-	hosts, late := map[int]bool{}, 0
+	hosts := map[int]bool{}
 	for _, set := range used {
 		for _, b := range set {
 			r.Used += b.Timings()
 			for _, l := range b.Lines {
 				for _, h := range l.Ranks {
 					hosts[h] = true
-				}
-				if l.Has(dataset.FlagLate) {
-					late += len(l.NS)
 				}
 			}
 		}
@@ -235,10 +232,6 @@ func (r *Result) Account(used ...[]*Batch) {
 		sort.Strings(parts)
 		r.Add(params.Warnf(params.ManyLeftOut, "%.0f%% of the timings are left out (%s)", 100*share,
 			strings.Join(parts, ", ")).With("share", share))
-	}
-	if late > 0 {
-		r.Add(params.Warnf(params.LateWire, "%d timings were taken while the emulated wire was late: "+
-			"not a valid accuracy run", late).With("timings", float64(late)))
 	}
 }
 

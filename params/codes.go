@@ -16,7 +16,6 @@ const (
 	LostSegments     Code = "lost-segments"
 	OneRound         Code = "one-round"
 	ManyLeftOut      Code = "many-left-out"
-	LateWire         Code = "late-wire"
 	DisturbedTimings Code = "disturbed-timings"
 	TwoStates        Code = "two-states"
 	NetworkUnknown   Code = "network-kind-unknown"

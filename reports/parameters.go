@@ -230,7 +230,7 @@ const alikeShown = 8 // bounds the warnings of one code that are about different
 // worst are the codes of warnings about the run as a whole, the worst first: each makes every number less certain, or
 // withholds some. The others follow in the order of the run and its fits.
 var worst = []params.Code{
-	params.LateWire, params.ManyLeftOut, params.OneRound, params.Contradiction, params.Impossible, params.ModelFailed,
+	params.ManyLeftOut, params.OneRound, params.Contradiction, params.Impossible, params.ModelFailed,
 	params.LostSegments, params.SlowHost, params.NegativeAC,
 }
 

@@ -293,7 +293,6 @@ var spoilers = []struct {
 	code params.Code
 	do   string // {share} is the largest one in Values, and {experiment} that of its model
 }{
-	{params.LateWire, "The emulated wire was late. Run again on an idle machine."},
 	{params.ManyLeftOut, "{share} of the timings of {experiment} could not be used. The report says why."},
 	{params.MixedVersions, "The agents are of different versions. Install one."},
 	{params.LostSegments, "{share} of the segments were sent again. Look for a bad cable or a full buffer."},

@@ -223,7 +223,7 @@ func checkSample(s dataset.Sample, e *bench.Experiment, slot bench.Slot, team []
 		}
 	}
 	known := []string{dataset.FlagRetrans, dataset.FlagPreempt, dataset.FlagSteal, dataset.FlagDeadlock,
-		dataset.FlagTimeout, dataset.FlagLate, dataset.FlagUnsteady}
+		dataset.FlagTimeout, dataset.FlagUnsteady}
 	for _, f := range s.Flags {
 		if !slices.Contains(known, f) {
 			return fmt.Errorf("flag %q is none", f)

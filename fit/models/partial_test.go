@@ -42,7 +42,7 @@ func TestPartialData(t *testing.T) {
 
 // tear leaves a random share of the lines, with random flags and some of them cut short.
 func tear(d *dataset.Dataset, rng *rand.Rand) {
-	flags := []string{dataset.FlagRetrans, dataset.FlagPreempt, dataset.FlagUnsteady, dataset.FlagLate, dataset.FlagTimeout}
+	flags := []string{dataset.FlagRetrans, dataset.FlagPreempt, dataset.FlagUnsteady, dataset.FlagTimeout}
 	keep, spoil := rng.Float64(), 0.3*rng.Float64()
 	kept := d.Samples[:0]
 	for _, s := range d.Samples {

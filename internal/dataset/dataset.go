@@ -21,7 +21,6 @@ const (
 	FlagSteal    = "steal"     // the hypervisor took CPU time away during the batch
 	FlagDeadlock = "deadlock"  // the exchange blocked and was broken up
 	FlagTimeout  = "timeout"   // a receive deadline ended the batch early
-	FlagLate     = "late"      // the emulated wire (calib lab) was late: not a valid accuracy run
 	FlagWindow   = "rwnd"      // the receiver's window limited sending, not the path
 	FlagUnsteady = "unsteady"  // a stream had no two completions in its window, or none in half of it
 	FlagProbeRTT = "probe-rtt" // bbr stopped sending to look for the round trip

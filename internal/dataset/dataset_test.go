@@ -43,7 +43,7 @@ func TestTCP(t *testing.T) {
 
 func TestSelect(t *testing.T) {
 	d := &Dataset{Samples: []Sample{
-		{Exp: "a", Phase: "x", Slot: 0}, {Exp: "b", Phase: "x", Slot: 1}, {Exp: "a", Phase: "y", Slot: 2, Flags: []string{FlagLate}},
+		{Exp: "a", Phase: "x", Slot: 0}, {Exp: "b", Phase: "x", Slot: 1}, {Exp: "a", Phase: "y", Slot: 2, Flags: []string{FlagTimeout}},
 	}}
 	var got []int
 	for _, s := range append(d.Select("a", ""), d.Select("a", "y")...) {
@@ -55,7 +55,7 @@ func TestSelect(t *testing.T) {
 	if d.Select("c", "") != nil || d.Select("b", "y") != nil {
 		t.Error("selected what is not there")
 	}
-	if s := d.Samples[2]; !s.Has(FlagLate) || s.Has(FlagRetrans) {
+	if s := d.Samples[2]; !s.Has(FlagTimeout) || s.Has(FlagRetrans) {
 		t.Errorf("flags of %+v", s)
 	}
 }

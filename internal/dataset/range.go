@@ -2,7 +2,6 @@ package dataset
 
 import (
 	"fmt"
-	"math"
 	"slices"
 
 	"calib/internal/dataset/names"
@@ -37,11 +36,6 @@ func (s *Sample) checkRange() error {
 	for name, v := range s.Point {
 		if v > maxSize || v < 0 && name != names.FactorOffset || v < -maxSize {
 			return fmt.Errorf("%s=%d in point: want 0 to %d", name, v, int64(maxSize))
-		}
-	}
-	for name, v := range s.Aux {
-		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return fmt.Errorf("%s=%v in aux: want a number", name, v)
 		}
 	}
 	if t := s.TCP; t != nil {

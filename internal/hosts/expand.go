@@ -175,14 +175,7 @@ func nameFault(s string) string {
 func validName(s string) bool { return badRune(s) < 0 && nameFault(s) == "" }
 
 func runeError(s string, i int) *rangeError {
-	switch c := s[i]; c {
-	case ']':
-		return &rangeError{i, "']' without '['"}
-	case '@', '!', '&', '^':
-		return &rangeError{i, fmt.Sprintf("%q: node groups and set operators are not read here: list the hosts", c)}
-	case '*', '?', '{', '}':
-		return &rangeError{i, fmt.Sprintf("%q in a host name: a range is written node[01-16]", c)}
-	}
 	r := []rune(s[i:])[0]
-	return &rangeError{i, fmt.Sprintf("%q in a host name: want letters, digits, '.', '_' and '-'", r)}
+	return &rangeError{i, fmt.Sprintf("%q in a host name: want letters, digits, '.', '_' and '-', and ranges as in "+
+		"node[01-16]", r)}
 }

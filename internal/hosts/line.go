@@ -136,6 +136,9 @@ func hint(s string) string {
 
 // daemon reads calib://host:port, calib://[IPv6]:port and calib://range:port into "host:port".
 func (p *parser) daemon(n int, f field, rest string) []string {
+	if end, err := netip.ParseAddrPort(rest); err == nil && end.Port() > 0 {
+		return []string{end.String()}
+	}
 	colon := strings.LastIndexByte(rest, ':')
 	if colon < 0 || strings.HasSuffix(rest, "]") {
 		return p.fail(n, f.col, "%q: want a port: %shost:7077", f.text, scheme)
@@ -147,16 +150,8 @@ func (p *parser) daemon(n int, f field, rest string) []string {
 	if _, msg := parsePort(port); msg != "" {
 		return p.fail(n, col+colon+1, "%s", msg)
 	}
-	if inner, ok := strings.CutPrefix(host, "["); ok && strings.Contains(host, ":") {
-		inner, closed := strings.CutSuffix(inner, "]")
-		a, err := netip.ParseAddr(inner)
-		if err != nil || !closed || !a.Is6() {
-			return p.fail(n, col, "%q is no IPv6 address in brackets: want %s[::1]:7077", host, scheme)
-		}
-		return []string{"[" + a.String() + "]:" + port}
-	}
-	if a, err := netip.ParseAddr(host); err == nil && a.Is6() {
-		return p.fail(n, col, "an IPv6 address needs brackets: %s[%s]:%s", scheme, host, port)
+	if strings.Contains(host, ":") {
+		return p.fail(n, col, "%q is no IPv6 address in brackets: want %s[::1]:7077", host, scheme)
 	}
 	names, perr := expandRange(host)
 	if perr != nil {

@@ -264,21 +264,13 @@ func pack(path string) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// machines are Go's names for what uname -m says.
-var machines = map[string]string{
-	"x86_64": "amd64", "amd64": "amd64",
-	"aarch64": "arm64", "arm64": "arm64",
-	"i386": "386", "i486": "386", "i586": "386", "i686": "386",
-	"armv6l": "arm", "armv7l": "arm", "armv8l": "arm",
-	"ppc64le": "ppc64le", "ppc64": "ppc64", "s390x": "s390x", "riscv64": "riscv64", "loongarch64": "loong64",
-}
+// machines are Go's names for what uname -m says, where they differ.
+var machines = map[string]string{"x86_64": "amd64", "aarch64": "arm64", "i686": "386", "armv6l": "arm", "armv7l": "arm",
+	"loongarch64": "loong64"}
 
 // pick returns the first binary for a system, given as uname -s and -m name it.
 func pick(binaries []Binary, system, machine string) (Binary, error) {
-	goos, goarch := strings.ToLower(system), machines[machine]
-	if goarch == "" {
-		return Binary{}, fmt.Errorf("%w: it is a %s %s, which calib does not know", ErrArch, system, machine)
-	}
+	goos, goarch := strings.ToLower(system), cmp.Or(machines[machine], machine)
 	var have []string
 	for _, b := range binaries {
 		if b.GOOS == goos && b.GOARCH == goarch {

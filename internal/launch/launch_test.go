@@ -105,7 +105,7 @@ func TestPickBinary(t *testing.T) {
 		{"Linux", "aarch64", arm.Path, ""},
 		{"Darwin", "arm64", "", "darwin/arm64, and calib here has agents for linux/amd64 and linux/arm64"},
 		{"Linux", "riscv64", "", "GOOS=linux GOARCH=riscv64 go build -o calib-agent-riscv64 ./cmd/calib-agent"},
-		{"Linux", "vax", "", "Linux vax"},
+		{"Linux", "vax", "", "linux/vax"},
 	} {
 		b, err := pick([]Binary{amd64, arm}, c.system, c.machine)
 		if b.Path != c.want || (c.want == "") != errors.Is(err, ErrArch) || err != nil && !strings.Contains(err.Error(), c.say) {

@@ -197,7 +197,7 @@ func TestSSHFailures(t *testing.T) {
 		"unknown name":     {s.prefix + " {host}", Host{Name: "no-such-host.invalid"}, ErrUnreachable, []string{"step name", "~/.ssh/config"}},
 		"configuration":    {"ssh -o NoSuchOption=1 {host}", s.host, ErrUnreachable, []string{"step configuration"}},
 		"jump host":        {"ssh -F " + s.dir + "/ssh_jump -o UserKnownHostsFile=/dev/null {host}", Host{Name: "jumped"}, ErrUnreachable, []string{"step host key"}},
-		"other machine":    {s.prefix + " {host} env PATH=" + s.fake(t, "uname", "echo Plan9"), s.host, ErrArch, []string{"Plan9 Plan9"}},
+		"other machine":    {s.prefix + " {host} env PATH=" + s.fake(t, "uname", "echo Plan9"), s.host, ErrArch, []string{"plan9/Plan9"}},
 		"terminal":         {s.prefix + " -tt {host}", s.host, ErrStreams, []string{"a terminal", "ssh -T"}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -1,7 +1,6 @@
 package machine
 
 import (
-	"cmp"
 	"fmt"
 	"io/fs"
 	"path"
@@ -20,23 +19,17 @@ func (c collector) timing(env map[string]string, allowed []int) {
 	for _, irq := range irqs {
 		busy = append(busy, c.cpus("proc/irq/"+path.Base(irq)+"/effective_affinity_list")...)
 	}
-	order := slices.Clone(allowed)
-	slices.SortStableFunc(order, func(a, b int) int {
-		return cmp.Or(first(slices.Contains(near, a), slices.Contains(near, b)),
-			first(!slices.Contains(busy, a), !slices.Contains(busy, b)), first(a != 0, b != 0))
-	})
-	env[nowPrefix+NowCPUs] = strings.Trim(fmt.Sprint(order), "[]")
-}
-
-// first compares so that what is true comes first.
-func first(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case a:
-		return -1
+	rank := func(cpu int) (n int) {
+		for i, worse := range []bool{cpu == 0, slices.Contains(busy, cpu), !slices.Contains(near, cpu)} {
+			if worse {
+				n += 1 << i
+			}
+		}
+		return n
 	}
-	return 1
+	order := slices.Clone(allowed)
+	slices.SortStableFunc(order, func(a, b int) int { return rank(a) - rank(b) })
+	env[nowPrefix+NowCPUs] = strings.Trim(fmt.Sprint(order), "[]")
 }
 
 // cpus reads a file that lists CPUs; none where there is no such file.
