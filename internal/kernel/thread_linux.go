@@ -139,17 +139,22 @@ func Divide(rank, size int) (own *unix.CPUSet, restore func() error, err error) 
 	return own, func() error { return unix.SchedSetaffinity(0, &all) }, nil
 }
 
+// CPUs lists the CPUs of a set.
+func CPUs(set *unix.CPUSet) (list []int) {
+	for cpu := 0; len(list) < set.Count(); cpu++ {
+		if set.IsSet(cpu) {
+			list = append(list, cpu)
+		}
+	}
+	return list
+}
+
 // shareOf lists the CPUs of one of several ranks: every size-th of all; of fewer CPUs than ranks, one that others have
 // too.
 func shareOf(all *unix.CPUSet, rank, size int) (share []int) {
-	n := all.Count()
-	for cpu, k := 0, 0; k < n; cpu++ {
-		if all.IsSet(cpu) {
-			if k%size == rank%n {
-				share = append(share, cpu)
-			}
-			k++
-		}
+	cpus := CPUs(all)
+	for k := rank % len(cpus); k < len(cpus); k += size {
+		share = append(share, cpus[k])
 	}
 	return share
 }

@@ -74,11 +74,7 @@ func (l *Launcher) exchange(p *Process, host string, args []string) error {
 	if err != nil {
 		return err
 	}
-	packed, err := binary.packed()
-	if err != nil {
-		return err
-	}
-	script, err := fill(binary, "", streamCheck, len(packed), args)
+	script, packed, err := fill(binary, "", streamCheck, args)
 	if err != nil {
 		return err
 	}
@@ -301,23 +297,26 @@ var streamCheck = fmt.Sprintf(`say stream; printf '\000\377\015\012\004\033'; s=
 // unameScript says what machine it is. It needs no more than a shell.
 const unameScript = `echo "calib-launch @NAME@uname $(uname -s) $(uname -m)"`
 
-// fill makes the script that becomes b with args and, behind them, the shell's words more. name is what the shell puts
-// in front of each answer; check tests its streams.
-func fill(b Binary, name, check string, packed int, args []string, more ...string) (string, error) {
+// fill makes the script that becomes b with args and, behind them, the shell's words more, and returns b under gzip.
+// name is what the shell puts in front of each answer; check tests its streams.
+func fill(b Binary, name, check string, args []string, more ...string) (script string, packed []byte, err error) {
+	if packed, err = b.packed(); err != nil {
+		return "", nil, err
+	}
 	quoted := make([]string, 0, len(args)+1)
 	for _, s := range append([]string{b.Path}, args...) {
 		q, err := syntax.Quote(s, syntax.LangPOSIX)
 		if err != nil {
-			return "", fmt.Errorf("argument %q: %w", s, err)
+			return "", nil, fmt.Errorf("argument %q: %w", s, err)
 		}
 		if strings.Contains(q, "\n") {
-			return "", fmt.Errorf("argument %q: a line break in it", s)
+			return "", nil, fmt.Errorf("argument %q: a line break in it", s)
 		}
 		quoted = append(quoted, q)
 	}
-	return strings.NewReplacer("@NAME@", name, "@HASH@", b.Hash, "@EXE@", quoted[0], "@SIZE@", strconv.Itoa(packed),
+	return strings.NewReplacer("@NAME@", name, "@HASH@", b.Hash, "@EXE@", quoted[0], "@SIZE@", strconv.Itoa(len(packed)),
 		"@NONCE@", rand.Text(), "@STREAM@", check,
-		"@ARGS@", strings.Join(append(quoted[1:], more...), " ")).Replace(runScript), nil
+		"@ARGS@", strings.Join(append(quoted[1:], more...), " ")).Replace(runScript), packed, nil
 }
 
 // failures say what the script's word for what failed means, and how to mend it; {another} is how another directory is

@@ -134,8 +134,9 @@ func TestUnpack(t *testing.T) {
 
 func TestScriptQuotesWhatItIsGiven(t *testing.T) {
 	b := amd64
+	b.packed = func() ([]byte, error) { return []byte("7 bytes"), nil }
 	b.Path = "/opt/it's $HOME/calib"
-	s, err := fill(b, "", streamCheck, 7, []string{"agent", "--data", "a b;c'd"})
+	s, _, err := fill(b, "", streamCheck, []string{"agent", "--data", "a b;c'd"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,7 +144,7 @@ func TestScriptQuotesWhatItIsGiven(t *testing.T) {
 		t.Errorf("%s is left in %s", empty, s)
 	}
 	for _, bad := range []string{"a\nb", "a\x00b"} {
-		if _, err := fill(b, "", streamCheck, 7, []string{bad}); err == nil {
+		if _, _, err := fill(b, "", streamCheck, []string{bad}); err == nil {
 			t.Errorf("argument %q accepted", bad)
 		}
 	}

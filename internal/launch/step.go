@@ -100,11 +100,7 @@ func (s *Step) exchange(binaries []Binary, args []string) error {
 	if err != nil {
 		return err
 	}
-	packed, err := binary.packed()
-	if err != nil {
-		return err
-	}
-	script, err := fill(binary, slurmName, ":", len(packed), args, slurmJoin)
+	script, packed, err := fill(binary, slurmName, ":", args, slurmJoin)
 	if err != nil {
 		return err
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/prometheus/procfs"
 	"golang.org/x/sys/unix"
 
+	"calib/internal/kernel"
 	"calib/internal/plane"
 	"calib/internal/units"
 )
@@ -68,16 +69,8 @@ func (m *Machine) Close() {
 
 func allowed() ([]int, error) {
 	var set unix.CPUSet
-	if err := unix.SchedGetaffinity(0, &set); err != nil {
-		return nil, err
-	}
-	var cpus []int
-	for cpu := 0; len(cpus) < set.Count(); cpu++ {
-		if set.IsSet(cpu) {
-			cpus = append(cpus, cpu)
-		}
-	}
-	return cpus, nil
+	err := unix.SchedGetaffinity(0, &set)
+	return kernel.CPUs(&set), err
 }
 
 func hostMemory() int64 {
