@@ -33,7 +33,7 @@ func hyperbolicPaper(m stored) paper {
 
 // blockRows are the model and rules 1 to 3 (section 2).
 func blockRows() []row {
-	one := params.Block{A: 1, B: 1} // figure 2: a = 1, m = 0.5, p = 2
+	one := params.Block{A: 1, B: 1} // figure 2
 	both := []params.Block{sparcHost, sparcNetwork}
 	independent, dependent := params.Serial(false, both...), params.Serial(true, both...)
 	either, best := params.Parallel(false, both...), params.Parallel(true, both...)
@@ -41,7 +41,6 @@ func blockRows() []row {
 	return []row{
 		{"Figure 2, eq. 1 to 3", "T(x → 0) → a", "1", is(one.T(0)), "blocks.T", ""},
 		{"", "T(x)/x → b = a/p + m", "1", is(one.T(1e9) / 1e9), "blocks.T", ""},
-		{"", "t of two packets, x = 4", "2·a + 4·m = 4", is(one.Packets(4, 2)), "Block.Packets", ""},
 		{"Figure 3, rule 1", "a, host and network", "a_1 + a_2 = 1205.12 µs", is(independent.A), "blocks.Serial", ""},
 		{"", "b, independent", "max(b_1, b_2) = 1.42 µs/B", is(independent.B), "blocks.Serial", ""},
 		{"", "b, dependent", "b_1 + b_2 = 2.34 µs/B", is(dependent.B), "blocks.Serial", ""},

@@ -33,13 +33,6 @@ func ServiceTime(x, a, b float64) float64 {
 // ServiceTime returns the total service time [s] of a message of x bytes, eq. 3.
 func (c Block) T(x float64) float64 { return ServiceTime(x, c.A, c.B) }
 
-// Packets returns the service time [s] that eq. 3 approximates: ⌈x/p⌉ packets of at most p bytes, each a seconds, and m
-// seconds a byte with m = b − a/p. A message of no bytes is one packet in the limit x → 0. Source: Stoica, Sultan,
-// Keyes 1994, eq. 1 and 2.
-func (c Block) Packets(x, p float64) float64 {
-	return c.A*math.Max(1, math.Ceil(x/p)) + (c.B-c.A/p)*x
-}
-
 // Check returns ErrBlock unless both parameters are finite and not negative.
 func (c Block) Check() error {
 	for _, v := range []float64{c.A, c.B} {

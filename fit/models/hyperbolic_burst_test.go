@@ -36,8 +36,8 @@ func skewed(w truth, skew float64) *dataset.Dataset {
 			slices.SortFunc(order, func(i, j int) int { return int(math.Copysign(1, at[i]-at[j])) })
 			free := 0.0
 			for _, i := range order {
-				arrive := at[i] + w.Message(0, 1, 1, x)/2 - w.Medium.Packets(min(x, w.MSS), w.MSS)/2
-				free = max(free, arrive) + w.Medium.Packets(min(x, w.MSS), w.MSS)
+				arrive := at[i] + w.Message(0, 1, 1, x)/2 - w.packet(w.Medium, min(x, w.MSS))/2
+				free = max(free, arrive) + w.packet(w.Medium, min(x, w.MSS))
 				done := free + arrive - at[i]
 				b.Lines[i].NS[k] = int64(math.Round((done - at[i]) * 1e9))
 				begin[i].NS[k] = int64(math.Round(at[i] * 1e9))

@@ -103,11 +103,14 @@ func (w *truth) sharers(n int) int {
 	return n
 }
 
+// packet is the service time of a packet of x bytes. Source: Stoica, Sultan, Keyes 1994, eq. 1.
+func (w *truth) packet(c params.Block, x float64) float64 { return c.A + (c.B-c.A/w.MSS)*x }
+
 // Message is the time of a message of x bytes from host s to host r, k-th in the queue of the network.
 func (w *truth) Message(s, r, k int, x float64) float64 {
 	hs, hr, c := w.block(s), w.block(r), w.Medium.ConcurrentEqual(k)
 	first := math.Min(x, w.MSS)
-	t := hs.Packets(first, w.MSS) + c.Packets(first, w.MSS) + hr.Packets(first, w.MSS) + w.L
+	t := w.packet(hs, first) + w.packet(c, first) + w.packet(hr, first) + w.L
 	return t + math.Max(0, x-w.MSS)*max(hs.B, c.B, hr.B)
 }
 

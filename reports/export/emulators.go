@@ -71,11 +71,6 @@ func (q emulatedPath) limit(delay float64) int {
 	return int(math.Min(math.Round(q.queue)+math.Ceil(delay/(q.packet*q.perByte)), math.MaxInt32))
 }
 
-// payloadTime is the time [s] that packets of x bytes of payload take at a rate [bit/s].
-func (q emulatedPath) payloadTime(x, rate float64) float64 {
-	return 8 * (x + headerBytes*math.Ceil(x/q.packet)) / rate
-}
-
 // micro writes a time [s] in µs with whole ns, as tc reads it.
 func micro(s float64) string { return decimal(s*1e6, 3) + "us" }
 
@@ -124,8 +119,8 @@ var deviceName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.:@-]{0,14}$`)
 func writeTC(in *input) []byte {
 	q, device, limit := emulatedPathOf(in), cmp.Or(in.Device, tcDevice), 0 // packets; 0 is netem's own
 	rate := math.Round(q.rate())                                           // bit/s
-	first := q.payloadTime(1, rate)
-	delay := q.delay - first // so that the way of one byte is delay and rate
+	first := 8 * (1 + headerBytes) / rate                                  // s, of a packet of one byte
+	delay := q.delay - first                                               // so that the way of one byte is delay and rate
 	switch {
 	case !deviceName.MatchString(device):
 		in.failf("network device %q: %w: up to 15 letters, digits and _.:@-", device, ErrOption)

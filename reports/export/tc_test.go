@@ -47,6 +47,11 @@ type netem struct {
 	limit  int     // packets; 0 is netem's own
 }
 
+// payloadTime is the time [s] that packets of x bytes of payload take at a rate [bit/s].
+func (q emulatedPath) payloadTime(x, rate float64) float64 {
+	return 8 * (x + headerBytes*math.Ceil(x/q.packet)) / rate
+}
+
 // at returns the time [s] of a message of x bytes through netem.
 func (n netem) at(q emulatedPath, x float64) float64 { return n.delay + q.payloadTime(x, n.rate) }
 
