@@ -123,7 +123,8 @@ func (t *timeline) largest() (most float64) {
 func pick(all []*timeline, n int) []*timeline {
 	by := slices.Clone(all)
 	slices.SortStableFunc(by, func(a, b *timeline) int { return cmp.Compare(b.largest(), a.largest()) })
-	return slices.DeleteFunc(slices.Clone(all), func(t *timeline) bool { return !slices.Contains(by[:min(n, len(by))], t) })
+	by = by[:min(n, len(by))]
+	return slices.DeleteFunc(slices.Clone(all), func(t *timeline) bool { return !slices.Contains(by, t) })
 }
 
 func changed(all []*timeline) []*timeline {
