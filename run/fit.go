@@ -2,7 +2,6 @@ package run
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -53,11 +52,7 @@ func (f Fitting) Keep(dir *rundir.Dir) error {
 		return err
 	}
 	c.Fit = f
-	detail, err := json.Marshal(c)
-	if err != nil {
-		return err
-	}
-	return dir.Update(func(r *rundir.Run) { r.Detail = detail })
+	return c.keep(dir)
 }
 
 // fit writes params.json and the reports.
@@ -70,7 +65,7 @@ func (r *run) fit() error {
 	r.spoilt = float64(seen.Spoilt) / float64(max(1, seen.Timings))
 	p, err := Fit(r.dir, d, fit.Settings{Breaks: r.Fit.Breaks}, r.notes)
 	if p != nil {
-		r.spoilt, r.state = params.Discarded(p.Fits...), Fitted
+		r.spoilt = params.Discarded(p.Fits...)
 	}
 	return err
 }

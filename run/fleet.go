@@ -181,19 +181,6 @@ func (f *fleet) leave(i int, why string) {
 	f.agents, f.hosts = slices.Delete(f.agents, i, i+1), slices.Delete(f.hosts, i, i+1)
 }
 
-// late is why a host is left out that was not there when the run began: samples name hosts by index, which stays.
-const late = "it answers now, but the run began without it: a new run will have it"
-
-// resume leaves out the hosts that the run began without. All others must be there, in the same order.
-func (f *fleet) resume(before []dataset.Host) error {
-	for i, h := range slices.Backward(f.hosts) {
-		if !slices.Contains(namesOf(before), h.Name) {
-			f.leave(i, late)
-		}
-	}
-	return f.sameAs(before)
-}
-
 // sameAs returns an error where the hosts are not those with which the run began.
 func (f *fleet) sameAs(before []dataset.Host) error {
 	if old, now := namesOf(before), namesOf(f.hosts); !slices.Equal(old, now) {

@@ -75,14 +75,13 @@ func (v *view) state(name string, target float64) plan.State {
 		Why: "not fitted yet", Experiments: needs(name)}}
 	v.find(&n)
 	s := n.State
-	if !n.known {
-		s.Value, s.HalfWidth = math.NaN(), math.Inf(1)
-	} else if !math.IsInf(s.HalfWidth, 1) {
+	if !math.IsInf(s.HalfWidth, 1) {
 		s.Why = "" // of the status of a number that has an interval
 	}
 	s.Met = s.HalfWidth <= target
 	why := v.beyond(n)
-	if why == "" && n.known && s.Unit == "s" && math.Abs(s.Value)*(1+s.HalfWidth) <= v.negligible() {
+	alpha, _ := v.fits.Parameters["alpha"].Raw()
+	if why == "" && n.known && s.Unit == "s" && math.Abs(s.Value)*(1+s.HalfWidth) <= negligible*alpha {
 		why = "too small to matter"
 	}
 	if why != "" && !s.Met {
@@ -91,11 +90,8 @@ func (v *view) state(name string, target float64) plan.State {
 	return s
 }
 
-// negligible is the time below which a part of a message's time does not matter: 2% of that of a short message.
-func (v *view) negligible() float64 {
-	alpha, _ := v.fits.Parameters["alpha"].Raw()
-	return 0.02 * alpha
-}
+// negligible is the share of the time of a short message below which a part of a message's time does not matter.
+const negligible = 0.02
 
 // find looks up a parameter, or a function c0 + c1·m ("g_s"), which counts by its value in the middle of its domain.
 func (v *view) find(n *number) {
@@ -105,13 +101,11 @@ func (v *view) find(n *number) {
 	case isParameter:
 		n.Unit, n.Why, n.status = q.Unit, q.Why, q.Status
 		n.unbounded = q.Bound != nil && math.IsInf(q.Bound[1], 1)
-		raw, estimated := q.Raw()
-		if !estimated {
+		if n.known = q.Value != nil; !n.known {
 			break
 		}
-		n.Value, n.known = raw, q.Value != nil
-		if q.CI95 != nil {
-			n.HalfWidth = halfWidth(raw, *q.CI95)
+		if n.Value = *q.Value; q.CI95 != nil {
+			n.HalfWidth = halfWidth(n.Value, *q.CI95)
 		}
 		squares := 0.0
 		var terms []string
@@ -121,12 +115,13 @@ func (v *view) find(n *number) {
 				terms = append(terms, t.Name)
 			}
 		}
-		n.fixed, n.terms = resample.HalfWidth(math.Sqrt(squares))/math.Abs(raw), strings.Join(terms, ", ")
+		n.fixed, n.terms = resample.HalfWidth(math.Sqrt(squares))/math.Abs(n.Value), strings.Join(terms, ", ")
 	case isFunction:
 		n.known, n.Why, n.status, n.Unit = fn.Usable(), fn.Why, fn.Status, fn.Unit
-		middle := (fn.Domain["m"][0] + fn.Domain["m"][1]) / 2
-		n.Value = fn.Coeff["c0"] + fn.Coeff["c1"]*middle
-		n.HalfWidth = fn.HalfWidthAt(middle) / math.Abs(n.Value)
+		if middle := (fn.Domain["m"][0] + fn.Domain["m"][1]) / 2; n.known {
+			n.Value = fn.Coeff["c0"] + fn.Coeff["c1"]*middle
+			n.HalfWidth = fn.HalfWidthAt(middle) / math.Abs(n.Value)
+		}
 	}
 }
 
@@ -138,7 +133,8 @@ func halfWidth(value float64, ci [2]float64) float64 {
 	return (ci[1] - ci[0]) / 2 / math.Abs(value)
 }
 
-// beyond says why no number of rounds would bring a number within its target; "" where they may.
+// beyond says why no number of rounds would bring a number within its target; "" where they may. What one pair, and as
+// many at once as there are hosts for, do not show, more rounds do not.
 func (v *view) beyond(n number) string {
 	scatter := math.Sqrt(math.Max(0, n.HalfWidth*n.HalfWidth-n.fixed*n.fixed)) // what rounds narrow
 	name, network := n.Parameter, v.fits.Network
@@ -150,7 +146,7 @@ func (v *view) beyond(n number) string {
 		return fmt.Sprintf("%s alone make it ± %.2g%%, which more rounds do not narrow", n.terms, 100*n.fixed)
 	case name == "G" && n.status == params.StatusUnidentifiable, name == "B_L" && n.unbounded:
 		return n.Why
-	case name != "a" && name != "a_c" && name != "b" && name != "b_c" || !v.allPairs():
+	case name != "a" && name != "a_c" && name != "b" && name != "b_c" || !v.pairs[1] || !v.pairs[int64(v.hosts/2)]:
 		return ""
 	case v.hosts < 4:
 		return "one number of pairs only: more hosts would tell it, more rounds do not"
@@ -162,10 +158,6 @@ func (v *view) beyond(n number) string {
 	}
 	return ""
 }
-
-// allPairs reports whether one pair, and as many at once as there are hosts for, were measured: what these do not show,
-// more rounds do not.
-func (v *view) allPairs() bool { return v.pairs[1] && v.pairs[int64(v.hosts/2)] }
 
 // room is how wide the part of the rounds may be for the whole to be within a target. Where the other terms leave less
 // than half of the target to it, no number of rounds in reach brings the whole within: the target is then that of the

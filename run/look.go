@@ -61,16 +61,15 @@ func Examine(ctx context.Context, c Config) (report doctor.Report, err error) {
 	r := newRun(c, "doctor-")
 	err = r.with(ctx, func(f *fleet) error {
 		r.Show.Phase("examine the hosts")
-		var facts doctor.Facts
 		// First: it takes out who refuses, and pairs name the others by index.
-		err := f.claim(ctx, plane.Session{Run: r.id}, checkAllowance, checkTickets)
-		if err == nil {
-			facts.Pairs, err = f.check(ctx, r.id, 0)
+		if err := f.claim(ctx, plane.Session{Run: r.id}, checkAllowance, checkTickets); err != nil {
+			return err
 		}
+		pairs, err := f.check(ctx, r.id, 0)
 		if err != nil {
 			return err
 		}
-		facts.Hosts = f.examine(ctx)
+		facts := doctor.Facts{Hosts: f.examine(ctx), Pairs: pairs}
 		for _, l := range f.lost {
 			facts.Hosts = append(facts.Hosts, doctor.Host{Name: l.Host, Lost: l.Error})
 		}

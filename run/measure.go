@@ -66,7 +66,7 @@ func (r *run) walk(ctx context.Context, f *fleet, schedule *plan.Schedule, have 
 		},
 		Note: r.note, Now: time.Now,
 	})
-	r.walked, r.state = *walked, Measured
+	r.walked, r.measured = *walked, true
 	if steering != nil && len(steering.States()) > 0 {
 		said := "targets that are not met: " + steering.Open()
 		if walked.TargetsMet {
@@ -132,16 +132,18 @@ func (r *run) failures(list []dataset.Host) []dataset.Failure {
 	return out
 }
 
-// close decides status and exit code from how measuring and fitting ended, and closes the files. A new run that was
-// only Planned leaves no directory.
+// close decides status and exit code from how measuring and fitting ended, and closes the files. A new run that has
+// no samples.jsonl leaves no directory.
 func (r *run) close(ctx context.Context, err, unfit error) error {
 	interrupted := ctx.Err() != nil || r.walked.Interrupted
-	if err != nil && r.state == Planned && r.Resume == "" {
+	if err != nil && r.sink == nil && r.Resume == "" {
 		code := exit.CodeOf(err)
 		if interrupted {
 			code, err = exit.Interrupted, exit.ErrInterrupted
 		}
-		return exit.With(code, errors.Join(err, r.closeLog(), r.dir.Discard()))
+		err = exit.With(code, errors.Join(err, r.closeLog(), r.dir.Discard()))
+		r.dir = nil
+		return err
 	}
 	status, code := rundir.StatusComplete, exit.OK
 	switch thin := r.thin(); {
@@ -162,12 +164,11 @@ func (r *run) close(ctx context.Context, err, unfit error) error {
 	}
 	err = errors.Join(err, unfit)
 	var end error
-	if r.state != Planned {
+	if r.sink != nil {
 		end = r.sink.Close() // which may cut off what a failing disk has lost
 	}
 	end = errors.Join(end, r.dir.Seal(), r.dir.Update(func(run *rundir.Run) { run.End(status, code, time.Now()) }))
 	r.log.Info("end", "status", status, "exit", code, "err", fmt.Sprint(err))
-	r.state = Closed
 	err = errors.Join(err, end, r.closeLog(), r.dir.Close())
 	return exit.With(cmp.Or(code, exit.Failed), err) // files that cannot be closed are a failure, whatever is in them
 }
@@ -208,7 +209,7 @@ func (r *run) partial() error {
 
 // saved counts the slots in samples.jsonl. A run that failed before it was measured has those that it goes on from.
 func (r *run) saved() int {
-	if r.state >= Measured {
+	if r.measured {
 		return r.walked.Slots + r.walked.Had
 	}
 	d, err := r.dir.Samples()

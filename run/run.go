@@ -69,36 +69,32 @@ func Stored(detail json.RawMessage) (c Config, err error) {
 	return c, err
 }
 
-// State is how far a run has come.
-type State int
-
-// The states of a run.
-const (
-	Planned  State = iota // nothing is kept of it: what it has begun can be taken back
-	Started               // samples.jsonl is there
-	Measured              // the walk has ended, however it did
-	Fitted                // params.json is written
-	Closed                // run.json says how it ended
-)
-
 // Result is what became of a run.
 type Result struct {
-	State State       // Closed, or Planned where nothing is left of it
-	Dir   *rundir.Dir // of a run that is Closed
-	Plan  plan.Plan   // as hosts and network have made it
+	Dir  *rundir.Dir // nil where nothing is left of it
+	Plan plan.Plan   // as hosts and network have made it
+}
+
+// keep writes c to run.json.
+func (c Config) keep(dir *rundir.Dir) error {
+	detail, err := json.Marshal(c)
+	if err != nil {
+		return err
+	}
+	return dir.Update(func(r *rundir.Run) { r.Detail = detail })
 }
 
 // run is a run under way.
 type run struct {
 	Config
 	id       string
-	state    State
 	dir      *rundir.Dir
 	log      *slog.Logger
 	closeLog func() error
-	sink     *dataset.Writer  // from Started on
+	sink     *dataset.Writer  // of samples.jsonl; nil before it is there
 	opening  []dataset.Sample // before the first round, of pairs that look at their ways
-	walked   coord.Result     // from Measured on
+	measured bool             // the walk has ended, however it did: walked
+	walked   coord.Result
 	lost     []dataset.Failure
 	checked  units.Nanos // how long the check of the hosts took
 	spoilt   float64     // share of the timings that loss has touched
@@ -169,7 +165,7 @@ func Run(ctx context.Context, c Config) (Result, error) {
 		unfit = r.fit()
 	}
 	err = r.close(ctx, err, unfit)
-	return Result{r.state, r.dir, r.Plan}, err
+	return Result{r.dir, r.Plan}, err
 }
 
 // makeDir makes the run directory, or goes on in the one that is resumed.
@@ -248,11 +244,7 @@ func (r *run) measure(ctx context.Context, f *fleet) error {
 	if r.Probe != nil {
 		schedule.Groups = r.Probe.Groups
 	}
-	text, err := json.Marshal(r.Config) // with the plan as the hosts and the network have made it
-	if err == nil {
-		err = r.dir.Update(func(run *rundir.Run) { run.Detail = text })
-	}
-	if err != nil {
+	if err := r.Config.keep(r.dir); err != nil { // with the plan as the hosts and the network have made it
 		return err
 	}
 	for _, l := range reports.LeftText(forecast(schedule)) {
@@ -280,7 +272,7 @@ func (r *run) had(f *fleet) ([]dataset.Sample, []dataset.Host, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	r.sink, r.state = out, Started
+	r.sink = out
 	var have []dataset.Sample
 	for _, s := range d.Samples {
 		if s.Exp == names.Probe {
@@ -289,7 +281,12 @@ func (r *run) had(f *fleet) ([]dataset.Sample, []dataset.Host, error) {
 			have = append(have, s)
 		}
 	}
-	return have, d.Header.Hosts, errors.Join(r.dir.Seal(), f.resume(d.Header.Hosts)) // Resume may have cut off an end
+	for i, h := range slices.Backward(f.hosts) { // samples name hosts by index, which stays
+		if !slices.Contains(namesOf(d.Header.Hosts), h.Name) {
+			f.leave(i, "it answers now, but the run began without it: a new run will have it")
+		}
+	}
+	return have, d.Header.Hosts, r.dir.Seal() // Resume may have cut off an end
 }
 
 // createSamples creates samples.jsonl for the hosts of f.
@@ -298,7 +295,6 @@ func (r *run) createSamples(f *fleet) (err error) {
 	if err != nil {
 		return err
 	}
-	r.state = Started
 	return r.dir.Update(func(run *rundir.Run) { run.Hosts = f.hosts })
 }
 

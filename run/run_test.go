@@ -30,26 +30,26 @@ func simulation(t *testing.T, out string) Config {
 	}
 }
 
-// A run ends as Closed, with what its directory then holds, or is taken back whole.
+// A run leaves its directory closed, with what it then holds, or is taken back whole.
 func TestStates(t *testing.T) {
 	refused := errors.New("refused")
 	for _, c := range []struct {
 		name   string
 		change func(*Config)
 		cut    bool
-		state  State
+		left   bool
 		code   int
 		params bool
 	}{
-		{"whole", func(*Config) {}, false, Closed, 0, true},
-		{"measured only", func(c *Config) { c.MeasureOnly = true }, false, Closed, 0, false},
+		{"whole", func(*Config) {}, false, true, 0, true},
+		{"measured only", func(c *Config) { c.MeasureOnly = true }, false, true, 0, false},
 		{"not fitted", func(c *Config) {
 			c.Plan.Limits.Sizes, c.Plan.Experiments = c.Plan.Limits.Sizes[:1], []string{"pingpong"}
-		}, false, Closed, exit.Failed, false},
-		{"refused", func(c *Config) { c.Confirm = func(int) error { return refused } }, false, Planned, exit.Failed, false},
-		{"no hosts", func(c *Config) { c.Where.Sim = "nosuch" }, false, Planned, exit.Usage, false},
-		{"target that is not measured", func(c *Config) { c.Targets = "g=2%"; c.Plan.Rounds.Max = 9 }, false, Closed, exit.Usage, false},
-		{"interrupted", func(*Config) {}, true, Planned, exit.Interrupted, false},
+		}, false, true, exit.Failed, false},
+		{"refused", func(c *Config) { c.Confirm = func(int) error { return refused } }, false, false, exit.Failed, false},
+		{"no hosts", func(c *Config) { c.Where.Sim = "nosuch" }, false, false, exit.Usage, false},
+		{"target that is not measured", func(c *Config) { c.Targets = "g=2%"; c.Plan.Rounds.Max = 9 }, false, true, exit.Usage, false},
+		{"interrupted", func(*Config) {}, true, false, exit.Interrupted, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			out := filepath.Join(t.TempDir(), "run")
@@ -65,10 +65,10 @@ func TestStates(t *testing.T) {
 			if err != nil {
 				code = exit.CodeOf(err)
 			}
-			if r.State != c.state || code != c.code {
-				t.Fatalf("state %d, exit code %d (%v), want %d and %d", r.State, code, err, c.state, c.code)
+			if (r.Dir != nil) != c.left || code != c.code {
+				t.Fatalf("directory %v, exit code %d (%v), want %v and %d", r.Dir, code, err, c.left, c.code)
 			}
-			if r.State == Planned {
+			if !c.left {
 				if _, err := os.Stat(out); err == nil {
 					t.Error("a run that was only planned left its directory")
 				}
@@ -100,8 +100,8 @@ func TestStoredGoesOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	config.Resume, config.Show = out, progress.New(io.Discard, progress.Quiet, time.Now)
-	if r, err = Run(t.Context(), config); err != nil || r.State != Closed {
-		t.Fatalf("state %d, %v", r.State, err)
+	if r, err = Run(t.Context(), config); err != nil {
+		t.Fatal(err)
 	}
 	after, err := os.ReadFile(r.Dir.File(rundir.SamplesFile))
 	if err != nil || string(after) != string(before) {

@@ -64,7 +64,7 @@ func runAction(c *cli.Context) error {
 	config.MeasureOnly = c.Bool("no-fit")
 	r, err := run.Run(c.Context, config)
 	switch {
-	case r.State != run.Closed:
+	case r.Dir == nil:
 		return err
 	case config.MeasureOnly:
 		return printMeasured(c, r.Dir, err)
@@ -145,7 +145,7 @@ func Series(c *cli.Context, config *run.Config, root, what string, n int) (runs 
 		r, err := run.Run(c.Context, *config)
 		config.Plan.Limits.Path = r.Plan.Limits.Path // that the first has seen: all have the same plan
 		config.Plan.Seed++
-		if i == 0 && r.State == run.Planned {
+		if i == 0 && r.Dir == nil {
 			return nil, err
 		}
 		if err != nil {

@@ -249,7 +249,7 @@ func (k *copier) calibrate(m *measurement) (p *params.Params, err error) {
 		config.Plan.Seed, config.Where, config.Out = m.Seed, run.Where{HostsFile: l.HostsPath, Launch: l.Launch}, m.Run
 		r, err := run.Run(ctx, equipped(&c, config))
 		cut = ctx.Err() != nil
-		if code := exit.CodeOf(err); r.State == run.Closed && (code == exit.OK || code == exit.Partial) {
+		if code := exit.CodeOf(err); r.Dir != nil && (code == exit.OK || code == exit.Partial) {
 			var unread error
 			p, unread = r.Dir.ReadParams()
 			return errors.Join(err, unread)
