@@ -24,7 +24,7 @@ var ErrParams = errors.New("not a valid params.json")
 const maxParams = 512 << 20
 
 // Encode writes p as JSON with one fact on a line. Equal Params are equal bytes. Numbers that are not finite are written
-// as null, or left out where null has no meaning, each with a finding; p itself is not changed.
+// as null, or left out where null has no meaning, with a finding; p itself is not changed.
 func Encode(w io.Writer, p *Params) error {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

@@ -54,8 +54,8 @@ func (r *Residual) UnmarshalJSON(b []byte) error {
 	return json.Unmarshal(b, (*plain)(r))
 }
 
-// finite returns a copy of p that JSON can hold, with a finding for each number that it cannot, and with arrays and
-// maps present where the schema wants them.
+// finite returns a copy of p that JSON can hold, with a finding of how many numbers it cannot, and with arrays and maps
+// present where the schema wants them.
 func (p *Params) finite() *Params {
 	c := &cleaner{}
 	v, _ := c.clean(reflect.ValueOf(*p), "")
@@ -77,38 +77,39 @@ func (p *Params) finite() *Params {
 			}
 		}
 	}
-	out.Findings = append(out.Findings, c.found...)
+	if c.count > 0 {
+		out.Findings = append(out.Findings, Warnf("not-finite", "numbers that are not finite are left out, or null in "+
+			"points: %d, the first %s", c.count, strings.TrimPrefix(c.first, ".")))
+	}
 	return &out
 }
 
-// cleaner copies values without the numbers that JSON cannot hold, and keeps a finding for each.
-type cleaner struct{ found []Finding }
+// cleaner copies values without the numbers that JSON cannot hold, and counts them.
+type cleaner struct {
+	count int
+	first string // where it stands
+}
 
-func (c *cleaner) warn(at, what string) {
-	c.found = append(c.found, Warnf("not-finite", "%s: %s", strings.TrimPrefix(at, "."), what))
+func (c *cleaner) finite(v reflect.Value, at string) bool {
+	if finite(v.Float()) {
+		return true
+	}
+	c.count, c.first = c.count+1, cmp.Or(c.first, at)
+	return false
 }
 
 // clean returns a copy of v, which stands at a place, and whether it can stand there: a number, a pair or a list of
 // numbers that is not finite cannot, nor a struct that holds one. What cannot is left out of the pointer, map or list
 // that holds it.
 func (c *cleaner) clean(v reflect.Value, at string) (out reflect.Value, stands bool) {
-	keep := func(v reflect.Value, at string) (reflect.Value, bool) {
-		e, ok := c.clean(v, at)
-		if !ok && v.Kind() == reflect.Struct {
-			c.warn(at, "it holds a number that is not finite: left out")
-		} else if !ok {
-			c.warn(at, fmt.Sprintf("%v is not finite: left out", v))
-		}
-		return e, ok
-	}
 	switch v.Kind() {
 	case reflect.Float64:
-		return v, finite(v.Float())
+		return v, c.finite(v, at)
 	case reflect.Pointer:
 		if v.IsNil() {
 			return v, true
 		}
-		e, ok := keep(v.Elem(), at)
+		e, ok := c.clean(v.Elem(), at)
 		if !ok {
 			return reflect.Zero(v.Type()), true
 		}
@@ -119,7 +120,7 @@ func (c *cleaner) clean(v reflect.Value, at string) (out reflect.Value, stands b
 		out = reflect.MakeMap(v.Type())
 		byName := func(a, b reflect.Value) int { return cmp.Compare(a.String(), b.String()) }
 		for _, k := range slices.SortedFunc(slices.Values(v.MapKeys()), byName) {
-			if e, ok := keep(v.MapIndex(k), at+"."+k.String()); ok {
+			if e, ok := c.clean(v.MapIndex(k), at+"."+k.String()); ok {
 				out.SetMapIndex(k, e)
 			}
 		}
@@ -127,7 +128,7 @@ func (c *cleaner) clean(v reflect.Value, at string) (out reflect.Value, stands b
 	case reflect.Array, reflect.Slice:
 		if v.Type().Elem().Kind() == reflect.Float64 {
 			for i := range v.Len() {
-				if !finite(v.Index(i).Float()) {
+				if !c.finite(v.Index(i), at) {
 					return v, false
 				}
 			}
@@ -135,7 +136,7 @@ func (c *cleaner) clean(v reflect.Value, at string) (out reflect.Value, stands b
 		}
 		out = reflect.MakeSlice(v.Type(), 0, v.Len())
 		for i := range v.Len() {
-			if e, ok := keep(v.Index(i), fmt.Sprintf("%s[%d]", at, i)); ok {
+			if e, ok := c.clean(v.Index(i), fmt.Sprintf("%s[%d]", at, i)); ok {
 				out = reflect.Append(out, e)
 			}
 		}
@@ -152,11 +153,8 @@ func (c *cleaner) clean(v reflect.Value, at string) (out reflect.Value, stands b
 			out.Field(i).Set(e)
 			stands = stands && ok
 		}
-		if _, null := v.Interface().(Residual); null && !stands {
-			c.warn(at, "what is not finite is written as null")
-			stands = true
-		}
-		return out, stands
+		_, null := v.Interface().(Residual)
+		return out, stands || null
 	}
 	return v, true
 }

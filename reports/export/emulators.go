@@ -120,7 +120,7 @@ func writeTC(in *input) []byte {
 	q, device, limit := emulatedPathOf(in), cmp.Or(in.Device, tcDevice), 0 // packets; 0 is netem's own
 	rate := math.Round(q.rate())                                           // bit/s
 	first := 8 * (1 + headerBytes) / rate                                  // s, of a packet of one byte
-	delay := q.delay - first                                               // so that the way of one byte is delay and rate
+	delay := q.delay - first
 	switch {
 	case !deviceName.MatchString(device):
 		in.failf("network device %q: %w: up to 15 letters, digits and _.:@-", device, ErrOption)
