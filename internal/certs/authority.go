@@ -42,7 +42,6 @@ const (
 	early = time.Hour
 )
 
-// Role is what a certificate is for.
 type Role string
 
 const (

@@ -29,7 +29,6 @@ type Credentials struct {
 	list *x509.RevocationList
 }
 
-// Load reads a directory that Issue has made.
 func Load(dir string) (*Credentials, error) {
 	if err := checkPrivate(dir); err != nil {
 		return nil, err

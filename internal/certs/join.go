@@ -31,7 +31,6 @@ import (
 // Rejected: a secret in the environment or on the command line, which others may read; the step's own streams for
 // everything, since each byte for one agent would go to all, and one agent that reads nothing would stop them all.
 
-// handshakeTime bounds dialling and the TLS handshake.
 const handshakeTime = 10 * time.Second
 
 // ErrStranger reports an end of a connection that is not the one that was announced.

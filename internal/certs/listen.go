@@ -51,10 +51,8 @@ func (p Ports) listen() (l net.Listener, err error) {
 	return l, err
 }
 
-// Port is where agents connect to.
 func (l *Listener) Port() int { return l.tcp.Addr().(*net.TCPAddr).Port }
 
-// Invitation is the line that agents are told.
 func (l *Listener) Invitation() string { return strconv.Itoa(l.Port()) + " " + l.hash + "\n" }
 
 // Expect announces an agent by the hash that it printed.

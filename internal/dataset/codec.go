@@ -54,7 +54,6 @@ type scanner struct {
 	err   error // names the line; there is no more after it
 }
 
-// scan decodes the header.
 func scan(r io.Reader, h *Header) *scanner {
 	c := &scanner{br: bufio.NewReaderSize(r, 1<<20), line: 2}
 	line, whole, err := readLine(c.br)

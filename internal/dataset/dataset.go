@@ -122,7 +122,6 @@ type Sample struct {
 	NS []int64 `json:"ns"`
 }
 
-// Has reports whether s carries flag.
 func (s *Sample) Has(flag string) bool { return slices.Contains(s.Flags, flag) }
 
 // Host is what one agent said of itself.
@@ -160,7 +159,6 @@ type Header struct {
 	Hosts  []Host `json:"hosts"`
 }
 
-// Dataset is a whole samples.jsonl in memory.
 type Dataset struct {
 	Header  Header
 	Samples []Sample

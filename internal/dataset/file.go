@@ -73,10 +73,8 @@ func index(path string) (*File, error) {
 	return f, nil
 }
 
-// Head is the header.
 func (f *File) Head() *Header { return &f.header }
 
-// Survey counts all samples.
 func (f *File) Survey() *Survey { return f.survey }
 
 // Err is why Select returned less than there is: the file can no longer be read, or has changed.
@@ -102,7 +100,6 @@ func (f *File) Select(exp, phase string) []*Sample {
 	return out
 }
 
-// errChanged reports a file whose lines are not those that were there.
 var errChanged = errors.New("the file has changed")
 
 func (f *File) read(spans []span, exp, phase string) (out []*Sample, err error) {

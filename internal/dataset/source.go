@@ -12,10 +12,8 @@ type Source interface {
 	Err() error
 }
 
-// Head is the header.
 func (d *Dataset) Head() *Header { return &d.Header }
 
-// Select returns the samples of one experiment and phase ("" is any phase), in file order.
 func (d *Dataset) Select(exp, phase string) []*Sample {
 	var out []*Sample
 	for i := range d.Samples {
@@ -27,7 +25,6 @@ func (d *Dataset) Select(exp, phase string) []*Sample {
 	return out
 }
 
-// Survey counts all samples.
 func (d *Dataset) Survey() *Survey {
 	s := newSurvey()
 	for i := range d.Samples {
@@ -36,5 +33,4 @@ func (d *Dataset) Survey() *Survey {
 	return s
 }
 
-// Err is nil: what is in memory was read.
 func (d *Dataset) Err() error { return nil }

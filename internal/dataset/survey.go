@@ -7,7 +7,6 @@ import (
 	"calib/internal/dataset/names"
 )
 
-// Survey counts the samples of a run.
 type Survey struct {
 	Rounds      map[int]bool
 	Slots       map[int]bool

@@ -55,7 +55,6 @@ func Create(path string, h Header) (*Writer, error) {
 	return w, nil
 }
 
-// newWriter writes the header to an empty file.
 func newWriter(f file, h Header) (*Writer, error) {
 	h.Schema = Schema
 	line, err := json.Marshal(h)

@@ -18,7 +18,6 @@ const (
 
 var severities = []string{Blocks, Disturbs, Notes}
 
-// Finding is one thing to mend or to know.
 type Finding struct {
 	Severity string   `json:"severity"`
 	Code     string   `json:"code"`  // of its kind, for programs
@@ -27,7 +26,6 @@ type Finding struct {
 	Mend     string   `json:"mend"` // a command on these hosts, unless it says where
 }
 
-// Host is what is known of a host.
 type Host struct {
 	Name string
 	Addr string // where its peers dial
@@ -39,13 +37,11 @@ type Host struct {
 	Offset, Bound time.Duration
 }
 
-// Facts are all that is known.
 type Facts struct {
 	Hosts []Host
 	Pairs []Pair // by index in Hosts
 }
 
-// Report is what calib doctor finds.
 type Report struct {
 	Hosts    []HostRow `json:"hosts"`
 	Pairs    Pairs     `json:"pairs"`
@@ -55,7 +51,6 @@ type Report struct {
 	Usable   int       `json:"usable"`   // hosts that can be measured
 }
 
-// HostRow is a host in the table.
 type HostRow struct {
 	Host   string   `json:"host"`
 	Addr   string   `json:"addr,omitempty"`
@@ -69,7 +64,6 @@ type HostRow struct {
 	Bound  float64  `json:"clock_bound_s,omitempty"`
 }
 
-// Examine makes findings of facts.
 func Examine(f Facts) Report {
 	r := Report{Hosts: []HostRow{}, Findings: []Finding{}, Out: []string{}}
 	out := Out(len(f.Hosts), f.Pairs)
@@ -134,7 +128,6 @@ func row(h Host) HostRow {
 	return r
 }
 
-// lost are the hosts without an agent.
 func lost(f Facts) []Finding {
 	var out []Finding
 	for _, h := range f.Hosts {

@@ -16,7 +16,6 @@ type Pair struct {
 	Ways    [2]Way // as each of them saw it
 }
 
-// Way is what a host saw of the way to another.
 type Way struct {
 	Device         string // by which its packets leave; "" where it is not known
 	MTU            int    // of the packets on this way, 0 where it is not known

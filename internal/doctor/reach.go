@@ -124,7 +124,6 @@ func unreachable(f Facts) []Finding {
 	return found
 }
 
-// pairFinding says what is wrong between two hosts.
 func (f Facts) pairFinding(p Pair) Finding {
 	a, b := f.Hosts[p.Hosts[0]], f.Hosts[p.Hosts[1]]
 	names := []string{a.Name, b.Name}

@@ -10,14 +10,12 @@ import (
 	"calib/internal/units"
 )
 
-// titles of the parts of the text, by severity.
 var titles = map[string]string{
 	Blocks:   "In the way",
 	Disturbs: "Disturbs what is measured",
 	Notes:    "To know",
 }
 
-// Text prints the report, findings worst first.
 func (r Report) Text(w io.Writer) error {
 	b := &strings.Builder{}
 	fmt.Fprintln(b, r.verdict())
@@ -40,7 +38,6 @@ func (r Report) Text(w io.Writer) error {
 	return err
 }
 
-// verdict is the first line.
 func (r Report) verdict() string {
 	s := fmt.Sprintf("%s, %s of %s work", units.Plural(len(r.Hosts), "host"),
 		units.Grouped(int64(r.Pairs.Work)), units.Plural(r.Pairs.All, "pair"))
@@ -61,7 +58,6 @@ func (r Report) verdict() string {
 	return s
 }
 
-// table prints the hosts.
 func (r Report) table(w io.Writer) {
 	fmt.Fprintln(w)
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)

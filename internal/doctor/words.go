@@ -42,5 +42,4 @@ func portOf(addr string) string {
 	return "PORT"
 }
 
-// orNIC names an interface in a command.
 func orNIC(name string) string { return word(name, "INTERFACE") }

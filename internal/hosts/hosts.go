@@ -19,7 +19,6 @@ import (
 	"strings"
 )
 
-// Bounds.
 const (
 	MaxHosts  = 65536    // of one file and of one range
 	MaxFile   = 16 << 20 // of a file [B]
@@ -68,7 +67,6 @@ func Parse(text []byte, name string) (list []Host, notes []string, err error) {
 	return p.hosts, p.notes, nil
 }
 
-// field is one word of a line.
 type field struct {
 	text string
 	col  int

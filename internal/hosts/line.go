@@ -15,7 +15,6 @@ const (
 	unixScheme = "calib+unix://"
 )
 
-// parser collects the hosts and faults of one file.
 type parser struct {
 	file  string
 	hosts []Host
@@ -39,7 +38,6 @@ func (p *parser) fail(line, col int, format string, args ...any) (none []string)
 	return nil
 }
 
-// line reads one line.
 func (p *parser) line(n int, text string) {
 	fs := fields(text)
 	if len(fs) == 0 {
@@ -163,7 +161,6 @@ func (p *parser) daemon(n int, f field, rest string) []string {
 	return names
 }
 
-// socket reads calib+unix:///path into the path.
 func (p *parser) socket(n int, f field, path string) []string {
 	switch {
 	case !strings.HasPrefix(path, "/") || strings.HasSuffix(path, "/"):

@@ -17,7 +17,6 @@ import (
 	"calib/internal/plane"
 )
 
-// ErrPortInUse: another process listens on the address.
 var ErrPortInUse = errors.New("port in use")
 
 // portTries is how often another port is tried where the kernel chose one that is free for connections only.
@@ -111,7 +110,6 @@ func descriptor(c interface {
 	return fd, errors.Join(failed, err)
 }
 
-// Split reads host:port.
 func Split(addr string) (host string, port uint16, err error) {
 	host, text, err := net.SplitHostPort(addr)
 	if err != nil {

@@ -79,7 +79,6 @@ func SetTimeouts(fd int, recv, send units.Nanos) error {
 		unix.SetsockoptTimeval(fd, unix.SOL_SOCKET, unix.SO_SNDTIMEO, tv(send)))
 }
 
-// option is a socket option that is a number.
 type option struct {
 	level, name, value int
 	what               string
@@ -101,7 +100,6 @@ func flag(on bool) int {
 	return 0
 }
 
-// buffers are the options of the sizes that are set.
 func buffers(snd, rcv units.Bytes) (out []option) {
 	if snd > 0 {
 		out = append(out, option{unix.SOL_SOCKET, unix.SO_SNDBUF, Clamp(snd), "SO_SNDBUF"})

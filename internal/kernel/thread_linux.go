@@ -139,7 +139,6 @@ func Divide(rank, size int) (own *unix.CPUSet, restore func() error, err error) 
 	return own, func() error { return unix.SchedSetaffinity(0, &all) }, nil
 }
 
-// CPUs lists the CPUs of a set.
 func CPUs(set *unix.CPUSet) (list []int) {
 	for cpu := 0; len(list) < set.Count(); cpu++ {
 		if set.IsSet(cpu) {

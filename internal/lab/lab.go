@@ -37,7 +37,6 @@ type Command struct {
 	Strict bool
 }
 
-// Congestion controls of a lab's hosts.
 const (
 	// DefaultCongestion has no times of its own. BBR paces with a timer, which fires on the wire's CPU where an
 	// acknowledgement has started it: 20 µs and more in a virtual machine, in which the next packet is late. Cubic ends
@@ -129,7 +128,6 @@ func hostOf(b []byte) int {
 	return int(a&0xffff) - 1
 }
 
-// HostName returns the name of host i of a lab, which is also its namespace's.
 func HostName(lab string, i int) string { return fmt.Sprintf("%s-h%d", lab, i) }
 
 var nameForm = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,31}$`)

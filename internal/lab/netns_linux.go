@@ -20,7 +20,6 @@ import (
 
 const netnsDir = "/run/netns"
 
-// device is the name of the lab's device in every namespace.
 const device = "calib0"
 
 // queueLen is the length of the device's queue [packets]. The wire empties it within microseconds; it is long enough to

@@ -30,7 +30,6 @@ func parse(b []byte) (packet, bool) {
 	return p.transport(b[9], b[header:total], later)
 }
 
-// transport finishes p from what the IP header carries.
 func (p packet) transport(proto byte, b []byte, later bool) (packet, bool) {
 	p.payload = int32(len(b))
 	switch {

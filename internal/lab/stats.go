@@ -124,7 +124,6 @@ type Lateness struct {
 	Buckets [][2]uint64 `json:"buckets_ns"` // of those that are not empty: the upper bound [ns], and how many
 }
 
-// Quantiles are times in nanoseconds.
 type Quantiles struct {
 	P50  int64 `json:"p50_ns"`
 	P99  int64 `json:"p99_ns"`

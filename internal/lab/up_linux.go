@@ -205,7 +205,6 @@ func (l *Lab) release() {
 	}
 }
 
-// endTime is how long a process is given to end by itself.
 const endTime = 2 * time.Second
 
 // Down removes every trace of a lab, whether it is up, half-built or crashed: the wire, the devices, the processes that

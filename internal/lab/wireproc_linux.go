@@ -121,7 +121,6 @@ func ReadStats(path string) (Stats, error) {
 	return s, nil
 }
 
-// answerRequests answers the requests for statistics that woke the wire up.
 func (w *wire) answerRequests() {
 	_ = kernel.Await(w.wakeup) // only its being readable matters
 	for {

@@ -26,7 +26,6 @@ func (m *Machine) Compute(work int64, cpus ...int) (units.Nanos, error) {
 
 func (m *Machine) Work(n int64) (units.Nanos, error) { return timed(n), nil }
 
-// timed does n steps, and returns the time they took.
 func timed(n int64) units.Nanos {
 	begin := time.Now()
 	result := steps(n)

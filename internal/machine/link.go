@@ -14,7 +14,6 @@ import (
 	"time"
 )
 
-// Facts of the present about the link of a host.
 const (
 	NowErrors = "nic_errors"  // counters of errors that are not zero: "rx_crc_errors=3 tx_errors=1"
 	NowSwitch = "switch_port" // the other end of the cable, as LLDP has it: "sw3 port 12"
@@ -57,7 +56,6 @@ func SetSwitch(env map[string]string) {
 	set(env, nowPrefix+NowSwitch, switchPort(string(out), nic))
 }
 
-// switchPort reads what lldpcli prints as key and value.
 func switchPort(text, nic string) string {
 	says := map[string]string{}
 	for line := range strings.Lines(text) {

@@ -7,7 +7,6 @@ import (
 	"strings"
 )
 
-// nowPrefix begins the names of facts that are no part of the fingerprint.
 const nowPrefix = "now."
 
 // Facts of the present, as Split returns them.
@@ -24,7 +23,6 @@ const (
 	NowCPUs     = "cpus" // that the agent may use, the best for a thread that times first: "3 2 0"
 )
 
-// SetNow sets a fact of the present.
 func SetNow(env map[string]string, name, value string) { env[nowPrefix+name] = value }
 
 func Split(env map[string]string) (fingerprint, now map[string]string) {

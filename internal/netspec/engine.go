@@ -11,7 +11,6 @@ const Follows = -1
 
 type Drop uint8
 
-// Why a packet was lost.
 const (
 	Kept    Drop = iota
 	NoRoom       // the buffer was full
@@ -138,7 +137,6 @@ func (n *Network[T]) Cross(at, from T, src, dst, payload int) (left T, why Drop)
 	return n.through(&n.Rx[dst], reached, reached, payload), Kept
 }
 
-// through returns when a packet leaves s.
 func (n *Network[T]) through(s *Server[T], at, from T, payload int) T {
 	if payload == Follows {
 		return max(at, s.idle)

@@ -117,7 +117,6 @@ func (s *Spec) Service(b Block, payload int) float64 {
 	return max(b.Min, b.A+(b.B-b.A/float64(s.MSS))*float64(payload))
 }
 
-// Packets returns how many packets a message of x bytes needs: ⌈x/p⌉, at least one.
 func (s *Spec) Packets(x int) int { return max(1, (x+s.MSS-1)/s.MSS) }
 
 func (s *Spec) Validate() error {

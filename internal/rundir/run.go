@@ -19,7 +19,6 @@ import (
 // Schema names the version of run.json. A reader refuses any other.
 const Schema = "calib.run/1"
 
-// Status of a run.
 const (
 	StatusRunning     = "running"     // under way, or its coordinator died: --resume continues it
 	StatusComplete    = "complete"    // all of it was measured
@@ -28,7 +27,6 @@ const (
 	StatusFailed      = "failed"      // ended before there was anything to keep
 )
 
-// Run is a whole run.json.
 type Run struct {
 	Schema string `json:"schema"`
 	ID     string `json:"id"`
@@ -58,7 +56,6 @@ type Run struct {
 	Coordinator string `json:"coordinator,omitempty"`
 }
 
-// Slots count a schedule.
 type Slots struct {
 	Planned int `json:"planned"`
 	Done    int `json:"done"`
@@ -79,7 +76,6 @@ func (r *Run) End(status string, code int, at time.Time) {
 	r.Status, r.ExitCode, r.Ended = status, &code, &at
 }
 
-// decodeRun reads the run.json of the directory dir.
 func decodeRun(dir string, b []byte) (Run, error) {
 	var r Run
 	if err := files.JSON(b, &r); err != nil {
@@ -91,10 +87,8 @@ func decodeRun(dir string, b []byte) (Run, error) {
 	return r, nil
 }
 
-// ErrNotRun reports a path that is not a run directory.
 var ErrNotRun = errors.New("not a calib run directory")
 
-// JSONSchema returns the JSON Schema (2020-12) of run.json.
 func JSONSchema() (*jsonschema.Schema, error) {
 	s, err := params.SchemaOf[Run]("run", Schema, "run.json: what a run was, on which hosts, and how far it came.",
 		map[reflect.Type]*jsonschema.Schema{
@@ -111,7 +105,6 @@ func JSONSchema() (*jsonschema.Schema, error) {
 // ErrChanged reports samples that are not those that were measured.
 var ErrChanged = errors.New("not what was measured")
 
-// Content is what a file held when it was finished.
 type Content struct {
 	Bytes  int64  `json:"bytes"`
 	SHA256 string `json:"sha256"` // hexadecimal

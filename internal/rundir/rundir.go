@@ -24,7 +24,6 @@ import (
 	"calib/params"
 )
 
-// Files of a run directory.
 const (
 	RunFile     = "run.json"
 	SamplesFile = "samples.jsonl"
@@ -34,7 +33,6 @@ const (
 	LogFile     = "log.jsonl"
 )
 
-// ErrExists reports a directory that already holds something.
 var ErrExists = errors.New("exists and is not empty")
 
 // DefaultName is the name of a run directory made at a moment, in that moment's time zone.
@@ -187,13 +185,10 @@ func Find(arg string) (string, error) {
 	return dir, nil
 }
 
-// Path returns the directory.
 func (d *Dir) Path() string { return d.path }
 
-// File returns the path of one of its files.
 func (d *Dir) File(name string) string { return filepath.Join(d.path, name) }
 
-// Run returns what run.json says.
 func (d *Dir) Run() Run {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -224,7 +219,6 @@ func (d *Dir) Update(change func(*Run)) error {
 	return nil
 }
 
-// Samples opens samples.jsonl.
 func (d *Dir) Samples() (dataset.Source, error) {
 	s, err := dataset.Open(d.File(SamplesFile))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -233,12 +227,10 @@ func (d *Dir) Samples() (dataset.Source, error) {
 	return s, err
 }
 
-// WriteParams replaces params.json.
 func (d *Dir) WriteParams(p *params.Params) error {
 	return files.ReplaceBy(d.File(ParamsFile), func(w io.Writer) error { return params.Encode(w, p) })
 }
 
-// ReadParams reads params.json.
 func (d *Dir) ReadParams() (*params.Params, error) {
 	p, err := params.Load(d.File(ParamsFile))
 	if errors.Is(err, fs.ErrNotExist) {

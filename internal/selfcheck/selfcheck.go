@@ -163,7 +163,6 @@ func numbers(p *params.Params, slowdown float64) map[string]params.Parameter {
 	return out
 }
 
-// slowed is a parameter where all times are slowdown times as long.
 func slowed(q params.Parameter, slowdown float64) params.Parameter {
 	f := map[string]float64{"s": slowdown, "s/B": slowdown, "B/s": 1 / slowdown}[q.Unit]
 	if f == 0 || f == 1 {
@@ -182,7 +181,6 @@ func slowed(q params.Parameter, slowdown float64) params.Parameter {
 	return q
 }
 
-// CountOf is how many rows have each verdict.
 func CountOf(rows []Row) map[Verdict]int {
 	c := map[Verdict]int{}
 	for _, r := range rows {
