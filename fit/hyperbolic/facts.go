@@ -13,8 +13,6 @@ import (
 )
 
 const (
-	labelLoss = "share of a stream's segments that are sent again"
-
 	// busy is the share of the window above which a thread that runs is what limits a stream.
 	busy = 0.9
 	// fasterBy is how much faster more connections must be for the link not to be what limits one of them.
@@ -29,7 +27,6 @@ const (
 	factRecvCPU     = 'r'
 	factSendBusy    = 'S' // share of the window in which the sender's thread ran
 	factRecvBusy    = 'R'
-	factLoss        = 'l'
 )
 
 type fact struct {
@@ -48,8 +45,8 @@ func (f *facts) of(kind byte) []int64 {
 	return resample.Distinct(&f.Table, func(q fact) (int64, bool) { return q.of, q.kind == kind })
 }
 
-// streamFacts records what streams say beside b'(n): the loss, the CPU time of both ends, the two directions where they
-// differ, more connections, and which end limits a stream.
+// streamFacts records what streams say beside b'(n): the CPU time of both ends, the two directions where they differ, more
+// connections, and which end limits a stream.
 func (p *paired) streamFacts() {
 	if len(p.counted) == 0 {
 		return
@@ -57,7 +54,6 @@ func (p *paired) streamFacts() {
 	f := &facts{}
 	p.addFacts(&f.Table)
 	f.Estimates = fit.Draw(p.fit, &f.Table)
-	p.loss(f)
 	p.ends(f)
 	p.directions(f)
 	p.moreConnections(f)
@@ -67,11 +63,6 @@ func (p *paired) addFacts(t *resample.Table[fact]) {
 	add := func(b *fit.Batch, kind byte, of int64, v float64) {
 		if fit.Finite(v) {
 			t.Add(t.Duration(fact{kind, of}), b.Dir, b.Round, b.Timings(), v)
-		}
-	}
-	for _, b := range p.windows {
-		if again, all := losses(b); all > 0 {
-			add(b, factLoss, 0, again/all)
 		}
 	}
 	least := p.minPairs()
@@ -103,16 +94,6 @@ func (p *paired) minPairs() int64 {
 	}).Point[names.FactorPairs]
 }
 
-// losses are the segments sent again and all segments of a batch's senders.
-func losses(b *fit.Batch) (again, all float64) {
-	for _, l := range b.Lines {
-		if l.TCP != nil {
-			again, all = again+float64(l.TCP.Retrans), all+float64(l.TCP.DataSegsOut)
-		}
-	}
-	return again, all
-}
-
 // ends are the CPU times of a batch's senders and receivers, the length of their windows [s], and their bytes.
 func ends(b *fit.Batch) (send, recv, window, bytes float64) {
 	for _, l := range b.Lines {
@@ -121,25 +102,6 @@ func ends(b *fit.Batch) (send, recv, window, bytes float64) {
 		bytes += l.Aux[names.AuxWindowChunks] * l.Aux[names.AuxChunk]
 	}
 	return send, recv, window, bytes
-}
-
-// loss records the share of segments sent again: of a typical round, or of all where most rounds had none. Where none
-// was, 3/N is the upper end of its 95% interval (Hanley, Lippman-Hand 1983).
-func (p *paired) loss(f *facts) {
-	var again, all float64
-	for _, b := range p.windows {
-		a, n := losses(b)
-		again, all = again+a, all+n
-	}
-	switch i, ok := f.Index[fact{kind: factLoss}]; {
-	case !ok:
-	case f.Values[i] > 0:
-		p.fit.Found("loss_rate", "1", labelLoss, f.Values[i], f.Point(i))
-	case again > 0:
-		p.fit.Found("loss_rate", "1", labelLoss, again/all, resample.ShareCI(again, all))
-	default:
-		p.fit.Bound("loss_rate", "1", labelLoss, 0, min(1, 3/all), fmt.Sprintf("none of %.0f segments was sent again", all))
-	}
 }
 
 // ends records the CPU time per byte at both ends, and says which end limits a stream.

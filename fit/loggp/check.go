@@ -103,7 +103,7 @@ func logGPPlots(f *params.Fit) []plot.Plot {
 		ID: "loggp-overheads", Section: fit.SectionLogGP, Title: "Time that sender and receiver are busy with a message",
 		Says: fit.Sentences(fit.ParameterWords(f, "o_s"), fit.ParameterWords(f, "o_r"),
 			"The sender waits before each send for o_s, the receiver before each receive for o_r"),
-		X:    fit.SizeAxis(true), Y: fit.TimeAxis("time of a host", false), Curves: fit.CostCurves(f, true, lines),
+		X: fit.SizeAxis(true), Y: fit.TimeAxis("time of a host", false), Curves: fit.CostCurves(f, true, lines),
 		Series: fit.SeriesNames(lines),
 	}, {
 		ID: "loggp-round-trip", Section: fit.SectionLogGP, Title: "Half a round trip beside L + o_s + o_r + (s − 1)·G",

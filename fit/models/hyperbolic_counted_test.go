@@ -73,9 +73,6 @@ func TestCountedStreams(t *testing.T) {
 	near(t, "b over two connections", value(t, f, "b_connections_2"), 1.42e-6/1.5, 1e-5)
 	near(t, "cpu_send", value(t, f, "cpu_send"), 0.96*1.42e-6, 1e-5)
 	near(t, "cpu_recv", value(t, f, "cpu_recv"), 0.2*1.42e-6, 1e-5)
-	if p := f.Parameters["loss_rate"]; p.Status != params.StatusBound || p.Bound[1] <= 0 || p.Bound[1] > 1e-4 {
-		t.Errorf("loss_rate: %+v", p)
-	}
 	for code, word := range map[params.Code]string{"stream-limit": "the sender's thread fills a CPU", "connection-limited": "2 connections carry 50% more"} {
 		if !notes(f.Findings, code, word) {
 			t.Errorf("no finding %s with %q: %v", code, word, f.Findings)
@@ -86,7 +83,7 @@ func TestCountedStreams(t *testing.T) {
 	}
 }
 
-// Segments lost now and then leave a stream in, many leave it out; the loss rate holds both.
+// Segments lost now and then leave a stream in, many leave it out.
 func TestCountedLoss(t *testing.T) {
 	f := fitCounted(t, func(l *dataset.Sample) {
 		l.TCP.Retrans = 1
@@ -96,22 +93,8 @@ func TestCountedLoss(t *testing.T) {
 		}
 	})
 	near(t, "b", value(t, f, "b"), 1.42e-6, 1e-5)
-	near(t, "loss_rate", value(t, f, "loss_rate"), 0.001, 0.1)
 	if f.LeftOutWhy[dataset.FlagRetrans] == 0 {
 		t.Errorf("left out %v", f.LeftOutWhy)
-	}
-}
-
-// Where most rounds lost nothing, the loss rate is that of all.
-func TestCountedRareLoss(t *testing.T) {
-	f := fitCounted(t, func(l *dataset.Sample) {
-		if l.Round == 0 && l.TCP != nil {
-			l.TCP.Retrans = 2
-		}
-	})
-	p := f.Parameters["loss_rate"]
-	if v, lo, hi, ok := p.Ends(); !ok || !(0 < lo && lo < v && v < hi && hi < 0.01) || p.Status != params.StatusOK {
-		t.Errorf("loss_rate: %+v", p)
 	}
 }
 

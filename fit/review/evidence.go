@@ -238,7 +238,7 @@ func (r *review) misfit(name string, q params.Parameter) reason {
 
 // counted are numbers that were measured beside a model's curve, or computed from single points: no curve can miss
 // them. What a port holds is counted; where it is from a knee, its interval holds how far that is off the first losses.
-var counted = []string{"cpu_send", "cpu_recv", "loss_rate", "b_forward", "b_back", "b_connections_", "L",
+var counted = []string{"cpu_send", "cpu_recv", "b_forward", "b_back", "b_connections_", "L",
 	"r_op", "exchange_", "penalty_", "both_ways_gain_", "B_L", "B_L_"}
 
 // quantities are the points that parameters of a model with several curves are taken from.
