@@ -17,7 +17,7 @@ import (
 //
 // fitted to the half round trips of pingpong by robust (Huber) least squares on relative residuals, so that every size
 // weighs the same and one size off the line does not bend it. Parameters: alpha, beta, and r_inf = 1/β [B/s], the rate
-// of long messages; pair_spread_small and pair_spread_large (addPairSpread). Its Fit carries the pair matrix. Source:
+// of long messages. Its Fit carries the pair matrix. Source:
 // Hockney 1994, The communication challenge for MPP, Parallel Computing 20, 389-398; Stoica, Sultan, Keyes 1994, eq. 4.
 var Hockney = fit.Model{Name: "hockney", Needs: []string{names.Pingpong}, Fit: fitHockney, Draw: hockneyPlots}
 
@@ -48,7 +48,6 @@ func fitHockney(p *fit.Prepared) (*params.Fit, error) {
 			"beta is not positive: T does not grow with the size, and there is no rate").Of("beta"))
 	}
 	r.Together([]string{"alpha", "beta", "r_inf"}, reps)
-	addPairSpread(r, q)
 	addStates(r, q)
 	r.Pairs = pairMatrix(p)
 	return q.Finish(r, sol.Cond, l.At, func(x, y []float64) (func(float64) float64, error) {
@@ -111,29 +110,4 @@ func pairMatrix(p *fit.Prepared) []params.Pair {
 		}
 	})
 	return out
-}
-
-// addPairSpread records by how much pairs of hosts differ, as the standard deviation between pairs over the time of the
-// smallest size (pair_spread_small) and of the largest (pair_spread_large), without the noise of rounds. Where no more
-// than noise shows there is a bound. Slow hosts are not among the pairs. With fewer than two pairs in a round, or one
-// round, there is neither.
-func addPairSpread(r *fit.Result, q *fit.Pingpong) {
-	last := len(q.Sizes) - 1
-	for _, s := range []struct {
-		i    int
-		name string
-		of   string
-	}{{0, "pair_spread_small", "smallest"}, {last, "pair_spread_large", "largest"}} {
-		teams, value := q.Times.Teams[s.i], q.Times.Values[s.i]
-		if teams.N < 2 || q.Times.Rounds < 2 {
-			continue
-		}
-		label := "standard deviation between pairs of the time of the " + s.of + " message, relative"
-		v, ci := teams.Spread/value, [2]float64{teams.CI[0] / value, teams.CI[1] / value}
-		if ci[0] == 0 {
-			r.Bound(s.name, "1", label, 0, ci[1], "pairs differ no more than rounds do")
-			continue
-		}
-		r.Found(s.name, "1", label, v, ci)
-	}
 }

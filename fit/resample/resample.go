@@ -125,7 +125,6 @@ type Estimates struct {
 	Replicates [][]float64
 	Rounds     int     // behind a typical point: the median over points
 	Serial     float64 // lag-1 correlation of rounds that the intervals allow for
-	Teams      []Teams // of hosts behind each point
 	N          []int   // timings behind each point
 }
 
@@ -140,7 +139,6 @@ type Medians struct {
 	Rounds    int       // behind a typical point: the median over points
 	serial    float64   // the largest of any kind
 	own       []float64 // by point: factor on the interval width, by its own rounds and correlation over Rounds and serial
-	teams     []Teams
 	shifts    *shifts
 	n         []int
 }
@@ -174,7 +172,7 @@ func (t *Table[K]) Medians() *Medians {
 	m.Rounds = int(stats.Quantile(counts, 0.5))
 	m.medians = m.cells.medians()
 	m.serial, m.own = m.correlation()
-	m.teams, m.shifts = t.shifts(found, m.combine(m.medians, nil), widening(m.Rounds, m.serial))
+	m.shifts = t.shifts(found, m.combine(m.medians, nil), widening(m.Rounds, m.serial))
 	return m
 }
 
@@ -193,7 +191,7 @@ func (t *Table[K]) kinds() []int {
 
 // Estimate estimates every point, without replicates.
 func (m *Medians) Estimate() *Estimates {
-	return &Estimates{Values: m.combine(m.medians, nil), Rounds: m.Rounds, Serial: m.serial, Teams: m.teams, N: m.n}
+	return &Estimates{Values: m.combine(m.medians, nil), Rounds: m.Rounds, Serial: m.serial, N: m.n}
 }
 
 // Draw estimates every point and draws b replicates: rounds with replacement, the same for all points so that what a

@@ -8,8 +8,6 @@ import (
 	"strconv"
 	"strings"
 
-	"gonum.org/v1/gonum/stat/distuv"
-
 	"calib/internal/stats"
 )
 
@@ -35,15 +33,6 @@ type (
 	}
 )
 
-// Teams says how a point differs between teams of hosts, such as pairs.
-type Teams struct {
-	N int // teams that measured the point beside others of the same round; 0 where it was one at a time
-	// Spread is the standard deviation between teams, in the point's unit, without the noise of rounds, and CI its 95%
-	// interval: from 0 where none shows.
-	Spread float64
-	CI     [2]float64
-}
-
 // shifts draw teams. What a team deviates from the others of its rounds in one round, it has in all others too as far
 // as it is the team's own: the products of its deviations in different rounds say how far, whatever noise the rounds
 // have, and whether the same teams measured every round or others each time. Source: Cameron, Gelbach, Miller 2011,
@@ -61,8 +50,8 @@ type teamShift struct {
 
 // shifts prepares the draw of teams, given the deviations and the values of the points, for intervals that are widened
 // by a factor for their rounds.
-func (t *Table[K]) shifts(found []deviations, values []float64, widened float64) ([]Teams, *shifts) {
-	all, out := make([]Teams, len(t.points)), &shifts{points: make([][]teamShift, len(t.points))}
+func (t *Table[K]) shifts(found []deviations, values []float64, widened float64) *shifts {
+	out := &shifts{points: make([][]teamShift, len(t.points))}
 	number := map[string]int{}
 	own := make([]float64, len(t.points)) // share of the teams' scatter that persists, by point
 	typical, scattered := 0.0, 0.0
@@ -71,7 +60,6 @@ func (t *Table[K]) shifts(found []deviations, values []float64, widened float64)
 			continue
 		}
 		share, varies := d.persists(values[i])
-		all[i] = d.between()
 		for _, team := range slices.Sorted(maps.Keys(d.teams)) {
 			if _, seen := number[team]; !seen {
 				number[team] = len(number)
@@ -87,12 +75,12 @@ func (t *Table[K]) shifts(found []deviations, values []float64, widened float64)
 	out.teams = len(number)
 	for i, p := range out.points {
 		share := math.Max(own[i], typical/math.Max(1, scattered)) // what most points show, one may hide by chance
-		k := math.Sqrt(math.Max(0, share)) * smallSample(all[i].N) / widened
+		k := math.Sqrt(math.Max(0, share)) * smallSample(len(p)) / widened
 		for j := range p {
 			p[j].shift *= k
 		}
 	}
-	return all, out
+	return out
 }
 
 // apply draws as many teams as there are, with replacement and the same for all points, in every replicate.
@@ -116,13 +104,12 @@ func (s *shifts) apply(replicates [][]float64, seed uint64) {
 
 // deviations are those of a point's teams from the mean of their rounds.
 type deviations struct {
-	teams  map[string]teamSum
-	cells  float64 // teams × rounds that count: rounds in which several teams measured
-	rounds float64
+	teams map[string]teamSum
+	cells float64 // teams × rounds that count: rounds in which several teams measured
 }
 
 // teamSum adds up the deviations of one team.
-type teamSum struct{ sum, squares, n float64 }
+type teamSum struct{ sum, squares float64 }
 
 func (p *point) deviations() deviations {
 	measured := map[int]int{} // teams by round
@@ -147,7 +134,6 @@ func (p *point) deviations() deviations {
 		if len(cells) < 2 {
 			continue
 		}
-		d.rounds++
 		names := slices.Sorted(maps.Keys(cells))
 		mean := 0.0
 		for _, team := range names {
@@ -155,7 +141,7 @@ func (p *point) deviations() deviations {
 		}
 		for _, team := range names {
 			e, s := cells[team]-mean, d.teams[team]
-			d.teams[team] = teamSum{s.sum + e, s.squares + e*e, s.n + 1}
+			d.teams[team] = teamSum{s.sum + e, s.squares + e*e}
 			d.cells++
 		}
 	}
@@ -190,25 +176,4 @@ func (d deviations) persists(value float64) (share float64, varies bool) {
 		scatter += s.sum * s.sum
 	}
 	return products / scatter, !(math.Sqrt(scatter)/d.cells <= 1e-12*math.Abs(value))
-}
-
-// between compares the mean square between teams with that within, as an F ratio. Source: Searle, Casella, McCulloch
-// 1992, Variance Components, section 3.6. Where few teams have two rounds, all that is between them may be theirs.
-func (d deviations) between() Teams {
-	n := float64(len(d.teams))
-	among, within := 0.0, 0.0
-	for _, team := range slices.Sorted(maps.Keys(d.teams)) {
-		s := d.teams[team]
-		among += s.sum * s.sum / s.n / (n - 1)
-		within += s.squares - s.sum*s.sum/s.n
-	}
-	spread := func(square float64) float64 { return math.Sqrt(math.Max(0, square) * n / d.cells) }
-	free := d.cells - n - d.rounds + 1
-	if free < 1 {
-		return Teams{len(d.teams), 0, [2]float64{0, spread(among * (n - 1) / distuv.ChiSquared{K: n - 1}.Quantile(0.025))}}
-	}
-	within /= free
-	f := distuv.F{D1: n - 1, D2: free}
-	ci := [2]float64{spread(among/f.Quantile(0.975) - within), spread(max(among/f.Quantile(0.025)-within, within))}
-	return Teams{len(d.teams), spread(among - within), ci}
 }
