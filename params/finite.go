@@ -77,26 +77,15 @@ func (p *Params) finite() *Params {
 			}
 		}
 	}
-	if c.count > 0 {
+	if n := len(c.lost); n > 0 {
 		out.Findings = append(out.Findings, Warnf("not-finite", "numbers that are not finite are left out, or null in "+
-			"points: %d, the first %s", c.count, strings.TrimPrefix(c.first, ".")))
+			"points: %d, the first %s", n, c.lost[0][1:]))
 	}
 	return &out
 }
 
-// cleaner copies values without the numbers that JSON cannot hold, and counts them.
-type cleaner struct {
-	count int
-	first string // where it stands
-}
-
-func (c *cleaner) finite(v reflect.Value, at string) bool {
-	if finite(v.Float()) {
-		return true
-	}
-	c.count, c.first = c.count+1, cmp.Or(c.first, at)
-	return false
-}
+// cleaner copies values without the numbers that JSON cannot hold, and keeps where these stood.
+type cleaner struct{ lost []string }
 
 // clean returns a copy of v, which stands at a place, and whether it can stand there: a number, a pair or a list of
 // numbers that is not finite cannot, nor a struct that holds one. What cannot is left out of the pointer, map or list
@@ -104,7 +93,10 @@ func (c *cleaner) finite(v reflect.Value, at string) bool {
 func (c *cleaner) clean(v reflect.Value, at string) (out reflect.Value, stands bool) {
 	switch v.Kind() {
 	case reflect.Float64:
-		return v, c.finite(v, at)
+		if stands = finite(v.Float()); !stands {
+			c.lost = append(c.lost, at)
+		}
+		return v, stands
 	case reflect.Pointer:
 		if v.IsNil() {
 			return v, true
@@ -128,7 +120,7 @@ func (c *cleaner) clean(v reflect.Value, at string) (out reflect.Value, stands b
 	case reflect.Array, reflect.Slice:
 		if v.Type().Elem().Kind() == reflect.Float64 {
 			for i := range v.Len() {
-				if !c.finite(v.Index(i), at) {
+				if _, ok := c.clean(v.Index(i), at); !ok {
 					return v, false
 				}
 			}
