@@ -1,7 +1,6 @@
 package fit
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -13,11 +12,11 @@ import (
 )
 
 // interfaces says what the settings of the hosts' network interfaces do to the parameters, from the hosts'
-// fingerprints: interrupt coalescing, offloads that join packets, and the NUMA node of the interface beside that of the
-// CPU the timing thread is pinned to. Hosts that agree share a finding. A fact that is not known gives none.
+// fingerprints: interrupt coalescing, and the NUMA node of the interface beside that of the CPU the timing thread is
+// pinned to. Hosts that agree share a finding. A fact that is not known gives none.
 func interfaces(hosts []dataset.Host) []params.Finding {
 	var out []params.Finding
-	for _, about := range []func(dataset.Host) (params.Finding, bool){coalescing, offloads, node} {
+	for _, about := range []func(dataset.Host) (params.Finding, bool){coalescing, node} {
 		var mine []params.Finding
 		for _, h := range hosts {
 			f, ok := about(h)
@@ -54,32 +53,6 @@ func coalescing(h dataset.Host) (params.Finding, bool) {
 			With("wait", usecs*1e-6), true
 	}
 	return params.Finding{}, false
-}
-
-// joining are the offloads that join packets, by their facts, as ethtool calls them.
-var joining = []struct{ fact, name string }{{"nic.tso", "TSO"}, {"nic.gso", "GSO"}, {"nic.gro", "GRO"},
-	{"nic.gro_hw", "hardware GRO"}, {"nic.lro", "LRO"}}
-
-// offloads says which of them are on.
-func offloads(h dataset.Host) (params.Finding, bool) {
-	var on []string
-	for _, o := range joining {
-		if h.Env[o.fact] == "on" {
-			on = append(on, o.name)
-		}
-	}
-	if len(on) == 0 {
-		return params.Finding{}, false
-	}
-	text, segments := "", 0.0
-	if s, _ := dataset.Segment([]dataset.Host{h}); s > 0 {
-		segments = max(1, float64(64*1024/s))
-		text = fmt.Sprintf(", %.0f segments", segments)
-	}
-	return params.Notef("offloads", "%s on: the hosts pass up to 64 KiB of a stream at a time%s. In b, b_c, beta and G "+
-		"these segments together cost a host what one packet does. In alpha, a, g_s and O_s each segment costs that. "+
-		"So it does in g_r and O_r while packets come too slowly to be joined", strings.Join(on, ", "), text).
-		With("segments", segments), true
 }
 
 // node compares the NUMA node of the interface with that of the CPUs the agent is pinned to.

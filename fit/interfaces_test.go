@@ -20,8 +20,6 @@ func TestInterfaceFindings(t *testing.T) {
 		{"no coalescing", "", map[string]string{"nic.coalesce.rx_usecs": "0", "nic.coalesce.adaptive_rx": "0"}, "", "", ""},
 		{"fixed", "", map[string]string{"nic.coalesce.rx_usecs": "50", "nic.coalesce.adaptive_rx": "0"}, "interrupt-coalescing", params.Warning, "up to 50 µs"},
 		{"adaptive", "", map[string]string{"nic.coalesce.rx_usecs": "8", "nic.coalesce.adaptive_rx": "1"}, "interrupt-coalescing", params.Warning, "by the load"},
-		{"offloads off", "", map[string]string{"nic.tso": "off", "nic.gro": "off"}, "", "", ""},
-		{"offloads", "", map[string]string{"nic.tso": "on", "nic.gro": "on", "nic.segment": "1448"}, "offloads", params.Note, "TSO, GRO on: the hosts pass up to 64 KiB of a stream at a time, 45 segments"},
 		{"far node", "17", map[string]string{"nic.numa_node": "0", "numa.cpus": "0:0-15 1:16-31"}, "numa-node", params.Warning, "CPU 17 on NUMA node 1, the interface is on node 0"},
 		{"near node", "3", map[string]string{"nic.numa_node": "0", "numa.cpus": "0:0-15 1:16-31"}, "", "", ""},
 		{"any node", "", map[string]string{"nic.numa_node": "0", "numa.cpus": "0:0-15 1:16-31"}, "numa-node", params.Note, "may run on any"},
