@@ -210,7 +210,8 @@ func (s *Screen) all() Judgement {
 	slices.SortStableFunc(j.Slow, byEvidence)
 	slices.SortStableFunc(j.Undecided, byEvidence)
 	for i, f := range j.Slow {
-		if len(f.Hosts) == 1 && f.Quantity == Rate && !f.Comes() { // the medians of what comes and goes are those of others
+		// The medians of what comes and goes are those of the others: they have no direction.
+		if len(f.Hosts) == 1 && f.Quantity == Rate && !f.Comes() {
 			j.Slow[i].Direction = oneWay(s.readings(f.Hosts[0], tests[1]), s.readings(f.Hosts[0], tests[2]))
 		}
 	}
@@ -251,7 +252,7 @@ func (f Found) same(g Found) bool {
 	return len(f.Hosts) == len(g.Hosts) && f.Uplink == g.Uplink && !slices.ContainsFunc(f.Hosts, other)
 }
 
-// proved reports whether the evidence suffices. Half of the false discoveries may be hosts and groups of them, half pairs.
+// proved reports whether the evidence suffices. Half of the false discoveries may be hosts and uplinks, half pairs.
 func (s *Screen) proved(f Found) bool {
 	subjects := s.pairs
 	if len(f.Hosts) != 2 || f.Uplink {

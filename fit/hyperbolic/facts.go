@@ -45,8 +45,8 @@ func (f *facts) of(kind byte) []int64 {
 	return resample.Distinct(&f.Table, func(q fact) (int64, bool) { return q.of, q.kind == kind })
 }
 
-// streamFacts records what streams say beside b'(n): the CPU time of both ends, the two directions where they differ, more
-// connections, and which end limits a stream.
+// streamFacts records what streams say beside b'(n): the CPU time of both ends, the two directions where they differ,
+// more connections, and which end limits a stream.
 func (p *paired) streamFacts() {
 	if len(p.counted) == 0 {
 		return

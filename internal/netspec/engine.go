@@ -95,8 +95,7 @@ func (n *Network[T]) Send(at T, src, payload int) (left, from T) {
 	return left, left
 }
 
-// Link is the link's server that packets of src to dst pass first before the medium, with −1, or next after a server; −1
-// is none.
+// Link is the link's server that packets of src to dst pass next after a server, or first, with −1; −1 is none.
 func (n *Network[T]) Link(src, dst, after int) int {
 	return n.route(n.hosts[src], n.hosts[dst], after)
 }
