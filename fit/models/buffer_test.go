@@ -37,7 +37,7 @@ func TestBufferBytes(t *testing.T) {
 		w.Header, w.Buffer, w.Longest = header, 100e3, 16384
 		f := fitWith(t, buffer.Buffer, w.Dataset(), 100)
 		near(t, "B_L_bytes", value(t, f, "B_L_bytes"), 100e3, 0.01)
-		within(t, "B_L", value(t, f, "B_L"), math.Floor(100e3/(1000+header)), 0.5)
+		within(t, "B_L", value(t, f, "B_L"), math.Floor(100e3/(1000+header)), 0.5+1e-9)
 		if !notes(f.Findings, "buffer-counts", "the buffer counts bytes") {
 			t.Errorf("header %g: findings %v", header, f.Findings)
 		}
