@@ -54,7 +54,7 @@ type reading struct {
 type record struct {
 	batches [][]reading
 	e       []float64
-	outside int // batches in which it stood out
+	odd     []float64 // what it took in the batches in which it stood out, as reading.over
 }
 
 func (r *record) own() []reading { return slices.Concat(r.batches...) }
@@ -156,7 +156,7 @@ func score[K comparable](s *Screen, t test, all map[K]*record, values map[K]floa
 		r := all[k]
 		r.e, r.batches = append(r.e, math.Exp(z[k]-t.least)/mean), append(r.batches, own[k])
 		if z[k] > stands {
-			r.outside++
+			r.odd = append(r.odd, values[k]-middle)
 		}
 	}
 }
@@ -263,7 +263,10 @@ func (r *record) products(host int) (whole, least float64) {
 
 // found says how a subject stands out.
 func (r *record) found(hosts []int, quantity string) Found {
-	f := Found{Hosts: hosts, Quantity: quantity, Bad: r.outside, Of: len(r.e), Evidence: r.evidence()}
+	f := Found{Hosts: hosts, Quantity: quantity, Bad: len(r.odd), Of: len(r.e), Evidence: r.evidence()}
+	if len(r.odd) > 0 {
+		f.odd = math.Exp(stats.Median(r.odd))
+	}
 	var all []float64
 	ways := map[string][]float64{}
 	own := r.own()

@@ -67,8 +67,9 @@ type Found struct {
 	// were sent again.
 	Ratio     float64
 	CI        [2]float64
-	Bad, Of   int    // batches of rounds in which it stood out, of those in which it was seen
-	Direction string // of the bytes, where only one is slow; "" otherwise
+	Bad, Of   int     // batches of rounds in which it stood out, of those in which it was seen
+	odd       float64 // the ratio in those batches
+	Direction string  // of the bytes, where only one is slow; "" otherwise
 	Evidence  float64
 }
 
@@ -171,7 +172,7 @@ func (s *Screen) Add(round []Seen, took float64) {
 
 // matters reports whether what was found is more than the margin, now and then at least.
 func (s *Screen) matters(f Found) bool {
-	return f.Quantity == Loss || f.Ratio >= 1+s.margin || f.Bad >= 3 && f.Comes()
+	return f.Quantity == Loss || f.Ratio >= 1+s.margin || f.Bad >= 3 && f.Comes() && f.odd >= 1+s.margin
 }
 
 // Judge judges all hosts and pairs by the batches so far.
@@ -282,6 +283,13 @@ func (s *Screen) judge(j *Judgement, t test) {
 	without := map[int]bool{}
 	for {
 		all := s.batches(t, without)
+		if t.rounds == 0 {
+			for i := range all { // a slow pair says nothing of its hosts
+				all[i] = slices.DeleteFunc(all[i], func(r reading) bool {
+					return slices.ContainsFunc(j.Slow, Found{Hosts: []int{r.From, r.To}}.same)
+				})
+			}
+		}
 		hosts := s.hostsOf(t, all)
 		var worst Found
 		var open []Found
