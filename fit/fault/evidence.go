@@ -203,6 +203,9 @@ func (s *Screen) pairsOf(t test, all [][]reading, hosts map[int]*record) map[[2]
 		// Ways between groups are shared, and judged apart.
 		own, values := map[[2]int][]reading{}, map[bool]map[[2]int]float64{false: {}, true: {}}
 		for _, r := range b {
+			if s.congested(r.Seen) {
+				continue
+			}
 			r.over -= max(part[r.From], part[r.To], 0)
 			own[r.pair()] = append(own[r.pair()], r)
 		}

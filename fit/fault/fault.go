@@ -284,9 +284,9 @@ func (s *Screen) judge(j *Judgement, t test) {
 	for {
 		all := s.batches(t, without)
 		if t.rounds == 0 {
-			for i := range all { // a slow pair says nothing of its hosts
+			for i := range all { // a slow pair or uplink says nothing of its hosts
 				all[i] = slices.DeleteFunc(all[i], func(r reading) bool {
-					return slices.ContainsFunc(j.Slow, Found{Hosts: []int{r.From, r.To}}.same)
+					return s.congested(r.Seen) || slices.ContainsFunc(j.Slow, Found{Hosts: []int{r.From, r.To}}.same)
 				})
 			}
 		}

@@ -203,6 +203,11 @@ func (s *Screen) between(r Seen) bool {
 	return s.group != nil && s.group[r.From] >= 0 && s.group[r.To] >= 0 && s.group[r.From] != s.group[r.To]
 }
 
+// congested reports whether a pair is over a slow uplink: how long it takes depends on who else is.
+func (s *Screen) congested(r Seen) bool {
+	return s.between(r) && max(s.apart[r.From], s.apart[r.To]) > 0
+}
+
 // class numbers the pairs that are compared with each other: those of hosts of the same two kinds, within groups or
 // between, or over the same slow uplink. A host of no kind is taken for one of the largest.
 func (s *Screen) class(r Seen) [3]int {
