@@ -96,7 +96,7 @@ func (p *Prepared) findSlow() *SlowHosts {
 	out := &SlowHosts{Hosts: map[int]bool{}, Pairs: map[[2]int]bool{}, why: map[[2]int]string{}, judged: j,
 		group: fault.Numbers(j.Groups), kind: fault.Numbers(j.Kinds)}
 	for _, f := range j.Slow {
-		out.name(f, all)
+		out.name(p, f, all)
 	}
 	return out
 }
@@ -167,14 +167,11 @@ func matchings(looks []fault.Look) (out [][]fault.Look) {
 }
 
 // name enters a host, a pair or the uplink of a group.
-func (o *SlowHosts) name(f fault.Found, hosts []string) {
+func (o *SlowHosts) name(p *Prepared, f fault.Found, hosts []string) {
 	why := f.Why(hosts)
 	switch {
 	case f.Uplink:
-		var group []string
-		for _, h := range f.Hosts {
-			group = append(group, hosts[h])
-		}
+		group := p.hostNames(f.Hosts)
 		o.Findings = append(o.Findings, params.Warnf("slow-uplink", "the way from the group of host %s to the others is "+
 			"slow: %s", group[0], why).With("ratio", f.Ratio).About(group...))
 		return

@@ -5,6 +5,8 @@
 // network is a value; the points of a fit are series with a quantity and factors. Sentences are for people only.
 package params
 
+import "slices"
+
 // Schema names the version of params.json that Encode writes and Decode reads.
 const Schema = "calib.params/3"
 
@@ -60,6 +62,20 @@ func (p *Params) Ways() (within, between float64, ok bool) {
 		}
 	}
 	return within, between, within > 0 && between > within
+}
+
+// GroupsByIndex are the hosts of each group, as indices of Run.Hosts.
+func (p *Params) GroupsByIndex() (out [][]int) {
+	for _, names := range p.Groups.Hosts {
+		var group []int
+		for _, name := range names {
+			if i := slices.Index(p.Run.Hosts, name); i >= 0 {
+				group = append(group, i)
+			}
+		}
+		out = append(out, group)
+	}
+	return out
 }
 
 // classes are all pairs together, and the classes of p.

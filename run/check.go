@@ -140,7 +140,7 @@ func (r *run) observe(ctx context.Context, f *fleet, screen *fault.Screen, toget
 		if ctx.Err() != nil {
 			return took, ctx.Err()
 		}
-		screen.Add(seen.Seen, units.Nanos(seen.Took).Seconds())
+		screen.Add(seen.Seen, seen.Took.Seconds())
 		if err := keep(seen); err != nil {
 			return took, err
 		}

@@ -65,12 +65,9 @@ type bulk struct {
 	connections int
 }
 
-// run streams until a window counts, or so many times as the plan allows. What it returns says something at a
-// receiver only.
-//
-// A window is followed by another, after a ramp twice as long, where a receiver's window limited the sender, bbr looked
-// for the round trip, nothing came in a half of it, or the rate still grows: windows and buffers grow with what was read.
-// The last one is flagged with what was wrong with it.
+// run streams until a window counts, or so many times as the plan allows. What it returns says something at a receiver
+// only. A window is followed by another, after a ramp twice as long, where judge finds something wrong with it; the
+// last one is flagged with that.
 func (x bulk) run() *counted {
 	segment := x.Max(x.Counters(x.Peer()).MSS) // the largest of the pairs [B]
 	trip := x.trip()
@@ -286,7 +283,7 @@ const (
 	// roomTrips is how many round trips' bytes may be on their way at least.
 	roomTrips = 8
 	// clearTrips is how many round trips a trial lasts that tells the path's rate within a factor of two: one of fewer
-	// is mostly slow start.
+	// is mostly slow start, and what is on its way is not bounded.
 	clearTrips = 4
 )
 
@@ -308,8 +305,10 @@ func plan(perByte float64, trip units.Nanos, segment int64, try int) schedule {
 	s := schedule{window: max(bench.BulkWindow, windowTrips*trip, units.Nanos(perByte*float64(windowBytes)))}
 	s.window = min(s.window, bench.MaxStream)
 	s.ramp = min(units.Nanos(bench.RampShare/(1-bench.RampShare)*float64(s.window))<<try, bench.MaxStream)
-	s.unsent = unsentIn(s.window, perByte)
-	s.room = roomIn(s.window, trip, perByte, (bench.TrialChunks-1)*bench.ChunkSize)
+	s.unsent = int64(max(1, unsentShare*float64(s.window)/perByte))
+	if perByte*float64((bench.TrialChunks-1)*bench.ChunkSize) >= clearTrips*float64(trip) {
+		s.room = max(int64(minRoom), int64(max(roomShare*float64(s.window), roomTrips*float64(trip))/perByte))
+	}
 	s.write = int64(writeSize)
 	if fits := writeShare * float64(s.window) / perByte; fits < float64(writeSize) {
 		s.write = bench.WholeSegments(int64(fits), segment)
@@ -328,18 +327,4 @@ func bulkTimeOn(path bench.Path, n int) units.Nanos {
 	trial := path.Latency + units.Nanos(perByte*bench.TrialChunks*float64(bench.ChunkSize))
 	drain := units.Nanos(perByte * float64(s.room))
 	return 2*start + trial + units.Nanos(bulkLikely*float64(start+s.ramp+s.window+drain))
-}
-
-// unsentIn is the bound of unsent bytes for a stream so long on a path that takes perByte [ns/B].
-func unsentIn(length units.Nanos, perByte float64) int64 {
-	return int64(max(1, unsentShare*float64(length)/perByte))
-}
-
-// roomIn is the bound of bytes on their way for a stream so long on a path of that round trip that takes perByte
-// [ns/B]. It is 0, none, where a trial of so many bytes is too short to tell the path's rate.
-func roomIn(length, trip units.Nanos, perByte float64, trial units.Bytes) int64 {
-	if perByte*float64(trial) < clearTrips*float64(trip) {
-		return 0
-	}
-	return max(int64(minRoom), int64(max(roomShare*float64(length), roomTrips*float64(trip))/perByte))
 }

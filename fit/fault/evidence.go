@@ -230,43 +230,35 @@ func medianOf(all []reading) float64 {
 	return stats.SortedQuantile(v, 0.5)
 }
 
-// evidence is the mean of the products of batches over stakes.
-func (r *record) evidence() float64 {
-	whole, _ := r.products(-1)
-	return whole
-}
-
-// products are the evidence of all batches, and the least of those without the batches of any one partner of a host.
-func (r *record) products(host int) (whole, least float64) {
-	sums := map[int]float64{} // by partner
+// evidence is the mean of the products of batches over stakes, without those that a host is in; -1 is none.
+func (r *record) evidence(without int) float64 {
+	sum := 0.
 	for _, w := range stakes {
-		log, of := 0., map[int]float64{}
+		log := 0.
 		for i, e := range r.e {
-			v := math.Log1p(w * (e - 1))
-			log += v
-			seen := map[int]bool{host: true}
-			for _, o := range r.batches[i] {
-				if p := o.From + o.To - host; host >= 0 && !seen[p] {
-					seen[p] = true
-					of[p] += v
-				}
+			if !slices.ContainsFunc(r.batches[i], func(o reading) bool { return o.From == without || o.To == without }) {
+				log += math.Log1p(w * (e - 1))
 			}
 		}
-		whole += math.Exp(min(log, 700)) / float64(len(stakes))
-		for p, v := range of {
-			sums[p] += math.Exp(min(log-v, 700)) / float64(len(stakes))
+		sum += math.Exp(min(log, 700))
+	}
+	return sum / float64(len(stakes))
+}
+
+// withoutAny is the least evidence about a host without any one of its partners.
+func (r *record) withoutAny(host int) float64 {
+	least, seen := math.Inf(1), map[int]bool{}
+	for _, o := range r.own() {
+		if p := o.From + o.To - host; !seen[p] {
+			seen[p], least = true, min(least, r.evidence(p))
 		}
 	}
-	least = whole
-	for _, v := range sums {
-		least = min(least, v)
-	}
-	return whole, least
+	return least
 }
 
 // found says how a subject stands out.
 func (r *record) found(hosts []int, quantity string) Found {
-	f := Found{Hosts: hosts, Quantity: quantity, Bad: len(r.odd), Of: len(r.e), Evidence: r.evidence()}
+	f := Found{Hosts: hosts, Quantity: quantity, Bad: len(r.odd), Of: len(r.e), Evidence: r.evidence(-1)}
 	if len(r.odd) > 0 {
 		f.odd = math.Exp(stats.Median(r.odd))
 	}

@@ -80,7 +80,7 @@ func (f Found) Comes() bool { return 2*f.Bad < f.Of }
 func (f Found) Why(hosts []string) string {
 	way := ""
 	switch {
-	case f.Direction == "" || f.Uplink:
+	case f.Direction == "":
 	case len(f.Hosts) == 2:
 		way = ", from " + hosts[f.Hosts[0]] + " to " + hosts[f.Hosts[1]] + " only"
 	default:
@@ -277,6 +277,15 @@ func sorted[V any](of map[[2]int]V) [][2]int {
 	return slices.SortedFunc(maps.Keys(of), func(a, b [2]int) int { return slices.Compare(a[:], b[:]) })
 }
 
+// explain takes out what slow pairs and uplinks explain: it says nothing of hosts.
+func (s *Screen) explain(all [][]reading, slow []Found) {
+	for i := range all {
+		all[i] = slices.DeleteFunc(all[i], func(r reading) bool {
+			return s.congested(r.Seen) || slices.ContainsFunc(slow, Found{Hosts: []int{r.From, r.To}}.same)
+		})
+	}
+}
+
 // judge adds what a quantity says. Hosts come first, the one with most evidence, then those that it does not explain;
 // then pairs of the others.
 func (s *Screen) judge(j *Judgement, t test) {
@@ -284,20 +293,16 @@ func (s *Screen) judge(j *Judgement, t test) {
 	for {
 		all := s.batches(t, without)
 		if t.rounds == 0 {
-			for i := range all { // a slow pair or uplink says nothing of its hosts
-				all[i] = slices.DeleteFunc(all[i], func(r reading) bool {
-					return s.congested(r.Seen) || slices.ContainsFunc(j.Slow, Found{Hosts: []int{r.From, r.To}}.same)
-				})
-			}
+			s.explain(all, j.Slow)
 		}
 		hosts := s.hostsOf(t, all)
 		var worst Found
 		var open []Found
 		for _, h := range slices.Sorted(maps.Keys(hosts)) {
 			f := hosts[h].found([]int{h}, t.quantity)
-			if t.rounds == 0 { // a batch may be of one pair, and which of its hosts is slow is open
+			if t.rounds == 0 && f.Evidence >= suspect { // a batch may be of one pair: which of its hosts is slow is open
 				j.hint = j.hint || f.Evidence >= hint && s.matters(f)
-				_, f.Evidence = hosts[h].products(h)
+				f.Evidence = hosts[h].withoutAny(h)
 			}
 			switch {
 			case f.Evidence < suspect || !s.matters(f):

@@ -39,7 +39,7 @@ func (s *Screen) racks(without map[int]bool) (best []int) {
 		groups, apart := s.parted(way, all[i], s.hosts-len(without))
 		n := 0
 		if all[i+1]-all[i] > 2*s.margin { // a gap as narrow as this may be within a group
-			n = len(slices.Compact(slices.Sorted(slices.Values(groups))))
+			n = len(members(groups))
 		}
 		if apart > 2*s.margin && (n > most || n == most && apart > furthest) {
 			best, most, furthest = groups, n, apart
@@ -49,6 +49,23 @@ func (s *Screen) racks(without map[int]bool) (best []int) {
 		s.place(best, furthest/2)
 	}
 	return best
+}
+
+// members are the hosts of each group, by their first.
+func members(group []int) (out [][]int) {
+	at := map[int]int{}
+	for h, g := range group {
+		if g < 0 {
+			continue
+		}
+		i, ok := at[g]
+		if !ok {
+			i = len(out)
+			at[g], out = i, append(out, nil)
+		}
+		out[i] = append(out[i], h)
+	}
+	return out
 }
 
 // medians are those of each pair.
@@ -179,15 +196,13 @@ func (s *Screen) uplinks(j *Judgement, t test) {
 		}
 		score(s, t, seen, values, own)
 	}
-	for i, g := range slices.Sorted(maps.Keys(seen)) {
-		var hosts []int
-		for h := range s.group {
-			if s.group[h] == g {
-				hosts = append(hosts, h)
-			}
+	for i, hosts := range members(s.group) {
+		r := seen[s.group[hosts[0]]]
+		if r == nil {
+			continue
 		}
-		f := seen[g].found(hosts, t.quantity)
-		f.Uplink = true
+		f := r.found(hosts, t.quantity)
+		f.Uplink, f.Direction = true, ""
 		if f.Evidence < suspect || !s.matters(f) {
 			continue
 		}
@@ -225,23 +240,11 @@ func (s *Screen) groups() (groups [][]int, apart float64) {
 	if s.group == nil {
 		return nil, 1
 	}
-	at := map[int]int{}
-	for h, g := range s.group {
-		if g < 0 {
-			continue
-		}
-		i, ok := at[g]
-		if !ok {
-			i = len(groups)
-			at[g], groups = i, append(groups, nil)
-		}
-		groups[i] = append(groups[i], h)
-	}
 	of := map[bool][]float64{}
 	for _, r := range slices.Concat(s.logs(tests[0], nil)...) {
 		if !r.Failed && s.group[r.From] >= 0 && s.group[r.To] >= 0 {
 			of[s.between(r.Seen)] = append(of[s.between(r.Seen)], r.over)
 		}
 	}
-	return groups, math.Exp(stats.Median(of[true]) - stats.Median(of[false]))
+	return members(s.group), math.Exp(stats.Median(of[true]) - stats.Median(of[false]))
 }

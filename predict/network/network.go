@@ -114,17 +114,8 @@ func (n *Network) uplinks(p *params.Params) {
 		n.Notes = append(n.Notes, "what ways between the groups of hosts take is not known: they are as those within")
 		return
 	}
-	var groups [][]int
-	var all []int
-	for _, names := range p.Groups.Hosts {
-		var at []int
-		for _, name := range names {
-			if i := slices.Index(p.Run.Hosts, name); i >= 0 {
-				at = append(at, i)
-			}
-		}
-		groups, all = append(groups, at), append(all, at...)
-	}
+	groups := p.GroupsByIndex()
+	all := slices.Concat(groups...)
 	block := netspec.Block{A: max(between-within, 0)}
 	if len(groups) == 2 {
 		groups = groups[:1] // what leaves one enters the other

@@ -287,9 +287,8 @@ func (p *platform) addLinks() {
 // addUplinks gives each group of hosts, such as a rack, a link up and a link down, which all pass that leaves it. Their
 // latency is what a byte takes longer between groups. A limit that was not seen is none.
 func (p *platform) addUplinks() {
-	g := p.in.Params.Groups
 	within, between, known := p.in.Params.Ways()
-	if g == nil || !known || len(p.hosts) != len(p.in.Params.Run.Hosts) {
+	if p.in.Params.Groups == nil || !known || len(p.hosts) != len(p.in.Params.Run.Hosts) {
 		return
 	}
 	rate, limited := p.in.found("uplink_rate")
@@ -299,12 +298,10 @@ func (p *platform) addUplinks() {
 		p.uplink = p.bottleneck() * float64(len(p.hosts))
 	}
 	p.detour, p.group = (between-within)/2, map[string]int{}
-	for i, names := range g.Hosts {
+	for i, hosts := range p.in.Params.GroupsByIndex() {
 		p.groups = append(p.groups, i+1)
-		for _, name := range names {
-			if k := slices.Index(p.in.Params.Run.Hosts, name); k >= 0 {
-				p.group[p.hosts[k]] = i + 1
-			}
+		for _, h := range hosts {
+			p.group[p.hosts[h]] = i + 1
 		}
 	}
 }

@@ -49,7 +49,7 @@ func (w *walker) check(ctx context.Context, s bench.Slot, hosts []int) bool {
 			break
 		}
 	}
-	if ctx.Err() != nil || found.none() {
+	if ctx.Err() != nil {
 		return false
 	}
 	if found.most {
@@ -66,7 +66,7 @@ func (w *walker) check(ctx context.Context, s bench.Slot, hosts []int) bool {
 		w.visitAfter(firstVisit)
 		w.Note(fmt.Sprintf("going on without the link between %s: %s", w.list(l[:]), w.result.Cut[l]))
 	}
-	return true
+	return len(found.hosts)+len(found.links) > 0
 }
 
 // leaveOut goes on without a host whose agent answers.
@@ -214,8 +214,6 @@ type named struct {
 	links []Link
 	most  bool
 }
-
-func (n *named) none() bool { return len(n.hosts) == 0 && len(n.links) == 0 && !n.most }
 
 // minPartners is with how many others an exchange must have failed until a host is named rather than a link.
 const minPartners = 2

@@ -148,26 +148,6 @@ func SaveOut(c *cli.Context, name string, text []byte) (path string, err error) 
 	return path, err
 }
 
-// Cells are values as a row of CSV: a number is the shortest text that gives it again, an interval is its ends, which
-// are empty where there is none, and nil is empty.
-func Cells(values ...any) (row []string) {
-	for _, v := range values {
-		switch v := v.(type) {
-		case nil:
-			row = append(row, "")
-		case *[2]float64:
-			if v == nil {
-				row = append(row, "", "")
-			} else {
-				row = append(row, fmt.Sprint(v[0]), fmt.Sprint(v[1]))
-			}
-		default:
-			row = append(row, fmt.Sprint(v))
-		}
-	}
-	return row
-}
-
 type Document struct {
 	Name   string
 	Schema func() (*jsonschema.Schema, error)

@@ -20,7 +20,6 @@ import (
 	"calib/reports/compare"
 	"calib/reports/draw"
 	"calib/reports/figure"
-	"calib/run"
 )
 
 const NoiseFile = "noise.json" // the name of the noise floor that calib run --aa writes beside its runs
@@ -57,27 +56,6 @@ func OpenRun(c *cli.Context, open func(string) (*rundir.Dir, error)) (*rundir.Di
 	}
 	dir, err := open(arg)
 	return dir, exit.With(exit.Usage, err)
-}
-
-// BreaksFlag says at which sizes the time of a message goes over from one line to the next.
-func BreaksFlag() cli.Flag {
-	return &cli.StringFlag{Name: "breaks", Usage: "`SIZES` above which a new line of T(x) begins, or " + run.FoundBreaks}
-}
-
-// FittingFlags reads BreaksFlag. Whether the breaks suit the sizes measured is known with them.
-func FittingFlags(c *cli.Context) (f run.Fitting, err error) {
-	text := c.String("breaks")
-	if text == "" || text == run.FoundBreaks {
-		return f, nil
-	}
-	sizes, err := units.ParseSizes(text)
-	if err != nil {
-		return f, exit.Usagef("--breaks: %w", err)
-	}
-	for _, b := range sizes {
-		f.Breaks = append(f.Breaks, float64(b))
-	}
-	return f, nil
 }
 
 // PartialFlag takes samples that are not those that were measured.

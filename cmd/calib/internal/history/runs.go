@@ -374,8 +374,12 @@ func (out *exported) writeSeries(c *cli.Context, w io.Writer, s *history.Store, 
 		}
 		for _, r := range readings {
 			if e, ok := entry[r.Run]; ok { // else added meanwhile, or of the same moment as the oldest
-				_ = t.Write(command.Cells(r.At.UTC().Format(time.RFC3339Nano), r.Run, e.Label, e.Commit, m.Name, m.From,
-					m.To, m.Unit, r.Value, r.CI95)) // its error stays
+				row := []string{r.At.UTC().Format(time.RFC3339Nano), r.Run, e.Label, e.Commit, m.Name, m.From, m.To, m.Unit,
+					fmt.Sprint(r.Value), "", ""}
+				if ci := r.CI95; ci != nil {
+					row[9], row[10] = fmt.Sprint(ci[0]), fmt.Sprint(ci[1])
+				}
+				_ = t.Write(row) // its error stays
 				out.Values++
 			}
 		}

@@ -113,18 +113,3 @@ func cubeOf(c *cli.Context) (loggp.Cube, error) {
 	}
 	return loggp.Cube{Dimension: c.Float64("dimension"), Distance: c.Float64("distance")}, nil
 }
-
-// withStrips gives the patterns the grid that --strips asks for.
-func withStrips(c *cli.Context, patterns []pattern.Pattern) error {
-	if !c.IsSet("strips") {
-		return nil
-	}
-	for i, p := range patterns {
-		with, ok := p.WithStrips(c.Int("strips"))
-		if !ok {
-			return exit.Usagef("--strips %d: want 1 or more, and an operation on a grid: mg", c.Int("strips"))
-		}
-		patterns[i] = with
-	}
-	return nil
-}

@@ -15,6 +15,7 @@ import (
 	"calib/internal/exit"
 	"calib/internal/glossary"
 	"calib/internal/rundir"
+	"calib/internal/units"
 	"calib/params"
 	"calib/reports"
 	"calib/reports/draw"
@@ -31,7 +32,8 @@ func FitCommand() *cli.Command {
 			"calib fit RUN --breaks auto        finds the breaks again",
 		Flags: []cli.Flag{
 			&cli.Uint64Flag{Name: "seed", Usage: "`N` of the bootstrap; 0 is the run's own"},
-			command.BreaksFlag(), command.PartialFlag(),
+			&cli.StringFlag{Name: "breaks", Usage: "`SIZES` above which a new line of T(x) begins, or " + run.FoundBreaks},
+			command.PartialFlag(),
 			command.JSONFlag(), command.QuietFlag(), command.AllFlag(),
 		},
 		Action: fitRun,
@@ -40,9 +42,15 @@ func FitCommand() *cli.Command {
 
 // fitRun fits as run.json says, or as the flags say, and then keeps in run.json how.
 func fitRun(c *cli.Context) (err error) {
-	f, err := command.FittingFlags(c)
-	if err != nil {
-		return err
+	var f run.Fitting
+	if text := c.String("breaks"); text != "" && text != run.FoundBreaks { // whether they suit is known with the sizes measured
+		sizes, err := units.ParseSizes(text)
+		if err != nil {
+			return exit.Usagef("--breaks: %w", err)
+		}
+		for _, b := range sizes {
+			f.Breaks = append(f.Breaks, float64(b))
+		}
 	}
 	anew, open := c.IsSet("breaks"), rundir.Open
 	if anew {

@@ -203,42 +203,34 @@ func predictOverlap(c *cli.Context, p *params.Params) error {
 	if err != nil {
 		return exit.Usagef("predict: %w", err)
 	}
-	rows, sizes, err := overlapRows(c, o, len(p.Run.Hosts))
+	processors, err := numbers(c, "nodes", strconv.Itoa(max(2, len(p.Run.Hosts))), 1, 1<<20)
 	if err != nil {
 		return err
 	}
-	out := predicted{Overlap: rows, Notes: o.Notes(sizes)}
-	return command.Answer(c, "predict", out, out.printOverlap)
-}
-
-// overlapRows reads the flags and predicts all that they ask for. n is the default number of processors.
-func overlapRows(c *cli.Context, o *predict.Overlap, n int) (rows []predict.OverlapPrediction, sizes []int, err error) {
-	processors, err := numbers(c, "nodes", strconv.Itoa(max(2, n)), 1, 1<<20)
-	if err != nil {
-		return nil, nil, err
-	}
+	var sizes []int
 	if c.String("bytes") == "" {
 		for _, s := range o.Sizes {
 			sizes = append(sizes, int(s))
 		}
 	} else if sizes, err = numbers(c, "bytes", "", 1, 1<<30); err != nil {
-		return nil, nil, err
+		return err
 	}
 	q := c.Int("messages")
 	if q < 1 || q > maxMessages {
-		return nil, nil, exit.Usagef("--messages %d: want 1 to %d", q, maxMessages)
+		return exit.Usagef("--messages %d: want 1 to %d", q, maxMessages)
 	}
 	works, err := times(c.String("work"))
 	if err != nil {
-		return nil, nil, exit.Usagef("--work: %w", err)
+		return exit.Usagef("--work: %w", err)
 	}
+	out := predicted{Notes: o.Notes(sizes)}
 	for _, p := range processors {
 		for _, m := range sizes {
 			of := works
 			if of == nil {
 				t, err := o.TransferOf(float64(m))
 				if err != nil {
-					return nil, nil, exit.Usagef("--bytes: %w", err)
+					return exit.Usagef("--bytes: %w", err)
 				}
 				for _, k := range spread {
 					of = append(of, k*float64(q)*t)
@@ -247,13 +239,13 @@ func overlapRows(c *cli.Context, o *predict.Overlap, n int) (rows []predict.Over
 			for _, w := range of {
 				v, err := o.Predict(predict.Overlapping{Hosts: p, Messages: q, Bytes: m, Work: w})
 				if err != nil {
-					return nil, nil, exit.Usagef("--bytes: %w", err)
+					return exit.Usagef("--bytes: %w", err)
 				}
-				rows = append(rows, v)
+				out.Overlap = append(out.Overlap, v)
 			}
 		}
 	}
-	return rows, sizes, nil
+	return command.Answer(c, "predict", out, out.printOverlap)
 }
 
 func times(text string) ([]float64, error) {
@@ -306,9 +298,6 @@ const maxHosts = 4096 // bounds the teams of a prediction: the simulation runs a
 
 func predictOperation(c *cli.Context, p *params.Params) error {
 	patterns, err := patternsOf(c)
-	if err == nil {
-		err = withStrips(c, patterns)
-	}
 	if err != nil {
 		return err
 	}
@@ -352,15 +341,21 @@ func predictOperation(c *cli.Context, p *params.Params) error {
 	return command.Answer(c, "predict", out, out.printPredictions)
 }
 
-// patternsOf are the algorithms of an operation that are asked for.
+// patternsOf are the algorithms of an operation that are asked for, on the grid that --strips asks for.
 func patternsOf(c *cli.Context) (out []pattern.Pattern, err error) {
 	op, algo := c.String("op"), c.String("algo")
 	var have []string
 	for _, v := range pattern.OfOperation(op) {
-		have = append(have, v.Algorithm)
-		if algo == "" || v.Algorithm == algo {
-			out = append(out, v)
+		if have = append(have, v.Algorithm); algo != "" && v.Algorithm != algo {
+			continue
 		}
+		if c.IsSet("strips") {
+			with, ok := v.WithStrips(c.Int("strips"))
+			if v = with; !ok {
+				return nil, exit.Usagef("--strips %d: want 1 or more, and an operation on a grid: mg", c.Int("strips"))
+			}
+		}
+		out = append(out, v)
 	}
 	switch {
 	case have == nil:
@@ -391,16 +386,18 @@ func numbers(c *cli.Context, flag, list string, least, most int) ([]int, error) 
 
 func (d predicted) printPredictions(w io.Writer) error {
 	var rows []predict.Prediction
+	var sizes []int
 	for _, v := range d.Predictions {
 		says := v.Model + ": " + v.Why
 		switch {
 		case v.Why == "":
-			rows = append(rows, v)
+			rows, sizes = append(rows, v), append(sizes, v.Bytes)
 		case !slices.Contains(d.Notes, says): // often the same for all rows
 			d.Notes = append(d.Notes, says)
 		}
 	}
-	if sizes := sizesOf(rows); len(sizes) > 1 && len(sizes) <= mostColumns {
+	slices.Sort(sizes)
+	if sizes = slices.Compact(sizes); len(sizes) > 1 && len(sizes) <= mostColumns {
 		widest, err := printBySize(w, rows, sizes)
 		if widest > 0 {
 			says := fmt.Sprintf("95%% intervals are ± %s or narrower; --json has each", percent(widest))
@@ -420,16 +417,6 @@ func (d predicted) printPredictions(w io.Writer) error {
 }
 
 const mostColumns = 6 // sizes beside each other, on a screen of 80 columns
-
-func sizesOf(rows []predict.Prediction) (out []int) {
-	for _, v := range rows {
-		if !slices.Contains(out, v.Bytes) {
-			out = append(out, v.Bytes)
-		}
-	}
-	slices.Sort(out)
-	return out
-}
 
 // printBySize prints a row for each algorithm, number of hosts and model, with the times of all sizes. It returns the
 // relative half-width of their widest interval.
