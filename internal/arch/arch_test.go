@@ -137,7 +137,7 @@ func layers() []layer {
 			why: "a run directory holds what the stages wrote; it runs none of them"},
 		{pkg: "cmd/calib", free: true},
 		{pkg: "cmd/calib/internal/command", may: []string{"internal/exit", "internal/files", "params", "internal/units", "internal/progress",
-			"internal/rundir", "reports", "reports/compare", "reports/draw", "reports/figure", "run"},
+			"internal/rundir", "reports", "reports/compare", "reports/draw", "reports/figure"},
 			why: "what all commands share knows none of them"},
 	}
 }

@@ -43,7 +43,8 @@ func FitCommand() *cli.Command {
 // fitRun fits as run.json says, or as the flags say, and then keeps in run.json how.
 func fitRun(c *cli.Context) (err error) {
 	var f run.Fitting
-	if text := c.String("breaks"); text != "" && text != run.FoundBreaks { // whether they suit is known with the sizes measured
+	// Whether breaks suit the sizes is known with those that were measured.
+	if text := c.String("breaks"); text != "" && text != run.FoundBreaks {
 		sizes, err := units.ParseSizes(text)
 		if err != nil {
 			return exit.Usagef("--breaks: %w", err)
