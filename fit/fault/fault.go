@@ -290,6 +290,11 @@ func (s *Screen) explain(all [][]reading, slow []Found) {
 // then pairs of the others.
 func (s *Screen) judge(j *Judgement, t test) {
 	without := map[int]bool{}
+	if t.rounds == 0 { // who is always slow is known by now
+		for _, f := range j.Slow {
+			without[f.Hosts[0]] = without[f.Hosts[0]] || len(f.Hosts) == 1
+		}
+	}
 	for {
 		all := s.batches(t, without)
 		if t.rounds == 0 {
