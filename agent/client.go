@@ -104,7 +104,7 @@ func NewClient(host string, rw io.ReadWriteCloser, o ClientOptions) *Client {
 
 // Hello asks who the agent is. Its Host.Addr is where the agent listens for data: an unspecified address there means
 // that only the port counts. From then on the client keeps the agent alive until Close. Asked again, the agent also
-// looks for the switch that it is at.
+// looks for the switch that it is at, and measures its host's loopback.
 func (c *Client) Hello(ctx context.Context) (dataset.Host, error) {
 	q := request{Protocol: Protocol, DataAddr: c.opts.DataAddr, Again: c.greeted}
 	c.greeted = true

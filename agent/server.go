@@ -140,6 +140,7 @@ func (s *Server) hello(_ context.Context, q *request, send func(answer) error) e
 	}
 	if q.Again {
 		machine.SetSwitch(env)
+		machine.SetLoopback(env)
 	}
 	return send(answer{Hello: &greeting{
 		Protocol: Protocol, MostBytes: int64(s.opts.Limits.Bytes), Consent: s.plane.Consent(),

@@ -44,6 +44,7 @@ type Checked struct {
 	fault.Judgement
 	Latency, PerByte float64 // medians of all pairs [s, s/B]
 	Link             float64 // rate of the slowest link [bit/s]; 0 where it is not known
+	Loopback         float64 // rate of a stream from a host to itself, their median [bit/s]; 0 where it is not known
 	// Links say, by host, which errors its interface counted meanwhile, and to which port of a switch it leads.
 	Links   []string
 	Decided bool // more rounds would not change what is known
@@ -89,8 +90,16 @@ func Check(ctx context.Context, c Config, o Checking) (out Checked, err error) {
 		out.Judgement, out.Missing, out.Decided = screen.Judge(), f.lost, screen.Decided()
 		out.Virtual = r.Where.Sim != ""
 		out.Latency, out.PerByte = stats.Median(latencies), stats.Median(perByte)
-		if len(out.Slow)+len(out.Doubtful()) > 0 {
-			out.Links = linksOf(f.hosts, f.examine(ctx))
+		after := f.examine(ctx)
+		out.Links = linksOf(f.hosts, after)
+		var loops []float64
+		for _, h := range after {
+			if rate, err := strconv.ParseFloat(h.Now[machine.NowLoopback], 64); err == nil {
+				loops = append(loops, rate)
+			}
+		}
+		if len(loops) > 0 {
+			out.Loopback = stats.Median(loops)
 		}
 		for _, h := range f.hosts {
 			out.Hosts = append(out.Hosts, h.Name)
