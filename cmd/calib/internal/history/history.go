@@ -125,18 +125,25 @@ func Command() *cli.Command {
 					return answerRemoved(c, s, "history unack", "acknowledgement", arg, s.Unacknowledge(c.Context, id))
 				}),
 			},
-			{Name: "export", Usage: "write the history for other programs",
+			{Name: "export", Usage: "write the history for other programs, or for calib elsewhere",
 				Description: "calib history export --to csv --out history.csv\n" +
 					"calib history export --to prometheus --out calib.prom\n" +
+					"calib history export --to store --out shared.db   for calib history import\n" +
 					"A csv has a row for each value of each run; prometheus has the newest run, for\n" +
 					"node_exporter. Columns: time, run, label, commit, metric, from, to, unit, value, lo, hi. Values are\n" +
-					"in SI units, lo and hi the 95% interval.",
+					"in SI units, lo and hi the 95% interval. A store is all of the history, in a new file.",
 				Flags: append([]cli.Flag{
-					&cli.StringFlag{Name: "to", Usage: "`csv|prometheus`"},
+					&cli.StringFlag{Name: "to", Usage: "`csv|prometheus|store`"},
 					&cli.StringFlag{Name: "out", Usage: "`FILE` to replace, or a directory; default standard output"},
 				}, append(filterFlags(0), StoreFlag(), command.JSONFlag(), command.QuietFlag())...),
 				Action: onStore(exportHistory),
 			},
+			{Name: "import", Usage: "add what another history has and this one has not", ArgsUsage: "FILE",
+				Description: "calib history import shared.db\n" +
+					"FILE is what calib history export --to store wrote, or any history. Runs, baselines and\n" +
+					"acknowledgements that are here already stay as they are.",
+				Flags:  []cli.Flag{StoreFlag(), command.JSONFlag()},
+				Action: importHistory},
 			{Name: "remove", Usage: "take a run out of the history, for good", ArgsUsage: "RUN",
 				Description: "RUN is the ID of a run, or how only one ID begins. A run of a baseline stays.",
 				Flags:       []cli.Flag{StoreFlag(), command.JSONFlag()},
@@ -162,7 +169,7 @@ func Documents() []command.Document {
 		command.DataOf[ackList]("history ack"), command.DataOf[additions]("history add"),
 		command.DataOf[exported]("history export"), command.DataOf[runList]("history list"),
 		command.DataOf[historyLog]("history log"), command.DataOf[metricList]("history metrics"),
-		command.DataOf[plotted]("history plot"), command.DataOf[removed]("history remove"),
+		command.DataOf[merged]("history import"), command.DataOf[plotted]("history plot"), command.DataOf[removed]("history remove"),
 		command.DataOf[storedRun]("history show"), command.DataOf[removed]("history unack"),
 	}
 }

@@ -303,6 +303,7 @@ func logLines(events []history.Event, changes []change, last int) []logLine {
 const (
 	toCSV        = "csv"
 	toPrometheus = "prometheus"
+	toStore      = "store"
 )
 
 const csvFile = "history.csv"
@@ -319,8 +320,8 @@ type exported struct {
 func exportHistory(c *cli.Context, s *history.Store) error {
 	to := c.String("to")
 	switch {
-	case to != toCSV && to != toPrometheus:
-		return exit.Usagef("--to %q: want %s or %s", to, toCSV, toPrometheus)
+	case to != toCSV && to != toPrometheus && to != toStore:
+		return exit.Usagef("--to %q: want %s, %s or %s", to, toCSV, toPrometheus, toStore)
 	case to == toCSV && c.Bool("json") && c.String("out") == "":
 		return exit.Usagef("--to csv with --json: give --out FILE; standard output is for the document")
 	case to == toPrometheus && c.IsSet("last"):
@@ -331,10 +332,61 @@ func exportHistory(c *cli.Context, s *history.Store) error {
 	if err != nil {
 		return err
 	}
+	if to == toStore {
+		return exportStore(c, s, filter)
+	}
 	if to == toCSV {
 		return exportSeries(c, s, filter)
 	}
 	return exportNewest(c, s, filter)
+}
+
+// exportStore copies all of the history to a new file.
+func exportStore(c *cli.Context, s *history.Store, f history.Filter) error {
+	path := c.String("out")
+	if path == "" || f != (history.Filter{}) {
+		return exit.Usagef("--to store: give a new file with --out, and no choice of runs: it is all of the history")
+	}
+	if err := s.Copy(c.Context, path); err != nil {
+		return err
+	}
+	runs, err := s.List(c.Context, f)
+	if err != nil {
+		return err
+	}
+	return command.AnswerLines(c, "history export", exported{To: toStore, File: path, Runs: len(runs), Warnings: []string{}})
+}
+
+// merged is of history import.
+type merged struct {
+	Store string `json:"store"`
+	From  string `json:"from"`
+	history.Merged
+}
+
+// importHistory adds what another store has. What was added before an error stays, and so is printed too.
+func importHistory(c *cli.Context) error {
+	path, err := command.OneArg(c, "file of a history")
+	if err != nil {
+		return err
+	}
+	other, err := history.Open(c.Context, path, false)
+	if err != nil {
+		return err
+	}
+	defer other.Close()
+	return withStore(c, true, func(s *history.Store) error {
+		m, err := s.Merge(c.Context, other)
+		out := reports.Result{Command: "history import", Data: merged{s.Path, path, m}, Warnings: m.Left}
+		return command.AnswerResult(c, out, err, func(w io.Writer) error {
+			_, err := fmt.Fprintf(w, "%s: %s added, %d there already; %s and %s added\n", s.Path, units.Plural(len(m.Added), "run"),
+				m.Known, units.Plural(len(m.Baselines), "baseline"), units.Plural(m.Acks, "acknowledgement"))
+			for _, left := range m.Left {
+				command.Note(c, "left out: "+left)
+			}
+			return err
+		})
+	})
 }
 
 // exportSeries writes a CSV, holding a series at a time.
