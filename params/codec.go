@@ -25,12 +25,14 @@ const maxParams = 512 << 20
 
 // Encode writes p as JSON with one fact on a line. Equal Params are equal bytes. Numbers that are not finite are written
 // as null, or left out where null has no meaning, with a finding; p itself is not changed.
-func Encode(w io.Writer, p *Params) error {
+func Encode(w io.Writer, p *Params) error { return encode(w, p.finite()) }
+
+func encode(w io.Writer, v any) error {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
-	if err := enc.Encode(p.finite()); err != nil {
+	if err := enc.Encode(v); err != nil {
 		return err
 	}
 	_, err := w.Write(joined(b.Bytes()))
@@ -71,12 +73,9 @@ func joined(b []byte) []byte {
 // Decode reads a params.json of this version. Errors are of class ErrParams and name the line or the number. Members
 // that this build does not know are ignored.
 func Decode(r io.Reader) (*Params, error) {
-	b, err := io.ReadAll(io.LimitReader(r, maxParams+1))
+	b, err := readAll(r)
 	if err != nil {
-		return nil, fmt.Errorf("read params: %w", err)
-	}
-	if len(b) > maxParams {
-		return nil, fmt.Errorf("%w: larger than %d B", ErrParams, maxParams)
+		return nil, err
 	}
 	var head struct {
 		Schema string `json:"schema"`
@@ -106,9 +105,20 @@ func Decode(r io.Reader) (*Params, error) {
 	return p, nil
 }
 
-// Distribute gives every fit the parameters and functions of its model.
+func readAll(r io.Reader) ([]byte, error) {
+	b, err := io.ReadAll(io.LimitReader(r, maxParams+1))
+	if err == nil && len(b) > maxParams {
+		err = fmt.Errorf("%w: larger than %d B", ErrParams, maxParams)
+	}
+	return b, err
+}
+
+// Distribute gives every fit the parameters and functions of its model, and its hosts where they are all.
 func (p *Params) Distribute() {
 	for _, f := range p.Fits {
+		if f.Hosts == nil {
+			f.Hosts = p.Run.Hosts
+		}
 		f.Parameters, f.Functions = map[string]Parameter{}, map[string]Function{}
 		for name, q := range p.Parameters {
 			if q.Model == f.Model {
@@ -194,9 +204,9 @@ func SchemaOf[T any](name, version, description string, types map[reflect.Type]*
 	return s, nil
 }
 
-// JSONSchema returns the schema of params.json. What types cannot say (enumerations, where null may stand) is added
-// here.
-func JSONSchema() (*jsonschema.Schema, error) {
+// JSONSchemas returns the schemas of params.json and of points.json. What types cannot say (enumerations, where null
+// may stand) is added here.
+func JSONSchemas() (file, points *jsonschema.Schema, err error) {
 	types := map[reflect.Type]*jsonschema.Schema{}
 	for of, add := range map[reflect.Type]func(*jsonschema.Schema){
 		reflect.TypeFor[Residual](): func(s *jsonschema.Schema) {
@@ -217,7 +227,7 @@ func JSONSchema() (*jsonschema.Schema, error) {
 	} {
 		s, err := jsonschema.ForType(of, &jsonschema.ForOptions{})
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		add(s)
 		types[of] = s
@@ -225,7 +235,12 @@ func JSONSchema() (*jsonschema.Schema, error) {
 	s, err := SchemaOf[Params]("params", Schema,
 		"Cost-model parameters of a network. All numbers are in SI units: seconds, bytes, seconds per byte.", types)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
+	}
+	points, err = SchemaOf[Points]("points", PointsSchema,
+		"Measured points beside what the models say, in SI units. The parameters are in params.json.", types)
+	if err != nil {
+		return nil, nil, err
 	}
 	s.ID, s.Title = "https://calib.invalid/schema/params-3.json", "calib parameters"
 	run := s.Properties["run"].Properties
@@ -234,7 +249,8 @@ func JSONSchema() (*jsonschema.Schema, error) {
 		always.Type, always.Types = "array", nil // never null
 	}
 	open(s)
-	return s, nil
+	open(points)
+	return s, points, nil
 }
 
 // open lets objects have members that this build does not know, as Decode does.

@@ -57,8 +57,19 @@ func (r *Residual) UnmarshalJSON(b []byte) error {
 // finite returns a copy of p that JSON can hold, with a finding of how many numbers it cannot, and with arrays and maps
 // present where the schema wants them.
 func (p *Params) finite() *Params {
-	c := &cleaner{}
-	v, _ := c.clean(reflect.ValueOf(*p), "")
+	c, with := &cleaner{}, *p
+	with.Measured, with.Fits = p.Streams(), nil
+	if times := p.Times(); times != nil {
+		with.Measured = append(with.Measured, Series{Name: "T(x)", Quantity: Time, XName: "bytes", Points: times})
+	}
+	for _, f := range p.Fits {
+		own := *f
+		if own.Series = nil; slices.Equal(f.Hosts, p.Run.Hosts) {
+			own.Hosts = nil
+		}
+		with.Fits = append(with.Fits, &own)
+	}
+	v, _ := c.clean(reflect.ValueOf(with), "")
 	out := v.Interface().(Params)
 	out.Schema = Schema
 	was := p.classes()
@@ -77,7 +88,8 @@ func (p *Params) finite() *Params {
 			}
 		}
 	}
-	if n := len(c.lost); n > 0 {
+	said := func(f Finding) bool { return f.Code == "not-finite" }
+	if n := len(c.lost); n > 0 && !slices.ContainsFunc(out.Findings, said) {
 		out.Findings = append(out.Findings, Warnf("not-finite", "numbers that are not finite are left out, or null in "+
 			"points: %d, the first %s", n, c.lost[0][1:]))
 	}

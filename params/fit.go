@@ -18,12 +18,12 @@ type Fit struct {
 	Network    *Network              `json:"-"`
 	Quality    *Quality              `json:"quality,omitempty" jsonschema:"how well it describes its own data"`
 	Domain     map[string][2]float64 `json:"domain" jsonschema:"range of each factor that it saw"`
-	Hosts      []string              `json:"hosts" jsonschema:"hosts that took part"`
+	Hosts      []string              `json:"hosts,omitempty" jsonschema:"hosts that took part, where not all of the run did"`
 	Rounds     int                   `json:"rounds,omitempty" jsonschema:"rounds behind a typical point"`
 	Used       int                   `json:"used" jsonschema:"raw timings used"`
 	LeftOut    int                   `json:"left_out" jsonschema:"raw timings left out"`
 	LeftOutWhy map[string]int        `json:"left_out_why,omitempty" jsonschema:"raw timings left out, by flag"`
-	Series     []Series              `json:"series,omitempty" jsonschema:"measured points beside what the model says"`
+	Series     []Series              `json:"series,omitempty" jsonschema:"measured points, in files of builds that wrote no points.json"`
 	Findings   []Finding             `json:"findings,omitempty" jsonschema:"what a reader must know of it"`
 	// In the file these are Params.Correlations and Params.Pairs.
 	Correlations []Correlation `json:"-"`
@@ -77,7 +77,7 @@ func (f *Fit) Of(quantities ...Quantity) []Series {
 // Times returns the measured times T(x) of messages between two hosts [s], each size once, of the first fit that has
 // them.
 func (p *Params) Times() []Residual {
-	for _, f := range p.Fits {
+	for _, f := range p.measured() {
 		var out []Residual
 		for _, s := range f.Of(Time) {
 			out = append(out, s.Points...)
@@ -88,6 +88,22 @@ func (p *Params) Times() []Residual {
 		}
 	}
 	return nil
+}
+
+// Streams returns the measured times of a byte [s/B] by the number of pairs that stream.
+func (p *Params) Streams() (out []Series) {
+	for _, f := range p.measured() {
+		out = append(out, f.Of(TimePerByte)...)
+	}
+	return out
+}
+
+// measured are the fits, or what params.json has of their points.
+func (p *Params) measured() []*Fit {
+	if slices.ContainsFunc(p.Fits, func(f *Fit) bool { return len(f.Series) > 0 }) {
+		return p.Fits
+	}
+	return []*Fit{{Series: p.Measured}}
 }
 
 // Named returns the series of that name; without points where there is none.

@@ -2,7 +2,8 @@
 // A program that reads the file needs this package only, and none of those that fit.
 //
 // Every number that was fitted stands once. What a fit has to say is a Finding with a code and values; the kind of
-// network is a value; the points of a fit are series with a quantity and factors. Sentences are for people only.
+// network is a value. Sentences are for people only. The measured points of every fit are in a file beside it,
+// points.json, as series with a quantity and factors.
 package params
 
 import "slices"
@@ -19,7 +20,8 @@ type Params struct {
 	Parameters   map[string]Parameter `json:"parameters" jsonschema:"numbers by name"`
 	Functions    map[string]Function  `json:"functions" jsonschema:"costs by message size, by name"`
 	Correlations []Correlation        `json:"correlations,omitempty" jsonschema:"which numbers err together"`
-	Fits         []*Fit               `json:"fits" jsonschema:"by model: its quality, and the measured points beside it"`
+	Measured     []Series             `json:"measured,omitempty" jsonschema:"points of T(x), and of the time per byte of streams"`
+	Fits         []*Fit               `json:"fits" jsonschema:"by model: its quality, and what it used"`
 	Validation   []Validation         `json:"validation" jsonschema:"predictions of patterns that no fit has seen"`
 	Pairs        []Pair               `json:"pairs" jsonschema:"what was found between two hosts"`
 	Groups       *Groups              `json:"groups,omitempty" jsonschema:"groups of hosts, such as racks; absent where none are seen"`

@@ -27,7 +27,7 @@ func encode(t testing.TB, p *params.Params) []byte {
 
 // validate returns what a params.json breaks of its schema.
 func validate(b []byte) error {
-	s, err := params.JSONSchema()
+	s, _, err := params.JSONSchemas()
 	if err != nil {
 		return err
 	}
@@ -140,7 +140,7 @@ func TestNotFiniteBecomesNull(t *testing.T) {
 	if _, ok := got.Functions["g_s"]; ok {
 		t.Error("a function without a finite coefficient was written")
 	}
-	r := got.Fits[1].Series[0].Points[0]
+	r := got.Times()[0]
 	if r.Measured != 1 || !math.IsNaN(r.Lo) || !math.IsNaN(r.Hi) || !math.IsNaN(r.Fitted) {
 		t.Errorf("point = %+v", r)
 	}
@@ -208,7 +208,7 @@ func TestSchemaRejects(t *testing.T) {
 
 // Every member of the file is described, and others are allowed.
 func TestSchemaDescribes(t *testing.T) {
-	s, err := params.JSONSchema()
+	s, _, err := params.JSONSchemas()
 	if err != nil {
 		t.Fatal(err)
 	}

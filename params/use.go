@@ -3,6 +3,8 @@ package params
 import (
 	"errors"
 	"fmt"
+	"io/fs"
+	"path/filepath"
 
 	"calib/internal/files"
 )
@@ -10,7 +12,8 @@ import (
 // ErrNoValue reports a number that a run did not measure, or that is not to be used.
 var ErrNoValue = errors.New("no value")
 
-// Load reads a params.json. Errors are of class ErrParams, or say why the file cannot be read.
+// Load reads a params.json, and the points.json of the same run beside it where there is one. Errors are of class
+// ErrParams, or say why a file cannot be read.
 func Load(path string) (*Params, error) {
 	f, err := files.Open(path)
 	if err != nil {
@@ -18,6 +21,18 @@ func Load(path string) (*Params, error) {
 	}
 	defer f.Close()
 	p, err := Decode(f)
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", path, err)
+	}
+	path = filepath.Join(filepath.Dir(path), PointsFile)
+	points, err := files.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return p, nil
+	}
+	if err == nil {
+		defer points.Close()
+		err = p.ReadPoints(points)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", path, err)
 	}

@@ -351,6 +351,7 @@ func (p *page) summary(s Summary) {
 
 var runFiles = [][2]string{
 	{"params.json", "the parameters, for programs"},
+	{"points.json", "the measured points beside what each model says"},
 	{"report.html", "the report with figures, for a browser; it needs no network"},
 	{"report.txt", "the whole report as text, with residuals per size"},
 	{"samples.jsonl", "every raw timing"},

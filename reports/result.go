@@ -68,17 +68,17 @@ func WriteJSON(w io.Writer, v any) error {
 }
 
 // Schemas returns the JSON Schemas of the documents this package and those below it define, by name: "params"
-// (params.json), "header" and "sample" (the first and every later line of samples.jsonl) and "result" (what --json
+// (params.json), "points" (points.json), "header" and "sample" (the first and every later line of samples.jsonl) and "result" (what --json
 // prints). That of run.json is published by its own package.
 func Schemas() (map[string]*jsonschema.Schema, error) {
-	file, err := params.JSONSchema()
+	file, points, err := params.JSONSchemas()
 	if err != nil {
 		return nil, fmt.Errorf("schema of params: %w", err)
 	}
 	header, err1 := params.SchemaOf[dataset.Header]("header", dataset.Schema, "First line of samples.jsonl.", nil)
 	sample, err2 := params.SchemaOf[dataset.Sample]("sample", "",
 		"Every later line of samples.jsonl: one measured batch, raw timings in nanoseconds.", nil)
-	describe(file, sample)
+	describe(file, points, sample)
 	inner := file.CloneSchemas()
 	inner.ID, inner.Schema = "", "" // one document, one resource
 	result, err3 := params.SchemaOf[Result]("result", ResultSchema,
@@ -93,11 +93,11 @@ func Schemas() (map[string]*jsonschema.Schema, error) {
 	for _, exit := range slices.Sorted(maps.Keys(outcomes)) {
 		result.Properties["outcome"].Enum = append(result.Properties["outcome"].Enum, outcomes[exit])
 	}
-	return map[string]*jsonschema.Schema{"params": file, "header": header, "sample": sample, "result": result}, nil
+	return map[string]*jsonschema.Schema{"params": file, "points": points, "header": header, "sample": sample, "result": result}, nil
 }
 
-// describe adds to the schemas of params.json and of a sample what names in them mean. Other names may follow.
-func describe(file, sample *jsonschema.Schema) {
+// describe adds to the schemas of params.json, points.json and a sample what names in them mean. Others may follow.
+func describe(file, points, sample *jsonschema.Schema) {
 	names := glossary.Files()
 	meaning := func(is map[string]string) (all []*jsonschema.Schema) {
 		for _, name := range slices.Sorted(maps.Keys(is)) {
@@ -116,7 +116,9 @@ func describe(file, sample *jsonschema.Schema) {
 	for _, s := range []*jsonschema.Schema{file.Properties["findings"], fit["findings"]} {
 		s.Items.Properties["code"].AnyOf = meaning(codes)
 	}
-	fit["series"].Items.Properties["quantity"].AnyOf = meaning(quantities)
+	for _, s := range []*jsonschema.Schema{file.Properties["measured"], points.Properties["fits"].Items.Properties["series"]} {
+		s.Items.Properties["quantity"].AnyOf = meaning(quantities)
+	}
 	for _, exp := range slices.Sorted(maps.Keys(names.Phases)) {
 		for phase, is := range names.Phases[exp] {
 			phases[phase] = strings.TrimPrefix(phases[phase]+"; "+exp+": "+is, "; ")

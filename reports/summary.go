@@ -92,11 +92,9 @@ func tilesOf(p *params.Params, rows []reading) (out []Tile) {
 
 // streams are the times per byte by the number of pairs that stream, each from one pair on.
 func streams(p *params.Params) (out [][]params.Residual) {
-	for _, f := range p.Fits {
-		for _, s := range f.Of(params.TimePerByte) {
-			if len(s.Points) > 0 && s.Points[0].X == 1 && s.Points[0].Lo > 0 {
-				out = append(out, s.Points)
-			}
+	for _, s := range p.Streams() {
+		if len(s.Points) > 0 && s.Points[0].X == 1 && s.Points[0].Lo > 0 {
+			out = append(out, s.Points)
 		}
 	}
 	return out

@@ -3,6 +3,7 @@ package models
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"strings"
@@ -100,10 +101,24 @@ func encodeParams(t testing.TB, p *params.Params) []byte {
 	return buf.Bytes()
 }
 
+// travelled returns p as it is read from its files.
+func travelled(t testing.TB, p *params.Params) *params.Params {
+	t.Helper()
+	var points bytes.Buffer
+	got, err := params.Decode(bytes.NewReader(encodeParams(t, p)))
+	if err == nil {
+		err = errors.Join(params.EncodePoints(&points, p), got.ReadPoints(&points))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
+
 // validate returns what a params.json breaks of its schema.
 func validate(t testing.TB, b []byte) error {
 	t.Helper()
-	s, err := params.JSONSchema()
+	s, _, err := params.JSONSchemas()
 	if err != nil {
 		t.Fatal(err)
 	}

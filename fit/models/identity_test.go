@@ -50,22 +50,20 @@ func TestIdentity(t *testing.T) {
 			for _, err := range errs {
 				t.Log(err)
 			}
-			var buf bytes.Buffer
-			if err := params.Encode(&buf, got); err != nil {
-				t.Fatal(err)
-			}
 			if *update && strings.HasPrefix(dir, "testdata") {
-				writeParams(t, dir, buf.Bytes())
+				var points bytes.Buffer
+				if err := params.EncodePoints(&points, got); err != nil {
+					t.Fatal(err)
+				}
+				writePacked(t, dir, "params.json.gz", encodeParams(t, got))
+				writePacked(t, dir, "points.json.gz", points.Bytes())
 			}
 			want, err := readParams(dir)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got, err = params.Decode(&buf); err != nil {
-				t.Fatal(err)
-			}
 			c := &comparison{}
-			c.params(want, got)
+			c.params(want, travelled(t, got))
 			for _, d := range c.differences {
 				t.Error(d)
 			}
@@ -124,7 +122,7 @@ func readDataset(t testing.TB, path string) *dataset.Dataset {
 	return d
 }
 
-func writeParams(t *testing.T, dir string, text []byte) {
+func writePacked(t *testing.T, dir, name string, text []byte) {
 	t.Helper()
 	var packed bytes.Buffer
 	z := gzip.NewWriter(&packed)
@@ -134,28 +132,35 @@ func writeParams(t *testing.T, dir string, text []byte) {
 	if err := z.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, "params.json.gz"), packed.Bytes(), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, name), packed.Bytes(), 0o600); err != nil {
 		t.Fatal(err)
 	}
 }
 
+// readParams reads what writePacked wrote, or the files of a run.
 func readParams(dir string) (*params.Params, error) {
-	var r io.ReadCloser
-	r, err := os.Open(filepath.Join(dir, "params.json.gz"))
+	file, err := os.Open(filepath.Join(dir, "params.json.gz"))
 	if err != nil {
-		r, err = os.Open(filepath.Join(dir, "params.json"))
-		if err != nil {
-			return nil, err
-		}
-		defer r.Close()
-		return params.Decode(r)
+		return params.Load(filepath.Join(dir, "params.json"))
 	}
-	defer r.Close()
-	z, err := gzip.NewReader(r)
+	defer file.Close()
+	points, err := os.Open(filepath.Join(dir, "points.json.gz"))
 	if err != nil {
 		return nil, err
 	}
-	return params.Decode(z)
+	defer points.Close()
+	z, err := gzip.NewReader(file)
+	if err != nil {
+		return nil, err
+	}
+	p, err := params.Decode(z)
+	if err != nil {
+		return nil, err
+	}
+	if err := z.Reset(points); err != nil {
+		return nil, err
+	}
+	return p, p.ReadPoints(z)
 }
 
 // comparison gathers what differs between two params.json of one dataset.

@@ -1,7 +1,6 @@
 package models
 
 import (
-	"bytes"
 	"maps"
 	"math"
 	"regexp"
@@ -127,14 +126,10 @@ func checkRaw(t *testing.T, where string, d *dataset.Dataset, p plot.Plot) {
 // checkPlotsTravel: plots are the same after they were written and read.
 func checkPlotsTravel(t *testing.T, where string, p *params.Params) {
 	t.Helper()
-	b := encodeParams(t, p)
-	if err := validate(t, b); err != nil {
+	if err := validate(t, encodeParams(t, p)); err != nil {
 		t.Errorf("%s: schema: %v", where, err)
 	}
-	got, err := params.Decode(bytes.NewReader(b))
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := travelled(t, p)
 	for i, f := range p.Fits {
 		if diff := cmp.Diff(Plots(f), Plots(got.Fits[i])); diff != "" {
 			t.Errorf("%s/%s: %s", where, f.Model, diff)

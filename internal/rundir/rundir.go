@@ -28,6 +28,7 @@ const (
 	RunFile     = "run.json"
 	SamplesFile = "samples.jsonl"
 	ParamsFile  = "params.json"
+	PointsFile  = params.PointsFile
 	ReportFile  = "report.txt"
 	HTMLFile    = "report.html"
 	LogFile     = "log.jsonl"
@@ -227,7 +228,12 @@ func (d *Dir) Samples() (dataset.Source, error) {
 	return s, err
 }
 
+// WriteParams replaces params.json and, before it, points.json.
 func (d *Dir) WriteParams(p *params.Params) error {
+	points := func(w io.Writer) error { return params.EncodePoints(w, p) }
+	if err := files.ReplaceBy(d.File(PointsFile), points); err != nil {
+		return err
+	}
 	return files.ReplaceBy(d.File(ParamsFile), func(w io.Writer) error { return params.Encode(w, p) })
 }
 

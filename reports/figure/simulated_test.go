@@ -3,6 +3,7 @@ package figure_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"sync"
 	"testing"
 	"time"
@@ -26,7 +27,8 @@ import (
 // whole is a run of every experiment on a simulated network, and every model's fit.
 type whole struct {
 	d    *dataset.Dataset
-	file []byte // params.json
+	// params.json and points.json
+	file, points []byte
 	err  error
 }
 
@@ -69,9 +71,9 @@ var simulated = sync.OnceValue(func() (w whole) {
 	if len(errs) > 0 {
 		return whole{err: errs[0]}
 	}
-	var file bytes.Buffer
-	w.err = params.Encode(&file, fitted)
-	w.file = file.Bytes()
+	var file, points bytes.Buffer
+	w.err = errors.Join(params.Encode(&file, fitted), params.EncodePoints(&points, fitted))
+	w.file, w.points = file.Bytes(), points.Bytes()
 	return w
 })
 
@@ -83,6 +85,9 @@ func simulation(t testing.TB) (*params.Params, *dataset.Dataset) {
 		t.Fatal(w.err)
 	}
 	p, err := params.Decode(bytes.NewReader(w.file))
+	if err == nil {
+		err = p.ReadPoints(bytes.NewReader(w.points))
+	}
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -148,8 +148,8 @@ func StartOf(id string) time.Time {
 // FilesOf lists what a run directory holds, by name.
 func FilesOf(dir string) map[string]string {
 	out := map[string]string{}
-	for _, name := range []string{rundir.RunFile, rundir.SamplesFile, rundir.ParamsFile, rundir.ReportFile,
-		rundir.HTMLFile, rundir.LogFile} {
+	for _, name := range []string{rundir.RunFile, rundir.SamplesFile, rundir.ParamsFile, rundir.PointsFile,
+		rundir.ReportFile, rundir.HTMLFile, rundir.LogFile} {
 		if path := filepath.Join(dir, name); Exists(path) {
 			out[name] = path
 		}
