@@ -26,10 +26,10 @@ import (
 
 // whole is a run of every experiment on a simulated network, and every model's fit.
 type whole struct {
-	d    *dataset.Dataset
+	d *dataset.Dataset
 	// params.json and points.json
 	file, points []byte
-	err  error
+	err          error
 }
 
 // simulated runs it once for all tests.
