@@ -2,6 +2,7 @@ package fault
 
 import (
 	"cmp"
+	"flag"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -77,6 +78,32 @@ func TestHealthy(t *testing.T) {
 			}
 		}
 	}
+	if float64(accused) > 0.01*float64(runs) {
+		t.Errorf("%d of %d healthy clusters are accused", accused, runs)
+	}
+}
+
+var runsFlag = flag.Int("runs", 1, "how many clusters of each size and noise TestHealthyMany checks")
+
+// Healthy clusters of many hosts are accused of nothing: -args -runs 25 checks 200 of them in half an hour.
+func TestHealthyMany(t *testing.T) {
+	accused, runs := 0, 0
+	for seed := range uint64(*runsFlag) {
+		for _, hosts := range []int{256, 1000} {
+			for _, c := range []cluster{{noise: 0.01}, {noise: 0.1}, {noise: 0.05, heavy: 0.1}, {noise: 0.02, loss: func(int, int) float64 { return 0.01 }}} {
+				if *runsFlag == 1 && (hosts > 256 || c.noise != 0.05) {
+					continue // a second, for every day
+				}
+				runs++
+				c.took = 0.2
+				if j := screened(hosts, 93, 94, seed, c); len(j.Slow) > 0 {
+					accused++
+					t.Logf("%d hosts, noise %g, seed %d: %+v", hosts, c.noise, seed, j.Slow)
+				}
+			}
+		}
+	}
+	t.Logf("%d of %d clusters accused", accused, runs)
 	if float64(accused) > 0.01*float64(runs) {
 		t.Errorf("%d of %d healthy clusters are accused", accused, runs)
 	}

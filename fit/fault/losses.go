@@ -16,6 +16,7 @@ var lossy = []float64{0.03, 0.1, 0.3, 0.6, 0.95}
 func (s *Screen) losses(j *Judgement) {
 	all, bad := map[bool]float64{}, map[bool]float64{} // within groups, and between
 	hosts, pairs := map[int][]Seen{}, map[[2]int][]Seen{}
+	suspects, suspectPairs := map[int]bool{}, map[[2]int]bool{} // with a loss: nothing is said of others
 	for _, round := range s.rounds {
 		for _, o := range round {
 			if o.Failed || o.Segments == 0 {
@@ -24,6 +25,7 @@ func (s *Screen) losses(j *Judgement) {
 			k := s.between(o)
 			if all[k]++; o.Again > 0 {
 				bad[k]++
+				suspects[o.From], suspects[o.To], suspectPairs[o.pair()] = true, true, true
 			}
 			hosts[o.From], hosts[o.To] = append(hosts[o.From], o), append(hosts[o.To], o)
 			pairs[o.pair()] = append(pairs[o.pair()], o)
@@ -64,7 +66,7 @@ func (s *Screen) losses(j *Judgement) {
 		s.enter(j, f)
 	}
 	guilty := map[int]bool{}
-	for _, h := range slices.Sorted(maps.Keys(hosts)) {
+	for _, h := range slices.Sorted(maps.Keys(suspects)) {
 		least, partners := math.Inf(1), map[int]bool{}
 		for _, o := range hosts[h] {
 			partners[o.From+o.To-h] = true
@@ -77,7 +79,7 @@ func (s *Screen) losses(j *Judgement) {
 			report([]int{h}, hosts[h], least)
 		}
 	}
-	for _, p := range sorted(pairs) {
+	for _, p := range sorted(suspectPairs) {
 		if e := ratio(pairs[p]); e >= suspect && !guilty[p[0]] && !guilty[p[1]] {
 			report(p[:], pairs[p], e)
 		}

@@ -31,7 +31,7 @@ func (s *Screen) Next(rng *rand.Rand) (out [][2]int) {
 		out = append(out, [2]int{a, b})
 	}
 	if len(s.rounds)%batch == batch-1 {
-		for _, f := range s.Judge().Undecided {
+		for _, f := range s.recent().Undecided {
 			if len(f.Hosts) == 2 && !f.Uplink && 4*len(out) < s.hosts {
 				add(f.Hosts[0], f.Hosts[1])
 			}
@@ -80,7 +80,7 @@ func (s *Screen) Decided() bool {
 	if len(s.rounds) < leastRounds {
 		return false
 	}
-	j := s.Judge()
+	j := s.recent()
 	return (j.Pairs == j.Of || s.hosts > wholeHosts) && len(j.Doubtful()) == 0
 }
 
