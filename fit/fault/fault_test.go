@@ -242,6 +242,23 @@ func TestUplink(t *testing.T) {
 	}
 }
 
+
+// A host that is odd in one quantity only is still of the kind that it is like in the other.
+func TestOddOfKind(t *testing.T) {
+	for seed := range uint64(4) {
+		part := func(h int) float64 { return 0.5 * (1 + 0.3*one(h < 4)) }
+		c := cluster{noise: 0.02, latency: func(a, b, _ int) float64 { return part(a) + part(b) },
+			perByte: func(a, b, _ int) float64 { return max(part(a), part(b)) * (1 + one(has(2, a, b))) }}
+		j := screened(16, 90, 90, seed, c)
+		if len(j.Kinds) != 2 || len(j.Kinds[0]) != 12 || len(j.Kinds[1]) != 4 {
+			t.Errorf("seed %d: kinds %v", seed, j.Kinds)
+		}
+		if len(j.Slow) != 1 || j.Slow[0].Hosts[0] != 2 {
+			t.Errorf("seed %d: %+v", seed, j.Slow)
+		}
+	}
+}
+
 // Whatever was seen, hosts and pairs are judged.
 func TestStrange(t *testing.T) {
 	s := New(3, 0.01, 0.02)

@@ -21,26 +21,32 @@ const (
 func (s *Screen) kinds() [][]int {
 	latency, perByte := levels(s.parts()), levels(s.best())
 	by := map[[2]int][]int{}
-	var keys [][2]int
 	for h := range s.hosts {
 		k := [2]int{latency[h], perByte[h]}
-		if k[0] < 0 || k[1] < 0 {
-			continue
-		}
-		if by[k] == nil {
-			keys = append(keys, k)
-		}
 		by[k] = append(by[k], h)
 	}
-	slices.SortStableFunc(keys, func(a, b [2]int) int { return cmp.Compare(len(by[b]), len(by[a])) })
-	var out [][]int
-	for _, k := range keys {
-		if len(by[k]) >= minKind {
-			out = append(out, by[k])
+	var keys, odd [][2]int
+	for k := range by {
+		if len(by[k]) >= minKind && k[0] >= 0 && k[1] >= 0 {
+			keys = append(keys, k)
+		} else {
+			odd = append(odd, k)
 		}
 	}
-	if len(out) < 2 {
+	if len(keys) < 2 {
 		return nil
+	}
+	for _, k := range odd { // who is odd in one quantity belongs to the only kind that is like it in the other
+		like := slices.DeleteFunc(slices.Clone(keys), func(o [2]int) bool { return k[0] != o[0] && k[1] != o[1] })
+		if len(like) == 1 {
+			by[like[0]] = append(by[like[0]], by[k]...)
+		}
+	}
+	slices.SortFunc(keys, func(a, b [2]int) int { return cmp.Or(cmp.Compare(len(by[b]), len(by[a])), slices.Compare(a[:], b[:])) })
+	var out [][]int
+	for _, k := range keys {
+		slices.Sort(by[k])
+		out = append(out, by[k])
 	}
 	return out
 }
