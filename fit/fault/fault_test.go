@@ -242,7 +242,6 @@ func TestUplink(t *testing.T) {
 	}
 }
 
-
 // A host that is odd in one quantity only is still of the kind that it is like in the other.
 func TestOddOfKind(t *testing.T) {
 	for seed := range uint64(4) {
