@@ -153,6 +153,10 @@ func writeReport(c *cli.Context, dir *rundir.Dir, p *params.Params, format strin
 		out = cmp.Or(c.String("out"), dir.File(rundir.HTMLFile))
 	} else {
 		figures = append(figures, past.Timelines...)
+		taken := figure.IDs{}
+		for i := range figures { // a timeline may be named as another figure is
+			figures[i].ID = taken.Take(figures[i].ID)
+		}
 	}
 	paths, err := command.WriteFigures(c, format, out, figures, func(w io.Writer) error {
 		return html.Report(w, p, figures, html.Options{Dir: dir.Path(), History: past.Timelines, Since: past.Since})
