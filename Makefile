@@ -3,6 +3,10 @@
 GO      ?= go
 BIN     := bin/calib
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
+export NFPM      := github.com/goreleaser/nfpm/v2/cmd/nfpm@v2.48.0
+export CYCLONEDX := github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod@v1.10.0
+HELM        := helm.sh/helm/v3/cmd/helm@v3.22.0
+KUBECONFORM := github.com/yannh/kubeconform/cmd/kubeconform@v0.7.0
 
 # calib and its tests are pure Go: no C compiler is asked for.
 export CGO_ENABLED := 0
@@ -19,7 +23,7 @@ AGENT_ARCHS  ?= $(shell $(GO) env GOARCH)
 RELEASE_ARCHS := amd64 arm64
 MOST_COPIED  := 8388608 # bytes
 
-.PHONY: run build agents release setup test race lint lines accuracy $(SUITES) papers bench paths check counts scale budgets $(BUDGETS) faults fuzz clean
+.PHONY: run build agents release package-check chart-check setup test race lint lines accuracy $(SUITES) papers bench paths check counts scale budgets $(BUDGETS) faults fuzz clean
 .NOTPARALLEL: # the lab and the benchmarks time packets
 
 # Without namespaces (root, or user namespaces) and TUN there is loopback alone, which has no network to calibrate.
@@ -43,7 +47,7 @@ agents:
 		test $$(wc -c <$(AGENTS)/$$name.gz) -le $(MOST_COPIED) || { echo "$$name.gz has more than $(MOST_COPIED) bytes" >&2; exit 1; }; \
 	done
 
-# dist/: calib, with the agents of all processors in it, and the agents alone.
+# dist/: calib, with the agents of all processors in it, the agents alone, and packages of both.
 release: AGENT_ARCHS = $(RELEASE_ARCHS)
 release: agents
 	rm -rf dist && mkdir dist
@@ -52,7 +56,18 @@ release: agents
 		cp bin/calib-agent-linux-$$arch dist/; \
 	done
 	@$(GO) version -m dist/calib-linux-amd64 | grep -q vcs.revision || { echo "release: the build has no commit: run it in a clone, not in a worktree of git" >&2; exit 1; }
-	cd dist && sha256sum calib-* >SHA256SUMS && ls -l
+	GO='$(GO)' ./packaging/pack $(RELEASE_ARCHS)
+	cd dist && sha256sum calib* >SHA256SUMS && ls -l
+
+# What make release has made, used: a fresh Debian, rpm, a container image, the other processor. As root on Debian, three minutes.
+package-check:
+	./packaging/check
+
+# The chart, by Helm and by the schema of Kubernetes. Building Helm takes minutes.
+chart-check:
+	$(GO) run $(HELM) lint --strict packaging/helm/calib
+	$(GO) run $(HELM) template calib packaging/helm/calib >bin/chart.yaml
+	$(GO) run $(KUBECONFORM) -strict -verbose -schema-location 'internal/launch/testdata/{{.ResourceKind}}.schema.json' bin/chart.yaml
 
 # What is missing for the tests is installed, or listed where it cannot be.
 setup:
