@@ -3,10 +3,10 @@
 GO      ?= go
 BIN     := bin/calib
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
-export NFPM      := github.com/goreleaser/nfpm/v2/cmd/nfpm@v2.48.0
+export NFPM      := github.com/goreleaser/nfpm/v2/cmd/nfpm@v2.45.2
 export CYCLONEDX := github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod@v1.10.0
 HELM        := helm.sh/helm/v3/cmd/helm@v3.22.0
-KUBECONFORM := github.com/yannh/kubeconform/cmd/kubeconform@v0.7.0
+KUBECONFORM := github.com/yannh/kubeconform/cmd/kubeconform@v0.8.0
 
 # calib and its tests are pure Go: no C compiler is asked for.
 export CGO_ENABLED := 0

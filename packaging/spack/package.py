@@ -6,8 +6,6 @@ git is to be the address of your clone. Without one: spack develop --path CLONE 
 Go downloads modules while it builds.
 """
 
-import os
-
 from spack_repo.builtin.build_systems.generic import Package
 
 from spack.package import *
@@ -36,14 +34,13 @@ class Calib(Package):
         install("bin/calib", prefix.bin)
         calib = Executable(prefix.bin.calib)
         calib("man", "--dir", prefix.share.man.man1)
-        for shell, path in (
-            ("bash", "share/bash-completion/completions/calib"),
-            ("zsh", "share/zsh/site-functions/_calib"),
-            ("fish", "share/fish/vendor_completions.d/calib.fish"),
+        for shell, directory, name in (
+            ("bash", bash_completion_path(prefix), "calib"),
+            ("zsh", zsh_completion_path(prefix), "_calib"),
+            ("fish", fish_completion_path(prefix), "calib.fish"),
         ):
-            path = join_path(prefix, path)
-            mkdirp(os.path.dirname(path))
-            with open(path, "w") as script:
+            mkdirp(directory)
+            with open(join_path(directory, name), "w") as script:
                 calib("completion", shell, output=script)
         install_tree("examples", prefix.share.calib.examples)
 
