@@ -59,15 +59,17 @@ release: agents
 	GO='$(GO)' ./packaging/pack $(RELEASE_ARCHS)
 	cd dist && sha256sum calib* >SHA256SUMS && ls -l
 
-# What make release has made, used: a fresh Debian, rpm, a container image, the other processor. As root on Debian, three minutes.
+# What make release has made, used: in a fresh Debian, by rpm, as an image, on the other processor. Root, Debian, two minutes.
 package-check:
 	./packaging/check
 
-# The chart, by Helm and by the schema of Kubernetes. Building Helm takes minutes.
+# The chart, by Helm and by the schema of Kubernetes. Building Helm takes five minutes.
+SCHEMA := internal/launch/testdata/{{.ResourceKind}}.schema.json
 chart-check:
 	$(GO) run $(HELM) lint --strict packaging/helm/calib
+	@mkdir -p bin
 	$(GO) run $(HELM) template calib packaging/helm/calib >bin/chart.yaml
-	$(GO) run $(KUBECONFORM) -strict -verbose -schema-location 'internal/launch/testdata/{{.ResourceKind}}.schema.json' bin/chart.yaml
+	$(GO) run $(KUBECONFORM) -strict -verbose -schema-location '$(SCHEMA)' bin/chart.yaml
 
 # What is missing for the tests is installed, or listed where it cannot be.
 setup:
