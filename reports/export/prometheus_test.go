@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"os/exec"
 	"slices"
 	"strings"
 	"testing"
@@ -13,6 +14,7 @@ import (
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
 
+	"calib/internal/needs"
 	"calib/internal/units"
 )
 
@@ -88,5 +90,24 @@ func TestNoTimestamps(t *testing.T) {
 	stamped := bytes.Replace(file, []byte("calib_run_hosts 8"), []byte("calib_run_hosts 8 1700000000000"), 1)
 	if _, err := readPrometheus(stamped); !errors.Is(err, errSyntax) {
 		t.Errorf("a time stamp: %v", err)
+	}
+}
+
+// TestAlerts: Prometheus takes the metrics, and the alerts of examples/prometheus ring where they are to and nowhere else.
+func TestAlerts(t *testing.T) {
+	promtool := needs.Program(t, "promtool")
+	for _, c := range []struct {
+		args  []string
+		stdin []byte
+	}{
+		{[]string{"check", "metrics"}, write(t, lookup(t, "prometheus"), fixture(), Options{})},
+		{[]string{"check", "rules", "rules.yml"}, nil},
+		{[]string{"test", "rules", "rules_test.yml"}, nil},
+	} {
+		cmd := exec.CommandContext(t.Context(), promtool, c.args...)
+		cmd.Dir, cmd.Stdin = "../../examples/prometheus", bytes.NewReader(c.stdin)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Errorf("promtool %q: %v\n%s", c.args, err, out)
+		}
 	}
 }
