@@ -40,7 +40,8 @@ func EncodePoints(w io.Writer, p *Params) error {
 	return encode(w, finite.Interface())
 }
 
-// ReadPoints reads a points.json, and gives the fits of p their series. Points of another run are left alone. Errors are of class ErrParams.
+// ReadPoints reads a points.json, and gives the fits of p their series. Points of another run are left alone. Errors
+// are of class ErrParams.
 func (p *Params) ReadPoints(r io.Reader) error {
 	b, err := readAll(r)
 	if err != nil {
@@ -51,7 +52,7 @@ func (p *Params) ReadPoints(r io.Reader) error {
 		return decodeError(b, err)
 	}
 	if in.Schema != PointsSchema {
-		return fmt.Errorf("%w: schema %q of the points, this build reads %q; fit the run again", ErrParams, in.Schema, PointsSchema)
+		return fmt.Errorf("%w: schema %q of the points, this build reads %q", ErrParams, in.Schema, PointsSchema)
 	}
 	for _, own := range in.Fits {
 		i := slices.IndexFunc(p.Fits, func(f *Fit) bool { return f.Model == own.Model })

@@ -34,7 +34,7 @@ func Load(path string) (*Params, error) {
 		err = p.ReadPoints(points)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", path, err)
+		return nil, fmt.Errorf("read %s: %w; calib fit writes it again", path, err)
 	}
 	return p, nil
 }

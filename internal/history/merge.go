@@ -1,7 +1,9 @@
 package history
 
 import (
+	"bytes"
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -33,6 +35,16 @@ func (s *Store) Merge(ctx context.Context, other *Store) (m Merged, err error) {
 	m.Added, m.Baselines = []string{}, []string{}
 	runs, err := other.List(ctx, Filter{})
 	for _, e := range runs {
+		theirs, err := other.digest(ctx, e.ID)
+		if err != nil {
+			return m, err
+		}
+		if ours, err := s.digest(ctx, e.ID); err != nil {
+			return m, err
+		} else if bytes.Equal(ours, theirs) {
+			m.Known++
+			continue
+		}
 		p, how, err := other.Read(ctx, e.ID)
 		if err != nil {
 			return m, err
@@ -45,7 +57,7 @@ func (s *Store) Merge(ctx context.Context, other *Store) (m Merged, err error) {
 		case added:
 			m.Added = append(m.Added, e.ID)
 		default:
-			m.Known++
+			m.Known++ // stored by a build that wrote it otherwise
 		}
 	}
 	if err != nil {
@@ -55,6 +67,15 @@ func (s *Store) Merge(ctx context.Context, other *Store) (m Merged, err error) {
 		return m, err
 	}
 	return m, s.mergeAcks(ctx, other, &m)
+}
+
+// digest is that of a run's params.json; nil where the run is not stored.
+func (s *Store) digest(ctx context.Context, id string) (sum []byte, err error) {
+	err = s.db.QueryRowContext(ctx, "SELECT digest FROM runs WHERE id = ?", id).Scan(&sum)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, nil
+	}
+	return sum, s.wrap("read run "+id, err)
 }
 
 func (s *Store) mergeBaselines(ctx context.Context, other *Store, m *Merged) error {
