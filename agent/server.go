@@ -139,8 +139,10 @@ func (s *Server) hello(_ context.Context, q *request, send func(answer) error) e
 		machine.SetNow(env, machine.NowCPUs, s.opts.CPU)
 	}
 	if q.Again {
+		begun := time.Now()
 		machine.SetSwitch(env)
 		machine.SetLoopback(env)
+		machine.SetNow(env, machine.NowLonger, time.Since(begun).String())
 	}
 	return send(answer{Hello: &greeting{
 		Protocol: Protocol, MostBytes: int64(s.opts.Limits.Bytes), Consent: s.plane.Consent(),

@@ -6,8 +6,11 @@ import (
 	"time"
 )
 
-// NowLoopback is the rate of a stream from the host to itself [bit/s]: what its CPU and kernel allow without a network.
-const NowLoopback = "loopback_bps"
+const (
+	// NowLoopback is the rate of a stream from the host to itself [bit/s]: what its CPU and kernel allow without a network.
+	NowLoopback = "loopback_bps"
+	NowLonger   = "longer" // how long what is asked for again took, after unix_ns was read
+)
 
 // SetLoopback measures and sets it. Where the host has no loopback nothing is set.
 func SetLoopback(env map[string]string) {
