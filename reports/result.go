@@ -68,8 +68,8 @@ func WriteJSON(w io.Writer, v any) error {
 }
 
 // Schemas returns the JSON Schemas of the documents this package and those below it define, by name: "params"
-// (params.json), "points" (points.json), "header" and "sample" (the first and every later line of samples.jsonl) and "result" (what --json
-// prints). That of run.json is published by its own package.
+// (params.json), "points" (points.json), "header" and "sample" (the first and every later line of samples.jsonl) and
+// "result" (what --json prints). That of run.json is published by its own package.
 func Schemas() (map[string]*jsonschema.Schema, error) {
 	file, points, err := params.JSONSchemas()
 	if err != nil {
@@ -93,7 +93,8 @@ func Schemas() (map[string]*jsonschema.Schema, error) {
 	for _, exit := range slices.Sorted(maps.Keys(outcomes)) {
 		result.Properties["outcome"].Enum = append(result.Properties["outcome"].Enum, outcomes[exit])
 	}
-	return map[string]*jsonschema.Schema{"params": file, "points": points, "header": header, "sample": sample, "result": result}, nil
+	return map[string]*jsonschema.Schema{"params": file, "points": points, "header": header, "sample": sample,
+		"result": result}, nil
 }
 
 // describe adds to the schemas of params.json, points.json and a sample what names in them mean. Others may follow.
@@ -116,7 +117,8 @@ func describe(file, points, sample *jsonschema.Schema) {
 	for _, s := range []*jsonschema.Schema{file.Properties["findings"], fit["findings"]} {
 		s.Items.Properties["code"].AnyOf = meaning(codes)
 	}
-	for _, s := range []*jsonschema.Schema{file.Properties["measured"], points.Properties["fits"].Items.Properties["series"]} {
+	series := points.Properties["fits"].Items.Properties["series"]
+	for _, s := range []*jsonschema.Schema{file.Properties["measured"], series} {
 		s.Items.Properties["quantity"].AnyOf = meaning(quantities)
 	}
 	for _, exp := range slices.Sorted(maps.Keys(names.Phases)) {

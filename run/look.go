@@ -91,7 +91,7 @@ func (f *fleet) examine(ctx context.Context) []doctor.Host {
 		}
 		out := factsOf(f.hosts[i], info)
 		if ns, nerr := strconv.ParseInt(info.Now[machine.NowUnix], 10, 64); err == nil && nerr == nil {
-			longer, _ := time.ParseDuration(info.Now[machine.NowLonger])
+			longer, _ := time.ParseDuration(info.Now[machine.NowLonger]) // says nothing of the way
 			took -= longer
 			out.Offset, out.Bound = time.Unix(0, ns).Sub(sent)-took/2, took/2
 		}

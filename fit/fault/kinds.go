@@ -42,7 +42,9 @@ func (s *Screen) kinds() [][]int {
 			by[like[0]] = append(by[like[0]], by[k]...)
 		}
 	}
-	slices.SortFunc(keys, func(a, b [2]int) int { return cmp.Or(cmp.Compare(len(by[b]), len(by[a])), slices.Compare(a[:], b[:])) })
+	slices.SortFunc(keys, func(a, b [2]int) int {
+		return cmp.Or(cmp.Compare(len(by[b]), len(by[a])), slices.Compare(a[:], b[:]))
+	})
 	var out [][]int
 	for _, k := range keys {
 		slices.Sort(by[k])

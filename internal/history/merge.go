@@ -34,6 +34,9 @@ type Merged struct {
 func (s *Store) Merge(ctx context.Context, other *Store) (m Merged, err error) {
 	m.Added, m.Baselines = []string{}, []string{}
 	runs, err := other.List(ctx, Filter{})
+	if err != nil {
+		return m, err
+	}
 	for _, e := range runs {
 		theirs, err := other.digest(ctx, e.ID)
 		if err != nil {
@@ -59,9 +62,6 @@ func (s *Store) Merge(ctx context.Context, other *Store) (m Merged, err error) {
 		default:
 			m.Known++ // stored by a build that wrote it otherwise
 		}
-	}
-	if err != nil {
-		return m, err
 	}
 	if err := s.mergeBaselines(ctx, other, &m); err != nil {
 		return m, err

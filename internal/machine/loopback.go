@@ -7,9 +7,8 @@ import (
 )
 
 const (
-	// NowLoopback is the rate of a stream from the host to itself [bit/s]: what its CPU and kernel allow without a network.
-	NowLoopback = "loopback_bps"
-	NowLonger   = "longer" // how long what is asked for again took, after unix_ns was read
+	NowLoopback = "loopback_bps" // the rate of a stream from the host to itself: what its CPU and kernel allow
+	NowLonger   = "longer"       // what SetSwitch and SetLoopback took, after unix_ns was read
 )
 
 // SetLoopback measures and sets it. Where the host has no loopback nothing is set.

@@ -143,8 +143,8 @@ type judgedPair struct {
 
 func screenedOf(r run.Checked, margin float64) Screened {
 	d := Screened{Verdict: healthy, FalseAlarms: falseAlarms, Margin: margin, Pairs: []judgedPair{}, Seen: r.Pairs, Of: r.Of,
-		Rounds: r.Rounds, Took: r.Took.Seconds(), Latency: r.Latency, Rate: 8 / r.PerByte, Link: r.Link, Loopback: r.Loopback,
-		virtual: r.Virtual}
+		Rounds: r.Rounds, Took: r.Took.Seconds(), Latency: r.Latency, Rate: 8 / r.PerByte,
+		Link: r.Link, Loopback: r.Loopback, virtual: r.Virtual}
 	for _, name := range r.Hosts {
 		d.Hosts = append(d.Hosts, judgedHost{name, judged{Verdict: healthy}})
 	}
