@@ -86,6 +86,8 @@ func layers() []layer {
 			why: "the coordinator drives an Agent interface, over whatever wire; a session is the data plane's"},
 		{pkg: "fit/fault", may: []string{"fit/resample", "internal/dataset", "internal/dataset/names", "internal/stats"},
 			why: "what is slow is judged by what was seen, whoever saw it"},
+		{pkg: "fit/drift", may: []string{"fit/fault", "fit/resample", "internal/stats"},
+			why: "what has changed is judged by what was seen, whoever saw it"},
 		{pkg: "internal/plot", why: "how a fit is to be seen is said without drawing it"},
 		{pkg: "fit", may: []string{"params", "fit/fault", "internal/plot", "internal/lsq", "fit/resample", "fit/review", "internal/dataset", "internal/dataset/names",
 			"internal/stats", "internal/units"}, why: "the core is offline, deterministic in a dataset, and knows no model"},

@@ -1,0 +1,271 @@
+// Package drift says what has become slower than it was: a network, its hosts, or pairs of them; by how much, and since
+// when. It reads looks at the pairs, as fault does, and measures nothing.
+//
+// What is usual is learnt from the looks of the last fortnight. Of each look, the network has the time that its pairs
+// take beside what is usual for them, at this hour of the day; a host has what its pairs take beside the network, a pair
+// what it takes beside its hosts. The rank of such a value among the usual ones is a p-value. Powers of it make e-values
+// (Vovk, Wang 2021), of which the Shiryaev-Roberts sum M → (1 + M)·e is followed: of n values without a change, it exceeds
+// c once in n ≥ c at least on average, whenever a change would begin (e-detectors: Shin, Ramdas, Rinaldo 2022). Values
+// that follow each other may be alike, as in a storm of jobs: where the usual ones make more evidence than chance, as
+// much more is asked for.
+package drift
+
+import (
+	"cmp"
+	"maps"
+	"math"
+	"slices"
+	"time"
+
+	"calib/fit/fault"
+	"calib/internal/stats"
+)
+
+// Look is what was seen of pairs at one time.
+type Look struct {
+	At      time.Time
+	Seen    []fault.Seen
+	Missing []int // hosts whose agents did not answer
+}
+
+// None is no host, of a Subject.
+const None = -1
+
+// Subject is what may have changed: the network where Hosts are None, a host where the second is, or else a pair. Of the
+// rate of a pair, the first host sends; of that of a host, Direction says whether it does.
+type Subject struct {
+	Hosts     [2]int
+	Quantity  string // as fault's
+	Direction string
+}
+
+// Network and Host are subjects.
+func Network(quantity string) Subject { return Subject{[2]int{None, None}, quantity, ""} }
+
+func Host(h int, quantity, direction string) Subject {
+	return Subject{[2]int{h, None}, quantity, direction}
+}
+
+// Size is how many hosts a subject names; of the network none.
+func (s Subject) Size() int {
+	n := 0
+	for _, h := range s.Hosts {
+		if h != None {
+			n++
+		}
+	}
+	return n
+}
+
+// covers reports whether what is seen of two hosts is seen of s.
+func (s Subject) covers(a, b int) bool {
+	switch s.Size() {
+	case 0:
+		return true
+	case 1:
+		return s.Hosts[0] == a || s.Hosts[0] == b
+	}
+	return fault.Pair(s.Hosts[0], s.Hosts[1]) == fault.Pair(a, b)
+}
+
+// Change is a subject that is slower than it was.
+type Change struct {
+	Subject
+	Since, Found, Over time.Time // Over is zero while it lasts
+	// Usual says that it has lasted so long that it is what is usual now.
+	Usual    bool
+	Ratio    float64    // times what was usual; of Loss, the share of segments that are sent again; +Inf of Reach
+	CI       [2]float64 // 95%
+	Evidence float64    // powers of ten by which chance is unlikely to show this within so long
+}
+
+func (c Change) open() bool { return c.Over.IsZero() }
+
+// Options say how looks are judged.
+type Options struct {
+	Learn  time.Duration // how long the usual is learnt before changes are looked for
+	Margin float64       // by how much slower does not matter
+	Yearly float64       // looks in a year
+	False  float64       // false alarms in a year
+}
+
+const (
+	day = 24 * time.Hour
+	// fortnight is for how long looks say what is usual, and week after how long a change is.
+	fortnight = 14 * day
+	week      = 7 * day
+	// least is of how many values the usual consists.
+	least = 20
+)
+
+// Watch follows the looks at a network.
+type Watch struct {
+	Options
+	visits  []visit
+	usual   *usual
+	track   map[Subject]*tracker
+	changes []Change // open ones, and those of the last fortnight
+	failing map[Subject]bool
+}
+
+// New is a watch that knows of changes before: what was found by another.
+func New(o Options, known []Change) *Watch {
+	return &Watch{Options: o, track: map[Subject]*tracker{}, changes: slices.Clone(known), failing: map[Subject]bool{}}
+}
+
+// Open are the changes that last.
+func (w *Watch) Open() (out []Change) {
+	for _, c := range w.changes {
+		if c.open() {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// Learning reports whether too little was seen to say what is usual.
+func (w *Watch) Learning() bool { return w.usual == nil }
+
+// Recall adds a look of before, which is not judged.
+func (w *Watch) Recall(l Look) { w.visits = append(w.visits, visitOf(l)) }
+
+// Add judges a look. Looks come in their order; a clock that was set back is no harm but that the usual is of other
+// hours. It returns the changes that began, and those that ended or have become usual.
+func (w *Watch) Add(l Look) (began, ended []Change) {
+	v := visitOf(l)
+	w.visits = append(w.visits, v)
+	for len(w.visits) > 0 && v.at.Sub(w.visits[0].at) > fortnight+day {
+		w.visits = w.visits[1:]
+	}
+	w.changes = slices.DeleteFunc(w.changes, func(c Change) bool {
+		return !c.open() && v.at.Sub(c.Over) > fortnight+day
+	})
+	began, ended = w.reach(l)
+	if w.due(v.at) {
+		w.usual = w.learn(v.at)
+	}
+	if w.usual == nil {
+		return began, ended
+	}
+	values := w.usual.values(v)
+	var sizes [3]float64
+	for s := range values {
+		sizes[s.Size()]++
+	}
+	for _, s := range slices.SortedFunc(maps.Keys(values), coarse) {
+		of := w.usual.of[s]
+		if of == nil {
+			continue
+		}
+		x := values[s] - of.centre
+		if i := slices.IndexFunc(w.changes, func(c Change) bool { return c.open() && c.Subject == s }); i >= 0 {
+			if w.lasts(&w.changes[i], of, x, v.at) {
+				continue
+			}
+			ended = append(ended, w.changes[i])
+			delete(w.track, s)
+			continue
+		}
+		if w.explained(s) {
+			delete(w.track, s)
+			continue
+		}
+		t := w.track[s]
+		if t == nil {
+			t = &tracker{}
+			w.track[s] = t
+		}
+		t.add(of.p(x-of.offset), v.at)
+		limit := of.tough * math.Log(3*sizes[s.Size()]*w.Yearly/w.False)
+		if t.evidence() < limit {
+			continue
+		}
+		c := Change{Subject: s, Since: t.since(), Found: v.at, Evidence: t.evidence() / math.Ln10}
+		if w.measure(&c, of); c.CI[0] > of.smallest(w.Margin, s.Quantity) {
+			began = append(began, c)
+			w.changes = append(w.changes, c)
+		}
+		delete(w.track, s)
+	}
+	return began, ended
+}
+
+// coarse orders the network before hosts, and hosts before pairs: who explains before who is explained.
+func coarse(a, b Subject) int {
+	return cmp.Or(cmp.Compare(a.Size(), b.Size()), slices.Compare(a.Hosts[:], b.Hosts[:]),
+		cmp.Compare(a.Quantity, b.Quantity), cmp.Compare(a.Direction, b.Direction))
+}
+
+// explained reports whether an open change of a host, or one of the other direction of a pair, is enough to know of s.
+func (w *Watch) explained(s Subject) bool {
+	return slices.ContainsFunc(w.changes, func(c Change) bool {
+		switch {
+		case !c.open():
+			return false
+		case c.Quantity == fault.Reach:
+			return c.Size() > 0 && c.covers(s.Hosts[0], s.Hosts[1])
+		case c.Size() == 1 && s.Size() == 2:
+			return c.covers(s.Hosts[0], s.Hosts[1])
+		}
+		return c.Size() == 0 && c.Quantity == fault.Loss && s.Quantity == fault.Loss
+	})
+}
+
+// lasts reports whether a change that is open still does: it ends where values tell that half of it is gone, and after
+// a week it is what is usual.
+func (w *Watch) lasts(c *Change, of *sample, x float64, at time.Time) bool {
+	if at.Sub(c.Since) >= week {
+		c.Over, c.Usual = at, true
+		w.usual = nil // is learnt anew
+		return false
+	}
+	whole := math.Log(c.Ratio)
+	if c.Quantity == fault.Loss {
+		whole = c.Ratio
+	}
+	t := w.track[c.Subject]
+	if t == nil {
+		t = &tracker{}
+		w.track[c.Subject] = t
+	}
+	t.add(of.below(x-whole/2), at)
+	if t.evidence() < backAgain {
+		return true
+	}
+	c.Over = t.since()
+	return false
+}
+
+// backAgain is the evidence from which a change has ended: once in ten thousand values it may be taken to have.
+const backAgain = 9.2
+
+// measure sets by how much a subject is slower since it is.
+func (w *Watch) measure(c *Change, of *sample) {
+	var all []float64
+	var again, segments int64
+	for _, v := range slices.Backward(w.visits) {
+		if v.at.Before(c.Since) {
+			break
+		}
+		if x, ok := w.usual.values(v)[c.Subject]; ok {
+			all = append(all, x-of.centre)
+		}
+		for _, o := range v.obs {
+			if c.covers(int(o.from), int(o.to)) {
+				again, segments = again+int64(o.again), segments+int64(o.segments)
+			}
+		}
+	}
+	if c.Quantity == fault.Loss {
+		c.Ratio, c.CI = share(again, segments)
+		return
+	}
+	slices.Sort(all)
+	n := len(all)
+	if n == 0 {
+		return
+	}
+	below := max(int(float64(n)/2-math.Sqrt(float64(n))), 0) // order statistics about the median
+	c.Ratio = math.Exp(stats.SortedQuantile(all, 0.5))
+	c.CI = [2]float64{math.Exp(all[below]), math.Exp(all[n-1-below])}
+}

@@ -1,0 +1,112 @@
+package drift
+
+import (
+	"math"
+	"slices"
+	"sort"
+	"time"
+
+	"calib/fit/fault"
+	"calib/fit/resample"
+	"calib/internal/stats"
+)
+
+// sample is what is usual of a subject.
+type sample struct {
+	centre float64   // their median
+	sorted []float64 // values less it
+	offset float64   // by how much a value counts as less than it is
+	tough  float64   // times the evidence that is asked for where values do not depend on each other
+}
+
+const (
+	// lossMargin is the share of segments sent again that does not matter.
+	lossMargin = 2e-4
+	// scatters is the share of the usual scatter by which what is usual may itself wander.
+	scatters = 0.2
+)
+
+// newSample is of values in the order of time.
+func newSample(values []float64, margin float64) *sample {
+	s := &sample{centre: stats.Median(values), tough: 1}
+	for _, v := range values {
+		s.sorted = append(s.sorted, v-s.centre)
+	}
+	inTurn := slices.Clone(s.sorted)
+	slices.Sort(s.sorted)
+	s.offset = max(margin, scatters*stats.MAD(s.sorted))
+	var t tracker
+	most := 0.
+	for _, x := range inTurn {
+		t.add(s.p(x), time.Time{})
+		most = max(most, t.evidence())
+	}
+	s.tough = max(1, most/math.Log(3*float64(len(values))))
+	return s
+}
+
+// smallest is the least ratio, or share lost, that is a change.
+func (s *sample) smallest(margin float64, quantity string) float64 {
+	if quantity == fault.Loss {
+		return 0
+	}
+	return 1 + margin/2
+}
+
+// p is the share of usual values that are x or more. Half of those that are equal count.
+func (s *sample) p(x float64) float64 {
+	from, _ := slices.BinarySearch(s.sorted, x)
+	to, n := s.upTo(x), len(s.sorted)
+	return (float64(n-to) + float64(to-from)/2 + 1) / float64(n+1)
+}
+
+// below is p of the other side: the share of usual values that are x or less.
+func (s *sample) below(x float64) float64 { return float64(s.upTo(x)+1) / float64(len(s.sorted)+1) }
+
+// upTo counts the usual values that are x or less.
+func (s *sample) upTo(x float64) int {
+	return sort.Search(len(s.sorted), func(i int) bool { return s.sorted[i] > x })
+}
+
+// powers are those of p-values: the small ones see large changes, the large ones small changes.
+var powers = [...]float64{0.8, 0.5, 0.2}
+
+// tracker follows the evidence that values have become larger, whenever they did.
+type tracker struct {
+	sum   [len(powers)]float64 // Shiryaev, Roberts
+	log   [len(powers)]float64 // of the products since from, where they are largest
+	from  [len(powers)]time.Time
+	begun bool
+}
+
+func (t *tracker) add(p float64, at time.Time) {
+	for i, k := range powers {
+		e := k * math.Pow(p, k-1)
+		t.sum[i] = min((1+t.sum[i])*e, 1e300)
+		if t.log[i] <= 0 || !t.begun {
+			t.log[i], t.from[i] = 0, at
+		}
+		t.log[i] += math.Log(e)
+	}
+	t.begun = true
+}
+
+// evidence is the logarithm of the mean over powers.
+func (t *tracker) evidence() float64 { return math.Log(stats.Mean(t.sum[:])) }
+
+// since is when the change is likely to have begun.
+func (t *tracker) since() time.Time {
+	best := 0
+	for i := range powers {
+		if t.log[i] > t.log[best] {
+			best = i
+		}
+	}
+	return t.from[best]
+}
+
+// share is the share of segments that were sent again, with its interval.
+func share(again, segments int64) (float64, [2]float64) {
+	n := float64(max(1, segments))
+	return float64(again) / n, resample.ShareCI(float64(again), n)
+}

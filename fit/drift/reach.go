@@ -1,0 +1,113 @@
+package drift
+
+import (
+	"maps"
+	"math"
+	"slices"
+
+	"calib/fit/fault"
+)
+
+// reach judges what does not come through. What fails in two looks in a row is dead; it lives again with the first byte.
+func (w *Watch) reach(l Look) (began, ended []Change) {
+	failed, seen := failures(l)
+	for i := range w.changes {
+		c := &w.changes[i]
+		if c.open() && c.Quantity == fault.Reach && seen(c.Subject) && !failed[c.Subject] {
+			c.Over = l.At
+			ended = append(ended, *c)
+		}
+	}
+	for _, s := range slices.SortedFunc(maps.Keys(failed), coarse) {
+		open := slices.ContainsFunc(w.changes, func(c Change) bool {
+			return c.open() && c.Quantity == fault.Reach && (c.Subject == s || c.Size() == 0)
+		})
+		if w.failing[s] && !open {
+			c := Change{Subject: s, Since: w.visits[max(0, len(w.visits)-2)].at, Found: l.At, Ratio: math.Inf(1), CI: [2]float64{1, math.Inf(1)}}
+			began = append(began, c)
+			w.changes = append(w.changes, c)
+		}
+	}
+	for s := range w.failing {
+		if seen(s) {
+			delete(w.failing, s)
+		}
+	}
+	for s := range failed {
+		w.failing[s] = true
+	}
+	return began, ended
+}
+
+// failures are the subjects of which everything failed in a look, and whether a subject was tried. Hosts that reach
+// nobody explain their pairs. Where that is most hosts, the network is at fault.
+func failures(l Look) (failed map[Subject]bool, seen func(Subject) bool) {
+	works, tried := map[int]bool{}, map[int]map[int]bool{} // by host; and its partners
+	pairs := map[[2]int]bool{}                             // whether something came through
+	for _, s := range l.Seen {
+		p := fault.Pair(s.From, s.To)
+		pairs[p] = pairs[p] || !s.Failed
+		for k, h := range p {
+			works[h] = works[h] || !s.Failed
+			if tried[h] == nil {
+				tried[h] = map[int]bool{}
+			}
+			tried[h][p[1-k]] = true
+		}
+	}
+	dead := map[int]bool{}
+	for h, partners := range tried {
+		dead[h] = !works[h] && len(partners) > 1
+	}
+	for _, h := range l.Missing {
+		dead[h], tried[h] = true, map[int]bool{h: true}
+	}
+	seen = func(s Subject) bool {
+		switch _, pair := pairs[fault.Pair(s.Hosts[0], s.Hosts[1])]; s.Size() {
+		case 0:
+			return len(tried) > 0
+		case 1:
+			return tried[s.Hosts[0]] != nil
+		default:
+			return pair
+		}
+	}
+	failed = map[Subject]bool{}
+	for h := range dead {
+		if dead[h] {
+			failed[Host(h, fault.Reach, "")] = true
+		}
+	}
+	if 2*len(failed) > len(tried) {
+		return map[Subject]bool{Network(fault.Reach): true}, seen
+	}
+	for p, came := range pairs {
+		if !came && !dead[p[0]] && !dead[p[1]] {
+			failed[Subject{p, fault.Reach, ""}] = true
+		}
+	}
+	return failed, seen
+}
+
+// Failing are the pairs of which the next look is to tell whether they are dead.
+func (w *Watch) Failing() (out [][2]int) {
+	for s := range w.failing {
+		if s.Size() == 2 {
+			out = append(out, s.Hosts)
+		}
+	}
+	slices.SortFunc(out, func(a, b [2]int) int { return slices.Compare(a[:], b[:]) })
+	return out
+}
+
+// Doubtful reports whether something failed in the last look that is not known to be dead.
+func (w *Watch) Doubtful() bool {
+	for s := range w.failing {
+		if !slices.ContainsFunc(w.changes, func(c Change) bool {
+			return c.open() && c.Quantity == fault.Reach && (c.Subject == s || c.Size() == 0)
+		}) {
+			return true
+		}
+	}
+	return false
+}
