@@ -106,8 +106,22 @@ func NewClient(host string, rw io.ReadWriteCloser, o ClientOptions) *Client {
 // that only the port counts. From then on the client keeps the agent alive until Close. Asked again, the agent also
 // looks for the switch that it is at, and measures its host's loopback.
 func (c *Client) Hello(ctx context.Context) (dataset.Host, error) {
-	q := request{Protocol: Protocol, DataAddr: c.opts.DataAddr, Again: c.greeted}
+	again := c.greeted
 	c.greeted = true
+	return c.hello(ctx, again)
+}
+
+// CPU asks how much processor time the agent has used so far.
+func (c *Client) CPU(ctx context.Context) (time.Duration, error) {
+	h, err := c.hello(ctx, false)
+	if err != nil {
+		return 0, err
+	}
+	return machine.CPUTime(h.Now), nil
+}
+
+func (c *Client) hello(ctx context.Context, again bool) (dataset.Host, error) {
+	q := request{Protocol: Protocol, DataAddr: c.opts.DataAddr, Again: again}
 	a, err := c.ask(ctx, helloLimit, callHello, q)
 	if err != nil {
 		return dataset.Host{}, err

@@ -144,7 +144,7 @@ func (r *run) observe(ctx context.Context, f *fleet, screen *fault.Screen, toget
 	begun := time.Now()
 	var before units.Nanos
 	for round := 0; took < within[1] && !(took >= within[0] && screen.Done()); round++ {
-		seen := coord.Observe(ctx, f.agents, r.id, round, screen.Next(rng), together, before)
+		seen := coord.Observe(ctx, f.agents, r.id, round, screen.Next(rng), together, before, 0)
 		before = seen.Took
 		if ctx.Err() != nil {
 			return took, ctx.Err()

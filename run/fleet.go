@@ -40,6 +40,7 @@ type fleet struct {
 	agents  []coord.Agent
 	hosts   []dataset.Host
 	lost    []dataset.Failure
+	busy    []string // of those lost, the ones that measure for somebody else
 	starter starter
 }
 
@@ -127,6 +128,9 @@ func (f *fleet) claim(ctx context.Context, s plane.Session, allowance units.Byte
 		var refused []error
 		for i, err := range slices.Backward(errs) {
 			if err != nil {
+				if errors.Is(err, agent.ErrBusy) {
+					f.busy = append(f.busy, f.hosts[i].Name)
+				}
 				f.leave(i, err.Error())
 				refused = append(refused, err)
 			}

@@ -99,7 +99,7 @@ func datagramsBoth(x bench.Team, peer int, b []byte) (sent, received int) {
 var Probe = &bench.Experiment{
 	Name:   names.Probe,
 	Points: func(bench.Limits) []bench.Point { return []bench.Point{{names.FactorBytes: 1}} },
-	Ranges: bench.Ranges{names.FactorBytes: {Least: 0, Most: 1}},
+	Ranges: bench.Ranges{names.FactorBytes: {Least: 0, Most: 1}, names.FactorBurst: {Most: int64(longEnough / units.Microsecond)}},
 	Cost: func(l bench.Limits, _ bench.Point) bench.Cost {
 		return tripBounds.Cost(l).Add(bench.Cost{Bytes: 2*maxBytes + units.KiB}) // with an answer to each burst
 	},
@@ -110,7 +110,11 @@ var Probe = &bench.Experiment{
 		}
 		roundtrip.Record(x, roundtrip.Whole(1-x.Rank(), x.R.Payload(1)), tripBounds, names.PhaseTrip, nil)
 		if x.Root() {
-			sendBursts(x, x.R.Payload(int64(chunk)))
+			enough := longEnough
+			if us := x.P[names.FactorBurst]; us > 0 {
+				enough = units.Nanos(us) * units.Microsecond
+			}
+			sendBursts(x, x.R.Payload(int64(chunk)), int64(enough))
 		} else {
 			answerBursts(x, x.R.Payload(int64(chunk)))
 		}
@@ -120,7 +124,7 @@ var Probe = &bench.Experiment{
 const (
 	maxTrips, minTrips = 60, 3
 
-	// A burst is doubled until it takes longEnough, or is as large as maxBytes.
+	// A burst is doubled until it takes longEnough, or what the point says, or is as large as maxBytes.
 	longEnough = 60 * units.Millisecond
 	firstBytes = 16 * units.KiB
 	maxBytes   = 16 * units.MiB
@@ -150,8 +154,9 @@ func reach(x bench.Team) {
 	x.AddLossy(s, fewAgain)
 }
 
-// sendBursts sends bursts, each announced by its size; the answer to a burst is a byte. A size of 0 ends it.
-func sendBursts(x bench.Team, buf []byte) {
+// sendBursts sends bursts until one takes long enough [ns], each announced by its size; the answer to a burst is a byte.
+// A size of 0 ends it.
+func sendBursts(x bench.Team, buf []byte, enough int64) {
 	ack, before := []byte{0}, x.Counters(1)
 	var took int64
 	size := firstBytes
@@ -162,7 +167,7 @@ func sendBursts(x bench.Team, buf []byte) {
 			x.Send(1, buf[:min(left, chunk)])
 		}
 		x.Recv(1, ack)
-		if took = x.Elapsed(start); took >= int64(longEnough) || size >= maxBytes {
+		if took = x.Elapsed(start); took >= enough || size >= maxBytes {
 			break
 		}
 	}

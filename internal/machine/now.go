@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
+	"time"
 )
 
 const nowPrefix = "now."
@@ -19,11 +21,18 @@ const (
 	NowFiles    = "open_files"   // most descriptors of the agent
 	NowDisk     = "disk_free"    // bytes where the agent's executable lies
 	NowDiskPath = "disk_path"
-	NowNICs     = "nics" // "2=eth0 3=ib0"
-	NowCPUs     = "cpus" // that the agent may use, the best for a thread that times first: "3 2 0"
+	NowNICs     = "nics"   // "2=eth0 3=ib0"
+	NowCPUTime  = "cpu_ns" // processor time of the agent so far
+	NowCPUs     = "cpus"   // that the agent may use, the best for a thread that times first: "3 2 0"
 )
 
 func SetNow(env map[string]string, name, value string) { env[nowPrefix+name] = value }
+
+// CPUTime is the processor time of an agent; 0 where it is not known.
+func CPUTime(now map[string]string) time.Duration {
+	ns, _ := strconv.ParseInt(now[NowCPUTime], 10, 64)
+	return time.Duration(ns)
+}
 
 func Split(env map[string]string) (fingerprint, now map[string]string) {
 	fingerprint, now = map[string]string{}, map[string]string{}
@@ -44,6 +53,10 @@ func (c collector) now(env map[string]string) {
 	})
 	if load, _, ok := strings.Cut(c.read("proc/loadavg"), " "); ok {
 		env[nowPrefix+NowLoad] = load
+	}
+	var used syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err == nil {
+		env[nowPrefix+NowCPUTime] = strconv.FormatInt(used.Utime.Nano()+used.Stime.Nano(), 10)
 	}
 	var nics []string
 	for _, n := range c.interfaces() {

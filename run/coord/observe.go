@@ -24,9 +24,10 @@ const (
 )
 
 // Observe has pairs of agents look at the way between them, each for itself: all at once, or one after the other. The
-// agents are prepared. A look takes before, as the round before did, or has failed; 0 is not known.
+// agents are prepared. A look takes before, as the round before did, or has failed; 0 is not known. A burst takes that
+// long; 0 is as long as the experiment has it.
 func Observe(ctx context.Context, agents []Agent, run string, round int, pairs [][2]int, atOnce bool,
-	before units.Nanos) (out Observed) {
+	before, burst units.Nanos) (out Observed) {
 	deadline := probeDeadline
 	if before > 0 {
 		deadline = min(deadline, max(lookPatience*before, leastLook))
@@ -36,7 +37,7 @@ func Observe(ctx context.Context, agents []Agent, run string, round int, pairs [
 		limit = -1
 	}
 	samples := Each(pairs, limit, func(_ int, p [2]int) []dataset.Sample {
-		in, err := look(ctx, agents, run, round, [][]int{p[:]}, deadline)
+		in, err := look(ctx, agents, run, round, [][]int{p[:]}, deadline, burst)
 		if err != nil {
 			return nil
 		}

@@ -88,7 +88,7 @@ func Probe(ctx context.Context, agents []Agent, run string, seed uint64, budget 
 			return nil, 0, fmt.Errorf("probe: %w within %v", ErrNothing, time.Duration(lookTime(budget)))
 		}
 		from := now()
-		all, err := look(ctx, agents, run, 0, teams, min(probeDeadline, left))
+		all, err := look(ctx, agents, run, 0, teams, min(probeDeadline, left), 0)
 		if err != nil {
 			return nil, 0, fmt.Errorf("probe of %s: %w", units.Plural(len(teams), "pair"), err)
 		}
@@ -130,11 +130,16 @@ func Probe(ctx context.Context, agents []Agent, run string, seed uint64, budget 
 	return p, nil
 }
 
-// look has teams look at the ways between their hosts, all at once, and returns the samples.
-func look(ctx context.Context, agents []Agent, run string, round int, teams [][]int, deadline units.Nanos) (
+// look has teams look at the ways between their hosts, all at once, and returns the samples. A burst takes that long; 0
+// is as long as the experiment has it.
+func look(ctx context.Context, agents []Agent, run string, round int, teams [][]int, deadline, burst units.Nanos) (
 	[]dataset.Sample, error) {
+	point := bench.Point{names.FactorBytes: 1}
+	if burst > 0 {
+		point[names.FactorBurst] = int64(burst / units.Microsecond)
+	}
 	return together(ctx, agents, teams, bench.Task{
-		Run: run, Slot: round, Round: round, Exp: names.Probe, Points: []bench.Point{{names.FactorBytes: 1}},
+		Run: run, Slot: round, Round: round, Exp: names.Probe, Points: []bench.Point{point},
 		Epoch: lookEpoch, Deadline: deadline, Recv: deadline,
 	})
 }

@@ -75,6 +75,7 @@ const (
 // Factors of a point.
 const (
 	FactorBuffer       = "buffer"
+	FactorBurst        = "burst"
 	FactorBytes        = "bytes"
 	FactorCold         = "cold"
 	FactorConnections  = "connections"

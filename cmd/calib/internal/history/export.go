@@ -94,7 +94,7 @@ func importHistory(c *cli.Context) error {
 		return err
 	}
 	defer other.Close()
-	return withStore(c, true, func(s *history.Store) error {
+	return WithStore(c, true, func(s *history.Store) error {
 		m, err := s.Merge(c.Context, other)
 		out := reports.Result{Command: "history import", Data: merged{s.Path, path, m}, Warnings: m.Left}
 		return command.AnswerResult(c, out, err, func(w io.Writer) error {

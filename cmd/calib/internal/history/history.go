@@ -69,6 +69,30 @@ func Command() *cli.Command {
 						})
 				}),
 			},
+			{Name: "changes", Usage: "list what calib watch has found, oldest first",
+				Flags: []cli.Flag{
+					&cli.IntFlag{Name: "last", Value: listedRuns, Usage: "the newest `N`; 0 is all"},
+					StoreFlag(), command.JSONFlag()},
+				Action: onStore(func(c *cli.Context, s *history.Store) error {
+					all, err := s.Changes(c.Context, c.Int("last"))
+					if err != nil {
+						return err
+					}
+					headings := []string{"FOUND (UTC)", "STATE", "WHAT"}
+					return command.AnswerTable(c, "history changes", all, headings, func(t command.Table) {
+						for _, f := range all {
+							state := "open"
+							switch {
+							case f.Usual:
+								state = "usual by now"
+							case f.Over != nil:
+								state = "over " + command.Minute(*f.Over)
+							}
+							t.Row(f.Found, state, f.Says)
+						}
+					})
+				}),
+			},
 			{Name: "plot", Usage: "draw the metrics over time, with the changes found, as a page or as figures",
 				Description: "calib history plot                             the network, odd links\n" +
 					"calib history plot --metric a_c,g_s.c0         these\n" +
@@ -202,8 +226,8 @@ func storePath(c *cli.Context) (string, error) {
 	return filepath.Join(data, "calib", "history.db"), nil
 }
 
-// withStore opens the history, which with create it may make, runs f and closes the history.
-func withStore(c *cli.Context, create bool, f func(*history.Store) error) error {
+// WithStore opens the history, which with create it may make, runs f and closes the history.
+func WithStore(c *cli.Context, create bool, f func(*history.Store) error) error {
 	path, err := storePath(c)
 	if err != nil {
 		return err
@@ -218,7 +242,7 @@ func withStore(c *cli.Context, create bool, f func(*history.Store) error) error 
 // onStore is the action of a command without arguments that works on a history that exists.
 func onStore(f func(*cli.Context, *history.Store) error) cli.ActionFunc {
 	return func(c *cli.Context) error {
-		return withStore(c, false, func(s *history.Store) error { return f(c, s) })
+		return WithStore(c, false, func(s *history.Store) error { return f(c, s) })
 	}
 }
 
@@ -229,7 +253,7 @@ func onNamed(what string, f func(c *cli.Context, s *history.Store, arg string) e
 		if err != nil {
 			return err
 		}
-		return withStore(c, false, func(s *history.Store) error { return f(c, s, arg) })
+		return WithStore(c, false, func(s *history.Store) error { return f(c, s, arg) })
 	}
 }
 

@@ -144,7 +144,7 @@ type Baseline struct {
 
 // BaselineOf returns the baseline of that name, without the runs before the newest known change of everything.
 func BaselineOf(c *cli.Context, name string) (out Baseline, err error) {
-	err = withStore(c, false, func(s *history.Store) error {
+	err = WithStore(c, false, func(s *history.Store) error {
 		b, err := readBaseline(c.Context, s, name)
 		if err != nil {
 			return err
@@ -189,7 +189,7 @@ func setBaseline(c *cli.Context) error {
 		return err
 	}
 	adds := slices.ContainsFunc(args, command.Exists)
-	return withStore(c, adds, func(s *history.Store) error {
+	return WithStore(c, adds, func(s *history.Store) error {
 		ids, added, err := storedIDs(c, s, args)
 		if err != nil {
 			return err

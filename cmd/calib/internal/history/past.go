@@ -28,7 +28,7 @@ type Past struct {
 }
 
 func PastOf(c *cli.Context, p *params.Params) (out Past, err error) {
-	err = withStore(c, false, func(s *history.Store) error {
+	err = WithStore(c, false, func(s *history.Store) error {
 		if out.Since, err = since(c.Context, s, p); err != nil {
 			return err
 		}
@@ -72,7 +72,7 @@ type Usual struct {
 // UsualOf looks for a baseline of some hosts, in any order; nil where there is none.
 func UsualOf(c *cli.Context, hosts []string) (out *Usual, err error) {
 	hosts = slices.Sorted(slices.Values(hosts))
-	err = withStore(c, false, func(s *history.Store) error {
+	err = WithStore(c, false, func(s *history.Store) error {
 		baseline, runs, err := newest(c.Context, s, func(p *params.Params) bool {
 			return slices.Equal(slices.Sorted(slices.Values(p.Run.Hosts)), hosts)
 		})

@@ -47,7 +47,7 @@ func addRuns(c *cli.Context) error {
 		}
 		paths = append(paths, found...)
 	}
-	return withStore(c, true, func(s *history.Store) error {
+	return WithStore(c, true, func(s *history.Store) error {
 		done, err := add(c, s, history.Entry{Label: c.String("label"), Commit: c.String("commit")}, paths)
 		// Runs before one that failed are stored, and so are printed too.
 		out := reports.Result{Command: "history add", Data: additions{s.Path, done}}

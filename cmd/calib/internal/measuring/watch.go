@@ -1,0 +1,178 @@
+package measuring
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"syscall"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"calib/cmd/calib/internal/command"
+	"calib/cmd/calib/internal/history"
+	"calib/internal/exit"
+	"calib/internal/files"
+	store "calib/internal/history"
+	"calib/internal/progress"
+	"calib/internal/units"
+	"calib/run"
+	"calib/run/watch"
+)
+
+const (
+	watchEvery  = 3 * time.Minute
+	leastEvery  = 10 * time.Second
+	watchShare  = 0.001
+	watchMargin = 0.005
+	watchLearn  = 24 * time.Hour
+)
+
+func WatchCommand() *cli.Command {
+	return &cli.Command{
+		Name: "watch", Usage: "follow a network, and say what has become slower",
+		Description: "calib watch --hosts hosts.txt\n" +
+			"calib watch --hosts hosts.txt --listen :9478 --webhook https://alerts/calib\n" +
+			"From time to time pairs of hosts look at the ways between them, for 0.1% of the time\n" +
+			"of links and processors. What is usual is learnt for a day. Then each change is said\n" +
+			"once: of which host, pair or the network, since when, and by how much. At most one\n" +
+			"a year is a false alarm. All is kept in the history: calib history changes. It ends\n" +
+			"when it is interrupted, and started again it goes on.",
+		Flags: append(WhereFlags(), append(command.Grouped("How", []cli.Flag{
+			&cli.DurationFlag{Name: "every", Value: watchEvery, Usage: "shortest `TIME` between looks"},
+			&cli.Float64Flag{Name: "share", Value: watchShare, Usage: "largest `SHARE` of the time of a link or processor"},
+			&cli.Float64Flag{Name: "margin", Value: watchMargin, Usage: "`SHARE` by which slower does not matter"},
+			&cli.DurationFlag{Name: "learn", Value: watchLearn, Usage: "`TIME` to learn what is usual"},
+			&cli.DurationFlag{Name: "for", Usage: "end after a `TIME`; with --sim, of simulated time"},
+			&cli.StringFlag{Name: "listen", Usage: "serve metrics for Prometheus at `ADDRESS`, such as :9478"},
+			&cli.StringFlag{Name: "web-config", Usage: "`FILE` of exporter-toolkit: TLS and passwords of --listen"},
+			&cli.StringFlag{Name: "webhook", Usage: "POST each change as JSON to `URL`"},
+		}), history.StoreFlag(), command.JSONFlag(), command.QuietFlag())...),
+		Action: watchAction,
+	}
+}
+
+func watchAction(c *cli.Context) error {
+	w, err := whereOf(c)
+	if err != nil {
+		return err
+	}
+	o := watch.Config{Every: c.Duration("every"), Share: c.Float64("share"), Margin: c.Float64("margin"),
+		Learn: c.Duration("learn")}
+	switch {
+	case o.Every < leastEvery:
+		return exit.Usagef("--every %v: want %v or more", o.Every, leastEvery)
+	case !(o.Share >= 1e-6 && o.Share <= 0.1):
+		return exit.Usagef("--share %g: want 0.000001 to 0.1", o.Share)
+	case !(o.Margin >= 0.001 && o.Margin <= 1):
+		return exit.Usagef("--margin %g: want 0.001 to 1", o.Margin)
+	case o.Learn < 10*o.Every:
+		return exit.Usagef("--learn %v: want ten times --every or more", o.Learn)
+	case c.IsSet("web-config") && !c.IsSet("listen"):
+		return exit.Usagef("--web-config without --listen: nothing is served")
+	}
+	config, err := listed(c, w)
+	if err != nil {
+		return err
+	}
+	sentinel := &run.Sentinel{Config: config}
+	sentinel.Show = progress.New(io.Discard, progress.Quiet, time.Now)
+	o.Look = sentinel.Look
+	for _, h := range config.Hosts {
+		o.Hosts = append(o.Hosts, h.Name)
+	}
+	ctx := c.Context
+	if end := c.Duration("for"); end > 0 && w.Sim == "" {
+		within, cancel := context.WithTimeout(ctx, end)
+		defer cancel()
+		ctx = within
+	}
+	o.Now, o.Wait = time.Now, sleep
+	if w.Sim != "" {
+		o.Now, o.Wait = virtual(c.Duration("for"))
+	}
+	return history.WithStore(c, true, func(s *store.Store) error {
+		lock, err := watching(s.Path)
+		if err != nil {
+			return err
+		}
+		defer lock.Close()
+		o.Store = s
+		hook := newWebhook(c.String("webhook"), func(text string) { command.Note(c, text) })
+		defer hook.close()
+		o.Tell = func(e watch.Event) {
+			printEvent(c, e)
+			hook.post(e)
+		}
+		m := newMetrics(o.Hosts)
+		o.After = m.after
+		stop, err := m.serve(c.String("listen"), c.String("web-config"), func(text string) { command.Note(c, text) })
+		if err != nil {
+			return err
+		}
+		defer stop()
+		if !c.Bool("quiet") {
+			command.Notef(c, "watching %s, every %v or less often; what is usual is learnt for %v; kept in %s",
+				units.Plural(len(o.Hosts), "host"), o.Every, o.Learn, s.Path)
+		}
+		err = watch.Run(ctx, o)
+		if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, errEnd) {
+			return nil // --for
+		}
+		return err
+	})
+}
+
+// watching takes the lock of the one watch that a store may have.
+func watching(path string) (io.Closer, error) {
+	lock, err := files.Lock(path+".watch", syscall.LOCK_EX|syscall.LOCK_NB, func() (*os.File, error) {
+		return os.OpenFile(path+".watch", os.O_CREATE|os.O_RDWR|syscall.O_NOFOLLOW, 0o600)
+	})
+	switch {
+	case errors.Is(err, syscall.EWOULDBLOCK):
+		return nil, exit.Usagef("another calib watch keeps %s: end it, or give this one another --store", path)
+	case err != nil:
+		return nil, fmt.Errorf("lock %s.watch: %w", path, err)
+	}
+	return lock, nil
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-t.C:
+		return nil
+	}
+}
+
+// errEnd is the end of virtual time.
+var errEnd = errors.New("the time is over")
+
+// virtual is a clock that goes on when somebody waits, for so long; 0 is for ever.
+func virtual(most time.Duration) (now func() time.Time, wait func(context.Context, time.Duration) error) {
+	begun := time.Now().UTC().Round(0)
+	at := begun
+	return func() time.Time { return at }, func(ctx context.Context, d time.Duration) error {
+		if at = at.Add(d); most > 0 && at.Sub(begun) >= most {
+			return errEnd
+		}
+		return ctx.Err()
+	}
+}
+
+// printEvent prints a line: words, or one JSON document.
+func printEvent(c *cli.Context, e watch.Event) {
+	if c.Bool("json") {
+		if b, err := json.Marshal(e); err == nil {
+			fmt.Fprintf(c.App.Writer, "%s\n", b)
+		}
+		return
+	}
+	fmt.Fprintf(c.App.Writer, "%s  %-7s  %s\n", e.At.Format("2006-01-02 15:04:05"), e.Kind, units.OneLine(e.Text))
+}

@@ -1,0 +1,213 @@
+package history
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+)
+
+// Look is what was seen of a network at a time, or in a span of time, as bytes that the watch encodes.
+type Look struct {
+	Number int64 // as the store counts them
+	At     time.Time
+	Span   time.Duration
+	Data   []byte
+}
+
+// Change is what has become slower: the network where Hosts are empty, a host, or a pair.
+type Change struct {
+	ID        int64       `json:"id"`
+	Hosts     []string    `json:"hosts,omitempty"`
+	Quantity  string      `json:"quantity"`            // latency, rate, loss or reach
+	Direction string      `json:"direction,omitempty"` // of a host's rate: sending or receiving
+	Since     time.Time   `json:"since"`
+	Found     time.Time   `json:"found"`
+	Over      *time.Time  `json:"over,omitempty"`
+	Usual     bool        `json:"usual,omitempty"` // it lasts, and is no news any more: since Over
+	Ratio     *float64    `json:"ratio,omitempty"` // times what was usual; of loss, the share of segments; none of reach
+	CI95      *[2]float64 `json:"ci95,omitempty"`
+	Evidence  float64     `json:"evidence"` // powers of ten against chance
+	Says      string      `json:"says"`     // all of it in words
+}
+
+// Watched is what one look adds to a store.
+type Watched struct {
+	Look
+	Began    []*Change // ID is set
+	Ended    []Change  // by their IDs
+	Marks    []string  // what happened to hosts and clocks
+	Machines map[string]string
+}
+
+// Kinds of events of a watch.
+const (
+	EventSlower = "slower"
+	EventOver   = "over"
+	EventUsual  = "usual"
+	EventMark   = "mark"
+)
+
+// AddLook stores a look with all that was found in it, or nothing.
+func (s *Store) AddLook(ctx context.Context, w Watched) error {
+	return s.change(ctx, "add a look", func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, "INSERT INTO looks (at, span, data) VALUES (?, ?, ?)", nanos(w.At), w.Span, w.Data)
+		if err != nil {
+			return err
+		}
+		for _, c := range w.Began {
+			two := append(slices.Clone(c.Hosts), "", "")
+			var ratio, lo, hi any
+			if c.Ratio != nil && c.CI95 != nil {
+				ratio, lo, hi = *c.Ratio, c.CI95[0], c.CI95[1]
+			}
+			err := tx.QueryRowContext(ctx, `INSERT INTO changes (first, second, quantity, direction, since, found, usual, ratio,
+				lo, hi, evidence, says) VALUES (?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?) RETURNING key`, two[0], two[1], c.Quantity,
+				c.Direction, nanos(c.Since), nanos(c.Found), ratio, lo, hi, c.Evidence, c.Says).Scan(&c.ID)
+			if err == nil {
+				err = s.note(ctx, tx, EventSlower, c.Says, "")
+			}
+			if err != nil {
+				return err
+			}
+		}
+		for _, c := range w.Ended {
+			if c.Over == nil {
+				return fmt.Errorf("%w: change %d has not ended", ErrInvalid, c.ID)
+			}
+			_, err := tx.ExecContext(ctx, "UPDATE changes SET over = ?, usual = ? WHERE key = ?", nanos(*c.Over), c.Usual, c.ID)
+			if err == nil {
+				err = s.note(ctx, tx, map[bool]string{true: EventUsual, false: EventOver}[c.Usual], c.Says, "")
+			}
+			if err != nil {
+				return err
+			}
+		}
+		for _, m := range w.Marks {
+			if err := s.note(ctx, tx, EventMark, m, ""); err != nil {
+				return err
+			}
+		}
+		for host, says := range w.Machines {
+			if _, err := tx.ExecContext(ctx, "INSERT OR REPLACE INTO machines (host, says) VALUES (?, ?)", host, says); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// EachLook calls f with the looks from a time on, as they were stored, or with all where that is zero.
+func (s *Store) EachLook(ctx context.Context, since time.Time, f func(Look) error) error {
+	from := int64(math.MinInt64)
+	if !since.IsZero() {
+		from = nanos(since)
+	}
+	rows, err := s.db.QueryContext(ctx, "SELECT key, at, span, data FROM looks WHERE at >= ? ORDER BY key", from)
+	if err != nil {
+		return s.wrap("read the looks", err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var l Look
+		if err := rows.Scan(&l.Number, moment{&l.At}, &l.Span, &l.Data); err != nil {
+			return s.wrap("read the looks", err)
+		}
+		if err := f(l); err != nil {
+			return err
+		}
+	}
+	return s.wrap("read the looks", rows.Err())
+}
+
+// Fold replaces the looks of a span of time by one, which f makes of them. Where there are none nothing happens.
+func (s *Store) Fold(ctx context.Context, from time.Time, span time.Duration, f func([]Look) ([]byte, error)) error {
+	return s.change(ctx, "fold the looks of a day", func(tx *sql.Tx) error {
+		rows, err := tx.QueryContext(ctx, "SELECT key, at, data FROM looks WHERE at >= ? AND at < ? AND span = 0 ORDER BY key",
+			nanos(from), nanos(from.Add(span)))
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		var all []Look
+		for rows.Next() {
+			var l Look
+			if err := rows.Scan(&l.Number, moment{&l.At}, &l.Data); err != nil {
+				return err
+			}
+			all = append(all, l)
+		}
+		if err := rows.Err(); err != nil || len(all) == 0 {
+			return err
+		}
+		data, err := f(all)
+		if err != nil {
+			return err
+		}
+		for _, l := range all[1:] {
+			if _, err := tx.ExecContext(ctx, "DELETE FROM looks WHERE key = ?", l.Number); err != nil {
+				return err
+			}
+		}
+		_, err = tx.ExecContext(ctx, "UPDATE looks SET at = ?, span = ?, data = ? WHERE key = ?", nanos(from), span, data,
+			all[0].Number)
+		return err
+	})
+}
+
+// FirstLook is the time of the oldest look that stands for itself; zero where there is none.
+func (s *Store) FirstLook(ctx context.Context) (at time.Time, err error) {
+	var ns sql.NullInt64
+	err = s.db.QueryRowContext(ctx, "SELECT min(at) FROM looks WHERE span = 0").Scan(&ns)
+	if ns.Valid {
+		at = time.Unix(0, ns.Int64).UTC()
+	}
+	return at, s.wrap("find the first look", err)
+}
+
+// Changes are the newest so many changes, oldest first; 0 is all.
+func (s *Store) Changes(ctx context.Context, last int) ([]Change, error) {
+	type row struct {
+		Change
+		two           [2]string
+		over          sql.NullInt64
+		ratio, lo, hi *float64
+	}
+	rows, err := collect(ctx, s, "list the changes", func(r *row) []any {
+		return []any{&r.ID, &r.two[0], &r.two[1], &r.Quantity, &r.Direction, moment{&r.Since}, moment{&r.Found}, &r.over,
+			&r.Usual, &r.ratio, &r.lo, &r.hi, &r.Evidence, &r.Says}
+	}, `SELECT key, first, second, quantity, direction, since, found, over, usual, ratio, lo, hi, evidence, says
+		FROM changes ORDER BY key DESC LIMIT ?`, cmp.Or(last, unlimited))
+	out := make([]Change, len(rows))
+	for i, r := range rows {
+		c := r.Change
+		for _, h := range r.two {
+			if h != "" {
+				c.Hosts = append(c.Hosts, h)
+			}
+		}
+		if r.over.Valid {
+			t := time.Unix(0, r.over.Int64).UTC()
+			c.Over = &t
+		}
+		if r.ratio != nil && r.lo != nil && r.hi != nil {
+			c.Ratio, c.CI95 = r.ratio, &[2]float64{*r.lo, *r.hi}
+		}
+		out[len(rows)-1-i] = c
+	}
+	return out, err
+}
+
+// Machines are the newest fingerprints of the hosts that are watched.
+func (s *Store) Machines(ctx context.Context) (map[string]string, error) {
+	rows, err := collect(ctx, s, "read the hosts", func(r *[2]string) []any { return []any{&r[0], &r[1]} },
+		"SELECT host, says FROM machines")
+	out := map[string]string{}
+	for _, r := range rows {
+		out[r[0]] = r[1]
+	}
+	return out, err
+}

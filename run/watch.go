@@ -1,0 +1,154 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"calib/agent"
+	"calib/bench"
+	"calib/internal/exit"
+	"calib/internal/hosts"
+	"calib/internal/machine"
+	"calib/internal/units"
+	"calib/run/coord"
+	"calib/run/watch"
+)
+
+const (
+	// watchRounds are the rounds of a look, and watchBurst is how long a burst takes: short, so that a look costs little.
+	watchRounds = 6
+	watchBurst  = 6 * units.Millisecond
+	// watchAgain is after how many looks it is asked again whether pairs disturb each other.
+	watchAgain = 500
+)
+
+// Sentinel looks at the network of its hosts, which are given, from time to time.
+type Sentinel struct {
+	Config
+	together bool
+	looks    int
+}
+
+// Look starts the agents, has pairs of hosts look at the ways between them, in rounds that go on in the circle of all
+// pairs, and ends the agents. In further rounds, those pairs look again that are asked for. Why a host was not seen is
+// in what was seen.
+func (s *Sentinel) Look(ctx context.Context, number int, again [][2]int) (watch.Sighting, error) {
+	r := newRun(s.Config, "watch-")
+	out := watch.Sighting{Number: number}
+	for _, h := range s.Hosts {
+		out.Hosts = append(out.Hosts, watch.Machine{Name: h.Name})
+	}
+	f, err := r.open(ctx)
+	if err == nil {
+		err = errors.Join(s.see(ctx, r, f, &out, again), f.close())
+	}
+	switch {
+	case ctx.Err() != nil:
+		return out, ctx.Err()
+	case exit.CodeOf(err) == exit.Usage: // it will be the same the next time
+		return out, err
+	case err != nil: // fewer than two hosts can be had
+		for i := range out.Hosts {
+			if m := &out.Hosts[i]; m.Lost == "" {
+				m.Lost = err.Error()
+			}
+		}
+	}
+	return out, nil
+}
+
+// see makes the rounds of a look.
+func (s *Sentinel) see(ctx context.Context, r *run, f *fleet, out *watch.Sighting, again [][2]int) error {
+	used := map[string]time.Duration{} // by daemons, before this look
+	for _, h := range f.hosts {
+		if s.Hosts[s.index(h.Name)].Daemon {
+			used[h.Name] = machine.CPUTime(h.Now)
+		}
+	}
+	err := r.claim(ctx, f)
+	for _, l := range f.lost {
+		m := &out.Hosts[s.index(l.Host)]
+		m.Lost, m.Busy = l.Error, slices.Contains(f.busy, l.Host)
+	}
+	if err != nil {
+		return err
+	}
+	if s.looks%watchAgain == 0 {
+		p, err := coord.Probe(ctx, f.agents, r.id, s.Plan.Seed, leastBudget, time.Now)
+		if err == nil {
+			s.together, out.Took = p.Together, time.Duration(p.Took)
+		}
+	}
+	s.looks++
+	at := map[int]int{} // index of the agent of a host
+	for i, h := range f.hosts {
+		k := s.index(h.Name)
+		at[k] = i
+		out.Hosts[k].Boot, out.Hosts[k].Env = h.Boot, h.Env
+	}
+	for round, pairs := range s.rounds(out.Number, again) {
+		var there [][2]int
+		for _, p := range pairs {
+			a, okA := at[p[0]]
+			b, okB := at[p[1]]
+			if okA && okB {
+				there = append(there, [2]int{a, b})
+			}
+		}
+		seen := coord.Observe(ctx, f.agents, r.id, round, there, s.together, 0, watchBurst)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		for _, x := range seen.Seen {
+			x.From, x.To = s.index(f.hosts[x.From].Name), s.index(f.hosts[x.To].Name)
+			out.Seen = append(out.Seen, x)
+		}
+		out.Took += time.Duration(seen.Took)
+	}
+	coord.Each(f.agents, callsAtOnce, func(i int, a coord.Agent) error {
+		name := f.hosts[i].Name
+		if client, ok := a.(*agent.Client); ok {
+			if total, err := client.CPU(ctx); err == nil {
+				out.Hosts[s.index(name)].CPU = total - used[name]
+			}
+		}
+		return nil
+	})
+	return nil
+}
+
+func (s *Sentinel) index(name string) int {
+	return slices.IndexFunc(s.Hosts, func(h hosts.Host) bool { return h.Name == name })
+}
+
+// rounds are the pairs of each round of a look: the circle of all pairs goes on from look to look, and in every other
+// circle the other host of a pair sends.
+func (s *Sentinel) rounds(number int, again [][2]int) (out [][][2]int) {
+	n := len(s.Hosts)
+	for r := number * watchRounds; r < (number+1)*watchRounds; r++ {
+		var pairs [][2]int
+		for _, p := range bench.Colour(n, r%bench.Colours(n)) {
+			if k := r / bench.Colours(n) % 2; k == 1 {
+				p[0], p[1] = p[1], p[0]
+			}
+			pairs = append(pairs, [2]int(p))
+		}
+		out = append(out, pairs)
+	}
+	for len(again) > 0 {
+		busy := map[int]bool{}
+		var pairs, later [][2]int
+		for _, p := range again {
+			if busy[p[0]] || busy[p[1]] {
+				later = append(later, p)
+				continue
+			}
+			busy[p[0]], busy[p[1]] = true, true
+			pairs = append(pairs, p)
+		}
+		out, again = append(out, pairs), later
+	}
+	return out
+}

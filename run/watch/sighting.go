@@ -1,0 +1,171 @@
+package watch
+
+import (
+	"bytes"
+	"cmp"
+	"compress/gzip"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"time"
+
+	"calib/fit/drift"
+	"calib/fit/fault"
+	"calib/internal/history"
+	"calib/internal/stats"
+)
+
+// Sighting is what was seen of a network at one time.
+type Sighting struct {
+	Number int
+	At     time.Time
+	Hosts  []Machine
+	Seen   []fault.Seen  // by indices of Hosts
+	Took   time.Duration // for which links were in use: of a round, the slowest pair
+}
+
+// Machine is a host as it was seen.
+type Machine struct {
+	Name string
+	Boot string
+	Env  map[string]string
+	Lost string // why it was not seen
+	Busy bool   // it was not seen because it measured for somebody else
+	CPU  time.Duration
+}
+
+// cpu is the most processor time that a host has used.
+func (s *Sighting) cpu() (most time.Duration) {
+	for _, m := range s.Hosts {
+		most = max(most, m.CPU)
+	}
+	return most
+}
+
+// look is the sighting for package drift.
+func (s *Sighting) look() drift.Look {
+	l := drift.Look{At: s.At, Seen: s.Seen}
+	for i, m := range s.Hosts {
+		if m.Lost != "" && !m.Busy {
+			l.Missing = append(l.Missing, i)
+		}
+	}
+	return l
+}
+
+// stored is a sighting in a store: of each observation the hosts, the latency [ns], the time per byte [fs], and segments
+// sent, and sent again. A latency of -1 says that nothing came through.
+type stored struct {
+	Hosts []string   `json:"hosts"`
+	Took  int64      `json:"took_ns"`
+	CPU   int64      `json:"cpu_ns"`
+	Seen  [][6]int64 `json:"seen"`
+}
+
+func (s *Sighting) encode() ([]byte, error) {
+	out := stored{Took: int64(s.Took), CPU: int64(s.cpu())}
+	for _, m := range s.Hosts {
+		out.Hosts = append(out.Hosts, m.Name)
+	}
+	for _, o := range s.Seen {
+		row := [6]int64{int64(o.From), int64(o.To), int64(math.Round(1e9 * o.Latency)), int64(math.Round(1e15 * o.PerByte)),
+			o.Segments, o.Again}
+		if o.Failed {
+			row[2] = -1
+		}
+		out.Seen = append(out.Seen, row)
+	}
+	return out.pack()
+}
+
+func (s *stored) pack() ([]byte, error) {
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	err := json.NewEncoder(z).Encode(s)
+	return b.Bytes(), cmp.Or(err, z.Close())
+}
+
+// maxStored bounds what a stored look unpacks to [B].
+const maxStored = 64 << 20
+
+func unpack(data []byte) (s stored, err error) {
+	z, err := gzip.NewReader(bytes.NewReader(data))
+	if err != nil {
+		return s, fmt.Errorf("a look in the history: %w", err)
+	}
+	text, err := io.ReadAll(io.LimitReader(z, maxStored))
+	if err == nil {
+		err = json.Unmarshal(text, &s)
+	}
+	if err != nil {
+		return s, fmt.Errorf("a look in the history: %w", err)
+	}
+	for _, o := range s.Seen {
+		if min(o[0], o[1]) < 0 || max(o[0], o[1]) >= int64(len(s.Hosts)) || o[0] == o[1] {
+			return s, fmt.Errorf("a look in the history: it names host %d of %d", max(o[0], o[1]), len(s.Hosts))
+		}
+	}
+	return s, nil
+}
+
+// decode reads a stored look. Hosts that are not in the list are left out.
+func decode(l history.Look, hosts []string) (drift.Look, error) {
+	s, err := unpack(l.Data)
+	out := drift.Look{At: l.At}
+	if err != nil {
+		return out, err
+	}
+	at := make([]int, len(s.Hosts))
+	for i, name := range s.Hosts {
+		at[i] = slices.Index(hosts, name)
+	}
+	for _, o := range s.Seen {
+		if from, to := at[o[0]], at[o[1]]; from >= 0 && to >= 0 {
+			out.Seen = append(out.Seen, fault.Seen{From: from, To: to, Latency: 1e-9 * float64(o[2]),
+				PerByte: 1e-15 * float64(o[3]), Segments: o[4], Again: o[5], Failed: o[2] < 0})
+		}
+	}
+	return out, nil
+}
+
+// fold makes one look of many: the medians of each pair in each direction, and the sums of their segments.
+func fold(all []history.Look) ([]byte, error) {
+	var out stored
+	by := map[[2]int64][][6]int64{}
+	for _, l := range all {
+		s, err := unpack(l.Data)
+		if err != nil {
+			return nil, err
+		}
+		out.Took, out.CPU = out.Took+s.Took, out.CPU+s.CPU
+		at := make([]int64, len(s.Hosts))
+		for i, name := range s.Hosts {
+			k := slices.Index(out.Hosts, name)
+			if k < 0 {
+				k, out.Hosts = len(out.Hosts), append(out.Hosts, name)
+			}
+			at[i] = int64(k)
+		}
+		for _, o := range s.Seen {
+			o[0], o[1] = at[o[0]], at[o[1]]
+			by[[2]int64{o[0], o[1]}] = append(by[[2]int64{o[0], o[1]}], o)
+		}
+	}
+	for pair, rows := range by {
+		o := [6]int64{pair[0], pair[1], -1}
+		var latencies, perByte []float64
+		for _, r := range rows {
+			if o[4], o[5] = o[4]+r[4], o[5]+r[5]; r[2] >= 0 {
+				latencies, perByte = append(latencies, float64(r[2])), append(perByte, float64(r[3]))
+			}
+		}
+		if len(latencies) > 0 {
+			o[2], o[3] = int64(stats.Median(latencies)), int64(stats.Median(perByte))
+		}
+		out.Seen = append(out.Seen, o)
+	}
+	slices.SortFunc(out.Seen, func(a, b [6]int64) int { return slices.Compare(a[:2], b[:2]) })
+	return out.pack()
+}

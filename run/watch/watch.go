@@ -1,0 +1,294 @@
+// Package watch follows a network over years: from time to time it has pairs of hosts look at the ways between them,
+// keeps what they saw in a store, and says what has changed. A look costs a share of the time of links and processors
+// that is given: how long the next one waits follows from what the last one cost.
+//
+// All of its state is in the store: a watch that is started anew goes on where the last one ended.
+package watch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"calib/fit/drift"
+	"calib/fit/fault"
+	"calib/internal/history"
+)
+
+// Config says what is watched, and how closely.
+type Config struct {
+	Store  *history.Store
+	Hosts  []string
+	Look   func(ctx context.Context, number int, again [][2]int) (Sighting, error)
+	Every  time.Duration // looks are as far apart at least
+	Share  float64       // of the time of a link, and of a processor, that looks may take
+	Learn  time.Duration
+	Margin float64
+	Now    func() time.Time
+	Wait   func(context.Context, time.Duration) error
+	Tell   func(Event)  // what has happened
+	After  func(Status) // after each look
+}
+
+// Event is something that happened.
+type Event struct {
+	At     time.Time       `json:"at"`
+	Kind   string          `json:"kind"` // slower, over, usual, mark or trouble
+	Text   string          `json:"text"`
+	Change *history.Change `json:"change,omitempty"`
+}
+
+// EventTrouble is of the watch itself.
+const EventTrouble = "trouble"
+
+// Status is how things stand after a look.
+type Status struct {
+	Sighting
+	Open     []history.Change
+	Learning bool
+	Next     time.Duration // to the next look
+	Share    float64       // of the time of links that was used since the watch was started
+	CPUShare float64       // of a processor, by the host that used most; the watch itself is not in it
+	Unsaved  int           // looks that are not in the store yet
+	Gaps     map[[2]int]time.Time
+}
+
+const (
+	year = 365 * 24 * time.Hour
+	day  = 24 * time.Hour
+	// recalled is for how long stored looks are read, kept is for how long each of them stays.
+	recalled = 15 * day
+	kept     = 30 * day
+	// soon is when the next look is after one in which something failed.
+	soon = time.Minute
+	// mostUnsaved bounds the looks that wait for a store.
+	mostUnsaved  = 10000
+	recentEvents = 1000
+	// step is from what difference of two clocks one was set [s].
+	step = 2 * time.Second
+)
+
+// watcher is a watch under way.
+type watcher struct {
+	Config
+	drift    *drift.Watch
+	open     []history.Change
+	machines map[string]string
+	recent   []history.Event // marks
+	number   int
+	unsaved  []history.Watched
+	begun    time.Time
+	last     time.Time
+	took     time.Duration
+	cpu      map[string]time.Duration
+	seen     map[[2]int]time.Time
+	folded   time.Time // the day up to which looks were folded
+	full     bool      // the store could not be written
+}
+
+// Run watches until ctx ends, or a look cannot be tried at all.
+func Run(ctx context.Context, c Config) error {
+	w := &watcher{Config: c, cpu: map[string]time.Duration{}, seen: map[[2]int]time.Time{}, begun: c.Now()}
+	if err := w.recall(ctx); err != nil {
+		return err
+	}
+	for {
+		next, err := w.look(ctx)
+		if err == nil {
+			err = w.Wait(ctx, next)
+		}
+		if err != nil {
+			return errors.Join(err, w.save(context.WithoutCancel(ctx)))
+		}
+	}
+}
+
+// recall reads what is known.
+func (w *watcher) recall(ctx context.Context) (err error) {
+	if w.machines, err = w.Store.Machines(ctx); err != nil {
+		return err
+	}
+	events, err := w.Store.Events(ctx, recentEvents)
+	if err != nil {
+		return err
+	}
+	for _, e := range events {
+		if e.Kind == history.EventMark {
+			w.recent = append(w.recent, e)
+		}
+	}
+	all, err := w.Store.Changes(ctx, 0)
+	if err != nil {
+		return err
+	}
+	var known []drift.Change
+	for _, c := range all {
+		if c.Over == nil {
+			w.open = append(w.open, c)
+		}
+		if d, ok := w.known(c); ok {
+			known = append(known, d)
+		}
+	}
+	w.drift = drift.New(drift.Options{Learn: w.Learn, Margin: w.Margin, Yearly: float64(year / w.Every), False: 1}, known)
+	return w.Store.EachLook(ctx, w.Now().Add(-recalled), func(l history.Look) error {
+		w.number = int(l.Number)
+		if l.Span > 0 {
+			return nil
+		}
+		look, err := decode(l, w.Hosts)
+		if err != nil {
+			w.tell(EventTrouble, fmt.Sprintf("look %d is passed over: %v", l.Number, err), nil)
+			return nil
+		}
+		w.drift.Recall(look)
+		return nil
+	})
+}
+
+// known is a stored change for package drift; not one of hosts that are not watched.
+func (w *watcher) known(c history.Change) (out drift.Change, ok bool) {
+	out = drift.Change{Subject: drift.Subject{Hosts: [2]int{drift.None, drift.None}, Quantity: c.Quantity,
+		Direction: c.Direction}, Since: c.Since, Found: c.Found, Usual: c.Usual, Evidence: c.Evidence}
+	for i, name := range c.Hosts {
+		if out.Hosts[i] = slices.Index(w.Hosts, name); out.Hosts[i] < 0 {
+			return out, false
+		}
+	}
+	if c.Over != nil {
+		out.Over = *c.Over
+	}
+	if c.Ratio != nil && c.CI95 != nil {
+		out.Ratio, out.CI = *c.Ratio, *c.CI95
+	}
+	return out, true
+}
+
+// look makes a look, judges and stores it, and returns how long to wait for the next.
+func (w *watcher) look(ctx context.Context) (time.Duration, error) {
+	begun := w.Now()
+	s, err := w.Look(ctx, w.number, w.drift.Failing())
+	if err != nil {
+		return 0, err
+	}
+	w.number++
+	s.At = begun
+	now := history.Watched{Look: history.Look{At: begun}, Machines: map[string]string{}}
+	now.Marks = append(w.clockSet(begun), w.marks(&s, now.Machines)...)
+	w.count(&s)
+	next := w.next(&s)
+	w.drift.Yearly = float64(year / next)
+	began, ended := w.drift.Add(s.look())
+	for _, c := range ended {
+		if i := w.index(c); i >= 0 {
+			h := w.open[i]
+			h.Over, h.Usual = &c.Over, c.Usual
+			now.Ended = append(now.Ended, h)
+			w.open = slices.Delete(w.open, i, i+1)
+		}
+	}
+	for _, m := range now.Marks {
+		w.recent = append(w.recent, history.Event{At: begun, Subject: m})
+	}
+	w.recent = w.recent[max(0, len(w.recent)-recentEvents):]
+	for _, c := range began {
+		now.Began = append(now.Began, w.changeOf(c))
+	}
+	if now.Data, err = s.encode(); err != nil {
+		return 0, err
+	}
+	w.unsaved = append(w.unsaved, now)
+	if err := w.save(ctx); err != nil && !w.full {
+		w.tell(EventTrouble, fmt.Sprintf("what is seen cannot be stored, and is kept in memory: %v", err), nil)
+		w.full = true
+	} else if err == nil && w.full {
+		w.tell(EventTrouble, "what is seen is stored again: nothing was lost", nil)
+		w.full = false
+	}
+	for _, c := range now.Began {
+		w.open = append(w.open, *c)
+		w.tell(history.EventSlower, c.Says, c)
+	}
+	for _, c := range now.Ended {
+		w.tell(map[bool]string{true: history.EventUsual, false: history.EventOver}[c.Usual], c.Says, &c)
+	}
+	for _, m := range now.Marks {
+		w.tell(history.EventMark, m, nil)
+	}
+	if w.drift.Doubtful() {
+		next = min(next, soon)
+	}
+	w.After(Status{Sighting: s, Open: slices.Clone(w.open), Learning: w.drift.Learning(), Next: next,
+		Share: w.share(w.took, next), CPUShare: w.share(w.mostCPU(), next), Unsaved: len(w.unsaved), Gaps: w.seen})
+	return next, nil
+}
+
+func (w *watcher) tell(kind, text string, c *history.Change) {
+	w.Tell(Event{At: w.Now().UTC(), Kind: kind, Text: text, Change: c})
+}
+
+// index finds the stored change of one that has ended.
+func (w *watcher) index(c drift.Change) int {
+	return slices.IndexFunc(w.open, func(h history.Change) bool {
+		known, ok := w.known(h)
+		return ok && known.Subject == c.Subject && h.Since.Equal(c.Since)
+	})
+}
+
+// count adds what a look has cost.
+func (w *watcher) count(s *Sighting) {
+	w.took += s.Took
+	for _, m := range s.Hosts {
+		w.cpu[m.Name] += m.CPU
+	}
+	for _, o := range s.Seen {
+		w.seen[fault.Pair(o.From, o.To)] = s.At
+	}
+}
+
+// next is how long to wait for the next look: what this one has cost is the share of the time until then.
+func (w *watcher) next(s *Sighting) time.Duration {
+	return max(w.Every, time.Duration(float64(max(s.Took, s.cpu()))/w.Share))
+}
+
+func (w *watcher) mostCPU() (most time.Duration) {
+	for _, t := range w.cpu {
+		most = max(most, t)
+	}
+	return most
+}
+
+// share is that of a time since the watch was started, until the next look.
+func (w *watcher) share(of, next time.Duration) float64 {
+	return float64(of) / float64(w.Now().Sub(w.begun)+next)
+}
+
+// save stores what is not stored yet, and folds the looks of days that are long past.
+func (w *watcher) save(ctx context.Context) error {
+	for len(w.unsaved) > 0 {
+		if err := w.Store.AddLook(ctx, w.unsaved[0]); err != nil {
+			if len(w.unsaved) > mostUnsaved {
+				w.unsaved = w.unsaved[1:]
+			}
+			return err
+		}
+		w.unsaved = w.unsaved[1:]
+	}
+	today := w.Now().UTC().Truncate(day)
+	if w.folded.Equal(today) {
+		return nil
+	}
+	first, err := w.Store.FirstLook(ctx)
+	if err != nil {
+		return err
+	}
+	for d := first.Truncate(day); !first.IsZero() && d.Before(today.Add(-kept)); d = d.Add(day) {
+		if err := w.Store.Fold(ctx, d, day, fold); err != nil {
+			return err
+		}
+	}
+	w.folded = today
+	return nil
+}
