@@ -78,7 +78,7 @@ func (s *Sentinel) see(ctx context.Context, r *run, f *fleet, out *watch.Sightin
 	if s.looks%watchAgain == 0 {
 		p, err := coord.Probe(ctx, f.agents, r.id, s.Plan.Seed, leastBudget, time.Now)
 		if err == nil {
-			s.together, out.Took = p.Together, time.Duration(p.Took)
+			s.together, out.Probe = p.Together, time.Duration(p.Took)
 		}
 	}
 	s.looks++

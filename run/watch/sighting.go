@@ -24,6 +24,7 @@ type Sighting struct {
 	Hosts  []Machine
 	Seen   []fault.Seen  // by indices of Hosts
 	Took   time.Duration // for which links were in use: of a round, the slowest pair
+	Probe  time.Duration // as long, by what is not in every look
 }
 
 // Machine is a host as it was seen.
@@ -84,7 +85,8 @@ func (s *stored) pack() ([]byte, error) {
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)
 	err := json.NewEncoder(z).Encode(s)
-	return b.Bytes(), cmp.Or(err, z.Close())
+	err = cmp.Or(err, z.Close())
+	return b.Bytes(), err
 }
 
 // maxStored bounds what a stored look unpacks to [B].

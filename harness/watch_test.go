@@ -1,0 +1,322 @@
+//go:build harness
+
+package harness
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"calib/internal/stats"
+)
+
+var minutesFlag = flag.Int("minutes", 120, "how long the cost of a watch is measured")
+
+const (
+	watchPeriod = 5 * time.Minute // with a watch, and without
+	watchListen = "127.0.0.1:9478"
+	watchFast   = "--every 10s --share 0.2 --learn 4m"
+)
+
+// watched is a watch on a lab of eight hosts.
+type watched struct {
+	t      *testing.T
+	calib  string
+	store  string
+	flags  []string
+	c      *exec.Cmd
+	mu     sync.Mutex
+	events []watchEvent
+	ended  chan struct{}
+}
+
+type watchEvent struct {
+	At         time.Time
+	Kind, Text string
+}
+
+func (w *watched) start() {
+	w.t.Helper()
+	args := append([]string{"watch", "--hosts", w.store + ".hosts", "--store", w.store, "--json", "--quiet",
+		"--listen", watchListen}, inNamespaces...)
+	w.c = exec.Command(w.calib, append(args, w.flags...)...)
+	w.c.Stderr = os.Stderr
+	out, err := w.c.StdoutPipe()
+	if err == nil {
+		err = w.c.Start()
+	}
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.ended = make(chan struct{})
+	go func() {
+		defer close(w.ended)
+		for lines := bufio.NewScanner(out); lines.Scan(); {
+			var e watchEvent
+			if json.Unmarshal(lines.Bytes(), &e) == nil {
+				w.mu.Lock()
+				w.events = append(w.events, e)
+				w.mu.Unlock()
+			}
+		}
+	}()
+}
+
+func (w *watched) stop(s syscall.Signal) {
+	w.t.Helper()
+	if err := w.c.Process.Signal(s); err != nil {
+		w.t.Fatal(err)
+	}
+	<-w.ended
+	_ = w.c.Wait() // it was interrupted
+}
+
+// since are the events from a time on, without marks.
+func (w *watched) since(at time.Time) (out []watchEvent) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, e := range w.events {
+		if !e.At.Before(at.Add(-time.Second)) && e.Kind != "mark" {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// until waits for an event, and returns how long that took.
+func (w *watched) until(from time.Time, kind, text string, most time.Duration) (time.Duration, bool) {
+	for time.Since(from) < most && interrupted.Err() == nil {
+		for _, e := range w.since(from) {
+			if e.Kind == kind && strings.Contains(e.Text, text) {
+				return e.At.Sub(from), true
+			}
+		}
+		time.Sleep(time.Second)
+	}
+	return most, false
+}
+
+// metric reads a number that the watch serves.
+func metric(name string) float64 {
+	r, err := http.Get("http://" + watchListen + "/metrics")
+	if err != nil {
+		return -1
+	}
+	defer r.Body.Close()
+	text, _ := io.ReadAll(r.Body)
+	for line := range strings.Lines(string(text)) {
+		if f := strings.Fields(line); len(f) > 1 && f[0] == name {
+			v, _ := strconv.ParseFloat(f[1], 64)
+			return v
+		}
+	}
+	return -1
+}
+
+// memory is what a process has [MiB].
+func memory(pid int) float64 {
+	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	_, after, _ := strings.Cut(string(text), "VmRSS:")
+	kib, _ := strconv.ParseFloat(strings.Fields(after + " 0")[0], 64)
+	return kib / 1024
+}
+
+// shell runs a line of shell in the test's lab.
+func shell(t *testing.T, line string) string {
+	t.Helper()
+	out, err := output(interrupted, "sh", "-c", line)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// TestWatch holds a watch on eight emulated hosts against what it may cost, and against faults.
+func TestWatch(t *testing.T) {
+	calib, dir := builds(t)[0], t.TempDir()
+	file := filepath.Join(dir, "lab.yaml")
+	if err := os.WriteFile(file, []byte(strings.Replace(fastSwitch, "hosts: 16", "hosts: 8", 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	hosts, err := output(interrupted, calib, "lab", "up", "--name", labName, file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _, _ = output(context.Background(), calib, "lab", "down", "--name", labName) })
+	if err := os.WriteFile(filepath.Join(dir, "h.db.hosts"), []byte(hosts), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p := &table{name: "watch", header: "what was done | what is wanted | what was seen | "}
+	w := &watched{t: t, calib: calib, store: filepath.Join(dir, "h.db")}
+	t.Run("cost", func(t *testing.T) { watchCost(t, w, p) })
+	t.Run("faults", func(t *testing.T) { watchFaults(t, w, p) })
+	p.part = len(p.rows) < 14
+	p.save(t)
+}
+
+// row adds a row with its verdict.
+func (p *table) row(t *testing.T, ok bool, done, wanted, seen string) {
+	t.Helper()
+	verdict := good
+	if !ok {
+		verdict = outside
+		t.Errorf("%s: %s, want %s", done, seen, wanted)
+	}
+	p.add(t, fmt.Sprintf("| %s | %s | %s | %s |", done, wanted, seen, verdict))
+}
+
+func watchCost(t *testing.T, w *watched, p *table) {
+	ns := func(h int) string { return fmt.Sprintf("ip netns exec %s-h%d ", labName, h) }
+	server := exec.Command("sh", "-c", "exec "+ns(1)+"iperf3 -s")
+	if err := server.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = server.Process.Kill(); _ = server.Wait() }()
+	address := strings.Fields(shell(t, ns(1)+"hostname -I"))[0]
+	rate := func() float64 {
+		var report struct {
+			End struct {
+				Received struct {
+					BPS float64 `json:"bits_per_second"`
+				} `json:"sum_received"`
+			} `json:"end"`
+		}
+		text := shell(t, fmt.Sprintf("%s iperf3 -J -c %s -O 2 -t %d", ns(0), address, int(watchPeriod.Seconds())))
+		if err := json.Unmarshal([]byte(text), &report); err != nil {
+			t.Fatal(err)
+		}
+		return report.End.Received.BPS
+	}
+	begun := time.Now()
+	var ratios, shares, cpus, gaps, sizes []float64
+	for time.Since(begun) < time.Duration(*minutesFlag)*time.Minute && interrupted.Err() == nil {
+		without := rate()
+		w.start()
+		time.Sleep(15 * time.Second) // the first look has asked which pairs disturb each other
+		with := rate()
+		ratios = append(ratios, with/without)
+		shares, cpus = append(shares, metric("calib_watch_network_share")), append(cpus, metric("calib_watch_cpu_share"))
+		gaps, sizes = append(gaps, metric("calib_watch_longest_gap_seconds")), append(sizes, memory(w.c.Process.Pid))
+		w.stop(syscall.SIGTERM)
+	}
+	events := len(w.since(begun))
+	p.row(t, stats.Median(ratios) > 0.995, fmt.Sprintf("a stream from host 0 to host 1, %v without and with a watch, %d times", watchPeriod, len(ratios)),
+		"ratio of rates within 0.5%", fmt.Sprintf("median %.4f, %.4f to %.4f", stats.Median(ratios), slices.Min(ratios), slices.Max(ratios)))
+	p.row(t, events == 0, "nothing is wrong", "no event", fmt.Sprintf("%d events", events))
+	p.row(t, slices.Max(sizes) < 200, "memory of the watch", "flat", fmt.Sprintf("%.0f MiB at first, %.0f at last", sizes[0], sizes[len(sizes)-1]))
+	// One that is not stopped, for the share.
+	w.start()
+	time.Sleep(time.Duration(*minutesFlag) * time.Minute / 4)
+	share, cpu, gap := metric("calib_watch_network_share"), metric("calib_watch_cpu_share"), metric("calib_watch_longest_gap_seconds")
+	w.stop(syscall.SIGTERM)
+	p.row(t, share <= 0.001 && cpu <= 0.001, "share of the time of a link, and of a processor", "at most 0.1% each, after the first look",
+		fmt.Sprintf("%.3f%% and %.3f%%", 100*share, 100*cpu))
+	p.row(t, gap > 0, "longest time between looks at a pair", "is known", fmt.Sprintf("%.0f s", gap))
+}
+
+func watchFaults(t *testing.T, w *watched, p *table) {
+	w.flags = strings.Fields(watchFast)
+	small := filepath.Join(filepath.Dir(w.store), "small") // a disk of its own
+	shell(t, "mkdir "+small+" && mount -t tmpfs -o size=4m none "+small)
+	defer shell(t, "umount "+small)
+	hosts := w.store + ".hosts"
+	w.store = filepath.Join(small, "f.db")
+	shell(t, "cp "+hosts+" "+w.store+".hosts")
+	looks := func() int { return int(metric("calib_watch_looks_total")) }
+	ended := func(p time.Duration, ok bool) string {
+		if !ok {
+			return "not within " + p.String()
+		}
+		return "after " + p.Round(time.Second).String()
+	}
+	begun := time.Now()
+	w.start()
+	for time.Since(begun) < 8*time.Minute && interrupted.Err() == nil {
+		time.Sleep(time.Second)
+	}
+	p.row(t, len(w.since(begun)) == 0, "nothing, for 8 minutes", "no event", fmt.Sprintf("%d events in %d looks", len(w.since(begun)), looks()))
+
+	// try disturbs the lab, waits for what is to be said of it, mends the lab, and waits for that too.
+	try := func(name, disturb, mend, text string) {
+		t.Helper()
+		from := time.Now()
+		shell(t, disturb)
+		took, found := w.until(from, "slower", text, 10*time.Minute)
+		mended := time.Now()
+		shell(t, mend)
+		over, gone := w.until(mended, "over", text, 10*time.Minute)
+		others := 0
+		for _, e := range w.since(from) {
+			if !strings.Contains(e.Text, text) {
+				t.Logf("%s: %s %s", name, e.Kind, e.Text)
+				others++
+			}
+		}
+		p.row(t, found && gone && others == 0, name, "“"+text+"”, and its end",
+			fmt.Sprintf("%s; its end %s; %d other events", ended(took, found), ended(over, gone), others))
+		time.Sleep(time.Minute)
+	}
+	h := func(k int) string { return fmt.Sprintf("%s-h%d", labName, k) }
+	try("host 5 sends at 24 of 32 Mbit/s", "tc -n "+h(5)+" qdisc add dev calib0 root tbf rate 24mbit burst 5kb latency 100ms",
+		"tc -n "+h(5)+" qdisc del dev calib0 root", "host "+h(5)+": a byte in sending")
+	down := func(k int) string { return "ip -n " + h(k) + " link set calib0 down" }
+	up := func(k int) string { return "ip -n " + h(k) + " link set calib0 up" }
+	try("host 3 is cut off", down(3), up(3), "host "+h(3)+": nothing comes through")
+	var cut, mend []string
+	for k := range 8 {
+		cut, mend = append(cut, down(k)), append(mend, up(k))
+	}
+	try("all hosts are cut off", strings.Join(cut, "; "), strings.Join(mend, "; "), "the network: nothing comes through")
+
+	from := time.Now()
+	before := looks()
+	w.stop(syscall.SIGKILL)
+	w.start()
+	time.Sleep(2 * time.Minute)
+	n, _ := strconv.Atoi(strings.TrimSpace(shell(t, "sqlite3 "+w.store+" 'select count(*) from looks'")))
+	p.row(t, n > before && len(w.since(from)) == 0, "kill -9 of the watch, and a start", "it goes on; no event",
+		fmt.Sprintf("%d looks before, %d stored after two minutes, %d events", before, n, len(w.since(from))))
+
+	from = time.Now()
+	killed := 0
+	for time.Since(from) < time.Minute && killed == 0 {
+		out, _ := output(interrupted, "sh", "-c", "for p in $(pgrep -P "+strconv.Itoa(w.c.Process.Pid)+"); do kill -9 $p && echo $p; done")
+		killed = len(strings.Fields(out))
+	}
+	time.Sleep(2 * time.Minute)
+	p.row(t, killed > 0 && len(w.since(from)) == 0, "kill -9 of all agents in a look", "no event",
+		fmt.Sprintf("%d killed, %d events", killed, len(w.since(from))))
+
+	from = time.Now()
+	stored := func() string {
+		return strings.TrimSpace(shell(t, "sqlite3 "+w.store+" 'select count(*), max(key) from looks'"))
+	}
+	shell(t, "dd if=/dev/zero of="+small+"/full bs=64k 2>/dev/null || true")
+	trouble, full := w.until(from, "trouble", "cannot be stored", 3*time.Minute)
+	time.Sleep(time.Minute)
+	shell(t, "rm "+small+"/full")
+	again, ok := w.until(from, "trouble", "is stored again", 6*time.Minute)
+	w.stop(syscall.SIGTERM)
+	count, last, _ := strings.Cut(stored(), "|")
+	p.row(t, full && ok && count == last, "the disk is full for minutes", "it says so; nothing is lost",
+		fmt.Sprintf("said %s, stored again %s; %s looks, the last is number %s", ended(trouble, full), ended(again, ok), count, last))
+
+	shell(t, "dd if=/dev/urandom of="+w.store+" bs=1k seek=2 count=8 conv=notrunc 2>/dev/null")
+	text, err := exec.Command(w.calib, append(strings.Fields("watch --store "+w.store+" --hosts "+w.store+".hosts --for 1m"), inNamespaces...)...).CombinedOutput()
+	said := strings.TrimSpace(string(text))
+	p.row(t, err != nil && strings.Contains(said, "damaged"), "the store is damaged", "a clear error", said[strings.LastIndex(said, "\n")+1:])
+}

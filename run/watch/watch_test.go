@@ -1,0 +1,305 @@
+package watch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"calib/fit/fault"
+	"calib/internal/history"
+)
+
+const every = 3 * time.Minute
+
+var monday = time.Date(2026, 6, 1, 0, 0, 0, 0, time.UTC)
+
+// world is a network and a clock of which a test knows everything.
+type world struct {
+	hosts  []string
+	now    time.Time
+	end    time.Time
+	rng    *rand.Rand
+	change func(w *world, s *Sighting)
+	events []Event
+	status Status
+	looks  int
+}
+
+var errOver = errors.New("over")
+
+func newWorld(hosts int) *world {
+	w := &world{now: monday, rng: rand.New(rand.NewPCG(1, 2))}
+	for h := range hosts {
+		w.hosts = append(w.hosts, fmt.Sprintf("n%d", h))
+	}
+	return w
+}
+
+func (w *world) look(_ context.Context, number int, again [][2]int) (Sighting, error) {
+	w.looks++
+	s := Sighting{Number: number, Took: 20 * time.Millisecond}
+	for _, h := range w.hosts {
+		s.Hosts = append(s.Hosts, Machine{Name: h, Boot: "b", Env: map[string]string{"kernel": "6.1"}, CPU: 40 * time.Millisecond})
+	}
+	n := len(w.hosts) - 1
+	pairs := again
+	for r := number * 6; r < number*6+6; r++ {
+		pairs = append(pairs, [2]int{r % n, n})
+		for i := 1; 2*i <= n; i++ {
+			pairs = append(pairs, [2]int{(r + i) % n, (r - i + n) % n})
+		}
+	}
+	for k, p := range pairs {
+		if k%2 == 1 {
+			p[0], p[1] = p[1], p[0]
+		}
+		s.Seen = append(s.Seen, fault.Seen{From: p[0], To: p[1], Latency: 50e-6 * math.Exp(0.01*w.rng.NormFloat64()),
+			PerByte: 1e-9 * math.Exp(0.01*w.rng.NormFloat64()), Segments: 500})
+	}
+	if w.change != nil {
+		w.change(w, &s)
+	}
+	return s, nil
+}
+
+// watch runs a watch on a store for so long.
+func (w *world) watch(t *testing.T, store string, long time.Duration) {
+	t.Helper()
+	s, err := history.Open(t.Context(), store, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	w.end = w.now.Add(long)
+	err = Run(t.Context(), Config{Store: s, Hosts: w.hosts, Look: w.look, Every: every, Share: 0.001, Learn: 24 * time.Hour,
+		Margin: 0.005, Now: func() time.Time { return w.now }, Wait: func(_ context.Context, d time.Duration) error {
+			if w.now = w.now.Add(d); !w.now.Before(w.end) {
+				return errOver
+			}
+			return nil
+		}, Tell: func(e Event) { w.events = append(w.events, e) }, After: func(s Status) { w.status = s }})
+	if !errors.Is(err, errOver) {
+		t.Fatal(err)
+	}
+}
+
+func (w *world) said(kind string) (out []string) {
+	for _, e := range w.events {
+		if e.Kind == kind {
+			out = append(out, e.Text)
+		}
+	}
+	return out
+}
+
+func changes(t *testing.T, store string) []history.Change {
+	t.Helper()
+	s, err := history.Open(t.Context(), store, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	all, err := s.Changes(t.Context(), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// slower makes what a host sends take so many times as long.
+func slower(s *Sighting, host int, times float64) {
+	for i := range s.Seen {
+		if s.Seen[i].From == host {
+			s.Seen[i].PerByte *= times
+		}
+	}
+}
+
+// TestChangeIsKept: a slow host is named within an hour, told and stored once, over a restart, and ends.
+func TestChangeIsKept(t *testing.T) {
+	w, store := newWorld(8), filepath.Join(t.TempDir(), "h.db")
+	bad := monday.Add(30 * time.Hour)
+	w.change = func(w *world, s *Sighting) {
+		if !w.now.Before(bad) && w.now.Before(bad.Add(6*time.Hour)) {
+			slower(s, 3, 1.1)
+		}
+	}
+	w.watch(t, store, 31*time.Hour)
+	all := changes(t, store)
+	if len(all) != 1 || !slices.Equal(all[0].Hosts, []string{"n3"}) || all[0].Direction != fault.Sending || all[0].Over != nil ||
+		all[0].Since.Sub(bad).Abs() > 15*time.Minute || *all[0].Ratio < 1.05 || *all[0].Ratio > 1.15 {
+		t.Fatalf("%+v, events %v", all, w.events)
+	}
+	w.watch(t, store, 8*time.Hour)
+	all = changes(t, store)
+	if len(all) != 1 || all[0].Over == nil || all[0].Over.Sub(bad.Add(6*time.Hour)).Abs() > 15*time.Minute {
+		t.Errorf("%+v", all)
+	}
+	if n, m := len(w.said(history.EventSlower)), len(w.said(history.EventOver)); n != 1 || m != 1 {
+		t.Errorf("told %d beginnings and %d ends: %v", n, m, w.events)
+	}
+	if len(w.status.Open) > 0 || w.status.Learning {
+		t.Errorf("%+v", w.status)
+	}
+}
+
+// TestShare: what looks cost decides how far apart they are.
+func TestShare(t *testing.T) {
+	w, store := newWorld(4), filepath.Join(t.TempDir(), "h.db")
+	w.change = func(_ *world, s *Sighting) { s.Took, s.Hosts[2].CPU = 300*time.Millisecond, 600*time.Millisecond }
+	w.watch(t, store, 24*time.Hour)
+	if w.looks != 144 || math.Abs(w.status.CPUShare-0.001) > 1e-6 || math.Abs(w.status.Share-0.0005) > 1e-6 ||
+		w.status.Next != 10*time.Minute {
+		t.Errorf("%d looks, shares %g and %g, next in %v", w.looks, w.status.Share, w.status.CPUShare, w.status.Next)
+	}
+}
+
+// TestDead: a dead pair is told after two looks, a minute apart, and its end; a host that measures for somebody else is
+// not dead.
+func TestDead(t *testing.T) {
+	w, store := newWorld(6), filepath.Join(t.TempDir(), "h.db")
+	from := monday.Add(time.Hour)
+	w.change = func(w *world, s *Sighting) {
+		for i := range s.Seen {
+			o := &s.Seen[i]
+			o.Failed = w.now.After(from) && w.now.Before(from.Add(time.Hour)) && fault.Pair(o.From, o.To) == [2]int{1, 4}
+		}
+		if w.now.After(from) {
+			s.Hosts[5].Lost, s.Hosts[5].Busy = "busy", true
+		}
+	}
+	w.watch(t, store, 3*time.Hour)
+	all := changes(t, store)
+	if len(all) != 1 || !slices.Equal(all[0].Hosts, []string{"n1", "n4"}) || all[0].Quantity != fault.Reach || all[0].Ratio != nil ||
+		all[0].Found.Sub(from) > 8*time.Minute || all[0].Over == nil {
+		t.Errorf("%+v", all)
+	}
+	if said := w.said(history.EventSlower); len(said) != 1 || !strings.HasPrefix(said[0], "pair n1 – n4: nothing comes through") {
+		t.Error(said)
+	}
+}
+
+// TestMarks: a boot, another kernel and a clock that was set are marks, not changes. A change at about that time names
+// them.
+func TestMarks(t *testing.T) {
+	w, store := newWorld(8), filepath.Join(t.TempDir(), "h.db")
+	update := monday.Add(30 * time.Hour)
+	w.change = func(w *world, s *Sighting) {
+		if !w.now.Before(update) {
+			s.Hosts[2].Boot, s.Hosts[2].Env = "c", map[string]string{"kernel": "6.2"}
+			slower(s, 2, 1.1)
+		}
+	}
+	w.watch(t, store, 34*time.Hour)
+	if got := w.said(history.EventMark); !slices.Equal(got, []string{"n2 was booted", `n2: kernel was "6.1", is "6.2"`}) {
+		t.Error(got)
+	}
+	all := changes(t, store)
+	if len(all) != 1 || !strings.Contains(all[0].Says, `about then: n2: kernel was "6.1", is "6.2"`) {
+		t.Errorf("%+v", all)
+	}
+}
+
+// TestClockSet: the wall clock and the time that passed tell that somebody has set the clock.
+func TestClockSet(t *testing.T) {
+	w := &watcher{}
+	now := time.Now()
+	if m := append(w.clockSet(now), w.clockSet(now.Add(time.Hour))...); m != nil {
+		t.Error(m)
+	}
+	w.last = now.Add(-time.Hour).Round(0) // without the monotonic clock they cannot be told apart
+	if m := w.clockSet(now); m != nil {
+		t.Error(m)
+	}
+}
+
+// TestStoreFails: what cannot be stored waits, and is stored when it can be.
+func TestStoreFails(t *testing.T) {
+	w, store := newWorld(4), filepath.Join(t.TempDir(), "h.db")
+	w.watch(t, store, time.Hour)
+	s, err := history.Open(t.Context(), store, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	x := &watcher{Config: Config{Store: s, Now: func() time.Time { return w.now }}}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel() // as a full disk does, it makes each change fail
+	for i := range 5 {
+		x.unsaved = append(x.unsaved, history.Watched{Look: history.Look{At: w.now.Add(time.Duration(i)), Data: []byte{}}})
+		if err := x.save(ended); err == nil || len(x.unsaved) != i+1 {
+			t.Fatalf("%d wait: %v", len(x.unsaved), err)
+		}
+	}
+	if err := x.save(t.Context()); err != nil || len(x.unsaved) != 0 {
+		t.Errorf("%d wait: %v", len(x.unsaved), err)
+	}
+	n := 0
+	if err := s.EachLook(t.Context(), time.Time{}, func(history.Look) error { n++; return nil }); err != nil || n != 25 {
+		t.Errorf("%d looks, want 20 and 5: %v", n, err)
+	}
+}
+
+// TestFold: looks of more than 30 days ago become one a day, with the medians of pairs.
+func TestFold(t *testing.T) {
+	w, store := newWorld(4), filepath.Join(t.TempDir(), "h.db")
+	w.watch(t, store, 40*time.Hour)
+	w.now = monday.Add(35 * 24 * time.Hour)
+	w.watch(t, store, time.Hour)
+	s, err := history.Open(t.Context(), store, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	var spans []time.Duration
+	err = s.EachLook(t.Context(), time.Time{}, func(l history.Look) error {
+		look, err := decode(l, w.hosts)
+		if err != nil {
+			return err
+		}
+		if spans = append(spans, l.Span); l.Span > 0 {
+			if len(look.Seen) < 6 {
+				t.Errorf("%d ways, want 6 or more", len(look.Seen))
+			}
+			for _, o := range look.Seen {
+				if math.Abs(o.Latency-50e-6) > 1e-6 || math.Abs(o.PerByte-1e-9) > 2e-11 || o.Segments < 50000 {
+					t.Errorf("%+v", o)
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil || len(spans) != 22 || spans[0] != day || spans[1] != day || spans[2] != 0 {
+		t.Errorf("%v %v", spans, err)
+	}
+}
+
+// FuzzUnpack: no bytes in a store make the reader fall over, and what it reads is packed to the same again.
+func FuzzUnpack(f *testing.F) {
+	good, err := (&stored{Hosts: []string{"a", "b"}, Seen: [][6]int64{{0, 1, 5, 6, 7, 8}}}).pack()
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(good)
+	f.Add([]byte("x"))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		s, err := unpack(b)
+		if err != nil {
+			return
+		}
+		again, err := s.pack()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if other, err := unpack(again); err != nil || len(other.Seen) != len(s.Seen) {
+			t.Errorf("%v: %v, %v", s, other, err)
+		}
+	})
+}
