@@ -12,7 +12,6 @@ package drift
 
 import (
 	"cmp"
-	"maps"
 	"math"
 	"slices"
 	"time"
@@ -101,6 +100,7 @@ const (
 // Watch follows the looks at a network.
 type Watch struct {
 	Options
+	*index
 	visits  []visit
 	usual   *usual
 	track   map[Subject]*tracker
@@ -110,7 +110,11 @@ type Watch struct {
 
 // New is a watch that knows of changes before: what was found by another.
 func New(o Options, known []Change) *Watch {
-	return &Watch{Options: o, track: map[Subject]*tracker{}, changes: slices.Clone(known), failing: map[Subject]bool{}}
+	x := &index{number: map[Subject]int32{}}
+	for _, quantity := range quantities {
+		x.of(Network(quantity))
+	}
+	return &Watch{Options: o, index: x, track: map[Subject]*tracker{}, changes: slices.Clone(known), failing: map[Subject]bool{}}
 }
 
 // Open are the changes that last.
@@ -127,12 +131,12 @@ func (w *Watch) Open() (out []Change) {
 func (w *Watch) Learning() bool { return w.usual == nil }
 
 // Recall adds a look of before, which is not judged.
-func (w *Watch) Recall(l Look) { w.visits = append(w.visits, visitOf(l)) }
+func (w *Watch) Recall(l Look) { w.visits = append(w.visits, w.visit(l)) }
 
 // Add judges a look. Looks come in their order; a clock that was set back is no harm but that the usual is of other
 // hours. It returns the changes that began, and those that ended or have become usual.
 func (w *Watch) Add(l Look) (began, ended []Change) {
-	v := visitOf(l)
+	v := w.visit(l)
 	w.visits = append(w.visits, v)
 	for len(w.visits) > 0 && v.at.Sub(w.visits[0].at) > fortnight+day {
 		w.visits = w.visits[1:]
@@ -148,16 +152,18 @@ func (w *Watch) Add(l Look) (began, ended []Change) {
 		return began, ended
 	}
 	values := w.usual.values(v)
+	slices.SortFunc(values, func(a, b reading) int { return coarse(w.subjects[a.subject], w.subjects[b.subject]) })
 	var sizes [3]float64
-	for s := range values {
-		sizes[s.Size()]++
+	for _, r := range values {
+		sizes[w.subjects[r.subject].Size()]++
 	}
-	for _, s := range slices.SortedFunc(maps.Keys(values), coarse) {
+	for _, r := range values {
+		s := w.subjects[r.subject]
 		of := w.usual.of[s]
 		if of == nil {
 			continue
 		}
-		x := values[s] - of.centre
+		x := r.value - of.centre
 		if i := slices.IndexFunc(w.changes, func(c Change) bool { return c.open() && c.Subject == s }); i >= 0 {
 			if w.lasts(&w.changes[i], of, x, v.at) {
 				continue
@@ -247,8 +253,10 @@ func (w *Watch) measure(c *Change, of *sample) {
 		if v.at.Before(c.Since) {
 			break
 		}
-		if x, ok := w.usual.values(v)[c.Subject]; ok {
-			all = append(all, x-of.centre)
+		for _, r := range w.usual.values(v) {
+			if w.subjects[r.subject] == c.Subject {
+				all = append(all, r.value-of.centre)
+			}
 		}
 		for _, o := range v.obs {
 			if c.covers(int(o.from), int(o.to)) {

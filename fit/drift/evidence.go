@@ -36,12 +36,12 @@ func newSample(values []float64, margin float64) *sample {
 	slices.Sort(s.sorted)
 	s.offset = max(margin, scatters*stats.MAD(s.sorted))
 	var t tracker
-	most := 0.
+	most := t.mean()
 	for _, x := range inTurn {
 		t.add(s.p(x), time.Time{})
-		most = max(most, t.evidence())
+		most = max(most, t.mean())
 	}
-	s.tough = max(1, most/math.Log(3*float64(len(values))))
+	s.tough = max(1, math.Log(most)/math.Log(3*float64(len(values))))
 	return s
 }
 
@@ -71,6 +71,8 @@ func (s *sample) upTo(x float64) int {
 // powers are those of p-values: the small ones see large changes, the large ones small changes.
 var powers = [...]float64{0.8, 0.5, 0.2}
 
+var logs = [...]float64{math.Log(powers[0]), math.Log(powers[1]), math.Log(powers[2])}
+
 // tracker follows the evidence that values have become larger, whenever they did.
 type tracker struct {
 	sum   [len(powers)]float64 // Shiryaev, Roberts
@@ -80,19 +82,22 @@ type tracker struct {
 }
 
 func (t *tracker) add(p float64, at time.Time) {
+	log := math.Log(p)
 	for i, k := range powers {
-		e := k * math.Pow(p, k-1)
-		t.sum[i] = min((1+t.sum[i])*e, 1e300)
+		e := logs[i] + (k-1)*log
+		t.sum[i] = min((1+t.sum[i])*math.Exp(e), 1e300)
 		if t.log[i] <= 0 || !t.begun {
 			t.log[i], t.from[i] = 0, at
 		}
-		t.log[i] += math.Log(e)
+		t.log[i] += e
 	}
 	t.begun = true
 }
 
 // evidence is the logarithm of the mean over powers.
-func (t *tracker) evidence() float64 { return math.Log(stats.Mean(t.sum[:])) }
+func (t *tracker) evidence() float64 { return math.Log(t.mean()) }
+
+func (t *tracker) mean() float64 { return stats.Mean(t.sum[:]) }
 
 // since is when the change is likely to have begun.
 func (t *tracker) since() time.Time {
