@@ -104,7 +104,8 @@ type Watch struct {
 	visits  []visit
 	usual   *usual
 	track   map[Subject]*tracker
-	changes []Change // open ones, and those of the last fortnight
+	backs   map[Subject]*tracker // of what has become usual
+	changes []Change             // open ones, and those of the last fortnight
 	failing map[Subject]bool
 }
 
@@ -114,7 +115,8 @@ func New(o Options, known []Change) *Watch {
 	for _, quantity := range quantities {
 		x.of(Network(quantity))
 	}
-	return &Watch{Options: o, index: x, track: map[Subject]*tracker{}, changes: slices.Clone(known), failing: map[Subject]bool{}}
+	return &Watch{Options: o, index: x, track: map[Subject]*tracker{}, backs: map[Subject]*tracker{},
+		changes: slices.Clone(known), failing: map[Subject]bool{}}
 }
 
 // Open are the changes that last.
@@ -176,12 +178,11 @@ func (w *Watch) Add(l Look) (began, ended []Change) {
 			delete(w.track, s)
 			continue
 		}
-		t := w.track[s]
-		if t == nil {
-			t = &tracker{}
-			w.track[s] = t
+		if i := slices.IndexFunc(w.changes, func(c Change) bool { return c.Usual && c.Subject == s }); i >= 0 {
+			w.returns(&w.changes[i], of, x, v.at)
 		}
-		t.add(of.p(x-of.offset), v.at)
+		t := tracked(w.track, s)
+		t.add(of.p(x-of.offset(v.at)), v.at)
 		limit := of.tough * math.Log(3*sizes[s.Size()]*w.Yearly/w.False)
 		if t.evidence() < limit {
 			continue
@@ -222,24 +223,57 @@ func (w *Watch) explained(s Subject) bool {
 func (w *Watch) lasts(c *Change, of *sample, x float64, at time.Time) bool {
 	if at.Sub(c.Since) >= week {
 		c.Over, c.Usual = at, true
-		w.usual = nil // is learnt anew
+		w.usual.made = time.Time{} // is learnt anew
 		return false
 	}
-	whole := math.Log(c.Ratio)
-	if c.Quantity == fault.Loss {
-		whole = c.Ratio
-	}
-	t := w.track[c.Subject]
-	if t == nil {
-		t = &tracker{}
-		w.track[c.Subject] = t
-	}
-	t.add(of.below(x-whole/2), at)
-	if t.evidence() < backAgain {
+	t := tracked(w.track, c.Subject)
+	if !w.back(t, c, of, x-math.Log(c.Ratio)/2, at) {
 		return true
 	}
 	c.Over = t.since()
 	return false
+}
+
+// returns sees whether a change that had become usual is over: then its time was the exception.
+func (w *Watch) returns(c *Change, of *sample, x float64, at time.Time) {
+	t := tracked(w.backs, c.Subject)
+	if w.back(t, c, of, x+math.Log(c.Ratio)/2, at) {
+		c.Over, c.Usual, w.usual.made = t.since(), false, time.Time{}
+		delete(w.backs, c.Subject)
+	}
+}
+
+// back reports whether half of a change is gone; x is what is above that half.
+func (w *Watch) back(t *tracker, c *Change, of *sample, x float64, at time.Time) bool {
+	if c.Quantity == fault.Loss { // of Poisson's counts: an eighth of the losses beside a half
+		again, segments := w.lost(c, at)
+		t.addLog(float64(segments)*c.Ratio*(1./2-1./8)-float64(again)*math.Log(4), at)
+	} else {
+		t.add(of.below(x), at)
+	}
+	return t.evidence() >= backAgain
+}
+
+func tracked(by map[Subject]*tracker, s Subject) *tracker {
+	if by[s] == nil {
+		by[s] = &tracker{}
+	}
+	return by[s]
+}
+
+// lost counts the segments of a subject since a time, and those that were sent again.
+func (w *Watch) lost(c *Change, since time.Time) (again, segments int64) {
+	for _, v := range slices.Backward(w.visits) {
+		if v.at.Before(since) {
+			break
+		}
+		for _, o := range v.obs {
+			if c.covers(int(o.from), int(o.to)) {
+				again, segments = again+int64(o.again), segments+int64(o.segments)
+			}
+		}
+	}
+	return again, segments
 }
 
 // backAgain is the evidence from which a change has ended: once in ten thousand values it may be taken to have.
@@ -247,8 +281,11 @@ const backAgain = 9.2
 
 // measure sets by how much a subject is slower since it is.
 func (w *Watch) measure(c *Change, of *sample) {
+	if c.Quantity == fault.Loss {
+		c.Ratio, c.CI = share(w.lost(c, c.Since))
+		return
+	}
 	var all []float64
-	var again, segments int64
 	for _, v := range slices.Backward(w.visits) {
 		if v.at.Before(c.Since) {
 			break
@@ -258,21 +295,12 @@ func (w *Watch) measure(c *Change, of *sample) {
 				all = append(all, r.value-of.centre)
 			}
 		}
-		for _, o := range v.obs {
-			if c.covers(int(o.from), int(o.to)) {
-				again, segments = again+int64(o.again), segments+int64(o.segments)
-			}
-		}
 	}
-	if c.Quantity == fault.Loss {
-		c.Ratio, c.CI = share(again, segments)
-		return
-	}
-	slices.Sort(all)
 	n := len(all)
 	if n == 0 {
 		return
 	}
+	slices.Sort(all)
 	below := max(int(float64(n)/2-math.Sqrt(float64(n))), 0) // order statistics about the median
 	c.Ratio = math.Exp(stats.SortedQuantile(all, 0.5))
 	c.CI = [2]float64{math.Exp(all[below]), math.Exp(all[n-1-below])}

@@ -64,6 +64,8 @@ type visit struct {
 	at   time.Time
 	obs  []obs
 	lost []reading
+	// common is which share of the pairs may be slow for reasons of their own at least: of few hosts, each has many pairs.
+	common float64
 }
 
 type obs struct {
@@ -93,7 +95,14 @@ func (x *index) visit(l Look) visit {
 		}
 		v.obs = append(v.obs, o)
 	}
-	v.lost = x.losses(v.obs)
+	v.lost, v.common = x.losses(v.obs), 0.25
+	hosts := map[int]bool{}
+	for _, s := range l.Seen {
+		hosts[s.From], hosts[s.To] = true, true
+	}
+	if len(hosts) >= 6 {
+		v.common = 0.4 // one that became faster has at most a third
+	}
 	return v
 }
 
@@ -156,12 +165,13 @@ func (w *Watch) learn(now time.Time) *usual {
 			}
 		}
 	}
+	wander := map[Subject]*[24]float64{}
 	for i, all := range seen {
 		s, margin := w.subjects[i], w.Margin
 		if s.Quantity == fault.Loss {
 			margin = lossMargin
 		} else if s.Size() == 0 && span >= 2*day+day/2 {
-			u.hour[s] = hours(at[s], all)
+			u.hour[s], wander[s] = hours(at[s], all)
 			for k, t := range at[s] {
 				all[k] -= u.hour[s][t.UTC().Hour()]
 			}
@@ -169,25 +179,26 @@ func (w *Watch) learn(now time.Time) *usual {
 		// A network has days: some are seen before one is judged.
 		if len(all) >= least && (s.Size() > 0 || span >= 3*w.Learn) {
 			u.of[s] = newSample(all, margin)
+			u.of[s].wander = wander[s]
 		}
 	}
 	return u
 }
 
-// hours are the medians of the values by the hour of the day, 0 where there are few.
-func hours(at []time.Time, values []float64) *[24]float64 {
+// hours are the medians of the values by the hour of the day, 0 where there are few, and by how much days differ then.
+func hours(at []time.Time, values []float64) (usual, wander *[24]float64) {
 	var by [24][]float64
 	for i, t := range at {
 		h := t.UTC().Hour()
 		by[h] = append(by[h], values[i])
 	}
-	var out [24]float64
+	usual, wander = new([24]float64), new([24]float64)
 	for h := range by {
 		if len(by[h]) >= 4 {
-			out[h] = stats.Median(by[h])
+			usual[h], wander[h] = stats.Median(by[h]), days*stats.MAD(by[h])
 		}
 	}
-	return &out
+	return usual, wander
 }
 
 // unusual reports whether an observation was of something that had changed, or has become usual only since.
@@ -203,7 +214,7 @@ func (w *Watch) unusual(at time.Time, o obs) bool {
 	})
 }
 
-// common is which share of the pairs of a look, or of a host, may be slow for reasons of their own at least.
+// common is which share of the pairs of a host may be slow for reasons of their own at least.
 const common = 0.25
 
 // values are what a look says of all subjects, beside what is usual for pairs.
@@ -221,7 +232,8 @@ func (u *usual) values(v visit) []reading {
 		if len(over) == 0 {
 			continue
 		}
-		whole := quantile(all, common)
+		slices.Sort(all)
+		whole := all[int(v.common*float64(len(all)-1))] // of three pairs, the one without a slow host
 		for i := range over {
 			over[i].value -= whole
 			for _, h := range u.hosts[over[i].subject] {
@@ -269,8 +281,8 @@ func quantile(all []float64, q float64) float64 {
 	return stats.SortedQuantile(all, q)
 }
 
-// losses are the shares of segments that were sent again: of the network, of a host without the partner with which it
-// lost most, and of pairs, beside that of the network.
+// losses are the shares of segments that were sent again: of the network without the host that lost most, of a host
+// without the partner with which it lost most, and of pairs, beside that of the network.
 func (x *index) losses(obs []obs) (out []reading) {
 	type count struct{ again, segments float64 }
 	var all count
@@ -291,7 +303,14 @@ func (x *index) losses(obs []obs) (out []reading) {
 	if all.segments == 0 {
 		return nil
 	}
-	whole := all.again / all.segments
+	var most count
+	names := slices.Sorted(maps.Keys(hosts))
+	for _, h := range names {
+		if c := hosts[h]; c.again > most.again && c.segments < all.segments {
+			most = c
+		}
+	}
+	whole := (all.again - most.again) / (all.segments - most.segments)
 	out = append(out, reading{x.of(Network(fault.Loss)), whole})
 	for _, p := range order {
 		c := pairs[p]
@@ -304,7 +323,7 @@ func (x *index) losses(obs []obs) (out []reading) {
 			}
 		}
 	}
-	for _, h := range slices.Sorted(maps.Keys(hosts)) {
+	for _, h := range names {
 		if n := hosts[h].segments - without[h].segments; n > 0 {
 			out = append(out, reading{x.of(Host(h, fault.Loss, "")), (hosts[h].again-without[h].again)/n - whole})
 		}
