@@ -2,12 +2,13 @@
 // when. It reads looks at the pairs, as fault does, and measures nothing.
 //
 // What is usual is learnt from the looks of the last fortnight. Of each look, the network has the time that its pairs
-// take beside what is usual for them, at this hour of the day; a host has what its pairs take beside the network, a pair
-// what it takes beside its hosts. The rank of such a value among the usual ones is a p-value. Powers of it make e-values
-// (Vovk, Wang 2021), of which the Shiryaev-Roberts sum M → (1 + M)·e is followed: of n values without a change, it exceeds
-// c once in n ≥ c at least on average, whenever a change would begin (e-detectors: Shin, Ramdas, Rinaldo 2022). Values
-// that follow each other may be alike, as in a storm of jobs: where the usual ones make more evidence than chance, as
-// much more is asked for.
+// take beside what is usual for them, at this hour of the day; a host has what its pairs take beside the network, a
+// pair what it takes beside its hosts. The rank of such a value among the usual ones is a p-value. Powers of it make
+// e-values (Vovk, Wang 2021), of which the Shiryaev-Roberts sum M → (1 + M)·e is followed: of n values without a
+// change, it exceeds c once in n ≥ c at least on average, whenever a change would begin (e-detectors: Shin, Ramdas,
+// Rinaldo 2022). Values that follow each other may be alike, as in a storm of jobs: where the usual ones make more
+// evidence than chance, as much more is asked for. A busy day is alike for hours, and a fortnight has few days: the
+// network counts as slower only where it is by more than its days differ at that hour.
 package drift
 
 import (
