@@ -43,7 +43,8 @@ func after(seen time.Duration, hosts int, seed uint64) *scene {
 
 // is makes something wrong from now on, or from a later time, for so long.
 func (s *scene) is(ratio float64, of drift.Subject, from, lasts time.Duration) {
-	s.Slow = append(s.Slow, drifttest.Slowness{Subject: of, Ratio: ratio, From: s.now.Add(from), To: s.now.Add(from + lasts)})
+	at := s.now.Add(from)
+	s.Slow = append(s.Slow, drifttest.Slowness{Subject: of, Ratio: ratio, From: at, To: at.Add(lasts)})
 }
 
 func (s *scene) play(d time.Duration) {
@@ -58,6 +59,10 @@ func subjects(all []drift.Change) (out []drift.Subject) {
 		out = append(out, c.Subject)
 	}
 	return out
+}
+
+func named(s drift.Subject, all []drift.Change) bool {
+	return slices.Equal(subjects(all), []drift.Subject{s})
 }
 
 // Every change is found within an hour, alone, with when it began and by how much; and it ends when it ends.
@@ -82,7 +87,7 @@ func TestChanges(t *testing.T) {
 			s.is(c.ratio, c.of, 2*time.Hour, 4*time.Hour)
 			from, to := s.Slow[0].From, s.Slow[0].To
 			s.play(12 * time.Hour)
-			if want := []drift.Subject{c.of}; !slices.Equal(subjects(s.began), want) || !slices.Equal(subjects(s.ended), want) {
+			if !named(c.of, s.began) || !named(c.of, s.ended) {
 				t.Fatalf("began %+v, ended %+v", s.began, s.ended)
 			}
 			b, e := s.began[0], s.ended[0]
@@ -95,7 +100,8 @@ func TestChanges(t *testing.T) {
 			if off := e.Over.Sub(to).Abs(); off > 30*time.Minute || e.Usual {
 				t.Errorf("over %v, want %v", e.Over, to)
 			}
-			if size := math.Log(b.Ratio) / math.Log(c.ratio); size < 0.5 || size > 2 || b.CI[0] > b.Ratio || b.CI[1] < b.Ratio {
+			size := math.Log(b.Ratio) / math.Log(c.ratio)
+			if size < 0.5 || size > 2 || b.CI[0] > b.Ratio || b.CI[1] < b.Ratio {
 				t.Errorf("× %.4g %.4g, want %.4g", b.Ratio, b.CI, c.ratio)
 			}
 			if len(s.watch.Open()) > 0 {
@@ -124,12 +130,13 @@ func TestReach(t *testing.T) {
 				t.Errorf("after a look: failing %v, doubtful %v, began %v", f, s.watch.Doubtful(), s.began)
 			}
 			s.play(3 * time.Hour)
-			if want := []drift.Subject{c.want}; !slices.Equal(subjects(s.began), want) || !slices.Equal(subjects(s.ended), want) {
+			if !named(c.want, s.began) || !named(c.want, s.ended) {
 				t.Fatalf("began %+v, ended %+v", s.began, s.ended)
 			}
 			// A pair is not in every look.
-			if late := s.began[0].Found.Sub(from); late > 3*every || s.ended[0].Over.Sub(to) > 2*every || s.watch.Doubtful() {
-				t.Errorf("found %v after %v, over %v after %v", s.began[0].Found, from, s.ended[0].Over, to)
+			b, e := s.began[0], s.ended[0]
+			if b.Found.Sub(from) > 3*every || e.Over.Sub(to) > 2*every || s.watch.Doubtful() {
+				t.Errorf("found %v after %v, over %v after %v", b.Found, from, e.Over, to)
 			}
 		})
 	}
