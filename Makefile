@@ -23,7 +23,7 @@ AGENT_ARCHS  ?= $(shell $(GO) env GOARCH)
 RELEASE_ARCHS := amd64 arm64
 MOST_COPIED  := 8388608 # bytes
 
-.PHONY: run build agents release package-check chart-check setup test race lint lines accuracy $(SUITES) papers bench paths check watch counts scale budgets $(BUDGETS) faults fuzz clean
+.PHONY: run build agents release package-check chart-check setup test race lint lines accuracy $(SUITES) papers bench paths check watch year counts scale budgets $(BUDGETS) faults fuzz clean
 .NOTPARALLEL: # the lab and the benchmarks time packets
 
 # Without namespaces (root, or user namespaces) and TUN there is loopback alone, which has no network to calibrate.
@@ -147,6 +147,10 @@ check: build
 MINUTES ?= 120
 watch: build
 	$(HARNESS) -run '^TestWatch$$/$(CASES)' -args -calib $(CALIB) -minutes $(MINUTES)
+
+# Changes of simulated years that fit/drift finds, beside a threshold and E-divisive: looks are drawn. Twenty minutes.
+year:
+	$(HARNESS) -run '^TestYear$$/$(CASES)'
 
 # What people meet, in numbers: CALIB=OLD/bin/calib,bin/calib.
 counts: build

@@ -2,17 +2,17 @@
 // when. It reads looks at the pairs, as fault does, and measures nothing.
 //
 // What is usual is learnt from the looks of the last fortnight. Of each look, the network has the time that its pairs
-// take beside what is usual for them, at this hour of the day; a host has what its pairs take beside the network, a pair
-// what it takes beside its hosts. The rank of such a value among the usual ones is a p-value. Powers of it make e-values
-// (Vovk, Wang 2021), of which the Shiryaev-Roberts sum M → (1 + M)·e is followed: of n values without a change, it exceeds
-// c once in n ≥ c at least on average, whenever a change would begin (e-detectors: Shin, Ramdas, Rinaldo 2022). Values
-// that follow each other may be alike, as in a storm of jobs: where the usual ones make more evidence than chance, as
-// much more is asked for.
+// take beside what is usual for them, at this hour of the day; a host has what its pairs take beside the network, a
+// pair what it takes beside its hosts. The rank of such a value among the usual ones is a p-value. Powers of it make
+// e-values (Vovk, Wang 2021), of which the Shiryaev-Roberts sum M → (1 + M)·e is followed: of n values without a
+// change, it exceeds c once in n ≥ c at least on average, whenever a change would begin (e-detectors: Shin, Ramdas,
+// Rinaldo 2022). Values that follow each other may be alike, as in a storm of jobs: where the usual ones make more
+// evidence than chance, as much more is asked for. A busy day is alike for hours, and a fortnight has few days: the
+// network counts as slower only where it is by more than its days differ at that hour.
 package drift
 
 import (
 	"cmp"
-	"maps"
 	"math"
 	"slices"
 	"time"
@@ -101,16 +101,23 @@ const (
 // Watch follows the looks at a network.
 type Watch struct {
 	Options
+	*index
 	visits  []visit
 	usual   *usual
 	track   map[Subject]*tracker
-	changes []Change // open ones, and those of the last fortnight
+	backs   map[Subject]*tracker // of what has become usual
+	changes []Change             // open ones, and those of the last fortnight
 	failing map[Subject]bool
 }
 
 // New is a watch that knows of changes before: what was found by another.
 func New(o Options, known []Change) *Watch {
-	return &Watch{Options: o, track: map[Subject]*tracker{}, changes: slices.Clone(known), failing: map[Subject]bool{}}
+	x := &index{number: map[Subject]int32{}}
+	for _, quantity := range quantities {
+		x.of(Network(quantity))
+	}
+	return &Watch{Options: o, index: x, track: map[Subject]*tracker{}, backs: map[Subject]*tracker{},
+		changes: slices.Clone(known), failing: map[Subject]bool{}}
 }
 
 // Open are the changes that last.
@@ -127,12 +134,12 @@ func (w *Watch) Open() (out []Change) {
 func (w *Watch) Learning() bool { return w.usual == nil }
 
 // Recall adds a look of before, which is not judged.
-func (w *Watch) Recall(l Look) { w.visits = append(w.visits, visitOf(l)) }
+func (w *Watch) Recall(l Look) { w.visits = append(w.visits, w.visit(l)) }
 
 // Add judges a look. Looks come in their order; a clock that was set back is no harm but that the usual is of other
 // hours. It returns the changes that began, and those that ended or have become usual.
 func (w *Watch) Add(l Look) (began, ended []Change) {
-	v := visitOf(l)
+	v := w.visit(l)
 	w.visits = append(w.visits, v)
 	for len(w.visits) > 0 && v.at.Sub(w.visits[0].at) > fortnight+day {
 		w.visits = w.visits[1:]
@@ -147,17 +154,25 @@ func (w *Watch) Add(l Look) (began, ended []Change) {
 	if w.usual == nil {
 		return began, ended
 	}
-	values := w.usual.values(v)
-	var sizes [3]float64
-	for s := range values {
-		sizes[s.Size()]++
+	w.usual.slow = map[int32]bool{}
+	for _, c := range w.Open() {
+		if c.Size() > 0 && c.Quantity != fault.Reach {
+			w.usual.slow[w.of(c.Subject)] = true
+		}
 	}
-	for _, s := range slices.SortedFunc(maps.Keys(values), coarse) {
+	values := w.usual.values(v)
+	slices.SortFunc(values, func(a, b reading) int { return coarse(w.subjects[a.subject], w.subjects[b.subject]) })
+	var sizes [3]float64
+	for _, r := range values {
+		sizes[w.subjects[r.subject].Size()]++
+	}
+	for _, r := range values {
+		s := w.subjects[r.subject]
 		of := w.usual.of[s]
 		if of == nil {
 			continue
 		}
-		x := values[s] - of.centre
+		x := r.value - of.centre
 		if i := slices.IndexFunc(w.changes, func(c Change) bool { return c.open() && c.Subject == s }); i >= 0 {
 			if w.lasts(&w.changes[i], of, x, v.at) {
 				continue
@@ -170,12 +185,11 @@ func (w *Watch) Add(l Look) (began, ended []Change) {
 			delete(w.track, s)
 			continue
 		}
-		t := w.track[s]
-		if t == nil {
-			t = &tracker{}
-			w.track[s] = t
+		if i := slices.IndexFunc(w.changes, func(c Change) bool { return c.Usual && c.Subject == s }); i >= 0 {
+			w.returns(&w.changes[i], of, x, v.at)
 		}
-		t.add(of.p(x-of.offset), v.at)
+		t := tracked(w.track, s)
+		t.add(of.p(x-of.offset(v.at)), v.at)
 		limit := of.tough * math.Log(3*sizes[s.Size()]*w.Yearly/w.False)
 		if t.evidence() < limit {
 			continue
@@ -216,39 +230,49 @@ func (w *Watch) explained(s Subject) bool {
 func (w *Watch) lasts(c *Change, of *sample, x float64, at time.Time) bool {
 	if at.Sub(c.Since) >= week {
 		c.Over, c.Usual = at, true
-		w.usual = nil // is learnt anew
+		w.usual.made = time.Time{} // is learnt anew
 		return false
 	}
-	whole := math.Log(c.Ratio)
-	if c.Quantity == fault.Loss {
-		whole = c.Ratio
-	}
-	t := w.track[c.Subject]
-	if t == nil {
-		t = &tracker{}
-		w.track[c.Subject] = t
-	}
-	t.add(of.below(x-whole/2), at)
-	if t.evidence() < backAgain {
+	t := tracked(w.track, c.Subject)
+	if !w.back(t, c, of, x-math.Log(c.Ratio)/2, at) {
 		return true
 	}
 	c.Over = t.since()
 	return false
 }
 
-// backAgain is the evidence from which a change has ended: once in ten thousand values it may be taken to have.
-const backAgain = 9.2
+// returns sees whether a change that had become usual is over: then its time was the exception.
+func (w *Watch) returns(c *Change, of *sample, x float64, at time.Time) {
+	t := tracked(w.backs, c.Subject)
+	if w.back(t, c, of, x+math.Log(c.Ratio)/2, at) {
+		c.Over, c.Usual, w.usual.made = t.since(), false, time.Time{}
+		delete(w.backs, c.Subject)
+	}
+}
 
-// measure sets by how much a subject is slower since it is.
-func (w *Watch) measure(c *Change, of *sample) {
-	var all []float64
-	var again, segments int64
+// back reports whether half of a change is gone; x is what is above that half.
+func (w *Watch) back(t *tracker, c *Change, of *sample, x float64, at time.Time) bool {
+	if c.Quantity == fault.Loss { // of Poisson's counts: an eighth of the losses beside a half
+		again, segments := w.lost(c, at)
+		t.addLog(float64(segments)*c.Ratio*(1./2-1./8)-float64(again)*math.Log(4), at)
+	} else {
+		t.add(of.below(x), at)
+	}
+	return t.evidence() >= backAgain
+}
+
+func tracked(by map[Subject]*tracker, s Subject) *tracker {
+	if by[s] == nil {
+		by[s] = &tracker{}
+	}
+	return by[s]
+}
+
+// lost counts the segments of a subject since a time, and those that were sent again.
+func (w *Watch) lost(c *Change, since time.Time) (again, segments int64) {
 	for _, v := range slices.Backward(w.visits) {
-		if v.at.Before(c.Since) {
+		if v.at.Before(since) {
 			break
-		}
-		if x, ok := w.usual.values(v)[c.Subject]; ok {
-			all = append(all, x-of.centre)
 		}
 		for _, o := range v.obs {
 			if c.covers(int(o.from), int(o.to)) {
@@ -256,15 +280,34 @@ func (w *Watch) measure(c *Change, of *sample) {
 			}
 		}
 	}
+	return again, segments
+}
+
+// backAgain is the evidence from which a change has ended: once in ten thousand values it may be taken to have.
+const backAgain = 9.2
+
+// measure sets by how much a subject is slower since it is.
+func (w *Watch) measure(c *Change, of *sample) {
 	if c.Quantity == fault.Loss {
-		c.Ratio, c.CI = share(again, segments)
+		c.Ratio, c.CI = share(w.lost(c, c.Since))
 		return
 	}
-	slices.Sort(all)
+	var all []float64
+	for _, v := range slices.Backward(w.visits) {
+		if v.at.Before(c.Since) {
+			break
+		}
+		for _, r := range w.usual.values(v) {
+			if w.subjects[r.subject] == c.Subject {
+				all = append(all, r.value-of.centre)
+			}
+		}
+	}
 	n := len(all)
 	if n == 0 {
 		return
 	}
+	slices.Sort(all)
 	below := max(int(float64(n)/2-math.Sqrt(float64(n))), 0) // order statistics about the median
 	c.Ratio = math.Exp(stats.SortedQuantile(all, 0.5))
 	c.CI = [2]float64{math.Exp(all[below]), math.Exp(all[n-1-below])}

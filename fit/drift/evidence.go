@@ -15,8 +15,9 @@ import (
 type sample struct {
 	centre float64   // their median
 	sorted []float64 // values less it
-	offset float64   // by how much a value counts as less than it is
-	tough  float64   // times the evidence that is asked for where values do not depend on each other
+	least  float64   // by how much a value counts as less than it is, and by the hour
+	wander *[24]float64
+	tough  float64 // times the evidence that is asked for where values do not depend on each other
 }
 
 const (
@@ -24,25 +25,35 @@ const (
 	lossMargin = 2e-4
 	// scatters is the share of the usual scatter by which what is usual may itself wander.
 	scatters = 0.2
+	// days is by how many of its scatters an hour may be slower on one day than on others: a day is one observation, of
+	// which a fortnight has few.
+	days = 3
 )
 
 // newSample is of values in the order of time.
 func newSample(values []float64, margin float64) *sample {
-	s := &sample{centre: stats.Median(values), tough: 1}
-	for _, v := range values {
-		s.sorted = append(s.sorted, v-s.centre)
+	s := &sample{sorted: slices.Sorted(slices.Values(values)), tough: 1}
+	s.centre = stats.SortedQuantile(s.sorted, 0.5)
+	for i := range s.sorted {
+		s.sorted[i] -= s.centre
 	}
-	inTurn := slices.Clone(s.sorted)
-	slices.Sort(s.sorted)
-	s.offset = max(margin, scatters*stats.MAD(s.sorted))
+	s.least = max(margin, scatters*stats.MAD(s.sorted))
 	var t tracker
-	most := 0.
-	for _, x := range inTurn {
-		t.add(s.p(x), time.Time{})
-		most = max(most, t.evidence())
+	most := t.mean()
+	for _, v := range values {
+		t.add(s.p(v-s.centre), time.Time{})
+		most = max(most, t.mean())
 	}
-	s.tough = max(1, most/math.Log(3*float64(len(values))))
+	s.tough = max(1, math.Log(most)/math.Log(3*float64(len(values))))
 	return s
+}
+
+// offset is by how much a value at a time counts as less than it is.
+func (s *sample) offset(at time.Time) float64 {
+	if s.wander == nil {
+		return s.least
+	}
+	return max(s.least, s.wander[at.UTC().Hour()])
 }
 
 // smallest is the least ratio, or share lost, that is a change.
@@ -71,6 +82,8 @@ func (s *sample) upTo(x float64) int {
 // powers are those of p-values: the small ones see large changes, the large ones small changes.
 var powers = [...]float64{0.8, 0.5, 0.2}
 
+var logs = [...]float64{math.Log(powers[0]), math.Log(powers[1]), math.Log(powers[2])}
+
 // tracker follows the evidence that values have become larger, whenever they did.
 type tracker struct {
 	sum   [len(powers)]float64 // Shiryaev, Roberts
@@ -80,19 +93,33 @@ type tracker struct {
 }
 
 func (t *tracker) add(p float64, at time.Time) {
+	log := math.Log(p)
 	for i, k := range powers {
-		e := k * math.Pow(p, k-1)
-		t.sum[i] = min((1+t.sum[i])*e, 1e300)
-		if t.log[i] <= 0 || !t.begun {
-			t.log[i], t.from[i] = 0, at
-		}
-		t.log[i] += math.Log(e)
+		t.step(i, logs[i]+(k-1)*log, at)
 	}
 	t.begun = true
 }
 
+// addLog adds an e-value, as its logarithm.
+func (t *tracker) addLog(e float64, at time.Time) {
+	for i := range powers {
+		t.step(i, e, at)
+	}
+	t.begun = true
+}
+
+func (t *tracker) step(i int, e float64, at time.Time) {
+	t.sum[i] = min((1+t.sum[i])*math.Exp(e), 1e300)
+	if t.log[i] <= 0 || !t.begun {
+		t.log[i], t.from[i] = 0, at
+	}
+	t.log[i] += e
+}
+
 // evidence is the logarithm of the mean over powers.
-func (t *tracker) evidence() float64 { return math.Log(stats.Mean(t.sum[:])) }
+func (t *tracker) evidence() float64 { return math.Log(t.mean()) }
+
+func (t *tracker) mean() float64 { return stats.Mean(t.sum[:]) }
 
 // since is when the change is likely to have begun.
 func (t *tracker) since() time.Time {

@@ -23,7 +23,8 @@ func (w *Watch) reach(l Look) (began, ended []Change) {
 			return c.open() && c.Quantity == fault.Reach && (c.Subject == s || c.Size() == 0)
 		})
 		if w.failing[s] && !open {
-			c := Change{Subject: s, Since: w.visits[max(0, len(w.visits)-2)].at, Found: l.At, Ratio: math.Inf(1), CI: [2]float64{1, math.Inf(1)}}
+			c := Change{Subject: s, Since: w.visits[max(0, len(w.visits)-2)].at, Found: l.At,
+				Ratio: math.Inf(1), CI: [2]float64{1, math.Inf(1)}}
 			began = append(began, c)
 			w.changes = append(w.changes, c)
 		}

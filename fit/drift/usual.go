@@ -1,7 +1,7 @@
 package drift
 
 import (
-	"cmp"
+	"maps"
 	"math"
 	"slices"
 	"time"
@@ -10,37 +10,128 @@ import (
 	"calib/internal/stats"
 )
 
+// index numbers subjects: what is kept and computed of many looks is in slices by these numbers. The first are the
+// network's, in the order of quantities.
+type index struct {
+	number   map[Subject]int32
+	subjects []Subject
+	hosts    [][2]int32 // by the number of a pair: those of its hosts
+	// Scratch of values: what was seen of a subject, in which order subjects were, what of a pair is its host's, and the
+	// first pair of a host; several where there are more.
+	seen  [][]float64
+	order []int32
+	part  []float64
+	first []int32
+}
+
+func (x *index) of(s Subject) int32 {
+	n, ok := x.number[s]
+	if !ok {
+		n = int32(len(x.subjects))
+		x.number[s], x.subjects, x.hosts = n, append(x.subjects, s), append(x.hosts, [2]int32{})
+		x.seen, x.part, x.first = append(x.seen, nil), append(x.part, 0), append(x.first, none)
+		if s.Size() == 2 {
+			for k, h := range s.Hosts {
+				x.hosts[n][k] = x.of(Host(h, s.Quantity, direction(s.Quantity, k)))
+			}
+		}
+	}
+	return n
+}
+
+// add puts a value of a subject to its others.
+func (x *index) add(subject int32, value float64) {
+	if len(x.seen[subject]) == 0 {
+		x.order = append(x.order, subject)
+	}
+	x.seen[subject] = append(x.seen[subject], value)
+}
+
+// forget empties what add has put together.
+func (x *index) forget() {
+	for _, s := range x.order {
+		x.seen[s] = x.seen[s][:0]
+	}
+	x.order = x.order[:0]
+}
+
+// No subject, and more than one.
+const (
+	none    = -1
+	several = -2
+)
+
+// reading is a value of a subject.
+type reading struct {
+	subject int32
+	value   float64
+}
+
 // visit is a Look, small: fortnights of them are kept.
 type visit struct {
-	at  time.Time
-	obs []obs
+	at   time.Time
+	obs  []obs
+	lost []reading
+	// common is which share of the pairs may be slow for reasons of their own at least: of few hosts, each has many pairs.
+	common float64
 }
 
 type obs struct {
-	from, to            int32
-	segments, again     int32
-	latency, perByte    float32 // logarithms
-	latencies, perBytes bool    // they are known
+	from, to        int32
+	segments, again int32
+	pair            [len(quantities)]int32   // subjects; none is negative
+	log             [len(quantities)]float32 // of what the pair takes
 }
 
-func visitOf(l Look) visit {
+// quantities are those that pairs take time of.
+var quantities = [...]string{fault.Latency, fault.Rate}
+
+func (x *index) visit(l Look) visit {
 	v := visit{at: l.At, obs: make([]obs, 0, len(l.Seen))}
 	for _, s := range l.Seen {
 		if s.Failed {
 			continue
 		}
-		v.obs = append(v.obs, obs{int32(s.From), int32(s.To), int32(s.Segments), int32(s.Again),
-			float32(math.Log(s.Latency)), float32(math.Log(s.PerByte)), s.Latency > 0, s.PerByte > 0})
+		o := obs{from: int32(s.From), to: int32(s.To), segments: int32(s.Segments), again: int32(s.Again)}
+		pairs := [...][2]int{fault.Pair(s.From, s.To), {s.From, s.To}}
+		for q, takes := range [...]float64{s.Latency, s.PerByte} {
+			o.pair[q] = -1
+			if takes > 0 {
+				o.pair[q] = x.of(Subject{pairs[q], quantities[q], ""})
+				o.log[q] = float32(math.Log(takes))
+			}
+		}
+		v.obs = append(v.obs, o)
+	}
+	v.lost, v.common = x.losses(v.obs), 0.25
+	hosts := map[int]bool{}
+	for _, s := range l.Seen {
+		hosts[s.From], hosts[s.To] = true, true
+	}
+	if len(hosts) >= 6 {
+		v.common = 0.4 // one that became faster has at most a third
 	}
 	return v
 }
 
 // usual is what is usual.
 type usual struct {
+	*index
 	made time.Time
-	ways map[Subject]float64 // logarithm of what a pair takes
+	ways []float64 // by pair: logarithm of what it takes; NaN is not known
 	hour map[Subject]*[24]float64
 	of   map[Subject]*sample
+	slow map[int32]bool // hosts and pairs of which it is known: they say nothing of others
+}
+
+// known reports whether it is known why a pair is slow, by another subject than s.
+func (u *usual) known(pair, s int32) bool {
+	for _, c := range [...]int32{pair, u.hosts[pair][0], u.hosts[pair][1]} {
+		if c != s && u.slow[c] {
+			return true
+		}
+	}
+	return false
 }
 
 // due reports whether the usual is to be learnt, first or again.
@@ -54,81 +145,79 @@ func (w *Watch) due(now time.Time) bool {
 
 // learn says what was usual, until a day ago or a quarter of the time: what has just changed is not usual yet.
 func (w *Watch) learn(now time.Time) *usual {
-	u := &usual{made: now, ways: map[Subject]float64{}, hour: map[Subject]*[24]float64{}, of: map[Subject]*sample{}}
+	u := &usual{index: w.index, made: now, hour: map[Subject]*[24]float64{}, of: map[Subject]*sample{}}
 	span := now.Sub(w.visits[0].at)
 	until := now.Add(-min(day, span/4))
 	var past []visit
+	ways := make([][]float64, len(w.subjects))
 	for _, v := range w.visits {
-		if v.at.Before(until) && now.Sub(v.at) <= fortnight {
-			past = append(past, visit{v.at, slices.DeleteFunc(slices.Clone(v.obs), func(o obs) bool {
-				return w.unusual(v.at, o)
-			})})
+		if !v.at.Before(until) || now.Sub(v.at) > fortnight {
+			continue
 		}
-	}
-	ways := map[Subject][]float64{}
-	for _, v := range past {
-		for _, o := range v.obs {
-			for _, r := range o.readings() {
-				ways[r.Subject] = append(ways[r.Subject], r.value)
+		kept := slices.DeleteFunc(slices.Clone(v.obs), func(o obs) bool { return w.unusual(v.at, o) })
+		if len(kept) < len(v.obs) {
+			v.obs, v.lost = kept, w.losses(kept)
+		}
+		past = append(past, v)
+		for _, o := range kept {
+			for q, pair := range o.pair {
+				if pair >= 0 {
+					ways[pair] = append(ways[pair], float64(o.log[q]))
+				}
 			}
 		}
 	}
-	for s, all := range ways {
+	for _, all := range ways {
+		usual := math.NaN()
 		if len(all) >= least/4 {
-			u.ways[s] = stats.Median(all)
+			usual = stats.Median(all)
 		}
+		u.ways = append(u.ways, usual)
 	}
-	seen := map[Subject][]float64{}
-	var at map[Subject][]time.Time // of the network's
-	for pass := range 2 {
-		clear(seen)
-		at = map[Subject][]time.Time{}
-		for _, v := range past {
-			for s, x := range u.values(v) {
-				seen[s] = append(seen[s], x)
-				if s.Size() == 0 {
-					at[s] = append(at[s], v.at)
-				}
+	seen := make([][]float64, len(w.subjects))
+	at := map[Subject][]time.Time{} // of the network's
+	for _, v := range past {
+		for _, r := range u.values(v) {
+			seen[r.subject] = append(seen[r.subject], r.value)
+			if s := w.subjects[r.subject]; s.Size() == 0 {
+				at[s] = append(at[s], v.at)
 			}
 		}
-		if pass == 0 {
-			for s, times := range at {
-				if span >= 2*day+day/2 && s.Quantity != fault.Loss {
-					u.hour[s] = hours(times, seen[s])
-				}
-			}
-		}
-		if len(u.hour) == 0 {
-			break
-		}
 	}
-	for s, all := range seen {
-		margin := w.Margin
+	wander := map[Subject]*[24]float64{}
+	for i, all := range seen {
+		s, margin := w.subjects[i], w.Margin
 		if s.Quantity == fault.Loss {
 			margin = lossMargin
+		} else if s.Size() == 0 && span >= 2*day+day/2 {
+			u.hour[s], wander[s] = hours(at[s], all)
+			for k, t := range at[s] {
+				all[k] -= u.hour[s][t.UTC().Hour()]
+			}
 		}
 		// A network has days: some are seen before one is judged.
 		if len(all) >= least && (s.Size() > 0 || span >= 3*w.Learn) {
 			u.of[s] = newSample(all, margin)
+			u.of[s].wander = wander[s]
 		}
 	}
 	return u
 }
 
-// hours are the medians of the values by the hour of the day, 0 where there are few.
-func hours(at []time.Time, values []float64) *[24]float64 {
+// hours are the medians of the values by the hour of the day, 0 where there are few, and by how much days differ then.
+func hours(at []time.Time, values []float64) (usual, wander *[24]float64) {
 	var by [24][]float64
 	for i, t := range at {
 		h := t.UTC().Hour()
 		by[h] = append(by[h], values[i])
 	}
-	var out [24]float64
+	usual, wander = new([24]float64), new([24]float64)
 	for h := range by {
 		if len(by[h]) >= 4 {
-			out[h] = stats.Median(by[h])
+			usual[h], wander[h] = stats.Median(by[h]), days*stats.MAD(by[h])
 		}
 	}
-	return &out
+	return usual, wander
 }
 
 // unusual reports whether an observation was of something that had changed, or has become usual only since.
@@ -144,70 +233,63 @@ func (w *Watch) unusual(at time.Time, o obs) bool {
 	})
 }
 
-type reading struct {
-	Subject
-	value float64
-}
-
-// readings are what an observation says of its pair.
-func (o obs) readings() (out []reading) {
-	from, to := int(o.from), int(o.to)
-	if o.latencies {
-		out = append(out, reading{Subject{fault.Pair(from, to), fault.Latency, ""}, float64(o.latency)})
-	}
-	if o.perBytes {
-		out = append(out, reading{Subject{[2]int{from, to}, fault.Rate, ""}, float64(o.perByte)})
-	}
-	return out
-}
-
-// common is which share of the pairs of a look, or of a host, may be slow for reasons of their own at least.
+// common is which share of the pairs of a host may be slow for reasons of their own at least.
 const common = 0.25
 
 // values are what a look says of all subjects, beside what is usual for pairs.
-func (u *usual) values(v visit) map[Subject]float64 {
-	out := map[Subject]float64{}
-	over := map[string][]reading{} // by quantity
-	for _, o := range v.obs {
-		for _, r := range o.readings() {
-			if usual, ok := u.ways[r.Subject]; ok {
-				over[r.Quantity] = append(over[r.Quantity], reading{r.Subject, r.value - usual})
+func (u *usual) values(v visit) []reading {
+	out := slices.Clone(v.lost)
+	for q, quantity := range quantities {
+		var over []reading
+		var all []float64
+		for _, o := range v.obs {
+			if pair := o.pair[q]; pair >= 0 && int(pair) < len(u.ways) && !math.IsNaN(u.ways[pair]) {
+				r := reading{pair, float64(o.log[q]) - u.ways[pair]}
+				if over = append(over, r); !u.known(pair, none) {
+					all = append(all, r.value)
+				}
 			}
 		}
-	}
-	for quantity, all := range over {
-		whole := quantile(all, common)
-		hosts := map[Subject][]reading{}
-		for i := range all {
-			all[i].value -= whole
-			for k, h := range all[i].Hosts {
-				s := Host(h, quantity, direction(quantity, k))
-				hosts[s] = append(hosts[s], all[i])
+		if len(all) == 0 {
+			continue
+		}
+		slices.Sort(all)
+		whole := all[int(v.common*float64(len(all)-1))] // of three pairs, the one without a slow host
+		for i := range over {
+			over[i].value -= whole
+			for _, h := range u.hosts[over[i].subject] {
+				if u.part[h] = 0; u.known(over[i].subject, h) {
+					continue
+				}
+				if len(u.seen[h]) == 0 {
+					u.first[h] = over[i].subject
+				} else if u.first[h] != over[i].subject {
+					u.first[h] = several
+				}
+				u.add(h, over[i].value)
 			}
 		}
-		network := Network(quantity)
-		if by := u.hour[network]; by != nil {
+		if by := u.hour[Network(quantity)]; by != nil {
 			whole -= by[v.at.UTC().Hour()]
 		}
-		out[network] = whole
-		for s, own := range hosts {
-			if len(own) > 1 {
-				out[s] = quantile(own, common)
+		out = append(out, reading{int32(q), whole})
+		for _, h := range u.order {
+			if own := u.seen[h]; u.first[h] == several { // of one pair, nobody knows whose fault it is
+				u.part[h] = quantile(own, common)
+				out = append(out, reading{h, u.part[h]})
 			}
 		}
-		pairs := map[Subject][]reading{}
-		for _, r := range all {
-			part := 0.
-			for k, h := range r.Hosts {
-				part = max(part, out[Host(h, quantity, direction(quantity, k))])
+		u.forget()
+		for _, r := range over {
+			if hosts := u.hosts[r.subject]; !u.known(r.subject, r.subject) {
+				u.add(r.subject, r.value-max(0, u.part[hosts[0]], u.part[hosts[1]]))
 			}
-			pairs[r.Subject] = append(pairs[r.Subject], reading{r.Subject, r.value - part})
 		}
-		for s, own := range pairs {
-			out[s] = quantile(own, 0.5)
+		for _, s := range u.order {
+			out = append(out, reading{s, quantile(u.seen[s], 0.5)})
 		}
+		u.forget()
 	}
-	losses(v, out)
 	return out
 }
 
@@ -222,49 +304,58 @@ func direction(quantity string, k int) string {
 	return fault.Receiving
 }
 
-func quantile(all []reading, q float64) float64 {
-	v := make([]float64, len(all))
-	for i, r := range all {
-		v[i] = r.value
-	}
-	slices.Sort(v)
-	return stats.SortedQuantile(v, q)
+// quantile sorts what it is given.
+func quantile(all []float64, q float64) float64 {
+	slices.Sort(all)
+	return stats.SortedQuantile(all, q)
 }
 
-// losses adds the shares of segments that were sent again: of the network, of a host without the partner with which it
-// lost most, and of pairs, beside that of the network.
-func losses(v visit, out map[Subject]float64) {
+// losses are the shares of segments that were sent again: of the network without the host that lost most, of a host
+// without the partner with which it lost most, and of pairs, beside that of the network.
+func (x *index) losses(obs []obs) (out []reading) {
 	type count struct{ again, segments float64 }
 	var all count
-	pairs, hosts := map[[2]int]count{}, map[int]count{}
-	for _, o := range v.obs {
+	var order [][2]int
+	pairs, hosts, without := map[[2]int]count{}, map[int]count{}, map[int]count{}
+	for _, o := range obs {
 		c := count{float64(o.again), float64(o.segments)}
 		add := func(t count) count { return count{t.again + c.again, t.segments + c.segments} }
 		p := fault.Pair(int(o.from), int(o.to))
+		if _, ok := pairs[p]; !ok {
+			order = append(order, p)
+		}
 		all, pairs[p] = add(all), add(pairs[p])
 		for _, h := range p {
 			hosts[h] = add(hosts[h])
 		}
 	}
 	if all.segments == 0 {
-		return
+		return nil
 	}
-	whole := all.again / all.segments
-	out[Network(fault.Loss)] = whole
-	without := map[int]count{}
-	for p, c := range pairs {
+	var most count
+	names := slices.Sorted(maps.Keys(hosts))
+	for _, h := range names {
+		if c := hosts[h]; c.again > most.again && c.segments < all.segments {
+			most = c
+		}
+	}
+	whole := (all.again - most.again) / (all.segments - most.segments)
+	out = append(out, reading{x.of(Network(fault.Loss)), whole})
+	for _, p := range order {
+		c := pairs[p]
 		if c.segments > 0 {
-			out[Subject{p, fault.Loss, ""}] = c.again/c.segments - whole
+			out = append(out, reading{x.of(Subject{p, fault.Loss, ""}), c.again/c.segments - whole})
 		}
 		for _, h := range p {
-			if w, ok := without[h]; !ok || cmp.Compare(c.again, w.again) > 0 {
+			if w, ok := without[h]; !ok || c.again > w.again {
 				without[h] = c
 			}
 		}
 	}
-	for h, c := range hosts {
-		if n := c.segments - without[h].segments; n > 0 {
-			out[Host(h, fault.Loss, "")] = (c.again-without[h].again)/n - whole
+	for _, h := range names {
+		if n := hosts[h].segments - without[h].segments; n > 0 {
+			out = append(out, reading{x.of(Host(h, fault.Loss, "")), (hosts[h].again-without[h].again)/n - whole})
 		}
 	}
+	return out
 }

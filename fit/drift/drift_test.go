@@ -1,0 +1,258 @@
+package drift_test
+
+import (
+	"math"
+	"reflect"
+	"slices"
+	"testing"
+	"time"
+
+	"calib/fit/drift"
+	"calib/fit/drift/drifttest"
+	"calib/fit/fault"
+)
+
+const (
+	day   = 24 * time.Hour
+	every = 3 * time.Minute
+)
+
+var begun = time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC) // a Monday
+
+// scene is a cluster that is watched.
+type scene struct {
+	*drifttest.Cluster
+	watch        *drift.Watch
+	now          time.Time
+	every        time.Duration
+	began, ended []drift.Change
+}
+
+func options(every time.Duration) drift.Options {
+	return drift.Options{Learn: day, Margin: 0.005, Yearly: float64(365 * day / every), False: 1}
+}
+
+// after is a scene of which so much has been seen, without a change.
+func after(seen time.Duration, hosts int, seed uint64) *scene {
+	s := &scene{Cluster: drifttest.New(hosts, seed), watch: drift.New(options(every), nil), now: begun, every: every}
+	for ; s.now.Before(begun.Add(seen)); s.now = s.now.Add(every) {
+		s.watch.Recall(s.Look(s.now, 6))
+	}
+	return s
+}
+
+// is makes something wrong from now on, or from a later time, for so long.
+func (s *scene) is(ratio float64, of drift.Subject, from, lasts time.Duration) {
+	at := s.now.Add(from)
+	s.Slow = append(s.Slow, drifttest.Slowness{Subject: of, Ratio: ratio, From: at, To: at.Add(lasts)})
+}
+
+func (s *scene) play(d time.Duration) {
+	for end := s.now.Add(d); s.now.Before(end); s.now = s.now.Add(s.every) {
+		began, ended := s.watch.Add(s.Look(s.now, 6))
+		s.began, s.ended = append(s.began, began...), append(s.ended, ended...)
+	}
+}
+
+func subjects(all []drift.Change) (out []drift.Subject) {
+	for _, c := range all {
+		out = append(out, c.Subject)
+	}
+	return out
+}
+
+func named(s drift.Subject, all []drift.Change) bool {
+	return slices.Equal(subjects(all), []drift.Subject{s})
+}
+
+// Every change is found within an hour, alone, with when it began and by how much; and it ends when it ends.
+func TestChanges(t *testing.T) {
+	pair := [2]int{2, 5}
+	for name, c := range map[string]struct {
+		of    drift.Subject
+		ratio float64
+	}{
+		"host sends":      {drift.Host(3, fault.Rate, fault.Sending), 1.1},
+		"host receives":   {drift.Host(3, fault.Rate, fault.Receiving), 1.1},
+		"host's latency":  {drift.Host(3, fault.Latency, ""), 1.1},
+		"host loses":      {drift.Host(3, fault.Loss, ""), 1e-3},
+		"pair's latency":  {drift.Subject{Hosts: pair, Quantity: fault.Latency}, 1.25},
+		"pair's rate":     {drift.Subject{Hosts: [2]int{5, 2}, Quantity: fault.Rate}, 1.25},
+		"network latency": {drift.Network(fault.Latency), 1.1},
+		"network rate":    {drift.Network(fault.Rate), 1.1},
+		"network loses":   {drift.Network(fault.Loss), 1e-3},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := after(4*day, 8, 1)
+			s.is(c.ratio, c.of, 2*time.Hour, 4*time.Hour)
+			from, to := s.Slow[0].From, s.Slow[0].To
+			s.play(12 * time.Hour)
+			if !named(c.of, s.began) || !named(c.of, s.ended) {
+				t.Fatalf("began %+v, ended %+v", s.began, s.ended)
+			}
+			b, e := s.began[0], s.ended[0]
+			if late := b.Found.Sub(from); late < 0 || late > time.Hour && c.of.Size() > 0 || late > 3*time.Hour {
+				t.Errorf("found %v after it began", late)
+			}
+			if off := b.Since.Sub(from).Abs(); off > 30*time.Minute {
+				t.Errorf("since %v, want %v", b.Since, from)
+			}
+			if off := e.Over.Sub(to).Abs(); off > 30*time.Minute || e.Usual {
+				t.Errorf("over %v, want %v", e.Over, to)
+			}
+			size := math.Log(b.Ratio) / math.Log(c.ratio)
+			if size < 0.5 || size > 2 || b.CI[0] > b.Ratio || b.CI[1] < b.Ratio {
+				t.Errorf("× %.4g %.4g, want %.4g", b.Ratio, b.CI, c.ratio)
+			}
+			if len(s.watch.Open()) > 0 {
+				t.Errorf("open: %+v", s.watch.Open())
+			}
+		})
+	}
+}
+
+// What is dead is named in its second look, and lives again in the first in which bytes pass.
+func TestReach(t *testing.T) {
+	pair := drift.Subject{Hosts: [2]int{2, 5}, Quantity: fault.Reach}
+	for name, c := range map[string]struct{ of, want drift.Subject }{
+		"pair":                             {pair, pair},
+		"host":                             {drift.Host(3, fault.Reach, ""), drift.Host(3, fault.Reach, "")},
+		"host whose agent does not answer": {drift.Host(3, drifttest.Missing, ""), drift.Host(3, fault.Reach, "")},
+		"network":                          {drift.Network(fault.Reach), drift.Network(fault.Reach)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := after(2*day, 8, 1)
+			s.is(0, c.of, time.Hour, time.Hour)
+			from, to := s.Slow[0].From, s.Slow[0].To
+			s.play(time.Hour)
+			s.play(every)
+			if f := s.watch.Failing(); (f != nil) != (c.of.Size() == 2) || !s.watch.Doubtful() || len(s.began) > 0 {
+				t.Errorf("after a look: failing %v, doubtful %v, began %v", f, s.watch.Doubtful(), s.began)
+			}
+			s.play(3 * time.Hour)
+			if !named(c.want, s.began) || !named(c.want, s.ended) {
+				t.Fatalf("began %+v, ended %+v", s.began, s.ended)
+			}
+			// A pair is not in every look.
+			b, e := s.began[0], s.ended[0]
+			if b.Found.Sub(from) > 3*every || e.Over.Sub(to) > 2*every || s.watch.Doubtful() {
+				t.Errorf("found %v after %v, over %v after %v", b.Found, from, e.Over, to)
+			}
+		})
+	}
+}
+
+// A fortnight of days, outliers and a weekend has no change, whatever the number of hosts.
+func TestHealthy(t *testing.T) {
+	for _, hosts := range []int{2, 3, 8} {
+		s := after(0, hosts, 2)
+		s.every = 10 * time.Minute
+		s.watch = drift.New(options(s.every), nil)
+		s.play(day - time.Minute)
+		if !s.watch.Learning() {
+			t.Error("what is usual was known before a day was seen")
+		}
+		if s.play(13 * day); len(s.began) > 0 || len(s.ended) > 0 || s.watch.Learning() {
+			t.Errorf("%d hosts: began %+v, ended %+v", hosts, s.began, s.ended)
+		}
+	}
+}
+
+// Of two hosts, and of three, a slower one is a pair or a host; in any case it is named.
+func TestFewHosts(t *testing.T) {
+	for hosts, want := range map[int][]drift.Subject{
+		2: {drift.Network(fault.Latency)},
+		3: {drift.Host(1, fault.Latency, "")},
+	} {
+		s := after(4*day, hosts, 3)
+		s.is(1.2, drift.Host(1, fault.Latency, ""), time.Hour, 3*time.Hour)
+		if s.play(6 * time.Hour); !slices.Equal(subjects(s.began), want) || !slices.Equal(subjects(s.ended), want) {
+			t.Errorf("%d hosts: began %+v, ended %+v", hosts, s.began, s.ended)
+		}
+	}
+}
+
+// After a week a change is what is usual. The way back is no change, and another change is one.
+func TestBecomesUsual(t *testing.T) {
+	s := after(0, 8, 4)
+	s.every = 15 * time.Minute
+	s.watch = drift.New(options(s.every), nil)
+	host := drift.Host(6, fault.Latency, "")
+	s.is(1.1, host, 5*day, 10*day)
+	s.is(1.1, host, 22*day, 2*day)
+	s.play(15*day + time.Hour)
+	if len(s.began) != 1 || len(s.ended) != 1 || s.ended[0].Subject != host || !s.ended[0].Usual ||
+		s.ended[0].Over.Sub(s.ended[0].Since) < 7*day {
+		t.Fatalf("began %+v, ended %+v", s.began, s.ended)
+	}
+	if s.play(7*day - 2*time.Hour); len(s.began) != 1 || len(s.ended) != 1 {
+		t.Errorf("back: began %+v, ended %+v", s.began[1:], s.ended[1:])
+	}
+	if s.play(4 * day); len(s.began) != 2 || len(s.ended) != 2 || s.began[1].Subject != host || s.ended[1].Usual ||
+		s.ended[1].Over.Sub(s.Slow[1].To).Abs() > 2*time.Hour {
+		t.Errorf("again: began %+v, ended %+v", s.began[1:], s.ended[1:])
+	}
+}
+
+// A watch that knows the changes and recalls the looks of another one goes on like it. Two runs are equal.
+func TestRestored(t *testing.T) {
+	var runs [2]*scene
+	for i := range runs {
+		s := after(0, 4, 5)
+		s.every = 10 * time.Minute
+		s.watch = drift.New(options(s.every), nil)
+		s.is(1.2, drift.Host(1, fault.Latency, ""), 4*day, 2*day)
+		s.is(1.2, drift.Host(2, fault.Rate, fault.Sending), 6*day+12*time.Hour, day)
+		s.is(0, drift.Subject{Hosts: [2]int{0, 3}, Quantity: fault.Reach}, 5*day+time.Hour, day)
+		s.play(5 * day)
+		runs[i] = s
+	}
+	for range 3 { // as days go by, one is stopped and another goes on from what is known
+		again := drifttest.New(4, 5)
+		again.Slow = runs[1].Slow
+		runs[1].watch = drift.New(options(10*time.Minute), runs[1].watch.Open())
+		for at := begun; at.Before(runs[1].now); at = at.Add(10 * time.Minute) {
+			runs[1].watch.Recall(again.Look(at, 6))
+		}
+		runs[0].play(day)
+		runs[1].play(day)
+	}
+	want, got := subjects(runs[0].began), subjects(runs[1].began)
+	if len(want) != 3 || !slices.Equal(want, got) || !slices.Equal(subjects(runs[0].ended), subjects(runs[1].ended)) {
+		t.Errorf("began %+v and %+v\nended %+v and %+v", want, got, subjects(runs[0].ended), subjects(runs[1].ended))
+	}
+	for i, c := range runs[0].began {
+		if i < len(got) && runs[1].began[i].Found.Sub(c.Found).Abs() > time.Hour {
+			t.Errorf("%+v, and restored %+v", c, runs[1].began[i])
+		}
+	}
+}
+
+func TestDeterministic(t *testing.T) {
+	var runs [2]*scene
+	for i := range runs {
+		s := after(3*day, 6, 6)
+		s.is(1.1, drift.Host(1, fault.Latency, ""), time.Hour, 5*time.Hour)
+		s.is(1e-3, drift.Host(4, fault.Loss, ""), 3*time.Hour, 5*time.Hour)
+		s.is(0, drift.Host(2, drifttest.Missing, ""), 4*time.Hour, time.Hour)
+		s.play(30 * time.Hour)
+		runs[i] = s
+	}
+	if len(runs[0].began) < 3 || !reflect.DeepEqual(runs[0].began, runs[1].began) ||
+		!reflect.DeepEqual(runs[0].ended, runs[1].ended) {
+		t.Errorf("%+v\n%+v", runs[0].began, runs[1].began)
+	}
+}
+
+// A clock that is set an hour back or forth, or a day, is no change.
+func TestClockStepped(t *testing.T) {
+	for _, by := range []time.Duration{-time.Hour, time.Hour, -day, 10 * day} {
+		s := after(4*day+9*time.Hour, 8, 7)
+		s.Load = 0 // what is usual at an hour is another thing
+		s.play(time.Hour)
+		s.now = s.now.Add(by)
+		if s.play(day + 2*time.Hour); len(s.began) > 0 || len(s.ended) > 0 {
+			t.Errorf("by %v: began %+v, ended %+v", by, s.began, s.ended)
+		}
+	}
+}
