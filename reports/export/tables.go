@@ -12,6 +12,7 @@ import (
 	"unicode"
 
 	"github.com/prometheus/client_golang/prometheus"
+	dto "github.com/prometheus/client_model/go"
 	"github.com/prometheus/common/expfmt"
 
 	"calib/internal/files"
@@ -254,6 +255,23 @@ func gaugesOf(in *input) (out []gauge) {
 //
 // The run's ID is a label of calib_run_info alone, so that a new run continues the series of the old.
 func writePrometheus(in *input) []byte {
+	gathered := gather(in)
+	b := bytes.NewBuffer(in.render("prometheus", nil))
+	enc := expfmt.NewEncoder(b, expfmt.NewFormat(expfmt.TypeTextPlain))
+	for _, f := range gathered {
+		in.fail(enc.Encode(f))
+	}
+	return b.Bytes()
+}
+
+// Gather returns the gauges of a run for a program that serves metrics.
+func Gather(p *params.Params, version string) ([]*dto.MetricFamily, error) {
+	in := newInput(p, Options{Version: version})
+	gathered := gather(in)
+	return gathered, in.err
+}
+
+func gather(in *input) []*dto.MetricFamily {
 	r := prometheus.NewRegistry()
 	for _, s := range gaugesOf(in) {
 		for name, v := range s.labels {
@@ -267,10 +285,5 @@ func writePrometheus(in *input) []byte {
 	}
 	gathered, err := r.Gather()
 	in.fail(err)
-	b := bytes.NewBuffer(in.render("prometheus", nil))
-	enc := expfmt.NewEncoder(b, expfmt.NewFormat(expfmt.TypeTextPlain))
-	for _, f := range gathered {
-		in.fail(enc.Encode(f))
-	}
-	return b.Bytes()
+	return gathered
 }

@@ -1,14 +1,344 @@
 package measuring
 
-import "calib/run/watch"
+import (
+	"context"
+	"errors"
+	"io"
+	"log"
+	"log/slog"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
 
-type metrics struct{}
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+	dto "github.com/prometheus/client_model/go"
+	"github.com/prometheus/exporter-toolkit/web"
 
-func newMetrics(hosts []string) *metrics { return &metrics{} }
+	"calib/fit/fault"
+	"calib/internal/exit"
+	"calib/internal/history"
+	"calib/internal/machine"
+	"calib/internal/units"
+	"calib/reports/export"
+	"calib/run/watch"
+)
 
-func (m *metrics) after(s watch.Status) {}
+const (
+	// mostLinked is up to how many hosts each link has series of its own: four for each of two directions.
+	mostLinked   = 256
+	storeReadAt  = time.Minute // the store is asked for a newer run as often at most
+	storeTimeout = 5 * time.Second
+	serveEnds    = 2 * time.Second // scrapes under way have as long when the watch ends
+	sentHeaders  = 10 * time.Second
+	scrapes      = 4 // at once
+)
 
-// serve serves the metrics at an address, or nothing where it is empty.
-func (m *metrics) serve(addr, config string, note func(string)) (stop func(), err error) {
-	return func() {}, nil
+// metrics are what a watch serves to Prometheus: what it has seen last, what has changed, what it costs, and the
+// parameters of the newest run of its hosts. Names are those of reports/export where it is the same quantity.
+type metrics struct {
+	note             func(string)
+	hosts            []string
+	limit            float64
+	latencies, rates prometheus.Histogram
+
+	mu    sync.Mutex
+	links map[[2]int]*link // by who sent, and who received
+	last  watch.Status
+	begun time.Time     // the first look
+	gap   time.Duration // since when the pair was seen that was not seen for longest
+	looks int
+
+	runs newestRun
+}
+
+// link is what was seen last. The latency of a pair is that of the host that is listed first.
+type link struct {
+	latency, rate   float64
+	segments, again int64
+}
+
+func newMetrics(o watch.Config, note func(string)) *metrics {
+	distribution := func(name, help string, buckets []float64) prometheus.Histogram {
+		return prometheus.NewHistogram(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets,
+			NativeHistogramBucketFactor: 1.1, NativeHistogramMaxBucketNumber: 160,
+			NativeHistogramMinResetDuration: time.Hour})
+	}
+	return &metrics{note: note, hosts: o.Hosts, limit: o.Share, links: map[[2]int]*link{},
+		latencies: distribution("calib_watch_latency_seconds", "Latencies of pairs over all looks.",
+			prometheus.ExponentialBuckets(1e-6, 4, 10)),
+		rates: distribution("calib_watch_rate_bytes_per_second", "Rates of links over all looks.",
+			prometheus.ExponentialBuckets(1e6, 4, 10)),
+		runs: newestRun{store: o.Store, hosts: slices.Sorted(slices.Values(o.Hosts)), now: time.Now,
+			others: map[string]bool{}}}
+}
+
+// after takes in a look.
+func (m *metrics) after(s watch.Status) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.looks++; m.looks == 1 {
+		m.begun = s.At
+	}
+	for _, o := range s.Seen {
+		l := m.link(o.From, o.To)
+		l.segments, l.again = l.segments+o.Segments, l.again+o.Again
+		if o.Failed {
+			continue
+		}
+		pair := fault.Pair(o.From, o.To)
+		m.link(pair[0], pair[1]).latency = o.Latency
+		m.latencies.Observe(o.Latency)
+		if o.PerByte > 0 {
+			l.rate = 1 / o.PerByte
+			m.rates.Observe(l.rate)
+		}
+	}
+	oldest := s.At
+	if n := len(m.hosts); len(s.Gaps) < n*(n-1)/2 {
+		oldest = m.begun // some pair was never seen
+	}
+	for _, at := range s.Gaps {
+		if at.Before(oldest) {
+			oldest = at
+		}
+	}
+	m.last, m.gap = s, s.At.Sub(oldest)
+	m.last.Gaps = nil // the watch goes on to write to it
+}
+
+func (m *metrics) link(from, to int) *link {
+	l := m.links[[2]int{from, to}]
+	if l == nil {
+		l = &link{}
+		if len(m.hosts) <= mostLinked {
+			m.links[[2]int{from, to}] = l
+		}
+	}
+	return l
+}
+
+// served is a metric with what is counted or read for it.
+type served struct {
+	*prometheus.Desc
+	kind prometheus.ValueType
+}
+
+func gauge(name, help string, labels ...string) served {
+	return served{prometheus.NewDesc(name, help, labels, nil), prometheus.GaugeValue}
+}
+
+func counter(name, help string, labels ...string) served {
+	return served{prometheus.NewDesc(name, help, labels, nil), prometheus.CounterValue}
+}
+
+var (
+	linkLatency = gauge("calib_link_latency_seconds",
+		"Half round trip of the smallest message between two hosts, as last seen.", "from", "to")
+	linkRate = gauge("calib_link_rate_bytes_per_second",
+		"Rate of a stream from one host to another, as last seen.", "from", "to")
+	linkSegments = counter("calib_link_segments_total", "TCP segments that looks have sent.", "from", "to")
+	linkAgain    = counter("calib_link_retransmitted_segments_total",
+		"TCP segments of looks that were sent again.", "from", "to")
+	hostUp      = gauge("calib_host_up", "1 where the last look found the host, or found it busy.", "host")
+	changesOpen = gauge("calib_changes_open", "Changes that are not over.")
+	changeOpen  = gauge("calib_change_open",
+		"1 for a change that is not over; hosts is one, two with a comma, or empty for the network.", changeLabels...)
+	changeRatio = gauge("calib_change_ratio",
+		"Times what was usual; of loss, the share of segments that are sent again; none of reach.", changeLabels...)
+	changeSince = gauge("calib_change_since_timestamp_seconds", "When a change that is not over began.",
+		changeLabels...)
+	looks      = counter("calib_watch_looks_total", "Looks since the watch was started.")
+	lastLook   = gauge("calib_watch_last_look_timestamp_seconds", "When the last look began.")
+	nextLook   = gauge("calib_watch_next_look_seconds", "Time from the last look to the next.")
+	longestGap = gauge("calib_watch_longest_gap_seconds",
+		"Time at the last look since which some pair was not looked at, at most since the start of the watch.")
+	networkShare = gauge("calib_watch_network_share", "Share of the time of links that looks have taken.")
+	cpuShare     = gauge("calib_watch_cpu_share", "Share of a processor that looks have taken on the host with most.")
+	shareLimit   = gauge("calib_watch_share_limit", "Largest share that looks may take.")
+	learning     = gauge("calib_watch_learning", "1 while it is not known yet what is usual.")
+	unsavedLooks = gauge("calib_watch_unsaved_looks", "Looks that the store could not take yet.")
+	changeLabels = []string{"hosts", "quantity", "direction"}
+)
+
+// Describe leaves the collector unchecked: what there is depends on what was seen.
+func (m *metrics) Describe(chan<- *prometheus.Desc) {}
+
+func (m *metrics) Collect(ch chan<- prometheus.Metric) {
+	send := func(s served, v float64, labels ...string) {
+		for i, l := range labels {
+			labels[i] = units.Printable(strings.ToValidUTF8(l, "_"))
+		}
+		ch <- prometheus.MustNewConstMetric(s.Desc, s.kind, v, labels...)
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	s := &m.last
+	send(looks, float64(m.looks))
+	send(shareLimit, m.limit)
+	send(changesOpen, float64(len(s.Open)))
+	if m.looks == 0 {
+		return
+	}
+	for pair, l := range m.links {
+		from, to := m.hosts[pair[0]], m.hosts[pair[1]]
+		if l.latency > 0 {
+			send(linkLatency, l.latency, from, to)
+		}
+		if l.rate > 0 {
+			send(linkRate, l.rate, from, to)
+		}
+		if l.segments > 0 {
+			send(linkSegments, float64(l.segments), from, to)
+			send(linkAgain, float64(l.again), from, to)
+		}
+	}
+	for _, h := range s.Hosts {
+		send(hostUp, of(h.Lost == "" || h.Busy), h.Name)
+	}
+	seen := map[[3]string]bool{}
+	for _, c := range slices.Backward(s.Open) { // of two on the same subject, the newer
+		subject := [3]string{strings.Join(c.Hosts, ","), c.Quantity, c.Direction}
+		if seen[subject] {
+			continue
+		}
+		seen[subject] = true
+		send(changeOpen, 1, subject[:]...)
+		send(changeSince, seconds(c.Since), subject[:]...)
+		if c.Ratio != nil {
+			send(changeRatio, *c.Ratio, subject[:]...)
+		}
+	}
+	send(lastLook, seconds(s.At))
+	send(nextLook, s.Next.Seconds())
+	send(longestGap, m.gap.Seconds())
+	send(networkShare, s.Share)
+	send(cpuShare, s.CPUShare)
+	send(learning, of(s.Learning))
+	send(unsavedLooks, float64(s.Unsaved))
+}
+
+func of(yes bool) float64 { return map[bool]float64{true: 1}[yes] }
+
+func seconds(t time.Time) float64 { return float64(t.UnixNano()) / 1e9 }
+
+// newestRun is the newest run in a store that is of certain hosts, and of no others.
+type newestRun struct {
+	store *history.Store
+	hosts []string // sorted
+	now   func() time.Time
+
+	mu     sync.Mutex
+	read   time.Time
+	id     string
+	others map[string]bool // runs of other hosts, by ID
+	found  []*dto.MetricFamily
+	failed bool
+}
+
+// gather lists the runs of the store where that was not done within a minute, and decodes each run once. What the store
+// had stays where it cannot be read.
+func (n *newestRun) gather(note func(string)) []*dto.MetricFamily {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if now := n.now(); n.store != nil && now.Sub(n.read) >= storeReadAt {
+		n.read = now
+		err := n.find()
+		if err != nil && !n.failed {
+			note("the parameters of the newest run are not served, or are old: " + err.Error())
+		}
+		n.failed = err != nil
+	}
+	return n.found
+}
+
+func (n *newestRun) find() error {
+	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
+	defer cancel()
+	all, err := n.store.List(ctx, history.Filter{})
+	if err != nil {
+		return err
+	}
+	for _, e := range slices.Backward(all) {
+		if e.Hosts != len(n.hosts) || n.others[e.ID] {
+			continue
+		}
+		if e.ID == n.id {
+			return nil
+		}
+		p, _, err := n.store.Read(ctx, e.ID)
+		if err != nil {
+			return err
+		}
+		if !slices.Equal(slices.Sorted(slices.Values(p.Run.Hosts)), n.hosts) {
+			n.others[e.ID] = true
+			continue
+		}
+		found, err := export.Gather(p, machine.Version())
+		n.id = e.ID
+		n.found = slices.DeleteFunc(found, func(f *dto.MetricFamily) bool { // links are as last seen, not as in the run
+			return f.GetName() != "calib_run_info" && !strings.HasPrefix(f.GetName(), "calib_parameter_")
+		})
+		return err
+	}
+	n.id, n.found = "", nil
+	return nil
+}
+
+// gatherer has all that is served.
+func (m *metrics) gatherer() prometheus.Gatherer {
+	r := prometheus.NewRegistry()
+	r.MustRegister(m, m.latencies, m.rates, collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	return prometheus.Gatherers{r, prometheus.GathererFunc(func() ([]*dto.MetricFamily, error) {
+		return m.runs.gather(m.note), nil
+	})}
+}
+
+// serve serves the metrics at an address, or nothing where it is empty. The file of the web toolkit of Prometheus says
+// who may read them, and with which certificate.
+func (m *metrics) serve(addr, config string) (stop func(), err error) {
+	if addr == "" {
+		return func() {}, nil
+	}
+	if err := web.Validate(config); err != nil {
+		return nil, exit.Usagef("--web-config %s: %w", config, err)
+	}
+	page, err := web.NewLandingPage(web.LandingConfig{Name: "calib watch", Version: machine.Version(),
+		Profiling: "false", Links: []web.LandingLinks{{Address: "/metrics", Text: "Metrics"}}})
+	if err != nil {
+		return nil, err
+	}
+	l, err := net.Listen("tcp", addr)
+	if err != nil {
+		return nil, exit.Usagef("--listen %s: %w", addr, err)
+	}
+	mux := http.NewServeMux()
+	mux.Handle("/", page)
+	mux.Handle("/metrics", promhttp.HandlerFor(m.gatherer(), promhttp.HandlerOpts{EnableOpenMetrics: true,
+		MaxRequestsInFlight: scrapes}))
+	server := &http.Server{Handler: mux, ReadHeaderTimeout: sentHeaders, ErrorLog: log.New(io.Discard, "", 0)}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		err := web.Serve(l, server, &web.FlagConfig{WebConfigFile: &config}, slog.New(slog.DiscardHandler))
+		if !errors.Is(err, http.ErrServerClosed) {
+			m.note("metrics are served no more: " + err.Error())
+		}
+	}()
+	m.note("metrics for Prometheus are at " + l.Addr().String())
+	if len(m.hosts) > mostLinked {
+		m.note("links have no metrics of their own: there are too many of them")
+	}
+	return func() {
+		ctx, cancel := context.WithTimeout(context.Background(), serveEnds)
+		defer cancel()
+		if server.Shutdown(ctx) != nil {
+			server.Close()
+		}
+		<-ended
+	}, nil
 }

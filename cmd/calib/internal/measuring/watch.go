@@ -94,6 +94,11 @@ func watchAction(c *cli.Context) error {
 	if w.Sim != "" {
 		o.Now, o.Wait = virtual(c.Duration("for"))
 	}
+	note := func(text string) { command.Note(c, text) }
+	hook, err := newWebhook(c.String("webhook"), note)
+	if err != nil {
+		return err
+	}
 	return history.WithStore(c, true, func(s *store.Store) error {
 		lock, err := watching(s.Path)
 		if err != nil {
@@ -101,15 +106,14 @@ func watchAction(c *cli.Context) error {
 		}
 		defer lock.Close()
 		o.Store = s
-		hook := newWebhook(c.String("webhook"), func(text string) { command.Note(c, text) })
 		defer hook.close()
 		o.Tell = func(e watch.Event) {
 			printEvent(c, e)
 			hook.post(e)
 		}
-		m := newMetrics(o.Hosts)
+		m := newMetrics(o, note)
 		o.After = m.after
-		stop, err := m.serve(c.String("listen"), c.String("web-config"), func(text string) { command.Note(c, text) })
+		stop, err := m.serve(c.String("listen"), c.String("web-config"))
 		if err != nil {
 			return err
 		}
