@@ -110,7 +110,7 @@ type Watch struct {
 	failing map[Subject]bool
 }
 
-// New is a watch that knows of changes before: what was found by another.
+// New is a watch that knows of changes before: what another has found in the last fortnight, open or over.
 func New(o Options, known []Change) *Watch {
 	x := &index{number: map[Subject]int32{}}
 	for _, quantity := range quantities {

@@ -13,11 +13,11 @@ import (
 
 // sample is what is usual of a subject.
 type sample struct {
-	centre float64   // their median
-	sorted []float64 // values less it
-	least  float64   // by how much a value counts as less than it is, and by the hour
-	wander *[24]float64
-	tough  float64 // times the evidence that is asked for where values do not depend on each other
+	centre float64      // their median
+	sorted []float64    // values less it
+	least  float64      // by how much a value counts as less than it is
+	wander *[24]float64 // likewise by the hour, of the network; nil of others
+	tough  float64      // times the evidence that is asked for where values do not depend on each other
 }
 
 const (
