@@ -303,3 +303,50 @@ func FuzzUnpack(f *testing.F) {
 		}
 	})
 }
+
+// TestSize: a year of 100 hosts, looks of 30 days and medians of 335, takes less than 500 MB.
+func TestSize(t *testing.T) {
+	w, path := newWorld(100), filepath.Join(t.TempDir(), "h.db")
+	s, err := history.Open(t.Context(), path, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	const looks = 40
+	pages := func(wanted func(history.Look) bool) (bytes float64) {
+		err := s.EachLook(t.Context(), time.Time{}, func(l history.Look) error {
+			if wanted(l) {
+				bytes += float64(len(l.Data)) * 4096 / 4000 // what is left of pages is lost
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return bytes
+	}
+	for i := range looks {
+		seen, err := w.look(t.Context(), i, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		data, err := seen.encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := monday.Add(time.Duration(i) * every)
+		if err := s.AddLook(t.Context(), history.Watched{Look: history.Look{At: at, Data: data}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	raw := pages(func(history.Look) bool { return true }) / looks * float64(day/every)
+	if err := s.Fold(t.Context(), monday, day, fold); err != nil {
+		t.Fatal(err)
+	}
+	folded := pages(func(l history.Look) bool { return l.Span == day })
+	year := 30*raw + 335*folded
+	t.Logf("%.2f MB a day of looks, %.2f MB a day of medians, %.0f MB a year", raw/1e6, folded/1e6, year/1e6)
+	if year > 500e6 || folded < 30e3 {
+		t.Errorf("%.0f MB a year", year/1e6)
+	}
+}
