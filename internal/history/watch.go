@@ -38,7 +38,7 @@ type Change struct {
 type Watched struct {
 	Look
 	Began    []*Change // ID is set
-	Ended    []Change  // by their IDs
+	Ended    []*Change // which were stored, with this look at the latest
 	Marks    []string  // what happened to hosts and clocks
 	Machines map[string]string
 }

@@ -74,7 +74,8 @@ const (
 type watcher struct {
 	Config
 	drift    *drift.Watch
-	open     []history.Change
+	open     []*history.Change
+	gone     []*history.Change // open ones of hosts that are watched no more
 	machines map[string]string
 	recent   []history.Event // marks
 	number   int
@@ -124,12 +125,18 @@ func (w *watcher) recall(ctx context.Context) (err error) {
 		return err
 	}
 	var known []drift.Change
-	for _, c := range all {
-		if c.Over == nil {
-			w.open = append(w.open, c)
-		}
-		if d, ok := w.known(c); ok {
+	for i := range all {
+		c := &all[i]
+		d, watched := w.known(c)
+		if watched {
 			known = append(known, d)
+		}
+		switch {
+		case c.Over != nil:
+		case watched:
+			w.open = append(w.open, c)
+		default:
+			w.gone = append(w.gone, c)
 		}
 	}
 	w.drift = drift.New(drift.Options{Learn: w.Learn, Margin: w.Margin, Yearly: float64(year / w.Every), False: 1}, known)
@@ -149,7 +156,7 @@ func (w *watcher) recall(ctx context.Context) (err error) {
 }
 
 // known is a stored change for package drift; not one of hosts that are not watched.
-func (w *watcher) known(c history.Change) (out drift.Change, ok bool) {
+func (w *watcher) known(c *history.Change) (out drift.Change, ok bool) {
 	out = drift.Change{Subject: drift.Subject{Hosts: [2]int{drift.None, drift.None}, Quantity: c.Quantity,
 		Direction: c.Direction}, Since: c.Since, Found: c.Found, Usual: c.Usual, Evidence: c.Evidence}
 	for i, name := range c.Hosts {
@@ -181,6 +188,10 @@ func (w *watcher) look(ctx context.Context) (time.Duration, error) {
 	next := w.next(&s)
 	w.drift.Yearly = float64(year / next)
 	began, ended := w.drift.Add(s.look())
+	for _, c := range w.gone {
+		c.Over = &begun
+	}
+	now.Ended, w.gone = w.gone, nil
 	for _, c := range ended {
 		if i := w.index(c); i >= 0 {
 			h := w.open[i]
@@ -200,7 +211,7 @@ func (w *watcher) look(ctx context.Context) (time.Duration, error) {
 		return 0, err
 	}
 	w.unsaved = append(w.unsaved, now)
-	if err := w.save(ctx); err != nil && !w.full {
+	if err := w.save(context.WithoutCancel(ctx)); err != nil && !w.full {
 		w.tell(EventTrouble, fmt.Sprintf("what is seen cannot be stored, and is kept in memory: %v", err), nil)
 		w.full = true
 	} else if err == nil && w.full {
@@ -208,11 +219,11 @@ func (w *watcher) look(ctx context.Context) (time.Duration, error) {
 		w.full = false
 	}
 	for _, c := range now.Began {
-		w.open = append(w.open, *c)
+		w.open = append(w.open, c)
 		w.tell(history.EventSlower, c.Says, c)
 	}
 	for _, c := range now.Ended {
-		w.tell(map[bool]string{true: history.EventUsual, false: history.EventOver}[c.Usual], c.Says, &c)
+		w.tell(map[bool]string{true: history.EventUsual, false: history.EventOver}[c.Usual], c.Says, c)
 	}
 	for _, m := range now.Marks {
 		w.tell(history.EventMark, m, nil)
@@ -220,7 +231,11 @@ func (w *watcher) look(ctx context.Context) (time.Duration, error) {
 	if w.drift.Doubtful() {
 		next = min(next, soon)
 	}
-	w.After(Status{Sighting: s, Open: slices.Clone(w.open), Learning: w.drift.Learning(), Next: next,
+	var open []history.Change
+	for _, c := range w.open {
+		open = append(open, *c)
+	}
+	w.After(Status{Sighting: s, Open: open, Learning: w.drift.Learning(), Next: next,
 		Share: w.share(w.took, next), CPUShare: w.share(w.mostCPU(), next), Unsaved: len(w.unsaved), Gaps: w.seen})
 	return next, nil
 }
@@ -231,7 +246,7 @@ func (w *watcher) tell(kind, text string, c *history.Change) {
 
 // index finds the stored change of one that has ended.
 func (w *watcher) index(c drift.Change) int {
-	return slices.IndexFunc(w.open, func(h history.Change) bool {
+	return slices.IndexFunc(w.open, func(h *history.Change) bool {
 		known, ok := w.known(h)
 		return ok && known.Subject == c.Subject && h.Since.Equal(c.Since)
 	})
