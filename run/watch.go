@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	// watchRounds are the rounds of a look, and watchBurst is how long a burst takes: short, so that a look costs little.
+	// watchRounds are the rounds of a look, and watchBurst is how long a burst takes: a look costs little.
 	watchRounds = 6
 	watchBurst  = 6 * units.Millisecond
 	// watchAgain is after how many looks it is asked again whether pairs disturb each other.

@@ -31,8 +31,8 @@ type Look struct {
 // None is no host, of a Subject.
 const None = -1
 
-// Subject is what may have changed: the network where Hosts are None, a host where the second is, or else a pair. Of the
-// rate of a pair, the first host sends; of that of a host, Direction says whether it does.
+// Subject is what may have changed: the network where Hosts are None, a host where the second is, or else a pair. Of
+// the rate of a pair, the first host sends; of that of a host, Direction says whether it does.
 type Subject struct {
 	Hosts     [2]int
 	Quantity  string // as fault's

@@ -8,7 +8,8 @@ import (
 	"calib/fit/fault"
 )
 
-// reach judges what does not come through. What fails in two looks in a row is dead; it lives again with the first byte.
+// reach judges what does not come through. What fails in two looks in a row is dead, and lives again with the first
+// byte.
 func (w *Watch) reach(l Look) (began, ended []Change) {
 	failed, seen := failures(l)
 	for i := range w.changes {

@@ -16,8 +16,8 @@ type index struct {
 	number   map[Subject]int32
 	subjects []Subject
 	hosts    [][2]int32 // by the number of a pair: those of its hosts
-	// Scratch of values: what was seen of a subject, in which order subjects were, what of a pair is its host's, and the
-	// first pair of a host; several where there are more.
+	// Scratch of values: what was seen of a subject, in which order subjects were, what of a pair is its host's, and
+	// the first pair of a host; several where there are more.
 	seen  [][]float64
 	order []int32
 	part  []float64
@@ -72,7 +72,8 @@ type visit struct {
 	at   time.Time
 	obs  []obs
 	lost []reading
-	// common is which share of the pairs may be slow for reasons of their own at least: of few hosts, each has many pairs.
+	// common is which share of the pairs may be slow for reasons of their own at least: of few hosts, each has many
+	// pairs.
 	common float64
 }
 

@@ -28,7 +28,7 @@ type Change struct {
 	Found     time.Time   `json:"found"`
 	Over      *time.Time  `json:"over,omitempty"`
 	Usual     bool        `json:"usual,omitempty"` // it lasts, and is no news any more: since Over
-	Ratio     *float64    `json:"ratio,omitempty"` // times what was usual; of loss, the share of segments; none of reach
+	Ratio     *float64    `json:"ratio,omitempty"` // times what was usual; of loss, a share of segments; not of reach
 	CI95      *[2]float64 `json:"ci95,omitempty"`
 	Evidence  float64     `json:"evidence"` // powers of ten against chance
 	Says      string      `json:"says"`     // all of it in words
@@ -54,50 +54,49 @@ const (
 // AddLook stores a look with all that was found in it, or nothing.
 func (s *Store) AddLook(ctx context.Context, w Watched) error {
 	return s.change(ctx, "add a look", func(tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, "INSERT INTO looks (at, span, data) VALUES (?, ?, ?)", nanos(w.At), w.Span, w.Data)
-		if err != nil {
-			return err
-		}
+		_, err := tx.ExecContext(ctx, "INSERT INTO looks (at, span, data) VALUES (?, ?, ?)", nanos(w.At), w.Span,
+			w.Data)
 		for _, c := range w.Began {
-			two := append(slices.Clone(c.Hosts), "", "")
-			var ratio, lo, hi any
-			if c.Ratio != nil && c.CI95 != nil {
-				ratio, lo, hi = *c.Ratio, c.CI95[0], c.CI95[1]
-			}
-			err := tx.QueryRowContext(ctx, `INSERT INTO changes (first, second, quantity, direction, since, found, usual, ratio,
-				lo, hi, evidence, says) VALUES (?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?) RETURNING key`, two[0], two[1], c.Quantity,
-				c.Direction, nanos(c.Since), nanos(c.Found), ratio, lo, hi, c.Evidence, c.Says).Scan(&c.ID)
-			if err == nil {
-				err = s.note(ctx, tx, EventSlower, c.Says, "")
-			}
-			if err != nil {
-				return err
-			}
+			err = cmp.Or(err, s.addChange(ctx, tx, c))
 		}
 		for _, c := range w.Ended {
-			if c.Over == nil {
-				return fmt.Errorf("%w: change %d has not ended", ErrInvalid, c.ID)
-			}
-			_, err := tx.ExecContext(ctx, "UPDATE changes SET over = ?, usual = ? WHERE key = ?", nanos(*c.Over), c.Usual, c.ID)
-			if err == nil {
-				err = s.note(ctx, tx, map[bool]string{true: EventUsual, false: EventOver}[c.Usual], c.Says, "")
-			}
-			if err != nil {
-				return err
-			}
+			err = cmp.Or(err, s.endChange(ctx, tx, c))
 		}
 		for _, m := range w.Marks {
-			if err := s.note(ctx, tx, EventMark, m, ""); err != nil {
-				return err
-			}
+			err = cmp.Or(err, s.note(ctx, tx, EventMark, m, ""))
 		}
 		for host, says := range w.Machines {
-			if _, err := tx.ExecContext(ctx, "INSERT OR REPLACE INTO machines (host, says) VALUES (?, ?)", host, says); err != nil {
-				return err
-			}
+			_, failed := tx.ExecContext(ctx, "INSERT OR REPLACE INTO machines (host, says) VALUES (?, ?)", host, says)
+			err = cmp.Or(err, failed)
 		}
-		return nil
+		return err
 	})
+}
+
+const addChange = `INSERT INTO changes (first, second, quantity, direction, since, found, usual, ratio, lo, hi, evidence,
+	says) VALUES (?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?) RETURNING key`
+
+func (s *Store) addChange(ctx context.Context, tx *sql.Tx, c *Change) error {
+	two := append(slices.Clone(c.Hosts), "", "")
+	var ratio, lo, hi any
+	if c.Ratio != nil && c.CI95 != nil {
+		ratio, lo, hi = *c.Ratio, c.CI95[0], c.CI95[1]
+	}
+	err := tx.QueryRowContext(ctx, addChange, two[0], two[1], c.Quantity, c.Direction, nanos(c.Since), nanos(c.Found),
+		ratio, lo, hi, c.Evidence, c.Says).Scan(&c.ID)
+	return cmp.Or(err, s.note(ctx, tx, EventSlower, c.Says, ""))
+}
+
+func (s *Store) endChange(ctx context.Context, tx *sql.Tx, c *Change) error {
+	if c.Over == nil {
+		return fmt.Errorf("%w: change %d has not ended", ErrInvalid, c.ID)
+	}
+	_, err := tx.ExecContext(ctx, "UPDATE changes SET over = ?, usual = ? WHERE key = ?", nanos(*c.Over), c.Usual, c.ID)
+	kind := EventOver
+	if c.Usual {
+		kind = EventUsual
+	}
+	return cmp.Or(err, s.note(ctx, tx, kind, c.Says, ""))
 }
 
 // EachLook calls f with the looks from a time on, as they were stored, or with all where that is zero.
@@ -126,8 +125,8 @@ func (s *Store) EachLook(ctx context.Context, since time.Time, f func(Look) erro
 // Fold replaces the looks of a span of time by one, which f makes of them. Where there are none nothing happens.
 func (s *Store) Fold(ctx context.Context, from time.Time, span time.Duration, f func([]Look) ([]byte, error)) error {
 	return s.change(ctx, "fold the looks of a day", func(tx *sql.Tx) error {
-		rows, err := tx.QueryContext(ctx, "SELECT key, at, data FROM looks WHERE at >= ? AND at < ? AND span = 0 ORDER BY key",
-			nanos(from), nanos(from.Add(span)))
+		rows, err := tx.QueryContext(ctx, `SELECT key, at, data FROM looks WHERE at >= ? AND at < ? AND span = 0
+			ORDER BY key`, nanos(from), nanos(from.Add(span)))
 		if err != nil {
 			return err
 		}
@@ -152,8 +151,8 @@ func (s *Store) Fold(ctx context.Context, from time.Time, span time.Duration, f 
 				return err
 			}
 		}
-		_, err = tx.ExecContext(ctx, "UPDATE looks SET at = ?, span = ?, data = ? WHERE key = ?", nanos(from), span, data,
-			all[0].Number)
+		_, err = tx.ExecContext(ctx, "UPDATE looks SET at = ?, span = ?, data = ? WHERE key = ?", nanos(from), span,
+			data, all[0].Number)
 		return err
 	})
 }
@@ -177,8 +176,8 @@ func (s *Store) Changes(ctx context.Context, last int) ([]Change, error) {
 		ratio, lo, hi *float64
 	}
 	rows, err := collect(ctx, s, "list the changes", func(r *row) []any {
-		return []any{&r.ID, &r.two[0], &r.two[1], &r.Quantity, &r.Direction, moment{&r.Since}, moment{&r.Found}, &r.over,
-			&r.Usual, &r.ratio, &r.lo, &r.hi, &r.Evidence, &r.Says}
+		return []any{&r.ID, &r.two[0], &r.two[1], &r.Quantity, &r.Direction, moment{&r.Since}, moment{&r.Found},
+			&r.over, &r.Usual, &r.ratio, &r.lo, &r.hi, &r.Evidence, &r.Says}
 	}, `SELECT key, first, second, quantity, direction, since, found, over, usual, ratio, lo, hi, evidence, says
 		FROM changes ORDER BY key DESC LIMIT ?`, cmp.Or(last, unlimited))
 	out := make([]Change, len(rows))

@@ -56,8 +56,8 @@ func (s *Sighting) look() drift.Look {
 	return l
 }
 
-// stored is a sighting in a store: of each observation the hosts, the latency [ns], the time per byte [fs], and segments
-// sent, and sent again. A latency of -1 says that nothing came through.
+// stored is a sighting in a store: of each observation the hosts, the latency [ns], the time per byte [fs], and
+// segments sent, and sent again. A latency of -1 says that nothing came through.
 type stored struct {
 	Hosts []string   `json:"hosts"`
 	Took  int64      `json:"took_ns"`
@@ -71,8 +71,8 @@ func (s *Sighting) encode() ([]byte, error) {
 		out.Hosts = append(out.Hosts, m.Name)
 	}
 	for _, o := range s.Seen {
-		row := [6]int64{int64(o.From), int64(o.To), int64(math.Round(1e9 * o.Latency)), int64(math.Round(1e15 * o.PerByte)),
-			o.Segments, o.Again}
+		row := [6]int64{int64(o.From), int64(o.To), int64(math.Round(1e9 * o.Latency)),
+			int64(math.Round(1e15 * o.PerByte)), o.Segments, o.Again}
 		if o.Failed {
 			row[2] = -1
 		}

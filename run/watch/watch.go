@@ -139,7 +139,8 @@ func (w *watcher) recall(ctx context.Context) (err error) {
 			w.gone = append(w.gone, c)
 		}
 	}
-	w.drift = drift.New(drift.Options{Learn: w.Learn, Margin: w.Margin, Yearly: float64(year / w.Every), False: 1}, known)
+	o := drift.Options{Learn: w.Learn, Margin: w.Margin, Yearly: float64(year / w.Every), False: 1}
+	w.drift = drift.New(o, known)
 	return w.Store.EachLook(ctx, w.Now().Add(-recalled), func(l history.Look) error {
 		w.number = int(l.Number)
 		if l.Span > 0 {

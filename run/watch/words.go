@@ -58,8 +58,8 @@ func says(c *history.Change) string {
 		return fmt.Sprintf("%s: %.2g%% of its segments are sent again [%.2g, %.2g]%s", of, 100**c.Ratio, 100*c.CI95[0],
 			100*c.CI95[1], since)
 	}
-	return fmt.Sprintf("%s: %s takes %.3f times as long as before [%.3f, %.3f]%s", of, what, *c.Ratio, c.CI95[0], c.CI95[1],
-		since)
+	return fmt.Sprintf("%s: %s takes %.3f times as long as before [%.3f, %.3f]%s", of, what, *c.Ratio, c.CI95[0],
+		c.CI95[1], since)
 }
 
 // clockSet says by how much the clock of this machine was set since the last look.

@@ -43,7 +43,8 @@ func WatchCommand() *cli.Command {
 			"when it is interrupted, and started again it goes on.",
 		Flags: append(WhereFlags(), append(command.Grouped("How", []cli.Flag{
 			&cli.DurationFlag{Name: "every", Value: watchEvery, Usage: "shortest `TIME` between looks"},
-			&cli.Float64Flag{Name: "share", Value: watchShare, Usage: "largest `SHARE` of the time of a link or processor"},
+			&cli.Float64Flag{Name: "share", Value: watchShare,
+				Usage: "largest `SHARE` of the time of a link or processor"},
 			&cli.Float64Flag{Name: "margin", Value: watchMargin, Usage: "`SHARE` by which slower does not matter"},
 			&cli.DurationFlag{Name: "learn", Value: watchLearn, Usage: "`TIME` to learn what is usual"},
 			&cli.DurationFlag{Name: "for", Usage: "end after a `TIME`; with --sim, of simulated time"},
