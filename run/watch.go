@@ -29,6 +29,7 @@ type Sentinel struct {
 	Config
 	together bool
 	looks    int
+	round    units.Nanos // what the last one took
 }
 
 // Look starts the agents, has pairs of hosts look at the ways between them, in rounds that go on in the circle of all
@@ -97,13 +98,16 @@ func (s *Sentinel) see(ctx context.Context, r *run, f *fleet, out *watch.Sightin
 				there = append(there, [2]int{a, b})
 			}
 		}
-		seen := coord.Observe(ctx, f.agents, r.id, round, there, s.together, 0, watchBurst)
+		seen := coord.Observe(ctx, f.agents, r.id, round, there, s.together, s.round, watchBurst)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
 		for _, x := range seen.Seen {
 			x.From, x.To = s.index(f.hosts[x.From].Name), s.index(f.hosts[x.To].Name)
 			out.Seen = append(out.Seen, x)
+		}
+		if seen.Took > 0 {
+			s.round = seen.Took
 		}
 		out.Took += time.Duration(seen.Took)
 	}

@@ -51,7 +51,8 @@ func WatchCommand() *cli.Command {
 			&cli.StringFlag{Name: "listen", Usage: "serve metrics for Prometheus at `ADDRESS`, such as :9478"},
 			&cli.StringFlag{Name: "web-config", Usage: "`FILE` of exporter-toolkit: TLS and passwords of --listen"},
 			&cli.StringFlag{Name: "webhook", Usage: "POST each change as JSON to `URL`"},
-		}), history.StoreFlag(), command.JSONFlag(), command.QuietFlag())...),
+		}), history.StoreFlag(),
+			&cli.BoolFlag{Name: "json", Usage: "print each change as a JSON document on a line"}, command.QuietFlag())...),
 		Action: watchAction,
 	}
 }
