@@ -1,14 +1,13 @@
-// Package drift says what has become slower than it was: a network, its hosts, or pairs of them; by how much, and since
-// when. It reads looks at the pairs, as fault does, and measures nothing.
+// Package drift says what has become slower than it was, by how much, and since when: a network, a host or a pair of
+// hosts. It reads looks at pairs, as fault does, and measures nothing.
 //
-// What is usual is learnt from the looks of the last fortnight. Of each look, the network has the time that its pairs
-// take beside what is usual for them, at this hour of the day; a host has what its pairs take beside the network, a
-// pair what it takes beside its hosts. The rank of such a value among the usual ones is a p-value. Powers of it make
-// e-values (Vovk, Wang 2021), of which the Shiryaev-Roberts sum M → (1 + M)·e is followed: of n values without a
-// change, it exceeds c once in n ≥ c at least on average, whenever a change would begin (e-detectors: Shin, Ramdas,
-// Rinaldo 2022). Values that follow each other may be alike, as in a storm of jobs: where the usual ones make more
-// evidence than chance, as much more is asked for. A busy day is alike for hours, and a fortnight has few days: the
-// network counts as slower only where it is by more than its days differ at that hour.
+// The baseline is of the looks of the last fortnight. A look gives values: of the network what its pairs take over
+// their baseline, at this hour of the day; of a host what its pairs take over the network; of a pair what it takes over
+// its hosts. The rank of a value among those of the baseline is a p-value. Powers of it are e-values (Vovk, Wang 2021).
+// The Shiryaev-Roberts sum M → (1 + M)·e adds their products from each look on. Without a change it exceeds c at most
+// once in c looks, on average (e-detectors: Shin, Ramdas, Rinaldo 2022). Values in a row may be alike, as while a job
+// runs. Then the baseline itself reaches more evidence than chance would, and the limit is higher by that factor. Days
+// differ, and a fortnight has few of them: the network counts as slower by what exceeds their scatter at that hour.
 package drift
 
 import (
@@ -91,7 +90,7 @@ type Options struct {
 
 const (
 	day = 24 * time.Hour
-	// fortnight is for how long looks say what is usual, and week after how long a change is.
+	// The baseline is of a fortnight. After a week a change becomes part of it.
 	fortnight = 14 * day
 	week      = 7 * day
 	// least is of how many values the usual consists.
@@ -250,9 +249,10 @@ func (w *Watch) returns(c *Change, of *sample, x float64, at time.Time) {
 	}
 }
 
-// back reports whether half of a change is gone; x is what is above that half.
+// back reports whether at least half of a change is gone; x is the value, less half of the change. Losses are counts: an
+// eighth of the change's share is held against a half of it, by Poisson's likelihood ratio.
 func (w *Watch) back(t *tracker, c *Change, of *sample, x float64, at time.Time) bool {
-	if c.Quantity == fault.Loss { // of Poisson's counts: an eighth of the losses beside a half
+	if c.Quantity == fault.Loss {
 		again, segments := w.lost(c, at)
 		t.addLog(float64(segments)*c.Ratio*(1./2-1./8)-float64(again)*math.Log(4), at)
 	} else {

@@ -17,7 +17,7 @@ type sample struct {
 	sorted []float64    // values less it
 	least  float64      // by how much a value counts as less than it is
 	wander *[24]float64 // likewise by the hour, of the network; nil of others
-	tough  float64      // times the evidence that is asked for where values do not depend on each other
+	tough  float64      // factor of the limit, above 1 where values in a row are alike
 }
 
 const (

@@ -72,8 +72,7 @@ type visit struct {
 	at   time.Time
 	obs  []obs
 	lost []reading
-	// common is which share of the pairs may be slow for reasons of their own at least: of few hosts, each has many
-	// pairs.
+	// common is the quantile of all pairs that stands for the network: a low one, since of few hosts each has many pairs.
 	common float64
 }
 
@@ -110,7 +109,7 @@ func (x *index) visit(l Look) visit {
 		hosts[s.From], hosts[s.To] = true, true
 	}
 	if len(hosts) >= 6 {
-		v.common = 0.4 // one that became faster has at most a third
+		v.common = 0.4 // not lower: a host that became faster has up to a third of the pairs
 	}
 	return v
 }
@@ -234,7 +233,7 @@ func (w *Watch) unusual(at time.Time, o obs) bool {
 	})
 }
 
-// common is which share of the pairs of a host may be slow for reasons of their own at least.
+// common is the quantile of a host's pairs that stands for the host: some of them may be slow themselves.
 const common = 0.25
 
 // values are what a look says of all subjects, beside what is usual for pairs.

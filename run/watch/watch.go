@@ -264,7 +264,7 @@ func (w *watcher) count(s *Sighting) {
 	}
 }
 
-// next is how long to wait for the next look: what this one has cost is the share of the time until then.
+// next is how long to wait for the next look: so long that the cost of this one is the allowed share of that time.
 func (w *watcher) next(s *Sighting) time.Duration {
 	return max(w.Every, time.Duration(float64(max(s.Took, s.cpu()))/w.Share))
 }

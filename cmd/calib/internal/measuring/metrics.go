@@ -3,6 +3,7 @@ package measuring
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log"
 	"log/slog"
@@ -156,7 +157,7 @@ var (
 	lastLook   = gauge("calib_watch_last_look_timestamp_seconds", "When the last look began.")
 	nextLook   = gauge("calib_watch_next_look_seconds", "Time from the last look to the next.")
 	longestGap = gauge("calib_watch_longest_gap_seconds",
-		"Time at the last look since which some pair was not looked at, at most since the start of the watch.")
+		"Longest time for which a pair was not measured, until the last look, since the watch was started at most.")
 	networkShare = gauge("calib_watch_network_share", "Share of the time of links that looks have taken.")
 	cpuShare     = gauge("calib_watch_cpu_share", "Share of a processor that looks have taken on the host with most.")
 	shareLimit   = gauge("calib_watch_share_limit", "Largest share that looks may take.")
@@ -331,7 +332,7 @@ func (m *metrics) serve(addr, config string) (stop func(), err error) {
 	}()
 	m.note("metrics for Prometheus are at " + l.Addr().String())
 	if len(m.hosts) > mostLinked {
-		m.note("links have no metrics of their own: there are too many of them")
+		m.note(fmt.Sprintf("links have no metrics of their own: there are more than %d hosts", mostLinked))
 	}
 	return func() {
 		ctx, cancel := context.WithTimeout(context.Background(), serveEnds)

@@ -36,17 +36,17 @@ func WatchCommand() *cli.Command {
 		Name: "watch", Usage: "follow a network, and say what has become slower",
 		Description: "calib watch --hosts hosts.txt\n" +
 			"calib watch --hosts hosts.txt --listen :9478 --webhook https://alerts/calib\n" +
-			"From time to time pairs of hosts look at the ways between them, for 0.1% of the time\n" +
-			"of links and processors. What is usual is learnt for a day. Then each change is said\n" +
-			"once: of which host, pair or the network, since when, and by how much. At most one\n" +
-			"a year is a false alarm. All is kept in the history: calib history changes. It ends\n" +
-			"when it is interrupted, and started again it goes on.",
+			"Every few minutes pairs of hosts measure latency and rate between them, for 0.1% of\n" +
+			"the time. The baseline is learnt for a day. Then it reports which host or pair, or\n" +
+			"the network, has become slower, since when, and by how much. On average one report a\n" +
+			"year is false. All is kept in the history: calib history changes. It runs until it\n" +
+			"is interrupted, and goes on when it is started again.",
 		Flags: append(WhereFlags(), append(command.Grouped("How", []cli.Flag{
 			&cli.DurationFlag{Name: "every", Value: watchEvery, Usage: "shortest `TIME` between looks"},
 			&cli.Float64Flag{Name: "share", Value: watchShare,
 				Usage: "largest `SHARE` of the time of a link or processor"},
-			&cli.Float64Flag{Name: "margin", Value: watchMargin, Usage: "`SHARE` by which slower does not matter"},
-			&cli.DurationFlag{Name: "learn", Value: watchLearn, Usage: "`TIME` to learn what is usual"},
+			&cli.Float64Flag{Name: "margin", Value: watchMargin, Usage: "ignore what is slower by less than this `SHARE`"},
+			&cli.DurationFlag{Name: "learn", Value: watchLearn, Usage: "`TIME` to learn the baseline"},
 			&cli.DurationFlag{Name: "for", Usage: "end after a `TIME`; with --sim, of simulated time"},
 			&cli.StringFlag{Name: "listen", Usage: "serve metrics for Prometheus at `ADDRESS`, such as :9478"},
 			&cli.StringFlag{Name: "web-config", Usage: "`FILE` of exporter-toolkit: TLS and passwords of --listen"},
@@ -121,7 +121,7 @@ func watchAction(c *cli.Context) error {
 		}
 		defer stop()
 		if !c.Bool("quiet") {
-			command.Notef(c, "watching %s, every %v or less often; what is usual is learnt for %v; kept in %s",
+			command.Notef(c, "watching %s, every %v or less often; the baseline is learnt for %v; kept in %s",
 				units.Plural(len(o.Hosts), "host"), o.Every, o.Learn, s.Path)
 		}
 		err = watch.Run(ctx, o)
@@ -139,7 +139,7 @@ func watching(path string) (io.Closer, error) {
 	})
 	switch {
 	case errors.Is(err, syscall.EWOULDBLOCK):
-		return nil, exit.Usagef("another calib watch keeps %s: end it, or give this one another --store", path)
+		return nil, exit.Usagef("another calib watch uses %s: end it, or give this one another --store", path)
 	case err != nil:
 		return nil, fmt.Errorf("lock %s.watch: %w", path, err)
 	}

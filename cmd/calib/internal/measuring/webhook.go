@@ -61,7 +61,7 @@ func newWebhook(to string, note func(string)) (*webhook, error) {
 		case r.URL.Scheme != before[0].URL.Scheme:
 			return fmt.Errorf("it redirects from %s to %s", before[0].URL.Scheme, r.URL.Scheme)
 		case r.Method != http.MethodPost:
-			return errors.New("it redirects to a page, not to a place that takes the event")
+			return errors.New("it redirects, and the event would be lost on the way")
 		}
 		return nil
 	}}
