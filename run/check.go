@@ -67,7 +67,7 @@ func Check(ctx context.Context, c Config, o Checking) (out Checked, err error) {
 		}
 		r.sayLost(f)
 		r.Show.Phase("look at the network")
-		probed, err := coord.Probe(ctx, f.agents, r.id, r.Plan.Seed, max(r.Plan.Budget, leastBudget), time.Now)
+		probed, err := coord.Probe(ctx, f.agents, r.id, r.Plan.Seed, max(r.Plan.Budget, leastBudget), 0, time.Now)
 		if err != nil {
 			return err
 		}

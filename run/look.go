@@ -234,7 +234,7 @@ func (r *run) look(ctx context.Context, f *fleet) error {
 		return nil
 	}
 	r.Show.Phase("look at the network")
-	p, err := coord.Probe(ctx, f.agents, r.id, r.Plan.Seed, r.Plan.Budget, time.Now)
+	p, err := coord.Probe(ctx, f.agents, r.id, r.Plan.Seed, r.Plan.Budget, 0, time.Now)
 	if err != nil {
 		if ctx.Err() != nil {
 			return ctx.Err()

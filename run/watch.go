@@ -77,9 +77,9 @@ func (s *Sentinel) see(ctx context.Context, r *run, f *fleet, out *watch.Sightin
 		return err
 	}
 	if s.looks%watchAgain == 0 {
-		p, err := coord.Probe(ctx, f.agents, r.id, s.Plan.Seed, leastBudget, time.Now)
+		p, err := coord.Probe(ctx, f.agents, r.id, s.Plan.Seed, leastBudget, watchBurst, time.Now)
 		if err == nil {
-			s.together, out.Probe = p.Together, time.Duration(p.Took)
+			s.together, out.Took = p.Together, time.Duration(p.Took)
 		}
 	}
 	s.looks++

@@ -69,8 +69,8 @@ func lookTime(budget units.Nanos) units.Nanos {
 // Probe looks at some pairs of agents, each alone, and then at all pairs at once: the question of the hyperbolic model
 // (Stoica, Sultan and Keyes 1996), whether pairs share the medium, in short. A pair that fails is passed over, and
 // where all at once fail they are taken to disturb each other. The agents are prepared. The probe ends within a third
-// of the budget; 0 is none.
-func Probe(ctx context.Context, agents []Agent, run string, seed uint64, budget units.Nanos,
+// of the budget; 0 is none. A burst takes that long; 0 is as long as the experiment has it.
+func Probe(ctx context.Context, agents []Agent, run string, seed uint64, budget, burst units.Nanos,
 	now func() time.Time) (*Probed, error) {
 	begun := now()
 	hosts := rand.New(rand.NewPCG(seed, probeStream)).Perm(len(agents))
@@ -88,7 +88,7 @@ func Probe(ctx context.Context, agents []Agent, run string, seed uint64, budget 
 			return nil, 0, fmt.Errorf("probe: %w within %v", ErrNothing, time.Duration(lookTime(budget)))
 		}
 		from := now()
-		all, err := look(ctx, agents, run, 0, teams, min(probeDeadline, left), 0)
+		all, err := look(ctx, agents, run, 0, teams, min(probeDeadline, left), burst)
 		if err != nil {
 			return nil, 0, fmt.Errorf("probe of %s: %w", units.Plural(len(teams), "pair"), err)
 		}

@@ -32,7 +32,7 @@ func TestProbeOfSimulated(t *testing.T) {
 		for _, a := range simagent.New(*spec, sim.Options{Seed: 1}) {
 			agents = append(agents, a)
 		}
-		p, err := coord.Probe(t.Context(), agents, "test", 1, 0, time.Now)
+		p, err := coord.Probe(t.Context(), agents, "test", 1, 0, 0, time.Now)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -80,7 +80,7 @@ func TestProbeTells(t *testing.T) {
 	still := time.Unix(1e9, 0)
 	probe := func(a looked) (*coord.Probed, error) {
 		a.calls = new(atomic.Int64)
-		return coord.Probe(t.Context(), []coord.Agent{a, a, a, a}, "test", 1, 0, func() time.Time { return still })
+		return coord.Probe(t.Context(), []coord.Agent{a, a, a, a}, "test", 1, 0, 0, func() time.Time { return still })
 	}
 	p, err := probe(looked{slowed: 1})
 	if err != nil || !p.Together || p.Slower != 1 || p.Latency != 20_000 || math.Abs(p.PerByte-1) > 1e-9 || p.Loss != 0.01 || p.Segment != 1448 || p.Pairs != 2 {

@@ -24,7 +24,6 @@ type Sighting struct {
 	Hosts  []Machine
 	Seen   []fault.Seen  // by indices of Hosts
 	Took   time.Duration // for which links were in use: of a round, the slowest pair
-	Probe  time.Duration // for which the probe used them, which is not part of every look
 }
 
 // Machine is a host as it was seen.

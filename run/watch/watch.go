@@ -255,7 +255,7 @@ func (w *watcher) index(c drift.Change) int {
 
 // count adds what a look has cost.
 func (w *watcher) count(s *Sighting) {
-	w.took += s.Took + s.Probe
+	w.took += s.Took
 	for _, m := range s.Hosts {
 		w.cpu[m.Name] += m.CPU
 	}
