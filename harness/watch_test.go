@@ -246,7 +246,7 @@ func TestWatchFaults(t *testing.T) {
 	w.flags = strings.Fields(watchFast)
 	small := filepath.Join(filepath.Dir(w.store), "small") // a disk of its own
 	shell(t, "mkdir "+small+" && mount -t tmpfs -o size=4m none "+small)
-	defer shell(t, "umount "+small)
+	t.Cleanup(func() { _, _ = output(context.Background(), "umount", small) })
 	hosts := w.store + ".hosts"
 	w.store = filepath.Join(small, "f.db")
 	shell(t, "cp "+hosts+" "+w.store+".hosts")
