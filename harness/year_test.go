@@ -262,7 +262,7 @@ func judgeYears(t *testing.T, p *table, method string, years []year) {
 	t.Helper()
 	slices.SortFunc(years, func(a, b year) int { return a.seed - b.seed })
 	var missed, without []string
-	dead, most, limit := []time.Duration{}, 0, 60
+	most, limit := 0, 60
 	row := func(size float64) (injected, alone, others int, delays []time.Duration) {
 		for _, y := range years {
 			for _, s := range y.wrong {
@@ -301,7 +301,7 @@ func judgeYears(t *testing.T, p *table, method string, years []year) {
 		p.add(t, fmt.Sprintf("| %s | %.0f%% | %d | %d | %d | %d | %d | %d | %s |", method, 100*(size-1), n, len(delays),
 			in(day), in(time.Hour), alone, others, middle(delays)))
 	}
-	_, _, _, dead = row(0)
+	_, _, _, dead := row(0)
 	for _, y := range years {
 		n := 0
 		for _, a := range y.alarms {
