@@ -287,8 +287,8 @@ func TestWatchFaults(t *testing.T) {
 	h := func(k int) string { return fmt.Sprintf("%s-h%d", w.lab, k) }
 	try("host 5 sends at 24 of 32 Mbit/s", "tc -n "+h(5)+" qdisc add dev calib0 root tbf rate 24mbit burst 5kb latency 100ms",
 		"tc -n "+h(5)+" qdisc del dev calib0 root", "host "+h(5)+": a byte in sending")
-	down := func(k int) string { return "ip -n " + h(k) + " link set calib0 down" }
-	up := func(k int) string { return "ip -n " + h(k) + " link set calib0 up" }
+	down := func(k int) string { return "ip -n " + h(k) + " rule add pref 1 blackhole" } // with its routes, unlike the link
+	up := func(k int) string { return "ip -n " + h(k) + " rule del pref 1" }
 	try("host 3 is cut off", down(3), up(3), "host "+h(3)+": nothing comes through")
 	var cut, mend []string
 	for k := range 8 {

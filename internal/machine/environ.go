@@ -35,6 +35,7 @@ func Collect(dataAddr string) map[string]string {
 	env["cpu.cores"] = strconv.Itoa(runtime.NumCPU())
 	env["calib.version"] = Version()
 	c.now(env)
+	setCPUTime(env)
 	systemNow(env)
 	return env
 }

@@ -28,6 +28,14 @@ const (
 
 func SetNow(env map[string]string, name, value string) { env[nowPrefix+name] = value }
 
+// setCPUTime says how much processor time this process has used.
+func setCPUTime(env map[string]string) {
+	var used syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err == nil {
+		env[nowPrefix+NowCPUTime] = strconv.FormatInt(used.Utime.Nano()+used.Stime.Nano(), 10)
+	}
+}
+
 // CPUTime is the processor time of an agent; 0 where it is not known.
 func CPUTime(now map[string]string) time.Duration {
 	ns, _ := strconv.ParseInt(now[NowCPUTime], 10, 64)
@@ -53,10 +61,6 @@ func (c collector) now(env map[string]string) {
 	})
 	if load, _, ok := strings.Cut(c.read("proc/loadavg"), " "); ok {
 		env[nowPrefix+NowLoad] = load
-	}
-	var used syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err == nil {
-		env[nowPrefix+NowCPUTime] = strconv.FormatInt(used.Utime.Nano()+used.Stime.Nano(), 10)
 	}
 	var nics []string
 	for _, n := range c.interfaces() {

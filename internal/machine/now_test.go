@@ -29,7 +29,7 @@ func TestNow(t *testing.T) {
 // This host says what time it is, and how many files its processes may open.
 func TestNowHere(t *testing.T) {
 	_, now := Split(Collect("127.0.0.1"))
-	for _, k := range []string{NowUnix, NowFiles, NowDisk} {
+	for _, k := range []string{NowUnix, NowFiles, NowDisk, NowCPUTime} {
 		if _, err := strconv.ParseUint(now[k], 10, 64); err != nil {
 			t.Errorf("%s: %v", k, err)
 		}

@@ -163,7 +163,7 @@ func TestWebhookURL(t *testing.T) {
 	server := httptest.NewServer(mux)
 	defer server.Close()
 	for to, want := range map[string]string{
-		"308 /taken": "", "302 /taken": "to a page", "307 " + other.URL: "it redirects from http to https",
+		"308 /taken": "", "302 /taken": "be lost on the way", "307 " + other.URL: "it redirects from http to https",
 		"307 ftp://h/x": "it redirects from http to ftp", "307 /circle": "in circles",
 	} {
 		code, place, _ := strings.Cut(to, " ")
