@@ -159,8 +159,13 @@ func watchedLab(t *testing.T, name, listen string) *watched {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _, _ = output(context.Background(), calib, "lab", "down", "--name", name) })
 	w := &watched{t: t, calib: calib, lab: name, store: filepath.Join(dir, "h.db"), listen: listen}
+	t.Cleanup(func() {
+		if w.c != nil {
+			_ = w.c.Process.Kill() // where the test has failed
+		}
+		_, _ = output(context.Background(), calib, "lab", "down", "--name", name)
+	})
 	if err := os.WriteFile(w.store+".hosts", []byte(hosts), 0o600); err != nil {
 		t.Fatal(err)
 	}
