@@ -264,10 +264,10 @@ func TestWatchFaults(t *testing.T) {
 	}
 	begun := time.Now()
 	w.start()
-	for time.Since(begun) < 8*time.Minute && interrupted.Err() == nil {
+	for time.Since(begun) < 6*time.Minute && interrupted.Err() == nil {
 		time.Sleep(time.Second)
 	}
-	p.row(t, len(w.since(begun)) == 0 && looks() > 20, "nothing, for 8 minutes", "no event", fmt.Sprintf("%d events in %d looks", len(w.since(begun)), looks()))
+	p.row(t, len(w.since(begun)) == 0 && looks() > 20, "nothing, for 6 minutes", "no event", fmt.Sprintf("%d events in %d looks", len(w.since(begun)), looks()))
 
 	// try disturbs the lab, waits for what is to be said of it, mends the lab, and waits for that too.
 	try := func(name, disturb, mend, text string) {
