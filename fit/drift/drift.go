@@ -4,8 +4,8 @@
 // The baseline is of the looks of the last fortnight. A look gives values: of the network what its pairs take over
 // their baseline, at this hour of the day; of a host what its pairs take over the network; of a pair what it takes over
 // its hosts. The rank of a value among those of the baseline is a p-value. Powers of it are e-values (Vovk, Wang 2021).
-// The Shiryaev-Roberts sum M → (1 + M)·e adds their products from each look on. Without a change it exceeds c at most
-// once in c looks, on average (e-detectors: Shin, Ramdas, Rinaldo 2022). Values in a row may be alike, as while a job
+// The Shiryaev-Roberts sum M → (1 + M)·e adds their products from each look on. Without a change it exceeds c once in c
+// looks at most, on average (e-detectors: Shin, Ramdas, Rinaldo 2022). Values in a row may be alike, as while a job
 // runs. Then the baseline itself reaches more evidence than chance would, and the limit is higher by that factor. Days
 // differ, and a fortnight has few of them: the network counts as slower by what exceeds their scatter at that hour.
 package drift
@@ -17,7 +17,6 @@ import (
 	"time"
 
 	"calib/fit/fault"
-	"calib/internal/stats"
 )
 
 // Look is what was seen of pairs at one time.
@@ -138,9 +137,9 @@ func (w *Watch) Recall(l Look) { w.visits = append(w.visits, w.visit(l)) }
 // Add judges a look. Looks come in their order; a clock that was set back is no harm but that the usual is of other
 // hours. It returns the changes that began, and those that ended or have become usual.
 func (w *Watch) Add(l Look) (began, ended []Change) {
-	v := w.visit(l)
-	w.visits = append(w.visits, v)
-	for len(w.visits) > 0 && v.at.Sub(w.visits[0].at) > fortnight+day {
+	w.Recall(l)
+	v := w.visits[len(w.visits)-1]
+	for v.at.Sub(w.visits[0].at) > fortnight+day {
 		w.visits = w.visits[1:]
 	}
 	w.changes = slices.DeleteFunc(w.changes, func(c Change) bool {
@@ -172,35 +171,51 @@ func (w *Watch) Add(l Look) (began, ended []Change) {
 			continue
 		}
 		x := r.value - of.centre
-		if i := slices.IndexFunc(w.changes, func(c Change) bool { return c.open() && c.Subject == s }); i >= 0 {
-			if w.lasts(&w.changes[i], of, x, v.at) {
-				continue
+		switch c := w.current(s); {
+		case c != nil && w.lasts(c, of, x, v.at):
+		case c != nil:
+			ended = append(ended, *c)
+			delete(w.track, s)
+		case w.explained(s):
+			delete(w.track, s)
+		default:
+			if c, found := w.slower(s, of, x, v.at, sizes[s.Size()]); found {
+				began = append(began, c)
+				w.changes = append(w.changes, c)
 			}
-			ended = append(ended, w.changes[i])
-			delete(w.track, s)
-			continue
 		}
-		if w.explained(s) {
-			delete(w.track, s)
-			continue
-		}
-		if i := slices.IndexFunc(w.changes, func(c Change) bool { return c.Usual && c.Subject == s }); i >= 0 {
-			w.returns(&w.changes[i], of, x, v.at)
-		}
-		t := tracked(w.track, s)
-		t.add(of.p(x-of.offset(v.at)), v.at)
-		limit := of.tough * math.Log(3*sizes[s.Size()]*w.Yearly/w.False)
-		if t.evidence() < limit {
-			continue
-		}
-		c := Change{Subject: s, Since: t.since(), Found: v.at, Evidence: t.evidence() / math.Ln10}
-		if w.measure(&c, of); c.CI[0] > of.smallest(w.Margin, s.Quantity) {
-			began = append(began, c)
-			w.changes = append(w.changes, c)
-		}
-		delete(w.track, s)
 	}
 	return began, ended
+}
+
+// current is the open change of a subject; nil where there is none.
+func (w *Watch) current(s Subject) *Change {
+	i := slices.IndexFunc(w.changes, func(c Change) bool { return c.open() && c.Subject == s })
+	if i < 0 {
+		return nil
+	}
+	return &w.changes[i]
+}
+
+// slower adds a value of a subject, less the usual, to the evidence, and returns the change that this proves. A look
+// has so many values of subjects of its size.
+func (w *Watch) slower(s Subject, of *sample, x float64, at time.Time, values float64) (c Change, found bool) {
+	if i := slices.IndexFunc(w.changes, func(c Change) bool { return c.Usual && c.Subject == s }); i >= 0 {
+		w.returns(&w.changes[i], of, x, at)
+	}
+	t := tracked(w.track, s)
+	t.add(of.p(x-of.offset(at)), at)
+	if t.evidence() < of.tough*math.Log(3*values*w.Yearly/w.False) {
+		return c, false
+	}
+	delete(w.track, s)
+	c = Change{Subject: s, Since: t.since(), Found: at, Evidence: t.evidence() / math.Ln10}
+	w.measure(&c, of)
+	least := 1 + w.Margin/2
+	if s.Quantity == fault.Loss {
+		least = 0
+	}
+	return c, c.CI[0] > least
 }
 
 // coarse orders the network before hosts, and hosts before pairs: who explains before who is explained.
@@ -249,8 +264,8 @@ func (w *Watch) returns(c *Change, of *sample, x float64, at time.Time) {
 	}
 }
 
-// back reports whether at least half of a change is gone; x is the value, less half of the change. Losses are counts: an
-// eighth of the change's share is held against a half of it, by Poisson's likelihood ratio.
+// back reports whether at least half of a change is gone; x is the value, less half of the change. Losses are counts:
+// an eighth of the change's share is held against a half of it, by Poisson's likelihood ratio.
 func (w *Watch) back(t *tracker, c *Change, of *sample, x float64, at time.Time) bool {
 	if c.Quantity == fault.Loss {
 		again, segments := w.lost(c, at)
@@ -303,12 +318,7 @@ func (w *Watch) measure(c *Change, of *sample) {
 			}
 		}
 	}
-	n := len(all)
-	if n == 0 {
-		return
+	if len(all) > 0 {
+		c.Ratio, c.CI = fault.Times(all)
 	}
-	slices.Sort(all)
-	below := max(int(float64(n)/2-math.Sqrt(float64(n))), 0) // order statistics about the median
-	c.Ratio = math.Exp(stats.SortedQuantile(all, 0.5))
-	c.CI = [2]float64{math.Exp(all[below]), math.Exp(all[n-1-below])}
 }

@@ -6,7 +6,6 @@ import (
 	"sort"
 	"time"
 
-	"calib/fit/fault"
 	"calib/fit/resample"
 	"calib/internal/stats"
 )
@@ -54,14 +53,6 @@ func (s *sample) offset(at time.Time) float64 {
 		return s.least
 	}
 	return max(s.least, s.wander[at.UTC().Hour()])
-}
-
-// smallest is the least ratio, or share lost, that is a change.
-func (s *sample) smallest(margin float64, quantity string) float64 {
-	if quantity == fault.Loss {
-		return 0
-	}
-	return 1 + margin/2
 }
 
 // p is the share of usual values that are x or more. Half of those that are equal count.

@@ -20,10 +20,7 @@ func (w *Watch) reach(l Look) (began, ended []Change) {
 		}
 	}
 	for _, s := range slices.SortedFunc(maps.Keys(failed), coarse) {
-		open := slices.ContainsFunc(w.changes, func(c Change) bool {
-			return c.open() && c.Quantity == fault.Reach && (c.Subject == s || c.Size() == 0)
-		})
-		if w.failing[s] && !open {
+		if w.failing[s] && !w.dead(s) {
 			c := Change{Subject: s, Since: w.visits[max(0, len(w.visits)-2)].at, Found: l.At,
 				Ratio: math.Inf(1), CI: [2]float64{1, math.Inf(1)}}
 			began = append(began, c)
@@ -105,11 +102,14 @@ func (w *Watch) Failing() (out [][2]int) {
 // Doubtful reports whether something failed in the last look that is not known to be dead.
 func (w *Watch) Doubtful() bool {
 	for s := range w.failing {
-		if !slices.ContainsFunc(w.changes, func(c Change) bool {
-			return c.open() && c.Quantity == fault.Reach && (c.Subject == s || c.Size() == 0)
-		}) {
+		if !w.dead(s) {
 			return true
 		}
 	}
 	return false
+}
+
+// dead reports whether it is known that nothing comes through of a subject of Reach, or of the network.
+func (w *Watch) dead(s Subject) bool {
+	return w.current(s) != nil || w.current(Network(fault.Reach)) != nil
 }

@@ -16,8 +16,8 @@ type index struct {
 	number   map[Subject]int32
 	subjects []Subject
 	hosts    [][2]int32 // by the number of a pair: those of its hosts
-	// Scratch of values: what was seen of a subject, in which order subjects were, what of a pair is its host's, and
-	// the first pair of a host; several where there are more.
+	// Scratch of values, by subject: what was seen of it, and the order in which subjects came; of a host, its own
+	// value, and the first of its pairs, or several.
 	seen  [][]float64
 	order []int32
 	part  []float64
@@ -69,11 +69,10 @@ type reading struct {
 
 // visit is a Look, small: fortnights of them are kept.
 type visit struct {
-	at   time.Time
-	obs  []obs
-	lost []reading
-	// common is the quantile of all pairs that stands for the network: a low one, since of few hosts each has many pairs.
-	common float64
+	at     time.Time
+	obs    []obs
+	lost   []reading
+	common float64 // quantile of all pairs that stands for the network
 }
 
 type obs struct {
@@ -103,13 +102,13 @@ func (x *index) visit(l Look) visit {
 		}
 		v.obs = append(v.obs, o)
 	}
-	v.lost, v.common = x.losses(v.obs), 0.25
+	v.lost, v.common = x.losses(v.obs), low
 	hosts := map[int]bool{}
 	for _, s := range l.Seen {
 		hosts[s.From], hosts[s.To] = true, true
 	}
 	if len(hosts) >= 6 {
-		v.common = 0.4 // not lower: a host that became faster has up to a third of the pairs
+		v.common = 0.4 // not low: a host that became faster has up to a third of the pairs
 	}
 	return v
 }
@@ -233,8 +232,9 @@ func (w *Watch) unusual(at time.Time, o obs) bool {
 	})
 }
 
-// common is the quantile of a host's pairs that stands for the host: some of them may be slow themselves.
-const common = 0.25
+// low is the quantile of its pairs that stands for a host, and for a network of few hosts: some of the pairs may be
+// slow themselves.
+const low = 0.25
 
 // values are what a look says of all subjects, beside what is usual for pairs.
 func (u *usual) values(v visit) []reading {
@@ -258,7 +258,8 @@ func (u *usual) values(v visit) []reading {
 		for i := range over {
 			over[i].value -= whole
 			for _, h := range u.hosts[over[i].subject] {
-				if u.part[h] = 0; u.known(over[i].subject, h) {
+				u.part[h] = 0
+				if u.known(over[i].subject, h) {
 					continue
 				}
 				if len(u.seen[h]) == 0 {
@@ -275,7 +276,7 @@ func (u *usual) values(v visit) []reading {
 		out = append(out, reading{int32(q), whole})
 		for _, h := range u.order {
 			if own := u.seen[h]; u.first[h] == several { // of one pair, nobody knows whose fault it is
-				u.part[h] = quantile(own, common)
+				u.part[h] = quantile(own, low)
 				out = append(out, reading{h, u.part[h]})
 			}
 		}

@@ -280,15 +280,20 @@ func (r *record) found(hosts []int, quantity string) Found {
 		f.Quantity, f.Ratio, f.CI = Reach, math.Inf(1), [2]float64{1, math.Inf(1)}
 		return f
 	}
-	slices.Sort(all)
-	n := len(all)
-	below := max(int(float64(n)/2-math.Sqrt(float64(n))), 0) // order statistics about the median
-	f.Ratio = math.Exp(stats.SortedQuantile(all, 0.5))
-	f.CI = [2]float64{math.Exp(all[below]), math.Exp(all[n-1-below])}
+	f.Ratio, f.CI = Times(all)
 	if quantity == Rate && len(hosts) == 2 && len(ways) == 2 {
 		f.Direction = oneWay(ways[Sending], ways[Receiving])
 	}
 	return f
+}
+
+// Times are how many times as long it takes, by logarithms, which are sorted: their median, and order statistics about
+// it.
+func Times(logs []float64) (ratio float64, ci [2]float64) {
+	slices.Sort(logs)
+	n := len(logs)
+	below := max(int(float64(n)/2-math.Sqrt(float64(n))), 0)
+	return math.Exp(stats.SortedQuantile(logs, 0.5)), [2]float64{math.Exp(logs[below]), math.Exp(logs[n-1-below])}
 }
 
 // oneWay is the direction in which alone bytes are slow.

@@ -127,7 +127,8 @@ func (c *Cluster) Look(at time.Time, rounds int) drift.Look {
 			if !missing[p[0]] && !missing[p[1]] {
 				way := load + c.ways[fault.Pair(p[0], p[1])]
 				l.Seen = append(l.Seen, c.seen(at, p, [2]float64{
-					way + over[0][0] + over[p[0]+1][0] + over[p[1]+1][0], way + over[0][1] + over[p[0]+1][1] + over[p[1]+1][1]}))
+					way + over[0][0] + over[p[0]+1][0] + over[p[1]+1][0],
+					way + over[0][1] + over[p[0]+1][1] + over[p[1]+1][1]}))
 			}
 		}
 	}
