@@ -37,13 +37,13 @@ type Sentinel struct {
 // in what was seen.
 func (s *Sentinel) Look(ctx context.Context, number int, again [][2]int) (watch.Sighting, error) {
 	r := newRun(s.Config, "watch-")
-	out := watch.Sighting{Number: number}
+	var out watch.Sighting
 	for _, h := range s.Hosts {
 		out.Hosts = append(out.Hosts, watch.Machine{Name: h.Name})
 	}
 	f, err := r.open(ctx)
 	if err == nil {
-		err = errors.Join(s.see(ctx, r, f, &out, again), f.close())
+		err = errors.Join(s.see(ctx, r, f, &out, s.rounds(number, again)), f.close())
 	}
 	switch {
 	case ctx.Err() != nil:
@@ -60,8 +60,8 @@ func (s *Sentinel) Look(ctx context.Context, number int, again [][2]int) (watch.
 	return out, nil
 }
 
-// see makes the rounds of a look.
-func (s *Sentinel) see(ctx context.Context, r *run, f *fleet, out *watch.Sighting, again [][2]int) error {
+// see makes rounds with the agents that can be had.
+func (s *Sentinel) see(ctx context.Context, r *run, f *fleet, out *watch.Sighting, rounds [][][2]int) error {
 	used := map[string]time.Duration{} // by daemons, before this look
 	for _, h := range f.hosts {
 		if s.Hosts[s.index(h.Name)].Daemon {
@@ -83,13 +83,13 @@ func (s *Sentinel) see(ctx context.Context, r *run, f *fleet, out *watch.Sightin
 		}
 	}
 	s.looks++
-	at := map[int]int{} // index of the agent of a host
+	at, place := map[int]int{}, make([]int, len(f.hosts)) // of a host its agent, of an agent its host, by index
 	for i, h := range f.hosts {
 		k := s.index(h.Name)
-		at[k] = i
+		at[k], place[i] = i, k
 		out.Hosts[k].Boot, out.Hosts[k].Env = h.Boot, h.Env
 	}
-	for round, pairs := range s.rounds(out.Number, again) {
+	for round, pairs := range rounds {
 		var there [][2]int
 		for _, p := range pairs {
 			a, okA := at[p[0]]
@@ -103,7 +103,7 @@ func (s *Sentinel) see(ctx context.Context, r *run, f *fleet, out *watch.Sightin
 			return ctx.Err()
 		}
 		for _, x := range seen.Seen {
-			x.From, x.To = s.index(f.hosts[x.From].Name), s.index(f.hosts[x.To].Name)
+			x.From, x.To = place[x.From], place[x.To]
 			out.Seen = append(out.Seen, x)
 		}
 		if seen.Took > 0 {
@@ -112,10 +112,9 @@ func (s *Sentinel) see(ctx context.Context, r *run, f *fleet, out *watch.Sightin
 		out.Took += time.Duration(seen.Took)
 	}
 	coord.Each(f.agents, callsAtOnce, func(i int, a coord.Agent) error {
-		name := f.hosts[i].Name
 		if client, ok := a.(*agent.Client); ok {
 			if total, err := client.CPU(ctx); err == nil {
-				out.Hosts[s.index(name)].CPU = total - used[name]
+				out.Hosts[place[i]].CPU = total - used[f.hosts[i].Name]
 			}
 		}
 		return nil

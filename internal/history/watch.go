@@ -51,6 +51,14 @@ const (
 	EventMark   = "mark"
 )
 
+// Ending is the kind of event that the end of a change is.
+func (c *Change) Ending() string {
+	if c.Usual {
+		return EventUsual
+	}
+	return EventOver
+}
+
 // AddLook stores a look with all that was found in it, or nothing.
 func (s *Store) AddLook(ctx context.Context, w Watched) error {
 	return s.change(ctx, "add a look", func(tx *sql.Tx) error {
@@ -66,15 +74,16 @@ func (s *Store) AddLook(ctx context.Context, w Watched) error {
 			err = cmp.Or(err, s.note(ctx, tx, EventMark, m, ""))
 		}
 		for host, says := range w.Machines {
-			_, failed := tx.ExecContext(ctx, "INSERT OR REPLACE INTO machines (host, says) VALUES (?, ?)", host, says)
+			_, failed := tx.ExecContext(ctx, "INSERT OR REPLACE INTO machines (host, says) VALUES (?, ?)", host,
+				says)
 			err = cmp.Or(err, failed)
 		}
 		return err
 	})
 }
 
-const addChange = `INSERT INTO changes (first, second, quantity, direction, since, found, usual, ratio, lo, hi, evidence,
-	says) VALUES (?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?) RETURNING key`
+const addChange = `INSERT INTO changes (first, second, quantity, direction, since, found, usual, ratio, lo, hi,
+	evidence, says) VALUES (?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?) RETURNING key`
 
 func (s *Store) addChange(ctx context.Context, tx *sql.Tx, c *Change) error {
 	two := append(slices.Clone(c.Hosts), "", "")
@@ -91,12 +100,9 @@ func (s *Store) endChange(ctx context.Context, tx *sql.Tx, c *Change) error {
 	if c.Over == nil {
 		return fmt.Errorf("%w: change %d has not ended", ErrInvalid, c.ID)
 	}
-	_, err := tx.ExecContext(ctx, "UPDATE changes SET over = ?, usual = ? WHERE key = ?", nanos(*c.Over), c.Usual, c.ID)
-	kind := EventOver
-	if c.Usual {
-		kind = EventUsual
-	}
-	return cmp.Or(err, s.note(ctx, tx, kind, c.Says, ""))
+	_, err := tx.ExecContext(ctx, "UPDATE changes SET over = ?, usual = ? WHERE key = ?", nanos(*c.Over), c.Usual,
+		c.ID)
+	return cmp.Or(err, s.note(ctx, tx, c.Ending(), c.Says, ""))
 }
 
 // EachLook calls f with the looks from a time on, as they were stored, or with all where that is zero.
@@ -122,49 +128,37 @@ func (s *Store) EachLook(ctx context.Context, since time.Time, f func(Look) erro
 	return s.wrap("read the looks", rows.Err())
 }
 
-// Fold replaces the looks of a span of time by one, which f makes of them. Where there are none nothing happens.
-func (s *Store) Fold(ctx context.Context, from time.Time, span time.Duration, f func([]Look) ([]byte, error)) error {
-	return s.change(ctx, "fold the looks of a day", func(tx *sql.Tx) error {
-		rows, err := tx.QueryContext(ctx, `SELECT key, at, data FROM looks WHERE at >= ? AND at < ? AND span = 0
-			ORDER BY key`, nanos(from), nanos(from.Add(span)))
-		if err != nil {
-			return err
+// Fold replaces the looks before a time, of each span of time, by one that f makes of them.
+func (s *Store) Fold(ctx context.Context, before time.Time, span time.Duration, f func([]Look) ([]byte, error)) error {
+	all, err := collect(ctx, s, "read the looks", func(l *Look) []any {
+		return []any{&l.Number, moment{&l.At}, &l.Data}
+	}, "SELECT key, at, data FROM looks WHERE span = 0 AND at < ? ORDER BY at, key", nanos(before))
+	for err == nil && len(all) > 0 {
+		from := all[0].At.Truncate(span)
+		n := 1
+		for n < len(all) && all[n].At.Before(from.Add(span)) {
+			n++
 		}
-		defer rows.Close()
-		var all []Look
-		for rows.Next() {
-			var l Look
-			if err := rows.Scan(&l.Number, moment{&l.At}, &l.Data); err != nil {
-				return err
-			}
-			all = append(all, l)
+		var data []byte
+		if data, err = f(all[:n]); err == nil {
+			err = s.change(ctx, "fold the looks of a day", func(tx *sql.Tx) error {
+				return fold(ctx, tx, all[0].Number, Look{At: from, Span: span, Data: data})
+			})
 		}
-		if err := rows.Err(); err != nil || len(all) == 0 {
-			return err
-		}
-		data, err := f(all)
-		if err != nil {
-			return err
-		}
-		for _, l := range all[1:] {
-			if _, err := tx.ExecContext(ctx, "DELETE FROM looks WHERE key = ?", l.Number); err != nil {
-				return err
-			}
-		}
-		_, err = tx.ExecContext(ctx, "UPDATE looks SET at = ?, span = ?, data = ? WHERE key = ?", nanos(from), span,
-			data, all[0].Number)
-		return err
-	})
+		all = all[n:]
+	}
+	return err
 }
 
-// FirstLook is the time of the oldest look that stands for itself; zero where there is none.
-func (s *Store) FirstLook(ctx context.Context) (at time.Time, err error) {
-	var ns sql.NullInt64
-	err = s.db.QueryRowContext(ctx, "SELECT min(at) FROM looks WHERE span = 0").Scan(&ns)
-	if ns.Valid {
-		at = time.Unix(0, ns.Int64).UTC()
+// fold puts a look in the place of those of its time, of which first is one.
+func fold(ctx context.Context, tx *sql.Tx, first int64, l Look) error {
+	_, err := tx.ExecContext(ctx, "DELETE FROM looks WHERE span = 0 AND at >= ? AND at < ? AND key <> ?", nanos(l.At),
+		nanos(l.At.Add(l.Span)), first)
+	if err == nil {
+		_, err = tx.ExecContext(ctx, "UPDATE looks SET at = ?, span = ?, data = ? WHERE key = ?", nanos(l.At), l.Span,
+			l.Data, first)
 	}
-	return at, s.wrap("find the first look", err)
+	return err
 }
 
 // Changes are the newest so many changes, oldest first; 0 is all.

@@ -19,11 +19,10 @@ import (
 
 // Sighting is what was seen of a network at one time.
 type Sighting struct {
-	Number int
-	At     time.Time
-	Hosts  []Machine
-	Seen   []fault.Seen  // by indices of Hosts
-	Took   time.Duration // for which links were in use: of a round, the slowest pair
+	At    time.Time
+	Hosts []Machine
+	Seen  []fault.Seen  // by indices of Hosts
+	Took  time.Duration // for which links were in use: of a round, the slowest pair
 }
 
 // Machine is a host as it was seen.

@@ -48,11 +48,11 @@ type Status struct {
 	Sighting
 	Open     []history.Change
 	Learning bool
-	Next     time.Duration // to the next look
-	Share    float64       // of the time of links that was used since the watch was started
-	CPUShare float64       // of a processor, by the host that used most; the watch itself is not in it
-	Unsaved  int           // looks that are not in the store yet
-	Gaps     map[[2]int]time.Time
+	Next     time.Duration        // to the next look
+	Share    float64              // of the time of links that was used since the watch was started
+	CPUShare float64              // of a processor, by the host that used most; the watch itself is not in it
+	Unsaved  int                  // looks that are not in the store yet
+	LastSeen map[[2]int]time.Time // of pairs
 }
 
 const (
@@ -66,7 +66,7 @@ const (
 	// mostUnsaved bounds the looks that wait for a store.
 	mostUnsaved  = 10000
 	recentEvents = 1000
-	// step is from what difference of two clocks one was set [s].
+	// step is from what difference of two clocks on one was set.
 	step = 2 * time.Second
 )
 
@@ -174,7 +174,7 @@ func (w *watcher) known(c *history.Change) (out drift.Change, ok bool) {
 	return out, true
 }
 
-// look makes a look, judges and stores it, and returns how long to wait for the next.
+// look makes a look, judges and stores it, says what it found, and returns how long to wait for the next.
 func (w *watcher) look(ctx context.Context) (time.Duration, error) {
 	begun := w.Now()
 	s, err := w.Look(ctx, w.number, w.drift.Failing())
@@ -183,32 +183,10 @@ func (w *watcher) look(ctx context.Context) (time.Duration, error) {
 	}
 	w.number++
 	s.At = begun
-	now := history.Watched{Look: history.Look{At: begun}, Machines: map[string]string{}}
-	now.Marks = append(w.clockSet(begun), w.marks(&s, now.Machines)...)
 	w.count(&s)
 	next := w.next(&s)
-	w.drift.Yearly = float64(year / next)
-	began, ended := w.drift.Add(s.look())
-	for _, c := range w.gone {
-		c.Over = &begun
-	}
-	now.Ended, w.gone = w.gone, nil
-	for _, c := range ended {
-		if i := w.index(c); i >= 0 {
-			h := w.open[i]
-			h.Over, h.Usual = &c.Over, c.Usual
-			now.Ended = append(now.Ended, h)
-			w.open = slices.Delete(w.open, i, i+1)
-		}
-	}
-	for _, m := range now.Marks {
-		w.recent = append(w.recent, history.Event{At: begun, Subject: m})
-	}
-	w.recent = w.recent[max(0, len(w.recent)-recentEvents):]
-	for _, c := range began {
-		now.Began = append(now.Began, w.changeOf(c))
-	}
-	if now.Data, err = s.encode(); err != nil {
+	now, err := w.judge(&s, next)
+	if err != nil {
 		return 0, err
 	}
 	w.unsaved = append(w.unsaved, now)
@@ -220,11 +198,10 @@ func (w *watcher) look(ctx context.Context) (time.Duration, error) {
 		w.full = false
 	}
 	for _, c := range now.Began {
-		w.open = append(w.open, c)
 		w.tell(history.EventSlower, c.Says, c)
 	}
 	for _, c := range now.Ended {
-		w.tell(map[bool]string{true: history.EventUsual, false: history.EventOver}[c.Usual], c.Says, c)
+		w.tell(c.Ending(), c.Says, c)
 	}
 	for _, m := range now.Marks {
 		w.tell(history.EventMark, m, nil)
@@ -236,9 +213,39 @@ func (w *watcher) look(ctx context.Context) (time.Duration, error) {
 	for _, c := range w.open {
 		open = append(open, *c)
 	}
-	w.After(Status{Sighting: s, Open: open, Learning: w.drift.Learning(), Next: next,
-		Share: w.share(w.took, next), CPUShare: w.share(w.mostCPU(), next), Unsaved: len(w.unsaved), Gaps: w.seen})
+	w.After(Status{Sighting: s, Open: open, Learning: w.drift.Learning(), Next: next, Share: w.share(w.took, next),
+		CPUShare: w.share(w.mostCPU(), next), Unsaved: len(w.unsaved), LastSeen: w.seen})
 	return next, nil
+}
+
+// judge finds what has changed, and returns what is to be stored. The next look is so long after this one.
+func (w *watcher) judge(s *Sighting, next time.Duration) (now history.Watched, err error) {
+	now.At, now.Machines, now.Ended = s.At, map[string]string{}, w.gone
+	for _, c := range w.gone {
+		c.Over = &s.At
+	}
+	w.gone = nil
+	now.Marks = append(w.clockSet(s.At), w.marks(s, now.Machines)...)
+	for _, m := range now.Marks {
+		w.recent = append(w.recent, history.Event{At: s.At, Subject: m})
+	}
+	w.recent = w.recent[max(0, len(w.recent)-recentEvents):]
+	w.drift.Yearly = float64(year / next)
+	began, ended := w.drift.Add(s.look())
+	for _, c := range ended {
+		if i := w.index(c); i >= 0 {
+			h := w.open[i]
+			h.Over, h.Usual = &c.Over, c.Usual
+			now.Ended = append(now.Ended, h)
+			w.open = slices.Delete(w.open, i, i+1)
+		}
+	}
+	for _, c := range began {
+		now.Began = append(now.Began, w.changeOf(c))
+	}
+	w.open = append(w.open, now.Began...)
+	now.Data, err = s.encode()
+	return now, err
 }
 
 func (w *watcher) tell(kind, text string, c *history.Change) {
@@ -296,14 +303,8 @@ func (w *watcher) save(ctx context.Context) error {
 	if w.folded.Equal(today) {
 		return nil
 	}
-	first, err := w.Store.FirstLook(ctx)
-	if err != nil {
+	if err := w.Store.Fold(ctx, today.Add(-kept), day, fold); err != nil {
 		return err
-	}
-	for d := first.Truncate(day); !first.IsZero() && d.Before(today.Add(-kept)); d = d.Add(day) {
-		if err := w.Store.Fold(ctx, d, day, fold); err != nil {
-			return err
-		}
 	}
 	w.folded = today
 	return nil

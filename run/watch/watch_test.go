@@ -44,9 +44,10 @@ func newWorld(hosts int) *world {
 
 func (w *world) look(_ context.Context, number int, again [][2]int) (Sighting, error) {
 	w.looks++
-	s := Sighting{Number: number, Took: 20 * time.Millisecond}
+	s := Sighting{Took: 20 * time.Millisecond}
 	for _, h := range w.hosts {
-		s.Hosts = append(s.Hosts, Machine{Name: h, Boot: "b", Env: map[string]string{"kernel": "6.1"}, CPU: 40 * time.Millisecond})
+		s.Hosts = append(s.Hosts, Machine{Name: h, Boot: "b", Env: map[string]string{"kernel": "6.1"},
+			CPU: 40 * time.Millisecond})
 	}
 	n := len(w.hosts) - 1
 	pairs := again
@@ -78,8 +79,9 @@ func (w *world) watch(t *testing.T, store string, long time.Duration) {
 	}
 	defer s.Close()
 	w.end = w.now.Add(long)
-	err = Run(t.Context(), Config{Store: s, Hosts: w.hosts, Look: w.look, Every: every, Share: 0.001, Learn: 24 * time.Hour,
-		Margin: 0.005, Now: func() time.Time { return w.now }, Wait: func(_ context.Context, d time.Duration) error {
+	err = Run(t.Context(), Config{Store: s, Hosts: w.hosts, Look: w.look, Every: every, Share: 0.001,
+		Learn: 24 * time.Hour, Margin: 0.005, Now: func() time.Time { return w.now },
+		Wait: func(_ context.Context, d time.Duration) error {
 			if w.now = w.now.Add(d); !w.now.Before(w.end) {
 				return errOver
 			}
@@ -133,8 +135,9 @@ func TestChangeIsKept(t *testing.T) {
 	}
 	w.watch(t, store, 31*time.Hour)
 	all := changes(t, store)
-	if len(all) != 1 || !slices.Equal(all[0].Hosts, []string{"n3"}) || all[0].Direction != fault.Sending || all[0].Over != nil ||
-		all[0].Since.Sub(bad).Abs() > 15*time.Minute || *all[0].Ratio < 1.05 || *all[0].Ratio > 1.15 {
+	if len(all) != 1 || !slices.Equal(all[0].Hosts, []string{"n3"}) || all[0].Direction != fault.Sending ||
+		all[0].Over != nil || all[0].Since.Sub(bad).Abs() > 15*time.Minute ||
+		*all[0].Ratio < 1.05 || *all[0].Ratio > 1.15 {
 		t.Fatalf("%+v, events %v", all, w.events)
 	}
 	w.watch(t, store, 8*time.Hour)
@@ -169,7 +172,8 @@ func TestDead(t *testing.T) {
 	w.change = func(w *world, s *Sighting) {
 		for i := range s.Seen {
 			o := &s.Seen[i]
-			o.Failed = w.now.After(from) && w.now.Before(from.Add(time.Hour)) && fault.Pair(o.From, o.To) == [2]int{1, 4}
+			o.Failed = w.now.After(from) && w.now.Before(from.Add(time.Hour)) &&
+				fault.Pair(o.From, o.To) == [2]int{1, 4}
 		}
 		if w.now.After(from) {
 			s.Hosts[5].Lost, s.Hosts[5].Busy = "busy", true
@@ -177,11 +181,12 @@ func TestDead(t *testing.T) {
 	}
 	w.watch(t, store, 3*time.Hour)
 	all := changes(t, store)
-	if len(all) != 1 || !slices.Equal(all[0].Hosts, []string{"n1", "n4"}) || all[0].Quantity != fault.Reach || all[0].Ratio != nil ||
-		all[0].Found.Sub(from) > 8*time.Minute || all[0].Over == nil {
+	if len(all) != 1 || !slices.Equal(all[0].Hosts, []string{"n1", "n4"}) || all[0].Quantity != fault.Reach ||
+		all[0].Ratio != nil || all[0].Found.Sub(from) > 8*time.Minute || all[0].Over == nil {
 		t.Errorf("%+v", all)
 	}
-	if said := w.said(history.EventSlower); len(said) != 1 || !strings.HasPrefix(said[0], "pair n1 – n4: nothing comes through") {
+	said := w.said(history.EventSlower)
+	if len(said) != 1 || !strings.HasPrefix(said[0], "pair n1 – n4: nothing comes through") {
 		t.Error(said)
 	}
 }
@@ -198,7 +203,8 @@ func TestMarks(t *testing.T) {
 		}
 	}
 	w.watch(t, store, 34*time.Hour)
-	if got := w.said(history.EventMark); !slices.Equal(got, []string{"n2 was booted", `n2: kernel was "6.1", is "6.2"`}) {
+	want := []string{"n2 was booted", `n2: kernel was "6.1", is "6.2"`}
+	if got := w.said(history.EventMark); !slices.Equal(got, want) {
 		t.Error(got)
 	}
 	all := changes(t, store)
@@ -233,7 +239,8 @@ func TestStoreFails(t *testing.T) {
 	ended, cancel := context.WithCancel(t.Context())
 	cancel() // as a full disk does, it makes each change fail
 	for i := range 5 {
-		x.unsaved = append(x.unsaved, history.Watched{Look: history.Look{At: w.now.Add(time.Duration(i)), Data: []byte{}}})
+		l := history.Look{At: w.now.Add(time.Duration(i)), Data: []byte{}}
+		x.unsaved = append(x.unsaved, history.Watched{Look: l})
 		if err := x.save(ended); err == nil || len(x.unsaved) != i+1 {
 			t.Fatalf("%d wait: %v", len(x.unsaved), err)
 		}
@@ -242,7 +249,8 @@ func TestStoreFails(t *testing.T) {
 		t.Errorf("%d wait: %v", len(x.unsaved), err)
 	}
 	n := 0
-	if err := s.EachLook(t.Context(), time.Time{}, func(history.Look) error { n++; return nil }); err != nil || n != 25 {
+	err = s.EachLook(t.Context(), time.Time{}, func(history.Look) error { n++; return nil })
+	if err != nil || n != 25 {
 		t.Errorf("%d looks, want 20 and 5: %v", n, err)
 	}
 }
@@ -340,7 +348,7 @@ func TestSize(t *testing.T) {
 		}
 	}
 	raw := pages(func(history.Look) bool { return true }) / looks * float64(day/every)
-	if err := s.Fold(t.Context(), monday, day, fold); err != nil {
+	if err := s.Fold(t.Context(), monday.Add(day), day, fold); err != nil {
 		t.Fatal(err)
 	}
 	folded := pages(func(l history.Look) bool { return l.Span == day })

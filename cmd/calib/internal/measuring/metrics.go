@@ -100,16 +100,16 @@ func (m *metrics) after(s watch.Status) {
 		}
 	}
 	oldest := s.At
-	if n := len(m.hosts); len(s.Gaps) < n*(n-1)/2 {
+	if n := len(m.hosts); len(s.LastSeen) < n*(n-1)/2 {
 		oldest = m.begun // some pair was never seen
 	}
-	for _, at := range s.Gaps {
+	for _, at := range s.LastSeen {
 		if at.Before(oldest) {
 			oldest = at
 		}
 	}
 	m.last, m.gap = s, s.At.Sub(oldest)
-	m.last.Gaps = nil // the watch goes on to write to it
+	m.last.LastSeen = nil // the watch goes on to write to it
 }
 
 func (m *metrics) link(from, to int) *link {

@@ -48,7 +48,7 @@ func watched(t *testing.T) *metrics {
 		{Name: "h2", Lost: "no route"}, {Name: hosts[3], Lost: "held by another run", Busy: true}}, Seen: []fault.Seen{
 		{From: 0, To: 1, Latency: 2e-5, PerByte: 0x1p-30, Segments: 100, Again: 1},
 		{From: 3, To: 0, Failed: true, Segments: 3, Again: 3}}},
-		Learning: true, Next: 3 * time.Minute, Gaps: map[[2]int]time.Time{{0, 1}: noon}}
+		Learning: true, Next: 3 * time.Minute, LastSeen: map[[2]int]time.Time{{0, 1}: noon}}
 	m.after(s)
 	s.At, s.Learning, s.Share, s.CPUShare, s.Unsaved = noon.Add(time.Hour), false, 5e-4, 1e-4, 2
 	s.Seen = []fault.Seen{{From: 1, To: 0, Latency: 3e-5, PerByte: 0x1p-29, Segments: 50}}

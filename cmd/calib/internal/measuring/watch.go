@@ -45,14 +45,16 @@ func WatchCommand() *cli.Command {
 			&cli.DurationFlag{Name: "every", Value: watchEvery, Usage: "shortest `TIME` between looks"},
 			&cli.Float64Flag{Name: "share", Value: watchShare,
 				Usage: "largest `SHARE` of the time of a link or processor"},
-			&cli.Float64Flag{Name: "margin", Value: watchMargin, Usage: "ignore what is slower by less than this `SHARE`"},
+			&cli.Float64Flag{Name: "margin", Value: watchMargin,
+				Usage: "ignore what is slower by less than this `SHARE`"},
 			&cli.DurationFlag{Name: "learn", Value: watchLearn, Usage: "`TIME` to learn the baseline"},
 			&cli.DurationFlag{Name: "for", Usage: "end after a `TIME`; with --sim, of simulated time"},
 			&cli.StringFlag{Name: "listen", Usage: "serve metrics for Prometheus at `ADDRESS`, such as :9478"},
 			&cli.StringFlag{Name: "web-config", Usage: "`FILE` of exporter-toolkit: TLS and passwords of --listen"},
 			&cli.StringFlag{Name: "webhook", Usage: "POST each change as JSON to `URL`"},
 		}), history.StoreFlag(),
-			&cli.BoolFlag{Name: "json", Usage: "print each change as a JSON document on a line"}, command.QuietFlag())...),
+			&cli.BoolFlag{Name: "json", Usage: "print each change as a JSON document on a line"},
+			command.QuietFlag())...),
 		Action: watchAction,
 	}
 }
