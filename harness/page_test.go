@@ -102,8 +102,8 @@ func hostWords(facts map[string]string) string {
 
 // A page says where it is from; the rest of it is what was given. Every page has words.
 func TestPage(t *testing.T) {
-	pages := []string{"bench", "check", "counts", "paths-30s", "paths-2m", "scale", "watch-cost", "watch-faults", "year", "accuracy-virtual",
-		"accuracy-gate-sim", "accuracy-gate-lab"}
+	pages := []string{"bench", "check", "counts", "paths-30s", "paths-2m", "scale", "watch-cost", "watch-faults", "year",
+		"accuracy-virtual", "accuracy-gate-sim", "accuracy-gate-lab"}
 	for _, s := range suites() {
 		switch {
 		case strings.HasPrefix(s.name, "short"):

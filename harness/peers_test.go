@@ -340,22 +340,29 @@ func inIperf3(ctx context.Context, c *contest, control string) (map[string]float
 		if err != nil {
 			return nil, err
 		}
-		var report struct {
-			End struct {
-				Received struct {
-					BPS float64 `json:"bits_per_second"`
-				} `json:"sum_received"`
-			} `json:"end"`
-		}
-		if err := json.Unmarshal([]byte(text), &report); err != nil {
+		rate, err := received(text)
+		if err != nil {
 			return nil, err
 		}
-		if report.End.Received.BPS <= 0 {
-			return nil, errors.New("iperf3 reports no throughput")
-		}
-		sum += 8 / report.End.Received.BPS
+		sum += 8 / rate
 	}
 	return map[string]float64{"b_prime": sum / 2}, nil
+}
+
+// received is the rate in a report of iperf3 in JSON, as the receiver has it [bit/s].
+func received(text string) (float64, error) {
+	var report struct {
+		End struct {
+			Received struct {
+				BPS float64 `json:"bits_per_second"`
+			} `json:"sum_received"`
+		} `json:"end"`
+	}
+	err := json.Unmarshal([]byte(text), &report)
+	if err == nil && report.End.Received.BPS <= 0 {
+		err = errors.New("iperf3 reports no throughput")
+	}
+	return report.End.Received.BPS, err
 }
 
 // iperf3 runs a stream with writes of 128 KiB for a second, and returns its report in JSON.

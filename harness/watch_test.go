@@ -197,18 +197,12 @@ func TestWatchCost(t *testing.T) {
 	defer func() { _ = server.Process.Kill(); _ = server.Wait() }()
 	address := strings.Fields(shell(t, ns(1)+"hostname -I"))[0]
 	rate := func() float64 {
-		var report struct {
-			End struct {
-				Received struct {
-					BPS float64 `json:"bits_per_second"`
-				} `json:"sum_received"`
-			} `json:"end"`
-		}
-		text := shell(t, fmt.Sprintf("%s iperf3 -J -c %s -O 2 -t %d", ns(0), address, int(watchPeriod.Seconds())))
-		if err := json.Unmarshal([]byte(text), &report); err != nil {
+		client := fmt.Sprintf("%s iperf3 -J -c %s -O 2 -t %d", ns(0), address, int(watchPeriod.Seconds()))
+		rate, err := received(shell(t, client))
+		if err != nil {
 			t.Fatal(err)
 		}
-		return report.End.Received.BPS
+		return rate
 	}
 	begun := time.Now()
 	var ratios, sizes []float64
@@ -222,10 +216,13 @@ func TestWatchCost(t *testing.T) {
 		w.stop(syscall.SIGTERM)
 	}
 	events := len(w.since(begun))
-	p.row(t, stats.Median(ratios) > 0.995, fmt.Sprintf("a stream from host 0 to host 1, %v without and with a watch, %d times", watchPeriod, len(ratios)),
-		"ratio of rates within 0.5%", fmt.Sprintf("median %.4f, %.4f to %.4f", stats.Median(ratios), slices.Min(ratios), slices.Max(ratios)))
+	p.row(t, stats.Median(ratios) > 0.995,
+		fmt.Sprintf("a stream from host 0 to host 1, %v without and with a watch, %d times", watchPeriod, len(ratios)),
+		"ratio of rates within 0.5%",
+		fmt.Sprintf("median %.4f, %.4f to %.4f", stats.Median(ratios), slices.Min(ratios), slices.Max(ratios)))
 	p.row(t, events == 0, "nothing is wrong", "no event", fmt.Sprintf("%d events", events))
-	p.row(t, slices.Max(sizes) < 200, "memory of the watch", "flat", fmt.Sprintf("%.0f MiB at first, %.0f at last", sizes[0], sizes[len(sizes)-1]))
+	p.row(t, slices.Max(sizes) < 200, "memory of the watch", "flat",
+		fmt.Sprintf("%.0f MiB at first, %.0f at last", sizes[0], sizes[len(sizes)-1]))
 	// One that is not stopped, for its shares.
 	w.start()
 	begun = time.Now()
@@ -234,11 +231,11 @@ func TestWatchCost(t *testing.T) {
 			t.Fatal("three looks take longer than 40 minutes")
 		}
 	}
-	share, cpu, gap := w.metric("calib_watch_network_share"), w.metric("calib_watch_cpu_share"), w.metric("calib_watch_longest_gap_seconds")
-	next := w.metric("calib_watch_next_look_seconds")
+	share, cpu := w.metric("calib_watch_network_share"), w.metric("calib_watch_cpu_share")
+	gap, next := w.metric("calib_watch_longest_gap_seconds"), w.metric("calib_watch_next_look_seconds")
 	w.stop(syscall.SIGTERM)
-	p.row(t, share <= 0.001 && cpu <= 0.001, "share of the time of a link, and of a processor, over three looks", "at most 0.1% each",
-		fmt.Sprintf("%.3f%% and %.3f%%", 100*share, 100*cpu))
+	p.row(t, share <= 0.001 && cpu <= 0.001, "share of the time of a link, and of a processor, over three looks",
+		"at most 0.1% each", fmt.Sprintf("%.3f%% and %.3f%%", 100*share, 100*cpu))
 	p.row(t, gap < 3600, "longest time between looks at a pair, and from the last look to the next", "is known",
 		fmt.Sprintf("%.0f s, %.0f s", gap, next))
 	p.save(t)
@@ -267,7 +264,8 @@ func TestWatchFaults(t *testing.T) {
 	for time.Since(begun) < 6*time.Minute && interrupted.Err() == nil {
 		time.Sleep(time.Second)
 	}
-	p.row(t, len(w.since(begun)) == 0 && looks() > 20, "nothing, for 6 minutes", "no event", fmt.Sprintf("%d events in %d looks", len(w.since(begun)), looks()))
+	p.row(t, len(w.since(begun)) == 0 && looks() > 20, "nothing, for 6 minutes", "no event",
+		fmt.Sprintf("%d events in %d looks", len(w.since(begun)), looks()))
 
 	// try disturbs the lab, waits for what is to be said of it, mends the lab, and waits for that too.
 	try := func(name, disturb, mend, text string) {
@@ -293,16 +291,18 @@ func TestWatchFaults(t *testing.T) {
 		time.Sleep(time.Minute)
 	}
 	h := func(k int) string { return fmt.Sprintf("%s-h%d", w.lab, k) }
-	try("host 5 sends at 24 of 32 Mbit/s", "tc -n "+h(5)+" qdisc add dev calib0 root tbf rate 24mbit burst 5kb latency 100ms",
-		"tc -n "+h(5)+" qdisc del dev calib0 root", "host "+h(5)+": a byte in sending")
-	down := func(k int) string { return "ip -n " + h(k) + " rule add pref 1 blackhole" } // with its routes, unlike the link
+	try("host 5 sends at 24 of 32 Mbit/s",
+		"tc -n "+h(5)+" qdisc add dev calib0 root tbf rate 24mbit burst 5kb latency 100ms", "tc -n "+h(5)+" qdisc del dev calib0 root", "host "+h(5)+": a byte in sending")
+	// A rule leaves the routes, which a link that goes down takes with it.
+	down := func(k int) string { return "ip -n " + h(k) + " rule add pref 1 blackhole" }
 	up := func(k int) string { return "ip -n " + h(k) + " rule del pref 1" }
 	try("host 3 is cut off", down(3), up(3), "host "+h(3)+": nothing comes through")
 	var cut, mend []string
 	for k := range 8 {
 		cut, mend = append(cut, down(k)), append(mend, up(k))
 	}
-	try("all hosts are cut off", strings.Join(cut, "; "), strings.Join(mend, "; "), "the network: nothing comes through")
+	try("all hosts are cut off", strings.Join(cut, "; "), strings.Join(mend, "; "),
+		"the network: nothing comes through")
 
 	from := time.Now()
 	before := looks()
@@ -316,7 +316,8 @@ func TestWatchFaults(t *testing.T) {
 	from = time.Now()
 	killed := 0
 	for time.Since(from) < time.Minute && killed == 0 {
-		out, _ := output(interrupted, "sh", "-c", "for p in $(pgrep -P "+strconv.Itoa(w.c.Process.Pid)+"); do kill -9 $p && echo $p; done")
+		kill := fmt.Sprintf("for p in $(pgrep -P %d); do kill -9 $p && echo $p; done", w.c.Process.Pid)
+		out, _ := output(interrupted, "sh", "-c", kill)
 		killed = len(strings.Fields(out))
 	}
 	time.Sleep(2 * time.Minute)
@@ -335,11 +336,14 @@ func TestWatchFaults(t *testing.T) {
 	w.stop(syscall.SIGTERM)
 	count, last, _ := strings.Cut(stored(), "|")
 	p.row(t, full && ok && count == last, "the disk is full for minutes", "it says so; nothing is lost",
-		fmt.Sprintf("said %s, stored again %s; %s looks, the last is number %s", ended(trouble, full), ended(again, ok), count, last))
+		fmt.Sprintf("said %s, stored again %s; %s looks, the last is number %s", ended(trouble, full),
+			ended(again, ok), count, last))
 
 	shell(t, "dd if=/dev/urandom of="+w.store+" bs=1k seek=2 count=8 conv=notrunc 2>/dev/null")
-	text, err := exec.Command(w.calib, append(strings.Fields("watch --store "+w.store+" --hosts "+w.store+".hosts --for 1m"), inNamespaces...)...).CombinedOutput()
+	args := append(strings.Fields("watch --store "+w.store+" --hosts "+w.store+".hosts --for 1m"), inNamespaces...)
+	text, err := exec.Command(w.calib, args...).CombinedOutput()
 	said := strings.TrimSpace(string(text))
-	p.row(t, err != nil && strings.Contains(said, "damaged"), "the store is damaged", "a clear error", said[strings.LastIndex(said, "\n")+1:])
+	p.row(t, err != nil && strings.Contains(said, "damaged"), "the store is damaged", "a clear error",
+		said[strings.LastIndex(said, "\n")+1:])
 	p.save(t)
 }

@@ -118,7 +118,8 @@ func injected(seed uint64) (out []drifttest.Slowness) {
 		add(pair, 0, 20+110*float64(i)+100*rng.Float64(), 6*time.Hour)
 	}
 	for i := range 6 {
-		add(drift.Host(rng.IntN(yearHosts), drifttest.Missing, ""), 0, 20+55*float64(i)+50*rng.Float64(), 10*time.Minute)
+		host := drift.Host(rng.IntN(yearHosts), drifttest.Missing, "")
+		add(host, 0, 20+55*float64(i)+50*rng.Float64(), 10*time.Minute)
 	}
 	return out
 }
@@ -316,7 +317,8 @@ func judgeYears(t *testing.T, p *table, method string, years []year) {
 	p.after += fmt.Sprintf("\n%s: %d false alarms in %d years, at most %d in one", method, len(without), len(years),
 		most)
 	if len(dead) > 0 {
-		p.after += fmt.Sprintf("; %d of %d dead pairs found, the last after %v", len(dead), 3*len(years), dead[len(dead)-1])
+		p.after += fmt.Sprintf("; %d of %d dead pairs found, the last after %v", len(dead), 3*len(years),
+			dead[len(dead)-1])
 	}
 	p.after += ".\n"
 	if !strings.HasPrefix(method, "calib") {
