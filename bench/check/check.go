@@ -99,7 +99,8 @@ func datagramsBoth(x bench.Team, peer int, b []byte) (sent, received int) {
 var Probe = &bench.Experiment{
 	Name:   names.Probe,
 	Points: func(bench.Limits) []bench.Point { return []bench.Point{{names.FactorBytes: 1}} },
-	Ranges: bench.Ranges{names.FactorBytes: {Least: 0, Most: 1}, names.FactorBurst: {Most: int64(longEnough / units.Microsecond)}},
+	Ranges: bench.Ranges{names.FactorBytes: {Least: 0, Most: 1},
+		names.FactorBurst: {Most: int64(longEnough / units.Microsecond)}},
 	Cost: func(l bench.Limits, _ bench.Point) bench.Cost {
 		return tripBounds.Cost(l).Add(bench.Cost{Bytes: 2*maxBytes + units.KiB}) // with an answer to each burst
 	},
@@ -154,8 +155,8 @@ func reach(x bench.Team) {
 	x.AddLossy(s, fewAgain)
 }
 
-// sendBursts sends bursts until one takes long enough [ns], each announced by its size; the answer to a burst is a byte.
-// A size of 0 ends it.
+// sendBursts sends bursts until one takes long enough [ns], each announced by its size; the answer to a burst is a
+// byte. A size of 0 ends it.
 func sendBursts(x bench.Team, buf []byte, enough int64) {
 	ack, before := []byte{0}, x.Counters(1)
 	var took int64

@@ -99,7 +99,8 @@ func importHistory(c *cli.Context) error {
 		out := reports.Result{Command: "history import", Data: merged{s.Path, path, m}, Warnings: m.Left}
 		return command.AnswerResult(c, out, err, func(w io.Writer) error {
 			_, err := fmt.Fprintf(w, "%s: %s added, %d there already; %s and %s added\n", s.Path,
-				units.Plural(len(m.Added), "run"), m.Known, units.Plural(len(m.Baselines), "baseline"), units.Plural(m.Acks, "acknowledgement"))
+				units.Plural(len(m.Added), "run"), m.Known, units.Plural(len(m.Baselines), "baseline"),
+				units.Plural(m.Acks, "acknowledgement"))
 			for _, left := range m.Left {
 				command.Note(c, "left out: "+left)
 			}
@@ -145,8 +146,8 @@ func (out *exported) writeSeries(c *cli.Context, w io.Writer, s *history.Store, 
 		}
 		for _, r := range readings {
 			if e, ok := entry[r.Run]; ok { // else added meanwhile, or of the same moment as the oldest
-				row := []string{r.At.UTC().Format(time.RFC3339Nano), r.Run, e.Label, e.Commit, m.Name, m.From, m.To, m.Unit,
-					fmt.Sprint(r.Value), "", ""}
+				row := []string{r.At.UTC().Format(time.RFC3339Nano), r.Run, e.Label, e.Commit, m.Name, m.From, m.To,
+					m.Unit, fmt.Sprint(r.Value), "", ""}
 				if ci := r.CI95; ci != nil {
 					row[9], row[10] = fmt.Sprint(ci[0]), fmt.Sprint(ci[1])
 				}
