@@ -26,6 +26,7 @@ var numbers = map[string][]string{
 	"cluster-gap":        {"g_s"},
 	"cluster-gather":     {"g_r"},
 	"cluster-overhead":   {"O_s", "U_r", "O_r"},
+	"tails":              {"p99", "p999"},
 	"wakeup":             {"wakeup"},
 	"cluster-buffer":     {"B_L"},
 }
@@ -35,6 +36,7 @@ var numbers = map[string][]string{
 var defaults = Targets{
 	"alpha": 0.02, "a": 0.02, "a_c": 0.02, "b": 0.02, "b_c": 0.02, "a_prime": 0.02, "b_prime": 0.02,
 	"g": 0.03, "G": 0.03, "L": 0.03, "o_s": 0.05, "g_s": 0.03, "g_r": 0.03, "O_s": 0.05, "B_L": 0.05,
+	"p99": 0.1,
 }
 
 // defaultTargets are those of the numbers of record that the experiments give on so many hosts, or all of one

@@ -74,8 +74,8 @@ func TestDefaultTargets(t *testing.T) {
 		width       float64
 		want        string
 	}{
-		{[]string{names.Clock, names.Pingpong, names.Paired}, 8, 0, "a=2%,a_c=2%,alpha=2%,b=2%,b_c=2%"},
-		{[]string{names.Clock, names.Pingpong, names.Paired}, 2, 0.01, "a_prime=1%,alpha=1%,b_prime=1%"},
+		{[]string{names.Clock, names.Pingpong, names.Paired}, 8, 0, "a=2%,a_c=2%,alpha=2%,b=2%,b_c=2%,p99=10%"},
+		{[]string{names.Clock, names.Pingpong, names.Paired}, 2, 0.01, "a_prime=1%,alpha=1%,b_prime=1%,p99=1%"},
 		{[]string{names.PRTT, names.Gap}, 8, 0, "G=3%,L=3%,g=3%,g_s=3%,o_s=5%"},
 		{[]string{names.PRTT, names.Overhead}, 8, 0, "G=3%,L=3%,O_s=5%,g=3%"},
 		{nil, 8, 0, ""},
