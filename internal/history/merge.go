@@ -2,6 +2,7 @@ package history
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -9,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"slices"
+	"time"
 )
 
 // Copy writes all of the store to a new file, which another store can be merged with.
@@ -26,11 +28,12 @@ type Merged struct {
 	Known     int      `json:"known"` // runs that were there already
 	Baselines []string `json:"baselines"`
 	Acks      int      `json:"acknowledgements"`
+	Looks     int64    `json:"looks"`
+	Changes   int      `json:"changes"`
 	Left      []string `json:"left_out,omitempty"`
 }
 
-// Merge adds the runs, baselines and acknowledgements of another store that s does not have. What s has stays. Called
-// again, it goes on where it ended.
+// Merge adds what another store has and s has not. What s has stays. Called again, it goes on where it ended.
 func (s *Store) Merge(ctx context.Context, other *Store) (m Merged, err error) {
 	m.Added, m.Baselines = []string{}, []string{}
 	runs, err := other.List(ctx, Filter{})
@@ -66,7 +69,10 @@ func (s *Store) Merge(ctx context.Context, other *Store) (m Merged, err error) {
 	if err := s.mergeBaselines(ctx, other, &m); err != nil {
 		return m, err
 	}
-	return m, s.mergeAcks(ctx, other, &m)
+	if err := s.mergeAcks(ctx, other, &m); err != nil {
+		return m, err
+	}
+	return m, s.mergeWatch(ctx, other, &m)
 }
 
 // digest is that of a run's params.json; nil where the run is not stored.
@@ -128,4 +134,60 @@ func (s *Store) mergeAcks(ctx context.Context, other *Store, m *Merged) error {
 		}
 	}
 	return nil
+}
+
+// mergeWatch adds hosts, looks and changes that are over, all or none. A look older than what is folded here stays away.
+func (s *Store) mergeWatch(ctx context.Context, other *Store, m *Merged) error {
+	machines, err := other.Machines(ctx)
+	theirs, err2 := other.Changes(ctx, 0)
+	ours, err3 := s.Changes(ctx, 0)
+	if err = cmp.Or(err, err2, err3); err != nil {
+		return err
+	}
+	now := *m
+	err = s.change(ctx, "merge what was watched", func(tx *sql.Tx) error {
+		var folded int64
+		err := tx.QueryRowContext(ctx, "SELECT ifnull(max(at + span) FILTER (WHERE span > 0), 0) FROM looks").Scan(&folded)
+		for host, says := range machines {
+			_, failed := tx.ExecContext(ctx, "INSERT OR IGNORE INTO machines (host, says) VALUES (?, ?)", host, says)
+			err = cmp.Or(err, failed)
+		}
+		err = cmp.Or(err, other.EachLook(ctx, time.Time{}, func(l Look) error {
+			if l.Span == 0 && nanos(l.At) < folded {
+				return nil
+			}
+			res, err := tx.ExecContext(ctx, `INSERT INTO looks (at, span, data) SELECT ?1, ?2, ?3 WHERE NOT EXISTS
+				(SELECT 1 FROM looks WHERE at = ?1 AND span = ?2 AND data = ?3)`, nanos(l.At), l.Span, l.Data)
+			if err != nil {
+				return err
+			}
+			n, err := res.RowsAffected()
+			now.Looks += n
+			return err
+		}))
+		for _, c := range theirs {
+			if c.Over != nil && !slices.ContainsFunc(ours, c.same) {
+				err = cmp.Or(err, s.addChange(ctx, tx, &c), s.endChange(ctx, tx, &c))
+				now.Changes++
+			}
+		}
+		return err
+	})
+	if err == nil {
+		*m = now
+	}
+	return err
+}
+
+// same reports whether two changes are of the same subject and overlap in time: two watches may have found one.
+func (c Change) same(o Change) bool {
+	of := func(c Change) []string {
+		hosts := slices.Clone(c.Hosts)
+		if c.Quantity != "rate" { // the hosts of a pair are in the order of the watch's list
+			slices.Sort(hosts)
+		}
+		return append(hosts, c.Quantity, c.Direction)
+	}
+	before := func(c, o Change) bool { return c.Over != nil && !c.Over.After(o.Since) }
+	return slices.Equal(of(c), of(o)) && (c.Since.Equal(o.Since) || !before(c, o) && !before(o, c))
 }

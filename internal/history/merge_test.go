@@ -6,6 +6,7 @@ import (
 	"math"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -67,4 +68,73 @@ func TestMerge(t *testing.T) {
 	if main, err := here.Baseline(ctx, "main"); err != nil || !cmp.Equal(main.Runs, []string{"run-00001"}) {
 		t.Errorf("%+v, %v", main, err)
 	}
+}
+
+// TestMergeWatch: looks and changes of two watches are one another's, whatever their numbers, and none is doubled. A
+// change comes when it is over.
+func TestMergeWatch(t *testing.T) {
+	ctx, here, there := t.Context(), testStore(t), testStore(t)
+	after := func(minutes int) time.Time { return start.Add(time.Duration(minutes) * time.Minute) }
+	look := func(s *Store, minute int, data string, began *Change, ended ...*Change) {
+		t.Helper()
+		w := Watched{Look: Look{At: after(minute), Data: []byte(data)}, Ended: ended}
+		w.Machines = map[string]string{"a": data, data: "its own"}
+		if began != nil {
+			w.Began = []*Change{began}
+		}
+		if err := s.AddLook(ctx, w); err != nil {
+			t.Fatal(err)
+		}
+	}
+	slow := func(since int, hosts ...string) *Change {
+		return &Change{Hosts: hosts, Quantity: "latency", Since: after(since), Found: after(since + 1)}
+	}
+	over := func(c *Change, minute int) *Change {
+		at := after(minute)
+		c.Over = &at
+		return c
+	}
+	mine, pair, lasts, early := slow(1, "a", "b"), slow(2, "b", "a"), slow(5, "c"), slow(0, "d")
+	look(here, 0, "one", mine)
+	look(here, 9, "both", nil)
+	look(there, 1, "one", early)
+	look(there, 3, "two", pair, over(early, 2))
+	look(there, 6, "three", lasts, over(pair, 5))
+	look(there, 9, "both", nil)
+
+	merge := func(s, other *Store, looks int64, changes int) {
+		t.Helper()
+		want := Merged{Added: []string{}, Baselines: []string{}, Looks: looks, Changes: changes}
+		for range 2 { // the second time there is nothing new
+			if m, err := s.Merge(ctx, other); err != nil || !cmp.Equal(want, m) {
+				t.Errorf("%v, %s", err, cmp.Diff(want, m))
+			}
+			want.Looks, want.Changes = 0, 0
+		}
+	}
+	merge(here, there, 3, 1) // early; mine is the same as pair
+	merge(there, here, 1, 0)
+	if err := there.AddLook(ctx, Watched{Look: Look{At: after(12), Data: []byte("end")}, Ended: []*Change{over(lasts, 11)}}); err != nil {
+		t.Fatal(err)
+	}
+	merge(here, there, 1, 1)
+	changes, err := here.Changes(ctx, 0)
+	if err != nil || len(changes) != 3 || changes[0].Hosts[0] != "d" || changes[1].Over != nil || changes[2].Over == nil {
+		t.Errorf("%v, %+v", err, changes)
+	}
+	machines, err := here.Machines(ctx)
+	if err != nil || len(machines) != 5 || machines["a"] != "both" {
+		t.Errorf("%v, %v", err, machines)
+	}
+
+	// Looks of a day that is folded here stay away.
+	if err := there.AddLook(ctx, Watched{Look: Look{At: after(4), Data: []byte("late")}}); err != nil {
+		t.Fatal(err)
+	}
+	err = here.Fold(ctx, start.Add(48*time.Hour), 24*time.Hour, func([]Look) ([]byte, error) { return []byte("day"), nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	merge(here, there, 0, 0)
+	merge(there, here, 1, 0) // the day
 }

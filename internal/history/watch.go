@@ -105,13 +105,13 @@ func (s *Store) endChange(ctx context.Context, tx *sql.Tx, c *Change) error {
 	return cmp.Or(err, s.note(ctx, tx, c.Ending(), c.Says, ""))
 }
 
-// EachLook calls f with the looks from a time on, as they were stored, or with all where that is zero.
+// EachLook calls f with the looks from a time on, oldest first, or with all where that is zero.
 func (s *Store) EachLook(ctx context.Context, since time.Time, f func(Look) error) error {
 	from := int64(math.MinInt64)
 	if !since.IsZero() {
 		from = nanos(since)
 	}
-	rows, err := s.db.QueryContext(ctx, "SELECT key, at, span, data FROM looks WHERE at >= ? ORDER BY key", from)
+	rows, err := s.db.QueryContext(ctx, "SELECT key, at, span, data FROM looks WHERE at >= ? ORDER BY at, key", from)
 	if err != nil {
 		return s.wrap("read the looks", err)
 	}
@@ -161,7 +161,7 @@ func fold(ctx context.Context, tx *sql.Tx, first int64, l Look) error {
 	return err
 }
 
-// Changes are the newest so many changes, oldest first; 0 is all.
+// Changes are the so many changes found last, oldest first; 0 is all.
 func (s *Store) Changes(ctx context.Context, last int) ([]Change, error) {
 	type row struct {
 		Change
@@ -173,7 +173,7 @@ func (s *Store) Changes(ctx context.Context, last int) ([]Change, error) {
 		return []any{&r.ID, &r.two[0], &r.two[1], &r.Quantity, &r.Direction, moment{&r.Since}, moment{&r.Found},
 			&r.over, &r.Usual, &r.ratio, &r.lo, &r.hi, &r.Evidence, &r.Says}
 	}, `SELECT key, first, second, quantity, direction, since, found, over, usual, ratio, lo, hi, evidence, says
-		FROM changes ORDER BY key DESC LIMIT ?`, cmp.Or(last, unlimited))
+		FROM changes ORDER BY found DESC, key DESC LIMIT ?`, cmp.Or(last, unlimited))
 	out := make([]Change, len(rows))
 	for i, r := range rows {
 		c := r.Change

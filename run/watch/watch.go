@@ -142,7 +142,7 @@ func (w *watcher) recall(ctx context.Context) (err error) {
 	o := drift.Options{Learn: w.Learn, Margin: w.Margin, Yearly: float64(year / w.Every), False: 1}
 	w.drift = drift.New(o, known)
 	return w.Store.EachLook(ctx, w.Now().Add(-recalled), func(l history.Look) error {
-		w.number = int(l.Number)
+		w.number = max(w.number, int(l.Number))
 		if l.Span > 0 {
 			return nil
 		}
@@ -151,7 +151,9 @@ func (w *watcher) recall(ctx context.Context) (err error) {
 			w.tell(EventTrouble, fmt.Sprintf("look %d is passed over: %v", l.Number, err), nil)
 			return nil
 		}
-		w.drift.Recall(look)
+		if len(look.Seen) > 0 { // else it is of another watch's hosts
+			w.drift.Recall(look)
+		}
 		return nil
 	})
 }
@@ -164,6 +166,9 @@ func (w *watcher) known(c *history.Change) (out drift.Change, ok bool) {
 		if out.Hosts[i] = slices.Index(w.Hosts, name); out.Hosts[i] < 0 {
 			return out, false
 		}
+	}
+	if len(c.Hosts) == 2 && c.Quantity != fault.Rate { // another watch may list hosts in another order
+		out.Hosts = fault.Pair(out.Hosts[0], out.Hosts[1])
 	}
 	if c.Over != nil {
 		out.Over = *c.Over

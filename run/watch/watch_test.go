@@ -289,6 +289,42 @@ func TestFold(t *testing.T) {
 	}
 }
 
+// merge merges a store with another.
+func merge(t *testing.T, store, other string) {
+	t.Helper()
+	to, err1 := history.Open(t.Context(), store, true)
+	from, err2 := history.Open(t.Context(), other, false)
+	if err := errors.Join(err1, err2); err != nil {
+		t.Fatal(err)
+	}
+	defer to.Close()
+	defer from.Close()
+	if _, err := to.Merge(t.Context(), from); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestMerged: a watch of the same hosts, in whatever order, goes on with the baseline of another's store. One of other
+// hosts learns for itself.
+func TestMerged(t *testing.T) {
+	w, dir := newWorld(8), t.TempDir()
+	store, copied := filepath.Join(dir, "h.db"), filepath.Join(dir, "i.db")
+	w.watch(t, store, 31*time.Hour)
+	merge(t, copied, store)
+
+	others := newWorld(4)
+	others.hosts, others.now = []string{"m0", "m1", "m2", "m3"}, w.now
+	others.watch(t, copied, time.Hour)
+	if !others.status.Learning || len(others.events) > 0 {
+		t.Errorf("%+v, events %v", others.status, others.events)
+	}
+	slices.Reverse(w.hosts)
+	w.watch(t, copied, time.Hour)
+	if w.status.Learning || len(w.events) > 0 {
+		t.Errorf("%+v, events %v", w.status, w.events)
+	}
+}
+
 // FuzzUnpack: no bytes in a store make the reader fall over, and what it reads is packed to the same again.
 func FuzzUnpack(f *testing.F) {
 	good, err := (&stored{Hosts: []string{"a", "b"}, Seen: [][6]int64{{0, 1, 5, 6, 7, 8}}}).pack()

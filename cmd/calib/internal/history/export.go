@@ -98,9 +98,11 @@ func importHistory(c *cli.Context) error {
 		m, err := s.Merge(c.Context, other)
 		out := reports.Result{Command: "history import", Data: merged{s.Path, path, m}, Warnings: m.Left}
 		return command.AnswerResult(c, out, err, func(w io.Writer) error {
-			_, err := fmt.Fprintf(w, "%s: %s added, %d there already; %s and %s added\n", s.Path,
+			_, err := fmt.Fprintf(w, "%s: %s added, %d there already; %s and %s added; "+
+				"%s and %s of calib watch added\n", s.Path,
 				units.Plural(len(m.Added), "run"), m.Known, units.Plural(len(m.Baselines), "baseline"),
-				units.Plural(m.Acks, "acknowledgement"))
+				units.Plural(m.Acks, "acknowledgement"), units.Plural(m.Looks, "look"),
+				units.Plural(m.Changes, "change"))
 			for _, left := range m.Left {
 				command.Note(c, "left out: "+left)
 			}

@@ -164,8 +164,9 @@ func Command() *cli.Command {
 			},
 			{Name: "import", Usage: "add what another history has and this one has not", ArgsUsage: "FILE",
 				Description: "calib history import shared.db\n" +
-					"FILE is what calib history export --to store wrote, or any history. Runs, baselines and\n" +
-					"acknowledgements that are here already stay as they are.",
+					"FILE is what calib history export --to store wrote, or any history. What is here already\n" +
+					"stays as it is. A change that calib watch has found comes when it is over. A watch under way\n" +
+					"knows of what came when it is started again.",
 				Flags:  []cli.Flag{StoreFlag(), command.JSONFlag()},
 				Action: importHistory},
 			{Name: "remove", Usage: "take a run out of the history, for good", ArgsUsage: "RUN",
