@@ -136,7 +136,8 @@ func (s *Store) mergeAcks(ctx context.Context, other *Store, m *Merged) error {
 	return nil
 }
 
-// mergeWatch adds hosts, looks and changes that are over, all or none. A look older than what is folded here stays away.
+// mergeWatch adds hosts, looks and changes that are over, all or none. A look older than what is folded here stays
+// away.
 func (s *Store) mergeWatch(ctx context.Context, other *Store, m *Merged) error {
 	machines, err := other.Machines(ctx)
 	theirs, err2 := other.Changes(ctx, 0)

@@ -114,16 +114,14 @@ func TestMergeWatch(t *testing.T) {
 	}
 	merge(here, there, 3, 1) // early; mine is the same as pair
 	merge(there, here, 1, 0)
-	if err := there.AddLook(ctx, Watched{Look: Look{At: after(12), Data: []byte("end")}, Ended: []*Change{over(lasts, 11)}}); err != nil {
-		t.Fatal(err)
-	}
+	look(there, 12, "end", nil, over(lasts, 11))
 	merge(here, there, 1, 1)
 	changes, err := here.Changes(ctx, 0)
 	if err != nil || len(changes) != 3 || changes[0].Hosts[0] != "d" || changes[1].Over != nil || changes[2].Over == nil {
 		t.Errorf("%v, %+v", err, changes)
 	}
 	machines, err := here.Machines(ctx)
-	if err != nil || len(machines) != 5 || machines["a"] != "both" {
+	if err != nil || len(machines) != 6 || machines["a"] != "both" {
 		t.Errorf("%v, %v", err, machines)
 	}
 
