@@ -282,7 +282,7 @@ func (r *record) found(hosts []int, quantity string) Found {
 	}
 	f.Ratio, f.CI = Times(all)
 	if quantity == Rate && len(hosts) == 2 && len(ways) == 2 {
-		f.Direction = oneWay(ways[Sending], ways[Receiving])
+		f.Direction = oneWay(stats.Median(ways[Sending]), stats.Median(ways[Receiving]))
 	}
 	return f
 }
@@ -296,13 +296,12 @@ func Times(logs []float64) (ratio float64, ci [2]float64) {
 	return math.Exp(stats.SortedQuantile(logs, 0.5)), [2]float64{math.Exp(logs[below]), math.Exp(logs[n-1-below])}
 }
 
-// oneWay is the direction in which alone bytes are slow.
-func oneWay(sending, receiving []float64) string {
-	s, r := stats.Median(sending), stats.Median(receiving)
+// oneWay is the direction in which alone bytes are slow, by the logarithms of how many times as long they take.
+func oneWay(sending, receiving float64) string {
 	switch {
-	case s > 0 && r < s/4:
+	case sending > 0 && receiving < sending/4:
 		return Sending
-	case r > 0 && s < r/4:
+	case receiving > 0 && sending < receiving/4:
 		return Receiving
 	}
 	return ""

@@ -81,7 +81,7 @@ func (f Found) Why(hosts []string) string {
 	way := ""
 	switch {
 	case f.Direction == "":
-	case len(f.Hosts) == 2:
+	case len(f.Hosts) == 2 && !f.Uplink:
 		way = ", from " + hosts[f.Hosts[0]] + " to " + hosts[f.Hosts[1]] + " only"
 	default:
 		way = ", in " + f.Direction + " only"
@@ -101,18 +101,29 @@ func (f Found) Why(hosts []string) string {
 	return fmt.Sprintf("a message takes %.2f times as long as usual, %s", f.Ratio, often)
 }
 
-// against makes Ratio and CI of a host relative to the pairs of the others: among few hosts, it is in many pairs
-// itself.
+// against makes Ratio and CI of a host or an uplink relative to the pairs of the others: among few, it is in many pairs
+// itself. It also sets the direction.
 func (f *Found) against(all [][]reading) {
-	var others []float64
+	var others, sending, receiving []float64
 	for _, r := range slices.Concat(all...) {
-		if r.From != f.Hosts[0] && r.To != f.Hosts[0] && !r.Failed {
+		switch {
+		case r.Failed:
+		case slices.Contains(f.Hosts, r.From):
+			sending = append(sending, r.over)
+		case slices.Contains(f.Hosts, r.To):
+			receiving = append(receiving, r.over)
+		default:
 			others = append(others, r.over)
 		}
 	}
-	if len(others) > 0 {
-		usual := math.Exp(stats.Median(others))
-		f.Ratio, f.CI = f.Ratio/usual, [2]float64{f.CI[0] / usual, f.CI[1] / usual}
+	if len(others) == 0 {
+		return
+	}
+	log := stats.Median(others)
+	usual := math.Exp(log)
+	f.Ratio, f.CI = f.Ratio/usual, [2]float64{f.CI[0] / usual, f.CI[1] / usual}
+	if f.Quantity == Rate && !f.Comes() { // the medians of what comes and goes are those of the others
+		f.Direction = oneWay(stats.Median(sending)-log, stats.Median(receiving)-log)
 	}
 }
 
@@ -200,10 +211,17 @@ func (s *Screen) all() Judgement {
 	j.Kinds = s.kinds()
 	s.kindOf = Numbers(j.Kinds)
 	whole := s.group
-	for _, t := range tests {
-		s.group = whole
-		s.uplinks(&j, t)
-		s.judge(&j, t)
+	for _, of := range [][]test{tests[:1], tests[1:]} { // of each quantity
+		apart := map[int]int{}
+		s.group, s.apart = whole, nil
+		for _, t := range of {
+			maps.Copy(apart, s.uplinks(&j, t))
+		}
+		s.apart = apart
+		for _, t := range of {
+			s.group = whole
+			s.judge(&j, t)
+		}
 	}
 	slowest := map[int]bool{}
 	for _, f := range j.Slow {
@@ -218,12 +236,6 @@ func (s *Screen) all() Judgement {
 	}
 	slices.SortStableFunc(j.Slow, byEvidence)
 	slices.SortStableFunc(j.Undecided, byEvidence)
-	for i, f := range j.Slow {
-		// The medians of what comes and goes are those of the others: they have no direction.
-		if len(f.Hosts) == 1 && f.Quantity == Rate && !f.Comes() {
-			j.Slow[i].Direction = oneWay(s.readings(f.Hosts[0], tests[1]), s.readings(f.Hosts[0], tests[2]))
-		}
-	}
 	var slow, open []Found
 	for _, f := range j.Slow { // a subject once, and no pair of a slow host
 		if !slices.ContainsFunc(slow, f.within) {
@@ -237,18 +249,6 @@ func (s *Screen) all() Judgement {
 	}
 	j.Slow, j.Undecided = slow, open
 	return j
-}
-
-// readings are those of a host in a role, over all rounds.
-func (s *Screen) readings(h int, t test) (out []float64) {
-	for _, b := range s.batches(t, nil) {
-		for _, r := range b {
-			if (r.From == h || r.To == h) && t.role(r.Seen, h) {
-				out = append(out, r.over)
-			}
-		}
-	}
-	return out
 }
 
 // within reports whether g is of the same subject as f, or of a host of the pair.

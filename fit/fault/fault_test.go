@@ -242,6 +242,39 @@ func TestUplink(t *testing.T) {
 	}
 }
 
+// An uplink that is slow in one direction of the bytes is named with it, and one that is slow in both without.
+func TestUplinkWay(t *testing.T) {
+	for _, size := range [][2]int{{3, 4}, {4, 4}} { // groups, and hosts of each
+		for _, c := range []struct {
+			out, in float64
+			way     string
+		}{{1.5, 1, Sending}, {1, 1.5, Receiving}, {1.5, 1.5, ""}, {1.5, 1.3, ""}} {
+			for seed := range uint64(2) {
+				j := screened(size[0]*size[1], 90, 90, seed, cluster{noise: 0.02,
+					latency: func(a, b, _ int) float64 { return 1 + 0.3*one(a/size[1] != b/size[1]) },
+					perByte: func(from, to, _ int) float64 {
+						switch from, to := from/size[1], to/size[1]; {
+						case from == to:
+							return 1
+						case from == 1:
+							return 1.2 * c.out
+						case to == 1:
+							return 1.2 * c.in
+						}
+						return 1.2
+					}})
+				if len(j.Slow) != 1 || !j.Slow[0].Uplink || j.Slow[0].Hosts[0] != size[1] || j.Slow[0].Direction != c.way {
+					t.Errorf("%d groups of %d, out %g, in %g, seed %d: %+v", size[0], size[1], c.out, c.in, seed, j.Slow)
+				}
+			}
+		}
+	}
+	two := Found{Hosts: []int{0, 1}, Uplink: true, Quantity: Rate, Direction: Sending}
+	if why := two.Why([]string{"a", "b"}); !strings.Contains(why, ", in sending only") {
+		t.Errorf("a group of two: %s", why)
+	}
+}
+
 // A host that is odd in one quantity only is still of the kind that it is like in the other.
 func TestOddOfKind(t *testing.T) {
 	for seed := range uint64(4) {

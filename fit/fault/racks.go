@@ -172,18 +172,19 @@ func (s *Screen) parted(way map[[2]int]float64, limit float64, hosts int) (out [
 
 // uplinks adds what a quantity says of the ways from each of three groups or more to the others. Only of a group whose
 // uplink is slow they all are, so that its fastest counts. Such ways, if only suspected, are then compared with each
-// other alone, so that no host of the group is to blame.
-func (s *Screen) uplinks(j *Judgement, t test) {
+// other alone, so that no host of the group is to blame: it returns their number, by host.
+func (s *Screen) uplinks(j *Judgement, t test) map[int]int {
 	if s.group == nil || t.rounds == 0 {
-		return
+		return nil
 	}
-	s.apart = map[int]int{}
-	seen := map[int]*record{}
-	for _, b := range s.batches(t, nil) {
+	apart, seen, all := map[int]int{}, map[int]*record{}, s.batches(t, nil)
+	for i, b := range all {
+		b = slices.DeleteFunc(b, func(r reading) bool { return !s.between(r.Seen) })
+		all[i] = b
 		own, ways, values := map[int][]reading{}, map[[2]int][]reading{}, map[int]float64{}
 		for _, r := range b {
 			for _, h := range []int{r.From, r.To} {
-				if g, to := s.group[h], s.group[r.From+r.To-h]; s.between(r.Seen) && t.role(r.Seen, h) {
+				if g, to := s.group[h], s.group[r.From+r.To-h]; t.role(r.Seen, h) {
 					own[g], ways[[2]int{g, to}] = append(own[g], r), append(ways[[2]int{g, to}], r)
 				}
 			}
@@ -203,14 +204,18 @@ func (s *Screen) uplinks(j *Judgement, t test) {
 		}
 		f := r.found(hosts, t.quantity)
 		f.Uplink, f.Direction = true, ""
-		if f.Evidence < suspect || !s.matters(f) {
+		if f.Evidence < suspect {
+			continue
+		}
+		if f.against(all); !s.matters(f) {
 			continue
 		}
 		s.enter(j, f)
 		for _, h := range hosts {
-			s.apart[h] = i + 1
+			apart[h] = i + 1
 		}
 	}
+	return apart
 }
 
 // between reports whether a pair is between two groups. A host of no group is compared with hosts of one.
@@ -224,12 +229,15 @@ func (s *Screen) congested(r Seen) bool {
 }
 
 // class numbers the pairs that are compared with each other: those of hosts of the same two kinds, within groups or
-// between, or over the same slow uplink. A host of no kind is taken for one of the largest.
+// between, or over the same slow uplink in the same direction. A host of no kind is taken for one of the largest.
 func (s *Screen) class(r Seen) [3]int {
 	a, b := max(s.kindOf[r.From], 1), max(s.kindOf[r.To], 1)
 	c := [3]int{min(a, b), max(a, b), 0}
 	if s.between(r) {
-		c[2] = 1 + max(s.apart[r.From], s.apart[r.To])
+		c[2] = 1 + s.apart[r.From]
+		if to := s.apart[r.To]; to >= c[2] {
+			c[2] = -to
+		}
 	}
 	return c
 }
