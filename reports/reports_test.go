@@ -57,7 +57,7 @@ func golden(t *testing.T, name string, got []byte) {
 }
 
 var forecast = Plan{
-	Name: "standard", Hosts: 8, Seed: 42, Rounds: 12, Slots: 1260, MinutesLo: 3.4, MinutesHi: 11.2, BytesPerLink: 3 * units.GiB,
+	Name: "standard", Hosts: 8, Seed: 42, Rounds: 12, Slots: 1260, MinutesLo: 3.4, MinutesHi: 11.2, LookSeconds: 21.4, BytesPerLink: 3 * units.GiB,
 	Network: "network: 31 µs one way, 8.5 ns a byte (941 Mbit/s), no loss; 4 pairs at once do not disturb each other", Asked: 14,
 	Left: []string{"pattern"}, WholeMinutes: 21,
 	Experiments: []PlanExperiment{

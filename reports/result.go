@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"maps"
 	"reflect"
 	"slices"
@@ -147,7 +148,9 @@ type Plan struct {
 	// MinutesLo is the time if no point needs more rounds, MinutesHi if every point uses up its budget.
 	MinutesLo float64 `json:"minutes_lo"`
 	MinutesHi float64 `json:"minutes_hi"`
-	// BytesPerLink is what the busiest host's link carries at most, in one direction.
+	// LookSeconds is how much of that is before the first round, at most: hosts and network are looked at.
+	LookSeconds float64 `json:"look_seconds,omitempty"`
+	// BytesPerLink is what the busiest host's link carries at most, in one direction, without these looks.
 	BytesPerLink units.Bytes `json:"bytes_per_link"`
 	Network      string      `json:"network,omitempty"` // says what a probe saw; empty without one
 	// RoundSeconds is the time of a round at full effort. Asked are the rounds that the plan wants at least: Rounds are
@@ -184,6 +187,10 @@ func PlanText(w io.Writer, f Plan, o Options) error {
 		units.Plural(f.Slots, "slot"), p.paint(bold, timeRange(f.MinutesLo, f.MinutesHi)), f.BytesPerLink)
 	if f.Network != "" {
 		p.line(2, "%s.", strings.ToUpper(f.Network[:1])+f.Network[1:])
+	}
+	if f.LookSeconds > 0 {
+		p.line(2, "Of the time, up to %s are looks before the first round; their bytes are not counted.",
+			minutes(math.Ceil(f.LookSeconds)/60))
 	}
 	p.WriteByte('\n')
 	if len(f.Experiments) == 0 {

@@ -163,15 +163,24 @@ func (r *run) observe(ctx context.Context, f *fleet, screen *fault.Screen, toget
 	return took, nil
 }
 
-// screened lets pairs observe the way between them at the beginning of a run, for a share of its budget, and keeps the
-// samples: fits leave out what they show to be slow. Two hosts have nobody to be compared with.
-func (r *run) screened(ctx context.Context, f *fleet) error {
+// screenTime is how long pairs observe the way between them at most at the beginning of a run. Two hosts have nobody to
+// be compared with.
+func (r *run) screenTime(f *fleet) time.Duration {
 	if r.Probe == nil || len(f.agents) < leastChecked {
-		return nil
+		return 0
 	}
-	most := leastCheck
 	if b := time.Duration(r.Plan.Budget); b > 0 {
-		most = min(most, time.Duration(screenShare*float64(b)))
+		return min(leastCheck, time.Duration(screenShare*float64(b)))
+	}
+	return leastCheck
+}
+
+// screened lets pairs observe the way between them at the beginning of a run, for a share of its budget, and keeps the
+// samples: fits leave out what they show to be slow.
+func (r *run) screened(ctx context.Context, f *fleet) error {
+	most := r.screenTime(f)
+	if most == 0 {
+		return nil
 	}
 	screen := fault.New(len(f.agents), fit.FalseAlarms, fit.SlowMargin)
 	took, err := r.observe(ctx, f, screen, r.Probe.Together,

@@ -1,9 +1,11 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -47,9 +49,13 @@ func Preview(ctx context.Context, c Config) (out reports.Plan, err error) {
 		if err != nil {
 			return err
 		}
-		if out = forecast(s); r.Probe != nil {
+		out = forecast(s)
+		looks := r.checked
+		if r.Probe != nil {
 			out.Network = probeText(r.Probe)
+			looks += r.Probe.Took
 		}
+		addLooks(&out, looks, looks+units.Nanos(r.screenTime(f)), r.Plan.Budget)
 		return nil
 	})
 	return out, err
@@ -314,6 +320,15 @@ func forecast(s *plan.Schedule) reports.Plan {
 		})
 	}
 	return out
+}
+
+// addLooks adds to a forecast the time before the first round in which hosts and network are looked at. It counts for
+// the budget; 0 is none.
+func addLooks(p *reports.Plan, least, most, budget units.Nanos) {
+	bound := cmp.Or(budget.Seconds()/60, math.Inf(1))
+	p.MinutesLo = min(p.MinutesLo+least.Seconds()/60, bound)
+	p.MinutesHi = min(p.MinutesHi+most.Seconds()/60, bound)
+	p.LookSeconds = most.Seconds()
 }
 
 func scheduleOf(p plan.Plan, hosts int) (*plan.Schedule, error) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"testing"
@@ -13,6 +14,9 @@ import (
 	"calib/internal/launch"
 	"calib/internal/progress"
 	"calib/internal/rundir"
+	"calib/internal/units"
+	"calib/reports"
+	"calib/run/coord"
 	"calib/run/plan"
 )
 
@@ -118,5 +122,25 @@ func TestPreview(t *testing.T) {
 	}
 	if _, err := os.Stat(out); err == nil {
 		t.Error("it made the run directory")
+	}
+}
+
+// A forecast has the looks before the first round, and stays within the budget.
+func TestForecastOfLooks(t *testing.T) {
+	for _, c := range []struct {
+		budget units.Nanos
+		lo, hi float64 // min
+	}{{0, 3, 6}, {300 * units.Second, 3, 5}, {120 * units.Second, 2, 2}} {
+		p := reports.Plan{MinutesLo: 2, MinutesHi: 4}
+		addLooks(&p, 60*units.Second, 120*units.Second, c.budget)
+		if off := math.Abs(p.MinutesLo-c.lo) + math.Abs(p.MinutesHi-c.hi) + math.Abs(p.LookSeconds-120); off > 1e-9 {
+			t.Errorf("budget %v: %+v", c.budget, p)
+		}
+	}
+	r := &run{Config: Config{Probe: &coord.Probed{}, Plan: plan.Plan{Budget: 30 * units.Second}}}
+	for hosts, want := range map[int]time.Duration{2: 0, 3: 3 * time.Second} {
+		if got := r.screenTime(&fleet{agents: make([]coord.Agent, hosts)}); got != want {
+			t.Errorf("%d hosts observe their pairs for %v, want %v", hosts, got, want)
+		}
 	}
 }
