@@ -1,9 +1,11 @@
 package pattern
 
 import (
+	"cmp"
 	"math"
 	"math/bits"
 	"math/rand/v2"
+	"slices"
 )
 
 // disseminationBarrier: in step k every rank tells the rank 2^k on, and hears from the one 2^k before. Source: Hensgen,
@@ -241,13 +243,13 @@ func (o *randomOrder) draw(rank, size int) {
 		return
 	}
 	o.rank, o.from = rank, make([]int, 0, size-1)
-	for n := range size - 1 {
-		for from, order := range o.to {
-			if from != rank && order[n] == rank {
-				o.from = append(o.from, from)
-			}
+	at := make([]int, size) // where the rank is in the order of each other
+	for from, order := range o.to {
+		if from != rank {
+			at[from], o.from = slices.Index(order, rank), append(o.from, from)
 		}
 	}
+	slices.SortStableFunc(o.from, func(a, b int) int { return cmp.Compare(at[a], at[b]) })
 }
 
 // word is a real number of the papers [B].
