@@ -1,13 +1,14 @@
-// Package drift says what has become slower than it was, by how much, and since when: a network, a host or a pair of
-// hosts. It reads looks at pairs, as fault does, and measures nothing.
+// Package drift says what has become slower than it was, by how much, and since when: a network, the ways between a
+// group of hosts and all others, a host or a pair. It reads looks at pairs, as fault does, and measures nothing.
 //
 // The baseline is of the looks of the last fortnight. A look gives values: of the network what its pairs take over
-// their baseline, at this hour of the day; of a host what its pairs take over the network; of a pair what it takes over
-// its hosts. The rank of a value among those of the baseline is a p-value. Powers of it are e-values (Vovk, Wang 2021).
-// The Shiryaev-Roberts sum M → (1 + M)·e adds their products from each look on. Without a change it exceeds c once in c
-// looks at most, on average (e-detectors: Shin, Ramdas, Rinaldo 2022). Values in a row may be alike, as while a job
-// runs. Then the baseline itself reaches more evidence than chance would, and the limit is higher by that factor. Days
-// differ, and a fortnight has few of them: the network counts as slower by what exceeds their scatter at that hour.
+// their baseline, at this hour of the day; of a group what its ways to others take over those within; of a host what
+// its pairs take over the network and the groups; of a pair what it takes over its hosts. The rank of a value among
+// those of the baseline is a p-value. Powers of it are e-values (Vovk, Wang 2021). The Shiryaev-Roberts sum
+// M → (1 + M)·e adds their products from each look on. Without a change it exceeds c once in c looks at most, on
+// average (e-detectors: Shin, Ramdas, Rinaldo 2022). Values in a row may be alike, as while a job runs. Then the
+// baseline itself reaches more evidence than chance would, and the limit is higher by that factor. Days differ, and a
+// fortnight has few of them: the network counts as slower by what exceeds their scatter at that hour.
 package drift
 
 import (
@@ -30,23 +31,27 @@ type Look struct {
 const None = -1
 
 // Subject is what may have changed: the network where Hosts are None, a host where the second is, or else a pair. Of
-// the rate of a pair, the first host sends; of that of a host, Direction says whether it does.
+// the rate of a pair, the first host sends; of that of a host or a group, Direction says whether it does.
 type Subject struct {
 	Hosts     [2]int
 	Quantity  string // as fault's
 	Direction string
+	Group     string // its hosts, each as a rune: subjects can be compared; "" where it is none
 }
 
 // Network and Host are subjects.
-func Network(quantity string) Subject { return Subject{[2]int{None, None}, quantity, ""} }
+func Network(quantity string) Subject { return Subject{[2]int{None, None}, quantity, "", ""} }
 
 func Host(h int, quantity, direction string) Subject {
-	return Subject{[2]int{h, None}, quantity, direction}
+	return Subject{[2]int{h, None}, quantity, direction, ""}
 }
 
-// Size is how many hosts a subject names; of the network none.
+// Size is how many hosts a subject names: of the network none, of a group Many.
 func (s Subject) Size() int {
 	n := 0
+	if s.Group != "" {
+		return Many
+	}
 	for _, h := range s.Hosts {
 		if h != None {
 			n++
@@ -62,6 +67,8 @@ func (s Subject) covers(a, b int) bool {
 		return true
 	case 1:
 		return s.Hosts[0] == a || s.Hosts[0] == b
+	case Many:
+		return s.In(a) != s.In(b)
 	}
 	return fault.Pair(s.Hosts[0], s.Hosts[1]) == fault.Pair(a, b)
 }
@@ -160,7 +167,7 @@ func (w *Watch) Add(l Look) (began, ended []Change) {
 	}
 	values := w.usual.values(v)
 	slices.SortFunc(values, func(a, b reading) int { return coarse(w.subjects[a.subject], w.subjects[b.subject]) })
-	var sizes [3]float64
+	var sizes [Many + 1]float64
 	for _, r := range values {
 		sizes[w.subjects[r.subject].Size()]++
 	}
@@ -205,7 +212,11 @@ func (w *Watch) slower(s Subject, of *sample, x float64, at time.Time, values fl
 	}
 	t := tracked(w.track, s)
 	t.add(of.p(x-of.offset(at)), at)
-	if t.evidence() < of.tough*math.Log(3*values*w.Yearly/w.False) {
+	kinds := 3. // of subjects, which share the false alarms
+	if w.usual.uplink != nil {
+		kinds++
+	}
+	if t.evidence() < of.tough*math.Log(kinds*values*w.Yearly/w.False) {
 		return c, false
 	}
 	delete(w.track, s)
@@ -218,13 +229,15 @@ func (w *Watch) slower(s Subject, of *sample, x float64, at time.Time, values fl
 	return c, c.CI[0] > least
 }
 
-// coarse orders the network before hosts, and hosts before pairs: who explains before who is explained.
+// coarse orders the network before groups, these before hosts, and hosts before pairs: who explains before who is
+// explained.
 func coarse(a, b Subject) int {
-	return cmp.Or(cmp.Compare(a.Size(), b.Size()), slices.Compare(a.Hosts[:], b.Hosts[:]),
-		cmp.Compare(a.Quantity, b.Quantity), cmp.Compare(a.Direction, b.Direction))
+	place := [...]int{1: 2, 2: 3, Many: 1} // by size
+	return cmp.Or(cmp.Compare(place[a.Size()], place[b.Size()]), slices.Compare(a.Hosts[:], b.Hosts[:]),
+		cmp.Compare(a.Group, b.Group), cmp.Compare(a.Quantity, b.Quantity), cmp.Compare(a.Direction, b.Direction))
 }
 
-// explained reports whether an open change of a host, or one of the other direction of a pair, is enough to know of s.
+// explained reports whether an open change of a host, or of the network, is enough to know of s.
 func (w *Watch) explained(s Subject) bool {
 	return slices.ContainsFunc(w.changes, func(c Change) bool {
 		switch {
@@ -235,7 +248,7 @@ func (w *Watch) explained(s Subject) bool {
 		case c.Size() == 1 && s.Size() == 2:
 			return c.covers(s.Hosts[0], s.Hosts[1])
 		}
-		return c.Size() == 0 && c.Quantity == fault.Loss && s.Quantity == fault.Loss
+		return c.Size() == 0 && c.Quantity == s.Quantity && (s.Quantity == fault.Loss || s.Size() == Many)
 	})
 }
 

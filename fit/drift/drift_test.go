@@ -1,6 +1,7 @@
 package drift_test
 
 import (
+	"maps"
 	"math"
 	"reflect"
 	"slices"
@@ -34,7 +35,13 @@ func options(every time.Duration) drift.Options {
 
 // after is a scene of which so much has been seen, without a change.
 func after(seen time.Duration, hosts int, seed uint64) *scene {
+	return afterRacks(seen, hosts, 0, seed)
+}
+
+// afterRacks is a scene of racks of so many hosts.
+func afterRacks(seen time.Duration, hosts, rack int, seed uint64) *scene {
 	s := &scene{Cluster: drifttest.New(hosts, seed), watch: drift.New(options(every), nil), now: begun, every: every}
+	s.Rack = rack
 	for ; s.now.Before(begun.Add(seen)); s.now = s.now.Add(every) {
 		s.watch.Recall(s.Look(s.now, 6))
 	}
@@ -111,6 +118,79 @@ func TestChanges(t *testing.T) {
 	}
 }
 
+// Of racks, a slow uplink is named, and none of the hosts behind it; a host or a pair in a rack is named as anywhere.
+func TestRacks(t *testing.T) {
+	first, second := []int{0, 1, 2, 3}, []int{4, 5, 6, 7}
+	both := func(hosts []int) []drift.Subject {
+		return []drift.Subject{drift.Group(hosts, fault.Rate, fault.Receiving),
+			drift.Group(hosts, fault.Rate, fault.Sending)}
+	}
+	latency := drift.Group(second, fault.Latency, "")
+	for name, c := range map[string]struct {
+		hosts int
+		of    []drift.Subject
+	}{
+		"rate":            {16, both(second)},
+		"sending":         {16, both(second)[1:]},
+		"receiving":       {16, both(second)[:1]},
+		"latency":         {16, []drift.Subject{latency}},
+		"two in latency":  {16, []drift.Subject{drift.Group(first, fault.Latency, ""), latency}},
+		"two in rate":     {16, append(both(first), both(second)...)},
+		"of two, rate":    {8, both(first)},
+		"of two, latency": {8, []drift.Subject{drift.Group(first, fault.Latency, "")}},
+		"host sends":      {16, []drift.Subject{drift.Host(5, fault.Rate, fault.Sending)}},
+		"host's latency":  {16, []drift.Subject{drift.Host(5, fault.Latency, "")}},
+		"host and group":  {16, []drift.Subject{latency, drift.Host(5, fault.Latency, "")}},
+		"all of a rack": {16, []drift.Subject{drift.Host(4, fault.Latency, ""), drift.Host(5, fault.Latency, ""),
+			drift.Host(6, fault.Latency, ""), drift.Host(7, fault.Latency, "")}},
+		"pair between": {16, []drift.Subject{{Hosts: [2]int{3, 5}, Quantity: fault.Latency}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := afterRacks(4*day, c.hosts, 4, 1)
+			for _, of := range c.of {
+				s.is(1.2, of, time.Hour, 4*time.Hour)
+			}
+			from, to := s.Slow[0].From, s.Slow[0].To
+			s.play(12 * time.Hour)
+			want := set(c.of)
+			if began, ended := set(subjects(s.began)), set(subjects(s.ended)); len(s.began) != len(want) ||
+				!maps.Equal(began, want) || len(s.ended) != len(want) || !maps.Equal(ended, want) {
+				t.Fatalf("began %+v, ended %+v", s.began, s.ended)
+			}
+			for i, b := range s.began {
+				e := s.ended[i]
+				if b.Found.Sub(from) > 2*time.Hour || e.Over.Sub(to).Abs() > 30*time.Minute ||
+					b.Ratio < 1.1 || b.Ratio > 1.3 {
+					t.Errorf("%+v, over %v", b, e.Over)
+				}
+			}
+		})
+	}
+}
+
+func set(of []drift.Subject) map[drift.Subject]bool {
+	out := map[drift.Subject]bool{}
+	for _, s := range of {
+		out[s] = true
+	}
+	return out
+}
+
+// An uplink that became faster is no change of those that did not. When all uplinks become slower that is the network.
+func TestAllUplinks(t *testing.T) {
+	s := afterRacks(4*day, 16, 4, 1)
+	s.is(0.8, drift.Group([]int{4, 5, 6, 7}, fault.Latency, ""), time.Hour, 4*time.Hour)
+	if s.play(8 * time.Hour); len(s.began) > 0 {
+		t.Errorf("faster: %+v", s.began)
+	}
+	for first := 0; first < 16; first += 4 {
+		s.is(1.2, drift.Group([]int{first, first + 1, first + 2, first + 3}, fault.Latency, ""), 0, 4*time.Hour)
+	}
+	if s.play(8 * time.Hour); !named(drift.Network(fault.Latency), s.began) || len(s.ended) != 1 {
+		t.Errorf("all: began %+v, ended %+v", s.began, s.ended)
+	}
+}
+
 // What is dead is named in its second look, and lives again in the first in which bytes pass.
 func TestReach(t *testing.T) {
 	pair := drift.Subject{Hosts: [2]int{2, 5}, Quantity: fault.Reach}
@@ -142,10 +222,13 @@ func TestReach(t *testing.T) {
 	}
 }
 
-// A fortnight of days, outliers and a weekend has no change, whatever the number of hosts.
+// A fortnight of days, outliers and a weekend has no change, whatever the number of hosts and racks.
 func TestHealthy(t *testing.T) {
-	for _, hosts := range []int{2, 3, 8} {
-		s := after(0, hosts, 2)
+	for _, c := range []struct {
+		hosts, rack int
+		seed        uint64
+	}{{2, 0, 2}, {3, 0, 2}, {8, 0, 2}, {8, 4, 2}, {16, 4, 1}, {16, 4, 3}} {
+		s := afterRacks(0, c.hosts, c.rack, c.seed)
 		s.every = 10 * time.Minute
 		s.watch = drift.New(options(s.every), nil)
 		s.play(day - time.Minute)
@@ -153,7 +236,7 @@ func TestHealthy(t *testing.T) {
 			t.Error("what is usual was known before a day was seen")
 		}
 		if s.play(13 * day); len(s.began) > 0 || len(s.ended) > 0 || s.watch.Learning() {
-			t.Errorf("%d hosts: began %+v, ended %+v", hosts, s.began, s.ended)
+			t.Errorf("%+v: began %+v, ended %+v", c, s.began, s.ended)
 		}
 	}
 }

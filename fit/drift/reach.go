@@ -82,7 +82,7 @@ func failures(l Look) (failed map[Subject]bool, seen func(Subject) bool) {
 	}
 	for p, came := range pairs {
 		if !came && !dead[p[0]] && !dead[p[1]] {
-			failed[Subject{p, fault.Reach, ""}] = true
+			failed[Subject{Hosts: p, Quantity: fault.Reach}] = true
 		}
 	}
 	return failed, seen

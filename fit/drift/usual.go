@@ -16,8 +16,8 @@ type index struct {
 	number   map[Subject]int32
 	subjects []Subject
 	hosts    [][2]int32 // by the number of a pair: those of its hosts
-	// Scratch of values, by subject: what was seen of it, and the order in which subjects came; of a host, its own
-	// value, and the first of its pairs, or several.
+	// Scratch of values, by subject: what was seen of it, and the order in which subjects came; its own value; and the
+	// first part of it of which something was seen, or several: of a host a pair, of a group a host.
 	seen  [][]float64
 	order []int32
 	part  []float64
@@ -39,10 +39,13 @@ func (x *index) of(s Subject) int32 {
 	return n
 }
 
-// add puts a value of a subject to its others.
-func (x *index) add(subject int32, value float64) {
+// add puts a value of a part of a subject to its others.
+func (x *index) add(subject, part int32, value float64) {
 	if len(x.seen[subject]) == 0 {
 		x.order = append(x.order, subject)
+		x.first[subject] = part
+	} else if x.first[subject] != part {
+		x.first[subject] = several
 	}
 	x.seen[subject] = append(x.seen[subject], value)
 }
@@ -96,7 +99,7 @@ func (x *index) visit(l Look) visit {
 		for q, takes := range [...]float64{s.Latency, s.PerByte} {
 			o.pair[q] = -1
 			if takes > 0 {
-				o.pair[q] = x.of(Subject{pairs[q], quantities[q], ""})
+				o.pair[q] = x.of(Subject{Hosts: pairs[q], Quantity: quantities[q]})
 				o.log[q] = float32(math.Log(takes))
 			}
 		}
@@ -120,11 +123,18 @@ type usual struct {
 	ways []float64 // by pair: logarithm of what it takes; NaN is not known
 	hour map[Subject]*[24]float64
 	of   map[Subject]*sample
-	slow map[int32]bool // hosts and pairs of which it is known: they say nothing of others
+	slow map[int32]bool // groups, hosts and pairs of which it is known: they say nothing of others
+	// uplink is of a host the same quantity of its group, none where it is in none; nil where there are no groups.
+	uplink []int32
 }
 
 // known reports whether it is known why a pair is slow, by another subject than s.
 func (u *usual) known(pair, s int32) bool {
+	return u.explains(pair, s) || u.congested(pair)
+}
+
+// explains reports whether the pair, or a host of it, that is not s, is known to be slow.
+func (u *usual) explains(pair, s int32) bool {
 	for _, c := range [...]int32{pair, u.hosts[pair][0], u.hosts[pair][1]} {
 		if c != s && u.slow[c] {
 			return true
@@ -173,6 +183,7 @@ func (w *Watch) learn(now time.Time) *usual {
 		}
 		u.ways = append(u.ways, usual)
 	}
+	w.findGroups(u)
 	seen := make([][]float64, len(w.subjects))
 	at := map[Subject][]time.Time{} // of the network's
 	for _, v := range past {
@@ -255,19 +266,21 @@ func (u *usual) values(v visit) []reading {
 		}
 		slices.Sort(all)
 		whole := all[int(v.common*float64(len(all)-1))] // of three pairs, the one without a slow host
+		if u.uplink != nil {
+			var crossings []reading
+			crossings, whole = u.crossings(over, all)
+			out = append(out, crossings...)
+		}
 		for i := range over {
-			over[i].value -= whole
+			if u.uplink == nil {
+				over[i].value -= whole
+			}
 			for _, h := range u.hosts[over[i].subject] {
 				u.part[h] = 0
 				if u.known(over[i].subject, h) {
 					continue
 				}
-				if len(u.seen[h]) == 0 {
-					u.first[h] = over[i].subject
-				} else if u.first[h] != over[i].subject {
-					u.first[h] = several
-				}
-				u.add(h, over[i].value)
+				u.add(h, over[i].subject, over[i].value)
 			}
 		}
 		if by := u.hour[Network(quantity)]; by != nil {
@@ -283,7 +296,7 @@ func (u *usual) values(v visit) []reading {
 		u.forget()
 		for _, r := range over {
 			if hosts := u.hosts[r.subject]; !u.known(r.subject, r.subject) {
-				u.add(r.subject, r.value-max(0, u.part[hosts[0]], u.part[hosts[1]]))
+				u.add(r.subject, r.subject, r.value-max(0, u.part[hosts[0]], u.part[hosts[1]]))
 			}
 		}
 		for _, s := range u.order {
@@ -345,7 +358,7 @@ func (x *index) losses(obs []obs) (out []reading) {
 	for _, p := range order {
 		c := pairs[p]
 		if c.segments > 0 {
-			out = append(out, reading{x.of(Subject{p, fault.Loss, ""}), c.again/c.segments - whole})
+			out = append(out, reading{x.of(Subject{Hosts: p, Quantity: fault.Loss}), c.again/c.segments - whole})
 		}
 		for _, h := range p {
 			if w, ok := without[h]; !ok || c.again > w.again {

@@ -22,8 +22,25 @@ const (
 // within. It returns the group of each host, -1 for none, and nil where there are no groups. Pairs are near or far on
 // both sides of a limit; hosts that near pairs join are a group. Of the limits at the widest gaps that describe the
 // pairs, a clear one with the most groups counts, or else the one that sets the groups furthest apart.
-func (s *Screen) racks(without map[int]bool) (best []int) {
-	way := medians(s.logs(tests[0], without))
+func (s *Screen) racks(without map[int]bool) []int {
+	best, apart := s.bestParted(medians(s.logs(tests[0], without)), s.hosts-len(without))
+	if best != nil {
+		place(best, apart/2, medians(s.logs(tests[0], nil)))
+	}
+	return best
+}
+
+// Groups parts hosts likewise, by the logarithm of each pair's latency. Ways between groups are longer by twice the
+// margin at least.
+func Groups(hosts int, margin float64, way map[[2]int]float64) [][]int {
+	s := &Screen{hosts: hosts, margin: margin}
+	best, apart := s.bestParted(way, hosts)
+	place(best, apart/2, way)
+	return members(best)
+}
+
+// bestParted is the best of partings of so many hosts, and how far apart its groups are.
+func (s *Screen) bestParted(way map[[2]int]float64, hosts int) (best []int, furthest float64) {
 	var all []float64
 	for _, v := range way {
 		all = append(all, v)
@@ -34,9 +51,9 @@ func (s *Screen) racks(without map[int]bool) (best []int) {
 		gaps = append(gaps, i)
 	}
 	slices.SortStableFunc(gaps, func(i, k int) int { return cmp.Compare(all[k+1]-all[k], all[i+1]-all[i]) })
-	most, furthest := 0, 0.
+	most := 0
 	for _, i := range gaps[:min(len(gaps), limits)] {
-		groups, apart := s.parted(way, all[i], s.hosts-len(without))
+		groups, apart := s.parted(way, all[i], hosts)
 		n := 0
 		if all[i+1]-all[i] > 2*s.margin { // a gap as narrow as this may be within a group
 			n = len(members(groups))
@@ -45,10 +62,7 @@ func (s *Screen) racks(without map[int]bool) (best []int) {
 			best, most, furthest = groups, n, apart
 		}
 	}
-	if best != nil {
-		s.place(best, furthest/2)
-	}
-	return best
+	return best, furthest
 }
 
 // members are the hosts of each group, by their first.
@@ -85,8 +99,7 @@ func medians(all [][]reading) map[[2]int]float64 {
 
 // place puts each host of no group, such as a slow one, into the group to which its ways are shorter than to any other,
 // by a margin.
-func (s *Screen) place(group []int, margin float64) {
-	way := medians(s.logs(tests[0], nil))
+func place(group []int, margin float64, way map[[2]int]float64) {
 	for h := range group {
 		if group[h] >= 0 {
 			continue

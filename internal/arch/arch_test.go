@@ -81,7 +81,7 @@ func layers() []layer {
 			"internal/rundir", "internal/units", "predict", "reports", "reports/figure", "reports/html", "run/coord", "run/plan", "run/watch", "transport/sim"},
 			why: "a run takes every stage in turn, with agents that it starts, and knows neither flags nor what is printed of it"},
 		{pkg: "run/watch",
-			may: []string{"fit/drift", "fit/fault", "internal/history", "internal/stats", "internal/units"},
+			may: []string{"fit/drift", "fit/fault", "internal/history", "internal/hosts", "internal/stats", "internal/units"},
 			why: "a watch is given its looks, and knows no agents"},
 		{pkg: "run/plan", may: []string{"bench", "bench/pattern", "internal/yaml", "internal/files", "internal/dataset", "internal/dataset/names", "internal/units"},
 			why: "a plan knows experiments and the time they take, and neither agents nor fits"},

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -18,12 +19,14 @@ type Look struct {
 	Data   []byte
 }
 
-// Change is what has become slower: the network where Hosts are empty, a host, or a pair.
+// Change is what has become slower: the network where Hosts are empty, a host, a pair, or all that passes between a
+// group of hosts and the others.
 type Change struct {
 	ID        int64       `json:"id"`
 	Hosts     []string    `json:"hosts,omitempty"`
+	Group     bool        `json:"group,omitempty"`     // what Hosts are
 	Quantity  string      `json:"quantity"`            // latency, rate, loss or reach
-	Direction string      `json:"direction,omitempty"` // of a host's rate: sending or receiving
+	Direction string      `json:"direction,omitempty"` // of the rate of a host or group: sending or receiving
 	Since     time.Time   `json:"since"`
 	Found     time.Time   `json:"found"`
 	Over      *time.Time  `json:"over,omitempty"`
@@ -87,6 +90,9 @@ const addChange = `INSERT INTO changes (first, second, quantity, direction, sinc
 
 func (s *Store) addChange(ctx context.Context, tx *sql.Tx, c *Change) error {
 	two := append(slices.Clone(c.Hosts), "", "")
+	if c.Group { // no name has a comma
+		two = []string{strings.Join(c.Hosts, ","), ""}
+	}
 	var ratio, lo, hi any
 	if c.Ratio != nil && c.CI95 != nil {
 		ratio, lo, hi = *c.Ratio, c.CI95[0], c.CI95[1]
@@ -177,11 +183,12 @@ func (s *Store) Changes(ctx context.Context, last int) ([]Change, error) {
 	out := make([]Change, len(rows))
 	for i, r := range rows {
 		c := r.Change
-		for _, h := range r.two {
+		for _, h := range append(strings.Split(r.two[0], ","), r.two[1]) {
 			if h != "" {
 				c.Hosts = append(c.Hosts, h)
 			}
 		}
+		c.Group = strings.Contains(r.two[0], ",")
 		if r.over.Valid {
 			t := time.Unix(0, r.over.Int64).UTC()
 			c.Over = &t

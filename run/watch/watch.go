@@ -160,12 +160,18 @@ func (w *watcher) recall(ctx context.Context) (err error) {
 
 // known is a stored change for package drift; not one of hosts that are not watched.
 func (w *watcher) known(c *history.Change) (out drift.Change, ok bool) {
-	out = drift.Change{Subject: drift.Subject{Hosts: [2]int{drift.None, drift.None}, Quantity: c.Quantity,
-		Direction: c.Direction}, Since: c.Since, Found: c.Found, Usual: c.Usual, Evidence: c.Evidence}
-	for i, name := range c.Hosts {
-		if out.Hosts[i] = slices.Index(w.Hosts, name); out.Hosts[i] < 0 {
-			return out, false
-		}
+	out = drift.Change{Subject: drift.Host(drift.None, c.Quantity, c.Direction), Since: c.Since, Found: c.Found,
+		Usual: c.Usual, Evidence: c.Evidence}
+	var hosts []int
+	for _, name := range c.Hosts {
+		hosts = append(hosts, slices.Index(w.Hosts, name))
+	}
+	if slices.Contains(hosts, -1) {
+		return out, false
+	}
+	copy(out.Hosts[:], hosts)
+	if c.Group {
+		out.Subject = drift.Group(hosts, c.Quantity, c.Direction)
 	}
 	if len(c.Hosts) == 2 && c.Quantity != fault.Rate { // another watch may list hosts in another order
 		out.Hosts = fault.Pair(out.Hosts[0], out.Hosts[1])

@@ -153,6 +153,35 @@ func TestChangeIsKept(t *testing.T) {
 	}
 }
 
+// TestGroupIsKept: where the uplink of a rack is slow, the rack is named, over a restart, and no host.
+func TestGroupIsKept(t *testing.T) {
+	w, store := newWorld(8), filepath.Join(t.TempDir(), "h.db")
+	bad := monday.Add(30 * time.Hour)
+	w.change = func(w *world, s *Sighting) {
+		for i := range s.Seen {
+			o := &s.Seen[i]
+			if o.From/4 != o.To/4 {
+				o.Latency *= 1.5
+			}
+			if o.From < 4 && o.To >= 4 && !w.now.Before(bad) && w.now.Before(bad.Add(6*time.Hour)) {
+				o.PerByte *= 1.2
+			}
+		}
+	}
+	w.watch(t, store, 31*time.Hour)
+	all := changes(t, store)
+	if len(all) != 1 || !all[0].Group || !slices.Equal(all[0].Hosts, w.hosts[:4]) || all[0].Over != nil ||
+		all[0].Direction != fault.Sending ||
+		!strings.HasPrefix(all[0].Says, "what crosses n[0-3] (4 hosts): a byte in sending takes 1.") {
+		t.Fatalf("%+v, events %v", all, w.events)
+	}
+	w.watch(t, store, 8*time.Hour)
+	all = changes(t, store)
+	if len(all) != 1 || all[0].Over == nil || all[0].Over.Sub(bad.Add(6*time.Hour)).Abs() > 15*time.Minute {
+		t.Errorf("%+v", all)
+	}
+}
+
 // TestShare: what looks cost decides how far apart they are.
 func TestShare(t *testing.T) {
 	w, store := newWorld(4), filepath.Join(t.TempDir(), "h.db")

@@ -11,14 +11,15 @@ import (
 	"calib/fit/drift"
 	"calib/fit/fault"
 	"calib/internal/history"
+	"calib/internal/hosts"
 	"calib/internal/units"
 )
 
 // changeOf is a change as it is stored, with all of it in words.
 func (w *watcher) changeOf(c drift.Change) *history.Change {
-	out := &history.Change{Quantity: c.Quantity, Direction: c.Direction, Since: c.Since.UTC(), Found: c.Found.UTC(),
-		Evidence: c.Evidence}
-	for _, h := range c.Hosts[:c.Size()] {
+	out := &history.Change{Group: c.Size() == drift.Many, Quantity: c.Quantity, Direction: c.Direction,
+		Since: c.Since.UTC(), Found: c.Found.UTC(), Evidence: c.Evidence}
+	for _, h := range c.Members() {
 		out.Hosts = append(out.Hosts, w.Hosts[h])
 	}
 	if !math.IsInf(c.Ratio, 0) {
@@ -39,6 +40,8 @@ func says(c *history.Change) string {
 	switch {
 	case len(c.Hosts) == 0:
 		of = "the network"
+	case c.Group:
+		of = fmt.Sprintf("what crosses %s (%d hosts)", hosts.Fold(c.Hosts), len(c.Hosts))
 	case len(c.Hosts) == 1:
 		of = "host " + c.Hosts[0]
 	case c.Quantity == fault.Rate:

@@ -14,6 +14,9 @@ import (
 // Missing is the quantity of a Slowness of a host whose agent does not answer.
 const Missing = "missing"
 
+// between is by how much more a message between racks takes, a logarithm.
+const between = 0.5
+
 // Slowness is what is wrong for a time. Of the rate of a host, no direction means both.
 type Slowness struct {
 	drift.Subject
@@ -29,6 +32,9 @@ func (s Slowness) hits(from, to int) bool {
 	switch {
 	case s.Size() == 0:
 		return true
+	case s.Size() == drift.Many:
+		out, in := s.In(from), s.In(to)
+		return out && !in && s.Direction != fault.Receiving || in && !out && s.Direction != fault.Sending
 	case s.Size() == 2 && s.Quantity == fault.Rate:
 		return a == from && b == to
 	case s.Size() == 2:
@@ -52,6 +58,7 @@ type Cluster struct {
 	Slow  []Slowness
 	Load  float64 // by how much a working day is slower at noon: each day has its own, weekends a third
 	Creep float64 // a month: each subject becomes faster or slower by up to so much
+	Rack  int     // hosts in each rack, the first ones in the first; 0 is no racks
 	Upset float64 // share of observations that take 10% longer, on average; of looks at a host a tenth of it
 	rng   *rand.Rand
 	last  time.Time
@@ -125,9 +132,12 @@ func (c *Cluster) Look(at time.Time, rounds int) drift.Look {
 	for range rounds {
 		for _, p := range c.pairs() {
 			if !missing[p[0]] && !missing[p[1]] {
-				way := load + c.ways[fault.Pair(p[0], p[1])]
+				way, apart := load+c.ways[fault.Pair(p[0], p[1])], 0.
+				if c.Rack > 0 && p[0]/c.Rack != p[1]/c.Rack {
+					apart = between
+				}
 				l.Seen = append(l.Seen, c.seen(at, p, [2]float64{
-					way + over[0][0] + over[p[0]+1][0] + over[p[1]+1][0],
+					way + apart + over[0][0] + over[p[0]+1][0] + over[p[1]+1][0],
 					way + over[0][1] + over[p[0]+1][1] + over[p[1]+1][1]}))
 			}
 		}

@@ -23,6 +23,7 @@ import (
 	"calib/fit/fault"
 	"calib/internal/exit"
 	"calib/internal/history"
+	"calib/internal/hosts"
 	"calib/internal/machine"
 	"calib/internal/units"
 	"calib/reports/export"
@@ -148,7 +149,8 @@ var (
 	hostUp      = gauge("calib_host_up", "1 where the last look found the host, or found it busy.", "host")
 	changesOpen = gauge("calib_changes_open", "Changes that are not over.")
 	changeOpen  = gauge("calib_change_open",
-		"1 for a change that is not over; hosts is one, two with a comma, or empty for the network.", changeLabels...)
+		"1 for a change that is not over; hosts is one, two with a comma, a group, or empty for the network.",
+		changeLabels...)
 	changeRatio = gauge("calib_change_ratio",
 		"Times what was usual; of loss, the share of segments that are sent again; none of reach.", changeLabels...)
 	changeSince = gauge("calib_change_since_timestamp_seconds", "When a change that is not over began.",
@@ -204,6 +206,9 @@ func (m *metrics) Collect(ch chan<- prometheus.Metric) {
 	seen := map[[3]string]bool{}
 	for _, c := range slices.Backward(s.Open) { // of two on the same subject, the newer
 		subject := [3]string{strings.Join(c.Hosts, ","), c.Quantity, c.Direction}
+		if c.Group {
+			subject[0] = "group " + hosts.Fold(c.Hosts)
+		}
 		if seen[subject] {
 			continue
 		}

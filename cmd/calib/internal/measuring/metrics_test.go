@@ -58,7 +58,8 @@ func watched(t *testing.T) *metrics {
 		{Hosts: []string{"h1"}, Quantity: fault.Rate, Direction: "sending", Since: noon, Ratio: &ratio},
 		{Hosts: []string{"h1"}, Quantity: fault.Rate, Direction: "sending", Since: noon.Add(time.Minute),
 			Ratio: &ratio},
-		{Hosts: []string{"h2", "h0"}, Quantity: "reach", Since: noon}}
+		{Hosts: []string{"h2", "h0"}, Quantity: "reach", Since: noon},
+		{Hosts: []string{"h0", "h1"}, Group: true, Quantity: fault.Latency, Since: noon}}
 	m.after(s)
 	return m
 }
@@ -120,9 +121,10 @@ func TestMetrics(t *testing.T) {
 	for _, want := range []string{
 		`calib_change_open{direction="",hosts="",quantity="latency"} 1.0`,
 		`calib_change_open{direction="",hosts="h2,h0",quantity="reach"} 1.0`,
+		`calib_change_open{direction="",hosts="group h[0-1]",quantity="latency"} 1.0`,
 		`calib_change_ratio{direction="",hosts="",quantity="latency"} 1.25`,
 		`calib_change_since_timestamp_seconds{direction="sending",hosts="h1",quantity="rate"} 1.77763686e+09`,
-		`calib_changes_open 4.0`, `calib_host_up{host="h0"} 1.0`, `calib_host_up{host="h2"} 0.0`,
+		`calib_changes_open 5.0`, `calib_host_up{host="h0"} 1.0`, `calib_host_up{host="h2"} 0.0`,
 		`calib_host_up{host="h\"3·"} 1.0`,
 		`calib_link_latency_seconds{from="h0",to="h1"} 3e-05`,
 		`calib_link_rate_bytes_per_second{from="h0",to="h1"} 1.073741824e+09`,
@@ -212,7 +214,7 @@ func TestMetricsProtected(t *testing.T) {
 	}
 	get = serving(t, m, other.Client(), config, "https://prometheus:secret@")
 	answer, body := get("/metrics", "")
-	if answer.StatusCode != http.StatusOK || !strings.Contains(body, "calib_changes_open 4") {
+	if answer.StatusCode != http.StatusOK || !strings.Contains(body, "calib_changes_open 5") {
 		t.Errorf("with it: %s", answer.Status)
 	}
 	for _, c := range [][2]string{{"9478", ""}, {"nowhere.invalid:1", ""}, {"127.0.0.1:0", filepath.Join(dir, "none")},
