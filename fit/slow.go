@@ -3,6 +3,7 @@ package fit
 import (
 	"math"
 	"slices"
+	"strings"
 
 	"calib/fit/fault"
 	"calib/internal/dataset"
@@ -97,6 +98,10 @@ func (p *Prepared) findSlow() *SlowHosts {
 		group: fault.Numbers(j.Groups), kind: fault.Numbers(j.Kinds)}
 	for _, f := range j.Slow {
 		out.name(p, f, all)
+	}
+	for _, f := range j.Doubtful() {
+		out.Findings = append(out.Findings, params.Warnf(params.Undecided, "%s may be slow, which is not decided: %s",
+			strings.Join(p.hostNames(f.Hosts), " – "), f.Why(all)).About(p.hostNames(f.Hosts)...))
 	}
 	return out
 }

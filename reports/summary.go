@@ -385,6 +385,11 @@ func outliers(p *params.Params) (out []string) {
 	if n := len(out) - outliersShown; n > 1 {
 		out = append(out[:outliersShown], units.Plural(n, "more host")+" are slow: params.json names them.")
 	}
+	for _, f := range p.Findings {
+		if f.Code == params.Undecided {
+			out = append(out, sentence(f.Message))
+		}
+	}
 	if slow := SlowPairs(p, hosts); len(slow) > 0 {
 		are := map[bool]string{true: "is", false: "are"}[len(slow) == 1]
 		out = append(out, fmt.Sprintf("%s %s slow, most of all %s: %s.", units.Plural(len(slow), "pair"), are,

@@ -48,6 +48,12 @@ func newLook(targets Targets, settings fit.Settings, opening []dataset.Sample) p
 		for _, name := range aimed {
 			out = append(out, v.state(name, targets[name]))
 		}
+		// More ping-pongs decide which hosts are slow, where there are any.
+		open := slices.IndexFunc(fits.Findings, func(f params.Finding) bool { return f.Code == params.Undecided })
+		if open >= 0 && slices.ContainsFunc(d.Samples, func(s dataset.Sample) bool { return s.Exp == names.Pingpong }) {
+			out = append(out, plan.State{Parameter: "slow hosts", Value: math.NaN(), HalfWidth: math.Inf(1), Target: 1,
+				Why: fits.Findings[open].Message, Experiments: []string{names.Pingpong}})
+		}
 		return out, errors.Join(errs...)
 	}
 }

@@ -184,7 +184,7 @@ func (s *Store) mergeWatch(ctx context.Context, other *Store, m *Merged) error {
 func (c Change) same(o Change) bool {
 	of := func(c Change) []string {
 		hosts := slices.Clone(c.Hosts)
-		if c.Quantity != "rate" { // the hosts of a pair are in the order of the watch's list
+		if len(hosts) > 2 || c.Quantity != "rate" { // else the first sends
 			slices.Sort(hosts)
 		}
 		return append(hosts, c.Quantity, c.Direction)
