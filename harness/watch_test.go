@@ -248,7 +248,7 @@ func TestWatchFaults(t *testing.T) {
 	w.flags = strings.Fields(watchFast)
 	small := filepath.Join(filepath.Dir(w.store), "small") // a disk of its own
 	shell(t, "mkdir "+small+" && mount -t tmpfs -o size=4m none "+small)
-	t.Cleanup(func() { _, _ = output(context.Background(), "umount", small) })
+	t.Cleanup(func() { _, _ = output(context.Background(), "umount", "-l", small) })
 	hosts := w.store + ".hosts"
 	w.store = filepath.Join(small, "f.db")
 	shell(t, "cp "+hosts+" "+w.store+".hosts")
@@ -292,7 +292,7 @@ func TestWatchFaults(t *testing.T) {
 	}
 	h := func(k int) string { return fmt.Sprintf("%s-h%d", w.lab, k) }
 	try("host 5 sends at 24 of 32 Mbit/s",
-		"tc -n "+h(5)+" qdisc add dev calib0 root tbf rate 24mbit burst 5kb latency 100ms", "tc -n "+h(5)+" qdisc del dev calib0 root", "host "+h(5)+": a byte in sending")
+		"tc -n "+h(5)+" qdisc add dev calib0 root tbf rate 24mbit burst 1600 latency 100ms", "tc -n "+h(5)+" qdisc del dev calib0 root", "host "+h(5)+": a byte in sending")
 	// A rule leaves the routes, which a link that goes down takes with it.
 	down := func(k int) string { return "ip -n " + h(k) + " rule add pref 1 blackhole" }
 	up := func(k int) string { return "ip -n " + h(k) + " rule del pref 1" }
