@@ -83,7 +83,8 @@ func newApp() *cli.App {
 			measuring.RunCommand(), results.FitCommand(), results.ReportCommand(), results.ExplainCommand(),
 			results.PredictCommand(), results.ExportCommand(), results.ImportCommand(), results.CompareCommand(),
 			results.GateCommand(), history.Command(), measuring.DoctorCommand(), measuring.CheckCommand(),
-			measuring.WatchCommand(), labCommand(), measuring.AgentCommand(), certCommand(), schemaCommand(), measuring.HostsCommand(), manCommand(), completionCommand(),
+			measuring.WatchCommand(), labCommand(), measuring.AgentCommand(), certCommand(), schemaCommand(),
+			measuring.HostsCommand(), manCommand(), completionCommand(),
 		}), Action: func(c *cli.Context) error {
 			if c.Bool("version") {
 				return printVersion(c)

@@ -40,18 +40,20 @@ type Subject struct {
 }
 
 // Network and Host are subjects.
-func Network(quantity string) Subject { return Subject{[2]int{None, None}, quantity, "", ""} }
+func Network(quantity string) Subject {
+	return Subject{Hosts: [2]int{None, None}, Quantity: quantity}
+}
 
 func Host(h int, quantity, direction string) Subject {
-	return Subject{[2]int{h, None}, quantity, direction, ""}
+	return Subject{Hosts: [2]int{h, None}, Quantity: quantity, Direction: direction}
 }
 
 // Size is how many hosts a subject names: of the network none, of a group Many.
 func (s Subject) Size() int {
-	n := 0
 	if s.Group != "" {
 		return Many
 	}
+	n := 0
 	for _, h := range s.Hosts {
 		if h != None {
 			n++

@@ -14,7 +14,8 @@ const Many = 3
 
 // Group is what passes between some hosts, such as those of a rack, and all others.
 func Group(hosts []int, quantity, direction string) Subject {
-	s := Subject{[2]int{None, None}, quantity, direction, ""}
+	s := Network(quantity)
+	s.Direction = direction
 	for _, h := range slices.Sorted(slices.Values(hosts)) {
 		s.Group += string(rune(h))
 	}
@@ -78,41 +79,49 @@ func (w *Watch) findGroups(u *usual) {
 	for n, s := range w.subjects {
 		u.uplink = append(u.uplink, none)
 		if g := of[s.Hosts[0]]; s.Size() == 1 && g != "" {
-			u.uplink[n] = w.of(Subject{[2]int{None, None}, s.Quantity, s.Direction, g})
+			s.Hosts, s.Group = Network("").Hosts, g
+			u.uplink[n] = w.of(s)
 		}
 	}
 }
 
-// ends are the groups out of which, and into which, a pair goes, none where it crosses none, and the names of the
-// groups of its hosts. Hosts of no group are taken for one of no name.
-func (u *usual) ends(pair int32) (crossed [2]int32, names [2]string) {
-	crossed = [2]int32{none, none}
+// way is what lies between the hosts of a pair.
+type way struct {
+	names   [2]string // of their groups; hosts of no group are taken for one of no name
+	crossed [2]int32  // the groups that it leaves and enters; none where it has none, or stays within
+	known   bool      // why it is slow
+}
+
+func (w way) within() bool { return w.names[0] == w.names[1] }
+
+func (u *usual) way(pair int32) way {
+	w := way{crossed: [2]int32{none, none}, known: u.explains(pair, none)}
 	for k, h := range u.hosts[pair] {
 		if int(h) < len(u.uplink) && u.uplink[h] != none {
-			crossed[k], names[k] = u.uplink[h], u.subjects[u.uplink[h]].Group
+			w.crossed[k], w.names[k] = u.uplink[h], u.subjects[u.uplink[h]].Group
 		}
 	}
-	if names[0] == names[1] {
-		crossed = [2]int32{none, none}
+	if w.within() {
+		w.crossed = [2]int32{none, none}
 	}
-	return crossed, names
+	return w
 }
 
-// congested reports whether a pair crosses a group of which it is known that it is slow.
-func (u *usual) congested(pair int32) bool {
-	crossed, _ := u.ends(pair)
-	return slices.ContainsFunc(crossed[:], func(g int32) bool { return g != none && u.slow[g] })
+// congested reports whether it is known that a group that the way crosses is slow.
+func (u *usual) congested(w way) bool {
+	return slices.ContainsFunc(w.crossed[:], func(g int32) bool { return g != none && u.slow[g] })
 }
 
 // crossings are the values of groups: of what crosses them, over what is within the groups at both ends, where hosts
-// that are slow show. Whole is the network's value: that of ways within groups, and what all that crosses has in common.
-// What the network and groups explain is taken out of over. All are its values of which nothing is known.
-func (u *usual) crossings(over []reading, all []float64) (out []reading, whole float64) {
+// that are slow show. Whole is the network's value by the ways within groups; common is by how much all other ways are
+// slower than these. What groups and common explain is taken out of over. All are its values of which nothing is known.
+func (u *usual) crossings(over []reading, all []float64) (out []reading, whole, common float64) {
 	var near, far []float64
-	within, part := map[string][]float64{}, map[string]float64{}
-	for _, r := range over {
-		if _, names := u.ends(r.subject); names[0] == names[1] && !u.known(r.subject, none) {
-			near, within[names[0]] = append(near, r.value), append(within[names[0]], r.value)
+	within, part, ways := map[string][]float64{}, map[string]float64{}, make([]way, len(over))
+	for i, r := range over {
+		w := u.way(r.subject)
+		if ways[i] = w; w.within() && !w.known {
+			near, within[w.names[0]] = append(near, r.value), append(within[w.names[0]], r.value)
 		}
 	}
 	if len(near) == 0 {
@@ -123,45 +132,47 @@ func (u *usual) crossings(over []reading, all []float64) (out []reading, whole f
 		part[name] = max(0, quantile(values, low)-whole)
 	}
 	for i, r := range over {
-		over[i].value -= whole
-		crossed, names := u.ends(r.subject)
-		value := over[i].value - max(part[names[0]], part[names[1]])
-		if names[0] != names[1] && !u.known(r.subject, none) {
+		w, value := ways[i], r.value-whole
+		value -= max(part[w.names[0]], part[w.names[1]])
+		congested := u.congested(w)
+		if !w.within() && !w.known && !congested {
 			far = append(far, value)
 		}
-		for k, g := range crossed {
+		for k, g := range w.crossed {
 			if g == none {
 				continue
 			}
 			u.part[g] = 0
 			// Of an open group all that crosses counts: where all groups are open, nothing else would tell of its end.
-			if !u.known(r.subject, none) || u.slow[g] && !u.explains(r.subject, none) {
+			if !w.known && (u.slow[g] || !congested) {
 				u.add(g, u.hosts[r.subject][k], value)
 			}
 		}
 	}
-	common := 0.
 	if len(u.order) > 2 && len(far) > 0 && quantile(far, lowest) > 0 { // three groups or more
 		common = stats.Median(far)
 	}
 	for _, g := range u.order {
-		if u.first[g] == several { // of one host, nobody knows whether it is slow itself
-			if u.part[g] = quantile(u.seen[g], low) - common; within[u.subjects[g].Group] != nil {
-				out = append(out, reading{g, u.part[g]})
-			}
+		if u.first[g] != several { // of one host, nobody knows whether it is slow itself
+			continue
+		}
+		u.part[g] = quantile(u.seen[g], low) - common
+		if within[u.subjects[g].Group] != nil {
+			out = append(out, reading{g, u.part[g]})
 		}
 	}
 	u.forget()
-	for i, r := range over {
-		if crossed, names := u.ends(r.subject); names[0] != names[1] && !u.known(r.subject, none) {
-			most := 0.
-			for _, g := range crossed {
-				if g != none {
-					most = max(most, u.part[g])
-				}
-			}
-			over[i].value -= common + most
+	for i, w := range ways {
+		if w.within() || w.known || u.congested(w) {
+			continue
 		}
+		most := 0.
+		for _, g := range w.crossed {
+			if g != none {
+				most = max(most, u.part[g])
+			}
+		}
+		over[i].value -= common + most
 	}
-	return out, whole + common
+	return out, whole, common
 }

@@ -130,7 +130,7 @@ type usual struct {
 
 // known reports whether it is known why a pair is slow, by another subject than s.
 func (u *usual) known(pair, s int32) bool {
-	return u.explains(pair, s) || u.congested(pair)
+	return u.explains(pair, s) || u.uplink != nil && u.congested(u.way(pair))
 }
 
 // explains reports whether the pair, or a host of it, that is not s, is known to be slow.
@@ -265,16 +265,14 @@ func (u *usual) values(v visit) []reading {
 			continue
 		}
 		slices.Sort(all)
-		whole := all[int(v.common*float64(len(all)-1))] // of three pairs, the one without a slow host
+		whole, common := all[int(v.common*float64(len(all)-1))], 0. // of three pairs, the one without a slow host
 		if u.uplink != nil {
-			var crossings []reading
-			crossings, whole = u.crossings(over, all)
-			out = append(out, crossings...)
+			var groups []reading
+			groups, whole, common = u.crossings(over, all)
+			out = append(out, groups...)
 		}
 		for i := range over {
-			if u.uplink == nil {
-				over[i].value -= whole
-			}
+			over[i].value -= whole
 			for _, h := range u.hosts[over[i].subject] {
 				u.part[h] = 0
 				if u.known(over[i].subject, h) {
@@ -283,6 +281,7 @@ func (u *usual) values(v visit) []reading {
 				u.add(h, over[i].subject, over[i].value)
 			}
 		}
+		whole += common
 		if by := u.hour[Network(quantity)]; by != nil {
 			whole -= by[v.at.UTC().Hour()]
 		}

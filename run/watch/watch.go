@@ -160,8 +160,7 @@ func (w *watcher) recall(ctx context.Context) (err error) {
 
 // known is a stored change for package drift; not one of hosts that are not watched.
 func (w *watcher) known(c *history.Change) (out drift.Change, ok bool) {
-	out = drift.Change{Subject: drift.Host(drift.None, c.Quantity, c.Direction), Since: c.Since, Found: c.Found,
-		Usual: c.Usual, Evidence: c.Evidence}
+	out = drift.Change{Since: c.Since, Found: c.Found, Usual: c.Usual, Evidence: c.Evidence}
 	var hosts []int
 	for _, name := range c.Hosts {
 		hosts = append(hosts, slices.Index(w.Hosts, name))
@@ -169,12 +168,15 @@ func (w *watcher) known(c *history.Change) (out drift.Change, ok bool) {
 	if slices.Contains(hosts, -1) {
 		return out, false
 	}
-	copy(out.Hosts[:], hosts)
 	if c.Group {
 		out.Subject = drift.Group(hosts, c.Quantity, c.Direction)
-	}
-	if len(c.Hosts) == 2 && c.Quantity != fault.Rate { // another watch may list hosts in another order
-		out.Hosts = fault.Pair(out.Hosts[0], out.Hosts[1])
+	} else {
+		out.Subject = drift.Network(c.Quantity)
+		out.Direction = c.Direction
+		copy(out.Hosts[:], hosts)
+		if len(hosts) == 2 && c.Quantity != fault.Rate { // another watch may list hosts in another order
+			out.Hosts = fault.Pair(hosts[0], hosts[1])
+		}
 	}
 	if c.Over != nil {
 		out.Over = *c.Over
