@@ -3,7 +3,6 @@ package fit
 import (
 	"math"
 	"slices"
-	"strings"
 
 	"calib/fit/fault"
 	"calib/internal/dataset"
@@ -101,7 +100,7 @@ func (p *Prepared) findSlow() *SlowHosts {
 	}
 	for _, f := range j.Doubtful() {
 		out.Findings = append(out.Findings, params.Warnf(params.Undecided, "%s may be slow, which is not decided: %s",
-			strings.Join(p.hostNames(f.Hosts), " – "), f.Why(all)).About(p.hostNames(f.Hosts)...))
+			subject(f, all), f.Why(all)).About(p.hostNames(f.Hosts)...))
 	}
 	return out
 }
@@ -177,8 +176,8 @@ func (o *SlowHosts) name(p *Prepared, f fault.Found, hosts []string) {
 	switch {
 	case f.Uplink:
 		group := p.hostNames(f.Hosts)
-		o.Findings = append(o.Findings, params.Warnf("slow-uplink", "the way from the group of host %s to the others is "+
-			"slow: %s", group[0], why).With("ratio", f.Ratio).About(group...))
+		o.Findings = append(o.Findings, params.Warnf("slow-uplink", "%s is slow: %s", subject(f, hosts), why).
+			With("ratio", f.Ratio).About(group...))
 		return
 	case len(f.Hosts) == 2:
 		pair := fault.Pair(f.Hosts[0], f.Hosts[1])
@@ -186,7 +185,18 @@ func (o *SlowHosts) name(p *Prepared, f fault.Found, hosts []string) {
 		return
 	}
 	o.Hosts[f.Hosts[0]] = true
-	name := hosts[f.Hosts[0]]
-	o.Findings = append(o.Findings, params.Warnf(params.SlowHost, "host %s is slow: %s", name, why).
-		With("ratio", f.Ratio).About(name))
+	o.Findings = append(o.Findings, params.Warnf(params.SlowHost, "%s is slow: %s", subject(f, hosts), why).
+		With("ratio", f.Ratio).About(hosts[f.Hosts[0]]))
+}
+
+// subject is what was found, in words.
+func subject(f fault.Found, hosts []string) string {
+	first := hosts[f.Hosts[0]]
+	switch {
+	case f.Uplink:
+		return "the way from the group of host " + first + " to the others"
+	case len(f.Hosts) == 2:
+		return "pair " + first + " – " + hosts[f.Hosts[1]]
+	}
+	return "host " + first
 }

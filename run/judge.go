@@ -23,8 +23,9 @@ import (
 const replicates = 400
 
 // newLook returns a look at targets, whose names are those of numbers: it says how far the numbers of record are known
-// while a run is measured. Its goal is the interval of a number, never that of a point. States are sorted by name.
-// opening are the samples before the first round, of pairs that look at their ways.
+// while a run is measured. Its goal is the interval of a number, never that of a point. States are sorted by name;
+// the last one is of hosts that may be slow, where that is not decided. opening are the samples before the first round,
+// of pairs that look at their ways.
 func newLook(targets Targets, settings fit.Settings, opening []dataset.Sample) plan.Look {
 	settings.Replicates = cmp.Or(settings.Replicates, replicates)
 	aimed := slices.Sorted(maps.Keys(targets))
@@ -51,7 +52,7 @@ func newLook(targets Targets, settings fit.Settings, opening []dataset.Sample) p
 		// More ping-pongs decide which hosts are slow, where there are any.
 		open := slices.IndexFunc(fits.Findings, func(f params.Finding) bool { return f.Code == params.Undecided })
 		if open >= 0 && slices.ContainsFunc(d.Samples, func(s dataset.Sample) bool { return s.Exp == names.Pingpong }) {
-			out = append(out, plan.State{Parameter: "slow hosts", Value: math.NaN(), HalfWidth: math.Inf(1), Target: 1,
+			out = append(out, plan.State{Parameter: "slow hosts", Value: math.NaN(), HalfWidth: math.Inf(1),
 				Why: fits.Findings[open].Message, Experiments: []string{names.Pingpong}})
 		}
 		return out, errors.Join(errs...)

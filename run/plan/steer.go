@@ -25,7 +25,7 @@ type State struct {
 	Unit        string
 	Value       float64  // NaN where there is none
 	HalfWidth   float64  // of the 95% interval, relative to the value; +Inf where there is none
-	Target      float64  // of HalfWidth; 1 is none: it is to be decided
+	Target      float64  // of HalfWidth; 0 is none: it is to be decided
 	Experiments []string // it is read from
 	// Met: the half-width is within the target. Beyond: Why says that no number of rounds would bring it there.
 	Met, Beyond bool
@@ -41,7 +41,7 @@ func (s State) String() string {
 	if !math.IsInf(s.HalfWidth, 0) {
 		text += fmt.Sprintf(" ± %.2g%%", 100*s.HalfWidth)
 	}
-	if s.Target < 1 {
+	if s.Target > 0 {
 		text += ", target " + strconv.FormatFloat(100*s.Target, 'g', 12, 64) + "%"
 	}
 	switch {
