@@ -36,10 +36,10 @@ func (s Subject) Members() (out []int) {
 	return out
 }
 
-// apart is by which share ways between groups are longer, at least by twice of it.
+// apart is the margin of fault.Groups: a way between groups takes longer than one within by twice this share, or more.
 const apart = 0.02
 
-// lowest is the quantile of what crosses groups that tells whether all of it is slower.
+// lowest is a quantile: where even the fastest ways between groups are slower than usual, all of them are.
 const lowest = 0.02
 
 // findGroups finds the groups by the usual latencies. A group of a change stays as it was. Of two groups, the smaller

@@ -124,7 +124,8 @@ type usual struct {
 	hour map[Subject]*[24]float64
 	of   map[Subject]*sample
 	slow map[int32]bool // groups, hosts and pairs of which it is known: they say nothing of others
-	// uplink is of a host the same quantity of its group, none where it is in none; nil where there are no groups.
+	// uplink is by the number of a host that of its group, of the same quantity and direction. It is none for a host of
+	// no group, and nil where there are no groups.
 	uplink []int32
 }
 

@@ -24,7 +24,7 @@ type Look struct {
 type Change struct {
 	ID        int64       `json:"id"`
 	Hosts     []string    `json:"hosts,omitempty"`
-	Group     bool        `json:"group,omitempty"`     // what Hosts are
+	Group     bool        `json:"group,omitempty"`     // Hosts are one
 	Quantity  string      `json:"quantity"`            // latency, rate, loss or reach
 	Direction string      `json:"direction,omitempty"` // of the rate of a host or group: sending or receiving
 	Since     time.Time   `json:"since"`
