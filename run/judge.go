@@ -69,8 +69,9 @@ type view struct {
 // number is a fitted number, and what its interval is made of.
 type number struct {
 	plan.State
-	known     bool // there is a value to use
-	unbounded bool // there is no value, and no end above
+	known     bool    // there is a value to use
+	unbounded bool    // there is no value, and no end above
+	most      float64 // how large the number may be, of either sign
 	status    string
 	fixed     float64 // relative half-width of the terms that more rounds do not narrow
 	terms     string  // their names
@@ -79,7 +80,7 @@ type number struct {
 // state judges one number.
 func (v *view) state(name string, target float64) plan.State {
 	n := number{State: plan.State{Parameter: name, Value: math.NaN(), HalfWidth: math.Inf(1), Target: target,
-		Why: "not fitted yet", Experiments: needs(name)}}
+		Why: "not fitted yet", Experiments: needs(name)}, most: math.Inf(1)}
 	v.find(&n)
 	s := n.State
 	if !math.IsInf(s.HalfWidth, 1) {
@@ -88,7 +89,7 @@ func (v *view) state(name string, target float64) plan.State {
 	s.Met = s.HalfWidth <= target
 	why := v.beyond(n)
 	alpha, _ := v.fits.Parameters["alpha"].Raw()
-	if why == "" && n.known && s.Unit == "s" && math.Abs(s.Value)*(1+s.HalfWidth) <= negligible*alpha {
+	if why == "" && n.known && s.Unit == "s" && n.most <= negligible*alpha {
 		why = "too small to matter"
 	}
 	if why != "" && !s.Met {
@@ -113,6 +114,7 @@ func (v *view) find(n *number) {
 		}
 		if n.Value = *q.Value; q.CI95 != nil {
 			n.HalfWidth = halfWidth(n.Value, *q.CI95)
+			n.most = math.Max(math.Abs(q.CI95[0]), math.Abs(q.CI95[1]))
 		}
 		squares := 0.0
 		var terms []string
@@ -127,8 +129,12 @@ func (v *view) find(n *number) {
 		n.known, n.Why, n.status, n.Unit = fn.Usable(), fn.Why, fn.Status, fn.Unit
 		if middle := (fn.Domain["m"][0] + fn.Domain["m"][1]) / 2; n.known {
 			n.Value = fn.Coeff["c0"] + fn.Coeff["c1"]*middle
-			n.HalfWidth = fn.HalfWidthAt(middle) / math.Abs(n.Value)
+			half := fn.HalfWidthAt(middle)
+			n.HalfWidth, n.most = half/math.Abs(n.Value), math.Abs(n.Value)+half
 		}
+	}
+	if n.known && n.Value == 0 && math.IsInf(n.most, 1) { // in all rounds, so that it has no interval
+		n.most = 0
 	}
 }
 

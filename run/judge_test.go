@@ -102,8 +102,14 @@ func TestNothingToNarrow(t *testing.T) {
 		p.Parameters[name] = params.Parameter{Value: &v, CI95: &ends, Unit: "s", Status: params.StatusOK}
 	}
 	p.Parameters["B_L"] = params.Parameter{Bound: &params.Bound{1000, math.Inf(1)}, Unit: "packets", Status: params.StatusBound, Why: "it never overflowed"}
+	zero := 0.
+	p.Parameters["L"] = params.Parameter{Value: &zero, Unit: "s", Status: params.StatusProvisional, Why: "all rounds gave one value"}
+	p.Parameters["o_r"] = params.Parameter{Value: &zero, CI95: &[2]float64{-3e-6, 3e-6}, Unit: "s", Status: params.StatusOK}
+	p.Functions = map[string]params.Function{"O_s": {Unit: "s", Coeff: map[string]float64{"c0": 0, "c1": 0},
+		Domain: map[string][2]float64{"m": {1, 1448}}, Status: params.StatusProvisional}}
 	v := &view{fits: p}
-	for name, want := range map[string]string{"o_s": "too small to matter", "B_L": "it never overflowed", "g": ""} {
+	for name, want := range map[string]string{"o_s": "too small to matter", "L": "too small to matter",
+		"o_r": "too small to matter", "O_s": "too small to matter", "B_L": "it never overflowed", "g": ""} {
 		if s := v.state(name, 0.02); s.Beyond != (want != "") || s.Why != want || s.Met {
 			t.Errorf("%s: beyond reach %t, want %q", s, s.Beyond, want)
 		}
