@@ -205,7 +205,7 @@ func (c *Client) explain(ctx context.Context, limit time.Duration, err error) er
 				"the agent's log says which", c.host, ErrTrust, gone)
 		}
 		if errors.Is(gone, io.EOF) {
-			return fmt.Errorf("agent %s: %w: the agent exited", c.host, ErrGone)
+			return fmt.Errorf("agent %s: %w: the agent exited; its log on the host says why", c.host, ErrGone)
 		}
 		return fmt.Errorf("agent %s: %w: %w", c.host, ErrGone, gone)
 	}

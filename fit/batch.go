@@ -1,6 +1,7 @@
 package fit
 
 import (
+	"cmp"
 	"fmt"
 	"iter"
 	"maps"
@@ -11,6 +12,7 @@ import (
 	"calib/fit/resample"
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
+	"calib/internal/glossary"
 	"calib/params"
 )
 
@@ -225,7 +227,7 @@ func (r *Result) Account(used ...[]*Batch) {
 	for why, n := range r.LeftOutWhy {
 		if why != WhyLarge && why != WhySpilled && why != WhyOneCPU && why != WhyOtherClass {
 			unusable += n
-			parts = append(parts, fmt.Sprintf("%s: %d", why, n))
+			parts = append(parts, fmt.Sprintf("%s: %d", cmp.Or(glossary.Files().Flags[why], why), n))
 		}
 	}
 	if share := float64(unusable) / float64(r.Used+unusable); share > manyLeftOut {

@@ -25,7 +25,7 @@ func Collect(p *Prepared, fits []*params.Fit) *params.Params {
 	}
 	if len(out.Run.Versions) > 1 {
 		out.Findings = append(out.Findings, params.Warnf(params.MixedVersions,
-			"the agents are of different versions: %q", out.Run.Versions))
+			"the agents are of different versions: %q; install one, or let calib start them by ssh", out.Run.Versions))
 	}
 	out.Findings = append(out.Findings, interfaces(p.hosts)...)
 	out.Findings = append(out.Findings, p.Slow().Findings...)

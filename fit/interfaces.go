@@ -48,8 +48,8 @@ func coalescing(h dataset.Host) (params.Finding, bool) {
 			"different settings; ethtool -C adaptive-rx off fixes it", usecs).With("wait", usecs*1e-6), true
 	case usecs > 0:
 		return params.Warnf("interrupt-coalescing", "the interface holds an arriving packet back for up to %g µs "+
-			"(rx-usecs): up to that is in alpha, a and L, which rx-usecs 0 would not have; packets that are "+
-			"closer arrive at once, so that single intervals in g, g_s and g_r below it are not the network's", usecs).
+			"(rx-usecs): alpha, a and L hold that, and shorter intervals in g, g_s and g_r are not the network's; "+
+			"ethtool -C rx-usecs 0 ends it", usecs).
 			With("wait", usecs*1e-6), true
 	}
 	return params.Finding{}, false

@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"calib/internal/glossary"
 )
 
 // Finding is something that a reader must know of a run or a fit. Programs look at Code, Values and Hosts; Message is
@@ -83,26 +85,14 @@ func (p *Params) AllFindings(level Level) []Found {
 // RunCommand begins every command that measures, as it is printed. The hosts file has its usual name in it.
 const RunCommand = "calib run --hosts hosts.txt"
 
-// givenBy lists numbers by the experiments that they need: those of their model, and those without which it finds a
-// bound only. A function is named as a parameter, but for L(m,p) of the cluster model.
-var givenBy = map[string][]string{
-	"pingpong":      {"alpha", "beta", "T"},
-	"paired":        {"a", "a_c", "b", "b_c"},
-	"prtt":          {"L", "o_s", "o_r", "g", "G", "gap"},
-	"overhead":      {"O_s", "U_r", "O_r"},
-	"load,overhead": {"L(m,p)", "packet"},
-	"gap":           {"g_s"},
-	"gap,gather":    {"g_r"},
-	"flood,gap":     {"B_L"},
-	"overlap":       {"t_both"},
-
-	"overlap,pingpong": {"t_tr", "gamma_h", "i_cs"},
+// MeasureCommand is the command that measures some experiments.
+func MeasureCommand(experiments ...string) string {
+	return RunCommand + " --only " + strings.Join(WithClock(experiments), ",")
 }
 
-// MeasureCommand is the command that measures some experiments, and the clock, which corrects them.
-func MeasureCommand(experiments ...string) string {
-	all := slices.Compact(slices.Sorted(slices.Values(append(experiments, "clock"))))
-	return RunCommand + " --only " + strings.Join(all, ",")
+// WithClock adds the clock to experiments, which corrects them, and sorts them.
+func WithClock(experiments []string) []string {
+	return slices.Compact(slices.Sorted(slices.Values(append([]string{"clock"}, experiments...))))
 }
 
 // Hint ends a sentence with the command that measures those of some numbers that p has not. It is empty where p has all
@@ -123,9 +113,9 @@ func (p *Params) Hint(numbers ...string) string {
 // lacks nothing that p has.
 func (p *Params) Measure(numbers ...string) string {
 	all := slices.Collect(maps.Keys(p.Run.Sampled))
-	for experiments, given := range givenBy {
-		if slices.ContainsFunc(numbers, func(n string) bool { return slices.Contains(given, n) }) {
-			all = append(all, strings.Split(experiments, ",")...)
+	for _, name := range numbers {
+		if n, ok := glossary.All().Lookup(name); ok {
+			all = append(all, n.Needs()...)
 		}
 	}
 	return MeasureCommand(all...)

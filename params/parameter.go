@@ -84,7 +84,7 @@ func (p Parameter) Ends() (v, lo, hi float64, ok bool) {
 func (p Parameter) Zero() string {
 	switch {
 	case p.Value != nil && *p.Value < 0 && p.Status == StatusProvisional:
-		return fmt.Sprintf("it is %g %s, zero within what can be told", *p.Value, p.Unit)
+		return fmt.Sprintf("it is %g %s, and counts as zero", *p.Value, p.Unit)
 	case p.Value == nil && p.Status == StatusBound && p.Bound != nil && p.Bound[0] <= 0 && p.Bound[1] >= 0:
 		return fmt.Sprintf("it may be zero, and is at most %g %s", p.Bound[1], p.Unit)
 	}

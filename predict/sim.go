@@ -62,10 +62,16 @@ func simulation(change func(*simulated) error) builder {
 	}
 }
 
+// same is the error of a simulation that would say what sim says. It is of class network.ErrParameters.
+type same string
+
+func (s same) Error() string       { return string(s) }
+func (s same) Is(class error) bool { return class == network.ErrParameters }
+
 // endless has ports that hold any number of packets. It returns network.ErrParameters where they do so anyway.
 func (w *simulated) endless() error {
 	if w.Spec.Buffer == 0 {
-		return fmt.Errorf("%w: B_L is not known, so that sim says the same", network.ErrParameters)
+		return same("sim says the same, as B_L is not known")
 	}
 	w.Spec.Buffer = 0
 	return nil
@@ -76,7 +82,7 @@ func (w *simulated) endless() error {
 // then share its queue. It returns network.ErrParameters where hosts bundle packets: windows are then no matter.
 func (w *simulated) cold() error {
 	if w.Bundled {
-		return fmt.Errorf("%w: messages pass in pieces of many packets, so that sim says the same", network.ErrParameters)
+		return same("sim says the same, as hosts send many packets in one piece")
 	}
 	w.opt.Congestion = initialWindow
 	return nil

@@ -39,13 +39,17 @@ func Explain(name string, p *params.Params) (e Explained, ok bool) {
 		}
 		return Explained{Name: name, Is: in[0], Also: in[1:]}, true
 	}
-	from := g.Experiments[n.From]
-	e = Explained{Name: name, Unit: n.Unit, Is: n.Is, Experiment: n.From, Measured: from.How, Narrow: from.Narrow,
+	times := n.Needs()[0]
+	from := g.Experiments[times]
+	e = Explained{Name: name, Unit: n.Unit, Is: n.Is, Experiment: times, Measured: from.How, Narrow: from.Narrow,
 		Source: n.Source}
+	if !strings.HasSuffix(e.Narrow, ".") { // the clock's is a whole sentence
+		e.Narrow += ", or only this (--only " + strings.Join(params.WithClock(n.Needs()), ",") + ")."
+	}
 	if p == nil {
 		return e, true
 	}
-	function, _, _ := strings.Cut(name, ".")
+	function, _, _ := strings.Cut(strings.TrimSuffix(name, "(m,p)"), ".")
 	if q, has := p.Parameters[name]; has {
 		e.Parameter, e.Unit = &q, q.Unit
 	}
@@ -53,7 +57,7 @@ func Explain(name string, p *params.Params) (e Explained, ok bool) {
 		e.Function = &f
 	}
 	if e.Parameter == nil && e.Function == nil {
-		e.Missing = params.MeasureCommand(n.From)
+		e.Missing = params.MeasureCommand(n.Needs()...)
 	}
 	return e, true
 }
@@ -91,7 +95,7 @@ func (e Explained) Text(w io.Writer, o Options) error {
 		say("Why", "%s", q.Why)
 	}
 	if f := e.Function; f != nil {
-		say("This run", "%s: %s", f.Words(e.Name), qualities[f.Status])
+		say("This run", "%s: %s", f.Words(strings.TrimSuffix(e.Name, "(m,p)")), qualities[f.Status])
 		say("Why", "%s", f.Why)
 	}
 	if e.Missing != "" {

@@ -16,7 +16,7 @@ import (
 
 // QualityOf returns how well each fit describes its data, what the columns are, and which data each fit saw.
 func QualityOf(p *params.Params) Section {
-	g := NewGrid("model", "experiment", "R²/number", "mean err/number", "worst/number", "left-out/number", "cond/number",
+	g := NewGrid("model", "experiment", "R²/number", "mean err/number", "worst/number", "unseen/number", "cond/number",
 		"timings/number", "unused/number")
 	data := &More{Summary: "Which data each fit saw"}
 	for _, f := range p.Fits {
@@ -33,7 +33,7 @@ func QualityOf(p *params.Params) Section {
 		data.Items = append(data.Items, dataOf(f)...)
 	}
 	return Section{Title: "Quality of each fit", Tables: []Table{{Grid: g, More: data, Says: []string{
-		"err: relative errors of the fit; left-out: mean error at sizes the fit has not seen; cond: condition number."}}}}
+		"err: relative errors of the fit; unseen: mean error at sizes that a fit did not use; cond: condition number."}}}}
 }
 
 func significant(v *float64, digits int) string {

@@ -79,7 +79,7 @@ func classWords(p *params.Params) (out []string) {
 			out = append(out, fmt.Sprintf("The hosts of a group could send %s times what leaves it.",
 				Format(*q.Value, q.CI95, q.Unit)))
 		case q.Bound != nil:
-			out = append(out, fmt.Sprintf("What leaves a group is not seen to be limited: at most %s to 1.",
+			out = append(out, fmt.Sprintf("No limit of an uplink was found: oversubscription is at most %s.",
 				Format(q.Bound[1], nil, q.Unit)))
 		}
 	}

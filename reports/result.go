@@ -128,6 +128,7 @@ func describe(file, points, sample *jsonschema.Schema) {
 		}
 	}
 	sample.Properties["phase"].AnyOf = meaning(phases)
+	sample.Properties["flags"].Items.AnyOf = meaning(names.Flags)
 	for member, values := range map[string]map[string]glossary.Value{"point": names.Factors, "aux": names.Aux} {
 		s := sample.Properties[member]
 		s.Properties = map[string]*jsonschema.Schema{}
@@ -230,7 +231,7 @@ func LeftText(f Plan) (out []string) {
 	}
 	if f.Rounds < f.Asked {
 		rounds := units.Plural(f.Rounds, "round")
-		out = append(out, fmt.Sprintf("the budget has room for %s: intervals need %d", rounds, f.Asked))
+		out = append(out, fmt.Sprintf("the budget has room for %s, and the plan wants %d", rounds, f.Asked))
 	}
 	if len(f.Left) > 0 {
 		out = append(out, "the budget has no room for "+strings.Join(f.Left, ", "))

@@ -39,7 +39,8 @@ func SummaryOf(p *params.Params, o Options) Summary {
 		Measured: fmt.Sprintf("%s, plan %s, %s, %s", units.Plural(len(r.Hosts), "host"), Clean(r.Plan),
 			units.Plural(r.Rounds, "round"), units.Plural(r.Timings, "timing"))}
 	if o.Took > 0 {
-		s.Measured += fmt.Sprintf(", %d min %d s", int(o.Took.Minutes()), int(o.Took.Seconds())%60)
+		took := fmt.Sprintf("%d min %d s", int(o.Took.Minutes()), int(o.Took.Seconds())%60)
+		s.Measured += ", " + strings.TrimPrefix(took, "0 min ")
 	}
 	rows := readings(p)
 	s.Verdict = verdict(p, rows)
@@ -298,11 +299,11 @@ var spoilers = []struct {
 	{params.TwoStates, "The hosts changed between two states, in the slower one {share} of the time. See alpha_fast, alpha_slow."},
 }
 
-const minRounds = 6 // behind an interval: five medians have none of 95%
+const minRounds = 6 // behind a safe interval: the range of five medians is no 95% interval
 
 func spoiled(p *params.Params) (out []string) {
 	if n := p.Run.Rounds; n < minRounds {
-		out = append(out, fmt.Sprintf("%s, and intervals need %d. Give more time: --budget 2m.",
+		out = append(out, fmt.Sprintf("%s, and safe intervals need %d. Give more time: --budget 2m.",
 			units.Plural(n, "round"), minRounds))
 	}
 	if m := p.Run.Missing; cutShort(p) {

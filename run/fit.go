@@ -84,7 +84,8 @@ func Fit(dir *rundir.Dir, d dataset.Source, s fit.Settings, warnings []string) (
 		return nil, err
 	}
 	if len(p.Fits) == 0 {
-		errs = append(errs, fmt.Errorf("the run has %d samples of the experiments the models need", d.Survey().Lines))
+		errs = append(errs, fmt.Errorf("the run has %d samples; measure ping-pong at least (--only clock,pingpong)",
+			d.Survey().Lines))
 		return nil, fmt.Errorf("no model could be fitted: %w", errors.Join(errs...))
 	}
 	for _, err := range errs {

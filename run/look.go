@@ -118,8 +118,8 @@ func (r *run) claim(ctx context.Context, f *fleet) error {
 	life := min(2*time.Duration(r.Plan.Budget)+24*time.Hour, limits.Life-time.Hour)
 	err := f.claim(ctx, plane.Session{Run: r.id, Socket: r.Socket}, limits.Bytes, life)
 	if together := f.onOneCPU(); together != "" {
-		r.note("there are fewer CPUs than agents, so that some have one together (" + together + "): " +
-			"these run by turns, and are measured with others only, where there are others")
+		r.note("there are fewer CPUs than agents. Agents that share one (" + together + ") run by turns, and are " +
+			"measured with agents on other CPUs where there are any")
 	}
 	if err != nil || r.Plan.Limits.Segment != 0 {
 		return err

@@ -70,7 +70,10 @@ func (r *run) walk(ctx context.Context, f *fleet, schedule *plan.Schedule, have 
 	if steering != nil && len(steering.States()) > 0 {
 		said := "targets that are not met: " + steering.Open()
 		if walked.TargetsMet {
-			said = fmt.Sprintf("all targets are met or beyond reach after %s", units.Plural(walked.Rounds, "round"))
+			said = "all targets are met after " + units.Plural(walked.Rounds, "round")
+			if beyond := steering.Beyond(); beyond != "" {
+				said += ", but those that more rounds do not meet: " + beyond
+			}
 		}
 		r.Show.Note(said)
 	}
@@ -176,14 +179,13 @@ func (r *run) close(ctx context.Context, err, unfit error) error {
 // thin says why a run in which nothing failed is partial all the same: too much of it was lost to the network, or not
 // measured in time.
 func (r *run) thin() string {
-	const so = "what is left says little of the network"
 	switch missing := r.dir.Run().Slots.Missing(); {
 	case r.spoilt > params.MaxDiscarded:
-		return fmt.Sprintf("%.0f%% of the timings were lost to retransmissions and timeouts, more than %.0f%%: %s",
-			100*r.spoilt, 100*params.MaxDiscarded, so)
+		return fmt.Sprintf("%.0f%% of the timings were lost to retransmissions and timeouts, more than %.0f%%: find the "+
+			"lossy link first (calib check), then measure anew", 100*r.spoilt, 100*params.MaxDiscarded)
 	case missing > params.MaxMissing:
-		return fmt.Sprintf("%.0f%% of the planned slots were not measured within the budget, more than %.0f%%: %s",
-			100*missing, 100*params.MaxMissing, so)
+		return fmt.Sprintf("%.0f%% of the plan was not measured within the budget, more than %.0f%%: give more time "+
+			"(--budget)", 100*missing, 100*params.MaxMissing)
 	}
 	return ""
 }

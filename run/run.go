@@ -206,8 +206,10 @@ func Create(path string, r rundir.Run) (*rundir.Dir, error) {
 
 // with starts the agents of the hosts, shows it, does what is to be done with them, and ends them.
 func (r *run) with(ctx context.Context, do func(*fleet) error) error {
-	r.Show.Phase("start agents")
-	r.Show.Update(0, float64(len(r.Hosts)), 0, "")
+	if r.Where.Sim == "" {
+		r.Show.Phase("start agents")
+		r.Show.Update(0, float64(len(r.Hosts)), 0, "")
+	}
 	f, err := r.open(ctx)
 	if err != nil {
 		return err

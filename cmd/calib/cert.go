@@ -137,7 +137,7 @@ func revokeCert(c *cli.Context, a *certs.Authority, name string) error {
 		lines = append(lines, fmt.Sprintf("revoked: the %s %s, serial %s", d.Role, d.Name, d.Serial))
 	}
 	return command.AnswerLines(c, "cert revoke", shown, append(lines,
-		"It holds where the list is: copy "+a.RevocationList()+
+		"It takes effect where the list is: copy "+a.RevocationList()+
 			" into the --cert directory of every daemon and user. Daemons read it again by themselves.")...)
 }
 

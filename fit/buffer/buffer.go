@@ -245,7 +245,7 @@ func describe(f *params.Fit) string {
 		return fit.Sentences(full, fit.ParameterWords(f, "B_L"), tcp)
 	}
 	return fit.Sentences(full+": "+fit.ParameterWords(f, "B_L"),
-		"What leaves the port while the burst lasts moves the knee a little to the right of it", tcp)
+		"Packets leave during the burst, so that the curve bends slightly above it", tcp)
 }
 
 // kneeCurve draws the fit of one group of bursts: the knee fitted anew to the ratios measured, of which the fit holds

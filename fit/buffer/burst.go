@@ -292,7 +292,7 @@ func (p *floodData) neverFull() {
 		}
 	}
 	if lo == 0 {
-		why += "; without the gap of one sender, alone or by experiment gap, what it held cannot be told"
+		why += "; a lower limit needs experiment gap"
 	}
 	p.fit.Bound("B_L", "packets", labelBL, math.Min(lo, hi), hi, why)
 	p.fit.Unknown("B_L_bytes", "B", labelBLBytes, 0, math.Inf(1), why)

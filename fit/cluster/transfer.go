@@ -158,7 +158,7 @@ func (h *transfer) fitL() (err error) {
 	}
 	most := offer(where)
 	h.Unknown("N", "B/s", "aggregate rate of the network", h.least(most, where), math.Inf(1), fmt.Sprintf(
-		"up to %g hosts with packets of %g B, which can offer %s, L does not show it",
+		"%g hosts with packets of %g B, which can offer %s together, do not reach it; more hosts would",
 		where.p, where.m, units.Format(most, "B/s")))
 	h.Add(params.Warnf("aggregate-limit-not-reached", "the aggregate limit N of the network was not reached with up to "+
 		"%g hosts; more hosts that offer more than %s together would show it", where.p, units.Format(most, "B/s")).

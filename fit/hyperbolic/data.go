@@ -77,7 +77,7 @@ func load(prepared *fit.Prepared) (*paired, error) {
 		p.clocks.bound = 0
 	} else {
 		p.fit.Warn("one-direction", "some points were measured in one direction only: "+
-			"the clock offset does not cancel in their times")
+			"the clock offset does not cancel in their times; measure longer (--budget)")
 	}
 	var err error
 	if p.times, err = fit.Resample(p.fit, t, "no complete burst or stream without loss"); err != nil {
@@ -285,7 +285,7 @@ func (p *paired) withoutSlowPairs(in []*fit.Batch) []*fit.Batch {
 	slow := p.slow.Line
 	fast := func(l *dataset.Sample) bool { return !slow(l) }
 	if len(in) > 0 && !slices.ContainsFunc(in, func(b *fit.Batch) bool { return slices.ContainsFunc(b.Lines, fast) }) {
-		p.fit.Warn("slow-hosts-only", "every batch holds a slow host only: the times are those of the slow host")
+		p.fit.Warn("slow-hosts-only", "every batch holds slow hosts only: the times are theirs; take them out of the hosts file")
 		return in
 	}
 	var out []*fit.Batch
@@ -306,8 +306,8 @@ func (p *paired) withoutSlowPairs(in []*fit.Batch) []*fit.Batch {
 	}
 	if cut > 0 {
 		p.fit.Count(cut, "batches", func(n int) params.Finding {
-			return params.Warnf("slow-pairs-cut", "%d batches hold a slow host, and too few are without one. Their times are "+
-				"those of the other pairs, which met n or n−1 messages on the network: a_c and b_c may be low by one part in n", n)
+			return params.Warnf("slow-pairs-cut", "a slow host took part in %d batches, and too few are without one. Its times are "+
+				"left out, but its messages met the others' at times: a_c and b_c may be too small by 1/n", n)
 		})
 	}
 	return out

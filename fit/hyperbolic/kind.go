@@ -70,7 +70,7 @@ func (p *paired) character(f *fixedFit, m *mediumFit) {
 	streams := m.growth
 	if packets.falls() {
 		p.fit.Warn(params.NegativeAC, "a_c is negative: more pairs make the last delivery earlier, "+
-			"which the model cannot explain")
+			"which no network does; measure again on idle hosts")
 		return
 	}
 	enough := p.times.Rounds > 1
@@ -106,15 +106,15 @@ func (p *paired) unknown(kind *params.Network, packets, streams effect, most flo
 			open = open || !e.little()
 		}
 	}
-	add(kind.Packets, packets, "packets", "the last of the messages of one packet by")
-	add(kind.Streams, streams, "streams", "the time per byte of streams by")
+	add(kind.Packets, packets, "packets", "a short message takes")
+	add(kind.Streams, streams, "streams", "a byte of a stream takes")
 	if said == "" {
 		said, open = "streams were not measured with several numbers of pairs", true
 	} else {
-		said = fmt.Sprintf("%s that send at once delay %s against one, where %.0f%% matters",
+		said = fmt.Sprintf("with %s at once %s, against one pair; from %.0f%% on that is contention",
 			units.Plural(int64(most), "pair"), said, 100*margin)
 	}
-	note.Message = said + ". It is there, and less than what matters"
+	note.Message = said + ". There is contention, but less than that"
 	if open {
 		note.Message = said + ". " + p.decides(most)
 	}
@@ -139,8 +139,8 @@ const twoPairs = "two pairs that differ cannot tell a slow host from contention:
 
 // slowMet is why contention of one-packet messages is not known where slow pairs were left out: a slow message may come
 // when the others are through.
-const slowMet = "slow pairs sent as well, and were left out: n or n−1 of the others met. More rounds, in which " +
-	"other hosts form the pairs, would tell, or more hosts"
+const slowMet = "slow pairs are left out, and how often they met the others is not known: measure more rounds, or " +
+	"take the slow hosts out of the hosts file"
 
 // withhold takes a_c and b_c out of use where what looks like contention may be a slow host: with two pairs, all bursts
 // and streams of both have a slow one. Where slow pairs were left out of streams that do not slow down, the others met

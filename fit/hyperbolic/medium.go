@@ -76,7 +76,7 @@ func (p *paired) decide(m *mediumFit) {
 	default:
 		if g < -material && ci[1] < 0 {
 			p.fit.Warn("falling-time-per-byte", "b' falls by %.0f%% from n = %g to n = %g: "+
-				"a single stream did not fill its path", -100*g, m.n[0], m.n[k])
+				"a single stream did not fill its path (see b_connections_2)", -100*g, m.n[0], m.n[k])
 		}
 		p.flat(m)
 	}
@@ -122,8 +122,8 @@ func (p *paired) rising(m *mediumFit, w []float64) {
 		p.fit.Found("b_c", "s/B", labelBC, m.bc, p.times.Interval(m.bc, both, 1), p.streamTerms(m.bc)...)
 		p.fit.Together([]string{"b", "b_c"}, both)
 		if !best.consistent {
-			p.fit.Warn("inconsistent-break", "b'(n) does not follow max(b, n·b_c): "+
-				"no break parts it into a flat and a rising part that fit together")
+			p.fit.Warn("inconsistent-break", "b'(n) does not follow max(b, n·b_c), flat first and then "+
+				"in proportion to n: use the points of b'(n)")
 		}
 		return
 	}

@@ -82,7 +82,7 @@ func addStates(r *fit.Result, q *fit.Pingpong) {
 	}
 	share := float64(len(times)-at) / float64(len(times))
 	r.Add(params.Notef(params.TwoStates, "the hosts were in one of two states: a message of %g B takes %s in %.0f%% of %d "+
-		"batches, and %s in the others. T(x), alpha and a lie between, by these shares, and other runs have others",
+		"batches, and %s in the others. T(x), alpha and a are a mixture, which differs from run to run",
 		q.Sizes[0], units.Format(of[0], "s"), 100*(1-share), len(times), units.Format(of[1], "s")).
 		With("share", share).Of("alpha_slow"))
 }

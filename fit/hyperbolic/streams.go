@@ -55,9 +55,8 @@ func (p *paired) steady(in []*fit.Batch) []*fit.Batch {
 	}
 	if len(halves) > 0 {
 		p.unsteady = stats.Median(halves)
-		p.fit.Add(params.Warnf("unsteady-streams", "some points have streams only whose rate changed while it was counted, "+
-			"by %.0f%% from the first half of the window to the second, or that the receiver or the congestion control "+
-			"held up", 200*p.unsteady).With("share", p.unsteady))
+		p.fit.Add(params.Warnf("unsteady-streams", "some numbers of pairs have no steady stream: the rate changed by %.0f%% within a "+
+			"window, or the receiver or the congestion control held it up. b and b_c are less certain", 200*p.unsteady).With("share", p.unsteady))
 	}
 	return out
 }

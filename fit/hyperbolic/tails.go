@@ -55,12 +55,11 @@ func fitTails(p *fit.Prepared) (*params.Fit, error) {
 			case ok && i == 0:
 				r.Found(t.name, "s", label, v, ci)
 			case i == 0:
-				few := fmt.Sprintf("%d timings of %g B", len(all), x)
+				few := fmt.Sprintf("an interval needs %d timings; there are %d of %g B", minTimings(t.p), len(all), x)
 				if worth < len(all) {
-					few += fmt.Sprintf(", worth %d as rounds differ,", worth)
+					few += fmt.Sprintf(", which count as %d because rounds differ", worth)
 				}
-				r.Unknown(t.name, "s", label, stats.SortedQuantile(all, 0.5), math.Inf(1),
-					fmt.Sprintf("%s are too few for an interval: it takes %d", few, minTimings(t.p)))
+				r.Unknown(t.name, "s", label, stats.SortedQuantile(all, 0.5), math.Inf(1), few)
 			}
 			if ok {
 				s.Add(x, v, ci, v, len(all))

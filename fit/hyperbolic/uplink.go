@@ -65,8 +65,8 @@ func (p *paired) addUplinks() {
 	held, heldCI := est.Of(func(v []float64) float64 { return v[all] / float64(most) / v[within] })
 	over, overCI := est.Of(func(v []float64) float64 { return float64(hosts) * v[within] / v[all] })
 	const label = "rate of all streams together that leave a group of hosts"
-	const of = "hosts of a group times the rate of a stream within, over the rate of what leaves a group"
-	const free = "as many streams as were at once do not hold each other up"
+	const of = "what the hosts of a group could send, over the rate of what leaves a group"
+	const free = "the streams that were measured did not fill the uplink: more hosts would"
 	if heldCI[1] < limited || most >= hosts && held < limited {
 		r.Found("uplink_rate", "B/s", label, rate, rateCI)
 	} else {

@@ -53,18 +53,17 @@ func fitWakeup(p *fit.Prepared) (*params.Fit, error) {
 	}
 	if v, ok := difference("wakeup", "time to wake a receiver that sleeps until the message comes", names.PhaseBlocking,
 		names.PhasePolling, "both hosts of every pair share a CPU, and a host that polls would keep it from the other"); ok {
-		r.Add(params.Notef("wake-up", "waking the receiver is %s of the %s that a message of one byte takes. It is in alpha "+
-			"and in L. It is not in U_r, as it is with Tam and Wang: U_r is the receiving call of a message that is there. "+
-			"A program that polls is faster by it",
+		r.Add(params.Notef("wake-up", "waking the receiver takes %s of the %s of a message of one byte. alpha and L hold it, "+
+			"U_r does not (that of Tam and Wang does). A program that polls saves it",
 			units.Format(v, "s"), units.Format(blocking, "s")).With("share", v/blocking).Of("wakeup"))
 	}
 	const after = "what a message takes more after 1 ms of idling"
 	idle, known := difference("after_idle", after, names.PhaseIdle, names.PhaseBlocking,
 		"no round trips after a pause without loss")
 	awake, held := difference("after_idle_awake", after+", CPUs kept awake", names.PhaseIdleAwake, names.PhaseBlocking,
-		"the agents may not open /dev/cpu_dma_latency, which keeps CPUs awake")
+		"the agents could not open /dev/cpu_dma_latency, which keeps CPUs awake: run them as root")
 	if known {
-		says := "how much of that is the CPU's sleep state is not known: the agents may not open /dev/cpu_dma_latency"
+		says := "how much of that is the CPU's sleep state is not known: the agents could not open /dev/cpu_dma_latency"
 		if held {
 			says = "with the CPUs kept out of sleep states it is " + units.Format(awake, "s")
 		}

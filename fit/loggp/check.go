@@ -43,8 +43,8 @@ func (p *prttData) identity(gap *gapFit, send, receive *busyTime, latency float6
 		p.fit.Series = append(p.fit.Series, points)
 	}
 	if math.Abs(worst) > roundTripOff {
-		p.fit.Add(params.Warnf(params.RoundTripOff, "half the round trip is %s from L + o_s + o_r + (s−1)·G at %g B: the "+
-			"bytes of a packet pass several stages one after the other, of which G is only the slowest",
+		p.fit.Add(params.Warnf(params.RoundTripOff, "half the round trip is %s from L + o_s + o_r + (s−1)·G at %g B: "+
+			"LogGP does not fit messages within a packet, T(x) does",
 			percent(worst), at).With("worst", worst))
 		return
 	}

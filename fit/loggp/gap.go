@@ -8,6 +8,7 @@ import (
 	"calib/fit"
 	"calib/fit/resample"
 	"calib/internal/lsq"
+	"calib/internal/units"
 	"calib/params"
 )
 
@@ -120,18 +121,13 @@ func (p *prttData) fitGap() (*gapFit, error) {
 func (p *prttData) longGap(slope float64, full bool, sizes, values []float64, ci [2]float64) {
 	const label = "gap per byte of a long message"
 	n := len(sizes)
-	above, largest, most := n-firstAbove(sizes, p.packet), sizes[n-1], values[n-1]/sizes[n-1]
+	above, most := n-firstAbove(sizes, p.packet), values[n-1]/sizes[n-1]
 	if p.packet == 0 || above > 1 || most <= (1+straight)*slope || full {
 		p.fit.Found("G", "s/B", label, slope, ci)
 		return
 	}
-	why := fmt.Sprintf("the largest message of prtt, %g B, fits into one packet of %g B: "+
-		"what each packet of a long one costs beside its bytes was not measured", largest, p.packet)
-	if above == 1 {
-		why = fmt.Sprintf("prtt has one size above a packet of %g B, %g B: what each of its packets costs beside its "+
-			"bytes cannot be told from what the message costs", p.packet, largest)
-	}
-	p.fit.Unknown("G", "s/B", label, math.Max(0, slope), most, why+"; --sizes with some KiB tell it")
+	p.fit.Unknown("G", "s/B", label, math.Max(0, slope), most, fmt.Sprintf("prtt has %s above a packet of %g B, and "+
+		"G needs two: --sizes 1,1KiB,4KiB,16KiB", units.Plural(above, "size"), p.packet))
 }
 
 // nearlyFull is the part of a packet that a message fills which costs about what a full packet does.
@@ -205,8 +201,8 @@ func (p *prttData) latency(send, receive *busyTime) float64 {
 	ci := resample.DifferenceOf(p.times, v, reps, func(r []float64) float64 { return r[0] })
 	p.fit.Difference("L", "s", label, v, ci, p.fit.Prepared.ClockReading(1)...)
 	if v <= 0 {
-		const why = "the overheads, measured with pauses between messages, are longer than half the round trip of " +
-			"messages in a row: some of a host's work is counted twice, or waking up from a pause is"
+		const why = "o_s + o_r is longer than half a round trip: the pauses between messages let hosts fall " +
+			"asleep, or some work is counted twice; keep CPUs awake, and measure again"
 		l := p.fit.Parameters["L"]
 		l.Withhold(params.StatusInconsistent, "L is not positive: "+why)
 		p.fit.Parameters["L"] = l

@@ -149,11 +149,11 @@ func (d *remaps) judge(medium bool) {
 			}
 		}
 	}
-	on := "hosts that share nothing but each other's interfaces (a switch: n = 1, k_d = 1, so that C_n is zero)"
+	on := "a switch (n = 1, k_d = 1, C_n = 0)"
 	if medium {
 		on = "a medium that all hosts share"
 	}
-	text := fmt.Sprintf("the model, by LogGP and for %s, is %.1f%% from the %d remaps on average and %.1f%% at most (%s)",
+	text := fmt.Sprintf("LoGPC, for %s, is %.1f%% from the %d remaps on average and %.1f%% at most (%s)",
 		on, 100*mean, n, 100*worst, where)
 	f := params.Notef("remaps-predicted", "%s", text)
 	if worst > paperError {

@@ -17,7 +17,7 @@ func TestLittleContention(t *testing.T) {
 	if q := f.Parameters["a_c"]; q.CI95 == nil || q.CI95[0] <= 0 {
 		t.Fatalf("a_c %+v: want it to be certain", q)
 	}
-	if f.Network.Packets != params.Unknown || !notes(f.Findings, params.NetworkUnknown, "less than what matters") {
+	if f.Network.Packets != params.Unknown || !notes(f.Findings, params.NetworkUnknown, "There is contention, but less than that") {
 		t.Errorf("network %+v, findings %v", *f.Network, f.Findings)
 	}
 }

@@ -112,13 +112,13 @@ func TestLongGapNeedsTwoPackets(t *testing.T) {
 	}
 	upTo := func(most int64) *dataset.Dataset { return with(func(bytes int64) bool { return bytes <= most }) }
 	if p := fitWith(t, loggp.LogGP, upTo(1401), 100).Parameters["G"]; p.Status != params.StatusUnidentifiable || p.Bound == nil || p.Bound[0] > 101e-9 || p.Bound[1] < 240e-9 ||
-		!strings.Contains(p.Why, "1401 B, fits into one packet") {
+		!strings.Contains(p.Why, "prtt has 0 sizes above a packet") {
 		t.Errorf("%+v", p)
 	}
 	near(t, "G", value(t, fitWith(t, loggp.LogGP, upTo(5792), 100), "G"), 240e-9, 1e-3)
 	few := with(func(bytes int64) bool { return bytes == 1 || bytes == 181 || bytes == 5792 })
 	if p := fitWith(t, loggp.LogGP, few, 100).Parameters["G"]; p.Status != params.StatusUnidentifiable || p.Bound == nil || p.Bound[0] > 239e-9 || p.Bound[1] < 240e-9 ||
-		!strings.Contains(p.Why, "one size above a packet") {
+		!strings.Contains(p.Why, "1 size above a packet") {
 		t.Errorf("%+v", p)
 	}
 	// What a message costs beside its packets makes the gap a byte larger than G. The slope from a packet that is
@@ -192,7 +192,7 @@ func TestLogGPIdentity(t *testing.T) {
 		}
 	}
 	f := fitWith(t, loggp.LogGP, d, 100)
-	if !warns(f.Findings, params.RoundTripOff, "several stages one after the other") {
+	if !warns(f.Findings, params.RoundTripOff, "LogGP does not fit messages within a packet") {
 		t.Errorf("findings %v", f.Findings)
 	}
 }

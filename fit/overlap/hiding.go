@@ -98,9 +98,13 @@ func (d *data) record(bytes int64, x sizedFit, drawn []sizedFit, penaltyCI [2]fl
 		d.Found(named("hiding_overhead", bytes), "s", handing+words, left(x), ci)
 	}
 	_, _, peak := x.Peak()
-	peak = peak && x.below > 0 && x.above > 0
-	why := fmt.Sprintf("there is no peak: handing over costs %.2f of the transfer, "+
-		"which by the second thread takes %.2f of it", x.Overhead, x.Penalty)
+	told := x.below > 0 && x.above > 0
+	why := "the largest gain is outside the computations that were measured"
+	if told {
+		why = fmt.Sprintf("a second thread gains nothing: handing over costs %.2f of the transfer, which takes the "+
+			"second thread %.2f times as long", x.Overhead, x.Penalty)
+	}
+	peak = peak && told
 	for _, q := range []struct {
 		name, unit, label string
 		of                func(s sizedFit, gamma, gain float64) float64
@@ -126,7 +130,7 @@ func (d *data) record(bytes int64, x sizedFit, drawn []sizedFit, penaltyCI [2]fl
 			return q.of(s, gamma, gain)
 		})
 	}
-	if !peak {
+	if told && !peak {
 		d.Add(params.Warnf("no-overlap", "messages of %s: %s", fit.SizeWords(bytes), why).With("bytes", float64(bytes)))
 	}
 }

@@ -91,7 +91,7 @@ func (d *data) transfers() {
 		x, points := d.bySize(q.kind)
 		d.line(q.name, q.label, q.quantity, x, d.est.Select(points))
 	}
-	const why = "it takes a computation, and ping-pong of two sizes that overlap measured or that lie between such"
+	const why = "it needs ping-pong at two sizes from the smallest to the largest of experiment overlap"
 	both, points := d.bySize(direct)
 	way, err := d.Prepared.Pingpong(d.Model, 2)
 	var x []float64

@@ -49,8 +49,7 @@ func rules() []rule {
 	const shape = "they describe long messages in different ways; " +
 		"use b_prime_limits, the slope of the largest messages, and T(x) between"
 	const fixed = "they describe short messages in different ways; use a_prime_limits, the limit of the smallest messages"
-	const stream = "a stream of long messages cannot take longer a byte than ping-pong between the same hosts, " +
-		"nor half as long; use "
+	const stream = "a byte of a stream takes no longer than one of ping-pong, and at least half as long; use "
 	const burst = "a message alone takes 2a + a_c, and ping-pong says how long that is; use "
 	const timed = "is timed call by call, the other taken from the difference of two round trips; use "
 	return []rule{
@@ -65,8 +64,8 @@ func rules() []rule {
 		{first: parameter("o_r"), second: atOneByte("U_r", "O_r"), above: sameQuantity, below: sameQuantity, ofTime: true,
 			why: "U_r " + timed + "U_r and O_r"},
 		{first: loggpL, second: atOneByte("L"), above: sameQuantity, below: sameQuantity, ofTime: true, both: true,
-			why: "each is what is left of half a round trip without the overheads, and the overheads differ; " +
-				"neither can be preferred"},
+			why: "both are half a round trip without the hosts' times, which were measured in two ways that differ; " +
+				"use neither"},
 		{first: parameter("g"), second: slowest, above: alikeOnly, below: alikeOnly,
 			why: "messages of one host to another leave and arrive g_s or g_r apart, whichever is longer; " +
 				"use g_s and g_r, which are from longer streams"},

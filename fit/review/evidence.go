@@ -109,7 +109,7 @@ func (r *review) imprecise(q params.Parameter) reason {
 
 // remedies say what narrows a number that a term leaves wide.
 var remedies = map[string]string{
-	"misfit": "the points of the curve say more than this number, and more sizes tell its shape (--sizes)",
+	"misfit": "use the points of the curve (points.json), or measure more sizes (--sizes)",
 	params.TermClockOffset: "experiments that average both directions need no offset; a time service that all hosts " +
 		"share (chrony, PTP) makes it smaller",
 	"window edges":     "longer streams (a longer run) have smaller edges",

@@ -79,7 +79,7 @@ func (r *review) notNegative(name string, q params.Parameter) {
 			r.Parameters[name] = q
 		}
 	case small:
-		r.withhold(name, params.StatusBound, fmt.Sprintf("negative by less than %g%% of %s: zero within what can be told",
+		r.withhold(name, params.StatusBound, fmt.Sprintf("negative by less than %g%% of %s: take it as zero",
 			100*material, units.Format(ref, q.Unit)), &params.Bound{0, math.Max(hi, -lo)})
 		r.zero = append(r.zero, name)
 	case hi > 0:
@@ -115,7 +115,7 @@ func (r *review) notNegativeFunction(name string, f params.Function) {
 		case v-half > 0 || v >= 0 && (half == 0 || small || side == 1):
 			continue
 		case small:
-			r.provisionalFunction(name, reason(fmt.Sprintf("negative by less than %g%% of %s: zero within what can be told",
+			r.provisionalFunction(name, reason(fmt.Sprintf("negative by less than %g%% of %s: take it as zero",
 				100*material, units.Format(ref, f.Unit))))
 		case v+half > 0:
 			r.mark(name, params.StatusBound, fmt.Sprintf("%s(%s) is %s ± %s: it may be zero", name, at.where,
@@ -140,7 +140,7 @@ func (r *review) fallsWithHosts(name string, f params.Function) {
 	if ci[1] >= 0 || -l1*(hosts[1]-hosts[0]) <= material*r.reference(f.Unit) {
 		return
 	}
-	why := fmt.Sprintf("%s falls by %s with every further host: CPUs that become faster under load, not a network",
+	why := fmt.Sprintf("%s falls by %s with every further host: no network does that, but CPUs that wake faster under load",
 		name, units.Format(-l1, f.Unit))
 	r.provisionalFunction(name, reason(why))
 	r.add(params.Warnf("falls-with-hosts", "%s", why).Of(name).With("l1", l1))

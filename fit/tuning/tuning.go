@@ -44,7 +44,7 @@ func choose(r *fit.Result, name, label string, est *resample.Estimates, settings
 	}
 	r.Found(name, "B", label, best, [2]float64{lo, hi})
 	if lo == hi {
-		r.Explain(name, "no interval: one round only, or every replicate chooses the same of the settings measured")
+		r.Explain(name, "no interval: this setting is the best in all rounds, or there was one round")
 	}
 	return best
 }

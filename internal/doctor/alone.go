@@ -60,14 +60,14 @@ func processor(h Host, add adder) {
 	}
 	if us := number(h.Env["cpu.idle_wake_us"], 0); us > slowWake {
 		add(Notes, "sleep",
-			fmt.Sprintf("the CPUs sleep as deep as %s, and take %d µs to wake: so much slower is a message after a pause",
+			fmt.Sprintf("the CPUs sleep as deep as %s, and take %d µs to wake: a message after a pause takes that much longer",
 				h.Env["cpu.idle_deepest"], us),
 			fmt.Sprintf("cpupower idle-set -D %d (until the next boot; idle-set -E undoes it)", slowWake))
 	}
 	if v := h.Env["virt"]; v != "" && v != "none" {
 		v = strings.Replace(v, "other", "of a kind that it does not say", 1)
 		add(Notes, "virtual",
-			"a virtual machine ("+v+"): its CPUs and its network are shared with others, and its times hold that",
+			"a virtual machine ("+v+"): other machines share its CPUs and network, and its times hold that",
 			"virsh vcpupin on the machine below, or measure that one")
 	}
 	if c := h.Env["container"]; c != "" {

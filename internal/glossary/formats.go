@@ -17,6 +17,7 @@ type Formats struct {
 	Phases     map[string]map[string]string `yaml:"phases"` // by experiment
 	Factors    map[string]Value             `yaml:"factors"`
 	Aux        map[string]Value             `yaml:"aux"`
+	Flags      map[string]string            `yaml:"flags"`
 }
 
 // Finding is a code of params.json, with the levels and values that it may have.
@@ -72,5 +73,6 @@ func (f Formats) Lookup(name string) []string {
 	}
 	add("Factor of a point in samples.jsonl", f.Factors[name].String())
 	add("Other value in samples.jsonl", f.Aux[name].String())
+	add("Flag in samples.jsonl", f.Flags[name])
 	return out
 }

@@ -16,12 +16,15 @@ import (
 type Number struct {
 	Names  []string `yaml:"names" json:"names"` // in which M stands for a size, x and w for numbers
 	Unit   string   `yaml:"unit" json:"unit"`   // of each of them where they differ, with commas
-	From   string   `yaml:"from" json:"from"`   // the experiment
+	From   string   `yaml:"from" json:"from"`   // the experiments that it needs, with commas; first the one that times it
 	Is     string   `yaml:"is" json:"is"`
 	Source string   `yaml:"source" json:"source"` // paper and equation
 }
 
-// Experiment is how numbers are measured, and what narrows their intervals.
+// Needs are the experiments that a number needs.
+func (n Number) Needs() []string { return strings.Split(n.From, ", ") }
+
+// Experiment is how numbers are measured, and what narrows their intervals beside measuring nothing else.
 type Experiment struct {
 	How    string `yaml:"how"`
 	Narrow string `yaml:"narrow"`

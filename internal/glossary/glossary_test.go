@@ -28,7 +28,7 @@ func TestLookup(t *testing.T) {
 func TestEntries(t *testing.T) {
 	g, seen := All(), map[string]bool{}
 	for _, n := range g.Numbers {
-		if n.Unit == "" || n.Is == "" || g.Experiments[n.From].How == "" || strings.Count(n.Is, ". ") > 2 {
+		if n.Unit == "" || n.Is == "" || g.Experiments[n.Needs()[0]].How == "" || strings.Count(n.Is, ". ") > 2 {
 			t.Errorf("%v: %+v", n.Names, n)
 		}
 		for _, name := range n.Names {

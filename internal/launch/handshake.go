@@ -68,7 +68,7 @@ func (l *Launcher) exchange(p *Process, host string, args []string) error {
 		return fmt.Errorf("%w: it repeats what is sent, as a terminal does: %s", ErrStreams, streamsAdvice)
 	}
 	if len(words) != 3 || words[0] != "uname" {
-		return fmt.Errorf("%w: the shell there answered %q to uname", ErrArch, strings.Join(words, " "))
+		return fmt.Errorf("%w: the shell there answered %q to uname: its login files must print nothing", ErrArch, strings.Join(words, " "))
 	}
 	binary, err := pick(l.binaries, words[1], words[2])
 	if err != nil {
@@ -113,7 +113,7 @@ func (l *Launcher) testStreams(p *Process) error {
 	got := make([]byte, len(sample))
 	switch n, err := io.ReadFull(p.out, got); {
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		return fmt.Errorf("%w: %d of %d bytes came within %v: what ends no line is kept back: %s",
+		return fmt.Errorf("%w: %d of %d bytes came within %v: the prefix holds bytes back until a line ends: %s",
 			ErrStreams, n, len(sample), l.streamTimeout, streamsAdvice)
 	case err != nil:
 		return p.explain(ErrStreams, err)

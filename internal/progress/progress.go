@@ -264,9 +264,9 @@ func line(s State) string {
 	return strings.TrimSuffix(strings.Join(parts, " "), ",")
 }
 
-// counts prints "17 of 240" where the work is counted in whole steps.
+// counts prints "17 of 240" where the work is counted in whole steps; a total of 1 is of shares.
 func counts(s State) string {
-	if s.Total <= 0 || s.Done != math.Trunc(s.Done) || s.Total != math.Trunc(s.Total) {
+	if s.Total <= 1 || s.Done != math.Trunc(s.Done) || s.Total != math.Trunc(s.Total) {
 		return ""
 	}
 	return fmt.Sprintf("%.0f of %.0f", s.Done, s.Total)

@@ -145,15 +145,15 @@ func (n *Network) slow(s netspec.Spec, factor float64) netspec.Spec {
 func (c *Copy) differ(p *params.Params) {
 	d := c.differences(p)
 	if len(d.slow) > 0 && (d.small == 0 || d.large < d.small) {
-		c.note("the times of messages by size are missing, so that slow hosts and pairs are as fast as the others")
+		c.note("the run has no times by size: slow hosts and pairs are as fast as the others")
 		return
 	}
 	for _, s := range d.slow {
-		switch name := p.Run.Hosts[s.way[0]]; {
+		switch {
 		case s.way[1] < c.Spec.Hosts:
-			c.slowed(name, s, d)
+			c.slowed(p.Run.Hosts, s, d)
 		case s.way[0] == s.way[1]:
-			c.note("host %s is slow, and not among the %d hosts of the file", name, c.Spec.Hosts)
+			c.note("host %s is slow, and not among the %d hosts of the file", p.Run.Hosts[s.way[0]], c.Spec.Hosts)
 		}
 	}
 }
@@ -162,7 +162,7 @@ func (c *Copy) differ(p *params.Params) {
 const floorError = 0.02
 
 // slowed gives a host a block that it has for sending and receiving, and the way between two a link.
-func (c *Copy) slowed(name string, s slow, d *differing) {
+func (c *Copy) slowed(names []string, s slow, d *differing) {
 	from, to, least := s.way[0], s.way[1], netspec.Block{}
 	host := from == to
 	if host {
@@ -189,12 +189,11 @@ func (c *Copy) slowed(name string, s slow, d *differing) {
 	b := fitBlock(least, &plain, d, s.ratio, time)
 	switch {
 	case !host && b.B == 0:
-		c.note("hosts %d and %d stand out, and no slower than others at the sizes that were compared: they have no link",
-			from, to)
+		c.note("the pair %s, %s gets no link of its own: it is not slow at the sizes that were compared", names[from], names[to])
 	case !host:
 		c.Spec.Links = append(c.Spec.Links, netspec.Link{Between: [][]int{{from}, {to}}, Block: b})
 	case time(b, d.small) > (1+floorError)*s.ratio[0]*plain.Message(0, 1, d.small):
-		c.note("host %s has one block for sending and receiving, with which its messages take longer than the run says", name)
+		c.note("host %s has one block for sending and receiving, with which its messages take longer than the run says", names[from])
 		fallthrough
 	default:
 		c.Spec.Overrides[from] = b

@@ -111,7 +111,7 @@ func (n *Network) uplinks(p *params.Params) {
 	}
 	within, between, known := p.Ways()
 	if !known {
-		n.Notes = append(n.Notes, "what ways between the groups of hosts take is not known: they are as those within")
+		n.Notes = append(n.Notes, "times between the groups of hosts were not measured: those within a group are used")
 		return
 	}
 	groups := p.GroupsByIndex()

@@ -210,7 +210,7 @@ func TestNotes(t *testing.T) {
 		t.Errorf("%v, %q", err, c.Notes)
 	}
 	p.Fits = nil
-	if c, _ := n.Copy(p, 4, 1); !strings.Contains(strings.Join(c.Notes, "\n"), "times of messages by size are missing") {
+	if c, _ := n.Copy(p, 4, 1); !strings.Contains(strings.Join(c.Notes, "\n"), "the run has no times by size") {
 		t.Errorf("%q", c.Notes)
 	}
 	fast := run(params.Switch, map[string]float64{"alpha": 1e-12, "beta": 1e-15, "packet": 1448})

@@ -80,12 +80,12 @@ func Compare(old, new []Run, o Options) *Verdict {
 	}
 	v.Notes, v.Skipped = append(v.Notes, t.notes...), t.skipped
 	if v.Old.Nights < minNights && len(old) >= minTested && !(o.gate && t.together) {
-		counts := "counts as a change"
+		counts := "looks like a change"
 		if o.gate {
-			counts = "is taken to be as much as between runs of one night"
+			counts = "is taken to be as large as one between runs of a night"
 		}
-		v.Notes = append(v.Notes, fmt.Sprintf("the old runs are of %s: what differs from night to night is not known, and %s",
-			units.Plural(v.Old.Nights, "night"), counts))
+		v.Notes = append(v.Notes, fmt.Sprintf("the old runs are of %s, so a difference between nights %s; give it %d nights",
+			units.Plural(v.Old.Nights, "night"), counts, minNights))
 	}
 	v.changes, v.moved = t.judge(o), t.moves(o)
 	v.conclude()

@@ -60,13 +60,13 @@ func PlanGate(baseline []Run, n int, o Options) (Stage, error) {
 	least, ok := stats.NeededMore(len(baseline), alpha)
 	switch {
 	case len(all) == 0 && len(t.links) == 0:
-		return s, fmt.Errorf("%w: its %s have none of what a gate decides by (%s) ok in nine of ten", ErrBaseline,
+		return s, fmt.Errorf("%w: of what a gate decides by (%[3]s) none is good in nine of ten of its %[2]s", ErrBaseline,
 			units.Plural(len(baseline), "run"), decisive)
 	case !ok || n == 0 && least > maxGate:
-		return s, fmt.Errorf("%w: it has %s, of which no test against %d finds anything; give it 6 or more", ErrBaseline,
-			units.Plural(len(baseline), "run"), maxGate)
+		return s, fmt.Errorf("%w: it has %s, and a gate needs 6", ErrBaseline,
+			units.Plural(len(baseline), "run"))
 	case n > 0 && n < least:
-		return s, fmt.Errorf("%w by %s: against %d of the baseline a test needs %d", ErrBaseline,
+		return s, fmt.Errorf("%w by %s: with %d in the baseline a test needs --runs %d", ErrBaseline,
 			units.Plural(n, "run"), len(baseline), least)
 	}
 	blind := func(n int) (names []string) {

@@ -89,7 +89,7 @@ func TestGateSmallBaseline(t *testing.T) {
 	for i := range night {
 		night[i].At = night[0].At
 	}
-	const oneNight = "the old runs are of 1 night: what differs from night to night is not known, and is taken to be"
+	const oneNight = "the old runs are of 1 night, so a difference between nights is taken to be"
 	s := &stages{runs: [][]Run{cluster(2, 2, 10, 0.01, nil)}}
 	v, err := gateOf(night, s.measure, 0, Options{})
 	if err != nil || v.Outcome != OK || !slices.ContainsFunc(v.Notes, func(n string) bool { return strings.HasPrefix(n, oneNight) }) {

@@ -260,7 +260,7 @@ func (v *Verdict) decide() {
 	}
 	if v.gate && v.Outcome == OK && !slices.ContainsFunc(v.changes, func(c Change) bool { return c.judged }) {
 		v.Outcome = Inconclusive
-		v.Why = []string{"nothing decides: of " + decisive + " none is ok in nine of ten runs of either side"}
+		v.Why = []string{"nothing decides: of " + decisive + " none is good in nine of ten runs of both sides"}
 	}
 	if len(v.changes) == 0 && len(v.Dead) == 0 {
 		v.Outcome, v.Why = NotComparable, []string{"the runs have no quantity in common"}

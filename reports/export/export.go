@@ -171,7 +171,7 @@ const maxHosts = 1 << 20 // bounds the system that an export describes; no targe
 func (in *input) hostCount() int {
 	n := cmp.Or(in.Hosts, len(in.Params.Run.Hosts))
 	if n < 2 || n > maxHosts {
-		in.failf("a system of %d hosts: %w; choose 2 to %d with --hosts", n, ErrOption, maxHosts)
+		in.failf("a system of %d hosts: %w; choose 2 to %d with --nodes", n, ErrOption, maxHosts)
 		return 0
 	}
 	return n
@@ -226,11 +226,11 @@ func (in *input) doubts() (out []string) {
 }
 
 // withheld is the error of a number that was estimated and must not be used. It is of class ErrMissing.
-type withheld struct{ what, status, why string }
+type withheld struct{ kind, name, status, why string }
 
 func (w withheld) Error() string {
-	return fmt.Sprintf("%s is not to be used (%s): measure again with more rounds and fewer disturbances, "+
-		"or on more hosts", w.what, strings.TrimSuffix(w.status+": "+units.OneLine(w.why), ": "))
+	return fmt.Sprintf("%s %s cannot be used (%s): calib explain %[2]s RUN says more", w.kind, w.name,
+		strings.TrimSuffix(w.status+": "+units.OneLine(w.why), ": "))
 }
 
 func (w withheld) Is(class error) bool { return class == ErrMissing }
@@ -238,7 +238,7 @@ func (w withheld) Is(class error) bool { return class == ErrMissing }
 // noFunction is the error of a function that the run has not, or that must not be used. It is of class ErrMissing.
 func (in *input) noFunction(name string) error {
 	if f, ok := in.Params.Functions[name]; ok && !f.Usable() {
-		return withheld{"function " + name, f.Status, f.Why}
+		return withheld{"function", name, f.Status, f.Why}
 	}
 	return ErrMissing
 }
@@ -254,7 +254,7 @@ func (in *input) need(name string) (float64, error) {
 	}
 	q := in.Params.Parameters[name]
 	if q.Estimate != nil {
-		return 0, withheld{"parameter " + name, q.Status, q.Why}
+		return 0, withheld{"parameter", name, q.Status, q.Why}
 	}
 	why := ""
 	if q.Why != "" {

@@ -55,8 +55,8 @@ func writeOmpi(in *input) []byte {
 	}
 	in.warnf("the rules are for one rank on each host, and apply to all communicators of as many ranks: a classic file " +
 		"cannot tell them apart")
-	in.warnf("Open MPI 6 takes the communicator sizes of a classic file for those above them: give it the file of " +
-		"target ompi-json")
+	in.warnf("Open MPI 6 reads the communicator sizes of this file differently: give it the file of " +
+		"--to ompi-json")
 	return in.render("ompi", map[string]any{"collectives": collectives})
 }
 

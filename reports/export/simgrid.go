@@ -204,7 +204,7 @@ func (p *platform) pieceOf(x int) timePiece {
 func (p *platform) nameHosts() {
 	n := p.in.hostCount()
 	if n > maxPlatformHosts {
-		p.in.failf("a platform of %d hosts: %w: it has a route for each two of them; choose 2 to %d with --hosts", n,
+		p.in.failf("a platform of %d hosts: %w: it has a route for each two of them; choose 2 to %d with --nodes", n,
 			ErrOption, maxPlatformHosts)
 		return
 	}
@@ -541,8 +541,8 @@ func (p *platform) warnOfTooFast() {
 	delay, n := p.in.Params.Functions["L"], len(p.hosts)
 	share := delay.Coeff["l1"] * float64(n-2) / p.times[0].at(1)
 	if delay.Usable() && delay.CI95["l1"][0] > 0 && share > tooFast {
-		p.in.warnf("a message takes %s more in the network with every host that communicates, and in the file as long as "+
-			"between two: short messages of all %d hosts at once come out %.0f%% too fast",
+		p.in.warnf("each further host that communicates makes a message %s slower. The file cannot say so: "+
+			"short messages of all %d hosts at once come out %.0f%% too fast",
 			units.Format(delay.Coeff["l1"], "s"), n, 100*share/(1+share))
 	}
 	top := p.longestEager()
@@ -552,7 +552,7 @@ func (p *platform) warnOfTooFast() {
 			"where two ranks both send first, SimGrid reports a deadlock", top)
 	}
 	if p.buffer > 0 && p.buffer < top {
-		p.in.warnf("messages of %.0f to %.0f bytes that share a link for long, as when one host sends many in a row, "+
-			"come out too fast together, by up to half of the share above %.0f bytes", p.buffer, top, p.buffer)
+		p.in.warnf("messages of %.0f to %.0f bytes that share a link, as when one host sends many in a row, "+
+			"come out too fast, by up to half of the time of their bytes above %.0f", p.buffer, top, p.buffer)
 	}
 }

@@ -158,7 +158,7 @@ func TestGrowingDelay(t *testing.T) {
 	p := switched()
 	p.Functions["L"] = params.Function{Form: params.Bilinear, Status: params.StatusOK, Domain: map[string][2]float64{"p": {2, 8}},
 		Coeff: map[string]float64{"l0": 390e-6, "l1": 160e-6, "tau": 2.8e-7}, CI95: map[string][2]float64{"l1": {150e-6, 170e-6}}}
-	if _, w, err := exportPlatform(p, 0); err != nil || !strings.Contains(strings.Join(w, "\n"), "160 µs more in the network with every host") {
+	if _, w, err := exportPlatform(p, 0); err != nil || !strings.Contains(strings.Join(w, "\n"), "each further host that communicates makes a message 160 µs slower") {
 		t.Errorf("%v, %q", err, w)
 	}
 	p.Functions["L"].CI95["l1"] = [2]float64{-10e-6, 330e-6}

@@ -94,10 +94,10 @@ func logGPOf(in *input) logGP {
 		in.warnf("o_s + o_r = %g s is below zero within the noise: o is 0, and L holds the difference", m.os+m.or)
 	}
 	if m.os > m.g || m.o() > m.g {
-		in.warnf("the send overhead is more than g: short messages in a row leave o apart, and o is the mean of o_s and o_r")
+		in.warnf("o_s is longer than g: the simulator sends short messages o apart, and o is the mean of o_s and o_r")
 	}
 	if m.perByte > m.gb {
-		in.warnf("o_s grows by %g s a byte, more than G: it is written as G", m.perByte)
+		in.warnf("o_s grows by %g s a byte, more than G: the file has G there", m.perByte)
 		m.perByte = m.gb
 	}
 	if _, _, ok := in.pieces("gap"); ok {

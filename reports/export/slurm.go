@@ -13,8 +13,8 @@ import (
 func writeSlurm(in *input) []byte {
 	g := in.Params.Groups
 	if g == nil {
-		in.failf("groups of hosts: %w: the run saw none; give it more time: %s --budget 10m", ErrMissing,
-			params.RunCommand)
+		in.failf("groups of hosts: %w: the run found none. With one switch Slurm needs no topology.conf. If there are "+
+			"racks, measure longer: %s --budget 10m", ErrMissing, params.RunCommand)
 		return nil
 	}
 	var lines []string

@@ -49,7 +49,7 @@ func TestStatuses(t *testing.T) {
 				t.Errorf("csv does not mark what is withheld:\n%s", file)
 			}
 		default:
-			if !errors.Is(err, ErrMissing) || !strings.Contains(err.Error(), "not to be used (inconsistent") || !strings.Contains(err.Error(), "measure again") {
+			if !errors.Is(err, ErrMissing) || !strings.Contains(err.Error(), "cannot be used (inconsistent") || !strings.Contains(err.Error(), "calib explain") {
 				t.Errorf("%s: withheld numbers: %v, want ErrMissing with the reason and what to do", target.Name, err)
 			}
 		}

@@ -283,8 +283,8 @@ func (d *document) parameters(p *params.Params) {
 func (d *document) validation(p *params.Params, figures []figure.Figure) {
 	says := "Patterns that no fit has seen, predicted and then measured."
 	if len(p.Validation) == 0 {
-		says = "In this run no communication pattern was predicted and then measured. How far the parameters can be " +
-			"trusted follows from the quality of the fits below alone."
+		says = "This run measured no communication pattern. calib predict validate RUN measures some, and shows how far " +
+			"predictions can be trusted."
 	}
 	d.add(reports.Section{Title: "Validation", Says: []string{says},
 		Tables: []reports.Table{{Grid: reports.ValidationOf(p)}}}, d.figures(figures)...)

@@ -53,8 +53,8 @@ func (w *walker) check(ctx context.Context, s bench.Slot, hosts []int) bool {
 		return false
 	}
 	if found.most {
-		w.Note(fmt.Sprintf("most pairs of the hosts %s cannot exchange a byte within %v: the network between them "+
-			"is at fault", w.list(hosts), time.Duration(checkDeadline)))
+		w.Note(fmt.Sprintf("most pairs of the hosts %s cannot exchange a byte within %v: calib doctor says what is "+
+			"wrong with the network between them", w.list(hosts), time.Duration(checkDeadline)))
 		return false
 	}
 	for _, h := range found.hosts {
@@ -62,7 +62,7 @@ func (w *walker) check(ctx context.Context, s bench.Slot, hosts []int) bool {
 			"to or from %s", w.list(failedWith(all, h))))
 	}
 	for _, l := range found.links {
-		w.result.Cut[l] = "no byte came through, while each of the two hosts reaches others or was not tried with any"
+		w.result.Cut[l] = "no byte came through; neither host is known to be at fault (try calib doctor)"
 		w.visitAfter(firstVisit)
 		w.Note(fmt.Sprintf("going on without the link between %s: %s", w.list(l[:]), w.result.Cut[l]))
 	}

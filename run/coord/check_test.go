@@ -105,7 +105,7 @@ func TestNetworkAtFault(t *testing.T) {
 		w.fleet.cut = func(_, _ int) bool { return true }
 		begun := time.Now()
 		r, err := w.do(t, t.Context())
-		if err == nil || len(r.Lost)+len(r.Cut) != 0 || !strings.Contains(strings.Join(w.notes, "\n"), "the network between them is at fault") {
+		if err == nil || len(r.Lost)+len(r.Cut) != 0 || !strings.Contains(strings.Join(w.notes, "\n"), "calib doctor says what is wrong with the network between them") {
 			t.Errorf("error %v, result %+v, notes %q", err, r, w.notes)
 		}
 		if took := time.Since(begun); took > (66+10+4)*time.Second { // the budget and a tenth; then the pairs are tried once more

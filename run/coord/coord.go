@@ -175,7 +175,7 @@ const (
 )
 
 // errSlotOver is why a call is given up whose agent did not end the slot itself.
-var errSlotOver = errors.New("no end of the slot, and no reason, long after its deadline")
+var errSlotOver = errors.New("the agent has not answered, long after the deadline of the measurement")
 
 // run does one slot of the walk.
 func (w *walker) run(ctx context.Context, s bench.Slot, allowed units.Nanos) ([]dataset.Sample, error) {

@@ -158,7 +158,7 @@ func TestThreeInARow(t *testing.T) {
 		return nil
 	}
 	r, err := w.do(t, t.Context())
-	if !errors.Is(err, errBroken) || !strings.Contains(err.Error(), "3 slots in a row") {
+	if !errors.Is(err, errBroken) || !strings.Contains(err.Error(), "3 measurements in a row") {
 		t.Errorf("error %v", err)
 	}
 	if len(r.Failures) != 3 || r.Slots != 3 || len(w.slots) != 3 {

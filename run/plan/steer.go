@@ -163,6 +163,17 @@ func (t *Steering) Open() string {
 	return texts(slices.DeleteFunc(slices.Clone(t.states), func(s State) bool { return s.Met || s.Beyond }))
 }
 
+// Beyond says which targets more rounds do not meet, and why.
+func (t *Steering) Beyond() string {
+	var out []string
+	for _, s := range t.states {
+		if s.Beyond {
+			out = append(out, fmt.Sprintf("%s (%s)", s.Parameter, s.Why))
+		}
+	}
+	return strings.Join(out, ", ")
+}
+
 // texts are those of states, for one line.
 func texts(states []State) string {
 	out := make([]string, len(states))

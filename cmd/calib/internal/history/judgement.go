@@ -161,12 +161,12 @@ func BaselineOf(c *cli.Context, name string) (out Baseline, err error) {
 			out.Runs, out.Measured = append(out.Runs, compare.FromParams(p, r.Started)), append(out.Measured, m)
 		}
 		if n := len(b.Runs) - len(out.Runs); n > 0 {
-			text := fmt.Sprintf("baseline %s: %d of %s were before the known change of everything with run %s (%s)", name, n,
+			text := fmt.Sprintf("baseline %s: %d of %s are older than the acknowledged change at run %s (%s)", name, n,
 				units.Plural(len(b.Runs), "run"), b.Cut.Run, b.Cut.Reason)
 			if len(out.Runs) == 0 {
-				return exit.Usagef("%s; set it anew with runs behind it", text)
+				return exit.Usagef("%s; set it anew with later runs", text)
 			}
-			command.Note(c, text+": not compared with")
+			command.Note(c, text+", and are not used")
 		}
 		return nil
 	})

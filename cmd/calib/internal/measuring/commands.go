@@ -118,7 +118,7 @@ func runAA(c *cli.Context) error {
 	root := cmp.Or(c.String("out"), "aa-"+rundir.DefaultName(time.Now()))
 	runs, err := Series(c, &config, root, "run", n)
 	if len(runs) < minAA {
-		return cmp.Or(err, fmt.Errorf("%d runs have parameters: nothing to compare", len(runs)))
+		return cmp.Or(err, fmt.Errorf("%d of %d runs have parameters, and a comparison needs %d", len(runs), n, minAA))
 	}
 	floor := compare.Noise(runs)
 	path := filepath.Join(root, command.NoiseFile)
@@ -209,9 +209,9 @@ func DoctorCommand() *cli.Command {
 			case err != nil:
 				return err
 			case r.Usable < 2:
-				err = exit.With(exit.Failed, fmt.Errorf("no two hosts can be measured"))
+				err = exit.With(exit.Failed, fmt.Errorf("no two hosts can be measured: see above what to mend"))
 			case !r.Ready:
-				err = exit.With(exit.Partial, fmt.Errorf("some hosts or pairs cannot be measured"))
+				err = exit.With(exit.Partial, fmt.Errorf("some hosts or pairs cannot be measured: see above what to mend"))
 			}
 			return command.AnswerResult(c, reports.Result{Command: "doctor", Data: r}, err, r.Text)
 		},

@@ -280,7 +280,7 @@ func (d predicted) printOverlap(w io.Writer) error {
 		switch {
 		case said[v.Bytes]:
 		case v.BestWork == nil:
-			says = append(says, fmt.Sprintf("messages of %d B: a second thread gains at no granularity", v.Bytes))
+			says = append(says, fmt.Sprintf("messages of %d B: a second thread gains nothing", v.Bytes))
 		default:
 			says = append(says, fmt.Sprintf("messages of %d B: the gain is largest, %s (95%%: %s), with %s (95%%: %s) of "+
 				"computation between two exchanges",
