@@ -100,7 +100,7 @@ func WithClock(experiments []string) []string {
 func (p *Params) Hint(numbers ...string) string {
 	lacking := slices.DeleteFunc(slices.Clone(numbers), func(n string) bool {
 		_, parameter := p.Parameters[n]
-		_, function := p.Functions[strings.TrimSuffix(n, "(m,p)")]
+		_, function := p.Functions[FunctionOf(n)]
 		return parameter || function && n != "L"
 	})
 	if len(lacking) == 0 {
@@ -108,6 +108,9 @@ func (p *Params) Hint(numbers ...string) string {
 	}
 	return "; measure with " + p.Measure(lacking...)
 }
+
+// FunctionOf is the name of the function that a number is: L(m,p) of the cluster model is L, as no number is.
+func FunctionOf(number string) string { return strings.TrimSuffix(number, "(m,p)") }
 
 // Measure is the command that measures what some numbers need, and all that the run of p has measured, so that its run
 // lacks nothing that p has.

@@ -60,7 +60,8 @@ func patterns(d dataset.Source, slow map[int]bool) ([]observed, error) {
 		}
 		p, ok := pattern.ByID(k.id)
 		if !ok {
-			return nil, fmt.Errorf("samples of pattern %d, which this build of calib does not know: use the one that measured it", k.id)
+			return nil, fmt.Errorf("samples of pattern %d, which this build of calib does not know: use the one "+
+				"that measured it", k.id)
 		}
 		var medians []float64
 		for _, ns := range of {

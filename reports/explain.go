@@ -29,7 +29,7 @@ type Explained struct {
 func Explain(name string, p *params.Params) (e Explained, ok bool) {
 	g := glossary.All()
 	if is, ok := g.Words[name]; ok {
-		return Explained{Name: name, Is: is}, true
+		return Explained{Name: name, Is: is, Also: glossary.Files().Lookup(name)}, true
 	}
 	n, ok := g.Lookup(name)
 	if !ok {
@@ -49,7 +49,7 @@ func Explain(name string, p *params.Params) (e Explained, ok bool) {
 	if p == nil {
 		return e, true
 	}
-	function, _, _ := strings.Cut(strings.TrimSuffix(name, "(m,p)"), ".")
+	function, _, _ := strings.Cut(params.FunctionOf(name), ".")
 	if q, has := p.Parameters[name]; has {
 		e.Parameter, e.Unit = &q, q.Unit
 	}
@@ -95,7 +95,7 @@ func (e Explained) Text(w io.Writer, o Options) error {
 		say("Why", "%s", q.Why)
 	}
 	if f := e.Function; f != nil {
-		say("This run", "%s: %s", f.Words(strings.TrimSuffix(e.Name, "(m,p)")), qualities[f.Status])
+		say("This run", "%s: %s", f.Words(params.FunctionOf(e.Name)), qualities[f.Status])
 		say("Why", "%s", f.Why)
 	}
 	if e.Missing != "" {

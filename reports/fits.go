@@ -33,7 +33,8 @@ func QualityOf(p *params.Params) Section {
 		data.Items = append(data.Items, dataOf(f)...)
 	}
 	return Section{Title: "Quality of each fit", Tables: []Table{{Grid: g, More: data, Says: []string{
-		"err: relative errors of the fit; unseen: mean error at sizes that a fit did not use; cond: condition number."}}}}
+		"err: relative errors of the fit; unseen: mean error at sizes that a fit did not use; cond: condition " +
+			"number."}}}}
 }
 
 func significant(v *float64, digits int) string {

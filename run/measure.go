@@ -72,7 +72,7 @@ func (r *run) walk(ctx context.Context, f *fleet, schedule *plan.Schedule, have 
 		if walked.TargetsMet {
 			said = "all targets are met after " + units.Plural(walked.Rounds, "round")
 			if beyond := steering.Beyond(); beyond != "" {
-				said += ", but those that more rounds do not meet: " + beyond
+				said += ", except those that more rounds cannot meet: " + beyond
 			}
 		}
 		r.Show.Note(said)
@@ -181,7 +181,8 @@ func (r *run) close(ctx context.Context, err, unfit error) error {
 func (r *run) thin() string {
 	switch missing := r.dir.Run().Slots.Missing(); {
 	case r.spoilt > params.MaxDiscarded:
-		return fmt.Sprintf("%.0f%% of the timings were lost to retransmissions and timeouts, more than %.0f%%: find the "+
+		return fmt.Sprintf("%.0f%% of the timings were lost to retransmissions and timeouts, more than %.0f%%: "+
+			"find the "+
 			"lossy link first (calib check), then measure anew", 100*r.spoilt, 100*params.MaxDiscarded)
 	case missing > params.MaxMissing:
 		return fmt.Sprintf("%.0f%% of the plan was not measured within the budget, more than %.0f%%: give more time "+

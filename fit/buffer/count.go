@@ -71,8 +71,8 @@ func (p *floodData) count(sizes []sizeEstimate) {
 			large.value, large.bytes)
 	default:
 		p.record(large.estimate, of)
-		why := fmt.Sprintf("whether the buffer counts packets or bytes is not known: it held %.4g packets of %g B, or %.4g of %g "+
-			"(%.1f and %.1f standard uncertainties off); measure longer (--budget)",
+		why := fmt.Sprintf("whether the buffer counts packets or bytes is not known: it held %.4g packets of %g B, "+
+			"or %.4g of %g (%.1f and %.1f standard uncertainties off); measure longer (--budget)",
 			small.value, small.bytes, large.value, large.bytes, packets.sigmas, bytes.sigmas)
 		p.unknownBytes(large, why)
 		p.fit.Warn("buffer-ambiguous", "%s", why)

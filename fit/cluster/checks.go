@@ -32,7 +32,8 @@ func (h *transfer) gathers() {
 		h.gr = g.gr
 	}
 	if h.gr == nil || h.gs == nil {
-		h.Note("gathers-unchecked", "gathers are not compared with eq. 8: g_s or g_r is not known; measure gap and gather")
+		h.Note("gathers-unchecked", "gathers are not compared with eq. 8: g_s or g_r is not known; measure gap and "+
+			"gather")
 		return
 	}
 	used := h.Prepared.New(h.Model, names.Gather, h.Source).Usable(h.Prepared.LineBatches(names.Gather, names.PhaseGather))

@@ -98,7 +98,8 @@ func (o *overheadData) fitReception(est *resample.Estimates) (*costFit, error) {
 	case all[1] <= 0:
 		return unknown(0, top, "messages that arrive take no time from a computation here")
 	case all[0] <= 0:
-		return unknown(0, top, fmt.Sprintf("the time lost per message, %.3g to %.3g s, may be zero: measure more rounds (--budget)",
+		return unknown(0, top, fmt.Sprintf("the time lost per message, %.3g to %.3g s, may be zero: measure more "+
+			"rounds (--budget)",
 			all[0], all[1]))
 	case len(data.sizes) < 2:
 		return unknown(math.Max(0, data.PointScatter(0)[0]), top,

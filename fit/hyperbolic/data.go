@@ -285,7 +285,8 @@ func (p *paired) withoutSlowPairs(in []*fit.Batch) []*fit.Batch {
 	slow := p.slow.Line
 	fast := func(l *dataset.Sample) bool { return !slow(l) }
 	if len(in) > 0 && !slices.ContainsFunc(in, func(b *fit.Batch) bool { return slices.ContainsFunc(b.Lines, fast) }) {
-		p.fit.Warn("slow-hosts-only", "every batch holds slow hosts only: the times are theirs; take them out of the hosts file")
+		p.fit.Warn("slow-hosts-only", "every batch holds slow hosts only: the times are theirs; take them out of "+
+			"the hosts file")
 		return in
 	}
 	var out []*fit.Batch
@@ -306,8 +307,9 @@ func (p *paired) withoutSlowPairs(in []*fit.Batch) []*fit.Batch {
 	}
 	if cut > 0 {
 		p.fit.Count(cut, "batches", func(n int) params.Finding {
-			return params.Warnf("slow-pairs-cut", "a slow host took part in %d batches, and too few are without one. Its times are "+
-				"left out, but its messages met the others' at times: a_c and b_c may be too small by 1/n", n)
+			return params.Warnf("slow-pairs-cut", "a slow host took part in %d batches, and too few are without "+
+				"one. Its times are left out, but its messages met the others' at times: a_c and b_c may be too "+
+				"small by 1/n", n)
 		})
 	}
 	return out

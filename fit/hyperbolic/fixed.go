@@ -169,7 +169,8 @@ func (p *paired) separate(f *fixedFit) error {
 	f.slopeCI = fit.WidenDifference(l.C1, ofAC, terms)
 	p.fit.Together([]string{"a", "a_c"}, lines)
 	if len(f.n) == 2 {
-		p.fit.Warn("two-numbers-of-pairs", "two numbers of pairs only, and two points always fit a line: use 6 hosts or more")
+		p.fit.Warn("two-numbers-of-pairs", "two numbers of pairs only, and two points always fit a line: use 6 "+
+			"hosts or more")
 	}
 	return nil
 }

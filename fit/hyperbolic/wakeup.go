@@ -53,8 +53,8 @@ func fitWakeup(p *fit.Prepared) (*params.Fit, error) {
 	}
 	if v, ok := difference("wakeup", "time to wake a receiver that sleeps until the message comes", names.PhaseBlocking,
 		names.PhasePolling, "both hosts of every pair share a CPU, and a host that polls would keep it from the other"); ok {
-		r.Add(params.Notef("wake-up", "waking the receiver takes %s of the %s of a message of one byte. alpha and L hold it, "+
-			"U_r does not (that of Tam and Wang does). A program that polls saves it",
+		r.Add(params.Notef("wake-up", "waking the receiver takes %s of the %s of a message of one byte. alpha and "+
+			"L hold it, U_r does not (that of Tam and Wang does). A program that polls saves it",
 			units.Format(v, "s"), units.Format(blocking, "s")).With("share", v/blocking).Of("wakeup"))
 	}
 	const after = "what a message takes more after 1 ms of idling"

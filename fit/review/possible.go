@@ -140,7 +140,8 @@ func (r *review) fallsWithHosts(name string, f params.Function) {
 	if ci[1] >= 0 || -l1*(hosts[1]-hosts[0]) <= material*r.reference(f.Unit) {
 		return
 	}
-	why := fmt.Sprintf("%s falls by %s with every further host: no network does that, but CPUs that wake faster under load",
+	why := fmt.Sprintf("%s falls by %s with every further host: no network does that, but CPUs that wake faster "+
+		"under load",
 		name, units.Format(-l1, f.Unit))
 	r.provisionalFunction(name, reason(why))
 	r.add(params.Warnf("falls-with-hosts", "%s", why).Of(name).With("l1", l1))

@@ -60,7 +60,8 @@ func processor(h Host, add adder) {
 	}
 	if us := number(h.Env["cpu.idle_wake_us"], 0); us > slowWake {
 		add(Notes, "sleep",
-			fmt.Sprintf("the CPUs sleep as deep as %s, and take %d µs to wake: a message after a pause takes that much longer",
+			fmt.Sprintf("the CPUs sleep as deep as %s, and take %d µs to wake: a message after a pause takes that "+
+				"much longer",
 				h.Env["cpu.idle_deepest"], us),
 			fmt.Sprintf("cpupower idle-set -D %d (until the next boot; idle-set -E undoes it)", slowWake))
 	}

@@ -84,7 +84,8 @@ func together(f Facts) []Finding {
 	var out []Finding
 	for _, boot := range slices.Sorted(maps.Keys(by)) {
 		if names := by[boot]; len(names) > 1 {
-			out = append(out, Finding{Notes, "one-machine", names, "they share one machine: a_c and b_c are of its CPUs, not of a network",
+			out = append(out, Finding{Notes, "one-machine", names, "they share one machine: a_c and b_c are of its " +
+				"CPUs, not of a network",
 				"one line a machine in the hosts file, for a network; as it is, for trying calib"})
 		}
 	}

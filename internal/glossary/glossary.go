@@ -16,7 +16,7 @@ import (
 type Number struct {
 	Names  []string `yaml:"names" json:"names"` // in which M stands for a size, x and w for numbers
 	Unit   string   `yaml:"unit" json:"unit"`   // of each of them where they differ, with commas
-	From   string   `yaml:"from" json:"from"`   // the experiments that it needs, with commas; first the one that times it
+	From   string   `yaml:"from" json:"from"`   // the experiments that it needs, with commas; the first one times it
 	Is     string   `yaml:"is" json:"is"`
 	Source string   `yaml:"source" json:"source"` // paper and equation
 }

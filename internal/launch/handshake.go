@@ -68,7 +68,7 @@ func (l *Launcher) exchange(p *Process, host string, args []string) error {
 		return fmt.Errorf("%w: it repeats what is sent, as a terminal does: %s", ErrStreams, streamsAdvice)
 	}
 	if len(words) != 3 || words[0] != "uname" {
-		return fmt.Errorf("%w: the shell there answered %q to uname: its login files must print nothing", ErrArch, strings.Join(words, " "))
+		return oddAnswer("there", words)
 	}
 	binary, err := pick(l.binaries, words[1], words[2])
 	if err != nil {
@@ -88,6 +88,12 @@ func (l *Launcher) exchange(p *Process, host string, args []string) error {
 		return err
 	}
 	return l.testStreams(p)
+}
+
+// oddAnswer is the error of a shell, which where names, that does not say what machine it is on.
+func oddAnswer(where string, words []string) error {
+	return fmt.Errorf("%w: the shell %s answered %q to uname: its login files must print nothing", ErrArch, where,
+		strings.Join(words, " "))
 }
 
 // unreached explains why no shell answered; where ssh failed, with the step.

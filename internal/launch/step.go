@@ -130,7 +130,7 @@ func pickCommon(binaries []Binary, machines map[string][]string) (b Binary, err 
 	for _, host := range slices.Sorted(maps.Keys(machines)) {
 		words := machines[host]
 		if len(words) != 3 {
-			return b, fmt.Errorf("%w: the shell of %s answered %q to uname: its login files must print nothing", ErrArch, host, strings.Join(words, " "))
+			return b, oddAnswer("of "+host, words)
 		}
 		next, err := pick(binaries, words[1], words[2])
 		if err != nil {

@@ -189,11 +189,13 @@ func (c *Copy) slowed(names []string, s slow, d *differing) {
 	b := fitBlock(least, &plain, d, s.ratio, time)
 	switch {
 	case !host && b.B == 0:
-		c.note("the pair %s, %s gets no link of its own: it is not slow at the sizes that were compared", names[from], names[to])
+		c.note("the pair %s, %s gets no link of its own: it is not slow at the sizes that were "+
+			"compared", names[from], names[to])
 	case !host:
 		c.Spec.Links = append(c.Spec.Links, netspec.Link{Between: [][]int{{from}, {to}}, Block: b})
 	case time(b, d.small) > (1+floorError)*s.ratio[0]*plain.Message(0, 1, d.small):
-		c.note("host %s has one block for sending and receiving, with which its messages take longer than the run says", names[from])
+		c.note("host %s has one block for sending and receiving, with which its messages take longer than the "+
+			"run says", names[from])
 		fallthrough
 	default:
 		c.Spec.Overrides[from] = b

@@ -61,7 +61,8 @@ func (w *walker) nothing() error {
 		return fmt.Errorf("%w: %s", ErrNothing, w.result.Failures[n-1].Error)
 	}
 	if w.ended() {
-		return fmt.Errorf("%w: the budget of %v has ended; give more time (--budget), or measure less (--only)", ErrNothing, time.Duration(w.Schedule.Plan.Budget))
+		return fmt.Errorf("%w: the budget of %v has ended; give more time (--budget), or measure less "+
+			"(--only)", ErrNothing, time.Duration(w.Schedule.Plan.Budget))
 	}
 	return ErrNothing
 }
@@ -185,7 +186,8 @@ func (w *walker) slot(ctx context.Context, s bench.Slot) error {
 	}
 	if err == nil && len(w.agents) > 1 && len(w.agents)-len(w.result.Lost) < 2 {
 		first := slices.Min(slices.Collect(maps.Keys(w.result.Lost)))
-		err = fmt.Errorf("fewer than two hosts are left, one was lost with: %s (calib doctor says what is wrong)", w.result.Lost[first])
+		err = fmt.Errorf("fewer than two hosts are left, one was lost with: %s (calib doctor says what is "+
+			"wrong)", w.result.Lost[first])
 	}
 	return err
 }

@@ -163,7 +163,7 @@ func (t *Steering) Open() string {
 	return texts(slices.DeleteFunc(slices.Clone(t.states), func(s State) bool { return s.Met || s.Beyond }))
 }
 
-// Beyond says which targets more rounds do not meet, and why.
+// Beyond says which targets more rounds cannot meet, and why.
 func (t *Steering) Beyond() string {
 	var out []string
 	for _, s := range t.states {

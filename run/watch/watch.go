@@ -204,7 +204,8 @@ func (w *watcher) look(ctx context.Context) (time.Duration, error) {
 	}
 	w.unsaved = append(w.unsaved, now)
 	if err := w.save(context.WithoutCancel(ctx)); err != nil && !w.full {
-		w.tell(EventTrouble, fmt.Sprintf("what is seen cannot be stored: %v; it is kept in memory, and stored once there is room", err), nil)
+		w.tell(EventTrouble, fmt.Sprintf("what is seen cannot be stored: %v; it is kept in memory, and stored once "+
+			"there is room", err), nil)
 		w.full = true
 	} else if err == nil && w.full {
 		w.tell(EventTrouble, "what is seen is stored again: nothing was lost", nil)

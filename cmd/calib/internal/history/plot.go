@@ -185,8 +185,8 @@ func (v *survey) limits(out plotted) (lines []string) {
 			"links; --link FROM,TO takes all runs.", units.Plural(v.linkRuns, "run"), len(v.links)))
 	}
 	if n := out.Searched - out.Drawn; n > 0 {
-		lines = append(lines, fmt.Sprintf("%d of %d metrics are drawn, at most %d, those with a change before the others; "+
-			"--metric NAME and --link FROM,TO draw others.", out.Drawn, out.Searched, maxFigures))
+		lines = append(lines, fmt.Sprintf("%d of %d metrics are drawn, at most %d, those with a change before the "+
+			"others; --metric NAME and --link FROM,TO draw others.", out.Drawn, out.Searched, maxFigures))
 	}
 	return lines
 }

@@ -98,7 +98,8 @@ func listener(c *cli.Context, addr string) (func(context.Context, *agent.Server)
 			return certs.Join(ctx, s, c.String("join"), c.String("name"), os.Stdin, os.Stdout)
 		}, nil
 	case c.String("cert") != "" && (addr == "" || unix):
-		return nil, errors.New("--cert is for --listen host:port: standard streams and unix sockets need no certificate")
+		return nil, errors.New("--cert is for --listen host:port: standard streams and unix sockets need no " +
+			"certificate")
 	case addr == "":
 		return func(ctx context.Context, s *agent.Server) error { return s.ServeStream(ctx, os.Stdin, os.Stdout) }, nil
 	case unix:

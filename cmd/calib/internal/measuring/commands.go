@@ -211,7 +211,8 @@ func DoctorCommand() *cli.Command {
 			case r.Usable < 2:
 				err = exit.With(exit.Failed, fmt.Errorf("no two hosts can be measured: see above what to mend"))
 			case !r.Ready:
-				err = exit.With(exit.Partial, fmt.Errorf("some hosts or pairs cannot be measured: see above what to mend"))
+				err = exit.With(exit.Partial, fmt.Errorf("some hosts or pairs cannot be measured: see above what "+
+					"to mend"))
 			}
 			return command.AnswerResult(c, reports.Result{Command: "doctor", Data: r}, err, r.Text)
 		},

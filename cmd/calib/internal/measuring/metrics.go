@@ -152,14 +152,15 @@ var (
 		"1 for a change that is not over; hosts is one, two with a comma, a group, or empty for the network.",
 		changeLabels...)
 	changeRatio = gauge("calib_change_ratio",
-		"How many times the usual value; of loss, the share of segments that are sent again; none of reach.", changeLabels...)
+		"How many times the usual value; of loss, the share of segments that are sent again; none of "+
+			"reach.", changeLabels...)
 	changeSince = gauge("calib_change_since_timestamp_seconds", "When a change that is not over began.",
 		changeLabels...)
 	looks      = counter("calib_watch_looks_total", "Looks since the watch was started.")
 	lastLook   = gauge("calib_watch_last_look_timestamp_seconds", "When the last look began.")
 	nextLook   = gauge("calib_watch_next_look_seconds", "Time from the last look to the next.")
 	longestGap = gauge("calib_watch_longest_gap_seconds",
-		"Age of the oldest look at any pair, at the last look; not longer than the watch runs.")
+		"Time from the last look at the pair that waits longest to the last look; at most since the watch was started.")
 	networkShare = gauge("calib_watch_network_share", "Share of the time of links that looks have taken.")
 	cpuShare     = gauge("calib_watch_cpu_share", "Share of a processor that looks have taken on the host with most.")
 	shareLimit   = gauge("calib_watch_share_limit", "Largest share that looks may take.")

@@ -277,7 +277,8 @@ func (k *copier) answer(err error) error {
 		d.Sentence = "Inconclusive: nothing was compared."
 	case err != nil:
 	case d.Missed > 0:
-		err = exit.With(exit.Failed, fmt.Errorf("%d of %d did not come back: see the rows that say missed", d.Missed, d.Missed+d.Back))
+		err = exit.With(exit.Failed, fmt.Errorf("%d of %d did not come back: see the rows that say "+
+			"missed", d.Missed, d.Missed+d.Back))
 	case d.Undetermined > 0 || d.Back == 0:
 		err = exit.With(exit.Inconclusive, fmt.Errorf("%d not determined: measure the copy for longer with --budget",
 			d.Undetermined))
