@@ -71,6 +71,10 @@ func (e Explained) Text(w io.Writer, o Options) error {
 		if words == "" {
 			return
 		}
+		if len(what) >= hang { // it has a line of its own
+			fmt.Fprintln(p, what)
+			what = ""
+		}
 		for _, l := range Wrapped(words, p.Width-hang) {
 			fmt.Fprintf(p, "%-*s%s\n", hang, what, l)
 			what = ""
