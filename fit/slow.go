@@ -153,19 +153,7 @@ func (p *Prepared) looks() (out []fault.Look) {
 // matchings puts the looks of each round into rounds in which a host is in one pair.
 func matchings(looks []fault.Look) (out [][]fault.Look) {
 	for round := range Runs(looks, func(a, b fault.Look) bool { return a.Round == b.Round }) {
-		for len(round) > 0 {
-			busy := map[int]bool{}
-			var now, later []fault.Look
-			for _, l := range round {
-				if busy[l.From] || busy[l.To] {
-					later = append(later, l)
-					continue
-				}
-				busy[l.From], busy[l.To] = true, true
-				now = append(now, l)
-			}
-			out, round = append(out, now), later
-		}
+		out = append(out, fault.Disjoint(round, func(l fault.Look) [2]int { return [2]int{l.From, l.To} })...)
 	}
 	return out
 }

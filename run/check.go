@@ -66,7 +66,7 @@ func Check(ctx context.Context, c Config, o Checking) (out Checked, err error) {
 				units.Plural(int64(len(f.agents)), "host"))
 		}
 		r.sayLost(f)
-		r.Show.Phase("look at the network")
+		r.Show.Phase("probe the network")
 		probed, err := coord.Probe(ctx, f.agents, r.id, r.Plan.Seed, max(r.Plan.Budget, leastBudget), 0, time.Now)
 		if err != nil {
 			return err

@@ -239,7 +239,7 @@ func (r *run) look(ctx context.Context, f *fleet) error {
 	if r.Plan.Limits.Path.Known() || r.Unprobed || r.Where.Sim != "" || len(f.agents) < 2 {
 		return nil
 	}
-	r.Show.Phase("look at the network")
+	r.Show.Phase("probe the network")
 	p, err := coord.Probe(ctx, f.agents, r.id, r.Plan.Seed, r.Plan.Budget, 0, time.Now)
 	if err != nil {
 		if ctx.Err() != nil {
@@ -284,7 +284,7 @@ func probeText(p *coord.Probed) string {
 		}
 	}
 	pairs := units.Plural(p.Pairs, "pair")
-	return s + fmt.Sprintf(" (a look of %s at %s)", units.Format(p.Took.Seconds(), "s"), pairs)
+	return s + fmt.Sprintf(" (a probe of %s at %s)", units.Format(p.Took.Seconds(), "s"), pairs)
 }
 
 // Forecast is what is known of a plan on its hosts without a look at the network. Nothing is sent.

@@ -8,6 +8,7 @@ import (
 
 	"calib/agent"
 	"calib/bench"
+	"calib/fit/fault"
 	"calib/internal/exit"
 	"calib/internal/hosts"
 	"calib/internal/machine"
@@ -140,18 +141,5 @@ func (s *Sentinel) rounds(number int, again [][2]int) (out [][][2]int) {
 		}
 		out = append(out, pairs)
 	}
-	for len(again) > 0 {
-		busy := map[int]bool{}
-		var pairs, later [][2]int
-		for _, p := range again {
-			if busy[p[0]] || busy[p[1]] {
-				later = append(later, p)
-				continue
-			}
-			busy[p[0]], busy[p[1]] = true, true
-			pairs = append(pairs, p)
-		}
-		out, again = append(out, pairs), later
-	}
-	return out
+	return append(out, fault.Disjoint(again, func(p [2]int) [2]int { return p })...)
 }

@@ -214,16 +214,12 @@ func (p *floodData) agree() {
 
 func bufferPlots(f *params.Fit) []plot.Plot {
 	ratios, probes := f.Of(params.ArrivalRatio), f.Of(params.ProbedBuffer)
-	var curves []plot.Curve
-	for _, s := range ratios {
-		curves = append(curves, kneeCurve(s)...)
-	}
 	if lo, hi, _ := params.Span(probes...); !(lo < hi) {
 		probes = nil // one number of senders is a number, not a plot: it is a mark
 	}
 	return []plot.Plot{{
 		ID: "arrival-ratio", Section: fit.SectionCluster, Title: "Share of a burst of datagrams that arrives",
-		Says: describe(f), Series: fit.SeriesNames(ratios), Curves: curves,
+		Says: describe(f), Series: fit.SeriesNames(ratios),
 		X: plot.Axis{Name: "datagrams in the burst, k", Log: true}, Y: plot.Axis{Name: "share that arrives"},
 		Marks: slices.Concat(fit.Mark(f, "B_L", "B_L"), fit.Mark(f, "B_L_tcp", "B_L by TCP")),
 	}, {
@@ -246,36 +242,4 @@ func describe(f *params.Fit) string {
 	}
 	return fit.Sentences(full+": "+fit.ParameterWords(f, "B_L"),
 		"Packets leave during the burst, so that the curve bends slightly above it", tcp)
-}
-
-// kneeCurve draws the fit of one group of bursts: the knee fitted anew to the ratios measured, of which the fit holds
-// no parameters, at bursts of equal parts from every sender.
-func kneeCurve(s params.Series) []plot.Curve {
-	senders := s.Factors["senders"]
-	var k, received []float64
-	for _, r := range s.Points {
-		if r.X > 0 && fit.Finite(r.X*r.Measured) {
-			k, received = append(k, r.X), append(received, r.X*r.Measured)
-		}
-	}
-	if senders < 1 || len(k) < 3 || !slices.IsSorted(k) {
-		return nil
-	}
-	q, err := fitKnee(k, received, senders)
-	if err != nil {
-		return nil
-	}
-	var x []float64
-	for _, v := range fit.Spread(k[0], k[len(k)-1], true) {
-		x = append(x, math.Max(1, math.Round(v/senders))*senders)
-	}
-	// B − ½ + rho·(k − p') = k where the port overflows first.
-	knee := (q.c - q.rho*senders) / (1 - q.rho)
-	if knee > x[0] && knee < x[len(x)-1] {
-		x = append(x, fit.Rounded(knee))
-	}
-	slices.Sort(x)
-	return fit.Traced(s.Name, slices.Compact(x), func(v float64) float64 {
-		return math.Min(1, (q.c+q.rho*math.Max(0, v-senders))/v)
-	}, nil, nil)
 }

@@ -40,21 +40,23 @@ func (c Cluster) oneWay(m, p float64) float64 {
 //     simplification (section 3.2);
 //   - B_L as what the buffer held at least, where it never overflowed, and as endless where it was not measured.
 //
-// It returns fit.ErrNeeds, naming what is missing, without O_s, U_r, g_s or L, and form.Err for a function of another
-// form.
+// It returns fit.ErrNeeds, naming them, where O_s, U_r, g_s or L are missing or one of the functions is withheld, and
+// form.Err for a function of another form.
 func Of(p *params.Params) (Cluster, error) {
 	c := Cluster{BL: math.Inf(1), MTU: fit.DefaultPacket}
-	var missing []string
-	for _, name := range []string{"O_s", "U_r", "O_r", "g_s", "L"} {
-		_, ok := p.Functions[name]
+	var wrong []string
+	for _, name := range []string{"O_s", "U_r", "O_r", "g_s", "g_r", "L"} {
+		fn, ok := p.Functions[name]
 		_, explained := p.Parameters[name]
-		if !ok && !(name == "O_r" && explained) {
-			missing = append(missing, name)
+		switch {
+		case ok && !fn.Usable():
+			wrong = append(wrong, fmt.Sprintf("%s is withheld (%s: %s)", name, fn.Status, fn.Why))
+		case !ok && name != "g_r" && !(name == "O_r" && explained):
+			wrong = append(wrong, name+" is missing")
 		}
 	}
-	if len(missing) > 0 {
-		return Cluster{}, fmt.Errorf("cluster model: no function %s; measure overhead, gap and load: %w",
-			strings.Join(missing, ", "), fit.ErrNeeds)
+	if len(wrong) > 0 {
+		return Cluster{}, fit.Needs("cluster model: " + strings.Join(wrong, "; ") + p.Hint("O_s", "U_r", "O_r", "g_s", "L(m,p)"))
 	}
 	for i, cost := range []*params.Cost{&c.Os, &c.Ur, &c.Gs, &c.Gr, &c.Or} {
 		name := []string{"O_s", "U_r", "g_s", "g_r", "O_r"}[i]

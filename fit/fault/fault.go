@@ -42,6 +42,25 @@ func Numbers(parts [][]int) map[int]int {
 // Pair is two hosts, the lower one first.
 func Pair(a, b int) [2]int { return [2]int{min(a, b), max(a, b)} }
 
+// Disjoint puts pairs of hosts into rounds in which a host is in one pair, as early as that is possible.
+func Disjoint[T any](all []T, pair func(T) [2]int) (rounds [][]T) {
+	for len(all) > 0 {
+		busy := map[int]bool{}
+		var now, later []T
+		for _, x := range all {
+			p := pair(x)
+			if busy[p[0]] || busy[p[1]] {
+				later = append(later, x)
+				continue
+			}
+			busy[p[0]], busy[p[1]] = true, true
+			now = append(now, x)
+		}
+		rounds, all = append(rounds, now), later
+	}
+	return rounds
+}
+
 func (s Seen) pair() [2]int { return Pair(s.From, s.To) }
 
 // Quantities that a subject is judged by.

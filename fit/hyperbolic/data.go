@@ -30,7 +30,6 @@ type paired struct {
 
 	windows    []*fit.Batch // complete streams
 	counted    []*fit.Batch // those of them that are usable, of all numbers of connections
-	edges      float64      // share of a window's bytes that a segment is
 	unsteady   float64      // typical relative error of streams whose rate changed; 0 where others are used
 	sharedCPUs bool         // hosts of a pair share a machine
 }

@@ -163,7 +163,7 @@ func (p *paired) withhold(f *fixedFit, m *mediumFit) {
 				why = slowMet
 			}
 			q.Withhold(params.StatusUnidentifiable, why)
-			if p.cut && name == "a_c" {
+			if name == "a_c" {
 				hidden, top = true, math.Max(top, f.a.Values[0]) // a'(1) holds one a_c
 			}
 			q.Bound = &params.Bound{0, math.Max(0, top)}

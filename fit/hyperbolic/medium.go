@@ -137,7 +137,6 @@ func (p *paired) rising(m *mediumFit, w []float64) {
 // breakFit is b'(n) with the first flat values of n flat and the others rising.
 type breakFit struct {
 	b, bc      float64
-	flat       int
 	sse        float64
 	consistent bool // b ≥ n·b_c where flat, b ≤ n·b_c where rising
 }
@@ -147,7 +146,7 @@ type breakFit struct {
 func bestBreak(n, v, w []float64) breakFit {
 	var best breakFit
 	for k := 1; k < len(n); k++ {
-		f := breakFit{b: lsq.WeightedMean(v[:k], w[:k]), bc: lsq.Proportional(n[k:], v[k:], w[k:]), flat: k}
+		f := breakFit{b: lsq.WeightedMean(v[:k], w[:k]), bc: lsq.Proportional(n[k:], v[k:], w[k:])}
 		f.consistent = f.b >= n[k-1]*f.bc && f.b <= n[k]*f.bc
 		for i := range n {
 			fitted := f.b

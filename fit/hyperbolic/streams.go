@@ -27,7 +27,6 @@ func connectionsOf(b *fit.Batch) int64 { return cmp.Or(b.Point[names.FactorConne
 func (p *paired) loadStreams() []*fit.Batch {
 	p.windows = p.fit.Complete(p.fit.Prepared.Batches(names.Paired, names.PhaseStream), false)
 	p.counted = p.withoutSlow(p.steady(p.windows))
-	p.edges = edges(p.counted)
 	return slices.DeleteFunc(slices.Clone(p.counted), func(b *fit.Batch) bool { return connectionsOf(b) != 1 })
 }
 
@@ -64,30 +63,11 @@ func (p *paired) steady(in []*fit.Batch) []*fit.Batch {
 
 // streamTerms are what makes v, a time per byte of streams, uncertain beside the rounds.
 func (p *paired) streamTerms(v float64) (out []params.Term) {
-	if rounds := max(p.times.Rounds, 1); p.edges > 0 { // the windows of two rounds begin independently of each other
-		out = append(out, fit.Uniform("window edges", v*p.edges/math.Sqrt(float64(rounds)),
-			"bytes come a segment at a time: half of one at each edge of the window of each round"))
-	}
 	if p.unsteady > 0 {
 		out = append(out, params.Term{Name: "unsteady streams", Type: params.TypeB, U: v * p.unsteady,
 			Why: "half the difference of the halves of the window"})
 	}
 	return out
-}
-
-// edges is the typical share of a window's bytes that is one segment of one connection; 0 where no window began with a
-// time after a ramp, but with a message.
-func edges(in []*fit.Batch) float64 {
-	var shares []float64
-	for _, b := range in {
-		for _, l := range b.Lines {
-			bytes := l.Aux[names.AuxWindowChunks] * l.Aux[names.AuxChunk]
-			if l.TCP != nil && bytes > 0 && l.Aux[names.AuxRamp] > 0 {
-				shares = append(shares, float64(l.TCP.MSS)/bytes)
-			}
-		}
-	}
-	return fit.Typical(shares)
 }
 
 // timePerByte is n over the sum of the pairs' rates [s/B].

@@ -197,10 +197,16 @@ func TestClusterOf(t *testing.T) {
 	if _, err = cluster.Of(p); !errors.Is(err, params.ErrForm) {
 		t.Errorf("O_s of another form: %v", err)
 	}
+	p.Functions["O_s"] = p.Functions["U_r"]
+	withheld := p.Functions["g_s"]
+	withheld.Status = params.StatusInconsistent
+	p.Functions["g_s"] = withheld
+	if _, err = cluster.Of(p); !errors.Is(err, fit.ErrNeeds) || !strings.Contains(err.Error(), "g_s is withheld") {
+		t.Errorf("g_s is withheld: %v", err)
+	}
 	delete(p.Functions, "g_s")
 	delete(p.Functions, "L")
-	p.Functions["O_s"] = p.Functions["U_r"]
-	if _, err = cluster.Of(p); !errors.Is(err, fit.ErrNeeds) || !strings.Contains(err.Error(), "no function g_s, L") {
+	if _, err = cluster.Of(p); !errors.Is(err, fit.ErrNeeds) || !strings.Contains(err.Error(), "g_s is missing; L is missing; measure with ") {
 		t.Errorf("without g_s and L: %v", err)
 	}
 }

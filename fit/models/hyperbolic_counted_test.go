@@ -117,7 +117,7 @@ func TestCountedUnsteady(t *testing.T) {
 		l.Flags, l.Aux[names.AuxHalves] = []string{dataset.FlagUnsteady}, 1.2
 		rate(l, 1+0.001*float64(l.Round))
 	})
-	if !warns(f.Findings, "unsteady-streams", "20%") || len(f.Parameters["b"].Budget) != 3 {
+	if !warns(f.Findings, "unsteady-streams", "20%") || len(f.Parameters["b"].Budget) != 2 {
 		t.Errorf("b %+v, findings %v", f.Parameters["b"], f.Findings)
 	}
 	if ci := f.Parameters["b"].CI95; ci[1]-ci[0] < 2*0.15*1.42e-6 {

@@ -154,11 +154,7 @@ func TestCurvesMeetFits(t *testing.T) {
 							continue
 						}
 						met++
-						most := 0.005
-						if p.ID == "arrival-ratio" {
-							most = 0.03 // the curve is of bursts of equal parts from each sender
-						}
-						if v := between(c, r.X, p.X.Log); math.Abs(v-r.Fitted) > most*math.Abs(r.Fitted)+1e-12 {
+						if v := between(c, r.X, p.X.Log); math.Abs(v-r.Fitted) > 0.005*math.Abs(r.Fitted)+1e-12 {
 							t.Errorf("%s/%s: %s, %s at %g is %g, fitted %g", name, f.Model, p.ID, c.Name, r.X, v, r.Fitted)
 						}
 					}

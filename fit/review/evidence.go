@@ -112,7 +112,6 @@ var remedies = map[string]string{
 	"misfit": "use the points of the curve (points.json), or measure more sizes (--sizes)",
 	params.TermClockOffset: "experiments that average both directions need no offset; a time service that all hosts " +
 		"share (chrony, PTP) makes it smaller",
-	"window edges":     "longer streams (a longer run) have smaller edges",
 	"unsteady streams": "what else uses the network or the hosts has to stop",
 	"start skew":       "hosts that nothing else runs on start closer together",
 	"last of n":        "hosts that nothing else runs on are less late",

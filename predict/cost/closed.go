@@ -24,23 +24,11 @@ import (
 // and L, or if one of them or g_r or O_r is withheld or impossible: gaps and L are positive, and the work of hosts is
 // not negative. Source: Tam, Wang 2000, eq. 2 and 8.
 func Cluster(p *params.Params) (Model, error) {
-	r := reader{params: p, model: "cluster", all: []string{"O_s", "U_r", "O_r", "g_s", "g_r", "L(m,p)"}}
-	for _, name := range []string{"O_s", "U_r", "O_r", "g_s", "g_r", "L"} {
-		fn, ok := p.Functions[name]
-		switch {
-		case !ok && name != "O_r" && name != "g_r":
-			r.wrong = append(r.wrong, name+" is missing")
-		case ok && !fn.Usable():
-			r.wrong = append(r.wrong, fmt.Sprintf("%s is withheld (%s: %s)", name, fn.Status, fn.Why))
-		}
-	}
-	if err := r.err(); err != nil {
-		return nil, err
-	}
 	c, err := cluster.Of(p)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrParameters, err)
 	}
+	r := reader{params: p, model: "cluster"}
 	for _, m := range []float64{1, c.MTU} { // costs are straight in between, or bent upwards
 		for name, v := range map[string]float64{"the packet": c.MTU, "g_s": c.Gs.Of(m), "g_r": c.Gr.Of(m), "L": c.L.At(m, 2),
 			"O_s": c.Os.Of(m), "U_r": c.Ur.Of(m), "O_r": c.Or.Of(m)} {

@@ -39,7 +39,6 @@ type set struct {
 // drafted is a point on the sets that measure it.
 type drafted struct {
 	point bench.Point
-	key   string                    // of point
 	kind  string                    // equal for points that differ in nothing but sizes and counts
 	thin  bool                      // part of a thin design too
 	sets  []int                     // of draft.sets
@@ -67,7 +66,7 @@ func newDraft(e *bench.Experiment, p *Plan, l bench.Limits) *draft {
 		seen[key] = true
 		steps := e.Teams(l, point)
 		permuted := p.Permute && !complete(steps, l.Hosts)
-		x := drafted{point: point, key: key, kind: kindOf(point), thin: thin[key], every: 1}
+		x := drafted{point: point, kind: kindOf(point), thin: thin[key], every: 1}
 		for _, teams := range d.atOnce(steps) {
 			k := fmt.Sprintf("%t %s", permuted, teamsKey(teams))
 			i, ok := known[k]

@@ -32,7 +32,7 @@ func RunCommand() *cli.Command {
 		Description: "calib run --hosts hosts.txt       copies its agent to the hosts over ssh\n" +
 			"calib run --local 2 --plan quick  two agents on this machine, half a minute",
 		Flags: slices.Concat(WhereFlags(), PlanFlags(), command.Grouped("How", []cli.Flag{
-			&cli.BoolFlag{Name: "dry-run", Usage: "look at the network, print the plan, and end"},
+			&cli.BoolFlag{Name: "dry-run", Usage: "probe the network, print the plan, and end"},
 			&cli.BoolFlag{Name: "no-fit", Usage: "only measure; calib fit goes on from there"},
 			&cli.IntFlag{Name: "aa", Usage: "make `N` runs: how they differ is the noise floor"},
 			&cli.StringFlag{Name: "truth", Usage: "`PRESET|FILE` of the lab: print its numbers beside ours"},

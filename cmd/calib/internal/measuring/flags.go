@@ -67,7 +67,7 @@ func PlanFlags() []cli.Flag {
 		&cli.StringFlag{Name: "send-buffer", Usage: "fixed SO_SNDBUF, `SIZE` such as 128KiB"},
 		&cli.BoolFlag{Name: "no-flood", Usage: "overflow no port: B_L is not measured"},
 		&cli.BoolFlag{Name: "no-validate", Usage: "measure no traffic to test predictions with"},
-		&cli.BoolFlag{Name: "no-probe", Usage: "plan without a look at the network"},
+		&cli.BoolFlag{Name: "no-probe", Usage: "plan without a probe of the network"},
 	})
 }
 
