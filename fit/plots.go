@@ -49,14 +49,14 @@ func Spread(lo, hi float64, log bool, must ...float64) []float64 {
 		}
 	}
 	for i := range out {
-		out[i] = Rounded(out[i])
+		out[i] = rounded(out[i])
 	}
 	slices.Sort(out)
 	return slices.Compact(out)
 }
 
-// Rounded returns v with the digits of a point of a curve.
-func Rounded(v float64) float64 {
+// rounded returns v with the digits of a point of a curve.
+func rounded(v float64) float64 {
 	r, err := strconv.ParseFloat(strconv.FormatFloat(v, 'g', curveDigits, 64), 64)
 	if err != nil {
 		return v
@@ -76,9 +76,9 @@ func Traced(name string, x []float64, at, lo, hi func(float64) float64) []plot.C
 		if !Finite(y) || !Finite(l) || !Finite(h) {
 			continue
 		}
-		c.X, c.Y = append(c.X, v), append(c.Y, Rounded(y))
+		c.X, c.Y = append(c.X, v), append(c.Y, rounded(y))
 		if lo != nil {
-			c.Lo, c.Hi = append(c.Lo, math.Min(Rounded(l), Rounded(y))), append(c.Hi, math.Max(Rounded(h), Rounded(y)))
+			c.Lo, c.Hi = append(c.Lo, math.Min(rounded(l), rounded(y))), append(c.Hi, math.Max(rounded(h), rounded(y)))
 		}
 	}
 	if len(c.X) < 2 {

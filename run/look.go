@@ -138,7 +138,7 @@ func (r *run) checkup(ctx context.Context, f *fleet) error {
 	if err := r.claim(ctx, f); err != nil || r.Where.Sim != "" || r.Resume != "" || len(f.agents) < 3 {
 		return err
 	}
-	r.Show.Phase("check the hosts")
+	r.Show.Phase("try the hosts")
 	begun := time.Now()
 	defer func() { r.checked = units.Nanos(time.Since(begun)) }()
 	pairs, err := f.check(ctx, r.id, quickCheck)

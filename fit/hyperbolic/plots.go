@@ -35,8 +35,35 @@ func networkPlots(f *params.Fit) []plot.Plot {
 		Says: fit.Sentences(fmt.Sprintf("Time to the last of n deliveries, for %s of pairs, beside eq. 16 with the "+
 			"parameters above", units.Plural(int64(len(bursts)), "number")), fit.Misses("Eq. 16 is", bursts...)),
 		X: fit.SizeAxis(true), Y: fit.TimeAxis("last delivery", true), Series: fit.SeriesNames(bursts),
-		Below: true,
+		Curves: burstCurves(f, bursts), Below: true,
 	}}
+}
+
+// maxBursts is the number of curves that a plot of bursts holds; more series have lines through their fitted values.
+const maxBursts = 8
+
+// burstCurves draws eq. 16 for every n, with a'(n) and b'(n) as fitted.
+func burstCurves(f *params.Fit, series []params.Series) []plot.Curve {
+	if len(series) > maxBursts {
+		return nil
+	}
+	fitted := func(of string, n float64) float64 {
+		for _, r := range f.Named(of).Points {
+			if r.X == n {
+				return r.Fitted
+			}
+		}
+		return math.NaN() // no curve
+	}
+	var out []plot.Curve
+	for _, s := range series {
+		a, b := fitted(seriesA, s.Factors["pairs"]), fitted(seriesB, s.Factors["pairs"])
+		if lo, hi, ok := params.Span(s); ok {
+			out = append(out, fit.Traced(s.Name, fit.Spread(lo, hi, true),
+				func(x float64) float64 { return params.ServiceTime(x, a, b) }, nil, nil)...)
+		}
+	}
+	return out
 }
 
 func pairsAxis() plot.Axis { return plot.Axis{Name: "pairs that send at once, n"} }
