@@ -182,8 +182,7 @@ func (r *run) thin() string {
 	switch missing := r.dir.Run().Slots.Missing(); {
 	case r.spoilt > params.MaxDiscarded:
 		return fmt.Sprintf("%.0f%% of the timings were lost to retransmissions and timeouts, more than %.0f%%: "+
-			"find the "+
-			"lossy link first (calib check), then measure anew", 100*r.spoilt, 100*params.MaxDiscarded)
+			"find the lossy link first (calib check), then measure anew", 100*r.spoilt, 100*params.MaxDiscarded)
 	case missing > params.MaxMissing:
 		return fmt.Sprintf("%.0f%% of the plan was not measured within the budget, more than %.0f%%: give more time "+
 			"(--budget)", 100*missing, 100*params.MaxMissing)

@@ -40,8 +40,8 @@ func (c Cluster) oneWay(m, p float64) float64 {
 //     simplification (section 3.2);
 //   - B_L as what the buffer held at least, where it never overflowed, and as endless where it was not measured.
 //
-// It returns fit.ErrNeeds, naming them, where O_s, U_r, g_s or L are missing or one of the functions is withheld, and
-// form.Err for a function of another form.
+// It returns fit.ErrNeeds where O_s, U_r, g_s or L is missing, or any of the functions is withheld, and names them. For a
+// function of another form it returns params.ErrForm.
 func Of(p *params.Params) (Cluster, error) {
 	c := Cluster{BL: math.Inf(1), MTU: fit.DefaultPacket}
 	var wrong []string
@@ -56,7 +56,8 @@ func Of(p *params.Params) (Cluster, error) {
 		}
 	}
 	if len(wrong) > 0 {
-		return Cluster{}, fit.Needs("cluster model: " + strings.Join(wrong, "; ") + p.Hint("O_s", "U_r", "O_r", "g_s", "L(m,p)"))
+		return Cluster{}, fmt.Errorf("cluster model: %w: %s%s", fit.ErrNeeds, strings.Join(wrong, "; "),
+			p.Hint("O_s", "U_r", "O_r", "g_s", "L(m,p)"))
 	}
 	for i, cost := range []*params.Cost{&c.Os, &c.Ur, &c.Gs, &c.Gr, &c.Or} {
 		name := []string{"O_s", "U_r", "g_s", "g_r", "O_r"}[i]

@@ -134,7 +134,7 @@ func (p *paired) rising(m *mediumFit, w []float64) {
 		fmt.Sprintf("b ≤ b_c: the medium is the bottleneck at n=%g", m.n[0]))
 }
 
-// breakFit is b'(n) with the first flat values of n flat and the others rising.
+// breakFit is b'(n) that is flat for the first values of n and rises for the others.
 type breakFit struct {
 	b, bc      float64
 	sse        float64

@@ -48,13 +48,19 @@ func TestBestBreak(t *testing.T) {
 	one := []float64{1, 1, 1, 1, 1, 1}
 	for _, tc := range []struct {
 		b, bc float64
-	}{{1.42, 0.92}, {3.5, 1}, {5.5, 1}} {
+		flat  int
+	}{{1.42, 0.92, 1}, {3.5, 1, 3}, {5.5, 1, 5}} {
 		v := make([]float64, len(n))
 		for i := range n {
 			v[i] = max(tc.b, n[i]*tc.bc)
 		}
-		got := bestBreak(n, v, one)
-		if !got.consistent || math.Abs(got.b-tc.b) > 1e-12*tc.b || math.Abs(got.bc-tc.bc) > 1e-12*tc.bc {
+		got, flat := bestBreak(n, v, one), 0
+		for _, x := range n {
+			if x*got.bc < got.b {
+				flat++
+			}
+		}
+		if flat != tc.flat || !got.consistent || math.Abs(got.b-tc.b) > 1e-12*tc.b || math.Abs(got.bc-tc.bc) > 1e-12*tc.bc {
 			t.Errorf("%+v: %+v", tc, got)
 		}
 	}

@@ -62,12 +62,12 @@ func (p *paired) steady(in []*fit.Batch) []*fit.Batch {
 }
 
 // streamTerms are what makes v, a time per byte of streams, uncertain beside the rounds.
-func (p *paired) streamTerms(v float64) (out []params.Term) {
-	if p.unsteady > 0 {
-		out = append(out, params.Term{Name: "unsteady streams", Type: params.TypeB, U: v * p.unsteady,
-			Why: "half the difference of the halves of the window"})
+func (p *paired) streamTerms(v float64) []params.Term {
+	if p.unsteady == 0 {
+		return nil
 	}
-	return out
+	return []params.Term{{Name: "unsteady streams", Type: params.TypeB, U: v * p.unsteady,
+		Why: "half the difference of the halves of the window"}}
 }
 
 // timePerByte is n over the sum of the pairs' rates [s/B].

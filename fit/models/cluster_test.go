@@ -206,7 +206,8 @@ func TestClusterOf(t *testing.T) {
 	}
 	delete(p.Functions, "g_s")
 	delete(p.Functions, "L")
-	if _, err = cluster.Of(p); !errors.Is(err, fit.ErrNeeds) || !strings.Contains(err.Error(), "g_s is missing; L is missing; measure with ") {
+	_, err = cluster.Of(p)
+	if !errors.Is(err, fit.ErrNeeds) || !strings.Contains(err.Error(), "g_s is missing; L is missing; measure with ") {
 		t.Errorf("without g_s and L: %v", err)
 	}
 }

@@ -141,8 +141,7 @@ func (r *review) fallsWithHosts(name string, f params.Function) {
 		return
 	}
 	why := fmt.Sprintf("%s falls by %s with every further host: no network does that, but CPUs that wake faster "+
-		"under load",
-		name, units.Format(-l1, f.Unit))
+		"under load", name, units.Format(-l1, f.Unit))
 	r.provisionalFunction(name, reason(why))
 	r.add(params.Warnf("falls-with-hosts", "%s", why).Of(name).With("l1", l1))
 }

@@ -85,8 +85,7 @@ func Compare(old, new []Run, o Options) *Verdict {
 			counts = "is taken to be as large as one between runs of a night"
 		}
 		v.Notes = append(v.Notes, fmt.Sprintf("the old runs are of %s, so a difference between nights %s; give it "+
-			"%d nights",
-			units.Plural(v.Old.Nights, "night"), counts, minNights))
+			"%d nights", units.Plural(v.Old.Nights, "night"), counts, minNights))
 	}
 	v.changes, v.moved = t.judge(o), t.moves(o)
 	v.conclude()

@@ -61,8 +61,7 @@ func PlanGate(baseline []Run, n int, o Options) (Stage, error) {
 	switch {
 	case len(all) == 0 && len(t.links) == 0:
 		return s, fmt.Errorf("%w: of what a gate decides by (%[3]s) none is good in nine of ten of "+
-			"its %[2]s", ErrBaseline,
-			units.Plural(len(baseline), "run"), decisive)
+			"its %[2]s", ErrBaseline, units.Plural(len(baseline), "run"), decisive)
 	case !ok || n == 0 && least > maxGate:
 		return s, fmt.Errorf("%w: it has %s, and a gate needs 6", ErrBaseline,
 			units.Plural(len(baseline), "run"))

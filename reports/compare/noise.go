@@ -183,8 +183,7 @@ func ReadFloor(b []byte) (*Floor, error) {
 // FloorText writes f for people: the network's quantities. Those of links are in its JSON.
 func FloorText(w io.Writer, f *Floor) error {
 	lines := []string{fmt.Sprintf("Noise floor of %s: in %.0f%% of cases two runs of an unchanged network differ "+
-		"by less.",
-		units.Plural(len(f.Runs), "run"), 100*f.Level), ""}
+		"by less.", units.Plural(len(f.Runs), "run"), 100*f.Level), ""}
 	for _, q := range f.Of {
 		if q.From != "" {
 			continue

@@ -284,8 +284,7 @@ func (d *document) validation(p *params.Params, figures []figure.Figure) {
 	says := "Patterns that no fit has seen, predicted and then measured."
 	if len(p.Validation) == 0 {
 		says = "This run measured no communication pattern. calib predict validate RUN measures some, and shows " +
-			"how far " +
-			"predictions can be trusted."
+			"how far predictions can be trusted."
 	}
 	d.add(reports.Section{Title: "Validation", Says: []string{says},
 		Tables: []reports.Table{{Grid: reports.ValidationOf(p)}}}, d.figures(figures)...)

@@ -127,8 +127,7 @@ func record(c *cli.Context, of history.Entry, path string) (r history.Record, er
 	}
 	if r.Started = cmp.Or(r.Started, command.StartOf(r.ID)).UTC(); r.Started.IsZero() {
 		return r, exit.Usagef("%s: it is not known when run %q started: give its directory, with %s, not "+
-			"params.json alone",
-			path, r.ID, rundir.RunFile)
+			"params.json alone", path, r.ID, rundir.RunFile)
 	}
 	if r.Path, err = filepath.Abs(r.Path); err != nil {
 		err = fmt.Errorf("run %s: %w", path, err)
