@@ -52,8 +52,7 @@ func simulation(change func(*simulated) error) builder {
 		way := n.Spec.Host.A + n.Spec.Medium.A + n.Spec.L + n.Spec.Receive.A + c.Fixed()
 		w.opt.RTO = max(units.Nanos(math.Round(recovery*2*way*1e9)), units.Microsecond)
 		if n.SendBuffer > 0 {
-			// Linux counts its own bookkeeping, which is as much as the payload of full packets or more.
-			w.opt.SendBuffer = max(units.Bytes(n.SendBuffer/2), units.Bytes(n.Spec.MSS))
+			w.opt.SendBuffer = max(units.Bytes(n.SendBuffer), units.Bytes(n.Spec.MSS))
 		}
 		if err := change(w); err != nil {
 			return nil, err

@@ -160,6 +160,16 @@ func TestBuffer(t *testing.T) {
 	}
 }
 
+// A send buffer has the room that the kernel granted.
+func TestSendBuffer(t *testing.T) {
+	values := sparc()
+	values["send_buffer"] = 69120
+	w, err := built(run(params.Shared, values))
+	if err != nil || w.opt.SendBuffer != 69120 {
+		t.Errorf("room for %d B, want 69,120 (%v)", w.opt.SendBuffer, err)
+	}
+}
+
 // A pattern that is not defined for so many hosts is an error.
 func TestUndefined(t *testing.T) {
 	w, err := built(run(params.Shared, sparc()))
