@@ -143,7 +143,7 @@ paths: build
 check: build
 	$(HARNESS) -run '^TestCheck$$/$(CASES)' -args -calib $(CALIB) -turns $(TURNS)
 
-# calib watch in the lab: what it costs, for so many minutes and half an hour, and faults, half an hour. CASES=Cost, CASES=Faults.
+# calib watch in the lab: what it costs, MINUTES long, and faults, half an hour. CASES=Cost, CASES=Faults.
 MINUTES ?= 120
 watch: build
 	$(HARNESS) -run '^TestWatch.*$(CASES)' -args -calib $(CALIB) -minutes $(MINUTES)
