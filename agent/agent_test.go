@@ -27,7 +27,8 @@ func TestHelloSaysWhoTheAgentIs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if h.Addr != "[::]:4100" || h.Now[machine.NowCPUs] != "3" || h.Arch != "amd64" || len(h.Build) != 64 || h.Version == "" || h.Name == "" || h.MostBytes != 7 {
+		if h.Addr != "[::]:4100" || h.Now[machine.NowCPUs] != "3" || h.Arch != "amd64" || len(h.Build) != 64 ||
+			h.Version == "" || h.Name == "" || h.MostBytes != 7 {
 			t.Errorf("host is %+v", h)
 		}
 		if h.Env["asked"] != "10.0.0.4" {

@@ -27,12 +27,16 @@ func conformance(t *testing.T, make func(t *testing.T, size int) []bench.Group) 
 		run  func(*testing.T)
 	}{
 		{"identity", s.identity}, {"content", s.content}, {"stream", s.stream}, {"all to all", s.allToAll},
-		{"ring", s.ring}, {"no peer", s.noPeer}, {"clock", s.clock}, {"arrival", s.arrival}, {"counters", s.counters}, {"silence", s.silence},
+		{"ring", s.ring}, {"no peer", s.noPeer}, {"clock", s.clock}, {"arrival", s.arrival}, {"counters", s.counters},
+		{"silence", s.silence},
 		{"peer leaves", s.peerLeaves}, {"sender notices", s.senderNotices}, {"no allocation", s.noAllocation},
-		{"receive from any", s.recvAny}, {"turns", s.turns}, {"silence of all", s.anySilence}, {"pending", s.pending}, {"unacked", s.unacked},
-		{"send some", s.sendSome}, {"limit unsent", s.limitUnsent}, {"reopen", s.reopen}, {"datagrams", s.datagrams}, {"no datagram", s.datagramSilence},
+		{"receive from any", s.recvAny}, {"turns", s.turns}, {"silence of all", s.anySilence}, {"pending", s.pending},
+		{"unacked", s.unacked},
+		{"send some", s.sendSome}, {"limit unsent", s.limitUnsent}, {"reopen", s.reopen}, {"datagrams", s.datagrams},
+		{"no datagram", s.datagramSilence},
 		{"beside", s.beside}, {"beside fails", s.besideFails}, {"beside a rank that leaves", s.besidePeerLeaves},
-		{"beside without allocation", s.besideAllocates}, {"lines", s.lines}, {"line fails", s.lineFails}, {"machine", s.machine},
+		{"beside without allocation", s.besideAllocates}, {"lines", s.lines}, {"line fails", s.lineFails},
+		{"machine", s.machine},
 		{"patterns", s.patterns},
 	} {
 		t.Run(c.name, c.run)
@@ -237,7 +241,8 @@ func (s suite) arrival(t *testing.T) {
 			check(g.Send(1, b))
 			at := must(g.RecvAt(1, b))
 			if now := g.Now(); at < sent || at < last || at > now {
-				return fmt.Errorf("answer %d arrived at %d: sent at %d, the one before arrived at %d, read at %d", i, at, sent, last, now)
+				return fmt.Errorf("answer %d arrived at %d: sent at %d, the one before arrived at %d, read at %d", i, at, sent,
+					last, now)
 			}
 			last = at
 		}
@@ -329,7 +334,8 @@ func (s suite) clock(t *testing.T) {
 			}
 			last = now
 		}
-		for _, d := range []units.Nanos{-units.Second, 0, 1, units.Microsecond, 300 * units.Microsecond, 2 * units.Millisecond} {
+		for _, d := range []units.Nanos{-units.Second, 0, 1, units.Microsecond, 300 * units.Microsecond,
+			2 * units.Millisecond} {
 			until := g.Now() + d
 			check(g.WaitUntil(until))
 			if now := g.Now(); now < until {

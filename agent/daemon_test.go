@@ -167,7 +167,8 @@ func TestDialWrongAddress(t *testing.T) {
 	l.Close() // nobody listens there now
 	cfg := func(string) *tls.Config { return &tls.Config{} }
 	for _, addr := range []string{l.Addr().String(), filepath.Join(t.TempDir(), "none.sock")} {
-		if _, err := Dial(ctx, "node3", addr, cfg, ClientOptions{}); err == nil || !contains(err.Error(), "calib agent --listen") {
+		if _, err := Dial(ctx, "node3", addr, cfg, ClientOptions{}); err == nil ||
+			!contains(err.Error(), "calib agent --listen") {
 			t.Errorf("dialling %s, where nobody is: %v", addr, err)
 		}
 	}

@@ -135,7 +135,8 @@ type rig struct {
 // perform as a bench.Perform that never touches the group.
 type script func(ctx context.Context, t bench.Task, progress func(int)) ([]dataset.Sample, error)
 
-func (f script) perform(ctx context.Context, _ *bench.Experiment, _ bench.Group, t bench.Task, p func(int)) ([]dataset.Sample, error) {
+func (f script) perform(ctx context.Context, _ *bench.Experiment, _ bench.Group, t bench.Task,
+	p func(int)) ([]dataset.Sample, error) {
 	return f(ctx, t, p)
 }
 
@@ -210,10 +211,12 @@ func renewed(run string, time byte) plane.Session {
 func session(run string) plane.Session {
 	return plane.Session{
 		Run: run, Self: 4,
-		Peers: []plane.Peer{{Host: 2, Name: "node2", Addr: "10.0.0.2:4100", Consent: "yes", Machine: "m", Clock: "m time:[1]"},
+		Peers: []plane.Peer{{Host: 2, Name: "node2", Addr: "10.0.0.2:4100", Consent: "yes", Machine: "m",
+			Clock: "m time:[1]"},
 			{Host: 4, Name: "node4", Addr: "10.0.0.4:4100", Machine: "m", Clock: "m time:[1]"}},
-		Tickets: []plane.Ticket{{A: 2, B: 4, Key: sha256.Sum256([]byte(run)), MaxBytes: units.MiB, Expires: bubbleStart + 3600}},
-		Socket:  plane.Socket{SndBuf: 64 * units.KiB, RcvBuf: 32 * units.KiB, Congestion: "reno", NoEOR: true, Nagle: true},
+		Tickets: []plane.Ticket{{A: 2, B: 4, Key: sha256.Sum256([]byte(run)), MaxBytes: units.MiB,
+			Expires: bubbleStart + 3600}},
+		Socket: plane.Socket{SndBuf: 64 * units.KiB, RcvBuf: 32 * units.KiB, Congestion: "reno", NoEOR: true, Nagle: true},
 	}
 }
 

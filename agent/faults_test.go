@@ -229,7 +229,8 @@ func FuzzControlStream(f *testing.F) {
 // Whatever an agent answers, its samples are of the task that was asked for, or an error.
 func FuzzAnswers(f *testing.F) {
 	b, err := json.Marshal(answer{Sample: &dataset.Sample{
-		Exp: "pingpong", Point: bench.Point{"bytes": 1}, Ranks: []int{2, 4}, Round: 2, Slot: 17, NS: []int64{1}, TCP: &dataset.TCP{},
+		Exp: "pingpong", Point: bench.Point{"bytes": 1}, Ranks: []int{2, 4}, Round: 2, Slot: 17, NS: []int64{1},
+		TCP: &dataset.TCP{},
 	}})
 	if err != nil {
 		f.Fatal(err)
@@ -247,7 +248,8 @@ func FuzzAnswers(f *testing.F) {
 		if s == nil {
 			return
 		}
-		if belongs(s, x) == nil && (s.Slot != x.Slot || s.Round != x.Round || s.NS == nil || len(s.Ranks) > 0 && !slices.Contains(x.Team, s.Ranks[0])) {
+		if belongs(s, x) == nil && (s.Slot != x.Slot || s.Round != x.Round || s.NS == nil || len(s.Ranks) > 0 &&
+			!slices.Contains(x.Team, s.Ranks[0])) {
 			t.Errorf("%+v", s)
 		}
 	})

@@ -95,12 +95,13 @@ func TestSharesOfConnections(t *testing.T) {
 func TestStrangersAreGivenUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newPipes()
-		g := newGate(l, newServer(ServerOptions{}, &fakePlane{}).opts.Log, func(ctx context.Context, c net.Conn) (net.Conn, caller, error) {
-			stop := context.AfterFunc(ctx, func() { c.Close() })
-			defer stop()
-			_, err := c.Read(make([]byte, 1))
-			return c, caller{}, err
-		})
+		g := newGate(l, newServer(ServerOptions{}, &fakePlane{}).opts.Log,
+			func(ctx context.Context, c net.Conn) (net.Conn, caller, error) {
+				stop := context.AfterFunc(ctx, func() { c.Close() })
+				defer stop()
+				_, err := c.Read(make([]byte, 1))
+				return c, caller{}, err
+			})
 		first := l.dial()
 		synctest.Wait()
 		var rest []net.Conn

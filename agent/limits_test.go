@@ -22,11 +22,15 @@ func TestLimits(t *testing.T) {
 		task bench.Task
 		want error
 	}{
-		"duration":       {edit(func(x *bench.Task) { x.Deadline = 2 * 60 * units.Second }), ErrLimit},
-		"memory":         {edit(func(x *bench.Task) { x.Points = []bench.Point{{"bytes": 256<<10 + 1}} }), ErrLimit},
-		"negative size":  {edit(func(x *bench.Task) { x.Points = []bench.Point{{"bytes": -1}} }), ErrInvalid},
-		"beyond a range": {edit(func(x *bench.Task) { x.Exp, x.Points = "flood", []bench.Point{{"packets": 1 << 28, "senders": 1}} }), ErrInvalid},
-		"unknown factor": {edit(func(x *bench.Task) { x.Points = []bench.Point{{"bytes": 1, "packets": 1 << 28}} }), ErrInvalid},
+		"duration":      {edit(func(x *bench.Task) { x.Deadline = 2 * 60 * units.Second }), ErrLimit},
+		"memory":        {edit(func(x *bench.Task) { x.Points = []bench.Point{{"bytes": 256<<10 + 1}} }), ErrLimit},
+		"negative size": {edit(func(x *bench.Task) { x.Points = []bench.Point{{"bytes": -1}} }), ErrInvalid},
+		"beyond a range": {edit(func(x *bench.Task) {
+			x.Exp, x.Points = "flood",
+				[]bench.Point{{"packets": 1 << 28, "senders": 1}}
+		}), ErrInvalid},
+		"unknown factor": {edit(func(x *bench.Task) { x.Points = []bench.Point{{"bytes": 1, "packets": 1 << 28}} }),
+			ErrInvalid},
 		"no points":      {edit(func(x *bench.Task) { x.Points = nil }), ErrInvalid},
 		"effort":         {edit(func(x *bench.Task) { x.Reps = 1e9 }), ErrInvalid},
 		"effort below 0": {edit(func(x *bench.Task) { x.Reps = -1 }), ErrInvalid},

@@ -56,7 +56,8 @@ func TestTasksStayWithinMemory(t *testing.T) {
 			most := p.peak(t, i)
 			largest = max(largest, most)
 			if most > tightMemory+besideMemory {
-				t.Errorf("%s at %s, effort %g: agent %d held %v, the limit is %v", x.Exp, x.Points[0].Key(), x.Reps, i, most, tightMemory)
+				t.Errorf("%s at %s, effort %g: agent %d held %v, the limit is %v", x.Exp, x.Points[0].Key(), x.Reps, i, most,
+					tightMemory)
 				p = startPair(t, tightMemory) // what it holds now must not count for the next
 				p.peak(t, 0)
 				p.peak(t, 1)
@@ -68,7 +69,8 @@ func TestTasksStayWithinMemory(t *testing.T) {
 	for _, e := range slices.Concat(experiments.Before, experiments.All) {
 		measured := false
 		for _, point := range edges(e) {
-			x := bench.Task{Run: "r1", Exp: e.Name, Team: []int{0, 1}, Points: []bench.Point{point}, Deadline: 150 * units.Millisecond}
+			x := bench.Task{Run: "r1", Exp: e.Name, Team: []int{0, 1}, Points: []bench.Point{point},
+				Deadline: 150 * units.Millisecond}
 			for _, x.Reps = range []float64{maxReps, 100, 10, 1, 0.01} {
 				err := errors.Join(func() []error { errs := check(x); return errs[:] }()...)
 				if !errors.Is(err, ErrLimit) {
@@ -86,8 +88,10 @@ func TestTasksStayWithinMemory(t *testing.T) {
 	}
 	// Many points, and samples until the limit.
 	many := func(exp string, n int, point bench.Point, effort float64) {
-		x := bench.Task{Run: "r1", Exp: exp, Team: []int{0, 1}, Points: slices.Repeat([]bench.Point{point}, n), Reps: effort, Deadline: 60 * units.Second}
-		if err := errors.Join(func() []error { errs := check(x); return errs[:] }()...); err != nil && !errors.Is(err, ErrLimit) {
+		x := bench.Task{Run: "r1", Exp: exp, Team: []int{0, 1}, Points: slices.Repeat([]bench.Point{point}, n), Reps: effort,
+			Deadline: 60 * units.Second}
+		if err := errors.Join(func() []error { errs := check(x); return errs[:] }()...); err != nil &&
+			!errors.Is(err, ErrLimit) {
 			t.Errorf("%d points of %s: %v", n, exp, err)
 		}
 	}

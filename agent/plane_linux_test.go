@@ -34,7 +34,8 @@ func LoopbackTeam(t *testing.T, size int, shared bool) []bench.Group {
 		planes[i], hosts[i] = p, i
 		s.Peers = append(s.Peers, plane.Peer{Host: i, Addr: p.Addr(), Consent: p.Consent(), Machine: machines[shared]})
 		for j := range i {
-			s.Tickets = append(s.Tickets, plane.Ticket{A: j, B: i, Key: [32]byte{1, byte(i), byte(j)}, MaxBytes: units.GiB, Expires: time.Now().Add(time.Hour).Unix()})
+			s.Tickets = append(s.Tickets, plane.Ticket{A: j, B: i, Key: [32]byte{1, byte(i), byte(j)}, MaxBytes: units.GiB,
+				Expires: time.Now().Add(time.Hour).Unix()})
 		}
 	}
 	type opened struct {

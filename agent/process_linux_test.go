@@ -39,7 +39,8 @@ func startPair(t *testing.T, memory units.Bytes) *pair {
 	key := plane.Ticket{A: 0, B: 1, Key: [32]byte{7}, MaxBytes: 1 << 40, Expires: time.Now().Add(time.Hour).Unix()}
 	for i := range p.procs {
 		name := []string{"one", "two"}[i]
-		if p.procs[i], err = launch.Local(exe).Launch(ctx, hosts.Host{Name: name}, "role=agent", fmt.Sprint(int64(memory))); err != nil {
+		if p.procs[i], err = launch.Local(exe).Launch(ctx, hosts.Host{Name: name}, "role=agent",
+			fmt.Sprint(int64(memory))); err != nil {
 			t.Fatal(err)
 		}
 		p.clients[i] = NewClient(name, p.procs[i], ClientOptions{})

@@ -97,7 +97,8 @@ func coordinate(b *testing.B, hosts int) {
 	lap("start-s")
 	issuer := coord.NewIssuer(units.GiB, time.Now().Add(time.Hour))
 	const atOnce = 32
-	if err := errors.Join(coord.Prepare(b.Context(), agents, plane.Session{Run: "r1", Peers: peers}, issuer, atOnce)...); err != nil {
+	if err := errors.Join(coord.Prepare(b.Context(), agents, plane.Session{Run: "r1", Peers: peers}, issuer,
+		atOnce)...); err != nil {
 		b.Fatal(err)
 	}
 	lap("prepare-s")
@@ -155,7 +156,8 @@ func dialCrowd(b *testing.B, path string, hosts int) (agents []coord.Agent, peer
 			b.Fatal(err)
 		}
 		agents = append(agents, c)
-		peers = append(peers, plane.Peer{Host: i, Name: fmt.Sprintf("node%04d", i), Addr: h.Addr, Machine: h.Boot, Clock: h.Clock, Consent: h.Consent})
+		peers = append(peers, plane.Peer{Host: i, Name: fmt.Sprintf("node%04d", i), Addr: h.Addr, Machine: h.Boot,
+			Clock: h.Clock, Consent: h.Consent})
 	}
 	return slices.Clip(agents), peers
 }

@@ -53,7 +53,8 @@ func TestNothingLeavesForAThirdParty(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	x := bench.Task{Run: "r1", Exp: "flood", Team: []int{0, 1}, Points: []bench.Point{{"bytes": 1000, "packets": 1024, "senders": 1}},
+	x := bench.Task{Run: "r1", Exp: "flood", Team: []int{0, 1},
+		Points:   []bench.Point{{"bytes": 1000, "packets": 1024, "senders": 1}},
 		Deadline: 2 * units.Second}
 	var wg sync.WaitGroup
 	for i, c := range clients {

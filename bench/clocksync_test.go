@@ -19,7 +19,8 @@ func slotOf(before, after clockOffset, one []bool) (oneWay dataset.Sample, offse
 	r.Clocks = newTimeline([]clockOffset{{At: before.At}, before}, one)
 	middle := before.At + units.Second/2
 	local := r.Clocks.ToLocal(1, middle)
-	x.AddOneWay(Batch{Exp: names.Paired, Ranks: []int{0, 1}, NS: []int64{int64(local-middle) + 1e6}, Aux: map[string]float64{}},
+	x.AddOneWay(Batch{Exp: names.Paired, Ranks: []int{0, 1}, NS: []int64{int64(local-middle) + 1e6},
+		Aux: map[string]float64{}},
 		0, 1, []int64{int64(local)})
 	r.Clocks.finish([]clockOffset{{At: after.At}, after})
 	r.correct()
@@ -43,9 +44,11 @@ func TestClockOffsets(t *testing.T) {
 	}{
 		{"no drift", read(50*us, 20*us), read(50*us, 30*us), nil, 1e6, 15, nil},
 		{"50 ppm", read(50*us, 20*us), read(100*us, 20*us), nil, 1e6 - 25e3, 10, nil},
-		{"200 ppm within the bounds: the first reading is the better", read(50*us, 20*us), read(250*us, 400*us), nil, 1e6, 200, nil},
+		{"200 ppm within the bounds: the first reading is the better", read(50*us, 20*us), read(250*us, 400*us), nil, 1e6,
+			200, nil},
 		{"200 ppm within the bounds: the second is", read(50*us, 400*us), read(250*us, 20*us), nil, 1e6 - 200e3, 200, nil},
-		{"200 ppm beyond the bounds", read(50*us, 20*us), read(250*us, 20*us), nil, 1e6 - 100e3, 10, []string{dataset.FlagDrift}},
+		{"200 ppm beyond the bounds", read(50*us, 20*us), read(250*us, 20*us), nil, 1e6 - 100e3, 10,
+			[]string{dataset.FlagDrift}},
 		{"one clock, whatever was read", read(50*us, 20*us), read(250*us, 20*us), []bool{true, true}, 1e6, 0, nil},
 		{"only rank 0 reads it", read(50*us, 20*us), read(50*us, 20*us), []bool{true, false}, 1e6, 10, nil},
 	} {

@@ -79,8 +79,8 @@ func PairCounts(hosts int) []int {
 	return Growing(hosts/2, maxPairCounts)
 }
 
-// Growing lists 1..most, or, where there are more than count, so many from 1 to most that grow geometrically, but for the
-// least, which grow by one.
+// Growing lists 1..most, or, where there are more than count, so many from 1 to most that grow geometrically, but for
+// the least, which grow by one.
 func Growing(most, count int) []int {
 	var out []int
 	for i := range min(most, count) {

@@ -40,7 +40,8 @@ func TestMemoryOfATask(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if err := Caught(func() { r.Bytes(-1) }); err == nil || errors.Is(err, ErrMemory) || !strings.Contains(err.Error(), "-1 bytes") {
+	if err := Caught(func() { r.Bytes(-1) }); err == nil || errors.Is(err, ErrMemory) ||
+		!strings.Contains(err.Error(), "-1 bytes") {
 		t.Errorf("a negative size: %v", err)
 	}
 	if err := Caught(func() { r.Buffer(50); r.Payload(600) }); err != nil {

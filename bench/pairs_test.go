@@ -3,7 +3,8 @@ package bench
 import "testing"
 
 func TestParsePairs(t *testing.T) {
-	for text, want := range map[string]Pairs{"ring": {Ring: true}, "random:3": {Matchings: 3}, "random:1000": {Matchings: 1000}} {
+	for text, want := range map[string]Pairs{"ring": {Ring: true}, "random:3": {Matchings: 3},
+		"random:1000": {Matchings: 1000}} {
 		if got, all, err := ParsePairs(text); err != nil || all || got != want || got.String() != text {
 			t.Errorf("%s: %+v, all %v, error %v, text %s", text, got, all, err, got)
 		}

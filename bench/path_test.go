@@ -6,7 +6,8 @@ import (
 	"calib/bench"
 )
 
-// TestSharing: of n pairs at once each has the rate that a look at all of them foretells; without a look, a share of one.
+// TestSharing: of n pairs at once each has the rate that a look at all of them foretells; without a look, a share of
+// one.
 func TestSharing(t *testing.T) {
 	for _, c := range []struct {
 		path bench.Path

@@ -15,7 +15,8 @@ func TestPairsOnOneCPU(t *testing.T) {
 		d.Header.Hosts = append(d.Header.Hosts, dataset.Host{Boot: "m", CPU: cpu})
 	}
 	for _, ranks := range [][]int{{0, 2}, {0, 1}, {2, 0}} {
-		d.Samples = append(d.Samples, dataset.Sample{Exp: names.Pingpong, Point: dataset.Point{names.FactorBytes: 1}, Ranks: ranks, NS: []int64{1000, 1001}})
+		d.Samples = append(d.Samples, dataset.Sample{Exp: names.Pingpong, Point: dataset.Point{names.FactorBytes: 1},
+			Ranks: ranks, NS: []int64{1000, 1001}})
 	}
 	used := func() (*Result, []*Batch) {
 		r := Prepare(d, Settings{}).New("hockney", names.Pingpong, "")

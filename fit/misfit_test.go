@@ -7,8 +7,8 @@ import (
 	"calib/internal/lsq"
 )
 
-// A line through points of a curve with steps does not have the slope of the curve: its interval holds what the steps do,
-// though repetitions hardly differ.
+// A line through points of a curve with steps does not have the slope of the curve: its interval holds what the steps
+// do, though repetitions hardly differ.
 func TestOfMisfit(t *testing.T) {
 	const slope, packet, step = 1e-6, 1448, 300e-6
 	curve := func(x float64) float64 { return 1e-3 + slope*x + step*(math.Ceil(x/packet)-x/packet-0.5) }

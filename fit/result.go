@@ -114,7 +114,8 @@ func (r *Result) WidenDomain(factor string, v float64) {
 // CheckRounds warns where the rounds are too few for an interval.
 func (r *Result) CheckRounds(rounds int) {
 	if rounds < 2 {
-		r.Warn(params.OneRound, "one round only: nothing is known of what changes between rounds, and no number has an interval")
+		r.Warn(params.OneRound,
+			"one round only: nothing is known of what changes between rounds, and no number has an interval")
 	}
 }
 

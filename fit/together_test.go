@@ -23,7 +23,8 @@ func TestTogether(t *testing.T) {
 	if len(out.Correlations) != 1 || !slices.Equal(out.Correlations[0].Names, []string{"L", "o_s", "gap.c0"}) {
 		t.Fatalf("%+v", out.Correlations)
 	}
-	if r := out.Correlations[0].Rows; !slices.Equal(r[0], []float64{}) || !slices.Equal(r[1], []float64{-1}) || !slices.Equal(r[2], []float64{0, 0}) {
+	if r := out.Correlations[0].Rows; !slices.Equal(r[0], []float64{}) || !slices.Equal(r[1], []float64{-1}) ||
+		!slices.Equal(r[2], []float64{0, 0}) {
 		t.Errorf("rows %v", r)
 	}
 	var text bytes.Buffer
@@ -35,7 +36,8 @@ func TestTogether(t *testing.T) {
 	}
 	for _, wrong := range []params.Correlation{
 		{Names: []string{"L", "no"}, Rows: [][]float64{{}, {0}}}, {Names: []string{"L", "o_s"}, Rows: [][]float64{{}, {2}}},
-		{Names: []string{"L", "L"}, Rows: [][]float64{{}, {0}}}, {Names: []string{"L"}, Rows: nil}, {Names: []string{"L"}, Rows: [][]float64{{1}}},
+		{Names: []string{"L", "L"}, Rows: [][]float64{{}, {0}}}, {Names: []string{"L"}, Rows: nil},
+		{Names: []string{"L"}, Rows: [][]float64{{1}}},
 	} {
 		text.Reset()
 		out.Correlations = []params.Correlation{wrong}

@@ -133,17 +133,20 @@ func TestCard(t *testing.T) {
 		"a":     {Unit: "s", Status: params.StatusUnidentifiable},
 	}}
 	r := run{network: network{name: "x"}, p: p}
-	want := map[string]string{"alpha": "ok", "b": "ok", "a": "**no reason**", "beta": "**no reason**", "T": "**no reason**"}
+	want := map[string]string{"alpha": "ok", "b": "ok", "a": "**no reason**", "beta": "**no reason**",
+		"T": "**no reason**"}
 	lines := card(t, r)
 	for _, l := range lines {
 		if w := want[l.cells[0]]; w != "" && w != l.verdict {
 			t.Errorf("%q is %s, want %s", l.cells, l.verdict, w)
 		}
 	}
-	if lines[0].cells[2] != "2 µs" || lines[0].cells[3] != "1 µs to 3 µs" || len(lines) != len(record)+len(recordFunctions) {
+	if lines[0].cells[2] != "2 µs" || lines[0].cells[3] != "1 µs to 3 µs" ||
+		len(lines) != len(record)+len(recordFunctions) {
 		t.Errorf("%d lines, the first %q", len(lines), lines[0].cells)
 	}
-	if l := alike(t, r)[0]; l.cells[1] != "1 of 3" || l.cells[2] != "a unidentifiable, b unidentifiable" || l.verdict != good {
+	if l := alike(t, r)[0]; l.cells[1] != "1 of 3" || l.cells[2] != "a unidentifiable, b unidentifiable" ||
+		l.verdict != good {
 		t.Errorf("%q, %s", l.cells, l.verdict)
 	}
 }

@@ -28,9 +28,12 @@ var faults = []struct{ network, wrong, lab, want, parts, disturb, budget string 
 	{network: "fast switch", wrong: "nothing", lab: fastSwitch},
 	{network: "fast switch", wrong: "nothing, on a busy machine", lab: fastSwitch, disturb: "while :; do :; done"},
 	{network: "switch", wrong: "nothing, 64 hosts", lab: "preset: switch\nhosts: 64\n"},
-	{network: "fast switch", wrong: "host 5 is 5% slower", lab: fastSwitch + "overrides:\n  5: {a: 157.5e-6, b: 0.2625e-6}\n", want: "h5"},
-	{network: "fast switch", wrong: "host 5 is 10% slower", lab: fastSwitch + "overrides:\n  5: {a: 165e-6, b: 0.275e-6}\n", want: "h5"},
-	{network: "fast switch", wrong: "host 5 is 20% slower", lab: fastSwitch + "overrides:\n  5: {a: 180e-6, b: 0.3e-6}\n", want: "h5"},
+	{network: "fast switch", wrong: "host 5 is 5% slower", lab: fastSwitch + "overrides:\n  5: {a: 157.5e-6, b: " +
+		"0.2625e-6}\n", want: "h5"},
+	{network: "fast switch", wrong: "host 5 is 10% slower", lab: fastSwitch + "overrides:\n  5: {a: 165e-6, b: " +
+		"0.275e-6}\n", want: "h5"},
+	{network: "fast switch", wrong: "host 5 is 20% slower", lab: fastSwitch + "overrides:\n  5: {a: 180e-6, b: 0.3e-6}\n",
+		want: "h5"},
 	{network: "fast switch", wrong: "hosts 5 and 11 are 20% slower",
 		lab: fastSwitch + "overrides:\n  5: {a: 180e-6, b: 0.3e-6}\n  11: {a: 180e-6, b: 0.3e-6}\n", want: "h11 h5"},
 	{network: "fast switch", wrong: "the way between hosts 3 and 9 takes 120 µs more",
@@ -47,22 +50,27 @@ var faults = []struct{ network, wrong, lab, want, parts, disturb, budget string 
 		disturb: "while tc -n $NS qdisc add dev $DEV root tbf rate 16mbit burst 5kb latency 100ms; do sleep 2; " +
 			"tc -n $NS qdisc del dev $DEV root; sleep 8; done"},
 	{network: "fast switch", wrong: "1 of 1,000 packets to and from host 5 is lost", want: "h5", lab: fastSwitch +
-		"links:\n  - {between: [[5], [0, 1, 2, 3, 4, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15]], a: 1e-6, b: 1.0e-9, loss: 1.0e-3}\n"},
-	{network: "fast switch", wrong: "1 of 10,000 packets to and from host 5 is lost", want: "h5", budget: "5m", lab: fastSwitch +
-		"links:\n  - {between: [[5], [0, 1, 2, 3, 4, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15]], a: 1e-6, b: 1.0e-9, loss: 1.0e-4}\n"},
+		"links:\n  - {between: [[5], [0, 1, 2, 3, 4, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15]], a: 1e-6, b: 1.0e-9, loss: " +
+		"1.0e-3}\n"},
+	{network: "fast switch", wrong: "1 of 10,000 packets to and from host 5 is lost", want: "h5", budget: "5m",
+		lab: fastSwitch +
+			"links:\n  - {between: [[5], [0, 1, 2, 3, 4, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15]], a: 1e-6, b: 1.0e-9, loss: " +
+			"1.0e-4}\n"},
 	{network: "fast switch", wrong: "nothing: two racks behind a slower uplink", parts: "8 8", lab: fastSwitch +
 		"links:\n  - {between: [[0, 1, 2, 3, 4, 5, 6, 7], [8, 9, 10, 11, 12, 13, 14, 15]], a: 60e-6, b: 0.06e-6}\n"},
 	{network: "fast switch", wrong: "two racks, and host 5 is 20% slower", parts: "8 8", want: "h5", lab: fastSwitch +
 		"links:\n  - {between: [[0, 1, 2, 3, 4, 5, 6, 7], [8, 9, 10, 11, 12, 13, 14, 15]], a: 60e-6, b: 0.06e-6}\n" +
 		"overrides:\n  5: {a: 180e-6, b: 0.3e-6}\n"},
-	{network: "fast switch", wrong: "four racks, the uplink of one has half the rate of the others", parts: "4 4 4 4", want: "h4+h5+h6+h7",
+	{network: "fast switch", wrong: "four racks, the uplink of one has half the rate of the others", parts: "4 4 4 4",
+		want: "h4+h5+h6+h7",
 		lab: fastSwitch + uplink("0, 1, 2, 3", "4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15", "0.06e-6") +
 			uplink("4, 5, 6, 7", "0, 1, 2, 3, 8, 9, 10, 11, 12, 13, 14, 15", "0.5e-6") +
 			uplink("8, 9, 10, 11", "0, 1, 2, 3, 4, 5, 6, 7, 12, 13, 14, 15", "0.06e-6") +
 			uplink("12, 13, 14, 15", "0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11", "0.06e-6")},
-	{network: "fast switch", wrong: "nothing: four of the hosts are of a kind that is 30% slower", parts: "12 4", lab: fastSwitch +
-		"overrides:\n  1: {a: 195e-6, b: 0.325e-6}\n  4: {a: 195e-6, b: 0.325e-6}\n  10: {a: 195e-6, b: 0.325e-6}\n" +
-		"  13: {a: 195e-6, b: 0.325e-6}\n"},
+	{network: "fast switch", wrong: "nothing: four of the hosts are of a kind that is 30% slower", parts: "12 4",
+		lab: fastSwitch +
+			"overrides:\n  1: {a: 195e-6, b: 0.325e-6}\n  4: {a: 195e-6, b: 0.325e-6}\n  10: {a: 195e-6, b: 0.325e-6}\n" +
+			"  13: {a: 195e-6, b: 0.325e-6}\n"},
 }
 
 const fastSwitch = "name: fast\nhosts: 16\nmode: switched\nmss: 1448\nhost: {a: 150e-6, b: 0.25e-6}\n" +
@@ -121,7 +129,8 @@ func TestCheck(t *testing.T) {
 				verdict = outside
 				t.Errorf("%s, %s: %d of %d right, %d with others", c.network, c.wrong, right, turns, others)
 			}
-			p.add(t, fmt.Sprintf("| %s | %s | %d | %d | %d | %d | %d | %s | %s |", c.network, c.wrong, turns, right, others, open, late,
+			p.add(t, fmt.Sprintf("| %s | %s | %d | %d | %d | %d | %d | %s | %s |", c.network, c.wrong, turns, right, others,
+				open, late,
 				units.Format(stats.Median(times), "s"), verdict))
 			done++
 		})
@@ -130,12 +139,15 @@ func TestCheck(t *testing.T) {
 	p.save(t)
 }
 
-// checkOnce returns what a check names, hosts as "h5", pairs as "h3-h9", uplinks as "h4+h5+h6", the sizes of groups or else of kinds, the
-// largest first, and how long it took.
-func checkOnce(t *testing.T, calib, lab, disturb, budget string, seed int) (named []string, parts string, took float64, undecided, late int) {
+// checkOnce returns what a check names, hosts as "h5", pairs as "h3-h9", uplinks as "h4+h5+h6", the sizes of groups or
+// else of kinds, the largest first, and how long it took.
+func checkOnce(t *testing.T, calib, lab, disturb, budget string, seed int) (named []string, parts string, took float64,
+	undecided, late int) {
 	t.Helper()
-	script := fmt.Sprintf("NS=%s-h5; DEV=calib0; { %s; } >/dev/null 2>&1 & %s check --hosts {hosts} --quiet --json --budget %s --seed %d "+
-		"--launch 'ip netns exec {host}'; code=$?; kill $! 2>/dev/null; exit $code", labName, cmp.Or(disturb, ":"), calib, cmp.Or(budget, "1m"), seed)
+	script := fmt.Sprintf("NS=%s-h5; DEV=calib0; { %s; } >/dev/null 2>&1 & %s check --hosts {hosts} --quiet --json "+
+		"--budget %s --seed %d "+
+		"--launch 'ip netns exec {host}'; code=$?; kill $! 2>/dev/null; exit $code", labName, cmp.Or(disturb, ":"), calib,
+		cmp.Or(budget, "1m"), seed)
 	c := command(interrupted, calib, "lab", "run", "--name", labName, lab, "--", "sh", "-c", script)
 	var said strings.Builder
 	c.Stderr = &said

@@ -109,5 +109,6 @@ func counted(t *testing.T, calib string) []count {
 		{"rows of flags in all helps", flagRows}, {"lines of all helps", helps}, {"widest line of a help, columns", widest},
 		{"lines of calib run --help", strings.Count(run("run", "--help"), "\n")},
 		{"params.json of a standard run of 8 hosts, kB", size("params.json")}, {"its report.html, kB", size("report.html")},
-		{"words of README.md", readme}, {"its bytes", readmeBytes}, {"words of docs, without results", docs}, {"their bytes", docsBytes}}
+		{"words of README.md", readme}, {"its bytes", readmeBytes}, {"words of docs, without results", docs},
+		{"their bytes", docsBytes}}
 }

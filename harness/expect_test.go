@@ -237,8 +237,8 @@ func truthOf(t *testing.T, r run) map[string]float64 {
 	return longRuns[r.network.name]
 }
 
-// covered says of each parameter that has a value whether its interval holds the truth, give or take what the lab's hosts
-// add to the network. shares judges them.
+// covered says of each parameter that has a value whether its interval holds the truth, give or take what the lab's
+// hosts add to the network. shares judges them.
 func covered(t *testing.T, r run) (out []line) {
 	truths := truthOf(t, r)
 	for _, name := range slices.Sorted(maps.Keys(truths)) {
@@ -282,7 +282,8 @@ func shares(t *testing.T, lines []line) string {
 		counts[key][l.verdict]++
 		values[key], halves[key] = append(values[key], l.value), append(halves[key], l.half)
 	}
-	text := tableHead("network | parameter | truth | in the 95% interval | without an interval | half-width | runs scatter | ")
+	text := tableHead("network | parameter | truth | in the 95% interval | without an interval | half-width | runs " +
+		"scatter | ")
 	for _, key := range keys {
 		n, verdict := counts[key], good
 		half, scatter := stats.Median(halves[key])/stats.Median(values[key]), scattering(values[key])

@@ -33,7 +33,8 @@ func treeRows() []row {
 	const postalBy, by = "Cluster.BroadcastPostal", "Cluster.Broadcast"
 	postal := cluster.Cluster{Gs: params.Cost{C0: 1}, L: params.Transfer{L0: 3}, MTU: 1}
 	own := postal
-	own.Os, own.L, own.Or, own.Ur = params.Cost{C0: 0.4}, params.Transfer{L0: 1.3}, params.Cost{C0: 0.6}, params.Cost{C0: 0.7}
+	own.Os, own.L, own.Or, own.Ur = params.Cost{C0: 0.4}, params.Transfer{L0: 1.3}, params.Cost{C0: 0.6},
+		params.Cost{C0: 0.7}
 	return []row{
 		{"Figure 1, eq. 1: p = 16, L = 3, g_s = 1", "one packet", "log₂p L = 12",
 			is(postalOf(postal, 16, 1)), postalBy, ""},

@@ -286,8 +286,8 @@ func logPRows() []row {
 }
 
 // pathOf is the block of one message from host to host while n pairs use the network at once: a host block, the network
-// shared by n, a delay of l seconds, a host block, a' = 2a + n·a_c + l, b' = max(b, n·b_c). Source: Stoica, Sultan, Keyes
-// 1994, eq. 16 and section 3 (the delay L as a block of its own), rule 4.
+// shared by n, a delay of l seconds, a host block, a' = 2a + n·a_c + l, b' = max(b, n·b_c). Source: Stoica, Sultan,
+// Keyes 1994, eq. 16 and section 3 (the delay L as a block of its own), rule 4.
 func pathOf(host, network params.Block, n int, l float64) params.Block {
 	return params.Serial(false, host, network.ConcurrentEqual(n), params.Block{A: l}, host)
 }

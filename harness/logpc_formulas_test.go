@@ -133,8 +133,9 @@ func TestMessages(t *testing.T) {
 	within(t, "eq. 8", twoArguments.ShortMessage(23), 181, 0)
 }
 
-// cubeInterval is the time between two injections with contention where it is interval without and each message occupies a
-// channel for service: T_c of T_c = T + C_n(1/T_c), C_n = c·S²·m/(1 − m·S·k_d/2), c = (n+1)(k_d−1)/2 (eq. 7, 9, 13).
+// cubeInterval is the time between two injections with contention where it is interval without and each message
+// occupies a channel for service: T_c of T_c = T + C_n(1/T_c), C_n = c·S²·m/(1 − m·S·k_d/2), c = (n+1)(k_d−1)/2 (eq. 7,
+// 9, 13).
 func cubeInterval(c loggp.Cube, interval, service float64) float64 {
 	a, f := service*c.Distance/2, max(0, (c.Dimension+1)*(c.Distance-1)/2)*service*service
 	p, q := interval*a-f, interval+a

@@ -15,7 +15,8 @@ import (
 	"calib/params"
 )
 
-const pathsHeader = "path | number | calib, median of runs | half-width of its intervals, median | calib's runs scatter | " +
+const pathsHeader = "path | number | calib, median of runs | half-width of its intervals, median | calib's runs " +
+	"scatter | " +
 	"the other | it scatters | allowed half-width | width | median"
 
 // allowedWidth is the half-width that a number may have, by the budget.
@@ -93,8 +94,8 @@ func (c *contest) others(ctx context.Context, control string) (map[string]float6
 	return out, nil
 }
 
-// scattering is half of the range that holds 95% of runs like some, relative to their median: of the normal distribution
-// with their standard deviation.
+// scattering is half of the range that holds 95% of runs like some, relative to their median: of the normal
+// distribution with their standard deviation.
 func scattering(v []float64) float64 {
 	if len(v) < 2 {
 		return math.NaN()

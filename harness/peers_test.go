@@ -127,7 +127,8 @@ type contest struct {
 // side is one that measures: it returns its numbers. A seed is that of the turn.
 type side func(ctx context.Context, seed int) (map[string]float64, error)
 
-// play measures so many turns of calib and of others, each for that long at most. Every other one begins with the others.
+// play measures so many turns of calib and of others, each for that long at most. Every other one begins with the
+// others.
 func (c *contest) play(t *testing.T, turns int, longest time.Duration, own, others side) {
 	t.Helper()
 	sides := []side{own, others}

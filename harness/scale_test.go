@@ -11,7 +11,8 @@ import (
 	"time"
 )
 
-const scaleHeader = "hosts | slots | samples, MB | coordinating, s | slots, s | CPU, s | peak, MB | fit and report, s | " +
+const scaleHeader = "hosts | slots | samples, MB | coordinating, s | slots, s | CPU, s | peak, MB | fit and report, " +
+	"s | " +
 	"its CPU, s | its peak, MB | report, MB"
 
 // usage is what a program took: wall and CPU time [s], and its largest resident memory [MB].

@@ -57,7 +57,8 @@ func tails(t *testing.T, r run) (out []line) {
 		says  params.Parameter
 	}{{"p50", 0.5, p50}, {"p99", 0.99, r.p.Parameters["p99"]}, {"p999", 0.999, r.p.Parameters["p999"]}} {
 		truth := stats.SortedQuantile(times, q.level)
-		l := line{cells: []string{q.name, fmt.Sprintf("%s of %d", units.Format(truth, "s"), len(times)), "–", q.says.Why}, verdict: good}
+		l := line{cells: []string{q.name, fmt.Sprintf("%s of %d", units.Format(truth, "s"), len(times)), "–", q.says.Why},
+			verdict: good}
 		lo, hi, known := truth, truth, q.says.CI95 != nil
 		if known {
 			lo, hi = q.says.CI95[0], q.says.CI95[1]
@@ -98,7 +99,8 @@ func halfTrips(file string) ([]float64, error) {
 // The log of sockperf has three columns, and four in newer versions, below a summary.
 func TestHalfTrips(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "log.csv")
-	const text = "summary, of 2, messages\npacket, txTime(sec), rxTime(sec), latency(usec)\n0, 2.421, 2.423, 1000.0\n1, 3.5, 3.504\n"
+	const text = "summary, of 2, messages\npacket, txTime(sec), rxTime(sec), latency(usec)\n0, 2.421, 2.423, 1000.0\n" +
+		"1, 3.5, 3.504\n"
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -31,8 +31,8 @@ func TestVirtual(t *testing.T) {
 	const hosts = 6
 	calib := builds(t)[0]
 	p := &table{name: "accuracy-virtual", header: virtualHeader,
-		after: fmt.Sprintf("\nRuns of `calib run --sim NETWORK:%d --plan PLAN --seed N`, N from 1 to %d (standard: %d).\n", hosts,
-			*seedsFlag, *seedsFlag/2)}
+		after: fmt.Sprintf("\nRuns of `calib run --sim NETWORK:%d --plan PLAN --seed N`, N from 1 to %d (standard: %d).\n",
+			hosts, *seedsFlag, *seedsFlag/2)}
 	cases, done := 0, 0
 	for _, preset := range netspec.PresetNames() {
 		for i, plan := range []string{"quick", "standard"} {
@@ -102,7 +102,8 @@ func virtualRow(t *testing.T, p *table, where, name string, truth float64, found
 		verdict = "**wide**"
 	}
 	if verdict != good {
-		t.Errorf("%s, %s: %d of %d, ± %s beside ± %s", where, name, in, len(values), units.Format(half, unit), units.Format(scatter, unit))
+		t.Errorf("%s, %s: %d of %d, ± %s beside ± %s", where, name, in, len(values), units.Format(half, unit),
+			units.Format(scatter, unit))
 	}
 	off := units.Format(stats.Median(values)-truth, unit)
 	if truth != 0 {

@@ -334,7 +334,8 @@ func TestWatchFaults(t *testing.T) {
 	}
 	h := func(k int) string { return fmt.Sprintf("%s-h%d", w.lab, k) }
 	try("host 5 sends at 24 of 32 Mbit/s",
-		"tc -n "+h(5)+" qdisc add dev calib0 root tbf rate 24mbit burst 1600 latency 100ms", "tc -n "+h(5)+" qdisc del dev calib0 root", "host "+h(5)+": a byte in sending")
+		"tc -n "+h(5)+" qdisc add dev calib0 root tbf rate 24mbit burst 1600 latency 100ms",
+		"tc -n "+h(5)+" qdisc del dev calib0 root", "host "+h(5)+": a byte in sending")
 	// A rule leaves the routes, which a link that goes down takes with it.
 	down := func(k int) string { return "ip -n " + h(k) + " rule add pref 1 blackhole" }
 	up := func(k int) string { return "ip -n " + h(k) + " rule del pref 1" }

@@ -30,8 +30,10 @@ func TestRules(t *testing.T) {
 		{"rule 3, equal sizes", c.ConcurrentEqual(4), Block{4 * c.A, 4 * c.B}},
 		{"no blocks in series", Serial(false), Block{}},
 		{"no blocks in parallel", Parallel(false), Block{}},
-		{"eq. 16, n = 3", Serial(false, c, Block{345.6e-6, 0.92e-6}.ConcurrentEqual(3), c), Block{2*859.52e-6 + 3*345.6e-6, 3 * 0.92e-6}},
-		{"eq. 16, n = 1: b of the host", Serial(false, c, Block{345.6e-6, 0.92e-6}, Block{A: 1e-4}, c), Block{2*859.52e-6 + 345.6e-6 + 1e-4, 1.42e-6}},
+		{"eq. 16, n = 3", Serial(false, c, Block{345.6e-6, 0.92e-6}.ConcurrentEqual(3), c),
+			Block{2*859.52e-6 + 3*345.6e-6, 3 * 0.92e-6}},
+		{"eq. 16, n = 1: b of the host", Serial(false, c, Block{345.6e-6, 0.92e-6}, Block{A: 1e-4}, c),
+			Block{2*859.52e-6 + 345.6e-6 + 1e-4, 1.42e-6}},
 	} {
 		if math.Abs(tc.got.A-tc.want.A) > 1e-15 || math.Abs(tc.got.B-tc.want.B) > 1e-15 {
 			t.Errorf("%s: %v, want %v", tc.name, tc.got, tc.want)

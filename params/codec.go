@@ -23,8 +23,8 @@ var ErrParams = errors.New("not a valid params.json")
 // maxParams bounds a params.json: the pair matrix of 1,000 hosts needs about 120 MB.
 const maxParams = 512 << 20
 
-// Encode writes p as JSON with one fact on a line. Equal Params are equal bytes. Numbers that are not finite are written
-// as null, or left out where null has no meaning, with a finding; p itself is not changed.
+// Encode writes p as JSON with one fact on a line. Equal Params are equal bytes. Numbers that are not finite are
+// written as null, or left out where null has no meaning, with a finding; p itself is not changed.
 func Encode(w io.Writer, p *Params) error { return encode(w, p.finite()) }
 
 func encode(w io.Writer, v any) error {

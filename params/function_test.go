@@ -28,7 +28,8 @@ func TestCoeffUnit(t *testing.T) {
 
 // TestEvalTable1 holds the forms against table 1 of the paper [µs].
 func TestEvalTable1(t *testing.T) {
-	others := map[string]Function{"g_s": {Form: Floored, Coeff: map[string]float64{"floor": 6.73, "c0": 3.027, "c1": 0.0796}}}
+	others := map[string]Function{"g_s": {Form: Floored,
+		Coeff: map[string]float64{"floor": 6.73, "c0": 3.027, "c1": 0.0796}}}
 	l := map[string]float64{"l0": 16.684, "l1": 1.556, "tau": 0.0826, "N": 90, "floor": 18}
 	for _, c := range []struct {
 		fn   Function
@@ -45,9 +46,11 @@ func TestEvalTable1(t *testing.T) {
 		{Function{Form: FlooredBilinear, Coeff: l}, 1448, 16, 16.684 + 24.896 + 119.6048},
 		{Function{Form: FlooredLimited, Coeff: l}, 1, 16, 18 + 24.896},
 		{Function{Form: FlooredLimited, Coeff: l}, 1448, 16, 16.684 + 24.896 + 119.6048*16*1448/(90*118.2878)},
-		{Function{Form: Pieces, Coeff: map[string]float64{"from_1": 0, "c0_1": 1, "c1_1": 0, "from_2": 50, "c0_2": 2, "c1_2": 3}},
+		{Function{Form: Pieces, Coeff: map[string]float64{"from_1": 0, "c0_1": 1, "c1_1": 0, "from_2": 50, "c0_2": 2,
+			"c1_2": 3}},
 			50, 0, 1},
-		{Function{Form: Pieces, Coeff: map[string]float64{"from_1": 0, "c0_1": 1, "c1_1": 0, "from_2": 50, "c0_2": 2, "c1_2": 3}},
+		{Function{Form: Pieces, Coeff: map[string]float64{"from_1": 0, "c0_1": 1, "c1_1": 0, "from_2": 50, "c0_2": 2,
+			"c1_2": 3}},
 			51, 0, 155},
 	} {
 		v, err := c.fn.At(c.m, c.p, others)

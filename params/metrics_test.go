@@ -11,12 +11,16 @@ func TestMetrics(t *testing.T) {
 	v, wild := 2e-4, math.NaN()
 	p := &Params{
 		Parameters: map[string]Parameter{
-			"a": {Value: &v, Unit: "s", CI95: &[2]float64{1e-4, 3e-4}, Status: StatusOK}, "b": {Status: StatusUnidentifiable, Unit: "s/B"},
-			"n": {Value: &wild, Unit: "1"}, "r": {Value: &v, Unit: "B/s", CI95: &[2]float64{math.Inf(-1), 1}}, "B_L": {Value: &v, Unit: "packets"},
+			"a": {Value: &v, Unit: "s", CI95: &[2]float64{1e-4, 3e-4}, Status: StatusOK},
+			"b": {Status: StatusUnidentifiable, Unit: "s/B"},
+			"n": {Value: &wild, Unit: "1"}, "r": {Value: &v, Unit: "B/s", CI95: &[2]float64{math.Inf(-1), 1}},
+			"B_L": {Value: &v, Unit: "packets"},
 		},
 		Functions: map[string]Function{
-			"g_s": {Form: Line, Unit: "s", Coeff: map[string]float64{"c0": 1, "c1": 2}, CI95: map[string][2]float64{"c0": {0, 2}}},
-			"T": {Form: Pieces, Unit: "s", Coeff: map[string]float64{"from_1": 0, "c0_1": 1, "c1_1": 1, "from_2": 100, "c0_2": 5, "c1_2": 2},
+			"g_s": {Form: Line, Unit: "s", Coeff: map[string]float64{"c0": 1, "c1": 2},
+				CI95: map[string][2]float64{"c0": {0, 2}}},
+			"T": {Form: Pieces, Unit: "s", Coeff: map[string]float64{"from_1": 0, "c0_1": 1, "c1_1": 1, "from_2": 100, "c0_2": 5,
+				"c1_2": 2},
 				Domain: map[string][2]float64{"bytes": {1, 2000}}},
 		},
 		Pairs: []Pair{{From: "x", To: "y", Latency: &v}, {From: "x", To: "y", Rate: &wild}},
@@ -26,7 +30,8 @@ func TestMetrics(t *testing.T) {
 	for _, m := range got {
 		names = append(names, m.Link()+" "+m.Name+" "+m.Unit+" "+m.Better)
 	}
-	want := []string{" B_L packets ", " T.1B s lower", " T.1KiB s lower", " T.64B s lower", " a s lower", " g_s.c0 s lower", " g_s.c1 s/B lower",
+	want := []string{" B_L packets ", " T.1B s lower", " T.1KiB s lower", " T.64B s lower", " a s lower",
+		" g_s.c0 s lower", " g_s.c1 s/B lower",
 		" r B/s higher", "x→y latency s lower"}
 	if !slices.Equal(names, want) {
 		t.Errorf("got  %q\nwant %q", names, want)

@@ -86,8 +86,10 @@ func brokenParams(t testing.TB) *params.Params {
 	p.Fits[1].Domain = map[string][2]float64{"bytes": {1, inf}}
 	p.Fits[1].Series = []params.Series{{Name: "T(x)", Quantity: params.Time, XName: "bytes",
 		Points: []params.Residual{{X: 1, Measured: 1, Lo: nan, Hi: inf, Fitted: nan, N: 3}}}}
-	p.Findings = []params.Finding{params.Notef("clock-offsets", "a value without a number").With("median", nan).With("worst", 1)}
-	p.Pairs = []params.Pair{{From: "h1", To: "h2", Latency: &nan, LatencyCI: &[2]float64{nan, nan}, Rate: &inf, RateCI: &[2]float64{0, inf}}}
+	p.Findings = []params.Finding{params.Notef("clock-offsets", "a value without a number").With("median",
+		nan).With("worst", 1)}
+	p.Pairs = []params.Pair{{From: "h1", To: "h2", Latency: &nan, LatencyCI: &[2]float64{nan, nan}, Rate: &inf,
+		RateCI: &[2]float64{0, inf}}}
 	p.Validation[0].Predicted = nan
 	return p
 }
@@ -131,7 +133,8 @@ func TestNotFiniteBecomesNull(t *testing.T) {
 		t.Fatal(err)
 	}
 	a := got.Parameters["a"]
-	if a.Value != nil || a.CI95 != nil || a.Status != params.StatusUnidentifiable || a.Why != "the fit gave NaN, not a number" {
+	if a.Value != nil || a.CI95 != nil || a.Status != params.StatusUnidentifiable ||
+		a.Why != "the fit gave NaN, not a number" {
 		t.Errorf("a = %+v", a)
 	}
 	if bound := got.Parameters["b"].Bound; bound == nil || bound[0] != 0 || !math.IsInf(bound[1], 1) {
@@ -144,7 +147,8 @@ func TestNotFiniteBecomesNull(t *testing.T) {
 	if r.Measured != 1 || !math.IsNaN(r.Lo) || !math.IsNaN(r.Hi) || !math.IsNaN(r.Fitted) {
 		t.Errorf("point = %+v", r)
 	}
-	want := params.Warnf("not-finite", "numbers that are not finite are left out, or null in points: 18, the first parameters.a.value")
+	want := params.Warnf("not-finite", "numbers that are not finite are left out, or null in points: 18, the first "+
+		"parameters.a.value")
 	if diff := cmp.Diff(want, got.Findings[1]); diff != "" || len(got.Findings) != 2 {
 		t.Errorf("%d findings: %s", len(got.Findings), diff)
 	}
@@ -236,7 +240,8 @@ func TestSchemaDescribes(t *testing.T) {
 // Lines of a function are an array in the file, and coefficients in memory.
 func TestSegmentsTravel(t *testing.T) {
 	p := sparcParams(t)
-	f := params.Function{Form: params.Pieces, Unit: "s", Domain: map[string][2]float64{"bytes": {1, 1e6}}, Model: "m", Source: "s", Label: "l",
+	f := params.Function{Form: params.Pieces, Unit: "s", Domain: map[string][2]float64{"bytes": {1, 1e6}}, Model: "m",
+		Source: "s", Label: "l",
 		Coeff: map[string]float64{"from_1": 0, "c0_1": 1e-3, "c1_1": 1e-6, "from_2": 5000, "c0_2": 2e-3, "c1_2": 5e-7},
 		CI95:  map[string][2]float64{"c1_2": {4e-7, 6e-7}}}
 	p.Functions["T"] = f

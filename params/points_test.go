@@ -18,7 +18,8 @@ func pointed() *Params {
 	return &Params{Run: Run{ID: "r", Hosts: []string{"h1", "h2"}}, Fits: []*Fit{
 		{Model: "m", Hosts: []string{"h1", "h2"}, Series: []Series{{Name: "T(x)", Quantity: Time, XName: "bytes",
 			Factors: map[string]float64{"pairs": 1},
-			Points:  []Residual{{X: 1, Measured: 2, Lo: 1, Hi: 3, Fitted: 2, N: 9}, {X: 8, Measured: 4, Lo: math.NaN(), Hi: math.NaN()}}}}},
+			Points: []Residual{{X: 1, Measured: 2, Lo: 1, Hi: 3, Fitted: 2, N: 9},
+				{X: 8, Measured: 4, Lo: math.NaN(), Hi: math.NaN()}}}}},
 		{Model: "n", Hosts: []string{"h2"}},
 	}}
 }
@@ -61,7 +62,8 @@ func TestPointsTravel(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(p.Fits[0].Series[0].Points, alone.Times(), cmpopts.EquateNaNs()); diff != "" || alone.Fits[0].Series != nil {
+	if diff := cmp.Diff(p.Fits[0].Series[0].Points, alone.Times(), cmpopts.EquateNaNs()); diff != "" ||
+		alone.Fits[0].Series != nil {
 		t.Errorf("params.json alone has the times of messages only: %s", diff)
 	}
 }
@@ -71,7 +73,8 @@ func TestPointsRefused(t *testing.T) {
 		t.Errorf("points of another run: %v, %v", p, err)
 	}
 	for _, bad := range [][2]string{{PointsSchema, "calib.points/9"}, {"}", ""}, {`"x": 1`, `"x": "one"`}} {
-		if _, err := Load(saved(t, pointed(), bad[0], bad[1])); !errors.Is(err, ErrParams) || !strings.Contains(err.Error(), PointsFile) {
+		if _, err := Load(saved(t, pointed(), bad[0], bad[1])); !errors.Is(err, ErrParams) ||
+			!strings.Contains(err.Error(), PointsFile) {
 			t.Errorf("%q: %v", bad, err)
 		}
 	}

@@ -6,8 +6,8 @@ import (
 	"calib/params"
 )
 
-// GatherByWindows is a gather in which some senders at a time send, each of the others when one of them has ended. Times
-// are in seconds. Source: Tam, Wang 2000, eq. 3 to 8.
+// GatherByWindows is a gather in which some senders at a time send, each of the others when one of them has ended.
+// Times are in seconds. Source: Tam, Wang 2000, eq. 3 to 8.
 type GatherByWindows struct {
 	Hosts  int      `json:"hosts"`
 	Bytes  int      `json:"bytes"`

@@ -16,7 +16,8 @@ func TestDrawn(t *testing.T) {
 	v := 10.0
 	p := &params.Params{
 		Parameters: map[string]params.Parameter{"a": {Value: &v, CI95: &[2]float64{8, 16}}, "bound": {Estimate: &v}},
-		Functions:  map[string]params.Function{"f": {Coeff: map[string]float64{"c0": 5, "c1": 1}, CI95: map[string][2]float64{"c0": {4, 6}}}},
+		Functions: map[string]params.Function{"f": {Coeff: map[string]float64{"c0": 5, "c1": 1},
+			CI95: map[string][2]float64{"c0": {4, 6}}}},
 	}
 	var below, above, f []float64
 	for k := range uint64(4000) {
@@ -35,7 +36,8 @@ func TestDrawn(t *testing.T) {
 		what      string
 		got, want float64
 	}{
-		{"below", math.Sqrt(stats.Mean(below)), 2 / Normal95}, {"above", math.Sqrt(stats.Mean(above)), 6 / Normal95}, {"c0", stats.Mean(f), 5},
+		{"below", math.Sqrt(stats.Mean(below)), 2 / Normal95}, {"above", math.Sqrt(stats.Mean(above)), 6 / Normal95},
+		{"c0", stats.Mean(f), 5},
 	} {
 		if math.Abs(c.got/c.want-1) > 0.05 {
 			t.Errorf("%s: %g, want %g", c.what, c.got, c.want)
@@ -51,21 +53,24 @@ func TestDrawnTogether(t *testing.T) {
 	v := 10.0
 	q := params.Parameter{Value: &v, CI95: &[2]float64{8, 12}}
 	p := &params.Params{
-		Parameters:   map[string]params.Parameter{"a": q, "b": q, "other": q},
-		Functions:    map[string]params.Function{"f": {Coeff: map[string]float64{"c0": 10}, CI95: map[string][2]float64{"c0": {8, 12}}}},
+		Parameters: map[string]params.Parameter{"a": q, "b": q, "other": q},
+		Functions: map[string]params.Function{"f": {Coeff: map[string]float64{"c0": 10},
+			CI95: map[string][2]float64{"c0": {8, 12}}}},
 		Correlations: []params.Correlation{{Names: []string{"a", "f.c0", "b"}, Rows: [][]float64{{}, {1}, {1, 1}}}},
 	}
 	var all, sum, apart []float64
 	draw := draws(p, 1)
 	for k := range 4000 {
 		d := draw(k)
-		a, b, c, other := *d.Parameters["a"].Value, *d.Parameters["b"].Value, d.Functions["f"].Coeff["c0"], *d.Parameters["other"].Value
+		a, b, c, other := *d.Parameters["a"].Value, *d.Parameters["b"].Value, d.Functions["f"].Coeff["c0"],
+			*d.Parameters["other"].Value
 		all, sum, apart = append(all, a), append(sum, a+b+c), append(apart, a+other)
 	}
 	for _, c := range []struct {
 		what      string
 		got, want float64
-	}{{"of three", stat.StdDev(sum, nil) / stat.StdDev(all, nil), 3}, {"of two apart", stat.StdDev(apart, nil) / stat.StdDev(all, nil), math.Sqrt2}} {
+	}{{"of three", stat.StdDev(sum, nil) / stat.StdDev(all, nil), 3},
+		{"of two apart", stat.StdDev(apart, nil) / stat.StdDev(all, nil), math.Sqrt2}} {
 		if math.Abs(c.got/c.want-1) > 0.05 {
 			t.Errorf("sum %s: %g times as wide as one, want %g", c.what, c.got, c.want)
 		}

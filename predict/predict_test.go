@@ -10,7 +10,8 @@ import (
 
 // The simulation that predicted best what the run measured comes first, and so decides the best algorithm.
 func TestBetterSimulationFirst(t *testing.T) {
-	p := &params.Params{Validation: []params.Validation{{Model: Sim, Pattern: "bcast-binary", Error: 0.3}, {Model: SimCold, Pattern: "bcast-binary", Error: -0.02}}}
+	p := &params.Params{Validation: []params.Validation{{Model: Sim, Pattern: "bcast-binary", Error: 0.3},
+		{Model: SimCold, Pattern: "bcast-binary", Error: -0.02}}}
 	if got := inOrder(p); got[0] != SimCold || len(got) != len(Models) {
 		t.Errorf("%v, want %s first", got, SimCold)
 	}
@@ -37,7 +38,8 @@ func TestWhoIsAtFault(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p.Validation = []params.Validation{{Model: Sim, Pattern: "bcast-binary", Error: 0.5}, {Model: SimCold, Pattern: "bcast-binary", Error: 0.4},
+		p.Validation = []params.Validation{{Model: Sim, Pattern: "bcast-binary", Error: 0.5},
+			{Model: SimCold, Pattern: "bcast-binary", Error: 0.4},
 			{Model: Hyperbolic, Pattern: "bcast-binary", Error: tc.formulas}}
 		q.mark(p)
 		if got := p.Parameters["a"].Status; got != tc.want {

@@ -24,7 +24,8 @@ func built(p *params.Params) (*simulated, error) {
 // run is a params.json with parameters that may be used.
 func run(kind params.Kind, values map[string]float64) *params.Params {
 	p := &params.Params{Parameters: map[string]params.Parameter{}, Functions: map[string]params.Function{},
-		Network: &params.Network{Packets: kind, Streams: kind}, Environment: params.Environment{Common: map[string]string{"nic.segment": "1448"}}}
+		Network:     &params.Network{Packets: kind, Streams: kind},
+		Environment: params.Environment{Common: map[string]string{"nic.segment": "1448"}}}
 	for name, v := range values {
 		p.Parameters[name] = params.Parameter{Value: &v, Status: params.StatusOK}
 	}
@@ -92,11 +93,14 @@ func TestTimes(t *testing.T) {
 		{"L(m, p) with two hosts", "p2p", "direct", cluster(), 2, 1000, (5 + 300 + 20 + 200 + 2) * us},
 		{"L(m, p) with eight", "scatter", "direct", cluster(), 8, 1, (6*150.1 + 5 + 300 + 80 + 0.2 + 2) * us},
 		{"a network with room for four", "bcast", "binomial", crowded(), 4, 1000, 2 * (5 + 300 + 40 + 200 + 2) * us},
-		{"and too little for sixteen that are active when it begins", "bcast", "binomial", crowded(), 16, 1000, 4 * (5 + 300 + 160 + 200*2.56 + 2) * us},
+		{"and too little for sixteen that are active when it begins", "bcast", "binomial", crowded(), 16, 1000,
+			4 * (5 + 300 + 160 + 200*2.56 + 2) * us},
 		{"a port", "incast", "direct", cluster(), 8, 1, (5 + 300 + 80 + 6*120.1 + 0.2 + 2) * us},
-		{"two hosts alone", "p2p", "direct", run(params.Switch, map[string]float64{"alpha": 2000 * us, "beta": 1 * us}), 2, 1, 2000 * us},
+		{"two hosts alone", "p2p", "direct", run(params.Switch, map[string]float64{"alpha": 2000 * us, "beta": 1 * us}), 2, 1,
+			2000 * us},
 		{"hosts that bundle packets, a short message", "p2p", "direct", run(params.Switch, offloads), 2, 1, 20 * us},
-		{"hosts that bundle packets, a piece", "p2p", "direct", run(params.Switch, offloads), 2, 64000, (20 + 64000*0.0003) * us},
+		{"hosts that bundle packets, a piece", "p2p", "direct", run(params.Switch, offloads), 2, 64000,
+			(20 + 64000*0.0003) * us},
 	} {
 		got := seconds(t, c.p, c.operation, c.algorithm, c.hosts, c.bytes)
 		if math.Abs(got/c.want-1) > 0.01 {
@@ -107,9 +111,11 @@ func TestTimes(t *testing.T) {
 
 // A kind of network that is not known is what the pairs that were measured look more like; what was assumed is said.
 func TestUnknownKind(t *testing.T) {
-	for growth, want := range map[float64]string{0.33: "it is taken as one, since pairs delay each other by 33%", 0.02: "switch is not known; it is taken as one"} {
+	for growth, want := range map[float64]string{0.33: "it is taken as one, since pairs delay each other by 33%",
+		0.02: "switch is not known; it is taken as one"} {
 		p := run(params.Unknown, sparc())
-		p.Findings = []params.Finding{params.Notef(params.NetworkUnknown, "not known").With("margin", 0.1).With("packets", growth)}
+		p.Findings = []params.Finding{params.Notef(params.NetworkUnknown, "not known").With("margin", 0.1).With("packets",
+			growth)}
 		w, err := built(p)
 		if err != nil {
 			t.Fatal(err)
@@ -128,7 +134,8 @@ func TestMissing(t *testing.T) {
 	q.Withhold(params.StatusInconsistent, "contradicted")
 	p.Parameters["a"] = q
 	_, err := built(p)
-	if !errors.Is(err, network.ErrParameters) || !strings.Contains(err.Error(), "clock,paired,pingpong") || !strings.Contains(err.Error(), "clock,gap,load,overhead") {
+	if !errors.Is(err, network.ErrParameters) || !strings.Contains(err.Error(), "clock,paired,pingpong") ||
+		!strings.Contains(err.Error(), "clock,gap,load,overhead") {
 		t.Errorf("%v", err)
 	}
 }
@@ -156,7 +163,8 @@ func TestBuffer(t *testing.T) {
 	small, _ := w.Time(cost.TrafficOf(incast, 8, 64<<10))
 	large, _ := free.Time(cost.TrafficOf(incast, 8, 64<<10))
 	if !(small >= large && small < 1.2*large) {
-		t.Errorf("an overflowing port takes %g s, one that holds all %g: lost packets are sent again while the port is busy", small, large)
+		t.Errorf("an overflowing port takes %g s, one that holds all %g: lost packets are sent again while the port is busy",
+			small, large)
 	}
 }
 

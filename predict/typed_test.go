@@ -71,7 +71,8 @@ func TestTypedPapers(t *testing.T) {
 		t.Fatal(err)
 	}
 	close(t, "LogP, asynchronous", async.Interval, 137e-6, 1e-9)
-	if mesh, err := Remap(alewife, loggp.Cube{Dimension: 2, Distance: 1.9375}, 32, 1, true); err != nil || !(mesh.Network > 0) ||
+	if mesh, err := Remap(alewife, loggp.Cube{Dimension: 2, Distance: 1.9375}, 32, 1, true); err != nil ||
+		!(mesh.Network > 0) ||
 		mesh.Interval <= sync.Interval {
 		t.Errorf("on a mesh %+v, %v", mesh, err)
 	}

@@ -66,7 +66,8 @@ func TestFormatBound(t *testing.T) {
 }
 
 func TestPercent(t *testing.T) {
-	for v, want := range map[float64]string{0.043: "+4.3%", -0.0004: "0.0%", 0.0001: "0.0%", -0.01: "-1.0%", 12: "+1200.0%"} {
+	for v, want := range map[float64]string{0.043: "+4.3%", -0.0004: "0.0%", 0.0001: "0.0%", -0.01: "-1.0%",
+		12: "+1200.0%"} {
 		if got := signedPercent(v); got != want {
 			t.Errorf("signedPercent(%v) = %q, want %q", v, got, want)
 		}

@@ -13,7 +13,8 @@ import (
 // thousand is a run on a thousand hosts in three kinds, of which six random matchings were measured; four hosts are
 // odd.
 func thousand() *params.Params {
-	p := &params.Params{Schema: params.Schema, Run: params.Run{ID: "thousand", Plan: "standard", Seed: 1, Rounds: 6, Timings: 90_000}}
+	p := &params.Params{Schema: params.Schema, Run: params.Run{ID: "thousand", Plan: "standard", Seed: 1, Rounds: 6,
+		Timings: 90_000}}
 	p.Environment.Differences = map[string]map[string]string{"nic.address": {}, "kernel": {}}
 	for h := range 1000 {
 		name := fmt.Sprintf("node%03d", h)
@@ -58,7 +59,8 @@ func thousand() *params.Params {
 	}
 	for h := range 20 {
 		name := p.Run.Hosts[h]
-		p.Findings = append(p.Findings, params.Warnf(params.SlowHost, "host %s is slow: its half round trip at 1 B is 1.75 times the median pair's", name).About(name))
+		p.Findings = append(p.Findings, params.Warnf(params.SlowHost, "host %s is slow: its half round trip at 1 B is 1.75 "+
+			"times the median pair's", name).About(name))
 	}
 	p.Groups = &params.Groups{Apart: 1.3}
 	for rack := range slices.Chunk(p.Run.Hosts, 50) {

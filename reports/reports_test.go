@@ -57,13 +57,17 @@ func golden(t *testing.T, name string, got []byte) {
 }
 
 var forecast = Plan{
-	Name: "standard", Hosts: 8, Seed: 42, Rounds: 12, Slots: 1260, MinutesLo: 3.4, MinutesHi: 11.2, LookSeconds: 21.4, BytesPerLink: 3 * units.GiB,
-	Network: "network: 31 µs one way, 8.5 ns a byte (941 Mbit/s), no loss; 4 pairs at once do not disturb each other", Asked: 14,
-	Left: []string{"pattern"}, WholeMinutes: 21,
+	Name: "standard", Hosts: 8, Seed: 42, Rounds: 12, Slots: 1260, MinutesLo: 3.4, MinutesHi: 11.2, LookSeconds: 21.4,
+	BytesPerLink: 3 * units.GiB,
+	Network:      "network: 31 µs one way, 8.5 ns a byte (941 Mbit/s), no loss; 4 pairs at once do not disturb each other",
+	Asked:        14,
+	Left:         []string{"pattern"}, WholeMinutes: 21,
 	Experiments: []PlanExperiment{
 		{Name: "clock", Share: 0.06, Points: 1, Slots: 84, MinutesLo: 0.2, MinutesHi: 0.2, BytesPerLink: 9 * units.KiB},
-		{Name: "pingpong", Share: 0.62, Points: 24, Slots: 1008, MinutesLo: 2.1, MinutesHi: 7.9, BytesPerLink: 2*units.GiB + 77*units.MiB},
-		{Name: "paired", Share: 0.32, Points: 48, Whole: 96, Slots: 168, MinutesLo: 1.1, MinutesHi: 130, BytesPerLink: 900 * units.MiB},
+		{Name: "pingpong", Share: 0.62, Points: 24, Slots: 1008, MinutesLo: 2.1, MinutesHi: 7.9,
+			BytesPerLink: 2*units.GiB + 77*units.MiB},
+		{Name: "paired", Share: 0.32, Points: 48, Whole: 96, Slots: 168, MinutesLo: 1.1, MinutesHi: 130,
+			BytesPerLink: 900 * units.MiB},
 	},
 }
 
@@ -129,7 +133,8 @@ func TestHostileNames(t *testing.T) {
 	p := fixture(t)
 	evil := "h\x1b[2J\r\n1"
 	p.Run.ID, p.Run.Hosts[0] = evil, evil
-	p.Fits[1].Findings = append(p.Fits[1].Findings, params.Warnf(params.OneRound, "%s", evil), params.Warnf(params.SlowHost, "%s", evil))
+	p.Fits[1].Findings = append(p.Fits[1].Findings, params.Warnf(params.OneRound, "%s", evil),
+		params.Warnf(params.SlowHost, "%s", evil))
 	p.Fits[2].Findings = append(p.Fits[2].Findings, params.Notef("delay-in-a", "%s", evil))
 	p.Findings = append(p.Findings, params.Warnf(params.SlowHost, "%s", evil).About(evil))
 	p.Pairs[3].From = evil
@@ -181,7 +186,8 @@ func TestGroupWarnings(t *testing.T) {
 func TestWorstWarningsFirst(t *testing.T) {
 	p := &params.Params{Parameters: map[string]params.Parameter{"a": {}, "b_prime_limits": {}}}
 	p.Findings = []params.Finding{
-		params.Warnf(params.Impossible, "joint").Of("b_prime_limits"), params.Warnf("negative-slope", "other"), params.Warnf(params.Impossible, "a").Of("a"),
+		params.Warnf(params.Impossible, "joint").Of("b_prime_limits"), params.Warnf("negative-slope", "other"),
+		params.Warnf(params.Impossible, "a").Of("a"),
 	}
 	if got := strings.Join(WarningsOf(p), " "); got != "a other joint" {
 		t.Error(got)
@@ -189,7 +195,8 @@ func TestWorstWarningsFirst(t *testing.T) {
 }
 
 func TestOutliers(t *testing.T) {
-	p := &params.Params{Pairs: []params.Pair{{From: "a", To: "b"}, {From: "a", To: "c", Slow: "rate is half"}, {From: "b", To: "c"}}}
+	p := &params.Params{Pairs: []params.Pair{{From: "a", To: "b"}, {From: "a", To: "c", Slow: "rate is half"},
+		{From: "b", To: "c"}}}
 	var b bytes.Buffer
 	if err := Text(&b, p, Options{}); err != nil {
 		t.Fatal(err)
@@ -212,7 +219,8 @@ func TestBar(t *testing.T) {
 
 func TestSmallText(t *testing.T) {
 	for _, c := range []struct{ got, want string }{
-		{units.Plural(1, "host"), "1 host"}, {units.Plural(0, "host"), "0 hosts"}, {units.Plural(-1234567, "x"), "-1,234,567 xs"},
+		{units.Plural(1, "host"), "1 host"}, {units.Plural(0, "host"), "0 hosts"},
+		{units.Plural(-1234567, "x"), "-1,234,567 xs"},
 		{count(65536), "65,536"}, {count(1.5), "1.5"},
 		{timeRange(0.5, 0.5), "30 s"}, {timeRange(1, 90), "60 s to 90 min"}, {timeRange(119.99, 300), "120 min to 5.0 h"},
 		{ShellWord("a/b-c.1"), "a/b-c.1"}, {ShellWord("it's"), `'it'\''s'`}, {ShellWord(""), "''"},
@@ -234,12 +242,15 @@ func TestNetwork(t *testing.T) {
 		want    string
 	}{
 		{many, nil, "it is not known whether hosts slow each other"},
-		{many, &params.Network{Packets: params.Unknown, Streams: params.Unknown}, "it is not known whether hosts slow each other"},
+		{many, &params.Network{Packets: params.Unknown, Streams: params.Unknown},
+			"it is not known whether hosts slow each other"},
 		{few, &params.Network{Packets: params.Switch, Streams: params.Switch}, "2 hosts, too few to see contention"},
 		{many, &params.Network{Packets: params.Switch, Streams: params.Switch}, "a switch, pairs do not slow each other"},
-		{many, &params.Network{Packets: params.Shared, Streams: params.Shared}, "a shared medium of 16 Mbit/s, every host slows the others"},
+		{many, &params.Network{Packets: params.Shared, Streams: params.Shared}, "a shared medium of 16 Mbit/s, every host " +
+			"slows the others"},
 	} {
-		p := &params.Params{Network: c.network, Run: params.Run{Hosts: c.hosts}, Parameters: map[string]params.Parameter{"b_c": {Value: &rate}}}
+		p := &params.Params{Network: c.network, Run: params.Run{Hosts: c.hosts},
+			Parameters: map[string]params.Parameter{"b_c": {Value: &rate}}}
 		if got := SummaryOf(p, Options{}).Network; got != c.want {
 			t.Errorf("%v: %q, want %q", c.network, got, c.want)
 		}
@@ -250,7 +261,8 @@ func TestNetwork(t *testing.T) {
 func TestAtPacket(t *testing.T) {
 	for half, want := range map[float64]string{1e-6: params.StatusOK, 7e-6: params.StatusProvisional} {
 		q := atPacket(params.Function{Form: params.Line, Unit: "s", Domain: map[string][2]float64{"m": {1, 1448}},
-			Coeff: map[string]float64{"c0": 6e-6, "c1": 0}, CI95: map[string][2]float64{"c0": {6e-6 - half, 6e-6 + half}, "c1": {0, 0}}})
+			Coeff: map[string]float64{"c0": 6e-6, "c1": 0},
+			CI95:  map[string][2]float64{"c0": {6e-6 - half, 6e-6 + half}, "c1": {0, 0}}})
 		if q.CI95 == nil || q.CI95[0] <= 0 || q.Status != want {
 			t.Errorf("6 µs ± %g s: %+v", half, q)
 		}
@@ -328,7 +340,8 @@ func TestScreenIsShort(t *testing.T) {
 	p := fixture(t)
 	p.Run.Missing, p.Run.Rounds = 0.1, 2
 	for _, name := range []string{"x1", "x2", "x3", "x4"} {
-		p.Findings = append(p.Findings, params.Warnf(params.SlowHost, "host %s is slow: 1.5 times the median", name).About(name))
+		p.Findings = append(p.Findings, params.Warnf(params.SlowHost, "host %s is slow: 1.5 times the median",
+			name).About(name))
 	}
 	s := SummaryOf(p, Options{})
 	var screen, report bytes.Buffer

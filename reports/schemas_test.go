@@ -54,7 +54,8 @@ func TestSamplesMatchTheirSchemas(t *testing.T) {
 	}
 	err = w.Append([]dataset.Sample{
 		{Exp: "pingpong", Point: dataset.Point{"bytes": 64}, Ranks: []int{0, 1}, NS: []int64{48000, 47000}},
-		{Exp: "clock", Flags: []string{dataset.FlagSteal}, TCP: &dataset.TCP{Retrans: 1}, Aux: map[string]float64{"x_ns": 1.5}},
+		{Exp: "clock", Flags: []string{dataset.FlagSteal}, TCP: &dataset.TCP{Retrans: 1},
+			Aux: map[string]float64{"x_ns": 1.5}},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -92,7 +93,8 @@ func TestResultMatchesItsSchema(t *testing.T) {
 		r    Result
 		want string
 	}{
-		{"run", Result{Command: "run", Run: "d", Files: map[string]string{"params.json": "d/params.json"}, Params: p}, "done"},
+		{"run", Result{Command: "run", Run: "d", Files: map[string]string{"params.json": "d/params.json"}, Params: p},
+			"done"},
 		{"plan", Result{Command: "plan", Plan: &forecast}, "done"},
 		{"data", Result{Command: "hosts expand", Data: []string{"h1", "h2"}}, "done"},
 		{"failure", Result{Command: "fit", Exit: 1, Error: "open x: no such file"}, "failed"},

@@ -296,7 +296,8 @@ var spoilers = []struct {
 	{params.MixedVersions, "The agents are of different versions. Install one."},
 	{params.LostSegments, "{share} of the segments were sent again. Look for a bad cable or a full buffer."},
 	{params.DisturbedTimings, "Other work disturbed many timings. Use idle hosts, or name idle CPUs with cpu=."},
-	{params.TwoStates, "The hosts changed between two states, in the slower one {share} of the time. See alpha_fast, alpha_slow."},
+	{params.TwoStates,
+		"The hosts changed between two states, in the slower one {share} of the time. See alpha_fast, alpha_slow."},
 }
 
 const minRounds = 6 // behind a safe interval: the range of five medians is no 95% interval

@@ -31,7 +31,8 @@ func TestValidationWithASlowHost(t *testing.T) {
 		t.Errorf("without slow hosts:\n%s", s)
 	}
 	p.Validation[2].SlowHost = true
-	if s := text(); strings.Contains(s, "gathers") || !strings.Contains(s, "Unseen traffic: broadcasts to 3.1% (model sim)") ||
+	if s := text(); strings.Contains(s, "gathers") || !strings.Contains(s, "Unseen traffic: broadcasts to 3.1% (model "+
+		"sim)") ||
 		!strings.Contains(s, "gather-direct, slow host") {
 		t.Errorf("with one:\n%s", s)
 	}

@@ -63,7 +63,8 @@ func TestBusyHostsAreLeftOut(t *testing.T) {
 		}
 		for i, a := range cl.agents {
 			s := a.(*taken).session
-			if s.Self != i || len(s.Peers) != len(cl.agents) || len(s.Tickets) != len(cl.agents)-1 || s.Tickets[0].MaxBytes != 1000 {
+			if s.Self != i || len(s.Peers) != len(cl.agents) || len(s.Tickets) != len(cl.agents)-1 ||
+				s.Tickets[0].MaxBytes != 1000 {
 				t.Errorf("%s: %s has the session %+v", c.name, cl.hosts[i].Name, s)
 			}
 		}

@@ -22,8 +22,10 @@ type network struct {
 
 // shared is the paper's Ethernet with eight hosts.
 func shared(seed uint64) *network {
-	w := &network{a: 860e-6, ac: 345e-6, b: 1.42e-6, bc: 0.92e-6, noise: 0.03, within: 0.02, burstSizes: []int64{1, 181, 1123, 5003, 20011},
-		rng: rand.New(rand.NewPCG(seed, 11)), d: &dataset.Dataset{Header: dataset.Header{Schema: dataset.Schema, Seed: seed}}}
+	w := &network{a: 860e-6, ac: 345e-6, b: 1.42e-6, bc: 0.92e-6, noise: 0.03, within: 0.02,
+		burstSizes: []int64{1, 181, 1123, 5003, 20011},
+		rng:        rand.New(rand.NewPCG(seed, 11)), d: &dataset.Dataset{Header: dataset.Header{Schema: dataset.Schema,
+			Seed: seed}}}
 	for _, name := range []string{"h1", "h2", "h3", "h4", "h5", "h6", "h7", "h8"} {
 		w.d.Header.Hosts = append(w.d.Header.Hosts, dataset.Host{Name: name})
 	}
@@ -51,13 +53,15 @@ func (w *network) times(v float64, n int) []int64 {
 	return out
 }
 
-func (w *network) line(exp, phase string, p bench.Point, dir, round int, ranks []int, ns []int64, aux map[string]float64) {
+func (w *network) line(exp, phase string, p bench.Point, dir, round int, ranks []int, ns []int64,
+	aux map[string]float64) {
 	if aux == nil {
 		aux = map[string]float64{}
 	}
 	aux[names.AuxDirection] = float64(dir)
-	w.d.Samples = append(w.d.Samples, dataset.Sample{Exp: exp, Phase: phase, Point: p, Ranks: ranks, Round: round, Slot: round,
-		TCP: &dataset.TCP{MSS: 1448}, Aux: aux, NS: ns})
+	w.d.Samples = append(w.d.Samples, dataset.Sample{Exp: exp, Phase: phase, Point: p, Ranks: ranks, Round: round,
+		Slot: round,
+		TCP:  &dataset.TCP{MSS: 1448}, Aux: aux, NS: ns})
 }
 
 // measure writes the samples of one point in one round.
@@ -85,7 +89,9 @@ func (w *network) burst(p bench.Point, round, dir int, off float64) {
 
 func (w *network) stream(p bench.Point, round, dir int, per float64) {
 	for i := range int(p[names.FactorPairs]) {
-		w.line(names.Paired, names.PhaseStream, p, dir, round, []int{2*i + dir, 2*i + 1 - dir}, []int64{1e6}, map[string]float64{
-			names.AuxChunk: 65536, names.AuxWindow: 250e6, names.AuxWindowChunks: 0.25 / per / 65536, names.AuxRamp: 1e8, names.AuxHalves: 1})
+		w.line(names.Paired, names.PhaseStream, p, dir, round, []int{2*i + dir, 2*i + 1 - dir}, []int64{1e6},
+			map[string]float64{
+				names.AuxChunk: 65536, names.AuxWindow: 250e6, names.AuxWindowChunks: 0.25 / per / 65536, names.AuxRamp: 1e8,
+				names.AuxHalves: 1})
 	}
 }

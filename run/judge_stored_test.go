@@ -15,7 +15,8 @@ import (
 func TestStoredRuns(t *testing.T) {
 	for run, beyond := range map[string][]string{"shared": nil, "switch-full": {"a_c", "b_c"}, "lab": {"b_c"}} {
 		d := stored(t, run)
-		j := newLook(defaultTargets([]string{names.Paired, names.PRTT, names.Pingpong}, len(d.Header.Hosts), 1e-6), fit.Settings{Replicates: 100}, nil)
+		j := newLook(defaultTargets([]string{names.Paired, names.PRTT, names.Pingpong}, len(d.Header.Hosts), 1e-6),
+			fit.Settings{Replicates: 100}, nil)
 		states := look(t, j, d)
 		for _, name := range beyond {
 			if s := states[name]; !s.Beyond {

@@ -42,12 +42,14 @@ func TestLook(t *testing.T) {
 	w.noise, w.within = 0.002, 0
 	j := newLook(Targets{"a": 0.02, "g": 0.03}, fit.Settings{}, nil)
 	s := look(t, j, w.d)["a"]
-	if !math.IsNaN(s.Value) || !math.IsInf(s.HalfWidth, 1) || s.Met || s.Beyond || s.String() != "a, target 2% (not fitted yet)" {
+	if !math.IsNaN(s.Value) || !math.IsInf(s.HalfWidth, 1) || s.Met || s.Beyond ||
+		s.String() != "a, target 2% (not fitted yet)" {
 		t.Errorf("state %+v, %q", s, s)
 	}
 	w.rounds(w.paired(), 0, 8)
 	s = look(t, j, w.d)["a"]
-	if !(s.HalfWidth <= s.Target) || !s.Met || !slices.Equal(s.Experiments, []string{names.Paired}) || !strings.HasPrefix(s.String(), "a 8") {
+	if !(s.HalfWidth <= s.Target) || !s.Met || !slices.Equal(s.Experiments, []string{names.Paired}) ||
+		!strings.HasPrefix(s.String(), "a 8") {
 		t.Errorf("state %+v, %q", s, s)
 	}
 }
@@ -70,13 +72,17 @@ func TestBeyond(t *testing.T) {
 			}
 			return out
 		}, "one number of pairs only"},
-		{"a switch", Targets{"a_c": 0.02}, func(w *network) []bench.Point { w.ac = 0; return w.paired() }, "do not delay each other's packets"},
-		{"a switch, streams", Targets{"b_c": 0.02}, func(w *network) []bench.Point { w.bc = 0; return w.paired() }, "b' does not grow up to n = 4"},
-		{"the medium is the bottleneck", Targets{"b": 0.02}, func(w *network) []bench.Point { w.b = 0.1e-6; return w.paired() },
+		{"a switch", Targets{"a_c": 0.02}, func(w *network) []bench.Point { w.ac = 0; return w.paired() },
+			"do not delay each other's packets"},
+		{"a switch, streams", Targets{"b_c": 0.02}, func(w *network) []bench.Point { w.bc = 0; return w.paired() },
+			"b' does not grow up to n = 4"},
+		{"the medium is the bottleneck", Targets{"b": 0.02},
+			func(w *network) []bench.Point { w.b = 0.1e-6; return w.paired() },
 			"the medium is the bottleneck"},
 		{"an instrument that is too coarse", Targets{"a": 0.01}, func(w *network) []bench.Point {
 			for h := range w.d.Header.Hosts {
-				w.d.Samples = append(w.d.Samples, dataset.Sample{Exp: names.Clock, Phase: names.PhaseStep, Parts: 1, Ranks: []int{h}, NS: []int64{30_000}})
+				w.d.Samples = append(w.d.Samples, dataset.Sample{Exp: names.Clock, Phase: names.PhaseStep, Parts: 1,
+					Ranks: []int{h}, NS: []int64{30_000}})
 			}
 			return w.paired()
 		}, "alone make it ± 2"},
@@ -101,10 +107,13 @@ func TestNothingToNarrow(t *testing.T) {
 		v := (ends[0] + ends[1]) / 2
 		p.Parameters[name] = params.Parameter{Value: &v, CI95: &ends, Unit: "s", Status: params.StatusOK}
 	}
-	p.Parameters["B_L"] = params.Parameter{Bound: &params.Bound{1000, math.Inf(1)}, Unit: "packets", Status: params.StatusBound, Why: "it never overflowed"}
+	p.Parameters["B_L"] = params.Parameter{Bound: &params.Bound{1000, math.Inf(1)}, Unit: "packets",
+		Status: params.StatusBound, Why: "it never overflowed"}
 	zero := 0.
-	p.Parameters["L"] = params.Parameter{Value: &zero, Unit: "s", Status: params.StatusProvisional, Why: "all rounds gave one value"}
-	p.Parameters["o_r"] = params.Parameter{Value: &zero, CI95: &[2]float64{-3e-6, 3e-6}, Unit: "s", Status: params.StatusOK}
+	p.Parameters["L"] = params.Parameter{Value: &zero, Unit: "s", Status: params.StatusProvisional,
+		Why: "all rounds gave one value"}
+	p.Parameters["o_r"] = params.Parameter{Value: &zero, CI95: &[2]float64{-3e-6, 3e-6}, Unit: "s",
+		Status: params.StatusOK}
 	p.Functions = map[string]params.Function{"O_s": {Unit: "s", Coeff: map[string]float64{"c0": 0, "c1": 0},
 		Domain: map[string][2]float64{"m": {1, 1448}}, Status: params.StatusProvisional}}
 	v := &view{fits: p}
@@ -115,7 +124,8 @@ func TestNothingToNarrow(t *testing.T) {
 		}
 	}
 	// Where one burst overflowed the port, more bursts give its value.
-	p.Parameters["B_L"] = params.Parameter{Bound: &params.Bound{0, 1500}, Unit: "packets", Status: params.StatusBound, Why: "one burst only overflowed the port"}
+	p.Parameters["B_L"] = params.Parameter{Bound: &params.Bound{0, 1500}, Unit: "packets", Status: params.StatusBound,
+		Why: "one burst only overflowed the port"}
 	if s := v.state("B_L", 0.02); s.Beyond || s.Met {
 		t.Errorf("%s: beyond reach, although a burst overflowed the port", s)
 	}
@@ -151,7 +161,8 @@ func TestInnerPairsShowNothing(t *testing.T) {
 
 // The part of the rounds must leave room for what rounds do not narrow.
 func TestRoom(t *testing.T) {
-	for _, c := range []struct{ target, fixed, want float64 }{{0.05, 0, 0.05}, {0.05, 0.03, 0.04}, {0.05, 0.049, 0.05}, {0.05, 1, 0.05}} {
+	for _, c := range []struct{ target, fixed, want float64 }{{0.05, 0, 0.05}, {0.05, 0.03, 0.04}, {0.05, 0.049, 0.05},
+		{0.05, 1, 0.05}} {
 		if got := room(c.target, c.fixed); math.Abs(got-c.want) > 1e-12 {
 			t.Errorf("room(%g, %g) = %g, want %g", c.target, c.fixed, got, c.want)
 		}
@@ -171,7 +182,8 @@ func TestFunction(t *testing.T) {
 	}
 	got := look(t, newLook(Targets{"g_s": 0.001}, fit.Settings{}, nil), w.d)
 	s := got["g_s"]
-	if math.Abs(s.Value/(60e-6+90e-9*724.5)-1) > 0.1 || !(s.HalfWidth > 0.001) || math.IsInf(s.HalfWidth, 0) || s.Unit != "s" {
+	if math.Abs(s.Value/(60e-6+90e-9*724.5)-1) > 0.1 || !(s.HalfWidth > 0.001) || math.IsInf(s.HalfWidth, 0) ||
+		s.Unit != "s" {
 		t.Errorf("state %+v", s)
 	}
 }

@@ -52,7 +52,8 @@ func TestStates(t *testing.T) {
 		}, false, true, exit.Failed, false},
 		{"refused", func(c *Config) { c.Confirm = func(int) error { return refused } }, false, false, exit.Failed, false},
 		{"no hosts", func(c *Config) { c.Where.Sim = "nosuch" }, false, false, exit.Usage, false},
-		{"target that is not measured", func(c *Config) { c.Targets = "g=2%"; c.Plan.Rounds.Max = 9 }, false, true, exit.Usage, false},
+		{"target that is not measured", func(c *Config) { c.Targets = "g=2%"; c.Plan.Rounds.Max = 9 }, false, true,
+			exit.Usage, false},
 		{"interrupted", func(*Config) {}, true, false, exit.Interrupted, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {

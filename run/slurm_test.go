@@ -40,7 +40,8 @@ func TestHostsFileOfAJob(t *testing.T) {
 	if err != nil || len(got) != 2 || got[0].Addr != "10.55.0.2" || got[1].Addr != "10.1.0.1" {
 		t.Errorf("got %+v, %v", got, err)
 	}
-	for say, h := range map[string]hosts.Host{"x[1-2]": {Name: "x3"}, "only addr=, arch= and cpu=": {Name: "x1", Port: 2}} {
+	for say, h := range map[string]hosts.Host{"x[1-2]": {Name: "x3"},
+		"only addr=, arch= and cpu=": {Name: "x1", Port: 2}} {
 		if _, err := among(nodes, []hosts.Host{h}); err == nil || !strings.Contains(err.Error(), say) {
 			t.Errorf("%+v: got %v, want an error that says %q", h, err, say)
 		}

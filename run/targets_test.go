@@ -92,7 +92,8 @@ func TestCheckTargets(t *testing.T) {
 		t.Error(err)
 	}
 	err := targets.check([]string{names.Paired, names.Load})
-	if want := "target O_s: it is read from experiment overhead, which the plan does not measure"; err == nil || !strings.HasPrefix(err.Error(), want) {
+	if want := "target O_s: it is read from experiment overhead, which the plan does not measure"; err == nil ||
+		!strings.HasPrefix(err.Error(), want) {
 		t.Errorf("got %v, want %s", err, want)
 	}
 }

@@ -15,7 +15,8 @@ func TestEnoughBytes(t *testing.T) {
 		limits []units.Bytes
 		link   units.Bytes
 		fault  bool
-	}{{[]units.Bytes{0, 0}, 1000 * units.GiB, false}, {[]units.Bytes{0, units.GiB}, units.GiB, true}, {[]units.Bytes{10 * units.GiB}, units.GiB, false},
+	}{{[]units.Bytes{0, 0}, 1000 * units.GiB, false}, {[]units.Bytes{0, units.GiB}, units.GiB, true},
+		{[]units.Bytes{10 * units.GiB}, units.GiB, false},
 		{[]units.Bytes{100 * units.GiB}, 1000 * units.GiB, false}} {
 		var hosts []dataset.Host
 		for _, n := range c.limits {

@@ -23,7 +23,8 @@ func letter(t *testing.T, from, to *Group, text string) {
 	}
 	b := make([]byte, maxDatagram)
 	d, err := to.RecvDatagram(b, kernel.Now()+5*units.Second)
-	if err != nil || !d.Got || d.From != from.Rank() || string(b[:d.Bytes]) != text || d.At < before || d.At > kernel.Now() {
+	if err != nil || !d.Got || d.From != from.Rank() || string(b[:d.Bytes]) != text || d.At < before ||
+		d.At > kernel.Now() {
 		t.Errorf("rank %d sent %q, rank %d got %+v %q (%v)", from.Rank(), text, to.Rank(), d, b[:d.Bytes], err)
 	}
 }
@@ -227,7 +228,8 @@ func TestDatagramTooLarge(t *testing.T) {
 	if err := g[0].SendDatagram(1, make([]byte, 100)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := g[1].RecvDatagram(make([]byte, 99), kernel.Now()+units.Second); err == nil || !strings.Contains(err.Error(), "more than") {
+	if _, err := g[1].RecvDatagram(make([]byte, 99), kernel.Now()+units.Second); err == nil ||
+		!strings.Contains(err.Error(), "more than") {
 		t.Errorf("100 bytes into 99: %v", err)
 	}
 }

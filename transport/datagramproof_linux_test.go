@@ -18,7 +18,8 @@ func TestDatagramsStayWithTheTicket(t *testing.T) {
 	}
 	defer third.Close()
 	meshes := testMeshes(t, "127.0.0.1", 2, nil)
-	for name, said := range map[string]string{"another address": third.LocalAddr().String(), "another port": net.JoinHostPort("127.0.0.1", "9")} {
+	for name, said := range map[string]string{"another address": third.LocalAddr().String(),
+		"another port": net.JoinHostPort("127.0.0.1", "9")} {
 		t.Run(name, func(t *testing.T) {
 			for self, m := range meshes {
 				s := testSession(meshes, self, nil)
@@ -56,7 +57,8 @@ func TestDatagramsStayWithTheTicket(t *testing.T) {
 				t.Fatal(err)
 			}
 			// What has come lies before what comes now.
-			if n, from, err := third.ReadFrom(make([]byte, maxDatagram)); err != nil || from.String() != own.LocalAddr().String() {
+			if n, from, err := third.ReadFrom(make([]byte, maxDatagram)); err != nil ||
+				from.String() != own.LocalAddr().String() {
 				t.Errorf("a third party got %d bytes from %v (%v)", n, from, err)
 			}
 			for _, rank := range g {

@@ -23,7 +23,8 @@ func TestDiscreetDialling(t *testing.T) {
 	closed := gone.Addr().String()
 	gone.Close()
 	said := map[string]error{}
-	for name, addr := range map[string]string{"open": open.Addr().String(), "closed": closed, "no name": "nosuch.invalid:1"} {
+	for name, addr := range map[string]string{"open": open.Addr().String(), "closed": closed,
+		"no name": "nosuch.invalid:1"} {
 		m := testMeshes(t, "127.0.0.1", 2, func(_ int, s *plane.Session) { s.Peers[0].Addr = addr })[0]
 		var logged error
 		m.Discreet(func(err error) { logged = err })

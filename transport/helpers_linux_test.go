@@ -68,7 +68,8 @@ func testSession(meshes []*Mesh, self int, edit func(self int, s *plane.Session)
 		if i == self {
 			continue
 		}
-		s.Peers = append(s.Peers, plane.Peer{Host: i, Name: string(rune('a' + i)), Addr: m.Addr().String(), Consent: m.Consent()})
+		s.Peers = append(s.Peers, plane.Peer{Host: i, Name: string(rune('a' + i)), Addr: m.Addr().String(),
+			Consent: m.Consent()})
 		s.Tickets = append(s.Tickets, testTicket(min(i, self), max(i, self)))
 	}
 	if edit != nil {

@@ -97,7 +97,8 @@ func TestConnectionsThatCannotBe(t *testing.T) {
 	if _, err := meshes[0].Conn(context.Background(), 7); !errors.Is(err, ErrNoSession) {
 		t.Errorf("unknown host: %v", err)
 	}
-	if _, err := meshes[0].Conn(context.Background(), 1); err == nil || !strings.Contains(err.Error(), "host b ("+dead+")") ||
+	if _, err := meshes[0].Conn(context.Background(), 1); err == nil ||
+		!strings.Contains(err.Error(), "host b ("+dead+")") ||
 		!strings.Contains(err.Error(), "refused") {
 		t.Errorf("nobody listens: %v", err)
 	}

@@ -33,7 +33,8 @@ func TestReopenIsUndone(t *testing.T) {
 		g := opened(t, meshes, 5*units.Second)
 		free := countersOf(t, g[2], 0)
 		for _, o := range []plane.Socket{
-			{SndBuf: 16 * units.KiB, RcvBuf: 8 * units.KiB, Congestion: "reno"}, {SndBuf: 32 * units.KiB}, {RcvBuf: 16 * units.KiB},
+			{SndBuf: 16 * units.KiB, RcvBuf: 8 * units.KiB, Congestion: "reno"}, {SndBuf: 32 * units.KiB},
+			{RcvBuf: 16 * units.KiB},
 		} {
 			reopenAll(t, g, o)
 			for i := range g {

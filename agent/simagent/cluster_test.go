@@ -42,7 +42,8 @@ func TestClusterRecovers(t *testing.T) {
 	spec := clusterSpec()
 	opt := sim.Options{Seed: 1, ClockOffset: units.Second, ClockDrift: 10, Cost: clusterCost}
 	chosen := plan.Plan{
-		Name: "cluster", Experiments: []string{"clock", "pingpong", "overhead", "gap", "gather", "flood", "load", "prtt", "copy"},
+		Name: "cluster", Experiments: []string{"clock", "pingpong", "overhead", "gap", "gather", "flood", "load", "prtt",
+			"copy"},
 		Limits: bench.Limits{Effort: 0.4, MaxBytes: 64 * units.KiB}, Rounds: plan.Rounds{Min: 2, Max: 2}, Seed: 5,
 	}
 	d := measure(t, spec, opt, chosen)

@@ -42,7 +42,8 @@ func graded(t *testing.T, d *dataset.Dataset) *params.Params {
 // patternPlan measures what the network is made of, and patterns.
 func patternPlan(seed uint64, experiments ...string) plan.Plan {
 	return plan.Plan{
-		Name: "patterns", Experiments: append(experiments, names.Pattern), Limits: bench.Limits{Effort: 0.25, MaxBytes: 64 * units.KiB},
+		Name: "patterns", Experiments: append(experiments, names.Pattern),
+		Limits: bench.Limits{Effort: 0.25, MaxBytes: 64 * units.KiB},
 		Rounds: plan.Rounds{Min: 6, Max: 6}, Permute: true, Seed: seed,
 	}
 }
@@ -71,10 +72,12 @@ func TestSimulationPredicts(t *testing.T) {
 		p, _ := predicted(t, c.spec, c.opt, c.chosen)
 		g, ok := params.GradeOf(p.Validation, predict.Sim, "")
 		if !ok || g.N < 8 || g.Mean > c.mean || g.Worst > c.worst {
-			t.Errorf("%s: %d patterns, %.2g%% off on average, %.2g%% at most; want %.2g%% and %.2g%%", c.name, g.N, 100*g.Mean, 100*g.Worst, 100*c.mean, 100*c.worst)
+			t.Errorf("%s: %d patterns, %.2g%% off on average, %.2g%% at most; want %.2g%% and %.2g%%", c.name, g.N, 100*g.Mean,
+				100*g.Worst, 100*c.mean, 100*c.worst)
 			for _, v := range p.Validation {
 				if v.Model == predict.Sim {
-					t.Logf("%s, %d hosts, %d bytes: predicted %.4g s, measured %.4g s", v.Pattern, v.Hosts, v.Bytes, v.Predicted, v.Measured)
+					t.Logf("%s, %d hosts, %d bytes: predicted %.4g s, measured %.4g s", v.Pattern, v.Hosts, v.Bytes, v.Predicted,
+						v.Measured)
 				}
 			}
 		}
@@ -122,7 +125,8 @@ func TestNoFitReadsPatterns(t *testing.T) {
 	with, _ := fit.Run(models.All, d, fit.Settings{Replicates: 50})
 	bare, _ := fit.Run(models.All, &without, fit.Settings{Replicates: 50})
 	if len(with.Parameters) != len(bare.Parameters) || len(with.Functions) != len(bare.Functions) {
-		t.Fatalf("%d parameters and %d functions with patterns, %d and %d without", len(with.Parameters), len(with.Functions), len(bare.Parameters), len(bare.Functions))
+		t.Fatalf("%d parameters and %d functions with patterns, %d and %d without", len(with.Parameters), len(with.Functions),
+			len(bare.Parameters), len(bare.Functions))
 	}
 	for name, q := range with.Parameters {
 		r := bare.Parameters[name]
@@ -149,7 +153,8 @@ func TestValidationContradicts(t *testing.T) {
 		t.Fatal(err)
 	}
 	p, d := predicted(t, *spec, sim.Options{Seed: 1, Noise: sim.Noise{Jitter: 0.005}}, patternPlan(1, pointToPoint...))
-	reliable := slices.DeleteFunc([]string{"a", "b", "a_c", "b_c"}, func(name string) bool { return p.Parameters[name].Status != params.StatusOK })
+	reliable := slices.DeleteFunc([]string{"a", "b", "a_c", "b_c"},
+		func(name string) bool { return p.Parameters[name].Status != params.StatusOK })
 	if len(reliable) == 0 {
 		t.Fatal("no parameter of the medium is ok before")
 	}
@@ -178,7 +183,8 @@ func TestValidationLeavesSlowHostsOut(t *testing.T) {
 		t.Fatal(err)
 	}
 	spec.Overrides = map[int]netspec.Block{5: {A: 6 * spec.Host.A, B: 6 * spec.Host.B}}
-	p := graded(t, measureAfter(t, 36, *spec, sim.Options{Seed: 1, Noise: sim.Noise{Jitter: 0.005}}, patternPlan(1, pointToPoint...)))
+	p := graded(t, measureAfter(t, 36, *spec, sim.Options{Seed: 1, Noise: sim.Noise{Jitter: 0.005}},
+		patternPlan(1, pointToPoint...)))
 	for name, q := range p.Parameters {
 		if strings.Contains(q.Why, "validation") {
 			t.Errorf("%s is %s: %s", name, q.Status, q.Why)

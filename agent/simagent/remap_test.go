@@ -19,7 +19,8 @@ import (
 // remaps measures remaps of one byte on a simulated network and fits LoGPC alone.
 func remaps(t *testing.T, spec netspec.Spec, cost sim.Cost) *params.Fit {
 	t.Helper()
-	chosen := plan.Plan{Name: "remaps", Experiments: []string{names.Clock, names.Remap}, Limits: bench.Limits{Effort: 1, Sizes: []units.Bytes{1}},
+	chosen := plan.Plan{Name: "remaps", Experiments: []string{names.Clock, names.Remap},
+		Limits: bench.Limits{Effort: 1, Sizes: []units.Bytes{1}},
 		Rounds: plan.Rounds{Min: 3, Max: 3}, Permute: true, Seed: 4}
 	d := measure(t, spec, sim.Options{Seed: 1, ClockOffset: units.Second, ClockDrift: 10, Cost: cost}, chosen)
 	f, err := loggp.LoGPC.Fit(fit.Prepare(d, fit.Settings{Replicates: 100}))
@@ -42,7 +43,8 @@ func estimate(t *testing.T, f *params.Fit, name string) float64 {
 // hosts that are faster add nothing. Both within 2% of T_c.
 func TestRemapsOnMedium(t *testing.T) {
 	const us, hosts, service, host, delay = 1e-6, 8, 100e-6, 10e-6, 15e-6
-	f := remaps(t, netspec.Spec{Name: "medium", Hosts: hosts, Mode: netspec.Shared, MSS: 1448, Host: netspec.Block{A: host, B: 0.02 * us},
+	f := remaps(t, netspec.Spec{Name: "medium", Hosts: hosts, Mode: netspec.Shared, MSS: 1448,
+		Host:   netspec.Block{A: host, B: 0.02 * us},
 		Medium: netspec.Block{A: service, B: 0.1 * us}, L: delay}, sim.Cost{Now: 25})
 	alone := 2 * (host + service + delay + host)
 	want := hosts*service - alone/2
@@ -57,7 +59,8 @@ func TestRemapsOnMedium(t *testing.T) {
 func TestRemapsAtProcessors(t *testing.T) {
 	const us, hosts, delay = 1e-6, 8, 30e-6
 	cost := sim.Cost{Send: 40000, Recv: 60000, Now: 25}
-	f := remaps(t, netspec.Spec{Name: "processors", Hosts: hosts, Mode: netspec.Switched, MSS: 1448, Host: netspec.Block{A: 0.1 * us, B: 0.001 * us},
+	f := remaps(t, netspec.Spec{Name: "processors", Hosts: hosts, Mode: netspec.Switched, MSS: 1448,
+		Host:   netspec.Block{A: 0.1 * us, B: 0.001 * us},
 		Medium: netspec.Block{A: 0.1 * us, B: 0.001 * us}, L: delay}, cost)
 	send, recv, way := cost.Send.Seconds(), cost.Recv.Seconds(), delay+0.3*us
 	mean := processors(hosts, 20000, cost.Send, cost.Recv, units.Nanos(math.Round(way*1e9)))

@@ -110,7 +110,8 @@ func truths(t testing.TB) []truth {
 	slow.Name, slow.Overrides = "slow host", map[int]netspec.Block{5: {A: 1500e-6, B: 2.4e-6}}
 	return []truth{
 		{preset("sparc1994"), map[string]float64{"a": 859.52e-6, "b": 1.42e-6, "a_c": 345.6e-6, "b_c": 0.92e-6}, shared, nil},
-		{preset("switch"), map[string]float64{"a": 500e-6, "b": 0.6e-6, "a_c": 0, "b_c": none}, params.Network{Packets: params.Switch, Streams: params.Switch}, nil},
+		{preset("switch"), map[string]float64{"a": 500e-6, "b": 0.6e-6, "a_c": 0, "b_c": none},
+			params.Network{Packets: params.Switch, Streams: params.Switch}, nil},
 		{bottleneck, map[string]float64{"a": 859.52e-6, "b": none, "a_c": 345.6e-6, "b_c": 0.92e-6}, shared, nil},
 		{slow, map[string]float64{"a": 859.52e-6, "b": 1.42e-6, "a_c": 345.6e-6, "b_c": 0.92e-6}, shared, []string{"sim-h5"}},
 	}
@@ -236,7 +237,8 @@ func TestPipeline(t *testing.T) {
 	spec, opt := clusterSpec(), noisy(1)
 	spec.Hosts, opt.Cost = 4, clusterCost
 	d := measure(t, spec, opt, plan.Plan{
-		Name: "all", Limits: bench.Limits{Effort: 0.25, MaxBytes: 64 * units.KiB}, Rounds: plan.Rounds{Min: 2, Max: 2}, Seed: 1,
+		Name: "all", Limits: bench.Limits{Effort: 0.25, MaxBytes: 64 * units.KiB}, Rounds: plan.Rounds{Min: 2, Max: 2},
+		Seed: 1,
 	})
 	p, errs := fit.Run(models.All, d, fit.Settings{Replicates: 200})
 	for _, err := range errs {
@@ -285,8 +287,8 @@ func TestTwoKinds(t *testing.T) {
 	}
 }
 
-// Hosts are put into their racks, what leaves a rack has its rate, and both classes of pairs their own latency. Patterns
-// over the racks are predicted.
+// Hosts are put into their racks, what leaves a rack has its rate, and both classes of pairs their own latency.
+// Patterns over the racks are predicted.
 func TestRacks(t *testing.T) {
 	for _, c := range []struct {
 		racks int
@@ -300,12 +302,14 @@ func TestRacks(t *testing.T) {
 			}
 			racks, names := make([][]int, c.racks), make([][]string, c.racks)
 			for h := range spec.Hosts {
-				racks[h%c.racks], names[h%c.racks] = append(racks[h%c.racks], h), append(names[h%c.racks], fmt.Sprintf("sim-h%d", h))
+				racks[h%c.racks], names[h%c.racks] = append(racks[h%c.racks], h),
+					append(names[h%c.racks], fmt.Sprintf("sim-h%d", h))
 			}
 			way := 0.2e-3
 			for i, rack := range racks[:c.racks-1+min(c.racks-2, 1)] {
 				others := slices.Concat(slices.Delete(slices.Clone(racks), i, i+1)...)
-				spec.Links = append(spec.Links, netspec.Link{Between: [][]int{rack, others}, Block: netspec.Block{A: way / min(2, float64(c.racks-1)), B: spec.Host.B / size * c.over}})
+				spec.Links = append(spec.Links, netspec.Link{Between: [][]int{rack, others},
+					Block: netspec.Block{A: way / min(2, float64(c.racks-1)), B: spec.Host.B / size * c.over}})
 			}
 			chosen := quick(t, 3)
 			chosen.Experiments = append(slices.Clone(chosen.Experiments), "gap", "pattern")

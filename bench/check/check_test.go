@@ -72,7 +72,8 @@ func TestTellsWhatPasses(t *testing.T) {
 		flagged          bool
 		arrived          float64
 	}{
-		{"all", true, true, false, datagrams}, {"no whole packets", false, true, true, 0}, {"no datagrams", true, false, false, 0},
+		{"all", true, true, false, datagrams}, {"no whole packets", false, true, true, 0},
+		{"no datagrams", true, false, false, 0},
 	} {
 		e := Check
 		l := bench.Limits{Hosts: 2}
@@ -84,7 +85,8 @@ func TestTellsWhatPasses(t *testing.T) {
 			t.Fatalf("%s: %d lines", c.name, len(got))
 		}
 		for _, s := range got {
-			if flagged := len(s.Flags) > 0; flagged != c.flagged || len(s.NS) != checkTrips || s.Aux[names.AuxReceived] != c.arrived {
+			if flagged := len(s.Flags) > 0; flagged != c.flagged || len(s.NS) != checkTrips ||
+				s.Aux[names.AuxReceived] != c.arrived {
 				t.Errorf("%s: %+v", c.name, s)
 			}
 			if s.Aux[names.AuxDevice] != 7 || s.Aux[names.AuxPathMTU] != 1400 {

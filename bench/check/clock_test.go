@@ -16,7 +16,8 @@ import (
 func clockLines(t *testing.T, n *sim.Net, teams [][]int, hosts int64) []dataset.Sample {
 	t.Helper()
 	var all []dataset.Sample
-	for _, lines := range benchtest.MustRun(t, Clock, n, bench.Slot{Teams: teams, Points: []bench.Point{{names.FactorHosts: hosts}}}, 1, nil) {
+	for _, lines := range benchtest.MustRun(t, Clock, n,
+		bench.Slot{Teams: teams, Points: []bench.Point{{names.FactorHosts: hosts}}}, 1, nil) {
 		all = append(all, lines...)
 	}
 	return all
@@ -121,7 +122,8 @@ func TestClockOnLongPath(t *testing.T) {
 	var took units.Nanos
 	err := benchtest.Net(s).Run([]int{0, 1}, func(rank int, g *sim.Group) error {
 		from := g.Now()
-		lines, err := bench.Perform(t.Context(), Clock, g, bench.Task{Exp: names.Clock, Team: []int{0, 1}, Rank: rank, Points: points}, nil)
+		lines, err := bench.Perform(t.Context(), Clock, g,
+			bench.Task{Exp: names.Clock, Team: []int{0, 1}, Rank: rank, Points: points}, nil)
 		if rank == 0 {
 			took = g.Now() - from
 			if len(lines) != 1 {

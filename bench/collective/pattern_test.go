@@ -66,7 +66,8 @@ func TestPatternTimes(t *testing.T) {
 func TestSignalsKeepQuiet(t *testing.T) {
 	s := netspec.Spec{
 		Name: "slow medium", Hosts: 8, Mode: netspec.Shared, MSS: 1448,
-		Host: netspec.Block{A: benchtest.US, B: 1e-9}, Medium: netspec.Block{A: 1000 * benchtest.US, B: 1e-6}, L: benchtest.US,
+		Host: netspec.Block{A: benchtest.US, B: 1e-9}, Medium: netspec.Block{A: 1000 * benchtest.US, B: 1e-6},
+		L: benchtest.US,
 	}
 	for _, algorithm := range []string{"serial", "binomial"} {
 		ns, _ := line(t, exact(s), point(t, "bcast", algorithm, 8, 1), names.PhasePattern)
@@ -122,7 +123,8 @@ func TestEveryPattern(t *testing.T) {
 func TestTooSlow(t *testing.T) {
 	s := netspec.Spec{
 		Name: "slow", Hosts: 2, Mode: netspec.Shared, MSS: 1448,
-		Host: netspec.Block{A: benchtest.US, B: 1e-9}, Medium: netspec.Block{A: benchtest.US, B: 100 * benchtest.US}, L: benchtest.US,
+		Host: netspec.Block{A: benchtest.US, B: 1e-9}, Medium: netspec.Block{A: benchtest.US, B: 100 * benchtest.US},
+		L: benchtest.US,
 	}
 	ns, _ := line(t, exact(s), point(t, "p2p", "direct", 2, 64<<10), names.PhaseSkipped)
 	if len(ns) != 1 || math.Abs(float64(ns[0])-6.5536e9) > 1e8 {
@@ -163,7 +165,8 @@ func TestDesigns(t *testing.T) {
 
 // TestUnknownPattern: a host of another version says what to do.
 func TestUnknownPattern(t *testing.T) {
-	slot := bench.Slot{Teams: [][]int{{0, 1}}, Points: []bench.Point{{names.FactorPattern: 999, names.FactorHosts: 2, names.FactorBytes: 1}}}
+	slot := bench.Slot{Teams: [][]int{{0, 1}}, Points: []bench.Point{{names.FactorPattern: 999, names.FactorHosts: 2,
+		names.FactorBytes: 1}}}
 	_, errs := benchtest.Run(context.Background(), t, collective.Pattern, exact(benchtest.Spec(2)), slot, 1, nil)
 	for _, err := range errs {
 		if err == nil || !strings.Contains(err.Error(), "no pattern 999") {

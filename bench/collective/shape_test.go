@@ -19,11 +19,13 @@ func TestShape(t *testing.T) {
 			}
 			s, err := shapeOf(p, hosts, 3000)
 			if want, _ := pattern.ExtentOf(p, hosts, 3000); err != nil || s.Extent != want || s.depth() != whole.Depth() {
-				t.Errorf("%s on %d hosts: %+v, %d and %v; want %+v, %d", p.Name(), hosts, s.Extent, s.depth(), err, want, whole.Depth())
+				t.Errorf("%s on %d hosts: %+v, %d and %v; want %+v, %d", p.Name(), hosts, s.Extent, s.depth(), err, want,
+					whole.Depth())
 			}
 			own, err := pattern.Rank(p, hosts-1, hosts, 3000, &pattern.Scratch{})
 			if err != nil || len(own) != len(whole[hosts-1]) {
-				t.Errorf("%s on %d hosts: the last rank has %d steps, want %d (%v)", p.Name(), hosts, len(own), len(whole[hosts-1]), err)
+				t.Errorf("%s on %d hosts: the last rank has %d steps, want %d (%v)", p.Name(), hosts, len(own), len(whole[hosts-1]),
+					err)
 			}
 		}
 	}

@@ -55,8 +55,8 @@ func (m *meters) wrap(g bench.Group) bench.Group {
 	return w
 }
 
-// Cost bounds what passes over every host's link in either direction. Beside it, a slot may exchange a little with every
-// rank for its own ends: clocks, orders, results.
+// Cost bounds what passes over every host's link in either direction. Beside it, a slot may exchange a little with
+// every rank for its own ends: clocks, orders, results.
 func TestCostBoundsTraffic(t *testing.T) {
 	const spareBytes = 4 * units.KiB // for each rank
 	forEach(t, func(t *testing.T, e *bench.Experiment) {
@@ -85,7 +85,8 @@ func TestCostIsAboutTheTime(t *testing.T) {
 		}
 		first, many := benchtest.OneWay(spec, 0, 1, 1), benchtest.OneWay(spec, 0, 1, 200*spec.MSS)
 		l := bench.Limits{Hosts: 4, Effort: 0.25, MaxBytes: 64 * units.KiB, Segment: units.Bytes(spec.MSS), Path: bench.Path{
-			Latency: units.Nanos(first * 1e9), PerByte: (many - first) * 1e9 / float64(200*spec.MSS), Together: spec.Mode != netspec.Shared,
+			Latency: units.Nanos(first * 1e9), PerByte: (many - first) * 1e9 / float64(200*spec.MSS),
+			Together: spec.Mode != netspec.Shared,
 		}}
 		forEach(t, func(t *testing.T, e *bench.Experiment) {
 			var took, expected float64
@@ -93,7 +94,8 @@ func TestCostIsAboutTheTime(t *testing.T) {
 				team := e.Teams(l, p)[0][0]
 				var lead bench.Group
 				var begin units.Nanos
-				benchtest.MustRun(t, e, benchtest.Net(*spec), bench.Slot{Teams: [][]int{team}, Points: []bench.Point{p}}, float64(l.Effort),
+				benchtest.MustRun(t, e, benchtest.Net(*spec), bench.Slot{Teams: [][]int{team}, Points: []bench.Point{p}},
+					float64(l.Effort),
 					func(g bench.Group) bench.Group {
 						if g.Rank() == 0 {
 							lead, begin = g, g.Now()
@@ -215,7 +217,8 @@ func TestPeerDies(t *testing.T) {
 	})
 }
 
-func runWithDeath(t *testing.T, e *bench.Experiment, hosts int, s bench.Slot, effort float64, victim, at int, silent bool) error {
+func runWithDeath(t *testing.T, e *bench.Experiment, hosts int, s bench.Slot, effort float64, victim, at int,
+	silent bool) error {
 	n := sim.New(benchtest.Spec(hosts), sim.Options{
 		ClockOffset: units.Second, Deadline: 5 * units.Second, Cost: sim.Cost{Now: 25},
 	})
@@ -232,7 +235,8 @@ func runWithDeath(t *testing.T, e *bench.Experiment, hosts int, s bench.Slot, ef
 			dead.Group = g
 			m = dead
 		}
-		samples, err := bench.Perform(t.Context(), e, m, bench.Task{Exp: e.Name, Team: s.Teams[0], Rank: rank, Points: s.Points, Reps: effort}, nil)
+		samples, err := bench.Perform(t.Context(), e, m,
+			bench.Task{Exp: e.Name, Team: s.Teams[0], Rank: rank, Points: s.Points, Reps: effort}, nil)
 		ends <- end{rank, samples, err}
 		return nil
 	})

@@ -42,7 +42,8 @@ func countBulk(t *testing.T, spec netspec.Spec, pairs, k int, wrap func(bench.Gr
 				out[rank] = c
 			}
 		})
-		_, err := bench.Perform(t.Context(), e, g, bench.Task{Team: bench.FirstHosts(2 * pairs)[0][0], Rank: rank, Points: []bench.Point{{}}}, nil)
+		_, err := bench.Perform(t.Context(), e, g, bench.Task{Team: bench.FirstHosts(2 * pairs)[0][0], Rank: rank,
+			Points: []bench.Point{{}}}, nil)
 		return err
 	})
 	if err != nil {
@@ -85,11 +86,13 @@ func TestBulkRate(t *testing.T) {
 				t.Errorf("%d receivers, %.6g s/B, want %.6g", len(all), got, c.want)
 			}
 			for rank, s := range all {
-				if len(s.flags) > 0 || s.window < bench.BulkWindow || s.write%1448 != 0 && s.write != int64(writeSize) || len(s.perWrite()) != slices || s.tcp.DataSegsOut == 0 {
+				if len(s.flags) > 0 || s.window < bench.BulkWindow || s.write%1448 != 0 && s.write != int64(writeSize) ||
+					len(s.perWrite()) != slices || s.tcp.DataSegsOut == 0 {
 					t.Errorf("rank %d: %+v", rank, s)
 				}
 				if float64(s.write)*c.want*1e9 > 1.2*writeShare*float64(s.window)*float64(c.k) && s.write > 1448 {
-					t.Errorf("rank %d: a write of %d bytes takes %g of the window", rank, s.write, float64(s.write)*c.want*1e9/float64(s.window))
+					t.Errorf("rank %d: a write of %d bytes takes %g of the window", rank, s.write,
+						float64(s.write)*c.want*1e9/float64(s.window))
 				}
 				if c.spec.Name == "test" && (s.sendCPU <= 0 || s.recvCPU <= 0) {
 					t.Errorf("rank %d: CPU times %d and %d", rank, s.sendCPU, s.recvCPU)
@@ -245,7 +248,8 @@ func (l *blocking) Send(b []byte) error {
 
 // A sender that blocks throughout the window still says what it sent and what that cost it.
 func TestBlockedSender(t *testing.T) {
-	e := lineEnd{schedule: schedule{at: units.Millisecond, ramp: 100 * units.Millisecond, window: bench.BulkWindow, write: 1448}, buf: make([]byte, 1448)}
+	e := lineEnd{schedule: schedule{at: units.Millisecond, ramp: 100 * units.Millisecond, window: bench.BulkWindow,
+		write: 1448}, buf: make([]byte, 1448)}
 	err := benchtest.Net(benchtest.Spec(2)).Run([]int{0, 1}, func(rank int, g *sim.Group) error {
 		return g.Lines(1-rank, 1, func(_ int, l plane.Line) error {
 			if rank == 1 {

@@ -70,8 +70,8 @@ func pairedCost(l bench.Limits, p bench.Point) bench.Cost {
 	return bench.Cost{Bytes: units.Bytes(2 * 125e6 * bulkTime.Seconds()), Time: 2 * bulkTimeOn(path, pairs)}
 }
 
-// burstPause is what a repetition has beside one and a half times the last delivery, so that repetitions do not overlap.
-// Meanwhile receivers cool down.
+// burstPause is what a repetition has beside one and a half times the last delivery, so that repetitions do not
+// overlap. Meanwhile receivers cool down.
 const burstPause = units.Millisecond
 
 func burstPeriod(last units.Nanos) units.Nanos { return last + last/2 + burstPause }
@@ -113,9 +113,10 @@ func bursts(x Role) {
 	}
 }
 
-// warmLead is how long before a start the hosts of a burst begin their last exchange of a byte, so that they are as warm
-// as those of a ping-pong: a little more than its two deliveries. Where these take as long as the pause, hosts of a
-// ping-pong have cooled down as well. On a crowded machine others would wait for the CPU, and the kernel stamps arrivals.
+// warmLead is how long before a start the hosts of a burst begin their last exchange of a byte, so that they are as
+// warm as those of a ping-pong: a little more than its two deliveries. Where these take as long as the pause, hosts of
+// a ping-pong have cooled down as well. On a crowded machine others would wait for the CPU, and the kernel stamps
+// arrivals.
 func (x Role) warmLead(s bench.Start) (lead units.Nanos, warm bool) {
 	lead = (s.Period - burstPause) * 5 / 3 // see burstPeriod
 	return lead, lead > 0 && 2*lead < burstPause && !x.Place().Crowded
@@ -143,7 +144,8 @@ func (x Role) burst(s bench.Start, msg []byte, at []int64) {
 }
 
 // keepWarm passes a byte to and fro. The last time, it is one and goes at a time on the sender's clock. The receiver
-// answers that as well: it would acknowledge the second message in a row before it returns it, which takes microseconds.
+// answers that as well: it would acknowledge the second message in a row before it returns it, which takes
+// microseconds.
 func (x Role) keepWarm(last, lead units.Nanos, b []byte) {
 	for b[0] = 0; b[0] == 0; {
 		if x.Sends() {

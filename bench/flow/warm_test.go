@@ -10,8 +10,8 @@ import (
 	"calib/internal/units"
 )
 
-// cooling is a rank that takes a message later when it has waited for long, or has to acknowledge it first, since it has
-// not answered the one before.
+// cooling is a rank that takes a message later when it has waited for long, or has to acknowledge it first, since it
+// has not answered the one before.
 type cooling struct {
 	bench.Group
 	place plane.Place

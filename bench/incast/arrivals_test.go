@@ -59,6 +59,7 @@ func TestArrivalsOrder(t *testing.T) {
 		t.Errorf("a message every %g ns, want 5500", got)
 	}
 	if got := a.Aux[names.AuxAveraged] * float64(len(a.NS)); math.Abs(got-a.Aux[names.AuxWindowMessages]) > 1e-9 {
-		t.Errorf("%d intervals of %g messages are not %g", len(a.NS), a.Aux[names.AuxAveraged], a.Aux[names.AuxWindowMessages])
+		t.Errorf("%d intervals of %g messages are not %g", len(a.NS), a.Aux[names.AuxAveraged],
+			a.Aux[names.AuxWindowMessages])
 	}
 }

@@ -42,7 +42,8 @@ func TestFloodArrivals(t *testing.T) {
 				for _, line := range lines {
 					a := line.Aux
 					if got := int(a[names.AuxReceived]); got != want || a[names.AuxSent] != float64(k) || a[names.AuxDropped] != 0 {
-						t.Errorf("buffer %d, %v: %d of %g arrived, %g dropped, want %d of %d", c.buffer, p, got, a[names.AuxSent], a[names.AuxDropped], want, k)
+						t.Errorf("buffer %d, %v: %d of %g arrived, %g dropped, want %d of %d", c.buffer, p, got, a[names.AuxSent],
+							a[names.AuxDropped], want, k)
 					}
 					checkFloodLine(t, line, s.Service(s.Medium, m)*1e9)
 				}
@@ -111,7 +112,8 @@ func (g *straggling) SendDatagram(to int, b []byte) error {
 func TestFloodIgnoresStragglers(t *testing.T) {
 	p := bench.Point{names.FactorBytes: 100, names.FactorPackets: 40, names.FactorSenders: 3}
 	n := sim.New(incastSpec(4), sim.Options{})
-	lines := incastLines(t, Flood, n, p, 1, names.PhaseFlood, func(g bench.Group) bench.Group { return &straggling{Group: g} })
+	lines := incastLines(t, Flood, n, p, 1, names.PhaseFlood,
+		func(g bench.Group) bench.Group { return &straggling{Group: g} })
 	for _, line := range lines {
 		if line.Aux[names.AuxReceived] != 40 || len(lines) != burstReps {
 			t.Errorf("%d lines: %+v", len(lines), line.Aux)
@@ -126,7 +128,8 @@ func (losing) SendDatagram(int, []byte) error { return nil }
 
 func TestFloodWithoutArrivals(t *testing.T) {
 	p := bench.Point{names.FactorBytes: 100, names.FactorPackets: 40, names.FactorSenders: 3}
-	lines := incastLines(t, Flood, benchtest.Net(incastSpec(4)), p, 1, names.PhaseFlood, func(g bench.Group) bench.Group { return losing{g} })
+	lines := incastLines(t, Flood, benchtest.Net(incastSpec(4)), p, 1, names.PhaseFlood,
+		func(g bench.Group) bench.Group { return losing{g} })
 	for _, line := range lines {
 		if !line.Has(dataset.FlagTimeout) || !slices.Equal(line.NS, []int64{0}) || line.Aux[names.AuxReceived] != 0 {
 			t.Errorf("%+v", line)
@@ -134,8 +137,10 @@ func TestFloodWithoutArrivals(t *testing.T) {
 	}
 	p = bench.Point{names.FactorProbe: 1, names.FactorSenders: 3}
 	for _, phase := range []string{names.PhaseProbe, names.PhaseProbeIdle} {
-		lines := incastLines(t, Flood, benchtest.Net(incastSpec(4)), p, 0.2, phase, func(g bench.Group) bench.Group { return losing{g} })
-		if len(lines) != 1 || !lines[0].Has(dataset.FlagTimeout) || lines[0].Aux[names.AuxReceived] != 0 || lines[0].Aux[names.AuxSent] < 5 {
+		lines := incastLines(t, Flood, benchtest.Net(incastSpec(4)), p, 0.2, phase,
+			func(g bench.Group) bench.Group { return losing{g} })
+		if len(lines) != 1 || !lines[0].Has(dataset.FlagTimeout) || lines[0].Aux[names.AuxReceived] != 0 ||
+			lines[0].Aux[names.AuxSent] < 5 {
 			t.Errorf("%s: %+v", phase, lines)
 		}
 	}
@@ -148,7 +153,8 @@ func TestFloodIsSkipped(t *testing.T) {
 	sent := 0
 	count := func(g bench.Group) bench.Group { return &counting{g, &sent} }
 	n := sim.New(s, sim.Options{})
-	lines := incastLines(t, Flood, n, bench.Point{names.FactorBytes: 1000, names.FactorPackets: 16384, names.FactorSenders: 2}, 1, names.PhaseSkipped, count)
+	lines := incastLines(t, Flood, n, bench.Point{names.FactorBytes: 1000, names.FactorPackets: 16384,
+		names.FactorSenders: 2}, 1, names.PhaseSkipped, count)
 	if len(lines) != 1 || math.Abs(float64(lines[0].NS[0])/(16384*2e6)-1) > 0.01 || sent != minBurst {
 		t.Errorf("%+v after %d datagrams", lines, sent)
 	}
@@ -187,7 +193,8 @@ func TestFloodProbe(t *testing.T) {
 		var late [2]float64
 		for i, phase := range []string{names.PhaseProbeIdle, names.PhaseProbe} {
 			line := incastLines(t, Flood, n, p, 0.5, phase, nil)[0]
-			if len(line.NS) < 20 || !slices.Equal(line.Ranks, []int{3, 0}) || line.Aux[names.AuxReceived] != float64(len(line.NS)) ||
+			if len(line.NS) < 20 || !slices.Equal(line.Ranks, []int{3, 0}) ||
+				line.Aux[names.AuxReceived] != float64(len(line.NS)) ||
 				line.Aux[names.AuxSent] < line.Aux[names.AuxReceived] {
 				t.Fatalf("%s: %+v", c.name, line)
 			}
@@ -206,7 +213,8 @@ func TestFloodProbe(t *testing.T) {
 			t.Errorf("%s: the probe waits for %.1f segments, want %g", c.name, got, c.want)
 		}
 		drain := incastLines(t, Flood, n, p, 0.5, names.PhaseProbeDrain, nil)[0]
-		if got := drain.Aux[names.AuxWindow] / drain.Aux[names.AuxWindowMessages]; drain.Aux[names.AuxSegment] != 1000 || math.Abs(got/service-1) > 0.02 {
+		if got := drain.Aux[names.AuxWindow] / drain.Aux[names.AuxWindowMessages]; drain.Aux[names.AuxSegment] != 1000 ||
+			math.Abs(got/service-1) > 0.02 {
 			t.Errorf("%s: a segment leaves every %g ns, want %g (%+v)", c.name, got, service, drain.Aux)
 		}
 	}
@@ -244,7 +252,8 @@ func TestFloodProbeCongestion(t *testing.T) {
 			}
 			return &alike{g, c.others, &asked}
 		}
-		incastLines(t, Flood, benchtest.Net(incastSpec(4)), bench.Point{names.FactorProbe: 1, names.FactorSenders: 3}, 0.1, names.PhaseProbe, wrap)
+		incastLines(t, Flood, benchtest.Net(incastSpec(4)), bench.Point{names.FactorProbe: 1, names.FactorSenders: 3}, 0.1,
+			names.PhaseProbe, wrap)
 		if !slices.Equal(asked, []string{c.want, ""}) {
 			t.Errorf("%s and %s: asked for %q, want %s and then none", c.first, c.others, asked, c.want)
 		}
@@ -280,7 +289,8 @@ func TestFloodDesign(t *testing.T) {
 	} {
 		bursts, probes, most := count(c.l)
 		if bursts != c.bursts || probes != c.probes || bursts > 0 && most != maxBurst {
-			t.Errorf("%+v: %d bursts up to %d, %d probes, want %d up to %d, %d", c.l, bursts, most, probes, c.bursts, maxBurst, c.probes)
+			t.Errorf("%+v: %d bursts up to %d, %d probes, want %d up to %d, %d", c.l, bursts, most, probes, c.bursts, maxBurst,
+				c.probes)
 		}
 	}
 }

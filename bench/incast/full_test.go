@@ -24,7 +24,8 @@ func TestFullPort(t *testing.T) {
 				t.Fatalf("%+v, %d bytes: %d lines", c, m, len(lines))
 			}
 			a := lines[0].Aux
-			if held := a[names.AuxHeld] + 0.5; math.Abs(held-float64(c.buffer)) > 1 || a[names.AuxLosses] < 10 || len(lines[0].NS) > bench.MaxIntervals {
+			if held := a[names.AuxHeld] + 0.5; math.Abs(held-float64(c.buffer)) > 1 || a[names.AuxLosses] < 10 ||
+				len(lines[0].NS) > bench.MaxIntervals {
 				t.Errorf("%+v, %d bytes: %.1f held beside %g losses (%+v)", c, m, held, a[names.AuxLosses], a)
 			}
 			p[names.FactorPackets] = 16

@@ -20,7 +20,8 @@ func TestArrivalsAreThePort(t *testing.T) {
 	for _, m := range []int64{1, 100, 1000} {
 		for _, senders := range []int64{2, 4} {
 			n := sim.New(s, sim.Options{ClockOffset: units.Second})
-			lines := incastLines(t, Gather, n, bench.Point{names.FactorBytes: m, names.FactorSenders: senders, names.FactorStream: 1}, 0.2, names.PhaseArrivals, nil)
+			lines := incastLines(t, Gather, n, bench.Point{names.FactorBytes: m, names.FactorSenders: senders,
+				names.FactorStream: 1}, 0.2, names.PhaseArrivals, nil)
 			if len(lines) != 1 || len(lines[0].Flags) > 0 {
 				t.Fatalf("%d B from %d: %+v", m, senders, lines)
 			}
@@ -36,7 +37,8 @@ func TestArrivalsAreThePort(t *testing.T) {
 			if got := float64(line.TCP.DataSegsOut) - line.Aux[names.AuxMessages]; got != 0 || line.TCP.Retrans != 0 {
 				t.Errorf("%d B from %d senders: %g segments too many, %d lost", m, senders, got, line.TCP.Retrans)
 			}
-			if len(line.NS) < 20 || len(line.Ranks) != int(senders)+1 || line.Aux[names.AuxMessages] < line.Aux[names.AuxWindowMessages] {
+			if len(line.NS) < 20 || len(line.Ranks) != int(senders)+1 ||
+				line.Aux[names.AuxMessages] < line.Aux[names.AuxWindowMessages] {
 				t.Errorf("%d B from %d senders: %+v", m, senders, line)
 			}
 		}
@@ -47,8 +49,10 @@ func TestArrivalsAreThePort(t *testing.T) {
 func TestArrivalsOfOneSender(t *testing.T) {
 	s := incastSpec(2)
 	s.Host, s.Medium = s.Medium, s.Host
-	line := incastLines(t, Gather, sim.New(s, sim.Options{}), bench.Point{names.FactorBytes: 500, names.FactorSenders: 1, names.FactorStream: 1}, 0.2, names.PhaseArrivals, nil)[0]
-	if got, want := line.Aux[names.AuxWindow]/line.Aux[names.AuxWindowMessages], s.Service(s.Host, 500)*1e9; math.Abs(got-want) > 0.01 {
+	line := incastLines(t, Gather, sim.New(s, sim.Options{}),
+		bench.Point{names.FactorBytes: 500, names.FactorSenders: 1, names.FactorStream: 1}, 0.2, names.PhaseArrivals, nil)[0]
+	if got, want := line.Aux[names.AuxWindow]/line.Aux[names.AuxWindowMessages],
+		s.Service(s.Host, 500)*1e9; math.Abs(got-want) > 0.01 {
 		t.Errorf("g_r is %.3f ns, the only sender takes %.3f", got, want)
 	}
 }
@@ -116,7 +120,8 @@ func TestGatherWindow(t *testing.T) {
 		seen := &sendings{over: map[units.Nanos]int{}}
 		n := sim.New(incastSpec(senders+1), sim.Options{SendBuffer: 1000})
 		p := bench.Point{names.FactorBytes: bytes, names.FactorSenders: senders, names.FactorWindow: int64(window)}
-		line := incastLines(t, Gather, n, p, 0.5, names.PhaseGather, func(g bench.Group) bench.Group { return &witness{g, bytes, seen} })[0]
+		line := incastLines(t, Gather, n, p, 0.5, names.PhaseGather,
+			func(g bench.Group) bench.Group { return &witness{g, bytes, seen} })[0]
 		if len(line.Flags) > 0 {
 			t.Errorf("window %d: %+v", window, line)
 		}
@@ -144,7 +149,8 @@ func TestGatherContention(t *testing.T) {
 	s.Buffer = 6
 	run := func(window int64) dataset.Sample {
 		n := sim.New(s, sim.Options{SendBuffer: 1000, RTO: 5 * units.Millisecond})
-		return incastLines(t, Gather, n, bench.Point{names.FactorBytes: 60_000, names.FactorSenders: senders, names.FactorWindow: window}, 1, names.PhaseGather, nil)[0]
+		return incastLines(t, Gather, n, bench.Point{names.FactorBytes: 60_000, names.FactorSenders: senders,
+			names.FactorWindow: window}, 1, names.PhaseGather, nil)[0]
 	}
 	together, alone := run(senders), run(1)
 	if together.TCP.Retrans == 0 || !together.Has(dataset.FlagRetrans) {
@@ -188,7 +194,8 @@ func TestGatherDesign(t *testing.T) {
 		}
 	}
 	for _, p := range Gather.Design(bench.Limits{Hosts: 300}) {
-		if p[names.FactorBytes]*p[names.FactorSenders] > int64(maxBytes) || p[names.FactorStream] != 0 && p[names.FactorBytes] > int64(bench.EthernetSegment) {
+		if p[names.FactorBytes]*p[names.FactorSenders] > int64(maxBytes) || p[names.FactorStream] != 0 &&
+			p[names.FactorBytes] > int64(bench.EthernetSegment) {
 			t.Errorf("%v gathers too much", p)
 		}
 	}

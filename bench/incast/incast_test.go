@@ -16,7 +16,8 @@ import (
 func incastSpec(hosts int) netspec.Spec {
 	return netspec.Spec{
 		Name: "incast", Hosts: hosts, Mode: netspec.Switched, MSS: 1000, L: 40 * benchtest.US,
-		Host: netspec.Block{A: 20 * benchtest.US, B: 0.06 * benchtest.US}, Medium: netspec.Block{A: 30 * benchtest.US, B: 0.09 * benchtest.US},
+		Host:    netspec.Block{A: 20 * benchtest.US, B: 0.06 * benchtest.US},
+		Medium:  netspec.Block{A: 30 * benchtest.US, B: 0.09 * benchtest.US},
 		Receive: &netspec.Block{A: benchtest.US, B: 0.001 * benchtest.US},
 	}
 }

@@ -20,7 +20,8 @@ func TestCopyIsExact(t *testing.T) {
 	kinds := []sim.CopyTime{host.CacheToCache, host.CacheToMemory, host.MemoryToMemory}
 	points := Copy.Design(bench.Limits{Hosts: 1})
 	o := sim.Options{Host: host, Cost: sim.Cost{Now: 25}}
-	got := benchtest.MustRun(t, Copy, sim.New(benchtest.Spec(2), o), bench.Slot{Teams: [][]int{{0}}, Points: points}, 1, nil)[0]
+	got := benchtest.MustRun(t, Copy, sim.New(benchtest.Spec(2), o), bench.Slot{Teams: [][]int{{0}}, Points: points}, 1,
+		nil)[0]
 	if len(got) != len(points) || len(points) != 6*len(copySizes)-2 {
 		t.Fatalf("%d lines for %d points", len(got), len(points))
 	}

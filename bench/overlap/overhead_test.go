@@ -25,7 +25,8 @@ func measureOverhead(
 	t *testing.T, s netspec.Spec, o sim.Options, effort float64, points []bench.Point, wrap func(bench.Group) bench.Group,
 ) []dataset.Sample {
 	t.Helper()
-	return benchtest.MustRun(t, Overhead, sim.New(s, o), bench.Slot{Teams: [][]int{{0, 1}}, Points: points}, effort, wrap)[0]
+	return benchtest.MustRun(t, Overhead, sim.New(s, o), bench.Slot{Teams: [][]int{{0, 1}}, Points: points}, effort,
+		wrap)[0]
 }
 
 // Less the clock, every send is O_s(m) and every receive U_r(m), to the nanosecond the clock resolves.
@@ -98,7 +99,8 @@ func TestOverheadComputation(t *testing.T) {
 			lines := measureOverhead(t, s, sim.Options{Cost: hostCost}, 1, []bench.Point{p}, nil)
 			idle, each, n := lostTime(t, lines)
 			if want := float64(computeTime); math.Abs(idle/want-1) > 0.01 || lines[0].Aux[names.AuxCPUs] != 1 {
-				t.Errorf("%s, %s: the computation takes %g ns on %g CPUs, want %g on the one that is interrupted", s.Name, p.Key(), idle,
+				t.Errorf("%s, %s: the computation takes %g ns on %g CPUs, want %g on the one that is interrupted", s.Name, p.Key(),
+					idle,
 					lines[0].Aux[names.AuxCPUs], want)
 			}
 			m := float64(p[names.FactorBytes])
@@ -134,13 +136,15 @@ func (g *small) Counters(peer int) (dataset.TCP, error) {
 // same.
 func TestOverheadKeepsWithinTheBuffer(t *testing.T) {
 	const room = 128 << 10
-	for _, p := range []bench.Point{{names.FactorBytes: 1, names.FactorRate: 20_000}, {names.FactorBytes: 1400, names.FactorRate: 20_000}} {
+	for _, p := range []bench.Point{{names.FactorBytes: 1, names.FactorRate: 20_000},
+		{names.FactorBytes: 1400, names.FactorRate: 20_000}} {
 		var groups []*small
-		lines := measureOverhead(t, benchtest.Spec(2), sim.Options{Cost: hostCost}, 1, []bench.Point{p}, func(g bench.Group) bench.Group {
-			s := &small{Group: g, room: room}
-			groups = append(groups, s)
-			return s
-		})
+		lines := measureOverhead(t, benchtest.Spec(2), sim.Options{Cost: hostCost}, 1, []bench.Point{p},
+			func(g bench.Group) bench.Group {
+				s := &small{Group: g, room: room}
+				groups = append(groups, s)
+				return s
+			})
 		idle, each, n := lostTime(t, lines)
 		if idle > float64(computeTime) {
 			t.Errorf("%s: the computation takes %g ns though the buffer is small", p.Key(), idle)
@@ -151,7 +155,8 @@ func TestOverheadKeepsWithinTheBuffer(t *testing.T) {
 				t.Errorf("%s: the buffer held %d messages, %g came", p.Key(), messages, n)
 			}
 		}
-		if want := float64(hostCost.Arrive) + hostCost.ArriveByte*float64(p[names.FactorBytes]); math.Abs(each/want-1) > 0.01 {
+		want := float64(hostCost.Arrive) + hostCost.ArriveByte*float64(p[names.FactorBytes])
+		if math.Abs(each/want-1) > 0.01 {
 			t.Errorf("%s: %g ns each, want %g", p.Key(), each, want)
 		}
 	}
@@ -230,7 +235,8 @@ func TestOverheadTimedSectionsDoNotAllocate(t *testing.T) {
 	needs.Allocations(t)
 	err := sim.New(benchtest.Spec(2), sim.Options{Cost: hostCost}).Run([]int{0, 1}, func(rank int, g *sim.Group) error {
 		const runs = 10
-		team := bench.Team{Group: g, R: bench.NewRecorder(bench.Task{Team: []int{0, 1}}), P: bench.Point{names.FactorBytes: 700}}
+		team := bench.Team{Group: g, R: bench.NewRecorder(bench.Task{Team: []int{0, 1}}),
+			P: bench.Point{names.FactorBytes: 700}}
 		x := flow.Role{Team: team, From: 0, To: []int{1}}
 		msg, ns := make([]byte, 700), make([]int64, warmCalls+20)
 		call := timeSends

@@ -106,7 +106,8 @@ func TestSkipped(t *testing.T) {
 		Points: []bench.Point{point(1, 10_000), point(1, 10)}}, 1, nil)[0]
 	phases := map[string]dataset.Sample{}
 	for _, l := range lines {
-		if l.Point[names.FactorGranularity] == 10_000 && l.Phase != names.PhaseSkipped || l.Point[names.FactorGranularity] == 10 && l.Phase == names.PhaseSkipped {
+		if l.Point[names.FactorGranularity] == 10_000 && l.Phase != names.PhaseSkipped ||
+			l.Point[names.FactorGranularity] == 10 && l.Phase == names.PhaseSkipped {
 			t.Errorf("phase %s at %s", l.Phase, l.Point.Key())
 		}
 		phases[l.Phase] = l
@@ -121,7 +122,8 @@ func TestSkipped(t *testing.T) {
 
 // Rank 1 does not follow orders beyond its bounds.
 func TestBadOrders(t *testing.T) {
-	for _, bad := range [][]int64{{99, 1, 1}, {int64(inTurn), 0, 1}, {int64(inTurn), mostStepsOrder + 1, 1}, {int64(compute), 1, maxWork + 1}, {int64(compute), 1, -1}} {
+	for _, bad := range [][]int64{{99, 1, 1}, {int64(inTurn), 0, 1}, {int64(inTurn), mostStepsOrder + 1, 1},
+		{int64(compute), 1, maxWork + 1}, {int64(compute), 1, -1}} {
 		err := sim.New(switched(), sim.Options{Deadline: units.Second}).Run([]int{0, 1}, func(rank int, g *sim.Group) error {
 			if rank == 0 {
 				return bench.Caught(func() { bench.Team{Group: g}.SendNumbers(1, bad...) })

@@ -9,7 +9,8 @@ import (
 )
 
 func at(hosts, kind, span int64) bench.Point {
-	return bench.Point{names.FactorHosts: hosts, names.FactorInjecting: hosts, names.FactorDestinations: kind, names.FactorSpan: span}
+	return bench.Point{names.FactorHosts: hosts, names.FactorInjecting: hosts, names.FactorDestinations: kind,
+		names.FactorSpan: span}
 }
 
 // No rank sends to itself or beyond the span; hosts in turn go through permutations; drawn destinations are all that
@@ -53,7 +54,8 @@ func TestDestinations(t *testing.T) {
 		}
 	}
 	p := at(8, names.DestinationsDrawn, 0)
-	if slices.Equal(destinations(p, 1, 0, make([]int, 50)), destinations(p, 2, 0, make([]int, 50))) || slices.Equal(destinations(p, 1, 0, make([]int, 50)), destinations(p, 1, 1, make([]int, 50))) {
+	if slices.Equal(destinations(p, 1, 0, make([]int, 50)), destinations(p, 2, 0, make([]int, 50))) ||
+		slices.Equal(destinations(p, 1, 0, make([]int, 50)), destinations(p, 1, 1, make([]int, 50))) {
 		t.Error("rounds or ranks draw the same destinations")
 	}
 	p[names.FactorInjecting] = 1
@@ -67,7 +69,8 @@ func TestArrivals(t *testing.T) {
 	for i, n := range []int64{10, 20, 30, 40} { // one more than there is room for
 		a.add(int64(100*(i+1)), n)
 	}
-	for _, c := range []struct{ lo, hi, want int64 }{{0, 99, 0}, {0, 100, 10}, {100, 200, 20}, {100, 399, 20}, {0, 1000, 100}, {150, 400, 90}, {500, 400, 0}} {
+	for _, c := range []struct{ lo, hi, want int64 }{{0, 99, 0}, {0, 100, 10}, {100, 200, 20}, {100, 399, 20},
+		{0, 1000, 100}, {150, 400, 90}, {500, 400, 0}} {
 		if got := a.between(c.lo, c.hi); got != c.want {
 			t.Errorf("from %d to %d came %d bytes, want %d", c.lo, c.hi, got, c.want)
 		}
@@ -94,7 +97,8 @@ func FuzzTake(f *testing.F) {
 		}
 		whole, errWhole := take(max(1, len(b)))
 		parts, errParts := take(piece)
-		if (errWhole == nil) != (errParts == nil) || errWhole == nil && (whole.received != parts.received || whole.others != parts.others) {
+		if (errWhole == nil) != (errParts == nil) || errWhole == nil &&
+			(whole.received != parts.received || whole.others != parts.others) {
 			t.Errorf("in one piece %+v, %v; in pieces of %d %+v, %v", whole, errWhole, piece, parts, errParts)
 		}
 	})

@@ -19,7 +19,8 @@ import (
 )
 
 func point(sync, bytes, hosts, injecting, destinations, span int64) bench.Point {
-	return bench.Point{names.FactorSync: sync, names.FactorBytes: bytes, names.FactorHosts: hosts, names.FactorInjecting: injecting,
+	return bench.Point{names.FactorSync: sync, names.FactorBytes: bytes, names.FactorHosts: hosts,
+		names.FactorInjecting:    injecting,
 		names.FactorDestinations: destinations, names.FactorSpan: span}
 }
 
@@ -64,7 +65,8 @@ func TestOnSwitch(t *testing.T) {
 	} {
 		lines := run(t, sim.New(*spec, sim.Options{Seed: 1, Cost: sim.Cost{Now: 25}}), c.point, 1)
 		if v := interval(lines); v < c.lo || v > c.hi || len(lines) != c.lines {
-			t.Errorf("%s: %g s by %d lines, want %g to %g s (%s) by %d", c.point.Key(), v, len(lines), c.lo, c.hi, c.intended, c.lines)
+			t.Errorf("%s: %g s by %d lines, want %g to %g s (%s) by %d", c.point.Key(), v, len(lines), c.lo, c.hi, c.intended,
+				c.lines)
 		}
 	}
 }
@@ -94,7 +96,8 @@ func TestOnMedium(t *testing.T) {
 
 // Hosts that have all sent more than the buffers between them hold receive before they go on.
 func TestSmallBuffers(t *testing.T) {
-	n := sim.New(benchtest.Spec(5), sim.Options{Seed: 1, SendBuffer: 1500, Window: 1500, Deadline: 100 * units.Second, Cost: sim.Cost{Now: 25}})
+	n := sim.New(benchtest.Spec(5), sim.Options{Seed: 1, SendBuffer: 1500, Window: 1500, Deadline: 100 * units.Second,
+		Cost: sim.Cost{Now: 25}})
 	for sync := range int64(2) {
 		for _, destinations := range []int64{names.DestinationsDrawn, names.DestinationsRound, names.DestinationsNext} {
 			if lines := run(t, n, point(sync, 40_000, 5, 5, destinations, 0), 0.1); len(lines) != 5 {
@@ -117,8 +120,10 @@ func TestSkipped(t *testing.T) {
 // A rank that fails in the middle ends the remap of all.
 func TestFailingRank(t *testing.T) {
 	n := sim.New(benchtest.Spec(3), sim.Options{Seed: 1, Deadline: 5 * units.Second})
-	slot := bench.Slot{ID: 1, Teams: bench.FirstHosts(3)[0], Points: []bench.Point{point(1, 1, 3, 3, names.DestinationsDrawn, 0)}}
-	samples, errs := benchtest.Run(context.Background(), t, remap.Remap, n, slot, 0.1, func(g bench.Group) bench.Group { return &failing{g, 20} })
+	slot := bench.Slot{ID: 1, Teams: bench.FirstHosts(3)[0],
+		Points: []bench.Point{point(1, 1, 3, 3, names.DestinationsDrawn, 0)}}
+	samples, errs := benchtest.Run(context.Background(), t, remap.Remap, n, slot, 0.1,
+		func(g bench.Group) bench.Group { return &failing{g, 20} })
 	for _, err := range errs {
 		if err == nil {
 			t.Error("a rank ended well")

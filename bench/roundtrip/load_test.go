@@ -31,7 +31,8 @@ func TestLoadIsTheOneWayTruth(t *testing.T) {
 		})
 		for _, p := range Load.Design(bench.Limits{Hosts: 8, Seed: 1}) {
 			m, pairs := int(p[names.FactorBytes]), int(p[names.FactorPairs])
-			lines := benchtest.MustRun(t, Load, n, bench.Slot{Teams: Load.Teams(bench.Limits{}, p)[0], Points: []bench.Point{p}}, 1, nil)[0]
+			lines := benchtest.MustRun(t, Load, n, bench.Slot{Teams: Load.Teams(bench.Limits{}, p)[0], Points: []bench.Point{p}},
+				1, nil)[0]
 			lines = slices.DeleteFunc(lines, isOffset)
 			if len(lines) != pairs {
 				t.Fatalf("%s, %s: %d lines, want one a pair", tc.name, p.Key(), len(lines))

@@ -12,28 +12,29 @@ import (
 
 func TestTimedSectionsDoNotAllocate(t *testing.T) {
 	needs.Allocations(t)
-	err := sim.New(benchtest.Spec(2), sim.Options{Cost: sim.Cost{Now: 10}}).Run([]int{0, 1}, func(rank int, g *sim.Group) error {
-		const runs, each = 20, 10
-		ns := make([]int64, each)
-		y := loop{Team: bench.Team{Group: g}, e: Whole(1-rank, make([]byte, 10_000))}
-		return bench.Caught(func() {
-			if rank == 1 {
-				for range runs + 2 {
-					followAll(y.Team, y.e)
+	err := sim.New(benchtest.Spec(2), sim.Options{Cost: sim.Cost{Now: 10}}).Run([]int{0, 1},
+		func(rank int, g *sim.Group) error {
+			const runs, each = 20, 10
+			ns := make([]int64, each)
+			y := loop{Team: bench.Team{Group: g}, e: Whole(1-rank, make([]byte, 10_000))}
+			return bench.Caught(func() {
+				if rank == 1 {
+					for range runs + 2 {
+						followAll(y.Team, y.e)
+					}
+					return
 				}
-				return
-			}
-			batch := func() {
-				if got, _ := y.repeat(ns, math.MaxInt64); len(got) != each {
-					t.Error(got)
+				batch := func() {
+					if got, _ := y.repeat(ns, math.MaxInt64); len(got) != each {
+						t.Error(got)
+					}
 				}
-			}
-			batch()
-			if n := testing.AllocsPerRun(runs, batch); n != 0 {
-				t.Errorf("a batch of messages allocates %g times", n)
-			}
+				batch()
+				if n := testing.AllocsPerRun(runs, batch); n != 0 {
+					t.Errorf("a batch of messages allocates %g times", n)
+				}
+			})
 		})
-	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,7 +95,8 @@ func TestBounds(t *testing.T) {
 		{Bounds{Bytes: 1 << 10, Sends: 1024, Most: 200, Least: 3}, 8, 8, 3},
 	} {
 		if a, b, c := tc.b.reps(0), tc.b.warm(), tc.b.reps(quick); a != tc.reps || b != tc.warm || c != tc.quick {
-			t.Errorf("%+v: %d repetitions after %d, %d in a quick plan; want %d, %d, %d", tc.b, a, b, c, tc.reps, tc.warm, tc.quick)
+			t.Errorf("%+v: %d repetitions after %d, %d in a quick plan; want %d, %d, %d", tc.b, a, b, c, tc.reps, tc.warm,
+				tc.quick)
 		}
 	}
 }

@@ -71,7 +71,8 @@ func TestPingPongDesign(t *testing.T) {
 	if slices.Equal(full, sizes(bench.Limits{Hosts: 2, Seed: 2})) {
 		t.Error("the seed does not move the sizes")
 	}
-	if got := sizes(bench.Limits{Hosts: 2, Sizes: []units.Bytes{7, 70, 700}, MaxBytes: 100}); !slices.Equal(got, []int64{7, 70}) {
+	if got := sizes(bench.Limits{Hosts: 2, Sizes: []units.Bytes{7, 70, 700}, MaxBytes: 100}); !slices.Equal(got,
+		[]int64{7, 70}) {
 		t.Errorf("given sizes within 100 B are %v", got)
 	}
 	if got := sizes(bench.Limits{Hosts: 1}); got != nil {
@@ -161,14 +162,17 @@ func (f *far) Counters(peer int) (dataset.TCP, error) {
 
 func TestPingPongReportsTheFarEnd(t *testing.T) {
 	line := benchtest.MustRun(t, Pingpong, benchtest.Net(benchtest.Spec(2)),
-		bench.Slot{Teams: [][]int{{1, 0}}, Points: []bench.Point{{names.FactorBytes: 64}}}, 0.1, func(g bench.Group) bench.Group {
+		bench.Slot{Teams: [][]int{{1, 0}}, Points: []bench.Point{{names.FactorBytes: 64}}}, 0.1,
+		func(g bench.Group) bench.Group {
 			if g.Rank() == 0 {
 				return g
 			}
 			return &far{Group: g}
 		})[0][0]
-	if line.TCP.Retrans != 1 || line.TCP.Involuntary != 2 || !line.Has(dataset.FlagRetrans) || !line.Has(dataset.FlagPreempt) {
-		t.Errorf("rank 1 lost a segment and the processor during the batch; the line says %+v, flags %v", *line.TCP, line.Flags)
+	if line.TCP.Retrans != 1 || line.TCP.Involuntary != 2 || !line.Has(dataset.FlagRetrans) ||
+		!line.Has(dataset.FlagPreempt) {
+		t.Errorf("rank 1 lost a segment and the processor during the batch; the line says %+v, flags %v", *line.TCP,
+			line.Flags)
 	}
 	if line.Aux[names.AuxClock] != 25 {
 		t.Errorf("the clock of the simulated host costs %g ns", line.Aux[names.AuxClock])

@@ -55,9 +55,10 @@ func TestPRTTOversleeps(t *testing.T) {
 	for i, p := range []bench.Point{{names.FactorSpaced: 1}, {names.FactorDelayed: 1}} {
 		p[names.FactorBytes], p[names.FactorMessages] = 181, trainMessages
 		for late := range 2 {
-			lines := benchtest.MustRun(t, PRTT, n, bench.Slot{Teams: [][]int{{0, 1}}, Points: []bench.Point{p}}, 0.2, func(g bench.Group) bench.Group {
-				return &sleepy{g, units.Nanos(late) * 50 * units.Microsecond}
-			})[0]
+			lines := benchtest.MustRun(t, PRTT, n, bench.Slot{Teams: [][]int{{0, 1}}, Points: []bench.Point{p}}, 0.2,
+				func(g bench.Group) bench.Group {
+					return &sleepy{g, units.Nanos(late) * 50 * units.Microsecond}
+				})[0]
 			got[i][late] = benchtest.Median(lines[0].NS)
 		}
 		if math.Abs(got[i][0]-got[i][1]) > 1 {

@@ -37,7 +37,8 @@ func naive(t *testing.T, n *sim.Net, m, buffer int64) bool {
 // The naive exchange deadlocks exactly where it would for ever, the interleaved one never, and after a deadlock
 // everything goes on as before.
 func TestBufferDeadlocks(t *testing.T) {
-	n := sim.New(benchtest.Spec(2), sim.Options{Seed: 1, ClockOffset: units.Second, Cost: sim.Cost{Send: 300, Recv: 400, Now: 25}})
+	n := sim.New(benchtest.Spec(2), sim.Options{Seed: 1, ClockOffset: units.Second,
+		Cost: sim.Cost{Send: 300, Recv: 400, Now: 25}})
 	points := Buffer.Design(bench.Limits{Hosts: 2})
 	for m := units.Bytes(14 * units.KiB); m < 18*units.KiB; m += 400 { // about what four times 4 KiB hold
 		points = append(points, bench.Point{names.FactorBytes: int64(m), names.FactorBuffer: 4096})
@@ -86,7 +87,8 @@ func TestBothWaysPassesEverything(t *testing.T) {
 	for hastyRank := range 2 {
 		for _, fragment := range []int{0, 100, 4096, 1 << 20} {
 			var over bool
-			n := sim.New(benchtest.Spec(2), sim.Options{SendBuffer: 16_000, Window: 16_000, Cost: sim.Cost{Send: 300, Recv: 400, Now: 25}})
+			n := sim.New(benchtest.Spec(2), sim.Options{SendBuffer: 16_000, Window: 16_000,
+				Cost: sim.Cost{Send: 300, Recv: 400, Now: 25}})
 			err := n.Run([]int{0, 1}, func(rank int, sg *sim.Group) error {
 				g := bench.Group(sg)
 				if rank == hastyRank {

@@ -17,7 +17,8 @@ func TestNoDelay(t *testing.T) {
 	s := benchtest.Spec(2)
 	n := sim.New(s, sim.Options{DelayedAck: delay, Cost: sim.Cost{Send: 300, Recv: 400, Now: 25}})
 	stalls := map[string]bool{}
-	for _, l := range benchtest.MustRun(t, NoDelay, n, bench.Slot{Teams: [][]int{{0, 1}}, Points: NoDelay.Design(bench.Limits{Hosts: 2})}, 1, nil)[0] {
+	for _, l := range benchtest.MustRun(t, NoDelay, n,
+		bench.Slot{Teams: [][]int{{0, 1}}, Points: NoDelay.Design(bench.Limits{Hosts: 2})}, 1, nil)[0] {
 		want := float64(nodelayBytes(l.Point, int64(s.MSS)))
 		if l.Aux[names.AuxBytes] != want {
 			t.Errorf("%s: %v, want %g bytes", l.Point.Key(), l.Aux, want)
@@ -45,7 +46,8 @@ func TestNoDelay(t *testing.T) {
 }
 
 func TestNoDelayDesign(t *testing.T) {
-	for _, l := range []bench.Limits{{Hosts: 2}, {Hosts: 2, Sizes: []units.Bytes{1, 2, 70_000}}, {Hosts: 2, MaxBytes: 1000}} {
+	for _, l := range []bench.Limits{{Hosts: 2}, {Hosts: 2, Sizes: []units.Bytes{1, 2, 70_000}},
+		{Hosts: 2, MaxBytes: 1000}} {
 		for _, p := range NoDelay.Design(l) {
 			size := nodelayBytes(p, int64(bench.EthernetSegment))
 			if size < p[names.FactorWrites] || l.MaxBytes > 0 && size > int64(l.MaxBytes) {

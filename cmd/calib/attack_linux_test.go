@@ -54,7 +54,8 @@ func TestAttacked(t *testing.T) {
 		}
 		*a.CI95 = [2]float64{min(a.CI95[0], c.CI95[0]), max(a.CI95[1], c.CI95[1])}
 		compared++
-		t.Logf("ATTACK %s | %.4g, %.4g to %.4g | %.4g, %.4g to %.4g", name, *a.Value, a.CI95[0], a.CI95[1], *b.Value, b.CI95[0], b.CI95[1])
+		t.Logf("ATTACK %s | %.4g, %.4g to %.4g | %.4g, %.4g to %.4g", name, *a.Value, a.CI95[0], a.CI95[1], *b.Value,
+			b.CI95[0], b.CI95[1])
 		if a.CI95[0] > b.CI95[1] || b.CI95[0] > a.CI95[1] {
 			t.Errorf("%s: alone %v, attacked %v", name, *a.CI95, *b.CI95)
 		}
@@ -83,7 +84,8 @@ func (l *faultLab) calibrate(name string, watch func()) map[string]params.Parame
 			l.t.Logf("ATTACK %s", strings.TrimSpace(said.String()))
 		}()
 	}
-	l.follow(fmt.Sprintf("experiments: [clock, pingpong, paired]\nsizes: 1,64,1400,4000,16000\neffort: 0.2\nrounds: {min: 6, max: 12}\nbudget: %v\n", 2*faultBudget))
+	l.follow(fmt.Sprintf("experiments: [clock, pingpong, paired]\nsizes: 1,64,1400,4000,16000\neffort: 0.2\n"+
+		"rounds: {min: 6, max: 12}\nbudget: %v\n", 2*faultBudget))
 	for end := time.Now().Add(2*faultBudget + attackGrace); !l.within(100 * time.Millisecond); {
 		if watch != nil {
 			watch()

@@ -36,7 +36,8 @@ type faultLab struct {
 func newFaultLab(t *testing.T, loss float64) *faultLab {
 	l := &faultLab{t: t, name: fmt.Sprintf("faults%d", os.Getpid()), work: t.TempDir()}
 	l.out = filepath.Join(l.work, "run")
-	spec := fmt.Sprintf("name: faults\nhosts: %d\nmode: switched\nmss: 1448\nhost: {a: 60e-6, b: 0.1e-6}\nmedium: {a: 50e-6, b: 0.08e-6}\n"+
+	spec := fmt.Sprintf("name: faults\nhosts: %d\nmode: switched\nmss: 1448\nhost: {a: 60e-6, b: 0.1e-6}\n"+
+		"medium: {a: 50e-6, b: 0.08e-6}\n"+
 		"receive: {a: 10e-6, b: 0.01e-6}\nl: 50e-6\nbuffer: 64\nseed: 3\nloss: %g\n", faultHosts, loss)
 	file := filepath.Join(l.work, "lab.yaml")
 	if err := os.WriteFile(file, []byte(spec), 0o600); err != nil {
@@ -96,7 +97,8 @@ func (l *faultLab) follow(plan string) {
 	if err := os.WriteFile(file, []byte(plan), 0o600); err != nil {
 		l.t.Fatal(err)
 	}
-	l.start("--hosts", filepath.Join(l.work, "hosts"), "--launch", "relay {host}", "--plan", file, "--seed", "5", "--out", l.out, "--json", "--yes", "--no-validate")
+	l.start("--hosts", filepath.Join(l.work, "hosts"), "--launch", "relay {host}", "--plan", file, "--seed", "5", "--out",
+		l.out, "--json", "--yes", "--no-validate")
 }
 
 // begin starts a run of an experiment, and of ping-pong, from which something can be fitted in any case.
@@ -105,7 +107,8 @@ func (l *faultLab) begin(exp string, budget time.Duration) {
 	if exp != "pingpong" {
 		exp = "pingpong, " + exp
 	}
-	l.follow(fmt.Sprintf("experiments: [%s]\nsizes: 1,1400,4000\neffort: 0.1\ntarget: 0.0001\nrounds: {min: 400, max: 400}\nbudget: %v\n", exp, budget))
+	l.follow(fmt.Sprintf("experiments: [%s]\nsizes: 1,1400,4000\neffort: 0.1\ntarget: 0.0001\n"+
+		"rounds: {min: 400, max: 400}\nbudget: %v\n", exp, budget))
 }
 
 // measures waits until the run has measured something of an experiment, or has ended.
@@ -177,7 +180,8 @@ func (l *faultLab) onVictim(args ...string) {
 
 // device is the victim's interface, and addr its address.
 func (l *faultLab) device() (device, addr string) {
-	for _, line := range strings.Split(l.must("ip", "-n", l.host(victim), "-o", "-4", "addr", "show", "scope", "global"), "\n") {
+	for _, line := range strings.Split(l.must("ip", "-n", l.host(victim), "-o", "-4", "addr", "show", "scope", "global"),
+		"\n") {
 		if f := strings.Fields(line); len(f) > 3 {
 			return f[1], f[3]
 		}

@@ -22,7 +22,8 @@ import (
 func TestKilledAnywhere(t *testing.T) {
 	work := t.TempDir()
 	plan := filepath.Join(work, "plan.yaml")
-	if err := os.WriteFile(plan, []byte("experiments: [clock, pingpong, paired, gather]\nsizes: 1,700\neffort: 0.05\nrounds: {min: 6, max: 6}\n"), 0o600); err != nil {
+	if err := os.WriteFile(plan, []byte("experiments: [clock, pingpong, paired, gather]\nsizes: 1,700\neffort: 0.05\n"+
+		"rounds: {min: 6, max: 6}\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	whole := filepath.Join(work, "whole")
@@ -50,7 +51,8 @@ func TestKilledAnywhere(t *testing.T) {
 		got := linesOf(t, dir)
 		for line, n := range got {
 			if n != 1 || want[line] != 1 {
-				t.Errorf("cut at byte %d of %d: %s stands %d times, %d times in a whole run", cut, len(samples), line, n, want[line])
+				t.Errorf("cut at byte %d of %d: %s stands %d times, %d times in a whole run", cut, len(samples), line, n,
+					want[line])
 			}
 		}
 		if len(got) != len(want) {
@@ -67,7 +69,8 @@ func TestKilledAnywhere(t *testing.T) {
 // that was added. What there was when it was resumed cannot be changed.
 func TestKilledAgain(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
-	calib(t, 0, "run", "--no-fit", "--sim", "switch:4", "--only", "pingpong", "--sizes", "1,700", "--seed", "9", "--quiet", "--out", dir)
+	calib(t, 0, "run", "--no-fit", "--sim", "switch:4", "--only", "pingpong", "--sizes", "1,700", "--seed", "9", "--quiet",
+		"--out", dir)
 	samples, want := contents(t, dir, rundir.SamplesFile), linesOf(t, dir)
 	half := len(samples)/2 + bytes.IndexByte(samples[len(samples)/2:], '\n') + 1
 	var run map[string]any
@@ -87,7 +90,8 @@ func TestKilledAgain(t *testing.T) {
 		samples []byte
 		code    int
 	}{
-		{"torn", samples[:len(samples)-10], 0}, {"nothing added", samples[:half], 0}, {"changed", changed, 2}, {"cut off", samples[:half-10], 2},
+		{"torn", samples[:len(samples)-10], 0}, {"nothing added", samples[:half], 0}, {"changed", changed, 2},
+		{"cut off", samples[:half-10], 2},
 	} {
 		put(t, dir, rundir.RunFile, killed)
 		put(t, dir, rundir.SamplesFile, c.samples)

@@ -68,8 +68,8 @@ func specFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.IntFlag{Name: "cpu", Usage: "pin the process that moves the packets to CPU `N`"},
 		&cli.BoolFlag{Name: "idle", Usage: "let idle CPUs sleep: less power, but hosts answer later"},
-		&cli.StringFlag{Name: "congestion", Value: lab.DefaultCongestion, Usage: "TCP congestion control `NAME` of the hosts, or \"" +
-			lab.OwnCongestion + "\""},
+		&cli.StringFlag{Name: "congestion", Value: lab.DefaultCongestion,
+			Usage: "TCP congestion control `NAME` of the hosts, or \"" + lab.OwnCongestion + "\""},
 	}
 }
 

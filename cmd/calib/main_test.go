@@ -50,8 +50,11 @@ func runScripts(t *testing.T, dir string) {
 	testscript.Run(t, testscript.Params{
 		Dir: filepath.Join("testdata", dir),
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"namespaces": cmdNamespaces, "needs": cmdNeeds, "exits": cmdExits, "start": cmdStart, "signal": cmdSignal, "await": cmdAwait, "capture": cmdCapture,
-			"conforms": cmdConforms, "same-run": cmdSameRun, "prefix": cmdPrefix, "listen": cmdListen, "feed": cmdFeed, "follow": cmdFollow, "slurm": cmdSlurm, "jobless": cmdJobless, "sshd": cmdSSHD, "tutorial": cmdTutorial, "questions": cmdQuestions, "snippets": cmdSnippets,
+			"namespaces": cmdNamespaces, "needs": cmdNeeds, "exits": cmdExits, "start": cmdStart, "signal": cmdSignal,
+			"await": cmdAwait, "capture": cmdCapture,
+			"conforms": cmdConforms, "same-run": cmdSameRun, "prefix": cmdPrefix, "listen": cmdListen, "feed": cmdFeed,
+			"follow": cmdFollow, "slurm": cmdSlurm, "jobless": cmdJobless, "sshd": cmdSSHD, "tutorial": cmdTutorial,
+			"questions": cmdQuestions, "snippets": cmdSnippets,
 		},
 		RequireExplicitExec: true, RequireUniqueNames: true,
 		Setup: func(e *testscript.Env) error {

@@ -28,11 +28,13 @@ import (
 //	needs PROGRAM                 skip the script, or fail under CI=true, where the program is not installed
 //	namespaces                    skip the script, or fail under CI=true, where no emulated cluster can be made
 //	exits CODE PROGRAM [ARG...]   run it and want this exit code; stdout and stderr can then be asked
-//	start NAME PROGRAM [ARG...]   run it in the background; it writes NAME.out and NAME.err. With -terminal NAME its input is a terminal
+//	start NAME PROGRAM [ARG...]   run it in the background; it writes NAME.out and NAME.err.
+//	                              With -terminal NAME its input is a terminal
 //	signal NAME INT|TERM|HUP|KILL send it a signal
 //	await NAME CODE               wait for its end and want this exit code, -1 for one that a signal ended
 //	capture VAR FILE REGEXP       wait until a file matches, and keep what the first group matched; VAR - keeps nothing
-//	conforms SCHEMA FILE          want one JSON document, or stdout, or a line of it, that the schema of that name allows; any allows all;
+//	conforms SCHEMA FILE          want one JSON document, or stdout, or a line of it, that the
+//	                              schema of that name allows; any allows all;
 //	                              the data of a result conforms to the schema of its command, where there is one
 //	same-run DIR DIR              want equal samples and parameters, apart from the name of the run
 //	prefix FILE FILE              want the second file to begin with all of the first
@@ -44,7 +46,8 @@ import (
 //	slurm                         start a cluster of Slurm
 //	sshd                          start eight hosts that ssh reaches
 //	feed FILE LINK NAME PROGRAM [ARG...]
-//	                              start it with LINK leading to a pipe, interrupt it when it reads that, then give it the content of FILE
+//	                              start it with LINK leading to a pipe, interrupt it when it
+//	                              reads that, then give it the content of FILE
 
 // background is a process that a script has started.
 type background struct {
@@ -152,7 +155,8 @@ func openTerminal(ts *testscript.TestScript) *os.File {
 }
 
 func cmdSignal(ts *testscript.TestScript, neg bool, args []string) {
-	signals := map[string]syscall.Signal{"INT": syscall.SIGINT, "TERM": syscall.SIGTERM, "HUP": syscall.SIGHUP, "KILL": syscall.SIGKILL}
+	signals := map[string]syscall.Signal{"INT": syscall.SIGINT, "TERM": syscall.SIGTERM, "HUP": syscall.SIGHUP,
+		"KILL": syscall.SIGKILL}
 	want(ts, len(args) == 2 && signals[args[1]] != 0, neg, "signal NAME INT|TERM|HUP|KILL")
 	ts.Check(job1(ts, args[0]).cmd.Process.Signal(signals[args[1]]))
 }
@@ -225,7 +229,8 @@ func cmdConforms(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Check(schema.Validate(doc))
 		result, _ := doc.(map[string]any)
 		name, _ := result["command"].(string)
-		if data := all["data-"+strings.ReplaceAll(name, " ", "-")]; args[0] == "result" && data != nil && result["data"] != nil {
+		if data := all["data-"+strings.ReplaceAll(name, " ", "-")]; args[0] == "result" && data != nil &&
+			result["data"] != nil {
 			of, err := data.Resolve(nil)
 			ts.Check(err)
 			ts.Check(of.Validate(result["data"]))

@@ -55,7 +55,8 @@ func cmdSlurm(ts *testscript.TestScript, neg bool, args []string) {
 	slurmFiles(s)
 	ts.Setenv("SLURM_CONF", s.dir+"/slurm.conf")
 	ts.Setenv("NAMESPACE", s.name)
-	munged := []string{"--foreground", "--force", "--num-threads=2", "--key-file=" + s.dir + "/munge.key", "--socket=" + s.dir + "/munge.socket",
+	munged := []string{"--foreground", "--force", "--num-threads=2", "--key-file=" + s.dir + "/munge.key",
+		"--socket=" + s.dir + "/munge.socket",
 		"--pid-file=" + s.dir + "/munge.pid", "--log-file=" + s.dir + "/munge.log", "--seed-file=" + s.dir + "/munge.seed"}
 	s.daemon(append([]string{needs.Program(t, "munged")}, munged...)...)
 	s.wait("munge's socket", func() bool {
@@ -71,7 +72,8 @@ func cmdSlurm(ts *testscript.TestScript, neg bool, args []string) {
 		_ = awaitJobless(ts)
 	})
 	s.wait("idle nodes", func() bool {
-		out, _ := scriptCommand(ts, s.within(s.name, "sinfo", "--noheader", "--format=%T %D")...).Output() // fails until slurmctld answers
+		// fails until slurmctld answers
+		out, _ := scriptCommand(ts, s.within(s.name, "sinfo", "--noheader", "--format=%T %D")...).Output()
 		return strings.TrimSpace(string(out)) == fmt.Sprintf("idle %d", s.nodes)
 	})
 }
@@ -107,7 +109,8 @@ func slurmFiles(s *testCluster) {
 	}
 	key := make([]byte, 128)
 	_, _ = rand.Read(key) // never fails
-	for name, text := range map[string]string{"slurm.conf": conf, "cgroup.conf": "CgroupPlugin=cgroup/v1\n", "munge.key": string(key)} {
+	for name, text := range map[string]string{"slurm.conf": conf, "cgroup.conf": "CgroupPlugin=cgroup/v1\n",
+		"munge.key": string(key)} {
 		s.ts.Check(os.WriteFile(filepath.Join(s.dir, name), []byte(text), 0o400))
 	}
 }

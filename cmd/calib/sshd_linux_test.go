@@ -59,7 +59,8 @@ func cmdSSHD(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	known := "10.55.0.* " + ts.ReadFile(s.dir+"/host.pub")
 	for path, text := range map[string]string{
-		s.dir + "/known_hosts": known, s.dir + "/ssh_config": fmt.Sprintf(sshConf, s.dir, me.Username) + aliases.String(), ts.MkAbs("hosts.txt"): hosts.String(),
+		s.dir + "/known_hosts": known, s.dir + "/ssh_config": fmt.Sprintf(sshConf, s.dir, me.Username) + aliases.String(),
+		ts.MkAbs("hosts.txt"): hosts.String(),
 	} {
 		ts.Check(os.WriteFile(path, []byte(text), 0o600))
 	}

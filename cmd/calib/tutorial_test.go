@@ -26,7 +26,8 @@ func essence(line string) string {
 }
 
 // cmdTutorial runs the commands of a page, those behind "$ " in its blocks of console. Each must succeed and print the
-// lines below it, in their order, with other numbers and maybe others between. A run in a late lab is tried three times.
+// lines below it, in their order, with other numbers and maybe others between. A run in a late lab is tried three
+// times.
 func cmdTutorial(ts *testscript.TestScript, neg bool, args []string) {
 	want(ts, len(args) == 1, neg, "tutorial FILE")
 	text, err := os.ReadFile(args[0])

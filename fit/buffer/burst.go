@@ -184,7 +184,8 @@ func fitOverflow(k, received []float64, senders float64) (*knee, error) {
 
 func (p *floodData) fitBursts() {
 	if len(p.bursts) == 0 {
-		p.fit.Unknown("B_L", "packets", labelBL, 0, math.Inf(1), "no burst of datagrams was measured, or none that can be used")
+		p.fit.Unknown("B_L", "packets", labelBL, 0, math.Inf(1),
+			"no burst of datagrams was measured, or none that can be used")
 		return
 	}
 	for _, g := range p.bursts {

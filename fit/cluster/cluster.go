@@ -40,8 +40,8 @@ func (c Cluster) oneWay(m, p float64) float64 {
 //     simplification (section 3.2);
 //   - B_L as what the buffer held at least, where it never overflowed, and as endless where it was not measured.
 //
-// It returns fit.ErrNeeds where O_s, U_r, g_s or L is missing, or any of the functions is withheld, and names them. For a
-// function of another form it returns params.ErrForm.
+// It returns fit.ErrNeeds where O_s, U_r, g_s or L is missing, or any of the functions is withheld, and names them. For
+// a function of another form it returns params.ErrForm.
 func Of(p *params.Params) (Cluster, error) {
 	c := Cluster{BL: math.Inf(1), MTU: fit.DefaultPacket}
 	var wrong []string

@@ -27,7 +27,8 @@ func TestFloorIsLeast(t *testing.T) {
 		}
 		least := lsq.SumOfSquares(x, y, w, got.Of)
 		for range 200 {
-			c := params.Cost{Floor: got.Floor + 0.2*rng.NormFloat64(), C0: got.C0 + 0.2*rng.NormFloat64(), C1: got.C1 * (1 + 0.1*rng.NormFloat64())}
+			c := params.Cost{Floor: got.Floor + 0.2*rng.NormFloat64(), C0: got.C0 + 0.2*rng.NormFloat64(),
+				C1: got.C1 * (1 + 0.1*rng.NormFloat64())}
 			if corner := (c.Floor - c.C0) / c.C1; corner < x[1] || corner > x[len(x)-2] {
 				continue // fewer than two sizes on one side
 			}
@@ -61,7 +62,8 @@ func TestLimitedIsLeast(t *testing.T) {
 			t.Fatal(err)
 		}
 		squares := func(x []float64) (sum float64) { // of a share of each true parameter
-			f := params.Transfer{L0: x[0] * truth.L0, L1: x[1] * truth.L1, Tau: x[2] * truth.Tau, N: x[3] * truth.N, Gs: truth.Gs}
+			f := params.Transfer{L0: x[0] * truth.L0, L1: x[1] * truth.L1, Tau: x[2] * truth.Tau, N: x[3] * truth.N,
+				Gs: truth.Gs}
 			for i, q := range at {
 				r := y[i] - f.At(q.m, q.p)
 				sum += w[i] * r * r

@@ -86,7 +86,8 @@ func fitOverhead(p *fit.Prepared) (out overhead, err error) {
 		costs = append(costs, c)
 	}
 	if len(costs) == 0 {
-		return out, fit.Needs(fmt.Sprintf("sends and receives timed at fewer than two sizes within a packet of %g B", o.packet))
+		return out, fit.Needs(fmt.Sprintf("sends and receives timed at fewer than two sizes within a packet of %g B",
+			o.packet))
 	}
 	if out.or, err = o.fitReception(est); err != nil {
 		return out, err

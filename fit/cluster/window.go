@@ -56,7 +56,8 @@ func (c Cluster) GatherWindow(senders int, bytes float64) (w int, optimal bool, 
 	}
 	k, m := c.Packets(bytes)
 	if !(c.Gs.Of(m) > 0) || !(c.Gr.Of(m) > 0) {
-		return 0, false, fmt.Errorf("the window of a gather with g_s = %g s, g_r = %g s: %w", c.Gs.Of(m), c.Gr.Of(m), ErrPredict)
+		return 0, false, fmt.Errorf("the window of a gather with g_s = %g s, g_r = %g s: %w", c.Gs.Of(m), c.Gr.Of(m),
+			ErrPredict)
 	}
 	least := c.GatherLower(m)
 	most := int(math.Min(c.GatherUpper(m, k), float64(senders)))

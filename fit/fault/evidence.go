@@ -8,8 +8,8 @@ import (
 	"calib/internal/stats"
 )
 
-// stakes are which share of the evidence so far a batch multiplies. With small ones, what is slow in few batches only is
-// found too.
+// stakes are which share of the evidence so far a batch multiplies. With small ones, what is slow in few batches only
+// is found too.
 var stakes = []float64{1, 0.3, 0.1, 0.03}
 
 // test is how observations are read: which number, over how many rounds, and of a host in which role. Each direction of

@@ -42,8 +42,8 @@ func Numbers(parts [][]int) map[int]int {
 // Pair is two hosts, the lower one first.
 func Pair(a, b int) [2]int { return [2]int{min(a, b), max(a, b)} }
 
-// Disjoint divides pairs of hosts among rounds. In a round a host is in one pair at most. Each pair comes as early as it
-// can.
+// Disjoint divides pairs of hosts among rounds. In a round a host is in one pair at most. Each pair comes as early as
+// it can.
 func Disjoint[T any](all []T, pair func(T) [2]int) (rounds [][]T) {
 	for len(all) > 0 {
 		busy := map[int]bool{}

@@ -69,7 +69,8 @@ func TestHealthy(t *testing.T) {
 	accused, runs := 0, 0
 	for seed := range uint64(10) {
 		for _, hosts := range []int{4, 5, 16} {
-			for _, c := range []cluster{{noise: 0.01}, {noise: 0.1}, {noise: 0.05, heavy: 0.1}, {noise: 0.01, heavy: 0.02, loss: func(int, int) float64 { return 0.2 }}} {
+			for _, c := range []cluster{{noise: 0.01}, {noise: 0.1}, {noise: 0.05, heavy: 0.1},
+				{noise: 0.01, heavy: 0.02, loss: func(int, int) float64 { return 0.2 }}} {
 				runs++
 				if j := screened(hosts, 0, 60, seed, c); len(j.Slow) > 0 {
 					accused++
@@ -90,7 +91,8 @@ func TestHealthyMany(t *testing.T) {
 	accused, runs := 0, 0
 	for seed := range uint64(*runsFlag) {
 		for _, hosts := range []int{256, 1000} {
-			for _, c := range []cluster{{noise: 0.01}, {noise: 0.1}, {noise: 0.05, heavy: 0.1}, {noise: 0.02, loss: func(int, int) float64 { return 0.01 }}} {
+			for _, c := range []cluster{{noise: 0.01}, {noise: 0.1}, {noise: 0.05, heavy: 0.1},
+				{noise: 0.02, loss: func(int, int) float64 { return 0.01 }}} {
 				if *runsFlag == 1 && (hosts > 256 || c.noise != 0.05) {
 					continue // a second, for every day
 				}
@@ -121,19 +123,34 @@ func TestFaults(t *testing.T) {
 		quantity string
 		way      string
 	}{
-		{"a slow host", 16, 60, cluster{noise: 0.02, latency: func(a, b, _ int) float64 { return 1 + 0.1*one(has(5, a, b)) }}, [][]int{{5}}, Latency, ""},
-		{"a slow host of four", 4, 120, cluster{noise: 0.02, latency: func(a, b, _ int) float64 { return 1 + 0.2*one(has(2, a, b)) }}, [][]int{{2}}, Latency, ""},
-		{"two slow hosts", 16, 60, cluster{noise: 0.02, latency: func(a, b, _ int) float64 { return (1 + 0.1*one(has(5, a, b))) * (1 + 0.15*one(has(9, a, b))) }},
+		{"a slow host", 16, 60, cluster{noise: 0.02, latency: func(a, b, _ int) float64 { return 1 + 0.1*one(has(5, a, b)) }},
+			[][]int{{5}}, Latency, ""},
+		{"a slow host of four", 4, 120, cluster{noise: 0.02,
+			latency: func(a, b, _ int) float64 { return 1 + 0.2*one(has(2, a, b)) }}, [][]int{{2}}, Latency, ""},
+		{"two slow hosts", 16, 60, cluster{noise: 0.02, latency: func(a, b,
+			_ int) float64 {
+			return (1 + 0.1*one(has(5, a, b))) * (1 + 0.15*one(has(9, a, b)))
+		}},
 			[][]int{{9}, {5}}, Latency, ""},
-		{"a slow pair", 16, 90, cluster{noise: 0.02, perByte: func(a, b, _ int) float64 { return 1 + 0.3*one(both(a, b, 3, 8)) }}, [][]int{{3, 8}}, Rate, ""},
-		{"a host slow in sending", 16, 60, cluster{noise: 0.02, perByte: func(from, _, _ int) float64 { return 1 + 0.3*one(from == 4) }}, [][]int{{4}}, Rate, Sending},
-		{"a host slow in receiving", 16, 60, cluster{noise: 0.02, perByte: func(_, to, _ int) float64 { return 1 + 0.3*one(to == 4) }}, [][]int{{4}}, Rate, Receiving},
-		{"a host with losses", 16, 60, cluster{noise: 0.02, loss: func(a, b int) float64 { return 0.4 * one(has(7, a, b)) }}, [][]int{{7}}, Loss, ""},
-		{"a dead pair", 16, 90, cluster{noise: 0.02, fails: func(a, b int) bool { return both(a, b, 1, 2) }}, [][]int{{1, 2}}, Reach, ""},
-		{"a host that comes and goes", 16, 240, cluster{noise: 0.02, latency: func(a, b, r int) float64 { return 1 + one(has(5, a, b) && r%40 < 8) }}, [][]int{{5}}, Latency, ""},
-		{"a host that comes and goes in sending", 16, 240, cluster{noise: 0.03, took: 0.25, perByte: func(from, _, r int) float64 { return 1 + one(from == 5 && r%40 < 8) }},
+		{"a slow pair", 16, 90, cluster{noise: 0.02, perByte: func(a, b,
+			_ int) float64 {
+			return 1 + 0.3*one(both(a, b, 3, 8))
+		}}, [][]int{{3, 8}}, Rate, ""},
+		{"a host slow in sending", 16, 60, cluster{noise: 0.02,
+			perByte: func(from, _, _ int) float64 { return 1 + 0.3*one(from == 4) }}, [][]int{{4}}, Rate, Sending},
+		{"a host slow in receiving", 16, 60, cluster{noise: 0.02,
+			perByte: func(_, to, _ int) float64 { return 1 + 0.3*one(to == 4) }}, [][]int{{4}}, Rate, Receiving},
+		{"a host with losses", 16, 60, cluster{noise: 0.02, loss: func(a, b int) float64 { return 0.4 * one(has(7, a, b)) }},
+			[][]int{{7}}, Loss, ""},
+		{"a dead pair", 16, 90, cluster{noise: 0.02, fails: func(a, b int) bool { return both(a, b, 1, 2) }}, [][]int{{1, 2}},
+			Reach, ""},
+		{"a host that comes and goes", 16, 240, cluster{noise: 0.02,
+			latency: func(a, b, r int) float64 { return 1 + one(has(5, a, b) && r%40 < 8) }}, [][]int{{5}}, Latency, ""},
+		{"a host that comes and goes in sending", 16, 240,
+			cluster{noise: 0.03, took: 0.25, perByte: func(from, _, r int) float64 { return 1 + one(from == 5 && r%40 < 8) }},
 			[][]int{{5}}, Rate, ""},
-		{"a host of many", 300, 30, cluster{noise: 0.02, latency: func(a, b, _ int) float64 { return 1 + 0.1*one(has(77, a, b)) }}, [][]int{{77}}, Latency, ""},
+		{"a host of many", 300, 30, cluster{noise: 0.02,
+			latency: func(a, b, _ int) float64 { return 1 + 0.1*one(has(77, a, b)) }}, [][]int{{77}}, Latency, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for seed := range uint64(10) {
@@ -179,7 +196,10 @@ func TestRacks(t *testing.T) {
 		between := func(a, b, _ int) float64 { return 1 + 0.3*one(rack[a] != rack[b]) }
 		for seed := range uint64(4) {
 			for _, slow := range []int{-1, 3} {
-				c := cluster{noise: 0.02, latency: func(a, b, r int) float64 { return between(a, b, r) * (1 + 0.15*one(has(slow, a, b))) },
+				c := cluster{noise: 0.02, latency: func(a, b, r int) float64 {
+					return between(a, b,
+						r) * (1 + 0.15*one(has(slow, a, b)))
+				},
 					perByte: func(a, b, r int) float64 { return 1 + 0.5*one(rack[a] != rack[b]) }}
 				j := screened(len(rack), 60, 60, seed, c)
 				groups, apart := j.Groups, j.Apart
@@ -192,7 +212,8 @@ func TestRacks(t *testing.T) {
 					}
 					continue
 				}
-				if len(j.Slow) > 0 || len(rack) >= 16 && (len(groups) != len(sizes) || len(groups[0]) != sizes[0] || math.Abs(apart-1.3) > 0.03) {
+				if len(j.Slow) > 0 || len(rack) >= 16 && (len(groups) != len(sizes) || len(groups[0]) != sizes[0] ||
+					math.Abs(apart-1.3) > 0.03) {
 					t.Errorf("racks %v, seed %d: %+v, groups %v, %g", sizes, seed, j.Slow, groups, apart)
 				}
 			}
@@ -209,7 +230,8 @@ func TestUplink(t *testing.T) {
 		name          string
 		latency, rate float64
 		slow          int
-	}{{"rate", 1, 1.5, -1}, {"latency", 1.2, 1, -1}, {"both", 1.2, 1.5, -1}, {"far away", 3, 1, -1}, {"and a host", 1, 1.5, 6}, {"nothing", 1, 1, -1}} {
+	}{{"rate", 1, 1.5, -1}, {"latency", 1.2, 1, -1}, {"both", 1.2, 1.5, -1}, {"far away", 3, 1, -1},
+		{"and a host", 1, 1.5, 6}, {"nothing", 1, 1, -1}} {
 		for seed := range uint64(4) {
 			over := func(times, way float64) func(a, b, _ int) float64 {
 				return func(a, b, _ int) float64 {
@@ -236,7 +258,8 @@ func TestUplink(t *testing.T) {
 				want = ""
 			}
 			if got := strings.Join(named, " "); got != want || len(j.Groups) != 4 {
-				t.Errorf("%s, seed %d: %s, want %s; groups %v, kinds %v, in doubt %+v", c.name, seed, got, want, j.Groups, j.Kinds, j.Doubtful())
+				t.Errorf("%s, seed %d: %s, want %s; groups %v, kinds %v, in doubt %+v", c.name, seed, got, want, j.Groups, j.Kinds,
+					j.Doubtful())
 			}
 		}
 	}
@@ -307,10 +330,12 @@ func TestStrange(t *testing.T) {
 
 // Where every host is in one pair only, the pair is named and no host.
 func TestOnePairEach(t *testing.T) {
-	c := cluster{noise: 0.02, rng: rand.New(rand.NewPCG(1, 7)), latency: func(a, _, _ int) float64 { return 1 + one(a == 4) }}
+	c := cluster{noise: 0.02, rng: rand.New(rand.NewPCG(1, 7)),
+		latency: func(a, _, _ int) float64 { return 1 + one(a == 4) }}
 	s := New(8, 0.01, 0.02)
 	for round := range 60 {
-		s.Add([]Seen{c.see([2]int{0, 1}, round), c.see([2]int{2, 3}, round), c.see([2]int{4, 5}, round), c.see([2]int{6, 7}, round)}, 0.5)
+		s.Add([]Seen{c.see([2]int{0, 1}, round), c.see([2]int{2, 3}, round), c.see([2]int{4, 5}, round),
+			c.see([2]int{6, 7}, round)}, 0.5)
 	}
 	if j := s.Judge(); len(j.Slow) != 1 || !slices.Equal(j.Slow[0].Hosts, []int{4, 5}) {
 		t.Errorf("%+v", j)

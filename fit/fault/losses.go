@@ -72,7 +72,8 @@ func (s *Screen) losses(j *Judgement) {
 			partners[o.From+o.To-h] = true
 		}
 		for p := range partners {
-			least = math.Min(least, ratio(slices.DeleteFunc(slices.Clone(hosts[h]), func(o Seen) bool { return o.From+o.To-h == p })))
+			others := slices.DeleteFunc(slices.Clone(hosts[h]), func(o Seen) bool { return o.From+o.To-h == p })
+			least = math.Min(least, ratio(others))
 		}
 		if len(partners) > 1 && least >= suspect {
 			guilty[h] = s.proved(Found{Hosts: []int{h}, Evidence: least})

@@ -23,8 +23,8 @@ const (
 	minOfState = 4
 )
 
-// states parts batches that fall into two groups: the place in ascending times from which the slower state begins. ok is
-// false where there is one group.
+// states parts batches that fall into two groups: the place in ascending times from which the slower state begins. ok
+// is false where there is one group.
 func states(times []float64) (at int, ok bool) {
 	gap := 0.0
 	for i := minOfState; i <= len(times)-minOfState; i++ {
@@ -81,8 +81,8 @@ func addStates(r *fit.Result, q *fit.Pingpong) {
 		}
 	}
 	share := float64(len(times)-at) / float64(len(times))
-	r.Add(params.Notef(params.TwoStates, "the hosts were in one of two states: a message of %g B takes %s in %.0f%% of %d "+
-		"batches, and %s in the others. T(x), alpha and a are a mixture, which differs from run to run",
+	r.Add(params.Notef(params.TwoStates, "the hosts were in one of two states: a message of %g B takes %s in %.0f%% of "+
+		"%d batches, and %s in the others. T(x), alpha and a are a mixture, which differs from run to run",
 		q.Sizes[0], units.Format(of[0], "s"), 100*(1-share), len(times), units.Format(of[1], "s")).
 		With("share", share).Of("alpha_slow"))
 }

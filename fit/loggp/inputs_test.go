@@ -17,7 +17,8 @@ func run(kind params.Kind, status string) *params.Params {
 		"L": of(300e-6, "loggp"), "o_s": of(20e-6, "loggp"), "o_r": of(-1e-6, "loggp"),
 		"a_c": of(100e-6, "hyperbolic-network"), "b_c": of(1e-6, "hyperbolic-network"),
 	}, Functions: map[string]params.Function{
-		"gap": {Form: "c0 + c1*m", Coeff: map[string]float64{"c0": 200e-6, "c1": 1e-6}, Unit: "s", Model: "loggp", Status: params.StatusOK},
+		"gap": {Form: "c0 + c1*m", Coeff: map[string]float64{"c0": 200e-6, "c1": 1e-6}, Unit: "s", Model: "loggp",
+			Status: params.StatusOK},
 	}, Environment: params.Environment{Common: map[string]string{"nic.segment": "1448"}}}
 	if status != params.StatusOK {
 		q := p.Parameters["a_c"]
@@ -54,9 +55,10 @@ func TestMachineOf(t *testing.T) {
 	if _, err := MachineOf(p); !errors.Is(err, ErrInputs) {
 		t.Errorf("without L and half round trips: %v", err)
 	}
-	p.Fits = []*params.Fit{{Model: "loggp", Series: []params.Series{{Quantity: params.HalfRoundTrip, Points: []params.Residual{
-		{X: 1001, Measured: 2e-3}, {X: 1, Measured: 1e-3},
-	}}}}}
+	p.Fits = []*params.Fit{{Model: "loggp", Series: []params.Series{{Quantity: params.HalfRoundTrip,
+		Points: []params.Residual{
+			{X: 1001, Measured: 2e-3}, {X: 1, Measured: 1e-3},
+		}}}}}
 	in, err := MachineOf(p)
 	if err != nil {
 		t.Fatal(err)

@@ -23,8 +23,8 @@ type Machine struct {
 	Busy float64
 }
 
-// On is k where the hosts are the nodes of a cube, whose channels are as fast as their interfaces; the zero Cube is none.
-// It returns ErrInputs for a cube that cannot be.
+// On is k where the hosts are the nodes of a cube, whose channels are as fast as their interfaces; the zero Cube is
+// none. It returns ErrInputs for a cube that cannot be.
 func (k Machine) On(t Cube) (Machine, error) {
 	switch size := t.Dimension + t.Distance; {
 	case t == Cube{}:

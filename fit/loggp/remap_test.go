@@ -8,7 +8,8 @@ import (
 // hosts are machines that take 400 µs for a message, whose way is 1 ms, with a medium that takes each message for some
 // time.
 func hosts(medium float64) Machine {
-	k := Machine{OneWay: func(m float64) float64 { return 1e-3 + 4e-7*(m-1) }, Gap: func(m float64) float64 { return 4e-4 + 4e-7*(m-1) }, Busy: 1e-5}
+	k := Machine{OneWay: func(m float64) float64 { return 1e-3 + 4e-7*(m-1) },
+		Gap: func(m float64) float64 { return 4e-4 + 4e-7*(m-1) }, Busy: 1e-5}
 	if medium > 0 {
 		k.Network, k.Service = Medium{}, func(float64) float64 { return medium }
 	}
@@ -31,7 +32,8 @@ func TestCostSolves(t *testing.T) {
 				way, messages, least = 2*way, 2, 0
 			}
 			want := math.Max(least, (way+messages*c.Network+c.Resource)/under)
-			if !(math.Abs(c.Interval/want-1) < 1e-6) && r.UnderWay < Unlimited || c.Interval < c.Alone || c.Network < 0 || c.Resource < 0 {
+			if !(math.Abs(c.Interval/want-1) < 1e-6) && r.UnderWay < Unlimited || c.Interval < c.Alone || c.Network < 0 ||
+				c.Resource < 0 {
 				t.Errorf("medium %g, %+v: %+v, want %g", medium, r, c, want)
 			}
 			if full := messages * float64(r.Hosts) * medium; c.Interval < full*(1-1e-9) {
@@ -76,6 +78,7 @@ func TestCostOfCube(t *testing.T) {
 // The Alewife's processors by the queues of the model: 2(o_s + L + C_n + o_r) + C_r, 486 cycles as measured, within the
 // paper's 12%, also with the model's own C_r instead of LoPC's rule.
 func TestAlewifeByQueues(t *testing.T) {
-	k := Machine{OneWay: func(float64) float64 { return 15 + 21 + 23 + 122 }, Gap: func(float64) float64 { return 137 }, Busy: 137}
+	k := Machine{OneWay: func(float64) float64 { return 15 + 21 + 23 + 122 }, Gap: func(float64) float64 { return 137 },
+		Busy: 137}
 	near(t, "T_c", k.Cost(Remap{Hosts: 32, Bytes: 1, Sync: true}).Interval, 486, 0.12*486)
 }

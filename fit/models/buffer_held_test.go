@@ -20,13 +20,16 @@ func fullPort(sizes ...held) *dataset.Dataset {
 	d := &dataset.Dataset{Header: w.Dataset().Header}
 	for round := range 3 {
 		add := func(phase string, bytes, packets int64, aux map[string]float64) {
-			d.Samples = append(d.Samples, dataset.Sample{Exp: "flood", Phase: phase, Round: round, Slot: round, Ranks: []int{0, 1, 2, 3},
-				Point: dataset.Point{"bytes": bytes, "packets": packets, "senders": 3}, NS: []int64{40_000, 41_000, 42_000}, Aux: aux})
+			d.Samples = append(d.Samples, dataset.Sample{Exp: "flood", Phase: phase, Round: round, Slot: round,
+				Ranks: []int{0, 1, 2, 3},
+				Point: dataset.Point{"bytes": bytes, "packets": packets, "senders": 3}, NS: []int64{40_000, 41_000, 42_000},
+				Aux: aux})
 		}
 		for _, s := range sizes {
 			add("flood", int64(s.bytes), 256, map[string]float64{"sent": 256, "received": 140 + 30*float64(round)})
 			add("flood", int64(s.bytes), 1024, map[string]float64{"sent": 1024, "received": 250 + 90*float64(round)})
-			add("full", int64(s.bytes), 1024, map[string]float64{"sent": 1023, "received": 610, "held": s.median, "held_low": s.low,
+			add("full", int64(s.bytes), 1024, map[string]float64{"sent": 1023, "received": 610, "held": s.median,
+				"held_low":  s.low,
 				"held_high": s.high, "beside_losses": s.losses, "service_ns": 41_700, "idle_excess_ns": 1_000})
 		}
 	}

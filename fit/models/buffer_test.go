@@ -19,7 +19,8 @@ func TestBufferExact(t *testing.T) {
 			w.Buffer, w.Gr, w.Rounds, w.Reps, w.Longest = size, gr, 2, 1, 16384
 			f := fitWith(t, buffer.Buffer, w.Dataset(), 100)
 			within(t, "B_L", value(t, f, "B_L"), size, 0.5)
-			if p := f.Parameters["B_L_bytes"]; p.Status != params.StatusUnidentifiable || p.Why != "the buffer counts packets, not bytes" {
+			if p := f.Parameters["B_L_bytes"]; p.Status != params.StatusUnidentifiable ||
+				p.Why != "the buffer counts packets, not bytes" {
 				t.Errorf("B_L_bytes: %+v", p)
 			}
 			within(t, "B_L_tcp", value(t, f, "B_L_tcp"), size, 0.5)
@@ -78,7 +79,8 @@ func TestBufferNeverFull(t *testing.T) {
 		t.Errorf("%+v", q)
 	}
 	w.Senders = []int{7}
-	if p := fitWith(t, buffer.Buffer, w.Dataset(), 100).Parameters["B_L"]; p.Status != params.StatusBound || p.Bound[0] != 0 {
+	if p := fitWith(t, buffer.Buffer, w.Dataset(), 100).Parameters["B_L"]; p.Status != params.StatusBound ||
+		p.Bound[0] != 0 {
 		t.Errorf("without a single sender: %+v", p)
 	}
 }

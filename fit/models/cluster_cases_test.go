@@ -69,7 +69,8 @@ func TestOverheadSays(t *testing.T) {
 		}
 	})
 	f := mustFit(t, cluster.Overhead, d)
-	if !notes(f.Findings, "above-one-packet", "O_s is fitted up to one packet of 1448 B; above, the line is off by up to 33%") {
+	if !notes(f.Findings, "above-one-packet", "O_s is fitted up to one packet of 1448 B; above, the line is off by up "+
+		"to 33%") {
 		t.Errorf("findings %v", f.Findings)
 	}
 	if fn := f.Functions["O_s"]; fn.Domain["m"] != [2]float64{1, 1401} || math.Abs(fn.Coeff["c0"]/w.Os.C0-1) > 1e-6 {
@@ -109,13 +110,15 @@ func TestGapNotOneASegment(t *testing.T) {
 		}
 	}
 	f := mustFit(t, cluster.Gap, edit(w.Dataset(), "gap", "gap", merge))
-	if !warns(f.Findings, "merged-messages", "did not send one segment a message") || f.LeftOutWhy["messages not one a segment"] == 0 ||
+	if !warns(f.Findings, "merged-messages", "did not send one segment a message") ||
+		f.LeftOutWhy["messages not one a segment"] == 0 ||
 		slices.ContainsFunc(f.Named("g_s(m)").Points, func(r params.Residual) bool { return r.X == 20 }) {
 		t.Errorf("findings %v, left out %v", f.Findings, f.LeftOutWhy)
 	}
 	all := func(s *dataset.Sample) { s.TCP.DataSegsOut = 5 }
 	f = mustFit(t, cluster.Gap, edit(w.Dataset(), "gap", "gap", all))
-	if _, there := f.Functions["g_s"]; there || f.Parameters["g_s"].Status != params.StatusUnidentifiable || len(f.Functions) != 1 {
+	if _, there := f.Functions["g_s"]; there || f.Parameters["g_s"].Status != params.StatusUnidentifiable ||
+		len(f.Functions) != 1 {
 		t.Errorf("everything merged: %+v, %v", f.Parameters["g_s"], f.Functions)
 	}
 }
@@ -176,7 +179,8 @@ func TestLimitNotReached(t *testing.T) {
 	w.L.N = 200e6 / 40
 	f := mustFit(t, cluster.Transfer, w.Dataset())
 	p := f.Parameters["N"]
-	if f.Functions["L"].Form != params.Bilinear || p.Status != params.StatusUnidentifiable || p.Bound[0] <= 0 || p.Bound[0] > w.L.N {
+	if f.Functions["L"].Form != params.Bilinear || p.Status != params.StatusUnidentifiable || p.Bound[0] <= 0 ||
+		p.Bound[0] > w.L.N {
 		t.Errorf("N out of reach: %+v, form %q", p, f.Functions["L"].Form)
 	}
 	if !warns(f.Findings, "aggregate-limit-not-reached", "aggregate limit N of the network was not reached") {

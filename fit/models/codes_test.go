@@ -15,8 +15,8 @@ import (
 	"calib/params"
 )
 
-// Every code and every quantity is in formats.yaml of package glossary, with a meaning, and is used by a model, by package fit,
-// by the codec or by a command. A code that is used once has no constant.
+// Every code and every quantity is in formats.yaml of package glossary, with a meaning, and is used by a model, by
+// package fit, by the codec or by a command. A code that is used once has no constant.
 func TestCodesAndQuantities(t *testing.T) {
 	source := constants(t)
 	used := productSource(t)

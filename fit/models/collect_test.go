@@ -20,7 +20,8 @@ func TestCollect(t *testing.T) {
 	d := sparcDataset()
 	d.Header.Hosts[3].Version = "v0.0.9"
 	p := fit.Collect(fit.Prepare(d, fit.Settings{}), fits)
-	if got := slices.Sorted(maps.Keys(p.Parameters)); !slices.Equal(got, []string{"a", "a_c", "b", "b_c", "r_inf", "t_clock"}) {
+	if got := slices.Sorted(maps.Keys(p.Parameters)); !slices.Equal(got,
+		[]string{"a", "a_c", "b", "b_c", "r_inf", "t_clock"}) {
 		t.Errorf("parameters %q", got)
 	}
 	if p.Parameters["a"].Model != "hyperbolic-network" {
@@ -53,7 +54,8 @@ func TestCollect(t *testing.T) {
 	if p.Environment.Differences["nic.mtu"]["h5"] != "9000" {
 		t.Errorf("mtu %v", p.Environment.Differences["nic.mtu"])
 	}
-	if empty := fit.Collect(fit.Prepare(&dataset.Dataset{}, fit.Settings{}), nil); validate(t, encodeParams(t, empty)) != nil {
+	if empty := fit.Collect(fit.Prepare(&dataset.Dataset{}, fit.Settings{}), nil); validate(t,
+		encodeParams(t, empty)) != nil {
 		t.Error("an empty collection does not match the schema")
 	}
 }
@@ -94,7 +96,8 @@ func TestDisturbed(t *testing.T) {
 }
 
 func TestSizeName(t *testing.T) {
-	for n, want := range map[int64]string{0: "0B", 1: "1B", 1449: "1449B", 1024: "1KiB", 65536: "64KiB", 1 << 20: "1MiB", 1536 << 10: "1536KiB"} {
+	for n, want := range map[int64]string{0: "0B", 1: "1B", 1449: "1449B", 1024: "1KiB", 65536: "64KiB", 1 << 20: "1MiB",
+		1536 << 10: "1536KiB"} {
 		if got := fit.SizeName(n); got != want {
 			t.Errorf("%d: %s, want %s", n, got, want)
 		}

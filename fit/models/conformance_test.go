@@ -90,7 +90,10 @@ func TestModelsConform(t *testing.T) {
 // lacks reports whether d has no sample of one of the experiments, clock offsets apart.
 func lacks(d *dataset.Dataset, needs []string) bool {
 	return slices.ContainsFunc(needs, func(exp string) bool {
-		return !slices.ContainsFunc(d.Samples, func(s dataset.Sample) bool { return s.Exp == exp && s.Phase != names.PhaseOffset })
+		return !slices.ContainsFunc(d.Samples, func(s dataset.Sample) bool {
+			return s.Exp == exp &&
+				s.Phase != names.PhaseOffset
+		})
 	})
 }
 

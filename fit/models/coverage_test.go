@@ -63,8 +63,10 @@ func TestCoverage(t *testing.T) {
 		rounds []int
 		names  []string
 	}{
-		{"independent rounds", base, []int{5, 8}, []string{"a", "a_c", "b", "b_c", "a_prime_limits", "b_prime_limits", "timer_cost"}},
-		{"correlated rounds, pairs drawn in every round", drifting, []int{6, 10}, []string{"a", "a_c", "b", "b_c", "a_prime_limits", "b_prime_limits"}},
+		{"independent rounds", base, []int{5, 8}, []string{"a", "a_c", "b", "b_c", "a_prime_limits", "b_prime_limits",
+			"timer_cost"}},
+		{"correlated rounds, pairs drawn in every round", drifting, []int{6, 10},
+			[]string{"a", "a_c", "b", "b_c", "a_prime_limits", "b_prime_limits"}},
 		// Bursts and streams of the same pairs in every round do not say how pairs differ.
 		{"correlated rounds, the same pairs", staying, []int{6, 10}, []string{"a_prime_limits", "b_prime_limits"}},
 	} {
@@ -73,7 +75,8 @@ func TestCoverage(t *testing.T) {
 				c.w.Rounds = rounds
 				hit, total := coverage(t, c.w, runs, fit.Settings{Replicates: 300})
 				for _, name := range c.names {
-					t.Logf("| %s | %d | %s | %d of %d | %.1f%% |", c.name, rounds, name, hit[name], total[name], 100*float64(hit[name])/float64(total[name]))
+					t.Logf("| %s | %d | %s | %d of %d | %.1f%% |", c.name, rounds, name, hit[name], total[name],
+						100*float64(hit[name])/float64(total[name]))
 					if total[name] != runs || float64(hit[name]) < 0.9*float64(runs) {
 						t.Errorf("%s covered in %d of %d runs, want at least 90%%", name, hit[name], total[name])
 					}

@@ -49,7 +49,8 @@ func remapDatasets() map[string]*dataset.Dataset {
 	beside := port.Dataset()
 	beside.Samples = slices.DeleteFunc(beside.Samples, func(s dataset.Sample) bool { return s.Exp != names.PRTT })
 	noisy.Add(beside)
-	return map[string]*dataset.Dataset{"remaps": noisy.Dataset(), "remaps, one round": once.Dataset(), "remaps beside LogGP": beside}
+	return map[string]*dataset.Dataset{"remaps": noisy.Dataset(), "remaps, one round": once.Dataset(),
+		"remaps beside LogGP": beside}
 }
 
 // clusterDatasets are the cluster's part of the conformance suite.

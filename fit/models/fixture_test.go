@@ -46,7 +46,8 @@ func sparcDataset() *dataset.Dataset {
 	for i := 1; i <= 8; i++ {
 		h := dataset.Host{Name: fmt.Sprintf("h%d", i), Addr: fmt.Sprintf("10.77.0.%d", i), Version: "v0.1.0", Build: "5f2c"}
 		h.Env = map[string]string{
-			"kernel": "6.12.9", "cpu.model": "SPARCstation µ2", "nic.mtu": "1500", "tcp.congestion": "cubic", "cpu.governor": "performance",
+			"kernel": "6.12.9", "cpu.model": "SPARCstation µ2", "nic.mtu": "1500", "tcp.congestion": "cubic",
+			"cpu.governor": "performance",
 		}
 		switch i {
 		case 5:
@@ -85,7 +86,8 @@ func sparcFits() []*params.Fit {
 			"r_inf": {Value: number(704.1e3), Unit: "B/s", CI95: &[2]float64{702.6e3, 705.4e3}, Status: params.StatusOK,
 				Model: "hockney", Experiment: "pingpong", Source: "Hockney 1994", Label: "asymptotic rate"},
 		},
-		Quality: &params.Quality{R2: number(0.99987), MeanError: 0.011, MaxError: 0.043, LeaveOneOut: number(0.013), Condition: number(3.2)},
+		Quality: &params.Quality{R2: number(0.99987), MeanError: 0.011, MaxError: 0.043, LeaveOneOut: number(0.013),
+			Condition: number(3.2)},
 		Findings: []params.Finding{
 			params.Warnf(params.ManyLeftOut, "size 64: 12 of 400 timings carry flag retrans").With("share", 0.03),
 			params.Warnf(params.ManyLeftOut, "size 128: 9 of 400 timings carry flag retrans").With("share", 0.0225),
@@ -100,7 +102,8 @@ func sparcFits() []*params.Fit {
 
 func sparcNetwork(hosts []string) *params.Fit {
 	p := func(v, lo, hi float64, unit, label string) params.Parameter {
-		return params.Parameter{Value: &v, Unit: unit, CI95: &[2]float64{lo, hi}, Status: params.StatusOK, Model: "hyperbolic-network",
+		return params.Parameter{Value: &v, Unit: unit, CI95: &[2]float64{lo, hi}, Status: params.StatusOK,
+			Model:      "hyperbolic-network",
 			Experiment: "paired", Source: "Stoica 1994 eq. 16-17", Label: label}
 	}
 	f := &params.Fit{
@@ -167,9 +170,11 @@ func sparcParams() *params.Params {
 		Domain: map[string][2]float64{"m": {1, 1448}}, Model: "gap", Source: "HKU eq. 1", Label: "gap between sends",
 	}
 	p.Validation = []params.Validation{
-		{Model: "sim", Pattern: "bcast-binary", Hosts: 8, Bytes: 4096, Predicted: 25.1e-3, CI95: &[2]float64{24.6e-3, 25.7e-3}, Measured: 25.9e-3,
+		{Model: "sim", Pattern: "bcast-binary", Hosts: 8, Bytes: 4096, Predicted: 25.1e-3,
+			CI95: &[2]float64{24.6e-3, 25.7e-3}, Measured: 25.9e-3,
 			Error: (25.9 - 25.1) / 25.9},
-		{Model: "hyperbolic", Pattern: "bcast-binary", Hosts: 8, Bytes: 4096, Predicted: 29e-3, Measured: 25.9e-3, Error: (25.9 - 29.0) / 25.9},
+		{Model: "hyperbolic", Pattern: "bcast-binary", Hosts: 8, Bytes: 4096, Predicted: 29e-3, Measured: 25.9e-3,
+			Error: (25.9 - 29.0) / 25.9},
 		{Model: "sim", Pattern: "gather-direct", Hosts: 8, Bytes: 65536, Predicted: 100e-3, Measured: 200e-3, Error: 0.5},
 	}
 	return p

@@ -136,7 +136,8 @@ func TestNetworkSwitchSkewedStarts(t *testing.T) {
 		return 0
 	}
 	skew, late := term("a_c", "start skew"), term("a_c", "last of n")
-	near(t, "term of the starts", skew, 0.46*100e-6/math.Sqrt(3)/3, 0.15) // lower quartile of the range of four uniform starts
+	// lower quartile of the range of four uniform starts
+	near(t, "term of the starts", skew, 0.46*100e-6/math.Sqrt(3)/3, 0.15)
 	near(t, "the same of a", term("a", "start skew"), skew/2, 1e-9)
 	ci := *f.Parameters["a_c"].CI95
 	if half := (ci[1] - ci[0]) / 2; half < 1.96*math.Hypot(skew, late) {
@@ -230,8 +231,8 @@ func TestNetworkClockUncertainty(t *testing.T) {
 	near(t, "clocks too coarse to separate: width", width(false, 300e3), 2*1.95996*math.Sqrt2*300e-6/3, 1e-3)
 }
 
-// A repetition is chosen by its starts alone: where gaps scatter and starts are as far apart as is allowed of the median
-// gap, the longer gaps are not preferred.
+// A repetition is chosen by its starts alone: where gaps scatter and starts are as far apart as is allowed of the
+// median gap, the longer gaps are not preferred.
 func TestRepetitionsAreNotChosenByTheirGaps(t *testing.T) {
 	w := sparc()
 	w.Between, w.Within = 0.002, 0

@@ -28,7 +28,8 @@ func counting(w truth, edit func(l *dataset.Sample)) *dataset.Dataset {
 		per := sum / float64(len(l.NS)) / 16384 // ns/B
 		window := func(l dataset.Sample, per float64, point dataset.Point) dataset.Sample {
 			l.Point, l.TCP = point, &dataset.TCP{DataSegsOut: 1000, MSS: 1448}
-			l.Aux = map[string]float64{names.AuxDirection: l.Aux[names.AuxDirection], names.AuxChunk: 4344, names.AuxWindow: 250e6,
+			l.Aux = map[string]float64{names.AuxDirection: l.Aux[names.AuxDirection], names.AuxChunk: 4344,
+				names.AuxWindow:       250e6,
 				names.AuxWindowChunks: 250e6 / per / 4344, names.AuxRamp: 107e6, names.AuxHalves: 1,
 				names.AuxCPUSend: 240e6, names.AuxCPURecv: 50e6}
 			return l
@@ -73,7 +74,8 @@ func TestCountedStreams(t *testing.T) {
 	near(t, "b over two connections", value(t, f, "b_connections_2"), 1.42e-6/1.5, 1e-5)
 	near(t, "cpu_send", value(t, f, "cpu_send"), 0.96*1.42e-6, 1e-5)
 	near(t, "cpu_recv", value(t, f, "cpu_recv"), 0.2*1.42e-6, 1e-5)
-	for code, word := range map[params.Code]string{"stream-limit": "the sender's thread fills a CPU", "connection-limited": "2 connections carry 50% more"} {
+	for code, word := range map[params.Code]string{"stream-limit": "the sender's thread fills a CPU",
+		"connection-limited": "2 connections carry 50% more"} {
 		if !notes(f.Findings, code, word) {
 			t.Errorf("no finding %s with %q: %v", code, word, f.Findings)
 		}

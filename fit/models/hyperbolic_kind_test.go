@@ -17,7 +17,8 @@ func TestLittleContention(t *testing.T) {
 	if q := f.Parameters["a_c"]; q.CI95 == nil || q.CI95[0] <= 0 {
 		t.Fatalf("a_c %+v: want it to be certain", q)
 	}
-	if f.Network.Packets != params.Unknown || !notes(f.Findings, params.NetworkUnknown, "There is contention, but less than that") {
+	if f.Network.Packets != params.Unknown || !notes(f.Findings, params.NetworkUnknown,
+		"There is contention, but less than that") {
 		t.Errorf("network %+v, findings %v", *f.Network, f.Findings)
 	}
 }
@@ -45,7 +46,8 @@ func TestNetworkSlowPair(t *testing.T) {
 	w.Between = 0.002
 	d := w.Dataset()
 	for i := range d.Samples {
-		if s := &d.Samples[i]; len(s.Ranks) == 2 && min(s.Ranks[0], s.Ranks[1]) == 2 && max(s.Ranks[0], s.Ranks[1]) == 3 && s.Exp != "clock" {
+		if s := &d.Samples[i]; len(s.Ranks) == 2 && min(s.Ranks[0], s.Ranks[1]) == 2 && max(s.Ranks[0], s.Ranks[1]) == 3 &&
+			s.Exp != "clock" {
 			for k := range s.NS {
 				s.NS[k] *= 3
 			}
@@ -59,7 +61,8 @@ func TestNetworkSlowPair(t *testing.T) {
 	if f.LeftOutWhy[fit.WhySlowHost] == 0 || !warns(f.Findings, "slow-pairs-cut", "") {
 		t.Errorf("left out %v, findings %v", f.LeftOutWhy, f.Findings)
 	}
-	if !slices.ContainsFunc(f.Parameters["a_c"].Budget, func(q params.Term) bool { return q.Name == "slow pairs" && q.U > 0 }) {
+	if !slices.ContainsFunc(f.Parameters["a_c"].Budget,
+		func(q params.Term) bool { return q.Name == "slow pairs" && q.U > 0 }) {
 		t.Errorf("a_c: %+v", f.Parameters["a_c"])
 	}
 }

@@ -111,7 +111,8 @@ func TestNetworkOnePair(t *testing.T) {
 		f := fitWith(t, hyperbolic.Network, w.Dataset(), 300)
 		near(t, "a_prime", value(t, f, "a_prime"), 2*859.52e-6+345.6e-6, 1e-5)
 		near(t, "b_prime", value(t, f, "b_prime"), 1.42e-6, 1e-5)
-		for name, top := range map[string]float64{"a": 859.52e-6 + 172.8e-6, "a_c": 2064.64e-6, "b": 1.42e-6, "b_c": 1.42e-6} {
+		for name, top := range map[string]float64{"a": 859.52e-6 + 172.8e-6, "a_c": 2064.64e-6, "b": 1.42e-6,
+			"b_c": 1.42e-6} {
 			p := f.Parameters[name]
 			if p.Status != params.StatusUnidentifiable || p.Value != nil || p.Why == "" {
 				t.Fatalf("%s: %+v", name, p)

@@ -55,7 +55,8 @@ func TestHyperbolaNoise(t *testing.T) {
 	}
 }
 
-var manySizes = []float64{1, 4, 16, 64, 200, 500, 1000, 2000, 5000, 12000, 30000, 70000, 200000, 500000, 1000000, 4000000}
+var manySizes = []float64{1, 4, 16, 64, 200, 500, 1000, 2000, 5000, 12000, 30000, 70000, 200000, 500000, 1000000,
+	4000000}
 
 func TestHockney(t *testing.T) {
 	line := func(x float64) float64 { return 120e-6 + 8.5e-9*x }

@@ -51,12 +51,14 @@ func rangeTime(x, change float64) float64 {
 
 // rangeData are 3 rounds of 10 timings at each size with relative noise.
 func rangeData(change, noise float64, seed uint64) *dataset.Dataset {
-	d := &dataset.Dataset{Header: dataset.Header{Schema: dataset.Schema, Seed: 1, Hosts: []dataset.Host{{Name: "u"}, {Name: "v"}}}}
+	d := &dataset.Dataset{Header: dataset.Header{Schema: dataset.Schema, Seed: 1,
+		Hosts: []dataset.Host{{Name: "u"}, {Name: "v"}}}}
 	rng := rand.New(rand.NewPCG(seed, 270000))
 	for round := range 3 {
 		for i, x := range rangeSizes() {
-			s := dataset.Sample{Exp: "pingpong", Point: dataset.Point{"bytes": x}, Ranks: []int{0, 1}, Round: round, Slot: round, Part: i,
-				TCP: &dataset.TCP{MSS: 1448}}
+			s := dataset.Sample{Exp: "pingpong", Point: dataset.Point{"bytes": x}, Ranks: []int{0, 1}, Round: round, Slot: round,
+				Part: i,
+				TCP:  &dataset.TCP{MSS: 1448}}
 			for range 10 {
 				s.NS = append(s.NS, int64(1e9*rangeTime(float64(x), change)*(1+noise*rng.NormFloat64())))
 			}
@@ -125,7 +127,8 @@ func TestSegmentedGivenRanges(t *testing.T) {
 		t.Errorf("its interval is %v", ci)
 	}
 	if !slices.ContainsFunc(given.Findings, func(f params.Finding) bool {
-		return f.Code == "segments" && strings.Contains(f.Message, "5 segments by breaks given, 1,420; 32,768; 65,536; 270,000 B")
+		return f.Code == "segments" && strings.Contains(f.Message, "5 segments by breaks given, 1,420; 32,768; 65,536; "+
+			"270,000 B")
 	}) {
 		t.Errorf("findings %v", given.Findings)
 	}
@@ -148,7 +151,8 @@ func TestSegmentedBadBreaks(t *testing.T) {
 // BenchmarkWide fits models of one message to 490 sizes, with the bootstrap as calib fit has it.
 func BenchmarkWide(b *testing.B) {
 	d := rangeData(0.02, 0.003, 1)
-	for _, models := range [][]fit.Model{{hyperbolic.Segmented}, {hyperbolic.Hyperbola}, {hyperbolic.Hockney, hyperbolic.Hyperbola, hyperbolic.Segmented, hyperbolic.Tails}} {
+	for _, models := range [][]fit.Model{{hyperbolic.Segmented}, {hyperbolic.Hyperbola},
+		{hyperbolic.Hockney, hyperbolic.Hyperbola, hyperbolic.Segmented, hyperbolic.Tails}} {
 		b.Run(fmt.Sprintf("%d_%s", len(models), models[0].Name), func(b *testing.B) {
 			for b.Loop() {
 				if _, errs := fit.Run(models, d, fit.Settings{}); len(errs) > 0 {

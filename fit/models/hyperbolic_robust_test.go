@@ -55,7 +55,8 @@ func robustSizes() []float64 {
 // robustData is the dataset with some of its timings replaced, those batches flagged as calib flags its own if flag is
 // set.
 func robustData(l robustLayout, outliers []outlier, flag bool) *dataset.Dataset {
-	d := &dataset.Dataset{Header: dataset.Header{Schema: dataset.Schema, Seed: 1, Hosts: []dataset.Host{{Name: "u"}, {Name: "v"}}}}
+	d := &dataset.Dataset{Header: dataset.Header{Schema: dataset.Schema, Seed: 1,
+		Hosts: []dataset.Host{{Name: "u"}, {Name: "v"}}}}
 	rng := rand.New(rand.NewPCG(2009, 66))
 	for round := range l.rounds {
 		drift := 1 + 0.004*rng.NormFloat64()
@@ -157,7 +158,8 @@ func checkRobust(t *testing.T, l robustLayout) {
 	for i := range gigabits {
 		near(t, names[i]+" of clean data", want[i], gigabits[i].c1, robustBar)
 	}
-	t.Log("| four outliers of 24 to 202 ms among 6,600 | labelled | least squares on raw timings, ns/B | segmented, ns/B | worst slope off | worst parameter off |")
+	t.Log("| four outliers of 24 to 202 ms among 6,600 | labelled | least squares on raw timings, ns/B | segmented, " +
+		"ns/B | worst slope off | worst parameter off |")
 	t.Logf("| none | – | %s | %s | | |", nanosPerByte(plainSlopes(clean)), nanosPerByte(want[:len(gigabits)]))
 	for _, c := range robustCases {
 		if c.together > l.reps {
@@ -180,7 +182,8 @@ func checkRobust(t *testing.T, l robustLayout) {
 					slope = math.Max(slope, off)
 				}
 				if off > robustBar {
-					t.Errorf("%s, labelled %v: %s is %.4g, %.1f%% from the clean fit's %.4g", c.name, flag, names[i], got[i], 100*off, want[i])
+					t.Errorf("%s, labelled %v: %s is %.4g, %.1f%% from the clean fit's %.4g", c.name, flag, names[i], got[i], 100*off,
+						want[i])
 				}
 			}
 			raw := plainSlopes(d)

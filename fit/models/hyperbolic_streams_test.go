@@ -15,8 +15,10 @@ import (
 func TestNetworkStreamsOnly(t *testing.T) {
 	d := &dataset.Dataset{Header: dataset.Header{Schema: dataset.Schema, Hosts: []dataset.Host{{Name: "u"}, {Name: "v"}}}}
 	for i := range 3 {
-		d.Samples = append(d.Samples, dataset.Sample{Exp: "paired", Phase: names.PhaseStream, Point: dataset.Point{"bytes": 131072, "pairs": 1},
-			Ranks: []int{0, 1}, NS: []int64{1e9}, Aux: map[string]float64{"batch": float64(i), "chunk_bytes": 125e6 + float64(i-1)*1e6}})
+		d.Samples = append(d.Samples, dataset.Sample{Exp: "paired", Phase: names.PhaseStream,
+			Point: dataset.Point{"bytes": 131072, "pairs": 1},
+			Ranks: []int{0, 1}, NS: []int64{1e9}, Aux: map[string]float64{"batch": float64(i),
+				"chunk_bytes": 125e6 + float64(i-1)*1e6}})
 	}
 	f := fitWith(t, hyperbolic.Network, d, 200)
 	near(t, "b'", value(t, f, "b_prime"), 8e-9, 1e-9)

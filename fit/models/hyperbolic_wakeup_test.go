@@ -15,7 +15,8 @@ import (
 
 func TestWakeup(t *testing.T) {
 	made := func(phases map[string]float64) *dataset.Dataset { return wakeups(8, phases) }
-	whole := made(map[string]float64{names.PhaseBlocking: 12e3, names.PhasePolling: 7e3, names.PhaseIdle: 40e3, names.PhaseIdleAwake: 14e3})
+	whole := made(map[string]float64{names.PhaseBlocking: 12e3, names.PhasePolling: 7e3, names.PhaseIdle: 40e3,
+		names.PhaseIdleAwake: 14e3})
 	f, err := hyperbolic.Wakeup.Fit(fit.Prepare(whole, fit.Settings{}))
 	if err != nil {
 		t.Fatal(err)
@@ -32,7 +33,8 @@ func TestWakeup(t *testing.T) {
 			t.Errorf("no finding %s", code)
 		}
 	}
-	f, err = hyperbolic.Wakeup.Fit(fit.Prepare(made(map[string]float64{names.PhaseBlocking: 12e3, names.PhaseIdle: 40e3}), fit.Settings{}))
+	f, err = hyperbolic.Wakeup.Fit(fit.Prepare(made(map[string]float64{names.PhaseBlocking: 12e3, names.PhaseIdle: 40e3}),
+		fit.Settings{}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,8 +45,8 @@ func TestWakeup(t *testing.T) {
 	}
 }
 
-// hyperbolic.Tails hold messages whose segments were sent again, and know that rounds differ: 4,000 timings of which one round of
-// eight has all that are slow are too few for p99.
+// hyperbolic.Tails hold messages whose segments were sent again, and know that rounds differ: 4,000 timings of which
+// one round of eight has all that are slow are too few for p99.
 func TestTailsOfLosses(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	d := &dataset.Dataset{Header: dataset.Header{Hosts: []dataset.Host{{Name: "a"}, {Name: "b"}}}}
@@ -104,7 +106,8 @@ func TestTails(t *testing.T) {
 			t.Errorf("8 rounds of %d: %d sizes with p99, %d with p999", c.n, a, b)
 		}
 		_, fn := f.Functions["T_p999"]
-		if p := f.Parameters["p999"]; (p.Status == params.StatusOK) != (c.p999 > 0) || p.Value == nil && p.Why == "" || fn != (c.p999 > 0) {
+		if p := f.Parameters["p999"]; (p.Status == params.StatusOK) != (c.p999 > 0) || p.Value == nil && p.Why == "" ||
+			fn != (c.p999 > 0) {
 			t.Errorf("8 rounds of %d: p999 %+v, function %t", c.n, p, fn)
 		}
 	}

@@ -56,7 +56,8 @@ func TestPredictsRemaps(t *testing.T) {
 	for _, s := range f.Of(params.RemapTime) {
 		for _, r := range s.Points {
 			if s.Factors["bytes"] == 1 && s.Factors["destinations"] == 1 {
-				near(t, s.Name, r.Fitted, map[float64]float64{0: port.Gap.Of(1), 1: 2 * (port.Latency + port.Os.Of(1) + port.Or.Of(1))}[s.Factors["sync"]], 1e-3)
+				near(t, s.Name, r.Fitted, map[float64]float64{0: port.Gap.Of(1),
+					1: 2 * (port.Latency + port.Os.Of(1) + port.Or.Of(1))}[s.Factors["sync"]], 1e-3)
 			}
 			if r.Fitted <= 0 {
 				t.Errorf("%s: %g s", s.Name, r.Fitted)

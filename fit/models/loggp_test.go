@@ -99,7 +99,8 @@ func TestLogGPFewSizes(t *testing.T) {
 func TestLongGapNeedsTwoPackets(t *testing.T) {
 	w := port()
 	w.Senders, w.Streams = nil, false
-	w.Gap, w.LongGap = params.Cost{C0: 202.72e-6, C1: 100e-9}, params.Cost{C1: 240e-9} // the lines meet at a packet of 1448 B
+	// the lines meet at a packet of 1448 B
+	w.Gap, w.LongGap = params.Cost{C0: 202.72e-6, C1: 100e-9}, params.Cost{C1: 240e-9}
 	with := func(wanted func(bytes int64) bool) *dataset.Dataset {
 		d := w.Dataset()
 		out := &dataset.Dataset{Header: d.Header}
@@ -111,13 +112,15 @@ func TestLongGapNeedsTwoPackets(t *testing.T) {
 		return out
 	}
 	upTo := func(most int64) *dataset.Dataset { return with(func(bytes int64) bool { return bytes <= most }) }
-	if p := fitWith(t, loggp.LogGP, upTo(1401), 100).Parameters["G"]; p.Status != params.StatusUnidentifiable || p.Bound == nil || p.Bound[0] > 101e-9 || p.Bound[1] < 240e-9 ||
+	if p := fitWith(t, loggp.LogGP, upTo(1401), 100).Parameters["G"]; p.Status != params.StatusUnidentifiable ||
+		p.Bound == nil || p.Bound[0] > 101e-9 || p.Bound[1] < 240e-9 ||
 		!strings.Contains(p.Why, "prtt has 0 sizes above a packet") {
 		t.Errorf("%+v", p)
 	}
 	near(t, "G", value(t, fitWith(t, loggp.LogGP, upTo(5792), 100), "G"), 240e-9, 1e-3)
 	few := with(func(bytes int64) bool { return bytes == 1 || bytes == 181 || bytes == 5792 })
-	if p := fitWith(t, loggp.LogGP, few, 100).Parameters["G"]; p.Status != params.StatusUnidentifiable || p.Bound == nil || p.Bound[0] > 239e-9 || p.Bound[1] < 240e-9 ||
+	if p := fitWith(t, loggp.LogGP, few, 100).Parameters["G"]; p.Status != params.StatusUnidentifiable || p.Bound == nil ||
+		p.Bound[0] > 239e-9 || p.Bound[1] < 240e-9 ||
 		!strings.Contains(p.Why, "1 size above a packet") {
 		t.Errorf("%+v", p)
 	}

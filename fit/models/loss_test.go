@@ -12,7 +12,8 @@ import (
 // lossy is a dataset of ping-pongs of three hosts, of which the pair (0, 2) loses segments: one in a hundred, and whole
 // batches with it.
 func lossy(spoilt int) *dataset.Dataset {
-	d := &dataset.Dataset{Header: dataset.Header{Run: "r", Plan: "test", Hosts: []dataset.Host{{Name: "a"}, {Name: "b"}, {Name: "c"}}}}
+	d := &dataset.Dataset{Header: dataset.Header{Run: "r", Plan: "test",
+		Hosts: []dataset.Host{{Name: "a"}, {Name: "b"}, {Name: "c"}}}}
 	for round := range 8 {
 		for _, pair := range [][]int{{0, 1}, {0, 2}, {1, 2}} {
 			for k, bytes := range []int64{1, 700, 1400, 4000, 16000} {
@@ -42,7 +43,8 @@ func TestLossIsAResult(t *testing.T) {
 		t.Fatal(errs)
 	}
 	const each = 8 * 5 * 1000 // segments of a pair
-	if l := p.Loss; l == nil || l.Segments != 3*each || l.Again != 400 || l.Rate != 400./(3*each) || l.CI95[0] >= l.Rate || l.CI95[1] <= l.Rate {
+	if l := p.Loss; l == nil || l.Segments != 3*each || l.Again != 400 || l.Rate != 400./(3*each) || l.CI95[0] >= l.Rate ||
+		l.CI95[1] <= l.Rate {
 		t.Fatalf("loss %+v", p.Loss)
 	}
 	for _, q := range p.Pairs {
@@ -50,7 +52,8 @@ func TestLossIsAResult(t *testing.T) {
 		if q.From == "a" && q.To == "c" {
 			want = 400
 		}
-		if q.Loss == nil || q.Loss.Again != want || q.Loss.Segments != each || want == 0 && (q.Loss.CI95[0] != 0 || q.Loss.CI95[1] > 4./each) {
+		if q.Loss == nil || q.Loss.Again != want || q.Loss.Segments != each || want == 0 &&
+			(q.Loss.CI95[0] != 0 || q.Loss.CI95[1] > 4./each) {
 			t.Errorf("%s–%s: %+v", q.From, q.To, q.Loss)
 		}
 	}
@@ -70,7 +73,8 @@ func TestLossIsTooMuch(t *testing.T) {
 		missing float64
 		ok      bool
 	}{
-		"none": {0, 0, true}, "a quarter": {2, 0, true}, "half": {4, 0, false}, "few slots missing": {0, 0.3, true}, "most slots missing": {0, 0.8, false},
+		"none": {0, 0, true}, "a quarter": {2, 0, true}, "half": {4, 0, false}, "few slots missing": {0, 0.3, true},
+		"most slots missing": {0, 0.8, false},
 	} {
 		p, errs := fit.Run(All, lossy(c.spoilt), fit.Settings{Replicates: 50, Missing: c.missing})
 		if len(errs) > 0 {
@@ -82,7 +86,8 @@ func TestLossIsTooMuch(t *testing.T) {
 				oks++
 			}
 		}
-		if (oks > 0) != c.ok || p.Run.Missing != c.missing || (params.Discarded(p.Fits...) > params.MaxDiscarded) != (c.spoilt > 2) {
+		if (oks > 0) != c.ok || p.Run.Missing != c.missing ||
+			(params.Discarded(p.Fits...) > params.MaxDiscarded) != (c.spoilt > 2) {
 			t.Errorf("%s: %d parameters are ok, discarded %g, missing %g", name, oks, params.Discarded(p.Fits...), p.Run.Missing)
 		}
 	}

@@ -27,8 +27,9 @@ func TestModelExact(t *testing.T) {
 		"r_op": 1 / w.Step, "gamma_h": 0.75 * w.PerByte / w.Step, "i_cs": 0.75 * w.Startup / w.Step,
 		"both_ways_gain_4000B": 1.5, "both_ways_gain_64KiB": 1.5,
 		"f_4000B": w.F, "f_64KiB": w.F, "hiding_overhead_4000B": w.Overhead, "hiding_overhead_64KiB": w.Overhead,
-		"exchange_4000B": transfer, "penalty_4000B": w.Penalty, "Omega_4000B": w.Overhead / peak, "gamma_peak_4000B": peak / transfer,
-		"gain_max_4000B": (peak + transfer) / w.Hidden(peak, transfer), "work_peak_4000B": peak / w.Step,
+		"exchange_4000B": transfer, "penalty_4000B": w.Penalty, "Omega_4000B": w.Overhead / peak,
+		"gamma_peak_4000B": peak / transfer,
+		"gain_max_4000B":   (peak + transfer) / w.Hidden(peak, transfer), "work_peak_4000B": peak / w.Step,
 	} {
 		near(t, name, value(t, f, name), want, 2e-5)
 	}
@@ -53,7 +54,8 @@ func TestModelNoisy(t *testing.T) {
 	w := overlappingPair()
 	w.Between, w.Within, w.Rounds = 0.02, 0.03, 10
 	f := fitOverlap(t, w)
-	for name, want := range map[string]float64{"f_4000B": w.F, "hiding_overhead_4000B": w.Overhead, "penalty_4000B": w.Penalty, "r_op": 1 / w.Step} {
+	for name, want := range map[string]float64{"f_4000B": w.F, "hiding_overhead_4000B": w.Overhead,
+		"penalty_4000B": w.Penalty, "r_op": 1 / w.Step} {
 		if p := f.Parameters[name]; p.CI95 == nil || p.CI95[0] > want || p.CI95[1] < want {
 			t.Errorf("%s: %+v %v, want %g", name, p, p.CI95, want)
 		}

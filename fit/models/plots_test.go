@@ -93,7 +93,8 @@ func checkPlot(t *testing.T, where string, p plot.Plot) {
 		}
 		for i := range c.Lo {
 			if c.Lo[i] > c.Y[i] || c.Y[i] > c.Hi[i] {
-				t.Errorf("%s: plot %s: %s at %g is %g, outside its band %g to %g", where, p.ID, c.Name, c.X[i], c.Y[i], c.Lo[i], c.Hi[i])
+				t.Errorf("%s: plot %s: %s at %g is %g, outside its band %g to %g", where, p.ID, c.Name, c.X[i], c.Y[i], c.Lo[i],
+					c.Hi[i])
 			}
 		}
 	}
@@ -185,7 +186,8 @@ func TestPlotsOfPartialFits(t *testing.T) {
 		}
 	}
 	tuned, _ := fit.Run(All, settingsDatasets()["settings"], fit.Settings{Replicates: 5})
-	clustered, _ := fit.Run(All, clusterDatasets()[slices.Sorted(maps.Keys(clusterDatasets()))[0]], fit.Settings{Replicates: 5})
+	clustered, _ := fit.Run(All, clusterDatasets()[slices.Sorted(maps.Keys(clusterDatasets()))[0]],
+		fit.Settings{Replicates: 5})
 	for _, f := range append(tuned.Fits, clustered.Fits...) {
 		bare := &params.Fit{Model: f.Model, Series: f.Series}
 		for _, m := range All {

@@ -91,7 +91,8 @@ func (w *writer) ns(v float64, n int) []int64 {
 	return out
 }
 
-func (w *writer) write(exp, phase string, p dataset.Point, ranks []int, dir int, tcp dataset.TCP, aux map[string]float64, ns []int64) {
+func (w *writer) write(exp, phase string, p dataset.Point, ranks []int, dir int, tcp dataset.TCP,
+	aux map[string]float64, ns []int64) {
 	tcp.MSS = int64(w.MTU)
 	if aux == nil {
 		aux = map[string]float64{}
@@ -117,7 +118,8 @@ func (w *writer) overhead() {
 				for i := range ns {
 					ns[i] += 31
 				}
-				w.write("overhead", phase, dataset.Point{"bytes": m}, ranks, dir, dataset.TCP{}, map[string]float64{"clock_ns": 31}, ns)
+				w.write("overhead", phase, dataset.Point{"bytes": m}, ranks, dir, dataset.TCP{}, map[string]float64{"clock_ns": 31},
+					ns)
 			}
 		}
 		for _, m := range []int64{1, 700, 1400} {
@@ -139,19 +141,22 @@ func (w *writer) overhead() {
 }
 
 func (w *writer) window(interval float64) map[string]float64 {
-	return map[string]float64{"window_ns": w.jitter(interval) * 1e9 * 900, "window_messages": 900, "messages": 1300, "averaged": 10}
+	return map[string]float64{"window_ns": w.jitter(interval) * 1e9 * 900, "window_messages": 900, "messages": 1300,
+		"averaged": 10}
 }
 
 func (w *writer) gap() {
 	w.neighbours(func(ranks []int, dir int) {
 		for _, m := range []int64{1, 20, 40, 100, 250, 500, 1000, 1448} {
 			x := float64(m)
-			w.write("gap", "gap", dataset.Point{"bytes": m}, ranks, dir, dataset.TCP{DataSegsOut: 1301}, w.window(w.Gs.Of(x)), w.ns(w.Gs.Of(x), 9))
+			w.write("gap", "gap", dataset.Point{"bytes": m}, ranks, dir, dataset.TCP{DataSegsOut: 1301}, w.window(w.Gs.Of(x)),
+				w.ns(w.Gs.Of(x), 9))
 			merged := 2e-6 + x*30e-9
 			if w.Merged != nil {
 				merged = w.Merged(x)
 			}
-			w.write("gap", "gap", dataset.Point{"bytes": m, "merge": 1}, ranks, dir, dataset.TCP{DataSegsOut: 90}, w.window(merged), w.ns(merged, 9))
+			w.write("gap", "gap", dataset.Point{"bytes": m, "merge": 1}, ranks, dir, dataset.TCP{DataSegsOut: 90},
+				w.window(merged), w.ns(merged, 9))
 		}
 	})
 }
@@ -202,7 +207,8 @@ func (w *writer) copy() {
 			for _, m := range []int64{64, 256, 1024, 4096, 16384, 65536} {
 				for h := range w.Hosts {
 					v := w.Copies[kind+suffix].Of(float64(m))
-					w.write("copy", "", dataset.Point{"bytes": m, "cold": int64(cold), "loop": int64(loop)}, []int{h}, 0, dataset.TCP{},
+					w.write("copy", "", dataset.Point{"bytes": m, "cold": int64(cold), "loop": int64(loop)}, []int{h}, 0,
+						dataset.TCP{},
 						map[string]float64{"cache_bytes": 32768, "last_cache_bytes": 8 << 20}, w.ns(w.jitter(v), w.Reps))
 				}
 			}

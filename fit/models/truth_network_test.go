@@ -11,8 +11,8 @@ import (
 	"calib/params"
 )
 
-// Datasets of known truth are written as an experiment would have written them. The names of their phases and values are
-// literals on purpose: they are those of the file format.
+// Datasets of known truth are written as an experiment would have written them. The names of their phases and values
+// are literals on purpose: they are those of the file format.
 
 // truth is a network with known parameters, from which tests write the samples that calib would have measured.
 type truth struct {
@@ -196,7 +196,8 @@ func (w *truth) paired(d *dataset.Dataset, rng *rand.Rand, round, n int) {
 		}
 		for i := range n {
 			s, r := w.state.order[2*i], w.state.order[2*i+1]
-			b := max(w.block(s).B, w.block(r).B, w.Medium.ConcurrentEqual(w.sharers(n)).B) * w.drifted("stream", 0, n) * w.pair(s, r)
+			b := max(w.block(s).B, w.block(r).B, w.Medium.ConcurrentEqual(w.sharers(n)).B) * w.drifted("stream", 0,
+				n) * w.pair(s, r)
 			line("stream", 16384, i, dir, w.noisy(rng, 16384*b/(1+w.Within*(1-math.Ln2)), 0, w.Reps)) // sums: mean, not median
 		}
 	}

@@ -29,8 +29,10 @@ type overlapTruth struct {
 
 // overlappingPair is a pair on an Ethernet of 1994.
 func overlappingPair() overlapTruth {
-	return overlapTruth{Startup: 1e-3, PerByte: 0.9e-6, Step: 2e-9, F: 0.9, Overhead: 200e-6, Penalty: 1.1, Rounds: 6, Reps: 5, CPUs: 2,
-		Sizes: []int64{1, 1000, 4000, 65536}, Swept: []int64{4000, 65536}, Granularities: []int64{10, 40, 100, 200, 1000, 10_000}}
+	return overlapTruth{Startup: 1e-3, PerByte: 0.9e-6, Step: 2e-9, F: 0.9, Overhead: 200e-6, Penalty: 1.1, Rounds: 6,
+		Reps: 5, CPUs: 2,
+		Sizes: []int64{1, 1000, 4000, 65536}, Swept: []int64{4000, 65536},
+		Granularities: []int64{10, 40, 100, 200, 1000, 10_000}}
 }
 
 // Transfer is the time of a message both ways at once [s].
@@ -117,7 +119,8 @@ func (w remapTruth) Add(d *dataset.Dataset) {
 					slot++
 					for rank := range injecting {
 						v := t * (1 + float64(bytes)/1000) * (1 + w.Noise*rng.NormFloat64())
-						s := dataset.Sample{Exp: "remap", Phase: "remap", Round: round, Slot: slot, Ranks: []int{rank}, TCP: &dataset.TCP{MSS: 1448},
+						s := dataset.Sample{Exp: "remap", Phase: "remap", Round: round, Slot: slot, Ranks: []int{rank},
+							TCP: &dataset.TCP{MSS: 1448},
 							Point: dataset.Point{"sync": sync, "bytes": bytes, "hosts": int64(hosts), "injecting": int64(injecting),
 								"destinations": destinations, "span": span},
 							Aux: map[string]float64{"messages": 9, "averaged": 1}, NS: []int64{int64(math.Round(v * 1e9))}}
@@ -146,7 +149,8 @@ func (w remapTruth) Add(d *dataset.Dataset) {
 // that costs 40 ns.
 func halfTrips(rng *rand.Rand, exp, phase string, bytes int64, round, n int, ns float64) dataset.Sample {
 	const clock = 40
-	s := dataset.Sample{Exp: exp, Phase: phase, Point: dataset.Point{names.FactorBytes: bytes}, Ranks: []int{0, 1}, Round: round, Slot: round,
+	s := dataset.Sample{Exp: exp, Phase: phase, Point: dataset.Point{names.FactorBytes: bytes}, Ranks: []int{0, 1},
+		Round: round, Slot: round,
 		Aux: map[string]float64{names.AuxClock: clock}}
 	for range n {
 		s.NS = append(s.NS, int64(ns*(1+0.02*rng.NormFloat64()))+clock/2)

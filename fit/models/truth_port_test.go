@@ -37,7 +37,8 @@ func port() portTruth {
 		Rounds: 5, Reps: 3, Seed: 2000,
 		Buffer: 64, Header: -1, Gs: params.Cost{C0: 60e-6, C1: 90e-9}, Gr: params.Cost{C0: 70e-6, C1: 80e-9}, Longest: 4096,
 		Senders: []int{1, 3, 7}, Streams: true, Overflow: true,
-		Latency: 150e-6, Os: params.Cost{C0: 8e-6, C1: 2e-9}, Or: params.Cost{C0: 12e-6, C1: 3e-9}, Gap: params.Cost{C0: 70e-6, C1: 80e-9},
+		Latency: 150e-6, Os: params.Cost{C0: 8e-6, C1: 2e-9}, Or: params.Cost{C0: 12e-6, C1: 3e-9},
+		Gap:          params.Cost{C0: 70e-6, C1: 80e-9},
 		FragmentCost: 40e-6, Nagle: true, Choking: true,
 	}
 }
@@ -129,7 +130,8 @@ func (r *portWriter) flood(m float64, p, k int) {
 		for i := 1; i < len(leaves); i += max(1, len(leaves)/20) {
 			gaps = append(gaps, int64(math.Round((leaves[i]-leaves[i-1])*1e9)))
 		}
-		s := r.line("flood", "flood", first(p+1), dataset.Point{"bytes": int64(m), "packets": int64(k), "senders": int64(p)}, gaps)
+		s := r.line("flood", "flood", first(p+1), dataset.Point{"bytes": int64(m), "packets": int64(k), "senders": int64(p)},
+			gaps)
 		s.Aux["sent"], s.Aux["received"], s.Aux["averaged"] = float64(k), float64(received), 1
 	}
 }

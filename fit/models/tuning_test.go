@@ -77,7 +77,8 @@ func TestBuffer(t *testing.T) {
 		code params.Code
 		text string
 	}{
-		{"deadlock", "both sides send 64 KiB before they receive: deadlock with buffers of 4 KiB (granted 8/8 KiB), in 5 of 5 batches"},
+		{"deadlock", "both sides send 64 KiB before they receive: deadlock with buffers of 4 KiB (granted 8/8 KiB), in 5 " +
+			"of 5 batches"},
 		{"deadlock", "deadlock with buffers of 16 KiB (granted 32/32 KiB)"},
 		{"buffers-granted", "4 KiB: 8/8 KiB"},
 		{"buffers-granted", "none asked for: 85/128 KiB"},
@@ -104,7 +105,8 @@ func TestBufferKernelOnly(t *testing.T) {
 		}
 	}
 	f := fitWith(t, tuning.Buffer, d, 50)
-	if p := f.Parameters["smallest_buffer_64KiB"]; p.Status != params.StatusBound || p.Value != nil || p.Bound[0] != 262144 {
+	if p := f.Parameters["smallest_buffer_64KiB"]; p.Status != params.StatusBound || p.Value != nil ||
+		p.Bound[0] != 262144 {
 		t.Errorf("%+v", p)
 	}
 }
@@ -118,7 +120,8 @@ func TestNoDelay(t *testing.T) {
 	if _, ok := f.Parameters["nagle_cost_1449B_1w"]; ok {
 		t.Error("a cost where there is none")
 	}
-	if !notes(f.Findings, "delayed-ack", "delayed acknowledgement (40 ms, every message): 1448 B in 2 writes (100% of them, median 40.4 ms), 1449 B in 2 writes") {
+	if !notes(f.Findings, "delayed-ack", "delayed acknowledgement (40 ms, every message): 1448 B in 2 writes (100% of "+
+		"them, median 40.4 ms), 1449 B in 2 writes") {
 		t.Errorf("findings %v", f.Findings)
 	}
 	w := port()

@@ -93,7 +93,8 @@ func fixedOf(p *params.Params, bytes int64) (x Fixed, exchange float64, ok bool)
 // overhead of x is in seconds.
 func Typed(p *params.Params, bytes int64, exchange float64, x Fixed) {
 	set := func(name, unit string, v float64) {
-		p.Parameters[named(name, bytes)] = params.Parameter{Value: &v, Unit: unit, Model: names.Overlap, Status: params.StatusOK}
+		p.Parameters[named(name, bytes)] = params.Parameter{
+			Value: &v, Unit: unit, Model: names.Overlap, Status: params.StatusOK}
 	}
 	set("exchange", "s", exchange)
 	set("f", "1", x.F)

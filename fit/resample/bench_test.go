@@ -31,7 +31,8 @@ func million(points, rounds int) (x []float64, data [][][]float64) {
 // BenchmarkFitMillion is the bar of the design: sort 10⁶ samples, then 1,000 replicates of a weighted line through the
 // medians of round medians.
 func BenchmarkFitMillion(b *testing.B) {
-	for name, shape := range map[string][2]int{"points100_rounds10": {100, 10}, "points1000_rounds50": {1000, 50}, "points50_rounds1000": {50, 1000}} {
+	for name, shape := range map[string][2]int{"points100_rounds10": {100, 10}, "points1000_rounds50": {1000, 50},
+		"points50_rounds1000": {50, 1000}} {
 		x, data := million(shape[0], shape[1])
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {

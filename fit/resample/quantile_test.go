@@ -14,7 +14,8 @@ func TestSortedQuantileCI(t *testing.T) {
 		p    float64
 		n    int
 		want bool
-	}{{0.99, 367, false}, {0.99, 368, true}, {0.99, 2000, true}, {0.999, 3687, false}, {0.999, 3688, true}, {0.5, 6, true}, {0.5, 5, false}} {
+	}{{0.99, 367, false}, {0.99, 368, true}, {0.99, 2000, true}, {0.999, 3687, false}, {0.999, 3688, true}, {0.5, 6, true},
+		{0.5, 5, false}} {
 		const runs = 1000
 		hits, have := 0, 0
 		for range runs {
@@ -33,7 +34,8 @@ func TestSortedQuantileCI(t *testing.T) {
 			}
 		}
 		if want := map[bool]int{true: runs}[c.want]; have != want || hits < want*94/100 {
-			t.Errorf("p = %g, n = %d: %d of %d have an interval, %d hold the quantile; want an interval %t", c.p, c.n, have, runs, hits, c.want)
+			t.Errorf("p = %g, n = %d: %d of %d have an interval, %d hold the quantile; want an interval %t", c.p, c.n, have,
+				runs, hits, c.want)
 		}
 	}
 	if _, ok := SortedQuantileCI(nil, 0.5, 0); ok {

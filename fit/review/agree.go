@@ -53,11 +53,14 @@ func rules() []rule {
 	const burst = "a message alone takes 2a + a_c, and ping-pong says how long that is; use "
 	const timed = "is timed call by call, the other taken from the difference of two round trips; use "
 	return []rule{
-		{first: parameter("beta", "r_inf"), second: parameter("b_prime_limits"), above: alikeOnly, below: alikeOnly, why: shape},
+		{first: parameter("beta", "r_inf"), second: parameter("b_prime_limits"), above: alikeOnly, below: alikeOnly,
+			why: shape},
 		{first: parameter("alpha"), second: parameter("a_prime_limits"), above: alikeOnly, below: alikeOnly, why: fixed},
-		{first: oneStream, second: parameter("b_prime_limits"), above: sameQuantity, below: pipelined, why: stream + "b_prime_limits"},
+		{first: oneStream, second: parameter("b_prime_limits"), above: sameQuantity, below: pipelined,
+			why: stream + "b_prime_limits"},
 		{first: oneStream, second: parameter("beta"), above: alikeOnly, below: pipelined, why: stream + "beta"},
-		{first: oneBurst, second: parameter("a_prime_limits"), above: alikeOnly, below: alikeOnly, why: burst + "a_prime_limits"},
+		{first: oneBurst, second: parameter("a_prime_limits"), above: alikeOnly, below: alikeOnly,
+			why: burst + "a_prime_limits"},
 		{first: oneBurst, second: parameter("alpha"), above: alikeOnly, below: alikeOnly, why: burst + "alpha"},
 		{first: parameter("o_s"), second: atOneByte("O_s"), above: sameQuantity, below: sameQuantity, ofTime: true,
 			why: "O_s " + timed + "O_s"},
@@ -70,7 +73,8 @@ func rules() []rule {
 			why: "messages of one host to another leave and arrive g_s or g_r apart, whichever is longer; " +
 				"use g_s and g_r, which are from longer streams"},
 		{first: parameter("G"), second: slope("g_s_merged"), above: alikeOnly, below: alikeOnly,
-			why: "both are the time per byte of messages that the kernel may merge; use g_s_merged, which is from longer streams"},
+			why: "both are the time per byte of messages that the kernel may merge; " +
+				"use g_s_merged, which is from longer streams"},
 		{first: parameter("B_L"), second: sameBuffer, above: sameQuantity, below: sameQuantity, both: true,
 			why: "both are the packets that one port holds; they may meet different bottlenecks, and neither can be preferred"},
 	}

@@ -32,7 +32,9 @@ const fewRounds = 2
 const smallest = 64
 
 // readOff are numbers that were read or counted rather than estimated, and choices from a table: they need no interval.
-var readOff = []string{"packet", "send_buffer", "timer_resolution", "best_fragment_", "smallest_buffer_", "nagle_costly"}
+var readOff = []string{
+	"packet", "send_buffer", "timer_resolution", "best_fragment_", "smallest_buffer_", "nagle_costly",
+}
 
 // imported begins the name of the plan of a run that was made of another tool's output.
 const imported = "imported:"
@@ -226,7 +228,8 @@ func (r *review) misfit(name string, q params.Parameter) reason {
 	if at, ok := ofEnds[name]; ok {
 		if mean, n := endMisfit(f.Of(at.quantity), at.large); n > 0 && mean > meanMisfit {
 			end := map[bool]string{false: "smallest", true: "largest"}[at.large]
-			return reason(fmt.Sprintf("the model misses the %s messages by %.0f%%, more than %.0f%%", end, 100*mean, 100*meanMisfit))
+			return reason(fmt.Sprintf("the model misses the %s messages by %.0f%%, more than %.0f%%",
+				end, 100*mean, 100*meanMisfit))
 		}
 		if f.Experiment == "pingpong" {
 			return "" // the quality of the whole curve is that of eq. 3 around one packet
@@ -272,7 +275,8 @@ func (r *review) ownMisfit(name, model string) reason {
 	case mean > meanMisfit:
 		return reason(fmt.Sprintf("fit error of %s %.0f%% on average, limit %.0f%%", own[0].Name, 100*mean, 100*meanMisfit))
 	case worst > worstMisfit:
-		return reason(fmt.Sprintf("fit error of %s %.0f%% at one point, limit %.0f%%", own[0].Name, 100*worst, 100*worstMisfit))
+		return reason(fmt.Sprintf("fit error of %s %.0f%% at one point, limit %.0f%%",
+			own[0].Name, 100*worst, 100*worstMisfit))
 	}
 	return ""
 }
@@ -288,7 +292,8 @@ func (r *review) modelMisfit(model string) reason {
 	case q.MeanError > meanMisfit:
 		return reason(fmt.Sprintf("fit error of %s %.0f%% on average, limit %.0f%%", model, 100*q.MeanError, 100*meanMisfit))
 	case q.MaxError > worstMisfit:
-		return reason(fmt.Sprintf("fit error of %s %.0f%% at one point, limit %.0f%%", model, 100*q.MaxError, 100*worstMisfit))
+		return reason(fmt.Sprintf("fit error of %s %.0f%% at one point, limit %.0f%%",
+			model, 100*q.MaxError, 100*worstMisfit))
 	case q.LeaveOneOut != nil && *q.LeaveOneOut > leftOut:
 		return reason(fmt.Sprintf("error of %s on sizes left out of the fit %.0f%% on average, limit %.0f%%",
 			model, 100**q.LeaveOneOut, 100*leftOut))

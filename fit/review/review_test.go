@@ -23,9 +23,12 @@ func run() *params.Params {
 	for n := 1.0; n <= 4; n++ {
 		fixed.Add(n, 100e-6, [2]float64{99e-6, 101e-6}, 100e-6, 30)
 	}
-	p := &params.Params{Run: params.Run{Plan: "standard", Rounds: 5}, Parameters: map[string]params.Parameter{}, Functions: map[string]params.Function{},
-		Fits: []*params.Fit{fit("hockney", "pingpong", times), fit("hyperbola", "pingpong", times), fit("hyperbolic-network", "paired", fixed),
-			fit("loggp", "prtt"), fit("cluster", "load"), fit("cluster-overhead", "overhead"), fit("cluster-gap", "gap"), fit("cluster-buffer", "flood")}}
+	p := &params.Params{Run: params.Run{Plan: "standard", Rounds: 5}, Parameters: map[string]params.Parameter{},
+		Functions: map[string]params.Function{},
+		Fits: []*params.Fit{fit("hockney", "pingpong", times), fit("hyperbola", "pingpong", times),
+			fit("hyperbolic-network", "paired", fixed),
+			fit("loggp", "prtt"), fit("cluster", "load"), fit("cluster-overhead", "overhead"), fit("cluster-gap", "gap"),
+			fit("cluster-buffer", "flood")}}
 	set(p, "hockney", "s", "alpha", 100e-6)
 	set(p, "hockney", "s/B", "beta", 1e-9)
 	set(p, "hockney", "B/s", "r_inf", 1e9)
@@ -46,7 +49,8 @@ func set(p *params.Params, model, unit, name string, v float64, ends ...float64)
 
 // line adds a cost function c0 + c1*m over 1 to 1,000 B with intervals of ± half.
 func line(p *params.Params, model, name string, c0, half, c1 float64) {
-	p.Functions[name] = params.Function{Form: params.Line, Unit: "s", Model: model, Coeff: map[string]float64{"c0": c0, "c1": c1},
+	p.Functions[name] = params.Function{Form: params.Line, Unit: "s", Model: model,
+		Coeff:  map[string]float64{"c0": c0, "c1": c1},
 		CI95:   map[string][2]float64{"c0": {c0 - half, c0 + half}, "c1": {0.99 * c1, 1.01 * c1}},
 		Domain: map[string][2]float64{"m": {1, 1000}}}
 }
@@ -70,7 +74,8 @@ func statuses(t *testing.T, p *params.Params, name, want, words string) {
 	if status != want || !strings.Contains(why, words) || want != params.StatusOK && why == "" {
 		t.Errorf("%s is %s (%s), want %s with %q", name, status, why, want, words)
 	}
-	if q, ok := p.Parameters[name]; ok && (q.Value != nil) != (want == params.StatusOK || want == params.StatusProvisional) {
+	if q, ok := p.Parameters[name]; ok && (q.Value != nil) != (want == params.StatusOK ||
+		want == params.StatusProvisional) {
 		t.Errorf("%s is %s: value %v", name, status, q.Value)
 	} else if ok && q.Value == nil && q.Estimate == nil {
 		t.Errorf("%s has lost its estimate", name)
@@ -90,7 +95,8 @@ func TestNothingSpeaksAgainst(t *testing.T) {
 
 // Each rule by one change to a run that nothing speaks against.
 func TestRules(t *testing.T) {
-	const inconsistent, bound, provisional, ok = params.StatusInconsistent, params.StatusBound, params.StatusProvisional, params.StatusOK
+	const inconsistent, bound, provisional, ok = params.StatusInconsistent, params.StatusBound, params.StatusProvisional,
+		params.StatusOK
 	for _, c := range []struct {
 		what   string
 		change func(*params.Params)
@@ -99,26 +105,49 @@ func TestRules(t *testing.T) {
 		words  string
 	}{
 		// What is impossible.
-		{"a negative time", func(p *params.Params) { set(p, "loggp", "s", "L", -20e-6, -25e-6, -15e-6) }, "L", inconsistent, "impossible"},
-		{"an interval with zero", func(p *params.Params) { set(p, "loggp", "s", "L", -8e-6, -17e-6, 3e-6) }, "L", bound, "zero"},
-		{"a positive one with zero", func(p *params.Params) { set(p, "loggp", "s", "L", 8e-6, -3e-6, 17e-6) }, "L", bound, "zero"},
-		{"zero, to within what matters", func(p *params.Params) { set(p, "loggp", "s", "o_s", 0.1e-6, -1e-6, 1.5e-6) }, "o_s", ok, ""},
-		{"below zero, by what does not matter", func(p *params.Params) { set(p, "loggp", "s", "o_s", -0.1e-6, -0.2e-6, -0.05e-6) }, "o_s", bound, "2%"},
-		{"a difference may be negative", func(p *params.Params) { set(p, "tuning", "1", "fragment_gain_64KiB", -0.04, -0.05, -0.03) }, "fragment_gain_64KiB", ok, ""},
-		{"a negative cost", func(p *params.Params) { line(p, "loggp", "o_s", -20e-6, 1e-6, 1e-12) }, "o_s()", inconsistent, "impossible"},
-		{"a cost that cannot be told from zero", func(p *params.Params) { line(p, "loggp", "o_s", 5e-6, 9e-6, 1e-12) }, "o_s()", bound, "zero"},
-		{"a cost that falls below zero", func(p *params.Params) { line(p, "loggp", "o_s", 5e-6, 1e-9, -50e-9) }, "o_s()", inconsistent, "1000 B"},
-		{"more than the whole", func(p *params.Params) { set(p, "hyperbola", "s/B", "b_prime_limits", 2e-9) }, "b_prime_limits", inconsistent, "whole"},
+		{"a negative time", func(p *params.Params) { set(p, "loggp", "s", "L", -20e-6, -25e-6, -15e-6) }, "L", inconsistent,
+			"impossible"},
+		{"an interval with zero", func(p *params.Params) { set(p, "loggp", "s", "L", -8e-6, -17e-6, 3e-6) }, "L", bound,
+			"zero"},
+		{"a positive one with zero", func(p *params.Params) { set(p, "loggp", "s", "L", 8e-6, -3e-6, 17e-6) }, "L", bound,
+			"zero"},
+		{"zero, to within what matters", func(p *params.Params) { set(p, "loggp", "s", "o_s", 0.1e-6, -1e-6, 1.5e-6) }, "o_s",
+			ok, ""},
+		{"below zero, by what does not matter", func(p *params.Params) {
+			set(p, "loggp", "s", "o_s", -0.1e-6, -0.2e-6,
+				-0.05e-6)
+		}, "o_s", bound, "2%"},
+		{"a difference may be negative", func(p *params.Params) {
+			set(p, "tuning", "1", "fragment_gain_64KiB", -0.04, -0.05,
+				-0.03)
+		}, "fragment_gain_64KiB", ok, ""},
+		{"a negative cost", func(p *params.Params) { line(p, "loggp", "o_s", -20e-6, 1e-6, 1e-12) }, "o_s()", inconsistent,
+			"impossible"},
+		{"a cost that cannot be told from zero", func(p *params.Params) { line(p, "loggp", "o_s", 5e-6, 9e-6, 1e-12) },
+			"o_s()", bound, "zero"},
+		{"a cost that falls below zero", func(p *params.Params) { line(p, "loggp", "o_s", 5e-6, 1e-9, -50e-9) }, "o_s()",
+			inconsistent, "1000 B"},
+		{"more than the whole", func(p *params.Params) { set(p, "hyperbola", "s/B", "b_prime_limits", 2e-9) },
+			"b_prime_limits", inconsistent, "whole"},
 
 		// What contradicts something else.
-		{"beta", func(p *params.Params) { set(p, "hockney", "s/B", "beta", 0.6e-9) }, "beta", inconsistent, "b_prime_limits = 1 ns/B"},
-		{"r_inf with beta", func(p *params.Params) { set(p, "hockney", "s/B", "beta", 0.6e-9) }, "r_inf", inconsistent, "beta"},
-		{"alpha", func(p *params.Params) { set(p, "hockney", "s", "alpha", 60e-6) }, "alpha", inconsistent, "use a_prime_limits"},
-		{"b, slower than ping-pong", func(p *params.Params) { set(p, "hyperbolic-network", "s/B", "b", 1.2e-9) }, "b", inconsistent, "b_prime_limits = 1 ns/B"},
+		{"beta", func(p *params.Params) { set(p, "hockney", "s/B", "beta", 0.6e-9) }, "beta", inconsistent,
+			"b_prime_limits = 1 ns/B"},
+		{"r_inf with beta", func(p *params.Params) { set(p, "hockney", "s/B", "beta", 0.6e-9) }, "r_inf", inconsistent,
+			"beta"},
+		{"alpha", func(p *params.Params) { set(p, "hockney", "s", "alpha", 60e-6) }, "alpha", inconsistent,
+			"use a_prime_limits"},
+		{"b, slower than ping-pong", func(p *params.Params) { set(p, "hyperbolic-network", "s/B", "b", 1.2e-9) }, "b",
+			inconsistent, "b_prime_limits = 1 ns/B"},
 		{"b, a little slower", func(p *params.Params) { set(p, "hyperbolic-network", "s/B", "b", 1.08e-9) }, "b", ok, ""},
-		{"b, slower by less than the intervals", func(p *params.Params) { set(p, "hyperbolic-network", "s/B", "b", 1.2e-9, 0.9e-9, 1.5e-9) }, "b", ok, ""},
-		{"b, faster by its pipeline", func(p *params.Params) { set(p, "hyperbolic-network", "s/B", "b", 0.6e-9) }, "b", ok, ""},
-		{"b, faster than that", func(p *params.Params) { set(p, "hyperbolic-network", "s/B", "b", 0.4e-9) }, "b", inconsistent, "b_prime_limits"},
+		{"b, slower by less than the intervals", func(p *params.Params) {
+			set(p, "hyperbolic-network", "s/B", "b", 1.2e-9,
+				0.9e-9, 1.5e-9)
+		}, "b", ok, ""},
+		{"b, faster by its pipeline", func(p *params.Params) { set(p, "hyperbolic-network", "s/B", "b", 0.6e-9) }, "b", ok,
+			""},
+		{"b, faster than that", func(p *params.Params) { set(p, "hyperbolic-network", "s/B", "b", 0.4e-9) }, "b",
+			inconsistent, "b_prime_limits"},
 		{"b against beta alone", func(p *params.Params) {
 			set(p, "hyperbola", "s/B", "b_prime_limits", 2e-9)
 			set(p, "hyperbolic-network", "s/B", "b", 1.5e-9)
@@ -135,7 +164,8 @@ func TestRules(t *testing.T) {
 			set(p, "hyperbolic-network", "s", "a", 45e-6)
 			set(p, "hyperbolic-network", "s", "a_c", 5e-6)
 		}, "a", ok, ""},
-		{"a_prime", func(p *params.Params) { set(p, "hyperbolic-network", "s", "a_prime", 60e-6) }, "a_prime", inconsistent, "a_prime_limits"},
+		{"a_prime", func(p *params.Params) { set(p, "hyperbolic-network", "s", "a_prime", 60e-6) }, "a_prime", inconsistent,
+			"a_prime_limits"},
 		{"o_s against O_s", func(p *params.Params) {
 			set(p, "loggp", "s", "o_s", 30e-6)
 			line(p, "cluster-overhead", "O_s", 10e-6, 1e-7, 1e-12)
@@ -183,7 +213,8 @@ func TestRules(t *testing.T) {
 
 		// What lacks evidence.
 		{"two rounds", func(p *params.Params) { fitOf(p, "hockney").Rounds = 2 }, "alpha", provisional, "two rounds"},
-		{"one round of the run", func(p *params.Params) { fitOf(p, "hockney").Rounds, p.Run.Rounds = 0, 1 }, "alpha", provisional, "one round"},
+		{"one round of the run", func(p *params.Params) { fitOf(p, "hockney").Rounds, p.Run.Rounds = 0, 1 }, "alpha",
+			provisional, "one round"},
 		{"an import", func(p *params.Params) { p.Run.Plan = "imported:imb" }, "alpha", provisional, "another tool"},
 		{"two points for two parameters", func(p *params.Params) { twoPairs(p, 8) }, "a", provisional,
 			"2 numbers of pairs for 2 parameters"},
@@ -196,19 +227,24 @@ func TestRules(t *testing.T) {
 			s.Add(9, 30e-6, [2]float64{29e-6, 31e-6}, 30e-6, 9)
 			f.Series = append(f.Series, s)
 		}, "g_s()", provisional, "2 points for 2 coefficients"},
-		{"a model that misses its data", func(p *params.Params) { fitOf(p, "hockney").Quality.MeanError = 0.15 }, "beta", provisional, "15% on average"},
-		{"a model that misses one point", func(p *params.Params) { fitOf(p, "hockney").Quality.MaxError = 0.8 }, "beta", provisional, "80% at one point"},
+		{"a model that misses its data", func(p *params.Params) { fitOf(p, "hockney").Quality.MeanError = 0.15 }, "beta",
+			provisional, "15% on average"},
+		{"a model that misses one point", func(p *params.Params) { fitOf(p, "hockney").Quality.MaxError = 0.8 }, "beta",
+			provisional, "80% at one point"},
 		{"a model that misses what it has not seen", func(p *params.Params) {
 			v := 0.4
 			fitOf(p, "hockney").Quality.LeaveOneOut = &v
 		}, "beta", provisional, "left out of the fit"},
-		{"eq. 3 around one packet", func(p *params.Params) { fitOf(p, "hyperbola").Quality.MeanError = 0.15 }, "a_prime_limits", ok, ""},
-		{"an extrapolation from noise", func(p *params.Params) { fitOf(p, "hyperbola").Series[0].Points[0].Fitted = 50e-6 }, "a_prime_limits",
+		{"eq. 3 around one packet", func(p *params.Params) { fitOf(p, "hyperbola").Quality.MeanError = 0.15 },
+			"a_prime_limits", ok, ""},
+		{"an extrapolation from noise", func(p *params.Params) { fitOf(p, "hyperbola").Series[0].Points[0].Fitted = 50e-6 },
+			"a_prime_limits",
 			provisional, "smallest messages by 25%"},
 		{"a curve that misses its data, beside a number of another", func(p *params.Params) {
 			f := fitOf(p, "loggp")
 			f.Quality.MeanError = 0.15
-			gap, sends := params.Series{Name: "gap(s)", Quantity: params.Gap}, params.Series{Name: "o_s(s)", Quantity: params.Overhead, Symbol: "o_s"}
+			gap, sends := params.Series{Name: "gap(s)", Quantity: params.Gap},
+				params.Series{Name: "o_s(s)", Quantity: params.Overhead, Symbol: "o_s"}
 			gap.Add(1, 10e-6, [2]float64{}, 14e-6, 1)
 			sends.Add(1, 1e-6, [2]float64{}, 1e-6, 1)
 			f.Series = append(f.Series, gap, sends)
@@ -289,7 +325,8 @@ func TestApplyTwice(t *testing.T) {
 // A time in the network that falls with the number of hosts is no parameter of record.
 func TestFallsWithHosts(t *testing.T) {
 	transfer := func(p *params.Params, l1, half float64) {
-		p.Functions["L"] = params.Function{Form: params.Bilinear, Unit: "s", Model: "cluster", Coeff: map[string]float64{"l0": 700e-6, "l1": l1, "tau": 1e-9},
+		p.Functions["L"] = params.Function{Form: params.Bilinear, Unit: "s", Model: "cluster",
+			Coeff:  map[string]float64{"l0": 700e-6, "l1": l1, "tau": 1e-9},
 			CI95:   map[string][2]float64{"l0": {690e-6, 710e-6}, "l1": {l1 - half, l1 + half}, "tau": {0.9e-9, 1.1e-9}},
 			Domain: map[string][2]float64{"m": {1, 1000}, "p": {2, 8}}}
 	}
@@ -329,11 +366,13 @@ func TestImprecise(t *testing.T) {
 		p := run()
 		set(p, "hyperbolic-network", "s", "a", c.v, c.v-c.half, c.v+c.half)
 		q := p.Parameters["a"]
-		q.Budget = []params.Term{{Name: "rounds", Type: params.TypeA, U: c.rounds}, {Name: "other", Type: params.TypeB, U: c.others, Why: "a reason"}}
+		q.Budget = []params.Term{{Name: "rounds", Type: params.TypeA, U: c.rounds},
+			{Name: "other", Type: params.TypeB, U: c.others, Why: "a reason"}}
 		p.Parameters["a"] = q
 		p.Distribute()
 		Apply(p)
-		if q := p.Parameters["a"]; (q.Status == params.StatusOK) != (c.want == "") || c.want != "" && !strings.Contains(q.Why, c.want) {
+		if q := p.Parameters["a"]; (q.Status == params.StatusOK) != (c.want == "") || c.want != "" &&
+			!strings.Contains(q.Why, c.want) {
 			t.Errorf("%s: %s, %q", c.name, q.Status, q.Why)
 		}
 	}

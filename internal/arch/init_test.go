@@ -13,7 +13,8 @@ func TestNoInit(t *testing.T) {
 		}
 		for _, d := range f.file.Decls {
 			if fn, ok := d.(*ast.FuncDecl); ok && fn.Recv == nil && fn.Name.Name == "init" {
-				t.Errorf("%s:%d: init runs behind the reader's back: register in an explicit slice", f.path, f.fset.Position(fn.Pos()).Line)
+				t.Errorf("%s:%d: init runs behind the reader's back: register in an explicit slice", f.path,
+					f.fset.Position(fn.Pos()).Line)
 			}
 		}
 	}

@@ -1,6 +1,6 @@
 // Package arch keeps calib's shape in tests: who may import whom, that packages are not wired together behind the
-// reader's back, and what a user is told to run. Layers that only a document enforces are gone in a year. A failure says
-// which rule, and why there is one.
+// reader's back, and what a user is told to run. Layers that only a document enforces are gone in a year. A failure
+// says which rule, and why there is one.
 package arch
 
 import (
@@ -45,7 +45,8 @@ var (
 	advice = flag.Bool("advice", false, "print the files and functions that may be too long to be read at one sitting")
 )
 
-// TestLines prints what make lines and make lint ask for. Both are advice: a long file is cut only where there is a seam.
+// TestLines prints what make lines and make lint ask for. Both are advice: a long file is cut only where there is a
+// seam.
 func TestLines(t *testing.T) {
 	files := parsed(t)
 	if *advice {
@@ -130,7 +131,8 @@ func writeAdvice(w io.Writer, files []source) {
 			}
 			from, to := f.fset.Position(fn.Pos()).Line, f.fset.Position(fn.End()).Line
 			if n := to - from + 1; n > maxFunc {
-				fmt.Fprintf(w, "advice: %s:%d: %s has %d lines: a function rarely needs more than %d\n", f.path, from, fn.Name.Name, n, maxFunc)
+				fmt.Fprintf(w, "advice: %s:%d: %s has %d lines: a function rarely needs more than %d\n", f.path, from, fn.Name.Name,
+					n, maxFunc)
 			}
 		}
 	}
@@ -143,7 +145,8 @@ func sources(root string) ([]source, error) {
 		switch {
 		case err != nil:
 			return err
-		case d.IsDir() && path != root && (d.Name() == "testdata" || strings.HasPrefix(d.Name(), ".") || strings.HasPrefix(d.Name(), "_")):
+		case d.IsDir() && path != root && (d.Name() == "testdata" || strings.HasPrefix(d.Name(), ".") ||
+			strings.HasPrefix(d.Name(), "_")):
 			return filepath.SkipDir
 		case d.IsDir() || !strings.HasSuffix(path, ".go"):
 			return nil
@@ -163,7 +166,8 @@ func sources(root string) ([]source, error) {
 		}
 		rel = filepath.ToSlash(rel)
 		out = append(out, source{
-			path: rel, pkg: filepath.ToSlash(filepath.Dir(rel)), lines: strings.Count(string(text), "\n"), fset: fset, file: file,
+			path: rel, pkg: filepath.ToSlash(filepath.Dir(rel)), lines: strings.Count(string(text), "\n"), fset: fset,
+			file: file,
 			test: strings.HasSuffix(rel, "_test.go"), made: ast.IsGenerated(file),
 		})
 		return nil

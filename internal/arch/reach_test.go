@@ -19,7 +19,8 @@ type listed struct {
 // dependencies returns the whole import graph below the packages, the standard library included.
 func dependencies(t *testing.T, goos string, patterns ...string) map[string][]string {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "go", append([]string{"list", "-e", "-deps", "-json=ImportPath,Imports"}, patterns...)...)
+	cmd := exec.CommandContext(t.Context(), "go", append([]string{"list", "-e", "-deps", "-json=ImportPath,Imports"},
+		patterns...)...)
 	cmd.Env = append(cmd.Environ(), "GOOS="+goos, "CGO_ENABLED=0")
 	out, err := cmd.Output()
 	if err != nil {

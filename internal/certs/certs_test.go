@@ -46,7 +46,8 @@ func refused(t *testing.T, err error, words ...string) {
 func TestKeysAreOnesOwn(t *testing.T) {
 	a := newAuthority(t)
 	dir, _ := issue(t, a, "node3", Agent)
-	for path, mode := range map[string]os.FileMode{a.dir: 0o700, dir: 0o700, filepath.Join(a.dir, caKeyFile): 0o600, filepath.Join(dir, keyFile): 0o600} {
+	for path, mode := range map[string]os.FileMode{a.dir: 0o700, dir: 0o700, filepath.Join(a.dir, caKeyFile): 0o600,
+		filepath.Join(dir, keyFile): 0o600} {
 		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != mode {
 			t.Errorf("%s: mode %v, want %v (%v)", path, info.Mode().Perm(), mode, err)
 		}
@@ -98,7 +99,8 @@ func TestRequests(t *testing.T) {
 		refused(t, err, c.want)
 	}
 	_, cert := issue(t, a, "node3", Agent)
-	if RoleOf(cert) != Agent || cert.VerifyHostname("node3") != nil || cert.VerifyHostname("10.0.0.3") != nil || cert.VerifyHostname("node4") == nil {
+	if RoleOf(cert) != Agent || cert.VerifyHostname("node3") != nil || cert.VerifyHostname("10.0.0.3") != nil ||
+		cert.VerifyHostname("node4") == nil {
 		t.Errorf("the certificate is for %v, %v, role %s", cert.DNSNames, cert.IPAddresses, RoleOf(cert))
 	}
 }

@@ -18,7 +18,8 @@ import (
 func testHeader() Header {
 	return Header{
 		Run: "20260101-000000-ab12", Seed: 42, Plan: "quick", Hosts: []Host{
-			{Name: "node01", Addr: "10.0.0.1", Version: "v1", Build: "c0ffee", Env: map[string]string{"kernel": "6.1", "nic.mtu": "1500"}, CPU: "2"},
+			{Name: "node01", Addr: "10.0.0.1", Version: "v1", Build: "c0ffee",
+				Env: map[string]string{"kernel": "6.1", "nic.mtu": "1500"}, CPU: "2"},
 			{Name: "node02", Addr: "fd00::2", Version: "v1", Build: "c0ffee", Arch: "arm64"},
 		},
 	}
@@ -97,7 +98,8 @@ func TestRead(t *testing.T) {
 		{"negative rank", goldenHeader + `{"exp":"x","ranks":[-1]}` + "\n", 0, nil, "line 2: rank -1"},
 		{"negative slot", goldenHeader + `{"exp":"x","slot":-1}` + "\n", 0, nil, "line 2: sample with a negative"},
 		{"a whole block", goldenHeader + strings.Repeat(sample, block), block, nil, ""},
-		{"at fault in the second block", goldenHeader + strings.Repeat(sample, block+1) + "null\n" + sample + "{\n", block + 1, nil,
+		{"at fault in the second block", goldenHeader + strings.Repeat(sample, block+1) + "null\n" + sample + "{\n",
+			block + 1, nil,
 			fmt.Sprintf("line %d: sample without exp", block+3)},
 		{"cut off in the second block", goldenHeader + strings.Repeat(sample, block+1) + sample[:20], block + 1, ErrTorn,
 			fmt.Sprintf("line %d: last line", block+3)},

@@ -43,7 +43,8 @@ func TestTCP(t *testing.T) {
 
 func TestSelect(t *testing.T) {
 	d := &Dataset{Samples: []Sample{
-		{Exp: "a", Phase: "x", Slot: 0}, {Exp: "b", Phase: "x", Slot: 1}, {Exp: "a", Phase: "y", Slot: 2, Flags: []string{FlagTimeout}},
+		{Exp: "a", Phase: "x", Slot: 0}, {Exp: "b", Phase: "x", Slot: 1},
+		{Exp: "a", Phase: "y", Slot: 2, Flags: []string{FlagTimeout}},
 	}}
 	var got []int
 	for _, s := range append(d.Select("a", ""), d.Select("a", "y")...) {

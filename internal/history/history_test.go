@@ -109,7 +109,8 @@ func TestRunsComeBack(t *testing.T) {
 	if err != nil || len(all) != 4 {
 		t.Fatal(all, err)
 	}
-	want := Entry{ID: "run-00002", Started: start.Add(48 * time.Hour), Added: start.Add(time.Hour), Plan: "standard", Hosts: 3,
+	want := Entry{ID: "run-00002", Started: start.Add(48 * time.Hour), Added: start.Add(time.Hour), Plan: "standard",
+		Hosts:  3,
 		Status: "complete", Label: "nightly", Commit: "c0ffee", Path: "/runs/run-00002"}
 	if d := cmp.Diff(want, all[2]); d != "" {
 		t.Error(d)
@@ -160,7 +161,8 @@ func TestSeries(t *testing.T) {
 	if got, err := s.Series(ctx, Filter{Last: 3}, all[3]); err != nil || len(got) != 3 || got[2].CI95 != nil {
 		t.Errorf("%+v %v", got, err)
 	}
-	if got, err := s.Series(ctx, Filter{Last: 3}, all[0]); err != nil || len(got) != 3 || got[0].Run != "run-00002" || math.Abs(got[2].Value-1.04e-4) > 1e-9 || got[2].CI95 == nil {
+	if got, err := s.Series(ctx, Filter{Last: 3}, all[0]); err != nil || len(got) != 3 || got[0].Run != "run-00002" ||
+		math.Abs(got[2].Value-1.04e-4) > 1e-9 || got[2].CI95 == nil {
 		t.Errorf("%+v", got)
 	}
 	if got, err := s.Series(ctx, Filter{}, Followed{Name: "none"}); err != nil || len(got) != 0 {
@@ -200,7 +202,8 @@ func TestSeriesFollowRemovals(t *testing.T) {
 		}
 	}
 	all, series := read(s)
-	if f := all[0]; f.Runs != 3 || !f.First.Equal(nightOf(1)) || !f.Last.Equal(nightOf(4)) || len(series[0]) != 3 || series[0][2].Run != "run-00004" {
+	if f := all[0]; f.Runs != 3 || !f.First.Equal(nightOf(1)) || !f.Last.Equal(nightOf(4)) || len(series[0]) != 3 ||
+		series[0][2].Run != "run-00004" {
 		t.Errorf("%+v %+v", f, series[0])
 	}
 	for _, i := range []int{1, 2, 4} {
@@ -229,7 +232,8 @@ func TestRunsAreNamedByPrefix(t *testing.T) {
 		id, want string
 		is       error
 	}{
-		{"run-00011", "run-00011", nil}, {"run-0001", "", ErrAmbiguous}, {"run-00003", "run-00003", nil}, {"", "", ErrNotFound},
+		{"run-00011", "run-00011", nil}, {"run-0001", "", ErrAmbiguous}, {"run-00003", "run-00003", nil},
+		{"", "", ErrNotFound},
 		{"run-9", "", ErrNotFound}, {"%", "", ErrNotFound}, {"_un-00003", "", ErrNotFound},
 	} {
 		e, err := s.Find(ctx, c.id)
@@ -247,14 +251,16 @@ func TestAddTwice(t *testing.T) {
 	other := testRecord(0, 1.5)
 	other.Path = "/elsewhere"
 	_, err := s.Add(ctx, other)
-	if !errors.Is(err, ErrConflict) || !strings.Contains(err.Error(), "/runs/run-00000") || !strings.Contains(err.Error(), "/elsewhere") {
+	if !errors.Is(err, ErrConflict) || !strings.Contains(err.Error(), "/runs/run-00000") ||
+		!strings.Contains(err.Error(), "/elsewhere") {
 		t.Errorf("another run of the same ID: %v", err)
 	}
 	for name, edit := range map[string]func(*Record){
 		"no parameters": func(r *Record) { r.Params = nil }, "no start": func(r *Record) { r.Started = time.Time{} },
 		"a flag": func(r *Record) { r.ID = "-x" }, "control": func(r *Record) { r.Label = "a\nb" },
 		"direction": func(r *Record) { r.Label = "a\u202eb" },
-		"not text":  func(r *Record) { r.Label = "\xff" }, "long": func(r *Record) { r.Path = strings.Repeat("x", maxWord+1) },
+		"not text":  func(r *Record) { r.Label = "\xff" },
+		"long":      func(r *Record) { r.Path = strings.Repeat("x", maxWord+1) },
 	} {
 		r := testRecord(1, 1)
 		edit(&r)
@@ -282,13 +288,15 @@ func TestBaselines(t *testing.T) {
 	if err := s.Remove(ctx, "run-00002"); !errors.Is(err, ErrInUse) || !strings.Contains(err.Error(), "good") {
 		t.Errorf("a run in use: %v", err)
 	}
-	if err := s.SetBaseline(ctx, Baseline{Name: "good", Runs: []string{"run-00001", "nosuch"}}); !errors.Is(err, ErrNotFound) {
+	if err := s.SetBaseline(ctx, Baseline{Name: "good", Runs: []string{"run-00001", "nosuch"}}); !errors.Is(err,
+		ErrNotFound) {
 		t.Errorf("a run that is not there: %v", err)
 	}
 	if all, err := s.Baselines(ctx); err != nil || len(all) != 1 || cmp.Diff(want, all[0]) != "" {
 		t.Errorf("a set that failed changed it: %+v %v", all, err)
 	}
-	for _, b := range []Baseline{{Name: "", Runs: want.Runs}, {Name: "-x", Runs: want.Runs}, {Name: "x"}, {Name: "a\n", Runs: want.Runs}, {Name: "a\u202e", Runs: want.Runs}} {
+	for _, b := range []Baseline{{Name: "", Runs: want.Runs}, {Name: "-x", Runs: want.Runs}, {Name: "x"},
+		{Name: "a\n", Runs: want.Runs}, {Name: "a\u202e", Runs: want.Runs}} {
 		if err := s.SetBaseline(ctx, b); !errors.Is(err, ErrInvalid) {
 			t.Errorf("%+v: %v", b, err)
 		}
@@ -309,16 +317,19 @@ func TestBaselines(t *testing.T) {
 
 func TestAcknowledgements(t *testing.T) {
 	ctx, s := t.Context(), filled(t, 2)
-	made, err := s.Acknowledge(ctx, Ack{Metric: "rate", Link: "node00→node01", Run: "run-00001", Reason: "new cable", Who: "me"})
+	made, err := s.Acknowledge(ctx, Ack{Metric: "rate", Link: "node00→node01", Run: "run-00001", Reason: "new cable",
+		Who: "me"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	all, err := s.Acks(ctx)
-	if err != nil || len(all) != 1 || all[0].ID != made.ID || !all[0].At.Equal(start.Add(24*time.Hour)) || all[0].Reason != "new cable" {
+	if err != nil || len(all) != 1 || all[0].ID != made.ID || !all[0].At.Equal(start.Add(24*time.Hour)) ||
+		all[0].Reason != "new cable" {
 		t.Errorf("%+v %v", all, err)
 	}
 	link := Followed{Name: "rate", From: "node00", To: "node01"}
-	if a := all[0]; !a.Covers(link) || a.Covers(Followed{Name: "rate"}) || !(Ack{}).Covers(link) || (Ack{Metric: "latency"}).Covers(link) {
+	if a := all[0]; !a.Covers(link) || a.Covers(Followed{Name: "rate"}) || !(Ack{}).Covers(link) ||
+		(Ack{Metric: "latency"}).Covers(link) {
 		t.Error("an acknowledgement covers the wrong things")
 	}
 	for _, a := range []Ack{{Run: "run-00001"}, {Run: "run-00001", Reason: " "}, {Run: "run-00001", Reason: "a\x00"}} {
@@ -363,7 +374,8 @@ func TestFilesThatAreNoStore(t *testing.T) {
 			t.Errorf("%s: %v", path, err)
 		}
 	}
-	if _, err := Open(t.Context(), filepath.Join(dir, "none"), false); !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "calib history add") {
+	if _, err := Open(t.Context(), filepath.Join(dir, "none"), false); !errors.Is(err, fs.ErrNotExist) ||
+		!strings.Contains(err.Error(), "calib history add") {
 		t.Errorf("missing: %v", err)
 	}
 	if left, err := os.ReadDir(dir); err != nil || len(left) != 1 {
@@ -374,7 +386,8 @@ func TestFilesThatAreNoStore(t *testing.T) {
 func TestForeignAndNewerStores(t *testing.T) {
 	s := testStore(t)
 	ctx := context.Background()
-	if _, err := s.db.ExecContext(ctx, "INSERT INTO goose_db_version (version_id, is_applied) VALUES (99, 1)"); err != nil {
+	const later = "INSERT INTO goose_db_version (version_id, is_applied) VALUES (99, 1)"
+	if _, err := s.db.ExecContext(ctx, later); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := Open(ctx, s.Path, true); !errors.Is(err, ErrNewer) {

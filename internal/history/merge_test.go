@@ -19,7 +19,8 @@ func put(t *testing.T, s *Store, runs map[int]float64) {
 	for n, night := range runs {
 		r := testRecord(n, night)
 		point := params.Residual{X: 1, Measured: 1, Lo: math.NaN(), Hi: math.Inf(1)} // is null
-		r.Params.Fits = []*params.Fit{{Model: "m", Series: []params.Series{{Quantity: params.Time, Points: []params.Residual{point}}}}}
+		r.Params.Fits = []*params.Fit{{Model: "m", Series: []params.Series{{Quantity: params.Time,
+			Points: []params.Residual{point}}}}}
 		if _, err := s.Add(t.Context(), r); err != nil {
 			t.Fatal(err)
 		}

@@ -124,7 +124,8 @@ func TestFaults(t *testing.T) {
 func TestEmpty(t *testing.T) {
 	for _, text := range []string{"", "\n\n", "# nothing\n  # here\r\n", "\ufeff"} {
 		_, _, err := Parse([]byte(text), "h")
-		if err == nil || !strings.Contains(err.Error(), "no hosts: ") || !strings.Contains(err.Error(), "node[01-16] user=bench") {
+		if err == nil || !strings.Contains(err.Error(), "no hosts: ") ||
+			!strings.Contains(err.Error(), "node[01-16] user=bench") {
 			t.Errorf("%q: got %v, want what a line looks like", text, err)
 		}
 	}
@@ -147,7 +148,8 @@ func TestOtherEditors(t *testing.T) {
 
 // FuzzParse: any text gives hosts that are safe to start agents on, or errors with a place, and never both.
 func FuzzParse(f *testing.F) {
-	for _, s := range []string{"node[01-16,20] cpu=2\n", "calib://[::1]:70\n#\na addr=::1", "calib+unix:///run/a.sock", "a=b", "x[1-9/2]y[3]", "\xff", "a[1-99999]b[1-99999]"} {
+	for _, s := range []string{"node[01-16,20] cpu=2\n", "calib://[::1]:70\n#\na addr=::1", "calib+unix:///run/a.sock",
+		"a=b", "x[1-9/2]y[3]", "\xff", "a[1-99999]b[1-99999]"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

@@ -151,15 +151,20 @@ func TestErrors(t *testing.T) {
 		{"time of a tool", "", Options{Format: "osu", Time: Half}, "has its own meaning of a time"},
 		{"bad time", "", Options{Format: "csv", Time: "whole"}, `time "whole": want half or full`},
 		{"empty", "", Options{Format: "netpipe", File: "np.out"}, "np.out: no measurement in it: not readable as netpipe"},
-		{"wrong format", "# OSU MPI Latency Test v7\n", Options{Format: "netpipe"}, "line 1: 6 columns, want the three of NetPIPE 3"},
+		{"wrong format", "# OSU MPI Latency Test v7\n", Options{Format: "netpipe"},
+			"line 1: 6 columns, want the three of NetPIPE 3"},
 		{"wrong format, guessed", "# OSU MPI Latency Test v7\n", Options{Format: "netpipe"}, "it looks like osu: --from osu"},
 		{"netpipe 5", "1 0.1 0.1 0.1 25.8\n", Options{Format: "netpipe"}, "line 1: 5 columns"},
 		{"netpipe rate", "1 9.0 0.0000258\n", Options{Format: "netpipe"}, "1 bytes in 25800 ns are not 9.0 Mbps"},
-		{"netpipe both ways", "64 48.828 0.00002\n", Options{Format: "netpipe"}, "line 1: both ways at once (-2), want NPtcp without -2"},
+		{"netpipe both ways", "64 48.828 0.00002\n", Options{Format: "netpipe"}, "line 1: both ways at once (-2), want " +
+			"NPtcp without -2"},
 		{"netpipe time", "1 0.29 -1\n", Options{Format: "netpipe"}, `"-1", want a time above 0`},
-		{"osu collective", "# OSU MPI Allgather Latency Test v5.8\n", Options{Format: "osu"}, "benchmark Allgather Latency is left out: only Latency, Bandwidth"},
-		{"osu both ways", "# OSU MPI Bi-Directional Bandwidth Test v5.9\n# Size Bandwidth (MB/s)\n1 4.44\n", Options{Format: "osu"},
-			"benchmark Bi-Directional Bandwidth is left out: only Latency, Bandwidth, Multiple Bandwidth / Message Rate are read"},
+		{"osu collective", "# OSU MPI Allgather Latency Test v5.8\n", Options{Format: "osu"},
+			"benchmark Allgather Latency is left out: only Latency, Bandwidth"},
+		{"osu both ways", "# OSU MPI Bi-Directional Bandwidth Test v5.9\n# Size Bandwidth (MB/s)\n1 4.44\n",
+			Options{Format: "osu"},
+			"benchmark Bi-Directional Bandwidth is left out: only Latency, Bandwidth, Multiple Bandwidth / Message Rate are " +
+				"read"},
 		{"osu pairs", "# OSU MPI Multiple Bandwidth / Message Rate Test v5.9\n# [ pairs: 4 ] [ window size: 64 ]\n" +
 			"# Size                  MB/s        Messages/s\n1 8.36 8361985.11\n", Options{Format: "osu"},
 			"Multiple Bandwidth / Message Rate with 4 pairs is left out: want 1"},
@@ -169,15 +174,18 @@ func TestErrors(t *testing.T) {
 		{"osu heading", "# OSU MPI Latency Test\n# Size Bandwidth (MB/s)\n", Options{Format: "osu"}, `line 2: heading "Bandwidth (MB/s)" of osu_latency, want a column of times in µs`},
 		{"osu value", "# OSU MPI Latency Test\n# Size Latency (us)\n1 nan\n", Options{Format: "osu"}, `line 3: "nan", want a latency`},
 		{"imb no title", "#bytes #repetitions t[usec] Mbytes/sec\n", Options{Format: "imb"}, "a table without a title"},
-		{"imb columns", "# Benchmarking PingPong\n#bytes #repetitions t[usec] Mbytes/sec\n1 1000 2\n", Options{Format: "imb"}, "line 3: 3 columns, the heading has 4"},
+		{"imb columns", "# Benchmarking PingPong\n#bytes #repetitions t[usec] Mbytes/sec\n1 1000 2\n", Options{Format: "imb"},
+			"line 3: 3 columns, the heading has 4"},
 		{"imb other only", "# Benchmarking Bcast\n#bytes #repetitions t_avg[usec]\n1 1000 2\n", Options{Format: "imb"},
 			"benchmark Bcast is left out: only PingPong"},
 		{"iperf3 text", "{\n\"start\": 1,\n}", Options{Format: "iperf3"}, "line 3: invalid character"},
 		{"iperf3 paced", `{"start":{"test_start":{"protocol":"TCP","blksize":1,"target_bitrate":5}},"end":{}}`, Options{Format: "iperf3"}, "paced to 5 bit/s"},
 		{"iperf3 both ways", `{"start":{"test_start":{"protocol":"TCP","blksize":1,"bidir":1}},"end":{}}`, Options{Format: "iperf3"}, "both ways at once"},
 		{"sockperf size", "sockperf: Summary: Latency is 2.2 usec\n", Options{Format: "sockperf"}, "give it (--bytes N)"},
-		{"sockperf other size", "--msg-size=64\n", Options{Format: "sockperf", Bytes: 32}, "messages of 64 B, but 32 were given"},
-		{"sockperf stamps", "packet, txTime(sec), rxTime(sec), latency(usec)\n0, 2.0, 1.9, 1\n", Options{Format: "sockperf", Bytes: 1}, "line 2"},
+		{"sockperf other size", "--msg-size=64\n", Options{Format: "sockperf", Bytes: 32},
+			"messages of 64 B, but 32 were given"},
+		{"sockperf stamps", "packet, txTime(sec), rxTime(sec), latency(usec)\n0, 2.0, 1.9, 1\n",
+			Options{Format: "sockperf", Bytes: 1}, "line 2"},
 		{"csv heading", "size,us\n1,2\n", Options{Format: "csv", Time: Half}, "want bytes and one of s, seconds, ms, us, ns"},
 		{"csv two times", "bytes,us,ns\n", Options{Format: "csv", Time: Half}, "two columns of time"},
 		{"csv one host", "bytes,us,from\n", Options{Format: "csv", Time: Half}, "want both of from and to"},
@@ -203,7 +211,8 @@ func TestHalves(t *testing.T) {
 		{"bytes,us\n64,20\n", Options{Format: "csv", Time: Half}, 20000},
 		{"sockperf: Summary: Latency is 20.0 usec\n", Options{Format: "sockperf", Bytes: 64}, 20000},
 		{"sockperf: Summary: Round trip is 20.0 usec\n", Options{Format: "sockperf", Bytes: 64}, 10000},
-		{"packet, txTime(sec), rxTime(sec), rtt(usec)\n0, 1.000000000, 1.000020000, 20.0\n", Options{Format: "sockperf", Bytes: 64}, 10000},
+		{"packet, txTime(sec), rxTime(sec), rtt(usec)\n0, 1.000000000, 1.000020000, 20.0\n",
+			Options{Format: "sockperf", Bytes: 64}, 10000},
 		{"64 24.414 0.00002\n", Options{Format: "netpipe"}, 20000},
 	} {
 		d, _, err := read(strings.NewReader(c.in), c.o)
@@ -222,7 +231,8 @@ func TestMerge(t *testing.T) {
 	var im Import
 	const in = "sockperf: == version #3.7 ==\nsockperf: Summary: Latency is 2 usec\n"
 	ab, bc := [2]string{"a", "b"}, [2]string{"b", "c"}
-	for _, f := range []Options{{Bytes: 64, Hosts: ab}, {Bytes: 1024, Hosts: ab}, {Bytes: 64, Hosts: ab}, {Bytes: 64, Hosts: bc},
+	for _, f := range []Options{{Bytes: 64, Hosts: ab}, {Bytes: 1024, Hosts: ab}, {Bytes: 64, Hosts: ab},
+		{Bytes: 64, Hosts: bc},
 		{Bytes: 1024, Hosts: ab}} {
 		f.Format = "sockperf"
 		if err := im.Read(strings.NewReader(in), f); err != nil {
@@ -232,7 +242,8 @@ func TestMerge(t *testing.T) {
 	d := im.Dataset("r", 7)
 	var got []string
 	for _, s := range d.Samples {
-		got = append(got, s.Point.Key()+d.Header.Hosts[s.Ranks[0]].Name+d.Header.Hosts[s.Ranks[1]].Name+string(rune('0'+s.Round)))
+		from, to := d.Header.Hosts[s.Ranks[0]].Name, d.Header.Hosts[s.Ranks[1]].Name
+		got = append(got, s.Point.Key()+from+to+string(rune('0'+s.Round)))
 	}
 	want := []string{"bytes=64ab0", "bytes=1024ab0", "bytes=64bc0", "bytes=64ab1", "bytes=1024ab1"}
 	if !slices.Equal(got, want) {

@@ -40,7 +40,8 @@ func drawSpec(t *rapid.T) *netspec.Spec {
 		}
 	}
 	if rapid.Bool().Draw(t, "link") {
-		s.Links = []netspec.Link{{Between: [][]int{{0, 1}, {2}}, Block: drawBlock(t, "link"), Buffer: rapid.IntRange(0, 4).Draw(t, "link's buffer")}}
+		s.Links = []netspec.Link{{Between: [][]int{{0, 1}, {2}}, Block: drawBlock(t, "link"),
+			Buffer: rapid.IntRange(0, 4).Draw(t, "link's buffer")}}
 	}
 	s.CutThrough = rapid.Bool().Draw(t, "cut through")
 	s.Buffer = rapid.IntRange(0, 4).Draw(t, "buffer")

@@ -31,7 +31,8 @@ func upOrFail(t *testing.T, spec *netspec.Spec) *Lab {
 	return buildOrFail(t, spec, Up)
 }
 
-func buildOrFail(t *testing.T, spec *netspec.Spec, up func(context.Context, *netspec.Spec, Options) (*Lab, error)) *Lab {
+func buildOrFail(t *testing.T, spec *netspec.Spec,
+	up func(context.Context, *netspec.Spec, Options) (*Lab, error)) *Lab {
 	t.Helper()
 	o := Options{Name: fmt.Sprintf("test%d", os.Getpid()), Dir: filepath.Join(t.TempDir(), "labs")}
 	l, err := up(t.Context(), spec, o)
@@ -77,7 +78,8 @@ func TestLabCarriesTCP(t *testing.T) {
 	if n := a.SentPackets - a.SentFree; n < 14 || n > 14+10 {
 		t.Errorf("%d charged packets carried %d B, want 14", n, a.SentBytes)
 	}
-	if want := (a.SentPackets - a.SentFree) + (b.SentPackets - b.SentFree); s.Lateness.Count > want || s.Lateness.Count == 0 {
+	if want := (a.SentPackets - a.SentFree) + (b.SentPackets - b.SentFree); s.Lateness.Count > want ||
+		s.Lateness.Count == 0 {
 		t.Errorf("lateness of %d packets, %d were charged", s.Lateness.Count, want)
 	}
 	if s.Overruns+s.Refused+a.BufferDrops+a.LossDrops > 0 {
@@ -131,7 +133,8 @@ func goesWithoutTrace(t *testing.T, l *Lab) {
 func TestLabTwiceAndCrash(t *testing.T) {
 	l := upOrFail(t, quickSpec())
 	o := Options{Name: l.Name, Dir: l.dir}
-	if _, err := Up(t.Context(), quickSpec(), o); !errors.Is(err, ErrExists) || !strings.Contains(err.Error(), "calib lab down") {
+	if _, err := Up(t.Context(), quickSpec(), o); !errors.Is(err, ErrExists) ||
+		!strings.Contains(err.Error(), "calib lab down") {
 		t.Errorf("up twice: %v", err)
 	}
 	if st, err := Load(l.dir, l.Name); err != nil || !st.Up {
@@ -253,7 +256,8 @@ func TestHostsTCP(t *testing.T) {
 		}
 		argv := launchOn(&l.State, HostName(l.Name, 1), "ip", "route")
 		out, err := exec.Command(argv[0], argv[1:]...).CombinedOutput()
-		if has := strings.Contains(string(out), "congctl"); err != nil || !strings.Contains(string(out), want) || has != (want != "") ||
+		if has := strings.Contains(string(out), "congctl"); err != nil || !strings.Contains(string(out), want) ||
+			has != (want != "") ||
 			!strings.Contains(string(out), "rto_min lock 1s") {
 			t.Errorf("%q: %v\n%s", asked, err, out)
 		}

@@ -31,7 +31,8 @@ func TestOnThreadLeavesTheFirst(t *testing.T) {
 // A queue of the network, or of the one that it stands for, is no loss.
 func TestLeastRTO(t *testing.T) {
 	spec := func(hosts int, perByte, slowdown float64) *netspec.Spec {
-		return &netspec.Spec{Hosts: hosts, MSS: 1448, Mode: netspec.Switched, Host: netspec.Block{B: perByte}, Slowdown: slowdown}
+		return &netspec.Spec{Hosts: hosts, MSS: 1448, Mode: netspec.Switched, Host: netspec.Block{B: perByte},
+			Slowdown: slowdown}
 	}
 	for _, c := range []struct {
 		what string

@@ -16,7 +16,8 @@ import (
 func testState(dir string) *State {
 	return &State{
 		Name: "x", Spec: *testSpec(), Created: time.Unix(1e9, 0).UTC(), Launch: launchRoot,
-		HostsPath: filepath.Join(dir, "x.hosts"), StatsPath: filepath.Join(dir, "x.sock"), LogPath: filepath.Join(dir, "x.log"),
+		HostsPath: filepath.Join(dir, "x.hosts"), StatsPath: filepath.Join(dir, "x.sock"),
+		LogPath: filepath.Join(dir, "x.log"),
 	}
 }
 

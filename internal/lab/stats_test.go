@@ -17,7 +17,8 @@ func TestBuckets(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		ns := rapid.Int64Range(0, 1<<40-1).Draw(t, "ns")
 		b := bucketOf(ns)
-		if up := upper(b); ns > up || float64(up) > float64(ns)*1.125+1 || bucketOf(up) != b || bucketOf(up+1) != min(b+1, buckets-1) {
+		if up := upper(b); ns > up || float64(up) > float64(ns)*1.125+1 || bucketOf(up) != b ||
+			bucketOf(up+1) != min(b+1, buckets-1) {
 			t.Fatalf("%d ns is in bucket %d, up to %d", ns, b, up)
 		}
 	})
@@ -92,14 +93,16 @@ func TestJudge(t *testing.T) {
 		{"nothing moved", Stats{}, ""},
 		{"on time", with(1000), ""},
 		{"5% at 40 µs", with(950, slices.Repeat([]int64{40_000}, 50)...), ""},
-		{"6% at 40 µs", with(940, slices.Repeat([]int64{40_000}, 60)...), "60 of 1000 packets were more than 30 µs late, 5% may be"},
+		{"6% at 40 µs", with(940, slices.Repeat([]int64{40_000}, 60)...), "60 of 1000 packets were more than 30 µs late, " +
+			"5% may be"},
 		{"one stall in a short run", with(100, 3_000_000), ""},
 		{"2% at 3 ms", with(980, slices.Repeat([]int64{3_000_000}, 20)...), "20 of 1000 packets were more than 1 ms late"},
 		{"one at 300 ms", with(100_000, 300_000_000), "more than 200 ms late, 0% may be"},
 		{"no memory", Stats{Overruns: 3}, "no memory for 3 packets"},
 	} {
 		v := Judge(c.stats)
-		if v.Late != (c.late != "") || !strings.Contains(v.String(), c.late) || v.Late != strings.HasPrefix(v.String(), "LATE") {
+		if v.Late != (c.late != "") || !strings.Contains(v.String(), c.late) ||
+			v.Late != strings.HasPrefix(v.String(), "LATE") {
 			t.Errorf("%s: %v", c.name, v)
 		}
 	}

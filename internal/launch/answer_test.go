@@ -15,7 +15,8 @@ import (
 // begins no empty line of them, or an error, and no more than a greeting is read.
 func FuzzAnswer(f *testing.F) {
 	for _, seed := range []string{
-		"calib-launch uname Linux x86_64\n", "Welcome\ncalib-launch need\n", "calib-launch\ncalib-launch have\nrest", "calib-launch have", "\x00\xff\n",
+		"calib-launch uname Linux x86_64\n", "Welcome\ncalib-launch need\n", "calib-launch\ncalib-launch have\nrest",
+		"calib-launch have", "\x00\xff\n",
 		"\x1b[2Jcalib-launch fail\n", strings.Repeat("x", 5000) + "calib-launch have\n",
 	} {
 		f.Add([]byte(seed))

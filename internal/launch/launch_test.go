@@ -17,7 +17,8 @@ var amd64 = Binary{Path: "/opt/calib", Hash: strings.Repeat("ab", 32), GOOS: "li
 
 func TestPrefixes(t *testing.T) {
 	t.Setenv("RACK", "r7 x")
-	ssh := []string{"-oBatchMode=yes", "-oConnectTimeout=10", "-oServerAliveInterval=15", "-oClearAllForwardings=yes", "-T"}
+	ssh := []string{"-oBatchMode=yes", "-oConnectTimeout=10", "-oServerAliveInterval=15", "-oClearAllForwardings=yes",
+		"-T"}
 	for _, c := range []struct {
 		prefix string
 		host   Host
@@ -108,7 +109,8 @@ func TestPickBinary(t *testing.T) {
 		{"Linux", "vax", "", "linux/vax"},
 	} {
 		b, err := pick([]Binary{amd64, arm}, c.system, c.machine)
-		if b.Path != c.want || (c.want == "") != errors.Is(err, ErrArch) || err != nil && !strings.Contains(err.Error(), c.say) {
+		if b.Path != c.want || (c.want == "") != errors.Is(err, ErrArch) || err != nil &&
+			!strings.Contains(err.Error(), c.say) {
 			t.Errorf("%s %s: got %q, %v", c.system, c.machine, b.Path, err)
 		}
 	}
@@ -156,7 +158,8 @@ func TestTailKeepsTheEnd(t *testing.T) {
 		l.Write([]byte("line of some text\n"))
 	}
 	l.Write([]byte("the end\r\n"))
-	if s := l.String(); !strings.HasSuffix(s, "text\nthe end") || strings.Count(s, "\n") != tailLines-1 || len(s) > tailBytes {
+	if s := l.String(); !strings.HasSuffix(s, "text\nthe end") || strings.Count(s, "\n") != tailLines-1 ||
+		len(s) > tailBytes {
 		t.Errorf("kept %d bytes: %q", len(l.b), s)
 	}
 	l.Write(make([]byte, 3*keptBytes))

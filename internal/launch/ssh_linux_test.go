@@ -178,8 +178,10 @@ func TestSSHFailures(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.write(t, "changed", "[127.0.0.1]:%d %s", s.port, other)
-	s.write(t, "ssh_jump", "Host jumped\nProxyJump gate\nHost *\nHostName 127.0.0.1\nInclude %s/ssh_config\nHost gate\nUserKnownHostsFile /dev/null\n", s.dir)
-	s.write(t, "ssh_other", "UserKnownHostsFile %[1]s/known_hosts\nIdentitiesOnly yes\nIdentityFile %[1]s/other\nPort %[2]d\n", s.dir, s.port)
+	s.write(t, "ssh_jump", "Host jumped\nProxyJump gate\nHost *\nHostName 127.0.0.1\nInclude %s/ssh_config\nHost gate\n"+
+		"UserKnownHostsFile /dev/null\n", s.dir)
+	s.write(t, "ssh_other", "UserKnownHostsFile %[1]s/known_hosts\nIdentitiesOnly yes\nIdentityFile %[1]s/other\n"+
+		"Port %[2]d\n", s.dir, s.port)
 	asks := startSSH(t, "PasswordAuthentication yes")
 	for name, c := range map[string]struct {
 		prefix string
@@ -187,18 +189,25 @@ func TestSSHFailures(t *testing.T) {
 		want   error
 		say    []string
 	}{
-		"unknown user": {s.prefix + " {host}", Host{Name: "127.0.0.1", User: "nobody-here"}, ErrUnreachable, []string{"Permission denied", "step login", "ssh-copy-id 127.0.0.1"}},
-		"refused key":  {"ssh -F " + s.dir + "/ssh_other {host}", s.host, ErrUnreachable, []string{"step login", "ssh -v"}},
+		"unknown user": {s.prefix + " {host}", Host{Name: "127.0.0.1", User: "nobody-here"}, ErrUnreachable,
+			[]string{"Permission denied", "step login", "ssh-copy-id 127.0.0.1"}},
+		"refused key": {"ssh -F " + s.dir + "/ssh_other {host}", s.host, ErrUnreachable, []string{"step login", "ssh -v"}},
 		"password": {asks.prefix + " -o PubkeyAuthentication=no {host}", s.host, ErrUnreachable,
 			[]string{"step login", "calib answers no password prompt", "ssh-add"}},
-		"unknown host key": {s.prefix + " -o UserKnownHostsFile=/dev/null {host}", s.host, ErrUnreachable, []string{"step host key", "known_hosts"}},
-		"changed host key": {s.prefix + " -o UserKnownHostsFile=" + s.dir + "/changed {host}", s.host, ErrUnreachable, []string{"step host key", "ssh-keygen -R 127.0.0.1"}},
-		"nobody listens":   {fmt.Sprintf("%s -p %d {host}", s.prefix, freePort(t)), s.host, ErrUnreachable, []string{"255", "refused", "step connect", "no sshd listens"}},
-		"unknown name":     {s.prefix + " {host}", Host{Name: "no-such-host.invalid"}, ErrUnreachable, []string{"step name", "~/.ssh/config"}},
-		"configuration":    {"ssh -o NoSuchOption=1 {host}", s.host, ErrUnreachable, []string{"step configuration"}},
-		"jump host":        {"ssh -F " + s.dir + "/ssh_jump -o UserKnownHostsFile=/dev/null {host}", Host{Name: "jumped"}, ErrUnreachable, []string{"step host key"}},
-		"other machine":    {s.prefix + " {host} env PATH=" + s.fake(t, "uname", "echo Plan9"), s.host, ErrArch, []string{"plan9/Plan9"}},
-		"terminal":         {s.prefix + " -tt {host}", s.host, ErrStreams, []string{"a terminal", "ssh -T"}},
+		"unknown host key": {s.prefix + " -o UserKnownHostsFile=/dev/null {host}", s.host, ErrUnreachable,
+			[]string{"step host key", "known_hosts"}},
+		"changed host key": {s.prefix + " -o UserKnownHostsFile=" + s.dir + "/changed {host}", s.host, ErrUnreachable,
+			[]string{"step host key", "ssh-keygen -R 127.0.0.1"}},
+		"nobody listens": {fmt.Sprintf("%s -p %d {host}", s.prefix, freePort(t)), s.host, ErrUnreachable,
+			[]string{"255", "refused", "step connect", "no sshd listens"}},
+		"unknown name": {s.prefix + " {host}", Host{Name: "no-such-host.invalid"}, ErrUnreachable,
+			[]string{"step name", "~/.ssh/config"}},
+		"configuration": {"ssh -o NoSuchOption=1 {host}", s.host, ErrUnreachable, []string{"step configuration"}},
+		"jump host": {"ssh -F " + s.dir + "/ssh_jump -o UserKnownHostsFile=/dev/null {host}", Host{Name: "jumped"},
+			ErrUnreachable, []string{"step host key"}},
+		"other machine": {s.prefix + " {host} env PATH=" + s.fake(t, "uname", "echo Plan9"), s.host, ErrArch,
+			[]string{"plan9/Plan9"}},
+		"terminal": {s.prefix + " -tt {host}", s.host, ErrStreams, []string{"a terminal", "ssh -T"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p, err := template(t, c.prefix, elsewhere(t)).Launch(t.Context(), c.host, "role=agent")
@@ -221,7 +230,8 @@ func (s sshServer) fake(t *testing.T, program, body string) string {
 func (s sshServer) script(t *testing.T, name, body string) string {
 	t.Helper()
 	path := filepath.Join(s.dir, name)
-	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte("#!/bin/sh\n"+body+"\n"), 0o755)); err != nil {
+	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755),
+		os.WriteFile(path, []byte("#!/bin/sh\n"+body+"\n"), 0o755)); err != nil {
 		t.Fatal(err)
 	}
 	return path
@@ -232,7 +242,8 @@ func TestSSHFileSystems(t *testing.T) {
 	needs.UserNamespaces(t)
 	s := startSSH(t)
 	cache := t.TempDir()
-	for options, say := range map[string]string{"size=100k": "step copy: what was sent could not be written: make room", "noexec": "mounted noexec"} {
+	for options, say := range map[string]string{"size=100k": "step copy: what was sent could not be written: make room",
+		"noexec": "mounted noexec"} {
 		t.Run(options, func(t *testing.T) {
 			mounted := s.script(t, "mounted", "mount -t tmpfs -o "+options+" none "+s.dir+"/fake && XDG_CACHE_HOME="+s.dir+`/fake exec "$@"`)
 			s.fake(t, "x", "")
@@ -253,7 +264,8 @@ func TestSSHFileSystems(t *testing.T) {
 // What a user's own configuration says is followed: jump hosts, keys in an agent, a shell that greets.
 func TestSSHConfigurations(t *testing.T) {
 	s := startSSH(t, `ForceCommand echo Welcome; printf "no line end: "; eval "$SSH_ORIGINAL_COMMAND"`)
-	s.write(t, "ssh_jump", "Host jumped\nHostName 127.0.0.1\nProxyJump gate\nHost gate\nHostName 127.0.0.1\nHost *\nInclude %s/ssh_config\n", s.dir)
+	s.write(t, "ssh_jump", "Host jumped\nHostName 127.0.0.1\nProxyJump gate\nHost gate\nHostName 127.0.0.1\nHost *\n"+
+		"Include %s/ssh_config\n", s.dir)
 	t.Run("jump host and greeting", func(t *testing.T) {
 		launchOn(t, template(t, "ssh -F "+s.dir+"/ssh_jump {host}", self(t)), Host{Name: "jumped", User: s.host.User})
 	})
@@ -272,7 +284,8 @@ func TestSSHConfigurations(t *testing.T) {
 		for add.Run() != nil && t.Context().Err() == nil { // until the agent listens
 			add = exec.Command(add.Path, add.Args[1:]...)
 		}
-		s.write(t, "ssh_keys", "UserKnownHostsFile %[1]s/known_hosts\nStrictHostKeyChecking yes\nPort %[2]d\nIdentityFile none\n", s.dir, s.port)
+		s.write(t, "ssh_keys", "UserKnownHostsFile %[1]s/known_hosts\nStrictHostKeyChecking yes\nPort %[2]d\n"+
+			"IdentityFile none\n", s.dir, s.port)
 		launchOn(t, template(t, "ssh -F "+s.dir+"/ssh_keys {host}", self(t)), s.host)
 	})
 }
@@ -292,7 +305,8 @@ func launchOn(t *testing.T, l *Launcher, h Host) (exe, said string) {
 func TestHostname(t *testing.T) {
 	needs.Program(t, "ssh")
 	s := sshServer{dir: t.TempDir()}
-	s.write(t, "ssh_config", "Host c4\nHostName 10.0.0.4\nMatch originalhost c5 user ann\nHostName five.example\nHost *.short\nHostName %%h.example\n")
+	s.write(t, "ssh_config", "Host c4\nHostName 10.0.0.4\nMatch originalhost c5 user ann\nHostName five.example\n"+
+		"Host *.short\nHostName %%h.example\n")
 	prefix := "ssh -F " + s.dir + "/ssh_config {host} env A=b"
 	for _, c := range []struct {
 		prefix, name, user, want string

@@ -88,7 +88,8 @@ func beginStep(t *testing.T, dir string, b Binary, hosts ...string) (*Step, erro
 	if err != nil {
 		t.Fatal(err)
 	}
-	return StartStep(t.Context(), Job{Command: append([]string{exe, "role=step"}, hosts...), Hosts: hosts}, []Binary{b}, []string{"role=member"})
+	return StartStep(t.Context(), Job{Command: append([]string{exe, "role=step"}, hosts...), Hosts: hosts}, []Binary{b},
+		[]string{"role=member"})
 }
 
 func TestStep(t *testing.T) {
@@ -143,7 +144,8 @@ func TestStepFails(t *testing.T) {
 	mustBe(t, err, ErrUpload, "launch bad", "step cache")
 	_, err = StartStep(t.Context(), Job{Command: []string{"no-such-srun"}, Hosts: []string{"x1"}}, []Binary{self(t)}, nil)
 	mustBe(t, err, ErrCommand, "no-such-srun")
-	_, err = StartStep(t.Context(), Job{Command: []string{"sh", "-c", "echo srun: error: no such node >&2; exit 1"}, Hosts: []string{"x1"}}, []Binary{self(t)}, nil)
+	_, err = StartStep(t.Context(), Job{Command: []string{"sh", "-c", "echo srun: error: no such node >&2; exit 1"},
+		Hosts: []string{"x1"}}, []Binary{self(t)}, nil)
 	mustBe(t, err, ErrUnreachable, "no such node")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

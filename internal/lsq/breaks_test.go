@@ -17,7 +17,8 @@ func TestGivenBreaks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []Segment{{Lo: 1, Hi: 4, Intercept: 10, Slope: 1, Distinct: 4}, {Lo: 10, Hi: 30, Intercept: 100, Slope: 2, Distinct: 3},
+	want := []Segment{{Lo: 1, Hi: 4, Intercept: 10, Slope: 1, Distinct: 4},
+		{Lo: 10, Hi: 30, Intercept: 100, Slope: 2, Distinct: 3},
 		{Lo: 100, Hi: 300, Intercept: 50, Distinct: 3, Flat: true}}
 	if len(s.Segments) != len(want) {
 		t.Fatalf("%+v", s.Segments)

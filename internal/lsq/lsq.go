@@ -41,9 +41,9 @@ type Solution struct {
 // proportional to 1/variance of y[i], not negative, and a row of weight zero does not take part.
 //
 // The solution is a Householder QR of the design, scaled by √w and by powers of two that bring the norms of columns
-// into [1, 2). The last column is the first to be reduced: with ascending powers that is the largest, which gives two more
-// digits in the worst of NIST's problems (Wampler5: 7.6 and 5.5). It is an error if there are fewer rows than columns,
-// if a number is not finite, or if columns are linearly dependent (a condition number of 1/ε).
+// into [1, 2). The last column is the first to be reduced: with ascending powers that is the largest, which gives two
+// more digits in the worst of NIST's problems (Wampler5: 7.6 and 5.5). It is an error if there are fewer rows than
+// columns, if a number is not finite, or if columns are linearly dependent (a condition number of 1/ε).
 func Linear(x [][]float64, y, w []float64) (*Solution, error) {
 	n := len(y)
 	if n == 0 || n < len(x[0]) {

@@ -14,8 +14,8 @@ import (
 // ErrBreaks reports breaks that do not suit the data.
 var ErrBreaks = errors.New("breaks do not suit the data")
 
-// SegmentOptions are the settings of FitSegments. The zero value means: breaks that are found, segments of at least three
-// x each.
+// SegmentOptions are the settings of FitSegments. The zero value means: breaks that are found, segments of at least
+// three x each.
 type SegmentOptions struct {
 	Max      int // largest number of segments tried; 0 means one for every 30 x, but 3 at least and 6 at most
 	MinSizes int // fewest x in a segment, at least 2; 0 means 3
@@ -48,8 +48,8 @@ type Segments struct {
 }
 
 // FitSegments fits y by straight lines over consecutive ranges of the ascending distinct x, to relative residuals. For
-// each number of segments k the breakpoints are those that minimise Σ residual² over all partitions, found exactly by dynamic programming in
-// O(n²·k) time and O(n·k) memory; k is chosen by
+// each number of segments k the breakpoints are those that minimise Σ residual² over all partitions, found exactly by
+// dynamic programming in O(n²·k) time and O(n·k) memory; k is chosen by
 //
 //	BIC = n·ln(RSS/n) + q·ln n,  q = 2 per line, 1 per constant, 3 per breakpoint,
 //

@@ -82,9 +82,11 @@ func TestCollect(t *testing.T) {
 	}
 	want := map[string]string{
 		"kernel": "6.12.1-amd64", "clocksource": "tsc", "cpu.model": "Some CPU @ 3GHz",
-		"cpu.governor": "performance powersave", "cpu.idle_driver": "intel_idle", "cpu.idle_deepest": "C6", "cpu.idle_wake_us": "133", "virt": "qemu", "container": "docker",
+		"cpu.governor": "performance powersave", "cpu.idle_driver": "intel_idle", "cpu.idle_deepest": "C6",
+		"cpu.idle_wake_us": "133", "virt": "qemu", "container": "docker",
 		"tcp.rmem": "4096 131072 6291456", "tcp.congestion": "cubic", "core.default_qdisc": "fq_codel",
-		"nic.name": "eth0", "nic.mtu": "1500", "nic.segment": "1448", "nic.numa_node": "1", "numa.cpus": "0:0-15 1:16-31", "nic.speed_mbps": "25000", "nic.duplex": "full",
+		"nic.name": "eth0", "nic.mtu": "1500", "nic.segment": "1448", "nic.numa_node": "1", "numa.cpus": "0:0-15 1:16-31",
+		"nic.speed_mbps": "25000", "nic.duplex": "full",
 		"nic.driver": "mlx5_core", "nic.coalesce.rx_usecs": "8", "nic.ring.rx": "1024",
 		"nic.tso": "on", "nic.gro": "on", "nic.lro": "off", "nic.rx_checksum": "on", "nic.tx_checksum": "off",
 	}
@@ -180,7 +182,8 @@ func TestBuildHashIsThatOfThisExecutable(t *testing.T) {
 func FuzzCPUInfo(f *testing.F) {
 	f.Add("model name\t: x\nflags : hypervisor\n", "QEMU")
 	f.Fuzz(func(t *testing.T, cpuinfo, vendor string) {
-		env := fake(map[string]string{"proc/cpuinfo": cpuinfo, "sys/class/dmi/id/sys_vendor": vendor}, fakeDriver{}).collect("")
+		env := fake(map[string]string{"proc/cpuinfo": cpuinfo, "sys/class/dmi/id/sys_vendor": vendor},
+			fakeDriver{}).collect("")
 		for v := range maps.Values(env) {
 			if v == "" || strings.ContainsAny(v, "\n\t") {
 				t.Errorf("value %q", v)

@@ -15,7 +15,8 @@ func TestLink(t *testing.T) {
 	}}
 	env := map[string]string{}
 	c.errors(env, "eth0", map[string]uint64{"fec_uncorrectable": 3, "rx_packets": 5, "tx_symbol_err": 0})
-	port := switchPort("lldp.eth0.via=LLDP\nlldp.eth0.chassis.name=sw3\nlldp.eth0.chassis.descr=a=b\nlldp.eth0.port.ifname=swp12\n", "eth0")
+	port := switchPort("lldp.eth0.via=LLDP\nlldp.eth0.chassis.name=sw3\nlldp.eth0.chassis.descr=a=b\n"+
+		"lldp.eth0.port.ifname=swp12\n", "eth0")
 	if env["now.nic_errors"] != "fec_uncorrectable=3 rx_errors=7" || port != "sw3 port swp12" {
 		t.Errorf("%q, %q", env, port)
 	}

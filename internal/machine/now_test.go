@@ -20,7 +20,8 @@ func TestNow(t *testing.T) {
 	if diff := cmp.Diff(map[string]string{"kernel": "6.12"}, fingerprint); diff != "" {
 		t.Error(diff)
 	}
-	want := map[string]string{NowLoad: "1.25", NowPorts: "32768 60999", NowClocks: "tsc hpet acpi_pm", NowNICs: "1=lo 2=eth0 3=eth1"}
+	want := map[string]string{NowLoad: "1.25", NowPorts: "32768 60999", NowClocks: "tsc hpet acpi_pm",
+		NowNICs: "1=lo 2=eth0 3=eth1"}
 	if diff := cmp.Diff(want, now); diff != "" {
 		t.Error(diff)
 	}

@@ -11,7 +11,8 @@ import (
 )
 
 // timing sets which of the allowed CPUs a thread that times should have, the best first: those of the interface's NUMA
-// node; of these, those that take none of its interrupts; and CPU 0 last, where Linux puts what has no place of its own.
+// node; of these, those that take none of its interrupts; and CPU 0 last, where Linux puts what has no place of its
+// own.
 func (c collector) timing(env map[string]string, allowed []int) {
 	near := c.cpus("sys/devices/system/node/node" + env["nic.numa_node"] + "/cpulist")
 	irqs, _ := fs.Glob(c.root, "sys/class/net/"+env["nic.name"]+"/device/msi_irqs/*") // the pattern is good

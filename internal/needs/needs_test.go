@@ -41,14 +41,16 @@ func TestMissing(t *testing.T) {
 	if v := judge(test); v.skipped != reason || v.failed != "" {
 		t.Errorf("%+v, want it skipped: %s", v, reason)
 	}
-	if text, err := os.ReadFile(record); err != nil || !strings.HasPrefix(string(text), "SKIPPED ") || !strings.HasSuffix(string(text), reason+"\n") {
+	if text, err := os.ReadFile(record); err != nil || !strings.HasPrefix(string(text), "SKIPPED ") ||
+		!strings.HasSuffix(string(text), reason+"\n") {
 		t.Errorf("recorded %q, %v", text, err)
 	}
 	t.Setenv("CI", "true")
 	if v := judge(test); v.skipped != "" || !strings.HasPrefix(v.failed, reason) {
 		t.Errorf("%+v, want it failed: %s", v, reason)
 	}
-	if v := judge(func(t T) { Namespaces(t) }); v.skipped != "" || !strings.Contains(v.failed, "is not installed: apt-get install ") {
+	if v := judge(func(t T) { Namespaces(t) }); v.skipped != "" ||
+		!strings.Contains(v.failed, "is not installed: apt-get install ") {
 		t.Errorf("without any program: %+v", v)
 	}
 }
@@ -88,7 +90,8 @@ func TestOneWayToSkip(t *testing.T) {
 			return err
 		}
 		rel, _ := filepath.Rel(root, path)
-		if !strings.HasSuffix(rel, "_test.go") && !strings.HasSuffix(rel, ".txtar") || filepath.Dir(rel) == filepath.Join("internal", "needs") {
+		if !strings.HasSuffix(rel, "_test.go") && !strings.HasSuffix(rel, ".txtar") ||
+			filepath.Dir(rel) == filepath.Join("internal", "needs") {
 			return nil
 		}
 		text, err := os.ReadFile(path)

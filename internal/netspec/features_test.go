@@ -111,7 +111,8 @@ func TestRoutes(t *testing.T) {
 	for _, c := range []struct {
 		src, dst int
 		want     []int
-	}{{0, 2, []int{0}}, {3, 1, []int{1}}, {0, 1, []int{3}}, {2, 3, nil}, {4, 0, []int{2}}, {4, 1, nil}, {5, 0, nil}, {1, 2, []int{0, 2}}, {2, 1, []int{1, 3}}} {
+	}{{0, 2, []int{0}}, {3, 1, []int{1}}, {0, 1, []int{3}}, {2, 3, nil}, {4, 0, []int{2}}, {4, 1, nil}, {5, 0, nil},
+		{1, 2, []int{0, 2}}, {2, 1, []int{1, 3}}} {
 		var got []int
 		for l := route(c.src, c.dst, -1); l >= 0; l = route(c.src, c.dst, l) {
 			got = append(got, l)
@@ -197,7 +198,8 @@ links: [{between: [[0, 1], [2, 3]], a: 1e-4, b: 2e-6, buffer: 7}]
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !changed.CutThrough || changed.Receive.A != 1e-6 || changed.Fabric == nil || preset.Receive.A != 0 || preset.Fabric.Tau == 0 {
+	if !changed.CutThrough || changed.Receive.A != 1e-6 || changed.Fabric == nil || preset.Receive.A != 0 ||
+		preset.Fabric.Tau == 0 {
 		t.Errorf("%+v, %+v; %+v, %+v", changed.Receive, changed.Fabric, preset.Receive, preset.Fabric)
 	}
 }

@@ -129,7 +129,8 @@ func TestParse(t *testing.T) {
 }
 
 func TestResolve(t *testing.T) {
-	for arg, hosts := range map[string]int{"sparc1994": 8, "switch:3": 3, "../../examples/lab-switch.yaml": 6, "../../examples/lab-switch.yaml:4": 4} {
+	for arg, hosts := range map[string]int{"sparc1994": 8, "switch:3": 3, "../../examples/lab-switch.yaml": 6,
+		"../../examples/lab-switch.yaml:4": 4} {
 		if s, err := Resolve(arg); err != nil || s.Hosts != hosts {
 			t.Errorf("%s: %+v, %v", arg, s, err)
 		}
@@ -202,7 +203,8 @@ func FuzzParse(f *testing.F) {
 		if err != nil {
 			t.Fatalf("written as:\n%s\n%v", out, err)
 		}
-		if again.Hosts != s.Hosts || again.Mode != s.Mode || again.Host != s.Host || len(again.Overrides) != len(s.Overrides) ||
+		if again.Hosts != s.Hosts || again.Mode != s.Mode || again.Host != s.Host ||
+			len(again.Overrides) != len(s.Overrides) ||
 			len(again.Links) != len(s.Links) {
 			t.Fatalf("%+v became %+v", s, again)
 		}

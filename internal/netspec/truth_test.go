@@ -21,7 +21,8 @@ func TestTrueShared(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	near(t, "sparc1994", s.TrueParameters(), map[string]float64{"a": 859.52 * us, "a_c": 345.6 * us, "b": 1.42 * us, "b_c": 0.92 * us,
+	near(t, "sparc1994", s.TrueParameters(), map[string]float64{"a": 859.52 * us, "a_c": 345.6 * us, "b": 1.42 * us,
+		"b_c":            0.92 * us,
 		"a_prime_limits": (2*859.52 + 345.6) * us, "b_prime_limits": 1.42 * us})
 	s.Host.B = 0.9 * us
 	if _, has := s.TrueParameters()["b"]; has {
@@ -36,7 +37,8 @@ func TestTrueTamWang2000(t *testing.T) {
 		t.Fatal(err)
 	}
 	slowed := map[string]float64{}
-	for name, v := range map[string]float64{"g_s.c0": 3.027, "g_s.c1": 0.0796, "g_s.floor": 6.73, "g_r.c0": 4.986, "g_r.c1": 0.0788,
+	for name, v := range map[string]float64{"g_s.c0": 3.027, "g_s.c1": 0.0796, "g_s.floor": 6.73, "g_r.c0": 4.986,
+		"g_r.c1":    0.0788,
 		"g_r.floor": 6.73, "L.l0": 16.684, "L.l1": 1.556, "L.tau": 0.0826} {
 		slowed[name] = v * 20 * us
 	}

@@ -53,8 +53,8 @@ func (s *Spec) Message(src, dst, x int) float64 {
 }
 
 // TrueParameters lists the true values of a network's parameters, by name, in SI units. The hosts' own calls are not in
-// them. On a switch a holds half of what the port takes, there is no b_c, and a_c is what a fabric adds for the two hosts
-// of another pair. On a shared medium b is not identifiable where it is at most b_c.
+// them. On a switch a holds half of what the port takes, there is no b_c, and a_c is what a fabric adds for the two
+// hosts of another pair. On a shared medium b is not identifiable where it is at most b_c.
 func (s *Spec) TrueParameters() map[string]float64 {
 	way := s.Way(0, 1, 0, 2)
 	slowest := math.Max(math.Max(s.Host.B, s.Medium.B), s.ReceiveBlock(1).B)

@@ -14,8 +14,10 @@ func TestText(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		number := func(name string, most float64) float64 { return rapid.Float64Range(0, most).Draw(t, name) }
 		s := Spec{Name: rapid.StringMatching(`[ -~]{0,12}`).Draw(t, "name"), Hosts: 6, Mode: rapid.SampledFrom([]string{Shared, Switched}).Draw(t, "mode"),
-			MSS: rapid.IntRange(88, 65000).Draw(t, "mss"), L: number("l", 1e-3), Buffer: rapid.IntRange(0, 3000).Draw(t, "buffer"),
-			Loss: number("loss", 0.5), Seed: rapid.Uint64().Draw(t, "seed"), CutThrough: rapid.Bool().Draw(t, "cut through"), Slowdown: number("slowdown", 100)}
+			MSS: rapid.IntRange(88, 65000).Draw(t, "mss"), L: number("l", 1e-3),
+			Buffer: rapid.IntRange(0, 3000).Draw(t, "buffer"),
+			Loss:   number("loss", 0.5), Seed: rapid.Uint64().Draw(t, "seed"), CutThrough: rapid.Bool().Draw(t, "cut through"),
+			Slowdown: number("slowdown", 100)}
 		block := func(name string) Block {
 			a := number(name+" a", 1e-2)
 			return Block{A: a, B: a/float64(s.MSS) + number(name+" b", 1e-6), Min: number(name+" min", 1e-4)}
@@ -26,7 +28,8 @@ func TestText(t *testing.T) {
 			s.Receive = &b
 		}
 		if rapid.Bool().Draw(t, "fabric") {
-			s.Fabric = &Fabric{PerHost: number("per host", 1e-5), Tau: number("tau", 1e-7), Rate: number("rate", 1e9), Window: number("window", 1)}
+			s.Fabric = &Fabric{PerHost: number("per host", 1e-5), Tau: number("tau", 1e-7), Rate: number("rate", 1e9),
+				Window: number("window", 1)}
 		}
 		if rapid.Bool().Draw(t, "differ") {
 			s.Overrides = map[int]Block{3: block("third"), 0: block("first")}
@@ -63,7 +66,8 @@ func TestTextOfExamples(t *testing.T) {
 // A message's way: blocks one after the other, at once with cut-through, and a link where there is one.
 func TestWay(t *testing.T) {
 	const us = 1e-6
-	s := Spec{Hosts: 4, Mode: Switched, MSS: 1000, Host: Block{A: 100 * us, B: 0.2 * us}, Medium: Block{A: 50 * us, B: 0.15 * us}, L: 10 * us,
+	s := Spec{Hosts: 4, Mode: Switched, MSS: 1000, Host: Block{A: 100 * us, B: 0.2 * us},
+		Medium: Block{A: 50 * us, B: 0.15 * us}, L: 10 * us,
 		Receive: &Block{A: 5 * us, B: 0.005 * us}, Overrides: map[int]Block{3: {A: 300 * us, B: 0.5 * us}},
 		Links: []Link{{Between: [][]int{{0}, {2}}, Block: Block{A: 1000 * us, B: 1 * us}}}, Fabric: &Fabric{PerHost: 2 * us}}
 	cut := s

@@ -99,7 +99,8 @@ func TestLiveLineFits(t *testing.T) {
 	for width := 1; width < 70; width++ {
 		var b bytes.Buffer
 		l := &lines{w: &b, width: func() int { return width }}
-		l.show(eventProgress, time.Time{}, State{Phase: "measure", Label: "paired 生命 µ", Done: 3, Total: 9, Elapsed: time.Hour}, "")
+		l.show(eventProgress, time.Time{}, State{Phase: "measure", Label: "paired 生命 µ", Done: 3, Total: 9,
+			Elapsed: time.Hour}, "")
 		s := strings.TrimPrefix(b.String(), clearLine)
 		if got := text.StringWidth(s); got > max(width-1, 1) {
 			t.Errorf("width %d: %q has %d columns", width, s, got)
@@ -122,9 +123,11 @@ func TestLeft(t *testing.T) {
 		ok          bool
 	}{
 		{name: "half", at: 5 * time.Second, done: 5, total: 10, want: 5 * time.Second, ok: true},
-		{name: "counts down", at: 5 * time.Second, done: 5, total: 10, wait: 2 * time.Second, want: 3 * time.Second, ok: true},
+		{name: "counts down", at: 5 * time.Second, done: 5, total: 10, wait: 2 * time.Second, want: 3 * time.Second,
+			ok: true},
 		{name: "over, and not done", at: 5 * time.Second, done: 5, total: 10, wait: 6 * time.Second},
-		{name: "begun before the phase", at: 5 * time.Second, spent: 10 * time.Second, done: 5, total: 15, want: 20 * time.Second, ok: true},
+		{name: "begun before the phase", at: 5 * time.Second, spent: 10 * time.Second, done: 5, total: 15,
+			want: 20 * time.Second, ok: true},
 		{name: "too early", at: time.Second, done: 1, total: 10},
 		{name: "later", at: time.Second, done: 1, total: 10, wait: time.Second, want: 8 * time.Second, ok: true},
 		{name: "nothing done yet", at: 5 * time.Second, total: 10},

@@ -20,7 +20,8 @@ func TestLinksAreNotFollowed(t *testing.T) {
 		want string
 	}{
 		{"symbolic link", os.Symlink, "is a symbolic link; remove it (rm "},
-		{"symbolic link to nothing", func(target, link string) error { return os.Symlink(target+"-none", link) }, "is a symbolic link"},
+		{"symbolic link to nothing", func(target, link string) error { return os.Symlink(target+"-none", link) },
+			"is a symbolic link"},
 		{"hard link", os.Link, "is another file too (a hard link)"},
 		{"pipe", func(_, link string) error { return unix.Mkfifo(link, 0o600) }, "is no plain file"},
 	} {
@@ -68,7 +69,8 @@ func TestAnotherUsersDirectory(t *testing.T) {
 	if err := os.Chown(d.Path(), 12345, 12345); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Resume(d.Path()); !errors.Is(err, ErrForeign) || !strings.Contains(err.Error(), "belongs to another user") {
+	if _, err := Resume(d.Path()); !errors.Is(err, ErrForeign) ||
+		!strings.Contains(err.Error(), "belongs to another user") {
 		t.Errorf("resume: %v", err)
 	}
 	if got := names(t, d.Path()); got != RunFile {
@@ -90,7 +92,8 @@ func TestForeignDirectories(t *testing.T) {
 		"edit":   func() error { _, err := Edit(d.Path()); return err },
 		"create": func() error { _, err := Create(d.Path(), sample()); return err },
 	} {
-		if err := open(); !errors.Is(err, ErrForeign) || !strings.Contains(err.Error(), "(mode 0777): chmod 0775 "+d.Path()+"; or go on with a copy") {
+		if err := open(); !errors.Is(err, ErrForeign) ||
+			!strings.Contains(err.Error(), "(mode 0777): chmod 0775 "+d.Path()+"; or go on with a copy") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -100,7 +103,8 @@ func TestForeignDirectories(t *testing.T) {
 	if _, err := Open(d.Path()); err != nil {
 		t.Errorf("reading it: %v", err)
 	}
-	if err := foreignFile("runs/x/.lock", unix.Stat_t{Uid: 1001, Mode: unix.S_IFREG | 0o600, Nlink: 1}, 1000); !errors.Is(err, ErrForeign) {
+	if err := foreignFile("runs/x/.lock", unix.Stat_t{Uid: 1001, Mode: unix.S_IFREG | 0o600, Nlink: 1},
+		1000); !errors.Is(err, ErrForeign) {
 		t.Errorf("a file of another user: %v", err)
 	}
 }

@@ -80,7 +80,8 @@ func (d *Dir) create(r Run) (err error) {
 }
 
 // errHoldsRun is ErrExists where what exists is a run.
-var errHoldsRun = fmt.Errorf("holds a run already: %w; --resume continues it, another --out starts a new one", ErrExists)
+var errHoldsRun = fmt.Errorf("holds a run already: %w; --resume continues it, another --out starts a new one",
+	ErrExists)
 
 // empty returns ErrExists if path holds anything but a lock.
 func empty(path string) error {

@@ -27,7 +27,8 @@ var started = time.Date(2026, 3, 1, 10, 15, 0, 0, time.UTC)
 
 func sample() Run {
 	return Run{
-		ID: DefaultName(started), Plan: "quick", Seed: 42, Version: "v0.1.0", Build: "5f2c", Args: []string{"run", "--local", "2"},
+		ID: DefaultName(started), Plan: "quick", Seed: 42, Version: "v0.1.0", Build: "5f2c",
+		Args: []string{"run", "--local", "2"},
 		Hosts: []dataset.Host{
 			{Name: "h1", Addr: "10.0.0.1:0", Version: "v0.1.0", Env: map[string]string{"kernel": "6.12.9"}}, {Name: "h2"}},
 		Detail: json.RawMessage(`{"rounds": 3}`), Slots: Slots{Planned: 12}, Started: started,
@@ -145,7 +146,8 @@ func TestLife(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r := read.Run(); r.Status != StatusPartial || *r.ExitCode != 4 || len(r.Failures) != 1 || !r.Started.Equal(started) {
+	if r := read.Run(); r.Status != StatusPartial || *r.ExitCode != 4 || len(r.Failures) != 1 ||
+		!r.Started.Equal(started) {
 		t.Errorf("read back %+v", r)
 	}
 	if read.Update(func(*Run) {}) == nil {
@@ -161,7 +163,8 @@ func TestLife(t *testing.T) {
 	if err := errors.Join(edited.Update(func(r *Run) { r.Detail = json.RawMessage(`{"rounds":4}`) }), edited.Close()); err != nil {
 		t.Fatal(err)
 	}
-	if read, err = Open(d.Path()); err != nil || string(read.Run().Detail) == string(d.Run().Detail) || read.Run().Status != StatusPartial {
+	if read, err = Open(d.Path()); err != nil || string(read.Run().Detail) == string(d.Run().Detail) ||
+		read.Run().Status != StatusPartial {
 		t.Errorf("changed to %+v, %v", read.Run(), err)
 	}
 	if err := os.WriteFile(d.File(SamplesFile), []byte("header\n"), 0o644); err != nil {
@@ -333,8 +336,9 @@ func TestParams(t *testing.T) {
 	}
 	want := &params.Params{
 		Schema: params.Schema, Run: params.Run{ID: "r", Hosts: []string{"h1", "h2"}, Versions: []string{"v0.1.0"}},
-		Environment: params.Environment{Common: map[string]string{}, Differences: map[string]map[string]string{"kernel": {"h1": "6.12.9"}}},
-		Parameters:  map[string]params.Parameter{}, Functions: map[string]params.Function{}, Fits: []*params.Fit{},
+		Environment: params.Environment{Common: map[string]string{},
+			Differences: map[string]map[string]string{"kernel": {"h1": "6.12.9"}}},
+		Parameters: map[string]params.Parameter{}, Functions: map[string]params.Function{}, Fits: []*params.Fit{},
 		Validation: []params.Validation{}, Pairs: []params.Pair{},
 	}
 	if err := d.WriteParams(want); err != nil {

@@ -28,7 +28,8 @@ func TestSeal(t *testing.T) {
 	if err := errors.Join(d.Seal(), d.Sealed()); err != nil || d.Run().Samples.Bytes != 8 {
 		t.Errorf("whole: %v, %+v", err, d.Run().Samples)
 	}
-	for text, want := range map[string]string{"one\n": "it has 4 bytes of 8", "one\ntwa\n": "it was changed", "one\ntwo\nthree\n": "it was changed"} {
+	for text, want := range map[string]string{"one\n": "it has 4 bytes of 8", "one\ntwa\n": "it was changed",
+		"one\ntwo\nthree\n": "it was changed"} {
 		write(text)
 		if err := d.Sealed(); !errors.Is(err, ErrChanged) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v", text, err)

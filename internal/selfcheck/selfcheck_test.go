@@ -18,8 +18,9 @@ func made(v, half float64, unit string) params.Parameter {
 }
 
 func run(hosts ...string) *params.Params {
-	return &params.Params{Run: params.Run{Hosts: hosts}, Parameters: map[string]params.Parameter{}, Functions: map[string]params.Function{},
-		Network: &params.Network{Packets: params.Shared, Streams: params.Shared}}
+	return &params.Params{Run: params.Run{Hosts: hosts}, Parameters: map[string]params.Parameter{},
+		Functions: map[string]params.Function{},
+		Network:   &params.Network{Packets: params.Shared, Streams: params.Shared}}
 }
 
 // sparc is the network of a run of the true values of sparc1994, slowed.
@@ -60,7 +61,8 @@ func TestJudge(t *testing.T) {
 	noInterval.CI95, noInterval.Why = nil, "one round only"
 	c.Parameters["b_c"] = noInterval
 	rows := Judge(s, p, c)
-	for name, want := range map[string]Verdict{"a": Back, "a_c": Missed, "b_c": Undetermined, "r_inf": NotPlayed, "timer_cost": NotPlayed, "network": Back} {
+	for name, want := range map[string]Verdict{"a": Back, "a_c": Missed, "b_c": Undetermined, "r_inf": NotPlayed,
+		"timer_cost": NotPlayed, "network": Back} {
 		if r := find(t, rows, name); r.Verdict != want {
 			t.Errorf("%s is %s, want %s: %+v", name, r.Verdict, want, r)
 		}
@@ -72,7 +74,8 @@ func TestJudge(t *testing.T) {
 		t.Errorf("r_inf, 10 times slower: %+v", r)
 	}
 	text := Sentence(rows, 10)
-	if !strings.HasPrefix(text, "Of 3 results of the copy, 10 times slower, 1 did not come back: a_c.") || !strings.Contains(text, "Not determined: b_c.") {
+	if !strings.HasPrefix(text, "Of 3 results of the copy, 10 times slower, 1 did not come back: a_c.") ||
+		!strings.Contains(text, "Not determined: b_c.") {
 		t.Error(text)
 	}
 }
@@ -98,7 +101,8 @@ func TestBoundsAndDifferences(t *testing.T) {
 	if r := find(t, rows, "network"); r.Verdict != Undetermined || !r.Otherwise {
 		t.Errorf("network: %+v", r)
 	}
-	if text := Sentence(rows, 1); !strings.HasPrefix(text, "Inconclusive: 1 of 3 results") || !strings.Contains(text, "otherwise than the run of: a, network.") {
+	if text := Sentence(rows, 1); !strings.HasPrefix(text, "Inconclusive: 1 of 3 results") ||
+		!strings.Contains(text, "otherwise than the run of: a, network.") {
 		t.Error(text)
 	}
 }
@@ -112,7 +116,8 @@ func TestStructure(t *testing.T) {
 	c.Pairs = []params.Pair{{From: "h1", To: "h0", Slow: "slow"}}
 	c.Findings = []params.Finding{params.Warnf(params.SlowHost, "").About("h3")}
 	rows := Judge(s, p, c)
-	for name, want := range map[string]Verdict{"host 2": Missed, "host 3": Missed, "pair 0, 1": Back, "pair 0, 3": Undetermined} {
+	for name, want := range map[string]Verdict{"host 2": Missed, "host 3": Missed, "pair 0, 1": Back,
+		"pair 0, 3": Undetermined} {
 		if r := find(t, rows, name); r.Verdict != want {
 			t.Errorf("%s is %s, want %s", name, r.Verdict, want)
 		}
@@ -132,14 +137,16 @@ func TestConfirm(t *testing.T) {
 	s, p := sparc(t, 1)
 	first, second := run("h0", "h1", "h2", "h3"), run("h0", "h1", "h2", "h3")
 	for c, v := range map[*params.Params][2]float64{first: {900 * us, 360 * us}, second: {860 * us, 365 * us}} {
-		c.Parameters["a"], c.Parameters["a_c"], c.Parameters["b_c"] = made(v[0], us, "s"), made(v[1], us, "s"), made(0.92*us, 1e-9, "s/B")
+		c.Parameters["a"], c.Parameters["a_c"], c.Parameters["b_c"] = made(v[0], us, "s"), made(v[1], us, "s"),
+			made(0.92*us, 1e-9, "s/B")
 	}
 	rows := Confirm(Judge(s, p, first), Judge(s, p, second))
 	a, ac := find(t, rows, "a"), find(t, rows, "a_c")
 	if a.Verdict != Back || !a.Again || *a.Copy != 860*us || ac.Verdict != Missed || *ac.Copy != 365*us {
 		t.Errorf("a %+v, a_c %+v", a, ac)
 	}
-	if text := Sentence(rows, 1); !strings.Contains(text, "1 did not come back: a_c.") || !strings.Contains(text, "back the second time: a.") {
+	if text := Sentence(rows, 1); !strings.Contains(text, "1 did not come back: a_c.") ||
+		!strings.Contains(text, "back the second time: a.") {
 		t.Error(text)
 	}
 }

@@ -75,20 +75,21 @@ func TestEDivisive(t *testing.T) {
 		o    ChangeOptions
 		want []int
 	}{
-		"two changes":        {up, ChangeOptions{}, []int{30, 60}},
-		"negative":           {levels(1, 0.02, 30, -1, -1.2), ChangeOptions{}, []int{30}},
-		"values missing":     {holes, ChangeOptions{}, []int{32, 62}},
-		"too small to act":   {levels(1, 0.01, 30, 1, 1.04), ChangeOptions{}, nil},
-		"small ones wanted":  {levels(1, 0.01, 30, 1, 1.04), ChangeOptions{Effect: -1}, []int{30}},
-		"spikes":             {spikes, ChangeOptions{}, nil},
-		"too short":          {[]float64{1, 1, 1, 1, 9, 9, 9, 9, 9}, ChangeOptions{}, nil},
-		"long segments":      {up, ChangeOptions{Segment: 40}, nil},
-		"constant":           {slices.Repeat([]float64{3}, 50), ChangeOptions{}, nil},
-		"a step from 0":      {append(make([]float64, 10), slices.Repeat([]float64{1}, 10)...), ChangeOptions{}, []int{10}},
-		"only the newest":    {up, ChangeOptions{Newest: 45}, []int{60}},
-		"nothing":            {nil, ChangeOptions{}, nil},
-		"nothing but holes":  {[]float64{math.NaN(), math.Inf(-1)}, ChangeOptions{}, nil},
-		"huge values differ": {append(slices.Repeat([]float64{1e300}, 10), slices.Repeat([]float64{2e300}, 10)...), ChangeOptions{}, []int{10}},
+		"two changes":       {up, ChangeOptions{}, []int{30, 60}},
+		"negative":          {levels(1, 0.02, 30, -1, -1.2), ChangeOptions{}, []int{30}},
+		"values missing":    {holes, ChangeOptions{}, []int{32, 62}},
+		"too small to act":  {levels(1, 0.01, 30, 1, 1.04), ChangeOptions{}, nil},
+		"small ones wanted": {levels(1, 0.01, 30, 1, 1.04), ChangeOptions{Effect: -1}, []int{30}},
+		"spikes":            {spikes, ChangeOptions{}, nil},
+		"too short":         {[]float64{1, 1, 1, 1, 9, 9, 9, 9, 9}, ChangeOptions{}, nil},
+		"long segments":     {up, ChangeOptions{Segment: 40}, nil},
+		"constant":          {slices.Repeat([]float64{3}, 50), ChangeOptions{}, nil},
+		"a step from 0":     {append(make([]float64, 10), slices.Repeat([]float64{1}, 10)...), ChangeOptions{}, []int{10}},
+		"only the newest":   {up, ChangeOptions{Newest: 45}, []int{60}},
+		"nothing":           {nil, ChangeOptions{}, nil},
+		"nothing but holes": {[]float64{math.NaN(), math.Inf(-1)}, ChangeOptions{}, nil},
+		"huge values differ": {append(slices.Repeat([]float64{1e300}, 10), slices.Repeat([]float64{2e300}, 10)...),
+			ChangeOptions{}, []int{10}},
 	} {
 		if got := indexes(EDivisive(c.x, c.o)); name != "long segments" && !slices.Equal(got, c.want) {
 			t.Errorf("%s: changes at %v, want %v", name, got, c.want)
@@ -97,7 +98,8 @@ func TestEDivisive(t *testing.T) {
 		}
 	}
 	got := EDivisive(up, ChangeOptions{})
-	if c := got[0]; math.Abs(c.Effect-0.2) > 0.02 || math.Abs(c.Before-1) > 0.02 || math.Abs(c.After-1.2) > 0.02 || c.P > 0.01 {
+	if c := got[0]; math.Abs(c.Effect-0.2) > 0.02 || math.Abs(c.Before-1) > 0.02 || math.Abs(c.After-1.2) > 0.02 ||
+		c.P > 0.01 {
 		t.Errorf("the first change is %+v", c)
 	}
 }

@@ -49,14 +49,16 @@ func TestBytesString(t *testing.T) {
 
 func TestParseBytes(t *testing.T) {
 	for s, want := range map[string]Bytes{
-		"0": 0, "1": 1, "64B": 64, " 64 KiB ": 64 * KiB, "1k": 1000, "1KB": 1000, "2mib": 2 * MiB, "1.5KiB": 1536, "0.5MB": 500_000,
-		"1GiB": GiB, "1g": 1e9, "1TiB": 1 << 40, "1048575GiB": (1<<20 - 1) * GiB,
+		"0": 0, "1": 1, "64B": 64, " 64 KiB ": 64 * KiB, "1k": 1000, "1KB": 1000, "2mib": 2 * MiB, "1.5KiB": 1536,
+		"0.5MB": 500_000,
+		"1GiB":  GiB, "1g": 1e9, "1TiB": 1 << 40, "1048575GiB": (1<<20 - 1) * GiB,
 	} {
 		if got, err := ParseBytes(s); err != nil || got != want {
 			t.Errorf("ParseBytes(%q) = %d, %v; want %d", s, got, err, want)
 		}
 	}
-	for _, s := range []string{"", "B", "-1", "+1", "1.5", "1.5B", "1e3", "0x10", "1,5", "1,5KiB", "2P", "2e", "1 2", "1..2", "∞", "nan", "1048576GiB",
+	for _, s := range []string{"", "B", "-1", "+1", "1.5", "1.5B", "1e3", "0x10", "1,5", "1,5KiB", "2P", "2e", "1 2",
+		"1..2", "∞", "nan", "1048576GiB",
 		strings.Repeat("9", 400), "KiB", "1KiBs", "."} {
 		if got, err := ParseBytes(s); err == nil || !strings.Contains(err.Error(), "size \"") {
 			t.Errorf("ParseBytes(%q) = %d, %v; want an error that shows it", s, got, err)
@@ -180,14 +182,16 @@ func FuzzParseSizes(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if len(got) == 0 || len(got) > maxSizes || got[0] < 1 || !slices.IsSorted(got) || len(slices.Compact(slices.Clone(got))) != len(got) {
+		if len(got) == 0 || len(got) > maxSizes || got[0] < 1 || !slices.IsSorted(got) ||
+			len(slices.Compact(slices.Clone(got))) != len(got) {
 			t.Fatalf("ParseSizes(%q) = %v", s, got)
 		}
 	})
 }
 
 func TestParseSet(t *testing.T) {
-	for text, want := range map[string][]int{"2": {2}, "0-3,8": {0, 1, 2, 3, 8}, "9": nil, "": nil, "3-1": nil, "a": nil, "1,": nil} {
+	for text, want := range map[string][]int{"2": {2}, "0-3,8": {0, 1, 2, 3, 8}, "9": nil, "": nil, "3-1": nil, "a": nil,
+		"1,": nil} {
 		if got, err := ParseSet(text, 8); !slices.Equal(got, want) || (err == nil) != (want != nil) {
 			t.Errorf("%q: %v, %v", text, got, err)
 		}

@@ -45,8 +45,8 @@ func Cluster(p *params.Params) (Model, error) {
 	return onPaper{"cluster", func(t *Traffic, l *list) (float64, error) { return clusterTime(c, t.Pattern, l) }}, nil
 }
 
-// Postal predicts broadcasts by a binomial tree by the Postal (normalised LogP) model, told the parameters of the cluster
-// model. It is what the cluster model was held against. Source: Tam, Wang 2000, eq. 1.
+// Postal predicts broadcasts by a binomial tree by the Postal (normalised LogP) model, told the parameters of the
+// cluster model. It is what the cluster model was held against. Source: Tam, Wang 2000, eq. 1.
 func Postal(p *params.Params) (Model, error) {
 	c, err := cluster.Of(p)
 	if err != nil {

@@ -60,7 +60,8 @@ func TestLogGP(t *testing.T) {
 		{"two long messages", train(2, 4001), 2, (g + long) + o + long + L + 3e-6},
 		{"serial broadcast", find(t, "bcast", "serial"), 5, 3*(g+long) + o + long + L + 3e-6},
 		{"four to one", as("incast", "direct", incast), 5, o + long + L + 3*(g+long) + 3e-6},
-		{"ring", as("ring", "", rounds(3, func(i, _, n, m int) pattern.Step { return both((i+1)%n, (i+n-1)%n, m) })), 4, 3 * (o + long + L + 3e-6)},
+		{"ring", as("ring", "", rounds(3, func(i, _, n, m int) pattern.Step { return both((i+1)%n, (i+n-1)%n, m) })), 4,
+			3 * (o + long + L + 3e-6)},
 	} {
 		near(t, tc.name, timeOf(t, m, tc.p, tc.hosts, 4001), tc.want)
 	}

@@ -70,8 +70,9 @@ func TestTimes(t *testing.T) {
 	near(t, "T_s of no bytes, not preemptive", short.Ends.SendBlocking, r.First.A)
 	near(t, "T_r of no bytes", short.Ends.Receive, r.Last.A)
 	for what, c := range map[string][2]float64{
-		"T_c": {long.Communication, r.Path.B}, "T_s": {long.Ends.Send, r.First.B}, "T_s, not preemptive": {long.Ends.SendBlocking, r.Path.B},
-		"T_r": {long.Ends.Receive, r.Last.B}, "T_r, not preemptive": {long.Ends.ReceiveBlocking, r.Path.B},
+		"T_c": {long.Communication, r.Path.B}, "T_s": {long.Ends.Send, r.First.B},
+		"T_s, not preemptive": {long.Ends.SendBlocking, r.Path.B},
+		"T_r":                 {long.Ends.Receive, r.Last.B}, "T_r, not preemptive": {long.Ends.ReceiveBlocking, r.Path.B},
 	} {
 		if got := c[0] / 1e9; math.Abs(got/c[1]-1) > 1e-5 {
 			t.Errorf("%s of long messages takes %g s/B, want %g", what, got, c[1])

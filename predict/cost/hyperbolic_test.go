@@ -10,7 +10,8 @@ import (
 
 // sparc is the cluster of Stoica, Sultan, Keyes 1994, section 4, with a delay.
 func sparc() *hyperbolic {
-	return &hyperbolic{host: params.Block{A: 859.52e-6, B: 1.42e-6}, network: params.Block{A: 345.6e-6, B: 0.92e-6}, delay: 10e-6}
+	return &hyperbolic{host: params.Block{A: 859.52e-6, B: 1.42e-6}, network: params.Block{A: 345.6e-6, B: 0.92e-6},
+		delay: 10e-6}
 }
 
 func limits(t *testing.T, h *hyperbolic, p pattern.Pattern, hosts, m int) (a, b float64) {
@@ -24,7 +25,8 @@ func limits(t *testing.T, h *hyperbolic, p pattern.Pattern, hosts, m int) (a, b 
 
 // Sections 3.1 to 3.3 of the paper: figures 10, 12, 13 and 14.
 func TestHyperbolicGolden(t *testing.T) {
-	for _, host := range []params.Block{{A: 859.52e-6, B: 1.42e-6}, {A: 859.52e-6, B: 0.3e-6}, {A: 859.52e-6, B: 2.5e-6}, {A: 2e-3, B: 9e-6}} {
+	for _, host := range []params.Block{{A: 859.52e-6, B: 1.42e-6}, {A: 859.52e-6, B: 0.3e-6}, {A: 859.52e-6, B: 2.5e-6},
+		{A: 2e-3, B: 9e-6}} {
 		h := sparc()
 		h.host = host
 		aW, aC, aL, bW, bC := h.host.A, h.network.A, h.delay, h.host.B, h.network.B
@@ -63,17 +65,20 @@ func TestHyperbolicTime(t *testing.T) {
 	h.delay = 0
 	aW, aC, bW, bC := h.host.A, h.network.A, h.host.B, h.network.B
 	for _, m := range []int{1, 1000, 1 << 20} {
-		near(t, "one message, eq. 16", timeOf(t, h, find(t, "p2p", "direct"), 2, m), params.ServiceTime(float64(m), 2*aW+aC, bW))
+		near(t, "one message, eq. 16", timeOf(t, h, find(t, "p2p", "direct"), 2, m),
+			params.ServiceTime(float64(m), 2*aW+aC, bW))
 		near(t, "serial", timeOf(t, h, find(t, "bcast", "serial"), 6, m), params.ServiceTime(float64(m), 6*aW+aC, 5*bW))
 	}
 	// Ring of quarters of M: three rounds of four transfers at once. Short messages wait for each other in the first
 	// round only.
-	near(t, "parts of M", timeOf(t, h, as("ring", "", rounds(3, ringStep)), 4, 4000), params.ServiceTime(1000, 3*(2*aW+aC)+3*aC, 3*4*bC))
+	near(t, "parts of M", timeOf(t, h, as("ring", "", rounds(3, ringStep)), 4, 4000),
+		params.ServiceTime(1000, 3*(2*aW+aC)+3*aC, 3*4*bC))
 	// Two lengths: 1→0 of 3,000 B and 2→0 of 1,000 B, one after the other.
 	two := one(pattern.Schedule{{in(1, 3000), in(2, 1000)}, {out(0, 3000)}, {out(0, 1000)}})
 	near(t, "two lengths", timeOf(t, h, two, 3, 1), params.ServiceTime(1, 3*aW+aC, 4000*bW))
 	// At once: both at the rate of half a receiver till the short one is done, and then the other alone.
-	once := one(pattern.Schedule{{{In: []pattern.Part{{Peer: 1, Bytes: 3000}, {Peer: 2, Bytes: 1000}}}}, {out(0, 3000)}, {out(0, 1000)}})
+	once := one(pattern.Schedule{{{In: []pattern.Part{{Peer: 1, Bytes: 3000}, {Peer: 2, Bytes: 1000}}}}, {out(0, 3000)},
+		{out(0, 1000)}})
 	near(t, "two lengths at once", timeOf(t, h, once, 3, 1), params.ServiceTime(1, 3*aW+aC, 1000*2*bW+2000*bW))
 }
 
@@ -86,7 +91,8 @@ func TestHyperbolicSwitch(t *testing.T) {
 	a, b = limits(t, h, as("incast", "direct", incast), 8, 1000)
 	near(t, "seven to one, short", a, 2e-3+7*4e-3)
 	near(t, "seven to one, long", b, 7e-8)
-	near(t, "alltoall", timeOf(t, h, as("alltoall", "shifted", atOnceTo(7)), 8, 1000), params.ServiceTime(1000, 14e-3+7*4e-3, 7e-8))
+	near(t, "alltoall", timeOf(t, h, as("alltoall", "shifted", atOnceTo(7)), 8, 1000),
+		params.ServiceTime(1000, 14e-3+7*4e-3, 7e-8))
 	for n := range 3 {
 		if got := h.path(n + 1); got != (params.Block{A: 6e-3, B: 1e-8}) {
 			t.Errorf("path of one of %d: %v", n+1, got)

@@ -18,7 +18,8 @@ func logpcRun(medium bool) *params.Params {
 		"L": value(300e-6, "loggp"), "o_s": value(20e-6, "loggp"), "o_r": value(30e-6, "loggp"),
 		"a_c": value(100e-6, "hyperbolic-network"), "b_c": value(1e-6, "hyperbolic-network"),
 	}, Functions: map[string]params.Function{
-		"gap": {Form: "c0 + c1*m", Coeff: map[string]float64{"c0": 200e-6, "c1": 1e-6}, Unit: "s", Model: "loggp", Status: params.StatusOK},
+		"gap": {Form: "c0 + c1*m", Coeff: map[string]float64{"c0": 200e-6, "c1": 1e-6}, Unit: "s", Model: "loggp",
+			Status: params.StatusOK},
 	}}
 	if medium {
 		p.Network = &params.Network{Packets: params.Shared, Streams: params.Shared}
@@ -50,7 +51,8 @@ func TestLoGPC(t *testing.T) {
 	}
 	cube := loggp.Cube{Dimension: 2, Distance: 3.875 / 2}
 	each := timeOf(t, mesh, find(t, "alltoall", "pairwise"), 32, 1000) / 31
-	near(t, "pairwise on a mesh, eq. 7", each, way(1000)+cube.Contention(loggp.Traffic{Rate: 1 / each, Service: gap(1000)}))
+	near(t, "pairwise on a mesh, eq. 7", each, way(1000)+cube.Contention(loggp.Traffic{Rate: 1 / each,
+		Service: gap(1000)}))
 }
 
 func TestLoGPCRefuses(t *testing.T) {
@@ -67,10 +69,12 @@ func TestLoGPCRefuses(t *testing.T) {
 			t.Errorf("%s: %v", p.Name(), err)
 		}
 	}
-	if _, err := LoGPC(&params.Params{}, loggp.Cube{}); !errors.Is(err, ErrParameters) || !errors.Is(err, loggp.ErrInputs) {
+	if _, err := LoGPC(&params.Params{}, loggp.Cube{}); !errors.Is(err, ErrParameters) ||
+		!errors.Is(err, loggp.ErrInputs) {
 		t.Errorf("without LogGP: %v", err)
 	}
-	for _, bad := range []loggp.Cube{{Dimension: 0.5, Distance: 1}, {Dimension: 2}, {Distance: 2}, {Dimension: -1, Distance: 1}} {
+	for _, bad := range []loggp.Cube{{Dimension: 0.5, Distance: 1}, {Dimension: 2}, {Distance: 2},
+		{Dimension: -1, Distance: 1}} {
 		if _, err := LoGPC(logpcRun(false), bad); !errors.Is(err, ErrParameters) {
 			t.Errorf("topology %+v: %v", bad, err)
 		}

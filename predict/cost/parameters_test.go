@@ -60,7 +60,8 @@ func TestParameters(t *testing.T) {
 			says := func(p *params.Params, what string) {
 				t.Helper()
 				_, err := tc.of(p)
-				if !errors.Is(err, ErrParameters) || !strings.Contains(err.Error(), what) || strings.Contains(what, "missing") != strings.Contains(err.Error(), ","+tc.experiment) {
+				if !errors.Is(err, ErrParameters) || !strings.Contains(err.Error(), what) ||
+					strings.Contains(what, "missing") != strings.Contains(err.Error(), ","+tc.experiment) {
 					t.Errorf("%s of %s: %v, want %q", name, tc.model, err, what)
 				}
 			}
@@ -107,21 +108,29 @@ func TestHyperbolicOpen(t *testing.T) {
 		change  map[string]func(*params.Parameter)
 		want    *hyperbolic
 	}{
-		{"all known", &params.Network{Packets: params.Shared, Streams: params.Shared}, nil, &hyperbolic{host: host, network: network}},
+		{"all known", &params.Network{Packets: params.Shared, Streams: params.Shared}, nil,
+			&hyperbolic{host: host, network: network}},
 		{"kind not known", nil, nil, &hyperbolic{host: host, network: network}},
 		{"switch", &params.Network{Packets: params.Switch, Streams: params.Switch},
 			map[string]func(*params.Parameter){"a_c": bound, "b_c": open}, &hyperbolic{host: host, ports: true}},
-		{"switch whose port shows", &params.Network{Packets: params.Switch, Streams: params.Switch}, map[string]func(*params.Parameter){"b_c": open},
+		{"switch whose port shows", &params.Network{Packets: params.Switch, Streams: params.Switch},
+			map[string]func(*params.Parameter){"b_c": open},
 			&hyperbolic{host: host, network: params.Block{A: ac}, ports: true}},
-		{"switch with a narrow uplink", &params.Network{Packets: params.Switch, Streams: params.Shared}, map[string]func(*params.Parameter){"a_c": open},
+		{"switch with a narrow uplink", &params.Network{Packets: params.Switch, Streams: params.Shared},
+			map[string]func(*params.Parameter){"a_c": open},
 			&hyperbolic{host: host, network: params.Block{B: bc}, ports: true}},
-		{"b ≤ b_c", &params.Network{Packets: params.Shared, Streams: params.Shared}, map[string]func(*params.Parameter){"b": open},
+		{"b ≤ b_c", &params.Network{Packets: params.Shared, Streams: params.Shared},
+			map[string]func(*params.Parameter){"b": open},
 			&hyperbolic{host: params.Block{A: a, B: bc}, network: network}},
-		{"a_c open, no switch", &params.Network{Packets: params.Unknown, Streams: params.Switch}, map[string]func(*params.Parameter){"a_c": bound}, nil},
-		{"b_c open, no switch", &params.Network{Packets: params.Switch, Streams: params.Unknown}, map[string]func(*params.Parameter){"b_c": open}, nil},
-		{"b and b_c open", &params.Network{Packets: params.Switch, Streams: params.Switch}, map[string]func(*params.Parameter){"b": open, "b_c": open}, nil},
+		{"a_c open, no switch", &params.Network{Packets: params.Unknown, Streams: params.Switch},
+			map[string]func(*params.Parameter){"a_c": bound}, nil},
+		{"b_c open, no switch", &params.Network{Packets: params.Switch, Streams: params.Unknown},
+			map[string]func(*params.Parameter){"b_c": open}, nil},
+		{"b and b_c open", &params.Network{Packets: params.Switch, Streams: params.Switch},
+			map[string]func(*params.Parameter){"b": open, "b_c": open}, nil},
 		{"contradicted on a switch", &params.Network{Packets: params.Switch, Streams: params.Switch},
-			map[string]func(*params.Parameter){"a_c": func(q *params.Parameter) { q.Withhold(params.StatusInconsistent, "") }}, nil},
+			map[string]func(*params.Parameter){"a_c": func(q *params.Parameter) { q.Withhold(params.StatusInconsistent, "") }},
+			nil},
 	} {
 		p := &params.Params{Network: tc.network, Parameters: map[string]params.Parameter{}}
 		for name, v := range map[string]float64{"a": a, "a_c": ac, "b": b, "b_c": bc} {
@@ -155,14 +164,16 @@ func TestStored(t *testing.T) {
 			t.Errorf("%s: serial broadcast of 1,000 B to 4 hosts takes %g s", fmt.Sprintf("%T", m), v)
 		}
 	}
-	if _, err := Hyperbolic(stored(t, "two-hosts")); !errors.Is(err, ErrParameters) || !strings.Contains(err.Error(), "a is withheld (unidentifiable: one number of pairs") {
+	if _, err := Hyperbolic(stored(t, "two-hosts")); !errors.Is(err, ErrParameters) ||
+		!strings.Contains(err.Error(), "a is withheld (unidentifiable: one number of pairs") {
 		t.Errorf("two hosts: %v", err)
 	}
 	h, err := Hyperbolic(stored(t, "shared"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	near(t, "eq. 16 of the shared network", timeOf(t, h, find(t, "p2p", "direct"), 2, 4096), h.(*hyperbolic).path(1).T(4096))
+	near(t, "eq. 16 of the shared network", timeOf(t, h, find(t, "p2p", "direct"), 2, 4096),
+		h.(*hyperbolic).path(1).T(4096))
 }
 
 // The cluster model gives eq. 2 and 8 with the functions of the file.

@@ -118,7 +118,8 @@ func TestBetween(t *testing.T) {
 		if v < longest*(1-1e-9) {
 			t.Fatalf("%g s, and %g s for one message of it", v, longest)
 		}
-		if _, hyperbola := m.(*hyperbolic); !hyperbola && v > sum { // the sum of hyperbolas is no bound of a hyperbola of sums
+		// the sum of hyperbolas is no bound of a hyperbola of sums
+		if _, hyperbola := m.(*hyperbolic); !hyperbola && v > sum {
 			t.Fatalf("%g s, and %g s for all of its messages in turn", v, sum)
 		}
 	})

@@ -58,7 +58,8 @@ func (r *reader) hosts(busy, b float64) netspec.Spec {
 	spec := netspec.Spec{Name: "calibrated", MSS: p, Host: netspec.Block{A: busy, B: b}}
 	receive := spec.Host
 	if busy/float64(p) > b {
-		r.note("a packet of %d B would take longer than a stream allows: messages are taken to pass in pieces of up to %d B", p, bundle)
+		r.note("a packet of %d B would take longer than a stream allows: messages are taken to pass in pieces of up to %d B",
+			p, bundle)
 		spec.MSS = bundle
 		alone := b
 		if beta, ok := r.positive("b_prime_limits", "beta"); ok {

@@ -16,8 +16,9 @@ const us = 1e-6
 
 // run is a params.json of four hosts with parameters that may be used.
 func run(kind params.Kind, values map[string]float64) *params.Params {
-	p := &params.Params{Run: params.Run{Hosts: []string{"h0", "h1", "h2", "h3"}}, Parameters: map[string]params.Parameter{},
-		Functions: map[string]params.Function{}, Network: &params.Network{Packets: kind, Streams: kind}}
+	p := &params.Params{Run: params.Run{Hosts: []string{"h0", "h1", "h2", "h3"}},
+		Parameters: map[string]params.Parameter{},
+		Functions:  map[string]params.Function{}, Network: &params.Network{Packets: kind, Streams: kind}}
 	for name, v := range values {
 		p.Parameters[name] = params.Parameter{Value: &v, Status: params.StatusOK}
 	}
@@ -44,7 +45,8 @@ func copied(t interface{ Fatal(...any) }, p *params.Params, slowdown float64) *C
 func TestParametersAreTrue(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		number := func(name string, lo, hi float64) float64 { return rapid.Float64Range(lo, hi).Draw(t, name) }
-		want := map[string]float64{"a": number("a", 100, 2000) * us, "a_c": number("a_c", 10, 500) * us, "b_c": number("b_c", 0.5, 2) * us}
+		want := map[string]float64{"a": number("a", 100, 2000) * us, "a_c": number("a_c", 10, 500) * us,
+			"b_c": number("b_c", 0.5, 2) * us}
 		want["b"] = math.Max(number("b", 1, 3)*us, math.Max(want["b_c"]*1.01, want["a"]/1448))
 		p := run(params.Shared, want)
 		want["packet"] = 1448
@@ -66,10 +68,12 @@ func ptr[T any](v T) *T { return &v }
 // cluster is a switch that is known by the functions of the cluster model, factor times faster than the lab can play.
 func cluster(factor float64) *params.Params {
 	p := run(params.Switch, map[string]float64{"packet": 1448, "B_L": 63.6})
-	for name, f := range map[string]params.Cost{"g_s": {C0: 150 * us, C1: 0.1464 * us}, "g_r": {C0: 120 * us, C1: 0.1171 * us}, "O_s": {C0: 8 * us}, "U_r": {C0: 2 * us}} {
+	for name, f := range map[string]params.Cost{"g_s": {C0: 150 * us, C1: 0.1464 * us},
+		"g_r": {C0: 120 * us, C1: 0.1171 * us}, "O_s": {C0: 8 * us}, "U_r": {C0: 2 * us}} {
 		with(p, name, params.Line, map[string]float64{"c0": f.C0 / factor, "c1": f.C1 / factor})
 	}
-	with(p, "L", params.Limited, map[string]float64{"l0": 390 * us / factor, "l1": 3 * us / factor, "tau": 0.28 * us / factor, "N": 8e6 * factor})
+	with(p, "L", params.Limited, map[string]float64{"l0": 390 * us / factor, "l1": 3 * us / factor,
+		"tau": 0.28 * us / factor, "N": 8e6 * factor})
 	return p
 }
 
@@ -81,7 +85,8 @@ func TestSwitch(t *testing.T) {
 		}
 		got := c.Spec.TrueFunctions()
 		calls := 10 * us / factor * (factor - 1) // what the run's hosts spend beyond the lab's
-		for name, v := range map[string]float64{"g_s.c0": 150 * us, "g_s.c1": 0.1464 * us, "g_r.c0": 150 * us, "L.l0": 390*us + calls, "L.l1": 3 * us,
+		for name, v := range map[string]float64{"g_s.c0": 150 * us, "g_s.c1": 0.1464 * us, "g_r.c0": 150 * us,
+			"L.l0": 390*us + calls, "L.l1": 3 * us,
 			"L.tau": 0.28 * us, "L.N": 8e6} {
 			if name == "g_r.c0" {
 				v = 120 * us
@@ -182,7 +187,8 @@ func differing4(slow map[string]float64, named ...string) *params.Params {
 func TestSlowHostsAndPairs(t *testing.T) {
 	c := copied(t, differing4(map[string]float64{"h2": 1.4, "h0h3": 2}, "h2"), 1)
 	s := &c.Spec
-	if len(s.Overrides) != 1 || len(s.Links) != 1 || !slices.Equal(s.Links[0].Between[0], []int{0}) || !slices.Equal(s.Links[0].Between[1], []int{3}) {
+	if len(s.Overrides) != 1 || len(s.Links) != 1 || !slices.Equal(s.Links[0].Between[0], []int{0}) ||
+		!slices.Equal(s.Links[0].Between[1], []int{3}) {
 		t.Fatalf("overrides %v, links %v", s.Overrides, s.Links)
 	}
 	for _, x := range []int{1, 64000} {

@@ -17,10 +17,12 @@ const us = 1e-6
 // run is a shared medium, as the Ethernet of sparc1994, with intervals of so much on both sides, and patterns that were
 // predicted with an error.
 func run(half float64, validation ...params.Validation) *params.Params {
-	p := &params.Params{Parameters: map[string]params.Parameter{}, Functions: map[string]params.Function{}, Validation: validation,
-		Network: &params.Network{Packets: params.Shared, Streams: params.Shared}}
+	p := &params.Params{Parameters: map[string]params.Parameter{}, Functions: map[string]params.Function{},
+		Validation: validation,
+		Network:    &params.Network{Packets: params.Shared, Streams: params.Shared}}
 	p.Run.Hosts = []string{"0", "1", "2", "3", "4", "5", "6", "7"}
-	for name, v := range map[string]float64{"a": 860 * us, "a_c": 346 * us, "b": 1.42 * us, "b_c": 0.92 * us, "packet": 1448} {
+	for name, v := range map[string]float64{"a": 860 * us, "a_c": 346 * us, "b": 1.42 * us, "b_c": 0.92 * us,
+		"packet": 1448} {
 		q := params.Parameter{Value: &v, Status: params.StatusOK}
 		if half > 0 && name != "packet" {
 			q.CI95 = &[2]float64{v * (1 - half), v * (1 + half)}
@@ -32,7 +34,8 @@ func run(half float64, validation ...params.Validation) *params.Params {
 
 // graded is a pattern that was predicted with a relative error.
 func graded(name string, e float64) params.Validation {
-	return params.Validation{Model: predict.Sim, Pattern: name, Hosts: 8, Bytes: 1024, Predicted: 1 - e, Measured: 1, Error: e}
+	return params.Validation{Model: predict.Sim, Pattern: name, Hosts: 8, Bytes: 1024, Predicted: 1 - e, Measured: 1,
+		Error: e}
 }
 
 // decided returns the decision on a collective on eight hosts for some bytes.
@@ -59,15 +62,20 @@ func TestDecisions(t *testing.T) {
 		{"sure", "gather", 8192, run(0.01, good), "basic_linear", ""},
 		{"half of the vector for each pair", "allreduce", 4096, run(0.01, good), "rabenseifner", ""},
 		{"the default", "allreduce", 8192, run(0.01, good), "rabenseifner", "the default is the fastest"},
-		{"graded poor", "gather", 8192, run(0.01, graded("gather-direct", 0.3)), "basic_linear", "does not predict gather on this network: validation is 30% off"},
-		{"one bad size", "gather", 8192, run(0.01, good, good, good, graded("gather-direct", 0.3)), "basic_linear", "not sure"},
-		{"errors below the gain", "bcast", 65536, run(0.01, good, good, good, graded("bcast-binary", 0.1)), "split_binary_tree, segments of 4096", ""},
-		{"errors of other operations count", "gather", 8192, run(0.01, good, graded("mg-overlap", 0.6)), "basic_linear", "not sure"},
+		{"graded poor", "gather", 8192, run(0.01, graded("gather-direct", 0.3)), "basic_linear",
+			"does not predict gather on this network: validation is 30% off"},
+		{"one bad size", "gather", 8192, run(0.01, good, good, good, graded("gather-direct", 0.3)), "basic_linear",
+			"not sure"},
+		{"errors below the gain", "bcast", 65536, run(0.01, good, good, good, graded("bcast-binary", 0.1)),
+			"split_binary_tree, segments of 4096", ""},
+		{"errors of other operations count", "gather", 8192, run(0.01, good, graded("mg-overlap", 0.6)), "basic_linear",
+			"not sure"},
 		{"never validated", "gather", 8192, run(0.01), "basic_linear", "not sure"},
 		{"no intervals", "gather", 8192, run(0, good), "basic_linear", "the parameters have no intervals"},
 	} {
 		d := decided(t, c.p, c.collective, c.bytes)
-		if d.Fastest != c.fastest || !strings.Contains(d.Why, c.why) || (c.why == "") != (d.Why == "") || (d.Why == "") != (d.taken.Algorithm != 0) {
+		if d.Fastest != c.fastest || !strings.Contains(d.Why, c.why) || (c.why == "") != (d.Why == "") ||
+			(d.Why == "") != (d.taken.Algorithm != 0) {
 			t.Errorf("%s: %s, %q, want %s, %q", c.name, d, d.Why, c.fastest, c.why)
 		}
 		if d.Model != predict.Sim || d.From != c.bytes || d.To != 2*c.bytes-1 {
@@ -78,7 +86,8 @@ func TestDecisions(t *testing.T) {
 
 // Every list of rules begins where its decisions do, in the sizes that Open MPI looks up.
 func TestRules(t *testing.T) {
-	rules, all, err := Rules(run(0.01, graded("gather-direct", 0.01)), Settings{Hosts: []int{8, 4, 8}, Bytes: []int{4096, 64}})
+	rules, all, err := Rules(run(0.01, graded("gather-direct", 0.01)),
+		Settings{Hosts: []int{8, 4, 8}, Bytes: []int{4096, 64}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,7 +153,8 @@ func TestOverTCP(t *testing.T) {
 // The times of both ends decide: an option that is faster at one end only is not taken.
 func TestGain(t *testing.T) {
 	d := decided(t, run(0.01, graded("gather-direct", 0.01)), "gather", 8192)
-	if !(d.FastestSeconds < d.DefaultSeconds) || d.CI95 == nil || !(d.CI95[0] > minGain && d.CI95[0] <= d.Gain && d.Gain <= d.CI95[1]) {
+	if !(d.FastestSeconds < d.DefaultSeconds) || d.CI95 == nil ||
+		!(d.CI95[0] > minGain && d.CI95[0] <= d.Gain && d.Gain <= d.CI95[1]) {
 		t.Errorf("%+v", d)
 	}
 	if math.Abs(d.Gain-(d.DefaultSeconds/d.FastestSeconds-1)) > 0.1 {

@@ -42,12 +42,16 @@ func TestNotAlike(t *testing.T) {
 	}{
 		{"a host is missing", fresh(1, 6), fresh(2, 5), AllowHosts, "only the old runs have n05 (--allow hosts"},
 		{"hosts were added", fresh(1, 4), fresh(2, 6), AllowHosts, "only the new runs have n04, n05 (--allow hosts"},
-		{"half of the hosts are missing", fresh(1, 8), fresh(2, 4), AllowHosts, "only the old runs have n04, n05, n06, n07 (--allow hosts"},
-		{"most runs lack a host", fresh(1, 6), append(fresh(2, 6)[:2], fresh(3, 5)[:8]...), AllowHosts, "only the old runs have n05 (--allow hosts"},
-		{"a link is missing", fresh(1, 6), unlinked(fresh(2, 6)), AllowLinks, "only the old runs measured n00→n01 (--allow links"},
+		{"half of the hosts are missing", fresh(1, 8), fresh(2, 4), AllowHosts, "only the old runs have n04, n05, n06, n07 " +
+			"(--allow hosts"},
+		{"most runs lack a host", fresh(1, 6), append(fresh(2, 6)[:2], fresh(3, 5)[:8]...), AllowHosts,
+			"only the old runs have n05 (--allow hosts"},
+		{"a link is missing", fresh(1, 6), unlinked(fresh(2, 6)), AllowLinks, "only the old runs measured n00→n01 (--allow " +
+			"links"},
 		{"another plan", fresh(1, 6), edited(fresh(2, 6), func(_ int, r *Run) { r.Plan = "quick" }), AllowPlan,
 			"the plan differs: it was standard, is quick (--allow plan"},
-		{"a model is missing", fresh(1, 6), edited(fresh(2, 6), func(_ int, r *Run) { r.Models = []string{"loggp"} }), AllowParameters,
+		{"a model is missing", fresh(1, 6), edited(fresh(2, 6), func(_ int, r *Run) { r.Models = []string{"loggp"} }),
+			AllowParameters,
 			"only the old runs have parameters of hockney (--allow parameters"},
 	} {
 		v := Compare(c.old, c.new, Options{})
@@ -59,11 +63,13 @@ func TestNotAlike(t *testing.T) {
 		if v.Outcome != OK || !slices.Contains(v.Notes, named) {
 			t.Errorf("%s, allowed: %s %q, notes %q", c.what, v.Outcome, v.Why, v.Notes)
 		}
-		if network := slices.ContainsFunc(v.Network, func(c Change) bool { return c.Name == "a" }); network == (c.allow == AllowHosts) {
+		network := slices.ContainsFunc(v.Network, func(c Change) bool { return c.Name == "a" })
+		if network == (c.allow == AllowHosts) {
 			t.Errorf("%s: parameters of the network compared: %v", c.what, network)
 		}
 	}
-	if v := Compare(fresh(1, 6), withStatus(append(cluster(2, 6, 9, 0.01, nil), cluster(3, 5, 1, 0.01, nil)...), ok), Options{}); v.Outcome != OK {
+	if v := Compare(fresh(1, 6), withStatus(append(cluster(2, 6, 9, 0.01, nil), cluster(3, 5, 1, 0.01, nil)...), ok),
+		Options{}); v.Outcome != OK {
 		t.Errorf("one run of ten lost a host: %s %q", v.Outcome, v.Why)
 	}
 	drawn := edited(unlinked(fresh(2, 6)), func(_ int, r *Run) { r.Drawn = true })
@@ -79,7 +85,8 @@ func TestNoLongerOK(t *testing.T) {
 	bad := func(int) string { return params.StatusInconsistent }
 	v := Compare(old, fresh(bad), Options{})
 	want := "network: no longer ok: a (inconsistent; ok in 0 of 6 new runs and in 6 of 6 old ones)"
-	if v.Outcome != Inconclusive || len(v.Findings) == 0 || v.Findings[0].Kind != NoLongerOK || v.Findings[0].Text != want {
+	if v.Outcome != Inconclusive || len(v.Findings) == 0 || v.Findings[0].Kind != NoLongerOK ||
+		v.Findings[0].Text != want {
 		t.Errorf("%s %+v", v.Outcome, v.Findings)
 	}
 	if v = Compare(old, fresh(bad), Options{Allow: []string{AllowParameters}}); v.Outcome != OK || len(v.Lost) != 1 {
@@ -90,7 +97,8 @@ func TestNoLongerOK(t *testing.T) {
 		t.Errorf("missing: %s %+v", v.Outcome, v.Lost)
 	}
 	flaps := func(i int) string { return []string{params.StatusOK, params.StatusProvisional}[i%2] }
-	if v = Compare(withStatus(cluster(1, 3, 6, 0.01, nil), flaps), fresh(flaps), Options{}); v.Outcome != OK || len(v.Lost) > 0 {
+	if v = Compare(withStatus(cluster(1, 3, 6, 0.01, nil), flaps), fresh(flaps), Options{}); v.Outcome != OK ||
+		len(v.Lost) > 0 {
 		t.Errorf("a status that comes and goes: %s %q", v.Outcome, v.Why)
 	}
 }
@@ -126,7 +134,8 @@ func TestBeyondDoubt(t *testing.T) {
 				if k < 18 {
 					f *= worse
 				}
-				r.Metrics = append(r.Metrics, params.Metric{Name: "T." + string(rune('a'+k)), Unit: "s", Better: params.BetterLower, Value: 1e-3 * f})
+				r.Metrics = append(r.Metrics, params.Metric{Name: "T." + string(rune('a'+k)), Unit: "s", Better: params.BetterLower,
+					Value: 1e-3 * f})
 			}
 		})
 	}

@@ -14,11 +14,13 @@ import (
 
 // Whatever runs hold, a verdict can be written, and its outcome is one of four.
 func TestAnyRuns(t *testing.T) {
-	value := rapid.OneOf(rapid.Float64(), rapid.Float64Range(0.5, 2), rapid.SampledFrom([]float64{0, math.NaN(), math.Inf(-1), 5e-324, 1.7e308}))
+	value := rapid.OneOf(rapid.Float64(), rapid.Float64Range(0.5, 2),
+		rapid.SampledFrom([]float64{0, math.NaN(), math.Inf(-1), 5e-324, 1.7e308}))
 	name := rapid.SampledFrom([]string{"a", "b", "latency"})
 	host := rapid.SampledFrom([]string{"", "n1", "n2", "n3", "n4", "n5"})
 	metric := rapid.Custom(func(t *rapid.T) params.Metric {
-		return params.Metric{Name: name.Draw(t, "name"), From: host.Draw(t, "from"), To: host.Draw(t, "to"), Value: value.Draw(t, "value"),
+		return params.Metric{Name: name.Draw(t, "name"), From: host.Draw(t, "from"), To: host.Draw(t, "to"),
+			Value:  value.Draw(t, "value"),
 			Unit:   rapid.SampledFrom([]string{"s", "B/s", "", "1"}).Draw(t, "unit"),
 			Better: rapid.SampledFrom([]string{"lower", "higher", ""}).Draw(t, "better")}
 	})
@@ -27,7 +29,8 @@ func TestAnyRuns(t *testing.T) {
 			Environment: map[string]map[string]string{"n1": {"kernel": rapid.SampledFrom([]string{"1", "2"}).Draw(t, "kernel")}}}
 	})
 	rapid.Check(t, func(t *rapid.T) {
-		v := Compare(rapid.SliceOfN(run, 0, 6).Draw(t, "old"), rapid.SliceOfN(run, 0, 6).Draw(t, "new"), Options{Allow: []string{AllowEnvironment}})
+		v := Compare(rapid.SliceOfN(run, 0, 6).Draw(t, "old"), rapid.SliceOfN(run, 0, 6).Draw(t, "new"),
+			Options{Allow: []string{AllowEnvironment}})
 		var j, x, text bytes.Buffer
 		if err := WriteVerdict(&j, v); err != nil || !json.Valid(j.Bytes()) {
 			t.Fatal(err)

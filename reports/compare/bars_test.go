@@ -28,7 +28,8 @@ var slower = []struct {
 	{params.Metric{Name: "b", Unit: "s/B", Value: 6e-7, Better: params.BetterLower}, 1.05},
 	{params.Metric{Name: "a_c", Unit: "s", Value: 1e-6, Better: params.BetterLower}, 1}, // near zero
 	{params.Metric{Name: params.LossMetric, Unit: "1", Better: params.BetterLower}, 1},
-	{params.Metric{Name: "wakeup", Unit: "s", Value: 1e-7, Better: params.BetterLower}, 1}, // near zero, and decides nothing
+	// near zero, and decides nothing
+	{params.Metric{Name: "wakeup", Unit: "s", Value: 1e-7, Better: params.BetterLower}, 1},
 }
 
 // barWorld measures runs of six hosts that vary by sd between runs, each metric by half as much to half as much again,
@@ -48,7 +49,8 @@ func (w *barWorld) measure(n int, worse bool) []Run {
 	var out []Run
 	for range n {
 		w.runs++
-		r := Run{ID: fmt.Sprint("r", w.runs), Plan: "quick", At: time.Date(2026, 1, 1, 1, 0, w.runs, 0, time.UTC).AddDate(0, 0, w.night),
+		r := Run{ID: fmt.Sprint("r", w.runs), Plan: "quick",
+			At:          time.Date(2026, 1, 1, 1, 0, w.runs, 0, time.UTC).AddDate(0, 0, w.night),
 			Environment: map[string]map[string]string{}, Status: map[string]string{}}
 		add := func(m params.Metric, by float64) {
 			id := m.Name + m.Link()
@@ -74,8 +76,10 @@ func (w *barWorld) measure(n int, worse bool) []Run {
 		for a := range 6 {
 			r.Environment[host(a)] = map[string]string{}
 			for b := a + 1; b < 6; b++ {
-				add(params.Metric{Name: "latency.1B", From: host(a), To: host(b), Unit: "s", Value: 1e-3, Better: params.BetterLower}, 1.04)
-				add(params.Metric{Name: "rate.256KiB", From: host(a), To: host(b), Unit: "B/s", Value: 1.6e6, Better: params.BetterHigher}, 1.048)
+				add(params.Metric{Name: "latency.1B", From: host(a), To: host(b), Unit: "s", Value: 1e-3,
+					Better: params.BetterLower}, 1.04)
+				add(params.Metric{Name: "rate.256KiB", From: host(a), To: host(b), Unit: "B/s", Value: 1.6e6,
+					Better: params.BetterHigher}, 1.048)
 			}
 		}
 		out = append(out, r)
@@ -87,15 +91,18 @@ func (w *barWorld) measure(n int, worse bool) []Run {
 // chooses itself, whatever the noise between runs is. Where nights differ it passes healthy ones all the same, and
 // finds what nights do not hide. With -bars 100 -v it prints the table of docs/results/gate.md.
 func TestGateBars(t *testing.T) {
-	t.Logf("| between runs | between nights | baseline | healthy: exit 0 | 3 | 5 | 5%% slower: exit 3 | 0 | 5 | runs, first stage | measured again, healthy |")
+	t.Logf("| between runs | between nights | baseline | healthy: exit 0 | 3 | 5 | 5%% slower: exit 3 | 0 | 5 | runs, " +
+		"first stage | measured again, healthy |")
 	t.Logf("|--:|--:|---|--:|--:|--:|--:|--:|--:|--:|--:|")
 	for k, c := range []struct {
 		sd, nights   float64
 		of, runs     int  // nights of the baseline, and runs of each
 		apart, blind bool // the gate is another night; nights hide a change of 5%
 	}{
-		{0.002, 0, 1, 6, false, false}, {0.005, 0, 1, 6, false, false}, {0.01, 0, 1, 6, false, false}, {0.02, 0, 1, 6, false, false},
-		{0.005, 0.002, 1, 6, true, true}, {0.005, 0.002, 10, 3, true, false}, {0.01, 0.005, 10, 3, true, false}, {0.02, 0.005, 10, 3, true, false},
+		{0.002, 0, 1, 6, false, false}, {0.005, 0, 1, 6, false, false}, {0.01, 0, 1, 6, false, false},
+		{0.02, 0, 1, 6, false, false},
+		{0.005, 0.002, 1, 6, true, true}, {0.005, 0.002, 10, 3, true, false}, {0.01, 0.005, 10, 3, true, false},
+		{0.02, 0.005, 10, 3, true, false},
 		{0.01, 0.01, 20, 3, true, true}, {0.02, 0.02, 20, 3, true, true},
 	} {
 		var got [2]map[string]int
@@ -103,7 +110,8 @@ func TestGateBars(t *testing.T) {
 		for worse := range 2 {
 			got[worse] = map[string]int{}
 			for i := range *bars {
-				w := &barWorld{rng: rand.New(rand.NewPCG(uint64(1000*k+i), uint64(worse))), sd: c.sd, nights: c.nights, own: map[string]float64{}}
+				w := &barWorld{rng: rand.New(rand.NewPCG(uint64(1000*k+i), uint64(worse))), sd: c.sd, nights: c.nights,
+					own: map[string]float64{}}
 				var baseline []Run
 				for n := range c.of {
 					w.next(n)
@@ -129,7 +137,8 @@ func TestGateBars(t *testing.T) {
 		}
 		h, s := got[0], got[1]
 		base := fmt.Sprintf("%d × %d runs", c.of, c.runs)
-		t.Logf("| %.1f%% | %.1f%% | %s | %d | %d | %d | %d | %d | %d | %d | %d |", 100*c.sd, 100*c.nights, base, h[OK], h[Regression], h[Inconclusive],
+		t.Logf("| %.1f%% | %.1f%% | %s | %d | %d | %d | %d | %d | %d | %d | %d |", 100*c.sd, 100*c.nights, base, h[OK],
+			h[Regression], h[Inconclusive],
 			s[Regression], s[OK], s[Inconclusive], stage, again)
 		if float64(h[OK]) < 0.95*float64(*bars) {
 			t.Errorf("%s of sd %.3f: %d of %d healthy series pass", base, c.sd, h[OK], *bars)

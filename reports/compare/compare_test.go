@@ -39,8 +39,10 @@ func cluster(seed uint64, hosts, runs int, noise float64, change func(name, from
 			r.Environment[host(a)] = map[string]string{"kernel": "6.1", "calib.version": "v1.0.0"}
 			for b := a + 1; b < hosts; b++ {
 				far := 1 + 0.3*float64((a+b)%3)
-				add(params.Metric{Name: "latency", From: host(a), To: host(b), Unit: "s", Label: "half round trip", Value: 2e-5 * far, Better: params.BetterLower})
-				add(params.Metric{Name: "rate", From: host(a), To: host(b), Unit: "B/s", Label: "rate", Value: 1e9 / far, Better: params.BetterHigher})
+				add(params.Metric{Name: "latency", From: host(a), To: host(b), Unit: "s", Label: "half round trip",
+					Value: 2e-5 * far, Better: params.BetterLower})
+				add(params.Metric{Name: "rate", From: host(a), To: host(b), Unit: "B/s", Label: "rate", Value: 1e9 / far,
+					Better: params.BetterHigher})
 			}
 		}
 		out = append(out, r)
@@ -95,16 +97,18 @@ func TestOneCauseOneFinding(t *testing.T) {
 		want    []string // how the findings begin
 	}{
 		"nothing": {8, nil, OK, nil},
-		"a card": {8, card, Regression, []string{"regression host n05: 7 of its 7 links: latency slower by 2.1×, rate slower by 2.1×; " +
+		"a card": {8, card, Regression, []string{"regression host n05: 7 of its 7 links: latency slower by 2.1×, rate " +
+			"slower by 2.1×; " +
 			"with it 1 parameter of the network"}},
-		"a card of four":     {4, of("n02", 2.1), Regression, []string{"regression host n02: 3 of its 3 links: "}},
-		"a link":             {8, link, Regression, []string{"regression link n01→n03: "}},
-		"a link of four":     {4, link, Regression, []string{"regression link n01→n03: "}},
-		"the only link":      {2, all, Regression, []string{"regression link n00→n01: "}},
-		"two of three":       {3, of("n02", 1.5), Regression, []string{"regression network: 2 of its 3 links: "}},
-		"a card and a link":  {8, two, Regression, []string{"regression host n05: ", "regression link n01→n03: "}},
-		"the switch":         {8, all, Regression, []string{"regression network: 28 of its 28 links: latency slower by "}},
-		"only latency":       {8, latency, Regression, []string{"regression network: 28 of its 28 links: latency slower by "}},
+		"a card of four":    {4, of("n02", 2.1), Regression, []string{"regression host n02: 3 of its 3 links: "}},
+		"a link":            {8, link, Regression, []string{"regression link n01→n03: "}},
+		"a link of four":    {4, link, Regression, []string{"regression link n01→n03: "}},
+		"the only link":     {2, all, Regression, []string{"regression link n00→n01: "}},
+		"two of three":      {3, of("n02", 1.5), Regression, []string{"regression network: 2 of its 3 links: "}},
+		"a card and a link": {8, two, Regression, []string{"regression host n05: ", "regression link n01→n03: "}},
+		"the switch":        {8, all, Regression, []string{"regression network: 28 of its 28 links: latency slower by "}},
+		"only latency": {8, latency, Regression,
+			[]string{"regression network: 28 of its 28 links: latency slower by "}},
 		"only a parameter":   {8, param, Regression, []string{"regression network: b slower by "}},
 		"neither nor":        {8, best, OK, []string{"changed network: f_best more by 1.5×"}},
 		"a host is repaired": {8, faster, OK, []string{"improvement host n02: 7 of its 7 links: "}},
@@ -157,7 +161,8 @@ func TestTooFewRuns(t *testing.T) {
 	}
 	// With what is needed, the same can be told.
 	m, n := v.More.Old+1, v.More.New+1
-	if v = Compare(cluster(3, 4, m, 0.01, nil), cluster(4, 4, n, 0.01, of("n02", 3)), Options{}); v.Outcome != Regression || v.More != nil {
+	if v = Compare(cluster(3, 4, m, 0.01, nil), cluster(4, 4, n, 0.01, of("n02", 3)),
+		Options{}); v.Outcome != Regression || v.More != nil {
 		t.Errorf("%d against %d runs: %s, more %+v", m, n, v.Outcome, v.More)
 	}
 	// Five small runs a side cannot reject, and yet exclude a regression where noise is far below the threshold.
@@ -232,7 +237,8 @@ func TestRawSamplesRaiseFalseAlarms(t *testing.T) {
 			medians++
 		}
 	}
-	t.Logf("false alarms at 5%%: %.1f%% on 20 timings of one run against 20 of another, %.1f%% on ten run medians against ten",
+	t.Logf("false alarms at 5%%: %.1f%% on 20 timings of one run against 20 of another, %.1f%% on ten run medians "+
+		"against ten",
 		100*share(raw, trials), 100*share(medians, trials))
 	if f := share(raw, trials); f < 0.58 || f > 0.70 {
 		t.Errorf("raw timings: %.3f", f)

@@ -46,7 +46,8 @@ func TestEnvironments(t *testing.T) {
 	}
 	fresh := func(seed uint64) []Run { return cluster(seed, 4, 10, 0.01, nil) }
 	v := Compare(fresh(1), with(fresh(2), "kernel", "6.8", "n01", "n02"), Options{})
-	if v.Outcome != NotComparable || len(v.Why) != 1 || v.Why[0] != "the environment differs: kernel was 6.1, is 6.8 on n01, n02 (--allow environment compares all the same)" {
+	if v.Outcome != NotComparable || len(v.Why) != 1 || v.Why[0] != "the environment differs: kernel was 6.1, is 6.8 on "+
+		"n01, n02 (--allow environment compares all the same)" {
 		t.Errorf("%s %q", v.Outcome, v.Why)
 	}
 	if len(v.Network) == 0 {
@@ -56,8 +57,10 @@ func TestEnvironments(t *testing.T) {
 	if v.Outcome != OK || len(v.Environment) != 1 || !v.Environment[0].Counts {
 		t.Errorf("allowed: %s %+v", v.Outcome, v.Environment)
 	}
-	for fact, says := range map[string]string{"calib.version": "not a fact of the network", "nic.driver": "not known before"} {
-		if v = Compare(fresh(1), with(fresh(2), fact, "v2"), Options{}); v.Outcome != OK || len(v.Environment) != 1 || v.Environment[0].Counts {
+	for fact, says := range map[string]string{"calib.version": "not a fact of the network",
+		"nic.driver": "not known before"} {
+		if v = Compare(fresh(1), with(fresh(2), fact, "v2"), Options{}); v.Outcome != OK || len(v.Environment) != 1 ||
+			v.Environment[0].Counts {
 			t.Errorf("%s, %s: %s %+v", fact, says, v.Outcome, v.Environment)
 		}
 	}
@@ -68,7 +71,8 @@ func TestEnvironments(t *testing.T) {
 		t.Errorf("adaptive coalescing: %s %q", v.Outcome, v.Why)
 	}
 	// One of two old kernels is known.
-	if v = Compare(append(fresh(1), with(fresh(3), "kernel", "6.8")...), with(fresh(2), "kernel", "6.8"), Options{}); v.Outcome != OK {
+	if v = Compare(append(fresh(1), with(fresh(3), "kernel", "6.8")...), with(fresh(2), "kernel", "6.8"),
+		Options{}); v.Outcome != OK {
 		t.Errorf("a known kernel: %s %q", v.Outcome, v.Why)
 	}
 }
@@ -78,7 +82,8 @@ func TestNothingInCommon(t *testing.T) {
 	for i := range other {
 		other[i].Environment = map[string]map[string]string{"x": {}}
 	}
-	if v := Compare(cluster(1, 3, 10, 0.01, nil), other, Options{}); v.Outcome != NotComparable || v.Why[0] != "the runs have no host in common" {
+	if v := Compare(cluster(1, 3, 10, 0.01, nil), other, Options{}); v.Outcome != NotComparable ||
+		v.Why[0] != "the runs have no host in common" {
 		t.Errorf("%s %q", v.Outcome, v.Why)
 	}
 	changed := cluster(2, 3, 10, 0.01, nil)

@@ -74,10 +74,12 @@ func TestGate(t *testing.T) {
 	}
 	s := &stages{runs: [][]Run{bad(2), bad(3)}}
 	v, err := gateOf(baseline, s.measure, 0, Options{})
-	if err != nil || !strings.HasPrefix(v.Findings[0].Text, "host n02: 5 of its 5 links: ") || v.Again.Confirmed != 2 || s.asked[0] != 3 {
+	if err != nil || !strings.HasPrefix(v.Findings[0].Text, "host n02: 5 of its 5 links: ") || v.Again.Confirmed != 2 ||
+		s.asked[0] != 3 {
 		t.Errorf("%v: %q, %+v, asked for %v", err, texts(v), v.Again, s.asked)
 	}
-	if want := "latency of n02 slower by "; !slices.ContainsFunc(s.why[1], func(w string) bool { return strings.HasPrefix(w, want) }) {
+	if want := "latency of n02 slower by "; !slices.ContainsFunc(s.why[1],
+		func(w string) bool { return strings.HasPrefix(w, want) }) {
 		t.Errorf("why again: %q", s.why[1])
 	}
 }
@@ -92,7 +94,8 @@ func TestGateSmallBaseline(t *testing.T) {
 	const oneNight = "the old runs are of 1 night, so a difference between nights is taken to be"
 	s := &stages{runs: [][]Run{cluster(2, 2, 10, 0.01, nil)}}
 	v, err := gateOf(night, s.measure, 0, Options{})
-	if err != nil || v.Outcome != OK || !slices.ContainsFunc(v.Notes, func(n string) bool { return strings.HasPrefix(n, oneNight) }) {
+	if err != nil || v.Outcome != OK || !slices.ContainsFunc(v.Notes,
+		func(n string) bool { return strings.HasPrefix(n, oneNight) }) {
 		t.Errorf("%v %s %q", err, v.Outcome, v.Notes)
 	}
 	for _, c := range []struct {
@@ -171,7 +174,8 @@ func TestGateDecidesBySomething(t *testing.T) {
 	shown := func(seed uint64) []Run {
 		runs := cluster(seed, 6, 4, 0.01, nil)
 		for i := range runs {
-			runs[i].Metrics = []params.Metric{{Name: "beta", Unit: "s/B", Value: 1e-9 * float64(100+i), Better: params.BetterLower}}
+			runs[i].Metrics = []params.Metric{{Name: "beta", Unit: "s/B", Value: 1e-9 * float64(100+i),
+				Better: params.BetterLower}}
 		}
 		return runs
 	}

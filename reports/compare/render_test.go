@@ -72,7 +72,8 @@ func verdicts() map[string]*Verdict {
 
 func TestRenderers(t *testing.T) {
 	for name, v := range verdicts() {
-		for ext, write := range map[string]func(io.Writer, *Verdict) error{"txt": Text, "md": Markdown, "xml": JUnit, "json": WriteVerdict} {
+		for ext, write := range map[string]func(io.Writer, *Verdict) error{"txt": Text, "md": Markdown, "xml": JUnit,
+			"json": WriteVerdict} {
 			var b bytes.Buffer
 			if err := write(&b, v); err != nil {
 				t.Fatalf("%s: %v", name, err)
@@ -97,7 +98,8 @@ type suite struct {
 }
 
 func TestJUnitCounts(t *testing.T) {
-	for name, want := range map[string][4]int{"ok": {10, 0, 0, 0}, "regression": {10, 2, 0, 0}, "incomparable": {11, 0, 1, 0}} {
+	for name, want := range map[string][4]int{"ok": {10, 0, 0, 0}, "regression": {10, 2, 0, 0},
+		"incomparable": {11, 0, 1, 0}} {
 		var b bytes.Buffer
 		if err := JUnit(&b, verdicts()[name]); err != nil {
 			t.Fatal(err)

@@ -88,7 +88,8 @@ func (w *world) measure(n int) []Run {
 	var out []Run
 	for range n {
 		w.runs++
-		r := Run{ID: fmt.Sprint("r", w.runs), Plan: "standard", Status: map[string]string{}, At: time.Date(2026, 1, 1, 1, w.runs%300, 0, 0, time.UTC).AddDate(0, 0, w.night),
+		r := Run{ID: fmt.Sprint("r", w.runs), Plan: "standard", Status: map[string]string{},
+			At:          time.Date(2026, 1, 1, 1, w.runs%300, 0, 0, time.UTC).AddDate(0, 0, w.night),
 			Environment: map[string]map[string]string{"n1": {}, "n2": {}}}
 		for i, m := range simulated {
 			worse := math.Exp(w.nights*w.shared[i] + runNoise*w.rng.NormFloat64())
@@ -225,7 +226,8 @@ func TestNightly(t *testing.T) {
 	if series == 0 {
 		series = 5
 	}
-	t.Logf("%d series of %d nights, %d metrics; a run varies by %.0f%%, a night by 1%% unless told; baseline %d nights of %d runs, gate %d runs",
+	t.Logf("%d series of %d nights, %d metrics; a run varies by %.0f%%, a night by 1%% unless told; baseline %d nights "+
+		"of %d runs, gate %d runs",
 		series, nightsInAll, len(simulated), 100*runNoise, nightsKnown, runsANight, runsANight)
 	t.Log("| noise | nights gated | false alarms | inconclusive | measured again | series with a change point | " +
 		"7% drop of all metrics found in 7 nights by gate | of one metric, by gate | of one metric, by change point |")
@@ -239,7 +241,8 @@ func TestNightly(t *testing.T) {
 			y.follow(t, newWorld(n, seed+500_000, changeAt, drop, false))
 			y.follow(t, newWorld(n, seed+900_000, changeAt, drop, true))
 		}
-		t.Logf("| %s | %d | %.2f%% | %.2f%% | %.2f%% | %.2f%% of %d | %.1f%% | %.1f%% | %.1f%% |", n.name, y.nights, 100*share(y.alarms, y.nights),
+		t.Logf("| %s | %d | %.2f%% | %.2f%% | %.2f%% | %.2f%% of %d | %.1f%% | %.1f%% | %.1f%% |", n.name, y.nights,
+			100*share(y.alarms, y.nights),
 			100*share(y.undecided, y.nights), 100*share(y.again, y.nights), 100*share(y.points, y.series), y.series,
 			100*share(y.gated, y.changes), 100*share(y.alone, y.changes), 100*share(y.pointed, y.changes))
 		if most := byChance(y.nights, 0.01); y.alarms > most {
@@ -267,7 +270,8 @@ func TestNothingPassesByAccident(t *testing.T) {
 		change func(r *Run)
 		want   string
 	}{
-		{"a host is missing", func(r *Run) { delete(r.Environment, "n2"); drop(r, "latency"); drop(r, "rate") }, NotComparable},
+		{"a host is missing", func(r *Run) { delete(r.Environment, "n2"); drop(r, "latency"); drop(r, "rate") },
+			NotComparable},
 		{"a host was added", func(r *Run) { r.Environment["n3"] = map[string]string{} }, NotComparable},
 		{"a link is missing", func(r *Run) { drop(r, "latency"); drop(r, "rate") }, Regression},
 		{"another plan", func(r *Run) { r.Plan = "quick" }, NotComparable},

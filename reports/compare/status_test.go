@@ -41,8 +41,10 @@ func TestStatusesCompared(t *testing.T) {
 		{"ok on both sides", []string{ok, ok, ok}, []string{ok, ok, ok}, 3, 3, nil, ""},
 		{"provisional on both", []string{provisional, provisional}, []string{provisional, provisional, ok}, 2, 3, nil, ""},
 		{"a run that is not", []string{ok, ok, provisional}, []string{ok, ok, ok}, 2, 3, nil, ""},
-		{"not any more", []string{ok, ok}, []string{provisional, provisional}, 0, 0, []Skipped{{Name: "x", Old: ok, New: provisional}}, "not compared: x (ok, now provisional)"},
-		{"only now", []string{provisional}, []string{ok}, 0, 0, []Skipped{{Name: "x", Old: provisional, New: ok}}, "not compared: x (provisional, now ok)"},
+		{"not any more", []string{ok, ok}, []string{provisional, provisional}, 0, 0,
+			[]Skipped{{Name: "x", Old: ok, New: provisional}}, "not compared: x (ok, now provisional)"},
+		{"only now", []string{provisional}, []string{ok}, 0, 0, []Skipped{{Name: "x", Old: provisional, New: ok}},
+			"not compared: x (provisional, now ok)"},
 		{"withheld now", []string{ok, ok}, []string{inconsistent, inconsistent}, 0, 0, nil, "in the old runs only: x"},
 	} {
 		v := Compare(statusRuns(c.old...), statusRuns(c.new...), Options{})

@@ -45,12 +45,17 @@ func example() figure.Figure {
 	x := []float64{1, 64, 1024, 65536, 1 << 20}
 	return figure.Figure{
 		ID: "t-x", Title: "Time of a message", Says: "Small messages take 390 µs; a < b & \"c\" in words.",
-		X: figure.Axis{Name: "message size", Unit: "B", Log: true}, Y: figure.Axis{Name: "half round trip", Unit: "s", Log: true},
+		X: figure.Axis{Name: "message size", Unit: "B", Log: true},
+		Y: figure.Axis{Name: "half round trip", Unit: "s", Log: true},
 		Traces: []figure.Trace{
-			{Name: "5–95%", Kind: figure.Band, Points: points(x, nil, []float64{3e-4, 3e-4, 5e-4, 9e-3, 0.1}, []float64{5e-4, 5e-4, 8e-4, 0.02, 0.3})},
-			{Name: "25–75%", Kind: figure.Band, Points: points(x, nil, []float64{3.5e-4, 3.6e-4, 6e-4, 0.01, 0.15}, []float64{4e-4, 4.5e-4, 7e-4, 0.015, 0.25})},
-			{Name: "hyperbola", Kind: figure.Line, Group: 1, Points: points(x, []float64{3.9e-4, 4e-4, nan, 0.012, 0.2}, nil, nil)},
-			{Name: "measured", Kind: figure.Points, Points: points(x, []float64{3.9e-4, nan, 6.5e-4, 0.013, 0.21}, []float64{3.8e-4, nan, 6e-4, 1e-5, 0.2}, []float64{4e-4, nan, 7e-4, 0.02, 0.22})},
+			{Name: "5–95%", Kind: figure.Band, Points: points(x, nil, []float64{3e-4, 3e-4, 5e-4, 9e-3, 0.1},
+				[]float64{5e-4, 5e-4, 8e-4, 0.02, 0.3})},
+			{Name: "25–75%", Kind: figure.Band, Points: points(x, nil, []float64{3.5e-4, 3.6e-4, 6e-4, 0.01, 0.15},
+				[]float64{4e-4, 4.5e-4, 7e-4, 0.015, 0.25})},
+			{Name: "hyperbola", Kind: figure.Line, Group: 1,
+				Points: points(x, []float64{3.9e-4, 4e-4, nan, 0.012, 0.2}, nil, nil)},
+			{Name: "measured", Kind: figure.Points, Points: points(x, []float64{3.9e-4, nan, 6.5e-4, 0.013, 0.21},
+				[]float64{3.8e-4, nan, 6e-4, 1e-5, 0.2}, []float64{4e-4, nan, 7e-4, 0.02, 0.22})},
 		},
 		Marks: []figure.Mark{{X: 1448, Lo: 1200, Hi: 1800, Label: "MSS 1448 B"}, {X: 1500, Label: "best fragment 1.46 KiB"}},
 		Below: &figure.Figure{Y: figure.Axis{Name: "residual", Unit: "%"}, Traces: []figure.Trace{
@@ -72,8 +77,10 @@ func exampleHeat() figure.Figure {
 func examples() map[string]figure.Figure {
 	day := float64(time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC).Unix())
 	dates := figure.Figure{Title: "L", X: figure.Axis{Name: "run", Unit: "time"}, Y: figure.Axis{Name: "L", Unit: "s"},
-		Traces: []figure.Trace{{Name: "L", Kind: figure.Points, Points: points([]float64{day, day + 86400*9, day + 86400*20}, []float64{1e-4, 1.1e-4, 2e-4}, nil, nil)}}}
-	return map[string]figure.Figure{"lines": example(), "heat": exampleHeat(), "dates": dates, "empty": {Title: "Nothing yet"}}
+		Traces: []figure.Trace{{Name: "L", Kind: figure.Points,
+			Points: points([]float64{day, day + 86400*9, day + 86400*20}, []float64{1e-4, 1.1e-4, 2e-4}, nil, nil)}}}
+	return map[string]figure.Figure{"lines": example(), "heat": exampleHeat(), "dates": dates,
+		"empty": {Title: "Nothing yet"}}
 }
 
 func svg(t *testing.T, f figure.Figure) string {
@@ -136,7 +143,8 @@ func TestGolden(t *testing.T) {
 
 func TestWords(t *testing.T) {
 	for name, want := range map[string][]string{
-		"lines": {"1 B", "4 KiB", "1 ms", "100 ms", "message size", "half round trip", "residual (%)", "MSS 1448 B", "measured",
+		"lines": {"1 B", "4 KiB", "1 ms", "100 ms", "message size", "half round trip", "residual (%)", "MSS 1448 B",
+			"measured",
 			"hyperbola", "best fragment 1.46 KiB",
 			`Small messages take 390 µs; a < b & "c" in words.`},
 		"heat":  {"a", "c", "from", "to", "stands out", "not measured", "µs", "200", "Host c is slow."},
@@ -156,11 +164,12 @@ func TestWords(t *testing.T) {
 // What is counted has ticks at whole numbers, though its fit is drawn between them.
 func TestWholeTicks(t *testing.T) {
 	x := []float64{1, 1.5, 2}
-	f := figure.Figure{ID: "a-n", Title: "a' by pairs", X: plot.Axis{Name: "pairs"}, Y: plot.Axis{Name: "a'", Unit: "s"}, Traces: []figure.Trace{
-		{Name: "a'(n)", Kind: figure.Points, Points: points([]float64{1, 2}, []float64{1e-3, 2e-3}, nil, nil)},
-		{Name: "fit", Kind: figure.Line, Points: points(x, []float64{1e-3, 1.5e-3, 2e-3}, nil, nil)},
-		{Name: "fit, 95%", Kind: figure.Band, Points: points(x, x, []float64{0, 1e-3, 1e-3}, []float64{2e-3, 2e-3, 3e-3})},
-	}}
+	f := figure.Figure{ID: "a-n", Title: "a' by pairs", X: plot.Axis{Name: "pairs"}, Y: plot.Axis{Name: "a'", Unit: "s"},
+		Traces: []figure.Trace{
+			{Name: "a'(n)", Kind: figure.Points, Points: points([]float64{1, 2}, []float64{1e-3, 2e-3}, nil, nil)},
+			{Name: "fit", Kind: figure.Line, Points: points(x, []float64{1e-3, 1.5e-3, 2e-3}, nil, nil)},
+			{Name: "fit, 95%", Kind: figure.Band, Points: points(x, x, []float64{0, 1e-3, 1e-3}, []float64{2e-3, 2e-3, 3e-3})},
+		}}
 	all := strings.Join(texts(t, svg(t, f)), " ")
 	if want := "95% pairs 1 2 a' (ms)"; !strings.Contains(all, want) {
 		t.Errorf("no %q in %q", want, all)
@@ -216,7 +225,8 @@ func (full) Write([]byte) (int, error) { return 0, io.ErrShortWrite }
 
 func TestWriteFails(t *testing.T) {
 	for _, format := range []string{SVG, PNG} {
-		if err := Write(full{}, example(), format); !errors.Is(err, io.ErrShortWrite) || !strings.Contains(err.Error(), "t-x") {
+		if err := Write(full{}, example(), format); !errors.Is(err, io.ErrShortWrite) ||
+			!strings.Contains(err.Error(), "t-x") {
 			t.Errorf("%s: %v", format, err)
 		}
 	}

@@ -16,11 +16,13 @@ import (
 
 func anyNumber() *rapid.Generator[float64] {
 	return rapid.OneOf(rapid.Float64(), rapid.Float64Range(-10, 10), rapid.Float64Range(1e-7, 1e-2),
-		rapid.SampledFrom([]float64{0, 1, math.NaN(), math.Inf(1), math.Inf(-1), -1, 1e-320, math.MaxFloat64, -math.MaxFloat64, 1.7e9}))
+		rapid.SampledFrom([]float64{0, 1, math.NaN(), math.Inf(1), math.Inf(-1), -1, 1e-320, math.MaxFloat64,
+			-math.MaxFloat64, 1.7e9}))
 }
 
 func anyText() *rapid.Generator[string] {
-	return rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"", "\x00\xff<b>&\n", strings.Repeat("W", 5000), strings.Repeat("word ", 900)}))
+	return rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"", "\x00\xff<b>&\n", strings.Repeat("W", 5000),
+		strings.Repeat("word ", 900)}))
 }
 
 func anyAxis() *rapid.Generator[figure.Axis] {
@@ -42,7 +44,8 @@ func anyTraces() *rapid.Generator[[]figure.Trace] {
 
 func anyHeat() *rapid.Generator[*figure.Heat] {
 	return rapid.Custom(func(t *rapid.T) *figure.Heat {
-		h := &figure.Heat{Unit: "s", Better: rapid.SampledFrom([]string{"", params.BetterLower, params.BetterHigher}).Draw(t, "better")}
+		h := &figure.Heat{Unit: "s", Better: rapid.SampledFrom([]string{"", params.BetterLower, params.BetterHigher}).Draw(t,
+			"better")}
 		h.Names = rapid.SliceOfN(anyText(), 1, 4).Draw(t, "hosts")
 		if rapid.Bool().Draw(t, "large") {
 			h.Names = make([]string, rapid.IntRange(100, 300).Draw(t, "many"))
@@ -67,7 +70,8 @@ func anyFigure() *rapid.Generator[figure.Figure] {
 		f := figure.Figure{ID: "f", Title: anyText().Draw(t, "title"), Says: anyText().Draw(t, "says"),
 			X: anyAxis().Draw(t, "X"), Y: anyAxis().Draw(t, "Y"), Traces: anyTraces().Draw(t, "traces")}
 		for range rapid.IntRange(0, 9).Draw(t, "marks") {
-			f.Marks = append(f.Marks, figure.Mark{X: anyNumber().Draw(t, "x"), Lo: anyNumber().Draw(t, "lo"), Hi: anyNumber().Draw(t, "hi"),
+			f.Marks = append(f.Marks, figure.Mark{X: anyNumber().Draw(t, "x"), Lo: anyNumber().Draw(t, "lo"),
+				Hi:    anyNumber().Draw(t, "hi"),
 				Label: anyText().Draw(t, "mark")})
 		}
 		if rapid.Bool().Draw(t, "below") {

@@ -42,7 +42,8 @@ func readAstraSim(file []byte) (astraSim, error) {
 	case c.Topology[0] != "Switch":
 		return a, syntax("topology %q, want Switch", c.Topology[0])
 	case a.npus <= 1 || !(a.bandwidth > 0) || !(a.latency >= 0) || math.IsInf(a.bandwidth+a.latency, 0):
-		return a, syntax("npus_count %d must be above 1, bandwidth %g positive, latency %g not negative", a.npus, a.bandwidth, a.latency)
+		return a, syntax("npus_count %d must be above 1, bandwidth %g positive, latency %g not negative", a.npus, a.bandwidth,
+			a.latency)
 	}
 	return a, nil
 }

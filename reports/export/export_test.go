@@ -26,7 +26,8 @@ func TestTargets(t *testing.T) {
 	for _, target := range Targets() {
 		names = append(names, target.Name)
 		t.Run(target.Name, func(t *testing.T) {
-			if target.About == "" || strings.Contains(target.About, "\n") || target.File == "" || filepath.Base(target.File) != target.File {
+			if target.About == "" || strings.Contains(target.About, "\n") || target.File == "" ||
+				filepath.Base(target.File) != target.File {
 				t.Errorf("about %q, file %q", target.About, target.File)
 			}
 			o := optionsOf(target)
@@ -46,7 +47,10 @@ func TestTargets(t *testing.T) {
 			p.Run.ID, p.Run.Hosts[3] = "20261121-044155-\x1b[31m\u202e", "h\x7f\x1b]0;x\a\u009b2J\u2066"
 			p.Pairs[2].To, p.Pairs[3].From = p.Run.Hosts[3], p.Run.Hosts[3]
 			hostile, _, err := target.Export(p, o)
-			if i := bytes.IndexFunc(hostile, func(r rune) bool { return units.Controls(r) && !strings.ContainsRune("\t\r\n", r) }); err != nil || i >= 0 {
+			if i := bytes.IndexFunc(hostile, func(r rune) bool {
+				return units.Controls(r) &&
+					!strings.ContainsRune("\t\r\n", r)
+			}); err != nil || i >= 0 {
 				t.Errorf("%v; a character that controls the terminal: %q", err, hostile[max(0, min(i, len(hostile))-40):])
 			}
 			if bytes.Contains(first, []byte("NaN")) || bytes.Contains(first, []byte("Inf")) {
@@ -84,13 +88,15 @@ func TestMissing(t *testing.T) {
 	} {
 		p := fixture()
 		delete(p.Parameters, c.parameter)
-		if _, _, err := lookup(t, c.target).Export(p, Options{}); !errors.Is(err, ErrMissing) || !strings.Contains(err.Error(), c.want) {
+		if _, _, err := lookup(t, c.target).Export(p, Options{}); !errors.Is(err, ErrMissing) ||
+			!strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s without %s: %v, want %q", c.target, c.parameter, err, c.want)
 		}
 	}
 	p := fixture()
 	p.Parameters["L"] = params.Parameter{Status: params.StatusUnidentifiable, Why: "the overheads were not measured"}
-	if _, _, err := lookup(t, "loggopsim").Export(p, Options{}); err == nil || !strings.Contains(err.Error(), "the overheads were not measured") {
+	if _, _, err := lookup(t, "loggopsim").Export(p, Options{}); err == nil ||
+		!strings.Contains(err.Error(), "the overheads were not measured") {
 		t.Errorf("an unidentifiable L: %v", err)
 	}
 	p = fixture()
@@ -126,7 +132,8 @@ func TestLimits(t *testing.T) {
 		target string
 		o      Options
 	}{
-		{"tc", Options{Device: "eth0; reboot"}}, {"tc", Options{Device: "-h"}}, {"dimemas", Options{Hosts: 1}}, {"astra-sim", Options{Hosts: -3}},
+		{"tc", Options{Device: "eth0; reboot"}}, {"tc", Options{Device: "-h"}}, {"dimemas", Options{Hosts: 1}},
+		{"astra-sim", Options{Hosts: -3}},
 		{"mininet", Options{Hosts: 1 << 30}}, {"loggopsim", Options{Hosts: 1}},
 	} {
 		if file, _, err := lookup(t, c.target).Export(fixture(), c.o); !errors.Is(err, ErrOption) || file != nil {
@@ -161,7 +168,8 @@ func TestGolden(t *testing.T) {
 // TestNotANumber: values that are not finite reach no file.
 func TestNotANumber(t *testing.T) {
 	p := set(set(fixture(), "g", math.NaN()), "r_inf", math.Inf(1))
-	p.Parameters["L"] = params.Parameter{Value: p.Parameters["L"].Value, Unit: "s", CI95: &[2]float64{math.NaN(), math.Inf(1)}, Status: params.StatusOK}
+	p.Parameters["L"] = params.Parameter{Value: p.Parameters["L"].Value, Unit: "s",
+		CI95: &[2]float64{math.NaN(), math.Inf(1)}, Status: params.StatusOK}
 	for _, name := range []string{"csv", "gobench", "otava", "prometheus"} {
 		file, _, err := lookup(t, name).Export(p, Options{})
 		if err != nil {
@@ -197,7 +205,8 @@ func TestWarningsEnd(t *testing.T) {
 				t.Fatal(target.Name, err)
 			}
 			said := strings.Join(warnings, "\n")
-			if target.Name == "csv" && strings.Count(said, "is provisional: "+why) < len(p.Parameters)+len(p.Functions) && why != "" {
+			if target.Name == "csv" && strings.Count(said, "is provisional: "+why) < len(p.Parameters)+len(p.Functions) &&
+				why != "" {
 				t.Errorf("reasons are lost: %s", said)
 			}
 			for _, w := range warnings {
@@ -212,7 +221,8 @@ func TestWarningsEnd(t *testing.T) {
 
 // TestOptions: the number of hosts and the device are those asked for.
 func TestOptions(t *testing.T) {
-	for name, want := range map[string]string{"astra-sim": "npus_count: [ 64 ]", "dimemas": "{0, 64, ", "mininet": "HOST_COUNT = 64\n",
+	for name, want := range map[string]string{"astra-sim": "npus_count: [ 64 ]", "dimemas": "{0, 64, ",
+		"mininet":   "HOST_COUNT = 64\n",
 		"loggopsim": "--commsize 64 ", "tc": "replace dev ens1f0.100 root"} {
 		o := Options{Hosts: 64}
 		if name == "tc" {
@@ -227,7 +237,8 @@ func TestOptions(t *testing.T) {
 		for _, c := range []struct {
 			o       Options
 			refused bool
-		}{{Options{Hosts: 64}, target.NoHosts}, {Options{Device: "ens1"}, !target.Device}, {Options{Rules: rules()}, !target.Rules}} {
+		}{{Options{Hosts: 64}, target.NoHosts}, {Options{Device: "ens1"}, !target.Device},
+			{Options{Rules: rules()}, !target.Rules}} {
 			if _, _, err := target.Export(fixture(), c.o); errors.Is(err, ErrOption) != c.refused {
 				t.Errorf("%s with %+v: %v", target.Name, c.o, err)
 			}

@@ -63,7 +63,8 @@ func TestSlurmTopology(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const want = "SwitchName=group1 Nodes=sim-h[0,2,4,6]\nSwitchName=group2 Nodes=sim-h[1,3,5,7]\nSwitchName=core Switches=group[1-2]\n"
+	const want = "SwitchName=group1 Nodes=sim-h[0,2,4,6]\nSwitchName=group2 Nodes=sim-h[1,3,5,7]\n" +
+		"SwitchName=core Switches=group[1-2]\n"
 	if !strings.HasSuffix(string(file), want) {
 		t.Errorf("%s", file)
 	}

@@ -85,14 +85,16 @@ func labFixture() *params.Params {
 	p := fixture()
 	p.Run.Hosts[3] = "h3"
 	for name, coeff := range map[string]map[string]float64{
-		"g_s": {"c0": 150e-6, "c1": 146.4e-9}, "g_r": {"c0": 120e-6, "c1": 117.1e-9}, "O_s": {"c0": 5e-6, "c1": 0}, "U_r": {"c0": 2e-6, "c1": 0},
-		"L": {"l0": 390e-6, "l1": 2e-6, "tau": 280e-9},
+		"g_s": {"c0": 150e-6, "c1": 146.4e-9}, "g_r": {"c0": 120e-6, "c1": 117.1e-9}, "O_s": {"c0": 5e-6, "c1": 0},
+		"U_r": {"c0": 2e-6, "c1": 0},
+		"L":   {"l0": 390e-6, "l1": 2e-6, "tau": 280e-9},
 	} {
 		form := params.Line
 		if name == "L" {
 			form = params.Bilinear
 		}
-		p.Functions[name] = params.Function{Form: form, Coeff: coeff, Unit: "s", Status: params.StatusOK, Model: "cluster", Label: "made for a test",
+		p.Functions[name] = params.Function{Form: form, Coeff: coeff, Unit: "s", Status: params.StatusOK, Model: "cluster",
+			Label:  "made for a test",
 			Domain: map[string][2]float64{"m": {1, 1448}, "p": {2, 8}}}
 	}
 	delete(p.Functions, "O_r")
@@ -165,14 +167,16 @@ func TestLabSlowed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s.Slowdown != 20 || !strings.Contains(string(file), "# Slowed 20 times: every time in this file is 20 times the run's") {
+	if s.Slowdown != 20 || !strings.Contains(string(file), "# Slowed 20 times: every time in this file is 20 times the "+
+		"run's") {
 		t.Errorf("slowed %g times:\n%s", s.Slowdown, file)
 	}
 	if want := (19.5+4*0.1)*20e-6 + 19*0.35e-6; !within(s.Way(0, 1, 0, 4), want, 1e-8) {
 		t.Errorf("an empty message takes %g s, want %g: 20·L(0, 4) and 19 times the calls", s.Way(0, 1, 0, 4), want)
 	}
 	faster := write(t, lookup(t, "lab"), p, Options{Slowdown: 10})
-	if s, err := netspec.Parse(faster); err != nil || s.Slowdown != 10 || !strings.Contains(string(faster), "# Warning: the lab may be late") {
+	if s, err := netspec.Parse(faster); err != nil || s.Slowdown != 10 ||
+		!strings.Contains(string(faster), "# Warning: the lab may be late") {
 		t.Errorf("asked for 10: %v\n%s", err, faster)
 	}
 }

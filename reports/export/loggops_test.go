@@ -29,7 +29,8 @@ func (q simulator) bytesCost(s int64) int64 { return int64(float64(s-1) * q.gb) 
 // one, and g + (s−1)·G of the other. Events of one time happen in the order they came up. Source: LogGOPSim.cpp
 // (spcl/LogGOPSim, spcl/atlahs sim/LogGOPSim); schedules of schedgen's binomialtreereduce and -bcast.
 func (q simulator) tree(p int, s int64, up bool) []int64 {
-	t := &treeRun{simulator: q, bytes: s, up: up, cpu: make([]int64, p), in: make([]int64, p), out: make([]int64, p), pending: make([]int, p)}
+	t := &treeRun{simulator: q, bytes: s, up: up, cpu: make([]int64, p), in: make([]int64, p), out: make([]int64, p),
+		pending: make([]int, p)}
 	for v := range p {
 		kids := childrenOf(v, p)
 		t.pending[v] = len(kids)
@@ -164,7 +165,8 @@ func (q simulator) compare(m logGP) error {
 		want := m.broadcast(hosts, float64(s))
 		for v, t := range q.tree(hosts, s, false) {
 			if got := float64(t) * q.unit; !within(got, want[v], q.rounding(path, s)) {
-				return mismatch("the end of a broadcast of "+number(float64(s))+" bytes at host "+number(float64(v)), got, want[v], "s")
+				return mismatch("the end of a broadcast of "+number(float64(s))+" bytes at host "+number(float64(v)), got, want[v],
+					"s")
 			}
 		}
 	}
@@ -257,7 +259,8 @@ func TestLogGPExactly(t *testing.T) {
 		}
 		// Host 0 sends to 1, 2, 4; 1 to 3, 5; 2 to 6; 3 to 7. Receivers that send on are done o after their last send.
 		spacing, o := g+(s-1)*gb, int64(os+or)/2
-		want := []int64{2*spacing + o, one + spacing + o, spacing + one + o, 2*one + o, 2*spacing + one, 2*one + spacing, spacing + 2*one, 3 * one}
+		want := []int64{2*spacing + o, one + spacing + o, spacing + one + o, 2*one + o, 2*spacing + one, 2*one + spacing,
+			spacing + 2*one, 3 * one}
 		if diff := cmp.Diff(want, q.tree(8, s, false)); diff != "" {
 			t.Errorf("broadcast of %d bytes: %s", s, diff)
 		}
@@ -311,8 +314,9 @@ func TestOverheadWithinNoise(t *testing.T) {
 func TestPerByte(t *testing.T) {
 	for _, c := range []struct{ slope, lo, want float64 }{{3e-10, 2e-10, 300}, {3e-10, -1e-10, 0}, {1e-6, 9e-7, 253490}} {
 		p := fixture()
-		p.Functions["o_s"] = params.Function{Form: params.Line, Unit: "s", Coeff: map[string]float64{"c0": 4.5e-6, "c1": c.slope},
-			CI95: map[string][2]float64{"c1": {c.lo, 2 * c.slope}}}
+		p.Functions["o_s"] = params.Function{Form: params.Line, Unit: "s",
+			Coeff: map[string]float64{"c0": 4.5e-6, "c1": c.slope},
+			CI95:  map[string][2]float64{"c1": {c.lo, 2 * c.slope}}}
 		file, _, err := lookup(t, "loggopsim").Export(p, Options{})
 		if err != nil {
 			t.Fatal(err)

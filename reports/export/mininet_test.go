@@ -46,7 +46,8 @@ func readMininet(file []byte) (mininet, error) {
 		m.queue, errs[3] = strconv.Atoi(seen["QUEUE"])
 	}
 	for _, e := range errs {
-		if e != nil || !isMicro || len(seen) != 4 || m.hosts < 2 || !(m.bandwidth > 0) || m.bandwidth > mininetMax || !(m.delay >= 0) || m.queue < 0 {
+		if e != nil || !isMicro || len(seen) != 4 || m.hosts < 2 || !(m.bandwidth > 0) || m.bandwidth > mininetMax ||
+			!(m.delay >= 0) || m.queue < 0 {
 			return m, syntax("want HOST_COUNT, BANDWIDTH, DELAY and QUEUE, got %v", seen)
 		}
 	}

@@ -25,8 +25,8 @@ func checkRules(in *input) {
 	}
 	in.warnf("%d of %d ranges of sizes get an algorithm; the others keep Open MPI's compiled-in decision", taken, all)
 	if len(in.Params.Validation) == 0 {
-		in.warnf("the run measured no patterns to hold its predictions against: calib predict validate RUN measures them, and " +
-			"more rules may follow")
+		in.warnf("the run measured no patterns to hold its predictions against: calib predict validate RUN measures them, " +
+			"and more rules may follow")
 	}
 }
 

@@ -17,7 +17,8 @@ func TestOpenMPITakes(t *testing.T) {
 	mpicc, mpirun := needs.Program(t, "mpicc"), needs.Program(t, "mpirun")
 	dir := t.TempDir()
 	program, file := filepath.Join(dir, "traffic"), filepath.Join(dir, "rules.conf")
-	if out, err := exec.CommandContext(t.Context(), mpicc, "-o", program, "../../predict/tuned/testdata/traffic.c").CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(t.Context(), mpicc, "-o", program,
+		"../../predict/tuned/testdata/traffic.c").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
 	if err := os.WriteFile(file, write(t, lookup(t, "ompi"), fixture(), Options{Rules: rules()}), 0o600); err != nil {
@@ -37,9 +38,12 @@ func TestOpenMPITakes(t *testing.T) {
 		{"bcast", 5, 1023, "1:1 2:1 3:1 4:1"}, // a 4-nomial tree
 	} {
 		profile := filepath.Join(dir, fmt.Sprint("profile", i))
-		cmd := exec.CommandContext(t.Context(), mpirun, "--oversubscribe", "-np", fmt.Sprint(c.ranks), "--mca", "pml_monitoring_enable", "2",
-			"--mca", "pml_monitoring_enable_output", "3", "--mca", "pml_monitoring_filename", profile, "--mca", "btl", "tcp,self",
-			"--mca", "btl_tcp_if_include", "lo", "--mca", "coll_tuned_use_dynamic_rules", "1", "--mca", "coll_tuned_dynamic_rules_filename", file,
+		cmd := exec.CommandContext(t.Context(), mpirun, "--oversubscribe", "-np", fmt.Sprint(c.ranks), "--mca",
+			"pml_monitoring_enable", "2",
+			"--mca", "pml_monitoring_enable_output", "3", "--mca", "pml_monitoring_filename", profile, "--mca", "btl",
+			"tcp,self",
+			"--mca", "btl_tcp_if_include", "lo", "--mca", "coll_tuned_use_dynamic_rules", "1", "--mca",
+			"coll_tuned_dynamic_rules_filename", file,
 			program, c.operation, fmt.Sprint(c.bytes))
 		cmd.Env = append(os.Environ(), "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1")
 		if out, err := cmd.CombinedOutput(); err != nil {

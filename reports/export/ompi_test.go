@@ -25,9 +25,11 @@ func rules() []Rules {
 	return []Rules{
 		{Collective: find("allreduce"), Ranks: 16, Until: 127, Rules: []Rule{{Bytes: 64}}},
 		{Collective: find("bcast"), Ranks: 4, Until: 131071, Rules: []Rule{
-			{Bytes: 64, Note: "the default is the fastest"}, {Bytes: 1024, Algorithm: 3, Segment: 1024, Note: "1 s instead of 2 s"},
+			{Bytes: 64, Note: "the default is the fastest"},
+			{Bytes: 1024, Algorithm: 3, Segment: 1024, Note: "1 s instead of 2 s"},
 			{Bytes: 65536, Algorithm: 2, Fanout: 4, Segment: 8192}}},
-		{Collective: find("bcast"), Ranks: 5, Until: 2047, Rules: []Rule{{Bytes: 64, Algorithm: 7}, {Bytes: 128, Algorithm: 7}, {Bytes: 1024, Note: "not\nsure"}}},
+		{Collective: find("bcast"), Ranks: 5, Until: 2047,
+			Rules: []Rule{{Bytes: 64, Algorithm: 7}, {Bytes: 128, Algorithm: 7}, {Bytes: 1024, Note: "not\nsure"}}},
 		{Collective: find("gather"), Ranks: 8, Until: 16383, Rules: []Rule{{Bytes: 0, Algorithm: 1}, {Bytes: 8192}}},
 	}
 }

@@ -13,15 +13,21 @@ func TestFixed(t *testing.T) {
 		ranks, bytes int
 		want         string
 	}{
-		{"bcast", 8, 7, "knomial"}, {"bcast", 8, 8, "binary_tree"}, {"bcast", 8, 63, "binary_tree"}, {"bcast", 8, 64, "knomial"},
-		{"bcast", 8, 4095, "knomial"}, {"bcast", 15, 4096, "binary_tree"}, {"bcast", 8, 16384, "binomial"}, {"bcast", 8, 32768, "basic_linear"},
-		{"bcast", 2, 31, "pipeline"}, {"bcast", 7, 1 << 20, "chain"}, {"bcast", 16, 1 << 20, "scatter_allgather"}, {"bcast", 100, 1, "knomial"},
+		{"bcast", 8, 7, "knomial"}, {"bcast", 8, 8, "binary_tree"}, {"bcast", 8, 63, "binary_tree"},
+		{"bcast", 8, 64, "knomial"},
+		{"bcast", 8, 4095, "knomial"}, {"bcast", 15, 4096, "binary_tree"}, {"bcast", 8, 16384, "binomial"},
+		{"bcast", 8, 32768, "basic_linear"},
+		{"bcast", 2, 31, "pipeline"}, {"bcast", 7, 1 << 20, "chain"}, {"bcast", 16, 1 << 20, "scatter_allgather"},
+		{"bcast", 100, 1, "knomial"},
 		{"bcast", 512, 20000, "split_binary_tree"}, {"bcast", 9999, 8192, "binary_tree"},
 		{"allreduce", 8, 8191, "recursive_doubling"}, {"allreduce", 8, 8192, "rabenseifner"}, {"allreduce", 3, 7, "ring"},
-		{"allreduce", 16, 63, "segmented_ring"}, {"allreduce", 200, 1000, "nonoverlapping"}, {"allreduce", 5000, 1 << 30, "rabenseifner"},
-		{"alltoall", 2, 3, "two_proc"}, {"alltoall", 8, 65536, "linear_sync"}, {"alltoall", 8, 1 << 18, "linear"}, {"alltoall", 20, 511, "modified_bruck"},
+		{"allreduce", 16, 63, "segmented_ring"}, {"allreduce", 200, 1000, "nonoverlapping"},
+		{"allreduce", 5000, 1 << 30, "rabenseifner"},
+		{"alltoall", 2, 3, "two_proc"}, {"alltoall", 8, 65536, "linear_sync"}, {"alltoall", 8, 1 << 18, "linear"},
+		{"alltoall", 20, 511, "modified_bruck"},
 		{"alltoall", 300, 1 << 20, "pairwise"},
-		{"gather", 8, 1, "binomial"}, {"gather", 8, 1 << 30, "binomial"}, {"gather", 4, 1024, "basic_linear"}, {"gather", 3, 1, "linear_sync"},
+		{"gather", 8, 1, "binomial"}, {"gather", 8, 1 << 30, "binomial"}, {"gather", 4, 1024, "basic_linear"},
+		{"gather", 3, 1, "linear_sync"},
 		{"gather", 300, 4096, "basic_linear"},
 	} {
 		of, err := findCollective(c.collective)

@@ -20,7 +20,8 @@ func TestDimemasPrinted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for x, printed := range map[float64]float64{1: 0.042455015, 1024: 0.072205768, 65536: 1.948335366, 1 << 20: 30.53697687} {
+	for x, printed := range map[float64]float64{1: 0.042455015, 1024: 0.072205768, 65536: 1.948335366,
+		1 << 20: 30.53697687} {
 		if got := 20 * d.transfer(1, x); !within(got, printed, 20*nanosecond) { // each message is rounded
 			t.Errorf("ten round trips of %g bytes take %.9f s, Dimemas printed %.9f", x, got, printed)
 		}
@@ -49,11 +50,13 @@ func TestAtlahsPrinted(t *testing.T) {
 // TestAstraSimPrinted: the congestion-unaware backend of astra-sim/astra-network-analytical 599a0473a9a7; one chunk, in
 // ns.
 func TestAstraSimPrinted(t *testing.T) {
-	a, err := readAstraSim([]byte("topology: [ Switch ]\nnpus_count: [ 8 ]\nbandwidth: [ 0.000640483279787689 ]\nlatency: [ 1060648.321401097 ]\n"))
+	a, err := readAstraSim([]byte("topology: [ Switch ]\nnpus_count: [ 8 ]\nbandwidth: [ 0.000640483279787689 ]\n" +
+		"latency: [ 1060648.321401097 ]\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for x, printed := range map[float64]float64{1: 2122750, 1024: 3610288, 65536: 97416768, 1 << 20: 1526848843, 1 << 32: 6245286153263} {
+	for x, printed := range map[float64]float64{1: 2122750, 1024: 3610288, 65536: 97416768, 1 << 20: 1526848843,
+		1 << 32: 6245286153263} {
 		if got := a.at(x); got != printed {
 			t.Errorf("a chunk of %g bytes takes %.0f ns, ASTRA-sim printed %.0f", x, got, printed)
 		}
@@ -64,7 +67,8 @@ func TestAstraSimPrinted(t *testing.T) {
 // switches and links in globals (bin/mn of Mininet 2.3.0).
 func TestMininetNames(t *testing.T) {
 	own := map[string]bool{
-		"PLACEMENT": true, "TOPODEF": true, "TOPOS": true, "SWITCHDEF": true, "SWITCHES": true, "HOSTDEF": true, "HOSTS": true, "CONTROLLERDEF": true,
+		"PLACEMENT": true, "TOPODEF": true, "TOPOS": true, "SWITCHDEF": true, "SWITCHES": true, "HOSTDEF": true,
+		"HOSTS": true, "CONTROLLERDEF": true,
 		"CONTROLLERS": true, "LINKDEF": true, "LINKS": true, "TESTS": true, "VERSION": true, "CLI": true,
 	}
 	file, _, err := lookup(t, "mininet").Export(fixture(), Options{})

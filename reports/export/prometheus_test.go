@@ -93,7 +93,8 @@ func TestNoTimestamps(t *testing.T) {
 	}
 }
 
-// TestAlerts: Prometheus takes the metrics, and the alerts of examples/prometheus ring where they are to and nowhere else.
+// TestAlerts: Prometheus takes the metrics, and the alerts of examples/prometheus ring where they are to and nowhere
+// else.
 func TestAlerts(t *testing.T) {
 	promtool := needs.Program(t, "promtool")
 	for _, c := range []struct {

@@ -29,7 +29,8 @@ type check func(file []byte, in *input) error
 func checks() map[string]check {
 	return map[string]check{
 		"astra-sim": checkAstraSim, "atlahs": checkAtlahs, "csv": checkCSV, "dimemas": checkDimemas, "gobench": checkGobench,
-		"lab": checkLab, "loggopsim": checkLogGOPSim, "mininet": checkMininet, "ompi": checkOmpi, "ompi-json": checkOmpiJSON, "otava": checkOtava, "prometheus": checkPrometheus,
+		"lab": checkLab, "loggopsim": checkLogGOPSim, "mininet": checkMininet, "ompi": checkOmpi, "ompi-json": checkOmpiJSON,
+		"otava": checkOtava, "prometheus": checkPrometheus,
 		"simgrid": checkHosts, "slurm": checkSlurm, "tc": checkTC,
 	}
 }
@@ -166,8 +167,10 @@ func TestRoundTrip(t *testing.T) {
 			return math.Exp(rapid.Float64Range(math.Log(lo), math.Log(hi)).Draw(t, name))
 		}
 		p := fixture()
-		for name, v := range map[string]float64{"L": log("L", 1e-6, 0.1), "o_s": log("o_s", 1e-9, 1e-5), "o_r": log("o_r", 1e-9, 1e-5),
-			"g": log("g", 1e-7, 1e-3), "G": log("G", 2e-11, 1e-5), "alpha": log("alpha", 1e-6, 0.1), "beta": log("beta", 2e-11, 1e-5)} {
+		for name, v := range map[string]float64{"L": log("L", 1e-6, 0.1), "o_s": log("o_s", 1e-9, 1e-5),
+			"o_r": log("o_r", 1e-9, 1e-5),
+			"g":   log("g", 1e-7, 1e-3), "G": log("G", 2e-11, 1e-5), "alpha": log("alpha", 1e-6, 0.1),
+			"beta": log("beta", 2e-11, 1e-5)} {
 			set(p, name, v)
 		}
 		for _, name := range []string{"astra-sim", "atlahs", "dimemas", "loggopsim", "mininet", "tc"} {
@@ -196,7 +199,8 @@ func TestReadersNotice(t *testing.T) {
 		for i := range changed.Rules {
 			changed.Rules[i].Rules[0].Algorithm ^= 1
 		}
-		if err := read(file, newInput(other, changed)); !errors.Is(err, errMismatch) && target.Name != "simgrid" && target.Name != "slurm" {
+		if err := read(file, newInput(other, changed)); !errors.Is(err, errMismatch) && target.Name != "simgrid" &&
+			target.Name != "slurm" {
 			t.Errorf("%s, checked against other parameters: %v, want errMismatch", target.Name, err)
 		}
 		for _, junk := range [][]byte{nil, []byte("\x00\xff"), file[:len(file)/3]} {
@@ -245,7 +249,8 @@ func TestReaderErrors(t *testing.T) {
 		if bytes.Equal(file, bad) {
 			t.Errorf("%s: no %q in the file", c.target, c.old)
 		}
-		if err := checks()[c.target](bad, newInput(fixture(), optionsOf(lookup(t, c.target)))); !errors.Is(err, errSyntax) || !strings.Contains(err.Error(), c.want) {
+		if err := checks()[c.target](bad, newInput(fixture(), optionsOf(lookup(t, c.target)))); !errors.Is(err, errSyntax) ||
+			!strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s with %q: %v, want %q", c.target, c.new, err, c.want)
 		}
 	}
@@ -258,7 +263,8 @@ func within(got, want, tolerance float64) bool {
 
 // mismatch is an error of class errMismatch.
 func mismatch(what string, got, want float64, unit string) error {
-	return fmt.Errorf("%s is %s %s in the file and %s %s in the fit: %w", what, number(got), unit, number(want), unit, errMismatch)
+	return fmt.Errorf("%s is %s %s in the file and %s %s in the fit: %w", what, number(got), unit, number(want), unit,
+		errMismatch)
 }
 
 // syntax is an error of class errSyntax.

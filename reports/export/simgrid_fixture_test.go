@@ -6,21 +6,25 @@ import (
 	"calib/params"
 )
 
-// platformFixture is a run of eight hosts that lacks the send buffer; one of the hosts has a name that means something to XML.
+// platformFixture is a run of eight hosts that lacks the send buffer; one of the hosts has a name that means something
+// to XML.
 func platformFixture() *params.Params {
 	const odd = "h3;rm -rf /tmp\n*/ \"x\" # }"
 	p := &params.Params{Schema: params.Schema,
-		Run: params.Run{ID: "20261121-044155-flpiifqw", Plan: "standard", Hosts: []string{"h0", "h1", "h2", odd, "h4", "h5", "h6", "h7"}},
+		Run: params.Run{ID: "20261121-044155-flpiifqw", Plan: "standard",
+			Hosts: []string{"h0", "h1", "h2", odd, "h4", "h5", "h6", "h7"}},
 		Parameters: map[string]params.Parameter{
 			"packet": parameter(1448, "B", "cluster", "load"),
-			"b_c":    {Unit: "s/B", Status: params.StatusUnidentifiable, Bound: &params.Bound{0, 2.5e-7}, Why: "b_c ≤ b", Model: "hyperbolic-network", Experiment: "paired"},
+			"b_c": {Unit: "s/B", Status: params.StatusUnidentifiable, Bound: &params.Bound{0, 2.5e-7}, Why: "b_c ≤ b",
+				Model: "hyperbolic-network", Experiment: "paired"},
 		},
 		Functions: map[string]params.Function{"g_s": {}, "g_r": {}},
 	}
 	setLine(p, "g_s", 1.5e-4, 1.46e-7)
 	setLine(p, "g_r", 4e-6, 2e-10)
 	p.Functions["T"] = params.Function{Form: params.Pieces, Unit: "s", Model: "segmented", Label: "T(x)",
-		Coeff:  map[string]float64{"from_1": 0, "c0_1": 400e-6, "c1_1": 2.7e-7, "from_2": 7089, "c0_2": 450e-6, "c1_2": 2.56e-7},
+		Coeff: map[string]float64{"from_1": 0, "c0_1": 400e-6, "c1_1": 2.7e-7, "from_2": 7089, "c0_2": 450e-6,
+			"c1_2": 2.56e-7},
 		Domain: map[string][2]float64{"bytes": {1, 4194304}, "bytes_1": {1, 4600}, "bytes_2": {9578, 4194304}}}
 	for i := range 7 {
 		p.Pairs = append(p.Pairs, params.Pair{From: p.Run.Hosts[i], To: p.Run.Hosts[i+1]})
@@ -52,10 +56,12 @@ func beginning(p *params.Params) *params.Params {
 func medium() *params.Params {
 	p := switched()
 	for name, v := range map[string]float64{"a": 859.52e-6, "a_c": 345.6e-6, "b": 1.42e-6, "b_c": 0.92e-6} {
-		p.Parameters[name] = parameter(v, map[bool]string{true: "s", false: "s/B"}[name[0] == 'a'], "hyperbolic-network", "paired")
+		p.Parameters[name] = parameter(v, map[bool]string{true: "s", false: "s/B"}[name[0] == 'a'], "hyperbolic-network",
+			"paired")
 	}
 	p.Functions["T"] = params.Function{Form: params.Pieces, Unit: "s", Model: "segmented", Label: "T(x)",
-		Coeff:  map[string]float64{"from_1": 0, "c0_1": 2.0649e-3, "c1_1": 2.3345e-6, "from_2": 1245.5, "c0_2": 3.6088e-3, "c1_2": 1.4226e-6},
+		Coeff: map[string]float64{"from_1": 0, "c0_1": 2.0649e-3, "c1_1": 2.3345e-6, "from_2": 1245.5, "c0_2": 3.6088e-3,
+			"c1_2": 1.4226e-6},
 		Domain: map[string][2]float64{"bytes": {1, 4194304}}}
 	setLine(p, "g_s", 859e-6, 0.826e-6)
 	setLine(p, "g_r", 859e-6, 0.826e-6)

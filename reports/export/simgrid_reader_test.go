@@ -80,7 +80,8 @@ func readPlatform(file []byte) (*simulated, error) {
 		return nil, syntax("platform of %d hosts", len(p.hosts))
 	}
 	for _, l := range x.Zone.Links {
-		bandwidth, err := quantity(l.Bandwidth, map[string]float64{"Bps": 1, "kBps": 1e3, "MBps": 1e6, "bps": 1.0 / 8, "Mbps": 1e6 / 8})
+		bandwidth, err := quantity(l.Bandwidth, map[string]float64{"Bps": 1, "kBps": 1e3, "MBps": 1e6, "bps": 1.0 / 8,
+			"Mbps": 1e6 / 8})
 		if err != nil {
 			return nil, syntax("bandwidth of link %q: %v", l.ID, err)
 		}
@@ -114,7 +115,8 @@ func readPlatform(file []byte) (*simulated, error) {
 
 // configure applies the settings of a file to the defaults of its model.
 func (p *simulated) configure(given map[string]string) error {
-	s := map[string]string{"network/model": "LV08", "network/TCP-gamma": "4194304", "network/crosstraffic": "yes", "smpi/os": "0:0:0",
+	s := map[string]string{"network/model": "LV08", "network/TCP-gamma": "4194304", "network/crosstraffic": "yes",
+		"smpi/os": "0:0:0",
 		"smpi/or": "0:0:0", "smpi/send-is-detached-thresh": "65536"}
 	switch given["network/model"] {
 	case "", "LV08":
@@ -130,7 +132,8 @@ func (p *simulated) configure(given map[string]string) error {
 		s[k] = v
 	}
 	p.lv08 = s["network/model"] != "SMPI"
-	for _, key := range []string{"network/latency-factor", "network/bandwidth-factor", "smpi/lat-factor", "smpi/bw-factor", "smpi/os", "smpi/or"} {
+	for _, key := range []string{"network/latency-factor", "network/bandwidth-factor", "smpi/lat-factor", "smpi/bw-factor",
+		"smpi/os", "smpi/or"} {
 		text, ok := s[key]
 		if !ok {
 			continue
@@ -140,7 +143,8 @@ func (p *simulated) configure(given map[string]string) error {
 			return syntax("%s: %v", key, err)
 		}
 		for _, one := range f {
-			if strings.Contains(key, "factor") != (len(one.values) == 1) || !strings.Contains(key, "factor") && len(one.values) != 2 {
+			if strings.Contains(key, "factor") != (len(one.values) == 1) || !strings.Contains(key, "factor") &&
+				len(one.values) != 2 {
 				return syntax("%s: %d numbers above %d bytes", key, len(one.values), one.above)
 			}
 		}
@@ -159,8 +163,10 @@ func (p *simulated) configure(given map[string]string) error {
 
 // Defaults of model SMPI.
 const (
-	smpiLatency   = "65472:11.6436;15424:3.48845;9376:2.59299;5776:2.18796;3484:1.88101;1426:1.61075;732:1.9503;257:1.95341;0:2.01467"
-	smpiBandwidth = "65472:0.940694;15424:0.697866;9376:0.58729;5776:1.08739;3484:0.77493;1426:0.608902;732:0.341987;257:0.338112;" +
+	smpiLatency = "65472:11.6436;15424:3.48845;9376:2.59299;5776:2.18796;" +
+		"3484:1.88101;1426:1.61075;732:1.9503;257:1.95341;0:2.01467"
+	smpiBandwidth = "65472:0.940694;15424:0.697866;9376:0.58729;5776:1.08739;" +
+		"3484:0.77493;1426:0.608902;732:0.341987;257:0.338112;" +
 		"0:0.812084"
 )
 

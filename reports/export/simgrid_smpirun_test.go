@@ -35,7 +35,8 @@ func TestRuns(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		args := []string{"-np", "2", "-platform", xml, "-hostfile", hosts, "--cfg=smpi/simulate-computation:no", "--cfg=smpi/wtime:0",
+		args := []string{"-np", "2", "-platform", xml, "-hostfile", hosts, "--cfg=smpi/simulate-computation:no",
+			"--cfg=smpi/wtime:0",
 			"--log=root.thres:warning", program}
 		for _, x := range sizes {
 			args = append(args, strconv.Itoa(x))

@@ -28,9 +28,11 @@ func TestTimes(t *testing.T) {
 	falling := switched() // the intercept of long messages is negative
 	falling.Functions["T"].Coeff["c0_2"] = -1e-4
 	floor := switched()
-	floor.Functions["g_s"] = params.Function{Form: params.Floored, Coeff: map[string]float64{"floor": 160e-6, "c0": 150e-6, "c1": 0.14e-6}}
-	all := map[string]*params.Params{"fixture": platformFixture(), "switch": switched(), "medium": medium(), "no send buffer": noBuffer,
-		"no reception": noReception, "busy sender": busy, "flat": flat, "negative intercept": falling, "floor": floor}
+	floor.Functions["g_s"] = params.Function{Form: params.Floored,
+		Coeff: map[string]float64{"floor": 160e-6, "c0": 150e-6, "c1": 0.14e-6}}
+	all := map[string]*params.Params{"fixture": platformFixture(), "switch": switched(), "medium": medium(),
+		"no send buffer": noBuffer,
+		"no reception":   noReception, "busy sender": busy, "flat": flat, "negative intercept": falling, "floor": floor}
 	for name, p := range all {
 		timesOf(t, name, p)
 		timesOf(t, name+", first windows", beginning(p))
@@ -41,7 +43,8 @@ func timesOf(t *testing.T, name string, p *params.Params) {
 	t.Helper()
 	platform := readSimGrid(t, p, 0)
 	a, b := platform.hosts[1], platform.hosts[2]
-	for _, x := range []int{1, 2, 15, 16, 71, 72, 1245, 1246, 1448, 1449, 7089, 7090, 14480, 14481, 65536, 399999, 400000, 400001, 4194304,
+	for _, x := range []int{1, 2, 15, 16, 71, 72, 1245, 1246, 1448, 1449, 7089, 7090, 14480, 14481, 65536, 399999, 400000,
+		400001, 4194304,
 		3200000, 3200001, 1 << 30} {
 		got, err := platform.time(a, b, x)
 		if err != nil {
@@ -91,8 +94,10 @@ func TestDivision(t *testing.T) {
 		t.Errorf("windows grown: sends wait from %d B, want above ten packets", grown.eager)
 	}
 	steep := switched() // T from 5,000 to 30,000 B cannot be a latency and a flow
-	steep.Functions["T"].Coeff["from_2"], steep.Functions["T"].Coeff["c0_2"], steep.Functions["T"].Coeff["c1_2"] = 5000, -1e-4, 3.5e-7
-	steep.Functions["T"].Coeff["from_3"], steep.Functions["T"].Coeff["c0_3"], steep.Functions["T"].Coeff["c1_3"] = 30000, 2.72e-3, 2.56e-7
+	steep.Functions["T"].Coeff["from_2"], steep.Functions["T"].Coeff["c0_2"], steep.Functions["T"].Coeff["c1_2"] = 5000,
+		-1e-4, 3.5e-7
+	steep.Functions["T"].Coeff["from_3"], steep.Functions["T"].Coeff["c0_3"], steep.Functions["T"].Coeff["c1_3"] = 30000,
+		2.72e-3, 2.56e-7
 	if got := readSimGrid(t, steep, 0).eager; got != 30001 {
 		t.Errorf("a steep piece: sends wait from %d B", got)
 	}
@@ -120,7 +125,8 @@ func TestDivision(t *testing.T) {
 func TestTopology(t *testing.T) {
 	p := switched()
 	delete(p.Parameters, "b_c")
-	if _, _, err := exportPlatform(p, 0); !errors.Is(err, ErrMissing) || !strings.Contains(err.Error(), "calib run --hosts hosts.txt --only clock,paired") {
+	if _, _, err := exportPlatform(p, 0); !errors.Is(err, ErrMissing) ||
+		!strings.Contains(err.Error(), "calib run --hosts hosts.txt --only clock,paired") {
 		t.Errorf("neither paired nor load: %v", err)
 	}
 	delay := params.Function{Form: params.Bilinear, Coeff: map[string]float64{"l0": 390e-6, "l1": 1.6e-6, "tau": 2.8e-7},
@@ -156,9 +162,12 @@ func TestSharedMediumWarns(t *testing.T) {
 // TestGrowingDelay: no route of a platform takes longer with more hosts, and the file says so.
 func TestGrowingDelay(t *testing.T) {
 	p := switched()
-	p.Functions["L"] = params.Function{Form: params.Bilinear, Status: params.StatusOK, Domain: map[string][2]float64{"p": {2, 8}},
-		Coeff: map[string]float64{"l0": 390e-6, "l1": 160e-6, "tau": 2.8e-7}, CI95: map[string][2]float64{"l1": {150e-6, 170e-6}}}
-	if _, w, err := exportPlatform(p, 0); err != nil || !strings.Contains(strings.Join(w, "\n"), "each further host that communicates makes a message 160 µs slower") {
+	p.Functions["L"] = params.Function{Form: params.Bilinear, Status: params.StatusOK,
+		Domain: map[string][2]float64{"p": {2, 8}},
+		Coeff:  map[string]float64{"l0": 390e-6, "l1": 160e-6, "tau": 2.8e-7},
+		CI95:   map[string][2]float64{"l1": {150e-6, 170e-6}}}
+	if _, w, err := exportPlatform(p, 0); err != nil ||
+		!strings.Contains(strings.Join(w, "\n"), "each further host that communicates makes a message 160 µs slower") {
 		t.Errorf("%v, %q", err, w)
 	}
 	p.Functions["L"].CI95["l1"] = [2]float64{-10e-6, 330e-6}
@@ -171,7 +180,8 @@ func TestPlatformMissing(t *testing.T) {
 	for _, c := range []struct {
 		parameter, function, want string
 	}{
-		{function: "T", want: "--only clock,pingpong"}, {function: "g_s", want: "--only clock,gap"}, {parameter: "packet", want: "--only clock,load,overhead"},
+		{function: "T", want: "--only clock,pingpong"}, {function: "g_s", want: "--only clock,gap"},
+		{parameter: "packet", want: "--only clock,load,overhead"},
 	} {
 		p := switched()
 		delete(p.Parameters, c.parameter)
@@ -250,7 +260,8 @@ func TestKnownAnswers(t *testing.T) {
 
 func TestSyntax(t *testing.T) {
 	for _, text := range []string{
-		strings.Replace(knownPlatform(""), "4.1", "3", 1), strings.Replace(knownPlatform(""), "Full", "Floyd", 1), knownPlatform("") + "<more/>",
+		strings.Replace(knownPlatform(""), "4.1", "3", 1), strings.Replace(knownPlatform(""), "Full", "Floyd", 1),
+		knownPlatform("") + "<more/>",
 		strings.Replace(knownPlatform(""), "1Mbps", "1Xbps", 1), strings.Replace(knownPlatform(""), "10ms", "ten", 1), strings.Replace(knownPlatform(""), `ctn id="l"`, `ctn id="k"`, 1),
 		knownPlatform(`<prop id="network/model" value="ns-3"/>`), knownPlatform(`<prop id="smpi/os" value="0:1"/>`), knownPlatform(`<prop id="smpi/os" value="2147483648:1:0"/>`),
 		knownPlatform(`<prop id="smpi/lat-factor" value="0:x"/>`), knownPlatform(`<prop id="network/TCP-gamma" value="NaN"/>`),
@@ -297,8 +308,9 @@ func platformRuns() map[string]*params.Params {
 			}
 		}
 	}
-	for label, hosts := range map[string][]string{"equal names": {"h", "h", "h"}, "names that merge": {"a_1", "a", "a ", "a_", "", "\u2028"},
-		"markup": {"--><host id=\"x\"/>", "&amp;", "\x00"}, "one host": {"h"}} {
+	for label, hosts := range map[string][]string{"equal names": {"h", "h", "h"},
+		"names that merge": {"a_1", "a", "a ", "a_", "", "\u2028"},
+		"markup":           {"--><host id=\"x\"/>", "&amp;", "\x00"}, "one host": {"h"}} {
 		p := switched()
 		p.Run.Hosts, p.Run.ID, p.Run.Plan = hosts, "--><x/><!--", "\xff\n--"
 		out[label] = p
@@ -323,7 +335,8 @@ func TestPlatformReadBack(t *testing.T) {
 				t.Fatal(err)
 			}
 			first, last := platform.hosts[0], platform.hosts[len(platform.hosts)-1]
-			if hosts, err := platformHosts(file); err != nil || !cmp.Equal(hosts, platform.hosts) || len(hosts) != len(p.Run.Hosts) || first == last {
+			if hosts, err := platformHosts(file); err != nil || !cmp.Equal(hosts, platform.hosts) ||
+				len(hosts) != len(p.Run.Hosts) || first == last {
 				t.Errorf("hosts %q, %v", hosts, err)
 			}
 			for _, x := range platform.sizes() {
@@ -359,7 +372,8 @@ func (p *simulated) sizes() []int {
 }
 
 func TestPlatformGolden(t *testing.T) {
-	for name, p := range map[string]*params.Params{"platform.xml": switched(), "platform-beginning.xml": beginning(switched())} {
+	for name, p := range map[string]*params.Params{"platform.xml": switched(),
+		"platform-beginning.xml": beginning(switched())} {
 		path := filepath.Join("testdata", name)
 		got := platformFile(t, p, 0)
 		if *update {

@@ -49,7 +49,8 @@ func TestStatuses(t *testing.T) {
 				t.Errorf("csv does not mark what is withheld:\n%s", file)
 			}
 		default:
-			if !errors.Is(err, ErrMissing) || !strings.Contains(err.Error(), "cannot be used (inconsistent") || !strings.Contains(err.Error(), "calib explain") {
+			if !errors.Is(err, ErrMissing) || !strings.Contains(err.Error(), "cannot be used (inconsistent") ||
+				!strings.Contains(err.Error(), "calib explain") {
 				t.Errorf("%s: withheld numbers: %v, want ErrMissing with the reason and what to do", target.Name, err)
 			}
 		}
@@ -66,7 +67,8 @@ func TestLatencyNearZero(t *testing.T) {
 		}
 		negative, bound, wrong := fixture(), fixture(), fixture()
 		v, at := -1e-6, negative.Parameters["L"]
-		at.Value, at.CI95, at.Status, at.Why = &v, &[2]float64{-3e-6, 1e-6}, params.StatusProvisional, "negative within the noise"
+		at.Value, at.CI95, at.Status, at.Why = &v, &[2]float64{-3e-6, 1e-6}, params.StatusProvisional,
+			"negative within the noise"
 		negative.Parameters["L"] = at
 		at = bound.Parameters["L"]
 		at.Withhold(params.StatusBound, "cannot be told from zero")

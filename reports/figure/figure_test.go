@@ -116,7 +116,8 @@ func TestBuild(t *testing.T) {
 			t.Errorf("figure %s: axes %+v, %+v", f.ID, f.X, f.Y)
 		}
 	}
-	want := []string{"Contention", "Ping-pong", "Cluster model", "Copies", "LogGP", "LoGPC", "Tuning", "Latency hiding", "Pairs"}
+	want := []string{"Contention", "Ping-pong", "Cluster model", "Copies", "LogGP", "LoGPC", "Tuning", "Latency hiding",
+		"Pairs"}
 	if !slices.Equal(sections, want) {
 		t.Errorf("sections %q, want %q", sections, want)
 	}
@@ -186,7 +187,8 @@ func TestTimeBySize(t *testing.T) {
 	if len(groups) != 4 {
 		t.Errorf("%d colours for the points and three lines", len(groups))
 	}
-	if without := find(t, figure.Build(p, models.Plots, nil), "t-x"); len(names(without.Traces, figure.Band)) != len(bands)-2 {
+	if without := find(t, figure.Build(p, models.Plots, nil),
+		"t-x"); len(names(without.Traces, figure.Band)) != len(bands)-2 {
 		t.Error("without samples there are quantiles")
 	}
 }
@@ -194,21 +196,25 @@ func TestTimeBySize(t *testing.T) {
 // A model that brings no plots is drawn all the same.
 func TestPlainFigure(t *testing.T) {
 	p := &params.Params{Fits: []*params.Fit{{Model: "new", Series: []params.Series{
-		{Name: "cost(k)", XName: "bytes", Points: []params.Residual{{X: 4, Measured: 2, Lo: 1.9, Hi: 2.1, Fitted: 2.2, N: 1200},
+		{Name: "cost(k)", XName: "bytes", Points: []params.Residual{{X: 4, Measured: 2, Lo: 1.9, Hi: 2.1, Fitted: 2.2,
+			N: 1200},
 			{X: 1, Measured: 1, Lo: math.NaN(), Hi: math.NaN(), Fitted: 0.9, N: 0}}},
 		{Name: "single", Points: []params.Residual{{X: 1, Measured: 1, Fitted: 1}}},
 	}}}}
 	got := figure.Build(p, nil, nil)
 	check(t, got)
-	if len(got) != 1 || got[0].ID != "new-cost-k" || got[0].Section != "new" || got[0].X.Unit != "B" || got[0].Y.Unit != "s" ||
+	if len(got) != 1 || got[0].ID != "new-cost-k" || got[0].Section != "new" || got[0].X.Unit != "B" ||
+		got[0].Y.Unit != "s" ||
 		got[0].Says != "cost(k) as measured, and as fitted by model new: 10% apart on average." {
 		t.Fatalf("%+v", got)
 	}
 	points := got[0].Traces[1]
-	if q := points.Points; q[1].Text != "1,200 timings" || q[0].Text != "" || q[0].X != 1 || !math.IsNaN(q[0].Lo) || q[1].Lo != 1.9 {
+	if q := points.Points; q[1].Text != "1,200 timings" || q[0].Text != "" || q[0].X != 1 || !math.IsNaN(q[0].Lo) ||
+		q[1].Lo != 1.9 {
 		t.Errorf("points %+v", points)
 	}
-	if below := got[0].Below.Traces[0].Points; math.Abs(below[0].Y-10) > 1e-9 || math.Abs(below[1].Y+10) > 1e-9 || math.Abs(below[1].Hi+5) > 1e-9 {
+	if below := got[0].Below.Traces[0].Points; math.Abs(below[0].Y-10) > 1e-9 || math.Abs(below[1].Y+10) > 1e-9 ||
+		math.Abs(below[1].Hi+5) > 1e-9 {
 		t.Errorf("residuals %+v", below)
 	}
 }
@@ -217,10 +223,12 @@ func TestPlainFigure(t *testing.T) {
 func TestLogAxes(t *testing.T) {
 	one := plot.Plot{ID: "p", Section: "s", Title: "t", Says: "x.",
 		X: plot.Axis{Name: "x", Log: true}, Y: plot.Axis{Name: "y", Unit: "s", Log: true}, Series: []string{"a"},
-		Curves: []plot.Curve{{Name: "c", X: []float64{0, 1, 2}, Y: []float64{1, -1, 2}, Lo: []float64{1, -2, -1}, Hi: []float64{1, 1, 3}}},
-		Marks:  []plot.Mark{{X: 0, Label: "nowhere"}, {X: 2, Lo: -1, Hi: 3, Label: "here"}}}
+		Curves: []plot.Curve{{Name: "c", X: []float64{0, 1, 2}, Y: []float64{1, -1, 2}, Lo: []float64{1, -2, -1},
+			Hi: []float64{1, 1, 3}}},
+		Marks: []plot.Mark{{X: 0, Label: "nowhere"}, {X: 2, Lo: -1, Hi: 3, Label: "here"}}}
 	p := &params.Params{Fits: []*params.Fit{{Model: "m", Series: []params.Series{{Name: "a",
-		Points: []params.Residual{{X: 1, Measured: 1, Lo: -1, Hi: 2, Fitted: 1}, {X: 10, Measured: 2, Lo: 1, Hi: 3, Fitted: 2}}}}}}}
+		Points: []params.Residual{{X: 1, Measured: 1, Lo: -1, Hi: 2, Fitted: 1},
+			{X: 10, Measured: 2, Lo: 1, Hi: 3, Fitted: 2}}}}}}}
 	plots := func(*params.Fit) []plot.Plot { return []plot.Plot{one} }
 	f := figure.Build(p, plots, nil)
 	check(t, f)

@@ -18,7 +18,8 @@ func TestBlocks(t *testing.T) {
 	}
 	f := got[0]
 	h := f.Heat
-	if h.Block != 4 || len(h.Names) != 50 || h.Names[0] != "h01 … h04" || !strings.Contains(f.Says, "the mean of the pairs that were measured between two blocks of 4 hosts") {
+	if h.Block != 4 || len(h.Names) != 50 || h.Names[0] != "h01 … h04" ||
+		!strings.Contains(f.Says, "the mean of the pairs that were measured between two blocks of 4 hosts") {
 		t.Errorf("blocks of %d, %d rows, the first %q: %s", h.Block, len(h.Names), h.Names[0], f.Says)
 	}
 	if z := h.Z[3][7]; math.Abs(z-40e-6) > 1e-12 {

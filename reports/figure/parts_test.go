@@ -43,7 +43,8 @@ func TestPairs(t *testing.T) {
 		t.Fatalf("%d figures", len(got))
 	}
 	h := got[0].Heat
-	if len(h.Names) != 64 || h.Z[3][5] != 40e-6 || h.Z[5][3] != 40e-6 || !math.IsNaN(h.Z[4][4]) || h.Better != params.BetterLower {
+	if len(h.Names) != 64 || h.Z[3][5] != 40e-6 || h.Z[5][3] != 40e-6 || !math.IsNaN(h.Z[4][4]) ||
+		h.Better != params.BetterLower {
 		t.Errorf("latency %v, %v, %v", h.Z[3][5], h.Z[5][3], h.Z[4][4])
 	}
 	if len(h.Flagged) != 2*64 || h.Flagged[0].Row != 0 || h.Flagged[0].Col != 1 {
@@ -63,7 +64,8 @@ func TestPairsFew(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	// Two directions of their own stay apart; what is not finite is a gap.
-	two := &params.Params{Pairs: []params.Pair{{From: "b", To: "a", Latency: number(2)}, {From: "a", To: "b", Latency: number(1)},
+	two := &params.Params{Pairs: []params.Pair{{From: "b", To: "a", Latency: number(2)},
+		{From: "a", To: "b", Latency: number(1)},
 		{From: "a", To: "c", Latency: number(math.NaN())}, {From: "c", To: "c", Latency: number(5)}}}
 	got = figure.Build(two, nil, nil)
 	check(t, got)
@@ -80,13 +82,15 @@ func TestPairsFew(t *testing.T) {
 
 func TestValidation(t *testing.T) {
 	p := &params.Params{Validation: []params.Validation{
-		{Model: "sim", Pattern: "bcast-tree", Hosts: 8, Bytes: 4096, Predicted: 2e-3, CI95: &[2]float64{1.9e-3, 2.1e-3}, Measured: 2.5e-3, Error: 0.2},
+		{Model: "sim", Pattern: "bcast-tree", Hosts: 8, Bytes: 4096, Predicted: 2e-3, CI95: &[2]float64{1.9e-3, 2.1e-3},
+			Measured: 2.5e-3, Error: 0.2},
 		{Model: "sim", Pattern: "bcast-tree", Hosts: 8, Bytes: 1, Predicted: 1e-3, Measured: 1e-3},
 		{Pattern: "barrier", Hosts: 4, Predicted: 1e-3, Measured: math.NaN()},
 	}}
 	got := figure.Build(p, nil, nil)
 	check(t, got)
-	if len(got) != 1 || got[0].Section != "Validation" || got[0].Says != "Patterns that no fit has seen. Distance from the line: "+
+	if len(got) != 1 || got[0].Section != "Validation" || got[0].Says != "Patterns that no fit has seen. Distance from "+
+		"the line: "+
 		"sim 10.0% on average, 20.0% at most." {
 		t.Fatalf("%+v", got)
 	}
@@ -98,7 +102,8 @@ func TestValidation(t *testing.T) {
 func day(n int) time.Time { return time.Date(2026, 3, 1+n, 2, 0, 0, 0, time.UTC) }
 
 func TestTimeline(t *testing.T) {
-	s := params.Metric{Name: "latency", From: "h1", To: "h2", Label: "half round trip of the smallest message", Unit: "s", Better: params.BetterLower}
+	s := params.Metric{Name: "latency", From: "h1", To: "h2", Label: "half round trip of the smallest message", Unit: "s",
+		Better: params.BetterLower}
 	var runs []figure.Run
 	for n := range 20 {
 		v := 40e-6
@@ -117,7 +122,8 @@ func TestTimeline(t *testing.T) {
 	runs[12].Change = &figure.Change{Share: &share, Verdict: "worse", P: 0.001, Known: "new cable"}
 	f := figure.Timeline(s, runs)
 	check(t, []figure.Figure{f})
-	const want = "19 runs, the last 44 µs. 1 change of level, the last +10.0%, for the worse (p = 0.001) with run run-12, " +
+	const want = "19 runs, the last 44 µs. 1 change of level, the last +10.0%, for the worse (p = 0.001) with run " +
+		"run-12, " +
 		"acknowledged: new cable."
 	if f.Says != want {
 		t.Errorf("says %q, want %q", f.Says, want)
@@ -125,7 +131,8 @@ func TestTimeline(t *testing.T) {
 	if len(f.Marks) != 1 || f.Marks[0].Label != "+10.0%; known: new cable" || f.Marks[0].X != float64(day(12).Unix()) {
 		t.Errorf("marks %+v", f.Marks)
 	}
-	if got := names(f.Traces, figure.Line); !slices.Equal(got, []string{"median 40 µs", "median 44 µs"}) || f.X.Unit != "time" {
+	if got := names(f.Traces, figure.Line); !slices.Equal(got, []string{"median 40 µs", "median 44 µs"}) ||
+		f.X.Unit != "time" {
 		t.Errorf("levels %q, axis %+v", got, f.X)
 	}
 	if f.Traces[0].Points[1].X != f.Traces[1].Points[0].X {
@@ -172,7 +179,8 @@ func rawParams() *params.Params {
 
 func rawPlots(*params.Fit) []plot.Plot {
 	return []plot.Plot{{ID: "t-x", Section: "s", Title: "t", Says: "x.", X: plot.Axis{Name: "size", Unit: "B", Log: true},
-		Y: plot.Axis{Name: "T", Unit: "s", Log: true}, Series: []string{"T(x)"}, Raw: &plot.Raw{Experiment: "pingpong", Factor: "bytes"}}}
+		Y: plot.Axis{Name: "T", Unit: "s", Log: true}, Series: []string{"T(x)"},
+		Raw: &plot.Raw{Experiment: "pingpong", Factor: "bytes"}}}
 }
 
 func TestRawQuantiles(t *testing.T) {
@@ -184,13 +192,15 @@ func TestRawQuantiles(t *testing.T) {
 	f := figure.Build(rawParams(), rawPlots, d)
 	check(t, f)
 	wide, narrow := f[0].Traces[0].Points, f[0].Traces[1].Points
-	if want := "5–95% of 360,000 timings (left out: 40,000 with retransmissions, 2 broken off)"; f[0].Traces[0].Name != want {
+	const want = "5–95% of 360,000 timings (left out: 40,000 with retransmissions, 2 broken off)"
+	if f[0].Traces[0].Name != want {
 		t.Errorf("%q, want %q", f[0].Traces[0].Name, want)
 	}
 	if len(wide) != 8 || wide[7].X != 128 {
 		t.Fatalf("sizes %v", wide)
 	}
-	for _, c := range []struct{ got, want float64 }{{wide[7].Lo, 51e-6}, {wide[7].Hi, 951e-6}, {narrow[7].Lo, 251e-6}, {narrow[7].Hi, 751e-6},
+	for _, c := range []struct{ got, want float64 }{{wide[7].Lo, 51e-6}, {wide[7].Hi, 951e-6}, {narrow[7].Lo, 251e-6},
+		{narrow[7].Hi, 751e-6},
 		{wide[7].Y, 501e-6}} {
 		if math.Abs(c.got-c.want) > 6e-6 {
 			t.Errorf("quantile %g, want about %g", c.got, c.want)

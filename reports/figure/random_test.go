@@ -14,16 +14,20 @@ import (
 )
 
 var (
-	words   = rapid.SampledFrom([]string{"", "a", "A", "t-x", "T(x)", "L(m,2)", "h1", "h2", "h3", "pingpong", "é→", "Ping-pong"})
-	numbers = rapid.SampledFrom([]float64{0, 1, -1, 2, 3.5, 1e-9, 1e12, -1e-6, math.NaN(), math.Inf(1), math.Inf(-1), math.MaxFloat64})
-	list    = rapid.SliceOfN(numbers, 0, 5)
+	words = rapid.SampledFrom([]string{"", "a", "A", "t-x", "T(x)", "L(m,2)", "h1", "h2", "h3", "pingpong", "é→",
+		"Ping-pong"})
+	numbers = rapid.SampledFrom([]float64{0, 1, -1, 2, 3.5, 1e-9, 1e12, -1e-6, math.NaN(), math.Inf(1), math.Inf(-1),
+		math.MaxFloat64})
+	list = rapid.SliceOfN(numbers, 0, 5)
 )
 
 func randomPlot(t *rapid.T) plot.Plot {
-	p := plot.Plot{ID: words.Draw(t, "id"), Section: words.Draw(t, "section"), Title: words.Draw(t, "title"), Says: words.Draw(t, "says"),
-		Line: words.Draw(t, "line"), Series: rapid.SliceOfN(words, 0, 3).Draw(t, "series"), Below: rapid.Bool().Draw(t, "below"),
-		X: plot.Axis{Name: words.Draw(t, "x"), Log: rapid.Bool().Draw(t, "log x")},
-		Y: plot.Axis{Unit: "s", Log: rapid.Bool().Draw(t, "log y")}}
+	p := plot.Plot{ID: words.Draw(t, "id"), Section: words.Draw(t, "section"), Title: words.Draw(t, "title"),
+		Says: words.Draw(t, "says"),
+		Line: words.Draw(t, "line"), Series: rapid.SliceOfN(words, 0, 3).Draw(t, "series"),
+		Below: rapid.Bool().Draw(t, "below"),
+		X:     plot.Axis{Name: words.Draw(t, "x"), Log: rapid.Bool().Draw(t, "log x")},
+		Y:     plot.Axis{Unit: "s", Log: rapid.Bool().Draw(t, "log y")}}
 	for range rapid.IntRange(0, 2).Draw(t, "curves") {
 		p.Curves = append(p.Curves, plot.Curve{Name: words.Draw(t, "curve"), X: list.Draw(t, "cx"), Y: list.Draw(t, "cy"),
 			Lo: list.Draw(t, "clo"), Hi: list.Draw(t, "chi")})
@@ -63,20 +67,24 @@ func randomParams(t *rapid.T) (*params.Params, figure.Plots) {
 		return nil
 	}
 	for range rapid.IntRange(0, 5).Draw(t, "pairs") {
-		p.Pairs = append(p.Pairs, params.Pair{From: words.Draw(t, "from"), To: words.Draw(t, "to"), Latency: pointer("latency"),
-			Rate: pointer("rate"), Slow: words.Draw(t, "slow")})
+		p.Pairs = append(p.Pairs, params.Pair{From: words.Draw(t, "from"), To: words.Draw(t, "to"),
+			Latency: pointer("latency"),
+			Rate:    pointer("rate"), Slow: words.Draw(t, "slow")})
 	}
 	for range rapid.IntRange(0, 3).Draw(t, "validation") {
-		p.Validation = append(p.Validation, params.Validation{Pattern: words.Draw(t, "pattern"), Predicted: numbers.Draw(t, "predicted"),
-			Measured: numbers.Draw(t, "was"), CI95: &[2]float64{numbers.Draw(t, "vlo"), numbers.Draw(t, "vhi")}})
+		p.Validation = append(p.Validation, params.Validation{Pattern: words.Draw(t, "pattern"),
+			Predicted: numbers.Draw(t, "predicted"),
+			Measured:  numbers.Draw(t, "was"), CI95: &[2]float64{numbers.Draw(t, "vlo"), numbers.Draw(t, "vhi")}})
 	}
 	return p, func(f *params.Fit) []plot.Plot { return plots[f] }
 }
 
 // Whatever a params.json holds, figures keep their promises.
 func TestBuildAnything(t *testing.T) {
-	d := &dataset.Dataset{Samples: []dataset.Sample{{Exp: "pingpong", Point: dataset.Point{"bytes": 0}, NS: []int64{-1, 0, 5}},
-		{Exp: "pingpong", Point: dataset.Point{"bytes": 3}}, {Exp: "pingpong", Point: dataset.Point{"bytes": 8, "a": 1}, NS: []int64{7}}}}
+	d := &dataset.Dataset{Samples: []dataset.Sample{{Exp: "pingpong", Point: dataset.Point{"bytes": 0},
+		NS: []int64{-1, 0, 5}},
+		{Exp: "pingpong", Point: dataset.Point{"bytes": 3}},
+		{Exp: "pingpong", Point: dataset.Point{"bytes": 8, "a": 1}, NS: []int64{7}}}}
 	rapid.Check(t, func(t *rapid.T) {
 		p, plots := randomParams(t)
 		check(t, figure.Build(p, plots, d))
@@ -89,7 +97,8 @@ func TestTimelineAnything(t *testing.T) {
 		s := params.Metric{Name: words.Draw(t, "name"), From: words.Draw(t, "from"), To: words.Draw(t, "to"), Unit: "s"}
 		var runs []figure.Run
 		for range rapid.IntRange(0, 5).Draw(t, "runs") {
-			r := figure.Run{Name: words.Draw(t, "run"), At: time.Unix(rapid.Int64Range(0, 3).Draw(t, "at"), 0), Y: numbers.Draw(t, "y"),
+			r := figure.Run{Name: words.Draw(t, "run"), At: time.Unix(rapid.Int64Range(0, 3).Draw(t, "at"), 0),
+				Y:  numbers.Draw(t, "y"),
 				Lo: numbers.Draw(t, "lo"), Hi: numbers.Draw(t, "hi")}
 			if rapid.Bool().Draw(t, "change") {
 				share := numbers.Draw(t, "share")

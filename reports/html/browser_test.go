@@ -109,12 +109,14 @@ func TestReadsManyCells(t *testing.T) {
 	}
 	heat.Z[2][1] = math.NaN()
 	b := newBrowser(t)
-	url := b.open(t, render(t, fixture(t), []figure.Figure{{ID: "m", Section: "Pairs", Title: "Latency", Heat: heat}}, Options{}), 1200, 900)
+	url := b.open(t, render(t, fixture(t), []figure.Figure{{ID: "m", Section: "Pairs", Title: "Latency", Heat: heat}},
+		Options{}), 1200, 900)
 	got := eval[string](t, b, `(() => {
 	  const svg = document.querySelector("#m svg"), box = svg.querySelector(".cells").getBoundingClientRect();
 	  svg.dispatchEvent(new PointerEvent("pointerenter"));
 	  const at = (c, r) => {
-	    svg.dispatchEvent(new PointerEvent("pointermove", {clientX: box.left + (c + 0.5) * box.width / 20, clientY: box.top + (r + 0.5) * box.height / 20}));
+	    svg.dispatchEvent(new PointerEvent("pointermove",
+	      {clientX: box.left + (c + 0.5) * box.width / 20, clientY: box.top + (r + 0.5) * box.height / 20}));
 	    return document.querySelector("#m .tip").textContent;
 	  };
 	  return [at(3, 0), at(19, 19), at(1, 2)].join("; ");
@@ -131,7 +133,8 @@ func darkAndLight(t *testing.T, b *browser) {
 	  getComputedStyle(document.querySelector("#t-x path[stroke='#e4e4e4']")).stroke].join("|")`
 	seen := map[string]string{}
 	for _, scheme := range []string{"light", "dark", "light"} {
-		b.run(t, emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}))
+		b.run(t, emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme",
+			Value: scheme}}))
 		now := eval[string](t, b, `new Promise((d) => requestAnimationFrame(() => requestAnimationFrame(() => d(`+colours+`))))`)
 		if was, again := seen[scheme]; again && was != now {
 			t.Errorf("%s: colours were %q, now %q", scheme, was, now)
@@ -228,7 +231,8 @@ func TestWithoutScript(t *testing.T) {
 	url := b.open(t, pageForBrowser(t), 1200, 900)
 	var text string
 	b.run(t, chromedp.Text("body", &text, chromedp.ByQuery))
-	for _, want := range []string{"a shared medium", "cost of a message at a host", "It is flat, then rises.", "message size", "hyperbola, 95%", "bcast-binary"} {
+	for _, want := range []string{"a shared medium", "cost of a message at a host", "It is flat, then rises.",
+		"message size", "hyperbola, 95%", "bcast-binary"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("without scripts the page does not say %q", want)
 		}

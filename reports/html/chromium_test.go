@@ -36,8 +36,10 @@ const startLimit = 3 * time.Minute
 func newBrowser(t *testing.T) *browser {
 	t.Helper()
 	path := needs.Program(t, "chromium")
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU,
-		chromedp.UserDataDir(t.TempDir()), chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true),
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox,
+		chromedp.DisableGPU,
+		chromedp.UserDataDir(t.TempDir()), chromedp.Flag("disable-quic", true),
+		chromedp.Flag("disable-component-update", true),
 		chromedp.Flag("disable-dev-shm-usage", true), chromedp.WSURLReadTimeout(startLimit))
 	ctx, cancel := context.WithTimeout(context.Background(), startLimit+time.Minute)
 	t.Cleanup(cancel)
@@ -82,7 +84,8 @@ func (b *browser) run(t *testing.T, actions ...chromedp.Action) {
 func eval[T any](t *testing.T, b *browser, js string) T {
 	t.Helper()
 	var v T
-	b.run(t, chromedp.Evaluate(js, &v, func(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) }))
+	await := func(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) }
+	b.run(t, chromedp.Evaluate(js, &v, await))
 	return v
 }
 

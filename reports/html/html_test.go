@@ -43,7 +43,8 @@ func TestReportSections(t *testing.T) {
 	for _, m := range regexp.MustCompile(`<h2 id="[^"]*">([^<]*)</h2>`).FindAllStringSubmatch(page, -1) {
 		got = append(got, html.UnescapeString(m[1]))
 	}
-	want := []string{"Warnings", "Contents", "Ping-pong", "Contention", "Functions", "Pairs", "Validation", "History", "Quality of each fit",
+	want := []string{"Warnings", "Contents", "Ping-pong", "Contention", "Functions", "Pairs", "Validation", "History",
+		"Quality of each fit",
 		"Environment", "Files and next steps"}
 	if !slices.Equal(got, want) {
 		t.Errorf("sections %q, want %q", got, want)
@@ -72,7 +73,8 @@ func TestReportSaysWhatTheTextSays(t *testing.T) {
 	p := fixture(t)
 	page := words(render(t, p, examples(), Options{Dir: "runs/1"}))
 	v := reports.SummaryOf(p, reports.Options{Dir: "runs/1"})
-	want := slices.Concat([]string{v.Run, v.Measured, v.Verdict + ": " + v.Network, v.Unseen}, v.Spoiled, v.Odd, reports.WarningsOf(p), reports.ReasonsOf(p),
+	want := slices.Concat([]string{v.Run, v.Measured, v.Verdict + ": " + v.Network, v.Unseen}, v.Spoiled, v.Odd,
+		reports.WarningsOf(p), reports.ReasonsOf(p),
 		reports.FindingsOf(p), reports.PairsOf(p, false).Says, []string{"bcast-binary"})
 	record, others := reports.RecordOf(p)
 	grids := []reports.Grid{v.Numbers, record, others, reports.ValidationOf(p), reports.FunctionsOf(p)}
@@ -144,7 +146,8 @@ func TestHostileText(t *testing.T) {
 	a := p.Parameters["a"]
 	a.Label, a.Unit, a.Source, a.Status = evil, evil, evil, evil
 	p.Parameters["a"], p.Parameters[evil] = a, a
-	p.Functions[evil] = params.Function{Form: evil, Unit: evil, Label: evil, Source: evil, Coeff: map[string]float64{evil: 1}}
+	p.Functions[evil] = params.Function{Form: evil, Unit: evil, Label: evil, Source: evil,
+		Coeff: map[string]float64{evil: 1}}
 	p.Environment.Common[evil] = evil
 	p.Environment.Differences[evil] = map[string]string{evil: evil}
 	p.Validation[0].Pattern = evil
@@ -159,9 +162,11 @@ func TestHostileText(t *testing.T) {
 			f.Heat.Names[0] = evil
 		}
 	}
-	for _, page := range []string{render(t, p, figures, Options{Dir: evil, History: figures}), pageOf(t, evil, []string{evil},
-		reports.Section{Title: evil, Tables: []reports.Table{{Title: evil, Grid: reports.Grid{Columns: []reports.Column{{Name: evil}},
-			Rows: [][]string{{evil}}}}}}, figures)} {
+	for _, page := range []string{render(t, p, figures, Options{Dir: evil, History: figures}),
+		pageOf(t, evil, []string{evil},
+			reports.Section{Title: evil, Tables: []reports.Table{{Title: evil,
+				Grid: reports.Grid{Columns: []reports.Column{{Name: evil}},
+					Rows: [][]string{{evil}}}}}}, figures)} {
 		if strings.Contains(page, "<script>alert") || strings.Contains(page, "<img") {
 			t.Error("text of the run became markup")
 		}
@@ -186,15 +191,18 @@ func pageOf(t testing.TB, title string, lead []string, s reports.Section, figure
 func TestSameBytes(t *testing.T) {
 	first := render(t, fixture(t), examples(), Options{Dir: "d", History: []figure.Figure{timeline()}})
 	for range 3 {
-		if again := render(t, fixture(t), examples(), Options{Dir: "d", History: []figure.Figure{timeline()}}); again != first {
+		if again := render(t, fixture(t), examples(), Options{Dir: "d",
+			History: []figure.Figure{timeline()}}); again != first {
 			t.Fatal("the same input gave other bytes")
 		}
 	}
 }
 
 func TestPage(t *testing.T) {
-	page := pageOf(t, "calib history", []string{"Nothing changed."}, reports.Section{Title: "Changes", Tables: []reports.Table{
-		{Grid: reports.Grid{Columns: []reports.Column{{Name: "run"}, {Name: "a", Kind: reports.KindNumber}}, Rows: [][]string{{"r1", "1 ms"}}}}}}, []figure.Figure{timeline()})
+	page := pageOf(t, "calib history", []string{"Nothing changed."},
+		reports.Section{Title: "Changes", Tables: []reports.Table{
+			{Grid: reports.Grid{Columns: []reports.Column{{Name: "run"}, {Name: "a", Kind: reports.KindNumber}},
+				Rows: [][]string{{"r1", "1 ms"}}}}}}, []figure.Figure{timeline()})
 	for _, want := range []string{"<h1>calib history</h1>", "<p>Nothing changed.</p>", `<th scope="col" class="number">a</th>`, `<td class="number" data-name=`,
 		`<section id="changes"`, `<section id="history"`, `<figure id="t-x"`} {
 		if !strings.Contains(page, want) {
@@ -249,7 +257,8 @@ func TestSize(t *testing.T) {
 	}
 	many := timeline()
 	for i := range 5000 {
-		many.Traces[0].Points = append(many.Traces[0].Points, figure.Point{X: 1.7502e9 + float64(i)*86400, Y: 1e-3 + 1e-7*float64(i*i%101)})
+		many.Traces[0].Points = append(many.Traces[0].Points,
+			figure.Point{X: 1.7502e9 + float64(i)*86400, Y: 1e-3 + 1e-7*float64(i*i%101)})
 	}
 	figure.Settle(&many)
 	page := render(t, p, figure.Build(p, nil, nil), Options{Dir: "d", History: []figure.Figure{many}})
@@ -272,9 +281,11 @@ func TestSize(t *testing.T) {
 // What is the same on every host is folded; what differs is not.
 func TestEnvironmentFolds(t *testing.T) {
 	p := fixture(t)
-	p.Environment = params.Environment{Common: map[string]string{"kernel": "6.18"}, Differences: map[string]map[string]string{"cpu": {"h1": "x", "h2": "y"}}}
+	p.Environment = params.Environment{Common: map[string]string{"kernel": "6.18"},
+		Differences: map[string]map[string]string{"cpu": {"h1": "x", "h2": "y"}}}
 	_, part, _ := strings.Cut(markup(render(t, p, nil, Options{})), `>Environment</h2>`)
-	differs, common := strings.Index(part, "The hosts differ in"), strings.Index(part, "<details><summary>The same on every host: 1 fact")
+	differs, common := strings.Index(part, "The hosts differ in"), strings.Index(part, "<details><summary>The same on "+
+		"every host: 1 fact")
 	if differs < 0 || common < differs || strings.Index(part, "6.18") < common {
 		t.Errorf("the environment: %s", part)
 	}

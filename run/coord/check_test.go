@@ -63,7 +63,8 @@ func TestCutOff(t *testing.T) {
 					t.Errorf("%d slots in %v", r.Slots, took)
 				}
 				for _, h := range c.lost {
-					if text := strings.Join(w.notes, "\n"); !strings.Contains(text, "going on without host "+w.cfg.Names[h]+": its agent answers") {
+					if text := strings.Join(w.notes, "\n"); !strings.Contains(text,
+						"going on without host "+w.cfg.Names[h]+": its agent answers") {
 						t.Errorf("notes %q", w.notes)
 					}
 				}
@@ -105,10 +106,12 @@ func TestNetworkAtFault(t *testing.T) {
 		w.fleet.cut = func(_, _ int) bool { return true }
 		begun := time.Now()
 		r, err := w.do(t, t.Context())
-		if err == nil || len(r.Lost)+len(r.Cut) != 0 || !strings.Contains(strings.Join(w.notes, "\n"), "calib doctor says what is wrong with the network between them") {
+		if err == nil || len(r.Lost)+len(r.Cut) != 0 || !strings.Contains(strings.Join(w.notes, "\n"),
+			"calib doctor says what is wrong with the network between them") {
 			t.Errorf("error %v, result %+v, notes %q", err, r, w.notes)
 		}
-		if took := time.Since(begun); took > (66+10+4)*time.Second { // the budget and a tenth; then the pairs are tried once more
+		// the budget and a tenth; then the pairs are tried once more
+		if took := time.Since(begun); took > (66+10+4)*time.Second {
 			t.Errorf("ended after %v", took)
 		}
 	})

@@ -302,4 +302,5 @@ func (w *walker) findLost(interrupt context.Context, s bench.Slot) bool {
 	return len(w.result.Lost) > before
 }
 
-var errNoHello = fmt.Errorf("its agent does not answer within %v: it has ended, is stopped, or is cut off", helloTimeout)
+var errNoHello = fmt.Errorf("its agent does not answer within %v: it has ended, is stopped, or is cut off",
+	helloTimeout)

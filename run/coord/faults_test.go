@@ -133,7 +133,8 @@ func TestSlotFailsTwice(t *testing.T) {
 	w := newWalk(4, 3)
 	plan := w.planned(t)
 	w.fleet.run = func(_ context.Context, host int, task bench.Task) error {
-		if host == 1 && (task.Slot == plan[2].ID || task.Slot == plan[3].ID || task.Slot == plan[5].ID || task.Slot == plan[6].ID) {
+		if host == 1 && (task.Slot == plan[2].ID || task.Slot == plan[3].ID || task.Slot == plan[5].ID ||
+			task.Slot == plan[6].ID) {
 			return errBroken
 		}
 		return nil
@@ -143,7 +144,8 @@ func TestSlotFailsTwice(t *testing.T) {
 		t.Fatalf("result %+v", r)
 	}
 	f := r.Failures[0]
-	if *f.Slot != plan[2].ID || len(plan[2].Teams) != 2 || !strings.Contains(f.Error, "pingpong") || !strings.Contains(f.Error, "broken") {
+	if *f.Slot != plan[2].ID || len(plan[2].Teams) != 2 || !strings.Contains(f.Error, "pingpong") ||
+		!strings.Contains(f.Error, "broken") {
 		t.Errorf("failure %+v", f)
 	}
 }

@@ -167,7 +167,8 @@ func (w *walk) do(t testing.TB, ctx context.Context) (*coord.Result, error) {
 	}
 	w.cfg.Schedule = s
 	if w.look != nil {
-		w.cfg.Steering = plan.NewSteering(s, w.look, []string{"pingpong"}, dataset.Header{}, func(text string) { t.Log(text) }, time.Now)
+		w.cfg.Steering = plan.NewSteering(s, w.look, []string{"pingpong"}, dataset.Header{},
+			func(text string) { t.Log(text) }, time.Now)
 	}
 	return coord.Walk(ctx, w.fleet.agents(w.hosts), w.cfg)
 }

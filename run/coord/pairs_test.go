@@ -79,7 +79,8 @@ func TestPairs(t *testing.T) {
 				agents[i] = a
 			}
 			later := time.Unix(1e9, 0)
-			got := coord.CheckPairs(t.Context(), agents, "run", make([]map[int]string, c.hosts), c.most, func() time.Time { later = later.Add(time.Second); return later })
+			got := coord.CheckPairs(t.Context(), agents, "run", make([]map[int]string, c.hosts), c.most,
+				func() time.Time { later = later.Add(time.Second); return later })
 			seen := map[[2]int]bool{}
 			for _, k := range got {
 				if seen[k.Hosts] || k.Hosts[0] >= k.Hosts[1] {

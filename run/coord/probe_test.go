@@ -68,10 +68,12 @@ func (a looked) Run(_ context.Context, t bench.Task) ([]dataset.Sample, error) {
 		return nil, a.fail
 	}
 	line := func(phase string, ns int64) dataset.Sample {
-		return dataset.Sample{Exp: t.Exp, Phase: phase, Ranks: t.Team, NS: []int64{ns}, Aux: map[string]float64{names.AuxBytes: 1e6},
+		return dataset.Sample{Exp: t.Exp, Phase: phase, Ranks: t.Team, NS: []int64{ns},
+			Aux: map[string]float64{names.AuxBytes: 1e6},
 			TCP: &dataset.TCP{MSS: 1448, DataSegsOut: 1000, Retrans: 10}}
 	}
-	return []dataset.Sample{line(names.PhaseTrip, int64(20_000*a.slowed)), line(names.PhaseRate, int64(40_000+1e6*a.slowed))}, nil
+	return []dataset.Sample{line(names.PhaseTrip, int64(20_000*a.slowed)),
+		line(names.PhaseRate, int64(40_000+1e6*a.slowed))}, nil
 }
 
 // TestProbeTells: pairs that are slower at once than alone are not measured side by side; loss is seen; a host that
@@ -83,10 +85,12 @@ func TestProbeTells(t *testing.T) {
 		return coord.Probe(t.Context(), []coord.Agent{a, a, a, a}, "test", 1, 0, 0, func() time.Time { return still })
 	}
 	p, err := probe(looked{slowed: 1})
-	if err != nil || !p.Together || p.Slower != 1 || p.Latency != 20_000 || math.Abs(p.PerByte-1) > 1e-9 || p.Loss != 0.01 || p.Segment != 1448 || p.Pairs != 2 {
+	if err != nil || !p.Together || p.Slower != 1 || p.Latency != 20_000 || math.Abs(p.PerByte-1) > 1e-9 ||
+		p.Loss != 0.01 || p.Segment != 1448 || p.Pairs != 2 {
 		t.Errorf("%+v, %v", p, err)
 	}
-	if p, err := probe(looked{slowed: 1.5}); err != nil || p.Together || math.Abs(p.Slower-1.5) > 0.02 || p.Latency != 20_000 {
+	if p, err := probe(looked{slowed: 1.5}); err != nil || p.Together || math.Abs(p.Slower-1.5) > 0.02 ||
+		p.Latency != 20_000 {
 		t.Errorf("disturbed: %+v, %v", p, err)
 	}
 	if _, err := probe(looked{slowed: 1, fail: errBroken}); !errors.Is(err, errBroken) {

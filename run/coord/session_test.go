@@ -116,12 +116,14 @@ func TestPrepareAndClose(t *testing.T) {
 	agents, most := fleet()
 	errs := coord.Prepare(t.Context(), agents, s, issuer, atOnce)
 	for h, err := range errs {
-		if refused := h%3 == 1; errors.Is(err, errBroken) != refused || refused && err.Error() != fmt.Sprintf("prepare n%d: broken", h) {
+		if refused := h%3 == 1; errors.Is(err, errBroken) != refused || refused &&
+			err.Error() != fmt.Sprintf("prepare n%d: broken", h) {
 			t.Errorf("host %d: %v", h, err)
 		}
 		got, _ := all.Load(h)
 		mine := got.(plane.Session)
-		if mine.Self != h || mine.Run != "r" || len(mine.Peers) != hosts || len(mine.Tickets) != hosts-1 || mine.Socket != s.Socket {
+		if mine.Self != h || mine.Run != "r" || len(mine.Peers) != hosts || len(mine.Tickets) != hosts-1 ||
+			mine.Socket != s.Socket {
 			t.Errorf("host %d: session %+v", h, mine)
 		}
 	}

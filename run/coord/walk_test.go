@@ -52,7 +52,8 @@ func TestSlotsInOrder(t *testing.T) {
 type sayer struct{ met bool }
 
 func (s sayer) Look(*dataset.Dataset) ([]plan.State, error) {
-	return []plan.State{{Parameter: "alpha", Met: s.met, HalfWidth: 1, Target: 0.02, Experiments: []string{"pingpong"}}}, nil
+	return []plan.State{{Parameter: "alpha", Met: s.met, HalfWidth: 1, Target: 0.02, Experiments: []string{"pingpong"}}},
+		nil
 }
 
 // TestTargetsEnd: a walk ends when two looks in a row say that the targets are met.

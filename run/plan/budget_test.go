@@ -78,7 +78,8 @@ func TestUnknownPathChangesNothing(t *testing.T) {
 
 // TestSideBySide: where pairs do not disturb each other, a round of ping-pongs is one slot.
 func TestSideBySide(t *testing.T) {
-	p := plan.Plan{Name: "test", Experiments: []string{names.Pingpong}, Rounds: plan.Rounds{Min: 6, Max: 6}, Permute: true, Seed: 1}
+	p := plan.Plan{Name: "test", Experiments: []string{names.Pingpong}, Rounds: plan.Rounds{Min: 6, Max: 6}, Permute: true,
+		Seed: 1}
 	p.Limits.Path = bench.Path{Latency: 20_000, PerByte: 1, Together: true, Slot: 1000}
 	for hosts, want := range map[int]int{2: 1, 8: 1, 9: 2, 100: 1} {
 		s := mustSchedule(t, p, hosts)
@@ -105,7 +106,9 @@ func TestTrainsKeepWhatModelsNeed(t *testing.T) {
 		"shared medium of 5 Mbit/s, 3 min":         {hosts: 8, path: shared, budget: 180},
 		"shared medium of 5 Mbit/s, 2 hosts, 90 s": {hosts: 2, path: shared, budget: 90},
 		"shared medium of 5 Mbit/s, 4 hosts, 60 s": {hosts: 4, path: shared, budget: 60},
-		"switch of 30 Mbit/s, 2 min":               {hosts: 8, path: bench.Path{Latency: 400 * units.Microsecond, PerByte: 250, Together: true, Slot: 5 * units.Millisecond}, budget: 120},
+		"switch of 30 Mbit/s, 2 min": {hosts: 8,
+			path:   bench.Path{Latency: 400 * units.Microsecond, PerByte: 250, Together: true, Slot: 5 * units.Millisecond},
+			budget: 120},
 		"shared medium of 5 Mbit/s, 12 min, targets": {hosts: 8, path: shared, budget: 720, change: func(p *plan.Plan) {
 			p.Experiments, p.Chosen = []string{names.Clock, names.Pingpong, names.Paired, names.PRTT}, true
 		}},
@@ -141,10 +144,12 @@ func TestTrainsKeepWhatModelsNeed(t *testing.T) {
 		}
 		left := slices.Contains(s.Left, names.PRTT)
 		if !left && (most <= int64(bench.EthernetSegment) || within < 1400 || len(least) != 4) {
-			t.Errorf("%s: prtt left out: %t; messages to %d B, within a packet to %d B, and of 1 B %v", name, left, most, within, least)
+			t.Errorf("%s: prtt left out: %t; messages to %d B, within a packet to %d B, and of 1 B %v", name, left, most, within,
+				least)
 		}
 		if want := min(3, c.hosts/2); len(pairs) < want {
-			t.Errorf("%s: pairs %v at once, want %d numbers: with two nothing checks a line", name, slices.Sorted(maps.Keys(pairs)), want)
+			t.Errorf("%s: pairs %v at once, want %d numbers: with two nothing checks a line", name,
+				slices.Sorted(maps.Keys(pairs)), want)
 		}
 	}
 }
@@ -201,7 +206,8 @@ func TestLongPointsInSomeRounds(t *testing.T) {
 
 // TestFewRoundsKeepTheirEffort: a plan that allows few rounds has room for long ones, and is not made lighter for many.
 func TestFewRoundsKeepTheirEffort(t *testing.T) {
-	p := plan.Plan{Name: "test", Experiments: []string{names.Pingpong}, Rounds: plan.Rounds{Min: 3, Max: 3}, Seed: 1, Budget: 20 * units.Second}
+	p := plan.Plan{Name: "test", Experiments: []string{names.Pingpong}, Rounds: plan.Rounds{Min: 3, Max: 3}, Seed: 1,
+		Budget: 20 * units.Second}
 	p.Limits.Path, p.Limits.Effort, p.Limits.MaxBytes = bench.Path{Latency: 5_000_000, PerByte: 1000, Slot: 1000}, 2, 1000
 	for limit, lighter := range map[int]bool{3: false, 30: true} {
 		p.Rounds.Max = limit

@@ -45,7 +45,7 @@ type drafted struct {
 	n     int                       // how many of sets measure it in a round
 	times [len(efforts)]units.Nanos // of one set
 	small bool                      // of the smallest size of its kind; no size is the smallest
-	rank  int                       // 0: smallest size, ends of counts; 1: largest size; 2: the first between; then what is wanted less
+	rank  int                       // 0: smallest size, ends of counts; 1: largest size; 2: the first between; then others
 	every int                       // it is measured in one of so many rounds; 0: in none
 }
 
@@ -170,12 +170,12 @@ func (d *draft) slotLimit(fixed units.Nanos) units.Nanos {
 	return max(minSlot, units.Nanos(slotShare*float64(d.plan.Budget)), fixedFactor*fixed)
 }
 
-// bin is a queue of points that may share slots. Points of one set that are measured in one of so many rounds (every) are
-// dealt to as many bins in turn, so that rounds take equally long.
+// bin is a queue of points that may share slots. Points of one set that are measured in one of so many rounds (every)
+// are dealt to as many bins in turn, so that rounds take equally long.
 type bin struct{ set, every, turn int }
 
-// pack fills the slots of a round, bin by bin. For each point and each set that measures it in a round it calls visit, and
-// says whether a slot begins with it.
+// pack fills the slots of a round, bin by bin. For each point and each set that measures it in a round it calls visit,
+// and says whether a slot begins with it.
 func (d *draft) pack(visit func(b bin, p *drafted, begins bool)) {
 	taken, turns := map[bin]units.Nanos{}, map[bin]int{}
 	for k := range d.points {
@@ -207,7 +207,8 @@ func (d *draft) groups() []group {
 	d.pack(func(b bin, p *drafted, begins bool) {
 		if s := d.sets[b.set]; begins {
 			last[b] = len(out)
-			out = append(out, group{exp: d.exp, effort: d.with(d.effort).Effort, teams: s.teams, permuted: s.permuted, expected: s.fixed, every: p.every})
+			out = append(out, group{exp: d.exp, effort: d.with(d.effort).Effort, teams: s.teams, permuted: s.permuted,
+				expected: s.fixed, every: p.every})
 		}
 		g := &out[last[b]]
 		g.points = append(g.points, p.point)

@@ -9,8 +9,8 @@ import (
 	"calib/run/plan"
 )
 
-// The default plan overflows a port on networks of 10 Mbit/s and more, in five minutes: bursts that take too long are left
-// out, and not all bursts.
+// The default plan overflows a port on networks of 10 Mbit/s and more, in five minutes: bursts that take too long are
+// left out, and not all bursts.
 func TestDefaultPlanFloods(t *testing.T) {
 	for _, perByte := range []float64{8, 80, 250, 920} {
 		for _, hosts := range []int{4, 6, 8} {

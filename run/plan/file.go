@@ -109,7 +109,8 @@ func (p Plan) file() planFile {
 func (f planFile) plan() (Plan, error) {
 	p := Plan{
 		Name: f.Name, Experiments: f.Experiments, Chosen: f.Chosen,
-		Limits: bench.Limits{AllPairs: f.AllPairs, Effort: bench.Effort(f.Effort), Segment: units.Bytes(f.Segment), Patterns: f.Patterns, Path: f.Path},
+		Limits: bench.Limits{AllPairs: f.AllPairs, Effort: bench.Effort(f.Effort), Segment: units.Bytes(f.Segment),
+			Patterns: f.Patterns, Path: f.Path},
 		Rounds: f.Rounds, Target: f.Target, Isolate: f.Isolate, Permute: f.Permute,
 		KeepConnections: f.Keep, Seed: f.Seed,
 	}

@@ -17,11 +17,14 @@ const thinEffort = 0.25
 // lengthy is the part of an experiment's time in so many rounds (every) from which a point takes long.
 const lengthy = 1.0 / 3
 
-// otherPoints is added to the rank of points that a thin design does not have. Sizes that do not fit have rank tooLarge.
+// otherPoints is added to the rank of points that a thin design does not have. Sizes that do not fit have rank
+// tooLarge.
 const otherPoints, tooLarge = 100, 1000
 
 // countFactors are the factors that say how many hosts take part, or packets of a burst.
-var countFactors = []string{names.FactorPairs, names.FactorSenders, names.FactorHosts, names.FactorWindow, names.FactorPackets}
+var countFactors = []string{
+	names.FactorPairs, names.FactorSenders, names.FactorHosts, names.FactorWindow, names.FactorPackets,
+}
 
 // kindOf is equal for points that differ in nothing but sizes and counts.
 func kindOf(p bench.Point) string {
@@ -61,7 +64,8 @@ func (d *draft) needs(level int, share units.Nanos, every, rarest int) *draft {
 	var long, moreOften, fillers, each, wide []func()
 	for rest := order; len(rest) > 0; {
 		k := 1 // all points of a rank and size, or none: models compare them
-		for k < len(rest) && rest[k].rank == rest[0].rank && rest[k].point[names.FactorBytes] == rest[0].point[names.FactorBytes] {
+		size := rest[0].point[names.FactorBytes]
+		for k < len(rest) && rest[k].rank == rest[0].rank && rest[k].point[names.FactorBytes] == size {
 			k++
 		}
 		var open []*drafted
@@ -120,8 +124,8 @@ const (
 	needSizes          // the largest size, too
 )
 
-// needed reports whether models need the point. Where only sizes are compared, these are both ends and one size between,
-// which shows whether a line is straight.
+// needed reports whether models need the point. Where only sizes are compared, these are both ends and one size
+// between, which shows whether a line is straight.
 func (d *draft) needed(p *drafted, level int) bool {
 	if !slices.ContainsFunc(countFactors, func(f string) bool { return p.point[f] > 0 }) {
 		return p.rank <= 2
@@ -130,10 +134,10 @@ func (d *draft) needed(p *drafted, level int) bool {
 }
 
 // ranked lists the points in the order in which they are wanted: of each kind the smallest size with the least and the
-// most hosts, the largest size that fits, and then what lies between, halving the steps; all of a thin design before the
-// others. A size fits where its points take at most limit [ns], or twice what those of the smallest take. Of an experiment
-// that may be left out, the first size above a packet is wanted like an end, and the last one within like the first
-// between.
+// most hosts, the largest size that fits, and then what lies between, halving the steps; all of a thin design before
+// the others. A size fits where its points take at most limit [ns], or twice what those of the smallest take. Of an
+// experiment that may be left out, the first size above a packet is wanted like an end, and the last one within like
+// the first between.
 func (d *draft) ranked(limit float64) []*drafted {
 	var all, thin, order []*drafted
 	packet := int64(d.limits.SegmentSize())
@@ -164,8 +168,8 @@ func (d *draft) ranked(limit float64) []*drafted {
 
 // rank gives points their ranks among each other. The first size above a packet [B] is wanted like the largest one, and
 // the size before it like the first between the ends, even where it is an end of its kind: gather would leave short
-// budgets no room for many rounds. A burst that takes too long is wanted last, and its size may fit all the same: how many
-// packets fill a port nobody knows before.
+// budgets no room for many rounds. A burst that takes too long is wanted last, and its size may fit all the same: how
+// many packets fill a port nobody knows before.
 func rank(points []*drafted, limit float64, packet int64) {
 	values := map[string][]int64{}   // factor and kind → ascending
 	takes := map[int64]units.Nanos{} // size → the slowest of its points

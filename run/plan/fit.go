@@ -11,15 +11,16 @@ import (
 // weights are the shares of experiments in a round, relative to each other. What one does not need is the others'.
 // Bursts and streams of pairs have the largest, because a, b, a_c and b_c are from them.
 var weights = map[string]float64{
-	names.Clock: 3, names.Pingpong: 20, names.Wakeup: 4, names.Paired: 25, names.Overhead: 9, names.Gap: 12, names.Gather: 14,
-	names.Load: 6, names.PRTT: 6, names.Copy: 2, names.Pattern: 10, names.Flood: 6, names.Fragment: 3, names.Buffer: 3,
+	names.Clock: 3, names.Pingpong: 20, names.Wakeup: 4, names.Paired: 25, names.Overhead: 9, names.Gap: 12,
+	names.Gather: 14, names.Load: 6, names.PRTT: 6, names.Copy: 2, names.Pattern: 10, names.Flood: 6,
+	names.Fragment: 3, names.Buffer: 3,
 }
 
 // otherWeight is that of the experiments which only the full plan has.
 const otherWeight = 8
 
-// optional lists the experiments that a short budget may have no room for, the first one first. The others stay: without
-// clocks, ping-pongs and pairs there is no model.
+// optional lists the experiments that a short budget may have no room for, the first one first. The others stay:
+// without clocks, ping-pongs and pairs there is no model.
 var optional = []string{
 	names.PRTT, names.Overhead, names.Gap, names.Gather, names.Wakeup, names.Load, names.Copy, names.Pattern, names.Flood,
 	names.Fragment, names.Buffer, names.NoDelay, names.Overlap, names.Remap,
@@ -39,9 +40,9 @@ const (
 // timed reports whether time bounds a run of the plan, and something is known of the time of slots.
 func (p *Plan) timed() bool { return p.Budget > 0 && p.Limits.Path.Known() }
 
-// fit makes the drafts fit the budget. It aims at the most rounds that leave out no experiment of record. Where not even
-// the least rounds fit, models get less of what they need, and at last there are fewer rounds. Without a budget, or
-// where the path is not known, it changes nothing.
+// fit makes the drafts fit the budget. It aims at the most rounds that leave out no experiment of record. Where not
+// even the least rounds fit, models get less of what they need, and at last there are fewer rounds. Without a budget,
+// or where the path is not known, it changes nothing.
 func (s *Schedule) fit(all []*draft) []*draft {
 	if !s.Plan.timed() {
 		return all
@@ -80,7 +81,8 @@ func ofRecord(drafts []*draft) (n int) {
 	return n
 }
 
-// tooLong reports whether one point takes too much of the budget even when it is measured once. What the user named stays.
+// tooLong reports whether one point takes too much of the budget even when it is measured once. What the user named
+// stays.
 func (d *draft) tooLong(p drafted) bool {
 	named := d.limits.Sizes != nil && p.point[names.FactorBytes] > 0
 	return float64(p.times[0]) > affordablePart*float64(d.plan.Budget) && !named
@@ -108,7 +110,9 @@ func (s *Schedule) divide(all []*draft, level, n, leastTimes int) (kept []*draft
 	kept, room := needs(in)
 	tenth := s.perRound(n) / 10
 	for i, name := range optional {
-		with := slices.DeleteFunc(slices.Clone(all), func(d *draft) bool { return d.exp.Name != name && !slices.Contains(in, d) })
+		with := slices.DeleteFunc(slices.Clone(all), func(d *draft) bool {
+			return d.exp.Name != name && !slices.Contains(in, d)
+		})
 		if more, left := needs(with); left >= tenth && (i < recorded || room-left <= tenth) {
 			in, kept, room = with, more, left
 		}

@@ -7,8 +7,8 @@ import (
 	"calib/internal/units"
 )
 
-// Forecast is what a schedule is expected to cost on the path of its limits. Counts of a round are for one in which every
-// group is due.
+// Forecast is what a schedule is expected to cost on the path of its limits. Counts of a round are for one in which
+// every group is due.
 type Forecast struct {
 	// LinkBytes pass over the link of the host with most to carry, in a round, at most.
 	LinkBytes units.Bytes

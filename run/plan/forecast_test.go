@@ -16,9 +16,11 @@ func TestEstimate(t *testing.T) {
 	p.Limits.Path = bench.Path{Latency: units.Millisecond, PerByte: 1000, Slot: 10 * units.Millisecond}
 	exps := made(
 		// Two slots of two pairs, three sizes: a slot has 3,000 bytes and takes 33 ms.
-		fakeExp{name: "pairs", points: sizePoints(1, 64, 1024), teams: halves, cost: bench.Cost{Bytes: 1000, Time: 11 * units.Millisecond}},
+		fakeExp{name: "pairs", points: sizePoints(1, 64, 1024), teams: halves,
+			cost: bench.Cost{Bytes: 1000, Time: 11 * units.Millisecond}},
 		// One slot of hosts 0 to 2, which says how long it takes.
-		fakeExp{name: "some", points: []bench.Point{{"hosts": 3}}, teams: firstHosts, cost: bench.Cost{Bytes: 500, Time: 2 * units.Millisecond}},
+		fakeExp{name: "some", points: []bench.Point{{"hosts": 3}}, teams: firstHosts,
+			cost: bench.Cost{Bytes: 500, Time: 2 * units.Millisecond}},
 	)
 	s := mustSchedule(t, p, 4, exps)
 	want := Forecast{

@@ -16,9 +16,9 @@ const (
 	slack = 1.25
 )
 
-// Pace keeps a run within its budget. It expects a slot to take what it took last. A slot that has not run is expected to
-// take its planned time, scaled by how the experiment's slots so far compare with theirs. From that it says which slots a round
-// has, and how much of the run is done. It is for one goroutine.
+// Pace keeps a run within its budget. It expects a slot to take what it took last. A slot that has not run is expected
+// to take its planned time, scaled by how the experiment's slots so far compare with theirs. From that it says which
+// slots a round has, and how much of the run is done. It is for one goroutine.
 type Pace struct {
 	schedule *Schedule
 	groups   []soFar
@@ -41,7 +41,8 @@ type ratio struct{ took, planned units.Nanos }
 
 // NewPace returns the pace of a schedule.
 func NewPace(s *Schedule) *Pace {
-	p := &Pace{schedule: s, groups: slices.Repeat([]soFar{{last: -1}}, len(s.groups)), exps: map[string]*ratio{}, round: -1}
+	groups := slices.Repeat([]soFar{{last: -1}}, len(s.groups))
+	p := &Pace{schedule: s, groups: groups, exps: map[string]*ratio{}, round: -1}
 	for i := range s.groups {
 		p.exps[s.groups[i].exp.Name] = &ratio{}
 	}
@@ -138,8 +139,8 @@ func (p *Pace) leastFrom(r int) (t units.Nanos) {
 	return t
 }
 
-// Fits reports whether a slot is expected to end within the budget and overtime, and, unless it is the first of its round,
-// within the round's part of it.
+// Fits reports whether a slot is expected to end within the budget and overtime, and, unless it is the first of its
+// round, within the round's part of it.
 func (p *Pace) Fits(s bench.Slot, spent units.Nanos) bool {
 	if !p.bounded() {
 		return true

@@ -46,9 +46,12 @@ func slow(t *testing.T, budget units.Nanos) *Schedule {
 	p.Rounds, p.Budget, p.Permute = Rounds{Min: 6, Max: 30}, budget, true
 	p.Limits.Path = bench.Path{Latency: units.Millisecond, PerByte: 800, Slot: 50 * units.Millisecond}
 	exps := made(
-		fakeExp{name: names.Pingpong, points: sizePoints(1, 64, 1024), teams: func(l bench.Limits, _ bench.Point) []bench.Step { return bench.Neighbours(l.Hosts) },
-			cost: bench.Cost{Bytes: 1000, Time: 300 * units.Millisecond}},
-		fakeExp{name: names.Paired, points: sizePoints(1, 64, 1024, 4096), teams: func(bench.Limits, bench.Point) []bench.Step { return bench.FirstHosts(4) }, cost: bench.Cost{Bytes: 500, Time: units.Second}},
+		fakeExp{name: names.Pingpong, points: sizePoints(1, 64, 1024),
+			teams: func(l bench.Limits, _ bench.Point) []bench.Step { return bench.Neighbours(l.Hosts) },
+			cost:  bench.Cost{Bytes: 1000, Time: 300 * units.Millisecond}},
+		fakeExp{name: names.Paired, points: sizePoints(1, 64, 1024, 4096),
+			teams: func(bench.Limits, bench.Point) []bench.Step { return bench.FirstHosts(4) },
+			cost:  bench.Cost{Bytes: 500, Time: units.Second}},
 	)
 	return mustSchedule(t, p, 8, exps)
 }

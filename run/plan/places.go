@@ -92,8 +92,9 @@ func arranged(places []int, groups [][]int, r int) []int {
 	return append(out, sorted[2*half:]...)
 }
 
-// partners exchanges places so that no pair of a layout, (0,1), (2,3), …, is crowded, where that can be: the second host
-// of a pair that is changes places with the first later, or else earlier, host that suits both pairs. The root stays.
+// partners exchanges places so that no pair of a layout, (0,1), (2,3), …, is crowded, where that can be: the second
+// host of a pair that is changes places with the first later, or else earlier, host that suits both pairs. The root
+// stays.
 func partners(places []int, crowded func(a, b int) bool) []int {
 	if crowded == nil {
 		return places

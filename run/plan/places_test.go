@@ -59,8 +59,14 @@ func permutedPlan() Plan {
 func TestSchedulePermutes(t *testing.T) {
 	star := func(l bench.Limits, _ bench.Point) []bench.Step { return []bench.Step{{{0, 1}}, {{0, 2}}} }
 	exps := made(
-		fakeExp{name: "alone", points: sizePoints(1), teams: func(l bench.Limits, _ bench.Point) []bench.Step { return bench.EachAlone(l.Hosts) }},
-		fakeExp{name: "matrix", points: sizePoints(1), teams: func(l bench.Limits, _ bench.Point) []bench.Step { return bench.Colouring(l.Hosts) }},
+		fakeExp{name: "alone", points: sizePoints(1), teams: func(l bench.Limits,
+			_ bench.Point) []bench.Step {
+			return bench.EachAlone(l.Hosts)
+		}},
+		fakeExp{name: "matrix", points: sizePoints(1), teams: func(l bench.Limits,
+			_ bench.Point) []bench.Step {
+			return bench.Colouring(l.Hosts)
+		}},
 		fakeExp{name: "root", points: []bench.Point{{"hosts": 3}}, teams: firstHosts},
 		fakeExp{name: "star", points: sizePoints(1), teams: star},
 	)
@@ -93,7 +99,8 @@ func TestSchedulePermutes(t *testing.T) {
 
 // What is asked about a team's point names the hosts of that round.
 func TestScheduleAsksForHosts(t *testing.T) {
-	s := mustSchedule(t, permutedPlan(), 6, made(fakeExp{name: "x", points: []bench.Point{{"hosts": 4}}, teams: firstHosts}))
+	s := mustSchedule(t, permutedPlan(), 6, made(fakeExp{name: "x", points: []bench.Point{{"hosts": 4}},
+		teams: firstHosts}))
 	for r := range 10 {
 		var asked []int
 		slots := s.Round(r, func(_ string, team []int) bool { asked = team; return true })
@@ -137,8 +144,8 @@ func TestCrowdedHostsAreNoPair(t *testing.T) {
 	}
 }
 
-// With groups, the pairs of a round are within them or between them, the senders all of half of the groups, and the root
-// stays. Of rounds that are powers of two apart, some are of either sort.
+// With groups, the pairs of a round are within them or between them, the senders all of half of the groups, and the
+// root stays. Of rounds that are powers of two apart, some are of either sort.
 func TestArranged(t *testing.T) {
 	for _, groups := range [][][]int{{{0, 2, 4, 6}, {1, 3, 5, 7}}, {{0, 1}, {2, 3}, {4, 5}, {6, 7}}} {
 		of := map[int]int{}

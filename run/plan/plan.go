@@ -28,8 +28,8 @@ const maxRounds = 10_000
 // unboundedRounds end a run that nothing else ends: a simulated network takes no time.
 const unboundedRounds = 30
 
-// A segment is at least 500 bytes: over IPv4 every host takes 536, with options (RFC 9293, section 3.7.1). It is less than
-// an IP packet.
+// A segment is at least 500 bytes: over IPv4 every host takes 536, with options (RFC 9293, section 3.7.1). It is less
+// than an IP packet.
 const (
 	minSegment = 500
 	maxSegment = 65_535
@@ -77,10 +77,10 @@ const (
 // What the smaller plans measure. Only the full plan remaps all to all, broadcasts, computes while messages are under
 // way, and tunes Nagle's algorithm.
 var (
-	quickExperiments = []string{names.Clock, names.Pingpong, names.Wakeup, names.Paired, names.Overhead, names.Gap, names.Gather,
-		names.Flood, names.Fragment, names.Buffer}
-	standardExperiments = []string{names.Clock, names.Pingpong, names.Wakeup, names.Paired, names.Overhead, names.Gap, names.Gather, names.Load,
-		names.PRTT, names.Copy, names.Pattern, names.Flood, names.Fragment, names.Buffer}
+	quickExperiments = []string{names.Clock, names.Pingpong, names.Wakeup, names.Paired, names.Overhead, names.Gap,
+		names.Gather, names.Flood, names.Fragment, names.Buffer}
+	standardExperiments = []string{names.Clock, names.Pingpong, names.Wakeup, names.Paired, names.Overhead, names.Gap,
+		names.Gather, names.Load, names.PRTT, names.Copy, names.Pattern, names.Flood, names.Fragment, names.Buffer}
 )
 
 // BuiltinNames lists the built-in plans.
@@ -91,7 +91,8 @@ func Builtin(name string) (Plan, error) {
 	p := Plan{Name: name, Rounds: Rounds{Min: 6}, Permute: true, Seed: 1}
 	switch name {
 	case Quick:
-		p.Experiments, p.Limits, p.Budget = quickExperiments, bench.Limits{Effort: 0.25, MaxBytes: 256 * units.KiB}, 30*units.Second
+		p.Experiments, p.Budget = quickExperiments, 30*units.Second
+		p.Limits = bench.Limits{Effort: 0.25, MaxBytes: 256 * units.KiB}
 	case Standard:
 		p.Experiments, p.Limits, p.Budget = standardExperiments, bench.Limits{Effort: 1}, 300*units.Second
 	case Full:
@@ -124,15 +125,18 @@ func (p Plan) Validate(exps []*bench.Experiment) error {
 	listed("experiment", p.Experiments, have)
 	r, l, x := p.Rounds, p.Limits, p.Limits.Path
 	check(r.Min >= 1 && (r.Max == 0 || r.Max >= r.Min) && max(r.Min, r.Max) <= maxRounds,
-		"rounds: min %d, max %d: want 1 ≤ min ≤ max ≤ %d, or a max of 0 for as many as there is time for", r.Min, r.Max, maxRounds)
+		"rounds: min %d, max %d: want 1 ≤ min ≤ max ≤ %d, or a max of 0 for as many as there is time for",
+		r.Min, r.Max, maxRounds)
 	check(p.Target >= 0 && p.Target < 1,
 		"target: %g: want half of an interval as a fraction of the value, such as 0.02", p.Target)
 	check(p.Budget >= 0, "budget: %s: want a time such as 5m, or 0 for none", p.Budget)
-	check(l.Effort >= 0 && !math.IsInf(float64(l.Effort), 1), "effort: %g: want a factor such as 0.25 or 2", float64(l.Effort))
+	check(l.Effort >= 0 && !math.IsInf(float64(l.Effort), 1), "effort: %g: want a factor such as 0.25 or 2",
+		float64(l.Effort))
 	check(l.MaxBytes >= 0, "max_bytes: %d: want a size such as 1MiB, or 0 for each experiment's own", l.MaxBytes)
-	check(!x.Known() || x.Latency > 0 && min(x.PerByte, x.Slower) >= 0 && x.PerByte < 1e9 && min(x.Slot, units.Nanos(x.AtOnce)) >= 0,
-		"path: latency %d ns, %g ns/B, slot %d ns, %d pairs at once %g times slower: want a latency above 0, and none of the "+
-			"others below", x.Latency, x.PerByte, x.Slot, x.AtOnce, x.Slower)
+	check(!x.Known() || x.Latency > 0 && min(x.PerByte, x.Slower) >= 0 && x.PerByte < 1e9 &&
+		min(x.Slot, units.Nanos(x.AtOnce)) >= 0,
+		"path: latency %d ns, %g ns/B, slot %d ns, %d pairs at once %g times slower: want a latency above 0, and none "+
+			"of the others below", x.Latency, x.PerByte, x.Slot, x.AtOnce, x.Slower)
 	check(l.Segment == 0 || l.Segment >= minSegment && l.Segment <= maxSegment,
 		"segment: %d: want %d to %d bytes, or 0 for that of the hosts' connections", l.Segment, minSegment, maxSegment)
 	check(slices.IsSorted(l.Sizes) && (len(l.Sizes) == 0 || l.Sizes[0] >= 1),

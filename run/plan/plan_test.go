@@ -64,7 +64,8 @@ func TestParseFaults(t *testing.T) {
 	}
 	missing := filepath.Join(t.TempDir(), "no.yaml")
 	_, err := Load(missing)
-	if !errors.Is(err, ErrPlan) || !errors.Is(err, os.ErrNotExist) || !strings.Contains(err.Error(), "quick, standard, full") {
+	if !errors.Is(err, ErrPlan) || !errors.Is(err, os.ErrNotExist) ||
+		!strings.Contains(err.Error(), "quick, standard, full") {
 		t.Errorf("missing file: %v", err)
 	}
 }

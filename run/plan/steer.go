@@ -107,8 +107,8 @@ func (t *Steering) Add(samples []dataset.Sample) {
 // States are those of the last look; none before there was one.
 func (t *Steering) States() []State { return t.states }
 
-// Round says before round r which experiments it has, or that the run may end: when there are targets, and each is met or
-// beyond reach.
+// Round says before round r which experiments it has, or that the run may end: when there are targets, and each is met
+// or beyond reach.
 func (t *Steering) Round(r int, spent units.Nanos) (measured func(exp string) bool, done bool) {
 	all := func(string) bool { return true }
 	if r < t.schedule.Rounds || r == 0 {
@@ -183,9 +183,10 @@ func texts(states []State) string {
 	return strings.Join(out, "; ")
 }
 
-// choose lists the experiments of round r: the clock, and those that open targets are read from. Those that gain most in
-// a second come first, until the time of a short round is used. An experiment gains by how much wider than their targets
-// its intervals are, and by how many rounds it has waited. In every fourth round the others are measured as well.
+// choose lists the experiments of round r: the clock, and those that open targets are read from. Those that gain most
+// in a second come first, until the time of a short round is used. An experiment gains by how much wider than their
+// targets its intervals are, and by how many rounds it has waited. In every fourth round the others are measured as
+// well.
 func (t *Steering) choose(r int) []string {
 	gain := map[string]float64{}
 	for _, s := range t.states {

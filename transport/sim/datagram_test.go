@@ -12,7 +12,8 @@ import (
 
 // burst has each rank from 1 send its share of k datagrams of x bytes to rank 0, all from time 0, and returns when they
 // came, how many of them rank 0 had no room for, and how long the sending took.
-func burst(t *testing.T, s netspec.Spec, opt sim.Options, k, x int) (at []units.Nanos, dropped int64, sending units.Nanos) {
+func burst(t *testing.T, s netspec.Spec, opt sim.Options, k, x int) (at []units.Nanos, dropped int64,
+	sending units.Nanos) {
 	t.Helper()
 	play(t, s, opt, func(rank int, g *sim.Group) error {
 		b := make([]byte, x)

@@ -37,7 +37,8 @@ func TestLinesFillPackets(t *testing.T) {
 					return err
 				}
 				s, err := l.State()
-				if full := int64(write * writes / 1000); err != nil || s.TCP.DataSegsOut < full || (unsent == 0 || unsent >= write) && s.TCP.DataSegsOut > full+3 {
+				if full := int64(write * writes / 1000); err != nil || s.TCP.DataSegsOut < full ||
+					(unsent == 0 || unsent >= write) && s.TCP.DataSegsOut > full+3 {
 					return fmt.Errorf("with at most %d bytes unsent: %d packets, want %d (%v)", unsent, s.TCP.DataSegsOut, full, err)
 				}
 				return nil

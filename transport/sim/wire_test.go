@@ -214,7 +214,8 @@ func TestFabricActive(t *testing.T) {
 		}
 		return nil
 	})
-	check(t, "four hosts, then one", got[:], []units.Nanos{80_000, 50_000}) // 20 µs at each end, 10 µs for each active host
+	// 20 µs at each end, 10 µs for each active host
+	check(t, "four hosts, then one", got[:], []units.Nanos{80_000, 50_000})
 }
 
 // A packet that the fabric delays less than the one before it does not overtake it.

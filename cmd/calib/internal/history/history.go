@@ -108,7 +108,8 @@ func Command() *cli.Command {
 				Action: onStore(plotHistory),
 			},
 			{Name: "log", Usage: "list what was done to the history, and the changes found, in the order of time",
-				Description: fmt.Sprintf("calib history log --last 20\nChanges are searched anew each time, in the newest %d runs.\n"+
+				Description: fmt.Sprintf("calib history log --last 20\n"+
+					"Changes are searched anew each time, in the newest %d runs.\n"+
 					"A change stands at the start of its run.", plottedRuns),
 				Flags: []cli.Flag{
 					&cli.IntFlag{Name: "last", Value: loggedLines, Usage: "the newest `N` lines; 0 is all"},

@@ -56,7 +56,8 @@ func TestSearch(t *testing.T) {
 
 func TestAcknowledge(t *testing.T) {
 	ack := func(id int64, metric, link string, run int) history.Ack {
-		return history.Ack{ID: id, Metric: metric, Link: link, Run: fmt.Sprintf("r%02d", run), At: nightOf(run), Reason: fmt.Sprint("reason ", id)}
+		return history.Ack{ID: id, Metric: metric, Link: link, Run: fmt.Sprintf("r%02d", run), At: nightOf(run),
+			Reason: fmt.Sprint("reason ", id)}
 	}
 	for name, c := range map[string]struct {
 		acks []history.Ack
@@ -106,16 +107,19 @@ func TestChoose(t *testing.T) {
 	if links := got[maxFigures-maxLinkFigures:]; links[0] != "rateh05" || links[maxLinkFigures-1] != "rateh16" {
 		t.Errorf("not the links that changed most: %v", links)
 	}
-	if got := namesOf(v.choose(true)); len(got) != maxFigures || !slices.Contains(got, "rateh00") || slices.Contains(got, "ratesteady") {
+	if got := namesOf(v.choose(true)); len(got) != maxFigures || !slices.Contains(got, "rateh00") ||
+		slices.Contains(got, "ratesteady") {
 		t.Errorf("asked for: %v", got)
 	}
-	if got := namesOf((&survey{links: v.links[maxLinkFigures+5:]}).choose(true)); !slices.Equal(got, []string{"ratesteady"}) {
+	if got := namesOf((&survey{links: v.links[maxLinkFigures+5:]}).choose(true)); !slices.Equal(got,
+		[]string{"ratesteady"}) {
 		t.Errorf("a link without a change that was asked for: %v", got)
 	}
 }
 
 func TestLinkWindow(t *testing.T) {
-	for _, c := range [][3]int{{500, 0, 500}, {500, 400, 500}, {500, 1000, maxLinkReadings / 1000}, {500, 8064, minLinkRuns}, {20, 80640, 20}} {
+	for _, c := range [][3]int{{500, 0, 500}, {500, 400, 500}, {500, 1000, maxLinkReadings / 1000},
+		{500, 8064, minLinkRuns}, {20, 80640, 20}} {
 		if got := linkWindow(c[0], c[1]); got != c[2] {
 			t.Errorf("%d runs, %d series of links: searched in %d runs, want %d", c[0], c[1], got, c[2])
 		}
@@ -123,9 +127,12 @@ func TestLinkWindow(t *testing.T) {
 }
 
 func TestLogLines(t *testing.T) {
-	events := []history.Event{{At: nightOf(1), Kind: history.EventAdded, Subject: "r1"}, {At: nightOf(5), Kind: history.EventAdded, Subject: "r2"}}
-	changes := []change{{At: nightOf(9), Metric: "late"}, {At: nightOf(3), Metric: "early", Ack: &history.Ack{Reason: "new cards"}}}
-	for last, want := range map[int][]string{0: {"r1", "early", "r2", "late"}, 2: {"r2", "late"}, 9: {"r1", "early", "r2", "late"}} {
+	events := []history.Event{{At: nightOf(1), Kind: history.EventAdded, Subject: "r1"},
+		{At: nightOf(5), Kind: history.EventAdded, Subject: "r2"}}
+	changes := []change{{At: nightOf(9), Metric: "late"},
+		{At: nightOf(3), Metric: "early", Ack: &history.Ack{Reason: "new cards"}}}
+	for last, want := range map[int][]string{0: {"r1", "early", "r2", "late"}, 2: {"r2", "late"},
+		9: {"r1", "early", "r2", "late"}} {
 		got := []string{}
 		for _, l := range logLines(events, changes, last) {
 			got = append(got, l.Subject)

@@ -44,7 +44,8 @@ func AgentCommand() *cli.Command {
 			&cli.StringFlag{Name: "name", Usage: "the `HOST` as which it joins"},
 			&cli.DurationFlag{Name: "max-duration", Value: d.Task, Usage: "longest `TIME` of a task"},
 			&cli.StringFlag{Name: "max-bytes", Value: d.Bytes.String(), Usage: "`SIZE` of all traffic with one peer in one run"},
-			&cli.StringFlag{Name: "max-memory", Value: d.Memory.String(), Usage: "`SIZE` of what one task makes the process hold"},
+			&cli.StringFlag{Name: "max-memory", Value: d.Memory.String(),
+				Usage: "`SIZE` of what one task makes the process hold"},
 			&cli.StringFlag{Name: "max-rate", Usage: "send at most `SIZE` a second on each data connection, and " +
 				"as much in datagrams; default no limit, and 10 Gbit/s"},
 			&cli.IntFlag{Name: "max-peers", Value: d.Peers, Usage: "`N` hosts in one run besides this one"},
@@ -110,8 +111,9 @@ func listener(c *cli.Context, addr string) (func(context.Context, *agent.Server)
 		return nil, fmt.Errorf("--listen %s: want unix, unix:/path or host:port", addr)
 	}
 	if c.String("cert") == "" {
-		return nil, fmt.Errorf("--listen %s: every user of a machine reaches its TCP ports, those of loopback too, and an agent sends "+
-			"traffic for whoever reaches it: give --cert DIR (calib cert issue), or listen on a unix socket (--listen unix)", addr)
+		return nil, fmt.Errorf("--listen %s: every user of a machine reaches its TCP ports, those of loopback too, and an "+
+			"agent sends traffic for whoever reaches it: give --cert DIR (calib cert issue), or listen on a unix socket "+
+			"(--listen unix)", addr)
 	}
 	credentials, err := certs.Load(c.String("cert"))
 	if err != nil {

@@ -142,8 +142,8 @@ type judgedPair struct {
 }
 
 func screenedOf(r run.Checked, margin float64) Screened {
-	d := Screened{Verdict: healthy, FalseAlarms: falseAlarms, Margin: margin, Pairs: []judgedPair{}, Seen: r.Pairs, Of: r.Of,
-		Rounds: r.Rounds, Took: r.Took.Seconds(), Latency: r.Latency, Rate: 8 / r.PerByte,
+	d := Screened{Verdict: healthy, FalseAlarms: falseAlarms, Margin: margin, Pairs: []judgedPair{}, Seen: r.Pairs,
+		Of: r.Of, Rounds: r.Rounds, Took: r.Took.Seconds(), Latency: r.Latency, Rate: 8 / r.PerByte,
 		Link: r.Link, Loopback: r.Loopback, virtual: r.Virtual}
 	for _, name := range r.Hosts {
 		d.Hosts = append(d.Hosts, judgedHost{name, judged{Verdict: healthy}})
@@ -222,7 +222,8 @@ func (d Screened) text(w io.Writer) error {
 	fmt.Fprintf(w, "%s\n  %s, %s of %s seen, %s, %s. At most %s of what is named is named wrongly.\n", words[d.Verdict],
 		units.Plural(len(d.Hosts), "host"), units.Grouped(int64(d.Seen)), units.Plural(d.Of, "pair"),
 		units.Plural(d.Rounds, "round"), time, reports.Percent(d.FalseAlarms))
-	usual := fmt.Sprintf("  Usual: a byte one way %s, one stream %s", units.Format(d.Latency, "s"), units.Format(d.Rate, "bit/s"))
+	usual := fmt.Sprintf("  Usual: a byte one way %s, one stream %s",
+		units.Format(d.Latency, "s"), units.Format(d.Rate, "bit/s"))
 	if d.Link > 0 {
 		usual += fmt.Sprintf(", %s of the link's %s", reports.Percent(d.Rate/d.Link), units.Format(d.Link, "bit/s"))
 	}

@@ -48,7 +48,8 @@ func WhereFlags() []cli.Flag {
 		&cli.StringFlag{Name: "sim", Usage: "simulate `PRESET[:HOSTS]` or a lab file"},
 		&cli.StringFlag{Name: "launch", Value: defaultLaunch, EnvVars: []string{"CALIB_LAUNCH"},
 			Usage: "`PREFIX` of commands on a host"},
-		&cli.StringFlag{Name: "cert", EnvVars: []string{"CALIB_CERT"}, Usage: "`DIR` of your certificate, for daemons on TCP"},
+		&cli.StringFlag{Name: "cert", EnvVars: []string{"CALIB_CERT"},
+			Usage: "`DIR` of your certificate, for daemons on TCP"},
 		&cli.StringFlag{Name: "agent-binary", Usage: "`PATH` of calib-agent, for other processors"},
 	})
 }
@@ -354,8 +355,9 @@ func RepeatOf(c *cli.Context, baseline string, runs []history.Measured, names []
 		stored, err := run.Stored(m.Detail)
 		switch {
 		case err != nil:
-			return config, exit.Usagef("baseline %s: the history does not know the plan of one of its runs (%w), so that nothing "+
-				"can be measured like it; calib history baseline set %s RUN..., with the run directories, adds it", baseline, err, baseline)
+			return config, exit.Usagef("baseline %s: the history does not know the plan of one of its runs (%w), so that "+
+				"nothing can be measured like it; calib history baseline set %s RUN..., with the run directories, adds it",
+				baseline, err, baseline)
 		case i > 0 && asked(stored.Plan) != asked(config.Plan):
 			return config, exit.Usagef("baseline %s: its runs have different plans; set it anew with runs of one", baseline)
 		}

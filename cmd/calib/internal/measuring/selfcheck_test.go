@@ -24,7 +24,8 @@ import (
 func calibrated(t *testing.T, network, out string, flags ...string) *params.Params {
 	t.Helper()
 	var said bytes.Buffer
-	app := &cli.App{Commands: []*cli.Command{RunCommand()}, Writer: &said, ErrWriter: &said, ExitErrHandler: func(*cli.Context, error) {}}
+	app := &cli.App{Commands: []*cli.Command{RunCommand()}, Writer: &said, ErrWriter: &said,
+		ExitErrHandler: func(*cli.Context, error) {}}
 	args := append([]string{"calib", "run", "--sim", network, "--budget", "0", "--quiet", "--yes", "--out", out}, flags...)
 	if err := app.RunContext(t.Context(), args); err != nil {
 		t.Fatalf("%v\n%s", err, &said)
@@ -54,11 +55,15 @@ func TestSelfcheckSimulated(t *testing.T) {
 	}
 	for _, c := range []struct{ name, network, only, sizes, slow string }{
 		{"shared", "preset: sparc1994\nhosts: 6\n", paired, "1,701,1401,16001,64001", ""},
-		{"slow host", "preset: switch\nhosts: 6\noverrides: {3: {a: 800e-6, b: 1.2e-6}}\n", paired, "1,701,1401,16001", "host 3"},
-		{"buffers", "hosts: 6\nmode: switched\nhost: {a: 150e-6, b: 0.25e-6}\nmedium: {a: 120e-6, b: 0.2e-6}\nreceive: {a: 20e-6, b: 0.03e-6}\n" +
+		{"slow host", "preset: switch\nhosts: 6\noverrides: {3: {a: 800e-6, b: 1.2e-6}}\n", paired, "1,701,1401,16001",
+			"host 3"},
+		{"buffers", "hosts: 6\nmode: switched\nhost: {a: 150e-6, b: 0.25e-6}\nmedium: {a: 120e-6, b: 0.2e-6}\n" +
+			"receive: {a: 20e-6, b: 0.03e-6}\n" +
 			"l: 100e-6\nbuffer: 64\n", cluster, "1,701,1401,16001", ""},
-		{"20 times too fast", "hosts: 6\nmode: switched\ncut_through: true\nhost: {a: 3.027e-6, b: 0.08169e-6, min: 6.73e-6}\n" +
-			"medium: {a: 4.986e-6, b: 0.08224e-6, min: 6.73e-6}\nreceive: {a: 0, b: 0.0038e-6}\nl: 11.698e-6\nbuffer: 64\n", cluster, "1,701,1401,16001", ""},
+		{"20 times too fast", "hosts: 6\nmode: switched\ncut_through: true\n" +
+			"host: {a: 3.027e-6, b: 0.08169e-6, min: 6.73e-6}\n" +
+			"medium: {a: 4.986e-6, b: 0.08224e-6, min: 6.73e-6}\nreceive: {a: 0, b: 0.0038e-6}\nl: 11.698e-6\nbuffer: 64\n",
+			cluster, "1,701,1401,16001", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var back, missed int
@@ -67,7 +72,8 @@ func TestSelfcheckSimulated(t *testing.T) {
 				rows := checkedInTime(t, c.network, []string{"--plan", "quick", "--only", c.only, "--sizes", c.sizes}, 2*i+1)
 				for k := range rows {
 					r := &rows[k]
-					if r.Verdict == selfcheck.Missed && r.Truth != nil && r.Copy != nil && math.Abs(*r.Copy / *r.Truth - 1) < negligible {
+					if r.Verdict == selfcheck.Missed && r.Truth != nil && r.Copy != nil &&
+						math.Abs(*r.Copy / *r.Truth - 1) < negligible {
 						r.Verdict = selfcheck.Back
 					}
 					if r.Name == c.slow && r.Verdict != selfcheck.Back {
@@ -120,10 +126,12 @@ func checkedInTime(t *testing.T, network string, flags []string, seed int) []sel
 	if err := os.WriteFile(copied, []byte(fmt.Sprintf("%s\nseed: %d\n", text, seed+1)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	rows := selfcheck.Judge(spec, run, calibrated(t, copied, filepath.Join(dir, "copy"), append(flags, "--seed", strconv.Itoa(seed+1))...))
+	rows := selfcheck.Judge(spec, run, calibrated(t, copied, filepath.Join(dir, "copy"),
+		append(flags, "--seed", strconv.Itoa(seed+1))...))
 	for _, r := range rows {
 		if r.Verdict == selfcheck.Missed || r.Verdict == selfcheck.Undetermined {
-			t.Logf("%s is %s: run %s, given %s, copy %s %v", r.Name, r.Verdict, amount(r.Run, r.Unit, "–"), amount(r.Truth, r.Unit, "–"),
+			t.Logf("%s is %s: run %s, given %s, copy %s %v", r.Name, r.Verdict, amount(r.Run, r.Unit, "–"),
+				amount(r.Truth, r.Unit, "–"),
 				amount(r.Copy, r.Unit, "–"), r.CI95)
 		}
 	}

@@ -30,8 +30,10 @@ func TestStoredCommandsAreConfirmed(t *testing.T) {
 		{"a person agrees", run.Where{Launch: evil}, "", yes, evil, ""},
 		{"given again", run.Where{Launch: evil}, "--launch|" + evil, nil, evil, ""},
 		{"replaced", run.Where{Launch: evil}, "--launch|ssh -q {host}", no, "ssh -q {host}", ""},
-		{"a binary", run.Where{Launch: defaultLaunch, AgentBinary: "/tmp/b"}, "", nil, "", "--agent-binary /tmp/b, which would be executed"},
-		{"a binary, given again", run.Where{Launch: defaultLaunch, AgentBinary: "/tmp/b"}, "--agent-binary|/tmp/b", nil, defaultLaunch, ""},
+		{"a binary", run.Where{Launch: defaultLaunch, AgentBinary: "/tmp/b"}, "", nil, "",
+			"--agent-binary /tmp/b, which would be executed"},
+		{"a binary, given again", run.Where{Launch: defaultLaunch, AgentBinary: "/tmp/b"}, "--agent-binary|/tmp/b", nil,
+			defaultLaunch, ""},
 		{"escapes", run.Where{Launch: "x\x1b[2J {host}"}, "", nil, "", `"x\x1b[2J {host}"`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -42,13 +44,15 @@ func TestStoredCommandsAreConfirmed(t *testing.T) {
 			}
 			var said bytes.Buffer
 			w := c.stored
-			cmd := &cli.Command{Name: "run", Flags: append(WhereFlags(), &cli.StringFlag{Name: "resume"}), Action: func(ctx *cli.Context) error {
-				if err := onlyResume(ctx); err != nil {
-					return err
-				}
-				return confirmStored(ctx, &w, "calib run --resume DIR", ask)
-			}}
-			app := &cli.App{Commands: []*cli.Command{cmd}, Writer: &said, ErrWriter: &said, ExitErrHandler: func(*cli.Context, error) {}}
+			cmd := &cli.Command{Name: "run", Flags: append(WhereFlags(), &cli.StringFlag{Name: "resume"}),
+				Action: func(ctx *cli.Context) error {
+					if err := onlyResume(ctx); err != nil {
+						return err
+					}
+					return confirmStored(ctx, &w, "calib run --resume DIR", ask)
+				}}
+			app := &cli.App{Commands: []*cli.Command{cmd}, Writer: &said, ErrWriter: &said,
+				ExitErrHandler: func(*cli.Context, error) {}}
 			args := []string{"calib", "run", "--resume", "DIR"}
 			if c.flags != "" {
 				args = append(args, strings.Split(c.flags, "|")...)

@@ -56,7 +56,8 @@ func thresholdFlags(relative float64) []cli.Flag {
 			Usage: "least change that counts, a `SHARE` of the old value"},
 		&cli.StringSliceFlag{Name: "absolute",
 			Usage: "least change that counts by `UNIT=VALUE`, such as s=2us or B/s=1MB; repeatable"},
-		&cli.Float64Flag{Name: "alpha", Value: compare.DefaultAlpha, Usage: "probability `P` of a false alarm, of all together"},
+		&cli.Float64Flag{Name: "alpha", Value: compare.DefaultAlpha,
+			Usage: "probability `P` of a false alarm, of all together"},
 		&cli.StringFlag{Name: "noise", Usage: "noise floor `FILE` of calib run --aa"},
 		&cli.StringSliceFlag{Name: "allow", Usage: "compare what both have if `WHAT` differs: " +
 			strings.Join(compare.Allowable(), ", ")},
