@@ -6,9 +6,7 @@ import (
 	"io"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -21,7 +19,6 @@ import (
 	"calib/internal/yaml"
 	"calib/params"
 	"calib/predict"
-	"calib/predict/cost"
 )
 
 const predictSizes = "1,64,1KiB,16KiB,64KiB,1MiB" // those of a graph that asks for no message
@@ -130,166 +127,6 @@ type predicted struct {
 	Gathers     []predict.GatherByWindows   `json:"gathers,omitempty"`
 	Remaps      []predict.RemapPrediction   `json:"remaps,omitempty"`
 	Notes       []string                    `json:"notes,omitempty"`
-}
-
-type ofGraph struct {
-	Graph string `json:"graph"`
-	cost.Reduced
-	Times []cost.Times `json:"times"`
-}
-
-func predictGraph(c *cli.Context, p *params.Params) error {
-	g, err := cost.LoadGraph(c.String("graph"), blocksOf(p))
-	if err != nil {
-		return exit.Usagef("--graph: %w", err)
-	}
-	out := ofGraph{Graph: g.Name, Reduced: g.Reduce()}
-	if x, ok := g.Messages[g.Message]; ok && c.String("bytes") == "" {
-		out.Times = append(out.Times, out.Reduced.Times(x))
-	} else {
-		sizes, err := units.ParseSizes(cmp.Or(c.String("bytes"), predictSizes))
-		if err != nil {
-			return exit.Usagef("--bytes: %w", err)
-		}
-		for _, x := range sizes {
-			out.Times = append(out.Times, out.Reduced.Times(float64(x)))
-		}
-	}
-	return command.Answer(c, "predict", out, out.print)
-}
-
-// blocksOf are the blocks of the hyperbolic model that a run has values for.
-func blocksOf(p *params.Params) map[string]params.Block {
-	out := map[string]params.Block{}
-	for name, of := range map[string][2]string{"host": {"a", "b"}, "network": {"a_c", "b_c"}} {
-		a, b := p.Parameters[of[0]].Value, p.Parameters[of[1]].Value
-		if a != nil && b != nil {
-			out[name] = params.Block{A: *a, B: *b}
-		}
-	}
-	return out
-}
-
-func (d ofGraph) print(w io.Writer) error {
-	if d.Graph != "" {
-		fmt.Fprintln(w, d.Graph)
-	}
-	for i, s := range d.Steps {
-		fmt.Fprintf(w, "%3d  %s\n", i+1, s)
-	}
-	fmt.Fprintf(w, "T_c(x) = a²/(a + b·x) + b·x with a = %s, b = %s\n\n", seconds(d.Path.A), units.Format(d.Path.B, "s/B"))
-	headings := []string{"bytes", "T_c"}
-	if d.First != nil {
-		headings = append(headings, "T_s preemptive", "non-preemptive", "T_r preemptive", "non-preemptive")
-	}
-	t := command.NewTable(w, headings...)
-	for _, x := range d.Times {
-		cells := []any{fmt.Sprintf("%.0f", x.Bytes), units.Format(x.Communication, "s")}
-		if e := x.Ends; e != nil {
-			cells = append(cells, units.Format(e.Send, "s"), "≤ "+units.Format(e.SendBlocking, "s"),
-				units.Format(e.Receive, "s"), "≤ "+units.Format(e.ReceiveBlocking, "s"))
-		}
-		t.Row(cells...)
-	}
-	return t.Flush()
-}
-
-const overlapOperation = "overlap" // the --op of a program that computes while messages are under way
-
-const maxMessages = 1 << 20
-
-func predictOverlap(c *cli.Context, p *params.Params) error {
-	o, err := predict.NewOverlap(p, predict.Settings{Seed: p.Run.Seed})
-	if err != nil {
-		return exit.Usagef("predict: %w", err)
-	}
-	processors, err := numbers(c, "nodes", strconv.Itoa(max(2, len(p.Run.Hosts))), 1, 1<<20)
-	if err != nil {
-		return err
-	}
-	var sizes []int
-	if c.String("bytes") == "" {
-		for _, s := range o.Sizes {
-			sizes = append(sizes, int(s))
-		}
-	} else if sizes, err = numbers(c, "bytes", "", 1, 1<<30); err != nil {
-		return err
-	}
-	q := c.Int("messages")
-	if q < 1 || q > maxMessages {
-		return exit.Usagef("--messages %d: want 1 to %d", q, maxMessages)
-	}
-	works, err := times(c.String("work"))
-	if err != nil {
-		return exit.Usagef("--work: %w", err)
-	}
-	out := predicted{Notes: o.Notes(sizes)}
-	for _, p := range processors {
-		for _, m := range sizes {
-			of := works
-			if of == nil {
-				t, err := o.TransferOf(float64(m))
-				if err != nil {
-					return exit.Usagef("--bytes: %w", err)
-				}
-				for _, k := range spread {
-					of = append(of, k*float64(q)*t)
-				}
-			}
-			for _, w := range of {
-				v, err := o.Predict(predict.Overlapping{Hosts: p, Messages: q, Bytes: m, Work: w})
-				if err != nil {
-					return exit.Usagef("--bytes: %w", err)
-				}
-				out.Overlap = append(out.Overlap, v)
-			}
-		}
-	}
-	return command.Answer(c, "predict", out, out.printOverlap)
-}
-
-func times(text string) ([]float64, error) {
-	if text == "" {
-		return nil, nil
-	}
-	var out []float64
-	for part := range strings.SplitSeq(text, ",") {
-		d, err := time.ParseDuration(strings.TrimSpace(part))
-		if err != nil || d <= 0 {
-			return nil, fmt.Errorf("%q: want times above 0 such as 100us,1ms", part)
-		}
-		out = append(out, d.Seconds())
-	}
-	return out, nil
-}
-
-// spread is the default computation between two exchanges, in times that an exchange takes.
-var spread = [...]float64{0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100}
-
-func (d predicted) printOverlap(w io.Writer) error {
-	t := command.NewTable(w, "processors", "bytes", "work", "work over transfer", "gain", "95% interval",
-		"speed-up in turn", "speed-up", "95% interval")
-	short := func(v float64) string { return strconv.FormatFloat(v, 'g', 4, 64) }
-	for _, v := range d.Overlap {
-		t.Row(v.Hosts, v.Bytes, seconds(v.Work), short(v.Granularity.Value), short(v.Gain.Value), ends(v.Gain.CI95, short),
-			short(v.InTurn.Value), short(v.Speedup.Value), ends(v.Speedup.CI95, short))
-	}
-	var says []string
-	said := map[int]bool{}
-	for _, v := range d.Overlap {
-		switch {
-		case said[v.Bytes]:
-		case v.BestWork == nil:
-			says = append(says, fmt.Sprintf("messages of %d B: a second thread gains nothing", v.Bytes))
-		default:
-			says = append(says, fmt.Sprintf("messages of %d B: the gain is largest, %s (95%%: %s), with %s (95%%: %s) of "+
-				"computation between two exchanges",
-				v.Bytes, short(v.BestGain.Value), ends(v.BestGain.CI95, short),
-				seconds(v.BestWork.Value), ends(v.BestWork.CI95, seconds)))
-		}
-		said[v.Bytes] = true
-	}
-	return cmp.Or(t.Flush(), command.Lines(w, append(says, d.Notes...)))
 }
 
 func operations() []string { return append(pattern.Operations(), overlapOperation, remapOperation) }
