@@ -55,7 +55,7 @@ func (s suite) lines(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			check(g.Bound(peer, 0, 20_000))
+			bounds(g, peer, 0, 20_000)
 			if err := exchange(g, k); err != nil {
 				return fmt.Errorf("after %d lines: %w", k, err)
 			}

@@ -194,6 +194,11 @@ func (s suite) unacked(t *testing.T) {
 	})
 }
 
+// bounds bounds what Send to a rank takes: its connection is line 0.
+func bounds(g bench.Group, rank int, unsent, room int64) {
+	check(g.Lines(rank, 1, func(_ int, l plane.Line) error { return l.Bound(unsent, room) }))
+}
+
 // limitUnsent: with a bound, a rank whose receiver does not read is stopped long before its send buffer is full;
 // without one it fills the buffer; and all it sent arrives. Rank 2 tells the reader when.
 func (s suite) limitUnsent(t *testing.T) {
@@ -203,9 +208,9 @@ func (s suite) limitUnsent(t *testing.T) {
 		whole, ready := pattern(8*deep, 5), make([]byte, 1)
 		switch g.Rank() {
 		case 0:
-			check(g.Bound(1, 20_000, 0))
+			bounds(g, 1, 20_000, 0)
 			bound := must(g.SendSome(1, whole, 20*units.Millisecond))
-			check(g.Bound(1, 0, 0))
+			bounds(g, 1, 0, 0)
 			n := bound + must(g.SendSome(1, whole[bound:], 20*units.Millisecond))
 			if bound <= 0 || bound > deep/2 || n < deep {
 				return fmt.Errorf("%d bytes were taken with a bound of 20000, %d without, and the buffer is for %d", bound, n, deep)

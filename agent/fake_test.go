@@ -93,7 +93,6 @@ func (g *fakeGroup) RecvAt(int, []byte) (units.Nanos, error) { return 0, errFake
 func (g *fakeGroup) WaitUntil(units.Nanos) error             { return nil }
 func (g *fakeGroup) Counters(int) (dataset.TCP, error)       { return dataset.TCP{}, nil }
 func (g *fakeGroup) Close()                                  {}
-func (g *fakeGroup) Bound(int, int64, int64) error           { return errFake }
 func (g *fakeGroup) Pending(int) (int, error)                { return 0, errFake }
 func (g *fakeGroup) Unacked(int) (int, error)                { return 0, errFake }
 func (g *fakeGroup) Reopen(plane.Socket) error               { return errFake }

@@ -23,7 +23,6 @@ var (
 // lease gives one run the agent. It ends when released, when the coordinator is silent, or with the server. Its context
 // ends with it and cancels the running task. The agent is free once that task has ended too.
 type lease struct {
-	run     string
 	secret  []byte // whoever has it holds the agent
 	session plane.Session
 	since   time.Time
@@ -41,7 +40,7 @@ func (s *Server) prepare(session plane.Session, secret []byte) ([]byte, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if l := s.lease; l != nil {
-		if l.run != session.Run || l.task != nil || !l.is(secret) {
+		if l.session.Run != session.Run || l.task != nil || !l.is(secret) {
 			return nil, l.busy(secret)
 		}
 		s.end(l, errReleased)
@@ -53,12 +52,12 @@ func (s *Server) prepare(session plane.Session, secret []byte) ([]byte, error) {
 		s.plane.Reset()
 		return nil, fault(ErrInvalid, "run %s: %w", session.Run, err)
 	}
-	l := &lease{run: session.Run, secret: make([]byte, secretSize), session: session, since: time.Now()}
+	l := &lease{secret: make([]byte, secretSize), session: session, since: time.Now()}
 	rand.Read(l.secret) // never fails (crypto/rand)
 	l.ctx, l.cancel = context.WithCancelCause(context.Background())
 	l.silent = time.AfterFunc(s.opts.Silence, func() { s.drop(l, errSilence) })
 	s.lease = l
-	s.opts.Log.Info("prepared", "run", l.run, "host", session.Self, "peers", len(session.Peers))
+	s.opts.Log.Info("prepared", "run", session.Run, "host", session.Self, "peers", len(session.Peers))
 	return l.secret, nil
 }
 
@@ -70,7 +69,7 @@ func (l *lease) is(secret []byte) bool { return subtle.ConstantTimeCompare(l.sec
 func (l *lease) busy(secret []byte) error {
 	who, what := "another run", "holds the agent"
 	if l.is(secret) {
-		who = "run " + l.run
+		who = "run " + l.session.Run
 	}
 	if l.ctx.Err() != nil {
 		what = "is being cancelled there"
@@ -102,7 +101,7 @@ func (s *Server) held(run string, secret []byte) (*lease, error) {
 	case l == nil:
 		return nil, fault(ErrLease, "no run holds the agent: %s was not prepared, was released, or its coordinator "+
 			"was silent for more than %v", run, s.opts.Silence)
-	case l.run != run || !l.is(secret):
+	case l.session.Run != run || !l.is(secret):
 		return nil, l.busy(secret)
 	case l.ctx.Err() != nil:
 		return nil, fault(ErrLease, "run %s was given up: %w", run, context.Cause(l.ctx))
@@ -135,7 +134,6 @@ func (s *Server) begin(ctx context.Context, t *bench.Task, e *bench.Experiment, 
 	t.OneClock = l.session.OneClock(t.Team)
 	l.task = make(chan struct{})
 	l.silent.Reset(s.opts.Silence)
-	s.tasks.Add(1)
 	return l, sync.OnceFunc(func() { s.finish(l) }), nil
 }
 
@@ -154,8 +152,7 @@ func await(ctx context.Context, ended <-chan struct{}, most time.Duration) bool 
 func (s *Server) finish(l *lease) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	defer s.tasks.Done()
-	close(l.task)
+	defer close(l.task)
 	l.task = nil
 	if l.ctx.Err() != nil {
 		s.free(l)
@@ -167,17 +164,20 @@ func (s *Server) drop(l *lease, why error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.lease == l && l.ctx.Err() == nil {
-		s.opts.Log.Info("given up", "run", l.run, "why", why.Error())
+		s.opts.Log.Info("given up", "run", l.session.Run, "why", why.Error())
 		s.end(l, why)
 	}
 }
 
-func (s *Server) dropAny(why error) {
+// dropAny ends the lease, where there is one. It returns what is closed when its task has ended, nil where none runs.
+func (s *Server) dropAny(why error) (task chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.lease != nil {
+		task = s.lease.task
 		s.end(s.lease, why)
 	}
+	return task
 }
 
 // end and free are called with the lock held.

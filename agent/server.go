@@ -54,7 +54,6 @@ type Server struct {
 	mu      sync.Mutex
 	lease   *lease // who holds the agent, or nil
 	tickets usedTickets
-	tasks   sync.WaitGroup // running tasks: one at most, but it may outlive its lease for a moment
 	close   sync.Once
 }
 
@@ -82,13 +81,7 @@ func newServer(o ServerOptions, plane dataPlane) *Server {
 // Close cancels what runs, waits for it as long as an agent may, and closes the data port.
 func (s *Server) Close() {
 	s.close.Do(func() {
-		s.dropAny(errClosing)
-		ended := make(chan struct{})
-		go func() {
-			s.tasks.Wait()
-			close(ended)
-		}()
-		if !await(context.Background(), ended, grace) {
+		if task := s.dropAny(errClosing); task != nil && !await(context.Background(), task, grace) {
 			s.opts.Log.Warn("a task does not end; leaving it")
 		}
 		s.plane.Close()

@@ -28,8 +28,6 @@ type Group interface {
 	// Send sends b to a rank as one message, in a segment of its own where the transport can, and returns when the
 	// transport has taken it (on TCP: copied it to the send buffer).
 	Send(to int, b []byte) error
-	// Bound bounds what Send to a rank takes, as Bound of a plane.Line.
-	Bound(to int, unsent, room int64) error
 	// Recv fills b with the next len(b) bytes from a rank. It fails after the group's receive deadline.
 	Recv(from int, b []byte) error
 	// RecvPolling is Recv by a rank that looks for the bytes again and again instead of sleeping until they come.

@@ -48,11 +48,8 @@ func Neighbours(p int) []Step {
 		return nil
 	}
 	var steps []Step
-	for i := 0; i+1 < p; i += 2 {
-		steps = append(steps, Step{{i, i + 1}})
-	}
-	if p%2 == 1 {
-		steps = append(steps, Step{{0, p - 1}})
+	for i := 0; i < p; i += 2 {
+		steps = append(steps, Step{pairOf(i, (i+1)%p)})
 	}
 	return steps
 }

@@ -98,7 +98,7 @@ func suites() []suite {
 			header: cardHeader, expect: card},
 		{name: "local", seeds: 20, flags: "--plan quick", networks: "loopback:4", timed: true, header: alikeHeader,
 			expect: alike},
-		{name: "tails", flags: "--plan quick --only pingpong --sizes 1,64,1024,16384 --budget 2m", timed: true,
+		{name: "tails", flags: "--plan quick --only pingpong --sizes 1,64,1024,16384 --budget 2m --target p99=10%,p999=50%", timed: true,
 			prepare:  besideTails,
 			networks: "harness/testdata/loss-1000.yaml harness/testdata/loss-100.yaml", header: tailsHeader, expect: tails},
 		{name: "short", flags: "--plan harness/testdata/plans/short.yaml", networks: "sparc1994:4", expect: paired},

@@ -277,7 +277,7 @@ func (g *Group) take(m *datagrams, n int, at units.Nanos, b []byte) (d plane.Dat
 	if !c.take(n) {
 		return d, false, g.failed(rank, c.failed("receive a datagram,", n, ErrTicketBytes))
 	}
-	return plane.Datagram{Got: true, From: rank, Bytes: n, At: at, Dropped: int64(m.in.Dropped(g.dropped))}, true, nil
+	return plane.Datagram{Got: true, From: rank, Bytes: n, At: at}, true, nil
 }
 
 // DatagramRate bounds the rate of datagrams [B/s] where Mesh.Limit does not: 10 Gbit/s, which is more than one thread

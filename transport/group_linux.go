@@ -1,7 +1,6 @@
 package transport
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,9 +12,6 @@ import (
 	"calib/internal/plane"
 	"calib/internal/units"
 )
-
-// DefaultTimeout bounds one receive, or one send into a full buffer, where the caller names no bound.
-const DefaultTimeout = 30 * units.Second
 
 // Group is one rank's view of a team of hosts. It belongs to one goroutine, locked to its thread; only Abort may be
 // called from others. A connection is opened by the first Send or Recv that needs it, or by Open; from then on Send and
@@ -50,16 +46,13 @@ type Group struct {
 }
 
 // NewGroup returns rank's view of a team, given as host indices in rank order. timeout bounds each receive and each
-// blocked send (0 is DefaultTimeout). When ctx ends, the team's connections are shut down and blocked calls return.
+// blocked send. When ctx ends, the team's connections are shut down and blocked calls return.
 func NewGroup(ctx context.Context, m *Mesh, team []int, rank int, timeout units.Nanos) (*Group, error) {
-	if rank < 0 || rank >= len(team) {
-		return nil, fmt.Errorf("rank %d in a team of %d", rank, len(team))
-	}
 	dropped, ok := m.udp.begin()
 	if !ok {
 		return nil, fmt.Errorf("rank %d of %d: the mesh is closed: %w", rank, len(team), ErrStopped)
 	}
-	g := &Group{ctx: ctx, mesh: m, team: slices.Clone(team), rank: rank, timeout: cmp.Or(max(timeout, 0), DefaultTimeout),
+	g := &Group{ctx: ctx, mesh: m, team: slices.Clone(team), rank: rank, timeout: timeout,
 		spin: kernel.DefaultSpin, conns: make([]*Conn, len(team)), dropped: dropped}
 	for other, host := range team {
 		if other != rank {
@@ -98,11 +91,6 @@ func (g *Group) Send(to int, b []byte) error {
 		err = g.failed(to, c.Send(b))
 	}
 	return err
-}
-
-// Bound bounds what Send to a rank takes. See Conn.Bound.
-func (g *Group) Bound(to int, unsent, room int64) error {
-	return g.on(to, func(c *Conn) error { return c.Bound(unsent, room) })
 }
 
 func (g *Group) on(rank int, f func(*Conn) error) error {

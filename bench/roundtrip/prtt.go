@@ -84,9 +84,6 @@ var (
 
 // trainSizes are the user's or the experiment's own.
 func trainSizes(l bench.Limits) []units.Bytes {
-	if l.Sizes != nil {
-		return l.SizesOr(nil)
-	}
 	own := l.OnePacket(bench.Thinned(l, packets, packetsQuick), false)
 	for _, k := range bench.Thinned(l, segments, segmentsQuick) {
 		if x := k * l.SegmentSize(); x <= trainMost {

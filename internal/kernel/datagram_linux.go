@@ -20,10 +20,9 @@ const datagramBuffer = 8 << 20
 func roomForDatagrams(fd int) error {
 	// Beyond net.core.rmem_max needs a privilege; without it the buffer is what the host allows.
 	if unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUFFORCE, datagramBuffer) == nil {
-		return set(fd, option{unix.SOL_SOCKET, unix.SO_RXQ_OVFL, 1, "SO_RXQ_OVFL"})
+		return nil
 	}
-	return set(fd, option{unix.SOL_SOCKET, unix.SO_RCVBUF, datagramBuffer, "SO_RCVBUF"},
-		option{unix.SOL_SOCKET, unix.SO_RXQ_OVFL, 1, "SO_RXQ_OVFL"})
+	return set(fd, option{unix.SOL_SOCKET, unix.SO_RCVBUF, datagramBuffer, "SO_RCVBUF"})
 }
 
 // Drain discards the datagrams that wait in the socket, at most a full buffer of them.
@@ -114,11 +113,10 @@ type MessageReader struct {
 	iov     unix.Iovec
 	name    unix.RawSockaddrInet6 // large enough for both families
 	control [256]byte
-	over    uint32 // with SO_RXQ_OVFL: datagrams the kernel had dropped when it queued the last one
 }
 
 // Recv is the function Recv, and also returns when the last byte arrived at this host, on the clock of Now, 0 where the
-// kernel did not say; and takes the count of drops, which is absent while it is 0.
+// kernel did not say.
 func (in *MessageReader) Recv(fd int, b []byte, flags uintptr) (n int, at units.Nanos, errno syscall.Errno) {
 	in.iov.Base = unsafe.SliceData(b)
 	in.iov.SetLen(len(b))
@@ -142,20 +140,10 @@ func (in *MessageReader) Recv(fd int, b []byte, flags uintptr) (n int, at units.
 				at = max(at, in.last)
 				in.last = at
 			}
-		case h.Type == unix.SO_RXQ_OVFL && len(body) >= 4:
-			in.over = binary.NativeEndian.Uint32(body)
 		}
 		rest = more
 	}
 	return int(r), at, 0
-}
-
-// Dropped is how many datagrams the kernel had dropped since start when it queued the last one.
-func (in *MessageReader) Dropped(start uint32) uint32 {
-	if d := int32(in.over - start); d > 0 {
-		return uint32(d)
-	}
-	return 0
 }
 
 // Source is where the last datagram came from, without a zone.

@@ -30,8 +30,8 @@ type Datagram struct {
 	From  int         // rank
 	Bytes int         // its length
 	At    units.Nanos // when it reached this host, as with RecvAt
-	// Dropped counts the datagrams that this host's own socket had no room for since the team began: those were not
-	// lost in the network.
+	// Dropped counts, where Got is false, the datagrams that this host's own socket had no room for since the team
+	// began: those were not lost in the network.
 	Dropped int64
 }
 
@@ -103,12 +103,15 @@ func (s Session) SharesMachine(team []int) bool {
 }
 
 // Crowded are the machines on which an agent may have to wait for a CPU that another has: two are pinned to one CPU, or
-// one is pinned to none.
+// of several agents one is pinned to none.
 func (s Session) Crowded() map[string]bool {
-	crowded, taken := map[string]bool{}, map[[2]string]bool{}
+	crowded, agents, taken := map[string]bool{}, map[string]int{}, map[[2]string]bool{}
+	for _, p := range s.Peers {
+		agents[p.Machine]++
+	}
 	for _, p := range s.Peers {
 		at := [2]string{p.Machine, p.CPU}
-		crowded[p.Machine] = crowded[p.Machine] || p.CPU == "" || taken[at]
+		crowded[p.Machine] = crowded[p.Machine] || agents[p.Machine] > 1 && p.CPU == "" || taken[at]
 		taken[at] = true
 	}
 	return crowded

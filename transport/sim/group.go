@@ -157,9 +157,9 @@ func (g *Group) Counters(peer int) (tcp dataset.TCP, err error) {
 	return tcp, err
 }
 
-// Bound bounds the bytes to a peer that have not left the host's block, 0 leaves the room of the send buffer; and those
+// bound bounds the bytes to a peer that have not left the host's block, 0 leaves the room of the send buffer; and those
 // that the peer has not read, beside which the send buffer has its room, 0 leaves the window.
-func (g *Group) Bound(peer int, unsent, room int64) error {
+func (g *Group) bound(peer int, unsent, room int64) error {
 	return g.call(peer, "bound the bytes on their way to", 0, func(dst *proc) error {
 		c := g.w.conn(g.self, dst)
 		c.unsent, c.most = int(unsent), int(room)

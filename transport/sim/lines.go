@@ -143,7 +143,7 @@ type endOf struct {
 }
 
 func (l endOf) Send(b []byte) error            { return l.Group.Send(l.peer, b) }
-func (l endOf) Bound(unsent, room int64) error { return l.Group.Bound(l.peer, unsent, room) }
+func (l endOf) Bound(unsent, room int64) error { return l.Group.bound(l.peer, unsent, room) }
 
 // RecvSome implements plane.Line: it waits for a byte and takes the others that have come with it.
 func (l endOf) RecvSome(b []byte) (n int, err error) {
