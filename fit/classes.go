@@ -35,15 +35,19 @@ func (p *Prepared) classify(models []Model, out *params.Params) {
 		out.Findings = append(out.Findings, params.Notef("host-groups", "the hosts are in %d groups, such as racks: "+
 			"between them a byte takes %.2f times as long as within", n, j.Apart).
 			With("groups", float64(n)).With("ratio", j.Apart))
-		within, _ := p.class(params.WithinGroups, models, func(a, b int) bool { return group[a] > 0 && group[a] == group[b] })
-		between, _ := p.class(params.BetweenGroups, models, func(a, b int) bool {
-			return group[a] > 0 && group[b] > 0 && group[a] != group[b]
-		})
+		alike := *slow // what parts the classes is no reason to leave a pair out of its own
+		alike.group = nil
+		within, _ := p.class(params.WithinGroups, models, &alike,
+			func(a, b int) bool { return group[a] > 0 && group[a] == group[b] })
+		between, _ := p.class(params.BetweenGroups, models, &alike,
+			func(a, b int) bool { return group[a] > 0 && group[b] > 0 && group[a] != group[b] })
 		out.Classes = append(out.Classes, within, between)
 	}
 	for i, k := range j.Kinds {
 		out.Kinds = append(out.Kinds, p.hostNames(k))
-		c, times := p.class(fmt.Sprintf("kind %d", i+1), models,
+		alike := *slow
+		alike.kind = nil
+		c, times := p.class(fmt.Sprintf("kind %d", i+1), models, &alike,
 			func(a, b int) bool { return kind[a] == i+1 && kind[b] == i+1 })
 		if len(times) > 0 {
 			hostCosts(&c, times[0], out)
@@ -56,10 +60,12 @@ func (p *Prepared) classify(models []Model, out *params.Params) {
 	}
 }
 
-// class fits the messages of some pairs, and returns their times T(x) as well.
-func (p *Prepared) class(name string, models []Model, has func(a, b int) bool) (params.Class, []params.Residual) {
+// class fits the messages of some pairs, of which those that are slow are left out, and returns their times T(x) as
+// well.
+func (p *Prepared) class(name string, models []Model, slow *SlowHosts, has func(a, b int) bool) (
+	params.Class, []params.Residual) {
 	of := Prepare(part{p.Data, has}, p.settings)
-	of.slow = p.slow
+	of.slow = func() *SlowHosts { return slow }
 	var fits []*params.Fit
 	for _, m := range models {
 		if !slices.Equal(m.Needs, []string{names.Pingpong}) {

@@ -63,6 +63,8 @@ type Settings struct {
 	// not suit the sizes are lsq.ErrBreaks.
 	Breaks  []float64
 	Missing float64 // share of the planned slots that were not measured
+	// Together leaves out what groups and kinds of hosts have of their own.
+	Together bool
 }
 
 // defaultReplicates is enough that the ends of a 95% interval move by less than a tenth of its width between seeds.
@@ -88,7 +90,9 @@ func Run(models []Model, d dataset.Source, s Settings) (*params.Params, []error)
 	fits = slices.DeleteFunc(fits, func(f *params.Fit) bool { return f == nil })
 	errs = slices.DeleteFunc(errs, func(err error) bool { return err == nil })
 	out := Collect(p, fits)
-	p.classify(models, out)
+	if !s.Together {
+		p.classify(models, out)
+	}
 	review.Apply(out)
 	return out, errs
 }

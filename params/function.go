@@ -132,18 +132,24 @@ func (f Function) At(m, p float64, others map[string]Function) (float64, error) 
 	return s.At(m, p), nil
 }
 
-// HalfWidthAt is half of the interval of c0 + c1·m at m bytes, the two parts combined in quadrature; +Inf where one has
-// no interval.
-func (f Function) HalfWidthAt(m float64) float64 {
-	squares := 0.0
-	for name, x := range map[string]float64{"c0": 1, "c1": m} {
-		ci, ok := f.CI95[name]
-		if !ok {
-			return math.Inf(1)
+// HalfWidthAt is half of the interval of f at m bytes while p hosts communicate: those of the coefficients that make
+// its value there, combined in quadrature. whole is false where one of them has no interval, and adds nothing.
+func (f Function) HalfWidthAt(m, p float64) (half float64, whole bool) {
+	floor, floored := f.Coeff["floor"]
+	flat := floored && f.Coeff["c0"]+f.Coeff["l0"]+(f.Coeff["c1"]+f.Coeff["tau"])*m <= floor
+	whole = true
+	for _, part := range []struct {
+		name   string
+		factor float64
+		counts bool
+	}{{"c0", 1, !flat}, {"l0", 1, !flat}, {"c1", m, !flat}, {"tau", m, !flat}, {"floor", 1, flat}, {"l1", p, true}} {
+		if _, there := f.Coeff[part.name]; !there || !part.counts {
+			continue
 		}
-		squares += math.Pow((ci[1]-ci[0])/2*x, 2)
+		ci, known := f.CI95[part.name]
+		half, whole = math.Hypot(half, part.factor*(ci[1]-ci[0])/2), whole && known
 	}
-	return math.Sqrt(squares)
+	return half, whole
 }
 
 // Set records a coefficient with its interval. An interval without width is none: nothing varied.

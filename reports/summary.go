@@ -203,7 +203,7 @@ func atPacket(f params.Function) params.Parameter {
 		return q
 	}
 	q.Value = &v
-	if half := f.HalfWidthAt(m); half > 0 && !math.IsInf(half, 1) {
+	if half, whole := f.HalfWidthAt(m, 0); whole && half > 0 {
 		q.CI95 = &[2]float64{v * math.Exp(-half/v), v + half} // below on the log scale: no time is negative
 		if half > widest*v && q.Status == params.StatusOK {
 			q.Status = params.StatusProvisional

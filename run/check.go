@@ -2,6 +2,7 @@ package run
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"strconv"
@@ -86,6 +87,9 @@ func Check(ctx context.Context, c Config, o Checking) (out Checked, err error) {
 			})
 		if err != nil {
 			return err
+		}
+		if len(latencies) == 0 {
+			return errors.New("after the probe no pair of hosts answered: calib doctor says what is wrong")
 		}
 		out.Judgement, out.Missing, out.Decided = screen.Judge(), f.lost, screen.Decided()
 		out.Virtual = r.Where.Sim != ""

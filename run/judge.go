@@ -27,12 +27,11 @@ const replicates = 400
 // the last one is of hosts that may be slow, where that is not decided. opening are the samples before the first round,
 // of pairs that look at their ways.
 func newLook(targets Targets, settings fit.Settings, opening []dataset.Sample) plan.Look {
-	settings.Replicates = cmp.Or(settings.Replicates, replicates)
+	settings.Replicates, settings.Together = cmp.Or(settings.Replicates, replicates), true
 	aimed := slices.Sorted(maps.Keys(targets))
 	var chosen []fit.Model
 	for _, m := range models.All {
 		if slices.ContainsFunc(aimed, func(name string) bool { return slices.Contains(numbers[m.Name], name) }) {
-			m.Draw = nil // nobody sees them
 			chosen = append(chosen, m)
 		}
 	}
@@ -101,7 +100,7 @@ func (v *view) state(name string, target float64) plan.State {
 // negligible is the share of the time of a short message below which a part of a message's time does not matter.
 const negligible = 0.02
 
-// find looks up a parameter, or a function c0 + c1·m ("g_s"), which counts by its value in the middle of its domain.
+// find looks up a parameter, or a cost by size ("g_s"), which counts by its value in the middle of its domain.
 func (v *view) find(n *number) {
 	q, isParameter := v.fits.Parameters[n.Parameter]
 	fn, isFunction := v.fits.Functions[n.Parameter]
@@ -128,9 +127,10 @@ func (v *view) find(n *number) {
 	case isFunction:
 		n.known, n.Why, n.status, n.Unit = fn.Usable(), fn.Why, fn.Status, fn.Unit
 		if middle := (fn.Domain["m"][0] + fn.Domain["m"][1]) / 2; n.known {
-			n.Value = fn.Coeff["c0"] + fn.Coeff["c1"]*middle
-			half := fn.HalfWidthAt(middle)
-			n.HalfWidth, n.most = half/math.Abs(n.Value), math.Abs(n.Value)+half
+			n.Value, _ = fn.At(middle, 0, nil) // a cost by size needs no other function
+			if half, whole := fn.HalfWidthAt(middle, 0); whole {
+				n.HalfWidth, n.most = half/math.Abs(n.Value), math.Abs(n.Value)+half
+			}
 		}
 	}
 	if n.known && n.Value == 0 && math.IsInf(n.most, 1) { // in all rounds, so that it has no interval

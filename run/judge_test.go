@@ -188,6 +188,17 @@ func TestFunction(t *testing.T) {
 	}
 }
 
+// A function with a floor is known as well as the floor where it is flat.
+func TestFlatFunction(t *testing.T) {
+	v := &view{fits: &params.Params{Functions: map[string]params.Function{"g_r": {Form: params.Floored, Unit: "s",
+		Coeff:  map[string]float64{"floor": 100e-6, "c0": 10e-6, "c1": 90e-9},
+		CI95:   map[string][2]float64{"floor": {99e-6, 101e-6}, "c0": {-90e-6, 110e-6}, "c1": {0, 180e-9}},
+		Domain: map[string][2]float64{"m": {1, 1447}}}}}}
+	if s := v.state("g_r", 0.03); !s.Met || s.Value != 100e-6 || math.Abs(s.HalfWidth-0.01) > 1e-9 {
+		t.Errorf("%+v", s)
+	}
+}
+
 // A number that has no interval meets no target, however many rounds are behind it, and says why it has none.
 func TestNoInterval(t *testing.T) {
 	value := 753.4e-12

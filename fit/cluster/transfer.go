@@ -275,8 +275,8 @@ func (h *transfer) record() {
 	}
 	for i, q := range h.at {
 		if i == 0 || q.p != h.at[i-1].p {
-			h.Series = append(h.Series, params.Series{Name: fmt.Sprintf("L(m,%g)", q.p), Quantity: params.TransferTime,
-				Factors: map[string]float64{"hosts": q.p}, XName: "bytes"})
+			h.Series = append(h.Series, params.Series{Name: fmt.Sprintf("L(m,%g)", q.p), Symbol: "L",
+				Quantity: params.TransferTime, Factors: map[string]float64{"hosts": q.p}, XName: "bytes"})
 		}
 		h.Series[len(h.Series)-1].Add(q.m, h.y.Values[i], h.y.Point(i), h.fitted.At(q.m, q.p), h.y.N[i])
 	}

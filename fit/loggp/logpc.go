@@ -121,12 +121,15 @@ func (d *remaps) tabulate(says func(s setting, measured float64) float64) {
 	}
 }
 
+// destinations are the kinds of factor destinations.
+var destinations = [...]string{"drawn", "(i+p) mod P", "next"}
+
 func (s setting) words() string {
 	out := "T_c, asynchronous, "
 	if s.sync != 0 {
 		out = "T_c, synchronous, "
 	}
-	out += fit.SizeName(s.bytes) + ", " + [...]string{"drawn", "(i+p) mod P", "next"}[s.destinations]
+	out += fit.SizeName(s.bytes) + ", " + destinations[s.destinations]
 	if s.span > 0 {
 		out += fmt.Sprintf(" within %d", s.span)
 	}

@@ -43,6 +43,10 @@ func loadRemaps(p *fit.Prepared) (*remaps, error) {
 	d := &remaps{fit: p.New("logpc", names.Remap, sourceLoGPC), ahead: map[setting]int{}}
 	all := d.fit.Usable(p.Batches(names.Remap, names.PhaseRemap))
 	all = d.fit.Without(all, fit.WhyIncomplete, func(b *fit.Batch) bool { return interval(b) <= 0 })
+	all = d.fit.Without(all, "unknown kind of destinations", func(b *fit.Batch) bool {
+		k := b.Point[names.FactorDestinations]
+		return k < 0 || k >= int64(len(destinations))
+	})
 	for _, b := range all {
 		q := b.Point
 		s := setting{q[names.FactorSync], q[names.FactorBytes], q[names.FactorHosts], q[names.FactorInjecting],

@@ -120,6 +120,11 @@ func TestTransferLeavesSizesOut(t *testing.T) {
 		if e := f.Quality.LeaveOneOut; two != (e == nil) || e != nil && *e > 1e-6 {
 			t.Errorf("two sizes: %v, error %v", two, e)
 		}
+		if slices.ContainsFunc(f.Series, func(s params.Series) bool {
+			return s.Quantity == params.TransferTime && s.Symbol != "L"
+		}) {
+			t.Error("L is not judged by its own points")
+		}
 	}
 }
 

@@ -45,6 +45,19 @@ func TestIncompleteRemaps(t *testing.T) {
 	}
 }
 
+// A remap to destinations that this build does not know does not count.
+func TestUnknownDestinations(t *testing.T) {
+	d := remaps().Dataset()
+	for i := range d.Samples {
+		if p := d.Samples[i].Point; p["destinations"] == 1 {
+			p["destinations"] = 7
+		}
+	}
+	if f := fitWith(t, loggp.LoGPC, d, 50); f.LeftOutWhy["unknown kind of destinations"] == 0 {
+		t.Errorf("left out %v", f.LeftOutWhy)
+	}
+}
+
 // Beside loggp.LogGP the remaps are held against the model.
 func TestPredictsRemaps(t *testing.T) {
 	port := port()

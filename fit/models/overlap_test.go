@@ -7,6 +7,7 @@ import (
 	"calib/fit"
 	"calib/fit/overlap"
 	"calib/internal/dataset"
+	"calib/internal/dataset/names"
 	"calib/params"
 )
 
@@ -99,6 +100,11 @@ func TestModelMissing(t *testing.T) {
 	f := fitOverlap(t, w)
 	if !notes(f.Findings, "sweep-incomplete", "the transfer of 4000 B by the second thread alone") {
 		t.Errorf("findings %v", f.Findings)
+	}
+	d := overlappingPair().Dataset()
+	d.Samples = append(d.Samples, dataset.Sample{Exp: names.Overlap, Phase: names.PhaseSkipped}) // without a time
+	if _, err := overlap.Model.Fit(fit.Prepare(d, fit.Settings{Replicates: 20})); err != nil {
+		t.Error(err)
 	}
 	w = overlappingPair()
 	w.Swept, w.Sizes = nil, []int64{1000}

@@ -61,6 +61,9 @@ func fitModel(p *fit.Prepared) (*params.Fit, error) {
 		}
 	}
 	for _, s := range p.Samples(names.Overlap, names.PhaseSkipped) {
+		if len(s.NS) == 0 { // another program's
+			continue
+		}
 		d.Count(1, "points", func(n int) params.Finding {
 			return params.Notef("steps-skipped", "%d batches were not measured because they would take too long (such as %s "+
 				"of computation at granularity %d%% for %d B)", n, units.Format(float64(s.NS[0])*1e-9, "s"),

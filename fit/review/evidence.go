@@ -199,7 +199,7 @@ func (r *review) noFreedomFunction(name string, f params.Function) reason {
 	}
 	n := 0
 	for _, s := range fit.Series {
-		if s.Symbol == name || name == "L" && s.Quantity == params.TransferTime {
+		if s.Symbol == name {
 			n += len(s.Points)
 		}
 	}

@@ -168,15 +168,7 @@ func (r *review) corner(f params.Function, side int) (cornerValue, bool) {
 	if hosts {
 		c.where += fmt.Sprintf(", %g hosts", p[side])
 	}
-	weight := map[string]float64{"c0": 1, "l0": 1, "c1": m[side], "tau": m[side], "l1": p[side]}
-	if floor, ok := f.Coeff["floor"]; ok && v <= floor+f.Coeff["l1"]*p[side] {
-		weight = map[string]float64{"floor": 1, "l1": p[side]}
-	}
-	for name, w := range weight {
-		if ci, ok := f.CI95[name]; ok {
-			c.half = math.Hypot(c.half, w*(ci[1]-ci[0])/2)
-		}
-	}
+	c.half, _ = f.HalfWidthAt(m[side], p[side])
 	return c, true
 }
 

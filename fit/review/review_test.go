@@ -268,6 +268,14 @@ func TestRules(t *testing.T) {
 			p.Parameters["fragment_gain_64KiB"] = q
 		},
 			"fragment_gain_64KiB", ok, "needs no interval"},
+		{"a time in the network that misses its own points", func(p *params.Params) {
+			line(p, "cluster", "L", 80e-6, 1e-7, 1e-12)
+			s := params.Series{Name: "L(m,2)", Symbol: "L", Quantity: params.TransferTime}
+			for _, m := range []float64{1, 500, 1000} {
+				s.Add(m, 120e-6, [2]float64{119e-6, 121e-6}, 80e-6, 30)
+			}
+			fitOf(p, "cluster").Series = []params.Series{s}
+		}, "L()", provisional, "fit error of L(m,2) 33%"},
 		{"what is read needs no interval", func(p *params.Params) {
 			set(p, "cluster", "B", "packet", 1448)
 			q := p.Parameters["packet"]

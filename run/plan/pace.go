@@ -71,10 +71,11 @@ func (p *Pace) Round(r int, measured func(exp string, team []int) bool) []bench.
 	return p.schedule.slots(r, func(i int) bool { return p.schedule.groups[i].lastDue(r) > p.groups[i].last }, measured)
 }
 
-// Measured tells that there are samples of a slot, of this run or of the one that it resumes.
+// Measured tells that there are samples of a slot, of this run or of the one that it resumes, or of both.
 func (p *Pace) Measured(s bench.Slot) {
-	g := &p.groups[p.group(s)]
-	g.rounds, g.last = g.rounds+1, s.Round
+	if g := &p.groups[p.group(s)]; g.last < s.Round {
+		g.rounds, g.last = g.rounds+1, s.Round
+	}
 }
 
 // Expect is how long a slot is expected to take.

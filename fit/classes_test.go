@@ -1,0 +1,43 @@
+package fit
+
+import (
+	"fmt"
+	"testing"
+
+	"calib/fit/fault"
+	"calib/internal/dataset"
+	"calib/internal/dataset/names"
+	"calib/params"
+)
+
+// TestClassesLeaveSlowHostsOut: a slow host is in no class, and what parts the classes leaves no pair out of its own.
+func TestClassesLeaveSlowHostsOut(t *testing.T) {
+	d := &dataset.Dataset{}
+	for a := range 4 {
+		d.Header.Hosts = append(d.Header.Hosts, dataset.Host{Name: fmt.Sprint(a)})
+		for b := range a {
+			d.Samples = append(d.Samples, dataset.Sample{Exp: names.Pingpong, Point: dataset.Point{names.FactorBytes: 1},
+				Ranks: []int{b, a}, NS: []int64{1000}})
+		}
+	}
+	var used []int // lines of each class
+	counting := Model{Needs: []string{names.Pingpong}, Fit: func(p *Prepared) (*params.Fit, error) {
+		used = append(used, len(p.New("counting", names.Pingpong, "").Lines(names.Pingpong, "")))
+		return nil, ErrNeeds
+	}}
+	halves := [][]int{{0, 1}, {2, 3}}
+	for _, c := range []struct {
+		judged fault.Judgement
+		want   string
+	}{{fault.Judgement{Groups: halves, Apart: 2}, "[1 2]"}, {fault.Judgement{Kinds: [][]int{{0, 1}, {2, 3}}}, "[1 1]"}} {
+		p := Prepare(d, Settings{})
+		slow := &SlowHosts{Hosts: map[int]bool{3: true}, judged: c.judged, group: fault.Numbers(c.judged.Groups),
+			kind: fault.Numbers(c.judged.Kinds)}
+		p.slow = func() *SlowHosts { return slow }
+		used = nil
+		p.classify([]Model{counting}, &params.Params{})
+		if got := fmt.Sprint(used); got != c.want {
+			t.Errorf("%+v: %s lines of the classes are used, want %s", c.judged, got, c.want)
+		}
+	}
+}
