@@ -135,9 +135,12 @@ func (a *Authority) Issue(r Request, out string, now time.Time) (*x509.Certifica
 	if err != nil {
 		return nil, err
 	}
-	return cert, errors.Join( // issuedName first: what is not listed there cannot be revoked
-		writePEM(filepath.Join(a.dir, issuedName, Serial(cert)+".pem"), certBlock, cert.Raw),
-		writeKey(filepath.Join(out, keyFile), key), writePEM(filepath.Join(out, certFile), certBlock, cert.Raw),
+	// What is not listed cannot be revoked.
+	err = writePEM(filepath.Join(a.dir, issuedName, Serial(cert)+".pem"), certBlock, cert.Raw)
+	if err != nil {
+		return nil, err
+	}
+	return cert, errors.Join(writeKey(filepath.Join(out, keyFile), key), writePEM(filepath.Join(out, certFile), certBlock, cert.Raw),
 		writePEM(filepath.Join(out, caFile), certBlock, a.cert.Raw), files.Replace(filepath.Join(out, crlFile), crl))
 }
 

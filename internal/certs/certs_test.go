@@ -3,6 +3,7 @@ package certs
 import (
 	"crypto/x509"
 	"encoding/pem"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -102,6 +103,22 @@ func TestRequests(t *testing.T) {
 	if RoleOf(cert) != Agent || cert.VerifyHostname("node3") != nil || cert.VerifyHostname("10.0.0.3") != nil ||
 		cert.VerifyHostname("node4") == nil {
 		t.Errorf("the certificate is for %v, %v, role %s", cert.DNSNames, cert.IPAddresses, RoleOf(cert))
+	}
+}
+
+// What cannot be listed as issued is not given out: nobody could revoke it.
+func TestUnlistedIsNotIssued(t *testing.T) {
+	a := newAuthority(t)
+	if err := errors.Join(os.RemoveAll(filepath.Join(a.dir, issuedName)),
+		os.WriteFile(filepath.Join(a.dir, issuedName), nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	out := filepath.Join(t.TempDir(), "node3")
+	if _, err := a.Issue(Request{"node3", Coordinator, nil, time.Hour}, out, now); err == nil {
+		t.Error("no error")
+	}
+	if left, err := os.ReadDir(out); err != nil || len(left) > 0 {
+		t.Errorf("written: %v, %v", left, err)
 	}
 }
 

@@ -41,13 +41,13 @@ func (s *Store) Merge(ctx context.Context, other *Store) (m Merged, err error) {
 		return m, err
 	}
 	for _, e := range runs {
-		theirs, err := other.digest(ctx, e.ID)
+		theirs, itsPlan, err := other.digest(ctx, e.ID)
 		if err != nil {
 			return m, err
 		}
-		if ours, err := s.digest(ctx, e.ID); err != nil {
+		if ours, ourPlan, err := s.digest(ctx, e.ID); err != nil {
 			return m, err
-		} else if bytes.Equal(ours, theirs) {
+		} else if bytes.Equal(ours, theirs) && (ourPlan || !itsPlan) {
 			m.Known++
 			continue
 		}
@@ -63,7 +63,7 @@ func (s *Store) Merge(ctx context.Context, other *Store) (m Merged, err error) {
 		case added:
 			m.Added = append(m.Added, e.ID)
 		default:
-			m.Known++ // stored by a build that wrote it otherwise
+			m.Known++ // stored by a build that wrote it otherwise, or without its plan, which it has now
 		}
 	}
 	if err := s.mergeBaselines(ctx, other, &m); err != nil {
@@ -75,13 +75,14 @@ func (s *Store) Merge(ctx context.Context, other *Store) (m Merged, err error) {
 	return m, s.mergeWatch(ctx, other, &m)
 }
 
-// digest is that of a run's params.json; nil where the run is not stored.
-func (s *Store) digest(ctx context.Context, id string) (sum []byte, err error) {
-	err = s.db.QueryRowContext(ctx, "SELECT digest FROM runs WHERE id = ?", id).Scan(&sum)
+// digest is that of a run's params.json, nil where the run is not stored, and whether its plan is known.
+func (s *Store) digest(ctx context.Context, id string) (sum []byte, planned bool, err error) {
+	err = s.db.QueryRowContext(ctx, `SELECT digest, detail IS NOT NULL FROM runs JOIN documents ON run = key
+		WHERE id = ?`, id).Scan(&sum, &planned)
 	if errors.Is(err, sql.ErrNoRows) {
-		return nil, nil
+		err = nil
 	}
-	return sum, s.wrap("read run "+id, err)
+	return sum, planned, s.wrap("read run "+id, err)
 }
 
 func (s *Store) mergeBaselines(ctx context.Context, other *Store, m *Merged) error {

@@ -71,6 +71,24 @@ func TestMerge(t *testing.T) {
 	}
 }
 
+// The plan of a run that is here without one comes with the run of the other store.
+func TestMergeBringsThePlan(t *testing.T) {
+	ctx, here, there := t.Context(), testStore(t), testStore(t)
+	bare, whole := testRecord(1, 1), testRecord(1, 1)
+	bare.Detail, whole.Detail = nil, []byte(`{"plan":{}}`)
+	_, err1 := here.Add(ctx, bare)
+	_, err2 := there.Add(ctx, whole)
+	if err := errors.Join(err1, err2); err != nil {
+		t.Fatal(err)
+	}
+	if m, err := here.Merge(ctx, there); err != nil || m.Known != 1 || len(m.Left)+len(m.Added) > 0 {
+		t.Errorf("%+v, %v", m, err)
+	}
+	if _, how, err := here.Read(ctx, "run-00001"); err != nil || string(how.Detail) != string(whole.Detail) {
+		t.Errorf("%s, %v", how.Detail, err)
+	}
+}
+
 // TestMergeWatch: looks and changes of two watches are one another's, whatever their numbers, and none is doubled. A
 // change comes when it is over.
 func TestMergeWatch(t *testing.T) {

@@ -88,7 +88,7 @@ func BuiltinNames() []string { return []string{Quick, Standard, Full} }
 
 // Builtin returns the built-in plan of that name.
 func Builtin(name string) (Plan, error) {
-	p := Plan{Name: name, Rounds: Rounds{Min: 6}, Permute: true, Seed: 1}
+	p := Plan{Name: name, Rounds: Rounds{Min: 6}, Permute: true}
 	switch name {
 	case Quick:
 		p.Experiments, p.Budget = quickExperiments, 30*units.Second

@@ -197,7 +197,7 @@ func Documents() []command.Document {
 		command.DataOf[historyLog]("history log"), command.DataOf[metricList]("history metrics"),
 		command.DataOf[merged]("history import"),
 		command.DataOf[plotted]("history plot"), command.DataOf[removed]("history remove"),
-		command.DataOf[storedRun]("history show"), command.DataOf[removed]("history unack"),
+		command.DataOf[storedRun]("history show"), command.DataOf[[]history.Change]("history changes"), command.DataOf[removed]("history unack"),
 	}
 }
 

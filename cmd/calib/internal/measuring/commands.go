@@ -45,10 +45,12 @@ func RunCommand() *cli.Command {
 
 func runAction(c *cli.Context) error {
 	switch {
-	case c.IsSet("aa"):
-		return runAA(c)
 	case c.Bool("dry-run"):
 		return printPlan(c)
+	case c.IsSet("aa") && c.Bool("no-fit"):
+		return exit.Usagef("--aa with --no-fit: runs are compared by what is fitted; leave one of them out")
+	case c.IsSet("aa"):
+		return runAA(c)
 	}
 	config, err := configOf(c)
 	if err != nil {

@@ -95,6 +95,11 @@ func configOf(c *cli.Context) (run.Config, error) {
 		return config, exit.Usagef("resume %s: %s: %w", dir, rundir.RunFile, err)
 	}
 	config.Resume = dir
+	if cert := c.String("cert"); cert != "" {
+		if config.Where.Cert, err = filepath.Abs(cert); err != nil {
+			return config, exit.Usagef("--cert: %w", err)
+		}
+	}
 	err = confirmStored(c, &config.Where, "calib run --resume "+quote(dir), person(c))
 	return equipped(c, config), err
 }
@@ -107,10 +112,6 @@ func flagged(c *cli.Context) (config run.Config, err error) {
 	p, err := plan.Load(c.String("plan"))
 	if err != nil {
 		return config, exit.With(exit.Usage, err)
-	}
-	// A seed that neither flag nor plan file gives is drawn and recorded, so that --seed can repeat the run.
-	if c.Uint64("seed") == 0 && (c.IsSet("seed") || slices.Contains(plan.BuiltinNames(), c.String("plan"))) {
-		p.Seed = drawnSeed()
 	}
 	if config.Plan, err = changedPlan(c, p); err != nil {
 		return config, err
@@ -265,7 +266,10 @@ func changedPlan(c *cli.Context, p plan.Plan) (_ plan.Plan, err error) {
 			return p, exit.Usagef("--%w", err)
 		}
 	}
-	p.Seed = cmp.Or(c.Uint64("seed"), p.Seed)
+	// A seed that neither flag nor plan file gives is drawn and recorded, so that --seed can repeat the run.
+	if p.Seed = cmp.Or(c.Uint64("seed"), p.Seed); p.Seed == 0 || c.IsSet("seed") && c.Uint64("seed") == 0 {
+		p.Seed = drawnSeed()
+	}
 	return p, exit.With(exit.Usage, p.Validate(experiments.All))
 }
 
@@ -273,10 +277,10 @@ func changedPlan(c *cli.Context, p plan.Plan) (_ plan.Plan, err error) {
 var executedFlags = []string{"launch", "agent-binary"}
 
 // onlyResume rejects flags that --resume would silently ignore: the run goes on as it was planned. Those that say what
-// is executed may be given again.
+// is executed, and the certificate, which may be in the environment, may be given again.
 func onlyResume(c *cli.Context) error {
 	for _, f := range slices.Concat(WhereFlags(), PlanFlags()) {
-		if name := f.Names()[0]; !slices.Contains(executedFlags, name) && c.IsSet(name) {
+		if name := f.Names()[0]; !slices.Contains(executedFlags, name) && name != "cert" && c.IsSet(name) {
 			return exit.Usagef("--%s with --resume: a run goes on with the hosts and the plan it began with; "+
 				"start a new one with --out", name)
 		}

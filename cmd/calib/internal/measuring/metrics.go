@@ -286,11 +286,14 @@ func (n *newestRun) find() error {
 			continue
 		}
 		found, err := export.Gather(p, machine.Version())
+		if err != nil {
+			return err
+		}
 		n.id = e.ID
 		n.found = slices.DeleteFunc(found, func(f *dto.MetricFamily) bool { // links are as last seen, not as in the run
 			return f.GetName() != "calib_run_info" && !strings.HasPrefix(f.GetName(), "calib_parameter_")
 		})
-		return err
+		return nil
 	}
 	n.id, n.found = "", nil
 	return nil

@@ -233,6 +233,7 @@ func gate(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	options.Noise = cmp.Or(options.Noise, baseline.Noise)
 	config, err := measuring.RepeatOf(c, name, baseline.Measured, compare.HostsOf(baseline.Runs))
 	if err != nil {
 		return err
