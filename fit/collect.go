@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sort"
 
+	"calib/fit/fault"
 	"calib/fit/resample"
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
@@ -123,7 +124,7 @@ func (p *Prepared) addLoss(out *params.Params) {
 			if s.TCP == nil || len(s.Ranks) != 2 || s.TCP.DataSegsOut <= 0 {
 				continue
 			}
-			pair := [2]int{min(s.Ranks[0], s.Ranks[1]), max(s.Ranks[0], s.Ranks[1])}
+			pair := fault.Pair(s.Ranks[0], s.Ranks[1])
 			if pairs[pair] == nil {
 				pairs[pair] = &params.Loss{}
 			}

@@ -1,7 +1,6 @@
 package fit
 
 import (
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -60,7 +59,7 @@ func node(h dataset.Host) (params.Finding, bool) {
 	of, cpus := h.Env["nic.numa_node"], map[int]string{}
 	for _, n := range strings.Fields(h.Env["numa.cpus"]) {
 		name, list, _ := strings.Cut(n, ":")
-		members, _ := units.ParseSet(list, math.MaxInt16)
+		members, _ := units.ParseSet(list)
 		for _, c := range members {
 			cpus[c] = name
 		}

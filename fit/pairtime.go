@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"calib/fit/fault"
 	"calib/fit/resample"
 	"calib/internal/stats"
 )
@@ -22,7 +23,7 @@ func PairTimes(lines []*Batch) []PairTime {
 	pairs := map[[2]int]map[int]mean{} // of the medians of lines, by round
 	for _, b := range lines {
 		r := b.Lines[0].Ranks
-		k := [2]int{min(r[0], r[1]), max(r[0], r[1])}
+		k := fault.Pair(r[0], r[1])
 		if pairs[k] == nil {
 			pairs[k] = map[int]mean{}
 		}

@@ -11,11 +11,8 @@ import (
 	"calib/params"
 )
 
-const (
-	FalseAlarms = 0.01 // share of the hosts and pairs called slow that are not
-	// SlowMargin is by how much slower a host or pair may be and stay in the fits.
-	SlowMargin = 0.05
-)
+// SlowMargin is by how much slower a host or pair may be and stay in the fits.
+const SlowMargin = 0.05
 
 // SlowHosts are the hosts and pairs that package fault names, and the findings about them.
 type SlowHosts struct {
@@ -79,7 +76,7 @@ func (o *SlowHosts) Line(l *dataset.Sample) bool { return o.Out(l) != "" }
 // Pairs that share the network with others say nothing about one host, since the last in the queue is slow whichever it
 // is, and neither do hosts that share a CPU.
 func (p *Prepared) findSlow() *SlowHosts {
-	screen := fault.New(len(p.hosts), FalseAlarms, SlowMargin)
+	screen := fault.New(len(p.hosts), SlowMargin)
 	for _, round := range matchings(p.looks()) {
 		took := 0.
 		var seen []fault.Seen

@@ -131,7 +131,7 @@ func follow(seed uint64, wrong []drifttest.Slowness) map[string][]alarm {
 	found := map[string][]alarm{}
 	var watches []*drift.Watch
 	for _, m := range yearMargins {
-		o := drift.Options{Learn: day, Margin: m, Yearly: float64(365 * day / yearEvery), False: 1}
+		o := drift.Options{Learn: day, Margin: m, Yearly: float64(365 * day / yearEvery)}
 		watches = append(watches, drift.New(o, nil))
 	}
 	p := plain{series: map[drift.Subject]*series{}}

@@ -23,7 +23,6 @@ import (
 // Checking says how hosts and pairs are checked.
 type Checking struct {
 	Budget time.Duration // of all rounds
-	Rate   float64       // of false alarms
 	Margin float64       // by how much slower does not matter
 }
 
@@ -73,7 +72,7 @@ func Check(ctx context.Context, c Config, o Checking) (out Checked, err error) {
 			return err
 		}
 		r.Show.Note(probeText(probed))
-		screen := fault.New(len(f.agents), o.Rate, o.Margin)
+		screen := fault.New(len(f.agents), o.Margin)
 		var latencies, perByte []float64
 		within := [2]time.Duration{max(leastCheck, o.Budget/3), o.Budget}
 		out.Took, err = r.observe(ctx, f, screen, probed.Together, within,
@@ -186,7 +185,7 @@ func (r *run) screened(ctx context.Context, f *fleet) error {
 	if most == 0 {
 		return nil
 	}
-	screen := fault.New(len(f.agents), fit.FalseAlarms, fit.SlowMargin)
+	screen := fault.New(len(f.agents), fit.SlowMargin)
 	took, err := r.observe(ctx, f, screen, r.Probe.Together,
 		[2]time.Duration{0, most}, func(o coord.Observed) error {
 			if len(o.Samples) == 0 {

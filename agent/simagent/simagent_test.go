@@ -50,7 +50,7 @@ func measureAfter(t testing.TB, rounds int, spec netspec.Spec, opt sim.Options, 
 		d.Header.Hosts = append(d.Header.Hosts, h)
 		agents = append(agents, a)
 	}
-	screen, rng := fault.New(spec.Hosts, fit.FalseAlarms, fit.SlowMargin), rand.New(rand.NewPCG(chosen.Seed, 0))
+	screen, rng := fault.New(spec.Hosts, fit.SlowMargin), rand.New(rand.NewPCG(chosen.Seed, 0))
 	for round := range rounds {
 		seen := coord.Observe(context.Background(), agents, "test", round, screen.Next(rng), false, 0, 0)
 		screen.Add(seen.Seen, 1)

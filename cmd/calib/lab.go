@@ -34,13 +34,8 @@ func labCommand() *cli.Command {
 			{Name: "up", Usage: "build a lab and print its hosts file", ArgsUsage: "FILE|PRESET[:HOSTS]",
 				Flags: append(specFlags(), nameFlag(), command.JSONFlag()), Action: labUp},
 			{Name: "down", Usage: "remove every trace of a lab, also of a half-built or crashed one",
-				Flags: []cli.Flag{nameFlag(), &cli.BoolFlag{Name: "all", Usage: "all labs"}, command.JSONFlag()},
-				Before: func(c *cli.Context) error {
-					if c.Args().Present() {
-						return exit.Usagef("want no argument, got %q: name the lab with --name", c.Args().First())
-					}
-					return nil
-				}, Action: labDown},
+				Flags:  []cli.Flag{nameFlag(), &cli.BoolFlag{Name: "all", Usage: "all labs"}, command.JSONFlag()},
+				Action: labDown},
 			{Name: "run", Usage: "build a lab, run a command beside it, take the lab down",
 				ArgsUsage: "FILE|PRESET[:HOSTS] -- COMMAND...",
 				Description: "calib lab run sparc1994:8 -- \\\n" +

@@ -103,7 +103,7 @@ func withUsage(cmds []*cli.Command) []*cli.Command {
 	for _, c := range cmds {
 		c.OnUsageError = usageError
 		c.HideHelpCommand = true
-		if len(c.Subcommands) == 0 && c.Before == nil {
+		if len(c.Subcommands) == 0 {
 			c.Before = command.CheckArgs
 		}
 		withUsage(c.Subcommands)

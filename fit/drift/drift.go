@@ -88,12 +88,11 @@ type Change struct {
 
 func (c Change) open() bool { return c.Over.IsZero() }
 
-// Options say how looks are judged.
+// Options say how looks are judged: at most one alarm a year is false.
 type Options struct {
 	Learn  time.Duration // how long the usual is learnt before changes are looked for
 	Margin float64       // by how much slower does not matter
 	Yearly float64       // looks in a year
-	False  float64       // false alarms in a year
 }
 
 const (
@@ -218,7 +217,7 @@ func (w *Watch) slower(s Subject, of *sample, x float64, at time.Time, values fl
 	if w.usual.uplink != nil {
 		kinds++
 	}
-	if t.evidence() < of.tough*math.Log(kinds*values*w.Yearly/w.False) {
+	if t.evidence() < of.tough*math.Log(kinds*values*w.Yearly) {
 		return c, false
 	}
 	delete(w.track, s)

@@ -30,7 +30,7 @@ type scene struct {
 }
 
 func options(every time.Duration) drift.Options {
-	return drift.Options{Learn: day, Margin: 0.005, Yearly: float64(365 * day / every), False: 1}
+	return drift.Options{Learn: day, Margin: 0.005, Yearly: float64(365 * day / every)}
 }
 
 // after is a scene of which so much has been seen, without a change.

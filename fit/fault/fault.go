@@ -176,10 +176,12 @@ const (
 	hint = 5
 )
 
+// FalseAlarms is the share of the hosts and pairs called slow that are not.
+const FalseAlarms = 0.01
+
 // Screen gathers rounds.
 type Screen struct {
 	hosts  int
-	rate   float64 // of false discoveries
 	margin float64 // by how much slower does not matter
 	rounds [][]Seen
 	took   []float64   // of each round [s]
@@ -192,9 +194,7 @@ type Screen struct {
 }
 
 // New is a screen of hosts that are not slow if they take less than 1 + margin times as long as the others.
-func New(hosts int, rate, margin float64) *Screen {
-	return &Screen{hosts: hosts, rate: rate, margin: margin}
-}
+func New(hosts int, margin float64) *Screen { return &Screen{hosts: hosts, margin: margin} }
 
 // Add adds a round, which took that long [s].
 func (s *Screen) Add(round []Seen, took float64) {
@@ -287,7 +287,7 @@ func (s *Screen) proved(f Found) bool {
 	if len(f.Hosts) != 2 || f.Uplink {
 		subjects = s.hosts
 	}
-	return f.Evidence >= 2*float64(subjects*(len(tests)+1))/s.rate
+	return f.Evidence >= 2*float64(subjects*(len(tests)+1))/FalseAlarms
 }
 
 // enter adds a finding to the slow or to the undecided, unless there is too little evidence for either.

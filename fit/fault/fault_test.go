@@ -48,7 +48,7 @@ func (c cluster) see(p [2]int, round int) Seen {
 // screened is what a screen says of a cluster, and after how many rounds.
 func screened(hosts, least, most int, seed uint64, c cluster) Judgement {
 	c.rng, c.took = rand.New(rand.NewPCG(seed, 7)), cmp.Or(c.took, 0.5)
-	s := New(hosts, 0.01, 0.02)
+	s := New(hosts, 0.02)
 	for round := range most {
 		var seen []Seen
 		for _, p := range s.Next(c.rng) {
@@ -219,7 +219,7 @@ func TestRacks(t *testing.T) {
 			}
 		}
 	}
-	if j := New(4, 0.01, 0.02).Judge(); j.Groups != nil || j.Kinds != nil {
+	if j := New(4, 0.02).Judge(); j.Groups != nil || j.Kinds != nil {
 		t.Errorf("%+v of nothing", j)
 	}
 }
@@ -316,7 +316,7 @@ func TestOddOfKind(t *testing.T) {
 
 // Whatever was seen, hosts and pairs are judged.
 func TestStrange(t *testing.T) {
-	s := New(3, 0.01, 0.02)
+	s := New(3, 0.02)
 	if j := s.Judge(); len(j.Slow) > 0 || s.Decided() {
 		t.Errorf("%+v of nothing", j)
 	}
@@ -332,7 +332,7 @@ func TestStrange(t *testing.T) {
 func TestOnePairEach(t *testing.T) {
 	c := cluster{noise: 0.02, rng: rand.New(rand.NewPCG(1, 7)),
 		latency: func(a, _, _ int) float64 { return 1 + one(a == 4) }}
-	s := New(8, 0.01, 0.02)
+	s := New(8, 0.02)
 	for round := range 60 {
 		s.Add([]Seen{c.see([2]int{0, 1}, round), c.see([2]int{2, 3}, round), c.see([2]int{4, 5}, round),
 			c.see([2]int{6, 7}, round)}, 0.5)

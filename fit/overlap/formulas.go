@@ -13,6 +13,8 @@ package overlap
 import (
 	"errors"
 	"math"
+
+	"calib/internal/lsq"
 )
 
 // Speedup is S(p) = p/(1 + r) of p processors that compute and communicate in turn (eq. 2, section 2.3.2).
@@ -70,49 +72,22 @@ func estimate(gamma, times []float64, penalty float64) (x Fixed, below, above in
 	if len(gamma) < 2 || !(penalty > 0) {
 		return Fixed{}, 0, 0, errFew
 	}
-	least := math.Inf(1)
-	for k := range len(gamma) + 1 {
-		y := Fixed{F: fraction(gamma[:k], times[:k], penalty), Penalty: penalty, Overhead: overhead(gamma[k:], times[k:])}
-		if miss := missed(y, gamma, times); miss < least {
-			least, x, below, above = miss, y, k, len(gamma)-k
+	n, least := len(gamma), math.Inf(1)
+	w, beyond, longer := make([]float64, n), make([]float64, n), make([]float64, n)
+	for i, t := range times {
+		w[i], beyond[i], longer[i] = 1/(t*t), t-penalty, t-gamma[i]
+	}
+	for k := range n + 1 {
+		y := Fixed{F: 1, Penalty: penalty} // where no point tells
+		if k > 0 {                         // times = P + (1−f)γ
+			y.F = 1 - math.Min(1, math.Max(0, lsq.Proportional(gamma[:k], beyond[:k], w[:k])))
+		}
+		if k < n { // times = γ + ω
+			y.Overhead = lsq.WeightedMean(longer[k:], w[k:])
+		}
+		if miss := lsq.SumOfSquares(gamma, times, w, y.Time); miss < least {
+			least, x, below, above = miss, y, k, n-k
 		}
 	}
 	return x, below, above, nil
-}
-
-// fraction is f of times = P + (1−f)γ; 1 without a point.
-func fraction(gamma, times []float64, penalty float64) float64 {
-	var up, down float64
-	for i, g := range gamma {
-		w := 1 / (times[i] * times[i])
-		up += w * g * (times[i] - penalty)
-		down += w * g * g
-	}
-	if down == 0 {
-		return 1
-	}
-	return 1 - math.Min(1, math.Max(0, up/down))
-}
-
-// overhead is ω of times = γ + ω; without a point there is none to be seen.
-func overhead(gamma, times []float64) float64 {
-	var up, down float64
-	for i, g := range gamma {
-		w := 1 / (times[i] * times[i])
-		up += w * (times[i] - g)
-		down += w
-	}
-	if down == 0 {
-		return 0
-	}
-	return up / down
-}
-
-func missed(x Fixed, gamma, times []float64) float64 {
-	out := 0.0
-	for i, g := range gamma {
-		e := (times[i] - x.Time(g)) / times[i]
-		out += e * e
-	}
-	return out
 }

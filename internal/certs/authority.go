@@ -140,7 +140,8 @@ func (a *Authority) Issue(r Request, out string, now time.Time) (*x509.Certifica
 	if err != nil {
 		return nil, err
 	}
-	return cert, errors.Join(writeKey(filepath.Join(out, keyFile), key), writePEM(filepath.Join(out, certFile), certBlock, cert.Raw),
+	return cert, errors.Join(writeKey(filepath.Join(out, keyFile), key),
+		writePEM(filepath.Join(out, certFile), certBlock, cert.Raw),
 		writePEM(filepath.Join(out, caFile), certBlock, a.cert.Raw), files.Replace(filepath.Join(out, crlFile), crl))
 }
 

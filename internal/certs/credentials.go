@@ -18,7 +18,6 @@ const protocol = "calib"
 // Credentials are a key, its certificate, and who else is believed.
 type Credentials struct {
 	cert tls.Certificate
-	leaf *x509.Certificate
 	ca   *x509.Certificate
 	pool *x509.CertPool
 	path string // of the revocation list
@@ -47,7 +46,7 @@ func Load(dir string) (*Credentials, error) {
 	}
 	c := &Credentials{
 		cert: tls.Certificate{Certificate: [][]byte{leaf.Raw}, PrivateKey: key, Leaf: leaf},
-		leaf: leaf, ca: ca, pool: x509.NewCertPool(), path: filepath.Join(dir, crlFile), now: time.Now,
+		ca:   ca, pool: x509.NewCertPool(), path: filepath.Join(dir, crlFile), now: time.Now,
 	}
 	c.pool.AddCert(ca)
 	err = leaf.CheckSignatureFrom(ca)
@@ -60,7 +59,7 @@ func Load(dir string) (*Credentials, error) {
 	return c, nil
 }
 
-func (c *Credentials) Role() Role { return RoleOf(c.leaf) }
+func (c *Credentials) Role() Role { return RoleOf(c.cert.Leaf) }
 
 // Server is how an agent takes connections: TLS 1.3, from who shows a coordinator's certificate.
 func (c *Credentials) Server() *tls.Config {

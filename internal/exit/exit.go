@@ -42,11 +42,10 @@ func Usagef(format string, args ...any) error { return With(Usage, fmt.Errorf(fo
 
 // CodeOf returns the exit code of an error: its own, or Failed. That of none is OK.
 func CodeOf(err error) int {
-	var e *Error
-	switch {
-	case err == nil:
+	if err == nil {
 		return OK
-	case errors.As(err, &e):
+	}
+	if e, ok := errors.AsType[*Error](err); ok {
 		return e.Code
 	}
 	return Failed

@@ -119,8 +119,7 @@ func syncDir(dir string) error {
 
 // Reason takes the path off an error that will be printed with it.
 func Reason(err error) error {
-	var p *fs.PathError
-	if errors.As(err, &p) {
+	if p, ok := errors.AsType[*fs.PathError](err); ok {
 		return p.Err
 	}
 	return err

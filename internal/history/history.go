@@ -80,7 +80,12 @@ type Store struct {
 func (s *Store) Close() error { return s.db.Close() }
 
 // nanos is a time in the form in which it is stored.
-func nanos(t time.Time) int64 { return t.UnixNano() }
+func nanos(t time.Time) int64 {
+	if t.IsZero() {
+		return 0 // before all that is stored
+	}
+	return t.UnixNano()
+}
 
 // moment reads such a time from a column.
 type moment struct{ to *time.Time }

@@ -176,11 +176,10 @@ const (
 )
 
 type Event struct {
-	ID      int64     `json:"id"`
-	At      time.Time `json:"at"` // UTC
-	Kind    string    `json:"kind"`
-	Subject string    `json:"subject"` // the run, the baseline, or what an acknowledgement is of
-	Detail  string    `json:"detail,omitempty"`
+	At      time.Time // UTC
+	Kind    string
+	Subject string // the run, the baseline, or what an acknowledgement is of
+	Detail  string
 }
 
 // note appends to the log, within the transaction that it describes.
@@ -193,8 +192,8 @@ func (s *Store) note(ctx context.Context, tx *sql.Tx, kind, subject, detail stri
 // Events returns the newest so many events of the log, oldest first; last 0 is all.
 func (s *Store) Events(ctx context.Context, last int) ([]Event, error) {
 	out, err := collect(ctx, s, "read the log", func(e *Event) []any {
-		return []any{&e.ID, moment{&e.At}, &e.Kind, &e.Subject, &e.Detail}
-	}, "SELECT key, at, kind, subject, detail FROM events ORDER BY key DESC LIMIT ?", cmp.Or(last, unlimited))
+		return []any{moment{&e.At}, &e.Kind, &e.Subject, &e.Detail}
+	}, "SELECT at, kind, subject, detail FROM events ORDER BY key DESC LIMIT ?", cmp.Or(last, unlimited))
 	slices.Reverse(out)
 	return out, err
 }

@@ -163,11 +163,7 @@ func (e *Entry) columns() []any {
 const filtered = ">= ? AND ? IN ('', runs.label) AND ? IN ('', runs.plan)"
 
 func (f Filter) condition() []any {
-	since := int64(0) // no run is from before 1970
-	if !f.Since.IsZero() {
-		since = nanos(f.Since)
-	}
-	return []any{since, f.Label, f.Plan}
+	return []any{nanos(f.Since), f.Label, f.Plan}
 }
 
 // List returns the runs of a filter by their start, oldest first.

@@ -5,7 +5,6 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"time"
@@ -113,11 +112,8 @@ func (s *Store) endChange(ctx context.Context, tx *sql.Tx, c *Change) error {
 
 // EachLook calls f with the looks from a time on, oldest first, or with all where that is zero.
 func (s *Store) EachLook(ctx context.Context, since time.Time, f func(Look) error) error {
-	from := int64(math.MinInt64)
-	if !since.IsZero() {
-		from = nanos(since)
-	}
-	rows, err := s.db.QueryContext(ctx, "SELECT key, at, span, data FROM looks WHERE at >= ? ORDER BY at, key", from)
+	rows, err := s.db.QueryContext(ctx, "SELECT key, at, span, data FROM looks WHERE at >= ? ORDER BY at, key",
+		nanos(since))
 	if err != nil {
 		return s.wrap("read the looks", err)
 	}

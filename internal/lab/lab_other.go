@@ -16,7 +16,6 @@ type Lab struct{ State }
 func DefaultDir() string                                                { return "" }
 func Up(context.Context, *netspec.Spec, Options) (*Lab, error)          { return nil, ErrUnsupported }
 func Down(string, string) error                                         { return ErrUnsupported }
-func (l *Lab) Close() error                                             { return ErrUnsupported }
 func Run(context.Context, *netspec.Spec, Options, Command) (int, error) { return 1, ErrUnsupported }
 
 func Within(context.Context, *netspec.Spec, Options, func(context.Context, *Lab) error) (Verdict, error) {

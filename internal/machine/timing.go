@@ -35,9 +35,6 @@ func (c collector) timing(env map[string]string, allowed []int) {
 
 // cpus reads a file that lists CPUs; none where there is no such file.
 func (c collector) cpus(file string) []int {
-	list, _ := units.ParseSet(c.read(file), maxCPU)
+	list, _ := units.ParseSet(c.read(file))
 	return list
 }
-
-// maxCPU is the largest number of a CPU that Linux may be built for.
-const maxCPU = 8191

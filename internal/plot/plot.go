@@ -48,11 +48,10 @@ type Mark struct {
 	Label string // "best fragment 16 KiB"
 }
 
-// Raw selects samples: those of an experiment and phase, by one factor of their point, where the other factors are
+// Raw selects samples: those of an experiment, by one factor of their point, where the other factors are
 // Fixed.
 type Raw struct {
 	Experiment string
-	Phase      string
 	Factor     string
 	Fixed      map[string]int64
 }

@@ -83,8 +83,11 @@ func ParseShare(s string) (float64, error) {
 	return v, err
 }
 
-// ParseSet reads numbers as Linux lists CPUs: "2", "0-3,8". None is above most.
-func ParseSet(s string, most int) ([]int, error) {
+// maxCPU is the largest number of a CPU that Linux may be built for.
+const maxCPU = 8191
+
+// ParseSet reads numbers as Linux lists CPUs: "2", "0-3,8".
+func ParseSet(s string) ([]int, error) {
 	var out []int
 	for _, part := range strings.Split(s, ",") {
 		lo, hi, isRange := strings.Cut(part, "-")
@@ -93,8 +96,8 @@ func ParseSet(s string, most int) ([]int, error) {
 		}
 		a, err := strconv.ParseUint(lo, 10, 16)
 		b, bad := strconv.ParseUint(hi, 10, 16)
-		if err != nil || bad != nil || a > b || b > uint64(most) {
-			return nil, fmt.Errorf("%q: want numbers from 0 to %d, such as 2 or 0-3,8", s, most)
+		if err != nil || bad != nil || a > b || b > maxCPU {
+			return nil, fmt.Errorf("%q: want numbers from 0 to %d, such as 2 or 0-3,8", s, maxCPU)
 		}
 		for n := a; n <= b; n++ {
 			out = append(out, int(n))

@@ -120,8 +120,8 @@ func TestGateBars(t *testing.T) {
 				if c.apart {
 					w.next(c.of)
 				}
-				v, err := gateOf(baseline, func(n int, why []string) ([]Run, error) {
-					if stage = n; why != nil && worse == 0 {
+				v, err := gateOf(baseline, func(n int, second bool) ([]Run, error) {
+					if stage = n; second && worse == 0 {
 						again++
 					}
 					return w.measure(n, worse == 1), nil

@@ -103,13 +103,13 @@ func (s *series) finds(t *table, n int, alpha, threshold float64) bool {
 // Gate decides whether the network is slower now than in the baseline, by quantities that are fixed beforehand (judges)
 // where the baseline has them ok, and by links that cannot be measured any more. A quantity is slower where the test
 // says so and the change is larger than the threshold and than what differs between nights; else it is ok. What is
-// slower or missing is measured again, and why names it: it is a regression only if the second runs alone show it, so
+// slower or missing is measured again: it is a regression only if the second runs alone show it, so
 // that a bad moment is not taken for a change. Inconclusive is what decides and was measured in neither stage. A bad
 // night is told from a change by the spread of the nights of the baseline, of which there should be ten or more. With
 // fewer than three, nights are taken to differ by as much as the runs of one night, and a note says so.
-func Gate(baseline []Run, measure func(why []string) ([]Run, error), o Options) (*Verdict, error) {
+func Gate(baseline []Run, measure func(again bool) ([]Run, error), o Options) (*Verdict, error) {
 	o.nights, o.gate = falseAlarms, true
-	first, err := measure(nil)
+	first, err := measure(false)
 	if err != nil {
 		return nil, err
 	}
@@ -121,18 +121,10 @@ func Gate(baseline []Run, measure func(why []string) ([]Run, error), o Options) 
 		return v, nil
 	}
 	o.only = map[string]bool{}
-	var why []string
 	for _, c := range suspects {
 		o.only[c.id()] = true
-		why = append(why, fmt.Sprintf("%s of %s %s", c.Name, c.Subject(), c.Says()))
 	}
-	for _, l := range v.Lost {
-		why = append(why, l.String())
-	}
-	for _, l := range v.Dead {
-		why = append(why, l+" was not measured")
-	}
-	second, err := measure(why)
+	second, err := measure(true)
 	if err != nil {
 		return nil, err
 	}

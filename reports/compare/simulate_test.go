@@ -139,9 +139,9 @@ func (y *tally) follow(t *testing.T, w *world) {
 			tonight = w.measure(runsANight)
 			baseline = append(baseline, tonight...)
 		} else {
-			v, err := gateOf(baseline, func(n int, why []string) ([]Run, error) {
+			v, err := gateOf(baseline, func(n int, again bool) ([]Run, error) {
 				runs := w.measure(n)
-				if why == nil {
+				if !again {
 					tonight = runs
 				}
 				return runs, nil
@@ -288,7 +288,7 @@ func TestNothingPassesByAccident(t *testing.T) {
 				baseline = append(baseline, w.measure(runsANight)...)
 			}
 			w.nextNight()
-			v, err := gateOf(baseline, func(n int, _ []string) ([]Run, error) {
+			v, err := gateOf(baseline, func(n int, _ bool) ([]Run, error) {
 				runs := w.measure(n)
 				for i := range runs {
 					c.change(&runs[i])

@@ -82,7 +82,7 @@ func (p *panel) add(f *params.Fit, q plot.Plot, all []params.Series) {
 	p.fig.Marks = addNew(p.fig.Marks, q.Marks, func(m Mark) Mark { return m })
 	if q.Raw != nil {
 		p.raws = addNew(p.raws, []plot.Raw{*q.Raw}, func(r plot.Raw) string {
-			return fmt.Sprintf("%q %q %q %s", r.Experiment, r.Phase, r.Factor, dataset.Point(r.Fixed).Key())
+			return fmt.Sprintf("%q %q %s", r.Experiment, r.Factor, dataset.Point(r.Fixed).Key())
 		})
 	}
 }

@@ -19,7 +19,7 @@ var brokenFlags = []string{dataset.FlagDeadlock, dataset.FlagTimeout, dataset.Fl
 func timingsOf(d dataset.Source, r plot.Raw) (at map[int64][]float64, words string) {
 	at = map[int64][]float64{}
 	count, again, broken := 0, 0, 0
-	for _, s := range d.Select(r.Experiment, r.Phase) {
+	for _, s := range d.Select(r.Experiment, "") {
 		x, ok := s.Point[r.Factor]
 		switch {
 		case !ok || !fixed(s.Point, r.Fixed):

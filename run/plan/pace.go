@@ -49,8 +49,6 @@ func NewPace(s *Schedule) *Pace {
 	return p
 }
 
-func (p *Pace) bounded() bool { return p.schedule.Plan.timed() }
-
 func (p *Pace) group(s bench.Slot) int {
 	if s.Round != p.round {
 		p.round, p.order = s.Round, p.schedule.order(p.schedule.rng(s.Round))
@@ -97,7 +95,7 @@ func (p *Pace) expect(group int) units.Nanos {
 // measured so far.
 func (p *Pace) Begin(r int, slots []bench.Slot, spent units.Nanos) []bench.Slot {
 	p.begun, p.until = spent, math.MaxInt64
-	if !p.bounded() || len(slots) == 0 {
+	if !p.schedule.Plan.timed() || len(slots) == 0 {
 		return slots
 	}
 	left := max(0, p.schedule.Plan.Budget-spent)
@@ -143,7 +141,7 @@ func (p *Pace) leastFrom(r int) (t units.Nanos) {
 // Fits reports whether a slot is expected to end within the budget and overtime, and, unless it is the first of its
 // round, within the round's part of it.
 func (p *Pace) Fits(s bench.Slot, spent units.Nanos) bool {
-	if !p.bounded() {
+	if !p.schedule.Plan.timed() {
 		return true
 	}
 	end := spent + p.Expect(s)

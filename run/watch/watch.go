@@ -139,7 +139,7 @@ func (w *watcher) recall(ctx context.Context) (err error) {
 			w.gone = append(w.gone, c)
 		}
 	}
-	o := drift.Options{Learn: w.Learn, Margin: w.Margin, Yearly: float64(year / w.Every), False: 1}
+	o := drift.Options{Learn: w.Learn, Margin: w.Margin, Yearly: float64(year / w.Every)}
 	w.drift = drift.New(o, known)
 	return w.Store.EachLook(ctx, w.Now().Add(-recalled), func(l history.Look) error {
 		w.number = max(w.number, int(l.Number))

@@ -195,9 +195,9 @@ func Documents() []command.Document {
 		command.DataOf[ackList]("history ack"), command.DataOf[additions]("history add"),
 		command.DataOf[exported]("history export"), command.DataOf[runList]("history list"),
 		command.DataOf[historyLog]("history log"), command.DataOf[metricList]("history metrics"),
-		command.DataOf[merged]("history import"),
+		command.DataOf[merged]("history import"), command.DataOf[[]history.Change]("history changes"),
 		command.DataOf[plotted]("history plot"), command.DataOf[removed]("history remove"),
-		command.DataOf[storedRun]("history show"), command.DataOf[[]history.Change]("history changes"), command.DataOf[removed]("history unack"),
+		command.DataOf[storedRun]("history show"), command.DataOf[removed]("history unack"),
 	}
 }
 

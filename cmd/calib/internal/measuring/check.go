@@ -23,7 +23,6 @@ import (
 
 const (
 	checkTime   = time.Minute
-	falseAlarms = 0.01
 	checkMargin = 0.02
 )
 
@@ -44,7 +43,7 @@ func CheckCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
-			o := run.Checking{Budget: c.Duration("budget"), Rate: falseAlarms, Margin: c.Float64("margin")}
+			o := run.Checking{Budget: c.Duration("budget"), Margin: c.Float64("margin")}
 			switch {
 			case o.Budget <= 0:
 				return exit.Usagef("--budget %v: want a time above 0", o.Budget)
@@ -142,7 +141,7 @@ type judgedPair struct {
 }
 
 func screenedOf(r run.Checked, margin float64) Screened {
-	d := Screened{Verdict: healthy, FalseAlarms: falseAlarms, Margin: margin, Pairs: []judgedPair{}, Seen: r.Pairs,
+	d := Screened{Verdict: healthy, FalseAlarms: fault.FalseAlarms, Margin: margin, Pairs: []judgedPair{}, Seen: r.Pairs,
 		Of: r.Of, Rounds: r.Rounds, Took: r.Took.Seconds(), Latency: r.Latency, Rate: 8 / r.PerByte,
 		Link: r.Link, Loopback: r.Loopback, virtual: r.Virtual}
 	for _, name := range r.Hosts {

@@ -147,9 +147,6 @@ func Series(c *cli.Context, config *run.Config, root, what string, n int) (runs 
 		r, err := run.Run(c.Context, *config)
 		config.Plan.Limits.Path = r.Plan.Limits.Path // that the first has seen: all have the same plan
 		config.Plan.Seed++
-		if i == 0 && r.Dir == nil {
-			return nil, err
-		}
 		if err != nil {
 			code := exit.CodeOf(err)
 			if err = fmt.Errorf("run %d of %d: %w", i+1, n, err); code != exit.Partial {

@@ -247,9 +247,9 @@ func gate(c *cli.Context) error {
 	}
 	root := cmp.Or(c.String("out"), "gate-"+rundir.DefaultName(time.Now()))
 	var partial error
-	measure := func(why []string) ([]compare.Run, error) {
+	measure := func(again bool) ([]compare.Run, error) {
 		what := "run"
-		if why != nil {
+		if again {
 			what = "again"
 		}
 		runs, err := measuring.Series(c, &config, root, what, stage.Runs)
