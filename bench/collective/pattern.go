@@ -36,8 +36,7 @@ var Pattern = &bench.Experiment{
 		one := units.Nanos(s.depth())*path.Latency + units.Nanos(float64(s.Busiest)*path.PerByte*path.Sharing(hosts/2))
 		return bench.Cost{
 			Bytes: units.Bytes((untimed + maxPatterns(l.Effort, s)) * s.Busiest),
-			Time: units.Nanos(untimed+repetitions(l.Effort, s, one))*(path.Start(hosts)+one+one/4) +
-				units.Nanos(hosts)*path.Latency,
+			Time:  units.Nanos(untimed+repetitions(l.Effort, s, one)) * (path.Start(hosts) + one + one/4),
 		}
 	},
 	Run: runPattern,
@@ -48,7 +47,7 @@ const (
 	patternLeast = 3 // at a small effort; fewer where they take longer than patternTime
 	patternTime  = 100 * units.Millisecond
 	patternBytes = 16 * units.MiB // of a batch at effort 1, over the busiest link
-	patternShort = 8 * units.KiB  // of the first repetitions, which open connections and tell how long one takes
+	patternShort = 8 * units.KiB  // of the first repetitions, which tell how long one takes
 	patternMost  = 64 * units.KiB
 	// patternLongest is the longest of one repetition: a receive may wait no longer before a silent peer is given up.
 	patternLongest = 4 * units.Second
@@ -164,7 +163,6 @@ func runPattern(x bench.Team) {
 	bench.Check(err)
 	own := bench.Must(pattern.Rank(what, x.Rank(), x.Size(), m, &pattern.Scratch{}))
 	name, peers := what.Name(), pattern.Peers(own)
-	bench.During(name+": connect", func() { meet(x, peers) })
 	var memory pattern.Scratch
 	memory.Use(x.R.Payload(int64(s.Largest)), x.R.Payload(int64(s.Largest)))
 	c := pattern.On(x.Group)
@@ -172,7 +170,7 @@ func runPattern(x bench.Team) {
 		play: func(m int) { bench.During(name, func() { what.Run(c, m, &memory) }) }}
 
 	short := min(m, int(patternShort))
-	y.repeat(short, 1) // opens connections
+	y.repeat(short, 1) // warms hosts and connections
 	trial, _ := y.repeat(short, 1)
 	estimate := max(1, units.Nanos(float64(trial[0])*float64(m)/float64(short)))
 	reps := repetitions(x.R.Effort, s, estimate)
@@ -249,19 +247,6 @@ func (y *player) once(m int) (began, ended int64) {
 	return began, ended
 }
 
-// meet opens the connections to a rank's peers, by one byte from the lower rank to the higher. All ranks go through
-// their peers in ascending order, so that none waits for one that waits for it.
-func meet(x bench.Team, peers []int) {
-	b := []byte{0}
-	for _, k := range peers {
-		if x.Rank() < k {
-			x.Send(k, b)
-		} else {
-			x.Recv(k, b)
-		}
-	}
-}
-
 // shape is what the ranks of a pattern need to know of the others, and how many messages follow one another.
 type shape struct {
 	pattern.Extent
@@ -308,7 +293,7 @@ func shapeOf(p pattern.Pattern, hosts, bytes int) (s shape, err error) {
 }
 
 // maxMessages bounds the messages of a pattern: of one in which every host sends to all others a thousand hosts would
-// send a million, for minutes, and each host would open a thousand connections.
+// send a million, for minutes.
 const maxMessages = 1 << 15
 
 // fitting is the largest number of hosts up to n that a pattern runs on: n, or a half, a quarter, … of it.
