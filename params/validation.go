@@ -36,12 +36,12 @@ func ModelsOf(rows []Validation) []string {
 	return out
 }
 
-// BestOf returns, of the models that predict as many rows as the first does, the one with the smallest mean error over
-// all; false without rows.
+// BestOf returns, of the models that predict most rows, the one with the smallest mean error over all; false without
+// rows.
 func BestOf(rows []Validation) (Grade, bool) {
 	var best Grade
-	for i, m := range ModelsOf(rows) {
-		if g, _ := GradeOf(rows, m, ""); i == 0 || g.N >= best.N && g.Mean < best.Mean {
+	for _, m := range ModelsOf(rows) {
+		if g, _ := GradeOf(rows, m, ""); g.N > best.N || g.N == best.N && g.Mean < best.Mean {
 			best = g
 		}
 	}

@@ -76,7 +76,7 @@ type Prediction struct {
 	Segment   int         `json:"segment,omitempty"` // B, of a segmented algorithm
 	Hosts     int         `json:"hosts"`
 	Bytes     int         `json:"bytes"`
-	Seconds   float64     `json:"seconds"`
+	Seconds   float64     `json:"seconds,omitempty"`
 	CI95      *[2]float64 `json:"ci95,omitempty"`
 	// Bounds are the times without and with full overlap, where a model has bounds, the operation may be either, and the
 	// prediction lies between.
@@ -148,10 +148,10 @@ func inOrder(p *params.Params) []string {
 	return append([]string{SimCold}, rest...)
 }
 
-// simulation is the network that sim plays, nil where it could not be made.
+// simulation is the network that is played, nil where none could be made.
 func (p *Predictor) simulation() *simulated {
 	for _, m := range p.models {
-		if m.name == Sim {
+		if m.world != nil {
 			return m.world
 		}
 	}

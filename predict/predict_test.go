@@ -21,6 +21,18 @@ func TestBetterSimulationFirst(t *testing.T) {
 	}
 }
 
+// TestBestOf: of the models that predict most patterns, whichever comes first.
+func TestBestOf(t *testing.T) {
+	row := func(model, pattern string, e float64) params.Validation {
+		return params.Validation{Model: model, Pattern: pattern, Error: e}
+	}
+	rows := []params.Validation{row(Sim, "bcast-binary", 0.01), row(Hyperbolic, "bcast-binary", 0.1),
+		row(Hyperbolic, "gather-direct", 0.1), row(Hockney, "bcast-binary", 0.2), row(Hockney, "gather-direct", 0.2)}
+	if g, ok := params.BestOf(rows); !ok || g.Model != Hyperbolic {
+		t.Errorf("%+v, want %s", g, Hyperbolic)
+	}
+}
+
 // A simulation that misses what was measured is at fault itself, unless the formulas of the parameters that it was told
 // miss it as well.
 func TestWhoIsAtFault(t *testing.T) {

@@ -207,7 +207,7 @@ func TestBestOfSeveral(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Contains(w.From, "L") || slices.Contains(w.From, "a_c") {
+	if !slices.Contains(w.From, "L(m,p)") || slices.Contains(w.From, "a_c") {
 		t.Errorf("told %v, where a and a_c miss a message by a factor of six", w.From)
 	}
 }

@@ -53,7 +53,7 @@ func Explain(name string, p *params.Params) (e Explained, ok bool) {
 	if q, has := p.Parameters[name]; has {
 		e.Parameter, e.Unit = &q, q.Unit
 	}
-	if f, has := p.Functions[function]; has {
+	if f, has := p.Functions[function]; has && name != "L" { // that of LogGP is another number than the function
 		e.Function = &f
 	}
 	if e.Parameter == nil && e.Function == nil {

@@ -136,11 +136,13 @@ func number(v float64, ci *[2]float64, unit string) string {
 func Contradicted(p *params.Params, names []string, why string) {
 	r := &review{Params: p, reasons: map[reason][]string{}}
 	for _, name := range names {
-		if q, ok := p.Parameters[name]; ok && q.Status == params.StatusOK {
+		q, number := p.Parameters[name]
+		if number && q.Status == params.StatusOK {
 			r.provisional(name, reason(why))
 		}
-		if f, ok := p.Functions[name]; ok && f.Status == params.StatusOK {
-			r.provisionalFunction(name, reason(why))
+		function := params.FunctionOf(name)
+		if f, ok := p.Functions[function]; ok && !number && f.Status == params.StatusOK {
+			r.provisionalFunction(function, reason(why))
 		}
 	}
 	r.summarise()

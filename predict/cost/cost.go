@@ -74,7 +74,7 @@ type reader struct {
 
 // orZero returns a time that may be zero (params.Parameter.Zero), and otherwise what value does.
 func (r *reader) orZero(name string) float64 {
-	if q, _ := r.params.Parameter(r.model, name); q.Zero() != "" {
+	if q, _ := r.params.Parameter(r.model, name); q.Zero() != "" || q.Value != nil && *q.Value == 0 {
 		return 0
 	}
 	return r.value(name)

@@ -80,7 +80,7 @@ func switched(r *reader) (*Network, error) {
 	if !okS || !okL || !l.Usable() {
 		return nil, fmt.Errorf("%w: g_s and L(m, p)%s", ErrParameters, r.p.Hint("g_s", "L(m,p)"))
 	}
-	r.from = append(r.from, "L")
+	r.from = append(r.from, "L(m,p)")
 	gr, ok := r.cost("g_r")
 	if !ok {
 		gr = gs
@@ -124,10 +124,12 @@ func (r *reader) delay(left float64) float64 {
 // half of T(0) where neither was measured; the rest of T(0) is delay. What a packet takes longer for a byte than both
 // hosts together, the port does, which stores it; no longer than a stream takes, which passes hosts and port at once.
 func pairs(r *reader) (*Network, error) {
-	whole, ok := r.positive("a_prime", "a_prime_limits", "alpha")
-	if a, okA := r.positive("a"); okA {
+	whole, ok := r.positive("a")
+	if ok {
 		ac, _ := r.positive("a_c")
-		whole, ok = 2*a+ac, true
+		whole = 2*whole + ac
+	} else {
+		whole, ok = r.positive("a_prime", "a_prime_limits", "alpha")
 	}
 	stream, okB := r.positive("b", "b_prime", "b_prime_limits", "beta")
 	if !ok || !okB {

@@ -102,7 +102,8 @@ type judge struct {
 func (j *judge) decide(from, to int) Decision {
 	standard := Default(j.c, j.hosts, from)
 	d := Decision{Collective: j.c.Name, Hosts: j.hosts, From: from, To: to, Default: j.name(standard)}
-	if Default(j.c, j.hosts, to) != standard {
+	changes := func(m int) bool { return m > from && m <= to && Default(j.c, j.hosts, m) != standard }
+	if changes(to) || slices.ContainsFunc(j.c.Bounds(), changes) {
 		d.Why = "the default changes within these sizes"
 		return d
 	}

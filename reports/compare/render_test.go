@@ -97,6 +97,17 @@ type suite struct {
 	Cases    []struct{} `xml:"testcase"`
 }
 
+// A number that is no longer ok is a skipped case: the build's page shows what the exit code says.
+func TestJUnitLost(t *testing.T) {
+	v := Compare(cluster(1, 6, 5, 0.01, nil), cluster(2, 6, 5, 0.01, nil), Options{})
+	v.Lost, v.Outcome = []Lost{{Name: "a", Status: "inconsistent"}}, Inconclusive
+	var b bytes.Buffer
+	if err := JUnit(&b, v); err != nil || !strings.Contains(b.String(), `name="a is ok"`) ||
+		!strings.Contains(b.String(), `skipped="1"`) {
+		t.Errorf("%v, %s", err, b.String())
+	}
+}
+
 func TestJUnitCounts(t *testing.T) {
 	for name, want := range map[string][4]int{"ok": {10, 0, 0, 0}, "regression": {10, 2, 0, 0},
 		"incomparable": {11, 0, 1, 0}} {

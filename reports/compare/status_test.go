@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -25,6 +26,23 @@ func statusRuns(statuses ...string) []Run {
 		out = append(out, FromParams(p, time.Time{}))
 	}
 	return out
+}
+
+// TestSizesOfValues: the runs without a value have no say in which sizes count, wherever they stand.
+func TestSizesOfValues(t *testing.T) {
+	none, some := reading{value: math.NaN()}, reading{value: 1, sound: true, sizes: "1 to 1448 B"}
+	for _, side := range [][]reading{{none, none, none, some, some, some}, {some, some, some, none, none, none}} {
+		sizes, status := kept(side, false)
+		count := 0
+		for _, r := range side {
+			if !math.IsNaN(r.value) {
+				count++
+			}
+		}
+		if sizes != some.sizes || status != params.StatusOK || count != 3 {
+			t.Errorf("%q, %s, %d values", sizes, status, count)
+		}
+	}
 }
 
 // Like is compared with like; what is not compared is listed with the status of both sides.

@@ -54,8 +54,13 @@ type reading struct {
 func kept(side []reading, all bool) (sizes, status string) {
 	n, ok, by := 0, 0, map[string]int{}
 	for _, r := range side {
-		if by[r.sizes]++; !math.IsNaN(r.value) && by[r.sizes] > by[sizes] {
-			sizes = r.sizes
+		if !math.IsNaN(r.value) {
+			by[r.sizes]++
+		}
+	}
+	for _, s := range slices.Sorted(maps.Keys(by)) {
+		if by[s] > by[sizes] {
+			sizes = s
 		}
 	}
 	for i, r := range side {

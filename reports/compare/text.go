@@ -206,8 +206,8 @@ func (f Finding) left() int { return max(len(f.Changes)+len(f.Along)-maxShown, 0
 type testcase struct{ Class, Name, Result, Message, Type, Text string }
 
 // JUnit writes v as a test suite: a case for each parameter of the network, for each host and for each link with a
-// finding, and one for all other links. A regression is a failure, an inconclusive case is skipped, and environments
-// that are not comparable are the error of a case named "comparable".
+// finding, one for all other links, and one for each number that is no longer ok. A regression is a failure, what is
+// inconclusive is skipped, and environments that are not comparable are the error of a case named "comparable".
 func JUnit(w io.Writer, v *Verdict) error {
 	var cases []testcase
 	if v.Outcome == NotComparable || len(v.changes) == 0 && len(v.Network)+len(v.Hosts)+len(v.Links) == 0 {
@@ -234,6 +234,17 @@ func JUnit(w io.Writer, v *Verdict) error {
 	if v.Tested.Links > 0 {
 		cases = append(cases, testcase{Class: "calib.link", Name: "all other links",
 			Text: fmt.Sprintf("%s of links tested", units.Plural(v.Tested.Links, "metric"))})
+	}
+	if !v.allowsLost {
+		for _, l := range v.Lost {
+			cases = append(cases, testcase{"calib.network", l.Name + " is ok", "skipped", "no longer ok", Inconclusive,
+				reports.Clean(l.String())})
+		}
+	}
+	skipped := func(c testcase) bool { return c.Result == "skipped" }
+	if v.Outcome == Inconclusive && !slices.ContainsFunc(cases, skipped) {
+		why := reports.Clean(strings.Join(v.Why, "; "))
+		cases = append(cases, testcase{"calib", "decided", "skipped", why, Inconclusive, why})
 	}
 	count := map[string]int{}
 	for _, c := range cases {

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"calib/internal/units"
+	"calib/params"
 	"calib/predict/network"
 )
 
@@ -170,13 +171,14 @@ func writeLab(in *input) []byte {
 	in.warnf("the lab's hosts have calls and wake-ups of their own, which add up to 30 µs to a message")
 	var functions []string
 	for _, name := range n.From {
+		function := params.FunctionOf(name)
+		if f, ok := in.function(function); ok {
+			functions = append(functions, f.Words(function))
+			continue
+		}
 		q := in.Params.Parameters[name]
 		in.mark(name, q.Status, q.Why)
-		if f, ok := in.function(name); ok {
-			functions = append(functions, f.Words(name))
-		} else {
-			in.showUsed(name)
-		}
+		in.showUsed(name)
 	}
 	data := map[string]any{"functions": functions, "network": c.Spec.Text(), "slowdown": "", "hosts": []string(nil)}
 	if f := c.Spec.Slowdown; f != 1 {

@@ -327,8 +327,8 @@ func (in *input) head() []string {
 	or := func(s string) string { return cmp.Or(units.OneLine(s), "(none)") }
 	run := in.Params.Run
 	by := strings.TrimRight("calib "+units.OneLine(in.Version), " ")
-	out := []string{fmt.Sprintf("Written by %s from run %s (plan %s, %d hosts).", by, or(run.ID), or(run.Plan),
-		len(run.Hosts))}
+	out := []string{fmt.Sprintf("Written by %s from run %s (plan %s, %s).", by, or(run.ID), or(run.Plan),
+		units.Plural(len(run.Hosts), "host"))}
 	for _, name := range in.used {
 		q := in.Params.Parameters[name]
 		if q.Value == nil {

@@ -175,6 +175,16 @@ func (c Collective) Fixed(ranks, m int) int {
 	return 0
 }
 
+// Bounds are the sizes from which on Fixed may take another algorithm.
+func (c Collective) Bounds() (out []int) {
+	for _, d := range c.Decisions {
+		for _, s := range d.Sizes {
+			out = append(out, s[0])
+		}
+	}
+	return out
+}
+
 // Rule says which algorithm messages take that have at least so many bytes.
 type Rule struct {
 	Bytes     int // as Collective.Size has it

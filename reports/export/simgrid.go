@@ -140,6 +140,7 @@ func platformOf(in *input) *platform {
 		}
 	}
 	p.warnOfTooFast()
+	p.warnOfDetour()
 	if p.groups == nil {
 		in.warnOfSlowPairs()
 	}

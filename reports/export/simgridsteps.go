@@ -238,6 +238,24 @@ func (p *platform) longestEager() float64 {
 // tooFast is by which share of the time of a short message a platform may be wrong without a word.
 const tooFast = 0.05
 
+// warnOfDetour says by how much messages between groups come out too slow or too fast: SimGrid multiplies the latency of
+// a whole route by the factor of the size, the detour with it.
+func (p *platform) warnOfDetour() {
+	worst, at := 0.0, 0
+	for _, s := range p.segments {
+		for _, x := range []int{s.from + 1, min(s.to, int(p.measured))} {
+			off := 2 * p.detour * (s.latency/p.latency - 1)
+			if off /= p.pieceOf(x).at(float64(x)) + 2*p.detour; x <= s.to && math.Abs(off) > math.Abs(worst) {
+				worst, at = off, x
+			}
+		}
+	}
+	if math.Abs(worst) > tooFast {
+		p.in.warnf("messages between groups of hosts take up to %.0f%% too long or too short, at %d B %+.0f%%: SimGrid "+
+			"multiplies the way between groups by the factor of the size", 100*math.Abs(worst), at, 100*worst)
+	}
+}
+
 // warnOfTooFast warns of the messages that meet for which the file is known to be too fast.
 func (p *platform) warnOfTooFast() {
 	if p.contend == nil && p.receive != nil {

@@ -53,6 +53,20 @@ func rowsOf(in *input) (out [][]string) {
 			add("parameter", m, math.NaN(), (*[2]float64)(q.Bound))
 		}
 	}
+	for _, name := range slices.Sorted(maps.Keys(in.Params.Functions)) {
+		f := in.Params.Functions[name]
+		if f.Usable() {
+			continue
+		}
+		for _, c := range slices.Sorted(maps.Keys(f.Coeff)) {
+			m := params.Metric{Name: name + "." + c, Unit: f.CoeffUnit(c), Status: f.Status, Label: f.Label}
+			var ci *[2]float64
+			if ends, ok := f.CI95[c]; ok {
+				ci = &ends
+			}
+			add("estimate", m, f.Coeff[c], ci)
+		}
+	}
 	for _, q := range in.Params.Times() {
 		add("point", params.Metric{Name: number(q.X), Unit: "s", Status: params.StatusOK,
 			Label: "time of a message of that many bytes, idle network"}, q.Measured, &[2]float64{q.Lo, q.Hi})
@@ -63,7 +77,7 @@ func rowsOf(in *input) (out [][]string) {
 // writeCSV writes a table of every number of a run, one a row (RFC 4180: a header, fields quoted where they must be,
 // lines that end in CR LF). Columns:
 //
-//	kind   run, parameter (one number of the network), estimate (of a parameter that is not to be used), coefficient
+//	kind   run, parameter (one number of the network), estimate (of a number that is not to be used), coefficient
 //	       (of a cost function, or of one of segments its value at a size), link (of one pair), point (T of a size)
 //	name   of it; of a point the message size in bytes
 //	from, to   the hosts of a link

@@ -1,10 +1,10 @@
 package results
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -86,7 +86,11 @@ func exportAction(c *cli.Context) error {
 	case err != nil:
 		return fmt.Errorf("%s: %w", arg, err)
 	}
-	run := reports.ShellWord(cmp.Or(strings.TrimSuffix(arg, rundir.ParamsFile), "."))
+	run := arg
+	if filepath.Base(arg) == rundir.ParamsFile {
+		run = filepath.Dir(arg)
+	}
+	run = reports.ShellWord(run)
 	data.Warnings = append([]string{}, warnings...)
 	for i, w := range data.Warnings { // a target knows no path
 		data.Warnings[i] = strings.ReplaceAll(w, " RUN ", " "+run+" ")
@@ -134,7 +138,7 @@ const ruleSizes = "64..64KiB" // those at which rules of collectives begin
 // rulesOf chooses the algorithms of Open MPI's collectives by the predictions from p.
 func rulesOf(c *cli.Context, p *params.Params) (rules []export.Rules, decisions []tuned.Decision, err error) {
 	s := tuned.Settings{Seed: p.Run.Seed}
-	if s.Hosts, err = numbers(c, "nodes", strconv.Itoa(len(p.Run.Hosts)), 2, maxHosts); err != nil {
+	if s.Hosts, err = numbers(c, "nodes", strconv.Itoa(max(2, len(p.Run.Hosts))), 2, maxHosts); err != nil {
 		return nil, nil, err
 	}
 	if s.Bytes, err = numbers(c, "bytes", ruleSizes, 1, 1<<30); err != nil {

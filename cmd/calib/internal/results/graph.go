@@ -26,16 +26,21 @@ func predictGraph(c *cli.Context, p *params.Params) error {
 		return exit.Usagef("--graph: %w", err)
 	}
 	out := ofGraph{Graph: g.Name, Reduced: g.Reduce()}
-	if x, ok := g.Messages[g.Message]; ok && c.String("bytes") == "" {
+	x, own := g.Messages[g.Message]
+	if own && c.String("bytes") == "" {
 		out.Times = append(out.Times, out.Reduced.Times(x))
-	} else {
-		sizes, err := units.ParseSizes(cmp.Or(c.String("bytes"), predictSizes))
-		if err != nil {
-			return exit.Usagef("--bytes: %w", err)
+		return command.Answer(c, "predict", out, out.print)
+	}
+	sizes, err := units.ParseSizes(cmp.Or(c.String("bytes"), predictSizes))
+	if err != nil {
+		return exit.Usagef("--bytes: %w", err)
+	}
+	for _, x := range sizes {
+		if own { // blocks of messages at once depend on their sizes
+			g.Messages[g.Message] = float64(x)
 		}
-		for _, x := range sizes {
-			out.Times = append(out.Times, out.Reduced.Times(float64(x)))
-		}
+		out.Reduced = g.Reduce()
+		out.Times = append(out.Times, out.Reduced.Times(float64(x)))
 	}
 	return command.Answer(c, "predict", out, out.print)
 }

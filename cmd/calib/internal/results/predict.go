@@ -2,6 +2,7 @@ package results
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -19,6 +20,7 @@ import (
 	"calib/internal/yaml"
 	"calib/params"
 	"calib/predict"
+	"calib/reports"
 )
 
 const predictSizes = "1,64,1KiB,16KiB,64KiB,1MiB" // those of a graph that asks for no message
@@ -80,7 +82,7 @@ func predictAction(c *cli.Context) (err error) {
 			cubeFlags, []string{"nodes"})
 	case op == overlapOperation:
 		do, where = predictOverlap, "communication patterns, not with --op "+overlapOperation
-		others = slices.Concat(patternFlags, windowFlags)
+		others = slices.Concat(patternFlags, windowFlags, cubeFlags)
 	case op == remapOperation:
 		do, where = predictRemap, "other operations, not with --op "+remapOperation
 		others = slices.Concat(patternFlags, overlapFlags, windowFlags)
@@ -175,7 +177,10 @@ func predictOperation(c *cli.Context, p *params.Params) error {
 			}
 		}
 	}
-	return command.Answer(c, "predict", out, out.printPredictions)
+	if !slices.ContainsFunc(out.Predictions, func(v predict.Prediction) bool { return v.Why == "" }) {
+		err = exit.With(exit.Inconclusive, errors.New("no model predicts any of these"))
+	}
+	return command.AnswerResult(c, reports.Result{Command: "predict", Data: out}, err, out.printPredictions)
 }
 
 // patternsOf are the algorithms of an operation that are asked for, on the grid that --strips asks for.
@@ -199,8 +204,9 @@ func patternsOf(c *cli.Context) (out []pattern.Pattern, err error) {
 		err = exit.Usagef("--op %q: want one of %s", op, strings.Join(operations(), ", "))
 	case out == nil:
 		err = exit.Usagef("--algo %q: %s has %s", algo, op, strings.Join(have, ", "))
-	case c.Bool("best") && slices.ContainsFunc([]string{"algo", "all-models"}, c.IsSet):
-		err = exit.Usagef("--best compares all algorithms and prints its choice: it goes without --algo and --all-models")
+	case c.Bool("best") && slices.ContainsFunc([]string{"algo", "all-models", "strips"}, c.IsSet):
+		err = exit.Usagef("--best compares all algorithms and prints its choice: it goes without --algo, --all-models " +
+			"and --strips")
 	}
 	return out, err
 }
