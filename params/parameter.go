@@ -49,6 +49,25 @@ type Parameter struct {
 	Bound      *Bound      `json:"bound,omitempty" jsonschema:"what the data allow without a value; null is no limit"`
 }
 
+// CountsPackets is why B_L_bytes has no value where that is known.
+const CountsPackets = "the buffer counts packets, not bytes"
+
+// SegmentHeaders are the bytes of a frame beside the payload of a segment: Ethernet (14), IPv4 (20), TCP (20) and its
+// time stamps (12).
+const SegmentHeaders = 66
+
+// PortPackets is how many packets with so much payload [B] a port holds, by B_L_bytes where the buffer counts bytes,
+// else by B_L; false where neither has a value. of is the number that it is made of.
+func (p *Params) PortPackets(payload float64) (packets float64, of string, ok bool) {
+	if v := p.Parameters["B_L_bytes"].Value; v != nil {
+		return *v / (payload + SegmentHeaders), "B_L_bytes", true
+	}
+	if v := p.Parameters["B_L"].Value; v != nil {
+		return *v, "B_L", true
+	}
+	return 0, "", false
+}
+
 // Bound is from where to where a value may be; infinite on a side without limit.
 type Bound [2]float64
 

@@ -177,10 +177,6 @@ func scaled(p params.Parameter, by float64) params.Parameter {
 	return p
 }
 
-// tcpHeaders are the bytes of a frame beside the payload of a segment: Ethernet (14), IPv4 (20), TCP (20) and its time
-// stamps (12).
-const tcpHeaders = 66
-
 // agree says whether the two methods find the same buffer. Where the buffer counts bytes, what it holds of the
 // datagrams is what it holds of segments only in bytes.
 func (p *floodData) agree() {
@@ -190,7 +186,7 @@ func (p *floodData) agree() {
 		return
 	}
 	if bytes := p.fit.Parameters["B_L_bytes"]; bytes.Value != nil && p.segment > 0 {
-		a = scaled(bytes, 1/(p.segment+tcpHeaders))
+		a = scaled(bytes, 1/(p.segment+params.SegmentHeaders))
 	}
 	switch {
 	case a.Value != nil && b.Value != nil:

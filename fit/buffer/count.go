@@ -59,7 +59,7 @@ func (p *floodData) count(sizes []sizeEstimate) {
 		p.record(e, fmt.Sprintf("packets, of whatever size: the port held %.4g of %g B and %.4g of %g; the same bytes are "+
 			"%.0f standard uncertainties off", small.value, small.bytes, large.value, large.bytes, bytes.sigmas))
 		p.fit.Unknown("B_L_bytes", "B", labelBLBytes, e.value*small.bytes, e.value*(large.bytes+maxHeader),
-			"the buffer counts packets, not bytes")
+			params.CountsPackets)
 	case bytes.accepted() && packets.rejected():
 		p.record(large.estimate, of+"; the buffer counts bytes")
 		p.recordBytes(sizes, packets.sigmas)

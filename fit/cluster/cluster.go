@@ -24,7 +24,7 @@ const packetParameter = "packet"
 type Cluster struct {
 	Os, Gs, Gr, Or, Ur params.Cost
 	L                  params.Transfer
-	BL                 float64 // packets that the bottleneck's buffer holds; +Inf where nothing is known of it
+	BL                 float64 // packets that the bottleneck's buffer holds; +Inf where nothing is known, NaN if withheld
 	MTU                float64 // payload of one packet [B]
 }
 
@@ -38,7 +38,8 @@ func (c Cluster) oneWay(m, p float64) float64 {
 //   - O_r as zero, where no time was lost to arriving messages that could be told from noise (unidentifiable);
 //   - g_r as g_s, where several senders at one receiver were not measured or did not saturate it: the paper's own
 //     simplification (section 3.2);
-//   - B_L as what the buffer held at least, where it never overflowed, and as endless where it was not measured.
+//   - B_L as what the buffer held at least, where it never overflowed, and as endless where it was not measured. Where
+//     it is withheld, a gather by windows is an error.
 //
 // It returns fit.ErrNeeds where O_s, U_r, g_s or L is missing, or any of the functions is withheld, and names them. For
 // a function of another form it returns params.ErrForm.
@@ -81,16 +82,16 @@ func Of(p *params.Params) (Cluster, error) {
 	if c.L, ok = shape.(params.Transfer); !ok {
 		return Cluster{}, fmt.Errorf("function L: %w: form %q is not a transfer time", params.ErrForm, l.Form)
 	}
-	if b, ok := p.Parameters["B_L"]; ok {
-		switch {
-		case b.Value != nil:
-			c.BL = *b.Value
-		case b.Bound != nil:
-			c.BL = b.Bound[0]
-		}
-	}
 	if v := p.Parameters[packetParameter].Value; v != nil {
 		c.MTU = *v
+	}
+	b, measured := p.Parameters["B_L"]
+	if packets, _, ok := p.PortPackets(c.MTU); ok {
+		c.BL = packets
+	} else if measured && b.Bound != nil {
+		c.BL = b.Bound[0]
+	} else if measured {
+		c.BL = math.NaN()
 	}
 	return c, nil
 }

@@ -54,6 +54,9 @@ func (c Cluster) GatherWindow(senders int, bytes float64) (w int, optimal bool, 
 	if err := c.check("a gather", senders, bytes); err != nil {
 		return 0, false, err
 	}
+	if math.IsNaN(c.BL) {
+		return 0, false, fmt.Errorf("the window of a gather: %w: B_L is withheld; calib explain B_L RUN says why", ErrPredict)
+	}
 	k, m := c.Packets(bytes)
 	if !(c.Gs.Of(m) > 0) || !(c.Gr.Of(m) > 0) {
 		return 0, false, fmt.Errorf("the window of a gather with g_s = %g s, g_r = %g s: %w", c.Gs.Of(m), c.Gr.Of(m),

@@ -64,9 +64,9 @@ func rules() []rule {
 		{first: oneBurst, second: parameter("alpha"), above: alikeOnly, below: alikeOnly, why: burst + "alpha"},
 		{first: parameter("o_s"), second: atOneByte("O_s"), above: sameQuantity, below: sameQuantity, ofTime: true,
 			why: "O_s " + timed + "O_s"},
-		{first: parameter("o_r"), second: atOneByte("U_r", "O_r"), above: sameQuantity, below: sameQuantity, ofTime: true,
-			why: "U_r " + timed + "U_r and O_r"},
-		{first: loggpL, second: atOneByte("L"), above: sameQuantity, below: sameQuantity, ofTime: true, both: true,
+		{first: parameter("o_r"), second: atOneByte("U_r"), above: sameQuantity, below: sameQuantity, ofTime: true,
+			why: "U_r " + timed + "U_r"},
+		{first: loggpL, second: wayAtOneByte, above: sameQuantity, below: sameQuantity, ofTime: true, both: true,
 			why: "both are half a round trip without the hosts' times, which were measured in two ways that differ; " +
 				"use neither"},
 		{first: parameter("g"), second: slowest, above: alikeOnly, below: alikeOnly,
@@ -143,10 +143,10 @@ func parameter(name string, others ...string) func(*review) (claim, bool) {
 	}
 }
 
-// sameBuffer is B_L_tcp where the buffer is not known to count bytes: otherwise its packets are larger than those of
+// sameBuffer is B_L_tcp where the buffer is known to count packets: otherwise its packets may be larger than those of
 // B_L, and fewer.
 func sameBuffer(r *review) (claim, bool) {
-	if _, bytes := r.Parameters["B_L_bytes"].Raw(); bytes {
+	if r.Parameters["B_L_bytes"].Why != params.CountsPackets {
 		return claim{}, false
 	}
 	return parameter("B_L_tcp")(r)
@@ -215,6 +215,17 @@ func atOneByte(names ...string) func(*review) (claim, bool) {
 		c.lo, c.hi = c.v-half, c.v+half
 		return c, true
 	}
+}
+
+// wayAtOneByte is L(m,p), and O_r where that is known: LogGP's receiver takes a message that is there, so that what its
+// host did when the message came is in L.
+func wayAtOneByte(r *review) (claim, bool) {
+	way, known := atOneByte("L")(r)
+	if both, ok := atOneByte("L", "O_r")(r); ok {
+		both.functions = way.functions
+		return both, true
+	}
+	return way, known
 }
 
 // slowest is the longer of g_s and g_r for the smallest message.

@@ -179,11 +179,15 @@ func TestRules(t *testing.T) {
 			set(p, "loggp", "s", "o_s", 15e-6)
 			line(p, "cluster-overhead", "O_s", 10e-6, 1e-7, 1e-12)
 		}, "o_s", ok, ""},
-		{"o_r against U_r and O_r", func(p *params.Params) {
+		{"o_r against U_r", func(p *params.Params) {
 			set(p, "loggp", "s", "o_r", 30e-6)
 			line(p, "cluster-overhead", "U_r", 3e-6, 1e-7, 1e-12)
-			line(p, "cluster-overhead", "O_r", 4e-6, 1e-7, 1e-12)
-		}, "o_r", inconsistent, "U_r(1 B) + O_r(1 B) = 7 µs"},
+		}, "o_r", inconsistent, "U_r(1 B) = 3 µs"},
+		{"L of LogGP has O_r in it", func(p *params.Params) {
+			set(p, "loggp", "s", "L", 100e-6)
+			line(p, "cluster", "L", 80e-6, 1e-7, 1e-12)
+			line(p, "cluster-overhead", "O_r", 20e-6, 1e-7, 1e-12)
+		}, "L", ok, ""},
 		{"L against L(m, p)", contraryL, "L", inconsistent, "neither"},
 		{"L(m, p) against L", contraryL, "L()", inconsistent, "neither"},
 		{"g against g_r", func(p *params.Params) {
@@ -198,7 +202,12 @@ func TestRules(t *testing.T) {
 		{"B_L, twice", func(p *params.Params) {
 			set(p, "cluster-buffer", "packets", "B_L", 64)
 			set(p, "cluster-buffer", "packets", "B_L_tcp", 90)
+			p.Parameters["B_L_bytes"] = params.Parameter{Status: params.StatusUnidentifiable, Why: params.CountsPackets}
 		}, "B_L_tcp", inconsistent, "B_L = 64"},
+		{"B_L of a buffer that may count bytes", func(p *params.Params) {
+			set(p, "cluster-buffer", "packets", "B_L", 64)
+			set(p, "cluster-buffer", "packets", "B_L_tcp", 45)
+		}, "B_L", ok, ""},
 		{"B_L of a buffer that counts bytes", func(p *params.Params) {
 			set(p, "cluster-buffer", "packets", "B_L", 64)
 			set(p, "cluster-buffer", "packets", "B_L_tcp", 45)

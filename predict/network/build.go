@@ -100,7 +100,8 @@ func switched(r *reader) (*Network, error) {
 	spec.Receive = &netspec.Block{B: math.Max(tau-slope(), 0)}
 	fewest := math.Max(l.Coeff["floor"], l.Coeff["l0"]+tau) + min(l.Coeff["l1"], 0)*l.Domain["p"][0]
 	spec.L = r.delay(fewest - first(1) - spec.Receive.B - calls.Wake.Seconds())
-	if b, ok := r.positive("B_L"); ok {
+	if b, of, ok := r.p.PortPackets(float64(p)); ok && b > 0 {
+		r.from = append(r.from, of)
 		spec.Buffer = int(math.Max(1, math.Round(b)))
 	}
 	n := r.network(spec, calls)

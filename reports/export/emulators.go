@@ -56,9 +56,10 @@ func emulatedPathOf(in *input) (q emulatedPath) {
 		in.failf("delay %g s: %w: netem takes up to %.2g s", q.delay, ErrLimit, longestDelay)
 	}
 	in.showUsed(append(from, "packet")...)
-	if b, ok := in.found("B_L"); ok && b > 0 {
+	if b, of, ok := in.Params.PortPackets(q.packet); ok && b > 0 {
 		q.queue = b
-		in.showUsed("B_L")
+		in.found(of)
+		in.showUsed(of)
 	}
 	return q
 }

@@ -238,8 +238,8 @@ func (p *platform) longestEager() float64 {
 // tooFast is by which share of the time of a short message a platform may be wrong without a word.
 const tooFast = 0.05
 
-// warnOfDetour says by how much messages between groups come out too slow or too fast: SimGrid multiplies the latency of
-// a whole route by the factor of the size, the detour with it.
+// warnOfDetour says by how much messages between groups come out too slow or too fast: SimGrid multiplies the latency
+// of a whole route by the factor of the size, the detour with it.
 func (p *platform) warnOfDetour() {
 	worst, at := 0.0, 0
 	for _, s := range p.segments {

@@ -1,0 +1,37 @@
+package cluster
+
+import (
+	"math"
+	"testing"
+
+	"calib/params"
+)
+
+// A port that counts bytes holds fewer full packets than B_L says of smaller ones; one whose B_L is withheld makes a
+// gather by windows an error.
+func TestPortOfGather(t *testing.T) {
+	line := func(c0 float64) params.Function {
+		return params.Function{Form: params.Line, Status: params.StatusOK, Coeff: map[string]float64{"c0": c0, "c1": 0}}
+	}
+	p := &params.Params{Parameters: map[string]params.Parameter{}, Functions: map[string]params.Function{
+		"O_s": line(1e-6), "U_r": line(1e-6), "O_r": line(1e-6), "g_s": line(1e-5), "g_r": line(1e-5),
+		"L": {Form: params.Bilinear, Status: params.StatusOK, Coeff: map[string]float64{"l0": 1e-5, "l1": 0, "tau": 0}}}}
+	set := func(name string, v *float64) { p.Parameters[name] = params.Parameter{Value: v} }
+	packets, bytes, mtu := 384.0, 400e3, 1448.0
+	set("packet", &mtu)
+	set("B_L", &packets)
+	set("B_L_bytes", &bytes)
+	c, err := Of(p)
+	want := bytes / (mtu + params.SegmentHeaders)
+	if err != nil || math.Abs(c.BL-want) > 1e-9 || c.GatherUpper(mtu, 100) != 3 {
+		t.Errorf("the port holds %g packets, want %g; G_au %g, want 3 (%v)", c.BL, want, c.GatherUpper(mtu, 100), err)
+	}
+	set("B_L", nil)
+	set("B_L_bytes", nil)
+	if c, err = Of(p); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := c.GatherWindow(7, 1e5); err == nil {
+		t.Error("a window of a port whose B_L is withheld")
+	}
+}
