@@ -159,7 +159,10 @@ func (c *Client) shut() error {
 		_, _ = c.ask(context.Background(), releaseLimit, callRelease, request{Run: l.run, Secret: l.secret})
 	}
 	defer c.http.CloseIdleConnections()
-	return c.conn.Close()
+	if err := c.conn.Close(); !errors.Is(err, net.ErrClosed) { // the stream may have ended by itself
+		return err
+	}
+	return nil
 }
 
 // keep tells the agent that its coordinator lives, until Close. It ignores errors: the next call meets the same trouble

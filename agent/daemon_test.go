@@ -81,6 +81,29 @@ func listen(t *testing.T, network, addr string) net.Listener {
 	return l
 }
 
+// A daemon that ends by itself is no error of who closes the connection to it.
+func TestCloseAfterTheEnd(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "agent.sock")
+	s := newServer(ServerOptions{}, &fakePlane{})
+	g := newGate(listen(t, "unix", path), s.opts.Log, admitUser)
+	ctx, end := context.WithCancel(context.Background())
+	served := make(chan error)
+	go func() { served <- s.serveGate(ctx, g) }()
+	c, err := Dial(context.Background(), "node3", path, nil, ClientOptions{})
+	if err == nil {
+		_, err = c.Hello(context.Background())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	end()
+	<-served
+	<-c.conn.ctx.Done()
+	if err := c.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestDaemonServesOneRunAfterTheOther(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "agent.sock")
 	daemon(t, listen(t, "unix", path), admitUser)

@@ -61,6 +61,11 @@ func Check(ctx context.Context, c Config, o Checking) (out Checked, err error) {
 		if err := r.checkup(ctx, f); err != nil {
 			return err
 		}
+		if len(f.agents) < leastChecked && len(f.lost) > 0 {
+			r.sayLost(f)
+			return exit.With(exit.Partial, fmt.Errorf("%s can be measured: a check compares hosts with each other and "+
+				"needs three", units.Plural(int64(len(f.agents)), "host")))
+		}
 		if len(f.agents) < leastChecked {
 			return exit.Usagef("%s: a check compares hosts with each other and needs three",
 				units.Plural(int64(len(f.agents)), "host"))

@@ -145,7 +145,11 @@ func Patterns(dir *rundir.Dir, d dataset.Source) (dataset.Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	return own.Samples()
+	// A validation that was cut off may have no samples yet, or none of a pattern.
+	if seen, err := own.Samples(); err == nil && len(seen.Select(names.Pattern, names.PhasePattern)) > 0 {
+		return seen, nil
+	}
+	return nil, nil
 }
 
 // Validate holds the predictions of a run's params.json against the patterns in seen, and replaces params.json and the
@@ -154,6 +158,9 @@ func Validate(dir *rundir.Dir, d, seen dataset.Source) (*params.Params, error) {
 	p, err := dir.ReadParams()
 	if err != nil {
 		return nil, exit.With(exit.Usage, err)
+	}
+	if seen == nil {
+		return nil, fmt.Errorf("%s: no pattern was measured", dir.Path())
 	}
 	if err := predict.Validate(p, seen, predict.Settings{Seed: p.Run.Seed}); err != nil {
 		return nil, err

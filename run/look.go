@@ -115,7 +115,10 @@ func factsOf(named, says dataset.Host) doctor.Host {
 func (r *run) claim(ctx context.Context, f *fleet) error {
 	limits := agent.DefaultLimits()
 	// The tickets last a day longer than twice the budget, and no longer than agents take them: clocks may differ.
-	life := min(2*time.Duration(r.Plan.Budget)+24*time.Hour, limits.Life-time.Hour)
+	life := limits.Life - time.Hour
+	if r.Plan.Budget > 0 {
+		life = min(life, 2*time.Duration(r.Plan.Budget)+24*time.Hour)
+	}
 	err := f.claim(ctx, plane.Session{Run: r.id, Socket: r.Socket}, limits.Bytes, life)
 	if together := f.onOneCPU(); together != "" {
 		r.note("there are fewer CPUs than agents. Agents that share one (" + together + ") run by turns, and are " +
@@ -234,9 +237,10 @@ func enoughBytes(need units.Bytes, hosts []dataset.Host) error {
 }
 
 // look probes the network, unless the plan knows it, has one host, or was told not to. What it finds becomes part of
-// the plan. A simulated network takes no time that a budget could bound.
+// the plan. A simulated network takes no time that a budget could bound, and a run that goes on has the plan that it
+// began with.
 func (r *run) look(ctx context.Context, f *fleet) error {
-	if r.Plan.Limits.Path.Known() || r.Unprobed || r.Where.Sim != "" || len(f.agents) < 2 {
+	if r.Plan.Limits.Path.Known() || r.Unprobed || r.held > 0 || r.Where.Sim != "" || len(f.agents) < 2 {
 		return nil
 	}
 	r.Show.Phase("probe the network")

@@ -94,7 +94,7 @@ func (r *run) steering(s *plan.Schedule, f *fleet) (*plan.Steering, error) {
 	if r.Targets != "" {
 		var err error
 		if targets, err = ParseTargets(r.Targets); err == nil {
-			err = targets.check(measured)
+			err = targets.Check(measured)
 		}
 		if err != nil {
 			return nil, exit.Usagef("--%w", err)
@@ -212,7 +212,7 @@ func (r *run) partial() error {
 // saved counts the slots in samples.jsonl. A run that failed before it was measured has those that it goes on from.
 func (r *run) saved() int {
 	if r.measured {
-		return r.walked.Slots + r.walked.Had
+		return max(r.held, r.walked.Slots+r.walked.Had)
 	}
 	d, err := r.dir.Samples()
 	if err != nil {

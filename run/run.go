@@ -71,8 +71,9 @@ func Stored(detail json.RawMessage) (c Config, err error) {
 
 // Result is what became of a run.
 type Result struct {
-	Dir  *rundir.Dir // nil where nothing is left of it
-	Plan plan.Plan   // as hosts and network have made it
+	Dir   *rundir.Dir   // nil where nothing is left of it
+	Plan  plan.Plan     // as hosts and network have made it
+	Probe *coord.Probed // nil where there was none
 }
 
 // keep writes c to run.json.
@@ -98,6 +99,7 @@ type run struct {
 	lost     []dataset.Failure
 	checked  units.Nanos // how long the check of the hosts took
 	spoilt   float64     // share of the timings that loss has touched
+	held     int         // slots of which it had samples when it went on
 	noting   sync.Mutex
 	notes    []string
 }
@@ -165,7 +167,7 @@ func Run(ctx context.Context, c Config) (Result, error) {
 		unfit = r.fit()
 	}
 	err = r.close(ctx, err, unfit)
-	return Result{r.dir, r.Plan}, err
+	return Result{r.dir, r.Plan, r.Probe}, err
 }
 
 // makeDir makes the run directory, or goes on in the one that is resumed.
@@ -220,6 +222,11 @@ func (r *run) with(ctx context.Context, do func(*fleet) error) error {
 // measure prepares the agents, makes the schedule, and walks it.
 func (r *run) measure(ctx context.Context, f *fleet) error {
 	have, before, err := r.had(f)
+	slots := map[int]bool{}
+	for i := range have {
+		slots[have[i].Slot] = true
+	}
+	r.held = len(slots)
 	if err == nil {
 		err = r.checkup(ctx, f)
 	}

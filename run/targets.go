@@ -100,8 +100,8 @@ func ParseTargets(s string) (Targets, error) {
 	return out, nil
 }
 
-// check returns an error for a parameter that is read from an experiment that is not among those measured.
-func (t Targets) check(experiments []string) error {
+// Check returns an error for a parameter that is read from an experiment that is not among those measured.
+func (t Targets) Check(experiments []string) error {
 	for _, name := range slices.Sorted(maps.Keys(t)) {
 		for _, exp := range needs(name) {
 			if !slices.Contains(experiments, exp) {

@@ -88,10 +88,10 @@ func TestDefaultTargets(t *testing.T) {
 
 func TestCheckTargets(t *testing.T) {
 	targets := Targets{"a": 0.02, "O_s": 0.05}
-	if err := targets.check([]string{names.Paired, names.Load, names.Overhead}); err != nil {
+	if err := targets.Check([]string{names.Paired, names.Load, names.Overhead}); err != nil {
 		t.Error(err)
 	}
-	err := targets.check([]string{names.Paired, names.Load})
+	err := targets.Check([]string{names.Paired, names.Load})
 	if want := "target O_s: it is read from experiment overhead, which the plan does not measure"; err == nil ||
 		!strings.HasPrefix(err.Error(), want) {
 		t.Errorf("got %v, want %s", err, want)

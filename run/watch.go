@@ -49,12 +49,16 @@ func (s *Sentinel) Look(ctx context.Context, number int, again [][2]int) (watch.
 	switch {
 	case ctx.Err() != nil:
 		return out, ctx.Err()
-	case exit.CodeOf(err) == exit.Usage: // it will be the same the next time
+	case exit.CodeOf(err) == exit.Usage && s.looks == 0: // it will be the same the next time
 		return out, err
 	case err != nil: // fewer than two hosts can be had
+		own := exit.CodeOf(err) == exit.Usage // as a certificate that has expired: nothing is known of the hosts
+		if own {
+			out.Trouble = err.Error()
+		}
 		for i := range out.Hosts {
 			if m := &out.Hosts[i]; m.Lost == "" {
-				m.Lost = err.Error()
+				m.Lost, m.Busy = err.Error(), own || f != nil && len(f.busy) > 0
 			}
 		}
 	}

@@ -222,6 +222,25 @@ func TestReach(t *testing.T) {
 	}
 }
 
+// What is dead does not live again because more is dead: neither a pair whose host is cut off, nor a host while the
+// whole network is.
+func TestReachEndsWithLife(t *testing.T) {
+	s := after(2*day, 8, 1)
+	pair := drift.Subject{Hosts: [2]int{2, 5}, Quantity: fault.Reach}
+	s.is(0, pair, time.Hour, 10*time.Hour)
+	s.is(0, drift.Host(3, drifttest.Missing, ""), time.Hour, 10*time.Hour)
+	s.is(0, drift.Host(2, fault.Reach, ""), 4*time.Hour, time.Hour)
+	s.is(0, drift.Network(fault.Reach), 6*time.Hour, time.Hour)
+	s.play(9 * time.Hour)
+	began := []drift.Subject{drift.Host(3, fault.Reach, ""), pair, drift.Host(2, fault.Reach, ""), drift.Network(fault.Reach)}
+	if got := subjects(s.began); !slices.Equal(got, began) {
+		t.Errorf("began %+v", got)
+	}
+	if got := subjects(s.ended); !slices.Equal(got, began[2:]) {
+		t.Errorf("ended %+v", got)
+	}
+}
+
 // A fortnight of days, outliers and a weekend has no change, whatever the number of hosts and racks.
 func TestHealthy(t *testing.T) {
 	for _, c := range []struct {

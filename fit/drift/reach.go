@@ -11,10 +11,10 @@ import (
 // reach judges what does not come through. What fails in two looks in a row is dead, and lives again with the first
 // byte.
 func (w *Watch) reach(l Look) (began, ended []Change) {
-	failed, seen := failures(l)
+	failed, seen, alive := failures(l)
 	for i := range w.changes {
 		c := &w.changes[i]
-		if c.open() && c.Quantity == fault.Reach && seen(c.Subject) && !failed[c.Subject] {
+		if c.open() && c.Quantity == fault.Reach && alive(c.Subject) && !failed[c.Subject] {
 			c.Over = l.At
 			ended = append(ended, *c)
 		}
@@ -38,9 +38,9 @@ func (w *Watch) reach(l Look) (began, ended []Change) {
 	return began, ended
 }
 
-// failures are the subjects of which everything failed in a look, and whether a subject was tried. Hosts that reach
-// nobody explain their pairs. Where that is most hosts, the network is at fault.
-func failures(l Look) (failed map[Subject]bool, seen func(Subject) bool) {
+// failures are the subjects of which everything failed in a look, and whether a subject was tried, and something came
+// through. Hosts that reach nobody explain their pairs. Where that is most hosts, the network is at fault.
+func failures(l Look) (failed map[Subject]bool, seen, alive func(Subject) bool) {
 	works, tried := map[int]bool{}, map[int]map[int]bool{} // by host; and its partners
 	pairs := map[[2]int]bool{}                             // whether something came through
 	for _, s := range l.Seen {
@@ -71,6 +71,16 @@ func failures(l Look) (failed map[Subject]bool, seen func(Subject) bool) {
 			return pair
 		}
 	}
+	alive = func(s Subject) bool {
+		switch s.Size() {
+		case 0:
+			return slices.Contains(slices.Collect(maps.Values(works)), true)
+		case 1:
+			return works[s.Hosts[0]]
+		default:
+			return pairs[fault.Pair(s.Hosts[0], s.Hosts[1])]
+		}
+	}
 	failed = map[Subject]bool{}
 	for h := range dead {
 		if dead[h] {
@@ -78,14 +88,14 @@ func failures(l Look) (failed map[Subject]bool, seen func(Subject) bool) {
 		}
 	}
 	if 2*len(failed) > len(tried) {
-		return map[Subject]bool{Network(fault.Reach): true}, seen
+		return map[Subject]bool{Network(fault.Reach): true}, seen, alive
 	}
 	for p, came := range pairs {
 		if !came && !dead[p[0]] && !dead[p[1]] {
 			failed[Subject{Hosts: p, Quantity: fault.Reach}] = true
 		}
 	}
-	return failed, seen
+	return failed, seen, alive
 }
 
 // Failing are the pairs of which the next look is to tell whether they are dead.

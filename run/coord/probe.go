@@ -35,6 +35,16 @@ type Probed struct {
 	Groups [][]int `json:"groups,omitempty"`
 }
 
+// Known is what a probe found, for another run on the same network: it takes no time there. nil stays nil.
+func (p *Probed) Known() *Probed {
+	if p == nil {
+		return nil
+	}
+	known := *p
+	known.Took, known.Groups = 0, nil
+	return &known
+}
+
 // Path is what a plan is made from. The slowest pair decides: a round waits for it.
 func (p *Probed) Path() bench.Path {
 	return bench.Path{Latency: p.Latency, PerByte: p.Slowest, Together: p.Together, AtOnce: p.AtOnce, Slower: p.Slower,

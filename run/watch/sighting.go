@@ -23,6 +23,8 @@ type Sighting struct {
 	Hosts []Machine
 	Seen  []fault.Seen  // by indices of Hosts
 	Took  time.Duration // for which links were in use: of a round, the slowest pair
+	// Trouble says why the watch could look at no host.
+	Trouble string
 }
 
 // Machine is a host as it was seen.
@@ -31,7 +33,7 @@ type Machine struct {
 	Boot string
 	Env  map[string]string
 	Lost string // why it was not seen
-	Busy bool   // it was not seen because it measured for somebody else
+	Busy bool   // it was not seen because it measured for somebody else, or for a reason that is not its own
 	CPU  time.Duration
 }
 

@@ -73,6 +73,7 @@ const (
 // watcher is a watch under way.
 type watcher struct {
 	Config
+	trouble  string // of the last look
 	drift    *drift.Watch
 	open     []*history.Change
 	gone     []*history.Change // open ones of hosts that are watched no more
@@ -202,6 +203,10 @@ func (w *watcher) look(ctx context.Context) (time.Duration, error) {
 	if err != nil {
 		return 0, err
 	}
+	if s.Trouble != w.trouble && s.Trouble != "" {
+		w.tell(EventTrouble, "no host can be looked at: "+s.Trouble, nil)
+	}
+	w.trouble = s.Trouble
 	w.unsaved = append(w.unsaved, now)
 	if err := w.save(context.WithoutCancel(ctx)); err != nil && !w.full {
 		w.tell(EventTrouble, fmt.Sprintf("what is seen cannot be stored: %v; it is kept in memory, and stored once "+

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"slices"
 	"time"
@@ -145,7 +146,7 @@ func Series(c *cli.Context, config *run.Config, root, what string, n int) (runs 
 		config.Out = filepath.Join(root, fmt.Sprintf("%s-%d", what, i+1))
 		config.Show.Note(fmt.Sprintf("%s %d of %d", what, i+1, n))
 		r, err := run.Run(c.Context, *config)
-		config.Plan.Limits.Path = r.Plan.Limits.Path // that the first has seen: all have the same plan
+		config.Plan.Limits.Path, config.Probe = r.Plan.Limits.Path, r.Probe.Known() // of the first: all have the same plan
 		config.Plan.Seed++
 		if err != nil {
 			code := exit.CodeOf(err)
@@ -276,11 +277,14 @@ func measurePatterns(c *cli.Context, dir *rundir.Dir) error {
 	if err := confirmStored(c, &config.Where, "calib predict validate "+quote(dir.Path()), person(c)); err != nil {
 		return err
 	}
-	config.Fit = run.Fitting{}
+	config.Fit, config.Targets, config.Probe = run.Fitting{}, "", config.Probe.Known()
 	p := &config.Plan
 	p.Name, p.Experiments, p.Budget = "validation", []string{names.Pattern}, units.Nanos(c.Duration("budget"))
 	p.Rounds = plan.Rounds{Min: validationRounds, Max: validationRounds}
 	config.Out, config.MeasureOnly = dir.File(run.ValidationDir), true
+	if err := os.RemoveAll(config.Out); err != nil { // of a validation that was cut off before it had a pattern
+		return err
+	}
 	if _, err := run.Run(c.Context, equipped(c, config)); err != nil {
 		return fmt.Errorf("measure patterns: %w", err)
 	}

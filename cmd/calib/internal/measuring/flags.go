@@ -118,7 +118,11 @@ func flagged(c *cli.Context) (config run.Config, err error) {
 	}
 	config.Unprobed, config.Targets = c.Bool("no-probe"), c.String("target")
 	if config.Targets != "" {
-		if _, err := run.ParseTargets(config.Targets); err != nil {
+		targets, err := run.ParseTargets(config.Targets)
+		if err == nil {
+			err = targets.Check(config.Plan.Names(experiments.All))
+		}
+		if err != nil {
 			return config, exit.Usagef("--%w", err)
 		}
 	}
@@ -257,6 +261,9 @@ func changedPlan(c *cli.Context, p plan.Plan) (_ plan.Plan, err error) {
 			return p, exit.With(exit.Usage, err)
 		}
 		p.Experiments = slices.DeleteFunc(p.Names(experiments.All), func(name string) bool { return name == experiment })
+		if len(p.Experiments) == 0 {
+			return p, exit.Usagef("--%s leaves nothing to measure: %s was all", flag, experiment)
+		}
 	}
 	if c.IsSet("budget") {
 		p.Budget = units.Nanos(c.Duration("budget"))
@@ -367,7 +374,7 @@ func RepeatOf(c *cli.Context, baseline string, runs []history.Measured, names []
 		}
 		config = stored
 	}
-	config.Plan.Seed, config.Probe = cmp.Or(c.Uint64("seed"), drawnSeed()), nil
+	config.Plan.Seed, config.Probe = cmp.Or(c.Uint64("seed"), drawnSeed()), config.Probe.Known()
 	if w := &config.Where; slices.ContainsFunc([]string{"hosts", "host", "local", "sim", "slurm"}, c.IsSet) {
 		*w, err = whereOf(c)
 	} else {

@@ -26,6 +26,8 @@ import (
 const (
 	watchEvery  = 3 * time.Minute
 	leastEvery  = 10 * time.Second
+	mostEvery   = 12 * time.Hour
+	mostLearn   = 5 * 24 * time.Hour
 	watchShare  = 0.001
 	watchMargin = 0.005
 	watchLearn  = 24 * time.Hour
@@ -75,6 +77,10 @@ func watchAction(c *cli.Context) error {
 		return exit.Usagef("--margin %g: want 0.001 to 1", o.Margin)
 	case o.Learn < 10*o.Every:
 		return exit.Usagef("--learn %v: want ten times --every or more", o.Learn)
+	case o.Every > mostEvery:
+		return exit.Usagef("--every %v: want %v or less: of a fortnight, twenty looks are needed", o.Every, mostEvery)
+	case o.Learn > mostLearn:
+		return exit.Usagef("--learn %v: want %v or less: the baseline is of a fortnight", o.Learn, mostLearn)
 	case c.IsSet("web-config") && !c.IsSet("listen"):
 		return exit.Usagef("--web-config without --listen: nothing is served")
 	}
