@@ -124,6 +124,9 @@ func (p *Prepared) addLoss(out *params.Params) {
 			if s.TCP == nil || len(s.Ranks) != 2 || s.TCP.DataSegsOut <= 0 {
 				continue
 			}
+			if s.Phase == names.PhaseSend || s.Phase == names.PhaseComputeIdle {
+				continue // its connection is counted with the other line of the batch
+			}
 			pair := fault.Pair(s.Ranks[0], s.Ranks[1])
 			if pairs[pair] == nil {
 				pairs[pair] = &params.Loss{}

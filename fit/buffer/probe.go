@@ -115,7 +115,12 @@ func (p *floodData) loadProbes() []*fit.Batch {
 		}
 	}
 	var used []*fit.Batch
-	groups := map[int64]*probeGroup{}
+	groups, full := map[int64]*probeGroup{}, map[int64]bool{} // by senders
+	for _, q := range order {
+		if _, ok := q.buffer(); ok && q.overflowed() {
+			full[q.load[0].Point[names.FactorSenders]] = true
+		}
+	}
 	for _, q := range order {
 		v, ok := q.buffer()
 		if !ok {
@@ -127,13 +132,16 @@ func (p *floodData) loadProbes() []*fit.Batch {
 		used = append(used, q.all...)
 		p.segment = q.drain[0].Aux[names.AuxSegment]
 		n := q.load[0].Point[names.FactorSenders]
+		if full[n] && !q.overflowed() { // it says what the port holds at least
+			continue
+		}
 		g := groups[n]
 		if g == nil {
 			g = &probeGroup{senders: n, point: p.table.Duration(floodKey{what: floodProbe, senders: n})}
 			groups[n] = g
 			p.probes = append(p.probes, g)
 		}
-		g.full = g.full || q.overflowed()
+		g.full = full[n]
 		g.paused = g.paused || q.pauses()
 		p.table.Add(g.point, 0, q.load[0].Round, len(allSeconds(q.load)), v)
 		p.fit.WidenDomain("senders", float64(n))

@@ -38,12 +38,12 @@ func (p *paired) addUplinks() {
 			from, to := slow.Group(l.Ranks[0]), slow.Group(l.Ranks[1])
 			v := streamRate(l, float64(b.Point[names.FactorBytes]))
 			switch {
-			case from == 0 || to == 0 || slow.Odd(l.Ranks[0]) || slow.Odd(l.Ranks[1]):
-			case from == to:
-				t.Add(t.Duration(0), b.Dir, b.Round, len(l.NS), v)
-			default:
+			case from == 0 || to == 0:
+			case from != to: // of slow hosts, too: they take of the uplink
 				rate[from] += v
 				leaving[from]++
+			case !slow.Odd(l.Ranks[0]) && !slow.Odd(l.Ranks[1]):
+				t.Add(t.Duration(0), b.Dir, b.Round, len(l.NS), v)
 			}
 		}
 		for _, g := range slices.Sorted(maps.Keys(rate)) {

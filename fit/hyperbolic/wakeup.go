@@ -67,8 +67,8 @@ func fitWakeup(p *fit.Prepared) (*params.Fit, error) {
 		if held {
 			says = "with the CPUs kept out of sleep states it is " + units.Format(awake, "s")
 		}
-		r.Add(params.Notef("cold-messages", "alpha and L are of messages in a row; after 1 ms of idling a message takes %s "+
-			"more, and %s. a is of bursts with pauses between them: it holds that",
+		r.Add(params.Notef("cold-messages", "alpha, a and L are of messages in a row; after 1 ms of idling a message takes "+
+			"%s more, and %s",
 			units.Format(idle, "s"), says).With("share", idle/blocking).Of("after_idle"))
 	}
 	r.WidenDomain("bytes", 1)

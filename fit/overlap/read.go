@@ -162,7 +162,10 @@ func (f *Fitted) Predict(p, q, m, work float64) (Outcome, error) {
 	if err != nil {
 		return Outcome{}, err
 	}
-	x, _ := f.Near(m)
+	x, size := f.Near(m)
+	if near, err := f.TransferOf(size); err == nil { // ω is a time, whatever the size
+		x.Overhead *= near / transfer
+	}
 	o := Outcome{Communication: q * transfer}
 	o.Granularity = work / o.Communication
 	o.Gain, o.InTurn, o.Speedup = x.Gain(o.Granularity), Speedup(p, 1/o.Granularity), x.Speedup(p, o.Granularity)

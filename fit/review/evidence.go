@@ -245,6 +245,7 @@ var counted = []string{"cpu_send", "cpu_recv", "b_forward", "b_back", "b_connect
 
 // quantities are the points that parameters of a model with several curves are taken from.
 var quantities = map[string]params.Quantity{"b": params.TimePerByte, "b_c": params.TimePerByte,
+	"a": params.FixedTime, "a_c": params.FixedTime, "a_prime": params.FixedTime,
 	"g": params.Gap, "G": params.Gap, "gamma_h": params.Time, "i_cs": params.Time}
 
 // ownMisfit is modelMisfit by the points of a number's own curve, where the model has several: those that miss it by
