@@ -245,7 +245,7 @@ func (r *run) measure(ctx context.Context, f *fleet) error {
 	if err != nil {
 		return err
 	}
-	if len(have) == 0 {
+	if len(have) == 0 && len(r.opening) == 0 { // not again where a run was cut off while pairs looked
 		if err := r.screened(ctx, f); err != nil {
 			return err
 		}

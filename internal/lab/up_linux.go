@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -242,6 +243,11 @@ func dismantle(dir string, s *State) error {
 		// The network namespaces of a lab without root are named in its wire's mount namespace only, and end with the
 		// processes in them. All of those are in its user namespace.
 		left = processesIn("user", map[uint64]bool{s.UserNamespace: true})
+		if !s.Wire.alive() { // then the number may be that of another's namespace by now
+			left = slices.DeleteFunc(left, func(p Process) bool {
+				return !isNamespace(fmt.Sprintf("/proc/%d/root%s/%s", p.PID, netnsDir, s.Hosts()[0]))
+			})
+		}
 	}
 	errs := []error{s.Wire.end(endTime, s.Spec.Hosts), endAll(left)}
 	if s.UserNamespace == 0 {

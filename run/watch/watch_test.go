@@ -284,6 +284,21 @@ func TestStoreFails(t *testing.T) {
 	}
 }
 
+// A look that cannot be read, as of another build, does not keep the others of its day from being folded.
+func TestFoldPassesOver(t *testing.T) {
+	good, err := (&stored{Hosts: []string{"a", "b"}, Seen: [][6]int64{{0, 1, 5, 6, 7, 8}}}).pack()
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := fold([]history.Look{{Data: []byte("damaged")}, {Data: good}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s, err := unpack(data); err != nil || len(s.Seen) != 1 || s.Seen[0][2] != 5 {
+		t.Errorf("%+v, %v", s, err)
+	}
+}
+
 // TestFold: looks of more than 30 days ago become one a day, with the medians of pairs.
 func TestFold(t *testing.T) {
 	w, store := newWorld(4), filepath.Join(t.TempDir(), "h.db")
