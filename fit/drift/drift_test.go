@@ -232,7 +232,8 @@ func TestReachEndsWithLife(t *testing.T) {
 	s.is(0, drift.Host(2, fault.Reach, ""), 4*time.Hour, time.Hour)
 	s.is(0, drift.Network(fault.Reach), 6*time.Hour, time.Hour)
 	s.play(9 * time.Hour)
-	began := []drift.Subject{drift.Host(3, fault.Reach, ""), pair, drift.Host(2, fault.Reach, ""), drift.Network(fault.Reach)}
+	began := []drift.Subject{drift.Host(3, fault.Reach, ""), pair, drift.Host(2, fault.Reach, ""),
+		drift.Network(fault.Reach)}
 	if got := subjects(s.began); !slices.Equal(got, began) {
 		t.Errorf("began %+v", got)
 	}
