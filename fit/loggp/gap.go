@@ -97,7 +97,8 @@ func (p *prttData) fitGap() (*gapFit, error) {
 		p.fit.Add(params.Warnf("not-positive", "G is not positive: the gap does not grow with the size").Of("G"))
 	}
 	if g.straight() {
-		p.lineFunction("gap", labelGap, lsq.Line{C0: c[0], C1: c[1]}, reps, sizes)
+		p.lineFunction("gap", labelGap, lsq.Line{C0: c[0], C1: c[1]}, reps, sizes, values,
+			func(y []float64) (lsq.Line, error) { return onLine(sizes, y, g.Segments) })
 	} else {
 		fit.SegmentsFunction(p.fit, "gap", labelGap, sizes, gaps, g.Segments)
 		p.fit.Add(params.Notef("several-segments", "gap(s) is not one line within 5%%: %d segments by BIC; g is of "+
@@ -166,16 +167,31 @@ func lineSlope(sizes, values []float64) float64 {
 	return l.C1
 }
 
+// onLine is the one line of seg, fitted to other values.
+func onLine(sizes, values []float64, seg *lsq.Segments) (lsq.Line, error) {
+	c, err := lsq.WithinBreaks(sizes, values, seg)
+	if err != nil {
+		return lsq.Line{}, err
+	}
+	return lsq.Line{C0: c[0], C1: c[1]}, nil
+}
+
 // slopeBetween is the slope from the k-th size to the next.
 func slopeBetween(sizes, values []float64, k int) float64 {
 	return (values[k+1] - values[k]) / (sizes[k+1] - sizes[k])
 }
 
-// lineFunction records a line by size; reps hold C0 and C1 first.
-func (p *prttData) lineFunction(name, label string, l lsq.Line, reps [][]float64, sizes []float64) {
+// lineFunction records a line by size through values; reps hold C0 and C1 first, and refit fits it again.
+func (p *prttData) lineFunction(name, label string, l lsq.Line, reps [][]float64, sizes, values []float64,
+	refit func(y []float64) (lsq.Line, error)) {
 	fn := p.fit.Function(params.Line, label, map[string][2]float64{"m": {sizes[0], sizes[len(sizes)-1]}})
 	fn.Coeff["c0"], fn.Coeff["c1"] = l.C0, l.C1
-	fn.CI95["c0"], fn.CI95["c1"] = p.times.Interval(l.C0, reps, 0), p.times.Interval(l.C1, reps, 1)
+	c0, c1 := p.times.Interval(l.C0, reps, 0), p.times.Interval(l.C1, reps, 1)
+	of := fit.OfMisfit(values, func(i int) float64 { return l.At(sizes[i]) }, 2, func(y []float64) ([]float64, error) {
+		l, err := refit(y)
+		return []float64{l.C0, l.C1}, err
+	}, c0, c1)
+	fn.CI95["c0"], fn.CI95["c1"] = fit.Add(l.C0, c0, of[0]), fit.Add(l.C1, c1, of[1])
 	p.fit.Together([]string{name + ".c0", name + ".c1"}, reps)
 	p.fit.Functions[name] = fn
 }
@@ -199,7 +215,7 @@ func (p *prttData) latency(send, receive *busyTime) float64 {
 	}
 	p.fit.Together([]string{"L", send.name, receive.name}, reps)
 	ci := resample.DifferenceOf(p.times, v, reps, func(r []float64) float64 { return r[0] })
-	p.fit.Difference("L", "s", label, v, ci, p.fit.Prepared.ClockReading(1)...)
+	p.fit.Difference("L", "s", label, v, ci, slices.Concat(p.fit.Prepared.ClockReading(1), send.misfit, receive.misfit)...)
 	if v <= 0 {
 		const why = "o_s + o_r is longer than half a round trip: the pauses between messages let hosts fall " +
 			"asleep, or some work is counted twice; keep CPUs awake, and measure again"

@@ -159,7 +159,8 @@ func (p *prttData) arrange() {
 type busyTime struct {
 	name string
 	lsq.Line
-	reps [][]float64 // c0, c1 by replicate; NaN where the fit failed
+	reps   [][]float64   // c0, c1 and o(1) by replicate; NaN where the fit failed
+	misfit []params.Term // of o(1)
 }
 
 // fitBusyTime fits o_s or o_r and records it as parameter and function.
@@ -184,20 +185,29 @@ func (p *prttData) fitBusyTime(name, label, phase string) (*busyTime, error) {
 	if o.Line, err = fitLine(each.Values); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	o.reps = resample.Map(each.Replicates, func(y []float64) ([]float64, error) {
+	numbers := func(y []float64) ([]float64, error) {
 		l, err := fitLine(y)
+		return []float64{l.C0, l.C1, l.At(1)}, err
+	}
+	o.reps = resample.Map(each.Replicates, func(y []float64) ([]float64, error) {
+		v, err := numbers(y)
 		if err != nil {
-			l = lsq.Line{C0: math.NaN(), C1: math.NaN()}
+			v = []float64{math.NaN(), math.NaN(), math.NaN()}
 		}
-		return []float64{l.C0, l.C1, l.At(1)}, nil
+		return v, nil
 	})
 	v := o.At(1)
 	ci := resample.DifferenceOf(p.times, v, o.reps, func(r []float64) float64 { return r[2] })
-	p.fit.Difference(name, "s", label+" of 1 byte", v, ci)
+	at := func(i int) float64 { return o.At(sizes[i]) }
+	o.misfit = fit.OfMisfit(each.Values, at, 2, func(y []float64) ([]float64, error) {
+		v, err := numbers(y)
+		return v[2:], err
+	}, ci)[0]
+	p.fit.Difference(name, "s", label+" of 1 byte", v, ci, o.misfit...)
 	if ci[0] <= 0 {
 		p.fit.Add(params.Warnf("not-positive", "%s may be zero", name).Of(name))
 	}
-	p.lineFunction(name, label, o.Line, o.reps, sizes)
+	p.lineFunction(name, label, o.Line, o.reps, sizes, each.Values, fitLine)
 	p.fit.AddSeries(params.Series{Name: name + "(s)", Quantity: params.Overhead, Symbol: name, XName: "bytes"}, sizes,
 		each, o.At)
 	return o, nil

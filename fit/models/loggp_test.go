@@ -2,6 +2,7 @@ package models
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -197,5 +198,18 @@ func TestLogGPIdentity(t *testing.T) {
 	f := fitWith(t, loggp.LogGP, d, 100)
 	if !warns(f.Findings, params.RoundTripOff, "LogGP does not fit messages within a packet") {
 		t.Errorf("findings %v", f.Findings)
+	}
+}
+
+// TestOverheadMisfit: where o_s(s) is no line, its intervals and that of L say so.
+func TestOverheadMisfit(t *testing.T) {
+	w := port()
+	w.Between, w.Within = 0.01, 0.01
+	w.Os = params.Cost{Floor: 3 * w.Os.C0, C0: w.Os.C0, C1: 4 * w.Os.C1}
+	f := fitWith(t, loggp.LogGP, w.Dataset(), 200)
+	for _, name := range []string{"o_s", "L"} {
+		if !slices.ContainsFunc(f.Parameters[name].Budget, func(t params.Term) bool { return t.Name == "misfit" }) {
+			t.Errorf("%s: %+v", name, f.Parameters[name].Budget)
+		}
 	}
 }
