@@ -51,10 +51,14 @@ const (
 	BetweenGroups = "between groups"
 )
 
-// Ways are what a byte takes [s] between hosts of a group, and between those of two; false where that is not known.
+// Ways are what a short message takes [s] between hosts of a group, and between those of two; false where that is not
+// known.
 func (p *Params) Ways() (within, between float64, ok bool) {
 	for _, c := range p.Classes {
 		t, err := c.Functions["T"].At(1, 2, nil)
+		if v := c.Parameters["a_prime_limits"].Value; v != nil { // as measured; T(x) is of all sizes
+			t, err = *v, nil
+		}
 		switch {
 		case err != nil:
 		case c.Name == WithinGroups:

@@ -95,7 +95,7 @@ func (im *Import) Read(r io.Reader, o Options) error {
 	case len(b) > maxInput:
 		return fmt.Errorf("%s: larger than %d MiB: %w", o.File, maxInput>>20, ErrFormat)
 	}
-	text := noise.ReplaceAllString(string(b), "")
+	text := noise.ReplaceAllString(strings.TrimPrefix(string(b), "\ufeff"), "")
 	in := &input{Options: o, Import: im, rounds: map[string]int{},
 		hosts: []string{cmp.Or(o.Hosts[0], "client"), cmp.Or(o.Hosts[1], "server")}}
 	formats[slices.Index(Formats(), o.Format)].read(text, in)

@@ -213,14 +213,19 @@ func TestHalves(t *testing.T) {
 		{"sockperf: Summary: Round trip is 20.0 usec\n", Options{Format: "sockperf", Bytes: 64}, 10000},
 		{"packet, txTime(sec), rxTime(sec), rtt(usec)\n0, 1.000000000, 1.000020000, 20.0\n",
 			Options{Format: "sockperf", Bytes: 64}, 10000},
+		{"\ufeffbytes,us\n64,20\n", Options{Format: "csv", Time: Half}, 20000},
 		{"64 24.414 0.00002\n", Options{Format: "netpipe"}, 20000},
+		{"64 0.10 0.005\n", Options{Format: "netpipe"}, 5_000_000},
+		{"64 0.00 0.9\n", Options{Format: "netpipe"}, 900_000_000},
+		{"# OSU MPI Latency Test v5.9\n# Size Latency (us)\n64 20\n\n# OSU MPI_Put Latency Test v5.9\n" +
+			"# Size Latency (us)\n64 45\n", Options{Format: "osu"}, 20000},
 	} {
 		d, _, err := read(strings.NewReader(c.in), c.o)
 		if err != nil {
 			t.Errorf("%q: %v", c.in, err)
 			continue
 		}
-		if s := d.Samples[0]; s.Exp != "pingpong" || s.Point["bytes"] != 64 || s.NS[0] != c.want {
+		if s := d.Samples[0]; len(d.Samples) != 1 || s.Exp != "pingpong" || s.Point["bytes"] != 64 || s.NS[0] != c.want {
 			t.Errorf("%q: %+v, want %d ns", c.in, s, c.want)
 		}
 	}

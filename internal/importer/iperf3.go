@@ -27,6 +27,7 @@ type iperfReport struct {
 			Reverse  int    `json:"reverse"`
 			Both     int    `json:"bidir"`
 			Bitrate  int64  `json:"target_bitrate"`
+			Pace     int64  `json:"fqrate"`
 		} `json:"test_start"`
 	} `json:"start"`
 	Intervals []struct {
@@ -66,6 +67,7 @@ func readIperf3(text string, in *input) {
 		test.Protocol)
 	in.want(test.Bitrate <= 0 && r.Start.Bitrate <= 0, "paced to %d bit/s (-b), want the rate the path gives",
 		max(test.Bitrate, r.Start.Bitrate))
+	in.want(test.Pace <= 0, "paced to %d bit/s (--fq-rate), want the rate the path gives", test.Pace)
 	in.want(test.Both == 0, "both ways at once (--bidir), want one way")
 	in.want(test.Block >= 1 && test.Block <= maxBytes, "start.test_start.blksize %d, want the bytes of a write",
 		test.Block)
@@ -120,6 +122,9 @@ func (in *input) interval(r *iperfReport, sum iperfPart, streams []iperfPart, wh
 	}
 	s := streamSample(r.Start.Test.Block, int64(sum.Bytes), sum.Seconds)
 	s.Aux[names.AuxBatch], s.Aux[names.AuxStreams] = float64(len(in.samples)), float64(max(1, r.Start.Test.Streams))
+	if n := r.Start.Test.Streams; n > 1 {
+		s.Point[names.FactorConnections] = int64(n)
+	}
 	s.TCP = &dataset.TCP{MSS: max(0, r.Start.MSS), Retrans: max(0, sum.Retrans), Congestion: r.End.Congestion}
 	if n := len(streams); n > 0 && s.TCP.MSS > 0 {
 		s.TCP.RTT, s.TCP.Cwnd = streams[n-1].RTT, streams[n-1].Window/s.TCP.MSS

@@ -29,7 +29,7 @@ type benchmark struct {
 // osu_mbw_mr) of OMB 5 and 7, and the column headings of osu_util.
 var osu = suite{
 	tool: "OSU micro-benchmarks ", title: "# OSU MPI Latency Test",
-	line: regexp.MustCompile(`^#\s*(?:OSU MPI(?:-\S+)?\s+(.*?)\s*(?:Test)?\s*v?([0-9][0-9.]*)?|` +
+	line: regexp.MustCompile(`^#\s*(?:OSU (?:MPI(?:-\S+)?\s+)?(.*?)\s*(?:Test)?\s*v?([0-9][0-9.]*)?|` +
 		`\[ pairs: (\d+) \].*|Size\s+(.*))$`),
 	count: "pairs", want: "1",
 	time: regexp.MustCompile(`^(Avg )?Latency\s*\(us\)`),

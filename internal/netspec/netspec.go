@@ -129,6 +129,8 @@ func (s *Spec) Validate() error {
 		return fmt.Errorf("mss: %d, want 88 to 65000 bytes", s.MSS)
 	case !within(s.L, 0, 10):
 		return fmt.Errorf("l: %g s, want 0 to 10", s.L)
+	case !within(s.Slowdown, 0, 1e6):
+		return fmt.Errorf("slowdown: %g, want 0 to 1e6", s.Slowdown)
 	case s.Buffer < 0:
 		return fmt.Errorf("buffer: %d packets, want 0 (unlimited) or more", s.Buffer)
 	case !within(s.Loss, 0, 1) || s.Loss == 1:
@@ -215,7 +217,10 @@ func Parse(text []byte) (*Spec, error) {
 
 // Resolve reads a preset or a lab file, "PRESET" or "FILE", or with another number of hosts "PRESET:8" or "FILE:8".
 func Resolve(arg string) (*Spec, error) {
-	name, n, asked := strings.Cut(arg, ":")
+	name, n, asked := arg, "", false
+	if i := strings.LastIndexByte(arg, ':'); i >= 0 && strings.Trim(arg[i+1:], "-0123456789") == "" {
+		name, n, asked = arg[:i], arg[i+1:], true
+	}
 	s, known := presets()[name]
 	if !known {
 		text, err := files.Read(name, yaml.Max)

@@ -3,6 +3,7 @@ package netspec
 import (
 	"errors"
 	"io/fs"
+	"maps"
 	"math"
 	"path/filepath"
 	"strings"
@@ -76,6 +77,7 @@ func TestValidate(t *testing.T) {
 		{"mss", func(s *Spec) { s.MSS = 65001 }, "mss: 65001"},
 		{"l", func(s *Spec) { s.L = -1e-6 }, "l: "},
 		{"l is not a number", func(s *Spec) { s.L = math.NaN() }, "l: NaN"},
+		{"slowdown is not a number", func(s *Spec) { s.Slowdown = math.NaN() }, "slowdown: NaN"},
 		{"buffer", func(s *Spec) { s.Buffer = -1 }, "buffer: -1"},
 		{"loss of all", func(s *Spec) { s.Loss = 1 }, "loss: 1"},
 		{"loss is not a number", func(s *Spec) { s.Loss = math.NaN() }, "loss: NaN"},
@@ -125,6 +127,23 @@ func TestParse(t *testing.T) {
 		if c.want != nil && cmp.Diff(c.want, s) != "" {
 			t.Errorf("%s: %s", c.name, cmp.Diff(c.want, s))
 		}
+	}
+}
+
+// What is true of a network is true of hosts that are alike: fits leave slow ones out.
+func TestTruthIsOfHostsThatAreAlike(t *testing.T) {
+	plain, err := Preset("switch", 6)
+	if err != nil {
+		t.Fatal(err)
+	}
+	odd := *plain
+	odd.Overrides = map[int]Block{0: {A: 800e-6, B: 1.2e-6}, 1: {A: 800e-6, B: 1.2e-6}}
+	odd.Links = []Link{{Between: [][]int{{0}, {1}}, Block: Block{A: 1e-3, B: 1e-6}}}
+	if want, got := plain.TrueParameters(), odd.TrueParameters(); !maps.Equal(want, got) {
+		t.Errorf("%v, want %v", got, want)
+	}
+	if want, got := plain.TrueFunctions(), odd.TrueFunctions(); !maps.Equal(want, got) {
+		t.Errorf("%v, want %v", got, want)
 	}
 }
 

@@ -52,10 +52,20 @@ func (s *Spec) Message(src, dst, x int) float64 {
 	return s.Way(src, dst, first, 2) + float64(x-first)*s.Slowest(src, dst)
 }
 
-// TrueParameters lists the true values of a network's parameters, by name, in SI units. The hosts' own calls are not in
-// them. On a switch a holds half of what the port takes, there is no b_c, and a_c is what a fabric adds for the two
-// hosts of another pair. On a shared medium b is not identifiable where it is at most b_c.
+// Alike is s with hosts that are alike, and no link of some pairs: what fits are of, that leave slow hosts and pairs
+// out.
+func (s *Spec) Alike() *Spec {
+	out := *s
+	out.Overrides, out.Links = nil, nil
+	return &out
+}
+
+// TrueParameters lists the true values of a network's parameters, by name, in SI units, those of hosts that are alike.
+// The hosts' own calls are not in them. On a switch a holds half of what the port takes, there is no b_c, and a_c is
+// what a fabric adds for the two hosts of another pair. On a shared medium b is not identifiable where it is at most
+// b_c.
 func (s *Spec) TrueParameters() map[string]float64 {
+	s = s.Alike()
 	way := s.Way(0, 1, 0, 2)
 	slowest := math.Max(math.Max(s.Host.B, s.Medium.B), s.ReceiveBlock(1).B)
 	out := map[string]float64{"a": way / 2, "a_c": 0, "b": slowest, "a_prime_limits": way, "b_prime_limits": slowest,
@@ -85,6 +95,7 @@ func (s *Spec) Reception(m int) float64 {
 // [s], c1 [s/B], floor [s] where frames have a least size, l0 [s], l1 [s a host], tau [s/B], N [B/s] where the network
 // as a whole has a limit.
 func (s *Spec) TrueFunctions() map[string]float64 {
+	s = s.Alike()
 	out := map[string]float64{}
 	line := func(of func(m int) float64) (fixed, slope float64) {
 		half, full := s.MSS/2, s.MSS

@@ -295,6 +295,9 @@ func structure(s *netspec.Spec, run, copied *params.Params) []Row {
 		}
 	}
 	for _, l := range s.Links {
+		if len(l.Between[0]) > 1 || len(l.Between[1]) > 1 {
+			continue // the uplink of a group
+		}
 		pair := [2]int{min(l.Between[0][0], l.Between[1][0]), max(l.Between[0][0], l.Between[1][0])}
 		named, measured := pairs[pair]
 		played(fmt.Sprintf("pair %d, %d", pair[0], pair[1]), "slow pair", named, measured)

@@ -67,10 +67,11 @@ func ParseBytes(s string) (Bytes, error) {
 		return 0, fmt.Errorf("size %q: want digits and B, KB, MB, GB, KiB, MiB or GiB, for example 64KiB", s)
 	}
 	v *= float64(unit)
-	if v >= 1<<50 || v != math.Trunc(v) {
+	whole := math.Round(v) // 2.01 KB are 2,010 bytes, though 2.01·1000 is not
+	if v >= 1<<50 || math.Abs(v-whole) > 1e-9 {
 		return 0, fmt.Errorf("size %q: not a whole number of bytes below 1 PiB", s)
 	}
-	return Bytes(v), nil
+	return Bytes(whole), nil
 }
 
 // ParseShare reads "2%" or "0.02".

@@ -78,7 +78,7 @@ func (n *Network) Copy(p *params.Params, hosts int, slowdown float64) (*Copy, er
 			return c, nil
 		case slowdown > 0:
 			c.note("the lab may be late: at a slowdown of %g a message takes %.3g s, and a host sends every %.3g s", f,
-				c.Spec.Way(0, 1, 1, 2), gap(&c.Spec))
+				c.Spec.Alike().Way(0, 1, 1, 2), gap(&c.Spec))
 			return c, nil
 		}
 	}
@@ -90,7 +90,9 @@ func (c *Copy) note(format string, args ...any) {
 	c.Notes = append(c.Notes, fmt.Sprintf(format, args...))
 }
 
+// playable reports whether the lab can play s: slow hosts and links are slower.
 func playable(s *netspec.Spec) bool {
+	s = s.Alike()
 	g := gap(s)
 	packets := float64(s.Hosts/2) / g // each pair sends as fast as it can
 	if s.Mode == netspec.Shared && s.Medium.A > 0 {
@@ -101,7 +103,8 @@ func playable(s *netspec.Spec) bool {
 
 // gap is the interval between packets of one byte from one host to another [s].
 func gap(s *netspec.Spec) float64 {
-	return max(s.Service(s.HostBlock(0), 1), s.Service(s.Medium, 1), s.Service(s.ReceiveBlock(1), 1))
+	s = s.Alike()
+	return max(s.Service(s.Host, 1), s.Service(s.Medium, 1), s.Service(s.ReceiveBlock(1), 1))
 }
 
 // slow is s with all times factor times as long.
@@ -131,7 +134,7 @@ func (n *Network) slow(s netspec.Spec, factor float64) netspec.Spec {
 	s.Receive.B += extra * n.Calls.PerByte()
 	if f := s.Fabric; f != nil {
 		s.Fabric = &netspec.Fabric{PerHost: f.PerHost * factor, Tau: f.Tau * factor, Rate: f.Rate / factor}
-		if w := 2 * activeRoundTrips * s.Way(0, 1, s.MSS, 2); w > minWindow {
+		if w := 2 * activeRoundTrips * s.Alike().Way(0, 1, s.MSS, 2); w > minWindow {
 			s.Fabric.Window = w
 		}
 	}

@@ -179,9 +179,11 @@ func seedOf(d *dataset.Dataset) uint64 {
 
 func (m *imported) count(d *dataset.Dataset) {
 	m.Samples = len(d.Samples)
+	rounds := map[int]bool{}
 	for i := range d.Samples {
 		m.Timings += len(d.Samples[i].NS)
-		m.Rounds = max(m.Rounds, d.Samples[i].Round+1)
+		rounds[d.Samples[i].Round] = true
+		m.Rounds = len(rounds)
 	}
 	note := func(text string) { m.Notes = append(m.Notes, text) }
 	if m.Timings == m.Samples && m.Format != "iperf3" {
