@@ -71,14 +71,14 @@ func watchAction(c *cli.Context) error {
 	switch {
 	case o.Every < leastEvery:
 		return exit.Usagef("--every %v: want %v or more", o.Every, leastEvery)
+	case o.Every > mostEvery:
+		return exit.Usagef("--every %v: want %v or less: of a fortnight, twenty looks are needed", o.Every, mostEvery)
 	case !(o.Share >= 1e-6 && o.Share <= 0.1):
 		return exit.Usagef("--share %g: want 0.000001 to 0.1", o.Share)
 	case !(o.Margin >= 0.001 && o.Margin <= 1):
 		return exit.Usagef("--margin %g: want 0.001 to 1", o.Margin)
 	case o.Learn < 10*o.Every:
 		return exit.Usagef("--learn %v: want ten times --every or more", o.Learn)
-	case o.Every > mostEvery:
-		return exit.Usagef("--every %v: want %v or less: of a fortnight, twenty looks are needed", o.Every, mostEvery)
 	case o.Learn > mostLearn:
 		return exit.Usagef("--learn %v: want %v or less: the baseline is of a fortnight", o.Learn, mostLearn)
 	case c.IsSet("web-config") && !c.IsSet("listen"):
