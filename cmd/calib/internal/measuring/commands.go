@@ -226,7 +226,7 @@ func ValidateCommand() *cli.Command {
 			"A run that measured patterns is predicted again. On the hosts of any other, patterns\n" +
 			"are measured first, into RUN/" + run.ValidationDir + ". params.json and the reports are written anew.",
 		Flags: append(slices.DeleteFunc(WhereFlags(), func(f cli.Flag) bool {
-			return !slices.Contains(executedFlags, f.Names()[0])
+			return !slices.Contains(againFlags, f.Names()[0])
 		}),
 			&cli.DurationFlag{Name: "budget", Value: validationTime, Usage: "longest `TIME` to measure patterns"},
 			YesFlag(), command.JSONFlag(), command.QuietFlag(),
