@@ -61,16 +61,14 @@ func Check(ctx context.Context, c Config, o Checking) (out Checked, err error) {
 		if err := r.checkup(ctx, f); err != nil {
 			return err
 		}
-		if len(f.agents) < leastChecked && len(f.lost) > 0 {
-			r.sayLost(f)
-			return exit.With(exit.Partial, fmt.Errorf("%s can be measured: a check compares hosts with each other and "+
-				"needs three", units.Plural(int64(len(f.agents)), "host")))
-		}
-		if len(f.agents) < leastChecked {
-			return exit.Usagef("%s: a check compares hosts with each other and needs three",
-				units.Plural(int64(len(f.agents)), "host"))
-		}
 		r.sayLost(f)
+		const needs = "a check compares hosts with each other and needs three"
+		switch n := len(f.agents); {
+		case n < leastChecked && len(f.lost) > 0:
+			return exit.With(exit.Partial, fmt.Errorf("%s can be measured: "+needs, units.Plural(n, "host")))
+		case n < leastChecked:
+			return exit.Usagef("%s: "+needs, units.Plural(n, "host"))
+		}
 		r.Show.Phase("probe the network")
 		probed, err := coord.Probe(ctx, f.agents, r.id, r.Plan.Seed, max(r.Plan.Budget, leastBudget), 0, time.Now)
 		if err != nil {

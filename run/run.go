@@ -222,11 +222,6 @@ func (r *run) with(ctx context.Context, do func(*fleet) error) error {
 // measure prepares the agents, makes the schedule, and walks it.
 func (r *run) measure(ctx context.Context, f *fleet) error {
 	have, before, err := r.had(f)
-	slots := map[int]bool{}
-	for i := range have {
-		slots[have[i].Slot] = true
-	}
-	r.held = len(slots)
 	if err == nil {
 		err = r.checkup(ctx, f)
 	}
@@ -285,7 +280,7 @@ func (r *run) had(f *fleet) ([]dataset.Sample, []dataset.Host, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	r.sink = out
+	r.sink, r.held = out, len(d.Survey().Slots)
 	var have []dataset.Sample
 	for _, s := range d.Samples {
 		if s.Exp == names.Probe {

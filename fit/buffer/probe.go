@@ -24,7 +24,10 @@ type probeGroup struct {
 type probeBatch struct {
 	idle, load, drain []*dataset.Sample
 	all               []*fit.Batch
+	value             float64 // B_L
 }
+
+func (b *probeBatch) senders() int64 { return b.load[0].Point[names.FactorSenders] }
 
 type probeID struct {
 	slot, round, number int
@@ -114,36 +117,38 @@ func (p *floodData) loadProbes() []*fit.Batch {
 			*to, q.all = append(*to, l), append(q.all, b)
 		}
 	}
-	var used []*fit.Batch
-	groups, full := map[int64]*probeGroup{}, map[int64]bool{} // by senders
+	var usable []*probeBatch
+	full := map[int64]bool{} // by senders
 	for _, q := range order {
-		if _, ok := q.buffer(); ok && q.overflowed() {
-			full[q.load[0].Point[names.FactorSenders]] = true
-		}
-	}
-	for _, q := range order {
-		v, ok := q.buffer()
-		if !ok {
+		var ok bool
+		if q.value, ok = q.buffer(); !ok {
 			for _, b := range q.all {
 				p.fit.LeaveOut(b, fit.WhyIncomplete)
 			}
 			continue
 		}
+		usable = append(usable, q)
+		if q.overflowed() {
+			full[q.senders()] = true
+		}
+	}
+	var used []*fit.Batch
+	groups := map[int64]*probeGroup{}
+	for _, q := range usable {
 		used = append(used, q.all...)
 		p.segment = q.drain[0].Aux[names.AuxSegment]
-		n := q.load[0].Point[names.FactorSenders]
+		n := q.senders()
 		if full[n] && !q.overflowed() { // it says what the port holds at least
 			continue
 		}
 		g := groups[n]
 		if g == nil {
-			g = &probeGroup{senders: n, point: p.table.Duration(floodKey{what: floodProbe, senders: n})}
+			g = &probeGroup{senders: n, point: p.table.Duration(floodKey{what: floodProbe, senders: n}), full: full[n]}
 			groups[n] = g
 			p.probes = append(p.probes, g)
 		}
-		g.full = full[n]
 		g.paused = g.paused || q.pauses()
-		p.table.Add(g.point, 0, q.load[0].Round, len(allSeconds(q.load)), v)
+		p.table.Add(g.point, 0, q.load[0].Round, len(allSeconds(q.load)), q.value)
 		p.fit.WidenDomain("senders", float64(n))
 	}
 	slices.SortFunc(p.probes, func(a, b *probeGroup) int { return cmp.Compare(a.senders, b.senders) })

@@ -181,19 +181,22 @@ func slopeBetween(sizes, values []float64, k int) float64 {
 	return (values[k+1] - values[k]) / (sizes[k+1] - sizes[k])
 }
 
-// lineFunction records a line by size through values; reps hold C0 and C1 first, and refit fits it again.
+// lineFunction records a line by size through values; reps hold C0 and C1, and refit fits it again. It returns the
+// interval of the line at one byte, without its misfit, and that misfit.
 func (p *prttData) lineFunction(name, label string, l lsq.Line, reps [][]float64, sizes, values []float64,
-	refit func(y []float64) (lsq.Line, error)) {
+	refit func(y []float64) (lsq.Line, error)) (one [2]float64, misfit []params.Term) {
 	fn := p.fit.Function(params.Line, label, map[string][2]float64{"m": {sizes[0], sizes[len(sizes)-1]}})
 	fn.Coeff["c0"], fn.Coeff["c1"] = l.C0, l.C1
 	c0, c1 := p.times.Interval(l.C0, reps, 0), p.times.Interval(l.C1, reps, 1)
+	one = resample.DifferenceOf(p.times, l.At(1), reps, func(r []float64) float64 { return r[0] + r[1] })
 	of := fit.OfMisfit(values, func(i int) float64 { return l.At(sizes[i]) }, 2, func(y []float64) ([]float64, error) {
 		l, err := refit(y)
-		return []float64{l.C0, l.C1}, err
-	}, c0, c1)
+		return []float64{l.C0, l.C1, l.At(1)}, err
+	}, c0, c1, one)
 	fn.CI95["c0"], fn.CI95["c1"] = fit.Add(l.C0, c0, of[0]), fit.Add(l.C1, c1, of[1])
 	p.fit.Together([]string{name + ".c0", name + ".c1"}, reps)
 	p.fit.Functions[name] = fn
+	return one, of[2]
 }
 
 func (p *prttData) latency(send, receive *busyTime) float64 {
@@ -211,7 +214,7 @@ func (p *prttData) latency(send, receive *busyTime) float64 {
 	reps := make([][]float64, 0, len(p.times.Replicates))
 	for i, r := range p.times.Replicates {
 		o, q := send.reps[i], receive.reps[i]
-		reps = append(reps, []float64{r[first.one]/2 - o[0] - q[0] - (o[1]+q[1])*first.bytes, o[2], q[2]})
+		reps = append(reps, []float64{r[first.one]/2 - o[0] - q[0] - (o[1]+q[1])*first.bytes, o[0] + o[1], q[0] + q[1]})
 	}
 	p.fit.Together([]string{"L", send.name, receive.name}, reps)
 	ci := resample.DifferenceOf(p.times, v, reps, func(r []float64) float64 { return r[0] })

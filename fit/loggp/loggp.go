@@ -159,7 +159,7 @@ func (p *prttData) arrange() {
 type busyTime struct {
 	name string
 	lsq.Line
-	reps   [][]float64   // c0, c1 and o(1) by replicate; NaN where the fit failed
+	reps   [][]float64   // c0, c1 by replicate; NaN where the fit failed
 	misfit []params.Term // of o(1)
 }
 
@@ -185,29 +185,19 @@ func (p *prttData) fitBusyTime(name, label, phase string) (*busyTime, error) {
 	if o.Line, err = fitLine(each.Values); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	numbers := func(y []float64) ([]float64, error) {
-		l, err := fitLine(y)
-		return []float64{l.C0, l.C1, l.At(1)}, err
-	}
 	o.reps = resample.Map(each.Replicates, func(y []float64) ([]float64, error) {
-		v, err := numbers(y)
+		l, err := fitLine(y)
 		if err != nil {
-			v = []float64{math.NaN(), math.NaN(), math.NaN()}
+			l = lsq.Line{C0: math.NaN(), C1: math.NaN()}
 		}
-		return v, nil
+		return []float64{l.C0, l.C1}, nil
 	})
-	v := o.At(1)
-	ci := resample.DifferenceOf(p.times, v, o.reps, func(r []float64) float64 { return r[2] })
-	at := func(i int) float64 { return o.At(sizes[i]) }
-	o.misfit = fit.OfMisfit(each.Values, at, 2, func(y []float64) ([]float64, error) {
-		v, err := numbers(y)
-		return v[2:], err
-	}, ci)[0]
-	p.fit.Difference(name, "s", label+" of 1 byte", v, ci, o.misfit...)
+	var ci [2]float64
+	ci, o.misfit = p.lineFunction(name, label, o.Line, o.reps, sizes, each.Values, fitLine)
+	p.fit.Difference(name, "s", label+" of 1 byte", o.At(1), ci, o.misfit...)
 	if ci[0] <= 0 {
 		p.fit.Add(params.Warnf("not-positive", "%s may be zero", name).Of(name))
 	}
-	p.lineFunction(name, label, o.Line, o.reps, sizes, each.Values, fitLine)
 	p.fit.AddSeries(params.Series{Name: name + "(s)", Quantity: params.Overhead, Symbol: name, XName: "bytes"}, sizes,
 		each, o.At)
 	return o, nil

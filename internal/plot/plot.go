@@ -48,8 +48,7 @@ type Mark struct {
 	Label string // "best fragment 16 KiB"
 }
 
-// Raw selects samples: those of an experiment, by one factor of their point, where the other factors are
-// Fixed.
+// Raw selects samples: those of an experiment, by one factor of their point, where the others are Fixed.
 type Raw struct {
 	Experiment string
 	Factor     string

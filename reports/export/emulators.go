@@ -22,13 +22,8 @@ type emulatedPath struct {
 	queue          float64 // packets that the port to a receiver holds; 0 where it is not known
 }
 
-const (
-	// headerBytes of a TCP packet beside its payload on IPv4: Ethernet, IP and TCP headers, and TCP's time stamps. They
-	// are part of the length that Linux limits the rate by.
-	headerBytes = 14 + 20 + 20 + 12
-	// longestDelay [s] is what tc and netem hold, ns in 63 bits.
-	longestDelay = math.MaxInt64 * nanosecond
-)
+// longestDelay [s] is what tc and netem hold, ns in 63 bits.
+const longestDelay = math.MaxInt64 * nanosecond
 
 // emulatedPathOf takes the delay from LogGP's L, without the overheads of the hosts, else from α, with them.
 func emulatedPathOf(in *input) (q emulatedPath) {
@@ -64,8 +59,11 @@ func emulatedPathOf(in *input) (q emulatedPath) {
 	return q
 }
 
-// rate is the rate [bit/s] of packets with their headers at which full ones take perByte for a byte of payload.
-func (q emulatedPath) rate() float64 { return 8 * (q.packet + headerBytes) / (q.packet * q.perByte) }
+// rate is the rate [bit/s] of packets with their headers, as Linux counts it, at which full ones take perByte for a byte
+// of payload.
+func (q emulatedPath) rate() float64 {
+	return 8 * (q.packet + params.SegmentHeaders) / (q.packet * q.perByte)
+}
 
 // limit is how many packets a queue must hold in which they are also delayed by the given time: B_L, and those on their
 // way.
@@ -98,8 +96,8 @@ func writeMininet(in *input) []byte {
 	}
 	in.warnf("Mininet lets the first 15 kB after a pause pass without the limit of the rate")
 	return in.render("mininet", map[string]any{
-		"names": strings.Join(in.Params.Run.Hosts, ", "), "hosts": hosts, "headers": headerBytes, "packet": q.packet,
-		"bandwidth": bandwidth, "delay": micro(delay), "queue": queue,
+		"names": strings.Join(in.Params.Run.Hosts, ", "), "hosts": hosts, "headers": params.SegmentHeaders,
+		"packet": q.packet, "bandwidth": bandwidth, "delay": micro(delay), "queue": queue,
 	})
 }
 
@@ -121,7 +119,7 @@ var deviceName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.:@-]{0,14}$`)
 func writeTC(in *input) []byte {
 	q, device, limit := emulatedPathOf(in), cmp.Or(in.Device, tcDevice), 0 // packets; 0 is netem's own
 	rate := math.Round(q.rate())                                           // bit/s
-	first := 8 * (1 + headerBytes) / rate                                  // s, of a packet of one byte
+	first := 8 * (1 + params.SegmentHeaders) / rate                        // s, of a packet of one byte
 	delay := q.delay - first
 	switch {
 	case !deviceName.MatchString(device):
@@ -142,7 +140,7 @@ func writeTC(in *input) []byte {
 			held, netemDefault)
 	}
 	return in.render("tc", map[string]any{
-		"names": strings.Join(in.Params.Run.Hosts, ", "), "headers": headerBytes, "packet": q.packet,
+		"names": strings.Join(in.Params.Run.Hosts, ", "), "headers": params.SegmentHeaders, "packet": q.packet,
 		"device": device, "delay": micro(delay), "rate": rate, "limit": limit,
 	})
 }

@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"calib/params"
 )
 
 var tcCommand = regexp.MustCompile(`^tc qdisc replace dev (\S+) root netem delay ([0-9.]+)us rate ([0-9]+)bit(?: limit ([0-9]+))?$`)
@@ -49,7 +51,7 @@ type netem struct {
 
 // payloadTime is the time [s] that packets of x bytes of payload take at a rate [bit/s].
 func (q emulatedPath) payloadTime(x, rate float64) float64 {
-	return 8 * (x + headerBytes*math.Ceil(x/q.packet)) / rate
+	return 8 * (x + params.SegmentHeaders*math.Ceil(x/q.packet)) / rate
 }
 
 // at returns the time [s] of a message of x bytes through netem.

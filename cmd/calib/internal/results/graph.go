@@ -38,8 +38,8 @@ func predictGraph(c *cli.Context, p *params.Params) error {
 	for _, x := range sizes {
 		if own { // blocks of messages at once depend on their sizes
 			g.Messages[g.Message] = float64(x)
+			out.Reduced = g.Reduce()
 		}
-		out.Reduced = g.Reduce()
 		out.Times = append(out.Times, out.Reduced.Times(float64(x)))
 	}
 	return command.Answer(c, "predict", out, out.print)

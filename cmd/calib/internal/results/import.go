@@ -178,13 +178,8 @@ func seedOf(d *dataset.Dataset) uint64 {
 }
 
 func (m *imported) count(d *dataset.Dataset) {
-	m.Samples = len(d.Samples)
-	rounds := map[int]bool{}
-	for i := range d.Samples {
-		m.Timings += len(d.Samples[i].NS)
-		rounds[d.Samples[i].Round] = true
-		m.Rounds = len(rounds)
-	}
+	v := d.Survey()
+	m.Samples, m.Timings, m.Rounds = v.Lines, v.Timings, len(v.Rounds)
 	note := func(text string) { m.Notes = append(m.Notes, text) }
 	if m.Timings == m.Samples && m.Format != "iperf3" {
 		note("one value for each point and round: intervals show the variation between rounds, but not within a round")
