@@ -2,6 +2,7 @@ package measuring
 
 import (
 	"bytes"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -34,6 +35,7 @@ func TestStoredCommandsAreConfirmed(t *testing.T) {
 			"--agent-binary /tmp/b, which would be executed"},
 		{"a binary, given again", run.Where{Launch: defaultLaunch, AgentBinary: "/tmp/b"}, "--agent-binary|/tmp/b", nil,
 			defaultLaunch, ""},
+		{"a certificate, given again", run.Where{Launch: defaultLaunch, Cert: "/old"}, "--cert|new", nil, defaultLaunch, ""},
 		{"escapes", run.Where{Launch: "x\x1b[2J {host}"}, "", nil, "", `"x\x1b[2J {host}"`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -66,6 +68,10 @@ func TestStoredCommandsAreConfirmed(t *testing.T) {
 			}
 			if err != nil || w.Launch != c.launch {
 				t.Errorf("executes %q (%v), want %q", w.Launch, err, c.launch)
+			}
+			given, _ := filepath.Abs("new")
+			if c.stored.Cert != "" && w.Cert != given {
+				t.Errorf("certificate %s, want %s", w.Cert, given)
 			}
 			for _, q := range asked {
 				if !strings.Contains(q, quote(c.stored.Launch)) {
