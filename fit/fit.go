@@ -63,7 +63,7 @@ type Settings struct {
 	// not suit the sizes are lsq.ErrBreaks.
 	Breaks  []float64
 	Missing float64 // share of the planned slots that were not measured
-	// Together leaves out what groups and kinds of hosts have of their own.
+	// Together fits all hosts together only: groups and kinds of hosts get no fit of their own.
 	Together bool
 }
 

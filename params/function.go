@@ -132,8 +132,9 @@ func (f Function) At(m, p float64, others map[string]Function) (float64, error) 
 	return s.At(m, p), nil
 }
 
-// HalfWidthAt is half of the interval of f at m bytes while p hosts communicate: those of the coefficients that make
-// its value there, combined in quadrature. whole is false where one of them has no interval, and adds nothing.
+// HalfWidthAt is half of the interval of f at m bytes while p hosts communicate. It combines, in quadrature, the
+// intervals of the coefficients that make the value of f there. A coefficient without an interval is left out, and
+// whole is then false.
 func (f Function) HalfWidthAt(m, p float64) (half float64, whole bool) {
 	floor, floored := f.Coeff["floor"]
 	flat := floored && f.Coeff["c0"]+f.Coeff["l0"]+(f.Coeff["c1"]+f.Coeff["tau"])*m <= floor

@@ -56,8 +56,8 @@ const CountsPackets = "the buffer counts packets, not bytes"
 // time stamps (12).
 const SegmentHeaders = 66
 
-// PortPackets is how many packets with so much payload [B] a port holds, by B_L_bytes where the buffer counts bytes,
-// else by B_L; false where neither has a value. of is the number that it is made of.
+// PortPackets is how many packets a port holds that have this payload [B] each. It is computed from B_L_bytes where the
+// buffer counts bytes, else from B_L; of names which. ok is false where neither has a value.
 func (p *Params) PortPackets(payload float64) (packets float64, of string, ok bool) {
 	if v := p.Parameters["B_L_bytes"].Value; v != nil {
 		return *v / (payload + SegmentHeaders), "B_L_bytes", true

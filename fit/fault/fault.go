@@ -176,7 +176,7 @@ const (
 	hint = 5
 )
 
-// FalseAlarms is the share of the hosts and pairs called slow that are not.
+// FalseAlarms is the false discovery rate: of the hosts and pairs that are called slow, this share is not.
 const FalseAlarms = 0.01
 
 // Screen gathers rounds.

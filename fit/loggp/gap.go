@@ -181,8 +181,9 @@ func slopeBetween(sizes, values []float64, k int) float64 {
 	return (values[k+1] - values[k]) / (sizes[k+1] - sizes[k])
 }
 
-// lineFunction records a line by size through values; reps hold C0 and C1, and refit fits it again. It returns the
-// interval of the line at one byte, without its misfit, and that misfit.
+// lineFunction records the function l, a line that was fitted to values by their sizes. reps hold its C0 and C1 in each
+// replicate; refit is the fit, for other values. It returns the interval of l(1) by the replicates alone, and as terms
+// what the misfit adds to it.
 func (p *prttData) lineFunction(name, label string, l lsq.Line, reps [][]float64, sizes, values []float64,
 	refit func(y []float64) (lsq.Line, error)) (one [2]float64, misfit []params.Term) {
 	fn := p.fit.Function(params.Line, label, map[string][2]float64{"m": {sizes[0], sizes[len(sizes)-1]}})

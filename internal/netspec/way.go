@@ -52,8 +52,8 @@ func (s *Spec) Message(src, dst, x int) float64 {
 	return s.Way(src, dst, first, 2) + float64(x-first)*s.Slowest(src, dst)
 }
 
-// Alike is s with hosts that are alike, and no link of some pairs: what fits are of, that leave slow hosts and pairs
-// out.
+// Alike is s without slow hosts and slow links. Fits leave slow hosts and pairs out: Alike is the network that fits
+// describe.
 func (s *Spec) Alike() *Spec {
 	out := *s
 	out.Overrides, out.Links = nil, nil

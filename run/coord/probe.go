@@ -35,7 +35,8 @@ type Probed struct {
 	Groups [][]int `json:"groups,omitempty"`
 }
 
-// Known is what a probe found, for another run on the same network: it takes no time there. nil stays nil.
+// Known is p for another run on the same network, which does not probe again, so that the probe takes none of its time.
+// Groups of hosts are found anew. nil stays nil.
 func (p *Probed) Known() *Probed {
 	if p == nil {
 		return nil

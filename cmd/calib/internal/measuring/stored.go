@@ -24,8 +24,8 @@ import (
 	"calib/run/plan"
 )
 
-// againFlags name the flags that may be given again where a run is measured as it was: the values of the first two are
-// executed, here or on the hosts, and the certificate may be in the environment.
+// againFlags name the flags that replace what a stored run has. The values of the first two are executed, here or on
+// the hosts, so that the stored ones need a person's consent. The third may come from the variable CALIB_CERT.
 var againFlags = []string{"launch", "agent-binary", "cert"}
 
 // onlyResume rejects flags that --resume would silently ignore: the run goes on as it was planned.
