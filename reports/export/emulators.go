@@ -59,7 +59,7 @@ func emulatedPathOf(in *input) (q emulatedPath) {
 	return q
 }
 
-// rate is the rate [bit/s] of packets with their headers, as Linux counts it, at which full ones take perByte for a byte
+// rate is the rate [bit/s] of packets with their headers, as Linux counts it. Full packets then take perByte for a byte
 // of payload.
 func (q emulatedPath) rate() float64 {
 	return 8 * (q.packet + params.SegmentHeaders) / (q.packet * q.perByte)
