@@ -54,6 +54,15 @@ func TestRemapsOnMedium(t *testing.T) {
 	near(t, "inflation_async", estimate(t, f, "inflation_async"), hosts, 0.02*hosts)
 }
 
+// On a switch with a long delay the window of messages under way is the slowest part. That is no contention.
+func TestRemapsWithinWindow(t *testing.T) {
+	const us = 1e-6
+	f := remaps(t, netspec.Spec{Name: "far", Hosts: 4, Mode: netspec.Switched, MSS: 1448,
+		Host:   netspec.Block{A: us, B: 0.001 * us},
+		Medium: netspec.Block{A: us, B: 0.001 * us}, L: 2000 * us}, sim.Cost{Now: 25})
+	near(t, "inflation_async", estimate(t, f, "inflation_async"), 1, 0.05)
+}
+
 // Hosts whose processors are the slowest part, on a switch: C_n is zero and C_r is that of the queues at the
 // processors, within 2%. The truth is a simulation of its own, of processors and a delay.
 func TestRemapsAtProcessors(t *testing.T) {

@@ -46,7 +46,7 @@ type job struct {
 	to     []int   // destinations
 	at     []int64 // when each was injected, on this rank's clock
 	due    []int   // requests that ranks send to this one in their first i injections
-	ahead  int     // injections that may go before what was due by then has come
+	ahead  int     // messages that may be under way
 	others int     // ranks that are not finished yet, at rank 0
 	// What has been done.
 	sent, received int
@@ -113,7 +113,7 @@ func (j *job) mayInject() bool {
 	case j.sync:
 		return !j.waits
 	}
-	return j.received >= j.due[max(0, j.sent-j.ahead)]
+	return j.received >= j.due[max(0, j.sent+1-j.ahead)]
 }
 
 // done reports whether the rank has sent and received all.

@@ -59,7 +59,7 @@ func TestOnSwitch(t *testing.T) {
 		{point(1, 1, 8, 8, names.DestinationsNext, 0), 2000e-6, 2004e-6, 8, "round trip"},
 		{point(1, 1, 8, 8, names.DestinationsDrawn, 0), 2050e-6, 2400e-6, 8, "some messages meet"},
 		{point(0, 1, 8, 1, names.DestinationsDrawn, 0), 400e-6, 401e-6, 1, "gap"},
-		{point(0, 1, 8, 8, names.DestinationsRound, 0), 400e-6, 401e-6, 8, "gap"},
+		{point(0, 1, 8, 8, names.DestinationsRound, 0), 399e-6, 401e-6, 8, "gap"},
 		{point(0, 1, 8, 8, names.DestinationsDrawn, 0), 401e-6, 440e-6, 8, "some messages meet"},
 		{point(0, 1, 8, 8, names.DestinationsDrawn, 1), 401e-6, 440e-6, 8, "some messages meet"},
 	} {

@@ -22,9 +22,11 @@ const sourceLoGPC = "Moritz, Frank 2001, section 5.1, eq. 7, 14"
 //
 //	C_n = (T_n − T)/2      contention per message for what messages between different hosts share, synchronous
 //	C_r = T_c − T_n        contention per injection for what a host's messages share (interfaces, processor), synchronous
-//	inflation_sync = T_c/T, inflation_async = T_c/T
+//	inflation_sync = T_c/T
+//	inflation_async = T_c/max(T, T_sync/(2·W))
 //
-// so that T_c = T + 2·C_n + C_r (section 5.1.1). Nothing of it is fitted. Series hold T_c of every remap beside what
+// so that T_c = T + 2·C_n + C_r (section 5.1.1). A host alone waits for no window W of messages under way. T_sync/(2·W)
+// is what such a window takes where nothing contends (Machine.Cost). Nothing of it is fitted. Series hold T_c of every remap beside what
 // the model says (Machine.Cost) of the LogGP parameters of the run, and of a_c and b_c where the network behaves like a
 // shared medium.
 var LoGPC = fit.Model{Name: "logpc", Needs: []string{names.Remap}, Fit: fitLoGPC, Draw: loGPCPlots}
@@ -84,7 +86,6 @@ func (d *remaps) contention(bytes int64) {
 		v, ci := d.times.Of(func(v []float64) float64 { return of(resample.Pick(v, points)) })
 		d.fit.Found(name+d.suffix(bytes), unit, label, v, ci)
 	}
-	inflation := func(v []float64) float64 { return v[0] / v[1] }
 	all, alone := d.largest(1, bytes)
 	apart := all
 	apart.destinations = names.DestinationsNext
@@ -93,10 +94,13 @@ func (d *remaps) contention(bytes int64) {
 	record("C_r", "s", "contention for hosts per injection of a synchronous remap of "+size,
 		func(v []float64) float64 { return v[0] - v[1] }, all, apart, alone)
 	record("inflation_sync", "1", "time between injections of "+size+" of a host that waits for a reply to each message, "+
-		"all hosts injecting over one alone", inflation, all, alone)
+		"all hosts injecting over one alone", func(v []float64) float64 { return v[0] / v[1] }, all, alone)
+	roundTrip := alone
 	all, alone = d.largest(0, bytes)
+	window := float64(max(1, d.ahead[all]))
 	record("inflation_async", "1", "time between injections of "+size+" of a host that does not wait for replies, "+
-		"all hosts injecting over one alone", inflation, all, alone)
+		"all hosts injecting over what one alone would take",
+		func(v []float64) float64 { return v[0] / max(v[1], v[2]/(2*window)) }, all, alone, roundTrip)
 }
 
 // tabulate records T_c of all remaps by the number of hosts, with what is said of each.
