@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"debug/buildinfo"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -20,6 +21,7 @@ type suite struct {
 	seeds    int      // how many; 0 is one
 	timed    bool     // a run counts however late the lab was, and with the exit code of one that is partial
 	prepare  func(*testing.T, run)
+	around   string // a shell script in the same lab: "$@" is calib run, after the hosts file; $0 is the run directory
 	header   string // of what is expected; that of numbers where it is empty
 	expect   expectation
 	sum      func(*testing.T, []line) string // what all runs say together
@@ -98,8 +100,8 @@ func suites() []suite {
 			header: cardHeader, expect: card},
 		{name: "local", seeds: 20, flags: "--plan quick", networks: "loopback:4", timed: true, header: alikeHeader,
 			expect: alike},
-		{name: "tails", timed: true, prepare: besideTails,
-			flags:    "--plan quick --only pingpong --sizes 1,64,1024,16384 --budget 2m --target p99=10%,p999=50%",
+		{name: "tails", timed: true, around: besideSockperf,
+			flags:    "--plan quick --only pingpong --sizes 14,64,1024,16384 --budget 2m --target p99=10%,p999=50%",
 			networks: "harness/testdata/loss-1000.yaml harness/testdata/loss-100.yaml", header: tailsHeader, expect: tails},
 		{name: "short", flags: "--plan harness/testdata/plans/short.yaml", networks: "sparc1994:4", expect: paired},
 		{name: "short-cluster", flags: "--plan harness/testdata/plans/short-cluster.yaml",
@@ -185,7 +187,16 @@ func (s suite) one(t *testing.T, p *table, n network, calibs []string, build int
 	if len(calibs) > 1 {
 		label, id = buildOf(t, calibs[build])+" | ", fmt.Sprintf("%s-%d", id, build)
 	}
-	r := calibrate(t, calibs[build], n, place(t, id), s.timed, flags...)
+	dir := place(t, id)
+	if s.around != "" {
+		start := n.start
+		n.start = func(t *testing.T, calib string) []string {
+			args := start(t, calib)
+			at := slices.Index(args, "--") + 1
+			return slices.Concat(args[:at], []string{"sh", "-c", s.around, dir, "{hosts}"}, args[at:])
+		}
+	}
+	r := calibrate(t, calibs[build], n, dir, s.timed, flags...)
 	if s.prepare != nil && !*refitFlag {
 		s.prepare(t, r)
 	}
