@@ -151,6 +151,30 @@ func TestStrangers(t *testing.T) {
 	})
 }
 
+// Connections that say nothing keep no agent from joining.
+func TestSilentConnections(t *testing.T) {
+	l := listen(t)
+	for range maxOpen {
+		c, err := net.Dial("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(l.Port())))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+	}
+	k := begin(t, "x1")
+	l.Expect(k.hash)
+	k.tell(t, l.Invitation())
+	ctx, cancel := context.WithTimeout(t.Context(), handshakeTime/2)
+	defer cancel()
+	c, err := l.Await(ctx, k.hash)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Close()
+	<-k.ended
+	k.input.Close()
+}
+
 func TestPorts(t *testing.T) {
 	taken := listen(t)
 	if _, err := Listen(Ports{taken.Port(), taken.Port()}); !errors.Is(err, syscall.EADDRINUSE) {

@@ -9,12 +9,15 @@ import (
 	"strconv"
 	"sync"
 	"syscall"
-
-	"golang.org/x/sync/errgroup"
+	"time"
 )
 
-// maxOpen bounds the connections that have not shown yet who they are.
-const maxOpen = 256
+const (
+	// maxOpen bounds the connections that have not shown yet who they are.
+	maxOpen = 256
+	// shortTime is how long each of them has where others wait. Agents wait for handshakeTime.
+	shortTime = handshakeTime / 10
+)
 
 type Listener struct {
 	tcp     net.Listener
@@ -92,27 +95,41 @@ func (l *Listener) Close() error {
 	return err
 }
 
-// serve ends with the listener, and with the handshakes that it began, each of which is bounded.
+// serve ends with the listener, and ends the handshakes that it began.
 func (l *Listener) serve() {
-	var open errgroup.Group
-	open.SetLimit(maxOpen)
-	for {
+	all, stop := context.WithCancel(context.Background())
+	var greeting sync.WaitGroup
+	var newest [maxOpen]struct { // handshakes, in turn
+		ended <-chan struct{}
+		short <-chan time.Time
+		end   context.CancelFunc
+	}
+	for n := 0; ; n = (n + 1) % maxOpen {
 		c, err := l.tcp.Accept()
 		if err != nil {
 			break // closed
 		}
-		open.Go(func() error {
-			l.greet(c)
-			return nil
+		h := &newest[n] // now the oldest
+		if h.end != nil {
+			select {
+			case <-h.ended:
+			case <-h.short:
+				h.end()
+			}
+		}
+		ctx, end := context.WithTimeout(all, handshakeTime)
+		h.ended, h.short, h.end = ctx.Done(), time.After(shortTime), end
+		greeting.Go(func() {
+			defer end()
+			l.greet(ctx, c)
 		})
 	}
-	_ = open.Wait() // greet has no error
+	stop()
+	greeting.Wait()
 }
 
 // greet hands over the connection of an agent that is awaited, once, and closes any other.
-func (l *Listener) greet(c net.Conn) {
-	ctx, cancel := context.WithTimeout(context.Background(), handshakeTime)
-	defer cancel()
+func (l *Listener) greet(ctx context.Context, c net.Conn) {
 	s := tls.Server(c, settings(l.cert, func(hash string) bool { return l.place(hash) != nil }))
 	if s.HandshakeContext(ctx) == nil {
 		select {
