@@ -9,6 +9,7 @@ import (
 	"bufio"
 	"bytes"
 	"cmp"
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/csv"
 	"encoding/hex"
@@ -88,18 +89,20 @@ func ReplaceBy(path string, write func(io.Writer) error) error {
 			path, kinds[info.Mode().Type()])
 	}
 	dir, name := filepath.Split(path)
-	f, err := os.CreateTemp(filepath.Clean(dir+"."), "."+name+".*")
+	// The umask is kept. Others may never write: run.json says what a run that goes on executes.
+	beside := dir + "." + name + "." + rand.Text()[:8]
+	f, err := os.OpenFile(beside, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o664)
 	if err != nil {
 		return failed(path, err)
 	}
 	if err = writeTo(f, write); err == nil {
-		err = errors.Join(f.Chmod(0o644), f.Sync())
+		err = f.Sync()
 	}
 	if err = cmp.Or(err, f.Close()); err == nil {
-		err = os.Rename(f.Name(), path)
+		err = os.Rename(beside, path)
 	}
 	if err != nil {
-		os.Remove(f.Name())
+		os.Remove(beside)
 		return failed(path, err)
 	}
 	return syncDir(filepath.Clean(dir + "."))

@@ -5,8 +5,24 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
 )
+
+// The umask is kept, and nobody but the owner and the group may ever write.
+func TestMode(t *testing.T) {
+	defer syscall.Umask(syscall.Umask(0))
+	path := filepath.Join(t.TempDir(), "x")
+	for umask, want := range map[int]fs.FileMode{0o077: 0o600, 0o022: 0o644, 0o002: 0o664, 0: 0o664} {
+		syscall.Umask(umask)
+		if err := Replace(path, nil); err != nil {
+			t.Fatal(err)
+		}
+		if info, err := os.Stat(path); err != nil || info.Mode() != want {
+			t.Errorf("with umask %04o: mode %v, %v, want %v", umask, info.Mode(), err, want)
+		}
+	}
+}
 
 // A write that fails leaves the old content and no temporary file.
 func TestWriteIsAtomic(t *testing.T) {
