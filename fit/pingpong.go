@@ -78,6 +78,7 @@ func (p *Prepared) pingpong() (*Pingpong, error) {
 type Timings struct {
 	Sizes  []float64     // B, ascending
 	Rounds [][][]float64 // by size and round [s]
+	Means  bool          // of many messages, as other tools print them, are among them
 	Breaks []float64     // Settings.Breaks
 }
 
@@ -88,7 +89,11 @@ func (r *Result) Timings(minSizes int) (*Timings, error) {
 	lines = r.WithoutSlow(slices.DeleteFunc(lines, func(b *Batch) bool { return b.Timings() == 0 }))
 	by := map[int64]map[int][]float64{}
 	rounds := map[int]bool{}
+	out := &Timings{Breaks: r.Prepared.settings.Breaks}
 	for _, b := range lines {
+		if of, averaged := b.Lines[0].Aux[names.AuxAveraged]; averaged && of != 1 {
+			out.Means = true
+		}
 		x := b.Point[names.FactorBytes]
 		if by[x] == nil {
 			by[x] = map[int][]float64{}
@@ -102,7 +107,6 @@ func (r *Result) Timings(minSizes int) (*Timings, error) {
 	r.Account(lines)
 	r.Rounds = len(rounds)
 	r.CheckRounds(r.Rounds)
-	out := &Timings{Breaks: r.Prepared.settings.Breaks}
 	for _, x := range slices.Sorted(maps.Keys(by)) {
 		out.Sizes = append(out.Sizes, float64(x))
 		var of [][]float64

@@ -18,7 +18,8 @@ import (
 // p999 [s] of the smallest size, and by size the functions T_p99 and T_p999, of form.Pieces as that of Segmented. A
 // quantile is that of all timings of a size, from every pair that is not slow and every round: also of messages whose
 // segments were sent again, which other models leave out. Its interval is that of order statistics, of as many
-// independent timings as they are worth (resample.WorthOf); a size with too few to have one is left out.
+// independent timings as they are worth (resample.WorthOf); a size with too few to have one is left out. Means of
+// messages have no such quantile.
 //
 // Source: David and Nagaraja 2003, Order Statistics, section 7.1; Hoefler and Belli 2015, Scientific Benchmarking of
 // Parallel Computing Systems, rule 8.
@@ -46,6 +47,10 @@ func fitTails(p *fit.Prepared) (*params.Fit, error) {
 		s := params.Series{Name: "T_" + t.name + "(x)", Quantity: params.TailTime, XName: "bytes",
 			Factors: map[string]float64{"quantile": t.p}}
 		label := "time that " + t.words + " of the smallest size exceeds"
+		if q.Means {
+			r.Unknown(t.name, "s", label, 0, math.Inf(1), "each timing is the mean of many messages, and hides the slow ones")
+			continue
+		}
 		for i, x := range q.Sizes {
 			all := sorted[i]
 			v := stats.SortedQuantile(all, t.p)

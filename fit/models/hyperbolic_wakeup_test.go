@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"calib/fit"
@@ -80,6 +81,34 @@ func TestTailsOfLosses(t *testing.T) {
 	}
 	if !slices.Equal(have, []float64{1, 1000}) {
 		t.Errorf("sizes with p99: %v, want 1 and 1000", have)
+	}
+}
+
+// Timings that are means of many messages have no tail, however many there are. Means of one are messages.
+func TestTailsOfMeans(t *testing.T) {
+	for averaged, want := range map[float64]string{0: params.StatusUnidentifiable, 1: params.StatusOK,
+		1000: params.StatusUnidentifiable} {
+		rng := rand.New(rand.NewPCG(1, 2))
+		d := &dataset.Dataset{Header: dataset.Header{Hosts: []dataset.Host{{Name: "a"}, {Name: "b"}}}}
+		for round := range 8 {
+			for _, x := range []int64{1, 100, 1000} {
+				s := halfTrips(rng, names.Pingpong, "", x, round, 500, 10e3)
+				s.Aux = map[string]float64{names.AuxAveraged: averaged}
+				d.Samples = append(d.Samples, s)
+			}
+		}
+		f, err := hyperbolic.Tails.Fit(fit.Prepare(d, fit.Settings{}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkFit(t, hyperbolic.Tails, f)
+		p := f.Parameters["p99"]
+		if p.Status != want || (want == params.StatusOK) != (len(f.Series) == 2) {
+			t.Errorf("means of %g: p99 %+v, %d series", averaged, p, len(f.Series))
+		}
+		if want != params.StatusOK && !strings.Contains(p.Why, "mean of many messages") {
+			t.Errorf("means of %g: %q", averaged, p.Why)
+		}
 	}
 }
 

@@ -93,7 +93,7 @@ func (in *input) csvRow(at map[string]int, f []string, place map[string]int) {
 			in.want(ok, "time %q, want a number above 0", text)
 		}
 	}
-	s := pingpongSample(bytes, 0, ns)
+	s := pingpongSample(bytes, 1, ns)
 	if text, has := field("round"); has {
 		round, ok := size(text)
 		in.want(ok && round <= maxRound, "round %q, want a number from 0 to %d", text, maxRound)

@@ -186,10 +186,11 @@ func (in *input) add(s dataset.Sample) {
 	in.samples = append(in.samples, s)
 }
 
-// pingpongSample holds timings of half a round trip [ns], each the mean of that many messages.
+// pingpongSample holds timings of half a round trip [ns], each the mean of that many messages, 0 where that is not
+// known.
 func pingpongSample(bytes int64, averaged float64, ns ...int64) dataset.Sample {
 	s := dataset.Sample{Exp: names.Pingpong, Point: dataset.Point{names.FactorBytes: bytes}, Ranks: []int{0, 1}, NS: ns}
-	if averaged > 1 {
+	if averaged != 1 {
 		s.Aux = map[string]float64{names.AuxAveraged: averaged}
 	}
 	return s

@@ -66,7 +66,7 @@ func readSockperf(text string, in *input) {
 	in.note("sockperf does not write its mode: the times are taken for those of ping-pong, one message under way")
 	if times != nil {
 		in.note("sockperf's log has a time of sending and of receiving for each packet, the whole round trip: halved")
-		in.add(pingpongSample(bytes, 0, times...))
+		in.add(pingpongSample(bytes, 1, times...))
 		return
 	}
 	unit := 1e-6
