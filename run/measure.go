@@ -136,7 +136,7 @@ func (r *run) failures(list []dataset.Host) []dataset.Failure {
 }
 
 // close decides status and exit code from how measuring and fitting ended, and closes the files. A new run that has
-// no samples.jsonl leaves no directory.
+// no samples.jsonl leaves no directory. One that could not go on leaves run.json as it was.
 func (r *run) close(ctx context.Context, err, unfit error) error {
 	interrupted := ctx.Err() != nil || r.walked.Interrupted
 	if err != nil && r.sink == nil && r.Resume == "" {
@@ -152,6 +152,8 @@ func (r *run) close(ctx context.Context, err, unfit error) error {
 	switch thin := r.thin(); {
 	case interrupted:
 		status, code, err = rundir.StatusInterrupted, exit.Interrupted, r.goesOn(exit.ErrInterrupted)
+	case !r.begun:
+		code, err = exit.CodeOf(err), r.goesOn(err)
 	case err != nil && r.saved() == 0:
 		status, code = rundir.StatusFailed, exit.CodeOf(err)
 	case err != nil:
@@ -170,8 +172,10 @@ func (r *run) close(ctx context.Context, err, unfit error) error {
 	if r.sink != nil {
 		end = r.sink.Close() // which may cut off what a failing disk has lost
 	}
-	end = errors.Join(end, r.dir.Seal(), r.dir.Update(func(run *rundir.Run) { run.End(status, code, time.Now()) }))
-	r.log.Info("end", "status", status, "exit", code, "err", fmt.Sprint(err))
+	if r.begun {
+		end = errors.Join(end, r.dir.Seal(), r.dir.Update(func(run *rundir.Run) { run.End(status, code, time.Now()) }))
+	}
+	r.log.Info("end", "status", r.dir.Run().Status, "exit", code, "err", fmt.Sprint(err))
 	err = errors.Join(err, end, r.closeLog(), r.dir.Close())
 	return exit.With(cmp.Or(code, exit.Failed), err) // files that cannot be closed are a failure, whatever is in them
 }

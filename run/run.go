@@ -90,6 +90,7 @@ type run struct {
 	Config
 	id       string
 	dir      *rundir.Dir
+	begun    bool // run.json says that it is running
 	log      *slog.Logger
 	closeLog func() error
 	sink     *dataset.Writer  // of samples.jsonl; nil before it is there
@@ -190,6 +191,7 @@ func (r *run) makeDir() (err error) {
 		if err != nil {
 			return err
 		}
+		r.begun = true
 	}
 	r.id = r.dir.Run().ID
 	return nil
@@ -239,6 +241,12 @@ func (r *run) measure(ctx context.Context, f *fleet) error {
 	schedule, err := r.planned(ctx, f)
 	if err != nil {
 		return err
+	}
+	if !r.begun {
+		if err := r.dir.GoOn(); err != nil {
+			return err
+		}
+		r.begun = true
 	}
 	if len(have) == 0 && len(r.opening) == 0 { // not again where a run was cut off while pairs looked
 		if err := r.screened(ctx, f); err != nil {
@@ -294,7 +302,7 @@ func (r *run) had(f *fleet) ([]dataset.Sample, []dataset.Host, error) {
 			f.leave(i, "it answers now, but the run began without it: a new run will have it")
 		}
 	}
-	return have, d.Header.Hosts, r.dir.Seal() // Resume may have cut off an end
+	return have, d.Header.Hosts, nil
 }
 
 // createSamples creates samples.jsonl for the hosts of f.

@@ -114,6 +114,45 @@ func TestStoredGoesOn(t *testing.T) {
 	}
 }
 
+// A run that cannot go on, as a host is missing or it is interrupted, stays as it was.
+func TestCannotGoOn(t *testing.T) {
+	out := filepath.Join(t.TempDir(), "run")
+	r, err := Run(t.Context(), simulation(t, out))
+	if err != nil {
+		t.Fatal(err)
+	}
+	config, err := Stored(r.Dir.Run().Detail)
+	if err != nil {
+		t.Fatal(err)
+	}
+	config.Resume, config.Show = out, progress.New(io.Discard, progress.Quiet, time.Now)
+	stored := func() (all [2]string) {
+		for i, name := range []string{rundir.RunFile, rundir.SamplesFile} {
+			b, err := os.ReadFile(r.Dir.File(name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			all[i] = string(b)
+		}
+		return all
+	}
+	before := stored()
+	for network, code := range map[string]int{"switch:3": exit.Failed, "switch:4": exit.Interrupted} {
+		ctx, cancel := context.WithCancel(t.Context())
+		if code == exit.Interrupted {
+			cancel()
+		}
+		config.Where.Sim = network
+		if _, err := Run(ctx, config); err == nil || exit.CodeOf(err) != code {
+			t.Errorf("%s: %v, want exit code %d", network, err, code)
+		}
+		cancel()
+		if after := stored(); after != before {
+			t.Errorf("%s: the directory became %s", network, after[0])
+		}
+	}
+}
+
 // A look at a network writes nothing.
 func TestPreview(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "run")

@@ -7,6 +7,7 @@
 package rundir
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -134,20 +135,23 @@ func Open(path string) (*Dir, error) {
 	return &Dir{path: path, run: r}, nil
 }
 
-// Resume opens an existing run directory to go on measuring: it takes the lock and sets the status to running. It
-// refuses, with ErrChanged, samples that are not those that were measured.
+// Resume opens an existing run directory to go on measuring: it takes the lock. It refuses, with ErrChanged, samples
+// that are not those that were measured. run.json stays as it is until GoOn.
 func Resume(path string) (*Dir, error) {
 	d, err := Edit(path)
 	if err != nil {
 		return nil, err
 	}
-	if err = d.resumable(); err == nil {
-		err = d.Update(func(r *Run) { r.Status, r.ExitCode, r.Ended = StatusRunning, nil, nil })
-	}
-	if err != nil {
+	if err = d.resumable(); err != nil {
 		return nil, errors.Join(err, d.Close())
 	}
 	return d, nil
+}
+
+// GoOn sets the status to running, and seals what samples.jsonl begins with.
+func (d *Dir) GoOn() error {
+	err := d.Update(func(r *Run) { r.Status, r.ExitCode, r.Ended = StatusRunning, nil, nil })
+	return cmp.Or(err, d.Seal())
 }
 
 // Edit opens an existing run directory to change its run.json: it takes the lock.

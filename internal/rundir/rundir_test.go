@@ -175,6 +175,12 @@ func TestLife(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer again.Close()
+	if r := again.Run(); r.Status != StatusPartial {
+		t.Errorf("not yet resumed %+v", r)
+	}
+	if err := again.GoOn(); err != nil {
+		t.Fatal(err)
+	}
 	if r := again.Run(); r.Status != StatusRunning || r.ExitCode != nil || r.Ended != nil || r.Slots.Done != 11 {
 		t.Errorf("resumed %+v", r)
 	}

@@ -50,6 +50,9 @@ func TestSeal(t *testing.T) {
 		t.Fatalf("resumed: %v", err)
 	}
 	defer again.Close()
+	if err := again.GoOn(); err != nil {
+		t.Fatal(err)
+	}
 	write("one\ntwo\nthree\n")
 	if err := again.Sealed(); err != nil {
 		t.Errorf("a resumed run appends: %v", err)
