@@ -151,7 +151,7 @@ func (p *page) parameters(ps *params.Params) {
 
 // FunctionsOf has a row for each cost function, with its coefficients and the range it holds in, a line each.
 func FunctionsOf(p *params.Params) Grid {
-	g := NewGrid("function/symbol", "what it is, and its form/form", "coefficients, with 95% intervals/lines",
+	g := NewGrid("function/symbol function", "what it is, and its form/form", "coefficients, with 95% intervals/lines",
 		"status/status", "holds for/breaks", "source")
 	for _, name := range slices.Sorted(maps.Keys(p.Functions)) {
 		f := p.Functions[name]

@@ -102,6 +102,23 @@ func TestReportSaysWhatTheTextSays(t *testing.T) {
 	}
 }
 
+// The parameter L and the function L are two numbers.
+func TestMeanings(t *testing.T) {
+	p := fixture(t)
+	p.Parameters = map[string]params.Parameter{"L": {Unit: "s", Status: params.StatusOK}}
+	p.Functions["L"] = params.Function{Form: "c0", Unit: "s"}
+	page := markup(render(t, p, nil, Options{}))
+	for _, want := range []string{
+		`<td class="symbol" title="Time of a message of one byte in the network (LogGP).`,
+		`<td class="symbol function" title="Time of a packet of m bytes in the network while p hosts`,
+		`<td class="symbol function" title="Smallest interval between packets of m bytes that one host sends.`,
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page has no %s", want)
+		}
+	}
+}
+
 // The policy lets run exactly what is there: each element's text has its hash in the policy, and there are no others.
 func TestPolicy(t *testing.T) {
 	page := render(t, fixture(t), examples(), Options{})
