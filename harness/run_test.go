@@ -261,7 +261,7 @@ func calibrate(t *testing.T, calib string, n network, dir string, partial bool, 
 	t.Helper()
 	r := run{network: n, calib: calib, dir: dir, flags: flags}
 	if *refitFlag {
-		if _, err := output(interrupted, calib, "fit", "--quiet", dir); err != nil {
+		if _, err := output(interrupted, calib, "fit", dir); err != nil {
 			t.Fatal(err)
 		}
 		return r.read(t)

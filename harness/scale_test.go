@@ -45,7 +45,7 @@ func scaled(calib, plan, dir string, hosts int) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	fit, err := use(calib, "fit", "--quiet", dir)
+	fit, err := use(calib, "fit", dir)
 	if err != nil {
 		return "", err
 	}

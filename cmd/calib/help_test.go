@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -52,5 +53,27 @@ func TestHelp(t *testing.T) {
 		if utf8.RuneCountInString(l) > 80 {
 			t.Errorf("calib: %d columns: %s", utf8.RuneCountInString(l), l)
 		}
+	}
+}
+
+// Only commands that show progress, or notes, take --quiet.
+func TestQuiet(t *testing.T) {
+	var got []string
+	var visit func(name string, c *cli.Command)
+	visit = func(name string, c *cli.Command) {
+		if slices.ContainsFunc(c.Flags, func(f cli.Flag) bool { return f.Names()[0] == "quiet" }) {
+			got = append(got, name)
+		}
+		for _, sub := range c.Subcommands {
+			visit(name+" "+sub.Name, sub)
+		}
+	}
+	for _, c := range newApp().Commands {
+		visit(c.Name, c)
+	}
+	slices.Sort(got)
+	want := []string{"check", "doctor", "gate", "import", "lab selfcheck", "predict validate", "run", "watch"}
+	if !slices.Equal(got, want) {
+		t.Errorf("--quiet is a flag of %q, want %q", got, want)
 	}
 }

@@ -44,7 +44,7 @@ func Command() *cli.Command {
 				Flags: []cli.Flag{
 					&cli.StringFlag{Name: "label", Usage: "`LABEL` of the runs, such as nightly"},
 					&cli.StringFlag{Name: "commit", Usage: "`REVISION` of what was tested"},
-					StoreFlag(), command.PartialFlag(), command.JSONFlag(), command.QuietFlag(),
+					StoreFlag(), command.PartialFlag(), command.JSONFlag(),
 				}, Action: addRuns},
 			{Name: "list", Usage: "list the runs, oldest first",
 				Flags:  append(filterFlags(listedRuns), StoreFlag(), command.JSONFlag()),
@@ -104,7 +104,7 @@ func Command() *cli.Command {
 					&cli.StringFlag{Name: "format", Value: command.FormatHTML, Usage: "`FORMAT`: html, svg or png"},
 					&cli.StringFlag{Name: "out",
 						Usage: "`FILE` of html, default " + plotFile + "; directory of svg and png, default " + plotDir},
-				}, append(filterFlags(plottedRuns), StoreFlag(), command.JSONFlag(), command.QuietFlag())...),
+				}, append(filterFlags(plottedRuns), StoreFlag(), command.JSONFlag())...),
 				Action: onStore(plotHistory),
 			},
 			{Name: "log", Usage: "list what was done to the history, and the changes found, in the order of time",
@@ -160,7 +160,7 @@ func Command() *cli.Command {
 				Flags: append([]cli.Flag{
 					&cli.StringFlag{Name: "to", Usage: "`csv|prometheus|store`"},
 					&cli.StringFlag{Name: "out", Usage: "`FILE` to replace, or a directory; default standard output"},
-				}, append(filterFlags(0), StoreFlag(), command.JSONFlag(), command.QuietFlag())...),
+				}, append(filterFlags(0), StoreFlag(), command.JSONFlag())...),
 				Action: onStore(exportHistory),
 			},
 			{Name: "import", Usage: "add what another history has and this one has not", ArgsUsage: "FILE",

@@ -36,7 +36,7 @@ func ExportCommand() *cli.Command {
 			&cli.StringFlag{Name: "bytes", Usage: "rules: message `SIZES` at which they begin; default " + ruleSizes},
 			&cli.StringFlag{Name: "device", Usage: "tc: network device `NAME`; default eth0"},
 			&cli.Float64Flag{Name: "slowdown", Usage: "lab: slow it down `N` times; default as little as it needs"},
-			&cli.BoolFlag{Name: "list", Usage: "list the targets"}, command.JSONFlag(), command.QuietFlag(),
+			&cli.BoolFlag{Name: "list", Usage: "list the targets"}, command.JSONFlag(),
 		},
 		Action: exportAction,
 	}

@@ -34,7 +34,7 @@ func FitCommand() *cli.Command {
 			&cli.Uint64Flag{Name: "seed", Usage: "`N` of the bootstrap; 0 is the run's own"},
 			&cli.StringFlag{Name: "breaks", Usage: "`SIZES` above which a new line of T(x) begins, or " + run.FoundBreaks},
 			command.PartialFlag(),
-			command.JSONFlag(), command.QuietFlag(), command.AllFlag(),
+			command.JSONFlag(), command.AllFlag(),
 		},
 		Action: fitRun,
 	}
@@ -103,7 +103,7 @@ func ReportCommand() *cli.Command {
 			&cli.StringFlag{Name: "format", Value: command.FormatText, Usage: "`FORMAT`: text, html, svg or png"},
 			&cli.StringFlag{Name: "out",
 				Usage: "`FILE` of html, directory of svg and png; default in RUN"},
-			history.StoreFlag(), command.PartialFlag(), command.JSONFlag(), command.QuietFlag(), command.AllFlag(),
+			history.StoreFlag(), command.PartialFlag(), command.JSONFlag(), command.AllFlag(),
 		},
 		Action: func(c *cli.Context) error {
 			dir, err := command.OpenRun(c, rundir.Open)

@@ -47,7 +47,7 @@ func PredictCommand() *cli.Command {
 			&cli.BoolFlag{Name: "all-models", Usage: "what every model predicts"},
 			&cli.StringFlag{Name: "model", Usage: "`MODELS` of " + strings.Join(predict.Models, ", ") +
 				"; default the first that predicts the algorithm"},
-			command.JSONFlag(), command.QuietFlag(),
+			command.JSONFlag(),
 		}, command.Grouped("For some operations", []cli.Flag{
 			&cli.StringFlag{Name: "window", Usage: "gather: `SENDERS` at once, or best"},
 			&cli.IntFlag{Name: "strips", Usage: "mg: strips `N` of a plane, p_x; the other factor of the hosts is p_t"},
