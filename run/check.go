@@ -142,16 +142,23 @@ func linksOf(before []dataset.Host, after []doctor.Host) (out []string) {
 }
 
 // observe lets pairs of hosts look at the way between them, other pairs in each round. It ends when all is decided, but
-// not before the first of two times, or at the second. Each round is given to keep.
+// not before the first of two times, or at the second, also within a round. Each round is given to keep.
 func (r *run) observe(ctx context.Context, f *fleet, screen *fault.Screen, together bool, within [2]time.Duration,
 	keep func(coord.Observed) error) (took time.Duration, err error) {
 	r.Show.Phase("observe pairs")
 	rng := rand.New(rand.NewPCG(r.Plan.Seed, uint64(len(f.agents))))
 	begun := time.Now()
+	spent := func(round units.Nanos) time.Duration {
+		if r.Where.Sim != "" {
+			return took + time.Duration(round)
+		}
+		return time.Since(begun)
+	}
 	var before units.Nanos
 	for round := 0; took < within[1] && !(took >= within[0] && screen.Done()); round++ {
-		seen := coord.Observe(ctx, f.agents, r.id, round, screen.Next(rng), together, before, 0)
-		before = seen.Took
+		seen := coord.Observe(ctx, f.agents, r.id, round, screen.Next(rng), together, before, 0,
+			func(took units.Nanos) bool { return spent(took) < within[1] })
+		before = seen.Slowest
 		if ctx.Err() != nil {
 			return took, ctx.Err()
 		}
@@ -159,11 +166,7 @@ func (r *run) observe(ctx context.Context, f *fleet, screen *fault.Screen, toget
 		if err := keep(seen); err != nil {
 			return took, err
 		}
-		if r.Where.Sim != "" {
-			took += time.Duration(seen.Took)
-		} else {
-			took = time.Since(begun)
-		}
+		took = spent(seen.Took)
 		r.Show.Update(took.Seconds(), within[1].Seconds(), 0, units.Plural(int64(round+1), "round"))
 	}
 	return took, nil

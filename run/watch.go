@@ -30,13 +30,16 @@ type Sentinel struct {
 	Config
 	together bool
 	looks    int
-	round    units.Nanos // what the last one took
+	slowest  units.Nanos // pair of the last round
+	next     int         // round of the circle
+	waiting  [][][2]int  // rounds of the circle, for which there was no time
 }
 
-// Look starts the agents, has pairs of hosts look at the ways between them, in rounds that go on in the circle of all
-// pairs, and ends the agents. In further rounds, those pairs look again that are asked for. Why a host was not seen is
-// in what was seen.
-func (s *Sentinel) Look(ctx context.Context, number int, again [][2]int) (watch.Sighting, error) {
+// Look starts the agents, has pairs of hosts look at the ways between them, and ends the agents. First those pairs look
+// that are asked for. Then rounds go on in the circle of all pairs, while there is more time. Why a host was not seen
+// is in what was seen.
+func (s *Sentinel) Look(ctx context.Context, number int, again [][2]int, more func(took time.Duration) bool) (
+	watch.Sighting, error) {
 	r := newRun(s.Config, "watch-")
 	var out watch.Sighting
 	for _, h := range s.Hosts {
@@ -44,7 +47,7 @@ func (s *Sentinel) Look(ctx context.Context, number int, again [][2]int) (watch.
 	}
 	f, err := r.open(ctx)
 	if err == nil {
-		err = errors.Join(s.see(ctx, r, f, &out, s.rounds(number, again)), f.close())
+		err = errors.Join(s.see(ctx, r, f, &out, number, again, more), f.close())
 	}
 	switch {
 	case ctx.Err() != nil:
@@ -66,7 +69,8 @@ func (s *Sentinel) Look(ctx context.Context, number int, again [][2]int) (watch.
 }
 
 // see makes rounds with the agents that can be had.
-func (s *Sentinel) see(ctx context.Context, r *run, f *fleet, out *watch.Sighting, rounds [][][2]int) error {
+func (s *Sentinel) see(ctx context.Context, r *run, f *fleet, out *watch.Sighting, number int, again [][2]int,
+	more func(took time.Duration) bool) error {
 	used := map[string]time.Duration{} // by daemons, before this look
 	for _, h := range f.hosts {
 		if s.Hosts[s.index(h.Name)].Daemon {
@@ -87,7 +91,9 @@ func (s *Sentinel) see(ctx context.Context, r *run, f *fleet, out *watch.Sightin
 			s.together, out.Took = p.Together, time.Duration(p.Took)
 		}
 	}
-	s.looks++
+	first := fault.Disjoint(again, func(p [2]int) [2]int { return p })
+	rounds := append(first, s.circle(number)...)
+	s.looks, s.waiting = s.looks+1, nil
 	at, place := map[int]int{}, make([]int, len(f.hosts)) // of a host its agent, of an agent its host, by index
 	for i, h := range f.hosts {
 		k := s.index(h.Name)
@@ -103,7 +109,8 @@ func (s *Sentinel) see(ctx context.Context, r *run, f *fleet, out *watch.Sightin
 				there = append(there, [2]int{a, b})
 			}
 		}
-		seen := coord.Observe(ctx, f.agents, r.id, round, there, s.together, s.round, watchBurst)
+		seen := coord.Observe(ctx, f.agents, r.id, round, there, s.together, s.slowest, watchBurst,
+			func(took units.Nanos) bool { return more(out.Took + time.Duration(took)) })
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -111,8 +118,14 @@ func (s *Sentinel) see(ctx context.Context, r *run, f *fleet, out *watch.Sightin
 			x.From, x.To = place[x.From], place[x.To]
 			out.Seen = append(out.Seen, x)
 		}
-		if seen.Took > 0 {
-			s.round = seen.Took
+		if rest := there[len(seen.Seen):]; round >= len(first) && len(rest) > 0 {
+			for i, p := range rest {
+				rest[i] = [2]int{place[p[0]], place[p[1]]}
+			}
+			s.waiting = append(s.waiting, rest)
+		}
+		if seen.Slowest > 0 {
+			s.slowest = seen.Slowest
 		}
 		out.Took += time.Duration(seen.Took)
 	}
@@ -131,19 +144,23 @@ func (s *Sentinel) index(name string) int {
 	return slices.IndexFunc(s.Hosts, func(h hosts.Host) bool { return h.Name == name })
 }
 
-// rounds are the pairs of each round of a look: the circle of all pairs goes on from look to look, and in every other
-// circle the other host of a pair sends.
-func (s *Sentinel) rounds(number int, again [][2]int) (out [][][2]int) {
+// circle are the rounds of a look: those that wait, and then the circle of all pairs goes on. In every other circle the
+// other host of a pair sends.
+func (s *Sentinel) circle(number int) [][][2]int {
+	if s.looks == 0 {
+		s.next = number * watchRounds
+	}
 	n := len(s.Hosts)
-	for r := number * watchRounds; r < (number+1)*watchRounds; r++ {
+	out := s.waiting
+	for ; len(out) < watchRounds; s.next++ {
 		var pairs [][2]int
-		for _, p := range bench.Colour(n, r%bench.Colours(n)) {
-			if k := r / bench.Colours(n) % 2; k == 1 {
+		for _, p := range bench.Colour(n, s.next%bench.Colours(n)) {
+			if s.next/bench.Colours(n)%2 == 1 {
 				p[0], p[1] = p[1], p[0]
 			}
 			pairs = append(pairs, [2]int(p))
 		}
 		out = append(out, pairs)
 	}
-	return append(out, fault.Disjoint(again, func(p [2]int) [2]int { return p })...)
+	return out
 }

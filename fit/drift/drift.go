@@ -119,7 +119,7 @@ type Watch struct {
 // New is a watch that knows of changes before: what another has found in the last fortnight, open or over.
 func New(o Options, known []Change) *Watch {
 	x := &index{number: map[Subject]int32{}}
-	for _, quantity := range quantities {
+	for _, quantity := range append(quantities[:], fault.Loss) {
 		x.of(Network(quantity))
 	}
 	return &Watch{Options: o, index: x, track: map[Subject]*tracker{}, backs: map[Subject]*tracker{},
@@ -142,18 +142,22 @@ func (w *Watch) Learning() bool { return w.usual == nil }
 // Recall adds a look of before, which is not judged.
 func (w *Watch) Recall(l Look) { w.visits = append(w.visits, w.visit(l)) }
 
-// Add judges a look. Looks come in their order; a clock that was set back is no harm but that the usual is of other
-// hours. It returns the changes that began, and those that ended or have become usual.
+// Add judges a look. Looks come in their order; a clock that was set back by up to a day is no harm but that the usual
+// is of other hours. It returns the changes that began, and those that ended or have become usual.
 func (w *Watch) Add(l Look) (began, ended []Change) {
 	w.Recall(l)
-	v := w.visits[len(w.visits)-1]
-	for v.at.Sub(w.visits[0].at) > fortnight+day {
-		w.visits = w.visits[1:]
+	n := len(w.visits)
+	v := w.visits[n-1]
+	if n > 1 && old(w.visits[n-2].at, v.at) {
+		w.usual = nil
+		clear(w.track)
+		clear(w.backs)
 	}
-	w.changes = slices.DeleteFunc(w.changes, func(c Change) bool {
-		return !c.open() && v.at.Sub(c.Over) > fortnight+day
-	})
+	w.visits = slices.DeleteFunc(w.visits, func(o visit) bool { return old(o.at, v.at) })
+	w.changes = slices.DeleteFunc(w.changes, func(c Change) bool { return !c.open() && old(c.Over, v.at) })
+	settled := w.settle(v.at)
 	began, ended = w.reach(l)
+	ended = append(settled, ended...)
 	if w.due(v.at) {
 		w.usual = w.learn(v.at)
 	}
@@ -194,6 +198,30 @@ func (w *Watch) Add(l Look) (began, ended []Change) {
 		}
 	}
 	return began, ended
+}
+
+// old reports whether a time is too long ago for the usual. One that is yet to come, by more than a day, is of a clock
+// that was set back since.
+func old(t, now time.Time) bool { return now.Sub(t) > fortnight+day || t.Sub(now) > day }
+
+// settle ends the changes that have lasted for a week: they are what is usual. Of a change of before the clock was set
+// back, nobody knows how long it lasts.
+func (w *Watch) settle(at time.Time) (ended []Change) {
+	for i := range w.changes {
+		c := &w.changes[i]
+		if !c.open() || c.Quantity == fault.Reach || !old(c.Since, at) && at.Sub(c.Since) < week {
+			continue
+		}
+		if c.Over, c.Usual = at, true; c.Since.After(at) {
+			c.Since = at
+		}
+		delete(w.track, c.Subject)
+		ended = append(ended, *c)
+		if w.usual != nil {
+			w.usual.made = time.Time{} // is learnt anew
+		}
+	}
+	return ended
 }
 
 // current is the open change of a subject; nil where there is none.
@@ -253,14 +281,8 @@ func (w *Watch) explained(s Subject) bool {
 	})
 }
 
-// lasts reports whether a change that is open still does: it ends where values tell that half of it is gone, and after
-// a week it is what is usual.
+// lasts reports whether a change that is open still does: it ends where values tell that half of it is gone.
 func (w *Watch) lasts(c *Change, of *sample, x float64, at time.Time) bool {
-	if at.Sub(c.Since) >= week {
-		c.Over, c.Usual = at, true
-		w.usual.made = time.Time{} // is learnt anew
-		return false
-	}
 	t := tracked(w.track, c.Subject)
 	if !w.back(t, c, of, x-math.Log(c.Ratio)/2, at) {
 		return true

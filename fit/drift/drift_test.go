@@ -359,3 +359,36 @@ func TestClockStepped(t *testing.T) {
 		}
 	}
 }
+
+// After a clock is set back by days or years, or a watch has rested, no more looks are kept than ever, what was slow is
+// what is usual, and the next change is found.
+func TestClockSetBack(t *testing.T) {
+	for _, by := range []time.Duration{3 * day, 10 * 365 * day, -20 * day} {
+		s := after(0, 8, 8)
+		s.every, s.Load = 15*time.Minute, 0
+		s.watch = drift.New(options(s.every), nil)
+		host := drift.Host(6, fault.Latency, "")
+		s.is(1.1, host, 5*day, time.Hour*24*365)
+		s.play(6 * day)
+		if !named(host, s.began) || len(s.ended) > 0 {
+			t.Fatalf("before: began %+v, ended %+v", s.began, s.ended)
+		}
+		s.now = s.now.Add(-by)
+		s.Slow[0].From = s.now
+		s.play(30 * time.Minute)
+		if !named(host, s.ended) || !s.ended[0].Usual || len(s.watch.Open()) > 0 || s.watch.Learning() != (by != 3*day) {
+			t.Errorf("%v back: ended %+v, open %+v, learning %t", by, s.ended, s.watch.Open(), s.watch.Learning())
+		}
+		s.play(18 * day)
+		if most := int(15*day/s.every) + 1; s.watch.Visits() > most || len(s.began) > 1 {
+			t.Errorf("%v back: %d looks are kept, want %d at most; began %+v", by, s.watch.Visits(), most, s.began[1:])
+		}
+		other := drift.Host(2, fault.Rate, fault.Sending)
+		s.is(1.1, other, 0, day)
+		from := s.now
+		s.play(6 * time.Hour)
+		if len(s.began) != 2 || s.began[1].Subject != other || s.began[1].Since.Sub(from).Abs() > time.Hour {
+			t.Errorf("%v back: began %+v", by, s.began)
+		}
+	}
+}

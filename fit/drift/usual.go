@@ -1,7 +1,7 @@
 package drift
 
 import (
-	"maps"
+	"cmp"
 	"math"
 	"slices"
 	"time"
@@ -74,13 +74,13 @@ type reading struct {
 type visit struct {
 	at     time.Time
 	obs    []obs
-	lost   []reading
 	common float64 // quantile of all pairs that stands for the network
 }
 
 type obs struct {
 	from, to        int32
 	segments, again int32
+	loss            int32                    // subject
 	pair            [len(quantities)]int32   // subjects; none is negative
 	log             [len(quantities)]float32 // of what the pair takes
 }
@@ -89,13 +89,14 @@ type obs struct {
 var quantities = [...]string{fault.Latency, fault.Rate}
 
 func (x *index) visit(l Look) visit {
-	v := visit{at: l.At, obs: make([]obs, 0, len(l.Seen))}
+	v := visit{at: l.At, obs: make([]obs, 0, len(l.Seen)), common: low}
 	for _, s := range l.Seen {
 		if s.Failed {
 			continue
 		}
-		o := obs{from: int32(s.From), to: int32(s.To), segments: int32(s.Segments), again: int32(s.Again)}
 		pairs := [...][2]int{fault.Pair(s.From, s.To), {s.From, s.To}}
+		o := obs{from: int32(s.From), to: int32(s.To), segments: int32(s.Segments), again: int32(s.Again),
+			loss: x.of(Subject{Hosts: pairs[0], Quantity: fault.Loss})}
 		for q, takes := range [...]float64{s.Latency, s.PerByte} {
 			o.pair[q] = -1
 			if takes > 0 {
@@ -105,7 +106,6 @@ func (x *index) visit(l Look) visit {
 		}
 		v.obs = append(v.obs, o)
 	}
-	v.lost, v.common = x.losses(v.obs), low
 	hosts := map[int]bool{}
 	for _, s := range l.Seen {
 		hosts[s.From], hosts[s.To] = true, true
@@ -164,12 +164,11 @@ func (w *Watch) learn(now time.Time) *usual {
 		if !v.at.Before(until) || now.Sub(v.at) > fortnight {
 			continue
 		}
-		kept := slices.DeleteFunc(slices.Clone(v.obs), func(o obs) bool { return w.unusual(v.at, o) })
-		if len(kept) < len(v.obs) {
-			v.obs, v.lost = kept, w.losses(kept)
+		if unusual := func(o obs) bool { return w.unusual(v.at, o) }; slices.ContainsFunc(v.obs, unusual) {
+			v.obs = slices.DeleteFunc(slices.Clone(v.obs), unusual)
 		}
 		past = append(past, v)
-		for _, o := range kept {
+		for _, o := range v.obs {
 			for q, pair := range o.pair {
 				if pair >= 0 {
 					ways[pair] = append(ways[pair], float64(o.log[q]))
@@ -250,7 +249,7 @@ const low = 0.25
 
 // values are what a look says of all subjects, beside what is usual for pairs.
 func (u *usual) values(v visit) []reading {
-	out := slices.Clone(v.lost)
+	out := u.losses(v.obs)
 	for q, quantity := range quantities {
 		var over []reading
 		var all []float64
@@ -329,46 +328,51 @@ func quantile(all []float64, q float64) float64 {
 func (x *index) losses(obs []obs) (out []reading) {
 	type count struct{ again, segments float64 }
 	var all count
-	var order [][2]int
-	pairs, hosts, without := map[[2]int]count{}, map[int]count{}, map[int]count{}
+	var order, hosts []int32
+	sums, without := map[int32]count{}, map[int32]count{} // by pair and host; by host, one partner
+	add := func(s int32, c count) (first bool) {
+		t, ok := sums[s]
+		sums[s] = count{t.again + c.again, t.segments + c.segments}
+		return !ok
+	}
 	for _, o := range obs {
 		c := count{float64(o.again), float64(o.segments)}
-		add := func(t count) count { return count{t.again + c.again, t.segments + c.segments} }
-		p := fault.Pair(int(o.from), int(o.to))
-		if _, ok := pairs[p]; !ok {
-			order = append(order, p)
+		all = count{all.again + c.again, all.segments + c.segments}
+		if add(o.loss, c) {
+			order = append(order, o.loss)
 		}
-		all, pairs[p] = add(all), add(pairs[p])
-		for _, h := range p {
-			hosts[h] = add(hosts[h])
+		for _, h := range x.hosts[o.loss] {
+			if add(h, c) {
+				hosts = append(hosts, h)
+			}
 		}
 	}
 	if all.segments == 0 {
 		return nil
 	}
+	slices.SortFunc(hosts, func(a, b int32) int { return cmp.Compare(x.subjects[a].Hosts[0], x.subjects[b].Hosts[0]) })
 	var most count
-	names := slices.Sorted(maps.Keys(hosts))
-	for _, h := range names {
-		if c := hosts[h]; c.again > most.again && c.segments < all.segments {
+	for _, h := range hosts {
+		if c := sums[h]; c.again > most.again && c.segments < all.segments {
 			most = c
 		}
 	}
 	whole := (all.again - most.again) / (all.segments - most.segments)
 	out = append(out, reading{x.of(Network(fault.Loss)), whole})
 	for _, p := range order {
-		c := pairs[p]
+		c := sums[p]
 		if c.segments > 0 {
-			out = append(out, reading{x.of(Subject{Hosts: p, Quantity: fault.Loss}), c.again/c.segments - whole})
+			out = append(out, reading{p, c.again/c.segments - whole})
 		}
-		for _, h := range p {
+		for _, h := range x.hosts[p] {
 			if w, ok := without[h]; !ok || c.again > w.again {
 				without[h] = c
 			}
 		}
 	}
-	for _, h := range names {
-		if n := hosts[h].segments - without[h].segments; n > 0 {
-			out = append(out, reading{x.of(Host(h, fault.Loss, "")), (hosts[h].again-without[h].again)/n - whole})
+	for _, h := range hosts {
+		if n := sums[h].segments - without[h].segments; n > 0 {
+			out = append(out, reading{h, (sums[h].again-without[h].again)/n - whole})
 		}
 	}
 	return out

@@ -149,7 +149,8 @@ func (s *Store) mergeWatch(ctx context.Context, other *Store, m *Merged) error {
 	now := *m
 	err = s.change(ctx, "merge what was watched", func(tx *sql.Tx) error {
 		var folded int64
-		err := tx.QueryRowContext(ctx, "SELECT ifnull(max(at + span) FILTER (WHERE span > 0), 0) FROM looks").Scan(&folded)
+		err := tx.QueryRowContext(ctx, `SELECT ifnull(max(at + span) FILTER (WHERE span > 0 AND at < ?), 0) FROM looks`,
+			nanos(s.now())).Scan(&folded)
 		for host, says := range machines {
 			_, failed := tx.ExecContext(ctx, "INSERT OR IGNORE INTO machines (host, says) VALUES (?, ?)", host, says)
 			err = cmp.Or(err, failed)

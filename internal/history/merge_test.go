@@ -148,7 +148,8 @@ func TestMergeWatch(t *testing.T) {
 	if err := there.AddLook(ctx, Watched{Look: Look{At: after(4), Data: []byte("late")}}); err != nil {
 		t.Fatal(err)
 	}
-	err = here.Fold(ctx, start.Add(48*time.Hour), 24*time.Hour, func([]Look) ([]byte, error) { return []byte("day"), nil })
+	err = here.Fold(ctx, start.Add(48*time.Hour), start.Add(96*time.Hour), 24*time.Hour,
+		func([]Look) ([]byte, error) { return []byte("day"), nil })
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -34,6 +34,7 @@ type Change struct {
 	CI95      *[2]float64 `json:"ci95,omitempty"`
 	Evidence  float64     `json:"evidence"` // powers of ten against chance
 	Says      string      `json:"says"`     // all of it in words
+	Watched   []string    `json:"-"`        // hosts of the watch that found it; nil is not known
 }
 
 // Watched is what one look adds to a store.
@@ -85,7 +86,7 @@ func (s *Store) AddLook(ctx context.Context, w Watched) error {
 }
 
 const addChange = `INSERT INTO changes (first, second, quantity, direction, since, found, usual, ratio, lo, hi,
-	evidence, says) VALUES (?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?) RETURNING key`
+	evidence, says, watched) VALUES (?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?) RETURNING key`
 
 func (s *Store) addChange(ctx context.Context, tx *sql.Tx, c *Change) error {
 	two := append(slices.Clone(c.Hosts), "", "")
@@ -97,7 +98,7 @@ func (s *Store) addChange(ctx context.Context, tx *sql.Tx, c *Change) error {
 		ratio, lo, hi = *c.Ratio, c.CI95[0], c.CI95[1]
 	}
 	err := tx.QueryRowContext(ctx, addChange, two[0], two[1], c.Quantity, c.Direction, nanos(c.Since), nanos(c.Found),
-		ratio, lo, hi, c.Evidence, c.Says).Scan(&c.ID)
+		ratio, lo, hi, c.Evidence, c.Says, strings.Join(c.Watched, ",")).Scan(&c.ID)
 	return cmp.Or(err, s.note(ctx, tx, EventSlower, c.Says, ""))
 }
 
@@ -130,11 +131,15 @@ func (s *Store) EachLook(ctx context.Context, since time.Time, f func(Look) erro
 	return s.wrap("read the looks", rows.Err())
 }
 
-// Fold replaces the looks before a time, of each span of time, by one that f makes of them.
-func (s *Store) Fold(ctx context.Context, before time.Time, span time.Duration, f func([]Look) ([]byte, error)) error {
+// Fold replaces the looks before a time, of each span of time, by one that f makes of them. A look after another time,
+// which is yet to come, is from before the clock was set back: it is as old as what was stored since.
+func (s *Store) Fold(ctx context.Context, before, after time.Time, span time.Duration,
+	f func([]Look) ([]byte, error)) error {
 	all, err := collect(ctx, s, "read the looks", func(l *Look) []any {
 		return []any{&l.Number, moment{&l.At}, &l.Data}
-	}, "SELECT key, at, data FROM looks WHERE span = 0 AND at < ? ORDER BY at, key", nanos(before))
+	}, `SELECT key, at, data FROM looks WHERE span = 0 AND
+		(at < ?1 OR at >= ?2 AND key < (SELECT max(key) FROM looks WHERE at < ?1)) ORDER BY at, key`, nanos(before),
+		nanos(after))
 	for err == nil && len(all) > 0 {
 		from := all[0].At.Truncate(span)
 		n := 1
@@ -168,13 +173,14 @@ func (s *Store) Changes(ctx context.Context, last int) ([]Change, error) {
 	type row struct {
 		Change
 		two           [2]string
+		watched       string
 		over          sql.NullInt64
 		ratio, lo, hi *float64
 	}
 	rows, err := collect(ctx, s, "list the changes", func(r *row) []any {
 		return []any{&r.ID, &r.two[0], &r.two[1], &r.Quantity, &r.Direction, moment{&r.Since}, moment{&r.Found},
-			&r.over, &r.Usual, &r.ratio, &r.lo, &r.hi, &r.Evidence, &r.Says}
-	}, `SELECT key, first, second, quantity, direction, since, found, over, usual, ratio, lo, hi, evidence, says
+			&r.over, &r.Usual, &r.ratio, &r.lo, &r.hi, &r.Evidence, &r.Says, &r.watched}
+	}, `SELECT key, first, second, quantity, direction, since, found, over, usual, ratio, lo, hi, evidence, says, watched
 		FROM changes ORDER BY found DESC, key DESC LIMIT ?`, cmp.Or(last, unlimited))
 	out := make([]Change, len(rows))
 	for i, r := range rows {
@@ -185,6 +191,9 @@ func (s *Store) Changes(ctx context.Context, last int) ([]Change, error) {
 			}
 		}
 		c.Group = strings.Contains(r.two[0], ",")
+		if r.watched != "" {
+			c.Watched = strings.Split(r.watched, ",")
+		}
 		if r.over.Valid {
 			t := time.Unix(0, r.over.Int64).UTC()
 			c.Over = &t

@@ -2,7 +2,6 @@ package coord
 
 import (
 	"context"
-	"slices"
 
 	"calib/fit/fault"
 	"calib/internal/dataset"
@@ -11,52 +10,51 @@ import (
 
 // Observed is what pairs saw in a round.
 type Observed struct {
-	Seen    []fault.Seen
+	Seen    []fault.Seen // of the first pairs, in their order: the others had no time
 	Samples []dataset.Sample
 	// Took is how long they passed messages: all of them together, or the slowest where they were at it at once.
-	Took units.Nanos
+	Took    units.Nanos
+	Slowest units.Nanos // pair
 }
 
-// A look that takes longer than lookPatience times those of the round before, and leastLook, has failed.
+// A look that takes longer than lookPatience times the slowest of the round before, and leastLook, has failed.
 const (
 	lookPatience = 10
 	leastLook    = 3 * units.Second
 )
 
-// Observe has pairs of agents look at the way between them, each for itself: all at once, or one after the other. The
-// agents are prepared. A look takes before, as the round before did, or has failed; 0 is not known. A burst takes that
-// long; 0 is as long as the experiment has it.
+// Observe has pairs of agents look at the way between them, each for itself: all at once, or one after the other while
+// there is more time, of which they have taken some. The agents are prepared. A look takes before, as the slowest of
+// the round before did, or has failed; 0 is not known. A burst takes that long; 0 is as long as the experiment has it.
 func Observe(ctx context.Context, agents []Agent, run string, round int, pairs [][2]int, atOnce bool,
-	before, burst units.Nanos) (out Observed) {
+	before, burst units.Nanos, more func(took units.Nanos) bool) (out Observed) {
 	deadline := probeDeadline
 	if before > 0 {
 		deadline = min(deadline, max(lookPatience*before, leastLook))
 	}
-	limit := 1
-	if atOnce {
-		limit = -1
+	took, slowest := 0., 0.
+	for len(pairs) > 0 && more(units.Nanos(1e9*took)) {
+		now := pairs
+		if !atOnce {
+			now = pairs[:1]
+		}
+		pairs = pairs[len(now):]
+		longest := 0.
+		for i, samples := range Each(now, -1, func(_ int, p [2]int) []dataset.Sample {
+			in, err := look(ctx, agents, run, round, [][]int{p[:]}, deadline, burst)
+			if err != nil {
+				return nil
+			}
+			return in
+		}) {
+			seen := fault.Seen{From: now[i][0], To: now[i][1], Failed: true}
+			if looks := looksOf(samples); len(looks) > 0 {
+				seen, longest = looks[0].Seen, max(longest, looks[0].Took)
+			}
+			out.Seen, out.Samples = append(out.Seen, seen), append(out.Samples, samples...)
+		}
+		took, slowest = took+longest, max(slowest, longest)
 	}
-	samples := Each(pairs, limit, func(_ int, p [2]int) []dataset.Sample {
-		in, err := look(ctx, agents, run, round, [][]int{p[:]}, deadline, burst)
-		if err != nil {
-			return nil
-		}
-		return in
-	})
-	total := 0.
-	for i, p := range pairs {
-		looks := looksOf(samples[i])
-		if len(looks) == 0 {
-			out.Seen = append(out.Seen, fault.Seen{From: p[0], To: p[1], Failed: true})
-			continue
-		}
-		out.Seen = append(out.Seen, looks[0].Seen)
-		if atOnce {
-			total = max(total, looks[0].Took)
-		} else {
-			total += looks[0].Took
-		}
-	}
-	out.Samples, out.Took = slices.Concat(samples...), units.Nanos(1e9*total)
+	out.Took, out.Slowest = units.Nanos(1e9*took), units.Nanos(1e9*slowest)
 	return out
 }

@@ -19,9 +19,11 @@ import (
 
 // Config says what is watched, and how closely.
 type Config struct {
-	Store  *history.Store
-	Hosts  []string
-	Look   func(ctx context.Context, number int, again [][2]int) (Sighting, error)
+	Store *history.Store
+	Hosts []string
+	// Look makes a look while there is more time, of which links have taken some. Pairs are to look again.
+	Look func(ctx context.Context, number int, again [][2]int, more func(took time.Duration) bool) (
+		Sighting, error)
 	Every  time.Duration // looks are as far apart at least
 	Share  float64       // of the time of a link, and of a processor, that looks may take
 	Learn  time.Duration
@@ -61,6 +63,11 @@ const (
 	// recalled is for how long stored looks are read, kept is for how long each of them stays.
 	recalled = 15 * day
 	kept     = 30 * day
+	// farthest is how far apart looks are at most for what they cost: a fortnight has enough of them for a baseline.
+	farthest = 12 * time.Hour
+	// longest is how long pairs look, with those that fail, and mostAgain how many look again.
+	longest   = 10 * time.Minute
+	mostAgain = 32
 	// soon is when the next look is after one in which something failed.
 	soon = time.Minute
 	// mostUnsaved bounds the looks that wait for a store.
@@ -128,6 +135,9 @@ func (w *watcher) recall(ctx context.Context) (err error) {
 	var known []drift.Change
 	for i := range all {
 		c := &all[i]
+		if !w.ours(c) {
+			continue
+		}
 		d, watched := w.known(c)
 		if watched {
 			known = append(known, d)
@@ -157,6 +167,18 @@ func (w *watcher) recall(ctx context.Context) (err error) {
 		}
 		return nil
 	})
+}
+
+// ours reports whether a change was found by this watch, whose hosts may have been others: of the fewer hosts, then and
+// now, at least half are in both.
+func (w *watcher) ours(c *history.Change) bool {
+	both := 0
+	for _, h := range c.Watched {
+		if slices.Contains(w.Hosts, h) {
+			both++
+		}
+	}
+	return 2*both >= min(len(w.Hosts), len(c.Watched))
 }
 
 // known is a stored change for package drift; not one of hosts that are not watched.
@@ -191,7 +213,7 @@ func (w *watcher) known(c *history.Change) (out drift.Change, ok bool) {
 // look makes a look, judges and stores it, says what it found, and returns how long to wait for the next.
 func (w *watcher) look(ctx context.Context) (time.Duration, error) {
 	begun := w.Now()
-	s, err := w.Look(ctx, w.number, w.drift.Failing())
+	s, err := w.Look(ctx, w.number, w.again(), w.more())
 	if err != nil {
 		return 0, err
 	}
@@ -237,6 +259,27 @@ func (w *watcher) look(ctx context.Context) (time.Duration, error) {
 	return next, nil
 }
 
+// again are the failing pairs that look again: of many, some by turns.
+func (w *watcher) again() [][2]int {
+	all := w.drift.Failing()
+	if len(all) <= mostAgain {
+		return all
+	}
+	k := w.number * mostAgain % len(all)
+	return slices.Concat(all[k:], all[:k])[:mostAgain]
+}
+
+// more is for a look: it reports whether there is more time, of which links have taken some.
+func (w *watcher) more() func(took time.Duration) bool {
+	var begun time.Time
+	return func(took time.Duration) bool {
+		if begun.IsZero() {
+			begun = w.Now() // agents have been started
+		}
+		return float64(took) < w.Share*float64(farthest) && w.Now().Sub(begun) < longest
+	}
+}
+
 // judge finds what has changed, and returns what is to be stored. The next look is so long after this one.
 func (w *watcher) judge(s *Sighting, next time.Duration) (now history.Watched, err error) {
 	now.At, now.Machines, now.Ended = s.At, map[string]string{}, w.gone
@@ -275,7 +318,7 @@ func (w *watcher) tell(kind, text string, c *history.Change) {
 func (w *watcher) index(c drift.Change) int {
 	return slices.IndexFunc(w.open, func(h *history.Change) bool {
 		known, ok := w.known(h)
-		return ok && known.Subject == c.Subject && h.Since.Equal(c.Since)
+		return ok && known.Subject == c.Subject && !h.Since.Before(c.Since)
 	})
 }
 
@@ -322,7 +365,7 @@ func (w *watcher) save(ctx context.Context) error {
 	if w.folded.Equal(today) {
 		return nil
 	}
-	if err := w.Store.Fold(ctx, today.Add(-kept), day, fold); err != nil {
+	if err := w.Store.Fold(ctx, today.Add(-kept), today.Add(2*day), day, fold); err != nil {
 		return err
 	}
 	w.folded = today

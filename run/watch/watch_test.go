@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"calib/fit/drift"
 	"calib/fit/fault"
 	"calib/internal/history"
 )
@@ -42,7 +43,7 @@ func newWorld(hosts int) *world {
 	return w
 }
 
-func (w *world) look(_ context.Context, number int, again [][2]int) (Sighting, error) {
+func (w *world) look(_ context.Context, number int, again [][2]int, _ func(time.Duration) bool) (Sighting, error) {
 	w.looks++
 	s := Sighting{Took: 20 * time.Millisecond}
 	for _, h := range w.hosts {
@@ -150,6 +151,93 @@ func TestChangeIsKept(t *testing.T) {
 	}
 	if len(w.status.Open) > 0 || w.status.Learning {
 		t.Errorf("%+v", w.status)
+	}
+}
+
+// TestOwnChanges: a watch of other hosts with the same store neither takes over what is slow nor ends it. One of more
+// hosts, or of fewer, does take it over.
+func TestOwnChanges(t *testing.T) {
+	w, store := newWorld(8), filepath.Join(t.TempDir(), "h.db")
+	bad := monday.Add(30 * time.Hour)
+	w.change = func(w *world, s *Sighting) {
+		if !w.now.Before(bad) && w.now.Before(bad.Add(6*time.Hour)) {
+			slower(s, 3, 1.1)
+		}
+		for i := range s.Seen {
+			s.Seen[i].Failed = w.now.After(bad.Add(2 * time.Hour))
+		}
+	}
+	w.watch(t, store, 33*time.Hour)
+	lasting := func() (out []string) {
+		for _, c := range changes(t, store) {
+			if c.Over == nil {
+				out = append(out, c.Quantity+" "+strings.Join(c.Hosts, ","))
+			}
+		}
+		return out
+	}
+	want := []string{"rate n3", "reach "}
+	if got := lasting(); !slices.Equal(got, want) {
+		t.Fatalf("%q, events %v", got, w.events)
+	}
+
+	others := newWorld(4)
+	others.hosts, others.now = []string{"m0", "m1", "m2", "m3"}, w.now
+	others.watch(t, store, time.Hour)
+	if got := lasting(); !slices.Equal(got, want) || len(others.events) > 0 || len(others.status.Open) > 0 {
+		t.Errorf("%q, events %v, open %v", got, others.events, others.status.Open)
+	}
+
+	w.hosts = append(w.hosts, "n8", "n9")
+	if w.watch(t, store, time.Hour); len(w.status.Open) != 2 {
+		t.Errorf("with more hosts: open %v", w.status.Open)
+	}
+	w.hosts, w.change = w.hosts[:6], nil
+	if w.watch(t, store, time.Hour); len(w.status.Open) != 0 || len(lasting()) != 0 {
+		t.Errorf("with fewer hosts: open %v, events %v", w.status.Open, w.events)
+	}
+}
+
+// TestBounds: a look may take so much of the links and so long that looks are no further apart than 12 h, and last for
+// ten minutes. Of many failing pairs some look again, by turns.
+func TestBounds(t *testing.T) {
+	w := &watcher{Config: Config{Share: 0.001, Learn: time.Hour, Every: every}}
+	now := monday
+	w.Now = func() time.Time { return now }
+	more := w.more()
+	if !more(0) || !more(43*time.Second) || more(44*time.Second) {
+		t.Error("want a look that takes up to 43.2 s of the links")
+	}
+	if now = now.Add(9 * time.Minute); !more(0) {
+		t.Error("ended too early")
+	}
+	if now = now.Add(time.Minute); more(0) {
+		t.Error("did not end")
+	}
+
+	w.drift = drift.New(drift.Options{Learn: day}, nil)
+	l := drift.Look{At: monday}
+	for b := range 20 {
+		for a := range b {
+			l.Seen = append(l.Seen, fault.Seen{From: a, To: b, Failed: a < 4})
+		}
+	}
+	w.drift.Add(l)
+	seen := map[[2]int]int{}
+	failing := len(w.drift.Failing())
+	for range failing {
+		pairs := w.again()
+		if w.number++; len(pairs) != mostAgain {
+			t.Fatalf("%d look again", len(pairs))
+		}
+		for _, p := range pairs {
+			seen[p]++
+		}
+	}
+	for p, n := range seen {
+		if n != mostAgain || len(seen) != failing {
+			t.Fatalf("%v %d times, %d of %d pairs", p, n, len(seen), failing)
+		}
 	}
 }
 
@@ -333,6 +421,40 @@ func TestFold(t *testing.T) {
 	}
 }
 
+// TestFoldAfterSetBack: looks of a clock that was set back by years are folded with those that were stored since.
+func TestFoldAfterSetBack(t *testing.T) {
+	w, store := newWorld(4), filepath.Join(t.TempDir(), "h.db")
+	w.now = monday.Add(10 * year)
+	w.watch(t, store, time.Hour)
+	raw := func() (n int) {
+		s, err := history.Open(t.Context(), store, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		err = s.EachLook(t.Context(), monday.Add(9*year), func(l history.Look) error {
+			if l.Span == 0 {
+				n++
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	w.now = monday
+	w.watch(t, store, time.Hour)
+	if n := raw(); n != 20 { // else a clock that is wrong for a moment would cost the baseline
+		t.Errorf("%d looks of before, want 20", n)
+	}
+	w.now = monday.Add(kept + day)
+	w.watch(t, store, time.Hour)
+	if n := raw(); n != 0 {
+		t.Errorf("%d looks were not folded", n)
+	}
+}
+
 // merge merges a store with another.
 func merge(t *testing.T, store, other string) {
 	t.Helper()
@@ -414,7 +536,7 @@ func TestSize(t *testing.T) {
 		return bytes
 	}
 	for i := range looks {
-		seen, err := w.look(t.Context(), i, nil)
+		seen, err := w.look(t.Context(), i, nil, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -428,7 +550,7 @@ func TestSize(t *testing.T) {
 		}
 	}
 	raw := pages(func(history.Look) bool { return true }) / looks * float64(day/every)
-	if err := s.Fold(t.Context(), monday.Add(day), day, fold); err != nil {
+	if err := s.Fold(t.Context(), monday.Add(day), monday.Add(year), day, fold); err != nil {
 		t.Fatal(err)
 	}
 	folded := pages(func(l history.Look) bool { return l.Span == day })

@@ -19,6 +19,7 @@ import (
 func (w *watcher) changeOf(c drift.Change) *history.Change {
 	out := &history.Change{Group: c.Size() == drift.Many, Quantity: c.Quantity, Direction: c.Direction,
 		Since: c.Since.UTC(), Found: c.Found.UTC(), Evidence: c.Evidence}
+	out.Watched = w.Hosts
 	for _, h := range c.Members() {
 		out.Hosts = append(out.Hosts, w.Hosts[h])
 	}

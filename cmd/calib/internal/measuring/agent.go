@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 
 	"github.com/urfave/cli/v2"
 
@@ -173,7 +174,7 @@ func agentLimits(c *cli.Context) (l agent.Limits, err error) {
 // packedAgents are the agents in this calib, one for each system and processor, so that it can copy them to hosts. They
 // are what make build and make release put here, under the build tag agents. A calib that was built otherwise has none,
 // and copies itself.
-func packedAgents() ([]launch.Binary, error) { return unpackAgents(packed) }
+var packedAgents = sync.OnceValues(func() ([]launch.Binary, error) { return unpackAgents(packed) })
 
 func unpackAgents(files fs.FS) (out []launch.Binary, err error) {
 	list, err := fs.ReadDir(files, ".")
