@@ -301,11 +301,14 @@ func (w *Watch) returns(c *Change, of *sample, x float64, at time.Time) {
 }
 
 // back reports whether at least half of a change is gone; x is the value, less half of the change. Losses are counts:
-// an eighth of the change's share is held against a half of it, by Poisson's likelihood ratio.
+// an eighth of the change is held against a half of it, by Poisson's likelihood ratio.
 func (w *Watch) back(t *tracker, c *Change, of *sample, x float64, at time.Time) bool {
 	if c.Quantity == fault.Loss {
-		again, segments := w.lost(c, at)
-		t.addLog(float64(segments)*c.Ratio*(1./2-1./8)-float64(again)*math.Log(4), at)
+		before, _ := share(w.lost(c, time.Time{}, c.Since))
+		more := max(0, c.Ratio-before)
+		low, half := c.Ratio-more*7/8, c.Ratio-more/2
+		again, segments := w.lost(c, at, later)
+		t.addLog(float64(segments)*(half-low)-float64(again)*math.Log(half/low), at)
 	} else {
 		t.add(of.below(x), at)
 	}
@@ -319,11 +322,17 @@ func tracked(by map[Subject]*tracker, s Subject) *tracker {
 	return by[s]
 }
 
-// lost counts the segments of a subject since a time, and those that were sent again.
-func (w *Watch) lost(c *Change, since time.Time) (again, segments int64) {
+// later is after all looks.
+var later = time.Unix(1<<40, 0)
+
+// lost counts the segments of a subject from a time until another, and those that were sent again.
+func (w *Watch) lost(c *Change, since, until time.Time) (again, segments int64) {
 	for _, v := range slices.Backward(w.visits) {
 		if v.at.Before(since) {
 			break
+		}
+		if !v.at.Before(until) {
+			continue
 		}
 		for _, o := range v.obs {
 			if c.covers(int(o.from), int(o.to)) {
@@ -340,7 +349,7 @@ const backAgain = 9.2
 // measure sets by how much a subject is slower since it is.
 func (w *Watch) measure(c *Change, of *sample) {
 	if c.Quantity == fault.Loss {
-		c.Ratio, c.CI = share(w.lost(c, c.Since))
+		c.Ratio, c.CI = share(w.lost(c, c.Since, later))
 		return
 	}
 	var all []float64

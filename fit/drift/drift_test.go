@@ -392,3 +392,21 @@ func TestClockSetBack(t *testing.T) {
 		}
 	}
 }
+
+// Where some loss is usual, a larger one is over when it is as usual again, and a host's loss is found after it.
+func TestLossBesideUsualLoss(t *testing.T) {
+	s := after(0, 6, 9)
+	s.every = 15 * time.Minute
+	s.watch = drift.New(options(s.every), nil)
+	network, host := drift.Network(fault.Loss), drift.Host(2, fault.Loss, "")
+	s.is(1e-2, network, 0, 30*day)
+	s.is(1e-2, network, 5*day, 12*time.Hour)
+	s.is(0.1, host, 8*day, day)
+	s.play(8 * day)
+	if !named(network, s.began) || !named(network, s.ended) || s.ended[0].Usual {
+		t.Fatalf("began %+v, ended %+v", s.began, s.ended)
+	}
+	if s.play(day); !slices.Contains(subjects(s.began), host) {
+		t.Errorf("began %+v", s.began)
+	}
+}

@@ -77,10 +77,9 @@ var logs = [...]float64{math.Log(powers[0]), math.Log(powers[1]), math.Log(power
 
 // tracker follows the evidence that values have become larger, whenever they did.
 type tracker struct {
-	sum   [len(powers)]float64 // Shiryaev, Roberts
-	log   [len(powers)]float64 // of the products since from, where they are largest
-	from  [len(powers)]time.Time
-	begun bool
+	sum  [len(powers)]float64 // Shiryaev, Roberts
+	log  [len(powers)]float64 // of the products since from, where they are largest
+	from [len(powers)]time.Time
 }
 
 func (t *tracker) add(p float64, at time.Time) {
@@ -88,7 +87,6 @@ func (t *tracker) add(p float64, at time.Time) {
 	for i, k := range powers {
 		t.step(i, logs[i]+(k-1)*log, at)
 	}
-	t.begun = true
 }
 
 // addLog adds an e-value, as its logarithm.
@@ -96,12 +94,11 @@ func (t *tracker) addLog(e float64, at time.Time) {
 	for i := range powers {
 		t.step(i, e, at)
 	}
-	t.begun = true
 }
 
 func (t *tracker) step(i int, e float64, at time.Time) {
 	t.sum[i] = min((1+t.sum[i])*math.Exp(e), 1e300)
-	if t.log[i] <= 0 || !t.begun {
+	if t.log[i] <= 0 {
 		t.log[i], t.from[i] = 0, at
 	}
 	t.log[i] += e
