@@ -17,6 +17,8 @@ type GatherByWindows struct {
 	Time   Interval `json:"time"`
 	Kept   float64  `json:"kept"`           // share of the packets that the port takes in the long run
 	Full   *float64 `json:"full,omitempty"` // after how long the port is full, where the packets are so many
+	// AtLeast says that of B_L only a lower bound is known: g_au, kept and full are lower bounds, too.
+	AtLeast bool `json:"b_l_is_bound,omitempty"`
 }
 
 // Gather predicts a gather of bytes from all hosts but one with so many senders at once; 0 is the best number.
@@ -34,14 +36,15 @@ func Gather(p *params.Params, s Settings, hosts, bytes, window int) (out GatherB
 		window = best
 	}
 	k, each := c.Packets(m)
-	out = GatherByWindows{Hosts: hosts, Bytes: bytes, Window: min(window, senders), Least: int(c.GatherLower(each)),
-		Most: int(min(float64(senders), c.GatherUpper(each, k)))}
+	out = GatherByWindows{Hosts: hosts, Bytes: bytes, Window: min(window, senders), AtLeast: c.BLLeast,
+		Least: int(c.GatherLower(each)),
+		Most:  int(min(float64(senders), c.GatherUpper(each, k)))}
 	if out.Time.Value, err = c.GatherTime(senders, m, out.Window); err != nil {
 		return out, err
 	}
 	arrive, leave := float64(out.Window)/c.Gs.Of(each), 1/c.Gr.Of(each)
-	out.Kept = formulas.TransferRatio(float64(out.Window)*k, c.BL, arrive, leave)
-	if full := formulas.Saturation(c.BL, arrive, leave); full < float64(out.Window)*k/arrive {
+	out.Kept = formulas.TransferRatio(float64(out.Window)*k, c.Room(each), arrive, leave)
+	if full := formulas.Saturation(c.Room(each), arrive, leave); full < float64(out.Window)*k/arrive {
 		out.Full = &full
 	}
 	var times []float64
@@ -71,10 +74,7 @@ type RemapPrediction struct {
 
 // Remap predicts a remap by LoGPC.
 func Remap(p *params.Params, t loggp.Cube, hosts, bytes int, sync bool) (RemapPrediction, error) {
-	k, err := loggp.MachineOf(p)
-	if err == nil {
-		k, err = k.On(t)
-	}
+	k, err := loggp.MachineOf(p, t)
 	if err != nil {
 		return RemapPrediction{}, err
 	}

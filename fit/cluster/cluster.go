@@ -25,6 +25,8 @@ type Cluster struct {
 	Os, Gs, Gr, Or, Ur params.Cost
 	L                  params.Transfer
 	BL                 float64 // packets that the bottleneck's buffer holds; +Inf where nothing is known, NaN if withheld
+	BLLeast            bool    // BL is a lower bound
+	BLBytes            float64 // with headers, that it holds; 0 where it counts packets
 	MTU                float64 // payload of one packet [B]
 }
 
@@ -88,12 +90,23 @@ func Of(p *params.Params) (Cluster, error) {
 	b, measured := p.Parameters["B_L"]
 	if packets, _, ok := p.PortPackets(c.MTU); ok {
 		c.BL = packets
+		if v := p.Parameters["B_L_bytes"].Value; v != nil {
+			c.BLBytes = *v
+		}
 	} else if measured && b.Bound != nil {
-		c.BL = b.Bound[0]
+		c.BL, c.BLLeast = b.Bound[0], true
 	} else if measured {
 		c.BL = math.NaN()
 	}
 	return c, nil
+}
+
+// Room is how many packets of m bytes the port holds.
+func (c Cluster) Room(m float64) float64 {
+	if c.BLBytes > 0 {
+		return c.BLBytes / (m + params.SegmentHeaders)
+	}
+	return c.BL
 }
 
 // ErrPredict reports a prediction for numbers of hosts, bytes or costs that make no sense.

@@ -26,6 +26,14 @@ func TestPortOfGather(t *testing.T) {
 	if err != nil || math.Abs(c.BL-want) > 1e-9 || c.GatherUpper(mtu, 100) != 3 {
 		t.Errorf("the port holds %g packets, want %g; G_au %g, want 3 (%v)", c.BL, want, c.GatherUpper(mtu, 100), err)
 	}
+	if room := bytes / (100 + params.SegmentHeaders); c.Room(100) != room || c.GatherUpper(100, 1) != math.Floor(1+room) {
+		t.Errorf("%g packets of 100 B, G_au %g, want room for %g", c.Room(100), c.GatherUpper(100, 1), room)
+	}
+	p.Parameters["B_L"] = params.Parameter{Status: params.StatusBound, Bound: &params.Bound{3505, math.Inf(1)}}
+	set("B_L_bytes", nil)
+	if c, err = Of(p); err != nil || c.BL != 3505 || !c.BLLeast {
+		t.Errorf("B_L, of which there is a lower bound: %+v, %v", c, err)
+	}
 	set("B_L", nil)
 	set("B_L_bytes", nil)
 	if c, err = Of(p); err != nil {

@@ -39,7 +39,7 @@ func (c Cluster) GatherLower(m float64) float64 {
 //
 // It is at least 1, and +Inf for a port without limit. Source: Tam, Wang 2000, eq. 6 with eq. 4.
 func (c Cluster) GatherUpper(m, i float64) float64 {
-	return math.Max(1, math.Floor(c.Gs.Of(m)/c.Gr.Of(m)+c.BL/i))
+	return math.Max(1, math.Floor(c.Gs.Of(m)/c.Gr.Of(m)+c.Room(m)/i))
 }
 
 // GatherWindow returns w, how many of p' senders should send M bytes each to one root at once,

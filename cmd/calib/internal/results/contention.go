@@ -41,12 +41,15 @@ func predictGather(c *cli.Context, p *params.Params) error {
 		t := command.NewTable(w, "hosts", "bytes", "at once", "G_al", "G_au", "time", "95% interval", "kept",
 			"port full after")
 		for _, g := range out.Gathers {
-			full := "never"
+			full, least := "never", ""
 			if g.Full != nil {
 				full = seconds(*g.Full)
+				if g.AtLeast { // what is limited by the port is limited by a lower bound of its room
+					least = "≥ "
+				}
 			}
-			t.Row(g.Hosts, g.Bytes, g.Window, g.Least, g.Most, seconds(g.Time.Value),
-				ends(g.Time.CI95, seconds), percent(g.Kept), full)
+			t.Row(g.Hosts, g.Bytes, g.Window, g.Least, least+strconv.Itoa(g.Most), seconds(g.Time.Value),
+				ends(g.Time.CI95, seconds), least+percent(g.Kept), least+full)
 		}
 		return t.Flush()
 	})
