@@ -164,7 +164,12 @@ func fewDisturbances(in []*Batch) map[string][]string {
 }
 
 // Usable returns the batches a fit may use, and counts and explains the others in r.
-func (r *Result) Usable(in []*Batch) []*Batch {
+func (r *Result) Usable(in []*Batch) []*Batch { return r.usable(in, spoiling) }
+
+// EvenLossy is Usable, and keeps batches in which segments were sent again.
+func (r *Result) EvenLossy(in []*Batch) []*Batch { return r.usable(in, untimed) }
+
+func (r *Result) usable(in []*Batch, spoiling []string) []*Batch {
 	in = r.Unflagged(in, spoiling)
 	crowded := func(l *dataset.Sample) bool { return dataset.CrowdedTeam(r.Prepared.crowded, l.Ranks) }
 	in = r.Prefer(in, WhyOneCPU, func(b *Batch) bool { return slices.ContainsFunc(b.Lines, crowded) })

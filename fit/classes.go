@@ -85,9 +85,9 @@ func (p *Prepared) class(name string, models []Model, slow *SlowHosts, has func(
 // T(1 B) = 2a + a_c, and b, which limits long messages where it is above b_c. Source: Stoica, Sultan, Keyes 1994,
 // eq. 4.
 func hostCosts(c *params.Class, first params.Residual, all *params.Params) {
-	if lo, hi, ok := ends(all.Parameters["a_c"]); ok && first.Lo > 0 {
+	if v, lo, hi, ok := ends(all.Parameters["a_c"]); ok && first.Lo > 0 {
 		q := all.Parameters["a"]
-		value, half := (first.Measured-(lo+hi)/2)/2, (hi-lo)/2
+		value, half := (first.Measured-v)/2, (hi-lo)/2
 		ci := [2]float64{value - math.Hypot(first.Measured-first.Lo, half)/2,
 			value + math.Hypot(first.Hi-first.Measured, half)/2}
 		q.Value, q.CI95, q.Estimate, q.Bound, q.Budget, q.Why = &value, &ci, nil, nil, nil, ""
@@ -95,19 +95,21 @@ func hostCosts(c *params.Class, first params.Residual, all *params.Params) {
 		c.Parameters["a"] = q
 	}
 	long, limit := c.Parameters["b_prime_limits"], all.Parameters["b_c"]
-	if _, hi, ok := ends(limit); ok && long.Value != nil && long.CI95 != nil && long.CI95[0] > hi {
+	if _, _, hi, ok := ends(limit); ok && long.Value != nil && long.CI95 != nil && long.CI95[0] > hi {
 		long.Label = all.Parameters["b"].Label
 		c.Parameters["b"] = long
 	}
 }
 
-// ends are the least and the most that a parameter of the network may be.
-func ends(q params.Parameter) (lo, hi float64, ok bool) {
-	if _, lo, hi, ok := q.Ends(); ok {
-		return lo, hi, true
+// ends are a parameter of the network, the middle of its bound where it has no value, and the least and the most that
+// it may be.
+func ends(q params.Parameter) (v, lo, hi float64, ok bool) {
+	if v, lo, hi, ok := q.Ends(); ok {
+		return v, lo, hi, true
 	}
 	if q.Bound == nil || math.IsInf(q.Bound[1], 0) {
-		return 0, 0, false
+		return 0, 0, 0, false
 	}
-	return max(0, q.Bound[0]), q.Bound[1], true
+	lo, hi = max(0, q.Bound[0]), q.Bound[1]
+	return (lo + hi) / 2, lo, hi, true
 }

@@ -2,6 +2,7 @@ package fit
 
 import (
 	"fmt"
+	"math"
 	"testing"
 
 	"calib/fit/fault"
@@ -9,6 +10,18 @@ import (
 	"calib/internal/dataset/names"
 	"calib/params"
 )
+
+// TestHostCosts: a of a kind of hosts is (T(1 B) − a_c)/2, wherever a_c is in its interval.
+func TestHostCosts(t *testing.T) {
+	ac := 10e-6
+	all := &params.Params{Parameters: map[string]params.Parameter{
+		"a_c": {Value: &ac, CI95: &[2]float64{9e-6, 15e-6}, Status: params.StatusOK}}}
+	c := params.Class{Parameters: map[string]params.Parameter{}}
+	hostCosts(&c, params.Residual{Measured: 110e-6, Lo: 109e-6, Hi: 111e-6}, all)
+	if v := c.Parameters["a"].Value; v == nil || math.Abs(*v-50e-6) > 1e-12 {
+		t.Errorf("%+v", c.Parameters["a"])
+	}
+}
 
 // TestClassesLeaveSlowHostsOut: a slow host is in no class, and what parts the classes leaves no pair out of its own.
 func TestClassesLeaveSlowHostsOut(t *testing.T) {

@@ -37,20 +37,6 @@ type Model struct {
 	Draw func(*params.Fit) []plot.Plot
 }
 
-// Plots are those of a finished fit.
-func (m Model) Plots(f *params.Fit) []plot.Plot {
-	if m.Draw == nil {
-		return nil
-	}
-	var out []plot.Plot
-	for _, p := range m.Draw(f) {
-		if len(p.Series) > 0 {
-			out = append(out, p)
-		}
-	}
-	return out
-}
-
 // ErrNeeds reports a dataset without the measurements a model is fitted to.
 var ErrNeeds = errors.New("measurements missing")
 

@@ -57,10 +57,7 @@ func Spread(lo, hi float64, log bool, must ...float64) []float64 {
 
 // rounded returns v with the digits of a point of a curve.
 func rounded(v float64) float64 {
-	r, err := strconv.ParseFloat(strconv.FormatFloat(v, 'g', curveDigits, 64), 64)
-	if err != nil {
-		return v
-	}
+	r, _ := strconv.ParseFloat(strconv.FormatFloat(v, 'g', curveDigits, 64), 64)
 	return r
 }
 
@@ -102,13 +99,8 @@ func FunctionCurve(name string, f params.Function, s params.Series, p float64, l
 		return nil
 	}
 	at := func(g params.Function) func(float64) float64 {
-		shape, err := g.Shape(nil)
-		return func(x float64) float64 {
-			if err != nil {
-				return math.NaN()
-			}
-			return shape.At(x, p)
-		}
+		shape, _ := g.Shape(nil) // of the form of f
+		return func(x float64) float64 { return shape.At(x, p) }
 	}
 	x := Spread(lo, hi, log, shape.Corners()...)
 	if len(f.CI95) == 0 {

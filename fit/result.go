@@ -201,11 +201,11 @@ func (r *Result) AddSeries(s params.Series, x []float64, est *resample.Estimates
 	return s
 }
 
-// SegmentsFunction records and returns straight lines over ranges of the size as a function: seg was fitted to the
+// SegmentsFunction records straight lines over ranges of the size as a function: seg was fitted to the
 // values of est at sizes. Intervals are those of the lines between its breaks. Domain holds the sizes seen: "bytes",
 // and "bytes_i" by segment.
 func SegmentsFunction(r *Result, name, label string, sizes []float64, est *resample.Estimates,
-	seg *lsq.Segments) params.Function {
+	seg *lsq.Segments) {
 	fn := r.Function(params.Pieces, label, map[string][2]float64{"bytes": {sizes[0], sizes[len(sizes)-1]}})
 	lines := resample.Map(est.Replicates, func(y []float64) ([]float64, error) { return lsq.WithinBreaks(sizes, y, seg) })
 	names := make([]string, 2*len(seg.Segments))
@@ -226,7 +226,6 @@ func SegmentsFunction(r *Result, name, label string, sizes []float64, est *resam
 	}
 	r.Together(names, lines)
 	r.Functions[name] = fn
-	return fn
 }
 
 // SizeName writes a size without loss in the unit that divides it: 64KiB, 1MiB, 1449B.

@@ -1,7 +1,6 @@
 package cluster
 
 import (
-	"maps"
 	"math"
 	"slices"
 
@@ -153,8 +152,7 @@ func fitMerged(r *fit.Result, d *costData) (*costFit, error) {
 			Of(gapMerged).With("off", off).With("bytes", m))
 		return c, nil
 	}
-	fn := fit.SegmentsFunction(r, gapMerged, labelMerged, d.sizes, d.Estimates, seg)
-	maps.DeleteFunc(fn.CI95, func(name string, ci [2]float64) bool { return !params.Wide(fn.Coeff[name], ci) })
+	fit.SegmentsFunction(r, gapMerged, labelMerged, d.sizes, d.Estimates, seg)
 	r.Series = r.Series[:len(r.Series)-1]
 	d.series(r, gapMerged, seg.Predict)
 	r.Add(params.Notef("several-segments", "%s is %d lines over ranges of the size: a single one misses it by %.0f%%",

@@ -94,16 +94,7 @@ func fitGather(p *fit.Prepared) (out gather, err error) {
 // load gathers the intervals. Streams with losses are kept apart: the root's link is busy in them too, and they are
 // used at sizes where no other stream shows g_r.
 func (a *arrivals) load() {
-	all := a.Prepared.LineBatches(names.Gather, names.PhaseArrivals)
-	lossy := map[*dataset.Sample]bool{}
-	for i := range all {
-		if l := all[i].Lines[0]; l.Has(dataset.FlagRetrans) {
-			l = withoutFlag(l, dataset.FlagRetrans)
-			lossy[l] = true
-			all[i].Lines = []*dataset.Sample{l}
-		}
-	}
-	lines := a.WithoutSlow(a.Usable(all))
+	lines := a.WithoutSlow(a.EvenLossy(a.Prepared.LineBatches(names.Gather, names.PhaseArrivals)))
 	packet, _ := fit.PacketBytes(lines)
 	a.Sift(lines, func(b *fit.Batch) string {
 		l := b.Lines[0]
@@ -116,11 +107,12 @@ func (a *arrivals) load() {
 		case v == nil || n < 1:
 			return whyNoWindow
 		}
-		a.curves.add(senders{n, lossy[l]}, m, b, b.Timings(), v...)
+		lossy := l.Has(dataset.FlagRetrans)
+		a.curves.add(senders{n, lossy}, m, b, b.Timings(), v...)
 		if !slices.Contains(a.numbers, n) {
 			a.numbers = append(a.numbers, n)
 		}
-		if lossy[l] {
+		if lossy {
 			a.lost = append(a.lost, b)
 		} else {
 			a.clean = append(a.clean, b)
@@ -150,12 +142,6 @@ func arrivalInterval(l *dataset.Sample) []float64 {
 		v[0] *= scale
 	}
 	return v
-}
-
-func withoutFlag(l *dataset.Sample, flag string) *dataset.Sample {
-	c := *l
-	c.Flags = slices.DeleteFunc(slices.Clone(l.Flags), func(s string) bool { return s == flag })
-	return &c
 }
 
 // account states what was used, once it is known whether streams with losses are.

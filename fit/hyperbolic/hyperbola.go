@@ -78,9 +78,6 @@ func lineMisfit(x, y []float64, ci [2]float64, of func(lsq.Line) float64) []para
 // lastPackets is the term of a slope for last packets that are not full. One takes at least the time of its bytes, and
 // at most that of a full packet. Any part of the difference is as likely as any other, for all of them alike.
 func lastPackets(x []float64, packet, slope float64) []params.Term {
-	if packet <= 0 {
-		return nil
-	}
 	room := make([]float64, len(x))
 	for i, v := range x {
 		room[i] = slope * (math.Ceil(v/packet)*packet - v)

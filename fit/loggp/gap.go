@@ -36,7 +36,7 @@ func (g *gapFit) coefficients() []float64 {
 }
 
 // gapOf fits gap(s) to relative residuals: one line where it is within 5% of every value, and segments otherwise, where
-// there are enough sizes for two. Of fewer than three sizes above a packet [B; 0 is unknown] one segment may have two
+// there are enough sizes for two. Of fewer than three sizes above a packet [B] one segment may have two
 // sizes: else the last would reach far into the packet, where a byte costs less.
 func gapOf(sizes, values []float64, packet float64) (*gapFit, error) {
 	l, sol, err := lsq.FitLine(sizes, values, nil)
@@ -89,7 +89,7 @@ func (p *prttData) fitGap() (*gapFit, error) {
 	switch {
 	case full:
 		long, ci = gaps.Of(func(y []float64) float64 { return p.perPacket(sizes, y) })
-	case p.packet > 0 && len(sizes)-above > 1: // whatever the gaps of a packet are, a floor among them
+	case len(sizes)-above > 1: // whatever the gaps of a packet are, a floor among them
 		long, ci = gaps.Of(func(y []float64) float64 { return lineSlope(sizes[above:], y[above:]) })
 	}
 	p.longGap(long, full, sizes, values, ci)
@@ -98,7 +98,7 @@ func (p *prttData) fitGap() (*gapFit, error) {
 	}
 	if g.straight() {
 		p.lineFunction("gap", labelGap, lsq.Line{C0: c[0], C1: c[1]}, reps, sizes, values,
-			func(y []float64) (lsq.Line, error) { return onLine(sizes, y, g.Segments) })
+			func(y []float64) (lsq.Line, error) { return g.Segments.Segments[0].Refit(sizes, y) })
 	} else {
 		fit.SegmentsFunction(p.fit, "gap", labelGap, sizes, gaps, g.Segments)
 		p.fit.Add(params.Notef("several-segments", "gap(s) is not one line within 5%%: %d segments by BIC; g is of "+
@@ -123,7 +123,7 @@ func (p *prttData) longGap(slope float64, full bool, sizes, values []float64, ci
 	const label = "gap per byte of a long message"
 	n := len(sizes)
 	above, most := n-firstAbove(sizes, p.packet), values[n-1]/sizes[n-1]
-	if p.packet == 0 || above > 1 || most <= (1+straight)*slope || full {
+	if above > 1 || most <= (1+straight)*slope || full {
 		p.fit.Found("G", "s/B", label, slope, ci)
 		return
 	}
@@ -167,15 +167,6 @@ func lineSlope(sizes, values []float64) float64 {
 	return l.C1
 }
 
-// onLine is the one line of seg, fitted to other values.
-func onLine(sizes, values []float64, seg *lsq.Segments) (lsq.Line, error) {
-	c, err := lsq.WithinBreaks(sizes, values, seg)
-	if err != nil {
-		return lsq.Line{}, err
-	}
-	return lsq.Line{C0: c[0], C1: c[1]}, nil
-}
-
 // slopeBetween is the slope from the k-th size to the next.
 func slopeBetween(sizes, values []float64, k int) float64 {
 	return (values[k+1] - values[k]) / (sizes[k+1] - sizes[k])
@@ -187,14 +178,14 @@ func slopeBetween(sizes, values []float64, k int) float64 {
 func (p *prttData) lineFunction(name, label string, l lsq.Line, reps [][]float64, sizes, values []float64,
 	refit func(y []float64) (lsq.Line, error)) (one [2]float64, misfit []params.Term) {
 	fn := p.fit.Function(params.Line, label, map[string][2]float64{"m": {sizes[0], sizes[len(sizes)-1]}})
-	fn.Coeff["c0"], fn.Coeff["c1"] = l.C0, l.C1
 	c0, c1 := p.times.Interval(l.C0, reps, 0), p.times.Interval(l.C1, reps, 1)
 	one = resample.DifferenceOf(p.times, l.At(1), reps, func(r []float64) float64 { return r[0] + r[1] })
 	of := fit.OfMisfit(values, func(i int) float64 { return l.At(sizes[i]) }, 2, func(y []float64) ([]float64, error) {
 		l, err := refit(y)
 		return []float64{l.C0, l.C1, l.At(1)}, err
 	}, c0, c1, one)
-	fn.CI95["c0"], fn.CI95["c1"] = fit.Add(l.C0, c0, of[0]), fit.Add(l.C1, c1, of[1])
+	fn.Set("c0", l.C0, fit.Add(l.C0, c0, of[0]))
+	fn.Set("c1", l.C1, fit.Add(l.C1, c1, of[1]))
 	p.fit.Together([]string{name + ".c0", name + ".c1"}, reps)
 	p.fit.Functions[name] = fn
 	return one, of[2]

@@ -21,8 +21,8 @@ var ErrInputs = errors.New("no parameters for LoGPC")
 // messages of about a packet, whose bytes pass several stages one after the other (moved so that the smallest is L +
 // o_s + o_r, where LogGP has all three); and, where the network behaves like a shared medium, a_c and b_c of the
 // hyperbolic model, of which one that has a bound only is zero. It returns ErrInputs with what is missing, withheld or
-// impossible.
-func MachineOf(p *params.Params) (Machine, error) {
+// impossible, or for a cube that cannot be.
+func MachineOf(p *params.Params, t Cube) (Machine, error) {
 	gap, err := gapBySize(p)
 	if err != nil {
 		return Machine{}, fmt.Errorf("%w: %w%s", ErrInputs, err, p.Hint("gap"))
@@ -64,7 +64,7 @@ func MachineOf(p *params.Params) (Machine, error) {
 		}
 	}
 	k.OneWay = func(m float64) float64 { return along(ways, gap, m) }
-	return k, nil
+	return k.On(t)
 }
 
 // alone are the half round trips of a run: of pingpong, else of LogGP.

@@ -37,7 +37,7 @@ func TestMachineOf(t *testing.T) {
 		{params.Switch, params.StatusOK, -1}, {params.Unknown, params.StatusOK, -1}, {params.Shared, params.StatusOK, 100e-6},
 		{params.Shared, params.StatusBound, 0},
 	} {
-		in, err := MachineOf(run(c.kind, c.status))
+		in, err := MachineOf(run(c.kind, c.status), Cube{})
 		switch {
 		case err != nil:
 			t.Error(err)
@@ -47,19 +47,19 @@ func TestMachineOf(t *testing.T) {
 			t.Errorf("machine %+v", in)
 		}
 	}
-	if _, err := MachineOf(run(params.Shared, params.StatusUnidentifiable)); !errors.Is(err, ErrInputs) {
+	if _, err := MachineOf(run(params.Shared, params.StatusUnidentifiable), Cube{}); !errors.Is(err, ErrInputs) {
 		t.Errorf("a medium of unknown a_c: %v", err)
 	}
 	p := run(params.Switch, params.StatusOK)
 	delete(p.Parameters, "L")
-	if _, err := MachineOf(p); !errors.Is(err, ErrInputs) {
+	if _, err := MachineOf(p, Cube{}); !errors.Is(err, ErrInputs) {
 		t.Errorf("without L and half round trips: %v", err)
 	}
 	p.Fits = []*params.Fit{{Model: "loggp", Series: []params.Series{{Quantity: params.HalfRoundTrip,
 		Points: []params.Residual{
 			{X: 1001, Measured: 2e-3}, {X: 1, Measured: 1e-3},
 		}}}}}
-	in, err := MachineOf(p)
+	in, err := MachineOf(p, Cube{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +69,7 @@ func TestMachineOf(t *testing.T) {
 		}
 	}
 	delete(p.Functions, "gap")
-	if _, err := MachineOf(p); !errors.Is(err, ErrInputs) {
+	if _, err := MachineOf(p, Cube{}); !errors.Is(err, ErrInputs) {
 		t.Errorf("without gap: %v", err)
 	}
 }

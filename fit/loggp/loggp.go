@@ -87,7 +87,7 @@ func fitLogGP(prepared *fit.Prepared) (*params.Fit, error) {
 		return nil, fit.Needs("fewer than two sizes with one message and with several, without loss")
 	}
 	p.fit.Account(used)
-	p.packet, _ = fit.PacketBytes(used)
+	p.packet = p.fit.Packet(used)
 	p.times = fit.Draw(p.fit, &p.table)
 	p.fit.CheckRounds(p.times.Rounds)
 	gap, err := p.fitGap()

@@ -68,7 +68,7 @@ func inputs(p *fit.Prepared) (Machine, error) {
 			return Machine{}, err
 		}
 	}
-	return MachineOf(fit.Collect(p, fits))
+	return MachineOf(fit.Collect(p, fits), Cube{})
 }
 
 // contention records what contention adds to messages of a size.

@@ -157,7 +157,7 @@ type Traffic struct {
 }
 
 // Cube is a k-ary n-cube of wormhole routers: Dimension is n, Distance k_d, the average number of hops of a message in
-// each dimension (MeshDistance, TorusDistance, RingDistance). Channels are bidirectional, as two physical ones.
+// each dimension. Channels are bidirectional, as two physical ones.
 //
 // A message of B bytes occupies a channel for B cycles in the paper, whose channels carry a byte a cycle. Here it is a
 // time S, in seconds or in cycles, and the rate m is in messages in that unit. Source: Agarwal 1991; Moritz, Frank

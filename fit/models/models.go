@@ -30,8 +30,8 @@ var All = []fit.Model{
 // Plots are those of a finished fit, by the model that made it; none where this build does not have it.
 func Plots(f *params.Fit) []plot.Plot {
 	i := slices.IndexFunc(All, func(m fit.Model) bool { return m.Name == f.Model })
-	if i < 0 {
+	if i < 0 || All[i].Draw == nil {
 		return nil
 	}
-	return All[i].Plots(f)
+	return slices.DeleteFunc(All[i].Draw(f), func(p plot.Plot) bool { return len(p.Series) == 0 })
 }

@@ -181,7 +181,7 @@ func between(c plot.Curve, x float64, log bool) float64 {
 // Plots of an empty fit, or of one whose parameters are missing, are none or can be drawn.
 func TestPlotsOfPartialFits(t *testing.T) {
 	for _, m := range All {
-		if drawn := m.Plots(&params.Fit{Model: m.Name}); len(drawn) != 0 {
+		if drawn := Plots(&params.Fit{Model: m.Name}); len(drawn) != 0 {
 			t.Errorf("%s: %d plots of nothing", m.Name, len(drawn))
 		}
 	}
@@ -192,7 +192,7 @@ func TestPlotsOfPartialFits(t *testing.T) {
 		bare := &params.Fit{Model: f.Model, Series: f.Series}
 		for _, m := range All {
 			if m.Name == f.Model {
-				for _, q := range m.Plots(bare) {
+				for _, q := range Plots(bare) {
 					if q.Says == "" || q.ID == "" {
 						t.Errorf("%s: plot %+v", f.Model, q)
 					}

@@ -3,6 +3,8 @@ package lsq
 import (
 	"fmt"
 	"math"
+
+	"gonum.org/v1/gonum/stat"
 )
 
 // Line is y = C0 + C1·x.
@@ -29,13 +31,12 @@ func FitLine(x, y, w []float64) (Line, *Solution, error) {
 	return Line{sol.Coef[0], sol.Coef[1]}, sol, nil
 }
 
-// Intercept extrapolates times to size 0 by a line on relative residuals; a single size is its own limit. times may be
-// longer than sizes.
+// Intercept extrapolates times to size 0 by a line on relative residuals; a single size is its own limit.
 func Intercept(sizes, times []float64) (float64, error) {
 	if len(sizes) == 1 {
 		return times[0], nil
 	}
-	l, _, err := FitLine(sizes, times[:len(sizes)], nil)
+	l, _, err := FitLine(sizes, times, nil)
 	return l.C0, err
 }
 
@@ -84,23 +85,12 @@ func Weights(values []float64, replicates [][]float64) []float64 {
 }
 
 // WeightedMean is the least-squares constant.
-func WeightedMean(v, w []float64) float64 {
-	var sum, total float64
-	for i := range v {
-		sum += w[i] * v[i]
-		total += w[i]
-	}
-	return sum / total
-}
+func WeightedMean(v, w []float64) float64 { return stat.Mean(v, w) }
 
 // Proportional is the least-squares slope of a line through the origin.
 func Proportional(n, v, w []float64) float64 {
-	var sum, total float64
-	for i := range v {
-		sum += w[i] * n[i] * v[i]
-		total += w[i] * n[i] * n[i]
-	}
-	return sum / total
+	_, slope := stat.LinearRegression(n, v, w, true)
+	return slope
 }
 
 // SumOfSquares is Σ w·(y − at(x))².

@@ -110,10 +110,7 @@ func star(l *list) (from, to bool) {
 // are all other patterns: it does not know who waits for whom. It returns ErrParameters without LogGP, or if t is no
 // cube. Source: Moritz, Frank 2001, section 5.1.
 func LoGPC(p *params.Params, t loggp.Cube) (Model, error) {
-	c, err := loggp.MachineOf(p)
-	if err == nil {
-		c, err = c.On(t)
-	}
+	c, err := loggp.MachineOf(p, t)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrParameters, err)
 	}
