@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"errors"
 	"flag"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -267,6 +268,11 @@ func TestAtPacket(t *testing.T) {
 			t.Errorf("6 µs ± %g s: %+v", half, q)
 		}
 	}
+	jumbo := params.Function{Form: params.Line, Unit: "s", Domain: map[string][2]float64{"m": {1, 8948}},
+		Coeff: map[string]float64{"c0": 0, "c1": 1e-9}}
+	if q := atPacket(jumbo); q.Value == nil || math.Abs(*q.Value-8.948e-6) > 1e-12 {
+		t.Errorf("a packet of 8948 B: %+v", q)
+	}
 }
 
 func TestWarningsAboutHosts(t *testing.T) {
@@ -420,5 +426,18 @@ func TestScreens(t *testing.T) {
 				t.Errorf("%s: %d columns: %s", name, n, l)
 			}
 		}
+	}
+}
+
+// What is offered next can be done: an export needs g_s, a packet is not enough.
+func TestNextNeedsWhatItReads(t *testing.T) {
+	packet := 1448.0
+	p := &params.Params{Parameters: map[string]params.Parameter{"packet": {Value: &packet}, "alpha": {}}}
+	if got := nextOf(p, "run"); len(got) != 1 || got[0] != "calib explain alpha run" {
+		t.Errorf("%q", got)
+	}
+	p.Functions = map[string]params.Function{"g_s": {}}
+	if got := nextOf(p, "run"); len(got) != 1 || got[0] != "calib export --to simgrid run" {
+		t.Errorf("%q", got)
 	}
 }

@@ -74,7 +74,7 @@ func tilesOf(p *params.Params, rows []reading) (out []Tile) {
 	}
 	for _, points := range streams(p) {
 		if one, most := points[0], points[len(points)-1]; most.X > one.X {
-			out = append(out, Tile{"contention", fmt.Sprintf("%.2g times", most.Measured/one.Measured),
+			out = append(out, Tile{"contention", fixed(most.Measured/one.Measured, 1) + " times",
 				fmt.Sprintf("a byte's time while %.0f pairs stream", most.X)})
 		}
 	}
@@ -189,15 +189,13 @@ func readings(p *params.Params) (out []reading) {
 	return out
 }
 
-const fullPacket = 1448 // the payload of a packet of Ethernet with time stamps [B]
-
-// atPacket is a cost function at the largest size that it holds for, at most one packet of Ethernet.
+// atPacket is a cost function at the largest size that it holds for, a full packet.
 func atPacket(f params.Function) params.Parameter {
 	q := params.Parameter{Unit: f.Unit, Status: cmp.Or(f.Status, params.StatusOK), Why: f.Why}
 	if !f.Usable() {
 		return q
 	}
-	m := math.Min(f.Domain["m"][1], fullPacket)
+	m := f.Domain["m"][1]
 	v, err := f.At(m, 0, nil)
 	if err != nil {
 		return q
@@ -341,9 +339,10 @@ func nextOf(p *params.Params, dir string) (out []string) {
 	if p.Run.Plan == "quick" {
 		out = append(out, params.RunCommand+" --plan standard")
 	}
+	sends, ok := p.Functions["g_s"] // g_r may be missing: it is then taken to be no limit
 	switch name := explainable(p); {
 	case dir == "":
-	case p.Functions["g_s"].Usable() && p.Functions["g_r"].Usable() && p.Parameters["packet"].Value != nil:
+	case ok && sends.Usable() && p.Functions["g_r"].Usable() && p.Parameters["packet"].Value != nil:
 		out = append(out, "calib export --to simgrid "+ShellWord(dir))
 	case name != "":
 		out = append(out, "calib explain "+name+" "+ShellWord(dir))

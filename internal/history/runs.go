@@ -278,6 +278,7 @@ type Reading struct {
 	At    time.Time   `json:"at"` // start of the run
 	Value float64     `json:"value"`
 	CI95  *[2]float64 `json:"ci95,omitempty"`
+	Sizes string      `json:"sizes,omitempty"` // that it was fitted to; "" is not known, or none
 }
 
 // Followed lists the metrics that can be followed: those of the whole network, then those of links, each by name.
@@ -298,8 +299,8 @@ func (s *Store) Series(ctx context.Context, filter Filter, of Followed) ([]Readi
 		lo, hi *float64
 	}
 	rows, err := collect(ctx, s, "read a series", func(r *row) []any {
-		return []any{&r.Run, moment{&r.At}, &r.Value, &r.lo, &r.hi}
-	}, `SELECT runs.id, runs.started, value, lo, hi FROM readings JOIN runs ON runs.key = readings.run
+		return []any{&r.Run, moment{&r.At}, &r.Value, &r.lo, &r.hi, &r.Sizes}
+	}, `SELECT runs.id, runs.started, value, lo, hi, sizes FROM readings JOIN runs ON runs.key = readings.run
 		WHERE metric = ? AND readings.started `+filtered+` ORDER BY readings.started DESC, readings.run DESC LIMIT ?`,
 		append(append([]any{of.key}, filter.condition()...), cmp.Or(filter.Last, unlimited))...)
 	out := make([]Reading, len(rows))
@@ -317,7 +318,7 @@ const (
 	addMetric = `INSERT INTO metrics (name, sender, receiver, unit, label, better) VALUES (?, ?, ?, ?, ?, ?)
 		ON CONFLICT (name, sender, receiver, unit) DO UPDATE SET label = excluded.label, better = excluded.better
 		RETURNING key`
-	addReading = `INSERT INTO readings (metric, started, run, value, lo, hi) VALUES (?, ?, ?, ?, ?, ?)
+	addReading = `INSERT INTO readings (metric, started, run, value, lo, hi, sizes) VALUES (?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT DO NOTHING`
 	countMetrics = `UPDATE metrics SET runs = runs + ?
 		WHERE key IN (SELECT metric FROM readings WHERE started = ? AND run = ?)`
@@ -341,7 +342,7 @@ func addReadings(ctx context.Context, tx *sql.Tx, metrics []params.Metric, start
 		}
 		err := metric.QueryRowContext(ctx, m.Name, m.From, m.To, m.Unit, m.Label, m.Better).Scan(&key)
 		if err == nil {
-			_, err = reading.ExecContext(ctx, key, started, run, m.Value, lo, hi)
+			_, err = reading.ExecContext(ctx, key, started, run, m.Value, lo, hi, m.Sizes)
 		}
 		if err != nil {
 			return err

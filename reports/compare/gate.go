@@ -63,8 +63,8 @@ func PlanGate(baseline []Run, n int, o Options) (Stage, error) {
 		return s, fmt.Errorf("%w: of what a gate decides by (%[3]s) none is good in nine of ten of "+
 			"its %[2]s", ErrBaseline, units.Plural(len(baseline), "run"), decisive)
 	case !ok || n == 0 && least > maxGate:
-		return s, fmt.Errorf("%w: it has %s, and a gate needs 6", ErrBaseline,
-			units.Plural(len(baseline), "run"))
+		need, _ := stats.NeededMore(maxGate, alpha)
+		return s, fmt.Errorf("%w: it has %s, and a gate needs %d", ErrBaseline, units.Plural(len(baseline), "run"), need)
 	case n > 0 && n < least:
 		return s, fmt.Errorf("%w by %s: with %d in the baseline a test needs --runs %d", ErrBaseline,
 			units.Plural(n, "run"), len(baseline), least)

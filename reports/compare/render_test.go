@@ -13,6 +13,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/jsonschema-go/jsonschema"
+
+	"calib/params"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files in testdata")
@@ -180,4 +182,18 @@ func decoded(t *testing.T, b []byte) any {
 		t.Fatal(err)
 	}
 	return v
+}
+
+// A share such as loss becomes more, no time slower.
+func TestSaysOfShares(t *testing.T) {
+	loss := Change{Name: params.LossMetric, Unit: "1", Better: params.BetterLower, Old: 0.001, New: 0.004}
+	ratio := loss.New / loss.Old
+	loss.Ratio = &ratio
+	if got := loss.Says(); got != "more by 4.0×" {
+		t.Error(got)
+	}
+	loss.Unit = "s"
+	if got := loss.Says(); got != "slower by 4.0×" {
+		t.Error(got)
+	}
 }

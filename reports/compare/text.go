@@ -140,7 +140,7 @@ func (c Change) nameIn(scope string) string {
 	return c.Name + " of " + c.Subject()
 }
 
-// Says is a change in words: "slower by 2.1×", "better by 4.0%".
+// Says is a change in words: "slower by 2.1×", "faster by 4.0%", of a share such as loss "more by 3.0×".
 func (c Change) Says() string {
 	by := units.Format(math.Abs(c.New-c.Old), c.Unit)
 	if c.Ratio != nil {
@@ -148,7 +148,7 @@ func (c Change) Says() string {
 	}
 	up := c.New > c.Old
 	switch {
-	case c.Better == params.BetterNeither:
+	case c.Better == params.BetterNeither, c.Unit == "1":
 		return map[bool]string{true: "more", false: "less"}[up] + " by " + by
 	case up == (c.Better == params.BetterHigher):
 		return "faster by " + by

@@ -282,13 +282,23 @@ func (in *input) warnOfSlowPairs() {
 		in.warnf("the hosts are in %d groups, and a byte takes %.2f times as long between them, but the file has one "+
 			"network for all pairs: that within a group", len(g.Hosts), g.Apart)
 	}
+	in.warnOfKinds()
+	in.warnOfPairs("the file has one network for all pairs")
+}
+
+// warnOfKinds warns that all hosts are taken as those of the largest kind.
+func (in *input) warnOfKinds() {
 	if len(in.Params.Kinds) > 0 {
-		in.warnf("the hosts are of %d kinds, but the file has one: the largest", len(in.Params.Kinds))
+		in.warnf("hosts are of %d kinds: all are taken as the largest", len(in.Params.Kinds))
 	}
+}
+
+// warnOfPairs warns of pairs that stand out, and says what the file has instead.
+func (in *input) warnOfPairs(instead string) {
 	slow := slices.DeleteFunc(slices.Clone(in.Params.Pairs), func(q params.Pair) bool { return q.Slow == "" })
 	if len(slow) > 0 {
-		in.warnf("%d of %d pairs stand out (%s), but the file has one network for all pairs", len(slow), len(in.Params.Pairs),
-			units.OneLine(slow[0].From+" to "+slow[0].To+": "+slow[0].Slow))
+		in.warnf("%d of %d pairs stand out (%s), but %s", len(slow), len(in.Params.Pairs),
+			units.OneLine(slow[0].From+" to "+slow[0].To+": "+slow[0].Slow), instead)
 	}
 }
 

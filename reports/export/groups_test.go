@@ -82,3 +82,26 @@ func TestLabRacks(t *testing.T) {
 		t.Errorf("%s", file)
 	}
 }
+
+// Kinds of hosts and slow pairs are warned of, where the file has groups, too.
+func TestGroupsAreNotAll(t *testing.T) {
+	p := racks(t)
+	p.Parameters["packet"] = parameter(1448, "B", "cluster", "load")
+	for _, name := range []string{"g_s", "g_r"} {
+		p.Functions[name] = fixture().Functions[name]
+	}
+	p.Kinds = [][]string{p.Run.Hosts[:6], p.Run.Hosts[6:]}
+	p.Pairs[0].Slow = "slow"
+	for name, pairs := range map[string]string{"simgrid": "in the file all within a group are alike", "ompi": "",
+		"ompi-json": "", "lab": "", "tc": "the file has one network for all pairs"} {
+		target := lookup(t, name)
+		_, warnings, err := target.Export(p, optionsOf(target))
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := strings.Join(warnings, "\n")
+		if strings.Count(text, "hosts are of 2 kinds: all are taken as the largest") != 1 || !strings.Contains(text, pairs) {
+			t.Errorf("%s: %s", name, text)
+		}
+	}
+}

@@ -15,6 +15,7 @@ func checkRules(in *input) {
 		in.failf("rules: %w; they are predictions from a run: measure with calib run, "+
 			"and export with the command calib export", ErrMissing)
 	}
+	in.warnOfKinds()
 	taken, all := 0, 0
 	for _, r := range in.Rules {
 		for _, x := range r.Rules {

@@ -143,6 +143,9 @@ func platformOf(in *input) *platform {
 	p.warnOfDetour()
 	if p.groups == nil {
 		in.warnOfSlowPairs()
+	} else {
+		in.warnOfKinds()
+		in.warnOfPairs("in the file all within a group are alike, and all between groups")
 	}
 	return p
 }

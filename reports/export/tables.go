@@ -161,7 +161,7 @@ func goUnit(si string) string {
 func writeGobench(in *input) []byte {
 	all, better := benchmarksOf(in), map[string]string{}
 	for _, m := range all {
-		if m.Better != params.BetterNeither {
+		if m.Better != params.BetterNeither && m.Unit != goUnit("1") { // of ratios only loss has a direction
 			better[m.Unit] = m.Better
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"calib/internal/dataset"
 	"calib/internal/plot"
 	"calib/params"
+	"calib/reports"
 )
 
 // Build makes every figure of p: those of its fits in the order of the fits, figures of one section together;
@@ -93,7 +94,7 @@ func plainPlots(f *params.Fit, own []plot.Plot, all []params.Series) (out []plot
 		}
 		says := fmt.Sprintf("%s as measured, and as fitted by model %s", s.Name, f.Model)
 		if mean, _, n := params.Misfit(s); n > 0 {
-			says += fmt.Sprintf(": %.2g%% apart on average", 100*mean)
+			says += fmt.Sprintf(": %s apart on average", reports.Percent(mean))
 		}
 		out = append(out, plot.Plot{
 			ID: Slug(f.Model + " " + s.Name), Section: cmp.Or(f.Model, "Other"), Title: s.Name, Says: says + ".",

@@ -205,7 +205,7 @@ func TestPlainFigure(t *testing.T) {
 	check(t, got)
 	if len(got) != 1 || got[0].ID != "new-cost-k" || got[0].Section != "new" || got[0].X.Unit != "B" ||
 		got[0].Y.Unit != "s" ||
-		got[0].Says != "cost(k) as measured, and as fitted by model new: 10% apart on average." {
+		got[0].Says != "cost(k) as measured, and as fitted by model new: 10.0% apart on average." {
 		t.Fatalf("%+v", got)
 	}
 	points := got[0].Traces[1]

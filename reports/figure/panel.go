@@ -79,22 +79,15 @@ func (p *panel) add(f *params.Fit, q plot.Plot, all []params.Series) {
 			p.lines = append(p.lines, &line{name: cmp.Or(c.Name, "line"), curve: c})
 		}
 	}
-	p.fig.Marks = addNew(p.fig.Marks, q.Marks, func(m Mark) Mark { return m })
-	if q.Raw != nil {
-		p.raws = addNew(p.raws, []plot.Raw{*q.Raw}, func(r plot.Raw) string {
-			return fmt.Sprintf("%q %q %s", r.Experiment, r.Factor, dataset.Point(r.Fixed).Key())
-		})
-	}
-}
-
-// addNew appends those of more whose key none has.
-func addNew[T any, K comparable](all, more []T, key func(T) K) []T {
-	for _, v := range more {
-		if !slices.ContainsFunc(all, func(o T) bool { return key(o) == key(v) }) {
-			all = append(all, v)
+	for _, m := range q.Marks {
+		if !slices.Contains(p.fig.Marks, m) {
+			p.fig.Marks = append(p.fig.Marks, m)
 		}
 	}
-	return all
+	same := func(r plot.Raw) bool { return fmt.Sprint(r) == fmt.Sprint(*q.Raw) } // maps print in order
+	if q.Raw != nil && !slices.ContainsFunc(p.raws, same) {
+		p.raws = append(p.raws, *q.Raw)
+	}
 }
 
 // repeats reports whether the fitted values of own are part of a line that is there: measurements made in several ways

@@ -4,10 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"slices"
-	"strings"
 	"testing"
-	"time"
 
 	"calib/internal/dataset"
 	"calib/internal/plot"
@@ -96,58 +93,6 @@ func TestValidation(t *testing.T) {
 	}
 	if q := got[0].Traces[1].Points; q[1].X != 2.5e-3 || q[1].Y != 2e-3 || q[1].Lo != 1.9e-3 || q[0].Lo < q[0].Hi {
 		t.Errorf("%+v", q)
-	}
-}
-
-func day(n int) time.Time { return time.Date(2026, 3, 1+n, 2, 0, 0, 0, time.UTC) }
-
-func TestTimeline(t *testing.T) {
-	s := params.Metric{Name: "latency", From: "h1", To: "h2", Label: "half round trip of the smallest message", Unit: "s",
-		Better: params.BetterLower}
-	var runs []figure.Run
-	for n := range 20 {
-		v := 40e-6
-		if n >= 12 {
-			v = 44e-6
-		}
-		runs = append(runs, figure.Run{Name: fmt.Sprintf("run-%02d", n), At: day(n), Y: v, Lo: v - 1e-6, Hi: v + 1e-6})
-	}
-	runs[3].Lo, runs[3].Hi, runs[4].Y = math.NaN(), math.NaN(), math.NaN()
-	flat := figure.Timeline(s, runs)
-	check(t, []figure.Figure{flat})
-	if !strings.HasPrefix(flat.Says, "19 runs, the last 44 µs; no change of level around the median of ") {
-		t.Errorf("says %q", flat.Says)
-	}
-	share := 0.1
-	runs[12].Change = &figure.Change{Share: &share, Verdict: "worse", P: 0.001, Known: "new cable"}
-	f := figure.Timeline(s, runs)
-	check(t, []figure.Figure{f})
-	const want = "19 runs, the last 44 µs. 1 change of level, the last +10.0%, for the worse (p = 0.001) with run " +
-		"run-12, " +
-		"acknowledged: new cable."
-	if f.Says != want {
-		t.Errorf("says %q, want %q", f.Says, want)
-	}
-	if len(f.Marks) != 1 || f.Marks[0].Label != "+10.0%; known: new cable" || f.Marks[0].X != float64(day(12).Unix()) {
-		t.Errorf("marks %+v", f.Marks)
-	}
-	if got := names(f.Traces, figure.Line); !slices.Equal(got, []string{"median 40 µs", "median 44 µs"}) ||
-		f.X.Unit != "time" {
-		t.Errorf("levels %q, axis %+v", got, f.X)
-	}
-	if f.Traces[0].Points[1].X != f.Traces[1].Points[0].X {
-		t.Error("levels do not meet")
-	}
-	for _, odd := range [][]figure.Run{nil, {{At: day(1), Y: 1}},
-		{{At: day(1), Y: math.NaN()}, {At: day(1), Y: math.Inf(1), Change: &figure.Change{}}},
-		{{At: day(2), Y: 2, Lo: 1, Change: &figure.Change{}}, {At: day(1), Y: 1, Lo: math.NaN(), Hi: math.Inf(1)}}} {
-		f := figure.Timeline(params.Metric{Name: "g", Unit: "s"}, odd)
-		if f.Says == "" || !id.MatchString(f.ID) {
-			t.Errorf("%+v", f)
-		}
-		for _, tr := range f.Traces {
-			checkTrace(t, &f, tr)
-		}
 	}
 }
 

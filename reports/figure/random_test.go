@@ -3,7 +3,6 @@ package figure_test
 import (
 	"math"
 	"testing"
-	"time"
 
 	"pgregory.net/rapid"
 
@@ -89,29 +88,5 @@ func TestBuildAnything(t *testing.T) {
 		p, plots := randomParams(t)
 		check(t, figure.Build(p, plots, d))
 		check(t, figure.Build(p, plots, nil))
-	})
-}
-
-func TestTimelineAnything(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		s := params.Metric{Name: words.Draw(t, "name"), From: words.Draw(t, "from"), To: words.Draw(t, "to"), Unit: "s"}
-		var runs []figure.Run
-		for range rapid.IntRange(0, 5).Draw(t, "runs") {
-			r := figure.Run{Name: words.Draw(t, "run"), At: time.Unix(rapid.Int64Range(0, 3).Draw(t, "at"), 0),
-				Y:  numbers.Draw(t, "y"),
-				Lo: numbers.Draw(t, "lo"), Hi: numbers.Draw(t, "hi")}
-			if rapid.Bool().Draw(t, "change") {
-				share := numbers.Draw(t, "share")
-				r.Change = &figure.Change{Share: &share, Known: words.Draw(t, "known")}
-			}
-			runs = append(runs, r)
-		}
-		f := figure.Timeline(s, runs)
-		if f.Says == "" || !id.MatchString(f.ID) {
-			t.Fatalf("%+v", f)
-		}
-		for _, tr := range f.Traces {
-			checkTrace(t, &f, tr)
-		}
 	})
 }

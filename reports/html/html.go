@@ -206,19 +206,12 @@ func Report(w io.Writer, p *params.Params, figures []figure.Figure, o Options) e
 	d := newDocument("calib report " + v.Run)
 	d.Eyebrow, d.Scope = v.Run, v.Measured
 	d.Heading, d.Tiles, d.Lead, d.Alerts = v.Verdict+": "+v.Network, v.Tiles, slices.Concat(v.Spoiled, v.Classes), v.Odd
-	for _, t := range []reports.Table{{Grid: reports.OddOf(p)}, o.Since} {
-		if len(t.Rows) > 0 {
-			d.Opening = append(d.Opening, t)
-		}
-	}
 	if v.Unseen != "" {
 		d.Lead = append(d.Lead, "Unseen traffic: "+v.Unseen)
 	}
-	if len(v.Numbers.Rows) > 0 {
-		d.Opening = append(d.Opening, reports.Table{Grid: v.Numbers})
-	}
+	d.Opening = append([]reports.Table{{Grid: reports.OddOf(p)}, o.Since, {Grid: v.Numbers}}, parametersOf(p)...)
+	d.Opening = slices.DeleteFunc(d.Opening, func(t reports.Table) bool { return len(t.Rows)+len(t.Says) == 0 })
 	d.Warnings = folded(reports.WarningsOf(p), warningsShown)
-	d.parameters(p)
 
 	d.glance(figures)
 	links := take(&figures, func(f figure.Figure) bool { return f.Heat != nil })
@@ -267,21 +260,14 @@ func take(from *[]figure.Figure, some func(figure.Figure) bool) []figure.Figure 
 	return taken
 }
 
-func (d *document) parameters(p *params.Params) {
+func parametersOf(p *params.Params) []reports.Table {
 	if len(p.Parameters) == 0 {
-		says := []string{"No parameters: no model found the measurements it needs."}
-		d.Opening = append(d.Opening, reports.Table{Says: says})
-		return
+		return []reports.Table{{Says: []string{"No parameters: no model found the measurements it needs."}}}
 	}
 	record, others := reports.RecordOf(p)
-	d.Opening = append(d.Opening, reports.Table{Title: "Parameters", Grid: record, Says: reports.ReasonsOf(p),
-		More: &reports.More{Summary: "Where each parameter comes from", Items: reports.SourcesOf(p)}})
-	for _, t := range []reports.Table{{Fold: reports.OthersTitle, Grid: others},
-		{Fold: "What the intervals are made of", Grid: reports.BudgetOf(p)}} {
-		if len(t.Rows) > 0 {
-			d.Opening = append(d.Opening, t)
-		}
-	}
+	return []reports.Table{{Title: "Parameters", Grid: record, Says: reports.ReasonsOf(p),
+		More: &reports.More{Summary: "Where each parameter comes from", Items: reports.SourcesOf(p)}},
+		{Fold: reports.OthersTitle, Grid: others}, {Fold: "What the intervals are made of", Grid: reports.BudgetOf(p)}}
 }
 
 func (d *document) validation(p *params.Params, figures []figure.Figure) {

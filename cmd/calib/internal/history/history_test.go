@@ -3,6 +3,7 @@ package history
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -158,5 +159,43 @@ func TestFigures(t *testing.T) {
 	}
 	if c := a.changes[0]; c.Share == nil || c.Run != "r06" || c.Verdict != "worse" {
 		t.Errorf("a change of a fifth: %+v", c)
+	}
+}
+
+// The figure of a metric says and marks its last change, and its levels meet.
+func TestTimeline(t *testing.T) {
+	m := stepTimeline("latency", "b", 20, 12, 0.1)
+	m.metric.Label = "half round trip"
+	m.readings[3].CI95 = &[2]float64{0.9, 1.1}
+	m.acknowledge([]history.Ack{{ID: 1, Run: "r12", At: nightOf(12), Reason: "new cable"}})
+	f := m.figure()
+	if want := "20 runs, the last 1.103 s. 1 change of level, the last +10.1%, for the worse (p = "; !strings.HasPrefix(
+		f.Says, want) || !strings.HasSuffix(f.Says, ") with run r12, acknowledged: new cable.") {
+		t.Errorf("says %q", f.Says)
+	}
+	if len(f.Marks) != 1 || f.Marks[0].Label != "+10.1%; known: new cable" || f.Marks[0].X != float64(nightOf(12).Unix()) {
+		t.Errorf("marks %+v", f.Marks)
+	}
+	if len(f.Traces) != 3 || f.Traces[0].Points[1].X != f.Traces[1].Points[0].X || f.Traces[2].Points[3].Hi != 1.1 ||
+		f.Traces[0].Points[0].Y >= f.Traces[1].Points[0].Y || f.Title != "latency a→b: half round trip" {
+		t.Errorf("%q: %+v", f.Title, f.Traces)
+	}
+	one := stepTimeline("m", "", 1, -1, 0)
+	if f := one.figure(); f.Says != "1 run, the last 1 s; no change of level around the median of 1 s." || len(f.Traces) != 1 {
+		t.Errorf("%q: %+v", f.Says, f.Traces)
+	}
+}
+
+// What was fitted to other sizes is no change of level.
+func TestSameSizes(t *testing.T) {
+	var all []history.Reading
+	for i, sizes := range []string{"1B..256KiB", "", "1B..4MiB", "1B..4MiB"} {
+		all = append(all, history.Reading{Value: float64(i), Sizes: sizes})
+	}
+	if got := sameSizes(all); len(got) != 3 || got[0].Value != 1 || got[2].Value != 3 {
+		t.Errorf("%+v", got)
+	}
+	if got := sameSizes(nil); len(got) != 0 {
+		t.Error(got)
 	}
 }

@@ -81,7 +81,9 @@ func UsualOf(c *cli.Context, hosts []string) (out *Usual, err error) {
 		}
 		var latencies, rates []float64
 		for _, p := range runs {
-			latencies = append(latencies, stats.Median(reports.PairValues(p.Pairs, reports.LatencyOf)))
+			if pairs := reports.PairValues(p.Pairs, reports.LatencyOf); len(pairs) > 0 {
+				latencies = append(latencies, stats.Median(pairs))
+			}
 			if q := p.Parameters["r_inf"]; q.Value != nil {
 				rates = append(rates, *q.Value)
 			}
@@ -126,27 +128,28 @@ func since(ctx context.Context, s *history.Store, p *params.Params) (t reports.T
 		return q.Run.ID != p.Run.ID && slices.Equal(q.Run.Hosts, p.Run.Hosts)
 	})
 	was := map[string][]float64{}
+	key := func(m params.Metric) string { return m.Name + " " + m.Sizes } // of other sizes it is another number
 	for _, q := range runs {
 		for _, m := range q.Metrics() {
 			if m.Link() == "" && m.Status == params.StatusOK {
-				was[m.Name] = append(was[m.Name], m.Value)
+				was[key(m)] = append(was[key(m)], m.Value)
 			}
 		}
 	}
 	now := slices.DeleteFunc(p.Metrics(), func(m params.Metric) bool {
-		return m.Link() != "" || m.Better == params.BetterNeither || !(stats.Median(was[m.Name]) > 0)
+		return m.Link() != "" || m.Better == params.BetterNeither || !(stats.Median(was[key(m)]) > 0)
 	})
 	if len(now) == 0 {
 		return t, err
 	}
-	change := func(m params.Metric) float64 { return m.Value/stats.Median(was[m.Name]) - 1 }
+	change := func(m params.Metric) float64 { return m.Value/stats.Median(was[key(m)]) - 1 }
 	slices.SortStableFunc(now, func(a, b params.Metric) int {
 		return cmp.Compare(math.Abs(change(b)), math.Abs(change(a)))
 	})
 	t.Title = fmt.Sprintf("Largest changes since baseline %s (%s)", baseline, units.Plural(len(runs), "run"))
 	t.Grid = reports.NewGrid("parameter/symbol", "change", "baseline, median", "now", "/words")
 	for _, m := range now[:min(len(now), changesShown)] {
-		all, beyond := was[m.Name], ""
+		all, beyond := was[key(m)], ""
 		if m.Value < slices.Min(all) || m.Value > slices.Max(all) {
 			beyond = "beyond all its runs"
 		}

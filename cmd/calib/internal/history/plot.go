@@ -126,23 +126,6 @@ func figuresOf(timelines []*timeline) (out []figure.Figure) {
 	return out
 }
 
-func (t *timeline) figure() figure.Figure {
-	var runs []figure.Run
-	for _, r := range t.readings {
-		run := figure.Run{Name: r.Run, At: r.At, Y: r.Value}
-		if r.CI95 != nil {
-			run.Lo, run.Hi = r.CI95[0], r.CI95[1]
-		}
-		runs = append(runs, run)
-	}
-	for _, c := range t.changes {
-		runs[c.index].Change = &figure.Change{Share: c.Share, Verdict: c.Verdict, P: c.P, Known: c.known()}
-	}
-	m := t.metric
-	return figure.Timeline(params.Metric{Name: m.Name, From: m.From, To: m.To, Label: m.Label, Unit: m.Unit,
-		Better: m.Better}, runs)
-}
-
 // How many changes a page describes in sentences, and lists in its table.
 const (
 	changesDescribed = 3
@@ -174,7 +157,7 @@ func (v *survey) summary(all []change) []string {
 		lead = append(lead, c.sentence())
 	}
 	if n := len(open) - changesDescribed; n > 0 {
-		lead = append(lead, fmt.Sprintf("%d more, which are smaller; the table has them all.", n))
+		lead = append(lead, fmt.Sprintf("%d more are smaller: see the table.", n))
 	}
 	return lead
 }

@@ -59,6 +59,7 @@ func surveyRuns(ctx context.Context, s *history.Store, f history.Filter, of []hi
 				out[i] = &timeline{metric: m}
 				if !m.Last.Before(f.Since) {
 					out[i].readings, err = s.Series(ctx, f, m)
+					out[i].readings = sameSizes(out[i].readings)
 					out[i].search(acks)
 				}
 				return err
@@ -73,6 +74,17 @@ func surveyRuns(ctx context.Context, s *history.Store, f history.Filter, of []hi
 	v.network, err = search(network, runs)
 	v.links, other = search(links, runs[len(runs)-v.linkRuns:])
 	return v, cmp.Or(err, other)
+}
+
+// sameSizes keeps the readings that were fitted to the same message sizes as the last one: others are another number.
+func sameSizes(all []history.Reading) []history.Reading {
+	last := ""
+	if n := len(all); n > 0 {
+		last = all[n-1].Sizes
+	}
+	return slices.DeleteFunc(all, func(r history.Reading) bool {
+		return r.Sizes != "" && last != "" && r.Sizes != last
+	})
 }
 
 // linkWindow returns in how many of n runs so many links are searched.
