@@ -19,7 +19,7 @@ import (
 type Recorder struct {
 	Effort           // of the plan
 	Task   Task      // what is recorded
-	Clocks *Timeline // of a Synchronised experiment, else nil
+	Clocks *Timeline // of an experiment that asks for Clocks, else nil
 	// Samples are what was recorded.
 	Samples []dataset.Sample
 

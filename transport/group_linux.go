@@ -93,14 +93,6 @@ func (g *Group) Send(to int, b []byte) error {
 	return err
 }
 
-func (g *Group) on(rank int, f func(*Conn) error) error {
-	c, err := g.link(rank)
-	if err != nil {
-		return err
-	}
-	return f(c)
-}
-
 // Recv fills b with the next len(b) bytes from a rank. See Conn.Recv.
 func (g *Group) Recv(from int, b []byte) error {
 	c, err := g.link(from)
@@ -112,22 +104,23 @@ func (g *Group) Recv(from int, b []byte) error {
 
 // Counters reads the kernel's counters of the connection to a rank. It is not for timed sections.
 func (g *Group) Counters(peer int) (n dataset.TCP, err error) {
-	err = g.on(peer, func(c *Conn) error {
+	c, err := g.link(peer)
+	if err == nil {
 		n, err = c.Counters()
-		return err
-	})
+	}
 	return n, err
 }
 
 // Route returns by which interface packets of the connection to a rank leave, and how large the kernel makes them. It
 // is not for timed sections.
 func (g *Group) Route(to int) (r plane.Route, err error) {
-	err = g.on(to, func(c *Conn) error {
-		if r, err = kernel.Route(c.fd); err != nil {
-			return fmt.Errorf("route to %s: %w", c.peer, err)
-		}
-		return nil
-	})
+	c, err := g.link(to)
+	if err != nil {
+		return r, err
+	}
+	if r, err = kernel.Route(c.fd); err != nil {
+		err = fmt.Errorf("route to %s: %w", c.peer, err)
+	}
 	return r, err
 }
 

@@ -144,7 +144,7 @@ func (m *Mesh) expire(s *session, host int) {
 	}
 }
 
-// Reset ends the session: every connection is shut down, and calls waiting in Conn or in a Conn return ErrStopped.
+// Reset ends the session: every connection is shut down, and calls waiting in take or in a Conn return ErrStopped.
 func (m *Mesh) Reset() {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -25,8 +25,12 @@ var Flood = &bench.Experiment{
 	Size: teamSize,
 	Cost: floodCost,
 	Run: func(x bench.Team) {
+		probes := x.P[names.FactorProbe] != 0
+		if probes && x.Size() < 3 || !probes && x.P[names.FactorBytes] < minDatagram {
+			bench.Fail("a probe needs two senders, and a datagram %d bytes", minDatagram)
+		}
 		bench.Check(x.OpenDatagrams(openTime))
-		if x.P[names.FactorProbe] != 0 {
+		if probes {
 			probe(newTeam(x))
 		} else {
 			newBursts(newTeam(x)).run()

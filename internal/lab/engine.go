@@ -12,7 +12,7 @@ type passage uint8
 const (
 	// charged packets queue and take service time: every packet with a payload.
 	charged passage = iota
-	// free packets skip every queue and take the delay L alone: acknowledgements, SYN, probes.
+	// free packets skip every queue and take the delays alone: acknowledgements, SYN, probes.
 	free
 	// ordered packets queue but take no service time: FIN and RST, which must not overtake the data before them (a FIN
 	// that did would make the sender believe the data lost).
@@ -95,7 +95,7 @@ func nanos(s float64) int64 { return int64(math.Round(s * 1e9)) }
 // state, allow.
 func (e *flight) arrive(sent int64, p packet) {
 	if p.pass == free {
-		e.due.Push(sent+e.path.Delay, p)
+		e.due.Push(sent+e.path.Delays(int(p.src), int(p.dst)), p)
 		return
 	}
 	end, from := e.path.Send(sent, int(p.src), p.size())
@@ -124,7 +124,7 @@ func (e *flight) advance(now int64) {
 		case why != netspec.Kept:
 			e.onDrop(c.p, why)
 		case c.link >= 0:
-			e.atMedium.Push(left, crossing{c.p, left, e.path.Link(int(c.p.src), int(c.p.dst), c.link)})
+			e.atMedium.Push(left, crossing{c.p, c.from + left - at, e.path.Link(int(c.p.src), int(c.p.dst), c.link)})
 		default:
 			e.due.Push(left, c.p)
 		}

@@ -84,6 +84,9 @@ func TestEngineTimes(t *testing.T) {
 	fabric := func(s *netspec.Spec) {
 		s.Fabric = &netspec.Fabric{PerHost: 5e-6, Tau: 0.1e-6, Rate: 4e6, Window: 500e-6}
 	}
+	far := func(s *netspec.Spec) {
+		s.Links = []netspec.Link{{Between: [][]int{{0}, {1, 2}}, Block: netspec.Block{A: 1e-6, B: 0.02e-6}, L: 70e-6}}
+	}
 	for _, c := range []struct {
 		name string
 		spec *netspec.Spec
@@ -128,6 +131,13 @@ func TestEngineTimes(t *testing.T) {
 		{"cutting through, an acknowledgement is free and FIN waits its turn", testSpec(cut, wide),
 			[]sent{full(0, 0, 1), {1 * us, 0, 1, 0, free}, {2 * us, 0, 1, 0, ordered}},
 			[]got{{ID: 1, At: 11 * us}, {ID: 0, At: 1010 * us}, {ID: 2, At: 1010 * us}}},
+		{"a link's delay is no time of its server, and acknowledgements have it", testSpec(switched, far),
+			[]sent{full(0, 0, 1), full(0, 2, 0), {1 * us, 1, 0, 0, free}, {1 * us, 1, 2, 0, free}, full(2*us, 0, 2)},
+			[]got{{ID: 3, At: 11 * us}, {ID: 2, At: 81 * us}, {ID: 0, At: 900 * us}, {ID: 1, At: 900 * us},
+				{ID: 4, At: 1200 * us}}},
+		{"cutting through, a link delays the medium", testSpec(switched, cut, wide, far),
+			[]sent{full(0, 0, 1), full(0, 0, 1)},
+			[]got{{ID: 0, At: (700 + 90 + 10 + 300) * us}, {ID: 1, At: (1400 + 90 + 10 + 300) * us}}},
 		{"the fabric delays by the hosts that are active", testSpec(switched, fabric),
 			[]sent{full(0, 0, 1), full(1*us, 2, 3), full(2000*us, 0, 1)},
 			// One active, two, and one again: 500 µs is the window. A packet of 1,000 B in 300 µs is 10/3 B/µs, which

@@ -41,6 +41,7 @@ func drawSpec(t *rapid.T) *netspec.Spec {
 	}
 	if rapid.Bool().Draw(t, "link") {
 		s.Links = []netspec.Link{{Between: [][]int{{0, 1}, {2}}, Block: drawBlock(t, "link"),
+			L:      float64(rapid.SampledFrom([]int{0, 0, 25}).Draw(t, "link's delay")) * 1e-6,
 			Buffer: rapid.IntRange(0, 4).Draw(t, "link's buffer")}}
 	}
 	s.CutThrough = rapid.Bool().Draw(t, "cut through")
@@ -95,7 +96,8 @@ func reference(spec *netspec.Spec, in []sent) (out []got, defined bool) {
 			return true
 		}
 		linkIdle[l] = max(ended[i], linkIdle[l]) + service(spec.Links[0].Block, i)
-		linkLeft[i], begins[i], crosses[i] = linkIdle[l], linkIdle[l], linkIdle[l]
+		linkLeft[i], crosses[i] = linkIdle[l], linkIdle[l]+nanos(spec.Links[0].L)
+		begins[i] += crosses[i] - ended[i]
 		return false
 	})
 	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(crosses[i], crosses[j]) })
@@ -187,8 +189,8 @@ func least(spec *netspec.Spec, s sent) int64 {
 	if spec.CutThrough {
 		sum = max(tx, medium)
 	}
-	if linkOf(spec, s) >= 0 { // which stores
-		sum = tx + nanos(spec.Service(spec.Links[0].Block, s.bytes)) + medium
+	if linkOf(spec, s) >= 0 {
+		sum += nanos(spec.Service(spec.Links[0].Block, s.bytes)) + nanos(spec.Links[0].L)
 	}
 	if spec.Fabric != nil {
 		sum += nanos(spec.Fabric.PerHost)

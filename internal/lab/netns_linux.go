@@ -91,7 +91,12 @@ const queuedMessage = 64 * units.KiB
 // connection that rests as long be taken for one to start slowly. Nor must the queue of a host that sends a message to
 // every other.
 func tcpOf(spec *netspec.Spec, congestion string) kernelTCP {
-	queue := float64(spec.Hosts-1) * float64(queuedMessage) * spec.Slowest(0, spec.Hosts-1)
+	slowest := 0.0
+	for host := range spec.Hosts {
+		next := (host + 1) % spec.Hosts
+		slowest = max(slowest, spec.Slowest(host, next), spec.Slowest(next, host))
+	}
+	queue := float64(spec.Hosts-1) * float64(queuedMessage) * slowest
 	least := max(time.Duration(spec.Slowdown*float64(kernelRTO)), time.Duration(queue*float64(time.Second)))
 	t := kernelTCP{congestion: congestion}
 	if least > time.Duration(kernelRTO) {

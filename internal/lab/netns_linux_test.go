@@ -34,11 +34,14 @@ func TestLeastRTO(t *testing.T) {
 		return &netspec.Spec{Hosts: hosts, MSS: 1448, Mode: netspec.Switched, Host: netspec.Block{B: perByte},
 			Slowdown: slowdown}
 	}
+	slowHost := spec(8, 8e-9, 0)
+	slowHost.Overrides = map[int]netspec.Block{3: {B: 1e-6}}
 	for _, c := range []struct {
 		what string
 		spec *netspec.Spec
 		want time.Duration // 0 is the kernel's
 	}{
+		{"a host whose 7 messages take 459 ms", slowHost, 458752 * time.Microsecond},
 		{"Gigabit", spec(64, 8e-9, 0), 0},
 		{"as it is", spec(64, 8e-9, 1), 0},
 		{"twice as slow", spec(4, 8e-9, 2), 400 * time.Millisecond},

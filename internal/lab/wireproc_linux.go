@@ -166,7 +166,7 @@ func (w *wire) halt() {
 func (w *wire) wake() { _ = kernel.Ring(w.wakeup) } // fails only when the counter is full, and then it is readable
 
 // raisePriority makes the calling thread wake up as early as it is allowed to, and says how: "rr" is the real-time
-// class at its lowest priority, which needs a second CPU, since the wire polls for up to 50 µs before each packet.
+// class at its lowest priority, which needs a second CPU, since the wire polls for up to 200 µs before each packet.
 func raisePriority() string {
 	if runtime.NumCPU() > 1 {
 		if kernel.Schedule(unix.SchedAttr{Policy: unix.SCHED_RR, Priority: 1}, "set the real-time class") == nil {

@@ -16,7 +16,7 @@ import (
 
 // Step is the agents of many hosts, started by one command: a step of a job. Its streams serve all of them, line by
 // line: what is written reaches every host, and each line from there begins with the host's name. So all take each step
-// of the exchange together, and then each agent connects by itself (package join):
+// of the exchange together, and then each agent connects by itself (certs.Join):
 //
 //	→ a line of script that says what machine it is
 //	← calib-launch x1 uname Linux x86_64                      from every host

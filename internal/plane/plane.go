@@ -110,6 +110,9 @@ func (s Session) Crowded() map[string]bool {
 		agents[p.Machine]++
 	}
 	for _, p := range s.Peers {
+		if p.Machine == "" {
+			continue // nobody knows whether two of them are one
+		}
 		at := [2]string{p.Machine, p.CPU}
 		crowded[p.Machine] = crowded[p.Machine] || agents[p.Machine] > 1 && p.CPU == "" || taken[at]
 		taken[at] = true

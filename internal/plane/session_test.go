@@ -35,9 +35,9 @@ func TestSessionTeams(t *testing.T) {
 func TestCrowded(t *testing.T) {
 	got := Session{Peers: []Peer{
 		{Machine: "two", CPU: "0"}, {Machine: "two", CPU: "1"}, {Machine: "same", CPU: "1"}, {Machine: "same", CPU: "1"},
-		{Machine: "free", CPU: "1"}, {Machine: "free"}, {Machine: "alone"},
+		{Machine: "free", CPU: "1"}, {Machine: "free"}, {Machine: "alone"}, {}, {},
 	}}.Crowded()
-	if got["two"] || !got["same"] || !got["free"] || got["alone"] {
+	if got["two"] || !got["same"] || !got["free"] || got["alone"] || got[""] {
 		t.Error(got)
 	}
 }

@@ -250,11 +250,17 @@ func (c *conn) acknowledge() {
 	w.delack.add(w, w.now+fromNanos(w.opt.DelayedAck), ack{c: c, serial: c.serial})
 }
 
-// sendAck sends an acknowledgement by itself, which takes the time L and no capacity.
+// sendAck sends an acknowledgement by itself, which takes the delays of the way back and no capacity.
 func (c *conn) sendAck() {
 	c.owed = 0
 	c.serial++
-	c.w.acks.add(c.w, c.w.now+c.w.path.Delay, ack{c: c, upTo: c.expect})
+	delay := c.w.path.Delays(c.dst.owner, c.src.owner)
+	l := c.w.acks[delay]
+	if l == nil {
+		l = &line[ack]{then: func(a ack) { a.c.acked(a.upTo) }}
+		c.w.acks[delay] = l
+	}
+	l.add(c.w, c.w.now+delay, ack{c: c, upTo: c.expect})
 }
 
 // carryAck makes pk, a packet of c, carry the acknowledgement that its host owes in the other direction.

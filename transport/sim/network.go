@@ -44,7 +44,7 @@ func (w *world) onward(pk packet, after int) {
 		w.drop(pk)
 		return
 	}
-	pk.from = left
+	pk.from += left - w.now
 	w.links[l].add(w, left, pk)
 }
 

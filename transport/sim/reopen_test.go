@@ -197,7 +197,9 @@ func TestMergedPace(t *testing.T) {
 // and with delayed acknowledgements for their delay, unless the receiver has something to say.
 func TestNagle(t *testing.T) {
 	const header, rest = 16, 184
-	s := spec(2, func(s *netspec.Spec) { s.L = 50 * us })
+	s := spec(2, func(s *netspec.Spec) {
+		s.L, s.Links = 30*us, []netspec.Link{{Between: [][]int{{0}, {1}}, L: 20 * us}}
+	})
 	one := func(n int) units.Nanos { return deliveries(t, sim.New(s, sim.Options{}), 1, n)[0] }
 	both := nanos(s.Service(s.Host, header)) + one(rest) // the rest finds every block empty again but the first
 	ms := units.Millisecond

@@ -129,7 +129,7 @@ func (n *Net) check(teams [][]int) error {
 
 // build makes the world of some teams, which have been checked, and lets its first rank run. n.mu is held.
 func (n *Net) build(key string, teams [][]int) [][]*Group {
-	w := &world{net: n, opt: &n.opt, rng: n.rng(key, teams)}
+	w := &world{net: n, opt: &n.opt, rng: n.rng(key, teams), acks: map[instant]*line[ack]{}}
 	w.factor = max(0, 1+n.opt.Noise.Round*w.rng.NormFloat64())
 	groups := make([][]*Group, len(teams))
 	for i, hosts := range teams {
@@ -152,7 +152,7 @@ func (n *Net) build(key string, teams [][]int) [][]*Group {
 	for i := range w.links {
 		w.links[i].then = func(pk packet) { w.onward(pk, i) }
 	}
-	w.lost.then, w.acks.then, w.delack.then = w.transmit, func(a ack) { a.c.acked(a.upTo) }, ack.overdue
+	w.lost.then, w.delack.then = w.transmit, ack.overdue
 	if w.opt.Active && w.path.Active != nil {
 		for i := range w.procs {
 			w.path.Active.Sent(w.now, i)

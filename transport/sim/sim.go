@@ -137,7 +137,11 @@ func (o *Options) setDefaults(spec *netspec.Spec) {
 		o.Window = 64 * units.KiB
 		slowest := max(spec.Service(spec.Host, spec.MSS), spec.Service(spec.Medium, spec.MSS))
 		if slowest > 0 {
-			packets := min(8+2*math.Ceil(spec.L/slowest), 1<<20)
+			delay := spec.L
+			for _, l := range spec.Links {
+				delay += l.L
+			}
+			packets := min(8+2*math.Ceil(delay/slowest), 1<<20)
 			o.Window = max(o.Window, units.Bytes(packets)*units.Bytes(spec.MSS))
 		}
 	}

@@ -82,6 +82,11 @@ func linked(s *netspec.Spec) {
 	s.Links = []netspec.Link{{Between: [][]int{{0}, {1}}, Block: netspec.Block{A: 30 * us, B: 0.03 * us}}}
 }
 
+func far(s *netspec.Spec) {
+	linked(s)
+	s.Links[0].Block, s.Links[0].L = netspec.Block{B: 0.002 * us}, 50*us
+}
+
 // Every stage on its own, and the stage that sets the pace: g_s for one sender, g_r for two.
 func TestLine(t *testing.T) {
 	for _, c := range []struct {
@@ -104,6 +109,9 @@ func TestLine(t *testing.T) {
 		{"cut-through, two senders", lineSpec(3, cutThrough), 1, 100, []units.Nanos{113_300, 121_300}},
 		// The link of 30 µs a packet sets the pace of host 1; host 2 does not pass it.
 		{"link", lineSpec(2, linked), 3, 100, []units.Nanos{151_300, 181_300, 211_300}},
+		// Packets of 0.2 µs share the 50 µs of the way.
+		{"link with a delay", lineSpec(2, far), 3, 100, []units.Nanos{171_500, 183_500, 195_500}},
+		{"link with a delay, cut-through", lineSpec(2, far, cutThrough), 3, 1000, []units.Nanos{176_000, 196_000, 216_000}},
 		{"link, one of two senders", lineSpec(3, linked), 2, 100, []units.Nanos{121_300, 133_300, 151_300, 181_300}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

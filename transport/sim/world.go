@@ -22,10 +22,10 @@ type world struct {
 	broken error // set by a deadlock: every call fails with it
 
 	path   *netspec.Network[instant]
-	links  []line[packet] // in a direction of a link
-	lost   line[packet]   // to be sent again, in order of time
-	acks   line[ack]      // on their way to a sender, in order of time
-	delack line[ack]      // kept back by a receiver, in order of time
+	links  []line[packet]         // in a direction of a link
+	lost   line[packet]           // to be sent again, in order of time
+	acks   map[instant]*line[ack] // on their way to a sender, by how long that is
+	delack line[ack]              // kept back by a receiver, in order of time
 	rng    *rand.Rand
 	factor float64     // noise that all packets share
 	gone   []*datagram // lost, or copied by their receivers: used again
