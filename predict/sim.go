@@ -116,6 +116,10 @@ func (w *simulated) time(t *cost.Traffic, team []int) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
+	if n := w.Unplaced(team); n > 0 {
+		return 0, fmt.Errorf("%s in none of the run's groups, and what is between them and the others is not known: %w",
+			units.Plural(n, "host"), cost.ErrNotPredicted)
+	}
 	spec := w.Spec
 	spec.Hosts = slices.Max(team) + 1
 	spec.Links = w.Among(spec.Hosts)

@@ -236,3 +236,25 @@ func TestCold(t *testing.T) {
 		t.Errorf("broadcasts take %.2f and cold %.2f times a message, want 2 and nearly 3 (%v)", warm/one, late/one, err)
 	}
 }
+
+// Where hosts are in groups, the simulation says nothing of hosts that the run has not; the other models do.
+func TestHostsInNoGroup(t *testing.T) {
+	p := with(cluster(), "O_r", params.Line, map[string]float64{"c0": us, "c1": 0})
+	p.Run.Hosts = []string{"h0", "h1", "h2", "h3"}
+	p.Groups = &params.Groups{Hosts: [][]string{{"h0", "h2"}, {"h1", "h3"}}}
+	for name, way := range map[string]float64{params.WithinGroups: 300 * us, params.BetweenGroups: 400 * us} {
+		p.Classes = append(p.Classes, params.Class{Name: name,
+			Parameters: map[string]params.Parameter{"a_prime_limits": {Value: &way}}})
+	}
+	q, err := New(p, []string{Sim, Cluster}, Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	bcast, _ := pattern.Find("bcast", "binomial")
+	for hosts, why := range map[int]string{4: "", 6: "2 hosts in none of the run's groups"} {
+		out := q.Predict(Query{Pattern: bcast, Hosts: hosts, Bytes: 1000})
+		if got := out[0].Why; (got == "") != (why == "") || !strings.HasPrefix(got, why) || out[1].Seconds == 0 {
+			t.Errorf("%d hosts: %+v", hosts, out)
+		}
+	}
+}

@@ -41,6 +41,7 @@ type Network[T ~int64] struct {
 
 	spec    *Spec
 	links   []Server[T] // of Spec.Routes
+	delays  []T         // behind them
 	route   func(src, dst, after int) int
 	hosts   []int
 	second  float64
@@ -70,6 +71,7 @@ func NewNetwork[T ~int64](
 	}
 	for _, l := range spec.Links {
 		n.links = append(n.links, server(l.Block, l.Buffer), server(l.Block, l.Buffer))
+		n.delays = append(n.delays, n.time(l.L), n.time(l.L))
 	}
 	if spec.Fabric != nil {
 		n.Active = newActivity(len(hosts), n.time(spec.Fabric.Active()))
@@ -100,6 +102,17 @@ func (n *Network[T]) Link(src, dst, after int) int {
 	return n.route(n.hosts[src], n.hosts[dst], after)
 }
 
+// Delays is how long a packet takes from src to dst that skips all servers.
+func (n *Network[T]) Delays(src, dst int) T {
+	d := n.Delay
+	for l := n.Link(src, dst, -1); l >= 0; l = n.Link(src, dst, l) {
+		d += n.delays[l]
+	}
+	return d
+}
+
+// Pass takes a packet through a link's server and the link's delay, or drops it. A cut-through medium may then begin
+// with it as much later than from as it comes later.
 func (n *Network[T]) Pass(at T, link, payload int) (left T, why Drop) {
 	l := &n.links[link]
 	if payload != Follows {
@@ -110,7 +123,7 @@ func (n *Network[T]) Pass(at T, link, payload int) (left T, why Drop) {
 			return 0, Unlucky
 		}
 	}
-	return n.through(l, at, at, payload), Kept
+	return n.through(l, at, at, payload) + n.delays[link], Kept
 }
 
 // Cross takes a packet over the medium and out of the receiving block, or drops it. It reaches the medium at that time,

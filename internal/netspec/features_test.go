@@ -145,6 +145,11 @@ func TestValidateFeatures(t *testing.T) {
 		{"host below 0", linked([]int{-1}, []int{2}), "host -1, but there are"},
 		{"host in both groups", linked([]int{0, 1}, []int{1}), "named twice"},
 		{"link's block", func(s *Spec) { linked([]int{0}, []int{1})(s); s.Links[0].B = 2 }, "links[0]: a="},
+		{"link's delay", func(s *Spec) { linked([]int{0}, []int{1})(s); s.Links[0].L = 11 }, "links[0]: l: 11 s"},
+		{"link of a delay alone", func(s *Spec) {
+			linked([]int{0}, []int{1})(s)
+			s.Links[0].Block, s.Links[0].L = Block{}, 1e-5
+		}, ""},
 		{"link's loss", func(s *Spec) { linked([]int{0}, []int{1})(s); s.Links[0].Loss = 1 }, "links[0]: loss: 1"},
 		{"link's buffer", func(s *Spec) { linked([]int{0}, []int{1})(s); s.Links[0].Buffer = -1 }, "links[0]: buffer: -1"},
 		{"two links of a pair", func(s *Spec) { linked([]int{0, 1}, []int{2})(s); linked([]int{2, 3}, []int{1})(s) }, ""},
@@ -175,7 +180,7 @@ receive: {a: 20e-6, b: 0.03e-6}
 cut_through: true
 fabric: {per_host: 5e-6, tau: 0.1e-6, rate: 4e6, window: 0.5}
 slowdown: 10
-links: [{between: [[0, 1], [2, 3]], a: 1e-4, b: 2e-6, buffer: 7}]
+links: [{between: [[0, 1], [2, 3]], a: 1e-4, b: 2e-6, l: 3e-5, buffer: 7}]
 `))
 	if err != nil {
 		t.Fatal(err)
@@ -184,7 +189,7 @@ links: [{between: [[0, 1], [2, 3]], a: 1e-4, b: 2e-6, buffer: 7}]
 		Hosts: 4, Mode: Switched, MSS: 1448, Host: Block{A: 100e-6, B: 1e-6, Min: 200e-6}, Medium: Block{A: 50e-6, B: 1e-6},
 		Receive: &Block{A: 20e-6, B: 0.03e-6}, CutThrough: true, Slowdown: 10,
 		Fabric: &Fabric{PerHost: 5e-6, Tau: 0.1e-6, Rate: 4e6, Window: 0.5},
-		Links:  []Link{{Between: [][]int{{0, 1}, {2, 3}}, Block: Block{A: 1e-4, B: 2e-6}, Buffer: 7}},
+		Links:  []Link{{Between: [][]int{{0, 1}, {2, 3}}, Block: Block{A: 1e-4, B: 2e-6}, L: 3e-5, Buffer: 7}},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)

@@ -1,11 +1,11 @@
 // Package netspec describes an emulated network by its parameters. The simulator (transport/sim) emulates it in virtual
 // time, the lab (internal/lab) with real packets; calib must then find the parameters again.
 //
-// A packet passes, in this order: the sending host's block, the link between the two hosts' groups if there is one, the
-// medium, the delay L, the receiving host's block. Every block is a first-come first-served server that takes A +
-// m·(payload bytes) for a packet, but at least Min, where m = B − A/MSS (Stoica et al. 1994, eq. 2: b = a/p + m). In
-// shared mode all packets pass one block; in switched mode each destination host has a port of its own, with a finite
-// buffer. A packet without payload takes no time in the blocks.
+// A packet passes, in this order: the sending host's block, the link between the two hosts' groups if there is one,
+// its delay, the medium, the delay L, the receiving host's block. Every block is a first-come first-served server that
+// takes A + m·(payload bytes) for a packet, but at least Min, where m = B − A/MSS (Stoica et al. 1994, eq. 2: b = a/p +
+// m). In shared mode all packets pass one block; in switched mode each destination host has a port of its own, with a
+// finite buffer. A packet without payload takes no time in the blocks.
 //
 // Beside the description: when packets pass it (Network), the queues of events for that, and what calib must find on it
 // (TrueParameters, TrueFunctions).
@@ -285,13 +285,16 @@ func PresetNames() []string {
 	return slices.Sorted(maps.Keys(presets()))
 }
 
-// Link is what packets between two groups of hosts pass in addition, one server for each direction, between the sending
-// host's block and the medium. It stores a packet before it forwards it.
+// Link is what packets between two groups of hosts pass in addition, one server for each direction and a delay, between
+// the sending host's block and the medium. It stores a packet before it forwards it: a medium that cuts through begins
+// with the packet later by what the link took.
 type Link struct {
 	// Between are the two groups, as indices of hosts from 0. Packets pass all links that are between their hosts, in the
 	// order of the file: the uplink of a rack is between its hosts and all others.
 	Between [][]int `yaml:"between" json:"between"`
 	Block   `yaml:",inline"`
+	// L is the delay behind the server [s], in which it serves others.
+	L float64 `yaml:"l" json:"l,omitempty"`
 	// Buffer is the room of each direction's queue, the packet in service included [packets]; 0 is unlimited.
 	Buffer int `yaml:"buffer" json:"buffer,omitempty"`
 	// Loss is the probability that either direction drops a packet, drawn from the seed of the network.
@@ -343,6 +346,9 @@ func (s *Spec) checkLinks() error {
 		}
 		if n := len(all); len(slices.Compact(all)) < n {
 			return fmt.Errorf("%s: between: a host is named twice", name)
+		}
+		if !within(l.L, 0, 10) {
+			return fmt.Errorf("%s: l: %g s, want 0 to 10", name, l.L)
 		}
 		if l.Buffer < 0 {
 			return fmt.Errorf("%s: buffer: %d packets, want 0 (unlimited) or more", name, l.Buffer)

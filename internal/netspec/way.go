@@ -10,28 +10,30 @@ import (
 	"text/template"
 )
 
-// stages returns the times [s] of a packet of m bytes in the blocks on its way from host src to host dst, in order.
-// Where the medium begins with a packet when the sending block does, the two are one stage.
-func (s *Spec) stages(src, dst, m int) []float64 {
+// stages returns the times [s] of a packet of m bytes in the blocks on its way from host src to host dst, and the delay
+// of its links. Where the medium begins with a packet when the sending block does, the two are one stage.
+func (s *Spec) stages(src, dst, m int) (out []float64, delay float64) {
 	tx, medium := s.Service(s.HostBlock(src), m), s.Service(s.Medium, m)
-	out := []float64{tx}
+	out = append(out, tx)
 	route := s.Routes()
 	for l := route(src, dst, -1); l >= 0; l = route(src, dst, l) {
 		out = append(out, s.Service(s.Links[l/2].Block, m))
+		delay += s.Links[l/2].L
 	}
-	if s.CutThrough && len(out) == 1 {
+	if s.CutThrough {
 		out[0] = max(tx, medium)
 	} else {
 		out = append(out, medium)
 	}
-	return append(out, s.Service(s.ReceiveBlock(dst), m))
+	return append(out, s.Service(s.ReceiveBlock(dst), m)), delay
 }
 
 // Way is the time [s] of a packet of m bytes from host src to host dst where no other packet is in the way and p hosts
 // are active. The calls of the hosts are not in it.
 func (s *Spec) Way(src, dst, m, p int) float64 {
-	t := s.L
-	for _, d := range s.stages(src, dst, m) {
+	stages, delay := s.stages(src, dst, m)
+	t := s.L + delay
+	for _, d := range stages {
 		t += d
 	}
 	if s.Fabric != nil {
@@ -42,7 +44,8 @@ func (s *Spec) Way(src, dst, m, p int) float64 {
 
 // Slowest is the time per byte [s/B] of a long stream from host src to host dst: that of the slowest block on its way.
 func (s *Spec) Slowest(src, dst int) float64 {
-	return slices.Max(s.stages(src, dst, s.MSS)) / float64(s.MSS)
+	stages, _ := s.stages(src, dst, s.MSS)
+	return slices.Max(stages) / float64(s.MSS)
 }
 
 // Message is the time [s] of a message of x bytes from host src to host dst where nobody else sends: the way of its

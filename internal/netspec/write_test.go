@@ -33,7 +33,8 @@ func TestText(t *testing.T) {
 		}
 		if rapid.Bool().Draw(t, "differ") {
 			s.Overrides = map[int]Block{3: block("third"), 0: block("first")}
-			s.Links = []Link{{Between: [][]int{{1, 2}, {4}}, Block: block("link"), Buffer: 7, Loss: 0.001}}
+			s.Links = []Link{{Between: [][]int{{1, 2}, {4}}, Block: block("link"), L: number("link l", 1e-3), Buffer: 7,
+				Loss: 0.001}}
 		}
 		text := s.Text()
 		got, err := Parse([]byte(text))
@@ -70,8 +71,8 @@ func TestWay(t *testing.T) {
 		Medium: Block{A: 50 * us, B: 0.15 * us}, L: 10 * us,
 		Receive: &Block{A: 5 * us, B: 0.005 * us}, Overrides: map[int]Block{3: {A: 300 * us, B: 0.5 * us}},
 		Links: []Link{{Between: [][]int{{0}, {2}}, Block: Block{A: 1000 * us, B: 1 * us}}}, Fabric: &Fabric{PerHost: 2 * us}}
-	cut := s
-	cut.CutThrough = true
+	cut, far := s, s
+	cut.CutThrough, far.Links = true, []Link{{Between: s.Links[0].Between, Block: s.Links[0].Block, L: 70 * us}}
 	for _, c := range []struct {
 		what string
 		got  float64
@@ -81,7 +82,9 @@ func TestWay(t *testing.T) {
 		{"a full one", s.Way(0, 1, 1000, 3), 200 + 150 + 10 + 5 + 6},
 		{"cut-through", cut.Way(0, 1, 1000, 3), 200 + 10 + 5 + 6},
 		{"over a link", s.Way(2, 0, 0, 2), 100 + 1000 + 50 + 10 + 5 + 4},
-		{"over a link, cut-through", cut.Way(2, 0, 0, 2), 100 + 1000 + 50 + 10 + 5 + 4},
+		{"over a link, cut-through", cut.Way(2, 0, 0, 2), 100 + 1000 + 10 + 5 + 4},
+		{"over a link with a delay", far.Way(2, 0, 0, 2), 100 + 1000 + 70 + 50 + 10 + 5 + 4},
+		{"three packets over a link with a delay", far.Message(2, 0, 3000), 200 + 1000 + 70 + 150 + 10 + 5 + 4 + 2*1000},
 		{"from a slow host", s.Way(3, 1, 0, 2), 300 + 50 + 10 + 5 + 4},
 		{"to a slow host", s.Way(1, 3, 1000, 2), 200 + 150 + 10 + 500 + 4},
 		{"three packets", s.Message(0, 1, 3000), 200 + 150 + 10 + 5 + 4 + 2*200},

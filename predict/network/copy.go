@@ -59,6 +59,9 @@ func (n *Network) Copy(p *params.Params, hosts int, slowdown float64) (*Copy, er
 	}
 	base.Overrides = map[int]netspec.Block{}
 	c := &Copy{Spec: base}
+	if out := n.Unplaced(upTo(hosts)); out > 0 {
+		c.note("%s in none of the run's groups: no uplink is between them and any other host", units.Plural(out, "host"))
+	}
 	c.differ(p)
 	if err := c.Spec.Validate(); err != nil {
 		return nil, err
@@ -84,6 +87,14 @@ func (n *Network) Copy(p *params.Params, hosts int, slowdown float64) (*Copy, er
 	}
 	return nil, fmt.Errorf("%w: even %g times slower the shortest packets of a host leave %.3g s apart",
 		ErrTooFast, c.Spec.Slowdown, gap(&c.Spec))
+}
+
+// upTo are the first n hosts.
+func upTo(n int) (hosts []int) {
+	for h := range n {
+		hosts = append(hosts, h)
+	}
+	return hosts
 }
 
 func (c *Copy) note(format string, args ...any) {
@@ -120,6 +131,7 @@ func (n *Network) slow(s netspec.Spec, factor float64) netspec.Spec {
 	}
 	for i := range s.Links {
 		s.Links[i].Block = block(s.Links[i].Block)
+		s.Links[i].L *= factor
 	}
 	calls := n.Calls.Fixed()
 	if n.callsFirst {

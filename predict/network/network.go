@@ -98,13 +98,16 @@ func Of(p *params.Params) (*Network, error) {
 	if best == nil {
 		return nil, errors.Join(errs...)
 	}
+	if n := len(p.Kinds); n > 0 {
+		best.Notes = append(best.Notes, fmt.Sprintf("hosts are of %d kinds: the numbers of the largest stand for all", n))
+	}
 	best.uplinks(p)
 	return best, nil
 }
 
-// uplinks gives each group of hosts a link to all others. What a byte takes longer between groups is the fixed time of
-// the links that it passes, one for two groups and else two; their time per byte is that of all streams that leave a
-// group.
+// uplinks gives each group of hosts a link to all others. What a byte takes longer between groups is the time of the
+// links that it passes, one for two groups and else two; their time per byte is that of all streams that leave a group,
+// and the rest is delay. Where that rate is not known a link is a delay alone.
 func (n *Network) uplinks(p *params.Params) {
 	if p.Groups == nil {
 		return
@@ -116,20 +119,36 @@ func (n *Network) uplinks(p *params.Params) {
 	}
 	groups := p.GroupsByIndex()
 	all := slices.Concat(groups...)
-	block := netspec.Block{A: max(between-within, 0)}
+	link := netspec.Link{L: between - within}
 	if len(groups) == 2 {
 		groups = groups[:1] // what leaves one enters the other
 	} else {
-		block.A /= 2
+		link.L /= 2
 	}
-	if rate := p.Parameters["uplink_rate"].Value; rate != nil {
-		block.B = 1 / *rate
+	if rate := p.Parameters["uplink_rate"].Value; rate != nil && *rate > 0 {
+		link.B = 1 / *rate
+		link.L = max(link.L-link.B, 0)
 	}
-	block.B = max(block.B, block.A/float64(n.Spec.MSS))
 	for _, at := range groups {
 		others := slices.DeleteFunc(slices.Clone(all), func(h int) bool { return slices.Contains(at, h) })
-		n.Links = append(n.Links, netspec.Link{Between: [][]int{at, others}, Block: block})
+		link.Between = [][]int{at, others}
+		n.Links = append(n.Links, link)
 	}
+}
+
+// Unplaced counts those of the hosts that are in no group, where the network has groups: what is between them and the
+// others is not known.
+func (n *Network) Unplaced(hosts []int) (count int) {
+	if n.Links == nil {
+		return 0
+	}
+	placed := slices.Concat(n.Links[0].Between...)
+	for _, h := range hosts {
+		if !slices.Contains(placed, h) {
+			count++
+		}
+	}
+	return count
 }
 
 // Among are the links between hosts below n.
@@ -139,7 +158,8 @@ func (n *Network) Among(hosts int) (out []netspec.Link) {
 			return slices.DeleteFunc(slices.Clone(all), func(h int) bool { return h >= hosts })
 		}
 		if a, b := there(l.Between[0]), there(l.Between[1]); len(a) > 0 && len(b) > 0 {
-			out = append(out, netspec.Link{Between: [][]int{a, b}, Block: l.Block})
+			l.Between = [][]int{a, b}
+			out = append(out, l)
 		}
 	}
 	return out

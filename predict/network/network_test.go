@@ -101,11 +101,7 @@ func TestSwitch(t *testing.T) {
 // The cluster of Tam and Wang (2000), whose frames have a least size: of the functions that calib fits there, the
 // network is made again.
 func TestLeastFrame(t *testing.T) {
-	p := run(params.Switch, map[string]float64{"packet": 1448})
-	with(p, "g_s", params.Floored, map[string]float64{"c0": 3.027 * us, "c1": 0.0796 * us, "floor": 6.73 * us})
-	with(p, "g_r", params.Floored, map[string]float64{"c0": 4.986 * us, "c1": 0.0788 * us, "floor": 6.73 * us})
-	with(p, "L", params.Bilinear, map[string]float64{"l0": 18.36 * us, "l1": 1.556 * us, "tau": 0.08087 * us})
-	n, err := Of(p)
+	n, err := Of(leastFrame())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -248,4 +244,96 @@ func TestSlowdown(t *testing.T) {
 			}
 		}
 	})
+}
+
+// inGroups puts the hosts of p, which become six, into that many groups. A byte takes 20 µs within a group and 28 µs
+// between, and an uplink has a rate [B/s]; 0 is none that is known.
+func inGroups(p *params.Params, groups int, rate float64) *params.Params {
+	p.Run.Hosts = []string{"h0", "h1", "h2", "h3", "h4", "h5"}
+	p.Groups = &params.Groups{Hosts: make([][]string, groups)}
+	for i, h := range p.Run.Hosts {
+		p.Groups.Hosts[i%groups] = append(p.Groups.Hosts[i%groups], h)
+	}
+	for name, way := range map[string]float64{params.WithinGroups: 20 * us, params.BetweenGroups: 28 * us} {
+		p.Classes = append(p.Classes, params.Class{Name: name,
+			Parameters: map[string]params.Parameter{"a_prime_limits": {Value: &way}}})
+	}
+	if rate > 0 {
+		p.Parameters["uplink_rate"] = params.Parameter{Value: &rate, Status: params.StatusOK}
+	}
+	return p
+}
+
+// leastFrame is the cluster of Tam and Wang (2000), whose switch cuts through.
+func leastFrame() *params.Params {
+	p := run(params.Switch, map[string]float64{"packet": 1448})
+	with(p, "g_s", params.Floored, map[string]float64{"c0": 3.027 * us, "c1": 0.0796 * us, "floor": 6.73 * us})
+	with(p, "g_r", params.Floored, map[string]float64{"c0": 4.986 * us, "c1": 0.0788 * us, "floor": 6.73 * us})
+	with(p, "L", params.Bilinear, map[string]float64{"l0": 18.36 * us, "l1": 1.556 * us, "tau": 0.08087 * us})
+	return p
+}
+
+// A byte between groups takes longer by what was measured, whether the switch stores packets or not, and a link has the
+// rate that was measured, or none.
+func TestUplinks(t *testing.T) {
+	for _, build := range []func() *params.Params{leastFrame, func() *params.Params { return cluster(1) }} {
+		for _, groups := range []int{2, 3} {
+			for _, rate := range []float64{2.5e9, 0} {
+				n, err := Of(inGroups(build(), groups, rate))
+				if err != nil {
+					t.Fatal(err)
+				}
+				s := n.Spec
+				s.Hosts, s.Links = 6, n.Among(6)
+				if err := s.Validate(); err != nil {
+					t.Fatal(err)
+				}
+				if got := s.Way(0, 1, 1, 2) - s.Way(0, groups, 1, 2); math.Abs(got-8*us) > 1e-12 {
+					t.Errorf("cut-through %t, %d groups, %g B/s: %g s longer between groups, want 8 µs", s.CutThrough, groups,
+						rate, got)
+				}
+				want := 0.0
+				if rate > 0 {
+					want = 1448 / rate
+				}
+				for _, l := range s.Links {
+					if got := s.Service(l.Block, 1448); math.Abs(got-want) > 1e-15 {
+						t.Errorf("%d groups, %g B/s: a link serves a packet in %g s, want %g", groups, rate, got, want)
+					}
+				}
+			}
+		}
+	}
+}
+
+// The copy's links are slower as all else is, and hosts that the run has not are said to be in no group.
+func TestCopyOfGroups(t *testing.T) {
+	p := inGroups(cluster(1), 2, 2.5e9)
+	n, err := Of(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for hosts, noted := range map[int]bool{6: false, 8: true} {
+		c, err := n.Copy(p, hosts, 10)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := &c.Spec
+		if got := s.Way(0, 1, 1, 2) - s.Way(0, 2, 1, 2); math.Abs(got-80*us) > 1e-12 {
+			t.Errorf("%d hosts: %g s longer between groups, want 80 µs", hosts, got)
+		}
+		if got := strings.Contains(strings.Join(c.Notes, "\n"), "2 hosts in none of the run's groups"); got != noted {
+			t.Errorf("%d hosts: %q", hosts, c.Notes)
+		}
+	}
+}
+
+// All hosts are taken as those of one kind, which is said.
+func TestKindsAreSaid(t *testing.T) {
+	p := cluster(1)
+	p.Kinds = [][]string{{"h0", "h1", "h2"}, {"h3"}}
+	n, err := Of(p)
+	if err != nil || !slices.Contains(n.Notes, "hosts are of 2 kinds: the numbers of the largest stand for all") {
+		t.Errorf("%v, %q", err, n.Notes)
+	}
 }

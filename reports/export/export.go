@@ -289,7 +289,7 @@ func (in *input) warnOfSlowPairs() {
 // warnOfKinds warns that all hosts are taken as those of the largest kind.
 func (in *input) warnOfKinds() {
 	if len(in.Params.Kinds) > 0 {
-		in.warnf("hosts are of %d kinds: all are taken as the largest", len(in.Params.Kinds))
+		in.warnf("hosts are of %d kinds: the numbers of the largest stand for all", len(in.Params.Kinds))
 	}
 }
 

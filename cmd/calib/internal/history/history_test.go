@@ -181,7 +181,8 @@ func TestTimeline(t *testing.T) {
 		t.Errorf("%q: %+v", f.Title, f.Traces)
 	}
 	one := stepTimeline("m", "", 1, -1, 0)
-	if f := one.figure(); f.Says != "1 run, the last 1 s; no change of level around the median of 1 s." || len(f.Traces) != 1 {
+	const flat = "1 run, the last 1 s; no change of level around the median of 1 s."
+	if f := one.figure(); f.Says != flat || len(f.Traces) != 1 {
 		t.Errorf("%q: %+v", f.Says, f.Traces)
 	}
 }
