@@ -54,7 +54,7 @@ type Config struct {
 	Deadline func(bench.Slot) units.Nanos // longest time of a slot of which nothing is known
 	Sink     func([]dataset.Sample) error // stores a finished slot; an error ends the walk
 	Have     []dataset.Sample             // already measured, of a resumed run
-	// Spent is how long has been measured before, by the run that is resumed, or by a probe: it counts for the budget.
+	// Spent is how long a probe has taken before: it counts for the budget.
 	Spent    units.Nanos
 	Progress func(Progress)
 	// Slot is called after each slot, measured or given up, with the time that all its tries took.
@@ -80,7 +80,7 @@ type Progress struct {
 	Round int
 	Exp   string      // "" at the end
 	Done  float64     // share of the whole, 0..1, assuming every round is needed; 1 at the end and not before
-	Spent units.Nanos // time until now, also by the run that was resumed
+	Spent units.Nanos // time until now, with that of a probe before
 }
 
 // Result is how a walk ended.

@@ -93,18 +93,22 @@ func (w *walker) measureRounds(ctx context.Context) error {
 			}
 			continue
 		}
-		empty = 0
-		if more, err := w.round(ctx, r, slots); !more || err != nil {
+		more, err := w.round(ctx, r, slots)
+		if err != nil {
 			return err
+		}
+		if empty++; more {
+			empty = 0
+		} else if empty > w.Schedule.MaxEmpty() {
+			return nil // nothing is left that there is time for
 		}
 	}
 	return nil
 }
 
-// round measures those slots of a round that there is time for. It reports whether there may be time for another round.
+// round measures those slots of a round that there is time for. It reports whether it had them all, or measured some.
 func (w *walker) round(ctx context.Context, r int, all []bench.Slot) (more bool, err error) {
 	slots := w.pace.Begin(r, all, w.spent())
-	w.result.Rounds = r + 1
 	skipped, before := len(slots) < len(all), w.measured()
 	for i, s := range slots {
 		if w.over() {
@@ -121,6 +125,7 @@ func (w *walker) round(ctx context.Context, r int, all []bench.Slot) (more bool,
 		p := Progress{Round: r, Exp: s.Exp, Spent: w.spent()}
 		p.Done = w.pace.Done(r, slots[i:], float64(i)/float64(len(slots)), p.Spent)
 		w.Progress(p)
+		w.result.Rounds = r + 1
 		if err := w.slot(ctx, s); err != nil {
 			return false, err
 		}
@@ -179,7 +184,6 @@ func (w *walker) slot(ctx context.Context, s bench.Slot) error {
 		return nil // the end of the budget has cut it off
 	}
 	if err == nil {
-		w.pace.Took(s, units.Nanos(w.Now().Sub(begun)))
 		err = w.save(s, samples)
 	} else {
 		err = w.fail(s, err, len(w.result.Lost)+len(w.result.Cut) > lost)
@@ -201,6 +205,7 @@ func (w *walker) measure(ctx context.Context, s bench.Slot) (samples []dataset.S
 		}
 		begun, allowed := w.Now(), w.allowed(s)
 		if samples, err = w.run(ctx, s, allowed); err == nil {
+			w.pace.Took(s, units.Nanos(w.Now().Sub(begun))) // without a try that failed
 			return samples, nil
 		}
 		if ctx.Err() != nil {

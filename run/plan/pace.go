@@ -25,7 +25,7 @@ type Pace struct {
 	exps     map[string]*ratio
 	round    int
 	order    []int       // groups of the round in slot order
-	begun    units.Nanos // the round
+	first    bool        // no slot of the round has fitted yet
 	until    units.Nanos // when the round's part of the budget is over
 }
 
@@ -94,7 +94,7 @@ func (p *Pace) expect(group int) units.Nanos {
 // left of the budget, those that were measured least often. The next round then measures the others. spent is the time
 // measured so far.
 func (p *Pace) Begin(r int, slots []bench.Slot, spent units.Nanos) []bench.Slot {
-	p.begun, p.until = spent, math.MaxInt64
+	p.first, p.until = true, math.MaxInt64
 	if !p.schedule.Plan.timed() || len(slots) == 0 {
 		return slots
 	}
@@ -110,10 +110,13 @@ func (p *Pace) Begin(r int, slots []bench.Slot, spent units.Nanos) []bench.Slot 
 	slices.SortStableFunc(byNeed, func(a, b bench.Slot) int { return cmp.Compare(rounds(a), rounds(b)) })
 	chosen, sum := map[int]bool{}, units.Nanos(0)
 	for _, s := range byNeed {
-		if t := p.Expect(s); len(chosen) == 0 || sum+t <= quota {
+		if t := p.Expect(s); sum+t <= quota || len(chosen) == 0 && p.within(spent+t) {
 			chosen[s.ID] = true
 			sum += t
 		}
+	}
+	if len(chosen) == 0 {
+		return byNeed[:1] // for a run that has nothing yet
 	}
 	return slices.DeleteFunc(slices.Clone(slots), func(s bench.Slot) bool { return !chosen[s.ID] })
 }
@@ -145,7 +148,14 @@ func (p *Pace) Fits(s bench.Slot, spent units.Nanos) bool {
 		return true
 	}
 	end := spent + p.Expect(s)
-	return float64(end) <= (1+overtime)*float64(p.schedule.Plan.Budget) && (spent == p.begun || end <= p.until)
+	fits := p.within(end) && (p.first || end <= p.until)
+	p.first = p.first && !fits
+	return fits
+}
+
+// within reports whether a slot that ends at a time ends within the budget and overtime.
+func (p *Pace) within(end units.Nanos) bool {
+	return float64(end) <= (1+overtime)*float64(p.schedule.Plan.Budget)
 }
 
 // Done is the share of the run that is done. Of round r the slots of rest are left; done is the share of its slots that

@@ -21,7 +21,7 @@ func paced(t *testing.T, s *Schedule, off float64) (spent units.Nanos, rounds in
 		list := p.Begin(r, p.Round(r, nil), spent)
 		did := false
 		for _, slot := range list {
-			if !p.Fits(slot, spent) {
+			if !p.Fits(slot, spent+1) { // a clock goes on
 				continue
 			}
 			took := units.Nanos(off * float64(s.groups[p.group(slot)].expected) * (0.9 + 0.2*rng.Float64()))
@@ -72,6 +72,34 @@ func TestPacerKeepsBudget(t *testing.T) {
 			if slots[names.Pingpong] == 0 || slots[names.Paired] == 0 {
 				t.Errorf("off %g, budget %v: slots %v: one starves", off, budget.Seconds(), slots)
 			}
+		}
+	}
+}
+
+// TestOneSlowSlot: a slot that once took as long as many rounds keeps the others from nothing.
+func TestOneSlowSlot(t *testing.T) {
+	for i := range 40 {
+		budget, part := []units.Nanos{60, 90, 120, 200, 300}[i%5]*units.Second, 2+units.Nanos(i/5)
+		s := slow(t, budget)
+		p, spent := NewPace(s), units.Nanos(0)
+		empty := 0 // rounds in a row
+		for r := 0; empty <= s.MaxEmpty() && r < s.MaxRounds(); r++ {
+			empty++
+			for _, slot := range p.Begin(r, p.Round(r, nil), spent) {
+				if !p.Fits(slot, spent+1) {
+					continue
+				}
+				took := s.groups[p.group(slot)].expected
+				if r == 0 && p.group(slot) == 0 {
+					took = budget / part
+				}
+				spent, empty = spent+took, 0
+				p.Took(slot, took)
+				p.Measured(slot)
+			}
+		}
+		if float64(spent) < 0.85*float64(budget) {
+			t.Errorf("a slot of %v: %v of %v are used", (budget / part).Seconds(), spent.Seconds(), budget.Seconds())
 		}
 	}
 }
