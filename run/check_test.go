@@ -39,12 +39,12 @@ func TestBusyHostsAreLeftOut(t *testing.T) {
 		cl := &fleet{}
 		var agents []*taken
 		for i, name := range []string{"a", "b", "c", "d"} {
-			a := &taken{}
+			a, most := &taken{}, int64(1000)
 			if slices.Contains(c.busy, i) {
-				a.busy = busy
+				a.busy, most = busy, 10 // of a host that is left out its limit is none
 			}
 			agents = append(agents, a)
-			cl.agents, cl.hosts = append(cl.agents, coord.Agent(a)), append(cl.hosts, dataset.Host{Name: name, MostBytes: 1000})
+			cl.agents, cl.hosts = append(cl.agents, coord.Agent(a)), append(cl.hosts, dataset.Host{Name: name, MostBytes: most})
 		}
 		err := cl.claim(t.Context(), plane.Session{Run: "run"}, checkAllowance, checkTickets)
 		if c.left == "" {

@@ -113,15 +113,16 @@ func (f *fleet) claim(ctx context.Context, s plane.Session, allowance units.Byte
 	for {
 		f.pin()
 		s.Peers = nil
+		most := allowance
 		for i, h := range f.hosts {
 			s.Peers = append(s.Peers, plane.Peer{
 				Host: i, Name: h.Name, Addr: h.Addr, Machine: h.Boot, Clock: h.Clock, Consent: h.Consent, CPU: h.CPU,
 			})
 			if h.MostBytes > 0 {
-				allowance = min(allowance, units.Bytes(h.MostBytes))
+				most = min(most, units.Bytes(h.MostBytes))
 			}
 		}
-		errs := coord.Prepare(ctx, f.agents, s, coord.NewIssuer(allowance, time.Now().Add(life)), callsAtOnce)
+		errs := coord.Prepare(ctx, f.agents, s, coord.NewIssuer(most, time.Now().Add(life)), callsAtOnce)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}

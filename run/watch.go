@@ -2,7 +2,6 @@ package run
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"time"
 
@@ -47,7 +46,8 @@ func (s *Sentinel) Look(ctx context.Context, number int, again [][2]int, more fu
 	}
 	f, err := r.open(ctx)
 	if err == nil {
-		err = errors.Join(s.see(ctx, r, f, &out, number, again, more), f.close())
+		err = s.see(ctx, r, f, &out, number, again, more)
+		_ = f.close() // what was seen stands
 	}
 	switch {
 	case ctx.Err() != nil:

@@ -31,7 +31,7 @@ type Host struct {
 	Addr string // where its peers dial
 	Boot string // equal for hosts that share a machine
 	Env  map[string]string
-	Now  map[string]string // of package environ, without prefix
+	Now  map[string]string // of package machine, without prefix
 	Lost string            // why there is no agent; empty where there is one
 	// Offset is its wall clock less the coordinator's, certain within Bound; 0 where it is not known.
 	Offset, Bound time.Duration

@@ -16,7 +16,6 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"sync"
 	"syscall"
 	"time"
 
@@ -40,14 +39,12 @@ var ErrExists = errors.New("exists and is not empty")
 // DefaultName is the name of a run directory made at a moment, in that moment's time zone.
 func DefaultName(now time.Time) string { return "calib-run-" + now.Format("20060102-150405") }
 
-// Dir is a run directory. Its methods may be called from any goroutine.
+// Dir is a run directory, for one goroutine.
 type Dir struct {
 	path string
 	made bool     // by Create: there was nothing at path
 	lock *os.File // nil where the directory is open for reading
-
-	mu  sync.Mutex
-	run Run
+	run  Run
 }
 
 // Create makes a run directory at path, which must not exist or be empty, locks it and writes run.json with status
@@ -196,15 +193,11 @@ func (d *Dir) Path() string { return d.path }
 func (d *Dir) File(name string) string { return filepath.Join(d.path, name) }
 
 func (d *Dir) Run() Run {
-	d.mu.Lock()
-	defer d.mu.Unlock()
 	return d.run
 }
 
 // Update changes run.json. It is written whole or not at all. change must replace slices, not write into them.
 func (d *Dir) Update(change func(*Run)) error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
 	if d.lock == nil {
 		return fmt.Errorf("run %s: opened for reading", d.path)
 	}
@@ -252,8 +245,6 @@ func (d *Dir) ReadParams() (*params.Params, error) {
 
 // Close unlocks the directory for another coordinator.
 func (d *Dir) Close() error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
 	if d.lock == nil {
 		return nil
 	}

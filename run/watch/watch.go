@@ -7,7 +7,6 @@ package watch
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -95,6 +94,7 @@ type watcher struct {
 	seen     map[[2]int]time.Time
 	folded   time.Time // the day up to which looks were folded
 	full     bool      // the store could not be written
+	lost     int       // looks that were dropped meanwhile
 }
 
 // Run watches until ctx ends, or a look cannot be tried at all.
@@ -109,7 +109,10 @@ func Run(ctx context.Context, c Config) error {
 			err = w.Wait(ctx, next)
 		}
 		if err != nil {
-			return errors.Join(err, w.save(context.WithoutCancel(ctx)))
+			if failed := w.save(context.WithoutCancel(ctx)); failed != nil {
+				w.tell(EventTrouble, fmt.Sprintf("the store cannot be written: %v; looks lost: %d", failed, len(w.unsaved)), nil)
+			}
+			return err
 		}
 	}
 }
@@ -235,8 +238,8 @@ func (w *watcher) look(ctx context.Context) (time.Duration, error) {
 			"there is room", err), nil)
 		w.full = true
 	} else if err == nil && w.full {
-		w.tell(EventTrouble, "what is seen is stored again: nothing was lost", nil)
-		w.full = false
+		w.tell(EventTrouble, fmt.Sprintf("what is seen is stored again; looks lost: %d", w.lost), nil)
+		w.full, w.lost = false, 0
 	}
 	for _, c := range now.Began {
 		w.tell(history.EventSlower, c.Says, c)
@@ -355,7 +358,7 @@ func (w *watcher) save(ctx context.Context) error {
 	for len(w.unsaved) > 0 {
 		if err := w.Store.AddLook(ctx, w.unsaved[0]); err != nil {
 			if len(w.unsaved) > mostUnsaved {
-				w.unsaved = w.unsaved[1:]
+				w.unsaved, w.lost = w.unsaved[1:], w.lost+1
 			}
 			return err
 		}

@@ -362,6 +362,13 @@ func TestStoreFails(t *testing.T) {
 			t.Fatalf("%d wait: %v", len(x.unsaved), err)
 		}
 	}
+	for len(x.unsaved) <= mostUnsaved {
+		x.unsaved = append(x.unsaved, x.unsaved[0])
+	}
+	if err := x.save(ended); err == nil || len(x.unsaved) != mostUnsaved || x.lost != 1 {
+		t.Errorf("%d wait, %d lost: %v", len(x.unsaved), x.lost, err)
+	}
+	x.unsaved = x.unsaved[:5]
 	if err := x.save(t.Context()); err != nil || len(x.unsaved) != 0 {
 		t.Errorf("%d wait: %v", len(x.unsaved), err)
 	}
