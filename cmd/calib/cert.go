@@ -3,6 +3,7 @@ package main
 import (
 	"crypto/x509"
 	"fmt"
+	"net"
 	"strings"
 	"time"
 
@@ -103,11 +104,13 @@ func issueCert(c *cli.Context, a *certs.Authority, out string) error {
 	use := "calib run --hosts hosts.txt --cert " + out
 	host, addrs := c.String("agent"), c.StringSlice("addr")
 	switch {
+	case c.Int("days") < 1:
+		return exit.Usagef("--days %d: want 1 or more", c.Int("days"))
 	case host != "" && r.Name != "":
 		return exit.Usagef("give --agent or --coordinator: one certificate does not do for both")
 	case host != "":
 		r.Name, r.Role, r.Addrs = host, certs.Agent, append([]string{host}, addrs...)
-		use = "on " + host + ": calib agent --listen " + host + ":7433 --cert " + out
+		use = "on " + host + ": calib agent --listen " + net.JoinHostPort(host, "7433") + " --cert " + out
 	case len(addrs) > 0:
 		return exit.Usagef("--addr is for --agent: nobody connects to a coordinator")
 	case r.Name == "":

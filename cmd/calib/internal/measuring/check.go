@@ -239,7 +239,9 @@ func (d Screened) text(w io.Writer) error {
 		if b.Rate != nil {
 			says = append(says, fmt.Sprintf("a stream has %.2f times the rate", *b.Rate))
 		}
-		fmt.Fprintf(w, "  Beside baseline %s: %s.\n", units.OneLine(b.Name), strings.Join(says, ", "))
+		if len(says) > 0 {
+			fmt.Fprintf(w, "  Beside baseline %s: %s.\n", units.OneLine(b.Name), strings.Join(says, ", "))
+		}
 	}
 	folded := func(all [][]string) string {
 		var out []string

@@ -225,6 +225,9 @@ func gate(c *cli.Context) error {
 	if name == "" {
 		return exit.Usagef("--baseline NAME: which runs to compare with; calib history baseline list names them")
 	}
+	if n := c.Int("runs"); n < 0 {
+		return exit.Usagef("--runs %d: want a number of runs, or 0 for as many as it takes", n)
+	}
 	options, err := compareOptions(c)
 	if err != nil {
 		return err
@@ -253,7 +256,7 @@ func gate(c *cli.Context) error {
 			what = "again"
 		}
 		runs, err := measuring.Series(c, &config, root, what, stage.Runs)
-		if exit.CodeOf(err) == exit.Partial {
+		if exit.CodeOf(err) == exit.Partial && len(runs) > 0 {
 			partial, err = err, nil
 		}
 		return runs, err
