@@ -27,9 +27,14 @@ type observed struct {
 const teamsPlayed = 12
 
 // patterns returns those that a dataset holds, by operation, algorithm, hosts and bytes: the median of the rounds'
-// medians, of those whose team had no slow host if there are any. It returns an error for a pattern that this build
-// does not know, and for samples that cannot be read.
-func patterns(d dataset.Source, slow map[int]bool) ([]observed, error) {
+// medians, of those whose team had no slow host if there are any. Its teams are indices of hosts, those of a run; one
+// with another host is not played. It returns an error for a pattern that this build does not know, and for samples
+// that cannot be read.
+func patterns(d dataset.Source, hosts []string, slow map[string]bool) ([]observed, error) {
+	of, isSlow := map[int]int{}, map[int]bool{} // by the dataset's own index: that of hosts, -1 for none
+	for i, h := range d.Head().Hosts {
+		of[i], isSlow[i] = slices.Index(hosts, h.Name), slow[h.Name]
+	}
 	type key struct {
 		id           int64
 		hosts, bytes int
@@ -41,13 +46,17 @@ func patterns(d dataset.Source, slow map[int]bool) ([]observed, error) {
 			continue
 		}
 		k := key{s.Point[names.FactorPattern], int(s.Point[names.FactorHosts]), int(s.Point[names.FactorBytes]),
-			slices.ContainsFunc(s.Ranks, func(h int) bool { return slow[h] })}
+			slices.ContainsFunc(s.Ranks, func(h int) bool { return isSlow[h] })}
 		if rounds[k] == nil {
 			rounds[k] = map[int][]float64{}
 		}
 		rounds[k][s.Round] = append(rounds[k][s.Round], stats.Floats(s.NS)...)
-		if len(teams[k]) < teamsPlayed {
-			teams[k] = append(teams[k], s.Ranks)
+		var team []int
+		for _, h := range s.Ranks {
+			team = append(team, of[h])
+		}
+		if len(teams[k]) < teamsPlayed && !slices.Contains(team, -1) {
+			teams[k] = append(teams[k], team)
 		}
 	}
 	if err := d.Err(); err != nil {
@@ -85,13 +94,13 @@ const maxWork = 100_000
 // p.Validation, and says where the simulation misses them (mark). No fit has read these samples. It does nothing where
 // d has none.
 func Validate(p *params.Params, d dataset.Source, s Settings) error {
-	slow := map[int]bool{}
-	for i, h := range p.Run.Hosts {
-		slow[i] = slices.ContainsFunc(p.AllFindings(params.Warning), func(f params.Found) bool {
-			return f.Code == params.SlowHost && slices.Contains(f.Hosts, h)
-		})
+	slow := map[string]bool{}
+	for _, f := range p.AllFindings(params.Warning) {
+		for _, h := range f.Hosts {
+			slow[h] = slow[h] || f.Code == params.SlowHost
+		}
 	}
-	seen, err := patterns(d, slow)
+	seen, err := patterns(d, p.Run.Hosts, slow)
 	if err != nil || len(seen) == 0 {
 		return err
 	}

@@ -151,13 +151,16 @@ func Series(c *cli.Context, config *run.Config, root, what string, n int) (runs 
 		if err != nil {
 			code := exit.CodeOf(err)
 			if err = fmt.Errorf("run %d of %d: %w", i+1, n, err); code != exit.Partial {
-				return runs, exit.With(code, fmt.Errorf("%w; the runs before it are in %s", err, root))
+				if i > 0 {
+					err = fmt.Errorf("%w; the runs before it are in %s", err, root)
+				}
+				return runs, exit.With(code, err)
 			}
 			partial = exit.With(exit.Partial, err)
 		}
 		p, err := r.Dir.ReadParams()
 		if err != nil {
-			return runs, err
+			return runs, cmp.Or(partial, err)
 		}
 		runs = append(runs, compare.FromParams(p, r.Dir.Run().Started))
 	}
@@ -241,9 +244,15 @@ func ValidateCommand() *cli.Command {
 				return err
 			}
 			seen, err := run.Patterns(dir, d)
+			var partial error
 			if err == nil && seen == nil {
-				if err = measurePatterns(c, dir); err == nil {
-					seen, err = run.Patterns(dir, d)
+				if err = measurePatterns(c, dir); exit.CodeOf(err) == exit.Partial {
+					partial, err = err, nil // what was measured counts
+				}
+				if err == nil {
+					if seen, err = run.Patterns(dir, d); seen == nil {
+						err = cmp.Or(err, partial)
+					}
 				}
 			}
 			if err != nil {
@@ -254,7 +263,7 @@ func ValidateCommand() *cli.Command {
 				return err
 			}
 			r := reports.Result{Command: "predict validate", Run: dir.Path(), Files: command.FilesOf(dir.Path()), Params: p}
-			return command.AnswerResult(c, r, nil, func(w io.Writer) error {
+			return command.AnswerResult(c, r, partial, func(w io.Writer) error {
 				return reports.ValidationText(w, p, command.PageOptions(c, dir.Path()))
 			})
 		},
@@ -278,9 +287,7 @@ func measurePatterns(c *cli.Context, dir *rundir.Dir) error {
 		return err
 	}
 	config.Fit, config.Targets, config.Probe = run.Fitting{}, "", config.Probe.Known()
-	p := &config.Plan
-	p.Name, p.Experiments, p.Budget = "validation", []string{names.Pattern}, units.Nanos(c.Duration("budget"))
-	p.Rounds = plan.Rounds{Min: validationRounds, Max: validationRounds}
+	config.Plan = validationPlan(config.Plan, units.Nanos(c.Duration("budget")))
 	config.Out, config.MeasureOnly = dir.File(run.ValidationDir), true
 	if err := os.RemoveAll(config.Out); err != nil { // of a validation that was cut off before it had a pattern
 		return err
@@ -289,6 +296,14 @@ func measurePatterns(c *cli.Context, dir *rundir.Dir) error {
 		return fmt.Errorf("measure patterns: %w", err)
 	}
 	return nil
+}
+
+// validationPlan has patterns alone, as the plan of a run has them.
+func validationPlan(p plan.Plan, budget units.Nanos) plan.Plan {
+	p.Name, p.Experiments, p.Chosen, p.Budget = "validation", []string{names.Pattern}, true, budget
+	p.Rounds = plan.Rounds{Min: validationRounds, Max: validationRounds}
+	p.Limits.Sizes = nil // patterns have their own: a run of long messages alone has none of these
+	return p
 }
 
 func HostsCommand() *cli.Command {

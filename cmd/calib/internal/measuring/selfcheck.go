@@ -123,15 +123,17 @@ func copiedConfig(c *cli.Context, arg string, p *params.Params) (config run.Conf
 			arg, rundir.RunFile)
 	}
 	copied.Seed, copied.Limits.Path = p.Run.Seed+1, bench.Path{} // the copy may be slower: its own measurement looks at it
-	chosen := copied.Chosen
 	if *copied, err = changedPlan(c, *copied); err != nil {
 		return config, err
 	}
-	copied.Chosen = chosen
 	copied.Experiments = slices.DeleteFunc(copied.Names(experiments.All), func(name string) bool {
 		return slices.Contains(notOfNetwork, name)
 	})
-	config.Fit, config.Probe = run.Fitting{}, nil // the copy has no protocol that changes
+	if len(copied.Experiments) == 0 {
+		return config, exit.Usagef("--only %s: no parameter of a network is fitted to these", c.String("only"))
+	}
+	config.Fit, config.Targets, config.Probe = run.Fitting{}, "", nil // the copy has no protocol that changes
+	config.Unprobed = false                                           // it may be slower
 	return config, nil
 }
 
