@@ -94,10 +94,19 @@ func (r *run) steering(s *plan.Schedule, f *fleet) (*plan.Steering, error) {
 	if r.Targets != "" {
 		var err error
 		if targets, err = ParseTargets(r.Targets); err == nil {
-			err = targets.Check(measured)
+			err = targets.Check(slices.Concat(measured, s.Left))
 		}
 		if err != nil {
 			return nil, exit.Usagef("--%w", err)
+		}
+		left := func(exp string) bool { return slices.Contains(s.Left, exp) }
+		for _, name := range slices.Sorted(maps.Keys(targets)) {
+			exps := needs(name)
+			if i := slices.IndexFunc(exps, left); i >= 0 {
+				r.note(fmt.Sprintf("no target for %s: the budget has no room for %s: give more (--budget), or name it (--only)",
+					name, exps[i]))
+				delete(targets, name)
+			}
 		}
 	}
 	if len(targets) == 0 || s.MaxRounds() <= s.Rounds {

@@ -132,11 +132,13 @@ func prepared(c Config) (*run, error) {
 
 func randomWord() string { return strings.ToLower(rand.Text()[:8]) }
 
-// note prints s now, and keeps it for run.json. It may be called from any goroutine.
+// note prints s now, and keeps it once for run.json. It may be called from any goroutine.
 func (r *run) note(s string) {
 	r.noting.Lock()
 	defer r.noting.Unlock()
-	r.notes = append(r.notes, s)
+	if !slices.Contains(r.notes, s) {
+		r.notes = append(r.notes, s)
+	}
 	r.Show.Note(s)
 	r.log.Info(s)
 }
@@ -178,6 +180,9 @@ func (r *run) makeDir() (err error) {
 		if err != nil {
 			return exit.With(exit.Usage, err)
 		}
+		before := r.dir.Run().Warnings
+		again := func(s string) bool { return slices.Contains(before, s) }
+		r.notes = slices.Concat(before, slices.DeleteFunc(r.notes, again))
 	} else {
 		text, err := json.Marshal(r.Config)
 		if err != nil {
@@ -239,6 +244,9 @@ func (r *run) measure(ctx context.Context, f *fleet) error {
 	}
 	r.sayLost(f)
 	schedule, err := r.planned(ctx, f)
+	if err == nil {
+		err = r.sameSlots(schedule, have)
+	}
 	if err != nil {
 		return err
 	}
@@ -303,6 +311,22 @@ func (r *run) had(f *fleet) ([]dataset.Sample, []dataset.Host, error) {
 		}
 	}
 	return have, d.Header.Hosts, nil
+}
+
+// sameSlots returns an error where a slot that was measured has another experiment in this schedule.
+func (r *run) sameSlots(s *plan.Schedule, have []dataset.Sample) error {
+	last, exp := -1, ""
+	for _, h := range have {
+		if h.Slot != last {
+			last, exp = h.Slot, s.Exp(h.Slot)
+		}
+		offset := h.Exp == names.Clock && h.Phase == names.PhaseOffset // slots of other experiments have these too
+		if h.Exp != exp && !offset {
+			return exit.Usagef("resume %s: this calib has another schedule than the one that began it: go on with that one",
+				r.Resume)
+		}
+	}
+	return nil
 }
 
 // createSamples creates samples.jsonl for the hosts of f.

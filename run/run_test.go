@@ -7,9 +7,12 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
+	"calib/bench"
 	"calib/internal/exit"
 	"calib/internal/launch"
 	"calib/internal/progress"
@@ -150,6 +153,85 @@ func TestCannotGoOn(t *testing.T) {
 		if after := stored(); after != before {
 			t.Errorf("%s: the directory became %s", network, after[0])
 		}
+	}
+}
+
+// A run whose slots have other experiments in this calib is refused, and stays as it was.
+func TestOtherScheduleCannotGoOn(t *testing.T) {
+	out := filepath.Join(t.TempDir(), "run")
+	config := simulation(t, out)
+	config.MeasureOnly = true
+	r, err := Run(t.Context(), config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, err := os.ReadFile(r.Dir.File(rundir.RunFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if config, err = Stored(r.Dir.Run().Detail); err != nil {
+		t.Fatal(err)
+	}
+	config.Resume, config.Show = out, progress.New(io.Discard, progress.Quiet, time.Now)
+	config.Plan.Experiments = []string{"clock", "prtt"}
+	_, err = Run(t.Context(), config)
+	if exit.CodeOf(err) != exit.Usage || !strings.Contains(err.Error(), "this calib has another schedule") {
+		t.Errorf("got %v", err)
+	}
+	after, err := os.ReadFile(r.Dir.File(rundir.RunFile))
+	if err != nil || string(after) != string(before) {
+		t.Errorf("run.json became %s, %v", after, err)
+	}
+}
+
+// A run that goes on keeps its warnings, each once.
+func TestWarningsStay(t *testing.T) {
+	out := filepath.Join(t.TempDir(), "run")
+	config := simulation(t, out)
+	config.Where.Sim, config.MeasureOnly = "switch:5", true
+	r, err := Run(t.Context(), config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := r.Dir.Run().Warnings
+	if len(said) == 0 {
+		t.Fatal("no warning of an odd number of hosts")
+	}
+	dir, err := rundir.Edit(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const earlier = "the network was slow"
+	if err := errors.Join(dir.Update(func(r *rundir.Run) { r.Warnings = append(r.Warnings, earlier) }),
+		dir.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if config, err = Stored(r.Dir.Run().Detail); err != nil {
+		t.Fatal(err)
+	}
+	config.Resume, config.Show, config.MeasureOnly = out, progress.New(io.Discard, progress.Quiet, time.Now), true
+	if r, err = Run(t.Context(), config); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := r.Dir.Run().Warnings, append(said, earlier); !slices.Equal(got, want) {
+		t.Errorf("warnings %q, want %q", got, want)
+	}
+}
+
+// A target that is read from an experiment that the budget leaves out is a note.
+func TestTargetBeyondBudget(t *testing.T) {
+	config := simulation(t, filepath.Join(t.TempDir(), "run"))
+	config.MeasureOnly, config.Targets = true, "alpha=2%,g=2%"
+	config.Plan.Experiments, config.Plan.Rounds.Max = []string{"clock", "pingpong", "prtt"}, 3
+	config.Plan.Budget, config.Plan.Chosen = 20*units.Second, false
+	config.Plan.Limits.Path = bench.Path{Latency: 20 * units.Millisecond, PerByte: 14600, Slot: 100 * units.Millisecond}
+	r, err := Run(t.Context(), config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = "no target for g: the budget has no room for prtt: give more (--budget), or name it (--only)"
+	if got := r.Dir.Run().Warnings; !slices.Contains(got, want) {
+		t.Errorf("warnings %q", got)
 	}
 }
 

@@ -103,6 +103,9 @@ func TestScheduleRound(t *testing.T) {
 			if slot.ID != r*5+k || slot.Round != r {
 				t.Errorf("round %d: slot %d has number %d of round %d", r, k, slot.ID, slot.Round)
 			}
+			if got := s.Exp(slot.ID); got != slot.Exp {
+				t.Errorf("slot %d is of %s, want %s", slot.ID, got, slot.Exp)
+			}
 		}
 		if d := cmp.Diff(round, s.Round(r, nil)); d != "" {
 			t.Errorf("round %d is not the same twice:\n%s", r, d)

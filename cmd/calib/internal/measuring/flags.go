@@ -20,6 +20,7 @@ import (
 	"calib/cmd/calib/internal/command"
 	"calib/internal/dataset/names"
 	"calib/internal/exit"
+	"calib/internal/netspec"
 	"calib/internal/progress"
 	"calib/internal/rundir"
 	"calib/internal/units"
@@ -189,13 +190,13 @@ func whereOf(c *cli.Context) (w run.Where, err error) {
 	case w.Slurm && c.IsSet("launch") && os.Getenv("CALIB_LAUNCH") == "":
 		return w, exit.Usagef("give --slurm or --launch: a job's step is started by srun")
 	}
-	for flag, path := range map[string]*string{"hosts": &w.HostsFile, "cert": &w.Cert} {
-		if *path == "" {
-			continue
+	for flag, path := range map[string]*string{"hosts": &w.HostsFile, "cert": &w.Cert, "agent-binary": &w.AgentBinary} {
+		if err := absolute(flag, path); err != nil {
+			return w, err
 		}
-		if *path, err = filepath.Abs(*path); err != nil {
-			return w, exit.Usagef("--%s: %w", flag, err)
-		}
+	}
+	if w.Sim, err = networkOf(w.Sim); err != nil {
+		return w, err
 	}
 	switch {
 	case !w.Slurm && c.IsSet("nodes"):
@@ -204,6 +205,30 @@ func whereOf(c *cli.Context) (w run.Where, err error) {
 		return w, nil
 	}
 	return w, salloc(c)
+}
+
+// absolute makes the path that a flag gives absolute, so that a run may go on from another directory.
+func absolute(flag string, path *string) (err error) {
+	if *path == "" {
+		return nil
+	}
+	if *path, err = filepath.Abs(*path); err != nil {
+		return exit.Usagef("--%s: %w", flag, err)
+	}
+	return nil
+}
+
+// networkOf is the value of --sim with its file, where it names one, as an absolute path.
+func networkOf(arg string) (string, error) {
+	file, hosts := arg, ""
+	if i := strings.LastIndexByte(arg, ':'); i >= 0 && strings.Trim(arg[i+1:], "-0123456789") == "" {
+		file, hosts = arg[:i], arg[i:]
+	}
+	if slices.Contains(netspec.PresetNames(), file) || !command.Exists(file) { // an error has the name that was given
+		return arg, nil
+	}
+	err := absolute("sim", &file)
+	return file + hosts, err
 }
 
 // salloc becomes that program, which runs this command again in the job that it is granted, and ends the job with it.

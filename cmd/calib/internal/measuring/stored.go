@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -46,11 +45,10 @@ func onlyResume(c *cli.Context) error {
 // else, so that no command in it is executed unasked: a flag given again replaces it, else ask is shown it. ask is nil
 // where nobody can be asked. again is the command line to which the flag is to be added. A certificate that is given
 // again replaces the stored one.
-func confirmStored(c *cli.Context, w *run.Where, again string, ask asking) (err error) {
-	if cert := c.String("cert"); cert != "" {
-		if w.Cert, err = filepath.Abs(cert); err != nil {
-			return exit.Usagef("--cert: %w", err)
-		}
+func confirmStored(c *cli.Context, w *run.Where, again string, ask asking) error {
+	w.Cert = cmp.Or(c.String("cert"), w.Cert)
+	if err := absolute("cert", &w.Cert); err != nil {
+		return err
 	}
 	for i, value := range []*string{&w.Launch, &w.AgentBinary} {
 		name := againFlags[i]
@@ -69,7 +67,7 @@ func confirmStored(c *cli.Context, w *run.Where, again string, ask asking) (err 
 			}
 		}
 	}
-	return nil
+	return absolute("agent-binary", &w.AgentBinary)
 }
 
 // quote writes s for a shell. Characters that a terminal would obey are escaped.

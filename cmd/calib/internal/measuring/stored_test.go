@@ -35,6 +35,8 @@ func TestStoredCommandsAreConfirmed(t *testing.T) {
 			"--agent-binary /tmp/b, which would be executed"},
 		{"a binary, given again", run.Where{Launch: defaultLaunch, AgentBinary: "/tmp/b"}, "--agent-binary|/tmp/b", nil,
 			defaultLaunch, ""},
+		{"a binary from here, given again", run.Where{Launch: defaultLaunch, AgentBinary: "/tmp/b"}, "--agent-binary|new",
+			nil, defaultLaunch, ""},
 		{"a certificate, given again", run.Where{Launch: defaultLaunch, Cert: "/old"}, "--cert|new", nil, defaultLaunch, ""},
 		{"escapes", run.Where{Launch: "x\x1b[2J {host}"}, "", nil, "", `"x\x1b[2J {host}"`},
 	} {
@@ -72,6 +74,9 @@ func TestStoredCommandsAreConfirmed(t *testing.T) {
 			given, _ := filepath.Abs("new")
 			if c.stored.Cert != "" && w.Cert != given {
 				t.Errorf("certificate %s, want %s", w.Cert, given)
+			}
+			if strings.HasSuffix(c.flags, "-binary|new") && w.AgentBinary != given {
+				t.Errorf("binary %s, want %s", w.AgentBinary, given)
 			}
 			for _, q := range asked {
 				if !strings.Contains(q, quote(c.stored.Launch)) {
