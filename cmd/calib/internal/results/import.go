@@ -70,8 +70,10 @@ func importFiles(c *cli.Context) error {
 		}
 	}
 	path := cmp.Or(c.String("out"), rundir.DefaultName(time.Now()))
-	d := in.Dataset(filepath.Base(path), c.Uint64("seed"))
-	d.Header.Seed = cmp.Or(d.Header.Seed, seedOf(d))
+	d := in.Dataset("", c.Uint64("seed"))
+	hash := seedOf(d)
+	d.Header.Seed = cmp.Or(d.Header.Seed, hash)
+	d.Header.Run = fmt.Sprintf("%s-%08x", filepath.Base(path), uint32(hash>>16)) // no other import is called that
 	data := imported{Format: options[0].Format, Files: c.Args().Slice(), Fitted: []string{},
 		Notes: append([]string{}, in.Notes...)}
 	data.count(d)
