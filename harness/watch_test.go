@@ -271,9 +271,12 @@ func TestWatchCost(t *testing.T) {
 		"at most 0.1% for each of nine", fmt.Sprintf("%.3f%% in all", 100*used))
 	p.row(t, gap < 3600, done+"longest time between looks at a pair, and from the last look to the next", "is known",
 		fmt.Sprintf("%.0f s, %.0f s", gap, next))
-	events := len(w.since(begun))
-	p.row(t, events == 0, fmt.Sprintf("nothing is wrong, for %v", time.Since(begun).Round(time.Minute)), "no event",
-		fmt.Sprintf("%d events", events))
+	events := w.since(begun)
+	for _, e := range events {
+		t.Logf("%v %s: %s", e.At, e.Kind, e.Text)
+	}
+	p.row(t, len(events) == 0, fmt.Sprintf("nothing is wrong, for %v", time.Since(begun).Round(time.Minute)), "no event",
+		fmt.Sprintf("%d events", len(events)))
 	p.save(t)
 }
 

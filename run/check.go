@@ -156,7 +156,7 @@ func (r *run) observe(ctx context.Context, f *fleet, screen *fault.Screen, toget
 	}
 	var before units.Nanos
 	for round := 0; took < within[1] && !(took >= within[0] && screen.Done()); round++ {
-		seen := coord.Observe(ctx, f.agents, r.id, round, screen.Next(rng), together, before, 0,
+		seen := coord.Observe(ctx, f.agents, r.id, round, screen.Next(rng), together, before, coord.LeastLook, 0,
 			func(took units.Nanos) bool { return spent(took) < within[1] })
 		before = seen.Slowest
 		if ctx.Err() != nil {

@@ -109,7 +109,7 @@ func (s *Sentinel) see(ctx context.Context, r *run, f *fleet, out *watch.Sightin
 				there = append(there, [2]int{a, b})
 			}
 		}
-		seen := coord.Observe(ctx, f.agents, r.id, round, there, s.together, s.slowest, watchBurst,
+		seen := coord.Observe(ctx, f.agents, r.id, round, there, s.together, s.slowest, coord.BusyLook, watchBurst,
 			func(took units.Nanos) bool { return more(out.Took + time.Duration(took)) })
 		if ctx.Err() != nil {
 			return ctx.Err()

@@ -17,20 +17,23 @@ type Observed struct {
 	Slowest units.Nanos // pair
 }
 
-// A look that takes longer than lookPatience times the slowest of the round before, and leastLook, has failed.
+// A look that takes longer than lookPatience times the slowest of the round before, and LeastLook, has failed. While
+// others fill the queues it may take BusyLook.
 const (
 	lookPatience = 10
-	leastLook    = 3 * units.Second
+	LeastLook    = 3 * units.Second
+	BusyLook     = 10 * units.Second
 )
 
 // Observe has pairs of agents look at the way between them, each for itself: all at once, or one after the other while
 // there is more time, of which they have taken some. The agents are prepared. A look takes before, as the slowest of
-// the round before did, or has failed; 0 is not known. A burst takes that long; 0 is as long as the experiment has it.
+// the round before did, or least, or has failed; a before of 0 is not known. A burst takes that long; 0 is as long as
+// the experiment has it.
 func Observe(ctx context.Context, agents []Agent, run string, round int, pairs [][2]int, atOnce bool,
-	before, burst units.Nanos, more func(took units.Nanos) bool) (out Observed) {
+	before, least, burst units.Nanos, more func(took units.Nanos) bool) (out Observed) {
 	deadline := probeDeadline
 	if before > 0 {
-		deadline = min(deadline, max(lookPatience*before, leastLook))
+		deadline = min(deadline, max(lookPatience*before, least))
 	}
 	took, slowest := 0., 0.
 	for len(pairs) > 0 && more(units.Nanos(1e9*took)) {

@@ -202,3 +202,26 @@ func TestInterruptBefore(t *testing.T) {
 		t.Errorf("result %+v, error %v, %d tasks", r, err, len(w.fleet.tasks))
 	}
 }
+
+// asked notes how long a task may take.
+type asked struct {
+	coord.Agent
+	deadline *units.Nanos
+}
+
+func (a asked) Run(_ context.Context, t bench.Task) ([]dataset.Sample, error) {
+	*a.deadline = t.Deadline
+	return nil, nil
+}
+
+// TestLooksAtBusyHosts: a look at hosts whose queues others fill has not failed before its time.
+func TestLooksAtBusyHosts(t *testing.T) {
+	var deadline units.Nanos
+	agents := newFleet().agents(2)
+	agents[0] = asked{agents[0], &deadline}
+	coord.Observe(t.Context(), agents, "test", 0, [][2]int{{0, 1}}, true, units.Second/10, coord.BusyLook, 0,
+		func(units.Nanos) bool { return true })
+	if deadline != coord.BusyLook {
+		t.Errorf("%v", time.Duration(deadline))
+	}
+}
