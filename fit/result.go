@@ -201,9 +201,9 @@ func (r *Result) AddSeries(s params.Series, x []float64, est *resample.Estimates
 	return s
 }
 
-// SegmentsFunction records straight lines over ranges of the size as a function: seg was fitted to the
-// values of est at sizes. Intervals are those of the lines between its breaks. Domain holds the sizes seen: "bytes",
-// and "bytes_i" by segment.
+// SegmentsFunction records straight lines over ranges of the size as a function: seg was fitted to the values of est at
+// sizes. Intervals are those of the lines between its breaks. Domain holds the sizes seen: "bytes", and "bytes_i" by
+// segment.
 func SegmentsFunction(r *Result, name, label string, sizes []float64, est *resample.Estimates,
 	seg *lsq.Segments) {
 	fn := r.Function(params.Pieces, label, map[string][2]float64{"bytes": {sizes[0], sizes[len(sizes)-1]}})

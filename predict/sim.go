@@ -92,11 +92,7 @@ func (w *simulated) cold() error {
 func (w *simulated) Time(t *cost.Traffic) (float64, error) {
 	teams := t.Teams
 	if len(teams) == 0 || w.Links == nil {
-		team := make([]int, t.Hosts)
-		for i := range team {
-			team[i] = i
-		}
-		teams = [][]int{team}
+		teams = [][]int{network.FirstHosts(t.Hosts)}
 	}
 	var times []float64
 	for _, team := range teams {

@@ -315,13 +315,13 @@ func (r *run) had(f *fleet) ([]dataset.Sample, []dataset.Host, error) {
 
 // sameSlots returns an error where a slot that was measured has another experiment in this schedule.
 func (r *run) sameSlots(s *plan.Schedule, have []dataset.Sample) error {
-	last, exp := -1, ""
+	round, exps := -1, []string(nil)
 	for _, h := range have {
-		if h.Slot != last {
-			last, exp = h.Slot, s.Exp(h.Slot)
+		if r := h.Slot / s.Slots(); r != round {
+			round, exps = r, s.Exps(r)
 		}
 		offset := h.Exp == names.Clock && h.Phase == names.PhaseOffset // slots of other experiments have these too
-		if h.Exp != exp && !offset {
+		if h.Exp != exps[h.Slot%s.Slots()] && !offset {
 			return exit.Usagef("resume %s: this calib has another schedule than the one that began it: go on with that one",
 				r.Resume)
 		}

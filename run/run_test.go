@@ -37,6 +37,17 @@ func simulation(t *testing.T, out string) Config {
 	}
 }
 
+// goesOn is the configuration by which a run goes on.
+func goesOn(t *testing.T, dir *rundir.Dir) Config {
+	t.Helper()
+	config, err := Stored(dir.Run().Detail)
+	if err != nil {
+		t.Fatal(err)
+	}
+	config.Resume, config.Show = dir.Path(), progress.New(io.Discard, progress.Quiet, time.Now)
+	return config
+}
+
 // A run leaves its directory closed, with what it then holds, or is taken back whole.
 func TestStates(t *testing.T) {
 	refused := errors.New("refused")
@@ -99,16 +110,11 @@ func TestStoredGoesOn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	config, err := Stored(r.Dir.Run().Detail)
-	if err != nil {
-		t.Fatal(err)
-	}
 	before, err := os.ReadFile(r.Dir.File(rundir.SamplesFile))
 	if err != nil {
 		t.Fatal(err)
 	}
-	config.Resume, config.Show = out, progress.New(io.Discard, progress.Quiet, time.Now)
-	if r, err = Run(t.Context(), config); err != nil {
+	if r, err = Run(t.Context(), goesOn(t, r.Dir)); err != nil {
 		t.Fatal(err)
 	}
 	after, err := os.ReadFile(r.Dir.File(rundir.SamplesFile))
@@ -124,11 +130,7 @@ func TestCannotGoOn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	config, err := Stored(r.Dir.Run().Detail)
-	if err != nil {
-		t.Fatal(err)
-	}
-	config.Resume, config.Show = out, progress.New(io.Discard, progress.Quiet, time.Now)
+	config := goesOn(t, r.Dir)
 	stored := func() (all [2]string) {
 		for i, name := range []string{rundir.RunFile, rundir.SamplesFile} {
 			b, err := os.ReadFile(r.Dir.File(name))
@@ -169,10 +171,7 @@ func TestOtherScheduleCannotGoOn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if config, err = Stored(r.Dir.Run().Detail); err != nil {
-		t.Fatal(err)
-	}
-	config.Resume, config.Show = out, progress.New(io.Discard, progress.Quiet, time.Now)
+	config = goesOn(t, r.Dir)
 	config.Plan.Experiments = []string{"clock", "prtt"}
 	_, err = Run(t.Context(), config)
 	if exit.CodeOf(err) != exit.Usage || !strings.Contains(err.Error(), "this calib has another schedule") {
@@ -206,10 +205,8 @@ func TestWarningsStay(t *testing.T) {
 		dir.Close()); err != nil {
 		t.Fatal(err)
 	}
-	if config, err = Stored(r.Dir.Run().Detail); err != nil {
-		t.Fatal(err)
-	}
-	config.Resume, config.Show, config.MeasureOnly = out, progress.New(io.Discard, progress.Quiet, time.Now), true
+	config = goesOn(t, r.Dir)
+	config.MeasureOnly = true
 	if r, err = Run(t.Context(), config); err != nil {
 		t.Fatal(err)
 	}

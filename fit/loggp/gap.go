@@ -36,8 +36,8 @@ func (g *gapFit) coefficients() []float64 {
 }
 
 // gapOf fits gap(s) to relative residuals: one line where it is within 5% of every value, and segments otherwise, where
-// there are enough sizes for two. Of fewer than three sizes above a packet [B] one segment may have two
-// sizes: else the last would reach far into the packet, where a byte costs less.
+// there are enough sizes for two. Of fewer than three sizes above a packet [B] one segment may have two sizes: else the
+// last would reach far into the packet, where a byte costs less.
 func gapOf(sizes, values []float64, packet float64) (*gapFit, error) {
 	l, sol, err := lsq.FitLine(sizes, values, nil)
 	if err != nil {

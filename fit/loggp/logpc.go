@@ -25,10 +25,10 @@ const sourceLoGPC = "Moritz, Frank 2001, section 5.1, eq. 7, 14"
 //	inflation_sync = T_c/T
 //	inflation_async = T_c/max(T, T_sync/(2·W))
 //
-// so that T_c = T + 2·C_n + C_r (section 5.1.1). A host alone waits for no window W of messages under way. T_sync/(2·W)
-// is what such a window takes where nothing contends. Nothing of it is fitted. Series hold T_c of every remap beside
-// what the model says (Machine.Cost) of the LogGP parameters of the run, and of a_c and b_c where the network behaves
-// like a shared medium.
+// so that T_c = T + 2·C_n + C_r (section 5.1.1). Without replies, hosts that all inject have W messages under way at
+// most, and a host alone has no bound. With W under way and no contention it takes T_sync/(2·W) at least. Nothing of it
+// is fitted. Series hold T_c of every remap beside what the model says (Machine.Cost) of the LogGP parameters of the
+// run, and of a_c and b_c where the network behaves like a shared medium.
 var LoGPC = fit.Model{Name: "logpc", Needs: []string{names.Remap}, Fit: fitLoGPC, Draw: loGPCPlots}
 
 // fitLoGPC returns fit.ErrNeeds without a usable remap.

@@ -111,8 +111,8 @@ func (n *Network[T]) Delays(src, dst int) T {
 	return d
 }
 
-// Pass takes a packet through a link's server and the link's delay, or drops it. A cut-through medium may then begin
-// with it as much later than from as it comes later.
+// Pass takes a packet through a link's server and then its delay, or drops it. A medium that cuts through begins with
+// the packet later by the time that this took: the caller adds that to Cross's from.
 func (n *Network[T]) Pass(at T, link, payload int) (left T, why Drop) {
 	l := &n.links[link]
 	if payload != Follows {

@@ -215,12 +215,17 @@ func Parse(text []byte) (*Spec, error) {
 	return &file.Spec, file.Spec.Validate()
 }
 
+// Parts are the preset or file that arg names, and what asks for another number of hosts: ":8", or nothing.
+func Parts(arg string) (name, hosts string) {
+	if i := strings.LastIndexByte(arg, ':'); i >= 0 && strings.Trim(arg[i+1:], "-0123456789") == "" {
+		return arg[:i], arg[i:]
+	}
+	return arg, ""
+}
+
 // Resolve reads a preset or a lab file, "PRESET" or "FILE", or with another number of hosts "PRESET:8" or "FILE:8".
 func Resolve(arg string) (*Spec, error) {
-	name, n, asked := arg, "", false
-	if i := strings.LastIndexByte(arg, ':'); i >= 0 && strings.Trim(arg[i+1:], "-0123456789") == "" {
-		name, n, asked = arg[:i], arg[i+1:], true
-	}
+	name, hosts := Parts(arg)
 	s, known := presets()[name]
 	if !known {
 		text, err := files.Read(name, yaml.Max)
@@ -236,9 +241,9 @@ func Resolve(arg string) (*Spec, error) {
 		}
 		s = *file
 	}
-	if asked {
+	if hosts != "" {
 		var err error
-		if s.Hosts, err = strconv.Atoi(n); err != nil || s.Hosts < 1 {
+		if s.Hosts, err = strconv.Atoi(hosts[1:]); err != nil || s.Hosts < 1 {
 			return nil, fmt.Errorf("%q: want a number of hosts behind the colon, such as %s:8", arg, name)
 		}
 	}

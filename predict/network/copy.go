@@ -59,7 +59,7 @@ func (n *Network) Copy(p *params.Params, hosts int, slowdown float64) (*Copy, er
 	}
 	base.Overrides = map[int]netspec.Block{}
 	c := &Copy{Spec: base}
-	if out := n.Unplaced(upTo(hosts)); out > 0 {
+	if out := n.Unplaced(FirstHosts(hosts)); out > 0 {
 		c.note("%s in none of the run's groups: no uplink is between them and any other host", units.Plural(out, "host"))
 	}
 	c.differ(p)
@@ -89,8 +89,8 @@ func (n *Network) Copy(p *params.Params, hosts int, slowdown float64) (*Copy, er
 		ErrTooFast, c.Spec.Slowdown, gap(&c.Spec))
 }
 
-// upTo are the first n hosts.
-func upTo(n int) (hosts []int) {
+// FirstHosts are the first n hosts.
+func FirstHosts(n int) (hosts []int) {
 	for h := range n {
 		hosts = append(hosts, h)
 	}

@@ -98,11 +98,17 @@ func Of(p *params.Params) (*Network, error) {
 	if best == nil {
 		return nil, errors.Join(errs...)
 	}
-	if n := len(p.Kinds); n > 0 {
-		best.Notes = append(best.Notes, fmt.Sprintf("hosts are of %d kinds: the numbers of the largest stand for all", n))
-	}
+	best.Notes = append(best.Notes, OneKind(p)...)
 	best.uplinks(p)
 	return best, nil
+}
+
+// OneKind says where hosts are of several kinds that one stands for all.
+func OneKind(p *params.Params) []string {
+	if len(p.Kinds) == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("hosts are of %d kinds: the numbers of the largest stand for all", len(p.Kinds))}
 }
 
 // uplinks gives each group of hosts a link to all others. What a byte takes longer between groups is the time of the

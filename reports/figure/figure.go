@@ -81,11 +81,11 @@ const (
 	minSpan = 2
 )
 
-// Settle makes a figure keep what its type promises; Build returns settled figures. A logarithmic axis
-// becomes linear where a measured point is not positive, so that nothing measured is hidden, and where all values are
-// within a factor of minSpan. What else is not positive there is left out of lines, and intervals and bands that
-// reach zero are cut at a tenth of the smallest value. Numbers that are not finite become gaps. Of more points than can
-// be told apart the extremes are kept, and the figure says so.
+// Settle makes a figure keep what its type promises; Build returns settled figures. A logarithmic axis becomes linear
+// where a measured point is not positive, so that nothing measured is hidden, and where all values are within a factor
+// of minSpan. What else is not positive there is left out of lines, and intervals and bands that reach zero are cut at
+// a tenth of the smallest value. Numbers that are not finite become gaps. Of more points than can be told apart the
+// extremes are kept, and the figure says so.
 func Settle(f *Figure) {
 	panels := []*Figure{f}
 	if f.Below != nil {

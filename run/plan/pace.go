@@ -116,7 +116,7 @@ func (p *Pace) Begin(r int, slots []bench.Slot, spent units.Nanos) []bench.Slot 
 		}
 	}
 	if len(chosen) == 0 {
-		return byNeed[:1] // for a run that has nothing yet
+		return byNeed[:1] // a run that has nothing yet measures it all the same
 	}
 	return slices.DeleteFunc(slices.Clone(slots), func(s bench.Slot) bool { return !chosen[s.ID] })
 }

@@ -154,10 +154,12 @@ func (s *Schedule) Planned() int {
 // Slots is how many slots a round has in which every group is due. Slot k of round r has the number r·Slots+k.
 func (s *Schedule) Slots() int { return len(s.groups) }
 
-// Exp is the experiment of the slot of that number, whether or not its round measures it.
-func (s *Schedule) Exp(slot int) string {
-	r, k := slot/len(s.groups), slot%len(s.groups)
-	return s.groups[s.order(s.rng(r))[k]].exp.Name
+// Exps are the experiments of all slots of round r, whether or not it measures them.
+func (s *Schedule) Exps(r int) (out []string) {
+	for _, k := range s.order(s.rng(r)) {
+		out = append(out, s.groups[k].exp.Name)
+	}
+	return out
 }
 
 // MaxEmpty is in how many rounds in a row the schedule may have no slot, if it has any that can be measured.

@@ -103,7 +103,7 @@ func TestScheduleRound(t *testing.T) {
 			if slot.ID != r*5+k || slot.Round != r {
 				t.Errorf("round %d: slot %d has number %d of round %d", r, k, slot.ID, slot.Round)
 			}
-			if got := s.Exp(slot.ID); got != slot.Exp {
+			if got := s.Exps(r)[k]; got != slot.Exp {
 				t.Errorf("slot %d is of %s, want %s", slot.ID, got, slot.Exp)
 			}
 		}

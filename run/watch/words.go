@@ -18,8 +18,7 @@ import (
 // changeOf is a change as it is stored, with all of it in words.
 func (w *watcher) changeOf(c drift.Change) *history.Change {
 	out := &history.Change{Group: c.Size() == drift.Many, Quantity: c.Quantity, Direction: c.Direction,
-		Since: c.Since.UTC(), Found: c.Found.UTC(), Evidence: c.Evidence}
-	out.Watched = w.Hosts
+		Since: c.Since.UTC(), Found: c.Found.UTC(), Evidence: c.Evidence, Watched: w.Hosts}
 	for _, h := range c.Members() {
 		out.Hosts = append(out.Hosts, w.Hosts[h])
 	}

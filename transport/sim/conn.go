@@ -44,9 +44,11 @@ type conn struct {
 	early              map[uint32]int32 // packets that overtook a lost one
 	sent, got, retrans int64
 
-	known  uint32 // packets the sender knows to have arrived
-	owed   int    // packets the receiver has not acknowledged
-	serial uint32 // of the receiver's next acknowledgement
+	known  uint32     // packets the sender knows to have arrived
+	owed   int        // packets the receiver has not acknowledged
+	serial uint32     // of the receiver's next acknowledgement
+	back   instant    // how long an acknowledgement takes
+	acks   *line[ack] // that take so long
 }
 
 func (w *world) conn(src, dst *proc) *conn {
@@ -254,13 +256,7 @@ func (c *conn) acknowledge() {
 func (c *conn) sendAck() {
 	c.owed = 0
 	c.serial++
-	delay := c.w.path.Delays(c.dst.owner, c.src.owner)
-	l := c.w.acks[delay]
-	if l == nil {
-		l = &line[ack]{then: func(a ack) { a.c.acked(a.upTo) }}
-		c.w.acks[delay] = l
-	}
-	l.add(c.w, c.w.now+delay, ack{c: c, upTo: c.expect})
+	c.acks.add(c.w, c.w.now+c.back, ack{c: c, upTo: c.expect})
 }
 
 // carryAck makes pk, a packet of c, carry the acknowledgement that its host owes in the other direction.

@@ -67,7 +67,11 @@ func (w *world) newConn(src, dst *proc) *conn {
 	s := &src.team.socket
 	c := &conn{
 		w: w, src: src, dst: dst, merge: s.NoEOR, nagle: s.Nagle,
-		room: int(w.opt.SendBuffer), window: int(w.opt.Window),
+		room: int(w.opt.SendBuffer), window: int(w.opt.Window), back: w.path.Delays(dst.owner, src.owner),
+	}
+	if c.acks = w.acks[c.back]; c.acks == nil {
+		c.acks = &line[ack]{then: func(a ack) { a.c.acked(a.upTo) }}
+		w.acks[c.back] = c.acks
 	}
 	if s.SndBuf > 0 {
 		c.room = 2 * int(s.SndBuf)

@@ -28,17 +28,17 @@ func (t *timeline) figure() figure.Figure {
 	edge := func(i int) float64 { // half way from the reading before
 		return (points.Points[max(i-1, 0)].X + points.Points[min(i, n-1)].X) / 2
 	}
-	ends := []int{n}
-	for i, c := range t.changes {
+	var ends []int // of levels
+	for _, c := range t.changes {
 		label := c.words()
 		if c.known() != "" {
 			label += "; known: " + c.known()
 		}
 		f.Marks = append(f.Marks, figure.Mark{X: points.Points[c.index].X, Label: label})
-		ends = append(ends[:i], c.index, n)
+		ends = append(ends, c.index)
 	}
 	from := 0
-	for _, to := range ends {
+	for _, to := range append(ends, n) {
 		level := t.level(from, to)
 		if lo, hi := edge(from), edge(to); lo < hi {
 			f.Traces = append(f.Traces, figure.Trace{Name: "median " + units.Format(level, m.Unit), Kind: figure.Line,

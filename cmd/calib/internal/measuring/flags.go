@@ -220,10 +220,7 @@ func absolute(flag string, path *string) (err error) {
 
 // networkOf is the value of --sim with its file, where it names one, as an absolute path.
 func networkOf(arg string) (string, error) {
-	file, hosts := arg, ""
-	if i := strings.LastIndexByte(arg, ':'); i >= 0 && strings.Trim(arg[i+1:], "-0123456789") == "" {
-		file, hosts = arg[:i], arg[i:]
-	}
+	file, hosts := netspec.Parts(arg)
 	if slices.Contains(netspec.PresetNames(), file) || !command.Exists(file) { // an error has the name that was given
 		return arg, nil
 	}
