@@ -47,9 +47,9 @@ const (
 	sizesPerDecade = 6
 	jitter         = 0.5 // of a step between sizes
 	hotReps        = 400 // of a batch: enough for the tail of the times
-	// tailReps are the repetitions of a byte at any effort: with those of twenty rounds p99 has an interval, however slow
+	// tailReps are the repetitions of a byte at any effort: with those of sixteen rounds p99 has an interval, however slow
 	// the network is.
-	tailReps = 20
+	tailReps = 24
 )
 
 // trips are the bounds of ping-pong.

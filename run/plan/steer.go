@@ -49,6 +49,8 @@ func (s State) String() string {
 		text += ": met"
 	case s.Beyond:
 		text += ": beyond reach"
+	case s.HalfWidth <= s.Target:
+		text += ": met at one look, two must agree"
 	}
 	if s.Why != "" {
 		text += " (" + s.Why + ")"
@@ -81,6 +83,7 @@ type Steering struct {
 	now      func() time.Time
 	data     dataset.Dataset
 	agreed   map[string][2]int // looks in a row by which a target was met, and was beyond reach
+	fresh    map[string]bool   // experiments with samples since the last look
 	states   []State           // of the last look
 	rounds   int               // behind it
 	took     time.Duration     // all looks
@@ -92,7 +95,8 @@ type Steering struct {
 func NewSteering(s *Schedule, judge Look, reads []string, header dataset.Header, log func(string),
 	now func() time.Time) *Steering {
 	return &Steering{schedule: s, exps: s.Estimate().ByExp, judge: judge, reads: reads, log: log, now: now,
-		data: dataset.Dataset{Header: header}, agreed: map[string][2]int{}, waiting: map[string]float64{}}
+		data: dataset.Dataset{Header: header}, agreed: map[string][2]int{},
+		fresh: map[string]bool{}, waiting: map[string]float64{}}
 }
 
 // Add takes the samples of slots.
@@ -100,6 +104,7 @@ func (t *Steering) Add(samples []dataset.Sample) {
 	for i := range samples {
 		if slices.Contains(t.reads, samples[i].Exp) {
 			t.data.Samples = append(t.data.Samples, samples[i])
+			t.fresh[samples[i].Exp] = true
 		}
 	}
 }
@@ -141,15 +146,20 @@ func (t *Steering) look(rounds int) {
 	for i := range states {
 		s := &states[i]
 		in := t.agreed[s.Parameter]
+		fresh := slices.ContainsFunc(s.Experiments, func(exp string) bool { return t.fresh[exp] })
 		for k, now := range []*bool{&s.Met, &s.Beyond} {
-			if in[k]++; !*now {
+			switch {
+			case !*now:
 				in[k] = 0
+			case fresh || in[k] == 0 || k > 0: // the same samples have the same width again
+				in[k]++
 			}
 			*now = in[k] >= looks
 		}
 		t.agreed[s.Parameter] = in
 	}
 	t.states = states
+	clear(t.fresh)
 	t.log(fmt.Sprintf("after round %d: %s", rounds, texts(t.states)))
 }
 

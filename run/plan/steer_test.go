@@ -1,0 +1,39 @@
+package plan_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"calib/bench"
+	"calib/bench/experiments"
+	"calib/internal/dataset"
+	"calib/internal/dataset/names"
+	"calib/internal/units"
+	"calib/run/plan"
+)
+
+// TestLooksAgree: two looks at the same samples are one; the second one needs samples of its own.
+func TestLooksAgree(t *testing.T) {
+	s, err := plan.New(plan.Plan{Name: "test", Experiments: []string{names.Pingpong}, Rounds: plan.Rounds{Min: 1, Max: 9},
+		Limits: bench.Limits{Sizes: []units.Bytes{1}, Effort: 1}}, 2, experiments.All)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var said []string
+	steering := plan.NewSteering(s, func(*dataset.Dataset) ([]plan.State, error) {
+		return []plan.State{{Parameter: "a", Met: true, HalfWidth: 0.01, Target: 0.02,
+			Experiments: []string{names.Pingpong}}}, nil
+	}, []string{names.Pingpong}, dataset.Header{}, func(text string) { said = append(said, text) }, time.Now)
+	for i, step := range []struct{ measured, done bool }{{true, false}, {false, false}, {true, true}} {
+		if step.measured {
+			steering.Add([]dataset.Sample{{Exp: names.Pingpong}})
+		}
+		if _, done := steering.Round(i+1, 0); done != step.done {
+			t.Errorf("look %d: done %t, want %t: %s", i+1, done, step.done, said[i])
+		}
+	}
+	if !strings.Contains(said[0], "met at one look") || !strings.HasSuffix(said[2], ": met") {
+		t.Errorf("said %q", said)
+	}
+}
