@@ -3,8 +3,8 @@ package params
 import (
 	"cmp"
 	"maps"
+	"regexp"
 	"slices"
-	"strings"
 
 	"calib/internal/units"
 )
@@ -81,12 +81,13 @@ func (p *Params) Metrics() []Metric {
 			Better: BetterLower})
 	}
 	for _, q := range p.Pairs {
+		from, to := min(q.From, q.To), max(q.From, q.To) // whatever the order of the hosts was
 		if q.Latency != nil {
-			add(Metric{Name: sized("latency", q.LatencyBytes), From: q.From, To: q.To, Unit: "s",
+			add(Metric{Name: sized("latency", q.LatencyBytes), From: from, To: to, Unit: "s",
 				Label: "half round trip of the smallest message", Value: *q.Latency, CI95: q.LatencyCI})
 		}
 		if q.Rate != nil {
-			add(Metric{Name: sized("rate", q.RateBytes), From: q.From, To: q.To, Unit: "B/s",
+			add(Metric{Name: sized("rate", q.RateBytes), From: from, To: to, Unit: "B/s",
 				Label: "rate of the largest message", Value: *q.Rate, CI95: q.RateCI})
 		}
 	}
@@ -106,13 +107,13 @@ func sized(name string, size int64) string {
 
 // SplitSize splits the name of a metric at a message size from that size, which is "" where the name has none.
 func SplitSize(name string) (base, size string) {
-	if i := strings.LastIndexByte(name, '.'); i > 0 {
-		if _, err := units.ParseBytes(name[i+1:]); err == nil {
-			return name[:i], name[i+1:]
-		}
+	if m := atSize.FindStringSubmatch(name); m != nil {
+		return m[1], m[2]
 	}
 	return name, ""
 }
+
+var atSize = regexp.MustCompile(`^(.+?)\.(\d[\d.]*(?:B|[KMG]iB))$`)
 
 // sizesOf is the range of message sizes in a domain.
 func sizesOf(domain map[string][2]float64) string {

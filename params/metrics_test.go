@@ -23,7 +23,7 @@ func TestMetrics(t *testing.T) {
 				"c1_2": 2},
 				Domain: map[string][2]float64{"bytes": {1, 2000}}},
 		},
-		Pairs: []Pair{{From: "x", To: "y", Latency: &v}, {From: "x", To: "y", Rate: &wild}},
+		Pairs: []Pair{{From: "y", To: "x", Latency: &v}, {From: "x", To: "y", Rate: &wild}},
 	}
 	got := p.Metrics()
 	var names []string
@@ -41,5 +41,15 @@ func TestMetrics(t *testing.T) {
 	}
 	if i := slices.Index(names, " r B/s higher"); i >= 0 && got[i].CI95 != nil {
 		t.Error("an interval without an end was kept")
+	}
+}
+
+// The size of a link's rate is that of the largest message, which need not be a whole number of KiB.
+func TestSplitSize(t *testing.T) {
+	for name, want := range map[string][2]string{"rate.42.2KiB": {"rate", "42.2KiB"}, "T.64B": {"T", "64B"},
+		"rate": {"rate", ""}, "g_s.c0": {"g_s.c0", ""}, "loss": {"loss", ""}} {
+		if base, size := SplitSize(name); base != want[0] || size != want[1] {
+			t.Errorf("%s: %q of %q, want %q", name, base, size, want)
+		}
 	}
 }

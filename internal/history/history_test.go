@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"calib/params"
 )
@@ -398,5 +399,46 @@ func TestForeignAndNewerStores(t *testing.T) {
 	}
 	if _, err := Open(ctx, s.Path, true); !errors.Is(err, ErrNotStore) {
 		t.Errorf("foreign: %v", err)
+	}
+}
+
+// A store of before links had an order has each of them once afterwards, with all of its readings.
+func TestTurnedLinks(t *testing.T) {
+	ctx, s := context.Background(), filled(t, 3)
+	if _, err := s.Acknowledge(ctx, Ack{Run: "run-00001", Link: "node00→node01", Reason: "a cable"}); err != nil {
+		t.Fatal(err)
+	}
+	before, err := s.Followed(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, statement := range []string{ // the third run had its hosts the other way round
+		"DELETE FROM goose_db_version WHERE version_id = 5",
+		`INSERT INTO metrics (name, sender, receiver, unit, label, better, runs)
+			SELECT name, receiver, sender, unit, label, better, 1 FROM metrics WHERE sender <> '' AND name = 'rate'`,
+		`UPDATE readings SET metric = (SELECT b.key FROM metrics a JOIN metrics b ON a.name = b.name
+			AND a.sender = b.receiver AND a.receiver = b.sender WHERE a.key = metric)
+			WHERE metric IN (SELECT key FROM metrics WHERE sender < receiver AND name = 'rate')
+			AND run = (SELECT key FROM runs WHERE id = 'run-00002')`,
+		"UPDATE metrics SET runs = 2 WHERE sender < receiver AND name = 'rate'",
+		"UPDATE metrics SET sender = receiver, receiver = sender WHERE name = 'latency'",
+		"UPDATE acks SET link = 'node01→node00'",
+	} {
+		if _, err := s.db.ExecContext(ctx, statement); err != nil {
+			t.Fatal(statement, err)
+		}
+	}
+	again, err := Open(ctx, s.Path, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer again.Close()
+	after, err := again.Followed(ctx)
+	ignored := cmpopts.IgnoreUnexported(Followed{})
+	if d := cmp.Diff(before, after, ignored); d != "" || err != nil {
+		t.Error(d, err)
+	}
+	if acks, err := again.Acks(ctx); err != nil || acks[0].Link != "node00→node01" {
+		t.Error(acks, err)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"calib/params"
 )
@@ -73,8 +74,10 @@ func TestNotAlike(t *testing.T) {
 		t.Errorf("one run of ten lost a host: %s %q", v.Outcome, v.Why)
 	}
 	drawn := edited(unlinked(fresh(2, 6)), func(_ int, r *Run) { r.Drawn = true })
-	if v := Compare(edited(fresh(1, 6), func(_ int, r *Run) { r.Drawn = true }), drawn, Options{}); v.Outcome != OK {
-		t.Errorf("runs that draw their pairs: %s %q", v.Outcome, v.Why)
+	for _, old := range [][]Run{fresh(1, 6), edited(fresh(1, 6), func(_ int, r *Run) { r.Drawn = true })} {
+		if v := Compare(old, drawn, Options{}); v.Outcome != OK {
+			t.Errorf("runs that draw their pairs: %s %q", v.Outcome, v.Why)
+		}
 	}
 }
 
@@ -163,5 +166,39 @@ func TestNeededIsEnough(t *testing.T) {
 	}
 	if open > n/20 {
 		t.Errorf("with the runs that were needed, %d of %d comparisons are inconclusive", open, n)
+	}
+}
+
+// A run that had the rounds for all pairs has drawn none: what it lacks is a dead link, and that alone.
+func TestDrawn(t *testing.T) {
+	for _, c := range []struct {
+		rounds, pairs int
+		groups        *params.Groups
+		drawn         bool
+	}{{5, 15, nil, false}, {5, 14, nil, false}, {4, 12, nil, true}, {9, 14, &params.Groups{}, true}} {
+		p := &params.Params{Groups: c.groups, Run: params.Run{Hosts: []string{"a", "b", "c", "d", "e", "f"},
+			Sampled: map[string]params.Sampled{"pingpong": {Rounds: c.rounds, Hosts: 6, Pairs: c.pairs, Of: 15}}}}
+		if r := FromParams(p, time.Time{}); r.Drawn != c.drawn {
+			t.Errorf("%+v: drawn %t", c, r.Drawn)
+		}
+	}
+}
+
+// L is a parameter of LogGP and a function of the cluster model: each has a status of its own.
+func TestLostOfOneName(t *testing.T) {
+	v := 1e-5
+	made := func(status string) []Run {
+		q := params.Parameter{Value: &v, Unit: "s", Status: status}
+		if status != params.StatusOK {
+			q.Value = nil
+		}
+		p := &params.Params{Parameters: map[string]params.Parameter{"L": q},
+			Functions: map[string]params.Function{"L": {Status: params.StatusOK}}}
+		r := FromParams(p, time.Time{})
+		return []Run{r, r, r, r}
+	}
+	got := lost(made(params.StatusOK), made(params.StatusInconsistent))
+	if len(got) != 1 || got[0].Name != "L" || got[0].Status != params.StatusInconsistent {
+		t.Errorf("lost %+v, want L", got)
 	}
 }

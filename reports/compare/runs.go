@@ -22,8 +22,8 @@ type Run struct {
 	Models      []string                     // that were fitted
 	Environment map[string]map[string]string // host → fact → value
 	Metrics     []params.Metric
-	Status      map[string]string // of each parameter and function, by name; nil where it is not known
-	Drawn       bool              // its pairs of hosts are some of all, drawn by its seed
+	Status      map[string]string // of each parameter, and of each function as "L()"; nil where it is not known
+	Drawn       bool              // it had no time for all pairs of hosts: its seed drew which
 }
 
 func FromParams(p *params.Params, at time.Time) Run {
@@ -33,10 +33,11 @@ func FromParams(p *params.Params, at time.Time) Run {
 		r.Status[name] = cmp.Or(q.Status, params.StatusOK)
 	}
 	for name, f := range p.Functions {
-		r.Status[name] = cmp.Or(f.Status, params.StatusOK)
+		r.Status[name+"()"] = cmp.Or(f.Status, params.StatusOK) // L, o_s and o_r are names of parameters, too
 	}
-	pairs := p.Run.Sampled[names.Pingpong]
-	r.Drawn = pairs.Pairs < pairs.Of
+	// With the next partner in every round, n hosts meet in n − 1 rounds, and in n where n is odd. Racks meet otherwise.
+	pairs, n := p.Run.Sampled[names.Pingpong], len(p.Run.Hosts)
+	r.Drawn = pairs.Pairs < pairs.Of && (pairs.Rounds < n-1+n%2 || p.Groups != nil)
 	for _, h := range p.Run.Hosts {
 		r.Environment[h] = map[string]string{}
 		maps.Copy(r.Environment[h], p.Environment.Common)
@@ -156,9 +157,12 @@ func unlikes(old, new []Run) (out []unlike) {
 		add(AllowHosts, "only the new runs have "+namesOf(more))
 	}
 	apart := append(gone, more...)
-	lost := slices.DeleteFunc(without(most(old, Run.links), most(new, Run.links)), func(l string) bool {
+	// Of runs that drew their pairs, a link that is not there says nothing.
+	drawn := func(r Run) bool { return r.Drawn }
+	whole, now := slices.DeleteFunc(slices.Clone(old), drawn), slices.DeleteFunc(slices.Clone(new), drawn)
+	lost := slices.DeleteFunc(without(most(whole, Run.links), most(now, Run.links)), func(l string) bool {
 		from, to, _ := strings.Cut(l, "→")
-		return slices.Contains(apart, from) || slices.Contains(apart, to)
+		return len(now) == 0 || slices.Contains(apart, from) || slices.Contains(apart, to)
 	})
 	if len(lost) > 0 {
 		add(AllowLinks, "only the old runs measured "+namesOf(lost), lost...)
@@ -181,10 +185,10 @@ func most(runs []Run, of func(Run) []string) []string {
 	return slices.DeleteFunc(valuesIn(runs, of), func(v string) bool { return 2*n[v] < len(runs) })
 }
 
-// links lists the links that a run has measured; none where it has drawn them, because other runs draw others.
+// links lists the links that a run has measured.
 func (r Run) links() (out []string) {
 	for _, m := range r.Metrics {
-		if l := m.Link(); l != "" && !r.Drawn {
+		if l := m.Link(); l != "" {
 			out = append(out, l)
 		}
 	}
@@ -239,14 +243,15 @@ func lost(old, new []Run) (out []Lost) {
 // the new runs. A gate notes what it does not decide by.
 func (v *Verdict) lose(status, values []Lost) {
 	for _, l := range status {
-		if v.gate && !judges(l.Name) {
+		if v.gate && !judges(strings.TrimSuffix(l.Name, "()")) {
 			v.Notes = append(v.Notes, "no longer ok, which does not decide: "+l.String())
 		} else {
 			v.Lost = append(v.Lost, l)
 		}
 	}
 	for _, l := range values {
-		if base, _ := params.SplitSize(l.Name); !slices.ContainsFunc(v.Lost, func(s Lost) bool { return s.Name == base }) {
+		base, _ := params.SplitSize(l.Name)
+		if !slices.ContainsFunc(v.Lost, func(s Lost) bool { return strings.TrimSuffix(s.Name, "()") == base }) {
 			v.Lost = append(v.Lost, l)
 		}
 	}

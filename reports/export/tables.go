@@ -243,7 +243,9 @@ func gaugesOf(in *input) (out []gauge) {
 		case m.Link() != "" && of == "rate":
 			add("calib_link_rate_bytes_per_second", "Rate of the largest message between two hosts.", m,
 				prometheus.Labels{"from": m.From, "to": m.To})
-		case m.Link() != "" || m.Name == params.LossMetric:
+		case m.Name == params.LossMetric:
+			add("calib_loss_ratio", "Share of segments that were sent again.", m, nil)
+		case m.Link() != "":
 		case ok:
 			add("calib_parameter_value", "Parameter of a communication cost model, in the SI unit of label unit.", m,
 				prometheus.Labels{"name": m.Name, "unit": m.Unit, "model": q.Model, "experiment": q.Experiment})
