@@ -22,8 +22,8 @@ type Baseline struct {
 	Floor []byte    `json:"-"`     // the noise floor of runs without a change, kept with it; nil is none
 }
 
-// SetBaseline makes a baseline of stored runs, in place of one of the same name. A run that is not stored is
-// ErrNotFound; a name that could not be given on a command line, or no runs, ErrInvalid.
+// SetBaseline makes a baseline of stored runs, in place of one of the same name; Made is now unless it is set. A run
+// that is not stored is ErrNotFound; a name that could not be given on a command line, or no runs, ErrInvalid.
 func (s *Store) SetBaseline(ctx context.Context, b Baseline) error {
 	return s.change(ctx, "set baseline "+b.Name, func(tx *sql.Tx) error {
 		switch text := b.Name + b.Note; {
@@ -38,7 +38,7 @@ func (s *Store) SetBaseline(ctx context.Context, b Baseline) error {
 		var key int64
 		err := tx.QueryRowContext(ctx, `INSERT INTO baselines (name, note, made, noise) VALUES (?, ?, ?, ?)
 			ON CONFLICT (name) DO UPDATE SET note = excluded.note, made = excluded.made, noise = excluded.noise RETURNING key`,
-			b.Name, b.Note, nanos(s.now()), b.Floor).Scan(&key)
+			b.Name, b.Note, nanos(cmp.Or(b.Made, s.now())), b.Floor).Scan(&key)
 		if err == nil {
 			_, err = tx.ExecContext(ctx, "DELETE FROM baseline_runs WHERE baseline = ?", key)
 		}
@@ -123,8 +123,8 @@ func (a Ack) Covers(f Followed) bool {
 	return (a.Metric == "" || f.Named(a.Metric)) && (a.Link == "" || a.Link == f.Link())
 }
 
-// Acknowledge stores an acknowledgement and returns it with its ID, At and Made set. A run that is not stored is
-// ErrNotFound, no reason ErrInvalid.
+// Acknowledge stores an acknowledgement and returns it with its ID, At and Made set; Made is now unless it was set. A
+// run that is not stored is ErrNotFound, no reason ErrInvalid.
 func (s *Store) Acknowledge(ctx context.Context, a Ack) (Ack, error) {
 	err := s.change(ctx, "acknowledge", func(tx *sql.Tx) (err error) {
 		switch text := a.Metric + a.Link + a.Reason + a.Who; {
@@ -136,7 +136,7 @@ func (s *Store) Acknowledge(ctx context.Context, a Ack) (Ack, error) {
 		if _, a.At, err = rowOf(ctx, tx, a.Run); err != nil {
 			return err
 		}
-		a.Made = s.now().UTC()
+		a.Made = cmp.Or(a.Made, s.now().UTC())
 		err = tx.QueryRowContext(ctx, `INSERT INTO acks (metric, link, run, started, reason, who, made)
 			VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING key`, a.Metric, a.Link, a.Run, nanos(a.At), a.Reason, a.Who,
 			nanos(a.Made)).Scan(&a.ID)

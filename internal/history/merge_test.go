@@ -31,6 +31,7 @@ func TestMerge(t *testing.T) {
 	ctx, here, there := t.Context(), testStore(t), testStore(t)
 	put(t, here, map[int]float64{1: 1, 2: 1, 4: 2})
 	put(t, there, map[int]float64{2: 1, 3: 1, 4: 1})
+	there.now = func() time.Time { return start }
 	_, err1 := there.Acknowledge(ctx, Ack{Run: "run-00003", Reason: "new switch"})
 	err2 := there.SetBaseline(ctx, Baseline{Name: "good", Runs: []string{"run-00002", "run-00003"}, Floor: []byte("{}")})
 	err3 := there.SetBaseline(ctx, Baseline{Name: "main", Runs: []string{"run-00003"}})
@@ -63,8 +64,12 @@ func TestMerge(t *testing.T) {
 		}
 	}
 	good, err := here.Baseline(ctx, "good")
-	if err != nil || !cmp.Equal(good.Runs, []string{"run-00002", "run-00003"}) || string(good.Floor) != "{}" {
+	if err != nil || !cmp.Equal(good.Runs, []string{"run-00002", "run-00003"}) || string(good.Floor) != "{}" ||
+		!good.Made.Equal(start) {
 		t.Errorf("%+v, %v", good, err)
+	}
+	if acks, err := here.Acks(ctx); err != nil || len(acks) != 1 || !acks[0].Made.Equal(start) {
+		t.Errorf("%+v, %v", acks, err)
 	}
 	if main, err := here.Baseline(ctx, "main"); err != nil || !cmp.Equal(main.Runs, []string{"run-00001"}) {
 		t.Errorf("%+v, %v", main, err)

@@ -2,6 +2,7 @@ package history
 
 import (
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -198,5 +199,54 @@ func TestSameSizes(t *testing.T) {
 	}
 	if got := sameSizes(nil); len(got) != 0 {
 		t.Error(got)
+	}
+}
+
+// A known change cuts the baselines of its own hosts, for all that read them.
+func TestCut(t *testing.T) {
+	ctx := t.Context()
+	s, err := history.Open(ctx, filepath.Join(t.TempDir(), "h.db"), true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	v := 1e-4
+	made := func(id string, night int, hosts ...string) *params.Params {
+		p := &params.Params{Schema: params.Schema, Run: params.Run{ID: id, Plan: "quick", Hosts: hosts},
+			Parameters: map[string]params.Parameter{"g": {Value: &v, Unit: "s", Status: params.StatusOK}}}
+		if _, err := s.Add(ctx, history.Record{Entry: history.Entry{Started: nightOf(night)}, Params: p}); err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	first := made("first", 1, "a", "b")
+	made("other", 2, "c", "d")
+	last := made("last", 3, "b", "a")
+	if err := s.SetBaseline(ctx, history.Baseline{Name: "good", Runs: []string{"first"}}); err != nil {
+		t.Fatal(err)
+	}
+	for i, c := range []struct {
+		at string
+		of bool
+	}{{"", true}, {"other", true}, {"last", false}} {
+		if c.at != "" {
+			if _, err := s.Acknowledge(ctx, history.Ack{Run: c.at, Reason: "new switch"}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		b, err := readBaseline(ctx, s, "good")
+		table, failed := since(ctx, s, last)
+		if err != nil || failed != nil || b.Runs[0].Used != c.of || (table.Title != "") != c.of {
+			t.Errorf("%d: %+v, %+v, %v, %v", i, b.Runs, table, err, failed)
+		}
+	}
+	rough := first.Parameters["g"]
+	rough.Status = params.StatusProvisional
+	first.Parameters["g"], first.Run.ID = rough, "new"
+	if err := s.SetBaseline(ctx, history.Baseline{Name: "good", Runs: []string{"last"}}); err != nil {
+		t.Fatal(err)
+	}
+	if table, err := since(ctx, s, first); err != nil || table.Title != "" {
+		t.Errorf("a rough number is held against good ones: %+v, %v", table, err)
 	}
 }

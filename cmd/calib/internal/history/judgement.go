@@ -107,7 +107,8 @@ func showBaseline(c *cli.Context, s *history.Store, name string) error {
 	})
 }
 
-// readBaseline returns a baseline and its runs; those before the newest known change of everything are not used.
+// readBaseline returns a baseline and its runs; those before the newest known change of everything on their hosts are
+// not used.
 func readBaseline(ctx context.Context, s *history.Store, name string) (baselineShown, error) {
 	b, err := s.Baseline(ctx, name)
 	acks, other := s.Acks(ctx)
@@ -115,7 +116,9 @@ func readBaseline(ctx context.Context, s *history.Store, name string) (baselineS
 	if err = cmp.Or(err, other); err != nil {
 		return out, err
 	}
-	acks = slices.DeleteFunc(acks, func(a history.Ack) bool { return a.Metric != "" || a.Link != "" })
+	acks = slices.DeleteFunc(acks, func(a history.Ack) bool {
+		return a.Metric != "" || a.Link != "" || elsewhere(ctx, s, a.Run, b.Runs[0])
+	})
 	for _, id := range b.Runs {
 		e, err := s.Find(ctx, id)
 		if err != nil {
@@ -133,6 +136,23 @@ func readBaseline(ctx context.Context, s *history.Store, name string) (baselineS
 		}
 	}
 	return out, err
+}
+
+// elsewhere reports whether two runs share fewer than half of the hosts of the one that has fewer. A run that was
+// removed may have been of any.
+func elsewhere(ctx context.Context, s *history.Store, one, other string) bool {
+	p, _, err := s.Read(ctx, one)
+	q, _, failed := s.Read(ctx, other)
+	if cmp.Or(err, failed) != nil {
+		return false
+	}
+	both := 0
+	for _, h := range p.Run.Hosts {
+		if slices.Contains(q.Run.Hosts, h) {
+			both++
+		}
+	}
+	return 2*both < min(len(p.Run.Hosts), len(q.Run.Hosts))
 }
 
 // Baseline is what others are compared with.

@@ -71,20 +71,22 @@ type Usual struct {
 
 // UsualOf looks for a baseline of some hosts, in any order; nil where there is none.
 func UsualOf(c *cli.Context, hosts []string) (out *Usual, err error) {
-	hosts = slices.Sorted(slices.Values(hosts))
 	err = WithStore(c, false, func(s *history.Store) error {
 		baseline, runs, err := newest(c.Context, s, func(p *params.Params) bool {
-			return slices.Equal(slices.Sorted(slices.Values(p.Run.Hosts)), hosts)
+			return sameHosts(p.Run.Hosts, hosts)
 		})
 		if len(runs) == 0 {
 			return err
 		}
 		var latencies, rates []float64
 		for _, p := range runs {
-			if pairs := reports.PairValues(p.Pairs, reports.LatencyOf); len(pairs) > 0 {
+			of := slices.DeleteFunc(slices.Clone(p.Pairs), func(q params.Pair) bool { return q.LatencyBytes > 1 })
+			if pairs := reports.PairValues(of, reports.LatencyOf); len(pairs) > 0 {
 				latencies = append(latencies, stats.Median(pairs))
 			}
-			if q := p.Parameters["r_inf"]; q.Value != nil {
+			if q := p.Parameters["b_prime"]; q.Value != nil { // of streams, as those of a check
+				rates = append(rates, 1 / *q.Value)
+			} else if q := p.Parameters["r_inf"]; q.Value != nil {
 				rates = append(rates, *q.Value)
 			}
 		}
@@ -97,14 +99,27 @@ func UsualOf(c *cli.Context, hosts []string) (out *Usual, err error) {
 	return out, err
 }
 
-// newest returns the newest baseline that has some of the runs that are wanted, with these; no runs where none has.
+// sameHosts reports whether two lists name the same hosts, in any order.
+func sameHosts(a, b []string) bool {
+	return slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b)))
+}
+
+// newest returns the newest baseline that has some of the runs that are wanted, with these; no runs where none has. A
+// run before an acknowledged change is not wanted.
 func newest(ctx context.Context, s *history.Store, wanted func(*params.Params) bool) (baseline string,
 	runs []*params.Params, err error) {
 	all, err := s.Baselines(ctx)
 	slices.SortStableFunc(all, func(a, b history.Baseline) int { return b.Made.Compare(a.Made) })
 	for _, b := range all {
-		for _, id := range b.Runs {
-			p, _, err := s.Read(ctx, id)
+		shown, err := readBaseline(ctx, s, b.Name)
+		if err != nil {
+			return "", nil, err
+		}
+		for _, r := range shown.Runs {
+			if !r.Used {
+				continue
+			}
+			p, _, err := s.Read(ctx, r.ID)
 			if err != nil {
 				return "", nil, err
 			}
@@ -125,7 +140,7 @@ const changesShown = 8 // since a baseline
 // lists the largest changes. It has no rows without such a baseline.
 func since(ctx context.Context, s *history.Store, p *params.Params) (t reports.Table, err error) {
 	baseline, runs, err := newest(ctx, s, func(q *params.Params) bool {
-		return q.Run.ID != p.Run.ID && slices.Equal(q.Run.Hosts, p.Run.Hosts)
+		return q.Run.ID != p.Run.ID && sameHosts(q.Run.Hosts, p.Run.Hosts)
 	})
 	was := map[string][]float64{}
 	key := func(m params.Metric) string { return m.Name + " " + m.Sizes } // of other sizes it is another number
@@ -137,7 +152,8 @@ func since(ctx context.Context, s *history.Store, p *params.Params) (t reports.T
 		}
 	}
 	now := slices.DeleteFunc(p.Metrics(), func(m params.Metric) bool {
-		return m.Link() != "" || m.Better == params.BetterNeither || !(stats.Median(was[key(m)]) > 0)
+		return m.Link() != "" || m.Status != params.StatusOK || m.Better == params.BetterNeither ||
+			!(stats.Median(was[key(m)]) > 0)
 	})
 	if len(now) == 0 {
 		return t, err
