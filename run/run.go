@@ -202,13 +202,14 @@ func (r *run) makeDir() (err error) {
 	return nil
 }
 
-// Create makes the run directory path for r, and adds to r this build, the command line and the start.
+// Create makes the run directory path for r, and adds to r this build, the command line and, where it has none, the
+// start.
 func Create(path string, r rundir.Run) (*rundir.Dir, error) {
 	build, err := machine.BuildHash()
 	if err != nil {
 		return nil, err
 	}
-	r.Version, r.Build, r.Args, r.Started = machine.Version(), build, os.Args[1:], time.Now().UTC()
+	r.Version, r.Build, r.Args, r.Started = machine.Version(), build, os.Args[1:], cmp.Or(r.Started, time.Now().UTC())
 	dir, err := rundir.Create(path, r)
 	return dir, exit.With(exit.Usage, err)
 }

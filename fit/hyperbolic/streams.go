@@ -27,7 +27,11 @@ func connectionsOf(b *fit.Batch) int64 { return cmp.Or(b.Point[names.FactorConne
 func (p *paired) loadStreams() []*fit.Batch {
 	p.windows = p.fit.Complete(p.fit.Prepared.Batches(names.Paired, names.PhaseStream), false)
 	p.counted = p.withoutSlow(p.steady(p.windows))
-	return slices.DeleteFunc(slices.Clone(p.counted), func(b *fit.Batch) bool { return connectionsOf(b) != 1 })
+	fewest := int64(math.MaxInt64) // 1, but of other tools' figures
+	for _, b := range p.windows {
+		fewest = min(fewest, connectionsOf(b))
+	}
+	return slices.DeleteFunc(slices.Clone(p.counted), func(b *fit.Batch) bool { return connectionsOf(b) != fewest })
 }
 
 // steady leaves out streams with too much loss, and of each point those that something else than the path limited, or

@@ -18,6 +18,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
@@ -70,7 +71,8 @@ func Formats() (out []string) {
 // Import is one dataset of one or several outputs of one format: their hosts are joined by name, and what a later one
 // repeats of an earlier is a further round.
 type Import struct {
-	Notes   []string // what the figures mean, and what was left out
+	Notes   []string  // what the figures mean, and what was left out
+	Started time.Time // of the oldest output, where that says it; zero elsewhere
 	plan    string
 	hosts   []dataset.Host
 	samples []dataset.Sample
@@ -122,6 +124,9 @@ func sniff(text string) string {
 // join adds what was read of an input.
 func (im *Import) join(in *input) {
 	im.plan = "imported:" + in.Format
+	if !in.started.IsZero() && (im.Started.IsZero() || in.started.Before(im.Started)) {
+		im.Started = in.started
+	}
 	tool := cmp.Or(in.tool, in.Format+", version unknown")
 	var ranks []int
 	for _, name := range in.hosts {
@@ -172,6 +177,7 @@ type input struct {
 	*Import // takes the notes
 	hosts   []string
 	tool    string // with its version; "" is not known
+	started time.Time
 	samples []dataset.Sample
 	rounds  map[string]int // by identity: samples so far, the round of the next one
 	line    int            // that is read, from 1; 0 is the whole input

@@ -3,6 +3,7 @@ package importer
 import (
 	"fmt"
 	"math"
+	"time"
 
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
@@ -20,7 +21,10 @@ type iperfReport struct {
 		Version string `json:"version"`
 		MSS     int64  `json:"tcp_mss_default"`
 		Bitrate int64  `json:"target_bitrate"`
-		Test    struct {
+		At      struct {
+			Seconds int64 `json:"timesecs"`
+		} `json:"timestamp"`
+		Test struct {
 			Protocol string `json:"protocol"`
 			Streams  int    `json:"num_streams"`
 			Block    int64  `json:"blksize"`
@@ -72,6 +76,9 @@ func readIperf3(text string, in *input) {
 	in.want(test.Block >= 1 && test.Block <= maxBytes, "start.test_start.blksize %d, want the bytes of a write",
 		test.Block)
 	in.tool = r.Start.Version
+	if at := r.Start.At.Seconds; at > 0 && at < 1<<32 {
+		in.started = time.Unix(at, 0).UTC()
+	}
 	skipFirst := len(r.Intervals) > 1 && !r.Intervals[0].Sum.Omitted
 	for i, interval := range r.Intervals {
 		if !interval.Sum.Omitted && (i > 0 || !skipFirst) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"io"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -39,7 +40,7 @@ func ImportCommand() *cli.Command {
 			&cli.StringFlag{Name: "time", Usage: "csv: times are `half|full` round trips"},
 			&cli.StringFlag{Name: "bytes", Usage: "message `SIZES` the output lacks: one, or one a file: 64,1KiB"},
 			&cli.StringFlag{Name: "host", Usage: "names of the two hosts, `CLIENT,SERVER`"},
-			&cli.StringFlag{Name: "out", Usage: "run `DIR`ectory; default calib-run-DATE-TIME"},
+			&cli.StringFlag{Name: "out", Usage: "run `DIR`ectory; default calib-run-DATE-TIME-HASH"},
 			&cli.Uint64Flag{Name: "seed", Usage: "`N` of the bootstrap; 0 is computed from the samples"},
 			&cli.BoolFlag{Name: "no-fit", Usage: "only write the samples"},
 			command.JSONFlag(), command.QuietFlag(), command.AllFlag(),
@@ -69,15 +70,19 @@ func importFiles(c *cli.Context) error {
 			return exit.With(exit.Usage, err)
 		}
 	}
-	path := cmp.Or(c.String("out"), rundir.DefaultName(time.Now()))
 	d := in.Dataset("", c.Uint64("seed"))
 	hash := seedOf(d)
 	d.Header.Seed = cmp.Or(d.Header.Seed, hash)
-	d.Header.Run = fmt.Sprintf("%s-%08x", filepath.Base(path), uint32(hash>>16)) // no other import is called that
+	now, path := time.Now(), c.String("out")
+	d.Header.Run = fmt.Sprintf("%s-%08x", filepath.Base(cmp.Or(path, rundir.DefaultName(now))), uint32(hash>>16))
+	path = cmp.Or(path, d.Header.Run) // no other import is called that
+	if in.Started.IsZero() || in.Started.After(now) {
+		in.Started = cmp.Or(written(c), now).UTC()
+	}
 	data := imported{Format: options[0].Format, Files: c.Args().Slice(), Fitted: []string{},
 		Notes: append([]string{}, in.Notes...)}
 	data.count(d)
-	dir, err := importedRun(path, d, data.Notes)
+	dir, err := importedRun(path, d, data.Notes, in.Started)
 	if err != nil {
 		return err
 	}
@@ -191,9 +196,19 @@ func (m *imported) count(d *dataset.Dataset) {
 	}
 }
 
-func importedRun(path string, d *dataset.Dataset, notes []string) (*rundir.Dir, error) {
+// written is when the oldest of the files was; zero of standard input.
+func written(c *cli.Context) (oldest time.Time) {
+	for _, path := range c.Args().Slice() {
+		if f, err := os.Stat(path); err == nil && (oldest.IsZero() || f.ModTime().Before(oldest)) {
+			oldest = f.ModTime()
+		}
+	}
+	return oldest
+}
+
+func importedRun(path string, d *dataset.Dataset, notes []string, started time.Time) (*rundir.Dir, error) {
 	dir, err := run.Create(path, rundir.Run{ID: d.Header.Run, Plan: d.Header.Plan, Seed: d.Header.Seed,
-		Hosts: d.Header.Hosts, Warnings: notes})
+		Hosts: d.Header.Hosts, Warnings: notes, Started: started})
 	if err != nil {
 		return nil, err
 	}
@@ -204,7 +219,7 @@ func importedRun(path string, d *dataset.Dataset, notes []string) (*rundir.Dir, 
 	}
 	end := dir.Update(func(r *rundir.Run) {
 		r.Slots = rundir.Slots{Planned: slots, Done: slots}
-		r.End(status, code, time.Now())
+		r.End(status, code, started)
 	})
 	return dir, errors.Join(err, end, dir.Close())
 }
