@@ -3,6 +3,7 @@ package run
 import (
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	"calib/agent"
@@ -56,9 +57,8 @@ func (s *Sentinel) Look(ctx context.Context, number int, again [][2]int, more fu
 		return out, err
 	case err != nil: // fewer than two hosts can be had
 		own := exit.CodeOf(err) == exit.Usage // as a certificate that has expired: nothing is known of the hosts
-		if own {
-			out.Trouble = err.Error()
-		}
+		first := strings.SplitN(err.Error(), "\n", 3)
+		out.Trouble = strings.Join(first[:min(2, len(first))], " ")
 		for i := range out.Hosts {
 			if m := &out.Hosts[i]; m.Lost == "" {
 				m.Lost, m.Busy = err.Error(), own || f != nil && len(f.busy) > 0

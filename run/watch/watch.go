@@ -191,7 +191,10 @@ func (w *watcher) known(c *history.Change) (out drift.Change, ok bool) {
 	for _, name := range c.Hosts {
 		hosts = append(hosts, slices.Index(w.Hosts, name))
 	}
-	if slices.Contains(hosts, -1) {
+	if c.Group { // what is left of it
+		hosts = slices.DeleteFunc(hosts, func(h int) bool { return h < 0 })
+	}
+	if slices.Contains(hosts, -1) || 2*len(hosts) < len(c.Hosts) || c.Group && len(hosts) < 2 {
 		return out, false
 	}
 	if c.Group {
@@ -228,7 +231,7 @@ func (w *watcher) look(ctx context.Context) (time.Duration, error) {
 	if err != nil {
 		return 0, err
 	}
-	if s.Trouble != w.trouble && s.Trouble != "" {
+	if s.Trouble != "" && w.trouble == "" {
 		w.tell(EventTrouble, "no host can be looked at: "+s.Trouble, nil)
 	}
 	w.trouble = s.Trouble

@@ -567,3 +567,43 @@ func TestSize(t *testing.T) {
 		t.Errorf("%.0f MB a year", year/1e6)
 	}
 }
+
+// TestGroupLosesAHost: what is slow of a group stays so when one of its hosts is watched no more.
+func TestGroupLosesAHost(t *testing.T) {
+	w, store := newWorld(8), filepath.Join(t.TempDir(), "h.db")
+	bad := monday.Add(30 * time.Hour)
+	w.change = func(w *world, s *Sighting) {
+		half := len(w.hosts) / 2
+		for i := range s.Seen {
+			o := &s.Seen[i]
+			if o.From/half != o.To/half {
+				o.Latency *= 1.5
+				if !w.now.Before(bad) {
+					o.PerByte *= 1.2
+				}
+			}
+		}
+	}
+	w.watch(t, store, 31*time.Hour)
+	w.hosts = w.hosts[1:7]
+	w.watch(t, store, time.Hour)
+	all := changes(t, store)
+	if len(all) == 0 || !all[0].Group || slices.ContainsFunc(all, func(c history.Change) bool { return c.Over != nil }) {
+		t.Errorf("%+v, events %v", all, w.events)
+	}
+}
+
+// TestAdaptive: what a driver sets by itself is no mark.
+func TestAdaptive(t *testing.T) {
+	w := &watcher{machines: map[string]string{}}
+	for i, c := range []struct {
+		adaptive, usecs string
+		marks           int
+	}{{"1", "8", 0}, {"1", "64", 0}, {"0", "64", 2}, {"0", "8", 1}} {
+		s := &Sighting{Hosts: []Machine{{Name: "n1", Env: map[string]string{"nic.coalesce.adaptive_rx": c.adaptive,
+			"nic.coalesce.rx_usecs": c.usecs}}}}
+		if got := w.marks(s, map[string]string{}); len(got) != c.marks {
+			t.Errorf("look %d: marks %q", i, got)
+		}
+	}
+}

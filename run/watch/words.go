@@ -88,7 +88,8 @@ func (w *watcher) marks(s *Sighting, machines map[string]string) (marks []string
 		if m.Env == nil {
 			continue
 		}
-		text, err := json.Marshal(fingerprint{m.Boot, m.Env})
+		env := settled(m.Env)
+		text, err := json.Marshal(fingerprint{m.Boot, env})
 		if err != nil || w.machines[m.Name] == string(text) {
 			continue
 		}
@@ -97,11 +98,23 @@ func (w *watcher) marks(s *Sighting, machines map[string]string) (marks []string
 			if before.Boot != m.Boot {
 				marks = append(marks, m.Name+" was booted")
 			}
-			marks = append(marks, differences(m.Name, before.Env, m.Env)...)
+			marks = append(marks, differences(m.Name, settled(before.Env), env)...)
 		}
 		w.machines[m.Name], machines[m.Name] = string(text), string(text)
 	}
 	return marks
+}
+
+// settled leaves out the settings that a driver with adaptive interrupt coalescing changes by itself.
+func settled(env map[string]string) map[string]string {
+	out := maps.Clone(env)
+	for _, way := range []string{"rx", "tx"} {
+		if adaptive := env["nic.coalesce.adaptive_"+way]; adaptive != "" && adaptive != "0" {
+			delete(out, "nic.coalesce."+way+"_usecs")
+			delete(out, "nic.coalesce."+way+"_frames")
+		}
+	}
+	return out
 }
 
 func differences(host string, before, now map[string]string) (out []string) {
