@@ -248,6 +248,9 @@ func FuzzAnswers(f *testing.F) {
 		if s == nil {
 			return
 		}
+		if s.CheckRange() != nil && belongs(s, x) == nil {
+			t.Errorf("%+v could not be stored", s)
+		}
 		if belongs(s, x) == nil && (s.Slot != x.Slot || s.Round != x.Round || s.NS == nil || len(s.Ranks) > 0 &&
 			!slices.Contains(x.Team, s.Ranks[0])) {
 			t.Errorf("%+v", s)

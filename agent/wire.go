@@ -128,7 +128,8 @@ func (c *Client) exchange(ctx context.Context, call string, q request, take func
 	return nil
 }
 
-// belongs refuses a sample that does not belong to the task: an agent speaks for its own slot and team only.
+// belongs refuses a sample that does not belong to the task, or could not be stored: an agent speaks for its own slot
+// and team only.
 func belongs(s *dataset.Sample, t bench.Task) error {
 	if s.Slot != t.Slot || s.Round != t.Round || s.Exp == "" || s.NS == nil {
 		return fmt.Errorf("sample of experiment %q, slot %d, round %d in answer to slot %d, round %d",
@@ -139,5 +140,5 @@ func belongs(s *dataset.Sample, t bench.Task) error {
 			return fmt.Errorf("sample of host %d, which is not in the team %v", r, t.Team)
 		}
 	}
-	return nil
+	return s.CheckRange()
 }

@@ -26,9 +26,7 @@ type Batch struct {
 }
 
 // untimed flags mark timings that are not those of messages.
-var untimed = []string{
-	dataset.FlagDeadlock, dataset.FlagTimeout, dataset.FlagUnsteady, dataset.FlagDrift, dataset.FlagStep,
-}
+var untimed = []string{dataset.FlagDeadlock, dataset.FlagTimeout, dataset.FlagUnsteady, dataset.FlagDrift}
 
 // spoiling flags mark timings of something else than a network without loss. Only tails are fitted to such a batch.
 var spoiling = append([]string{dataset.FlagRetrans}, untimed...)

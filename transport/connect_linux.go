@@ -36,14 +36,25 @@ func (m *Mesh) dial(ctx context.Context, s *session, l *link) (*Conn, error) {
 
 func (m *Mesh) dialAll(ctx context.Context, s *session, l *link) (*Conn, error) {
 	addrs, err := kernel.Resolve(ctx, l.peer.Addr)
-	for _, a := range addrs {
-		c, failed := m.dialOne(ctx, a, s, l)
-		if failed == nil {
+	for i, a := range addrs {
+		part, cancel := partOf(ctx, len(addrs)-i)
+		c, failed := m.dialOne(part, a, s, l)
+		if cancel(); failed == nil {
 			return c, nil
 		}
 		err = errors.Join(err, failed)
 	}
 	return nil, err
+}
+
+// partOf ends after one of n equal parts of the time that is left: an address that does not answer leaves some for the
+// others.
+func partOf(ctx context.Context, n int) (context.Context, context.CancelFunc) {
+	until, bounded := ctx.Deadline()
+	if !bounded {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeout(ctx, time.Until(until)/time.Duration(n))
 }
 
 func (m *Mesh) dialOne(ctx context.Context, a netip.AddrPort, s *session, l *link) (*Conn, error) {

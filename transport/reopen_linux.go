@@ -150,7 +150,7 @@ func (m *Mesh) listenWith(o plane.Socket) error {
 	if want == m.listening {
 		return nil
 	}
-	if err := kernel.SetListenOptions(m.fd, want, m.defaults); err != nil {
+	if err := kernel.SetListenOptions(m.fd, want, m.listening, m.defaults); err != nil {
 		return err
 	}
 	m.listening = want

@@ -159,6 +159,9 @@ func (l loop) warmUp() (t Result, trip int64) {
 		last := l.e.Lead(l.Team, true)
 		c := l.Counters(1)
 		if last.Final {
+			if i == 0 {
+				before = c // of the connection's life before, nothing counts
+			}
 			lost := c.Sub(before)
 			return Result{NS: []int64{last.NS}, TCP: &lost, Final: true}, 0
 		}

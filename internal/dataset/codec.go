@@ -170,7 +170,7 @@ func (s *Sample) check(hosts int) error {
 			return fmt.Errorf("rank %d, but the header lists %d hosts", r, hosts)
 		}
 	}
-	return s.checkRange()
+	return s.CheckRange()
 }
 
 // ReadFile reads the dataset at path. A torn last line is not an error here: it is dropped.

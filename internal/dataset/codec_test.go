@@ -108,7 +108,7 @@ func TestRead(t *testing.T) {
 		{"less than no time", goldenHeader + `{"exp":"x","ns":[-3600000000001]}` + "\n", 0, nil, "line 2: a time of -3600000000001 ns"},
 		{"a difference of clocks", goldenHeader + `{"exp":"x","ns":[-3600000000000]}` + "\n", 1, nil, ""},
 		{"an offset of clocks", goldenHeader + `{"exp":"clock","phase":"offset","ns":[-300000000000000000]}` + "\n", 1, nil, ""},
-		{"stamps while the clock was set", goldenHeader + `{"exp":"x","flags":["step"],"ns":[-7200000000000]}` + "\n", 1, nil, ""},
+		{"clocks that drift", goldenHeader + `{"exp":"x","flags":["drift"],"ns":[-7200000000000]}` + "\n", 1, nil, ""},
 		{"negative bytes", goldenHeader + `{"exp":"x","point":{"bytes":-1}}` + "\n", 0, nil, "line 2: bytes=-1 in point: want 0 to 1125899906842624"},
 		{"too many bytes", goldenHeader + `{"exp":"x","point":{"bytes":1125899906842625}}` + "\n", 0, nil, "line 2: bytes=1125899906842625"},
 		{"a negative offset of sizes", goldenHeader + `{"exp":"x","point":{"offset":-1}}` + "\n", 1, nil, ""},

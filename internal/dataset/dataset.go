@@ -25,7 +25,6 @@ const (
 	FlagUnsteady = "unsteady"  // a stream had no two completions in its window, or none in half of it
 	FlagProbeRTT = "probe-rtt" // bbr stopped sending to look for the round trip
 	FlagDrift    = "drift"     // the clocks it compares moved against each other by more than quartz can
-	FlagStep     = "step"      // the wall clock, which stamps are on, was set during the batch
 )
 
 // Point is one setting of an experiment's factors, by name: {"bytes": 64}, {"bytes": 1, "pairs": 3}. Sizes are in

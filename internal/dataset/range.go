@@ -12,18 +12,17 @@ const (
 	// maxTime bounds a timing, and the offset of a clock: ten years.
 	maxTime = 10 * 365 * 24 * 3600 * units.Second
 	// minDifference bounds a timing that is a difference of clocks or of times: less than minus an hour, which no
-	// slot takes, is none. An offset of clocks, and what is flagged as measured over a clock that was set, may be
-	// anything.
+	// slot takes, is none. An offset of clocks, and what is flagged as measured by clocks that drift, may be anything.
 	minDifference = -3600 * units.Second
 	// maxSize bounds a size in bytes, and every other factor of a point: 2^50.
 	maxSize = 1 << 50
 )
 
-// checkRange rejects numbers that no network can have given: such a line was damaged, or written by somebody who means
+// CheckRange rejects numbers that no network can have given: such a line was damaged, or written by somebody who means
 // harm.
-func (s *Sample) checkRange() error {
+func (s *Sample) CheckRange() error {
 	least := minDifference
-	if s.Phase == names.PhaseOffset || s.Has(FlagStep) || s.Has(FlagDrift) {
+	if s.Phase == names.PhaseOffset || s.Has(FlagDrift) {
 		least = -maxTime
 	}
 	if len(s.NS) > 0 {

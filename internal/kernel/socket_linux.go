@@ -134,9 +134,17 @@ func Clamp(b units.Bytes) int { return int(min(b, units.GiB-1)) }
 // SetListenOptions gives accepted connections o's buffers and congestion control, which they take from the listener. A
 // size that is 0 gives the kernel's default and its automatic tuning back. The congestion control must be the
 // listener's: a connection that is accepted under BBR and then changed to another keeps BBR's pacing timer for its
-// whole life.
-func SetListenOptions(fd int, o, defaults plane.Socket) error {
-	free := option{unix.SOL_SOCKET, unix.SO_BUF_LOCK, 0, "SO_BUF_LOCK, for automatic buffers (needs linux 5.15),"}
+// whole life. before is what was set last. Where the kernel could not give automatic buffers back, none are fixed.
+func SetListenOptions(fd int, o, before, defaults plane.Socket) error {
+	same := o.SndBuf == before.SndBuf && o.RcvBuf == before.RcvBuf
+	if _, err := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_BUF_LOCK); err != nil && !same {
+		return fmt.Errorf("fixed buffers of accepted connections need linux 5.15: %w", err)
+	}
+	err := setCongestion(fd, cmp.Or(o.Congestion, defaults.Congestion))
+	if same {
+		return err
+	}
+	free := option{unix.SOL_SOCKET, unix.SO_BUF_LOCK, 0, "SO_BUF_LOCK"}
 	if o.SndBuf > 0 {
 		free.value |= unix.SOCK_SNDBUF_LOCK
 	}
@@ -147,7 +155,7 @@ func SetListenOptions(fd int, o, defaults plane.Socket) error {
 	if o.SndBuf <= 0 || o.RcvBuf <= 0 {
 		options = append(options, free)
 	}
-	return errors.Join(setCongestion(fd, cmp.Or(o.Congestion, defaults.Congestion)), set(fd, options...))
+	return errors.Join(err, set(fd, options...))
 }
 
 // SetPace bounds the rate at which a connection sends [B/s]; 0 is no limit.

@@ -63,7 +63,7 @@ type Config struct {
 	Now  func() time.Time
 }
 
-// Recv bounds the silence of a peer inside a slot.
+// Recv bounds the silence of a peer inside a slot, but for that of a large team on a slow path.
 const Recv = 20 * units.Second
 
 // helloTimeout bounds the question whether an agent still answers.
@@ -179,9 +179,13 @@ var errSlotOver = errors.New("the agent has not answered, long after the deadlin
 
 // run does one slot of the walk.
 func (w *walker) run(ctx context.Context, s bench.Slot, allowed units.Nanos) ([]dataset.Sample, error) {
+	recv := Recv
+	for _, team := range s.Teams { // the last rank waits until the clocks of all others are compared
+		recv = max(recv, 2*w.Schedule.Limits.Path.Synchronising(len(team)))
+	}
 	samples, err := together(ctx, w.agents, s.Teams, bench.Task{
 		Run: w.Run, Slot: s.ID, Round: s.Round, Exp: s.Exp, Points: s.Points, Reps: float64(s.Effort),
-		Epoch: w.Schedule.Epoch(s.Round), Deadline: allowed, Recv: min(Recv, allowed),
+		Epoch: w.Schedule.Epoch(s.Round), Deadline: allowed, Recv: min(recv, allowed),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("slot %d: %s: %w", s.ID, s.Exp, err)
