@@ -224,7 +224,9 @@ func ValueWords(f *params.Fit, name string) string {
 func FunctionWords(f *params.Fit, names ...string) string {
 	var parts []string
 	for _, name := range names {
-		if fn, ok := f.Functions[name]; ok {
+		if fn, ok := f.Functions[name]; ok && !fn.Usable() {
+			parts = append(parts, name+" is not to be used: "+fn.Why)
+		} else if ok {
 			parts = append(parts, fn.Words(name))
 		} else if _, ok := f.Parameters[name]; ok {
 			parts = append(parts, ParameterWords(f, name))

@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -22,6 +23,7 @@ type Explained struct {
 	Parameter  *params.Parameter `json:"parameter,omitempty"`
 	Function   *params.Function  `json:"function,omitempty"`
 	Missing    string            `json:"missing,omitempty"` // the command that measures it, where the run has not
+	of         string            // the name of Function
 }
 
 // Explain explains a number, a word of calib's, or a name in its files. p is the run's, or nil. ok is false where
@@ -49,11 +51,13 @@ func Explain(name string, p *params.Params) (e Explained, ok bool) {
 	if p == nil {
 		return e, true
 	}
-	function, _, _ := strings.Cut(params.FunctionOf(name), ".")
+	e.of, _, _ = strings.Cut(params.FunctionOf(name), ".")
 	if q, has := p.Parameters[name]; has {
 		e.Parameter, e.Unit = &q, q.Unit
+	} else if _, reached := p.Functions["L"].Coeff[name]; reached { // N
+		e.of = "L"
 	}
-	if f, has := p.Functions[function]; has && name != "L" { // that of LogGP is another number than the function
+	if f, has := p.Functions[e.of]; has && name != "L" { // that of LogGP is another number than the function
 		e.Function = &f
 	}
 	if e.Parameter == nil && e.Function == nil {
@@ -99,7 +103,7 @@ func (e Explained) Text(w io.Writer, o Options) error {
 		say("Why", "%s", q.Why)
 	}
 	if f := e.Function; f != nil {
-		say("This run", "%s: %s", f.Words(params.FunctionOf(e.Name)), qualities[f.Status])
+		say("This run", "%s: %s", f.Words(e.of), qualities[cmp.Or(f.Status, params.StatusOK)])
 		say("Why", "%s", f.Why)
 	}
 	if e.Missing != "" {

@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
+	"calib/internal/dataset"
 	"calib/internal/units"
 	"calib/params"
 )
@@ -180,7 +182,11 @@ func readings(p *params.Params) (out []reading) {
 	}
 	for _, name := range []string{"g_s", "g_r"} {
 		if f, ok := p.Functions[name]; ok {
-			out = append(out, reading{name + "  gap, full packet", name, atPacket(f), true})
+			what, m := "full packet", f.Domain["m"][1]
+			if full, err := strconv.ParseFloat(p.Environment.Common[dataset.FactSegment], 64); err == nil && m < full {
+				what = units.Bytes(m).String() // of the user's sizes
+			}
+			out = append(out, reading{name + "  gap, " + what, name, atPacket(f), true})
 		}
 	}
 	named("o_s  send, LogGP", "o_s", true)
@@ -189,7 +195,7 @@ func readings(p *params.Params) (out []reading) {
 	return out
 }
 
-// atPacket is a cost function at the largest size that it holds for, a full packet.
+// atPacket is a cost function at the largest size that it holds for.
 func atPacket(f params.Function) params.Parameter {
 	q := params.Parameter{Unit: f.Unit, Status: cmp.Or(f.Status, params.StatusOK), Why: f.Why}
 	if !f.Usable() {
@@ -203,9 +209,6 @@ func atPacket(f params.Function) params.Parameter {
 	q.Value = &v
 	if half, whole := f.HalfWidthAt(m, 0); whole && half > 0 {
 		q.CI95 = &[2]float64{v * math.Exp(-half/v), v + half} // below on the log scale: no time is negative
-		if half > widest*v && q.Status == params.StatusOK {
-			q.Status = params.StatusProvisional
-		}
 	}
 	return q
 }

@@ -94,6 +94,10 @@ func tailBySize(r *fit.Result, name, words string, s *params.Series, breaks []fl
 		return
 	}
 	fit.SegmentsFunction(r, name, "time that "+words+" exceeds, by its size", x, &resample.Estimates{Values: y}, seg)
+	fn := r.Functions[name]
+	fn.Status = params.StatusProvisional
+	fn.Why = "its lines have no intervals: those of its points are in " + params.PointsFile
+	r.Functions[name] = fn
 	for i := range s.Points {
 		s.Points[i].Fitted = seg.Predict(s.Points[i].X)
 	}

@@ -40,7 +40,7 @@ func fitWakeup(p *fit.Prepared) (*params.Fit, error) {
 		return nil, err
 	}
 	blocking := est.Values[t.Index[names.PhaseBlocking]]
-	difference := func(name, label, more, less, why string) (float64, bool) {
+	difference := func(name, label, more, less, why string) (v float64, seen bool) {
 		a, haveA := t.Index[more]
 		b, haveB := t.Index[less]
 		if !haveA || !haveB {
@@ -49,7 +49,7 @@ func fitWakeup(p *fit.Prepared) (*params.Fit, error) {
 		}
 		v, ci := est.Of(func(v []float64) float64 { return v[a] - v[b] })
 		r.Found(name, "s", label, v, ci)
-		return v, true
+		return v, ci[0] > 0
 	}
 	if v, ok := difference("wakeup", "time to wake a receiver that sleeps until the message comes", names.PhaseBlocking,
 		names.PhasePolling, "both hosts of every pair share a CPU, and a host that polls would keep it from the other"); ok {
@@ -66,6 +66,8 @@ func fitWakeup(p *fit.Prepared) (*params.Fit, error) {
 		says := "how much of that is the CPU's sleep state is not known: the agents could not open /dev/cpu_dma_latency"
 		if held {
 			says = "with the CPUs kept out of sleep states it is " + units.Format(awake, "s")
+		} else if _, tried := t.Index[names.PhaseIdleAwake]; tried {
+			says = "with the CPUs kept out of sleep states it may be zero"
 		}
 		r.Add(params.Notef("cold-messages", "alpha, a and L are of messages in a row; after 1 ms of idling a message takes "+
 			"%s more, and %s",

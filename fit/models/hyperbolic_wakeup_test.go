@@ -34,6 +34,11 @@ func TestWakeup(t *testing.T) {
 			t.Errorf("no finding %s", code)
 		}
 	}
+	f, err = hyperbolic.Wakeup.Fit(fit.Prepare(made(map[string]float64{names.PhaseBlocking: 12e3, names.PhasePolling: 14e3,
+		names.PhaseIdle: 10e3, names.PhaseIdleAwake: 9e3}), fit.Settings{}))
+	if err != nil || len(f.Findings) != 1 { // that the table is the result
+		t.Errorf("nothing costs more, and findings are %v, %v", f.Findings, err)
+	}
 	f, err = hyperbolic.Wakeup.Fit(fit.Prepare(made(map[string]float64{names.PhaseBlocking: 12e3, names.PhaseIdle: 40e3}),
 		fit.Settings{}))
 	if err != nil {

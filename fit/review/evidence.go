@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"calib/internal/units"
 	"calib/params"
 )
 
@@ -64,10 +65,10 @@ func (r *review) evidence() {
 	})
 	r.eachFunction(func(name string, f params.Function) {
 		var none reason
-		if len(f.CI95) == 0 {
+		if len(f.CI95) == 0 && f.Why == "" {
 			none = noInterval
 		}
-		for _, why := range []reason{none, r.missing(), r.lossy(f.Model), r.tooFewRounds(f.Model),
+		for _, why := range []reason{none, r.wide(f), r.missing(), r.lossy(f.Model), r.tooFewRounds(f.Model),
 			r.noFreedomFunction(name, f), r.ownMisfit(name, f.Model), r.foreign()} {
 			if why != "" {
 				r.provisionalFunction(name, why)
@@ -77,6 +78,18 @@ func (r *review) evidence() {
 }
 
 const noInterval reason = "no interval: all rounds gave one value, or there was one round"
+
+// wide is the reason of a function of packets that is too uncertain at the largest of them, unless it is too small to
+// matter.
+func (r *review) wide(f params.Function) reason {
+	m, p := f.Domain["m"][1], f.Domain["p"][1]
+	v, err := f.At(m, p, nil)
+	half, _ := f.HalfWidthAt(m, p)
+	if err != nil || m == 0 || half <= useful*v || half <= material*r.reference(f.Unit) {
+		return ""
+	}
+	return reason(fmt.Sprintf("its 95%% interval at %v is wider than ± %.0f%%", units.Bytes(m), 100*useful))
+}
 
 // imprecise is the reason of a number that is too uncertain to be of use, unless it is too small to matter. Where
 // rounds alone leave it so wide, it says how much longer a run has to be, otherwise what makes it uncertain and what

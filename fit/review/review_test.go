@@ -228,6 +228,11 @@ func TestRules(t *testing.T) {
 		{"two points for two parameters", func(p *params.Params) { twoPairs(p, 8) }, "a", provisional,
 			"2 numbers of pairs for 2 parameters"},
 		{"two points for two parameters, and hosts for no more", func(p *params.Params) { twoPairs(p, 4) }, "a", ok, ""},
+		{"a function that is wide", func(p *params.Params) { line(p, "cluster-gap", "g_s", 10e-6, 4e-6, 1e-12) }, "g_s()",
+			provisional, "at 1000B is wider than ± 25%"},
+		{"a function that is wide, and too small to matter", func(p *params.Params) {
+			line(p, "cluster-gap", "g_s", 2e-6, 1e-6, 1e-12)
+		}, "g_s()", ok, ""},
 		{"two points for a line", func(p *params.Params) {
 			line(p, "cluster-gap", "g_s", 30e-6, 1e-7, 1e-12)
 			f := fitOf(p, "cluster-gap")

@@ -58,7 +58,10 @@ var sizes = []struct {
 
 // Lookup finds a number by its name, such as a_c, C_n_16KiB or g_s.c0.
 func (g Glossary) Lookup(name string) (Number, bool) {
-	general, _, _ := strings.Cut(name, ".")
+	general, _, coefficient := strings.Cut(name, ".")
+	if coefficient && general == "L" { // that of LogGP is no function
+		general = "L(m,p)"
+	}
 	has := func(n Number) bool { return slices.Contains(n.Names, general) }
 	if !slices.ContainsFunc(g.Numbers, has) {
 		for _, s := range sizes {

@@ -80,7 +80,7 @@ func Targets() []Target {
 		{Name: "ompi-json", File: "ompi-rules.json", write: writeOmpiJSON, NoHosts: true, Rules: true,
 			About: "Open MPI 6: rules of coll/tuned in JSON"},
 		{Name: "otava", File: "otava.csv", write: writeOtava, NoHosts: true,
-			About: "Apache Otava: CSV of one row, time, commit (the run's ID), and every number of the run"},
+			About: "Apache Otava: CSV of one row, time, commit (the run's ID), and every ok number"},
 		{Name: "prometheus", File: "calib.prom", write: writePrometheus, NoHosts: true,
 			About: "Prometheus: gauges for the textfile collector of node_exporter, without time stamps"},
 		{Name: "simgrid", File: "platform.xml", write: writeSimGrid,
