@@ -121,7 +121,7 @@ $(SUITES): accuracy-%: build
 accuracy-gate: build
 	$(HARNESS) -run '^TestGate$$/$(CASES)' -args -calib $(CALIB)
 
-# Intervals beside the truth in virtual time: 40 quick and 20 standard runs of every preset, 40 minutes. It times no packets.
+# Intervals beside the truth in virtual time: quick and standard runs of every preset, 40 minutes. It times no packets.
 accuracy-virtual: build
 	$(HARNESS) -run '^TestVirtual$$/$(CASES)' -args -calib $(CALIB)
 

@@ -1,7 +1,7 @@
 /* Half round trips between ranks 0 and 1, one line "bytes seconds" for each size given as an argument. On a platform that
  * calib has exported, they are T(x) of the measured network:
  *
- *   calib export --to simgrid params.json        writes platform.xml
+ *   calib export --to simgrid params.json >platform.xml
  *   smpicc -O2 pingpong.c -o pingpong
  *   smpirun -np 2 -platform platform.xml -hostfile hosts.txt ./pingpong --cfg=smpi/simulate-computation:no 1 1024 65536
  */

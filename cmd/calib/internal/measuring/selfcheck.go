@@ -38,7 +38,7 @@ func SelfcheckCommand() *cli.Command {
 		Usage: "calibrate an emulated copy of a run's network, and see whether its numbers come back",
 		Description: "calib lab selfcheck RUN               by the run's own plan\n" +
 			"calib lab selfcheck RUN --budget 10m  of a fast network: its copy is slowed\n" +
-			"Patterns and what measures hosts alone are left out. The lab file (calib\n" +
+			"Patterns, copies, fragments, buffers and Nagle are left out. The lab file (calib\n" +
 			"export --to lab) and the copy's runs go to --out; RUN stays as it is. What is outside\n" +
 			"its 95% interval is measured a second time; in a late lab, up to three times.\n" +
 			"Exit codes: 0 all back, 1 some outside their intervals twice, 4 hosts or slots of the\n" +
