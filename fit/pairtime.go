@@ -37,7 +37,7 @@ func PairTimes(lines []*Batch) []PairTime {
 			medians = append(medians, m.sum/m.n)
 		}
 		value := resample.Midmean(medians) // sorts them: what follows does not depend on the order of the map
-		out = append(out, PairTime{hosts, value, roundInterval(medians)})
+		out = append(out, PairTime{hosts, value, roundInterval(value, medians)})
 	}
 	slices.SortFunc(out, func(a, b PairTime) int {
 		return cmp.Or(cmp.Compare(a.Hosts[0], b.Hosts[0]), cmp.Compare(a.Hosts[1], b.Hosts[1]))
@@ -45,16 +45,17 @@ func PairTimes(lines []*Batch) []PairTime {
 	return out
 }
 
-// roundInterval is the 95% interval of the mean of rounds by Student's t; a point for a single round.
-func roundInterval(medians []float64) [2]float64 {
+// roundInterval is the 95% interval of a value of rounds, as wide as Student's of their mean; a point for a single
+// round.
+func roundInterval(value float64, medians []float64) [2]float64 {
 	mean, ss := stats.Mean(medians), 0.0
 	for _, m := range medians {
 		ss += (m - mean) * (m - mean)
 	}
 	r := float64(len(medians))
 	if r < 2 {
-		return [2]float64{mean, mean}
+		return [2]float64{value, value}
 	}
 	half := resample.TQuantile(r-1) * math.Sqrt(ss/(r-1)/r)
-	return [2]float64{mean - half, mean + half}
+	return [2]float64{value - half, value + half}
 }

@@ -216,10 +216,15 @@ func SegmentsFunction(r *Result, name, label string, sizes []float64, est *resam
 		c0, c1 := est.Interval(g.Intercept, lines, 2*i), est.Interval(g.Slope, lines, 2*i+1)
 		x, y := sizes[k:k+g.Distinct], est.Values[k:k+g.Distinct]
 		k += g.Distinct
-		of := OfMisfit(y, func(i int) float64 { return g.Intercept + g.Slope*x[i] }, 2, func(y []float64) ([]float64, error) {
-			l, err := g.Refit(x, y)
-			return []float64{l.C0, l.C1}, err
-		}, c0, c1)
+		unknowns := 2
+		if g.Flat {
+			unknowns = 1
+		}
+		of := OfMisfit(y, func(i int) float64 { return g.Intercept + g.Slope*x[i] }, unknowns,
+			func(y []float64) ([]float64, error) {
+				l, err := g.Refit(x, y)
+				return []float64{l.C0, l.C1}, err
+			}, c0, c1)
 		fn.Set("c0"+n, g.Intercept, Add(g.Intercept, c0, of[0]))
 		fn.Set("c1"+n, g.Slope, Add(g.Slope, c1, of[1]))
 		fn.Domain["bytes"+n] = [2]float64{g.Lo, g.Hi}

@@ -161,7 +161,7 @@ func (o *SlowHosts) name(p *Prepared, f fault.Found, hosts []string) {
 	switch {
 	case f.Uplink:
 		group := p.hostNames(f.Hosts)
-		o.Findings = append(o.Findings, params.Warnf("slow-uplink", "%s is slow: %s", subject(f, hosts), why).
+		o.Findings = append(o.Findings, params.Warnf(params.SlowUplink, "%s is slow: %s", subject(f, hosts), why).
 			With("ratio", f.Ratio).About(group...))
 		return
 	case len(f.Hosts) == 2:

@@ -13,6 +13,7 @@ const (
 	ModelFailed      Code = "model-failed"
 	MixedVersions    Code = "mixed-versions"
 	SlowHost         Code = "slow-host"
+	SlowUplink       Code = "slow-uplink"
 	Undecided        Code = "undecided"
 	LostSegments     Code = "lost-segments"
 	OneRound         Code = "one-round"

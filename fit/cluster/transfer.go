@@ -166,6 +166,15 @@ func (h *transfer) fitL() (err error) {
 	return nil
 }
 
+// unknowns is how many coefficients are fitted: of one number of hosts none is l1.
+func (h *transfer) unknowns() int {
+	n := h.transferForm.unknowns()
+	if oneLoad(h.at) {
+		n--
+	}
+	return n
+}
+
 // seekFloor takes the floor with the smallest sum of squares, where the data show it. At least three sizes are above.
 func (h *transfer) seekFloor() {
 	best, least := h.transferForm, math.Inf(1)

@@ -92,7 +92,12 @@ func (p *prttData) fitGap() (*gapFit, error) {
 	case len(sizes)-above > 1: // whatever the gaps of a packet are, a floor among them
 		long, ci = gaps.Of(func(y []float64) float64 { return lineSlope(sizes[above:], y[above:]) })
 	}
-	p.longGap(long, full, sizes, values, ci)
+	var misfit []params.Term
+	if line, _, err := lsq.FitLine(sizes[above:], values[above:], nil); err == nil && !full {
+		misfit = fit.OfMisfit(values[above:], func(i int) float64 { return line.At(sizes[above+i]) }, 2,
+			func(y []float64) ([]float64, error) { return []float64{lineSlope(sizes[above:], y)}, nil }, ci)[0]
+	}
+	p.longGap(long, full, sizes, values, ci, misfit)
 	if long <= 0 {
 		p.fit.Add(params.Warnf("not-positive", "G is not positive: the gap does not grow with the size").Of("G"))
 	}
@@ -119,12 +124,12 @@ func (p *prttData) fitGap() (*gapFit, error) {
 // packet: what another packet costs is in no gap. Where it is the only one above a packet, the slope is between the
 // two, unless it is that of full packets. In both cases G is between this slope and the whole gap a byte. Where these
 // two are as good as equal, either is G.
-func (p *prttData) longGap(slope float64, full bool, sizes, values []float64, ci [2]float64) {
+func (p *prttData) longGap(slope float64, full bool, sizes, values []float64, ci [2]float64, misfit []params.Term) {
 	const label = "gap per byte of a long message"
 	n := len(sizes)
 	above, most := n-firstAbove(sizes, p.packet), values[n-1]/sizes[n-1]
 	if above > 1 || most <= (1+straight)*slope || full {
-		p.fit.Found("G", "s/B", label, slope, ci)
+		p.fit.Found("G", "s/B", label, slope, ci, misfit...)
 		return
 	}
 	p.fit.Unknown("G", "s/B", label, math.Max(0, slope), most, fmt.Sprintf("prtt has %s above a packet of %g B, and "+
@@ -211,10 +216,10 @@ func (p *prttData) latency(send, receive *busyTime) float64 {
 	p.fit.Together([]string{"L", send.name, receive.name}, reps)
 	ci := resample.DifferenceOf(p.times, v, reps, func(r []float64) float64 { return r[0] })
 	p.fit.Difference("L", "s", label, v, ci, slices.Concat(p.fit.Prepared.ClockReading(1), send.misfit, receive.misfit)...)
-	if v <= 0 {
+	l := p.fit.Parameters["L"]
+	if v <= 0 && (l.CI95 == nil || l.CI95[1] <= 0) { // else it may be zero
 		const why = "o_s + o_r is longer than half a round trip: the pauses between messages let hosts fall " +
 			"asleep, or some work is counted twice; keep CPUs awake, and measure again"
-		l := p.fit.Parameters["L"]
 		l.Withhold(params.StatusInconsistent, "L is not positive: "+why)
 		p.fit.Parameters["L"] = l
 		p.fit.Add(params.Warnf("not-positive", "L is not positive: %s", why).Of("L"))

@@ -156,6 +156,9 @@ func sameBuffer(r *review) (claim, bool) {
 func loggpL(r *review) (claim, bool) {
 	c, ok := parameter("L")(r)
 	c.name = "L (LogGP)"
+	for _, o := range []string{"o_s", "o_r"} { // L is what they leave of half a round trip
+		ok = ok && r.Parameters[o].Status != params.StatusInconsistent
+	}
 	return c, ok
 }
 
@@ -166,6 +169,9 @@ const busy = 0.8
 // b_prime. A stream that a CPU limits says nothing of a ping-pong, whose messages are still in the caches.
 func oneStream(r *review) (claim, bool) {
 	for _, name := range []string{"b", "b_prime", "b_c"} {
+		if name == "b_c" && r.Parameters["b"].Status == params.StatusInconsistent {
+			break // that b was refused does not make the medium the bottleneck of a pair
+		}
 		if c, ok := parameter(name)(r); ok {
 			send, _ := r.Parameters["cpu_send"].Raw()
 			recv, _ := r.Parameters["cpu_recv"].Raw()

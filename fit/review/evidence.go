@@ -83,7 +83,7 @@ const noInterval reason = "no interval: all rounds gave one value, or there was 
 // matter.
 func (r *review) wide(f params.Function) reason {
 	m, p := f.Domain["m"][1], f.Domain["p"][1]
-	v, err := f.At(m, p, nil)
+	v, err := f.At(m, p, r.Functions)
 	half, _ := f.HalfWidthAt(m, p)
 	if err != nil || m == 0 || half <= useful*v || half <= material*r.reference(f.Unit) {
 		return ""
@@ -216,8 +216,12 @@ func (r *review) noFreedomFunction(name string, f params.Function) reason {
 			n += len(s.Points)
 		}
 	}
-	if n > 0 && n <= len(f.Coeff) {
-		return reason(fmt.Sprintf("%d points for %d coefficients: the fit cannot be checked", n, len(f.Coeff)))
+	k := len(f.Coeff)
+	if hosts, ok := f.Domain["p"]; ok && hosts[0] == hosts[1] {
+		k-- // l1 is not fitted
+	}
+	if n > 0 && n <= k {
+		return reason(fmt.Sprintf("%d points for %d coefficients: the fit cannot be checked", n, k))
 	}
 	return ""
 }

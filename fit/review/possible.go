@@ -41,8 +41,8 @@ func (r *review) possible() {
 	r.withinT()
 }
 
-// follow withholds what is made of a number that is withheld: the rate 1/beta, and the functions of which a parameter
-// is the value at one byte.
+// follow withholds what is made of a number that is withheld: the rate 1/beta, the functions of which a parameter is
+// the value at one byte, and LogGP's L, which is what o_s and o_r leave of half a round trip.
 func (r *review) follow() {
 	if beta, rate := r.Parameters["beta"], r.Parameters["r_inf"]; beta.Estimate != nil && rate.Value != nil {
 		var bound *params.Bound
@@ -55,6 +55,9 @@ func (r *review) follow() {
 		q, f := r.Parameters[name], r.Functions[name]
 		if q.Estimate != nil && q.Status == params.StatusInconsistent && f.Model == q.Model && f.Usable() {
 			r.mark(name, q.Status, q.Why)
+		}
+		if q.Status == params.StatusInconsistent && r.Parameters["L"].Value != nil {
+			r.withhold("L", q.Status, "it is what o_s and o_r leave of half a round trip, and "+name+" is withheld", nil)
 		}
 	}
 }

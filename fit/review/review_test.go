@@ -399,3 +399,21 @@ func TestImprecise(t *testing.T) {
 		}
 	}
 }
+
+// A number that is refused is no witness against others, and what is made of it falls with it.
+func TestRefusedIsNoWitness(t *testing.T) {
+	p := run()
+	set(p, "hyperbolic-network", "s/B", "b", 2e-9)
+	set(p, "hyperbolic-network", "s/B", "b_c", 0.2e-9)
+	set(p, "loggp", "s", "o_s", 40e-6)
+	set(p, "loggp", "s", "L", 20e-6)
+	line(p, "cluster-overhead", "O_s", 10e-6, 1e-7, 1e-12)
+	line(p, "cluster", "L", 50e-6, 1e-7, 1e-12)
+	p.Distribute()
+	Apply(p)
+	statuses(t, p, "b", params.StatusInconsistent, "b_prime_limits")
+	statuses(t, p, "b_c", params.StatusOK, "")
+	statuses(t, p, "o_s", params.StatusInconsistent, "use O_s")
+	statuses(t, p, "L", params.StatusInconsistent, "o_s is withheld")
+	statuses(t, p, "L()", params.StatusOK, "")
+}
