@@ -152,10 +152,23 @@ func measured(p *params.Params) []params.Residual {
 	return slices.DeleteFunc(p.Times(), func(r params.Residual) bool { return r.X < 1 || r.X > maxMeasured })
 }
 
-// misfit is the root of the mean squared relative error of m on those times; 0 where there are none.
+// misfit is the root of the mean squared relative error of m on those times, which are within groups where there are
+// groups; 0 where there are none.
 func misfit(m cost.Model, p *params.Params) float64 {
 	one, _ := pattern.Find("p2p", "direct")
-	return network.Misfit(measured(p), func(x int) (float64, error) { return m.Time(cost.TrafficOf(one, 2, x)) })
+	var teams [][]int
+	if p.Groups != nil {
+		for _, group := range p.GroupsByIndex() {
+			if len(group) > 1 {
+				teams = [][]int{group[:2]}
+			}
+		}
+	}
+	return network.Misfit(measured(p), func(x int) (float64, error) {
+		t := cost.TrafficOf(one, 2, x)
+		t.Teams = teams
+		return m.Time(t)
+	})
 }
 
 // scatter is the relative standard deviation of the medians of messages between two hosts: the median over the sizes.

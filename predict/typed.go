@@ -39,8 +39,8 @@ var typedFunctions = map[string]string{"O_s": "cluster-overhead", "U_r": "cluste
 //	L: {l0: 16.684us, l1: 1.556us, tau: 82.6ns/B, N: 90B/us}
 //	overlap: {bytes: 4096, f: 0.9, overhead: 0.2ms, exchange: 0.6ms}
 //
-// L is that of LogGP as a number, and L(m, p) of the cluster model with coefficients. None has an interval. Errors are
-// of class ErrTyped.
+// L is that of LogGP as a number, and L(m, p) of the cluster model with coefficients. With a_c and b_c the network is a
+// shared medium. None has an interval. Errors are of class ErrTyped.
 func Typed(text []byte) (*params.Params, error) {
 	lines := map[string]any{}
 	if err := yaml.Decode(text, &lines); err != nil {
@@ -80,6 +80,10 @@ func Typed(text []byte) (*params.Params, error) {
 	}
 	if err := errors.Join(errs...); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrTyped, err)
+	}
+	aC, bC := p.Parameters["a_c"].Value, p.Parameters["b_c"].Value
+	if aC != nil && bC != nil && *aC > 0 && *bC > 0 {
+		p.Network = &params.Network{Packets: params.Shared, Streams: params.Shared}
 	}
 	g, perByte := p.Parameters["g"].Value, p.Parameters["G"].Value
 	if g != nil && perByte != nil { // the gap by the size, which LogGP has in no other way

@@ -142,3 +142,17 @@ func FuzzTyped(f *testing.F) {
 		}
 	})
 }
+
+// With a_c and b_c the network is a shared medium, to the simulation as well.
+func TestTypedMedium(t *testing.T) {
+	p := mustType(t, "hosts: 9\na: 859.52us\nb: 1.42us/B\na_c: 345.6us\nb_c: 0.92us/B\n")
+	q, err := New(p, []string{"sim", "hyperbolic"}, Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ring, _ := pattern.Find("neighbour", "ring")
+	got := q.Predict(Query{Pattern: ring, Hosts: 9, Bytes: 65536})
+	if len(got) != 2 || got[0].Seconds < 9*65536*0.92e-6 || got[1].Seconds < 9*65536*0.92e-6 {
+		t.Errorf("%+v", got)
+	}
+}

@@ -104,9 +104,7 @@ func Validate(p *params.Params, d dataset.Source, s Settings) error {
 	if err != nil || len(seen) == 0 {
 		return err
 	}
-	p.Findings = slices.DeleteFunc(p.Findings, func(f params.Finding) bool { // of an earlier call
-		return f.Code == params.NotPredicted || f.Code == params.SimulationMisses
-	})
+	forget(p)
 	q, err := New(p, Models, s)
 	if err != nil {
 		why := strings.ReplaceAll(err.Error(), "\n", "; ")
@@ -128,6 +126,30 @@ func Validate(p *params.Params, d dataset.Source, s Settings) error {
 	}
 	q.mark(p)
 	return nil
+}
+
+// missBoth begins the reason of a parameter that mark has made provisional.
+const missBoth = "the simulation and the formulas of "
+
+// forget takes back what an earlier call has found.
+func forget(p *params.Params) {
+	p.Findings = slices.DeleteFunc(p.Findings, func(f params.Finding) bool {
+		return f.Code == params.NotPredicted || f.Code == params.SimulationMisses ||
+			f.Code == params.Provisional && strings.Contains(f.Message, missBoth)
+	})
+	for name, q := range p.Parameters {
+		if strings.HasPrefix(q.Why, missBoth) {
+			q.Status, q.Why = params.StatusOK, ""
+			p.Parameters[name] = q
+		}
+	}
+	for name, f := range p.Functions {
+		if strings.HasPrefix(f.Why, missBoth) {
+			f.Status, f.Why = params.StatusOK, ""
+			p.Functions[name] = f
+		}
+	}
+	p.Distribute()
 }
 
 // mark adds a warning if the better of the two simulations, with warm and with cold connections, misses what was
@@ -161,7 +183,7 @@ func (q *Predictor) mark(p *params.Params) {
 				told = append(told, name)
 			}
 		}
-		review.Contradicted(p, told, fmt.Sprintf("the simulation and the formulas of %s both miss the patterns that were "+
+		review.Contradicted(p, told, fmt.Sprintf(missBoth+"%s both miss the patterns that were "+
 			"measured (by %.0f%% and %.0f%%, limit %.0f%%)", m.name, 100*g.Mean, 100*of.Mean, 100*params.ValidationLimit))
 	}
 }

@@ -51,3 +51,18 @@ func TestHostsByName(t *testing.T) {
 		}
 	}
 }
+
+// What an earlier validation has made provisional is judged anew.
+func TestForget(t *testing.T) {
+	v := 1.
+	p := &params.Params{Parameters: map[string]params.Parameter{
+		"a": {Value: &v, Status: params.StatusProvisional, Why: missBoth + "hyperbolic both miss"},
+		"g": {Value: &v, Status: params.StatusProvisional, Why: "two rounds"}},
+		Findings: []params.Finding{params.Notef(params.Provisional, "provisional: a: %sx", missBoth),
+			params.Notef(params.Provisional, "provisional: g: two rounds")}}
+	forget(p)
+	if p.Parameters["a"].Status != params.StatusOK || p.Parameters["g"].Status != params.StatusProvisional ||
+		len(p.Findings) != 1 {
+		t.Errorf("%+v", p)
+	}
+}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 
@@ -57,22 +56,20 @@ func (n *Network) Copy(p *params.Params, hosts int, slowdown float64) (*Copy, er
 	if base.Fabric = &fabric; fabric == (netspec.Fabric{}) {
 		base.Fabric = nil
 	}
-	base.Overrides = map[int]netspec.Block{}
-	c := &Copy{Spec: base}
+	c := &Copy{}
 	if out := n.Unplaced(FirstHosts(hosts)); out > 0 {
 		c.note("%s in none of the run's groups: no uplink is between them and any other host", units.Plural(out, "host"))
 	}
-	c.differ(p)
-	if err := c.Spec.Validate(); err != nil {
+	if err := base.Validate(); err != nil {
 		return nil, err
 	}
-	alike := c.Spec
-	factors := slowdowns
+	notes, factors := c.Notes, slowdowns
 	if slowdown > 0 {
 		factors = []float64{slowdown}
 	}
 	for _, f := range factors {
-		c.Spec = n.slow(alike, f)
+		c.Spec, c.Notes = n.slow(base, f), slices.Clone(notes)
+		c.differ(p)
 		if err := c.Spec.Validate(); err != nil {
 			return nil, fmt.Errorf("%g times slower: %w", f, err)
 		}
@@ -118,17 +115,14 @@ func gap(s *netspec.Spec) float64 {
 	return max(s.Service(s.Host, 1), s.Service(s.Medium, 1), s.Service(s.ReceiveBlock(1), 1))
 }
 
-// slow is s with all times factor times as long.
+// slow is s, whose hosts are alike, with all times factor times as long.
 func (n *Network) slow(s netspec.Spec, factor float64) netspec.Spec {
 	block := func(b netspec.Block) netspec.Block {
 		return netspec.Block{A: b.A * factor, B: b.B * factor, Min: b.Min * factor}
 	}
 	extra, receive := factor-1, block(*s.Receive)
 	s.Host, s.Medium, s.L, s.Receive = block(s.Host), block(s.Medium), s.L*factor, &receive
-	s.Overrides, s.Links = maps.Clone(s.Overrides), slices.Clone(s.Links)
-	for i, b := range s.Overrides {
-		s.Overrides[i] = block(b)
-	}
+	s.Overrides, s.Links = map[int]netspec.Block{}, slices.Clone(s.Links)
 	for i := range s.Links {
 		s.Links[i].Block = block(s.Links[i].Block)
 		s.Links[i].L *= factor
@@ -284,8 +278,8 @@ type measured struct {
 }
 
 // differences reads which hosts and pairs a run found to be slow, and by how much: a host by the median of its pairs
-// with hosts that are not slow, over that of the pairs that do not stand out. Where these were not measured the finding
-// says it. No ratio is below 1.
+// with hosts that are not slow, each over the median of the pairs, within groups or between, that do not stand out.
+// Where these were not measured the finding says it. No ratio is below 1.
 func (c *Copy) differences(p *params.Params) *differing {
 	d := &differing{}
 	for _, r := range p.Times() {
@@ -316,11 +310,21 @@ func (c *Copy) differences(p *params.Params) *differing {
 		return len(p.Run.Hosts)
 	}
 	slices.SortStableFunc(d.slow, func(a, b slow) int { return order(a) - order(b) })
-	median := func(k int, over float64, of func(measured) bool) float64 {
+	group := map[int]int{} // of hosts, from 1
+	if p.Groups != nil {
+		for i, hosts := range p.GroupsByIndex() {
+			for _, h := range hosts {
+				group[h] = i + 1
+			}
+		}
+	}
+	between := func(q measured) bool { return group[q.way[0]] != group[q.way[1]] }
+	// median is of the times of pairs, each over that of its kind; 0 of none.
+	median := func(k int, over map[bool]float64, of func(measured) bool) float64 {
 		var v []float64
 		for _, q := range pairs {
-			if q.times[k] > 0 && over > 0 && of(q) {
-				v = append(v, q.times[k]/over)
+			if n := over[between(q)]; q.times[k] > 0 && n > 0 && of(q) {
+				v = append(v, q.times[k]/n)
 			}
 		}
 		if len(v) == 0 {
@@ -328,7 +332,7 @@ func (c *Copy) differences(p *params.Params) *differing {
 		}
 		return stats.Median(v)
 	}
-	links := 0
+	plain, links := func(q measured) bool { return !q.slow && !beside(q, -1) }, 0
 	for i, s := range d.slow {
 		own := s.way[0]
 		if own != s.way[1] {
@@ -336,7 +340,8 @@ func (c *Copy) differences(p *params.Params) *differing {
 			links++
 		}
 		for k := range s.ratio {
-			normal := median(k, 1, func(q measured) bool { return !q.slow && !beside(q, -1) })
+			within, apart := median(k, map[bool]float64{false: 1}, plain), median(k, map[bool]float64{true: 1}, plain)
+			normal := map[bool]float64{false: cmp.Or(within, apart), true: cmp.Or(apart, within)}
 			its := median(k, normal, func(q measured) bool {
 				return !beside(q, own) && (q.way == s.way || own >= 0 && slices.Contains(q.way[:], own))
 			})

@@ -111,6 +111,16 @@ func OneKind(p *params.Params) []string {
 	return []string{fmt.Sprintf("hosts are of %d kinds: the numbers of the largest stand for all", len(p.Kinds))}
 }
 
+// SlowUplinks says of which groups the uplink is slower than those of the others.
+func SlowUplinks(p *params.Params) (out []string) {
+	for _, f := range p.AllFindings(params.Warning) {
+		if f.Code == params.SlowUplink {
+			out = append(out, fmt.Sprintf("all groups have one uplink's numbers, though %s", f.Message))
+		}
+	}
+	return out
+}
+
 // uplinks gives each group of hosts a link to all others. What a byte takes longer between groups is the time of the
 // links that it passes, one for two groups and else two; their time per byte is that of all streams that leave a group,
 // and the rest is delay. Where that rate is not known a link is a delay alone.
@@ -123,6 +133,7 @@ func (n *Network) uplinks(p *params.Params) {
 		n.Notes = append(n.Notes, "times between the groups of hosts were not measured: those within a group are used")
 		return
 	}
+	n.Notes = append(n.Notes, SlowUplinks(p)...)
 	groups := p.GroupsByIndex()
 	all := slices.Concat(groups...)
 	link := netspec.Link{L: between - within}

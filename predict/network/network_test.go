@@ -337,3 +337,35 @@ func TestKindsAreSaid(t *testing.T) {
 		t.Errorf("%v, %q", err, n.Notes)
 	}
 }
+
+// The messages of a slow host take longer by the run's ratio in a slowed copy, too, of whose times calls are a part.
+func TestSlowHostOfSlowedCopy(t *testing.T) {
+	p := differing4(map[string]float64{"h3": 1.4}, "h3")
+	for name, v := range map[string]float64{"g": 300 * us} {
+		p.Parameters[name] = params.Parameter{Value: &v, Status: params.StatusOK}
+	}
+	with(p, "O_s", params.Line, map[string]float64{"c0": 200 * us, "c1": 0})
+	for _, factor := range []float64{1, 50} {
+		s := copied(t, p, factor).Spec
+		if got := (s.Message(0, 3, 1) + s.Message(3, 0, 1)) / 2 / s.Message(0, 1, 1); math.Abs(got-1.4) > 0.02 {
+			t.Errorf("%g times slower: messages of the slow host take %g times as long, want 1.4", factor, got)
+		}
+	}
+}
+
+// A pair is slow beside those of its kind, within groups or between.
+func TestSlowPairOfAGroup(t *testing.T) {
+	p := differing4(map[string]float64{"h0h1": 2})
+	p.Groups = &params.Groups{Hosts: [][]string{{"h0", "h1"}, {"h2", "h3"}}}
+	for _, q := range p.Pairs[1:5] {
+		*q.Latency *= 1.4
+	}
+	p.Findings = append(p.Findings, params.Warnf(params.SlowUplink, "the uplink of h0, h1 is slow").About("h0", "h1"))
+	s := copied(t, p, 1).Spec
+	if got := s.Message(0, 1, 1) / s.Message(2, 3, 1); math.Abs(got-2) > 0.01 {
+		t.Errorf("messages of the slow pair take %g times as long, want 2", got)
+	}
+	if got := SlowUplinks(p); len(got) != 1 || !strings.HasSuffix(got[0], "though the uplink of h0, h1 is slow") {
+		t.Errorf("notes %q", got)
+	}
+}

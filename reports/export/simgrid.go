@@ -10,6 +10,7 @@ import (
 
 	"calib/internal/units"
 	"calib/params"
+	"calib/predict/network"
 )
 
 // This file writes a run as a platform file of SimGrid, for MPI programs run by smpirun (3.32 and later).
@@ -292,6 +293,12 @@ func (p *platform) addUplinks() {
 		for _, h := range hosts {
 			p.group[p.hosts[h]] = i + 1
 		}
+	}
+	for _, note := range network.SlowUplinks(p.in.Params) {
+		p.in.warnf("%s", note)
+	}
+	if out := slices.DeleteFunc(slices.Clone(p.hosts), func(h string) bool { return p.group[h] > 0 }); len(out) > 0 {
+		p.in.warnf("hosts in none of the run's groups are as near to all as those of one group: %s", strings.Join(out, ", "))
 	}
 }
 

@@ -39,7 +39,7 @@ func rowsOf(in *input) (out [][]string) {
 		kind := "coefficient"
 		if m.Link() != "" {
 			kind = "link"
-		} else if _, ok := in.Params.Parameters[m.Name]; ok {
+		} else if _, ok := in.Params.Parameters[m.Name]; ok || m.Name == params.LossMetric {
 			kind = "parameter"
 		}
 		add(kind, m, m.Value, m.CI95)
