@@ -77,6 +77,11 @@ func (l *Listener) Await(ctx context.Context, hash string) (net.Conn, error) {
 	case c := <-place:
 		return c, nil
 	case <-ctx.Done():
+		select {
+		case c := <-place: // it was there in time
+			return c, nil
+		default:
+		}
 		return nil, context.Cause(ctx)
 	}
 }

@@ -22,8 +22,8 @@ type rangeError struct {
 
 // Expand lists the hosts of a ClusterShell range, in order and each once: "node[01-03,7],gate" is node01, node02,
 // node03, node7, gate. A range may have a step ("[0-8/2]") and a name several ranges ("rack[1-2]n[1-4]"). Numbers keep
-// their zeros; where the first number of a range begins with one, both must have the same number of digits. It returns
-// an error that says where and how to mend it, also for more than MaxHosts hosts.
+// their zeros: "[08-100]" is 08, 09, 10 and so on to 100, as Slurm means it. It returns an error that says where and
+// how to mend it, also for more than MaxHosts hosts.
 func Expand(s string) ([]string, error) {
 	out, err := expandRange(s)
 	if err != nil {
@@ -129,7 +129,7 @@ func expandSet(s string) ([]string, *rangeError) {
 		switch most := max(len(lo), len(hi)); {
 		case first > last:
 			return fail("range %s-%s runs backwards: write %s-%s", lo, hi, hi, lo)
-		case len(lo) != len(hi) && (zeros(lo) || zeros(hi)):
+		case zeros(hi) && len(lo) != len(hi) || zeros(lo) && len(lo) > len(hi):
 			return fail("range %s-%s: a number with leading zeros needs as many digits at both ends: write %0*d-%0*d, or "+
 				"two ranges", lo, hi, most, first, most, last)
 		case len(out)+(last-first)/step+1 > MaxHosts:

@@ -50,7 +50,7 @@ const (
 // handshake turns the shell that p has reached into calib with args. It is bounded by ctx and, in each step, by the
 // launcher's stepTimeout.
 func (l *Launcher) handshake(ctx context.Context, p *Process, host string, args []string) error {
-	stop := context.AfterFunc(ctx, p.kill)
+	stop := context.AfterFunc(ctx, p.end)
 	err := l.exchange(p, host, args)
 	if !stop() {
 		return errors.Join(context.Cause(ctx), err)

@@ -99,7 +99,6 @@ func (l *Launcher) Launch(ctx context.Context, h hosts.Host, args ...string) (p 
 		return nil, err
 	}
 	if err := l.handshake(ctx, p, h.Name, args); err != nil {
-		p.kill()
 		p.Close()
 		return nil, err
 	}
@@ -172,8 +171,17 @@ func (l *Launcher) options() []string {
 var hostnameLine = regexp.MustCompile(`(?m)^hostname (\S+)$`)
 
 // Hostname is where ssh finds a host whose name is an alias of its configuration. Any other name stays, also where ssh
-// fails: Launch says why it does.
+// fails: Launch says why it does. So does the name of a host behind one to which ssh always goes, as of a container.
 func (l *Launcher) Hostname(ctx context.Context, h hosts.Host) string {
+	is := l.destination(ctx, h)
+	if strings.EqualFold(is, h.Name) || is == l.destination(ctx, hosts.Host{Name: "calib-any-host", User: h.User}) {
+		return h.Name
+	}
+	return is
+}
+
+// destination is where ssh connects for a host; its name where that is not known.
+func (l *Launcher) destination(ctx context.Context, h hosts.Host) string {
 	argv, err := l.command(h)
 	if err != nil || !l.ssh() {
 		return h.Name
@@ -183,7 +191,7 @@ func (l *Launcher) Hostname(ctx context.Context, h hosts.Host) string {
 	ask := exec.CommandContext(ctx, argv[0], slices.Insert(argv[1:], 0, "-G")...)
 	ask.WaitDelay = l.exitWait
 	out, err := ask.Output()
-	if is := hostnameLine.FindSubmatch(out); err == nil && is != nil && !strings.EqualFold(string(is[1]), h.Name) {
+	if is := hostnameLine.FindSubmatch(out); err == nil && is != nil {
 		return string(is[1])
 	}
 	return h.Name

@@ -125,7 +125,11 @@ func (p *Process) Close() error {
 	return nil
 }
 
-func (p *Process) kill() { p.signal(syscall.SIGKILL) }
+// end asks the process to end. What a killed srun has started would stay until the end of the job.
+func (p *Process) end() {
+	p.stdin.Close()
+	p.signal(syscall.SIGTERM)
+}
 
 // signal signals the whole group. An error means that no process is left, and is ignored.
 func (p *Process) signal(s syscall.Signal) { _ = syscall.Kill(-p.cmd.Process.Pid, s) }

@@ -42,7 +42,9 @@ copy,need)
 	head -c @SIZE@ | gzip -dc >"$t" && chmod 700 "$t" || fail write
 	test -x "$t" || fail noexec
 	same "$t" || fail hash
-	mv -f "$t" "$f" || fail write
+	# Where hosts share a home, the first copy stays: others execute it.
+	ln "$t" "$f" 2>/dev/null || same "$f" || mv -f "$t" "$f" || fail write
+	rm -f "$t"
 	t=
 	find . -type f -mtime +30 -exec rm -f {} + # builds of long ago, and what was cut off
 	;;

@@ -11,6 +11,7 @@ import (
 	"os/user"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"calib/internal/needs"
@@ -153,7 +154,7 @@ func TestSSH(t *testing.T) {
 		}
 		defer p.Close()
 		pid, _, _ := greet(t, p)
-		p.kill() // the local ssh only
+		p.signal(syscall.SIGKILL) // the local ssh only
 		waitGone(t, pid)
 		_, err = p.Read(make([]byte, 1))
 		mustBe(t, err, ErrDied, "killed")
@@ -319,6 +320,7 @@ func TestHostname(t *testing.T) {
 		{prefix, "fd00::4", "", "fd00::4"},
 		{"ssh -oNoSuchOption=1 {host}", "c4", "", "c4"},
 		{"ip netns exec {host}", "c4", "", "c4"},
+		{"ssh -F " + s.dir + "/ssh_config c4 docker exec -i {host}", "c1", "", "c1"},
 	} {
 		if got := template(t, c.prefix, self(t)).Hostname(t.Context(), Host{Name: c.name, User: c.user}); got != c.want {
 			t.Errorf("%s for %s of %q: %s, want %s", c.prefix, c.name, c.user, got, c.want)

@@ -35,11 +35,13 @@ type Step struct {
 	left   []string          // hosts that have not failed
 	keys   map[string]string // by host, what its agent shows when it connects
 	failed map[string]error  // by host
+	until  time.Time         // when every agent must have connected
 }
 
 const (
-	firstAnswer  = 2 * time.Minute // a scheduler may still be readying nodes
-	connectLimit = 15 * time.Second
+	firstAnswer = 2 * time.Minute // a scheduler may still be readying nodes
+	// connectLimit is less than agents wait for the first word on their connections: they wait for each other.
+	connectLimit = 10 * time.Second
 	stepExit     = 5 * time.Second
 )
 
@@ -78,7 +80,7 @@ func StartStep(ctx context.Context, j Job, binaries []Binary, args []string) (*S
 		return nil, errors.Join(err, port.Close())
 	}
 	s := &Step{p: p, port: port, left: slices.Clone(j.Hosts), keys: map[string]string{}, failed: map[string]error{}}
-	stop := context.AfterFunc(ctx, p.kill)
+	stop := context.AfterFunc(ctx, p.end)
 	err = s.exchange(binaries, args)
 	if !stop() {
 		err = context.Cause(ctx)
@@ -122,7 +124,9 @@ func (s *Step) exchange(binaries []Binary, args []string) error {
 		s.keys[host] = strings.Join(words[1:], " ")
 		s.port.Expect(s.keys[host])
 	}
-	return s.send(s.port.Invitation(), stepTimeout)
+	err = s.send(s.port.Invitation(), stepTimeout)
+	s.until = time.Now().Add(connectLimit)
+	return err
 }
 
 func pickCommon(binaries []Binary, machines map[string][]string) (b Binary, err error) {
@@ -198,7 +202,7 @@ func (s *Step) Connect(ctx context.Context, host string) (io.ReadWriteCloser, er
 	if err := s.failed[host]; err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, connectLimit, ErrTimeout)
+	ctx, cancel := context.WithDeadlineCause(ctx, s.until, ErrTimeout)
 	defer cancel()
 	c, err := s.port.Await(ctx, s.keys[host])
 	if err != nil {

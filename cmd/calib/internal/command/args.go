@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/signal"
 	"slices"
@@ -134,6 +135,10 @@ func Report(out, errOut io.Writer, asJSON bool, name string, err error) int {
 	if err == nil || (errors.As(err, &c) && c.Silent) {
 		return code
 	}
+	var unread *fs.PathError
+	if errors.As(err, &unread) && unread.Path == os.Stdout.Name() && unread.Err == syscall.EPIPE {
+		return code // as of calib report | head
+	}
 	if asJSON {
 		if (reports.Result{Command: name, Exit: code, Error: err.Error()}).Encode(out) == nil {
 			return code
@@ -152,8 +157,10 @@ func WantsJSON(args []string) bool {
 }
 
 // Interruptible returns a context that INT, TERM or HUP ends: what runs then stops in order, and keeps what it has. A
-// HUP that the process was started to ignore, as by nohup, stays ignored. A second signal ends the process at once;
-// agents end with their input, and the files of a run are whole at every moment.
+// HUP that the process was started to ignore, as by nohup, stays ignored. A second signal ends the process at once, but
+// for HUP, which comes twice when a terminal is closed: from its shell, and from the kernel when that ends. Agents end
+// with their input, and the files of a run are whole at every moment. Writing what nobody reads any more, as at the end
+// of a pipe, is an error and no signal.
 func Interruptible() context.Context {
 	ctx, cancel := context.WithCancel(context.Background())
 	wanted := []os.Signal{syscall.SIGINT, syscall.SIGTERM}
@@ -162,10 +169,12 @@ func Interruptible() context.Context {
 	}
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, wanted...)
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) // not ignored: ssh would be started to ignore it
 	go func() {
 		<-signals
 		cancel()
-		<-signals
+		for <-signals == syscall.SIGHUP {
+		}
 		fmt.Fprintln(os.Stderr, "calib: interrupted a second time: ended at once")
 		os.Exit(exit.Interrupted)
 	}()

@@ -148,6 +148,7 @@ func Series(c *cli.Context, config *run.Config, root, what string, n int) (runs 
 		r, err := run.Run(c.Context, *config)
 		config.Plan.Limits.Path, config.Probe = r.Plan.Limits.Path, r.Probe.Known() // of the first: all have the same plan
 		config.Plan.Seed++
+		config.Confirm = nil // the answer is for all
 		if err != nil {
 			code := exit.CodeOf(err)
 			if err = fmt.Errorf("run %d of %d: %w", i+1, n, err); code != exit.Partial {
@@ -289,7 +290,12 @@ func measurePatterns(c *cli.Context, dir *rundir.Dir) error {
 	config.Fit, config.Targets, config.Probe = run.Fitting{}, "", config.Probe.Known()
 	config.Plan = validationPlan(config.Plan, units.Nanos(c.Duration("budget")))
 	config.Out, config.MeasureOnly = dir.File(run.ValidationDir), true
-	if err := os.RemoveAll(config.Out); err != nil { // of a validation that was cut off before it had a pattern
+	switch before, err := rundir.Edit(config.Out); { // of a validation that was cut off before it had a pattern
+	case err == nil:
+		if err := cmp.Or(before.Close(), os.RemoveAll(config.Out)); err != nil {
+			return err
+		}
+	case command.Exists(config.Out):
 		return err
 	}
 	if _, err := run.Run(c.Context, equipped(c, config)); err != nil {

@@ -53,7 +53,8 @@ func confirmStored(c *cli.Context, w *run.Where, again string, ask asking) error
 	for i, value := range []*string{&w.Launch, &w.AgentBinary} {
 		name := againFlags[i]
 		switch {
-		case c.IsSet(name):
+		// CALIB_LAUNCH is for new runs: it confirms what is stored, and does not replace it.
+		case c.IsSet(name) && (name != "launch" || c.String(name) == *value || c.String(name) != os.Getenv("CALIB_LAUNCH")):
 			*value = c.String(name)
 		case w.Local > 0 || w.Sim != "" || *value == "" || *value == defaultLaunch: // nothing but calib's own
 		case ask == nil:
