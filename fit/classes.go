@@ -99,7 +99,7 @@ func hostCosts(c *params.Class, first params.Residual, all *params.Params) {
 			q.Status = params.StatusProvisional
 			q.Why = fmt.Sprintf("T(1 B) and a_c leave it wider than ± %.0f%%", 100*wideCost)
 		}
-		if ci[1] > 0 {
+		if value > 0 {
 			c.Parameters["a"] = q
 		}
 	}

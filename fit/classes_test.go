@@ -3,6 +3,7 @@ package fit
 import (
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 
 	"calib/fit/fault"
@@ -52,5 +53,20 @@ func TestClassesLeaveSlowHostsOut(t *testing.T) {
 		if got := fmt.Sprint(used); got != c.want {
 			t.Errorf("%+v: %s lines of the classes are used, want %s", c.judged, got, c.want)
 		}
+	}
+}
+
+// A slow pair that no model has entered is named all the same.
+func TestSlowPairIsNamed(t *testing.T) {
+	d := &dataset.Dataset{Header: dataset.Header{Hosts: []dataset.Host{{Name: "a"}, {Name: "b"}, {Name: "c"}}}}
+	p := Prepare(d, Settings{})
+	slow := &SlowHosts{Pairs: map[[2]int]bool{{0, 1}: true, {1, 2}: true},
+		why: map[[2]int]string{{0, 1}: "loss", {1, 2}: "rate"}}
+	p.slow = func() *SlowHosts { return slow }
+	out := &params.Params{Pairs: []params.Pair{{From: "b", To: "a"}}}
+	p.addSlow(out)
+	want := []params.Pair{{From: "b", To: "a", Slow: "loss"}, {From: "b", To: "c", Slow: "rate"}}
+	if !slices.Equal(out.Pairs, want) {
+		t.Errorf("%+v", out.Pairs)
 	}
 }

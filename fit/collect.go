@@ -168,6 +168,24 @@ func (p *Prepared) addLoss(out *params.Params) {
 		100*out.Loss.CI95[1], all.Again, all.Segments).With("rate", out.Loss.Rate))
 }
 
+// addSlow names the slow pairs that no model has entered: they were seen before the rounds, or lost something in every
+// batch.
+func (p *Prepared) addSlow(out *params.Params) {
+	slow := p.Slow()
+	byHosts := func(a, b [2]int) int { return slices.Compare(a[:], b[:]) }
+	for _, pair := range slices.SortedFunc(maps.Keys(slow.Pairs), byHosts) {
+		a, b := p.HostName(pair[0]), p.HostName(pair[1])
+		i := slices.IndexFunc(out.Pairs, func(q params.Pair) bool {
+			return q.From == a && q.To == b || q.From == b && q.To == a
+		})
+		if i < 0 {
+			i = len(out.Pairs)
+			out.Pairs = append(out.Pairs, params.Pair{From: a, To: b})
+		}
+		out.Pairs[i].Slow = slow.Why(p, pair)
+	}
+}
+
 func finished(l *params.Loss) *params.Loss {
 	l.Rate = float64(l.Again) / float64(l.Segments)
 	l.CI95 = resample.ShareCI(float64(l.Again), float64(l.Segments))

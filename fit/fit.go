@@ -76,6 +76,7 @@ func Run(models []Model, d dataset.Source, s Settings) (*params.Params, []error)
 	fits = slices.DeleteFunc(fits, func(f *params.Fit) bool { return f == nil })
 	errs = slices.DeleteFunc(errs, func(err error) bool { return err == nil })
 	out := Collect(p, fits)
+	p.addSlow(out)
 	if !s.Together {
 		p.classify(models, out)
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"calib/internal/glossary"
@@ -24,6 +25,7 @@ type Explained struct {
 	Function   *params.Function  `json:"function,omitempty"`
 	Missing    string            `json:"missing,omitempty"` // the command that measures it, where the run has not
 	of         string            // the name of Function
+	none       bool              // the run has all that it needs
 }
 
 // Explain explains a number, a word of calib's, or a name in its files. p is the run's, or nil. ok is false where
@@ -60,7 +62,8 @@ func Explain(name string, p *params.Params) (e Explained, ok bool) {
 	if f, has := p.Functions[e.of]; has && name != "L" { // that of LogGP is another number than the function
 		e.Function = &f
 	}
-	if e.Parameter == nil && e.Function == nil {
+	e.none = !slices.ContainsFunc(n.Needs(), func(exp string) bool { _, has := p.Run.Sampled[exp]; return !has })
+	if e.Parameter == nil && e.Function == nil && !e.none {
 		e.Missing = params.MeasureCommand(n.Needs()...)
 	}
 	return e, true
@@ -105,6 +108,9 @@ func (e Explained) Text(w io.Writer, o Options) error {
 	if f := e.Function; f != nil {
 		say("This run", "%s: %s", f.Words(e.of), qualities[cmp.Or(f.Status, params.StatusOK)])
 		say("Why", "%s", f.Why)
+	}
+	if e.none && e.Parameter == nil && e.Function == nil {
+		say("This run", "has none: what it is of was not seen")
 	}
 	if e.Missing != "" {
 		say("This run", "did not measure it: %s does", e.Missing)

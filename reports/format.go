@@ -22,7 +22,7 @@ type Quantity struct {
 func (q Quantity) String() string {
 	s := q.Value
 	if q.Unit != "" {
-		s += " " + q.Unit
+		s += " " + Clean(q.Unit)
 	}
 	if q.CI != "" {
 		s += " " + q.CI

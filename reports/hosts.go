@@ -52,7 +52,7 @@ func HostsOf(p *params.Params) Section {
 	classes := NewGrid("pairs", "number/number", "1 byte/number", "alpha/interval", "beta/interval", "a/interval",
 		"b/interval")
 	for _, c := range p.Classes {
-		first, row := "–", []string{c.Name, count(float64(c.Pairs))}
+		first, row := "–", []string{Clean(c.Name), count(float64(c.Pairs))}
 		if t, err := c.Functions["T"].At(1, 2, nil); err == nil {
 			first = Format(t, nil, "s").String()
 		}
@@ -188,8 +188,10 @@ func EnvironmentOf(p *params.Params) Section {
 	if len(common.Rows)+len(differs.Rows) == 0 {
 		return s
 	}
-	s.Says = []string{fmt.Sprintf("calib %s on %s: %s.", Clean(strings.Join(p.Run.Versions, ", ")),
-		units.Plural(len(p.Run.Hosts), "host"), namesOf(p.Run.Hosts))}
+	s.Says = []string{fmt.Sprintf("%s: %s.", units.Plural(len(p.Run.Hosts), "host"), namesOf(p.Run.Hosts))}
+	if len(p.Run.Versions) > 0 {
+		s.Says[0] = fmt.Sprintf("calib %s on %s", Clean(strings.Join(p.Run.Versions, ", ")), s.Says[0])
+	}
 	s.Tables = []Table{{Title: "The hosts differ in", Grid: differs},
 		{Fold: "The same on every host: " + units.Plural(len(common.Rows), "fact"), Grid: common}}
 	return s
@@ -274,7 +276,7 @@ func PairsOf(p *params.Params, brief bool) Section {
 		s.Tables[0].Says = []string{fmt.Sprintf(more, n, shown)}
 	}
 	if !brief && len(slow) < len(p.Pairs) && len(p.Pairs) <= rowsShown {
-		s.Tables = append(s.Tables, Table{Fold: fmt.Sprintf("All %d pairs", len(p.Pairs)),
+		s.Tables = append(s.Tables, Table{Fold: "All: " + units.Plural(len(p.Pairs), "pair"),
 			Grid: matrix("pair", "why it stands out", p.Pairs)})
 	}
 	s.Says = slices.Concat([]string{fmt.Sprintf("%s measured, %d slow.", units.Plural(len(p.Pairs), "pair"),
@@ -288,7 +290,11 @@ func lossOf(p *params.Params) []string {
 		return nil
 	}
 	share := func(l *params.Loss) string {
-		return fmt.Sprintf("%s [%s, %s]", Percent(l.Rate), Percent(l.CI95[0]), Percent(l.CI95[1]))
+		of := Percent
+		if l.Rate < 0.01 {
+			of = func(v float64) string { return fmt.Sprintf("%.2g%%", 100*v) }
+		}
+		return fmt.Sprintf("%s [%s, %s]", of(l.Rate), of(l.CI95[0]), of(l.CI95[1]))
 	}
 	text := fmt.Sprintf("Loss: %s of %s segments were sent again", share(p.Loss), count(float64(p.Loss.Segments)))
 	var worst params.Pair

@@ -309,8 +309,8 @@ func Screen(w io.Writer, p *params.Params, o Options) error {
 	pg.Width = min(pg.Width, minWidth)
 	s := SummaryOf(p, o)
 	s.Spoiled = s.Spoiled[:min(len(s.Spoiled), spoiledShown)]
-	if more := len(s.Odd) - oddNamed; more > 0 {
-		s.Odd = append(s.Odd[:oddNamed], fmt.Sprintf("The report has %d more.", more))
+	if len(s.Odd) > oddNamed {
+		s.Odd = append(s.Odd[:oddNamed], "The report has more.")
 	}
 	pg.summary(s)
 	if pg.Dir != "" {
@@ -318,7 +318,7 @@ func Screen(w io.Writer, p *params.Params, o Options) error {
 		fmt.Fprintf(pg, "Report    %s\nNumbers   %s\n", Clean(filepath.Join(pg.Dir, "report.html")),
 			Clean(filepath.Join(pg.Dir, "params.json")))
 		for _, command := range s.Next {
-			fmt.Fprintf(pg, "Next      %s\n", command)
+			fmt.Fprintf(pg, "Next      %s\n", Clean(command))
 		}
 	}
 	return pg.flush(w)

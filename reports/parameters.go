@@ -231,7 +231,7 @@ const alikeShown = 8 // bounds the warnings of one code that are about different
 // withholds some. The others follow in the order of the run and its fits.
 var worst = []params.Code{
 	params.ManyLeftOut, params.OneRound, params.Contradiction, params.Impossible, params.ModelFailed,
-	params.LostSegments, params.SlowHost, params.NegativeAC,
+	params.LostSegments, params.SlowHost, params.SlowUplink, params.NegativeAC,
 }
 
 // rankOf is the place of a warning among those of p: as in worst, then the others, then those about parameters that are

@@ -202,7 +202,7 @@ func TestOutliers(t *testing.T) {
 	if err := Text(&b, p, Options{}); err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(b.String(), "\n  1 pair is slow, most of all a → c: rate is half.\n") {
+	if !strings.Contains(b.String(), "\n  1 pair is slow, such as a → c: rate is half.\n") {
 		t.Errorf("the slow pair is not in the verdict:\n%s", b.String())
 	}
 }
@@ -280,14 +280,19 @@ func TestWarningsAboutHosts(t *testing.T) {
 		return params.Warnf(params.SlowHost, "%s", message).About(host)
 	}
 	p := &params.Params{
-		Findings: []params.Finding{slow("a", "host a is slow: why"), slow("b", "host b is slow")},
+		Findings: []params.Finding{slow("a", "host a is slow: why"), slow("b", "host b is slow"),
+			params.Warnf(params.SlowUplink, "the uplink of g is slow").About("g")},
 		Pairs: []params.Pair{{From: "a", To: "c", Slow: "x"}, {From: "a", To: "d", Slow: "x"}, {From: "c", To: "d"},
 			{From: "b", To: "c", Slow: "x"}, {From: "d", To: "c"}, {From: "e", To: "f", Slow: "half the rate"}},
 	}
-	if got := WarningsOf(p); len(got) != 2 {
-		t.Errorf("two slow hosts are two warnings: %q", got)
+	if got := WarningsOf(p); len(got) != 3 {
+		t.Errorf("two slow hosts and an uplink are three warnings: %q", got)
 	}
-	want := []string{"Host a is slow: why.", "Host b is slow.", "1 pair is slow, most of all e → f: half the rate."}
+	if got := OddOf(p); len(got.Rows) != 4 {
+		t.Errorf("what stands out: %v", got.Rows)
+	}
+	want := []string{"Host a is slow: why.", "Host b is slow.", "The uplink of g is slow.",
+		"1 pair is slow, such as e → f: half the rate."}
 	if diff := cmp.Diff(want, SummaryOf(p, Options{}).Odd); diff != "" {
 		t.Errorf("a host is named once, and its pairs are not counted again:\n%s", diff)
 	}
@@ -359,7 +364,7 @@ func TestScreenIsShort(t *testing.T) {
 			t.Errorf("the report does not say %q", text)
 		}
 	}
-	if n := strings.Count(screen.String(), "\n"); n > 24 || !strings.Contains(screen.String(), "The report has 3 more.") {
+	if n := strings.Count(screen.String(), "\n"); n > 24 || !strings.Contains(screen.String(), "The report has more.") {
 		t.Errorf("%d lines:\n%s", n, screen.String())
 	}
 }
@@ -432,12 +437,17 @@ func TestScreens(t *testing.T) {
 // What is offered next can be done: an export needs g_s, a packet is not enough.
 func TestNextNeedsWhatItReads(t *testing.T) {
 	packet := 1448.0
-	p := &params.Params{Parameters: map[string]params.Parameter{"packet": {Value: &packet}, "alpha": {}}}
+	p := &params.Params{Run: params.Run{Hosts: []string{"a", "b"}},
+		Parameters: map[string]params.Parameter{"packet": {Value: &packet}, "alpha": {}}}
 	if got := nextOf(p, "run"); len(got) != 1 || got[0] != "calib explain alpha run" {
 		t.Errorf("%q", got)
 	}
-	p.Functions = map[string]params.Function{"g_s": {}}
+	p.Functions = map[string]params.Function{"g_s": {}, "T": {}}
 	if got := nextOf(p, "run"); len(got) != 1 || got[0] != "calib export --to simgrid run" {
 		t.Errorf("%q", got)
+	}
+	p.Run.Hosts = append(p.Run.Hosts, "c")
+	if got := nextOf(p, "run"); len(got) != 1 || got[0] != "calib explain alpha run" {
+		t.Errorf("three hosts, and nothing of what they share: %q", got)
 	}
 }

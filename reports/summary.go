@@ -281,7 +281,9 @@ func networkOf(p *params.Params) string {
 		text = fmt.Sprintf("%s, too few to see contention", units.Plural(len(p.Run.Hosts), "host"))
 	}
 	for _, f := range p.Findings {
-		if f.Code == params.OneMachine {
+		if n := f.Values["hosts"]; f.Code == params.OneMachine && int(n) < len(p.Run.Hosts) {
+			text += fmt.Sprintf(" (%g hosts share one machine)", n)
+		} else if f.Code == params.OneMachine {
 			text += " (hosts share one machine)"
 		}
 	}
@@ -305,8 +307,11 @@ const minRounds = 6 // behind a safe interval: the range of five medians is no 9
 
 func spoiled(p *params.Params) (out []string) {
 	if n := p.Run.Rounds; n < minRounds {
-		out = append(out, fmt.Sprintf("%s, and safe intervals need %d. Give more time: --budget 2m.",
-			units.Plural(n, "round"), minRounds))
+		do := "Give more time: a longer --budget."
+		if strings.HasPrefix(p.Run.Plan, "imported:") {
+			do = "More files of the same kind make more rounds."
+		}
+		out = append(out, fmt.Sprintf("%s, and safe intervals need %d. %s", units.Plural(n, "round"), minRounds, do))
 	}
 	if m := p.Run.Missing; cutShort(p) {
 		out = append(out, fmt.Sprintf("%s of the plan was not measured. Give more time: --budget.", Percent(m)))
@@ -336,7 +341,9 @@ func spoiled(p *params.Params) (out []string) {
 }
 
 func nextOf(p *params.Params, dir string) (out []string) {
-	if len(SlowHosts(p)) > 0 {
+	if len(SlowHosts(p)) > 0 || slices.ContainsFunc(p.Findings, func(f params.Finding) bool {
+		return f.Code == params.SlowUplink
+	}) {
 		out = append(out, "calib check --hosts hosts.txt")
 	}
 	if p.Run.Plan == "quick" {
@@ -345,12 +352,20 @@ func nextOf(p *params.Params, dir string) (out []string) {
 	sends, ok := p.Functions["g_s"] // g_r may be missing: it is then taken to be no limit
 	switch name := explainable(p); {
 	case dir == "":
-	case ok && sends.Usable() && p.Functions["g_r"].Usable() && p.Parameters["packet"].Value != nil:
+	case ok && sends.Usable() && p.Functions["g_r"].Usable() && p.Parameters["packet"].Value != nil && exportable(p):
 		out = append(out, "calib export --to simgrid "+ShellWord(dir))
 	case name != "":
 		out = append(out, "calib explain "+name+" "+ShellWord(dir))
 	}
 	return out[:min(len(out), 2)]
+}
+
+// exportable reports whether SimGrid's platform file has what it needs beside the gaps, and not too many hosts.
+func exportable(p *params.Params) bool {
+	t, measured := p.Functions["T"]
+	_, shared := p.Parameters["b_c"]
+	n := len(p.Run.Hosts)
+	return measured && t.Usable() && n <= 512 && (n == 2 || shared)
 }
 
 // explainable is the first number of p that most would ask about; "" is none.
@@ -371,6 +386,11 @@ func OddOf(p *params.Params) Grid {
 		g.Add(Clean(h.Name), Clean(h.Why),
 			"compare its link, driver, CPU and other jobs with another host's: calib doctor")
 	}
+	for _, f := range p.Findings {
+		if f.Code == params.SlowUplink {
+			g.Add(namesOf(f.Hosts), Clean(f.Message), "look at the uplink of their switch: calib check")
+		}
+	}
 	slow := SlowPairs(p, hosts)
 	for _, q := range slow[:min(len(slow), outliersShown)] {
 		g.Add(Clean(q.From+" – "+q.To), Clean(q.Slow), "both hosts are fine elsewhere: look at the way between them")
@@ -390,13 +410,13 @@ func outliers(p *params.Params) (out []string) {
 		out = append(out[:outliersShown], units.Plural(n, "more host")+" are slow: params.json names them.")
 	}
 	for _, f := range p.Findings {
-		if f.Code == params.Undecided {
+		if f.Code == params.Undecided || f.Code == params.SlowUplink {
 			out = append(out, sentence(f.Message))
 		}
 	}
 	if slow := SlowPairs(p, hosts); len(slow) > 0 {
 		are := map[bool]string{true: "is", false: "are"}[len(slow) == 1]
-		out = append(out, fmt.Sprintf("%s %s slow, most of all %s: %s.", units.Plural(len(slow), "pair"), are,
+		out = append(out, fmt.Sprintf("%s %s slow, such as %s: %s.", units.Plural(len(slow), "pair"), are,
 			Clean(slow[0].From+" → "+slow[0].To), Clean(slow[0].Slow)))
 	}
 	return out

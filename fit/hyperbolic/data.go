@@ -67,8 +67,7 @@ func load(prepared *fit.Prepared) (*paired, error) {
 	p.starts = gatherSkew(bursts, starts)
 	p.addBursts(t, bursts, starts)
 	p.addStreams(t, streams)
-	p.fit.Account(bursts, streams, slices.DeleteFunc(slices.Clone(p.counted),
-		func(b *fit.Batch) bool { return connectionsOf(b) == 1 }))
+	p.fit.Account(bursts, p.counted)
 	p.sharedCPUs = slices.ContainsFunc(streams, func(b *fit.Batch) bool { return prepared.OneMachine(b.Lines[0].Ranks) })
 	p.packet = p.fit.Packet(bursts, streams)
 	p.clocks = clockUncertainty(bursts)

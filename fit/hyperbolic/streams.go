@@ -27,7 +27,7 @@ func connectionsOf(b *fit.Batch) int64 { return cmp.Or(b.Point[names.FactorConne
 func (p *paired) loadStreams() []*fit.Batch {
 	p.windows = p.fit.Complete(p.fit.Prepared.Batches(names.Paired, names.PhaseStream), false)
 	p.counted = p.withoutSlow(p.steady(p.windows))
-	fewest := int64(math.MaxInt64) // 1, but of other tools' figures
+	fewest := int64(math.MaxInt64) // 1 in calib's runs; another tool may have measured several at once only
 	for _, b := range p.windows {
 		fewest = min(fewest, connectionsOf(b))
 	}

@@ -65,7 +65,7 @@ func (r *review) evidence() {
 	})
 	r.eachFunction(func(name string, f params.Function) {
 		var none reason
-		if len(f.CI95) == 0 && f.Why == "" {
+		if len(f.CI95) == 0 && f.Status != params.StatusProvisional {
 			none = noInterval
 		}
 		for _, why := range []reason{none, r.wide(f), r.missing(), r.lossy(f.Model), r.tooFewRounds(f.Model),

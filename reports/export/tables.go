@@ -234,6 +234,9 @@ func gaugesOf(in *input) (out []gauge) {
 			prometheus.Labels{"run": run.ID, "plan": run.Plan, "version": in.Version}, 1},
 		{"calib_run_hosts", "Hosts of the run.", nil, float64(len(run.Hosts))},
 	}
+	if t, err := timeOf(run.ID); err == nil {
+		out = append(out, gauge{"calib_run_started_timestamp_seconds", "When the run was started.", nil, float64(t.Unix())})
+	}
 	for _, m := range in.metrics() {
 		of, _ := params.SplitSize(m.Name)
 		switch q, ok := in.Params.Parameters[m.Name]; {

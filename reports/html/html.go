@@ -272,7 +272,9 @@ func parametersOf(p *params.Params) []reports.Table {
 
 func (d *document) validation(p *params.Params, figures []figure.Figure) {
 	says := "Patterns that no fit has seen, predicted and then measured."
-	if len(p.Validation) == 0 {
+	if _, seen := p.Run.Sampled["pattern"]; len(p.Validation) == 0 && seen {
+		says = "Patterns were measured. No model has the parameters to predict them."
+	} else if len(p.Validation) == 0 {
 		says = "This run measured no communication pattern. calib predict validate RUN measures some, and shows " +
 			"how far predictions can be trusted."
 	}
