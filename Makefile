@@ -29,7 +29,7 @@ MOST_COPIED  := 8388608 # bytes
 # Without namespaces (root, or user namespaces) and TUN there is loopback alone, which has no network to calibrate.
 run: build
 	@if $(BIN) lab run sparc1994:2 -- true >/dev/null 2>&1; then \
-		$(BIN) lab run sparc1994:6 -- $(BIN) run --hosts '{hosts}' --launch 'ip netns exec {host}' --truth sparc1994 --plan quick --budget 45s; \
+		$(BIN) lab run sparc1994:6 -- $(BIN) run --hosts '{hosts}' --launch '$$CALIB_LAB_LAUNCH' --truth sparc1994 --plan quick --budget 45s; \
 	else \
 		echo 'No network namespaces here: two agents over loopback, which tells what the hosts cost and no network.'; \
 		$(BIN) run --local 2 --plan quick; \

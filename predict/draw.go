@@ -152,16 +152,15 @@ func measured(p *params.Params) []params.Residual {
 	return slices.DeleteFunc(p.Times(), func(r params.Residual) bool { return r.X < 1 || r.X > maxMeasured })
 }
 
-// misfit is the root of the mean squared relative error of m on those times, which are within groups where there are
-// groups; 0 where there are none.
+// misfit is the root of the mean squared relative error of m on those times; 0 where there are none. Where hosts are in
+// groups, the times are of pairs within one.
 func misfit(m cost.Model, p *params.Params) float64 {
 	one, _ := pattern.Find("p2p", "direct")
 	var teams [][]int
 	if p.Groups != nil {
-		for _, group := range p.GroupsByIndex() {
-			if len(group) > 1 {
-				teams = [][]int{group[:2]}
-			}
+		groups := p.GroupsByIndex()
+		if i := slices.IndexFunc(groups, func(g []int) bool { return len(g) > 1 }); i >= 0 {
+			teams = [][]int{groups[i][:2]}
 		}
 	}
 	return network.Misfit(measured(p), func(x int) (float64, error) {

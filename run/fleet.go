@@ -44,8 +44,8 @@ type fleet struct {
 	starter starter
 }
 
-// open starts an agent on every host, some at a time, and asks each who it is. It fails when fewer than two answer, or
-// ctx ends; otherwise the caller closes the fleet.
+// open starts an agent on every host, some at a time, and asks each who it is. It fails when ctx ends, or fewer than
+// two answer: the fleet then says which did not. Otherwise the caller closes the fleet.
 func (r *run) open(ctx context.Context) (*fleet, error) {
 	if r.Where.Sim != "" {
 		return simulated(ctx, r.Where.Sim)
@@ -83,7 +83,7 @@ func (r *run) open(ctx context.Context) (*fleet, error) {
 	case ctx.Err() != nil:
 		return nil, errors.Join(ctx.Err(), f.close())
 	case len(f.agents) < 2:
-		return nil, errors.Join(fmt.Errorf("fewer than two hosts answered:\n%w", errors.Join(errs...)), f.close())
+		return f, errors.Join(fmt.Errorf("fewer than two hosts answered:\n%w", errors.Join(errs...)), f.close())
 	}
 	return f, nil
 }

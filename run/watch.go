@@ -59,13 +59,24 @@ func (s *Sentinel) Look(ctx context.Context, number int, again [][2]int, more fu
 		own := exit.CodeOf(err) == exit.Usage // as a certificate that has expired: nothing is known of the hosts
 		first := strings.SplitN(err.Error(), "\n", 3)
 		out.Trouble = strings.Join(first[:min(2, len(first))], " ")
-		for i := range out.Hosts {
+		if f != nil {
+			s.lost(f, &out)
+		}
+		for i := range out.Hosts { // the others have no partner, or nothing is known of them
 			if m := &out.Hosts[i]; m.Lost == "" {
-				m.Lost, m.Busy = err.Error(), own || f != nil && len(f.busy) > 0
+				m.Lost, m.Busy = err.Error(), own || f != nil
 			}
 		}
 	}
 	return out, nil
+}
+
+// lost enters the hosts that a fleet goes on without.
+func (s *Sentinel) lost(f *fleet, out *watch.Sighting) {
+	for _, l := range f.lost {
+		m := &out.Hosts[s.index(l.Host)]
+		m.Lost, m.Busy = l.Error, slices.Contains(f.busy, l.Host)
+	}
 }
 
 // see makes rounds with the agents that can be had.
@@ -78,10 +89,7 @@ func (s *Sentinel) see(ctx context.Context, r *run, f *fleet, out *watch.Sightin
 		}
 	}
 	err := r.claim(ctx, f)
-	for _, l := range f.lost {
-		m := &out.Hosts[s.index(l.Host)]
-		m.Lost, m.Busy = l.Error, slices.Contains(f.busy, l.Host)
-	}
+	s.lost(f, out)
 	if err != nil {
 		return err
 	}

@@ -225,8 +225,9 @@ type Scratch struct {
 	ranks        []int // of a tree's children
 }
 
-// mostRoom bounds a message, which may be of as many blocks as there are hosts [B].
-const mostRoom = 1 << 33
+// mostRoom bounds a message, which may be of as many blocks as there are hosts [B]: a program that asks for more memory
+// than there is ends without a word to its user.
+const mostRoom int64 = 1 << 34
 
 // Use makes patterns send from out and receive into in, as far as they reach.
 func (s *Scratch) Use(out, in []byte) { s.out, s.in = out, in }
@@ -239,7 +240,7 @@ func (s *Scratch) In(n int) []byte { return room(&s.in, n) }
 
 // room returns the first n bytes of b, which becomes as long.
 func room(b *[]byte, n int) []byte {
-	if n > mostRoom {
+	if int64(n) > mostRoom {
 		bench.Fail("a message of %d B, of at most %d", n, mostRoom)
 	}
 	if n > len(*b) {

@@ -39,7 +39,7 @@ func labCommand() *cli.Command {
 			{Name: "run", Usage: "build a lab, run a command beside it, take the lab down",
 				ArgsUsage: "FILE|PRESET[:HOSTS] -- COMMAND...",
 				Description: "calib lab run sparc1994:8 -- \\\n" +
-					"    calib run --hosts {hosts} --launch 'ip netns exec {host}'\n" +
+					"    calib run --hosts {hosts} --launch '$CALIB_LAB_LAUNCH'\n" +
 					"{hosts} in the command stands for the path of the hosts file. The command finds the\n" +
 					"variables " + lab.EnvHosts + ", " + lab.EnvLaunch + " and " + lab.EnvStats + ". Its exit code is\nthis one's.",
 				Flags: append(specFlags(), nameFlag(),

@@ -68,7 +68,11 @@ func (l *Lab) command(ctx context.Context, c Command) (int, error) {
 		return nil // the command has got the signal that ended ctx
 	}
 	signals := make(chan os.Signal, 4)
-	signal.Notify(signals, unix.SIGINT, unix.SIGTERM, unix.SIGHUP)
+	wanted := []os.Signal{unix.SIGINT, unix.SIGTERM}
+	if !signal.Ignored(unix.SIGHUP) { // as under nohup, also by the command
+		wanted = append(wanted, unix.SIGHUP)
+	}
+	signal.Notify(signals, wanted...)
 	defer close(signals)
 	defer signal.Stop(signals)
 	if err := cmd.Start(); err != nil {
@@ -111,8 +115,14 @@ func (l *Lab) watchWire(ctx context.Context, cancel context.CancelCauseFunc) {
 	cancel(ErrWire)
 }
 
+// onTerminal reports whether a terminal signals this process, whatever its input is.
 func onTerminal() bool {
-	group, err := unix.IoctlGetInt(0, unix.TIOCGPGRP)
+	terminal, err := os.Open("/dev/tty")
+	if err != nil {
+		return false
+	}
+	defer terminal.Close()
+	group, err := unix.IoctlGetInt(int(terminal.Fd()), unix.TIOCGPGRP)
 	return err == nil && group == unix.Getpgrp()
 }
 

@@ -125,10 +125,14 @@ func (p *Process) Close() error {
 	return nil
 }
 
-// end asks the process to end. What a killed srun has started would stay until the end of the job.
+// end asks the process to end, and kills one that does not: what a killed srun has started stays until the end of the
+// job.
 func (p *Process) end() {
 	p.stdin.Close()
 	p.signal(syscall.SIGTERM)
+	if !p.ended(p.exitWait) {
+		p.signal(syscall.SIGKILL)
+	}
 }
 
 // signal signals the whole group. An error means that no process is left, and is ignored.

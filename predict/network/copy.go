@@ -63,13 +63,14 @@ func (n *Network) Copy(p *params.Params, hosts int, slowdown float64) (*Copy, er
 	if err := base.Validate(); err != nil {
 		return nil, err
 	}
-	notes, factors := c.Notes, slowdowns
+	d, factors := c.differences(p), slowdowns
+	notes := c.Notes
 	if slowdown > 0 {
 		factors = []float64{slowdown}
 	}
 	for _, f := range factors {
 		c.Spec, c.Notes = n.slow(base, f), slices.Clone(notes)
-		c.differ(p)
+		c.differ(p, d)
 		if err := c.Spec.Validate(); err != nil {
 			return nil, fmt.Errorf("%g times slower: %w", f, err)
 		}
@@ -151,8 +152,7 @@ func (n *Network) slow(s netspec.Spec, factor float64) netspec.Spec {
 // differ gives the hosts and pairs that the run names as slow blocks of their own, with which the lab's times of
 // messages exceed those of the others as the run's do: at the smallest size the fixed time, at the largest the time per
 // byte.
-func (c *Copy) differ(p *params.Params) {
-	d := c.differences(p)
+func (c *Copy) differ(p *params.Params, d *differing) {
 	if len(d.slow) > 0 && (d.small == 0 || d.large < d.small) {
 		c.note("the run has no times by size: slow hosts and pairs are as fast as the others")
 		return
@@ -332,7 +332,13 @@ func (c *Copy) differences(p *params.Params) *differing {
 		}
 		return stats.Median(v)
 	}
-	plain, links := func(q measured) bool { return !q.slow && !beside(q, -1) }, 0
+	var normal [2]map[bool]float64
+	for k := range normal {
+		plain := func(q measured) bool { return !q.slow && !beside(q, -1) }
+		within, apart := median(k, map[bool]float64{false: 1}, plain), median(k, map[bool]float64{true: 1}, plain)
+		normal[k] = map[bool]float64{false: cmp.Or(within, apart), true: cmp.Or(apart, within)}
+	}
+	links := 0
 	for i, s := range d.slow {
 		own := s.way[0]
 		if own != s.way[1] {
@@ -340,9 +346,7 @@ func (c *Copy) differences(p *params.Params) *differing {
 			links++
 		}
 		for k := range s.ratio {
-			within, apart := median(k, map[bool]float64{false: 1}, plain), median(k, map[bool]float64{true: 1}, plain)
-			normal := map[bool]float64{false: cmp.Or(within, apart), true: cmp.Or(apart, within)}
-			its := median(k, normal, func(q measured) bool {
+			its := median(k, normal[k], func(q measured) bool {
 				return !beside(q, own) && (q.way == s.way || own >= 0 && slices.Contains(q.way[:], own))
 			})
 			d.slow[i].ratio[k] = max(cmp.Or(its, s.ratio[k]), 1)

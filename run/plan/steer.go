@@ -151,7 +151,7 @@ func (t *Steering) look(rounds int) {
 			switch {
 			case !*now:
 				in[k] = 0
-			case fresh || in[k] == 0 || k > 0: // the same samples have the same width again
+			case fresh || in[k] == 0 || k > 0: // that the same samples have the same width again says nothing
 				in[k]++
 			}
 			*now = in[k] >= looks
@@ -221,7 +221,7 @@ func (t *Steering) choose(r int) []string {
 	}
 	for _, e := range t.exps {
 		idle := gain[e.Name] == 0
-		if idle && r%idleEvery != 0 || !idle && used > 0 && used+e.Round > room {
+		if r%idleEvery != 0 && (idle || used > 0 && used+e.Round > room) {
 			continue
 		}
 		out = append(out, e.Name)

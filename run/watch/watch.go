@@ -317,6 +317,10 @@ func (w *watcher) judge(s *Sighting, next time.Duration) (now history.Watched, e
 }
 
 func (w *watcher) tell(kind, text string, c *history.Change) {
+	if c != nil { // as it is now: who is told may read it later
+		now := *c
+		c = &now
+	}
 	w.Tell(Event{At: w.Now().UTC(), Kind: kind, Text: text, Change: c})
 }
 

@@ -599,7 +599,7 @@ func TestAdaptive(t *testing.T) {
 	for i, c := range []struct {
 		adaptive, usecs string
 		marks           int
-	}{{"1", "8", 0}, {"1", "64", 0}, {"0", "64", 2}, {"0", "8", 1}} {
+	}{{"1", "8", 0}, {"1", "64", 0}, {"0", "32", 1}, {"0", "8", 1}} {
 		s := &Sighting{Hosts: []Machine{{Name: "n1", Env: map[string]string{"nic.coalesce.adaptive_rx": c.adaptive,
 			"nic.coalesce.rx_usecs": c.usecs}}}}
 		if got := w.marks(s, map[string]string{}); len(got) != c.marks {

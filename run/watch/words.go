@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"regexp"
 	"slices"
 	"time"
 
@@ -88,8 +89,7 @@ func (w *watcher) marks(s *Sighting, machines map[string]string) (marks []string
 		if m.Env == nil {
 			continue
 		}
-		env := settled(m.Env)
-		text, err := json.Marshal(fingerprint{m.Boot, env})
+		text, err := json.Marshal(fingerprint{m.Boot, m.Env})
 		if err != nil || w.machines[m.Name] == string(text) {
 			continue
 		}
@@ -98,35 +98,30 @@ func (w *watcher) marks(s *Sighting, machines map[string]string) (marks []string
 			if before.Boot != m.Boot {
 				marks = append(marks, m.Name+" was booted")
 			}
-			marks = append(marks, differences(m.Name, settled(before.Env), env)...)
+			marks = append(marks, differences(m.Name, before.Env, m.Env)...)
 		}
 		w.machines[m.Name], machines[m.Name] = string(text), string(text)
 	}
 	return marks
 }
 
-// settled leaves out the settings that a driver with adaptive interrupt coalescing changes by itself.
-func settled(env map[string]string) map[string]string {
-	out := maps.Clone(env)
-	for _, way := range []string{"rx", "tx"} {
-		if adaptive := env["nic.coalesce.adaptive_"+way]; adaptive != "" && adaptive != "0" {
-			delete(out, "nic.coalesce."+way+"_usecs")
-			delete(out, "nic.coalesce."+way+"_frames")
-		}
-	}
-	return out
-}
-
+// differences lists the facts that have changed, but those that a driver with adaptive interrupt coalescing changes by
+// itself.
 func differences(host string, before, now map[string]string) (out []string) {
 	both := maps.Clone(before)
 	maps.Copy(both, now)
 	for _, k := range slices.Sorted(maps.Keys(both)) {
-		if a, b := before[k], now[k]; a != b {
+		adaptive := coalesces.ReplaceAllString(k, "${1}adaptive_$2")
+		wanders := func(env map[string]string) bool { return adaptive != k && env[adaptive] != "" && env[adaptive] != "0" }
+		if a, b := before[k], now[k]; a != b && !wanders(before) && !wanders(now) {
 			out = append(out, units.OneLine(fmt.Sprintf("%s: %s was %q, is %q", host, k, a, b)))
 		}
 	}
 	return out
 }
+
+// coalesces are settings of interrupt coalescing: adaptive is "nic.coalesce.adaptive_rx" for "nic.coalesce.rx_usecs".
+var coalesces = regexp.MustCompile(`^(nic\.coalesce\.)(rx|tx)_(usecs|frames)$`)
 
 // reach is how far from the beginning of a change something may have happened that explains it.
 const reach = time.Hour

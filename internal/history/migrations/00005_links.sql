@@ -2,8 +2,9 @@
 -- the one that is there, or it is turned.
 
 -- +goose Up
-CREATE TEMP TABLE turned AS
-    SELECT a.key AS old, b.key AS new FROM metrics a JOIN metrics b
+CREATE TEMP TABLE turned (old INTEGER PRIMARY KEY, new INTEGER NOT NULL);
+
+INSERT INTO turned SELECT a.key, b.key FROM metrics a JOIN metrics b
     ON b.name = a.name AND b.unit = a.unit AND b.sender = a.receiver AND b.receiver = a.sender
     WHERE a.sender > a.receiver;
 

@@ -136,7 +136,7 @@ func Report(out, errOut io.Writer, asJSON bool, name string, err error) int {
 		return code
 	}
 	var unread *fs.PathError
-	if errors.As(err, &unread) && unread.Path == os.Stdout.Name() && unread.Err == syscall.EPIPE {
+	if c == nil && errors.As(err, &unread) && unread.Path == os.Stdout.Name() && unread.Err == syscall.EPIPE {
 		return code // as of calib report | head
 	}
 	if asJSON {
@@ -159,8 +159,7 @@ func WantsJSON(args []string) bool {
 // Interruptible returns a context that INT, TERM or HUP ends: what runs then stops in order, and keeps what it has. A
 // HUP that the process was started to ignore, as by nohup, stays ignored. A second signal ends the process at once, but
 // for HUP, which comes twice when a terminal is closed: from its shell, and from the kernel when that ends. Agents end
-// with their input, and the files of a run are whole at every moment. Writing what nobody reads any more, as at the end
-// of a pipe, is an error and no signal.
+// with their input, and the files of a run are whole at every moment.
 func Interruptible() context.Context {
 	ctx, cancel := context.WithCancel(context.Background())
 	wanted := []os.Signal{syscall.SIGINT, syscall.SIGTERM}
@@ -169,7 +168,9 @@ func Interruptible() context.Context {
 	}
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, wanted...)
-	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) // not ignored: ssh would be started to ignore it
+	// Writing to a pipe that nobody reads is an error, and does not end the process. SIGPIPE is not ignored: ssh would be
+	// started to ignore it.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	go func() {
 		<-signals
 		cancel()

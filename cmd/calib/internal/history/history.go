@@ -120,8 +120,8 @@ func Command() *cli.Command {
 					"calib history ack --metric a_c --at RUN --reason BIOS  of one metric\n"+
 					"calib history ack --link n01,n02 --at RUN --reason NIC  of one link\n"+
 					"RUN is the first run of the new level; a change within %d runs of it is covered. An\n"+
-					"acknowledgement of everything also cuts baselines: runs before it are no longer\n"+
-					"compared with.", ackReach),
+					"acknowledgement of everything also cuts the baselines of RUN's hosts: runs\n"+
+					"before it are no longer compared with.", ackReach),
 				Flags: []cli.Flag{
 					&cli.StringFlag{Name: "metric", Usage: "only the metric `NAME`; default all"},
 					&cli.StringFlag{Name: "link",
@@ -314,7 +314,7 @@ func selected(c *cli.Context, s *history.Store) ([]history.Followed, error) {
 	return out, nil
 }
 
-// linkOf finds the link that text names, FROM,TO or FROM→TO, in the direction in which it was measured.
+// linkOf finds the link that text names, FROM,TO or FROM→TO, in the order of the store.
 func linkOf(all []history.Followed, text string) (from, to string, err error) {
 	from, to, ok := strings.Cut(text, "→")
 	if !ok {

@@ -107,8 +107,31 @@ func showBaseline(c *cli.Context, s *history.Store, name string) error {
 	})
 }
 
-// readBaseline returns a baseline and its runs; those before the newest known change of everything on their hosts are
+// runsOf are the runs of a baseline. Those before the newest known change of everything on their hosts, the cut, are
 // not used.
+func runsOf(ctx context.Context, s *history.Store, b history.Baseline, acks []history.Ack) (runs []baselineRun,
+	cut *history.Ack, err error) {
+	newest := -1 // they come by the start of their runs
+	for i, a := range slices.Backward(acks) {
+		if a.Metric == "" && a.Link == "" && !elsewhere(ctx, s, a.Run, b.Runs[0]) {
+			newest = i
+			break
+		}
+	}
+	for _, id := range b.Runs {
+		e, err := s.Find(ctx, id)
+		if err != nil {
+			return nil, nil, err
+		}
+		r := baselineRun{Entry: e, Used: true}
+		if newest >= 0 && e.Started.Before(acks[newest].At) {
+			r.Used, cut = false, &acks[newest]
+		}
+		runs = append(runs, r)
+	}
+	return runs, cut, nil
+}
+
 func readBaseline(ctx context.Context, s *history.Store, name string) (baselineShown, error) {
 	b, err := s.Baseline(ctx, name)
 	acks, other := s.Acks(ctx)
@@ -116,19 +139,8 @@ func readBaseline(ctx context.Context, s *history.Store, name string) (baselineS
 	if err = cmp.Or(err, other); err != nil {
 		return out, err
 	}
-	acks = slices.DeleteFunc(acks, func(a history.Ack) bool {
-		return a.Metric != "" || a.Link != "" || elsewhere(ctx, s, a.Run, b.Runs[0])
-	})
-	for _, id := range b.Runs {
-		e, err := s.Find(ctx, id)
-		if err != nil {
-			return out, err
-		}
-		r := baselineRun{Entry: e, Used: true}
-		if n := len(acks); n > 0 && e.Started.Before(acks[n-1].At) { // they come by the start of their runs
-			r.Used, out.Cut = false, &acks[n-1]
-		}
-		out.Runs = append(out.Runs, r)
+	if out.Runs, out.Cut, err = runsOf(ctx, s, b, acks); err != nil {
+		return out, err
 	}
 	if b.Noise {
 		if out.Noise, err = compare.ReadFloor(b.Floor); err != nil {

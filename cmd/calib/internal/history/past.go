@@ -84,9 +84,15 @@ func UsualOf(c *cli.Context, hosts []string) (out *Usual, err error) {
 			if pairs := reports.PairValues(of, reports.LatencyOf); len(pairs) > 0 {
 				latencies = append(latencies, stats.Median(pairs))
 			}
-			if q := p.Parameters["b_prime"]; q.Value != nil { // of streams, as those of a check
-				rates = append(rates, 1 / *q.Value)
-			} else if q := p.Parameters["r_inf"]; q.Value != nil {
+			stream := 0.
+			for _, s := range p.Streams() {
+				if len(s.Points) > 0 && s.Points[0].X == 1 && s.Points[0].Measured > 0 {
+					stream = 1 / s.Points[0].Measured
+				}
+			}
+			if q := p.Parameters["r_inf"]; stream > 0 { // a check has streams
+				rates = append(rates, stream)
+			} else if q.Value != nil {
 				rates = append(rates, *q.Value)
 			}
 		}
@@ -109,13 +115,17 @@ func sameHosts(a, b []string) bool {
 func newest(ctx context.Context, s *history.Store, wanted func(*params.Params) bool) (baseline string,
 	runs []*params.Params, err error) {
 	all, err := s.Baselines(ctx)
+	acks, other := s.Acks(ctx)
+	if err = cmp.Or(err, other); err != nil {
+		return "", nil, err
+	}
 	slices.SortStableFunc(all, func(a, b history.Baseline) int { return b.Made.Compare(a.Made) })
 	for _, b := range all {
-		shown, err := readBaseline(ctx, s, b.Name)
+		all, _, err := runsOf(ctx, s, b, acks)
 		if err != nil {
 			return "", nil, err
 		}
-		for _, r := range shown.Runs {
+		for _, r := range all {
 			if !r.Used {
 				continue
 			}
@@ -131,7 +141,7 @@ func newest(ctx context.Context, s *history.Store, wanted func(*params.Params) b
 			return b.Name, runs, nil
 		}
 	}
-	return "", nil, err
+	return "", nil, nil
 }
 
 const changesShown = 8 // since a baseline

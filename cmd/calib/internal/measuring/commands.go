@@ -4,8 +4,10 @@ package measuring
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -290,12 +292,15 @@ func measurePatterns(c *cli.Context, dir *rundir.Dir) error {
 	config.Fit, config.Targets, config.Probe = run.Fitting{}, "", config.Probe.Known()
 	config.Plan = validationPlan(config.Plan, units.Nanos(c.Duration("budget")))
 	config.Out, config.MeasureOnly = dir.File(run.ValidationDir), true
-	switch before, err := rundir.Edit(config.Out); { // of a validation that was cut off before it had a pattern
+	// A validation that was cut off before it had a pattern is made anew; one that is under way is not.
+	before, err := rundir.Edit(config.Out)
+	switch {
 	case err == nil:
-		if err := cmp.Or(before.Close(), os.RemoveAll(config.Out)); err != nil {
-			return err
-		}
-	case command.Exists(config.Out):
+		err = before.Close()
+	case errors.Is(err, fs.ErrNotExist) || errors.Is(err, rundir.ErrNotRun):
+		err = nil
+	}
+	if err = cmp.Or(err, os.RemoveAll(config.Out)); err != nil {
 		return err
 	}
 	if _, err := run.Run(c.Context, equipped(c, config)); err != nil {

@@ -184,10 +184,10 @@ func (m *metrics) Collect(ch chan<- prometheus.Metric) {
 	s := &m.last
 	send(looks, float64(m.looks))
 	send(shareLimit, m.limit)
-	send(changesOpen, float64(len(s.Open)))
 	if m.looks == 0 {
 		return
 	}
+	send(changesOpen, float64(len(s.Open)))
 	for pair, l := range m.links {
 		from, to := m.hosts[pair[0]], m.hosts[pair[1]]
 		if l.latency > 0 {

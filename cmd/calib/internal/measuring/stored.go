@@ -52,9 +52,10 @@ func confirmStored(c *cli.Context, w *run.Where, again string, ask asking) error
 	}
 	for i, value := range []*string{&w.Launch, &w.AgentBinary} {
 		name := againFlags[i]
+		// CALIB_LAUNCH confirms what is stored, and does not replace it.
+		ofNewRuns := name == "launch" && c.String(name) == os.Getenv("CALIB_LAUNCH") && c.String(name) != *value
 		switch {
-		// CALIB_LAUNCH is for new runs: it confirms what is stored, and does not replace it.
-		case c.IsSet(name) && (name != "launch" || c.String(name) == *value || c.String(name) != os.Getenv("CALIB_LAUNCH")):
+		case c.IsSet(name) && !ofNewRuns:
 			*value = c.String(name)
 		case w.Local > 0 || w.Sim != "" || *value == "" || *value == defaultLaunch: // nothing but calib's own
 		case ask == nil:

@@ -94,7 +94,8 @@ func watchAction(c *cli.Context) error {
 	for _, h := range config.Hosts {
 		o.Hosts = append(o.Hosts, h.Name)
 	}
-	ctx := c.Context
+	ctx, unread := context.WithCancelCause(c.Context)
+	defer unread(nil)
 	if end := c.Duration("for"); end > 0 && w.Sim == "" {
 		within, cancel := context.WithTimeout(ctx, end)
 		defer cancel()
@@ -118,8 +119,10 @@ func watchAction(c *cli.Context) error {
 		o.Store = s
 		defer hook.close()
 		o.Tell = func(e watch.Event) {
-			printEvent(c, e)
 			hook.post(e)
+			if err := printEvent(c, e); errors.Is(err, syscall.EPIPE) { // nobody reads on, as after head
+				unread(err)
+			}
 		}
 		m := newMetrics(o, note)
 		o.After = m.after
@@ -135,6 +138,9 @@ func watchAction(c *cli.Context) error {
 		err = watch.Run(ctx, o)
 		if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, errEnd) {
 			return nil // --for
+		}
+		if cause := context.Cause(ctx); errors.Is(cause, syscall.EPIPE) {
+			return cause
 		}
 		return err
 	})
@@ -181,12 +187,15 @@ func virtual(most time.Duration) (now func() time.Time, wait func(context.Contex
 }
 
 // printEvent prints a line: words, or one JSON document.
-func printEvent(c *cli.Context, e watch.Event) {
-	if c.Bool("json") {
-		if b, err := json.Marshal(e); err == nil {
-			fmt.Fprintf(c.App.Writer, "%s\n", b)
-		}
-		return
+func printEvent(c *cli.Context, e watch.Event) error {
+	if !c.Bool("json") {
+		_, err := fmt.Fprintf(c.App.Writer, "%s  %-7s  %s\n", e.At.Format("2006-01-02 15:04:05"), e.Kind,
+			units.OneLine(e.Text))
+		return err
 	}
-	fmt.Fprintf(c.App.Writer, "%s  %-7s  %s\n", e.At.Format("2006-01-02 15:04:05"), e.Kind, units.OneLine(e.Text))
+	b, err := json.Marshal(e)
+	if err == nil {
+		_, err = fmt.Fprintf(c.App.Writer, "%s\n", b)
+	}
+	return err
 }
