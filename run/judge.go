@@ -157,7 +157,7 @@ func (v *view) beyond(n number) string {
 	switch {
 	case n.known && n.HalfWidth > n.Target && scatter <= room(n.Target, n.fixed):
 		return fmt.Sprintf("%s alone make it ± %.2g%%, which more rounds do not narrow", n.terms, 100*n.fixed)
-	case name == "G" && n.status == params.StatusUnidentifiable, name == "B_L" && n.unbounded:
+	case (name == "G" || name == "g_r") && n.status == params.StatusUnidentifiable, name == "B_L" && n.unbounded:
 		return n.Why
 	case name != "a" && name != "a_c" && name != "b" && name != "b_c" || !v.pairs[1] || !v.pairs[int64(v.hosts/2)]:
 		return ""

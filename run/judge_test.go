@@ -123,6 +123,10 @@ func TestNothingToNarrow(t *testing.T) {
 			t.Errorf("%s: beyond reach %t, want %q", s, s.Beyond, want)
 		}
 	}
+	p.Parameters["g_r"] = params.Parameter{Status: params.StatusUnidentifiable, Why: "one sender does not fill it"}
+	if s := v.state("g_r", 0.03); !s.Beyond {
+		t.Errorf("%s: more rounds do not fill the receiver", s)
+	}
 	// Where one burst overflowed the port, more bursts give its value.
 	p.Parameters["B_L"] = params.Parameter{Bound: &params.Bound{0, 1500}, Unit: "packets", Status: params.StatusBound,
 		Why: "one burst only overflowed the port"}

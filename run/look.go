@@ -138,6 +138,7 @@ func (r *run) claim(ctx context.Context, f *fleet) error {
 
 // checkup claims the agents, and leaves out of a new run the hosts that no other can reach.
 func (r *run) checkup(ctx context.Context, f *fleet) error {
+	segment := r.Plan.Limits.Segment
 	if err := r.claim(ctx, f); err != nil || r.Where.Sim != "" || r.Resume != "" || len(f.agents) < 3 {
 		return err
 	}
@@ -171,7 +172,8 @@ func (r *run) checkup(ctx context.Context, f *fleet) error {
 	if len(out) == 0 {
 		return nil
 	}
-	return r.claim(ctx, f) // the others have new numbers
+	r.Plan.Limits.Segment = segment // who is left out limits nobody
+	return r.claim(ctx, f)          // the others have new numbers
 }
 
 // check tries the pairs of agents that are claimed: every one, or, where most is not 0, after that time no more than is

@@ -54,6 +54,10 @@ func defaultTargets(experiments []string, hosts int, width float64) Targets {
 			if several {
 				continue
 			}
+		case "g_r":
+			if hosts < 3 { // one sender does not fill a receiver
+				continue
+			}
 		case "o_s": // O_s says more of the same
 			if slices.Contains(experiments, names.Overhead) {
 				continue

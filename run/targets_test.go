@@ -78,6 +78,8 @@ func TestDefaultTargets(t *testing.T) {
 		{[]string{names.Clock, names.Pingpong, names.Paired}, 2, 0.01, "a_prime=1%,alpha=1%,b_prime=1%,p99=1%"},
 		{[]string{names.PRTT, names.Gap}, 8, 0, "G=3%,L=3%,g=3%,g_s=3%,o_s=5%"},
 		{[]string{names.PRTT, names.Overhead}, 8, 0, "G=3%,L=3%,O_s=5%,g=3%"},
+		{[]string{names.Gather, names.Gap}, 3, 0, "g_r=3%,g_s=3%"},
+		{[]string{names.Gather, names.Gap}, 2, 0, "g_s=3%"},
 		{nil, 8, 0, ""},
 	} {
 		if got := written(defaultTargets(c.experiments, c.hosts, c.width)); got != c.want {

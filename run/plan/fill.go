@@ -150,11 +150,12 @@ func (d *draft) ranked(limit float64) []*drafted {
 			thin = append(thin, p)
 		}
 	}
-	rank(all, limit, packet)
+	named := d.limits.Sizes != nil
+	rank(all, limit, packet, named)
 	for _, p := range all {
 		p.rank += otherPoints
 	}
-	rank(thin, limit, packet)
+	rank(thin, limit, packet, named)
 	for _, p := range all {
 		if p.rank < tooLarge {
 			order = append(order, p)
@@ -169,8 +170,8 @@ func (d *draft) ranked(limit float64) []*drafted {
 // rank gives points their ranks among each other. The first size above a packet [B] is wanted like the largest one, and
 // the size before it like the first between the ends, even where it is an end of its kind: gather would leave short
 // budgets no room for many rounds. A burst that takes too long is wanted last, and its size may fit all the same: how
-// many packets fill a port nobody knows before.
-func rank(points []*drafted, limit float64, packet int64) {
+// many packets fill a port nobody knows before. So is a size that does not fit and was named by the user.
+func rank(points []*drafted, limit float64, packet int64, named bool) {
 	values := map[string][]int64{}   // factor and kind → ascending
 	takes := map[int64]units.Nanos{} // size → the slowest of its points
 	fewest := int64(math.MaxInt64)   // packets of a burst
@@ -220,6 +221,8 @@ func rank(points []*drafted, limit float64, packet int64) {
 			continue
 		}
 		switch {
+		case size > largest && named:
+			p.rank = tooLarge - otherPoints - 1
 		case size > largest:
 			p.rank = tooLarge
 		case p.small:

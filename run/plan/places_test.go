@@ -97,6 +97,27 @@ func TestSchedulePermutes(t *testing.T) {
 	}
 }
 
+// A point that is measured in one of so many rounds has every host as its root in as many turns as there are hosts.
+func TestRarePointsChangeHosts(t *testing.T) {
+	for hosts := 2; hosts <= 10; hosts++ {
+		for every := 1; every <= 5; every++ {
+			s := mustSchedule(t, permutedPlan(), hosts, made(fakeExp{name: "x", points: []bench.Point{{"hosts": 2}},
+				teams: firstHosts}))
+			s.groups[0].every, s.groups[0].phase = every, every-1
+			s.Plan.Rounds.Max = every * hosts
+			roots := map[int]bool{}
+			for r := range every * hosts {
+				for _, slot := range s.Round(r, nil) {
+					roots[slot.Teams[0][0]] = true
+				}
+			}
+			if len(roots) != hosts {
+				t.Errorf("%d hosts, one of %d rounds: the roots are %v", hosts, every, roots)
+			}
+		}
+	}
+}
+
 // What is asked about a team's point names the hosts of that round.
 func TestScheduleAsksForHosts(t *testing.T) {
 	s := mustSchedule(t, permutedPlan(), 6, made(fakeExp{name: "x", points: []bench.Point{{"hosts": 4}},

@@ -177,7 +177,7 @@ func (s *Schedule) rng(r int) *rand.Rand { return rand.New(rand.NewPCG(s.Plan.Se
 // order lists the groups of round r in the order of its slots. It is what the generator draws first.
 func (s *Schedule) order(rng *rand.Rand) []int { return rng.Perm(len(s.groups)) }
 
-// places are those of round r; nil where the plan does not permute hosts.
+// places are those of a group that is measured for the r-th time; nil where the plan does not permute hosts.
 func (s *Schedule) places(r int) []int {
 	if !s.Plan.Permute {
 		return nil
@@ -213,7 +213,7 @@ func (s *Schedule) slots(r int, due func(group int) bool, measured func(exp stri
 	if r < 0 || r >= s.MaxRounds() {
 		return nil
 	}
-	rng, places := s.rng(r), s.places(r)
+	rng, places := s.rng(r), map[int][]int{}
 	var out []bench.Slot
 	for k, i := range s.order(rng) {
 		g := &s.groups[i]
@@ -225,7 +225,12 @@ func (s *Schedule) slots(r int, due func(group int) bool, measured func(exp stri
 		for _, point := range points {
 			slot.Points = append(slot.Points, g.points[point])
 		}
-		for _, team := range g.hosts(places) {
+		// A group that is due in one of so many rounds has other hosts each time that it is.
+		turn := r / g.every
+		if _, known := places[turn]; !known {
+			places[turn] = s.places(turn)
+		}
+		for _, team := range g.hosts(places[turn]) {
 			if !dataset.CrowdedTeam(s.Crowded, team) && (measured == nil || measured(slot.Exp, team)) {
 				slot.Teams = append(slot.Teams, team)
 			}

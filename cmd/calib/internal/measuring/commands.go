@@ -148,7 +148,8 @@ func Series(c *cli.Context, config *run.Config, root, what string, n int) (runs 
 		config.Out = filepath.Join(root, fmt.Sprintf("%s-%d", what, i+1))
 		config.Show.Note(fmt.Sprintf("%s %d of %d", what, i+1, n))
 		r, err := run.Run(c.Context, *config)
-		config.Plan.Limits.Path, config.Probe = r.Plan.Limits.Path, r.Probe.Known() // of the first: all have the same plan
+		seen := r.Plan.Limits // of the first: all have the same plan
+		config.Plan.Limits.Path, config.Plan.Limits.Segment, config.Probe = seen.Path, seen.Segment, r.Probe.Known()
 		config.Plan.Seed++
 		config.Confirm = nil // the answer is for all
 		if err != nil {
