@@ -44,7 +44,7 @@ func (s *Schedule) Estimate() (f Forecast) {
 		var bytes units.Bytes
 		for _, p := range g.points {
 			points[p.Key()] = true
-			bytes += g.exp.Cost(l, p).Bytes
+			bytes += g.exp.Cost(l, p).Bytes / units.Bytes(g.every)
 			f.Burst = max(f.Burst, units.Bytes(p[names.FactorPackets]*p[names.FactorBytes]))
 		}
 		for _, h := range slices.Concat(g.teams...) {
