@@ -33,7 +33,7 @@ func (p *Prepared) classify(models []Model, out *params.Params) {
 			out.Groups.Hosts = append(out.Groups.Hosts, p.hostNames(g))
 		}
 		out.Findings = append(out.Findings, params.Notef("host-groups", "the hosts are in %d groups, such as racks: "+
-			"between them a byte takes %.2f times as long as within", n, j.Apart).
+			"latency between them is %.2f times that within", n, j.Apart).
 			With("groups", float64(n)).With("ratio", j.Apart))
 		alike := *slow // what parts the classes is no reason to leave a pair out of its own
 		alike.group = nil

@@ -72,11 +72,11 @@ func HostsOf(p *params.Params) Section {
 // classWords says which groups and kinds of hosts there are, in short sentences.
 func classWords(p *params.Params) (out []string) {
 	if g := p.Groups; g != nil {
-		out = append(out, fmt.Sprintf("%d groups of hosts, such as racks: between them a byte takes %.2f times as long.",
+		out = append(out, fmt.Sprintf("%d groups of hosts, such as racks: latency between them is %.2f times as high.",
 			len(g.Hosts), g.Apart))
 		switch q := p.Parameters["oversubscription"]; {
 		case q.Value != nil:
-			out = append(out, fmt.Sprintf("The hosts of a group could send %s times what leaves it.",
+			out = append(out, fmt.Sprintf("The hosts of a group can send %s times the rate of its uplink.",
 				Format(*q.Value, q.CI95, q.Unit)))
 		case q.Bound != nil:
 			out = append(out, fmt.Sprintf("No limit of an uplink was found: oversubscription is at most %s.",

@@ -178,8 +178,8 @@ type PlanExperiment struct {
 
 // BurstText says what bursts do to a network.
 func BurstText(largest units.Bytes) string {
-	return fmt.Sprintf("Bursts of up to %v overflow the port of one host at a time, for B_L; --no-flood leaves them out",
-		largest)
+	return fmt.Sprintf("To measure B_L, bursts of up to %v will overflow one host's port at a time; --no-flood "+
+		"prevents it", largest)
 }
 
 func PlanText(w io.Writer, f Plan, o Options) error {

@@ -70,9 +70,9 @@ func (r *run) walk(ctx context.Context, f *fleet, schedule *plan.Schedule, have 
 	if steering != nil && len(steering.States()) > 0 {
 		said := "targets that are not met: " + steering.Open()
 		if walked.TargetsMet {
-			said = "all targets are met after " + units.Plural(walked.Rounds, "round")
+			said = units.Plural(walked.Rounds, "round") + " met the targets"
 			if beyond := steering.Beyond(); beyond != "" {
-				said += ", except those that more rounds cannot meet: " + beyond
+				said += "; more rounds cannot meet: " + beyond
 			}
 		}
 		r.Show.Note(said)
@@ -103,8 +103,8 @@ func (r *run) steering(s *plan.Schedule, f *fleet) (*plan.Steering, error) {
 		for _, name := range slices.Sorted(maps.Keys(targets)) {
 			exps := needs(name)
 			if i := slices.IndexFunc(exps, left); i >= 0 {
-				r.note(fmt.Sprintf("no target for %s: the budget has no room for %s: give more (--budget), or name it (--only)",
-					name, exps[i]))
+				r.note(fmt.Sprintf("no target for %s: there is no time for experiment %s: give more (--budget), or name it "+
+					"in --only", name, exps[i]))
 				delete(targets, name)
 			}
 		}
@@ -240,6 +240,6 @@ func (r *run) goesOn(err error) error {
 	if n == 0 {
 		return fmt.Errorf("%w; nothing was measured yet", err)
 	}
-	return fmt.Errorf("%w; %d slots are saved: calib run --resume %s goes on, calib fit %[3]s uses what is there",
+	return fmt.Errorf("%w; %d slots are saved. To go on: calib run --resume %s. To fit them: calib fit %[3]s",
 		err, n, dir)
 }

@@ -323,7 +323,7 @@ func (r *run) sameSlots(s *plan.Schedule, have []dataset.Sample) error {
 		}
 		offset := h.Exp == names.Clock && h.Phase == names.PhaseOffset // slots of other experiments have these too
 		if h.Exp != exps[h.Slot%s.Slots()] && !offset {
-			return exit.Usagef("resume %s: this calib has another schedule than the one that began it: go on with that one",
+			return exit.Usagef("resume %s: another build of calib, with another schedule, began this run: use that build",
 				r.Resume)
 		}
 	}

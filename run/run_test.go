@@ -174,7 +174,7 @@ func TestOtherScheduleCannotGoOn(t *testing.T) {
 	config = goesOn(t, r.Dir)
 	config.Plan.Experiments = []string{"clock", "prtt"}
 	_, err = Run(t.Context(), config)
-	if exit.CodeOf(err) != exit.Usage || !strings.Contains(err.Error(), "this calib has another schedule") {
+	if exit.CodeOf(err) != exit.Usage || !strings.Contains(err.Error(), "with another schedule, began this run") {
 		t.Errorf("got %v", err)
 	}
 	after, err := os.ReadFile(r.Dir.File(rundir.RunFile))
@@ -226,7 +226,7 @@ func TestTargetBeyondBudget(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const want = "no target for g: the budget has no room for prtt: give more (--budget), or name it (--only)"
+	const want = "no target for g: there is no time for experiment prtt: give more (--budget), or name it in --only"
 	if got := r.Dir.Run().Warnings; !slices.Contains(got, want) {
 		t.Errorf("warnings %q", got)
 	}

@@ -107,7 +107,7 @@ func issueCert(c *cli.Context, a *certs.Authority, out string) error {
 	case c.Int("days") < 1:
 		return exit.Usagef("--days %d: want 1 or more", c.Int("days"))
 	case host != "" && r.Name != "":
-		return exit.Usagef("give --agent or --coordinator: one certificate does not do for both")
+		return exit.Usagef("give --agent or --coordinator, not both: each has its own certificate")
 	case host != "":
 		r.Name, r.Role, r.Addrs = host, certs.Agent, append([]string{host}, addrs...)
 		use = "on " + host + ": calib agent --listen " + net.JoinHostPort(host, "7433") + " --cert " + out

@@ -73,7 +73,7 @@ func newApp() *cli.App {
 		HideVersion:               true, // Flags has it
 		Before: func(c *cli.Context) error {
 			if c.Bool("json") && !c.Bool("version") { // it would do nothing
-				return exit.Usagef("--json before the verb: write it behind, as in calib run --json")
+				return exit.Usagef("--json must come after the command, as in calib run --json")
 			}
 			return nil
 		},

@@ -109,16 +109,16 @@ func (r *review) imprecise(q params.Parameter) reason {
 			most = t
 		}
 	}
-	wider := fmt.Sprintf(" it wider than ± %.0f%%: ", 100*useful)
+	wider := fmt.Sprintf(" wider than ± %.0f%%: ", 100*useful)
 	if most.U == 0 || most.Type == params.TypeA {
 		half := (hi - lo) / 2
 		if squares > 0 {
 			half *= most.U / math.Sqrt(squares)
 		}
-		return reason(fmt.Sprintf("rounds leave%sa run about %.0f times as long narrows it", wider,
+		return reason(fmt.Sprintf("its interval is%sa run about %.0f times as long narrows it", wider,
 			math.Max(2, math.Ceil(math.Pow(half/(useful*v), 2)-1e-6))))
 	}
-	return reason(fmt.Sprintf("%s leaves%s%s; %s", most.Name, wider, most.Why,
+	return reason(fmt.Sprintf("%s makes it%s%s; %s", most.Name, wider, most.Why,
 		cmp.Or(remedies[most.Name], "more rounds do not narrow it")))
 }
 
@@ -128,8 +128,8 @@ var remedies = map[string]string{
 	params.TermClockOffset: "experiments that average both directions need no offset; a time service that all hosts " +
 		"share (chrony, PTP) makes it smaller",
 	"unsteady streams": "what else uses the network or the hosts has to stop",
-	"start skew":       "hosts that nothing else runs on start closer together",
-	"last of n":        "hosts that nothing else runs on are less late",
+	"start skew":       "use idle hosts: they start closer together",
+	"last of n":        "use idle hosts: they are less late",
 	"slow pairs":       "leave the slow hosts out",
 }
 

@@ -382,7 +382,7 @@ func TestImprecise(t *testing.T) {
 	}{
 		{"narrow", 100e-6, 20e-6, 10e-6, 0, ""},
 		{"wide", 100e-6, 50e-6, 25e-6, 0, "4 times as long"},
-		{"wide for other reasons", 100e-6, 50e-6, 1e-6, 25e-6, "other leaves it wider than ± 25%: a reason; more rounds"},
+		{"wide for other reasons", 100e-6, 50e-6, 1e-6, 25e-6, "other makes it wider than ± 25%: a reason; more rounds"},
 		{"too little to matter", 1e-6, 0.9e-6, 0.5e-6, 0, ""},
 	} {
 		p := run()

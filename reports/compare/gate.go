@@ -60,13 +60,13 @@ func PlanGate(baseline []Run, n int, o Options) (Stage, error) {
 	least, ok := stats.NeededMore(len(baseline), alpha)
 	switch {
 	case len(all) == 0 && len(t.links) == 0:
-		return s, fmt.Errorf("%w: of what a gate decides by (%[3]s) none is good in nine of ten of "+
-			"its %[2]s", ErrBaseline, units.Plural(len(baseline), "run"), decisive)
+		return s, fmt.Errorf("%w: no number that decides (%[3]s) is good in nine of ten of its %[2]s: measure "+
+			"longer runs", ErrBaseline, units.Plural(len(baseline), "run"), decisive)
 	case !ok || n == 0 && least > maxGate:
 		need, _ := stats.NeededMore(maxGate, alpha)
 		return s, fmt.Errorf("%w: it has %s, and a gate needs %d", ErrBaseline, units.Plural(len(baseline), "run"), need)
 	case n > 0 && n < least:
-		return s, fmt.Errorf("%w by %s: with %d in the baseline a test needs --runs %d", ErrBaseline,
+		return s, fmt.Errorf("%w by %s: a baseline of %d runs needs --runs %d or more", ErrBaseline,
 			units.Plural(n, "run"), len(baseline), least)
 	}
 	blind := func(n int) (names []string) {

@@ -103,9 +103,9 @@ func (f Finding) text() string {
 	}
 	switch {
 	case f.Undecided == 1:
-		return subject + ": too few runs to exclude that 1 quantity is worse"
+		return subject + ": too few runs to say whether 1 quantity is worse"
 	case f.Undecided > 1:
-		return fmt.Sprintf("%s: too few runs to exclude that any of %d quantities is worse", subject, f.Undecided)
+		return fmt.Sprintf("%s: too few runs to say whether any of %d quantities is worse", subject, f.Undecided)
 	case f.Kind == Inconclusive:
 		looks := firstThree(f.Changes, "%d more look worse", func(c Change) string { return c.Name + " looks " + c.Says() })
 		return subject + ": " + looks + ", which the runs cannot tell from noise"

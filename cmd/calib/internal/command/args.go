@@ -73,7 +73,7 @@ func CheckArgs(c *cli.Context) error {
 		switch {
 		case strings.Contains(c.Command.ArgsUsage, "--"): // behind it is the command line of another program
 		case looksLikeFlag(a):
-			return exit.Usagef("argument %s looks like a flag, but stands behind -- or has no value (see %s --help)", a,
+			return exit.Usagef("argument %s looks like a flag, but comes after -- or has no value (see %s --help)", a,
 				c.Command.HelpName)
 		case c.Command.ArgsUsage == "":
 			return exit.Usagef("unexpected argument %q (see %s --help)", a, c.Command.HelpName)

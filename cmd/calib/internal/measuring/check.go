@@ -30,12 +30,12 @@ func CheckCommand() *cli.Command {
 	return &cli.Command{
 		Name: "check", Usage: "name slow hosts and pairs, in a minute",
 		Description: "calib check --hosts hosts.txt\n" +
-			"It pairs the hosts anew in each round, and suspects more often. Of the hosts and\n" +
-			"pairs that it names, at most 1% are named wrongly.\n" +
+			"Each round has new pairs. Suspected pairs return more often. At most 1% of the hosts\n" +
+			"and pairs that it names are healthy.\n" +
 			"Exit codes: 0 healthy, 3 something is slow, 4 hosts are missing, 5 not decided.",
 		Flags: append(WhereFlags(),
 			&cli.DurationFlag{Name: "budget", Value: checkTime, Usage: "longest `TIME` of all rounds"},
-			&cli.Float64Flag{Name: "margin", Value: checkMargin, Usage: "`SHARE` by which slower does not matter"},
+			&cli.Float64Flag{Name: "margin", Value: checkMargin, Usage: "ignore what is slower by less than this `SHARE`"},
 			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "`N` that the pairs of rounds are drawn by"},
 			history.StoreFlag(), command.JSONFlag(), command.QuietFlag()),
 		Action: func(c *cli.Context) error {
@@ -218,7 +218,7 @@ func (d Screened) text(w io.Writer) error {
 	if d.virtual {
 		time += " of simulated time"
 	}
-	fmt.Fprintf(w, "%s\n  %s, %s of %s seen, %s, %s. At most %s of what is named is named wrongly.\n", words[d.Verdict],
+	fmt.Fprintf(w, "%s\n  %s, %s of %s seen, %s, %s. At most %s of those named are healthy.\n", words[d.Verdict],
 		units.Plural(len(d.Hosts), "host"), units.Grouped(int64(d.Seen)), units.Plural(d.Of, "pair"),
 		units.Plural(d.Rounds, "round"), time, reports.Percent(d.FalseAlarms))
 	usual := fmt.Sprintf("  Usual: a byte one way %s, one stream %s",

@@ -39,7 +39,7 @@ func WhereFlags() []cli.Flag {
 		&cli.StringSliceFlag{Name: "host", Usage: "host or `RANGE`, as node[01-16,20]; repeatable"},
 		&cli.IntFlag{Name: "local", Usage: "`N` agents on this machine, over loopback"},
 		&cli.BoolFlag{Name: "slurm", Usage: "nodes of this Slurm job; all agents are a step of it"},
-		&cli.IntFlag{Name: "nodes", Usage: "--slurm outside a job: ask for one of `N` nodes"},
+		&cli.IntFlag{Name: "nodes", Usage: "outside a Slurm job: start one with `N` nodes"},
 		&cli.StringFlag{Name: "sim", Usage: "simulate `PRESET[:HOSTS]` or a lab file"},
 		&cli.StringFlag{Name: "launch", Value: defaultLaunch, EnvVars: []string{"CALIB_LAUNCH"},
 			Usage: "`PREFIX` of commands on a host"},
@@ -55,7 +55,7 @@ func PlanFlags() []cli.Flag {
 		&cli.StringFlag{Name: "plan", Value: "standard", Usage: "quick, standard, full, or a plan `FILE`"},
 		&cli.StringFlag{Name: "only", Usage: "`EXPERIMENTS`, such as pingpong,paired"},
 		&cli.StringFlag{Name: "sizes", Usage: "message `SIZES`, such as 1,64,1KiB..4MiB"},
-		&cli.StringFlag{Name: "pairs", Usage: "`WHICH`: all, ring or random:K; else one matching a round"},
+		&cli.StringFlag{Name: "pairs", Usage: "`WHICH`: all, ring or random:K; default each host once a round"},
 		&cli.DurationFlag{Name: "budget", Usage: "longest `TIME`, such as 5m; 0 is no limit"},
 		&cli.StringFlag{Name: "target", Usage: "end at `INTERVALS` such as a_c=2%,b_c=1%"},
 		&cli.Uint64Flag{Name: "seed", Usage: "`N` of schedule and bootstrap; default drawn"},
@@ -188,7 +188,7 @@ func whereOf(c *cli.Context) (w run.Where, err error) {
 	case c.IsSet("local") && (w.Local < 1 || w.Local > maxLocal):
 		return w, exit.Usagef("--local %d: want 1 to %d agents", w.Local, maxLocal)
 	case w.Slurm && c.IsSet("launch") && os.Getenv("CALIB_LAUNCH") == "":
-		return w, exit.Usagef("give --slurm or --launch: a job's step is started by srun")
+		return w, exit.Usagef("give --slurm or --launch, not both: srun starts the agents of a job")
 	}
 	for flag, path := range map[string]*string{"hosts": &w.HostsFile, "cert": &w.Cert, "agent-binary": &w.AgentBinary} {
 		if err := absolute(flag, path); err != nil {

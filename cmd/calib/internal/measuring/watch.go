@@ -39,9 +39,9 @@ func WatchCommand() *cli.Command {
 		Description: "calib watch --hosts hosts.txt\n" +
 			"calib watch --hosts hosts.txt --listen :9478 --webhook https://alerts/calib\n" +
 			"Every few minutes pairs of hosts measure latency and rate between them, for 0.1% of\n" +
-			"the time. The baseline is learnt for a day. Then it reports which host or pair, or\n" +
-			"the network, has become slower, since when, and by how much. On average one report a\n" +
-			"year is false. All is kept in the history: calib history changes. It runs until it\n" +
+			"the time. After a day it reports which host or pair has become slower, after three\n" +
+			"days the network too, since when, and by how much. On average one report a year is\n" +
+			"false. All is kept in the history: calib history changes. It runs until it\n" +
 			"is interrupted, and goes on when it is started again.",
 		Flags: append(WhereFlags(), append(command.Grouped("How", []cli.Flag{
 			&cli.DurationFlag{Name: "every", Value: watchEvery, Usage: "shortest `TIME` between looks"},

@@ -34,8 +34,8 @@ func CompareCommand() *cli.Command {
 		Description: "calib compare OLD NEW\n" +
 			"calib compare baseline:main NEW\n" +
 			"OLD and NEW are run directories, directories of runs (as calib run --aa writes),\n" +
-			"params.json files, or baselines of the history. The run is the sample: a handful a\n" +
-			"side is needed, and with fewer the answer is how many more. A regression is\n" +
+			"params.json files, or baselines of the history. Give about five\n" +
+			"runs on each side; with fewer, it says how many more it needs. A regression is\n" +
 			"significant, and larger than --relative, --absolute and the noise. Runs of other\n" +
 			"hosts, links, plans, parameters or environments are not comparable without --allow.\n" +
 			"Exit codes: 0 no regression, 3 regression, 5 inconclusive or not comparable.",
@@ -210,7 +210,7 @@ func GateCommand() *cli.Command {
 		Flags: slices.Concat([]cli.Flag{
 			&cli.StringFlag{Name: "baseline", Usage: "`NAME` of the baseline in the history"},
 			&cli.IntFlag{Name: "runs",
-				Usage: "`N` runs a time; 0: as many as find twice --relative, 10 at most"},
+				Usage: "`N` runs each time; 0: enough to see 2 x --relative, 10 at most"},
 		}, thresholdFlags(compare.GateRelative), []cli.Flag{
 			&cli.Uint64Flag{Name: "seed", Usage: "`N` of schedule and bootstrap; default drawn"},
 			&cli.StringFlag{Name: "out", Usage: "`DIR`ectory to write to; default gate-calib-run-DATE-TIME"},
