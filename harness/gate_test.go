@@ -30,7 +30,7 @@ type gated struct {
 // slower must be found. Case sim has a hundred of each in virtual time, each with a baseline of its own; case lab has
 // ten of each in the lab, with one baseline. Each is a page of docs/results.
 func TestGate(t *testing.T) {
-	calib := builds(t)[0]
+	calib := build(t)
 	t.Run("sim", func(t *testing.T) {
 		judgeGates(t, append(gateSimulated(t, calib, "switch"), gateSimulated(t, calib, "sparc1994")...))
 	})

@@ -35,7 +35,7 @@ func TestBudgets(t *testing.T) {
 // The runs behind the papers' measured rows, five minutes each, and then the page.
 func TestPapers(t *testing.T) {
 	needs.Namespaces(t)
-	calib := builds(t)[0]
+	calib := build(t)
 	for _, r := range paperRuns {
 		t.Run(r.name, func(t *testing.T) { r.measure(t, calib) })
 	}
@@ -47,7 +47,7 @@ func TestPapers(t *testing.T) {
 func TestBench(t *testing.T) {
 	needs.Root(t, "make namespaces")
 	p := &table{name: "bench", header: benchHeader}
-	calib := builds(t)[0]
+	calib := build(t)
 	cases, done := 0, 0
 	for _, r := range rivals() {
 		if _, err := exec.LookPath(r.program); err != nil {
@@ -83,7 +83,7 @@ func TestBench(t *testing.T) {
 // numbers theirs: each turn measures by calib and by all others, one after the other.
 func TestPaths(t *testing.T) {
 	needs.Root(t, "make namespaces")
-	calib := builds(t)[0]
+	calib := build(t)
 	for budget := range allowedWidth {
 		t.Run(budget, func(t *testing.T) {
 			p := &table{name: "paths-" + budget, header: pathsHeader,
@@ -117,7 +117,7 @@ func TestPaths(t *testing.T) {
 
 // How the time and memory of a coordinator grow with the hosts.
 func TestScale(t *testing.T) {
-	calib := builds(t)[0]
+	calib := build(t)
 	p := &table{name: "scale", header: scaleHeader}
 	for name := range strings.SplitSeq(*hostsFlag, ",") {
 		n, err := strconv.Atoi(name)

@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -76,8 +77,12 @@ const stampLine = "Written on "
 func write(t *testing.T, name, text string) {
 	t.Helper()
 	date := time.Now().UTC().Format(time.DateOnly)
-	page := fmt.Sprintf("# make %s\n\n%s%s, build %s, on %s.\n\n%s", name, stampLine, date, revision(),
-		hostWords(machine.Collect("")), text)
+	var measured []string
+	for path := range strings.FieldsFuncSeq(*calibFlag, func(r rune) bool { return r == ',' }) {
+		measured = append(measured, buildOf(t, path))
+	}
+	page := fmt.Sprintf("# make %s\n\n%s%s, build %s, on %s.\n\n%s", name, stampLine, date,
+		cmp.Or(strings.Join(measured, " and "), revision()), hostWords(machine.Collect("")), text)
 	if err := os.MkdirAll(*pagesFlag, 0o755); err != nil {
 		t.Fatal(err)
 	}

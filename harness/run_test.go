@@ -111,6 +111,16 @@ func builds(t *testing.T) []string {
 	return out
 }
 
+// build is the one calib that is measured.
+func build(t *testing.T) string {
+	t.Helper()
+	all := builds(t)
+	if len(all) > 1 {
+		t.Fatalf("-calib %s: one build is measured here", *calibFlag)
+	}
+	return all[0]
+}
+
 // network is where calib measures.
 type network struct {
 	name string        // as a word

@@ -75,7 +75,7 @@ func TestScaled(t *testing.T) {
 	if err := os.WriteFile(plan, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	row, err := scaled(builds(t)[0], plan, filepath.Join(t.TempDir(), "run"), 4)
+	row, err := scaled(build(t), plan, filepath.Join(t.TempDir(), "run"), 4)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -83,6 +83,9 @@ func tails(t *testing.T, r run) (out []line) {
 			known, lo, hi = true, b[0], b[1]
 			l.cells[3] = fmt.Sprintf("from %s on: %s", units.Format(lo, "s"), short(q.says.Why))
 		}
+		if known && q.says.Value == nil {
+			l.verdict = "no value"
+		}
 		if !known || to*(1+timesApart) < lo || from > hi*(1+timesApart) {
 			l.verdict = outside
 		}

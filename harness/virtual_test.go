@@ -29,7 +29,7 @@ const virtualHeader = "network | plan | number | truth | median is off | runs wi
 // quick, and half as many of standard, which take five times as long.
 func TestVirtual(t *testing.T) {
 	const hosts = 6
-	calib := builds(t)[0]
+	calib := build(t)
 	p := &table{name: "accuracy-virtual", header: virtualHeader,
 		after: fmt.Sprintf("\nRuns of `calib run --sim NETWORK:%d --plan PLAN --seed N`, N from 1 to %d (standard: %d).\n",
 			hosts, *seedsFlag, *seedsFlag/2)}
