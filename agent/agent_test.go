@@ -3,7 +3,6 @@ package agent
 import (
 	"context"
 	"fmt"
-	"math"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -42,7 +41,7 @@ func TestSessionAndSamplesArriveAsTheyWere(t *testing.T) {
 		{
 			Exp: "pingpong", Phase: "warm", Point: bench.Point{"bytes": 64, "pairs": 3}, Ranks: []int{2, 4}, Round: 2, Slot: 17,
 			Flags: []string{dataset.FlagRetrans}, Aux: map[string]float64{"bound_ns": 1.5, "other": -1e300},
-			NS: []int64{0, -5, math.MaxInt64, math.MinInt64},
+			NS: []int64{0, -5, 315360000000000000, -3600000000000},
 			TCP: &dataset.TCP{SegsOut: 1, SegsIn: 2, DataSegsOut: 3, DataSegsIn: 4, Retrans: 5, RwndLimited: 6, SndbufLimit: 7,
 				Busy: 8, Cwnd: 9, MSS: 10, RTT: 11, MinRTT: 12, Involuntary: 13, StealTicks: 14, Congestion: "bbr", SndBuf: 15,
 				RcvBuf: 16},

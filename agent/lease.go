@@ -11,6 +11,7 @@ import (
 
 	"calib/bench"
 	"calib/internal/plane"
+	"calib/transport"
 )
 
 // Why a lease ends before its run does.
@@ -47,6 +48,9 @@ func (s *Server) prepare(session plane.Session, secret []byte) ([]byte, error) {
 	}
 	if err := s.tickets.take(session.Tickets); err != nil {
 		return nil, fault(ErrInvalid, "run %s: %w", session.Run, err)
+	}
+	if f := s.plane.Foreign(); f != (transport.Foreign{}) { // the next run is not to blame
+		s.opts.Log.Warn("before the run", "strays", f.Strays, "refused", f.Refused, "why", f.Why)
 	}
 	if err := s.plane.Prepare(session); err != nil {
 		s.plane.Reset()

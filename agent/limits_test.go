@@ -87,6 +87,7 @@ func TestTicketsServeOnce(t *testing.T) {
 func TestForeignTrafficIsReported(t *testing.T) {
 	var said []string
 	bubble(t, ServerOptions{}, ClientOptions{Warn: func(s string) { said = append(said, s) }}, quick, func(r *rig) {
+		r.plane.foreign = transport.Foreign{Refused: 99} // before the run
 		r.prepared()
 		r.plane.foreign = transport.Foreign{Strays: 7, Refused: 2, Why: "for another run"}
 		for range 2 {

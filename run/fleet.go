@@ -295,6 +295,9 @@ func step(ctx context.Context, list []hosts.Host, binaries []launch.Binary) (sta
 	}, nil
 }
 
+// ownName is what Debian has in /etc/hosts for the machine's own name: only there is it an address.
+const ownName = "127.0.1.1"
+
 // dialTime is how long a daemon's host may take to answer at all.
 const dialTime = 10 * time.Second
 
@@ -307,7 +310,8 @@ func (s starter) agent(ctx context.Context, h hosts.Host, credentials func(strin
 	opts := agent.ClientOptions{Warn: func(s string) { first.Do(func() { warn(s) }) }}
 	// The agent describes the interface that has its data address. Where only the hosts themselves can resolve the
 	// name, the interface is not in the fingerprint.
-	if addrs, err := net.DefaultResolver.LookupHost(ctx, at); err == nil {
+	addrs, err := net.DefaultResolver.LookupHost(ctx, at)
+	if err == nil && (addrs[0] != ownName || at == ownName) {
 		opts.DataAddr = addrs[0]
 	}
 	var client *agent.Client

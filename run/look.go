@@ -28,9 +28,10 @@ import (
 const (
 	// quickCheck is how long the check before a run lasts, where every host works.
 	quickCheck = time.Second
-	// checkAllowance is what a pair may send in a check, and checkTickets how long its tickets hold.
+	// checkAllowance is what a pair may send in a check, and checkTickets how long its tickets hold, which is no less than
+	// those of a run: a clock that a run bears is no fault.
 	checkAllowance = units.MiB
-	checkTickets   = time.Hour
+	checkTickets   = 24 * time.Hour
 )
 
 // Preview starts the agents, looks at the network, and returns the plan made of it.

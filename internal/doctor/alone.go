@@ -24,9 +24,11 @@ const (
 	minDisk = 64 * units.MiB
 	// busy is the share of the CPUs that others may use.
 	busy = 0.5
-	// apart is how far a clock may be off before log files cannot be compared, tooFar before tickets are refused.
+	// apart is how far a clock may be off before log files cannot be compared. Tickets are refused as over where it is
+	// ahead by tooFar, and as too long where it is behind by tooOld.
 	apart  = 2 * time.Second
 	tooFar = 20 * time.Hour
+	tooOld = 5 * 24 * time.Hour
 )
 
 // slowClocks are sources of the time that take microseconds to read.
@@ -150,7 +152,7 @@ func clock(h Host, add adder) {
 	}
 	off := h.Offset.Abs() - h.Bound
 	switch {
-	case h.Bound > 0 && off > tooFar:
+	case h.Bound > 0 && off > tooFar && (h.Offset > 0 || off > tooOld):
 		add(Blocks, "time", fmt.Sprintf("its clock is off by %v: tickets, which last a day, are refused",
 			h.Offset.Round(time.Minute)), "chronyc makestep")
 	case h.Bound > 0 && off > apart:

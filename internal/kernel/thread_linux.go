@@ -97,9 +97,12 @@ func Yield() error {
 	return Schedule(unix.SchedAttr{Policy: unix.SCHED_BATCH}, "set the scheduling class of batch work")
 }
 
-// Schedule sets how the calling thread is scheduled. what names it in an error.
+// Schedule sets how the calling thread is scheduled; it stays as nice as it is. what names it in an error.
 func Schedule(attr unix.SchedAttr, what string) error {
 	attr.Size = uint32(unsafe.Sizeof(attr))
+	if p, err := unix.Getpriority(unix.PRIO_PROCESS, 0); err == nil {
+		attr.Nice = int32(20 - p) // as the call itself returns it, 1 to 40
+	}
 	if err := unix.SchedSetAttr(0, &attr, 0); err != nil {
 		return fmt.Errorf("%s: %w", what, err)
 	}

@@ -109,10 +109,10 @@ func makeFree(o Options, hosts int, clear bool) error {
 	case !errors.Is(err, ErrNoLab):
 		return err
 	}
+	if !privileged() {
+		return nil // its names are its own
+	}
 	for i := range hosts {
-		if !privileged() {
-			break // its names are its own
-		}
 		name := HostName(o.Name, i)
 		if _, err := os.Lstat(filepath.Join(netnsDir, name)); err == nil {
 			return fmt.Errorf("%w: namespace %s belongs to no lab: delete it with `ip netns delete %s` or choose another --name",

@@ -70,7 +70,13 @@ func askDriver(name string) (settings map[string]string, features map[string]boo
 		s["nic.channels.tx"] = decimal(c.TxCount)
 		s["nic.channels.combined"] = decimal(c.CombinedCount)
 	}
-	features, _ = e.Features(name)
+	states, _ := e.FeaturesWithState(name)
+	features = map[string]bool{}
+	for feature, is := range states {
+		if is.Active || is.Available && !is.NeverChanged { // else nobody can turn it on, as on a bond
+			features[feature] = is.Active
+		}
+	}
 	counters, _ = e.Stats(name)
 	return s, features, counters
 }

@@ -22,11 +22,14 @@ const (
 // faulty are the names of a driver's counters that count errors: of symbols, frames, FEC.
 var faulty = regexp.MustCompile(`(?i)err|crc|fec|symbol|discard`)
 
+// harmless are those of them that grow on good links: "interrupt" has an err in it.
+var harmless = regexp.MustCompile(`(?i)interrupt|deferred|override|prefer|(^|[^n])corrected`)
+
 // errors sets how many errors an interface has seen, by the kernel and by its driver.
 func (c collector) errors(env map[string]string, nic string, driver map[string]uint64) {
 	seen := map[string]uint64{}
 	for name, n := range driver {
-		if n > 0 && faulty.MatchString(name) {
+		if n > 0 && faulty.MatchString(name) && !harmless.MatchString(name) {
 			seen[name] = n
 		}
 	}
