@@ -131,6 +131,12 @@ func (p *Prepared) looks() (out []fault.Look) {
 		seen[k][x] = stats.Median(stats.Floats(s.NS)) * 1e-9
 		small, large = min(small, x), max(large, x)
 	}
+	var trips []float64 // of all pairs
+	for _, k := range order {
+		if t, short := seen[k][small]; short {
+			trips = append(trips, t)
+		}
+	}
 	for _, k := range order {
 		l := fault.Look{Round: k.round, Took: math.Inf(1)} // rounds of pingpong are far apart
 		l.From, l.To, l.Latency, l.PerByte = k.pair[0], k.pair[1], math.NaN(), math.NaN()
@@ -138,8 +144,10 @@ func (p *Prepared) looks() (out []fault.Look) {
 		long, whole := seen[k][large]
 		if short {
 			l.Latency = trip
+		} else { // in this round the large message was other pairs': its latency is a small part of it
+			trip = stats.Median(trips)
 		}
-		if short && whole && large > small {
+		if whole && large > small {
 			l.PerByte = (long - trip) / float64(large-small)
 		}
 		out = append(out, l)

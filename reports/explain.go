@@ -110,7 +110,7 @@ func (e Explained) Text(w io.Writer, o Options) error {
 		say("Why", "%s", f.Why)
 	}
 	if e.none && e.Parameter == nil && e.Function == nil {
-		say("This run", "has no value: the effect was not seen")
+		say("This run", "has no value, though its experiments were measured; the report may say why")
 	}
 	if e.Missing != "" {
 		say("This run", "did not measure it: %s does", e.Missing)

@@ -363,9 +363,8 @@ func nextOf(p *params.Params, dir string) (out []string) {
 // exportable reports whether SimGrid's platform file has what it needs beside the gaps, and not too many hosts.
 func exportable(p *params.Params) bool {
 	t, measured := p.Functions["T"]
-	_, shared := p.Parameters["b_c"]
-	n := len(p.Run.Hosts)
-	return measured && t.Usable() && n <= 512 && (n == 2 || shared)
+	q, n := p.Parameters["b_c"], len(p.Run.Hosts)
+	return measured && t.Usable() && n <= 512 && (n == 2 || q.Value != nil || q.Bound != nil)
 }
 
 // explainable is the first number of p that most would ask about; "" is none.

@@ -66,9 +66,9 @@ func pairedCost(l bench.Limits, p bench.Point) bench.Cost {
 			bench.Repeated(burstPeriod(last), l.Effort.Time(burstTime, burstTime/4), minBursts, maxBursts)
 		return bench.Cost{Bytes: units.Bytes(2 * (maxBursts + 1) * m), Time: 2 * time}
 	}
-	// The stream is bounded by time, not by bytes: this is what it holds on the path, and at 1 Gbit/s at least.
-	rate := math.Max(125e6, 1e9/math.Max(path.PerByte, 1e-3))
-	return bench.Cost{Bytes: units.Bytes(2 * rate * bulkTime.Seconds()), Time: 2 * bulkTimeOn(path, pairs)}
+	// The stream is bounded by time, not by bytes: this is what one pair alone would send in it.
+	time := bulkTimeOn(path, pairs)
+	return bench.Cost{Bytes: units.Bytes(2 * float64(time) / math.Max(path.PerByte, 1e-2)), Time: 2 * time}
 }
 
 // burstPause is what a repetition has beside one and a half times the last delivery, so that repetitions do not

@@ -175,7 +175,7 @@ func TestDrawn(t *testing.T) {
 		rounds, pairs int
 		groups        *params.Groups
 		drawn         bool
-	}{{5, 15, nil, false}, {5, 14, nil, false}, {4, 12, nil, true}, {9, 14, &params.Groups{}, true}} {
+	}{{5, 15, nil, false}, {5, 14, nil, false}, {4, 12, nil, true}, {30, 9, nil, false}, {9, 14, &params.Groups{}, true}} {
 		p := &params.Params{Groups: c.groups, Run: params.Run{Hosts: []string{"a", "b", "c", "d", "e", "f"},
 			Sampled: map[string]params.Sampled{"pingpong": {Rounds: c.rounds, Hosts: 6, Pairs: c.pairs, Of: 15}}}}
 		if r := FromParams(p, time.Time{}); r.Drawn != c.drawn {

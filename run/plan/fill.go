@@ -18,7 +18,7 @@ const thinEffort = 0.25
 const lengthy = 1.0 / 3
 
 // otherPoints is added to the rank of points that a thin design does not have. Sizes that do not fit have rank
-// tooLarge.
+// tooLarge, or half of that where the user has named them.
 const otherPoints, tooLarge = 100, 1000
 
 // countFactors are the factors that say how many hosts take part, or packets of a burst.
@@ -222,7 +222,7 @@ func rank(points []*drafted, limit float64, packet int64, named bool) {
 		}
 		switch {
 		case size > largest && named:
-			p.rank = tooLarge - otherPoints - 1
+			p.rank = tooLarge / 2 // after all others
 		case size > largest:
 			p.rank = tooLarge
 		case p.small:

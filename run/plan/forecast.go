@@ -7,10 +7,9 @@ import (
 	"calib/internal/units"
 )
 
-// Forecast is what a schedule is expected to cost on the path of its limits. Counts of a round are for one in which
-// every group is due.
+// Forecast is what a schedule is expected to cost on the path of its limits. What a round has is an average.
 type Forecast struct {
-	// LinkBytes pass over the link of the host with most to carry, in a round, at most.
+	// LinkBytes pass over the link of the host with most to carry, in a round.
 	LinkBytes units.Bytes
 	Round     units.Nanos // time of one of the least rounds, on average; of teams at once it counts one
 	Min, Max  units.Nanos // time of the whole, within the budget

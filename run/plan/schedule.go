@@ -21,8 +21,8 @@ var ErrNothing = errors.New("nothing to measure")
 // plan on as many hosts gives the same schedule, and a slot's number does not depend on what a round leaves out, so
 // that a run that was cut off can go on where it stood.
 //
-// Experiments say which places of a layout form teams. With Plan.Permute other hosts take the places in every round
-// (Places), except where the teams hold every host or every pair of hosts anyway.
+// Experiments say which places of a layout form teams. With Plan.Permute other hosts take the places each time that
+// they are measured (Places), except where the teams hold every host, or every pair of three or more, anyway.
 type Schedule struct {
 	Plan   Plan
 	Limits bench.Limits // as given to the experiments
@@ -49,7 +49,7 @@ type group struct {
 	teams    [][]int // places of the layout
 	points   []bench.Point
 	expected units.Nanos // time of a slot
-	permuted bool        // other hosts take the places in every round
+	permuted bool        // other hosts take the places each time
 	every    int         // one in so many rounds measures it, the first one is round phase
 	phase    int
 }
@@ -177,7 +177,8 @@ func (s *Schedule) rng(r int) *rand.Rand { return rand.New(rand.NewPCG(s.Plan.Se
 // order lists the groups of round r in the order of its slots. It is what the generator draws first.
 func (s *Schedule) order(rng *rand.Rand) []int { return rng.Perm(len(s.groups)) }
 
-// places are those of a group that is measured for the r-th time; nil where the plan does not permute hosts.
+// places are those of a group in its turn r: its round, or how often it was due; nil where the plan does not permute
+// hosts.
 func (s *Schedule) places(r int) []int {
 	if !s.Plan.Permute {
 		return nil
@@ -225,8 +226,8 @@ func (s *Schedule) slots(r int, due func(group int) bool, measured func(exp stri
 		for _, point := range points {
 			slot.Points = append(slot.Points, g.points[point])
 		}
-		// A group that is due in one of so many rounds has other hosts each time that it is.
-		turn := r / g.every
+		// A group that is due in one of so many rounds has other hosts each time that it is, also where it comes late.
+		turn := g.lastDue(r) / g.every
 		if _, known := places[turn]; !known {
 			places[turn] = s.places(turn)
 		}

@@ -121,11 +121,11 @@ func newest(ctx context.Context, s *history.Store, wanted func(*params.Params) b
 	}
 	slices.SortStableFunc(all, func(a, b history.Baseline) int { return b.Made.Compare(a.Made) })
 	for _, b := range all {
-		all, _, err := runsOf(ctx, s, b, acks)
+		of, _, err := runsOf(ctx, s, b, acks)
 		if err != nil {
 			return "", nil, err
 		}
-		for _, r := range all {
+		for _, r := range of {
 			if !r.Used {
 				continue
 			}

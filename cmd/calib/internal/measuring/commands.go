@@ -301,7 +301,10 @@ func measurePatterns(c *cli.Context, dir *rundir.Dir) error {
 	case errors.Is(err, fs.ErrNotExist) || errors.Is(err, rundir.ErrNotRun):
 		err = nil
 	}
-	if err = cmp.Or(err, os.RemoveAll(config.Out)); err != nil {
+	if err == nil {
+		err = os.RemoveAll(config.Out)
+	}
+	if err != nil {
 		return err
 	}
 	if _, err := run.Run(c.Context, equipped(c, config)); err != nil {

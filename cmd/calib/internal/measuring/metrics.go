@@ -291,7 +291,9 @@ func (n *newestRun) find() error {
 		}
 		n.id = e.ID
 		n.found = slices.DeleteFunc(found, func(f *dto.MetricFamily) bool { // links are as last seen, not as in the run
-			return f.GetName() != "calib_run_info" && !strings.HasPrefix(f.GetName(), "calib_parameter_")
+			name := f.GetName()
+			return name != "calib_run_info" && name != "calib_run_started_timestamp_seconds" &&
+				!strings.HasPrefix(name, "calib_parameter_")
 		})
 		return nil
 	}
