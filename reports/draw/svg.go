@@ -114,7 +114,7 @@ func (c *canvas) shape(path vg.Path, attributes string) {
 			}
 			c.to('m', line[0])
 			start = c.pen
-			for _, p := range simplify(line)[1:] {
+			for _, p := range line[1:] {
 				c.to('l', p)
 			}
 			line = nil
@@ -130,32 +130,6 @@ func (c *canvas) shape(path vg.Path, attributes string) {
 			panic("draw: a plot draws a curve")
 		}
 	}
-}
-
-// simplify leaves out the points of a line without which it runs where it did, as far as can be seen: the algorithm of
-// Douglas and Peucker (1973).
-func simplify(line []vg.Point) []vg.Point {
-	if len(line) < 3 {
-		return line
-	}
-	first, last := line[0], line[len(line)-1]
-	chord := last.Sub(first)
-	length := math.Hypot(float64(chord.X), float64(chord.Y))
-	far, off := 0, 0.15 // points
-	for i := 1; i < len(line)-1; i++ {
-		p := line[i].Sub(first)
-		d := math.Abs(float64(p.X*chord.Y-p.Y*chord.X)) / length
-		if !(d >= 0) || length < 0.1 { // the line comes back
-			d = math.Hypot(float64(p.X), float64(p.Y))
-		}
-		if d > off {
-			far, off = i, d
-		}
-	}
-	if far == 0 {
-		return []vg.Point{first, last}
-	}
-	return append(simplify(line[:far+1]), simplify(line[far:])[1:]...)
 }
 
 // to moves the pen, with a line where letter is l.
