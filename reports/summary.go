@@ -369,7 +369,11 @@ func exportable(p *params.Params) bool {
 
 // explainable is the first number of p that most would ask about; "" is none.
 func explainable(p *params.Params) string {
-	for _, name := range []string{"a_c", "a_prime", "alpha"} {
+	names := []string{"a_c", "a_prime", "alpha"}
+	if len(p.Run.Hosts) < 4 {
+		names = names[1:] // two hosts have no contention
+	}
+	for _, name := range names {
 		if _, ok := p.Parameters[name]; ok {
 			return name
 		}
