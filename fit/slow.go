@@ -131,10 +131,10 @@ func (p *Prepared) looks() (out []fault.Look) {
 		seen[k][x] = stats.Median(stats.Floats(s.NS)) * 1e-9
 		small, large = min(small, x), max(large, x)
 	}
-	var trips []float64 // of all pairs
+	trips := map[[2]int][]float64{} // of each pair, in all rounds
 	for _, k := range order {
 		if t, short := seen[k][small]; short {
-			trips = append(trips, t)
+			trips[k.pair] = append(trips[k.pair], t)
 		}
 	}
 	for _, k := range order {
@@ -144,8 +144,8 @@ func (p *Prepared) looks() (out []fault.Look) {
 		long, whole := seen[k][large]
 		if short {
 			l.Latency = trip
-		} else { // in this round the large message was other pairs': its latency is a small part of it
-			trip = stats.Median(trips)
+		} else { // in this round the small message was other pairs'
+			trip = stats.Median(trips[k.pair]) // NaN where it never was this pair's
 		}
 		if whole && large > small {
 			l.PerByte = (long - trip) / float64(large-small)

@@ -27,7 +27,7 @@ var faults = []struct{ network, wrong, lab, want, parts, disturb, budget string 
 	{network: "sparc1994", wrong: "nothing", lab: "preset: sparc1994\nhosts: 16\n"},
 	{network: "fast switch", wrong: "nothing", lab: fastSwitch},
 	{network: "fast switch", wrong: "nothing, on a busy machine", lab: fastSwitch, disturb: "while :; do :; done"},
-	{network: "switch", wrong: "nothing, 64 hosts", lab: "preset: switch\nhosts: 64\n"},
+	{network: "switch", wrong: "nothing, 64 hosts", lab: "preset: switch\nhosts: 64\n", budget: "3m"},
 	{network: "fast switch", wrong: "host 5 is 5% slower", lab: fastSwitch + "overrides:\n  5: {a: 157.5e-6, b: " +
 		"0.2625e-6}\n", want: "h5"},
 	{network: "fast switch", wrong: "host 5 is 10% slower", lab: fastSwitch + "overrides:\n  5: {a: 165e-6, b: " +

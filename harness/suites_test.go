@@ -168,12 +168,18 @@ func buildOf(t *testing.T, program string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
+	setting := map[string]string{}
 	for _, s := range info.Settings {
-		if s.Key == "vcs.revision" {
-			return s.Value[:min(12, len(s.Value))]
-		}
+		setting[s.Key] = s.Value
 	}
-	return info.Main.Version
+	commit := setting["vcs.revision"]
+	if commit == "" {
+		return info.Main.Version
+	}
+	if commit = commit[:min(12, len(commit))]; setting["vcs.modified"] == "true" {
+		commit += "-dirty"
+	}
+	return commit
 }
 
 // one measures a case with one build.

@@ -371,7 +371,7 @@ func exportable(p *params.Params) bool {
 func explainable(p *params.Params) string {
 	names := []string{"a_c", "a_prime", "alpha"}
 	if len(p.Run.Hosts) < 4 {
-		names = names[1:] // two hosts have no contention
+		names = names[1:] // fewer than four hosts show no contention
 	}
 	for _, name := range names {
 		if _, ok := p.Parameters[name]; ok {

@@ -311,8 +311,9 @@ func (s starter) agent(ctx context.Context, h hosts.Host, credentials func(strin
 	// The agent describes the interface that has its data address. Where only the hosts themselves can resolve the
 	// name, the interface is not in the fingerprint.
 	addrs, err := net.DefaultResolver.LookupHost(ctx, at)
-	if err == nil && (addrs[0] != ownName || at == ownName) {
-		opts.DataAddr = addrs[0]
+	i := slices.IndexFunc(addrs, func(a string) bool { return a != ownName || at == ownName })
+	if err == nil && i >= 0 {
+		opts.DataAddr = addrs[i]
 	}
 	var client *agent.Client
 	if h.Daemon {

@@ -221,7 +221,8 @@ func (r *run) planned(ctx context.Context, f *fleet) (*plan.Schedule, error) {
 	if cost.Burst > 0 {
 		r.Show.Note(reports.BurstText(cost.Burst))
 	}
-	return s, enoughBytes(cost.LinkBytes*units.Bytes(s.Rounds), f.hosts)
+	rounds := max(1, float64(cost.Max)/float64(max(1, cost.Round)))
+	return s, enoughBytes(units.Bytes(rounds*float64(cost.LinkBytes)), f.hosts)
 }
 
 // ample is a limit of an agent that no pair of hosts reaches: what experiments count is an upper bound, of all that

@@ -76,7 +76,11 @@ func (p *paired) addFacts(t *resample.Table[fact]) {
 		if k > 1 {
 			continue
 		}
-		add(b, factDirection, int64(b.Dir), per)
+		direction := int64(0) // by hosts, not by ranks: hosts change roles
+		if r := b.Lines[0].Ranks; r[0] > r[1] {
+			direction = 1
+		}
+		add(b, factDirection, direction, per)
 		send, recv, window, bytes := ends(b)
 		if send > 0 && recv > 0 {
 			add(b, factSendCPU, 0, send/bytes)

@@ -25,7 +25,7 @@ const (
 	// busy is the share of the CPUs that others may use.
 	busy = 0.5
 	// apart is how far a clock may be off before log files cannot be compared. Tickets are refused as over where it is
-	// ahead by tooFar, and as too long where it is behind by tooOld.
+	// ahead by tooFar, and as too long where it is behind by tooOld, in a run of up to twelve hours.
 	apart  = 2 * time.Second
 	tooFar = 20 * time.Hour
 	tooOld = 5 * 24 * time.Hour

@@ -31,12 +31,6 @@ var reasons = []reason{
 	{[]string{syscall.ECONNREFUSED.Error()}, "refused",
 		"{waits} answers {dials} that port {port} is closed: a firewall there rejects it, " +
 			"or {host} is another machine's address", allow},
-	// Of a name with two addresses both errors are there: where one is silent, the other family may have no route.
-	{[]string{"timed out", "deadline passed", "did not end within"}, "silent",
-		"no answer from {waits} to {dials} at {addr}: a firewall drops it, or the address is not on this network", allow},
-	{[]string{syscall.ENETUNREACH.Error()}, "no-route", "{dials} has no way to {host} of {waits}",
-		"on {dials}: ip route get {host} shows it; ip route add {host} dev INTERFACE, or give {waits} an address of the " +
-			"common network by addr= in the hosts file"},
 	{[]string{syscall.EHOSTUNREACH.Error(), syscall.EACCES.Error()}, "rejected",
 		"{dials} is told that {addr} is not reachable: nobody has that address, or a firewall rejects the connection (as " +
 			"firewalld does)",
@@ -44,6 +38,12 @@ var reasons = []reason{
 	{[]string{"ticket refused"}, "ticket",
 		"{waits} refuses the ticket of {dials}: their clocks are days apart, or another calib listens on port {port}",
 		"chronyc makestep"},
+	// Of a name with two addresses both errors are there: where one is silent, the other family may have no route.
+	{[]string{"timed out", "deadline passed", "did not end within"}, "silent",
+		"no answer from {waits} to {dials} at {addr}: a firewall drops it, or the address is not on this network", allow},
+	{[]string{syscall.ENETUNREACH.Error()}, "no-route", "{dials} has no way to {host} of {waits}",
+		"on {dials}: ip route get {host} shows it; ip route add {host} dev INTERFACE, or give {waits} an address of the " +
+			"common network by addr= in the hosts file"},
 	{[]string{""}, other, "{text}", "on {dials}: nc -v {host} {port}"},
 }
 

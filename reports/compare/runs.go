@@ -35,11 +35,11 @@ func FromParams(p *params.Params, at time.Time) Run {
 	for name, f := range p.Functions {
 		r.Status[name+"()"] = cmp.Or(f.Status, params.StatusOK) // L, o_s and o_r are names of parameters, too
 	}
-	// n hosts can have met in n rounds. A run with twice as many lacks what is dead; so does one that lacks less than a
-	// round has.
-	pairs, n := p.Run.Sampled[names.Pingpong], len(p.Run.Hosts)
-	few := pairs.Of-pairs.Pairs < max(2, n/2)
-	r.Drawn = pairs.Pairs < pairs.Of && (p.Groups != nil || !few && pairs.Rounds < 2*n)
+	// A run that lacks less than a round has, lacks what is dead. So does one of very many rounds: with one pair a round,
+	// as on a shared medium, all hosts have met in n·(n−1).
+	pairs := p.Run.Sampled[names.Pingpong]
+	few := pairs.Of-pairs.Pairs < max(2, len(p.Run.Hosts)/2)
+	r.Drawn = pairs.Pairs < pairs.Of && (p.Groups != nil || !few && pairs.Rounds < 2*pairs.Of)
 	for _, h := range p.Run.Hosts {
 		r.Environment[h] = map[string]string{}
 		maps.Copy(r.Environment[h], p.Environment.Common)

@@ -32,7 +32,7 @@ const fullEffort = len(efforts) - 1
 // set are teams that run at once.
 type set struct {
 	teams    [][]int     // places of the layout
-	permuted bool        // other hosts take the places in every round
+	permuted bool        // other hosts take the places each time
 	fixed    units.Nanos // what a slot of the set takes without its points
 }
 

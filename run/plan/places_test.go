@@ -97,16 +97,17 @@ func TestSchedulePermutes(t *testing.T) {
 	}
 }
 
-// A point that is measured in one of so many rounds has every host as its root in as many turns as there are hosts.
+// A point that is measured in one of so many rounds has every host as its root in twice as many turns as there are
+// hosts.
 func TestRarePointsChangeHosts(t *testing.T) {
 	for hosts := 2; hosts <= 10; hosts++ {
 		for every := 1; every <= 5; every++ {
 			s := mustSchedule(t, permutedPlan(), hosts, made(fakeExp{name: "x", points: []bench.Point{{"hosts": 2}},
 				teams: firstHosts}))
 			s.groups[0].every, s.groups[0].phase = every, every-1
-			s.Plan.Rounds.Max = every * hosts
+			s.Plan.Rounds.Max = 2 * every * hosts
 			roots := map[int]bool{}
-			for r := range every * hosts {
+			for r := range 2 * every * hosts {
 				for _, slot := range s.Round(r, nil) {
 					roots[slot.Teams[0][0]] = true
 				}

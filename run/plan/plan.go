@@ -59,7 +59,7 @@ type Plan struct {
 	Budget units.Nanos
 	// Isolate gives each team a slot of its own, where disjoint teams disturb each other.
 	Isolate bool
-	// Permute gives the places of a layout to other hosts in every round: see Places.
+	// Permute gives the places of a layout to other hosts each time: see Places.
 	Permute bool
 	// KeepConnections keeps data connections for the whole run. Otherwise every round opens its own, from other ports,
 	// so that other paths (ECMP) and receive queues (RSS) serve them.

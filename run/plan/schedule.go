@@ -54,11 +54,8 @@ type group struct {
 	phase    int
 }
 
-// hosts returns the teams of g as hosts; places are those of the round.
+// hosts returns the teams of g as hosts; places are those of its turn.
 func (g *group) hosts(places []int) [][]int {
-	if !g.permuted {
-		return g.teams
-	}
 	out := make([][]int, len(g.teams))
 	for i, team := range g.teams {
 		out[i] = make([]int, len(team))
@@ -168,7 +165,7 @@ func (s *Schedule) MaxEmpty() int {
 	for i := range s.groups {
 		n = max(n, s.groups[i].every)
 	}
-	return n + idleEvery
+	return n + 2*idleEvery
 }
 
 // rng is the generator of round r.
@@ -177,12 +174,8 @@ func (s *Schedule) rng(r int) *rand.Rand { return rand.New(rand.NewPCG(s.Plan.Se
 // order lists the groups of round r in the order of its slots. It is what the generator draws first.
 func (s *Schedule) order(rng *rand.Rand) []int { return rng.Perm(len(s.groups)) }
 
-// places are those of a group in its turn r: its round, or how often it was due; nil where the plan does not permute
-// hosts.
+// places are those of a group in a turn.
 func (s *Schedule) places(r int) []int {
-	if !s.Plan.Permute {
-		return nil
-	}
 	places := arranged(Places(s.Plan.Seed, s.Limits.Hosts, r), s.Groups, r)
 	var last []int
 	places = slices.DeleteFunc(places, func(h int) bool {
@@ -226,12 +219,17 @@ func (s *Schedule) slots(r int, due func(group int) bool, measured func(exp stri
 		for _, point := range points {
 			slot.Points = append(slot.Points, g.points[point])
 		}
-		// A group that is due in one of so many rounds has other hosts each time that it is, also where it comes late.
-		turn := g.lastDue(r) / g.every
-		if _, known := places[turn]; !known {
-			places[turn] = s.places(turn)
+		teams := g.teams
+		if g.permuted {
+			// A group that is due in one of so many rounds has other hosts each time that it is, also where it comes late.
+			// Groups that are due in other rounds begin with others.
+			turn := g.lastDue(r)/g.every + g.phase*(s.aim()/g.every)
+			if _, known := places[turn]; !known {
+				places[turn] = s.places(turn)
+			}
+			teams = g.hosts(places[turn])
 		}
-		for _, team := range g.hosts(places[turn]) {
+		for _, team := range teams {
 			if !dataset.CrowdedTeam(s.Crowded, team) && (measured == nil || measured(slot.Exp, team)) {
 				slot.Teams = append(slot.Teams, team)
 			}

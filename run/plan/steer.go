@@ -221,7 +221,8 @@ func (t *Steering) choose(r int) []string {
 	}
 	for _, e := range t.exps {
 		idle := gain[e.Name] == 0
-		if r%idleEvery != 0 && (idle || used > 0 && used+e.Round > room) {
+		// In other residues of r each time, so that other hosts take part.
+		if (r+r/idleEvery)%idleEvery != 0 && (idle || used > 0 && used+e.Round > room) {
 			continue
 		}
 		out = append(out, e.Name)
