@@ -80,7 +80,7 @@ func burstPeriod(last units.Nanos) units.Nanos { return last + last/2 + burstPau
 // bursts measures one direction of one point: a trial of hosts that are cold, where they can be warm one of these, and
 // then the repetitions, whose period the trial before sets.
 func bursts(x Role) {
-	msg := x.R.Bytes(x.P[names.FactorBytes])
+	msg := x.R.Payload(x.P[names.FactorBytes])
 	for range 2 { // untimed each way, so that connection, congestion window and buffers exist and are touched
 		if x.Sends() {
 			x.Send(x.Peer(), msg)
@@ -275,6 +275,8 @@ func gapCount(e bench.Effort, p bench.Point) int {
 
 // gaps lets each rank send.
 func gaps(x bench.Team, ahead float64) {
+	chunk := x.R.Payload(x.P[names.FactorBytes])
+	chunk[0] = 0 // 1 marks the last
 	for sender := range x.Size() {
 		var others []int
 		for k := 1; k < x.Size(); k++ {
@@ -282,7 +284,7 @@ func gaps(x bench.Team, ahead float64) {
 		}
 		gap(stream{
 			Role: Role{Team: x, Direction: sender, From: sender, To: others}, ahead: ahead,
-			chunk: x.R.Bytes(x.P[names.FactorBytes]), most: gapCount(x.R.Effort, x.P),
+			chunk: chunk, most: gapCount(x.R.Effort, x.P),
 		})
 	}
 }

@@ -18,9 +18,9 @@ var PRTT = &bench.Experiment{
 	Name: names.PRTT,
 	Points: func(l bench.Limits) []bench.Point {
 		var out []bench.Point
-		sizes, packet := trainSizes(l), l.SegmentSize()
+		sizes, last := trainSizes(l), min(l.SegmentSize(), maxWaiting)
 		for i, s := range sizes {
-			inner := i > 0 && (s > packet || i+1 < len(sizes) && sizes[i+1] <= packet)
+			inner := i > 0 && (s > last || i+1 < len(sizes) && sizes[i+1] <= last)
 			forms := []bench.Point{{names.FactorMessages: 1}, {}, {names.FactorSpaced: 1}, {names.FactorDelayed: 1}}
 			if s > maxWaiting || l.Effort.Thin() && inner {
 				forms = forms[:2]

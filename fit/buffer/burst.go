@@ -23,7 +23,7 @@ const (
 )
 
 // floodSpoiling flags mark batches that are not used. Retransmissions are not among them: a full port causes them.
-var floodSpoiling = []string{dataset.FlagDeadlock, dataset.FlagTimeout, dataset.FlagUnsteady}
+var floodSpoiling = []string{dataset.FlagDeadlock, dataset.FlagTimeout, dataset.FlagUnsteady, dataset.FlagDrift}
 
 // burstGroup is the bursts of one size from one number of senders, ascending in the number of datagrams.
 type burstGroup struct {
@@ -292,8 +292,10 @@ func (p *floodData) neverFull() {
 			}
 		}
 	}
-	if lo == 0 {
+	if lo == 0 && p.gs == nil {
 		why += "; a lower limit needs experiment gap"
+	} else if lo == 0 {
+		why += "; a lower limit needs senders that are together faster than the port"
 	}
 	p.fit.Bound("B_L", "packets", labelBL, math.Min(lo, hi), hi, why)
 	p.fit.Unknown("B_L_bytes", "B", labelBLBytes, 0, math.Inf(1), why)

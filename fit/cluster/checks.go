@@ -36,7 +36,8 @@ func (h *transfer) gathers() {
 			"gather")
 		return
 	}
-	used := h.Prepared.New(h.Model, names.Gather, h.Source).Usable(h.Prepared.LineBatches(names.Gather, names.PhaseGather))
+	r := h.Prepared.New(h.Model, names.Gather, h.Source)
+	used := r.WithoutSlow(r.Usable(h.Prepared.LineBatches(names.Gather, names.PhaseGather)))
 	c := &curves[gatherKind]{}
 	var kinds []gatherKind
 	for _, b := range used {

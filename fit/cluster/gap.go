@@ -85,9 +85,28 @@ func fitGap(p *fit.Prepared) (out gap, err error) {
 	return out, nil
 }
 
-// loadGap gathers the intervals of messages one a segment, and of those that the kernel may merge.
+// whyStream is why a line is left out whose sender had another receiver that was slow, or lost something.
+const whyStream = "another line of its stream is left out"
+
+// loadGap gathers the intervals of messages one a segment, and of those that the kernel may merge. A stream goes to all
+// receivers of a team by turns: what one of them holds up, it holds up for all.
 func loadGap(r *fit.Result) *curves[bool] {
-	lines := r.Lines(names.Gap, names.PhaseGap)
+	type stream struct {
+		slot, sender int
+		point        string
+	}
+	of := func(b *fit.Batch) stream {
+		l := b.Lines[0]
+		return stream{l.Slot, append(slices.Clip(l.Ranks), -1)[0], b.Point.Key()}
+	}
+	lines, left := r.Lines(names.Gap, names.PhaseGap), map[stream]int{}
+	for _, b := range r.Prepared.LineBatches(names.Gap, names.PhaseGap) {
+		left[of(b)]++
+	}
+	for _, b := range lines {
+		left[of(b)]--
+	}
+	lines = r.Prefer(lines, whyStream, func(b *fit.Batch) bool { return left[of(b)] > 0 })
 	packet := r.Packet(lines)
 	c := &curves[bool]{}
 	r.Account(r.Sift(lines, func(b *fit.Batch) string {

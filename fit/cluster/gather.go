@@ -94,7 +94,11 @@ func fitGather(p *fit.Prepared) (out gather, err error) {
 // load gathers the intervals. Streams with losses are kept apart: the root's link is busy in them too, and they are
 // used at sizes where no other stream shows g_r.
 func (a *arrivals) load() {
-	lines := a.WithoutSlow(a.EvenLossy(a.Prepared.LineBatches(names.Gather, names.PhaseArrivals)))
+	// Streams of all senders have the slow ones, too, and are all that there are. A slow root is another port.
+	slow := a.Prepared.Slow()
+	lines := a.Prefer(a.EvenLossy(a.Prepared.LineBatches(names.Gather, names.PhaseArrivals)), fit.WhySlowHost,
+		func(b *fit.Batch) bool { return slow.Hosts[append(slices.Clip(b.Lines[0].Ranks), -1)[0]] })
+	lines = a.WithoutSlow(lines)
 	packet, _ := fit.PacketBytes(lines)
 	a.Sift(lines, func(b *fit.Batch) string {
 		l := b.Lines[0]
