@@ -287,9 +287,6 @@ const (
 	clearTrips = 4
 )
 
-// bulkTime is how long a stream lasts on a path of ordinary speed, the ramp included.
-const bulkTime = bench.BulkWindow * 10 / 7
-
 // schedule is what all ranks know of one try.
 type schedule struct {
 	at, ramp, window units.Nanos // at on the rank's own clock
