@@ -55,7 +55,7 @@ func PlanFlags() []cli.Flag {
 		&cli.StringFlag{Name: "plan", Value: "standard", Usage: "quick, standard, full, or a plan `FILE`"},
 		&cli.StringFlag{Name: "only", Usage: "`EXPERIMENTS`, such as pingpong,paired"},
 		&cli.StringFlag{Name: "sizes", Usage: "message `SIZES`, such as 1,64,1KiB..4MiB"},
-		&cli.StringFlag{Name: "pairs", Usage: "`WHICH`: all, ring or random:K; default each host once a round"},
+		&cli.StringFlag{Name: "pairs", Usage: "`WHICH`: all, ring, random:K; default each host once"},
 		&cli.DurationFlag{Name: "budget", Usage: "longest `TIME`, such as 5m; 0 is no limit"},
 		&cli.StringFlag{Name: "target", Usage: "end at `INTERVALS` such as a_c=2%,b_c=1%"},
 		&cli.Uint64Flag{Name: "seed", Usage: "`N` of schedule and bootstrap; default drawn"},
