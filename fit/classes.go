@@ -81,9 +81,6 @@ func (p *Prepared) class(name string, models []Model, slow *SlowHosts, has func(
 		found.Times()
 }
 
-// wideCost is the relative half-width from which what the hosts of a kind cost is provisional.
-const wideCost = 0.25
-
 // hostCosts adds what the hosts of a kind cost, where the network's part, which is that of all pairs, is known: a of
 // T(1 B) = 2a + a_c, and b, which limits long messages where it is above b_c. Source: Stoica, Sultan, Keyes 1994,
 // eq. 4.
@@ -95,9 +92,9 @@ func hostCosts(c *params.Class, first params.Residual, all *params.Params) {
 			value + math.Hypot(first.Hi-first.Measured, half)/2}
 		q.Value, q.CI95, q.Estimate, q.Bound, q.Budget, q.Why = &value, &ci, nil, nil, nil, ""
 		q.Status, q.Experiment, q.Source = params.StatusOK, names.Pingpong, "Stoica, Sultan, Keyes 1994 eq. 4"
-		if ci[1]-ci[0] > 2*wideCost*value {
+		if ci[1]-ci[0] > 2*review.Useful*value {
 			q.Status = params.StatusProvisional
-			q.Why = fmt.Sprintf("T(1 B) and a_c leave it wider than ± %.0f%%", 100*wideCost)
+			q.Why = fmt.Sprintf("T(1 B) and a_c leave it wider than ± %.0f%%", 100*review.Useful)
 		}
 		if value > 0 {
 			c.Parameters["a"] = q

@@ -19,9 +19,9 @@ const (
 	leftOut     = 0.25 // mean error at sizes that the fit has not seen
 )
 
-// useful is the half-width of an interval, over the value, up to which a number is of use to who predicts: the worst
+// Useful is the half-width of an interval, over the value, up to which a number is of use to who predicts: the worst
 // case of the papers' models is no better.
-const useful = 0.25
+const Useful = 0.25
 
 // threePairs is the number of hosts that makes three numbers of pairs: 1, 2 and 3.
 const threePairs = 6
@@ -85,10 +85,10 @@ func (r *review) wide(f params.Function) reason {
 	m, p := f.Domain["m"][1], f.Domain["p"][1]
 	v, err := f.At(m, p, r.Functions)
 	half, _ := f.HalfWidthAt(m, p)
-	if err != nil || m == 0 || half <= useful*v || half <= material*r.reference(f.Unit) {
+	if err != nil || m == 0 || half <= Useful*v || half <= material*r.reference(f.Unit) {
 		return ""
 	}
-	return reason(fmt.Sprintf("its 95%% interval at %v is wider than ± %.0f%%", units.Bytes(m), 100*useful))
+	return reason(fmt.Sprintf("its 95%% interval at %v is wider than ± %.0f%%", units.Bytes(m), 100*Useful))
 }
 
 // imprecise is the reason of a number that is too uncertain to be of use, unless it is too small to matter. Where
@@ -99,7 +99,7 @@ func (r *review) imprecise(q params.Parameter) reason {
 		return noInterval
 	}
 	v, lo, hi, _ := q.Ends()
-	if half := (hi - lo) / 2; q.Unit == "1" || half <= useful*math.Abs(v) || half <= material*r.reference(q.Unit) {
+	if half := (hi - lo) / 2; q.Unit == "1" || half <= Useful*math.Abs(v) || half <= material*r.reference(q.Unit) {
 		return ""
 	}
 	squares, most := 0.0, params.Term{}
@@ -109,14 +109,14 @@ func (r *review) imprecise(q params.Parameter) reason {
 			most = t
 		}
 	}
-	wider := fmt.Sprintf(" wider than ± %.0f%%: ", 100*useful)
+	wider := fmt.Sprintf(" wider than ± %.0f%%: ", 100*Useful)
 	if most.U == 0 || most.Type == params.TypeA {
 		half := (hi - lo) / 2
 		if squares > 0 {
 			half *= most.U / math.Sqrt(squares)
 		}
 		return reason(fmt.Sprintf("its interval is%sa run about %.0f times as long narrows it", wider,
-			math.Max(2, math.Ceil(math.Pow(half/(useful*v), 2)-1e-6))))
+			math.Max(2, math.Ceil(math.Pow(half/(Useful*v), 2)-1e-6))))
 	}
 	return reason(fmt.Sprintf("%s makes it%s%s; %s", most.Name, wider, most.Why,
 		cmp.Or(remedies[most.Name], "more rounds do not narrow it")))

@@ -197,3 +197,15 @@ func (s *Store) Events(ctx context.Context, last int) ([]Event, error) {
 	slices.Reverse(out)
 	return out, err
 }
+
+// SameCluster reports whether two lists name hosts of one cluster. It may have gained and lost some hosts, but half of
+// the shorter list at least is in both.
+func SameCluster(a, b []string) bool {
+	both := 0
+	for _, h := range a {
+		if slices.Contains(b, h) {
+			both++
+		}
+	}
+	return 2*both >= min(len(a), len(b))
+}

@@ -138,7 +138,7 @@ func (w *watcher) recall(ctx context.Context) (err error) {
 	var known []drift.Change
 	for i := range all {
 		c := &all[i]
-		if !w.ours(c) {
+		if !history.SameCluster(w.Hosts, c.Watched) { // another watch has found it
 			continue
 		}
 		d, watched := w.known(c)
@@ -170,18 +170,6 @@ func (w *watcher) recall(ctx context.Context) (err error) {
 		}
 		return nil
 	})
-}
-
-// ours reports whether a change was found by this watch, whose hosts may have been others: of the fewer hosts, then and
-// now, at least half are in both.
-func (w *watcher) ours(c *history.Change) bool {
-	both := 0
-	for _, h := range c.Watched {
-		if slices.Contains(w.Hosts, h) {
-			both++
-		}
-	}
-	return 2*both >= min(len(w.Hosts), len(c.Watched))
 }
 
 // known is a stored change for package drift; not one of hosts that are not watched.

@@ -150,21 +150,14 @@ func readBaseline(ctx context.Context, s *history.Store, name string) (baselineS
 	return out, err
 }
 
-// elsewhere reports whether two runs share fewer than half of the hosts of the one that has fewer. A run that was
-// removed may have been of any.
+// elsewhere reports whether two runs were of different clusters. A run that was removed may have been of any.
 func elsewhere(ctx context.Context, s *history.Store, one, other string) bool {
 	p, _, err := s.Read(ctx, one)
 	q, _, failed := s.Read(ctx, other)
 	if cmp.Or(err, failed) != nil {
 		return false
 	}
-	both := 0
-	for _, h := range p.Run.Hosts {
-		if slices.Contains(q.Run.Hosts, h) {
-			both++
-		}
-	}
-	return 2*both < min(len(p.Run.Hosts), len(q.Run.Hosts))
+	return !history.SameCluster(p.Run.Hosts, q.Run.Hosts)
 }
 
 // Baseline is what others are compared with.
