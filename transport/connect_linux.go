@@ -129,9 +129,9 @@ func (m *Mesh) Foreign() Foreign {
 	return f
 }
 
-// maxPending bounds the handshakes in progress. One more ends the oldest, so that strangers who connect and send
-// nothing cannot keep a peer out: a peer needs one round trip.
-const maxPending = 64
+// maxPending bounds the handshakes in progress: as many hosts as a run has may dial one of them at once. One more ends
+// the oldest, so that strangers who connect and send nothing cannot keep a peer out: a peer needs one round trip.
+const maxPending = 1024
 
 // acceptPause is how long the loop waits when the system has no descriptor left for a connection.
 const acceptPause = 10 * time.Millisecond

@@ -16,7 +16,7 @@ var (
 	// told.
 	ErrConsent = errors.New("not known as a host of this run")
 	// ErrTicketBytes: the pair's byte allowance is used up.
-	ErrTicketBytes = errors.New("byte limit of the ticket reached")
+	ErrTicketBytes = errors.New("this pair may move no more bytes in this run (calib agent --max-bytes)")
 	// ErrNoSession: the mesh has no run, or the run has no such peer.
 	ErrNoSession = errors.New("no session with this host")
 	// ErrBusy: the connection to a peer is in use by another group.

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"sync"
 
+	"golang.org/x/sync/errgroup"
+
 	"calib/internal/dataset"
 	"calib/internal/kernel"
 	"calib/internal/plane"
@@ -129,12 +131,29 @@ func (g *Group) Route(to int) (r plane.Route, err error) {
 // relies on the peer's buffer.
 func (g *Group) Open() error { return g.openAll(g.life) }
 
+// dialsAtOnce bounds the connections that a rank opens at once. One after the other they take too long where many hosts
+// are far apart.
+const dialsAtOnce = 8
+
 func (g *Group) openAll(ctx context.Context) error {
-	for _, dials := range []bool{true, false} {
-		for _, rank := range g.others {
-			if g.conns[rank] != nil || dials != g.dials(rank) {
-				continue
-			}
+	var dials errgroup.Group
+	dials.SetLimit(dialsAtOnce)
+	for _, rank := range g.others {
+		if g.conns[rank] == nil && g.dials(rank) {
+			dials.Go(func() error {
+				c, err := g.mesh.take(ctx, g.team[rank], 0, false)
+				if err == nil {
+					c.Release() // the mesh keeps it
+				}
+				return err
+			})
+		}
+	}
+	if err := dials.Wait(); err != nil {
+		return err
+	}
+	for _, rank := range g.others {
+		if g.conns[rank] == nil {
 			if _, err := g.openWithin(ctx, rank); err != nil {
 				return err
 			}
@@ -234,6 +253,7 @@ func (g *Group) Close() {
 		for rank := range g.conns {
 			g.letGo(rank)
 		}
+		g.mesh.dropLines(g.hosts)
 		if g.overridden != nil {
 			// It fails when the session has ended, and its connections with it; or when the listener keeps the buffer
 			// sizes, which the next session or Reopen reports again.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"sync"
 
 	"golang.org/x/sys/unix"
@@ -80,6 +81,20 @@ func (g *Group) closeLines(rank int, conns []*Conn) {
 		g.mesh.unlink(linkID{g.team[rank], i + 1}, c)
 		c.Shutdown()
 		c.Release()
+	}
+}
+
+// dropLines ends the lines to hosts that a rank has opened and this one has not asked for: one of them failed before.
+func (m *Mesh) dropLines(hosts []int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.session == nil {
+		return
+	}
+	for id, l := range m.session.links {
+		if id.line > 0 && slices.Contains(hosts, id.host) {
+			l.drop(nil)
+		}
 	}
 }
 

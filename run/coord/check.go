@@ -26,6 +26,8 @@ const (
 	minChecked = 4
 	// A host or link that was left out is tried again after firstVisit, and then after twice as long each time.
 	firstVisit = 10 * time.Second
+	// longestWait bounds a wait for what was left out, where nothing can be measured without it.
+	longestWait = 4 * firstVisit
 )
 
 // check looks for what a failed slot has in common: it has the hosts of its failed teams pass a byte to each other, in
@@ -53,8 +55,8 @@ func (w *walker) check(ctx context.Context, s bench.Slot, hosts []int) bool {
 		return false
 	}
 	if found.most {
-		w.Note(fmt.Sprintf("most pairs of the hosts %s cannot exchange a byte within %v: calib doctor says what is "+
-			"wrong with the network between them", w.list(hosts), time.Duration(checkDeadline)))
+		w.Note(fmt.Sprintf("most pairs of the hosts %s cannot exchange a byte within %v (%v): calib doctor says what is "+
+			"wrong with the network between them", w.list(hosts), time.Duration(checkDeadline), whyFailed(all, nil)))
 		return false
 	}
 	for _, h := range found.hosts {
@@ -62,7 +64,8 @@ func (w *walker) check(ctx context.Context, s bench.Slot, hosts []int) bool {
 			"to or from %s", w.list(failedWith(all, h))))
 	}
 	for _, l := range found.links {
-		w.result.Cut[l] = "no byte came through; neither host is known to be at fault (try calib doctor)"
+		w.result.Cut[l] = fmt.Sprintf("no byte came through: %v; neither host is known to be at fault (try calib doctor)",
+			whyFailed(all, &l))
 		w.visitAfter(firstVisit)
 		w.Note(fmt.Sprintf("going on without the link between %s: %s", w.list(l[:]), w.result.Cut[l]))
 	}
@@ -96,7 +99,7 @@ func (w *walker) try(ctx context.Context, s bench.Slot, pairs []Link) []tried {
 			Epoch: w.Schedule.Epoch(s.Round), Deadline: checkDeadline, Recv: checkDeadline,
 		})
 		again := slices.ContainsFunc(samples, func(s dataset.Sample) bool { return s.Has(dataset.FlagRetrans) })
-		return tried{p, err == nil, again}
+		return tried{p, err, again}
 	})
 	if ctx.Err() != nil {
 		return nil
@@ -108,11 +111,21 @@ func (w *walker) try(ctx context.Context, s bench.Slot, pairs []Link) []tried {
 func failedWith(all []tried, h int) []int {
 	seen := map[int]bool{}
 	for _, t := range all {
-		if i := slices.Index(t.Link[:], h); i >= 0 && !t.ok {
+		if i := slices.Index(t.Link[:], h); i >= 0 && t.err != nil {
 			seen[t.Link[1-i]] = true
 		}
 	}
 	return slices.Sorted(maps.Keys(seen))
+}
+
+// whyFailed is the first error, of a link or of any; nil where there was none.
+func whyFailed(all []tried, of *Link) error {
+	for _, t := range all {
+		if t.err != nil && (of == nil || t.Link == *of) {
+			return t.err
+		}
+	}
+	return nil
 }
 
 // visit tries again, from time to time, the hosts and links that were left out, and takes back those that are there.
@@ -143,11 +156,28 @@ func (w *walker) visit(ctx context.Context, s bench.Slot) {
 		add(l)
 	}
 	for _, t := range w.try(ctx, s, pairs) {
-		if t.ok {
+		if t.err == nil {
 			w.takeBack(t.Link)
 		}
 	}
 	w.visitAfter(2 * w.wait)
+}
+
+// await waits for the time to try again what was left out, where nothing can be measured without it, and tries it. It
+// reports false where it is too late for that.
+func (w *walker) await(ctx context.Context, r int) bool {
+	if len(w.away)+len(w.result.Cut) == 0 || w.wait > longestWait || w.over() {
+		return false
+	}
+	wait := w.next.Sub(w.Now())
+	w.Note(fmt.Sprintf("nothing can be measured without what was left out: it is tried again in %v", wait.Round(time.Second)))
+	select {
+	case <-time.After(wait):
+	case <-ctx.Done():
+		return false
+	}
+	w.visit(ctx, bench.Slot{ID: r * w.Schedule.Slots(), Round: r})
+	return true
 }
 
 // visitAfter says when to try again what was left out.
@@ -203,8 +233,8 @@ func linkOf(a, b int) Link { return Link{min(a, b), max(a, b)} }
 // tried is what became of an exchange between two hosts.
 type tried struct {
 	Link
-	ok    bool
-	again bool // it was, and only because much was sent again
+	err   error // nil where it was made
+	again bool  // it was made, and only because much was sent again
 }
 
 // named are the hosts and links that failures have in common. Most says that they are too many to name: the network
@@ -230,13 +260,13 @@ func blame(all []tried) (out named) {
 		if t.again {
 			again++
 		}
-		if t.ok {
+		if t.err == nil {
 			reached++
 		} else {
 			failed[t.Link] = true
 		}
 		for _, h := range t.Link {
-			if hosts[h] = true; t.ok {
+			if hosts[h] = true; t.err == nil {
 				successes[h]++
 			}
 		}

@@ -98,6 +98,30 @@ func TestBackAgain(t *testing.T) {
 	})
 }
 
+// TestOnlyLinkBackAgain: a run of two hosts waits for their link, a minute or so, and says why it failed.
+func TestOnlyLinkBackAgain(t *testing.T) {
+	for away, back := range map[time.Duration]bool{30 * time.Second: true, time.Hour: false} {
+		synctest.Test(t, func(t *testing.T) {
+			w := newWalk(2, 12)
+			w.known(10 * 60 * units.Second)
+			begun := time.Now()
+			w.cfg.Slot = func(bench.Slot, time.Duration) { time.Sleep(time.Second) }
+			w.fleet.cut = func(_, _ int) bool { d := time.Since(begun); return d > 2*time.Second && d < away }
+			r := w.must(t)
+			planned := len(w.planned(t))
+			if (len(r.Cut) == 0) != back || !r.Partial() || back != (r.Slots > planned/2) {
+				t.Errorf("away for %v: %d of %d slots, result %+v", away, r.Slots, planned, r)
+			}
+			if text := strings.Join(w.notes, "\n"); !strings.Contains(text, "no byte came through: ") {
+				t.Errorf("notes %q", w.notes)
+			}
+			if took := time.Since(begun); took > 2*time.Minute {
+				t.Errorf("ended after %v", took)
+			}
+		})
+	}
+}
+
 // TestNetworkAtFault: where no pair of hosts reaches each other, no host is blamed.
 func TestNetworkAtFault(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

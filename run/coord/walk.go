@@ -83,7 +83,13 @@ func (w *walker) measureRounds(ctx context.Context) error {
 			}
 		}
 		w.Schedule.Last(w.gone())
-		slots := w.pace.Round(r, func(exp string, team []int) bool { return part(exp) && w.usable(team) })
+		choose := func() []bench.Slot {
+			return w.pace.Round(r, func(exp string, team []int) bool { return part(exp) && w.usable(team) })
+		}
+		slots := choose()
+		for len(slots) == 0 && w.await(ctx, r) {
+			slots = choose()
+		}
 		if r < lastHad && r >= w.Schedule.Rounds { // what the run that is resumed did not choose stays so
 			slots = slices.DeleteFunc(slots, func(s bench.Slot) bool { _, had := w.have[s.ID]; return !had })
 		}
