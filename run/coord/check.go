@@ -170,7 +170,7 @@ func (w *walker) await(ctx context.Context, r int) bool {
 		return false
 	}
 	wait := w.next.Sub(w.Now())
-	w.Note(fmt.Sprintf("nothing can be measured without what was left out: it is tried again in %v", wait.Round(time.Second)))
+	w.Note(fmt.Sprintf("nothing can be measured without what was left out: trying again in %v", wait.Round(time.Second)))
 	select {
 	case <-time.After(wait):
 	case <-ctx.Done():
