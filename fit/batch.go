@@ -18,18 +18,18 @@ import (
 
 // Batch is what was timed together: one line of pingpong, or the n lines of one paired batch.
 type Batch struct {
-	ID    BatchID // of a paired batch
+	ID    BatchID
 	Lines []*dataset.Sample
 	Point dataset.Point
 	Round int
 	Dir   int
 }
 
-// untimed flags mark timings that are not those of messages.
-var untimed = []string{dataset.FlagDeadlock, dataset.FlagTimeout, dataset.FlagUnsteady, dataset.FlagDrift}
+// Untimed flags mark timings that are not those of messages.
+var Untimed = []string{dataset.FlagDeadlock, dataset.FlagTimeout, dataset.FlagUnsteady, dataset.FlagDrift}
 
 // spoiling flags mark timings of something else than a network without loss. Only tails are fitted to such a batch.
-var spoiling = append([]string{dataset.FlagRetrans}, untimed...)
+var spoiling = append([]string{dataset.FlagRetrans}, Untimed...)
 
 // disturbing flags mark timings that may be late. A median is hardly moved by some late timings, so that batches with
 // these flags may be used; where only few have them, they are left out all the same.
@@ -82,6 +82,14 @@ func (b *Batch) Team() string {
 	return resample.Team(hosts)
 }
 
+// First is the host that is first of its ranks; -1 without ranks.
+func (b *Batch) First() int {
+	if ranks := b.Lines[0].Ranks; len(ranks) > 0 {
+		return ranks[0]
+	}
+	return -1
+}
+
 // complete reports whether every pair's line is there and, for bursts, has every repetition.
 func (b *Batch) complete(sameLength bool) bool {
 	n := int(b.Point[names.FactorPairs])
@@ -99,7 +107,7 @@ func (b *Batch) complete(sameLength bool) bool {
 	return true
 }
 
-// BatchID tells paired batches of one phase apart.
+// BatchID tells batches of one phase apart.
 type BatchID struct {
 	slot, round, number, dir int
 	point                    string
@@ -109,17 +117,14 @@ type BatchID struct {
 // Order is that of the first line of each.
 func (p *Prepared) Batches(exp, phase string) []*Batch {
 	var out []*Batch
-	index := map[BatchID]int{}
-	for _, s := range p.Samples(exp, phase) {
-		dir := int(s.Aux[names.AuxDirection])
-		k := BatchID{s.Slot, s.Round, int(s.Aux[names.AuxBatch]), dir, s.Point.Key()}
-		i, seen := index[k]
-		if !seen {
-			i = len(out)
-			index[k] = i
-			out = append(out, &Batch{ID: k, Point: s.Point, Round: s.Round, Dir: dir})
+	index := map[BatchID]*Batch{}
+	for _, b := range p.LineBatches(exp, phase) {
+		if first := index[b.ID]; first != nil {
+			first.Lines = append(first.Lines, b.Lines...)
+			continue
 		}
-		out[i].Lines = append(out[i].Lines, s)
+		index[b.ID] = b
+		out = append(out, b)
 	}
 	return out
 }
@@ -129,7 +134,8 @@ func (p *Prepared) LineBatches(exp, phase string) []*Batch {
 	var out []*Batch
 	for _, s := range p.Samples(exp, phase) {
 		dir := int(s.Aux[names.AuxDirection])
-		out = append(out, &Batch{Lines: []*dataset.Sample{s}, Point: s.Point, Round: s.Round, Dir: dir})
+		id := BatchID{s.Slot, s.Round, int(s.Aux[names.AuxBatch]), dir, s.Point.Key()}
+		out = append(out, &Batch{ID: id, Lines: []*dataset.Sample{s}, Point: s.Point, Round: s.Round, Dir: dir})
 	}
 	return out
 }
@@ -165,7 +171,7 @@ func fewDisturbances(in []*Batch) map[string][]string {
 func (r *Result) Usable(in []*Batch) []*Batch { return r.usable(in, spoiling) }
 
 // EvenLossy is Usable, and keeps batches in which segments were sent again.
-func (r *Result) EvenLossy(in []*Batch) []*Batch { return r.usable(in, untimed) }
+func (r *Result) EvenLossy(in []*Batch) []*Batch { return r.usable(in, Untimed) }
 
 func (r *Result) usable(in []*Batch, spoiling []string) []*Batch {
 	in = r.Unflagged(in, spoiling)

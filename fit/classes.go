@@ -65,7 +65,7 @@ func (p *Prepared) classify(models []Model, out *params.Params) {
 func (p *Prepared) class(name string, models []Model, slow *SlowHosts, has func(a, b int) bool) (
 	params.Class, []params.Residual) {
 	of := Prepare(part{p.Data, has}, p.settings)
-	of.slow = func() *SlowHosts { return slow }
+	of.Slow = func() *SlowHosts { return slow }
 	var fits []*params.Fit
 	for _, m := range models {
 		if !slices.Equal(m.Needs, []string{names.Pingpong}) {
@@ -92,9 +92,9 @@ func hostCosts(c *params.Class, first params.Residual, all *params.Params) {
 			value + math.Hypot(first.Hi-first.Measured, half)/2}
 		q.Value, q.CI95, q.Estimate, q.Bound, q.Budget, q.Why = &value, &ci, nil, nil, nil, ""
 		q.Status, q.Experiment, q.Source = params.StatusOK, names.Pingpong, "Stoica, Sultan, Keyes 1994 eq. 4"
-		if ci[1]-ci[0] > 2*review.Useful*value {
+		if ci[1]-ci[0] > 2*params.Useful*value {
 			q.Status = params.StatusProvisional
-			q.Why = fmt.Sprintf("T(1 B) and a_c leave it wider than ± %.0f%%", 100*review.Useful)
+			q.Why = fmt.Sprintf("T(1 B) and a_c leave it wider than ± %.0f%%", 100*params.Useful)
 		}
 		if value > 0 {
 			c.Parameters["a"] = q

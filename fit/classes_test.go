@@ -47,7 +47,7 @@ func TestClassesLeaveSlowHostsOut(t *testing.T) {
 		p := Prepare(d, Settings{})
 		slow := &SlowHosts{Hosts: map[int]bool{3: true}, judged: c.judged, group: fault.Numbers(c.judged.Groups),
 			kind: fault.Numbers(c.judged.Kinds)}
-		p.slow = func() *SlowHosts { return slow }
+		p.Slow = func() *SlowHosts { return slow }
 		used = nil
 		p.classify([]Model{counting}, &params.Params{})
 		if got := fmt.Sprint(used); got != c.want {
@@ -62,7 +62,7 @@ func TestSlowPairIsNamed(t *testing.T) {
 	p := Prepare(d, Settings{})
 	slow := &SlowHosts{Pairs: map[[2]int]bool{{0, 1}: true, {1, 2}: true},
 		why: map[[2]int]string{{0, 1}: "loss", {1, 2}: "rate"}}
-	p.slow = func() *SlowHosts { return slow }
+	p.Slow = func() *SlowHosts { return slow }
 	out := &params.Params{Pairs: []params.Pair{{From: "b", To: "a"}}}
 	p.addSlow(out)
 	want := []params.Pair{{From: "b", To: "a", Slow: "loss"}, {From: "b", To: "c", Slow: "rate"}}

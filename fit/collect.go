@@ -141,20 +141,22 @@ func (p *Prepared) addLoss(out *params.Params) {
 	if all.Segments == 0 {
 		return
 	}
-	out.Loss = finished(all)
+	out.Loss = all
+	all.Rate, all.CI95 = resample.Share(all.Again, all.Segments)
 	at := map[[2]string]int{} // of the pairs that models have entered
 	for i, q := range out.Pairs {
 		at[[2]string{q.From, q.To}], at[[2]string{q.To, q.From}] = i, i
 	}
-	byHosts := func(a, b [2]int) int { return slices.Compare(a[:], b[:]) }
-	for _, pair := range slices.SortedFunc(maps.Keys(pairs), byHosts) {
+	for _, pair := range fault.Sorted(pairs) {
 		a, b := p.HostName(pair[0]), p.HostName(pair[1])
 		i, ok := at[[2]string{a, b}]
 		if !ok {
 			i = len(out.Pairs)
 			out.Pairs = append(out.Pairs, params.Pair{From: a, To: b})
 		}
-		out.Pairs[i].Loss = finished(pairs[pair])
+		l := pairs[pair]
+		l.Rate, l.CI95 = resample.Share(l.Again, l.Segments)
+		out.Pairs[i].Loss = l
 	}
 	if all.Again == 0 {
 		return
@@ -172,8 +174,7 @@ func (p *Prepared) addLoss(out *params.Params) {
 // batch.
 func (p *Prepared) addSlow(out *params.Params) {
 	slow := p.Slow()
-	byHosts := func(a, b [2]int) int { return slices.Compare(a[:], b[:]) }
-	for _, pair := range slices.SortedFunc(maps.Keys(slow.Pairs), byHosts) {
+	for _, pair := range fault.Sorted(slow.Pairs) {
 		a, b := p.HostName(pair[0]), p.HostName(pair[1])
 		i := slices.IndexFunc(out.Pairs, func(q params.Pair) bool {
 			return q.From == a && q.To == b || q.From == b && q.To == a
@@ -184,10 +185,4 @@ func (p *Prepared) addSlow(out *params.Params) {
 		}
 		out.Pairs[i].Slow = slow.Why(p, pair)
 	}
-}
-
-func finished(l *params.Loss) *params.Loss {
-	l.Rate = float64(l.Again) / float64(l.Segments)
-	l.CI95 = resample.ShareCI(float64(l.Again), float64(l.Segments))
-	return l
 }

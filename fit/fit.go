@@ -132,7 +132,7 @@ type Prepared struct {
 	settings Settings
 	hosts    []dataset.Host
 	crowded  func(a, b int) bool // two hosts that share a CPU
-	slow     func() *SlowHosts
+	Slow     func() *SlowHosts   // the hosts and pairs that stand out
 
 	mu     sync.Mutex
 	shared map[reflect.Type]func() (any, error)
@@ -142,15 +142,12 @@ type Prepared struct {
 func Prepare(d dataset.Source, s Settings) *Prepared {
 	p := &Prepared{Data: d, settings: s, hosts: d.Head().Hosts, shared: map[reflect.Type]func() (any, error){}}
 	p.crowded = dataset.Crowded(p.hosts)
-	p.slow = sync.OnceValue(p.findSlow)
+	p.Slow = sync.OnceValue(p.findSlow)
 	return p
 }
 
 // Samples returns the samples of one experiment and phase ("" is any phase), in file order.
 func (p *Prepared) Samples(exp, phase string) []*dataset.Sample { return p.Data.Select(exp, phase) }
-
-// Slow returns the hosts and pairs that stand out as slow.
-func (p *Prepared) Slow() *SlowHosts { return p.slow() }
 
 // Shared returns what produce makes, made once for all models that ask for a T.
 func Shared[T any](p *Prepared, produce func(*Prepared) (T, error)) (T, error) {

@@ -1,9 +1,7 @@
 package fit
 
 import (
-	"cmp"
 	"math"
-	"slices"
 
 	"calib/fit/fault"
 	"calib/fit/resample"
@@ -31,17 +29,14 @@ func PairTimes(lines []*Batch) []PairTime {
 		pairs[k][b.Round] = mean{m.sum + stats.Median(stats.Floats(b.Lines[0].NS))*1e-9, m.n + 1}
 	}
 	var out []PairTime
-	for hosts, rounds := range pairs {
+	for _, hosts := range fault.Sorted(pairs) {
 		var medians []float64
-		for _, m := range rounds {
+		for _, m := range pairs[hosts] {
 			medians = append(medians, m.sum/m.n)
 		}
 		value := resample.Midmean(medians) // sorts them: what follows does not depend on the order of the map
 		out = append(out, PairTime{hosts, value, roundInterval(value, medians)})
 	}
-	slices.SortFunc(out, func(a, b PairTime) int {
-		return cmp.Or(cmp.Compare(a.Hosts[0], b.Hosts[0]), cmp.Compare(a.Hosts[1], b.Hosts[1]))
-	})
 	return out
 }
 

@@ -85,7 +85,7 @@ type Timings struct {
 // Timings returns all half round trips between hosts that are not slow, or ErrNeeds where they have fewer than minSizes
 // sizes.
 func (r *Result) Timings(minSizes int) (*Timings, error) {
-	lines := r.Unflagged(r.Prepared.LineBatches(names.Pingpong, ""), untimed)
+	lines := r.Unflagged(r.Prepared.LineBatches(names.Pingpong, ""), Untimed)
 	lines = r.WithoutSlow(slices.DeleteFunc(lines, func(b *Batch) bool { return b.Timings() == 0 }))
 	by := map[int64]map[int][]float64{}
 	rounds := map[int]bool{}

@@ -61,25 +61,22 @@ func rounded(v float64) float64 {
 	return r
 }
 
-// Traced is a curve through at(x), and its band where lo and hi are given. It is none with fewer than two points.
+// Traced is a curve through at(x), and its band from lo to hi where they differ. It is none with fewer than two points.
 func Traced(name string, x []float64, at, lo, hi func(float64) float64) []plot.Curve {
 	c := plot.Curve{Name: name}
 	for _, v := range x {
-		y := at(v)
-		l, h := y, y
-		if lo != nil {
-			l, h = lo(v), hi(v)
-		}
+		y, l, h := at(v), lo(v), hi(v)
 		if !Finite(y) || !Finite(l) || !Finite(h) {
 			continue
 		}
 		c.X, c.Y = append(c.X, v), append(c.Y, rounded(y))
-		if lo != nil {
-			c.Lo, c.Hi = append(c.Lo, math.Min(rounded(l), rounded(y))), append(c.Hi, math.Max(rounded(h), rounded(y)))
-		}
+		c.Lo, c.Hi = append(c.Lo, math.Min(rounded(l), rounded(y))), append(c.Hi, math.Max(rounded(h), rounded(y)))
 	}
 	if len(c.X) < 2 {
 		return nil
+	}
+	if slices.Equal(c.Lo, c.Hi) {
+		c.Lo, c.Hi = nil, nil
 	}
 	return []plot.Curve{c}
 }
@@ -103,9 +100,6 @@ func FunctionCurve(name string, f params.Function, s params.Series, p float64, l
 		return func(x float64) float64 { return shape.At(x, p) }
 	}
 	x := Spread(lo, hi, log, shape.Corners()...)
-	if len(f.CI95) == 0 {
-		return Traced(name, x, at(f), nil, nil)
-	}
 	return Traced(name, x, at(f), at(f.End(0)), at(f.End(1)))
 }
 
@@ -129,9 +123,6 @@ func TwoParameterCurve(f *params.Fit, name, first, second string, x []float64,
 		return nil
 	}
 	at := func(a, b float64) func(float64) float64 { return func(x float64) float64 { return form(x, a, b) } }
-	if aLo == aHi && bLo == bHi {
-		return Traced(name, x, at(a, b), nil, nil)
-	}
 	return Traced(name, x, at(a, b), at(aLo, bLo), at(aHi, bHi))
 }
 

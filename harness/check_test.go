@@ -161,13 +161,9 @@ func checkOnce(t *testing.T, calib, lab, disturb, budget string, seed int) (name
 	}
 	var doc struct {
 		Data struct {
-			Verdict string
-			Hosts   []struct{ Host, Verdict string }
-			Pairs   []struct {
-				Hosts   []string
-				Verdict string
-			}
-			Uplinks []struct {
+			Verdict        string
+			Hosts          []struct{ Host, Verdict string }
+			Pairs, Uplinks []struct {
 				Hosts   []string
 				Verdict string
 			}

@@ -23,17 +23,17 @@ func gainRows() []row {
 	// gains is 1 where hiding gains for 2 ≤ γ_s < 10. At γ_s = 10 the third's gain is 1.
 	gains := func(gammaH, omega float64) got {
 		for s := 2.0; s < 10; s += 0.125 {
-			if gammaH/s <= omega { // sections 2.3.1 and 2.3.2
+			if gain(omega, gammaH/s).value <= 1 {
 				return is(0)
 			}
 		}
 		return is(1)
 	}
-	idealGain := func(gamma float64) float64 { return (1 + 1/gamma) / max(1, 1/gamma) } // eq. 1
+	ideal := overlap.Fixed{F: 1, Penalty: 1}
 	return []row{
-		{"Figure 3, eq. 1", "largest G, at γ = 1", "2", is(idealGain(1)), "overlap.IdealGain", ""},
-		{"", "G at γ = 0.5", "1 + γ = 1.5", is(idealGain(0.5)), "overlap.IdealGain", ""},
-		{"", "G at γ = 4", "1 + 1/γ = 1.25", is(idealGain(4)), "overlap.IdealGain", ""},
+		{"Figure 3, eq. 1", "largest G, at γ = 1", "2", is(ideal.Gain(1)), hiding, ""},
+		{"", "G at γ = 0.5", "1 + γ = 1.5", is(ideal.Gain(0.5)), hiding, ""},
+		{"", "G at γ = 4", "1 + 1/γ = 1.25", is(ideal.Gain(4)), hiding, ""},
 		{"Figure 4, f = 0.5", "largest G", "1 + f = 1.5", is(largest), "Fixed.Peak", ""},
 		{"", "γ of it", "1/f = 2", is(gamma), "Fixed.Peak", ""},
 		{"Figure 5, Ω = 0", "largest G, at γ_h = γ_s", "2", gain(0, 1), hiding, ""},
@@ -43,15 +43,14 @@ func gainRows() []row {
 		{"", "G, γ_h = 10, γ_s = 20", "1.5", gain(0, 10./20), hiding, ""},
 		{"Figure 6, max(G) at 1 + Ω = γ_h/γ_s", "Ω = 0", "2 − Ω/(1 + Ω) = 2", gain(0, 1), hiding, ""},
 		{"", "Ω = 1", "2 − Ω/(1 + Ω) = 1.5", gain(1, 2), hiding, ""},
-		{"", "Ω = 1", "2 − Ω/(1 + Ω) = 1.5", is(2 - 1./(1+1)), "overlap.MaxGain", ""},
 		{"Figure 9.1, eq. 6, q = p", "G at λ = p²", "2", gain(0, processors*processors/lambda), hiding, ""},
 		{"Figures 5, 7, 8: example 1, γ_s = 5", "G(H_1), γ_h = 1, Ω = 1", "3/5", gain(1, 1./5), hiding, ""},
 		{"", "G(H_2), γ_h = 5, Ω = 0.2", "5/3", gain(0.2, 5./5), hiding, ""},
 		{"", "G(H_3), γ_h = 10, Ω = 0", "3/2", gain(0, 10./5), hiding, ""},
 		{"Figures 5, 7, 8: example 2, 2 ≤ γ_s < 10", "H_1 gains, γ_h = 5, Ω = 0 (1: yes)", "1", gains(5, 0),
-			"overlap.Gains", ""},
-		{"", "H_2 gains, γ_h = 1, Ω = 0.2 (1: yes)", "0", gains(1, 0.2), "overlap.Gains", ""},
-		{"", "H_3 gains, γ_h = 10, Ω = 1 (1: yes)", "1", gains(10, 1), "overlap.Gains", ""},
+			hiding, ""},
+		{"", "H_2 gains, γ_h = 1, Ω = 0.2 (1: yes)", "0", gains(1, 0.2), hiding, ""},
+		{"", "H_3 gains, γ_h = 10, Ω = 1 (1: yes)", "1", gains(10, 1), hiding, ""},
 	}
 }
 

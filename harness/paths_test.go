@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"gonum.org/v1/gonum/stat"
+
 	"calib/internal/stats"
 	"calib/internal/units"
 	"calib/params"
@@ -97,14 +99,7 @@ func (c *contest) others(ctx context.Context, control string) (map[string]float6
 // scattering is half of the range that holds 95% of runs like some, relative to their median: of the normal
 // distribution with their standard deviation.
 func scattering(v []float64) float64 {
-	if len(v) < 2 {
-		return math.NaN()
-	}
-	mean, squares := stats.Mean(v), 0.0
-	for _, x := range v {
-		squares += (x - mean) * (x - mean)
-	}
-	return 1.96 * math.Sqrt(squares/float64(len(v)-1)) / stats.Median(v)
+	return 1.96 * stat.StdDev(v, nil) / stats.Median(v)
 }
 
 // pathRows compares the runs on a path with those of the others. A width fails that is above what is allowed and above

@@ -119,17 +119,9 @@ func (p *Params) Distribute() {
 		if f.Hosts == nil {
 			f.Hosts = p.Run.Hosts
 		}
-		f.Parameters, f.Functions = map[string]Parameter{}, map[string]Function{}
-		for name, q := range p.Parameters {
-			if q.Model == f.Model {
-				f.Parameters[name] = q
-			}
-		}
-		for name, fn := range p.Functions {
-			if fn.Model == f.Model {
-				f.Functions[name] = fn
-			}
-		}
+		f.Parameters, f.Functions = maps.Clone(p.Parameters), maps.Clone(p.Functions)
+		maps.DeleteFunc(f.Parameters, func(_ string, q Parameter) bool { return q.Model != f.Model })
+		maps.DeleteFunc(f.Functions, func(_ string, q Function) bool { return q.Model != f.Model })
 	}
 }
 

@@ -13,8 +13,8 @@ import (
 // JSON has no NaN and no infinity. Points of series have null in the place of such a number, which is read as NaN
 // again; in a bound, null is no limit on that side. Elsewhere what is not finite is left out.
 
-// orNull is a number, nil where it is not finite.
-func orNull(v float64) *float64 {
+// OrNull is a number, nil where it is not finite.
+func OrNull(v float64) *float64 {
 	if !finite(v) {
 		return nil
 	}
@@ -25,7 +25,7 @@ func finitePair(p *[2]float64) bool { return p == nil || finite(p[0]) && finite(
 
 // MarshalJSON writes an open side as null.
 func (b Bound) MarshalJSON() ([]byte, error) {
-	return json.Marshal([]*float64{orNull(b[0]), orNull(b[1])})
+	return json.Marshal([]*float64{OrNull(b[0]), OrNull(b[1])})
 }
 
 // UnmarshalJSON reads a null side as the infinity on that side.
@@ -43,7 +43,7 @@ func (r Residual) MarshalJSON() ([]byte, error) {
 		Lo       *float64 `json:"lo"`
 		Hi       *float64 `json:"hi"`
 		Fitted   *float64 `json:"fitted"`
-	}{r.N, orNull(r.X), orNull(r.Measured), orNull(r.Lo), orNull(r.Hi), orNull(r.Fitted)})
+	}{r.N, OrNull(r.X), OrNull(r.Measured), OrNull(r.Lo), OrNull(r.Hi), OrNull(r.Fitted)})
 }
 
 // UnmarshalJSON reads null as NaN.

@@ -65,13 +65,8 @@ type Quality struct {
 
 // Of returns the series of some quantities, in order.
 func (f *Fit) Of(quantities ...Quantity) []Series {
-	var out []Series
-	for _, s := range f.Series {
-		if slices.Contains(quantities, s.Quantity) {
-			out = append(out, s)
-		}
-	}
-	return out
+	other := func(s Series) bool { return !slices.Contains(quantities, s.Quantity) }
+	return slices.DeleteFunc(slices.Clone(f.Series), other)
 }
 
 // Times returns the measured times T(x) of messages between two hosts [s], each size once, of the first fit that has

@@ -11,6 +11,10 @@ const (
 	StatusBound          = "bound"          // only a bound: the interval holds zero, and the value would matter
 )
 
+// Useful is the half-width of an interval, over the value, up to which a number is of use to who predicts: the worst
+// case of the papers' models is no better.
+const Useful = 0.25
+
 // Statuses lists every status, the best first.
 var Statuses = []string{StatusOK, StatusProvisional, StatusBound, StatusUnidentifiable, StatusInconsistent}
 

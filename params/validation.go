@@ -104,20 +104,3 @@ func GradeOf(rows []Validation, model, operation string) (Grade, bool) {
 	g.Mean, g.RMS = g.Mean/float64(g.N), math.Sqrt(g.RMS/float64(g.N))
 	return g, true
 }
-
-// Grades grades every model on every operation that has rows without a slow host, in the order of the rows.
-func Grades(rows []Validation) []Grade {
-	var out []Grade
-	seen := map[[2]string]bool{}
-	for _, v := range rows {
-		key := [2]string{v.Model, v.Operation()}
-		if seen[key] {
-			continue
-		}
-		seen[key] = true
-		if g, ok := GradeOf(rows, key[0], key[1]); ok {
-			out = append(out, g)
-		}
-	}
-	return out
-}

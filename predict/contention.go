@@ -3,6 +3,7 @@ package predict
 import (
 	formulas "calib/fit/cluster"
 	"calib/fit/loggp"
+	"calib/fit/resample"
 	"calib/params"
 )
 
@@ -47,15 +48,13 @@ func Gather(p *params.Params, s Settings, hosts, bytes, window int) (out GatherB
 	if full := formulas.Saturation(c.Room(each), arrive, leave); full < float64(out.Window)*k/arrive {
 		out.Full = &full
 	}
-	var times []float64
-	drawn := draws(p, s.Seed)
-	for k := range drawsOfFormulas {
-		if c, err := formulas.Of(drawn(k)); err == nil {
-			if t, err := c.GatherTime(senders, m, out.Window); err == nil {
-				times = append(times, t)
-			}
+	times := resample.Map(draws(p, s.Seed)(drawsOfFormulas), func(p *params.Params) (float64, error) {
+		c, err := formulas.Of(p)
+		if err != nil {
+			return 0, err
 		}
-	}
+		return c.GatherTime(senders, m, out.Window)
+	})
 	out.Time.CI95 = interval(times, out.Time.Value, 0)
 	return out, nil
 }
@@ -63,13 +62,10 @@ func Gather(p *params.Params, s Settings, hosts, bytes, window int) (out GatherB
 // RemapPrediction is the time between two injections of a host in an all-to-all remap with drawn destinations, and what
 // contention adds to it (Moritz, Frank 2001, eq. 7 and table 4). Times are in seconds.
 type RemapPrediction struct {
-	Hosts    int     `json:"hosts"`
-	Bytes    int     `json:"bytes"`
-	Sync     bool    `json:"synchronous"` // a host waits for a reply to each message
-	Interval float64 `json:"interval"`    // T_c
-	Alone    float64 `json:"alone"`       // T, the same of one host
-	Network  float64 `json:"c_n"`         // that the network delays a message
-	Resource float64 `json:"c_r"`         // that an injection waits for the hosts
+	Hosts int  `json:"hosts"`
+	Bytes int  `json:"bytes"`
+	Sync  bool `json:"synchronous"` // a host waits for a reply to each message
+	loggp.Cost
 }
 
 // Remap predicts a remap by LoGPC.
@@ -78,7 +74,6 @@ func Remap(p *params.Params, t loggp.Cube, hosts, bytes int, sync bool) (RemapPr
 	if err != nil {
 		return RemapPrediction{}, err
 	}
-	c := k.Cost(loggp.Remap{Hosts: hosts, Bytes: float64(bytes), Sync: sync, UnderWay: loggp.Unlimited})
-	return RemapPrediction{Hosts: hosts, Bytes: bytes, Sync: sync, Interval: c.Interval, Alone: c.Alone,
-		Network: c.Network, Resource: c.Resource}, nil
+	r := loggp.Remap{Hosts: hosts, Bytes: float64(bytes), Sync: sync, UnderWay: loggp.Unlimited}
+	return RemapPrediction{hosts, bytes, sync, k.Cost(r)}, nil
 }

@@ -16,19 +16,19 @@ import (
 	"calib/predict/network"
 )
 
-// draws returns parameters drawn anew by their number. All models see the same: the k-th is made once, when it is first
+// draws returns the first n of parameters drawn anew. All models see the same: each is made once, when it is first
 // asked for.
-func draws(p *params.Params, seed uint64) func(k int) *params.Params {
+func draws(p *params.Params, seed uint64) func(n int) []*params.Params {
 	var made []*params.Params
 	roots := make([]*mat.Dense, len(p.Correlations))
 	for i, c := range p.Correlations {
 		roots[i] = root(c)
 	}
-	return func(k int) *params.Params {
-		for i := len(made); i <= k; i++ {
+	return func(n int) []*params.Params {
+		for i := len(made); i < n; i++ {
 			made = append(made, drawn(p, roots, rand.New(rand.NewPCG(seed, uint64(i)))))
 		}
-		return made[k]
+		return made[:n]
 	}
 }
 

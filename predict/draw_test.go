@@ -59,9 +59,7 @@ func TestDrawnTogether(t *testing.T) {
 		Correlations: []params.Correlation{{Names: []string{"a", "f.c0", "b"}, Rows: [][]float64{{}, {1}, {1, 1}}}},
 	}
 	var all, sum, apart []float64
-	draw := draws(p, 1)
-	for k := range 4000 {
-		d := draw(k)
+	for _, d := range draws(p, 1)(4000) {
 		a, b, c, other := *d.Parameters["a"].Value, *d.Parameters["b"].Value, d.Functions["f"].Coeff["c0"],
 			*d.Parameters["other"].Value
 		all, sum, apart = append(all, a), append(sum, a+b+c), append(apart, a+other)

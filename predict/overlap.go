@@ -51,14 +51,7 @@ func NewOverlap(p *params.Params, s Settings) (*Overlap, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := &Overlap{Fitted: m}
-	drawn := draws(p, s.Seed)
-	for k := range drawsOfFormulas {
-		if d, err := overlap.Read(drawn(k)); err == nil {
-			o.drawn = append(o.drawn, d)
-		}
-	}
-	return o, nil
+	return &Overlap{m, resample.Map(draws(p, s.Seed)(drawsOfFormulas), overlap.Read)}, nil
 }
 
 // Notes say what the predictions rest on for messages of some sizes.

@@ -169,7 +169,7 @@ func (p *Predictor) Notes() []string {
 	return out
 }
 
-func newModel(name string, p *params.Params, s Settings, drawn func(int) *params.Params) *model {
+func newModel(name string, p *params.Params, s Settings, drawn func(n int) []*params.Params) *model {
 	m := &model{name: name}
 	if m.mid, m.err = builders[name](p, s); m.err != nil {
 		return m
@@ -179,11 +179,7 @@ func newModel(name string, p *params.Params, s Settings, drawn func(int) *params
 	if m.world, _ = m.mid.(*simulated); m.world != nil {
 		n = drawsOfSim
 	}
-	for k := range n {
-		if d, err := builders[name](drawn(k), s); err == nil {
-			m.drawn = append(m.drawn, d)
-		}
-	}
+	m.drawn = resample.Map(drawn(n), func(p *params.Params) (cost.Model, error) { return builders[name](p, s) })
 	return m
 }
 

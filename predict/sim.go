@@ -1,6 +1,7 @@
 package predict
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -61,16 +62,10 @@ func simulation(change func(*simulated) error) builder {
 	}
 }
 
-// same is the error of a simulation that would say what sim says. It is of class network.ErrParameters.
-type same string
-
-func (s same) Error() string       { return string(s) }
-func (s same) Is(class error) bool { return class == network.ErrParameters }
-
-// endless has ports that hold any number of packets. It returns network.ErrParameters where they do so anyway.
+// endless has ports that hold any number of packets. It fails where they do so anyway.
 func (w *simulated) endless() error {
 	if w.Spec.Buffer == 0 {
-		return same("sim says the same, as B_L is not known")
+		return errors.New("sim says the same, as B_L is not known")
 	}
 	w.Spec.Buffer = 0
 	return nil
@@ -78,10 +73,10 @@ func (w *simulated) endless() error {
 
 // cold has no more than ten packets of a connection on their way at once, as TCP begins: on a new connection, with
 // cubic after each pause (tcp_slow_start_after_idle), with bbr where so few fill the path. Two messages of one host
-// then share its queue. It returns network.ErrParameters where hosts bundle packets: windows are then no matter.
+// then share its queue. It fails where hosts bundle packets: windows are then no matter.
 func (w *simulated) cold() error {
 	if w.Bundled {
-		return same("sim says the same, as hosts send many packets in one piece")
+		return errors.New("sim says the same, as hosts send many packets in one piece")
 	}
 	w.opt.Congestion = initialWindow
 	return nil

@@ -159,8 +159,7 @@ var operations = map[string]string{
 
 // unseen says what the best of the models predicts, and how well, and what it does not; "" without validation.
 func unseen(p *params.Params) string {
-	rows := slices.DeleteFunc(slices.Clone(p.Validation), func(v params.Validation) bool { return v.SlowHost })
-	best, ok := params.BestOf(rows)
+	best, ok := params.BestOf(p.Validation)
 	switch {
 	case !ok && len(p.Validation) > 0:
 		return "a slow host took part in all of it"
@@ -170,10 +169,13 @@ func unseen(p *params.Params) string {
 		return ""
 	}
 	var well, badly []string
-	for _, g := range params.Grades(rows) {
-		if g.Model != best.Model {
+	seen := map[string]bool{}
+	for _, v := range p.Validation {
+		if v.Model != best.Model || v.SlowHost || seen[v.Operation()] {
 			continue
 		}
+		seen[v.Operation()] = true
+		g, _ := params.GradeOf(p.Validation, best.Model, v.Operation())
 		text := cmp.Or(operations[g.Operation], Clean(g.Operation)) + " to " + Percent(g.Mean)
 		if g.Predicted() {
 			well = append(well, text)

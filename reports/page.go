@@ -243,10 +243,10 @@ type Table struct {
 	More *More
 }
 
-// More is a list, of which a page folds Rest; without Rest it folds all.
+// More is a list that a page folds.
 type More struct {
-	Summary     string
-	Items, Rest []string
+	Summary string
+	Items   []string
 }
 
 func (p *page) section(s Section) {

@@ -161,6 +161,7 @@ type Plan struct {
 	Experiments  []PlanExperiment `json:"experiments"`
 	// Left names the experiments that the budget has no room for, WholeMinutes is the time of all experiments and points.
 	Left         []string    `json:"left_out,omitempty"`
+	Empty        []string    `json:"without_points,omitempty"` // named, but with nothing to measure on these hosts and sizes
 	WholeMinutes float64     `json:"whole_minutes"`
 	BurstBytes   units.Bytes `json:"burst_bytes,omitempty"` // the largest burst that is to overflow a port
 }
@@ -222,7 +223,7 @@ func PlanText(w io.Writer, f Plan, o Options) error {
 	return p.flush(w)
 }
 
-// LeftText says what a plan has no room for, a line each.
+// LeftText says what a plan leaves out, a line each.
 func LeftText(f Plan) (out []string) {
 	var fewer []string
 	for _, e := range f.Experiments {
@@ -242,6 +243,9 @@ func LeftText(f Plan) (out []string) {
 	}
 	if len(out) > 0 {
 		out = append(out, "the whole plan takes "+minutes(f.WholeMinutes))
+	}
+	if len(f.Empty) > 0 {
+		out = append(out, "on these hosts, with these sizes, nothing is measured by "+strings.Join(f.Empty, ", "))
 	}
 	return out
 }

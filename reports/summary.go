@@ -139,12 +139,10 @@ func (q reading) cells() []string {
 	return []string{q.what, Clean(value), Clean(interval), quality}
 }
 
-const widest = 0.25 // the half-width of its interval, as a share of the value, up to which a measured number is good
-
 // measured is a reading of what was measured, without a model.
 func measured(what, unit string, v, lo, hi float64) reading {
 	q := params.Parameter{Value: &v, CI95: &[2]float64{lo, hi}, Unit: unit, Status: params.StatusOK}
-	if !(hi > lo && hi-lo <= 2*widest*v) {
+	if !(hi > lo && hi-lo <= 2*params.Useful*v) {
 		q.Status = params.StatusProvisional
 	}
 	return reading{what: what, Parameter: q}

@@ -316,7 +316,7 @@ func forecast(s *plan.Schedule) reports.Plan {
 		Name: s.Plan.Name, Hosts: s.Limits.Hosts, Seed: s.Plan.Seed, Rounds: rounds,
 		MinutesLo: f.Min.Seconds() / 60, MinutesHi: f.Max.Seconds() / 60, RoundSeconds: f.Round.Seconds(),
 		BytesPerLink: bytes(f.LinkBytes), Asked: s.Plan.Rounds.Min, BurstBytes: f.Burst,
-		Left: s.Left, WholeMinutes: s.WholeTime.Seconds() / 60,
+		Left: s.Left, Empty: s.Empty, WholeMinutes: s.WholeTime.Seconds() / 60,
 	}
 	for _, e := range f.ByExp {
 		slots := int(float64(rounds)*e.Slots + 0.5)

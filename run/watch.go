@@ -50,6 +50,12 @@ func (s *Sentinel) Look(ctx context.Context, number int, again [][2]int, more fu
 		err = s.see(ctx, r, f, &out, number, again, more)
 		_ = f.close() // what was seen stands
 	}
+	if f != nil { // the hosts that it goes on without
+		for _, l := range f.lost {
+			m := &out.Hosts[s.index(l.Host)]
+			m.Lost, m.Busy = l.Error, slices.Contains(f.busy, l.Host)
+		}
+	}
 	switch {
 	case ctx.Err() != nil:
 		return out, ctx.Err()
@@ -59,9 +65,6 @@ func (s *Sentinel) Look(ctx context.Context, number int, again [][2]int, more fu
 		own := exit.CodeOf(err) == exit.Usage // as a certificate that has expired: nothing is known of the hosts
 		first := strings.SplitN(err.Error(), "\n", 3)
 		out.Trouble = strings.Join(first[:min(2, len(first))], " ")
-		if f != nil {
-			s.lost(f, &out)
-		}
 		for i := range out.Hosts { // the others have no partner, or nothing is known of them
 			if m := &out.Hosts[i]; m.Lost == "" {
 				m.Lost, m.Busy = err.Error(), own || f != nil
@@ -69,14 +72,6 @@ func (s *Sentinel) Look(ctx context.Context, number int, again [][2]int, more fu
 		}
 	}
 	return out, nil
-}
-
-// lost enters the hosts that a fleet goes on without.
-func (s *Sentinel) lost(f *fleet, out *watch.Sighting) {
-	for _, l := range f.lost {
-		m := &out.Hosts[s.index(l.Host)]
-		m.Lost, m.Busy = l.Error, slices.Contains(f.busy, l.Host)
-	}
 }
 
 // see makes rounds with the agents that can be had.
@@ -88,9 +83,7 @@ func (s *Sentinel) see(ctx context.Context, r *run, f *fleet, out *watch.Sightin
 			used[h.Name] = machine.CPUTime(h.Now)
 		}
 	}
-	err := r.claim(ctx, f)
-	s.lost(f, out)
-	if err != nil {
+	if err := r.claim(ctx, f); err != nil {
 		return err
 	}
 	if s.looks%watchAgain == 0 {

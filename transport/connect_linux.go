@@ -35,9 +35,10 @@ func (m *Mesh) dial(ctx context.Context, s *session, l *link) (*Conn, error) {
 }
 
 func (m *Mesh) dialAll(ctx context.Context, s *session, l *link) (*Conn, error) {
+	until, _ := ctx.Deadline() // which take has set
 	addrs, err := kernel.Resolve(ctx, l.peer.Addr)
-	for i, a := range addrs {
-		part, cancel := partOf(ctx, len(addrs)-i)
+	for i, a := range addrs { // one that does not answer leaves time for the others
+		part, cancel := context.WithTimeout(ctx, time.Until(until)/time.Duration(len(addrs)-i))
 		c, failed := m.dialOne(part, a, s, l)
 		if cancel(); failed == nil {
 			return c, nil
@@ -45,16 +46,6 @@ func (m *Mesh) dialAll(ctx context.Context, s *session, l *link) (*Conn, error) 
 		err = errors.Join(err, failed)
 	}
 	return nil, err
-}
-
-// partOf ends after one of n equal parts of the time that is left: an address that does not answer leaves some for the
-// others.
-func partOf(ctx context.Context, n int) (context.Context, context.CancelFunc) {
-	until, bounded := ctx.Deadline()
-	if !bounded {
-		return context.WithCancel(ctx)
-	}
-	return context.WithTimeout(ctx, time.Until(until)/time.Duration(n))
 }
 
 func (m *Mesh) dialOne(ctx context.Context, a netip.AddrPort, s *session, l *link) (*Conn, error) {
@@ -121,11 +112,8 @@ func (m *Mesh) dialQuietly(ctx context.Context, s *session, l *link) (*Conn, err
 func (m *Mesh) Foreign() Foreign {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	f := Foreign{Strays: m.strays.Swap(0), Refused: m.refused}
-	if m.refused > 0 {
-		f.Why = m.why.Error()
-	}
-	m.refused, m.why = 0, nil
+	f := m.foreign
+	m.foreign = Foreign{}
 	return f
 }
 
@@ -200,8 +188,8 @@ func (m *Mesh) endHandshake(c *Conn, err error) {
 	defer m.mu.Unlock()
 	m.pending = slices.DeleteFunc(m.pending, func(p *Conn) bool { return p == c })
 	if err != nil && !errors.Is(err, ErrPeerClosed) && m.ctx.Err() == nil {
-		m.refused++
-		m.why = err
+		m.foreign.Refused++
+		m.foreign.Why = err.Error()
 	}
 }
 

@@ -252,7 +252,7 @@ func (m *Mesh) stray(from netip.AddrPort) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.session == nil || !m.session.ours[from] {
-		m.strays.Add(1)
+		m.foreign.Strays++
 	}
 }
 

@@ -134,12 +134,5 @@ func testPair(t testing.TB, host string, o plane.Socket) (a, b *Conn) {
 	return a, b
 }
 
-// refused returns how many connections m turned away, and why the last one was.
-func refused(m *Mesh) (int64, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.refused, m.why
-}
-
 // Conn takes line 0.
 func (m *Mesh) Conn(ctx context.Context, host int) (*Conn, error) { return m.take(ctx, host, 0, false) }

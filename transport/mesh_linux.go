@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/netip"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -29,7 +28,6 @@ type Mesh struct {
 	rate       units.Bytes
 	most       units.Bytes   // that a pair may move in one run; 0 is what tickets say
 	pace       pacer         // of datagrams; belongs to the goroutine of the group there is
-	strays     atomic.Int64  // datagrams from elsewhere
 	consent    string        // that peers must have been told of
 	discreet   func(error)   // where errors of dialling go that the caller is not told; nil: it is told
 	patience   time.Duration // with discreet: how long dialling takes that fails
@@ -45,8 +43,7 @@ type Mesh struct {
 	pending   []*Conn       // handshakes in progress, oldest first
 	run       string        // of the last session
 	moved     map[int]int64 // bytes, by host, in the sessions of that run that have ended
-	refused   int64
-	why       error // of the last refused
+	foreign   Foreign       // since it was last asked for
 
 	close sync.Once
 }

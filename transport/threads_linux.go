@@ -36,7 +36,7 @@ func (g *Group) Lines(rank, k int, f func(i int, l plane.Line) error) error {
 			err = f(i, line{conns[i], g, n.Congestion == "bbr"})
 		}
 		if err != nil {
-			shutdown(conns)
+			g.Abort()
 		}
 		return err
 	}
@@ -180,9 +180,7 @@ func (g *Group) Beside(transfer func(plane.Mover) error, f func(plane.Second) er
 		err = errors.New("a transfer was started and not waited for")
 	}
 	if err != nil {
-		g.mu.Lock()
-		shutdown(g.conns)
-		g.mu.Unlock()
+		g.Abort()
 	}
 	if s.busy { // its error is that of connections just shut down
 		_ = s.Wait()
@@ -237,12 +235,4 @@ func (s *second) Wait() error {
 	}
 	s.busy = false
 	return s.err
-}
-
-func shutdown(conns []*Conn) {
-	for _, c := range conns {
-		if c != nil {
-			c.Shutdown()
-		}
-	}
 }

@@ -54,5 +54,5 @@ func run(ctx context.Context, args []string) error {
 	if *stdio {
 		return s.ServeStream(ctx, os.Stdin, os.Stdout)
 	}
-	return certs.Join(ctx, s, *host, *name, os.Stdin, os.Stdout)
+	return certs.Join(ctx, s.ServeStream, *host, *name, os.Stdin, os.Stdout)
 }

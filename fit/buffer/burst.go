@@ -10,7 +10,6 @@ import (
 
 	"calib/fit"
 	"calib/fit/resample"
-	"calib/internal/dataset"
 	"calib/internal/dataset/names"
 	"calib/internal/lsq"
 	"calib/params"
@@ -21,9 +20,6 @@ const (
 	whyReceiver = "receiver dropped"
 	whySender   = "not all sent"
 )
-
-// floodSpoiling flags mark batches that are not used. Retransmissions are not among them: a full port causes them.
-var floodSpoiling = []string{dataset.FlagDeadlock, dataset.FlagTimeout, dataset.FlagUnsteady, dataset.FlagDrift}
 
 // burstGroup is the bursts of one size from one number of senders, ascending in the number of datagrams.
 type burstGroup struct {
@@ -38,9 +34,9 @@ func (g *burstGroup) series() string {
 	return fmt.Sprintf("arrival ratio, m=%d, p'=%d", g.bytes, g.senders)
 }
 
-// usable are the batches of a phase that may be used.
+// usable are the batches of a phase that may be used, also with retransmissions: a full port causes them.
 func (p *floodData) usable(phase string) []*fit.Batch {
-	return p.fit.Unflagged(p.fit.Prepared.LineBatches(names.Flood, phase), floodSpoiling)
+	return p.fit.Unflagged(p.fit.Prepared.LineBatches(names.Flood, phase), fit.Untimed)
 }
 
 func (p *floodData) loadBursts() []*fit.Batch {

@@ -29,11 +29,6 @@ type probeBatch struct {
 
 func (b *probeBatch) senders() int64 { return b.load[0].Point[names.FactorSenders] }
 
-type probeID struct {
-	slot, round, number int
-	point               string
-}
-
 // probeQuantile is the quantile of the delays under load that stands for a full port. The queue of a few TCP streams
 // swings between some 70% of the buffer and all of it. The median is therefore low by 5 to 20%, and the largest delay
 // is high by the jitter of the hosts. In simulations of 1 to 6 streams and buffers of 16 to 200 packets with some 400
@@ -101,17 +96,17 @@ func allSeconds(lines []*dataset.Sample) []float64 {
 
 // loadProbes adds the estimate of every batch of probes to the table and returns the lines used.
 func (p *floodData) loadProbes() []*fit.Batch {
-	parts := map[probeID]*probeBatch{}
+	parts := map[fit.BatchID]*probeBatch{}
 	var order []*probeBatch
 	for _, phase := range []string{names.PhaseProbeIdle, names.PhaseProbe, names.PhaseProbeDrain} {
 		for _, b := range p.usable(phase) {
 			l := b.Lines[0]
-			id := probeID{l.Slot, l.Round, int(l.Aux[names.AuxBatch]), l.Point.Key()}
-			if parts[id] == nil {
-				parts[id] = &probeBatch{}
-				order = append(order, parts[id])
+			q := parts[b.ID]
+			if q == nil {
+				q = &probeBatch{}
+				parts[b.ID] = q
+				order = append(order, q)
 			}
-			q := parts[id]
 			to := map[string]*[]*dataset.Sample{names.PhaseProbeIdle: &q.idle, names.PhaseProbe: &q.load,
 				names.PhaseProbeDrain: &q.drain}[phase]
 			*to, q.all = append(*to, l), append(q.all, b)

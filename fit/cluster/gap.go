@@ -96,8 +96,7 @@ func loadGap(r *fit.Result) *curves[bool] {
 		point        string
 	}
 	of := func(b *fit.Batch) stream {
-		l := b.Lines[0]
-		return stream{l.Slot, append(slices.Clip(l.Ranks), -1)[0], b.Point.Key()}
+		return stream{b.Lines[0].Slot, b.First(), b.Point.Key()}
 	}
 	lines, left := r.Lines(names.Gap, names.PhaseGap), map[stream]int{}
 	for _, b := range r.Prepared.LineBatches(names.Gap, names.PhaseGap) {

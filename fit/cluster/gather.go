@@ -97,7 +97,7 @@ func (a *arrivals) load() {
 	// Streams of all senders have the slow ones, too, and are all that there are. A slow root is another port.
 	slow := a.Prepared.Slow()
 	lines := a.Prefer(a.EvenLossy(a.Prepared.LineBatches(names.Gather, names.PhaseArrivals)), fit.WhySlowHost,
-		func(b *fit.Batch) bool { return slow.Hosts[append(slices.Clip(b.Lines[0].Ranks), -1)[0]] })
+		func(b *fit.Batch) bool { return slow.Hosts[b.First()] })
 	lines = a.WithoutSlow(lines)
 	packet, _ := fit.PacketBytes(lines)
 	a.Sift(lines, func(b *fit.Batch) string {

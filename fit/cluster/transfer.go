@@ -168,7 +168,13 @@ func (h *transfer) fitL() (err error) {
 
 // unknowns is how many coefficients are fitted: of one number of hosts none is l1.
 func (h *transfer) unknowns() int {
-	n := h.transferForm.unknowns()
+	n := 3
+	if h.limited {
+		n++
+	}
+	if h.flat > 0 {
+		n++
+	}
 	if oneLoad(h.at) {
 		n--
 	}

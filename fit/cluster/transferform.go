@@ -21,17 +21,6 @@ type transferForm struct {
 	limited bool
 }
 
-func (f transferForm) unknowns() int {
-	n := 3
-	if f.limited {
-		n++
-	}
-	if f.flat > 0 {
-		n++
-	}
-	return n
-}
-
 // fit fits L. w are weights; gs is used with an aggregate limit. Where there is one p only, l1 is not separable from
 // l0, and zero.
 //

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"calib/fit/fault"
+	"calib/fit/resample"
 )
 
 // Look is what was seen of pairs at one time.
@@ -304,7 +305,7 @@ func (w *Watch) returns(c *Change, of *sample, x float64, at time.Time) {
 // an eighth of the change is held against a half of it, by Poisson's likelihood ratio.
 func (w *Watch) back(t *tracker, c *Change, of *sample, x float64, at time.Time) bool {
 	if c.Quantity == fault.Loss {
-		before, _ := share(w.lost(c, time.Time{}, c.Since))
+		before, _ := resample.Share(w.lost(c, time.Time{}, c.Since))
 		more := max(0, c.Ratio-before)
 		low, half := c.Ratio-more*7/8, c.Ratio-more/2
 		again, segments := w.lost(c, at, later)
@@ -349,7 +350,7 @@ const backAgain = 9.2
 // measure sets by how much a subject is slower since it is.
 func (w *Watch) measure(c *Change, of *sample) {
 	if c.Quantity == fault.Loss {
-		c.Ratio, c.CI = share(w.lost(c, c.Since, later))
+		c.Ratio, c.CI = resample.Share(w.lost(c, c.Since, later))
 		return
 	}
 	var all []float64

@@ -6,7 +6,6 @@ import (
 	"sort"
 	"time"
 
-	"calib/fit/resample"
 	"calib/internal/stats"
 )
 
@@ -118,10 +117,4 @@ func (t *tracker) since() time.Time {
 		}
 	}
 	return t.from[best]
-}
-
-// share is the share of segments that were sent again, with its interval.
-func share(again, segments int64) (float64, [2]float64) {
-	n := float64(max(1, segments))
-	return float64(again) / n, resample.ShareCI(float64(again), n)
 }

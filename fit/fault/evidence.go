@@ -138,7 +138,6 @@ func score[K comparable](s *Screen, t test, all map[K]*record, values map[K]floa
 			known = append(known, v)
 		}
 	}
-	slices.Sort(known) // so that sums do not depend on the order of a map
 	middle := stats.Median(known)
 	unit := math.Max(stats.MAD(known), s.margin/3)
 	z := map[K]float64{}
@@ -147,7 +146,7 @@ func score[K comparable](s *Screen, t test, all map[K]*record, values map[K]floa
 		z[k] = min(max((v-middle)/unit, t.least), t.most)
 		terms = append(terms, math.Exp(z[k]-t.least))
 	}
-	slices.Sort(terms)
+	slices.Sort(terms) // so that the sum does not depend on the order of a map
 	mean := stats.Mean(terms)
 	for k := range values {
 		if all[k] == nil {

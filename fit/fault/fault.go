@@ -203,7 +203,7 @@ func (s *Screen) Add(round []Seen, took float64) {
 
 // matters reports whether what was found is more than the margin, now and then at least.
 func (s *Screen) matters(f Found) bool {
-	return f.Quantity == Loss || f.Ratio >= 1+s.margin || f.Bad >= 3 && f.Comes() && f.odd >= 1+s.margin
+	return f.Ratio >= 1+s.margin || f.Bad >= 3 && f.Comes() && f.odd >= 1+s.margin
 }
 
 // Judge judges all hosts and pairs by the batches so far.
@@ -300,8 +300,8 @@ func (s *Screen) enter(j *Judgement, f Found) {
 	}
 }
 
-// sorted are the pairs of a map, in an order that does not change.
-func sorted[V any](of map[[2]int]V) [][2]int {
+// Sorted are the pairs of a map, in an order that does not change.
+func Sorted[V any](of map[[2]int]V) [][2]int {
 	return slices.SortedFunc(maps.Keys(of), func(a, b [2]int) int { return slices.Compare(a[:], b[:]) })
 }
 
@@ -357,7 +357,7 @@ func (s *Screen) judge(j *Judgement, t test) {
 			return
 		}
 		pairs := s.pairsOf(t, all, hosts)
-		for _, p := range sorted(pairs) {
+		for _, p := range Sorted(pairs) {
 			f := pairs[p].found(p[:], t.quantity)
 			if f.Direction == Receiving { // of a pair, bytes to its first host
 				f.Hosts, f.Direction = []int{p[1], p[0]}, Sending

@@ -107,7 +107,7 @@ type partner struct {
 func (s *Screen) near(t test) [][]partner {
 	seen := medians(s.batches(t, nil))
 	out := make([][]partner, s.hosts)
-	for _, p := range sorted(seen) {
+	for _, p := range Sorted(seen) {
 		if s.between(Seen{From: p[0], To: p[1]}) {
 			continue
 		}
@@ -134,9 +134,7 @@ func (s *Screen) parts() []float64 {
 			for _, p := range partners {
 				left = append(left, p.value-part[p.host])
 			}
-			if len(left) > 0 {
-				next[h] = (part[h] + stats.Median(left)) / 2
-			}
+			next[h] = (part[h] + stats.Median(left)) / 2
 		}
 		part = next
 	}
@@ -153,10 +151,7 @@ func (s *Screen) best() []float64 {
 		for _, p := range partners {
 			v = append(v, p.value)
 		}
-		if len(v) > 0 {
-			slices.Sort(v)
-			out[h] = stats.SortedQuantile(v, 0.1)
-		}
+		out[h] = stats.Quantile(v, 0.1)
 	}
 	return known(out, near)
 }

@@ -61,8 +61,7 @@ func (s *Screen) losses(j *Judgement) {
 				f.Bad++
 			}
 		}
-		f.Ratio = float64(again) / float64(max(1, segments))
-		f.CI = resample.ShareCI(float64(again), float64(max(1, segments)))
+		f.Ratio, f.CI = resample.Share(again, segments)
 		s.enter(j, f)
 	}
 	guilty := map[int]bool{}
@@ -80,7 +79,7 @@ func (s *Screen) losses(j *Judgement) {
 			report([]int{h}, hosts[h], least)
 		}
 	}
-	for _, p := range sorted(suspectPairs) {
+	for _, p := range Sorted(suspectPairs) {
 		if e := ratio(pairs[p]); e >= suspect && !guilty[p[0]] && !guilty[p[1]] {
 			report(p[:], pairs[p], e)
 		}

@@ -55,7 +55,8 @@ func load(prepared *fit.Prepared) (*paired, error) {
 	p := &paired{slow: prepared.Slow(),
 		fit:    prepared.New("hyperbolic-network", names.Paired, "Stoica, Sultan, Keyes 1994 eq. 16, 17"),
 		bursts: map[int][]burstPoint{}, stream: map[int]int{}, gaps: map[int]gapCount{}}
-	bursts := p.fit.BothDirections(p.batches(names.PhaseBurst))
+	whole := p.fit.Complete(prepared.Batches(names.Paired, names.PhaseBurst), true)
+	bursts := p.fit.BothDirections(p.withoutSlow(p.fit.Usable(whole)))
 	streams := p.loadStreams() // no clock offset is in their times
 	p.cut = slices.ContainsFunc(slices.Concat(bursts, streams),
 		func(b *fit.Batch) bool { return len(b.Lines) < int(b.Point[names.FactorPairs]) })
@@ -87,11 +88,6 @@ func load(prepared *fit.Prepared) (*paired, error) {
 	}
 	p.fit.Domain["pairs"] = [2]float64{float64(seen[0]), float64(seen[len(seen)-1])}
 	return p, nil
-}
-
-func (p *paired) batches(phase string) []*fit.Batch {
-	all := p.fit.Prepared.Batches(names.Paired, phase)
-	return p.withoutSlow(p.fit.Usable(p.fit.Complete(all, phase == names.PhaseBurst)))
 }
 
 // addStreams adds the time per byte that each pair sees while n stream at once,

@@ -40,11 +40,6 @@ type facts struct {
 	*resample.Estimates
 }
 
-// of are what there are facts of a kind of, ascending.
-func (f *facts) of(kind byte) []int64 {
-	return resample.Distinct(&f.Table, func(q fact) (int64, bool) { return q.of, q.kind == kind })
-}
-
 // streamFacts records what streams say beside b'(n): the CPU time of both ends, the two directions where they differ,
 // more connections, and which end limits a stream.
 func (p *paired) streamFacts() {
@@ -164,7 +159,8 @@ func (p *paired) moreConnections(f *facts) {
 	s := params.Series{Name: "b'(connections)", Quantity: params.ConnectionTime, XName: "connections", Unit: "s/B",
 		Factors: map[string]float64{"pairs": float64(p.minPairs())}}
 	gain, most := 0.0, int64(1)
-	for _, k := range f.of(factConnections) {
+	connections := resample.Distinct(&f.Table, func(q fact) (int64, bool) { return q.of, q.kind == factConnections })
+	for _, k := range connections {
 		i := f.Index[fact{factConnections, k}]
 		v := f.Values[i]
 		fit.Tabulate(&s, float64(k), f.Estimates, i)

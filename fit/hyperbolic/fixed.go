@@ -200,8 +200,7 @@ func (p *paired) termsOfSlope(f *fixedFit) []params.Term {
 		add("start skew", p.starts.spread/math.Sqrt(3), "spread of the starts in the closer half of the repetitions "+
 			"at the most pairs, uniform"+over)
 		add("last of n", f.late[last]/math.Sqrt(3), "lateness of the last of so many deliveries, uniform"+over)
-	}
-	if f.separated {
+	} else {
 		add("first delivery", f.uneven/math.Sqrt(3), "difference of the first gap between deliveries and the others "+
 			"at the most pairs, uniform, over the numbers of pairs")
 	}

@@ -29,9 +29,7 @@ type effect struct {
 // tests).
 func (e effect) kind() params.Kind {
 	switch {
-	case e.little():
-		return params.Unknown
-	case e.lo > -margin && e.hi < margin:
+	case e.lo > -margin && e.hi < margin && !e.little():
 		return params.Switch
 	case e.lo > margin:
 		return params.Shared

@@ -59,8 +59,8 @@ func burstCurves(f *params.Fit, series []params.Series) []plot.Curve {
 	for _, s := range series {
 		a, b := fitted(seriesA, s.Factors["pairs"]), fitted(seriesB, s.Factors["pairs"])
 		if lo, hi, ok := params.Span(s); ok {
-			out = append(out, fit.Traced(s.Name, fit.Spread(lo, hi, true),
-				func(x float64) float64 { return params.ServiceTime(x, a, b) }, nil, nil)...)
+			at := func(x float64) float64 { return params.ServiceTime(x, a, b) }
+			out = append(out, fit.Traced(s.Name, fit.Spread(lo, hi, true), at, at, at)...)
 		}
 	}
 	return out
@@ -87,9 +87,6 @@ func mediumCurve(f *params.Fit, series []params.Series) []plot.Curve {
 		return func(n float64) float64 { return math.Max(b, n*bc) }
 	}
 	x := fit.Spread(lo, hi, false, b/bc)
-	if bLo == bHi && bcLo == bcHi {
-		return fit.Traced("max(b, n·b_c)", x, at(b, bc), nil, nil)
-	}
 	return fit.Traced("max(b, n·b_c)", x, at(b, bc), at(bLo, bcLo), at(bHi, bcHi))
 }
 

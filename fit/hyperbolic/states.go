@@ -1,8 +1,8 @@
 package hyperbolic
 
 import (
+	"cmp"
 	"fmt"
-	"math"
 	"slices"
 
 	"calib/fit"
@@ -53,7 +53,7 @@ func addStates(r *fit.Result, q *fit.Pingpong) {
 			all = append(all, batch{b.Team(), stats.Median(fit.HalfTrips(b.Lines[0]))})
 		}
 	}
-	slices.SortFunc(all, func(a, b batch) int { return int(math.Copysign(1, a.time-b.time)) })
+	slices.SortFunc(all, func(a, b batch) int { return cmp.Compare(a.time, b.time) })
 	var times []float64
 	for _, b := range all {
 		times = append(times, b.time)

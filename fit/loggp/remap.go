@@ -54,10 +54,10 @@ const Unlimited = 1 << 30
 
 // Cost is the time of one injection of each host, with what contention adds to it.
 type Cost struct {
-	Interval float64 // T_c, the time between two injections of a host [s]
-	Alone    float64 // T, the same of a host that meets no other
-	Network  float64 // C_n of a message
-	Resource float64 // C_r of an injection: its waits at the interfaces of both hosts
+	Interval float64 `json:"interval"` // T_c, the time between two injections of a host [s]
+	Alone    float64 `json:"alone"`    // T, the same of a host that meets no other
+	Network  float64 `json:"c_n"`      // of a message
+	Resource float64 `json:"c_r"`      // of an injection: its waits at the interfaces of both hosts
 }
 
 // Cost closes the model for a remap (eq. 7). With one message of a host under way, which is the paper's case,

@@ -247,7 +247,7 @@ func modelPlots(f *params.Fit) []plot.Plot {
 		if lo, hi, ok := params.Span(s); ok && err == nil {
 			if x, size := model.Near(bytes); size == bytes {
 				gamma, _, _ := x.Peak()
-				p.Curves = fit.Traced(s.Name, fit.Spread(lo, hi, true, gamma), x.Gain, nil, nil)
+				p.Curves = fit.Traced(s.Name, fit.Spread(lo, hi, true, gamma), x.Gain, x.Gain, x.Gain)
 			}
 		}
 		out = append(out, p)

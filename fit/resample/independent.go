@@ -63,20 +63,20 @@ func WorthOf(groups [][]float64, v float64) int {
 	return int(n / scatter)
 }
 
-// ShareCI returns Wilson's 95% interval of the probability behind hits among n independent trials, n > 0. Unlike that
-// of the normal approximation it is right for shares near 0: of none it reaches from 0 to about 3.8/n. Source: Wilson
-// 1927, JASA 22, 209–212.
-func ShareCI(hits, n float64) [2]float64 {
-	z := distuv.UnitNormal.Quantile((1 + stats.Level) / 2)
-	p := hits / n
+// Share is that of hits among so many independent trials, 0 of none, with Wilson's 95% interval of the probability
+// behind it. Unlike that of the normal approximation it is right for shares near 0: of no hit it reaches from 0 to
+// about 3.8/n. Source: Wilson 1927, JASA 22, 209–212.
+func Share(hits, of int64) (p float64, ci [2]float64) {
+	z, n := distuv.UnitNormal.Quantile((1+stats.Level)/2), float64(max(1, of))
+	p = float64(hits) / n
 	mid := (p + z*z/(2*n)) / (1 + z*z/n)
 	half := z / (1 + z*z/n) * math.Sqrt(p*(1-p)/n+z*z/(4*n*n))
-	ci := [2]float64{math.Max(0, mid-half), math.Min(1, mid+half)}
-	if hits == 0 {
+	ci = [2]float64{math.Max(0, mid-half), math.Min(1, mid+half)}
+	if p == 0 {
 		ci[0] = 0
 	}
-	if hits == n {
+	if p == 1 {
 		ci[1] = 1
 	}
-	return ci
+	return p, ci
 }

@@ -219,14 +219,17 @@ func BenchmarkMedianCI(b *testing.B) {
 	}
 }
 
-// TestShareCI: values of Newcombe 1998 (Statistics in Medicine 17, table I, method 3), and what holds of all.
-func TestShareCI(t *testing.T) {
-	for _, c := range []struct{ hits, n, lo, hi float64 }{
+// TestShare: values of Newcombe 1998 (Statistics in Medicine 17, table I, method 3), and what holds of all.
+func TestShare(t *testing.T) {
+	for _, c := range []struct {
+		hits, n int64
+		lo, hi  float64
+	}{
 		{81, 263, 0.2553, 0.3662}, {15, 148, 0.0624, 0.1605}, {0, 20, 0, 0.1611}, {1, 29, 0.0061, 0.1718},
 		{29, 29, 0.8830, 1},
 	} {
-		if ci := ShareCI(c.hits, c.n); math.Abs(ci[0]-c.lo) > 1e-4 || math.Abs(ci[1]-c.hi) > 1e-4 {
-			t.Errorf("%g of %g: %+v, want [%g, %g]", c.hits, c.n, ci, c.lo, c.hi)
+		if _, ci := Share(c.hits, c.n); math.Abs(ci[0]-c.lo) > 1e-4 || math.Abs(ci[1]-c.hi) > 1e-4 {
+			t.Errorf("%d of %d: %+v, want [%g, %g]", c.hits, c.n, ci, c.lo, c.hi)
 		}
 	}
 }

@@ -112,15 +112,8 @@ type deviations struct {
 type teamSum struct{ sum, squares float64 }
 
 func (p *point) deviations() deviations {
-	measured := map[int]int{} // teams by round
-	for k := range p.teams {
-		measured[k.round]++
-	}
 	byRound := map[int]map[string]float64{}
 	for k, parts := range p.teams {
-		if measured[k.round] < 2 {
-			continue
-		}
 		if v, ok := p.cell(parts); ok {
 			if byRound[k.round] == nil {
 				byRound[k.round] = map[string]float64{}
@@ -163,7 +156,7 @@ func (p *point) cell(parts []teamPart) (float64, bool) {
 			n++
 		}
 	}
-	return sum / float64(n), n == 2 || !both && n == 1 || p.duration && n > 0
+	return sum / float64(n), n == 2 || !both && n == 1
 }
 
 // persists is the share of the scatter between teams that is the same in all rounds, which may come out negative;

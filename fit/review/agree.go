@@ -53,8 +53,7 @@ func rules() []rule {
 	const burst = "a message alone takes 2a + a_c, and ping-pong says how long that is; use "
 	const timed = "is timed call by call, the other taken from the difference of two round trips; use "
 	return []rule{
-		{first: parameter("beta", "r_inf"), second: parameter("b_prime_limits"), above: alikeOnly, below: alikeOnly,
-			why: shape},
+		{first: parameter("beta"), second: parameter("b_prime_limits"), above: alikeOnly, below: alikeOnly, why: shape},
 		{first: parameter("alpha"), second: parameter("a_prime_limits"), above: alikeOnly, below: alikeOnly, why: fixed},
 		{first: oneStream, second: parameter("b_prime_limits"), above: sameQuantity, below: pipelined,
 			why: stream + "b_prime_limits"},
@@ -124,9 +123,8 @@ func (r *review) refuse(q rule, a, b claim) {
 	r.add(params.Warnf(params.Contradiction, "%s", why).Of(refused.name).With("first", a.v).With("second", b.v))
 }
 
-// parameter is the claim of a parameter. Others that are made of it fall with it. Without an interval nothing can be
-// said to be excluded.
-func parameter(name string, others ...string) func(*review) (claim, bool) {
+// parameter is the claim of a parameter. Without an interval nothing can be said to be excluded.
+func parameter(name string) func(*review) (claim, bool) {
 	return func(r *review) (claim, bool) {
 		q := r.Parameters[name]
 		if q.Value == nil || q.CI95 == nil {
@@ -134,11 +132,6 @@ func parameter(name string, others ...string) func(*review) (claim, bool) {
 		}
 		c := claim{name: name, unit: q.Unit, parameters: []string{name}}
 		c.v, c.lo, c.hi, _ = q.Ends()
-		for _, o := range others {
-			if r.Parameters[o].Value != nil {
-				c.parameters = append(c.parameters, o)
-			}
-		}
 		return c, true
 	}
 }

@@ -19,15 +19,8 @@ const (
 	leftOut     = 0.25 // mean error at sizes that the fit has not seen
 )
 
-// Useful is the half-width of an interval, over the value, up to which a number is of use to who predicts: the worst
-// case of the papers' models is no better.
-const Useful = 0.25
-
 // threePairs is the number of hosts that makes three numbers of pairs: 1, 2 and 3.
 const threePairs = 6
-
-// fewRounds is the number of rounds up to which an interval says little: of two, the spread is one difference.
-const fewRounds = 2
 
 // smallest is the size [B] up to which the limit of small messages is compared with the times measured.
 const smallest = 64
@@ -85,10 +78,10 @@ func (r *review) wide(f params.Function) reason {
 	m, p := f.Domain["m"][1], f.Domain["p"][1]
 	v, err := f.At(m, p, r.Functions)
 	half, _ := f.HalfWidthAt(m, p)
-	if err != nil || m == 0 || half <= Useful*v || half <= material*r.reference(f.Unit) {
+	if err != nil || m == 0 || half <= params.Useful*v || half <= material*r.reference(f.Unit) {
 		return ""
 	}
-	return reason(fmt.Sprintf("its 95%% interval at %v is wider than ± %.0f%%", units.Bytes(m), 100*Useful))
+	return reason(fmt.Sprintf("its 95%% interval at %v is wider than ± %.0f%%", units.Bytes(m), 100*params.Useful))
 }
 
 // imprecise is the reason of a number that is too uncertain to be of use, unless it is too small to matter. Where
@@ -99,7 +92,7 @@ func (r *review) imprecise(q params.Parameter) reason {
 		return noInterval
 	}
 	v, lo, hi, _ := q.Ends()
-	if half := (hi - lo) / 2; q.Unit == "1" || half <= Useful*math.Abs(v) || half <= material*r.reference(q.Unit) {
+	if half := (hi - lo) / 2; q.Unit == "1" || half <= params.Useful*math.Abs(v) || half <= material*r.reference(q.Unit) {
 		return ""
 	}
 	squares, most := 0.0, params.Term{}
@@ -109,14 +102,14 @@ func (r *review) imprecise(q params.Parameter) reason {
 			most = t
 		}
 	}
-	wider := fmt.Sprintf(" wider than ± %.0f%%: ", 100*Useful)
+	wider := fmt.Sprintf(" wider than ± %.0f%%: ", 100*params.Useful)
 	if most.U == 0 || most.Type == params.TypeA {
 		half := (hi - lo) / 2
 		if squares > 0 {
 			half *= most.U / math.Sqrt(squares)
 		}
 		return reason(fmt.Sprintf("its interval is%sa run about %.0f times as long narrows it", wider,
-			math.Max(2, math.Ceil(math.Pow(half/(Useful*v), 2)-1e-6))))
+			math.Max(2, math.Ceil(math.Pow(half/(params.Useful*v), 2)-1e-6))))
 	}
 	return reason(fmt.Sprintf("%s makes it%s%s; %s", most.Name, wider, most.Why,
 		cmp.Or(remedies[most.Name], "more rounds do not narrow it")))
@@ -166,10 +159,10 @@ func (r *review) tooFewRounds(model string) reason {
 	if f := r.fits[model]; f != nil && f.Rounds > 0 {
 		n = f.Rounds
 	}
-	switch {
-	case n == 1:
+	switch n {
+	case 1:
 		return "one round only"
-	case n > 1 && n <= fewRounds:
+	case 2:
 		return "two rounds only: their spread is one difference"
 	}
 	return ""
@@ -238,11 +231,8 @@ var ofEnds = map[string]struct {
 
 // misfit is the reason of a parameter whose model misses the data that it was taken from.
 func (r *review) misfit(name string, q params.Parameter) reason {
-	f := r.fits[q.Model]
-	if f == nil {
-		return ""
-	}
 	if at, ok := ofEnds[name]; ok {
+		f := r.fits[q.Model]
 		if mean, n := endMisfit(f.Of(at.quantity), at.large); n > 0 && mean > meanMisfit {
 			end := map[bool]string{false: "smallest", true: "largest"}[at.large]
 			return reason(fmt.Sprintf("the model misses the %s messages by %.0f%%, more than %.0f%%",

@@ -15,7 +15,7 @@ var now = time.Now()
 
 func newAuthority(t testing.TB) *Authority {
 	t.Helper()
-	a, err := Init(filepath.Join(t.TempDir(), "ca"), "test", now)
+	a, err := Init(filepath.Join(t.TempDir(), "ca[1]"), "test", now) // a name is no pattern
 	if err != nil {
 		t.Fatal(err)
 	}

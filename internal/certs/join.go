@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"crypto/tls"
 	"crypto/x509"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -46,10 +45,7 @@ func identity() (cert tls.Certificate, hash string, err error) {
 	return tls.Certificate{Certificate: [][]byte{own.Raw}, PrivateKey: key}, hashOf(own.Raw), nil
 }
 
-func hashOf(raw []byte) string {
-	sum := sha256.Sum256(raw)
-	return hex.EncodeToString(sum[:])
-}
+func hashOf(raw []byte) string { return fmt.Sprintf("%x", sha256.Sum256(raw)) }
 
 // settings take the peer whose certificate's hash is known. Nobody else has vouched for the certificate.
 func settings(own tls.Certificate, known func(hash string) bool) *tls.Config {
@@ -65,14 +61,10 @@ func settings(own tls.Certificate, known func(hash string) bool) *tls.Config {
 	}
 }
 
-// Server is an agent that can serve a coordinator over a pair of byte streams.
-type Server interface {
-	ServeStream(ctx context.Context, in io.ReadCloser, out io.WriteCloser) error
-}
-
-// Join announces the agent of a host on out, connects to the coordinator that answers on in, and lets s serve it. The
-// agent ends with the connection, with ctx, and with in, which is the step's: it closes when the coordinator ends.
-func Join(ctx context.Context, s Server, host, name string, in io.Reader, out io.Writer) error {
+// Join announces the agent of a host on out, connects to the coordinator that answers on in, and lets serve answer it.
+// The agent ends with the connection, with ctx, and with in, which is the step's: it closes when the coordinator ends.
+func Join(ctx context.Context, serve func(context.Context, io.ReadCloser, io.WriteCloser) error, host, name string,
+	in io.Reader, out io.Writer) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	lines := bufio.NewReader(in)
@@ -84,7 +76,7 @@ func Join(ctx context.Context, s Server, host, name string, in io.Reader, out io
 		_, _ = io.Copy(io.Discard, lines) // an error is an end like any other
 		stop()
 	}()
-	if err = s.ServeStream(ctx, conn, conn); ctx.Err() != nil {
+	if err = serve(ctx, conn, conn); ctx.Err() != nil {
 		return nil // it was to end
 	}
 	return err

@@ -38,7 +38,7 @@ func begin(t *testing.T, name string) task {
 	inR, inW := io.Pipe()
 	outR, outW := io.Pipe()
 	k := task{input: inW, ended: make(chan error, 1)}
-	go func() { k.ended <- Join(t.Context(), echo{}, "127.0.0.1", name, inR, outW) }()
+	go func() { k.ended <- Join(t.Context(), echo{}.ServeStream, "127.0.0.1", name, inR, outW) }()
 	line, err := bufio.NewReader(outR).ReadString('\n')
 	if err != nil {
 		t.Fatal(err)

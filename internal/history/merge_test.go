@@ -154,7 +154,7 @@ func TestMergeWatch(t *testing.T) {
 		t.Fatal(err)
 	}
 	err = here.Fold(ctx, start.Add(48*time.Hour), start.Add(96*time.Hour), 24*time.Hour,
-		func([]Look) ([]byte, error) { return []byte("day"), nil })
+		func([]Look) []byte { return []byte("day") })
 	if err != nil {
 		t.Fatal(err)
 	}

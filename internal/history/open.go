@@ -147,10 +147,7 @@ func (s *Store) claim(ctx context.Context) error {
 var migrations embed.FS
 
 func (s *Store) provider() (*goose.Provider, error) {
-	files, err := fs.Sub(migrations, "migrations")
-	if err != nil {
-		return nil, err
-	}
+	files, _ := fs.Sub(migrations, "migrations") // which there is
 	p, err := goose.NewProvider(goose.DialectSQLite3, s.db, files, goose.WithLogger(goose.NopLogger()),
 		goose.WithDisableGlobalRegistry(true))
 	if err != nil {

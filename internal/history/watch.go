@@ -133,8 +133,7 @@ func (s *Store) EachLook(ctx context.Context, since time.Time, f func(Look) erro
 
 // Fold replaces the looks before a time, of each span of time, by one that f makes of them. A look after another time,
 // which is yet to come, is from before the clock was set back: it is as old as what was stored since.
-func (s *Store) Fold(ctx context.Context, before, after time.Time, span time.Duration,
-	f func([]Look) ([]byte, error)) error {
+func (s *Store) Fold(ctx context.Context, before, after time.Time, span time.Duration, f func([]Look) []byte) error {
 	all, err := collect(ctx, s, "read the looks", func(l *Look) []any {
 		return []any{&l.Number, moment{&l.At}, &l.Data}
 	}, `SELECT key, at, data FROM looks WHERE span = 0 AND
@@ -146,12 +145,10 @@ func (s *Store) Fold(ctx context.Context, before, after time.Time, span time.Dur
 		for n < len(all) && all[n].At.Before(from.Add(span)) {
 			n++
 		}
-		var data []byte
-		if data, err = f(all[:n]); err == nil {
-			err = s.change(ctx, "fold the looks of a day", func(tx *sql.Tx) error {
-				return fold(ctx, tx, all[0].Number, Look{At: from, Span: span, Data: data})
-			})
-		}
+		look := Look{At: from, Span: span, Data: f(all[:n])}
+		err = s.change(ctx, "fold the looks of a day", func(tx *sql.Tx) error {
+			return fold(ctx, tx, all[0].Number, look)
+		})
 		all = all[n:]
 	}
 	return err

@@ -10,7 +10,6 @@ import (
 	"crypto/sha256"
 	"debug/buildinfo"
 	_ "embed"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -223,8 +222,7 @@ func Unpack(packed []byte) (Binary, error) {
 		text, err = io.ReadAll(r)
 	}
 	if err == nil {
-		sum := sha256.Sum256(text)
-		b.Hash = hex.EncodeToString(sum[:])
+		b.Hash = fmt.Sprintf("%x", sha256.Sum256(text))
 		err = b.target(buildinfo.Read(bytes.NewReader(text)))
 	}
 	if err != nil {

@@ -65,7 +65,7 @@ func (w ignoring) Write(b []byte) (int, error) {
 // playMember is the agent of a step: it repeats what it reads.
 func playMember(args []string) int {
 	name, host := args[len(args)-3], args[len(args)-1]
-	if err := certs.Join(context.Background(), echo{}, host, name, os.Stdin, os.Stdout); err != nil {
+	if err := certs.Join(context.Background(), echo{}.ServeStream, host, name, os.Stdin, os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}

@@ -317,11 +317,8 @@ func standingOut(p *params.Params) (hosts map[int]bool, pairs map[[2]int]bool) {
 		pairs[k] = pairs[k] || q.Slow != ""
 	}
 	for _, f := range p.AllFindings(params.Warning) {
-		switch {
-		case f.Code == params.SlowHost && len(f.Hosts) == 1 && slices.Contains(p.Run.Hosts, f.Hosts[0]):
+		if f.Code == params.SlowHost && len(f.Hosts) == 1 && slices.Contains(p.Run.Hosts, f.Hosts[0]) {
 			hosts[slices.Index(p.Run.Hosts, f.Hosts[0])] = true
-		case f.Code == params.SlowHost && len(f.Hosts) == 2:
-			pairs[pair(f.Hosts[0], f.Hosts[1])] = true
 		}
 	}
 	return hosts, pairs

@@ -97,20 +97,21 @@ func (g *Graph) check() error {
 	}
 	switch {
 	case g.Path != nil && g.Small == nil && g.Large == nil:
-		return g.resolve("path", g.Path)
+		return g.resolve("path", g.Path, 1)
 	case g.Path == nil && g.Small != nil && g.Large != nil:
-		if err := g.resolve("small", g.Small); err != nil {
+		if err := g.resolve("small", g.Small, 1); err != nil {
 			return err
 		}
-		return g.resolve("large", g.Large)
+		return g.resolve("large", g.Large, 1)
 	}
 	return errors.New("want path, or both small and large")
 }
 
-const maxTimes = 10_000 // bounds times
+const maxTimes = 10_000 // bounds times, and those of nodes within each other multiplied
 
-// resolve checks a node at a place of the file, and gives its blocks their numbers.
-func (g *Graph) resolve(at string, n *node) error {
+// resolve checks a node at a place of the file, which is there so many times, and gives its blocks their numbers.
+func (g *Graph) resolve(at string, n *node, often float64) error {
+	often *= max(1, n.Times)
 	own, kind, parts := node{Block: n.Block, name: n.name}, "", []*node(nil)
 	each := func(list []node) {
 		for i := range list {
@@ -135,15 +136,16 @@ func (g *Graph) resolve(at string, n *node) error {
 		return g.block(at, n)
 	case len(parts) == 0:
 		return fmt.Errorf("%s.%s: want a list of nodes", at, kind)
-	case n.Times != math.Trunc(n.Times) || n.Times < 0 || n.Times > maxTimes:
-		return fmt.Errorf("%s.%s: times: %g, want a whole number from 1 to %d", at, kind, n.Times, maxTimes)
+	case n.Times != math.Trunc(n.Times) || n.Times < 0 || often > maxTimes:
+		return fmt.Errorf("%s.%s: times: %g, want a whole number from 1 to %d, multiplied with those around it", at, kind,
+			n.Times, maxTimes)
 	}
 	for i, part := range parts {
 		place := fmt.Sprintf("%s.%s", at, kind)
 		if kind != Concurrent {
 			place += fmt.Sprintf("[%d]", i)
 		}
-		if err := g.resolve(place, part); err != nil {
+		if err := g.resolve(place, part, often); err != nil {
 			return err
 		}
 	}

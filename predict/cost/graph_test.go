@@ -124,6 +124,7 @@ func TestErrors(t *testing.T) {
 		head + "path: {serial: [x], n: 1}\n": `unknown field "n"`,
 		head + "path: {serial: [x], dependent: 3}\n":                         `"3" where true or false belongs`,
 		head + "path: {serial: [x], times: 1.5}\n":                           "times: 1.5, want a whole number",
+		head + "path: {serial: [{serial: [x], times: 101}], times: 100}\n":   "path.serial[0].serial: times: 101, want",
 		head + "path: {serial: [x], parallel: [x]}\n":                        "path: want the name of a block",
 		head + "path: {concurrent: x}\n":                                     `want a list with "m" in it`,
 		head + "path: {concurrent: x, messages: [n]}\n":                      `want a list with "m" in it`,

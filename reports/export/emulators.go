@@ -179,14 +179,8 @@ func writeLab(in *input) []byte {
 		in.mark(name, q.Status, q.Why)
 		in.showUsed(name)
 	}
-	data := map[string]any{"functions": functions, "network": c.Spec.Text(), "slowdown": "", "hosts": []string(nil)}
-	if f := c.Spec.Slowdown; f != 1 {
-		data["slowdown"] = fmt.Sprintf("%g", f)
-	}
-	if in.Hosts == 0 {
-		data["hosts"] = in.Params.Run.Hosts
-	}
-	return in.render("lab", data)
+	return in.render("lab", map[string]any{"functions": functions, "network": c.Spec.Text(), "slowdown": c.Spec.Slowdown,
+		"own": in.Hosts == 0, "hosts": in.Params.Run.Hosts})
 }
 
 // noNetwork is the error of a run that describes no network: of class ErrMissing, with the reasons why what would do

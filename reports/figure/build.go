@@ -21,9 +21,6 @@ import (
 //
 // Build takes whatever a params.json may hold: what cannot be drawn is left out.
 func Build(p *params.Params, plots Plots, d dataset.Source) (out []Figure) {
-	if p == nil {
-		return nil
-	}
 	order := map[string]int{} // of sections, by their first figures
 	for _, q := range panelsOf(p, plots) {
 		if f, ok := q.figure(d); ok {
@@ -46,9 +43,6 @@ func Build(p *params.Params, plots Plots, d dataset.Source) (out []Figure) {
 func panelsOf(p *params.Params, plots Plots) (out []*panel) {
 	index := map[string]*panel{}
 	for _, f := range p.Fits {
-		if f == nil {
-			continue
-		}
 		all, own := seriesOf(f), []plot.Plot(nil)
 		if plots != nil {
 			own = plots(f)

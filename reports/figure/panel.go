@@ -2,7 +2,6 @@ package figure
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -20,7 +19,7 @@ type panel struct {
 	below    bool
 	measured []*measured
 	lines    []*line
-	raws     []plot.Raw
+	raw      *plot.Raw
 }
 
 // measured is the points of one series of an experiment, once however many fits are made of them.
@@ -84,10 +83,7 @@ func (p *panel) add(f *params.Fit, q plot.Plot, all []params.Series) {
 			p.fig.Marks = append(p.fig.Marks, m)
 		}
 	}
-	same := func(r plot.Raw) bool { return fmt.Sprint(r) == fmt.Sprint(*q.Raw) } // maps print in order
-	if q.Raw != nil && !slices.ContainsFunc(p.raws, same) {
-		p.raws = append(p.raws, *q.Raw)
-	}
+	p.raw = cmp.Or(p.raw, q.Raw) // one panel has one
 }
 
 // repeats reports whether the fitted values of own are part of a line that is there: measurements made in several ways
@@ -128,9 +124,7 @@ func (p *panel) figure(d dataset.Source) (Figure, bool) {
 	fig := p.fig
 	p.group()
 	fig.Says = cmp.Or(strings.Join(p.says, " "), fig.Title+".")
-	for _, r := range p.raws {
-		fig.Traces = append(fig.Traces, quantileBands(d, r)...)
-	}
+	fig.Traces = quantileBands(d, p.raw)
 	var lines []Trace
 	for _, l := range p.lines {
 		t, banded := l.trace()
@@ -204,7 +198,6 @@ func (l *line) trace() (t Trace, banded bool) {
 }
 
 // residuals is the panel of relative residuals: what is measured less what is fitted, as a share of what is measured.
-// It is nil where no line is a model of its points.
 func (p *panel) residuals() *Figure {
 	out := &Figure{X: p.fig.X, Y: Axis{Name: "residual", Unit: "%"}}
 	for _, l := range p.lines {
@@ -220,12 +213,7 @@ func (p *panel) residuals() *Figure {
 			lo, hi := 100*(r.Lo-r.Fitted)/r.Measured, 100*(r.Hi-r.Fitted)/r.Measured
 			t.Points = append(t.Points, Point{X: r.X, Y: v, Lo: math.Min(lo, hi), Hi: math.Max(lo, hi)})
 		}
-		if len(t.Points) > 0 {
-			out.Traces = append(out.Traces, t)
-		}
-	}
-	if len(out.Traces) == 0 {
-		return nil
+		out.Traces = append(out.Traces, t) // Settle leaves out what has no points
 	}
 	return out
 }

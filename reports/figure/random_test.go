@@ -57,7 +57,7 @@ func randomParams(t *rapid.T) (*params.Params, figure.Plots) {
 		for range rapid.IntRange(0, 3).Draw(t, "plots") {
 			plots[f] = append(plots[f], randomPlot(t))
 		}
-		p.Fits = append(p.Fits, f, nil)
+		p.Fits = append(p.Fits, f)
 	}
 	pointer := func(name string) *float64 {
 		if v := numbers.Draw(t, name); v != 2 {

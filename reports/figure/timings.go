@@ -58,11 +58,11 @@ func fixed(p dataset.Point, want map[string]int64) bool {
 }
 
 // quantileBands are the middle 90% and 50% of the timings [s] at each value of the factor; none without d or timings.
-func quantileBands(d dataset.Source, r plot.Raw) (out []Trace) {
-	if d == nil {
+func quantileBands(d dataset.Source, r *plot.Raw) (out []Trace) {
+	if d == nil || r == nil {
 		return nil
 	}
-	timings, words := timingsOf(d, r)
+	timings, words := timingsOf(d, *r)
 	factors := slices.Sorted(maps.Keys(timings))
 	for _, x := range factors {
 		slices.Sort(timings[x])
@@ -76,9 +76,7 @@ func quantileBands(d dataset.Source, r plot.Raw) (out []Trace) {
 			at := func(p float64) float64 { return stats.SortedQuantile(timings[x], p) * 1e-9 }
 			t.Points = append(t.Points, Point{X: float64(x), Y: at(0.5), Lo: at(b.p), Hi: at(1 - b.p)})
 		}
-		if len(t.Points) > 0 {
-			out = append(out, t)
-		}
+		out = append(out, t)
 	}
 	return out
 }

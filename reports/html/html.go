@@ -54,7 +54,7 @@ type document struct {
 	Alerts   []string
 	Tiles    []reports.Tile
 	Glance   []plot // small figures beside the verdict
-	Warnings *reports.More
+	Warnings []string
 	Opening  []reports.Table // before the contents
 	Sections []section
 
@@ -199,8 +199,6 @@ func hash(text string) string {
 	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 }
 
-const warningsShown = 4 // and the others folded
-
 func Report(w io.Writer, p *params.Params, figures []figure.Figure, o Options) error {
 	v := reports.SummaryOf(p, reports.Options{Dir: o.Dir})
 	d := newDocument("calib report " + v.Run)
@@ -211,7 +209,7 @@ func Report(w io.Writer, p *params.Params, figures []figure.Figure, o Options) e
 	}
 	d.Opening = append([]reports.Table{{Grid: reports.OddOf(p)}, o.Since, {Grid: v.Numbers}}, parametersOf(p)...)
 	d.Opening = slices.DeleteFunc(d.Opening, func(t reports.Table) bool { return len(t.Rows)+len(t.Says) == 0 })
-	d.Warnings = folded(reports.WarningsOf(p), warningsShown)
+	d.Warnings = reports.WarningsOf(p)
 
 	d.glance(figures)
 	links := take(&figures, func(f figure.Figure) bool { return f.Heat != nil })
@@ -289,17 +287,4 @@ func (d *document) history(figures []figure.Figure) {
 			"calib history add DIR and look at them with calib history plot."}
 	}
 	d.add(s, d.figures(figures)...)
-}
-
-// folded shows the first n of all, and folds the rest.
-func folded(all []string, n int) *reports.More {
-	if len(all) == 0 {
-		return nil
-	}
-	m := &reports.More{Items: slices.Clone(all)}
-	if len(all) > n+1 { // folding a single one saves nothing
-		m.Items, m.Rest = all[:n], all[n:]
-		m.Summary = fmt.Sprintf("%d more", len(m.Rest))
-	}
-	return m
 }

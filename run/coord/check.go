@@ -169,7 +169,7 @@ func (w *walker) await(ctx context.Context, r int) bool {
 	if len(w.away)+len(w.result.Cut) == 0 || w.wait > longestWait || w.over() {
 		return false
 	}
-	wait := w.next.Sub(w.Now())
+	wait := max(0, w.next.Sub(w.Now()))
 	w.Note(fmt.Sprintf("nothing can be measured without what was left out: trying again in %v", wait.Round(time.Second)))
 	select {
 	case <-time.After(wait):

@@ -51,10 +51,7 @@ func Load(arg string) (Plan, error) {
 // Parse reads a plan in YAML; file is what errors call it. A field that is left out has the standard plan's value, an
 // unknown one is an error, with its line and column. Validate is the caller's.
 func Parse(text []byte, file string) (Plan, error) {
-	base, err := Builtin(Standard)
-	if err != nil {
-		return Plan{}, err
-	}
+	base, _ := Builtin(Standard) // which there is
 	f := base.file()
 	f.Name, f.Experiments, f.Chosen = file, nil, true
 	if err := yaml.Decode(text, &f); err != nil {

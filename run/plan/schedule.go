@@ -33,6 +33,8 @@ type Schedule struct {
 	// experiments and points.
 	Left      []string
 	WholeTime units.Nanos
+	// Empty lists the experiments that a user named and that have no point on so many hosts, with these sizes.
+	Empty []string
 	// Crowded says which two hosts run by turns (dataset.Crowded): they are no team of two. nil where none do.
 	Crowded func(a, b int) bool
 	// Groups are hosts with shorter ways within than between, such as racks, or of one kind.
@@ -90,6 +92,8 @@ func New(p Plan, hosts int, exps []*bench.Experiment) (*Schedule, error) {
 			drafts = append(drafts, d)
 			s.allPoints[e.Name] = len(d.points)
 			s.WholeTime += d.time * units.Nanos(p.Rounds.Min)
+		} else if p.Chosen {
+			s.Empty = append(s.Empty, e.Name)
 		}
 	}
 	kept := s.fit(slices.Clone(drafts))

@@ -208,9 +208,10 @@ func TestScheduleChosen(t *testing.T) {
 			t.Error("an experiment that was not asked for")
 		}
 	}
-	p.Experiments = []string{"idle", "all"}
-	if s := mustSchedule(t, p, 4, exps); s.Slots() != 1 || s.Round(0, nil)[0].Exp != "all" {
-		t.Errorf("an experiment without points beside all: %v", s.Round(0, nil))
+	p.Experiments, p.Chosen = []string{"idle", "all"}, true
+	if s := mustSchedule(t, p, 4, exps); s.Slots() != 1 || s.Round(0, nil)[0].Exp != "all" ||
+		!slices.Equal(s.Empty, []string{"idle"}) {
+		t.Errorf("an experiment without points beside all: %v, empty %v", s.Round(0, nil), s.Empty)
 	}
 	if s.Limits.Hosts != 4 || s.Limits.Seed != 7 {
 		t.Errorf("limits %+v", s.Limits)

@@ -127,7 +127,7 @@ func (t *Steering) Round(r int, spent units.Nanos) (measured func(exp string) bo
 	if len(t.states) == 0 {
 		return all, false
 	}
-	if t.Done() {
+	if !slices.ContainsFunc(t.states, func(s State) bool { return !s.Met && !s.Beyond }) {
 		return nil, true
 	}
 	chosen := t.choose(r)
@@ -161,11 +161,6 @@ func (t *Steering) look(rounds int) {
 	t.states = states
 	clear(t.fresh)
 	t.log(fmt.Sprintf("after round %d: %s", rounds, texts(t.states)))
-}
-
-// Done reports whether every target was met or beyond reach at the last look.
-func (t *Steering) Done() bool {
-	return len(t.states) > 0 && !slices.ContainsFunc(t.states, func(s State) bool { return !s.Met && !s.Beyond })
 }
 
 // Open says which targets are neither met nor beyond reach.

@@ -8,6 +8,7 @@ package watch
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -215,10 +216,7 @@ func (w *watcher) look(ctx context.Context) (time.Duration, error) {
 	s.At = begun
 	w.count(&s)
 	next := w.next(&s)
-	now, err := w.judge(&s, next)
-	if err != nil {
-		return 0, err
-	}
+	now := w.judge(&s, next)
 	if s.Trouble != "" && w.trouble == "" {
 		w.tell(EventTrouble, "no host can be looked at: "+s.Trouble, nil)
 	}
@@ -248,8 +246,9 @@ func (w *watcher) look(ctx context.Context) (time.Duration, error) {
 	for _, c := range w.open {
 		open = append(open, *c)
 	}
+	cpu := slices.Max(slices.AppendSeq([]time.Duration{0}, maps.Values(w.cpu)))
 	w.After(Status{Sighting: s, Open: open, Learning: w.drift.Learning(), Next: next, Share: w.share(w.took, next),
-		CPUShare: w.share(w.mostCPU(), next), Unsaved: len(w.unsaved), LastSeen: w.seen})
+		CPUShare: w.share(cpu, next), Unsaved: len(w.unsaved), LastSeen: w.seen})
 	return next, nil
 }
 
@@ -275,7 +274,7 @@ func (w *watcher) more() func(took time.Duration) bool {
 }
 
 // judge finds what has changed, and returns what is to be stored. The next look is so long after this one.
-func (w *watcher) judge(s *Sighting, next time.Duration) (now history.Watched, err error) {
+func (w *watcher) judge(s *Sighting, next time.Duration) (now history.Watched) {
 	now.At, now.Machines, now.Ended = s.At, map[string]string{}, w.gone
 	for _, c := range w.gone {
 		c.Over = &s.At
@@ -300,8 +299,8 @@ func (w *watcher) judge(s *Sighting, next time.Duration) (now history.Watched, e
 		now.Began = append(now.Began, w.changeOf(c))
 	}
 	w.open = append(w.open, now.Began...)
-	now.Data, err = s.encode()
-	return now, err
+	now.Data = s.encode()
+	return now
 }
 
 func (w *watcher) tell(kind, text string, c *history.Change) {
@@ -334,13 +333,6 @@ func (w *watcher) count(s *Sighting) {
 // next is how long to wait for the next look: so long that the cost of this one is the allowed share of that time.
 func (w *watcher) next(s *Sighting) time.Duration {
 	return max(w.Every, time.Duration(float64(max(s.Took, s.cpu()))/w.Share))
-}
-
-func (w *watcher) mostCPU() (most time.Duration) {
-	for _, t := range w.cpu {
-		most = max(most, t)
-	}
-	return most
 }
 
 // share is that of a time since the watch was started, until the next look.

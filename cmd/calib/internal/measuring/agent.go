@@ -97,7 +97,7 @@ func listener(c *cli.Context, addr string) (func(context.Context, *agent.Server)
 	switch {
 	case c.IsSet("join"): // a step of a job
 		return func(ctx context.Context, s *agent.Server) error {
-			return certs.Join(ctx, s, c.String("join"), c.String("name"), os.Stdin, os.Stdout)
+			return certs.Join(ctx, s.ServeStream, c.String("join"), c.String("name"), os.Stdin, os.Stdout)
 		}, nil
 	case c.String("cert") != "" && (addr == "" || unix):
 		return nil, errors.New("--cert is for --listen host:port: standard streams and unix sockets need no " +

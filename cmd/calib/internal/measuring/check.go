@@ -17,6 +17,7 @@ import (
 	"calib/internal/exit"
 	"calib/internal/hosts"
 	"calib/internal/units"
+	"calib/params"
 	"calib/reports"
 	"calib/run"
 )
@@ -64,8 +65,8 @@ func CheckCommand() *cli.Command {
 			if err != nil {
 				command.Note(c, "without a baseline: "+err.Error())
 			} else if usual != nil {
-				d.Baseline = &baseline{usual.Baseline, finite(d.Latency / usual.Latency),
-					finite(d.Rate / 8 / usual.Rate)}
+				d.Baseline = &baseline{usual.Baseline, params.OrNull(d.Latency / usual.Latency),
+					params.OrNull(d.Rate / 8 / usual.Rate)}
 			}
 			return command.AnswerResult(c, reports.Result{Command: "check", Data: d}, d.err(), d.text)
 		},
@@ -113,13 +114,6 @@ type baseline struct {
 	Name    string   `json:"name"`
 	Latency *float64 `json:"latency_ratio,omitempty"` // above 1 is slower
 	Rate    *float64 `json:"rate_ratio,omitempty"`    // below 1 is slower
-}
-
-func finite(v float64) *float64 {
-	if math.IsNaN(v) || math.IsInf(v, 0) {
-		return nil
-	}
-	return &v
 }
 
 // judged is a verdict with its reason.

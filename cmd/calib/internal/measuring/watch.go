@@ -161,12 +161,10 @@ func watching(path string) (io.Closer, error) {
 }
 
 func sleep(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
-	case <-t.C:
+	case <-time.After(d):
 		return nil
 	}
 }
@@ -193,9 +191,5 @@ func printEvent(c *cli.Context, e watch.Event) error {
 			units.OneLine(e.Text))
 		return err
 	}
-	b, err := json.Marshal(e)
-	if err == nil {
-		_, err = fmt.Fprintf(c.App.Writer, "%s\n", b)
-	}
-	return err
+	return json.NewEncoder(c.App.Writer).Encode(e)
 }

@@ -79,21 +79,23 @@ func exportAction(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	run := arg
+	if filepath.Base(arg) == rundir.ParamsFile {
+		run = filepath.Dir(arg)
+	}
+	named := func(text string) string { // a target knows no path
+		return strings.ReplaceAll(text, " RUN ", " "+reports.ShellWord(run)+" ")
+	}
 	text, warnings, err := target.Export(p, o)
 	switch {
 	case errors.Is(err, export.ErrOption):
 		return exit.Usagef("%s: %w", arg, err)
 	case err != nil:
-		return fmt.Errorf("%s: %w", arg, err)
+		return exit.With(exit.CodeOf(err), fmt.Errorf("%s: %s", arg, named(err.Error())))
 	}
-	run := arg
-	if filepath.Base(arg) == rundir.ParamsFile {
-		run = filepath.Dir(arg)
-	}
-	run = reports.ShellWord(run)
 	data.Warnings = append([]string{}, warnings...)
-	for i, w := range data.Warnings { // a target knows no path
-		data.Warnings[i] = strings.ReplaceAll(w, " RUN ", " "+run+" ")
+	for i, w := range data.Warnings {
+		data.Warnings[i] = named(w)
 	}
 	r := reports.Result{Command: "export"}
 	if out, err := command.SaveOut(c, target.File, text); err != nil {
