@@ -231,7 +231,7 @@ func TestUplink(t *testing.T) {
 		latency, rate float64
 		slow          int
 	}{{"rate", 1, 1.5, -1}, {"latency", 1.2, 1, -1}, {"both", 1.2, 1.5, -1}, {"far away", 3, 1, -1},
-		{"and a host", 1, 1.5, 6}, {"nothing", 1, 1, -1}} {
+		{"and a host", 1, 1.5, 6}, {"full", 1, 1.5, -1}, {"nothing", 1, 1, -1}} {
 		for seed := range uint64(4) {
 			over := func(times, way float64) func(a, b, _ int) float64 {
 				return func(a, b, _ int) float64 {
@@ -245,7 +245,11 @@ func TestUplink(t *testing.T) {
 					return v
 				}
 			}
-			j := screened(16, 90, 90, seed, cluster{noise: 0.02, latency: over(c.latency, 1.3), perByte: over(c.rate, 1.2)})
+			lossy := func(a, b int) float64 {
+				return 0.3 * one(c.name == "full" && (has(2, a, b) && has(6, a, b) || has(7, a, b) && has(13, a, b)))
+			}
+			j := screened(16, 90, 90, seed, cluster{noise: 0.02, latency: over(c.latency, 1.3), perByte: over(c.rate, 1.2),
+				loss: lossy})
 			var named []string
 			for _, f := range j.Slow {
 				named = append(named, fmt.Sprint(f.Hosts, f.Uplink))

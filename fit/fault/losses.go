@@ -12,14 +12,14 @@ import (
 var lossy = []float64{0.03, 0.1, 0.3, 0.6, 0.95}
 
 // losses adds what observations with a loss say: a loss of one queue may be of many segments, so that observations are
-// counted, and not segments.
+// counted, and not segments. What a slow uplink loses depends on who else sends over it, and says nothing of a pair.
 func (s *Screen) losses(j *Judgement) {
 	all, bad := map[bool]float64{}, map[bool]float64{} // within groups, and between
 	hosts, pairs := map[int][]Seen{}, map[[2]int][]Seen{}
 	suspects, suspectPairs := map[int]bool{}, map[[2]int]bool{} // with a loss: nothing is said of others
 	for _, round := range s.rounds {
 		for _, o := range round {
-			if o.Failed || o.Segments == 0 {
+			if o.Failed || o.Segments == 0 || s.congested(o) {
 				continue
 			}
 			k := s.between(o)
