@@ -130,6 +130,15 @@ func goesWithoutTrace(t *testing.T, l *Lab) {
 	}
 }
 
+// TestNamespacesAreShared: the first `ip netns add` mounts on the directory of namespaces, and would hide a lab's.
+func TestNamespacesAreShared(t *testing.T) {
+	upOrFail(t, quickSpec())
+	mounts, err := os.ReadFile("/proc/self/mountinfo")
+	if err != nil || !strings.Contains(string(mounts), " "+netnsDir+" rw") {
+		t.Errorf("%v: %s", err, mounts)
+	}
+}
+
 func TestLabTwiceAndCrash(t *testing.T) {
 	l := upOrFail(t, quickSpec())
 	o := Options{Name: l.Name, Dir: l.dir}

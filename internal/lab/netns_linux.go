@@ -54,6 +54,25 @@ func privateRun() error {
 	return nil
 }
 
+// shareNamespaces makes the directory of namespaces a mount of its own, as the first `ip netns add` does. That would
+// else hide what is mounted there by then, so that it could be removed no more.
+func shareNamespaces() error {
+	share := func() error { return unix.Mount("", netnsDir, "none", unix.MS_SHARED|unix.MS_REC, "") }
+	err := os.MkdirAll(netnsDir, 0o755)
+	if err == nil {
+		err = share()
+	}
+	if errors.Is(err, unix.EINVAL) { // it is no mount yet
+		if err = unix.Mount(netnsDir, netnsDir, "none", unix.MS_BIND|unix.MS_REC, ""); err == nil {
+			err = share()
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("share %s: %w", netnsDir, err)
+	}
+	return nil
+}
+
 // deleteNamespace removes a name, whether or not a namespace is still mounted on it; none is no error.
 func deleteNamespace(name string) error {
 	path := filepath.Join(netnsDir, name)

@@ -71,6 +71,8 @@ func prepare(cfg wireConfig) (*wire, net.Listener, error) {
 			return nil, nil, fmt.Errorf("%w: %w: this system allows user namespaces but nothing in them (on Ubuntu, the sysctl "+
 				"kernel.apparmor_restrict_unprivileged_userns): run as root", ErrPermission, err)
 		}
+	} else if err := shareNamespaces(); err != nil {
+		return nil, nil, err
 	}
 	o := cfg.Options
 	tuns, tcp := make([]tun, cfg.Spec.Hosts), tcpOf(&cfg.Spec, o.Congestion)
