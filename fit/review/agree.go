@@ -57,7 +57,7 @@ func rules() []rule {
 		{first: parameter("alpha"), second: parameter("a_prime_limits"), above: alikeOnly, below: alikeOnly, why: fixed},
 		{first: oneStream, second: parameter("b_prime_limits"), above: sameQuantity, below: pipelined,
 			why: stream + "b_prime_limits"},
-		{first: oneStream, second: parameter("beta"), above: alikeOnly, below: pipelined, why: stream + "beta"},
+		{first: oneStream, second: longMessages, above: alikeOnly, below: pipelined, why: stream + "beta"},
 		{first: oneBurst, second: parameter("a_prime_limits"), above: alikeOnly, below: alikeOnly,
 			why: burst + "a_prime_limits"},
 		{first: oneBurst, second: parameter("alpha"), above: alikeOnly, below: alikeOnly, why: burst + "alpha"},
@@ -162,8 +162,8 @@ const busy = 0.8
 // b_prime. A stream that a CPU limits says nothing of a ping-pong, whose messages are still in the caches.
 func oneStream(r *review) (claim, bool) {
 	for _, name := range []string{"b", "b_prime", "b_c"} {
-		if name == "b_c" && r.Parameters["b"].Status == params.StatusInconsistent {
-			break // that b was refused does not make the medium the bottleneck of a pair
+		if _, known := r.Parameters["b"].Raw(); known && name == "b_c" {
+			break // the medium is no bottleneck of a pair, whether b may be used or not
 		}
 		if c, ok := parameter(name)(r); ok {
 			send, _ := r.Parameters["cpu_send"].Raw()
@@ -172,6 +172,12 @@ func oneStream(r *review) (claim, bool) {
 		}
 	}
 	return claim{}, false
+}
+
+// longMessages is beta, unless it is of messages that are too short.
+func longMessages(r *review) (claim, bool) {
+	c, ok := parameter("beta")(r)
+	return c, ok && r.short("beta") == ""
 }
 
 // oneBurst is the fixed time of one message alone while no other is sent: 2a + a_c, or a_prime. The sum is checked

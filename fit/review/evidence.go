@@ -48,7 +48,7 @@ func (r *review) evidence() {
 			r.Parameters[name] = q
 		} else {
 			reasons = append(reasons, r.missing(), r.lossy(q.Model), r.imprecise(q), r.tooFewRounds(q.Model),
-				r.noFreedom(name, q), r.misfit(name, q))
+				r.noFreedom(name, q), r.misfit(name, q), r.short(name))
 		}
 		for _, why := range reasons {
 			if why != "" {
@@ -148,6 +148,22 @@ func (r *review) lossy(model string) reason {
 	if f := r.fits[model]; f != nil && params.Discarded(f) > params.MaxDiscarded {
 		return reason(fmt.Sprintf("%.0f%% of its timings were lost to retransmissions and timeouts, more than %.0f%%",
 			100*params.Discarded(f), 100*params.MaxDiscarded))
+	}
+	return ""
+}
+
+// short is the reason of a rate of long messages where the bytes of the longest take less time than its latency: that
+// is the time of a byte within a packet.
+func (r *review) short(name string) reason {
+	alpha, known := r.Parameters["alpha"].Raw()
+	beta, ok := r.Parameters["beta"].Raw()
+	f := r.fits["hockney"]
+	if f == nil || !known || !ok || name != "beta" && name != "r_inf" {
+		return ""
+	}
+	if _, longest, some := params.Span(f.Of(params.Time)...); some && beta*longest < alpha {
+		return reason(fmt.Sprintf("the longest message was %v, whose bytes take less time than alpha: "+
+			"measure longer ones", units.Bytes(longest)))
 	}
 	return ""
 }

@@ -315,6 +315,28 @@ func TestRules(t *testing.T) {
 	}
 }
 
+// TestShortMessages: a short run on a slow network has messages of 1 to 23 B. What a byte of them takes is not the time
+// of a byte of a stream; nor is b_c, of a b that has no interval.
+func TestShortMessages(t *testing.T) {
+	p := run()
+	delete(p.Parameters, "a_prime_limits")
+	delete(p.Parameters, "b_prime_limits")
+	points := fitOf(p, "hockney").Series[0].Points
+	fitOf(p, "hockney").Series[0].Points = points[:2]
+	set(p, "hockney", "s/B", "beta", 2.4e-9)
+	set(p, "hyperbolic-network", "s/B", "b", 1.4e-9)
+	set(p, "hyperbolic-network", "s/B", "b_c", 0.9e-9)
+	b := p.Parameters["b"]
+	b.CI95 = nil
+	p.Parameters["b"] = b
+	p.Distribute()
+	Apply(p)
+	statuses(t, p, "beta", params.StatusProvisional, "the longest message was 32B, whose bytes take less time than alpha")
+	statuses(t, p, "r_inf", params.StatusProvisional, "32B")
+	statuses(t, p, "b", params.StatusProvisional, "no interval")
+	statuses(t, p, "b_c", params.StatusOK, "")
+}
+
 // twoPairs leaves a and a_c two numbers of pairs, in a run of so many hosts.
 func twoPairs(p *params.Params, hosts int) {
 	p.Run.Hosts = make([]string, hosts)

@@ -163,11 +163,18 @@ func (w *walker) visit(ctx context.Context, s bench.Slot) {
 	w.visitAfter(2 * w.wait)
 }
 
-// await waits for the time to try again what was left out, where nothing can be measured without it, and tries it. It
-// reports false where it is too late for that.
+// await waits for the time to try again what was left out, where no two hosts can be measured without it, and tries it.
+// It reports false where two can, or it is too late.
 func (w *walker) await(ctx context.Context, r int) bool {
 	if len(w.away)+len(w.result.Cut) == 0 || w.wait > longestWait || w.over() {
 		return false
+	}
+	for a := range w.agents {
+		for b := range a {
+			if w.usable([]int{a, b}) {
+				return false
+			}
+		}
 	}
 	wait := max(0, w.next.Sub(w.Now()))
 	w.Note(fmt.Sprintf("nothing can be measured without what was left out: trying again in %v", wait.Round(time.Second)))
