@@ -136,12 +136,12 @@ func (g *Group) Open() error { return g.openAll(g.life) }
 const dialsAtOnce = 8
 
 func (g *Group) openAll(ctx context.Context) error {
-	var dials errgroup.Group
+	dials, untilOneFails := errgroup.WithContext(ctx)
 	dials.SetLimit(dialsAtOnce)
 	for _, rank := range g.others {
 		if g.conns[rank] == nil && g.dials(rank) {
 			dials.Go(func() error {
-				c, err := g.mesh.take(ctx, g.team[rank], 0, false)
+				c, err := g.mesh.take(untilOneFails, g.team[rank], 0, false)
 				if err == nil {
 					c.Release() // the mesh keeps it
 				}
