@@ -152,8 +152,8 @@ func (r *review) lossy(model string) reason {
 	return ""
 }
 
-// short is the reason of a rate of long messages where the bytes of the longest take less time than its latency: that
-// is the time of a byte within a packet.
+// short is the reason of beta and r_inf where no long message was measured: the bytes of the longest one take less time
+// than alpha.
 func (r *review) short(name string) reason {
 	alpha, known := r.Parameters["alpha"].Raw()
 	beta, ok := r.Parameters["beta"].Raw()

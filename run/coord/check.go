@@ -26,7 +26,7 @@ const (
 	minChecked = 4
 	// A host or link that was left out is tried again after firstVisit, and then after twice as long each time.
 	firstVisit = 10 * time.Second
-	// longestWait bounds a wait for what was left out, where nothing can be measured without it.
+	// Where nothing can be measured without what was left out, a run waits for it, each time no longer than longestWait.
 	longestWait = 4 * firstVisit
 )
 
