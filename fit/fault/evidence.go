@@ -96,15 +96,18 @@ func (s *Screen) chunks(n int) iter.Seq[[][]Seen] {
 }
 
 // batches compares the readings of each batch with the median of those of their class.
-func (s *Screen) batches(t test, without map[int]bool) (out [][]reading) {
-	all := s.logs(t, without)
-	of := map[[3]int][]float64{}
+func (s *Screen) batches(t test, without map[int]bool) [][]reading {
+	return s.compared(s.logs(t, without))
+}
+
+func (s *Screen) compared(all [][]reading) (out [][]reading) {
+	of := map[[4]int][]float64{}
 	for _, r := range slices.Concat(all...) {
 		if !r.Failed {
 			of[s.class(r.Seen)] = append(of[s.class(r.Seen)], r.over)
 		}
 	}
-	usual := map[[3]int]float64{}
+	usual := map[[4]int]float64{}
 	for k, v := range of {
 		usual[k] = stats.Median(v)
 	}
@@ -137,6 +140,9 @@ func score[K comparable](s *Screen, t test, all map[K]*record, values map[K]floa
 		if !math.IsInf(v, 1) {
 			known = append(known, v)
 		}
+	}
+	if len(known) == 0 {
+		return // an outage of the whole network
 	}
 	middle := stats.Median(known)
 	unit := math.Max(stats.MAD(known), s.margin/3)

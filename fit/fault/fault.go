@@ -186,6 +186,7 @@ type Screen struct {
 	rounds [][]Seen
 	took   []float64   // of each round [s]
 	group  []int       // of each host, as racks finds them; nil where there are none
+	pod    map[int]int // of each group, where groups are near each other or far; nil where they are not
 	apart  map[int]int // number of the slow uplink of each host's group: its ways are compared with each other only
 	kindOf map[int]int // as Numbers
 	pairs  int         // that were seen
@@ -228,6 +229,7 @@ func (s *Screen) all() Judgement {
 	s.pairs = j.Pairs
 	s.kindOf, s.apart = nil, nil
 	s.group = s.racks(nil)
+	s.pod = s.pods()
 	j.Kinds = s.kinds()
 	s.kindOf = Numbers(j.Kinds)
 	whole := s.group

@@ -365,3 +365,61 @@ func TestKinds(t *testing.T) {
 		}
 	}
 }
+
+// The kinds of hosts do not depend on how many of the pairs of a batch were over a slow uplink.
+func TestUplinkIsNoKind(t *testing.T) {
+	for seed := range uint64(8) {
+		j := screened(16, 24, 24, seed, cluster{noise: 0.005,
+			latency: func(a, b, _ int) float64 { return 1 + 0.15*one(a/4 != b/4) },
+			perByte: func(a, b, _ int) float64 { return 1 + 0.5*one(a/4 != b/4 && (a/4 == 1 || b/4 == 1)) }})
+		if j.Kinds != nil {
+			t.Errorf("seed %d: kinds %v", seed, j.Kinds)
+		}
+	}
+}
+
+// A host of a rack further away is not slow while it has met no neighbour: of many hosts, each meets some only.
+func TestSparseRack(t *testing.T) {
+	for seed := range uint64(4) {
+		for _, rounds := range []int{24, 60} {
+			j := screened(200, rounds, rounds, seed, cluster{noise: 0.02,
+				latency: func(a, b, _ int) float64 { return 1 + 0.3*one((a < 10) != (b < 10)) }})
+			if len(j.Slow) > 0 {
+				t.Errorf("seed %d, %d rounds: %+v", seed, rounds, j.Slow)
+			}
+		}
+	}
+}
+
+// Ways between the pods of a network of three tiers are compared with each other: no host of the smaller pod is slow.
+func TestPods(t *testing.T) {
+	pod := func(h int) bool { return h/4 < 6 }
+	for seed := range uint64(4) {
+		for _, slow := range []int{-1, 30} {
+			j := screened(32, 90, 90, seed, cluster{noise: 0.02, latency: func(a, b, _ int) float64 {
+				return (1 + 0.3*one(a/4 != b/4) + 0.3*one(pod(a) != pod(b))) * (1 + 0.15*one(has(slow, a, b)))
+			}})
+			if len(j.Groups) != 8 || slow < 0 && len(j.Slow) > 0 ||
+				slow >= 0 && (len(j.Slow) != 1 || j.Slow[0].Hosts[0] != slow) {
+				t.Errorf("slow host %d, seed %d: %+v, groups %v", slow, seed, j.Slow, j.Groups)
+			}
+		}
+	}
+}
+
+// After an outage of the whole network a slow host is still found.
+func TestOutage(t *testing.T) {
+	s, c := New(16, 0.02), cluster{noise: 0.02, rng: rand.New(rand.NewPCG(1, 7)),
+		latency: func(a, b, _ int) float64 { return 1 + 0.2*one(has(5, a, b)) }}
+	for round := range 60 {
+		c.fails = func(int, int) bool { return round == 7 || round == 8 }
+		var seen []Seen
+		for _, p := range s.Next(c.rng) {
+			seen = append(seen, c.see(p, round))
+		}
+		s.Add(seen, 0.5)
+	}
+	if j := s.Judge(); len(j.Slow) != 1 || !slices.Equal(j.Slow[0].Hosts, []int{5}) {
+		t.Errorf("%+v, undecided %+v", j.Slow, j.Undecided)
+	}
+}

@@ -102,15 +102,16 @@ type partner struct {
 	value float64
 }
 
-// near lists the partners of each host in its group, with the median of a quantity, relative to the usual: ways between
-// groups say more of the ways than of the hosts.
+// near lists the partners of each host in its group, with the median of a quantity, relative to the usual of such ways:
+// ways between groups say more of the ways than of the hosts.
 func (s *Screen) near(t test) [][]partner {
-	seen := medians(s.batches(t, nil))
+	all := s.logs(t, nil)
+	for i := range all {
+		all[i] = slices.DeleteFunc(all[i], func(r reading) bool { return s.between(r.Seen) })
+	}
+	seen := medians(s.compared(all))
 	out := make([][]partner, s.hosts)
 	for _, p := range Sorted(seen) {
-		if s.between(Seen{From: p[0], To: p[1]}) {
-			continue
-		}
 		v := math.Exp(seen[p])
 		out[p[0]] = append(out[p[0]], partner{p[1], v})
 		out[p[1]] = append(out[p[1]], partner{p[0], v})

@@ -192,7 +192,9 @@ func (s *Screen) uplinks(j *Judgement, t test) map[int]int {
 	}
 	apart, seen, all := map[int]int{}, map[int]*record{}, s.batches(t, nil)
 	for i, b := range all {
-		b = slices.DeleteFunc(b, func(r reading) bool { return !s.between(r.Seen) })
+		b = slices.DeleteFunc(b, func(r reading) bool {
+			return !s.between(r.Seen) || min(s.group[r.From], s.group[r.To]) < 0
+		})
 		all[i] = b
 		own, ways, values := map[int][]reading{}, map[[2]int][]reading{}, map[int]float64{}
 		for _, r := range b {
@@ -231,9 +233,10 @@ func (s *Screen) uplinks(j *Judgement, t test) map[int]int {
 	return apart
 }
 
-// between reports whether a pair is between two groups. A host of no group is compared with hosts of one.
+// between reports whether a pair is between two groups. So is one of a host of no group, which has no near partner: it
+// may not have met its neighbours yet.
 func (s *Screen) between(r Seen) bool {
-	return s.group != nil && s.group[r.From] >= 0 && s.group[r.To] >= 0 && s.group[r.From] != s.group[r.To]
+	return s.group != nil && (s.group[r.From] != s.group[r.To] || s.group[r.From] < 0)
 }
 
 // congested reports whether a pair is over a slow uplink: how long it takes depends on who else is.
@@ -241,11 +244,38 @@ func (s *Screen) congested(r Seen) bool {
 	return s.between(r) && max(s.apart[r.From], s.apart[r.To]) > 0
 }
 
+// pods groups the groups likewise, by the latency between them: it returns the pod of each group, and nil where there are
+// none.
+func (s *Screen) pods() map[int]int {
+	groups, number := members(s.group), Numbers(members(s.group))
+	seen := map[[2]int][]float64{}
+	for _, r := range slices.Concat(s.logs(tests[0], nil)...) {
+		if a, b := number[r.From], number[r.To]; !r.Failed && a != b && min(a, b) > 0 {
+			seen[Pair(a-1, b-1)] = append(seen[Pair(a-1, b-1)], r.over)
+		}
+	}
+	way := map[[2]int]float64{}
+	for p, v := range seen {
+		way[p] = stats.Median(v)
+	}
+	tier := &Screen{hosts: len(groups), margin: s.margin}
+	pod, _ := tier.bestParted(way, len(groups))
+	out := map[int]int{}
+	for i, p := range pod {
+		out[s.group[groups[i][0]]] = p
+	}
+	return out
+}
+
 // class numbers the pairs that are compared with each other: those of hosts of the same two kinds, within groups or
-// between, or over the same slow uplink in the same direction. A host of no kind is taken for one of the largest.
-func (s *Screen) class(r Seen) [3]int {
+// between, within pods or between, or over the same slow uplink in the same direction. A host of no kind is taken for one
+// of the largest.
+func (s *Screen) class(r Seen) [4]int {
 	a, b := max(s.kindOf[r.From], 1), max(s.kindOf[r.To], 1)
-	c := [3]int{min(a, b), max(a, b), 0}
+	c := [4]int{min(a, b), max(a, b), 0, 0}
+	if s.group != nil && s.pod[s.group[r.From]] != s.pod[s.group[r.To]] {
+		c[3] = 1
+	}
 	if s.between(r) {
 		c[2] = 1 + s.apart[r.From]
 		if to := s.apart[r.To]; to >= c[2] {
