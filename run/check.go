@@ -78,7 +78,7 @@ func Check(ctx context.Context, c Config, o Checking) (out Checked, err error) {
 		screen := fault.New(len(f.agents), o.Margin)
 		var latencies, perByte []float64
 		within := [2]time.Duration{max(leastCheck, o.Budget/3), o.Budget}
-		out.Took, err = r.observe(ctx, f, screen, probed.Together, within,
+		out.Took, err = r.observe(ctx, f, screen, !probed.Shared(), within,
 			func(seen coord.Observed) error {
 				for _, s := range seen.Seen {
 					if !s.Failed {
@@ -192,7 +192,7 @@ func (r *run) screened(ctx context.Context, f *fleet) error {
 		return nil
 	}
 	screen := fault.New(len(f.agents), fit.SlowMargin)
-	took, err := r.observe(ctx, f, screen, r.Probe.Together,
+	took, err := r.observe(ctx, f, screen, !r.Probe.Shared(),
 		[2]time.Duration{0, most}, func(o coord.Observed) error {
 			if len(o.Samples) == 0 {
 				return nil

@@ -285,10 +285,13 @@ func probeText(p *coord.Probed) string {
 		units.Format(p.PerByte*1e-9, "s"), units.Format(8e9/max(p.PerByte, 1e-3), "bit/s"), loss)
 	if p.AtOnce > 0 {
 		s += fmt.Sprintf("; %s at once ", units.Plural(p.AtOnce, "pair"))
-		if p.Together {
+		switch {
+		case p.Together:
 			s += "do not slow each other, so pairs run side by side"
-		} else {
+		case p.Shared():
 			s += fmt.Sprintf("take %.2g times as long, so pairs run one by one", p.Slower)
+		default:
+			s += fmt.Sprintf("take %.2g times as long, but not all of them", p.Slower)
 		}
 	}
 	pairs := units.Plural(p.Pairs, "pair")

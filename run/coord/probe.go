@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -29,6 +30,7 @@ type Probed struct {
 	Slot     units.Nanos `json:"slot_ns"`             // what a slot costs beside its messages
 	AtOnce   int         `json:"at_once"`             // pairs that then communicated at once; 0 with one pair only
 	Slower   float64     `json:"slower"`              // their time over that alone: of bytes or of latency, the larger
+	Least    float64     `json:"least_slower"`        // likewise of the pair that was slowed least
 	Together bool        `json:"together"`            // pairs do not disturb each other
 	Took     units.Nanos `json:"took_ns"`
 	// Groups are hosts with shorter ways within than between, such as racks, or else of one kind, by index.
@@ -45,6 +47,10 @@ func (p *Probed) Known() *Probed {
 	known.Took, known.Groups = 0, nil
 	return &known
 }
+
+// Shared reports whether pairs share one medium: every pair was slowed by the others. Where only some were, such as those
+// over one slow uplink, hosts can be compared while all pairs communicate at once.
+func (p *Probed) Shared() bool { return p.AtOnce == 0 || p.Least > undisturbed }
 
 // Path is what a plan is made from. The slowest pair decides: a round waits for it.
 func (p *Probed) Path() bench.Path {
@@ -133,7 +139,8 @@ func Probe(ctx context.Context, agents []Agent, run string, seed uint64, budget,
 	p.fill(alone, slots)
 	if len(pairs) > 1 && failed == nil {
 		if all, _, err := try(pairs); err == nil {
-			p.AtOnce, p.Slower = len(pairs), slower(alone, all)
+			p.AtOnce = len(pairs)
+			p.Slower, p.Least = slower(alone, all)
 			p.Together = p.Slower <= undisturbed
 		}
 	}
@@ -182,20 +189,22 @@ func (p *Probed) fill(alone []fault.Look, slots []float64) {
 }
 
 // slower is how many times as long messages took at once as alone, over the pairs that did both: the larger of the
-// medians of latency and time per byte.
-func slower(alone, all []fault.Look) float64 {
+// medians of latency and time per byte, and the larger of both of the pair where it is least.
+func slower(alone, all []fault.Look) (median, least float64) {
 	var trips, rates []float64
+	least = math.Inf(1)
 	for _, a := range alone {
 		for _, b := range all {
 			if a.From == b.From && a.To == b.To && a.Latency > 0 && a.PerByte > 0 {
-				trips, rates = append(trips, b.Latency/a.Latency), append(rates, b.PerByte/a.PerByte)
+				trip, rate := b.Latency/a.Latency, b.PerByte/a.PerByte
+				trips, rates, least = append(trips, trip), append(rates, rate), min(least, max(trip, rate))
 			}
 		}
 	}
 	if len(trips) == 0 {
-		return 0
+		return 0, 0
 	}
-	return max(stats.Median(trips), stats.Median(rates))
+	return max(stats.Median(trips), stats.Median(rates)), least
 }
 
 const (

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -49,6 +50,7 @@ func TestProbeOfSimulated(t *testing.T) {
 // when several pairs are asked at once.
 type looked struct {
 	slowed float64
+	spared bool // the pair of host 0 is not slowed
 	calls  *atomic.Int64
 	fail   error
 }
@@ -61,7 +63,7 @@ func (looked) Prepare(context.Context, plane.Session) error { return nil }
 func (looked) Close() error                                 { return nil }
 
 func (a looked) Run(_ context.Context, t bench.Task) ([]dataset.Sample, error) {
-	if a.calls.Add(1) <= aloneCalls {
+	if a.calls.Add(1) <= aloneCalls || a.spared && slices.Contains(t.Team, 0) {
 		a.slowed = 1
 	}
 	if a.fail != nil || t.Rank == 1 {
@@ -76,8 +78,8 @@ func (a looked) Run(_ context.Context, t bench.Task) ([]dataset.Sample, error) {
 		line(names.PhaseRate, int64(40_000+1e6*a.slowed))}, nil
 }
 
-// TestProbeTells: pairs that are slower at once than alone are not measured side by side; loss is seen; a host that
-// does not answer is an error.
+// TestProbeTells: pairs that are slower at once than alone are not measured side by side, and share a medium if all of
+// them are; loss is seen; a host that does not answer is an error.
 func TestProbeTells(t *testing.T) {
 	still := time.Unix(1e9, 0)
 	probe := func(a looked) (*coord.Probed, error) {
@@ -85,13 +87,16 @@ func TestProbeTells(t *testing.T) {
 		return coord.Probe(t.Context(), []coord.Agent{a, a, a, a}, "test", 1, 0, 0, func() time.Time { return still })
 	}
 	p, err := probe(looked{slowed: 1})
-	if err != nil || !p.Together || p.Slower != 1 || p.Latency != 20_000 || math.Abs(p.PerByte-1) > 1e-9 ||
+	if err != nil || !p.Together || p.Shared() || p.Slower != 1 || p.Latency != 20_000 || math.Abs(p.PerByte-1) > 1e-9 ||
 		p.Loss != 0.01 || p.Segment != 1448 || p.Pairs != 2 {
 		t.Errorf("%+v, %v", p, err)
 	}
-	if p, err := probe(looked{slowed: 1.5}); err != nil || p.Together || math.Abs(p.Slower-1.5) > 0.02 ||
-		p.Latency != 20_000 {
+	if p, err := probe(looked{slowed: 1.5}); err != nil || p.Together || !p.Shared() ||
+		math.Abs(p.Slower-1.5) > 0.02 || p.Latency != 20_000 {
 		t.Errorf("disturbed: %+v, %v", p, err)
+	}
+	if p, err := probe(looked{slowed: 2, spared: true}); err != nil || p.Together || p.Shared() {
+		t.Errorf("one of two pairs is disturbed: %+v, %v", p, err)
 	}
 	if _, err := probe(looked{slowed: 1, fail: errBroken}); !errors.Is(err, errBroken) {
 		t.Errorf("error %v", err)
