@@ -95,6 +95,7 @@ func TestEpochsShareTheTicket(t *testing.T) {
 		go func() { received <- g[1].Recv(0, make([]byte, len(b))) }()
 		if err = g[0].Send(1, b); err != nil {
 			g[0].Abort()
+			g[1].Abort() // as the coordinator ends a team of which one has failed
 		}
 		<-received
 		for _, x := range g {
