@@ -26,6 +26,7 @@ type Look struct {
 	At      time.Time
 	Seen    []fault.Seen
 	Missing []int // hosts whose agents did not answer
+	Busy    int   // hosts that answered, and could not look
 }
 
 // None is no host, of a Subject.

@@ -410,3 +410,27 @@ func TestLossBesideUsualLoss(t *testing.T) {
 		t.Errorf("began %+v", s.began)
 	}
 }
+
+// While all hosts but a dead one measure for somebody else, as in a nightly run, the network is not dead.
+func TestBusyHostsAreNotDead(t *testing.T) {
+	s := after(2*day, 8, 1)
+	looks := func(busy int) {
+		for range 5 {
+			l := drift.Look{At: s.now, Missing: []int{7}, Busy: busy}
+			if busy == 0 {
+				l = s.Look(s.now, 6)
+			}
+			began, _ := s.watch.Add(l)
+			s.began, s.now = append(s.began, began...), s.now.Add(every)
+		}
+	}
+	host := drift.Host(7, fault.Reach, "")
+	if looks(7); !named(host, s.began) {
+		t.Errorf("began %+v", s.began)
+	}
+	s.is(0, drift.Host(7, drifttest.Missing, ""), 0, day)
+	looks(0)
+	if looks(7); !named(host, s.began) {
+		t.Errorf("known to be dead: began %+v", s.began)
+	}
+}

@@ -39,7 +39,7 @@ func (w *Watch) reach(l Look) (began, ended []Change) {
 }
 
 // failures are the subjects of which everything failed in a look, and whether a subject was tried, and something came
-// through. Hosts that reach nobody explain their pairs. Where that is most hosts, the network is at fault.
+// through. Hosts that reach nobody explain their pairs. Where most of those asked do, the network is at fault.
 func failures(l Look) (failed map[Subject]bool, seen, alive func(Subject) bool) {
 	works, tried := map[int]bool{}, map[int]map[int]bool{} // by host; and its partners
 	pairs := map[[2]int]bool{}                             // whether something came through
@@ -87,7 +87,7 @@ func failures(l Look) (failed map[Subject]bool, seen, alive func(Subject) bool) 
 			failed[Host(h, fault.Reach, "")] = true
 		}
 	}
-	if 2*len(failed) > len(tried) {
+	if 2*len(failed) > len(tried)+l.Busy {
 		return map[Subject]bool{Network(fault.Reach): true}, seen, alive
 	}
 	for p, came := range pairs {

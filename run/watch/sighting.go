@@ -48,7 +48,10 @@ func (s *Sighting) cpu() (most time.Duration) {
 func (s *Sighting) look() drift.Look {
 	l := drift.Look{At: s.At, Seen: s.Seen}
 	for i, m := range s.Hosts {
-		if m.Lost != "" && !m.Busy {
+		switch {
+		case m.Busy:
+			l.Busy++
+		case m.Lost != "":
 			l.Missing = append(l.Missing, i)
 		}
 	}
