@@ -113,9 +113,10 @@ type Watch struct {
 	visits  []visit
 	usual   *usual
 	track   map[Subject]*tracker
-	backs   map[Subject]*tracker // of what has become usual
-	changes []Change             // open ones, and those of the last fortnight
-	failing map[Subject]bool
+	backs   map[Subject]*tracker  // of what has become usual
+	changes []Change              // open ones, and those of the last fortnight
+	failing map[Subject]time.Time // since when
+	doubt   time.Duration         // as Doubtful returns it; negative is none
 }
 
 // New is a watch that knows of changes before: what another has found in the last fortnight, open or over.
@@ -125,7 +126,7 @@ func New(o Options, known []Change) *Watch {
 		x.of(Network(quantity))
 	}
 	return &Watch{Options: o, index: x, track: map[Subject]*tracker{}, backs: map[Subject]*tracker{},
-		changes: slices.Clone(known), failing: map[Subject]bool{}}
+		changes: slices.Clone(known), failing: map[Subject]time.Time{}, doubt: -1}
 }
 
 // Open are the changes that last.

@@ -4,12 +4,16 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"time"
 
 	"calib/fit/fault"
 )
 
+// booting is for how long a host may be away to boot. Then it is dead.
+const booting = 10 * time.Minute
+
 // reach judges what does not come through. What fails in two looks in a row is dead, and lives again with the first
-// byte.
+// byte. So is a host whose agent did not answer for the time that booting takes.
 func (w *Watch) reach(l Look) (began, ended []Change) {
 	failed, seen, alive := failures(l)
 	for i := range w.changes {
@@ -19,21 +23,34 @@ func (w *Watch) reach(l Look) (began, ended []Change) {
 			ended = append(ended, *c)
 		}
 	}
+	left := func(s Subject) time.Duration { // until s is dead if it fails still
+		if s.Size() != 1 || !slices.Contains(l.Missing, s.Hosts[0]) {
+			return 0
+		}
+		return max(0, booting-l.At.Sub(w.failing[s]).Abs()) // the clock may have been set back
+	}
 	for _, s := range slices.SortedFunc(maps.Keys(failed), coarse) {
-		if w.failing[s] && !w.dead(s) {
-			c := Change{Subject: s, Since: w.visits[max(0, len(w.visits)-2)].at, Found: l.At,
-				Ratio: math.Inf(1), CI: [2]float64{1, math.Inf(1)}}
+		if since, again := w.failing[s]; again && !w.dead(s) && left(s) == 0 {
+			c := Change{Subject: s, Since: since, Found: l.At, Ratio: math.Inf(1), CI: [2]float64{1, math.Inf(1)}}
 			began = append(began, c)
 			w.changes = append(w.changes, c)
 		}
 	}
 	for s := range w.failing {
-		if seen(s) {
+		if seen(s) && !failed[s] {
 			delete(w.failing, s)
 		}
 	}
+	w.doubt = -1
 	for s := range failed {
-		w.failing[s] = true
+		if _, again := w.failing[s]; !again {
+			w.failing[s] = l.At
+		}
+	}
+	for s := range w.failing {
+		if !w.dead(s) && (w.doubt < 0 || left(s) < w.doubt) {
+			w.doubt = left(s)
+		}
 	}
 	return began, ended
 }
@@ -109,15 +126,8 @@ func (w *Watch) Failing() (out [][2]int) {
 	return out
 }
 
-// Doubtful reports whether something failed in the last look that is not known to be dead.
-func (w *Watch) Doubtful() bool {
-	for s := range w.failing {
-		if !w.dead(s) {
-			return true
-		}
-	}
-	return false
-}
+// Doubtful reports whether something fails that is not known to be dead, and after what time a look is to tell.
+func (w *Watch) Doubtful() (after time.Duration, ok bool) { return w.doubt, w.doubt >= 0 }
 
 // dead reports whether it is known that nothing comes through of a subject of Reach, or of the network.
 func (w *Watch) dead(s Subject) bool {

@@ -68,7 +68,7 @@ const (
 	// longest is how long pairs look, with those that fail, and mostAgain how many look again.
 	longest   = 10 * time.Minute
 	mostAgain = 32
-	// soon is when the next look is after one in which something failed.
+	// soon is when the next look is at the earliest after one in which something failed.
 	soon = time.Minute
 	// mostUnsaved bounds the looks that wait for a store.
 	mostUnsaved  = 10000
@@ -239,8 +239,8 @@ func (w *watcher) look(ctx context.Context) (time.Duration, error) {
 	for _, m := range now.Marks {
 		w.tell(history.EventMark, m, nil)
 	}
-	if w.drift.Doubtful() {
-		next = min(next, soon)
+	if after, ok := w.drift.Doubtful(); ok {
+		next = min(next, max(soon, after))
 	}
 	var open []history.Change
 	for _, c := range w.open {

@@ -308,6 +308,36 @@ func TestDead(t *testing.T) {
 	}
 }
 
+// TestReboot: a host that boots within ten minutes is a mark and no change. One that does not come back is dead.
+func TestReboot(t *testing.T) {
+	w, store := newWorld(6), filepath.Join(t.TempDir(), "h.db")
+	boots, dies := monday.Add(time.Hour), monday.Add(3*time.Hour)
+	w.change = func(w *world, s *Sighting) {
+		away := func(h int, from time.Time, long time.Duration) bool {
+			if w.now.Before(from) || !w.now.Before(from.Add(long)) {
+				return false
+			}
+			s.Hosts[h].Lost, s.Hosts[h].Env = "ssh: connection timed out", nil
+			s.Seen = slices.DeleteFunc(s.Seen, func(o fault.Seen) bool { return o.From == h || o.To == h })
+			return true
+		}
+		if !away(2, boots, 9*time.Minute) && w.now.After(boots) {
+			s.Hosts[2].Boot = "c"
+		}
+		away(4, dies, time.Hour)
+	}
+	w.watch(t, store, 2*time.Hour)
+	if len(w.events) != 1 || w.events[0].Text != "n2 was booted" {
+		t.Errorf("events %v", w.events)
+	}
+	w.watch(t, store, 3*time.Hour)
+	all := changes(t, store)
+	if len(all) != 1 || !slices.Equal(all[0].Hosts, []string{"n4"}) || all[0].Found.Sub(dies) > 14*time.Minute ||
+		all[0].Over == nil {
+		t.Errorf("%+v", all)
+	}
+}
+
 // TestMarks: a boot, another kernel and a clock that was set are marks, not changes. A change at about that time names
 // them.
 func TestMarks(t *testing.T) {
