@@ -182,7 +182,8 @@ func (s *Store) mergeWatch(ctx context.Context, other *Store, m *Merged) error {
 	return err
 }
 
-// same reports whether two changes are of the same subject and overlap in time: two watches may have found one.
+// same reports whether two changes are of the same subject of one cluster, and overlap in time: two watches may have
+// found one.
 func (c Change) same(o Change) bool {
 	of := func(c Change) []string {
 		hosts := slices.Clone(c.Hosts)
@@ -192,5 +193,6 @@ func (c Change) same(o Change) bool {
 		return append(hosts, c.Quantity, c.Direction)
 	}
 	before := func(c, o Change) bool { return c.Over != nil && !c.Over.After(o.Since) }
-	return slices.Equal(of(c), of(o)) && (c.Since.Equal(o.Since) || !before(c, o) && !before(o, c))
+	return slices.Equal(of(c), of(o)) && SameCluster(c.Watched, o.Watched) &&
+		(c.Since.Equal(o.Since) || !before(c, o) && !before(o, c))
 }

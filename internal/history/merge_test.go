@@ -161,3 +161,30 @@ func TestMergeWatch(t *testing.T) {
 	merge(here, there, 0, 0)
 	merge(there, here, 1, 0) // the day
 }
+
+// TestMergeChangesOfClusters: the networks of two clusters may be slow at the same time.
+func TestMergeChangesOfClusters(t *testing.T) {
+	ctx, here, there := t.Context(), testStore(t), testStore(t)
+	slow := func(s *Store, from, to int, watched ...string) {
+		t.Helper()
+		at := func(hour int) time.Time { return start.Add(time.Duration(hour) * time.Hour) }
+		c := &Change{Quantity: "latency", Since: at(from), Found: at(from), Watched: watched}
+		err1 := s.AddLook(ctx, Watched{Look: Look{At: at(from), Data: []byte("x")}, Began: []*Change{c}})
+		over := at(to)
+		c.Over = &over
+		err2 := s.AddLook(ctx, Watched{Look: Look{At: over, Data: []byte("x")}, Ended: []*Change{c}})
+		if err := errors.Join(err1, err2); err != nil {
+			t.Fatal(err)
+		}
+	}
+	slow(here, 10, 12, "m1", "m2", "m3")
+	slow(there, 11, 13, "n1", "n2")
+	slow(there, 11, 13, "m3", "m2") // the one that is here
+	if m, err := here.Merge(ctx, there); err != nil || m.Changes != 1 {
+		t.Errorf("%+v, %v", m, err)
+	}
+	all, err := here.Changes(ctx, 0)
+	if err != nil || len(all) != 2 || !cmp.Equal(all[1].Watched, []string{"n1", "n2"}) {
+		t.Errorf("%+v, %v", all, err)
+	}
+}
