@@ -137,8 +137,7 @@ func (s *Store) mergeAcks(ctx context.Context, other *Store, m *Merged) error {
 	return nil
 }
 
-// mergeWatch adds hosts, looks and changes that are over, all or none. A look older than what is folded here stays
-// away.
+// mergeWatch adds hosts, looks and changes that are over, all or none.
 func (s *Store) mergeWatch(ctx context.Context, other *Store, m *Merged) error {
 	machines, err := other.Machines(ctx)
 	theirs, err2 := other.Changes(ctx, 0)
@@ -147,25 +146,17 @@ func (s *Store) mergeWatch(ctx context.Context, other *Store, m *Merged) error {
 		return err
 	}
 	now := *m
-	err = s.change(ctx, "merge what was watched", func(tx *sql.Tx) error {
-		var folded int64
-		err := tx.QueryRowContext(ctx, `SELECT ifnull(max(at + span) FILTER (WHERE span > 0 AND at < ?), 0) FROM looks`,
-			nanos(s.now())).Scan(&folded)
+	err = s.change(ctx, "merge what was watched", func(tx *sql.Tx) (err error) {
 		for host, says := range machines {
 			_, failed := tx.ExecContext(ctx, "INSERT OR IGNORE INTO machines (host, says) VALUES (?, ?)", host, says)
 			err = cmp.Or(err, failed)
 		}
 		err = cmp.Or(err, other.EachLook(ctx, time.Time{}, func(l Look) error {
-			if l.Span == 0 && nanos(l.At) < folded {
-				return nil
+			n, err := mergeLook(ctx, tx, other, l)
+			if now.Looks += max(0, n); n < 0 {
+				now.Left = append(now.Left, fmt.Sprintf("looks folded for %s: some of them are in what is folded here",
+					l.At.Format(time.DateOnly)))
 			}
-			res, err := tx.ExecContext(ctx, `INSERT INTO looks (at, span, data) SELECT ?1, ?2, ?3 WHERE NOT EXISTS
-				(SELECT 1 FROM looks WHERE at = ?1 AND span = ?2 AND data = ?3)`, nanos(l.At), l.Span, l.Data)
-			if err != nil {
-				return err
-			}
-			n, err := res.RowsAffected()
-			now.Looks += n
 			return err
 		}))
 		for _, c := range theirs {
@@ -180,6 +171,40 @@ func (s *Store) mergeWatch(ctx context.Context, other *Store, m *Merged) error {
 		*m = now
 	}
 	return err
+}
+
+// mergeLook adds a look of another store, and returns whether it did: 1 or 0. A look that is folded takes the place of
+// those that it was made of. It is -1, and nothing is added, where some of them are folded here.
+func mergeLook(ctx context.Context, tx *sql.Tx, other *Store, l Look) (added int64, err error) {
+	times := fmt.Sprintf("[%d]", nanos(l.At)) // of the looks that it has, as JSON
+	if l.Span > 0 {
+		err = other.db.QueryRowContext(ctx, `SELECT json_group_array(at) FROM folded
+			WHERE look = ? AND at >= ? AND at < ?`, l.Number, nanos(l.At), nanos(l.At.Add(l.Span))).Scan(&times)
+	}
+	var here, all int64
+	err = cmp.Or(err, tx.QueryRowContext(ctx, `SELECT count(DISTINCT at), json_array_length(?1) FROM folded
+		WHERE at IN (SELECT value FROM json_each(?1))`, times).Scan(&here, &all))
+	switch {
+	case err != nil || here > 0 && here == all:
+		return 0, err
+	case here > 0:
+		return -1, nil
+	case l.Span > 0:
+		_, err = tx.ExecContext(ctx, "DELETE FROM looks WHERE span = 0 AND at IN (SELECT value FROM json_each(?))", times)
+	}
+	if err != nil {
+		return 0, err
+	}
+	res, err := tx.ExecContext(ctx, `INSERT INTO looks (at, span, data) SELECT ?1, ?2, ?3 WHERE NOT EXISTS
+		(SELECT 1 FROM looks WHERE at = ?1 AND span = ?2 AND data = ?3)`, nanos(l.At), l.Span, l.Data)
+	if err != nil {
+		return 0, err
+	}
+	if added, err = res.RowsAffected(); err == nil && added > 0 && l.Span > 0 {
+		_, err = tx.ExecContext(ctx, "INSERT INTO folded (at, look) SELECT value, last_insert_rowid() FROM json_each(?)",
+			times)
+	}
+	return added, err
 }
 
 // same reports whether two changes are of the same subject of one cluster, and overlap in time: two watches may have

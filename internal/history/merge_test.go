@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"math"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -149,7 +150,7 @@ func TestMergeWatch(t *testing.T) {
 		t.Errorf("%v, %v", err, machines)
 	}
 
-	// Looks of a day that is folded here stay away.
+	// A look that is new comes, also of a day that is folded here. The day takes the place of its looks.
 	if err := there.AddLook(ctx, Watched{Look: Look{At: after(4), Data: []byte("late")}}); err != nil {
 		t.Fatal(err)
 	}
@@ -158,8 +159,61 @@ func TestMergeWatch(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	merge(here, there, 0, 0)
-	merge(there, here, 1, 0) // the day
+	merge(here, there, 1, 0)
+	merge(there, here, 1, 0)
+}
+
+// TestMergeFolded: no look is in a store twice, raw and folded, and none stays away because of others of its day.
+func TestMergeFolded(t *testing.T) {
+	ctx, a, b, c := t.Context(), testStore(t), testStore(t), testStore(t)
+	look := func(s *Store, minute int) {
+		t.Helper()
+		at := start.Add(time.Duration(minute) * time.Minute)
+		if err := s.AddLook(ctx, Watched{Look: Look{At: at, Data: []byte(at.Format("15:04"))}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	fold := func(s *Store) {
+		t.Helper()
+		err := s.Fold(ctx, start.Add(48*time.Hour), start.Add(96*time.Hour), 24*time.Hour, func(all []Look) (of []byte) {
+			for _, l := range all {
+				of = append(append(of, '+'), l.Data...)
+			}
+			return of
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	merge := func(s, other *Store, looks int64, left int, want ...string) {
+		t.Helper()
+		for range 2 { // the second time there is nothing new
+			if m, err := s.Merge(ctx, other); err != nil || m.Looks != looks || len(m.Left) != left {
+				t.Errorf("%+v, %v; want %d looks, %d left", m, err, looks, left)
+			}
+			looks = 0
+		}
+		var got []string
+		err := s.EachLook(ctx, time.Time{}, func(l Look) error { got = append(got, string(l.Data)); return nil })
+		slices.Sort(got)
+		if err != nil || !slices.Equal(got, want) {
+			t.Errorf("%q, %v, want %q", got, err, want)
+		}
+	}
+	look(a, 0)
+	look(a, 3)
+	look(b, 1)
+	merge(b, a, 2, 0, "02:00", "02:01", "02:03")
+	fold(a)
+	merge(b, a, 1, 0, "+02:00+02:03", "02:01")
+	fold(b)
+	look(c, 2)
+	merge(b, c, 1, 0, "+02:00+02:03", "+02:01", "02:02")
+	merge(a, b, 2, 0, "+02:00+02:03", "+02:01", "02:02")
+	fold(b)
+	look(c, 5)
+	fold(c)
+	merge(b, c, 0, 1, "+02:00+02:03", "+02:01", "+02:02")
 }
 
 // TestMergeChangesOfClusters: the networks of two clusters may be slow at the same time.

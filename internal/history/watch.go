@@ -156,7 +156,12 @@ func (s *Store) Fold(ctx context.Context, before, after time.Time, span time.Dur
 
 // fold puts a look in the place of those of its time, of which first is one.
 func fold(ctx context.Context, tx *sql.Tx, first int64, l Look) error {
-	_, err := tx.ExecContext(ctx, "DELETE FROM looks WHERE span = 0 AND at >= ? AND at < ? AND key <> ?", nanos(l.At),
+	_, err := tx.ExecContext(ctx, `INSERT OR IGNORE INTO folded (at, look) SELECT at, ? FROM looks
+		WHERE span = 0 AND at >= ? AND at < ?`, first, nanos(l.At), nanos(l.At.Add(l.Span)))
+	if err != nil {
+		return err
+	}
+	_, err = tx.ExecContext(ctx, "DELETE FROM looks WHERE span = 0 AND at >= ? AND at < ? AND key <> ?", nanos(l.At),
 		nanos(l.At.Add(l.Span)), first)
 	if err == nil {
 		_, err = tx.ExecContext(ctx, "UPDATE looks SET at = ?, span = ?, data = ? WHERE key = ?", nanos(l.At), l.Span,
