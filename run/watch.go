@@ -21,27 +21,25 @@ const (
 	// watchRounds are the rounds of a look, and watchBurst is how long a burst takes: a look costs little.
 	watchRounds = 6
 	watchBurst  = 6 * units.Millisecond
-	// watchAgain is after how many looks it is asked again whether pairs disturb each other.
-	watchAgain = 500
 )
 
 // Sentinel looks at the network of its hosts, which are given, from time to time.
 type Sentinel struct {
 	Config
-	together bool
-	looks    int
-	slowest  units.Nanos // pair of the last round
-	next     int         // round of the circle
-	waiting  [][][2]int  // rounds of the circle, for which there was no time
+	looks   int
+	slowest units.Nanos // pair of the last round
+	next    int         // round of the circle
+	waiting [][][2]int  // rounds of the circle, for which there was no time
 }
 
 // Look starts the agents, has pairs of hosts look at the ways between them, and ends the agents. First those pairs look
-// that are asked for. Then rounds go on in the circle of all pairs, while there is more time. Why a host was not seen
-// is in what was seen.
-func (s *Sentinel) Look(ctx context.Context, number int, again [][2]int, more func(took time.Duration) bool) (
-	watch.Sighting, error) {
+// that are asked for. Then rounds go on in the circle of all pairs, while there is more time. Where it is not known
+// whether pairs can look together, it is asked first: values are compared over years, and depend on it. Why a host was
+// not seen is in what was seen.
+func (s *Sentinel) Look(ctx context.Context, number int, together *bool, again [][2]int,
+	more func(took time.Duration) bool) (watch.Sighting, error) {
 	r := newRun(s.Config, "watch-")
-	var out watch.Sighting
+	out := watch.Sighting{Together: together}
 	for _, h := range s.Hosts {
 		out.Hosts = append(out.Hosts, watch.Machine{Name: h.Name})
 	}
@@ -86,12 +84,15 @@ func (s *Sentinel) see(ctx context.Context, r *run, f *fleet, out *watch.Sightin
 	if err := r.claim(ctx, f); err != nil {
 		return err
 	}
-	if s.looks%watchAgain == 0 {
-		p, err := coord.Probe(ctx, f.agents, r.id, s.Plan.Seed, leastBudget, watchBurst, time.Now)
+	if out.Together == nil && len(f.agents) > 3 { // a round of fewer is one pair
+		p, err := coord.Probe(ctx, f.agents, r.id, s.Plan.Seed+uint64(number), leastBudget, watchBurst, time.Now)
 		if err == nil {
-			s.together, out.Took = p.Together, time.Duration(p.Took)
+			if out.Took = time.Duration(p.Took); p.AtOnce > 0 {
+				out.Together = &p.Together
+			}
 		}
 	}
+	together := out.Together != nil && *out.Together
 	first := fault.Disjoint(again, func(p [2]int) [2]int { return p })
 	rounds := append(first, s.circle(number)...)
 	s.looks, s.waiting = s.looks+1, nil
@@ -110,7 +111,7 @@ func (s *Sentinel) see(ctx context.Context, r *run, f *fleet, out *watch.Sightin
 				there = append(there, [2]int{a, b})
 			}
 		}
-		seen := coord.Observe(ctx, f.agents, r.id, round, there, s.together, s.slowest, coord.BusyLook, watchBurst,
+		seen := coord.Observe(ctx, f.agents, r.id, round, there, together, s.slowest, coord.BusyLook, watchBurst,
 			func(took units.Nanos) bool { return more(out.Took + time.Duration(took)) })
 		if ctx.Err() != nil {
 			return ctx.Err()

@@ -28,9 +28,9 @@ func TestLookEndsWithinRound(t *testing.T) {
 	const hosts, most = 9, 300 * time.Millisecond
 	s := sentinel(t, Where{Sim: "sparc1994:9"})
 	seen := map[[2]int]int{}
-	looks, pairs := 0, 0
+	looks, pairs, alone := 0, 0, false
 	for ; pairs < 3*hosts*(hosts-1)/2; looks++ {
-		out, err := s.Look(t.Context(), looks, nil, func(took time.Duration) bool { return took < most })
+		out, err := s.Look(t.Context(), looks, &alone, nil, func(took time.Duration) bool { return took < most })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -51,6 +51,20 @@ func TestLookEndsWithinRound(t *testing.T) {
 	}
 	if looks < 6 {
 		t.Errorf("%d looks: none of them was cut off", looks)
+	}
+}
+
+// Whether pairs look together is asked once. It then stays, also where the network would say another thing.
+func TestLookStaysTogether(t *testing.T) {
+	s, no := sentinel(t, Where{Sim: "switch:4"}), false
+	for number, c := range []struct {
+		asked *bool
+		want  bool
+	}{{nil, true}, {&no, false}} {
+		out, err := s.Look(t.Context(), number, c.asked, nil, func(time.Duration) bool { return true })
+		if err != nil || out.Together == nil || *out.Together != c.want {
+			t.Errorf("look %d: %v, %v, want %t", number, out.Together, err, c.want)
+		}
 	}
 }
 

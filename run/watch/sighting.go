@@ -22,6 +22,8 @@ type Sighting struct {
 	Hosts []Machine
 	Seen  []fault.Seen  // by indices of Hosts
 	Took  time.Duration // for which links were in use: of a round, the slowest pair
+	// Together says whether the pairs of a round looked at once; nil where that was not asked yet.
+	Together *bool
 	// Trouble says why the watch could look at no host.
 	Trouble string
 }
@@ -65,10 +67,12 @@ type stored struct {
 	Took  int64      `json:"took_ns"`
 	CPU   int64      `json:"cpu_ns"`
 	Seen  [][6]int64 `json:"seen"`
+	// Together is as in Sighting.
+	Together *bool `json:"together,omitempty"`
 }
 
 func (s *Sighting) encode() []byte {
-	out := stored{Took: int64(s.Took), CPU: int64(s.cpu())}
+	out := stored{Took: int64(s.Took), CPU: int64(s.cpu()), Together: s.Together}
 	for _, m := range s.Hosts {
 		out.Hosts = append(out.Hosts, m.Name)
 	}
@@ -114,13 +118,12 @@ func unpack(data []byte) (s stored, err error) {
 	return s, nil
 }
 
-// decode reads a stored look. Hosts that are not in the list are left out.
-func decode(l history.Look, hosts []string) (drift.Look, error) {
-	s, err := unpack(l.Data)
-	out := drift.Look{At: l.At}
-	if err != nil {
-		return out, err
+// decode reads a stored look, for package drift too. There, hosts that are not in the list are left out.
+func decode(l history.Look, hosts []string) (out drift.Look, s stored, err error) {
+	if s, err = unpack(l.Data); err != nil {
+		return out, s, err
 	}
+	out.At = l.At
 	at := make([]int, len(s.Hosts))
 	for i, name := range s.Hosts {
 		at[i] = slices.Index(hosts, name)
@@ -131,7 +134,7 @@ func decode(l history.Look, hosts []string) (drift.Look, error) {
 				PerByte: 1e-15 * float64(o[3]), Segments: o[4], Again: o[5], Failed: o[2] < 0})
 		}
 	}
-	return out, nil
+	return out, s, nil
 }
 
 // fold makes one look of many: the medians of each pair in each direction, and the sums of their segments.

@@ -6,6 +6,7 @@
 package watch
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -21,8 +22,9 @@ import (
 type Config struct {
 	Store *history.Store
 	Hosts []string
-	// Look makes a look while there is more time, of which links have taken some. Pairs are to look again.
-	Look func(ctx context.Context, number int, again [][2]int, more func(took time.Duration) bool) (
+	// Look makes a look while there is more time, of which links have taken some. Pairs are to look again. Whether those
+	// of a round look together is as it was before, or to be asked where that is nil.
+	Look func(ctx context.Context, number int, together *bool, again [][2]int, more func(took time.Duration) bool) (
 		Sighting, error)
 	Every  time.Duration // looks are as far apart at least
 	Share  float64       // of the time of a link, and of a processor, that looks may take
@@ -51,7 +53,7 @@ type Status struct {
 	Open     []history.Change
 	Learning bool
 	Next     time.Duration        // to the next look
-	Share    float64              // of the time of links that was used since the watch was started
+	Share    float64              // of the time of links that was used, from the first look that was recalled on
 	CPUShare float64              // of a processor, by the host that used most; the watch itself is not in it
 	Unsaved  int                  // looks that are not in the store yet
 	LastSeen map[[2]int]time.Time // of pairs
@@ -87,8 +89,10 @@ type watcher struct {
 	machines map[string]string
 	recent   []history.Event // marks
 	number   int
+	together *bool
 	unsaved  []history.Watched
 	begun    time.Time
+	paid     time.Time // until when the looks so far take all of the share
 	last     time.Time
 	took     time.Duration
 	cpu      map[string]time.Duration
@@ -101,13 +105,13 @@ type watcher struct {
 // Run watches until ctx ends, or a look cannot be tried at all.
 func Run(ctx context.Context, c Config) error {
 	w := &watcher{Config: c, cpu: map[string]time.Duration{}, seen: map[[2]int]time.Time{}, begun: c.Now()}
-	if err := w.recall(ctx); err != nil {
+	wait, err := w.recall(ctx)
+	if err != nil {
 		return err
 	}
 	for {
-		next, err := w.look(ctx)
-		if err == nil {
-			err = w.Wait(ctx, next)
+		if err = w.Wait(ctx, wait); err == nil {
+			wait, err = w.look(ctx)
 		}
 		if err != nil {
 			if failed := w.save(context.WithoutCancel(ctx)); failed != nil {
@@ -118,14 +122,14 @@ func Run(ctx context.Context, c Config) error {
 	}
 }
 
-// recall reads what is known.
-func (w *watcher) recall(ctx context.Context) (err error) {
+// recall reads what is known, and returns how long to wait for the next look.
+func (w *watcher) recall(ctx context.Context) (wait time.Duration, err error) {
 	if w.machines, err = w.Store.Machines(ctx); err != nil {
-		return err
+		return 0, err
 	}
 	events, err := w.Store.Events(ctx, recentEvents)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	for _, e := range events {
 		if e.Kind == history.EventMark {
@@ -134,7 +138,7 @@ func (w *watcher) recall(ctx context.Context) (err error) {
 	}
 	all, err := w.Store.Changes(ctx, 0)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	var known []drift.Change
 	for i := range all {
@@ -156,21 +160,35 @@ func (w *watcher) recall(ctx context.Context) (err error) {
 	}
 	o := drift.Options{Learn: w.Learn, Margin: w.Margin, Yearly: float64(year / w.Every)}
 	w.drift = drift.New(o, known)
-	return w.Store.EachLook(ctx, w.Now().Add(-recalled), func(l history.Look) error {
+	now := w.Now()
+	err = w.Store.EachLook(ctx, now.Add(-recalled), func(l history.Look) error {
 		w.number = max(w.number, int(l.Number))
 		if l.Span > 0 {
 			return nil
 		}
-		look, err := decode(l, w.Hosts)
+		look, s, err := decode(l, w.Hosts)
 		if err != nil {
 			w.tell(EventTrouble, fmt.Sprintf("look %d is passed over: %v", l.Number, err), nil)
 			return nil
 		}
-		if len(look.Seen) > 0 { // else it is of another watch's hosts
-			w.drift.Recall(look)
+		if len(look.Seen) == 0 { // it is of another watch's hosts
+			return nil
+		}
+		w.drift.Recall(look)
+		w.together = cmp.Or(s.Together, w.together)
+		if at := now.Add(l.At.Sub(now)); !at.After(now) { // else the clock was set back
+			if at.Before(w.begun) {
+				w.begun = at
+			}
+			w.took += time.Duration(s.Took)
+			for _, h := range w.Hosts {
+				w.cpu[h] += time.Duration(s.CPU) // of the one with most
+			}
+			wait = max(0, at.Add(w.pay(at, w.owed(s.Took, s.CPU))).Sub(now))
 		}
 		return nil
 	})
+	return wait, err
 }
 
 // known is a stored change for package drift; not one of hosts that are not watched.
@@ -208,15 +226,17 @@ func (w *watcher) known(c *history.Change) (out drift.Change, ok bool) {
 // look makes a look, judges and stores it, says what it found, and returns how long to wait for the next.
 func (w *watcher) look(ctx context.Context) (time.Duration, error) {
 	begun := w.Now()
-	s, err := w.Look(ctx, w.number, w.again(), w.more())
+	s, err := w.Look(ctx, w.number, w.together, w.again(), w.more())
 	if err != nil {
 		return 0, err
 	}
 	w.number++
+	w.together = s.Together
 	s.At = begun
 	w.count(&s)
-	next := w.next(&s)
-	now := w.judge(&s, next)
+	owed := w.owed(int64(s.Took), int64(s.cpu()))
+	next := w.pay(begun, owed)
+	now := w.judge(&s, max(w.Every, owed))
 	if s.Trouble != "" && w.trouble == "" {
 		w.tell(EventTrouble, "no host can be looked at: "+s.Trouble, nil)
 	}
@@ -273,7 +293,7 @@ func (w *watcher) more() func(took time.Duration) bool {
 	}
 }
 
-// judge finds what has changed, and returns what is to be stored. The next look is so long after this one.
+// judge finds what has changed, and returns what is to be stored. Looks are so far apart.
 func (w *watcher) judge(s *Sighting, next time.Duration) (now history.Watched) {
 	now.At, now.Machines, now.Ended = s.At, map[string]string{}, w.gone
 	for _, c := range w.gone {
@@ -330,12 +350,20 @@ func (w *watcher) count(s *Sighting) {
 	}
 }
 
-// next is how long to wait for the next look: so long that the cost of this one is the allowed share of that time.
-func (w *watcher) next(s *Sighting) time.Duration {
-	return max(w.Every, time.Duration(float64(max(s.Took, s.cpu()))/w.Share))
+// owed is of what time the cost of a look is the allowed share.
+func (w *watcher) owed(took, cpu int64) time.Duration {
+	return time.Duration(float64(max(took, cpu)) / w.Share)
 }
 
-// share is that of a time since the watch was started, until the next look.
+// pay accounts for a look, and returns how long to wait for the next. For what a look that came early left unpaid, later
+// ones wait up to twice as long.
+func (w *watcher) pay(at time.Time, owed time.Duration) time.Duration {
+	unpaid := min(max(0, w.paid.Sub(at)), farthest)
+	w.paid = at.Add(unpaid + owed)
+	return max(w.Every, owed+min(unpaid, owed))
+}
+
+// share is that of a time since the first look that is known, until the next.
 func (w *watcher) share(of, next time.Duration) float64 {
 	return float64(of) / float64(w.Now().Sub(w.begun)+next)
 }

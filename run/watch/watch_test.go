@@ -43,9 +43,9 @@ func newWorld(hosts int) *world {
 	return w
 }
 
-func (w *world) look(_ context.Context, number int, again [][2]int, _ func(time.Duration) bool) (Sighting, error) {
+func (w *world) look(_ context.Context, number int, together *bool, again [][2]int, _ func(time.Duration) bool) (Sighting, error) {
 	w.looks++
-	s := Sighting{Took: 20 * time.Millisecond}
+	s := Sighting{Took: 20 * time.Millisecond, Together: together}
 	for _, h := range w.hosts {
 		s.Hosts = append(s.Hosts, Machine{Name: h, Boot: "b", Env: map[string]string{"kernel": "6.1"},
 			CPU: 40 * time.Millisecond})
@@ -83,10 +83,11 @@ func (w *world) watch(t *testing.T, store string, long time.Duration) {
 	err = Run(t.Context(), Config{Store: s, Hosts: w.hosts, Look: w.look, Every: every, Share: 0.001,
 		Learn: 24 * time.Hour, Margin: 0.005, Now: func() time.Time { return w.now },
 		Wait: func(_ context.Context, d time.Duration) error {
-			if w.now = w.now.Add(d); !w.now.Before(w.end) {
-				return errOver
+			if w.now = w.now.Add(d); w.now.Before(w.end) {
+				return nil
 			}
-			return nil
+			w.now = w.end
+			return errOver
 		}, Tell: func(e Event) { w.events = append(w.events, e) }, After: func(s Status) { w.status = s }})
 	if !errors.Is(err, errOver) {
 		t.Fatal(err)
@@ -281,6 +282,48 @@ func TestShare(t *testing.T) {
 	}
 }
 
+// TestShareOverTime: looks that come early, after one in which something failed, are paid for by later ones. A watch
+// that is started again neither looks at once nor forgets what was used.
+func TestShareOverTime(t *testing.T) {
+	w, store := newWorld(6), filepath.Join(t.TempDir(), "h.db")
+	shortest, last := day, time.Time{}
+	w.change = func(w *world, s *Sighting) {
+		s.Took = 600 * time.Millisecond // of ten minutes
+		for i, o := range s.Seen {
+			s.Seen[i].Failed = w.looks%5 == 0 && fault.Pair(o.From, o.To) == [2]int{1, 4}
+		}
+		shortest, last = min(shortest, w.now.Sub(last)), w.now
+	}
+	w.watch(t, store, 48*time.Hour)
+	if w.looks < 270 || w.looks > 288 || w.status.Share > 0.001 || shortest != time.Minute {
+		t.Errorf("%d looks, share %g, as near as %v", w.looks, w.status.Share, shortest)
+	}
+	for range 20 {
+		w.watch(t, store, time.Minute)
+	}
+	w.watch(t, store, time.Hour)
+	if w.looks < 276 || w.looks > 296 || w.status.Share > 0.001 || w.status.Share < 0.00095 || len(w.events) > 0 {
+		t.Errorf("%d looks, share %g, events %v", w.looks, w.status.Share, w.events)
+	}
+}
+
+// TestKeepsTogether: a watch that is started again looks as it did before.
+func TestKeepsTogether(t *testing.T) {
+	w, store, yes := newWorld(4), filepath.Join(t.TempDir(), "h.db"), true
+	asked := 0
+	w.change = func(_ *world, s *Sighting) {
+		if s.Together == nil {
+			asked, s.Together = asked+1, &yes
+		}
+	}
+	for range 3 {
+		w.watch(t, store, time.Hour)
+	}
+	if asked != 1 || w.status.Together == nil || !*w.status.Together {
+		t.Errorf("asked %d times, is %v", asked, w.status.Together)
+	}
+}
+
 // TestDead: a dead pair is told after two looks, a minute apart, and its end; a host that measures for somebody else is
 // not dead.
 func TestDead(t *testing.T) {
@@ -431,7 +474,7 @@ func TestFold(t *testing.T) {
 	defer s.Close()
 	var spans []time.Duration
 	err = s.EachLook(t.Context(), time.Time{}, func(l history.Look) error {
-		look, err := decode(l, w.hosts)
+		look, _, err := decode(l, w.hosts)
 		if err != nil {
 			return err
 		}
@@ -559,7 +602,7 @@ func TestSize(t *testing.T) {
 		return bytes
 	}
 	for i := range looks {
-		seen, err := w.look(t.Context(), i, nil, nil)
+		seen, err := w.look(t.Context(), i, nil, nil, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
