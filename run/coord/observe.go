@@ -12,7 +12,8 @@ import (
 type Observed struct {
 	Seen    []fault.Seen // of the first pairs, in their order: the others had no time
 	Samples []dataset.Sample
-	// Took is how long they passed messages: all of them together, or the slowest where they were at it at once.
+	// Took is how long they passed messages: all of them together, or the slowest where they were at it at once. Of a
+	// pair that failed it is not known: it counts as the slowest.
 	Took    units.Nanos
 	Slowest units.Nanos // pair
 }
@@ -42,7 +43,7 @@ func Observe(ctx context.Context, agents []Agent, run string, round int, pairs [
 			now = pairs[:1]
 		}
 		pairs = pairs[len(now):]
-		longest := 0.
+		longest, failed := 0., false
 		for i, samples := range Each(now, -1, func(_ int, p [2]int) []dataset.Sample {
 			in, err := look(ctx, agents, run, round, [][]int{p[:]}, deadline, burst)
 			if err != nil {
@@ -54,9 +55,13 @@ func Observe(ctx context.Context, agents []Agent, run string, round int, pairs [
 			if looks := looksOf(samples); len(looks) > 0 {
 				seen, longest = looks[0].Seen, max(longest, looks[0].Took)
 			}
+			failed = failed || seen.Failed
 			out.Seen, out.Samples = append(out.Seen, seen), append(out.Samples, samples...)
 		}
-		took, slowest = took+longest, max(slowest, longest)
+		if slowest = max(slowest, longest); failed {
+			longest = max(slowest, 1e-9*float64(before))
+		}
+		took += longest
 	}
 	out.Took, out.Slowest = units.Nanos(1e9*took), units.Nanos(1e9*slowest)
 	return out

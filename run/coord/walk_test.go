@@ -225,3 +225,23 @@ func TestLooksAtBusyHosts(t *testing.T) {
 		t.Errorf("%v", time.Duration(deadline))
 	}
 }
+
+// TestFailedLooksTake: a look that fails has used the link too, for as long as the slowest that is known.
+func TestFailedLooksTake(t *testing.T) {
+	var deadline units.Nanos
+	agents := newFleet().agents(4)
+	for i := range agents {
+		agents[i] = asked{agents[i], &deadline}
+	}
+	for _, atOnce := range []bool{true, false} {
+		seen := coord.Observe(t.Context(), agents, "test", 0, [][2]int{{0, 1}, {2, 3}}, atOnce, units.Second/10,
+			coord.BusyLook, 0, func(units.Nanos) bool { return true })
+		want := units.Second / 5
+		if atOnce {
+			want /= 2
+		}
+		if seen.Took != want || seen.Slowest != 0 || len(seen.Seen) != 2 || !seen.Seen[1].Failed {
+			t.Errorf("at once %t: %+v, want %v", atOnce, seen, want)
+		}
+	}
+}
