@@ -12,6 +12,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	_ "golang.org/x/crypto/x509roots/fallback" // authorities where the system has none, as in the image
+
 	"calib/internal/exit"
 	"calib/internal/history"
 	"calib/internal/units"

@@ -2,10 +2,13 @@ package measuring
 
 import (
 	"context"
+	"crypto/x509"
 	"encoding/json"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"os/exec"
 	"slices"
 	"strings"
 	"testing"
@@ -184,5 +187,21 @@ func TestWebhookURL(t *testing.T) {
 	}
 	if taken != 1 {
 		t.Errorf("%d events were taken", taken)
+	}
+}
+
+// TestAuthorities: where the system has no certificates of authorities, calib has them.
+func TestAuthorities(t *testing.T) {
+	const nowhere = "/nonexistent"
+	if os.Getenv("SSL_CERT_FILE") != nowhere { // a process reads them once
+		c := exec.Command(os.Args[0], "-test.run=^TestAuthorities$")
+		c.Env = append(os.Environ(), "SSL_CERT_FILE="+nowhere, "SSL_CERT_DIR="+nowhere)
+		if out, err := c.CombinedOutput(); err != nil {
+			t.Errorf("%v: %s", err, out)
+		}
+		return
+	}
+	if pool, err := x509.SystemCertPool(); err != nil || pool.Equal(x509.NewCertPool()) {
+		t.Errorf("no authorities: %v", err)
 	}
 }
