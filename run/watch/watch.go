@@ -355,8 +355,8 @@ func (w *watcher) owed(took, cpu int64) time.Duration {
 	return time.Duration(float64(max(took, cpu)) / w.Share)
 }
 
-// pay accounts for a look, and returns how long to wait for the next. For what a look that came early left unpaid, later
-// ones wait up to twice as long.
+// pay accounts for a look, and returns how long to wait for the next one. What an early look has left unpaid is paid
+// later: a look may wait for twice as long.
 func (w *watcher) pay(at time.Time, owed time.Duration) time.Duration {
 	unpaid := min(max(0, w.paid.Sub(at)), farthest)
 	w.paid = at.Add(unpaid + owed)

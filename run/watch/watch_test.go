@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unsafe"
 
 	"calib/fit/drift"
 	"calib/fit/fault"
@@ -43,7 +44,8 @@ func newWorld(hosts int) *world {
 	return w
 }
 
-func (w *world) look(_ context.Context, number int, together *bool, again [][2]int, _ func(time.Duration) bool) (Sighting, error) {
+func (w *world) look(_ context.Context, number int, together *bool, again [][2]int, _ func(time.Duration) bool) (
+	Sighting, error) {
 	w.looks++
 	s := Sighting{Took: 20 * time.Millisecond, Together: together}
 	for _, h := range w.hosts {
@@ -410,10 +412,27 @@ func TestClockSet(t *testing.T) {
 	if m := append(w.clockSet(now), w.clockSet(now.Add(time.Hour))...); m != nil {
 		t.Error(m)
 	}
+	for _, by := range []time.Duration{3 * time.Hour, -90 * time.Second, time.Second} {
+		w.last = now
+		var want []string
+		if by.Abs() > step {
+			want = []string{fmt.Sprintf("the clock of the watching host was set by %v", by)}
+		}
+		if m := w.clockSet(passed(now.Add(by+time.Minute), -by)); !slices.Equal(m, want) {
+			t.Errorf("%q, want %q", m, want)
+		}
+	}
 	w.last = now.Add(-time.Hour).Round(0) // without the monotonic clock they cannot be told apart
 	if m := w.clockSet(now); m != nil {
 		t.Error(m)
 	}
+}
+
+// passed is a time at which so much more has passed, by the monotonic clock, which only the system sets otherwise: the
+// second word of a time.
+func passed(t time.Time, more time.Duration) time.Time {
+	*(*int64)(unsafe.Add(unsafe.Pointer(&t), unsafe.Sizeof(uint64(0)))) += int64(more)
+	return t
 }
 
 // TestStoreFails: what cannot be stored waits, and is stored when it can be.
