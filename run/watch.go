@@ -33,9 +33,8 @@ type Sentinel struct {
 }
 
 // Look starts the agents, has pairs of hosts look at the ways between them, and ends the agents. First those pairs look
-// that are asked for. Then rounds go on in the circle of all pairs, while there is more time. Where it is not known
-// whether pairs can look together, it is asked first: values are compared over years, and depend on it. Why a host was
-// not seen is in what was seen.
+// that are asked for. Then rounds go on in the circle of all pairs, while there is more time. Whether pairs can look
+// together is asked once, as values depend on it. Why a host was not seen is in what was seen.
 func (s *Sentinel) Look(ctx context.Context, number int, together *bool, again [][2]int,
 	more func(took time.Duration) bool) (watch.Sighting, error) {
 	r := newRun(s.Config, "watch-")

@@ -23,33 +23,25 @@ func (w *Watch) reach(l Look) (began, ended []Change) {
 			ended = append(ended, *c)
 		}
 	}
-	left := func(s Subject) time.Duration { // until s is dead if it fails still
-		if s.Size() != 1 || !slices.Contains(l.Missing, s.Hosts[0]) {
-			return 0
-		}
-		return max(0, booting-l.At.Sub(w.failing[s]).Abs()) // the clock may have been set back
-	}
-	for _, s := range slices.SortedFunc(maps.Keys(failed), coarse) {
-		if since, again := w.failing[s]; again && !w.dead(s) && left(s) == 0 {
-			c := Change{Subject: s, Since: since, Found: l.At, Ratio: math.Inf(1), CI: [2]float64{1, math.Inf(1)}}
-			began = append(began, c)
-			w.changes = append(w.changes, c)
-		}
-	}
-	for s := range w.failing {
-		if seen(s) && !failed[s] {
-			delete(w.failing, s)
-		}
-	}
+	maps.DeleteFunc(w.failing, func(s Subject, _ time.Time) bool { return seen(s) && !failed[s] })
 	w.doubt = -1
-	for s := range failed {
-		if _, again := w.failing[s]; !again {
-			w.failing[s] = l.At
+	for _, s := range slices.SortedFunc(maps.Keys(failed), coarse) {
+		since, again := w.failing[s]
+		if !again {
+			since, w.failing[s] = l.At, l.At
 		}
-	}
-	for s := range w.failing {
-		if !w.dead(s) && (w.doubt < 0 || left(s) < w.doubt) {
-			w.doubt = left(s)
+		left := time.Duration(0) // until it is dead
+		if s.Size() == 1 && slices.Contains(l.Missing, s.Hosts[0]) {
+			left = max(0, booting-l.At.Sub(since).Abs()) // the clock may have been set back
+		}
+		switch {
+		case w.dead(s):
+		case again && left == 0:
+			began = append(began, Change{Subject: s, Since: since, Found: l.At, Ratio: math.Inf(1),
+				CI: [2]float64{1, math.Inf(1)}})
+			w.changes = append(w.changes, began[len(began)-1])
+		case w.doubt < 0 || left < w.doubt:
+			w.doubt = left
 		}
 	}
 	return began, ended

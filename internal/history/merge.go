@@ -173,8 +173,8 @@ func (s *Store) mergeWatch(ctx context.Context, other *Store, m *Merged) error {
 	return err
 }
 
-// mergeLook adds a look of another store, and returns whether it did: 1 or 0. A look that is folded takes the place of
-// those that it was made of. It is -1, and nothing is added, where some of them are folded here.
+// mergeLook adds a look of another store, and returns how many: 1 or 0. One that is folded takes the place of those that
+// it was made of. Where only some of these are folded here, none is added, and the number is negative.
 func mergeLook(ctx context.Context, tx *sql.Tx, other *Store, l Look) (added int64, err error) {
 	times := fmt.Sprintf("[%d]", nanos(l.At)) // of the looks that it has, as JSON
 	if l.Span > 0 {
@@ -184,26 +184,19 @@ func mergeLook(ctx context.Context, tx *sql.Tx, other *Store, l Look) (added int
 	var here, all int64
 	err = cmp.Or(err, tx.QueryRowContext(ctx, `SELECT count(DISTINCT at), json_array_length(?1) FROM folded
 		WHERE at IN (SELECT value FROM json_each(?1))`, times).Scan(&here, &all))
-	switch {
-	case err != nil || here > 0 && here == all:
-		return 0, err
-	case here > 0:
-		return -1, nil
-	case l.Span > 0:
-		_, err = tx.ExecContext(ctx, "DELETE FROM looks WHERE span = 0 AND at IN (SELECT value FROM json_each(?))", times)
-	}
-	if err != nil {
-		return 0, err
+	if err != nil || here > 0 {
+		return here - all, err
 	}
 	res, err := tx.ExecContext(ctx, `INSERT INTO looks (at, span, data) SELECT ?1, ?2, ?3 WHERE NOT EXISTS
 		(SELECT 1 FROM looks WHERE at = ?1 AND span = ?2 AND data = ?3)`, nanos(l.At), l.Span, l.Data)
 	if err != nil {
 		return 0, err
 	}
-	if added, err = res.RowsAffected(); err == nil && added > 0 && l.Span > 0 {
-		_, err = tx.ExecContext(ctx, "INSERT INTO folded (at, look) SELECT value, last_insert_rowid() FROM json_each(?)",
-			times)
+	if added, err = res.RowsAffected(); added == 0 || l.Span == 0 {
+		return added, err
 	}
+	_, err = tx.ExecContext(ctx, `INSERT INTO folded SELECT value, last_insert_rowid() FROM json_each(?1);
+		DELETE FROM looks WHERE span = 0 AND at IN (SELECT value FROM json_each(?1))`, times)
 	return added, err
 }
 

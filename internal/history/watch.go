@@ -156,17 +156,11 @@ func (s *Store) Fold(ctx context.Context, before, after time.Time, span time.Dur
 
 // fold puts a look in the place of those of its time, of which first is one.
 func fold(ctx context.Context, tx *sql.Tx, first int64, l Look) error {
-	_, err := tx.ExecContext(ctx, `INSERT OR IGNORE INTO folded (at, look) SELECT at, ? FROM looks
-		WHERE span = 0 AND at >= ? AND at < ?`, first, nanos(l.At), nanos(l.At.Add(l.Span)))
-	if err != nil {
-		return err
-	}
-	_, err = tx.ExecContext(ctx, "DELETE FROM looks WHERE span = 0 AND at >= ? AND at < ? AND key <> ?", nanos(l.At),
-		nanos(l.At.Add(l.Span)), first)
-	if err == nil {
-		_, err = tx.ExecContext(ctx, "UPDATE looks SET at = ?, span = ?, data = ? WHERE key = ?", nanos(l.At), l.Span,
-			l.Data, first)
-	}
+	_, err := tx.ExecContext(ctx, `
+		INSERT OR IGNORE INTO folded SELECT at, ?1 FROM looks WHERE span = 0 AND at >= ?2 AND at < ?3;
+		DELETE FROM looks WHERE span = 0 AND at >= ?2 AND at < ?3 AND key <> ?1;
+		UPDATE looks SET at = ?2, span = ?4, data = ?5 WHERE key = ?1`, first, nanos(l.At), nanos(l.At.Add(l.Span)),
+		l.Span, l.Data)
 	return err
 }
 

@@ -22,7 +22,7 @@ type Sighting struct {
 	Hosts []Machine
 	Seen  []fault.Seen  // by indices of Hosts
 	Took  time.Duration // for which links were in use: of a round, the slowest pair
-	// Together says whether the pairs of a round looked at once; nil where that was not asked yet.
+	// Together says whether the pairs of a round looked at once; nil: they could not tell yet whether they can.
 	Together *bool
 	// Trouble says why the watch could look at no host.
 	Trouble string
@@ -63,12 +63,11 @@ func (s *Sighting) look() drift.Look {
 // stored is a sighting in a store: of each observation the hosts, the latency [ns], the time per byte [fs], and
 // segments sent, and sent again. A latency of -1 says that nothing came through.
 type stored struct {
-	Hosts []string   `json:"hosts"`
-	Took  int64      `json:"took_ns"`
-	CPU   int64      `json:"cpu_ns"`
-	Seen  [][6]int64 `json:"seen"`
-	// Together is as in Sighting.
-	Together *bool `json:"together,omitempty"`
+	Hosts    []string   `json:"hosts"`
+	Took     int64      `json:"took_ns"`
+	CPU      int64      `json:"cpu_ns"`
+	Seen     [][6]int64 `json:"seen"`
+	Together *bool      `json:"together,omitempty"`
 }
 
 func (s *Sighting) encode() []byte {

@@ -22,8 +22,8 @@ import (
 type Config struct {
 	Store *history.Store
 	Hosts []string
-	// Look makes a look while there is more time, of which links have taken some. Pairs are to look again. Whether those
-	// of a round look together is as it was before, or to be asked where that is nil.
+	// Look makes a look while there is more time, of which links have taken some. Pairs are to look again; those of a
+	// round together, one by one, or, where that is nil, as they say that they can.
 	Look func(ctx context.Context, number int, together *bool, again [][2]int, more func(took time.Duration) bool) (
 		Sighting, error)
 	Every  time.Duration // looks are as far apart at least
@@ -124,21 +124,16 @@ func Run(ctx context.Context, c Config) error {
 
 // recall reads what is known, and returns how long to wait for the next look.
 func (w *watcher) recall(ctx context.Context) (wait time.Duration, err error) {
-	if w.machines, err = w.Store.Machines(ctx); err != nil {
-		return 0, err
-	}
-	events, err := w.Store.Events(ctx, recentEvents)
-	if err != nil {
+	w.machines, err = w.Store.Machines(ctx)
+	events, err2 := w.Store.Events(ctx, recentEvents)
+	all, err3 := w.Store.Changes(ctx, 0)
+	if err = cmp.Or(err, err2, err3); err != nil {
 		return 0, err
 	}
 	for _, e := range events {
 		if e.Kind == history.EventMark {
 			w.recent = append(w.recent, e)
 		}
-	}
-	all, err := w.Store.Changes(ctx, 0)
-	if err != nil {
-		return 0, err
 	}
 	var known []drift.Change
 	for i := range all {
@@ -184,7 +179,8 @@ func (w *watcher) recall(ctx context.Context) (wait time.Duration, err error) {
 			for _, h := range w.Hosts {
 				w.cpu[h] += time.Duration(s.CPU) // of the one with most
 			}
-			wait = max(0, at.Add(w.pay(at, w.owed(s.Took, s.CPU))).Sub(now))
+			_, next := w.pay(at, max(s.Took, s.CPU))
+			wait = max(0, next-now.Sub(at))
 		}
 		return nil
 	})
@@ -233,10 +229,15 @@ func (w *watcher) look(ctx context.Context) (time.Duration, error) {
 	w.number++
 	w.together = s.Together
 	s.At = begun
-	w.count(&s)
-	owed := w.owed(int64(s.Took), int64(s.cpu()))
-	next := w.pay(begun, owed)
-	now := w.judge(&s, max(w.Every, owed))
+	w.took += s.Took
+	for _, m := range s.Hosts {
+		w.cpu[m.Name] += m.CPU
+	}
+	for _, o := range s.Seen {
+		w.seen[fault.Pair(o.From, o.To)] = s.At
+	}
+	usual, next := w.pay(begun, int64(max(s.Took, s.cpu())))
+	now := w.judge(&s, usual)
 	if s.Trouble != "" && w.trouble == "" {
 		w.tell(EventTrouble, "no host can be looked at: "+s.Trouble, nil)
 	}
@@ -339,28 +340,13 @@ func (w *watcher) index(c drift.Change) int {
 	})
 }
 
-// count adds what a look has cost.
-func (w *watcher) count(s *Sighting) {
-	w.took += s.Took
-	for _, m := range s.Hosts {
-		w.cpu[m.Name] += m.CPU
-	}
-	for _, o := range s.Seen {
-		w.seen[fault.Pair(o.From, o.To)] = s.At
-	}
-}
-
-// owed is of what time the cost of a look is the allowed share.
-func (w *watcher) owed(took, cpu int64) time.Duration {
-	return time.Duration(float64(max(took, cpu)) / w.Share)
-}
-
-// pay accounts for a look, and returns how long to wait for the next one. What an early look has left unpaid is paid
-// later: a look may wait for twice as long.
-func (w *watcher) pay(at time.Time, owed time.Duration) time.Duration {
+// pay accounts for a look, and returns how long it takes to pay for it, and when the next one is: what an early look has
+// left unpaid is paid later, when a look may wait for twice as long.
+func (w *watcher) pay(at time.Time, cost int64) (usual, next time.Duration) {
+	owed := time.Duration(float64(cost) / w.Share)
 	unpaid := min(max(0, w.paid.Sub(at)), farthest)
 	w.paid = at.Add(unpaid + owed)
-	return max(w.Every, owed+min(unpaid, owed))
+	return max(w.Every, owed), max(w.Every, owed+min(unpaid, owed))
 }
 
 // share is that of a time since the first look that is known, until the next.
