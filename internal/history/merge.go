@@ -173,8 +173,8 @@ func (s *Store) mergeWatch(ctx context.Context, other *Store, m *Merged) error {
 	return err
 }
 
-// mergeLook adds a look of another store, and returns how many: 1 or 0. One that is folded takes the place of those that
-// it was made of. Where only some of these are folded here, none is added, and the number is negative.
+// mergeLook adds a look of another store, and returns how many: 1 or 0. One that is folded takes the place of those
+// that it was made of. Where only some of these are folded here, none is added, and the number is negative.
 func mergeLook(ctx context.Context, tx *sql.Tx, other *Store, l Look) (added int64, err error) {
 	times := fmt.Sprintf("[%d]", nanos(l.At)) // of the looks that it has, as JSON
 	if l.Span > 0 {

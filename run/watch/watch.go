@@ -340,8 +340,8 @@ func (w *watcher) index(c drift.Change) int {
 	})
 }
 
-// pay accounts for a look, and returns how long it takes to pay for it, and when the next one is: what an early look has
-// left unpaid is paid later, when a look may wait for twice as long.
+// pay accounts for a look, and returns how long paying for it takes, and how long to wait for the next: what an early
+// look has left unpaid is paid later, by waiting up to twice as long.
 func (w *watcher) pay(at time.Time, cost int64) (usual, next time.Duration) {
 	owed := time.Duration(float64(cost) / w.Share)
 	unpaid := min(max(0, w.paid.Sub(at)), farthest)
