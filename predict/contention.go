@@ -60,12 +60,16 @@ func Gather(p *params.Params, s Settings, hosts, bytes, window int) (out GatherB
 }
 
 // RemapPrediction is the time between two injections of a host in an all-to-all remap with drawn destinations, and what
-// contention adds to it (Moritz, Frank 2001, eq. 7 and table 4). Times are in seconds.
+// contention adds to it (Moritz, Frank 2001, eq. 7 and table 4). Times are in seconds, those of loggp.Cost. C_n and C_r
+// are nil where a queue grows as long as hosts inject: no message waits for a reply then.
 type RemapPrediction struct {
-	Hosts int  `json:"hosts"`
-	Bytes int  `json:"bytes"`
-	Sync  bool `json:"synchronous"` // a host waits for a reply to each message
-	loggp.Cost
+	Hosts    int      `json:"hosts"`
+	Bytes    int      `json:"bytes"`
+	Sync     bool     `json:"synchronous"` // a host waits for a reply to each message
+	Interval float64  `json:"interval"`
+	Alone    float64  `json:"alone"`
+	Network  *float64 `json:"c_n,omitempty"`
+	Resource *float64 `json:"c_r,omitempty"`
 }
 
 // Remap predicts a remap by LoGPC.
@@ -74,6 +78,7 @@ func Remap(p *params.Params, t loggp.Cube, hosts, bytes int, sync bool) (RemapPr
 	if err != nil {
 		return RemapPrediction{}, err
 	}
-	r := loggp.Remap{Hosts: hosts, Bytes: float64(bytes), Sync: sync, UnderWay: loggp.Unlimited}
-	return RemapPrediction{hosts, bytes, sync, k.Cost(r)}, nil
+	c := k.Cost(loggp.Remap{Hosts: hosts, Bytes: float64(bytes), Sync: sync, UnderWay: loggp.Unlimited})
+	network, resource := params.OrNull(c.Network), params.OrNull(c.Resource)
+	return RemapPrediction{hosts, bytes, sync, c.Interval, c.Alone, network, resource}, nil
 }

@@ -71,10 +71,27 @@ func TestTypedPapers(t *testing.T) {
 		t.Fatal(err)
 	}
 	close(t, "LogP, asynchronous", async.Interval, 137e-6, 1e-9)
-	if mesh, err := Remap(alewife, loggp.Cube{Dimension: 2, Distance: 1.9375}, 32, 1, true); err != nil ||
-		!(mesh.Network > 0) ||
-		mesh.Interval <= sync.Interval {
-		t.Errorf("on a mesh %+v, %v", mesh, err)
+	of := func(p *params.Params, distance float64, sync bool) RemapPrediction {
+		t.Helper()
+		r, err := Remap(p, loggp.Cube{Dimension: 2, Distance: distance}, 32, 16384, sync)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	if mesh := of(alewife, 1.9375, true); !(*mesh.Network > 0) || mesh.Interval <= sync.Interval {
+		t.Errorf("on a mesh %+v", mesh)
+	}
+	mesh := of(alewife, 1.9375, false)
+	close(t, "T_c, asynchronous on a mesh", mesh.Interval, 137e-6, 1e-9)
+	close(t, "C_n, asynchronous", *mesh.Network, 31e-6, 0.02)
+	// Without limit messages queue as long as hosts inject, at what gets as much as it takes: JSON has no number then.
+	fast := mustType(t, "L: 5us\no_s: 3us\no_r: 3us\ng: 4us\nG: 2ns/B\n")
+	if r := of(fast, 1, false); r.Interval != r.Alone || *r.Network != 0 || r.Resource != nil {
+		t.Errorf("hosts of a switch that inject as fast as they can: %+v", r)
+	}
+	if r := of(fast, 3, false); r.Network != nil || !(*r.Resource < r.Interval*2) {
+		t.Errorf("a full mesh: %+v", r)
 	}
 
 	// Strumpen 1994: γ_s = γ_h and ω = 0.2 of the transfer, no overhead of its own: G = (1 + 1)/max(1 + 0.2, 1).

@@ -42,22 +42,23 @@ type Remap struct {
 	Bytes float64
 	// Sync is with replies as long as the request: a host injects when it has the reply to the message before.
 	Sync bool
-	// UnderWay is how many messages a host that does not wait for replies may have under way, at least 1.
-	UnderWay int
+	// UnderWay is how many messages a host that does not wait for replies may have under way, at least 1; or Unlimited.
+	UnderWay float64
 	// Among is how many hosts each of them draws its destinations from; 1 where the hosts go through a permutation
 	// together, as (i+p) mod P, so that no two send to the same one. 0 is all others.
 	Among int
 }
 
-// Unlimited messages under way are so many that no host ever waits for one.
-const Unlimited = 1 << 30
+// Unlimited messages under way: no host ever waits for one.
+var Unlimited = math.Inf(1)
 
-// Cost is the time of one injection of each host, with what contention adds to it.
+// Cost is the time of one injection of each host, with what contention adds to it. Of messages without limit, Network
+// and Resource are infinite where a queue grows as long as hosts inject.
 type Cost struct {
-	Interval float64 `json:"interval"` // T_c, the time between two injections of a host [s]
-	Alone    float64 `json:"alone"`    // T, the same of a host that meets no other
-	Network  float64 `json:"c_n"`      // of a message
-	Resource float64 `json:"c_r"`      // of an injection: its waits at the interfaces of both hosts
+	Interval float64 // T_c, the time between two injections of a host [s]
+	Alone    float64 // T, the same of a host that meets no other
+	Network  float64 // C_n, of a message
+	Resource float64 // C_r, of an injection: its waits at the interfaces of both hosts
 }
 
 // Cost closes the model for a remap (eq. 7). With one message of a host under way, which is the paper's case,
@@ -71,6 +72,7 @@ type Cost struct {
 //	T_c = max(T, (OneWay + C_n + C_r)/W),  T = max(gap, o_s + o_r),
 //
 // and contention shows only where it is W times as long as a gap: where it is not, sends never wait (section 5.1.2).
+// With Unlimited T_c is T, or what the network carries: messages wait, and C_n and C_r are of that rate (table 4).
 //
 // The right side falls as T_c grows, and is infinite where the network is asked for more than it carries, so that T_c
 // is never less than that takes.
@@ -87,18 +89,18 @@ func (k Machine) Cost(r Remap) Cost {
 	c := Cost{Alone: loop}
 	if !r.Sync {
 		r.UnderWay = max(1, r.UnderWay)
-		loop, messages, under = way, 1, float64(r.UnderWay)
+		loop, messages, under = way, 1, r.UnderWay
 		c.Alone = max(gap, k.Busy, way/under)
 	}
 	over := func(interval float64) bool { // reports whether the loop takes longer than that
 		if k.Network != nil && k.Service != nil {
-			c.Network = k.Network.Contention(Traffic{Hosts: r.Hosts, UnderWay: int(under), Rate: messages / interval,
+			c.Network = k.Network.Contention(Traffic{Hosts: r.Hosts, UnderWay: under, Rate: messages / interval,
 				Service: k.Service(r.Bytes), Turn: k.Service(packet)})
 		}
 		if r.Among > 1 {
 			c.Resource = ends(r, gap/interval, gap, k.Gap(packet))
 		}
-		return (loop+messages*c.Network+c.Resource)/under > interval
+		return math.IsInf(c.Network, 1) || (loop+messages*c.Network+c.Resource)/under > interval
 	}
 	lo, hi := c.Alone, c.Alone
 	for over(hi) {
@@ -134,12 +136,13 @@ const precision = 1e-12
 // Processors are loaded less than the interfaces before them, which space what comes by the gap ≥ o.
 func ends(r Remap, load, gap, turn float64) float64 {
 	if !r.Sync {
-		under, all := float64(r.UnderWay), float64(r.UnderWay)*float64(r.Among)
-		return queue(load*(under-1)/under, gap, gap) + queue(load*(all-1)/all, gap, gap)
+		return queue(load*others(r.UnderWay), gap, gap) + queue(load*others(r.UnderWay*float64(r.Among)), gap, gap)
 	}
-	others := load * float64(r.Among-1) / float64(r.Among)
-	return queue(load+others, gap, turn) + queue(load, gap, turn)
+	return queue(load*(1+others(float64(r.Among))), gap, turn) + queue(load, gap, turn)
 }
+
+// others is the share of n messages that one of them may meet.
+func others(n float64) float64 { return 1 - 1/n }
 
 // Network is what messages share between the hosts.
 type Network interface {
@@ -152,8 +155,8 @@ type Network interface {
 // way at most, and each message occupies a channel for Service seconds, its packets for Turn seconds each; 0 is a
 // message in one piece.
 type Traffic struct {
-	Hosts, UnderWay     int
-	Rate, Service, Turn float64
+	Hosts                         int
+	UnderWay, Rate, Service, Turn float64
 }
 
 // Cube is a k-ary n-cube of wormhole routers: Dimension is n, Distance k_d, the average number of hops of a message in
@@ -190,12 +193,11 @@ type Medium struct{}
 
 // Contention implements Network.
 func (Medium) Contention(t Traffic) float64 {
-	n := float64(t.Hosts * max(1, t.UnderWay))
 	load := float64(t.Hosts) * t.Rate * t.Service
 	if load > 1 {
 		return math.Inf(1)
 	}
-	return queue(load*(n-1)/n, t.Service, t.Turn)
+	return queue(load*others(float64(t.Hosts)*max(1, t.UnderWay)), t.Service, t.Turn)
 }
 
 // queue is by how much a message takes longer at a server that others load, all of them for service seconds. Messages

@@ -66,6 +66,29 @@ func TestCostGrows(t *testing.T) {
 	}
 }
 
+// Messages without limit wait for no reply. C_n is that of one every T_c, as in table 4, and a queue grows where a
+// server gets as much as it can take.
+func TestCostUnlimited(t *testing.T) {
+	k := Machine{OneWay: func(float64) float64 { return 158 }, Gap: func(float64) float64 { return 45.3 }, Busy: 137,
+		Network: Cube{2, 3.875 / 2}}
+	k.Service = k.Gap
+	c := k.Cost(Remap{Hosts: 32, Bytes: 1, UnderWay: Unlimited})
+	near(t, "T_c", c.Interval, 137, 0)
+	near(t, "C_n", c.Network, 31, 0.5)
+	near(t, "C_r", c.Resource, 2*45.3/2*45.3/(137-45.3), 1e-9)
+	k.Busy = 0
+	c = k.Cost(Remap{Hosts: 32, Bytes: 1, UnderWay: Unlimited})
+	if near(t, "T_c", c.Interval, 45.3, 0); math.IsInf(c.Network, 1) || !math.IsInf(c.Resource, 1) {
+		t.Errorf("interfaces that are never free: %+v", c)
+	}
+	k.Network = Cube{2, 3}
+	c = k.Cost(Remap{Hosts: 32, Bytes: 1, UnderWay: Unlimited})
+	near(t, "C_r of interfaces that are free for a third", c.Resource, 2*45.3, 1e-9)
+	if near(t, "T_c", c.Interval, 1.5*45.3, 1e-9); !math.IsInf(c.Network, 1) {
+		t.Errorf("a network that is full: %+v", c)
+	}
+}
+
 // With one message under way the loop of a cube is eq. 13.
 func TestCostOfCube(t *testing.T) {
 	cube := Cube{2, 3.875 / 2}

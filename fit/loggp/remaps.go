@@ -114,6 +114,6 @@ func (d *remaps) suffix(bytes int64) string {
 
 // remapOf is the setting as the model takes it.
 func (d *remaps) remapOf(s setting) Remap {
-	return Remap{Hosts: int(s.hosts), Bytes: float64(s.bytes), Sync: s.sync != 0, UnderWay: max(1, d.ahead[s]),
+	return Remap{Hosts: int(s.hosts), Bytes: float64(s.bytes), Sync: s.sync != 0, UnderWay: float64(d.ahead[s]),
 		Among: s.among()}
 }

@@ -77,9 +77,15 @@ func predictRemap(c *cli.Context, p *params.Params) error {
 	}
 	return command.Answer(c, "predict", out, func(w io.Writer) error {
 		t := command.NewTable(w, "hosts", "bytes", "messages", "between injections, T_c", "alone, T", "C_n", "C_r")
+		queue := func(v *float64) string {
+			if v == nil {
+				return "grows"
+			}
+			return seconds(*v)
+		}
 		for _, r := range out.Remaps {
 			kind := map[bool]string{true: "synchronous", false: "asynchronous"}[r.Sync]
-			t.Row(r.Hosts, r.Bytes, kind, seconds(r.Interval), seconds(r.Alone), seconds(r.Network), seconds(r.Resource))
+			t.Row(r.Hosts, r.Bytes, kind, seconds(r.Interval), seconds(r.Alone), queue(r.Network), queue(r.Resource))
 		}
 		return t.Flush()
 	})
