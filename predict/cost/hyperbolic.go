@@ -49,8 +49,7 @@ func Hyperbolic(p *params.Params) (Model, error) {
 
 type hyperbolic struct {
 	host, network params.Block
-	ports         bool    // a_c is that of the port to a receiver, not of one medium
-	delay         float64 // a_L [s]; zero where a holds it
+	ports         bool // a_c is that of the port to a receiver, not of one medium
 }
 
 func (h *hyperbolic) Time(t *Traffic) (float64, error) {
@@ -65,10 +64,9 @@ func (h *hyperbolic) time(l *list) float64 {
 	return params.ServiceTime(1, h.short(l), h.long(l)) // A and B·M: M drops out
 }
 
-// short is the time A [s] in the limit of short messages, T_s = T_r = a. The delay of the network is the same for all
-// messages, so that it may come before the network as well as behind it.
+// short is the time A [s] in the limit of short messages, T_s = T_r = a.
 func (h *hyperbolic) short(l *list) float64 {
-	s := stages{send: h.host.A, gap: h.host.A, flight: h.host.A + h.delay, serve: h.network.A, recv: h.host.A}
+	s := stages{send: h.host.A, gap: h.host.A, flight: h.host.A, serve: h.network.A, recv: h.host.A}
 	return machine{shared: !h.ports, of: func(float64) stages { return s }}.run(l)
 }
 
@@ -114,13 +112,13 @@ func (h *hyperbolic) path(n int) params.Block {
 	if h.ports {
 		network.A = h.network.A
 	}
-	return params.Serial(false, h.host, network, params.Block{A: h.delay}, h.host)
+	return params.Serial(false, h.host, network, h.host)
 }
 
 // neighbours is the block of a message while each of n hosts sends a message of that length to k others, all at the
 // same time,
 //
-//	a = 2k·a_W + k·n·a_C + a_L,  b = max(k·n·b_C, b_W):
+//	a = 2k·a_W + k·n·a_C,  b = max(k·n·b_C, b_W):
 //
 // rule 3 for the k messages of each end and the k·n in the network, then rule 1. It bounds the time of the message that
 // is served last. The paper has b_W where rule 3 has k·b_W. That is the same where n·b_C ≥ b_W, and so wherever streams
@@ -129,7 +127,7 @@ func (h *hyperbolic) path(n int) params.Block {
 // section 3.3.
 func (h *hyperbolic) neighbours(n, k int) params.Block {
 	N, K := float64(n), float64(k)
-	c := params.Block{A: 2*K*h.host.A + K*N*h.network.A + h.delay, B: math.Max(K*N*h.network.B, h.host.B)}
+	c := params.Block{A: 2*K*h.host.A + K*N*h.network.A, B: math.Max(K*N*h.network.B, h.host.B)}
 	if h.ports {
 		c.A -= K * (N - 1) * h.network.A
 	}

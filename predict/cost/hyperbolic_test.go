@@ -8,10 +8,9 @@ import (
 	"calib/params"
 )
 
-// sparc is the cluster of Stoica, Sultan, Keyes 1994, section 4, with a delay.
+// sparc is the cluster of Stoica, Sultan, Keyes 1994, section 4.
 func sparc() *hyperbolic {
-	return &hyperbolic{host: params.Block{A: 859.52e-6, B: 1.42e-6}, network: params.Block{A: 345.6e-6, B: 0.92e-6},
-		delay: 10e-6}
+	return &hyperbolic{host: params.Block{A: 859.52e-6, B: 1.42e-6}, network: params.Block{A: 345.6e-6, B: 0.92e-6}}
 }
 
 func limits(t *testing.T, h *hyperbolic, p pattern.Pattern, hosts, m int) (a, b float64) {
@@ -29,19 +28,19 @@ func TestHyperbolicGolden(t *testing.T) {
 		{A: 2e-3, B: 9e-6}} {
 		h := sparc()
 		h.host = host
-		aW, aC, aL, bW, bC := h.host.A, h.network.A, h.delay, h.host.B, h.network.B
+		aW, aC, bW, bC := h.host.A, h.network.A, h.host.B, h.network.B
 		a, b := limits(t, h, find(t, "bcast", "binary"), 11, 1000)
-		near(t, "binary tree of 11, short", a, 8*aW+3*aC+3*aL)
+		near(t, "binary tree of 11, short", a, 8*aW+3*aC)
 		near(t, "binary tree of 11, long", b, 2*max(bC, bW)+max(2*bC, bW)+2*max(3*bC, bW))
 		for _, n := range []int{1, 2, 10} {
 			a, b = limits(t, h, find(t, "bcast", "serial"), n+1, 1000)
-			near(t, "serial broadcast, short", a, float64(n+1)*aW+aC+aL)
+			near(t, "serial broadcast, short", a, float64(n+1)*aW+aC)
 			near(t, "serial broadcast, long", b, float64(n)*max(bC, bW))
 		}
 		for _, n := range []int{5, 16} {
 			for _, k := range []int{1, 4} {
 				got := h.neighbours(n, k)
-				near(t, "neighbours, short", got.A, 2*float64(k)*aW+float64(k*n)*aC+aL)
+				near(t, "neighbours, short", got.A, 2*float64(k)*aW+float64(k*n)*aC)
 				near(t, "neighbours, long", got.B, max(float64(k*n)*bC, bW))
 				near(t, "neighbours", timeOf(t, h, as("neighbour", "", atOnceTo(k)), n, 1000), got.T(1000))
 			}
@@ -51,18 +50,17 @@ func TestHyperbolicGolden(t *testing.T) {
 	h := sparc()
 	h.network.A = h.host.A * 1e-3
 	a, _ := limits(t, h, find(t, "globalop", "p4"), 11, 8)
-	if want := 19*h.host.A + 4*h.network.A + 4*h.delay; math.Abs(a-want) > 5.001*h.network.A {
+	if want := 19*h.host.A + 4*h.network.A; math.Abs(a-want) > 5.001*h.network.A {
 		t.Errorf("global operation of 11: %g, want %g", a, want)
 	}
 	h.network.A = 0
 	a, _ = limits(t, h, find(t, "globalop", "p4"), 11, 8)
-	near(t, "global operation of 11 without contention", a, 19*h.host.A+4*h.delay)
+	near(t, "global operation of 11 without contention", a, 19*h.host.A)
 }
 
 // Eq. 3 between the limits, with the bytes of the messages that there are.
 func TestHyperbolicTime(t *testing.T) {
 	h := sparc()
-	h.delay = 0
 	aW, aC, bW, bC := h.host.A, h.network.A, h.host.B, h.network.B
 	for _, m := range []int{1, 1000, 1 << 20} {
 		near(t, "one message, eq. 16", timeOf(t, h, find(t, "p2p", "direct"), 2, m),
@@ -117,7 +115,7 @@ func TestBounds(t *testing.T) {
 		t.Fatal(err)
 	}
 	of := func(n, x int) float64 {
-		return params.Serial(false, h.host, h.network.ConcurrentEqual(n), params.Block{A: h.delay}, h.host).T(float64(x))
+		return params.Serial(false, h.host, h.network.ConcurrentEqual(n), h.host).T(float64(x))
 	}
 	near(t, "no overlap", none, of(1, edge)+of(1, grid))
 	near(t, "total overlap", full, of(4, edge)+of(2, grid))
