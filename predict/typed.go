@@ -40,7 +40,8 @@ var typedFunctions = map[string]string{"O_s": "cluster-overhead", "U_r": "cluste
 //	overlap: {bytes: 4096, f: 0.9, overhead: 0.2ms, exchange: 0.6ms}
 //
 // L is that of LogGP as a number, and L(m, p) of the cluster model with coefficients. With a_c and b_c the network is a
-// shared medium. None has an interval. Errors are of class ErrTyped.
+// shared medium: for packets unless a_c is zero, for streams unless b_c is, and there it is a switch. None has an
+// interval. Errors are of class ErrTyped.
 func Typed(text []byte) (*params.Params, error) {
 	lines := map[string]any{}
 	if err := yaml.Decode(text, &lines); err != nil {
@@ -82,8 +83,9 @@ func Typed(text []byte) (*params.Params, error) {
 		return nil, fmt.Errorf("%w: %w", ErrTyped, err)
 	}
 	aC, bC := p.Parameters["a_c"].Value, p.Parameters["b_c"].Value
-	if aC != nil && bC != nil && *aC > 0 && *bC > 0 {
-		p.Network = &params.Network{Packets: params.Shared, Streams: params.Shared}
+	if aC != nil && bC != nil {
+		kind := map[bool]params.Kind{true: params.Shared, false: params.Switch}
+		p.Network = &params.Network{Packets: kind[*aC > 0], Streams: kind[*bC > 0]}
 	}
 	g, perByte := p.Parameters["g"].Value, p.Parameters["G"].Value
 	if g != nil && perByte != nil { // the gap by the size, which LogGP has in no other way

@@ -160,6 +160,31 @@ func FuzzTyped(f *testing.F) {
 	})
 }
 
+// Typed a_c = b_c = 0 are a switch, to the hyperbolic model and the simulation: a serial broadcast to 8 takes 9a for
+// short messages and 8b for a byte of long ones (Stoica, Sultan, Keyes 1994, section 3.1). Without them the hyperbolic
+// model has no network.
+func TestTypedSwitch(t *testing.T) {
+	const host = "hosts: 9\na: 10us\nb: 10ns/B\n"
+	q, err := New(mustType(t, host+"a_c: 0\nb_c: 0\n"), []string{"sim", "hyperbolic"}, Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	serial, _ := pattern.Find("bcast", "serial")
+	for bytes, want := range map[int]float64{1: 9 * 10e-6, 1 << 24: 8 << 24 * 1e-8} {
+		for _, got := range q.Predict(Query{Pattern: serial, Hosts: 9, Bytes: bytes}) {
+			close(t, got.Model+" of a switch "+got.Why, got.Seconds, want, 0.01)
+		}
+	}
+	if _, err := New(mustType(t, host), []string{"hyperbolic"}, Settings{}); err == nil ||
+		!strings.Contains(err.Error(), "a_c is missing; b_c is missing") {
+		t.Errorf("without a_c and b_c: %v", err)
+	}
+	streams := mustType(t, host+"a_c: 0\nb_c: 1ns/B\n").Network
+	if streams.Packets != params.Switch || streams.Streams != params.Shared {
+		t.Errorf("a_c = 0 beside b_c: %+v", streams)
+	}
+}
+
 // With a_c and b_c the network is a shared medium, to the simulation as well.
 func TestTypedMedium(t *testing.T) {
 	p := mustType(t, "hosts: 9\na: 859.52us\nb: 1.42us/B\na_c: 345.6us\nb_c: 0.92us/B\n")

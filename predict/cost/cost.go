@@ -72,9 +72,17 @@ type reader struct {
 	wrong  []string
 }
 
-// orZero returns a time that may be zero (params.Parameter.Zero), and otherwise what value does.
+// orZero returns a time that may be zero (params.Parameter.Zero), and otherwise what notNegative does.
 func (r *reader) orZero(name string) float64 {
-	if q, _ := r.params.Parameter(r.model, name); q.Zero() != "" || q.Value != nil && *q.Value == 0 {
+	if q, _ := r.params.Parameter(r.model, name); q.Zero() != "" {
+		return 0
+	}
+	return r.notNegative(name)
+}
+
+// notNegative returns a parameter that is zero, and otherwise what value does.
+func (r *reader) notNegative(name string) float64 {
+	if q, _ := r.params.Parameter(r.model, name); q.Value != nil && *q.Value == 0 {
 		return 0
 	}
 	return r.value(name)

@@ -33,10 +33,10 @@ func Hyperbolic(p *params.Params) (Model, error) {
 	h := &hyperbolic{ports: kind.Packets == params.Switch}
 	h.host.A = r.value("a")
 	if !h.ports || !r.withheld("a_c") {
-		h.network.A = r.value("a_c")
+		h.network.A = r.notNegative("a_c")
 	}
 	if kind.Streams != params.Switch || !r.withheld("b_c") {
-		h.network.B = r.value("b_c")
+		h.network.B = r.notNegative("b_c")
 	}
 	if h.host.B = h.network.B; !(h.network.B > 0) || !r.withheld("b") {
 		h.host.B = r.value("b")

@@ -54,7 +54,7 @@ func TestParameters(t *testing.T) {
 	}{
 		{Hockney, "hockney", []string{"alpha", "beta"}, "pingpong"},
 		{LogGP, "loggp", []string{"L", "o_s", "o_r", "g", "G"}, "prtt"},
-		{Hyperbolic, "hyperbolic-network", []string{"a", "b", "a_c"}, "paired"},
+		{Hyperbolic, "hyperbolic-network", []string{"a", "b", "a_c", "b_c"}, "paired"},
 	} {
 		for _, name := range tc.names {
 			says := func(p *params.Params, what string) {
@@ -71,7 +71,8 @@ func TestParameters(t *testing.T) {
 			}
 			for _, v := range []float64{0, -1e-6, math.NaN(), math.Inf(1)} {
 				set(p, name, v)
-				if v == 0 && tc.model == "loggp" && name != "G" { // a cost that was not seen is none
+				mayBeZero := tc.model == "loggp" && name != "G" || strings.HasSuffix(name, "_c")
+				if v == 0 && mayBeZero { // a cost that was not seen is none
 					if _, err := tc.of(p); err != nil {
 						t.Error(err)
 					}
