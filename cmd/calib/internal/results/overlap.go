@@ -92,6 +92,12 @@ func (d predicted) printOverlap(w io.Writer) error {
 	t := command.NewTable(w, "processors", "bytes", "work", "work over transfer", "gain", "95% interval",
 		"speed-up in turn", "speed-up", "95% interval")
 	short := func(v float64) string { return strconv.FormatFloat(v, 'g', 4, 64) }
+	with := func(v predict.Interval, format func(float64) string) string {
+		if v.CI95 == nil {
+			return format(v.Value)
+		}
+		return fmt.Sprintf("%s (95%%: %s)", format(v.Value), ends(v.CI95, format))
+	}
 	for _, v := range d.Overlap {
 		t.Row(v.Hosts, v.Bytes, seconds(v.Work), short(v.Granularity.Value), short(v.Gain.Value), ends(v.Gain.CI95, short),
 			short(v.InTurn.Value), short(v.Speedup.Value), ends(v.Speedup.CI95, short))
@@ -104,10 +110,8 @@ func (d predicted) printOverlap(w io.Writer) error {
 		case v.BestWork == nil:
 			says = append(says, fmt.Sprintf("messages of %d B: a second thread gains nothing", v.Bytes))
 		default:
-			says = append(says, fmt.Sprintf("messages of %d B: the gain is largest, %s (95%%: %s), with %s (95%%: %s) of "+
-				"computation between two exchanges",
-				v.Bytes, short(v.BestGain.Value), ends(v.BestGain.CI95, short),
-				seconds(v.BestWork.Value), ends(v.BestWork.CI95, seconds)))
+			says = append(says, fmt.Sprintf("messages of %d B: the gain is largest, %s, with %s of computation between two "+
+				"exchanges", v.Bytes, with(*v.BestGain, short), with(*v.BestWork, seconds)))
 		}
 		said[v.Bytes] = true
 	}

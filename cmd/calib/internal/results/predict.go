@@ -253,6 +253,7 @@ func (d predicted) printPredictions(w io.Writer) error {
 		ci := ends(v.CI95, seconds)
 		if b := v.Bounds; b != nil {
 			ci += fmt.Sprintf("; %s without overlap, %s with full overlap", seconds(b[0]), seconds(b[1]))
+			ci = strings.TrimPrefix(ci, "; ") // typed numbers have no interval
 		}
 		t.Row(v.Algorithm, v.Hosts, v.Bytes, v.Model, seconds(v.Seconds), ci)
 	}
