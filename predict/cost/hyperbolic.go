@@ -1,6 +1,7 @@
 package cost
 
 import (
+	"cmp"
 	"math"
 
 	"calib/params"
@@ -26,10 +27,7 @@ import (
 // Source: Stoica, Sultan, Keyes 1994, sections 2.5, 3 and 5.2.
 func Hyperbolic(p *params.Params) (Model, error) {
 	r := reader{params: p, model: "hyperbolic-network", all: []string{"a", "a_c", "b", "b_c"}}
-	kind := params.Network{Packets: params.Unknown, Streams: params.Unknown}
-	if p.Network != nil {
-		kind = *p.Network
-	}
+	kind := *cmp.Or(p.Network, &params.Network{Packets: params.Unknown, Streams: params.Unknown})
 	h := &hyperbolic{ports: kind.Packets == params.Switch}
 	h.host.A = r.value("a")
 	if !h.ports || !r.withheld("a_c") {

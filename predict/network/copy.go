@@ -293,6 +293,7 @@ func (c *Copy) differences(p *params.Params) *differing {
 			}
 		}
 	}
+	slices.SortStableFunc(d.slow, func(a, b slow) int { return a.way[0] - b.way[0] })
 	pairs := measuredPairs(p)
 	// beside reports a slow host of a pair, other than own.
 	beside := func(q measured, own int) bool {
@@ -303,13 +304,6 @@ func (c *Copy) differences(p *params.Params) *differing {
 			d.add(q.way, 0)
 		}
 	}
-	order := func(s slow) int {
-		if s.way[0] == s.way[1] {
-			return s.way[0]
-		}
-		return len(p.Run.Hosts)
-	}
-	slices.SortStableFunc(d.slow, func(a, b slow) int { return order(a) - order(b) })
 	group := map[int]int{} // of hosts, from 1
 	if p.Groups != nil {
 		for i, hosts := range p.GroupsByIndex() {

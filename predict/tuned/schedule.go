@@ -1,7 +1,6 @@
 package tuned
 
 import (
-	"math"
 	"slices"
 
 	"calib/bench/pattern"
@@ -156,7 +155,7 @@ func (c *messages) parts(of []pattern.Message, length func(int) int) []pattern.M
 // bytes are any n bytes.
 func (c *messages) bytes(n int) []byte {
 	if n > len(c.memory) {
-		c.memory = make([]byte, int(math.Exp2(math.Ceil(math.Log2(float64(n))))))
+		c.memory = make([]byte, 2*n)
 	}
 	return c.memory[:n]
 }
