@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -43,7 +44,8 @@ type Checked struct {
 	Missing []dataset.Failure
 	fault.Judgement
 	Latency, PerByte float64 // medians of all pairs [s, s/B]
-	Link             float64 // rate of the slowest link [bit/s]; 0 where it is not known
+	Link             float64 // rate of the slower link of a pair, their median [bit/s]; 0 where it is not known
+	LinkShare        float64 // of what TCP can send over a pair's link, their median
 	Loopback         float64 // rate of a stream from a host to itself, their median [bit/s]; 0 where it is not known
 	// Links say, by host, which errors its interface counted meanwhile, and to which port of a switch it leads.
 	Links   []string
@@ -76,13 +78,13 @@ func Check(ctx context.Context, c Config, o Checking) (out Checked, err error) {
 		}
 		r.Show.Note(probeText(probed))
 		screen := fault.New(len(f.agents), o.Margin)
-		var latencies, perByte []float64
+		var answered []fault.Seen
 		within := [2]time.Duration{max(leastCheck, o.Budget/3), o.Budget}
 		out.Took, err = r.observe(ctx, f, screen, !probed.Shared(), within,
 			func(seen coord.Observed) error {
 				for _, s := range seen.Seen {
 					if !s.Failed {
-						latencies, perByte = append(latencies, s.Latency), append(perByte, s.PerByte)
+						answered = append(answered, s)
 					}
 				}
 				return nil
@@ -90,12 +92,17 @@ func Check(ctx context.Context, c Config, o Checking) (out Checked, err error) {
 		if err != nil {
 			return err
 		}
-		if len(latencies) == 0 {
+		if len(answered) == 0 {
 			return errors.New("after the probe no pair of hosts answered: calib doctor says what is wrong")
 		}
 		out.Judgement, out.Missing, out.Decided = screen.Judge(), f.lost, screen.Decided()
 		out.Virtual = r.Where.Sim != ""
+		var latencies, perByte []float64
+		for _, s := range answered {
+			latencies, perByte = append(latencies, s.Latency), append(perByte, s.PerByte)
+		}
 		out.Latency, out.PerByte = stats.Median(latencies), stats.Median(perByte)
+		out.Link, out.LinkShare = shareOf(f.hosts, answered)
 		after := f.examine(ctx)
 		out.Links = linksOf(f.hosts, after)
 		var loops []float64
@@ -109,14 +116,6 @@ func Check(ctx context.Context, c Config, o Checking) (out Checked, err error) {
 		}
 		for _, h := range f.hosts {
 			out.Hosts = append(out.Hosts, h.Name)
-			if driver := h.Env["nic.driver"]; driver == "tun" || driver == "veth" {
-				continue // they name a speed that they do not have
-			}
-			if mbps, err := strconv.ParseFloat(h.Env["nic.speed_mbps"], 64); err == nil && mbps > 0 {
-				if rate := mbps * 1e6; out.Link == 0 || rate < out.Link {
-					out.Link = rate
-				}
-			}
 		}
 		return nil
 	})
@@ -124,6 +123,44 @@ func Check(ctx context.Context, c Config, o Checking) (out Checked, err error) {
 		err = fmt.Errorf("check: %w", err)
 	}
 	return out, err
+}
+
+// framing is what Ethernet sends beside a packet: header, check sum, preamble and the gap before the next one [B].
+const framing = 14 + 4 + 8 + 12
+
+// linkOf returns the rate of a host's link, and what TCP can send over it in full packets [bit/s]; 0 where it is not
+// known.
+func linkOf(h dataset.Host) (rate, payload float64) {
+	mbps, err := strconv.Atoi(h.Env["nic.speed_mbps"])
+	driver := h.Env["nic.driver"]
+	if err != nil || mbps <= 0 || driver == "tun" || driver == "veth" { // those name a speed that they do not have
+		return 0, 0
+	}
+	rate, payload = float64(mbps)*1e6, float64(mbps)*1e6
+	mtu, err := strconv.Atoi(h.Env["nic.mtu"])
+	if segment, _ := dataset.Segment([]dataset.Host{h}); err == nil && segment > 0 {
+		payload *= float64(segment) / float64(mtu+framing)
+	}
+	return rate, payload
+}
+
+// shareOf returns the rate of a pair's link, which is the slower of two, and the share that the pair has of what TCP
+// can send over it: their medians over all looks.
+func shareOf(hosts []dataset.Host, seen []fault.Seen) (rate, share float64) {
+	var rates, shares []float64
+	for _, s := range seen {
+		from, fromPayload := linkOf(hosts[s.From])
+		to, toPayload := linkOf(hosts[s.To])
+		if from > 0 && to > 0 {
+			rates = append(rates, min(from, to))
+			shares = append(shares, 8/s.PerByte/min(fromPayload, toPayload))
+		}
+	}
+	if rates == nil {
+		return 0, 0
+	}
+	slices.Sort(rates)
+	return rates[len(rates)/2], stats.Median(shares)
 }
 
 // linksOf say of each host which errors its interface counted between two times, and its port of a switch.

@@ -3,11 +3,13 @@ package run
 import (
 	"context"
 	"errors"
+	"math"
 	"slices"
 	"strings"
 	"testing"
 
 	"calib/bench"
+	"calib/fit/fault"
 	"calib/internal/dataset"
 	"calib/internal/plane"
 	"calib/run/coord"
@@ -72,6 +74,44 @@ func TestBusyHostsAreLeftOut(t *testing.T) {
 			if a.closed != slices.Contains(c.busy, i) {
 				t.Errorf("%s: agent %d ended: %v", c.name, i, a.closed)
 			}
+		}
+	}
+}
+
+// A rate is compared with what TCP can send over the link of its own pair: of the line rate, without headers.
+func TestShareOfLink(t *testing.T) {
+	host := func(mbps, mtu, segment, driver string) dataset.Host {
+		return dataset.Host{Env: map[string]string{"nic.speed_mbps": mbps, "nic.mtu": mtu, dataset.FactSegment: segment,
+			"nic.driver": driver}}
+	}
+	fast, slow := host("25000", "1500", "1448", "mlx5_core"), host("1000", "1500", "1448", "igb")
+	const full = 1448. / 1538 // of a frame, with preamble and gap
+	for _, c := range []struct {
+		name        string
+		first       dataset.Host
+		other       dataset.Host // fifteen of them
+		slow, usual float64      // rates of pairs with and without the first [bit/s]
+		rate, share float64
+	}{
+		{"one slow link", slow, fast, 0.98 * full * 1e9, 0.98 * full * 25e9, 25e9, 0.98},
+		{"jumbo frames", fast, host("25000", "9000", "8948", "mlx5_core"), 23e9, 23e9, 25e9, 23e9 / 25e9 * 9038 / 8948},
+		{"no MTU", slow, host("1000", "", "", ""), 0.9e9, 0.9e9, 1e9, 0.9},
+		{"no speed", fast, host("", "1500", "1448", ""), 1e9, 1e9, 0, 0},
+		{"a speed in name only", fast, host("10000", "1500", "1448", "veth"), 1e9, 1e9, 0, 0},
+	} {
+		hosts, seen := []dataset.Host{c.first}, []fault.Seen{}
+		for to := 1; to < 16; to++ {
+			hosts = append(hosts, c.other)
+			for from := range to {
+				rate := c.usual
+				if from == 0 {
+					rate = c.slow
+				}
+				seen = append(seen, fault.Seen{From: from, To: to, PerByte: 8 / rate})
+			}
+		}
+		if rate, share := shareOf(hosts, seen); rate != c.rate || math.Abs(share-c.share) > 1e-9 {
+			t.Errorf("%s: %g of %g bit/s, want %g of %g", c.name, share, rate, c.share, c.rate)
 		}
 	}
 }

@@ -101,7 +101,8 @@ type Screened struct {
 	Took        float64      `json:"took_s"`
 	Latency     float64      `json:"latency_s"` // medians over all pairs
 	Rate        float64      `json:"rate_bps"`
-	Link        float64      `json:"link_bps,omitempty"`     // of the slowest link
+	Link        float64      `json:"link_bps,omitempty"`     // of the slower link of a pair, their median
+	LinkShare   float64      `json:"link_share,omitempty"`   // of what TCP can send over a pair's link, their median
 	Loopback    float64      `json:"loopback_bps,omitempty"` // of a stream from a host to itself, the hosts' median
 
 	Baseline *baseline `json:"baseline,omitempty"` // the newest one of these hosts
@@ -137,7 +138,7 @@ type judgedPair struct {
 func screenedOf(r run.Checked, margin float64) Screened {
 	d := Screened{Verdict: healthy, FalseAlarms: fault.FalseAlarms, Margin: margin, Pairs: []judgedPair{}, Seen: r.Pairs,
 		Of: r.Of, Rounds: r.Rounds, Took: r.Took.Seconds(), Latency: r.Latency, Rate: 8 / r.PerByte,
-		Link: r.Link, Loopback: r.Loopback, virtual: r.Virtual}
+		Link: r.Link, LinkShare: r.LinkShare, Loopback: r.Loopback, virtual: r.Virtual}
 	for _, name := range r.Hosts {
 		d.Hosts = append(d.Hosts, judgedHost{name, judged{Verdict: healthy}})
 	}
@@ -218,7 +219,8 @@ func (d Screened) text(w io.Writer) error {
 	usual := fmt.Sprintf("  Usual: a byte one way %s, one stream %s",
 		units.Format(d.Latency, "s"), units.Format(d.Rate, "bit/s"))
 	if d.Link > 0 {
-		usual += fmt.Sprintf(", %s of the link's %s", reports.Percent(d.Rate/d.Link), units.Format(d.Link, "bit/s"))
+		usual += fmt.Sprintf(", %s of what TCP can send over a link of %s", reports.Percent(d.LinkShare),
+			units.Format(d.Link, "bit/s"))
 	}
 	if d.Loopback > 0 && d.Rate > hostBound*d.Loopback {
 		usual += fmt.Sprintf(", %s of what a host sends to itself (%s)", reports.Percent(d.Rate/d.Loopback),
