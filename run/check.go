@@ -42,6 +42,8 @@ const (
 type Checked struct {
 	Hosts   []string // as indices of Judgement
 	Missing []dataset.Failure
+	// Findings are what doctor says of the hosts and pairs that were checked; of simulated ones it knows nothing.
+	Findings []doctor.Finding
 	fault.Judgement
 	Latency, PerByte float64 // medians of all pairs [s, s/B]
 	Link             float64 // rate of the slower link of a pair, their median [bit/s]; 0 where it is not known
@@ -96,7 +98,7 @@ func Check(ctx context.Context, c Config, o Checking) (out Checked, err error) {
 			return errors.New("after the probe no pair of hosts answered: calib doctor says what is wrong")
 		}
 		out.Judgement, out.Missing, out.Decided = screen.Judge(), f.lost, screen.Decided()
-		out.Virtual = r.Where.Sim != ""
+		out.Findings, out.Virtual = r.findings, r.Where.Sim != ""
 		var latencies, perByte []float64
 		for _, s := range answered {
 			latencies, perByte = append(latencies, s.Latency), append(perByte, s.PerByte)

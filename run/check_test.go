@@ -3,16 +3,22 @@ package run
 import (
 	"context"
 	"errors"
+	"io"
 	"math"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"calib/agent/simagent"
 	"calib/bench"
 	"calib/fit/fault"
 	"calib/internal/dataset"
+	"calib/internal/netspec"
 	"calib/internal/plane"
+	"calib/internal/progress"
 	"calib/run/coord"
+	"calib/transport/sim"
 )
 
 // taken is an agent that another run may hold. It remembers the last session, and whether it was ended.
@@ -113,5 +119,33 @@ func TestShareOfLink(t *testing.T) {
 		if rate, share := shareOf(hosts, seen); rate != c.rate || math.Abs(share-c.share) > 1e-9 {
 			t.Errorf("%s: %g of %g bit/s, want %g of %g", c.name, share, rate, c.share, c.rate)
 		}
+	}
+}
+
+// The trial of pairs before a check also says in what the hosts differ.
+func TestCheckupFindsDifferences(t *testing.T) {
+	spec, err := netspec.Preset("switch", 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &fleet{starter: nobody}
+	for i, a := range simagent.New(*spec, sim.Options{Seed: 1}) {
+		h, err := a.Hello(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		h.Env = map[string]string{"nic.name": "eth0", "nic.mtu": "9000", dataset.FactSegment: "1448"}
+		if i == 3 {
+			h.Env["nic.mtu"] = "1500"
+		}
+		f.agents, f.hosts = append(f.agents, coord.Agent(a)), append(f.hosts, h)
+	}
+	r := newRun(Config{Show: progress.New(io.Discard, progress.Quiet, time.Now)}, "check-")
+	if err := r.checkup(t.Context(), f); err != nil {
+		t.Fatal(err)
+	}
+	got := r.findings
+	if len(got) != 1 || got[0].Code != "differs-nic.mtu" || !slices.Equal(got[0].Hosts, namesOf(f.hosts)[3:]) {
+		t.Errorf("%+v", got)
 	}
 }

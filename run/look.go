@@ -170,6 +170,9 @@ func (r *run) checkup(ctx context.Context, f *fleet) error {
 	for _, i := range slices.Backward(out) {
 		f.leave(i, why[f.hosts[i].Name])
 	}
+	r.findings = slices.DeleteFunc(report.Findings, func(n doctor.Finding) bool {
+		return !slices.ContainsFunc(n.Hosts, func(h string) bool { return slices.Contains(namesOf(f.hosts), h) })
+	})
 	if len(out) == 0 {
 		return nil
 	}

@@ -20,6 +20,7 @@ import (
 
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
+	"calib/internal/doctor"
 	"calib/internal/exit"
 	"calib/internal/files"
 	"calib/internal/hosts"
@@ -98,9 +99,10 @@ type run struct {
 	measured bool             // the walk has ended, however it did: walked
 	walked   coord.Result
 	lost     []dataset.Failure
-	checked  units.Nanos // how long the check of the hosts took
-	spoilt   float64     // share of the timings that loss has touched
-	held     int         // slots of which it had samples when it went on
+	findings []doctor.Finding // of the check of the hosts; none is of lost ones alone
+	checked  units.Nanos      // how long the check of the hosts took
+	spoilt   float64          // share of the timings that loss has touched
+	held     int              // slots of which it had samples when it went on
 	noting   sync.Mutex
 	notes    []string
 }

@@ -26,16 +26,21 @@ func (r Report) Text(w io.Writer) error {
 			last = f.Severity
 			fmt.Fprintf(b, "\n%s\n", titles[last])
 		}
-		where := hosts.Fold(f.Hosts)
-		if strings.HasPrefix(f.Code, pairCode) {
-			where = strings.Join(f.Hosts, " – ")
-		} else if len(f.Hosts) > 1 && len(f.Hosts) == len(r.Hosts) {
-			where = "all hosts"
-		}
-		fmt.Fprintf(b, "  %s: %s\n      %s\n", oneLine(where), f.What, f.Mend)
+		b.WriteString(f.Text(len(r.Hosts)))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// Text is the finding in two lines, of so many hosts in all.
+func (f Finding) Text(all int) string {
+	where := hosts.Fold(f.Hosts)
+	if strings.HasPrefix(f.Code, pairCode) {
+		where = strings.Join(f.Hosts, " – ")
+	} else if len(f.Hosts) > 1 && len(f.Hosts) == all {
+		where = "all hosts"
+	}
+	return fmt.Sprintf("  %s: %s\n      %s\n", oneLine(where), f.What, f.Mend)
 }
 
 func (r Report) verdict() string {

@@ -14,6 +14,7 @@ import (
 	"calib/cmd/calib/internal/command"
 	"calib/cmd/calib/internal/history"
 	"calib/fit/fault"
+	"calib/internal/doctor"
 	"calib/internal/exit"
 	"calib/internal/hosts"
 	"calib/internal/units"
@@ -105,10 +106,14 @@ type Screened struct {
 	LinkShare   float64      `json:"link_share,omitempty"`   // of what TCP can send over a pair's link, their median
 	Loopback    float64      `json:"loopback_bps,omitempty"` // of a stream from a host to itself, the hosts' median
 
-	Baseline *baseline `json:"baseline,omitempty"` // the newest one of these hosts
+	Baseline *baseline        `json:"baseline,omitempty"` // the newest one of these hosts
+	Findings []doctor.Finding `json:"findings,omitempty"` // as in calib doctor, the worst first
 
 	virtual bool
 }
+
+// maxFindings is how many findings of doctor are printed. Notes are not.
+const maxFindings = 8
 
 // baseline says how what is usual now compares with what was.
 type baseline struct {
@@ -138,7 +143,7 @@ type judgedPair struct {
 func screenedOf(r run.Checked, margin float64) Screened {
 	d := Screened{Verdict: healthy, FalseAlarms: fault.FalseAlarms, Margin: margin, Pairs: []judgedPair{}, Seen: r.Pairs,
 		Of: r.Of, Rounds: r.Rounds, Took: r.Took.Seconds(), Latency: r.Latency, Rate: 8 / r.PerByte,
-		Link: r.Link, LinkShare: r.LinkShare, Loopback: r.Loopback, virtual: r.Virtual}
+		Link: r.Link, LinkShare: r.LinkShare, Loopback: r.Loopback, Findings: r.Findings, virtual: r.Virtual}
 	for _, name := range r.Hosts {
 		d.Hosts = append(d.Hosts, judgedHost{name, judged{Verdict: healthy}})
 	}
@@ -209,6 +214,14 @@ func (d Screened) err() error {
 func (d Screened) text(w io.Writer) error {
 	words := map[string]string{healthy: "HEALTHY: no host or pair is slow", slow: "SLOW", missing: "HOSTS ARE MISSING",
 		uncertain: "NOT DECIDED"}
+	said := 0
+	for said < min(len(d.Findings), maxFindings) && d.Findings[said].Severity != doctor.Notes {
+		fmt.Fprint(w, d.Findings[said].Text(len(d.Hosts)))
+		said++
+	}
+	if more := len(d.Findings) - said; said > 0 {
+		fmt.Fprintf(w, "  calib doctor has %s more.\n\n", units.Plural(more, "finding"))
+	}
 	time := units.Format(d.Took, "s")
 	if d.virtual {
 		time += " of simulated time"
