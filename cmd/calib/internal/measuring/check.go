@@ -214,6 +214,10 @@ func (d Screened) err() error {
 func (d Screened) text(w io.Writer) error {
 	words := map[string]string{healthy: "HEALTHY: no host or pair is slow", slow: "SLOW", missing: "HOSTS ARE MISSING",
 		uncertain: "NOT DECIDED"}
+	if d.Seen < d.Of {
+		words[healthy] = fmt.Sprintf("HEALTHY: no host is slow, and no pair of the %s that were seen",
+			reports.Percent(float64(d.Seen)/float64(d.Of)))
+	}
 	said := 0
 	for said < min(len(d.Findings), maxFindings) && d.Findings[said].Severity != doctor.Notes {
 		fmt.Fprint(w, d.Findings[said].Text(len(d.Hosts)))

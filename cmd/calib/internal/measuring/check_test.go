@@ -58,3 +58,18 @@ func TestFindingsOfDoctor(t *testing.T) {
 		}
 	}
 }
+
+// Of many hosts not all pairs are seen, and nothing is said of the others.
+func TestPairsThatWereNotSeen(t *testing.T) {
+	for _, c := range []struct {
+		hosts, pairs int
+		want         string
+	}{
+		{8, 28, "HEALTHY: no host or pair is slow\n"},
+		{1000, 12_000, "HEALTHY: no host is slow, and no pair of the 2.4% that were seen\n"},
+	} {
+		if got := printed(t, checkedHosts(c.hosts, c.pairs)); !strings.HasPrefix(got, c.want) {
+			t.Errorf("%s", got)
+		}
+	}
+}
