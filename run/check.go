@@ -45,10 +45,11 @@ type Checked struct {
 	// Findings are what doctor says of the hosts and pairs that were checked; of simulated ones it knows nothing.
 	Findings []doctor.Finding
 	fault.Judgement
-	Latency, PerByte float64 // medians of all pairs [s, s/B]
-	Link             float64 // rate of the slower link of a pair, their median [bit/s]; 0 where it is not known
-	LinkShare        float64 // of what TCP can send over a pair's link, their median
-	Loopback         float64 // rate of a stream from a host to itself, their median [bit/s]; 0 where it is not known
+	Levels           []fault.Found // of each host, as fault.Screen has them
+	Latency, PerByte float64       // medians of all pairs [s, s/B]
+	Link             float64       // rate of the slower link of a pair, their median [bit/s]; 0 where it is not known
+	LinkShare        float64       // of what TCP can send over a pair's link, their median
+	Loopback         float64       // rate of a stream from a host to itself, their median [bit/s]; 0 where it is not known
 	// Links say, by host, which errors its interface counted meanwhile, and to which port of a switch it leads.
 	Links   []string
 	Decided bool // more rounds would not change what is known
@@ -98,7 +99,7 @@ func Check(ctx context.Context, c Config, o Checking) (out Checked, err error) {
 			return errors.New("after the probe no pair of hosts answered: calib doctor says what is wrong")
 		}
 		out.Judgement, out.Missing, out.Decided = screen.Judge(), f.lost, screen.Decided()
-		out.Findings, out.Virtual = r.findings, r.Where.Sim != ""
+		out.Levels, out.Findings, out.Virtual = screen.Levels(), r.findings, r.Where.Sim != ""
 		var latencies, perByte []float64
 		for _, s := range answered {
 			latencies, perByte = append(latencies, s.Latency), append(perByte, s.PerByte)

@@ -125,7 +125,7 @@ type baseline struct {
 // judged is a verdict with its reason.
 type judged struct {
 	Verdict string      `json:"verdict"`
-	Ratio   *float64    `json:"ratio,omitempty"` // times the median of all pairs; of loss, the share of segments
+	Ratio   *float64    `json:"ratio,omitempty"` // times as long as others; of loss, the share of segments
 	CI95    *[2]float64 `json:"ci95,omitempty"`
 	Why     string      `json:"why,omitempty"`
 }
@@ -144,8 +144,13 @@ func screenedOf(r run.Checked, margin float64) Screened {
 	d := Screened{Verdict: healthy, FalseAlarms: fault.FalseAlarms, Margin: margin, Pairs: []judgedPair{}, Seen: r.Pairs,
 		Of: r.Of, Rounds: r.Rounds, Took: r.Took.Seconds(), Latency: r.Latency, Rate: 8 / r.PerByte,
 		Link: r.Link, LinkShare: r.LinkShare, Loopback: r.Loopback, Findings: r.Findings, virtual: r.Virtual}
-	for _, name := range r.Hosts {
-		d.Hosts = append(d.Hosts, judgedHost{name, judged{Verdict: healthy}})
+	for i, name := range r.Hosts {
+		j := judged{Verdict: healthy}
+		if f := &r.Levels[i]; f.Ratio > 0 && !math.IsInf(f.Ratio, 0) {
+			j.Ratio, j.CI95 = &f.Ratio, &f.CI
+			j.Why, _, _ = strings.Cut(f.Why(r.Hosts), ", ")
+		}
+		d.Hosts = append(d.Hosts, judgedHost{name, j})
 	}
 	for _, m := range r.Missing {
 		d.Verdict, d.Hosts = missing, append(d.Hosts, judgedHost{m.Host, judged{Verdict: missing, Why: m.Error}})

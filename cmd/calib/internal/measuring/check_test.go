@@ -15,7 +15,8 @@ import (
 // checkedHosts is what a check of some hosts found that are all alike.
 func checkedHosts(hosts, pairs int) run.Checked {
 	c := run.Checked{Judgement: fault.Judgement{Rounds: 24, Pairs: pairs, Of: hosts * (hosts - 1) / 2}, Decided: true,
-		Latency: 20e-6, PerByte: 8e-9, Took: 20 * time.Second, Links: make([]string, hosts)}
+		Latency: 20e-6, PerByte: 8e-9, Took: 20 * time.Second, Links: make([]string, hosts),
+		Levels: make([]fault.Found, hosts)}
 	for h := range hosts {
 		c.Hosts = append(c.Hosts, fmt.Sprintf("h%d", h))
 	}
