@@ -121,8 +121,8 @@ func TestScale(t *testing.T) {
 	p := &table{name: "scale", header: scaleHeader}
 	for name := range strings.SplitSeq(*hostsFlag, ",") {
 		n, err := strconv.Atoi(name)
-		if err != nil || n < 2 {
-			t.Fatalf("-hosts %q: want numbers of 2 or more, such as 8,64", *hostsFlag)
+		if err != nil || n < 3 {
+			t.Fatalf("-hosts %q: want numbers of 3 or more, such as 8,64", *hostsFlag)
 		}
 		row, err := scaled(calib, "harness/testdata/plans/scale.yaml", place(t, "scale-"+name), n)
 		if err != nil {

@@ -1,19 +1,25 @@
 package harness
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"calib/internal/progress"
+	calibrun "calib/run"
+	"calib/run/plan"
 )
 
 const scaleHeader = "hosts | slots | samples, MB | coordinating, s | slots, s | CPU, s | peak, MB | fit and report, " +
-	"s | " +
-	"its CPU, s | its peak, MB | report, MB"
+	"s | its CPU, s | its peak, MB | report, MB | check, virtual s | coordinator's CPU, s"
 
 // usage is what a program took: wall and CPU time [s], and its largest resident memory [MB].
 type usage struct{ wall, cpu, peak float64 }
@@ -60,13 +66,39 @@ func scaled(calib, plan, dir string, hosts int) (string, error) {
 		}
 		return float64(info.Size()) / 1e6
 	}
+	check, cpu, err := checkScaled(hosts)
+	if err != nil {
+		return "", err
+	}
 	cells := []string{strconv.Itoa(hosts), strconv.Itoa(log.slots)}
 	busy := log.busy.Seconds()
 	for _, v := range []float64{megabytes("samples.jsonl"), measure.wall - busy, busy, measure.cpu, measure.peak, fit.wall,
-		fit.cpu, fit.peak, megabytes("report.html")} {
+		fit.cpu, fit.peak, megabytes("report.html"), check, cpu} {
 		cells = append(cells, strconv.FormatFloat(v, 'f', 2, 64))
 	}
 	return "| " + strings.Join(cells, " | ") + " |", nil
+}
+
+// checkScaled checks so many hosts on a simulated switch. It returns the virtual time until the verdict and the CPU
+// time of the coordinator, which has a thread of its own here: hosts work in others [s].
+func checkScaled(hosts int) (virtual, cpu float64, err error) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	used := func() float64 {
+		var u syscall.Rusage
+		err = errors.Join(err, syscall.Getrusage(syscall.RUSAGE_THREAD, &u))
+		return time.Duration(u.Utime.Nano() + u.Stime.Nano()).Seconds()
+	}
+	before := used()
+	found, failed := calibrun.Check(interrupted, calibrun.Config{
+		Plan: plan.Plan{Seed: 1}, Where: calibrun.Where{Sim: fmt.Sprintf("switch:%d", hosts)},
+		Show: progress.New(io.Discard, progress.Quiet, time.Now),
+	}, calibrun.Checking{Budget: time.Minute, Margin: 0.02})
+	cpu = used() - before
+	if len(found.Slow) > 0 || !found.Decided {
+		failed = errors.Join(failed, fmt.Errorf("a healthy switch of %d hosts: %+v", hosts, found.Slow))
+	}
+	return found.Took.Seconds(), cpu, errors.Join(err, failed)
 }
 
 func TestScaled(t *testing.T) {
