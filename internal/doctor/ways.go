@@ -1,22 +1,14 @@
 package doctor
 
-import (
-	"fmt"
-)
+import "fmt"
 
-const (
-	// manyTimes slower than the median of all pairs is a pair that is named, where there are fewPairs or more.
-	manyTimes = 5
-	fewPairs  = 6
-	// largestPacket is what the kernel sends at most, whatever the interface takes.
-	largestPacket = 65535
-)
+// largestPacket is what the kernel sends at most, whatever the interface takes.
+const largestPacket = 65535
 
-// ways are what is wrong on ways that exist: packets that leave by another interface, or smaller than it takes,
-// datagrams that do not pass, pairs much slower than the others.
+// ways are what is wrong on ways that exist: packets that leave by another interface, or smaller than it takes, and
+// datagrams that do not pass.
 func ways(f Facts) []Finding {
 	out := datagrams(f)
-	median := summary(f).Median
 	for _, p := range f.Pairs {
 		if !p.OK() {
 			continue
@@ -24,12 +16,6 @@ func ways(f Facts) []Finding {
 		for k, w := range p.Ways {
 			from, to := f.Hosts[p.Hosts[k]], f.Hosts[p.Hosts[1-k]]
 			out = append(out, wayOf(from, to, w)...)
-		}
-		if trip := max(p.Ways[0].Trip, p.Ways[1].Trip); len(f.Pairs) >= fewPairs && trip > manyTimes**median {
-			a, b := f.Hosts[p.Hosts[0]], f.Hosts[p.Hosts[1]]
-			out = append(out, Finding{Notes, pairCode + "slow", []string{a.Name, b.Name},
-				fmt.Sprintf("a byte takes %.3g µs, %.2g times the median of all pairs", trip*1e6, trip / *median),
-				fmt.Sprintf("on %s: tracepath -n %s", a.Name, hostOf(b.Addr))})
 		}
 	}
 	return out
