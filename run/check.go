@@ -81,13 +81,14 @@ func Check(ctx context.Context, c Config, o Checking) (out Checked, err error) {
 		}
 		r.Show.Note(probeText(probed))
 		screen := fault.New(len(f.agents), o.Margin)
+		var latencies, perByte []float64
 		var answered []fault.Seen
 		within := [2]time.Duration{max(leastCheck, o.Budget/3), o.Budget}
 		out.Took, err = r.observe(ctx, f, screen, !probed.Shared(), within,
 			func(seen coord.Observed) error {
 				for _, s := range seen.Seen {
 					if !s.Failed {
-						answered = append(answered, s)
+						latencies, perByte, answered = append(latencies, s.Latency), append(perByte, s.PerByte), append(answered, s)
 					}
 				}
 				return nil
@@ -100,10 +101,6 @@ func Check(ctx context.Context, c Config, o Checking) (out Checked, err error) {
 		}
 		out.Judgement, out.Missing, out.Decided = screen.Judge(), f.lost, screen.Decided()
 		out.Levels, out.Findings, out.Virtual = screen.Levels(), r.findings, r.Where.Sim != ""
-		var latencies, perByte []float64
-		for _, s := range answered {
-			latencies, perByte = append(latencies, s.Latency), append(perByte, s.PerByte)
-		}
 		out.Latency, out.PerByte = stats.Median(latencies), stats.Median(perByte)
 		out.Link, out.LinkShare = shareOf(f.hosts, answered)
 		after := f.examine(ctx)
@@ -117,9 +114,7 @@ func Check(ctx context.Context, c Config, o Checking) (out Checked, err error) {
 		if len(loops) > 0 {
 			out.Loopback = stats.Median(loops)
 		}
-		for _, h := range f.hosts {
-			out.Hosts = append(out.Hosts, h.Name)
-		}
+		out.Hosts = namesOf(f.hosts)
 		return nil
 	})
 	if err != nil && ctx.Err() == nil {
@@ -134,17 +129,15 @@ const framing = 14 + 4 + 8 + 12
 // linkOf returns the rate of a host's link, and what TCP can send over it in full packets [bit/s]; 0 where it is not
 // known.
 func linkOf(h dataset.Host) (rate, payload float64) {
-	mbps, err := strconv.Atoi(h.Env["nic.speed_mbps"])
-	driver := h.Env["nic.driver"]
-	if err != nil || mbps <= 0 || driver == "tun" || driver == "veth" { // those name a speed that they do not have
+	mbps, err1 := strconv.Atoi(h.Env["nic.speed_mbps"])
+	mtu, err2 := strconv.Atoi(h.Env["nic.mtu"])
+	segment, _ := dataset.Segment([]dataset.Host{h})
+	named := slices.Contains([]string{"tun", "veth"}, h.Env["nic.driver"]) // a speed that they do not have
+	if err1 != nil || err2 != nil || mbps <= 0 || segment == 0 || named {
 		return 0, 0
 	}
-	rate, payload = float64(mbps)*1e6, float64(mbps)*1e6
-	mtu, err := strconv.Atoi(h.Env["nic.mtu"])
-	if segment, _ := dataset.Segment([]dataset.Host{h}); err == nil && segment > 0 {
-		payload *= float64(segment) / float64(mtu+framing)
-	}
-	return rate, payload
+	rate = float64(mbps) * 1e6
+	return rate, rate * float64(segment) / float64(mtu+framing)
 }
 
 // shareOf returns the rate of a pair's link, which is the slower of two, and the share that the pair has of what TCP
@@ -154,9 +147,8 @@ func shareOf(hosts []dataset.Host, seen []fault.Seen) (rate, share float64) {
 	for _, s := range seen {
 		from, fromPayload := linkOf(hosts[s.From])
 		to, toPayload := linkOf(hosts[s.To])
-		if from > 0 && to > 0 {
-			rates = append(rates, min(from, to))
-			shares = append(shares, 8/s.PerByte/min(fromPayload, toPayload))
+		if rate := min(from, to); rate > 0 {
+			rates, shares = append(rates, rate), append(shares, 8/s.PerByte/min(fromPayload, toPayload))
 		}
 	}
 	if rates == nil {

@@ -6,17 +6,15 @@ import "slices"
 // more. Batches are not counted. Ratio is 0 for a slow host, and for one that was seen with one other only.
 func (s *Screen) Levels() []Found {
 	j, without := s.Judge(), map[int]bool{}
-	s.apart = map[int]int{}
+	var uplinks [][]int
 	for i, f := range slices.Concat(j.Slow, j.Undecided) {
-		for _, h := range f.Hosts {
-			if f.Uplink {
-				s.apart[h] = i + 1
-			}
+		if f.Uplink {
+			uplinks = append(uplinks, f.Hosts)
+		} else if len(f.Hosts) == 1 && i < len(j.Slow) {
+			without[f.Hosts[0]] = true
 		}
 	}
-	for _, f := range j.Slow {
-		without[f.Hosts[0]] = without[f.Hosts[0]] || len(f.Hosts) == 1
-	}
+	s.apart = Numbers(uplinks)
 	out := make([]Found, s.hosts)
 	for _, t := range tests[:3] { // all rounds
 		all := s.batches(t, without)

@@ -107,13 +107,10 @@ type Screened struct {
 	Loopback    float64      `json:"loopback_bps,omitempty"` // of a stream from a host to itself, the hosts' median
 
 	Baseline *baseline        `json:"baseline,omitempty"` // the newest one of these hosts
-	Findings []doctor.Finding `json:"findings,omitempty"` // as in calib doctor, the worst first
+	Findings []doctor.Finding `json:"findings,omitempty"` // of calib doctor, the worst first
 
 	virtual bool
 }
-
-// maxFindings is how many findings of doctor are printed. Notes are not.
-const maxFindings = 8
 
 // baseline says how what is usual now compares with what was.
 type baseline struct {
@@ -191,8 +188,7 @@ func screenedOf(r run.Checked, margin float64) Screened {
 			}
 		}
 	}
-	doubtful := r.Doubtful()
-	add(doubtful, uncertain)
+	add(r.Doubtful(), uncertain)
 	add(r.Slow, slow)
 	switch {
 	case len(r.Slow) > 0:
@@ -223,13 +219,13 @@ func (d Screened) text(w io.Writer) error {
 		words[healthy] = fmt.Sprintf("HEALTHY: no host is slow, and no pair of the %s that were seen",
 			reports.Percent(float64(d.Seen)/float64(d.Of)))
 	}
-	said := 0
-	for said < min(len(d.Findings), maxFindings) && d.Findings[said].Severity != doctor.Notes {
+	said := 0 // eight at most, and no notes
+	for said < min(len(d.Findings), 8) && d.Findings[said].Severity != doctor.Notes {
 		fmt.Fprint(w, d.Findings[said].Text(len(d.Hosts)))
 		said++
 	}
-	if more := len(d.Findings) - said; said > 0 {
-		fmt.Fprintf(w, "  calib doctor has %s more.\n\n", units.Plural(more, "finding"))
+	if said > 0 {
+		fmt.Fprint(w, "  calib doctor says more.\n\n")
 	}
 	time := units.Format(d.Took, "s")
 	if d.virtual {
@@ -277,28 +273,23 @@ func (d Screened) text(w io.Writer) error {
 			folded(d.Kinds))
 	}
 	for _, verdict := range []string{missing, slow, uncertain} {
-		for _, h := range d.Hosts {
-			if h.Verdict == verdict {
-				line(w, verdict, "host "+h.Host, h.Why)
+		say := func(j judged, what string) {
+			if j.Verdict == verdict {
+				fmt.Fprintf(w, "  %s %s  %s\n", text.Pad(verdict, 9, ' '), text.Pad(what, 24, ' '), units.OneLine(j.Why))
 			}
+		}
+		for _, h := range d.Hosts {
+			say(h.judged, "host "+h.Host)
 		}
 		for _, p := range d.Pairs {
-			if p.Verdict == verdict {
-				line(w, verdict, "pair "+p.Hosts[0]+" – "+p.Hosts[1], p.Why)
-			}
+			say(p.judged, "pair "+strings.Join(p.Hosts, " – "))
 		}
 		for _, u := range d.Uplinks {
-			if u.Verdict == verdict {
-				line(w, verdict, "uplink of "+hosts.Fold(u.Hosts), u.Why)
-			}
+			say(u.judged, "uplink of "+hosts.Fold(u.Hosts))
 		}
 	}
 	if slices.ContainsFunc(d.Hosts, func(h judgedHost) bool { return h.Verdict == uncertain }) || d.Verdict == uncertain {
 		fmt.Fprintln(w, "  More time decides: --budget 5m.")
 	}
 	return nil
-}
-
-func line(w io.Writer, verdict, what, why string) {
-	fmt.Fprintf(w, "  %s %s  %s\n", text.Pad(verdict, 9, ' '), text.Pad(what, 24, ' '), units.OneLine(why))
 }

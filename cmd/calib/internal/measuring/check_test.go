@@ -44,10 +44,10 @@ func TestFindingsOfDoctor(t *testing.T) {
 	}{
 		{"none", nil, "HEALTHY"},
 		{"notes", []doctor.Finding{note, note}, "HEALTHY"},
-		{"one", []doctor.Finding{mtu, note}, "  h3: the MTU differs\n      ip link\n  calib doctor has 1 finding more.\n\n" +
+		{"one", []doctor.Finding{mtu, note}, "  h3: the MTU differs\n      ip link\n  calib doctor says more.\n\n" +
 			"HEALTHY"},
 		{"many", slices.Repeat([]doctor.Finding{mtu}, 10), strings.Repeat("  h3: the MTU differs\n      ip link\n", 8) +
-			"  calib doctor has 2 findings more.\n\nHEALTHY"},
+			"  calib doctor says more.\n\nHEALTHY"},
 	} {
 		found := checkedHosts(4, 6)
 		found.Findings = c.findings
