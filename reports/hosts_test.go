@@ -93,6 +93,13 @@ func TestOdd(t *testing.T) {
 	if len(rows) != 2 || rows[0][0] != "d" || rows[0][1] != "why" || rows[1][0] != "b – e" || rows[1][1] != "x" {
 		t.Errorf("%q", rows)
 	}
+	if rows[0][2] != "2" || rows[1][2] != "1" {
+		t.Errorf("pairs affected: %q", rows)
+	}
+	p.Findings[0] = params.Warnf(params.SlowUplink, "the way from the group of host a is slow").About("a", "b")
+	if rows := OddOf(p).Rows; rows[0][2] != "3" { // a – d, b – d, b – e
+		t.Errorf("pairs over an uplink: %q", rows)
+	}
 	if rows := OddOf(&params.Params{}).Rows; len(rows) != 0 {
 		t.Errorf("%q of nothing", rows)
 	}

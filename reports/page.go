@@ -203,8 +203,8 @@ type Column struct {
 type Kind string
 
 // Kinds of columns. The HTML report has a style for each, by this name, and for "interval", "code" (a file or a
-// command), "form" (what a function is, and under it its formula), "lines" (one for each value) and "breaks" (lines
-// that may be broken further).
+// command), "odd" (a host or pair that stands out), "form" (what a function is, and under it its formula), "lines" (one
+// for each value) and "breaks" (lines that may be broken further).
 const (
 	KindWords  Kind = "words"  // sentences that may be wrapped
 	KindNumber Kind = "number" // aligned to the right

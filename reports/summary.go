@@ -340,20 +340,29 @@ func spoiled(p *params.Params) (out []string) {
 
 // OddOf lists the hosts and pairs that stand out, with what to do.
 func OddOf(p *params.Params) Grid {
-	g := NewGrid("odd", "how/words", "what to do/words")
+	g := NewGrid("odd/odd", "how/words", "pairs affected/number", "what to do/words")
+	pairs := func(of ...string) string { // measured, of these hosts with others
+		n := 0
+		for _, q := range p.Pairs {
+			if slices.Contains(of, q.From) != slices.Contains(of, q.To) {
+				n++
+			}
+		}
+		return count(float64(n))
+	}
 	hosts := SlowHosts(p)
 	for _, h := range hosts[:min(len(hosts), outliersShown)] {
-		g.Add(Clean(h.Name), Clean(h.Why),
+		g.Add(Clean(h.Name), Clean(h.Why), pairs(h.Name),
 			"compare its link, driver, CPU and other jobs with another host's: calib doctor")
 	}
 	for _, f := range p.Findings {
 		if f.Code == params.SlowUplink {
-			g.Add(namesOf(f.Hosts), Clean(f.Message), "look at the uplink of their switch: calib check")
+			g.Add(namesOf(f.Hosts), Clean(f.Message), pairs(f.Hosts...), "look at the uplink of their switch: calib check")
 		}
 	}
 	slow := SlowPairs(p, hosts)
 	for _, q := range slow[:min(len(slow), outliersShown)] {
-		g.Add(Clean(q.From+" – "+q.To), Clean(q.Slow), "both hosts are fine elsewhere: look at the way between them")
+		g.Add(Clean(q.From+" – "+q.To), Clean(q.Slow), "1", "both hosts are fine elsewhere: look at the way between them")
 	}
 	return g
 }

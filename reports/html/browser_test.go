@@ -1,9 +1,14 @@
 package html
 
 import (
+	"bytes"
+	"compress/gzip"
 	"context"
 	"fmt"
+	"io"
 	"math"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -11,7 +16,9 @@ import (
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 
+	"calib/fit/models"
 	"calib/params"
+	"calib/reports"
 	"calib/reports/figure"
 )
 
@@ -170,18 +177,83 @@ func prints(t *testing.T, b *browser) {
 	}
 }
 
+// fits: nothing makes the page wider than the screen.
+func fits(t *testing.T, b *browser, width int) {
+	t.Helper()
+	if w := eval[int](t, b, `document.documentElement.scrollWidth`); w > width {
+		t.Errorf("the page is %d px wide on a screen of %d", w, width)
+	}
+	over := eval[[]string](t, b, `[...document.querySelectorAll("svg")].filter((s) => s.getBoundingClientRect().right > innerWidth)
+	  .map((s) => s.closest("figure").id)`)
+	if len(over) > 0 {
+		t.Errorf("figures wider than a screen of %d: %q", width, over)
+	}
+}
+
+// The pages of recorded runs fit their screens, follow the system's colours, and are printed whole. What everybody
+// looks for is on the first screen.
+func TestRecorded(t *testing.T) {
+	recorded, err := filepath.Glob("../../fit/models/testdata/*/params.json.gz")
+	if err != nil || len(recorded) < 6 {
+		t.Fatalf("%d recorded runs: %v", len(recorded), err)
+	}
+	b := newBrowser(t)
+	since := reports.Table{Title: "Since", Grid: reports.NewGrid("parameter/symbol", "change")}
+	for range 8 {
+		since.Add("a", "+1%")
+	}
+	for _, path := range recorded {
+		t.Run(filepath.Base(filepath.Dir(path)), func(t *testing.T) {
+			o := Options{Dir: "runs/1", Since: since}
+			p, err := params.Decode(unpacked(t, path))
+			if err == nil {
+				err = p.ReadPoints(unpacked(t, filepath.Join(filepath.Dir(path), "points.json.gz")))
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			b.open(t, render(t, p, figure.Build(p, models.Plots, nil), o), 1280, 900)
+			bottom := `document.querySelector(".glance").getBoundingClientRect().bottom`
+			if at := eval[float64](t, b, bottom); at > 900 {
+				t.Errorf("the figures of the first screen end at %.0f px of 900", at)
+			}
+			beside := eval[bool](t, b, `(() => {
+			  const cell = document.querySelector("td.odd"), map = document.querySelector("#glance-pairs-latency");
+			  if (!cell || !map) return false;
+			  const odd = cell.getBoundingClientRect(), all = map.getBoundingClientRect();
+			  return odd.left >= all.right && odd.top >= all.top && odd.bottom <= all.bottom;
+			})()`)
+			if odd := len(reports.OddOf(p).Rows) > 0; beside != odd {
+				t.Errorf("odd hosts %v, and beside the matrix of pairs %v", odd, beside)
+			}
+			for _, width := range []int{1280, 1100, 700, 600, 390} {
+				b.size(t, int64(width), 900)
+				fits(t, b, width)
+			}
+			darkAndLight(t, b)
+			prints(t, b)
+		})
+	}
+}
+
+func unpacked(t *testing.T, path string) io.Reader {
+	t.Helper()
+	packed, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
 // On a phone nothing makes the page wider than the screen, and letters can be read.
 func TestOnPhone(t *testing.T) {
 	b := newBrowser(t)
 	url := b.open(t, pageForBrowser(t), 360, 760)
-	if w := eval[int](t, b, `document.documentElement.scrollWidth`); w > 360 {
-		t.Errorf("the page is %d px wide on a phone of 360", w)
-	}
-	over := eval[[]string](t, b, `[...document.querySelectorAll("svg")].filter((s) => s.getBoundingClientRect().right > 360)
-	  .map((s) => s.closest("figure").id)`)
-	if len(over) > 0 {
-		t.Errorf("figures wider than a phone: %q", over)
-	}
+	fits(t, b, 360)
 	scale := `document.querySelector("#t-x svg").getScreenCTM().a`
 	if small := eval[float64](t, b, scale+` * 8`); small < 7 {
 		t.Errorf("labels of %.1f px", small)
@@ -196,12 +268,12 @@ func TestOnPhone(t *testing.T) {
 // The first screen has a picture beside its words.
 func TestFirstScreen(t *testing.T) {
 	b := newBrowser(t)
-	url := b.open(t, pageForBrowser(t), 1280, 800)
+	url := b.open(t, pageForBrowser(t), 1280, 900)
 	if !eval[bool](t, b, `document.querySelector(".glance svg").getBoundingClientRect().width > 100`) {
 		t.Fatal("no small figure")
 	}
-	if at := eval[float64](t, b, `document.querySelector(".glance").getBoundingClientRect().bottom`); at > 800 {
-		t.Errorf("it ends at %.0f px of 800", at)
+	if at := eval[float64](t, b, `document.querySelector(".glance").getBoundingClientRect().bottom`); at > 900 {
+		t.Errorf("it ends at %.0f px of 900", at)
 	}
 	b.quiet(t, url)
 }

@@ -53,7 +53,8 @@ type document struct {
 	Lead     []string
 	Alerts   []string
 	Tiles    []reports.Tile
-	Glance   []plot // small figures beside the verdict
+	Glance   []plot          // small figures, of which the first is that of all pairs where there is one
+	Beside   []reports.Table // beside that one
 	Warnings []string
 	Opening  []reports.Table // before the contents
 	Sections []section
@@ -204,10 +205,19 @@ func Report(w io.Writer, p *params.Params, figures []figure.Figure, o Options) e
 	d := newDocument("calib report " + v.Run)
 	d.Eyebrow, d.Scope = v.Run, v.Measured
 	d.Heading, d.Tiles, d.Lead, d.Alerts = v.Verdict+": "+v.Network, v.Tiles, slices.Concat(v.Spoiled, v.Classes), v.Odd
+	if odd := reports.OddOf(p); len(odd.Rows) > 0 {
+		d.Beside = append(d.Beside, reports.Table{Title: "Slow hosts and pairs", Grid: odd})
+		d.Alerts = slices.DeleteFunc(d.Alerts, func(s string) bool { // which this table names
+			return slices.ContainsFunc(reports.SlowHosts(p), func(h reports.SlowHost) bool { return h.Says == s })
+		})
+	}
+	if len(o.Since.Rows) > 0 {
+		d.Beside = append(d.Beside, o.Since)
+	}
 	if v.Unseen != "" {
 		d.Lead = append(d.Lead, "Unseen traffic: "+v.Unseen)
 	}
-	d.Opening = append([]reports.Table{{Grid: reports.OddOf(p)}, o.Since, {Grid: v.Numbers}}, parametersOf(p)...)
+	d.Opening = append([]reports.Table{{Grid: v.Numbers}}, parametersOf(p)...)
 	d.Opening = slices.DeleteFunc(d.Opening, func(t reports.Table) bool { return len(t.Rows)+len(t.Says) == 0 })
 	d.Warnings = reports.WarningsOf(p)
 
@@ -231,13 +241,13 @@ func Report(w io.Writer, p *params.Params, figures []figure.Figure, o Options) e
 // predicted, the time of a message, and what others that send at once make of it.
 var glances = []string{"pairs-latency", "validation", "t-x", "a-prime", "b-prime"}
 
-const glancesShown = 3
-
-// glance puts small figures beside the verdict. They come before the whole ones, whose anchors are kept free.
+// glance puts small figures under the verdict. They come before the whole ones, whose anchors are kept free.
 func (d *document) glance(figures []figure.Figure) {
+	// They fill one row of three columns, or two rows with tables, of which each takes two columns.
+	shown := 3*min(2, 1+len(d.Beside)) - 2*len(d.Beside)
 	for _, id := range glances {
 		i := slices.IndexFunc(figures, func(f figure.Figure) bool { return f.ID == id })
-		if i < 0 || len(d.Glance) == glancesShown {
+		if i < 0 || len(d.Glance) == shown {
 			continue
 		}
 		f := figures[i]
