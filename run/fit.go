@@ -24,6 +24,9 @@ import (
 	"calib/reports/html"
 )
 
+// Page says what the page of a run in dir has beside p, such as changes since the runs before. Nil is nothing of them.
+type Page func(dir string, p *params.Params) html.Options
+
 // Fitting is how a run is fitted, as run.json keeps it in member "fit" of its detail: to fit again gives the same.
 type Fitting struct {
 	// Breaks are fit.Settings.Breaks.
@@ -63,7 +66,7 @@ func (r *run) fit() error {
 	}
 	seen := d.Survey()
 	r.spoilt = float64(seen.Spoilt) / float64(max(1, seen.Timings))
-	p, err := Fit(r.dir, d, fit.Settings{Breaks: r.Fit.Breaks}, r.notes)
+	p, err := Fit(r.dir, d, fit.Settings{Breaks: r.Fit.Breaks}, r.notes, r.Page)
 	if p != nil {
 		r.spoilt = params.Discarded(p.Fits...)
 	}
@@ -73,7 +76,7 @@ func (r *run) fit() error {
 // Fit runs every model on the samples d of a run, holds their predictions against the patterns that were measured, and
 // replaces the run's params.json and reports. A model that fails is a warning, beside those given; no model at all is
 // an error, and so are breaks that do not suit the sizes measured.
-func Fit(dir *rundir.Dir, d dataset.Source, s fit.Settings, warnings []string) (*params.Params, error) {
+func Fit(dir *rundir.Dir, d dataset.Source, s fit.Settings, warnings []string, page Page) (*params.Params, error) {
 	s.Missing = dir.Run().Slots.Missing()
 	defer debug.SetGCPercent(debug.SetGCPercent(50)) // what is no longer used would take as much again as many timings
 	p, errs := fit.Run(models.All, d, s)
@@ -101,7 +104,7 @@ func Fit(dir *rundir.Dir, d dataset.Source, s fit.Settings, warnings []string) (
 	if err != nil {
 		return nil, err
 	}
-	return p, writeResults(dir, d, p)
+	return p, writeResults(dir, d, p, page)
 }
 
 // ErrReports says that the parameters are written, and a report is not.
@@ -154,7 +157,7 @@ func Patterns(dir *rundir.Dir, d dataset.Source) (dataset.Source, error) {
 
 // Validate holds the predictions of a run's params.json against the patterns in seen, and replaces params.json and the
 // reports; d are the run's samples.
-func Validate(dir *rundir.Dir, d, seen dataset.Source) (*params.Params, error) {
+func Validate(dir *rundir.Dir, d, seen dataset.Source, page Page) (*params.Params, error) {
 	p, err := dir.ReadParams()
 	if err != nil {
 		return nil, exit.With(exit.Usage, err)
@@ -168,12 +171,12 @@ func Validate(dir *rundir.Dir, d, seen dataset.Source) (*params.Params, error) {
 	if len(p.Validation) == 0 {
 		return nil, fmt.Errorf("%s: no pattern was measured, or no model predicts those that were", dir.Path())
 	}
-	return p, writeResults(dir, d, p)
+	return p, writeResults(dir, d, p, page)
 }
 
 // writeResults replaces params.json and the reports.
-func writeResults(dir *rundir.Dir, d dataset.Source, p *params.Params) error {
-	var text, page bytes.Buffer
+func writeResults(dir *rundir.Dir, d dataset.Source, p *params.Params, page Page) error {
+	var text, drawn bytes.Buffer
 	if err := reports.Text(&text, p, reports.Options{}); err != nil {
 		return err
 	}
@@ -181,14 +184,18 @@ func writeResults(dir *rundir.Dir, d dataset.Source, p *params.Params) error {
 	if err := d.Err(); err != nil {
 		return err
 	}
-	if err := html.Report(&page, p, figures, html.Options{}); err != nil {
+	o := html.Options{Dir: dir.Path()}
+	if page != nil {
+		o = page(dir.Path(), p)
+	}
+	if err := html.Report(&drawn, p, figures, o); err != nil {
 		return fmt.Errorf("%s: %w", rundir.HTMLFile, err)
 	}
 	if err := dir.WriteParams(p); err != nil {
 		return err
 	}
 	if err := errors.Join(files.Replace(dir.File(rundir.ReportFile), text.Bytes()),
-		files.Replace(dir.File(rundir.HTMLFile), page.Bytes())); err != nil {
+		files.Replace(dir.File(rundir.HTMLFile), drawn.Bytes())); err != nil {
 		return fmt.Errorf("%w: %w", ErrReports, err)
 	}
 	return nil

@@ -55,6 +55,7 @@ type Config struct {
 	Show   *progress.Reporter              `json:"-"`
 	// Confirm may refuse the plan on so many hosts, before anything is begun. It may be nil.
 	Confirm func(hosts int) error `json:"-"`
+	Page    Page                  `json:"-"`
 }
 
 var errImported = errors.New("it holds no plan, as that of an imported run")

@@ -3,6 +3,7 @@
 package history
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -214,7 +215,8 @@ func StoreFlag() cli.Flag {
 }
 
 func storePath(c *cli.Context) (string, error) {
-	if path := c.String("store"); path != "" {
+	path := cmp.Or(c.String("store"), os.Getenv("CALIB_STORE")) // not every command has the flag
+	if path != "" {
 		return path, nil
 	}
 	data := os.Getenv("XDG_DATA_HOME")

@@ -13,21 +13,19 @@ import (
 
 	"calib/cmd/calib/internal/command"
 	"calib/internal/history"
+	"calib/internal/progress"
 	"calib/internal/stats"
 	"calib/internal/units"
 	"calib/params"
 	"calib/reports"
-	"calib/reports/figure"
+	"calib/reports/html"
+	"calib/run"
 )
 
-// Past is what the history has for the page of a run. There is none without a history; one that cannot be read is an
-// error only if --store names it.
-type Past struct {
-	Timelines []figure.Figure // the run's parameters over all runs of its plan, if the run is in the history
-	Since     reports.Table   // changes since a baseline
-}
-
-func PastOf(c *cli.Context, p *params.Params) (out Past, err error) {
+// PageOf is what the page of the run p in dir has beside p: timelines of its parameters over all runs of its plan, if
+// the run is in the history, and changes since a baseline. It is no error that there is no history.
+func PageOf(c *cli.Context, dir string, p *params.Params) (out html.Options, err error) {
+	out.Dir = dir
 	err = WithStore(c, false, func(s *history.Store) error {
 		if out.Since, err = since(c.Context, s, p); err != nil {
 			return err
@@ -49,18 +47,31 @@ func PastOf(c *cli.Context, p *params.Params) (out Past, err error) {
 		})
 		v, err := surveyRuns(c.Context, s, history.Filter{Last: plottedRuns, Plan: e.Plan}, of)
 		if err == nil {
-			out.Timelines = figuresOf(v.network)
+			out.History = figuresOf(v.network)
 		}
 		return err
 	})
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return Past{}, nil
-	case err != nil && !c.IsSet("store"):
-		command.Note(c, "without the history: "+err.Error())
-		return Past{}, nil
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
 	}
 	return out, err
+}
+
+// Paged is PageOf for a run that is being fitted, also after an interrupt. show, which may be nil, says that a history
+// cannot be read.
+func Paged(c *cli.Context, show *progress.Reporter) run.Page {
+	return func(dir string, p *params.Params) html.Options {
+		own := *c
+		own.Context = context.WithoutCancel(c.Context)
+		out, err := PageOf(&own, dir, p)
+		switch text := "without the history: "; {
+		case err != nil && show != nil:
+			show.Note(text + err.Error())
+		case err != nil:
+			command.Note(c, text+err.Error())
+		}
+		return out
+	}
 }
 
 // Usual is what the newest baseline on the same hosts has: medians over its runs.

@@ -16,6 +16,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"calib/cmd/calib/internal/command"
+	"calib/cmd/calib/internal/history"
 	"calib/internal/dataset/names"
 	"calib/internal/exit"
 	"calib/internal/files"
@@ -262,7 +263,7 @@ func ValidateCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
-			p, err := run.Validate(dir, d, seen)
+			p, err := run.Validate(dir, d, seen, history.Paged(c, nil))
 			if err != nil {
 				return err
 			}

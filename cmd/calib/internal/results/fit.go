@@ -74,7 +74,8 @@ func fitRun(c *cli.Context) (err error) {
 		return err
 	}
 	settings := fit.Settings{Seed: c.Uint64("seed"), Breaks: f.Breaks}
-	if _, err := run.Fit(dir, d, settings, dir.Run().Warnings); err != nil {
+	page := history.Paged(c, nil)
+	if _, err := run.Fit(dir, d, settings, dir.Run().Warnings, page); err != nil {
 		return err
 	}
 	if anew {
@@ -144,22 +145,24 @@ func writeReport(c *cli.Context, dir *rundir.Dir, p *params.Params, format strin
 	if d != nil && d.Err() != nil {
 		return d.Err()
 	}
-	past, err := history.PastOf(c, p)
-	if err != nil {
+	page, err := history.PageOf(c, dir.Path(), p)
+	if err != nil && c.IsSet("store") {
 		return err
+	} else if err != nil {
+		command.Note(c, "without the history: "+err.Error())
 	}
 	out := cmp.Or(c.String("out"), dir.File("figures"))
 	if format == command.FormatHTML {
 		out = cmp.Or(c.String("out"), dir.File(rundir.HTMLFile))
 	} else {
-		figures = append(figures, past.Timelines...)
+		figures = append(figures, page.History...)
 		taken := figure.IDs{}
 		for i := range figures { // a timeline may be named as another figure is
 			figures[i].ID = taken.Take(figures[i].ID)
 		}
 	}
 	paths, err := command.WriteFigures(c, format, out, figures, func(w io.Writer) error {
-		return html.Report(w, p, figures, html.Options{Dir: dir.Path(), History: past.Timelines, Since: past.Since})
+		return html.Report(w, p, figures, page)
 	})
 	if err != nil {
 		return err

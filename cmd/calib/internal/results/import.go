@@ -15,6 +15,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"calib/cmd/calib/internal/command"
+	"calib/cmd/calib/internal/history"
 	"calib/fit"
 	"calib/internal/dataset"
 	"calib/internal/exit"
@@ -88,7 +89,7 @@ func importFiles(c *cli.Context) error {
 	}
 	r := reports.Result{Command: "import", Run: dir.Path()}
 	if !c.Bool("no-fit") {
-		p, failed := run.Fit(dir, d, fit.Settings{}, data.Notes)
+		p, failed := run.Fit(dir, d, fit.Settings{}, data.Notes, history.Paged(c, nil))
 		if p != nil {
 			for _, f := range p.Fits {
 				data.Fitted = append(data.Fitted, f.Model)
