@@ -26,10 +26,10 @@ func certCommand() *cli.Command {
 			"(calib run --cert OUT). Directories have mode 0700, and keys are never printed.",
 		Subcommands: []*cli.Command{
 			{Name: "init", Usage: "make a certificate authority in a new directory", ArgsUsage: "DIR", Action: initCA,
-				Flags: []cli.Flag{
+				Description: "calib cert init ca", Flags: []cli.Flag{
 					&cli.StringFlag{Name: "name", Value: "calib", Usage: "`NAME` of the authority"}, command.JSONFlag()}},
 			{Name: "issue", Usage: "make a key and a certificate in a new directory", ArgsUsage: "OUT",
-				Flags: []cli.Flag{ca,
+				Description: "calib cert issue --ca ca --agent node3 node3-cert", Flags: []cli.Flag{ca,
 					&cli.StringFlag{Name: "agent", Usage: "for the daemon of the host `NAME`"},
 					&cli.StringSliceFlag{Name: "addr", Usage: "another name or `ADDR` of the daemon; repeatable"},
 					&cli.StringFlag{Name: "coordinator", Usage: "for the user `NAME`, who may use all daemons"},
@@ -37,9 +37,10 @@ func certCommand() *cli.Command {
 				}, Action: onCA("the directory to make", issueCert)},
 			{Name: "revoke", Usage: "revoke all certificates of a name, or the one with a serial number",
 				ArgsUsage: "NAME|SERIAL", Flags: []cli.Flag{ca, command.JSONFlag()},
-				Action: onCA("the name or serial number of what to revoke", revokeCert)},
-			{Name: "list", Usage: "list what was issued", Flags: []cli.Flag{ca, command.JSONFlag()},
-				Action: onCA("", listCerts)},
+				Description: "calib cert revoke --ca ca node3",
+				Action:      onCA("the name or serial number of what to revoke", revokeCert)},
+			{Name: "list", Usage: "list what was issued", Description: "calib cert list --ca ca",
+				Flags: []cli.Flag{ca, command.JSONFlag()}, Action: onCA("", listCerts)},
 		},
 		Action: command.Group,
 	}

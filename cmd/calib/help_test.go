@@ -13,6 +13,9 @@ import (
 	"calib/cmd/calib/internal/command"
 )
 
+// prose is the beginning of a line that is no example.
+var prose = regexp.MustCompile(`\n[A-Z{]`)
+
 // nameless is a flag whose value has no name.
 var nameless = regexp.MustCompile(`--[a-z-]+ VALUE`)
 
@@ -24,6 +27,9 @@ func TestHelp(t *testing.T) {
 	var visit func(name string, c *cli.Command)
 	visit = func(name string, c *cli.Command) {
 		c.HelpName = name
+		if examples := prose.Split("\n"+c.Description, 2)[0]; !strings.Contains(examples, name) {
+			t.Errorf("%s: no example before other words: %q", name, c.Description)
+		}
 		var b bytes.Buffer
 		command.PrintHelp(&b, "", c)
 		lines := strings.Split(strings.TrimSpace(b.String()), "\n")

@@ -48,13 +48,14 @@ func Command() *cli.Command {
 					StoreFlag(), command.PartialFlag(), command.JSONFlag(),
 				}, Action: addRuns},
 			{Name: "list", Usage: "list the runs, oldest first",
-				Flags:  append(filterFlags(listedRuns), StoreFlag(), command.JSONFlag()),
-				Action: onStore(listRuns)},
+				Description: "calib history list --label nightly --last 7",
+				Flags:       append(filterFlags(listedRuns), StoreFlag(), command.JSONFlag()),
+				Action:      onStore(listRuns)},
 			{Name: "show", Usage: "print the parameters of a run", ArgsUsage: "RUN",
-				Description: "RUN is the ID of a run, or how only one ID begins.",
+				Description: "calib history show 20260301\nRUN is the ID of a run, or how only one ID begins.",
 				Flags:       []cli.Flag{StoreFlag(), command.JSONFlag(), command.AllFlag()},
 				Action:      onNamed("run ID", showRun)},
-			{Name: "metrics", Usage: "list what can be followed",
+			{Name: "metrics", Usage: "list what can be followed", Description: "calib history metrics",
 				Flags: []cli.Flag{StoreFlag(), command.JSONFlag()},
 				Action: onStore(func(c *cli.Context, s *history.Store) error {
 					all, err := s.Followed(c.Context)
@@ -71,6 +72,7 @@ func Command() *cli.Command {
 				}),
 			},
 			{Name: "changes", Usage: "list what calib watch has found, oldest first",
+				Description: "calib history changes --last 5",
 				Flags: []cli.Flag{
 					&cli.IntFlag{Name: "last", Value: listedRuns, Usage: "the newest `N`; 0 is all"},
 					StoreFlag(), command.JSONFlag()},
@@ -141,7 +143,7 @@ func Command() *cli.Command {
 				}),
 			},
 			{Name: "unack", Usage: "withdraw an acknowledgement", ArgsUsage: "ID",
-				Description: "ID is the number that calib history ack --list shows.",
+				Description: "calib history unack 1\nID is the number that calib history ack --list shows.",
 				Flags:       []cli.Flag{StoreFlag(), command.JSONFlag()},
 				Action: onNamed("number of an acknowledgement", func(c *cli.Context, s *history.Store, arg string) error {
 					id, err := strconv.ParseInt(arg, 10, 64)
@@ -172,8 +174,9 @@ func Command() *cli.Command {
 				Flags:  []cli.Flag{StoreFlag(), command.JSONFlag()},
 				Action: importHistory},
 			{Name: "remove", Usage: "take a run out of the history, for good", ArgsUsage: "RUN",
-				Description: "RUN is the ID of a run, or how only one ID begins. A run of a baseline stays.",
-				Flags:       []cli.Flag{StoreFlag(), command.JSONFlag()},
+				Description: "calib history remove 20260301-101500\n" +
+					"RUN is the ID of a run, or how only one ID begins. A run of a baseline stays.",
+				Flags: []cli.Flag{StoreFlag(), command.JSONFlag()},
 				Action: onNamed("run ID", func(c *cli.Context, s *history.Store, id string) error {
 					e, err := s.Find(c.Context, id)
 					if err != nil {

@@ -38,10 +38,12 @@ func baselineCommand() *cli.Command {
 					&cli.StringFlag{Name: "note", Usage: "`TEXT` that says what it is"},
 					&cli.StringFlag{Name: "noise", Usage: "noise floor `FILE` of calib run --aa"},
 				}, common...), Action: setBaseline},
-			{Name: "list", Usage: "list the baselines", Flags: common, Action: onStore(listBaselines)},
+			{Name: "list", Usage: "list the baselines", Description: "calib history baseline list",
+				Flags: common, Action: onStore(listBaselines)},
 			{Name: "show", Usage: "print the runs of a baseline", ArgsUsage: "NAME", Flags: common,
-				Action: onNamed("name of a baseline", showBaseline)},
+				Description: "calib history baseline show good", Action: onNamed("name of a baseline", showBaseline)},
 			{Name: "remove", Usage: "remove a baseline; its runs stay in the history", ArgsUsage: "NAME", Flags: common,
+				Description: "calib history baseline remove good",
 				Action: onNamed("name of a baseline", func(c *cli.Context, s *history.Store, name string) error {
 					return answerRemoved(c, s, "history baseline remove", "baseline", name, s.RemoveBaseline(c.Context, name))
 				})},

@@ -325,25 +325,27 @@ func validationPlan(p plan.Plan, budget units.Nanos) plan.Plan {
 func HostsCommand() *cli.Command {
 	return &cli.Command{
 		Name: "hosts", Category: command.Tools, Usage: "work with host lists",
-		Description: "node[01-16,20] user=bench cpu=2\ngate addr=10.1.0.1 port=7100\ncalib://[fd00::5]:7077\n" +
+		Description: "calib hosts expand hosts.txt  # which may hold these lines:\n" +
+			"node[01-16,20] user=bench cpu=2\ngate addr=10.1.0.1 port=7100\ncalib://[fd00::5]:7077\n" +
 			"calib+unix:///run/calib/agent.sock addr=10.1.0.2\n" +
 			"A hosts file has one host or range a line, # comments, then key=value. addr= and\n" +
 			"port= are where peers dial for data, user= is whom ssh logs in as, and cpu= says to\n" +
 			"which CPUs the timing thread may be pinned, such as 2 or 0-3,8, or none.",
 		Subcommands: []*cli.Command{
-			hostsTool("expand", "print the hosts of ranges or hosts files, one a line", "RANGE|FILE...",
+			hostsTool("expand", "'node[01-16,20]' hosts.txt",
+				"print the hosts of ranges or hosts files, one a line", "RANGE|FILE...",
 				"ranges such as node[01-16], or hosts files", expand),
-			hostsTool("fold", "print host names as ranges", "NAME...", "host names",
+			hostsTool("fold", "node01 node02 node03", "print host names as ranges", "NAME...", "host names",
 				func(c *cli.Context) ([]string, error) { return []string{hosts.Fold(c.Args().Slice())}, nil }),
 		},
 		Action: command.Group,
 	}
 }
 
-// hostsTool is a command that makes texts of its arguments, which it is to be given.
-func hostsTool(name, usage, args, want string, of func(*cli.Context) ([]string, error)) *cli.Command {
-	flags := []cli.Flag{command.JSONFlag()}
-	return &cli.Command{Name: name, Usage: usage, ArgsUsage: args, Flags: flags, Action: func(c *cli.Context) error {
+// hostsTool is a command that makes texts of its arguments, which it is to be given, such as those it is tried on.
+func hostsTool(name, on, usage, args, want string, of func(*cli.Context) ([]string, error)) *cli.Command {
+	flags, example := []cli.Flag{command.JSONFlag()}, "calib hosts "+name+" "+on
+	action := func(c *cli.Context) error {
 		if c.NArg() == 0 {
 			return exit.Usagef("hosts %s: give %s", name, want)
 		}
@@ -352,7 +354,8 @@ func hostsTool(name, usage, args, want string, of func(*cli.Context) ([]string, 
 			return err
 		}
 		return command.AnswerLines(c, "hosts "+name, texts, texts...)
-	}}
+	}
+	return &cli.Command{Name: name, Usage: usage, ArgsUsage: args, Description: example, Flags: flags, Action: action}
 }
 
 func expand(c *cli.Context) (names []string, err error) {
