@@ -26,25 +26,28 @@ MOST_COPIED  := 8388608 # bytes
 .PHONY: run build agents release package-check chart-check setup test race lint lines accuracy $(SUITES) papers bench paths check watch year counts scale budgets $(BUDGETS) faults fuzz clean
 .NOTPARALLEL: # the lab and the benchmarks time packets
 
-# Without namespaces (root, or user namespaces) and TUN there is loopback alone, which has no network to calibrate.
+# Without namespaces (root, or user namespaces) and TUN there is loopback alone, which has no network to calibrate. Four
+# agents show whether pairs slow each other, if each has a CPU of its own; a pair is the least.
 run: build
 	@if $(BIN) lab run sparc1994:2 -- true >/dev/null 2>&1; then \
 		$(BIN) lab run sparc1994:6 -- $(BIN) run --hosts '{hosts}' --launch '$$CALIB_LAB_LAUNCH' --truth sparc1994 --plan quick --budget 45s; \
 	else \
-		echo 'No network namespaces here: two agents over loopback, which tells what the hosts cost and no network.'; \
-		$(BIN) run --local 2 --plan quick; \
+		agents=2; test "$$(nproc)" -lt 4 || agents=4; \
+		echo "No network namespaces here: $$agents agents over loopback, which tells what the hosts cost and no network."; \
+		$(BIN) run --local $$agents --plan quick; \
 	fi
 
 build: agents
 	$(GO) build -trimpath $(STAMP) -tags agents -o $(BIN) ./cmd/calib
 
+# An agent is packed again where it is not what is packed already: that takes longer than all else of a second build.
 agents:
-	@mkdir -p bin && rm -f $(AGENTS)/*.gz
+	@mkdir -p bin && rm -f $(filter-out $(AGENT_ARCHS:%=$(AGENTS)/calib-agent-linux-%.gz),$(wildcard $(AGENTS)/*.gz))
 	@set -e; for arch in $(AGENT_ARCHS); do \
-		name=calib-agent-linux-$$arch; \
+		name=calib-agent-linux-$$arch; packed=$(AGENTS)/$$name.gz; \
 		GOOS=linux GOARCH=$$arch $(GO) build -trimpath $(STAMP) -ldflags '-s -w' -o bin/$$name ./cmd/calib-agent; \
-		gzip -9nc bin/$$name >$(AGENTS)/$$name.gz; \
-		test $$(wc -c <$(AGENTS)/$$name.gz) -le $(MOST_COPIED) || { echo "$$name.gz has more than $(MOST_COPIED) bytes" >&2; exit 1; }; \
+		gzip -dc $$packed 2>/dev/null | cmp -s - bin/$$name || gzip -9nc bin/$$name >$$packed; \
+		test $$(wc -c <$$packed) -le $(MOST_COPIED) || { echo "$$name.gz has more than $(MOST_COPIED) bytes" >&2; exit 1; }; \
 	done
 
 # dist/: calib, with the agents of all processors in it, the agents alone, and packages of both.
