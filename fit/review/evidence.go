@@ -59,7 +59,7 @@ func (r *review) evidence() {
 	r.eachFunction(func(name string, f params.Function) {
 		var none reason
 		if len(f.CI95) == 0 && f.Status != params.StatusProvisional {
-			none = noInterval
+			none = r.noInterval(f.Model)
 		}
 		for _, why := range []reason{none, r.wide(f), r.missing(), r.lossy(f.Model), r.tooFewRounds(f.Model),
 			r.noFreedomFunction(name, f), r.ownMisfit(name, f.Model), r.foreign()} {
@@ -70,7 +70,13 @@ func (r *review) evidence() {
 	})
 }
 
-const noInterval reason = "no interval: all rounds gave one value, or there was one round"
+// noInterval is the reason of a number that has none. tooFewRounds says it of one round.
+func (r *review) noInterval(model string) reason {
+	if r.rounds(model) == 1 {
+		return "no interval"
+	}
+	return "no interval: all rounds gave one value"
+}
 
 // wide is the reason of a function of packets that is too uncertain at the largest of them, unless it is too small to
 // matter.
@@ -89,7 +95,7 @@ func (r *review) wide(f params.Function) reason {
 // would tell.
 func (r *review) imprecise(q params.Parameter) reason {
 	if q.CI95 == nil {
-		return noInterval
+		return r.noInterval(q.Model)
 	}
 	v, lo, hi, _ := q.Ends()
 	if half := (hi - lo) / 2; q.Unit == "1" || half <= params.Useful*math.Abs(v) || half <= material*r.reference(q.Unit) {
@@ -168,14 +174,17 @@ func (r *review) short(name string) reason {
 	return ""
 }
 
-// tooFewRounds is the reason of a model with one or two rounds; files without the number of rounds of a fit have that
-// of the run.
-func (r *review) tooFewRounds(model string) reason {
-	n := r.Run.Rounds
+// rounds is how many a model has; files without the number of rounds of a fit have that of the run.
+func (r *review) rounds(model string) int {
 	if f := r.fits[model]; f != nil && f.Rounds > 0 {
-		n = f.Rounds
+		return f.Rounds
 	}
-	switch n {
+	return r.Run.Rounds
+}
+
+// tooFewRounds is the reason of a model with one or two rounds.
+func (r *review) tooFewRounds(model string) reason {
+	switch r.rounds(model) {
 	case 1:
 		return "one round only"
 	case 2:

@@ -218,7 +218,14 @@ func TestRules(t *testing.T) {
 			q := p.Parameters["b"]
 			q.CI95 = nil
 			p.Parameters["b"] = q
-		}, "b", provisional, "no interval"},
+		}, "b", provisional, "no interval: all rounds gave one value"},
+		{"without an interval, of one round", func(p *params.Params) {
+			set(p, "hyperbolic-network", "s/B", "b", 3e-9)
+			q := p.Parameters["b"]
+			q.CI95 = nil
+			p.Parameters["b"], p.Run.Rounds = q, 1
+			fitOf(p, "hyperbolic-network").Rounds = 1
+		}, "b", provisional, "no interval; one round only"},
 
 		// What lacks evidence.
 		{"two rounds", func(p *params.Params) { fitOf(p, "hockney").Rounds = 2 }, "alpha", provisional, "two rounds"},
