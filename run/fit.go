@@ -2,6 +2,7 @@ package run
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -177,19 +178,13 @@ func Validate(dir *rundir.Dir, d, seen dataset.Source, page Page) (*params.Param
 // writeResults replaces params.json and the reports.
 func writeResults(dir *rundir.Dir, d dataset.Source, p *params.Params, page Page) error {
 	var text, drawn bytes.Buffer
-	if err := reports.Text(&text, p, reports.Options{}); err != nil {
-		return err
-	}
-	figures := figure.Build(p, models.Plots, d)
-	if err := d.Err(); err != nil {
-		return err
-	}
-	o := html.Options{Dir: dir.Path()}
+	figures, o := figure.Build(p, models.Plots, d), html.Options{Dir: dir.Path()}
 	if page != nil {
 		o = page(dir.Path(), p)
 	}
-	if err := html.Report(&drawn, p, figures, o); err != nil {
-		return fmt.Errorf("%s: %w", rundir.HTMLFile, err)
+	err := cmp.Or(d.Err(), reports.Text(&text, p, reports.Options{}), html.Report(&drawn, p, figures, o))
+	if err != nil {
+		return err
 	}
 	if err := dir.WriteParams(p); err != nil {
 		return err

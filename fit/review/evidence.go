@@ -70,9 +70,10 @@ func (r *review) evidence() {
 	})
 }
 
-// noInterval is the reason of a number that has none. tooFewRounds says it of one round.
+const oneRound reason = "one round only"
+
 func (r *review) noInterval(model string) reason {
-	if r.rounds(model) == 1 {
+	if r.tooFewRounds(model) == oneRound { // which is a reason of its own
 		return "no interval"
 	}
 	return "no interval: all rounds gave one value"
@@ -174,19 +175,16 @@ func (r *review) short(name string) reason {
 	return ""
 }
 
-// rounds is how many a model has; files without the number of rounds of a fit have that of the run.
-func (r *review) rounds(model string) int {
-	if f := r.fits[model]; f != nil && f.Rounds > 0 {
-		return f.Rounds
-	}
-	return r.Run.Rounds
-}
-
-// tooFewRounds is the reason of a model with one or two rounds.
+// tooFewRounds is the reason of a model with one or two rounds; files without the number of rounds of a fit have that
+// of the run.
 func (r *review) tooFewRounds(model string) reason {
-	switch r.rounds(model) {
+	n := r.Run.Rounds
+	if f := r.fits[model]; f != nil && f.Rounds > 0 {
+		n = f.Rounds
+	}
+	switch n {
 	case 1:
-		return "one round only"
+		return oneRound
 	case 2:
 		return "two rounds only: their spread is one difference"
 	}

@@ -205,20 +205,16 @@ func Report(w io.Writer, p *params.Params, figures []figure.Figure, o Options) e
 	d := newDocument("calib report " + v.Run)
 	d.Eyebrow, d.Scope = v.Run, v.Measured
 	d.Heading, d.Tiles, d.Lead, d.Alerts = v.Verdict+": "+v.Network, v.Tiles, slices.Concat(v.Spoiled, v.Classes), v.Odd
-	if odd := reports.OddOf(p); len(odd.Rows) > 0 {
-		d.Beside = append(d.Beside, reports.Table{Title: "Slow hosts and pairs", Grid: odd})
-		d.Alerts = slices.DeleteFunc(d.Alerts, func(s string) bool { // which this table names
-			return slices.ContainsFunc(reports.SlowHosts(p), func(h reports.SlowHost) bool { return h.Says == s })
-		})
-	}
-	if len(o.Since.Rows) > 0 {
-		d.Beside = append(d.Beside, o.Since)
-	}
+	empty := func(t reports.Table) bool { return len(t.Rows)+len(t.Says) == 0 }
+	d.Beside = slices.DeleteFunc([]reports.Table{{Title: "Slow hosts and pairs", Grid: reports.OddOf(p)}, o.Since}, empty)
+	d.Alerts = slices.DeleteFunc(d.Alerts, func(s string) bool { // this table has them
+		return slices.ContainsFunc(reports.SlowHosts(p), func(h reports.SlowHost) bool { return h.Says == s })
+	})
 	if v.Unseen != "" {
 		d.Lead = append(d.Lead, "Unseen traffic: "+v.Unseen)
 	}
 	d.Opening = append([]reports.Table{{Grid: v.Numbers}}, parametersOf(p)...)
-	d.Opening = slices.DeleteFunc(d.Opening, func(t reports.Table) bool { return len(t.Rows)+len(t.Says) == 0 })
+	d.Opening = slices.DeleteFunc(d.Opening, empty)
 	d.Warnings = reports.WarningsOf(p)
 
 	d.glance(figures)

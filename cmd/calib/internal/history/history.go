@@ -218,8 +218,7 @@ func StoreFlag() cli.Flag {
 }
 
 func storePath(c *cli.Context) (string, error) {
-	path := cmp.Or(c.String("store"), os.Getenv("CALIB_STORE")) // not every command has the flag
-	if path != "" {
+	if path := cmp.Or(c.String("store"), os.Getenv("CALIB_STORE")); path != "" { // not every command has the flag
 		return path, nil
 	}
 	data := os.Getenv("XDG_DATA_HOME")

@@ -11,9 +11,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"calib/cmd/calib/internal/command"
 	"calib/internal/history"
-	"calib/internal/progress"
 	"calib/internal/stats"
 	"calib/internal/units"
 	"calib/params"
@@ -34,11 +32,8 @@ func PageOf(c *cli.Context, dir string, p *params.Params) (out html.Options, err
 		if errors.Is(err, history.ErrNotFound) || errors.Is(err, history.ErrAmbiguous) || err == nil && e.ID != p.Run.ID {
 			return nil
 		}
-		if err != nil {
-			return err
-		}
-		all, err := s.Followed(c.Context)
-		if err != nil {
+		all, other := s.Followed(c.Context)
+		if err = cmp.Or(err, other); err != nil {
 			return err
 		}
 		of := slices.DeleteFunc(all, func(f history.Followed) bool {
@@ -57,18 +52,14 @@ func PageOf(c *cli.Context, dir string, p *params.Params) (out html.Options, err
 	return out, err
 }
 
-// Paged is PageOf for a run that is being fitted, also after an interrupt. show, which may be nil, says that a history
-// cannot be read.
-func Paged(c *cli.Context, show *progress.Reporter) run.Page {
+// Paged is PageOf for a run that is being fitted, also after an interrupt. A history that cannot be read is noted.
+func Paged(c *cli.Context, note func(string)) run.Page {
 	return func(dir string, p *params.Params) html.Options {
 		own := *c
 		own.Context = context.WithoutCancel(c.Context)
 		out, err := PageOf(&own, dir, p)
-		switch text := "without the history: "; {
-		case err != nil && show != nil:
-			show.Note(text + err.Error())
-		case err != nil:
-			command.Note(c, text+err.Error())
+		if err != nil {
+			note("without the history: " + err.Error())
 		}
 		return out
 	}

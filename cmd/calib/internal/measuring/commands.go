@@ -263,7 +263,7 @@ func ValidateCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
-			p, err := run.Validate(dir, d, seen, history.Paged(c, nil))
+			p, err := run.Validate(dir, d, seen, history.Paged(c, func(s string) { command.Note(c, s) }))
 			if err != nil {
 				return err
 			}
@@ -344,18 +344,17 @@ func HostsCommand() *cli.Command {
 
 // hostsTool is a command that makes texts of its arguments, which it is to be given, such as those it is tried on.
 func hostsTool(name, on, usage, args, want string, of func(*cli.Context) ([]string, error)) *cli.Command {
-	flags, example := []cli.Flag{command.JSONFlag()}, "calib hosts "+name+" "+on
-	action := func(c *cli.Context) error {
-		if c.NArg() == 0 {
-			return exit.Usagef("hosts %s: give %s", name, want)
-		}
-		texts, err := of(c)
-		if err != nil {
-			return err
-		}
-		return command.AnswerLines(c, "hosts "+name, texts, texts...)
-	}
-	return &cli.Command{Name: name, Usage: usage, ArgsUsage: args, Description: example, Flags: flags, Action: action}
+	return &cli.Command{Name: name, Usage: usage, ArgsUsage: args, Description: "calib hosts " + name + " " + on,
+		Flags: []cli.Flag{command.JSONFlag()}, Action: func(c *cli.Context) error {
+			if c.NArg() == 0 {
+				return exit.Usagef("hosts %s: give %s", name, want)
+			}
+			texts, err := of(c)
+			if err != nil {
+				return err
+			}
+			return command.AnswerLines(c, "hosts "+name, texts, texts...)
+		}}
 }
 
 func expand(c *cli.Context) (names []string, err error) {

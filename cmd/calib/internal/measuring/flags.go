@@ -153,7 +153,7 @@ func equipped(c *cli.Context, config run.Config) run.Config {
 		style = progress.Events
 	}
 	config.Show, config.Agents = progress.New(c.App.ErrWriter, style, time.Now), packedAgents
-	config.Page = history.Paged(c, config.Show)
+	config.Page = history.Paged(c, config.Show.Note)
 	budget, ask := time.Duration(config.Plan.Budget), person(c)
 	if long := budget > longPlan || budget == 0 && config.Where.Sim == ""; !long || c.Bool("yes") || ask == nil {
 		return config

@@ -74,14 +74,12 @@ func fitRun(c *cli.Context) (err error) {
 		return err
 	}
 	settings := fit.Settings{Seed: c.Uint64("seed"), Breaks: f.Breaks}
-	page := history.Paged(c, nil)
-	if _, err := run.Fit(dir, d, settings, dir.Run().Warnings, page); err != nil {
-		return err
+	_, err = run.Fit(dir, d, settings, dir.Run().Warnings, history.Paged(c, func(s string) { command.Note(c, s) }))
+	if err == nil && anew {
+		err = f.Keep(dir)
 	}
-	if anew {
-		if err := f.Keep(dir); err != nil {
-			return err
-		}
+	if err != nil {
+		return err
 	}
 	return command.PrintRun(c, "fit", dir, nil, nil)
 }
