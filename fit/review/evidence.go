@@ -12,7 +12,7 @@ import (
 )
 
 // Limits of the misfit of a model on its own data, above which its numbers are provisional. The papers' own models miss
-// what they predict by 10 to 17% on average, and their worst case by 35%.
+// what they predict by 10 to 17% on average, and their worst case by 35%. What may be noise does not count.
 const (
 	meanMisfit  = 0.1  // mean relative error at the points of the model
 	worstMisfit = 0.5  // largest one
@@ -48,7 +48,7 @@ func (r *review) evidence() {
 			r.Parameters[name] = q
 		} else {
 			reasons = append(reasons, r.missing(), r.lossy(q.Model), r.imprecise(q), r.tooFewRounds(q.Model),
-				r.noFreedom(name, q), r.misfit(name, q), r.short(name))
+				r.noFreedom(name, q), r.misfit(name, q.Model), r.short(name))
 		}
 		for _, why := range reasons {
 			if why != "" {
@@ -62,7 +62,7 @@ func (r *review) evidence() {
 			none = r.noInterval(f.Model)
 		}
 		for _, why := range []reason{none, r.wide(f), r.missing(), r.lossy(f.Model), r.tooFewRounds(f.Model),
-			r.noFreedomFunction(name, f), r.ownMisfit(name, f.Model), r.foreign()} {
+			r.noFreedomFunction(name, f), r.misfit(name, f.Model), r.foreign()} {
 			if why != "" {
 				r.provisionalFunction(name, why)
 			}
@@ -252,94 +252,82 @@ var ofEnds = map[string]struct {
 	"a": {params.BurstTime, false}, "a_c": {params.BurstTime, false}, "a_prime": {params.BurstTime, false},
 }
 
-// misfit is the reason of a parameter whose model misses the data that it was taken from.
-func (r *review) misfit(name string, q params.Parameter) reason {
+// restOn are the points that numbers are taken from. Functions that are not named here are taken from the points with
+// their symbol, and other numbers are counted, or computed from single points: no curve can miss those.
+var restOn = []struct {
+	points params.Quantity
+	names  []string
+}{
+	{params.Time, []string{"alpha", "beta", "r_inf", "T", "gamma_h", "i_cs"}},
+	{params.FixedTime, []string{"a", "a_c", "a_prime"}},
+	{params.TimePerByte, []string{"b", "b_c"}},
+	{params.Gap, []string{"g", "G"}},
+	{params.HidingGain, []string{"f_", "hiding_overhead_", "Omega_", "gain_max_", "gamma_peak_", "work_peak_"}},
+}
+
+// misfit is the reason of a number whose model misses the points that the number is taken from.
+func (r *review) misfit(name, model string) reason {
+	f := r.fits[model]
+	if f == nil {
+		return ""
+	}
 	if at, ok := ofEnds[name]; ok {
-		f := r.fits[q.Model]
-		if mean, n := endMisfit(f.Of(at.quantity), at.large); n > 0 && mean > meanMisfit {
+		if mean, _ := r.misses(endOf(f.Of(at.quantity), at.large)); mean > meanMisfit {
 			end := map[bool]string{false: "smallest", true: "largest"}[at.large]
 			return reason(fmt.Sprintf("the model misses the %s messages by %.0f%%, more than %.0f%%",
 				end, 100*mean, 100*meanMisfit))
 		}
-		if f.Experiment == "pingpong" {
-			return "" // the quality of the whole curve is that of eq. 3 around one packet
+	}
+	own := slices.DeleteFunc(slices.Clone(f.Series), func(s params.Series) bool { return s.Symbol != name })
+	for _, q := range restOn {
+		if listed(q.names, name) {
+			own = append(own, f.Of(q.points)...)
 		}
 	}
-	return r.ownMisfit(name, q.Model)
+	mean, worst := r.misses(own...)
+	switch {
+	case mean > meanMisfit:
+		return reason(fmt.Sprintf("%s misses %s by %.0f%% on average, limit %.0f%%",
+			model, own[0].Name, 100*mean, 100*meanMisfit))
+	case worst > worstMisfit:
+		return reason(fmt.Sprintf("%s misses %s by %.0f%% at one point, limit %.0f%%",
+			model, own[0].Name, 100*worst, 100*worstMisfit))
+	case len(own) == 1 && own[0].Quantity == params.Time && f.Quality != nil && f.Quality.LeaveOneOut != nil &&
+		*f.Quality.LeaveOneOut > math.Max(leftOut, noise(own[0])):
+		return reason(fmt.Sprintf("error of %s on sizes left out of the fit %.0f%% on average, limit %.0f%%",
+			model, 100**f.Quality.LeaveOneOut, 100*leftOut))
+	}
+	return ""
 }
 
-// counted are numbers that were measured beside a model's curve, or computed from single points: no curve can miss
-// them. What a port holds is counted; where it is from a knee, its interval holds how far that is off the first losses.
-var counted = []string{"cpu_send", "cpu_recv", "b_forward", "b_back", "b_connections_", "L",
-	"r_op", "exchange_", "penalty_", "both_ways_gain_", "B_L", "B_L_"}
-
-// quantities are the points that parameters of a model with several curves are taken from.
-var quantities = map[string]params.Quantity{"b": params.TimePerByte, "b_c": params.TimePerByte,
-	"a": params.FixedTime, "a_c": params.FixedTime, "a_prime": params.FixedTime,
-	"g": params.Gap, "G": params.Gap, "gamma_h": params.Time, "i_cs": params.Time}
-
-// ownMisfit is modelMisfit by the points of a number's own curve, where the model has several: those that miss it by
-// more than their noise, and by more than does not matter.
-func (r *review) ownMisfit(name, model string) reason {
-	f := r.fits[model]
-	var own []params.Series
-	if f != nil {
-		own = slices.DeleteFunc(slices.Clone(f.Series), func(s params.Series) bool {
-			return s.Symbol != name && s.Quantity != quantities[name]
-		})
-	}
-	for i, s := range own {
-		own[i].Points = slices.Clone(s.Points)
+// misses is the mean and the largest relative misfit of some points. One that is within the noise of a point, or does
+// not matter, counts as none.
+func (r *review) misses(series ...params.Series) (mean, worst float64) {
+	for i, s := range series {
+		series[i].Points = slices.Clone(s.Points)
 		for k, at := range s.Points {
 			if at.Lo <= at.Fitted && at.Fitted <= at.Hi ||
 				math.Abs(at.Fitted-at.Measured) <= material*r.reference(cmp.Or(s.Unit, "s")) {
-				own[i].Points[k].Fitted = at.Measured
+				series[i].Points[k].Fitted = at.Measured
 			}
 		}
 	}
-	mean, worst, n := params.Misfit(own...)
-	switch {
-	case len(own) == 0 && listed(counted, name):
-		return ""
-	case n == 0:
-		return r.modelMisfit(model)
-	case mean > meanMisfit:
-		return reason(fmt.Sprintf("fit error of %s %.0f%% on average, limit %.0f%%", own[0].Name, 100*mean, 100*meanMisfit))
-	case worst > worstMisfit:
-		return reason(fmt.Sprintf("fit error of %s %.0f%% at one point, limit %.0f%%",
-			own[0].Name, 100*worst, 100*worstMisfit))
-	}
-	return ""
+	mean, worst, _ = params.Misfit(series...)
+	return mean, worst
 }
 
-// modelMisfit is the reason of a model that misses the points it was fitted to, or those it has not seen.
-func (r *review) modelMisfit(model string) reason {
-	f := r.fits[model]
-	if f == nil || f.Quality == nil {
-		return ""
+// noise is the mean relative half-width of the intervals of points.
+func noise(s params.Series) (mean float64) {
+	for _, at := range s.Points {
+		mean += (at.Hi - at.Lo) / 2 / at.Measured / float64(len(s.Points))
 	}
-	q := f.Quality
-	switch {
-	case q.MeanError > meanMisfit:
-		return reason(fmt.Sprintf("fit error of %s %.0f%% on average, limit %.0f%%", model, 100*q.MeanError, 100*meanMisfit))
-	case q.MaxError > worstMisfit:
-		return reason(fmt.Sprintf("fit error of %s %.0f%% at one point, limit %.0f%%",
-			model, 100*q.MaxError, 100*worstMisfit))
-	case q.LeaveOneOut != nil && *q.LeaveOneOut > leftOut:
-		return reason(fmt.Sprintf("error of %s on sizes left out of the fit %.0f%% on average, limit %.0f%%",
-			model, 100**q.LeaveOneOut, 100*leftOut))
-	}
-	return ""
+	return mean
 }
 
-// endMisfit is the mean relative error of series at one end of their sizes: up to 64 B and at the smallest in any case,
-// or at the largest, where the time per byte is nearly all of the time.
-func endMisfit(series []params.Series, large bool) (mean float64, n int) {
-	lo, hi, ok := params.Span(series...)
-	if !ok {
-		return 0, 0
-	}
-	var end params.Series
+// endOf are the points at one end of the sizes: up to 64 B and at the smallest in any case, or at the largest, where
+// the time per byte is nearly all of the time.
+func endOf(series []params.Series, large bool) (end params.Series) {
+	lo, hi, _ := params.Span(series...)
 	for _, s := range series {
 		for _, at := range s.Points {
 			if large && at.X >= hi || !large && at.X <= math.Max(smallest, lo) {
@@ -347,6 +335,5 @@ func endMisfit(series []params.Series, large bool) (mean float64, n int) {
 			}
 		}
 	}
-	mean, _, n = params.Misfit(end)
-	return mean, n
+	return end
 }
