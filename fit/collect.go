@@ -40,9 +40,7 @@ func Collect(p *Prepared, fits []*params.Fit) *params.Params {
 		maps.Copy(out.Parameters, f.Parameters)
 		maps.Copy(out.Functions, f.Functions)
 	}
-	for _, f := range fits {
-		out.Correlations = append(out.Correlations, correlationsOf(f, out)...)
-	}
+	out.Correlations = correlationsOf(fits, out)
 	p.addLoss(out)
 	out.Run.Missing = p.settings.Missing
 	return out

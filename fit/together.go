@@ -2,25 +2,32 @@ package fit
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/stat"
 
 	"calib/params"
 )
 
-// Together records that numbers come from the same replicates of the bootstrap, one row for each replicate. Predictions
-// then draw them together. Names are of parameters ("a") and of coefficients ("g_s.c0"). Those that were not found are
-// left out of the file.
-func (r *Result) Together(names []string, replicates [][]float64) {
-	if len(replicates) < 2 {
-		return
+// Together records that numbers come from the same replicates of the bootstrap, one row for each replicate; more tables
+// of rows have the next numbers. Predictions then draw them together. Names are of parameters ("a") and of coefficients
+// ("g_s.c0"). Those that were not found are left out of the file. Nothing is recorded where a table lacks a replicate.
+func (r *Result) Together(names []string, replicates [][]float64, more ...[][]float64) {
+	var columns [][]float64
+	for _, rows := range append([][][]float64{replicates}, more...) {
+		if len(rows) < 2 || len(rows) != len(replicates) {
+			return
+		}
+		for j := range rows[0] {
+			column := make([]float64, len(rows))
+			for k, row := range rows {
+				column[k] = row[j]
+			}
+			columns = append(columns, column)
+		}
 	}
 	c := params.Correlation{Names: names}
-	columns := make([][]float64, len(names))
 	for i := range names {
-		for _, row := range replicates {
-			columns[i] = append(columns[i], row[i])
-		}
 		row := make([]float64, i)
 		for j := range row {
 			if v := stat.Correlation(columns[i], columns[j], nil); Finite(v) { // not of a column that does not vary
@@ -32,13 +39,23 @@ func (r *Result) Together(names []string, replicates [][]float64) {
 	r.Correlations = append(r.Correlations, c)
 }
 
-// correlationsOf are those of a fit whose numbers are in p.
-func correlationsOf(f *params.Fit, p *params.Params) (out []params.Correlation) {
-	for _, c := range f.Correlations {
+// correlationsOf are those of fits whose numbers are in p. One whose names another has as well is left out: each number
+// is drawn once.
+func correlationsOf(fits []*params.Fit, p *params.Params) (out []params.Correlation) {
+	var all []params.Correlation
+	for _, f := range fits {
+		all = append(all, f.Correlations...)
+	}
+	for _, c := range all {
+		if slices.ContainsFunc(all, func(d params.Correlation) bool {
+			return len(d.Names) > len(c.Names) && slices.Contains(d.Names, c.Names[0])
+		}) {
+			continue
+		}
 		kept := params.Correlation{}
 		var at []int
 		for i, name := range c.Names {
-			if p.Model(name) != f.Model {
+			if p.Model(name) == "" {
 				continue
 			}
 			row := []float64{}

@@ -17,8 +17,21 @@ func TestTogether(t *testing.T) {
 	first.Found("L", "s", "", 2, ci)
 	first.Found("o_s", "s", "", 2, ci)
 	first.Functions["gap"] = params.Function{Model: "first", Coeff: map[string]float64{"c0": 1}}
+	fewer := p.New("fewer", "", "")
+	fewer.Found("L", "s", "", 2, ci)
+	fewer.Found("o_s", "s", "", 2, ci)
+	fewer.Together([]string{"L", "o_s"}, [][]float64{{1, 3}, {2, 2}, {3, 1}})
 	// What is not found, and what does not vary, does no harm.
 	first.Together([]string{"L", "o_s", "none", "gap.c0"}, [][]float64{{1, 3, 0, 5}, {2, 2, 1, 5}, {3, 1, 0, 5}})
+	// The same numbers beside one of another model stand once, and rows that lack a replicate nowhere.
+	second := p.New("second", "", "")
+	second.Found("g", "s", "", 2, ci)
+	second.Together([]string{"L", "o_s", "g"}, [][]float64{{1, 3}, {2, 2}, {3, 1}}, [][]float64{{1}, {2}, {3}})
+	second.Together([]string{"g", "gap.c0"}, [][]float64{{1}, {2}, {3}}, [][]float64{{1}, {2}})
+	both := Collect(p, []*params.Fit{fewer.Fit, second.Fit}).Correlations
+	if len(both) != 1 || !slices.Equal(both[0].Names, []string{"L", "o_s", "g"}) || both[0].Rows[2][0] != 1 {
+		t.Errorf("two models: %+v", both)
+	}
 	out := Collect(p, []*params.Fit{first.Fit})
 	if len(out.Correlations) != 1 || !slices.Equal(out.Correlations[0].Names, []string{"L", "o_s", "gap.c0"}) {
 		t.Fatalf("%+v", out.Correlations)

@@ -92,6 +92,7 @@ type costFit struct {
 	params.Cost
 	symbol     string
 	replicates []params.Cost
+	rows       [][]float64 // the same: c0, c1 and the floor
 	condition  float64
 	left       []float64 // leave-one-size-out error, where it is known
 }
@@ -160,7 +161,8 @@ func fitCost(r *fit.Result, symbol, label string, d *costData, floors bool, term
 		fn.Set(name, v[j], fit.Add(v[j], ci[j], misfit[j]))
 	}
 	r.Functions[symbol] = fn
-	r.Together([]string{symbol + ".c0", symbol + ".c1", symbol + ".floor"}, rows)
+	out.rows = rows
+	together(r, nil, nil, out)
 	d.series(r, symbol, c.Of)
 	if ci, ok := fn.CI95["c1"]; c.C1 < 0 && (!ok || ci[1] < 0) {
 		r.Add(params.Warnf("negative-slope", "%s falls with the size: by %.3g s a byte", symbol, -c.C1).Of(symbol))
@@ -175,6 +177,16 @@ func fitCost(r *fit.Result, symbol, label string, d *costData, floors bool, term
 		}
 	}
 	return out, nil
+}
+
+// together records that costs, and some other numbers, come from the same replicates. Costs that lack one are left out.
+func together(r *fit.Result, names []string, rows [][][]float64, costs ...*costFit) {
+	for _, c := range costs {
+		if c != nil && (rows == nil || len(c.rows) == len(rows[0])) {
+			names, rows = append(names, c.symbol+".c0", c.symbol+".c1", c.symbol+".floor"), append(rows, c.rows)
+		}
+	}
+	r.Together(names, rows[0], rows[1:]...)
 }
 
 // finishCosts states the quality of all cost functions of a fit together, and the range of sizes they saw.

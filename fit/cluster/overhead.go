@@ -95,6 +95,7 @@ func fitOverhead(p *fit.Prepared) (out overhead, err error) {
 	if out.or != nil {
 		costs = append(costs, out.or)
 	}
+	together(o.Result, nil, nil, costs...)
 	out.fit = finishCosts(o.Result, costs...)
 	return out, nil
 }

@@ -284,7 +284,13 @@ func (h *transfer) record() {
 		fn.Set(name, v[j], fit.Add(v[j], ci[j], terms))
 	}
 	h.Functions["L"] = fn
-	h.Together([]string{"L.l0", "L.l1", "L.tau", "L.N", "L.floor"}, rows)
+	own := []string{"L.l0", "L.l1", "L.tau", "L.N", "L.floor"}
+	h.Together(own, rows)
+	costs := []*costFit{h.os, h.ur, h.or} // each replicate of L is less one of theirs
+	if h.limited {
+		costs = append(costs, h.gs)
+	}
+	together(h.Result, own, [][][]float64{rows}, costs...)
 	if oneLoad(h.at) {
 		h.Warn("one-load", "load was measured with %g hosts only: l1 is not separable from l0, which holds both", h.at[0].p)
 	}

@@ -18,6 +18,7 @@ type fixedFit struct {
 	a         *resample.Estimates // a' at each n
 	line      lsq.Line            // C0 = 2a, C1 = a_c; of a single n: C0 = a'
 	slopeCI   [2]float64
+	lines     [][]float64 // a and a_c by replicate
 	condition float64
 	late      []float64 // of each n: what was taken off a'(n) for the lateness of the last of n deliveries
 	separated bool      // a'(n) is from gaps
@@ -168,6 +169,7 @@ func (p *paired) separate(f *fixedFit) error {
 	p.fit.Difference("a_c", "s", labelAC, l.C1, ofAC, terms...)
 	f.slopeCI = fit.WidenDifference(l.C1, ofAC, terms)
 	p.fit.Together([]string{"a", "a_c"}, lines)
+	f.lines = lines
 	if len(f.n) == 2 {
 		p.fit.Warn("two-numbers-of-pairs", "two numbers of pairs only, and two points always fit a line: use 6 "+
 			"hosts or more")

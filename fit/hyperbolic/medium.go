@@ -16,6 +16,7 @@ import (
 type mediumFit struct {
 	n       []float64
 	perByte *resample.Estimates // b' at each n
+	rows    [][]float64         // b and b_c by replicate
 	b, bc   float64
 	growth  effect // of b' from the smallest n to the largest; NaN with one n
 }
@@ -101,6 +102,9 @@ func (p *paired) flat(m *mediumFit) {
 	k := len(m.n) - 1
 	last := m.n[k]
 	m.b = m.perByte.Values[0]
+	for _, r := range m.perByte.Replicates {
+		m.rows = append(m.rows, []float64{r[0], math.NaN()})
+	}
 	p.fit.Found("b", "s/B", labelB, m.b, m.perByte.Point(0), p.streamTerms(m.b)...)
 	p.fit.Unknown("b_c", "s/B", labelBC, 0, m.perByte.PointScatter(k)[1]/last, fmt.Sprintf(
 		"b' does not grow up to n = %g: the streams do not fill the network. b_c is at most b'(%g)/%g", last, last, last))
@@ -121,6 +125,7 @@ func (p *paired) rising(m *mediumFit, w []float64) {
 		p.fit.Found("b", "s/B", labelB, m.b, p.times.Interval(m.b, both, 0), p.streamTerms(m.b)...)
 		p.fit.Found("b_c", "s/B", labelBC, m.bc, p.times.Interval(m.bc, both, 1), p.streamTerms(m.bc)...)
 		p.fit.Together([]string{"b", "b_c"}, both)
+		m.rows = both
 		if !best.consistent {
 			p.fit.Warn("inconsistent-break", "b'(n) does not follow max(b, n·b_c), flat first and then "+
 				"in proportion to n: use the points of b'(n)")
@@ -129,6 +134,9 @@ func (p *paired) rising(m *mediumFit, w []float64) {
 	}
 	bc, ci := m.perByte.Of(func(v []float64) float64 { return lsq.Proportional(m.n, v, w) })
 	m.bc = bc
+	for _, r := range m.perByte.Replicates {
+		m.rows = append(m.rows, []float64{math.NaN(), lsq.Proportional(m.n, r, w)})
+	}
 	p.fit.Found("b_c", "s/B", labelBC, bc, ci, p.streamTerms(bc)...)
 	p.fit.Unknown("b", "s/B", labelB, 0, m.perByte.PointScatter(0)[1],
 		fmt.Sprintf("b ≤ b_c: the medium is the bottleneck at n=%g", m.n[0]))

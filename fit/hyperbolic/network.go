@@ -71,6 +71,7 @@ func fitNetwork(prepared *fit.Prepared) (*params.Fit, error) {
 		return nil, fmt.Errorf("model hyperbolic-network, a'(n): %w", err)
 	}
 	medium := p.fitMedium()
+	p.fit.Together([]string{"a", "a_c", "b", "b_c"}, fixed.lines, medium.rows)
 	p.fit.Note("delay-in-a", "a also holds half of the delay L. For L alone, measure load and overhead")
 	p.withhold(fixed, medium)
 	p.character(fixed, medium)

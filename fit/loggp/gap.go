@@ -86,11 +86,17 @@ func (p *prttData) fitGap() (*gapFit, error) {
 	p.fit.Found("g", "s", "gap between messages of 1 byte", small, ofSmall)
 	long, ci := c[len(c)-1], p.times.Interval(c[len(c)-1], reps, len(c)-1)
 	full, above := p.fromFull(long, sizes, values), firstAbove(sizes, p.packet)
+	perByte := func([]float64) float64 { return math.NaN() }
 	switch {
 	case full:
-		long, ci = gaps.Of(func(y []float64) float64 { return p.perPacket(sizes, y) })
+		perByte = func(y []float64) float64 { return p.perPacket(sizes, y) }
+		long, ci = gaps.Of(perByte)
 	case len(sizes)-above > 1: // whatever the gaps of a packet are, a floor among them
-		long, ci = gaps.Of(func(y []float64) float64 { return lineSlope(sizes[above:], y[above:]) })
+		perByte = func(y []float64) float64 { return lineSlope(sizes[above:], y[above:]) }
+		long, ci = gaps.Of(perByte)
+	}
+	for _, y := range gaps.Replicates {
+		p.shortLong = append(p.shortLong, []float64{y[0] - c[1]*(sizes[0]-1), perByte(y)})
 	}
 	var misfit []params.Term
 	if line, _, err := lsq.FitLine(sizes[above:], values[above:], nil); err == nil && !full {
@@ -213,7 +219,7 @@ func (p *prttData) latency(send, receive *busyTime) float64 {
 		o, q := send.reps[i], receive.reps[i]
 		reps = append(reps, []float64{r[first.one]/2 - o[0] - q[0] - (o[1]+q[1])*first.bytes, o[0] + o[1], q[0] + q[1]})
 	}
-	p.fit.Together([]string{"L", send.name, receive.name}, reps)
+	p.fit.Together([]string{"L", send.name, receive.name, "g", "G"}, reps, p.shortLong)
 	ci := resample.DifferenceOf(p.times, v, reps, func(r []float64) float64 { return r[0] })
 	p.fit.Difference("L", "s", label, v, ci, slices.Concat(p.fit.Prepared.ClockReading(1), send.misfit, receive.misfit)...)
 	l := p.fit.Parameters["L"]

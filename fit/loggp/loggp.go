@@ -42,12 +42,13 @@ type prttKey struct {
 }
 
 type prttData struct {
-	fit    *fit.Result
-	table  resample.Table[prttKey]
-	times  *resample.Estimates
-	packet float64
-	gaps   []slope // ascending in size
-	over   map[string][]slope
+	fit       *fit.Result
+	table     resample.Table[prttKey]
+	times     *resample.Estimates
+	packet    float64
+	gaps      []slope // ascending in size
+	over      map[string][]slope
+	shortLong [][]float64 // g and G by replicate
 }
 
 // slope is the points of (PRTT(n) − PRTT(1))/(n − 1) at one size.

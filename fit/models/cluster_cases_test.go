@@ -6,11 +6,13 @@ import (
 	"slices"
 	"testing"
 
+	"calib/bench/pattern"
 	"calib/fit"
 	"calib/fit/cluster"
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
 	"calib/params"
+	"calib/predict"
 )
 
 func mustFit(t *testing.T, m fit.Model, d *dataset.Dataset) *params.Fit {
@@ -207,5 +209,47 @@ func TestClusterNeeds(t *testing.T) {
 		if _, err := m.Fit(fit.Prepare(d, fit.Settings{})); !errors.Is(err, fit.ErrNeeds) && m.Name != "cluster-gather" {
 			t.Errorf("%s of one size: %v", m.Name, err)
 		}
+	}
+}
+
+// What a host's CPU did in a round is in O_s and U_r alike, and L is less by both. Predictions draw them together: the
+// time of a message is that of load, whose rounds hardly differ. Drawn one by one, they leave it open by far more.
+func TestClusterDrawnTogether(t *testing.T) {
+	w := tableOne(40)
+	w.L.N, w.Noise, w.Slack, w.Pingpong, w.Gathers = 0, 1e-3, 1e-6, false, false
+	d := w.Dataset()
+	for _, s := range d.Samples {
+		if s.Exp == names.Overhead && (s.Phase == names.PhaseSend || s.Phase == names.PhaseRecv) {
+			for i, v := range s.NS {
+				s.NS[i] = int64(float64(v) * (1 + 0.1*float64(s.Round%3-1)))
+			}
+		}
+	}
+	p, errs := fit.Run([]fit.Model{cluster.Overhead, cluster.Gap, cluster.Transfer}, d, fit.Settings{Replicates: 200})
+	if len(errs) > 0 {
+		t.Fatal(errs)
+	}
+	if r := p.Correlation("O_s.c0", "U_r.c0"); r < 0.8 {
+		t.Errorf("O_s and U_r are correlated by %g", r)
+	}
+	if r := p.Correlation("L.l0", "O_s.c0"); r > -0.8 {
+		t.Errorf("L and O_s are correlated by %g", r)
+	}
+	one, _ := pattern.Find("p2p", "direct")
+	width := func() float64 {
+		q, err := predict.New(p, []string{predict.Cluster}, predict.Settings{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		v := q.Predict(predict.Query{Pattern: one, Hosts: 2, Bytes: 1})[0]
+		if v.CI95 == nil {
+			t.Fatalf("%+v", v)
+		}
+		return v.CI95[1] - v.CI95[0]
+	}
+	together := width()
+	p.Correlations = nil
+	if apart := width(); together > apart/2 {
+		t.Errorf("drawn together the interval is %g s wide, one by one %g", together, apart)
 	}
 }
