@@ -20,8 +20,8 @@ type Targets map[string]float64
 // domain.
 var numbers = map[string][]string{
 	"hyperbolic-network": {"a", "a_c", "a_prime", "b", "b_c", "b_prime"},
-	"hockney":            {"alpha", "beta", "r_inf"},
-	"hyperbola":          {"a_prime_limits", "b_prime_limits"},
+	"hockney":            {"alpha", "beta"},
+	"hyperbola":          {"a_prime_limits", "b_prime_limits", "r_inf"},
 	"loggp":              {"g", "G", "L", "o_s", "o_r"},
 	"cluster-gap":        {"g_s"},
 	"cluster-gather":     {"g_r"},

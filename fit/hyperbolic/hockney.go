@@ -16,8 +16,7 @@ import (
 //	T(x) = α + β·x,  x in bytes, α [s], β [s/B],
 //
 // fitted to the half round trips of pingpong by robust (Huber) least squares on relative residuals, so that every size
-// weighs the same and one size off the line does not bend it. Parameters: alpha, beta, and r_inf = 1/β [B/s], the rate
-// of long messages. Its Fit carries the pair matrix. Source:
+// weighs the same and one size off the line does not bend it. Its Fit carries the pair matrix. Source:
 // Hockney 1994, The communication challenge for MPP, Parallel Computing 20, 389-398; Stoica, Sultan, Keyes 1994, eq. 4.
 var Hockney = fit.Model{Name: "hockney", Needs: []string{names.Pingpong}, Fit: fitHockney, Draw: hockneyPlots}
 
@@ -36,18 +35,15 @@ func fitHockney(p *fit.Prepared) (*params.Fit, error) {
 		return l, err
 	}
 	v, reps, ci, misfit := fit.Uncertain(q.Times, l, resample.Map(q.Times.Replicates, line),
-		func(l lsq.Line) []float64 { return []float64{l.C0, l.C1, 1 / l.C1} },
+		func(l lsq.Line) []float64 { return []float64{l.C0, l.C1} },
 		func(i int) float64 { return l.At(q.Sizes[i]) }, 2, line)
 	r := q.New(p, "hockney", "Hockney 1994; Stoica, Sultan, Keyes 1994 eq. 4")
 	r.Found("alpha", "s", "latency of a message", v[0], ci[0], append(p.ClockReading(1), misfit[0]...)...)
 	r.Found("beta", "s/B", "time per byte", v[1], ci[1], misfit[1]...)
-	if l.C1 > 0 {
-		r.Found("r_inf", "B/s", "rate of long messages", v[2], ci[2], misfit[2]...)
-	} else {
-		r.Add(params.Warnf("not-positive",
-			"beta is not positive: T does not grow with the size, and there is no rate").Of("beta"))
+	if l.C1 <= 0 {
+		r.Add(params.Warnf("not-positive", "beta is not positive: T does not grow with the size").Of("beta"))
 	}
-	r.Together([]string{"alpha", "beta", "r_inf"}, reps)
+	r.Together([]string{"alpha", "beta"}, reps)
 	addStates(r, q)
 	r.Pairs = pairMatrix(p)
 	return q.Finish(r, sol.Cond, l.At, func(x, y []float64) (func(float64) float64, error) {
@@ -60,7 +56,7 @@ func hockneyPlots(f *params.Fit) []plot.Plot {
 	line := func(x, a, b float64) float64 { return a + b*x }
 	curves := fit.TwoParameterCurve(f, "Hockney", "alpha", "beta", messageSizes(f), line)
 	return timeBySize(f, "Hockney", fit.Misses("Hockney's line, "+fit.ValueWords(f, "alpha")+" + "+
-		fit.ValueWords(f, "beta")+"·x, a rate of "+fit.ValueWords(f, "r_inf")+", is", f.Of(params.Time)...), curves)
+		fit.ValueWords(f, "beta")+"·x, is", f.Of(params.Time)...), curves)
 }
 
 // pairMatrix lists every pair that pingpong measured: the half round trip of its smallest size as latency, and the rate

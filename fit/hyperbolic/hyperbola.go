@@ -3,8 +3,10 @@ package hyperbolic
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"calib/fit"
+	"calib/fit/resample"
 	"calib/internal/dataset/names"
 	"calib/internal/lsq"
 	"calib/internal/plot"
@@ -17,7 +19,8 @@ import (
 //	T(x) = a'²/(a' + b'·x) + b'·x,  x in bytes, a' [s], b' [s/B],
 //
 // fitted to the half round trips of pingpong by its limits (eq. 17): a_prime_limits is the time of a message of one
-// packet extrapolated to no payload, b_prime_limits the slope of the large sizes. Source: Stoica, Sultan, Keyes 1994,
+// packet extrapolated to no payload, b_prime_limits the slope of the large sizes, and r_inf = 1/b' [B/s] the rate that
+// long messages approach. A line through all sizes, such as Hockney's, has another slope. Source: Stoica, Sultan, Keyes 1994,
 // eq. 3, 16, 17.
 var Hyperbola = fit.Model{Name: "hyperbola", Needs: []string{names.Pingpong}, Fit: fitHyperbola, Draw: hyperbolaPlots}
 
@@ -50,6 +53,14 @@ func fitHyperbola(p *fit.Prepared) (*params.Fit, error) {
 	r.Found("a_prime_limits", "s", "fixed time of a message, limit of small sizes", l[0], limits.Point(0),
 		append(p.ClockReading(1), start...)...)
 	r.Found("b_prime_limits", "s/B", "time per byte, limit of large sizes", l[1], limits.Point(1), slope...)
+	if l[1] > 0 {
+		rate := slices.Clone(slope)
+		for i := range rate {
+			rate[i].U /= l[1] * l[1]
+		}
+		ofRate := resample.IntervalOf(limits, 1/l[1], limits.Replicates, func(l []float64) float64 { return 1 / l[1] })
+		r.Found("r_inf", "B/s", "rate that long messages approach", 1/l[1], ofRate, rate...)
+	}
 	r.Together([]string{"a_prime_limits", "b_prime_limits"}, limits.Replicates)
 	r.Note("limits-used", "a' is the intercept of %g to %g B, b' the slope of %g to %g B",
 		q.Sizes[0], q.Sizes[small-1], q.Sizes[large], q.Sizes[len(q.Sizes)-1])
@@ -144,8 +155,8 @@ func hyperbolaPlots(f *params.Fit) []plot.Plot {
 	x := messageSizes(f)
 	curves := fit.TwoParameterCurve(f, "hyperbola", "a_prime_limits", "b_prime_limits", x, params.ServiceTime)
 	rate := ""
-	if b, _, _, ok := f.Parameters["b_prime_limits"].Ends(); ok && b > 0 {
-		rate = " (" + units.Format(1/b, "B/s") + ")"
+	if v, ok := f.Parameters["r_inf"].Raw(); ok {
+		rate = " (" + units.Format(v, "B/s") + ")"
 	}
 	return timeBySize(f, "hyperbola", fit.Misses("The hyperbola, "+fit.ValueWords(f, "a_prime_limits")+" for small "+
 		"messages and "+fit.ValueWords(f, "b_prime_limits")+rate+" for large ones, is", f.Of(params.Time)...), curves)

@@ -253,12 +253,13 @@ var ofEnds = map[string]struct {
 }
 
 // restOn are the points that numbers are taken from. Functions that are not named here are taken from the points with
-// their symbol, and other numbers are counted, or computed from single points: no curve can miss those.
+// their symbol. Other numbers are counted, or computed from single points, which no curve can miss, or from the last line
+// of T (r_inf), whose misfit is in their interval.
 var restOn = []struct {
 	points params.Quantity
 	names  []string
 }{
-	{params.Time, []string{"alpha", "beta", "r_inf", "T", "gamma_h", "i_cs"}},
+	{params.Time, []string{"alpha", "beta", "T", "gamma_h", "i_cs"}},
 	{params.FixedTime, []string{"a", "a_c", "a_prime"}},
 	{params.TimePerByte, []string{"b", "b_c"}},
 	{params.Gap, []string{"g", "G"}},

@@ -41,15 +41,15 @@ func (r *review) possible() {
 	r.withinT()
 }
 
-// follow withholds what is made of a number that is withheld: the rate 1/beta, the functions of which a parameter is
+// follow withholds what is made of a number that is withheld: the rate 1/b', the functions of which a parameter is
 // the value at one byte, and LogGP's L, which is what o_s and o_r leave of half a round trip.
 func (r *review) follow() {
-	if beta, rate := r.Parameters["beta"], r.Parameters["r_inf"]; beta.Estimate != nil && rate.Value != nil {
+	if b, rate := r.Parameters["b_prime_limits"], r.Parameters["r_inf"]; b.Estimate != nil && rate.Value != nil {
 		var bound *params.Bound
-		if beta.Status == params.StatusBound && beta.Bound != nil && beta.Bound[1] > 0 {
-			bound = &params.Bound{1 / beta.Bound[1], math.Inf(1)}
+		if b.Status == params.StatusBound && b.Bound != nil && b.Bound[1] > 0 {
+			bound = &params.Bound{1 / b.Bound[1], math.Inf(1)}
 		}
-		r.withhold("r_inf", beta.Status, "it is 1/beta, which is withheld: "+beta.Why, bound)
+		r.withhold("r_inf", b.Status, "it is 1/b_prime_limits, which is withheld: "+b.Why, bound)
 	}
 	for _, name := range []string{"o_s", "o_r"} {
 		q, f := r.Parameters[name], r.Functions[name]

@@ -32,7 +32,7 @@ func run() *params.Params {
 			fit("cluster-buffer", "flood")}}
 	set(p, "hockney", "s", "alpha", 100e-6)
 	set(p, "hockney", "s/B", "beta", 1e-9)
-	set(p, "hockney", "B/s", "r_inf", 1e9)
+	set(p, "hyperbola", "B/s", "r_inf", 1e9)
 	set(p, "hyperbola", "s", "a_prime_limits", 100e-6)
 	set(p, "hyperbola", "s/B", "b_prime_limits", 1e-9)
 	p.Distribute()
@@ -149,8 +149,8 @@ func TestRules(t *testing.T) {
 		// What contradicts something else.
 		{"beta", func(p *params.Params) { set(p, "hockney", "s/B", "beta", 0.6e-9) }, "beta", inconsistent,
 			"b_prime_limits = 1 ns/B"},
-		{"r_inf with beta", func(p *params.Params) { set(p, "hockney", "s/B", "beta", 0.6e-9) }, "r_inf", inconsistent,
-			"beta"},
+		{"r_inf with b'", func(p *params.Params) { set(p, "hyperbola", "s/B", "b_prime_limits", 2e-9) }, "r_inf",
+			inconsistent, "b_prime_limits"},
 		{"alpha", func(p *params.Params) { set(p, "hockney", "s", "alpha", 60e-6) }, "alpha", inconsistent,
 			"use a_prime_limits"},
 		{"b, slower than ping-pong", func(p *params.Params) { set(p, "hyperbolic-network", "s/B", "b", 1.2e-9) }, "b",
@@ -282,7 +282,7 @@ func TestRules(t *testing.T) {
 		}, "beta", ok, ""},
 		{"a median of batches, beside a line that misses T", func(p *params.Params) {
 			miss(p, "hockney", 0.01, 0.15)
-			for _, name := range []string{"alpha", "beta", "r_inf"} {
+			for _, name := range []string{"alpha", "beta"} {
 				delete(p.Parameters, name)
 			}
 			set(p, "hockney", "s", "alpha_slow", 100e-6)
@@ -413,6 +413,7 @@ func TestApplyTwice(t *testing.T) {
 	if q := fitOf(p, "hockney").Parameters["beta"]; q.Status != params.StatusInconsistent || q.Value != nil {
 		t.Errorf("beta of the fit: %+v", q)
 	}
+	statuses(t, p, "r_inf", params.StatusOK, "") // it is of the largest messages, and not of beta
 	why := p.Parameters["beta"].Why
 	Apply(p)
 	if p.Parameters["beta"].Why != why || p.Parameters["alpha"].Status != params.StatusOK {
