@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Correlation says how numbers that were estimated from the same points err together. Rows[i][j], j < i, is the
+// Correlation says how numbers that were estimated from the same drawn rounds err together. Rows[i][j], j < i, is the
 // coefficient of correlation of Names[i] and Names[j] over the replicates of the bootstrap.
 type Correlation struct {
 	Names []string    `json:"names" jsonschema:"parameters, and coefficients such as g_s.c0 or T.c0_1 (of the first segment)"`

@@ -20,8 +20,8 @@ import (
 //
 // fitted to the half round trips of pingpong by its limits (eq. 17): a_prime_limits is the time of a message of one
 // packet extrapolated to no payload, b_prime_limits the slope of the large sizes, and r_inf = 1/b' [B/s] the rate that
-// long messages approach. A line through all sizes, such as Hockney's, has another slope. Source: Stoica, Sultan, Keyes 1994,
-// eq. 3, 16, 17.
+// long messages approach. A line through all sizes, such as Hockney's, has another slope. Source: Stoica, Sultan, Keyes
+// 1994, eq. 3, 16, 17.
 var Hyperbola = fit.Model{Name: "hyperbola", Needs: []string{names.Pingpong}, Fit: fitHyperbola, Draw: hyperbolaPlots}
 
 const (

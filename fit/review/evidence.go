@@ -253,8 +253,8 @@ var ofEnds = map[string]struct {
 }
 
 // restOn are the points that numbers are taken from. Functions that are not named here are taken from the points with
-// their symbol. Other numbers are counted, or computed from single points, which no curve can miss, or from the last line
-// of T (r_inf), whose misfit is in their interval.
+// their symbol. Other numbers are counted, or computed from single points, which no curve can miss; or from the last
+// line of T (r_inf), whose misfit is in the interval.
 var restOn = []struct {
 	points params.Quantity
 	names  []string
