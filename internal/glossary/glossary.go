@@ -56,7 +56,7 @@ var sizes = []struct {
 	{regexp.MustCompile(`_\d+(B|[KMG]iB)$`), "_M"},
 }
 
-// Lookup finds a number by its name, such as a_c, C_n_16KiB or g_s.c0.
+// Lookup finds a number by its name, such as a_c, C_n_16KiB or g_s.c0. Its unit is that of this name.
 func (g Glossary) Lookup(name string) (Number, bool) {
 	general, _, coefficient := strings.Cut(name, ".")
 	if coefficient && general == "L" { // that of LogGP is no function
@@ -72,5 +72,9 @@ func (g Glossary) Lookup(name string) (Number, bool) {
 	if i < 0 {
 		return Number{}, false
 	}
-	return g.Numbers[i], true
+	n := g.Numbers[i]
+	if units := strings.Split(n.Unit, ", "); len(units) > 1 {
+		n.Unit = units[slices.Index(n.Names, general)]
+	}
+	return n, true
 }

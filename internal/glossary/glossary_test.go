@@ -19,6 +19,11 @@ func TestLookup(t *testing.T) {
 			t.Errorf("%s: %v, %v, want the entry of %s", name, n.Names, ok, want)
 		}
 	}
+	for name, want := range map[string]string{"r_inf": "B/s", "beta": "s/B", "fragment_gain_16KiB": "1", "a_c": "s"} {
+		if n, ok := All().Lookup(name); !ok || n.Unit != want {
+			t.Errorf("%s: unit %q, want %q", name, n.Unit, want)
+		}
+	}
 	if n, ok := All().Lookup("nothing"); ok {
 		t.Errorf("nothing is %v", n)
 	}
@@ -28,6 +33,9 @@ func TestLookup(t *testing.T) {
 func TestEntries(t *testing.T) {
 	g, seen := All(), map[string]bool{}
 	for _, n := range g.Numbers {
+		if units := strings.Count(n.Unit, ", ") + 1; units > 1 && units != len(n.Names) {
+			t.Errorf("%v: %d units", n.Names, units)
+		}
 		if n.Unit == "" || n.Is == "" || g.Experiments[n.Needs()[0]].How == "" || strings.Count(n.Is, ". ") > 2 {
 			t.Errorf("%v: %+v", n.Names, n)
 		}
