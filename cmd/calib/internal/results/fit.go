@@ -98,7 +98,7 @@ func ReportCommand() *cli.Command {
 			"calib report --format svg --out DIR RUN  one file for each figure\n" +
 			"Where the run is in the history, figures have timelines of its parameters.",
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "short", Usage: "only the table of parameters"},
+			&cli.BoolFlag{Name: "short", Usage: "only the last screen of the run"},
 			&cli.StringFlag{Name: "format", Value: command.FormatText, Usage: "`FORMAT`: text, html, svg or png"},
 			&cli.StringFlag{Name: "out",
 				Usage: "`FILE` of html, directory of svg and png; default in RUN"},
