@@ -42,7 +42,7 @@ func Collect(p *Prepared, fits []*params.Fit) *params.Params {
 	}
 	out.Correlations = correlationsOf(fits, out)
 	p.addLoss(out)
-	out.Run.Missing = p.settings.Missing
+	out.Run.Missing, out.Run.Where = p.settings.Missing, p.settings.Where
 	return out
 }
 

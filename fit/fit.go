@@ -49,6 +49,7 @@ type Settings struct {
 	// not suit the sizes are lsq.ErrBreaks.
 	Breaks  []float64
 	Missing float64 // share of the planned slots that were not measured
+	Where   string  // flags that named the hosts
 	// Together fits all hosts together only: groups and kinds of hosts get no fit of their own.
 	Together bool
 }

@@ -1,6 +1,7 @@
 package params
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -82,12 +83,15 @@ func (p *Params) AllFindings(level Level) []Found {
 	return out
 }
 
-// RunCommand begins every command that measures, as it is printed. The hosts file has its usual name in it.
-const RunCommand = "calib run --hosts hosts.txt"
+// Command is a command that measures, such as calib run, on the hosts of p as they were typed. Where that is not known,
+// the hosts file has its usual name.
+func (p *Params) Command(verb string) string {
+	return "calib " + verb + " " + cmp.Or(p.Run.Where, "--hosts hosts.txt")
+}
 
 // MeasureCommand is the command that measures some experiments.
-func MeasureCommand(experiments ...string) string {
-	return RunCommand + " --only " + strings.Join(WithClock(experiments), ",")
+func (p *Params) MeasureCommand(experiments ...string) string {
+	return p.Command("run") + " --only " + strings.Join(WithClock(experiments), ",")
 }
 
 // WithClock adds the clock to experiments, which corrects them, and sorts them.
@@ -121,5 +125,5 @@ func (p *Params) Measure(numbers ...string) string {
 			all = append(all, n.Needs()...)
 		}
 	}
-	return MeasureCommand(all...)
+	return p.MeasureCommand(all...)
 }

@@ -101,6 +101,7 @@ type Run struct {
 	Timings  int                `json:"timings" jsonschema:"raw nanosecond values in them"`
 	Sampled  map[string]Sampled `json:"sampled,omitempty" jsonschema:"by experiment, how many hosts and pairs it measured"`
 	Missing  float64            `json:"missing,omitempty" jsonschema:"share of the planned slots that were not measured"`
+	Where    string             `json:"where,omitempty" jsonschema:"flags that named the hosts, as typed; absent where not known"`
 }
 
 // Sampled is what an experiment measured.

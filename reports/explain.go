@@ -64,7 +64,7 @@ func Explain(name string, p *params.Params) (e Explained, ok bool) {
 	}
 	e.none = !slices.ContainsFunc(n.Needs(), func(exp string) bool { _, has := p.Run.Sampled[exp]; return !has })
 	if e.Parameter == nil && e.Function == nil && !e.none {
-		e.Missing = params.MeasureCommand(n.Needs()...)
+		e.Missing = p.MeasureCommand(n.Needs()...)
 	}
 	return e, true
 }

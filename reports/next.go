@@ -2,19 +2,23 @@ package reports
 
 import (
 	"slices"
+	"strings"
 
 	"calib/params"
 )
 
 // nextOf are the commands that fit the run in dir: at most two.
 func nextOf(p *params.Params, dir string) (out []string) {
-	if len(SlowHosts(p)) > 0 || slices.ContainsFunc(p.Findings, func(f params.Finding) bool {
+	slow := len(SlowHosts(p)) > 0 || slices.ContainsFunc(p.Findings, func(f params.Finding) bool {
 		return f.Code == params.SlowUplink
-	}) {
-		out = append(out, "calib check --hosts hosts.txt")
+	})
+	// The hosts of calib lab run are gone with it, and those of another tool's output were never given.
+	again := !strings.Contains(p.Run.Where, "$CALIB_LAB_") && !imported(p)
+	if slow && again {
+		out = append(out, p.Command("check"))
 	}
-	if p.Run.Plan == "quick" {
-		out = append(out, params.RunCommand+" --plan standard")
+	if p.Run.Plan == "quick" && again {
+		out = append(out, p.Command("run")+" --plan standard")
 	}
 	sends, ok := p.Functions["g_s"] // g_r may be missing: it is then taken to be no limit
 	switch name := explainable(p); {
@@ -47,3 +51,6 @@ func explainable(p *params.Params) string {
 	}
 	return ""
 }
+
+// imported reports whether p was made of another tool's output.
+func imported(p *params.Params) bool { return strings.HasPrefix(p.Run.Plan, "imported:") }

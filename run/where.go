@@ -13,6 +13,7 @@ import (
 	"calib/internal/files"
 	"calib/internal/hosts"
 	"calib/internal/netspec"
+	"calib/reports"
 )
 
 // Where names the hosts to measure, and how to reach them.
@@ -25,6 +26,23 @@ type Where struct {
 	AgentBinary string   `json:"agent_binary,omitempty"`
 	Slurm       bool     `json:"slurm,omitempty"`
 	Cert        string   `json:"cert,omitempty"` // absolute
+}
+
+// whereFlag is a flag that names hosts or says how to reach them, and whether its value is in it.
+var whereFlag = regexp.MustCompile(`^--?(slurm$|(hosts?|local|nodes|sim|launch|cert|agent-binary)(=|$))`)
+
+// typed are the flags of a command line that name hosts, as a shell reads them. Those of lab and import are others.
+func typed(args []string) string {
+	var out []string
+	for i, a := range args {
+		if m := whereFlag.FindStringSubmatch(a); m != nil && args[0] != "lab" && args[0] != "import" {
+			out = append(out, reports.ShellWord(a))
+			if m[2] != "" && m[3] == "" && i+1 < len(args) {
+				out = append(out, reports.ShellWord(args[i+1]))
+			}
+		}
+	}
+	return strings.Join(out, " ")
 }
 
 // Hosts lists the hosts; a network needs two. note is called with what was ignored.

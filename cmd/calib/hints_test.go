@@ -10,16 +10,15 @@ import (
 	"calib/cmd/calib/internal/command"
 )
 
-// printedCommand is a command that calib prints for its user to run, measuring the hosts of hosts.txt.
+// printedCommand is a command that calib prints for its user to run, on the hosts of the run before.
 var printedCommand = regexp.MustCompile(
-	`calib run --(hosts hosts\.txt|only [^\s;:()]*|plan \w+)( --[a-z-]+ [^\s;:()]*[^\s.,;:()])*`)
+	`calib run --(sim switch:6|only [^\s;:()]*|plan \w+)( --[a-z-]+ [^\s;:()]*[^\s.,;:()])*`)
 
 // lacking is what calib says of a number that no experiment of the run gives.
 var lacking = regexp.MustCompile(`is missing|not measured|parameters are missing|no parameters of`)
 
-// cmdFollow runs calib on RUN, and while that names a command that measures, runs this command as it is printed, on a
-// simulated switch in place of the hosts, and goes on with that run. No command may be named again once it was run, and
-// in the end nothing may be lacking.
+// cmdFollow runs calib on RUN, and while that names a command that measures, runs this command as it is printed, and
+// goes on with that run. No command may be named again once it was run, and in the end nothing may be lacking.
 func cmdFollow(ts *testscript.TestScript, neg bool, args []string) {
 	want(ts, len(args) >= 2, neg, "follow RUN VERB [ARG...]")
 	run, followed := args[0], []string{}
@@ -40,7 +39,7 @@ func cmdFollow(ts *testscript.TestScript, neg bool, args []string) {
 		if run = strings.ReplaceAll(hint, " ", "_"); command.Exists(ts.MkAbs(run)) {
 			continue
 		}
-		args := strings.Fields(strings.Replace(hint, "--hosts hosts.txt", "--sim switch:6", 1))
-		cmdExits(ts, false, append([]string{"0"}, append(args, "--quiet", "--yes", "--seed", "1", "--out", run)...))
+		args := append(strings.Fields(hint), "--quiet", "--yes", "--seed", "1", "--out", run)
+		cmdExits(ts, false, append([]string{"0"}, args...))
 	}
 }

@@ -56,6 +56,11 @@ func TestMeasureCommands(t *testing.T) {
 		t.Errorf("o_s was measured, and is to be measured with%s", got)
 	}
 	p := &params.Params{Run: params.Run{Sampled: map[string]params.Sampled{"pingpong": {}, "clock": {}}}}
+	p.Run.Where = "--local 2"
+	if got, want := p.Measure("L(m,p)"), "calib run --local 2 --only clock,load,overhead,pingpong"; got != want {
+		t.Errorf("on hosts that were typed: %q, want %q", got, want)
+	}
+	p.Run.Where = ""
 	if got, want := p.Measure("L(m,p)"), "calib run --hosts hosts.txt --only clock,load,overhead,pingpong"; got != want {
 		t.Errorf("beside what a run has: %q, want %q", got, want)
 	}

@@ -281,7 +281,7 @@ func (in *input) needAll(names ...string) ([]float64, error) {
 func (in *input) metrics() []params.Metric {
 	m := in.Params.Metrics()
 	if len(m) == 0 {
-		in.failf("parameters: %w: the run has none; measure them with %s", ErrMissing, params.RunCommand)
+		in.failf("parameters: %w: the run has none; measure them with %s", ErrMissing, in.Params.Command("run"))
 	}
 	for _, q := range m {
 		in.mark(q.Name, q.Status, q.Why)

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"calib/internal/hosts"
-	"calib/params"
 )
 
 // writeSlurm writes topology.conf of Slurm's plugin topology/tree (topology.conf(5)): a leaf switch for each group of
@@ -14,7 +13,7 @@ func writeSlurm(in *input) []byte {
 	g := in.Params.Groups
 	if g == nil {
 		in.failf("groups of hosts: %w: the run found none. With one switch Slurm needs no topology.conf. If there are "+
-			"racks, measure longer: %s --budget 10m", ErrMissing, params.RunCommand)
+			"racks, measure longer: %s --budget 10m", ErrMissing, in.Params.Command("run"))
 		return nil
 	}
 	var lines []string
