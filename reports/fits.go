@@ -183,14 +183,21 @@ func unseen(p *params.Params) string {
 			badly = append(badly, text)
 		}
 	}
-	text := Some(well, kindsShown+1, kindsShown)
-	if len(badly) > 0 {
-		text = strings.TrimPrefix(text+"; badly "+Some(badly, kindsShown+1, kindsShown), "; ")
+	model := " (model " + Clean(best.Model) + ")"
+	for n := len(p.Validation); n >= 0; n-- { // as many as one line names; the table below it has all
+		text, few := Some(well, n, n), max(1, n)
+		if n == 0 {
+			text = units.Plural(len(well), "kind") + " well"
+		}
+		if len(badly) > 0 {
+			text = strings.TrimPrefix(text+"; badly "+Some(badly, few, few), "; ")
+		}
+		if len("  Unseen traffic: "+text+model) <= minWidth {
+			return text + model
+		}
 	}
-	return text + " (model " + Clean(best.Model) + ")"
+	return fmt.Sprintf("%d kinds well, %d badly%s", len(well), len(badly), model)
 }
-
-const kindsShown = 3 // how many kinds of traffic the summary names; the table below it has all
 
 func ValidationText(w io.Writer, p *params.Params, o Options) error {
 	pg := newPage(o)

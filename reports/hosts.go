@@ -76,7 +76,7 @@ func classWords(p *params.Params) (out []string) {
 			len(g.Hosts), g.Apart))
 		switch q := p.Parameters["oversubscription"]; {
 		case q.Value != nil:
-			out = append(out, fmt.Sprintf("The hosts of a group can send %s times the rate of its uplink.",
+			out = append(out, fmt.Sprintf("A group can send %s times the rate of its uplink.",
 				Format(*q.Value, q.CI95, q.Unit)))
 		case q.Bound != nil:
 			out = append(out, fmt.Sprintf("No limit of an uplink was found: oversubscription is at most %s.",
@@ -84,8 +84,8 @@ func classWords(p *params.Params) (out []string) {
 		}
 	}
 	if n := len(p.Kinds); n > 0 {
-		out = append(out, fmt.Sprintf("%d kinds of hosts, which differ in latency or rate: the numbers are those of the "+
-			"largest kind, of %s.", n, units.Plural(len(p.Kinds[0]), "host")))
+		out = append(out, fmt.Sprintf("%d kinds of hosts by latency or rate. The numbers are of the largest: %s.", n,
+			units.Plural(len(p.Kinds[0]), "host")))
 	}
 	return out
 }

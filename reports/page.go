@@ -131,14 +131,10 @@ func (p *page) list(heading, mark string, sentences []string) {
 }
 
 // write renders g without rules, indented by two columns, its columns two spaces apart. A last column of Words is
-// wrapped to the page.
+// wrapped to the page. Any other table that is little wider than the page has no indent, and one space between columns.
 func (p *page) write(g Grid) {
-	const indent, between = "  ", "  "
+	indent, between := "  ", "  "
 	t := table.NewWriter()
-	t.SetStyle(table.Style{
-		Box:     table.BoxStyle{PaddingRight: between, MiddleHorizontal: "─"},
-		Options: table.Options{SeparateHeader: false},
-	})
 	header := make(table.Row, len(g.Columns))
 	rows := make([]table.Row, len(g.Rows))
 	for i := range rows {
@@ -163,6 +159,13 @@ func (p *page) write(g Grid) {
 		used += width + len(between)
 		configs[i] = c
 	}
+	if over := used - p.Width; 0 < over && over <= len(configs)+1 && configs[len(configs)-1].WidthMax == 0 {
+		indent, between = "", " "
+	}
+	t.SetStyle(table.Style{
+		Box:     table.BoxStyle{PaddingRight: between, MiddleHorizontal: "─"},
+		Options: table.Options{SeparateHeader: false},
+	})
 	t.AppendHeader(header)
 	t.AppendRows(rows)
 	t.SetColumnConfigs(configs)
@@ -296,32 +299,72 @@ func Text(w io.Writer, p *params.Params, o Options) error {
 	return pg.flush(w)
 }
 
-// spoiledShown and oddNamed are how many things that spoiled a run, and how many hosts and pairs, the screen has;
-// the report has all.
-const spoiledShown, oddNamed = 2, 2
+const screenLines = 24 // the height of the screen, in lines of minWidth columns
 
-// Screen writes the summary of a run, on a screen of 24 lines of 80 columns. Options.All writes the whole report.
+// Screen writes the summary of a run on one screen, where the paths in it are no longer than two lines. Options.All
+// writes the whole report.
 func Screen(w io.Writer, p *params.Params, o Options) error {
 	if o.All {
 		return Text(w, p, o)
 	}
-	pg := newPage(o)
-	pg.Width = min(pg.Width, minWidth)
+	o.Width = minWidth
 	s := SummaryOf(p, o)
-	s.Spoiled = s.Spoiled[:min(len(s.Spoiled), spoiledShown)]
-	if len(s.Odd) > oddNamed {
-		s.Odd = append(s.Odd[:oddNamed], "The report has more.")
-	}
-	pg.summary(s)
-	if pg.Dir != "" {
-		pg.WriteByte('\n')
-		fmt.Fprintf(pg, "Report    %s\nNumbers   %s\n", Clean(filepath.Join(pg.Dir, "report.html")),
-			Clean(filepath.Join(pg.Dir, "params.json")))
-		for _, command := range s.Next {
-			fmt.Fprintf(pg, "Next      %s\n", Clean(command))
+	s.Measured = brief(s.Measured)
+	for _, list := range [][]string{s.Spoiled, s.Odd, s.Classes} {
+		for i := range list {
+			list[i] = brief(list[i])
 		}
 	}
-	return pg.flush(w)
+	for {
+		pg := newPage(o)
+		pg.summary(s)
+		if pg.Dir != "" {
+			pg.WriteByte('\n')
+			fmt.Fprintf(pg, "Report    %s\nNumbers   %s\n", Clean(filepath.Join(pg.Dir, "report.html")),
+				Clean(filepath.Join(pg.Dir, "params.json")))
+			for _, command := range s.Next {
+				fmt.Fprintf(pg, "Next      %s\n", Clean(command))
+			}
+		}
+		lines := 0 // of a terminal
+		for l := range strings.Lines(pg.String()) {
+			lines += 1 + (text.StringWidthWithoutEscSequences(l)-1)/minWidth
+		}
+		if lines <= screenLines || !s.giveWay() {
+			return pg.flush(w)
+		}
+	}
+}
+
+// giveWay takes from s what a reader misses least on the screen; false where nothing is left to take. Of each list of
+// sentences two stay longer than the rows that the verdict does not need, and one to the end.
+func (s *Summary) giveWay() bool {
+	for least := 2; least > 0; least-- {
+		for _, list := range []*[]string{&s.Odd, &s.Spoiled, &s.Classes, &s.Next} {
+			if n := len(*list); n > least {
+				*list, s.more = (*list)[:n-1], true
+				return true
+			}
+		}
+		if s.spare > 0 {
+			s.spare, s.more, s.Numbers.Rows = s.spare-1, true, s.Numbers.Rows[:len(s.Numbers.Rows)-1]
+			return true
+		}
+	}
+	return false
+}
+
+// brief is s in one line of the screen: without its last clauses, else cut off.
+func brief(s string) string {
+	const width = minWidth - len("  ")
+	if text.StringWidth(s) <= width {
+		return s
+	}
+	s = text.Trim(s, width-1)
+	if at := max(strings.LastIndex(s, ", "), strings.LastIndex(s, ": ")); at > width/2 {
+		return s[:at] + "."
+	}
+	return s + "…"
 }
 
 func (p *page) summary(s Summary) {
@@ -330,19 +373,23 @@ func (p *page) summary(s Summary) {
 	for _, text := range s.Spoiled {
 		p.line(2, "  %s", text)
 	}
-	if len(s.Odd) > 0 {
-		p.line(2, "  %s", p.paint(red, strings.Join(s.Odd, " ")))
-	} else {
+	for _, text := range s.Odd {
+		p.line(2, "  %s", p.paint(red, text))
+	}
+	if len(s.Odd) == 0 {
 		p.line(2, "  No host or pair is slow.")
 	}
-	if len(s.Classes) > 0 {
-		p.line(2, "  %s", strings.Join(s.Classes, " "))
+	for _, text := range s.Classes {
+		p.line(2, "  %s", text)
 	}
 	p.WriteByte('\n')
 	if len(s.Numbers.Rows) == 0 {
 		p.line(2, "No numbers: no model found the measurements that it needs.")
 	} else {
 		p.write(s.Numbers)
+	}
+	if s.more {
+		p.line(2, "  The report has more.")
 	}
 	p.WriteByte('\n')
 	if s.Unseen != "" {

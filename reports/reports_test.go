@@ -5,11 +5,14 @@ import (
 	"compress/gzip"
 	"errors"
 	"flag"
+	"fmt"
+	"maps"
 	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -350,7 +353,7 @@ func TestEndsWithinRound(t *testing.T) {
 func TestScreenIsShort(t *testing.T) {
 	p := fixture(t)
 	p.Run.Missing, p.Run.Rounds = 0.1, 2
-	for _, name := range []string{"x1", "x2", "x3", "x4"} {
+	for _, name := range []string{"x1", "x2", "x3", "x4", "x5", "x6", "x7"} {
 		p.Findings = append(p.Findings, params.Warnf(params.SlowHost, "host %s is slow: 1.5 times the median",
 			name).About(name))
 	}
@@ -397,39 +400,212 @@ func TestTruth(t *testing.T) {
 	}
 }
 
-// A screen of 80 columns and 24 lines has the summary of every recorded run.
-func TestScreens(t *testing.T) {
-	recorded, err := filepath.Glob("../fit/models/testdata/*/params.json.gz")
-	if err != nil || len(recorded) < 6 {
-		t.Fatalf("%d recorded runs: %v", len(recorded), err)
+// record decodes the params.json of a run that was recorded.
+func record(t *testing.T, path string) *params.Params {
+	t.Helper()
+	packed, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
 	}
-	for _, path := range recorded {
-		packed, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
+	plain, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := params.Decode(plain)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// onScreen checks that a terminal of 24 lines of 80 columns has all of a screen. Only paths and commands may be longer
+// than a line: nobody could copy a part of them.
+func onScreen(t *testing.T, name, screen string) {
+	t.Helper()
+	lines := 0
+	for l := range strings.Lines(screen) {
+		n := utf8.RuneCountInString(strings.TrimSuffix(l, "\n"))
+		lines += max(1, (n+79)/80)
+		if n > 80 && !regexp.MustCompile("^(Report|Numbers|Next)  ").MatchString(l) {
+			t.Errorf("%s: %d columns: %s", name, n, l)
 		}
-		text, err := gzip.NewReader(bytes.NewReader(packed))
-		if err != nil {
-			t.Fatal(err)
+	}
+	if lines > 24 {
+		t.Errorf("%s: %d lines:\n%s", name, lines, screen)
+	}
+}
+
+// A screen has the summary of every recorded run, six kinds of them: a good one (racks), a poor one, two hosts, local
+// agents, a slow host, and a partial one, in which an agent died. Poor, local and partial are of real agents.
+func TestScreens(t *testing.T) {
+	fitted, _ := filepath.Glob("../fit/models/testdata/*/params.json.gz")
+	here, err := filepath.Glob("testdata/*.json.gz")
+	if err != nil || len(fitted) < 7 || len(here) < 3 {
+		t.Fatalf("%d and %d recorded runs: %v", len(fitted), len(here), err)
+	}
+	for _, path := range append(fitted, here...) {
+		name := strings.TrimSuffix(filepath.Base(path), ".json.gz")
+		if name == "params" {
+			name = filepath.Base(filepath.Dir(path))
 		}
-		p, err := params.Decode(text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		name := filepath.Base(filepath.Dir(path))
 		var out bytes.Buffer
-		if err := Screen(&out, p, Options{Dir: "runs/" + name, Took: 298 * time.Second}); err != nil {
+		if err := Screen(&out, record(t, path), Options{Dir: "runs/" + name, Took: 298 * time.Second}); err != nil {
 			t.Fatal(err)
 		}
 		golden(t, "screen-"+name+".txt", out.Bytes())
-		lines := strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")
-		if len(lines) > 24 {
-			t.Errorf("%s: %d lines", name, len(lines))
-		}
-		for _, l := range lines {
-			if n := utf8.RuneCountInString(l); n > 80 {
-				t.Errorf("%s: %d columns: %s", name, n, l)
+		onScreen(t, name, out.String())
+	}
+}
+
+// However much there is to say of a run, it has room on the screen: what the verdict does not need gives way.
+func TestScreenHasRoom(t *testing.T) {
+	long := strings.Repeat("n", 30)
+	truth := map[string]float64{}
+	o := Options{}
+	things := []func(p *params.Params){
+		func(p *params.Params) { p.Run.Rounds, p.Run.Missing = 5, 0.4 },
+		func(p *params.Params) {
+			for _, code := range []params.Code{params.ManyLeftOut, params.MixedVersions, params.LostSegments, params.TwoStates} {
+				p.Findings = append(p.Findings, params.Warnf(code, "").With("share", 0.5))
 			}
+			p.Findings = append(p.Findings, params.Notef(params.DisturbedTimings, "").With("timings", 1e9))
+		},
+		func(p *params.Params) {
+			for _, host := range []string{"h1", "node2", long} {
+				p.Findings = append(p.Findings, params.Warnf(params.SlowHost, "host %s is slow: a byte takes 12.41 times as long "+
+					"as usual, in sending only, in 14 of 14 looks", host).About(host))
+			}
+			p.Pairs = append(p.Pairs, params.Pair{From: long, To: "x", Slow: "a byte takes twice as long as usual, both ways"})
+		},
+		func(p *params.Params) {
+			p.Findings = append(p.Findings, params.Warnf(params.SlowUplink, "the way from the group of host %s to the others "+
+				"is slow: a byte takes 2.00 times as long as usual, in 14 of 14 looks", long).About("h1", "h2"),
+				params.Warnf(params.Undecided, "host %s may be slow, which is not decided: a message takes 1.07 times", long))
+		},
+		func(p *params.Params) {
+			over := 1.999
+			p.Groups = &params.Groups{Hosts: make([][]string, 12), Apart: 1.2}
+			p.Parameters["oversubscription"] = params.Parameter{Value: &over, CI95: &[2]float64{1.922, 2.073}, Unit: "1"}
+			p.Kinds = [][]string{make([]string, 128), {"h7"}}
+		},
+		func(p *params.Params) {
+			p.Findings = append(p.Findings, params.Notef(params.OneMachine, "").With("hosts", 7))
+		},
+		func(p *params.Params) {
+			for i, op := range slices.Sorted(maps.Keys(operations)) {
+				v := params.Validation{Model: "sim-endless", Pattern: op + "-x", Error: 0.04 * float64(i)}
+				p.Validation = append(p.Validation, v)
+			}
+		},
+		func(p *params.Params) {
+			p.Run.Plan = "quick"
+			p.Run.Where = "--hosts /home/somebody/clusters/" + long + "/hosts.txt --launch 'kubectl exec -i {host} --'"
+		},
+		func(*params.Params) { o.Dir = strings.Repeat("/a-long-path", 11) },
+		func(p *params.Params) {
+			p.Run.Plan += "-" + long + long
+			for name, q := range p.Parameters {
+				if q.Value != nil {
+					truth[name] = *q.Value
+				}
+			}
+			o.Truth = truth
+		},
+	}
+	port := params.Bound{35050, math.Inf(1)}
+	try := func(name string, has func(thing int) bool) {
+		p := record(t, "../fit/models/testdata/switch-full/params.json.gz")
+		o = Options{Dir: "run", Took: 298 * time.Second}
+		p.Run.Rounds = 12
+		p.Parameters["B_L"] = params.Parameter{Bound: &port, Unit: "packets", Status: params.StatusBound}
+		for i, add := range things {
+			if has(i) {
+				add(p)
+			}
+		}
+		var out bytes.Buffer
+		if err := Screen(&out, p, o); err != nil {
+			t.Fatal(err)
+		}
+		onScreen(t, name, out.String())
+		for _, want := range []string{" RUN: ", "\n *a_c  net", "\n *b_c  net", "\nReport  ", "\nNumbers ", "\nNext  "} {
+			if !regexp.MustCompile(want).MatchString(out.String()) {
+				t.Errorf("%s: without %q:\n%s", name, want, out.String())
+			}
+		}
+	}
+	try("nothing", func(int) bool { return false })
+	try("all", func(int) bool { return true })
+	for a := range things {
+		try(fmt.Sprint("without ", a), func(i int) bool { return i != a })
+		for b := range a + 1 {
+			try(fmt.Sprint(a, " and ", b), func(i int) bool { return i == a || i == b })
+		}
+	}
+}
+
+// The verdict is one line of 80 columns on every kind of network, on however few machines.
+func TestVerdictIsOneLine(t *testing.T) {
+	rate, none := 8/8.725e6, 0.0
+	kinds := []params.Kind{params.Switch, params.Shared, params.Unknown}
+	for _, packets := range kinds {
+		for _, streams := range kinds {
+			for _, machine := range []float64{0, 7, 8} {
+				p := &params.Params{Network: &params.Network{Packets: packets, Streams: streams}}
+				p.Run.Hosts = make([]string, 8)
+				p.Parameters = map[string]params.Parameter{"b_c": {Value: &rate},
+					"a_c": {Value: &none, CI95: &[2]float64{1e-9, 1e-6}}}
+				if machine > 0 {
+					p.Findings = []params.Finding{params.Notef(params.OneMachine, "").With("hosts", machine)}
+				}
+				line := "USABLE RUN: " + SummaryOf(p, Options{}).Network
+				if len(line) > 80 || strings.Contains(line, "on one machine") != (machine > 0) {
+					t.Errorf("%v %v, %g on a machine: %d columns: %s", packets, streams, machine, len(line), line)
+				}
+			}
+		}
+	}
+}
+
+// A verdict that is not good has a reason, and says what to do.
+func TestReason(t *testing.T) {
+	p := record(t, "testdata/poor.json.gz")
+	want := []string{"a, a_c, b_c: 2 numbers of pairs for 2 parameters: the fit cannot be checked.",
+		"A longer --budget may help. The report has the other reasons."}
+	if s := SummaryOf(p, Options{}); s.Verdict != poor || !slices.Equal(s.Spoiled, want) {
+		t.Errorf("%s %q", s.Verdict, s.Spoiled)
+	}
+}
+
+// Batches that were disturbed count, also where they are too many to leave out. An exchange that blocks is no
+// disturbance: the experiment looks for it.
+func TestDisturbedTile(t *testing.T) {
+	p := &params.Params{Fits: []*params.Fit{
+		{Used: 80, LeftOut: 20, LeftOutWhy: map[string]int{"steal": 10, "slow host": 10},
+			Findings: []params.Finding{params.Notef(params.DisturbedTimings, "").With("timings", 60)}},
+		{Used: 50, LeftOut: 50, LeftOutWhy: map[string]int{"deadlock": 50}},
+	}}
+	tiles := SummaryOf(p, Options{}).Tiles
+	if got, want := tiles[len(tiles)-1], (Tile{"disturbed", "35.0%", "of the timings; 5.0% are left out"}); got != want {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+}
+
+// The commands that measure again are on the hosts that were typed; there are none where these are gone.
+func TestNextHosts(t *testing.T) {
+	for where, want := range map[string][]string{
+		"":          {"calib check --hosts hosts.txt", "calib run --hosts hosts.txt --plan standard"},
+		"--local 2": {"calib check --local 2", "calib run --local 2 --plan standard"},
+		"--hosts /run/calib-lab/calib.hosts --launch '$CALIB_LAB_LAUNCH'": nil,
+	} {
+		p := &params.Params{Run: params.Run{Plan: "quick", Where: where},
+			Findings: []params.Finding{params.Warnf(params.SlowHost, "").About("h1")}}
+		if got := nextOf(p, "run"); !slices.Equal(got, want) {
+			t.Errorf("%q: %q", where, got)
+		}
+		p.Run.Plan = "imported:osu"
+		if got := nextOf(p, "run"); len(got) > 0 {
+			t.Errorf("another tool's hosts: %q", got)
 		}
 	}
 }

@@ -31,6 +31,8 @@ type Summary struct {
 	Unseen   string   // how well traffic was predicted that no fit has seen; "" where there was none
 	Measured string   // "8 hosts, plan standard, 12 rounds, 424,824 timings"
 	Next     []string // the commands that fit this run
+	spare    int      // rows at the end of Numbers that the verdict does not need
+	more     bool     // the screen has no room for all
 }
 
 // SummaryOf returns the summary of p.
@@ -38,7 +40,7 @@ func SummaryOf(p *params.Params, o Options) Summary {
 	r := p.Run
 	s := Summary{Run: Clean(r.ID), Network: networkOf(p), Spoiled: spoiled(p), Odd: outliers(p),
 		Classes: classWords(p), Unseen: unseen(p),
-		Measured: fmt.Sprintf("%s, plan %s, %s, %s", units.Plural(len(r.Hosts), "host"), Clean(r.Plan),
+		Measured: fmt.Sprintf("%s, plan %s, %s, %s", units.Plural(len(r.Hosts), "host"), cmp.Or(Clean(r.Plan), "not named"),
 			units.Plural(r.Rounds, "round"), units.Plural(r.Timings, "timing"))}
 	if o.Took > 0 {
 		took := fmt.Sprintf("%d min %d s", int(o.Took.Minutes()), int(o.Took.Seconds())%60)
@@ -46,6 +48,9 @@ func SummaryOf(p *params.Params, o Options) Summary {
 	}
 	rows := readings(p)
 	s.Verdict = verdict(p, rows)
+	if s.Verdict != good && len(s.Spoiled) == 0 {
+		s.Spoiled = reason(p, rows)
+	}
 	s.Numbers = NewGrid("what", "value", "95% interval", "quality/status")
 	if o.Truth != nil {
 		s.Numbers.Columns = slices.Insert(s.Numbers.Columns, 3, Column{Name: "truth"})
@@ -58,6 +63,9 @@ func SummaryOf(p *params.Params, o Options) Summary {
 			cells = slices.Insert(cells, 3, "")
 		}
 		s.Numbers.Add(cells...)
+		if s.spare++; !q.minor {
+			s.spare = 0
+		}
 	}
 	s.Tiles = tilesOf(p, rows)
 	s.Next = nextOf(p, o.Dir)
@@ -80,17 +88,22 @@ func tilesOf(p *params.Params, rows []reading) (out []Tile) {
 				fmt.Sprintf("a byte's time while %.0f pairs stream", most.X)})
 		}
 	}
-	disturbed, all := 0, 0
+	left, kept, all := 0, 0, 0
 	for _, f := range p.Fits {
 		all += f.Used + f.LeftOut
 		for why, n := range f.LeftOutWhy {
-			if !strings.Contains(why, " ") { // a flag of samples; "slow host" is none
-				disturbed += n
+			if !strings.Contains(why, " ") && why != dataset.FlagDeadlock { // a flag of samples; "slow host" is none
+				left += n
+			}
+		}
+		for _, n := range f.Findings {
+			if n.Code == params.DisturbedTimings {
+				kept += int(n.Values["timings"])
 			}
 		}
 	}
-	share := Percent(float64(disturbed) / float64(max(1, all)))
-	return append(out, Tile{"disturbed", share, "of the timings, left out"})
+	share := func(n int) string { return Percent(float64(n) / float64(max(1, all))) }
+	return append(out, Tile{"disturbed", share(left + kept), "of the timings; " + share(left) + " are left out"})
 }
 
 // streams are the times per byte by the number of pairs that stream, each from one pair on.
@@ -143,7 +156,7 @@ func (q reading) cells() []string {
 func measured(what, unit string, v, lo, hi float64) reading {
 	q := params.Parameter{Value: &v, CI95: &[2]float64{lo, hi}, Unit: unit, Status: params.StatusOK}
 	if !(hi > lo && hi-lo <= 2*params.Useful*v) {
-		q.Status = params.StatusProvisional
+		q.Status, q.Why = params.StatusProvisional, fmt.Sprintf("no interval within ± %.0f%%", 100*params.Useful)
 	}
 	return reading{what: what, Parameter: q}
 }
@@ -165,13 +178,15 @@ func readings(p *params.Params) (out []reading) {
 		r := points[0]
 		out = append(out, measured("one stream", "bit/s", 8/r.Measured, 8/r.Hi, 8/r.Lo))
 	}
-	if _, ok := p.Run.Sampled["paired"]; !ok {
-		named("alpha  message", "alpha", false)
-		named("beta   byte", "beta", false)
+	_, paired := p.Run.Sampled["paired"]
+	few := len(p.Run.Hosts) < 4 // which cannot tell the hosts' part from the network's
+	if few || !paired {
+		named("alpha  T(x), start", "alpha", paired)
+		named("beta   T(x), byte", "beta", paired)
 	}
-	if len(p.Run.Hosts) < 4 {
-		named("a'   message, no load", "a_prime", false)
-		named("b'   byte, no load", "b_prime", false)
+	if few {
+		named("a'   2a + a_c", "a_prime", false)
+		named("b'   max(b, b_c)", "b_prime", false)
 	} else {
 		named("a    host, message", "a", false)
 		named("b    host, byte", "b", false)
@@ -180,7 +195,7 @@ func readings(p *params.Params) (out []reading) {
 	}
 	for _, name := range []string{"g_s", "g_r"} {
 		if f, ok := p.Functions[name]; ok {
-			what, m := "full packet", f.Domain["m"][1]
+			what, m := "packet", f.Domain["m"][1]
 			if full, err := strconv.ParseFloat(p.Environment.Common[dataset.FactSegment], 64); err == nil && m < full {
 				what = units.Bytes(m).String() // of the user's sizes
 			}
@@ -216,11 +231,10 @@ func atPacket(f params.Function) params.Parameter {
 func verdict(p *params.Params, rows []reading) string {
 	all, bad := 0, 0
 	for _, q := range rows {
-		if q.minor {
-			continue
+		if !q.minor {
+			all++
 		}
-		all++
-		if q.Status != params.StatusOK && !invisible(p.Network, q) {
+		if q.weak(p) {
 			bad++
 		}
 	}
@@ -231,6 +245,34 @@ func verdict(p *params.Params, rows []reading) string {
 		return usable
 	}
 	return good
+}
+
+// weak reports whether the verdict needs a number that is not good.
+func (q reading) weak(p *params.Params) bool {
+	return !q.minor && q.Status != params.StatusOK && !invisible(p.Network, q)
+}
+
+// reason is why most of the weak numbers are not good, and what to do.
+func reason(p *params.Params, rows []reading) []string {
+	names, most := map[string][]string{}, reading{}
+	for _, q := range rows {
+		if q.Why == "" || !q.weak(p) {
+			continue
+		}
+		name, _, _ := strings.Cut(cmp.Or(q.name, q.what), ",")
+		names[q.Why] = append(names[q.Why], name)
+		if len(names[q.Why]) > len(names[most.Why]) {
+			most = q
+		}
+	}
+	if most.Why == "" {
+		return nil
+	}
+	out := []string{sentence(strings.Join(names[most.Why], ", ") + ": " + most.Why)}
+	if most.Status == params.StatusProvisional && !imported(p) {
+		out = append(out, "A longer --budget may help. The report has the other reasons.")
+	}
+	return out
 }
 
 // cutShort reports whether more of the plan is missing than its last round, within which a budget may end.
@@ -272,17 +314,19 @@ func networkOf(p *params.Params) string {
 		}[*n]
 	}
 	if _, lo, _, ok := p.Parameters["a_c"].Ends(); text == "" && ok && lo > 0 {
-		text = "hosts slow each other's short messages somewhat (a_c)"
+		text = "hosts slow each other's messages somewhat (a_c)"
 	}
 	text = cmp.Or(text, "it is not known whether hosts slow each other")
 	if len(p.Run.Hosts) < 4 {
 		text = fmt.Sprintf("%s, too few to see contention", units.Plural(len(p.Run.Hosts), "host"))
 	}
 	for _, f := range p.Findings {
-		if n := f.Values["hosts"]; f.Code == params.OneMachine && int(n) < len(p.Run.Hosts) {
-			text += fmt.Sprintf(" (%g hosts share one machine)", n)
-		} else if f.Code == params.OneMachine {
-			text += " (hosts share one machine)"
+		if f.Code == params.OneMachine {
+			on := fmt.Sprintf(" (%g on one machine)", f.Values["hosts"])
+			if len(usable+": "+text+on) > minWidth {
+				text, _, _ = strings.Cut(text, ",")
+			}
+			text += on
 		}
 	}
 	return text
@@ -296,9 +340,8 @@ var spoilers = []struct {
 	{params.ManyLeftOut, "{share} of the timings of {experiment} could not be used. The report says why."},
 	{params.MixedVersions, "The agents are of different versions. Install one."},
 	{params.LostSegments, "{share} of the segments were sent again. Look for a bad cable or a full buffer."},
-	{params.DisturbedTimings, "Other work disturbed many timings. Use idle hosts, or name idle CPUs with cpu=."},
-	{params.TwoStates,
-		"The hosts changed between two states, in the slower one {share} of the time. See alpha_fast, alpha_slow."},
+	{params.DisturbedTimings, "Other work disturbed many timings. Use idle hosts, or idle CPUs with cpu=."},
+	{params.TwoStates, "The hosts have two states, the slower one {share} of the time: see alpha_slow."},
 }
 
 const minRounds = 6 // behind a safe interval: the range of five medians is no 95% interval
@@ -306,8 +349,8 @@ const minRounds = 6 // behind a safe interval: the range of five medians is no 9
 func spoiled(p *params.Params) (out []string) {
 	if n := p.Run.Rounds; n < minRounds {
 		do := "Give more time: a longer --budget."
-		if strings.HasPrefix(p.Run.Plan, "imported:") {
-			do = "More files of the same kind make more rounds."
+		if imported(p) {
+			do = "More files of the same kind make more."
 		}
 		out = append(out, fmt.Sprintf("%s, and safe intervals need %d. %s", units.Plural(n, "round"), minRounds, do))
 	}
