@@ -50,6 +50,22 @@ func TestModelExact(t *testing.T) {
 	}
 }
 
+// Samples of another program may not say how many steps were computed: what is counted in steps is left out then.
+func TestModelWithoutSteps(t *testing.T) {
+	d := overlappingPair().Dataset()
+	for i := range d.Samples {
+		delete(d.Samples[i].Aux, names.AuxWork)
+	}
+	f := fitWith(t, overlap.Model, d, 100)
+	checkFit(t, overlap.Model, f)
+	for _, name := range []string{"r_op", "work_peak_4000B"} {
+		if q, ok := f.Parameters[name]; ok {
+			t.Errorf("%s: %+v", name, q)
+		}
+	}
+	value(t, f, "gain_max_4000B")
+}
+
 // With noise the intervals hold the truth.
 func TestModelNoisy(t *testing.T) {
 	w := overlappingPair()

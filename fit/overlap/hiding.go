@@ -21,7 +21,7 @@ type sizedFit struct {
 	Fixed
 	below, above int     // granularities that told f, and ω
 	transfer     float64 // s
-	stepsPerS    float64
+	stepsPerS    float64 // 0 where the samples do not say how many steps the host made
 }
 
 // hiding records the parameters of one message size, and returns the gains measured and by the model. It returns false
@@ -35,10 +35,15 @@ func (d *data) hiding(bytes int64) (gains params.Series, ok bool) {
 			"there is no gain by eq. 4", fit.SizeWords(bytes))
 		return gains, false
 	}
-	transfer, step := d.table.Index[key{direct, bytes, 0}], d.table.Index[key{stepTime, bytes, 0}]
+	transfer := d.table.Index[key{direct, bytes, 0}]
+	step, counted := d.table.Index[key{stepTime, bytes, 0}]
 	of := func(v []float64) (sizedFit, error) {
 		x, below, above, err := estimate(resample.Pick(v, ratios), resample.Pick(v, times), v[at])
-		return sizedFit{x, below, above, v[transfer], 1 / v[step]}, err
+		out := sizedFit{x, below, above, v[transfer], 0}
+		if counted {
+			out.stepsPerS = 1 / v[step]
+		}
+		return out, err
 	}
 	x, err := of(d.est.Values)
 	if err != nil {
@@ -118,6 +123,9 @@ func (d *data) record(bytes int64, x sizedFit, drawn []sizedFit, penaltyCI [2]fl
 		{"work_peak", "steps", "steps of computation for a message at the largest gain",
 			func(s sizedFit, gamma, _ float64) float64 { return gamma * s.transfer * s.stepsPerS }},
 	} {
+		if q.unit == "steps" && x.stepsPerS == 0 {
+			continue
+		}
 		if !peak {
 			d.Unknown(named(q.name, bytes), q.unit, q.label+words, 0, math.Inf(1), why)
 			continue
