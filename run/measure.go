@@ -93,10 +93,7 @@ func (r *run) steering(s *plan.Schedule, f *fleet) (*plan.Steering, error) {
 	targets := defaultTargets(measured, s.Limits.Hosts, r.Plan.Target)
 	if r.Targets != "" {
 		var err error
-		if targets, err = ParseTargets(r.Targets); err == nil {
-			err = targets.Check(slices.Concat(measured, s.Left))
-		}
-		if err != nil {
+		if targets, err = ParseTargets(r.Targets, slices.Concat(measured, s.Left)); err != nil {
 			return nil, exit.Usagef("--%w", err)
 		}
 		left := func(exp string) bool { return slices.Contains(s.Left, exp) }

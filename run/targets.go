@@ -79,8 +79,9 @@ func needs(name string) []string {
 	return models.All[i].Needs
 }
 
-// ParseTargets reads targets such as "a_c=2%,b_c=1%"; 0.02 is 2%. Errors name the entry and what it may be.
-func ParseTargets(s string) (Targets, error) {
+// ParseTargets reads targets such as "a_c=2%,b_c=1%"; 0.02 is 2%. They are of numbers that are read from the
+// experiments measured. Errors name the entry and what it may be.
+func ParseTargets(s string, measured []string) (Targets, error) {
 	known := slices.Sorted(slices.Values(slices.Concat(slices.Collect(maps.Values(numbers))...)))
 	out := Targets{}
 	for _, entry := range strings.Split(s, ",") {
@@ -99,22 +100,15 @@ func ParseTargets(s string) (Targets, error) {
 			return nil, fmt.Errorf("target %q: %q is no half-width: want a share above 0%% and below 100%%, "+
 				"such as 2%% or 0.02", entry, share)
 		}
-		out[name] = v
-	}
-	return out, nil
-}
-
-// Check returns an error for a parameter that is read from an experiment that is not among those measured.
-func (t Targets) Check(experiments []string) error {
-	for _, name := range slices.Sorted(maps.Keys(t)) {
 		for _, exp := range needs(name) {
-			if !slices.Contains(experiments, exp) {
-				return fmt.Errorf("target %s: it is read from experiment %s, which the plan does not measure: "+
+			if !slices.Contains(measured, exp) {
+				return nil, fmt.Errorf("target %s: it is read from experiment %s, which the plan does not measure: "+
 					"add the experiment or drop the target", name, exp)
 			}
 		}
+		out[name] = v
 	}
-	return nil
+	return out, nil
 }
 
 // experiments lists the experiments that the targets are read from, sorted, the clock's included: it corrects the

@@ -8,11 +8,20 @@ import (
 	"strings"
 	"testing"
 
+	"calib/fit/models"
 	"calib/internal/dataset/names"
 )
 
+// measuredByAll are the experiments that some model needs.
+var measuredByAll = func() (out []string) {
+	for _, m := range models.All {
+		out = append(out, m.Needs...)
+	}
+	return out
+}()
+
 func TestParseTargets(t *testing.T) {
-	got, err := ParseTargets("a_c=2%, b_c = 0.01")
+	got, err := ParseTargets("a_c=2%, b_c = 0.01", measuredByAll)
 	if want := (Targets{"a_c": 0.02, "b_c": 0.01}); err != nil || !maps.Equal(got, want) {
 		t.Errorf("got %v, %v, want %v", got, err, want)
 	}
@@ -36,7 +45,7 @@ func TestParseTargets(t *testing.T) {
 		"a=1%;b_c=1%":  `"1%;b_c=1%" is no half-width`,
 		"a=1 percent":  `"1 percent" is no half-width`,
 	} {
-		if got, err := ParseTargets(text); err == nil || !strings.Contains(err.Error(), want) {
+		if got, err := ParseTargets(text, measuredByAll); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: got %v, %v, want an error that says %s", text, got, err, want)
 		}
 	}
@@ -47,14 +56,14 @@ func FuzzParseTargets(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		got, err := ParseTargets(s)
+		got, err := ParseTargets(s, measuredByAll)
 		if err != nil {
 			if got != nil {
 				t.Errorf("%q: an error and targets %v", s, got)
 			}
 			return
 		}
-		again, err := ParseTargets(written(got))
+		again, err := ParseTargets(written(got), measuredByAll)
 		for name, v := range got {
 			if len(needs(name)) == 0 || !(v > 0 && v < 1) {
 				t.Errorf("%q: target %s=%g", s, name, v)
@@ -89,11 +98,11 @@ func TestDefaultTargets(t *testing.T) {
 }
 
 func TestCheckTargets(t *testing.T) {
-	targets := Targets{"a": 0.02, "O_s": 0.05}
-	if err := targets.Check([]string{names.Paired, names.Load, names.Overhead}); err != nil {
+	const targets = "a=2%,O_s=5%"
+	if _, err := ParseTargets(targets, []string{names.Paired, names.Load, names.Overhead}); err != nil {
 		t.Error(err)
 	}
-	err := targets.Check([]string{names.Paired, names.Load})
+	_, err := ParseTargets(targets, []string{names.Paired, names.Load})
 	if want := "target O_s: it is read from experiment overhead, which the plan does not measure"; err == nil ||
 		!strings.HasPrefix(err.Error(), want) {
 		t.Errorf("got %v, want %s", err, want)

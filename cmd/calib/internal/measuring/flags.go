@@ -109,11 +109,7 @@ func flagged(c *cli.Context) (config run.Config, err error) {
 	}
 	config.Unprobed, config.Targets = c.Bool("no-probe"), c.String("target")
 	if config.Targets != "" {
-		targets, err := run.ParseTargets(config.Targets)
-		if err == nil {
-			err = targets.Check(config.Plan.Names(experiments.All))
-		}
-		if err != nil {
+		if _, err := run.ParseTargets(config.Targets, config.Plan.Names(experiments.All)); err != nil {
 			return config, exit.Usagef("--%w", err)
 		}
 	}
