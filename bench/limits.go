@@ -128,12 +128,8 @@ func (l Limits) OnePacket(own []units.Bytes, full bool) []units.Bytes {
 	return l.SizesUpTo(segment, own)
 }
 
-// WholeSegments is the number of bytes nearest to size that fills its segments, at least one; size where the segment is
-// not known (0).
+// WholeSegments is the number of bytes nearest to size that fills its segments, at least one.
 func WholeSegments(size, segment int64) int64 {
-	if segment <= 0 {
-		return size
-	}
 	return max(1, (size+segment/2)/segment) * segment
 }
 

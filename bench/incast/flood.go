@@ -217,9 +217,6 @@ func (x *prober) run() {
 func (x *prober) agreeSegment() {
 	x.segment = x.Max(x.Counters(x.connection()).MSS)
 	x.chunk = bench.WholeSegments(int64(bench.ChunkSize), x.segment)
-	if x.segment <= 0 { // not known
-		x.segment = x.chunk
-	}
 }
 
 // probing reports whether this rank sends the probes.

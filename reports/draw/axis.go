@@ -235,7 +235,7 @@ func logTicks(lo, hi float64, unit string, n int) (out []plot.Tick) {
 	for e := a - 1; e <= b; e++ {
 		for m := 1; m < 10; m++ {
 			t := plot.Tick{Value: float64(m) * math.Pow(10, float64(e))}
-			if t.Value < lo*(1-1e-9) || t.Value > hi*(1+1e-9) || every > 1 && (m > 1 || turn(e, every) != 0) {
+			if t.Value < lo*(1-1e-9) || t.Value > hi*(1+1e-9) || every > 1 && (m > 1 || e%every != 0) {
 				continue
 			}
 			if m == 1 || decades <= 2 && 3*decades <= n+1 && (m == 2 || m == 5) {
@@ -260,7 +260,7 @@ func byteTicks(lo, hi float64, n int) (out []plot.Tick) {
 	}
 	for e := a; e <= b; e++ {
 		t := plot.Tick{Value: math.Exp2(float64(e))}
-		if turn(e, every) == 0 {
+		if e%every == 0 {
 			t.Label = label(t.Value, "B")
 		} else if b-a > 40 {
 			continue

@@ -39,10 +39,7 @@ var groupDashes = [][]vg.Length{nil, {6, 2}, {2, 1.5}, {7, 2, 1.5, 2}, {4, 3}}
 var groupShapes = []draw.GlyphDrawer{draw.CircleGlyph{}, draw.PyramidGlyph{}, draw.BoxGlyph{}, draw.CrossGlyph{},
 	draw.RingGlyph{}, draw.SquareGlyph{}, draw.PlusGlyph{}}
 
-// turn is i modulo n, from 0 to n−1 for negative i too.
-func turn(i, n int) int { return (i%n + n) % n }
-
-func hue(group int) color.NRGBA { return groupColours[turn(group, len(groupColours))] }
+func hue(group int) color.NRGBA { return groupColours[group%len(groupColours)] }
 
 func wash(group int) color.NRGBA {
 	c := hue(group)
@@ -51,13 +48,13 @@ func wash(group int) color.NRGBA {
 }
 
 func lineStyle(group int) draw.LineStyle {
-	return draw.LineStyle{Color: hue(group), Width: 1.3, Dashes: groupDashes[turn(group, len(groupDashes))]}
+	return draw.LineStyle{Color: hue(group), Width: 1.3, Dashes: groupDashes[group%len(groupDashes)]}
 }
 
 // glyphStyle gives a colour that comes a second time another shape.
 func glyphStyle(group int) draw.GlyphStyle {
 	n := len(groupShapes)
-	return draw.GlyphStyle{Color: hue(group), Radius: 2, Shape: groupShapes[turn(group+group/n, n)]}
+	return draw.GlyphStyle{Color: hue(group), Radius: 2, Shape: groupShapes[(group+group/n)%n]}
 }
 
 // cellColours is the scale of a heat map from 0 to 1, dark where it is bad: ColorBrewer's YlGnBu, which keeps its order

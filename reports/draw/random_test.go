@@ -36,7 +36,7 @@ func anyTraces() *rapid.Generator[[]figure.Trace] {
 	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) figure.Trace {
 		n := rapid.IntRange(0, 6).Draw(t, "n")
 		numbers := rapid.SliceOfN(anyNumber(), n, n)
-		return figure.Trace{Name: anyText().Draw(t, "trace"), Group: rapid.Int().Draw(t, "group"),
+		return figure.Trace{Name: anyText().Draw(t, "trace"), Group: rapid.IntRange(0, 1e6).Draw(t, "group"),
 			Kind:   rapid.SampledFrom([]string{figure.Points, figure.Line, figure.Band, "odd"}).Draw(t, "kind"),
 			Points: points(numbers.Draw(t, "x"), numbers.Draw(t, "y"), numbers.Draw(t, "lo"), numbers.Draw(t, "hi"))}
 	}), 0, 5)
