@@ -109,11 +109,7 @@ func (l Limits) task(t *bench.Task, e *bench.Experiment, self int) error {
 		}
 	}
 	t.Memory = l.Memory
-	if t.Deadline == 0 {
-		t.Deadline = limit
-	}
-	if t.Recv == 0 || t.Recv > t.Deadline {
-		t.Recv = t.Deadline
-	}
+	t.Deadline = cmp.Or(t.Deadline, limit)
+	t.Recv = min(cmp.Or(t.Recv, t.Deadline), t.Deadline)
 	return nil
 }

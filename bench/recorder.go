@@ -82,10 +82,7 @@ func (x Team) Add(b Batch) { x.AddLossy(b, 0) }
 func (x Team) AddLossy(s Batch, bearable float64) {
 	r := x.R
 	r.memory.charge(&r.memory.kept, sampleBytes+8*int64(len(s.Ranks))+timeBytes*int64(len(s.NS)))
-	s.Point, s.Round, s.Slot = x.P, r.Task.Round, r.Task.Slot
-	if s.Exp == "" {
-		s.Exp = r.Task.Exp
-	}
+	s.Exp, s.Point, s.Round, s.Slot = cmp.Or(s.Exp, r.Task.Exp), x.P, r.Task.Round, r.Task.Slot
 	s.Ranks = slices.Clone(s.Ranks)
 	for i, k := range s.Ranks {
 		s.Ranks[i] = r.Task.Team[k]

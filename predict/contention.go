@@ -1,6 +1,8 @@
 package predict
 
 import (
+	"cmp"
+
 	formulas "calib/fit/cluster"
 	"calib/fit/loggp"
 	"calib/fit/resample"
@@ -33,11 +35,8 @@ func Gather(p *params.Params, s Settings, hosts, bytes, window int) (out GatherB
 	if err != nil {
 		return out, err
 	}
-	if window == 0 {
-		window = best
-	}
 	k, each := c.Packets(m)
-	out = GatherByWindows{Hosts: hosts, Bytes: bytes, Window: min(window, senders), AtLeast: c.BLLeast,
+	out = GatherByWindows{Hosts: hosts, Bytes: bytes, Window: min(cmp.Or(window, best), senders), AtLeast: c.BLLeast,
 		Least: int(c.GatherLower(each)),
 		Most:  int(min(float64(senders), c.GatherUpper(each, k)))}
 	if out.Time.Value, err = c.GatherTime(senders, m, out.Window); err != nil {

@@ -262,9 +262,7 @@ func (r *run) look(ctx context.Context, f *fleet) error {
 		return nil
 	}
 	r.Probe, r.Plan.Limits.Path = p, p.Path()
-	if r.Plan.Limits.Segment == 0 {
-		r.Plan.Limits.Segment = units.Bytes(p.Segment)
-	}
+	r.Plan.Limits.Segment = cmp.Or(r.Plan.Limits.Segment, units.Bytes(p.Segment))
 	r.Show.Note(probeText(p))
 	return nil
 }

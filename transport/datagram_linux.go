@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/netip"
@@ -188,9 +189,7 @@ func (g *Group) sendWhenRoom(o *kernel.Target, b []byte) error {
 			return err
 		}
 		now := kernel.Now()
-		if deadline == 0 {
-			deadline = now + g.timeout
-		}
+		deadline = cmp.Or(deadline, now+g.timeout)
 		if now >= deadline {
 			return ErrTimeout
 		}

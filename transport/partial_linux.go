@@ -78,9 +78,7 @@ func (g *Group) RecvAny(b []byte) (from, n int, at units.Nanos, err error) {
 			return 0, 0, 0, fmt.Errorf("receive from any rank: %w: no connection is left", ErrPeerClosed)
 		}
 		now := kernel.Now()
-		if deadline == 0 {
-			deadline = now + g.timeout
-		}
+		deadline = cmp.Or(deadline, now+g.timeout)
 		ready, err := kernel.Poll(w.fds, deadline-now)
 		if err == nil && ready == 0 && kernel.Now() >= deadline {
 			err = ErrTimeout

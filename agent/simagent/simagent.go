@@ -3,6 +3,7 @@
 package simagent
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strconv"
@@ -29,9 +30,7 @@ type Agent struct {
 const readingCost = 25 * units.Nanos(1)
 
 func New(spec netspec.Spec, opt sim.Options) []*Agent {
-	if opt.Cost.Now == 0 {
-		opt.Cost.Now = readingCost
-	}
+	opt.Cost.Now = cmp.Or(opt.Cost.Now, readingCost)
 	net := sim.New(spec, opt)
 	agents := make([]*Agent, spec.Hosts)
 	for i := range agents {

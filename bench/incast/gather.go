@@ -261,27 +261,17 @@ func (x team) saturate(msg []byte) (per units.Nanos, step int64) {
 	x.converge(bench.Start{Reps: trialMessages}, msg, minStep) // opens the windows
 	for try := int64(minStep); try <= maxStep; try *= 2 {
 		seen, _ := x.converge(bench.Start{Reps: trialMessages}, msg, try)
-		if !x.decide(per == 0 || float64(seen.interval()) < faster*float64(per)) {
+		// The root decides, and speaks first: while it still reads a stream, what a sender sent would be a part of it.
+		verdict := bench.Start{}
+		if per == 0 || float64(seen.interval()) < faster*float64(per) {
+			verdict.Reps = 1
+		}
+		if x.Announce(verdict).Reps == 0 {
 			break
 		}
 		per, step = seen.interval(), try
 	}
 	return per, step
-}
-
-// decide gives every rank the root's decision. The root speaks first: while it still reads a stream, whatever a sender
-// sent would be taken for a part of it.
-func (x team) decide(yes bool) bool {
-	if !x.Root() {
-		x.Recv(0, x.signal)
-		return x.signal[0] != 0
-	}
-	x.signal[0] = 0
-	if yes {
-		x.signal[0] = 1
-	}
-	x.SendAll(x.signal)
-	return yes
 }
 
 // converge runs one announced stream. The root gets what it saw, a sender how many messages it sent. A sender starts

@@ -8,6 +8,7 @@
 package pattern
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -142,10 +143,7 @@ func (p Pattern) WithSegment(n int) Pattern {
 		return p
 	}
 	p.Segment = n
-	if n == 0 {
-		n = math.MaxInt
-	}
-	p.Run = p.segmented(n)
+	p.Run = p.segmented(cmp.Or(n, math.MaxInt))
 	return p
 }
 

@@ -78,12 +78,9 @@ func (b *probeBatch) overflowed() bool {
 			return true
 		}
 	}
-	for _, l := range b.load {
-		if l.Aux[names.AuxReceived] < l.Aux[names.AuxSent] {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(b.load, func(l *dataset.Sample) bool {
+		return l.Aux[names.AuxReceived] < l.Aux[names.AuxSent]
+	})
 }
 
 func allSeconds(lines []*dataset.Sample) []float64 {

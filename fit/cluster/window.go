@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 )
@@ -65,10 +66,7 @@ func (c Cluster) GatherWindow(senders int, bytes float64) (w int, optimal bool, 
 	least := c.GatherLower(m)
 	most := int(math.Min(c.GatherUpper(m, k), float64(senders)))
 	for x := most; float64(x) >= least; x-- {
-		last := senders % x
-		if last == 0 {
-			last = x
-		}
+		last := cmp.Or(senders%x, x)
 		if float64(last) >= least {
 			return x, true, nil
 		}

@@ -1,6 +1,7 @@
 package loggp
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 )
@@ -77,9 +78,7 @@ type Cost struct {
 // The right side falls as T_c grows, and is infinite where the network is asked for more than it carries, so that T_c
 // is never less than that takes.
 func (k Machine) Cost(r Remap) Cost {
-	if r.Among == 0 {
-		r.Among = r.Hosts - 1
-	}
+	r.Among = cmp.Or(r.Among, r.Hosts-1)
 	gap, way, packet := k.Gap(r.Bytes), k.OneWay(r.Bytes), r.Bytes
 	if k.Packet > 0 {
 		packet = min(packet, k.Packet)

@@ -166,10 +166,6 @@ func (f *Floor) of(c Change) (absolute float64, have bool) {
 func ReadFloor(b []byte) (*Floor, error) {
 	var f Floor
 	err := files.JSON(b, &f)
-	for i := range f.Of { // those of before links had an order
-		q := &f.Of[i]
-		q.From, q.To = min(q.From, q.To), max(q.From, q.To)
-	}
 	if err == nil && f.Schema != FloorSchema {
 		err = fmt.Errorf("unknown schema %q, want %s", f.Schema, FloorSchema)
 	}
