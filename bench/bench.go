@@ -153,7 +153,6 @@ func (x *Experiment) run(t Team) {
 	x.Run(t)
 }
 
-// Find returns the experiment of that name.
 func Find(exps []*Experiment, name string) (*Experiment, bool) {
 	i := slices.IndexFunc(exps, func(e *Experiment) bool { return e.Name == name })
 	if i < 0 {
@@ -171,7 +170,6 @@ type Cost struct {
 	Time  units.Nanos // how long it is expected to take on Limits.Path
 }
 
-// Add is the cost of c and then d.
 func (c Cost) Add(d Cost) Cost { return Cost{Bytes: c.Bytes + d.Bytes, Time: c.Time + d.Time} }
 
 // Slot is one entry of a schedule: one experiment on disjoint teams, each of which measures Points in order.

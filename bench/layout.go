@@ -26,7 +26,6 @@ func Colouring(p int) []Step {
 // Colours is how many steps Colouring has: the number of hosts that move. Of an odd number one rests.
 func Colours(p int) int { return p - 1 + p%2 }
 
-// Colour is step s of Colouring.
 func Colour(p, s int) Step {
 	var step Step
 	around := Colours(p)

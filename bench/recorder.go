@@ -35,7 +35,6 @@ type oneWay struct {
 	at       []int64 // when each was taken, on the clock of rank to
 }
 
-// NewRecorder returns a recorder for a task.
 func NewRecorder(t Task) *Recorder {
 	return &Recorder{Effort: Effort(t.Reps), Task: t, memory: memory{most: t.Memory}}
 }

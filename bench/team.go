@@ -55,7 +55,6 @@ func (x Team) TimerCost() float64 {
 	return float64(ns[sections/2])
 }
 
-// Root reports whether this is rank 0.
 func (x Team) Root() bool { return x.Rank() == 0 }
 
 // Ranks lists every rank.
@@ -173,7 +172,6 @@ func GetNumbers(b []byte, numbers []int64) {
 	}
 }
 
-// GetNumber reads one number.
 func GetNumber(b []byte) int64 { return int64(binary.LittleEndian.Uint64(b)) }
 
 // SendNumbers and RecvNumbers move a few numbers between ranks. They allocate: do not call them in a timed section.

@@ -164,7 +164,6 @@ func Shared[T any](p *Prepared, produce func(*Prepared) (T, error)) (T, error) {
 	return v.(T), err
 }
 
-// HostName names host i of the dataset.
 func (p *Prepared) HostName(i int) string {
 	hosts := p.hosts
 	if i >= 0 && i < len(hosts) && hosts[i].Name != "" {

@@ -140,7 +140,6 @@ func Mark(f *params.Fit, name, label string) []plot.Mark {
 	return []plot.Mark{m}
 }
 
-// Sections of plots.
 const (
 	SectionPingpong   = "Ping-pong"
 	SectionContention = "Contention"
@@ -155,7 +154,6 @@ const (
 // SizeAxis is an axis of message sizes.
 func SizeAxis(log bool) plot.Axis { return plot.Axis{Name: "message size", Unit: "B", Log: log} }
 
-// TimeAxis is an axis of times.
 func TimeAxis(name string, log bool) plot.Axis { return plot.Axis{Name: name, Unit: "s", Log: log} }
 
 // SeriesNames lists the names of series, for Plot.Series.

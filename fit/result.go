@@ -17,7 +17,6 @@ type Result struct {
 	Prepared *Prepared
 }
 
-// New returns an empty fit of a model.
 func (p *Prepared) New(model, experiment, source string) *Result {
 	return &Result{Prepared: p, Fit: &params.Fit{
 		Model: model, Experiment: experiment, Source: source, Hosts: []string{},
@@ -76,17 +75,14 @@ func (r *Result) Function(form, label string, domain map[string][2]float64) para
 		Domain: domain, Model: r.Model, Source: r.Source, Label: label}
 }
 
-// Warn records a warning.
 func (r *Result) Warn(code params.Code, format string, args ...any) {
 	r.Add(params.Warnf(code, format, args...))
 }
 
-// Note records a note.
 func (r *Result) Note(code params.Code, format string, args ...any) {
 	r.Add(params.Notef(code, format, args...))
 }
 
-// Add records a finding.
 func (r *Result) Add(f params.Finding) { r.Findings = append(r.Findings, f) }
 
 // Count adds n to what the finding that of makes counts under that name, so that a model has one such finding.

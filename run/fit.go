@@ -34,7 +34,6 @@ type Fitting struct {
 	Breaks []float64 `json:"breaks,omitempty"`
 }
 
-// FittingOf returns how a run is fitted.
 func FittingOf(r rundir.Run) (Fitting, error) {
 	c, err := fittedAs(r)
 	return c.Fit, err

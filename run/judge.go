@@ -76,7 +76,6 @@ type number struct {
 	terms     string  // their names
 }
 
-// state judges one number.
 func (v *view) state(name string, target float64) plan.State {
 	n := number{State: plan.State{Parameter: name, Value: math.NaN(), HalfWidth: math.Inf(1), Target: target,
 		Why: "not fitted yet", Experiments: needs(name)}, most: math.Inf(1)}

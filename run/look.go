@@ -190,7 +190,6 @@ func (f *fleet) check(ctx context.Context, run string, most time.Duration) ([]do
 	return coord.CheckPairs(ctx, f.agents, run, nics, most, time.Now), ctx.Err()
 }
 
-// nicsOf are the interfaces of a host by index.
 func nicsOf(h dataset.Host) map[int]string {
 	out := map[int]string{}
 	for _, f := range strings.Fields(h.Now[machine.NowNICs]) {
@@ -202,7 +201,6 @@ func nicsOf(h dataset.Host) map[int]string {
 	return out
 }
 
-// sayLost says which hosts the run goes on without.
 func (r *run) sayLost(f *fleet) {
 	r.lost = f.lost
 	for _, l := range f.lost {

@@ -263,7 +263,6 @@ var shapes struct {
 // maxShapes bounds those that a process keeps, which for an agent may measure for years.
 const maxShapes = 1 << 12
 
-// known is the pattern of a point, and its shape.
 func known(p bench.Point) (pattern.Pattern, shape, error) {
 	what, ok := pattern.ByID(p[names.FactorPattern])
 	if !ok {

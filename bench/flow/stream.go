@@ -52,7 +52,6 @@ func streamTime(l bench.Limits, bytes int64, most int) units.Nanos {
 	return start + path.Latency + per*gapTrial + units.Nanos(likelyTries*float64(start+length))
 }
 
-// streamed is what was seen of a stream.
 type streamed struct {
 	bench.Start
 	done []int64 // at a receiver, the completions
@@ -229,7 +228,6 @@ func BothDirections(x bench.Team, f func(Role)) {
 	}
 }
 
-// Sends reports whether this rank is the sender.
 func (x Role) Sends() bool { return x.Rank() == x.From }
 
 // Peer is the sender, or for the sender its first receiver.

@@ -174,7 +174,6 @@ func (x *bursts) share(bench.Start) sending {
 	return sending{datagrams: k / n}
 }
 
-// send is a sender's part.
 func (x *bursts) send(at units.Nanos, tag int64, part sending) {
 	msg := x.msg
 	bench.PutNumbers(msg, tag)

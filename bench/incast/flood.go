@@ -219,7 +219,6 @@ func (x *prober) agreeSegment() {
 	x.chunk = bench.WholeSegments(int64(bench.ChunkSize), x.segment)
 }
 
-// probing reports whether this rank sends the probes.
 func (x *prober) probing() bool { return x.Rank() == x.Size()-1 }
 
 // load runs one announced load with a probe at every interval, none where that is 0. A sender gets how much it sent:
@@ -270,7 +269,6 @@ func (x *prober) underLoad(s bench.Start, every units.Nanos) {
 	x.Add(b)
 }
 
-// sendProbes sends the planned probes from the start on.
 func (x *prober) sendProbes(s bench.Start, every units.Nanos) int64 {
 	msg := x.buf[:probeBytes]
 	bench.PutNumbers(msg, x.seen.tag)

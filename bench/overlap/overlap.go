@@ -91,7 +91,6 @@ type transfer struct {
 	got     int // of in, of the message under way
 }
 
-// exchange is all of it.
 func (t *transfer) exchange(g plane.Mover) {
 	t.send(g)
 	t.receive(g)
@@ -120,7 +119,6 @@ const (
 	transferSecond
 )
 
-// waysAt are the ways of a point.
 func waysAt(p bench.Point) []way {
 	if p[names.FactorGranularity] == 0 {
 		return []way{transferAlone, transferSecond}
@@ -158,7 +156,6 @@ type pair struct {
 	word     [orderBytes]byte // an array local to a call would be allocated each time
 }
 
-// step does one step.
 func (x *pair) step(o order) {
 	if o.way == secondThread || o.way == transferSecond {
 		bench.Check(x.second.Start())

@@ -32,7 +32,6 @@ type Comm interface {
 	Exchange(out, in []Message)
 }
 
-// Message is one message of an Exchange.
 type Message struct {
 	Peer int
 	Data []byte
@@ -188,7 +187,6 @@ func OfOperation(operation string) []Pattern {
 	return slices.DeleteFunc(slices.Clone(All), func(p Pattern) bool { return p.Operation != operation })
 }
 
-// Names lists the names of All.
 func Names() []string {
 	var out []string
 	for _, p := range All {
@@ -207,7 +205,6 @@ func Find(operation, algorithm string) (Pattern, error) {
 	return All[i], nil
 }
 
-// ByID returns the pattern of that number.
 func ByID(id int64) (Pattern, bool) {
 	if id < 1 || id > int64(len(All)) {
 		return Pattern{}, false

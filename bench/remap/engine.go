@@ -116,7 +116,6 @@ func (j *job) mayInject() bool {
 	return j.received >= j.due[max(0, j.sent+1-j.ahead)]
 }
 
-// done reports whether the rank has sent and received all.
 func (j *job) done() bool { return j.sent == len(j.to) && !j.waits && j.received == j.expect() }
 
 // run does the rank's part.

@@ -59,7 +59,6 @@ const (
 	settleTrips = 200
 )
 
-// reps bounds the repetitions of a batch.
 func (b Bounds) reps(e bench.Effort) int {
 	byBytes := int(min(e.Bytes(batchBytes, 0)/max(b.Bytes, 1), pingReps<<10))
 	bySends := e.Reps(batchSends, 0) / max(b.Sends, 1)
@@ -135,7 +134,6 @@ func Run(x bench.Team, e Exchange, b Bounds) (t Result) {
 	return t
 }
 
-// Record is Run, and records the result.
 func Record(x bench.Team, e Exchange, b Bounds, phase string, aux map[string]float64) (t Result) {
 	if t = Run(x, e, b); x.Root() {
 		x.Add(bench.Batch{Phase: phase, Ranks: []int{0, 1}, NS: t.NS, TCP: t.TCP, Aux: aux})

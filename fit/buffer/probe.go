@@ -191,7 +191,6 @@ func (p *floodData) fitProbes() {
 	p.fit.Series = append(p.fit.Series, points)
 }
 
-// whyNotKept is a batch in which the port was not kept full.
 const whyNotKept = "port not kept full"
 
 const (
@@ -262,5 +261,4 @@ func (p *floodData) heldSizes() []sizeEstimate {
 	return out
 }
 
-// whole is the interval of e with its terms.
 func (p *floodData) whole(e estimate) [2]float64 { return fit.Widen(e.value, p.interval(e), e.terms) }

@@ -103,7 +103,6 @@ func copyPlots(f *params.Fit) []plot.Plot {
 	}}
 }
 
-// rateWords is a time per byte as a rate.
 func rateWords(perByte float64) string {
 	if !(perByte > 0) {
 		return "without a time per byte"

@@ -34,7 +34,6 @@ type fact struct {
 	of   int64
 }
 
-// facts are the streams' facts, resampled.
 type facts struct {
 	resample.Table[fact]
 	*resample.Estimates

@@ -83,7 +83,6 @@ func (p *paired) character(f *fixedFit, m *mediumFit) {
 	}
 }
 
-// told reports whether a parameter was not withheld.
 func (p *paired) told(name string) bool { return p.fit.Parameters[name].Estimate == nil }
 
 // unknown says what is not known of the network, and what would decide it.

@@ -85,7 +85,6 @@ func fitNetwork(prepared *fit.Prepared) (*params.Fit, error) {
 	return p.fit.Fit, nil
 }
 
-// Names of series.
 const (
 	seriesA = "a'(n)"
 	seriesB = "b'(n)"

@@ -20,7 +20,6 @@ var (
 	doubtful = []string{dataset.FlagUnsteady, dataset.FlagWindow, dataset.FlagProbeRTT}
 )
 
-// connectionsOf is the number of connections of each pair.
 func connectionsOf(b *fit.Batch) int64 { return cmp.Or(b.Point[names.FactorConnections], 1) }
 
 // loadStreams gathers the usable streams, all numbers of connections, in p.counted. It returns those that give b'(n).

@@ -15,7 +15,6 @@ import (
 // seriesGap is the residual series that the quality of LogGP is stated of.
 const seriesGap = "gap(s)"
 
-// labelGap is function gap in words.
 const labelGap = "gap between messages by their size"
 
 // straight is the relative residual within which one line stands for gap at all sizes.

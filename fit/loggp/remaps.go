@@ -16,7 +16,6 @@ type setting struct {
 	sync, bytes, hosts, injecting, destinations, span int64
 }
 
-// together reports whether all hosts inject.
 func (s setting) together() bool { return s.injecting == s.hosts }
 
 // among is how many hosts a rank draws its destinations from; 1 where they go through a permutation.

@@ -10,7 +10,6 @@ import (
 	"calib/params"
 )
 
-// named is the name of a parameter of one message size.
 func named(name string, bytes int64) string { return name + "_" + fit.SizeName(bytes) }
 
 // ofSecond are the parameters that a second thread without a CPU to itself changes.

@@ -68,7 +68,6 @@ func Scatter[Row any](s *Estimates, v float64, replicates []Row, of func(Row) fl
 // Point returns the 95% interval of point i.
 func (s *Estimates) Point(i int) [2]float64 { return s.Interval(s.Values[i], s.Replicates, i) }
 
-// PointScatter returns Scatter of point i.
 func (s *Estimates) PointScatter(i int) [2]float64 {
 	return Scatter(s, s.Values[i], s.Replicates, func(r []float64) float64 { return r[i] })
 }

@@ -302,7 +302,6 @@ func (s *Estimates) Made(from [][]int, of func(values []float64, i int) float64)
 	return out
 }
 
-// Select returns some of the points.
 func (s *Estimates) Select(points []int) *Estimates {
 	from := make([][]int, len(points))
 	for i := range points {

@@ -21,7 +21,6 @@ type Number struct {
 	Source string   `yaml:"source" json:"source"` // paper and equation
 }
 
-// Needs are the experiments that a number needs.
 func (n Number) Needs() []string { return strings.Split(n.From, ", ") }
 
 // Experiment is how numbers are measured, and what narrows their intervals beside measuring nothing else.
@@ -39,7 +38,6 @@ type Glossary struct {
 //go:embed glossary.yaml
 var text []byte
 
-// All is the whole glossary.
 var All = sync.OnceValue(func() (g Glossary) {
 	if err := yaml.Decode(text, &g); err != nil {
 		panic(err) // the file is part of the program

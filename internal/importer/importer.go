@@ -60,7 +60,6 @@ var formats = []struct {
 	{"csv", regexp.MustCompile(`(?i)\A(.*,\s*"?bytes\b|\s*"?bytes"?\s*,)`), readCSV},
 }
 
-// Formats lists the names of the formats.
 func Formats() (out []string) {
 	for _, f := range formats {
 		out = append(out, f.name)

@@ -50,7 +50,6 @@ var imb = suite{
 	benchmarks: []benchmark{{"PingPong", "PingPong", false}, {"Uniband", "Uniband", true}},
 }
 
-// table is one that is read.
 type table struct {
 	*input
 	suite         suite

@@ -11,7 +11,6 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// ErrBreaks reports breaks that do not suit the data.
 var ErrBreaks = errors.New("breaks do not suit the data")
 
 // SegmentOptions are the settings of FitSegments. The zero value means: breaks that are found, segments of at least
@@ -163,7 +162,6 @@ func (r *running) add(x, y, w float64) {
 	r.w = total
 }
 
-// line is the line that is fitted.
 func (r *running) line() Line {
 	slope := r.xy / r.xx
 	return Line{r.y - slope*r.x, slope}

@@ -65,7 +65,6 @@ type sink func(event string, at time.Time, s State, message string)
 // Style is a way to show progress.
 type Style int
 
-// Styles.
 const (
 	Quiet  Style = iota
 	Live         // one line of a terminal, drawn over itself
@@ -91,7 +90,6 @@ func New(w io.Writer, style Style, now func() time.Time) *Reporter {
 	return r
 }
 
-// IsTerminal reports whether f is a terminal.
 func IsTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
 
 // Width returns the columns of the terminal w, 80 where they are not known.
@@ -284,7 +282,6 @@ func clock(d time.Duration) string {
 	return fmt.Sprintf("%d:%02d", s/60, s%60)
 }
 
-// Names of events.
 const (
 	eventPhase     = "phase" // a phase begins
 	eventProgress  = "progress"

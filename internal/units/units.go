@@ -28,13 +28,11 @@ const (
 	Second      Nanos = 1_000_000_000
 )
 
-// Seconds returns n in seconds.
 func (n Nanos) Seconds() float64 { return float64(n) * 1e-9 }
 
 // String prints n with an SI prefix and four significant digits.
 func (n Nanos) String() string { return Format(n.Seconds(), "s") }
 
-// Bytes is a size in bytes.
 type Bytes int64
 
 // Binary multiples of a byte.

@@ -20,7 +20,6 @@ type (
 	point = params.Residual
 )
 
-// Plots makes the plots of a fit.
 type Plots func(*params.Fit) []plot.Plot
 
 const UnitTime = "time" // the unit of an axis of Unix seconds

@@ -99,7 +99,6 @@ func (p *panel) repeats(own []point) bool {
 
 func byX(a point, x float64) int { return cmp.Compare(a.X, x) }
 
-// noModel reports whether what is fitted is what was measured.
 func noModel(own []point) bool {
 	return !slices.ContainsFunc(own, func(r point) bool { return r.Fitted != r.Measured })
 }

@@ -72,7 +72,6 @@ const helloTimeout = 5 * time.Second
 // maxConsecutive failed slots end a walk: something is wrong with all of it.
 const maxConsecutive = 3
 
-// ErrNothing reports a walk that measured nothing.
 var ErrNothing = errors.New("nothing was measured")
 
 // Progress is where a walk is.

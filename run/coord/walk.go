@@ -255,7 +255,6 @@ func (w *walker) save(s bench.Slot, samples []dataset.Sample) error {
 	return nil
 }
 
-// add counts a slot that has samples.
 func (w *walker) add(s bench.Slot, samples []dataset.Sample) {
 	w.pace.Measured(s)
 	if w.Steering != nil {
@@ -263,7 +262,6 @@ func (w *walker) add(s bench.Slot, samples []dataset.Sample) {
 	}
 }
 
-// missing returns the teams that have no sample.
 func missing(teams [][]int, had []dataset.Sample) [][]int {
 	seen := map[int]bool{}
 	for i := range had {

@@ -89,7 +89,6 @@ func newDraft(e *bench.Experiment, p *Plan, l bench.Limits) *draft {
 	return d
 }
 
-// with are the limits with one of the efforts.
 func (d *draft) with(effort int) bench.Limits {
 	l := d.limits
 	l.Effort = l.Effort.OrWhole() * efforts[effort]

@@ -39,7 +39,6 @@ type soFar struct {
 // ratio is what an experiment's slots took, and what was planned of them.
 type ratio struct{ took, planned units.Nanos }
 
-// NewPace returns the pace of a schedule.
 func NewPace(s *Schedule) *Pace {
 	groups := slices.Repeat([]soFar{{last: -1}}, len(s.groups))
 	p := &Pace{schedule: s, groups: groups, exps: map[string]*ratio{}, round: -1}

@@ -83,10 +83,8 @@ var (
 		names.Gather, names.Load, names.PRTT, names.Copy, names.Pattern, names.Flood, names.Fragment, names.Buffer}
 )
 
-// BuiltinNames lists the built-in plans.
 func BuiltinNames() []string { return []string{Quick, Standard, Full} }
 
-// Builtin returns the built-in plan of that name.
 func Builtin(name string) (Plan, error) {
 	p := Plan{Name: name, Rounds: Rounds{Min: 6}, Permute: true}
 	switch name {

@@ -68,7 +68,6 @@ func (g *group) hosts(places []int) [][]int {
 	return out
 }
 
-// due reports whether round r measures the group.
 func (g *group) due(r int) bool { return r%g.every == g.phase }
 
 // lastDue is the last round up to r that measures the group; below 0 where there is none.
@@ -172,7 +171,6 @@ func (s *Schedule) MaxEmpty() int {
 	return n + 2*idleEvery
 }
 
-// rng is the generator of round r.
 func (s *Schedule) rng(r int) *rand.Rand { return rand.New(rand.NewPCG(s.Plan.Seed, uint64(r))) }
 
 // order lists the groups of round r in the order of its slots. It is what the generator draws first.

@@ -120,7 +120,6 @@ func (t Table) Row(cells ...any) {
 // Minute prints a time to the minute, in UTC.
 func Minute(t time.Time) string { return t.UTC().Format("2006-01-02 15:04") }
 
-// OrDash is s, or a dash where s is empty.
 func OrDash(s string) string { return cmp.Or(s, "–") }
 
 func Exists(path string) bool {

@@ -211,7 +211,6 @@ type metricList struct {
 	Metrics []history.Followed `json:"metrics"`
 }
 
-// StoreFlag names the file of the history.
 func StoreFlag() cli.Flag {
 	return &cli.StringFlag{Name: "store", EnvVars: []string{"CALIB_STORE"},
 		Usage: "history `FILE`; default calib/history.db in $XDG_DATA_HOME, else in ~/.local/share"}

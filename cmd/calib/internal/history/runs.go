@@ -197,7 +197,6 @@ func listRuns(c *cli.Context, s *history.Store) error {
 	})
 }
 
-// withBaselines returns runs with the baselines that they are in.
 func withBaselines(ctx context.Context, s *history.Store, entries ...history.Entry) ([]storedRun, error) {
 	all, err := s.Baselines(ctx)
 	out := []storedRun{}

@@ -301,7 +301,6 @@ func (n *newestRun) find() error {
 	return nil
 }
 
-// gatherer has all that is served.
 func (m *metrics) gatherer() prometheus.Gatherer {
 	r := prometheus.NewRegistry()
 	r.MustRegister(m, m.latencies, m.rates, collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
