@@ -259,7 +259,6 @@ func Must[T any](v T, err error) T {
 	return v
 }
 
-// Fail ends the task with an error of that text.
 func Fail(format string, args ...any) { panic(failure{fmt.Errorf(format, args...)}) }
 
 // Caught calls f, and returns the error with which that ended the task. What runs on a thread of its own, and what a

@@ -105,7 +105,6 @@ func (l Limits) PacketSizes() []units.Bytes {
 	return l.OnePacket(Thinned(l, packetSizes, packetSizesQuick), true)
 }
 
-// SegmentSize is the largest message that is one segment.
 func (l Limits) SegmentSize() units.Bytes { return cmp.Or(l.Segment, EthernetSegment) }
 
 // OnePacket is SizesOr of messages of one segment each. Where segments are longer than those of Ethernet, own goes on

@@ -131,7 +131,6 @@ func Intervals(done []int64) (ns []int64, averaged int) {
 	return ns, averaged
 }
 
-// ErrMemory reports a task that would take more memory than it may.
 var ErrMemory = errors.New("more memory than the task may take")
 
 // memory is what a task has taken, of what it may.

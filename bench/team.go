@@ -181,7 +181,6 @@ func (x Team) SendNumbers(to int, numbers ...int64) {
 	x.Send(to, b)
 }
 
-// RecvNumbers receives n numbers.
 func (x Team) RecvNumbers(from, n int) []int64 {
 	b, numbers := make([]byte, 8*n), make([]int64, n)
 	x.Recv(from, b)

@@ -151,7 +151,6 @@ const (
 	SectionOverlap    = "Latency hiding"
 )
 
-// SizeAxis is an axis of message sizes.
 func SizeAxis(log bool) plot.Axis { return plot.Axis{Name: "message size", Unit: "B", Log: log} }
 
 func TimeAxis(name string, log bool) plot.Axis { return plot.Axis{Name: name, Unit: "s", Log: log} }

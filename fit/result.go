@@ -98,7 +98,6 @@ func (r *Result) Count(n int, name string, of func(n int) params.Finding) {
 	r.Add(f.With(name, float64(n)))
 }
 
-// WidenDomain extends the domain of a factor to v.
 func (r *Result) WidenDomain(factor string, v float64) {
 	d, seen := r.Domain[factor]
 	if !seen {

@@ -221,7 +221,6 @@ func inPairs(x bench.Team, direction int) Role {
 	return Role{Team: x, Direction: direction, From: from, To: []int{from ^ 1}}
 }
 
-// BothDirections runs f for pairs in direction 0 and then in direction 1.
 func BothDirections(x bench.Team, f func(Role)) {
 	for direction := range 2 {
 		f(inPairs(x, direction))

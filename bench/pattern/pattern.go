@@ -129,7 +129,6 @@ func (p Pattern) Name() string { return p.Operation + "-" + p.Algorithm }
 // Least is the smallest team of any pattern.
 const Least = 2
 
-// Defined reports whether the pattern is defined for a team of that size.
 func (p Pattern) Defined(size int) bool { return size >= Least && (p.Fits == nil || p.Fits(size)) }
 
 // Segmented reports whether the algorithm cuts a message into pieces of a size that can be chosen.

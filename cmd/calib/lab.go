@@ -75,7 +75,6 @@ func nameFlag() cli.Flag {
 		Usage: "`NAME` of the lab; its hosts are NAME-h0, NAME-h1, …"}
 }
 
-// labSpec reads the network that arg names.
 func labSpec(arg string) (*netspec.Spec, error) {
 	if arg == "" {
 		return nil, exit.Usagef("want a network: a preset (%s) such as sparc1994:8, or a lab file such as "+

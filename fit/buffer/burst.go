@@ -125,7 +125,6 @@ func firstLoss(k, received []float64) int {
 	return len(k)
 }
 
-// errFlat reports bursts without two that overflowed the port.
 var errFlat = errors.New("fewer than two bursts overflowed the port")
 
 // bluntKnee is the D/A above which a knee says little.

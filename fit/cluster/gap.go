@@ -126,7 +126,6 @@ func loadGap(r *fit.Result) *curves[bool] {
 	return c
 }
 
-// warnOfMerged warns of the timings left out because the kernel merged messages.
 func warnOfMerged(r *fit.Result) {
 	if n := r.LeftOutWhy[whyMerged]; n > 0 {
 		r.Add(params.Warnf("merged-messages", "%d timings are left out: the kernel did not send one segment a message, so "+

@@ -35,7 +35,6 @@ func (m *mediumFit) at(n float64) float64 {
 	return m.b // flat, or unknown
 }
 
-// fitMedium fits b and b_c to the streams.
 func (p *paired) fitMedium() *mediumFit {
 	m := &mediumFit{b: math.NaN(), bc: math.NaN(), growth: effect{growth: math.NaN()}}
 	if len(p.stream) == 0 {

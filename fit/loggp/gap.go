@@ -67,7 +67,6 @@ func firstAbove(sizes []float64, packet float64) int {
 	return i
 }
 
-// fitGap fits gap(s) and records it with g and G.
 func (p *prttData) fitGap() (*gapFit, error) {
 	sizes, gaps := sizesOf(p.gaps), p.slopes(p.gaps)
 	values := gaps.Values

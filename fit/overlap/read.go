@@ -175,5 +175,4 @@ func (f *Fitted) Predict(p, q, m, work float64) (Outcome, error) {
 	return o, nil
 }
 
-// SizeWords is a size of the model in words.
 func SizeWords(bytes float64) string { return fit.SizeWords(int64(bytes)) }
