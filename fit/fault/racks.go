@@ -244,8 +244,8 @@ func (s *Screen) congested(r Seen) bool {
 	return s.between(r) && max(s.apart[r.From], s.apart[r.To]) > 0
 }
 
-// pods groups the groups likewise, by the latency between them: it returns the pod of each group, and nil where there are
-// none.
+// pods groups the groups likewise, by the latency between them: it returns the pod of each group, and nothing where
+// there are none.
 func (s *Screen) pods() map[int]int {
 	groups, number := members(s.group), Numbers(members(s.group))
 	seen := map[[2]int][]float64{}
@@ -268,8 +268,8 @@ func (s *Screen) pods() map[int]int {
 }
 
 // class numbers the pairs that are compared with each other: those of hosts of the same two kinds, within groups or
-// between, within pods or between, or over the same slow uplink in the same direction. A host of no kind is taken for one
-// of the largest.
+// between, within pods or between, or over the same slow uplink in the same direction. A host of no kind is taken for
+// one of the largest.
 func (s *Screen) class(r Seen) [4]int {
 	a, b := max(s.kindOf[r.From], 1), max(s.kindOf[r.To], 1)
 	c := [4]int{min(a, b), max(a, b), 0, 0}

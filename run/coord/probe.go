@@ -48,8 +48,8 @@ func (p *Probed) Known() *Probed {
 	return &known
 }
 
-// Shared reports whether pairs share one medium: every pair was slowed by the others. Where only some were, such as those
-// over one slow uplink, hosts can be compared while all pairs communicate at once.
+// Shared reports whether pairs share one medium: every pair was slowed by the others. Where only some were, such as
+// those over one slow uplink, hosts can be compared while all pairs communicate at once.
 func (p *Probed) Shared() bool { return p.AtOnce == 0 || p.Least > undisturbed }
 
 // Path is what a plan is made from. The slowest pair decides: a round waits for it.
