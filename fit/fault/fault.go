@@ -186,7 +186,7 @@ type Screen struct {
 	rounds [][]Seen
 	took   []float64   // of each round [s]
 	group  []int       // of each host, as racks finds them; nil where there are none
-	pod    map[int]int // of each group, where groups are near each other or far; nil where they are not
+	pod    map[int]int // of each host, where some groups are nearer to each other; as Numbers
 	apart  map[int]int // number of the slow uplink of each host's group: its ways are compared with each other only
 	kindOf map[int]int // as Numbers
 	pairs  int         // that were seen

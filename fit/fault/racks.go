@@ -244,25 +244,22 @@ func (s *Screen) congested(r Seen) bool {
 	return s.between(r) && max(s.apart[r.From], s.apart[r.To]) > 0
 }
 
-// pods groups the groups likewise, by the latency between them: it returns the pod of each group, and nothing where
-// there are none.
+// pods groups the groups likewise, by the latency between them: it numbers the pod of each host. There is none where
+// groups are equally far from each other.
 func (s *Screen) pods() map[int]int {
-	groups, number := members(s.group), Numbers(members(s.group))
-	seen := map[[2]int][]float64{}
+	groups := members(s.group)
+	number := Numbers(groups)
+	var ways []reading // between groups, by index
 	for _, r := range slices.Concat(s.logs(tests[0], nil)...) {
-		if a, b := number[r.From], number[r.To]; !r.Failed && a != b && min(a, b) > 0 {
-			seen[Pair(a-1, b-1)] = append(seen[Pair(a-1, b-1)], r.over)
+		if r.From, r.To = number[r.From]-1, number[r.To]-1; r.From != r.To && min(r.From, r.To) >= 0 {
+			ways = append(ways, r)
 		}
 	}
-	way := map[[2]int]float64{}
-	for p, v := range seen {
-		way[p] = stats.Median(v)
-	}
-	tier := &Screen{hosts: len(groups), margin: s.margin}
-	pod, _ := tier.bestParted(way, len(groups))
 	out := map[int]int{}
-	for i, p := range pod {
-		out[s.group[groups[i][0]]] = p
+	for g, pod := range Numbers(Groups(len(groups), s.margin, medians([][]reading{ways}))) {
+		for _, h := range groups[g] {
+			out[h] = pod
+		}
 	}
 	return out
 }
@@ -273,7 +270,7 @@ func (s *Screen) pods() map[int]int {
 func (s *Screen) class(r Seen) [4]int {
 	a, b := max(s.kindOf[r.From], 1), max(s.kindOf[r.To], 1)
 	c := [4]int{min(a, b), max(a, b), 0, 0}
-	if s.group != nil && s.pod[s.group[r.From]] != s.pod[s.group[r.To]] {
+	if s.pod[r.From] != s.pod[r.To] {
 		c[3] = 1
 	}
 	if s.between(r) {
