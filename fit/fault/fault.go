@@ -326,10 +326,11 @@ func (s *Screen) judge(j *Judgement, t test) {
 		}
 	}
 	for {
-		all := s.batches(t, without)
+		all := s.logs(t, without)
 		if t.rounds == 0 {
 			s.explain(all, j.Slow)
 		}
+		all = s.compared(all)
 		hosts := s.hostsOf(t, all)
 		var worst Found
 		var open []Found
