@@ -77,7 +77,7 @@ func (r *run) fit() error {
 // replaces the run's params.json and reports. A model that fails is a warning, beside those given; no model at all is
 // an error, and so are breaks that do not suit the sizes measured.
 func Fit(dir *rundir.Dir, d dataset.Source, s fit.Settings, warnings []string, page Page) (*params.Params, error) {
-	s.Missing = dir.Run().Slots.Missing()
+	s.Missing, s.Where = dir.Run().Slots.Missing(), typed(dir.Run().Args)
 	defer debug.SetGCPercent(debug.SetGCPercent(50)) // what is no longer used would take as much again as many timings
 	p, errs := fit.Run(models.All, d, s)
 	if err := d.Err(); err != nil {

@@ -248,13 +248,12 @@ var ofEnds = map[string]struct {
 	quantity params.Quantity
 	large    bool
 }{
-	"a_prime_limits": {params.Time, false}, "b_prime_limits": {params.Time, true},
+	"a_prime_limits": {params.Time, false}, "b_prime_limits": {params.Time, true}, "r_inf": {params.Time, true},
 	"a": {params.BurstTime, false}, "a_c": {params.BurstTime, false}, "a_prime": {params.BurstTime, false},
 }
 
 // restOn are the points that numbers are taken from. Functions that are not named here are taken from the points with
-// their symbol. Other numbers are counted, or computed from single points, which no curve can miss; or from the last
-// line of T (r_inf), whose misfit is in the interval.
+// their symbol. Other numbers are counted, or computed from single points, which no curve can miss.
 var restOn = []struct {
 	points params.Quantity
 	names  []string
