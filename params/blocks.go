@@ -30,7 +30,7 @@ func ServiceTime(x, a, b float64) float64 {
 	return a*(a/(a+b*x)) + b*x // exact at x = 0
 }
 
-// ServiceTime returns the total service time [s] of a message of x bytes, eq. 3.
+// T returns the total service time [s] of a message of x bytes, eq. 3.
 func (c Block) T(x float64) float64 { return ServiceTime(x, c.A, c.B) }
 
 // Check returns ErrBlock unless both parameters are finite and not negative.
@@ -85,16 +85,13 @@ func Parallel(dependent bool, blocks ...Block) Block {
 //
 //	a_i = n·a,  b_i = b·Σx/x_i,  n = len(sizes).
 //
-// It returns ErrBlock for an index or a size that is not there. Source: Stoica, Sultan, Keyes 1994, rule 3, eq. 14.
-func (c Block) Concurrent(i int, sizes ...float64) (Block, error) {
-	if i < 0 || i >= len(sizes) || !(sizes[i] > 0) {
-		return Block{}, fmt.Errorf("message %d of %d, sizes %v: %w", i, len(sizes), sizes, ErrBlock)
-	}
+// Every size is above zero. Source: Stoica, Sultan, Keyes 1994, rule 3, eq. 14.
+func (c Block) Concurrent(i int, sizes ...float64) Block {
 	total := 0.0
 	for _, x := range sizes {
 		total += x
 	}
-	return Block{float64(len(sizes)) * c.A, c.B * total / sizes[i]}, nil
+	return Block{float64(len(sizes)) * c.A, c.B * total / sizes[i]}
 }
 
 // ConcurrentEqual is Concurrent for n messages of equal size: both parameters times n. Source: Stoica, Sultan, Keyes
