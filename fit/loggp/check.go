@@ -22,7 +22,7 @@ const (
 
 // identity compares half of PRTT(1,0,s) of each size within a packet with L + o_s(s) + o_r(s) + gap(s) − gap(1), which
 // holds at the smallest size by construction.
-func (p *prttData) identity(gap *gapFit, send, receive *busyTime, latency float64) {
+func (p *prttData) identity(gap *lsq.Segments, send, receive *busyTime, latency float64) {
 	if !fit.Finite(latency) {
 		return
 	}
@@ -59,7 +59,7 @@ func (p *prttData) identity(gap *gapFit, send, receive *busyTime, latency float6
 //
 // a' is half the round trip of the smallest message, p·G the time per packet by the gap, and b that by the slope of
 // long round trips, which is other data.
-func (p *prttData) hyperbola(gap *gapFit) {
+func (p *prttData) hyperbola(gap *lsq.Segments) {
 	var sizes, times []float64
 	for _, q := range p.gaps {
 		sizes, times = append(sizes, q.bytes), append(times, p.times.Values[q.one]/2)
@@ -75,7 +75,7 @@ func (p *prttData) hyperbola(gap *gapFit) {
 		p.fit.Warn(params.Eq18, "LogGP is not compared with the hyperbola: %v", err)
 		return
 	}
-	c := gap.coefficients()
+	c := coefficients(gap)
 	g := c[len(c)-1] * p.packet
 	lo, hi := math.Inf(1), math.Inf(-1)
 	for n := 1.0; n <= ratioPackets; n++ {

@@ -20,15 +20,10 @@ const labelGap = "gap between messages by their size"
 // straight is the relative residual within which one line stands for gap at all sizes.
 const straight = 0.05
 
-// gapFit is gap(s): a line, which is one segment, or several.
-type gapFit struct{ *lsq.Segments }
-
-func (g *gapFit) straight() bool { return len(g.Segments.Segments) == 1 }
-
-// coefficients are c0 and c1 of each part in turn.
-func (g *gapFit) coefficients() []float64 {
+// coefficients are c0 and c1 of each part of gap(s) in turn.
+func coefficients(gap *lsq.Segments) []float64 {
 	var out []float64
-	for _, s := range g.Segments.Segments {
+	for _, s := range gap.Segments {
 		out = append(out, s.Intercept, s.Slope)
 	}
 	return out
@@ -37,17 +32,17 @@ func (g *gapFit) coefficients() []float64 {
 // gapOf fits gap(s) to relative residuals: one line where it is within 5% of every value, and segments otherwise, where
 // there are enough sizes for two. Of fewer than three sizes above a packet [B] one segment may have two sizes: else the
 // last would reach far into the packet, where a byte costs less.
-func gapOf(sizes, values []float64, packet float64) (*gapFit, error) {
+func gapOf(sizes, values []float64, packet float64) (*lsq.Segments, error) {
 	l, sol, err := lsq.FitLine(sizes, values, nil)
 	if err != nil {
 		return nil, err
 	}
 	one := lsq.Segment{Intercept: l.C0, Slope: l.C1, Distinct: len(sizes)}
-	g := &gapFit{&lsq.Segments{Segments: []lsq.Segment{one}, Cond: sol.Cond}}
 	worst := 0.0
 	for i, s := range sizes {
 		worst = math.Max(worst, math.Abs(l.At(s)/values[i]-1))
 	}
+	g := &lsq.Segments{Segments: []lsq.Segment{one}, Cond: sol.Cond}
 	if worst <= straight {
 		return g, nil
 	}
@@ -56,7 +51,7 @@ func gapOf(sizes, values []float64, packet float64) (*gapFit, error) {
 		opt.Max, opt.MinSizes = 2, 2
 	}
 	if seg, err := lsq.FitSegments(sizes, values, opt); err == nil && len(seg.Segments) > 1 {
-		g.Segments = seg
+		return seg, nil
 	}
 	return g, nil
 }
@@ -67,7 +62,7 @@ func firstAbove(sizes []float64, packet float64) int {
 	return i
 }
 
-func (p *prttData) fitGap() (*gapFit, error) {
+func (p *prttData) fitGap() (*lsq.Segments, error) {
 	sizes, gaps := sizesOf(p.gaps), p.slopes(p.gaps)
 	values := gaps.Values
 	g, err := gapOf(sizes, values, p.packet)
@@ -75,9 +70,9 @@ func (p *prttData) fitGap() (*gapFit, error) {
 		return nil, err
 	}
 	reps := resample.Map(gaps.Replicates, func(y []float64) ([]float64, error) {
-		return lsq.WithinBreaks(sizes, y, g.Segments)
+		return lsq.WithinBreaks(sizes, y, g)
 	})
-	c := g.coefficients()
+	c := coefficients(g)
 	// g is the gap that was measured at the smallest size, less what its bytes take: a cost with a floor lies off the line
 	// there.
 	small, ofSmall := gaps.Of(func(y []float64) float64 { return y[0] - c[1]*(sizes[0]-1) })
@@ -105,18 +100,19 @@ func (p *prttData) fitGap() (*gapFit, error) {
 	if long <= 0 {
 		p.fit.Add(params.Warnf("not-positive", "G is not positive: the gap does not grow with the size").Of("G"))
 	}
-	if g.straight() {
+	oneLine := len(g.Segments) == 1
+	if oneLine {
 		p.lineFunction("gap", labelGap, lsq.Line{C0: c[0], C1: c[1]}, reps, sizes, values,
-			func(y []float64) (lsq.Line, error) { return g.Segments.Segments[0].Refit(sizes, y) })
+			func(y []float64) (lsq.Line, error) { return g.Segments[0].Refit(sizes, y) })
 	} else {
-		fit.SegmentsFunction(p.fit, "gap", labelGap, sizes, gaps, g.Segments)
+		fit.SegmentsFunction(p.fit, "gap", labelGap, sizes, gaps, g)
 		p.fit.Add(params.Notef("several-segments", "gap(s) is not one line within 5%%: %d segments by BIC; g is of "+
-			"the smallest message, G of those longer than a packet", len(g.Segments.Segments)).Of("gap"))
+			"the smallest message, G of those longer than a packet", len(g.Segments)).Of("gap"))
 	}
 	points := p.fit.AddSeries(params.Series{Name: seriesGap, Quantity: params.Gap, Symbol: "gap", XName: "bytes"}, sizes,
 		gaps, g.Predict)
 	for i, s := range sizes {
-		if e := math.Abs(points.Points[i].Relative()); g.straight() && e > straight {
+		if e := math.Abs(points.Points[i].Relative()); oneLine && e > straight {
 			p.fit.Add(params.Warnf("off-the-form", "gap(s) is not a line, and too few sizes were measured for "+
 				"segments: %.0f%% off at %g B", 100*e, s).Of("gap").With("off", e).With("bytes", s))
 		}

@@ -111,7 +111,7 @@ func fitLogGP(prepared *fit.Prepared) (*params.Fit, error) {
 	values := p.slopes(p.gaps).Values
 	p.fit.LeaveOneOut(lsq.LeaveOneOut(sizesOf(p.gaps), values, func(x, y []float64) (func(float64) float64, error) {
 		g, err := gapOf(x, y, p.packet)
-		return func(m float64) float64 { return g.Predict(m) }, err
+		return g.Predict, err
 	}))
 	return p.fit.Fit, nil
 }

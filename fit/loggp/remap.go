@@ -120,8 +120,7 @@ func (k Machine) Cost(r Remap) Cost {
 	return c
 }
 
-// precision is that of T_c.
-const precision = 1e-12
+const precision = 1e-12 // of T_c, relative
 
 // ends is the wait of an injection at the interfaces of its hosts, each a queue for a gap that other messages load. A
 // host has, in an interval, one request and one reply going out, and one of each coming in. Of d hosts that may send to
