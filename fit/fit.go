@@ -96,14 +96,6 @@ func (p *Prepared) lacks(needs []string) bool {
 // Needs returns ErrNeeds for a model that found nothing usable.
 func Needs(what string) error { return fmt.Errorf("%s: %w", what, ErrNeeds) }
 
-// seed returns the seed of the bootstrap of a stream. A stream is named for a model and has a seed of its own: a new
-// model does not change the intervals of another.
-func (p *Prepared) seed(stream string) uint64 {
-	h := fnv.New64a()
-	h.Write([]byte(stream)) // a hash never fails
-	return cmp.Or(p.settings.Seed, p.Data.Head().Seed) ^ h.Sum64()
-}
-
 // Resample draws the bootstrap of the points of a model and warns of a single round. It returns ErrNeeds with what is
 // missing where there is no point.
 func Resample[K comparable](r *Result, t *resample.Table[K], missing string) (*resample.Estimates, error) {
@@ -122,8 +114,12 @@ func Draw[K comparable](r *Result, t *resample.Table[K]) *resample.Estimates {
 	return r.Prepared.draw(m, r.Model)
 }
 
-func (p *Prepared) draw(m *resample.Medians, stream string) *resample.Estimates {
-	return m.Draw(cmp.Or(p.settings.Replicates, defaultReplicates), p.seed(stream))
+// draw draws the bootstrap of a model under a seed of its own: a new model does not change the intervals of another.
+func (p *Prepared) draw(m *resample.Medians, model string) *resample.Estimates {
+	h := fnv.New64a()
+	h.Write([]byte(model)) // a hash never fails
+	seed := cmp.Or(p.settings.Seed, p.Data.Head().Seed) ^ h.Sum64()
+	return m.Draw(cmp.Or(p.settings.Replicates, defaultReplicates), seed)
 }
 
 // Prepared is one dataset made ready for the models of a run: its samples by experiment, and what several models need,
@@ -165,9 +161,8 @@ func Shared[T any](p *Prepared, produce func(*Prepared) (T, error)) (T, error) {
 }
 
 func (p *Prepared) HostName(i int) string {
-	hosts := p.hosts
-	if i >= 0 && i < len(hosts) && hosts[i].Name != "" {
-		return hosts[i].Name
+	if i >= 0 && i < len(p.hosts) && p.hosts[i].Name != "" {
+		return p.hosts[i].Name
 	}
 	return fmt.Sprintf("host %d", i)
 }

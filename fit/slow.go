@@ -77,13 +77,15 @@ func (o *SlowHosts) Line(l *dataset.Sample) bool { return o.Out(l) != "" }
 // is, and neither do hosts that share a CPU.
 func (p *Prepared) findSlow() *SlowHosts {
 	screen := fault.New(len(p.hosts), SlowMargin)
-	for _, round := range matchings(p.looks()) {
-		took := 0.
-		var seen []fault.Seen
-		for _, l := range round {
-			seen, took = append(seen, l.Seen), max(took, l.Took)
+	for round := range Runs(p.looks(), func(a, b fault.Look) bool { return a.Round == b.Round }) {
+		for _, apart := range fault.Disjoint(round, func(l fault.Look) [2]int { return [2]int{l.From, l.To} }) {
+			took := 0.
+			var seen []fault.Seen
+			for _, l := range apart {
+				seen, took = append(seen, l.Seen), max(took, l.Took)
+			}
+			screen.Add(seen, took)
 		}
-		screen.Add(seen, took)
 	}
 	var all []string
 	for h := range p.hosts {
@@ -105,12 +107,11 @@ func (p *Prepared) findSlow() *SlowHosts {
 // looks are what was seen of each pair in each round: by the check that opens a run, and by pingpong, whose half round
 // trip of the smallest size is the latency, and whose time per byte is that up to the largest.
 func (p *Prepared) looks() (out []fault.Look) {
-	fit := func(s *dataset.Sample) bool {
-		known := func(h int) bool { return h >= 0 && h < len(p.hosts) }
-		return len(s.Ranks) == 2 && known(s.Ranks[0]) && known(s.Ranks[1]) && len(s.NS) > 0 &&
-			!dataset.CrowdedTeam(p.crowded, s.Ranks)
+	unfit := func(s *dataset.Sample) bool {
+		unknown := func(h int) bool { return h < 0 || h >= len(p.hosts) }
+		return len(s.Ranks) != 2 || slices.ContainsFunc(s.Ranks, unknown) || len(s.NS) == 0 ||
+			dataset.CrowdedTeam(p.crowded, s.Ranks)
 	}
-	unfit := func(s *dataset.Sample) bool { return !fit(s) }
 	out = fault.Looks(slices.DeleteFunc(slices.Clone(p.Samples(names.Probe, "")), unfit))
 	type at struct {
 		round int
@@ -121,7 +122,7 @@ func (p *Prepared) looks() (out []fault.Look) {
 	small, large := int64(math.MaxInt64), int64(0)
 	for _, b := range p.LineBatches(names.Pingpong, "") {
 		s := b.Lines[0]
-		if !fit(s) || b.Spoiled() {
+		if unfit(s) || b.Spoiled() {
 			continue
 		}
 		k, x := at{b.Round, fault.Pair(s.Ranks[0], s.Ranks[1])}, b.Point[names.FactorBytes]
@@ -155,22 +156,13 @@ func (p *Prepared) looks() (out []fault.Look) {
 	return out
 }
 
-// matchings puts the looks of each round into rounds in which a host is in one pair.
-func matchings(looks []fault.Look) (out [][]fault.Look) {
-	for round := range Runs(looks, func(a, b fault.Look) bool { return a.Round == b.Round }) {
-		out = append(out, fault.Disjoint(round, func(l fault.Look) [2]int { return [2]int{l.From, l.To} })...)
-	}
-	return out
-}
-
 // name enters a host, a pair or the uplink of a group.
 func (o *SlowHosts) name(p *Prepared, f fault.Found, hosts []string) {
 	why := f.Why(hosts)
 	switch {
 	case f.Uplink:
-		group := p.hostNames(f.Hosts)
 		o.Findings = append(o.Findings, params.Warnf(params.SlowUplink, "%s is slow: %s", subject(f, hosts), why).
-			With("ratio", f.Ratio).About(group...))
+			With("ratio", f.Ratio).About(p.hostNames(f.Hosts)...))
 		return
 	case len(f.Hosts) == 2:
 		pair := fault.Pair(f.Hosts[0], f.Hosts[1])

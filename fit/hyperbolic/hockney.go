@@ -74,14 +74,11 @@ func pairMatrix(p *fit.Prepared) []params.Pair {
 	for _, b := range lines {
 		small, large = min(small, b.Point[names.FactorBytes]), max(large, b.Point[names.FactorBytes])
 	}
-	at := func(x int64) []fit.PairTime {
-		return fit.PairTimes(slices.DeleteFunc(slices.Clone(lines),
-			func(b *fit.Batch) bool { return b.Point[names.FactorBytes] != x }))
-	}
 	index := map[[2]int]int{}
 	var out []params.Pair
 	each := func(x int64, set func(e *params.Pair, v float64, ci [2]float64)) {
-		for _, q := range at(x) {
+		other := func(b *fit.Batch) bool { return b.Point[names.FactorBytes] != x }
+		for _, q := range fit.PairTimes(slices.DeleteFunc(slices.Clone(lines), other)) {
 			i, ok := index[q.Hosts]
 			if !ok {
 				i = len(out)
