@@ -6,7 +6,6 @@ import (
 	"iter"
 	"maps"
 	"slices"
-	"sort"
 	"strings"
 
 	"calib/fit/resample"
@@ -242,7 +241,7 @@ func (r *Result) Account(used ...[]*Batch) {
 		}
 	}
 	if share := float64(unusable) / float64(r.Used+unusable); share > manyLeftOut {
-		sort.Strings(parts)
+		slices.Sort(parts)
 		r.Add(params.Warnf(params.ManyLeftOut, "%.0f%% of the timings are left out (%s)", 100*share,
 			strings.Join(parts, ", ")).With("share", share))
 	}
@@ -316,7 +315,6 @@ func (r *Result) Prefer(in []*Batch, why string, worse func(*Batch) bool) []*Bat
 	return r.Without(in, why, worse)
 }
 
-// Without leaves out some batches.
 func (r *Result) Without(in []*Batch, why string, some func(*Batch) bool) []*Batch {
 	return r.Sift(in, func(b *Batch) string {
 		if some(b) {

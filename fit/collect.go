@@ -3,7 +3,6 @@ package fit
 import (
 	"maps"
 	"slices"
-	"sort"
 
 	"calib/fit/fault"
 	"calib/fit/resample"
@@ -72,7 +71,7 @@ func runOf(d dataset.Source) params.Run {
 			r.Versions = append(r.Versions, h.Version)
 		}
 	}
-	sort.Strings(r.Versions)
+	slices.Sort(r.Versions)
 	r.Rounds, r.Batches, r.Timings = len(seen.Rounds), seen.Lines, seen.Timings
 	r.Sampled = map[string]params.Sampled{}
 	for exp, x := range seen.Experiments {

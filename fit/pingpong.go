@@ -1,6 +1,7 @@
 package fit
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 
@@ -48,23 +49,16 @@ func (p *Prepared) pingpong() (*Pingpong, error) {
 	r := p.New("", names.Pingpong, "")
 	lines := r.Lines(names.Pingpong, "")
 	out := &Pingpong{Breaks: p.settings.Breaks, fit: r.Fit}
-	var sizes []int64
-	for _, b := range lines {
-		sizes = append(sizes, b.Point[names.FactorBytes])
-	}
-	slices.Sort(sizes)
-	var t resample.Table[int64]
-	for _, x := range slices.Compact(sizes) {
-		t.OneWay(x)
-		out.Sizes = append(out.Sizes, float64(x))
-	}
-	if len(out.Sizes) == 0 {
+	if len(lines) == 0 {
 		return out, nil
 	}
+	bytes := func(b *Batch) int64 { return b.Point[names.FactorBytes] }
+	slices.SortStableFunc(lines, func(a, b *Batch) int { return cmp.Compare(bytes(a), bytes(b)) })
+	var t resample.Table[int64] // its points ascend, as the sizes do
 	for _, b := range lines {
-		x := b.Point[names.FactorBytes]
-		t.AddTeam(t.OneWay(x), b.Team(), 0, b.Round, b.Timings(), HalfTrips(b.Lines[0])...)
+		t.AddTeam(t.OneWay(bytes(b)), b.Team(), 0, b.Round, b.Timings(), HalfTrips(b.Lines[0])...)
 	}
+	out.Sizes = resample.Distinct(&t, func(x int64) (float64, bool) { return float64(x), true })
 	r.Account(lines)
 	out.Packet = r.Packet(lines)
 	out.medians = t.Medians()

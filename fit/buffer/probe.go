@@ -73,14 +73,9 @@ func (b *probeBatch) pauses() bool {
 
 // overflowed reports whether the batch lost a packet: a retransmission of the streams, or a probe.
 func (b *probeBatch) overflowed() bool {
-	for _, l := range b.drain {
-		if l.TCP != nil && l.TCP.Retrans > 0 || l.Has(dataset.FlagRetrans) {
-			return true
-		}
-	}
-	return slices.ContainsFunc(b.load, func(l *dataset.Sample) bool {
-		return l.Aux[names.AuxReceived] < l.Aux[names.AuxSent]
-	})
+	again := func(l *dataset.Sample) bool { return l.TCP != nil && l.TCP.Retrans > 0 || l.Has(dataset.FlagRetrans) }
+	lost := func(l *dataset.Sample) bool { return l.Aux[names.AuxReceived] < l.Aux[names.AuxSent] }
+	return slices.ContainsFunc(b.drain, again) || slices.ContainsFunc(b.load, lost)
 }
 
 func allSeconds(lines []*dataset.Sample) []float64 {

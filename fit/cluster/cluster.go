@@ -64,8 +64,7 @@ func Of(p *params.Params) (Cluster, error) {
 	}
 	for i, cost := range []*params.Cost{&c.Os, &c.Ur, &c.Gs, &c.Gr, &c.Or} {
 		name := []string{"O_s", "U_r", "g_s", "g_r", "O_r"}[i]
-		fn, ok := p.Functions[name]
-		if ok {
+		if fn, ok := p.Functions[name]; ok {
 			v, err := fn.Cost()
 			if err != nil {
 				return Cluster{}, fmt.Errorf("function %s: %w", name, err)

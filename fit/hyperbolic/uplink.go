@@ -57,10 +57,7 @@ func (p *paired) addUplinks() {
 	}
 	est := fit.Draw(r, &t)
 	all := t.Index[most]
-	hosts := 0
-	for _, n := range sizes {
-		hosts = max(hosts, n)
-	}
+	hosts := slices.Max(slices.Collect(maps.Values(sizes)))
 	rate, rateCI := est.Of(func(v []float64) float64 { return v[all] })
 	held, heldCI := est.Of(func(v []float64) float64 { return v[all] / float64(most) / v[within] })
 	over, overCI := est.Of(func(v []float64) float64 { return float64(hosts) * v[within] / v[all] })

@@ -3,6 +3,7 @@ package cost
 import (
 	"cmp"
 	"math"
+	"slices"
 
 	"calib/params"
 )
@@ -138,10 +139,8 @@ func (h *hyperbolic) neighbours(n, k int) params.Block {
 // exchange reports whether a schedule is one exchange of every rank, each of k messages out and k in, all of m bytes.
 func exchange(l *list) (k, m int, ok bool) {
 	m = l.messages[0].bytes
-	for _, q := range l.messages {
-		if q.bytes != m {
-			return 0, 0, false
-		}
+	if slices.ContainsFunc(l.messages, func(q message) bool { return q.bytes != m }) {
+		return 0, 0, false
 	}
 	for _, steps := range l.ranks {
 		if len(steps) != 1 || len(steps[0].out) == 0 || len(steps[0].out) != len(l.ranks[0][0].out) ||
