@@ -90,18 +90,17 @@ func (o *Overlap) Predict(q Overlapping) (OverlapPrediction, error) {
 		}
 		return Interval{part(mid), interval(values, part(mid), misfit)}
 	}
-	miss := o.Misfit
 	p := OverlapPrediction{
 		Overlapping:   q,
 		Communication: with(0, func(x overlap.Outcome) float64 { return x.Communication }),
 		Granularity:   with(0, func(x overlap.Outcome) float64 { return x.Granularity }),
-		Gain:          with(miss, func(x overlap.Outcome) float64 { return x.Gain }),
+		Gain:          with(o.Misfit, func(x overlap.Outcome) float64 { return x.Gain }),
 		InTurn:        with(0, func(x overlap.Outcome) float64 { return x.InTurn }),
-		Speedup:       with(miss, func(x overlap.Outcome) float64 { return x.Speedup }),
+		Speedup:       with(o.Misfit, func(x overlap.Outcome) float64 { return x.Speedup }),
 	}
 	if mid.BestWork > 0 {
 		work := with(0, func(x overlap.Outcome) float64 { return x.BestWork })
-		gain := with(miss, func(x overlap.Outcome) float64 { return x.BestGain })
+		gain := with(o.Misfit, func(x overlap.Outcome) float64 { return x.BestGain })
 		p.BestWork, p.BestGain = &work, &gain
 	}
 	return p, nil

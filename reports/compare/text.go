@@ -210,8 +210,8 @@ type testcase struct{ Class, Name, Result, Message, Type, Text string }
 // inconclusive is skipped, and environments that are not comparable are the error of a case named "comparable".
 func JUnit(w io.Writer, v *Verdict) error {
 	var cases []testcase
+	why := reports.Clean(strings.Join(v.Why, "; "))
 	if v.Outcome == NotComparable || len(v.changes) == 0 && len(v.Network)+len(v.Hosts)+len(v.Links) == 0 {
-		why := reports.Clean(strings.Join(v.Why, "; "))
 		cases = append(cases, testcase{"calib", "comparable", "error", why, v.Outcome, why})
 	}
 	for _, c := range v.Network {
@@ -243,7 +243,6 @@ func JUnit(w io.Writer, v *Verdict) error {
 	}
 	skipped := func(c testcase) bool { return c.Result == "skipped" }
 	if v.Outcome == Inconclusive && !slices.ContainsFunc(cases, skipped) {
-		why := reports.Clean(strings.Join(v.Why, "; "))
 		cases = append(cases, testcase{"calib", "decided", "skipped", why, Inconclusive, why})
 	}
 	count := map[string]int{}
