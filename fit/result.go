@@ -170,10 +170,8 @@ func R2(unknowns int, series ...params.Series) float64 {
 	return 1 - rss/tss
 }
 
-// Finite reports whether v is neither NaN nor infinite.
 func Finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
-// Seconds converts raw nanoseconds.
 func Seconds(ns []int64) []float64 {
 	out := make([]float64, len(ns))
 	for i, v := range ns {

@@ -85,7 +85,6 @@ func WidenDifference(v float64, ci [2]float64, terms []params.Term) [2]float64 {
 	return resample.WidenDifference(v, ci, halfWidth(terms))
 }
 
-// halfWidth is that of the terms together.
 func halfWidth(terms []params.Term) float64 {
 	squares := 0.0
 	for _, t := range terms {

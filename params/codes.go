@@ -32,7 +32,6 @@ const (
 // Quantity is what the points of a series are. formats.yaml of package glossary says what each means.
 type Quantity string
 
-// Quantities of series.
 const (
 	Time           Quantity = "time"
 	FixedTime      Quantity = "fixed-time"

@@ -47,7 +47,6 @@ func (p *Params) Correlation(a, b string) float64 {
 	return 0
 }
 
-// Parameter returns a parameter of a model.
 func (p *Params) Parameter(model, name string) (Parameter, bool) {
 	if q, ok := p.Parameters[name]; ok && q.Model == model {
 		return q, true

@@ -24,18 +24,15 @@ type Finding struct {
 // Level says how much a finding bears on the numbers.
 type Level string
 
-// Levels.
 const (
 	Warning Level = "warning" // the numbers may be wrong, or less certain than their intervals
 	Note    Level = "note"    // worth knowing, and no fault
 )
 
-// Warnf makes a warning.
 func Warnf(code Code, format string, args ...any) Finding {
 	return Finding{Code: code, Level: Warning, Message: fmt.Sprintf(format, args...)}
 }
 
-// Notef makes a note.
 func Notef(code Code, format string, args ...any) Finding {
 	return Finding{Code: code, Level: Note, Message: fmt.Sprintf(format, args...)}
 }

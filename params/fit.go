@@ -51,7 +51,6 @@ type Residual struct {
 	N        int     `json:"n" jsonschema:"raw timings behind it"`
 }
 
-// Relative returns (measured − fitted)/measured.
 func (r Residual) Relative() float64 { return (r.Measured - r.Fitted) / r.Measured }
 
 // Quality is what every fit states of itself. Errors are relative.
@@ -137,7 +136,6 @@ func Misfit(series ...Series) (mean, worst float64, n int) {
 	return mean / float64(n), worst, n
 }
 
-// finite reports whether v is neither NaN nor infinite.
 func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
 // Add adds a point to s: what was measured at x with its interval, from n timings, and what the model says.

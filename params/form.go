@@ -190,7 +190,6 @@ type Transfer struct {
 	Gs     Cost
 }
 
-// At implements Form: L [s] of m bytes while p hosts communicate.
 func (t Transfer) At(m, p float64) float64 {
 	if line := t.Line(m, p); t.Floor <= 0 || line > t.Floor {
 		return line + t.L1*p

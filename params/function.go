@@ -193,7 +193,6 @@ func (f Function) CoeffUnit(coeff string) string {
 	return ""
 }
 
-// Words prints f as a formula.
 func (f Function) Words(name string) string {
 	s, err := readForm(f.Form, f.Coeff)
 	if err != nil {

@@ -9,7 +9,6 @@ import (
 	"calib/internal/units"
 )
 
-// What is better of a metric.
 const (
 	BetterLower   = "lower"
 	BetterHigher  = "higher"
@@ -35,7 +34,6 @@ type Metric struct {
 	Sizes string `json:"sizes,omitempty"`
 }
 
-// LossMetric is the metric of Params.Loss.
 const LossMetric = "loss"
 
 // Link names the link of m, "" for the whole network.

@@ -2,7 +2,6 @@ package params
 
 import "fmt"
 
-// Status of a parameter.
 const (
 	StatusOK             = "ok"             // to be relied on: it has an interval, is possible, and nothing contradicts it
 	StatusProvisional    = "provisional"    // a number, but of too few data or of a model that misses them: Why says which
@@ -84,7 +83,6 @@ type Term struct {
 	Why  string  `json:"why,omitempty" jsonschema:"what u is taken from"`
 }
 
-// Types of a Term.
 const (
 	TypeA = "A"
 	TypeB = "B"
@@ -143,10 +141,7 @@ func (p Parameter) check() error {
 	return nil
 }
 
-// Names of terms of uncertainty that more than one place knows.
-const (
-	TermClockOffset = "clock offset" // between two hosts' clocks
-)
+const TermClockOffset = "clock offset" // a term of uncertainty: between two hosts' clocks
 
 // ranges are what a value to be used can be, by its unit: what no network and no clock can have is a damaged or forged
 // file. A small time may be negative, as a difference; what a size cannot be a fit has withheld.

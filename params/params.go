@@ -104,7 +104,6 @@ type Run struct {
 	Where    string             `json:"where,omitempty" jsonschema:"flags that named the hosts, as typed; absent where not known"`
 }
 
-// Sampled is what an experiment measured.
 type Sampled struct {
 	Rounds int `json:"rounds" jsonschema:"rounds that have it"`
 	Hosts  int `json:"hosts" jsonschema:"hosts that took part"`
@@ -119,7 +118,6 @@ type Environment struct {
 	Differences map[string]map[string]string `json:"differences" jsonschema:"fact, host, value; absent where not reported"`
 }
 
-// Pair is what was found between two hosts.
 type Pair struct {
 	From         string      `json:"from" jsonschema:"one host"`
 	To           string      `json:"to" jsonschema:"the other; what was measured both ways stands once"`
@@ -136,7 +134,6 @@ type Pair struct {
 // Kind is what a network behaves like.
 type Kind string
 
-// Kinds of network.
 const (
 	Switch  Kind = "switch"    // pairs of hosts do not disturb each other
 	Shared  Kind = "shared"    // pairs of hosts share one medium

@@ -21,7 +21,6 @@ type Points struct {
 	Fits   []FitPoints `json:"fits" jsonschema:"by model"`
 }
 
-// FitPoints are the points of one fit.
 type FitPoints struct {
 	Model  string   `json:"model" jsonschema:"name of the model, as in the fits of params.json"`
 	Series []Series `json:"series" jsonschema:"measured points beside what the model says"`

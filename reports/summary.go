@@ -35,7 +35,6 @@ type Summary struct {
 	more     bool     // the screen has no room for all
 }
 
-// SummaryOf returns the summary of p.
 func SummaryOf(p *params.Params, o Options) Summary {
 	r := p.Run
 	s := Summary{Run: Clean(r.ID), Network: networkOf(p), Spoiled: spoiled(p), Odd: outliers(p),

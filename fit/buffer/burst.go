@@ -15,7 +15,6 @@ import (
 	"calib/params"
 )
 
-// Reasons for leaving a burst out.
 const (
 	whyReceiver = "receiver dropped"
 	whySender   = "not all sent"

@@ -62,7 +62,6 @@ func fitCopy(p *fit.Prepared) (*params.Fit, error) {
 	return finishCosts(r, costs...), nil
 }
 
-// loadCopies gathers the copies by symbol.
 func loadCopies(r *fit.Result, p *fit.Prepared) *curves[string] {
 	c := &curves[string]{}
 	spilled := func(b *fit.Batch) bool { return b.Lines[0].Phase == names.PhaseSpilled }

@@ -25,7 +25,6 @@ import (
 // Parallel Computing Systems, rule 8.
 var Tails = fit.Model{Name: "tails", Needs: []string{names.Pingpong}, Fit: fitTails, Draw: tailsPlots}
 
-// tails are the quantiles that are fitted.
 var tails = [...]struct {
 	name, words string
 	p           float64

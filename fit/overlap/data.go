@@ -37,13 +37,11 @@ type batch struct {
 	times map[string][]float64
 }
 
-// batchKey tells batches apart.
 type batchKey struct {
 	slot, round int
 	point, team string
 }
 
-// data is what overlap measured.
 type data struct {
 	*fit.Result
 	table resample.Table[key]

@@ -341,7 +341,6 @@ func Each(n int, do func(i int)) {
 	wg.Wait()
 }
 
-// Pick returns some of values by index.
 func Pick(values []float64, points []int) []float64 {
 	out := make([]float64, len(points))
 	for i, p := range points {

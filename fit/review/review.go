@@ -40,7 +40,6 @@ func Apply(p *params.Params) {
 	p.Distribute()
 }
 
-// review is a run under review.
 type review struct {
 	*params.Params
 	fits    map[string]*params.Fit // by model
@@ -48,7 +47,6 @@ type review struct {
 	zero    []string               // those that cannot be told from zero
 }
 
-// reason is why something is provisional.
 type reason string
 
 // eachParameter calls do with every parameter that has a value, in the order of their names.
@@ -84,7 +82,6 @@ func (r *review) mark(name, status, why string) {
 	r.Functions[name] = f
 }
 
-// add adds a finding of the run.
 func (r *review) add(f params.Finding) { r.Findings = append(r.Findings, f) }
 
 // provisional marks a parameter that has a value as provisional. A second reason is added to the first.
@@ -95,7 +92,6 @@ func (r *review) provisional(name string, why reason) {
 	r.reasons[why] = append(r.reasons[why], name)
 }
 
-// provisionalFunction is provisional for a function.
 func (r *review) provisionalFunction(name string, why reason) {
 	f := r.Functions[name]
 	f.Status, f.Why = params.StatusProvisional, both(f.Why, string(why), f.Status == params.StatusProvisional)

@@ -87,7 +87,6 @@ func (n *Network) Copy(p *params.Params, hosts int, slowdown float64) (*Copy, er
 		ErrTooFast, c.Spec.Slowdown, gap(&c.Spec))
 }
 
-// FirstHosts are the first n hosts.
 func FirstHosts(n int) (hosts []int) {
 	for h := range n {
 		hosts = append(hosts, h)
@@ -270,7 +269,6 @@ func (d *differing) isSlow(host int) bool {
 	return slices.ContainsFunc(d.slow, func(s slow) bool { return s.way == way{host, host} })
 }
 
-// measured is what was found between two hosts.
 type measured struct {
 	way
 	times [2]float64 // of the smallest and of the largest message [s; s/B]; 0 where it was not measured

@@ -152,7 +152,6 @@ func (c *messages) parts(of []pattern.Message, length func(int) int) []pattern.M
 	return out
 }
 
-// bytes are any n bytes.
 func (c *messages) bytes(n int) []byte {
 	if n > len(c.memory) {
 		c.memory = make([]byte, 2*n)

@@ -187,7 +187,6 @@ func most(runs []Run, of func(Run) []string) []string {
 	return slices.DeleteFunc(valuesIn(runs, of), func(v string) bool { return 2*n[v] < len(runs) })
 }
 
-// links lists the links that a run has measured.
 func (r Run) links() (out []string) {
 	for _, m := range r.Metrics {
 		if l := m.Link(); l != "" {

@@ -168,7 +168,6 @@ func (v *Verdict) finding(kind, subject string, changes []Change) Finding {
 	return f
 }
 
-// severity is |ln ratio|, 0 where there is none.
 func (c Change) severity() float64 {
 	if c.Ratio == nil {
 		return 0

@@ -12,7 +12,6 @@ import (
 	"calib/reports"
 )
 
-// ofPairs are the figures of a pair that are drawn.
 var ofPairs = []struct {
 	name, title, what, unit, better string
 	of                              func(params.Pair) *float64
