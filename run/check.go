@@ -38,7 +38,6 @@ const (
 	screenShare = 0.1
 )
 
-// Checked is what a check has found.
 type Checked struct {
 	Hosts   []string // as indices of Judgement
 	Missing []dataset.Failure

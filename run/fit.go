@@ -58,7 +58,6 @@ func (f Fitting) Keep(dir *rundir.Dir) error {
 	return c.keep(dir)
 }
 
-// fit writes params.json and the reports.
 func (r *run) fit() error {
 	d, err := r.dir.Samples()
 	if err != nil {
@@ -174,7 +173,6 @@ func Validate(dir *rundir.Dir, d, seen dataset.Source, page Page) (*params.Param
 	return p, writeResults(dir, d, p, page)
 }
 
-// writeResults replaces params.json and the reports.
 func writeResults(dir *rundir.Dir, d dataset.Source, p *params.Params, page Page) error {
 	var text, drawn bytes.Buffer
 	figures, o := figure.Build(p, models.Plots, d), html.Options{Dir: dir.Path()}

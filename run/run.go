@@ -71,14 +71,12 @@ func Stored(detail json.RawMessage) (c Config, err error) {
 	return c, err
 }
 
-// Result is what became of a run.
 type Result struct {
 	Dir   *rundir.Dir   // nil where nothing is left of it
 	Plan  plan.Plan     // as hosts and network have made it
 	Probe *coord.Probed // nil where there was none
 }
 
-// keep writes c to run.json.
 func (c Config) keep(dir *rundir.Dir) error {
 	detail, err := json.Marshal(c)
 	if err != nil {
@@ -87,7 +85,6 @@ func (c Config) keep(dir *rundir.Dir) error {
 	return dir.Update(func(r *rundir.Run) { r.Detail = detail })
 }
 
-// run is a run under way.
 type run struct {
 	Config
 	id       string

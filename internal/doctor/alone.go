@@ -119,7 +119,6 @@ func nic(h Host, add adder) {
 	}
 }
 
-// room is what a run needs of the host.
 func room(h Host, hosts int, add adder) {
 	need := 2*hosts + moreFiles
 	if most, err := strconv.ParseUint(h.Now[machine.NowFiles], 10, 64); err == nil && most < uint64(need) {

@@ -255,7 +255,6 @@ func cell(s string) string {
 	return "'" + s
 }
 
-// JSON decodes text into v.
 func JSON(text []byte, v any) error { return Fault(text, json.Unmarshal(text, v)) }
 
 // Fault puts an error that encoding/json gave for text into our words.

@@ -39,7 +39,6 @@ type Value struct {
 	Is   string `yaml:"is"`
 }
 
-// String is what the number is, with its unit.
 func (v Value) String() string {
 	if v.Unit == "" {
 		return v.Is

@@ -35,7 +35,6 @@ func (s *Store) Add(ctx context.Context, r Record) (added bool, err error) {
 	return added && err == nil, err
 }
 
-// change runs f in a transaction.
 func (s *Store) change(ctx context.Context, what string, f func(*sql.Tx) error) error {
 	tx, err := s.db.BeginTx(ctx, nil)
 	if err != nil {

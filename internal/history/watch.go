@@ -46,7 +46,6 @@ type Watched struct {
 	Machines map[string]string
 }
 
-// Kinds of events of a watch.
 const (
 	EventSlower = "slower"
 	EventOver   = "over"
@@ -54,7 +53,6 @@ const (
 	EventMark   = "mark"
 )
 
-// Ending is the kind of event that the end of a change is.
 func (c *Change) Ending() string {
 	if c.Usual {
 		return EventUsual

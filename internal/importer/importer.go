@@ -29,7 +29,6 @@ const maxInput = 256 << 20
 // EnvTool is the key in a host's environment under which the tool and its version stand.
 const EnvTool = "imported.tool"
 
-// Meanings of a time.
 const (
 	Half = "half" // of the round trip: what calib stores
 	Full = "full" // the round trip: it is halved

@@ -6,7 +6,6 @@ import (
 	"slices"
 )
 
-// Constants of the robust fit.
 const (
 	huberK       = 1.345    // 95% efficiency at the normal, in units of the scale
 	madToSigma   = 0.6745   // MAD of a standard normal

@@ -10,7 +10,6 @@ import (
 // Line is y = C0 + C1·x.
 type Line struct{ C0, C1 float64 }
 
-// At returns y at x.
 func (l Line) At(x float64) float64 { return l.C0 + l.C1*x }
 
 // FitLine fits a line by weighted least squares; w nil makes residuals relative.

@@ -145,7 +145,6 @@ type running struct {
 	rss        float64
 }
 
-// add includes a point y at x with weight w.
 func (r *running) add(x, y, w float64) {
 	dx, dy := x-r.x, y-r.y
 	if r.xx > 0 {

@@ -24,7 +24,6 @@ type Plot struct {
 	Raw *Raw
 }
 
-// Axis of a plot.
 type Axis struct {
 	Name string // "message size"
 	Unit string // SI: "s", "B", "s/B"; "" is a number

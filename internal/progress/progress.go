@@ -47,7 +47,6 @@ type Reporter struct {
 	open    bool      // a phase is under way
 }
 
-// State is the progress of a phase at one moment.
 type State struct {
 	Phase   string
 	Label   string
@@ -62,7 +61,6 @@ type State struct {
 // a note. The state of eventDone is that of all phases.
 type sink func(event string, at time.Time, s State, message string)
 
-// Style is a way to show progress.
 type Style int
 
 const (

@@ -242,5 +242,4 @@ func splits(n, k int, seed uint64) func(func([]int) bool) {
 	}
 }
 
-// choose is the number of ways to choose k of n.
 func choose(n, k int) float64 { return math.Round(combin.GeneralizedBinomial(float64(n), float64(k))) }

@@ -21,7 +21,6 @@ import (
 // Nanos is a duration, or an instant on one host's monotonic clock, in nanoseconds.
 type Nanos int64
 
-// Common durations.
 const (
 	Microsecond Nanos = 1_000
 	Millisecond Nanos = 1_000_000
@@ -35,7 +34,6 @@ func (n Nanos) String() string { return Format(n.Seconds(), "s") }
 
 type Bytes int64
 
-// Binary multiples of a byte.
 const (
 	KiB Bytes = 1 << 10
 	MiB Bytes = 1 << 20

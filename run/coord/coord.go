@@ -43,7 +43,6 @@ type Agent interface {
 	Close() error
 }
 
-// Config is what a walk needs.
 type Config struct {
 	Run      string
 	Names    []string // of the hosts, for messages
@@ -74,7 +73,6 @@ const maxConsecutive = 3
 
 var ErrNothing = errors.New("nothing was measured")
 
-// Progress is where a walk is.
 type Progress struct {
 	Round int
 	Exp   string      // "" at the end
@@ -82,7 +80,6 @@ type Progress struct {
 	Spent units.Nanos // time until now, with that of a probe before
 }
 
-// Result is how a walk ended.
 type Result struct {
 	Slots       int               // measured now
 	Had         int               // measured before, by the run that was resumed

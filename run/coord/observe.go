@@ -8,7 +8,6 @@ import (
 	"calib/internal/units"
 )
 
-// Observed is what pairs saw in a round.
 type Observed struct {
 	Seen    []fault.Seen // of the first pairs, in their order: the others had no time
 	Samples []dataset.Sample

@@ -247,7 +247,6 @@ func CheckPairs(ctx context.Context, agents []Agent, run string, nics []map[int]
 	return c.out
 }
 
-// checker is a check under way.
 type checker struct {
 	agents []Agent
 	run    string

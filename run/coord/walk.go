@@ -15,7 +15,6 @@ import (
 	"calib/run/plan"
 )
 
-// walker is the state of one walk.
 type walker struct {
 	Config
 	agents []Agent
@@ -295,7 +294,6 @@ const (
 // measured is how many slots have samples, with those of before a resume.
 func (w *walker) measured() int { return w.result.Slots + w.result.Had }
 
-// spent is how long has been measured.
 func (w *walker) spent() units.Nanos { return units.Nanos(w.Now().Sub(w.begun)) }
 
 // last is what is left until the walk ends whatever is under way.

@@ -29,7 +29,6 @@ var efforts = [...]bench.Effort{0.25, 0.5, 1}
 
 const fullEffort = len(efforts) - 1
 
-// set are teams that run at once.
 type set struct {
 	teams    [][]int     // places of the layout
 	permuted bool        // other hosts take the places each time

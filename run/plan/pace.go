@@ -29,7 +29,6 @@ type Pace struct {
 	until    units.Nanos // when the round's part of the budget is over
 }
 
-// soFar is what became of a group.
 type soFar struct {
 	took   units.Nanos // the last slot; 0 before
 	rounds int         // in which it was measured
@@ -75,7 +74,6 @@ func (p *Pace) Measured(s bench.Slot) {
 	}
 }
 
-// Expect is how long a slot is expected to take.
 func (p *Pace) Expect(s bench.Slot) units.Nanos { return p.expect(p.group(s)) }
 
 func (p *Pace) expect(group int) units.Nanos {
@@ -120,7 +118,6 @@ func (p *Pace) Begin(r int, slots []bench.Slot, spent units.Nanos) []bench.Slot 
 	return slices.DeleteFunc(slices.Clone(slots), func(s bench.Slot) bool { return !chosen[s.ID] })
 }
 
-// sum is how long slots are expected to take.
 func (p *Pace) sum(slots []bench.Slot) (t units.Nanos) {
 	for _, s := range slots {
 		t += p.Expect(s)

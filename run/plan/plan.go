@@ -35,7 +35,6 @@ const (
 	maxSegment = 65_535
 )
 
-// Rounds bound how many rounds a run has.
 type Rounds struct {
 	Min int `yaml:"min" json:"min"` // before the run may end
 	// Max ends the run. 0 is no bound beside the budget, or, where no time bounds the run, unboundedRounds.

@@ -127,7 +127,6 @@ func (s *Schedule) balance() {
 	}
 }
 
-// MaxRounds is how many rounds a run has at most.
 func (s *Schedule) MaxRounds() int {
 	switch {
 	case s.Plan.Rounds.Max > 0:

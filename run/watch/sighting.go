@@ -28,7 +28,6 @@ type Sighting struct {
 	Trouble string
 }
 
-// Machine is a host as it was seen.
 type Machine struct {
 	Name string
 	Boot string

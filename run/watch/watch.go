@@ -18,7 +18,6 @@ import (
 	"calib/internal/history"
 )
 
-// Config says what is watched, and how closely.
 type Config struct {
 	Store *history.Store
 	Hosts []string
@@ -36,7 +35,6 @@ type Config struct {
 	After  func(Status) // after each look
 }
 
-// Event is something that happened.
 type Event struct {
 	At     time.Time       `json:"at"`
 	Kind   string          `json:"kind"` // slower, over, usual, mark or trouble
@@ -79,7 +77,6 @@ const (
 	step = 2 * time.Second
 )
 
-// watcher is a watch under way.
 type watcher struct {
 	Config
 	trouble  string // of the last look

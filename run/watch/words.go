@@ -35,7 +35,6 @@ func (w *watcher) changeOf(c drift.Change) *history.Change {
 	return out
 }
 
-// says is what a change is in words.
 func says(c *history.Change) string {
 	var of string
 	switch {

@@ -244,7 +244,6 @@ func (s *second) next() bool {
 	return s.todo && w.spend(p, fromNanos(w.opt.Cost.Wake)) == nil
 }
 
-// end tells the rank that the transfer has ended.
 func (s *second) end(err error) {
 	w, p := s.own.w, s.g.self
 	if w.enter(s.own.self) != nil {

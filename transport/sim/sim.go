@@ -31,7 +31,6 @@ import (
 	"calib/internal/units"
 )
 
-// Errors of a Group's calls.
 var (
 	// ErrDeadlock reports that every rank waited for another. All ranks get it.
 	ErrDeadlock = errors.New("deadlock: every rank waits and nothing is under way")

@@ -49,7 +49,6 @@ func (w *world) setAlarm(p *proc) {
 	}
 }
 
-// checkDeadline ends a wait whose deadline has come.
 func (w *world) checkDeadline(p *proc) {
 	if w.now != p.alarm {
 		return // an earlier event has done what this one was for

@@ -31,7 +31,6 @@ type world struct {
 	gone   []*datagram // lost, or copied by their receivers: used again
 }
 
-// node is a host: its clock and its blocks.
 type node struct {
 	owner  int // id of the rank on the host; its lines are on it, too
 	host   int

@@ -26,7 +26,6 @@ func Answer(c *cli.Context, name string, data any, text func(io.Writer) error) e
 	return AnswerResult(c, reports.Result{Command: name, Data: data}, nil, text)
 }
 
-// AnswerText is Answer with a text.
 func AnswerText(c *cli.Context, name string, data any, text string) error {
 	return Answer(c, name, data, func(w io.Writer) error {
 		_, err := io.WriteString(w, text)
@@ -34,7 +33,6 @@ func AnswerText(c *cli.Context, name string, data any, text string) error {
 	})
 }
 
-// AnswerLines is Answer with lines of text.
 func AnswerLines(c *cli.Context, name string, data any, lines ...string) error {
 	return Answer(c, name, data, func(w io.Writer) error { return Lines(w, lines) })
 }
@@ -117,7 +115,6 @@ func (t Table) Row(cells ...any) {
 	fmt.Fprintf(t, strings.TrimSuffix(strings.Repeat("%v\t", len(cells)), "\t")+"\n", cells...)
 }
 
-// Minute prints a time to the minute, in UTC.
 func Minute(t time.Time) string { return t.UTC().Format("2006-01-02 15:04") }
 
 func OrDash(s string) string { return cmp.Or(s, "–") }

@@ -107,7 +107,6 @@ func UsualOf(c *cli.Context, hosts []string) (out *Usual, err error) {
 	return out, err
 }
 
-// sameHosts reports whether two lists name the same hosts, in any order.
 func sameHosts(a, b []string) bool {
 	return slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b)))
 }

@@ -51,7 +51,6 @@ func (t *timeline) figure() figure.Figure {
 	return f
 }
 
-// level is the median of some readings.
 func (t *timeline) level(from, to int) float64 {
 	var y []float64
 	for _, r := range t.readings[from:to] {

@@ -119,7 +119,6 @@ type baseline struct {
 	Rate    *float64 `json:"rate_ratio,omitempty"`    // below 1 is slower
 }
 
-// judged is a verdict with its reason.
 type judged struct {
 	Verdict string      `json:"verdict"`
 	Ratio   *float64    `json:"ratio,omitempty"` // times as long as others; of loss, the share of segments
@@ -211,7 +210,6 @@ func (d Screened) err() error {
 	return nil
 }
 
-// text prints what was found for people.
 func (d Screened) text(w io.Writer) error {
 	words := map[string]string{healthy: "HEALTHY: no host or pair is slow", slow: "SLOW", missing: "HOSTS ARE MISSING",
 		uncertain: "NOT DECIDED"}

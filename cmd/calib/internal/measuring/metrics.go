@@ -79,7 +79,6 @@ func newMetrics(o watch.Config, note func(string)) *metrics {
 			others: map[string]bool{}}}
 }
 
-// after takes in a look.
 func (m *metrics) after(s watch.Status) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

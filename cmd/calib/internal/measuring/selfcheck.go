@@ -289,7 +289,6 @@ func (k *copier) answer(err error) error {
 	return command.AnswerResult(k.c, r, errors.Join(err, saved), d.print)
 }
 
-// print prints the table, how the lab kept its times, and the verdict.
 func (d *checked) print(w io.Writer) error {
 	if len(d.Rows) > 0 {
 		t := command.NewTable(w, "SYMBOL", "RUN", "GIVEN", "COPY", "95% INTERVAL", "LAB HOSTS", "VERDICT", "")
@@ -323,7 +322,6 @@ func (d *checked) print(w io.Writer) error {
 	return err
 }
 
-// amount prints a value, or else what stands in its place.
 func amount(v *float64, unit, otherwise string) string {
 	if v == nil {
 		return otherwise

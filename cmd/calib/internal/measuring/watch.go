@@ -184,7 +184,6 @@ func virtual(most time.Duration) (now func() time.Time, wait func(context.Contex
 	}
 }
 
-// printEvent prints a line: words, or one JSON document.
 func printEvent(c *cli.Context, e watch.Event) error {
 	if !c.Bool("json") {
 		_, err := fmt.Fprintf(c.App.Writer, "%s  %-7s  %s\n", e.At.Format("2006-01-02 15:04:05"), e.Kind,
