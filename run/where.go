@@ -137,8 +137,7 @@ func slurmHosts(note func(string)) ([]hosts.Host, error) {
 	}
 	out, err := exec.Command("scontrol", "--oneliner", "show", "node", nodes).Output()
 	if err != nil {
-		var exit *exec.ExitError
-		if errors.As(err, &exit) && len(exit.Stderr) > 0 { // its own words say more
+		if exit, ok := errors.AsType[*exec.ExitError](err); ok && len(exit.Stderr) > 0 { // its own words say more
 			err = errors.New(strings.TrimSpace(string(exit.Stderr)))
 		}
 		note(fmt.Sprintf("scontrol does not tell the nodes' addresses (%v): they are reached by their names", err))

@@ -161,13 +161,12 @@ func Connect(ctx context.Context, here netip.Addr, ap netip.AddrPort, o plane.So
 	if err != nil && ctx.Err() != nil {
 		return -1, context.Cause(ctx)
 	}
-	var said *os.SyscallError
-	switch errors.As(err, &said); {
+	switch said, ok := errors.AsType[*os.SyscallError](err); {
 	case errors.Is(err, unix.ECONNREFUSED):
 		return -1, fmt.Errorf("%w (is the agent running there, and is the port open?)", said)
 	case errors.Is(err, unix.EADDRNOTAVAIL):
 		return -1, fmt.Errorf("%w (every local port is taken: wait a minute, or widen net.ipv4.ip_local_port_range)", said)
-	case said != nil:
+	case ok:
 		return -1, said
 	case err != nil:
 		return -1, err

@@ -170,8 +170,7 @@ func (p *Process) explain(class, err error) error {
 	if p.state != nil {
 		status = p.state.Error()
 	}
-	var exit *exec.ExitError
-	if errors.As(p.state, &exit) {
+	if exit, ok := errors.AsType[*exec.ExitError](p.state); ok {
 		switch code := exit.ExitCode(); {
 		case code == exitSSH && filepath.Base(p.cmd.Args[0]) == "ssh":
 			class = ErrUnreachable
