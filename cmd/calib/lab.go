@@ -90,8 +90,7 @@ func labSpec(arg string) (*netspec.Spec, error) {
 func labOptions(c *cli.Context) lab.Options {
 	o := lab.Options{Name: c.String("name"), Idle: c.Bool("idle"), Congestion: c.String("congestion")}
 	if c.IsSet("cpu") {
-		cpu := c.Int("cpu")
-		o.CPU = &cpu
+		o.CPU = new(c.Int("cpu"))
 	}
 	return o
 }

@@ -122,8 +122,7 @@ func row(h Host) HostRow {
 		Driver: h.Env["nic.driver"], Kernel: h.Env["kernel"], Virt: cmp.Or(h.Env["container"], h.Env["virt"]),
 	}
 	if h.Bound > 0 {
-		s := h.Offset.Seconds()
-		r.Offset, r.Bound = &s, h.Bound.Seconds()
+		r.Offset, r.Bound = new(h.Offset.Seconds()), h.Bound.Seconds()
 	}
 	return r
 }

@@ -108,8 +108,7 @@ func summary(f Facts) Pairs {
 		trips = append(trips, trip)
 	}
 	if len(trips) > 0 {
-		m := stats.Median(trips)
-		s.Median = &m
+		s.Median = new(stats.Median(trips))
 	}
 	return s
 }

@@ -71,8 +71,7 @@ func SetTimeouts(fd int, recv, send units.Nanos) error {
 		if t > 0 {
 			t = max(t, units.Microsecond)
 		}
-		v := unix.NsecToTimeval(int64(max(t, 0)))
-		return &v
+		return new(unix.NsecToTimeval(int64(max(t, 0))))
 	}
 	return errors.Join(
 		unix.SetsockoptTimeval(fd, unix.SOL_SOCKET, unix.SO_RCVTIMEO, tv(recv)),

@@ -97,8 +97,7 @@ func now() int64 { return int64(kernel.Now()) }
 // allowed. A cpu that is nil or negative does not pin it; idle lets CPUs sleep.
 func (w *wire) prepareThread(cpu *int, idle bool) error {
 	runtime.LockOSThread()
-	none := -1
-	if err := kernel.Pin(*cmp.Or(cpu, &none)); err != nil {
+	if err := kernel.Pin(*cmp.Or(cpu, new(-1))); err != nil {
 		return fmt.Errorf("prepare the wire's thread: %w", err)
 	}
 	if !idle { // where that is not allowed, hosts answer later

@@ -316,14 +316,11 @@ func (e events) show(event string, at time.Time, s State, message string) {
 	if event != eventPhase && event != eventNote {
 		ev.Elapsed = tenths(s.Elapsed)
 		if s.Total > 0 {
-			done, total, pc := s.Done, s.Total, math.Floor(1000*min(s.Done/s.Total, 1))/10
-			ev.Done, ev.Total, ev.Percent = &done, &total, &pc
+			ev.Done, ev.Total = &s.Done, &s.Total
+			ev.Percent = new(math.Floor(1000*min(s.Done/s.Total, 1)) / 10)
 		}
 	}
 	_ = json.NewEncoder(e.w).Encode(ev)
 }
 
-func tenths(d time.Duration) *float64 {
-	v := math.Round(d.Seconds()*10) / 10
-	return &v
-}
+func tenths(d time.Duration) *float64 { return new(math.Round(d.Seconds()*10) / 10) }

@@ -72,8 +72,7 @@ func (s Slots) Missing() float64 {
 
 // End sets how the run ended. code is the exit code of the command.
 func (r *Run) End(status string, code int, at time.Time) {
-	at = at.UTC()
-	r.Status, r.ExitCode, r.Ended = status, &code, &at
+	r.Status, r.ExitCode, r.Ended = status, &code, new(at.UTC())
 }
 
 func decodeRun(dir string, b []byte) (Run, error) {

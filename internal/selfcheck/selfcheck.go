@@ -169,8 +169,7 @@ func slowed(q params.Parameter, slowdown float64) params.Parameter {
 		return q
 	}
 	if q.Value != nil {
-		v := *q.Value * f
-		q.Value = &v
+		q.Value = new(*q.Value * f)
 	}
 	if q.CI95 != nil {
 		q.CI95 = &[2]float64{q.CI95[0] * f, q.CI95[1] * f}

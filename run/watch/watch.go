@@ -323,8 +323,7 @@ func (w *watcher) judge(s *Sighting, next time.Duration) (now history.Watched) {
 
 func (w *watcher) tell(kind, text string, c *history.Change) {
 	if c != nil { // as it is now: who is told may read it later
-		now := *c
-		c = &now
+		c = new(*c)
 	}
 	w.Tell(Event{At: w.Now().UTC(), Kind: kind, Text: text, Change: c})
 }
