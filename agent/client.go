@@ -72,9 +72,7 @@ type held struct {
 // NewClient speaks to the agent of a host over a byte stream, which the client then owns: Close closes it. For an agent
 // that was started for it, closing the stream is to end the process. host is for messages.
 func NewClient(host string, rw io.ReadWriteCloser, o ClientOptions) *Client {
-	if o.Silence <= 0 {
-		o.Silence = clientSilence
-	}
+	o.Silence = cmp.Or(o.Silence, clientSilence)
 	c := &Client{host: host, opts: o, conn: newStream(&checkedStream{ReadWriteCloser: rw, in: bufio.NewReader(rw)})}
 	c.lease.Store(&held{})
 	c.close = sync.OnceValue(c.shut)

@@ -28,12 +28,7 @@ type ServerOptions struct {
 
 func (o ServerOptions) filled() ServerOptions {
 	o.Data, o.Limits = cmp.Or(o.Data, ":0"), o.Limits.filled()
-	if o.Silence <= 0 {
-		o.Silence = defaultSilence
-	}
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
+	o.Silence, o.Log = cmp.Or(o.Silence, defaultSilence), cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	return o
 }
 
