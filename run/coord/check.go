@@ -60,8 +60,11 @@ func (w *walker) check(ctx context.Context, s bench.Slot, hosts []int) bool {
 		return false
 	}
 	for _, h := range found.hosts {
-		w.leaveOut(h, fmt.Sprintf("its agent answers, but it is cut off on the data network: no byte came through "+
-			"to or from %s", w.list(failedWith(all, h))))
+		why := "its agent answers, but it is cut off on the data network: no byte came through to or from " +
+			w.list(failedWith(all, h))
+		w.result.Lost[h], w.away[h] = why, w.Now()
+		w.visitAfter(firstVisit)
+		w.Note(fmt.Sprintf("going on without host %s: %s", w.Names[h], why))
 	}
 	for _, l := range found.links {
 		w.result.Cut[l] = fmt.Sprintf("no byte came through: %v; neither host is known to be at fault (try calib doctor)",
@@ -70,13 +73,6 @@ func (w *walker) check(ctx context.Context, s bench.Slot, hosts []int) bool {
 		w.Note(fmt.Sprintf("going on without the link between %s: %s", w.list(l[:]), w.result.Cut[l]))
 	}
 	return len(found.hosts)+len(found.links) > 0
-}
-
-// leaveOut goes on without a host whose agent answers.
-func (w *walker) leaveOut(h int, why string) {
-	w.result.Lost[h], w.away[h] = why, w.Now()
-	w.visitAfter(firstVisit)
-	w.Note(fmt.Sprintf("going on without host %s: %s", w.Names[h], why))
 }
 
 // enough adds hosts that are still there until a host can be told from a link.

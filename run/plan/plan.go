@@ -115,11 +115,7 @@ func (p Plan) Validate(exps []*bench.Experiment) error {
 			check(!slices.Contains(have, name) || !slices.Contains(names[:i], name), "%ss: %q is listed twice", what, name)
 		}
 	}
-	var have []string
-	for _, e := range exps {
-		have = append(have, e.Name)
-	}
-	listed("experiment", p.Experiments, have)
+	listed("experiment", p.Experiments, Plan{}.Names(exps))
 	r, l, x := p.Rounds, p.Limits, p.Limits.Path
 	check(r.Min >= 1 && (r.Max == 0 || r.Max >= r.Min) && max(r.Min, r.Max) <= maxRounds,
 		"rounds: min %d, max %d: want 1 ≤ min ≤ max ≤ %d, or a max of 0 for as many as there is time for",
