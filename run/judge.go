@@ -149,10 +149,7 @@ func halfWidth(value float64, ci [2]float64) float64 {
 // many at once as there are hosts for, do not show, more rounds do not.
 func (v *view) beyond(n number) string {
 	scatter := math.Sqrt(math.Max(0, n.HalfWidth*n.HalfWidth-n.fixed*n.fixed)) // what rounds narrow
-	name, network := n.Parameter, v.fits.Network
-	if network == nil {
-		network = &params.Network{}
-	}
+	name, network := n.Parameter, cmp.Or(v.fits.Network, &params.Network{})
 	switch {
 	case n.known && n.HalfWidth > n.Target && scatter <= room(n.Target, n.fixed):
 		return fmt.Sprintf("%s alone make it ± %.2g%%, which more rounds do not narrow", n.terms, 100*n.fixed)

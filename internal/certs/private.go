@@ -30,13 +30,10 @@ func makePrivate(dir string) error {
 		return err
 	}
 	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return err
+	if err == nil && len(entries) > 0 {
+		err = fmt.Errorf("%s is not empty: keys are not replaced; choose another directory, or remove this one", dir)
 	}
-	if len(entries) > 0 {
-		return fmt.Errorf("%s is not empty: keys are not replaced; choose another directory, or remove this one", dir)
-	}
-	return nil
+	return err
 }
 
 // checkPrivate refuses a directory that somebody else may read or exchange.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -101,9 +100,6 @@ func (s *Store) addChange(ctx context.Context, tx *sql.Tx, c *Change) error {
 }
 
 func (s *Store) endChange(ctx context.Context, tx *sql.Tx, c *Change) error {
-	if c.Over == nil {
-		return fmt.Errorf("%w: change %d has not ended", ErrInvalid, c.ID)
-	}
 	_, err := tx.ExecContext(ctx, "UPDATE changes SET over = ?, usual = ? WHERE key = ?", nanos(*c.Over), c.Usual,
 		c.ID)
 	return cmp.Or(err, s.note(ctx, tx, c.Ending(), c.Says, ""))
@@ -189,8 +185,7 @@ func (s *Store) Changes(ctx context.Context, last int) ([]Change, error) {
 			c.Watched = strings.Split(r.watched, ",")
 		}
 		if r.over.Valid {
-			t := time.Unix(0, r.over.Int64).UTC()
-			c.Over = &t
+			c.Over = new(time.Unix(0, r.over.Int64).UTC())
 		}
 		if r.ratio != nil && r.lo != nil && r.hi != nil {
 			c.Ratio, c.CI95 = r.ratio, &[2]float64{*r.lo, *r.hi}

@@ -13,15 +13,12 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"calib/internal/exit"
 	"calib/internal/netspec"
 )
 
-// Exit codes of Run beside the command's own.
-const (
-	exitLate = 5 // the lab was late and Strict asked to fail
-	// A command ended by a signal counts as 128 + its number, as in a shell.
-	exitSignal = 128
-)
+// exitSignal is what the exit code of a command that a signal ended has beside the signal's number, as in a shell.
+const exitSignal = 128
 
 // interruptTime is how long the command has to end after the run is cancelled.
 const interruptTime = 30 * time.Second
@@ -44,7 +41,7 @@ func Run(ctx context.Context, spec *netspec.Spec, o Options, c Command) (code in
 	}
 	fmt.Fprintf(c.Stderr, "lab %s: %v\n", o.withDefaults().Name, v)
 	if v.Late && c.Strict && code == 0 && err == nil {
-		code = exitLate
+		code = exit.Inconclusive
 	}
 	if err != nil {
 		code = max(code, 1)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
+	"strings"
 
 	"calib/internal/netspec"
 	"calib/internal/units"
@@ -111,10 +112,7 @@ func (v Verdict) String() string {
 	}
 	s := fmt.Sprintf("%s: %d packets, lateness p50 %v, p99 %v, p99.9 %v, max %v",
 		word, v.Packets, units.Nanos(v.P50), units.Nanos(v.P99), units.Nanos(v.P999), units.Nanos(v.Max))
-	for _, w := range v.Why {
-		s += "; " + w
-	}
-	return s
+	return strings.Join(append([]string{s}, v.Why...), "; ")
 }
 
 // Lateness is what a histogram has of times.

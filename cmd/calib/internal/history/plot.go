@@ -6,6 +6,7 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -183,10 +184,7 @@ func (c change) size() float64 {
 }
 
 func (c change) subject() string {
-	if link := (params.Metric{From: c.From, To: c.To}).Link(); link != "" {
-		return c.Metric + " " + link
-	}
-	return c.Metric
+	return strings.TrimSpace(c.Metric + " " + params.Metric{From: c.From, To: c.To}.Link())
 }
 
 func (c change) percent() string {

@@ -21,6 +21,7 @@ import (
 	"calib/cmd/calib/internal/history"
 	"calib/internal/dataset/names"
 	"calib/internal/exit"
+	"calib/internal/launch"
 	"calib/internal/netspec"
 	"calib/internal/progress"
 	"calib/internal/rundir"
@@ -28,8 +29,6 @@ import (
 	"calib/run"
 	"calib/run/plan"
 )
-
-const defaultLaunch = "ssh {host}" // what starts agents unless --launch says otherwise
 
 const maxLocal = 256
 
@@ -42,7 +41,7 @@ func WhereFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "slurm", Usage: "nodes of this Slurm job; all agents are a step of it"},
 		&cli.IntFlag{Name: "nodes", Usage: "outside a Slurm job: start one with `N` nodes"},
 		&cli.StringFlag{Name: "sim", Usage: "simulate `PRESET[:HOSTS]` or a lab file"},
-		&cli.StringFlag{Name: "launch", Value: defaultLaunch, EnvVars: []string{"CALIB_LAUNCH"},
+		&cli.StringFlag{Name: "launch", Value: launch.SSH, EnvVars: []string{"CALIB_LAUNCH"},
 			Usage: "`PREFIX` of commands on a host"},
 		&cli.StringFlag{Name: "cert", EnvVars: []string{"CALIB_CERT"},
 			Usage: "`DIR` of your certificate, for daemons on TCP"},
@@ -172,12 +171,8 @@ func whereOf(c *cli.Context) (w run.Where, err error) {
 		HostsFile: c.String("hosts"), Ranges: c.StringSlice("host"), Local: c.Int("local"), Sim: c.String("sim"),
 		Launch: c.String("launch"), AgentBinary: c.String("agent-binary"), Slurm: c.Bool("slurm"), Cert: c.String("cert"),
 	}
-	given := 0
-	for _, set := range []bool{w.HostsFile != "" || w.Slurm, len(w.Ranges) > 0, c.IsSet("local"), w.Sim != ""} {
-		if set {
-			given++
-		}
-	}
+	ways := []bool{w.HostsFile != "" || w.Slurm, len(w.Ranges) > 0, c.IsSet("local"), w.Sim != ""}
+	given := len(slices.DeleteFunc(ways, func(set bool) bool { return !set }))
 	switch {
 	case given == 0:
 		return w, exit.Usagef("say which hosts: --hosts FILE, --host RANGE, --slurm, --local N, or --sim PRESET")

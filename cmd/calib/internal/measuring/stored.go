@@ -16,6 +16,7 @@ import (
 	"calib/internal/exit"
 	"calib/internal/history"
 	"calib/internal/hosts"
+	"calib/internal/launch"
 	"calib/internal/progress"
 	"calib/reports"
 	"calib/reports/compare"
@@ -57,7 +58,7 @@ func confirmStored(c *cli.Context, w *run.Where, again string, ask asking) error
 		switch {
 		case c.IsSet(name) && !ofNewRuns:
 			*value = c.String(name)
-		case w.Local > 0 || w.Sim != "" || *value == "" || *value == defaultLaunch: // nothing but calib's own
+		case w.Local > 0 || w.Sim != "" || *value == "" || *value == launch.SSH: // nothing but calib's own
 		case ask == nil:
 			return exit.Usagef("the run has stored --%s %s, which would be executed. If that is right, give it "+
 				"again: %s --%s %s", name, quote(*value), again, name, quote(*value))

@@ -9,6 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"calib/internal/exit"
+	"calib/internal/launch"
 	"calib/run"
 )
 
@@ -24,20 +25,20 @@ func TestStoredCommandsAreConfirmed(t *testing.T) {
 		launch string // what is then executed
 		refuse string
 	}{
-		{"calib's own", run.Where{Launch: defaultLaunch}, "", nil, defaultLaunch, ""},
+		{"calib's own", run.Where{Launch: launch.SSH}, "", nil, launch.SSH, ""},
 		{"agents here", run.Where{Local: 2, Launch: evil}, "", nil, evil, ""},
 		{"nobody to ask", run.Where{Launch: evil}, "", nil, "", `give it again: calib run --resume DIR --launch 'sh -c '\''touch /tmp/x'\'' {host}'`},
 		{"a person refuses", run.Where{Launch: evil}, "", no, "", "not begun; --launch says what to execute instead"},
 		{"a person agrees", run.Where{Launch: evil}, "", yes, evil, ""},
 		{"given again", run.Where{Launch: evil}, "--launch|" + evil, nil, evil, ""},
 		{"replaced", run.Where{Launch: evil}, "--launch|ssh -q {host}", no, "ssh -q {host}", ""},
-		{"a binary", run.Where{Launch: defaultLaunch, AgentBinary: "/tmp/b"}, "", nil, "",
+		{"a binary", run.Where{Launch: launch.SSH, AgentBinary: "/tmp/b"}, "", nil, "",
 			"--agent-binary /tmp/b, which would be executed"},
-		{"a binary, given again", run.Where{Launch: defaultLaunch, AgentBinary: "/tmp/b"}, "--agent-binary|/tmp/b", nil,
-			defaultLaunch, ""},
-		{"a binary from here, given again", run.Where{Launch: defaultLaunch, AgentBinary: "/tmp/b"}, "--agent-binary|new",
-			nil, defaultLaunch, ""},
-		{"a certificate, given again", run.Where{Launch: defaultLaunch, Cert: "/old"}, "--cert|new", nil, defaultLaunch, ""},
+		{"a binary, given again", run.Where{Launch: launch.SSH, AgentBinary: "/tmp/b"}, "--agent-binary|/tmp/b", nil,
+			launch.SSH, ""},
+		{"a binary from here, given again", run.Where{Launch: launch.SSH, AgentBinary: "/tmp/b"}, "--agent-binary|new",
+			nil, launch.SSH, ""},
+		{"a certificate, given again", run.Where{Launch: launch.SSH, Cert: "/old"}, "--cert|new", nil, launch.SSH, ""},
 		{"escapes", run.Where{Launch: "x\x1b[2J {host}"}, "", nil, "", `"x\x1b[2J {host}"`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
