@@ -571,7 +571,7 @@ func TestVerdictIsOneLine(t *testing.T) {
 func TestReason(t *testing.T) {
 	p := record(t, "testdata/poor.json.gz")
 	want := []string{"a, a_c, b_c: 2 numbers of pairs for 2 parameters: the fit cannot be checked.",
-		"A longer --budget may help. The report has the other reasons."}
+		"A longer --budget may help."}
 	if s := SummaryOf(p, Options{}); s.Verdict != poor || !slices.Equal(s.Spoiled, want) {
 		t.Errorf("%s %q", s.Verdict, s.Spoiled)
 	}

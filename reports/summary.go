@@ -269,7 +269,7 @@ func reason(p *params.Params, rows []reading) []string {
 	}
 	out := []string{sentence(strings.Join(names[most.Why], ", ") + ": " + most.Why)}
 	if most.Status == params.StatusProvisional && !imported(p) {
-		out = append(out, "A longer --budget may help. The report has the other reasons.")
+		out = append(out, "A longer --budget may help.")
 	}
 	return out
 }
