@@ -186,7 +186,11 @@ type callerKey struct{}
 func (s *Server) guarded(next http.Handler) http.Handler {
 	calls := make(chan struct{}, maxCalls)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		v := r.Context().Value(callerKey{}).(*visit) // as the gate gives out
+		v, ok := r.Context().Value(callerKey{}).(*visit)
+		if !ok {
+			http.Error(w, "nobody is known to call", http.StatusForbidden)
+			return
+		}
 		if err := v.check(); err != nil {
 			s.opts.Log.Warn("call refused", "of", v.name, "why", err.Error())
 			v.Close()

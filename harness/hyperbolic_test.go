@@ -37,7 +37,7 @@ func blockRows() []row {
 	both := []params.Block{sparcHost, sparcNetwork}
 	independent, dependent := params.Serial(false, both...), params.Serial(true, both...)
 	either, best := params.Parallel(false, both...), params.Parallel(true, both...)
-	three := sparcNetwork.Concurrent(0, 1000, 2000, 500)
+	three := must(sparcNetwork.Concurrent(0, 1000, 2000, 500))
 	return []row{
 		{"Figure 2, eq. 1 to 3", "T(x → 0) → a", "1", is(one.T(0)), "blocks.T", ""},
 		{"", "T(x)/x → b = a/p + m", "1", is(one.T(1e9) / 1e9), "blocks.T", ""},

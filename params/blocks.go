@@ -85,13 +85,16 @@ func Parallel(dependent bool, blocks ...Block) Block {
 //
 //	a_i = n·a,  b_i = b·Σx/x_i,  n = len(sizes).
 //
-// Every size is above zero. Source: Stoica, Sultan, Keyes 1994, rule 3, eq. 14.
-func (c Block) Concurrent(i int, sizes ...float64) Block {
+// It returns ErrBlock for an index or a size that is not there. Source: Stoica, Sultan, Keyes 1994, rule 3, eq. 14.
+func (c Block) Concurrent(i int, sizes ...float64) (Block, error) {
+	if i < 0 || i >= len(sizes) || !(sizes[i] > 0) {
+		return Block{}, fmt.Errorf("message %d of %d, sizes %v: %w", i, len(sizes), sizes, ErrBlock)
+	}
 	total := 0.0
 	for _, x := range sizes {
 		total += x
 	}
-	return Block{float64(len(sizes)) * c.A, c.B * total / sizes[i]}
+	return Block{float64(len(sizes)) * c.A, c.B * total / sizes[i]}, nil
 }
 
 // ConcurrentEqual is Concurrent for n messages of equal size: both parameters times n. Source: Stoica, Sultan, Keyes

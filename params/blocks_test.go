@@ -45,10 +45,26 @@ func TestRules(t *testing.T) {
 func TestConcurrentExample(t *testing.T) {
 	x := []float64{100, 200, 300} // x1, x2, x3
 	h, c := Block{8, 2}, Block{3, 1}
-	got := Serial(false, h, c.Concurrent(0, x...), h.Concurrent(0, x[0], x[2]))
+	net, err := c.Concurrent(0, x...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dst, err := h.Concurrent(0, x[0], x[2])
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := Serial(false, h, net, dst)
 	// a = a1 + 3·a_c + 2·a4, b = max(b1, b_c(x1+x2+x3)/x1, b4(x1+x3)/x1)
 	if want := (Block{8 + 9 + 16, 8}); got != want {
 		t.Errorf("%v, want %v", got, want)
+	}
+	for _, i := range []int{-1, 3} {
+		if _, err := c.Concurrent(i, x...); !errors.Is(err, ErrBlock) {
+			t.Errorf("message %d: %v", i, err)
+		}
+	}
+	if _, err := c.Concurrent(0, 0); !errors.Is(err, ErrBlock) {
+		t.Errorf("size 0: %v", err)
 	}
 }
 

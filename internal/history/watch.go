@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -100,6 +101,9 @@ func (s *Store) addChange(ctx context.Context, tx *sql.Tx, c *Change) error {
 }
 
 func (s *Store) endChange(ctx context.Context, tx *sql.Tx, c *Change) error {
+	if c.Over == nil {
+		return fmt.Errorf("%w: change %d has not ended", ErrInvalid, c.ID)
+	}
 	_, err := tx.ExecContext(ctx, "UPDATE changes SET over = ?, usual = ? WHERE key = ?", nanos(*c.Over), c.Usual,
 		c.ID)
 	return cmp.Or(err, s.note(ctx, tx, c.Ending(), c.Says, ""))

@@ -115,7 +115,10 @@ func (r *reduction) concurrent(part node, messages []string) node {
 		total += sizes[i]
 	}
 	i := slices.Index(messages, r.g.Message)
-	b := part.Block.Concurrent(i, sizes...) // parseGraph has seen to it that the message is there and has a size
+	b, err := part.Block.Concurrent(i, sizes...)
+	if err != nil {
+		panic(err) // parseGraph has seen to it that the message is there and has a size
+	}
 	out := node{name: r.fresh(part.name + "′"), Block: b}
 	r.add(Step{
 		Rule: 3, What: fmt.Sprintf("%s serves %s at once", part.name, strings.Join(messages, ", ")), Result: out.name,

@@ -152,6 +152,10 @@ func TestNoise(t *testing.T) {
 	if err := reports.WriteJSON(&b, f); err != nil {
 		t.Fatal(err)
 	}
+	turned, err := ReadFloor([]byte(`{"schema":"` + FloorSchema + `","of":[{"name":"latency","from":"n9","to":"n10"}]}`))
+	if err != nil || turned.Of[0].From != "n10" {
+		t.Errorf("a floor of before links had an order: %+v, %v", turned, err)
+	}
 	back, err := ReadFloor([]byte(b.String()))
 	if err != nil || fmt.Sprint(*back.Of[3].Relative) != fmt.Sprint(*f.Of[3].Relative) {
 		t.Errorf("%v", err)

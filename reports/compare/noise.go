@@ -177,6 +177,10 @@ func ReadFloor(b []byte) (*Floor, error) {
 			return nil, fmt.Errorf("noise floor: %s: a noise of %v", q.Name, q.Absolute)
 		}
 	}
+	for i := range f.Of { // those of before links had an order
+		q := &f.Of[i]
+		q.From, q.To = min(q.From, q.To), max(q.From, q.To)
+	}
 	return &f, nil
 }
 

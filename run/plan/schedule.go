@@ -201,10 +201,13 @@ func (s *Schedule) Epoch(r int) int {
 	return r + 1
 }
 
-// slots returns those of round r, 0 ≤ r < MaxRounds, in order, whose group is due. measured says whether an experiment
-// is part of the round, and whether one of its teams is; nil means all are. A slot is left out when it has no team. The
-// result shares its teams and points with the schedule: do not change them.
+// slots returns those of round r, 0 ≤ r < MaxRounds, in order, whose group is due; none after that. measured says
+// whether an experiment is part of the round, and whether one of its teams is; nil means all are. A slot is left out
+// when it has no team. The result shares its teams and points with the schedule: do not change them.
 func (s *Schedule) slots(r int, due func(group int) bool, measured func(exp string, team []int) bool) []bench.Slot {
+	if r < 0 || r >= s.MaxRounds() {
+		return nil
+	}
 	rng, places := s.rng(r), map[int][]int{}
 	var out []bench.Slot
 	for k, i := range s.order(rng) {

@@ -122,6 +122,9 @@ func TestScheduleRound(t *testing.T) {
 	if d := cmp.Diff(want, contents(first)); d != "" {
 		t.Errorf("a round measures (-want +got):\n%s", d)
 	}
+	if s.Round(-1, nil) != nil || s.Round(20, nil) != nil {
+		t.Error("rounds outside the plan have slots")
+	}
 }
 
 // TestScheduleShuffles: over many rounds every slot is first about equally often, and so is every point of a slot.
