@@ -143,11 +143,13 @@ func linkOf(h dataset.Host) (rate, payload float64) {
 // can send over it: their medians over all looks.
 func shareOf(hosts []dataset.Host, seen []fault.Seen) (rate, share float64) {
 	var rates, shares []float64
+	link, payload := make([]float64, len(hosts)), make([]float64, len(hosts))
+	for i, h := range hosts {
+		link[i], payload[i] = linkOf(h)
+	}
 	for _, s := range seen {
-		from, fromPayload := linkOf(hosts[s.From])
-		to, toPayload := linkOf(hosts[s.To])
-		if rate := min(from, to); rate > 0 {
-			rates, shares = append(rates, rate), append(shares, 8/s.PerByte/min(fromPayload, toPayload))
+		if rate := min(link[s.From], link[s.To]); rate > 0 {
+			rates, shares = append(rates, rate), append(shares, 8/s.PerByte/min(payload[s.From], payload[s.To]))
 		}
 	}
 	if rates == nil {

@@ -170,8 +170,12 @@ func (r *run) checkup(ctx context.Context, f *fleet) error {
 	for _, i := range slices.Backward(out) {
 		f.leave(i, why[f.hosts[i].Name])
 	}
+	left := map[string]bool{}
+	for _, h := range f.hosts {
+		left[h.Name] = true
+	}
 	r.findings = slices.DeleteFunc(report.Findings, func(n doctor.Finding) bool {
-		return !slices.ContainsFunc(n.Hosts, func(h string) bool { return slices.Contains(namesOf(f.hosts), h) })
+		return !slices.ContainsFunc(n.Hosts, func(h string) bool { return left[h] })
 	})
 	if len(out) == 0 {
 		return nil

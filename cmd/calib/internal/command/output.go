@@ -81,6 +81,9 @@ func Lines(w io.Writer, texts []string) error {
 // Note prints what the user should know, and no error, to standard error.
 func Note(c *cli.Context, text string) { fmt.Fprintln(c.App.ErrWriter, "calib: note: "+text) }
 
+// Noter is Note for what is told by a function.
+func Noter(c *cli.Context) func(text string) { return func(text string) { Note(c, text) } }
+
 func Notef(c *cli.Context, format string, args ...any) { Note(c, fmt.Sprintf(format, args...)) }
 
 func Warn(c *cli.Context, warnings []string) {

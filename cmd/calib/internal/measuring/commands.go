@@ -182,7 +182,7 @@ func printPlan(c *cli.Context) error {
 	var p reports.Plan
 	if !config.Unprobed {
 		p, err = run.Preview(c.Context, equipped(c, config))
-	} else if config.Hosts, err = config.Where.Hosts(func(s string) { command.Note(c, s) }); err == nil {
+	} else if config.Hosts, err = config.Where.Hosts(command.Noter(c)); err == nil {
 		p, err = run.Forecast(config)
 	}
 	if err != nil {
@@ -263,7 +263,7 @@ func ValidateCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
-			p, err := run.Validate(dir, d, seen, history.Paged(c, func(s string) { command.Note(c, s) }))
+			p, err := run.Validate(dir, d, seen, history.Paged(c, command.Noter(c)))
 			if err != nil {
 				return err
 			}
@@ -363,7 +363,7 @@ func expand(c *cli.Context) (names []string, err error) {
 		if command.Exists(arg) {
 			w = run.Where{HostsFile: arg}
 		}
-		list, err := w.List(func(s string) { command.Note(c, s) })
+		list, err := w.List(command.Noter(c))
 		if err != nil {
 			return nil, err
 		}

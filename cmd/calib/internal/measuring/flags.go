@@ -131,7 +131,7 @@ const longPlan = 20 * time.Minute
 // listed is a Config of the hosts alone.
 func listed(c *cli.Context, w run.Where) (run.Config, error) {
 	config := equipped(c, run.Config{Where: w})
-	hosts, err := w.Hosts(func(s string) { command.Note(c, s) })
+	hosts, err := w.Hosts(command.Noter(c))
 	config.Hosts = hosts
 	return config, err
 }

@@ -132,7 +132,7 @@ func RepeatOf(c *cli.Context, baseline string, runs []history.Measured, names []
 		err = confirmStored(c, w, "calib gate --baseline "+quote(baseline), person(c))
 	}
 	if err == nil {
-		config.Hosts, err = config.Where.Hosts(func(s string) { command.Note(c, s) })
+		config.Hosts, err = config.Where.Hosts(command.Noter(c))
 	}
 	var have []string
 	for _, h := range config.Hosts {

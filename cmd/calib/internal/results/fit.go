@@ -74,7 +74,7 @@ func fitRun(c *cli.Context) (err error) {
 		return err
 	}
 	settings := fit.Settings{Seed: c.Uint64("seed"), Breaks: f.Breaks}
-	_, err = run.Fit(dir, d, settings, dir.Run().Warnings, history.Paged(c, func(s string) { command.Note(c, s) }))
+	_, err = run.Fit(dir, d, settings, dir.Run().Warnings, history.Paged(c, command.Noter(c)))
 	if err == nil && anew {
 		err = f.Keep(dir)
 	}

@@ -89,7 +89,7 @@ func importFiles(c *cli.Context) error {
 	}
 	r := reports.Result{Command: "import", Run: dir.Path()}
 	if !c.Bool("no-fit") {
-		p, failed := run.Fit(dir, d, fit.Settings{}, data.Notes, history.Paged(c, func(s string) { command.Note(c, s) }))
+		p, failed := run.Fit(dir, d, fit.Settings{}, data.Notes, history.Paged(c, command.Noter(c)))
 		if p != nil {
 			for _, f := range p.Fits {
 				data.Fitted = append(data.Fitted, f.Model)
