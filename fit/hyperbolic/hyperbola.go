@@ -42,14 +42,25 @@ func fitHyperbola(p *fit.Prepared) (*params.Fit, error) {
 	r := q.New(p, "hyperbola", "Stoica, Sultan, Keyes 1994 eq. 3, 17")
 	small := SmallSizes(q.Sizes, q.Times.Values, q.Packet)
 	large := largeSizes(q.Sizes, q.Times.Values, q.Breaks, q.Packet)
-	limits, err := q.Times.Derive(func(y []float64) ([]float64, error) { return limitsOf(q.Sizes, y, small, large) })
+	limits, err := q.Times.Derive(func(y []float64) ([]float64, error) {
+		return limitsOf(q.Sizes, y, small, large, q.Packet)
+	})
 	if err != nil {
 		return nil, fmt.Errorf("model hyperbola, limits: %w", err)
 	}
 	l := limits.Values
-	start := lineMisfit(q.Sizes[:small], q.Times.Values[:small], limits.Point(0), func(l lsq.Line) float64 { return l.C0 })
-	slope := append(lastPackets(q.Sizes[large:], q.Packet, l[1]),
-		lineMisfit(q.Sizes[large:], q.Times.Values[large:], limits.Point(1), func(l lsq.Line) float64 { return l.C1 })...)
+	start := lineMisfit(q.Sizes[:small], q.Times.Values[:small], 2, limits.Point(0),
+		func(l lsq.Line) float64 { return l.C0 })
+	sizes, from := effective(q.Sizes, q.Times.Values, large, q.Packet)
+	unknowns := 2
+	if from == large {
+		unknowns++
+	}
+	slope := lineMisfit(sizes[large:], q.Times.Values[large:], unknowns, limits.Point(1),
+		func(l lsq.Line) float64 { return l.C1 })
+	if from < 0 {
+		slope = append(slope, lastPackets(q.Sizes[large:], q.Packet, l[1])...)
+	}
 	r.Found("a_prime_limits", "s", "fixed time of a message, limit of small sizes", l[0], limits.Point(0),
 		append(p.ClockReading(1), start...)...)
 	r.Found("b_prime_limits", "s/B", "time per byte, limit of large sizes", l[1], limits.Point(1), slope...)
@@ -69,44 +80,79 @@ func fitHyperbola(p *fit.Prepared) (*params.Fit, error) {
 	}
 	predict := func(x float64) float64 { return params.ServiceTime(x, l[0], l[1]) }
 	return q.Finish(r, math.NaN(), predict, func(x, y []float64) (func(float64) float64, error) {
-		l, err := limitsOf(x, y, SmallSizes(x, y, q.Packet), largeSizes(x, y, q.Breaks, q.Packet))
+		l, err := limitsOf(x, y, SmallSizes(x, y, q.Packet), largeSizes(x, y, q.Breaks, q.Packet), q.Packet)
 		return func(x float64) float64 { return params.ServiceTime(x, l[0], l[1]) }, err
 	}), nil
 }
 
 // lineMisfit is the term of a number of a line, of interval ci, for points that lie off it.
-func lineMisfit(x, y []float64, ci [2]float64, of func(lsq.Line) float64) []params.Term {
+func lineMisfit(x, y []float64, unknowns int, ci [2]float64, of func(lsq.Line) float64) []params.Term {
 	line, _, err := lsq.FitLine(x, y, nil)
 	if err != nil { // one size
 		return nil
 	}
-	return fit.OfMisfit(y, func(i int) float64 { return line.At(x[i]) }, 2, func(y []float64) ([]float64, error) {
+	return fit.OfMisfit(y, func(i int) float64 { return line.At(x[i]) }, unknowns, func(y []float64) ([]float64, error) {
 		l, _, err := lsq.FitLine(x, y, nil)
 		return []float64{of(l)}, err
 	}, ci)[0]
 }
 
-// lastPackets is the term of a slope for last packets that are not full. One takes at least the time of its bytes, and
-// at most that of a full packet. Any part of the difference is as likely as any other, for all of them alike.
-func lastPackets(x []float64, packet, slope float64) []params.Term {
+// effective returns sizes that the times of long messages are a line of: those of the bytes, and a share of the room
+// that is left in the last packet. The share is 0 where the room takes no time, and 1 where it takes as long as bytes
+// would. Four sizes above a packet or more say which: those from index large on, or else all. Their first index is
+// from. Fewer do not: then the sizes are x, and from is −1.
+func effective(x, y []float64, large int, packet float64) (at []float64, from int) {
+	from = large
+	if len(x)-large <= minLarge || x[large] <= packet {
+		from, _ = slices.BinarySearch(x, math.Nextafter(packet, math.Inf(1)))
+	}
+	room := roomOf(x[from:], packet)
+	w, err := lsq.RelativeWeights(y[from:])
+	if err != nil || len(room) <= minLarge {
+		return x, -1
+	}
+	rows := make([][]float64, len(room))
+	for i, v := range room {
+		rows[i] = []float64{1, x[from+i], v}
+	}
+	sol, err := lsq.Linear(rows, y[from:], w)
+	if err != nil || sol.Coef[1] <= 0 { // the same room in every last packet, or none
+		return x, -1
+	}
+	at, share := slices.Clone(x), min(max(0, sol.Coef[2]/sol.Coef[1]), 1)
+	for i, v := range room {
+		at[from+i] += share * v
+	}
+	return at, from
+}
+
+// roomOf is what the last packets of messages leave free [B].
+func roomOf(x []float64, packet float64) []float64 {
 	room := make([]float64, len(x))
 	for i, v := range x {
-		room[i] = slope * (math.Ceil(v/packet)*packet - v)
+		room[i] = math.Ceil(v/packet)*packet - v
 	}
-	line, _, err := lsq.FitLine(x, room, nil)
+	return room
+}
+
+// lastPackets is the term of a slope of sizes that do not say what the room in last packets takes. It takes at least
+// nothing, and at most what its bytes would. Anything between is as likely, for all of them alike.
+func lastPackets(x []float64, packet, slope float64) []params.Term {
+	line, _, err := lsq.FitLine(x, roomOf(x, packet), nil)
 	if err != nil || line.C1 == 0 {
 		return nil
 	}
-	return []params.Term{{Name: "last packets", Type: params.TypeB, U: math.Abs(line.C1) / math.Sqrt(3),
+	return []params.Term{{Name: "last packets", Type: params.TypeB, U: math.Abs(slope*line.C1) / math.Sqrt(3),
 		Why: "last packets are not full, and what a packet takes beside its bytes is not known"}}
 }
 
 // limitsOf returns a' from the first small sizes, and b' from those from index large on.
-func limitsOf(x, y []float64, small, large int) ([]float64, error) {
+func limitsOf(x, y []float64, small, large int, packet float64) ([]float64, error) {
 	a, err := lsq.Intercept(x[:small], y[:small])
 	if err != nil {
 		return nil, err
 	}
+	x, _ = effective(x, y, large, packet)
 	l, _, err := lsq.FitLine(x[large:], y[large:], nil)
 	return []float64{a, l.C1}, err
 }

@@ -2,6 +2,7 @@ package models
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"testing"
 
@@ -43,6 +44,25 @@ func TestSlopeOfPartialPackets(t *testing.T) {
 	}
 	if r := f.Parameters["r_inf"]; r.CI95[0] > 1/perByte || r.CI95[1] < 1/perByte {
 		t.Errorf("r_inf is %g, %v, and %g is the truth", *r.Value, *r.CI95, 1/perByte)
+	}
+}
+
+// Four sizes or more say how long the room in a last packet takes: as long as nothing, as bytes, or something between.
+func TestSlopeOfFourSizes(t *testing.T) {
+	const packet, perByte = 1448, 1.4e-6
+	for _, share := range []float64{0, 0.4, 1} {
+		sizes := []float64{1, 137, 1382, 3059, 12557, 30909, 63382}
+		f := fitOf(t, hyperbolic.Hyperbola, pairOf(sizes, func(x float64) float64 {
+			if x <= packet {
+				return 2e-3 + 2*perByte*x
+			}
+			return 2e-3 + perByte*(packet+x+share*(math.Ceil(x/packet)*packet-x))
+		}))
+		b := f.Parameters["b_prime_limits"]
+		near(t, fmt.Sprintf("b' with %g of the room", share), *b.Value, perByte, 1e-4)
+		if width := b.CI95[1] - b.CI95[0]; width > 0.002*perByte || len(b.Budget) > 2 {
+			t.Errorf("b' with %g of the room: %v, %+v", share, *b.CI95, b.Budget)
+		}
 	}
 }
 

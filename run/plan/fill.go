@@ -134,10 +134,10 @@ func (d *draft) needed(p *drafted, level int) bool {
 }
 
 // ranked lists the points in the order in which they are wanted: of each kind the smallest size with the least and the
-// most hosts, the largest size that fits, and then what lies between, halving the steps; all of a thin design before
-// the others. A size fits where its points take at most limit [ns], or twice what those of the smallest take. Of an
-// experiment that may be left out, the first size above a packet is wanted like an end, and the last one within like
-// the first between.
+// most hosts, the largest size that fits, and then what lies between, halving the steps, the larger sizes first; all of
+// a thin design before the others. A size fits where its points take at most limit [ns], or twice what those of the
+// smallest take. Of an experiment that may be left out, the first size above a packet is wanted like an end, and the
+// last one within like the first between.
 func (d *draft) ranked(limit float64) []*drafted {
 	var all, thin, order []*drafted
 	packet := int64(d.limits.SegmentSize())
@@ -151,18 +151,19 @@ func (d *draft) ranked(limit float64) []*drafted {
 		}
 	}
 	named := d.limits.Sizes != nil
-	rank(all, limit, packet, named)
+	path := d.limits.OnPath()
+	rank(all, limit, packet, named, path)
 	for _, p := range all {
 		p.rank += otherPoints
 	}
-	rank(thin, limit, packet, named)
+	rank(thin, limit, packet, named, path)
 	for _, p := range all {
 		if p.rank < tooLarge {
 			order = append(order, p)
 		}
 	}
 	slices.SortStableFunc(order, func(a, b *drafted) int {
-		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(a.point[names.FactorBytes], b.point[names.FactorBytes]))
+		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(b.point[names.FactorBytes], a.point[names.FactorBytes]))
 	})
 	return order
 }
@@ -171,7 +172,7 @@ func (d *draft) ranked(limit float64) []*drafted {
 // the size before it like the first between the ends, even where it is an end of its kind: gather would leave short
 // budgets no room for many rounds. A burst that takes too long is wanted last, and its size may fit all the same: how
 // many packets fill a port nobody knows before. So is a size that does not fit and was named by the user.
-func rank(points []*drafted, limit float64, packet int64, named bool) {
+func rank(points []*drafted, limit float64, packet int64, named bool, path bench.Path) {
 	values := map[string][]int64{}   // factor and kind → ascending
 	takes := map[int64]units.Nanos{} // size → the slowest of its points
 	fewest := int64(math.MaxInt64)   // packets of a burst
@@ -209,8 +210,14 @@ func rank(points []*drafted, limit float64, packet int64, named bool) {
 		}
 	}
 	depth := func(p *drafted, factor string, n int) int {
-		i, _ := slices.BinarySearch(values[factor+p.kind], p.point[factor])
-		return halvings(i, n)
+		known := values[factor+p.kind]
+		i, _ := slices.BinarySearch(known, p.point[factor])
+		return halvings(i, n, func(i int) float64 {
+			if factor == names.FactorBytes { // as many steps where only the size grows as where the time does, too
+				return math.Log(float64(known[i])) + math.Log(float64(path.Message(known[i], 1)))
+			}
+			return float64(i)
+		})
 	}
 	for _, p := range points {
 		sizes, size := values[names.FactorBytes+p.kind], p.point[names.FactorBytes]
@@ -241,11 +248,16 @@ func rank(points []*drafted, limit float64, packet int64, named bool) {
 	}
 }
 
-// halvings says how often a range of n values is halved until value i is an end of a part: 0 for both ends.
-func halvings(i, n int) int {
+// halvings says how often a range of n values, which are at ascending places, is halved until value i is an end of a
+// part: 0 for both ends.
+func halvings(i, n int, at func(i int) float64) int {
 	depth := 0
 	for lo, hi := 0, n-1; i > lo && i < hi; depth++ {
-		if mid := (lo + hi) / 2; i <= mid {
+		mid, middle := lo+1, (at(lo)+at(hi))/2
+		for mid+1 < hi && math.Abs(at(mid+1)-middle) < math.Abs(at(mid)-middle) {
+			mid++
+		}
+		if i <= mid {
 			hi = mid
 		} else {
 			lo = mid
