@@ -47,7 +47,7 @@ func (p *Prepared) classify(models []Model, out *params.Params) {
 		out.Kinds = append(out.Kinds, p.hostNames(k))
 		alike := *slow
 		alike.kind = nil
-		c, times := p.class(fmt.Sprintf("kind %d", i+1), models, &alike,
+		c, times := p.class(params.KindName(i), models, &alike,
 			func(a, b int) bool { return kind[a] == i+1 && kind[b] == i+1 })
 		if len(times) > 0 {
 			hostCosts(&c, times[0], out)

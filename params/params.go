@@ -6,7 +6,10 @@
 // points.json, as series with a quantity and factors.
 package params
 
-import "slices"
+import (
+	"fmt"
+	"slices"
+)
 
 // Schema names the version of params.json that Encode writes and Decode reads.
 const Schema = "calib.params/3"
@@ -51,35 +54,46 @@ const (
 	BetweenGroups = "between groups"
 )
 
+// KindName is the name of the class of kind i of the hosts, from 0.
+func KindName(i int) string { return fmt.Sprintf("kind %d", i+1) }
+
 // Ways are what a short message takes [s] between hosts of a group, and between those of two; false where that is not
 // known.
 func (p *Params) Ways() (within, between float64, ok bool) {
-	for _, c := range p.Classes {
-		t, err := c.Functions["T"].At(1, 2, nil)
-		if v := c.Parameters["a_prime_limits"].Value; v != nil { // as measured; T(x) is of all sizes
-			t, err = *v, nil
-		}
-		switch {
-		case err != nil:
-		case c.Name == WithinGroups:
-			within = t
-		case c.Name == BetweenGroups:
-			between = t
-		}
-	}
+	within, _ = p.ClassTime(WithinGroups, 1)
+	between, _ = p.ClassTime(BetweenGroups, 1)
 	return within, between, within > 0 && between > within
+}
+
+// ClassTime is what a message takes [s] between hosts of the class of that name; false where that is not known.
+func (p *Params) ClassTime(name string, bytes int) (float64, bool) {
+	for _, c := range p.Classes {
+		if c.Name != name {
+			continue
+		}
+		if v := c.Parameters["a_prime_limits"].Value; v != nil && bytes == 1 { // as measured; T(x) is of all sizes
+			return *v, true
+		}
+		t, err := c.Functions["T"].At(float64(bytes), 2, nil)
+		return t, err == nil && t > 0
+	}
+	return 0, false
 }
 
 // GroupsByIndex are the hosts of each group, as indices of Run.Hosts.
 func (p *Params) GroupsByIndex() (out [][]int) {
 	for _, names := range p.Groups.Hosts {
-		var group []int
-		for _, name := range names {
-			if i := slices.Index(p.Run.Hosts, name); i >= 0 {
-				group = append(group, i)
-			}
+		out = append(out, p.Indices(names))
+	}
+	return out
+}
+
+// Indices are those of hosts in Run.Hosts, without hosts that it does not have.
+func (p *Params) Indices(hosts []string) (out []int) {
+	for _, name := range hosts {
+		if i := slices.Index(p.Run.Hosts, name); i >= 0 {
+			out = append(out, i)
 		}
-		out = append(out, group)
 	}
 	return out
 }

@@ -86,7 +86,7 @@ func (w *simulated) cold() error {
 // teams, where hosts are in groups and teams were measured.
 func (w *simulated) Time(t *cost.Traffic) (float64, error) {
 	teams := t.Teams
-	if len(teams) == 0 || w.Links == nil {
+	if len(teams) == 0 || w.Alike() {
 		teams = [][]int{network.FirstHosts(t.Hosts)}
 	}
 	var times []float64
@@ -113,7 +113,7 @@ func (w *simulated) time(t *cost.Traffic, team []int) (float64, error) {
 	}
 	spec := w.Spec
 	spec.Hosts = slices.Max(team) + 1
-	spec.Links = w.Among(spec.Hosts)
+	spec.Links, spec.Overrides = w.Among(spec.Hosts), w.Own(&spec, spec.Hosts, w.Beside)
 	spec.L += w.PerHost * float64(hosts)
 	ends := make([]units.Nanos, hosts)
 	memory := make([]byte, extent.Largest) // one for all: messages are hollow

@@ -22,6 +22,7 @@ import (
 	"calib/internal/units"
 	"calib/params"
 	"calib/predict"
+	fromrun "calib/predict/network"
 	"calib/run/coord"
 	"calib/run/plan"
 	"calib/transport/sim"
@@ -282,6 +283,19 @@ func TestTwoKinds(t *testing.T) {
 			for _, f := range p.Findings {
 				if f.Code == params.SlowHost {
 					t.Error(f)
+				}
+			}
+			n, err := fromrun.Of(p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			found := n.Spec
+			found.Overrides = n.Own(&n.Spec, 8, n.Beside)
+			for _, x := range []int{1, 1024, 65536} {
+				want := spec.Message(1, 4, x) / spec.Message(0, 2, x)
+				got := (found.Message(1, 4, x) + n.Beside(x)) / (found.Message(0, 2, x) + n.Beside(x))
+				if math.Abs(got/want-1) > 0.03 {
+					t.Errorf("%d B take the slower hosts %.3f times as long in the simulation, want %.3f", x, got, want)
 				}
 			}
 		})

@@ -70,6 +70,7 @@ func (n *Network) Copy(p *params.Params, hosts int, slowdown float64) (*Copy, er
 	}
 	for _, f := range factors {
 		c.Spec, c.Notes = n.slow(base, f), slices.Clone(notes)
+		c.Spec.Overrides = n.Own(&c.Spec, hosts, func(int) float64 { return 0 })
 		c.differ(p, d)
 		if err := c.Spec.Validate(); err != nil {
 			return nil, fmt.Errorf("%g times slower: %w", f, err)
@@ -122,7 +123,7 @@ func (n *Network) slow(s netspec.Spec, factor float64) netspec.Spec {
 	}
 	extra, receive := factor-1, block(*s.Receive)
 	s.Host, s.Medium, s.L, s.Receive = block(s.Host), block(s.Medium), s.L*factor, &receive
-	s.Overrides, s.Links = map[int]netspec.Block{}, slices.Clone(s.Links)
+	s.Links = slices.Clone(s.Links)
 	for i := range s.Links {
 		s.Links[i].Block = block(s.Links[i].Block)
 		s.Links[i].L *= factor
@@ -152,7 +153,7 @@ func (n *Network) slow(s netspec.Spec, factor float64) netspec.Spec {
 // messages exceed those of the others as the run's do: at the smallest size the fixed time, at the largest the time per
 // byte.
 func (c *Copy) differ(p *params.Params, d *differing) {
-	if len(d.slow) > 0 && (d.small == 0 || d.large < d.small) {
+	if len(d.slow) > 0 && d.sizes[0] == 0 {
 		c.note("the run has no times by size: slow hosts and pairs are as fast as the others")
 		return
 	}
@@ -194,14 +195,14 @@ func (c *Copy) slowed(names []string, s slow, d *differing) {
 		}
 		return (with.Message(from, to, x) + with.Message(to, from, x)) / 2
 	}
-	b := fitBlock(least, &plain, d, s.ratio, time)
+	b := fitBlock(least, &plain, d.sizes, s.ratio, time)
 	switch {
 	case !host && b.B == 0:
 		c.note("the pair %s, %s gets no link of its own: it is not slow at the sizes that were "+
 			"compared", names[from], names[to])
 	case !host:
 		c.Spec.Links = append(c.Spec.Links, netspec.Link{Between: [][]int{{from}, {to}}, Block: b})
-	case time(b, d.small) > (1+floorError)*s.ratio[0]*plain.Message(0, 1, d.small):
+	case time(b, d.sizes[0]) > (1+floorError)*s.ratio[0]*plain.Message(0, 1, d.sizes[0]):
 		c.note("host %s has one block for sending and receiving, with which its messages take longer than the "+
 			"run says", names[from])
 		fallthrough
@@ -212,16 +213,16 @@ func (c *Copy) slowed(names []string, s slow, d *differing) {
 
 // fitBlock returns the block, of a fixed time of at least that of least, with which a message takes ratio times as long
 // as on a plain network: of the smallest size by its fixed time, of the largest by its time per byte.
-func fitBlock(least netspec.Block, plain *netspec.Spec, d *differing, ratio [2]float64,
+func fitBlock(least netspec.Block, plain *netspec.Spec, sizes [2]int, ratio [2]float64,
 	time func(b netspec.Block, x int) float64) netspec.Block {
 	mss := float64(plain.MSS)
 	m := least.B - least.A/mss // time per byte within a packet
 	with := func(a, m float64) netspec.Block {
 		return netspec.Block{A: a, B: a/mss + m, Min: least.Min}
 	}
-	small, large := ratio[0]*plain.Message(0, 1, d.small), ratio[1]*plain.Message(0, 1, d.large)
-	a := solve(func(a float64) float64 { return time(with(a, m), d.small) }, least.A, small)
-	m = solve(func(m float64) float64 { return time(with(a, m), d.large) }, 0, large)
+	small, large := ratio[0]*plain.Message(0, 1, sizes[0]), ratio[1]*plain.Message(0, 1, sizes[1])
+	a := solve(func(a float64) float64 { return time(with(a, m), sizes[0]) }, least.A, small)
+	m = solve(func(m float64) float64 { return time(with(a, m), sizes[1]) }, 0, large)
 	return with(a, m)
 }
 
@@ -256,8 +257,8 @@ type slow struct {
 
 // differing is what a run says of hosts and pairs that stand out.
 type differing struct {
-	slow         []slow // hosts before pairs
-	small, large int    // sizes of the messages that were compared [B]
+	slow  []slow // hosts before pairs
+	sizes [2]int // of the messages that were compared [B]
 }
 
 // add notes that a host or a way is slow by a ratio, or by none that is known.
@@ -279,11 +280,7 @@ type measured struct {
 // with hosts that are not slow, each over the median of the pairs, within groups or between, that do not stand out.
 // Where these were not measured the finding says it. No ratio is below 1.
 func (c *Copy) differences(p *params.Params) *differing {
-	d := &differing{}
-	for _, r := range p.Times() {
-		x := max(int(r.X), 1)
-		d.small, d.large = min(cmp.Or(d.small, x), x), max(d.large, int(r.X))
-	}
+	d := &differing{sizes: sizesOf(p)}
 	for _, f := range p.AllFindings(params.Warning) {
 		if f.Code == params.SlowHost && len(f.Hosts) > 0 {
 			if i := slices.Index(p.Run.Hosts, f.Hosts[0]); i >= 0 {

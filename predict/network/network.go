@@ -20,7 +20,7 @@ import (
 // ErrParameters reports a run without the parameters that a network can be built of.
 var ErrParameters = errors.New("parameters are missing")
 
-// Network is what a run's parameters describe: any number of hosts that are all alike, and what their calls take.
+// Network is what a run's parameters describe: any number of hosts, and what their calls take.
 type Network struct {
 	// Spec has two hosts, and a receiving block of its own.
 	Spec netspec.Spec
@@ -29,6 +29,8 @@ type Network struct {
 	PerHost float64
 	// Links are the uplinks of groups of hosts, such as racks: the run's hosts by their index. They are not in Spec.
 	Links []netspec.Link
+	kinds []kind // other than the largest
+	sizes [2]int // the smallest and the largest of messages between two hosts [B]
 	// Bundled: messages pass in pieces of many packets, as hosts with segmentation offload handle them; Spec.MSS is
 	// such a piece.
 	Bundled bool
@@ -98,17 +100,9 @@ func Of(p *params.Params) (*Network, error) {
 	if best == nil {
 		return nil, errors.Join(errs...)
 	}
-	best.Notes = append(best.Notes, OneKind(p)...)
+	best.setKinds(p)
 	best.uplinks(p)
 	return best, nil
-}
-
-// OneKind says where hosts are of several kinds that one stands for all.
-func OneKind(p *params.Params) []string {
-	if len(p.Kinds) == 0 {
-		return nil
-	}
-	return []string{fmt.Sprintf("hosts are of %d kinds: the numbers of the largest stand for all", len(p.Kinds))}
 }
 
 // SlowUplinks says of which groups the uplink is slower than those of the others.
@@ -183,8 +177,11 @@ func (n *Network) Among(hosts int) (out []netspec.Link) {
 }
 
 // alone is the time [s] of a message of x bytes between two hosts where nobody else sends.
-func (n *Network) alone(x int) float64 {
-	return n.Spec.Message(0, 1, x) + 2*n.PerHost + n.Calls.Fixed() + n.Calls.PerByte()*float64(x)
+func (n *Network) alone(x int) float64 { return n.Spec.Message(0, 1, x) + n.Beside(x) }
+
+// Beside is what a message of x bytes between two hosts takes beside Spec [s].
+func (n *Network) Beside(x int) float64 {
+	return 2*n.PerHost + n.Calls.Fixed() + n.Calls.PerByte()*float64(x)
 }
 
 // Misfit is the root of the mean squared relative error of the times that at says on times that were measured; 0 where

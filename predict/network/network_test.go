@@ -328,13 +328,37 @@ func TestCopyOfGroups(t *testing.T) {
 	}
 }
 
-// All hosts are taken as those of one kind, which is said.
+// Where a kind's times are not known, all hosts are taken as those of one kind, which is said.
 func TestKindsAreSaid(t *testing.T) {
 	p := cluster(1)
 	p.Kinds = [][]string{{"h0", "h1", "h2"}, {"h3"}}
 	n, err := Of(p)
 	if err != nil || !slices.Contains(n.Notes, "hosts are of 2 kinds: the numbers of the largest stand for all") {
 		t.Errorf("%v, %q", err, n.Notes)
+	}
+}
+
+// Hosts of another kind have the times of their class, as it says: in the simulation, and in a slowed copy.
+func TestKindsHaveTheirTimes(t *testing.T) {
+	for _, ratio := range []float64{0.8, 1.3} {
+		p := differing4(nil)
+		p.Kinds = [][]string{{"h0", "h1"}, {"h2", "h3"}}
+		for i, factor := range []float64{1, ratio} {
+			line := map[string]float64{"c0": factor * 1e-3, "c1": factor * 1e-6}
+			p.Classes = append(p.Classes, params.Class{Name: params.KindName(i), Functions: map[string]params.Function{
+				"T": {Form: params.Line, Coeff: line, Unit: "s", Status: params.StatusOK}}})
+		}
+		for _, factor := range []float64{1, 50} {
+			c := copied(t, p, factor)
+			for _, x := range []int{1, 64000} {
+				if got := c.Spec.Message(2, 3, x) / c.Spec.Message(0, 1, x); math.Abs(got/ratio-1) > 0.02 {
+					t.Errorf("%g times slower: %d B take hosts of the other kind %g times as long, want %g", factor, x, got, ratio)
+				}
+			}
+			if slices.ContainsFunc(c.Notes, func(n string) bool { return strings.Contains(n, "kinds") }) {
+				t.Errorf("%q", c.Notes)
+			}
+		}
 	}
 }
 
