@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -14,7 +15,6 @@ import (
 	"calib/bench"
 	"calib/bench/experiments"
 	"calib/internal/dataset"
-	"calib/internal/machine"
 )
 
 func contains(s, sub string) bool { return strings.Contains(s, sub) }
@@ -26,9 +26,12 @@ func TestHelloSaysWhoTheAgentIs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if h.Addr != "[::]:4100" || h.Now[machine.NowCPUs] != "3" || h.Arch != "amd64" || len(h.Build) != 64 ||
+		if h.Addr != "[::]:4100" || !slices.Equal(h.Now.CPUs, []string{"3"}) || h.Arch != "amd64" || len(h.Build) != 64 ||
 			h.Version == "" || h.Name == "" || h.MostBytes != 7 {
 			t.Errorf("host is %+v", h)
+		}
+		if h.Now.Load != 2.5 || h.Now.NICs[2] != "eth0" {
+			t.Errorf("its present is %+v", h.Now)
 		}
 		if h.Env["asked"] != "10.0.0.4" {
 			t.Errorf("environment asked for %q, want the coordinator's data address", h.Env["asked"])

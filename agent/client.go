@@ -18,7 +18,6 @@ import (
 
 	"calib/bench"
 	"calib/internal/dataset"
-	"calib/internal/machine"
 	"calib/internal/plane"
 	"calib/transport"
 )
@@ -112,10 +111,7 @@ func (c *Client) Hello(ctx context.Context) (dataset.Host, error) {
 // CPU asks how much processor time the agent has used so far.
 func (c *Client) CPU(ctx context.Context) (time.Duration, error) {
 	h, err := c.hello(ctx, false)
-	if err != nil {
-		return 0, err
-	}
-	return machine.CPUTime(h.Now), nil
+	return h.Now.CPUTime, err
 }
 
 func (c *Client) hello(ctx context.Context, again bool) (dataset.Host, error) {
@@ -131,8 +127,7 @@ func (c *Client) hello(ctx context.Context, again bool) (dataset.Host, error) {
 	}
 	c.alive.Do(func() { c.ended.Go(c.keep) })
 	h := r.Host
-	h.MostBytes, h.Consent = r.MostBytes, r.Consent
-	h.Env, h.Now = machine.Split(r.Env)
+	h.MostBytes, h.Consent, h.Now = r.MostBytes, r.Consent, r.Now
 	return h, nil
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"calib/internal/dataset"
 	"calib/internal/units"
 )
 
@@ -26,10 +27,10 @@ func TestMain(m *testing.M) {
 		s, err := NewServer(ServerOptions{Data: "127.0.0.1:0", Limits: Limits{Memory: units.Bytes(memory)}})
 		if err == nil {
 			collect := s.env
-			s.env = func(addr string) map[string]string {
-				env := collect(addr)
+			s.env = func(addr string) (map[string]string, dataset.Now) {
+				env, now := collect(addr)
 				env["pid"] = strconv.Itoa(os.Getpid())
-				return env
+				return env, now
 			}
 			err = s.ServeStream(context.Background(), os.Stdin, os.Stdout)
 		}

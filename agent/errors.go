@@ -8,7 +8,7 @@ import (
 )
 
 // Protocol is the version of the control protocol. Two builds work together if and only if theirs are equal.
-const Protocol = 5
+const Protocol = 6
 
 // Classes of errors a client returns; errors.Is tells them apart. The error's text names the host, and says how to
 // solve the problem where that is possible.

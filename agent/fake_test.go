@@ -165,11 +165,16 @@ func (s *Server) ask(call, run string, secret []byte) error {
 	return nil
 }
 
+// noFacts are those of a host that says nothing of itself.
+func noFacts(string) (map[string]string, dataset.Now) { return nil, dataset.Now{} }
+
 func newRig(t *testing.T, so ServerOptions, co ClientOptions, f script) *rig {
 	ours, theirs := net.Pipe()
 	r := &rig{t: t, plane: &fakePlane{}, wire: &valve{ReadWriteCloser: ours}, served: make(chan error, 1)}
 	r.server = newServer(so, r.plane)
-	r.server.env = func(addr string) map[string]string { return map[string]string{"asked": addr, "arch": "amd64"} }
+	r.server.env = func(addr string) (map[string]string, dataset.Now) {
+		return map[string]string{"asked": addr, "arch": "amd64"}, dataset.Now{Load: 2.5, NICs: map[int]string{2: "eth0"}}
+	}
 	if f != nil {
 		r.server.perform = f.perform
 	}

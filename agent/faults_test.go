@@ -219,7 +219,7 @@ func FuzzControlStream(f *testing.F) {
 	f.Fuzz(func(t *testing.T, in []byte) {
 		synctest.Test(t, func(*testing.T) {
 			s := newServer(ServerOptions{}, &fakePlane{})
-			s.env = func(string) map[string]string { return nil }
+			s.env = noFacts
 			// What it returns depends on the input; that it returns is the test.
 			_ = s.ServeStream(context.Background(), io.NopCloser(bytes.NewReader(in)), nopWriter{})
 		})

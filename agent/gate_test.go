@@ -72,7 +72,7 @@ func TestSharesOfConnections(t *testing.T) {
 		}
 		name = "bob"
 		c := NewClient("node3", l.dial(), ClientOptions{})
-		s.env = func(string) map[string]string { return nil }
+		s.env = noFacts
 		if _, err := c.Hello(ctx); err != nil {
 			t.Errorf("beside alice's: %v", err)
 		}

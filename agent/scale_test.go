@@ -38,7 +38,9 @@ func crowd(path string) error {
 		}
 		s := newServer(ServerOptions{}, &fakePlane{})
 		s.perform = script(instant).perform
-		s.env = func(string) map[string]string { return map[string]string{"arch": "amd64", "kernel": "6.1"} }
+		s.env = func(string) (map[string]string, dataset.Now) {
+			return map[string]string{"arch": "amd64", "kernel": "6.1"}, dataset.Now{}
+		}
 		go func() {
 			_ = s.ServeStream(context.Background(), conn, conn)
 			s.Close()

@@ -44,7 +44,7 @@ type Server struct {
 	opts    ServerOptions
 	plane   dataPlane
 	perform func(context.Context, *bench.Experiment, bench.Group, bench.Task, func(point int)) ([]dataset.Sample, error)
-	env     func(dataAddr string) map[string]string
+	env     func(dataAddr string) (map[string]string, dataset.Now)
 
 	mu      sync.Mutex
 	lease   *lease // who holds the agent, or nil
@@ -122,18 +122,17 @@ func (s *Server) hello(_ context.Context, q *request, send func(answer) error) e
 		return fault(ErrTask, "hash the agent's executable: %w", err)
 	}
 	addr := s.plane.Addr()
-	env := s.env(cmp.Or(q.DataAddr, addr))
+	env, now := s.env(cmp.Or(q.DataAddr, addr))
 	if s.opts.CPU != "" {
-		machine.SetNow(env, machine.NowCPUs, s.opts.CPU)
+		now.CPUs = []string{s.opts.CPU}
 	}
 	if q.Again {
 		begun := time.Now()
-		machine.SetSwitch(env)
-		machine.SetLoopback(env)
-		machine.SetNow(env, machine.NowLonger, time.Since(begun).String())
+		now.Switch, now.Loopback = machine.Switch(env["nic.name"]), machine.Loopback()
+		now.Longer = time.Since(begun)
 	}
 	return send(answer{Hello: &greeting{
-		Protocol: Protocol, MostBytes: int64(s.opts.Limits.Bytes), Consent: s.plane.Consent(),
+		Protocol: Protocol, MostBytes: int64(s.opts.Limits.Bytes), Consent: s.plane.Consent(), Now: now,
 		Host: dataset.Host{
 			Name: name, Addr: addr, Version: machine.Version(), Build: build, Env: env, Arch: env["arch"],
 			Boot: machine.Boot(), Clock: machine.Clock(),

@@ -47,12 +47,13 @@ type answer struct {
 	Sample   *dataset.Sample    `json:",omitempty"`
 }
 
-// greeting is who an agent is. Env is all that it says of its host.
+// greeting is who an agent is, and what of a dataset.Host is not stored.
 type greeting struct {
 	Protocol int
 	dataset.Host
 	MostBytes int64
 	Consent   string
+	Now       dataset.Now
 }
 
 type progress struct{ Slot, Done, Of int }

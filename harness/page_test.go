@@ -81,8 +81,9 @@ func write(t *testing.T, name, text string) {
 	for path := range strings.FieldsFuncSeq(*calibFlag, func(r rune) bool { return r == ',' }) {
 		measured = append(measured, buildOf(t, path))
 	}
+	host, _ := machine.Collect("")
 	page := fmt.Sprintf("# make %s\n\n%s%s, build %s, on %s.\n\n%s", name, stampLine, date,
-		cmp.Or(strings.Join(measured, " and "), revision()), hostWords(machine.Collect("")), text)
+		cmp.Or(strings.Join(measured, " and "), revision()), hostWords(host), text)
 	if err := os.MkdirAll(*pagesFlag, 0o755); err != nil {
 		t.Fatal(err)
 	}

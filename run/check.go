@@ -106,8 +106,8 @@ func Check(ctx context.Context, c Config, o Checking) (out Checked, err error) {
 		out.Links = linksOf(f.hosts, after)
 		var loops []float64
 		for _, h := range after {
-			if rate, err := strconv.ParseFloat(h.Now[machine.NowLoopback], 64); err == nil {
-				loops = append(loops, rate)
+			if h.Now.Loopback > 0 {
+				loops = append(loops, h.Now.Loopback)
 			}
 		}
 		if len(loops) > 0 {
@@ -163,11 +163,11 @@ func shareOf(hosts []dataset.Host, seen []fault.Seen) (rate, share float64) {
 func linksOf(before []dataset.Host, after []doctor.Host) (out []string) {
 	for i, h := range after {
 		var says []string
-		if grown := machine.Grown(before[i].Now[machine.NowErrors], h.Now[machine.NowErrors]); grown != "" {
+		if grown := machine.Grown(before[i].Now.Errors, h.Now.Errors); grown != "" {
 			says = append(says, h.Env["nic.name"]+" counted "+grown)
 		}
-		if port := h.Now[machine.NowSwitch]; port != "" {
-			says = append(says, "switch "+port)
+		if h.Now.Switch != "" {
+			says = append(says, "switch "+h.Now.Switch)
 		}
 		out = append(out, strings.Join(says, ", "))
 	}

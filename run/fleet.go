@@ -22,7 +22,6 @@ import (
 	"calib/internal/exit"
 	"calib/internal/hosts"
 	"calib/internal/launch"
-	"calib/internal/machine"
 	"calib/internal/netspec"
 	"calib/internal/plane"
 	"calib/internal/units"
@@ -152,7 +151,7 @@ func (f *fleet) pin() {
 	for i := range f.hosts {
 		h := &f.hosts[i]
 		h.CPU = ""
-		for _, cpu := range strings.Fields(h.Now[machine.NowCPUs]) {
+		for _, cpu := range h.Now.CPUs {
 			if h.CPU == "" || taken[h.Boot+" "+cpu] < taken[h.Boot+" "+h.CPU] {
 				h.CPU = cpu
 			}
@@ -352,13 +351,13 @@ func (s starter) agent(ctx context.Context, h hosts.Host, credentials func(strin
 
 // allow leaves of the CPUs that an agent may be pinned to those that the hosts file allows (cpu=).
 func allow(info *dataset.Host, h hosts.Host) error {
-	offered := strings.Fields(info.Now[machine.NowCPUs])
+	offered := info.Now.CPUs
 	kept := slices.DeleteFunc(slices.Clone(offered), func(cpu string) bool { return !h.MayPin(cpu) })
 	if len(kept) == 0 && h.CPU != "" && h.CPU != hosts.FreeCPU {
 		return fmt.Errorf("host %s: cpu=%s in the hosts file, but its agent may use CPUs %s", h.Name, h.CPU,
 			strings.Join(offered, ", "))
 	}
-	info.Now[machine.NowCPUs] = strings.Join(kept, " ")
+	info.Now.CPUs = kept
 	return nil
 }
 

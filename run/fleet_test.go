@@ -6,7 +6,6 @@ import (
 
 	"calib/internal/dataset"
 	"calib/internal/hosts"
-	"calib/internal/machine"
 )
 
 // Agents have the best CPU that the hosts file allows, each its own while there are enough on its machine.
@@ -22,8 +21,8 @@ func TestPin(t *testing.T) {
 		for i, text := range strings.Fields(c.hosts) {
 			boot, rest, _ := strings.Cut(text, ":")
 			cpus, wanted, _ := strings.Cut(rest, ":cpu=")
-			h := dataset.Host{Name: "h" + string(rune('0'+i)), Boot: boot,
-				Now: map[string]string{machine.NowCPUs: strings.ReplaceAll(cpus, ",", " ")}}
+			offered := strings.FieldsFunc(cpus, func(r rune) bool { return r == ',' })
+			h := dataset.Host{Name: "h" + string(rune('0'+i)), Boot: boot, Now: dataset.Now{CPUs: offered}}
 			if err := allow(&h, hosts.Host{Name: h.Name, CPU: wanted}); err != nil {
 				t.Errorf("%s: %v", c.name, err)
 			}
@@ -41,7 +40,7 @@ func TestPin(t *testing.T) {
 			t.Errorf("%s: %s, together %q; want %s, %q", c.name, s, f.onOneCPU(), c.want, c.together)
 		}
 	}
-	h := dataset.Host{Name: "a", Now: map[string]string{machine.NowCPUs: "1 0"}}
+	h := dataset.Host{Name: "a", Now: dataset.Now{CPUs: []string{"1", "0"}}}
 	if err := allow(&h, hosts.Host{Name: "a", CPU: "2-3"}); err == nil ||
 		err.Error() != "host a: cpu=2-3 in the hosts file, but its agent may use CPUs 1, 0" {
 		t.Error(err)

@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"calib/agent"
@@ -17,7 +15,6 @@ import (
 	"calib/internal/dataset"
 	"calib/internal/doctor"
 	"calib/internal/exit"
-	"calib/internal/machine"
 	"calib/internal/plane"
 	"calib/internal/units"
 	"calib/reports"
@@ -78,7 +75,7 @@ func Examine(ctx context.Context, c Config) (report doctor.Report, err error) {
 		}
 		facts := doctor.Facts{Hosts: f.examine(ctx), Pairs: pairs}
 		for _, l := range f.lost {
-			facts.Hosts = append(facts.Hosts, doctor.Host{Name: l.Host, Lost: l.Error})
+			facts.Hosts = append(facts.Hosts, doctor.Host{Host: dataset.Host{Name: l.Host}, Lost: l.Error})
 		}
 		report = doctor.Examine(facts)
 		return nil
@@ -90,25 +87,18 @@ func Examine(ctx context.Context, c Config) (report doctor.Report, err error) {
 // started.
 func (f *fleet) examine(ctx context.Context) []doctor.Host {
 	return coord.Each(f.agents, -1, func(i int, a coord.Agent) doctor.Host {
-		sent := time.Now()
+		sent, out := time.Now(), doctor.Host{Host: f.hosts[i]}
 		info, err := a.Hello(ctx)
-		took := time.Since(sent)
-		if err != nil { // the check of pairs will say why
-			info = f.hosts[i]
+		took := time.Since(sent) - info.Now.Longer // which says nothing of the way
+		if err != nil {
+			return out // the check of pairs will say why
 		}
-		out := factsOf(f.hosts[i], info)
-		if ns, nerr := strconv.ParseInt(info.Now[machine.NowUnix], 10, 64); err == nil && nerr == nil {
-			longer, _ := time.ParseDuration(info.Now[machine.NowLonger]) // says nothing of the way
-			took -= longer
+		out.Boot, out.Env, out.Now = info.Boot, info.Env, info.Now
+		if ns := info.Now.Unix; ns != 0 {
 			out.Offset, out.Bound = time.Unix(0, ns).Sub(sent)-took/2, took/2
 		}
 		return out
 	})
-}
-
-// factsOf are the facts of a host, as the run names it.
-func factsOf(named, says dataset.Host) doctor.Host {
-	return doctor.Host{Name: named.Name, Addr: named.Addr, Boot: says.Boot, Env: says.Env, Now: says.Now}
 }
 
 // claim takes the agents for the run, once: its session serves the check, the probe and the measuring. It gives the
@@ -152,7 +142,7 @@ func (r *run) checkup(ctx context.Context, f *fleet) error {
 	}
 	facts := doctor.Facts{Pairs: pairs}
 	for _, h := range f.hosts {
-		facts.Hosts = append(facts.Hosts, factsOf(h, h))
+		facts.Hosts = append(facts.Hosts, doctor.Host{Host: h})
 	}
 	out := doctor.Out(len(f.hosts), pairs)
 	why := map[string]string{}
@@ -189,20 +179,9 @@ func (r *run) checkup(ctx context.Context, f *fleet) error {
 func (f *fleet) check(ctx context.Context, run string, most time.Duration) ([]doctor.Pair, error) {
 	nics := make([]map[int]string, len(f.hosts))
 	for i, h := range f.hosts {
-		nics[i] = nicsOf(h)
+		nics[i] = h.Now.NICs
 	}
 	return coord.CheckPairs(ctx, f.agents, run, nics, most, time.Now), ctx.Err()
-}
-
-func nicsOf(h dataset.Host) map[int]string {
-	out := map[int]string{}
-	for _, f := range strings.Fields(h.Now[machine.NowNICs]) {
-		index, name, _ := strings.Cut(f, "=")
-		if i, err := strconv.Atoi(index); err == nil {
-			out[i] = name
-		}
-	}
-	return out
 }
 
 func (r *run) sayLost(f *fleet) {

@@ -11,7 +11,6 @@ import (
 	"calib/fit/fault"
 	"calib/internal/exit"
 	"calib/internal/hosts"
-	"calib/internal/machine"
 	"calib/internal/units"
 	"calib/run/coord"
 	"calib/run/watch"
@@ -77,7 +76,7 @@ func (s *Sentinel) see(ctx context.Context, r *run, f *fleet, out *watch.Sightin
 	used := map[string]time.Duration{} // by daemons, before this look
 	for _, h := range f.hosts {
 		if s.Hosts[s.index(h.Name)].Daemon {
-			used[h.Name] = machine.CPUTime(h.Now)
+			used[h.Name] = h.Now.CPUTime
 		}
 	}
 	if err := r.claim(ctx, f); err != nil {

@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"calib/agent"
-	"calib/internal/machine"
 )
 
 func TestMain(m *testing.M) {
@@ -46,7 +45,7 @@ func TestServes(t *testing.T) {
 	}
 	c := agent.NewClient("h1", process{out, in}, agent.ClientOptions{})
 	h, err := c.Hello(t.Context())
-	if err != nil || !strings.HasPrefix(h.Addr, "127.0.0.1:") || h.Now[machine.NowCPUs] == "" {
+	if err != nil || !strings.HasPrefix(h.Addr, "127.0.0.1:") || len(h.Now.CPUs) == 0 {
 		t.Errorf("the agent says %+v, %v", h, err)
 	}
 	if err := c.Close(); err != nil {

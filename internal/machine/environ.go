@@ -11,8 +11,8 @@
 // can be compared only if their fingerprints agree, so a fingerprint is flat text, key by key. A key that could not be
 // read from a file or a driver is absent; nothing is guessed. Nothing there changes the host.
 //
-// Facts whose names begin with "now." are no part of the fingerprint: what the host has left, what else it does, what
-// it could be set to. They travel with it, and Split takes them off again.
+// Collect also says what is no part of the fingerprint: what the host has left, what else it does, what it could be set
+// to (dataset.Now).
 package machine
 
 import (
@@ -24,20 +24,22 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"calib/internal/dataset"
 )
 
 // Collect describes this host and the network interface that has dataAddr, an IP address with or without a port. Keys
 // of the interface are left out where no interface has the address, as with an unspecified one.
-func Collect(dataAddr string) map[string]string {
+func Collect(dataAddr string) (env map[string]string, now dataset.Now) {
 	c := collector{root: os.DirFS("/"), interfaces: systemInterfaces, driver: askDriver}
-	env := c.collect(dataAddr)
+	env = c.collect(dataAddr)
 	env["os"], env["arch"] = runtime.GOOS, runtime.GOARCH
 	env["cpu.cores"] = strconv.Itoa(runtime.NumCPU())
 	env["calib.version"] = Version()
-	c.now(env)
-	setCPUTime(env)
-	systemNow(env)
-	return env
+	now = c.now()
+	now.CPUTime = cpuTime()
+	c.systemNow(&now, env)
+	return env, now
 }
 
 // collector reads a fingerprint; tests give it a root and interfaces of their own.

@@ -8,26 +8,27 @@ import (
 
 	"github.com/safchain/ethtool"
 	"golang.org/x/sys/unix"
+
+	"calib/internal/dataset"
 )
 
 // unsynchronised is STA_UNSYNC of adjtimex(2): nothing keeps the wall clock right.
 const unsynchronised = 0x40
 
-func systemNow(env map[string]string) {
-	env[nowPrefix+NowUnix] = strconv.FormatInt(time.Now().UnixNano(), 10)
+func (c collector) systemNow(now *dataset.Now, env map[string]string) {
+	counters, _ := ethtool.Stats(env["nic.name"]) // none of an interface that is not known
+	now.Errors = c.errors(env["nic.name"], counters)
+	now.Unix = time.Now().UnixNano()
 	var files unix.Rlimit
 	if unix.Getrlimit(unix.RLIMIT_NOFILE, &files) == nil {
-		env[nowPrefix+NowFiles] = strconv.FormatUint(files.Cur, 10)
+		now.Files = files.Cur
 	}
 	var clock unix.Timex
 	if _, err := unix.Adjtimex(&clock); err == nil {
-		env[nowPrefix+NowSynced] = "yes"
-		if clock.Status&unsynchronised != 0 {
-			env[nowPrefix+NowSynced] = "no"
-		}
+		now.Unsynced = clock.Status&unsynchronised != 0
 	}
 	if cpus, err := allowed(); err == nil {
-		collector{root: os.DirFS("/")}.timing(env, cpus)
+		now.CPUs = c.timing(env, cpus)
 	}
 	exe, err := os.Executable()
 	if err != nil {
@@ -35,15 +36,14 @@ func systemNow(env map[string]string) {
 	}
 	var disk unix.Statfs_t
 	if dir := filepath.Dir(exe); unix.Statfs(dir, &disk) == nil {
-		env[nowPrefix+NowDisk] = strconv.FormatUint(disk.Bavail*uint64(disk.Bsize), 10)
-		env[nowPrefix+NowDiskPath] = dir
+		now.Disk, now.DiskPath = disk.Bavail*uint64(disk.Bsize), dir
 	}
 }
 
-func askDriver(name string) (settings map[string]string, features map[string]bool, counters map[string]uint64) {
+func askDriver(name string) (settings map[string]string, features map[string]bool) {
 	e, err := ethtool.NewEthtool()
 	if err != nil {
-		return nil, nil, nil
+		return nil, nil
 	}
 	defer e.Close()
 	s := make(map[string]string)
@@ -77,8 +77,7 @@ func askDriver(name string) (settings map[string]string, features map[string]boo
 			features[feature] = is.Active
 		}
 	}
-	counters, _ = e.Stats(name)
-	return s, features, counters
+	return s, features
 }
 
 func decimal(n uint32) string { return strconv.FormatUint(uint64(n), 10) }

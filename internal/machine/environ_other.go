@@ -2,7 +2,8 @@
 
 package machine
 
-func askDriver(string) (settings map[string]string, features map[string]bool, counters map[string]uint64) {
-	return nil, nil, nil
-}
-func systemNow(map[string]string) {}
+import "calib/internal/dataset"
+
+func askDriver(string) (settings map[string]string, features map[string]bool) { return nil, nil }
+
+func (collector) systemNow(*dataset.Now, map[string]string) {}

@@ -26,9 +26,7 @@ type fakeDriver struct {
 	says map[string]string
 }
 
-func (d fakeDriver) ask(string) (map[string]string, map[string]bool, map[string]uint64) {
-	return d.says, d.on, nil
-}
+func (d fakeDriver) ask(string) (map[string]string, map[string]bool) { return d.says, d.on }
 
 var nics = []nic{
 	{1, "lo", 65536, []netip.Addr{netip.MustParseAddr("127.0.0.1"), netip.MustParseAddr("::1")}},
@@ -101,7 +99,7 @@ func TestNothingIsInvented(t *testing.T) {
 	if got := c.collect("10.9.9.9:1"); len(got) != 0 {
 		t.Errorf("got %v", got)
 	}
-	c.driver = func(string) (map[string]string, map[string]bool, map[string]uint64) { return nil, nil, nil }
+	c.driver = func(string) (map[string]string, map[string]bool) { return nil, nil }
 	want := map[string]string{"nic.name": "eth0", "nic.mtu": "1500", "nic.segment": "1448"}
 	if diff := cmp.Diff(want, c.collect("10.0.0.4")); diff != "" {
 		t.Error(diff)
@@ -149,7 +147,7 @@ func TestVirtualisation(t *testing.T) {
 
 // This host answers: keys have values, and the interface of the loopback address is one.
 func TestCollectHere(t *testing.T) {
-	env := Collect("127.0.0.1:80")
+	env, _ := Collect("127.0.0.1:80")
 	for _, k := range []string{"os", "arch", "cpu.cores", "calib.version", "nic.name", "nic.mtu"} {
 		if env[k] == "" {
 			t.Errorf("no %s in %v", k, env)

@@ -14,19 +14,14 @@ import (
 	"time"
 )
 
-const (
-	NowErrors = "nic_errors"  // counters of errors that are not zero: "rx_crc_errors=3 tx_errors=1"
-	NowSwitch = "switch_port" // the other end of the cable, as LLDP has it: "sw3 port 12"
-)
-
 // faulty are the names of a driver's counters that count errors: of symbols, frames, FEC.
 var faulty = regexp.MustCompile(`(?i)err|crc|fec|symbol|discard`)
 
 // harmless are those of them that grow on good links: "interrupt" has an err in it.
 var harmless = regexp.MustCompile(`(?i)interrupt|deferred|override|prefer|(^|[^n])corrected`)
 
-// errors sets how many errors an interface has seen, by the kernel and by its driver.
-func (c collector) errors(env map[string]string, nic string, driver map[string]uint64) {
+// errors are the errors that an interface has seen, by the kernel and by its driver: counters of both, without zeros.
+func (c collector) errors(nic string, driver map[string]uint64) map[string]uint64 {
 	seen := map[string]uint64{}
 	for name, n := range driver {
 		if n > 0 && faulty.MatchString(name) && !harmless.MatchString(name) {
@@ -39,24 +34,19 @@ func (c collector) errors(env map[string]string, nic string, driver map[string]u
 			seen[path.Base(file)] = n
 		}
 	}
-	var out []string
-	for _, name := range slices.Sorted(maps.Keys(seen)) {
-		out = append(out, fmt.Sprintf("%s=%d", name, seen[name]))
-	}
-	set(env, nowPrefix+NowErrors, strings.Join(out, " "))
+	return seen
 }
 
-// SetSwitch asks LLDP for the other end of the host's cable, and sets it. Without lldpcli nothing is known. It may take
-// a second.
-func SetSwitch(env map[string]string) {
-	nic := env["nic.name"]
+// Switch asks LLDP for the other end of the cable of an interface. Without lldpcli nothing is known. It may take a
+// second.
+func Switch(nic string) string {
 	if nic == "" {
-		return
+		return ""
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
 	out, _ := exec.CommandContext(ctx, "lldpcli", "-f", "keyvalue", "show", "neighbors", "ports", nic).Output()
-	set(env, nowPrefix+NowSwitch, switchPort(string(out), nic))
+	return switchPort(string(out), nic)
 }
 
 func switchPort(text, nic string) string {
@@ -75,20 +65,11 @@ func switchPort(text, nic string) string {
 }
 
 // Grown says which counters of errors grew between two times, and by how much.
-func Grown(before, after string) string {
-	read := func(text string) map[string]uint64 {
-		out := map[string]uint64{}
-		for f := range strings.FieldsSeq(text) {
-			name, value, _ := strings.Cut(f, "=")
-			out[name], _ = strconv.ParseUint(value, 10, 64) // of an agent of another kind: none
-		}
-		return out
-	}
-	old, now := read(before), read(after)
+func Grown(before, after map[string]uint64) string {
 	var out []string
-	for _, name := range slices.Sorted(maps.Keys(now)) {
-		if now[name] > old[name] {
-			out = append(out, fmt.Sprintf("%s +%d", name, now[name]-old[name]))
+	for _, name := range slices.Sorted(maps.Keys(after)) {
+		if n := after[name]; n > before[name] {
+			out = append(out, fmt.Sprintf("%s +%d", name, n-before[name]))
 		}
 	}
 	return strings.Join(out, ", ")

@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"maps"
 	"testing"
 	"testing/fstest"
 )
@@ -13,25 +14,28 @@ func TestLink(t *testing.T) {
 		"sys/class/net/eth0/statistics/rx_bytes":      {Data: []byte("12\n")},
 		"sys/class/net/eth1/statistics/rx_crc_errors": {Data: []byte("9\n")},
 	}}
-	env := map[string]string{}
-	c.errors(env, "eth0", map[string]uint64{"fec_uncorrectable": 3, "rx_packets": 5, "tx_symbol_err": 0})
+	seen := c.errors("eth0", map[string]uint64{"fec_uncorrectable": 3, "rx_packets": 5, "tx_symbol_err": 0})
 	port := switchPort("lldp.eth0.via=LLDP\nlldp.eth0.chassis.name=sw3\nlldp.eth0.chassis.descr=a=b\n"+
 		"lldp.eth0.port.ifname=swp12\n", "eth0")
-	if env["now.nic_errors"] != "fec_uncorrectable=3 rx_errors=7" || port != "sw3 port swp12" {
-		t.Errorf("%q, %q", env, port)
+	if !maps.Equal(seen, map[string]uint64{"fec_uncorrectable": 3, "rx_errors": 7}) || port != "sw3 port swp12" {
+		t.Errorf("%v, %q", seen, port)
 	}
-	env = map[string]string{}
-	if c.errors(env, "eth2", nil); len(env) > 0 || switchPort("no such thing", "eth2") != "" {
-		t.Errorf("%q of nothing", env)
+	if none := c.errors("eth2", nil); len(none) > 0 || switchPort("no such thing", "eth2") != "" {
+		t.Errorf("%v of nothing", none)
 	}
 }
 
 func TestGrown(t *testing.T) {
-	for _, c := range []struct{ before, after, want string }{
-		{"", "", ""}, {"a=1", "a=1", ""}, {"a=5 b=1", "a=1 b=4 c=2", "b +3, c +2"}, {"junk", "a=x =3", " +3"},
+	type counters = map[string]uint64
+	for _, c := range []struct {
+		before, after counters
+		want          string
+	}{
+		{nil, nil, ""}, {counters{"a": 1}, counters{"a": 1}, ""}, {nil, counters{"": 3}, " +3"},
+		{counters{"a": 5, "b": 1}, counters{"a": 1, "b": 4, "c": 2}, "b +3, c +2"},
 	} {
 		if got := Grown(c.before, c.after); got != c.want {
-			t.Errorf("%q, %q: %q, want %q", c.before, c.after, got, c.want)
+			t.Errorf("%v, %v: %q, want %q", c.before, c.after, got, c.want)
 		}
 	}
 }

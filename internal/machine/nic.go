@@ -10,9 +10,9 @@ import (
 )
 
 // driver asks the driver of an interface for its settings ("nic.driver", "nic.coalesce.rx_usecs", … as the fingerprint
-// has them), which features are on, by the kernel's names ("tx-tcp-segmentation"), and counters. What it does not
-// answer is absent.
-type driver func(name string) (settings map[string]string, features map[string]bool, counters map[string]uint64)
+// has them), and which features are on, by the kernel's names ("tx-tcp-segmentation"). What it does not answer is
+// absent.
+type driver func(name string) (settings map[string]string, features map[string]bool)
 
 // offloads are the features of a fingerprint: each is on where any of the kernel's features is.
 var offloads = []struct {
@@ -54,9 +54,8 @@ func (c collector) nic(env map[string]string, dataAddr string) {
 	if node, err := strconv.Atoi(c.read(dir + "/device/numa_node")); err == nil && node >= 0 {
 		env["nic.numa_node"] = strconv.Itoa(node) // a machine of one node may say -1
 	}
-	settings, on, counters := c.driver(n.name)
+	settings, on := c.driver(n.name)
 	maps.Copy(env, settings)
-	c.errors(env, n.name, counters)
 	for _, o := range offloads {
 		for _, name := range o.when {
 			state, known := on[name]

@@ -10,10 +10,10 @@ import (
 	"calib/internal/units"
 )
 
-// timing sets which of the allowed CPUs a thread that times should have, the best first: those of the interface's NUMA
+// timing is which of the allowed CPUs a thread that times should have, the best first: those of the interface's NUMA
 // node; of these, those that take none of its interrupts; and CPU 0 last, where Linux puts what has no place of its
 // own.
-func (c collector) timing(env map[string]string, allowed []int) {
+func (c collector) timing(env map[string]string, allowed []int) []string {
 	near := c.cpus("sys/devices/system/node/node" + env["nic.numa_node"] + "/cpulist")
 	irqs, _ := fs.Glob(c.root, "sys/class/net/"+env["nic.name"]+"/device/msi_irqs/*") // the pattern is good
 	var busy []int
@@ -30,7 +30,7 @@ func (c collector) timing(env map[string]string, allowed []int) {
 	}
 	order := slices.Clone(allowed)
 	slices.SortStableFunc(order, func(a, b int) int { return rank(a) - rank(b) })
-	env[nowPrefix+NowCPUs] = strings.Trim(fmt.Sprint(order), "[]")
+	return strings.Fields(strings.Trim(fmt.Sprint(order), "[]"))
 }
 
 // cpus reads a file that lists CPUs; none where there is no such file.
