@@ -22,7 +22,7 @@ func contains(s, sub string) bool { return strings.Contains(s, sub) }
 func TestHelloSaysWhoTheAgentIs(t *testing.T) {
 	so := ServerOptions{CPU: "3", Limits: Limits{Task: minute, Bytes: 7, Memory: 9, Peers: 11}}
 	bubble(t, so, ClientOptions{DataAddr: "10.0.0.4"}, nil, func(r *rig) {
-		h, err := r.client.Hello(context.Background())
+		h, err := r.client.Hello(context.Background(), false)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -54,12 +54,11 @@ type Client struct {
 	lease  atomic.Pointer[held] // of the run that was prepared; an empty one where there is none
 	silent atomic.Bool
 
-	alive   sync.Once
-	greeted bool
-	stop    context.CancelFunc // ends the keepalives
-	ctx     context.Context
-	ended   sync.WaitGroup
-	close   func() error // once
+	alive sync.Once
+	stop  context.CancelFunc // ends the keepalives
+	ctx   context.Context
+	ended sync.WaitGroup
+	close func() error // once
 }
 
 // held is what shows that a run holds the agent.
@@ -100,22 +99,10 @@ func NewClient(host string, rw io.ReadWriteCloser, o ClientOptions) *Client {
 }
 
 // Hello asks who the agent is. Its Host.Addr is where the agent listens for data: an unspecified address there means
-// that only the port counts. From then on the client keeps the agent alive until Close. Asked again, the agent also
+// that only the port counts. From then on the client keeps the agent alive until Close. With closer, the agent also
 // looks for the switch that it is at, and measures its host's loopback.
-func (c *Client) Hello(ctx context.Context) (dataset.Host, error) {
-	again := c.greeted
-	c.greeted = true
-	return c.hello(ctx, again)
-}
-
-// CPU asks how much processor time the agent has used so far.
-func (c *Client) CPU(ctx context.Context) (time.Duration, error) {
-	h, err := c.hello(ctx, false)
-	return h.Now.CPUTime, err
-}
-
-func (c *Client) hello(ctx context.Context, again bool) (dataset.Host, error) {
-	q := request{Protocol: Protocol, DataAddr: c.opts.DataAddr, Again: again}
+func (c *Client) Hello(ctx context.Context, closer bool) (dataset.Host, error) {
+	q := request{Protocol: Protocol, DataAddr: c.opts.DataAddr, Closer: closer}
 	a, err := c.ask(ctx, helloLimit, callHello, q)
 	if err != nil {
 		return dataset.Host{}, err

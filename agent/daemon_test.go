@@ -92,7 +92,7 @@ func TestCloseAfterTheEnd(t *testing.T) {
 	go func() { served <- s.serveGate(ctx, g) }()
 	c, err := Dial(context.Background(), "node3", path, nil, ClientOptions{})
 	if err == nil {
-		_, err = c.Hello(context.Background())
+		_, err = c.Hello(context.Background(), false)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -114,7 +114,7 @@ func TestDaemonServesOneRunAfterTheOther(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := c.Hello(ctx); err != nil {
+		if _, err := c.Hello(ctx, false); err != nil {
 			t.Fatal(err)
 		}
 		return c
@@ -162,7 +162,7 @@ func TestUnixSocket(t *testing.T) {
 			runtime.Gosched()
 		}
 	}
-	if _, err := c.Hello(ctx); err != nil {
+	if _, err := c.Hello(ctx, false); err != nil {
 		t.Error(err)
 	}
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {

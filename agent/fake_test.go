@@ -189,7 +189,7 @@ func newRig(t *testing.T, so ServerOptions, co ClientOptions, f script) *rig {
 // prepared takes the agent for run r1 as host 4.
 func (r *rig) prepared() *rig {
 	r.t.Helper()
-	if _, err := r.client.Hello(context.Background()); err != nil {
+	if _, err := r.client.Hello(context.Background(), false); err != nil {
 		r.t.Fatal(err)
 	}
 	if err := r.client.Prepare(context.Background(), session("r1")); err != nil {

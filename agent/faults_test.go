@@ -107,7 +107,7 @@ func TestSilentAgent(t *testing.T) {
 		call  func(r *rig) error
 		after time.Duration
 	}{
-		"hello":   {func(r *rig) error { _, err := r.client.Hello(background); return err }, 30 * time.Second},
+		"hello":   {func(r *rig) error { _, err := r.client.Hello(background, false); return err }, 30 * time.Second},
 		"prepare": {func(r *rig) error { return r.client.Prepare(background, session("r1")) }, 5 * time.Second},
 		"run":     {func(r *rig) error { _, err := r.run(task()); return err }, 5 * time.Second},
 	} {
@@ -174,7 +174,7 @@ func TestWhyTheStreamEnded(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				client := NewClient("node3", dead{c.in, io.Discard}, ClientOptions{})
-				_, err := client.Hello(context.Background())
+				_, err := client.Hello(context.Background(), false)
 				mustBe(t, err, c.want, "node3", c.say)
 				mustBe(t, err, ErrGone)
 				mustBe(t, client.Prepare(context.Background(), session("r1")), ErrGone)

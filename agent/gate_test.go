@@ -73,7 +73,7 @@ func TestSharesOfConnections(t *testing.T) {
 		name = "bob"
 		c := NewClient("node3", l.dial(), ClientOptions{})
 		s.env = noFacts
-		if _, err := c.Hello(ctx); err != nil {
+		if _, err := c.Hello(ctx, false); err != nil {
 			t.Errorf("beside alice's: %v", err)
 		}
 		for _, x := range idle {

@@ -45,7 +45,7 @@ func startPair(t *testing.T, memory units.Bytes) *pair {
 		}
 		p.clients[i] = NewClient(name, p.procs[i], ClientOptions{})
 		t.Cleanup(func() { p.clients[i].Close() })
-		h, err := p.clients[i].Hello(ctx)
+		h, err := p.clients[i].Hello(ctx, false)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -153,7 +153,7 @@ func dialCrowd(b *testing.B, path string, hosts int) (agents []coord.Agent, peer
 			b.Fatal(err)
 		}
 		c := NewClient(fmt.Sprintf("node%04d", i), conn, ClientOptions{Silence: time.Minute}) // they share a machine
-		h, err := c.Hello(b.Context())
+		h, err := c.Hello(b.Context(), false)
 		if err != nil {
 			b.Fatal(err)
 		}

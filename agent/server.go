@@ -126,7 +126,7 @@ func (s *Server) hello(_ context.Context, q *request, send func(answer) error) e
 	if s.opts.CPU != "" {
 		now.CPUs = []string{s.opts.CPU}
 	}
-	if q.Again {
+	if q.Closer {
 		begun := time.Now()
 		now.Switch, now.Loopback = machine.Switch(env["nic.name"]), machine.Loopback()
 		now.Longer = time.Since(begun)

@@ -34,7 +34,7 @@ func (b broken) Close() error {
 func TestReasonOfFailedWrite(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := NewClient("node3", broken{make(chan struct{}), new(sync.Once)}, ClientOptions{})
-		_, err := c.Hello(context.Background())
+		_, err := c.Hello(context.Background(), false)
 		mustBe(t, err, ErrGone, "node3", errExit.Error())
 	})
 }

@@ -38,7 +38,7 @@ func TestNothingLeavesForAThirdParty(t *testing.T) {
 			clients[i].Close()
 			<-served
 		})
-		h, err := clients[i].Hello(ctx)
+		h, err := clients[i].Hello(ctx, false)
 		if err != nil {
 			t.Fatal(err)
 		}

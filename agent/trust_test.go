@@ -56,7 +56,7 @@ func hello(addr string, cfg func(string) *tls.Config) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := c.Hello(context.Background()); err != nil {
+	if _, err := c.Hello(context.Background(), false); err != nil {
 		return nil, errors.Join(err, c.Close())
 	}
 	return c, nil
@@ -108,7 +108,7 @@ func TestCertificates(t *testing.T) {
 	}
 	insecure := NewClient("node3", plain, ClientOptions{})
 	defer insecure.Close()
-	if _, err := insecure.Hello(context.Background()); err == nil {
+	if _, err := insecure.Hello(context.Background(), false); err == nil {
 		t.Error("let in without TLS")
 	}
 }

@@ -30,7 +30,7 @@ const (
 type request struct {
 	Protocol int            `json:",omitempty"`
 	DataAddr string         `json:",omitempty"` // of hello: by which peers will reach the host
-	Again    bool           `json:",omitempty"` // of hello: not the first, and may take longer
+	Closer   bool           `json:",omitempty"` // of hello: a closer look, which may take longer
 	Run      string         `json:",omitempty"`
 	Secret   []byte         `json:",omitempty"` // of the run's lease
 	Session  *plane.Session `json:",omitempty"`

@@ -28,7 +28,7 @@ type taken struct {
 	closed  bool
 }
 
-func (*taken) Hello(context.Context) (dataset.Host, error)               { return dataset.Host{}, nil }
+func (*taken) Hello(context.Context, bool) (dataset.Host, error)         { return dataset.Host{}, nil }
 func (*taken) Run(context.Context, bench.Task) ([]dataset.Sample, error) { return nil, nil }
 func (a *taken) Close() error                                            { a.closed = true; return nil }
 func (a *taken) Prepare(_ context.Context, s plane.Session) error        { a.session = s; return a.busy }
@@ -130,7 +130,7 @@ func TestCheckupFindsDifferences(t *testing.T) {
 	}
 	f := &fleet{starter: nobody}
 	for i, a := range simagent.New(*spec, sim.Options{Seed: 1}) {
-		h, err := a.Hello(t.Context())
+		h, err := a.Hello(t.Context(), false)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -96,7 +96,7 @@ func simulated(ctx context.Context, network string) (*fleet, error) {
 	f := &fleet{starter: nobody}
 	noise := sim.Noise{Jitter: 0.005, Delay: 0, Round: 0.001}
 	for _, a := range simagent.New(*spec, sim.Options{Seed: spec.Seed, Noise: noise}) {
-		info, err := a.Hello(ctx)
+		info, err := a.Hello(ctx, false)
 		if err != nil {
 			return nil, err
 		}
@@ -332,7 +332,7 @@ func (s starter) agent(ctx context.Context, h hosts.Host, credentials func(strin
 	if err != nil {
 		return nil, info, err
 	}
-	info, err = client.Hello(ctx)
+	info, err = client.Hello(ctx, false)
 	if err == nil {
 		info.Addr, err = dataAddr(h, at, info.Addr)
 	}

@@ -88,7 +88,7 @@ func Examine(ctx context.Context, c Config) (report doctor.Report, err error) {
 func (f *fleet) examine(ctx context.Context) []doctor.Host {
 	return coord.Each(f.agents, -1, func(i int, a coord.Agent) doctor.Host {
 		sent, out := time.Now(), doctor.Host{Host: f.hosts[i]}
-		info, err := a.Hello(ctx)
+		info, err := a.Hello(ctx, true)
 		took := time.Since(sent) - info.Now.Longer // which says nothing of the way
 		if err != nil {
 			return out // the check of pairs will say why
@@ -177,11 +177,7 @@ func (r *run) checkup(ctx context.Context, f *fleet) error {
 // check tries the pairs of agents that are claimed: every one, or, where most is not 0, after that time no more than is
 // needed to know which hosts work.
 func (f *fleet) check(ctx context.Context, run string, most time.Duration) ([]doctor.Pair, error) {
-	nics := make([]map[int]string, len(f.hosts))
-	for i, h := range f.hosts {
-		nics[i] = h.Now.NICs
-	}
-	return coord.CheckPairs(ctx, f.agents, run, nics, most, time.Now), ctx.Err()
+	return coord.CheckPairs(ctx, f.agents, run, f.hosts, most, time.Now), ctx.Err()
 }
 
 func (r *run) sayLost(f *fleet) {

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"calib/agent"
 	"calib/bench"
 	"calib/fit/fault"
 	"calib/internal/exit"
@@ -130,10 +129,9 @@ func (s *Sentinel) see(ctx context.Context, r *run, f *fleet, out *watch.Sightin
 		out.Took += time.Duration(seen.Took)
 	}
 	coord.Each(f.agents, callsAtOnce, func(i int, a coord.Agent) error {
-		if client, ok := a.(*agent.Client); ok {
-			if total, err := client.CPU(ctx); err == nil {
-				out.Hosts[place[i]].CPU = total - used[f.hosts[i].Name]
-			}
+		h, err := a.Hello(ctx, false)
+		if err == nil {
+			out.Hosts[place[i]].CPU = h.Now.CPUTime - used[f.hosts[i].Name]
 		}
 		return nil
 	})

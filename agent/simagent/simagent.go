@@ -39,7 +39,7 @@ func New(spec netspec.Spec, opt sim.Options) []*Agent {
 	return agents
 }
 
-func (a *Agent) Hello(context.Context) (dataset.Host, error) {
+func (a *Agent) Hello(context.Context, bool) (dataset.Host, error) {
 	env := map[string]string{"transport": "simulated", dataset.FactSegment: strconv.Itoa(a.segment)}
 	return dataset.Host{Name: a.name, Env: env}, nil
 }

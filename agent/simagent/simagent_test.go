@@ -44,7 +44,7 @@ func measureAfter(t testing.TB, rounds int, spec netspec.Spec, opt sim.Options, 
 	d := &dataset.Dataset{Header: dataset.Header{Schema: dataset.Schema, Run: "test", Seed: chosen.Seed}}
 	var agents []coord.Agent
 	for _, a := range simagent.New(spec, opt) {
-		h, err := a.Hello(context.Background())
+		h, err := a.Hello(context.Background(), false)
 		if err != nil {
 			t.Fatal(err)
 		}

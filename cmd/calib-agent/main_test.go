@@ -44,8 +44,8 @@ func TestServes(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := agent.NewClient("h1", process{out, in}, agent.ClientOptions{})
-	h, err := c.Hello(t.Context())
-	if err != nil || !strings.HasPrefix(h.Addr, "127.0.0.1:") || len(h.Now.CPUs) == 0 {
+	h, err := c.Hello(t.Context(), true)
+	if err != nil || !strings.HasPrefix(h.Addr, "127.0.0.1:") || len(h.Now.CPUs) == 0 || h.Now.Loopback == 0 {
 		t.Errorf("the agent says %+v, %v", h, err)
 	}
 	if err := c.Close(); err != nil {

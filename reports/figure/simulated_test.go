@@ -52,7 +52,7 @@ var simulated = sync.OnceValue(func() (w whole) {
 	var agents []coord.Agent
 	noise := sim.Options{Seed: p.Seed, Noise: sim.Noise{Jitter: 0.005, Round: 0.005}}
 	for _, a := range simagent.New(*spec, noise) {
-		h, err := a.Hello(context.Background())
+		h, err := a.Hello(context.Background(), false)
 		if err != nil {
 			return whole{err: err}
 		}

@@ -33,8 +33,9 @@ import (
 // Agent is one host's agent. Every call returns soon after its context has ended, whatever became of the host: a walk
 // waits for all it has called.
 type Agent interface {
-	// Hello asks who it is. It is also how coord finds out whether an agent still answers.
-	Hello(ctx context.Context) (dataset.Host, error)
+	// Hello asks who it is, with a closer look where that may take longer. It is also how coord finds out whether an
+	// agent still answers.
+	Hello(ctx context.Context, closer bool) (dataset.Host, error)
 	// Prepare takes the agent for a run and tells it the peers and tickets.
 	Prepare(ctx context.Context, s plane.Session) error
 	// Run does the agent's part of a slot and returns its samples.
@@ -291,7 +292,7 @@ func (w *walker) findLost(interrupt context.Context, s bench.Slot) bool {
 	defer cancel()
 	hosts, before := slices.Concat(s.Teams...), len(w.result.Lost)
 	errs := Each(hosts, -1, func(_, h int) error {
-		_, err := w.agents[h].Hello(ctx)
+		_, err := w.agents[h].Hello(ctx, false)
 		return err
 	})
 	for i, err := range errs {

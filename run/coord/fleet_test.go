@@ -70,7 +70,7 @@ type member struct {
 	host int
 }
 
-func (m member) Hello(ctx context.Context) (dataset.Host, error) {
+func (m member) Hello(ctx context.Context, closer bool) (dataset.Host, error) {
 	if err := m.f.alive(m.host); err != nil {
 		return dataset.Host{}, err
 	}

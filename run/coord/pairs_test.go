@@ -24,9 +24,9 @@ type linked struct {
 	turn  chan struct{} // holds one value: who may write tries
 }
 
-func (linked) Hello(context.Context) (dataset.Host, error)  { return dataset.Host{}, nil }
-func (linked) Prepare(context.Context, plane.Session) error { return nil }
-func (linked) Close() error                                 { return nil }
+func (linked) Hello(context.Context, bool) (dataset.Host, error) { return dataset.Host{}, nil }
+func (linked) Prepare(context.Context, plane.Session) error      { return nil }
+func (linked) Close() error                                      { return nil }
 
 func (a linked) Run(ctx context.Context, t bench.Task) ([]dataset.Sample, error) {
 	cut := a.cut(t.Team[0], t.Team[1])
@@ -79,7 +79,7 @@ func TestPairs(t *testing.T) {
 				agents[i] = a
 			}
 			later := time.Unix(1e9, 0)
-			got := coord.CheckPairs(t.Context(), agents, "run", make([]map[int]string, c.hosts), c.most,
+			got := coord.CheckPairs(t.Context(), agents, "run", make([]dataset.Host, c.hosts), c.most,
 				func() time.Time { later = later.Add(time.Second); return later })
 			seen := map[[2]int]bool{}
 			for _, k := range got {
@@ -121,7 +121,7 @@ func TestPairs(t *testing.T) {
 
 // TestPairsSimulated: the real experiment on a simulated network finds nothing wrong.
 func TestPairsSimulated(t *testing.T) {
-	got := coord.CheckPairs(t.Context(), simulated(t, 5), "run", make([]map[int]string, 5), 0, time.Now)
+	got := coord.CheckPairs(t.Context(), simulated(t, 5), "run", make([]dataset.Host, 5), 0, time.Now)
 	if len(got) != 10 {
 		t.Fatalf("%d pairs", len(got))
 	}

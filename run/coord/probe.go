@@ -220,14 +220,15 @@ const (
 )
 
 // CheckPairs tries every pair of agents, disjoint pairs at once, and returns them in the order of the trials. The
-// agents are prepared for the run; nics are the interfaces of each host by index. After most, if not 0, it stops once
-// every host is known to work or not. A host that several others cannot reach is tried with one that works. If that
-// fails too, its other pairs are skipped: a host that is off costs seconds, however many hosts there are.
-func CheckPairs(ctx context.Context, agents []Agent, run string, nics []map[int]string, most time.Duration,
+// agents are prepared for the run; hosts are theirs by index. After most, if not 0, it stops once every host is known
+// to work or not. A host that several others cannot reach is tried with one that works. If that fails too, its other
+// pairs are skipped: a host that is off costs seconds, however many hosts there are.
+func CheckPairs(ctx context.Context, agents []Agent, run string, hosts []dataset.Host, most time.Duration,
 	now func() time.Time) []doctor.Pair {
-	c := &checker{agents: agents, run: run, nics: nics, works: make([]bool, len(agents)), failed: make([]int, len(agents))}
+	n := len(agents)
+	c := &checker{agents: agents, run: run, hosts: hosts, works: make([]bool, n), failed: make([]int, n)}
 	begun := now()
-	for _, step := range bench.Colouring(len(agents)) {
+	for _, step := range bench.Colouring(n) {
 		if ctx.Err() != nil {
 			return c.out
 		}
@@ -250,7 +251,7 @@ func CheckPairs(ctx context.Context, agents []Agent, run string, nics []map[int]
 type checker struct {
 	agents []Agent
 	run    string
-	nics   []map[int]string
+	hosts  []dataset.Host
 	step   int
 	works  []bool // of hosts with a pair that did not fail
 	failed []int  // pairs that did
@@ -282,7 +283,8 @@ func (c *checker) try(ctx context.Context, pairs [][2]int) {
 		}, pairGrace)
 		out := doctor.Pair{Hosts: pair}
 		if errors.Join(errs[0]...) == nil {
-			out = doctor.ReadPair(pair, slices.Concat(got[0]...), [2]map[int]string{c.nics[pair[0]], c.nics[pair[1]]})
+			nics := [2]map[int]string{c.hosts[pair[0]].Now.NICs, c.hosts[pair[1]].Now.NICs}
+			out = doctor.ReadPair(pair, slices.Concat(got[0]...), nics)
 		}
 		for rank, err := range errs[0] {
 			if err != nil {

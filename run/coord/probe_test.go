@@ -58,9 +58,9 @@ type looked struct {
 // aloneCalls is how often the agents of two pairs are asked alone, each twice.
 const aloneCalls = 2 * 2 * 2
 
-func (looked) Hello(context.Context) (dataset.Host, error)  { return dataset.Host{}, nil }
-func (looked) Prepare(context.Context, plane.Session) error { return nil }
-func (looked) Close() error                                 { return nil }
+func (looked) Hello(context.Context, bool) (dataset.Host, error) { return dataset.Host{}, nil }
+func (looked) Prepare(context.Context, plane.Session) error      { return nil }
+func (looked) Close() error                                      { return nil }
 
 func (a looked) Run(_ context.Context, t bench.Task) ([]dataset.Sample, error) {
 	if a.calls.Add(1) <= aloneCalls || a.spared && slices.Contains(t.Team, 0) {

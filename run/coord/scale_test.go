@@ -56,9 +56,9 @@ func TestAllPairsOf256(t *testing.T) {
 // instant is an agent that costs nothing: what a walk over it takes is the coordinator's own.
 type instant struct{ ns []int64 }
 
-func (a instant) Hello(context.Context) (dataset.Host, error)  { return dataset.Host{}, nil }
-func (a instant) Prepare(context.Context, plane.Session) error { return nil }
-func (a instant) Close() error                                 { return nil }
+func (a instant) Hello(context.Context, bool) (dataset.Host, error) { return dataset.Host{}, nil }
+func (a instant) Prepare(context.Context, plane.Session) error      { return nil }
+func (a instant) Close() error                                      { return nil }
 
 func (a instant) Run(_ context.Context, t bench.Task) ([]dataset.Sample, error) {
 	if t.Rank != 0 {

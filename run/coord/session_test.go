@@ -74,7 +74,7 @@ func (c counter) call() {
 	c.inside.Add(-1)
 }
 
-func (c counter) Hello(context.Context) (dataset.Host, error) { return dataset.Host{}, nil }
+func (c counter) Hello(context.Context, bool) (dataset.Host, error) { return dataset.Host{}, nil }
 
 func (c counter) Prepare(_ context.Context, s plane.Session) error {
 	c.call()
