@@ -21,8 +21,7 @@ type conn struct {
 	w            *world
 	src, dst     *proc
 	room, window int  // bytes
-	unsent       int  // bound of what has not left the host's block [B]; 0 is none
-	most         int  // bound of what the window counts [B]; 0 is the window's own
+	unsent, most int  // bounds of what has not left the host's block, and of what the window counts [B]
 	merge, nagle bool // messages merge into full packets; small packets wait for acknowledgements
 	fill         bool // a packet that a Send leaves short waits for the next one while others are in the host's block
 	short        int  // bytes of that packet
@@ -90,12 +89,7 @@ func (c *conn) accept() {
 	c.flush()
 }
 
-func (c *conn) space() int {
-	if c.unsent > 0 {
-		return min(c.room, c.unsent)
-	}
-	return c.room
-}
+func (c *conn) space() int { return min(c.room, c.unsent) }
 
 func (c *conn) flush() {
 	if c.merge {
@@ -123,11 +117,7 @@ func (c *conn) flushMerged() {
 
 // mayGo reports whether the windows and Nagle's algorithm let a packet of n bytes go now.
 func (c *conn) mayGo(n int) bool {
-	window := c.window
-	if c.most > 0 {
-		window = min(window, c.most)
-	}
-	if c.flying > 0 && c.flying+n > window {
+	if c.flying > 0 && c.flying+n > min(c.window, c.most) {
 		return false
 	}
 	if k := c.w.opt.Congestion; k > 0 && c.seq-c.known >= uint32(k) {

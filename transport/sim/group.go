@@ -1,7 +1,9 @@
 package sim
 
 import (
+	"cmp"
 	"fmt"
+	"math"
 
 	"calib/internal/dataset"
 	"calib/internal/units"
@@ -162,7 +164,7 @@ func (g *Group) Counters(peer int) (tcp dataset.TCP, err error) {
 func (g *Group) bound(peer int, unsent, room int64) error {
 	return g.call(peer, "bound the bytes on their way to", 0, func(dst *proc) error {
 		c := g.w.conn(g.self, dst)
-		c.unsent, c.most = int(unsent), int(room)
+		c.unsent, c.most = cmp.Or(int(unsent), math.MaxInt), cmp.Or(int(room), math.MaxInt)
 		return nil
 	})
 }

@@ -3,6 +3,7 @@ package sim
 import (
 	"errors"
 	"fmt"
+	"math"
 
 	"calib/internal/plane"
 )
@@ -66,7 +67,7 @@ func (k *team) endReopen(w *world, self *proc, err error) {
 func (w *world) newConn(src, dst *proc) *conn {
 	s := &src.team.socket
 	c := &conn{
-		w: w, src: src, dst: dst, merge: s.NoEOR, nagle: s.Nagle,
+		w: w, src: src, dst: dst, merge: s.NoEOR, nagle: s.Nagle, unsent: math.MaxInt, most: math.MaxInt,
 		room: int(w.opt.SendBuffer), window: int(w.opt.Window), back: w.path.Delays(dst.owner, src.owner),
 	}
 	if c.acks = w.acks[c.back]; c.acks == nil {
