@@ -115,41 +115,45 @@ func Cross(lists ...[]Point) []Point {
 	return out
 }
 
-// Pairs says which pairs of hosts a round measures that does not measure all. Where hosts are permuted, other hosts are
-// the pairs in every round. The zero value is one matching: every host is in one pair.
-type Pairs struct {
-	Ring      bool // every host with the next, in two steps or three
-	Matchings int  // so many disjoint matchings, where it is not 0
-}
+// Pairs says which pairs of hosts a round measures: so many disjoint matchings, or, at 0, one in which every host is in
+// one pair. Where hosts are permuted, other hosts are the pairs in every round.
+type Pairs int
+
+const (
+	Ring     Pairs = -1 // every host with the next, in two steps or three
+	AllPairs Pairs = math.MaxInt32
+)
 
 // maxMatchings bounds what a user may ask for; more than that is all pairs.
 const maxMatchings = 1000
 
-// ParsePairs reads ring, random:K or all; for all it returns true.
-func ParsePairs(s string) (p Pairs, all bool, err error) {
+// ParsePairs reads ring, random:K or all.
+func ParsePairs(s string) (Pairs, error) {
 	switch k, random := strings.CutPrefix(s, "random:"); {
 	case s == "all":
-		return p, true, nil
+		return AllPairs, nil
 	case s == "ring":
-		return Pairs{Ring: true}, false, nil
+		return Ring, nil
 	case random:
 		if n, err := strconv.Atoi(k); err == nil && n >= 1 && n <= maxMatchings {
-			return Pairs{Matchings: n}, false, nil
+			return Pairs(n), nil
 		}
-		return p, false, fmt.Errorf("pairs %q: want random:K with K from 1 to %d, the matchings of a round", s, maxMatchings)
+		return 0, fmt.Errorf("pairs %q: want random:K with K from 1 to %d, the matchings of a round", s, maxMatchings)
 	}
-	return p, false, fmt.Errorf("pairs %q: want all, ring or random:K", s)
+	return 0, fmt.Errorf("pairs %q: want all, ring or random:K", s)
 }
 
-// String is what ParsePairs reads; empty for the zero value.
+// String is what ParsePairs reads; empty for zero.
 func (p Pairs) String() string {
-	switch {
-	case p.Ring:
+	switch p {
+	case 0:
+		return ""
+	case Ring:
 		return "ring"
-	case p.Matchings > 0:
-		return fmt.Sprintf("random:%d", p.Matchings)
+	case AllPairs:
+		return "all"
 	}
-	return ""
+	return fmt.Sprintf("random:%d", int(p))
 }
 
 // Steps lists the pairs of places in disjoint steps.
@@ -157,11 +161,11 @@ func (p Pairs) Steps(hosts int) []Step {
 	switch {
 	case hosts < 2:
 		return nil
-	case p.Ring:
+	case p == Ring:
 		return ring(hosts)
-	case p.Matchings > 0:
+	case p > 0:
 		steps := Colouring(hosts)
-		return steps[:min(p.Matchings, len(steps))]
+		return steps[:min(int(p), len(steps))]
 	}
 	return Neighbours(hosts)
 }

@@ -15,8 +15,7 @@ type Limits struct {
 	Hosts    int           // how many hosts there are
 	Sizes    []units.Bytes // message sizes, ascending; nil means the experiment's own
 	MaxBytes units.Bytes   // largest message; 0 means the experiment's own
-	AllPairs bool          // pingpong over every pair of hosts, for the pair matrix
-	Pairs    Pairs         // which pairs pingpong measures where not all
+	Pairs    Pairs         // which pairs pingpong measures; all of them give the pair matrix
 	Effort   Effort        // scales repetitions
 	Patterns []string      // names of communication patterns; nil means the experiment's own choice
 	Segment  units.Bytes   // payload of a full packet of the connections in use; 0 means EthernetSegment

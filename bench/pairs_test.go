@@ -3,17 +3,13 @@ package bench
 import "testing"
 
 func TestParsePairs(t *testing.T) {
-	for text, want := range map[string]Pairs{"ring": {Ring: true}, "random:3": {Matchings: 3},
-		"random:1000": {Matchings: 1000}} {
-		if got, all, err := ParsePairs(text); err != nil || all || got != want || got.String() != text {
-			t.Errorf("%s: %+v, all %v, error %v, text %s", text, got, all, err, got)
+	for text, want := range map[string]Pairs{"all": AllPairs, "ring": Ring, "random:3": 3, "random:1000": 1000} {
+		if got, err := ParsePairs(text); err != nil || got != want || got.String() != text {
+			t.Errorf("%s: %d, error %v, text %s", text, int(got), err, got)
 		}
 	}
-	if _, all, err := ParsePairs("all"); err != nil || !all {
-		t.Errorf("all: %v, %v", all, err)
-	}
 	for _, text := range []string{"", "random", "random:0", "random:1001", "random:x", "Ring"} {
-		if _, _, err := ParsePairs(text); err == nil {
+		if _, err := ParsePairs(text); err == nil {
 			t.Errorf("%q is taken", text)
 		}
 	}
@@ -25,7 +21,7 @@ func TestPairSteps(t *testing.T) {
 		for _, c := range []struct {
 			Pairs
 			times int // each host is in so many pairs
-		}{{Pairs{Ring: true}, min(2, hosts-1)}, {Pairs{Matchings: 1}, 1}, {Pairs{Matchings: 2}, min(2, hosts-1)}} {
+		}{{Ring, min(2, hosts-1)}, {1, 1}, {2, min(2, hosts-1)}, {AllPairs, hosts - 1}} {
 			in := make([]int, hosts)
 			listed := map[[2]int]bool{}
 			for _, step := range c.Steps(hosts) {

@@ -94,9 +94,9 @@ func TestDesigns(t *testing.T) {
 func TestTeams(t *testing.T) {
 	forEach(t, func(t *testing.T, e *bench.Experiment) {
 		for _, hosts := range append([]int{33, 256}, confHosts...) {
-			for _, all := range []bool{false, true} {
+			for _, pairs := range []bench.Pairs{0, bench.AllPairs} {
 				l := confLimits(hosts)
-				l.AllPairs = all
+				l.Pairs = pairs
 				for _, p := range e.Design(l) {
 					steps := e.Teams(l, p)
 					if len(steps) == 0 || !reflect.DeepEqual(steps, e.Teams(l, p)) {

@@ -29,12 +29,7 @@ var Pingpong = &bench.Experiment{
 		return bench.Values(names.FactorBytes, l.SizesOr(own)...)
 	},
 	Ranges: bench.Ranges{names.FactorBytes: bench.Sizes},
-	Steps: func(l bench.Limits, _ bench.Point) []bench.Step {
-		if l.AllPairs {
-			return bench.Colouring(l.Hosts)
-		}
-		return l.Pairs.Steps(l.Hosts)
-	},
+	Steps:  func(l bench.Limits, _ bench.Point) []bench.Step { return l.Pairs.Steps(l.Hosts) },
 	// Bytes counts both directions of the link.
 	Cost: func(l bench.Limits, p bench.Point) bench.Cost { return trips(p[names.FactorBytes]).Cost(l) },
 	Run: func(x bench.Team) {

@@ -43,7 +43,7 @@ var simulated = sync.OnceValue(func() (w whole) {
 		return whole{err: err}
 	}
 	p.Experiments, p.Budget, p.Seed, p.Rounds = nil, 0, 7, plan.Rounds{Min: 2, Max: 2}
-	p.Limits.Effort, p.Limits.AllPairs, p.Limits.MaxBytes = 0.1, true, 32*units.KiB
+	p.Limits.Effort, p.Limits.Pairs, p.Limits.MaxBytes = 0.1, bench.AllPairs, 32*units.KiB
 	s, err := plan.New(p, spec.Hosts, experiments.All)
 	if err != nil {
 		return whole{err: err}

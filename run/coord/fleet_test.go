@@ -142,7 +142,7 @@ type walk struct {
 func newWalk(hosts, rounds int) *walk {
 	w := &walk{fleet: newFleet(), hosts: hosts, plan: plan.Plan{
 		Name: "test", Experiments: []string{"pingpong"}, Rounds: plan.Rounds{Min: rounds, Max: rounds}, Target: 0.05, Seed: 7,
-		Limits: bench.Limits{Sizes: []units.Bytes{1, 64}, AllPairs: true, Effort: 1},
+		Limits: bench.Limits{Sizes: []units.Bytes{1, 64}, Pairs: bench.AllPairs, Effort: 1},
 	}}
 	w.cfg = coord.Config{
 		Run:      "test",

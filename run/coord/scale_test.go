@@ -82,7 +82,7 @@ func BenchmarkWalk1000(b *testing.B) {
 	standard.Budget, standard.Rounds.Max = 0, standard.Rounds.Min
 	matrix := plan.Plan{
 		Name: "matrix", Experiments: []string{"pingpong"}, Rounds: plan.Rounds{Min: 1, Max: 1}, Seed: 1,
-		Limits: bench.Limits{AllPairs: true, Sizes: []units.Bytes{64}, Effort: 1},
+		Limits: bench.Limits{Pairs: bench.AllPairs, Sizes: []units.Bytes{64}, Effort: 1},
 	}
 	for _, spec := range []plan.Plan{standard, matrix} {
 		b.Run(spec.Name, func(b *testing.B) {

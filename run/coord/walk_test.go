@@ -107,7 +107,7 @@ func TestEpochs(t *testing.T) {
 // TestPermuted: a run whose hosts change places goes on where it stood.
 func TestPermuted(t *testing.T) {
 	whole := newWalk(6, 4)
-	whole.plan.Permute, whole.plan.Limits.AllPairs = true, false
+	whole.plan.Permute, whole.plan.Limits.Pairs = true, 0
 	whole.must(t)
 	for _, at := range []int{1, 5, 10} {
 		again := newWalk(6, 4)

@@ -85,10 +85,13 @@ func (p *Plan) UnmarshalJSON(text []byte) error {
 
 func (p Plan) file() planFile {
 	f := planFile{
-		Name: p.Name, Experiments: p.Experiments, AllPairs: p.Limits.AllPairs, Effort: float64(p.Limits.Effort),
-		Rounds: p.Rounds, Target: p.Target, Budget: time.Duration(p.Budget).String(), Isolate: p.Isolate, Permute: p.Permute,
+		Name: p.Name, Experiments: p.Experiments, Effort: float64(p.Limits.Effort), Rounds: p.Rounds,
+		Target: p.Target, Budget: time.Duration(p.Budget).String(), Isolate: p.Isolate, Permute: p.Permute,
 		Keep: p.KeepConnections, Seed: p.Seed, Segment: int64(p.Limits.Segment), Patterns: p.Limits.Patterns,
-		Pairs: p.Limits.Pairs.String(), Path: p.Limits.Path, Chosen: p.Chosen,
+		AllPairs: p.Limits.Pairs == bench.AllPairs, Path: p.Limits.Path, Chosen: p.Chosen,
+	}
+	if !f.AllPairs {
+		f.Pairs = p.Limits.Pairs.String()
 	}
 	var sizes []string
 	for _, b := range p.Limits.Sizes {
@@ -106,7 +109,7 @@ func (p Plan) file() planFile {
 func (f planFile) plan() (Plan, error) {
 	p := Plan{
 		Name: f.Name, Experiments: f.Experiments, Chosen: f.Chosen,
-		Limits: bench.Limits{AllPairs: f.AllPairs, Effort: bench.Effort(f.Effort), Segment: units.Bytes(f.Segment),
+		Limits: bench.Limits{Effort: bench.Effort(f.Effort), Segment: units.Bytes(f.Segment),
 			Patterns: f.Patterns, Path: f.Path},
 		Rounds: f.Rounds, Target: f.Target, Isolate: f.Isolate, Permute: f.Permute,
 		KeepConnections: f.Keep, Seed: f.Seed,
@@ -125,11 +128,12 @@ func (f planFile) plan() (Plan, error) {
 		}
 	}
 	if f.Pairs != "" {
-		var all bool
-		if p.Limits.Pairs, all, err = bench.ParsePairs(f.Pairs); err != nil {
+		if p.Limits.Pairs, err = bench.ParsePairs(f.Pairs); err != nil {
 			return Plan{}, err
 		}
-		p.Limits.AllPairs = p.Limits.AllPairs || all
+	}
+	if f.AllPairs {
+		p.Limits.Pairs = bench.AllPairs
 	}
 	budget, err := time.ParseDuration(f.Budget)
 	if err != nil {

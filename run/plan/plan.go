@@ -93,7 +93,7 @@ func Builtin(name string) (Plan, error) {
 	case Standard:
 		p.Experiments, p.Limits, p.Budget = standardExperiments, bench.Limits{Effort: 1}, 300*units.Second
 	case Full:
-		p.Limits, p.Budget, p.Target = bench.Limits{Effort: 2, AllPairs: true}, 3600*units.Second, 0.01
+		p.Limits, p.Budget, p.Target = bench.Limits{Effort: 2, Pairs: bench.AllPairs}, 3600*units.Second, 0.01
 		p.Rounds.Min = 10
 	default:
 		return Plan{}, fmt.Errorf("%w %q: no such plan (have %s)", ErrPlan, name, strings.Join(BuiltinNames(), ", "))

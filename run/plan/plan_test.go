@@ -28,7 +28,8 @@ func TestParse(t *testing.T) {
 		},
 		"rounds: {max: 7}\nseed: 18446744073709551615": func(p *Plan) { p.Rounds.Max, p.Seed = 7, 1<<64-1 },
 		"budget: 1h30m\nisolate: true\nall_pairs: true\neffort: 0.5\ntarget: 0.1": func(p *Plan) {
-			p.Budget, p.Isolate, p.Limits.AllPairs, p.Limits.Effort, p.Target = 5400*units.Second, true, true, 0.5, 0.1
+			p.Budget, p.Isolate, p.Limits.Effort, p.Target = 5400*units.Second, true, 0.5, 0.1
+			p.Limits.Pairs = bench.AllPairs
 		},
 	} {
 		want := standard
@@ -107,8 +108,9 @@ func TestPlanJSON(t *testing.T) {
 		want := Plan{
 			Name: rapid.String().Draw(t, "name"),
 			Limits: bench.Limits{
-				MaxBytes: units.Bytes(n("max", 0, 1<<40)), AllPairs: rapid.Bool().Draw(t, "all"),
-				Effort: bench.Effort(n("effort", 0, 100)) / 7,
+				MaxBytes: units.Bytes(n("max", 0, 1<<40)),
+				Pairs:    rapid.SampledFrom([]bench.Pairs{0, bench.Ring, 3, bench.AllPairs}).Draw(t, "pairs"),
+				Effort:   bench.Effort(n("effort", 0, 100)) / 7,
 			},
 			Rounds: Rounds{int(n("min", 1, 9)), int(n("most", 1, 99))}, Target: 0.03,
 			Budget: units.Nanos(n("budget", 0, 1<<60)), Isolate: rapid.Bool().Draw(t, "isolate"),

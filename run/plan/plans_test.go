@@ -74,7 +74,7 @@ func TestEstimatePlans(t *testing.T) {
 func TestScheduleAllPairs(t *testing.T) {
 	for _, c := range []struct{ hosts, slots int }{{2, 1}, {5, 5}, {256, 255}} {
 		p := plan.Plan{Name: "test", Rounds: plan.Rounds{Min: 6, Max: 20}, Seed: 7}
-		p.Experiments, p.Limits.AllPairs, p.Limits.Sizes = []string{names.Pingpong}, true, []units.Bytes{1, 1024}
+		p.Experiments, p.Limits.Pairs, p.Limits.Sizes = []string{names.Pingpong}, bench.AllPairs, []units.Bytes{1, 1024}
 		s := mustSchedule(t, p, c.hosts)
 		round := s.Round(0, nil)
 		if len(round) != c.slots {

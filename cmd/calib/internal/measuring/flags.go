@@ -273,7 +273,7 @@ func changedPlan(c *cli.Context, p plan.Plan) (_ plan.Plan, err error) {
 		p.Budget = units.Nanos(c.Duration("budget"))
 	}
 	if pairs := c.String("pairs"); pairs != "" {
-		if p.Limits.Pairs, p.Limits.AllPairs, err = bench.ParsePairs(pairs); err != nil {
+		if p.Limits.Pairs, err = bench.ParsePairs(pairs); err != nil {
 			return p, exit.Usagef("--%w", err)
 		}
 	}
