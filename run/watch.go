@@ -2,6 +2,7 @@ package run
 
 import (
 	"context"
+	"math/bits"
 	"slices"
 	"strings"
 	"time"
@@ -24,16 +25,14 @@ const (
 // Sentinel looks at the network of its hosts, which are given, from time to time.
 type Sentinel struct {
 	Config
-	looks   int
+	looks   uint64
 	slowest units.Nanos // pair of the last round
-	next    int         // round of the circle
-	waiting [][][2]int  // rounds of the circle, for which there was no time
 }
 
 // Look starts the agents, has pairs of hosts look at the ways between them, and ends the agents. First those pairs look
-// that are asked for. Then rounds go on in the circle of all pairs, while there is more time. Whether pairs can look
-// together is asked once, as values depend on it. Why a host was not seen is in what was seen.
-func (s *Sentinel) Look(ctx context.Context, number int, together *bool, again [][2]int,
+// that are asked for. Then the others have their turns, by when they were seen, while there is more time. Whether pairs
+// can look together is asked once, as values depend on it. Why a host was not seen is in what was seen.
+func (s *Sentinel) Look(ctx context.Context, together *bool, again [][2]int, seen map[[2]int]time.Time,
 	more func(took time.Duration) bool) (watch.Sighting, error) {
 	r := newRun(s.Config, "watch-")
 	out := watch.Sighting{Together: together}
@@ -42,7 +41,7 @@ func (s *Sentinel) Look(ctx context.Context, number int, together *bool, again [
 	}
 	f, err := r.open(ctx)
 	if err == nil {
-		err = s.see(ctx, r, f, &out, number, again, more)
+		err = s.see(ctx, r, f, &out, again, seen, more)
 		_ = f.close() // what was seen stands
 	}
 	if f != nil { // the hosts that it goes on without
@@ -70,8 +69,8 @@ func (s *Sentinel) Look(ctx context.Context, number int, together *bool, again [
 }
 
 // see makes rounds with the agents that can be had.
-func (s *Sentinel) see(ctx context.Context, r *run, f *fleet, out *watch.Sighting, number int, again [][2]int,
-	more func(took time.Duration) bool) error {
+func (s *Sentinel) see(ctx context.Context, r *run, f *fleet, out *watch.Sighting, again [][2]int,
+	last map[[2]int]time.Time, more func(took time.Duration) bool) error {
 	used := map[string]time.Duration{} // by daemons, before this look
 	for _, h := range f.hosts {
 		if s.Hosts[s.index(h.Name)].Daemon {
@@ -81,8 +80,9 @@ func (s *Sentinel) see(ctx context.Context, r *run, f *fleet, out *watch.Sightin
 	if err := r.claim(ctx, f); err != nil {
 		return err
 	}
-	if out.Together == nil && len(f.agents) > 3 { // a round of fewer is one pair
-		p, err := coord.Probe(ctx, f.agents, r.id, s.Plan.Seed+uint64(number), leastBudget, watchBurst, time.Now)
+	known := out.Together
+	if known == nil && len(f.agents) > 3 { // a round of fewer is one pair
+		p, err := coord.Probe(ctx, f.agents, r.id, s.Plan.Seed+s.looks, leastBudget, watchBurst, time.Now)
 		if err == nil {
 			if out.Took = time.Duration(p.Took); p.AtOnce > 0 {
 				out.Together = &p.Together
@@ -90,25 +90,22 @@ func (s *Sentinel) see(ctx context.Context, r *run, f *fleet, out *watch.Sightin
 		}
 	}
 	together := out.Together != nil && *out.Together
-	first := fault.Disjoint(again, func(p [2]int) [2]int { return p })
-	rounds := append(first, s.circle(number)...)
-	s.looks, s.waiting = s.looks+1, nil
-	at, place := map[int]int{}, make([]int, len(f.hosts)) // of a host its agent, of an agent its host, by index
+	s.looks++
+	place := make([]int, len(f.hosts)) // of an agent its host, by index
 	for i, h := range f.hosts {
-		k := s.index(h.Name)
-		at[k], place[i] = i, k
-		out.Hosts[k].Boot, out.Hosts[k].Env = h.Boot, h.Env
+		place[i] = s.index(h.Name)
+		out.Hosts[place[i]].Boot, out.Hosts[place[i]].Env = h.Boot, h.Env
 	}
-	for round, pairs := range rounds {
-		var there [][2]int
-		for _, p := range pairs {
-			a, okA := at[p[0]]
-			b, okB := at[p[1]]
-			if okA && okB {
-				there = append(there, [2]int{a, b})
-			}
+	var there [][2]int
+	for _, p := range again {
+		if a, b := slices.Index(place, p[0]), slices.Index(place, p[1]); a >= 0 && b >= 0 {
+			there = append(there, [2]int{a, b})
 		}
-		seen := coord.Observe(ctx, f.agents, r.id, round, there, together, s.slowest, coord.BusyLook, watchBurst,
+	}
+	first := fault.Disjoint(there, func(p [2]int) [2]int { return p })
+	turns, made := turnsOf(place, last, together), 0
+	for round, pairs := range append(first, turns...) {
+		seen := coord.Observe(ctx, f.agents, r.id, round, pairs, together, s.slowest, coord.BusyLook, watchBurst,
 			func(took units.Nanos) bool { return more(out.Took + time.Duration(took)) })
 		if ctx.Err() != nil {
 			return ctx.Err()
@@ -117,16 +114,16 @@ func (s *Sentinel) see(ctx context.Context, r *run, f *fleet, out *watch.Sightin
 			x.From, x.To = place[x.From], place[x.To]
 			out.Seen = append(out.Seen, x)
 		}
-		if rest := there[len(seen.Seen):]; round >= len(first) && len(rest) > 0 {
-			for i, p := range rest {
-				rest[i] = [2]int{place[p[0]], place[p[1]]}
-			}
-			s.waiting = append(s.waiting, rest)
+		if round >= len(first) {
+			made += len(seen.Seen)
 		}
 		if seen.Slowest > 0 {
 			s.slowest = seen.Slowest
 		}
 		out.Took += time.Duration(seen.Took)
+	}
+	if known == out.Together { // else others cost less
+		out.Pass = passOf(len(place), made, together)
 	}
 	coord.Each(f.agents, callsAtOnce, func(i int, a coord.Agent) error {
 		h, err := a.Hello(ctx, false)
@@ -142,23 +139,53 @@ func (s *Sentinel) index(name string) int {
 	return slices.IndexFunc(s.Hosts, func(h hosts.Host) bool { return h.Name == name })
 }
 
-// circle are the rounds of a look: those that wait, and then the circle of all pairs goes on. In every other circle the
-// other host of a pair sends.
-func (s *Sentinel) circle(number int) [][][2]int {
-	if s.looks == 0 {
-		s.next = number * watchRounds
+// turnsOf are the rounds of a look: pairs by when they were last seen, the one first that was not seen for longest, and
+// who received then sends. Pairs that look together are in the first round in which both hosts are free. While there is
+// room, they have another turn, the other way round.
+func turnsOf(place []int, last map[[2]int]time.Time, together bool) [][][2]int {
+	type pair struct {
+		hosts [2]int
+		seen  time.Time
 	}
-	n := len(s.Hosts)
-	out := s.waiting
-	for ; len(out) < watchRounds; s.next++ {
-		var pairs [][2]int
-		for _, p := range bench.Colour(n, s.next%bench.Colours(n)) {
-			if s.next/bench.Colours(n)%2 == 1 {
-				p[0], p[1] = p[1], p[0]
+	var queue []pair
+	for _, step := range bench.Colouring(len(place)) {
+		for _, p := range step {
+			q := pair{[2]int(p), last[[2]int{place[p[1]], place[p[0]]}]}
+			if there := last[[2]int{place[p[0]], place[p[1]]}]; there.After(q.seen) {
+				q = pair{[2]int{p[1], p[0]}, there}
 			}
-			pairs = append(pairs, [2]int(p))
+			queue = append(queue, q)
 		}
-		out = append(out, pairs)
 	}
-	return out
+	slices.SortStableFunc(queue, func(a, b pair) int { return a.seen.Compare(b.seen) })
+	rounds, half := make([][][2]int, watchRounds), len(place)/2
+	busy := make([]uint, len(place)) // of a host, a bit for each round
+	for taken := 0; taken < watchRounds*half; {
+		for i, q := range queue {
+			a, b := q.hosts[0], q.hosts[1]
+			r := taken / half
+			if together {
+				r = bits.TrailingZeros(^(busy[a] | busy[b]))
+			}
+			if r < watchRounds {
+				rounds[r], taken = append(rounds[r], q.hosts), taken+1
+				busy[a], busy[b] = busy[a]|1<<r, busy[b]|1<<r
+			}
+			queue[i].hosts = [2]int{b, a}
+		}
+	}
+	return rounds
+}
+
+// passOf is in how many looks, each of so many turns, every pair of so many hosts has one; 0 is not known. Together, a
+// pair waits for a round only while one of its hosts is in a pair that has waited longer, of which there are 2·(n − 2).
+func passOf(hosts, made int, together bool) int {
+	of := hosts * (hosts - 1) / 2
+	if together {
+		of, made = 2*hosts-3, made/(hosts/2)
+	}
+	if made == 0 {
+		return 0
+	}
+	return (of + made - 1) / made
 }

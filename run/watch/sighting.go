@@ -22,6 +22,7 @@ type Sighting struct {
 	Hosts []Machine
 	Seen  []fault.Seen  // by indices of Hosts
 	Took  time.Duration // for which links were in use: of a round, the slowest pair
+	Pass  int           // in how many such looks every pair has its turn; 0 is not known
 	// Together says whether the pairs of a round looked at once; nil: they could not tell yet whether they can.
 	Together *bool
 	// Trouble says why the watch could look at no host.

@@ -21,10 +21,11 @@ import (
 type Config struct {
 	Store *history.Store
 	Hosts []string
-	// Look makes a look while there is more time, of which links have taken some. Pairs are to look again; those of a
-	// round together, one by one, or, where that is nil, as they say that they can.
-	Look func(ctx context.Context, number int, together *bool, again [][2]int, more func(took time.Duration) bool) (
-		Sighting, error)
+	// Look makes a look while there is more time, of which links have taken some. Pairs are to look again; then those
+	// that were not seen for longest, by who sent and who received. Those of a round look together, one by one, or,
+	// where that is nil, as they say that they can.
+	Look func(ctx context.Context, together *bool, again [][2]int, seen map[[2]int]time.Time,
+		more func(took time.Duration) bool) (Sighting, error)
 	Every  time.Duration // looks are as far apart at least
 	Share  float64       // of the time of a link, and of a processor, that looks may take
 	Learn  time.Duration
@@ -50,19 +51,23 @@ type Status struct {
 	Sighting
 	Open     []history.Change
 	Learning bool
-	Next     time.Duration        // to the next look
-	Share    float64              // of the time of links that was used, from the first look that was recalled on
-	CPUShare float64              // of a processor, by the host that used most; the watch itself is not in it
-	Unsaved  int                  // looks that are not in the store yet
-	LastSeen map[[2]int]time.Time // of pairs
+	Next     time.Duration // to the next look
+	Share    float64       // of the time of links that was used, from the first look that was recalled on
+	CPUShare float64       // of a processor, by the host that used most; the watch itself is not in it
+	Unsaved  int           // looks that are not in the store yet
+	// Waited is how long the pair had waited for this look that was not seen for longest, and Within how long one waits
+	// at most while its hosts answer, and looks cost what this one did.
+	Waited, Within time.Duration
 }
 
 const (
 	year = 365 * 24 * time.Hour
 	day  = 24 * time.Hour
-	// recalled is for how long stored looks are read, kept is for how long each of them stays.
-	recalled = 15 * day
-	kept     = 30 * day
+	// recalled is for how long stored looks are the baseline, remembered for how long it is known when pairs were seen,
+	// and kept for how long each look stays.
+	recalled   = 15 * day
+	remembered = year
+	kept       = 30 * day
 	// farthest is how far apart looks are at most for what they cost: a fortnight has enough of them for a baseline.
 	farthest = 12 * time.Hour
 	// longest is how long pairs look, with those that fail, and mostAgain how many look again.
@@ -93,7 +98,9 @@ type watcher struct {
 	last     time.Time
 	took     time.Duration
 	cpu      map[string]time.Duration
-	seen     map[[2]int]time.Time
+	started  time.Time
+	seen     map[[2]int]time.Time // by who sent, and who received
+	within   time.Duration
 	folded   time.Time // the day up to which looks were folded
 	full     bool      // the store could not be written
 	lost     int       // looks that were dropped meanwhile
@@ -102,6 +109,7 @@ type watcher struct {
 // Run watches until ctx ends, or a look cannot be tried at all.
 func Run(ctx context.Context, c Config) error {
 	w := &watcher{Config: c, cpu: map[string]time.Duration{}, seen: map[[2]int]time.Time{}, begun: c.Now()}
+	w.started = w.begun
 	wait, err := w.recall(ctx)
 	if err != nil {
 		return err
@@ -153,11 +161,8 @@ func (w *watcher) recall(ctx context.Context) (wait time.Duration, err error) {
 	o := drift.Options{Learn: w.Learn, Margin: w.Margin, Yearly: float64(year / w.Every)}
 	w.drift = drift.New(o, known)
 	now := w.Now()
-	err = w.Store.EachLook(ctx, now.Add(-recalled), func(l history.Look) error {
+	err = w.Store.EachLook(ctx, now.Add(-remembered), func(l history.Look) error {
 		w.number = max(w.number, int(l.Number))
-		if l.Span > 0 {
-			return nil
-		}
 		look, s, err := decode(l, w.Hosts)
 		if err != nil {
 			w.tell(EventTrouble, fmt.Sprintf("look %d is passed over: %v", l.Number, err), nil)
@@ -166,9 +171,16 @@ func (w *watcher) recall(ctx context.Context) (wait time.Duration, err error) {
 		if len(look.Seen) == 0 { // it is of another watch's hosts
 			return nil
 		}
+		at := now.Add(l.At.Sub(now))
+		if !at.After(now) { // else the clock was set back
+			w.note(look.Seen, at)
+		}
+		if l.Span > 0 || now.Sub(at) > recalled {
+			return nil
+		}
 		w.drift.Recall(look)
 		w.together = cmp.Or(s.Together, w.together)
-		if at := now.Add(l.At.Sub(now)); !at.After(now) { // else the clock was set back
+		if !at.After(now) {
 			if at.Before(w.begun) {
 				w.begun = at
 			}
@@ -219,7 +231,7 @@ func (w *watcher) known(c *history.Change) (out drift.Change, ok bool) {
 // look makes a look, judges and stores it, says what it found, and returns how long to wait for the next.
 func (w *watcher) look(ctx context.Context) (time.Duration, error) {
 	begun := w.Now()
-	s, err := w.Look(ctx, w.number, w.together, w.again(), w.more())
+	s, err := w.Look(ctx, w.together, w.again(), w.seen, w.more())
 	if err != nil {
 		return 0, err
 	}
@@ -230,10 +242,12 @@ func (w *watcher) look(ctx context.Context) (time.Duration, error) {
 	for _, m := range s.Hosts {
 		w.cpu[m.Name] += m.CPU
 	}
-	for _, o := range s.Seen {
-		w.seen[fault.Pair(o.From, o.To)] = s.At
-	}
+	waited := w.waited(begun)
+	w.note(s.Seen, begun)
 	usual, next := w.pay(begun, int64(max(s.Took, s.cpu())))
+	if s.Pass > 0 {
+		w.within = time.Duration(s.Pass) * (w.Now().Sub(begun) + next)
+	}
 	now := w.judge(&s, usual)
 	if s.Trouble != "" && w.trouble == "" {
 		w.tell(EventTrouble, "no host can be looked at: "+s.Trouble, nil)
@@ -266,8 +280,31 @@ func (w *watcher) look(ctx context.Context) (time.Duration, error) {
 	}
 	cpu := slices.Max(slices.AppendSeq([]time.Duration{0}, maps.Values(w.cpu)))
 	w.After(Status{Sighting: s, Open: open, Learning: w.drift.Learning(), Next: next, Share: w.share(w.took, next),
-		CPUShare: w.share(cpu, next), Unsaved: len(w.unsaved), LastSeen: w.seen})
+		CPUShare: w.share(cpu, next), Unsaved: len(w.unsaved), Waited: waited, Within: w.within})
 	return next, nil
+}
+
+func (w *watcher) note(seen []fault.Seen, at time.Time) {
+	for _, o := range seen {
+		w.seen[[2]int{o.From, o.To}] = at
+	}
+}
+
+// waited is how long the pair has waited that was not seen for longest; one that was never seen, since the start.
+func (w *watcher) waited(now time.Time) (longest time.Duration) {
+	for b := range w.Hosts {
+		for a := range b {
+			there, back := w.seen[[2]int{a, b}], w.seen[[2]int{b, a}]
+			if there.Before(back) {
+				there = back
+			}
+			if there.IsZero() {
+				there = w.started
+			}
+			longest = max(longest, now.Sub(there))
+		}
+	}
+	return longest
 }
 
 // again are the failing pairs that look again: of many, some by turns.

@@ -44,8 +44,9 @@ func newWorld(hosts int) *world {
 	return w
 }
 
-func (w *world) look(_ context.Context, number int, together *bool, again [][2]int, _ func(time.Duration) bool) (
-	Sighting, error) {
+func (w *world) look(_ context.Context, together *bool, again [][2]int, _ map[[2]int]time.Time,
+	_ func(time.Duration) bool) (Sighting, error) {
+	number := w.looks
 	w.looks++
 	s := Sighting{Took: 20 * time.Millisecond, Together: together}
 	for _, h := range w.hosts {
@@ -306,6 +307,39 @@ func TestShareOverTime(t *testing.T) {
 	w.watch(t, store, time.Hour)
 	if w.looks < 276 || w.looks > 296 || w.status.Share > 0.001 || w.status.Share < 0.00095 || len(w.events) > 0 {
 		t.Errorf("%d looks, share %g, events %v", w.looks, w.status.Share, w.events)
+	}
+}
+
+// TestWaited: how long a pair has waited is known over a restart, also by medians of days; one that was never seen
+// waits since the start.
+func TestWaited(t *testing.T) {
+	w, store := newWorld(4), filepath.Join(t.TempDir(), "h.db")
+	w.watch(t, store, 10*time.Minute)
+	if w.status.Waited != every || w.status.Within != 0 {
+		t.Errorf("waited %v, within %v", w.status.Waited, w.status.Within)
+	}
+	w.change = func(w *world, s *Sighting) {
+		s.Seen = slices.DeleteFunc(s.Seen, func(o fault.Seen) bool { return fault.Pair(o.From, o.To) == [2]int{1, 2} })
+		s.Pass, w.now = 3, w.now.Add(time.Minute)
+	}
+	w.watch(t, store, time.Hour)
+	if w.status.Waited < 58*time.Minute || w.status.Waited > 62*time.Minute ||
+		w.status.Within != 3*(every+time.Minute) {
+		t.Errorf("waited %v, within %v", w.status.Waited, w.status.Within)
+	}
+	w.now = monday.Add(100 * day)
+	w.watch(t, store, time.Hour)
+	w.watch(t, store, time.Hour)
+	if w.status.Waited < 100*day || w.status.Waited > 101*day {
+		t.Errorf("waited %v", w.status.Waited)
+	}
+	w.hosts = append(w.hosts, "n4", "n5")
+	w.change = func(_ *world, s *Sighting) {
+		s.Seen = slices.DeleteFunc(s.Seen, func(o fault.Seen) bool { return fault.Pair(o.From, o.To) == [2]int{0, 4} })
+	}
+	w.watch(t, store, time.Hour)
+	if w.status.Waited < 50*time.Minute || w.status.Waited > time.Hour {
+		t.Errorf("waited %v for a pair that was never seen", w.status.Waited)
 	}
 }
 
@@ -621,7 +655,7 @@ func TestSize(t *testing.T) {
 		return bytes
 	}
 	for i := range looks {
-		seen, err := w.look(t.Context(), i, nil, nil, nil)
+		seen, err := w.look(t.Context(), nil, nil, nil, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

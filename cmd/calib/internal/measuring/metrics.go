@@ -51,8 +51,6 @@ type metrics struct {
 	mu    sync.Mutex
 	links map[[2]int]*link // by who sent, and who received
 	last  watch.Status
-	begun time.Time     // the first look
-	gap   time.Duration // since when the pair was seen that was not seen for longest
 	looks int
 
 	runs newestRun
@@ -82,9 +80,7 @@ func newMetrics(o watch.Config, note func(string)) *metrics {
 func (m *metrics) after(s watch.Status) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.looks++; m.looks == 1 {
-		m.begun = s.At
-	}
+	m.last, m.looks = s, m.looks+1
 	for _, o := range s.Seen {
 		l := m.link(o.From, o.To)
 		l.segments, l.again = l.segments+o.Segments, l.again+o.Again
@@ -99,17 +95,6 @@ func (m *metrics) after(s watch.Status) {
 			m.rates.Observe(l.rate)
 		}
 	}
-	oldest := s.At
-	if n := len(m.hosts); len(s.LastSeen) < n*(n-1)/2 {
-		oldest = m.begun // some pair was never seen
-	}
-	for _, at := range s.LastSeen {
-		if at.Before(oldest) {
-			oldest = at
-		}
-	}
-	m.last, m.gap = s, s.At.Sub(oldest)
-	m.last.LastSeen = nil // the watch goes on to write to it
 }
 
 func (m *metrics) link(from, to int) *link {
@@ -159,7 +144,9 @@ var (
 	lastLook   = gauge("calib_watch_last_look_timestamp_seconds", "When the last look began.")
 	nextLook   = gauge("calib_watch_next_look_seconds", "Time from the last look to the next.")
 	longestGap = gauge("calib_watch_longest_gap_seconds",
-		"Time from the last look at the pair that waits longest to the last look; at most since the watch was started.")
+		"Time that the pair had waited for the last look that had waited longest; never seen: since the start.")
+	gapLimit = gauge("calib_watch_gap_limit_seconds",
+		"Time within which each pair of hosts that answer is seen again, if looks cost what the last did.")
 	networkShare = gauge("calib_watch_network_share", "Share of the time of links that looks have taken.")
 	cpuShare     = gauge("calib_watch_cpu_share", "Share of a processor that looks have taken on the host with most.")
 	shareLimit   = gauge("calib_watch_share_limit", "Largest share that looks may take.")
@@ -221,7 +208,10 @@ func (m *metrics) Collect(ch chan<- prometheus.Metric) {
 	}
 	send(lastLook, seconds(s.At))
 	send(nextLook, s.Next.Seconds())
-	send(longestGap, m.gap.Seconds())
+	send(longestGap, s.Waited.Seconds())
+	if s.Within > 0 {
+		send(gapLimit, s.Within.Seconds())
+	}
 	send(networkShare, s.Share)
 	send(cpuShare, s.CPUShare)
 	send(learning, of(s.Learning))

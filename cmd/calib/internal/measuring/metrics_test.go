@@ -48,9 +48,10 @@ func watched(t *testing.T) *metrics {
 		{Name: "h2", Lost: "no route"}, {Name: hosts[3], Lost: "held by another run", Busy: true}}, Seen: []fault.Seen{
 		{From: 0, To: 1, Latency: 2e-5, PerByte: 0x1p-30, Segments: 100, Again: 1},
 		{From: 3, To: 0, Failed: true, Segments: 3, Again: 3}}},
-		Learning: true, Next: 3 * time.Minute, LastSeen: map[[2]int]time.Time{{0, 1}: noon}}
+		Learning: true, Next: 3 * time.Minute, Waited: time.Minute}
 	m.after(s)
 	s.At, s.Learning, s.Share, s.CPUShare, s.Unsaved = noon.Add(time.Hour), false, 5e-4, 1e-4, 2
+	s.Waited, s.Within = time.Hour, 2*time.Hour
 	s.Seen = []fault.Seen{{From: 1, To: 0, Latency: 3e-5, PerByte: 0x1p-29, Segments: 50}}
 	ratio := 1.25
 	s.Open = []history.Change{
@@ -133,7 +134,8 @@ func TestMetrics(t *testing.T) {
 		`calib_link_retransmitted_segments_total{from="h\"3·",to="h0"} 3.0`, `# TYPE calib_link_segments counter`,
 		`calib_watch_looks_total 2.0`, `calib_watch_last_look_timestamp_seconds 1.7776404e+09`,
 		`calib_watch_next_look_seconds 180.0`,
-		`calib_watch_longest_gap_seconds 3600.0`, `calib_watch_network_share 0.0005`, `calib_watch_cpu_share 0.0001`,
+		`calib_watch_longest_gap_seconds 3600.0`, `calib_watch_gap_limit_seconds 7200.0`,
+		`calib_watch_network_share 0.0005`, `calib_watch_cpu_share 0.0001`,
 		`calib_watch_share_limit 0.001`, `calib_watch_learning 0.0`, `calib_watch_unsaved_looks 2.0`,
 		`calib_watch_latency_seconds_count 2`,
 		`calib_parameter_value{experiment="pingpong",model="hockney",name="t0",unit="s"} 5e-05`,

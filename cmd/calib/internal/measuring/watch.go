@@ -125,7 +125,14 @@ func watchAction(c *cli.Context) error {
 			}
 		}
 		m := newMetrics(o, note)
-		o.After = m.after
+		said := c.Bool("quiet")
+		o.After = func(now watch.Status) {
+			m.after(now)
+			if !said && now.Within > 0 {
+				said = true
+				command.Notef(c, "each pair of hosts that answer is seen every %v", now.Within.Round(time.Second))
+			}
+		}
 		stop, err := m.serve(c.String("listen"), c.String("web-config"))
 		if err != nil {
 			return err
