@@ -2,6 +2,7 @@ package run
 
 import (
 	"context"
+	"maps"
 	"math/bits"
 	"slices"
 	"strings"
@@ -143,35 +144,33 @@ func (s *Sentinel) index(name string) int {
 // who received then sends. Pairs that look together are in the first round in which both hosts are free. While there is
 // room, they have another turn, the other way round.
 func turnsOf(place []int, last map[[2]int]time.Time, together bool) [][][2]int {
-	type pair struct {
-		hosts [2]int
-		seen  time.Time
-	}
-	var queue []pair
+	by := map[time.Time][][2]int{}
 	for _, step := range bench.Colouring(len(place)) {
 		for _, p := range step {
-			q := pair{[2]int(p), last[[2]int{place[p[1]], place[p[0]]}]}
-			if there := last[[2]int{place[p[0]], place[p[1]]}]; there.After(q.seen) {
-				q = pair{[2]int{p[1], p[0]}, there}
+			there, back := last[[2]int{place[p[0]], place[p[1]]}], last[[2]int{place[p[1]], place[p[0]]}]
+			if there.After(back) {
+				p[0], p[1], back = p[1], p[0], there
 			}
-			queue = append(queue, q)
+			by[back] = append(by[back], [2]int(p))
 		}
 	}
-	slices.SortStableFunc(queue, func(a, b pair) int { return a.seen.Compare(b.seen) })
+	var queue [][2]int
+	for _, seen := range slices.SortedFunc(maps.Keys(by), time.Time.Compare) {
+		queue = append(queue, by[seen]...)
+	}
 	rounds, half := make([][][2]int, watchRounds), len(place)/2
 	busy := make([]uint, len(place)) // of a host, a bit for each round
 	for taken := 0; taken < watchRounds*half; {
-		for i, q := range queue {
-			a, b := q.hosts[0], q.hosts[1]
+		for i, p := range queue {
 			r := taken / half
 			if together {
-				r = bits.TrailingZeros(^(busy[a] | busy[b]))
+				r = bits.TrailingZeros(^(busy[p[0]] | busy[p[1]]))
 			}
 			if r < watchRounds {
-				rounds[r], taken = append(rounds[r], q.hosts), taken+1
-				busy[a], busy[b] = busy[a]|1<<r, busy[b]|1<<r
+				rounds[r], taken = append(rounds[r], p), taken+1
+				busy[p[0]], busy[p[1]] = busy[p[0]]|1<<r, busy[p[1]]|1<<r
 			}
-			queue[i].hosts = [2]int{b, a}
+			queue[i] = [2]int{p[1], p[0]}
 		}
 	}
 	return rounds

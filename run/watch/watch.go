@@ -66,7 +66,7 @@ const (
 	// recalled is for how long stored looks are the baseline, remembered for how long it is known when pairs were seen,
 	// and kept for how long each look stays.
 	recalled   = 15 * day
-	remembered = year
+	remembered = 90 * day
 	kept       = 30 * day
 	// farthest is how far apart looks are at most for what they cost: a fortnight has enough of them for a baseline.
 	farthest = 12 * time.Hour

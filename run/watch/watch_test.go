@@ -327,10 +327,10 @@ func TestWaited(t *testing.T) {
 		w.status.Within != 3*(every+time.Minute) {
 		t.Errorf("waited %v, within %v", w.status.Waited, w.status.Within)
 	}
-	w.now = monday.Add(100 * day)
+	w.now = monday.Add(80 * day)
 	w.watch(t, store, time.Hour)
 	w.watch(t, store, time.Hour)
-	if w.status.Waited < 100*day || w.status.Waited > 101*day {
+	if w.status.Waited < 80*day || w.status.Waited > 81*day {
 		t.Errorf("waited %v", w.status.Waited)
 	}
 	w.hosts = append(w.hosts, "n4", "n5")
@@ -545,6 +545,16 @@ func TestFold(t *testing.T) {
 	})
 	if err != nil || len(spans) != 22 || spans[0] != day || spans[1] != day || spans[2] != 0 {
 		t.Errorf("%v %v", spans, err)
+	}
+	var times []time.Time
+	err = Each(t.Context(), s, monday.Add(day), func(at time.Time, hosts []string, seen []fault.Seen) {
+		times = append(times, at)
+		if !slices.Equal(hosts, w.hosts) || len(seen) < 6 || math.Abs(seen[0].Latency-50e-6) > 5e-6 {
+			t.Errorf("%v: of %q %+v", at, hosts, seen)
+		}
+	})
+	if err != nil || len(times) != 21 || times[0] != monday.Add(day) || times[1].Before(monday.Add(35*day)) {
+		t.Errorf("%v %v", times, err)
 	}
 }
 

@@ -319,12 +319,8 @@ func selected(c *cli.Context, s *history.Store) ([]history.Followed, error) {
 
 // linkOf finds the link that text names, FROM,TO or FROM→TO, in the order of the store.
 func linkOf(all []history.Followed, text string) (from, to string, err error) {
-	from, to, ok := strings.Cut(text, "→")
+	from, to, ok := hostsOf(text)
 	if !ok {
-		from, to, ok = strings.Cut(text, ",")
-	}
-	from, to = strings.TrimSpace(from), strings.TrimSpace(to)
-	if !ok || from == "" || to == "" || strings.Contains(to, ",") {
 		return "", "", exit.Usagef("--link %q: want two hosts, FROM,TO", text)
 	}
 	for _, d := range [][2]string{{from, to}, {to, from}} {
@@ -333,4 +329,13 @@ func linkOf(all []history.Followed, text string) (from, to string, err error) {
 		}
 	}
 	return "", "", exit.Usagef("--link %s: no run has measured it; calib history metrics lists the links", text)
+}
+
+func hostsOf(link string) (from, to string, ok bool) {
+	from, to, ok = strings.Cut(link, "→")
+	if !ok {
+		from, to, ok = strings.Cut(link, ",")
+	}
+	from, to = strings.TrimSpace(from), strings.TrimSpace(to)
+	return from, to, ok && from != "" && to != "" && !strings.Contains(to, ",")
 }

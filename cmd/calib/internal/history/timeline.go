@@ -15,7 +15,7 @@ func (t *timeline) figure() figure.Figure {
 	m, n := t.metric, len(t.readings)
 	subject := strings.TrimSpace(m.Name + " " + m.Link())
 	f := figure.Figure{ID: figure.Slug(subject), Title: strings.TrimSuffix(subject+": "+m.Label, ": "), Says: t.says(),
-		X: figure.Axis{Name: "run", Unit: figure.UnitTime},
+		X: figure.Axis{Name: cmp.Or(t.each, "run"), Unit: figure.UnitTime},
 		Y: figure.Axis{Name: cmp.Or(m.Label, m.Name), Unit: strings.TrimPrefix(m.Unit, "1")}}
 	points := figure.Trace{Name: m.Name, Kind: figure.Points}
 	for _, r := range t.readings {
@@ -61,7 +61,11 @@ func (t *timeline) level(from, to int) float64 {
 
 func (t *timeline) says() string {
 	n, unit := len(t.readings), t.metric.Unit
-	text := units.Plural(n, "run") + ", the last " + units.Format(t.readings[n-1].Value, unit)
+	text := units.Plural(n, cmp.Or(t.each, "run")) + ", the last " + units.Format(t.readings[n-1].Value, unit)
+	if t.each == eachDay {
+		return fmt.Sprintf("%s; median %s. calib history changes lists what has changed.", text,
+			units.Format(t.level(0, n), unit))
+	}
 	if len(t.changes) == 0 {
 		return fmt.Sprintf("%s; no change of level around the median of %s.", text, units.Format(t.level(0, n), unit))
 	}

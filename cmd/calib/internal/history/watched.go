@@ -1,0 +1,63 @@
+package history
+
+import (
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"calib/fit/fault"
+	"calib/internal/history"
+	"calib/internal/stats"
+	"calib/reports/figure"
+	"calib/run/watch"
+)
+
+const eachDay = "day"
+
+// watched draws what calib watch has seen, by days: of a link, or the medians of all. Nothing where runs or their
+// numbers were chosen.
+func watched(c *cli.Context, s *history.Store, f history.Filter) (out []figure.Figure, err error) {
+	from, to, ok := hostsOf(c.String("link"))
+	if c.IsSet("metric") || f.Label != "" || f.Plan != "" || !ok && c.String("link") != "" {
+		return nil, nil
+	}
+	of := func(name, unit string) *timeline {
+		return &timeline{each: eachDay, metric: history.Followed{Name: name, From: from, To: to, Unit: unit}}
+	}
+	latency, rate := of("latency", "s"), of("rate", "B/s")
+	err = watch.Each(c.Context, s, f.Since, func(at time.Time, hosts []string, seen []fault.Seen) {
+		var latencies, rates []float64
+		for _, o := range seen {
+			a, b := hosts[o.From], hosts[o.To]
+			there := !ok || a == from && b == to
+			if !o.Failed && (there || a == to && b == from) {
+				latencies = append(latencies, o.Latency)
+				if there && o.PerByte > 0 {
+					rates = append(rates, 1/o.PerByte)
+				}
+			}
+		}
+		latency.add(at, latencies)
+		rate.add(at, rates)
+	})
+	for _, t := range []*timeline{latency, rate} {
+		if len(t.readings) > 0 {
+			f := t.figure()
+			f.ID, f.Section = "watch-"+f.ID, "What calib watch has seen"
+			out = append(out, f)
+		}
+	}
+	return out, err
+}
+
+// add adds a look to its day, which has the median of its looks.
+func (t *timeline) add(at time.Time, values []float64) {
+	if len(values) == 0 {
+		return
+	}
+	if n := len(t.readings); n == 0 || t.readings[n-1].Run != day(at) {
+		t.readings, t.looks = append(t.readings, history.Reading{Run: day(at), At: at}), nil
+	}
+	t.looks = append(t.looks, stats.Median(values))
+	t.readings[len(t.readings)-1].Value = stats.Median(t.looks)
+}
