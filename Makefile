@@ -7,6 +7,7 @@ export NFPM      := github.com/goreleaser/nfpm/v2/cmd/nfpm@v2.45.2
 export CYCLONEDX := github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod@v1.10.0
 HELM        := helm.sh/helm/v3/cmd/helm@v3.22.0
 KUBECONFORM := github.com/yannh/kubeconform/cmd/kubeconform@v0.8.0
+GRAFANA     := @grafana/schema@13.2.3 typescript@5.9.3
 
 # calib and its tests are pure Go: no C compiler is asked for.
 export CGO_ENABLED := 0
@@ -23,7 +24,7 @@ AGENT_ARCHS  ?= $(shell $(GO) env GOARCH)
 RELEASE_ARCHS := amd64 arm64
 MOST_COPIED  := 8388608 # bytes
 
-.PHONY: run build agents release package-check chart-check setup test race lint lines accuracy $(SUITES) papers bench paths check watch year counts scale budgets $(BUDGETS) faults fuzz clean
+.PHONY: run build agents release package-check chart-check dashboard-check setup test race lint lines accuracy $(SUITES) papers bench paths check watch year counts scale budgets $(BUDGETS) faults fuzz clean
 .NOTPARALLEL: # the lab and the benchmarks time packets
 
 # Without namespaces (root, or user namespaces) and TUN there is loopback alone, which has no network to calibrate. Four
@@ -73,6 +74,15 @@ chart-check:
 	@mkdir -p bin
 	$(GO) run $(HELM) template calib packaging/helm/calib >bin/chart.yaml
 	$(GO) run $(KUBECONFORM) -strict -verbose -schema-location '$(SCHEMA)' bin/chart.yaml
+
+# The dashboard for Grafana, by Grafana's own types, which npm fetches into a directory that goes again.
+dashboard-check:
+	@command -v npm >/dev/null || { echo "dashboard-check: there is no npm. As root, on Debian: apt-get install npm" >&2; exit 1; }
+	@work=$$(mktemp -d) && trap 'rm -rf "$$work"' EXIT && \
+	npm install --loglevel error --no-save --no-package-lock --ignore-scripts --no-audit --no-fund --prefix "$$work" $(GRAFANA) && \
+	cat packaging/dashboard.mts examples/prometheus/dashboard.json >"$$work/dashboard.mts" && \
+	"$$work/node_modules/.bin/tsc" --noEmit --strict --module nodenext --skipLibCheck "$$work/dashboard.mts" && \
+	echo "examples/prometheus/dashboard.json is as $(firstword $(GRAFANA)) wants it"
 
 # What is missing for the tests is installed, or listed where it cannot be.
 setup:
