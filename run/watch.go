@@ -3,7 +3,6 @@ package run
 import (
 	"context"
 	"maps"
-	"math/bits"
 	"slices"
 	"strings"
 	"time"
@@ -141,8 +140,8 @@ func (s *Sentinel) index(name string) int {
 }
 
 // turnsOf are the rounds of a look: pairs by when they were last seen, the one first that was not seen for longest, and
-// who received then sends. Pairs that look together are in the first round in which both hosts are free. While there is
-// room, they have another turn, the other way round.
+// who received then sends. A pair that has had its turn comes last, the other way round. Of pairs that look together a
+// host is in one.
 func turnsOf(place []int, last map[[2]int]time.Time, together bool) [][][2]int {
 	by := map[time.Time][][2]int{}
 	for _, step := range bench.Colouring(len(place)) {
@@ -158,20 +157,19 @@ func turnsOf(place []int, last map[[2]int]time.Time, together bool) [][][2]int {
 	for _, seen := range slices.SortedFunc(maps.Keys(by), time.Time.Compare) {
 		queue = append(queue, by[seen]...)
 	}
-	rounds, half := make([][][2]int, watchRounds), len(place)/2
-	busy := make([]uint, len(place)) // of a host, a bit for each round
-	for taken := 0; taken < watchRounds*half; {
-		for i, p := range queue {
-			r := taken / half
-			if together {
-				r = bits.TrailingZeros(^(busy[p[0]] | busy[p[1]]))
+	var rounds [][][2]int
+	for range watchRounds {
+		var now, later, last [][2]int
+		busy := make([]bool, len(place))
+		for _, p := range queue {
+			if len(now) == len(place)/2 || together && (busy[p[0]] || busy[p[1]]) {
+				later = append(later, p)
+				continue
 			}
-			if r < watchRounds {
-				rounds[r], taken = append(rounds[r], p), taken+1
-				busy[p[0]], busy[p[1]] = busy[p[0]]|1<<r, busy[p[1]]|1<<r
-			}
-			queue[i] = [2]int{p[1], p[0]}
+			busy[p[0]], busy[p[1]] = true, true
+			now, last = append(now, p), append(last, [2]int{p[1], p[0]})
 		}
+		rounds, queue = append(rounds, now), append(later, last...)
 	}
 	return rounds
 }

@@ -87,11 +87,8 @@ func (s *Store) digest(ctx context.Context, id string) (sum []byte, planned bool
 
 func (s *Store) mergeBaselines(ctx context.Context, other *Store, m *Merged) error {
 	theirs, err := other.Baselines(ctx)
-	if err != nil {
-		return err
-	}
-	ours, err := s.Baselines(ctx)
-	if err != nil {
+	ours, err2 := s.Baselines(ctx)
+	if err = cmp.Or(err, err2); err != nil {
 		return err
 	}
 	for _, b := range theirs {
@@ -111,11 +108,8 @@ func (s *Store) mergeBaselines(ctx context.Context, other *Store, m *Merged) err
 
 func (s *Store) mergeAcks(ctx context.Context, other *Store, m *Merged) error {
 	theirs, err := other.Acks(ctx)
-	if err != nil {
-		return err
-	}
-	ours, err := s.Acks(ctx)
-	if err != nil {
+	ours, err2 := s.Acks(ctx)
+	if err = cmp.Or(err, err2); err != nil {
 		return err
 	}
 	for _, a := range theirs {

@@ -118,33 +118,34 @@ func unpack(data []byte) (s stored, err error) {
 	return s, nil
 }
 
-// decode reads a stored look, for package drift too. There, hosts that are not in the list are left out.
+// decode reads a stored look, for package drift too. There, hosts that are not in the list are left out; nil is all.
 func decode(l history.Look, hosts []string) (out drift.Look, s stored, err error) {
-	s, err = unpack(l.Data)
-	return drift.Look{At: l.At, Seen: s.of(hosts)}, s, err
-}
-
-// of is what was seen of some hosts, by their indices.
-func (s *stored) of(hosts []string) (out []fault.Seen) {
+	if s, err = unpack(l.Data); err != nil {
+		return out, s, err
+	}
+	out.At = l.At
+	if hosts == nil {
+		hosts = s.Hosts
+	}
 	at := make([]int, len(s.Hosts))
 	for i, name := range s.Hosts {
 		at[i] = slices.Index(hosts, name)
 	}
 	for _, o := range s.Seen {
 		if from, to := at[o[0]], at[o[1]]; from >= 0 && to >= 0 {
-			out = append(out, fault.Seen{From: from, To: to, Latency: 1e-9 * float64(o[2]),
+			out.Seen = append(out.Seen, fault.Seen{From: from, To: to, Latency: 1e-9 * float64(o[2]),
 				PerByte: 1e-15 * float64(o[3]), Segments: o[4], Again: o[5], Failed: o[2] < 0})
 		}
 	}
-	return out
+	return out, s, nil
 }
 
 // Each calls f with what looks have seen from a time on, or, of days that are long past, with medians, but for looks
 // that cannot be read.
 func Each(ctx context.Context, s *history.Store, since time.Time, f func(time.Time, []string, []fault.Seen)) error {
 	return s.EachLook(ctx, since, func(l history.Look) error {
-		if s, err := unpack(l.Data); err == nil {
-			f(l.At, s.Hosts, s.of(s.Hosts))
+		if look, s, err := decode(l, nil); err == nil {
+			f(l.At, s.Hosts, look.Seen)
 		}
 		return nil
 	})

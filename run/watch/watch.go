@@ -135,11 +135,7 @@ func (w *watcher) recall(ctx context.Context) (wait time.Duration, err error) {
 	if err = cmp.Or(err, err2, err3); err != nil {
 		return 0, err
 	}
-	for _, e := range events {
-		if e.Kind == history.EventMark {
-			w.recent = append(w.recent, e)
-		}
-	}
+	w.recent = slices.DeleteFunc(events, func(e history.Event) bool { return e.Kind != history.EventMark })
 	var known []drift.Change
 	for i := range all {
 		c := &all[i]

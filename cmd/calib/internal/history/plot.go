@@ -37,7 +37,6 @@ type plotted struct {
 	Format   string   `json:"format"`
 	Files    []string `json:"files"`
 	Runs     int      `json:"runs"`     // that were looked at
-	Looks    int      `json:"looks"`    // figures of what calib watch has seen
 	Searched int      `json:"searched"` // metrics; each link counts as one
 	Drawn    int      `json:"drawn"`
 	LinkRuns int      `json:"link_runs"` // newest runs in which links were searched
@@ -86,7 +85,7 @@ func plotHistory(c *cli.Context, s *history.Store) error {
 	}
 	drawn := v.choose(c.String("metric") != "" || c.String("link") != "")
 	figures := append(figuresOf(drawn), looks...)
-	out := plotted{Format: format, Runs: len(v.runs), Looks: len(looks), Searched: len(v.network) + len(v.links),
+	out := plotted{Format: format, Runs: len(v.runs), Searched: len(v.network) + len(v.links),
 		Drawn: len(drawn), LinkRuns: v.linkRuns, Changes: v.changes()}
 	to := cmp.Or(c.String("out"), plotDir)
 	if format == command.FormatHTML {
@@ -139,15 +138,14 @@ const (
 )
 
 func (v *survey) summary(all []change) []string {
-	over := units.Plural(len(v.runs), "run")
-	if n := len(v.runs); n > 0 {
-		over += fmt.Sprintf(" from %s to %s", day(v.runs[0].Started), day(v.runs[n-1].Started))
+	if len(v.runs) == 0 {
+		return []string{"No run is in the history. It has what calib watch has seen."}
 	}
+	over := fmt.Sprintf("%s from %s to %s", units.Plural(len(v.runs), "run"), day(v.runs[0].Started),
+		day(v.runs[len(v.runs)-1].Started))
 	open := slices.DeleteFunc(slices.Clone(all), func(c change) bool { return c.Ack != nil })
 	changes := units.Plural(len(all), "change")
 	switch {
-	case len(v.runs) == 0:
-		return []string{"No run is in the history. It has what calib watch has seen."}
 	case len(v.runs) < 2*minSegment:
 		return []string{fmt.Sprintf("Too few runs to find a change: %s. A change needs %d runs on each side of it.",
 			over, minSegment)}

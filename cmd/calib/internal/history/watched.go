@@ -21,10 +21,8 @@ func watched(c *cli.Context, s *history.Store, f history.Filter) (out []figure.F
 	if c.IsSet("metric") || f.Label != "" || f.Plan != "" || !ok && c.String("link") != "" {
 		return nil, nil
 	}
-	of := func(name, unit string) *timeline {
-		return &timeline{each: eachDay, metric: history.Followed{Name: name, From: from, To: to, Unit: unit}}
-	}
-	latency, rate := of("latency", "s"), of("rate", "B/s")
+	latency := &timeline{each: eachDay, metric: history.Followed{Name: "latency", From: from, To: to, Unit: "s"}}
+	rate := &timeline{each: eachDay, metric: history.Followed{Name: "rate", From: from, To: to, Unit: "B/s"}}
 	err = watch.Each(c.Context, s, f.Since, func(at time.Time, hosts []string, seen []fault.Seen) {
 		var latencies, rates []float64
 		for _, o := range seen {

@@ -125,13 +125,11 @@ func watchAction(c *cli.Context) error {
 			}
 		}
 		m := newMetrics(o, note)
-		said := c.Bool("quiet")
 		o.After = func(now watch.Status) {
-			m.after(now)
-			if !said && now.Within > 0 {
-				said = true
+			if m.last.Within == 0 && now.Within > 0 && !c.Bool("quiet") {
 				command.Notef(c, "each pair of hosts that answer is seen every %v", now.Within.Round(time.Second))
 			}
+			m.after(now)
 		}
 		stop, err := m.serve(c.String("listen"), c.String("web-config"))
 		if err != nil {
@@ -143,7 +141,7 @@ func watchAction(c *cli.Context) error {
 				units.Plural(len(o.Hosts), "host"), o.Every, o.Learn, s.Path)
 		}
 		err = watch.Run(ctx, o)
-		if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, errEnd) {
+		if errors.Is(err, context.DeadlineExceeded) {
 			return nil // --for
 		}
 		if cause := context.Cause(ctx); errors.Is(cause, syscall.EPIPE) {
@@ -176,16 +174,13 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// errEnd is the end of virtual time.
-var errEnd = errors.New("the time is over")
-
 // virtual is a clock that goes on when somebody waits, for so long; 0 is for ever.
 func virtual(most time.Duration) (now func() time.Time, wait func(context.Context, time.Duration) error) {
 	begun := time.Now().UTC().Round(0)
 	at := begun
 	return func() time.Time { return at }, func(ctx context.Context, d time.Duration) error {
 		if at = at.Add(d); most > 0 && at.Sub(begun) >= most {
-			return errEnd
+			return context.DeadlineExceeded
 		}
 		return ctx.Err()
 	}
