@@ -22,6 +22,8 @@ type Server[T ~int64] struct {
 	Most   int // largest number inside, where that is counted
 	block  Block
 	room   int      // packets it can hold, the one in service included; 0 is unlimited and not counted
+	loss   float64  // the probability that it drops a packet
+	delay  T        // behind it, in which it serves others
 	idle   T        // when it has finished all it holds
 	inside Queue[T] // when each packet inside leaves, ascending
 }
@@ -41,7 +43,6 @@ type Network[T ~int64] struct {
 
 	spec    *Spec
 	links   []Server[T] // of Spec.Routes
-	delays  []T         // behind them
 	route   func(src, dst, after int) int
 	hosts   []int
 	second  float64
@@ -56,22 +57,23 @@ func NewNetwork[T ~int64](
 ) *Network[T] {
 	n := &Network[T]{spec: spec, hosts: hosts, second: second, service: service, rng: rng, route: spec.Routes()}
 	n.Delay = n.time(spec.L)
-	server := func(b Block, room int) Server[T] {
+	server := func(b Block, room int, loss, delay float64) Server[T] {
 		if room == 0 && count {
 			room = math.MaxInt
 		}
-		return Server[T]{block: b, room: room}
+		return Server[T]{block: b, room: room, loss: loss, delay: n.time(delay)}
 	}
 	for _, h := range hosts {
-		n.Tx = append(n.Tx, server(spec.HostBlock(h), 0))
-		n.Rx = append(n.Rx, server(spec.ReceiveBlock(h), 0))
+		n.Tx = append(n.Tx, server(spec.HostBlock(h), 0, 0, 0))
+		n.Rx = append(n.Rx, server(spec.ReceiveBlock(h), 0, 0, 0))
 		if spec.Mode == Switched || n.Media == nil {
-			n.Media = append(n.Media, server(spec.Medium, spec.Buffer))
+			n.Media = append(n.Media, server(spec.Medium, spec.Buffer, spec.Loss, spec.L))
 		}
 	}
 	for _, l := range spec.Links {
-		n.links = append(n.links, server(l.Block, l.Buffer), server(l.Block, l.Buffer))
-		n.delays = append(n.delays, n.time(l.L), n.time(l.L))
+		for range 2 { // directions
+			n.links = append(n.links, server(l.Block, l.Buffer, l.Loss, l.L))
+		}
 	}
 	if spec.Fabric != nil {
 		n.Active = newActivity(len(hosts), n.time(spec.Fabric.Active()))
@@ -106,7 +108,7 @@ func (n *Network[T]) Link(src, dst, after int) int {
 func (n *Network[T]) Delays(src, dst int) T {
 	d := n.Delay
 	for l := n.Link(src, dst, -1); l >= 0; l = n.Link(src, dst, l) {
-		d += n.delays[l]
+		d += n.links[l].delay
 	}
 	return d
 }
@@ -114,52 +116,39 @@ func (n *Network[T]) Delays(src, dst int) T {
 // Pass takes a packet through a link's server and then its delay, or drops it. A medium that cuts through begins with
 // the packet later by the time that this took: the caller adds that to Cross's from.
 func (n *Network[T]) Pass(at T, link, payload int) (left T, why Drop) {
-	l := &n.links[link]
-	if payload != Follows {
-		if l.full(at) {
-			return 0, NoRoom
-		}
-		if loss := n.spec.Links[link/2].Loss; loss > 0 && n.rng.Float64() < loss {
-			return 0, Unlucky
-		}
-	}
-	return n.through(l, at, at, payload) + n.delays[link], Kept
+	return n.through(&n.links[link], at, at, payload)
 }
 
 // Cross takes a packet over the medium and out of the receiving block, or drops it. It reaches the medium at that time,
 // and takes its room there then. A cut-through medium may have begun with it at from.
 func (n *Network[T]) Cross(at, from T, src, dst, payload int) (left T, why Drop) {
-	port, delay := &n.Media[0], n.Delay
+	port, delay := &n.Media[0], T(0)
 	if n.spec.Mode == Switched {
 		port = &n.Media[dst]
 	}
-	if payload != Follows {
-		if n.Active != nil { // the host counts as active whether the packet is lost or not
-			gs := n.spec.Service(n.Tx[src].block, payload)
-			delay += n.time(n.spec.Fabric.Delay(payload, n.Active.Sent(at, src), gs))
-		}
-		if port.full(at) {
-			return 0, NoRoom
-		}
-		if n.spec.Loss > 0 && n.rng.Float64() < n.spec.Loss {
-			return 0, Unlucky
-		}
+	if payload != Follows && n.Active != nil { // the host counts as active whether the packet is lost or not
+		gs := n.spec.Service(n.Tx[src].block, payload)
+		delay = n.time(n.spec.Fabric.Delay(payload, n.Active.Sent(at, src), gs))
 	}
-	reached := n.through(port, at, from, payload) + delay
-	return n.through(&n.Rx[dst], reached, reached, payload), Kept
+	if left, why = n.through(port, at, from, payload); why != Kept {
+		return 0, why
+	}
+	return n.through(&n.Rx[dst], left+delay, left+delay, payload)
 }
 
-func (n *Network[T]) through(s *Server[T], at, from T, payload int) T {
+// through takes a packet that has arrived at time at through a server and the delay behind it, or drops it.
+func (n *Network[T]) through(s *Server[T], at, from T, payload int) (left T, why Drop) {
 	if payload == Follows {
-		return max(at, s.idle)
+		return max(at, s.idle) + s.delay, Kept
 	}
-	return s.enter(at, from, n.service(s.block, payload))
-}
-
-// full reports whether there is no room for a packet that arrives at time at.
-func (s *Server[T]) full(at T) bool {
 	s.leaveUntil(at)
-	return s.room > 0 && s.inside.Len() >= s.room
+	switch {
+	case s.room > 0 && s.inside.Len() >= s.room:
+		return 0, NoRoom
+	case s.loss > 0 && n.rng.Float64() < s.loss:
+		return 0, Unlucky
+	}
+	return s.enter(at, from, n.service(s.block, payload)) + s.delay, Kept
 }
 
 func (s *Server[T]) leaveUntil(at T) {
