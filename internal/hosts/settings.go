@@ -21,10 +21,28 @@ type setting struct {
 var settings = []setting{
 	{"addr", setAddr},
 	{"port", func(h *Host, v string) (msg string) { h.Port, msg = parsePort(v); return msg }},
-	{"user", setUser},
-	{"cpu", setCPU},
-	{"arch", setArch},
+	{"user", func(h *Host, v string) string {
+		h.User = v
+		return want(validName(v), "user=%s: want letters, digits, '.', '_' and '-', not beginning with '-'", v)
+	}},
+	{"cpu", func(h *Host, v string) string {
+		h.CPU = v
+		_, err := units.ParseSet(v)
+		return want(err == nil || v == FreeCPU, "cpu=%s: want CPU numbers from 0, such as 2 or 0-3,8, or none", v)
+	}},
+	{"arch", func(h *Host, v string) string {
+		h.Arch = v
+		return want(strings.Trim(v, "abcdefghijklmnopqrstuvwxyz0123456789_") == "",
+			"arch=%s: want Go's name of it, such as amd64, arm64 or riscv64", v)
+	}},
 	{"slots", func(*Host, string) string { return "" }},
+}
+
+func want(ok bool, format, value string) string {
+	if ok {
+		return ""
+	}
+	return fmt.Sprintf(format, value)
 }
 
 // settings reads the key=value words of a line into h and returns the column of each key.
@@ -72,32 +90,8 @@ func setAddr(h *Host, v string) string {
 	return ""
 }
 
-func setUser(h *Host, v string) string {
-	if !validName(v) {
-		return fmt.Sprintf("user=%s: want letters, digits, '.', '_' and '-', not beginning with '-'", v)
-	}
-	h.User = v
-	return ""
-}
-
-func setArch(h *Host, v string) string {
-	if strings.Trim(v, "abcdefghijklmnopqrstuvwxyz0123456789_") != "" {
-		return fmt.Sprintf("arch=%s: want Go's name of it, such as amd64, arm64 or riscv64", v)
-	}
-	h.Arch = v
-	return ""
-}
-
 // FreeCPU is the cpu= of a host whose timing thread may run on any CPU.
 const FreeCPU = "none"
-
-func setCPU(h *Host, v string) string {
-	if _, err := units.ParseSet(v); err != nil && v != FreeCPU {
-		return fmt.Sprintf("cpu=%s: want CPU numbers from 0, such as 2 or 0-3,8, or none", v)
-	}
-	h.CPU = v
-	return ""
-}
 
 // MayPin reports whether the timing thread may be pinned to the CPU of that number.
 func (h Host) MayPin(cpu string) bool {
