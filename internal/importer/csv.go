@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -81,23 +82,21 @@ func (in *input) csvRow(at map[string]int, f []string, place map[string]int) {
 		return text, has
 	}
 	text, _ := field("bytes")
-	bytes, ok := size(text)
-	in.want(ok && bytes > 0, "bytes %q, want a whole number above 0", text)
+	bytes := in.size(text, 1, "bytes %q, want a whole number above 0")
 	var ns int64
 	for name, unit := range csvUnits {
 		if text, has := field(name); has {
 			if in.Time == Full {
 				unit /= 2
 			}
-			ns, ok = duration(text, unit)
-			in.want(ok, "time %q, want a number above 0", text)
+			ns = in.duration(text, unit, "time %q, want a number above 0")
 		}
 	}
 	s := pingpongSample(bytes, 1, ns)
 	if text, has := field("round"); has {
-		round, ok := size(text)
-		in.want(ok && round <= maxRound, "round %q, want a number from 0 to %d", text, maxRound)
-		s.Round = int(round)
+		round, err := strconv.Atoi(text)
+		in.want(err == nil && round >= 0 && round <= maxRound, "round %q, want a number from 0 to %d", text, maxRound)
+		s.Round = round
 	}
 	if from, has := field("from"); has {
 		to, _ := field("to")

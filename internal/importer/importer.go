@@ -247,25 +247,26 @@ const (
 	maxSeconds = 1e6
 )
 
-func size(s string) (int64, bool) {
+// size reads a number of bytes, at least so many. What else s is, the text wanted says, with a verb for s.
+func (in *input) size(s string, least int64, wanted string) int64 {
 	v, err := strconv.ParseInt(s, 10, 64)
-	return v, err == nil && v >= 0 && v <= maxBytes
+	in.want(err == nil && v >= least && v <= maxBytes, wanted, s)
+	return v
 }
 
 // positive reads a number above zero, with a bound that keeps sums and conversions exact.
-func positive(s string) (float64, bool) {
+func (in *input) positive(s, wanted string) float64 {
 	v, err := strconv.ParseFloat(s, 64)
-	return v, err == nil && v > 0 && v <= 1e15
+	in.want(err == nil && v > 0 && v <= 1e15, wanted, s)
+	return v
 }
 
 // duration reads a time in a unit [s], as nanoseconds.
-func duration(s string, unit float64) (int64, bool) {
-	v, ok := positive(s)
-	if !ok || v*unit > maxSeconds {
-		return 0, false
-	}
+func (in *input) duration(s string, unit float64, wanted string) int64 {
+	v := in.positive(s, wanted)
 	ns := nanos(v, unit)
-	return ns, ns > 0
+	in.want(v*unit <= maxSeconds && ns > 0, wanted, s)
+	return ns
 }
 
 // nanos rounds v units [s] to nanoseconds.

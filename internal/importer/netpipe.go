@@ -25,7 +25,7 @@ func readNetpipe(text string, in *input) {
 		f, unit, averaged := strings.Fields(line), 1.0, 0.0
 		if m := netpipeLine.FindStringSubmatch(line); m != nil {
 			f, unit = []string{m[1], m[3], m[4]}, 1e-6
-			averaged, _ = positive(m[2])
+			averaged, _ = strconv.ParseFloat(m[2], 64)
 		} else if printed || len(f) == 0 {
 			if strings.Contains(line, "error encountered") {
 				in.note("%s, line %d: NetPIPE ended early: %s", in.File, in.line, strings.TrimSpace(line))
@@ -43,12 +43,10 @@ func readNetpipe(text string, in *input) {
 }
 
 func (in *input) netpipe(f []string, unit, averaged float64) {
-	bytes, ok := size(f[0])
-	in.want(ok && bytes > 0, "%q, want bytes", f[0])
+	bytes := in.size(f[0], 1, "%q, want bytes")
 	rate, err := strconv.ParseFloat(f[1], 64)
 	in.want(err == nil && rate >= 0 && rate <= 1e15, "%q, want a rate in Mbps", f[1])
-	ns, ok := duration(f[2], unit)
-	in.want(ok, "%q, want a time above 0", f[2])
+	ns := in.duration(f[2], unit, "%q, want a time above 0")
 	// The rate is bytes over time, or twice that where both ends send at once. It is printed to 0.01, the time to 10 ns:
 	// of a slow path the rate does not tell.
 	own := 8 * float64(bytes) / (mebibit * float64(ns) * 1e-9)

@@ -3,6 +3,7 @@ package importer
 import (
 	"math"
 	"regexp"
+	"strconv"
 	"strings"
 )
 
@@ -56,8 +57,7 @@ func readSockperf(text string, in *input) {
 	}
 	bytes := in.Bytes
 	if given := fact("bytes", 1); given != "" {
-		bytes, _ = size(given)
-		in.want(bytes > 0, "--msg-size=%s, want bytes", given)
+		bytes = in.size(given, 1, "--msg-size=%s, want bytes")
 		in.want(in.Bytes == 0 || bytes == in.Bytes, "messages of %d B, but %d were given", bytes, in.Bytes)
 	}
 	in.want(times != nil || facts["summary"] != nil, "no summary (\"Summary: Latency is … usec\") and no log of packets "+
@@ -80,19 +80,18 @@ func readSockperf(text string, in *input) {
 	if value == "" {
 		what, value = "mean", fact("summary", 2)
 	}
-	ns, ok := duration(value, unit)
-	in.want(ok, "%q, want a latency in µs", value)
+	ns := in.duration(value, unit, "%q, want a latency in µs")
 	in.note("the %s of sockperf's summary is one value for each run; --full-log has every packet", what)
-	observed, _ := positive(fact("observed", 1))
+	observed, _ := strconv.ParseFloat(fact("observed", 1), 64)
 	in.add(pingpongSample(bytes, observed, ns))
 }
 
 // packet reads a line of the log: number, sent [s], received [s], latency [µs]. Half the round trip is returned [ns].
 func (in *input) packet(line string) int64 {
 	f := append(strings.Split(line, ","), "", "")
-	tx, ok1 := positive(strings.TrimSpace(f[1]))
-	rx, ok2 := positive(strings.TrimSpace(f[2]))
-	in.want(ok1 && ok2 && rx > tx && rx-tx <= maxSeconds,
+	tx, err1 := strconv.ParseFloat(strings.TrimSpace(f[1]), 64)
+	rx, err2 := strconv.ParseFloat(strings.TrimSpace(f[2]), 64)
+	in.want(err1 == nil && err2 == nil && tx > 0 && rx > tx && rx <= 1e15 && rx-tx <= maxSeconds,
 		"%q, want a time of sending and a later one of receiving, in s", line)
 	return max(1, int64(math.Round((rx-tx)*1e9/2)))
 }

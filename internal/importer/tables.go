@@ -121,12 +121,9 @@ func (t *table) row(f []string) {
 	if t.want(len(f) >= t.width, "%d columns, the heading has %d", len(f), t.width); len(f) < t.width {
 		return
 	}
-	bytes, ok := size(f[0])
-	t.want(ok, "%q, want bytes", f[0])
-	averaged := 0.0
+	bytes, averaged := t.size(f[0], 0, "%q, want bytes"), 0.0
 	if t.column > 1 {
-		averaged, ok = positive(f[1])
-		t.want(ok, "%q, want repetitions", f[1])
+		averaged = t.positive(f[1], "%q, want repetitions")
 	}
 	if bytes == 0 {
 		t.note("messages of 0 bytes are left out")
@@ -134,13 +131,10 @@ func (t *table) row(f []string) {
 	}
 	value, rate := f[t.column], 0.0
 	if t.at.rates {
-		rate, ok = positive(value)
-		rate *= 1e6
-		t.want(ok && float64(bytes)/rate <= maxSeconds, "%q, want a rate in MB/s", value)
+		rate = 1e6 * t.positive(value, "%q, want a rate in MB/s")
+		t.want(float64(bytes)/rate <= maxSeconds, "%q, want a rate in MB/s", value)
 	} else {
-		ns, ok := duration(value, 1e-6)
-		t.want(ok, "%q, want a latency in µs", value)
-		t.add(pingpongSample(bytes, averaged, ns))
+		t.add(pingpongSample(bytes, averaged, t.duration(value, 1e-6, "%q, want a latency in µs")))
 	}
 	if bytes > t.largest {
 		t.largest, t.rate = bytes, rate
