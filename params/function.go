@@ -56,9 +56,7 @@ func (f Function) parted() Function {
 	for i := range lines {
 		for name, c := range f.Segments[i].numbers(i) {
 			*c.v = f.Coeff[name]
-			if ci, ok := f.CI95[name]; ok {
-				*c.ci = &ci
-			}
+			*c.ci = f.Interval(name)
 		}
 	}
 	f.Coeff, f.CI95 = nil, nil
@@ -151,6 +149,14 @@ func (f Function) HalfWidthAt(m, p float64) (half float64, whole bool) {
 		half, whole = math.Hypot(half, part.factor*(ci[1]-ci[0])/2), whole && known
 	}
 	return half, whole
+}
+
+// Interval is that of a coefficient, nil where there is none.
+func (f Function) Interval(name string) *[2]float64 {
+	if ci, ok := f.CI95[name]; ok {
+		return &ci
+	}
+	return nil
 }
 
 // Set records a coefficient with its interval. An interval without width is none: nothing varied.

@@ -143,12 +143,8 @@ func (f Function) metrics(name string) []Metric {
 		return out
 	}
 	for _, c := range slices.Sorted(maps.Keys(f.Coeff)) {
-		m := Metric{Name: name + "." + c, Unit: f.CoeffUnit(c), Label: f.Label + ", " + c,
-			Value: f.Coeff[c], Sizes: sizesOf(f.Domain)}
-		if ci, ok := f.CI95[c]; ok {
-			m.CI95 = &ci
-		}
-		out = append(out, m)
+		out = append(out, Metric{Name: name + "." + c, Unit: f.CoeffUnit(c), Label: f.Label + ", " + c,
+			Value: f.Coeff[c], CI95: f.Interval(c), Sizes: sizesOf(f.Domain)})
 	}
 	return out
 }

@@ -157,11 +157,7 @@ func FunctionsOf(p *params.Params) Grid {
 		f := p.Functions[name]
 		var coeff []string
 		for _, c := range slices.Sorted(maps.Keys(f.Coeff)) {
-			var interval *[2]float64
-			if ci, ok := f.CI95[c]; ok {
-				interval = &ci
-			}
-			coeff = append(coeff, Clean(c)+" = "+Format(f.Coeff[c], interval, f.CoeffUnit(c)).String())
+			coeff = append(coeff, Clean(c)+" = "+Format(f.Coeff[c], f.Interval(c), f.CoeffUnit(c)).String())
 		}
 		g.Add(Clean(name), Clean(f.Label)+"\n"+Clean(f.Form)+" ["+Clean(f.Unit)+"]", strings.Join(coeff, "\n"),
 			Clean(cmp.Or(f.Status, params.StatusOK)), strings.ReplaceAll(domain(f.Domain), ", ", ",\n"), Clean(f.Source))

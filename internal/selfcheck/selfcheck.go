@@ -152,10 +152,7 @@ func numbers(p *params.Params, slowdown float64) map[string]params.Parameter {
 			}
 			q := params.Parameter{Label: fn.Label + ", " + c, Unit: unit, Status: fn.Status, Why: fn.Why}
 			if fn.Usable() {
-				q.Value = &v
-				if ci, ok := fn.CI95[c]; ok {
-					q.CI95 = &ci
-				}
+				q.Value, q.CI95 = &v, fn.Interval(c)
 			}
 			out[name+"."+c] = slowed(q, slowdown)
 		}

@@ -60,11 +60,7 @@ func rowsOf(in *input) (out [][]string) {
 		}
 		for _, c := range slices.Sorted(maps.Keys(f.Coeff)) {
 			m := params.Metric{Name: name + "." + c, Unit: f.CoeffUnit(c), Status: f.Status, Label: f.Label}
-			var ci *[2]float64
-			if ends, ok := f.CI95[c]; ok {
-				ci = &ends
-			}
-			add("estimate", m, f.Coeff[c], ci)
+			add("estimate", m, f.Coeff[c], f.Interval(c))
 		}
 	}
 	for _, q := range in.Params.Times() {
