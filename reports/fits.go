@@ -52,10 +52,9 @@ func dataOf(f *params.Fit) []string {
 	if len(f.LeftOutWhy) == 0 {
 		return out
 	}
-	var why []string
-	for _, flag := range slices.Sorted(maps.Keys(f.LeftOutWhy)) {
-		why = append(why, fmt.Sprintf("%s %s", count(float64(f.LeftOutWhy[flag])), Clean(flag)))
-	}
+	why := units.Each(slices.Sorted(maps.Keys(f.LeftOutWhy)), func(flag string) string {
+		return count(float64(f.LeftOutWhy[flag])) + " " + Clean(flag)
+	})
 	return append(out, fmt.Sprintf("%s leaves out %s of %s: %s.", Clean(f.Model), count(float64(f.LeftOut)),
 		units.Plural(f.Used+f.LeftOut, "timing"), strings.Join(why, ", ")))
 }
@@ -113,9 +112,9 @@ func bar(rel, full float64) string {
 func ValidationOf(p *params.Params) Grid {
 	models := params.ModelsOf(p.Validation)
 	g := NewGrid("pattern", "hosts/number", "bytes/number", "measured/number", "predicted/number")
-	for _, m := range models {
-		g.Columns = append(g.Columns, Column{strings.TrimSpace("error " + Clean(m)), KindNumber})
-	}
+	g.Columns = append(g.Columns, units.Each(models, func(m string) Column {
+		return Column{strings.TrimSpace("error " + Clean(m)), KindNumber}
+	})...)
 	for rows := p.Validation; len(rows) > 0; {
 		n := 1
 		for n < len(rows) && rows[n].Pattern == rows[0].Pattern && rows[n].Hosts == rows[0].Hosts &&
@@ -126,10 +125,7 @@ func ValidationOf(p *params.Params) Grid {
 		slow := map[bool]string{true: ", slow host"}[v.SlowHost]
 		cells := []string{Clean(v.Pattern) + slow, strconv.Itoa(v.Hosts), count(float64(v.Bytes)),
 			Format(v.Measured, nil, "s").String(), Format(v.Predicted, v.CI95, "s").String()}
-		for _, m := range models {
-			cells = append(cells, errorOf(rows[:n], m))
-		}
-		g.Add(cells...)
+		g.Add(append(cells, units.Each(models, func(m string) string { return errorOf(rows[:n], m) })...)...)
 		rows = rows[n:]
 	}
 	return g

@@ -147,10 +147,7 @@ func cell(v *float64, ci *[2]float64, unit string) string {
 
 // namesOf lists many hosts as ranges, cut off where the list is long.
 func namesOf(names []string) string {
-	clean := make([]string, len(names))
-	for i, s := range names {
-		clean[i] = Clean(s)
-	}
+	clean := units.Each(names, Clean)
 	list, end := hosts.Fold(clean), ""
 	if len(list) > listWidth {
 		cut := strings.LastIndexByte(list[:listWidth], ',')

@@ -94,11 +94,7 @@ func (p *page) heading(s string) {
 
 // Wrapped is s in lines of at most width columns.
 func Wrapped(s string, width int) []string {
-	lines := strings.Split(text.WrapSoft(s, width), "\n")
-	for i := range lines {
-		lines[i] = strings.TrimSpace(lines[i])
-	}
-	return lines
+	return units.Each(strings.Split(text.WrapSoft(s, width), "\n"), strings.TrimSpace)
 }
 
 // line writes a sentence wrapped to the page, its later lines indented by hang columns.

@@ -7,20 +7,16 @@ import (
 	"slices"
 	"strings"
 
+	"calib/internal/units"
 	"calib/params"
 )
 
 // inOrder lists the names of all parameters: by model in the order of the fits, then by name.
 func inOrder(p *params.Params) []string {
-	var models []string
-	for _, f := range p.Fits {
-		models = append(models, f.Model)
-	}
 	names := slices.Sorted(maps.Keys(p.Parameters))
-	for _, name := range names {
-		models = append(models, p.Parameters[name].Model)
-	}
-	place := func(name string) int { return slices.Index(models, p.Parameters[name].Model) }
+	model := func(name string) string { return p.Parameters[name].Model }
+	models := append(units.Each(p.Fits, func(f *params.Fit) string { return f.Model }), units.Each(names, model)...)
+	place := func(name string) int { return slices.Index(models, model(name)) }
 	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(place(a), place(b)) })
 	return names
 }
@@ -130,10 +126,7 @@ func SourcesOf(p *params.Params) (sources []string) {
 		}
 		names[source] = append(names[source], Clean(name))
 	}
-	for i, s := range sources {
-		sources[i] = strings.Join(names[s], ", ") + " from " + s + "."
-	}
-	return sources
+	return units.Each(sources, func(s string) string { return strings.Join(names[s], ", ") + " from " + s + "." })
 }
 
 func (p *page) parameters(ps *params.Params) {
@@ -155,10 +148,9 @@ func FunctionsOf(p *params.Params) Grid {
 		"status/status", "holds for/breaks", "source")
 	for _, name := range slices.Sorted(maps.Keys(p.Functions)) {
 		f := p.Functions[name]
-		var coeff []string
-		for _, c := range slices.Sorted(maps.Keys(f.Coeff)) {
-			coeff = append(coeff, Clean(c)+" = "+Format(f.Coeff[c], f.Interval(c), f.CoeffUnit(c)).String())
-		}
+		coeff := units.Each(slices.Sorted(maps.Keys(f.Coeff)), func(c string) string {
+			return Clean(c) + " = " + Format(f.Coeff[c], f.Interval(c), f.CoeffUnit(c)).String()
+		})
 		g.Add(Clean(name), Clean(f.Label)+"\n"+Clean(f.Form)+" ["+Clean(f.Unit)+"]", strings.Join(coeff, "\n"),
 			Clean(cmp.Or(f.Status, params.StatusOK)), strings.ReplaceAll(domain(f.Domain), ", ", ",\n"), Clean(f.Source))
 	}
@@ -184,11 +176,9 @@ func domain(d map[string][2]float64) string {
 	if len(d) == 0 {
 		return "–"
 	}
-	var parts []string
-	for _, k := range slices.Sorted(maps.Keys(d)) {
-		parts = append(parts, fmt.Sprintf("%s %s … %s", Clean(k), count(d[k][0]), count(d[k][1])))
-	}
-	return strings.Join(parts, ", ")
+	return strings.Join(units.Each(slices.Sorted(maps.Keys(d)), func(k string) string {
+		return fmt.Sprintf("%s %s … %s", Clean(k), count(d[k][0]), count(d[k][1]))
+	}), ", ")
 }
 
 // recorded are the parameters that the published models are stated in: Hockney's line, Stoica's hyperbola, the cluster

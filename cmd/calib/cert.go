@@ -12,6 +12,7 @@ import (
 	"calib/cmd/calib/internal/command"
 	"calib/internal/certs"
 	"calib/internal/exit"
+	"calib/internal/units"
 )
 
 func certCommand() *cli.Command {
@@ -57,10 +58,7 @@ type certificate struct {
 }
 
 func describeCert(c *x509.Certificate, revoked bool) certificate {
-	addrs := c.DNSNames
-	for _, ip := range c.IPAddresses {
-		addrs = append(addrs, ip.String())
-	}
+	addrs := append(c.DNSNames, units.Each(c.IPAddresses, net.IP.String)...)
 	return certificate{Name: c.Subject.CommonName, Role: certs.RoleOf(c), Addrs: addrs, Serial: certs.Serial(c),
 		Until: c.NotAfter.UTC(), Revoked: revoked}
 }
@@ -150,10 +148,9 @@ func listCerts(c *cli.Context, a *certs.Authority, _ string) error {
 	if err != nil {
 		return err
 	}
-	shown := []certificate{}
-	for _, x := range all {
-		shown = append(shown, describeCert(x, certs.Revoked(revoked, x)))
-	}
+	shown := append([]certificate{}, units.Each(all, func(x *x509.Certificate) certificate {
+		return describeCert(x, certs.Revoked(revoked, x))
+	})...)
 	headings := []string{"role", "name", "addresses", "until", "revoked", "serial"}
 	return command.AnswerTable(c, "cert list", shown, headings, func(t command.Table) {
 		for _, d := range shown {

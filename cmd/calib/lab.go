@@ -127,10 +127,7 @@ func labDown(c *cli.Context) error {
 		if err != nil {
 			return err
 		}
-		names = nil
-		for _, l := range labs {
-			names = append(names, l.Name)
-		}
+		names = units.Each(labs, func(l lab.Status) string { return l.Name })
 	}
 	t := taken{Down: []string{}, Absent: []string{}}
 	var failed error

@@ -17,6 +17,8 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+
+	"calib/internal/units"
 )
 
 const (
@@ -77,9 +79,7 @@ var word = regexp.MustCompile(`[^ \t]+`)
 // fields splits a line at spaces and tabs and cuts a comment off.
 func fields(line string) []field {
 	line, _, _ = strings.Cut(line, "#")
-	var out []field
-	for _, at := range word.FindAllStringIndex(line, -1) {
-		out = append(out, field{line[at[0]:at[1]], at[0] + 1})
-	}
-	return out
+	return units.Each(word.FindAllStringIndex(line, -1), func(at []int) field {
+		return field{line[at[0]:at[1]], at[0] + 1}
+	})
 }

@@ -83,9 +83,7 @@ func PlanGate(baseline []Run, n int, o Options) (Stage, error) {
 			s.Runs++
 		}
 	}
-	for _, q := range all {
-		s.Decide = append(s.Decide, q.Name)
-	}
+	s.Decide = units.Each(all, func(q *series) string { return q.Name })
 	s.Blind = blind(s.Runs)
 	return s, nil
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"calib/internal/stats"
+	"calib/internal/units"
 	"calib/params"
 )
 
@@ -55,11 +56,7 @@ func (o Options) wanted(s []*series) []*series {
 
 // family decides on quantities that are tested together, by permutations of the runs.
 func (t *table) family(all []*series, o Options) {
-	rows := make([][]float64, len(all))
-	for i, s := range all {
-		rows[i] = s.deviations()
-	}
-	for i, p := range stats.MaxT(rows, t.old, 0) {
+	for i, p := range stats.MaxT(units.Each(all, (*series).deviations), t.old, 0) {
 		t.decide(all[i], p, len(all), o)
 	}
 }

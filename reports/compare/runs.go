@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"calib/internal/dataset/names"
+	"calib/internal/units"
 	"calib/params"
 	"calib/reports"
 )
@@ -51,9 +52,7 @@ func FromParams(p *params.Params, at time.Time) Run {
 			}
 		}
 	}
-	for _, f := range p.Fits {
-		r.Models = append(r.Models, f.Model)
-	}
+	r.Models = units.Each(p.Fits, func(f *params.Fit) string { return f.Model })
 	return r
 }
 

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"calib/internal/stats"
+	"calib/internal/units"
 	"calib/params"
 )
 
@@ -134,10 +135,7 @@ func newTable(old, new []Run, gate bool) *table {
 		decides := judges(k.name) && nineOfTen(sound, t.old) // a gate, by this
 		wasSizes, was := kept(read[k][:t.old], gate && decides)
 		isSizes, is := kept(read[k][t.old:], gate && decides)
-		values := make([]float64, len(runs))
-		for i, r := range read[k] {
-			values[i] = r.value
-		}
+		values := units.Each(read[k], func(r reading) float64 { return r.value })
 		had, has := known(values[:t.old]), known(values[t.old:])
 		if gate && decides && of == "" && 2*len(has) < len(new) {
 			t.lost = append(t.lost, Lost{Name: k.name, OldOK: len(had), OldRuns: t.old, NewOK: len(has), NewRuns: len(new),
@@ -302,9 +300,5 @@ func (t *table) linkSeries(explained func(host, metric string) bool) (links, med
 }
 
 func medianOf(links []*series) float64 {
-	var m []float64
-	for _, l := range links {
-		m = append(m, l.median)
-	}
-	return stats.Median(m)
+	return stats.Median(units.Each(links, func(l *series) float64 { return l.median }))
 }

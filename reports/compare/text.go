@@ -122,10 +122,7 @@ func (f Finding) text() string {
 // firstThree describes the first three; more counts the others.
 func firstThree[T any](all []T, more string, describe func(T) string) string {
 	const shown = 3
-	var what []string
-	for _, v := range all[:min(shown, len(all))] {
-		what = append(what, describe(v))
-	}
+	what := units.Each(all[:min(shown, len(all))], describe)
 	if n := len(all) - shown; n > 0 {
 		what = append(what, fmt.Sprintf(more, n))
 	}

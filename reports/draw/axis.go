@@ -198,10 +198,9 @@ func linearTicks(lo, hi float64, unit string, n int) (out []plot.Tick, name stri
 	if unit == "B" && (hi-lo)/float64(n) >= 1 {
 		d = math.Exp2(math.Ceil(math.Log2((hi-lo)/float64(n)))) / by
 	}
-	for _, v := range multiples(lo/by, hi/by, d) {
-		out = append(out, plot.Tick{Value: v * by, Label: plain(v, d)})
-	}
-	return out, name
+	return units.Each(multiples(lo/by, hi/by, d), func(v float64) plot.Tick {
+		return plot.Tick{Value: v * by, Label: plain(v, d)}
+	}), name
 }
 
 // plain prints a multiple of d with the digits that d has.
@@ -314,10 +313,9 @@ func timeTicks(lo, hi float64, n int) (out []plot.Tick, word string) {
 		if d < minute {
 			layout = time.TimeOnly
 		}
-		for _, v := range multiples(lo, hi, d) {
-			out = append(out, plot.Tick{Value: v, Label: plot.UTCUnixTime(v).Format(layout)})
-		}
-		return out, word
+		return units.Each(multiples(lo, hi, d), func(v float64) plot.Tick {
+			return plot.Tick{Value: v, Label: plot.UTCUnixTime(v).Format(layout)}
+		}), word
 	}
 	want /= 30.5 * day // months
 	every, layout := 12*int(math.Ceil(roundStep(want/12, 1))), "2006"

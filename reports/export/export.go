@@ -218,11 +218,9 @@ func (in *input) zero(name string) bool {
 }
 
 // doubts warns of what was used so far although it is taken for zero, or provisional.
-func (in *input) doubts() (out []string) {
-	for _, k := range slices.Sorted(maps.Keys(in.doubtful)) {
-		out = append(out, units.OneLine(in.doubtful[k]))
-	}
-	return out
+func (in *input) doubts() []string {
+	names := slices.Sorted(maps.Keys(in.doubtful))
+	return units.Each(names, func(k string) string { return units.OneLine(in.doubtful[k]) })
 }
 
 // withheld is the error of a number that was estimated and must not be used. It is of class ErrMissing.
@@ -324,18 +322,11 @@ func (in *input) head() []string {
 		}
 		out = append(out, units.OneLine(line)+": "+units.OneLine(q.Label)+", model "+units.OneLine(q.Model)+".")
 	}
-	out = append(out, in.doubts()...)
-	for _, n := range in.notes {
-		out = append(out, units.OneLine(n))
-	}
-	return out
+	return slices.Concat(out, in.doubts(), units.Each(in.notes, units.OneLine))
 }
 
-func (in *input) warned() (out []string) {
-	for _, w := range in.warnings {
-		out = append(out, "Warning: "+units.OneLine(w))
-	}
-	return out
+func (in *input) warned() []string {
+	return units.Each(in.warnings, func(w string) string { return "Warning: " + units.OneLine(w) })
 }
 
 // number writes v so that it reads back as the same float64.

@@ -143,9 +143,7 @@ func (p *platform) divide() {
 func (p *platform) breaks() []int {
 	most := p.longPiece().to
 	out := []int{0, most, int(p.packet), p.window}
-	for _, t := range p.times {
-		out = append(out, t.from)
-	}
+	out = append(out, units.Each(p.times, func(t timePiece) int { return t.from })...)
 	for _, k := range p.kinks {
 		if k > 0 && k < float64(most) {
 			out = append(out, int(k))

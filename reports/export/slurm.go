@@ -2,9 +2,9 @@ package export
 
 import (
 	"fmt"
-	"slices"
 
 	"calib/internal/hosts"
+	"calib/internal/units"
 )
 
 // writeSlurm writes topology.conf of Slurm's plugin topology/tree (topology.conf(5)): a leaf switch for each group of
@@ -18,11 +18,7 @@ func writeSlurm(in *input) []byte {
 	}
 	var lines []string
 	for i, names := range g.Hosts {
-		names = slices.Clone(names)
-		for k, name := range names {
-			names[k] = plainName(name)
-		}
-		lines = append(lines, fmt.Sprintf("SwitchName=group%d Nodes=%s", i+1, hosts.Fold(names)))
+		lines = append(lines, fmt.Sprintf("SwitchName=group%d Nodes=%s", i+1, hosts.Fold(units.Each(names, plainName))))
 	}
 	lines = append(lines, fmt.Sprintf("SwitchName=core Switches=group[1-%d]", len(g.Hosts)))
 	return in.render("slurm", map[string]any{"lines": lines})

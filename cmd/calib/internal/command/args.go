@@ -17,6 +17,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"calib/internal/exit"
+	"calib/internal/units"
 	"calib/reports"
 )
 
@@ -106,11 +107,7 @@ func QuietFlag() cli.Flag { return &cli.BoolFlag{Name: "quiet", Usage: "no progr
 
 // List is the words of a flag, separated by commas; blanks around them do not count.
 func List(c *cli.Context, flag string) []string {
-	words := strings.Split(c.String(flag), ",")
-	for i := range words {
-		words[i] = strings.TrimSpace(words[i])
-	}
-	return words
+	return units.Each(strings.Split(c.String(flag), ","), strings.TrimSpace)
 }
 
 func AllFlag() cli.Flag {

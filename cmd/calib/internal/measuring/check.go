@@ -151,17 +151,8 @@ func screenedOf(r run.Checked, margin float64) Screened {
 	for _, m := range r.Missing {
 		d.Verdict, d.Hosts = missing, append(d.Hosts, judgedHost{m.Host, judged{Verdict: missing, Why: m.Error}})
 	}
-	named := func(all [][]int) (out [][]string) {
-		for _, some := range all {
-			var names []string
-			for _, h := range some {
-				names = append(names, r.Hosts[h])
-			}
-			out = append(out, names)
-		}
-		return out
-	}
-	d.Groups, d.Kinds = named(r.Groups), named(r.Kinds)
+	named := func(some []int) []string { return units.Each(some, func(h int) string { return r.Hosts[h] }) }
+	d.Groups, d.Kinds = units.Each(r.Groups, named), units.Each(r.Kinds, named)
 	if d.Groups != nil {
 		d.Apart = r.Apart
 	}
@@ -176,7 +167,7 @@ func screenedOf(r run.Checked, margin float64) Screened {
 			if !math.IsInf(f.Ratio, 0) {
 				j.Ratio, j.CI95 = &f.Ratio, &f.CI
 			}
-			names := named([][]int{f.Hosts})[0]
+			names := named(f.Hosts)
 			switch {
 			case f.Uplink:
 				d.Uplinks = append(d.Uplinks, judgedPair{names, j})
@@ -255,13 +246,7 @@ func (d Screened) text(w io.Writer) error {
 			fmt.Fprintf(w, "  Beside baseline %s: %s.\n", units.OneLine(b.Name), strings.Join(says, ", "))
 		}
 	}
-	folded := func(all [][]string) string {
-		var out []string
-		for _, names := range all {
-			out = append(out, hosts.Fold(names))
-		}
-		return strings.Join(out, "; ")
-	}
+	folded := func(all [][]string) string { return strings.Join(units.Each(all, hosts.Fold), "; ") }
 	if len(d.Groups) > 0 {
 		fmt.Fprintf(w, "  Groups: %s. Between them a byte takes %.2f times as long, and such ways are compared "+
 			"with each other.\n", folded(d.Groups), d.Apart)

@@ -367,9 +367,7 @@ func expand(c *cli.Context) (names []string, err error) {
 		if err != nil {
 			return nil, err
 		}
-		for _, h := range list {
-			names = append(names, h.Name)
-		}
+		names = append(names, units.Each(list, func(h hosts.Host) string { return h.Name })...)
 	}
 	return names, nil
 }

@@ -18,6 +18,7 @@ import (
 	"calib/internal/hosts"
 	"calib/internal/launch"
 	"calib/internal/progress"
+	"calib/internal/units"
 	"calib/reports"
 	"calib/reports/compare"
 	"calib/run"
@@ -134,11 +135,7 @@ func RepeatOf(c *cli.Context, baseline string, runs []history.Measured, names []
 	if err == nil {
 		config.Hosts, err = config.Where.Hosts(command.Noter(c))
 	}
-	var have []string
-	for _, h := range config.Hosts {
-		have = append(have, h.Name)
-	}
-	slices.Sort(have)
+	have := slices.Sorted(slices.Values(units.Each(config.Hosts, func(h hosts.Host) string { return h.Name })))
 	if err == nil && !slices.Equal(have, names) && !slices.Contains(c.StringSlice("allow"), compare.AllowHosts) {
 		err = exit.Usagef("baseline %s is of other hosts: it has %s, these are %s (--allow hosts compares what both have)",
 			baseline, hosts.Fold(names), hosts.Fold(have))

@@ -280,10 +280,7 @@ func gate(c *cli.Context) error {
 
 // announce says what a gate is going to measure, how long that takes, and what it finds.
 func announce(c *cli.Context, s compare.Stage, budget float64, before []store.Measured, relative float64) {
-	var took []float64
-	for _, m := range before {
-		took = append(took, m.Took.Seconds())
-	}
+	took := units.Each(before, func(m store.Measured) float64 { return m.Took.Seconds() })
 	after := func(seconds float64) time.Duration {
 		return time.Duration(math.Ceil(float64(s.Runs)*seconds)) * time.Second
 	}

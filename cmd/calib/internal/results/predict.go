@@ -281,17 +281,11 @@ func printBySize(w io.Writer, rows []predict.Prediction, sizes []int) (widest fl
 			widest = max(widest, (v.CI95[1]-v.CI95[0])/2/v.Seconds)
 		}
 	}
-	headings := []string{"algorithm", "hosts", "model"}
-	for _, m := range sizes {
-		headings = append(headings, units.Bytes(m).String())
-	}
-	t := command.NewTable(w, headings...)
+	headings := units.Each(sizes, func(m int) string { return units.Bytes(m).String() })
+	t := command.NewTable(w, append([]string{"algorithm", "hosts", "model"}, headings...)...)
 	for _, k := range keys {
-		cells := []any{k.algorithm, k.hosts, k.model}
-		for _, text := range times[k] {
-			cells = append(cells, text)
-		}
-		t.Row(cells...)
+		cells := units.Each(times[k], func(text string) any { return text })
+		t.Row(append([]any{k.algorithm, k.hosts, k.model}, cells...)...)
 	}
 	return widest, t.Flush()
 }
