@@ -91,9 +91,8 @@ func Schemas() (map[string]*jsonschema.Schema, error) {
 	sample.Properties["exp"].MinLength = jsonschema.Ptr(1)
 	point := sample.Properties["point"] // null: an experiment without factors
 	point.Type, point.Types = "", []string{"object", "null"}
-	for _, exit := range slices.Sorted(maps.Keys(outcomes)) {
-		result.Properties["outcome"].Enum = append(result.Properties["outcome"].Enum, outcomes[exit])
-	}
+	exits := slices.Sorted(maps.Keys(outcomes))
+	result.Properties["outcome"].Enum = units.Each(exits, func(exit int) any { return outcomes[exit] })
 	return map[string]*jsonschema.Schema{"params": file, "points": points, "header": header, "sample": sample,
 		"result": result}, nil
 }
@@ -101,11 +100,10 @@ func Schemas() (map[string]*jsonschema.Schema, error) {
 // describe adds to the schemas of params.json, points.json and a sample what names in them mean. Others may follow.
 func describe(file, points, sample *jsonschema.Schema) {
 	names := glossary.Files()
-	meaning := func(is map[string]string) (all []*jsonschema.Schema) {
-		for _, name := range slices.Sorted(maps.Keys(is)) {
-			all = append(all, &jsonschema.Schema{Const: jsonschema.Ptr[any](name), Description: is[name]})
-		}
-		return append(all, &jsonschema.Schema{Type: "string"})
+	meaning := func(is map[string]string) []*jsonschema.Schema {
+		return append(units.Each(slices.Sorted(maps.Keys(is)), func(name string) *jsonschema.Schema {
+			return &jsonschema.Schema{Const: jsonschema.Ptr[any](name), Description: is[name]}
+		}), &jsonschema.Schema{Type: "string"})
 	}
 	codes, quantities, phases := map[string]string{}, map[string]string{}, map[string]string{}
 	for name, f := range names.Findings {

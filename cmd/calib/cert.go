@@ -131,13 +131,10 @@ func revokeCert(c *cli.Context, a *certs.Authority, name string) error {
 	if err != nil {
 		return err
 	}
-	var shown []certificate
-	var lines []string
-	for _, x := range found {
-		d := describeCert(x, true)
-		shown = append(shown, d)
-		lines = append(lines, fmt.Sprintf("revoked: the %s %s, serial %s", d.Role, d.Name, d.Serial))
-	}
+	shown := units.Each(found, func(x *x509.Certificate) certificate { return describeCert(x, true) })
+	lines := units.Each(shown, func(d certificate) string {
+		return fmt.Sprintf("revoked: the %s %s, serial %s", d.Role, d.Name, d.Serial)
+	})
 	return command.AnswerLines(c, "cert revoke", shown, append(lines,
 		"It takes effect where the list is: copy "+a.RevocationList()+
 			" into the --cert directory of every daemon and user. Daemons read it again by themselves.")...)

@@ -186,14 +186,8 @@ func most(runs []Run, of func(Run) []string) []string {
 	return slices.DeleteFunc(valuesIn(runs, of), func(v string) bool { return 2*n[v] < len(runs) })
 }
 
-func (r Run) links() (out []string) {
-	for _, m := range r.Metrics {
-		if l := m.Link(); l != "" {
-			out = append(out, l)
-		}
-	}
-	return out
-}
+// links has "" for what is of no link.
+func (r Run) links() []string { return units.Each(r.Metrics, params.Metric.Link) }
 
 // quantities lists the parameters and functions that a run has, with a value or without.
 func (r Run) quantities() []string { return slices.Collect(maps.Keys(r.Status)) }

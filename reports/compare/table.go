@@ -230,15 +230,8 @@ func (t *table) of(name string, take func(*series) bool) (out []*series) {
 // typical is the median over links in each run, as a ratio to the median of each link.
 func typical(links []*series, runs int) []float64 {
 	out := make([]float64, runs)
-	var of []float64
 	for i := range out {
-		of = of[:0]
-		for _, l := range links {
-			if !math.IsNaN(l.ratio[i]) {
-				of = append(of, l.ratio[i])
-			}
-		}
-		out[i] = stats.Median(of)
+		out[i] = stats.Median(known(units.Each(links, func(l *series) float64 { return l.ratio[i] })))
 	}
 	return out
 }

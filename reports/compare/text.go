@@ -211,9 +211,8 @@ func JUnit(w io.Writer, v *Verdict) error {
 	if v.Outcome == NotComparable || len(v.changes) == 0 && len(v.Network)+len(v.Hosts)+len(v.Links) == 0 {
 		cases = append(cases, testcase{"calib", "comparable", "error", why, v.Outcome, why})
 	}
-	for _, c := range v.Network {
-		cases = append(cases, caseOf("calib.network", c.Name, c))
-	}
+	network := func(c Change) testcase { return caseOf("calib.network", c.Name, c) }
+	cases = append(cases, units.Each(v.Network, network)...)
 	if len(v.Dead) > 0 {
 		dead := reports.Clean(strings.Join(v.Dead, ", "))
 		cases = append(cases, testcase{"calib.link", "measured", "failure",

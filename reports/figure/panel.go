@@ -237,9 +237,7 @@ func timingsOf(d dataset.Source, r plot.Raw) (at map[int64][]float64, words stri
 			broken += len(s.NS)
 		default:
 			count += len(s.NS)
-			for _, ns := range s.NS {
-				at[x] = append(at[x], float64(ns))
-			}
+			at[x] = append(at[x], stats.Floats(s.NS)...)
 		}
 	}
 	var left []string

@@ -49,9 +49,7 @@ func fitRun(c *cli.Context) (err error) {
 		if err != nil {
 			return exit.Usagef("--breaks: %w", err)
 		}
-		for _, b := range sizes {
-			f.Breaks = append(f.Breaks, float64(b))
-		}
+		f.Breaks = units.Each(sizes, func(b units.Bytes) float64 { return float64(b) })
 	}
 	anew, open := c.IsSet("breaks"), rundir.Open
 	if anew {
