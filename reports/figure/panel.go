@@ -140,9 +140,8 @@ func (p *panel) figure(d dataset.Source) (Figure, bool) {
 		lines = append(lines, t)
 	}
 	fig.Traces = append(fig.Traces, lines...)
-	for _, m := range p.measured {
-		fig.Traces = append(fig.Traces, m.trace(len(p.measured) == 1))
-	}
+	points := func(m *measured) Trace { return m.trace(len(p.measured) == 1) }
+	fig.Traces = append(fig.Traces, units.Each(p.measured, points)...)
 	if p.below {
 		fig.Below = p.residuals()
 	}
