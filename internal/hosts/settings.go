@@ -38,6 +38,7 @@ var settings = []setting{
 	{"slots", func(*Host, string) string { return "" }},
 }
 
+// want is the fault of a value that is not ok, "" of one that is.
 func want(ok bool, format, value string) string {
 	if ok {
 		return ""
