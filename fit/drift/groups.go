@@ -62,9 +62,7 @@ func (w *Watch) findGroups(u *usual) {
 			groups = append(groups, c.Subject)
 		}
 	}
-	for _, hosts := range found {
-		groups = append(groups, Group(hosts, "", ""))
-	}
+	groups = append(groups, stats.Map(found, func(hosts []int) Subject { return Group(hosts, "", "") })...)
 	of := map[int]string{}
 	for _, g := range groups {
 		if members := g.Members(); !slices.ContainsFunc(members, func(h int) bool { return of[h] != "" }) {

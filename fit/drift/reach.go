@@ -15,15 +15,18 @@ const booting = 10 * time.Minute
 // reach judges what does not come through. What fails in two looks in a row is dead, and lives again with the first
 // byte. So is a host whose agent did not answer for the time that booting takes.
 func (w *Watch) reach(l Look) (began, ended []Change) {
-	failed, seen, alive := failures(l)
+	failed, came := failures(l)
 	for i := range w.changes {
 		c := &w.changes[i]
-		if c.open() && c.Quantity == fault.Reach && alive(c.Subject) && !failed[c.Subject] {
+		if c.open() && c.Quantity == fault.Reach && came[c.Subject] && !failed[c.Subject] {
 			c.Over = l.At
 			ended = append(ended, *c)
 		}
 	}
-	maps.DeleteFunc(w.failing, func(s Subject, _ time.Time) bool { return seen(s) && !failed[s] })
+	maps.DeleteFunc(w.failing, func(s Subject, _ time.Time) bool {
+		_, tried := came[s]
+		return tried && !failed[s]
+	})
 	w.doubt = -1
 	for _, s := range slices.SortedFunc(maps.Keys(failed), coarse) {
 		since, again := w.failing[s]
@@ -47,64 +50,45 @@ func (w *Watch) reach(l Look) (began, ended []Change) {
 	return began, ended
 }
 
-// failures are the subjects of which everything failed in a look, and whether a subject was tried, and something came
-// through. Hosts that reach nobody explain their pairs. Where most of those asked do, the network is at fault.
-func failures(l Look) (failed map[Subject]bool, seen, alive func(Subject) bool) {
-	works, tried := map[int]bool{}, map[int]map[int]bool{} // by host; and its partners
-	pairs := map[[2]int]bool{}                             // whether something came through
+// failures are the subjects of which everything failed in a look, and those that were tried, with whether something
+// came through. Hosts that reach nobody explain their pairs. Where most of those asked do, the network is at fault.
+func failures(l Look) (failed, came map[Subject]bool) {
+	failed, came = map[Subject]bool{}, map[Subject]bool{}
+	network, partners := Network(fault.Reach), map[Subject]int{} // of the hosts that were asked
+	host := func(h int) Subject { return Host(h, fault.Reach, "") }
+	try := func(s Subject, works bool) { came[s] = came[s] || works }
 	for _, s := range l.Seen {
-		p := fault.Pair(s.From, s.To)
-		pairs[p] = pairs[p] || !s.Failed
-		for k, h := range p {
-			works[h] = works[h] || !s.Failed
-			if tried[h] == nil {
-				tried[h] = map[int]bool{}
+		pair := Subject{Hosts: fault.Pair(s.From, s.To), Quantity: fault.Reach}
+		_, again := came[pair]
+		for _, h := range pair.Hosts {
+			try(host(h), !s.Failed)
+			if !again {
+				partners[host(h)]++
 			}
-			tried[h][p[1-k]] = true
 		}
+		try(pair, !s.Failed)
+		try(network, !s.Failed)
 	}
-	dead := map[int]bool{}
-	for h, partners := range tried {
-		dead[h] = !works[h] && len(partners) > 1
+	for h, n := range partners {
+		if n > 1 && !came[h] {
+			failed[h] = true
+		}
 	}
 	for _, h := range l.Missing {
-		dead[h], tried[h] = true, map[int]bool{h: true}
+		try(host(h), false)
+		try(network, false)
+		partners[host(h)]++
+		failed[host(h)] = true
 	}
-	seen = func(s Subject) bool {
-		switch _, pair := pairs[fault.Pair(s.Hosts[0], s.Hosts[1])]; s.Size() {
-		case 0:
-			return len(tried) > 0
-		case 1:
-			return tried[s.Hosts[0]] != nil
-		default:
-			return pair
+	if 2*len(failed) > len(partners)+l.Busy {
+		return map[Subject]bool{network: true}, came
+	}
+	for s, works := range came {
+		if s.Size() == 2 && !works && !failed[host(s.Hosts[0])] && !failed[host(s.Hosts[1])] {
+			failed[s] = true
 		}
 	}
-	alive = func(s Subject) bool {
-		switch s.Size() {
-		case 0:
-			return slices.Contains(slices.Collect(maps.Values(works)), true)
-		case 1:
-			return works[s.Hosts[0]]
-		default:
-			return pairs[fault.Pair(s.Hosts[0], s.Hosts[1])]
-		}
-	}
-	failed = map[Subject]bool{}
-	for h := range dead {
-		if dead[h] {
-			failed[Host(h, fault.Reach, "")] = true
-		}
-	}
-	if 2*len(failed) > len(tried)+l.Busy {
-		return map[Subject]bool{Network(fault.Reach): true}, seen, alive
-	}
-	for p, came := range pairs {
-		if !came && !dead[p[0]] && !dead[p[1]] {
-			failed[Subject{Hosts: p, Quantity: fault.Reach}] = true
-		}
-	}
-	return failed, seen, alive
+	return failed, came
 }
 
 // Failing are the pairs of which the next look is to tell whether they are dead.
