@@ -23,6 +23,7 @@ import (
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
 	"calib/internal/plot"
+	"calib/internal/stats"
 	"calib/params"
 )
 
@@ -167,13 +168,7 @@ func (p *Prepared) HostName(i int) string {
 	return fmt.Sprintf("host %d", i)
 }
 
-func (p *Prepared) hostNames(hosts []int) []string {
-	var out []string
-	for _, h := range hosts {
-		out = append(out, p.HostName(h))
-	}
-	return out
-}
+func (p *Prepared) hostNames(hosts []int) []string { return stats.Map(hosts, p.HostName) }
 
 // OneMachine reports whether two hosts are known to be one machine.
 func (p *Prepared) OneMachine(hosts []int) bool {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"calib/internal/plot"
+	"calib/internal/stats"
 	"calib/internal/units"
 	"calib/params"
 )
@@ -157,11 +158,7 @@ func TimeAxis(name string, log bool) plot.Axis { return plot.Axis{Name: name, Un
 
 // SeriesNames lists the names of series, for Plot.Series.
 func SeriesNames(series []params.Series) []string {
-	var out []string
-	for _, s := range series {
-		out = append(out, s.Name)
-	}
-	return out
+	return stats.Map(series, func(s params.Series) string { return s.Name })
 }
 
 // Misses says how far what is fitted is from the measured points of series.

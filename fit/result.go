@@ -8,6 +8,7 @@ import (
 
 	"calib/fit/resample"
 	"calib/internal/lsq"
+	"calib/internal/stats"
 	"calib/params"
 )
 
@@ -173,11 +174,7 @@ func R2(unknowns int, series ...params.Series) float64 {
 func Finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
 func Seconds(ns []int64) []float64 {
-	out := make([]float64, len(ns))
-	for i, v := range ns {
-		out[i] = float64(v) * 1e-9
-	}
-	return out
+	return stats.Map(ns, func(v int64) float64 { return float64(v) * 1e-9 })
 }
 
 // AddSeries records the estimates at x as the points of a series, beside the model's values there. A nil model is a

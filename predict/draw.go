@@ -20,10 +20,7 @@ import (
 // asked for.
 func draws(p *params.Params, seed uint64) func(n int) []*params.Params {
 	var made []*params.Params
-	roots := make([]*mat.Dense, len(p.Correlations))
-	for i, c := range p.Correlations {
-		roots[i] = root(c)
-	}
+	roots := stats.Map(p.Correlations, root)
 	return func(n int) []*params.Params {
 		for i := len(made); i < n; i++ {
 			made = append(made, drawn(p, roots, rand.New(rand.NewPCG(seed, uint64(i)))))

@@ -51,10 +51,7 @@ func patterns(d dataset.Source, hosts []string, slow map[string]bool) ([]observe
 			rounds[k] = map[int][]float64{}
 		}
 		rounds[k][s.Round] = append(rounds[k][s.Round], stats.Floats(s.NS)...)
-		var team []int
-		for _, h := range s.Ranks {
-			team = append(team, of[h])
-		}
+		team := stats.Map(s.Ranks, func(h int) int { return of[h] })
 		if len(teams[k]) < teamsPlayed && !slices.Contains(team, -1) {
 			teams[k] = append(teams[k], team)
 		}

@@ -8,6 +8,7 @@ import (
 	"calib/fit"
 	"calib/fit/resample"
 	"calib/internal/lsq"
+	"calib/internal/stats"
 	"calib/params"
 )
 
@@ -51,11 +52,7 @@ func (p *floodData) count(sizes []sizeEstimate) {
 	packets, bytes := p.off(small, large, 1, 1), p.off(small, large, ratio(maxHeader), ratio(0))
 	switch {
 	case packets.accepted() && bytes.rejected():
-		var all []estimate
-		for _, s := range sizes {
-			all = append(all, s.estimate)
-		}
-		e := p.merge(all)
+		e := p.merge(stats.Map(sizes, func(s sizeEstimate) estimate { return s.estimate }))
 		p.record(e, fmt.Sprintf("packets, of whatever size: the port held %.4g of %g B and %.4g of %g; the same bytes are "+
 			"%.0f standard uncertainties off", small.value, small.bytes, large.value, large.bytes, bytes.sigmas))
 		p.fit.Unknown("B_L_bytes", "B", labelBLBytes, e.value*small.bytes, e.value*(large.bytes+maxHeader),
@@ -104,10 +101,7 @@ func (p *floodData) kneeSizes() []sizeEstimate {
 	}
 	var out []sizeEstimate
 	for same := range fit.Runs(full, func(a, b *burstGroup) bool { return a.bytes == b.bytes }) {
-		var of []estimate
-		for _, g := range same {
-			of = append(of, g.est)
-		}
+		of := stats.Map(same, func(g *burstGroup) estimate { return g.est })
 		out = append(out, sizeEstimate{float64(same[0].bytes), p.merge(of)})
 	}
 	return out
@@ -146,10 +140,8 @@ func (p *floodData) recordBytes(sizes []sizeEstimate, packetsOff float64) {
 	var best estimate
 	for _, s := range sizes {
 		frame := s.bytes + h
-		e := estimate{value: s.value * frame, half: s.half * frame, birge: s.birge, reps: make([]float64, len(s.reps))}
-		for i, v := range s.reps {
-			e.reps[i] = v * frame
-		}
+		e := estimate{value: s.value * frame, half: s.half * frame, birge: s.birge,
+			reps: stats.Map(s.reps, func(v float64) float64 { return v * frame })}
 		for _, t := range s.terms {
 			t.U *= frame
 			e.terms = append(e.terms, t)
@@ -171,11 +163,7 @@ func (p *floodData) burstSeries() []params.Series {
 	if len(p.full) == 0 {
 		return p.fit.Of(params.ArrivalRatio)
 	}
-	var some []params.Series
-	for _, g := range p.full {
-		some = append(some, p.fit.Named(g.series()))
-	}
-	return some
+	return stats.Map(p.full, func(g *burstGroup) params.Series { return p.fit.Named(g.series()) })
 }
 
 // condition is the largest condition number among the lines, NaN where there is none.

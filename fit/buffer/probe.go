@@ -144,11 +144,8 @@ func (p *floodData) loadProbes() []*fit.Batch {
 
 // estimateAt is a point with something added.
 func (p *floodData) estimateAt(point int, plus float64) estimate {
-	e := estimate{value: p.times.Values[point] + plus, half: wholePacket}
-	for _, r := range p.times.Replicates {
-		e.reps = append(e.reps, r[point]+plus)
-	}
-	return e
+	return estimate{value: p.times.Values[point] + plus, half: wholePacket,
+		reps: stats.Map(p.times.Replicates, func(r []float64) float64 { return r[point] + plus })}
 }
 
 // fitProbes records B_L_tcp, from the numbers of senders that overflowed the port.

@@ -124,10 +124,7 @@ func (o *overheadData) perMessage(est *resample.Estimates) *costData {
 		}
 	}
 	sizes := slices.Sorted(maps.Keys(lost))
-	var times [][]int
-	for _, m := range sizes {
-		times = append(times, lost[m])
-	}
+	times := stats.Map(sizes, func(m float64) []int { return lost[m] })
 	return &costData{sizes, est.Made(times, func(v []float64, i int) float64 {
 		var num, den float64
 		for k, n := range messages[sizes[i]] {

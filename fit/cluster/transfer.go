@@ -11,6 +11,7 @@ import (
 	"calib/fit/resample"
 	"calib/internal/dataset/names"
 	"calib/internal/lsq"
+	"calib/internal/stats"
 	"calib/internal/units"
 	"calib/params"
 )
@@ -104,9 +105,7 @@ func (h *transfer) load() error {
 	h.at = slices.SortedFunc(maps.Keys(t.Index), func(a, b loadPoint) int {
 		return cmp.Or(cmp.Compare(a.p, b.p), cmp.Compare(a.m, b.m))
 	})
-	for _, q := range h.at {
-		h.points = append(h.points, t.Index[q])
-	}
+	h.points = stats.Map(h.at, func(q loadPoint) int { return t.Index[q] })
 	if d := h.Domain["bytes"]; !(d[0] < d[1]) {
 		return fit.Needs("load measured at fewer than two sizes within a packet without loss")
 	}
@@ -197,10 +196,8 @@ func (h *transfer) seekFloor() {
 }
 
 // sizes are those of load, ascending.
-func (h *transfer) sizes() (out []float64) {
-	for _, q := range h.at {
-		out = append(out, q.m)
-	}
+func (h *transfer) sizes() []float64 {
+	out := stats.Map(h.at, func(q loadPoint) float64 { return q.m })
 	slices.Sort(out)
 	return slices.Compact(out)
 }

@@ -9,6 +9,7 @@ import (
 	"calib/fit"
 	"calib/fit/resample"
 	"calib/internal/lsq"
+	"calib/internal/stats"
 	"calib/params"
 )
 
@@ -101,9 +102,7 @@ func (p *paired) flat(m *mediumFit) {
 	k := len(m.n) - 1
 	last := m.n[k]
 	m.b = m.perByte.Values[0]
-	for _, r := range m.perByte.Replicates {
-		m.rows = append(m.rows, []float64{r[0], math.NaN()})
-	}
+	m.rows = stats.Map(m.perByte.Replicates, func(r []float64) []float64 { return []float64{r[0], math.NaN()} })
 	p.fit.Found("b", "s/B", labelB, m.b, m.perByte.Point(0), p.streamTerms(m.b)...)
 	p.fit.Unknown("b_c", "s/B", labelBC, 0, m.perByte.PointScatter(k)[1]/last, fmt.Sprintf(
 		"b' does not grow up to n = %g: the streams do not fill the network. b_c is at most b'(%g)/%g", last, last, last))
@@ -112,11 +111,10 @@ func (p *paired) flat(m *mediumFit) {
 // rising records b_c, and b where the smallest n still shows it.
 func (p *paired) rising(m *mediumFit, w []float64) {
 	best := bestBreak(m.n, m.perByte.Values, w)
-	var both [][]float64
-	for _, r := range m.perByte.Replicates {
+	both := stats.Map(m.perByte.Replicates, func(r []float64) []float64 {
 		s := bestBreak(m.n, r, w)
-		both = append(both, []float64{s.b, s.bc, s.b/(m.n[0]*s.bc) - 1})
-	}
+		return []float64{s.b, s.bc, s.b/(m.n[0]*s.bc) - 1}
+	})
 	plateau := best.b/(m.n[0]*best.bc) - 1
 	third := func(v []float64) float64 { return v[2] }
 	if ci := resample.Scatter(p.times, plateau, both, third); plateau > material && ci[0] > 0 {
@@ -133,9 +131,8 @@ func (p *paired) rising(m *mediumFit, w []float64) {
 	}
 	bc, ci := m.perByte.Of(func(v []float64) float64 { return lsq.Proportional(m.n, v, w) })
 	m.bc = bc
-	for _, r := range m.perByte.Replicates {
-		m.rows = append(m.rows, []float64{math.NaN(), lsq.Proportional(m.n, r, w)})
-	}
+	m.rows = stats.Map(m.perByte.Replicates,
+		func(r []float64) []float64 { return []float64{math.NaN(), lsq.Proportional(m.n, r, w)} })
 	p.fit.Found("b_c", "s/B", labelBC, bc, ci, p.streamTerms(bc)...)
 	p.fit.Unknown("b", "s/B", labelB, 0, m.perByte.PointScatter(0)[1],
 		fmt.Sprintf("b ≤ b_c: the medium is the bottleneck at n=%g", m.n[0]))

@@ -57,10 +57,7 @@ func origin(breaks []float64) string {
 	if len(breaks) == 0 {
 		return "by BIC"
 	}
-	var at []string
-	for _, b := range breaks {
-		at = append(at, units.Grouped(int64(b)))
-	}
+	at := stats.Map(breaks, func(b float64) string { return units.Grouped(int64(b)) })
 	return "by breaks given, " + strings.Join(at, "; ") + " B"
 }
 

@@ -54,10 +54,7 @@ func addStates(r *fit.Result, q *fit.Pingpong) {
 		}
 	}
 	slices.SortFunc(all, func(a, b batch) int { return cmp.Compare(a.time, b.time) })
-	var times []float64
-	for _, b := range all {
-		times = append(times, b.time)
-	}
+	times := stats.Map(all, func(b batch) float64 { return b.time })
 	at, ok := states(times)
 	if !ok || !slices.ContainsFunc(all[:at], func(a batch) bool {
 		return slices.ContainsFunc(all[at:], func(b batch) bool { return a.team == b.team })

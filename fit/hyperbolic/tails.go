@@ -84,10 +84,8 @@ func minTimings(p float64) int { return int(math.Ceil(math.Log((1-stats.Level)/2
 
 // tailBySize fits lines over ranges of the size to a tail, where there are sizes enough, and puts their values into s.
 func tailBySize(r *fit.Result, name, words string, s *params.Series, breaks []float64) {
-	var x, y []float64
-	for _, q := range s.Points {
-		x, y = append(x, q.X), append(y, q.Measured)
-	}
+	x := stats.Map(s.Points, func(q params.Residual) float64 { return q.X })
+	y := stats.Map(s.Points, func(q params.Residual) float64 { return q.Measured })
 	seg, err := lsq.FitSegments(x, y, lsq.SegmentOptions{Breaks: breaks})
 	if err != nil {
 		return

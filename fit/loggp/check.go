@@ -6,6 +6,7 @@ import (
 	"calib/fit"
 	"calib/internal/lsq"
 	"calib/internal/plot"
+	"calib/internal/stats"
 	"calib/params"
 )
 
@@ -60,10 +61,8 @@ func (p *prttData) identity(gap *lsq.Segments, send, receive *busyTime, latency 
 // a' is half the round trip of the smallest message, p·G the time per packet by the gap, and b that by the slope of
 // long round trips, which is other data.
 func (p *prttData) hyperbola(gap *lsq.Segments) {
-	var sizes, times []float64
-	for _, q := range p.gaps {
-		sizes, times = append(sizes, q.bytes), append(times, p.times.Values[q.one]/2)
-	}
+	sizes := sizesOf(p.gaps)
+	times := stats.Map(p.gaps, func(q slope) float64 { return p.times.Values[q.one] / 2 })
 	from := firstAbove(sizes, p.packet)
 	if len(sizes)-from < 2 {
 		p.fit.Note(params.Eq18, "LogGP is not compared with the hyperbola: "+

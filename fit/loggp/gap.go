@@ -8,6 +8,7 @@ import (
 	"calib/fit"
 	"calib/fit/resample"
 	"calib/internal/lsq"
+	"calib/internal/stats"
 	"calib/internal/units"
 	"calib/params"
 )
@@ -88,9 +89,8 @@ func (p *prttData) fitGap() (*lsq.Segments, error) {
 		perByte = func(y []float64) float64 { return lineSlope(sizes[above:], y[above:]) }
 		long, ci = gaps.Of(perByte)
 	}
-	for _, y := range gaps.Replicates {
-		p.shortLong = append(p.shortLong, []float64{y[0] - c[1]*(sizes[0]-1), perByte(y)})
-	}
+	p.shortLong = stats.Map(gaps.Replicates,
+		func(y []float64) []float64 { return []float64{y[0] - c[1]*(sizes[0]-1), perByte(y)} })
 	var misfit []params.Term
 	if line, _, err := lsq.FitLine(sizes[above:], values[above:], nil); err == nil && !full {
 		misfit = fit.OfMisfit(values[above:], func(i int) float64 { return line.At(sizes[above+i]) }, 2,

@@ -16,6 +16,7 @@ import (
 	"calib/fit/resample"
 	"calib/internal/dataset/names"
 	"calib/internal/lsq"
+	"calib/internal/stats"
 	"calib/params"
 )
 
@@ -60,22 +61,13 @@ type slope struct {
 
 // slopes are those of some sizes, resampled.
 func (p *prttData) slopes(qs []slope) *resample.Estimates {
-	var points [][]int
-	for _, q := range qs {
-		points = append(points, []int{q.one, q.many})
-	}
+	points := stats.Map(qs, func(q slope) []int { return []int{q.one, q.many} })
 	return p.times.Made(points, func(v []float64, i int) float64 {
 		return (v[qs[i].many] - v[qs[i].one]) / (qs[i].n - 1)
 	})
 }
 
-func sizesOf(qs []slope) []float64 {
-	out := make([]float64, len(qs))
-	for i, q := range qs {
-		out[i] = q.bytes
-	}
-	return out
-}
+func sizesOf(qs []slope) []float64 { return stats.Map(qs, func(q slope) float64 { return q.bytes }) }
 
 // fitLogGP returns fit.ErrNeeds without two sizes of one message and of several.
 func fitLogGP(prepared *fit.Prepared) (*params.Fit, error) {
@@ -218,9 +210,5 @@ func levelWeights(values []float64, reps [][]float64) []float64 {
 	if typical == 0 {
 		return slices.Repeat([]float64{1}, len(values))
 	}
-	w := make([]float64, len(values))
-	for i := range w {
-		w[i] = typical / (variance[i] + typical)
-	}
-	return w
+	return stats.Map(variance, func(v float64) float64 { return typical / (v + typical) })
 }

@@ -8,6 +8,7 @@ import (
 	"calib/fit"
 	"calib/fit/resample"
 	"calib/internal/dataset/names"
+	"calib/internal/stats"
 )
 
 // What the points of the table are.
@@ -136,9 +137,5 @@ func (d *data) sizes(kind kind) []int64 {
 }
 
 func (d *data) points(kind kind, bytes int64, granularities []int64) []int {
-	var out []int
-	for _, g := range granularities {
-		out = append(out, d.table.Index[key{kind, bytes, g}])
-	}
-	return out
+	return stats.Map(granularities, func(g int64) int { return d.table.Index[key{kind, bytes, g}] })
 }

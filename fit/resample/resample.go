@@ -303,10 +303,7 @@ func (s *Estimates) Made(from [][]int, of func(values []float64, i int) float64)
 }
 
 func (s *Estimates) Select(points []int) *Estimates {
-	from := make([][]int, len(points))
-	for i := range points {
-		from[i] = points[i : i+1]
-	}
+	from := stats.Map(points, func(p int) []int { return []int{p} })
 	return s.Made(from, func(values []float64, i int) float64 { return values[points[i]] })
 }
 
@@ -342,9 +339,5 @@ func Each(n int, do func(i int)) {
 }
 
 func Pick(values []float64, points []int) []float64 {
-	out := make([]float64, len(points))
-	for i, p := range points {
-		out[i] = values[p]
-	}
-	return out
+	return stats.Map(points, func(i int) float64 { return values[i] })
 }

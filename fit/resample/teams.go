@@ -13,12 +13,7 @@ import (
 
 // Team names a set of hosts, in any order.
 func Team(hosts []int) string {
-	sorted := slices.Sorted(slices.Values(hosts))
-	parts := make([]string, len(sorted))
-	for i, h := range sorted {
-		parts[i] = strconv.Itoa(h)
-	}
-	return strings.Join(parts, ",")
+	return strings.Join(stats.Map(slices.Sorted(slices.Values(hosts)), strconv.Itoa), ",")
 }
 
 // teamRound is where a team measured a point, teamPart what it measured in one direction.

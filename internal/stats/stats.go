@@ -69,24 +69,24 @@ func Shift(x, y []float64) float64 {
 // MAD returns the median absolute deviation from the median, times 1.4826 so that it estimates the standard deviation
 // of normal data; NaN for no values.
 func MAD(x []float64) float64 {
-	m, off := Median(x), make([]float64, len(x))
-	for i, v := range x {
-		off[i] = math.Abs(v - m)
-	}
-	return MADScale * Median(off)
+	m := Median(x)
+	return MADScale * Median(Map(x, func(v float64) float64 { return math.Abs(v - m) }))
 }
 
 // Mean returns the arithmetic mean; NaN for no values.
 func Mean(x []float64) float64 { return floats.Sum(x) / float64(len(x)) }
 
-// Floats converts raw nanoseconds to float64, in nanoseconds.
-func Floats(ns []int64) []float64 {
-	out := make([]float64, len(ns))
-	for i, v := range ns {
-		out[i] = float64(v)
+// Map is what of makes of each value, in order; nil of none.
+func Map[T, U any](values []T, of func(T) U) []U {
+	out := slices.Grow([]U(nil), len(values))
+	for _, v := range values {
+		out = append(out, of(v))
 	}
 	return out
 }
+
+// Floats converts raw nanoseconds to float64, in nanoseconds.
+func Floats(ns []int64) []float64 { return Map(ns, func(v int64) float64 { return float64(v) }) }
 
 // Level is the confidence of every interval in calib.
 const Level = 0.95
