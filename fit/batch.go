@@ -12,6 +12,7 @@ import (
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
 	"calib/internal/glossary"
+	"calib/internal/stats"
 	"calib/params"
 )
 
@@ -74,11 +75,7 @@ func (b *Batch) Flagged(flags ...string) string {
 
 // Team names the hosts of b, whoever of them sends.
 func (b *Batch) Team() string {
-	var hosts []int
-	for _, l := range b.Lines {
-		hosts = append(hosts, l.Ranks...)
-	}
-	return resample.Team(hosts)
+	return resample.Team(stats.Flat(b.Lines, func(l *dataset.Sample) []int { return l.Ranks }))
 }
 
 // First is the host that is first of its ranks; -1 without ranks.

@@ -6,6 +6,8 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
+	"calib/fit/resample"
+	"calib/internal/stats"
 	"calib/params"
 )
 
@@ -42,10 +44,7 @@ func (r *Result) Together(names []string, replicates [][]float64, more ...[][]fl
 // correlationsOf are those of fits whose numbers are in p. One whose names another has as well is left out: each number
 // is drawn once.
 func correlationsOf(fits []*params.Fit, p *params.Params) (out []params.Correlation) {
-	var all []params.Correlation
-	for _, f := range fits {
-		all = append(all, f.Correlations...)
-	}
+	all := stats.Flat(fits, func(f *params.Fit) []params.Correlation { return f.Correlations })
 	for _, c := range all {
 		if slices.ContainsFunc(all, func(d params.Correlation) bool {
 			return len(d.Names) > len(c.Names) && slices.Contains(d.Names, c.Names[0])
@@ -58,10 +57,7 @@ func correlationsOf(fits []*params.Fit, p *params.Params) (out []params.Correlat
 			if p.Model(name) == "" {
 				continue
 			}
-			row := []float64{}
-			for _, j := range at {
-				row = append(row, c.Rows[i][j])
-			}
+			row := append([]float64{}, resample.Pick(c.Rows[i], at)...)
 			kept.Names, kept.Rows, at = append(kept.Names, name), append(kept.Rows, row), append(at, i)
 		}
 		if len(at) > 1 {

@@ -45,15 +45,7 @@ func (p *Prepared) reading() (reading, error) {
 			steps = append(steps, float64(slices.Min(s.NS))*1e-9)
 		}
 	}
-	return reading{Typical(costs), Typical(steps)}, nil
-}
-
-// Typical is the median, 0 of none.
-func Typical(v []float64) float64 {
-	if len(v) == 0 {
-		return 0
-	}
-	return stats.Median(v)
+	return reading{stats.Typical(costs), stats.Typical(steps)}, nil
 }
 
 // ClockOffset returns the term of share times a one-way time that was measured in one direction only: by the bound of

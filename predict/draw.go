@@ -175,8 +175,5 @@ func scatter(p *params.Params) float64 {
 			all = append(all, (r.Hi-r.Lo)/2/Normal95/r.Measured)
 		}
 	}
-	if len(all) == 0 {
-		return 0
-	}
-	return stats.Median(all)
+	return stats.Typical(all)
 }

@@ -17,6 +17,7 @@ import (
 	"calib/bench/pattern"
 	"calib/fit/loggp"
 	"calib/fit/resample"
+	"calib/internal/stats"
 	"calib/params"
 	"calib/predict/cost"
 )
@@ -160,13 +161,10 @@ func (p *Predictor) simulation() *simulated {
 
 // Notes say what the simulation had to assume.
 func (p *Predictor) Notes() []string {
-	var out []string
 	if w := p.simulation(); w != nil {
-		for _, n := range w.Notes {
-			out = append(out, Sim+": "+n)
-		}
+		return stats.Map(w.Notes, func(n string) string { return Sim + ": " + n })
 	}
-	return out
+	return nil
 }
 
 func newModel(name string, p *params.Params, s Settings, drawn func(n int) []*params.Params) *model {

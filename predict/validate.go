@@ -3,6 +3,7 @@ package predict
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -69,10 +70,7 @@ func patterns(d dataset.Source, hosts []string, slow map[string]bool) ([]observe
 			return nil, fmt.Errorf("samples of pattern %d, which this build of calib does not know: use the one "+
 				"that measured it", k.id)
 		}
-		var medians []float64
-		for _, ns := range of {
-			medians = append(medians, stats.Median(ns))
-		}
+		medians := stats.Map(slices.Collect(maps.Values(of)), stats.Median)
 		out = append(out, observed{Query{p, k.hosts, k.bytes, teams[k]}, params.Validation{Pattern: p.Name(), Hosts: k.hosts,
 			Bytes: int64(k.bytes), Measured: stats.Median(medians) / 1e9, SlowHost: k.slow}})
 	}

@@ -79,11 +79,7 @@ func (b *probeBatch) overflowed() bool {
 }
 
 func allSeconds(lines []*dataset.Sample) []float64 {
-	var out []float64
-	for _, l := range lines {
-		out = append(out, fit.Seconds(l.NS)...)
-	}
-	return out
+	return stats.Flat(lines, func(l *dataset.Sample) []float64 { return fit.Seconds(l.NS) })
 }
 
 // loadProbes adds the estimate of every batch of probes to the table and returns the lines used.

@@ -85,10 +85,8 @@ func transferPlots(f *params.Fit) []plot.Plot {
 	times := f.Of(params.TransferTime)
 	fn := f.Functions["L"]
 	fn.CI95 = nil // bands would lie over one another
-	var curves []plot.Curve
-	for _, s := range times {
-		curves = append(curves, fit.FunctionCurve(s.Name, fn, s, s.Factors["hosts"], false)...)
-	}
+	curves := stats.Flat(times,
+		func(s params.Series) []plot.Curve { return fit.FunctionCurve(s.Name, fn, s, s.Factors["hosts"], false) })
 	var together, windows []params.Series
 	for _, s := range f.Of(params.GatherTime) {
 		if s.Factors["window"] < s.Factors["senders"] {

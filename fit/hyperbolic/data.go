@@ -246,7 +246,7 @@ func clockUncertainty(bursts []*fit.Batch) uncertainty {
 			}
 		}
 	}
-	return uncertainty{fit.Typical(bound), fit.Typical(offset), fit.Typical(jitter)}
+	return uncertainty{stats.Typical(bound), stats.Typical(offset), stats.Typical(jitter)}
 }
 
 // withoutSlow takes the slow hosts and pairs out of the batches. A number of pairs counts as measured without them only

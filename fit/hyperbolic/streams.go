@@ -55,8 +55,7 @@ func (p *paired) steady(in []*fit.Batch) []*fit.Batch {
 			}
 		}
 	}
-	if len(halves) > 0 {
-		p.unsteady = stats.Median(halves)
+	if p.unsteady = stats.Typical(halves); len(halves) > 0 {
 		p.fit.Add(params.Warnf("unsteady-streams", "some numbers of pairs have no steady stream: the rate changed "+
 			"by %.0f%% within a window, or the receiver or the congestion control held it up. b and b_c are less "+
 			"certain", 200*p.unsteady).With("share", p.unsteady))

@@ -23,11 +23,7 @@ const straight = 0.05
 
 // coefficients are c0 and c1 of each part of gap(s) in turn.
 func coefficients(gap *lsq.Segments) []float64 {
-	var out []float64
-	for _, s := range gap.Segments {
-		out = append(out, s.Intercept, s.Slope)
-	}
-	return out
+	return stats.Flat(gap.Segments, func(s lsq.Segment) []float64 { return []float64{s.Intercept, s.Slope} })
 }
 
 // gapOf fits gap(s) to relative residuals: one line where it is within 5% of every value, and segments otherwise, where

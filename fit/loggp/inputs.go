@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"calib/internal/dataset"
+	"calib/internal/stats"
 	"calib/params"
 )
 
@@ -72,13 +73,8 @@ func alone(p *params.Params) []params.Residual {
 	if out := p.Times(); len(out) > 1 {
 		return out
 	}
-	var out []params.Residual
-	for _, f := range p.Fits {
-		for _, s := range f.Of(params.HalfRoundTrip) {
-			out = append(out, s.Points...)
-		}
-	}
-	return out
+	trips := stats.Flat(p.Fits, func(f *params.Fit) []params.Series { return f.Of(params.HalfRoundTrip) })
+	return stats.Flat(trips, func(s params.Series) []params.Residual { return s.Points })
 }
 
 // gapBySize is LogGP's gap by the size.

@@ -14,13 +14,8 @@ type cells [][][]float64
 
 // medians returns the median of each row in each round, NaN where there are no values.
 func (c cells) medians() [][]float64 {
-	out := make([][]float64, len(c))
-	for i, rounds := range c {
-		for _, s := range rounds {
-			out[i] = append(out[i], stats.SortedQuantile(s, 0.5))
-		}
-	}
-	return out
+	median := func(s []float64) float64 { return stats.SortedQuantile(s, 0.5) }
+	return stats.Map(c, func(rounds [][]float64) []float64 { return stats.Map(rounds, median) })
 }
 
 // bootstrap resamples clustered data: each of b replicates draws as many rounds as there are, with replacement, then

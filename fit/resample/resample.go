@@ -149,18 +149,18 @@ func (t *Table[K]) Medians() *Medians {
 	m := &Medians{parts: make([][]int, len(t.points)), kinds: t.kinds()}
 	found := make([]deviations, len(t.points)) // the values by team are let go
 	Each(len(found), func(i int) { found[i], t.points[i].teams = t.points[i].deviations(), nil })
-	rounds := t.rounds()
-	var counts []float64
+	whole := stats.Map(t.points, (*point).rounds)
+	rounds := slices.Concat(whole...)
+	slices.Sort(rounds)
+	rounds = slices.Compact(rounds)
 	for i, p := range t.points {
 		m.n, m.durations = append(m.n, p.n), append(m.durations, p.duration)
-		whole := p.rounds()
-		counts = append(counts, float64(len(whole)))
 		for _, byRound := range p.parts {
 			if len(byRound) == 0 {
 				continue
 			}
 			row := make([][]float64, len(rounds))
-			for _, r := range whole {
+			for _, r := range whole[i] {
 				s := slices.Concat(byRound[r]...)
 				slices.Sort(s)
 				row[sort.SearchInts(rounds, r)], byRound[r] = s, nil
@@ -169,7 +169,7 @@ func (t *Table[K]) Medians() *Medians {
 			m.cells = append(m.cells, row)
 		}
 	}
-	m.Rounds = int(stats.Quantile(counts, 0.5))
+	m.Rounds = int(stats.Median(stats.Map(whole, func(rounds []int) float64 { return float64(len(rounds)) })))
 	m.medians = m.cells.medians()
 	m.serial, m.own = m.correlation()
 	m.shifts = t.shifts(found, m.combine(m.medians, nil), widening(m.Rounds, m.serial))
@@ -209,15 +209,6 @@ func (m *Medians) Draw(b int, seed uint64) *Estimates {
 	})
 	m.shifts.apply(s.Replicates, seed)
 	return s
-}
-
-func (t *Table[K]) rounds() []int {
-	var all []int
-	for _, p := range t.points {
-		all = append(all, p.rounds()...)
-	}
-	slices.Sort(all)
-	return slices.Compact(all)
 }
 
 // combine turns medians by row and round into values by point.

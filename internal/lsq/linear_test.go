@@ -198,7 +198,7 @@ func TestPermutationInvariance(t *testing.T) {
 // relative fits y ≈ X·β by minimising Σ ((y − X·β)/y)², the sum of squared relative residuals: Linear with weights
 // 1/y². A zero or a subnormal y is an error.
 func relative(x [][]float64, y []float64) (*Solution, error) {
-	w, err := RelativeWeights(y)
+	w, err := OrRelative(y, nil)
 	if err != nil {
 		return nil, fmt.Errorf("relative fit: %w", err)
 	}

@@ -39,24 +39,19 @@ func Intercept(sizes, times []float64) (float64, error) {
 	return l.C0, err
 }
 
-// RelativeWeights returns 1/y² for each y, the weights under which residuals are relative. It is an error where that is
-// not finite.
-func RelativeWeights(y []float64) ([]float64, error) {
-	w := make([]float64, len(y))
+// OrRelative returns w, where there are weights, else 1/y² for each y, under which residuals are relative. It is an error
+// where that is not finite.
+func OrRelative(y, w []float64) ([]float64, error) {
+	if w != nil {
+		return w, nil
+	}
+	w = make([]float64, len(y))
 	for i, v := range y {
 		if w[i] = 1 / v / v; !finite(w[i]) {
 			return nil, fmt.Errorf("y[%d] is %g, which has no relative residual", i, v)
 		}
 	}
 	return w, nil
-}
-
-// OrRelative returns weights under which residuals are relative, where w is nil.
-func OrRelative(y, w []float64) ([]float64, error) {
-	if w != nil {
-		return w, nil
-	}
-	return RelativeWeights(y)
 }
 
 // Weights returns 1/variance of each value. A variance from a handful of rounds is itself uncertain by half, and
@@ -171,7 +166,7 @@ func WithinBreaks(x, y []float64, seg *Segments) ([]float64, error) {
 
 // Refit fits the line of a segment, or the constant where it is flat, to other points of it, to relative residuals.
 func (g Segment) Refit(x, y []float64) (Line, error) {
-	w, err := RelativeWeights(y)
+	w, err := OrRelative(y, nil)
 	if err == nil && g.Flat {
 		return Line{C0: WeightedMean(y, w)}, nil
 	}

@@ -66,7 +66,7 @@ type Segments struct {
 // Outliers move breakpoints: fit medians. It is an error if there are fewer x than MinSizes, and ErrBreaks if breaks do
 // not ascend within the x, with MinSizes of them in every segment.
 func FitSegments(x, y []float64, opt SegmentOptions) (*Segments, error) {
-	w, err := RelativeWeights(y)
+	w, err := OrRelative(y, nil)
 	if err != nil {
 		return nil, fmt.Errorf("segmented fit: %w", err)
 	}

@@ -54,6 +54,14 @@ func SortedQuantile(s []float64, p float64) float64 {
 // Median returns the middle value, or the mean of the two middle ones; NaN for no values.
 func Median(x []float64) float64 { return Quantile(x, 0.5) }
 
+// Typical is the median, 0 of none.
+func Typical(x []float64) float64 {
+	if len(x) == 0 {
+		return 0
+	}
+	return Median(x)
+}
+
 // Shift is by how much y is above x: the median of all differences, which loses little to the mean on normal values and
 // withstands outliers; NaN where a side has no values. Source: Hodges and Lehmann 1963, Ann. Math. Statist. 34.
 func Shift(x, y []float64) float64 {
@@ -84,6 +92,9 @@ func Map[T, U any](values []T, of func(T) U) []U {
 	}
 	return out
 }
+
+// Flat joins the lists that of makes of each value.
+func Flat[T, U any](values []T, of func(T) []U) []U { return slices.Concat(Map(values, of)...) }
 
 // Floats converts raw nanoseconds to float64, in nanoseconds.
 func Floats(ns []int64) []float64 { return Map(ns, func(v int64) float64 { return float64(v) }) }

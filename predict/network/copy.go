@@ -316,10 +316,7 @@ func (c *Copy) differences(p *params.Params) *differing {
 				v = append(v, q.times[k]/n)
 			}
 		}
-		if len(v) == 0 {
-			return 0
-		}
-		return stats.Median(v)
+		return stats.Typical(v)
 	}
 	var normal [2]map[bool]float64
 	for k := range normal {
