@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	"gonum.org/v1/gonum/floats"
+
 	"calib/internal/plot"
 	"calib/internal/stats"
 	"calib/internal/units"
@@ -30,28 +32,17 @@ func Spread(lo, hi float64, log bool, must ...float64) []float64 {
 	if !(lo < hi) || !Finite(lo) || !Finite(hi) || log && lo <= 0 {
 		return nil
 	}
-	n := evenPoints
+	out, span := make([]float64, evenPoints), floats.Span
 	if log {
-		n = min(max(2, int(math.Ceil(perDecade*math.Log10(hi/lo)))+1), curvePoints)
+		out, span = make([]float64, min(max(2, int(math.Ceil(perDecade*math.Log10(hi/lo)))+1), curvePoints)), floats.LogSpan
 	}
-	var out []float64
-	for i := range n {
-		share := float64(i) / float64(n-1)
-		if log {
-			out = append(out, lo*math.Pow(hi/lo, share))
-		} else {
-			out = append(out, lo+(hi-lo)*share)
-		}
-	}
-	out[n-1] = hi
+	span(out, lo, hi)
 	for _, v := range must {
 		if v > lo && v < hi {
 			out = append(out, v)
 		}
 	}
-	for i := range out {
-		out[i] = rounded(out[i])
-	}
+	out = stats.Map(out, rounded)
 	slices.Sort(out)
 	return slices.Compact(out)
 }

@@ -33,18 +33,6 @@ type Piece struct {
 	C1CI   *[2]float64 `json:"c1_ci95,omitempty" jsonschema:"95% interval"`
 }
 
-// number is a coefficient of a Piece.
-type number struct {
-	v  *float64
-	ci **[2]float64
-}
-
-// numbers are those of p, which is the line i, by their names in memory.
-func (p *Piece) numbers(i int) map[string]number {
-	n := "_" + strconv.Itoa(i+1)
-	return map[string]number{"from" + n: {&p.From, &p.FromCI}, "c0" + n: {&p.C0, &p.C0CI}, "c1" + n: {&p.C1, &p.C1CI}}
-}
-
 // parted returns f as it stands in the file.
 func (f Function) parted() Function {
 	shape, _ := readForm(f.Form, f.Coeff)
@@ -52,12 +40,9 @@ func (f Function) parted() Function {
 	if !ok {
 		return f
 	}
-	f.Segments = make([]Piece, len(lines))
-	for i := range lines {
-		for name, c := range f.Segments[i].numbers(i) {
-			*c.v = f.Coeff[name]
-			*c.ci = f.Interval(name)
-		}
+	for i, g := range lines {
+		ci := func(name string) *[2]float64 { return f.Interval(name + "_" + strconv.Itoa(i+1)) }
+		f.Segments = append(f.Segments, Piece{g.From, ci("from"), g.C0, ci("c0"), g.C1, ci("c1")})
 	}
 	f.Coeff, f.CI95 = nil, nil
 	return f
@@ -68,17 +53,17 @@ func (f Function) joined() Function {
 	if len(f.Segments) == 0 {
 		return f
 	}
-	f.Coeff, f.CI95 = map[string]float64{}, nil
-	for i := range f.Segments {
-		for name, c := range f.Segments[i].numbers(i) {
-			if f.Coeff[name] = *c.v; *c.ci == nil {
-				continue
+	f.Coeff, f.CI95 = map[string]float64{}, map[string][2]float64{}
+	for i, g := range f.Segments {
+		set := func(name string, v float64, ci *[2]float64) {
+			name += "_" + strconv.Itoa(i+1)
+			if f.Coeff[name] = v; ci != nil {
+				f.CI95[name] = *ci
 			}
-			if f.CI95 == nil {
-				f.CI95 = map[string][2]float64{}
-			}
-			f.CI95[name] = **c.ci
 		}
+		set("from", g.From, g.FromCI)
+		set("c0", g.C0, g.C0CI)
+		set("c1", g.C1, g.C1CI)
 	}
 	f.Segments = nil
 	return f

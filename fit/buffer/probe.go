@@ -25,9 +25,8 @@ type probeBatch struct {
 	idle, load, drain []*dataset.Sample
 	all               []*fit.Batch
 	value             float64 // B_L
+	senders           int64
 }
-
-func (b *probeBatch) senders() int64 { return b.load[0].Point[names.FactorSenders] }
 
 // probeQuantile is the quantile of the delays under load that stands for a full port. The queue of a few TCP streams
 // swings between some 70% of the buffer and all of it. The median is therefore low by 5 to 20%, and the largest delay
@@ -88,39 +87,33 @@ func (p *floodData) loadProbes() []*fit.Batch {
 	var order []*probeBatch
 	for _, phase := range []string{names.PhaseProbeIdle, names.PhaseProbe, names.PhaseProbeDrain} {
 		for _, b := range p.usable(phase) {
-			l := b.Lines[0]
 			q := parts[b.ID]
 			if q == nil {
-				q = &probeBatch{}
+				q = &probeBatch{senders: b.Point[names.FactorSenders]}
 				parts[b.ID] = q
 				order = append(order, q)
 			}
 			to := map[string]*[]*dataset.Sample{names.PhaseProbeIdle: &q.idle, names.PhaseProbe: &q.load,
 				names.PhaseProbeDrain: &q.drain}[phase]
-			*to, q.all = append(*to, l), append(q.all, b)
-		}
-	}
-	var usable []*probeBatch
-	full := map[int64]bool{} // by senders
-	for _, q := range order {
-		var ok bool
-		if q.value, ok = q.buffer(); !ok {
-			for _, b := range q.all {
-				p.fit.LeaveOut(b, fit.WhyIncomplete)
-			}
-			continue
-		}
-		usable = append(usable, q)
-		if q.overflowed() {
-			full[q.senders()] = true
+			*to, q.all = append(*to, b.Lines[0]), append(q.all, b)
 		}
 	}
 	var used []*fit.Batch
-	groups := map[int64]*probeGroup{}
-	for _, q := range usable {
+	full := map[int64]bool{} // by senders
+	order = slices.DeleteFunc(order, func(q *probeBatch) (lacks bool) {
+		var ok bool
+		if q.value, ok = q.buffer(); !ok {
+			p.fit.Sift(q.all, func(*fit.Batch) string { return fit.WhyIncomplete })
+			return true
+		}
 		used = append(used, q.all...)
+		full[q.senders] = full[q.senders] || q.overflowed()
+		return false
+	})
+	groups := map[int64]*probeGroup{}
+	for _, q := range order {
 		p.segment = q.drain[0].Aux[names.AuxSegment]
-		n := q.senders()
+		n := q.senders
 		if full[n] && !q.overflowed() { // it says what the port holds at least
 			continue
 		}

@@ -18,13 +18,12 @@ import (
 type paired struct {
 	fit    *fit.Result
 	pairs  []int // values of n that have bursts, ascending
-	bursts map[int][]burstPoint
+	bursts map[int][]*burstPoint
 	stream map[int]int // n → point
 	times  *resample.Estimates
 	packet float64
 	clocks uncertainty
 	starts skew
-	gaps   map[int]gapCount // repetitions behind the gap of a point
 	slow   *fit.SlowHosts
 	cut    bool // some bursts or streams lack slow pairs
 
@@ -40,6 +39,9 @@ type burstPoint struct {
 	last  int // from the last sender's own start to the last delivery
 	gap   int // from the first to the last delivery
 	late  int // lateness of the last delivery without contention
+
+	kept, dropped int       // repetitions of the gap
+	uneven        []float64 // by which the first gap of those kept is shorter than the others are on average [s]
 }
 
 // key is a point of the table: the last delivery, the gap or the lateness of a burst, or a stream.
@@ -54,7 +56,7 @@ type key struct {
 func load(prepared *fit.Prepared) (*paired, error) {
 	p := &paired{slow: prepared.Slow(),
 		fit:    prepared.New("hyperbolic-network", names.Paired, "Stoica, Sultan, Keyes 1994 eq. 16, 17"),
-		bursts: map[int][]burstPoint{}, stream: map[int]int{}, gaps: map[int]gapCount{}}
+		bursts: map[int][]*burstPoint{}, stream: map[int]int{}}
 	whole := p.fit.Complete(prepared.Batches(names.Paired, names.PhaseBurst), true)
 	bursts := p.fit.BothDirections(p.withoutSlow(p.fit.Usable(whole)))
 	streams := p.loadStreams() // no clock offset is in their times
@@ -135,7 +137,7 @@ func (p *paired) addBursts(t *resample.Table[key], bursts []*fit.Batch, starts s
 			}
 		}
 		q, team := points[keyOf(b)], b.Team()
-		var gaps, lasts, closest, uneven []float64
+		var gaps, lasts, closest []float64
 		limit := stats.Median(skews) // the half of the repetitions whose senders started closest together
 		for k, d := range delivered {
 			slices.Sort(d)
@@ -151,7 +153,7 @@ func (p *paired) addBursts(t *resample.Table[key], bursts []*fit.Batch, starts s
 			n := len(d)
 			gaps = append(gaps, d[n-1]-d[0])
 			if n > 2 {
-				uneven = append(uneven, (d[n-1]-d[1])/float64(n-2)-(d[1]-d[0]))
+				q.uneven = append(q.uneven, (d[n-1]-d[1])/float64(n-2)-(d[1]-d[0]))
 			}
 		}
 		t.AddTeam(q.last, team, b.Dir, b.Round, b.Timings(), lasts...)
@@ -163,11 +165,10 @@ func (p *paired) addBursts(t *resample.Table[key], bursts []*fit.Batch, starts s
 			late = lateness(s, len(b.Lines))
 		}
 		t.AddTeam(q.late, team, b.Dir, b.Round, b.Timings(), late)
-		c := p.gaps[q.gap]
-		p.gaps[q.gap] = gapCount{c.kept + len(gaps), c.dropped + len(skews) - len(gaps), append(c.uneven, uneven...)}
+		q.kept, q.dropped = q.kept+len(gaps), q.dropped+len(skews)-len(gaps)
 	}
 	for _, q := range points {
-		if !p.gaps[q.gap].enough() { // a point needs a value; that of this one is not used
+		if !q.enough() { // a point needs a value; that of this one is not used
 			t.Add(q.gap, 0, 0, 0, 0)
 			t.Add(q.gap, 1, 0, 0, 0)
 			continue
@@ -200,16 +201,16 @@ func keyOf(b *fit.Batch) key {
 }
 
 // burstPoints makes the points of every n and size, ascending.
-func (p *paired) burstPoints(t *resample.Table[key], bursts []*fit.Batch) map[key]burstPoint {
-	points := map[key]burstPoint{}
+func (p *paired) burstPoints(t *resample.Table[key], bursts []*fit.Batch) map[key]*burstPoint {
+	points := map[key]*burstPoint{}
 	for _, b := range bursts {
-		points[keyOf(b)] = burstPoint{}
+		points[keyOf(b)] = nil
 	}
 	for _, k := range slices.SortedFunc(maps.Keys(points), func(a, b key) int {
 		return cmp.Or(cmp.Compare(a.n, b.n), cmp.Compare(a.bytes, b.bytes))
 	}) {
-		q := burstPoint{float64(k.bytes), t.OneWay(key{'l', k.n, k.bytes}), t.OneWay(key{'g', k.n, k.bytes}),
-			t.OneWay(key{'j', k.n, k.bytes})}
+		q := &burstPoint{bytes: float64(k.bytes), last: t.OneWay(key{'l', k.n, k.bytes}),
+			gap: t.OneWay(key{'g', k.n, k.bytes}), late: t.OneWay(key{'j', k.n, k.bytes})}
 		points[k] = q
 		n := int(k.n)
 		if len(p.bursts[n]) == 0 {

@@ -28,7 +28,7 @@ type fixedFit struct {
 // fitFixed reads a'(n) off the one-packet bursts of each n and fits a and a_c.
 func (p *paired) fitFixed() (*fixedFit, error) {
 	f := &fixedFit{condition: math.NaN()}
-	small := map[int][]burstPoint{}
+	small := map[int][]*burstPoint{}
 	for _, n := range p.pairs {
 		f.n = append(f.n, float64(n))
 		all := p.bursts[n]
@@ -54,7 +54,7 @@ func (p *paired) fitFixed() (*fixedFit, error) {
 		}
 		f.a.N = append(f.a.N, count)
 	}
-	f.uneven = p.unevenGaps(small[p.pairs[len(p.pairs)-1]])
+	f.uneven = unevenGaps(small[p.pairs[len(p.pairs)-1]])
 	if len(f.n) == 1 {
 		p.single(f)
 	} else if err := p.separate(f); err != nil {
@@ -67,15 +67,13 @@ func (p *paired) fitFixed() (*fixedFit, error) {
 // separated reports whether the deliveries of a burst come one by one, further apart than clocks, jitter and the starts
 // of the senders put them, and enough repetitions are left that show it. Where more pairs make all deliveries later
 // alike, the gaps are shorter than what the last is later by, and say nothing of it.
-func (p *paired) separated(n, last []float64, small map[int][]burstPoint) bool {
+func (p *paired) separated(n, last []float64, small map[int][]*burstPoint) bool {
 	if len(n) < 2 || n[0] != 1 || p.cut {
 		return false
 	}
 	for _, points := range small {
-		for _, q := range points {
-			if !p.gaps[q.gap].enough() {
-				return false
-			}
+		if slices.ContainsFunc(points, func(q *burstPoint) bool { return !q.enough() }) {
+			return false
 		}
 	}
 	v, alone, most := p.times.Values, small[p.pairs[0]][0], small[p.pairs[len(n)-1]][0]
@@ -86,11 +84,11 @@ func (p *paired) separated(n, last []float64, small map[int][]burstPoint) bool {
 
 // unevenGaps is by how much the first gap of bursts differs from the others [s], in the median of the repetitions; 0
 // where there are no others.
-func (p *paired) unevenGaps(points []burstPoint) float64 {
+func unevenGaps(points []*burstPoint) float64 {
 	var all []float64
 	for _, q := range points {
-		if u := p.gaps[q.gap].uneven; len(u) > 0 {
-			all = append(all, stats.Median(u))
+		if len(q.uneven) > 0 {
+			all = append(all, stats.Median(q.uneven))
 		}
 	}
 	if len(all) == 0 {
@@ -101,7 +99,7 @@ func (p *paired) unevenGaps(points []burstPoint) float64 {
 
 // limitsOf returns the function from values of points to a'(n): of the last delivery less its lateness, or where they
 // are separated of the gap more than a'(1).
-func (p *paired) limitsOf(small map[int][]burstPoint, separated bool) func(values []float64) ([]float64, error) {
+func (p *paired) limitsOf(small map[int][]*burstPoint, separated bool) func(values []float64) ([]float64, error) {
 	return func(values []float64) ([]float64, error) {
 		out := make([]float64, len(p.pairs))
 		for i, n := range p.pairs {
@@ -123,7 +121,7 @@ func (p *paired) limitsOf(small map[int][]burstPoint, separated bool) func(value
 	}
 }
 
-func columns(points []burstPoint, values []float64) (sizes, last, gap, late []float64) {
+func columns(points []*burstPoint, values []float64) (sizes, last, gap, late []float64) {
 	for _, q := range points {
 		sizes = append(sizes, q.bytes)
 		last, gap, late = append(last, values[q.last]), append(gap, values[q.gap]), append(late, values[q.late])

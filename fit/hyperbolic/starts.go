@@ -83,15 +83,9 @@ const skewShare = 0.5
 // minKept is the share of repetitions that must be left at every n for a'(n) to be taken from gaps.
 const minKept = 0.5
 
-// gapCount counts the repetitions of the bursts of one n and size.
-type gapCount struct {
-	kept, dropped int
-	uneven        []float64 // by which the first gap of those kept is shorter than the others are on average [s]
-}
-
 // enough reports whether the gaps are of as many repetitions as it takes to use them.
-func (c gapCount) enough() bool {
-	return c.kept > 0 && float64(c.kept) >= minKept*float64(c.kept+c.dropped)
+func (q *burstPoint) enough() bool {
+	return q.kept > 0 && float64(q.kept) >= minKept*float64(q.kept+q.dropped)
 }
 
 // lateness is by how much the last of n deliveries is later than a typical one although they do not disturb each other:
