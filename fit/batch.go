@@ -56,11 +56,7 @@ const (
 
 // Timings counts the raw timings of b.
 func (b *Batch) Timings() int {
-	n := 0
-	for _, l := range b.Lines {
-		n += len(l.NS)
-	}
-	return n
+	return stats.Sum(b.Lines, func(l *dataset.Sample) int { return len(l.NS) })
 }
 
 // Flagged returns the first of some flags that a line of b carries, or "".

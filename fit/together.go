@@ -21,11 +21,7 @@ func (r *Result) Together(names []string, replicates [][]float64, more ...[][]fl
 			return
 		}
 		for j := range rows[0] {
-			column := make([]float64, len(rows))
-			for k, row := range rows {
-				column[k] = row[j]
-			}
-			columns = append(columns, column)
+			columns = append(columns, stats.Map(rows, func(row []float64) float64 { return row[j] }))
 		}
 	}
 	c := params.Correlation{Names: names}

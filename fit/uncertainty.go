@@ -78,9 +78,5 @@ func WidenDifference(v float64, ci [2]float64, terms []params.Term) [2]float64 {
 }
 
 func halfWidth(terms []params.Term) float64 {
-	squares := 0.0
-	for _, t := range terms {
-		squares += t.U * t.U
-	}
-	return resample.HalfWidth(math.Sqrt(squares))
+	return resample.HalfWidth(math.Sqrt(stats.Sum(terms, func(t params.Term) float64 { return t.U * t.U })))
 }

@@ -192,11 +192,8 @@ func (a *arrivals) saturated() *costData {
 		groups = append(groups, group)
 		sizes = append(sizes, m)
 	}
-	return &costData{sizes, a.est.Made(groups, func(v []float64, i int) (mean float64) {
-		for _, at := range groups[i] {
-			mean += v[at] / float64(len(groups[i]))
-		}
-		return mean
+	return &costData{sizes, a.est.Made(groups, func(v []float64, i int) float64 {
+		return stats.Sum(groups[i], func(at int) float64 { return v[at] / float64(len(groups[i])) })
 	})}
 }
 

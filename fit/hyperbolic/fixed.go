@@ -47,13 +47,9 @@ func (p *paired) fitFixed() (*fixedFit, error) {
 	if f.a, err = p.times.Derive(p.limitsOf(small, f.separated)); err != nil {
 		return nil, err
 	}
-	for _, n := range p.pairs {
-		count := 0
-		for _, q := range small[n] {
-			count += p.times.N[q.last]
-		}
-		f.a.N = append(f.a.N, count)
-	}
+	f.a.N = stats.Map(p.pairs, func(n int) int {
+		return stats.Sum(small[n], func(q *burstPoint) int { return p.times.N[q.last] })
+	})
 	f.uneven = unevenGaps(small[p.pairs[len(p.pairs)-1]])
 	if len(f.n) == 1 {
 		p.single(f)

@@ -74,11 +74,8 @@ func (p *paired) streamTerms(v float64) []params.Term {
 
 // timePerByte is n over the sum of the pairs' rates [s/B].
 func timePerByte(b *fit.Batch) float64 {
-	rate := 0.0
-	for _, l := range b.Lines {
-		rate += streamRate(l, float64(b.Point[names.FactorBytes]))
-	}
-	return float64(len(b.Lines)) / rate
+	bytes := float64(b.Point[names.FactorBytes])
+	return float64(len(b.Lines)) / stats.Sum(b.Lines, func(l *dataset.Sample) float64 { return streamRate(l, bytes) })
 }
 
 // streamRate is one pair's rate [B/s]: the chunks of the common window over its length (aux window_chunks and
@@ -90,9 +87,5 @@ func streamRate(l *dataset.Sample, bytes float64) float64 {
 	if ns := l.Aux[names.AuxWindow]; ns > 0 {
 		return bytes * l.Aux[names.AuxWindowChunks] / (ns * 1e-9)
 	}
-	total := 0.0
-	for _, v := range fit.Seconds(l.NS) {
-		total += v
-	}
-	return bytes * float64(len(l.NS)) / total
+	return bytes * float64(len(l.NS)) / stats.Sum(l.NS, func(v int64) float64 { return float64(v) * 1e-9 })
 }

@@ -164,10 +164,7 @@ func bounded(rho float64) float64 { return math.Max(0, math.Min(maxSerial, rho))
 
 // lagOne is r of one series, NaN where it does not vary.
 func lagOne(v []float64) float64 {
-	mean := 0.0
-	for _, x := range v {
-		mean += x / float64(len(v))
-	}
+	mean := stats.Sum(v, func(x float64) float64 { return x / float64(len(v)) })
 	products, squares := 0.0, 0.0
 	for k, x := range v {
 		squares += (x - mean) * (x - mean)

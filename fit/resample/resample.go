@@ -256,11 +256,7 @@ func (m *Medians) roundsOf(i int, med [][]float64, to []float64, apart bool) []f
 func Midmean(v []float64) float64 {
 	slices.Sort(v)
 	g := (len(v) + 1) / 4
-	sum := 0.0
-	for _, x := range v[g : len(v)-g] {
-		sum += x
-	}
-	return sum / float64(len(v)-2*g)
+	return stats.Sum(v[g:len(v)-g], func(x float64) float64 { return x }) / float64(len(v)-2*g)
 }
 
 // Derive returns numbers that are made of the points, in the estimates and in each replicate, as Map does. How many
@@ -283,13 +279,7 @@ func (s *Estimates) Made(from [][]int, of func(values []float64, i int) float64)
 		}
 		return made, nil
 	})
-	for _, points := range from {
-		n := 0
-		for _, i := range points {
-			n += s.N[i]
-		}
-		out.N = append(out.N, n)
-	}
+	out.N = stats.Map(from, func(points []int) int { return stats.Sum(points, func(i int) int { return s.N[i] }) })
 	return out
 }
 

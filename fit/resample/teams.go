@@ -123,10 +123,7 @@ func (p *point) deviations() deviations {
 			continue
 		}
 		names := slices.Sorted(maps.Keys(cells))
-		mean := 0.0
-		for _, team := range names {
-			mean += cells[team] / float64(len(cells))
-		}
+		mean := stats.Sum(names, func(team string) float64 { return cells[team] / float64(len(cells)) })
 		for _, team := range names {
 			e, s := cells[team]-mean, d.teams[team]
 			d.teams[team] = teamSum{s.sum + e, s.squares + e*e}

@@ -65,13 +65,7 @@ func Typical(x []float64) float64 {
 // Shift is by how much y is above x: the median of all differences, which loses little to the mean on normal values and
 // withstands outliers; NaN where a side has no values. Source: Hodges and Lehmann 1963, Ann. Math. Statist. 34.
 func Shift(x, y []float64) float64 {
-	var d []float64
-	for _, b := range y {
-		for _, a := range x {
-			d = append(d, b-a)
-		}
-	}
-	return Median(d)
+	return Median(Flat(y, func(b float64) []float64 { return Map(x, func(a float64) float64 { return b - a }) }))
 }
 
 // MAD returns the median absolute deviation from the median, times 1.4826 so that it estimates the standard deviation
@@ -95,6 +89,14 @@ func Map[T, U any](values []T, of func(T) U) []U {
 
 // Flat joins the lists that of makes of each value.
 func Flat[T, U any](values []T, of func(T) []U) []U { return slices.Concat(Map(values, of)...) }
+
+// Sum adds up, in order, what of makes of each value.
+func Sum[T any, N int | float64](values []T, of func(T) N) (sum N) {
+	for _, v := range values {
+		sum += of(v)
+	}
+	return sum
+}
 
 // Floats converts raw nanoseconds to float64, in nanoseconds.
 func Floats(ns []int64) []float64 { return Map(ns, func(v int64) float64 { return float64(v) }) }
