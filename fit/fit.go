@@ -75,9 +75,8 @@ func Run(models []Model, d dataset.Source, s Settings) (*params.Params, []error)
 			errs[i] = fmt.Errorf("model %s: %w", m.Name, err)
 		}
 	})
-	fits = slices.DeleteFunc(fits, func(f *params.Fit) bool { return f == nil })
 	errs = slices.DeleteFunc(errs, func(err error) bool { return err == nil })
-	out := Collect(p, fits)
+	out := Collect(p, slices.DeleteFunc(fits, func(f *params.Fit) bool { return f == nil }))
 	p.addSlow(out)
 	if !s.Together {
 		p.classify(models, out)

@@ -1,6 +1,7 @@
 package fit
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -60,14 +61,7 @@ func (o *SlowHosts) Out(l *dataset.Sample) string {
 }
 
 // OutOf says why the fits leave out a batch, by the first of its lines that they do; "" where there is none.
-func (o *SlowHosts) OutOf(b *Batch) string {
-	for _, l := range b.Lines {
-		if why := o.Out(l); why != "" {
-			return why
-		}
-	}
-	return ""
-}
+func (o *SlowHosts) OutOf(b *Batch) string { return cmp.Or(stats.Map(b.Lines, o.Out)...) }
 
 // Line reports whether the fits leave out a line.
 func (o *SlowHosts) Line(l *dataset.Sample) bool { return o.Out(l) != "" }

@@ -102,10 +102,8 @@ func (p *Params) measured() []*Fit {
 
 // Named returns the series of that name; without points where there is none.
 func (f *Fit) Named(name string) Series {
-	for _, s := range f.Series {
-		if s.Name == name {
-			return s
-		}
+	if i := slices.IndexFunc(f.Series, func(s Series) bool { return s.Name == name }); i >= 0 {
+		return f.Series[i]
 	}
 	return Series{Name: name}
 }

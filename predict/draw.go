@@ -169,11 +169,7 @@ func misfit(m cost.Model, p *params.Params) float64 {
 
 // scatter is the relative standard deviation of the medians of messages between two hosts: the median over the sizes.
 func scatter(p *params.Params) float64 {
-	var all []float64
-	for _, r := range measured(p) {
-		if r.Hi > r.Lo {
-			all = append(all, (r.Hi-r.Lo)/2/Normal95/r.Measured)
-		}
-	}
-	return stats.Typical(all)
+	known := slices.DeleteFunc(measured(p), func(r params.Residual) bool { return !(r.Hi > r.Lo) })
+	return stats.Typical(stats.Map(known,
+		func(r params.Residual) float64 { return (r.Hi - r.Lo) / 2 / Normal95 / r.Measured }))
 }

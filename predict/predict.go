@@ -151,12 +151,7 @@ func inOrder(p *params.Params) []string {
 
 // simulation is the network that is played, nil where none could be made.
 func (p *Predictor) simulation() *simulated {
-	for _, m := range p.models {
-		if m.world != nil {
-			return m.world
-		}
-	}
-	return nil
+	return cmp.Or(stats.Map(p.models, func(m *model) *simulated { return m.world })...)
 }
 
 // Notes say what the simulation had to assume.

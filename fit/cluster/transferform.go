@@ -6,6 +6,7 @@ import (
 
 	"calib/fit"
 	"calib/internal/lsq"
+	"calib/internal/stats"
 	"calib/params"
 )
 
@@ -31,12 +32,8 @@ func (f transferForm) fit(at []loadPoint, y, w []float64, gs params.Cost) (trans
 	if !f.limited {
 		return f.solve(at, y, w, params.Transfer{}, func(q loadPoint) []float64 { return []float64{q.m} })
 	}
-	var offers []float64
-	for _, q := range at {
-		if v := q.offered(gs); v > 0 && fit.Finite(v) {
-			offers = append(offers, v)
-		}
-	}
+	offers := slices.DeleteFunc(stats.Map(at, func(q loadPoint) float64 { return q.offered(gs) }),
+		func(v float64) bool { return !(v > 0) || !fit.Finite(v) })
 	slices.Sort(offers)
 	offers = slices.Compact(offers)
 	var best transferFit

@@ -136,12 +136,8 @@ func (u *usual) known(pair, s int32) bool {
 
 // explains reports whether the pair, or a host of it, that is not s, is known to be slow.
 func (u *usual) explains(pair, s int32) bool {
-	for _, c := range [...]int32{pair, u.hosts[pair][0], u.hosts[pair][1]} {
-		if c != s && u.slow[c] {
-			return true
-		}
-	}
-	return false
+	slow := func(c int32) bool { return c != s && u.slow[c] }
+	return slow(pair) || slow(u.hosts[pair][0]) || slow(u.hosts[pair][1])
 }
 
 // due reports whether the usual is to be learnt, first or again.

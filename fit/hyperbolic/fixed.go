@@ -81,16 +81,11 @@ func (p *paired) separated(n, last []float64, small map[int][]*burstPoint) bool 
 // unevenGaps is by how much the first gap of bursts differs from the others [s], in the median of the repetitions; 0
 // where there are no others.
 func unevenGaps(points []*burstPoint) float64 {
-	var all []float64
-	for _, q := range points {
-		if len(q.uneven) > 0 {
-			all = append(all, stats.Median(q.uneven))
-		}
-	}
-	if len(all) == 0 {
+	some := slices.DeleteFunc(slices.Clone(points), func(q *burstPoint) bool { return len(q.uneven) == 0 })
+	if len(some) == 0 {
 		return 0
 	}
-	return math.Abs(stats.Mean(all))
+	return math.Abs(stats.Mean(stats.Map(some, func(q *burstPoint) float64 { return stats.Median(q.uneven) })))
 }
 
 // limitsOf returns the function from values of points to a'(n): of the last delivery less its lateness, or where they

@@ -51,12 +51,7 @@ func (s *Estimates) Of(of func(values []float64) float64) (v float64, ci [2]floa
 // Scatter is DifferenceOf that also gives the scatter within a single round. It is for tests whether an effect stands
 // out of the noise, and no interval of its size.
 func Scatter[Row any](s *Estimates, v float64, replicates []Row, of func(Row) float64) [2]float64 {
-	x := make([]float64, 0, len(replicates))
-	for _, r := range replicates {
-		if y := of(r); !math.IsNaN(y) && !math.IsInf(y, 0) {
-			x = append(x, y)
-		}
-	}
+	x := slices.DeleteFunc(stats.Map(replicates, of), func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) })
 	if len(x) == 0 {
 		return [2]float64{v, v}
 	}

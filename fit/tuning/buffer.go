@@ -202,19 +202,14 @@ func bufferPlots(f *params.Fit) []plot.Plot {
 		if slices.ContainsFunc(out, func(p plot.Plot) bool { return p.ID == id }) {
 			continue
 		}
-		var same []string
-		for _, t := range all {
-			if int64(t.Factors["bytes"]) == bytes {
-				same = append(same, t.Name)
-			}
-		}
+		same := slices.DeleteFunc(slices.Clone(all), func(t params.Series) bool { return int64(t.Factors["bytes"]) != bytes })
 		oneway, both := smallestBuffer(names.PhaseOneWay, bytes), smallestBuffer(names.PhaseInterleaved, bytes)
 		out = append(out, plot.Plot{
 			ID: id, Section: fit.SectionTuning, Title: "A message of " + words + " by the socket buffer",
 			Says: fit.Sentences("The smallest buffer within 5% of the best is "+describeBuffer(f, oneway)+" one way, and "+
 				describeBuffer(f, both)+" with both sides sending",
 				"The kernel's own choice stands at the send buffer that it granted"),
-			X: plot.Axis{Name: "socket buffer asked for", Unit: "B", Log: true}, Y: fit.TimeAxis("time", true), Series: same,
+			X: plot.Axis{Name: "socket buffer asked for", Unit: "B", Log: true}, Y: fit.TimeAxis("time", true), Series: fit.SeriesNames(same),
 			Marks: slices.Concat(markChoice(f, oneway, "smallest good buffer, one way:"), markChoice(f, both, "both ways:")),
 		})
 	}
