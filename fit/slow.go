@@ -81,10 +81,7 @@ func (p *Prepared) findSlow() *SlowHosts {
 			screen.Add(seen, took)
 		}
 	}
-	var all []string
-	for h := range p.hosts {
-		all = append(all, p.HostName(h))
-	}
+	all := p.hostNames(stats.Upto(len(p.hosts)))
 	j := screen.Judge()
 	out := &SlowHosts{Hosts: map[int]bool{}, Pairs: map[[2]int]bool{}, why: map[[2]int]string{}, judged: j,
 		group: fault.Numbers(j.Groups), kind: fault.Numbers(j.Kinds)}

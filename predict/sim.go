@@ -87,7 +87,7 @@ func (w *simulated) cold() error {
 func (w *simulated) Time(t *cost.Traffic) (float64, error) {
 	teams := t.Teams
 	if len(teams) == 0 || w.Alike() {
-		teams = [][]int{network.FirstHosts(t.Hosts)}
+		teams = [][]int{stats.Upto(t.Hosts)}
 	}
 	var times []float64
 	for _, team := range teams {

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"calib/fit/overlap"
+	"calib/internal/stats"
 	"calib/internal/yaml"
 	"calib/params"
 )
@@ -91,9 +92,7 @@ func Typed(text []byte) (*params.Params, error) {
 	if g != nil && perByte != nil { // the gap by the size, which LogGP has in no other way
 		p.Functions["gap"] = typed(params.Line, "loggp", map[string]float64{"c0": *g - *perByte, "c1": *perByte})
 	}
-	for i := range hosts {
-		p.Run.Hosts = append(p.Run.Hosts, fmt.Sprintf("host-%d", i+1))
-	}
+	p.Run.Hosts = stats.Map(stats.Upto(hosts), func(i int) string { return fmt.Sprintf("host-%d", i+1) })
 	return p, nil
 }
 

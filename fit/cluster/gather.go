@@ -138,10 +138,9 @@ func arrivalInterval(l *dataset.Sample) []float64 {
 	if len(v) != 1 || len(l.NS) < 2*parts {
 		return v
 	}
-	means := make([]float64, parts)
-	for i := range means {
-		means[i] = stats.Mean(fit.Seconds(l.NS[i*len(l.NS)/parts : (i+1)*len(l.NS)/parts]))
-	}
+	means := stats.Map(stats.Upto(parts), func(i int) float64 {
+		return stats.Mean(fit.Seconds(l.NS[i*len(l.NS)/parts : (i+1)*len(l.NS)/parts]))
+	})
 	if scale := stats.Median(means) / stats.Mean(fit.Seconds(l.NS)); fit.Finite(scale) {
 		v[0] *= scale
 	}

@@ -216,11 +216,7 @@ func (h *transfer) least(most float64, where loadPoint) float64 {
 
 // refit fits a form to every replicate, with its g_s.
 func (h *transfer) refit(form transferForm) []params.Transfer {
-	numbers := make([]int, len(h.y.Replicates))
-	for k := range numbers {
-		numbers[k] = k
-	}
-	return resample.Map(numbers, func(k int) (params.Transfer, error) {
+	return resample.Map(stats.Upto(len(h.y.Replicates)), func(k int) (params.Transfer, error) {
 		t, err := form.fit(h.at, h.y.Replicates[k], h.weights, h.gs.replicate(k))
 		return t.Transfer, err
 	})

@@ -129,16 +129,6 @@ func New(o Options, known []Change) *Watch {
 		changes: slices.Clone(known), failing: map[Subject]time.Time{}, doubt: -1}
 }
 
-// Open are the changes that last.
-func (w *Watch) Open() (out []Change) {
-	for _, c := range w.changes {
-		if c.open() {
-			out = append(out, c)
-		}
-	}
-	return out
-}
-
 // Learning reports whether too little was seen to say what is usual.
 func (w *Watch) Learning() bool { return w.usual == nil }
 
@@ -168,8 +158,8 @@ func (w *Watch) Add(l Look) (began, ended []Change) {
 		return began, ended
 	}
 	w.usual.slow = map[int32]bool{}
-	for _, c := range w.Open() {
-		if c.Size() > 0 && c.Quantity != fault.Reach {
+	for _, c := range w.changes {
+		if c.open() && c.Size() > 0 && c.Quantity != fault.Reach {
 			w.usual.slow[w.of(c.Subject)] = true
 		}
 	}

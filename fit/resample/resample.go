@@ -272,12 +272,9 @@ func (s *Estimates) Derive(stat func(values []float64) ([]float64, error)) (*Est
 // Made returns numbers that are each made of the values of points, in the estimates and in each replicate. The timings
 // behind number i are those of the points from[i].
 func (s *Estimates) Made(from [][]int, of func(values []float64, i int) float64) *Estimates {
+	all := stats.Upto(len(from))
 	out, _ := s.Derive(func(values []float64) ([]float64, error) { // never fails
-		made := make([]float64, len(from))
-		for i := range made {
-			made[i] = of(values, i)
-		}
-		return made, nil
+		return stats.Map(all, func(i int) float64 { return of(values, i) }), nil
 	})
 	out.N = stats.Map(from, func(points []int) int { return stats.Sum(points, func(i int) int { return s.N[i] }) })
 	return out

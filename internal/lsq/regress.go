@@ -39,8 +39,8 @@ func Intercept(sizes, times []float64) (float64, error) {
 	return l.C0, err
 }
 
-// OrRelative returns w, where there are weights, else 1/y² for each y, under which residuals are relative. It is an error
-// where that is not finite.
+// OrRelative returns w, or where it is nil 1/y² for each y: the weights under which residuals are relative. It is an
+// error where that is not finite.
 func OrRelative(y, w []float64) ([]float64, error) {
 	if w != nil {
 		return w, nil

@@ -87,6 +87,15 @@ func Map[T, U any](values []T, of func(T) U) []U {
 	return out
 }
 
+// Upto are the numbers from 0 to n−1.
+func Upto(n int) []int {
+	out := make([]int, n)
+	for i := range out {
+		out[i] = i
+	}
+	return out
+}
+
 // Flat joins the lists that of makes of each value.
 func Flat[T, U any](values []T, of func(T) []U) []U { return slices.Concat(Map(values, of)...) }
 
@@ -239,10 +248,7 @@ func splits(n, k int, seed uint64) func(func([]int) bool) {
 			}
 			return
 		}
-		order := make([]int, n)
-		for i := range order {
-			order[i] = i
-		}
+		order := Upto(n)
 		copy(chosen, order[n-k:])
 		rng := rand.New(rand.NewPCG(seed, 0x6465616c))
 		for i := 0; i < maxSplits && yield(chosen); i++ {

@@ -57,7 +57,7 @@ func (n *Network) Copy(p *params.Params, hosts int, slowdown float64) (*Copy, er
 		base.Fabric = nil
 	}
 	c := &Copy{}
-	if out := n.Unplaced(FirstHosts(hosts)); out > 0 {
+	if out := n.Unplaced(stats.Upto(hosts)); out > 0 {
 		c.note("%s in none of the run's groups: no uplink is between them and any other host", units.Plural(out, "host"))
 	}
 	if err := base.Validate(); err != nil {
@@ -86,13 +86,6 @@ func (n *Network) Copy(p *params.Params, hosts int, slowdown float64) (*Copy, er
 	}
 	return nil, fmt.Errorf("%w: even %g times slower the shortest packets of a host leave %.3g s apart",
 		ErrTooFast, c.Spec.Slowdown, gap(&c.Spec))
-}
-
-func FirstHosts(n int) (hosts []int) {
-	for h := range n {
-		hosts = append(hosts, h)
-	}
-	return hosts
 }
 
 func (c *Copy) note(format string, args ...any) {
