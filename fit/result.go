@@ -99,12 +99,14 @@ func (r *Result) Count(n int, name string, of func(n int) params.Finding) {
 	r.Add(f.With(name, float64(n)))
 }
 
-func (r *Result) WidenDomain(factor string, v float64) {
-	d, seen := r.Domain[factor]
-	if !seen {
-		d = [2]float64{v, v}
+func (r *Result) WidenDomain(factor string, values ...float64) {
+	for _, v := range values {
+		d, seen := r.Domain[factor]
+		if !seen {
+			d = [2]float64{v, v}
+		}
+		r.Domain[factor] = [2]float64{min(d[0], v), max(d[1], v)}
 	}
-	r.Domain[factor] = [2]float64{min(d[0], v), max(d[1], v)}
 }
 
 // CheckRounds warns where the rounds are too few for an interval.

@@ -203,8 +203,7 @@ func finishCosts(r *fit.Result, costs ...*costFit) *params.Fit {
 		if !ok {
 			d = fn.Domain["bytes"]
 		}
-		r.WidenDomain("bytes", d[0])
-		r.WidenDomain("bytes", d[1])
+		r.WidenDomain("bytes", d[:]...)
 	}
 	return r.Fit
 }

@@ -26,14 +26,11 @@ func Group(hosts []int, quantity, direction string) Subject {
 func (s Subject) In(host int) bool { return host >= 0 && strings.ContainsRune(s.Group, rune(host)) }
 
 // Members are the hosts that a subject names; of the network none.
-func (s Subject) Members() (out []int) {
+func (s Subject) Members() []int {
 	if s.Group == "" {
 		return s.Hosts[:s.Size()]
 	}
-	for _, h := range s.Group {
-		out = append(out, int(h))
-	}
-	return out
+	return stats.Map([]rune(s.Group), func(h rune) int { return int(h) })
 }
 
 // apart is the margin of fault.Groups: a way between groups takes longer than one within by twice this share, or more.

@@ -138,8 +138,7 @@ func (p *prttData) arrange() {
 			p.over[base.phase] = append(p.over[base.phase], q)
 		}
 		p.fit.WidenDomain("bytes", q.bytes)
-		p.fit.WidenDomain("messages", 1)
-		p.fit.WidenDomain("messages", q.n)
+		p.fit.WidenDomain("messages", 1, q.n)
 	}
 	bySize := func(a, b slope) int { return cmp.Compare(a.bytes, b.bytes) }
 	slices.SortFunc(p.gaps, bySize)

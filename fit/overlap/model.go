@@ -193,10 +193,9 @@ func (d *data) line(name, label string, quantity params.Quantity, x []float64,
 
 // bySize are the message sizes of a kind, ascending, and its points.
 func (d *data) bySize(kind kind) (sizes []float64, points []int) {
-	for _, b := range d.sizes(kind) {
-		sizes, points = append(sizes, float64(b)), append(points, d.table.Index[key{kind, b, 0}])
-	}
-	return sizes, points
+	of := d.sizes(kind)
+	return stats.Map(of, func(b int64) float64 { return float64(b) }),
+		stats.Map(of, func(b int64) int { return d.table.Index[key{kind, b, 0}] })
 }
 
 // penalties records the penalty factor by size (figure 19).

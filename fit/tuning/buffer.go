@@ -95,12 +95,9 @@ func fitBuffer(p *fit.Prepared) (*params.Fit, error) {
 // buffer.
 func (d *bufferData) settings(keys []bufferKey) {
 	phase, size := keys[0].phase, keys[0].bytes
-	var buffers []float64
-	var points []int
-	for _, k := range keys {
-		buffers, points = append(buffers, float64(k.buffer)), append(points, d.table.Index[k])
-		d.WidenDomain("buffer", float64(k.buffer))
-	}
+	buffers := stats.Map(keys, func(k bufferKey) float64 { return float64(k.buffer) })
+	points := stats.Map(keys, func(k bufferKey) int { return d.table.Index[k] })
+	d.WidenDomain("buffer", buffers...)
 	x := slices.Clone(buffers)
 	if g := d.granted[0]; x[0] == 0 && g != nil {
 		x[0] = stats.Median(g.snd)

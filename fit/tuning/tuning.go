@@ -151,12 +151,9 @@ func fitFragment(p *fit.Prepared) (*params.Fit, error) {
 // fragments records the table of one M, its best fragment and its gain. keys ascend in the fragment.
 func fragments(r *fit.Result, est *resample.Estimates, index map[fragmentKey]int, keys []fragmentKey) {
 	size := keys[0].bytes
-	var sizes []float64
-	var points []int
-	for _, k := range keys {
-		sizes, points = append(sizes, float64(k.fragment)), append(points, index[k])
-		r.WidenDomain("fragment", float64(k.fragment))
-	}
+	sizes := stats.Map(keys, func(k fragmentKey) float64 { return float64(k.fragment) })
+	points := stats.Map(keys, func(k fragmentKey) int { return index[k] })
+	r.WidenDomain("fragment", sizes...)
 	r.WidenDomain("bytes", float64(size))
 	r.AddSeries(params.Series{Name: "T(" + fit.SizeWords(size) + ", f)", Quantity: params.FragmentedTime,
 		Factors: map[string]float64{"bytes": float64(size)}, XName: "bytes"}, sizes, est.Select(points), nil)
