@@ -3,7 +3,6 @@ package fit
 import (
 	"cmp"
 	"fmt"
-	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -322,20 +321,15 @@ func (r *Result) Complete(in []*Batch, sameLength bool) []*Batch {
 	return r.Without(in, WhyIncomplete, func(b *Batch) bool { return !b.complete(sameLength) })
 }
 
-// Runs yields the parts of all in which same holds, each as long as it can be.
-func Runs[T any](all []T, same func(a, b T) bool) iter.Seq[[]T] {
-	return func(yield func([]T) bool) {
-		for len(all) > 0 {
-			n := slices.IndexFunc(all, func(v T) bool { return !same(all[0], v) })
-			if n < 0 {
-				n = len(all)
-			}
-			if !yield(all[:n]) {
-				return
-			}
-			all = all[n:]
+// Runs are the parts of all in which same holds of neighbours, each as long as it can be.
+func Runs[T any](all []T, same func(a, b T) bool) (out [][]T) {
+	from := 0
+	for i := range all {
+		if i+1 == len(all) || !same(all[i], all[i+1]) {
+			out, from = append(out, all[from:i+1]), i+1
 		}
 	}
+	return out
 }
 
 // Lines returns the usable lines of one experiment and phase between hosts that are not slow. Phase "" is any.

@@ -66,7 +66,7 @@ func (p *floodData) loadBursts() []*fit.Batch {
 	slices.SortFunc(keys, func(a, b floodKey) int {
 		return cmp.Or(cmp.Compare(a.bytes, b.bytes), cmp.Compare(a.senders, b.senders), cmp.Compare(a.packet, b.packet))
 	})
-	for same := range fit.Runs(slices.Compact(keys),
+	for _, same := range fit.Runs(slices.Compact(keys),
 		func(a, b floodKey) bool { return a.bytes == b.bytes && a.senders == b.senders }) {
 		g := &burstGroup{bytes: same[0].bytes, senders: same[0].senders}
 		for _, k := range same {

@@ -100,7 +100,7 @@ func (p *floodData) kneeSizes() []sizeEstimate {
 		full = p.full
 	}
 	var out []sizeEstimate
-	for same := range fit.Runs(full, func(a, b *burstGroup) bool { return a.bytes == b.bytes }) {
+	for _, same := range fit.Runs(full, func(a, b *burstGroup) bool { return a.bytes == b.bytes }) {
 		of := stats.Map(same, func(g *burstGroup) estimate { return g.est })
 		out = append(out, sizeEstimate{float64(same[0].bytes), p.merge(of)})
 	}

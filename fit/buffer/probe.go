@@ -198,7 +198,7 @@ func (p *floodData) loadHeld() []*fit.Batch {
 	})
 	bySize := slices.Clone(used)
 	slices.SortStableFunc(bySize, func(a, b *fit.Batch) int { return cmp.Compare(heldOf(a).bytes, heldOf(b).bytes) })
-	p.held = slices.Collect(fit.Runs(bySize, func(a, b *fit.Batch) bool { return heldOf(a) == heldOf(b) }))
+	p.held = fit.Runs(bySize, func(a, b *fit.Batch) bool { return heldOf(a) == heldOf(b) })
 	return used
 }
 

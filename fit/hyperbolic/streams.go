@@ -43,7 +43,7 @@ func (p *paired) steady(in []*fit.Batch) []*fit.Batch {
 	slices.SortStableFunc(in, byPoint)
 	var out []*fit.Batch
 	var halves []float64
-	for group := range fit.Runs(in, func(a, b *fit.Batch) bool { return byPoint(a, b) == 0 }) {
+	for _, group := range fit.Runs(in, func(a, b *fit.Batch) bool { return byPoint(a, b) == 0 }) {
 		kept := p.fit.Prefer(group, whyUnsteady, worse)
 		out = append(out, kept...)
 		if !worse(kept[0]) {

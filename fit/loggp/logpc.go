@@ -172,7 +172,7 @@ func (d *remaps) judge(medium bool) {
 // loGPCPlots are the remaps of a kind and size, measured and as the model has them.
 func loGPCPlots(f *params.Fit) []plot.Plot {
 	var out []plot.Plot
-	for same := range fit.Runs(f.Of(params.RemapTime), func(a, b params.Series) bool {
+	for _, same := range fit.Runs(f.Of(params.RemapTime), func(a, b params.Series) bool {
 		return a.Factors["sync"] == b.Factors["sync"] && a.Factors["bytes"] == b.Factors["bytes"]
 	}) {
 		which, name, id := "asynchronous", "inflation_async", "async"

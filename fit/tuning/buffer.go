@@ -82,7 +82,7 @@ func fitBuffer(p *fit.Prepared) (*params.Fit, error) {
 		return nil, err
 	}
 	keys := slices.SortedFunc(maps.Keys(d.table.Index), bufferKey.compare)
-	for same := range fit.Runs(keys, func(a, b bufferKey) bool { return a.phase == b.phase && a.bytes == b.bytes }) {
+	for _, same := range fit.Runs(keys, func(a, b bufferKey) bool { return a.phase == b.phase && a.bytes == b.bytes }) {
 		d.settings(same)
 	}
 	d.noteGranted()
@@ -165,7 +165,7 @@ func (d *bufferData) noteDeadlocks(exchanges []*dataset.Sample) {
 	}
 	exchanges = slices.Clone(exchanges)
 	slices.SortStableFunc(exchanges, func(a, b *dataset.Sample) int { return keyOf(a).compare(keyOf(b)) })
-	for same := range fit.Runs(exchanges, func(a, b *dataset.Sample) bool { return keyOf(a) == keyOf(b) }) {
+	for _, same := range fit.Runs(exchanges, func(a, b *dataset.Sample) bool { return keyOf(a) == keyOf(b) }) {
 		k, stuck, given := keyOf(same[0]), 0, granted{}
 		for _, l := range same {
 			if l.Has(dataset.FlagDeadlock) {

@@ -109,7 +109,7 @@ func nagleKeyOf(l *dataset.Sample) (nagleKey, bool) {
 
 func (d *nagleData) costs() {
 	var at []string
-	for keys := range fit.Runs(d.with, func(a, b nagleKey) bool { return a.writes == b.writes }) {
+	for _, keys := range fit.Runs(d.with, func(a, b nagleKey) bool { return a.writes == b.writes }) {
 		series := func(name string, nagle float64) params.Series {
 			return params.Series{Name: "T(x), " + units.Plural(keys[0].writes, "write") + ", " + name, XName: "bytes",
 				Quantity: params.NagleTime, Factors: map[string]float64{"writes": float64(keys[0].writes), "nagle": nagle}}
@@ -163,7 +163,7 @@ func (d *nagleData) noteStalls() {
 
 func noDelayPlots(f *params.Fit) []plot.Plot {
 	var out []plot.Plot
-	for same := range fit.Runs(f.Of(params.NagleTime),
+	for _, same := range fit.Runs(f.Of(params.NagleTime),
 		func(a, b params.Series) bool { return a.Factors["writes"] == b.Factors["writes"] }) {
 		s := same[0] // with Nagle's algorithm
 		n := int64(s.Factors["writes"])

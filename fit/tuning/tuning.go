@@ -141,7 +141,7 @@ func fitFragment(p *fit.Prepared) (*params.Fit, error) {
 	keys := slices.SortedFunc(maps.Keys(t.Index), func(a, b fragmentKey) int {
 		return cmp.Or(cmp.Compare(a.bytes, b.bytes), cmp.Compare(a.fragment, b.fragment))
 	})
-	for same := range fit.Runs(keys, func(a, b fragmentKey) bool { return a.bytes == b.bytes }) {
+	for _, same := range fit.Runs(keys, func(a, b fragmentKey) bool { return a.bytes == b.bytes }) {
 		fragments(r, est, t.Index, same)
 	}
 	r.JudgeTable()
