@@ -3,7 +3,6 @@ package fit
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -56,6 +55,10 @@ const (
 // Timings counts the raw timings of b.
 func (b *Batch) Timings() int {
 	return stats.Sum(b.Lines, func(l *dataset.Sample) int { return len(l.NS) })
+}
+
+func linesOf(sets [][]*Batch) []*dataset.Sample {
+	return stats.Flat(slices.Concat(sets...), func(b *Batch) []*dataset.Sample { return b.Lines })
 }
 
 // Flagged returns the first of some flags that a line of b carries, or "".
@@ -213,18 +216,10 @@ func (r *Result) LeaveOut(b *Batch, why string) {
 
 // Account states what was used: how many timings, of which hosts, and what a reader must know of them.
 func (r *Result) Account(used ...[]*Batch) {
-	hosts := map[int]bool{}
-	for _, set := range used {
-		for _, b := range set {
-			r.Used += b.Timings()
-			for _, l := range b.Lines {
-				for _, h := range l.Ranks {
-					hosts[h] = true
-				}
-			}
-		}
-	}
-	r.Hosts = append(r.Hosts, r.Prepared.hostNames(slices.Sorted(maps.Keys(hosts)))...)
+	r.Used += stats.Sum(slices.Concat(used...), (*Batch).Timings)
+	hosts := stats.Flat(linesOf(used), func(l *dataset.Sample) []int { return l.Ranks })
+	slices.Sort(hosts)
+	r.Hosts = append(r.Hosts, r.Prepared.hostNames(slices.Compact(hosts))...)
 	unusable, parts := 0, []string(nil)
 	for why, n := range r.LeftOutWhy {
 		if why != WhyLarge && why != WhySpilled && why != WhyOneCPU && why != WhyOtherClass {
@@ -262,13 +257,9 @@ func (r *Result) BothDirections(in []*Batch) []*Batch {
 // PacketBytes returns the payload of one packet [B]: the smallest segment the kernel reported on these lines, or that
 // of Ethernet with time stamps where it reported none (known is then false).
 func PacketBytes(sets ...[]*Batch) (size float64, known bool) {
-	for _, set := range sets {
-		for _, b := range set {
-			for _, l := range b.Lines {
-				if l.TCP != nil && l.TCP.MSS > 0 && (!known || float64(l.TCP.MSS) < size) {
-					size, known = float64(l.TCP.MSS), true
-				}
-			}
+	for _, l := range linesOf(sets) {
+		if l.TCP != nil && l.TCP.MSS > 0 && (!known || float64(l.TCP.MSS) < size) {
+			size, known = float64(l.TCP.MSS), true
 		}
 	}
 	if !known {

@@ -284,7 +284,8 @@ func gatherTotals(p *fit.Prepared) []gatherTotal {
 // window of senders.
 func noteGathers(r *fit.Result, p *fit.Prepared) {
 	all := gatherTotals(p)
-	for _, same := range fit.Runs(all, func(a, b gatherTotal) bool { return a.senders == b.senders && a.bytes == b.bytes }) {
+	alike := func(a, b gatherTotal) bool { return a.senders == b.senders && a.bytes == b.bytes }
+	for _, same := range fit.Runs(all, alike) {
 		last := same[len(same)-1]
 		if last.senders != all[len(all)-1].senders || last.window != last.senders {
 			continue
