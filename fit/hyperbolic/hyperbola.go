@@ -107,7 +107,7 @@ func effective(x, y []float64, large int, packet float64) (at []float64, from in
 		from, _ = slices.BinarySearch(x, math.Nextafter(packet, math.Inf(1)))
 	}
 	room := roomOf(x[from:], packet)
-	w, err := lsq.RelativeWeights(y[from:])
+	w, err := lsq.OrRelative(y[from:], nil)
 	if err != nil || len(room) <= minLarge {
 		return x, -1
 	}
