@@ -43,11 +43,11 @@ func coalescing(h dataset.Host) (params.Finding, bool) {
 	switch {
 	case h.Env["nic.coalesce.adaptive_rx"] == "1":
 		return params.Warnf("interrupt-coalescing", "the interface chooses its interrupt coalescing by the load "+
-			"(adaptive-rx, rx-usecs %g now): single messages (alpha, a, L) and streams (b, g, G) were measured under "+
-			"different settings; ethtool -C adaptive-rx off fixes it", usecs).With("wait", usecs*1e-6), true
+			"(adaptive-rx, rx-usecs %g now): single messages (alpha, a, L, L_cluster) and streams (b, g, G) were measured "+
+			"under different settings; ethtool -C adaptive-rx off fixes it", usecs).With("wait", usecs*1e-6), true
 	case usecs > 0:
 		return params.Warnf("interrupt-coalescing", "the interface holds an arriving packet back for up to %g µs "+
-			"(rx-usecs): alpha, a and L hold that, and shorter intervals in g, g_s and g_r are not the network's; "+
+			"(rx-usecs): alpha, a, L and L_cluster hold that, and shorter intervals in g, g_s and g_r are not the network's; "+
 			"ethtool -C rx-usecs 0 ends it", usecs).
 			With("wait", usecs*1e-6), true
 	}

@@ -18,7 +18,7 @@ import (
 var record = strings.Fields("alpha beta a_prime_limits b_prime_limits p99 a b a_c b_c o_s o_r g G wakeup B_L")
 
 // recordFunctions are those that depend on the size.
-var recordFunctions = strings.Fields("T O_s U_r O_r g_s g_r L")
+var recordFunctions = strings.Fields("T O_s U_r O_r g_s g_r L_cluster")
 
 const cardHeader = "number | truth | value | 95% interval | status | why"
 

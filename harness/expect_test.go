@@ -150,13 +150,13 @@ func slowHosts(_ *testing.T, r run) (out []line) {
 	return out
 }
 
-// latency expects L(m,p) over its range and says the worst place. Where frames have a least size, the smallest packets
-// are left out: the function has no floor.
+// latency expects L_cluster(m, p) over its range and says the worst place. Where frames have a least size, the smallest
+// packets are left out: the function has no floor.
 func latency(_ *testing.T, r run) []line {
 	s := r.network.spec
-	f, there := r.p.Functions["L"]
+	f, there := r.p.Functions["L_cluster"]
 	if !there {
-		return []line{{cells: []string{"L(m,p)", "", "no function L", "", "", ""}, verdict: outside}}
+		return []line{{cells: []string{"L_cluster", "", "no function L_cluster", "", "", ""}, verdict: outside}}
 	}
 	small, worst, most := 1, line{}, -1.0
 	if s.Host.Min > 0 {
@@ -167,12 +167,12 @@ func latency(_ *testing.T, r run) []line {
 			want := s.Way(0, 1, m, n)
 			v, err := f.At(float64(m), float64(n), r.p.Functions)
 			if err != nil {
-				return []line{{cells: []string{"L(m,p)", "", "", "", err.Error(), ""}, verdict: outside}}
+				return []line{{cells: []string{"L_cluster", "", "", "", err.Error(), ""}, verdict: outside}}
 			}
 			allowed := 0.03*want + 30e-6
 			if share := math.Abs(v-want) / allowed; share > most {
 				e := estimate{value: v, has: true, unit: "s"}
-				most, worst = share, beside(fmt.Sprintf("L(%d,%d), the worst", m, n), want, e, allowed)
+				most, worst = share, beside(fmt.Sprintf("L_cluster(%d, %d), the worst", m, n), want, e, allowed)
 			}
 		}
 	}

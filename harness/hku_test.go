@@ -57,9 +57,9 @@ func tableRows(m measurement) []row {
 	)
 	gs := params.Cost{C0: 3.027e-6, C1: 0.0796e-6}
 	onPaper := params.Transfer{L0: 16.684e-6, L1: 1.556e-6, Tau: 0.0826e-6, N: 90e6, Gs: gs}
-	fn, ok := m.Functions["L"]
+	fn, ok := m.Functions["L_cluster"]
 	if !ok {
-		panic(m.lacks("function L"))
+		panic(m.lacks("function L_cluster"))
 	}
 	shape := must(fn.Shape(m.Functions))
 	at := func(size, hosts float64, paper, cause string) row {
@@ -74,9 +74,9 @@ func tableRows(m measurement) []row {
 		m.row("", "m > 40, fixed", "g_r.c0", "4.986 µs").because(scatter),
 		m.row("", "m > 40, a byte", "g_r.c1", "0.0788 µs/B").because(scatter),
 		{"Table 1, L(m, p)", "L(1500, 16)", whole + "311.455 µs", is(onPaper.At(1500, 16)), "form.Transfer", ""},
-		m.row("", "l0", "L.l0", "16.684 µs").because(lifted),
-		m.row("", "l1, a host", "L.l1", "1.556 µs").because(lifted),
-		m.row("", "tau, a byte", "L.tau", "0.0826 µs/B").because(lifted),
+		m.row("", "l0", "L_cluster.l0", "16.684 µs").because(lifted),
+		m.row("", "l1, a host", "L_cluster.l1", "1.556 µs").because(lifted),
+		m.row("", "tau, a byte", "L_cluster.tau", "0.0826 µs/B").because(lifted),
 		at(100, 2, "1.556 p + 16.684 + 0.0826 m = 28.056 µs", lifted),
 		at(700, 4, "1.556 p + … = 80.728 µs", lifted),
 		at(1400, 2, "1.556 p + … = 135.436 µs", lifted),

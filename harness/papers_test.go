@@ -252,7 +252,7 @@ type paperRun struct {
 var paperRuns = []paperRun{
 	{"sparc-trees", "sparc1994:11", fixedBuffer, "a a_c b b_c"},
 	{"sparc-exchanges", "sparc1994:16", fixedBuffer, ""},
-	{"hku-table", "hku2000:8", "", "g_s g_r L"},
+	{"hku-table", "hku2000:8", "", "g_s g_r L_cluster"},
 	{"hku-flood", "hku2000:8", "", "B_L"},
 	{"hku-gather4", "hku2000:4", "", ""},
 	{"hku-gather8", "hku2000:8", "", ""},

@@ -70,8 +70,8 @@ func joined(b []byte) []byte {
 	return bytes.Join(lines, []byte("\n"))
 }
 
-// Decode reads a params.json of this version. Errors are of class ErrParams and name the line or the number. Members
-// that this build does not know are ignored.
+// Decode reads a params.json of this version or of the one before. Errors are of class ErrParams and name the line or
+// the number. Members that this build does not know are ignored.
 func Decode(r io.Reader) (*Params, error) {
 	b, err := readAll(r)
 	if err != nil {
@@ -81,7 +81,7 @@ func Decode(r io.Reader) (*Params, error) {
 		Schema string `json:"schema"`
 	}
 	p := &Params{}
-	if err = json.Unmarshal(b, &head); err == nil && head.Schema == Schema {
+	if err = json.Unmarshal(b, &head); err == nil && (head.Schema == Schema || head.Schema == older) {
 		err = json.Unmarshal(b, p)
 	}
 	switch {
@@ -89,7 +89,7 @@ func Decode(r io.Reader) (*Params, error) {
 		return nil, decodeError(b, err)
 	case head.Schema == "":
 		return nil, fmt.Errorf("%w: no member \"schema\"; fit the run again for a new one", ErrParams)
-	case head.Schema != Schema:
+	case p.Schema == "":
 		return nil, fmt.Errorf("%w: schema %q, this build reads %q; fit the run again, which writes it anew from the samples",
 			ErrParams, head.Schema, Schema)
 	}
@@ -97,6 +97,9 @@ func Decode(r io.Reader) (*Params, error) {
 		for name, f := range class.Functions {
 			class.Functions[name] = f.joined()
 		}
+	}
+	if p.Schema == older {
+		p.renew()
 	}
 	if err := p.check(); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrParams, err)
@@ -234,7 +237,7 @@ func JSONSchemas() (file, points *jsonschema.Schema, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	s.ID, s.Title = "https://calib.invalid/schema/params-3.json", "calib parameters"
+	s.ID, s.Title = "https://calib.invalid/schema/params-4.json", "calib parameters"
 	run := s.Properties["run"].Properties
 	for _, always := range []*jsonschema.Schema{s.Properties["fits"], s.Properties["validation"], s.Properties["pairs"],
 		run["hosts"], run["versions"]} {

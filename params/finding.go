@@ -101,17 +101,14 @@ func WithClock(experiments []string) []string {
 func (p *Params) Hint(numbers ...string) string {
 	lacking := slices.DeleteFunc(slices.Clone(numbers), func(n string) bool {
 		_, parameter := p.Parameters[n]
-		_, function := p.Functions[FunctionOf(n)]
-		return parameter || function && n != "L"
+		_, function := p.Functions[n]
+		return parameter || function
 	})
 	if len(lacking) == 0 {
 		return ""
 	}
 	return "; measure with " + p.Measure(lacking...)
 }
-
-// FunctionOf is the name of the function that a number is: L(m,p) of the cluster model is L, as no number is.
-func FunctionOf(number string) string { return strings.TrimSuffix(number, "(m,p)") }
 
 // Measure is the command that measures what some numbers need, and all that the run of p has measured, so that its run
 // lacks nothing that p has.

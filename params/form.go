@@ -177,7 +177,7 @@ func readSegments(coeff map[string]float64) (Form, error) {
 
 // Transfer is the time of a packet in the network,
 //
-//	L(m, p) = L1·p + max(Floor, L0 + Tau·m·max(1, p·m/(N·g_s(m)))),
+//	L_cluster(m, p) = L1·p + max(Floor, L0 + Tau·m·max(1, p·m/(N·g_s(m)))),
 //
 // the forms Bilinear and Limited, each with or without a floor. N is the aggregate rate of the network [B/s]; N = 0 is
 // no limit, and Floor = 0 no floor, as where frames have no least size.

@@ -11,8 +11,8 @@ import (
 	"slices"
 )
 
-// Schema names the version of params.json that Encode writes and Decode reads.
-const Schema = "calib.params/3"
+// Schema names the version of params.json that Encode writes. Decode reads the one before, too.
+const Schema, older = "calib.params/4", "calib.params/3"
 
 // Params is a whole params.json.
 type Params struct {

@@ -1,6 +1,7 @@
 package params
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -46,6 +47,8 @@ func (p *Params) ReadPoints(r io.Reader) error {
 	if err != nil {
 		return err
 	}
+	b = bytes.ReplaceAll(b, []byte(`"symbol": "L"`), []byte(`"symbol": "L_cluster"`)) // of an older file
+	b = bytes.ReplaceAll(b, []byte(`"name": "L(m,`), []byte(`"name": "L_cluster(m, `))
 	var in Points
 	if err := json.Unmarshal(b, &in); err != nil {
 		return decodeError(b, err)

@@ -51,8 +51,8 @@ func (p *Params) Get(name string) (float64, error) {
 	return *q.Value, nil
 }
 
-// Cost evaluates a function, such as "g_s" [s], at m bytes while p hosts communicate. p matters to "L" only. Sizes
-// outside its Domain are extrapolated. Errors are of class ErrNoValue or ErrForm.
+// Cost evaluates a function, such as "g_s" [s], at m bytes while p hosts communicate. p matters to "L_cluster" only.
+// Sizes outside its Domain are extrapolated. Errors are of class ErrNoValue or ErrForm.
 func (p *Params) Cost(name string, m, hosts float64) (float64, error) {
 	f, ok := p.Functions[name]
 	switch {

@@ -19,8 +19,8 @@ import (
 // on it as they run on the cluster, packet by packet, so that what closed forms leave out (send buffers, windows,
 // ports, the staircase of packets) is in its predictions.
 //
-// All hosts are active when a pattern begins, as its L(m, p) has it: they have agreed on the start, or worked together
-// before.
+// All hosts are active when a pattern begins, as its L_cluster(m, p) has it: they have agreed on the start, or worked
+// together before.
 //
 // It is told only what the run measured. What the run left open is taken as the run's own models take it, and said in
 // Notes.

@@ -49,7 +49,7 @@ func cluster() *params.Params {
 	with(p, "U_r", params.Line, map[string]float64{"c0": 2 * us, "c1": 0})
 	with(p, "g_s", params.Line, map[string]float64{"c0": 150 * us, "c1": 0.1 * us})
 	with(p, "g_r", params.Line, map[string]float64{"c0": 120 * us, "c1": 0.08 * us})
-	return with(p, "L", params.Bilinear, map[string]float64{"l0": 300 * us, "l1": 10 * us, "tau": 0.2 * us})
+	return with(p, "L_cluster", params.Bilinear, map[string]float64{"l0": 300 * us, "l1": 10 * us, "tau": 0.2 * us})
 }
 
 func seconds(t *testing.T, p *params.Params, operation, algorithm string, hosts, bytes int) float64 {
@@ -73,9 +73,9 @@ func seconds(t *testing.T, p *params.Params, operation, algorithm string, hosts,
 // and sixteen do not.
 func crowded() *params.Params {
 	p := cluster()
-	l := p.Functions["L"]
+	l := p.Functions["L_cluster"]
 	l.Form, l.Coeff["N"] = params.Limited, 25e6
-	p.Functions["L"] = l
+	p.Functions["L_cluster"] = l
 	return p
 }
 
@@ -90,8 +90,8 @@ func TestTimes(t *testing.T) {
 	}{
 		{"a medium, one message", "p2p", "direct", run(params.Shared, sparc()), 2, 1, 2*860*us + 346*us + 1.15*us},
 		{"a medium that four share", "gather", "direct", run(params.Shared, sparc()), 5, 1, 5*860*us + 346*us + 4*us},
-		{"L(m, p) with two hosts", "p2p", "direct", cluster(), 2, 1000, (5 + 300 + 20 + 200 + 2) * us},
-		{"L(m, p) with eight", "scatter", "direct", cluster(), 8, 1, (6*150.1 + 5 + 300 + 80 + 0.2 + 2) * us},
+		{"L_cluster(m, p) with two hosts", "p2p", "direct", cluster(), 2, 1000, (5 + 300 + 20 + 200 + 2) * us},
+		{"L_cluster(m, p) with eight", "scatter", "direct", cluster(), 8, 1, (6*150.1 + 5 + 300 + 80 + 0.2 + 2) * us},
 		{"a network with room for four", "bcast", "binomial", crowded(), 4, 1000, 2 * (5 + 300 + 40 + 200 + 2) * us},
 		{"and too little for sixteen that are active when it begins", "bcast", "binomial", crowded(), 16, 1000,
 			4 * (5 + 300 + 160 + 200*2.56 + 2) * us},
@@ -207,7 +207,7 @@ func TestBestOfSeveral(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Contains(w.From, "L(m,p)") || slices.Contains(w.From, "a_c") {
+	if !slices.Contains(w.From, "L_cluster") || slices.Contains(w.From, "a_c") {
 		t.Errorf("told %v, where a and a_c miss a message by a factor of six", w.From)
 	}
 }

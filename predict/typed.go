@@ -29,7 +29,7 @@ var typedNumbers = map[string][2]string{
 
 // typedFunctions are the costs by size that can be typed.
 var typedFunctions = map[string]string{"O_s": "cluster-overhead", "U_r": "cluster-overhead", "O_r": "cluster-overhead",
-	"g_s": "cluster-gap", "g_r": "cluster-gather", "L": "cluster"}
+	"g_s": "cluster-gap", "g_r": "cluster-gather", "L_cluster": "cluster"}
 
 // Typed reads parameters that somebody typed, as those of a paper: a name and a value a line,
 //
@@ -37,12 +37,12 @@ var typedFunctions = map[string]string{"O_s": "cluster-overhead", "U_r": "cluste
 //	a: 859.52us
 //	b: 1.42us/B
 //	g_s: {floor: 6.73us, c0: 3.027us, c1: 79.6ns/B}
-//	L: {l0: 16.684us, l1: 1.556us, tau: 82.6ns/B, N: 90B/us}
+//	L_cluster: {l0: 16.684us, l1: 1.556us, tau: 82.6ns/B, N: 90B/us}
 //	overlap: {bytes: 4096, f: 0.9, overhead: 0.2ms, exchange: 0.6ms}
 //
-// L is that of LogGP as a number, and L(m, p) of the cluster model with coefficients. With a_c and b_c the network is a
-// shared medium: for packets unless a_c is zero, for streams unless b_c is, and there it is a switch. None has an
-// interval. Errors are of class ErrTyped.
+// L with coefficients is L_cluster, as older files have it. With a_c and b_c the network is a shared medium: for
+// packets unless a_c is zero, for streams unless b_c is, and there it is a switch. None has an interval. Errors are of
+// class ErrTyped.
 func Typed(text []byte) (*params.Params, error) {
 	lines := map[string]any{}
 	if err := yaml.Decode(text, &lines); err != nil {
@@ -53,6 +53,9 @@ func Typed(text []byte) (*params.Params, error) {
 	hosts, errs := 2, []error{}
 	for _, name := range slices.Sorted(maps.Keys(lines)) {
 		parts, several := lines[name].(map[string]any)
+		if name == "L" && several {
+			name = "L_cluster"
+		}
 		one, number := typedNumbers[name]
 		of, function := typedFunctions[name]
 		var err error
@@ -108,10 +111,10 @@ func typeFunction(p *params.Params, name, model string, parts map[string]any) er
 	coefficients := strings.Join(slices.Sorted(maps.Keys(parts)), " ")
 	form, known := shapes[coefficients]
 	switch wide := strings.Contains(coefficients, "tau"); {
-	case name == "L" && !(known && wide):
-		return fmt.Errorf("function L has %s: want l0, l1 and tau; N, where the network is limited; floor, where there is "+
-			"one", coefficients)
-	case name != "L" && (!known || wide):
+	case name == "L_cluster" && !(known && wide):
+		return fmt.Errorf("function L_cluster has %s: want l0, l1 and tau; N, where the network is limited; floor, where "+
+			"there is one", coefficients)
+	case name != "L_cluster" && (!known || wide):
 		return fmt.Errorf("function %s has %s: want c0 and c1; floor, where there is one", name, coefficients)
 	}
 	fn := typed(form, model, map[string]float64{})

@@ -118,6 +118,21 @@ func TestTypedPapers(t *testing.T) {
 	close(t, "a serial broadcast", rows[0].Seconds, (9*859.52+345.6)*1e-6, 2e-3)
 }
 
+// L is LogGP's, L_cluster that of the cluster model; one with coefficients is the latter, as older files have it.
+func TestTypedLs(t *testing.T) {
+	const way = "{l0: 16.684us, l1: 1.556us, tau: 82.6ns/B}"
+	for _, text := range []string{"L: 5us\nL_cluster: " + way, "L: " + way} {
+		p := mustType(t, text)
+		v, err := p.Get("L")
+		if number := strings.HasPrefix(text, "L: 5us"); number != (err == nil) || number && math.Abs(v-5e-6) > 1e-15 {
+			t.Errorf("%s: L %g, %v", text, v, err)
+		}
+		if at, err := p.Cost("L_cluster", 1000, 2); math.Abs(at-(16.684+2*1.556+82.6)*1e-6) > 1e-12 || err != nil {
+			t.Errorf("%s: L_cluster(1000, 2) %g, %v", text, at, err)
+		}
+	}
+}
+
 func TestTypedFaults(t *testing.T) {
 	for text, want := range map[string]string{
 		"a: fast":                           `a: "fast": want a number from 0 on, in s`,
@@ -128,7 +143,7 @@ func TestTypedFaults(t *testing.T) {
 		"colour: 3":                         "colour: want hosts, overlap, or one of",
 		"g_s: 3us":                          "g_s: want coefficients",
 		"g_s: {c0: 3us}":                    "function g_s has c0: want c0 and c1",
-		"L: {c0: 3us, c1: 0}":               "function L has c0 c1: want l0, l1 and tau",
+		"L: {c0: 3us, c1: 0}":               "function L_cluster has c0 c1: want l0, l1 and tau",
 		"O_s: {l0: 1us, l1: 1us, tau: 0}":   "function O_s has l0 l1 tau: want c0 and c1",
 		"g_s: {c0: 3us, c1: 4us}":           `g_s, c1: "4us": want it in s/B`,
 		"overlap: {f: 2, bytes: 1}":         "overlap: want bytes from 1",

@@ -173,7 +173,7 @@ func (q *Predictor) mark(p *params.Params) {
 		var told []string
 		for _, name := range slices.Compact(slices.Sorted(slices.Values(w.From))) {
 			// The families of fits have the names of the models that predict by them: "hyperbolic-network", "cluster-gap".
-			family, _, _ := strings.Cut(cmp.Or(p.Parameters[name].Model, p.Functions[params.FunctionOf(name)].Model), "-")
+			family, _, _ := strings.Cut(cmp.Or(p.Parameters[name].Model, p.Functions[name].Model), "-")
 			if family == m.name {
 				told = append(told, name)
 			}

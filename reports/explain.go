@@ -31,7 +31,7 @@ type Explained struct {
 // Explain explains a number, a word of calib's, or a name in its files. p is the run's, or nil. ok is false where
 // nothing has that name.
 func Explain(name string, p *params.Params) (e Explained, ok bool) {
-	g := glossary.All()
+	g, name := glossary.All(), params.Renamed(name)
 	if is, ok := g.Words[name]; ok {
 		return Explained{Name: name, Is: is, Also: glossary.Files().Lookup(name)}, true
 	}
@@ -53,13 +53,13 @@ func Explain(name string, p *params.Params) (e Explained, ok bool) {
 	if p == nil {
 		return e, true
 	}
-	e.of, _, _ = strings.Cut(params.FunctionOf(name), ".")
+	e.of, _, _ = strings.Cut(name, ".")
 	if q, has := p.Parameters[name]; has {
 		e.Parameter, e.Unit = &q, q.Unit
-	} else if _, reached := p.Functions["L"].Coeff[name]; reached { // N
-		e.of = "L"
+	} else if _, reached := p.Functions["L_cluster"].Coeff[name]; reached { // N
+		e.of = "L_cluster"
 	}
-	if f, has := p.Functions[e.of]; has && name != "L" { // that of LogGP is another number than the function
+	if f, has := p.Functions[e.of]; has {
 		e.Function = &f
 	}
 	e.none = !slices.ContainsFunc(n.Needs(), func(exp string) bool { _, has := p.Run.Sampled[exp]; return !has })

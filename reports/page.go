@@ -207,10 +207,8 @@ type Kind string
 const (
 	KindWords  Kind = "words"  // sentences that may be wrapped
 	KindNumber Kind = "number" // aligned to the right
-	KindSymbol Kind = "symbol" // of a parameter
+	KindSymbol Kind = "symbol" // of a parameter; "symbol function" is that of a function
 	KindStatus Kind = "status" // of a parameter
-	// KindFunction is the symbol of a function, which a parameter may have too. It looks like KindSymbol.
-	KindFunction Kind = "symbol function"
 )
 
 // NewGrid makes a grid of columns that are each "name/kind", or "name" of plain text.

@@ -187,8 +187,8 @@ func domain(d map[string][2]float64) string {
 var recorded = []string{
 	"alpha", "beta",
 	"a", "b", "a_c", "b_c",
-	"O_s", "g_s", "g_r", "O_r", "U_r", "L", "B_L", "N",
-	"o_s", "o_r", "g", "G",
+	"O_s", "g_s", "g_r", "O_r", "U_r", "L_cluster", "B_L", "N",
+	"L", "o_s", "o_r", "g", "G",
 	"C_n", "C_r",
 	"gamma_h", "i_cs",
 }

@@ -303,11 +303,11 @@ func TestWarningsAboutHosts(t *testing.T) {
 
 // Whatever params.json decodes to is printed without a panic and without control codes.
 func FuzzText(f *testing.F) {
-	f.Add([]byte(`{"schema":"calib.params/3","parameters":{"b":{"status":"bound","unit":"s","bound":[null,1e-9]}},
+	f.Add([]byte(`{"schema":"calib.params/4","parameters":{"b":{"status":"bound","unit":"s","bound":[null,1e-9]}},
 		"functions":{"T":{"form":"c0_i + c1_i*x","coeff":{"c1_1":2},"unit":"s"}},"pairs":[{"from":"a","to":"b","slow":"x"}],
 		"fits":[{"model":"m","domain":{"bytes":[1,2]}}]}`))
-	f.Add([]byte(`{"schema":"calib.params/3","fits":[{"model":"m","series":[{"name":"b","quantity":"time-per-byte","x_name":"pairs","points":[]}]}]}`))
-	f.Add([]byte(`{"schema":"calib.params/3","network":{"packets":"shared"},"findings":[{"code":"slow-host","level":"warning","message":""}],
+	f.Add([]byte(`{"schema":"calib.params/4","fits":[{"model":"m","series":[{"name":"b","quantity":"time-per-byte","x_name":"pairs","points":[]}]}]}`))
+	f.Add([]byte(`{"schema":"calib.params/4","network":{"packets":"shared"},"findings":[{"code":"slow-host","level":"warning","message":""}],
 		"fits":[{"model":"m","series":[{"name":"T","x_name":"bytes","points":[{"x":1,"measured":null,"fitted":1e-9}]},{"name":"U"}]}]}`))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		p, err := params.Decode(bytes.NewReader(b))

@@ -61,8 +61,8 @@ func TestClusterRecovers(t *testing.T) {
 	for name, want := range map[string]map[string]float64{
 		"O_s": ns(clusterCost.Send, clusterCost.SendByte), "U_r": ns(clusterCost.Recv, clusterCost.RecvByte),
 		"O_r": ns(clusterCost.Arrive, clusterCost.ArriveByte), "g_s": block(spec.Host), "g_r": block(spec.Medium),
-		"L": {"l0": spec.L + spec.Host.A + spec.Medium.A + spec.Receive.A, "l1": spec.Fabric.PerHost, "tau": spec.Fabric.Tau,
-			"N": spec.Fabric.Rate},
+		"L_cluster": {"l0": spec.L + spec.Host.A + spec.Medium.A + spec.Receive.A, "l1": spec.Fabric.PerHost,
+			"tau": spec.Fabric.Tau, "N": spec.Fabric.Rate},
 		"M_ctc": ns(20, 0.05), "M_ctm": ns(60, 0.15), "M_mtm": ns(100, 0.30),
 	} {
 		for coeff, v := range want {

@@ -132,7 +132,7 @@ func agree(x bench.Team, own plane.Place, mayStay bool) (polls, stays bool) {
 	return apart || !own.Crowded && n[0] == 0, mayStay && n[2] == 1
 }
 
-// Load measures L(m,p) of the cluster model (Tam and Wang 2000, section 3.2): n pairs of hosts pass messages of one
+// Load measures L_cluster(m, p) (Tam and Wang 2000, section 3.2): n pairs of hosts pass messages of one
 // packet to and fro at once, so that p = 2n hosts are active. The fit takes the overheads out of half the round trips.
 var Load = &bench.Experiment{
 	Name: names.Load, Clocks: true, // a pair that starts late would see, and make, less than full load

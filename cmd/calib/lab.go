@@ -249,7 +249,7 @@ func labPresets(c *cli.Context) error {
 		s, _ := netspec.Preset(name, 0) // of the list
 		specs = append(specs, *s)
 	}
-	headings := []string{"PRESET", "HOSTS", "MEDIUM", "a", "b", "a_c", "b_c", "L", "BUFFER"}
+	headings := []string{"PRESET", "HOSTS", "MEDIUM", "a", "b", "a_c", "b_c", "DELAY", "BUFFER"}
 	return command.AnswerTable(c, "lab presets", specs, headings, func(t command.Table) {
 		for _, s := range specs {
 			buffer := "unlimited"

@@ -83,7 +83,7 @@ func (h *transfer) gathers() {
 
 func transferPlots(f *params.Fit) []plot.Plot {
 	times := f.Of(params.TransferTime)
-	fn := f.Functions["L"]
+	fn := f.Functions["L_cluster"]
 	fn.CI95 = nil // bands would lie over one another
 	curves := stats.Flat(times,
 		func(s params.Series) []plot.Curve { return fit.FunctionCurve(s.Name, fn, s, s.Factors["hosts"], false) })
@@ -97,8 +97,8 @@ func transferPlots(f *params.Fit) []plot.Plot {
 	}
 	return []plot.Plot{{
 		ID: "l-m-p", Section: fit.SectionCluster, Title: "Time of a packet in the network while p hosts communicate",
-		Says: fit.Sentences(fit.FunctionWords(f, "L"), fit.Misses("L is", times...)), Below: true,
-		X: fit.SizeAxis(false), Y: fit.TimeAxis("L(m, p)", false), Series: fit.SeriesNames(times), Curves: curves,
+		Says: fit.Sentences(fit.FunctionWords(f, "L_cluster"), fit.Misses("L_cluster is", times...)), Below: true,
+		X: fit.SizeAxis(false), Y: fit.TimeAxis("L_cluster(m, p)", false), Series: fit.SeriesNames(times), Curves: curves,
 	},
 		gatherPlot("gather", "Gather: p' senders at once", together),
 		gatherPlot("gather-window", "Gather: p' senders, w at once", windows),

@@ -1,6 +1,6 @@
 // Package cluster holds the cluster model of Tam and Wang (University of Hong Kong, 2000): what a message costs the
 // hosts (O_s, U_r, O_r, copies), the gaps between packets that a host sends and receives (g_s, g_r), the time of a
-// packet in the network while p hosts communicate (L), and the predictions of broadcasts and gathers made of them.
+// packet in the network while p hosts communicate (L_cluster), and predictions of broadcasts and gathers by them.
 //
 // Costs are functions of the message size, with or without a floor, and share their estimation (cost.go).
 package cluster
@@ -48,7 +48,7 @@ func (c Cluster) oneWay(m, p float64) float64 {
 func Of(p *params.Params) (Cluster, error) {
 	c := Cluster{BL: math.Inf(1), MTU: fit.DefaultPacket}
 	var wrong []string
-	for _, name := range []string{"O_s", "U_r", "O_r", "g_s", "g_r", "L"} {
+	for _, name := range []string{"O_s", "U_r", "O_r", "g_s", "g_r", "L_cluster"} {
 		fn, ok := p.Functions[name]
 		_, explained := p.Parameters[name]
 		switch {
@@ -60,7 +60,7 @@ func Of(p *params.Params) (Cluster, error) {
 	}
 	if len(wrong) > 0 {
 		return Cluster{}, fmt.Errorf("cluster model: %w: %s%s", fit.ErrNeeds, strings.Join(wrong, "; "),
-			p.Hint("O_s", "U_r", "O_r", "g_s", "L(m,p)"))
+			p.Hint("O_s", "U_r", "O_r", "g_s", "L_cluster"))
 	}
 	for i, cost := range []*params.Cost{&c.Os, &c.Ur, &c.Gs, &c.Gr, &c.Or} {
 		name := []string{"O_s", "U_r", "g_s", "g_r", "O_r"}[i]
@@ -74,14 +74,14 @@ func Of(p *params.Params) (Cluster, error) {
 			c.Gr = c.Gs
 		}
 	}
-	l := p.Functions["L"]
+	l := p.Functions["L_cluster"]
 	shape, err := l.Shape(p.Functions)
 	if err != nil {
-		return Cluster{}, fmt.Errorf("function L: %w", err)
+		return Cluster{}, fmt.Errorf("function L_cluster: %w", err)
 	}
 	var ok bool
 	if c.L, ok = shape.(params.Transfer); !ok {
-		return Cluster{}, fmt.Errorf("function L: %w: form %q is not a transfer time", params.ErrForm, l.Form)
+		return Cluster{}, fmt.Errorf("function L_cluster: %w: form %q is not a transfer time", params.ErrForm, l.Form)
 	}
 	if v := p.Parameters[packetParameter].Value; v != nil {
 		c.MTU = *v

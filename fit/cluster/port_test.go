@@ -15,7 +15,8 @@ func TestPortOfGather(t *testing.T) {
 	}
 	p := &params.Params{Parameters: map[string]params.Parameter{}, Functions: map[string]params.Function{
 		"O_s": line(1e-6), "U_r": line(1e-6), "O_r": line(1e-6), "g_s": line(1e-5), "g_r": line(1e-5),
-		"L": {Form: params.Bilinear, Status: params.StatusOK, Coeff: map[string]float64{"l0": 1e-5, "l1": 0, "tau": 0}}}}
+		"L_cluster": {Form: params.Bilinear, Status: params.StatusOK,
+			Coeff: map[string]float64{"l0": 1e-5, "l1": 0, "tau": 0}}}}
 	set := func(name string, v *float64) { p.Parameters[name] = params.Parameter{Value: v} }
 	packets, bytes, mtu := 384.0, 400e3, 1448.0
 	set("packet", &mtu)

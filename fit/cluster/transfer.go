@@ -69,7 +69,7 @@ func fitTransfer(p *fit.Prepared) (*params.Fit, error) {
 	}
 	h.gs = gsOf(p) // without it there is no limit to look for
 	if h.or == nil {
-		h.Note("o-r-unknown", "O_r is not known and is taken as zero: L holds it")
+		h.Note("o-r-unknown", "O_r is not known and is taken as zero: L_cluster holds it")
 	}
 	h.subtract()
 	if err := h.fitL(); err != nil {
@@ -129,8 +129,8 @@ func (h *transfer) subtract() {
 	}
 	for i, v := range h.y.Values {
 		if v <= 0 {
-			h.Add(params.Warnf("not-positive", "L(%g, %g) is not positive: O_s, U_r and O_r together are longer "+
-				"than half the round trip. Some work of the hosts is counted twice", h.at[i].m, h.at[i].p).Of("L"))
+			h.Add(params.Warnf("not-positive", "L_cluster(%g, %g) is not positive: O_s, U_r and O_r together are longer "+
+				"than half the round trip. Some work of the hosts is counted twice", h.at[i].m, h.at[i].p).Of("L_cluster"))
 			return
 		}
 	}
@@ -276,8 +276,8 @@ func (h *transfer) record() {
 		}
 		fn.Set(name, v[j], fit.Add(v[j], ci[j], terms))
 	}
-	h.Functions["L"] = fn
-	own := []string{"L.l0", "L.l1", "L.tau", "L.N", "L.floor"}
+	h.Functions["L_cluster"] = fn
+	own := []string{"L_cluster.l0", "L_cluster.l1", "L_cluster.tau", "L_cluster.N", "L_cluster.floor"}
 	h.Together(own, rows)
 	costs := []*costFit{h.os, h.ur, h.or} // each replicate of L is less one of theirs
 	if h.limited {
@@ -289,7 +289,7 @@ func (h *transfer) record() {
 	}
 	for i, q := range h.at {
 		if i == 0 || q.p != h.at[i-1].p {
-			h.Series = append(h.Series, params.Series{Name: fmt.Sprintf("L(m,%g)", q.p), Symbol: "L",
+			h.Series = append(h.Series, params.Series{Name: fmt.Sprintf("L_cluster(m, %g)", q.p), Symbol: "L_cluster",
 				Quantity: params.TransferTime, Factors: map[string]float64{"hosts": q.p}, XName: "bytes"})
 		}
 		h.Series[len(h.Series)-1].Add(q.m, h.y.Values[i], h.y.Point(i), h.fitted.At(q.m, q.p), h.y.N[i])

@@ -72,7 +72,7 @@ func fitNetwork(prepared *fit.Prepared) (*params.Fit, error) {
 	}
 	medium := p.fitMedium()
 	p.fit.Together([]string{"a", "a_c", "b", "b_c"}, fixed.lines, medium.rows)
-	p.fit.Note("delay-in-a", "a also holds half of the delay L. For L alone, measure load and overhead")
+	p.fit.Note("delay-in-a", "a also holds half of the delay of the network. For that alone, measure load and overhead")
 	p.withhold(fixed, medium)
 	p.character(fixed, medium)
 	p.misfit(fixed, medium)

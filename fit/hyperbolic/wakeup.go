@@ -20,7 +20,7 @@ import (
 // A round trip after a pause finds the follower's CPU asleep and the leader's awake: after_idle is half of what the
 // follower takes more to wake up, and of what caches and clocks lost on both. Tam and Wang count the way in which a
 // receiver learns of a message, by polling or by being woken, to U_r. calib's U_r is the receiving call alone, so that
-// the wake-up is in L. Source: Tam, Wang 2000, section 3.2.
+// the wake-up is in L_cluster. Source: Tam, Wang 2000, section 3.2.
 var Wakeup = fit.Model{Name: "wakeup", Needs: []string{names.Wakeup}, Fit: fitWakeup}
 
 // fitWakeup returns fit.ErrNeeds without blocking round trips.
@@ -53,8 +53,8 @@ func fitWakeup(p *fit.Prepared) (*params.Fit, error) {
 	}
 	if v, ok := difference("wakeup", "time to wake a receiver that sleeps until the message comes", names.PhaseBlocking,
 		names.PhasePolling, "both hosts of every pair share a CPU, and a host that polls would keep it from the other"); ok {
-		r.Add(params.Notef("wake-up", "waking the receiver takes %s of the %s of a message of one byte. alpha and "+
-			"L hold it, U_r does not (that of Tam and Wang does). A program that polls saves it",
+		r.Add(params.Notef("wake-up", "waking the receiver takes %s of the %s of a message of one byte. alpha, L "+
+			"and L_cluster hold it, U_r does not (that of Tam and Wang does). A program that polls saves it",
 			units.Format(v, "s"), units.Format(blocking, "s")).With("share", v/blocking).Of("wakeup"))
 	}
 	const after = "what a message takes more after 1 ms of idling"
@@ -69,8 +69,8 @@ func fitWakeup(p *fit.Prepared) (*params.Fit, error) {
 		} else if _, tried := t.Index[names.PhaseIdleAwake]; tried {
 			says = "with the CPUs kept out of sleep states it may be zero"
 		}
-		r.Add(params.Notef("cold-messages", "alpha, a and L are of messages in a row; after 1 ms of idling a message takes "+
-			"%s more, and %s",
+		r.Add(params.Notef("cold-messages", "alpha, a, L and L_cluster are of messages in a row; after 1 ms of idling "+
+			"a message takes %s more, and %s",
 			units.Format(idle, "s"), says).With("share", idle/blocking).Of("after_idle"))
 	}
 	r.WidenDomain("bytes", 1)

@@ -181,9 +181,9 @@ func TestLimitNotReached(t *testing.T) {
 	w.L.N = 200e6 / 40
 	f := mustFit(t, cluster.Transfer, w.Dataset())
 	p := f.Parameters["N"]
-	if f.Functions["L"].Form != params.Bilinear || p.Status != params.StatusUnidentifiable || p.Bound[0] <= 0 ||
+	if f.Functions["L_cluster"].Form != params.Bilinear || p.Status != params.StatusUnidentifiable || p.Bound[0] <= 0 ||
 		p.Bound[0] > w.L.N {
-		t.Errorf("N out of reach: %+v, form %q", p, f.Functions["L"].Form)
+		t.Errorf("N out of reach: %+v, form %q", p, f.Functions["L_cluster"].Form)
 	}
 	if !warns(f.Findings, "aggregate-limit-not-reached", "aggregate limit N of the network was not reached") {
 		t.Errorf("findings %v", f.Findings)
@@ -232,7 +232,7 @@ func TestClusterDrawnTogether(t *testing.T) {
 	if r := p.Correlation("O_s.c0", "U_r.c0"); r < 0.8 {
 		t.Errorf("O_s and U_r are correlated by %g", r)
 	}
-	if r := p.Correlation("L.l0", "O_s.c0"); r > -0.8 {
+	if r := p.Correlation("L_cluster.l0", "O_s.c0"); r > -0.8 {
 		t.Errorf("L and O_s are correlated by %g", r)
 	}
 	one, _ := pattern.Find("p2p", "direct")

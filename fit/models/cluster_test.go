@@ -26,13 +26,13 @@ func coefficients(w *clusterTruth) map[string]map[string]float64 {
 	}
 	out := map[string]map[string]float64{
 		"O_s": line(w.Os), "U_r": line(w.Ur), "O_r": line(w.Or), "g_s": line(w.Gs), "g_r": line(w.Gr),
-		"L": {"l0": w.L.L0, "l1": w.L.L1, "tau": w.L.Tau},
+		"L_cluster": {"l0": w.L.L0, "l1": w.L.L1, "tau": w.L.Tau},
 	}
 	if w.L.N > 0 {
-		out["L"]["N"] = w.L.N
+		out["L_cluster"]["N"] = w.L.N
 	}
 	if w.L.Floor > 0 {
-		out["L"]["floor"] = w.L.Floor
+		out["L_cluster"]["floor"] = w.L.Floor
 	}
 	for name, c := range w.Copies {
 		out[name] = line(c)
@@ -121,9 +121,9 @@ func TestTransferLeavesSizesOut(t *testing.T) {
 			t.Errorf("two sizes: %v, error %v", two, e)
 		}
 		if slices.ContainsFunc(f.Series, func(s params.Series) bool {
-			return s.Quantity == params.TransferTime && s.Symbol != "L"
+			return s.Quantity == params.TransferTime && s.Symbol != "L_cluster"
 		}) {
-			t.Error("L is not judged by its own points")
+			t.Error("L_cluster is not judged by its own points")
 		}
 	}
 }
@@ -162,7 +162,7 @@ func TestClusterCoverage(t *testing.T) {
 				t.Errorf("N = %g: %s covered in %d of %d runs, want %d", w.L.N, name, hit[name], runs, want)
 			}
 		}
-		if total["L.l0"] != runs || w.L.N > 0 && len(total) != 28 {
+		if total["L_cluster.l0"] != runs || w.L.N > 0 && len(total) != 28 {
 			t.Errorf("N = %g: coefficients %v", w.L.N, total)
 		}
 	}
@@ -178,7 +178,7 @@ func TestClusterOf(t *testing.T) {
 	for _, m := range []float64{1, 100, 1448} {
 		for what, v := range map[string][2]float64{
 			"O_s": {c.Os.Of(m), w.Os.Of(m)}, "g_s": {c.Gs.Of(m), w.Gs.Of(m)}, "g_r": {c.Gr.Of(m), w.Gr.Of(m)},
-			"O_r": {c.Or.Of(m), w.Or.Of(m)}, "U_r": {c.Ur.Of(m), w.Ur.Of(m)}, "L": {c.L.At(m, 8), w.L.At(m, 8)},
+			"O_r": {c.Or.Of(m), w.Or.Of(m)}, "U_r": {c.Ur.Of(m), w.Ur.Of(m)}, "L_cluster": {c.L.At(m, 8), w.L.At(m, 8)},
 		} {
 			if math.Abs(v[0]/v[1]-1) > 1e-6 {
 				t.Errorf("%s(%g) = %g, want %g", what, m, v[0], v[1])
@@ -210,10 +210,11 @@ func TestClusterOf(t *testing.T) {
 		t.Errorf("g_s is withheld: %v", err)
 	}
 	delete(p.Functions, "g_s")
-	delete(p.Functions, "L")
+	delete(p.Functions, "L_cluster")
 	_, err = cluster.Of(p)
-	if !errors.Is(err, fit.ErrNeeds) || !strings.Contains(err.Error(), "g_s is missing; L is missing; measure with ") {
-		t.Errorf("without g_s and L: %v", err)
+	if !errors.Is(err, fit.ErrNeeds) ||
+		!strings.Contains(err.Error(), "g_s is missing; L_cluster is missing; measure with ") {
+		t.Errorf("without g_s and L_cluster: %v", err)
 	}
 }
 

@@ -43,9 +43,6 @@ func TestMeasureCommands(t *testing.T) {
 			check(name, q.Model)
 		}
 		for name, f := range p.Functions {
-			if name == "L" {
-				name = "L(m,p)"
-			}
 			check(name, f.Model)
 		}
 	}
@@ -57,11 +54,12 @@ func TestMeasureCommands(t *testing.T) {
 	}
 	p := &params.Params{Run: params.Run{Sampled: map[string]params.Sampled{"pingpong": {}, "clock": {}}}}
 	p.Run.Where = "--local 2"
-	if got, want := p.Measure("L(m,p)"), "calib run --local 2 --only clock,load,overhead,pingpong"; got != want {
+	if got, want := p.Measure("L_cluster"), "calib run --local 2 --only clock,load,overhead,pingpong"; got != want {
 		t.Errorf("on hosts that were typed: %q, want %q", got, want)
 	}
 	p.Run.Where = ""
-	if got, want := p.Measure("L(m,p)"), "calib run --hosts hosts.txt --only clock,load,overhead,pingpong"; got != want {
+	const want = "calib run --hosts hosts.txt --only clock,load,overhead,pingpong"
+	if got := p.Measure("L_cluster"); got != want {
 		t.Errorf("beside what a run has: %q, want %q", got, want)
 	}
 }

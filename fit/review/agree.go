@@ -145,10 +145,9 @@ func sameBuffer(r *review) (claim, bool) {
 	return parameter("B_L_tcp")(r)
 }
 
-// loggpL is L of LogGP, which has its name in common with the function of the cluster model.
+// loggpL is L of LogGP.
 func loggpL(r *review) (claim, bool) {
 	c, ok := parameter("L")(r)
-	c.name = "L (LogGP)"
 	for _, o := range []string{"o_s", "o_r"} { // L is what they leave of half a round trip
 		ok = ok && r.Parameters[o].Status != params.StatusInconsistent
 	}
@@ -222,11 +221,11 @@ func atOneByte(names ...string) func(*review) (claim, bool) {
 	}
 }
 
-// wayAtOneByte is L(m,p), and O_r where that is known: LogGP's receiver takes a message that is there, so that what its
-// host did when the message came is in L.
+// wayAtOneByte is L_cluster(m, p), and O_r where that is known: LogGP's receiver takes a message that is there, so that
+// what its host did when the message came is in L.
 func wayAtOneByte(r *review) (claim, bool) {
-	way, known := atOneByte("L")(r)
-	if both, ok := atOneByte("L", "O_r")(r); ok {
+	way, known := atOneByte("L_cluster")(r)
+	if both, ok := atOneByte("L_cluster", "O_r")(r); ok {
 		both.functions = way.functions
 		return both, true
 	}

@@ -135,10 +135,8 @@ func Contradicted(p *params.Params, names []string, why string) {
 		q, number := p.Parameters[name]
 		if number && q.Status == params.StatusOK {
 			r.provisional(name, reason(why))
-		}
-		function := params.FunctionOf(name)
-		if f, ok := p.Functions[function]; ok && !number && f.Status == params.StatusOK {
-			r.provisionalFunction(function, reason(why))
+		} else if f, ok := p.Functions[name]; ok && !number && f.Status == params.StatusOK {
+			r.provisionalFunction(name, reason(why))
 		}
 	}
 	r.summarise()

@@ -201,11 +201,11 @@ func TestRules(t *testing.T) {
 		}, "o_r", inconsistent, "U_r(1 B) = 3 µs"},
 		{"L of LogGP has O_r in it", func(p *params.Params) {
 			set(p, "loggp", "s", "L", 100e-6)
-			line(p, "cluster", "L", 80e-6, 1e-7, 1e-12)
+			line(p, "cluster", "L_cluster", 80e-6, 1e-7, 1e-12)
 			line(p, "cluster-overhead", "O_r", 20e-6, 1e-7, 1e-12)
 		}, "L", ok, ""},
-		{"L against L(m, p)", contraryL, "L", inconsistent, "neither"},
-		{"L(m, p) against L", contraryL, "L()", inconsistent, "neither"},
+		{"L against L_cluster", contraryL, "L", inconsistent, "neither"},
+		{"L_cluster against L", contraryL, "L_cluster()", inconsistent, "neither"},
 		{"g against g_r", func(p *params.Params) {
 			set(p, "loggp", "s", "g", 30e-6)
 			line(p, "cluster-gap", "g_s", 30e-6, 1e-7, 1e-12)
@@ -337,13 +337,13 @@ func TestRules(t *testing.T) {
 		},
 			"fragment_gain_64KiB", ok, "needs no interval"},
 		{"a time in the network that misses its own points", func(p *params.Params) {
-			line(p, "cluster", "L", 80e-6, 1e-7, 1e-12)
-			s := params.Series{Name: "L(m,2)", Symbol: "L", Quantity: params.TransferTime}
+			line(p, "cluster", "L_cluster", 80e-6, 1e-7, 1e-12)
+			s := params.Series{Name: "L_cluster(m, 2)", Symbol: "L_cluster", Quantity: params.TransferTime}
 			for _, m := range []float64{1, 500, 1000} {
 				s.Add(m, 120e-6, [2]float64{119e-6, 121e-6}, 80e-6, 30)
 			}
 			fitOf(p, "cluster").Series = []params.Series{s}
-		}, "L()", provisional, "cluster misses L(m,2) by 33%"},
+		}, "L_cluster()", provisional, "cluster misses L_cluster(m, 2) by 33%"},
 		{"what is read needs no interval", func(p *params.Params) {
 			set(p, "cluster", "B", "packet", 1448)
 			q := p.Parameters["packet"]
@@ -402,7 +402,7 @@ func twoPairs(p *params.Params, hosts int) {
 
 func contraryL(p *params.Params) {
 	set(p, "loggp", "s", "L", 50e-6)
-	line(p, "cluster", "L", 80e-6, 1e-7, 1e-12)
+	line(p, "cluster", "L_cluster", 80e-6, 1e-7, 1e-12)
 }
 
 // Fits share the decision with the run, and a second review changes nothing.
@@ -424,7 +424,7 @@ func TestApplyTwice(t *testing.T) {
 // A time in the network that falls with the number of hosts is no parameter of record.
 func TestFallsWithHosts(t *testing.T) {
 	transfer := func(p *params.Params, l1, half float64) {
-		p.Functions["L"] = params.Function{Form: params.Bilinear, Unit: "s", Model: "cluster",
+		p.Functions["L_cluster"] = params.Function{Form: params.Bilinear, Unit: "s", Model: "cluster",
 			Coeff:  map[string]float64{"l0": 700e-6, "l1": l1, "tau": 1e-9},
 			CI95:   map[string][2]float64{"l0": {690e-6, 710e-6}, "l1": {l1 - half, l1 + half}, "tau": {0.9e-9, 1.1e-9}},
 			Domain: map[string][2]float64{"m": {1, 1000}, "p": {2, 8}}}
@@ -443,8 +443,8 @@ func TestFallsWithHosts(t *testing.T) {
 		transfer(p, c.l1, c.half)
 		p.Distribute()
 		Apply(p)
-		if got := p.Functions["L"].Status; got != c.want {
-			t.Errorf("%s: %s (%s), want %s", c.what, got, p.Functions["L"].Why, c.want)
+		if got := p.Functions["L_cluster"].Status; got != c.want {
+			t.Errorf("%s: %s (%s), want %s", c.what, got, p.Functions["L_cluster"].Why, c.want)
 		}
 	}
 }
@@ -485,12 +485,12 @@ func TestRefusedIsNoWitness(t *testing.T) {
 	set(p, "loggp", "s", "o_s", 40e-6)
 	set(p, "loggp", "s", "L", 20e-6)
 	line(p, "cluster-overhead", "O_s", 10e-6, 1e-7, 1e-12)
-	line(p, "cluster", "L", 50e-6, 1e-7, 1e-12)
+	line(p, "cluster", "L_cluster", 50e-6, 1e-7, 1e-12)
 	p.Distribute()
 	Apply(p)
 	statuses(t, p, "b", params.StatusInconsistent, "b_prime_limits")
 	statuses(t, p, "b_c", params.StatusOK, "")
 	statuses(t, p, "o_s", params.StatusInconsistent, "use O_s")
 	statuses(t, p, "L", params.StatusInconsistent, "o_s is withheld")
-	statuses(t, p, "L()", params.StatusOK, "")
+	statuses(t, p, "L_cluster()", params.StatusOK, "")
 }

@@ -56,17 +56,11 @@ var sizes = []struct {
 
 // Lookup finds a number by its name, such as a_c, C_n_16KiB or g_s.c0. Its unit is that of this name.
 func (g Glossary) Lookup(name string) (Number, bool) {
-	general, _, coefficient := strings.Cut(name, ".")
-	if coefficient && general == "L" { // that of LogGP is no function
-		general = "L(m,p)"
+	general, _, _ := strings.Cut(name, ".")
+	for _, s := range sizes {
+		general = s.in.ReplaceAllString(general, s.name)
 	}
-	has := func(n Number) bool { return slices.Contains(n.Names, general) }
-	if !slices.ContainsFunc(g.Numbers, has) {
-		for _, s := range sizes {
-			general = s.in.ReplaceAllString(general, s.name)
-		}
-	}
-	i := slices.IndexFunc(g.Numbers, has)
+	i := slices.IndexFunc(g.Numbers, func(n Number) bool { return slices.Contains(n.Names, general) })
 	if i < 0 {
 		return Number{}, false
 	}

@@ -14,7 +14,8 @@ var update = flag.Bool("update", false, "write docs/reference/glossary.md")
 
 func TestLookup(t *testing.T) {
 	for name, want := range map[string]string{"a_c": "a_c", "b_connections_2": "b_connections_2", "C_n_16KiB": "C_n_M",
-		"nagle_cost_100B_2w": "nagle_cost_x_ww", "g_s.c0": "g_s", "L": "L", "L.l0": "L(m,p)", "C_n": "C_n", "t_tr": "t_tr"} {
+		"nagle_cost_100B_2w": "nagle_cost_x_ww", "g_s.c0": "g_s", "L": "L", "L_cluster.l0": "L_cluster", "C_n": "C_n",
+		"t_tr": "t_tr"} {
 		if n, ok := All().Lookup(name); !ok || !slices.Contains(n.Names, want) {
 			t.Errorf("%s: %v, %v, want the entry of %s", name, n.Names, ok, want)
 		}

@@ -100,6 +100,12 @@ func (s *Store) add(ctx context.Context, tx *sql.Tx, r Record, text []byte) (boo
 	sum := sha256.Sum256(text)
 	detail := []byte(r.Detail) // of which nil is NULL
 	run, err := r.stored(ctx, tx, sum[:])
+	if errors.Is(err, ErrConflict) { // or an older build wrote the same otherwise
+		p, _, _ := s.Read(ctx, r.ID)
+		if _, now, _ := complete(Record{Entry: r.Entry, Params: p}); bytes.Equal(now, text) {
+			err = nil
+		}
+	}
 	if err == nil && detail != nil {
 		_, err = tx.ExecContext(ctx, "UPDATE documents SET detail = ?, took = ? WHERE detail IS NULL AND run = ?",
 			detail, r.Took, run)
@@ -143,7 +149,7 @@ func (r Record) stored(ctx context.Context, tx *sql.Tx, sum []byte) (run int64, 
 		return run, err
 	}
 	const unknown = "an unknown place"
-	return 0, fmt.Errorf("%w: those from %s, added %s, have SHA-256 %.6x, those from %s have %.6x; "+
+	return run, fmt.Errorf("%w: those from %s, added %s, have SHA-256 %.6x, those from %s have %.6x; "+
 		"calib history remove %s first, if these are to stand", ErrConflict, cmp.Or(path, unknown),
 		added.Format("2006-01-02 15:04"), have, cmp.Or(r.Path, unknown), sum, r.ID)
 }
@@ -269,6 +275,7 @@ func (f Followed) Link() string { return params.Metric{From: f.From, To: f.To}.L
 // Named reports whether name is that of f, with its message size or without: "rate" names "rate.64KiB".
 func (f Followed) Named(name string) bool {
 	base, _ := params.SplitSize(f.Name)
+	name = params.Renamed(name)
 	return name == f.Name || name == base
 }
 

@@ -38,7 +38,7 @@ type Block struct {
 	Min float64 `yaml:"min" json:"min,omitempty"`
 }
 
-// Fabric is the inside of a switch, as the term L(m,p) of Tam and Wang (2000, table 1) describes it: with p hosts
+// Fabric is the inside of a switch, as the term L(m, p) of Tam and Wang (2000, table 1) describes it: with p hosts
 // active, a packet of m bytes is delayed, behind the medium, by
 //
 //	PerHost·p + Tau·m·(max(1, p·m/(Rate·g_s(m))) − 1),

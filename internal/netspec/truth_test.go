@@ -39,10 +39,10 @@ func TestTrueTamWang2000(t *testing.T) {
 	slowed := map[string]float64{}
 	for name, v := range map[string]float64{"g_s.c0": 3.027, "g_s.c1": 0.0796, "g_s.floor": 6.73, "g_r.c0": 4.986,
 		"g_r.c1":    0.0788,
-		"g_r.floor": 6.73, "L.l0": 16.684, "L.l1": 1.556, "L.tau": 0.0826} {
+		"g_r.floor": 6.73, "L_cluster.l0": 16.684, "L_cluster.l1": 1.556, "L_cluster.tau": 0.0826} {
 		slowed[name] = v * 20 * us
 	}
-	slowed["L.N"] = 90 / us / 20
+	slowed["L_cluster.N"] = 90 / us / 20
 	near(t, "hku2000", s.TrueFunctions(), slowed)
 	near(t, "hku2000", s.TrueParameters(), map[string]float64{"B_L": 1935, "B_L_tcp": 1935, "a_c": 2 * 1.556 * 20 * us})
 }

@@ -1,6 +1,7 @@
 package netspec
 
 import (
+	"cmp"
 	_ "embed"
 	"fmt"
 	"math"
@@ -94,9 +95,9 @@ func (s *Spec) Reception(m int) float64 {
 	return math.Max(s.Service(s.Medium, m), s.Service(s.ReceiveBlock(1), m))
 }
 
-// TrueFunctions lists the true coefficients of g_s, g_r and L(m, p), those of packets from half of a full one on: c0
-// [s], c1 [s/B], floor [s] where frames have a least size, l0 [s], l1 [s a host], tau [s/B], N [B/s] where the network
-// as a whole has a limit.
+// TrueFunctions lists the true coefficients of g_s, g_r and L_cluster(m, p), those of packets from half of a full one
+// on: c0 [s], c1 [s/B], floor [s] where frames have a least size, l0 [s], l1 [s a host], tau [s/B], N [B/s] where the
+// network as a whole has a limit.
 func (s *Spec) TrueFunctions() map[string]float64 {
 	s = s.Alike()
 	out := map[string]float64{}
@@ -107,21 +108,16 @@ func (s *Spec) TrueFunctions() map[string]float64 {
 	}
 	out["g_s.c0"], out["g_s.c1"] = line(func(m int) float64 { return s.Service(s.Host, m) })
 	out["g_r.c0"], out["g_r.c1"] = line(func(m int) float64 { return s.Reception(m) })
-	for name, least := range map[string]float64{"g_s.floor": s.Host.Min, "g_r.floor": s.Medium.Min} {
-		if least > 0 {
-			out[name] = least
+	f := cmp.Or(s.Fabric, &Fabric{})
+	for name, v := range map[string]float64{"g_s.floor": s.Host.Min, "g_r.floor": s.Medium.Min, "L_cluster.N": f.Rate} {
+		if v > 0 {
+			out[name] = v
 		}
 	}
 	alone := *s
 	alone.Fabric = nil
-	out["L.l0"], out["L.tau"] = line(func(m int) float64 { return alone.Way(0, 1, m, 2) })
-	out["L.l1"] = 0
-	if f := s.Fabric; f != nil {
-		out["L.l1"] = f.PerHost
-		if f.Rate > 0 {
-			out["L.N"] = f.Rate
-		}
-	}
+	out["L_cluster.l0"], out["L_cluster.tau"] = line(func(m int) float64 { return alone.Way(0, 1, m, 2) })
+	out["L_cluster.l1"] = f.PerHost
 	return out
 }
 

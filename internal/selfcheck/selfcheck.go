@@ -128,7 +128,7 @@ func HostsAdd(name string) float64 {
 	switch name {
 	case "a":
 		return 15e-6
-	case "a_prime", "a_prime_limits", "alpha", "L", "L.l0", "L.floor":
+	case "a_prime", "a_prime_limits", "alpha", "L", "L_cluster.l0", "L_cluster.floor":
 		return 30e-6
 	}
 	return 0

@@ -21,8 +21,8 @@ import (
 //
 // Gathers and scatters are recognised by their messages, which are all of one size (one message is a scatter), the
 // others by name. All other patterns are ErrNotPredicted. It returns ErrParameters without the functions O_s, U_r, g_s
-// and L, or if one of them or g_r or O_r is withheld or impossible: gaps and L are positive, and the work of hosts is
-// not negative. Source: Tam, Wang 2000, eq. 2 and 8.
+// and L_cluster, or if one of them or g_r or O_r is withheld or impossible: gaps and L_cluster are positive, and the
+// work of hosts is not negative. Source: Tam, Wang 2000, eq. 2 and 8.
 func Cluster(p *params.Params) (Model, error) {
 	c, err := cluster.Of(p)
 	if err != nil {
@@ -30,8 +30,8 @@ func Cluster(p *params.Params) (Model, error) {
 	}
 	r := reader{params: p, model: "cluster"}
 	for _, m := range []float64{1, c.MTU} { // costs are straight in between, or bent upwards
-		for name, v := range map[string]float64{"the packet": c.MTU, "g_s": c.Gs.Of(m), "g_r": c.Gr.Of(m), "L": c.L.At(m, 2),
-			"O_s": c.Os.Of(m), "U_r": c.Ur.Of(m), "O_r": c.Or.Of(m)} {
+		for name, v := range map[string]float64{"the packet": c.MTU, "g_s": c.Gs.Of(m), "g_r": c.Gr.Of(m),
+			"L_cluster": c.L.At(m, 2), "O_s": c.Os.Of(m), "U_r": c.Ur.Of(m), "O_r": c.Or.Of(m)} {
 			little := v == 0 && strings.ContainsAny(name, "OU") // the work of a host may be too little to be measured
 			if !possible(v) && !little {
 				r.wrong = append(r.wrong, fmt.Sprintf("%s of %g B is %g", name, m, v))

@@ -229,10 +229,10 @@ func TestClusterParameters(t *testing.T) {
 	}{
 		{"no gap", func(p *params.Params) { delete(p.Functions, "g_s") }, "g_s is missing"},
 		{"withheld", func(p *params.Params) {
-			f := p.Functions["L"]
+			f := p.Functions["L_cluster"]
 			f.Status, f.Why = params.StatusInconsistent, "contradicted"
-			p.Functions["L"] = f
-		}, "L is withheld (inconsistent: contradicted)"},
+			p.Functions["L_cluster"] = f
+		}, "L_cluster is withheld (inconsistent: contradicted)"},
 		{"negative", func(p *params.Params) { p.Functions["g_r"].Coeff["c0"] = -1 }, "g_r of 1 B is -"},
 		{"not a number", func(p *params.Params) { p.Functions["O_s"].Coeff["c1"] = math.NaN() }, "O_s of 1 B is NaN"},
 		{"negative O_r", func(p *params.Params) {

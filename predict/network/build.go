@@ -72,15 +72,15 @@ func (r *reader) hosts(busy, b float64) netspec.Spec {
 }
 
 // switched is a switch by the cluster model. A packet of m bytes takes g_s(m) in its host, g_r(m) in the port, and on
-// its way L(m, p) in all, for one byte and for a full packet. Where that grows less by the byte than both together, the
-// switch forwards a packet while it comes in. An L that falls with the number of hosts is taken as that of the fewest.
+// its way L_cluster(m, p) in all, for one byte and for a full packet. Where that grows less by the byte than both
+// together, the switch forwards a packet while it comes in. One that falls with the hosts is taken as of the fewest.
 func switched(r *reader) (*Network, error) {
 	gs, okS := r.cost("g_s")
-	l, okL := r.p.Functions["L"]
+	l, okL := r.p.Functions["L_cluster"]
 	if !okS || !okL || !l.Usable() {
-		return nil, fmt.Errorf("%w: g_s and L(m, p)%s", ErrParameters, r.p.Hint("g_s", "L(m,p)"))
+		return nil, fmt.Errorf("%w: g_s and L_cluster%s", ErrParameters, r.p.Hint("g_s", "L_cluster"))
 	}
-	r.from = append(r.from, "L(m,p)")
+	r.from = append(r.from, "L_cluster")
 	gr, ok := r.cost("g_r")
 	if !ok {
 		gr = gs

@@ -24,8 +24,8 @@ var ErrParameters = errors.New("parameters are missing")
 type Network struct {
 	// Spec has two hosts, and a receiving block of its own.
 	Spec netspec.Spec
-	// PerHost is what a packet's way takes longer for each host of the team [s]: l1 of L(m, p), in which p are those
-	// that take part. It is not in Spec.
+	// PerHost is what a packet's way takes longer for each host of the team [s]: l1 of L_cluster(m, p), in which p are
+	// those that take part. It is not in Spec.
 	PerHost float64
 	// Links are the uplinks of groups of hosts, such as racks: the run's hosts by their index. They are not in Spec.
 	Links []netspec.Link
@@ -66,7 +66,7 @@ const maxMisfit = 0.1
 // messages between two hosts by no more than a tenth; by the one that misses them least, where all miss them by more:
 //
 //   - a medium that all hosts share, from a, b, a_c and b_c of the hyperbolic model, if the network behaves like one;
-//   - a switch, from O_s, g_s, g_r, L(m, p), O_r and U_r of the cluster model;
+//   - a switch, from O_s, g_s, g_r, L_cluster(m, p), O_r and U_r of the cluster model;
 //   - hosts alone, from the time and the rate of messages between two of them.
 //
 // It returns ErrParameters, with what is missing, where p has none of the three, and another error where its values are

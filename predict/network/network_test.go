@@ -72,7 +72,7 @@ func cluster(factor float64) *params.Params {
 		"g_r": {C0: 120 * us, C1: 0.1171 * us}, "O_s": {C0: 8 * us}, "U_r": {C0: 2 * us}} {
 		with(p, name, params.Line, map[string]float64{"c0": f.C0 / factor, "c1": f.C1 / factor})
 	}
-	with(p, "L", params.Limited, map[string]float64{"l0": 390 * us / factor, "l1": 3 * us / factor,
+	with(p, "L_cluster", params.Limited, map[string]float64{"l0": 390 * us / factor, "l1": 3 * us / factor,
 		"tau": 0.28 * us / factor, "N": 8e6 * factor})
 	return p
 }
@@ -86,8 +86,8 @@ func TestSwitch(t *testing.T) {
 		got := c.Spec.TrueFunctions()
 		calls := 10 * us / factor * (factor - 1) // what the run's hosts spend beyond the lab's
 		for name, v := range map[string]float64{"g_s.c0": 150 * us, "g_s.c1": 0.1464 * us, "g_r.c0": 150 * us,
-			"L.l0": 390*us + calls, "L.l1": 3 * us,
-			"L.tau": 0.28 * us, "L.N": 8e6} {
+			"L_cluster.l0": 390*us + calls, "L_cluster.l1": 3 * us,
+			"L_cluster.tau": 0.28 * us, "L_cluster.N": 8e6} {
 			if name == "g_r.c0" {
 				v = 120 * us
 			}
@@ -113,12 +113,12 @@ func TestLeastFrame(t *testing.T) {
 // No network becomes faster by load: an L that falls with the hosts is that of the fewest.
 func TestFallingL(t *testing.T) {
 	p := cluster(1)
-	f := p.Functions["L"]
+	f := p.Functions["L_cluster"]
 	f.Coeff["l1"], f.Domain = -5*us, map[string][2]float64{"p": {2, 8}}
-	p.Functions["L"] = f
+	p.Functions["L_cluster"] = f
 	got := copied(t, p, 1).Spec.TrueFunctions()
-	if math.Abs(got["L.l0"]-380*us) > 1e-9 || got["L.l1"] != 0 {
-		t.Errorf("l0 %g, l1 %g, want 380 µs and 0", got["L.l0"], got["L.l1"])
+	if math.Abs(got["L_cluster.l0"]-380*us) > 1e-9 || got["L_cluster.l1"] != 0 {
+		t.Errorf("l0 %g, l1 %g, want 380 µs and 0", got["L_cluster.l0"], got["L_cluster.l1"])
 	}
 }
 
@@ -269,7 +269,7 @@ func leastFrame() *params.Params {
 	p := run(params.Switch, map[string]float64{"packet": 1448})
 	with(p, "g_s", params.Floored, map[string]float64{"c0": 3.027 * us, "c1": 0.0796 * us, "floor": 6.73 * us})
 	with(p, "g_r", params.Floored, map[string]float64{"c0": 4.986 * us, "c1": 0.0788 * us, "floor": 6.73 * us})
-	with(p, "L", params.Bilinear, map[string]float64{"l0": 18.36 * us, "l1": 1.556 * us, "tau": 0.08087 * us})
+	with(p, "L_cluster", params.Bilinear, map[string]float64{"l0": 18.36 * us, "l1": 1.556 * us, "tau": 0.08087 * us})
 	return p
 }
 

@@ -184,7 +184,7 @@ func TestDrawn(t *testing.T) {
 	}
 }
 
-// L is a parameter of LogGP and a function of the cluster model: each has a status of its own.
+// o_s is a parameter, and a function of the size: each has a status of its own.
 func TestLostOfOneName(t *testing.T) {
 	v := 1e-5
 	made := func(status string) []Run {
@@ -192,13 +192,13 @@ func TestLostOfOneName(t *testing.T) {
 		if status != params.StatusOK {
 			q.Value = nil
 		}
-		p := &params.Params{Parameters: map[string]params.Parameter{"L": q},
-			Functions: map[string]params.Function{"L": {Status: params.StatusOK}}}
+		p := &params.Params{Parameters: map[string]params.Parameter{"o_s": q},
+			Functions: map[string]params.Function{"o_s": {Status: params.StatusOK}}}
 		r := FromParams(p, time.Time{})
 		return []Run{r, r, r, r}
 	}
 	got := lost(made(params.StatusOK), made(params.StatusInconsistent))
-	if len(got) != 1 || got[0].Name != "L" || got[0].Status != params.StatusInconsistent {
-		t.Errorf("lost %+v, want L", got)
+	if len(got) != 1 || got[0].Name != "o_s" || got[0].Status != params.StatusInconsistent {
+		t.Errorf("lost %+v, want o_s", got)
 	}
 }

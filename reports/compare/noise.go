@@ -11,6 +11,7 @@ import (
 	"calib/internal/files"
 	"calib/internal/stats"
 	"calib/internal/units"
+	"calib/params"
 	"calib/reports"
 )
 
@@ -177,9 +178,9 @@ func ReadFloor(b []byte) (*Floor, error) {
 			return nil, fmt.Errorf("noise floor: %s: a noise of %v", q.Name, q.Absolute)
 		}
 	}
-	for i := range f.Of { // those of before links had an order
+	for i := range f.Of { // those of before links had an order, and of before a function had another name
 		q := &f.Of[i]
-		q.From, q.To = min(q.From, q.To), max(q.From, q.To)
+		q.Name, q.From, q.To = params.Renamed(q.Name), min(q.From, q.To), max(q.From, q.To)
 	}
 	return &f, nil
 }

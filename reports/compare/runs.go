@@ -34,7 +34,7 @@ func FromParams(p *params.Params, at time.Time) Run {
 		r.Status[name] = cmp.Or(q.Status, params.StatusOK)
 	}
 	for name, f := range p.Functions {
-		r.Status[name+"()"] = cmp.Or(f.Status, params.StatusOK) // L, o_s and o_r are names of parameters, too
+		r.Status[name+"()"] = cmp.Or(f.Status, params.StatusOK) // o_s and o_r are names of parameters, too
 	}
 	// A run that lacks less than a round has, lacks what is dead. So does one of very many rounds: with one pair a round,
 	// as on a shared medium, all hosts have met in n·(n−1).

@@ -170,9 +170,8 @@ func writeLab(in *input) []byte {
 	in.warnf("the lab's hosts have calls and wake-ups of their own, which add up to 30 µs to a message")
 	var functions []string
 	for _, name := range n.From {
-		function := params.FunctionOf(name)
-		if f, ok := in.function(function); ok {
-			functions = append(functions, f.Words(function))
+		if f, ok := in.function(name); ok {
+			functions = append(functions, f.Words(name))
 			continue
 		}
 		q := in.Params.Parameters[name]
@@ -193,7 +192,7 @@ func noNetwork(in *input, err error) error {
 			withheld = append(withheld, e)
 		}
 	}
-	for _, name := range []string{"g_s", "L"} {
+	for _, name := range []string{"g_s", "L_cluster"} {
 		if f, ok := in.Params.Functions[name]; ok && !f.Usable() {
 			withheld = append(withheld, in.noFunction(name))
 		}

@@ -55,7 +55,7 @@ func TestFunctions(t *testing.T) {
 			CI95: map[string][2]float64{"c1": {0.5, 1.5}}},
 		"o_s": {Form: params.Line, Coeff: map[string]float64{"c0": 1, "c1": 1},
 			CI95: map[string][2]float64{"c1": {-0.5, 1.5}}},
-		"L": {Form: params.Bilinear, Coeff: map[string]float64{"l0": 1, "l1": -0.5, "tau": 7},
+		"L_cluster": {Form: params.Bilinear, Coeff: map[string]float64{"l0": 1, "l1": -0.5, "tau": 7},
 			Domain: map[string][2]float64{"p": {2, 8}}},
 		"x": {Form: "unheard of"},
 	}, nil)

@@ -54,7 +54,7 @@ func checkLab(file []byte, in *input) error {
 			return err
 		}
 		return compare("a byte in the medium", s.Medium.B/s.Slowdown, value("b_c"), 1e-9)
-	case p.Functions["L"].Form != "" && p.Functions["L"].Usable() && p.Functions["g_s"].Usable():
+	case p.Functions["L_cluster"].Form != "" && p.Functions["L_cluster"].Usable() && p.Functions["g_s"].Usable():
 		if err := compare("g_s", s.Service(s.Host, 1)/s.Slowdown, at("g_s", 1, 0), 1e-6); err != nil {
 			return err
 		}
@@ -63,7 +63,7 @@ func checkLab(file []byte, in *input) error {
 		}
 		const m = 1000
 		got := (s.Way(0, 1, m, 4) - (s.Slowdown-1)*calls) / s.Slowdown
-		return compare("L(1000, 4)", got, at("L", m, 4)-value("wakeup"), 0.1)
+		return compare("L_cluster(1000, 4)", got, at("L_cluster", m, 4)-value("wakeup"), 0.1)
 	}
 	whole := value("alpha")
 	for _, name := range []string{"a_prime_limits", "a_prime"} {
@@ -86,11 +86,11 @@ func labFixture() *params.Params {
 	p.Run.Hosts[3] = "h3"
 	for name, coeff := range map[string]map[string]float64{
 		"g_s": {"c0": 150e-6, "c1": 146.4e-9}, "g_r": {"c0": 120e-6, "c1": 117.1e-9}, "O_s": {"c0": 5e-6, "c1": 0},
-		"U_r": {"c0": 2e-6, "c1": 0},
-		"L":   {"l0": 390e-6, "l1": 2e-6, "tau": 280e-9},
+		"U_r":       {"c0": 2e-6, "c1": 0},
+		"L_cluster": {"l0": 390e-6, "l1": 2e-6, "tau": 280e-9},
 	} {
 		form := params.Line
-		if name == "L" {
+		if name == "L_cluster" {
 			form = params.Bilinear
 		}
 		p.Functions[name] = params.Function{Form: form, Coeff: coeff, Unit: "s", Status: params.StatusOK, Model: "cluster",

@@ -257,7 +257,7 @@ func (p *platform) addLinks() {
 	if p.receive != nil {
 		p.down = max(p.up, p.packet/p.receive(p.packet))
 	}
-	l, _ := in.function("L")
+	l, _ := in.function("L_cluster")
 	over, delay := l.Domain["p"], l.Coeff["l0"]+l.Coeff["l1"]*l.Domain["p"][0] // for the fewest hosts, of no byte [s]
 	linear := l.Usable() && (l.Form == params.Bilinear || l.Form == params.FlooredBilinear)
 	switch q := in.Params.Parameters["b_c"]; {

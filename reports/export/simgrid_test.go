@@ -131,7 +131,7 @@ func TestTopology(t *testing.T) {
 	}
 	delay := params.Function{Form: params.Bilinear, Coeff: map[string]float64{"l0": 390e-6, "l1": 1.6e-6, "tau": 2.8e-7},
 		Domain: map[string][2]float64{"p": {2, 8}}}
-	p.Functions["L"] = delay
+	p.Functions["L_cluster"] = delay
 	if _, w, err := exportPlatform(p, 0); err != nil || !strings.Contains(strings.Join(w, "\n"), "taken from load") {
 		t.Errorf("a flat delay: %v, %q", err, w)
 	}
@@ -162,7 +162,7 @@ func TestSharedMediumWarns(t *testing.T) {
 // TestGrowingDelay: no route of a platform takes longer with more hosts, and the file says so.
 func TestGrowingDelay(t *testing.T) {
 	p := switched()
-	p.Functions["L"] = params.Function{Form: params.Bilinear, Status: params.StatusOK,
+	p.Functions["L_cluster"] = params.Function{Form: params.Bilinear, Status: params.StatusOK,
 		Domain: map[string][2]float64{"p": {2, 8}},
 		Coeff:  map[string]float64{"l0": 390e-6, "l1": 160e-6, "tau": 2.8e-7},
 		CI95:   map[string][2]float64{"l1": {150e-6, 170e-6}}}
@@ -170,7 +170,7 @@ func TestGrowingDelay(t *testing.T) {
 		!strings.Contains(strings.Join(w, "\n"), "each further host that communicates makes a message 160 µs slower") {
 		t.Errorf("%v, %q", err, w)
 	}
-	p.Functions["L"].CI95["l1"] = [2]float64{-10e-6, 330e-6}
+	p.Functions["L_cluster"].CI95["l1"] = [2]float64{-10e-6, 330e-6}
 	if _, w, err := exportPlatform(p, 0); err != nil || strings.Contains(strings.Join(w, "\n"), "with every host") {
 		t.Errorf("a growth that may be none: %v, %q", err, w)
 	}

@@ -260,7 +260,7 @@ func (p *platform) warnOfTooFast() {
 		p.in.warnf("messages of %g to %d bytes from many senders to one receiver at once come out too fast: "+
 			"their packets wait for each other for less than they should", p.packet, p.window)
 	}
-	delay, n := p.in.Params.Functions["L"], len(p.hosts)
+	delay, n := p.in.Params.Functions["L_cluster"], len(p.hosts)
 	share := delay.Coeff["l1"] * float64(n-2) / p.times[0].at(1)
 	if delay.Usable() && delay.CI95["l1"][0] > 0 && share > tooFast {
 		p.in.warnf("each further host that communicates makes a message %s slower. The file cannot say so: "+

@@ -137,11 +137,7 @@ func (d *document) anchor(title string) string { return d.taken.Take(figure.Slug
 
 // meaning is what the number is that a cell names, for a browser to show where the pointer rests; "" is none.
 func meaning(kind reports.Kind, text string) string {
-	if kind == reports.KindFunction {
-		if n, ok := glossary.All().Lookup(text + "(m,p)"); ok { // the function L is not the parameter L
-			return n.Is
-		}
-	} else if kind != reports.KindSymbol {
+	if !strings.HasPrefix(string(kind), string(reports.KindSymbol)) {
 		return ""
 	}
 	n, _ := glossary.All().Lookup(text)

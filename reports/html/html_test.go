@@ -102,11 +102,11 @@ func TestReportSaysWhatTheTextSays(t *testing.T) {
 	}
 }
 
-// The parameter L and the function L are two numbers.
+// L of LogGP and L_cluster are two numbers.
 func TestMeanings(t *testing.T) {
 	p := fixture(t)
 	p.Parameters = map[string]params.Parameter{"L": {Unit: "s", Status: params.StatusOK}}
-	p.Functions["L"] = params.Function{Form: "c0", Unit: "s"}
+	p.Functions["L_cluster"] = params.Function{Form: "c0", Unit: "s"}
 	page := markup(render(t, p, nil, Options{}))
 	for _, want := range []string{
 		`<td class="symbol" title="Time of a message of one byte in the network (LogGP).`,
