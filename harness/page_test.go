@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -106,7 +107,7 @@ func hostWords(facts map[string]string) string {
 	return fmt.Sprintf("%s, %s CPUs, Linux %s", facts["cpu.model"], facts["cpu.cores"], facts["kernel"])
 }
 
-// A page says where it is from; the rest of it is what was given. Every page has words.
+// A page says where it is from; the rest of it is what was given. Every page has words, and no others are stored.
 func TestPage(t *testing.T) {
 	pages := []string{"bench", "check", "counts", "paths-30s", "paths-2m", "scale", "watch-cost", "watch-faults", "year",
 		"accuracy-virtual", "accuracy-gate-sim", "accuracy-gate-lab"}
@@ -122,6 +123,16 @@ func TestPage(t *testing.T) {
 	for _, name := range pages {
 		if _, err := wordsOf(name); err != nil {
 			t.Error(err)
+		}
+	}
+	stored, err := filepath.Glob(filepath.Join(*pagesFlag, "*"))
+	if err != nil || len(stored) == 0 {
+		t.Error("no page is stored", err)
+	}
+	for _, path := range stored {
+		name := strings.TrimSuffix(filepath.Base(path), ".md")
+		if !slices.Contains(append(pages, "papers"), name) {
+			t.Errorf("%s: nothing here writes it", path)
 		}
 	}
 	before := *pagesFlag

@@ -89,7 +89,7 @@ func (w *barWorld) measure(n int, worse bool) []Run {
 
 // A gate passes healthy series, 95 of 100, and finds hosts that are 5% slower, 90 of 100, with as many runs as it
 // chooses itself, whatever the noise between runs is. Where nights differ it passes healthy ones all the same, and
-// finds what nights do not hide. With -bars 100 -v it prints the table of docs/results/gate.md.
+// finds what nights do not hide. With -bars 100 -v it prints a table.
 func TestGateBars(t *testing.T) {
 	t.Logf("| between runs | between nights | baseline | healthy: exit 0 | 3 | 5 | 5%% slower: exit 3 | 0 | 5 | runs, " +
 		"first stage | measured again, healthy |")
