@@ -10,7 +10,7 @@ import (
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
 	"calib/internal/glossary"
-	"calib/internal/stats"
+	"calib/internal/lists"
 	"calib/params"
 )
 
@@ -54,11 +54,11 @@ const (
 
 // Timings counts the raw timings of b.
 func (b *Batch) Timings() int {
-	return stats.Sum(b.Lines, func(l *dataset.Sample) int { return len(l.NS) })
+	return lists.Sum(b.Lines, func(l *dataset.Sample) int { return len(l.NS) })
 }
 
 func linesOf(sets [][]*Batch) []*dataset.Sample {
-	return stats.Flat(slices.Concat(sets...), func(b *Batch) []*dataset.Sample { return b.Lines })
+	return lists.Flat(slices.Concat(sets...), func(b *Batch) []*dataset.Sample { return b.Lines })
 }
 
 // Flagged returns the first of some flags that a line of b carries, or "".
@@ -73,7 +73,7 @@ func (b *Batch) Flagged(flags ...string) string {
 
 // Team names the hosts of b, whoever of them sends.
 func (b *Batch) Team() string {
-	return resample.Team(stats.Flat(b.Lines, func(l *dataset.Sample) []int { return l.Ranks }))
+	return resample.Team(lists.Flat(b.Lines, func(l *dataset.Sample) []int { return l.Ranks }))
 }
 
 // First is the host that is first of its ranks; -1 without ranks.
@@ -216,8 +216,8 @@ func (r *Result) LeaveOut(b *Batch, why string) {
 
 // Account states what was used: how many timings, of which hosts, and what a reader must know of them.
 func (r *Result) Account(used ...[]*Batch) {
-	r.Used += stats.Sum(slices.Concat(used...), (*Batch).Timings)
-	hosts := stats.Flat(linesOf(used), func(l *dataset.Sample) []int { return l.Ranks })
+	r.Used += lists.Sum(slices.Concat(used...), (*Batch).Timings)
+	hosts := lists.Flat(linesOf(used), func(l *dataset.Sample) []int { return l.Ranks })
 	slices.Sort(hosts)
 	r.Hosts = append(r.Hosts, r.Prepared.hostNames(slices.Compact(hosts))...)
 	unusable, parts := 0, []string(nil)

@@ -8,7 +8,7 @@ import (
 	"calib/fit/review"
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
-	"calib/internal/stats"
+	"calib/internal/lists"
 	"calib/params"
 )
 
@@ -29,7 +29,7 @@ func (p *Prepared) classify(models []Model, out *params.Params) {
 	slow := p.Slow()
 	group, kind, j := slow.group, slow.kind, slow.judged
 	if n := len(j.Groups); n > 0 {
-		out.Groups = &params.Groups{Apart: j.Apart, Hosts: stats.Map(j.Groups, p.hostNames)}
+		out.Groups = &params.Groups{Apart: j.Apart, Hosts: lists.Map(j.Groups, p.hostNames)}
 		out.Findings = append(out.Findings, params.Notef("host-groups", "the hosts are in %d groups, such as racks: "+
 			"latency between them is %.2f times that within", n, j.Apart).
 			With("groups", float64(n)).With("ratio", j.Apart))

@@ -22,8 +22,8 @@ import (
 	"calib/fit/review"
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
+	"calib/internal/lists"
 	"calib/internal/plot"
-	"calib/internal/stats"
 	"calib/params"
 )
 
@@ -167,7 +167,7 @@ func (p *Prepared) HostName(i int) string {
 	return fmt.Sprintf("host %d", i)
 }
 
-func (p *Prepared) hostNames(hosts []int) []string { return stats.Map(hosts, p.HostName) }
+func (p *Prepared) hostNames(hosts []int) []string { return lists.Map(hosts, p.HostName) }
 
 // OneMachine reports whether two hosts are known to be one machine.
 func (p *Prepared) OneMachine(hosts []int) bool {

@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 
 	"calib/fit/resample"
-	"calib/internal/stats"
+	"calib/internal/lists"
 	"calib/params"
 )
 
@@ -15,7 +15,7 @@ import (
 func Uncertain[C any](est *resample.Estimates, c C, replicates []C, numbers func(C) []float64,
 	at func(i int) float64, unknowns int, estimate func(y []float64) (C, error)) (
 	v []float64, rows [][]float64, ci [][2]float64, misfit [][]params.Term) {
-	v, rows = numbers(c), stats.Map(replicates, numbers)
+	v, rows = numbers(c), lists.Map(replicates, numbers)
 	for j := range v {
 		ci = append(ci, est.Interval(v[j], rows, j))
 	}

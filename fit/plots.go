@@ -9,8 +9,8 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"calib/internal/lists"
 	"calib/internal/plot"
-	"calib/internal/stats"
 	"calib/internal/units"
 	"calib/params"
 )
@@ -42,7 +42,7 @@ func Spread(lo, hi float64, log bool, must ...float64) []float64 {
 			out = append(out, v)
 		}
 	}
-	out = stats.Map(out, rounded)
+	out = lists.Map(out, rounded)
 	slices.Sort(out)
 	return slices.Compact(out)
 }
@@ -149,7 +149,7 @@ func TimeAxis(name string, log bool) plot.Axis { return plot.Axis{Name: name, Un
 
 // SeriesNames lists the names of series, for Plot.Series.
 func SeriesNames(series []params.Series) []string {
-	return stats.Map(series, func(s params.Series) string { return s.Name })
+	return lists.Map(series, func(s params.Series) string { return s.Name })
 }
 
 // Misses says how far what is fitted is from the measured points of series.

@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"calib/fit/resample"
+	"calib/internal/lists"
 	"calib/internal/lsq"
-	"calib/internal/stats"
 	"calib/params"
 )
 
@@ -176,7 +176,7 @@ func R2(unknowns int, series ...params.Series) float64 {
 func Finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
 func Seconds(ns []int64) []float64 {
-	return stats.Map(ns, func(v int64) float64 { return float64(v) * 1e-9 })
+	return lists.Map(ns, func(v int64) float64 { return float64(v) * 1e-9 })
 }
 
 // AddSeries records the estimates at x as the points of a series, beside the model's values there. A nil model is a

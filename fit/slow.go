@@ -8,6 +8,7 @@ import (
 	"calib/fit/fault"
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
+	"calib/internal/lists"
 	"calib/internal/stats"
 	"calib/params"
 )
@@ -61,7 +62,7 @@ func (o *SlowHosts) Out(l *dataset.Sample) string {
 }
 
 // OutOf says why the fits leave out a batch, by the first of its lines that they do; "" where there is none.
-func (o *SlowHosts) OutOf(b *Batch) string { return cmp.Or(stats.Map(b.Lines, o.Out)...) }
+func (o *SlowHosts) OutOf(b *Batch) string { return cmp.Or(lists.Map(b.Lines, o.Out)...) }
 
 // Line reports whether the fits leave out a line.
 func (o *SlowHosts) Line(l *dataset.Sample) bool { return o.Out(l) != "" }
@@ -81,7 +82,7 @@ func (p *Prepared) findSlow() *SlowHosts {
 			screen.Add(seen, took)
 		}
 	}
-	all := p.hostNames(stats.Upto(len(p.hosts)))
+	all := p.hostNames(lists.Upto(len(p.hosts)))
 	j := screen.Judge()
 	out := &SlowHosts{Hosts: map[int]bool{}, Pairs: map[[2]int]bool{}, why: map[[2]int]string{}, judged: j,
 		group: fault.Numbers(j.Groups), kind: fault.Numbers(j.Kinds)}

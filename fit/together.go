@@ -7,7 +7,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"calib/fit/resample"
-	"calib/internal/stats"
+	"calib/internal/lists"
 	"calib/params"
 )
 
@@ -21,7 +21,7 @@ func (r *Result) Together(names []string, replicates [][]float64, more ...[][]fl
 			return
 		}
 		for j := range rows[0] {
-			columns = append(columns, stats.Map(rows, func(row []float64) float64 { return row[j] }))
+			columns = append(columns, lists.Map(rows, func(row []float64) float64 { return row[j] }))
 		}
 	}
 	c := params.Correlation{Names: names}
@@ -40,7 +40,7 @@ func (r *Result) Together(names []string, replicates [][]float64, more ...[][]fl
 // correlationsOf are those of fits whose numbers are in p. One whose names another has as well is left out: each number
 // is drawn once.
 func correlationsOf(fits []*params.Fit, p *params.Params) (out []params.Correlation) {
-	all := stats.Flat(fits, func(f *params.Fit) []params.Correlation { return f.Correlations })
+	all := lists.Flat(fits, func(f *params.Fit) []params.Correlation { return f.Correlations })
 	for _, c := range all {
 		if slices.ContainsFunc(all, func(d params.Correlation) bool {
 			return len(d.Names) > len(c.Names) && slices.Contains(d.Names, c.Names[0])

@@ -6,6 +6,7 @@ import (
 
 	"calib/fit/resample"
 	"calib/internal/dataset/names"
+	"calib/internal/lists"
 	"calib/internal/stats"
 	"calib/params"
 )
@@ -78,5 +79,5 @@ func WidenDifference(v float64, ci [2]float64, terms []params.Term) [2]float64 {
 }
 
 func halfWidth(terms []params.Term) float64 {
-	return resample.HalfWidth(math.Sqrt(stats.Sum(terms, func(t params.Term) float64 { return t.U * t.U })))
+	return resample.HalfWidth(math.Sqrt(lists.Sum(terms, func(t params.Term) float64 { return t.U * t.U })))
 }

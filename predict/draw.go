@@ -10,6 +10,7 @@ import (
 
 	"calib/bench/pattern"
 	"calib/fit/resample"
+	"calib/internal/lists"
 	"calib/internal/stats"
 	"calib/params"
 	"calib/predict/cost"
@@ -20,7 +21,7 @@ import (
 // asked for.
 func draws(p *params.Params, seed uint64) func(n int) []*params.Params {
 	var made []*params.Params
-	roots := stats.Map(p.Correlations, root)
+	roots := lists.Map(p.Correlations, root)
 	return func(n int) []*params.Params {
 		for i := len(made); i < n; i++ {
 			made = append(made, drawn(p, roots, rand.New(rand.NewPCG(seed, uint64(i)))))
@@ -170,6 +171,6 @@ func misfit(m cost.Model, p *params.Params) float64 {
 // scatter is the relative standard deviation of the medians of messages between two hosts: the median over the sizes.
 func scatter(p *params.Params) float64 {
 	known := slices.DeleteFunc(measured(p), func(r params.Residual) bool { return !(r.Hi > r.Lo) })
-	return stats.Typical(stats.Map(known,
+	return stats.Typical(lists.Map(known,
 		func(r params.Residual) float64 { return (r.Hi - r.Lo) / 2 / Normal95 / r.Measured }))
 }

@@ -17,7 +17,7 @@ import (
 	"calib/bench/pattern"
 	"calib/fit/loggp"
 	"calib/fit/resample"
-	"calib/internal/stats"
+	"calib/internal/lists"
 	"calib/params"
 	"calib/predict/cost"
 )
@@ -151,13 +151,13 @@ func inOrder(p *params.Params) []string {
 
 // simulation is the network that is played, nil where none could be made.
 func (p *Predictor) simulation() *simulated {
-	return cmp.Or(stats.Map(p.models, func(m *model) *simulated { return m.world })...)
+	return cmp.Or(lists.Map(p.models, func(m *model) *simulated { return m.world })...)
 }
 
 // Notes say what the simulation had to assume.
 func (p *Predictor) Notes() []string {
 	if w := p.simulation(); w != nil {
-		return stats.Map(w.Notes, func(n string) string { return Sim + ": " + n })
+		return lists.Map(w.Notes, func(n string) string { return Sim + ": " + n })
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"calib/bench/pattern"
+	"calib/internal/lists"
 	"calib/internal/stats"
 	"calib/internal/units"
 	"calib/params"
@@ -87,7 +88,7 @@ func (w *simulated) cold() error {
 func (w *simulated) Time(t *cost.Traffic) (float64, error) {
 	teams := t.Teams
 	if len(teams) == 0 || w.Alike() {
-		teams = [][]int{stats.Upto(t.Hosts)}
+		teams = [][]int{lists.Upto(t.Hosts)}
 	}
 	var times []float64
 	for _, team := range teams {

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"calib/fit/overlap"
-	"calib/internal/stats"
+	"calib/internal/lists"
 	"calib/internal/yaml"
 	"calib/params"
 )
@@ -95,7 +95,7 @@ func Typed(text []byte) (*params.Params, error) {
 	if g != nil && perByte != nil { // the gap by the size, which LogGP has in no other way
 		p.Functions["gap"] = typed(params.Line, "loggp", map[string]float64{"c0": *g - *perByte, "c1": *perByte})
 	}
-	p.Run.Hosts = stats.Map(stats.Upto(hosts), func(i int) string { return fmt.Sprintf("host-%d", i+1) })
+	p.Run.Hosts = lists.Map(lists.Upto(hosts), func(i int) string { return fmt.Sprintf("host-%d", i+1) })
 	return p, nil
 }
 

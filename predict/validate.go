@@ -11,6 +11,7 @@ import (
 	"calib/fit/review"
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
+	"calib/internal/lists"
 	"calib/internal/stats"
 	"calib/params"
 )
@@ -52,7 +53,7 @@ func patterns(d dataset.Source, hosts []string, slow map[string]bool) ([]observe
 			rounds[k] = map[int][]float64{}
 		}
 		rounds[k][s.Round] = append(rounds[k][s.Round], stats.Floats(s.NS)...)
-		team := stats.Map(s.Ranks, func(h int) int { return of[h] })
+		team := lists.Map(s.Ranks, func(h int) int { return of[h] })
 		if len(teams[k]) < teamsPlayed && !slices.Contains(team, -1) {
 			teams[k] = append(teams[k], team)
 		}
@@ -70,7 +71,7 @@ func patterns(d dataset.Source, hosts []string, slow map[string]bool) ([]observe
 			return nil, fmt.Errorf("samples of pattern %d, which this build of calib does not know: use the one "+
 				"that measured it", k.id)
 		}
-		medians := stats.Map(slices.Collect(maps.Values(of)), stats.Median)
+		medians := lists.Map(slices.Collect(maps.Values(of)), stats.Median)
 		out = append(out, observed{Query{p, k.hosts, k.bytes, teams[k]}, params.Validation{Pattern: p.Name(), Hosts: k.hosts,
 			Bytes: int64(k.bytes), Measured: stats.Median(medians) / 1e9, SlowHost: k.slow}})
 	}

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"calib/internal/lists"
 	"calib/internal/units"
 	"calib/params"
 )
@@ -52,7 +53,7 @@ func dataOf(f *params.Fit) []string {
 	if len(f.LeftOutWhy) == 0 {
 		return out
 	}
-	why := units.Each(slices.Sorted(maps.Keys(f.LeftOutWhy)), func(flag string) string {
+	why := lists.Map(slices.Sorted(maps.Keys(f.LeftOutWhy)), func(flag string) string {
 		return count(float64(f.LeftOutWhy[flag])) + " " + Clean(flag)
 	})
 	return append(out, fmt.Sprintf("%s leaves out %s of %s: %s.", Clean(f.Model), count(float64(f.LeftOut)),
@@ -112,7 +113,7 @@ func bar(rel, full float64) string {
 func ValidationOf(p *params.Params) Grid {
 	models := params.ModelsOf(p.Validation)
 	g := NewGrid("pattern", "hosts/number", "bytes/number", "measured/number", "predicted/number")
-	g.Columns = append(g.Columns, units.Each(models, func(m string) Column {
+	g.Columns = append(g.Columns, lists.Map(models, func(m string) Column {
 		return Column{strings.TrimSpace("error " + Clean(m)), KindNumber}
 	})...)
 	for rows := p.Validation; len(rows) > 0; {
@@ -125,7 +126,7 @@ func ValidationOf(p *params.Params) Grid {
 		slow := map[bool]string{true: ", slow host"}[v.SlowHost]
 		cells := []string{Clean(v.Pattern) + slow, strconv.Itoa(v.Hosts), count(float64(v.Bytes)),
 			Format(v.Measured, nil, "s").String(), Format(v.Predicted, v.CI95, "s").String()}
-		g.Add(append(cells, units.Each(models, func(m string) string { return errorOf(rows[:n], m) })...)...)
+		g.Add(append(cells, lists.Map(models, func(m string) string { return errorOf(rows[:n], m) })...)...)
 		rows = rows[n:]
 	}
 	return g

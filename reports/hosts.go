@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"calib/internal/hosts"
+	"calib/internal/lists"
 	"calib/internal/stats"
 	"calib/internal/units"
 	"calib/params"
@@ -147,7 +148,7 @@ func cell(v *float64, ci *[2]float64, unit string) string {
 
 // namesOf lists many hosts as ranges, cut off where the list is long.
 func namesOf(names []string) string {
-	clean := units.Each(names, Clean)
+	clean := lists.Map(names, Clean)
 	list, end := hosts.Fold(clean), ""
 	if len(list) > listWidth {
 		cut := strings.LastIndexByte(list[:listWidth], ',')

@@ -26,6 +26,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
 
+	"calib/internal/lists"
 	"calib/internal/units"
 	"calib/params"
 )
@@ -94,7 +95,7 @@ func (p *page) heading(s string) {
 
 // Wrapped is s in lines of at most width columns.
 func Wrapped(s string, width int) []string {
-	return units.Each(strings.Split(text.WrapSoft(s, width), "\n"), strings.TrimSpace)
+	return lists.Map(strings.Split(text.WrapSoft(s, width), "\n"), strings.TrimSpace)
 }
 
 // line writes a sentence wrapped to the page, its later lines indented by hang columns.

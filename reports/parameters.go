@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"calib/internal/units"
+	"calib/internal/lists"
 	"calib/params"
 )
 
@@ -15,7 +15,7 @@ import (
 func inOrder(p *params.Params) []string {
 	names := slices.Sorted(maps.Keys(p.Parameters))
 	model := func(name string) string { return p.Parameters[name].Model }
-	models := append(units.Each(p.Fits, func(f *params.Fit) string { return f.Model }), units.Each(names, model)...)
+	models := append(lists.Map(p.Fits, func(f *params.Fit) string { return f.Model }), lists.Map(names, model)...)
 	place := func(name string) int { return slices.Index(models, model(name)) }
 	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(place(a), place(b)) })
 	return names
@@ -126,7 +126,7 @@ func SourcesOf(p *params.Params) (sources []string) {
 		}
 		names[source] = append(names[source], Clean(name))
 	}
-	return units.Each(sources, func(s string) string { return strings.Join(names[s], ", ") + " from " + s + "." })
+	return lists.Map(sources, func(s string) string { return strings.Join(names[s], ", ") + " from " + s + "." })
 }
 
 func (p *page) parameters(ps *params.Params) {
@@ -148,7 +148,7 @@ func FunctionsOf(p *params.Params) Grid {
 		"status/status", "holds for/breaks", "source")
 	for _, name := range slices.Sorted(maps.Keys(p.Functions)) {
 		f := p.Functions[name]
-		coeff := units.Each(slices.Sorted(maps.Keys(f.Coeff)), func(c string) string {
+		coeff := lists.Map(slices.Sorted(maps.Keys(f.Coeff)), func(c string) string {
 			return Clean(c) + " = " + Format(f.Coeff[c], f.Interval(c), f.CoeffUnit(c)).String()
 		})
 		g.Add(Clean(name), Clean(f.Label)+"\n"+Clean(f.Form)+" ["+Clean(f.Unit)+"]", strings.Join(coeff, "\n"),
@@ -176,7 +176,7 @@ func domain(d map[string][2]float64) string {
 	if len(d) == 0 {
 		return "–"
 	}
-	return strings.Join(units.Each(slices.Sorted(maps.Keys(d)), func(k string) string {
+	return strings.Join(lists.Map(slices.Sorted(maps.Keys(d)), func(k string) string {
 		return fmt.Sprintf("%s %s … %s", Clean(k), count(d[k][0]), count(d[k][1]))
 	}), ", ")
 }

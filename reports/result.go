@@ -18,6 +18,7 @@ import (
 
 	"calib/internal/dataset"
 	"calib/internal/glossary"
+	"calib/internal/lists"
 	"calib/internal/units"
 	"calib/params"
 )
@@ -92,7 +93,7 @@ func Schemas() (map[string]*jsonschema.Schema, error) {
 	point := sample.Properties["point"] // null: an experiment without factors
 	point.Type, point.Types = "", []string{"object", "null"}
 	exits := slices.Sorted(maps.Keys(outcomes))
-	result.Properties["outcome"].Enum = units.Each(exits, func(exit int) any { return outcomes[exit] })
+	result.Properties["outcome"].Enum = lists.Map(exits, func(exit int) any { return outcomes[exit] })
 	return map[string]*jsonschema.Schema{"params": file, "points": points, "header": header, "sample": sample,
 		"result": result}, nil
 }
@@ -101,7 +102,7 @@ func Schemas() (map[string]*jsonschema.Schema, error) {
 func describe(file, points, sample *jsonschema.Schema) {
 	names := glossary.Files()
 	meaning := func(is map[string]string) []*jsonschema.Schema {
-		return append(units.Each(slices.Sorted(maps.Keys(is)), func(name string) *jsonschema.Schema {
+		return append(lists.Map(slices.Sorted(maps.Keys(is)), func(name string) *jsonschema.Schema {
 			return &jsonschema.Schema{Const: jsonschema.Ptr[any](name), Description: is[name]}
 		}), &jsonschema.Schema{Type: "string"})
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"calib/internal/dataset"
+	"calib/internal/lists"
 	"calib/internal/units"
 	"calib/params"
 )
@@ -298,7 +299,7 @@ const outliersShown = 8 // bounds the hosts that the summary names one by one
 // outliers names the slow hosts, and counts the slow pairs that no such host explains.
 func outliers(p *params.Params) (out []string) {
 	hosts := SlowHosts(p)
-	out = units.Each(hosts, func(h SlowHost) string { return h.Says })
+	out = lists.Map(hosts, func(h SlowHost) string { return h.Says })
 	if n := len(out) - outliersShown; n > 1 {
 		out = append(out[:outliersShown], units.Plural(n, "more host")+" are slow: params.json names them.")
 	}

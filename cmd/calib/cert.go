@@ -12,7 +12,7 @@ import (
 	"calib/cmd/calib/internal/command"
 	"calib/internal/certs"
 	"calib/internal/exit"
-	"calib/internal/units"
+	"calib/internal/lists"
 )
 
 func certCommand() *cli.Command {
@@ -58,7 +58,7 @@ type certificate struct {
 }
 
 func describeCert(c *x509.Certificate, revoked bool) certificate {
-	addrs := append(c.DNSNames, units.Each(c.IPAddresses, net.IP.String)...)
+	addrs := append(c.DNSNames, lists.Map(c.IPAddresses, net.IP.String)...)
 	return certificate{Name: c.Subject.CommonName, Role: certs.RoleOf(c), Addrs: addrs, Serial: certs.Serial(c),
 		Until: c.NotAfter.UTC(), Revoked: revoked}
 }
@@ -131,8 +131,8 @@ func revokeCert(c *cli.Context, a *certs.Authority, name string) error {
 	if err != nil {
 		return err
 	}
-	shown := units.Each(found, func(x *x509.Certificate) certificate { return describeCert(x, true) })
-	lines := units.Each(shown, func(d certificate) string {
+	shown := lists.Map(found, func(x *x509.Certificate) certificate { return describeCert(x, true) })
+	lines := lists.Map(shown, func(d certificate) string {
 		return fmt.Sprintf("revoked: the %s %s, serial %s", d.Role, d.Name, d.Serial)
 	})
 	return command.AnswerLines(c, "cert revoke", shown, append(lines,
@@ -145,7 +145,7 @@ func listCerts(c *cli.Context, a *certs.Authority, _ string) error {
 	if err != nil {
 		return err
 	}
-	shown := append([]certificate{}, units.Each(all, func(x *x509.Certificate) certificate {
+	shown := append([]certificate{}, lists.Map(all, func(x *x509.Certificate) certificate {
 		return describeCert(x, certs.Revoked(revoked, x))
 	})...)
 	headings := []string{"role", "name", "addresses", "until", "revoked", "serial"}

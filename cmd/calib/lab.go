@@ -14,6 +14,7 @@ import (
 	"calib/cmd/calib/internal/measuring"
 	"calib/internal/exit"
 	"calib/internal/lab"
+	"calib/internal/lists"
 	"calib/internal/netspec"
 	"calib/internal/units"
 )
@@ -127,7 +128,7 @@ func labDown(c *cli.Context) error {
 		if err != nil {
 			return err
 		}
-		names = units.Each(labs, func(l lab.Status) string { return l.Name })
+		names = lists.Map(labs, func(l lab.Status) string { return l.Name })
 	}
 	t := taken{Down: []string{}, Absent: []string{}}
 	var failed error

@@ -7,8 +7,8 @@ import (
 
 	"calib/fit"
 	"calib/fit/resample"
+	"calib/internal/lists"
 	"calib/internal/lsq"
-	"calib/internal/stats"
 	"calib/params"
 )
 
@@ -52,7 +52,7 @@ func (p *floodData) count(sizes []sizeEstimate) {
 	packets, bytes := p.off(small, large, 1, 1), p.off(small, large, ratio(maxHeader), ratio(0))
 	switch {
 	case packets.accepted() && bytes.rejected():
-		e := p.merge(stats.Map(sizes, func(s sizeEstimate) estimate { return s.estimate }))
+		e := p.merge(lists.Map(sizes, func(s sizeEstimate) estimate { return s.estimate }))
 		p.record(e, fmt.Sprintf("packets, of whatever size: the port held %.4g of %g B and %.4g of %g; the same bytes are "+
 			"%.0f standard uncertainties off", small.value, small.bytes, large.value, large.bytes, bytes.sigmas))
 		p.fit.Unknown("B_L_bytes", "B", labelBLBytes, e.value*small.bytes, e.value*(large.bytes+maxHeader),
@@ -101,7 +101,7 @@ func (p *floodData) kneeSizes() []sizeEstimate {
 	}
 	var out []sizeEstimate
 	for _, same := range fit.Runs(full, func(a, b *burstGroup) bool { return a.bytes == b.bytes }) {
-		of := stats.Map(same, func(g *burstGroup) estimate { return g.est })
+		of := lists.Map(same, func(g *burstGroup) estimate { return g.est })
 		out = append(out, sizeEstimate{float64(same[0].bytes), p.merge(of)})
 	}
 	return out
@@ -141,7 +141,7 @@ func (p *floodData) recordBytes(sizes []sizeEstimate, packetsOff float64) {
 	for _, s := range sizes {
 		frame := s.bytes + h
 		e := estimate{value: s.value * frame, half: s.half * frame, birge: s.birge,
-			reps: stats.Map(s.reps, func(v float64) float64 { return v * frame })}
+			reps: lists.Map(s.reps, func(v float64) float64 { return v * frame })}
 		for _, t := range s.terms {
 			t.U *= frame
 			e.terms = append(e.terms, t)
@@ -163,7 +163,7 @@ func (p *floodData) burstSeries() []params.Series {
 	if len(p.full) == 0 {
 		return p.fit.Of(params.ArrivalRatio)
 	}
-	return stats.Map(p.full, func(g *burstGroup) params.Series { return p.fit.Named(g.series()) })
+	return lists.Map(p.full, func(g *burstGroup) params.Series { return p.fit.Named(g.series()) })
 }
 
 // condition is the largest condition number among the lines, NaN where there is none.

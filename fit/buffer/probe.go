@@ -8,6 +8,7 @@ import (
 	"calib/fit"
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
+	"calib/internal/lists"
 	"calib/internal/stats"
 	"calib/params"
 )
@@ -78,7 +79,7 @@ func (b *probeBatch) overflowed() bool {
 }
 
 func allSeconds(lines []*dataset.Sample) []float64 {
-	return stats.Flat(lines, func(l *dataset.Sample) []float64 { return fit.Seconds(l.NS) })
+	return lists.Flat(lines, func(l *dataset.Sample) []float64 { return fit.Seconds(l.NS) })
 }
 
 // loadProbes adds the estimate of every batch of probes to the table and returns the lines used.
@@ -134,7 +135,7 @@ func (p *floodData) loadProbes() []*fit.Batch {
 // estimateAt is a point with something added.
 func (p *floodData) estimateAt(point int, plus float64) estimate {
 	return estimate{value: p.times.Values[point] + plus, half: wholePacket,
-		reps: stats.Map(p.times.Replicates, func(r []float64) float64 { return r[point] + plus })}
+		reps: lists.Map(p.times.Replicates, func(r []float64) float64 { return r[point] + plus })}
 }
 
 // fitProbes records B_L_tcp, from the numbers of senders that overflowed the port.

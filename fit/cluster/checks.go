@@ -7,6 +7,7 @@ import (
 
 	"calib/fit"
 	"calib/internal/dataset/names"
+	"calib/internal/lists"
 	"calib/internal/plot"
 	"calib/internal/stats"
 	"calib/internal/units"
@@ -85,7 +86,7 @@ func transferPlots(f *params.Fit) []plot.Plot {
 	times := f.Of(params.TransferTime)
 	fn := f.Functions["L_cluster"]
 	fn.CI95 = nil // bands would lie over one another
-	curves := stats.Flat(times,
+	curves := lists.Flat(times,
 		func(s params.Series) []plot.Curve { return fit.FunctionCurve(s.Name, fn, s, s.Factors["hosts"], false) })
 	var together, windows []params.Series
 	for _, s := range f.Of(params.GatherTime) {

@@ -8,6 +8,7 @@ import (
 
 	"calib/fit"
 	"calib/fit/resample"
+	"calib/internal/lists"
 	"calib/internal/lsq"
 	"calib/internal/stats"
 	"calib/params"
@@ -49,7 +50,7 @@ func (c *curves[K]) point(cost K, m float64) (int, bool) {
 // of returns a cost as resampled, of sizes above one and up to another; without points where there are none.
 func (c *curves[K]) of(est *resample.Estimates, cost K, above, most float64) *costData {
 	sizes := slices.DeleteFunc(c.sizes(cost), func(m float64) bool { return m <= above || m > most })
-	points := stats.Map(sizes, func(m float64) int { return c.table.Index[sizeOf[K]{cost, m}] })
+	points := lists.Map(sizes, func(m float64) int { return c.table.Index[sizeOf[K]{cost, m}] })
 	return &costData{sizes, est.Select(points)}
 }
 
@@ -263,7 +264,7 @@ func floorCost(x, y, w []float64) (params.Cost, error) {
 
 // cornerCost fits a floor that ends at the size corner.
 func cornerCost(x, y, w []float64, corner float64) (params.Cost, error) {
-	c, err := lineCost(stats.Map(x, func(v float64) float64 { return math.Max(v, corner) }), y, w)
+	c, err := lineCost(lists.Map(x, func(v float64) float64 { return math.Max(v, corner) }), y, w)
 	c.Floor = c.Of(corner)
 	return c, err
 }

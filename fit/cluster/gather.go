@@ -12,6 +12,7 @@ import (
 	"calib/fit/resample"
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
+	"calib/internal/lists"
 	"calib/internal/plot"
 	"calib/internal/stats"
 	"calib/internal/units"
@@ -138,7 +139,7 @@ func arrivalInterval(l *dataset.Sample) []float64 {
 	if len(v) != 1 || len(l.NS) < 2*parts {
 		return v
 	}
-	means := stats.Map(stats.Upto(parts), func(i int) float64 {
+	means := lists.Map(lists.Upto(parts), func(i int) float64 {
 		return stats.Mean(fit.Seconds(l.NS[i*len(l.NS)/parts : (i+1)*len(l.NS)/parts]))
 	})
 	if scale := stats.Median(means) / stats.Mean(fit.Seconds(l.NS)); fit.Finite(scale) {
@@ -192,7 +193,7 @@ func (a *arrivals) saturated() *costData {
 		sizes = append(sizes, m)
 	}
 	return &costData{sizes, a.est.Made(groups, func(v []float64, i int) float64 {
-		return stats.Sum(groups[i], func(at int) float64 { return v[at] / float64(len(groups[i])) })
+		return lists.Sum(groups[i], func(at int) float64 { return v[at] / float64(len(groups[i])) })
 	})}
 }
 

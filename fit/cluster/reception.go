@@ -9,6 +9,7 @@ import (
 	"calib/fit"
 	"calib/fit/resample"
 	"calib/internal/dataset/names"
+	"calib/internal/lists"
 	"calib/internal/stats"
 )
 
@@ -124,7 +125,7 @@ func (o *overheadData) perMessage(est *resample.Estimates) *costData {
 		}
 	}
 	sizes := slices.Sorted(maps.Keys(lost))
-	times := stats.Map(sizes, func(m float64) []int { return lost[m] })
+	times := lists.Map(sizes, func(m float64) []int { return lost[m] })
 	return &costData{sizes, est.Made(times, func(v []float64, i int) float64 {
 		var num, den float64
 		for k, n := range messages[sizes[i]] {

@@ -10,8 +10,8 @@ import (
 	"calib/fit"
 	"calib/fit/resample"
 	"calib/internal/dataset/names"
+	"calib/internal/lists"
 	"calib/internal/lsq"
-	"calib/internal/stats"
 	"calib/internal/units"
 	"calib/params"
 )
@@ -105,7 +105,7 @@ func (h *transfer) load() error {
 	h.at = slices.SortedFunc(maps.Keys(t.Index), func(a, b loadPoint) int {
 		return cmp.Or(cmp.Compare(a.p, b.p), cmp.Compare(a.m, b.m))
 	})
-	h.points = stats.Map(h.at, func(q loadPoint) int { return t.Index[q] })
+	h.points = lists.Map(h.at, func(q loadPoint) int { return t.Index[q] })
 	if d := h.Domain["bytes"]; !(d[0] < d[1]) {
 		return fit.Needs("load measured at fewer than two sizes within a packet without loss")
 	}
@@ -197,7 +197,7 @@ func (h *transfer) seekFloor() {
 
 // sizes are those of load, ascending.
 func (h *transfer) sizes() []float64 {
-	out := stats.Map(h.at, func(q loadPoint) float64 { return q.m })
+	out := lists.Map(h.at, func(q loadPoint) float64 { return q.m })
 	slices.Sort(out)
 	return slices.Compact(out)
 }
@@ -216,7 +216,7 @@ func (h *transfer) least(most float64, where loadPoint) float64 {
 
 // refit fits a form to every replicate, with its g_s.
 func (h *transfer) refit(form transferForm) []params.Transfer {
-	return resample.Map(stats.Upto(len(h.y.Replicates)), func(k int) (params.Transfer, error) {
+	return resample.Map(lists.Upto(len(h.y.Replicates)), func(k int) (params.Transfer, error) {
 		t, err := form.fit(h.at, h.y.Replicates[k], h.weights, h.gs.replicate(k))
 		return t.Transfer, err
 	})

@@ -5,8 +5,8 @@ import (
 	"slices"
 
 	"calib/fit"
+	"calib/internal/lists"
 	"calib/internal/lsq"
-	"calib/internal/stats"
 	"calib/params"
 )
 
@@ -32,7 +32,7 @@ func (f transferForm) fit(at []loadPoint, y, w []float64, gs params.Cost) (trans
 	if !f.limited {
 		return f.solve(at, y, w, params.Transfer{}, func(q loadPoint) []float64 { return []float64{q.m} })
 	}
-	offers := slices.DeleteFunc(stats.Map(at, func(q loadPoint) float64 { return q.offered(gs) }),
+	offers := slices.DeleteFunc(lists.Map(at, func(q loadPoint) float64 { return q.offered(gs) }),
 		func(v float64) bool { return !(v > 0) || !fit.Finite(v) })
 	slices.Sort(offers)
 	offers = slices.Compact(offers)

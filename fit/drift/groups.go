@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"calib/fit/fault"
+	"calib/internal/lists"
 	"calib/internal/stats"
 )
 
@@ -30,7 +31,7 @@ func (s Subject) Members() []int {
 	if s.Group == "" {
 		return s.Hosts[:s.Size()]
 	}
-	return stats.Map([]rune(s.Group), func(h rune) int { return int(h) })
+	return lists.Map([]rune(s.Group), func(h rune) int { return int(h) })
 }
 
 // apart is the margin of fault.Groups: a way between groups takes longer than one within by twice this share, or more.
@@ -59,7 +60,7 @@ func (w *Watch) findGroups(u *usual) {
 			groups = append(groups, c.Subject)
 		}
 	}
-	groups = append(groups, stats.Map(found, func(hosts []int) Subject { return Group(hosts, "", "") })...)
+	groups = append(groups, lists.Map(found, func(hosts []int) Subject { return Group(hosts, "", "") })...)
 	of := map[int]string{}
 	for _, g := range groups {
 		if members := g.Members(); !slices.ContainsFunc(members, func(h int) bool { return of[h] != "" }) {

@@ -7,6 +7,7 @@ import (
 
 	"calib/fit"
 	"calib/fit/resample"
+	"calib/internal/lists"
 	"calib/internal/lsq"
 	"calib/internal/stats"
 	"calib/params"
@@ -47,8 +48,8 @@ func (p *paired) fitFixed() (*fixedFit, error) {
 	if f.a, err = p.times.Derive(p.limitsOf(small, f.separated)); err != nil {
 		return nil, err
 	}
-	f.a.N = stats.Map(p.pairs, func(n int) int {
-		return stats.Sum(small[n], func(q *burstPoint) int { return p.times.N[q.last] })
+	f.a.N = lists.Map(p.pairs, func(n int) int {
+		return lists.Sum(small[n], func(q *burstPoint) int { return p.times.N[q.last] })
 	})
 	f.uneven = unevenGaps(small[p.pairs[len(p.pairs)-1]])
 	if len(f.n) == 1 {
@@ -85,7 +86,7 @@ func unevenGaps(points []*burstPoint) float64 {
 	if len(some) == 0 {
 		return 0
 	}
-	return math.Abs(stats.Mean(stats.Map(some, func(q *burstPoint) float64 { return stats.Median(q.uneven) })))
+	return math.Abs(stats.Mean(lists.Map(some, func(q *burstPoint) float64 { return stats.Median(q.uneven) })))
 }
 
 // limitsOf returns the function from values of points to a'(n): of the last delivery less its lateness, or where they

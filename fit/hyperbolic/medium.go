@@ -8,8 +8,8 @@ import (
 
 	"calib/fit"
 	"calib/fit/resample"
+	"calib/internal/lists"
 	"calib/internal/lsq"
-	"calib/internal/stats"
 	"calib/params"
 )
 
@@ -102,7 +102,7 @@ func (p *paired) flat(m *mediumFit) {
 	k := len(m.n) - 1
 	last := m.n[k]
 	m.b = m.perByte.Values[0]
-	m.rows = stats.Map(m.perByte.Replicates, func(r []float64) []float64 { return []float64{r[0], math.NaN()} })
+	m.rows = lists.Map(m.perByte.Replicates, func(r []float64) []float64 { return []float64{r[0], math.NaN()} })
 	p.fit.Found("b", "s/B", labelB, m.b, m.perByte.Point(0), p.streamTerms(m.b)...)
 	p.fit.Unknown("b_c", "s/B", labelBC, 0, m.perByte.PointScatter(k)[1]/last, fmt.Sprintf(
 		"b' does not grow up to n = %g: the streams do not fill the network. b_c is at most b'(%g)/%g", last, last, last))
@@ -111,7 +111,7 @@ func (p *paired) flat(m *mediumFit) {
 // rising records b_c, and b where the smallest n still shows it.
 func (p *paired) rising(m *mediumFit, w []float64) {
 	best := bestBreak(m.n, m.perByte.Values, w)
-	both := stats.Map(m.perByte.Replicates, func(r []float64) []float64 {
+	both := lists.Map(m.perByte.Replicates, func(r []float64) []float64 {
 		s := bestBreak(m.n, r, w)
 		return []float64{s.b, s.bc, s.b/(m.n[0]*s.bc) - 1}
 	})
@@ -131,7 +131,7 @@ func (p *paired) rising(m *mediumFit, w []float64) {
 	}
 	bc, ci := m.perByte.Of(func(v []float64) float64 { return lsq.Proportional(m.n, v, w) })
 	m.bc = bc
-	m.rows = stats.Map(m.perByte.Replicates,
+	m.rows = lists.Map(m.perByte.Replicates,
 		func(r []float64) []float64 { return []float64{math.NaN(), lsq.Proportional(m.n, r, w)} })
 	p.fit.Found("b_c", "s/B", labelBC, bc, ci, p.streamTerms(bc)...)
 	p.fit.Unknown("b", "s/B", labelB, 0, m.perByte.PointScatter(0)[1],

@@ -8,6 +8,7 @@ import (
 	"calib/fit"
 	"calib/fit/resample"
 	"calib/internal/dataset/names"
+	"calib/internal/lists"
 	"calib/internal/lsq"
 	"calib/internal/plot"
 	"calib/internal/stats"
@@ -57,7 +58,7 @@ func origin(breaks []float64) string {
 	if len(breaks) == 0 {
 		return "by BIC"
 	}
-	at := stats.Map(breaks, func(b float64) string { return units.Grouped(int64(b)) })
+	at := lists.Map(breaks, func(b float64) string { return units.Grouped(int64(b)) })
 	return "by breaks given, " + strings.Join(at, "; ") + " B"
 }
 

@@ -8,6 +8,7 @@ import (
 	"calib/fit"
 	"calib/fit/resample"
 	"calib/internal/dataset/names"
+	"calib/internal/lists"
 	"calib/internal/stats"
 	"calib/internal/units"
 	"calib/params"
@@ -54,7 +55,7 @@ func addStates(r *fit.Result, q *fit.Pingpong) {
 		}
 	}
 	slices.SortFunc(all, func(a, b batch) int { return cmp.Compare(a.time, b.time) })
-	times := stats.Map(all, func(b batch) float64 { return b.time })
+	times := lists.Map(all, func(b batch) float64 { return b.time })
 	at, ok := states(times)
 	if !ok || !slices.ContainsFunc(all[:at], func(a batch) bool {
 		return slices.ContainsFunc(all[at:], func(b batch) bool { return a.team == b.team })

@@ -8,6 +8,7 @@ import (
 	"calib/fit"
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
+	"calib/internal/lists"
 	"calib/internal/stats"
 	"calib/params"
 )
@@ -75,7 +76,7 @@ func (p *paired) streamTerms(v float64) []params.Term {
 // timePerByte is n over the sum of the pairs' rates [s/B].
 func timePerByte(b *fit.Batch) float64 {
 	bytes := float64(b.Point[names.FactorBytes])
-	return float64(len(b.Lines)) / stats.Sum(b.Lines, func(l *dataset.Sample) float64 { return streamRate(l, bytes) })
+	return float64(len(b.Lines)) / lists.Sum(b.Lines, func(l *dataset.Sample) float64 { return streamRate(l, bytes) })
 }
 
 // streamRate is one pair's rate [B/s]: the chunks of the common window over its length (aux window_chunks and
@@ -87,5 +88,5 @@ func streamRate(l *dataset.Sample, bytes float64) float64 {
 	if ns := l.Aux[names.AuxWindow]; ns > 0 {
 		return bytes * l.Aux[names.AuxWindowChunks] / (ns * 1e-9)
 	}
-	return bytes * float64(len(l.NS)) / stats.Sum(l.NS, func(v int64) float64 { return float64(v) * 1e-9 })
+	return bytes * float64(len(l.NS)) / lists.Sum(l.NS, func(v int64) float64 { return float64(v) * 1e-9 })
 }

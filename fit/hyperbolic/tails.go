@@ -8,6 +8,7 @@ import (
 	"calib/fit"
 	"calib/fit/resample"
 	"calib/internal/dataset/names"
+	"calib/internal/lists"
 	"calib/internal/lsq"
 	"calib/internal/plot"
 	"calib/internal/stats"
@@ -84,8 +85,8 @@ func minTimings(p float64) int { return int(math.Ceil(math.Log((1-stats.Level)/2
 
 // tailBySize fits lines over ranges of the size to a tail, where there are sizes enough, and puts their values into s.
 func tailBySize(r *fit.Result, name, words string, s *params.Series, breaks []float64) {
-	x := stats.Map(s.Points, func(q params.Residual) float64 { return q.X })
-	y := stats.Map(s.Points, func(q params.Residual) float64 { return q.Measured })
+	x := lists.Map(s.Points, func(q params.Residual) float64 { return q.X })
+	y := lists.Map(s.Points, func(q params.Residual) float64 { return q.Measured })
 	seg, err := lsq.FitSegments(x, y, lsq.SegmentOptions{Breaks: breaks})
 	if err != nil {
 		return

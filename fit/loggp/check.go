@@ -4,9 +4,9 @@ import (
 	"math"
 
 	"calib/fit"
+	"calib/internal/lists"
 	"calib/internal/lsq"
 	"calib/internal/plot"
-	"calib/internal/stats"
 	"calib/params"
 )
 
@@ -62,7 +62,7 @@ func (p *prttData) identity(gap *lsq.Segments, send, receive *busyTime, latency 
 // long round trips, which is other data.
 func (p *prttData) hyperbola(gap *lsq.Segments) {
 	sizes := sizesOf(p.gaps)
-	times := stats.Map(p.gaps, func(q slope) float64 { return p.times.Values[q.one] / 2 })
+	times := lists.Map(p.gaps, func(q slope) float64 { return p.times.Values[q.one] / 2 })
 	from := firstAbove(sizes, p.packet)
 	if len(sizes)-from < 2 {
 		p.fit.Note(params.Eq18, "LogGP is not compared with the hyperbola: "+

@@ -7,8 +7,8 @@ import (
 
 	"calib/fit"
 	"calib/fit/resample"
+	"calib/internal/lists"
 	"calib/internal/lsq"
-	"calib/internal/stats"
 	"calib/internal/units"
 	"calib/params"
 )
@@ -23,7 +23,7 @@ const straight = 0.05
 
 // coefficients are c0 and c1 of each part of gap(s) in turn.
 func coefficients(gap *lsq.Segments) []float64 {
-	return stats.Flat(gap.Segments, func(s lsq.Segment) []float64 { return []float64{s.Intercept, s.Slope} })
+	return lists.Flat(gap.Segments, func(s lsq.Segment) []float64 { return []float64{s.Intercept, s.Slope} })
 }
 
 // gapOf fits gap(s) to relative residuals: one line where it is within 5% of every value, and segments otherwise, where
@@ -85,7 +85,7 @@ func (p *prttData) fitGap() (*lsq.Segments, error) {
 		perByte = func(y []float64) float64 { return lineSlope(sizes[above:], y[above:]) }
 		long, ci = gaps.Of(perByte)
 	}
-	p.shortLong = stats.Map(gaps.Replicates,
+	p.shortLong = lists.Map(gaps.Replicates,
 		func(y []float64) []float64 { return []float64{y[0] - c[1]*(sizes[0]-1), perByte(y)} })
 	var misfit []params.Term
 	if line, _, err := lsq.FitLine(sizes[above:], values[above:], nil); err == nil && !full {

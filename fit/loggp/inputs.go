@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"calib/internal/dataset"
-	"calib/internal/stats"
+	"calib/internal/lists"
 	"calib/params"
 )
 
@@ -73,8 +73,8 @@ func alone(p *params.Params) []params.Residual {
 	if out := p.Times(); len(out) > 1 {
 		return out
 	}
-	trips := stats.Flat(p.Fits, func(f *params.Fit) []params.Series { return f.Of(params.HalfRoundTrip) })
-	return stats.Flat(trips, func(s params.Series) []params.Residual { return s.Points })
+	trips := lists.Flat(p.Fits, func(f *params.Fit) []params.Series { return f.Of(params.HalfRoundTrip) })
+	return lists.Flat(trips, func(s params.Series) []params.Residual { return s.Points })
 }
 
 // gapBySize is LogGP's gap by the size.

@@ -15,8 +15,8 @@ import (
 	"calib/fit"
 	"calib/fit/resample"
 	"calib/internal/dataset/names"
+	"calib/internal/lists"
 	"calib/internal/lsq"
-	"calib/internal/stats"
 	"calib/params"
 )
 
@@ -61,13 +61,13 @@ type slope struct {
 
 // slopes are those of some sizes, resampled.
 func (p *prttData) slopes(qs []slope) *resample.Estimates {
-	points := stats.Map(qs, func(q slope) []int { return []int{q.one, q.many} })
+	points := lists.Map(qs, func(q slope) []int { return []int{q.one, q.many} })
 	return p.times.Made(points, func(v []float64, i int) float64 {
 		return (v[qs[i].many] - v[qs[i].one]) / (qs[i].n - 1)
 	})
 }
 
-func sizesOf(qs []slope) []float64 { return stats.Map(qs, func(q slope) float64 { return q.bytes }) }
+func sizesOf(qs []slope) []float64 { return lists.Map(qs, func(q slope) float64 { return q.bytes }) }
 
 // fitLogGP returns fit.ErrNeeds without two sizes of one message and of several.
 func fitLogGP(prepared *fit.Prepared) (*params.Fit, error) {
@@ -209,5 +209,5 @@ func levelWeights(values []float64, reps [][]float64) []float64 {
 	if typical == 0 {
 		return slices.Repeat([]float64{1}, len(values))
 	}
-	return stats.Map(variance, func(v float64) float64 { return typical / (v + typical) })
+	return lists.Map(variance, func(v float64) float64 { return typical / (v + typical) })
 }

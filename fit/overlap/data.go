@@ -8,7 +8,7 @@ import (
 	"calib/fit"
 	"calib/fit/resample"
 	"calib/internal/dataset/names"
-	"calib/internal/stats"
+	"calib/internal/lists"
 )
 
 // What the points of the table are.
@@ -137,5 +137,5 @@ func (d *data) sizes(kind kind) []int64 {
 }
 
 func (d *data) points(kind kind, bytes int64, granularities []int64) []int {
-	return stats.Map(granularities, func(g int64) int { return d.table.Index[key{kind, bytes, g}] })
+	return lists.Map(granularities, func(g int64) int { return d.table.Index[key{kind, bytes, g}] })
 }

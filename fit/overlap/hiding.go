@@ -7,7 +7,7 @@ import (
 	"calib/fit"
 	"calib/fit/resample"
 	"calib/internal/dataset/names"
-	"calib/internal/stats"
+	"calib/internal/lists"
 	"calib/params"
 )
 
@@ -70,7 +70,7 @@ func (d *data) hiding(bytes int64) (gains params.Series, ok bool) {
 	gains = series("G(γ)", params.HidingGain, gain, x.Gain)
 	series("G of sending first", params.SendFirstGain, sendFirst, nil)
 	series("I.1 over its parts", params.InTurnTime, sum, func(float64) float64 { return 1 })
-	d.WidenDomain(names.FactorGranularity, stats.Map(gains.Points, func(r params.Residual) float64 { return r.X })...)
+	d.WidenDomain(names.FactorGranularity, lists.Map(gains.Points, func(r params.Residual) float64 { return r.X })...)
 	return gains, true
 }
 

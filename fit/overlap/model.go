@@ -9,6 +9,7 @@ import (
 	"calib/fit"
 	"calib/fit/resample"
 	"calib/internal/dataset/names"
+	"calib/internal/lists"
 	"calib/internal/lsq"
 	"calib/internal/plot"
 	"calib/internal/stats"
@@ -194,8 +195,8 @@ func (d *data) line(name, label string, quantity params.Quantity, x []float64,
 // bySize are the message sizes of a kind, ascending, and its points.
 func (d *data) bySize(kind kind) (sizes []float64, points []int) {
 	of := d.sizes(kind)
-	return stats.Map(of, func(b int64) float64 { return float64(b) }),
-		stats.Map(of, func(b int64) int { return d.table.Index[key{kind, b, 0}] })
+	return lists.Map(of, func(b int64) float64 { return float64(b) }),
+		lists.Map(of, func(b int64) int { return d.table.Index[key{kind, b, 0}] })
 }
 
 // penalties records the penalty factor by size (figure 19).

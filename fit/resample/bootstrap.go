@@ -5,6 +5,7 @@ import (
 
 	"gonum.org/v1/gonum/stat/distuv"
 
+	"calib/internal/lists"
 	"calib/internal/stats"
 )
 
@@ -15,7 +16,7 @@ type cells [][][]float64
 // medians returns the median of each row in each round, NaN where there are no values.
 func (c cells) medians() [][]float64 {
 	median := func(s []float64) float64 { return stats.SortedQuantile(s, 0.5) }
-	return stats.Map(c, func(rounds [][]float64) []float64 { return stats.Map(rounds, median) })
+	return lists.Map(c, func(rounds [][]float64) []float64 { return lists.Map(rounds, median) })
 }
 
 // bootstrap resamples clustered data: each of b replicates draws as many rounds as there are, with replacement, then

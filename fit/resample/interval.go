@@ -6,6 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/stat/distuv"
 
+	"calib/internal/lists"
 	"calib/internal/stats"
 )
 
@@ -51,7 +52,7 @@ func (s *Estimates) Of(of func(values []float64) float64) (v float64, ci [2]floa
 // Scatter is DifferenceOf that also gives the scatter within a single round. It is for tests whether an effect stands
 // out of the noise, and no interval of its size.
 func Scatter[Row any](s *Estimates, v float64, replicates []Row, of func(Row) float64) [2]float64 {
-	x := slices.DeleteFunc(stats.Map(replicates, of), func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) })
+	x := slices.DeleteFunc(lists.Map(replicates, of), func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) })
 	if len(x) == 0 {
 		return [2]float64{v, v}
 	}
@@ -159,7 +160,7 @@ func bounded(rho float64) float64 { return math.Max(0, math.Min(maxSerial, rho))
 
 // lagOne is r of one series, NaN where it does not vary.
 func lagOne(v []float64) float64 {
-	mean := stats.Sum(v, func(x float64) float64 { return x / float64(len(v)) })
+	mean := lists.Sum(v, func(x float64) float64 { return x / float64(len(v)) })
 	products, squares := 0.0, 0.0
 	for k, x := range v {
 		squares += (x - mean) * (x - mean)

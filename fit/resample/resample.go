@@ -12,6 +12,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"calib/internal/lists"
 	"calib/internal/stats"
 )
 
@@ -149,7 +150,7 @@ func (t *Table[K]) Medians() *Medians {
 	m := &Medians{parts: make([][]int, len(t.points)), kinds: t.kinds()}
 	found := make([]deviations, len(t.points)) // the values by team are let go
 	Each(len(found), func(i int) { found[i], t.points[i].teams = t.points[i].deviations(), nil })
-	whole := stats.Map(t.points, (*point).rounds)
+	whole := lists.Map(t.points, (*point).rounds)
 	rounds := slices.Concat(whole...)
 	slices.Sort(rounds)
 	rounds = slices.Compact(rounds)
@@ -169,7 +170,7 @@ func (t *Table[K]) Medians() *Medians {
 			m.cells = append(m.cells, row)
 		}
 	}
-	m.Rounds = int(stats.Median(stats.Map(whole, func(rounds []int) float64 { return float64(len(rounds)) })))
+	m.Rounds = int(stats.Median(lists.Map(whole, func(rounds []int) float64 { return float64(len(rounds)) })))
 	m.medians = m.cells.medians()
 	m.serial, m.own = m.correlation()
 	m.shifts = t.shifts(found, m.combine(m.medians, nil), widening(m.Rounds, m.serial))
@@ -256,7 +257,7 @@ func (m *Medians) roundsOf(i int, med [][]float64, to []float64, apart bool) []f
 func Midmean(v []float64) float64 {
 	slices.Sort(v)
 	g := (len(v) + 1) / 4
-	return stats.Sum(v[g:len(v)-g], func(x float64) float64 { return x }) / float64(len(v)-2*g)
+	return lists.Sum(v[g:len(v)-g], func(x float64) float64 { return x }) / float64(len(v)-2*g)
 }
 
 // Derive returns numbers that are made of the points, in the estimates and in each replicate, as Map does. How many
@@ -272,16 +273,16 @@ func (s *Estimates) Derive(stat func(values []float64) ([]float64, error)) (*Est
 // Made returns numbers that are each made of the values of points, in the estimates and in each replicate. The timings
 // behind number i are those of the points from[i].
 func (s *Estimates) Made(from [][]int, of func(values []float64, i int) float64) *Estimates {
-	all := stats.Upto(len(from))
+	all := lists.Upto(len(from))
 	out, _ := s.Derive(func(values []float64) ([]float64, error) { // never fails
-		return stats.Map(all, func(i int) float64 { return of(values, i) }), nil
+		return lists.Map(all, func(i int) float64 { return of(values, i) }), nil
 	})
-	out.N = stats.Map(from, func(points []int) int { return stats.Sum(points, func(i int) int { return s.N[i] }) })
+	out.N = lists.Map(from, func(points []int) int { return lists.Sum(points, func(i int) int { return s.N[i] }) })
 	return out
 }
 
 func (s *Estimates) Select(points []int) *Estimates {
-	from := stats.Map(points, func(p int) []int { return []int{p} })
+	from := lists.Map(points, func(p int) []int { return []int{p} })
 	return s.Made(from, func(values []float64, i int) float64 { return values[points[i]] })
 }
 
@@ -317,5 +318,5 @@ func Each(n int, do func(i int)) {
 }
 
 func Pick(values []float64, points []int) []float64 {
-	return stats.Map(points, func(i int) float64 { return values[i] })
+	return lists.Map(points, func(i int) float64 { return values[i] })
 }

@@ -8,12 +8,13 @@ import (
 	"strconv"
 	"strings"
 
+	"calib/internal/lists"
 	"calib/internal/stats"
 )
 
 // Team names a set of hosts, in any order.
 func Team(hosts []int) string {
-	return strings.Join(stats.Map(slices.Sorted(slices.Values(hosts)), strconv.Itoa), ",")
+	return strings.Join(lists.Map(slices.Sorted(slices.Values(hosts)), strconv.Itoa), ",")
 }
 
 // teamRound is where a team measured a point, teamPart what it measured in one direction.
@@ -123,7 +124,7 @@ func (p *point) deviations() deviations {
 			continue
 		}
 		names := slices.Sorted(maps.Keys(cells))
-		mean := stats.Sum(names, func(team string) float64 { return cells[team] / float64(len(cells)) })
+		mean := lists.Sum(names, func(team string) float64 { return cells[team] / float64(len(cells)) })
 		for _, team := range names {
 			e, s := cells[team]-mean, d.teams[team]
 			d.teams[team] = teamSum{s.sum + e, s.squares + e*e}

@@ -12,6 +12,7 @@ import (
 	"calib/fit/resample"
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
+	"calib/internal/lists"
 	"calib/internal/plot"
 	"calib/internal/stats"
 	"calib/params"
@@ -95,8 +96,8 @@ func fitBuffer(p *fit.Prepared) (*params.Fit, error) {
 // buffer.
 func (d *bufferData) settings(keys []bufferKey) {
 	phase, size := keys[0].phase, keys[0].bytes
-	buffers := stats.Map(keys, func(k bufferKey) float64 { return float64(k.buffer) })
-	points := stats.Map(keys, func(k bufferKey) int { return d.table.Index[k] })
+	buffers := lists.Map(keys, func(k bufferKey) float64 { return float64(k.buffer) })
+	points := lists.Map(keys, func(k bufferKey) int { return d.table.Index[k] })
 	d.WidenDomain("buffer", buffers...)
 	x := slices.Clone(buffers)
 	if g := d.granted[0]; x[0] == 0 && g != nil {

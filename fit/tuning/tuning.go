@@ -12,6 +12,7 @@ import (
 	"calib/fit"
 	"calib/fit/resample"
 	"calib/internal/dataset/names"
+	"calib/internal/lists"
 	"calib/internal/plot"
 	"calib/internal/stats"
 	"calib/params"
@@ -151,8 +152,8 @@ func fitFragment(p *fit.Prepared) (*params.Fit, error) {
 // fragments records the table of one M, its best fragment and its gain. keys ascend in the fragment.
 func fragments(r *fit.Result, est *resample.Estimates, index map[fragmentKey]int, keys []fragmentKey) {
 	size := keys[0].bytes
-	sizes := stats.Map(keys, func(k fragmentKey) float64 { return float64(k.fragment) })
-	points := stats.Map(keys, func(k fragmentKey) int { return index[k] })
+	sizes := lists.Map(keys, func(k fragmentKey) float64 { return float64(k.fragment) })
+	points := lists.Map(keys, func(k fragmentKey) int { return index[k] })
 	r.WidenDomain("fragment", sizes...)
 	r.WidenDomain("bytes", float64(size))
 	r.AddSeries(params.Series{Name: "T(" + fit.SizeWords(size) + ", f)", Quantity: params.FragmentedTime,

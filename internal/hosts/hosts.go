@@ -20,6 +20,7 @@ import (
 	"strconv"
 	"strings"
 
+	"calib/internal/lists"
 	"calib/internal/units"
 )
 
@@ -81,7 +82,7 @@ var word = regexp.MustCompile(`[^ \t]+`)
 // fields splits a line at spaces and tabs and cuts a comment off.
 func fields(line string) []field {
 	line, _, _ = strings.Cut(line, "#")
-	return units.Each(word.FindAllStringIndex(line, -1), func(at []int) field {
+	return lists.Map(word.FindAllStringIndex(line, -1), func(at []int) field {
 		return field{line[at[0]:at[1]], at[0] + 1}
 	})
 }

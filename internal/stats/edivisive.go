@@ -5,6 +5,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+
+	"calib/internal/lists"
 )
 
 // ChangeOptions set the search for change points. The zero value means the defaults.
@@ -175,7 +177,7 @@ func newEnergy(x []float64, segment int) *energy {
 	n := len(x)
 	e := &energy{segment: segment, order: make([]int, n), value: make([]float64, n), toAll: make([]float64, n),
 		within: make([]float64, n), tree: make([]node, n+1)}
-	by := Upto(n)
+	by := lists.Upto(n)
 	slices.SortStableFunc(by, func(i, j int) int { return cmp.Compare(x[i], x[j]) })
 	centre := x[by[n/2]] // distances do not change, and their sums stay exact
 	all := 0.0

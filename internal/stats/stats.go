@@ -19,6 +19,8 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat/combin"
+
+	"calib/internal/lists"
 )
 
 // MADScale makes the MAD of a normal distribution equal to its standard deviation: 1/Φ⁻¹(3/4).
@@ -65,21 +67,23 @@ func Typical(x []float64) float64 {
 // Shift is by how much y is above x: the median of all differences, which loses little to the mean on normal values and
 // withstands outliers; NaN where a side has no values. Source: Hodges and Lehmann 1963, Ann. Math. Statist. 34.
 func Shift(x, y []float64) float64 {
-	return Median(Flat(y, func(b float64) []float64 { return Map(x, func(a float64) float64 { return b - a }) }))
+	return Median(lists.Flat(y, func(b float64) []float64 {
+		return lists.Map(x, func(a float64) float64 { return b - a })
+	}))
 }
 
 // MAD returns the median absolute deviation from the median, times 1.4826 so that it estimates the standard deviation
 // of normal data; NaN for no values.
 func MAD(x []float64) float64 {
 	m := Median(x)
-	return MADScale * Median(Map(x, func(v float64) float64 { return math.Abs(v - m) }))
+	return MADScale * Median(lists.Map(x, func(v float64) float64 { return math.Abs(v - m) }))
 }
 
 // Mean returns the arithmetic mean; NaN for no values.
 func Mean(x []float64) float64 { return floats.Sum(x) / float64(len(x)) }
 
 // Floats converts raw nanoseconds to float64, in nanoseconds.
-func Floats(ns []int64) []float64 { return Map(ns, func(v int64) float64 { return float64(v) }) }
+func Floats(ns []int64) []float64 { return lists.Map(ns, func(v int64) float64 { return float64(v) }) }
 
 // Level is the confidence of every interval in calib.
 const Level = 0.95
@@ -219,7 +223,7 @@ func splits(n, k int, seed uint64) func(func([]int) bool) {
 			}
 			return
 		}
-		order := Upto(n)
+		order := lists.Upto(n)
 		copy(chosen, order[n-k:])
 		rng := rand.New(rand.NewPCG(seed, 0x6465616c))
 		for i := 0; i < maxSplits && yield(chosen); i++ {

@@ -16,6 +16,12 @@ func near(t *testing.T, what string, got, want, tol float64) {
 	}
 }
 
+func TestTypical(t *testing.T) {
+	if Typical(nil) != 0 || Typical([]float64{3, 1, 2}) != 2 {
+		t.Error("typical is the median, 0 of none")
+	}
+}
+
 // TestQuantile: the answers are worked by hand from the definition.
 func TestQuantile(t *testing.T) {
 	x := []float64{15, 20, 35, 40, 50}

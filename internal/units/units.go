@@ -111,14 +111,6 @@ func Plural[N ~int | ~int64](n N, what string) string {
 	return Grouped(int64(n)) + " " + what
 }
 
-// Each is what of makes of each of all, in order; nil of none.
-func Each[T, U any](all []T, of func(T) U) (out []U) {
-	for _, v := range all {
-		out = append(out, of(v))
-	}
-	return out
-}
-
 // Grouped prints a whole number with its thousands apart: "12,000".
 func Grouped(n int64) string { return humanize.Comma(n) }
 

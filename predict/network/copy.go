@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"calib/internal/lists"
 	"calib/internal/netspec"
 	"calib/internal/stats"
 	"calib/internal/units"
@@ -57,7 +58,7 @@ func (n *Network) Copy(p *params.Params, hosts int, slowdown float64) (*Copy, er
 		base.Fabric = nil
 	}
 	c := &Copy{}
-	if out := n.Unplaced(stats.Upto(hosts)); out > 0 {
+	if out := n.Unplaced(lists.Upto(hosts)); out > 0 {
 		c.note("%s in none of the run's groups: no uplink is between them and any other host", units.Plural(out, "host"))
 	}
 	if err := base.Validate(); err != nil {

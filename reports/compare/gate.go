@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/stat/distuv"
 
+	"calib/internal/lists"
 	"calib/internal/stats"
 	"calib/internal/units"
 	"calib/params"
@@ -83,7 +84,7 @@ func PlanGate(baseline []Run, n int, o Options) (Stage, error) {
 			s.Runs++
 		}
 	}
-	s.Decide = units.Each(all, func(q *series) string { return q.Name })
+	s.Decide = lists.Map(all, func(q *series) string { return q.Name })
 	s.Blind = blind(s.Runs)
 	return s, nil
 }

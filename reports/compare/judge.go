@@ -6,8 +6,8 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"calib/internal/lists"
 	"calib/internal/stats"
-	"calib/internal/units"
 	"calib/params"
 )
 
@@ -56,7 +56,7 @@ func (o Options) wanted(s []*series) []*series {
 
 // family decides on quantities that are tested together, by permutations of the runs.
 func (t *table) family(all []*series, o Options) {
-	for i, p := range stats.MaxT(units.Each(all, (*series).deviations), t.old, 0) {
+	for i, p := range stats.MaxT(lists.Map(all, (*series).deviations), t.old, 0) {
 		t.decide(all[i], p, len(all), o)
 	}
 }

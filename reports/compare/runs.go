@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"calib/internal/dataset/names"
-	"calib/internal/units"
+	"calib/internal/lists"
 	"calib/params"
 	"calib/reports"
 )
@@ -52,7 +52,7 @@ func FromParams(p *params.Params, at time.Time) Run {
 			}
 		}
 	}
-	r.Models = units.Each(p.Fits, func(f *params.Fit) string { return f.Model })
+	r.Models = lists.Map(p.Fits, func(f *params.Fit) string { return f.Model })
 	return r
 }
 
@@ -187,7 +187,7 @@ func most(runs []Run, of func(Run) []string) []string {
 }
 
 // links has "" for what is of no link.
-func (r Run) links() []string { return units.Each(r.Metrics, params.Metric.Link) }
+func (r Run) links() []string { return lists.Map(r.Metrics, params.Metric.Link) }
 
 // quantities lists the parameters and functions that a run has, with a value or without.
 func (r Run) quantities() []string { return slices.Collect(maps.Keys(r.Status)) }

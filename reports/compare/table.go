@@ -7,8 +7,8 @@ import (
 	"math"
 	"slices"
 
+	"calib/internal/lists"
 	"calib/internal/stats"
-	"calib/internal/units"
 	"calib/params"
 )
 
@@ -135,7 +135,7 @@ func newTable(old, new []Run, gate bool) *table {
 		decides := judges(k.name) && nineOfTen(sound, t.old) // a gate, by this
 		wasSizes, was := kept(read[k][:t.old], gate && decides)
 		isSizes, is := kept(read[k][t.old:], gate && decides)
-		values := units.Each(read[k], func(r reading) float64 { return r.value })
+		values := lists.Map(read[k], func(r reading) float64 { return r.value })
 		had, has := known(values[:t.old]), known(values[t.old:])
 		if gate && decides && of == "" && 2*len(has) < len(new) {
 			t.lost = append(t.lost, Lost{Name: k.name, OldOK: len(had), OldRuns: t.old, NewOK: len(has), NewRuns: len(new),
@@ -231,7 +231,7 @@ func (t *table) of(name string, take func(*series) bool) (out []*series) {
 func typical(links []*series, runs int) []float64 {
 	out := make([]float64, runs)
 	for i := range out {
-		out[i] = stats.Median(known(units.Each(links, func(l *series) float64 { return l.ratio[i] })))
+		out[i] = stats.Median(known(lists.Map(links, func(l *series) float64 { return l.ratio[i] })))
 	}
 	return out
 }
@@ -293,5 +293,5 @@ func (t *table) linkSeries(explained func(host, metric string) bool) (links, med
 }
 
 func medianOf(links []*series) float64 {
-	return stats.Median(units.Each(links, func(l *series) float64 { return l.median }))
+	return stats.Median(lists.Map(links, func(l *series) float64 { return l.median }))
 }

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"text/template"
 
+	"calib/internal/lists"
 	"calib/internal/units"
 	"calib/params"
 	"calib/reports"
@@ -122,7 +123,7 @@ func (f Finding) text() string {
 // firstThree describes the first three; more counts the others.
 func firstThree[T any](all []T, more string, describe func(T) string) string {
 	const shown = 3
-	what := units.Each(all[:min(shown, len(all))], describe)
+	what := lists.Map(all[:min(shown, len(all))], describe)
 	if n := len(all) - shown; n > 0 {
 		what = append(what, fmt.Sprintf(more, n))
 	}
@@ -212,7 +213,7 @@ func JUnit(w io.Writer, v *Verdict) error {
 		cases = append(cases, testcase{"calib", "comparable", "error", why, v.Outcome, why})
 	}
 	network := func(c Change) testcase { return caseOf("calib.network", c.Name, c) }
-	cases = append(cases, units.Each(v.Network, network)...)
+	cases = append(cases, lists.Map(v.Network, network)...)
 	if len(v.Dead) > 0 {
 		dead := reports.Clean(strings.Join(v.Dead, ", "))
 		cases = append(cases, testcase{"calib.link", "measured", "failure",

@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
+	"calib/internal/lists"
 	"calib/internal/units"
 	"calib/reports/figure"
 )
@@ -198,7 +199,7 @@ func linearTicks(lo, hi float64, unit string, n int) (out []plot.Tick, name stri
 	if unit == "B" && (hi-lo)/float64(n) >= 1 {
 		d = math.Exp2(math.Ceil(math.Log2((hi-lo)/float64(n)))) / by
 	}
-	return units.Each(multiples(lo/by, hi/by, d), func(v float64) plot.Tick {
+	return lists.Map(multiples(lo/by, hi/by, d), func(v float64) plot.Tick {
 		return plot.Tick{Value: v * by, Label: plain(v, d)}
 	}), name
 }
@@ -313,7 +314,7 @@ func timeTicks(lo, hi float64, n int) (out []plot.Tick, word string) {
 		if d < minute {
 			layout = time.TimeOnly
 		}
-		return units.Each(multiples(lo, hi, d), func(v float64) plot.Tick {
+		return lists.Map(multiples(lo, hi, d), func(v float64) plot.Tick {
 			return plot.Tick{Value: v, Label: plot.UTCUnixTime(v).Format(layout)}
 		}), word
 	}

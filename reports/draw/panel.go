@@ -11,7 +11,7 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
-	"calib/internal/units"
+	"calib/internal/lists"
 	"calib/reports/figure"
 )
 
@@ -43,7 +43,7 @@ func newPanels(f figure.Figure, l Layout) (out []*tile) {
 			points = points || t.Kind == figure.Points
 		}
 	}
-	xs = append(xs, units.Each(f.Marks, func(m figure.Mark) float64 { return m.X })...)
+	xs = append(xs, lists.Map(f.Marks, func(m figure.Mark) float64 { return m.X })...)
 	x := newScale(f.X, xs, nil)
 	x.whole = points && whole
 	for i, g := range figs {
@@ -153,7 +153,7 @@ func plottersOf(t figure.Trace, y scale) (out []plot.Plotter) {
 
 // bandPlotter fills between Lo and Hi. A band of one place is a bar.
 func bandPlotter(t figure.Trace, y scale) plot.Plotter {
-	edge := units.Each(t.Points, func(q figure.Point) plotter.XY { return plotter.XY{X: q.X, Y: y.limit(q.Hi)} })
+	edge := lists.Map(t.Points, func(q figure.Point) plotter.XY { return plotter.XY{X: q.X, Y: y.limit(q.Hi)} })
 	for _, q := range slices.Backward(t.Points) {
 		edge = append(edge, plotter.XY{X: q.X, Y: y.limit(q.Lo)})
 	}

@@ -24,6 +24,7 @@ import (
 	"strings"
 	"text/template"
 
+	"calib/internal/lists"
 	"calib/internal/units"
 	"calib/params"
 )
@@ -220,7 +221,7 @@ func (in *input) zero(name string) bool {
 // doubts warns of what was used so far although it is taken for zero, or provisional.
 func (in *input) doubts() []string {
 	names := slices.Sorted(maps.Keys(in.doubtful))
-	return units.Each(names, func(k string) string { return units.OneLine(in.doubtful[k]) })
+	return lists.Map(names, func(k string) string { return units.OneLine(in.doubtful[k]) })
 }
 
 // withheld is the error of a number that was estimated and must not be used. It is of class ErrMissing.
@@ -322,11 +323,11 @@ func (in *input) head() []string {
 		}
 		out = append(out, units.OneLine(line)+": "+units.OneLine(q.Label)+", model "+units.OneLine(q.Model)+".")
 	}
-	return slices.Concat(out, in.doubts(), units.Each(in.notes, units.OneLine))
+	return slices.Concat(out, in.doubts(), lists.Map(in.notes, units.OneLine))
 }
 
 func (in *input) warned() []string {
-	return units.Each(in.warnings, func(w string) string { return "Warning: " + units.OneLine(w) })
+	return lists.Map(in.warnings, func(w string) string { return "Warning: " + units.OneLine(w) })
 }
 
 // number writes v so that it reads back as the same float64.

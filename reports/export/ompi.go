@@ -6,7 +6,7 @@ import (
 	"slices"
 	"sync"
 
-	"calib/internal/units"
+	"calib/internal/lists"
 	"calib/internal/yaml"
 )
 
@@ -180,7 +180,7 @@ func (c Collective) Fixed(ranks, m int) int {
 // Bounds are the sizes from which on Fixed may take another algorithm.
 func (c Collective) Bounds() (out []int) {
 	for _, d := range c.Decisions {
-		out = append(out, units.Each(d.Sizes, func(s [2]int) int { return s[0] })...)
+		out = append(out, lists.Map(d.Sizes, func(s [2]int) int { return s[0] })...)
 	}
 	return out
 }

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"calib/internal/lists"
 	"calib/internal/units"
 	"calib/params"
 )
@@ -143,7 +144,7 @@ func (p *platform) divide() {
 func (p *platform) breaks() []int {
 	most := p.longPiece().to
 	out := []int{0, most, int(p.packet), p.window}
-	out = append(out, units.Each(p.times, func(t timePiece) int { return t.from })...)
+	out = append(out, lists.Map(p.times, func(t timePiece) int { return t.from })...)
 	for _, k := range p.kinks {
 		if k > 0 && k < float64(most) {
 			out = append(out, int(k))

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"calib/internal/hosts"
-	"calib/internal/units"
+	"calib/internal/lists"
 )
 
 // writeSlurm writes topology.conf of Slurm's plugin topology/tree (topology.conf(5)): a leaf switch for each group of
@@ -18,7 +18,7 @@ func writeSlurm(in *input) []byte {
 	}
 	var lines []string
 	for i, names := range g.Hosts {
-		lines = append(lines, fmt.Sprintf("SwitchName=group%d Nodes=%s", i+1, hosts.Fold(units.Each(names, plainName))))
+		lines = append(lines, fmt.Sprintf("SwitchName=group%d Nodes=%s", i+1, hosts.Fold(lists.Map(names, plainName))))
 	}
 	lines = append(lines, fmt.Sprintf("SwitchName=core Switches=group[1-%d]", len(g.Hosts)))
 	return in.render("slurm", map[string]any{"lines": lines})

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"calib/internal/dataset"
+	"calib/internal/lists"
 	"calib/internal/plot"
 	"calib/internal/stats"
 	"calib/internal/units"
@@ -141,7 +142,7 @@ func (p *panel) figure(d dataset.Source) (Figure, bool) {
 	}
 	fig.Traces = append(fig.Traces, lines...)
 	points := func(m *measured) Trace { return m.trace(len(p.measured) == 1) }
-	fig.Traces = append(fig.Traces, units.Each(p.measured, points)...)
+	fig.Traces = append(fig.Traces, lists.Map(p.measured, points)...)
 	if p.below {
 		fig.Below = p.residuals()
 	}

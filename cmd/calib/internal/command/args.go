@@ -17,7 +17,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"calib/internal/exit"
-	"calib/internal/units"
+	"calib/internal/lists"
 	"calib/reports"
 )
 
@@ -107,7 +107,7 @@ func QuietFlag() cli.Flag { return &cli.BoolFlag{Name: "quiet", Usage: "no progr
 
 // List is the words of a flag, separated by commas; blanks around them do not count.
 func List(c *cli.Context, flag string) []string {
-	return units.Each(strings.Split(c.String(flag), ","), strings.TrimSpace)
+	return lists.Map(strings.Split(c.String(flag), ","), strings.TrimSpace)
 }
 
 func AllFlag() cli.Flag {

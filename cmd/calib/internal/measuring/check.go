@@ -17,6 +17,7 @@ import (
 	"calib/internal/doctor"
 	"calib/internal/exit"
 	"calib/internal/hosts"
+	"calib/internal/lists"
 	"calib/internal/units"
 	"calib/params"
 	"calib/reports"
@@ -151,8 +152,8 @@ func screenedOf(r run.Checked, margin float64) Screened {
 	for _, m := range r.Missing {
 		d.Verdict, d.Hosts = missing, append(d.Hosts, judgedHost{m.Host, judged{Verdict: missing, Why: m.Error}})
 	}
-	named := func(some []int) []string { return units.Each(some, func(h int) string { return r.Hosts[h] }) }
-	d.Groups, d.Kinds = units.Each(r.Groups, named), units.Each(r.Kinds, named)
+	named := func(some []int) []string { return lists.Map(some, func(h int) string { return r.Hosts[h] }) }
+	d.Groups, d.Kinds = lists.Map(r.Groups, named), lists.Map(r.Kinds, named)
 	if d.Groups != nil {
 		d.Apart = r.Apart
 	}
@@ -246,7 +247,7 @@ func (d Screened) text(w io.Writer) error {
 			fmt.Fprintf(w, "  Beside baseline %s: %s.\n", units.OneLine(b.Name), strings.Join(says, ", "))
 		}
 	}
-	folded := func(all [][]string) string { return strings.Join(units.Each(all, hosts.Fold), "; ") }
+	folded := func(all [][]string) string { return strings.Join(lists.Map(all, hosts.Fold), "; ") }
 	if len(d.Groups) > 0 {
 		fmt.Fprintf(w, "  Groups: %s. Between them a byte takes %.2f times as long, and such ways are compared "+
 			"with each other.\n", folded(d.Groups), d.Apart)

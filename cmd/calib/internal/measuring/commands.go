@@ -21,6 +21,7 @@ import (
 	"calib/internal/exit"
 	"calib/internal/files"
 	"calib/internal/hosts"
+	"calib/internal/lists"
 	"calib/internal/netspec"
 	"calib/internal/rundir"
 	"calib/internal/units"
@@ -367,7 +368,7 @@ func expand(c *cli.Context) (names []string, err error) {
 		if err != nil {
 			return nil, err
 		}
-		names = append(names, units.Each(list, func(h hosts.Host) string { return h.Name })...)
+		names = append(names, lists.Map(list, func(h hosts.Host) string { return h.Name })...)
 	}
 	return names, nil
 }

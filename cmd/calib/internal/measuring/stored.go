@@ -17,8 +17,8 @@ import (
 	"calib/internal/history"
 	"calib/internal/hosts"
 	"calib/internal/launch"
+	"calib/internal/lists"
 	"calib/internal/progress"
-	"calib/internal/units"
 	"calib/reports"
 	"calib/reports/compare"
 	"calib/run"
@@ -135,7 +135,7 @@ func RepeatOf(c *cli.Context, baseline string, runs []history.Measured, names []
 	if err == nil {
 		config.Hosts, err = config.Where.Hosts(command.Noter(c))
 	}
-	have := slices.Sorted(slices.Values(units.Each(config.Hosts, func(h hosts.Host) string { return h.Name })))
+	have := slices.Sorted(slices.Values(lists.Map(config.Hosts, func(h hosts.Host) string { return h.Name })))
 	if err == nil && !slices.Equal(have, names) && !slices.Contains(c.StringSlice("allow"), compare.AllowHosts) {
 		err = exit.Usagef("baseline %s is of other hosts: it has %s, these are %s (--allow hosts compares what both have)",
 			baseline, hosts.Fold(names), hosts.Fold(have))

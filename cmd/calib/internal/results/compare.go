@@ -21,6 +21,7 @@ import (
 	"calib/internal/exit"
 	"calib/internal/files"
 	store "calib/internal/history"
+	"calib/internal/lists"
 	"calib/internal/rundir"
 	"calib/internal/stats"
 	"calib/internal/units"
@@ -280,7 +281,7 @@ func gate(c *cli.Context) error {
 
 // announce says what a gate is going to measure, how long that takes, and what it finds.
 func announce(c *cli.Context, s compare.Stage, budget float64, before []store.Measured, relative float64) {
-	took := units.Each(before, func(m store.Measured) float64 { return m.Took.Seconds() })
+	took := lists.Map(before, func(m store.Measured) float64 { return m.Took.Seconds() })
 	after := func(seconds float64) time.Duration {
 		return time.Duration(math.Ceil(float64(s.Runs)*seconds)) * time.Second
 	}

@@ -12,9 +12,9 @@ import (
 
 	"calib/cmd/calib/internal/command"
 	"calib/internal/exit"
+	"calib/internal/lists"
 	"calib/internal/machine"
 	"calib/internal/rundir"
-	"calib/internal/units"
 	"calib/params"
 	"calib/predict/tuned"
 	"calib/reports"
@@ -94,7 +94,7 @@ func exportAction(c *cli.Context) error {
 	case err != nil:
 		return exit.With(exit.CodeOf(err), fmt.Errorf("%s: %s", arg, named(err.Error())))
 	}
-	data.Warnings = append([]string{}, units.Each(warnings, named)...)
+	data.Warnings = append([]string{}, lists.Map(warnings, named)...)
 	r := reports.Result{Command: "export"}
 	if out, err := command.SaveOut(c, target.File, text); err != nil {
 		return err
@@ -122,7 +122,7 @@ func listTargets(c *cli.Context) error {
 	if c.NArg() > 0 || c.String("to") != "" {
 		return exit.Usagef("--list takes neither --to nor a run (see %s --help)", c.Command.HelpName)
 	}
-	all := units.Each(export.Targets(), func(t export.Target) listed { return listed{t.Name, t.File, t.About} })
+	all := lists.Map(export.Targets(), func(t export.Target) listed { return listed{t.Name, t.File, t.About} })
 	return command.AnswerTable(c, "export", all, nil, func(t command.Table) {
 		for _, target := range all {
 			t.Row(target.Name, target.File, target.About)

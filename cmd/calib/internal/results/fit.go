@@ -14,6 +14,7 @@ import (
 	"calib/fit/models"
 	"calib/internal/exit"
 	"calib/internal/glossary"
+	"calib/internal/lists"
 	"calib/internal/rundir"
 	"calib/internal/units"
 	"calib/params"
@@ -49,7 +50,7 @@ func fitRun(c *cli.Context) (err error) {
 		if err != nil {
 			return exit.Usagef("--breaks: %w", err)
 		}
-		f.Breaks = units.Each(sizes, func(b units.Bytes) float64 { return float64(b) })
+		f.Breaks = lists.Map(sizes, func(b units.Bytes) float64 { return float64(b) })
 	}
 	anew, open := c.IsSet("breaks"), rundir.Open
 	if anew {

@@ -21,6 +21,7 @@ import (
 	"calib/internal/exit"
 	"calib/internal/files"
 	"calib/internal/importer"
+	"calib/internal/lists"
 	"calib/internal/rundir"
 	"calib/internal/units"
 	"calib/params"
@@ -92,7 +93,7 @@ func importFiles(c *cli.Context) error {
 	if !c.Bool("no-fit") {
 		p, failed := run.Fit(dir, d, fit.Settings{}, data.Notes, history.Paged(c, command.Noter(c)))
 		if p != nil {
-			data.Fitted = append(data.Fitted, units.Each(p.Fits, func(f *params.Fit) string { return f.Model })...)
+			data.Fitted = append(data.Fitted, lists.Map(p.Fits, func(f *params.Fit) string { return f.Model })...)
 		}
 		if r.Params = p; failed != nil {
 			r.Params, err = nil, fmt.Errorf("the samples are saved in %s, but not fitted: %w", path, failed)

@@ -12,7 +12,7 @@ import (
 
 	"calib/cmd/calib/internal/command"
 	"calib/internal/exit"
-	"calib/internal/units"
+	"calib/internal/lists"
 	"calib/params"
 	"calib/predict"
 )
@@ -32,7 +32,7 @@ func predictOverlap(c *cli.Context, p *params.Params) error {
 	}
 	var sizes []int
 	if c.String("bytes") == "" {
-		sizes = units.Each(o.Sizes, func(s float64) int { return int(s) })
+		sizes = lists.Map(o.Sizes, func(s float64) int { return int(s) })
 	} else if sizes, err = numbers(c, "bytes", "", 1, 1<<30); err != nil {
 		return err
 	}
@@ -53,7 +53,7 @@ func predictOverlap(c *cli.Context, p *params.Params) error {
 				if err != nil {
 					return exit.Usagef("--bytes: %w", err)
 				}
-				of = units.Each(spread[:], func(k float64) float64 { return k * float64(q) * t })
+				of = lists.Map(spread[:], func(k float64) float64 { return k * float64(q) * t })
 			}
 			for _, w := range of {
 				v, err := o.Predict(predict.Overlapping{Hosts: p, Messages: q, Bytes: m, Work: w})

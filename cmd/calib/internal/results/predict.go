@@ -16,6 +16,7 @@ import (
 	"calib/cmd/calib/internal/measuring"
 	"calib/internal/exit"
 	"calib/internal/files"
+	"calib/internal/lists"
 	"calib/internal/units"
 	"calib/internal/yaml"
 	"calib/params"
@@ -281,10 +282,10 @@ func printBySize(w io.Writer, rows []predict.Prediction, sizes []int) (widest fl
 			widest = max(widest, (v.CI95[1]-v.CI95[0])/2/v.Seconds)
 		}
 	}
-	headings := units.Each(sizes, func(m int) string { return units.Bytes(m).String() })
+	headings := lists.Map(sizes, func(m int) string { return units.Bytes(m).String() })
 	t := command.NewTable(w, append([]string{"algorithm", "hosts", "model"}, headings...)...)
 	for _, k := range keys {
-		cells := units.Each(times[k], func(text string) any { return text })
+		cells := lists.Map(times[k], func(text string) any { return text })
 		t.Row(append([]any{k.algorithm, k.hosts, k.model}, cells...)...)
 	}
 	return widest, t.Flush()

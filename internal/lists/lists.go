@@ -1,4 +1,5 @@
-package stats
+// Package lists makes lists of others. All packages may use it, as they use package slices.
+package lists
 
 import "slices"
 
