@@ -1,87 +1,105 @@
 package fault
 
 import (
-	"maps"
 	"math"
 	"slices"
+
+	"gonum.org/v1/gonum/stat/distuv"
 
 	"calib/fit/resample"
 )
 
-// lossy are the shares of observations with loss that are held against the share of all others.
-var lossy = []float64{0.03, 0.1, 0.3, 0.6, 0.95}
+const (
+	// lossSeen is the share of lost segments that is in doubt until it is excluded with a probability of lossSure.
+	lossSeen, lossSure = 1e-4, 0.99
+	// lossSteps is the number of shares of the losses that a subject is taken to add to those of chance.
+	lossSteps = 10
+)
+
+// tally counts observations, those with a loss, and segments: within groups, between, and in all.
+type tally [3]struct{ n, lost, segments, again float64 }
+
+func (t *tally) add(o tally, sign float64) {
+	for k := range t {
+		t[k].n, t[k].lost = t[k].n+sign*o[k].n, t[k].lost+sign*o[k].lost
+		t[k].segments, t[k].again = t[k].segments+sign*o[k].segments, t[k].again+sign*o[k].again
+	}
+}
+
+func (t tally) without(o tally) tally {
+	t.add(o, -1)
+	return t
+}
+
+// evidence is that a subject has more of the losses than its share of the observations: an e-value. It is the same
+// however many are lost in all, which nobody knows. Half of its weight is on all losses, half on any share of them.
+func (t tally) evidence(all tally) (mean float64) {
+	if t[2].lost == 0 {
+		return 0
+	}
+	ratio := func(added float64) float64 {
+		log := 0.
+		for k, own := range t[:2] {
+			if own.n > 0 {
+				log += own.lost*math.Log(1-added+added*all[k].n/own.n) + (all[k].lost-own.lost)*math.Log(1-added)
+			}
+		}
+		return math.Exp(min(log, 700))
+	}
+	for i := range lossSteps {
+		mean += ratio((float64(i)+0.5)/lossSteps) / (2 * lossSteps)
+	}
+	return mean + ratio(1-1e-9)/2 // with 1, one loss of others would be a logarithm of 0
+}
 
 // losses adds what observations with a loss say: a loss of one queue may be of many segments, so that observations are
 // counted, and not segments. What a slow uplink loses depends on who else sends over it, and says nothing of a pair.
 func (s *Screen) losses(j *Judgement) {
-	all, bad := map[bool]float64{}, map[bool]float64{} // within groups, and between
-	hosts, pairs := map[int][]Seen{}, map[[2]int][]Seen{}
-	suspects, suspectPairs := map[int]bool{}, map[[2]int]bool{} // with a loss: nothing is said of others
-	for _, round := range s.rounds {
-		for _, o := range round {
-			if o.Failed || o.Segments == 0 || s.congested(o) {
-				continue
-			}
-			k := s.between(o)
-			if all[k]++; o.Again > 0 {
-				bad[k]++
-				suspects[o.From], suspects[o.To], suspectPairs[o.pair()] = true, true, true
-			}
-			hosts[o.From], hosts[o.To] = append(hosts[o.From], o), append(hosts[o.To], o)
-			pairs[o.pair()] = append(pairs[o.pair()], o)
+	var all tally
+	hosts, pairs, pairsOf := make([]tally, s.hosts), map[[2]int]*tally{}, make([][][2]int, s.hosts)
+	for _, o := range slices.Concat(s.rounds...) {
+		if o.Failed || o.Segments == 0 || s.congested(o) {
+			continue
+		}
+		var one tally
+		one[2].n, one[2].segments, one[2].again = 1, float64(o.Segments), float64(o.Again)
+		one[2].lost = min(1, one[2].again)
+		one[map[bool]int{false: 0, true: 1}[s.between(o)]] = one[2]
+		p := o.pair()
+		if pairs[p] == nil {
+			pairs[p], pairsOf[o.From], pairsOf[o.To] = &tally{}, append(pairsOf[o.From], p), append(pairsOf[o.To], p)
+		}
+		for _, t := range []*tally{&all, &hosts[o.From], &hosts[o.To], pairs[p]} {
+			t.add(one, 1)
 		}
 	}
-	ratio := func(own []Seen) float64 {
-		n, lost := map[bool]float64{}, map[bool]float64{}
-		for _, o := range own {
-			k := s.between(o)
-			if n[k]++; o.Again > 0 {
-				lost[k]++
-			}
+	// A subject with all losses is in doubt while its first host may lose as much as is to be seen.
+	report := func(subject []int, t tally, e float64) float64 {
+		h := hosts[subject[0]][2]
+		may := distuv.Poisson{Lambda: lossSeen * h.segments}.CDF(h.again)
+		if e > 0 && t[2].lost == all[2].lost && may > 1-lossSure {
+			e = max(e, undecided)
 		}
-		sum := 0.
-		for _, share := range lossy {
-			log := 0.
-			for _, k := range []bool{false, true} {
-				usual := min((bad[k]-lost[k]+0.5)/(all[k]-n[k]+1), 0.99) // of the others
-				if p := max(share, usual); n[k] > 0 {
-					log += lost[k]*math.Log(p/usual) + (n[k]-lost[k])*math.Log((1-p)/(1-usual))
-				}
-			}
-			sum += math.Exp(min(log, 700))
-		}
-		return sum / float64(len(lossy))
-	}
-	report := func(subject []int, own []Seen, e float64) {
-		f := Found{Hosts: subject, Quantity: Loss, Of: len(own), Evidence: e}
-		var again, segments int64
-		for _, o := range own {
-			again, segments = again+o.Again, segments+o.Segments
-			if o.Again > 0 {
-				f.Bad++
-			}
-		}
-		f.Ratio, f.CI = resample.Share(again, segments)
+		f := Found{Hosts: subject, Quantity: Loss, Bad: int(t[2].lost), Of: int(t[2].n), Evidence: e}
+		f.Ratio, f.CI = resample.Share(int64(t[2].again), int64(t[2].segments))
 		s.enter(j, f)
+		return e
 	}
-	guilty := map[int]bool{}
-	for _, h := range slices.Sorted(maps.Keys(suspects)) {
-		least, partners := math.Inf(1), map[int]bool{}
-		for _, o := range hosts[h] {
-			partners[o.From+o.To-h] = true
+	// If a pair is at fault, the losses of its hosts without it are by chance. If a host is, so are those of a pair among
+	// its own. Two hosts, or as many pairs as a host has, are fewer subjects than all: less evidence suffices.
+	fewer, found := float64(s.hosts*(len(tests)+1))/2, make([]float64, s.hosts)
+	for h, t := range hosts {
+		least := math.Inf(1)
+		for _, p := range pairsOf[h] {
+			least = min(least, t.without(*pairs[p]).evidence(all.without(*pairs[p])))
 		}
-		for p := range partners {
-			others := slices.DeleteFunc(slices.Clone(hosts[h]), func(o Seen) bool { return o.From+o.To-h == p })
-			least = math.Min(least, ratio(others))
-		}
-		if len(partners) > 1 && least >= suspect {
-			guilty[h] = s.proved(Found{Hosts: []int{h}, Evidence: least})
-			report([]int{h}, hosts[h], least)
-		}
+		found[h] = report([]int{h}, t, min(t.evidence(all), fewer*least))
 	}
-	for _, p := range Sorted(suspectPairs) {
-		if e := ratio(pairs[p]); e >= suspect && !guilty[p[0]] && !guilty[p[1]] {
-			report(p[:], pairs[p], e)
+	for _, p := range Sorted(pairs) {
+		t, a, b := pairs[p], p[0], p[1]
+		e := min(t.evidence(all), fewer*min(t.evidence(hosts[a]), t.evidence(hosts[b])))
+		if e > max(found[a], found[b]) {
+			report(p[:], *t, e)
 		}
 	}
 }
