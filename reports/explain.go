@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"calib/internal/glossary"
+	"calib/internal/units"
 	"calib/params"
 )
 
@@ -23,7 +24,9 @@ type Explained struct {
 	Source     string            `json:"source,omitempty"`
 	Parameter  *params.Parameter `json:"parameter,omitempty"`
 	Function   *params.Function  `json:"function,omitempty"`
+	Loss       *params.Loss      `json:"loss,omitempty"`
 	Missing    string            `json:"missing,omitempty"` // the command that measures it, where the run has not
+	where      []string          // of Loss, in words
 	of         string            // the name of Function
 	none       bool              // the run has all that it needs
 }
@@ -33,7 +36,11 @@ type Explained struct {
 func Explain(name string, p *params.Params) (e Explained, ok bool) {
 	g, name := glossary.All(), params.Renamed(name)
 	if is, ok := g.Words[name]; ok {
-		return Explained{Name: name, Is: is, Also: glossary.Files().Lookup(name)}, true
+		e = Explained{Name: name, Is: is, Also: glossary.Files().Lookup(name)}
+		if name == params.LossMetric && p != nil {
+			e.Loss, e.where, e.none = p.Loss, lossOf(p), p.Loss == nil
+		}
+		return e, true
 	}
 	n, ok := g.Lookup(name)
 	if !ok {
@@ -108,6 +115,9 @@ func (e Explained) Text(w io.Writer, o Options) error {
 	if f := e.Function; f != nil {
 		say("This run", "%s: %s", f.Words(e.of), qualities[cmp.Or(f.Status, params.StatusOK)])
 		say("Why", "%s", f.Why)
+	}
+	if l := e.Loss; l != nil {
+		say("This run", "%s In all %s.", e.where[0], units.Plural(l.Again, "segment"))
 	}
 	if e.none && e.Parameter == nil && e.Function == nil {
 		say("This run", "has no value, though its experiments were measured; the report may say why")
