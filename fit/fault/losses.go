@@ -77,7 +77,7 @@ func (s *Screen) losses(j *Judgement) {
 	report := func(subject []int, t tally, e float64) float64 {
 		h := hosts[subject[0]][2]
 		may := distuv.Poisson{Lambda: lossSeen * h.segments}.CDF(h.again)
-		if e > 0 && t[2].lost == all[2].lost && may > 1-lossSure {
+		if e > 0 && t[2].lost == all[2].lost && t[2].n < all[2].n && may > 1-lossSure {
 			e = max(e, undecided)
 		}
 		f := Found{Hosts: subject, Quantity: Loss, Bad: int(t[2].lost), Of: int(t[2].n), Evidence: e}

@@ -97,3 +97,11 @@ func TestLosses(t *testing.T) {
 		}
 	}
 }
+
+// Of two hosts nobody can say whether they lose more than others.
+func TestLossOfTwo(t *testing.T) {
+	j, lost := losing(1, path{2, 84, 550, 1, func(_, _, _ int) float64 { return 1e-4 }})
+	if lost == 0 || len(j.Slow)+len(j.Undecided) > 0 {
+		t.Errorf("%d lost: %+v, undecided %+v", lost, j.Slow, j.Undecided)
+	}
+}
