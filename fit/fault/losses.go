@@ -12,6 +12,9 @@ import (
 const (
 	// lossSeen is the share of lost segments that is in doubt until it is excluded with a probability of lossSure.
 	lossSeen, lossSure = 1e-4, 0.99
+	// lossSegments is of how many segments one is lost at that share, with a probability of 0.99. A loss of fewer is no
+	// hint unless there is another: on slow paths every healthy network has one now and then.
+	lossSegments = 45_000
 	// lossSteps is the number of shares of the losses that a subject is taken to add to those of chance.
 	lossSteps = 10
 )
@@ -73,11 +76,12 @@ func (s *Screen) losses(j *Judgement) {
 			t.add(one, 1)
 		}
 	}
-	// A subject with all losses is in doubt while its first host may lose as much as is to be seen.
+	// A subject with all losses is in doubt while its first host may lose as much as is to be seen, and could show it.
 	report := func(subject []int, t tally, e float64) float64 {
 		h := hosts[subject[0]][2]
-		may := distuv.Poisson{Lambda: lossSeen * h.segments}.CDF(h.again)
-		if e > 0 && t[2].lost == all[2].lost && t[2].n < all[2].n && may > 1-lossSure {
+		may := distuv.Poisson{Lambda: lossSeen * h.segments}.CDF(h.again) > 1-lossSure
+		shows := h.lost > 1 || h.segments >= lossSegments
+		if e > 0 && t[2].lost == all[2].lost && t[2].n < all[2].n && may && shows {
 			e = max(e, undecided)
 		}
 		f := Found{Hosts: subject, Quantity: Loss, Bad: int(t[2].lost), Of: int(t[2].n), Evidence: e}

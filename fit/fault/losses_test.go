@@ -98,6 +98,18 @@ func TestLosses(t *testing.T) {
 	}
 }
 
+// One loss on a slow path, which carries few segments, puts nobody in doubt.
+func TestOneLossOfFew(t *testing.T) {
+	once := func(a, b, round int) float64 { return one(round == 3 && has(2, a, b)) / 40 }
+	j, lost := losing(1, path{16, 84, 40, 1, once})
+	for seed := uint64(2); lost != 1; seed++ {
+		j, lost = losing(seed, path{16, 84, 40, 1, once})
+	}
+	if len(j.Slow)+len(j.Doubtful()) > 0 {
+		t.Errorf("%+v, in doubt %+v", j.Slow, j.Doubtful())
+	}
+}
+
 // Of two hosts nobody can say whether they lose more than others.
 func TestLossOfTwo(t *testing.T) {
 	j, lost := losing(1, path{2, 84, 550, 1, func(_, _, _ int) float64 { return 1e-4 }})
