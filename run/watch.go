@@ -159,7 +159,7 @@ func turnsOf(place []int, last map[[2]int]time.Time, together bool) [][][2]int {
 	}
 	var rounds [][][2]int
 	for range watchRounds {
-		var now, later, last [][2]int
+		var now, later, done [][2]int
 		busy := make([]bool, len(place))
 		for _, p := range queue {
 			if len(now) == len(place)/2 || together && (busy[p[0]] || busy[p[1]]) {
@@ -167,9 +167,9 @@ func turnsOf(place []int, last map[[2]int]time.Time, together bool) [][][2]int {
 				continue
 			}
 			busy[p[0]], busy[p[1]] = true, true
-			now, last = append(now, p), append(last, [2]int{p[1], p[0]})
+			now, done = append(now, p), append(done, [2]int{p[1], p[0]})
 		}
-		rounds, queue = append(rounds, now), append(later, last...)
+		rounds, queue = append(rounds, now), append(later, done...)
 	}
 	return rounds
 }

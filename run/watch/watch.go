@@ -16,6 +16,7 @@ import (
 	"calib/fit/drift"
 	"calib/fit/fault"
 	"calib/internal/history"
+	"calib/internal/lists"
 )
 
 type Config struct {
@@ -168,7 +169,8 @@ func (w *watcher) recall(ctx context.Context) (wait time.Duration, err error) {
 			return nil
 		}
 		at := now.Add(l.At.Sub(now))
-		if !at.After(now) { // else the clock was set back
+		ahead := at.After(now) // the clock was set back
+		if !ahead {
 			w.note(look.Seen, at)
 		}
 		if l.Span > 0 || now.Sub(at) > recalled {
@@ -176,17 +178,18 @@ func (w *watcher) recall(ctx context.Context) (wait time.Duration, err error) {
 		}
 		w.drift.Recall(look)
 		w.together = cmp.Or(s.Together, w.together)
-		if !at.After(now) {
-			if at.Before(w.begun) {
-				w.begun = at
-			}
-			w.took += time.Duration(s.Took)
-			for _, h := range w.Hosts {
-				w.cpu[h] += time.Duration(s.CPU) // of the one with most
-			}
-			_, next := w.pay(at, max(s.Took, s.CPU))
-			wait = max(0, next-now.Sub(at))
+		if ahead {
+			return nil
 		}
+		if at.Before(w.begun) {
+			w.begun = at
+		}
+		w.took += time.Duration(s.Took)
+		for _, h := range w.Hosts {
+			w.cpu[h] += time.Duration(s.CPU) // of the one with most
+		}
+		_, next := w.pay(at, max(s.Took, s.CPU))
+		wait = max(0, next-now.Sub(at))
 		return nil
 	})
 	return wait, err
@@ -195,10 +198,7 @@ func (w *watcher) recall(ctx context.Context) (wait time.Duration, err error) {
 // known is a stored change for package drift; not one of hosts that are not watched.
 func (w *watcher) known(c *history.Change) (out drift.Change, ok bool) {
 	out = drift.Change{Since: c.Since, Found: c.Found, Usual: c.Usual, Evidence: c.Evidence}
-	var hosts []int
-	for _, name := range c.Hosts {
-		hosts = append(hosts, slices.Index(w.Hosts, name))
-	}
+	hosts := lists.Map(c.Hosts, func(name string) int { return slices.Index(w.Hosts, name) })
 	if c.Group { // what is left of it
 		hosts = slices.DeleteFunc(hosts, func(h int) bool { return h < 0 })
 	}
@@ -270,47 +270,11 @@ func (w *watcher) look(ctx context.Context) (time.Duration, error) {
 	if after, ok := w.drift.Doubtful(); ok {
 		next = min(next, max(soon, after))
 	}
-	var open []history.Change
-	for _, c := range w.open {
-		open = append(open, *c)
-	}
+	open := lists.Map(w.open, func(c *history.Change) history.Change { return *c })
 	cpu := slices.Max(slices.AppendSeq([]time.Duration{0}, maps.Values(w.cpu)))
 	w.After(Status{Sighting: s, Open: open, Learning: w.drift.Learning(), Next: next, Share: w.share(w.took, next),
 		CPUShare: w.share(cpu, next), Unsaved: len(w.unsaved), Waited: waited, Within: w.within})
 	return next, nil
-}
-
-func (w *watcher) note(seen []fault.Seen, at time.Time) {
-	for _, o := range seen {
-		w.seen[[2]int{o.From, o.To}] = at
-	}
-}
-
-// waited is how long the pair has waited that was not seen for longest; one that was never seen, since the start.
-func (w *watcher) waited(now time.Time) (longest time.Duration) {
-	for b := range w.Hosts {
-		for a := range b {
-			there, back := w.seen[[2]int{a, b}], w.seen[[2]int{b, a}]
-			if there.Before(back) {
-				there = back
-			}
-			if there.IsZero() {
-				there = w.started
-			}
-			longest = max(longest, now.Sub(there))
-		}
-	}
-	return longest
-}
-
-// again are the failing pairs that look again: of many, some by turns.
-func (w *watcher) again() [][2]int {
-	all := w.drift.Failing()
-	if len(all) <= mostAgain {
-		return all
-	}
-	k := w.number * mostAgain % len(all)
-	return slices.Concat(all[k:], all[:k])[:mostAgain]
 }
 
 // more is for a look: it reports whether there is more time, of which links have taken some.
