@@ -30,8 +30,8 @@ const (
 )
 
 type timeline struct {
-	each     string    // of its readings; "" is a run
-	looks    []float64 // of the last day
+	each     string      // of its readings; "" is a run
+	looks    [][]float64 // of each day
 	metric   history.Followed
 	readings []history.Reading
 	changes  []change

@@ -39,6 +39,9 @@ func watched(c *cli.Context, s *history.Store, f history.Filter) (out []figure.F
 		rate.add(at, rates)
 	})
 	for _, t := range []*timeline{latency, rate} {
+		for i, looks := range t.looks {
+			t.readings[i].Value = stats.Median(looks)
+		}
 		if len(t.readings) > 0 {
 			f := t.figure()
 			f.ID, f.Section = "watch-"+f.ID, "What calib watch has seen"
@@ -48,14 +51,14 @@ func watched(c *cli.Context, s *history.Store, f history.Filter) (out []figure.F
 	return out, err
 }
 
-// add adds a look to its day, which has the median of its looks.
+// add adds the median of a look to those of its day.
 func (t *timeline) add(at time.Time, values []float64) {
 	if len(values) == 0 {
 		return
 	}
 	if n := len(t.readings); n == 0 || t.readings[n-1].Run != day(at) {
-		t.readings, t.looks = append(t.readings, history.Reading{Run: day(at), At: at}), nil
+		t.readings, t.looks = append(t.readings, history.Reading{Run: day(at), At: at}), append(t.looks, nil)
 	}
-	t.looks = append(t.looks, stats.Median(values))
-	t.readings[len(t.readings)-1].Value = stats.Median(t.looks)
+	last := &t.looks[len(t.looks)-1]
+	*last = append(*last, stats.Median(values))
 }
