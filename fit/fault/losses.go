@@ -67,7 +67,11 @@ func (s *Screen) losses(j *Judgement) {
 		var one tally
 		one[2].n, one[2].segments, one[2].again = 1, float64(o.Segments), float64(o.Again)
 		one[2].lost = min(1, one[2].again)
-		one[map[bool]int{false: 0, true: 1}[s.between(o)]] = one[2]
+		if s.between(o) {
+			one[1] = one[2]
+		} else {
+			one[0] = one[2]
+		}
 		p := o.pair()
 		if pairs[p] == nil {
 			pairs[p], pairsOf[o.From], pairsOf[o.To] = &tally{}, append(pairsOf[o.From], p), append(pairsOf[o.To], p)
@@ -93,6 +97,9 @@ func (s *Screen) losses(j *Judgement) {
 	// its own. Two hosts, or as many pairs as a host has, are fewer subjects than all: less evidence suffices.
 	fewer, found := float64(s.hosts*(len(tests)+1))/2, make([]float64, s.hosts)
 	for h, t := range hosts {
+		if t[2].lost == 0 { // nothing is said of it
+			continue
+		}
 		least := math.Inf(1)
 		for _, p := range pairsOf[h] {
 			least = min(least, t.without(*pairs[p]).evidence(all.without(*pairs[p])))
@@ -101,6 +108,9 @@ func (s *Screen) losses(j *Judgement) {
 	}
 	for _, p := range Sorted(pairs) {
 		t, a, b := pairs[p], p[0], p[1]
+		if t[2].lost == 0 {
+			continue
+		}
 		e := min(t.evidence(all), fewer*min(t.evidence(hosts[a]), t.evidence(hosts[b])))
 		if e > max(found[a], found[b]) {
 			report(p[:], *t, e)
