@@ -1,12 +1,12 @@
 package params
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
 	"reflect"
 	"slices"
+	"strings"
 )
 
 // PointsFile is the name of the file with the measured points, beside params.json. PointsSchema names its version.
@@ -47,8 +47,6 @@ func (p *Params) ReadPoints(r io.Reader) error {
 	if err != nil {
 		return err
 	}
-	b = bytes.ReplaceAll(b, []byte(`"symbol": "L"`), []byte(`"symbol": "L_cluster"`)) // of an older file
-	b = bytes.ReplaceAll(b, []byte(`"name": "L(m,`), []byte(`"name": "L_cluster(m, `))
 	var in Points
 	if err := json.Unmarshal(b, &in); err != nil {
 		return decodeError(b, err)
@@ -57,6 +55,11 @@ func (p *Params) ReadPoints(r io.Reader) error {
 		return fmt.Errorf("%w: schema %q of the points, this build reads %q", ErrParams, in.Schema, PointsSchema)
 	}
 	for _, own := range in.Fits {
+		for i := range own.Series {
+			if s := &own.Series[i]; s.Symbol == "L" { // of an older file
+				s.Symbol, s.Name = "L_cluster", strings.Replace(s.Name, "L(m,", "L_cluster(m, ", 1)
+			}
+		}
 		i := slices.IndexFunc(p.Fits, func(f *Fit) bool { return f.Model == own.Model })
 		if i >= 0 && in.Run == p.Run.ID {
 			p.Fits[i].Series = own.Series
