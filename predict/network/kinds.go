@@ -51,11 +51,10 @@ func (n *Network) Own(spec *netspec.Spec, hosts int, beside func(x int) float64)
 			alike := spec.Message(0, 1, x)
 			ratio[j] = (k.ratio[j]*(alike+beside(x)) - beside(x)) / alike
 		}
-		plain := *spec
-		block := fitBlock(netspec.Block{}, &plain, n.sizes, ratio, func(b netspec.Block, x int) float64 {
-			plain.Overrides = map[int]netspec.Block{0: b, 1: b}
-			defer func() { plain.Overrides = nil }()
-			return plain.Message(0, 1, x)
+		block := fitBlock(netspec.Block{}, spec, n.sizes, ratio, func(b netspec.Block, x int) float64 {
+			with := *spec
+			with.Overrides = map[int]netspec.Block{0: b, 1: b}
+			return with.Message(0, 1, x)
 		})
 		for _, h := range k.hosts {
 			if h < hosts {

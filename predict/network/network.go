@@ -149,12 +149,17 @@ func (n *Network) uplinks(p *params.Params) {
 
 // Unplaced counts those of the hosts that are in no group, where the network has groups: what is between them and the
 // others is not known.
-func (n *Network) Unplaced(hosts []int) int {
+func (n *Network) Unplaced(hosts []int) (count int) {
 	if n.Links == nil {
 		return 0
 	}
 	placed := slices.Concat(n.Links[0].Between...)
-	return len(slices.DeleteFunc(slices.Clone(hosts), func(h int) bool { return slices.Contains(placed, h) }))
+	for _, h := range hosts {
+		if !slices.Contains(placed, h) {
+			count++
+		}
+	}
+	return count
 }
 
 // Among are the links between hosts below n.
