@@ -208,8 +208,10 @@ type Kind string
 const (
 	KindWords  Kind = "words"  // sentences that may be wrapped
 	KindNumber Kind = "number" // aligned to the right
-	KindSymbol Kind = "symbol" // of a parameter; "symbol function" is that of a function
+	KindSymbol Kind = "symbol" // of a parameter
 	KindStatus Kind = "status" // of a parameter
+	// KindFunction is the symbol of a function.
+	KindFunction Kind = "symbol function"
 )
 
 // NewGrid makes a grid of columns that are each "name/kind", or "name" of plain text.

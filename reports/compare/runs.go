@@ -186,8 +186,9 @@ func most(runs []Run, of func(Run) []string) []string {
 	return slices.DeleteFunc(valuesIn(runs, of), func(v string) bool { return 2*n[v] < len(runs) })
 }
 
-// links has "" for what is of no link.
-func (r Run) links() []string { return lists.Map(r.Metrics, params.Metric.Link) }
+func (r Run) links() []string {
+	return slices.DeleteFunc(lists.Map(r.Metrics, params.Metric.Link), func(link string) bool { return link == "" })
+}
 
 // quantities lists the parameters and functions that a run has, with a value or without.
 func (r Run) quantities() []string { return slices.Collect(maps.Keys(r.Status)) }

@@ -137,7 +137,7 @@ func (d *document) anchor(title string) string { return d.taken.Take(figure.Slug
 
 // meaning is what the number is that a cell names, for a browser to show where the pointer rests; "" is none.
 func meaning(kind reports.Kind, text string) string {
-	if !strings.HasPrefix(string(kind), string(reports.KindSymbol)) {
+	if kind != reports.KindSymbol && kind != reports.KindFunction {
 		return ""
 	}
 	n, _ := glossary.All().Lookup(text)
