@@ -213,7 +213,7 @@ func rank(points []*drafted, limit float64, packet int64, named bool, path bench
 		known := values[factor+p.kind]
 		i, _ := slices.BinarySearch(known, p.point[factor])
 		return halvings(i, n, func(i int) float64 {
-			if factor == names.FactorBytes { // as many steps where only the size grows as where the time does, too
+			if factor == names.FactorBytes { // half of the way in size × time: by time alone small ones are alike
 				return math.Log(float64(known[i])) + math.Log(float64(path.Message(known[i], 1)))
 			}
 			return float64(i)
