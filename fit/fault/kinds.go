@@ -2,9 +2,11 @@ package fault
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"slices"
 
+	"calib/internal/lists"
 	"calib/internal/stats"
 )
 
@@ -102,17 +104,32 @@ type partner struct {
 	value float64
 }
 
-// near lists the partners of each host in its group, with the median of a quantity, relative to the usual of such ways:
-// ways between groups say more of the ways than of the hosts.
+// near lists the partners of each host in its group, with the median of a quantity: ways between groups say more of the
+// ways than of the hosts. What slows all pairs of a batch is taken out, whichever pairs are in it.
 func (s *Screen) near(t test) [][]partner {
 	all := s.logs(t, nil)
+	own := map[int][]float64{} // of each host
 	for i := range all {
-		all[i] = slices.DeleteFunc(all[i], func(r reading) bool { return s.between(r.Seen) })
+		all[i] = slices.DeleteFunc(all[i], func(r reading) bool { return r.Failed || s.between(r.Seen) })
+		for _, r := range all[i] {
+			own[r.From], own[r.To] = append(own[r.From], r.over), append(own[r.To], r.over)
+		}
 	}
-	seen := medians(s.compared(all))
+	usual := map[int]float64{}
+	for h, v := range own {
+		usual[h] = stats.Median(v)
+	}
+	for _, b := range all {
+		over := stats.Median(lists.Map(b, func(r reading) float64 { return r.over - max(usual[r.From], usual[r.To]) }))
+		for i := range b {
+			b[i].over -= over
+		}
+	}
+	seen := medians(all)
+	middle := stats.Median(slices.Collect(maps.Values(seen)))
 	out := make([][]partner, s.hosts)
 	for _, p := range Sorted(seen) {
-		v := math.Exp(seen[p])
+		v := math.Exp(seen[p] - middle)
 		out[p[0]] = append(out[p[0]], partner{p[1], v})
 		out[p[1]] = append(out[p[1]], partner{p[0], v})
 	}
