@@ -14,6 +14,10 @@ const (
 // case of the papers' models is no better.
 const Useful = 0.25
 
+// Material is the share of a time, or of a time per byte, below which an effect does not matter to who predicts times,
+// significant or not: models hold their own measurements to a few per cent at best, and the stop rule of a run is 2%.
+const Material = 0.02
+
 // Statuses lists every status, the best first.
 var Statuses = []string{StatusOK, StatusProvisional, StatusBound, StatusUnidentifiable, StatusInconsistent}
 

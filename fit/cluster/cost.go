@@ -14,12 +14,8 @@ import (
 	"calib/params"
 )
 
-const (
-	// material is the share of a cost below which an effect does not matter, significant or not.
-	material = 0.02
-	// bent is by how much a function may miss a size before that is said.
-	bent = 0.05
-)
+// bent is by how much a function may miss a size before that is said.
+const bent = 0.05
 
 // curves holds several costs by message size in one table, so that a bootstrap draws the same rounds for all of them. K
 // tells the costs apart.
@@ -285,7 +281,7 @@ func fitFloor(d *costData, w []float64, line params.Cost) (c params.Cost, replic
 		return lsq.BIC(lsq.SumOfSquares(d.sizes, d.Values, w, c.Of), n, coefficients)
 	}
 	depth := func(c params.Cost) float64 { return 1 - (c.C0+c.C1*d.sizes[0])/c.Floor }
-	if bic(line, 2)-bic(c, 3) < lsq.Clearly || depth(c) < material {
+	if bic(line, 2)-bic(c, 3) < lsq.Clearly || depth(c) < params.Material {
 		return c, nil, false
 	}
 	replicates = d.refit(floorCost, w)

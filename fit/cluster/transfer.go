@@ -211,7 +211,7 @@ func (h *transfer) least(most float64, where loadPoint) float64 {
 	if bytes <= 0 {
 		return 0
 	}
-	return most / (1 + math.Max(material*t, h.y.PointScatter(i)[1]-h.y.Values[i])/bytes)
+	return most / (1 + math.Max(params.Material*t, h.y.PointScatter(i)[1]-h.y.Values[i])/bytes)
 }
 
 // refit fits a form to every replicate, with its g_s.
@@ -238,7 +238,7 @@ func (h *transfer) take(form transferForm, where loadPoint, effect func(params.T
 	time := h.times.Values[h.points[slices.Index(h.at, where)]]
 	share := func(t params.Transfer) float64 { return effect(t) / time }
 	l, e := h.refit(form), share(f.Transfer)
-	if len(l) == 0 || e < material || resample.Scatter(h.times, e, l, share)[0] <= 0 {
+	if len(l) == 0 || e < params.Material || resample.Scatter(h.times, e, l, share)[0] <= 0 {
 		return false
 	}
 	h.transferForm, h.fitted, h.l = form, f, l

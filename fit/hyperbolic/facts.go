@@ -137,7 +137,7 @@ func (p *paired) directions(f *facts) {
 		return
 	}
 	v, ci := f.Of(func(v []float64) float64 { return v[j]/v[i] - 1 })
-	if math.Abs(v) < material || !f.excludesZero(ci) {
+	if math.Abs(v) < params.Material || !f.excludesZero(ci) {
 		return
 	}
 	p.fit.Found("b_forward", "s/B", "time per byte from the first host of a pair to the second", f.Values[i],

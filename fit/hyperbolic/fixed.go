@@ -76,7 +76,7 @@ func (p *paired) separated(n, last []float64, small map[int][]*burstPoint) bool 
 	v, alone, most := p.times.Values, small[p.pairs[0]][0], small[p.pairs[len(n)-1]][0]
 	l, _, err := lsq.FitLine(n, last, nil)
 	return err == nil && l.C1 > separation*max(p.clocks.offset, p.clocks.jitter, p.starts.interval) &&
-		l.C1*(n[len(n)-1]-1) > material*last[0] && v[most.gap] > (v[most.last]-v[alone.last])/2
+		l.C1*(n[len(n)-1]-1) > params.Material*last[0] && v[most.gap] > (v[most.last]-v[alone.last])/2
 }
 
 // unevenGaps is by how much the first gap of bursts differs from the others [s], in the median of the repetitions; 0

@@ -72,10 +72,10 @@ func (p *paired) decide(m *mediumFit) {
 	switch {
 	case k == 0:
 		p.onePair(m)
-	case g > material && ci[0] > 0:
+	case g > params.Material && ci[0] > 0:
 		p.rising(m, w)
 	default:
-		if g < -material && ci[1] < 0 {
+		if g < -params.Material && ci[1] < 0 {
 			p.fit.Warn("falling-time-per-byte", "b' falls by %.0f%% from n = %g to n = %g: "+
 				"a single stream did not fill its path (see b_connections_2)", -100*g, m.n[0], m.n[k])
 		}
@@ -117,7 +117,7 @@ func (p *paired) rising(m *mediumFit, w []float64) {
 	})
 	plateau := best.b/(m.n[0]*best.bc) - 1
 	third := func(v []float64) float64 { return v[2] }
-	if ci := resample.Scatter(p.times, plateau, both, third); plateau > material && ci[0] > 0 {
+	if ci := resample.Scatter(p.times, plateau, both, third); plateau > params.Material && ci[0] > 0 {
 		m.b, m.bc = best.b, best.bc
 		p.fit.Found("b", "s/B", labelB, m.b, p.times.Interval(m.b, both, 0), p.streamTerms(m.b)...)
 		p.fit.Found("b_c", "s/B", labelBC, m.bc, p.times.Interval(m.bc, both, 1), p.streamTerms(m.bc)...)

@@ -46,8 +46,6 @@ const (
 	labelB  = "time per byte of a host"
 	labelBC = "time per byte of the network"
 
-	// material is the share of b', or of a', below which a growth with n does not matter, significant or not.
-	material = 0.02
 	// Deliveries count as separated if a_c exceeds what blurs a delivery's time, and what sets the starts apart, by
 	// this factor.
 	separation = 2

@@ -85,7 +85,7 @@ func (r *review) wide(f params.Function) reason {
 	m, p := f.Domain["m"][1], f.Domain["p"][1]
 	v, err := f.At(m, p, r.Functions)
 	half, _ := f.HalfWidthAt(m, p)
-	if err != nil || m == 0 || half <= params.Useful*v || half <= material*r.reference(f.Unit) {
+	if err != nil || m == 0 || half <= params.Useful*v || half <= params.Material*r.reference(f.Unit) {
 		return ""
 	}
 	return reason(fmt.Sprintf("its 95%% interval at %v is wider than ± %.0f%%", units.Bytes(m), 100*params.Useful))
@@ -99,7 +99,8 @@ func (r *review) imprecise(q params.Parameter) reason {
 		return r.noInterval(q.Model)
 	}
 	v, lo, hi, _ := q.Ends()
-	if half := (hi - lo) / 2; q.Unit == "1" || half <= params.Useful*math.Abs(v) || half <= material*r.reference(q.Unit) {
+	half := (hi - lo) / 2
+	if q.Unit == "1" || half <= params.Useful*math.Abs(v) || half <= params.Material*r.reference(q.Unit) {
 		return ""
 	}
 	squares, most := 0.0, params.Term{}
@@ -307,7 +308,7 @@ func (r *review) misses(series ...params.Series) (mean, worst float64) {
 		series[i].Points = slices.Clone(s.Points)
 		for k, at := range s.Points {
 			if at.Lo <= at.Fitted && at.Fitted <= at.Hi ||
-				math.Abs(at.Fitted-at.Measured) <= material*r.reference(cmp.Or(s.Unit, "s")) {
+				math.Abs(at.Fitted-at.Measured) <= params.Material*r.reference(cmp.Or(s.Unit, "s")) {
 				series[i].Points[k].Fitted = at.Measured
 			}
 		}

@@ -11,10 +11,6 @@ import (
 	"calib/params"
 )
 
-// material is the share of a message's time, or of its time per byte, below which a number does not matter to who
-// predicts times: models hold their own measurements to a few per cent at best, and the stop rule of a run is 2%.
-const material = 0.02
-
 // overT is by how much a time per byte may exceed that of the largest message, which holds the fixed time too. It
 // allows for the noise of the largest size.
 const overT = 1.1
@@ -74,7 +70,7 @@ func (r *review) notNegative(name string, q params.Parameter) {
 		return
 	}
 	ref := r.reference(q.Unit)
-	small := math.Max(math.Abs(lo), math.Abs(hi)) <= material*ref
+	small := math.Max(math.Abs(lo), math.Abs(hi)) <= params.Material*ref
 	switch {
 	case small && v >= 0:
 		if q.CI95 != nil {
@@ -83,7 +79,7 @@ func (r *review) notNegative(name string, q params.Parameter) {
 		}
 	case small:
 		r.withhold(name, params.StatusBound, fmt.Sprintf("negative by less than %g%% of %s: take it as zero",
-			100*material, units.Format(ref, q.Unit)), &params.Bound{0, math.Max(hi, -lo)})
+			100*params.Material, units.Format(ref, q.Unit)), &params.Bound{0, math.Max(hi, -lo)})
 		r.zero = append(r.zero, name)
 	case hi > 0:
 		why := fmt.Sprintf("may be zero: its interval is [%s, %s]", units.Format(lo, q.Unit), units.Format(hi, q.Unit))
@@ -113,13 +109,13 @@ func (r *review) notNegativeFunction(name string, f params.Function) {
 		}
 		ref := r.reference(f.Unit)
 		v, half := at.value, at.half
-		small := math.Abs(v)+half <= material*ref
+		small := math.Abs(v)+half <= params.Material*ref
 		switch {
 		case v-half > 0 || v >= 0 && (half == 0 || small || side == 1):
 			continue
 		case small:
 			r.provisionalFunction(name, reason(fmt.Sprintf("negative by less than %g%% of %s: take it as zero",
-				100*material, units.Format(ref, f.Unit))))
+				100*params.Material, units.Format(ref, f.Unit))))
 		case v+half > 0:
 			r.mark(name, params.StatusBound, fmt.Sprintf("%s(%s) is %s ± %s: it may be zero", name, at.where,
 				units.Format(v, f.Unit), units.Format(half, f.Unit)))
@@ -140,7 +136,7 @@ func (r *review) notNegativeFunction(name string, f params.Function) {
 func (r *review) fallsWithHosts(name string, f params.Function) {
 	l1, ci := f.Coeff["l1"], f.CI95["l1"]
 	hosts := f.Domain["p"]
-	if ci[1] >= 0 || -l1*(hosts[1]-hosts[0]) <= material*r.reference(f.Unit) {
+	if ci[1] >= 0 || -l1*(hosts[1]-hosts[0]) <= params.Material*r.reference(f.Unit) {
 		return
 	}
 	why := fmt.Sprintf("%s falls by %s with every further host: no network does that, but CPUs that wake faster "+
