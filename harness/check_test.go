@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math/bits"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,7 +19,8 @@ import (
 	"calib/internal/units"
 )
 
-const checkHeader = "network | what is wrong | runs | named | others named | not decided | lab late | time, median"
+const checkHeader = "network | what is wrong | runs | named | others named | not decided | lab late | " +
+	"time, median | rounds, median | least"
 
 // faults are networks of 16 or 64 hosts, each with what is wrong of it. parts are the groups or kinds that hosts are
 // in, and disturb is a shell script that disturbs host h5 meanwhile; its network device is $DEV. The budget is a minute
@@ -88,7 +90,8 @@ func uplink(rack, others, perByte string) string {
 // TestCheck holds calib check against emulated clusters with and without faults.
 func TestCheck(t *testing.T) {
 	calib := build(t)
-	p := &table{name: "check", header: checkHeader + " | ", after: "\nA run is `calib check --hosts HOSTS`.\n"}
+	p := &table{name: "check", header: checkHeader + " | ", after: "\nA run is `calib check --hosts HOSTS`. Least are " +
+		"the rounds that no test can do without: log2 of the hosts tell one host, one fewer than the hosts see every pair.\n"}
 	cases, done := 0, 0
 	for i, c := range faults {
 		cases++
@@ -98,13 +101,13 @@ func TestCheck(t *testing.T) {
 				t.Fatal(err)
 			}
 			right, others, open, late := 0, 0, 0, 0
-			var times []float64
+			var times, rounds []float64
 			turns := *turnsFlag
 			if c.want == "" {
 				turns *= 5
 			}
 			for seed := range turns {
-				named, parts, took, undecided, wasLate := checkOnce(t, calib, file, c.disturb, c.budget, seed+1)
+				named, parts, took, n, undecided, wasLate := checkOnce(t, calib, file, c.disturb, c.budget, seed+1)
 				wanted := strings.Fields(c.want)
 				if parts != c.parts {
 					t.Logf("%s, %s: hosts in %q, want %q", c.network, c.wrong, parts, c.parts)
@@ -122,16 +125,17 @@ func TestCheck(t *testing.T) {
 				if len(named) > hits {
 					others++
 				}
-				open, late, times = open+undecided, late+wasLate, append(times, took)
+				open, late = open+undecided, late+wasLate
+				times, rounds = append(times, took), append(rounds, n)
 			}
 			verdict := good
 			if right < turns || others > 0 {
 				verdict = outside
 				t.Errorf("%s, %s: %d of %d right, %d with others", c.network, c.wrong, right, turns, others)
 			}
-			p.add(t, fmt.Sprintf("| %s | %s | %d | %d | %d | %d | %d | %s | %s |", c.network, c.wrong, turns, right, others,
-				open, late,
-				units.Format(stats.Median(times), "s"), verdict))
+			p.add(t, fmt.Sprintf("| %s | %s | %d | %d | %d | %d | %d | %s | %g | %d | %s |", c.network, c.wrong, turns, right,
+				others, open, late, units.Format(stats.Median(times), "s"), stats.Median(rounds), leastRounds(c.lab, c.want),
+				verdict))
 			done++
 		})
 	}
@@ -139,10 +143,22 @@ func TestCheck(t *testing.T) {
 	p.save(t)
 }
 
+// leastRounds are those that no test of so many hosts can do without, in which every host is in a pair.
+func leastRounds(lab, want string) int {
+	hosts := 16
+	if strings.Contains(lab, "hosts: 64") {
+		hosts = 64
+	}
+	if want == "" || strings.Contains(want, "-") {
+		return hosts - 1
+	}
+	return bits.Len(uint(hosts - 1))
+}
+
 // checkOnce returns what a check names, hosts as "h5", pairs as "h3-h9", uplinks as "h4+h5+h6", the sizes of groups or
-// else of kinds, the largest first, and how long it took.
-func checkOnce(t *testing.T, calib, lab, disturb, budget string, seed int) (named []string, parts string, took float64,
-	undecided, late int) {
+// else of kinds, the largest first, how long it took, and how many rounds.
+func checkOnce(t *testing.T, calib, lab, disturb, budget string, seed int) (named []string, parts string,
+	took, rounds float64, undecided, late int) {
 	t.Helper()
 	script := fmt.Sprintf("NS=%s-h5; DEV=calib0; { %s; } >/dev/null 2>&1 & %s check --hosts {hosts} --quiet --json "+
 		"--budget %s --seed %d "+
@@ -169,6 +185,7 @@ func checkOnce(t *testing.T, calib, lab, disturb, budget string, seed int) (name
 			}
 			Groups, Kinds [][]string
 			Took          float64 `json:"took_s"`
+			Rounds        float64
 		}
 	}
 	if err := json.NewDecoder(strings.NewReader(string(out))).Decode(&doc); err != nil {
@@ -206,5 +223,5 @@ func checkOnce(t *testing.T, calib, lab, disturb, budget string, seed int) (name
 	for _, g := range groups {
 		parts += fmt.Sprintf(" %d", len(g))
 	}
-	return named, strings.TrimSpace(parts), doc.Data.Took, undecided, late
+	return named, strings.TrimSpace(parts), doc.Data.Took, doc.Data.Rounds, undecided, late
 }
