@@ -56,18 +56,18 @@ func checkPrometheus(file []byte, in *input) error {
 	if err != nil {
 		return err
 	}
-	want := gaugesOf(in)
+	want := seriesOf(in)
 	if err := in.err; err != nil {
 		return err
 	}
 	for _, s := range want {
 		var labels []string
-		for name, l := range s.labels {
-			labels = append(labels, name+"="+units.Printable(strings.ToValidUTF8(l, "_")))
+		for l := range slices.Chunk(s.Labels, 2) {
+			labels = append(labels, l[0]+"="+units.Printable(strings.ToValidUTF8(l[1], "_")))
 		}
-		k := seriesKey(s.name, labels)
-		if v, ok := got[k]; !ok || v != s.value {
-			return mismatch(k, v, s.value, "(SI)")
+		k := seriesKey(s.Name, labels)
+		if v, ok := got[k]; !ok || v != s.Value {
+			return mismatch(k, v, s.Value, "(SI)")
 		}
 	}
 	if len(want) != len(got) {
@@ -81,6 +81,19 @@ func TestPromlint(t *testing.T) {
 	problems, err := promlint.New(bytes.NewReader(write(t, lookup(t, "prometheus"), fixture(), Options{}))).Lint()
 	if err != nil || len(problems) > 0 {
 		t.Error(problems, err)
+	}
+}
+
+// TestSameLabels: two links of which the names differ in nothing that can be printed are an error.
+func TestSameLabels(t *testing.T) {
+	p := fixture()
+	twin := p.Pairs[0]
+	twin.From += "\xff"
+	other := twin
+	other.From = p.Pairs[0].From + "\xfe"
+	p.Pairs = append(p.Pairs, twin, other)
+	if _, _, err := lookup(t, "prometheus").Export(p, Options{}); !errors.Is(err, ErrLimit) {
+		t.Errorf("two series of one name: %v", err)
 	}
 }
 

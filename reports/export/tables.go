@@ -210,54 +210,77 @@ func writeOtava(in *input) []byte {
 	return writeSheet(in, false, [][]string{head, row})
 }
 
-type gauge struct {
-	name, help string
-	labels     prometheus.Labels
-	value      float64
+// Series is one number that Prometheus reads.
+type Series struct {
+	Name, Help string
+	Counter    bool // else a gauge
+	Value      float64
+	Labels     []string // names, each with its value behind it
 }
 
-func gaugesOf(in *input) (out []gauge) {
-	add := func(name, help string, m params.Metric, labels prometheus.Labels) {
-		out = append(out, gauge{name, help, labels, m.Value})
+// Collector gives Prometheus the series that it returns. It is unchecked: what there is depends on what was seen.
+type Collector func() []Series
+
+func (c Collector) Describe(chan<- *prometheus.Desc) {}
+
+func (c Collector) Collect(ch chan<- prometheus.Metric) {
+	known := map[string]*prometheus.Desc{}
+	for _, s := range c() {
+		var names, values []string
+		for label := range slices.Chunk(s.Labels, 2) {
+			names = append(names, label[0])
+			values = append(values, units.Printable(strings.ToValidUTF8(label[1], "_")))
+		}
+		if known[s.Name] == nil {
+			known[s.Name] = prometheus.NewDesc(s.Name, s.Help, names, nil)
+		}
+		kind := map[bool]prometheus.ValueType{true: prometheus.CounterValue, false: prometheus.GaugeValue}[s.Counter]
+		ch <- prometheus.MustNewConstMetric(known[s.Name], kind, s.Value, values...)
+	}
+}
+
+func seriesOf(in *input) (out []Series) {
+	one := func(name, help string, value float64, labels ...string) {
+		out = append(out, Series{Name: name, Help: help, Value: value, Labels: labels})
+	}
+	add := func(name, help string, m params.Metric, labels ...string) {
+		one(name, help, m.Value, labels...)
 		if m.CI95 != nil {
-			out = append(out, gauge{name + "_ci_low", "Lower end of the 95% interval of " + name + ".", labels, m.CI95[0]},
-				gauge{name + "_ci_high", "Upper end of the 95% interval of " + name + ".", labels, m.CI95[1]})
+			one(name+"_ci_low", "Lower end of the 95% interval of "+name+".", m.CI95[0], labels...)
+			one(name+"_ci_high", "Upper end of the 95% interval of "+name+".", m.CI95[1], labels...)
 		}
 	}
 	run := in.Params.Run
-	out = []gauge{
-		{"calib_run_info", "The run that the other values are from; always 1.",
-			prometheus.Labels{"run": run.ID, "plan": run.Plan, "version": in.Version}, 1},
-		{"calib_run_hosts", "Hosts of the run.", nil, float64(len(run.Hosts))},
-	}
+	one("calib_run_info", "The run that the other values are from; always 1.", 1, "run", run.ID, "plan", run.Plan,
+		"version", in.Version)
+	one("calib_run_hosts", "Hosts of the run.", float64(len(run.Hosts)))
 	if t, err := timeOf(run.ID); err == nil {
-		out = append(out, gauge{"calib_run_started_timestamp_seconds", "When the run was started.", nil, float64(t.Unix())})
+		one("calib_run_started_timestamp_seconds", "When the run was started.", float64(t.Unix()))
 	}
 	for _, m := range in.metrics() {
 		of, _ := params.SplitSize(m.Name)
 		switch q, ok := in.Params.Parameters[m.Name]; {
 		case m.Link() != "" && of == "latency":
 			add("calib_link_latency_seconds", "Half round trip of the smallest message between two hosts.", m,
-				prometheus.Labels{"from": m.From, "to": m.To})
+				"from", m.From, "to", m.To)
 		case m.Link() != "" && of == "rate":
 			add("calib_link_rate_bytes_per_second", "Rate of the largest message between two hosts.", m,
-				prometheus.Labels{"from": m.From, "to": m.To})
+				"from", m.From, "to", m.To)
 		case m.Name == params.LossMetric:
-			add("calib_loss_ratio", "Share of segments that were sent again.", m, nil)
+			add("calib_loss_ratio", "Share of segments that were sent again.", m)
 		case m.Link() != "":
 		case ok:
 			add("calib_parameter_value", "Parameter of a communication cost model, in the SI unit of label unit.", m,
-				prometheus.Labels{"name": m.Name, "unit": m.Unit, "model": q.Model, "experiment": q.Experiment})
-			good := params.Metric{Value: map[bool]float64{true: 1}[m.Status == params.StatusOK]}
-			add("calib_parameter_ok", "1 where the status of a parameter is ok, 0 where it is provisional.", good,
-				prometheus.Labels{"name": m.Name})
+				"name", m.Name, "unit", m.Unit, "model", q.Model, "experiment", q.Experiment)
+			one("calib_parameter_ok", "1 where the status of a parameter is ok, 0 where it is provisional.",
+				map[bool]float64{true: 1}[m.Status == params.StatusOK], "name", m.Name)
 		default:
 			dot := strings.LastIndexByte(m.Name, '.') // "model.function.coefficient"
 			function := m.Name[:max(dot, 0)]
 			add("calib_coefficient_value",
 				"Coefficient of a cost function, or of one of segments its value at a size, in the SI unit of label unit.", m,
-				prometheus.Labels{"function": function, "coefficient": m.Name[dot+1:], "unit": m.Unit,
-					"model": in.Params.Functions[function].Model})
+				"function", function, "coefficient", m.Name[dot+1:], "unit", m.Unit,
+				"model", in.Params.Functions[function].Model)
 		}
 	}
 	return out
@@ -288,17 +311,10 @@ func Gather(p *params.Params, version string) ([]*dto.MetricFamily, error) {
 
 func gather(in *input) []*dto.MetricFamily {
 	r := prometheus.NewRegistry()
-	for _, s := range gaugesOf(in) {
-		for name, v := range s.labels {
-			s.labels[name] = units.Printable(strings.ToValidUTF8(v, "_"))
-		}
-		g := prometheus.NewGauge(prometheus.GaugeOpts{Name: s.name, Help: s.help, ConstLabels: s.labels})
-		g.Set(s.value)
-		if err := r.Register(g); err != nil {
-			in.failf("two numbers of the run have the same labels: %w: %w", ErrLimit, err)
-		}
-	}
+	r.MustRegister(Collector(func() []Series { return seriesOf(in) }))
 	gathered, err := r.Gather()
-	in.fail(err)
+	if err != nil {
+		in.failf("two numbers of the run have the same labels: %w: %w", ErrLimit, err)
+	}
 	return gathered
 }

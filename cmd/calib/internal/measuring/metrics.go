@@ -25,7 +25,6 @@ import (
 	"calib/internal/history"
 	"calib/internal/hosts"
 	"calib/internal/machine"
-	"calib/internal/units"
 	"calib/reports/export"
 	"calib/run/watch"
 )
@@ -108,88 +107,43 @@ func (m *metrics) link(from, to int) *link {
 	return l
 }
 
-// served is a metric with what is counted or read for it.
-type served struct {
-	*prometheus.Desc
-	kind prometheus.ValueType
-}
-
-func gauge(name, help string, labels ...string) served {
-	return served{prometheus.NewDesc(name, help, labels, nil), prometheus.GaugeValue}
-}
-
-func counter(name, help string, labels ...string) served {
-	return served{prometheus.NewDesc(name, help, labels, nil), prometheus.CounterValue}
-}
-
-var (
-	linkLatency = gauge("calib_link_latency_seconds",
-		"Half round trip of the smallest message between two hosts, as last seen.", "from", "to")
-	linkRate = gauge("calib_link_rate_bytes_per_second",
-		"Rate of a stream from one host to another, as last seen.", "from", "to")
-	linkSegments = counter("calib_link_segments_total", "TCP segments that looks have sent.", "from", "to")
-	linkAgain    = counter("calib_link_retransmitted_segments_total",
-		"TCP segments of looks that were sent again.", "from", "to")
-	hostUp      = gauge("calib_host_up", "1 where the last look found the host, or found it busy.", "host")
-	changesOpen = gauge("calib_changes_open", "Changes that are not over.")
-	changeOpen  = gauge("calib_change_open",
-		"1 for a change that is not over; hosts is one, two with a comma, a group, or empty for the network.",
-		changeLabels...)
-	changeRatio = gauge("calib_change_ratio",
-		"How many times the usual value; of loss, the share of segments that are sent again; none of "+
-			"reach.", changeLabels...)
-	changeSince = gauge("calib_change_since_timestamp_seconds", "When a change that is not over began.",
-		changeLabels...)
-	looks      = counter("calib_watch_looks_total", "Looks since the watch was started.")
-	lastLook   = gauge("calib_watch_last_look_timestamp_seconds", "When the last look began.")
-	nextLook   = gauge("calib_watch_next_look_seconds", "Time from the last look to the next.")
-	longestGap = gauge("calib_watch_longest_gap_seconds",
-		"Time that the pair had waited for the last look that had waited longest; never seen: since the start.")
-	gapLimit = gauge("calib_watch_gap_limit_seconds",
-		"Time within which each pair of hosts that answer is seen again, if looks cost what the last did.")
-	networkShare = gauge("calib_watch_network_share", "Share of the time of links that looks have taken.")
-	cpuShare     = gauge("calib_watch_cpu_share", "Share of a processor that looks have taken on the host with most.")
-	shareLimit   = gauge("calib_watch_share_limit", "Largest share that looks may take.")
-	learning     = gauge("calib_watch_learning", "1 while it is not known yet what is usual.")
-	unsavedLooks = gauge("calib_watch_unsaved_looks", "Looks that the store could not take yet.")
-	changeLabels = []string{"hosts", "quantity", "direction"}
-)
-
-// Describe leaves the collector unchecked: what there is depends on what was seen.
-func (m *metrics) Describe(chan<- *prometheus.Desc) {}
-
-func (m *metrics) Collect(ch chan<- prometheus.Metric) {
-	send := func(s served, v float64, labels ...string) {
-		for i, l := range labels {
-			labels[i] = units.Printable(strings.ToValidUTF8(l, "_"))
-		}
-		ch <- prometheus.MustNewConstMetric(s.Desc, s.kind, v, labels...)
-	}
+// series are the counts and states; the distributions and the newest run are beside them.
+func (m *metrics) series() (out []export.Series) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	s := &m.last
-	send(looks, float64(m.looks))
-	send(shareLimit, m.limit)
-	if m.looks == 0 {
-		return
+	gauge := func(name, help string, value float64, labels ...string) {
+		out = append(out, export.Series{Name: name, Help: help, Value: value, Labels: labels})
 	}
-	send(changesOpen, float64(len(s.Open)))
+	counter := func(name, help string, value float64, labels ...string) {
+		out = append(out, export.Series{Name: name, Help: help, Counter: true, Value: value, Labels: labels})
+	}
+	s := &m.last
+	counter("calib_watch_looks_total", "Looks since the watch was started.", float64(m.looks))
+	gauge("calib_watch_share_limit", "Largest share that looks may take.", m.limit)
+	if m.looks == 0 {
+		return out
+	}
 	for pair, l := range m.links {
-		from, to := m.hosts[pair[0]], m.hosts[pair[1]]
+		link := []string{"from", m.hosts[pair[0]], "to", m.hosts[pair[1]]}
 		if l.latency > 0 {
-			send(linkLatency, l.latency, from, to)
+			gauge("calib_link_latency_seconds",
+				"Half round trip of the smallest message between two hosts, as last seen.", l.latency, link...)
 		}
 		if l.rate > 0 {
-			send(linkRate, l.rate, from, to)
+			gauge("calib_link_rate_bytes_per_second",
+				"Rate of a stream from one host to another, as last seen.", l.rate, link...)
 		}
 		if l.segments > 0 {
-			send(linkSegments, float64(l.segments), from, to)
-			send(linkAgain, float64(l.again), from, to)
+			counter("calib_link_segments_total", "TCP segments that looks have sent.", float64(l.segments), link...)
+			counter("calib_link_retransmitted_segments_total", "TCP segments of looks that were sent again.",
+				float64(l.again), link...)
 		}
 	}
 	for _, h := range s.Hosts {
-		send(hostUp, of(h.Lost == "" || h.Busy), h.Name)
+		gauge("calib_host_up", "1 where the last look found the host, or found it busy.", of(h.Lost == "" || h.Busy),
+			"host", h.Name)
 	}
+	gauge("calib_changes_open", "Changes that are not over.", float64(len(s.Open)))
 	seen := map[[3]string]bool{}
 	for _, c := range slices.Backward(s.Open) { // of two on the same subject, the newer
 		subject := [3]string{strings.Join(c.Hosts, ","), c.Quantity, c.Direction}
@@ -200,22 +154,29 @@ func (m *metrics) Collect(ch chan<- prometheus.Metric) {
 			continue
 		}
 		seen[subject] = true
-		send(changeOpen, 1, subject[:]...)
-		send(changeSince, seconds(c.Since), subject[:]...)
+		change := []string{"hosts", subject[0], "quantity", c.Quantity, "direction", c.Direction}
+		gauge("calib_change_open", "1 for a change that is not over; hosts is one, two with a comma, a group, or empty "+
+			"for the network.", 1, change...)
+		gauge("calib_change_since_timestamp_seconds", "When a change that is not over began.", seconds(c.Since),
+			change...)
 		if c.Ratio != nil {
-			send(changeRatio, *c.Ratio, subject[:]...)
+			gauge("calib_change_ratio", "How many times the usual value; of loss, the share of segments that are sent "+
+				"again; none of reach.", *c.Ratio, change...)
 		}
 	}
-	send(lastLook, seconds(s.At))
-	send(nextLook, s.Next.Seconds())
-	send(longestGap, s.Waited.Seconds())
+	gauge("calib_watch_last_look_timestamp_seconds", "When the last look began.", seconds(s.At))
+	gauge("calib_watch_next_look_seconds", "Time from the last look to the next.", s.Next.Seconds())
+	gauge("calib_watch_longest_gap_seconds", "Time that the pair had waited for the last look that had waited "+
+		"longest; never seen: since the start.", s.Waited.Seconds())
 	if s.Within > 0 {
-		send(gapLimit, s.Within.Seconds())
+		gauge("calib_watch_gap_limit_seconds", "Time within which each pair of hosts that answer is seen again, if "+
+			"looks cost what the last did.", s.Within.Seconds())
 	}
-	send(networkShare, s.Share)
-	send(cpuShare, s.CPUShare)
-	send(learning, of(s.Learning))
-	send(unsavedLooks, float64(s.Unsaved))
+	gauge("calib_watch_network_share", "Share of the time of links that looks have taken.", s.Share)
+	gauge("calib_watch_cpu_share", "Share of a processor that looks have taken on the host with most.", s.CPUShare)
+	gauge("calib_watch_learning", "1 while it is not known yet what is usual.", of(s.Learning))
+	gauge("calib_watch_unsaved_looks", "Looks that the store could not take yet.", float64(s.Unsaved))
+	return out
 }
 
 func of(yes bool) float64 { return map[bool]float64{true: 1}[yes] }
@@ -292,7 +253,8 @@ func (n *newestRun) find() error {
 
 func (m *metrics) gatherer() prometheus.Gatherer {
 	r := prometheus.NewRegistry()
-	r.MustRegister(m, m.latencies, m.rates, collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	r.MustRegister(export.Collector(m.series), m.latencies, m.rates,
+		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return prometheus.Gatherers{r, prometheus.GathererFunc(func() ([]*dto.MetricFamily, error) {
 		return m.runs.gather(m.note), nil
 	})}
