@@ -156,6 +156,15 @@ func (p Pairs) String() string {
 	return fmt.Sprintf("random:%d", int(p))
 }
 
+func (p Pairs) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
+
+func (p *Pairs) UnmarshalText(text []byte) (err error) {
+	if *p = 0; len(text) > 0 {
+		*p, err = ParsePairs(string(text))
+	}
+	return err
+}
+
 // Steps lists the pairs of places in disjoint steps.
 func (p Pairs) Steps(hosts int) []Step {
 	switch {

@@ -12,15 +12,18 @@ import (
 
 // Limits bound a design: what the user asked for and what the hosts allow.
 type Limits struct {
-	Hosts    int           // how many hosts there are
-	Sizes    []units.Bytes // message sizes, ascending; nil means the experiment's own
-	MaxBytes units.Bytes   // largest message; 0 means the experiment's own
-	Pairs    Pairs         // which pairs pingpong measures; all of them give the pair matrix
-	Effort   Effort        // scales repetitions
-	Patterns []string      // names of communication patterns; nil means the experiment's own choice
-	Segment  units.Bytes   // payload of a full packet of the connections in use; 0 means EthernetSegment
-	Seed     uint64        // moves sizes off the powers of two
-	Path     Path          // what the network is taken to be; the zero value where it is not known
+	Hosts    int           `yaml:"-" json:"-"` // how many hosts there are
+	Sizes    []units.Bytes `yaml:"-" json:"-"` // message sizes, ascending; nil means the experiment's own
+	MaxBytes units.Bytes   `yaml:"-" json:"-"` // largest message; 0 means the experiment's own
+	// Pairs says which pairs pingpong measures; all of them give the pair matrix.
+	Pairs  Pairs  `yaml:"pairs" json:"pairs,omitempty"`
+	Effort Effort `yaml:"effort" json:"effort"` // scales repetitions
+	// Patterns are names of communication patterns; nil means the experiment's own choice.
+	Patterns []string `yaml:"patterns" json:"patterns,omitempty"`
+	// Segment is the payload of a full packet of the connections in use; 0 means EthernetSegment.
+	Segment units.Bytes `yaml:"segment" json:"segment,omitempty"`
+	Seed    uint64      `yaml:"-" json:"-"`                // moves sizes off the powers of two
+	Path    Path        `yaml:"path" json:"path,omitzero"` // of the network; the zero value where it is not known
 }
 
 // OnPath is Path, or that of a gigabit network where it is not known.

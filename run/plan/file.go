@@ -15,25 +15,15 @@ import (
 
 // planFile is a plan as people and run.json write it: sizes and times as text. examples/plan.yaml describes the fields.
 type planFile struct {
-	Name        string     `yaml:"name" json:"name"`
-	Experiments []string   `yaml:"experiments" json:"experiments,omitempty"`
-	Sizes       any        `yaml:"sizes" json:"sizes,omitempty"` // "1,64,1KiB"; in YAML also a list, or one number
-	MaxBytes    string     `yaml:"max_bytes" json:"max_bytes,omitempty"`
-	AllPairs    bool       `yaml:"all_pairs" json:"all_pairs"`
-	Effort      float64    `yaml:"effort" json:"effort"`
-	Rounds      Rounds     `yaml:"rounds" json:"rounds"`
-	Target      float64    `yaml:"target" json:"target"`
-	Budget      string     `yaml:"budget" json:"budget"`
-	Isolate     bool       `yaml:"isolate" json:"isolate"`
-	Permute     bool       `yaml:"permute" json:"permute"`
-	Keep        bool       `yaml:"keep_connections" json:"keep_connections"`
-	Seed        uint64     `yaml:"seed" json:"seed"`
-	Segment     int64      `yaml:"segment" json:"segment,omitempty"`
-	Patterns    []string   `yaml:"patterns" json:"patterns,omitempty"`
-	Pairs       string     `yaml:"pairs" json:"pairs,omitempty"`
-	Chosen      bool       `yaml:"-" json:"chosen,omitempty"`
-	Path        bench.Path `yaml:"path" json:"path,omitzero"`
+	Fields   `yaml:",inline"`
+	Sizes    any    `yaml:"sizes" json:"sizes,omitempty"` // "1,64,1KiB"; in YAML also a list, or one number
+	MaxBytes string `yaml:"max_bytes" json:"max_bytes,omitempty"`
+	AllPairs bool   `yaml:"all_pairs" json:"all_pairs"` // Pairs all
+	Budget   string `yaml:"budget" json:"budget"`
 }
+
+// Fields are those of a plan that are written as they are.
+type Fields Plan
 
 // Load returns a built-in plan by its name, or reads a plan file.
 func Load(arg string) (Plan, error) {
@@ -84,15 +74,7 @@ func (p *Plan) UnmarshalJSON(text []byte) error {
 }
 
 func (p Plan) file() planFile {
-	f := planFile{
-		Name: p.Name, Experiments: p.Experiments, Effort: float64(p.Limits.Effort), Rounds: p.Rounds,
-		Target: p.Target, Budget: time.Duration(p.Budget).String(), Isolate: p.Isolate, Permute: p.Permute,
-		Keep: p.KeepConnections, Seed: p.Seed, Segment: int64(p.Limits.Segment), Patterns: p.Limits.Patterns,
-		AllPairs: p.Limits.Pairs == bench.AllPairs, Path: p.Limits.Path, Chosen: p.Chosen,
-	}
-	if !f.AllPairs {
-		f.Pairs = p.Limits.Pairs.String()
-	}
+	f := planFile{Fields: Fields(p), AllPairs: p.Pairs == bench.AllPairs, Budget: time.Duration(p.Budget).String()}
 	var sizes []string
 	for _, b := range p.Limits.Sizes {
 		sizes = append(sizes, strconv.FormatInt(int64(b), 10)) // Bytes.String rounds
@@ -107,13 +89,7 @@ func (p Plan) file() planFile {
 }
 
 func (f planFile) plan() (Plan, error) {
-	p := Plan{
-		Name: f.Name, Experiments: f.Experiments, Chosen: f.Chosen,
-		Limits: bench.Limits{Effort: bench.Effort(f.Effort), Segment: units.Bytes(f.Segment),
-			Patterns: f.Patterns, Path: f.Path},
-		Rounds: f.Rounds, Target: f.Target, Isolate: f.Isolate, Permute: f.Permute,
-		KeepConnections: f.Keep, Seed: f.Seed,
-	}
+	p := Plan(f.Fields)
 	list, err := json.Marshal(f.Sizes)
 	sizes := strings.NewReplacer("[", "", "]", "", `"`, "").Replace(string(list))
 	if f.Sizes != nil && sizes != "" && err == nil {
@@ -125,11 +101,6 @@ func (f planFile) plan() (Plan, error) {
 	if f.MaxBytes != "" {
 		if p.Limits.MaxBytes, err = units.ParseBytes(f.MaxBytes); err != nil {
 			return Plan{}, fmt.Errorf("max_bytes: %w", err)
-		}
-	}
-	if f.Pairs != "" {
-		if p.Limits.Pairs, err = bench.ParsePairs(f.Pairs); err != nil {
-			return Plan{}, err
 		}
 	}
 	if f.AllPairs {

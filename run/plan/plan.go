@@ -44,26 +44,26 @@ type Rounds struct {
 // Plan says what to measure and when to stop. It is data: a built-in plan or a file, changed by flags, kept in
 // run.json.
 type Plan struct {
-	Name        string
-	Experiments []string // by name; none means all
+	Name        string   `yaml:"name" json:"name"`
+	Experiments []string `yaml:"experiments" json:"experiments,omitempty"` // by name; none means all
 	// Chosen says that a user named the experiments: a short budget then gives them fewer rounds, and leaves none out.
-	Chosen bool
+	Chosen bool `yaml:"-" json:"chosen,omitempty"`
 	// Limits bound the designs. New sets Hosts and Seed. A Segment of 0 is replaced by what the hosts report.
-	Limits bench.Limits
-	Rounds Rounds
+	bench.Limits `yaml:",inline"`
+	Rounds       Rounds `yaml:"rounds" json:"rounds"`
 	// Target is the half-width of a 95% interval, relative to its value, at which a number of record is narrow enough. 0
 	// means each number's own (run/targets.go).
-	Target float64
+	Target float64 `yaml:"target" json:"target"`
 	// Budget is the measuring time after which the run ends; 0 leaves Rounds.Max as the only bound.
-	Budget units.Nanos
+	Budget units.Nanos `yaml:"-" json:"-"`
 	// Isolate gives each team a slot of its own, where disjoint teams disturb each other.
-	Isolate bool
+	Isolate bool `yaml:"isolate" json:"isolate"`
 	// Permute gives the places of a layout to other hosts each time: see Places.
-	Permute bool
+	Permute bool `yaml:"permute" json:"permute"`
 	// KeepConnections keeps data connections for the whole run. Otherwise every round opens its own, from other ports,
 	// so that other paths (ECMP) and receive queues (RSS) serve them.
-	KeepConnections bool
-	Seed            uint64
+	KeepConnections bool   `yaml:"keep_connections" json:"keep_connections"`
+	Seed            uint64 `yaml:"seed" json:"seed"`
 }
 
 // Built-in plans. A plan asks for six rounds: each gives a median, and five medians have no 95% interval.

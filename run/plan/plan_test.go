@@ -57,6 +57,7 @@ func TestParseFaults(t *testing.T) {
 		"max_bytes: huge":           `max_bytes: size "huge": want digits`,
 		"budget: 5":                 `budget: "5": want a time such as 90s, 5m or 1h30m`,
 		"budget: soon":              `budget: "soon": want a time`,
+		"pairs: square":             `pairs "square": want all, ring or random:K`,
 	} {
 		_, err := Parse([]byte(text), "f")
 		if !errors.Is(err, ErrPlan) || !strings.Contains(err.Error(), want) {
