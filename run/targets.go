@@ -39,31 +39,22 @@ var defaults = Targets{
 	"p99": 0.1,
 }
 
+// The hosts that a number of record needs at least, and at most: fewer than four do not tell the hosts' part of a
+// message from the network's, and have a_prime and b_prime in its place. One sender does not fill a receiver.
+var (
+	fewest = map[string]int{"a": 4, "a_c": 4, "b": 4, "b_c": 4, "g_r": 3}
+	most   = map[string]int{"a_prime": 3, "b_prime": 3}
+)
+
 // defaultTargets are those of the numbers of record that the experiments give on so many hosts, or all of one
 // half-width where that is above 0.
 func defaultTargets(experiments []string, hosts int, width float64) Targets {
 	out := Targets{}
+	measured := func(exp string) bool { return slices.Contains(experiments, exp) }
 	for name, target := range defaults {
-		several := hosts >= 4
-		switch name {
-		case "a", "a_c", "b", "b_c":
-			if !several {
-				continue
-			}
-		case "a_prime", "b_prime":
-			if several {
-				continue
-			}
-		case "g_r":
-			if hosts < 3 { // one sender does not fill a receiver
-				continue
-			}
-		case "o_s": // O_s says more of the same
-			if slices.Contains(experiments, names.Overhead) {
-				continue
-			}
-		}
-		if !slices.ContainsFunc(needs(name), func(exp string) bool { return !slices.Contains(experiments, exp) }) {
+		better := name == "o_s" && measured(names.Overhead) // O_s says more of the same
+		suits := hosts >= fewest[name] && hosts <= cmp.Or(most[name], hosts) && !better
+		if suits && !slices.ContainsFunc(needs(name), func(exp string) bool { return !measured(exp) }) {
 			out[name] = cmp.Or(width, target)
 		}
 	}
