@@ -34,28 +34,13 @@ type Fitting struct {
 	Breaks []float64 `json:"breaks,omitempty"`
 }
 
-func FittingOf(r rundir.Run) (Fitting, error) {
-	c, err := fittedAs(r)
-	return c.Fit, err
-}
-
-// fittedAs is Stored, of an imported run too.
-func fittedAs(r rundir.Run) (Config, error) {
+// FittedAs is Stored, of an imported run too.
+func FittedAs(r rundir.Run) (Config, error) {
 	c, err := Stored(r.Detail)
 	if err != nil && !errors.Is(err, errImported) {
 		return c, fmt.Errorf("run %s: %s: detail: %w", r.ID, rundir.RunFile, err)
 	}
 	return c, nil
-}
-
-// Keep writes how a run is fitted to its run.json. dir is open for editing.
-func (f Fitting) Keep(dir *rundir.Dir) error {
-	c, err := fittedAs(dir.Run())
-	if err != nil {
-		return err
-	}
-	c.Fit = f
-	return c.keep(dir)
 }
 
 func (r *run) fit() error {

@@ -20,6 +20,7 @@ import (
 	"calib/params"
 	"calib/reports"
 	"calib/reports/draw"
+	"calib/reports/export"
 	"calib/reports/figure"
 	"calib/reports/html"
 	"calib/run"
@@ -43,14 +44,14 @@ func FitCommand() *cli.Command {
 
 // fitRun fits as run.json says, or as the flags say, and then keeps in run.json how.
 func fitRun(c *cli.Context) (err error) {
-	var f run.Fitting
+	var breaks []float64
 	// Whether breaks suit the sizes is known with those that were measured.
 	if text := c.String("breaks"); text != "" && text != run.FoundBreaks {
 		sizes, err := units.ParseSizes(text)
 		if err != nil {
 			return exit.Usagef("--breaks: %w", err)
 		}
-		f.Breaks = lists.Map(sizes, func(b units.Bytes) float64 { return float64(b) })
+		breaks = lists.Map(sizes, func(b units.Bytes) float64 { return float64(b) })
 	}
 	anew, open := c.IsSet("breaks"), rundir.Open
 	if anew {
@@ -62,8 +63,13 @@ func fitRun(c *cli.Context) (err error) {
 	}
 	if anew {
 		defer func() { err = errors.Join(err, dir.Close()) }()
-	} else if f, err = run.FittingOf(dir.Run()); err != nil {
+	}
+	config, err := run.FittedAs(dir.Run())
+	if err != nil {
 		return err
+	}
+	if anew {
+		config.Fit.Breaks = breaks
 	}
 	if err := command.Whole(c, dir); err != nil {
 		return err
@@ -72,10 +78,10 @@ func fitRun(c *cli.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	settings := fit.Settings{Seed: c.Uint64("seed"), Breaks: f.Breaks}
+	settings := fit.Settings{Seed: c.Uint64("seed"), Breaks: config.Fit.Breaks}
 	_, err = run.Fit(dir, d, settings, dir.Run().Warnings, history.Paged(c, command.Noter(c)))
 	if err == nil && anew {
-		err = f.Keep(dir)
+		err = config.Keep(dir)
 	}
 	if err != nil {
 		return err
@@ -84,7 +90,7 @@ func fitRun(c *cli.Context) (err error) {
 }
 
 func Documents() []command.Document {
-	return []command.Document{command.DataOfEither[exported, []listed]("export"), command.DataOf[imported]("import"),
+	return []command.Document{command.DataOfEither[exported, []export.Target]("export"), command.DataOf[imported]("import"),
 		command.DataOfEither[predicted, ofGraph]("predict"), command.DataOf[command.Written]("report"),
 		command.DataOfEither[reports.Explained, []glossary.Number]("explain")}
 }
