@@ -48,13 +48,15 @@ type Options struct {
 }
 
 type Target struct {
-	Name     string // "loggopsim"
-	About    string // one line: what the file is and which program reads it
-	File     string // name of the file where none is chosen
-	NoHosts  bool   // the file is of the run, or of any number of hosts, and Options.Hosts is an error
-	Device   bool   // the file names a network device; for other targets Options.Device is an error
-	Slowdown bool   // the file's network may be slower than the run's; for other targets Options.Slowdown is an error
-	Rules    bool   // the file is made of Options.Rules; for other targets they are an error
+	Name  string `json:"name"`  // "loggopsim"
+	File  string `json:"file"`  // name of the file where none is chosen
+	About string `json:"about"` // one line: what the file is and which program reads it
+
+	NoHosts bool `json:"-"` // the file is of the run, or of any number of hosts: Options.Hosts is an error
+	Device  bool `json:"-"` // the file names a network device; for other targets Options.Device is an error
+	// Slowdown says that the file's network may be slower than the run's; for other targets Options.Slowdown is an error.
+	Slowdown bool `json:"-"`
+	Rules    bool `json:"-"` // the file is made of Options.Rules; for other targets they are an error
 	write    func(in *input) []byte
 }
 

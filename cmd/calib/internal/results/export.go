@@ -112,17 +112,11 @@ func exportAction(c *cli.Context) error {
 	})
 }
 
-type listed struct {
-	Name  string `json:"name"`
-	File  string `json:"file"`
-	About string `json:"about"`
-}
-
 func listTargets(c *cli.Context) error {
 	if c.NArg() > 0 || c.String("to") != "" {
 		return exit.Usagef("--list takes neither --to nor a run (see %s --help)", c.Command.HelpName)
 	}
-	all := lists.Map(export.Targets(), func(t export.Target) listed { return listed{t.Name, t.File, t.About} })
+	all := export.Targets()
 	return command.AnswerTable(c, "export", all, nil, func(t command.Table) {
 		for _, target := range all {
 			t.Row(target.Name, target.File, target.About)

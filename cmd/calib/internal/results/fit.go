@@ -90,8 +90,9 @@ func fitRun(c *cli.Context) (err error) {
 }
 
 func Documents() []command.Document {
-	return []command.Document{command.DataOfEither[exported, []export.Target]("export"), command.DataOf[imported]("import"),
-		command.DataOfEither[predicted, ofGraph]("predict"), command.DataOf[command.Written]("report"),
+	return []command.Document{command.DataOfEither[exported, []export.Target]("export"),
+		command.DataOf[imported]("import"), command.DataOfEither[predicted, ofGraph]("predict"),
+		command.DataOf[command.Written]("report"),
 		command.DataOfEither[reports.Explained, []glossary.Number]("explain")}
 }
 
