@@ -17,10 +17,13 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"io/fs"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
+	"text/template"
 	"time"
 
 	"github.com/jedib0t/go-pretty/v6/table"
@@ -295,6 +298,24 @@ func Text(w io.Writer, p *params.Params, o Options) error {
 	pg.section(FilesOf(p, pg.Dir))
 	return pg.flush(w)
 }
+
+// Render fills in a template of from, with functions of its own beside those that all have. Text of other people is one
+// printable line each; no line ends in blanks.
+func Render(w io.Writer, from fs.FS, name string, own template.FuncMap, data any) error {
+	t, err := template.New(name).Funcs(template.FuncMap{"line": Clean, "percent": Percent, "format": units.Format,
+		"count": units.Plural[int]}).Funcs(own).ParseFS(from, "templates/"+name)
+	var b bytes.Buffer
+	if err == nil {
+		err = t.Execute(&b, data)
+	}
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(blanks.ReplaceAll(b.Bytes(), nil))
+	return err
+}
+
+var blanks = regexp.MustCompile(`(?m) +$`)
 
 var runFiles = [][2]string{
 	{"params.json", "the parameters, for programs"},

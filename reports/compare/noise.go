@@ -5,6 +5,7 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strings"
 
 	"gonum.org/v1/gonum/stat/distuv"
 
@@ -199,5 +200,6 @@ func FloorText(w io.Writer, f *Floor) error {
 		}
 		lines = append(lines, reports.Clean(fmt.Sprintf("  %-24s %9s  of %s", q.Name, share, units.Format(q.Median, q.Unit))))
 	}
-	return writeLines(w, lines)
+	_, err := fmt.Fprintln(w, strings.Join(lines, "\n"))
+	return err
 }

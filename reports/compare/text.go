@@ -1,7 +1,6 @@
 package compare
 
 import (
-	"bytes"
 	"embed"
 	"fmt"
 	"io"
@@ -27,31 +26,12 @@ func Text(w io.Writer, v *Verdict) error { return render(w, "verdict.txt", v) }
 
 func Markdown(w io.Writer, v *Verdict) error { return render(w, "verdict.md", v) }
 
-// render fills in a template. Text of other people is one printable line each; no line ends in blanks.
 func render(w io.Writer, name string, data any) error {
-	t, err := template.New(name).Funcs(template.FuncMap{
-		"line": reports.Clean, "cell": cell, "percent": reports.Percent, "format": units.Format, "count": units.Plural[int],
-		"names": namesOf, "plural": func(runs []string, what string) string { return units.Plural(len(runs), what) },
-		"headline": headline, "row": row, "nameIn": Change.nameIn, "changed": changed, "changedCI": changedCI,
-		"threshold": threshold, "p": pValue, "shown": Finding.shown, "left": Finding.left,
-	}).ParseFS(templates, "templates/"+name)
-	if err != nil {
-		return err
-	}
-	var b bytes.Buffer
-	if err := t.Execute(&b, data); err != nil {
-		return err
-	}
-	return writeLines(w, strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n"))
-}
-
-// writeLines writes printable lines, without blanks at their ends.
-func writeLines(w io.Writer, lines []string) error {
-	for i, l := range lines {
-		lines[i] = strings.TrimRight(l, " ") + "\n"
-	}
-	_, err := io.WriteString(w, strings.Join(lines, ""))
-	return err
+	return reports.Render(w, templates, name, template.FuncMap{
+		"cell": cell, "names": namesOf, "headline": headline, "row": row, "nameIn": Change.nameIn, "changed": changed,
+		"plural":    func(runs []string, what string) string { return units.Plural(len(runs), what) },
+		"changedCI": changedCI, "threshold": threshold, "p": pValue, "shown": Finding.shown, "left": Finding.left,
+	}, data)
 }
 
 func headline(v *Verdict) string {

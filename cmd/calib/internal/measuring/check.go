@@ -1,11 +1,13 @@
 package measuring
 
 import (
+	"embed"
 	"fmt"
 	"io"
 	"math"
 	"slices"
 	"strings"
+	"text/template"
 	"time"
 
 	"github.com/jedib0t/go-pretty/v6/text"
@@ -202,78 +204,28 @@ func (d Screened) err() error {
 	return nil
 }
 
+//go:embed templates
+var templates embed.FS
+
 func (d Screened) text(w io.Writer) error {
-	words := map[string]string{healthy: "HEALTHY: no host or pair is slow", slow: "SLOW", missing: "HOSTS ARE MISSING",
-		uncertain: "NOT DECIDED"}
-	if d.Seen < d.Of {
-		words[healthy] = fmt.Sprintf("HEALTHY: no host is slow, and no pair of the %s that were seen",
-			reports.Percent(float64(d.Seen)/float64(d.Of)))
+	told := d.Findings[:min(len(d.Findings), 8)]
+	if i := slices.IndexFunc(told, func(f doctor.Finding) bool { return f.Severity == doctor.Notes }); i >= 0 {
+		told = told[:i]
 	}
-	said := 0 // eight at most, and no notes
-	for said < min(len(d.Findings), 8) && d.Findings[said].Severity != doctor.Notes {
-		fmt.Fprint(w, d.Findings[said].Text(len(d.Hosts)))
-		said++
-	}
-	if said > 0 {
-		fmt.Fprint(w, "  calib doctor says more.\n\n")
-	}
-	time := units.Format(d.Took, "s")
-	if d.virtual {
-		time += " of simulated time"
-	}
-	fmt.Fprintf(w, "%s\n  %s, %s of %s seen, %s, %s. At most %s of those named are healthy.\n", words[d.Verdict],
-		units.Plural(len(d.Hosts), "host"), units.Grouped(int64(d.Seen)), units.Plural(d.Of, "pair"),
-		units.Plural(d.Rounds, "round"), time, reports.Percent(d.FalseAlarms))
-	usual := fmt.Sprintf("  Usual: a byte one way %s, one stream %s",
-		units.Format(d.Latency, "s"), units.Format(d.Rate, "bit/s"))
-	if d.Link > 0 {
-		usual += fmt.Sprintf(", %s of what TCP can send over a link of %s", reports.Percent(d.LinkShare),
-			units.Format(d.Link, "bit/s"))
-	}
+	hostShare := 0.0 // of what a host sends to itself, where that bounds a stream
 	if d.Loopback > 0 && d.Rate > hostBound*d.Loopback {
-		usual += fmt.Sprintf(", %s of what a host sends to itself (%s)", reports.Percent(d.Rate/d.Loopback),
-			units.Format(d.Loopback, "bit/s"))
+		hostShare = d.Rate / d.Loopback
 	}
-	fmt.Fprintln(w, usual+".")
-	if b := d.Baseline; b != nil {
-		var says []string
-		if b.Latency != nil {
-			says = append(says, fmt.Sprintf("a byte takes %.2f times as long", *b.Latency))
-		}
-		if b.Rate != nil {
-			says = append(says, fmt.Sprintf("a stream has %.2f times the rate", *b.Rate))
-		}
-		if len(says) > 0 {
-			fmt.Fprintf(w, "  Beside baseline %s: %s.\n", units.OneLine(b.Name), strings.Join(says, ", "))
-		}
-	}
-	folded := func(all [][]string) string { return strings.Join(lists.Map(all, hosts.Fold), "; ") }
-	if len(d.Groups) > 0 {
-		fmt.Fprintf(w, "  Groups: %s. Between them a byte takes %.2f times as long, and such ways are compared "+
-			"with each other.\n", folded(d.Groups), d.Apart)
-	}
-	if len(d.Kinds) > 0 {
-		fmt.Fprintf(w, "  Kinds of hosts, which differ in latency or rate: %s. Hosts are compared with their kind.\n",
-			folded(d.Kinds))
-	}
-	for _, verdict := range []string{missing, slow, uncertain} {
-		say := func(j judged, what string) {
-			if j.Verdict == verdict {
-				fmt.Fprintf(w, "  %s %s  %s\n", text.Pad(verdict, 9, ' '), text.Pad(what, 24, ' '), units.OneLine(j.Why))
-			}
-		}
-		for _, h := range d.Hosts {
-			say(h.judged, "host "+h.Host)
-		}
-		for _, p := range d.Pairs {
-			say(p.judged, "pair "+strings.Join(p.Hosts, " – "))
-		}
-		for _, u := range d.Uplinks {
-			say(u.judged, "uplink of "+hosts.Fold(u.Hosts))
-		}
-	}
-	if slices.ContainsFunc(d.Hosts, func(h judgedHost) bool { return h.Verdict == uncertain }) || d.Verdict == uncertain {
-		fmt.Fprintln(w, "  More time decides: --budget 5m.")
-	}
-	return nil
+	open := func(h judgedHost) bool { return h.Verdict == uncertain }
+	return reports.Render(w, templates, "check.txt", template.FuncMap{
+		"dashed": func(all []string) string { return strings.Join(all, " – ") }, "fold": hosts.Fold,
+		"groups":  func(all [][]string) string { return strings.Join(lists.Map(all, hosts.Fold), "; ") },
+		"pad":     func(s string, width int) string { return text.Pad(s, width, ' ') },
+		"times":   func(v float64) string { return fmt.Sprintf("%.2f times", v) },
+		"grouped": func(n int) string { return units.Grouped(int64(n)) },
+	}, map[string]any{
+		"Of": d, "Told": told, "HostShare": hostShare, "Virtual": d.virtual,
+		"Verdicts": []string{missing, slow, uncertain}, "Seen": float64(d.Seen) / float64(d.Of),
+		"Open": d.Verdict == uncertain || slices.ContainsFunc(d.Hosts, open),
+	})
 }
