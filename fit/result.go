@@ -208,11 +208,7 @@ func SegmentsFunction(r *Result, name, label string, sizes []float64, est *resam
 		c0, c1 := est.Interval(g.Intercept, lines, 2*i), est.Interval(g.Slope, lines, 2*i+1)
 		x, y := sizes[k:k+g.Distinct], est.Values[k:k+g.Distinct]
 		k += g.Distinct
-		unknowns := 2
-		if g.Flat {
-			unknowns = 1
-		}
-		of := OfMisfit(y, func(i int) float64 { return g.Intercept + g.Slope*x[i] }, unknowns,
+		of := OfMisfit(y, func(i int) float64 { return g.Intercept + g.Slope*x[i] }, g.Unknowns(),
 			func(y []float64) ([]float64, error) {
 				l, err := g.Refit(x, y)
 				return []float64{l.C0, l.C1}, err

@@ -40,7 +40,7 @@ func fitHyperbola(p *fit.Prepared) (*params.Fit, error) {
 		return nil, err
 	}
 	r := q.New(p, "hyperbola", "Stoica, Sultan, Keyes 1994 eq. 3, 17")
-	small := SmallSizes(q.Sizes, q.Times.Values, q.Packet)
+	small := smallLine(q)
 	large := largeSizes(q.Sizes, q.Times.Values, q.Breaks, q.Packet)
 	limits, err := q.Times.Derive(func(y []float64) ([]float64, error) {
 		return limitsOf(q.Sizes, y, small, large, q.Packet)
@@ -49,15 +49,13 @@ func fitHyperbola(p *fit.Prepared) (*params.Fit, error) {
 		return nil, fmt.Errorf("model hyperbola, limits: %w", err)
 	}
 	l := limits.Values
-	start := lineMisfit(q.Sizes[:small], q.Times.Values[:small], 2, limits.Point(0),
-		func(l lsq.Line) float64 { return l.C0 })
+	start := misfitOf(small, q.Sizes[:small.Distinct], q.Times.Values[:small.Distinct], 0, limits.Point(0), intercept)
 	sizes, from := effective(q.Sizes, q.Times.Values, large, q.Packet)
-	unknowns := 2
+	more := 0
 	if from == large {
-		unknowns++
+		more = 1
 	}
-	slope := lineMisfit(sizes[large:], q.Times.Values[large:], unknowns, limits.Point(1),
-		func(l lsq.Line) float64 { return l.C1 })
+	slope := misfitOf(lsq.Segment{}, sizes[large:], q.Times.Values[large:], more, limits.Point(1), slopeOf)
 	if from < 0 {
 		slope = append(slope, lastPackets(q.Sizes[large:], q.Packet, l[1])...)
 	}
@@ -73,28 +71,56 @@ func fitHyperbola(p *fit.Prepared) (*params.Fit, error) {
 		r.Found("r_inf", "B/s", "rate that long messages approach", 1/l[1], ofRate, rate...)
 	}
 	r.Together([]string{"a_prime_limits", "b_prime_limits"}, limits.Replicates)
-	r.Note("limits-used", "a' is the intercept of %g to %g B, b' the slope of %g to %g B",
-		q.Sizes[0], q.Sizes[small-1], q.Sizes[large], q.Sizes[len(q.Sizes)-1])
-	if q.Sizes[small-1] > q.Packet {
+	what := "intercept"
+	if small.Flat {
+		what = "mean"
+	}
+	r.Note("limits-used", "a' is the %s of %g to %g B, b' the slope of %g to %g B",
+		what, q.Sizes[0], q.Sizes[small.Distinct-1], q.Sizes[large], q.Sizes[len(q.Sizes)-1])
+	if q.Sizes[small.Distinct-1] > q.Packet {
 		r.Warn("no-one-packet-size", "no size fits in one packet of %g B: a' is that of the smallest sizes", q.Packet)
 	}
 	predict := func(x float64) float64 { return params.ServiceTime(x, l[0], l[1]) }
 	return q.Finish(r, math.NaN(), predict, func(x, y []float64) (func(float64) float64, error) {
-		l, err := limitsOf(x, y, SmallSizes(x, y, q.Packet), largeSizes(x, y, q.Breaks, q.Packet), q.Packet)
+		few := lsq.Segment{Distinct: SmallSizes(x, y, q.Packet), Flat: small.Flat}
+		l, err := limitsOf(x, y, few, largeSizes(x, y, q.Breaks, q.Packet), q.Packet)
 		return func(x float64) float64 { return params.ServiceTime(x, l[0], l[1]) }, err
 	}), nil
 }
 
-// lineMisfit is the term of a number of a line, of interval ci, for points that lie off it.
-func lineMisfit(x, y []float64, unknowns int, ci [2]float64, of func(lsq.Line) float64) []params.Term {
-	line, _, err := lsq.FitLine(x, y, nil)
+// smallLine is the line that a' is taken from: that of the small sizes, or a constant where T does not grow over them
+// significantly. A line of three sizes that scatter says little of a': its misfit has one degree of freedom. Two sizes
+// have a line.
+func smallLine(q *fit.Pingpong) lsq.Segment {
+	n := SmallSizes(q.Sizes, q.Times.Values, q.Packet)
+	x := q.Sizes[:n]
+	slope, ci := q.Times.Of(func(y []float64) float64 {
+		l, err := lsq.Segment{Flat: n < 2}.Refit(x, y[:n])
+		if err != nil {
+			return math.NaN()
+		}
+		return l.C1
+	})
+	ci = fit.WidenDifference(slope, ci, misfitOf(lsq.Segment{}, x, q.Times.Values[:n], 0, ci, slopeOf))
+	return lsq.Segment{Distinct: n, Flat: n != 2 && !(ci[0] > 0)}
+}
+
+func intercept(l lsq.Line) float64 { return l.C0 }
+
+func slopeOf(l lsq.Line) float64 { return l.C1 }
+
+// misfitOf is the term of a number of a line, or of a constant, of interval ci, for points that lie off it. From the
+// points so many more unknowns than its own were estimated.
+func misfitOf(g lsq.Segment, x, y []float64, more int, ci [2]float64, of func(lsq.Line) float64) []params.Term {
+	line, err := g.Refit(x, y)
 	if err != nil { // one size
 		return nil
 	}
-	return fit.OfMisfit(y, func(i int) float64 { return line.At(x[i]) }, unknowns, func(y []float64) ([]float64, error) {
-		l, _, err := lsq.FitLine(x, y, nil)
-		return []float64{of(l)}, err
-	}, ci)[0]
+	return fit.OfMisfit(y, func(i int) float64 { return line.At(x[i]) }, g.Unknowns()+more,
+		func(y []float64) ([]float64, error) {
+			l, err := g.Refit(x, y)
+			return []float64{of(l)}, err
+		}, ci)[0]
 }
 
 // effective returns sizes that the times of long messages are a line of: those of the bytes, and a share of the room
@@ -146,15 +172,15 @@ func lastPackets(x []float64, packet, slope float64) []params.Term {
 		Why: "last packets are not full, and what a packet takes beside its bytes is not known"}}
 }
 
-// limitsOf returns a' from the first small sizes, and b' from those from index large on.
-func limitsOf(x, y []float64, small, large int, packet float64) ([]float64, error) {
-	a, err := lsq.Intercept(x[:small], y[:small])
+// limitsOf returns a' from the line of the first sizes, and b' from those from index large on.
+func limitsOf(x, y []float64, small lsq.Segment, large int, packet float64) ([]float64, error) {
+	a, err := small.Refit(x[:small.Distinct], y[:small.Distinct])
 	if err != nil {
 		return nil, err
 	}
 	x, _ = effective(x, y, large, packet)
 	l, _, err := lsq.FitLine(x[large:], y[large:], nil)
-	return []float64{a, l.C1}, err
+	return []float64{a.C0, l.C1}, err
 }
 
 // SmallSizes returns how many of the smallest sizes a' is taken from: those within one packet whose T is within

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 
 	"calib/fit"
@@ -62,6 +63,35 @@ func TestSlopeOfFourSizes(t *testing.T) {
 		near(t, fmt.Sprintf("b' with %g of the room", share), *b.Value, perByte, 1e-4)
 		if width := b.CI95[1] - b.CI95[0]; width > 0.002*perByte || len(b.Budget) > 2 {
 			t.Errorf("b' with %g of the room: %v, %+v", share, *b.CI95, b.Budget)
+		}
+	}
+}
+
+// Where T scatters over three small sizes by more than it grows, a' is their mean, whose interval is of use: a line of
+// them would be uncertain by a factor of two. Where T grows, a' is the intercept.
+func TestFixedTimeOfThreeSizes(t *testing.T) {
+	sizes := []float64{1, 15, 137, 3059, 12557, 63382}
+	for _, c := range []struct {
+		small  [3]float64
+		a, off float64 // off is half the interval
+		from   string
+	}{
+		{[3]float64{20e-6, 20.9e-6, 19.8e-6}, 20.2e-6, 1.6e-6, "mean"},
+		{[3]float64{20e-6, 20.1e-6, 21.1e-6}, 19.99e-6, 0.11e-6, "intercept"},
+	} {
+		f := fitOf(t, hyperbolic.Hyperbola, pairOf(sizes, func(x float64) float64 {
+			if i := slices.Index(sizes, x); i < len(c.small) {
+				return c.small[i]
+			}
+			return 25e-6 + 0.3e-9*x
+		}))
+		a := f.Parameters["a_prime_limits"]
+		near(t, "a'", *a.Value, c.a, 0.005)
+		if half := (a.CI95[1] - a.CI95[0]) / 2; half > 1.2*c.off || half < 0.4*c.off {
+			t.Errorf("a' of %v is %g, %v", c.small, *a.Value, *a.CI95)
+		}
+		if !notes(f.Findings, "limits-used", "a' is the "+c.from+" of 1 to 137 B") {
+			t.Errorf("a' of %v: %v", c.small, f.Findings)
 		}
 	}
 }

@@ -164,6 +164,14 @@ func WithinBreaks(x, y []float64, seg *Segments) ([]float64, error) {
 	return out, nil
 }
 
+// Unknowns is how many numbers a segment has.
+func (g Segment) Unknowns() int {
+	if g.Flat {
+		return 1
+	}
+	return 2
+}
+
 // Refit fits the line of a segment, or the constant where it is flat, to other points of it, to relative residuals.
 func (g Segment) Refit(x, y []float64) (Line, error) {
 	w, err := OrRelative(y, nil)
