@@ -106,11 +106,13 @@ type partition struct {
 	x, y, w []float64
 	top     float64 // largest |y|
 
-	// By number of segments k and number of leading points j: the least cost of covering x[:j], its parameters, and
-	// where its last segment begins.
-	cost   [][]float64
-	params [][]int
-	from   [][]int
+	covers [][]cover // by number of segments k and number of leading points j: that of x[:j] of the least cost
+}
+
+// cover is a partition of leading points: its cost, its parameters, and where its last segment begins.
+type cover struct {
+	cost         float64
+	params, from int
 }
 
 func newPartition(x, y, w []float64, opt SegmentOptions) *partition {
@@ -130,8 +132,8 @@ func (d *partition) best() [][2]int {
 	}
 	out := make([][2]int, best)
 	for k, j := best, len(d.x); k > 0; k-- {
-		out[k-1] = [2]int{d.from[k][j], j}
-		j = d.from[k][j]
+		out[k-1] = [2]int{d.covers[k][j].from, j}
+		j = out[k-1][0]
 	}
 	return out
 }
@@ -166,43 +168,34 @@ func (r *running) line() Line {
 	return Line{r.y - slope*r.x, slope}
 }
 
-// segment is the cost of a segment and its number of parameters: 2 for a line, 1 for a constant.
-func (d *partition) segment(r *running, span float64) (cost float64, params int) {
-	if d.rises(r.line().C1, span) {
-		return r.rss, 2
-	}
-	return r.yy, 1
-}
-
 // rises reports whether a line rises over span by more than rounding.
 func (d *partition) rises(slope, span float64) bool { return slope > 0 && slope*span > 1e-12*d.top }
 
-// search fills the tables. Segments are tried by ascending start; when those that start at point i are tried, every
-// best cover of x[:i] is known.
+// search fills covers. Segments are tried by ascending start; when those that start at point i are tried, every best
+// cover of x[:i] is known. A segment has 2 parameters, or 1 where it is a constant.
 func (d *partition) search() {
 	g := len(d.x)
-	d.cost, d.params, d.from = make([][]float64, d.opt.Max+1), make([][]int, d.opt.Max+1), make([][]int, d.opt.Max+1)
-	for k := range d.cost {
-		d.cost[k], d.params[k], d.from[k] = slices.Repeat([]float64{math.Inf(1)}, g+1), make([]int, g+1), make([]int, g+1)
+	for range d.opt.Max + 1 {
+		d.covers = append(d.covers, slices.Repeat([]cover{{cost: math.Inf(1)}}, g+1))
 	}
-	d.cost[0][0] = 0
+	d.covers[0][0].cost = 0
 	for i := 0; i+d.opt.MinSizes <= g; i++ {
 		var r running
 		for j := i; j < g; j++ {
 			r.add(d.x[j], d.y[j], d.w[j])
-			if j-i+1 >= d.opt.MinSizes {
-				cost, params := d.segment(&r, d.x[j]-d.x[i])
-				d.extend(i, j+1, cost, params)
+			if j-i+1 < d.opt.MinSizes {
+				continue
 			}
-		}
-	}
-}
-
-// extend offers the segment x[i:j] as the last one of every cover of x[:j].
-func (d *partition) extend(i, j int, cost float64, params int) {
-	for k := 1; k <= d.opt.Max; k++ {
-		if c := d.cost[k-1][i] + cost; c < d.cost[k][j] {
-			d.cost[k][j], d.params[k][j], d.from[k][j] = c, d.params[k-1][i]+params, i
+			own := cover{r.yy, 1, i}
+			if d.rises(r.line().C1, d.x[j]-d.x[i]) {
+				own = cover{r.rss, 2, i}
+			}
+			for k := 1; k <= d.opt.Max; k++ {
+				before, best := d.covers[k-1][i], &d.covers[k][j+1]
+				if c := before.cost + own.cost; c < best.cost {
+					*best = cover{c, before.params + own.params, i}
+				}
+			}
 		}
 	}
 }
@@ -210,14 +203,10 @@ func (d *partition) extend(i, j int, cost float64, params int) {
 // bic is the criterion of the best cover by k segments; +Inf if there is none. RSS is held above the rounding of the
 // data, so that exact data do not buy segments with rounding errors.
 func (d *partition) bic(k int) float64 {
-	var power float64
-	for i, y := range d.y {
-		power += d.w[i] * y * y
-	}
-	g := len(d.x)
-	n := float64(g)
-	rss := max(d.cost[k][g], 1e-24*power, math.SmallestNonzeroFloat64)
-	return n*math.Log(rss/n) + float64(d.params[k][g]+3*(k-1))*math.Log(n)
+	n, whole := float64(len(d.x)), d.covers[k][len(d.x)]
+	power := SumOfSquares(d.x, d.y, d.w, func(float64) float64 { return 0 })
+	rss := max(whole.cost, 1e-24*power, math.SmallestNonzeroFloat64)
+	return n*math.Log(rss/n) + float64(whole.params+3*(k-1))*math.Log(n)
 }
 
 // refit fits the line, or the constant, of x[i:j] by QR, with the condition number of a line.

@@ -47,7 +47,7 @@ func TestSegmentedIsOptimal(t *testing.T) {
 		d.search()
 		for k := 1; k <= 4; k++ {
 			want := exhaustive(t, x, y, 0, k, 3)
-			got := d.cost[k][len(x)]
+			got := d.covers[k][len(x)].cost
 			if math.IsInf(want, 1) != math.IsInf(got, 1) || (!math.IsInf(want, 1) && math.Abs(got-want) > 1e-9*want) {
 				t.Errorf("%d segments: cost %g, exhaustive search %g", k, got, want)
 			}
