@@ -7,6 +7,7 @@ import (
 
 	"calib/fit/resample"
 	"calib/internal/lists"
+	"calib/internal/lsq"
 	"calib/params"
 )
 
@@ -67,4 +68,21 @@ func OfMisfit(y []float64, at func(i int) float64, unknowns int, estimate func(y
 		}
 	}
 	return out
+}
+
+// LineMisfit is OfMisfit for both numbers of the line of a segment through points, or of its constant. So many more
+// unknowns than these were estimated from the points. There is none where no line goes through them.
+func LineMisfit(g lsq.Segment, x, y []float64, more int, c0, c1 [2]float64) (ofC0, ofC1 []params.Term) {
+	l, err := g.Refit(x, y)
+	if err != nil {
+		return nil, nil
+	}
+	if more += 2; g.Flat {
+		more--
+	}
+	of := OfMisfit(y, func(i int) float64 { return l.At(x[i]) }, more, func(y []float64) ([]float64, error) {
+		l, err := g.Refit(x, y)
+		return []float64{l.C0, l.C1}, err
+	}, c0, c1)
+	return of[0], of[1]
 }

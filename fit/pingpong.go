@@ -74,6 +74,7 @@ type Timings struct {
 	Rounds [][][]float64 // by size and round [s]
 	Means  bool          // of many messages, as other tools print them, are among them
 	Breaks []float64     // Settings.Breaks
+	Packet float64       // payload of one packet [B]
 }
 
 // Timings returns all half round trips between hosts that are not slow, or ErrNeeds where they have fewer than minSizes
@@ -83,7 +84,7 @@ func (r *Result) Timings(minSizes int) (*Timings, error) {
 	lines = r.WithoutSlow(slices.DeleteFunc(lines, func(b *Batch) bool { return b.Timings() == 0 }))
 	by := map[int64]map[int][]float64{}
 	rounds := map[int]bool{}
-	out := &Timings{Breaks: r.Prepared.settings.Breaks}
+	out := &Timings{Breaks: r.Prepared.settings.Breaks, Packet: r.Packet(lines)}
 	for _, b := range lines {
 		if of, averaged := b.Lines[0].Aux[names.AuxAveraged]; averaged && of != 1 {
 			out.Means = true
@@ -138,9 +139,10 @@ func (q *Pingpong) New(p *Prepared, model, source string) *Result {
 
 // Finish records the measured times beside those of a model, and states the quality of the fit with the
 // leave-one-size-out error of refit.
-func (q *Pingpong) Finish(r *Result, condition float64, at func(x float64) float64, refit lsq.Predictor) *params.Fit {
+func (q *Pingpong) Finish(r *Result, unknowns int, condition float64, at func(x float64) float64,
+	refit lsq.Predictor) *params.Fit {
 	s := r.AddSeries(params.Series{Name: "T(x)", Quantity: params.Time, XName: "bytes"}, q.Sizes, q.Times, at)
-	r.Judge(R2(2, s), condition, s)
+	r.Judge(R2(unknowns, s), condition, s)
 	r.LeaveOneOut(lsq.LeaveOneOut(q.Sizes, q.Times.Values, refit))
 	return r.Fit
 }

@@ -194,8 +194,8 @@ func (r *Result) AddSeries(s params.Series, x []float64, est *resample.Estimates
 }
 
 // SegmentsFunction records straight lines over ranges of the size as a function: seg was fitted to the values of est at
-// sizes. Intervals are those of the lines between its breaks. Domain holds the sizes seen: "bytes", and "bytes_i" by
-// segment.
+// sizes. Intervals are those of the lines between its breaks, with what joined lines miss sizes left out by. Domain
+// holds the sizes seen: "bytes", and "bytes_i" by segment.
 func SegmentsFunction(r *Result, name, label string, sizes []float64, est *resample.Estimates,
 	seg *lsq.Segments) {
 	fn := r.Function(params.Pieces, label, map[string][2]float64{"bytes": {sizes[0], sizes[len(sizes)-1]}})
@@ -208,13 +208,10 @@ func SegmentsFunction(r *Result, name, label string, sizes []float64, est *resam
 		c0, c1 := est.Interval(g.Intercept, lines, 2*i), est.Interval(g.Slope, lines, 2*i+1)
 		x, y := sizes[k:k+g.Distinct], est.Values[k:k+g.Distinct]
 		k += g.Distinct
-		of := OfMisfit(y, func(i int) float64 { return g.Intercept + g.Slope*x[i] }, g.Unknowns(),
-			func(y []float64) ([]float64, error) {
-				l, err := g.Refit(x, y)
-				return []float64{l.C0, l.C1}, err
-			}, c0, c1)
-		fn.Set("c0"+n, g.Intercept, Add(g.Intercept, c0, of[0]))
-		fn.Set("c1"+n, g.Slope, Add(g.Slope, c1, of[1]))
+		ofC0, ofC1 := LineMisfit(g, x, y, 0, c0, c1)
+		between := func(v float64) params.Term { return params.Term{U: math.Abs(v) * seg.LeftOut} }
+		fn.Set("c0"+n, g.Intercept, Add(g.Intercept, c0, append(ofC0, between(g.Intercept))))
+		fn.Set("c1"+n, g.Slope, Add(g.Slope, c1, append(ofC1, between(g.Slope))))
 		fn.Domain["bytes"+n] = [2]float64{g.Lo, g.Hi}
 	}
 	r.Together(names, lines)

@@ -128,6 +128,9 @@ type Segments []Segment
 // Segment is one of them, for sizes above From.
 type Segment struct{ From, C0, C1 float64 }
 
+// mostWords is how many lines are printed; of more it is the first and the last.
+const mostWords = 6
+
 // behindJump is how far behind a jump a curve goes on, as a share of where it is.
 const behindJump = 1e-4
 
@@ -156,6 +159,9 @@ func (s Segments) Words(name string) string {
 			part += " above " + units.Format(g.From, "B")
 		}
 		parts = append(parts, part)
+	}
+	if n := len(parts); n > mostWords {
+		parts = []string{parts[0], units.Plural(n-2, "line"), parts[n-1]}
 	}
 	return name + "(x) = " + strings.Join(parts, "; ")
 }

@@ -271,6 +271,20 @@ func TestSegmentsTravel(t *testing.T) {
 	}
 }
 
+// Of many lines the first and the last are printed.
+func TestWordsOfManyLines(t *testing.T) {
+	s := make(params.Segments, 8)
+	for i := range s {
+		s[i] = params.Segment{From: 1000 * float64(i), C0: 1e-3, C1: 1e-6 * float64(i+1)}
+	}
+	if got, want := s.Words("T"), "T(x) = 1 ms + 1 µs/B·x; 6 lines; 1 ms + 8 µs/B·x above 7 kB"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got := s[:6].Words("T"); strings.Contains(got, "lines") {
+		t.Errorf("%q", got)
+	}
+}
+
 func FuzzDecodeParams(f *testing.F) {
 	for _, seed := range []string{
 		`{"schema":"calib.params/4","parameters":{"b":{"value":null,"status":"bound","bound":[0,null]}}}`,

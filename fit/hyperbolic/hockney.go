@@ -46,7 +46,7 @@ func fitHockney(p *fit.Prepared) (*params.Fit, error) {
 	r.Together([]string{"alpha", "beta"}, reps)
 	addStates(r, q)
 	r.Pairs = pairMatrix(p)
-	return q.Finish(r, sol.Cond, l.At, func(x, y []float64) (func(float64) float64, error) {
+	return q.Finish(r, 2, sol.Cond, l.At, func(x, y []float64) (func(float64) float64, error) {
 		l, _, err := lsq.HuberLine(x, y)
 		return l.At, err
 	}), nil

@@ -49,13 +49,15 @@ func fitHyperbola(p *fit.Prepared) (*params.Fit, error) {
 		return nil, fmt.Errorf("model hyperbola, limits: %w", err)
 	}
 	l := limits.Values
-	start := misfitOf(small, q.Sizes[:small.Distinct], q.Times.Values[:small.Distinct], 0, limits.Point(0), intercept)
+	n := small.Distinct
+	start, _ := fit.LineMisfit(small, q.Sizes[:n], q.Times.Values[:n], 0, limits.Point(0), limits.Point(1))
 	sizes, from := effective(q.Sizes, q.Times.Values, large, q.Packet)
 	more := 0
 	if from == large {
 		more = 1
 	}
-	slope := misfitOf(lsq.Segment{}, sizes[large:], q.Times.Values[large:], more, limits.Point(1), slopeOf)
+	_, slope := fit.LineMisfit(lsq.Segment{}, sizes[large:], q.Times.Values[large:], more, limits.Point(0),
+		limits.Point(1))
 	if from < 0 {
 		slope = append(slope, lastPackets(q.Sizes[large:], q.Packet, l[1])...)
 	}
@@ -76,12 +78,12 @@ func fitHyperbola(p *fit.Prepared) (*params.Fit, error) {
 		what = "mean"
 	}
 	r.Note("limits-used", "a' is the %s of %g to %g B, b' the slope of %g to %g B",
-		what, q.Sizes[0], q.Sizes[small.Distinct-1], q.Sizes[large], q.Sizes[len(q.Sizes)-1])
-	if q.Sizes[small.Distinct-1] > q.Packet {
+		what, q.Sizes[0], q.Sizes[n-1], q.Sizes[large], q.Sizes[len(q.Sizes)-1])
+	if q.Sizes[n-1] > q.Packet {
 		r.Warn("no-one-packet-size", "no size fits in one packet of %g B: a' is that of the smallest sizes", q.Packet)
 	}
 	predict := func(x float64) float64 { return params.ServiceTime(x, l[0], l[1]) }
-	return q.Finish(r, math.NaN(), predict, func(x, y []float64) (func(float64) float64, error) {
+	return q.Finish(r, 2, math.NaN(), predict, func(x, y []float64) (func(float64) float64, error) {
 		few := lsq.Segment{Distinct: SmallSizes(x, y, q.Packet), Flat: small.Flat}
 		l, err := limitsOf(x, y, few, largeSizes(x, y, q.Breaks, q.Packet), q.Packet)
 		return func(x float64) float64 { return params.ServiceTime(x, l[0], l[1]) }, err
@@ -101,26 +103,9 @@ func smallLine(q *fit.Pingpong) lsq.Segment {
 		}
 		return l.C1
 	})
-	ci = fit.WidenDifference(slope, ci, misfitOf(lsq.Segment{}, x, q.Times.Values[:n], 0, ci, slopeOf))
+	_, misfit := fit.LineMisfit(lsq.Segment{}, x, q.Times.Values[:n], 0, ci, ci)
+	ci = fit.WidenDifference(slope, ci, misfit)
 	return lsq.Segment{Distinct: n, Flat: n != 2 && !(ci[0] > 0)}
-}
-
-func intercept(l lsq.Line) float64 { return l.C0 }
-
-func slopeOf(l lsq.Line) float64 { return l.C1 }
-
-// misfitOf is the term of a number of a line, or of a constant, of interval ci, for points that lie off it. From the
-// points so many more unknowns than its own were estimated.
-func misfitOf(g lsq.Segment, x, y []float64, more int, ci [2]float64, of func(lsq.Line) float64) []params.Term {
-	line, err := g.Refit(x, y)
-	if err != nil { // one size
-		return nil
-	}
-	return fit.OfMisfit(y, func(i int) float64 { return line.At(x[i]) }, g.Unknowns()+more,
-		func(y []float64) ([]float64, error) {
-			l, err := g.Refit(x, y)
-			return []float64{of(l)}, err
-		}, ci)[0]
 }
 
 // effective returns sizes that the times of long messages are a line of: those of the bytes, and a share of the room

@@ -17,8 +17,8 @@ import (
 )
 
 // Segmented describes T(x) of pingpong by straight lines over ranges of the size, as a protocol that changes with the
-// size makes them. Breaks are those of the settings; without, they are the best of all partitions, their number is
-// chosen by BIC. No slope is negative.
+// size makes them. Breaks are those of the settings; without, they are the best of all partitions, their number chosen
+// by BIC, or the sizes measured and one packet, whichever misses sizes left out by least. No slope is negative.
 //
 // Its function "T" is of form.Pieces. Domain holds the sizes seen: "bytes", and "bytes_i" by segment. Beside it stands
 // the parameter send_buffer, up to which a sender does not wait for T (addSendBuffer).
@@ -30,13 +30,18 @@ func fitSegmented(p *fit.Prepared) (*params.Fit, error) {
 	if err != nil {
 		return nil, err
 	}
-	seg, err := lsq.FitSegments(q.Sizes, q.Times.Values, lsq.SegmentOptions{Breaks: q.Breaks})
+	seg, err := lsq.FitCurve(q.Sizes, q.Times.Values, q.Breaks, q.Packet)
 	if err != nil {
 		return nil, err
 	}
-	source := "piecewise linear, BIC (Hall, Osborn, Sakkas 2013)"
-	if len(q.Breaks) > 0 {
-		source = "piecewise linear, breaks given"
+	source, by := "piecewise linear, BIC (Hall, Osborn, Sakkas 2013)", "by BIC"
+	switch {
+	case len(q.Breaks) > 0:
+		at := lists.Map(q.Breaks, func(b float64) string { return units.Grouped(int64(b)) })
+		source, by = "piecewise linear, breaks given", "by breaks given, "+strings.Join(at, "; ")+" B"
+	case seg.Joined:
+		source = "from size to size, isotonic (Barlow, Bartholomew, Bremner, Brunk 1972)"
+		by = "from size to size, which miss sizes left out by less than those by BIC"
 	}
 	r := q.New(p, "segmented", source)
 	fit.SegmentsFunction(r, "T", "time of a message by its size, idle network", q.Sizes, q.Times, seg)
@@ -47,19 +52,8 @@ func fitSegmented(p *fit.Prepared) (*params.Fit, error) {
 	}
 	addSendBuffer(r, p)
 	r.Note("segments", "%s %s; intervals take the breaks as fixed",
-		units.Plural(len(seg.Segments), "segment"), origin(q.Breaks))
-	return q.Finish(r, seg.Cond, seg.Predict, func(x, y []float64) (func(float64) float64, error) {
-		r, err := lsq.FitSegments(x, y, lsq.SegmentOptions{Breaks: q.Breaks})
-		return r.Predict, err
-	}), nil
-}
-
-func origin(breaks []float64) string {
-	if len(breaks) == 0 {
-		return "by BIC"
-	}
-	at := lists.Map(breaks, func(b float64) string { return units.Grouped(int64(b)) })
-	return "by breaks given, " + strings.Join(at, "; ") + " B"
+		units.Plural(len(seg.Segments), "segment"), by)
+	return q.Finish(r, 2*len(seg.Segments), seg.Cond, seg.Predict, seg.Again.Predictor), nil
 }
 
 // addSendBuffer records send_buffer [B], the send buffer that the kernel had granted a connection by the end of

@@ -71,7 +71,7 @@ func fitTails(p *fit.Prepared) (*params.Fit, error) {
 			}
 		}
 		if len(s.Points) > 0 {
-			tailBySize(r, "T_"+t.name, t.words, &s, q.Breaks)
+			tailBySize(r, "T_"+t.name, t.words, &s, q)
 			r.Series = append(r.Series, s)
 		}
 	}
@@ -84,10 +84,10 @@ func fitTails(p *fit.Prepared) (*params.Fit, error) {
 func minTimings(p float64) int { return int(math.Ceil(math.Log((1-stats.Level)/2) / math.Log(p))) }
 
 // tailBySize fits lines over ranges of the size to a tail, where there are sizes enough, and puts their values into s.
-func tailBySize(r *fit.Result, name, words string, s *params.Series, breaks []float64) {
+func tailBySize(r *fit.Result, name, words string, s *params.Series, q *fit.Timings) {
 	x := lists.Map(s.Points, func(q params.Residual) float64 { return q.X })
 	y := lists.Map(s.Points, func(q params.Residual) float64 { return q.Measured })
-	seg, err := lsq.FitSegments(x, y, lsq.SegmentOptions{Breaks: breaks})
+	seg, err := lsq.FitCurve(x, y, q.Breaks, q.Packet)
 	if err != nil {
 		return
 	}

@@ -74,7 +74,7 @@ func (p *prttData) hyperbola(gap *lsq.Segments) {
 		p.fit.Warn(params.Eq18, "LogGP is not compared with the hyperbola: %v", err)
 		return
 	}
-	c := coefficients(gap)
+	c := gap.Coef()
 	g := c[len(c)-1] * p.packet
 	lo, hi := math.Inf(1), math.Inf(-1)
 	for n := 1.0; n <= ratioPackets; n++ {

@@ -21,11 +21,6 @@ const labelGap = "gap between messages by their size"
 // straight is the relative residual within which one line stands for gap at all sizes.
 const straight = 0.05
 
-// coefficients are c0 and c1 of each part of gap(s) in turn.
-func coefficients(gap *lsq.Segments) []float64 {
-	return lists.Flat(gap.Segments, func(s lsq.Segment) []float64 { return []float64{s.Intercept, s.Slope} })
-}
-
 // gapOf fits gap(s) to relative residuals: one line where it is within 5% of every value, and segments otherwise, where
 // there are enough sizes for two. Of fewer than three sizes above a packet [B] one segment may have two sizes: else the
 // last would reach far into the packet, where a byte costs less.
@@ -69,7 +64,7 @@ func (p *prttData) fitGap() (*lsq.Segments, error) {
 	reps := resample.Map(gaps.Replicates, func(y []float64) ([]float64, error) {
 		return lsq.WithinBreaks(sizes, y, g)
 	})
-	c := coefficients(g)
+	c := g.Coef()
 	// g is the gap that was measured at the smallest size, less what its bytes take: a cost with a floor lies off the line
 	// there.
 	small, ofSmall := gaps.Of(func(y []float64) float64 { return y[0] - c[1]*(sizes[0]-1) })
@@ -88,9 +83,8 @@ func (p *prttData) fitGap() (*lsq.Segments, error) {
 	p.shortLong = lists.Map(gaps.Replicates,
 		func(y []float64) []float64 { return []float64{y[0] - c[1]*(sizes[0]-1), perByte(y)} })
 	var misfit []params.Term
-	if line, _, err := lsq.FitLine(sizes[above:], values[above:], nil); err == nil && !full {
-		misfit = fit.OfMisfit(values[above:], func(i int) float64 { return line.At(sizes[above+i]) }, 2,
-			func(y []float64) ([]float64, error) { return []float64{lineSlope(sizes[above:], y)}, nil }, ci)[0]
+	if !full {
+		_, misfit = fit.LineMisfit(lsq.Segment{}, sizes[above:], values[above:], 0, ci, ci)
 	}
 	p.longGap(long, full, sizes, values, ci, misfit)
 	if long <= 0 {

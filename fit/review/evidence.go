@@ -221,7 +221,7 @@ func (r *review) noFreedom(name string, q params.Parameter) reason {
 }
 
 // noFreedomFunction is the reason of a function with no more points than coefficients. Segments have three points each
-// by construction.
+// by construction, or hold what lines from size to size miss sizes left out by.
 func (r *review) noFreedomFunction(name string, f params.Function) reason {
 	fit := r.fits[f.Model]
 	if fit == nil || f.Form == params.Pieces {

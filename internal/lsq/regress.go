@@ -148,8 +148,13 @@ func LeaveOneOut(x, y []float64, fit Predictor) (float64, bool) {
 	return sum / float64(n), true
 }
 
-// WithinBreaks refits the lines between the breaks of seg to relative residuals: intercept and slope of each, in order.
+// WithinBreaks refits the lines between the breaks of seg to relative residuals, or joins the points again: intercept
+// and slope of each line, in order.
 func WithinBreaks(x, y []float64, seg *Segments) ([]float64, error) {
+	if seg.Joined {
+		s, err := seg.Again(x, y)
+		return s.Coef(), err
+	}
 	var out []float64
 	k := 0
 	for _, g := range seg.Segments {
@@ -162,14 +167,6 @@ func WithinBreaks(x, y []float64, seg *Segments) ([]float64, error) {
 		k = n
 	}
 	return out, nil
-}
-
-// Unknowns is how many numbers a segment has.
-func (g Segment) Unknowns() int {
-	if g.Flat {
-		return 1
-	}
-	return 2
 }
 
 // Refit fits the line of a segment, or the constant where it is flat, to other points of it, to relative residuals.

@@ -9,6 +9,8 @@ import (
 	"sort"
 
 	"gonum.org/v1/gonum/floats"
+
+	"calib/internal/lists"
 )
 
 var ErrBreaks = errors.New("breaks do not suit the data")
@@ -44,6 +46,16 @@ type Segments struct {
 	// if that lies between the data of both, otherwise half way between.
 	Breaks []float64
 	Cond   float64 // the largest condition number of its lines
+	Joined bool    // lines from point to point
+	// LeftOut is the mean relative error of joined lines at points left out.
+	LeftOut float64
+	// Again fits other points in the same way: that of FitCurve.
+	Again way
+}
+
+// Coef are the intercept and slope of each segment.
+func (s *Segments) Coef() []float64 {
+	return lists.Flat(s.Segments, func(g Segment) []float64 { return []float64{g.Intercept, g.Slope} })
 }
 
 // FitSegments fits y by straight lines over consecutive ranges of the ascending distinct x, to relative residuals. For

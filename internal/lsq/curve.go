@@ -1,0 +1,87 @@
+package lsq
+
+import (
+	"math"
+	"slices"
+
+	"calib/internal/lists"
+)
+
+// Lines from point to point are tried for mostJoined x at most. They are taken where their error is below the share
+// clearer of that of segments, which are fewer and average, by more than fitted, the rounding of a fit.
+const mostJoined, clearer, fitted = 40, 0.9, 1e-9
+
+// FitCurve fits y > 0 by lines over ranges of the ascending x: segments (FitSegments), or lines from point to point,
+// with or without a corner, whichever misses points left out by least. Segments average what scatters; where there are
+// few x for each, they pass over changes that the points show. Breaks that are given part segments.
+func FitCurve(x, y, breaks []float64, corner float64) (*Segments, error) {
+	again, least := way(func(x, y []float64) (*Segments, error) {
+		return FitSegments(x, y, SegmentOptions{Breaks: breaks})
+	}), 0.0
+	if len(breaks) == 0 && len(x) <= mostJoined {
+		least = clearer*again.leftOut(x, y) - fitted
+		for _, at := range []float64{math.Inf(1), corner} {
+			if w := joined(at); w.leftOut(x, y) < least {
+				again, least = w, w.leftOut(x, y)
+			}
+		}
+	}
+	s, err := again(x, y)
+	if err != nil {
+		return nil, err
+	}
+	if s.Again = again; s.Joined {
+		s.LeftOut = least
+	}
+	return s, nil
+}
+
+// way fits lines over ranges of x.
+type way func(x, y []float64) (*Segments, error)
+
+// leftOut is LeaveOneOut, +Inf where nothing could be left out.
+func (w way) leftOut(x, y []float64) float64 {
+	e, ok := LeaveOneOut(x, y, w.Predictor)
+	if !ok {
+		return math.Inf(1)
+	}
+	return e
+}
+
+func (w way) Predictor(x, y []float64) (func(float64) float64, error) {
+	s, err := w(x, y)
+	return s.Predict, err
+}
+
+// joined makes lines from each point to the next. Values that fall are replaced by their weighted mean (isotonic
+// regression, pool adjacent violators: Barlow, Bartholomew, Bremner, Brunk 1972). Up to a corner between two x the line
+// of the two points below it goes on, but no further than to the next value: so T grows up to one packet.
+func joined(corner float64) way {
+	return func(x, y []float64) (*Segments, error) {
+		type pool struct {
+			v, w float64
+			n    int
+		}
+		var pools []pool
+		for _, v := range y {
+			p := pool{v, 1 / v / v, 1}
+			for n := len(pools) - 1; n >= 0 && pools[n].v > p.v; n-- {
+				q := pools[n]
+				p = pool{WeightedMean([]float64{q.v, p.v}, []float64{q.w, p.w}), q.w + p.w, q.n + p.n}
+				pools = pools[:n]
+			}
+			pools = append(pools, p)
+		}
+		y = lists.Flat(pools, func(p pool) []float64 { return slices.Repeat([]float64{p.v}, p.n) })
+		if i, on := slices.BinarySearch(x, corner); !on && i > 1 && i < len(x) {
+			v := y[i-1] + (y[i-1]-y[i-2])/(x[i-1]-x[i-2])*(corner-x[i-1])
+			x, y = slices.Insert(slices.Clone(x), i, corner), slices.Insert(slices.Clone(y), i, min(v, y[i]))
+		}
+		s := &Segments{Joined: true, Cond: math.NaN(), Breaks: x[1 : len(x)-1]}
+		for i, v := range y[1:] {
+			slope := (v - y[i]) / (x[i+1] - x[i])
+			s.Segments = append(s.Segments, Segment{Lo: x[i], Hi: x[i+1], Intercept: v - slope*x[i+1], Slope: slope})
+		}
+		return s, nil
+	}
+}
