@@ -223,16 +223,15 @@ func (d *partition) bic(k int) float64 {
 
 // refit fits the line, or the constant, of x[i:j] by QR, with the condition number of a line.
 func (d *partition) refit(i, j int) (seg Segment, cond float64, err error) {
-	seg = Segment{Lo: d.x[i], Hi: d.x[j-1], Distinct: j - i, Flat: true}
+	seg = Segment{Lo: d.x[i], Hi: d.x[j-1], Distinct: j - i}
 	l, sol, err := FitLine(d.x[i:j], d.y[i:j], d.w[i:j])
 	if err != nil {
 		return seg, 0, err
 	}
-	if !d.rises(l.C1, seg.Hi-seg.Lo) {
-		seg.Intercept = WeightedMean(d.y[i:j], d.w[i:j])
-		return seg, 0, nil
+	if seg.Flat = !d.rises(l.C1, seg.Hi-seg.Lo); seg.Flat {
+		l, sol.Cond = Line{C0: WeightedMean(d.y[i:j], d.w[i:j])}, 0
 	}
-	seg.Intercept, seg.Slope, seg.Flat = l.C0, l.C1, false
+	seg.Intercept, seg.Slope = l.C0, l.C1
 	return seg, sol.Cond, nil
 }
 
