@@ -109,7 +109,7 @@ func TestMeanings(t *testing.T) {
 	p.Functions["L_cluster"] = params.Function{Form: "c0", Unit: "s"}
 	page := markup(render(t, p, nil, Options{}))
 	for _, want := range []string{
-		`<td class="symbol" title="Time of a message of one byte in the network (LogGP).`,
+		`<td class="symbol" title="Latency in LogGP: the time of a message of one byte in the network,`,
 		`<td class="symbol function" title="Time of a packet of m bytes in the network while p hosts`,
 		`<td class="symbol function" title="Smallest interval between packets of m bytes that one host sends.`,
 	} {
