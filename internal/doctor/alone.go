@@ -69,7 +69,7 @@ func processor(h Host, add adder) {
 	if v := h.Env["virt"]; v != "" && v != "none" {
 		v = strings.Replace(v, "other", "of a kind that it does not say", 1)
 		add(Notes, "virtual",
-			"a virtual machine ("+v+"): other machines share its CPUs and network, and its times hold that",
+			"a virtual machine ("+v+"): other machines share its CPUs and network, and disturb its times",
 			"virsh vcpupin on the machine below, or measure that one")
 	}
 	if c := h.Env["container"]; c != "" {
@@ -94,14 +94,14 @@ func nic(h Host, add adder) {
 	}
 	dev := orNIC(name)
 	if d := h.Env["nic.duplex"]; d == "half" {
-		add(Disturbs, "duplex", name+" sends and receives in turn (half duplex)", "ethtool -s "+dev+" autoneg on")
+		add(Disturbs, "duplex", name+" runs in half duplex: not both ways at once", "ethtool -s "+dev+" autoneg on")
 	}
 	us, adaptive := number(h.Env["nic.coalesce.rx_usecs"], 0), h.Env["nic.coalesce.adaptive_rx"]
 	if us > longWait || adaptive != "" && adaptive != "0" {
-		what := fmt.Sprintf("%s waits up to %d µs for more packets before it says that one is there", name, us)
+		what := fmt.Sprintf("%s delays interrupts by up to %d µs, for more packets (interrupt coalescing)", name, us)
 		if adaptive != "" && adaptive != "0" {
-			what = name + " waits for more packets before it says that one is there, " +
-				"as long as it sees fit (adaptive coalescing)"
+			what = name + " delays interrupts, for more packets, by as much as it chooses " +
+				"(adaptive interrupt coalescing)"
 		}
 		add(Notes, "coalescing", what, "ethtool -C "+dev+" adaptive-rx off rx-usecs 0 for the least latency")
 	}
@@ -142,7 +142,7 @@ func clock(h Host, add adder) {
 			mend = "echo tsc > /sys/devices/system/clocksource/clocksource0/current_clocksource"
 		}
 		add(Disturbs, "clocksource",
-			fmt.Sprintf("reading the clock takes about a microsecond (clock source %s): it is in every short time", c), mend)
+			fmt.Sprintf("reading the clock takes about a microsecond (clock source %s): every short time includes it", c), mend)
 	}
 	off := h.Offset.Abs() - h.Bound
 	switch {
@@ -153,7 +153,7 @@ func clock(h Host, add adder) {
 		add(Disturbs, "time", fmt.Sprintf("its clock is off by %v from here: its log cannot be compared with others",
 			h.Offset.Round(100*time.Millisecond)), "chronyc makestep")
 	case h.Now.Unsynced:
-		add(Notes, "time", "nothing keeps its clock right", "timedatectl set-ntp true")
+		add(Notes, "time", "no time synchronization runs", "timedatectl set-ntp true")
 	}
 }
 

@@ -129,8 +129,8 @@ func lost(f Facts) []Finding {
 	var out []Finding
 	for _, h := range f.Hosts {
 		if h.Lost != "" {
-			out = append(out, Finding{Blocks, "no-agent", []string{h.Name}, "it has no agent: " + h.Lost,
-				"start one by hand, here, and read what it says: see --launch; or take the host out of the hosts file"})
+			out = append(out, Finding{Blocks, "no-agent", []string{h.Name}, "its agent does not run: " + h.Lost,
+				"start the agent by hand with the command of --launch, and read its error; or take the host out of the hosts file"})
 		}
 	}
 	return out

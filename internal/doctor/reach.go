@@ -112,7 +112,7 @@ func unreachable(f Facts) []Finding {
 		fn.Code = strings.TrimPrefix(fn.Code, pairCode)
 		fn.Hosts = []string{f.Hosts[h].Name}
 		if len(from) > 1 {
-			fn.What += fmt.Sprintf("; nor do others reach it: tried were %s", strings.Join(from, ", "))
+			fn.What += fmt.Sprintf("; other hosts cannot reach it either (tried: %s)", strings.Join(from, ", "))
 		}
 		found = append(found, fn)
 	}
@@ -130,8 +130,8 @@ func (f Facts) pairFinding(p Pair) Finding {
 	names := []string{a.Name, b.Name}
 	if p.Errors == [2]string{} {
 		return Finding{Blocks, pairCode + "stall", names,
-			fmt.Sprintf("small packets pass between %s and %s, whole ones do not: something on the way "+
-				"takes only smaller ones and does not say so", a.Name, b.Name),
+			fmt.Sprintf("small packets pass between %s and %s, full-size ones do not: the MTU is smaller "+
+				"somewhere on the path, and no ICMP message says so", a.Name, b.Name),
 			fmt.Sprintf("ip link set dev %s mtu 1500 on both, or the switch's MTU raised; "+
 				"ping -M do -s %d %s finds the size", orNIC(a.Env["nic.name"]), maxPing(a, b), hostOf(b.Addr))}
 	}

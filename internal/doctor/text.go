@@ -13,9 +13,9 @@ import (
 )
 
 var titles = map[string]string{
-	Blocks:   "In the way",
-	Disturbs: "Disturbs what is measured",
-	Notes:    "To know",
+	Blocks:   "Prevents measuring",
+	Disturbs: "Disturbs the measurement",
+	Notes:    "For information",
 }
 
 //go:embed report.txt
