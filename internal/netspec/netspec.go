@@ -230,7 +230,7 @@ func Resolve(arg string) (*Spec, error) {
 	if !known {
 		text, err := files.Read(name, yaml.Max)
 		if errors.Is(err, fs.ErrNotExist) {
-			return nil, fmt.Errorf("%w, nor a preset of that name (have %s)", err, strings.Join(PresetNames(), ", "))
+			return nil, fmt.Errorf("neither a preset (%s) nor a file: %w", strings.Join(PresetNames(), ", "), err)
 		}
 		if err != nil {
 			return nil, err

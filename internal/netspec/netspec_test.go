@@ -159,7 +159,8 @@ func TestResolve(t *testing.T) {
 			t.Errorf("%s: no error", bad)
 		}
 	}
-	if _, err := Resolve("sparc1995"); !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "have hku2000") {
+	if _, err := Resolve("sparc1995"); !errors.Is(err, fs.ErrNotExist) ||
+		!strings.Contains(err.Error(), "neither a preset (hku2000") {
 		t.Errorf("neither file nor preset: %v", err)
 	}
 }
