@@ -173,7 +173,7 @@ func unseen(p *params.Params) string {
 		}
 		seen[v.Operation()] = true
 		g, _ := params.GradeOf(p.Validation, best.Model, v.Operation())
-		text := cmp.Or(operations[g.Operation], Clean(g.Operation)) + " to " + Percent(g.Mean)
+		text := cmp.Or(operations[g.Operation], Clean(g.Operation)) + " off by " + Percent(g.Mean)
 		if g.Predicted() {
 			well = append(well, text)
 		} else {

@@ -178,8 +178,8 @@ type PlanExperiment struct {
 
 // BurstText says what bursts do to a network.
 func BurstText(largest units.Bytes) string {
-	return fmt.Sprintf("To measure B_L, bursts of up to %v will overflow one host's port at a time; --no-flood "+
-		"prevents it", largest)
+	return fmt.Sprintf("To measure B_L, bursts of up to %v will overflow the switch port of one host at a time. "+
+		"--no-flood leaves them out", largest)
 }
 
 func PlanText(w io.Writer, f Plan, o Options) error {

@@ -83,7 +83,7 @@ func tilesOf(p *params.Params, rows []reading) (out []Tile) {
 	for _, points := range streams(p) {
 		if one, most := points[0], points[len(points)-1]; most.X > one.X {
 			out = append(out, Tile{"contention", fixed(most.Measured/one.Measured, 1) + " times",
-				fmt.Sprintf("a byte's time while %.0f pairs stream", most.X)})
+				fmt.Sprintf("time per byte of %.0f streams, over one", most.X)})
 		}
 	}
 	left, kept, all := 0, 0, 0
@@ -194,7 +194,7 @@ func networkOf(p *params.Params) string {
 			{Packets: params.Switch, Streams: params.Switch}:  "a switch, pairs do not slow each other",
 			{Packets: params.Switch, Streams: params.Shared}:  "a switch for short messages, streams share a medium" + capacity,
 			{Packets: params.Shared, Streams: params.Shared}:  "a shared medium" + capacity + ", every host slows the others",
-			{Packets: params.Shared, Streams: params.Switch}:  "a shared medium for short messages, which streams do not fill",
+			{Packets: params.Shared, Streams: params.Switch}:  "a shared medium for short messages, streams do not fill it",
 			{Packets: params.Shared, Streams: params.Unknown}: "a shared medium for short messages",
 			{Packets: params.Switch, Streams: params.Unknown}: "a switch for short messages",
 			{Packets: params.Unknown, Streams: params.Switch}: "a switch for streams",
@@ -202,7 +202,7 @@ func networkOf(p *params.Params) string {
 		}[*n]
 	}
 	if _, lo, _, ok := p.Parameters["a_c"].Ends(); text == "" && ok && lo > 0 {
-		text = "hosts slow each other's messages somewhat (a_c)"
+		text = "hosts slow each other's messages (a_c)"
 	}
 	text = cmp.Or(text, "it is not known whether hosts slow each other")
 	if len(p.Run.Hosts) < 4 {

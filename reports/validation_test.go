@@ -27,12 +27,12 @@ func TestValidationWithASlowHost(t *testing.T) {
 		}
 		return b.String()
 	}
-	if s := text(); !strings.Contains(s, "badly gathers to 50.0%") || strings.Contains(s, "slow host") {
+	if s := text(); !strings.Contains(s, "badly gathers off by 50.0%") || strings.Contains(s, "slow host") {
 		t.Errorf("without slow hosts:\n%s", s)
 	}
 	p.Validation[2].SlowHost = true
-	if s := text(); strings.Contains(s, "gathers") || !strings.Contains(s, "Unseen traffic: broadcasts to 3.1% (model "+
-		"sim)") ||
+	if s := text(); strings.Contains(s, "gathers") || !strings.Contains(s, "Unseen traffic: broadcasts off by 3.1% "+
+		"(model sim)") ||
 		!strings.Contains(s, "gather-direct, slow host") {
 		t.Errorf("with one:\n%s", s)
 	}

@@ -41,19 +41,21 @@ func TestNotAlike(t *testing.T) {
 		allow    string
 		why      string
 	}{
-		{"a host is missing", fresh(1, 6), fresh(2, 5), AllowHosts, "only the old runs have n05 (--allow hosts"},
-		{"hosts were added", fresh(1, 4), fresh(2, 6), AllowHosts, "only the new runs have n04, n05 (--allow hosts"},
+		{"a host is missing", fresh(1, 6), fresh(2, 5), AllowHosts,
+			"only the old runs have n05 (to compare anyway: --allow hosts"},
+		{"hosts were added", fresh(1, 4), fresh(2, 6), AllowHosts,
+			"only the new runs have n04, n05 (to compare anyway: --allow hosts"},
 		{"half of the hosts are missing", fresh(1, 8), fresh(2, 4), AllowHosts, "only the old runs have n04, n05, n06, n07 " +
-			"(--allow hosts"},
+			"(to compare anyway: --allow hosts"},
 		{"most runs lack a host", fresh(1, 6), append(fresh(2, 6)[:2], fresh(3, 5)[:8]...), AllowHosts,
-			"only the old runs have n05 (--allow hosts"},
-		{"a link is missing", fresh(1, 6), unlinked(fresh(2, 6)), AllowLinks, "only the old runs measured n00→n01 (--allow " +
-			"links"},
+			"only the old runs have n05 (to compare anyway: --allow hosts"},
+		{"a link is missing", fresh(1, 6), unlinked(fresh(2, 6)), AllowLinks,
+			"only the old runs measured n00→n01 (to compare anyway: --allow links"},
 		{"another plan", fresh(1, 6), edited(fresh(2, 6), func(_ int, r *Run) { r.Plan = "quick" }), AllowPlan,
-			"the plan differs: it was standard, is quick (--allow plan"},
+			"the plan differs: it was standard, is quick (to compare anyway: --allow plan"},
 		{"a model is missing", fresh(1, 6), edited(fresh(2, 6), func(_ int, r *Run) { r.Models = []string{"loggp"} }),
 			AllowParameters,
-			"only the old runs have parameters of hockney (--allow parameters"},
+			"only the old runs have parameters of hockney (to compare anyway: --allow parameters"},
 	} {
 		v := Compare(c.old, c.new, Options{})
 		if v.Outcome != NotComparable || len(v.Why) == 0 || !strings.HasPrefix(v.Why[0], c.why) {

@@ -116,7 +116,7 @@ func (v *Verdict) comparable(old, new []Run, o Options) bool {
 		} else if o.gate && u.kind == AllowLinks {
 			v.Dead = u.links
 		} else {
-			v.apart = append(v.apart, fmt.Sprintf("%s (--allow %s compares all the same)", u.text, u.kind))
+			v.apart = append(v.apart, fmt.Sprintf("%s (to compare anyway: --allow %s)", u.text, u.kind))
 		}
 	}
 	v.allowsLost = slices.Contains(o.Allow, AllowParameters)

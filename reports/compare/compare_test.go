@@ -99,7 +99,7 @@ func TestOneCauseOneFinding(t *testing.T) {
 		"nothing": {8, nil, OK, nil},
 		"a card": {8, card, Regression, []string{"regression host n05: 7 of its 7 links: latency slower by 2.1×, rate " +
 			"slower by 2.1×; " +
-			"with it 1 parameter of the network"}},
+			"1 parameter of the network changed with it"}},
 		"a card of four":    {4, of("n02", 2.1), Regression, []string{"regression host n02: 3 of its 3 links: "}},
 		"a link":            {8, link, Regression, []string{"regression link n01→n03: "}},
 		"a link of four":    {4, link, Regression, []string{"regression link n01→n03: "}},

@@ -47,7 +47,7 @@ func TestEnvironments(t *testing.T) {
 	fresh := func(seed uint64) []Run { return cluster(seed, 4, 10, 0.01, nil) }
 	v := Compare(fresh(1), with(fresh(2), "kernel", "6.8", "n01", "n02"), Options{})
 	if v.Outcome != NotComparable || len(v.Why) != 1 || v.Why[0] != "the environment differs: kernel was 6.1, is 6.8 on "+
-		"n01, n02 (--allow environment compares all the same)" {
+		"n01, n02 (to compare anyway: --allow environment)" {
 		t.Errorf("%s %q", v.Outcome, v.Why)
 	}
 	if len(v.Network) == 0 {

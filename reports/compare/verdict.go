@@ -147,7 +147,7 @@ func attachNetwork(all []Finding) []Finding {
 	along := all[i].Changes
 	all = slices.Delete(all, i, i+1)
 	all[0].Along = along
-	all[0].Text += fmt.Sprintf("; with it %s of the network", units.Plural(len(along), "parameter"))
+	all[0].Text += fmt.Sprintf("; %s of the network changed with it", units.Plural(len(along), "parameter"))
 	return all
 }
 

@@ -178,7 +178,7 @@ func since(ctx context.Context, s *history.Store, p *params.Params) (t reports.T
 	for _, m := range now[:min(len(now), changesShown)] {
 		all, beyond := was[key(m)], ""
 		if m.Value < slices.Min(all) || m.Value > slices.Max(all) {
-			beyond = "beyond all its runs"
+			beyond = "outside its range"
 		}
 		t.Add(m.Name, fmt.Sprintf("%+.1f%%", 100*change(m)), units.Format(stats.Median(all), m.Unit),
 			units.Format(m.Value, m.Unit), beyond)

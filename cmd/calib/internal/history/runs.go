@@ -56,9 +56,9 @@ func addRuns(c *cli.Context) error {
 			for _, r := range done {
 				what := "added"
 				if !r.Added {
-					what = "already there, and left as it is"
+					what = "already in the history, not changed"
 				} else if n := len(r.Skipped); n > 0 {
-					what += fmt.Sprintf("; not followed, since not ok: %s", strings.Join(r.Skipped, ", "))
+					what += fmt.Sprintf(". Not followed over time, because not ok: %s", strings.Join(r.Skipped, ", "))
 				}
 				t.Row(r.ID, r.Started, what)
 			}
