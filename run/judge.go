@@ -152,13 +152,13 @@ func (v *view) beyond(n number) string {
 	name, network := n.Parameter, cmp.Or(v.fits.Network, &params.Network{})
 	switch {
 	case n.known && n.HalfWidth > n.Target && scatter <= room(n.Target, n.fixed):
-		return fmt.Sprintf("%s alone make it ± %.2g%%, which more rounds do not narrow", n.terms, 100*n.fixed)
+		return fmt.Sprintf("± %.2g%% is from %s, which more rounds do not narrow", 100*n.fixed, n.terms)
 	case (name == "G" || name == "g_r") && n.status == params.StatusUnidentifiable, name == "B_L" && n.unbounded:
 		return n.Why
 	case name != "a" && name != "a_c" && name != "b" && name != "b_c" || !v.pairs[1] || !v.pairs[int64(v.hosts/2)]:
 		return ""
 	case v.hosts < 4:
-		return "one number of pairs only: more hosts would tell it, more rounds do not"
+		return "one number of pairs only: measure with more hosts"
 	case name == "a_c" && network.Packets == params.Switch:
 		return "pairs of hosts do not delay each other's packets by more than the interval"
 	case name == "b_c" && !n.known && network.Streams == params.Switch,

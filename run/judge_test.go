@@ -85,7 +85,7 @@ func TestBeyond(t *testing.T) {
 					Ranks: []int{h}, NS: []int64{30_000}})
 			}
 			return w.paired()
-		}, "alone make it ± 2"},
+		}, "± 2% is from first delivery"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := shared(4)
@@ -111,7 +111,7 @@ func TestNothingToNarrow(t *testing.T) {
 		Status: params.StatusBound, Why: "it never overflowed"}
 	zero := 0.
 	p.Parameters["L"] = params.Parameter{Value: &zero, Unit: "s", Status: params.StatusProvisional,
-		Why: "all rounds gave one value"}
+		Why: "all rounds gave the same value"}
 	p.Parameters["o_r"] = params.Parameter{Value: &zero, CI95: &[2]float64{-3e-6, 3e-6}, Unit: "s",
 		Status: params.StatusOK}
 	p.Functions = map[string]params.Function{"O_s": {Unit: "s", Coeff: map[string]float64{"c0": 0, "c1": 0},

@@ -70,9 +70,9 @@ func (r *run) walk(ctx context.Context, f *fleet, schedule *plan.Schedule, have 
 	if steering != nil && len(steering.States()) > 0 {
 		said := "targets that are not met: " + steering.Open()
 		if walked.TargetsMet {
-			said = units.Plural(walked.Rounds, "round") + " met the targets"
+			said = "targets are met after " + units.Plural(walked.Rounds, "round")
 			if beyond := steering.Beyond(); beyond != "" {
-				said += "; more rounds cannot meet: " + beyond
+				said += ", but for those that more rounds cannot meet: " + beyond
 			}
 		}
 		r.Show.Note(said)
@@ -188,11 +188,11 @@ func (r *run) close(ctx context.Context, err, unfit error) error {
 func (r *run) thin() string {
 	switch missing := r.dir.Run().Slots.Missing(); {
 	case r.spoilt > params.MaxDiscarded:
-		return fmt.Sprintf("%.0f%% of the timings were lost to retransmissions and timeouts, more than %.0f%%: "+
-			"find the lossy link first (calib check), then measure anew", 100*r.spoilt, 100*params.MaxDiscarded)
+		return fmt.Sprintf("%.0f%% of the timings were lost to retransmissions and timeouts, and at most %.0f%% may "+
+			"be: find the lossy link first (calib check), then measure again", 100*r.spoilt, 100*params.MaxDiscarded)
 	case missing > params.MaxMissing:
-		return fmt.Sprintf("%.0f%% of the plan was not measured within the budget, more than %.0f%%: give more time "+
-			"(--budget)", 100*missing, 100*params.MaxMissing)
+		return fmt.Sprintf("%.0f%% of the plan was not measured within the budget, and at most %.0f%% may be missing: "+
+			"give more time (--budget)", 100*missing, 100*params.MaxMissing)
 	}
 	return ""
 }

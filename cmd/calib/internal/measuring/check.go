@@ -41,7 +41,7 @@ func CheckCommand() *cli.Command {
 		Flags: append(WhereFlags(),
 			&cli.DurationFlag{Name: "budget", Value: checkTime, Usage: "longest `TIME` of all rounds"},
 			&cli.Float64Flag{Name: "margin", Value: checkMargin, Usage: "ignore what is slower by less than this `SHARE`"},
-			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "`N` that the pairs of rounds are drawn by"},
+			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "random seed `N` of the pairs in each round"},
 			history.StoreFlag(), command.JSONFlag(), command.QuietFlag()),
 		Action: func(c *cli.Context) error {
 			w, err := whereOf(c)
