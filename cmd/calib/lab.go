@@ -44,7 +44,7 @@ func labCommand() *cli.Command {
 				Description: "calib lab run sparc1994:8 -- \\\n" +
 					"    calib run --hosts {hosts} --launch '$CALIB_LAB_LAUNCH'\n" +
 					"{hosts} in the command stands for the path of the hosts file. The command finds the\n" +
-					"variables " + lab.EnvHosts + ", " + lab.EnvLaunch + " and " + lab.EnvStats + ". Its exit code is\nthis one's.",
+					"variables " + lab.EnvHosts + ", " + lab.EnvLaunch + " and " + lab.EnvStats + ". calib exits\nwith its code.",
 				Flags: append(specFlags(), nameFlag(),
 					&cli.BoolFlag{Name: "strict", Usage: "exit 5 if the command succeeded but the lab was late"}),
 				Action: labRun},

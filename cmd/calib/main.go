@@ -116,7 +116,8 @@ func usageError(c *cli.Context, err error, _ bool) error {
 	if c != nil && c.Command != nil && c.Command.HelpName != "" {
 		name = c.Command.HelpName
 	}
-	return exit.Usagef("%w%s (see %s --help)", err, advice(c, err), name)
+	text := strings.NewReplacer("flag provided but not defined", "no such flag", ": parse error", "").Replace(err.Error())
+	return exit.Usagef("%s%s (see %s --help)", text, advice(c, err), name)
 }
 
 // advice names the flag that is most like one that there is not, and says how a time is written.

@@ -60,7 +60,7 @@ func OpenRun(c *cli.Context, open func(string) (*rundir.Dir, error)) (*rundir.Di
 
 // PartialFlag takes samples that are not those that were measured.
 func PartialFlag() cli.Flag {
-	return &cli.BoolFlag{Name: "partial", Usage: "take what is left of samples that were changed after the run"}
+	return &cli.BoolFlag{Name: "partial", Usage: "use samples that were changed or cut off after the run"}
 }
 
 // Whole refuses a run whose samples were cut off or changed after it ended, unless --partial takes what is there.

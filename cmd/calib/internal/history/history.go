@@ -52,7 +52,7 @@ func Command() *cli.Command {
 				Flags:       append(filterFlags(listedRuns), StoreFlag(), command.JSONFlag()),
 				Action:      onStore(listRuns)},
 			{Name: "show", Usage: "print the parameters of a run", ArgsUsage: "RUN",
-				Description: "calib history show 20260301\nRUN is the ID of a run, or how only one ID begins.",
+				Description: "calib history show 20260301\nRUN is the ID of a run, or a unique prefix of one.",
 				Flags:       []cli.Flag{StoreFlag(), command.JSONFlag(), command.AllFlag()},
 				Action:      onNamed("run ID", showRun)},
 			{Name: "metrics", Usage: "list what can be followed", Description: "calib history metrics",
@@ -113,7 +113,7 @@ func Command() *cli.Command {
 			{Name: "log", Usage: "list what was done to the history, and the changes found, in the order of time",
 				Description: fmt.Sprintf("calib history log --last 20\n"+
 					"Changes are searched anew each time, in the newest %d runs.\n"+
-					"A change stands at the start of its run.", plottedRuns),
+					"A change is listed at the start of its run.", plottedRuns),
 				Flags: []cli.Flag{
 					&cli.IntFlag{Name: "last", Value: loggedLines, Usage: "the newest `N` lines; 0 is all"},
 					StoreFlag(), command.JSONFlag(),
@@ -123,16 +123,16 @@ func Command() *cli.Command {
 					"calib history ack --metric a_c --at RUN --reason BIOS  of one metric\n"+
 					"calib history ack --link n01,n02 --at RUN --reason NIC  of one link\n"+
 					"RUN is the first run of the new level; a change within %d runs of it is covered. An\n"+
-					"acknowledgement of everything also cuts the baselines of RUN's hosts: runs\n"+
-					"before it are no longer compared with.", ackReach),
+					"acknowledgement of everything also shortens the baselines of RUN's hosts: runs\n"+
+					"before RUN are no longer used.", ackReach),
 				Flags: []cli.Flag{
 					&cli.StringFlag{Name: "metric", Usage: "only the metric `NAME`; default all"},
 					&cli.StringFlag{Name: "link",
 						Usage: "only the link between two hosts, `FROM,TO`; default all"},
-					&cli.StringFlag{Name: "at", Usage: "first `RUN` of the new level: its ID, or how only one ID begins"},
+					&cli.StringFlag{Name: "at", Usage: "first `RUN` of the new level: its ID, or a unique prefix"},
 					&cli.StringFlag{Name: "reason", Usage: "`TEXT`: what was changed"},
-					&cli.StringFlag{Name: "who", Usage: "`NAME` of who says so; default this user"},
-					&cli.BoolFlag{Name: "list", Usage: "list what is acknowledged, and make nothing"},
+					&cli.StringFlag{Name: "who", Usage: "`NAME` of the person; default this user"},
+					&cli.BoolFlag{Name: "list", Usage: "list the acknowledgements, and add none"},
 					StoreFlag(), command.JSONFlag(),
 				},
 				Action: onStore(func(c *cli.Context, s *history.Store) error {
@@ -169,13 +169,13 @@ func Command() *cli.Command {
 			{Name: "import", Usage: "add what another history has and this one has not", ArgsUsage: "FILE",
 				Description: "calib history import shared.db\n" +
 					"FILE is what calib history export --to store wrote, or any history. What is here already\n" +
-					"stays as it is. A change that calib watch has found comes when it is over. A watch under way\n" +
-					"knows of what came when it is started again.",
+					"does not change. Changes that calib watch has found are imported when they are over.\n" +
+					"Restart a running calib watch, so that it reads what was imported.",
 				Flags:  []cli.Flag{StoreFlag(), command.JSONFlag()},
 				Action: importHistory},
 			{Name: "remove", Usage: "take a run out of the history, for good", ArgsUsage: "RUN",
 				Description: "calib history remove 20260301-101500\n" +
-					"RUN is the ID of a run, or how only one ID begins. A run of a baseline stays.",
+					"RUN is the ID of a run, or a unique prefix of one. A run of a baseline stays.",
 				Flags: []cli.Flag{StoreFlag(), command.JSONFlag()},
 				Action: onNamed("run ID", func(c *cli.Context, s *history.Store, id string) error {
 					e, err := s.Find(c.Context, id)

@@ -31,7 +31,7 @@ func baselineCommand() *cli.Command {
 		Subcommands: []*cli.Command{
 			{Name: "set", Usage: "make a baseline, in place of one of the same name", ArgsUsage: "NAME RUN...",
 				Description: "calib history baseline set NAME RUN...\n" +
-					"RUN is the ID of a stored run, or how only one ID begins; or a run directory, a\n" +
+					"RUN is the ID of a stored run, or a unique prefix of one; or a run directory, a\n" +
 					"params.json or a directory of runs, which are added to the history. The noise.json\n" +
 					"in a directory of runs is kept with the baseline.",
 				Flags: append([]cli.Flag{

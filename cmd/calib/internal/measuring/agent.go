@@ -44,9 +44,9 @@ func AgentCommand() *cli.Command {
 			&cli.StringFlag{Name: "join", Usage: "connect to the coordinator on `HOST` (calib run --slurm does)"},
 			&cli.StringFlag{Name: "name", Usage: "the `HOST` as which it joins"},
 			&cli.DurationFlag{Name: "max-duration", Value: d.Task, Usage: "longest `TIME` of a task"},
-			&cli.StringFlag{Name: "max-bytes", Value: d.Bytes.String(), Usage: "`SIZE` of all traffic with one peer in one run"},
+			&cli.StringFlag{Name: "max-bytes", Value: d.Bytes.String(), Usage: "max `SIZE` of traffic with one peer in one run"},
 			&cli.StringFlag{Name: "max-memory", Value: d.Memory.String(),
-				Usage: "`SIZE` of what one task makes the process hold"},
+				Usage: "max memory `SIZE` of one task"},
 			&cli.StringFlag{Name: "max-rate", Usage: "send at most `SIZE` a second on each data connection, and " +
 				"as much in datagrams; default no limit, and 10 Gbit/s"},
 			&cli.IntFlag{Name: "max-peers", Value: d.Peers, Usage: "`N` hosts in one run besides this one"},

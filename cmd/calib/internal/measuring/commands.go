@@ -39,10 +39,10 @@ func RunCommand() *cli.Command {
 		Flags: slices.Concat(WhereFlags(), PlanFlags(), command.Grouped("How", []cli.Flag{
 			&cli.BoolFlag{Name: "dry-run", Usage: "probe the network, print the plan, and end"},
 			&cli.BoolFlag{Name: "no-fit", Usage: "only measure; calib fit goes on from there"},
-			&cli.IntFlag{Name: "aa", Usage: "make `N` runs: how they differ is the noise floor"},
-			&cli.StringFlag{Name: "truth", Usage: "`PRESET|FILE` of the lab: print its numbers beside ours"},
+			&cli.IntFlag{Name: "aa", Usage: "make `N` runs; their differences are the noise floor"},
+			&cli.StringFlag{Name: "truth", Usage: "print the true numbers of the lab `PRESET|FILE`, too"},
 			&cli.StringFlag{Name: "out", Usage: "run `DIR`ectory; default calib-run-DATE-TIME"},
-			&cli.StringFlag{Name: "resume", Usage: "go on with the interrupted run in `DIR`"},
+			&cli.StringFlag{Name: "resume", Usage: "continue the interrupted run in `DIR`"},
 			YesFlag(), command.AllFlag(), command.JSONFlag(), command.QuietFlag(),
 		})), Action: runAction,
 	}
@@ -230,7 +230,7 @@ func DoctorCommand() *cli.Command {
 
 func ValidateCommand() *cli.Command {
 	return &cli.Command{
-		Name: "validate", Usage: "hold a run's predictions against traffic that no fit has seen", ArgsUsage: "RUN",
+		Name: "validate", Usage: "compare a run's predictions with traffic that no fit has read", ArgsUsage: "RUN",
 		Description: "calib predict validate RUN\n" +
 			"A run that measured patterns is predicted again. On the hosts of any other, patterns\n" +
 			"are measured first, into RUN/" + run.ValidationDir + ". params.json and the reports are written anew.",

@@ -42,10 +42,10 @@ func WhereFlags() []cli.Flag {
 		&cli.IntFlag{Name: "nodes", Usage: "outside a Slurm job: start one with `N` nodes"},
 		&cli.StringFlag{Name: "sim", Usage: "simulate `PRESET[:HOSTS]` or a lab file"},
 		&cli.StringFlag{Name: "launch", Value: launch.SSH, EnvVars: []string{"CALIB_LAUNCH"},
-			Usage: "`PREFIX` of commands on a host"},
+			Usage: "`PREFIX` to run a command on a host"},
 		&cli.StringFlag{Name: "cert", EnvVars: []string{"CALIB_CERT"},
 			Usage: "`DIR` of your certificate, for daemons on TCP"},
-		&cli.StringFlag{Name: "agent-binary", Usage: "`PATH` of calib-agent, for other processors"},
+		&cli.StringFlag{Name: "agent-binary", Usage: "`PATH` of a calib-agent for hosts with other processors"},
 	})
 }
 
@@ -57,13 +57,13 @@ func PlanFlags() []cli.Flag {
 		&cli.StringFlag{Name: "sizes", Usage: "message `SIZES`, such as 1,64,1KiB..4MiB"},
 		&cli.StringFlag{Name: "pairs", Usage: "`WHICH`: all, ring, random:K; default each host once"},
 		&cli.DurationFlag{Name: "budget", Usage: "longest `TIME`, such as 5m; 0 is no limit"},
-		&cli.StringFlag{Name: "target", Usage: "end at `INTERVALS` such as a_c=2%,b_c=1%"},
-		&cli.Uint64Flag{Name: "seed", Usage: "`N` of schedule and bootstrap; default drawn"},
+		&cli.StringFlag{Name: "target", Usage: "end when these `INTERVALS` are met: a_c=2%,b_c=1%"},
+		&cli.Uint64Flag{Name: "seed", Usage: "random seed `N` of schedule and bootstrap; default new"},
 		&cli.StringFlag{Name: "congestion", Usage: "TCP congestion control `NAME`; default the hosts'"},
 		&cli.StringFlag{Name: "send-buffer", Usage: "fixed SO_SNDBUF, `SIZE` such as 128KiB"},
-		&cli.BoolFlag{Name: "no-flood", Usage: "overflow no port: B_L is not measured"},
-		&cli.BoolFlag{Name: "no-validate", Usage: "measure no traffic to test predictions with"},
-		&cli.BoolFlag{Name: "no-probe", Usage: "plan without a probe of the network"},
+		&cli.BoolFlag{Name: "no-flood", Usage: "overflow no switch port; B_L is not measured"},
+		&cli.BoolFlag{Name: "no-validate", Usage: "do not measure traffic to test predictions"},
+		&cli.BoolFlag{Name: "no-probe", Usage: "do not probe the network before planning"},
 	})
 }
 

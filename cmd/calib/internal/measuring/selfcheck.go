@@ -41,14 +41,14 @@ func SelfcheckCommand() *cli.Command {
 			"Patterns, copies, fragments, buffers and Nagle are left out. The lab file (calib\n" +
 			"export --to lab) and the copy's runs go to --out; RUN stays as it is. What is outside\n" +
 			"its 95% interval is measured a second time; in a late lab, up to three times.\n" +
-			"Exit codes: 0 all back, 1 some outside their intervals twice, 4 hosts or slots of the\n" +
-			"copy failed, 5 not determined, or the lab was late three times.",
+			"Exit codes: 0 all numbers came back, 1 some were outside their intervals twice,\n" +
+			"4 hosts or slots of the copy failed, 5 not determined, or the lab was late three times.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "plan", Usage: "quick, standard, full, or a plan `FILE`; default the run's"},
 			&cli.StringFlag{Name: "only", Usage: "`EXPERIMENTS`, such as pingpong,paired; default the run's"},
 			&cli.StringFlag{Name: "sizes", Usage: "message `SIZES`, such as 1,64,1KiB..4MiB; default the plan's"},
 			&cli.DurationFlag{Name: "budget", Usage: "longest `TIME` of one measurement; default the plan's"},
-			&cli.Uint64Flag{Name: "seed", Usage: "`N` of schedule and bootstrap; default the run's plus one"},
+			&cli.Uint64Flag{Name: "seed", Usage: "random seed `N`; default the run's plus one"},
 			&cli.IntFlag{Name: "nodes", Usage: "`N` hosts in the copy, the run's first; default all"},
 			&cli.Float64Flag{Name: "slowdown", Usage: "slow the copy down `N` times; default as little as the lab needs"},
 			&cli.BoolFlag{Name: "once", Usage: "measure nothing a second time"},

@@ -38,11 +38,10 @@ func WatchCommand() *cli.Command {
 		Name: "watch", Usage: "follow a network, and say what has become slower",
 		Description: "calib watch --hosts hosts.txt\n" +
 			"calib watch --hosts hosts.txt --listen :9478 --webhook https://alerts/calib\n" +
-			"Every few minutes pairs of hosts measure latency and rate between them, for 0.1% of\n" +
-			"the time. After a day it reports which host or pair has become slower, after three\n" +
-			"days the network too, since when, and by how much. On average one report a year is\n" +
-			"false. All is kept in the history: calib history changes. It runs until it\n" +
-			"is interrupted, and goes on when it is started again.",
+			"Every few minutes pairs of hosts measure latency and rate, for 0.1% of the time. After a day it\n" +
+			"reports hosts and pairs that have become slower, after three days also the whole network. A report\n" +
+			"says since when, and by how much. On average one report a year is false. calib history changes\n" +
+			"lists all reports. It runs until it is interrupted, and goes on when it is started again.",
 		Flags: append(WhereFlags(), append(command.Grouped("How", []cli.Flag{
 			&cli.DurationFlag{Name: "every", Value: watchEvery, Usage: "shortest `TIME` between looks"},
 			&cli.Float64Flag{Name: "share", Value: watchShare,

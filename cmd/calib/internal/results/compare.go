@@ -58,7 +58,7 @@ func thresholdFlags(relative float64) []cli.Flag {
 		&cli.StringSliceFlag{Name: "absolute",
 			Usage: "least change that counts by `UNIT=VALUE`, such as s=2us or B/s=1MB; repeatable"},
 		&cli.Float64Flag{Name: "alpha", Value: compare.DefaultAlpha,
-			Usage: "probability `P` of a false alarm, of all together"},
+			Usage: "probability `P` of any false alarm, over all tests"},
 		&cli.StringFlag{Name: "noise", Usage: "noise floor `FILE` of calib run --aa"},
 		&cli.StringSliceFlag{Name: "allow", Usage: "compare what both have if `WHAT` differs: " +
 			strings.Join(compare.Allowable(), ", ")},
@@ -204,8 +204,8 @@ func GateCommand() *cli.Command {
 			"on their hosts; --hosts and the like say how these are reached now. It says first how\n" +
 			"many runs that takes, and how long. What has become slower is measured again: the gate\n" +
 			"fails only if the second runs show it too, on their own. It decides by T(x), latency\n" +
-			"and rate of links, a, b, a_c, b_c, loss, and pairs that cannot be measured any more,\n" +
-			"as far as the baseline has them ok; all else is shown. The output directory holds the\n" +
+			"and rate of links, a, b, a_c, b_c and loss, where the baseline has them ok, and by pairs\n" +
+			"that can no longer be measured. It only shows the rest. The output directory holds the\n" +
 			"runs, verdict.json, junit.xml and summary.md. Exit codes: 0 no regression, 3\n" +
 			"regression confirmed, 4 hosts or slots failed, 5 inconclusive or not comparable.",
 		Flags: slices.Concat([]cli.Flag{
@@ -213,7 +213,7 @@ func GateCommand() *cli.Command {
 			&cli.IntFlag{Name: "runs",
 				Usage: "`N` runs each time; 0: enough to see 2 x --relative, 10 at most"},
 		}, thresholdFlags(compare.GateRelative), []cli.Flag{
-			&cli.Uint64Flag{Name: "seed", Usage: "`N` of schedule and bootstrap; default drawn"},
+			&cli.Uint64Flag{Name: "seed", Usage: "random seed `N` of schedule and bootstrap; default new"},
 			&cli.StringFlag{Name: "out", Usage: "`DIR`ectory to write to; default gate-calib-run-DATE-TIME"},
 			history.StoreFlag(), measuring.YesFlag(), command.JSONFlag(), command.QuietFlag(),
 		}, measuring.WhereFlags()),

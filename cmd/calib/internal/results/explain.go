@@ -38,7 +38,7 @@ func ExplainCommand() *cli.Command {
 			}
 			e, ok := reports.Explain(name, p)
 			if !ok {
-				return exit.Usagef("explain %q: calib has no number, word or name of that kind; calib explain lists them",
+				return exit.Usagef("explain %q: no such number or word; calib explain lists them",
 					name)
 			}
 			return command.Answer(c, "explain", e, func(w io.Writer) error {

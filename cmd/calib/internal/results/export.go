@@ -33,7 +33,7 @@ func ExportCommand() *cli.Command {
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "to", Usage: "`TARGET`, one of --list"},
 			&cli.StringFlag{Name: "out", Usage: "`FILE` to replace, or a directory; default standard output"},
-			&cli.StringFlag{Name: "nodes", Usage: "`N` hosts, of rules a list such as 4,8; default the run's"},
+			&cli.StringFlag{Name: "nodes", Usage: "`N` hosts; for rules a list such as 4,8; default the run's"},
 			&cli.StringFlag{Name: "bytes", Usage: "rules: message `SIZES` at which they begin; default " + ruleSizes},
 			&cli.StringFlag{Name: "device", Usage: "tc: network device `NAME`; default eth0"},
 			&cli.Float64Flag{Name: "slowdown", Usage: "lab: slow it down `N` times; default as little as it needs"},

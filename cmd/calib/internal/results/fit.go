@@ -33,7 +33,7 @@ func FitCommand() *cli.Command {
 			"calib fit RUN --breaks 1420,32KiB  T(x) in three ranges; run.json keeps these\n" +
 			"calib fit RUN --breaks auto        finds the breaks again",
 		Flags: []cli.Flag{
-			&cli.Uint64Flag{Name: "seed", Usage: "`N` of the bootstrap; 0 is the run's own"},
+			&cli.Uint64Flag{Name: "seed", Usage: "random seed `N` of the bootstrap; 0 is the run's own"},
 			&cli.StringFlag{Name: "breaks", Usage: "`SIZES` above which a new line of T(x) begins, or " + run.FoundBreaks},
 			command.PartialFlag(),
 			command.JSONFlag(), command.AllFlag(),

@@ -44,7 +44,7 @@ func ImportCommand() *cli.Command {
 			&cli.StringFlag{Name: "bytes", Usage: "message `SIZES` the output lacks: one, or one a file: 64,1KiB"},
 			&cli.StringFlag{Name: "host", Usage: "names of the two hosts, `CLIENT,SERVER`"},
 			&cli.StringFlag{Name: "out", Usage: "run `DIR`ectory; default calib-run-DATE-TIME-HASH"},
-			&cli.Uint64Flag{Name: "seed", Usage: "`N` of the bootstrap; 0 is computed from the samples"},
+			&cli.Uint64Flag{Name: "seed", Usage: "random seed `N`; 0 is computed from the samples"},
 			&cli.BoolFlag{Name: "no-fit", Usage: "only write the samples"},
 			command.JSONFlag(), command.QuietFlag(), command.AllFlag(),
 		},
