@@ -64,7 +64,7 @@ func OfMisfit(y []float64, at func(i int) float64, unknowns int, estimate func(y
 		u := t * math.Sqrt(max(0, squares[j]/n-sums[j]/n*sums[j]/n))
 		if noise := resample.Uncertainty(ci[j]); noise > 0 && u > noise {
 			out[j] = []params.Term{{Name: "misfit", Type: params.TypeB, U: math.Sqrt(u*u - noise*noise),
-				Why: fmt.Sprintf("the %d points lie off the curve by more than noise", len(y))}}
+				Why: fmt.Sprintf("the curve is off its %d points by more than noise", len(y))}}
 		}
 	}
 	return out

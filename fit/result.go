@@ -43,7 +43,7 @@ func (r *Result) found(name, unit, label string, v float64, ci, whole [2]float64
 			Why: "bootstrap of rounds, and of pairs where several were measured"}}
 		q.Budget, q.CI95 = append(q.Budget, terms...), &whole
 	} else {
-		q.Budget, q.Why = terms, "no interval: all rounds gave one value, as one round does"
+		q.Budget, q.Why = terms, "no interval: all rounds gave the same value, as one round does"
 	}
 	r.set(name, unit, label, q)
 }
@@ -146,7 +146,7 @@ func Tabulate(s *params.Series, x float64, est *resample.Estimates, i int) {
 
 // JudgeTable states the quality of a table: there is no curve that could miss it.
 func (r *Result) JudgeTable() {
-	r.Note("table-only", "the table is the result: no curve is fitted through it")
+	r.Note("table-only", "no curve is fitted: the measured values are the result")
 	r.Quality = &params.Quality{}
 }
 

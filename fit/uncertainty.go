@@ -28,7 +28,7 @@ func (p *Prepared) ClockReading(share float64) []params.Term {
 		return nil
 	}
 	return []params.Term{Uniform("clock reading", share*math.Hypot(r.cost, r.step),
-		"cost and step of the clock, by experiment clock")}
+		"time to read the clock, and its step, by experiment clock")}
 }
 
 // reading is the median cost of a reading of the clock and its median step [s], 0 where they were not measured.

@@ -77,7 +77,7 @@ func (h *transfer) gathers() {
 		h.Series = append(h.Series, s)
 	}
 	if len(errs) > 0 {
-		h.Add(params.Notef("gathers-predicted", "eq. 8 misses %d gathers without loss by %.1f%% on average and by %.1f%% at "+
+		h.Add(params.Notef("gathers-predicted", "eq. 8 is off %d gathers without loss by %.1f%% on average and by %.1f%% at "+
 			"most (%s)", len(errs), 100*stats.Mean(errs), 100*worst, where).With("mean", stats.Mean(errs)).With("worst", worst))
 	}
 }
@@ -109,7 +109,7 @@ func transferPlots(f *params.Fit) []plot.Plot {
 func gatherPlot(id, title string, series []params.Series) plot.Plot {
 	return plot.Plot{
 		ID: id, Section: fit.SectionCluster, Title: title,
-		Says: fit.Sentences("Measured gathers of M bytes from each sender beside eq. 8, which nothing here was fitted to",
+		Says: fit.Sentences("Measured gathers of M bytes from each sender, beside eq. 8", "Eq. 8 is not fitted to them",
 			fit.Misses("Eq. 8 is", series...)),
 		X: plot.Axis{Name: "bytes from each sender, M", Unit: "B", Log: true}, Y: fit.TimeAxis("time of the gather", true),
 		Series: fit.SeriesNames(series), Below: true,

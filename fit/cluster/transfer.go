@@ -69,7 +69,7 @@ func fitTransfer(p *fit.Prepared) (*params.Fit, error) {
 	}
 	h.gs = gsOf(p) // without it there is no limit to look for
 	if h.or == nil {
-		h.Note("o-r-unknown", "O_r is not known and is taken as zero: L_cluster holds it")
+		h.Note("o-r-unknown", "O_r is not known. It is taken as zero, so L_cluster includes it")
 	}
 	h.subtract()
 	if err := h.fitL(); err != nil {

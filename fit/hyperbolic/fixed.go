@@ -127,7 +127,7 @@ func (p *paired) single(f *fixedFit) {
 	f.line = lsq.Line{C0: v}
 	p.fit.Found("a_prime", "s", "fixed time of a message from host to host, 2a + n·a_c", v, f.a.Point(0),
 		p.messageTerms(1)...)
-	const why = "one number of pairs only: a and a_c are not separable, see a_prime; more hosts would separate them"
+	const why = "one number of pairs only: a_prime is known, but not how much of it is a or a_c; measure with more hosts"
 	top := math.Max(f.a.PointScatter(0)[1], 0)
 	p.fit.Unknown("a", "s", labelA, 0, top/2, why)
 	p.fit.Unknown("a_c", "s", labelAC, 0, top/f.n[0], why)
@@ -187,14 +187,14 @@ func (p *paired) termsOfSlope(f *fixedFit) []params.Term {
 		}
 	}
 	if !f.separated {
-		const over = ", over the numbers of pairs"
+		const over = ", over the range of n"
 		add(params.TermClockOffset, math.Sqrt2*p.clocks.offset, "spread of the offsets of two clocks"+over)
-		add("start skew", p.starts.spread/math.Sqrt(3), "spread of the starts in the closer half of the repetitions "+
-			"at the most pairs, uniform"+over)
-		add("last of n", f.late[last]/math.Sqrt(3), "lateness of the last of so many deliveries, uniform"+over)
+		add("start skew", p.starts.spread/math.Sqrt(3), "hosts start at slightly different times: their spread with the "+
+			"most pairs, in the closer half of the bursts, uniform"+over)
+		add("last of n", f.late[last]/math.Sqrt(3), "correction for the late last delivery, none to all of it, uniform"+over)
 	} else {
-		add("first delivery", f.uneven/math.Sqrt(3), "difference of the first gap between deliveries and the others "+
-			"at the most pairs, uniform, over the numbers of pairs")
+		add("first delivery", f.uneven/math.Sqrt(3), "the first delivery may be late: its gap to the second against the "+
+			"other gaps, with the most pairs, uniform, over the range of n")
 	}
 	if p.cut {
 		add("slow pairs", math.Abs(f.line.C1)*span/f.n[last]/math.Sqrt(3), "slow pairs sent as well: n or n−1 messages met")

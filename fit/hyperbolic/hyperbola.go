@@ -77,7 +77,7 @@ func fitHyperbola(p *fit.Prepared) (*params.Fit, error) {
 	if small.Flat {
 		what = "mean"
 	}
-	r.Note("limits-used", "a' is the %s of %g to %g B, b' the slope of %g to %g B",
+	r.Note("limits-used", "a' is the %s over sizes of %.0f to %.0f B, b' the slope over %.0f to %.0f B",
 		what, q.Sizes[0], q.Sizes[n-1], q.Sizes[large], q.Sizes[len(q.Sizes)-1])
 	if q.Sizes[n-1] > q.Packet {
 		r.Warn("no-one-packet-size", "no size fits in one packet of %g B: a' is that of the smallest sizes", q.Packet)

@@ -70,7 +70,7 @@ func fitNetwork(prepared *fit.Prepared) (*params.Fit, error) {
 	}
 	medium := p.fitMedium()
 	p.fit.Together([]string{"a", "a_c", "b", "b_c"}, fixed.lines, medium.rows)
-	p.fit.Note("delay-in-a", "a also holds half of the delay of the network. For that alone, measure load and overhead")
+	p.fit.Note("delay-in-a", "a includes half of the delay of the network. Experiments load and overhead measure it")
 	p.withhold(fixed, medium)
 	p.character(fixed, medium)
 	p.misfit(fixed, medium)
@@ -110,7 +110,7 @@ func (p *paired) misfit(f *fixedFit, m *mediumFit) {
 	p.fit.Series = append(p.fit.Series, bursts...)
 	p.fit.Domain["bytes"] = [2]float64{lo, hi}
 	if mean, worst, n := params.Misfit(bursts...); n > 0 {
-		p.fit.Add(params.Notef("eq16-misfit", "eq. 16 with these parameters misses the bursts by %.1f%% on average and by "+
-			"%.1f%% at most", 100*mean, 100*worst).With("mean", mean).With("worst", worst))
+		p.fit.Add(params.Notef("eq16-misfit", "eq. 16 with these parameters is off the measured bursts by %.1f%% on average "+
+			"and by %.1f%% at most", 100*mean, 100*worst).With("mean", mean).With("worst", worst))
 	}
 }

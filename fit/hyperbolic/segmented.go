@@ -51,7 +51,7 @@ func fitSegmented(p *fit.Prepared) (*params.Fit, error) {
 		}
 	}
 	addSendBuffer(r, p)
-	r.Note("segments", "%s %s; intervals take the breaks as fixed",
+	r.Note("segments", "T has %s %s. Its intervals take the breaks as exact",
 		units.Plural(len(seg.Segments), "segment"), by)
 	return q.Finish(r, 2*len(seg.Segments), seg.Cond, seg.Predict, seg.Again.Predictor), nil
 }

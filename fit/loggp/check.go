@@ -82,11 +82,11 @@ func (p *prttData) hyperbola(gap *lsq.Segments) {
 		lo, hi = math.Min(lo, ratio), math.Max(hi, ratio)
 	}
 	if lo < 0.75-ratioSlack || hi > 1+ratioSlack {
-		p.fit.Warn(params.Eq18, "the hyperbola over LogGP for 1 to %d packets is %.3f to %.3f, outside [3/4, 1] (eq. 18): "+
+		p.fit.Warn(params.Eq18, "T by hyperbola over T by LogGP, 1 to %d packets: %.3f to %.3f, outside [3/4, 1] (eq. 18): "+
 			"the slope of long round trips and the gap per byte are not the same", ratioPackets, lo, hi)
 		return
 	}
-	p.fit.Note(params.Eq18, "the hyperbola over LogGP for 1 to %d packets is %.3f to %.3f, within [3/4, 1] (eq. 18)",
+	p.fit.Note(params.Eq18, "T by hyperbola over T by LogGP, 1 to %d packets: %.3f to %.3f, within [3/4, 1] (eq. 18)",
 		ratioPackets, lo, hi)
 }
 

@@ -188,7 +188,7 @@ func (p *prttData) fitBusyTime(name, label, phase string) (*busyTime, error) {
 	ci, o.misfit = p.lineFunction(name, label, o.Line, o.reps, sizes, each.Values, fitLine)
 	p.fit.Difference(name, "s", label+" of 1 byte", o.At(1), ci, o.misfit...)
 	if ci[0] <= 0 {
-		p.fit.Add(params.Warnf("not-positive", "%s may be zero", name).Of(name))
+		p.fit.Add(params.Warnf("not-positive", "%s is zero within its 95%% interval", name).Of(name))
 	}
 	p.fit.AddSeries(params.Series{Name: name + "(s)", Quantity: params.Overhead, Symbol: name, XName: "bytes"}, sizes,
 		each, o.At)

@@ -90,7 +90,7 @@ func TestFixedTimeOfThreeSizes(t *testing.T) {
 		if half := (a.CI95[1] - a.CI95[0]) / 2; half > 1.2*c.off || half < 0.4*c.off {
 			t.Errorf("a' of %v is %g, %v", c.small, *a.Value, *a.CI95)
 		}
-		if !notes(f.Findings, "limits-used", "a' is the "+c.from+" of 1 to 137 B") {
+		if !notes(f.Findings, "limits-used", "a' is the "+c.from+" over sizes of 1 to 137 B") {
 			t.Errorf("a' of %v: %v", c.small, f.Findings)
 		}
 	}

@@ -76,7 +76,7 @@ func (r *review) noInterval(model string) reason {
 	if r.tooFewRounds(model) == oneRound { // which is a reason of its own
 		return "no interval"
 	}
-	return "no interval: all rounds gave one value"
+	return "no interval: all rounds gave the same value"
 }
 
 // wide is the reason of a function of packets that is too uncertain at the largest of them, unless it is too small to

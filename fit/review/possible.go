@@ -78,7 +78,7 @@ func (r *review) notNegative(name string, q params.Parameter) {
 			r.Parameters[name] = q
 		}
 	case small:
-		r.withhold(name, params.StatusBound, fmt.Sprintf("negative by less than %g%% of %s: take it as zero",
+		r.withhold(name, params.StatusBound, fmt.Sprintf("the estimate is negative, by less than %g%% of %s: take it as zero",
 			100*params.Material, units.Format(ref, q.Unit)), &params.Bound{0, math.Max(hi, -lo)})
 		r.zero = append(r.zero, name)
 	case hi > 0:
@@ -114,7 +114,7 @@ func (r *review) notNegativeFunction(name string, f params.Function) {
 		case v-half > 0 || v >= 0 && (half == 0 || small || side == 1):
 			continue
 		case small:
-			r.provisionalFunction(name, reason(fmt.Sprintf("negative by less than %g%% of %s: take it as zero",
+			r.provisionalFunction(name, reason(fmt.Sprintf("the estimate is negative, by less than %g%% of %s: take it as zero",
 				100*params.Material, units.Format(ref, f.Unit))))
 		case v+half > 0:
 			r.mark(name, params.StatusBound, fmt.Sprintf("%s(%s) is %s ± %s: it may be zero", name, at.where,

@@ -234,7 +234,7 @@ func TestRules(t *testing.T) {
 			q := p.Parameters["b"]
 			q.CI95 = nil
 			p.Parameters["b"] = q
-		}, "b", provisional, "no interval: all rounds gave one value"},
+		}, "b", provisional, "no interval: all rounds gave the same value"},
 		{"without an interval, of one round", func(p *params.Params) {
 			set(p, "hyperbolic-network", "s/B", "b", 3e-9)
 			q := p.Parameters["b"]

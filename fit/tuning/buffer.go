@@ -206,7 +206,7 @@ func bufferPlots(f *params.Fit) []plot.Plot {
 			ID: id, Section: fit.SectionTuning, Title: "A message of " + words + " by the socket buffer",
 			Says: fit.Sentences("The smallest buffer within 5% of the best is "+describeBuffer(f, oneway)+" one way, and "+
 				describeBuffer(f, both)+" with both sides sending",
-				"The kernel's own choice stands at the send buffer that it granted"),
+				"The kernel's own buffer is drawn at the size that it granted"),
 			X: plot.Axis{Name: "socket buffer asked for", Unit: "B", Log: true}, Y: fit.TimeAxis("time", true),
 			Series: fit.SeriesNames(same),
 			Marks:  slices.Concat(markChoice(f, oneway, "smallest good buffer, one way:"), markChoice(f, both, "both ways:")),

@@ -108,7 +108,7 @@ func noteOffsets(r *fit.Result, p *fit.Prepared) {
 	}
 	if len(bounds) > 0 {
 		median, worst := stats.Median(bounds), stats.Quantile(bounds, 1)
-		r.Add(params.Notef("clock-offsets", "clock offsets between hosts are certain to ± %.3g s (median; ± %.3g s at "+
+		r.Add(params.Notef("clock-offsets", "clock offsets between hosts are known to ± %.3g s (median; ± %.3g s at "+
 			"worst)", median, worst).With("median", median).With("worst", worst))
 	}
 }
