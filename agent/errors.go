@@ -25,10 +25,11 @@ var (
 	ErrGone     = errors.New("control stream ended") // the agent or the way to it died
 	ErrAnswer   = errors.New("wrong answer")         // no agent of this build answers so
 	ErrOpen     = errors.New("refused to serve without credentials")
+	ErrWatched  = fmt.Errorf("%w with another watch", ErrBusy)
 )
 
 // classes are those that a server's faults have.
-var classes = []error{ErrVersion, ErrBusy, ErrLimit, ErrLease, ErrDeadline, ErrTask, ErrInvalid}
+var classes = []error{ErrVersion, ErrBusy, ErrLimit, ErrLease, ErrDeadline, ErrTask, ErrInvalid, ErrWatched}
 
 // refusal is the error a server answers with. It says which protocol and build answered, because a client of another
 // version has no other way to learn it.

@@ -31,6 +31,7 @@ type lease struct {
 	ctx     context.Context
 	cancel  context.CancelCauseFunc
 	task    chan struct{} // of the running task: closed at its end; nil where none runs
+	used    bool          // a task has begun
 }
 
 const secretSize = 32
@@ -45,6 +46,11 @@ func (s *Server) prepare(session plane.Session, secret []byte) ([]byte, error) {
 			return nil, l.busy(secret)
 		}
 		s.end(l, errReleased)
+	}
+	if session.Watch.Name != "" {
+		if err := s.mark(session.Watch); err != nil {
+			return nil, err
+		}
 	}
 	if err := s.tickets.take(session.Tickets); err != nil {
 		return nil, fault(ErrInvalid, "run %s: %w", session.Run, err)
@@ -136,7 +142,7 @@ func (s *Server) begin(ctx context.Context, t *bench.Task, e *bench.Experiment, 
 		return nil, nil, err
 	}
 	t.OneClock = l.session.OneClock(t.Team)
-	l.task = make(chan struct{})
+	l.task, l.used = make(chan struct{}), true
 	l.silent.Reset(s.opts.Silence)
 	return l, sync.OnceFunc(func() { s.finish(l) }), nil
 }
@@ -197,6 +203,9 @@ func (s *Server) free(l *lease) {
 	if s.lease == l {
 		s.lease = nil
 		s.plane.Reset()
+		if w := l.session.Watch; w.Name != "" && !l.used { // it looks without this host, or at none
+			_ = s.mark(plane.Watch{Name: w.Name})
+		}
 	}
 }
 

@@ -56,6 +56,7 @@ type Config struct {
 	// Confirm may refuse the plan on so many hosts, before anything is begun. It may be nil.
 	Confirm func(hosts int) error `json:"-"`
 	Page    Page                  `json:"-"`
+	Watch   plane.Watch           `json:"-"` // that looks
 }
 
 var errImported = errors.New("it holds no plan, as that of an imported run")

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"calib/agent"
 	"calib/bench"
 	"calib/fit/fault"
 	"calib/internal/exit"
@@ -45,9 +46,14 @@ func (s *Sentinel) Look(ctx context.Context, together *bool, again [][2]int, see
 		_ = f.close() // what was seen stands
 	}
 	if f != nil { // the hosts that it goes on without
+		var watched []string
 		for _, l := range f.lost {
 			m := &out.Hosts[s.index(l.Host)]
 			m.Lost, m.Busy = l.Error, slices.Contains(f.busy, l.Host)
+			if strings.Contains(l.Error, agent.ErrWatched.Error()) {
+				watched = slices.Insert(watched, 0, l.Host)
+				out.Trouble = "going on without " + hosts.Fold(watched) + ": " + l.Error
+			}
 		}
 	}
 	switch {
@@ -58,7 +64,7 @@ func (s *Sentinel) Look(ctx context.Context, together *bool, again [][2]int, see
 	case err != nil: // fewer than two hosts can be had
 		own := exit.CodeOf(err) == exit.Usage // as a certificate that has expired: nothing is known of the hosts
 		first := strings.SplitN(err.Error(), "\n", 3)
-		out.Trouble = strings.Join(first[:min(2, len(first))], " ")
+		out.Trouble = "no host can be looked at: " + strings.Join(first[:min(2, len(first))], " ")
 		for i := range out.Hosts { // the others have no partner, or nothing is known of them
 			if m := &out.Hosts[i]; m.Lost == "" {
 				m.Lost, m.Busy = err.Error(), own || f != nil

@@ -6,6 +6,7 @@ package plane
 import (
 	"encoding/hex"
 	"fmt"
+	"time"
 
 	"calib/internal/dataset"
 	"calib/internal/units"
@@ -87,6 +88,13 @@ type Session struct {
 	Peers   []Peer
 	Tickets []Ticket // those that name Self
 	Socket  Socket
+	Watch   Watch `json:",omitzero"`
+}
+
+// Watch is the one that looks, by a name that other watches are told, and how long it then has the host to itself.
+type Watch struct {
+	Name string // "" is a run, or a watch that lets others look too
+	Keep time.Duration
 }
 
 // SharesMachine reports whether two hosts of a team are known to be one machine.

@@ -26,7 +26,7 @@ type Sighting struct {
 	Pass  int           // in how many such looks every pair has its turn; 0 is not known
 	// Together says whether the pairs of a round looked at once; nil: they could not tell yet whether they can.
 	Together *bool
-	// Trouble says why the watch could look at no host.
+	// Trouble says what the watch could not look at, and, behind a colon, why.
 	Trouble string
 }
 

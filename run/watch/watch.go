@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"calib/fit/drift"
@@ -245,10 +246,11 @@ func (w *watcher) look(ctx context.Context) (time.Duration, error) {
 		w.within = time.Duration(s.Pass) * (w.Now().Sub(begun) + next)
 	}
 	now := w.judge(&s, usual)
-	if s.Trouble != "" && w.trouble == "" {
-		w.tell(EventTrouble, "no host can be looked at: "+s.Trouble, nil)
+	what, _, _ := strings.Cut(s.Trouble, ": ")
+	if what != "" && what != w.trouble {
+		w.tell(EventTrouble, s.Trouble, nil)
 	}
-	w.trouble = s.Trouble
+	w.trouble = what
 	w.unsaved = append(w.unsaved, now)
 	if err := w.save(context.WithoutCancel(ctx)); err != nil && !w.full {
 		w.tell(EventTrouble, fmt.Sprintf("what is seen cannot be stored: %v; it is kept in memory, and stored once "+

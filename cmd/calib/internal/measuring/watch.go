@@ -1,12 +1,14 @@
 package measuring
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"syscall"
 	"time"
 
@@ -17,6 +19,7 @@ import (
 	"calib/internal/exit"
 	"calib/internal/files"
 	store "calib/internal/history"
+	"calib/internal/plane"
 	"calib/internal/progress"
 	"calib/internal/units"
 	"calib/run"
@@ -31,6 +34,7 @@ const (
 	watchShare  = 0.001
 	watchMargin = 0.005
 	watchLearn  = 24 * time.Hour
+	longestLook = 15 * time.Minute // with the start of agents
 )
 
 func WatchCommand() *cli.Command {
@@ -115,7 +119,7 @@ func watchAction(c *cli.Context) error {
 			return err
 		}
 		defer lock.Close()
-		o.Store = s
+		o.Store, sentinel.Watch = s, plane.Watch{Name: named(s.Path), Keep: longestLook + 2*o.Every}
 		defer hook.close()
 		o.Tell = func(e watch.Event) {
 			hook.post(e)
@@ -129,6 +133,7 @@ func watchAction(c *cli.Context) error {
 				command.Notef(c, "each pair of hosts that answer is seen every %v", now.Within.Round(time.Second))
 			}
 			m.after(now)
+			sentinel.Watch.Keep = max(sentinel.Watch.Keep, longestLook+2*now.Next)
 		}
 		stop, err := m.serve(c.String("listen"), c.String("web-config"))
 		if err != nil {
@@ -148,6 +153,14 @@ func watchAction(c *cli.Context) error {
 		}
 		return err
 	})
+}
+
+// named is a watch for a person on another machine, the same each time that it is started.
+func named(store string) string {
+	host, _ := os.Hostname()
+	path, _ := filepath.Abs(store)
+	user := cmp.Or(os.Getenv("USER"), os.Getenv("LOGNAME"), fmt.Sprint("user ", os.Geteuid()))
+	return fmt.Sprintf("%s on %s, store %s", user, host, path)
 }
 
 // watching takes the lock of the one watch that a store may have.
