@@ -1,9 +1,9 @@
 package params
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -80,10 +80,17 @@ func (p *Params) AllFindings(level Level) []Found {
 	return out
 }
 
+// quoted are words that a shell takes as they are.
+var quoted = regexp.MustCompile(`^(?: ?(?:[-\w./:@%+,=]|'[^'[:cntrl:]]*'|\\')+)+$`)
+
 // Command is a command that measures, such as calib run, on the hosts of p as they were typed. Where that is not known,
-// the hosts file has its usual name.
+// or a shell would do more with it, the hosts file has its usual name.
 func (p *Params) Command(verb string) string {
-	return "calib " + verb + " " + cmp.Or(p.Run.Where, "--hosts hosts.txt")
+	where := "--hosts hosts.txt"
+	if quoted.MatchString(p.Run.Where) {
+		where = p.Run.Where
+	}
+	return "calib " + verb + " " + where
 }
 
 // MeasureCommand is the command that measures some experiments.
@@ -113,7 +120,9 @@ func (p *Params) Hint(numbers ...string) string {
 // Measure is the command that measures what some numbers need, and all that the run of p has measured, so that its run
 // lacks nothing that p has.
 func (p *Params) Measure(numbers ...string) string {
-	all := slices.Collect(maps.Keys(p.Run.Sampled))
+	all := slices.DeleteFunc(slices.Collect(maps.Keys(p.Run.Sampled)), func(experiment string) bool {
+		return !quoted.MatchString(experiment) || strings.Contains(experiment, " ") // whoever wrote the file
+	})
 	for _, name := range numbers {
 		if n, ok := glossary.All().Lookup(name); ok {
 			all = append(all, n.Needs()...)
