@@ -54,7 +54,9 @@ func Typed(text []byte) (*params.Params, error) {
 	for _, name := range slices.Sorted(maps.Keys(lines)) {
 		parts, several := lines[name].(map[string]any)
 		if name == "L" && several {
-			name = "L_cluster"
+			if name = "L_cluster"; lines[name] != nil {
+				errs = append(errs, errors.New("L with coefficients is L_cluster: both are given, want one of them"))
+			}
 		}
 		one, number := typedNumbers[name]
 		of, function := typedFunctions[name]
