@@ -258,10 +258,14 @@ func timeRange(lo, hi float64) string {
 	return a + " to " + b
 }
 
-// minutes prints a time as people plan with it: seconds below two minutes, then minutes, then hours.
+// minutes prints a time as people plan with it: seconds below two minutes, then minutes, hours, and days.
 func minutes(m float64) string {
 	d := time.Duration(m * float64(time.Minute))
 	switch {
+	case m > 365*24*60: // also what a Duration cannot hold
+		return "more than a year"
+	case d >= 48*time.Hour:
+		return fmt.Sprintf("%.0f days", d.Hours()/24)
 	case d < 2*time.Minute:
 		return fmt.Sprintf("%d s", int(d.Round(time.Second).Seconds()))
 	case d < 2*time.Hour:

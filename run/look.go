@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"time"
 
 	"calib/agent"
@@ -263,13 +264,17 @@ func probeText(p *coord.Probed) string {
 		units.Format(p.PerByte*1e-9, "s"), units.Format(8e9/max(p.PerByte, 1e-3), "bit/s"), loss)
 	if p.AtOnce > 0 {
 		s += fmt.Sprintf("; %s at once ", units.Plural(p.AtOnce, "pair"))
+		slower := fmt.Sprintf("%.2g", p.Slower)
+		if round, _ := strconv.ParseFloat(slower, 64); round >= 100 {
+			slower = "about " + units.Grouped(int64(round))
+		}
 		switch {
 		case p.Together:
 			s += "do not slow each other, so pairs run side by side"
 		case p.Shared():
-			s += fmt.Sprintf("take %.2g times as long, so pairs run one by one", p.Slower)
+			s += fmt.Sprintf("take %s times as long, so pairs run one by one", slower)
 		default:
-			s += fmt.Sprintf("take %.2g times as long, but not all of them", p.Slower)
+			s += fmt.Sprintf("take %s times as long, but not all of them", slower)
 		}
 	}
 	pairs := units.Plural(p.Pairs, "pair")
