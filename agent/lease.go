@@ -48,7 +48,7 @@ func (s *Server) prepare(session plane.Session, secret []byte) ([]byte, error) {
 		s.end(l, errReleased)
 	}
 	if session.Watch.Name != "" {
-		if err := s.mark(session.Watch); err != nil {
+		if err := mark(session.Watch); err != nil {
 			return nil, err
 		}
 	}
@@ -204,7 +204,7 @@ func (s *Server) free(l *lease) {
 		s.lease = nil
 		s.plane.Reset()
 		if w := l.session.Watch; w.Name != "" && !l.used { // it looks without this host, or at none
-			_ = s.mark(plane.Watch{Name: w.Name})
+			_ = mark(plane.Watch{Name: w.Name})
 		}
 	}
 }

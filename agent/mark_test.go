@@ -131,12 +131,13 @@ func TestMarkOfStrangers(t *testing.T) {
 	}
 	synctest.Test(t, func(t *testing.T) {
 		_ = os.Remove(path)
-		held, err := openMark()
-		if err != nil {
+		err := look(t, "anna", true)
+		held, err2 := os.Open(path)
+		if err := errors.Join(err, err2, syscall.Flock(int(held.Fd()), syscall.LOCK_EX)); err != nil {
 			t.Fatal(err)
 		}
 		defer held.Close()
-		if err := look(t, "anna", true); err != nil {
+		if err := look(t, "ben", true); err != nil {
 			t.Error(err)
 		}
 	})

@@ -129,7 +129,7 @@ func (f *fleet) claim(ctx context.Context, s plane.Session, allowance units.Byte
 		for i, err := range slices.Backward(errs) {
 			if err != nil {
 				if errors.Is(err, agent.ErrBusy) {
-					f.busy = append(f.busy, f.hosts[i].Name)
+					f.busy = slices.Insert(f.busy, 0, f.hosts[i].Name)
 				}
 				f.leave(i, err.Error())
 				refused = append(refused, err)

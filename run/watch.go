@@ -46,13 +46,11 @@ func (s *Sentinel) Look(ctx context.Context, together *bool, again [][2]int, see
 		_ = f.close() // what was seen stands
 	}
 	if f != nil { // the hosts that it goes on without
-		var watched []string
 		for _, l := range f.lost {
 			m := &out.Hosts[s.index(l.Host)]
 			m.Lost, m.Busy = l.Error, slices.Contains(f.busy, l.Host)
 			if strings.Contains(l.Error, agent.ErrWatched.Error()) {
-				watched = slices.Insert(watched, 0, l.Host)
-				out.Trouble = "going on without " + hosts.Fold(watched) + ": " + l.Error
+				out.Trouble = "going on without " + hosts.Fold(f.busy) + ": " + l.Error
 			}
 		}
 	}

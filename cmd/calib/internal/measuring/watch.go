@@ -159,8 +159,7 @@ func watchAction(c *cli.Context) error {
 func named(store string) string {
 	host, _ := os.Hostname()
 	path, _ := filepath.Abs(store)
-	user := cmp.Or(os.Getenv("USER"), os.Getenv("LOGNAME"), fmt.Sprint("user ", os.Geteuid()))
-	return fmt.Sprintf("%s on %s, store %s", user, host, path)
+	return fmt.Sprintf("%s on %s, store %s", cmp.Or(os.Getenv("USER"), fmt.Sprint("user ", os.Geteuid())), host, path)
 }
 
 // watching takes the lock of the one watch that a store may have.
