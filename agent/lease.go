@@ -6,7 +6,12 @@ import (
 	"crypto/subtle"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"calib/bench"
@@ -47,8 +52,8 @@ func (s *Server) prepare(session plane.Session, secret []byte) ([]byte, error) {
 		}
 		s.end(l, errReleased)
 	}
-	if session.Watch.Name != "" {
-		if err := mark(session.Watch); err != nil {
+	if session.Watch != "" {
+		if err := mark(session.Watch, session.Keep); err != nil {
 			return nil, err
 		}
 	}
@@ -203,10 +208,45 @@ func (s *Server) free(l *lease) {
 	if s.lease == l {
 		s.lease = nil
 		s.plane.Reset()
-		if w := l.session.Watch; w.Name != "" && !l.used { // it looks without this host, or at none
-			_ = mark(plane.Watch{Name: w.Name})
+		if l.session.Watch != "" && !l.used { // it looks without this host, or at none
+			_ = mark(l.session.Watch, 0)
 		}
 	}
+}
+
+// mark leaves this host to a watch, also while that has no agent here, or says who has it. All users share its file,
+// and each network namespace has one. Whoever plants a link there leads it to no file but one that everybody may write.
+// Where the file cannot be had, watches do not know of each other.
+func mark(watch string, keep time.Duration) error {
+	const flags, mode = os.O_RDWR | syscall.O_NOFOLLOW | syscall.O_NONBLOCK, 0o666
+	network, _ := os.Readlink("/proc/self/ns/net")
+	path := filepath.Join(os.TempDir(), "calib-watch-"+network)
+	umask := syscall.Umask(0)
+	f, err := os.OpenFile(path, flags|os.O_CREATE|os.O_EXCL, mode)
+	syscall.Umask(umask)
+	if errors.Is(err, fs.ErrExist) { // the kernel may forbid O_CREATE alone where another user has made it
+		f, err = os.OpenFile(path, flags, 0)
+	}
+	defer f.Close() // nil has nothing to close
+	if info, _ := f.Stat(); err != nil || info.Mode() != mode {
+		return nil
+	}
+	for tries := 0; syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) != nil; tries++ {
+		if tries == 1000 { // a stranger may hold it for ever
+			return nil
+		}
+		time.Sleep(time.Duration(tries) * time.Microsecond)
+	}
+	text := make([]byte, 4096)
+	n, _ := f.Read(text)
+	line, _, _ := strings.Cut(string(text[:n]), "\n")
+	until, other, _ := strings.Cut(line, " ")
+	end, _ := time.Parse(time.RFC3339, until) // what is no mark has long ended; one that never ends is none
+	if left := time.Until(end); other != watch && left > 0 && left < 72*time.Hour {
+		return fault(ErrWatched, "%q; it has the host until %s at least: end it, or wait", other, until)
+	}
+	_, _ = f.WriteAt([]byte(time.Now().Add(keep).UTC().Format(time.RFC3339)+" "+watch+"\n"), 0) // or the disk is full
+	return nil
 }
 
 // maxUsedTickets bounds what is remembered of tickets: 64 sessions of a thousand hosts. Beyond it the oldest are

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"calib/bench/experiments"
-	"calib/internal/plane"
 )
 
 const marked = 15 * time.Minute
@@ -22,7 +21,7 @@ func look(t *testing.T, watch string, measures bool) error {
 	s := newServer(ServerOptions{}, &fakePlane{})
 	defer s.Close()
 	session := session("r1")
-	session.Watch = plane.Watch{Name: watch, Keep: marked}
+	session.Watch, session.Keep = watch, marked
 	secret, err := s.prepare(session, nil)
 	if err != nil {
 		return classify("node3", err)

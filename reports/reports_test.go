@@ -593,8 +593,9 @@ func TestDisturbedTile(t *testing.T) {
 
 // Times to plan with are in units of which one is a few, whatever a loaded machine forecasts.
 func TestMinutes(t *testing.T) {
-	for m, want := range map[float64]string{1.9: "114 s", 119: "119 min", 120: "2.0 h", 47.9 * 60: "47.9 h", 48 * 60: "2 days",
-		100 * 24 * 60: "100 days", 76566.7 * 60: "more than a year", 1e300: "more than a year", math.Inf(1): "more than a year"} {
+	for m, want := range map[float64]string{1.9: "114 s", 119: "119 min", 120: "2.0 h", 47.9 * 60: "47.9 h",
+		48 * 60: "2 days", 100 * 24 * 60: "100 days", 76566.7 * 60: "more than a year", 1e300: "more than a year",
+		math.Inf(1): "more than a year"} {
 		if got := minutes(m); got != want {
 			t.Errorf("%g minutes are %q, want %q", m, got, want)
 		}
@@ -604,19 +605,23 @@ func TestMinutes(t *testing.T) {
 // A command is copied to a shell: whoever wrote a params.json has it run no other. What a shell takes as it is stays.
 func TestCommandsOfStrangers(t *testing.T) {
 	const usual = "calib check --hosts hosts.txt"
-	for where, want := range map[string]string{
-		"--hosts x; rm -rf ~": usual, "--hosts $(id)": usual, "--hosts `id`": usual, "--hosts x\nid": usual, "--hosts 'x\nid'": usual,
-		"--hosts x|id": usual, "--hosts x>y": usual, "--hosts x &": usual, "--hosts 'x'y'": usual, "--hosts \"$HOME\"": usual,
-		"--hosts x #": usual, "--hosts {a,b}": usual, "--hosts ~/x": usual, "--hosts \\": usual, "--hosts x\x1b[2J": usual, "": usual,
-		"--hosts '/a b/it'\\''s.txt' --launch='ssh -p 2 {host}'": "calib check --hosts '/a b/it'\\''s.txt' --launch='ssh -p 2 {host}'",
-		"--host 'node[01-16],gate' --slurm":                      "calib check --host 'node[01-16],gate' --slurm",
-	} {
+	for _, where := range []string{"", "--hosts x; rm -rf ~", "--hosts $(id)", "--hosts `id`", "--hosts x\nid",
+		"--hosts 'x\nid'", "--hosts x|id", "--hosts x>y", "--hosts x &", "--hosts 'x'y'", "--hosts \"$HOME\"", "--hosts x #",
+		"--hosts {a,b}", "--hosts ~/x", "--hosts \\", "--hosts x\x1b[2J"} {
 		p := &params.Params{Run: params.Run{Where: where}}
-		if got := p.Command("check"); got != want {
-			t.Errorf("%q: %q, want %q", where, got, want)
+		if got := p.Command("check"); got != usual {
+			t.Errorf("%q: %q, want %q", where, got, usual)
 		}
 	}
-	p := &params.Params{Run: params.Run{Sampled: map[string]params.Sampled{"gap": {}, "x;id": {}, "x --launch y": {}, "$x": {}}}}
+	for _, where := range []string{"--hosts '/a b/it'\\''s.txt' --launch='ssh -p 2 {host}'",
+		"--host 'node[01-16],gate' --slurm"} {
+		p := &params.Params{Run: params.Run{Where: where}}
+		if got := p.Command("check"); got != "calib check "+where {
+			t.Errorf("%q: %q", where, got)
+		}
+	}
+	p := &params.Params{Run: params.Run{Sampled: map[string]params.Sampled{"gap": {}, "x;id": {}, "x --launch y": {},
+		"$x": {}}}}
 	if got := p.Measure(); got != "calib run --hosts hosts.txt --only clock,gap" {
 		t.Errorf("%q", got)
 	}

@@ -22,6 +22,7 @@ import (
 	"calib/internal/exit"
 	"calib/internal/hosts"
 	"calib/internal/launch"
+	"calib/internal/lists"
 	"calib/internal/netspec"
 	"calib/internal/plane"
 	"calib/internal/units"
@@ -195,11 +196,7 @@ func (f *fleet) sameAs(before []dataset.Host) error {
 }
 
 func namesOf(list []dataset.Host) []string {
-	var out []string
-	for _, h := range list {
-		out = append(out, h.Name)
-	}
-	return out
+	return lists.Map(list, func(h dataset.Host) string { return h.Name })
 }
 
 // close ends every agent, and returns when no process is left.
@@ -277,10 +274,7 @@ func launched(l *launch.Launcher) starter {
 
 // step starts one step of the job for all hosts. Their agents listen on every address.
 func step(ctx context.Context, list []hosts.Host, binaries []launch.Binary) (starter, error) {
-	names := make([]string, len(list))
-	for i, h := range list {
-		names[i] = h.Name
-	}
+	names := lists.Map(list, func(h hosts.Host) string { return h.Name })
 	config, _ := exec.Command("scontrol", "show", "config").Output()
 	job := launch.Job{Command: launch.Slurm(hosts.Fold(names), len(names)), Hosts: names, Ports: portsIn(string(config))}
 	s, err := launch.StartStep(ctx, job, binaries, []string{"agent", "--data", ":0"})

@@ -111,7 +111,7 @@ func (r *run) claim(ctx context.Context, f *fleet) error {
 	if r.Plan.Budget > 0 {
 		life = min(life, 2*time.Duration(r.Plan.Budget)+24*time.Hour)
 	}
-	err := f.claim(ctx, plane.Session{Run: r.id, Socket: r.Socket, Watch: r.Watch}, limits.Bytes, life)
+	err := f.claim(ctx, plane.Session{Run: r.id, Socket: r.Socket, Watch: r.Watch, Keep: r.Keep}, limits.Bytes, life)
 	if together := f.onOneCPU(); together != "" {
 		r.note("there are fewer CPUs than agents. Agents that share one (" + together + ") run by turns, and are " +
 			"measured with agents on other CPUs where there are any")

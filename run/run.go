@@ -56,7 +56,8 @@ type Config struct {
 	// Confirm may refuse the plan on so many hosts, before anything is begun. It may be nil.
 	Confirm func(hosts int) error `json:"-"`
 	Page    Page                  `json:"-"`
-	Watch   plane.Watch           `json:"-"` // that looks
+	Watch   string                `json:"-"` // as of plane.Session
+	Keep    time.Duration         `json:"-"`
 }
 
 var errImported = errors.New("it holds no plan, as that of an imported run")

@@ -88,13 +88,8 @@ type Session struct {
 	Peers   []Peer
 	Tickets []Ticket // those that name Self
 	Socket  Socket
-	Watch   Watch `json:",omitzero"`
-}
-
-// Watch is the one that looks, by a name that other watches are told, and how long it then has the host to itself.
-type Watch struct {
-	Name string // "" is a run, or a watch that lets others look too
-	Keep time.Duration
+	Watch   string        // which other watches are told; "" of a run, or of a watch that lets others look too
+	Keep    time.Duration // how long other watches leave the host to this one
 }
 
 // SharesMachine reports whether two hosts of a team are known to be one machine.

@@ -19,7 +19,6 @@ import (
 	"calib/internal/exit"
 	"calib/internal/files"
 	store "calib/internal/history"
-	"calib/internal/plane"
 	"calib/internal/progress"
 	"calib/internal/units"
 	"calib/run"
@@ -119,7 +118,11 @@ func watchAction(c *cli.Context) error {
 			return err
 		}
 		defer lock.Close()
-		o.Store, sentinel.Watch = s, plane.Watch{Name: named(s.Path), Keep: longestLook + 2*o.Every}
+		host, _ := os.Hostname()
+		path, _ := filepath.Abs(s.Path) // it has the same name when it is started again
+		user := cmp.Or(os.Getenv("USER"), fmt.Sprint("user ", os.Geteuid()))
+		sentinel.Watch, sentinel.Keep = fmt.Sprintf("%s on %s, store %s", user, host, path), longestLook+2*o.Every
+		o.Store = s
 		defer hook.close()
 		o.Tell = func(e watch.Event) {
 			hook.post(e)
@@ -133,7 +136,7 @@ func watchAction(c *cli.Context) error {
 				command.Notef(c, "each pair of hosts that answer is seen every %v", now.Within.Round(time.Second))
 			}
 			m.after(now)
-			sentinel.Watch.Keep = max(sentinel.Watch.Keep, longestLook+2*now.Next)
+			sentinel.Keep = max(sentinel.Keep, longestLook+2*now.Next)
 		}
 		stop, err := m.serve(c.String("listen"), c.String("web-config"))
 		if err != nil {
@@ -153,13 +156,6 @@ func watchAction(c *cli.Context) error {
 		}
 		return err
 	})
-}
-
-// named is a watch for a person on another machine, the same each time that it is started.
-func named(store string) string {
-	host, _ := os.Hostname()
-	path, _ := filepath.Abs(store)
-	return fmt.Sprintf("%s on %s, store %s", cmp.Or(os.Getenv("USER"), fmt.Sprint("user ", os.Geteuid())), host, path)
 }
 
 // watching takes the lock of the one watch that a store may have.
