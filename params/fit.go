@@ -3,6 +3,8 @@ package params
 import (
 	"math"
 	"slices"
+
+	"calib/internal/lists"
 )
 
 // Fit is one model fitted to one dataset: what it found, how well it describes the data, and which data those were.
@@ -85,11 +87,8 @@ func (p *Params) Times() []Residual {
 }
 
 // Streams returns the measured times of a byte [s/B] by the number of pairs that stream.
-func (p *Params) Streams() (out []Series) {
-	for _, f := range p.measured() {
-		out = append(out, f.Of(TimePerByte)...)
-	}
-	return out
+func (p *Params) Streams() []Series {
+	return lists.Flat(p.measured(), func(f *Fit) []Series { return f.Of(TimePerByte) })
 }
 
 // measured are the fits, or what params.json has of their points.

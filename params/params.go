@@ -9,6 +9,8 @@ package params
 import (
 	"fmt"
 	"slices"
+
+	"calib/internal/lists"
 )
 
 // Schema names the version of params.json that Encode writes. Decode reads the one before, too.
@@ -81,12 +83,7 @@ func (p *Params) ClassTime(name string, bytes int) (float64, bool) {
 }
 
 // GroupsByIndex are the hosts of each group, as indices of Run.Hosts.
-func (p *Params) GroupsByIndex() (out [][]int) {
-	for _, names := range p.Groups.Hosts {
-		out = append(out, p.Indices(names))
-	}
-	return out
-}
+func (p *Params) GroupsByIndex() [][]int { return lists.Map(p.Groups.Hosts, p.Indices) }
 
 // Indices are those of hosts in Run.Hosts, without hosts that it does not have.
 func (p *Params) Indices(hosts []string) (out []int) {

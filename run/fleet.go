@@ -165,11 +165,7 @@ func (f *fleet) pin() {
 func (f *fleet) onOneCPU() string {
 	var parts []string
 	for at, sharing := range dataset.ByCPU(f.hosts) {
-		var names []string
-		for _, i := range sharing {
-			names = append(names, f.hosts[i].Name)
-		}
-		if len(names) > 1 {
+		if names := lists.Map(sharing, func(i int) string { return f.hosts[i].Name }); len(names) > 1 {
 			parts = append(parts, "CPU "+at[1]+": "+hosts.Fold(names))
 		}
 	}

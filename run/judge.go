@@ -14,6 +14,7 @@ import (
 	"calib/fit/resample"
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
+	"calib/internal/lists"
 	"calib/params"
 	"calib/run/plan"
 )
@@ -44,10 +45,7 @@ func newLook(targets Targets, settings fit.Settings, opening []dataset.Sample) p
 				v.pairs[s.Point[names.FactorPairs]] = true
 			}
 		}
-		var out []plan.State
-		for _, name := range aimed {
-			out = append(out, v.state(name, targets[name]))
-		}
+		out := lists.Map(aimed, func(name string) plan.State { return v.state(name, targets[name]) })
 		// More ping-pongs decide which hosts are slow, where there are any.
 		open := slices.IndexFunc(fits.Findings, func(f params.Finding) bool { return f.Code == params.Undecided })
 		if open >= 0 && slices.ContainsFunc(d.Samples, func(s dataset.Sample) bool { return s.Exp == names.Pingpong }) {

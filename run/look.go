@@ -16,6 +16,7 @@ import (
 	"calib/internal/dataset"
 	"calib/internal/doctor"
 	"calib/internal/exit"
+	"calib/internal/lists"
 	"calib/internal/plane"
 	"calib/internal/units"
 	"calib/reports"
@@ -141,10 +142,8 @@ func (r *run) checkup(ctx context.Context, f *fleet) error {
 	if err != nil {
 		return err
 	}
-	facts := doctor.Facts{Pairs: pairs}
-	for _, h := range f.hosts {
-		facts.Hosts = append(facts.Hosts, doctor.Host{Host: h})
-	}
+	known := func(h dataset.Host) doctor.Host { return doctor.Host{Host: h} }
+	facts := doctor.Facts{Hosts: lists.Map(f.hosts, known), Pairs: pairs}
 	out := doctor.Out(len(f.hosts), pairs)
 	why := map[string]string{}
 	report := doctor.Examine(facts)

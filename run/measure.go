@@ -15,6 +15,7 @@ import (
 	"calib/fit"
 	"calib/internal/dataset"
 	"calib/internal/exit"
+	"calib/internal/lists"
 	"calib/internal/rundir"
 	"calib/internal/units"
 	"calib/params"
@@ -86,10 +87,7 @@ func (r *run) walk(ctx context.Context, f *fleet, schedule *plan.Schedule, have 
 
 // steering returns nil where there is no target, or no round after the least.
 func (r *run) steering(s *plan.Schedule, f *fleet) (*plan.Steering, error) {
-	var measured []string
-	for _, e := range s.Estimate().ByExp {
-		measured = append(measured, e.Name)
-	}
+	measured := lists.Map(s.Estimate().ByExp, func(e plan.ExpForecast) string { return e.Name })
 	targets := defaultTargets(measured, s.Limits.Hosts, r.Plan.Target)
 	if r.Targets != "" {
 		var err error

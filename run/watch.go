@@ -12,6 +12,7 @@ import (
 	"calib/fit/fault"
 	"calib/internal/exit"
 	"calib/internal/hosts"
+	"calib/internal/lists"
 	"calib/internal/units"
 	"calib/run/coord"
 	"calib/run/watch"
@@ -36,10 +37,8 @@ type Sentinel struct {
 func (s *Sentinel) Look(ctx context.Context, together *bool, again [][2]int, seen map[[2]int]time.Time,
 	more func(took time.Duration) bool) (watch.Sighting, error) {
 	r := newRun(s.Config, "watch-")
-	out := watch.Sighting{Together: together}
-	for _, h := range s.Hosts {
-		out.Hosts = append(out.Hosts, watch.Machine{Name: h.Name})
-	}
+	machine := func(h hosts.Host) watch.Machine { return watch.Machine{Name: h.Name} }
+	out := watch.Sighting{Together: together, Hosts: lists.Map(s.Hosts, machine)}
 	f, err := r.open(ctx)
 	if err == nil {
 		err = s.see(ctx, r, f, &out, again, seen, more)
@@ -157,10 +156,8 @@ func turnsOf(place []int, last map[[2]int]time.Time, together bool) [][][2]int {
 			by[back] = append(by[back], [2]int(p))
 		}
 	}
-	var queue [][2]int
-	for _, seen := range slices.SortedFunc(maps.Keys(by), time.Time.Compare) {
-		queue = append(queue, by[seen]...)
-	}
+	oldest := slices.SortedFunc(maps.Keys(by), time.Time.Compare)
+	queue := lists.Flat(oldest, func(seen time.Time) [][2]int { return by[seen] })
 	var rounds [][][2]int
 	for range watchRounds {
 		var now, later, done [][2]int

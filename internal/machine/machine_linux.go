@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"calib/internal/kernel"
+	"calib/internal/lists"
 	"calib/internal/plane"
 	"calib/internal/units"
 )
@@ -114,11 +115,7 @@ func dataCaches(sys fs.FS, cpu int) []units.Bytes {
 			found[level] = size
 		}
 	}
-	var sizes []units.Bytes
-	for _, level := range slices.Sorted(maps.Keys(found)) {
-		sizes = append(sizes, found[level])
-	}
-	return sizes
+	return lists.Map(slices.Sorted(maps.Keys(found)), func(level int) units.Bytes { return found[level] })
 }
 
 // latencyFile takes the longest time [µs] that any CPU may need to wake up, a 32-bit number, for as long as it is open.

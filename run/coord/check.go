@@ -11,6 +11,7 @@ import (
 	"calib/bench"
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
+	"calib/internal/lists"
 	"calib/internal/units"
 )
 
@@ -215,10 +216,7 @@ const namesShown = 6
 
 // list names hosts, the first few of many.
 func (w *walker) list(hosts []int) string {
-	var out []string
-	for _, h := range hosts[:min(len(hosts), namesShown)] {
-		out = append(out, w.Names[h])
-	}
+	out := lists.Map(hosts[:min(len(hosts), namesShown)], func(h int) string { return w.Names[h] })
 	last := len(out) - 1
 	if n := len(hosts) - namesShown; n > 0 {
 		return fmt.Sprintf("%s and %d more", strings.Join(out, ", "), n)

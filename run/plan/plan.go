@@ -16,6 +16,7 @@ import (
 	"calib/bench"
 	"calib/bench/pattern"
 	"calib/internal/dataset/names"
+	"calib/internal/lists"
 	"calib/internal/units"
 )
 
@@ -140,11 +141,7 @@ func (p Plan) Validate(exps []*bench.Experiment) error {
 
 // Names lists the experiments of p: those it names, or all.
 func (p Plan) Names(all []*bench.Experiment) []string {
-	var out []string
-	for _, e := range p.choose(all) {
-		out = append(out, e.Name)
-	}
-	return out
+	return lists.Map(p.choose(all), func(e *bench.Experiment) string { return e.Name })
 }
 
 // choose returns the experiments p names, in p's order, or all of them.

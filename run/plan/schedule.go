@@ -9,6 +9,7 @@ import (
 
 	"calib/bench"
 	"calib/internal/dataset"
+	"calib/internal/lists"
 	"calib/internal/units"
 )
 
@@ -154,11 +155,8 @@ func (s *Schedule) Planned() int {
 func (s *Schedule) Slots() int { return len(s.groups) }
 
 // Exps are the experiments of all slots of round r, whether or not it measures them.
-func (s *Schedule) Exps(r int) (out []string) {
-	for _, k := range s.order(s.rng(r)) {
-		out = append(out, s.groups[k].exp.Name)
-	}
-	return out
+func (s *Schedule) Exps(r int) []string {
+	return lists.Map(s.order(s.rng(r)), func(k int) string { return s.groups[k].exp.Name })
 }
 
 // MaxEmpty is in how many rounds in a row the schedule may have no slot, if it has any that can be measured.

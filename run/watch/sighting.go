@@ -14,6 +14,7 @@ import (
 	"calib/fit/drift"
 	"calib/fit/fault"
 	"calib/internal/history"
+	"calib/internal/lists"
 	"calib/internal/stats"
 )
 
@@ -72,10 +73,8 @@ type stored struct {
 }
 
 func (s *Sighting) encode() []byte {
-	out := stored{Took: int64(s.Took), CPU: int64(s.cpu()), Together: s.Together}
-	for _, m := range s.Hosts {
-		out.Hosts = append(out.Hosts, m.Name)
-	}
+	hosts := lists.Map(s.Hosts, func(m Machine) string { return m.Name })
+	out := stored{Hosts: hosts, Took: int64(s.Took), CPU: int64(s.cpu()), Together: s.Together}
 	for _, o := range s.Seen {
 		row := [6]int64{int64(o.From), int64(o.To), int64(math.Round(1e9 * o.Latency)),
 			int64(math.Round(1e15 * o.PerByte)), o.Segments, o.Again}

@@ -298,9 +298,8 @@ func (w *watcher) judge(s *Sighting, next time.Duration) (now history.Watched) {
 	}
 	w.gone = nil
 	now.Marks = append(w.clockSet(s.At), w.marks(s, now.Machines)...)
-	for _, m := range now.Marks {
-		w.recent = append(w.recent, history.Event{At: s.At, Subject: m})
-	}
+	mark := func(m string) history.Event { return history.Event{At: s.At, Subject: m} }
+	w.recent = append(w.recent, lists.Map(now.Marks, mark)...)
 	w.recent = w.recent[max(0, len(w.recent)-recentEvents):]
 	w.drift.Yearly = float64(year / next)
 	began, ended := w.drift.Add(s.look())
@@ -312,9 +311,7 @@ func (w *watcher) judge(s *Sighting, next time.Duration) (now history.Watched) {
 			w.open = slices.Delete(w.open, i, i+1)
 		}
 	}
-	for _, c := range began {
-		now.Began = append(now.Began, w.changeOf(c))
-	}
+	now.Began = lists.Map(began, w.changeOf)
 	w.open = append(w.open, now.Began...)
 	now.Data = s.encode()
 	return now

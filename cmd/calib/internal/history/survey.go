@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"calib/internal/history"
+	"calib/internal/lists"
 	"calib/internal/stats"
 	"calib/params"
 )
@@ -99,16 +100,10 @@ func linkWindow(n, links int) int {
 
 // search finds the changes of level. Equal readings give equal changes: the metric's name seeds the permutations.
 func (t *timeline) search(acks []history.Ack) {
-	y := make([]float64, len(t.readings))
-	for i, r := range t.readings {
-		y[i] = r.Value
-	}
 	h := fnv.New64a()
 	h.Write([]byte(t.metric.Name + "\x00" + t.metric.Link())) // a hash never fails
 	options := stats.ChangeOptions{Segment: minSegment, Effect: minEffect, Seed: h.Sum64()}
-	for _, c := range stats.EDivisive(y, options) {
-		t.changes = append(t.changes, t.change(c))
-	}
+	t.changes = lists.Map(stats.EDivisive(t.values(), options), t.change)
 	t.acknowledge(acks)
 }
 

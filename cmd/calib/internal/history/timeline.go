@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 
+	"calib/internal/history"
+	"calib/internal/lists"
 	"calib/internal/stats"
 	"calib/internal/units"
 	"calib/reports/figure"
@@ -51,12 +53,10 @@ func (t *timeline) figure() figure.Figure {
 	return f
 }
 
-func (t *timeline) level(from, to int) float64 {
-	var y []float64
-	for _, r := range t.readings[from:to] {
-		y = append(y, r.Value)
-	}
-	return stats.Median(y)
+func (t *timeline) level(from, to int) float64 { return stats.Median(t.values()[from:to]) }
+
+func (t *timeline) values() []float64 {
+	return lists.Map(t.readings, func(r history.Reading) float64 { return r.Value })
 }
 
 func (t *timeline) says() string {

@@ -19,6 +19,8 @@ import (
 	"calib/internal/exit"
 	"calib/internal/files"
 	store "calib/internal/history"
+	"calib/internal/hosts"
+	"calib/internal/lists"
 	"calib/internal/progress"
 	"calib/internal/units"
 	"calib/run"
@@ -93,9 +95,7 @@ func watchAction(c *cli.Context) error {
 	sentinel := &run.Sentinel{Config: config}
 	sentinel.Show = progress.New(io.Discard, progress.Quiet, time.Now)
 	o.Look = sentinel.Look
-	for _, h := range config.Hosts {
-		o.Hosts = append(o.Hosts, h.Name)
-	}
+	o.Hosts = lists.Map(config.Hosts, func(h hosts.Host) string { return h.Name })
 	ctx, unread := context.WithCancelCause(c.Context)
 	defer unread(nil)
 	if end := c.Duration("for"); end > 0 && w.Sim == "" {
