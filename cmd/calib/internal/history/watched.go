@@ -1,12 +1,14 @@
 package history
 
 import (
+	"slices"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
 	"calib/fit/fault"
 	"calib/internal/history"
+	"calib/internal/hosts"
 	"calib/internal/stats"
 	"calib/reports/figure"
 	"calib/run/watch"
@@ -14,16 +16,24 @@ import (
 
 const eachDay = "day"
 
-// watched draws what calib watch has seen, by days: of a link, or the medians of all. Nothing where runs or their
-// numbers were chosen.
+// watched draws what calib watch has seen of each cluster, by days: of a link, or the medians of all. Nothing where runs
+// or their numbers were chosen.
 func watched(c *cli.Context, s *history.Store, f history.Filter) (out []figure.Figure, err error) {
 	from, to, ok := hostsOf(c.String("link"))
 	if c.IsSet("metric") || f.Label != "" || f.Plan != "" || !ok && c.String("link") != "" {
 		return nil, nil
 	}
-	latency := &timeline{each: eachDay, metric: history.Followed{Name: "latency", From: from, To: to, Unit: "s"}}
-	rate := &timeline{each: eachDay, metric: history.Followed{Name: "rate", From: from, To: to, Unit: "B/s"}}
+	var clusters [][]string // by the hosts of their newest looks
+	var all []*timeline     // two of each
 	err = watch.Each(c.Context, s, f.Since, func(at time.Time, hosts []string, seen []fault.Seen) {
+		i := slices.IndexFunc(clusters, func(of []string) bool { return history.SameCluster(of, hosts) })
+		if i < 0 {
+			i, clusters = len(clusters), append(clusters, nil)
+			latency := history.Followed{Name: "latency", From: from, To: to, Unit: "s"}
+			rate := history.Followed{Name: "rate", From: from, To: to, Unit: "B/s"}
+			all = append(all, &timeline{each: eachDay, metric: latency}, &timeline{each: eachDay, metric: rate})
+		}
+		clusters[i] = hosts
 		var latencies, rates []float64
 		for _, o := range seen {
 			a, b := hosts[o.From], hosts[o.To]
@@ -35,16 +45,21 @@ func watched(c *cli.Context, s *history.Store, f history.Filter) (out []figure.F
 				}
 			}
 		}
-		latency.add(at, latencies)
-		rate.add(at, rates)
+		all[2*i].add(at, latencies)
+		all[2*i+1].add(at, rates)
 	})
-	for _, t := range []*timeline{latency, rate} {
+	taken := figure.IDs{}
+	for k, t := range all {
 		for i, looks := range t.looks {
 			t.readings[i].Value = stats.Median(looks)
 		}
 		if len(t.readings) > 0 {
 			f := t.figure()
-			f.ID, f.Section = "watch-"+f.ID, "What calib watch has seen"
+			f.ID, f.Section = taken.Take("watch-"+f.ID), "What calib watch has seen"
+			if len(clusters) > 1 {
+				of := " of " + hosts.Fold(clusters[k/2])
+				f.Title, f.Section = f.Title+of, f.Section+of
+			}
 			out = append(out, f)
 		}
 	}
