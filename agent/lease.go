@@ -36,7 +36,7 @@ type lease struct {
 	ctx     context.Context
 	cancel  context.CancelCauseFunc
 	task    chan struct{} // of the running task: closed at its end; nil where none runs
-	used    bool          // a task has begun
+	used    bool          // a task has begun, or its watch had the host before
 }
 
 const secretSize = 32
@@ -52,8 +52,10 @@ func (s *Server) prepare(session plane.Session, secret []byte) ([]byte, error) {
 		}
 		s.end(l, errReleased)
 	}
+	used := false
 	if session.Watch != "" {
-		if err := mark(session.Watch, session.Keep); err != nil {
+		var err error
+		if used, err = mark(session.Watch, session.Keep); err != nil {
 			return nil, err
 		}
 	}
@@ -67,7 +69,7 @@ func (s *Server) prepare(session plane.Session, secret []byte) ([]byte, error) {
 		s.plane.Reset()
 		return nil, fault(ErrInvalid, "run %s: %w", session.Run, err)
 	}
-	l := &lease{secret: make([]byte, secretSize), session: session, since: time.Now()}
+	l := &lease{secret: make([]byte, secretSize), session: session, since: time.Now(), used: used}
 	rand.Read(l.secret) // never fails (crypto/rand)
 	l.ctx, l.cancel = context.WithCancelCause(context.Background())
 	l.silent = time.AfterFunc(s.opts.Silence, func() { s.drop(l, errSilence) })
@@ -209,15 +211,15 @@ func (s *Server) free(l *lease) {
 		s.lease = nil
 		s.plane.Reset()
 		if l.session.Watch != "" && !l.used { // it looks without this host, or at none
-			_ = mark(l.session.Watch, 0)
+			_, _ = mark(l.session.Watch, 0)
 		}
 	}
 }
 
-// mark leaves this host to a watch, also while that has no agent here, or says who has it. All users share its file,
-// and each network namespace has one. Whoever plants a link there leads it to no file but one that everybody may write.
-// Where the file cannot be had, watches do not know of each other.
-func mark(watch string, keep time.Duration) error {
+// mark leaves this host to a watch, also while that has no agent here, or says who has it. It reports whether the watch
+// had it before. All users share its file, and each network namespace has one. Whoever plants a link there leads it to
+// no file but one that everybody may write. Where the file cannot be had, watches do not know of each other.
+func mark(watch string, keep time.Duration) (had bool, err error) {
 	const flags, mode = os.O_RDWR | syscall.O_NOFOLLOW | syscall.O_NONBLOCK, 0o666
 	network, _ := os.Readlink("/proc/self/ns/net")
 	path := filepath.Join(os.TempDir(), "calib-watch-"+network)
@@ -229,11 +231,11 @@ func mark(watch string, keep time.Duration) error {
 	}
 	defer f.Close() // nil has nothing to close
 	if info, _ := f.Stat(); err != nil || info.Mode() != mode {
-		return nil
+		return false, nil
 	}
 	for tries := 0; syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) != nil; tries++ {
 		if tries == 1000 { // a stranger may hold it for ever
-			return nil
+			return false, nil
 		}
 		time.Sleep(time.Duration(tries) * time.Microsecond)
 	}
@@ -242,11 +244,12 @@ func mark(watch string, keep time.Duration) error {
 	line, _, _ := strings.Cut(string(text[:n]), "\n")
 	until, other, _ := strings.Cut(line, " ")
 	end, _ := time.Parse(time.RFC3339, until) // what is no mark has long ended; one that never ends is none
-	if left := time.Until(end); other != watch && left > 0 && left < 72*time.Hour {
-		return fault(ErrWatched, "%q; it has the host until %s at least: end it, or wait", other, until)
+	left := time.Until(end)
+	if had = left > 0 && left < 72*time.Hour; had && other != watch {
+		return false, fault(ErrWatched, "%q; it has the host until %s at least: end it, or wait", other, until)
 	}
 	_, _ = f.WriteAt([]byte(time.Now().Add(keep).UTC().Format(time.RFC3339)+" "+watch+"\n"), 0) // or the disk is full
-	return nil
+	return had, nil
 }
 
 // maxUsedTickets bounds what is remembered of tickets: 64 sessions of a thousand hosts. Beyond it the oldest are

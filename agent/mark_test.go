@@ -63,6 +63,8 @@ func TestMark(t *testing.T) {
 		none(look(t, anna, true)) // of its next look, or started again
 		time.Sleep(2 * time.Second)
 		refused(look(t, ben, true))
+		none(look(t, anna, false)) // which has the host, and had no time for it
+		refused(look(t, ben, true))
 		none(look(t, "", true)) // a run
 		refused(look(t, ben, false))
 		time.Sleep(marked)

@@ -16,8 +16,8 @@ import (
 
 const eachDay = "day"
 
-// watched draws what calib watch has seen of each cluster, by days: of a link, or the medians of all. Nothing where runs
-// or their numbers were chosen.
+// watched draws what calib watch has seen of each cluster, by days: of a link, or the medians of all. Nothing where
+// runs or their numbers were chosen.
 func watched(c *cli.Context, s *history.Store, f history.Filter) (out []figure.Figure, err error) {
 	from, to, ok := hostsOf(c.String("link"))
 	if c.IsSet("metric") || f.Label != "" || f.Plan != "" || !ok && c.String("link") != "" {
