@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"calib/bench"
+	"calib/internal/lists"
 )
 
 // Comm is what a pattern may do: one rank's view of its team. What fails ends the pattern (bench.Check).
@@ -187,11 +188,7 @@ func OfOperation(operation string) []Pattern {
 }
 
 func Names() []string {
-	var out []string
-	for _, p := range All {
-		out = append(out, p.Name())
-	}
-	return out
+	return lists.Map(All, Pattern.Name)
 }
 
 // Find returns the pattern of an operation and algorithm. The error lists what there is.

@@ -148,10 +148,7 @@ func (s *Screen) parts() []float64 {
 	for range sweeps {
 		next := slices.Clone(part)
 		for h, partners := range near {
-			var left []float64
-			for _, p := range partners {
-				left = append(left, p.value-part[p.host])
-			}
+			left := lists.Map(partners, func(p partner) float64 { return p.value - part[p.host] })
 			next[h] = (part[h] + stats.Median(left)) / 2
 		}
 		part = next
@@ -165,11 +162,7 @@ func (s *Screen) best() []float64 {
 	near := s.near(test{quantity: Rate, of: perByte, rounds: batch})
 	out := make([]float64, s.hosts)
 	for h, partners := range near {
-		var v []float64
-		for _, p := range partners {
-			v = append(v, p.value)
-		}
-		out[h] = stats.Quantile(v, 0.1)
+		out[h] = stats.Quantile(lists.Map(partners, func(p partner) float64 { return p.value }), 0.1)
 	}
 	return known(out, near)
 }
