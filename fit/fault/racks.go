@@ -4,18 +4,25 @@ import (
 	"cmp"
 	"maps"
 	"math"
+	"math/rand/v2"
 	"slices"
 
+	"calib/internal/lists"
 	"calib/internal/stats"
 )
 
 const (
-	// clear is the share of the pairs within groups that must be near, and of those between groups that must be far.
+	// clear is the share of the pairs within groups that must be near.
 	clear = 0.95
 	// alone is the share of the hosts that may be in no group.
 	alone = 0.1
 	// limits is how many limits between near and far are tried.
 	limits = 12
+	// unlikely is the share of the clusters without groups in which chance may make some.
+	unlikely = 0.01
+	// shuffles is how often the pairs' latencies are shuffled at most, leastShuffles at least; between them so often that
+	// shuffledPairs are.
+	shuffles, leastShuffles, shuffledPairs = 1999, 99, 50_000
 )
 
 // racks parts the hosts, but some, into groups, such as racks, where the ways between groups take longer than those
@@ -39,27 +46,36 @@ func Groups(hosts int, margin float64, way map[[2]int]float64) [][]int {
 	return members(best)
 }
 
-// bestParted is the best of partings of so many hosts, and how far apart its groups are.
+// bestParted is the best of partings of so many hosts, and how far apart its groups are. It is none where a permutation
+// test does not exclude that all pairs are alike: shuffled, their latencies part the hosts as far too often.
 func (s *Screen) bestParted(way map[[2]int]float64, hosts int) (best []int, furthest float64) {
-	var all []float64
-	for _, v := range way {
-		all = append(all, v)
-	}
-	slices.Sort(all)
-	var gaps []int
-	for i := range max(len(all)-1, 0) {
-		gaps = append(gaps, i)
-	}
+	pairs := Sorted(way)
+	values := lists.Map(pairs, func(p [2]int) float64 { return way[p] })
+	all, gaps := slices.Sorted(slices.Values(values)), lists.Upto(max(len(values)-1, 0))
 	slices.SortStableFunc(gaps, func(i, k int) int { return cmp.Compare(all[k+1]-all[k], all[i+1]-all[i]) })
-	most := 0
-	for _, i := range gaps[:min(len(gaps), limits)] {
-		groups, apart := s.parted(way, all[i], hosts)
-		n := 0
-		if all[i+1]-all[i] > 2*s.margin { // a gap as narrow as this may be within a group
-			n = len(members(groups))
+	parted := func() (best []int, furthest float64) {
+		most := 0
+		for _, i := range gaps[:min(len(gaps), limits)] {
+			groups, apart := s.parted(pairs, values, all[i], hosts)
+			n := 0
+			if all[i+1]-all[i] > 2*s.margin { // a gap as narrow as this may be within a group
+				n = len(members(groups))
+			}
+			if apart > 2*s.margin && (n > most || n == most && apart > furthest) {
+				best, most, furthest = groups, n, apart
+			}
 		}
-		if apart > 2*s.margin && (n > most || n == most && apart > furthest) {
-			best, most, furthest = groups, n, apart
+		return best, furthest
+	}
+	best, furthest = parted()
+	rng, tries := rand.New(rand.NewPCG(1, 1)), max(leastShuffles, min(shuffles, shuffledPairs/(len(pairs)+1)))
+	for i, chance := 0, 1.; best != nil && i < tries; i++ {
+		rng.Shuffle(len(values), func(i, k int) { values[i], values[k] = values[k], values[i] })
+		if _, apart := parted(); apart >= furthest {
+			chance++
+		}
+		if chance > unlikely*float64(tries+1) {
+			return nil, 0
 		}
 	}
 	return best, furthest
@@ -127,7 +143,7 @@ func place(group []int, margin float64, way map[[2]int]float64) {
 
 // parted groups the hosts that near pairs join, and says how much longer the ways between groups are; 0 where that does
 // not describe the pairs.
-func (s *Screen) parted(way map[[2]int]float64, limit float64, hosts int) (out []int, apart float64) {
+func (s *Screen) parted(pairs [][2]int, values []float64, limit float64, hosts int) (out []int, apart float64) {
 	root := make([]int, s.hosts)
 	for h := range root {
 		root[h] = h
@@ -139,9 +155,16 @@ func (s *Screen) parted(way map[[2]int]float64, limit float64, hosts int) (out [
 		}
 		return h
 	}
-	for p, v := range way {
-		if a, b := find(p[0]), find(p[1]); v <= limit && a != b {
+	left := hosts
+	for i, p := range pairs {
+		if values[i] > limit {
+			continue
+		}
+		if a, b := find(p[0]), find(p[1]); a != b {
 			root[max(a, b)] = min(a, b)
+			if left--; left == 1 {
+				return nil, 0
+			}
 		}
 	}
 	members := map[int]int{}
@@ -163,21 +186,20 @@ func (s *Screen) parted(way map[[2]int]float64, limit float64, hosts int) (out [
 		return nil, 0
 	}
 	var within, between []float64
-	near, far := 0., 0.
-	for p, v := range way {
+	near := 0.
+	for i, p := range pairs {
+		v := values[i]
 		switch a, b := out[p[0]], out[p[1]]; {
 		case a < 0 || b < 0:
-		case a == b:
+		case a != b:
+			between = append(between, v) // all far
+		default:
 			if within = append(within, v); v <= limit {
 				near++
 			}
-		default:
-			if between = append(between, v); v > limit {
-				far++
-			}
 		}
 	}
-	if len(within) < placed || near < clear*float64(len(within)) || far < clear*float64(len(between)) {
+	if len(within) < placed || near < clear*float64(len(within)) {
 		return nil, 0
 	}
 	return out, stats.Median(between) - stats.Median(within)
