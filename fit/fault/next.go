@@ -14,17 +14,20 @@ const (
 
 // Next returns the pairs of the next round, drawn by rng: those that were seen least. In every third round suspected
 // pairs are seen again, and in the others their hosts are with other hosts. The first host of a pair is to send the
-// long messages: the one that has sent in fewer rounds.
+// long messages: the one that has sent fewer to the other, or else in fewer rounds. So a suspected pair, which is seen
+// often, is seen in both directions alike: in one alone it would move the median of its sender.
 func (s *Screen) Next(rng *rand.Rand) (out [][2]int) {
-	busy, sent := map[int]bool{}, map[int]int{}
+	busy, sent, to := map[int]bool{}, map[int]int{}, map[[2]int]int{}
 	for _, o := range slices.Concat(s.rounds...) {
 		sent[o.From]++
+		to[[2]int{o.From, o.To}]++
 	}
 	add := func(a, b int) {
 		if busy[a] || busy[b] {
 			return
 		}
-		if d := cmp.Compare(sent[a], sent[b]); d > 0 || d == 0 && rng.IntN(2) == 0 {
+		d := cmp.Or(cmp.Compare(to[[2]int{a, b}], to[[2]int{b, a}]), cmp.Compare(sent[a], sent[b]))
+		if d > 0 || d == 0 && rng.IntN(2) == 0 {
 			a, b = b, a
 		}
 		busy[a], busy[b] = true, true
