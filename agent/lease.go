@@ -223,10 +223,10 @@ func mark(watch string, keep time.Duration) (had bool, err error) {
 	const flags, mode = os.O_RDWR | syscall.O_NOFOLLOW | syscall.O_NONBLOCK, 0o666
 	network, _ := os.Readlink("/proc/self/ns/net")
 	path := filepath.Join(os.TempDir(), "calib-watch-"+network)
-	umask := syscall.Umask(0)
 	f, err := os.OpenFile(path, flags|os.O_CREATE|os.O_EXCL, mode)
-	syscall.Umask(umask)
-	if errors.Is(err, fs.ErrExist) { // the kernel may forbid O_CREATE alone where another user has made it
+	if err == nil {
+		err = f.Chmod(mode) // whatever the umask is
+	} else if errors.Is(err, fs.ErrExist) { // the kernel may forbid O_CREATE alone where another user has made it
 		f, err = os.OpenFile(path, flags, 0)
 	}
 	defer f.Close() // nil has nothing to close

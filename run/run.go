@@ -79,8 +79,8 @@ type Result struct {
 	Probe *coord.Probed // nil where there was none
 }
 
-// Keep writes c to the run.json of a run, which is open for editing.
-func (c Config) Keep(dir *rundir.Dir) error {
+// Store writes c to the run.json of a run, which is open for editing.
+func (c Config) Store(dir *rundir.Dir) error {
 	detail, err := json.Marshal(c)
 	if err != nil {
 		return err
@@ -268,7 +268,7 @@ func (r *run) measure(ctx context.Context, f *fleet) error {
 	if r.Probe != nil {
 		schedule.Groups = r.Probe.Groups
 	}
-	if err := r.Config.Keep(r.dir); err != nil { // with the plan as the hosts and the network have made it
+	if err := r.Config.Store(r.dir); err != nil { // with the plan as the hosts and the network have made it
 		return err
 	}
 	cost := forecast(schedule)

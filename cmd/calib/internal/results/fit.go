@@ -81,7 +81,7 @@ func fitRun(c *cli.Context) (err error) {
 	settings := fit.Settings{Seed: c.Uint64("seed"), Breaks: config.Fit.Breaks}
 	_, err = run.Fit(dir, d, settings, dir.Run().Warnings, history.Paged(c, command.Noter(c)))
 	if err == nil && anew {
-		err = config.Keep(dir)
+		err = config.Store(dir)
 	}
 	if err != nil {
 		return err
