@@ -9,12 +9,15 @@ import (
 	"io"
 	"maps"
 	"reflect"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"calib/internal/files"
+	"calib/internal/lists"
 )
 
 // ErrParams reports a params.json that cannot be read or contradicts itself.
@@ -23,23 +26,48 @@ var ErrParams = errors.New("not a valid params.json")
 // maxParams bounds a params.json: the pair matrix of 1,000 hosts needs about 120 MB.
 const maxParams = 512 << 20
 
-// Encode writes p as JSON with one fact on a line. Equal Params are equal bytes. Numbers that are not finite are
-// written as null, or left out where null has no meaning, with a finding; p itself is not changed.
-func Encode(w io.Writer, p *Params) error { return encode(w, p.finite()) }
+// Encode writes all of p but its points as JSON with one fact on a line. Equal Params are equal bytes. Numbers that are
+// not finite are written as null, or left out where null has no meaning, with a finding; p itself is not changed.
+func Encode(w io.Writer, p *Params) error { return encode(w, p.finite(), false) }
 
-func encode(w io.Writer, v any) error {
+// EncodeShort writes p as the params.json of a run: without what EncodePoints writes, and rounded.
+func EncodeShort(w io.Writer, p *Params) error {
+	short := p.finite()
+	short.split()
+	return encode(w, short, true)
+}
+
+func encode(w io.Writer, v any, round bool) error {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
+	enc.SetIndent("", " ")
 	if err := enc.Encode(v); err != nil {
 		return err
 	}
-	_, err := w.Write(joined(b.Bytes()))
+	text := b.Bytes()
+	if round {
+		text = fraction.ReplaceAllFunc(text, rounded)
+	}
+	_, err := w.Write(joined(text))
 	return err
 }
 
-// joined puts each list and object of indented JSON on one line, where that has at most 160 bytes.
+// fraction is a number that is not whole, at the end of a line of indented JSON. A text ends otherwise.
+var fraction = regexp.MustCompile(`(?m)-?\d+\.\d+(e[-+]\d+)?,?$`)
+
+// rounded is a fraction to 9 digits, a second to the nanosecond, or to a whole number. It keeps the order of numbers.
+func rounded(text []byte) []byte {
+	number := bytes.TrimRight(text, ",")
+	v, _ := strconv.ParseFloat(string(number), 64)
+	out := strconv.AppendFloat(nil, v, 'g', max(9, bytes.IndexByte(number, '.')), 64)
+	return append(out, text[len(number):]...)
+}
+
+// lineBytes is how long a line may be: a parameter fits into one.
+const lineBytes = 240
+
+// joined puts each list and object of indented JSON on one line, where that has at most lineBytes.
 func joined(b []byte) []byte {
 	var lines [][]byte
 	var open []int // lines that begin what has not ended
@@ -53,16 +81,11 @@ func joined(b []byte) []byte {
 		case text[0] == '}' || text[0] == ']':
 			from := open[len(open)-1]
 			open = open[:len(open)-1]
-			one := bytes.Clone(lines[from])
-			for i, l := range lines[from+1:] {
-				if l = bytes.TrimLeft(l, " "); i > 0 && l[0] != '}' && l[0] != ']' {
-					one = append(one, ' ')
-				}
-				if one = append(one, l...); len(one) > 160 {
-					break
-				}
+			if len(lines)-from > lineBytes {
+				break
 			}
-			if len(one) <= 160 {
+			parts := lists.Map(lines[from+1:len(lines)-1], func(l []byte) []byte { return bytes.TrimLeft(l, " ") })
+			if one := slices.Concat(lines[from], bytes.Join(parts, []byte(" ")), text); len(one) <= lineBytes {
 				lines = append(lines[:from], one)
 			}
 		}
@@ -70,7 +93,7 @@ func joined(b []byte) []byte {
 	return bytes.Join(lines, []byte("\n"))
 }
 
-// Decode reads a params.json of this version or of the one before. Errors are of class ErrParams and name the line or
+// Decode reads a params.json of this version or of the two before. Errors are of class ErrParams and name the line or
 // the number. Members that this build does not know are ignored.
 func Decode(r io.Reader) (*Params, error) {
 	b, err := readAll(r)
@@ -81,7 +104,7 @@ func Decode(r io.Reader) (*Params, error) {
 		Schema string `json:"schema"`
 	}
 	p := &Params{}
-	if err = json.Unmarshal(b, &head); err == nil && (head.Schema == Schema || head.Schema == older) {
+	if err = json.Unmarshal(b, &head); err == nil && slices.Contains([]string{Schema, older, oldest}, head.Schema) {
 		err = json.Unmarshal(b, p)
 	}
 	switch {
@@ -98,9 +121,10 @@ func Decode(r io.Reader) (*Params, error) {
 			class.Functions[name] = f.joined()
 		}
 	}
-	if p.Schema == older {
+	if p.Schema == oldest {
 		p.renew()
 	}
+	p.Schema = Schema
 	if err := p.check(); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrParams, err)
 	}
@@ -229,15 +253,12 @@ func JSONSchemas() (file, points *jsonschema.Schema, err error) {
 	}
 	s, err := SchemaOf[Params]("params", Schema,
 		"Cost-model parameters of a network. All numbers are in SI units: seconds, bytes, seconds per byte.", types)
-	if err != nil {
+	points, err2 := SchemaOf[Points]("points", PointsSchema,
+		"What is behind the parameters of params.json, in SI units: measured points, and all of the fits.", types)
+	if err := cmp.Or(err, err2); err != nil {
 		return nil, nil, err
 	}
-	points, err = SchemaOf[Points]("points", PointsSchema,
-		"Measured points beside what the models say, in SI units. The parameters are in params.json.", types)
-	if err != nil {
-		return nil, nil, err
-	}
-	s.ID, s.Title = "https://calib.invalid/schema/params-4.json", "calib parameters"
+	s.ID, s.Title = "https://calib.invalid/schema/params-5.json", "calib parameters"
 	run := s.Properties["run"].Properties
 	for _, always := range []*jsonschema.Schema{s.Properties["fits"], s.Properties["validation"], s.Properties["pairs"],
 		run["hosts"], run["versions"]} {

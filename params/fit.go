@@ -18,15 +18,15 @@ type Fit struct {
 	Functions  map[string]Function  `json:"-"`
 	// Network is the kind of network. One model tells it; in the file it is Params.Network.
 	Network    *Network              `json:"-"`
-	Quality    *Quality              `json:"quality,omitempty" jsonschema:"how well it describes its own data"`
+	Quality    *Quality              `json:"quality,omitempty" jsonschema:"how well it describes its own data; else in points.json"`
 	Domain     map[string][2]float64 `json:"domain" jsonschema:"range of each factor that it saw"`
 	Hosts      []string              `json:"hosts,omitempty" jsonschema:"hosts that took part, where not all of the run did"`
-	Rounds     int                   `json:"rounds,omitempty" jsonschema:"rounds behind a typical point"`
+	Rounds     int                   `json:"rounds,omitempty" jsonschema:"rounds behind a typical point; else in points.json"`
 	Used       int                   `json:"used" jsonschema:"raw timings used"`
 	LeftOut    int                   `json:"left_out" jsonschema:"raw timings left out"`
 	LeftOutWhy map[string]int        `json:"left_out_why,omitempty" jsonschema:"raw timings left out, by flag"`
-	Series     []Series              `json:"series,omitempty" jsonschema:"measured points, in files of builds that wrote no points.json"`
-	Findings   []Finding             `json:"findings,omitempty" jsonschema:"what a reader must know of it"`
+	Series     []Series              `json:"series,omitempty" jsonschema:"measured points beside what the model says, in points.json"`
+	Findings   []Finding             `json:"findings,omitempty" jsonschema:"what a reader must know of it; notes are in points.json"`
 	// In the file these are Params.Correlations and Params.Pairs.
 	Correlations []Correlation `json:"-"`
 	Pairs        []Pair        `json:"-"`

@@ -12,7 +12,6 @@ func Renamed(name string) string {
 
 // renew gives what an older file holds the names of today.
 func (p *Params) renew() {
-	p.Schema = Schema
 	if f, ok := p.Functions["L"]; ok {
 		p.Functions["L_cluster"] = f
 		delete(p.Functions, "L")

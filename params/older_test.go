@@ -39,7 +39,7 @@ func TestOlderFile(t *testing.T) {
 		}
 		return string(text) + p.Fits[0].Series[0].Name + p.Fits[0].Series[0].Symbol
 	}
-	before := strings.NewReplacer("calib.params/4", "calib.params/3", "L_cluster(m, ", "L(m,", "L_cluster", "L")
+	before := strings.NewReplacer("calib.params/5", "calib.params/3", "L_cluster(m, ", "L(m,", "L_cluster", "L")
 	older := before.Replace(file.String())
 	if d := cmp.Diff(read(file.String(), points.String()), read(older, before.Replace(points.String()))); d != "" {
 		t.Error(d)

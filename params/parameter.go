@@ -46,13 +46,13 @@ type Parameter struct {
 	Unit       string      `json:"unit" jsonschema:"SI unit; 1 is a plain number"`
 	Estimate   *float64    `json:"estimate,omitempty" jsonschema:"what was estimated, where it is not to be used"`
 	CI95       *[2]float64 `json:"ci95,omitempty" jsonschema:"95% interval of value or estimate"`
-	Budget     []Term      `json:"budget,omitempty" jsonschema:"what the width of ci95 is made of"`
+	Budget     []Term      `json:"budget,omitempty" jsonschema:"what the width of ci95 is made of; else in points.json"`
 	Status     string      `json:"status" jsonschema:"whether value may be used"`
 	Why        string      `json:"why,omitempty" jsonschema:"why the status is not ok"`
 	Model      string      `json:"model" jsonschema:"model that found it"`
 	Experiment string      `json:"experiment" jsonschema:"experiment that it was measured by"`
-	Source     string      `json:"source" jsonschema:"paper and equation"`
-	Label      string      `json:"label" jsonschema:"what it is, in words"`
+	Source     string      `json:"source,omitempty" jsonschema:"paper and equation; else in points.json"`
+	Label      string      `json:"label,omitempty" jsonschema:"what it is, in words; else in points.json"`
 	Bound      *Bound      `json:"bound,omitempty" jsonschema:"what the data allow without a value; null is no limit"`
 }
 

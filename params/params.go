@@ -1,9 +1,9 @@
-// Package params is params.json: what one run says about one network, in SI units, and all that is needed to judge it.
-// A program that reads the file needs this package only, and none of those that fit.
+// Package params is params.json: what one run says about one network, in SI units, and all that predictions need. A
+// program that reads the file needs this package only, and none of those that fit.
 //
 // Every number that was fitted stands once. What a fit has to say is a Finding with a code and values; the kind of
-// network is a value. Sentences are for people only. The measured points of every fit are in a file beside it,
-// points.json, as series with a quantity and factors.
+// network is a value. Sentences are for people only. What is behind the numbers is in a file beside it, points.json:
+// the measured points of every fit, as series with a quantity and factors, and all that only reports show.
 package params
 
 import (
@@ -13,8 +13,8 @@ import (
 	"calib/internal/lists"
 )
 
-// Schema names the version of params.json that Encode writes. Decode reads the one before, too.
-const Schema, older = "calib.params/4", "calib.params/3"
+// Schema names the version of params.json that Encode writes. Decode reads the two before, too.
+const Schema, older, oldest = "calib.params/5", "calib.params/4", "calib.params/3"
 
 // Params is a whole params.json.
 type Params struct {
@@ -27,7 +27,7 @@ type Params struct {
 	Correlations []Correlation        `json:"correlations,omitempty" jsonschema:"which numbers err together"`
 	Measured     []Series             `json:"measured,omitempty" jsonschema:"points of T(x), and of the time per byte of streams"`
 	Fits         []*Fit               `json:"fits" jsonschema:"by model: its quality, and what it used"`
-	Validation   []Validation         `json:"validation" jsonschema:"predictions of patterns that no fit has seen"`
+	Validation   []Validation         `json:"validation" jsonschema:"predictions of patterns that no fit has seen, by the simulation that is best at it"`
 	Pairs        []Pair               `json:"pairs" jsonschema:"what was found between two hosts"`
 	Groups       *Groups              `json:"groups,omitempty" jsonschema:"groups of hosts, such as racks; absent where none are seen"`
 	Kinds        [][]string           `json:"kinds,omitempty" jsonschema:"hosts that are alike, where hosts are of several kinds; the largest kind first"`
@@ -139,7 +139,7 @@ type Pair struct {
 	LatencyBytes int64       `json:"latency_bytes,omitempty" jsonschema:"B: the smallest message"`
 	RateBytes    int64       `json:"rate_bytes,omitempty" jsonschema:"B: the largest message"`
 	Slow         string      `json:"slow,omitempty" jsonschema:"why this pair stands out"`
-	Loss         *Loss       `json:"loss,omitempty" jsonschema:"segments sent again between the two"`
+	Loss         *Loss       `json:"loss,omitempty" jsonschema:"segments sent again between the two; else in points.json"`
 }
 
 // Kind is what a network behaves like.

@@ -167,27 +167,27 @@ func TestDecodeParamsErrors(t *testing.T) {
 	}
 	for _, c := range []struct{ name, in, want string }{
 		{"empty", " \n", "it is empty"},
-		{"cut off", `{"schema":"calib.params/4",`, ": unexpected end of JSON input"},
+		{"cut off", `{"schema":"calib.params/5",`, ": unexpected end of JSON input"},
 		{"syntax", "{\n\"schema\":\n!}", "line 3: invalid character '!'"},
-		{"older", `{"schema":"calib.params/2"}`, `schema "calib.params/2", this build reads "calib.params/4"`},
+		{"older", `{"schema":"calib.params/2"}`, `schema "calib.params/2", this build reads "calib.params/5"`},
 		{"no schema", `{"parameters":{}}`, `no member "schema"`},
-		{"newer", `{"schema":"calib.params/5"}`, `schema "calib.params/5", this build reads "calib.params/4"`},
+		{"newer", `{"schema":"calib.params/6"}`, `schema "calib.params/6", this build reads "calib.params/5"`},
 		{"array", `[]`, ": an array where an object belongs"},
-		{"kind", swap(`"value": 0.00085952`, `"value": "fast"`), "line 32: parameters.value: a string where a number belongs"},
+		{"kind", swap(`"value": 0.00085952`, `"value": "fast"`), "line 23: parameters.value: a string where a number belongs"},
 		{"kind in a fit", swap(`"used": 40000`, `"used": "x"`), ": fits.used: a string where a whole number belongs"},
 		{"status", swap(`"status": "ok"`, `"status": "fine"`), `parameter a: status "fine", want one of ["ok"`},
 		{"no value", swap(`"value": 0.00085952`, `"value": null`), "parameter a: status ok, but no value"},
 		{"interval", swap(`0.0008571`, `1`), "parameter a: interval [1, 0.0008619] ends before it starts"},
 		{"a fixed time of centuries", swap(`"value": 0.00085952`, `"value": 85952000000`), "parameter a: 8.5952e+10 s: want -3600 to 3.1536e+08"},
 		{"a day earlier", swap(`"value": 0.00085952`, `"value": -86400`), "parameter a: -86400 s: want -3600 to 3.1536e+08"},
-		{"a size below zero", `{"schema":"calib.params/4","parameters":{
+		{"a size below zero", `{"schema":"calib.params/5","parameters":{
 "m":{"unit":"B","status":"ok",
 "value":-1}}}`, "parameter m: -1 B: want 0 to"},
-		{"a pair", `{"schema":"calib.params/4",
+		{"a pair", `{"schema":"calib.params/5",
 "pairs":[{"from":"a","to":"b","rate":-5}]}`, "pair a → b: -5 B/s: want 0 to"},
-		{"measured pattern", `{"schema":"calib.params/4","validation":[{"bytes":-1}]}`, "validation[0]: -1 B"},
-		{"null parameter", `{"schema":"calib.params/4","parameters":{"a":null}}`, `parameter a: status ""`},
-		{"null fit", `{"schema":"calib.params/4","fits":[null]}`, "fits[0]: no model"},
+		{"measured pattern", `{"schema":"calib.params/5","validation":[{"bytes":-1}]}`, "validation[0]: -1 B"},
+		{"null parameter", `{"schema":"calib.params/5","parameters":{"a":null}}`, `parameter a: status ""`},
+		{"null fit", `{"schema":"calib.params/5","fits":[null]}`, "fits[0]: no model"},
 	} {
 		_, err := params.Decode(strings.NewReader(c.in))
 		if !errors.Is(err, params.ErrParams) || !strings.Contains(err.Error(), c.want) {
@@ -199,7 +199,7 @@ func TestDecodeParamsErrors(t *testing.T) {
 func TestSchemaRejects(t *testing.T) {
 	whole := string(encode(t, sparcParams(t)))
 	for _, c := range []struct{ name, old, new string }{
-		{"schema", `"calib.params/4"`, `"calib.params/5"`},
+		{"schema", `"calib.params/5"`, `"calib.params/6"`},
 		{"ok without a value", `"value": 0.00085952`, `"value": null`},
 		{"status", `"status": "ok"`, `"status": "fine"`},
 		{"misspelt member", `"batches"`, `"batchs"`},
@@ -287,8 +287,8 @@ func TestWordsOfManyLines(t *testing.T) {
 
 func FuzzDecodeParams(f *testing.F) {
 	for _, seed := range []string{
-		`{"schema":"calib.params/4","parameters":{"b":{"value":null,"status":"bound","bound":[0,null]}}}`,
-		`{"schema":"calib.params/4","fits":[{"model":"m","series":[{"points":[null]}]}]}`,
+		`{"schema":"calib.params/5","parameters":{"b":{"value":null,"status":"bound","bound":[0,null]}}}`,
+		`{"schema":"calib.params/5","fits":[{"model":"m","series":[{"points":[null]}]}]}`,
 	} {
 		f.Add([]byte(seed))
 	}

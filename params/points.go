@@ -1,47 +1,86 @@
 package params
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
 	"reflect"
 	"slices"
 	"strings"
+
+	"calib/internal/glossary"
 )
 
 // PointsFile is the name of the file with the measured points, beside params.json. PointsSchema names its version.
+// ReadPoints reads the one before, too, which has the series of fits only.
 const (
 	PointsFile   = "points.json"
-	PointsSchema = "calib.points/1"
+	PointsSchema = "calib.points/2"
+	olderPoints  = "calib.points/1"
 )
 
 // Points is a whole points.json.
 type Points struct {
-	Schema string      `json:"schema" jsonschema:"version of this format"`
-	Run    string      `json:"run" jsonschema:"name of the run, as in params.json"`
-	Fits   []FitPoints `json:"fits" jsonschema:"by model"`
+	Schema     string            `json:"schema" jsonschema:"version of this format"`
+	Run        string            `json:"run" jsonschema:"name of the run, as in params.json"`
+	Fits       []Fit             `json:"fits" jsonschema:"by model: all of what params.json has in short"`
+	Validation []Validation      `json:"validation,omitempty" jsonschema:"predictions of patterns that no fit has seen, by all models"`
+	Losses     []*Loss           `json:"losses,omitempty" jsonschema:"segments sent again between two hosts, by the place of the pair in params.json"`
+	Numbers    map[string]Behind `json:"numbers,omitempty" jsonschema:"where parameters and functions are from, by name; T() is the function T"`
 }
 
-type FitPoints struct {
-	Model  string   `json:"model" jsonschema:"name of the model, as in the fits of params.json"`
-	Series []Series `json:"series" jsonschema:"measured points beside what the model says"`
+// Behind is what only reports show of a parameter or a function.
+type Behind struct {
+	Label  string `json:"label" jsonschema:"what it is, in words"`
+	Source string `json:"source" jsonschema:"paper and equation"`
+	Budget []Term `json:"budget,omitempty" jsonschema:"what the width of ci95 is made of"`
 }
 
-// EncodePoints writes the points of p as a points.json. Equal points are equal bytes. Numbers that are not finite are
-// null.
-func EncodePoints(w io.Writer, p *Params) error {
-	out := Points{Schema: PointsSchema, Run: p.Run.ID, Fits: []FitPoints{}}
+// split takes from p what points.json holds, and returns it. Predictions and exports need none of it but labels: of the
+// predicted patterns they look at those of one simulation.
+func (p *Params) split() Points {
+	out := Points{PointsSchema, p.Run.ID, []Fit{}, p.Validation, nil, map[string]Behind{}}
+	for name, q := range p.Parameters {
+		out.Numbers[name] = Behind{q.Label, q.Source, q.Budget}
+		q.Label, q.Source, q.Budget = "", "", nil
+		p.Parameters[name] = q
+	}
+	for name, f := range p.Functions {
+		out.Numbers[name+"()"] = Behind{f.Label, f.Source, nil}
+		f.Label, f.Source = "", ""
+		p.Functions[name] = f
+	}
 	for _, f := range p.Fits {
-		if len(f.Series) > 0 {
-			out.Fits = append(out.Fits, FitPoints{f.Model, f.Series})
-		}
+		out.Fits = append(out.Fits, *f)
+		f.Quality, f.Rounds = nil, 0
+		f.Findings = slices.DeleteFunc(slices.Clone(f.Findings), func(x Finding) bool {
+			return x.Level == Note && x.Code != NetworkUnknown
+		})
+	}
+	for i, q := range p.Pairs {
+		out.Losses = append(out.Losses, q.Loss)
+		p.Pairs[i].Loss = nil
+	}
+	if best, ok := BestSimulation(p.Validation); ok {
+		p.Validation = slices.DeleteFunc(slices.Clone(p.Validation), func(v Validation) bool { return v.Model != best.Model })
+	}
+	return out
+}
+
+// EncodePoints writes what EncodeShort leaves out of p as a points.json. Equal points are equal bytes. Numbers that are
+// not finite are null.
+func EncodePoints(w io.Writer, p *Params) error {
+	out := p.finite().split()
+	for i, f := range p.Fits {
+		out.Fits[i].Series = f.Series
 	}
 	finite, _ := (&cleaner{}).clean(reflect.ValueOf(out), "")
-	return encode(w, finite.Interface())
+	return encode(w, finite.Interface(), false)
 }
 
-// ReadPoints reads a points.json, and gives the fits of p their series. Points of another run are left alone. Errors
-// are of class ErrParams.
+// ReadPoints reads a points.json, and gives p what it holds. Points of another run are left alone. Errors are of class
+// ErrParams.
 func (p *Params) ReadPoints(r io.Reader) error {
 	b, err := readAll(r)
 	if err != nil {
@@ -51,8 +90,11 @@ func (p *Params) ReadPoints(r io.Reader) error {
 	if err := json.Unmarshal(b, &in); err != nil {
 		return decodeError(b, err)
 	}
-	if in.Schema != PointsSchema {
+	if in.Schema != PointsSchema && in.Schema != olderPoints {
 		return fmt.Errorf("%w: schema %q of the points, this build reads %q", ErrParams, in.Schema, PointsSchema)
+	}
+	if in.Run != p.Run.ID {
+		return nil
 	}
 	for _, own := range in.Fits {
 		for i := range own.Series {
@@ -60,10 +102,53 @@ func (p *Params) ReadPoints(r io.Reader) error {
 				s.Symbol, s.Name = "L_cluster", strings.Replace(s.Name, "L(m,", "L_cluster(m, ", 1)
 			}
 		}
-		i := slices.IndexFunc(p.Fits, func(f *Fit) bool { return f.Model == own.Model })
-		if i >= 0 && in.Run == p.Run.ID {
-			p.Fits[i].Series = own.Series
+		if i := slices.IndexFunc(p.Fits, func(f *Fit) bool { return f.Model == own.Model }); i >= 0 {
+			if in.Schema == olderPoints {
+				p.Fits[i].Series = own.Series
+			} else {
+				p.Fits[i] = &own
+			}
 		}
 	}
+	if in.Validation != nil {
+		p.Validation = in.Validation
+	}
+	for i := range p.Pairs[:min(len(in.Losses), len(p.Pairs))] {
+		p.Pairs[i].Loss = in.Losses[i]
+	}
+	for name, q := range p.Parameters {
+		if b, ok := in.Numbers[name]; ok {
+			q.Label, q.Source, q.Budget = b.Label, b.Source, b.Budget
+			p.Parameters[name] = q
+		}
+	}
+	for name, f := range p.Functions {
+		if b, ok := in.Numbers[name+"()"]; ok {
+			f.Label, f.Source = b.Label, b.Source
+			p.Functions[name] = f
+		}
+	}
+	p.Distribute()
+	if err := p.check(); err != nil {
+		return fmt.Errorf("%w: %w", ErrParams, err)
+	}
 	return nil
+}
+
+// label gives parameters and functions without a label the first sentence of the glossary.
+func (p *Params) label() {
+	of := func(name, own string) string {
+		n, _ := glossary.All().Lookup(name)
+		is, _, _ := strings.Cut(n.Is, ".")
+		return cmp.Or(own, is)
+	}
+	for name, q := range p.Parameters {
+		q.Label = of(name, q.Label)
+		p.Parameters[name] = q
+	}
+	for name, f := range p.Functions {
+		f.Label = of(name, f.Label)
+		p.Functions[name] = f
+	}
+	p.Distribute()
 }

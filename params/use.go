@@ -12,8 +12,8 @@ import (
 // ErrNoValue reports a number that a run did not measure, or that is not to be used.
 var ErrNoValue = errors.New("no value")
 
-// Load reads a params.json, and the points.json of the same run beside it where there is one. Errors are of class
-// ErrParams, or say why a file cannot be read.
+// Load reads a params.json, and the points.json of the same run beside it. Where there is none, labels are those of the
+// glossary. Errors are of class ErrParams, or say why a file cannot be read.
 func Load(path string) (*Params, error) {
 	f, err := files.Open(path)
 	if err != nil {
@@ -24,6 +24,7 @@ func Load(path string) (*Params, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", path, err)
 	}
+	p.label()
 	path = filepath.Join(filepath.Dir(path), PointsFile)
 	points, err := files.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -113,12 +113,11 @@ func describe(file, points, sample *jsonschema.Schema) {
 	for name, q := range names.Quantities {
 		quantities[name] = q.Is
 	}
-	fit := file.Properties["fits"].Items.Properties
-	for _, s := range []*jsonschema.Schema{file.Properties["findings"], fit["findings"]} {
+	fit, whole := file.Properties["fits"].Items.Properties, points.Properties["fits"].Items.Properties
+	for _, s := range []*jsonschema.Schema{file.Properties["findings"], fit["findings"], whole["findings"]} {
 		s.Items.Properties["code"].AnyOf = meaning(codes)
 	}
-	series := points.Properties["fits"].Items.Properties["series"]
-	for _, s := range []*jsonschema.Schema{file.Properties["measured"], series} {
+	for _, s := range []*jsonschema.Schema{file.Properties["measured"], whole["series"]} {
 		s.Items.Properties["quantity"].AnyOf = meaning(quantities)
 	}
 	for _, exp := range slices.Sorted(maps.Keys(names.Phases)) {

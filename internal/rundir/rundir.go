@@ -232,7 +232,7 @@ func (d *Dir) WriteParams(p *params.Params) error {
 	if err := files.ReplaceBy(d.File(PointsFile), points); err != nil {
 		return err
 	}
-	return files.ReplaceBy(d.File(ParamsFile), func(w io.Writer) error { return params.Encode(w, p) })
+	return files.ReplaceBy(d.File(ParamsFile), func(w io.Writer) error { return params.EncodeShort(w, p) })
 }
 
 func (d *Dir) ReadParams() (*params.Params, error) {
