@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"calib/internal/lists"
 )
 
 // Colouring lists every pair of p hosts once, in steps of disjoint pairs: p−1 steps of p/2 pairs for even p, p steps of
@@ -91,11 +93,7 @@ func Growing(most, count int) []int {
 
 // Values returns a point for each value of a factor.
 func Values[T ~int | ~int64](factor string, values ...T) []Point {
-	var out []Point
-	for _, v := range values {
-		out = append(out, Point{factor: int64(v)})
-	}
-	return out
+	return lists.Map(values, func(v T) Point { return Point{factor: int64(v)} })
 }
 
 // Cross returns a point for every combination of one of each list. Those of the last list vary first.

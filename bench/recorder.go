@@ -11,6 +11,7 @@ import (
 
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
+	"calib/internal/lists"
 	"calib/internal/units"
 )
 
@@ -255,10 +256,9 @@ func (x Team) probe() clockOffset {
 	}
 	slices.SortStableFunc(all, func(a, b clockOffset) int { return cmp.Compare(a.RTT, b.RTT) })
 	best := all[0]
-	var deviations []units.Nanos
-	for _, o := range all[:len(all)/2] {
-		deviations = append(deviations, max(o.Offset-best.Offset, best.Offset-o.Offset))
-	}
+	deviations := lists.Map(all[:len(all)/2], func(o clockOffset) units.Nanos {
+		return max(o.Offset-best.Offset, best.Offset-o.Offset)
+	})
 	slices.Sort(deviations)
 	best.Spread = deviations[len(deviations)/2]
 	return best

@@ -8,6 +8,7 @@ import (
 	"calib/fit/resample"
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
+	"calib/internal/lists"
 	"calib/internal/lsq"
 	"calib/params"
 )
@@ -104,11 +105,8 @@ func (r *Result) Timings(minSizes int) (*Timings, error) {
 	r.CheckRounds(r.Rounds)
 	for _, x := range slices.Sorted(maps.Keys(by)) {
 		out.Sizes = append(out.Sizes, float64(x))
-		var of [][]float64
-		for _, round := range slices.Sorted(maps.Keys(by[x])) {
-			of = append(of, by[x][round])
-		}
-		out.Rounds = append(out.Rounds, of)
+		rounds := slices.Sorted(maps.Keys(by[x]))
+		out.Rounds = append(out.Rounds, lists.Map(rounds, func(r int) []float64 { return by[x][r] }))
 	}
 	r.Domain["bytes"] = [2]float64{out.Sizes[0], out.Sizes[len(out.Sizes)-1]}
 	return out, nil

@@ -45,11 +45,10 @@ func encode(w io.Writer, v any, round bool) error {
 	if err := enc.Encode(v); err != nil {
 		return err
 	}
-	text := b.Bytes()
 	if round {
-		text = fraction.ReplaceAllFunc(text, rounded)
+		b = *bytes.NewBuffer(fraction.ReplaceAllFunc(b.Bytes(), rounded))
 	}
-	_, err := w.Write(joined(text))
+	_, err := w.Write(joined(b.Bytes()))
 	return err
 }
 

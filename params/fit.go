@@ -74,10 +74,7 @@ func (f *Fit) Of(quantities ...Quantity) []Series {
 // them.
 func (p *Params) Times() []Residual {
 	for _, f := range p.measured() {
-		var out []Residual
-		for _, s := range f.Of(Time) {
-			out = append(out, s.Points...)
-		}
+		out := lists.Flat(f.Of(Time), func(s Series) []Residual { return s.Points })
 		out = slices.DeleteFunc(out, func(r Residual) bool { return !(r.Measured > 0) })
 		if len(out) > 0 {
 			return out

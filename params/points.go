@@ -15,9 +15,8 @@ import (
 // PointsFile is the name of the file with the measured points, beside params.json. PointsSchema names its version.
 // ReadPoints reads the one before, too, which has the series of fits only.
 const (
-	PointsFile   = "points.json"
-	PointsSchema = "calib.points/2"
-	olderPoints  = "calib.points/1"
+	PointsFile                = "points.json"
+	PointsSchema, olderPoints = "calib.points/2", "calib.points/1"
 )
 
 // Points is a whole points.json.
@@ -54,9 +53,8 @@ func (p *Params) split() Points {
 	for _, f := range p.Fits {
 		out.Fits = append(out.Fits, *f)
 		f.Quality, f.Rounds = nil, 0
-		f.Findings = slices.DeleteFunc(slices.Clone(f.Findings), func(x Finding) bool {
-			return x.Level == Note && x.Code != NetworkUnknown
-		})
+		said := func(x Finding) bool { return x.Level == Note && x.Code != NetworkUnknown }
+		f.Findings = slices.DeleteFunc(slices.Clone(f.Findings), said)
 	}
 	for i, q := range p.Pairs {
 		out.Losses = append(out.Losses, q.Loss)

@@ -154,7 +154,8 @@ func TestSplit(t *testing.T) {
 	if k, g, d := alone.PacketKind(); k != kind || g != guessed || d != delay || len(alone.AllFindings(Warning)) != 1 {
 		t.Errorf("params.json alone: network %v %v %v, %v", k, g, d, alone.AllFindings(Warning))
 	}
-	if q := alone.Parameters["a"]; q.Source != "" || q.Budget != nil || !strings.HasPrefix(q.Label, "Fixed time of a host") {
+	q := alone.Parameters["a"]
+	if q.Source != "" || q.Budget != nil || !strings.HasPrefix(q.Label, "Fixed time of a host") {
 		t.Errorf("params.json alone: a is %+v", q)
 	}
 	if alone.Pairs[1].Loss != nil || alone.Fits[0].Quality != nil {
@@ -196,7 +197,8 @@ func TestForgedPoints(t *testing.T) {
 func TestRounded(t *testing.T) {
 	text := "0.12345678901 is\n 0.12345678901,"
 	var b bytes.Buffer
-	in := []any{1.0 / 3, -2e-7 / 3, 123456789.4, 123456789.0, 123456790.0, 12667223793.353215, 4294967297.0, 1e300 / 7, text}
+	in := []any{1.0 / 3, -2e-7 / 3, 123456789.4, 123456789.0, 123456790.0, 12667223793.353215, 4294967297.0, 1e300 / 7,
+		text}
 	if err := encode(&b, in, true); err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"calib/bench"
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
+	"calib/internal/lists"
 	"calib/internal/units"
 )
 
@@ -250,11 +251,7 @@ func (x Role) Batch(phase string, ns []int64, tcp *dataset.TCP) bench.Batch {
 
 // AllCounters reads those of every peer.
 func (x Role) AllCounters() []dataset.TCP {
-	var all []dataset.TCP
-	for _, peer := range x.peers() {
-		all = append(all, x.Counters(peer))
-	}
-	return all
+	return lists.Map(x.peers(), x.Counters)
 }
 
 // trip gives every rank the longest of the smallest round trips between senders and their peers.

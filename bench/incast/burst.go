@@ -8,6 +8,7 @@ import (
 	"calib/bench"
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
+	"calib/internal/lists"
 	"calib/internal/units"
 )
 
@@ -232,10 +233,7 @@ func (x *bursts) count(s bench.Start, tag int64) {
 
 // add records one repetition.
 func (x *bursts) add() {
-	var at []int64
-	for _, a := range x.seen.came {
-		at = append(at, int64(a.at))
-	}
+	at := lists.Map(x.seen.came, func(a arrival) int64 { return int64(a.at) })
 	ns, averaged := bench.Intervals(at)
 	b := bench.Batch{Phase: names.PhaseFlood, Ranks: x.Ranks(), NS: ns, Aux: x.seen.aux()}
 	if len(b.NS) == 0 {

@@ -6,6 +6,7 @@ import (
 
 	"calib/bench"
 	"calib/internal/dataset/names"
+	"calib/internal/lists"
 	"calib/internal/stats"
 	"calib/internal/units"
 )
@@ -110,10 +111,7 @@ func (b *burst) empty() idleTimes {
 			t.least[a.from] = d
 		}
 	}
-	var excess []float64
-	for _, a := range b.came {
-		excess = append(excess, float64(a.at-a.sent-t.least[a.from]))
-	}
+	excess := lists.Map(b.came, func(a arrival) float64 { return float64(a.at - a.sent - t.least[a.from]) })
 	if len(excess) > 0 {
 		t.excess = stats.Median(excess)
 	}

@@ -77,11 +77,8 @@ func levels(values []float64) []int {
 		}
 		order = order[n:]
 	}
-	of := func(level []int) (v []float64) {
-		for _, i := range level {
-			v = append(v, values[i])
-		}
-		return v
+	of := func(level []int) []float64 {
+		return lists.Map(level, func(i int) float64 { return values[i] })
 	}
 	number := 0
 	for k, level := range found {

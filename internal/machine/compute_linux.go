@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"calib/internal/kernel"
+	"calib/internal/lists"
 	"calib/internal/units"
 )
 
@@ -70,10 +71,7 @@ func (c *workers) worker(cpu int, tasks <-chan int64, bound chan<- error) {
 func (c *workers) compute(work int64, some []int) units.Nanos {
 	tasks := c.tasks
 	if len(some) > 0 {
-		tasks = nil
-		for _, k := range some {
-			tasks = append(tasks, c.tasks[k])
-		}
+		tasks = lists.Map(some, func(k int) chan int64 { return c.tasks[k] })
 	}
 	for _, t := range tasks {
 		t <- work

@@ -26,6 +26,7 @@ import (
 	"strings"
 
 	"calib/internal/dataset"
+	"calib/internal/lists"
 )
 
 // Collect describes this host and the network interface that has dataAddr, an IP address with or without a port. Keys
@@ -109,10 +110,7 @@ func (c collector) read(path string) string {
 func (c collector) cpu(env map[string]string) {
 	set(env, "cpu.model", c.cpuinfo("model name"))
 	paths, _ := fs.Glob(c.root, "sys/devices/system/cpu/cpu[0-9]*/cpufreq/scaling_governor") // the pattern is good
-	var governors []string
-	for _, p := range paths {
-		governors = append(governors, c.read(p))
-	}
+	governors := lists.Map(paths, c.read)
 	slices.Sort(governors)
 	set(env, "cpu.governor", strings.TrimSpace(strings.Join(slices.Compact(governors), " ")))
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"calib/internal/lists"
 	"calib/internal/units"
 )
 
@@ -16,10 +17,9 @@ import (
 func (c collector) timing(env map[string]string, allowed []int) []string {
 	near := c.cpus("sys/devices/system/node/node" + env["nic.numa_node"] + "/cpulist")
 	irqs, _ := fs.Glob(c.root, "sys/class/net/"+env["nic.name"]+"/device/msi_irqs/*") // the pattern is good
-	var busy []int
-	for _, irq := range irqs {
-		busy = append(busy, c.cpus("proc/irq/"+path.Base(irq)+"/effective_affinity_list")...)
-	}
+	busy := lists.Flat(irqs, func(irq string) []int {
+		return c.cpus("proc/irq/" + path.Base(irq) + "/effective_affinity_list")
+	})
 	rank := func(cpu int) (n int) {
 		for i, worse := range []bool{cpu == 0, slices.Contains(busy, cpu), !slices.Contains(near, cpu)} {
 			if worse {

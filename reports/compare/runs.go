@@ -98,10 +98,7 @@ func nightsOf(runs []Run) (night []int, n int) {
 
 // valuesIn returns the values that runs have, sorted, without "".
 func valuesIn(runs []Run, of func(Run) []string) []string {
-	var out []string
-	for _, r := range runs {
-		out = append(out, of(r)...)
-	}
+	out := lists.Flat(runs, of)
 	slices.Sort(out)
 	return slices.DeleteFunc(slices.Compact(out), func(v string) bool { return v == "" })
 }
