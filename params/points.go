@@ -36,8 +36,7 @@ type Behind struct {
 	Budget []Term `json:"budget,omitempty" jsonschema:"what the width of ci95 is made of"`
 }
 
-// split takes from p what points.json holds, and returns it. Predictions and exports need none of it but labels: of the
-// predicted patterns they look at those of one simulation.
+// split takes from p what points.json holds, and returns it. Predictions look at patterns of one simulation only.
 func (p *Params) split() Points {
 	out := Points{PointsSchema, p.Run.ID, []Fit{}, p.Validation, nil, map[string]Behind{}}
 	for name, q := range p.Parameters {

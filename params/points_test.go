@@ -112,7 +112,8 @@ func behind() *Params {
 	loss := Loss{Segments: 9, Again: 1, Rate: 1.0 / 9}
 	p.Pairs = []Pair{{From: "h1", To: "h2"}, {From: "h1", To: "h3", Loss: &loss}}
 	for _, m := range []string{SimWarm, SimCold, "loggp"} {
-		p.Validation = append(p.Validation, Validation{Model: m, Pattern: "p2p-direct", Measured: 1, Error: float64(len(m)) / 100})
+		v := Validation{Model: m, Pattern: "p2p-direct", Measured: 1, Error: float64(len(m)) / 100}
+		p.Validation = append(p.Validation, v)
 	}
 	p.Distribute()
 	return p
