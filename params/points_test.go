@@ -103,7 +103,8 @@ func behind() *Params {
 	p.Fits[0].Series[0].Points = p.Fits[0].Series[0].Points[:1]
 	p.Schema, p.Network = Schema, &Network{Switch, Unknown}
 	p.Parameters = map[string]Parameter{"a": {Value: &v, Unit: "s", CI95: &[2]float64{0.1, 0.2}, Status: StatusOK,
-		Model: "m", Experiment: "paired", Source: "a paper", Label: "a time", Budget: []Term{{Name: "rounds", Type: TypeA, U: 1.0 / 3}}}}
+		Model: "m", Experiment: "paired", Source: "a paper", Label: "a time",
+		Budget: []Term{{Name: "rounds", Type: TypeA, U: 1.0 / 3}}}}
 	p.Functions = map[string]Function{"a": {Form: Line, Coeff: map[string]float64{"c0": 1, "c1": 2}, Unit: "s", Model: "m",
 		Source: "another", Label: "a cost", Status: StatusOK}}
 	p.Fits[0].Quality, p.Fits[0].Rounds = &Quality{MeanError: 1.0 / 7}, 6
