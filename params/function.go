@@ -17,7 +17,7 @@ type Function struct {
 	Unit     string                `json:"unit" jsonschema:"SI unit"`
 	Domain   map[string][2]float64 `json:"domain" jsonschema:"ranges of sizes [B] and hosts that it was fitted on"`
 	Model    string                `json:"model" jsonschema:"model that found it"`
-	Source   string                `json:"source,omitempty" jsonschema:"paper and equation; else in points.json"`
+	Source   string                `json:"source" jsonschema:"paper and equation"`
 	Label    string                `json:"label,omitempty" jsonschema:"what it is, in words; else in points.json"`
 	Status   string                `json:"status,omitempty" jsonschema:"use coefficients where ok or provisional"`
 	Why      string                `json:"why,omitempty" jsonschema:"why the status is not ok"`

@@ -51,7 +51,7 @@ type Parameter struct {
 	Why        string      `json:"why,omitempty" jsonschema:"why the status is not ok"`
 	Model      string      `json:"model" jsonschema:"model that found it"`
 	Experiment string      `json:"experiment" jsonschema:"experiment that it was measured by"`
-	Source     string      `json:"source,omitempty" jsonschema:"paper and equation; else in points.json"`
+	Source     string      `json:"source" jsonschema:"paper and equation"`
 	Label      string      `json:"label,omitempty" jsonschema:"what it is, in words; else in points.json"`
 	Bound      *Bound      `json:"bound,omitempty" jsonschema:"what the data allow without a value; null is no limit"`
 }

@@ -32,7 +32,6 @@ type Points struct {
 // Behind is what only reports show of a parameter or a function.
 type Behind struct {
 	Label  string `json:"label" jsonschema:"what it is, in words"`
-	Source string `json:"source" jsonschema:"paper and equation"`
 	Budget []Term `json:"budget,omitempty" jsonschema:"what the width of ci95 is made of"`
 }
 
@@ -40,13 +39,13 @@ type Behind struct {
 func (p *Params) split() Points {
 	out := Points{PointsSchema, p.Run.ID, []Fit{}, p.Validation, nil, map[string]Behind{}}
 	for name, q := range p.Parameters {
-		out.Numbers[name] = Behind{q.Label, q.Source, q.Budget}
-		q.Label, q.Source, q.Budget = "", "", nil
+		out.Numbers[name] = Behind{q.Label, q.Budget}
+		q.Label, q.Budget = "", nil
 		p.Parameters[name] = q
 	}
 	for name, f := range p.Functions {
-		out.Numbers[name+"()"] = Behind{f.Label, f.Source, nil}
-		f.Label, f.Source = "", ""
+		out.Numbers[name+"()"] = Behind{f.Label, nil}
+		f.Label = ""
 		p.Functions[name] = f
 	}
 	for _, f := range p.Fits {
@@ -115,13 +114,13 @@ func (p *Params) ReadPoints(r io.Reader) error {
 	}
 	for name, q := range p.Parameters {
 		if b, ok := in.Numbers[name]; ok {
-			q.Label, q.Source, q.Budget = b.Label, b.Source, b.Budget
+			q.Label, q.Budget = b.Label, b.Budget
 			p.Parameters[name] = q
 		}
 	}
 	for name, f := range p.Functions {
 		if b, ok := in.Numbers[name+"()"]; ok {
-			f.Label, f.Source = b.Label, b.Source
+			f.Label = b.Label
 			p.Functions[name] = f
 		}
 	}

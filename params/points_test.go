@@ -157,7 +157,7 @@ func TestSplit(t *testing.T) {
 		t.Errorf("params.json alone: network %v %v %v, %v", k, g, d, alone.AllFindings(Warning))
 	}
 	q := alone.Parameters["a"]
-	if q.Source != "" || q.Budget != nil || !strings.HasPrefix(q.Label, "Fixed time of a host") {
+	if q.Source != "a paper" || q.Budget != nil || !strings.HasPrefix(q.Label, "Fixed time of a host") {
 		t.Errorf("params.json alone: a is %+v", q)
 	}
 	if alone.Pairs[1].Loss != nil || alone.Fits[0].Quality != nil {
