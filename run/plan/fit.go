@@ -136,10 +136,7 @@ func (s *Schedule) divide(all []*draft, level, n, leastTimes int) (kept []*draft
 
 // aim is how many rounds the plan aims at: manyRounds, or its largest number where that is less.
 func (s *Schedule) aim() int {
-	if limit := s.Plan.Rounds.Max; limit > 0 {
-		return min(limit, manyRounds)
-	}
-	return manyRounds
+	return min(cmp.Or(s.Plan.Rounds.Max, manyRounds), manyRounds)
 }
 
 // perRound is what a round may take where there are to be n.

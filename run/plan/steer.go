@@ -11,6 +11,7 @@ import (
 
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
+	"calib/internal/lists"
 	"calib/internal/units"
 )
 
@@ -181,11 +182,7 @@ func (t *Steering) Beyond() string {
 
 // texts are those of states, for one line.
 func texts(states []State) string {
-	out := make([]string, len(states))
-	for i, s := range states {
-		out[i] = s.String()
-	}
-	return strings.Join(out, "; ")
+	return strings.Join(lists.Map(states, State.String), "; ")
 }
 
 // choose lists the experiments of round r: the clock, and those that open targets are read from. Those that gain most
