@@ -2,6 +2,7 @@ package plan_test
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"testing"
 
@@ -76,5 +77,38 @@ func checkEnds(t *testing.T, s *plan.Schedule) {
 	}
 	if len(sizes) < 3 {
 		t.Errorf("sizes of pingpong: %v", sizes)
+	}
+}
+
+// TestSizesBeforeRounds: on a slow network a byte is measured in every round, and more sizes than a line needs come
+// before the largest one in more rounds.
+func TestSizesBeforeRounds(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		hosts   int
+		seconds units.Nanos
+	}{{plan.Quick, 4, 45}, {plan.Quick, 2, 45}, {plan.Standard, 2, 30}} {
+		p, err := plan.Builtin(c.name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.Limits.Path = bench.Path{Latency: 2080 * units.Microsecond, PerByte: 1463, Slot: 14 * units.Millisecond}
+		p.Limits.Segment, p.Budget, p.Seed = bench.EthernetSegment, c.seconds*units.Second, 1
+		if c.hosts > 2 {
+			p.Limits.Path.AtOnce, p.Limits.Path.Slower = c.hosts/2, max(1, float64(c.hosts/2)*0.92/1.42)
+		}
+		s, rounds := mustSchedule(t, p, c.hosts), map[int64]int{}
+		for r := range 30 {
+			for _, slot := range s.Round(r, nil) {
+				for _, x := range slot.Points {
+					if slot.Exp == names.Pingpong {
+						rounds[x[names.FactorBytes]]++
+					}
+				}
+			}
+		}
+		if len(rounds) < 4 || rounds[1] < 30 || rounds[slices.Max(slices.Collect(maps.Keys(rounds)))] > rounds[1] {
+			t.Errorf("%s, %d hosts: rounds of sizes %v", c.name, c.hosts, rounds)
+		}
 	}
 }

@@ -39,7 +39,7 @@ func kindOf(p bench.Point) string {
 // Kinds of steps. All drafts take those of a kind before those of the next.
 const (
 	stepLong    = iota // needed points that take long, in one of so many rounds (every)
-	stepOften          // needed points of core experiments in more rounds, within the experiment's share
+	stepOften          // needed points of core experiments in more rounds, and sizes, within the experiment's share
 	stepBetween        // the points between
 	stepMore           // every point in every round, then on all sets, and then with more repetitions
 	kinds
@@ -61,7 +61,7 @@ func (d *draft) needs(level int, share units.Nanos, every, rarest int) *draft {
 			p.n = 1
 		}
 	}
-	var long, moreOften, fillers, each, wide []func()
+	var long, moreOften, later, fillers, each, wide []func()
 	for rest := order; len(rest) > 0; {
 		k := 1 // all points of a rank and size, or none: models compare them
 		size := rest[0].point[names.FactorBytes]
@@ -80,8 +80,13 @@ func (d *draft) needs(level int, share units.Nanos, every, rarest int) *draft {
 				p.every = rarest
 				long = append(long, func() { p.every = every })
 			}
-			for e := every / 2; e > 0 && n.core(); e /= 2 {
-				moreOften = append(moreOften, func() { p.every = min(p.every, e) })
+			for e := every / 2; e > 0 && n.core() && n.exp.Name != names.Clock; e /= 2 {
+				step := func() { p.every = min(p.every, e) }
+				if p.small || p.counts() {
+					moreOften = append(moreOften, step)
+				} else {
+					later = append(later, step)
+				}
 			}
 		}
 		fillers = append(fillers, func() {
@@ -89,12 +94,17 @@ func (d *draft) needs(level int, share units.Nanos, every, rarest int) *draft {
 				p.every = every
 			}
 		})
+		// A line of sizes has two degrees of freedom fewer than sizes, a median of rounds one fewer than rounds.
+		if n.core() && !rest[0].counts() && len(fillers)-2 <= n.plan.Rounds.Min-1 {
+			moreOften = append(moreOften, fillers[len(fillers)-1])
+		}
 		rest = rest[k:]
 	}
 	for k := range fullEffort {
 		wide = append(wide, func() { n.effort = k + 1 })
 	}
-	n.steps = [kinds][]func(){stepLong: long, stepOften: moreOften, stepBetween: fillers, stepMore: append(each, wide...)}
+	n.steps = [kinds][]func(){stepLong: long, stepOften: append(moreOften, later...), stepBetween: fillers,
+		stepMore: append(each, wide...)}
 	n.sum()
 	return &n
 }
@@ -114,6 +124,11 @@ func (d *draft) grow(kind int, room units.Nanos) units.Nanos {
 	return d.time - time
 }
 
+// counts reports whether the point says how many take part.
+func (p *drafted) counts() bool {
+	return slices.ContainsFunc(countFactors, func(f string) bool { return p.point[f] > 0 })
+}
+
 // core reports whether the experiment is measured whatever the budget is.
 func (d *draft) core() bool { return d.plan.Chosen || !slices.Contains(optional, d.exp.Name) }
 
@@ -127,7 +142,7 @@ const (
 // needed reports whether models need the point. Where only sizes are compared, these are both ends and one size
 // between, which shows whether a line is straight.
 func (d *draft) needed(p *drafted, level int) bool {
-	if !slices.ContainsFunc(countFactors, func(f string) bool { return p.point[f] > 0 }) {
+	if !p.counts() {
 		return p.rank <= 2
 	}
 	return p.rank == 0 || p.rank == 1 && level == needSizes || p.rank == 2 && p.small && level >= needBetween && d.core()
