@@ -70,7 +70,7 @@ func readings(p *params.Params) (out []reading) {
 		t := slices.MinFunc(times, func(a, b params.Residual) int { return cmp.Compare(a.X, b.X) })
 		out = append(out, measured("latency, "+units.Plural(int64(t.X), "byte"), "s", t.Measured, t.Lo, t.Hi))
 	}
-	named("latency, p99", "p99", true)
+	named("slowest 1% (p99)", "p99", true)
 	for _, points := range streams(p) {
 		r := points[0]
 		out = append(out, measured("one stream", "bit/s", 8/r.Measured, 8/r.Hi, 8/r.Lo))
