@@ -55,7 +55,7 @@ func Typed(text []byte) (*params.Params, error) {
 		parts, several := lines[name].(map[string]any)
 		if name == "L" && several {
 			if name = "L_cluster"; lines[name] != nil {
-				errs = append(errs, errors.New("L with coefficients is L_cluster: both are given, want one of them"))
+				errs = append(errs, errors.New("both L with coefficients and L_cluster are given: want one, they are the same"))
 			}
 		}
 		one, number := typedNumbers[name]

@@ -150,8 +150,8 @@ func TestTypedFaults(t *testing.T) {
 		"overlap: {speed: 2}":               "overlap has speed",
 		"overlap: {bytes: 1, exchange: 1h}": `overlap, exchange: "1h": want it in s`,
 		"a: 1us\na: 2us":                    "already defined",
-		"L: {l0: 1us, l1: 1us, tau: 0}\nL_cluster: {l0: 2us, l1: 1us, tau: 0}": "L with coefficients is L_cluster: " +
-			"both are given, want one of them",
+		"L: {l0: 1us, l1: 1us, tau: 0}\nL_cluster: {l0: 2us, l1: 1us, tau: 0}": "" +
+			"both L with coefficients and L_cluster are given: want one",
 	} {
 		if _, err := Typed([]byte(text)); !errors.Is(err, ErrTyped) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", text, err, want)
