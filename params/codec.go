@@ -45,10 +45,11 @@ func encode(w io.Writer, v any, round bool) error {
 	if err := enc.Encode(v); err != nil {
 		return err
 	}
+	text := b.Bytes()
 	if round {
-		b = *bytes.NewBuffer(fraction.ReplaceAllFunc(b.Bytes(), rounded))
+		text = fraction.ReplaceAllFunc(text, rounded)
 	}
-	_, err := w.Write(joined(b.Bytes()))
+	_, err := w.Write(joined(text))
 	return err
 }
 

@@ -40,7 +40,7 @@ func HostsOf(p *params.Params) Section {
 			g.Add(count(float64(len(names))), namesOf(names))
 		}
 		if n := len(all) - groupsShown; n > 0 {
-			g.Add("", fmt.Sprintf("and %s more", units.Grouped(int64(n))))
+			g.Add("", fmt.Sprintf("and %s more", units.Grouped(n)))
 		}
 		s.Tables = append(s.Tables, Table{Grid: g})
 	}

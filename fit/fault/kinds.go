@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"calib/fit/resample"
 	"calib/internal/lists"
 	"calib/internal/stats"
 )
@@ -77,13 +78,10 @@ func levels(values []float64) []int {
 		}
 		order = order[n:]
 	}
-	of := func(level []int) []float64 {
-		return lists.Map(level, func(i int) float64 { return values[i] })
-	}
 	number := 0
 	for k, level := range found {
 		if k > 0 {
-			below, above := of(found[k-1]), of(level)
+			below, above := resample.Pick(values, found[k-1]), resample.Pick(values, level)
 			if above[0]-below[len(below)-1] > 3*max(stats.MAD(below), stats.MAD(above)) {
 				number++
 			}

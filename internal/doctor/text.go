@@ -23,7 +23,7 @@ var layout string
 
 var page = template.Must(template.New("report").Funcs(template.FuncMap{
 	"count": units.Plural[int], "format": units.Format, "fold": hosts.Fold, "cell": cell,
-	"grouped": func(n int) string { return units.Grouped(int64(n)) },
+	"grouped": units.Grouped[int],
 	"dashed":  func(names []string) string { return strings.Join(names, " – ") },
 	"title": func(r Report, i int) string { // above the first finding of a severity
 		if i > 0 && r.Findings[i].Severity == r.Findings[i-1].Severity {

@@ -21,8 +21,9 @@ func FitCurve(x, y, breaks []float64, corner float64) (*Segments, error) {
 	if len(breaks) == 0 && len(x) <= mostJoined {
 		least = clearer*again.leftOut(x, y) - fitted
 		for _, at := range []float64{math.Inf(1), corner} {
-			if w := joined(at); w.leftOut(x, y) < least {
-				again, least = w, w.leftOut(x, y)
+			w := joined(at)
+			if e := w.leftOut(x, y); e < least {
+				again, least = w, e
 			}
 		}
 	}

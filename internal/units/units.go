@@ -108,11 +108,11 @@ func Plural[N ~int | ~int64](n N, what string) string {
 	if n != 1 {
 		what += "s"
 	}
-	return Grouped(int64(n)) + " " + what
+	return Grouped(n) + " " + what
 }
 
 // Grouped prints a whole number with its thousands apart: "12,000".
-func Grouped(n int64) string { return humanize.Comma(n) }
+func Grouped[N ~int | ~int64](n N) string { return humanize.Comma(int64(n)) }
 
 // maxSizes bounds a size list, so that a slip in a range does not plan a year of measuring.
 const maxSizes = 4096

@@ -56,7 +56,8 @@ func checkPrometheus(file []byte, in *input) error {
 	if err != nil {
 		return err
 	}
-	want := seriesOf(in)
+	var want []Series
+	in.series(func(s Series) { want = append(want, s) })
 	if err := in.err; err != nil {
 		return err
 	}

@@ -218,14 +218,14 @@ type Series struct {
 	Labels     []string // names, each with its value behind it
 }
 
-// Collector gives Prometheus the series that it returns. It is unchecked: what there is depends on what was seen.
-type Collector func() []Series
+// Collector gives Prometheus the series that it adds. It is unchecked: what there is depends on what was seen.
+type Collector func(add func(Series))
 
 func (c Collector) Describe(chan<- *prometheus.Desc) {}
 
 func (c Collector) Collect(ch chan<- prometheus.Metric) {
 	known := map[string]*prometheus.Desc{}
-	for _, s := range c() {
+	c(func(s Series) {
 		var names, values []string
 		for label := range slices.Chunk(s.Labels, 2) {
 			names = append(names, label[0])
@@ -236,12 +236,12 @@ func (c Collector) Collect(ch chan<- prometheus.Metric) {
 		}
 		kind := map[bool]prometheus.ValueType{true: prometheus.CounterValue, false: prometheus.GaugeValue}[s.Counter]
 		ch <- prometheus.MustNewConstMetric(known[s.Name], kind, s.Value, values...)
-	}
+	})
 }
 
-func seriesOf(in *input) (out []Series) {
+func (in *input) series(to func(Series)) {
 	one := func(name, help string, value float64, labels ...string) {
-		out = append(out, Series{Name: name, Help: help, Value: value, Labels: labels})
+		to(Series{Name: name, Help: help, Value: value, Labels: labels})
 	}
 	add := func(name, help string, m params.Metric, labels ...string) {
 		one(name, help, m.Value, labels...)
@@ -283,7 +283,6 @@ func seriesOf(in *input) (out []Series) {
 				"model", in.Params.Functions[function].Model)
 		}
 	}
-	return out
 }
 
 // writePrometheus writes a file for the textfile collector of node_exporter: gauges in the text format, without time
@@ -311,7 +310,7 @@ func Gather(p *params.Params, version string) ([]*dto.MetricFamily, error) {
 
 func gather(in *input) []*dto.MetricFamily {
 	r := prometheus.NewRegistry()
-	r.MustRegister(Collector(func() []Series { return seriesOf(in) }))
+	r.MustRegister(Collector(in.series))
 	gathered, err := r.Gather()
 	if err != nil {
 		in.failf("two numbers of the run have the same labels: %w: %w", ErrLimit, err)

@@ -161,7 +161,7 @@ func (f *Figure) thin() {
 	}
 	if left > 0 {
 		f.Says += fmt.Sprintf(" %s of %s points are drawn: the lowest and the highest of neighbours.",
-			units.Grouped(int64(left)), units.Grouped(int64(all)))
+			units.Grouped(left), units.Grouped(all))
 	}
 }
 

@@ -174,7 +174,7 @@ func (m *measured) trace(alone bool) Trace {
 	for _, r := range m.points {
 		words := ""
 		if r.N > 0 {
-			words = units.Grouped(int64(r.N)) + " timings"
+			words = units.Grouped(r.N) + " timings"
 		}
 		t.Points = append(t.Points, Point{r.X, r.Measured, math.Min(r.Lo, r.Measured), math.Max(r.Hi, r.Measured), words})
 	}
@@ -242,12 +242,12 @@ func timingsOf(d dataset.Source, r plot.Raw) (at map[int64][]float64, words stri
 	}
 	var left []string
 	if again > 0 {
-		left = append(left, units.Grouped(int64(again))+" with retransmissions")
+		left = append(left, units.Grouped(again)+" with retransmissions")
 	}
 	if broken > 0 {
-		left = append(left, units.Grouped(int64(broken))+" broken off")
+		left = append(left, units.Grouped(broken)+" broken off")
 	}
-	words = units.Grouped(int64(count)) + " timings"
+	words = units.Grouped(count) + " timings"
 	if len(left) > 0 {
 		words += " (left out: " + strings.Join(left, ", ") + ")"
 	}

@@ -80,6 +80,7 @@ func (d *draft) needs(level int, share units.Nanos, every, rarest int) *draft {
 				p.every = rarest
 				long = append(long, func() { p.every = every })
 			}
+			// What a clock costs hardly differs from round to round. Slots that need its offset read it themselves.
 			for e := every / 2; e > 0 && n.core() && n.exp.Name != names.Clock; e /= 2 {
 				step := func() { p.every = min(p.every, e) }
 				if p.small || p.counts() {

@@ -222,7 +222,7 @@ func (d Screened) text(w io.Writer) error {
 		"groups":  func(all [][]string) string { return strings.Join(lists.Map(all, hosts.Fold), "; ") },
 		"pad":     func(s string, width int) string { return text.Pad(s, width, ' ') },
 		"times":   func(v float64) string { return fmt.Sprintf("%.2f times", v) },
-		"grouped": func(n int) string { return units.Grouped(int64(n)) },
+		"grouped": units.Grouped[int],
 	}, map[string]any{
 		"Of": d, "Told": told, "HostShare": hostShare, "Virtual": d.virtual,
 		"Verdicts": []string{missing, slow, uncertain}, "Seen": float64(d.Seen) / float64(d.Of),

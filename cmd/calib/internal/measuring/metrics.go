@@ -108,20 +108,20 @@ func (m *metrics) link(from, to int) *link {
 }
 
 // series are the counts and states; the distributions and the newest run are beside them.
-func (m *metrics) series() (out []export.Series) {
+func (m *metrics) series(add func(export.Series)) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	gauge := func(name, help string, value float64, labels ...string) {
-		out = append(out, export.Series{Name: name, Help: help, Value: value, Labels: labels})
+		add(export.Series{Name: name, Help: help, Value: value, Labels: labels})
 	}
 	counter := func(name, help string, value float64, labels ...string) {
-		out = append(out, export.Series{Name: name, Help: help, Counter: true, Value: value, Labels: labels})
+		add(export.Series{Name: name, Help: help, Counter: true, Value: value, Labels: labels})
 	}
 	s := &m.last
 	counter("calib_watch_looks_total", "Looks since the watch was started.", float64(m.looks))
 	gauge("calib_watch_share_limit", "Largest share that looks may take.", m.limit)
 	if m.looks == 0 {
-		return out
+		return
 	}
 	for pair, l := range m.links {
 		link := []string{"from", m.hosts[pair[0]], "to", m.hosts[pair[1]]}
@@ -176,7 +176,6 @@ func (m *metrics) series() (out []export.Series) {
 	gauge("calib_watch_cpu_share", "Share of a processor that looks have taken on the host with most.", s.CPUShare)
 	gauge("calib_watch_learning", "1 while it is not known yet what is usual.", of(s.Learning))
 	gauge("calib_watch_unsaved_looks", "Looks that the store could not take yet.", float64(s.Unsaved))
-	return out
 }
 
 func of(yes bool) float64 { return map[bool]float64{true: 1}[yes] }
