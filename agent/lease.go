@@ -217,8 +217,9 @@ func (s *Server) free(l *lease) {
 }
 
 // mark leaves this host to a watch, also while that has no agent here, or says who has it. It reports whether the watch
-// had it before. All users share its file, and each network namespace has one. Whoever plants a link there leads it to
-// no file but one that everybody may write. Where the file cannot be had, watches do not know of each other.
+// had it before. The mark is a file that all users of the host share; each network namespace has its own. A link in its
+// place is not followed, and only a file that everybody may write is written. Without the file, watches do not know of
+// each other.
 func mark(watch string, keep time.Duration) (had bool, err error) {
 	const flags, mode = os.O_RDWR | syscall.O_NOFOLLOW | syscall.O_NONBLOCK, 0o666
 	network, _ := os.Readlink("/proc/self/ns/net")

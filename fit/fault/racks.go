@@ -20,8 +20,8 @@ const (
 	limits = 12
 	// unlikely is the share of the clusters without groups in which chance may make some.
 	unlikely = 0.01
-	// shuffles is how often the pairs' latencies are shuffled at most, leastShuffles at least; between them so often that
-	// shuffledPairs are.
+	// The latencies of pairs are shuffled between leastShuffles and shuffles times. Within these limits, the number of
+	// shuffles times that of pairs is shuffledPairs.
 	shuffles, leastShuffles, shuffledPairs = 1999, 99, 50_000
 )
 

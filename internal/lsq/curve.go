@@ -7,9 +7,14 @@ import (
 	"calib/internal/lists"
 )
 
-// Lines from point to point are tried for mostJoined x at most. They are taken where their error is below the share
-// clearer of that of segments, which are fewer and average, by more than fitted, the rounding of a fit.
-const mostJoined, clearer, fitted = 40, 0.9, 1e-9
+const (
+	// mostJoined is for how many points lines from point to point are tried: more points have segments.
+	mostJoined = 40
+	// Lines from point to point are taken if their error at points left out is below this share of that of segments.
+	clearer = 0.9
+	// fitted is the rounding of a fit: a smaller difference of two errors says nothing.
+	fitted = 1e-9
+)
 
 // FitCurve fits y > 0 by lines over ranges of the ascending x: segments (FitSegments), or lines from point to point,
 // with or without a corner, whichever misses points left out by least. Segments average what scatters; where there are
