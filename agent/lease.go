@@ -224,10 +224,14 @@ func mark(watch string, keep time.Duration) (had bool, err error) {
 	const flags, mode = os.O_RDWR | syscall.O_NOFOLLOW | syscall.O_NONBLOCK, 0o666
 	network, _ := os.Readlink("/proc/self/ns/net")
 	path := filepath.Join(os.TempDir(), "calib-watch-"+network)
-	f, err := os.OpenFile(path, flags|os.O_CREATE|os.O_EXCL, mode)
-	if err == nil {
-		err = f.Chmod(mode) // whatever the umask is
-	} else if errors.Is(err, fs.ErrExist) { // the kernel may forbid O_CREATE alone where another user has made it
+	f, err := os.OpenFile(path, flags, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		if made, err := os.CreateTemp(os.TempDir(), "calib-watch-"); err == nil {
+			_ = made.Chmod(mode) // whatever the umask is
+			// No other watch may see the file before it has its mode. Of several the first stays.
+			_ = os.Link(made.Name(), path)
+			_ = errors.Join(os.Remove(made.Name()), made.Close())
+		}
 		f, err = os.OpenFile(path, flags, 0)
 	}
 	defer f.Close() // nil has nothing to close
