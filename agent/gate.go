@@ -11,14 +11,15 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"calib/internal/certs"
 )
 
 const (
-	maxWaiting  = 64  // connections of strangers at once; one more ends the oldest
-	maxOpen     = 128 // connections of those who are known
-	maxOfOne    = 16  // of them, by one certificate or user
-	admitTime   = 5 * time.Second
-	acceptPause = 10 * time.Millisecond // when the system has no descriptor left
+	maxWaiting = 64  // connections of strangers at once; one more ends the oldest
+	maxOpen    = 128 // connections of those who are known
+	maxOfOne   = 16  // of them, by one certificate or user
+	admitTime  = 5 * time.Second
 )
 
 // caller is who is at the other end of a connection.
@@ -50,7 +51,12 @@ type gate struct {
 func newGate(l net.Listener, log *slog.Logger, admit func(context.Context, net.Conn) (net.Conn, caller, error)) *gate {
 	g := &gate{Listener: l, admit: admit, log: log, ready: make(chan net.Conn), byName: map[string]int{}}
 	g.ctx, g.cancel = context.WithCancel(context.Background())
-	g.wg.Go(g.acceptLoop)
+	g.wg.Go(func() {
+		certs.Serve(l, func(c net.Conn) {
+			g.begin(c)
+			g.wg.Go(func() { g.ask(c) })
+		})
+	})
 	return g
 }
 
@@ -78,21 +84,6 @@ func (g *gate) Close() error {
 		return nil
 	}
 	return err
-}
-
-func (g *gate) acceptLoop() {
-	for g.ctx.Err() == nil {
-		c, err := g.Listener.Accept()
-		switch {
-		case errors.Is(err, net.ErrClosed):
-			return
-		case err != nil:
-			time.Sleep(acceptPause)
-			continue
-		}
-		g.begin(c)
-		g.wg.Go(func() { g.ask(c) })
-	}
 }
 
 // begin lets a connection wait, and ends the oldest when there are too many.

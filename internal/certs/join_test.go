@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"os"
 	"strconv"
 	"strings"
 	"syscall"
@@ -173,6 +174,48 @@ func TestSilentConnections(t *testing.T) {
 	c.Close()
 	<-k.ended
 	k.input.Close()
+}
+
+// short is a listener of a system that has no descriptor left for some calls of Accept.
+type short struct {
+	net.Listener
+	calls int
+}
+
+func (s *short) Accept() (net.Conn, error) {
+	if s.calls--; s.calls >= 0 {
+		return nil, &net.OpError{Op: "accept", Net: "tcp", Err: os.NewSyscallError("accept4", syscall.EMFILE)}
+	}
+	return s.Listener.Accept()
+}
+
+// An agent that comes after a moment without a descriptor can join too.
+func TestDescriptorsShort(t *testing.T) {
+	tcp, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := &Listener{tcp: &short{tcp, 3}}
+	if l.cert, l.hash, err = identity(); err != nil {
+		t.Fatal(err)
+	}
+	k := begin(t, "x1")
+	l.Expect(k.hash)
+	l.accept.Go(l.serve)
+	k.tell(t, l.Invitation())
+	ctx, cancel := context.WithTimeout(t.Context(), handshakeTime) // the agent waits no longer
+	defer cancel()
+	c, err := l.Await(ctx, k.hash)
+	if err != nil {
+		t.Error(err)
+	} else {
+		c.Close()
+	}
+	<-k.ended
+	k.input.Close()
+	if err := l.Close(); err != nil {
+		t.Error(err)
+	}
 }
 
 func TestPorts(t *testing.T) {

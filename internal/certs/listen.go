@@ -17,7 +17,24 @@ const (
 	maxOpen = 256
 	// shortTime is how long each of them has where others wait. Agents wait for handshakeTime.
 	shortTime = handshakeTime / 10
+	// acceptPause is how long Serve waits when the system has no descriptor left.
+	acceptPause = 10 * time.Millisecond
 )
+
+// Serve has each connection taken until the listener is closed, which alone ends it.
+func Serve(l net.Listener, take func(net.Conn)) {
+	for {
+		c, err := l.Accept()
+		switch {
+		case err == nil:
+			take(c)
+		case errors.Is(err, net.ErrClosed):
+			return
+		default:
+			time.Sleep(acceptPause)
+		}
+	}
+}
 
 type Listener struct {
 	tcp     net.Listener
@@ -109,12 +126,10 @@ func (l *Listener) serve() {
 		short <-chan time.Time
 		end   context.CancelFunc
 	}
-	for n := 0; ; n = (n + 1) % maxOpen {
-		c, err := l.tcp.Accept()
-		if err != nil {
-			break // closed
-		}
-		h := &newest[n] // now the oldest
+	n := 0
+	Serve(l.tcp, func(c net.Conn) {
+		h := &newest[n] // the oldest
+		n = (n + 1) % maxOpen
 		if h.end != nil {
 			select {
 			case <-h.ended:
@@ -128,7 +143,7 @@ func (l *Listener) serve() {
 			defer end()
 			l.greet(ctx, c)
 		})
-	}
+	})
 	stop()
 	greeting.Wait()
 }
