@@ -22,6 +22,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"syscall"
 	"time"
 
 	"calib/internal/files"
@@ -73,8 +74,10 @@ func Init(dir, name string, now time.Time) (*Authority, error) {
 	if err != nil {
 		return nil, err
 	}
-	return a, errors.Join(
-		writeKey(filepath.Join(dir, caKeyFile), a.key), writePEM(filepath.Join(dir, caFile), certBlock, a.cert.Raw),
+	if err := writeKey(filepath.Join(dir, caKeyFile), a.key); err != nil { // another process was the first
+		return nil, err
+	}
+	return a, errors.Join(writePEM(filepath.Join(dir, caFile), certBlock, a.cert.Raw),
 		os.Mkdir(filepath.Join(dir, issuedName), 0o700), a.writeRevoked(nil, 1, now))
 }
 
@@ -137,12 +140,14 @@ func (a *Authority) Issue(r Request, out string, now time.Time) (*x509.Certifica
 		return nil, err
 	}
 	// What is not listed cannot be revoked.
-	err = writePEM(filepath.Join(a.dir, issuedName, Serial(cert)+".pem"), certBlock, cert.Raw)
-	if err != nil {
+	listed := filepath.Join(a.dir, issuedName, Serial(cert)+".pem")
+	if err := writePEM(listed, certBlock, cert.Raw); err != nil {
 		return nil, err
 	}
-	return cert, errors.Join(writeKey(filepath.Join(out, keyFile), key),
-		writePEM(filepath.Join(out, certFile), certBlock, cert.Raw),
+	if err := writeKey(filepath.Join(out, keyFile), key); err != nil { // another process was the first
+		return nil, errors.Join(err, os.Remove(listed))
+	}
+	return cert, errors.Join(writePEM(filepath.Join(out, certFile), certBlock, cert.Raw),
 		writePEM(filepath.Join(out, caFile), certBlock, a.cert.Raw), files.Replace(filepath.Join(out, crlFile), crl))
 }
 
@@ -198,6 +203,11 @@ func RoleOf(c *x509.Certificate) Role {
 // Revoke puts every certificate of that name, or with that serial number, on the revocation list, and returns them.
 // Agents and coordinators obey the list once it lies in their directories.
 func (a *Authority) Revoke(name string, now time.Time) ([]*x509.Certificate, error) {
+	// One process at a time, where the file system has locks.
+	lock, _ := files.Lock(a.RevocationList(), syscall.LOCK_EX, func() (*os.File, error) {
+		return os.OpenFile(a.RevocationList(), os.O_RDWR, 0)
+	})
+	defer lock.Close() // nil has nothing to close
 	all, list, err := a.Issued()
 	if err != nil {
 		return nil, err
