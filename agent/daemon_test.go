@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"strconv"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 
@@ -177,6 +178,40 @@ func TestUnixSocket(t *testing.T) {
 	if err := removeStale(path); err == nil || !contains(err.Error(), "no socket") {
 		t.Errorf("a file is in the way: %v", err)
 	}
+}
+
+// Of agents that find a socket left behind at once, one listens, and is reached.
+func TestUnixSocketAtOnce(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "agent.sock")
+	left, err := net.ListenUnix("unix", &net.UnixAddr{Name: path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	left.SetUnlinkOnClose(false)
+	left.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second) // which ends what should not listen
+	defer cancel()
+	ended := make(chan error)
+	const agents = 8
+	for range agents {
+		s := newServer(ServerOptions{}, &fakePlane{})
+		go func() { ended <- s.ListenUnix(ctx, path) }()
+	}
+	for range agents - 1 {
+		if err := <-ended; err == nil || !contains(err.Error(), "another agent listens") {
+			t.Error(err)
+		}
+	}
+	c, err := Dial(ctx, "node3", path, nil, ClientOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Hello(ctx, false); err != nil {
+		t.Error(err)
+	}
+	c.Close()
+	cancel()
+	mustBe(t, <-ended, context.Canceled)
 }
 
 func TestDialWrongAddress(t *testing.T) {

@@ -238,11 +238,8 @@ func mark(watch string, keep time.Duration) (had bool, err error) {
 	if info, _ := f.Stat(); err != nil || info.Mode() != mode {
 		return false, nil
 	}
-	for tries := 0; syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) != nil; tries++ {
-		if tries == 1000 { // a stranger may hold it for ever
-			return false, nil
-		}
-		time.Sleep(time.Duration(tries) * time.Microsecond)
+	if lock(f) != nil {
+		return false, nil
 	}
 	text := make([]byte, 4096)
 	n, _ := f.Read(text)
@@ -255,6 +252,17 @@ func mark(watch string, keep time.Duration) (had bool, err error) {
 	}
 	_, _ = f.WriteAt([]byte(time.Now().Add(keep).UTC().Format(time.RFC3339)+" "+watch+"\n"), 0) // or the disk is full
 	return had, nil
+}
+
+// lock takes the kernel's lock of a file, within half a second: a stranger may hold it for ever. It ends with f.
+func lock(f *os.File) error {
+	for tries := time.Duration(0); ; tries++ {
+		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		if err != syscall.EWOULDBLOCK || tries == 1000 {
+			return err
+		}
+		time.Sleep(tries * time.Microsecond)
+	}
 }
 
 // maxUsedTickets bounds what is remembered of tickets: 64 sessions of a thousand hosts. Beyond it the oldest are

@@ -12,6 +12,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -108,18 +109,30 @@ func (l *singleListener) Addr() net.Addr { return streamAddr }
 // ListenUnix serves coordinators of this user and root over a unix socket of mode 0600, until ctx ends. A socket on
 // which nobody listens any longer is replaced.
 func (s *Server) ListenUnix(ctx context.Context, path string) error {
+	l, err := listenUnix(ctx, path)
+	if err != nil {
+		return err
+	}
+	return s.serveGate(ctx, newGate(l, s.opts.Log, admitUser))
+}
+
+func listenUnix(ctx context.Context, path string) (net.Listener, error) {
+	// Agents that begin at once would replace each other's socket. Where there is no lock to be had, they go on.
+	dir, _ := os.Open(filepath.Dir(path))
+	defer dir.Close() // nil has nothing to close
+	_ = lock(dir)
 	if err := removeStale(path); err != nil {
-		return fmt.Errorf("listen for coordinators on %s: %w", path, err)
+		return nil, fmt.Errorf("listen for coordinators on %s: %w", path, err)
 	}
 	var lc net.ListenConfig
 	l, err := lc.Listen(ctx, "unix", path)
 	if err != nil {
-		return fmt.Errorf("listen for coordinators: %w", err)
+		return nil, fmt.Errorf("listen for coordinators: %w", err)
 	}
 	if err := os.Chmod(path, 0o600); err != nil {
-		return errors.Join(fmt.Errorf("listen for coordinators: %w", err), l.Close())
+		return nil, errors.Join(fmt.Errorf("listen for coordinators: %w", err), l.Close())
 	}
-	return s.serveGate(ctx, newGate(l, s.opts.Log, admitUser))
+	return l, nil
 }
 
 func removeStale(path string) error {
