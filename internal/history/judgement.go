@@ -25,37 +25,39 @@ type Baseline struct {
 // SetBaseline makes a baseline of stored runs, in place of one of the same name; Made is now unless it is set. A run
 // that is not stored is ErrNotFound; a name that could not be given on a command line, or no runs, ErrInvalid.
 func (s *Store) SetBaseline(ctx context.Context, b Baseline) error {
-	return s.change(ctx, "set baseline "+b.Name, func(tx *sql.Tx) error {
-		switch text := b.Name + b.Note; {
-		case b.Name == "" || strings.HasPrefix(b.Name, "-") || len(b.Name) > maxWord:
-			return fmt.Errorf("%w: baseline name %.60q: want a word that does not begin with -", ErrInvalid, b.Name)
-		case units.OneLine(text) != text:
-			return fmt.Errorf("%w: baseline name %q, note %q: characters that cannot be printed", ErrInvalid, b.Name,
-				b.Note)
-		case len(b.Runs) == 0:
-			return fmt.Errorf("%w: a baseline without runs", ErrInvalid)
-		}
-		var key int64
-		err := tx.QueryRowContext(ctx, `INSERT INTO baselines (name, note, made, noise) VALUES (?, ?, ?, ?)
-			ON CONFLICT (name) DO UPDATE SET note = excluded.note, made = excluded.made, noise = excluded.noise RETURNING key`,
-			b.Name, b.Note, nanos(cmp.Or(b.Made, s.now())), b.Floor).Scan(&key)
+	return s.change(ctx, "set baseline "+b.Name, func(tx *sql.Tx) error { return s.setBaseline(ctx, tx, b) })
+}
+
+func (s *Store) setBaseline(ctx context.Context, tx *sql.Tx, b Baseline) error {
+	switch text := b.Name + b.Note; {
+	case b.Name == "" || strings.HasPrefix(b.Name, "-") || len(b.Name) > maxWord:
+		return fmt.Errorf("%w: baseline name %.60q: want a word that does not begin with -", ErrInvalid, b.Name)
+	case units.OneLine(text) != text:
+		return fmt.Errorf("%w: baseline name %q, note %q: characters that cannot be printed", ErrInvalid, b.Name,
+			b.Note)
+	case len(b.Runs) == 0:
+		return fmt.Errorf("%w: a baseline without runs", ErrInvalid)
+	}
+	var key int64
+	err := tx.QueryRowContext(ctx, `INSERT INTO baselines (name, note, made, noise) VALUES (?, ?, ?, ?)
+		ON CONFLICT (name) DO UPDATE SET note = excluded.note, made = excluded.made, noise = excluded.noise RETURNING key`,
+		b.Name, b.Note, nanos(cmp.Or(b.Made, s.now())), b.Floor).Scan(&key)
+	if err == nil {
+		_, err = tx.ExecContext(ctx, "DELETE FROM baseline_runs WHERE baseline = ?", key)
+	}
+	if err != nil {
+		return err
+	}
+	for _, id := range b.Runs {
+		run, _, err := rowOf(ctx, tx, id)
 		if err == nil {
-			_, err = tx.ExecContext(ctx, "DELETE FROM baseline_runs WHERE baseline = ?", key)
+			_, err = tx.ExecContext(ctx, "INSERT OR IGNORE INTO baseline_runs (baseline, run) VALUES (?, ?)", key, run)
 		}
 		if err != nil {
 			return err
 		}
-		for _, id := range b.Runs {
-			run, _, err := rowOf(ctx, tx, id)
-			if err == nil {
-				_, err = tx.ExecContext(ctx, "INSERT OR IGNORE INTO baseline_runs (baseline, run) VALUES (?, ?)", key, run)
-			}
-			if err != nil {
-				return err
-			}
-		}
-		return s.note(ctx, tx, EventBaseline, b.Name, fmt.Sprintf("%d runs", len(b.Runs)))
-	})
+	}
+	return s.note(ctx, tx, EventBaseline, b.Name, fmt.Sprintf("%d runs", len(b.Runs)))
 }
 
 func (s *Store) Baselines(ctx context.Context) ([]Baseline, error) {
@@ -126,30 +128,32 @@ func (a Ack) Covers(f Followed) bool {
 // Acknowledge stores an acknowledgement and returns it with its ID, At and Made set; Made is now unless it was set. A
 // run that is not stored is ErrNotFound, no reason ErrInvalid.
 func (s *Store) Acknowledge(ctx context.Context, a Ack) (Ack, error) {
-	err := s.change(ctx, "acknowledge", func(tx *sql.Tx) (err error) {
-		switch text := a.Metric + a.Link + a.Reason + a.Who; {
-		case strings.TrimSpace(a.Reason) == "":
-			return fmt.Errorf("%w: no reason: say what was changed", ErrInvalid)
-		case len(text) > maxWord || units.OneLine(text) != text:
-			return fmt.Errorf("%w: longer than %d bytes, or with control characters", ErrInvalid, maxWord)
-		}
-		if _, a.At, err = rowOf(ctx, tx, a.Run); err != nil {
-			return err
-		}
-		a.Made = cmp.Or(a.Made, s.now().UTC())
-		err = tx.QueryRowContext(ctx, `INSERT INTO acks (metric, link, run, started, reason, who, made)
-			VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING key`, a.Metric, a.Link, a.Run, nanos(a.At), a.Reason, a.Who,
-			nanos(a.Made)).Scan(&a.ID)
-		if err != nil {
-			return err
-		}
-		subject := cmp.Or(a.Metric, "all metrics")
-		if a.Link != "" {
-			subject += " of " + a.Link
-		}
-		return s.note(ctx, tx, EventAck, subject+" from run "+a.Run, a.Reason)
-	})
+	err := s.change(ctx, "acknowledge", func(tx *sql.Tx) error { return s.acknowledge(ctx, tx, &a) })
 	return a, err
+}
+
+func (s *Store) acknowledge(ctx context.Context, tx *sql.Tx, a *Ack) (err error) {
+	switch text := a.Metric + a.Link + a.Reason + a.Who; {
+	case strings.TrimSpace(a.Reason) == "":
+		return fmt.Errorf("%w: no reason: say what was changed", ErrInvalid)
+	case len(text) > maxWord || units.OneLine(text) != text:
+		return fmt.Errorf("%w: longer than %d bytes, or with control characters", ErrInvalid, maxWord)
+	}
+	if _, a.At, err = rowOf(ctx, tx, a.Run); err != nil {
+		return err
+	}
+	a.Made = cmp.Or(a.Made, s.now().UTC())
+	err = tx.QueryRowContext(ctx, `INSERT INTO acks (metric, link, run, started, reason, who, made)
+		VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING key`, a.Metric, a.Link, a.Run, nanos(a.At), a.Reason, a.Who,
+		nanos(a.Made)).Scan(&a.ID)
+	if err != nil {
+		return err
+	}
+	subject := cmp.Or(a.Metric, "all metrics")
+	if a.Link != "" {
+		subject += " of " + a.Link
+	}
+	return s.note(ctx, tx, EventAck, subject+" from run "+a.Run, a.Reason)
 }
 
 // Acks lists the acknowledgements by the start of their runs.

@@ -66,13 +66,15 @@ func (s *Store) Merge(ctx context.Context, other *Store) (m Merged, err error) {
 			m.Known++ // stored by a build that wrote it otherwise, or without its plan, which it has now
 		}
 	}
-	if err := s.mergeBaselines(ctx, other, &m); err != nil {
-		return m, err
+	now := m
+	err = s.change(ctx, "merge what is said of runs and was watched", func(tx *sql.Tx) error {
+		return cmp.Or(s.mergeBaselines(ctx, tx, other, &now), s.mergeAcks(ctx, tx, other, &now),
+			s.mergeWatch(ctx, tx, other, &now))
+	})
+	if err == nil {
+		m = now
 	}
-	if err := s.mergeAcks(ctx, other, &m); err != nil {
-		return m, err
-	}
-	return m, s.mergeWatch(ctx, other, &m)
+	return m, err
 }
 
 // digest is that of a run's params.json, nil where the run is not stored, and whether its plan is known.
@@ -85,7 +87,8 @@ func (s *Store) digest(ctx context.Context, id string) (sum []byte, planned bool
 	return sum, planned, s.wrap("read run "+id, err)
 }
 
-func (s *Store) mergeBaselines(ctx context.Context, other *Store, m *Merged) error {
+// mergeBaselines, and what is below, compare within the transaction: nobody can add the same meanwhile.
+func (s *Store) mergeBaselines(ctx context.Context, tx *sql.Tx, other *Store, m *Merged) error {
 	theirs, err := other.Baselines(ctx)
 	ours, err2 := s.Baselines(ctx)
 	if err = cmp.Or(err, err2); err != nil {
@@ -95,7 +98,7 @@ func (s *Store) mergeBaselines(ctx context.Context, other *Store, m *Merged) err
 		i := slices.IndexFunc(ours, func(o Baseline) bool { return o.Name == b.Name })
 		switch {
 		case i < 0:
-			if err := s.SetBaseline(ctx, b); err != nil {
+			if err := s.setBaseline(ctx, tx, b); err != nil {
 				return err
 			}
 			m.Baselines = append(m.Baselines, b.Name)
@@ -106,7 +109,7 @@ func (s *Store) mergeBaselines(ctx context.Context, other *Store, m *Merged) err
 	return nil
 }
 
-func (s *Store) mergeAcks(ctx context.Context, other *Store, m *Merged) error {
+func (s *Store) mergeAcks(ctx context.Context, tx *sql.Tx, other *Store, m *Merged) error {
 	theirs, err := other.Acks(ctx)
 	ours, err2 := s.Acks(ctx)
 	if err = cmp.Or(err, err2); err != nil {
@@ -119,7 +122,7 @@ func (s *Store) mergeAcks(ctx context.Context, other *Store, m *Merged) error {
 		if slices.ContainsFunc(ours, same) {
 			continue
 		}
-		switch _, err := s.Acknowledge(ctx, a); {
+		switch err := s.acknowledge(ctx, tx, &a); {
 		case errors.Is(err, ErrNotFound): // its run was removed
 			m.Left = append(m.Left, fmt.Sprintf("acknowledgement %q: run %s is not there", a.Reason, a.Run))
 		case err != nil:
@@ -131,38 +134,31 @@ func (s *Store) mergeAcks(ctx context.Context, other *Store, m *Merged) error {
 	return nil
 }
 
-// mergeWatch adds hosts, looks and changes that are over, all or none.
-func (s *Store) mergeWatch(ctx context.Context, other *Store, m *Merged) error {
+// mergeWatch adds hosts, looks and changes that are over.
+func (s *Store) mergeWatch(ctx context.Context, tx *sql.Tx, other *Store, m *Merged) error {
 	machines, err := other.Machines(ctx)
 	theirs, err2 := other.Changes(ctx, 0)
 	ours, err3 := s.Changes(ctx, 0)
 	if err = cmp.Or(err, err2, err3); err != nil {
 		return err
 	}
-	now := *m
-	err = s.change(ctx, "merge what was watched", func(tx *sql.Tx) (err error) {
-		for host, says := range machines {
-			_, failed := tx.ExecContext(ctx, "INSERT OR IGNORE INTO machines (host, says) VALUES (?, ?)", host, says)
-			err = cmp.Or(err, failed)
-		}
-		err = cmp.Or(err, other.EachLook(ctx, time.Time{}, func(l Look) error {
-			n, err := mergeLook(ctx, tx, other, l)
-			if now.Looks += max(0, n); n < 0 {
-				now.Left = append(now.Left, fmt.Sprintf("looks folded for %s: some of them are in what is folded here",
-					l.At.Format(time.DateOnly)))
-			}
-			return err
-		}))
-		for _, c := range theirs {
-			if c.Over != nil && !slices.ContainsFunc(ours, c.same) {
-				err = cmp.Or(err, s.addChange(ctx, tx, &c), s.endChange(ctx, tx, &c))
-				now.Changes++
-			}
+	for host, says := range machines {
+		_, failed := tx.ExecContext(ctx, "INSERT OR IGNORE INTO machines (host, says) VALUES (?, ?)", host, says)
+		err = cmp.Or(err, failed)
+	}
+	err = cmp.Or(err, other.EachLook(ctx, time.Time{}, func(l Look) error {
+		n, err := mergeLook(ctx, tx, other, l)
+		if m.Looks += max(0, n); n < 0 {
+			m.Left = append(m.Left, fmt.Sprintf("looks folded for %s: some of them are in what is folded here",
+				l.At.Format(time.DateOnly)))
 		}
 		return err
-	})
-	if err == nil {
-		*m = now
+	}))
+	for _, c := range theirs {
+		if c.Over != nil && !slices.ContainsFunc(ours, c.same) {
+			err = cmp.Or(err, s.addChange(ctx, tx, &c), s.endChange(ctx, tx, &c))
+			m.Changes++
+		}
 	}
 	return err
 }
