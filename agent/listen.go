@@ -109,30 +109,22 @@ func (l *singleListener) Addr() net.Addr { return streamAddr }
 // ListenUnix serves coordinators of this user and root over a unix socket of mode 0600, until ctx ends. A socket on
 // which nobody listens any longer is replaced.
 func (s *Server) ListenUnix(ctx context.Context, path string) error {
-	l, err := listenUnix(ctx, path)
-	if err != nil {
-		return err
-	}
-	return s.serveGate(ctx, newGate(l, s.opts.Log, admitUser))
-}
-
-func listenUnix(ctx context.Context, path string) (net.Listener, error) {
 	// Agents that begin at once would replace each other's socket. Where there is no lock to be had, they go on.
 	dir, _ := os.Open(filepath.Dir(path))
-	defer dir.Close() // nil has nothing to close
 	_ = lock(dir)
-	if err := removeStale(path); err != nil {
-		return nil, fmt.Errorf("listen for coordinators on %s: %w", path, err)
+	var l net.Listener
+	err := removeStale(path)
+	if err == nil {
+		l, err = new(net.ListenConfig).Listen(ctx, "unix", path)
 	}
-	var lc net.ListenConfig
-	l, err := lc.Listen(ctx, "unix", path)
+	dir.Close() // nil has nothing to close
 	if err != nil {
-		return nil, fmt.Errorf("listen for coordinators: %w", err)
+		return fmt.Errorf("listen for coordinators on %s: %w", path, err)
 	}
 	if err := os.Chmod(path, 0o600); err != nil {
-		return nil, errors.Join(fmt.Errorf("listen for coordinators: %w", err), l.Close())
+		return errors.Join(fmt.Errorf("listen for coordinators: %w", err), l.Close())
 	}
-	return l, nil
+	return s.serveGate(ctx, newGate(l, s.opts.Log, admitUser))
 }
 
 func removeStale(path string) error {

@@ -17,21 +17,17 @@ const (
 	maxOpen = 256
 	// shortTime is how long each of them has where others wait. Agents wait for handshakeTime.
 	shortTime = handshakeTime / 10
-	// acceptPause is how long Serve waits when the system has no descriptor left.
-	acceptPause = 10 * time.Millisecond
 )
 
 // Serve has each connection taken until the listener is closed, which alone ends it.
 func Serve(l net.Listener, take func(net.Conn)) {
 	for {
-		c, err := l.Accept()
-		switch {
-		case err == nil:
+		if c, err := l.Accept(); err == nil {
 			take(c)
-		case errors.Is(err, net.ErrClosed):
+		} else if errors.Is(err, net.ErrClosed) {
 			return
-		default:
-			time.Sleep(acceptPause)
+		} else {
+			time.Sleep(10 * time.Millisecond) // until the system has a descriptor left again
 		}
 	}
 }
