@@ -269,6 +269,28 @@ func (d *Dir) Discard() error {
 	return errors.Join(errs...)
 }
 
+// Clear empties a run directory, where there is one, for Create. It refuses one that another coordinator writes.
+func Clear(path string) error {
+	d := &Dir{path: path}
+	err := files.Alone(path, 0o002)
+	if err == nil {
+		d.lock, err = acquire(path)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return createError(path, err)
+	}
+	entries, err := os.ReadDir(path)
+	for _, e := range entries {
+		if e.Name() != lockFile { // which keeps others away
+			err = cmp.Or(err, os.RemoveAll(d.File(e.Name())))
+		}
+	}
+	return errors.Join(err, d.Close())
+}
+
 // OpenLog opens log.jsonl to append: one JSON object on each line, of level debug and above. The caller closes it.
 func (d *Dir) OpenLog() (log *slog.Logger, closeLog func() error, err error) {
 	f, err := openOwn(d.File(LogFile), os.O_CREATE|os.O_WRONLY|os.O_APPEND)

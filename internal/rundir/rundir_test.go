@@ -258,6 +258,48 @@ func TestLockRace(t *testing.T) {
 	(<-won).Close()
 }
 
+// Of those who at once make a run that was cut off anew one does, and nobody removes what it has begun.
+func TestClearedAtOnce(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "run")
+	d, err := Create(path, sample())
+	if err == nil {
+		err = errors.Join(os.WriteFile(d.File(SamplesFile), nil, 0o600), d.Close())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	var wg sync.WaitGroup
+	won := make(chan *Dir, 8)
+	for range cap(won) {
+		wg.Go(func() {
+			err := Clear(path)
+			var d *Dir
+			if err == nil {
+				d, err = Create(path, sample())
+			}
+			switch {
+			case err == nil:
+				won <- d
+			case !errors.Is(err, ErrLocked) && !errors.Is(err, ErrExists):
+				t.Errorf("loser: %v", err)
+			}
+		})
+	}
+	wg.Wait()
+	close(won)
+	if got := names(t, path); len(won) != 1 || got != lockFile+" "+RunFile {
+		t.Fatalf("%d coordinators hold the run, which has %q", len(won), got)
+	}
+	(<-won).Close()
+	other := filepath.Join(t.TempDir(), "link")
+	if err := errors.Join(os.Symlink(path, other), Clear(path+"-none")); err != nil {
+		t.Error(err)
+	}
+	if err := Clear(other); err == nil || names(t, path) != RunFile {
+		t.Errorf("cleared what a link names: %v", err)
+	}
+}
+
 func TestCreateErrors(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "file")

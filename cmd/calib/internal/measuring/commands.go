@@ -4,11 +4,8 @@ package measuring
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"time"
@@ -296,17 +293,7 @@ func measurePatterns(c *cli.Context, dir *rundir.Dir) error {
 	config.Plan = validationPlan(config.Plan, units.Nanos(c.Duration("budget")))
 	config.Out, config.MeasureOnly = dir.File(run.ValidationDir), true
 	// A validation that was cut off before it had a pattern is made anew; one that is under way is not.
-	before, err := rundir.Edit(config.Out)
-	switch {
-	case err == nil:
-		err = before.Close()
-	case errors.Is(err, fs.ErrNotExist) || errors.Is(err, rundir.ErrNotRun):
-		err = nil
-	}
-	if err == nil {
-		err = os.RemoveAll(config.Out)
-	}
-	if err != nil {
+	if err := rundir.Clear(config.Out); err != nil {
 		return err
 	}
 	if _, err := run.Run(c.Context, equipped(c, config)); err != nil {
