@@ -235,10 +235,7 @@ func mark(watch string, keep time.Duration) (had bool, err error) {
 		f, err = os.OpenFile(path, flags, 0)
 	}
 	defer f.Close() // nil has nothing to close
-	if info, _ := f.Stat(); err != nil || info.Mode() != mode {
-		return false, nil
-	}
-	if lock(f) != nil {
+	if info, _ := f.Stat(); err != nil || info.Mode() != mode || lock(f) != nil {
 		return false, nil
 	}
 	text := make([]byte, 4096)

@@ -121,11 +121,8 @@ func (m *Mesh) Foreign() Foreign {
 // the oldest, so that strangers who connect and send nothing cannot keep a peer out: a peer needs one round trip.
 const maxPending = 1024
 
-// acceptPause is how long the loop waits when the system has no descriptor left for a connection.
-const acceptPause = 10 * time.Millisecond
-
 // acceptLoop takes connections until Close shuts the listener down. It waits only for accept, for the end of a
-// handshake that it has just ended, and for acceptPause.
+// handshake that it has just ended, and where the system has no descriptor left.
 func (m *Mesh) acceptLoop() {
 	for turn := uint64(1); ; turn++ {
 		fd, from, more, err := kernel.Accept(m.fd)
@@ -133,7 +130,7 @@ func (m *Mesh) acceptLoop() {
 			return
 		}
 		if err != nil {
-			time.Sleep(acceptPause)
+			time.Sleep(10 * time.Millisecond)
 			continue
 		}
 		c := newConn(fd, "caller "+from.String())

@@ -42,12 +42,11 @@ func (s *Store) Merge(ctx context.Context, other *Store) (m Merged, err error) {
 	}
 	for _, e := range runs {
 		theirs, itsPlan, err := other.digest(ctx, e.ID)
-		if err != nil {
+		ours, ourPlan, err2 := s.digest(ctx, e.ID)
+		if err = cmp.Or(err, err2); err != nil {
 			return m, err
 		}
-		if ours, ourPlan, err := s.digest(ctx, e.ID); err != nil {
-			return m, err
-		} else if bytes.Equal(ours, theirs) && (ourPlan || !itsPlan) {
+		if bytes.Equal(ours, theirs) && (ourPlan || !itsPlan) {
 			m.Known++
 			continue
 		}
@@ -139,9 +138,7 @@ func (s *Store) mergeWatch(ctx context.Context, tx *sql.Tx, other *Store, m *Mer
 	machines, err := other.Machines(ctx)
 	theirs, err2 := other.Changes(ctx, 0)
 	ours, err3 := s.Changes(ctx, 0)
-	if err = cmp.Or(err, err2, err3); err != nil {
-		return err
-	}
+	err = cmp.Or(err, err2, err3)
 	for host, says := range machines {
 		_, failed := tx.ExecContext(ctx, "INSERT OR IGNORE INTO machines (host, says) VALUES (?, ?)", host, says)
 		err = cmp.Or(err, failed)

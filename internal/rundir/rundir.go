@@ -278,8 +278,7 @@ func Clear(path string) error {
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
-	}
-	if err != nil {
+	} else if err != nil {
 		return createError(path, err)
 	}
 	entries, err := os.ReadDir(path)
