@@ -2,6 +2,7 @@ package launch
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -92,7 +93,8 @@ func TestUploadOnce(t *testing.T) {
 		t.Errorf("ran %s, want the copy %s", exe, want)
 	}
 	first, err := os.Stat(want)
-	if err != nil {
+	old := time.Now().AddDate(0, -2, 0)
+	if err := errors.Join(err, os.Chtimes(want, old, old)); err != nil {
 		t.Fatal(err)
 	}
 	if exe, _ = launch(t, l); exe != want {
@@ -100,6 +102,8 @@ func TestUploadOnce(t *testing.T) {
 	}
 	if second, err := os.Stat(want); err != nil || !os.SameFile(first, second) {
 		t.Errorf("copied again: %v", err)
+	} else if time.Since(second.ModTime()) > 24*time.Hour {
+		t.Error("another build that is copied now would remove it before it is executed")
 	}
 	if err := os.WriteFile(want, []byte("#!/bin/sh\necho spoilt"), 0o755); err == nil {
 		if exe, _ = launch(t, l); exe != want {
