@@ -1,7 +1,11 @@
 package history
 
 import (
+	"context"
 	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
 	"sync"
 	"testing"
 	"time"
@@ -39,5 +43,21 @@ func TestMergedAtOnce(t *testing.T) {
 	changes, err2 := here.Changes(ctx, 0)
 	if err := errors.Join(err, err2); err != nil || len(acks) != 1 || len(changes) != 1 {
 		t.Errorf("%d acknowledgements and %d changes (%v), want one of each", len(acks), len(changes), err)
+	}
+}
+
+// A copy that is interrupted leaves no file.
+func TestCopyInterrupted(t *testing.T) {
+	s, dir := filled(t, 60), t.TempDir()
+	for n := range 20 {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Duration(n*n)*20*time.Microsecond)
+		err := s.Copy(ctx, filepath.Join(dir, fmt.Sprint(n)))
+		cancel()
+		left, failed := os.ReadDir(dir)
+		if failed != nil || err != nil && len(left) > 0 || err == nil && len(left) != 1 {
+			t.Fatalf("%v left: %v (%v)", left, err, failed)
+		} else if err == nil {
+			break
+		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/rand"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -13,13 +14,18 @@ import (
 	"time"
 )
 
-// Copy writes all of the store to a new file, which another store can be merged with.
+// Copy writes all of the store to a new file, which another store can be merged with. On an error there is no file.
 func (s *Store) Copy(ctx context.Context, path string) error {
 	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%s: %w: name a new file", path, fs.ErrExist)
 	}
-	_, err := s.db.ExecContext(ctx, "VACUUM INTO ?", path)
-	return s.wrap("copy it to "+path, err)
+	beside := path + "." + rand.Text()[:8]
+	_, err := s.db.ExecContext(ctx, "VACUUM INTO ?", beside)
+	if err = s.wrap("copy it to "+path, err); err == nil {
+		err = os.Rename(beside, path)
+	}
+	_ = os.Remove(beside) // where it is
+	return err
 }
 
 // Merged is what a merge has added, and in words what it has left out.
@@ -86,34 +92,29 @@ func (s *Store) digest(ctx context.Context, id string) (sum []byte, planned bool
 	return sum, planned, s.wrap("read run "+id, err)
 }
 
-// mergeBaselines, and what is below, compare within the transaction: nobody can add the same meanwhile.
+// mergeBaselines, and what is below, compare within the transaction, so that nobody adds the same meanwhile. After an
+// error nothing of it stays.
 func (s *Store) mergeBaselines(ctx context.Context, tx *sql.Tx, other *Store, m *Merged) error {
 	theirs, err := other.Baselines(ctx)
 	ours, err2 := s.Baselines(ctx)
-	if err = cmp.Or(err, err2); err != nil {
-		return err
-	}
+	err = cmp.Or(err, err2)
 	for _, b := range theirs {
 		i := slices.IndexFunc(ours, func(o Baseline) bool { return o.Name == b.Name })
 		switch {
 		case i < 0:
-			if err := s.setBaseline(ctx, tx, b); err != nil {
-				return err
-			}
+			err = cmp.Or(err, s.setBaseline(ctx, tx, b))
 			m.Baselines = append(m.Baselines, b.Name)
 		case !slices.Equal(ours[i].Runs, b.Runs):
 			m.Left = append(m.Left, fmt.Sprintf("baseline %s is there with other runs, and stays", b.Name))
 		}
 	}
-	return nil
+	return err
 }
 
 func (s *Store) mergeAcks(ctx context.Context, tx *sql.Tx, other *Store, m *Merged) error {
 	theirs, err := other.Acks(ctx)
 	ours, err2 := s.Acks(ctx)
-	if err = cmp.Or(err, err2); err != nil {
-		return err
-	}
+	err = cmp.Or(err, err2)
 	for _, a := range theirs {
 		same := func(o Ack) bool {
 			return o.Metric == a.Metric && o.Link == a.Link && o.Run == a.Run && o.Reason == a.Reason && o.Who == a.Who
@@ -121,16 +122,15 @@ func (s *Store) mergeAcks(ctx context.Context, tx *sql.Tx, other *Store, m *Merg
 		if slices.ContainsFunc(ours, same) {
 			continue
 		}
-		switch err := s.acknowledge(ctx, tx, &a); {
-		case errors.Is(err, ErrNotFound): // its run was removed
+		switch failed := s.acknowledge(ctx, tx, &a); {
+		case errors.Is(failed, ErrNotFound): // its run was removed
 			m.Left = append(m.Left, fmt.Sprintf("acknowledgement %q: run %s is not there", a.Reason, a.Run))
-		case err != nil:
-			return err
 		default:
+			err = cmp.Or(err, failed)
 			m.Acks++
 		}
 	}
-	return nil
+	return err
 }
 
 // mergeWatch adds hosts, looks and changes that are over.
