@@ -18,7 +18,8 @@ func TestMergedAtOnce(t *testing.T) {
 	_, err := there.Acknowledge(ctx, Ack{Run: "run-00001", Reason: "new switch"})
 	over := start.Add(time.Hour)
 	c := Change{Hosts: []string{"a"}, Quantity: "latency", Since: start, Found: start, Over: &over, Says: "slower"}
-	err2 := there.AddLook(ctx, Watched{Look: Look{At: start, Data: []byte("one")}, Began: []*Change{&c}, Ended: []*Change{&c}})
+	look := Look{At: start, Data: []byte("one")}
+	err2 := there.AddLook(ctx, Watched{Look: look, Began: []*Change{&c}, Ended: []*Change{&c}})
 	if err := errors.Join(err, err2); err != nil {
 		t.Fatal(err)
 	}
