@@ -208,6 +208,8 @@ func (c *Conn) push(b []byte, flags uintptr, patience units.Nanos) (sent int, er
 			continue
 		case errno != syscall.EAGAIN:
 			return sent, c.failed("send", len(b), class(errno))
+		case stalled > 0 && !kernel.Established(c.fd): // a peer whose buffer is full ends without a reset
+			return sent, c.failed("send", len(b), ErrPeerClosed)
 		}
 		now := kernel.Now()
 		stalled = cmp.Or(stalled, now)
@@ -215,7 +217,7 @@ func (c *Conn) push(b []byte, flags uintptr, patience units.Nanos) (sent int, er
 			break
 		}
 		// The kernel calls a socket writable once a third of its buffer is free, so a send may succeed earlier.
-		if err := kernel.WaitFor(c.fd, unix.POLLOUT, stalled+patience-now); err != nil {
+		if err := kernel.WaitFor(c.fd, unix.POLLOUT|unix.POLLRDHUP, stalled+patience-now); err != nil {
 			return sent, c.failed("send", len(b), err)
 		}
 	}

@@ -211,3 +211,21 @@ func TestSendSomeToAPeerThatDies(t *testing.T) {
 		t.Errorf("send: %v", err)
 	}
 }
+
+// A peer that ends while its buffer is full resets nothing: its end alone must end the send.
+func TestSendSomeToAFullPeerThatEnds(t *testing.T) {
+	o := plane.Socket{SndBuf: 4 * units.KiB, RcvBuf: 4 * units.KiB}
+	g := opened(t, testMeshes(t, "127.0.0.1", 2, func(_ int, s *plane.Session) { s.Socket = o }), units.Second)
+	if _, err := g[0].SendSome(1, make([]byte, 1<<20), 300*units.Millisecond); err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error, 1)
+	go func() {
+		_, err := g[0].SendSome(1, make([]byte, 1<<20), 20*units.Second)
+		done <- err
+	}()
+	g[1].Abort()
+	if err := <-done; !errors.Is(err, ErrPeerClosed) || !strings.Contains(err.Error(), "host b") {
+		t.Errorf("send: %v", err)
+	}
+}
