@@ -228,10 +228,9 @@ func TestLooksAtBusyHosts(t *testing.T) {
 
 // TestFailedLooksTake: a look that fails has used the link too, for as long as the slowest that is known.
 func TestFailedLooksTake(t *testing.T) {
-	var deadline units.Nanos
 	agents := newFleet().agents(4)
 	for i := range agents {
-		agents[i] = asked{agents[i], &deadline}
+		agents[i] = asked{agents[i], new(units.Nanos)}
 	}
 	for _, atOnce := range []bool{true, false} {
 		seen := coord.Observe(t.Context(), agents, "test", 0, [][2]int{{0, 1}, {2, 3}}, atOnce, units.Second/10,
