@@ -92,8 +92,7 @@ func (s *Store) digest(ctx context.Context, id string) (sum []byte, planned bool
 	return sum, planned, s.wrap("read run "+id, err)
 }
 
-// mergeBaselines, and what is below, compare within the transaction, so that nobody adds the same meanwhile. After an
-// error nothing of it stays.
+// mergeBaselines, and what is below, compare within the transaction: nobody adds the same meanwhile.
 func (s *Store) mergeBaselines(ctx context.Context, tx *sql.Tx, other *Store, m *Merged) error {
 	theirs, err := other.Baselines(ctx)
 	ours, err2 := s.Baselines(ctx)

@@ -20,8 +20,7 @@ func Loopback() float64 {
 			return
 		}
 		defer c.Close()
-		begun := time.Now()
-		for block := make([]byte, 64<<10); err == nil; {
+		for begun, block := time.Now(), make([]byte, 64<<10); err == nil; {
 			if _, err = c.Write(block); time.Since(begun) > long {
 				return
 			}
