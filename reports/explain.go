@@ -1,7 +1,6 @@
 package reports
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -113,7 +112,7 @@ func (e Explained) Text(w io.Writer, o Options) error {
 		say("Why", "%s", q.Why)
 	}
 	if f := e.Function; f != nil {
-		say("This run", "%s: %s", f.Words(e.of), qualities[cmp.Or(f.Status, params.StatusOK)])
+		say("This run", "%s: %s", f.Words(e.of), quality(f.Status, ""))
 		say("Why", "%s", f.Why)
 	}
 	if l := e.Loss; l != nil {

@@ -21,10 +21,10 @@ func inOrder(p *params.Params) []string {
 	return names
 }
 
-// gridOf has a row for each parameter: symbol, value, unit, interval or bound, status, what it is. An estimate that is
+// gridOf has a row for each parameter: symbol, value, unit, interval or bound, quality, what it is. An estimate that is
 // not to be used stands in brackets.
 func gridOf(p *params.Params, names []string) Grid {
-	g := NewGrid("symbol/symbol", "value/number", "unit", "95% interval/interval", "status/status", "what it is/words")
+	g := NewGrid("symbol/symbol", "value/number", "unit", "95% interval/interval", "quality/status", "what it is/words")
 	for _, name := range names {
 		q := p.Parameters[name]
 		value, unit, interval := "–", "", "–"
@@ -37,21 +37,15 @@ func gridOf(p *params.Params, names []string) Grid {
 		} else if q.Bound != nil {
 			interval = FormatBound(*q.Bound, q.Unit)
 		}
-		g.Add(Clean(name), value, Clean(unit), interval, Clean(q.Status), Clean(q.Label))
+		g.Add(Clean(name), value, Clean(unit), interval, quality(q.Status, interval), Clean(q.Label))
 	}
 	return g
-}
-
-// Statuses as reports say them of one parameter.
-var statusWords = map[string]string{
-	params.StatusProvisional: "is provisional", params.StatusBound: "has only a bound",
-	params.StatusUnidentifiable: "is not identifiable", params.StatusInconsistent: "is not to be used",
 }
 
 // ReasonsOf says of each parameter and function that is not ok what the data allow, and why it is not; those of one
 // reason together.
 func ReasonsOf(p *params.Params) []string {
-	type kind struct{ status, bound, why string }
+	type kind struct{ quality, bound, why string }
 	names := map[kind][]string{}
 	var order []kind
 	add := func(name string, k kind) {
@@ -65,23 +59,24 @@ func ReasonsOf(p *params.Params) []string {
 		if q.Status == params.StatusOK {
 			continue
 		}
-		k := kind{status: q.Status, why: q.Why}
+		bound := "–"
 		if q.Bound != nil {
-			k.bound = FormatBound(*q.Bound, q.Unit)
+			bound = FormatBound(*q.Bound, q.Unit)
 		}
-		add(name, k)
+		add(name, kind{quality(q.Status, bound), strings.Trim(bound, "–"), q.Why})
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.Functions)) {
 		if f := p.Functions[name]; f.Status != "" && f.Status != params.StatusOK {
-			add("function "+name, kind{status: f.Status, why: f.Why})
+			add("function "+name, kind{quality(f.Status, ""), "", f.Why})
 		}
 	}
 	var out []string
 	for _, k := range order {
-		s := strings.Join(names[k], ", ") + " " + cmp.Or(statusWords[k.status], k.status)
+		s := " is " + strings.Replace(k.quality, LimitOnly, "known by a limit only", 1)
 		if len(names[k]) > 1 {
-			s = strings.Replace(strings.Replace(s, " is ", " are ", 1), " has ", " have ", 1)
+			s = strings.Replace(s, " is ", " are ", 1)
 		}
+		s = strings.Join(names[k], ", ") + s
 		if k.bound != "" {
 			s += " (" + k.bound + ")"
 		}
@@ -145,14 +140,14 @@ func (p *page) parameters(ps *params.Params) {
 // FunctionsOf has a row for each cost function, with its coefficients and the range it holds in, a line each.
 func FunctionsOf(p *params.Params) Grid {
 	g := NewGrid("function/symbol function", "what it is, and its form/form", "coefficients, with 95% intervals/lines",
-		"status/status", "holds for/breaks", "source")
+		"quality/status", "holds for/breaks", "source")
 	for _, name := range slices.Sorted(maps.Keys(p.Functions)) {
 		f := p.Functions[name]
 		coeff := lists.Map(slices.Sorted(maps.Keys(f.Coeff)), func(c string) string {
 			return Clean(c) + " = " + Format(f.Coeff[c], f.Interval(c), f.CoeffUnit(c)).String()
 		})
 		g.Add(Clean(name), Clean(f.Label)+"\n"+Clean(f.Form)+" ["+Clean(f.Unit)+"]", strings.Join(coeff, "\n"),
-			Clean(cmp.Or(f.Status, params.StatusOK)), strings.ReplaceAll(domain(f.Domain), ", ", ",\n"), Clean(f.Source))
+			quality(f.Status, ""), strings.ReplaceAll(domain(f.Domain), ", ", ",\n"), Clean(f.Source))
 	}
 	return g
 }

@@ -20,7 +20,7 @@ type reading struct {
 	minor bool // the verdict does not need it
 }
 
-// Words for statuses, on the screen.
+// Words for statuses, on screens and in reports.
 const (
 	Good          = "good"
 	Rough         = "rough"
@@ -42,11 +42,16 @@ func (q reading) cells() []string {
 	} else if q.Bound != nil {
 		value = FormatBound(*q.Bound, q.Unit)
 	}
-	quality := qualities[q.Status]
-	if quality == LimitOnly && value == "–" {
-		quality = NotMeasurable
+	return []string{q.what, Clean(value), Clean(interval), quality(q.Status, value)}
+}
+
+// quality is the word for a status, on screens and in reports. Where a limit is wanted, what is known is one, or "–".
+func quality(status, known string) string {
+	word := qualities[cmp.Or(status, params.StatusOK)]
+	if word == LimitOnly && known == "–" {
+		return NotMeasurable
 	}
-	return []string{q.what, Clean(value), Clean(interval), quality}
+	return cmp.Or(word, Clean(status))
 }
 
 // measured is a reading of what was measured, without a model.

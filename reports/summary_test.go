@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"math"
 	"strings"
 	"testing"
 
@@ -16,6 +17,31 @@ func TestGapOfLargest(t *testing.T) {
 		rows := readings(p)
 		if len(rows) != 1 || !strings.HasSuffix(rows[0].what, ", "+want) {
 			t.Errorf("up to %g B: %+v", largest, rows)
+		}
+	}
+}
+
+// A report has one set of words for how good a number is: those of the screen. The file's statuses are in the file.
+func TestWordsOfQuality(t *testing.T) {
+	inf := math.Inf(1)
+	number := func(status string, bound *params.Bound) params.Parameter {
+		return params.Parameter{Unit: "s", Status: status, Bound: bound, Why: "reason " + status, Model: "m"}
+	}
+	p := &params.Params{Parameters: map[string]params.Parameter{
+		"a": number(params.StatusBound, &params.Bound{1e-3, inf}), "b": number(params.StatusBound, &params.Bound{-inf, inf}),
+		"c": number(params.StatusUnidentifiable, nil), "d": number(params.StatusProvisional, nil),
+	}, Functions: map[string]params.Function{"f": {Status: params.StatusBound, Form: "linear"}}}
+	want := map[string]string{"a": LimitOnly, "b": NotMeasurable, "c": NotMeasurable, "d": Rough}
+	for _, row := range gridOf(p, []string{"a", "b", "c", "d"}).Rows {
+		if row[4] != want[row[0]] {
+			t.Errorf("%s is %q, want %q", row[0], row[4], want[row[0]])
+		}
+	}
+	says := strings.Join(ReasonsOf(p), "\n")
+	for _, line := range []string{"a is known by a limit only (≥ 1.000 ms): reason bound.", "b is not measurable: reason bound.",
+		"c is not measurable: reason unidentifiable.", "d is rough: reason provisional.", "function f is known by a limit only."} {
+		if !strings.Contains(says, line) {
+			t.Errorf("no %q in:\n%s", line, says)
 		}
 	}
 }

@@ -150,10 +150,9 @@ func class(kind reports.Kind, text string) reports.Kind {
 		return kind
 	}
 	switch text {
-	case params.StatusOK, reports.Good:
+	case reports.Good:
 		return kind + " ok"
-	case params.StatusUnidentifiable, params.StatusBound, params.StatusProvisional, reports.Rough, reports.NotMeasurable,
-		reports.LimitOnly:
+	case reports.Rough, reports.NotMeasurable, reports.LimitOnly:
 		return kind + " open"
 	}
 	return kind + " other"
