@@ -18,6 +18,7 @@ import (
 	"calib/internal/files"
 	"calib/internal/lsq"
 	"calib/internal/rundir"
+	"calib/internal/units"
 	"calib/params"
 	"calib/predict"
 	"calib/reports"
@@ -71,8 +72,8 @@ func Fit(dir *rundir.Dir, d dataset.Source, s fit.Settings, warnings []string, p
 		return nil, err
 	}
 	if len(p.Fits) == 0 {
-		errs = append(errs, fmt.Errorf("the run has %d samples; measure ping-pong at least (--only clock,pingpong)",
-			d.Survey().Lines))
+		errs = append(errs, fmt.Errorf("the run has %s; measure ping-pong at least (--only clock,pingpong)",
+			units.Plural(d.Survey().Lines, "sample")))
 		return nil, fmt.Errorf("no model could be fitted: %w", errors.Join(errs...))
 	}
 	for _, err := range errs {

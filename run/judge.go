@@ -150,7 +150,7 @@ func (v *view) beyond(n number) string {
 	name, network := n.Parameter, cmp.Or(v.fits.Network, &params.Network{})
 	switch {
 	case n.known && n.HalfWidth > n.Target && scatter <= room(n.Target, n.fixed):
-		return fmt.Sprintf("± %.2g%% is from %s, which more rounds do not narrow", 100*n.fixed, n.terms)
+		return fmt.Sprintf("± %s is from %s, which more rounds do not narrow", plan.Percent(n.fixed), n.terms)
 	case (name == "G" || name == "g_r") && n.status == params.StatusUnidentifiable, name == "B_L" && n.unbounded:
 		return n.Why
 	case name != "a" && name != "a_c" && name != "b" && name != "b_c" || !v.pairs[1] || !v.pairs[int64(v.hosts/2)]:

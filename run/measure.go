@@ -232,6 +232,7 @@ func (r *run) goesOn(err error) error {
 	if n == 0 {
 		return fmt.Errorf("%w; nothing was measured yet", err)
 	}
-	return fmt.Errorf("%w; %d slots are saved. To go on: calib run --resume %s. To fit them: calib fit %[3]s",
-		err, n, dir)
+	is := map[bool]string{true: "is", false: "are"}[n == 1]
+	return fmt.Errorf("%w; %s %s saved. To go on: calib run --resume %s. To fit them: calib fit %[4]s",
+		err, units.Plural(n, "slot"), is, dir)
 }

@@ -79,8 +79,8 @@ func fitGather(p *fit.Prepared) (out gather, err error) {
 	a.Domain["senders"] = [2]float64{float64(a.numbers[0]), float64(a.numbers[len(a.numbers)-1])}
 	noteGathers(a.Result, p)
 	if len(data.sizes) < 2 {
-		a.Unknown("g_r", "s", labelGr, 0, a.top, fmt.Sprintf("up to %d senders do not fill the receiver at two sizes: "+
-			"g_r is at most the interval there; measure with more hosts", a.numbers[len(a.numbers)-1]))
+		a.Unknown("g_r", "s", labelGr, 0, a.top, fmt.Sprintf("up to %s cannot fill the receiver at two sizes: "+
+			"g_r is at most the interval there; measure with more hosts", units.Plural(a.numbers[len(a.numbers)-1], "sender")))
 		a.Judge(math.NaN(), math.NaN())
 		return gather{fit: a.Fit}, nil
 	}

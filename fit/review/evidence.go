@@ -116,8 +116,11 @@ func (r *review) imprecise(q params.Parameter) reason {
 		if squares > 0 {
 			half *= most.U / math.Sqrt(squares)
 		}
-		return reason(fmt.Sprintf("its interval is%sa run about %.0f times as long narrows it", wider,
-			math.Max(2, math.Ceil(math.Pow(half/(params.Useful*v), 2)-1e-6))))
+		longer := math.Max(2, math.Ceil(math.Pow(half/(params.Useful*v), 2)-1e-6))
+		if longer > 100 { // which nobody waits for
+			return reason("the interval is" + wider + "rounds differ too much for a longer run to narrow it; use idle hosts")
+		}
+		return reason(fmt.Sprintf("its interval is%sa run about %.0f times as long narrows it", wider, longer))
 	}
 	return reason(fmt.Sprintf("%s makes it%s%s; %s", most.Name, wider, most.Why,
 		cmp.Or(remedies[most.Name], "more rounds do not narrow it")))

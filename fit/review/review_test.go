@@ -459,11 +459,12 @@ func TestImprecise(t *testing.T) {
 	}{
 		{"narrow", 100e-6, 20e-6, 10e-6, 0, ""},
 		{"wide", 100e-6, 50e-6, 25e-6, 0, "4 times as long"},
+		{"very wide", 100e-6, 5e-3, 2.5e-3, 0, "rounds differ too much for a longer run to narrow it; use idle hosts"},
 		{"wide for other reasons", 100e-6, 50e-6, 1e-6, 25e-6, "other makes it wider than ± 25%: a reason; more rounds"},
 		{"too little to matter", 1e-6, 0.9e-6, 0.5e-6, 0, ""},
 	} {
 		p := run()
-		set(p, "hyperbolic-network", "s", "a", c.v, c.v-c.half, c.v+c.half)
+		set(p, "hyperbolic-network", "s", "a", c.v, math.Max(c.v-c.half, c.v/10), c.v+c.half)
 		q := p.Parameters["a"]
 		q.Budget = []params.Term{{Name: "rounds", Type: params.TypeA, U: c.rounds},
 			{Name: "other", Type: params.TypeB, U: c.others, Why: "a reason"}}

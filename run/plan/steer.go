@@ -33,6 +33,14 @@ type State struct {
 	Why         string // there is no value, or more rounds do not help; "" elsewhere
 }
 
+// Percent is a relative half-width for people, which at the value's own size says no more than that.
+func Percent(half float64) string {
+	if half > 0.99 {
+		return "over 99%"
+	}
+	return fmt.Sprintf("%.2g%%", 100*half)
+}
+
 // String is one line for people: "a_c 345.0 µs ± 1.4%, target 2%: met".
 func (s State) String() string {
 	text := s.Parameter
@@ -40,7 +48,7 @@ func (s State) String() string {
 		text += " " + units.Format(s.Value, s.Unit)
 	}
 	if !math.IsInf(s.HalfWidth, 0) {
-		text += fmt.Sprintf(" ± %.2g%%", 100*s.HalfWidth)
+		text += " ± " + Percent(s.HalfWidth)
 	}
 	if s.Target > 0 {
 		text += ", target " + strconv.FormatFloat(100*s.Target, 'g', 12, 64) + "%"

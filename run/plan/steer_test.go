@@ -1,6 +1,7 @@
 package plan_test
 
 import (
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -35,5 +36,23 @@ func TestLooksAgree(t *testing.T) {
 	}
 	if !strings.Contains(said[0], "met at one look") || !strings.HasSuffix(said[2], ": met") {
 		t.Errorf("said %q", said)
+	}
+}
+
+// A half-width beyond the value is no number of digits that anybody can use.
+func TestStateString(t *testing.T) {
+	for half, want := range map[float64]string{
+		0.0143:      "a 345 µs ± 1.4%, target 2%",
+		0.98:        "a 345 µs ± 98%, target 2%",
+		6.5e16:      "a 345 µs ± over 99%, target 2%",
+		math.Inf(1): "a 345 µs, target 2%",
+	} {
+		s := plan.State{Parameter: "a", Unit: "s", Value: 345e-6, HalfWidth: half, Target: 0.02}
+		if half < 0.02 {
+			want += ": met at one look, two must agree"
+		}
+		if got := s.String(); got != want {
+			t.Errorf("%g: %q, want %q", half, got, want)
+		}
 	}
 }
