@@ -220,8 +220,11 @@ func (d *Dir) Update(change func(*Run)) error {
 
 func (d *Dir) Samples() (dataset.Source, error) {
 	s, err := dataset.Open(d.File(SamplesFile))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("run %s: nothing was measured: %w", d.path, err)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		err = fmt.Errorf("run %s: nothing was measured: %w", d.path, err)
+	case err == nil && s.Head().Run != d.run.ID:
+		err = fmt.Errorf("run %s: %s is of another run, %s: put back its own", d.path, SamplesFile, s.Head().Run)
 	}
 	return s, err
 }

@@ -76,7 +76,7 @@ func fitRun(c *cli.Context) (err error) {
 	}
 	d, err := dir.Samples()
 	if err != nil {
-		return err
+		return exit.With(exit.Usage, err)
 	}
 	settings := fit.Settings{Seed: c.Uint64("seed"), Breaks: config.Fit.Breaks}
 	_, err = run.Fit(dir, d, settings, dir.Run().Warnings, history.Paged(c, command.Noter(c)))
