@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"calib/bench/pattern"
 	"calib/fit/loggp"
@@ -126,7 +127,7 @@ func New(p *params.Params, names []string, s Settings) (*Predictor, error) {
 	var missing []error
 	for _, name := range names {
 		if builders[name] == nil {
-			return nil, fmt.Errorf("no model %q (have %v)", name, append(Models, Postal))
+			return nil, fmt.Errorf("no model %q (have %s)", name, strings.Join(append(Models, Postal), ", "))
 		}
 		m := newModel(name, p, s, drawn)
 		if m.err != nil {

@@ -178,3 +178,15 @@ func Interruptible() context.Context {
 	}()
 	return ctx
 }
+
+// Compute does what only computes and prints, and is left where it is when c is interrupted.
+func Compute(c *cli.Context, do func() error) error {
+	done := make(chan error, 1)
+	go func() { done <- do() }()
+	select {
+	case err := <-done:
+		return err
+	case <-c.Done():
+		return exit.With(exit.Interrupted, exit.ErrInterrupted)
+	}
+}

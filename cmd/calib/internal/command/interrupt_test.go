@@ -2,13 +2,17 @@ package command
 
 import (
 	"bufio"
-	"calib/internal/exit"
+	"context"
 	"fmt"
 	"os"
 	"os/exec"
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/urfave/cli/v2"
+
+	"calib/internal/exit"
 )
 
 // A second signal ends the process.
@@ -42,5 +46,21 @@ func TestSecondSignal(t *testing.T) {
 	code, want := cmd.ProcessState.ExitCode(), "calib: interrupted a second time: ended at once\n"
 	if code != exit.Interrupted || said.String() != want {
 		t.Errorf("exit %d, said %q, want %q", code, said.String(), want)
+	}
+}
+
+// A long computation does not keep anybody waiting who interrupts it.
+func TestComputeIsInterrupted(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	c := cli.NewContext(cli.NewApp(), nil, &cli.Context{Context: ctx})
+	if err := Compute(c, func() error { return exit.Usagef("wrong") }); exit.CodeOf(err) != exit.Usage {
+		t.Errorf("what is computed says %v", err)
+	}
+	err := Compute(c, func() error {
+		cancel()
+		select {}
+	})
+	if exit.CodeOf(err) != exit.Interrupted {
+		t.Errorf("interrupted: %v", err)
 	}
 }
