@@ -85,6 +85,8 @@ func watchAction(c *cli.Context) error {
 		return exit.Usagef("--learn %v: want ten times --every or more", o.Learn)
 	case o.Learn > mostLearn:
 		return exit.Usagef("--learn %v: want %v or less: the baseline is of a fortnight", o.Learn, mostLearn)
+	case c.Duration("for") < 0:
+		return exit.Usagef("--for %v: want a time above 0", c.Duration("for"))
 	case c.IsSet("web-config") && !c.IsSet("listen"):
 		return exit.Usagef("--web-config without --listen: nothing is served")
 	}

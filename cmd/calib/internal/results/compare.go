@@ -134,7 +134,7 @@ func compareRuns(c *cli.Context) error {
 	case len(args) == 2:
 		old, new = append(args[:1:1], old...), append(args[1:2:2], new...)
 	case len(args) != 0 || len(old) == 0 || len(new) == 0:
-		return exit.Usagef("want OLD and NEW, got %d arguments (see calib compare --help)", len(args))
+		return exit.Usagef("want OLD and NEW, got %s (see calib compare --help)", units.Plural(len(args), "argument"))
 	}
 	options, err := compareOptions(c)
 	if err != nil {
