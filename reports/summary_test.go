@@ -38,8 +38,11 @@ func TestWordsOfQuality(t *testing.T) {
 		}
 	}
 	says := strings.Join(ReasonsOf(p), "\n")
-	for _, line := range []string{"a is known by a limit only (≥ 1.000 ms): reason bound.", "b is not measurable: reason bound.",
-		"c is not measurable: reason unidentifiable.", "d is rough: reason provisional.", "function f is known by a limit only."} {
+	for _, line := range []string{
+		"a is known by a limit only (≥ 1.000 ms): reason bound.", "b is not measurable: reason bound.",
+		"c is not measurable: reason unidentifiable.", "d is rough: reason provisional.",
+		"function f is known by a limit only.",
+	} {
 		if !strings.Contains(says, line) {
 			t.Errorf("no %q in:\n%s", line, says)
 		}
