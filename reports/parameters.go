@@ -72,11 +72,8 @@ func ReasonsOf(p *params.Params) []string {
 	}
 	var out []string
 	for _, k := range order {
-		s := " is " + strings.Replace(k.quality, LimitOnly, "known by a limit only", 1)
-		if len(names[k]) > 1 {
-			s = strings.Replace(s, " is ", " are ", 1)
-		}
-		s = strings.Join(names[k], ", ") + s
+		is := map[bool]string{true: " are ", false: " is "}[len(names[k]) > 1]
+		s := strings.Join(names[k], ", ") + is + strings.Replace(k.quality, LimitOnly, "known by a limit only", 1)
 		if k.bound != "" {
 			s += " (" + k.bound + ")"
 		}

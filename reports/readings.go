@@ -47,11 +47,10 @@ func (q reading) cells() []string {
 
 // quality is the word for a status, on screens and in reports. Where a limit is wanted, what is known is one, or "–".
 func quality(status, known string) string {
-	word := qualities[cmp.Or(status, params.StatusOK)]
-	if word == LimitOnly && known == "–" {
+	if status == params.StatusBound && known == "–" {
 		return NotMeasurable
 	}
-	return cmp.Or(word, Clean(status))
+	return cmp.Or(qualities[cmp.Or(status, params.StatusOK)], Clean(status))
 }
 
 // measured is a reading of what was measured, without a model.

@@ -18,7 +18,6 @@ import (
 	"calib/internal/files"
 	"calib/internal/lsq"
 	"calib/internal/rundir"
-	"calib/internal/units"
 	"calib/params"
 	"calib/predict"
 	"calib/reports"
@@ -72,8 +71,8 @@ func Fit(dir *rundir.Dir, d dataset.Source, s fit.Settings, warnings []string, p
 		return nil, err
 	}
 	if len(p.Fits) == 0 {
-		errs = append(errs, fmt.Errorf("the run has %s; measure ping-pong at least (--only clock,pingpong)",
-			units.Plural(d.Survey().Lines, "sample")))
+		errs = append(errs, fmt.Errorf("samples in the run: %d; measure ping-pong at least (--only clock,pingpong)",
+			d.Survey().Lines))
 		return nil, fmt.Errorf("no model could be fitted: %w", errors.Join(errs...))
 	}
 	for _, err := range errs {

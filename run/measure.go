@@ -232,7 +232,6 @@ func (r *run) goesOn(err error) error {
 	if n == 0 {
 		return fmt.Errorf("%w; nothing was measured yet", err)
 	}
-	is := map[bool]string{true: "is", false: "are"}[n == 1]
 	return fmt.Errorf("%w; %s %s saved. To go on: calib run --resume %s. To fit them: calib fit %[4]s",
-		err, units.Plural(n, "slot"), is, dir)
+		err, units.Plural(n, "slot"), map[bool]string{true: "is", false: "are"}[n == 1], dir)
 }

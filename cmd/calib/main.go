@@ -116,11 +116,11 @@ func usageError(c *cli.Context, err error, _ bool) error {
 	if c != nil && c.Command != nil && c.Command.HelpName != "" {
 		name = c.Command.HelpName
 	}
-	text := strings.NewReplacer("flag provided but not defined", "no such flag", ": parse error", "").Replace(err.Error())
+	text := strings.NewReplacer("flag provided but not defined: -", "no such flag: --", "for flag -", "for flag --", ": parse error", "").Replace(err.Error())
 	return exit.Usagef("%s%s (see %s --help)", text, advice(c, err), name)
 }
 
-// advice names the flag that is most like one that there is not, and says how a time is written.
+// advice names the flag that is most like one that there is not, and says how a number is written.
 func advice(c *cli.Context, err error) string {
 	if c == nil || c.Command == nil || len(c.Command.Flags) == 0 {
 		return ""
@@ -128,11 +128,13 @@ func advice(c *cli.Context, err error) string {
 	if name, ok := strings.CutPrefix(err.Error(), "flag provided but not defined: -"); ok {
 		return fmt.Sprintf(". Did you mean %s?", cli.SuggestFlag(c.Command.Flags, strings.TrimPrefix(name, "-"), true))
 	}
-	if slices.ContainsFunc(c.Command.Flags, func(f cli.Flag) bool {
-		_, isTime := f.(*cli.DurationFlag)
-		return isTime && strings.Contains(err.Error(), "for flag -"+f.Names()[0]+":")
-	}) {
-		return ": want a time with its unit, such as 90s, 5m or 1h30m"
+	for _, f := range c.Command.Flags {
+		if strings.Contains(err.Error(), "for flag -"+f.Names()[0]+":") {
+			return map[string]string{
+				"*cli.DurationFlag": ": want a time with its unit, such as 90s, 5m or 1h30m",
+				"*cli.Uint64Flag":   ": want a whole number from 0", "*cli.IntFlag": ": want a whole number",
+			}[fmt.Sprintf("%T", f)]
+		}
 	}
 	return ""
 }

@@ -215,10 +215,10 @@ func patternsOf(c *cli.Context) (out []pattern.Pattern, err error) {
 // numbers reads the list of a flag, such as 4,8,16 or 1KiB..1MiB, or else one that is given.
 func numbers(c *cli.Context, flag, list string, least, most int) ([]int, error) {
 	sizes, err := units.ParseSizes(cmp.Or(c.String(flag), list))
-	switch {
-	case err != nil && flag == "nodes":
-		return nil, exit.Usagef("--nodes %q: want numbers of hosts, such as 4,8 or 2..64", c.String(flag))
-	case err != nil:
+	if err != nil && flag == "nodes" {
+		err = fmt.Errorf("%q: want numbers of hosts, such as 4,8 or 2..64", c.String(flag))
+	}
+	if err != nil {
 		return nil, exit.Usagef("--%s: %w", flag, err)
 	}
 	var out []int
