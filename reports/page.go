@@ -182,9 +182,9 @@ func colourOf(kind Kind, cell string) colour {
 	switch {
 	case kind == KindSymbol:
 		return bold
-	case kind == KindStatus && (cell == Good):
+	case kind == KindStatus && cell == Good:
 		return green
-	case kind == KindStatus && (cell == NotUsable):
+	case kind == KindStatus && cell == NotUsable:
 		return red
 	case kind == KindStatus && cell != "":
 		return yellow

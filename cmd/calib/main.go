@@ -116,7 +116,8 @@ func usageError(c *cli.Context, err error, _ bool) error {
 	if c != nil && c.Command != nil && c.Command.HelpName != "" {
 		name = c.Command.HelpName
 	}
-	text := strings.NewReplacer("flag provided but not defined: -", "no such flag: --", "for flag -", "for flag --", ": parse error", "").Replace(err.Error())
+	text := strings.NewReplacer("flag provided but not defined: -", "no such flag: --", "for flag -", "for flag --",
+		": parse error", "").Replace(err.Error())
 	return exit.Usagef("%s%s (see %s --help)", text, advice(c, err), name)
 }
 
@@ -130,10 +131,8 @@ func advice(c *cli.Context, err error) string {
 	}
 	for _, f := range c.Command.Flags {
 		if strings.Contains(err.Error(), "for flag -"+f.Names()[0]+":") {
-			return map[string]string{
-				"*cli.DurationFlag": ": want a time with its unit, such as 90s, 5m or 1h30m",
-				"*cli.Uint64Flag":   ": want a whole number from 0", "*cli.IntFlag": ": want a whole number",
-			}[fmt.Sprintf("%T", f)]
+			return map[string]string{"*cli.DurationFlag": ": want a time with its unit, such as 90s, 5m or 1h30m",
+				"*cli.Uint64Flag": ": want a whole number from 0", "*cli.IntFlag": ": want a whole number"}[fmt.Sprintf("%T", f)]
 		}
 	}
 	return ""
