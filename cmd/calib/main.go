@@ -129,11 +129,19 @@ func advice(c *cli.Context, err error) string {
 	if name, ok := strings.CutPrefix(err.Error(), "flag provided but not defined: -"); ok {
 		return fmt.Sprintf(". Did you mean %s?", cli.SuggestFlag(c.Command.Flags, strings.TrimPrefix(name, "-"), true))
 	}
-	for _, f := range c.Command.Flags {
-		if strings.Contains(err.Error(), "for flag -"+f.Names()[0]+":") {
-			return map[string]string{"*cli.DurationFlag": ": want a time with its unit, such as 90s, 5m or 1h30m",
-				"*cli.Uint64Flag": ": want a whole number from 0", "*cli.IntFlag": ": want a whole number"}[fmt.Sprintf("%T", f)]
-		}
+	i := slices.IndexFunc(c.Command.Flags, func(f cli.Flag) bool {
+		return strings.Contains(err.Error(), "for flag -"+f.Names()[0]+":")
+	})
+	if i < 0 {
+		return ""
+	}
+	switch c.Command.Flags[i].(type) {
+	case *cli.DurationFlag:
+		return ": want a time with its unit, such as 90s, 5m or 1h30m"
+	case *cli.Uint64Flag:
+		return ": want a whole number from 0"
+	case *cli.IntFlag:
+		return ": want a whole number"
 	}
 	return ""
 }

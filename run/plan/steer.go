@@ -35,7 +35,10 @@ type State struct {
 
 // Percent is a relative half-width for people, which at the value's own size says no more than that.
 func Percent(half float64) string {
-	return cmp.Or(map[bool]string{true: "over 99%"}[half > 0.99], fmt.Sprintf("%.2g%%", 100*half))
+	if half > 0.99 {
+		return "over 99%"
+	}
+	return fmt.Sprintf("%.2g%%", 100*half)
 }
 
 // String is one line for people: "a_c 345.0 µs ± 1.4%, target 2%: met".
