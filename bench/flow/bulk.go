@@ -76,14 +76,15 @@ func (x bulk) run() *counted {
 	if x.R.Effort.Thin() {
 		last = thinTries - 1
 	}
-	for try := 0; ; try++ {
-		s := plan(perByte, trip, segment, try)
+	// The trial's rate is that of one connection alone, which all may share; a try's is what each of them had.
+	for try, sharing := 0, x.connections; ; try, sharing = try+1, 1 {
+		s := plan(perByte, sharing, trip, segment, try)
 		s.at = x.Announce(bench.Start{Period: s.window}).At
 		seen := x.once(s)
 		var growing bool
 		seen.flags, growing, perByte = x.judge(seen)
 		// A trial is too short to show the rate of a long path: where it was far off, writes were too small.
-		again := len(seen.flags) > 0 || growing || plan(perByte, trip, segment, try).write > 2*s.write
+		again := len(seen.flags) > 0 || growing || plan(perByte, sharing, trip, segment, try).write > 2*s.write
 		if !again || try == last {
 			return seen
 		}
@@ -268,9 +269,10 @@ const (
 	// lies across them.
 	writeSize = 512 * units.KiB
 	// windowTrips is how many of the path's round trips a window holds at least, windowBytes how many bytes of a
-	// connection.
+	// connection, sharedBytes where it shares that rate: what it brings in the window is known to about a segment.
 	windowTrips = 20
 	windowBytes = 160 * units.KiB
+	sharedBytes = 40 * units.KiB
 	// writeShare is the largest share of the window that a write may take: on slow paths writes are smaller.
 	writeShare = 1.0 / 64
 	// unsentShare is the share of the window in which the path carries what may wait unsent: a slow path would need
@@ -297,9 +299,11 @@ type schedule struct {
 func (s *schedule) begin() units.Nanos { return s.at + s.ramp }
 func (s *schedule) end() units.Nanos   { return s.at + s.ramp + s.window }
 
-// plan lays out a try for a path that takes perByte [ns/B] for one connection's bytes and whose round trip is trip.
-func plan(perByte float64, trip units.Nanos, segment int64, try int) schedule {
-	s := schedule{window: max(bench.BulkWindow, windowTrips*trip, units.Nanos(perByte*float64(windowBytes)))}
+// plan lays out a try for a path that takes perByte [ns/B] for one connection's bytes, or those of several that share
+// its rate, and whose round trip is trip.
+func plan(perByte float64, sharing int, trip units.Nanos, segment int64, try int) schedule {
+	bytes := max(windowBytes, sharedBytes*units.Bytes(sharing))
+	s := schedule{window: max(bench.BulkWindow, windowTrips*trip, units.Nanos(perByte*float64(bytes)))}
 	s.window = min(s.window, bench.MaxStream)
 	s.ramp = min(units.Nanos(bench.RampShare/(1-bench.RampShare)*float64(s.window))<<try, bench.MaxStream)
 	s.unsent = int64(max(1, unsentShare*float64(s.window)/perByte))
@@ -316,12 +320,12 @@ func plan(perByte float64, trip units.Nanos, segment int64, try int) schedule {
 // bulkLikely is how often a bulk is run on average: most windows count at once.
 const bulkLikely = 1.1
 
-// bulkTimeOn is how long one direction of a bulk is expected to take while n pairs have one each.
-func bulkTimeOn(path bench.Path, n int) units.Nanos {
+// bulkTimeOn is how long one direction of a bulk is expected to take while n pairs have one each, over k connections.
+func bulkTimeOn(path bench.Path, n, k int) units.Nanos {
 	perByte := path.PerByte * path.Sharing(n)
-	s := plan(max(perByte, 0.01), 2*path.Latency, int64(bench.EthernetSegment), 0)
+	s := plan(max(perByte, 0.01), k, 2*path.Latency, int64(bench.EthernetSegment), 0)
 	start := path.Start(2 * n)
 	trial := path.Latency + units.Nanos(perByte*bench.TrialChunks*float64(bench.ChunkSize))
-	drain := units.Nanos(perByte * float64(s.room))
-	return 2*start + trial + units.Nanos(bulkLikely*float64(start+s.ramp+s.window+drain))
+	around := units.Nanos(k-1)*2*path.Trip(0) + units.Nanos(perByte*float64(s.room)) // to open the others, and to drain
+	return 2*start + trial + units.Nanos(bulkLikely*float64(start+s.ramp+s.window+around))
 }

@@ -79,6 +79,11 @@ func TestBulkRate(t *testing.T) {
 		{"slow host", slow, 1, 1, 1.42e-6},
 		{"slow medium", slow, 3, 1, 3 * 0.92e-6},
 		{"slow medium, two connections", slow, 2, 2, 2 * 0.92e-6},
+		{"fast, eight connections", benchtest.Spec(2), 1, 8, benchtest.Spec(2).Host.B},
+		{"slow host, four connections", slow, 1, 4, 1.42e-6},
+		{"slow host, eight connections", slow, 1, 8, 1.42e-6},
+		{"slow medium, four connections", slow, 2, 4, 2 * 0.92e-6},
+		{"slow medium, eight connections", slow, 2, 8, 2 * 0.92e-6},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			all := countBulk(t, c.spec, c.pairs, c.k, nil)
@@ -152,7 +157,7 @@ func TestRoomFillsThePath(t *testing.T) {
 		{"100 Mbit/s, far", 80, 50 * units.Millisecond, false},
 		{"10 Gbit/s", 0.8, 30 * units.Microsecond, false},
 	} {
-		s := plan(c.perByte, c.trip, 1448, 0)
+		s := plan(c.perByte, 1, c.trip, 1448, 0)
 		held := float64(c.trip) / c.perByte
 		if bound := s.room > 0; bound != c.bound || bound && float64(s.room) < 4*held {
 			t.Errorf("%s: room for %d bytes, the path holds %.0f", c.name, s.room, held)
@@ -229,7 +234,7 @@ func TestBulkRepeats(t *testing.T) {
 			if got := stdslices.Contains(s.flags, flag); got != (always && flag != "growing") {
 				t.Errorf("%s, always %t: flags %v", flag, always, s.flags)
 			}
-			if s.ramp <= plan(20, 0, 1448, 0).ramp {
+			if s.ramp <= plan(20, 1, 0, 1448, 0).ramp {
 				t.Errorf("%s, always %t: ramp %v is not longer", flag, always, s.ramp)
 			}
 		}

@@ -45,7 +45,7 @@ var (
 	burstSizesQuick = []units.Bytes{1, 1123, 5003}
 	// connections are the numbers of connections a pair in streams, beside one: a stream that they make faster was
 	// limited by one connection or one CPU and not by the link.
-	connections = []int64{2, 4}
+	connections = []int64{2, 4, 8}
 )
 
 const (
@@ -67,7 +67,7 @@ func pairedCost(l bench.Limits, p bench.Point) bench.Cost {
 		return bench.Cost{Bytes: units.Bytes(2 * (maxBursts + 1) * m), Time: 2 * time}
 	}
 	// The stream is bounded by time, not by bytes: this is what one pair alone would send in it.
-	time := bulkTimeOn(path, pairs)
+	time := bulkTimeOn(path, pairs, max(1, int(p[names.FactorConnections])))
 	return bench.Cost{Bytes: units.Bytes(2 * float64(time) / math.Max(path.PerByte, 1e-2)), Time: 2 * time}
 }
 

@@ -1,6 +1,8 @@
 package models
 
 import (
+	"fmt"
+	"maps"
 	"slices"
 	"testing"
 
@@ -82,6 +84,48 @@ func TestCountedStreams(t *testing.T) {
 	}
 	if _, there := f.Parameters["b_forward"]; there || notes(f.Findings, "directions-differ", "") {
 		t.Error("the directions do not differ")
+	}
+}
+
+// The note names the number of connections that was the fastest, whatever the others are.
+func TestFastestConnections(t *testing.T) {
+	for _, c := range []struct {
+		gains map[int64]float64 // by connections, beside 1.5 over two
+		word  string
+	}{
+		{map[int64]float64{4: 1.8, 8: 2}, "8 connections carry 100% more than one: b is the time per byte of one " +
+			"connection and its CPU; the link's is at most b_connections_8"},
+		{map[int64]float64{4: 1.8, 8: 1.7}, "4 connections carry 80% more"},
+		{map[int64]float64{8: 1.2}, "2 connections carry 50% more"},
+	} {
+		d := counting(sparc(), func(*dataset.Sample) {})
+		for _, l := range d.Samples {
+			if l.Point[names.FactorConnections] != 2 {
+				continue
+			}
+			for k, gain := range c.gains {
+				more := l
+				more.Point, more.Aux = maps.Clone(l.Point), maps.Clone(l.Aux)
+				more.Point[names.FactorConnections] = k
+				rate(&more, gain/1.5)
+				d.Samples = append(d.Samples, more)
+			}
+		}
+		f, err := hyperbolic.Network.Fit(fit.Prepare(d, fit.Settings{Replicates: 60}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkFit(t, hyperbolic.Network, f)
+		near(t, "b", value(t, f, "b"), 1.42e-6, 1e-5)
+		for k, gain := range c.gains {
+			near(t, "b over connections", value(t, f, fmt.Sprintf("b_connections_%d", k)), 1.42e-6/gain, 1e-5)
+		}
+		if !notes(f.Findings, "connection-limited", c.word) {
+			t.Errorf("%v: no finding with %q: %v", c.gains, c.word, f.Findings)
+		}
+		if s := f.Of(params.ConnectionTime); len(s) != 1 || len(s[0].Points) != 2+len(c.gains) {
+			t.Errorf("%v: series %v", c.gains, s)
+		}
 	}
 }
 

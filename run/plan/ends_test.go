@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 
 	"calib/bench"
@@ -77,6 +78,42 @@ func checkEnds(t *testing.T, s *plan.Schedule) {
 	}
 	if len(sizes) < 3 {
 		t.Errorf("sizes of pingpong: %v", sizes)
+	}
+}
+
+// TestConnections: streams over 2, 4 and 8 connections of a pair come with the time there is for them, fewer first, and
+// cost no rounds. A thin plan has none.
+func TestConnections(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		seconds units.Nanos
+		enough  bool
+	}{
+		{plan.Quick, 45, false}, {plan.Quick, 3600, false}, {plan.Standard, 45, false}, {plan.Standard, 120, false},
+		{plan.Standard, 300, true}, {plan.Full, 3600, true},
+	} {
+		for _, speed := range speeds {
+			p, err := plan.Builtin(c.name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p.Limits.Path, p.Budget = speed.Path, c.seconds*units.Second
+			s, have := mustSchedule(t, p, 2), ""
+			for _, k := range []int64{2, 4, 8, 16} {
+				has := func(p bench.Point) bool { return p[names.FactorConnections] == k }
+				for r := range 6 {
+					if slices.ContainsFunc(s.Round(r, nil), func(x bench.Slot) bool { return slices.ContainsFunc(x.Points, has) }) {
+						have += fmt.Sprint(" ", k)
+						break
+					}
+				}
+			}
+			fast := speed.PerByte < 1000
+			if !strings.HasPrefix(" 2 4 8", have) || c.name == plan.Quick && have != "" ||
+				c.enough && fast && have != " 2 4 8" || fast && s.Rounds < 6 {
+				t.Errorf("%s, %s, %d s: %d rounds, connections%s", c.name, speed.Name, c.seconds, s.Rounds, have)
+			}
+		}
 	}
 }
 

@@ -261,6 +261,7 @@ func rank(points []*drafted, limit float64, packet int64, named bool, path bench
 				p.rank += 1 + k
 			}
 		}
+		p.rank += int(p.point[names.FactorConnections] / 4) // two say most of whether one is the limit
 	}
 }
 
