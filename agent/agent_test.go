@@ -275,6 +275,8 @@ func TestSamplesOfOthersAreRefused(t *testing.T) {
 		"slot": {Exp: "pingpong", Slot: 18, Round: 2},
 		"host": {Exp: "pingpong", Slot: 17, Round: 2, Ranks: []int{5}},
 		"exp":  {Slot: 17, Round: 2},
+		"thread": {Exp: "pingpong", Slot: 17, Round: 2, Ranks: []int{2}, NS: []int64{1},
+			Thread: &dataset.Thread{Host: 2}}, // the agent is host 4
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := func(context.Context, bench.Task, func(int)) ([]dataset.Sample, error) {

@@ -124,8 +124,12 @@ type meshGroup struct {
 	place   plane.Place
 }
 
-func (g meshGroup) Place() plane.Place     { return g.place }
 func (g meshGroup) Machine() plane.Machine { return g.machine }
+
+func (g meshGroup) Place() plane.Place {
+	g.place.On = kernel.CPU()
+	return g.place
+}
 
 // Close also gives back what the task took of the machine: threads and memory.
 func (g meshGroup) Close() {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -101,6 +102,9 @@ func TestTwoAgentsMeasure(t *testing.T) {
 		}
 		found := 0
 		for _, s := range append(samples[0], samples[1]...) {
+			if s.Thread == nil || s.Thread.Host != s.Ranks[0] || s.Thread.CPU < 0 || s.Thread.CPU >= runtime.NumCPU() {
+				t.Errorf("%s of %v: timed by %+v, want the first of them", s.Exp, s.Ranks, s.Thread)
+			}
 			if s.Exp == "pingpong" && len(s.NS) > 0 && s.TCP != nil && s.TCP.DataSegsOut > 0 {
 				found++
 			}

@@ -138,5 +138,8 @@ func belongs(s *dataset.Sample, t bench.Task) error {
 			return fmt.Errorf("sample of host %d, which is not in the team %v", r, t.Team)
 		}
 	}
+	if by := s.Thread; by != nil && by.Host != t.Team[t.Rank] {
+		return fmt.Errorf("sample timed by host %d in answer of host %d", by.Host, t.Team[t.Rank])
+	}
 	return s.CheckRange()
 }

@@ -86,7 +86,7 @@ type Group interface {
 	// and 10% of a ping-pong on one CPU). It lasts to the end of the team. On hosts of their own it does nothing.
 	Stamp() error
 
-	// Place is where this rank runs.
+	// Place is where this rank runs now. Do not call it in a timed section.
 	Place() plane.Place
 	// Machine is this rank's host.
 	Machine() plane.Machine
@@ -224,6 +224,7 @@ func Perform(ctx context.Context, e *Experiment, g Group, t Task, progress func(
 			}
 			Check(ctx.Err())
 			r.memory.garbage, r.memory.point = r.memory.garbage+r.memory.point, 0
+			r.cpu = g.Place().On
 			if err := Caught(func() { e.run(Team{g, r, p}) }); err != nil {
 				Fail("%s at %s: %w", t.Exp, p.Key(), err)
 			}

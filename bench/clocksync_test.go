@@ -7,14 +7,20 @@ import (
 
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
+	"calib/internal/plane"
 	"calib/internal/units"
 )
+
+// nowhere is a group of hosts that do not say where their threads are.
+type nowhere struct{ Group }
+
+func (nowhere) Place() plane.Place { return plane.Place{On: -1} }
 
 // slotOf records a one-way time of 1 ms from rank 0 to rank 1, in a slot of a second between two readings of rank 1's
 // clock.
 func slotOf(before, after clockOffset, one []bool) (oneWay dataset.Sample, offset dataset.Sample) {
 	r := NewRecorder(Task{Team: []int{4, 7}})
-	x := Team{R: r}
+	x := Team{R: r, Group: nowhere{}}
 	after.At = before.At + units.Second
 	r.Clocks = newTimeline([]clockOffset{{At: before.At}, before}, one)
 	middle := before.At + units.Second/2

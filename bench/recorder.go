@@ -26,6 +26,7 @@ type Recorder struct {
 
 	memory memory
 	oneWay []oneWay
+	cpu    int              // that the thread was on at the last line, or when the point began
 	start  [startBytes]byte // for Team.Announce, which must not allocate
 }
 
@@ -89,6 +90,9 @@ func (x Team) AddLossy(s Batch, bearable float64) {
 	}
 	if s.NS == nil {
 		s.NS = []int64{}
+	}
+	if cpu := x.Place().On; cpu >= 0 {
+		s.Thread, r.cpu = &dataset.Thread{Host: r.Task.Team[x.Rank()], CPU: cpu, Before: r.cpu}, cpu
 	}
 	if s.TCP != nil {
 		s.Flags = append(s.Flags, tcpFlags(*s.TCP, bearable)...)

@@ -5,14 +5,16 @@ import (
 
 	"calib/bench"
 	"calib/internal/dataset/names"
+	"calib/internal/plane"
 	"calib/internal/units"
 )
 
 // idle is a root that has only its place in a team of three.
 type idle struct{ bench.Group }
 
-func (idle) Rank() int { return 0 }
-func (idle) Size() int { return 3 }
+func (idle) Rank() int          { return 0 }
+func (idle) Size() int          { return 3 }
+func (idle) Place() plane.Place { return plane.Place{On: -1} }
 
 // Whatever datagrams say of themselves, what is made of them has its bounds.
 func FuzzArrivals(f *testing.F) {

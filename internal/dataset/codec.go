@@ -164,6 +164,8 @@ func (s *Sample) check(hosts int) error {
 		return errors.New("sample without exp")
 	case s.Round < 0 || s.Slot < 0 || s.Part < 0 || s.Parts < 0 || s.Parts > 0 && s.Part >= s.Parts:
 		return errors.New("sample with a negative or impossible round, slot or part")
+	case s.Thread != nil && (s.Thread.Host < 0 || s.Thread.Host >= hosts):
+		return fmt.Errorf("thread of host %d, but the header lists %d hosts", s.Thread.Host, hosts)
 	}
 	for _, r := range s.Ranks {
 		if r < 0 || r >= hosts {

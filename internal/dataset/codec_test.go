@@ -31,14 +31,14 @@ const (
 		`{"name":"node01","addr":"10.0.0.1","version":"v1","build":"c0ffee","env":{"kernel":"6.1","nic.mtu":"1500"},"cpu":"2"},` +
 		`{"name":"node02","addr":"fd00::2","version":"v1","build":"c0ffee","arch":"arm64"}]}` + "\n"
 	goldenSample = `{"exp":"paired","phase":"burst","point":{"bytes":1,"pairs":3},"ranks":[0,1],"round":2,"slot":17,"part":0,"parts":1,` +
-		`"flags":["retrans"],"tcp":{"segs_out":7,"retrans":1},"aux":{"dir":1},"ns":[1306120,-5]}` + "\n"
+		`"flags":["retrans"],"tcp":{"segs_out":7,"retrans":1},"thread":{"host":1,"cpu":0,"cpu_before":3},"aux":{"dir":1},"ns":[1306120,-5]}` + "\n"
 )
 
 func goldenSlot() []Sample {
 	return []Sample{{
 		Exp: "paired", Phase: "burst", Point: Point{"pairs": 3, "bytes": 1}, Ranks: []int{0, 1}, Round: 2, Slot: 17,
-		Flags: []string{FlagRetrans}, TCP: &TCP{SegsOut: 7, Retrans: 1}, Aux: map[string]float64{"dir": 1},
-		NS: []int64{1306120, -5},
+		Flags: []string{FlagRetrans}, TCP: &TCP{SegsOut: 7, Retrans: 1}, Thread: &Thread{Host: 1, Before: 3},
+		Aux: map[string]float64{"dir": 1}, NS: []int64{1306120, -5},
 	}}
 }
 
@@ -96,6 +96,9 @@ func TestRead(t *testing.T) {
 		{"wrong type", goldenHeader + sample + `{"exp":1}` + "\n", 1, nil, "line 3: exp: a number where a string belongs"},
 		{"rank too large", goldenHeader + `{"exp":"x","ranks":[0,2]}` + "\n", 0, nil, "line 2: rank 2, but the header lists 2 hosts"},
 		{"negative rank", goldenHeader + `{"exp":"x","ranks":[-1]}` + "\n", 0, nil, "line 2: rank -1"},
+		{"thread of no host", goldenHeader + `{"exp":"x","ranks":[0,1],"thread":{"host":2}}` + "\n", 0, nil,
+			"line 2: thread of host 2, but the header lists 2 hosts"},
+		{"thread before all hosts", goldenHeader + `{"exp":"x","thread":{"host":-1}}` + "\n", 0, nil, "line 2: thread of host -1"},
 		{"negative slot", goldenHeader + `{"exp":"x","slot":-1}` + "\n", 0, nil, "line 2: sample with a negative"},
 		{"a whole block", goldenHeader + strings.Repeat(sample, block), block, nil, ""},
 		{"at fault in the second block", goldenHeader + strings.Repeat(sample, block+1) + "null\n" + sample + "{\n",

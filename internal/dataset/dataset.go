@@ -109,17 +109,25 @@ type Sample struct {
 	Phase string `json:"phase,omitempty"`
 	Point Point  `json:"point"`
 	// Ranks are indices into Dataset.Hosts, in the experiment's order (sender before receiver).
-	Ranks []int    `json:"ranks"`
-	Round int      `json:"round"`
-	Slot  int      `json:"slot"`
-	Part  int      `json:"part"`  // 0-based index of this line in its slot
-	Parts int      `json:"parts"` // lines in its slot: a slot with fewer was cut off and is measured again
-	Flags []string `json:"flags,omitempty"`
-	TCP   *TCP     `json:"tcp,omitempty"`
+	Ranks  []int    `json:"ranks"`
+	Round  int      `json:"round"`
+	Slot   int      `json:"slot"`
+	Part   int      `json:"part"`  // 0-based index of this line in its slot
+	Parts  int      `json:"parts"` // lines in its slot: a slot with fewer was cut off and is measured again
+	Flags  []string `json:"flags,omitempty"`
+	TCP    *TCP     `json:"tcp,omitempty"`
+	Thread *Thread  `json:"thread,omitempty"`
 	// Aux holds what else the experiment knows about the batch, by name with the unit in the name ("offset_bound_ns").
 	Aux map[string]float64 `json:"aux,omitempty"`
 	// NS are the raw timings in nanoseconds, in the order they were taken.
 	NS []int64 `json:"ns"`
+}
+
+// Thread is the one that timed a batch. There is none where the host does not say, as in a simulation.
+type Thread struct {
+	Host   int `json:"host" jsonschema:"index of the host that timed the batch"`
+	CPU    int `json:"cpu" jsonschema:"CPU of its timing thread when the batch had ended"`
+	Before int `json:"cpu_before" jsonschema:"that at its line before, or when the point began"`
 }
 
 func (s *Sample) Has(flag string) bool { return slices.Contains(s.Flags, flag) }

@@ -41,6 +41,9 @@ func testPin(t *testing.T) {
 	if err := unix.SchedGetaffinity(0, &during); err != nil || during.Count() != 1 || !during.IsSet(cpu) {
 		t.Errorf("pinned to CPU %d, but may use %d CPUs (%v)", cpu, during.Count(), err)
 	}
+	if on := CPU(); on != cpu {
+		t.Errorf("the thread is on CPU %d, pinned to %d", on, cpu)
+	}
 	if err := Pin(1023); err == nil {
 		t.Error("pinned to CPU 1023")
 	}

@@ -91,6 +91,13 @@ func Pin(cpu int) error {
 	return nil
 }
 
+// CPU is the number of the CPU that the calling thread is on; −1 where the kernel does not say.
+func CPU() int {
+	cpu := int32(-1)
+	_, _, _ = unix.RawSyscall(unix.SYS_GETCPU, uintptr(unsafe.Pointer(&cpu)), 0, 0) // where it fails, cpu stays
+	return int(cpu)
+}
+
 // Yield keeps the calling thread, when it wakes up, from preempting another that runs (SCHED_BATCH). Threads that share
 // CPUs then do not delay each other between reading the clock and sending. The setting belongs to the thread.
 func Yield() error {

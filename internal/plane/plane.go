@@ -39,6 +39,7 @@ type Datagram struct {
 type Place struct {
 	Crowded bool // ranks of the team are on one machine, and may have to wait for each other's CPU
 	CPU     int  // on which its thread is pinned; −1 if on none
+	On      int  // on which the calling thread is; −1 where that is not known
 }
 
 // Machine is the host itself, as far as an experiment uses it beside its network. Its calls are made by the thread that

@@ -44,7 +44,7 @@ type machine struct{ g *Group }
 func (g *Group) Machine() plane.Machine { return machine{g} }
 
 // Place implements bench.Group: every rank has a host of its own.
-func (g *Group) Place() plane.Place { return plane.Place{CPU: -1} }
+func (g *Group) Place() plane.Place { return plane.Place{CPU: -1, On: -1} }
 
 // StayAwake implements plane.Machine. Simulated CPUs do not sleep.
 func (machine) StayAwake() (release func(), err error) { return func() {}, nil }
