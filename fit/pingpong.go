@@ -9,7 +9,6 @@ import (
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
 	"calib/internal/lists"
-	"calib/internal/lsq"
 	"calib/params"
 )
 
@@ -135,12 +134,8 @@ func (q *Pingpong) New(p *Prepared, model, source string) *Result {
 	return r
 }
 
-// Finish records the measured times beside those of a model, and states the quality of the fit with the
-// leave-one-size-out error of refit.
-func (q *Pingpong) Finish(r *Result, unknowns int, condition float64, at func(x float64) float64,
-	refit lsq.Predictor) *params.Fit {
+// Finish records the measured times beside those of a model, and states the quality of the fit.
+func (q *Pingpong) Finish(r *Result, unknowns int, condition float64, at func(x float64) float64) {
 	s := r.AddSeries(params.Series{Name: "T(x)", Quantity: params.Time, XName: "bytes"}, q.Sizes, q.Times, at)
 	r.Judge(R2(unknowns, s), condition, s)
-	r.LeaveOneOut(lsq.LeaveOneOut(q.Sizes, q.Times.Values, refit))
-	return r.Fit
 }

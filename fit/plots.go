@@ -77,7 +77,7 @@ func Traced(name string, x []float64, at, lo, hi func(float64) float64) []plot.C
 // likewise: the forms that have a band grow with every coefficient, since sizes and hosts are not negative. To first
 // order, a change of the curve is the sum of the coefficients' changes, which cannot deviate by more than its parts
 // together. So the band holds the curve's own 95% interval at each x, however the coefficients' errors are correlated.
-// It is wider than that interval where errors are opposed, as those of an intercept and a slope are.
+// It is wider where errors are opposed, as those of an intercept and a slope are. Lines over ranges have their interval.
 
 // FunctionCurve is the curve of a cost function over the sizes of series s, with p hosts that communicate, and its
 // band. It is none for a form that needs another function.
@@ -87,12 +87,15 @@ func FunctionCurve(name string, f params.Function, s params.Series, p float64, l
 	if err != nil || !some {
 		return nil
 	}
-	at := func(g params.Function) func(float64) float64 {
-		shape, _ := g.Shape(nil) // of the form of f
+	end := func(side int) func(float64) float64 {
+		if f.Form == params.Pieces {
+			return func(x float64) float64 { return f.Within(x, s.Points)[side] }
+		}
+		shape, _ := f.End(side).Shape(nil) // of the form of f
 		return func(x float64) float64 { return shape.At(x, p) }
 	}
-	x := Spread(lo, hi, log, shape.Corners()...)
-	return Traced(name, x, at(f), at(f.End(0)), at(f.End(1)))
+	at := func(x float64) float64 { return shape.At(x, p) }
+	return Traced(name, Spread(lo, hi, log, shape.Corners()...), at, end(0), end(1))
 }
 
 // CostCurves draws each series by the function it belongs to, "O_s(m)" by O_s, where that is there.

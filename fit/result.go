@@ -194,10 +194,9 @@ func (r *Result) AddSeries(s params.Series, x []float64, est *resample.Estimates
 }
 
 // SegmentsFunction records straight lines over ranges of the size as a function: seg was fitted to the values of est at
-// sizes. Intervals are those of the lines between its breaks, with what joined lines miss sizes left out by. Domain
-// holds the sizes seen: "bytes", and "bytes_i" by segment.
-func SegmentsFunction(r *Result, name, label string, sizes []float64, est *resample.Estimates,
-	seg *lsq.Segments) {
+// sizes. Intervals are those of the lines between its breaks; what lines miss between sizes is in
+// params.Function.Within. Domain holds the sizes seen: "bytes", and "bytes_i" by segment.
+func SegmentsFunction(r *Result, name, label string, sizes []float64, est *resample.Estimates, seg *lsq.Segments) {
 	fn := r.Function(params.Pieces, label, map[string][2]float64{"bytes": {sizes[0], sizes[len(sizes)-1]}})
 	lines := resample.Map(est.Replicates, func(y []float64) ([]float64, error) { return lsq.WithinBreaks(sizes, y, seg) })
 	names := make([]string, 2*len(seg.Segments))
@@ -209,9 +208,8 @@ func SegmentsFunction(r *Result, name, label string, sizes []float64, est *resam
 		x, y := sizes[k:k+g.Distinct], est.Values[k:k+g.Distinct]
 		k += g.Distinct
 		ofC0, ofC1 := LineMisfit(g, x, y, 0, c0, c1)
-		between := func(v float64) params.Term { return params.Term{U: math.Abs(v) * seg.LeftOut} }
-		fn.Set("c0"+n, g.Intercept, Add(g.Intercept, c0, append(ofC0, between(g.Intercept))))
-		fn.Set("c1"+n, g.Slope, Add(g.Slope, c1, append(ofC1, between(g.Slope))))
+		fn.Set("c0"+n, g.Intercept, Add(g.Intercept, c0, ofC0))
+		fn.Set("c1"+n, g.Slope, Add(g.Slope, c1, ofC1))
 		fn.Domain["bytes"+n] = [2]float64{g.Lo, g.Hi}
 	}
 	r.Together(names, lines)

@@ -60,6 +60,38 @@ func TestEvalTable1(t *testing.T) {
 	}
 }
 
+// At a measured size the interval is that of the point, stretched to a line that is off it. Between two sizes it also
+// holds what lines between sizes miss, at this size and below. No time falls with the size.
+func TestWithin(t *testing.T) {
+	point := func(x, y, half float64) Residual { return Residual{X: x, Measured: y, Lo: y - half, Hi: y + half} }
+	points := []Residual{point(1, 100, 0.1), point(11, 101, 0.2), point(1001, 200, 1), point(2001, 320, 1),
+		point(3001, 400, 2), point(5001, 600, 3), {X: 6001, Measured: 700, Lo: 700, Hi: 700}}
+	f := Function{Form: Pieces, Coeff: map[string]float64{"from_1": 0, "c0_1": 99.9, "c1_1": 0.1}, // 0.1·x + 99.9
+		CI95: map[string][2]float64{"c0_1": {99, 101}}}
+	// The line between 101 and 320 misses 200 at 1,001 B by 9.95, that between 200 and 400 misses 320 by 20.
+	for _, c := range []struct{ x, lo, hi float64 }{
+		{1, 99.9, 100.1}, {11, 100.8, 101.2}, {1001, 199, 201}, {2001, 300, 321}, {5001, 597, 603},
+		{6, 100.301, 100.699}, {506, 140.522, 160.478}, {1501, 229.961, 276.575}, {4001, 479.844, 520.156},
+		{1101, 199, 234.821}, {5501, 629.737, 670.263}, {6001, 700, 700},
+		{0.5, 99.95, 99.95}, {6002, 700.1, 700.1},
+	} {
+		if ci := f.Within(c.x, points); math.Abs(ci[0]-c.lo) > 1e-3 || math.Abs(ci[1]-c.hi) > 1e-3 {
+			t.Errorf("at %g B: %.3f, want %g to %g", c.x, ci, c.lo, c.hi)
+		}
+	}
+	p := &Params{Functions: map[string]Function{"T": f}, Measured: []Series{{Quantity: Time, Points: points}}}
+	if ci := p.TInterval(1001); ci != f.Within(1001, points) {
+		t.Errorf("%v", ci)
+	}
+	if ci := (&Params{Measured: p.Measured}).TInterval(1); ci != [2]float64{} {
+		t.Errorf("no T, but the interval %v", ci)
+	}
+	f.CI95 = nil
+	if ci := f.Within(1501, points); ci[0] != ci[1] || math.Abs(ci[0]-250) > 1e-9 {
+		t.Errorf("one round: %v", ci)
+	}
+}
+
 func TestEvalErrors(t *testing.T) {
 	one := map[string]float64{"c0": 1, "l0": 1, "l1": 1, "tau": 1, "N": 1, "from_1": 0}
 	gs := map[string]Function{"g_s": {Form: Line}}

@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"path/filepath"
+	"slices"
 
 	"calib/internal/files"
 )
@@ -67,3 +69,31 @@ func (p *Params) Cost(name string, m, hosts float64) (float64, error) {
 
 // T returns the time [s] of one message of x bytes between two hosts.
 func (p *Params) T(x float64) (float64, error) { return p.Cost("T", x, 2) }
+
+// TInterval is the 95% interval of T(x) [s], by Function.Within.
+func (p *Params) TInterval(x float64) [2]float64 { return p.Functions["T"].Within(x, p.Times()) }
+
+// Within is the 95% interval of f, a time by size, at x, by the measured points that f was fitted to. At a measured
+// size it is that of the point, stretched to f. Between two sizes it is the wider one of theirs, relative to f, and what
+// lines between sizes miss: the most by which the line between the neighbours of a size misses it, of all sizes up to
+// the next above x, since packets go on as they began. As no time falls with the size, it ends at the ends of both
+// points, or at f. It is f alone outside the points, and where coefficients have no interval, as those of one round.
+func (f Function) Within(x float64, points []Residual) [2]float64 {
+	t, err := f.At(x, 2, nil)
+	i := slices.IndexFunc(points, func(r Residual) bool { return r.X >= x })
+	if err != nil || len(f.CI95) == 0 || i < 0 || i == 0 && x < points[0].X {
+		return [2]float64{t, t}
+	}
+	low, high, miss := points[i], points[i], 0.0
+	if x < high.X {
+		low = points[i-1]
+		for j := 2; j < min(i+2, len(points)); j++ {
+			a, q, b := points[j-2], points[j-1], points[j]
+			miss = max(miss, math.Abs(a.Measured+(b.Measured-a.Measured)*(q.X-a.X)/(b.X-a.X)-q.Measured))
+		}
+	}
+	y1, _ := f.At(low.X, 2, nil)
+	y2, _ := f.At(high.X, 2, nil)
+	lo, hi := t-t*min(low.Lo/y1, high.Lo/y2, 1), t*max(low.Hi/y1, high.Hi/y2, 1)-t
+	return [2]float64{max(t-math.Hypot(lo, miss), min(t, low.Lo)), min(t+math.Hypot(hi, miss), max(t, high.Hi))}
+}

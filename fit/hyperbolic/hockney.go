@@ -46,10 +46,12 @@ func fitHockney(p *fit.Prepared) (*params.Fit, error) {
 	r.Together([]string{"alpha", "beta"}, reps)
 	addStates(r, q)
 	r.Pairs = pairMatrix(p)
-	return q.Finish(r, 2, sol.Cond, l.At, func(x, y []float64) (func(float64) float64, error) {
+	q.Finish(r, 2, sol.Cond, l.At)
+	r.LeaveOneOut(lsq.LeaveOneOut(q.Sizes, q.Times.Values, func(x, y []float64) (func(float64) float64, error) {
 		l, _, err := lsq.HuberLine(x, y)
 		return l.At, err
-	}), nil
+	}))
+	return r.Fit, nil
 }
 
 func hockneyPlots(f *params.Fit) []plot.Plot {

@@ -51,6 +51,10 @@ func fitHyperbola(p *fit.Prepared) (*params.Fit, error) {
 	l := limits.Values
 	n := small.Distinct
 	start, _ := fit.LineMisfit(small, q.Sizes[:n], q.Times.Values[:n], 0, limits.Point(0), limits.Point(1))
+	if n == 2 || len(start) > 0 {
+		off := math.Abs(q.Times.Values[0] - l[0])
+		start = append(start, fit.Uniform("smallest size", off, "below it, T may fall as the line does, or not at all"))
+	}
 	sizes, from := effective(q.Sizes, q.Times.Values, large, q.Packet)
 	more := 0
 	if from == large {
@@ -82,12 +86,13 @@ func fitHyperbola(p *fit.Prepared) (*params.Fit, error) {
 	if q.Sizes[n-1] > q.Packet {
 		r.Warn("no-one-packet-size", "no size fits in one packet of %g B: a' is that of the smallest sizes", q.Packet)
 	}
-	predict := func(x float64) float64 { return params.ServiceTime(x, l[0], l[1]) }
-	return q.Finish(r, 2, math.NaN(), predict, func(x, y []float64) (func(float64) float64, error) {
+	q.Finish(r, 2, math.NaN(), func(x float64) float64 { return params.ServiceTime(x, l[0], l[1]) })
+	r.LeaveOneOut(lsq.LeaveOneOut(q.Sizes, q.Times.Values, func(x, y []float64) (func(float64) float64, error) {
 		few := lsq.Segment{Distinct: SmallSizes(x, y, q.Packet), Flat: small.Flat}
 		l, err := limitsOf(x, y, few, largeSizes(x, y, q.Breaks, q.Packet), q.Packet)
 		return func(x float64) float64 { return params.ServiceTime(x, l[0], l[1]) }, err
-	}), nil
+	}))
+	return r.Fit, nil
 }
 
 // smallLine is the line that a' is taken from: that of the small sizes, or a constant where T does not grow over them

@@ -53,7 +53,9 @@ func fitSegmented(p *fit.Prepared) (*params.Fit, error) {
 	addSendBuffer(r, p)
 	r.Note("segments", "T has %s %s. Its intervals take the breaks as exact",
 		units.Plural(len(seg.Segments), "segment"), by)
-	return q.Finish(r, 2*len(seg.Segments), seg.Cond, seg.Predict, seg.Again.Predictor), nil
+	q.Finish(r, 2*len(seg.Segments), seg.Cond, seg.Predict)
+	r.LeaveOneOut(seg.LeftOut, fit.Finite(seg.LeftOut))
+	return r.Fit, nil
 }
 
 // addSendBuffer records send_buffer [B], the send buffer that the kernel had granted a connection by the end of

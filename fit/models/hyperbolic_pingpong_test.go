@@ -33,6 +33,27 @@ func TestHyperbolaExact(t *testing.T) {
 	near(t, "b', limits", value(t, f, "b_prime_limits"), b, 0.01)
 }
 
+// A line of small sizes cannot show that T does not fall below them, as where frames have a least size: two sizes have no
+// misfit, and more have one that says too little.
+func TestFixedTimeAboveFloor(t *testing.T) {
+	for _, c := range []struct {
+		floor, perByte float64
+		sizes          []float64
+	}{
+		{103e-6, 60e-9, []float64{1, 400}}, {103e-6, 60e-9, []float64{10, 400}}, {103e-6, 60e-9, []float64{100, 400}},
+		{108e-6, 360e-9, []float64{1, 2, 3, 5, 7, 10, 14, 20, 29, 44}},
+		{108e-6, 360e-9, []float64{1, 2, 3, 5, 7, 10, 14, 20, 29, 40, 48, 51}},
+	} {
+		f := fitOf(t, hyperbolic.Hyperbola, pairOf(append(c.sizes, 16001, 64001, 256001), func(x float64) float64 {
+			return max(c.floor, 100e-6+c.perByte*x)
+		}))
+		a := f.Parameters["a_prime_limits"]
+		if a.CI95[0] > c.floor || a.CI95[1] < c.floor || a.CI95[1] > 1.2*c.floor {
+			t.Errorf("small sizes of %v: a' is %g, %v, and the truth is %g", c.sizes, *a.Value, *a.CI95, c.floor)
+		}
+	}
+}
+
 // The slope of two sizes whose last packets differ is off by more than noise, and its interval holds what it is off by.
 func TestSlopeOfPartialPackets(t *testing.T) {
 	const packet, fixed, perByte = 1448, 400e-6, 0.6e-6 // of the slowest server

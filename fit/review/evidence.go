@@ -128,7 +128,8 @@ func (r *review) imprecise(q params.Parameter) reason {
 
 // remedies say what narrows a number that a term leaves wide.
 var remedies = map[string]string{
-	"misfit": "use the points of the curve (points.json), or measure more sizes (--sizes)",
+	"smallest size": "measure a smaller size, such as 1 B (--sizes)",
+	"misfit":        "use the points of the curve (points.json), or measure more sizes (--sizes)",
 	params.TermClockOffset: "experiments that average both directions need no offset; a time service that all hosts " +
 		"share (chrony, PTP) makes it smaller",
 	"unsteady streams": "what else uses the network or the hosts has to stop",

@@ -20,26 +20,23 @@ const (
 // with or without a corner, whichever misses points left out by least. Segments average what scatters; where there are
 // few x for each, they pass over changes that the points show. Breaks that are given part segments.
 func FitCurve(x, y, breaks []float64, corner float64) (*Segments, error) {
-	again, least := way(func(x, y []float64) (*Segments, error) {
+	again := way(func(x, y []float64) (*Segments, error) {
 		return FitSegments(x, y, SegmentOptions{Breaks: breaks})
-	}), 0.0
-	if len(breaks) == 0 && len(x) <= mostJoined {
-		least = clearer*again.leftOut(x, y) - fitted
+	})
+	leftOut := again.leftOut(x, y)
+	if least := clearer*leftOut - fitted; len(breaks) == 0 && len(x) <= mostJoined {
 		for _, at := range []float64{math.Inf(1), corner} {
 			w := joined(at)
 			if e := w.leftOut(x, y); e < least {
-				again, least = w, e
+				again, least, leftOut = w, e, e
 			}
 		}
 	}
 	s, err := again(x, y)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		s.Again, s.LeftOut = again, leftOut
 	}
-	if s.Again = again; s.Joined {
-		s.LeftOut = least
-	}
-	return s, nil
+	return s, err
 }
 
 // way fits lines over ranges of x.
@@ -47,16 +44,13 @@ type way func(x, y []float64) (*Segments, error)
 
 // leftOut is LeaveOneOut, +Inf where nothing could be left out.
 func (w way) leftOut(x, y []float64) float64 {
-	e, ok := LeaveOneOut(x, y, w.Predictor)
-	if !ok {
-		return math.Inf(1)
+	if e, ok := LeaveOneOut(x, y, func(x, y []float64) (func(float64) float64, error) {
+		s, err := w(x, y)
+		return s.Predict, err
+	}); ok {
+		return e
 	}
-	return e
-}
-
-func (w way) Predictor(x, y []float64) (func(float64) float64, error) {
-	s, err := w(x, y)
-	return s.Predict, err
+	return math.Inf(1)
 }
 
 // joined makes lines from each point to the next. Values that fall are replaced by their weighted mean (isotonic

@@ -47,7 +47,7 @@ type Segments struct {
 	Breaks []float64
 	Cond   float64 // the largest condition number of its lines
 	Joined bool    // lines from point to point
-	// LeftOut is the mean relative error of joined lines at points left out.
+	// LeftOut is the mean relative error at points left out, +Inf where none could be: that of FitCurve.
 	LeftOut float64
 	// Again fits other points in the same way: that of FitCurve.
 	Again way
