@@ -77,7 +77,7 @@ func Traced(name string, x []float64, at, lo, hi func(float64) float64) []plot.C
 // likewise: the forms that have a band grow with every coefficient, since sizes and hosts are not negative. To first
 // order, a change of the curve is the sum of the coefficients' changes, which cannot deviate by more than its parts
 // together. So the band holds the curve's own 95% interval at each x, however the coefficients' errors are correlated.
-// It is wider where errors are opposed, as those of an intercept and a slope are. Lines over ranges have their interval.
+// It is wider where errors are opposed, as of an intercept and a slope. Lines over ranges have their own interval.
 
 // FunctionCurve is the curve of a cost function over the sizes of series s, with p hosts that communicate, and its
 // band. It is none for a form that needs another function.

@@ -74,7 +74,7 @@ func (p *Params) T(x float64) (float64, error) { return p.Cost("T", x, 2) }
 func (p *Params) TInterval(x float64) [2]float64 { return p.Functions["T"].Within(x, p.Times()) }
 
 // Within is the 95% interval of f, a time by size, at x, by the measured points that f was fitted to. At a measured
-// size it is that of the point, stretched to f. Between two sizes it is the wider one of theirs, relative to f, and what
+// size it is that of the point, stretched to f. Between two sizes it is the wider of theirs, relative to f, and what
 // lines between sizes miss: the most by which the line between the neighbours of a size misses it, of all sizes up to
 // the next above x, since packets go on as they began. As no time falls with the size, it ends at the ends of both
 // points, or at f. It is f alone outside the points, and where coefficients have no interval, as those of one round.

@@ -33,8 +33,8 @@ func TestHyperbolaExact(t *testing.T) {
 	near(t, "b', limits", value(t, f, "b_prime_limits"), b, 0.01)
 }
 
-// A line of small sizes cannot show that T does not fall below them, as where frames have a least size: two sizes have no
-// misfit, and more have one that says too little.
+// A line of small sizes cannot show that T does not fall below them, as where frames have a least size: two sizes have
+// no misfit, and more have one that says too little.
 func TestFixedTimeAboveFloor(t *testing.T) {
 	for _, c := range []struct {
 		floor, perByte float64

@@ -42,7 +42,8 @@ func TestCurveOfFewSizes(t *testing.T) {
 	near(t, "twice", again.Predict(1024), 2*s.Predict(1024), 1e-9)
 }
 
-// Segments stay where they are exact, which then holds of points left out too, where breaks are given, and where values only scatter about one line.
+// Segments stay where they are exact, for points left out as well, where breaks are given, and where values only
+// scatter about one line.
 func TestCurveOfSegments(t *testing.T) {
 	x := []float64{1, 2, 4, 8, 16, 32, 64, 128, 256, 512}
 	bent := lists.Map(x, func(x float64) float64 { return max(100, 10+5*x) + 0.01*x })
