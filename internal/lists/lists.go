@@ -1,7 +1,12 @@
 // Package lists makes lists of others. All packages may use it, as they use package slices.
 package lists
 
-import "slices"
+import (
+	"cmp"
+	"iter"
+	"maps"
+	"slices"
+)
 
 // Map is what of makes of each value, in order; nil of none.
 func Map[T, U any](values []T, of func(T) U) []U {
@@ -30,4 +35,30 @@ func Sum[T any, N int | float64](values []T, of func(T) N) (sum N) {
 		sum += of(v)
 	}
 	return sum
+}
+
+// Where is a list of its own of the values that are wanted, in order.
+func Where[T any](values []T, wanted func(T) bool) []T {
+	return slices.DeleteFunc(slices.Clone(values), func(v T) bool { return !wanted(v) })
+}
+
+// Count is how many of the values are wanted.
+func Count[T any](values []T, wanted func(T) bool) (n int) {
+	for _, v := range values {
+		if wanted(v) {
+			n++
+		}
+	}
+	return n
+}
+
+// ByKey are the entries of a map in the order of their keys.
+func ByKey[K cmp.Ordered, V any](of map[K]V) iter.Seq2[K, V] {
+	return func(yield func(K, V) bool) {
+		for _, k := range slices.Sorted(maps.Keys(of)) {
+			if !yield(k, of[k]) {
+				return
+			}
+		}
+	}
 }

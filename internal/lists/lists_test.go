@@ -16,6 +16,26 @@ func TestLists(t *testing.T) {
 	if got := Flat([]int{2, 0, 1}, Upto); !slices.Equal(got, []int{0, 1, 0}) {
 		t.Errorf("up to 2, 0 and 1: %v", got)
 	}
+	odd := func(v int) bool { return v%2 == 1 }
+	all := []int{3, 2, 1}
+	if got := Where(all, odd); !slices.Equal(got, []int{3, 1}) || !slices.Equal(all, []int{3, 2, 1}) {
+		t.Errorf("odd of 3, 2 and 1: %v, and there are still %v", got, all)
+	}
+	if got := Where(nil, odd); got != nil {
+		t.Errorf("odd of none: %v, want nil", got)
+	}
+	if got := Count(all, odd); got != 2 {
+		t.Errorf("odd of 3, 2 and 1: %d", got)
+	}
+	var keys []string
+	for k, v := range ByKey(map[string]int{"b": 2, "c": 3, "a": 1}) {
+		if keys = append(keys, k); v == 2 {
+			break
+		}
+	}
+	if !slices.Equal(keys, []string{"a", "b"}) {
+		t.Errorf("keys up to that of 2: %v", keys)
+	}
 	if got := Sum([]int{3, 1}, half); got != 2 {
 		t.Errorf("sum of the halves of 3 and 1: %v", got)
 	}
