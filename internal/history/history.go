@@ -8,6 +8,7 @@
 package history
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -116,6 +117,56 @@ func collect[T any](ctx context.Context, s *Store, what string, columns func(*T)
 		out = append(out, v)
 	}
 	return out, s.wrap(what, rows.Err())
+}
+
+// transaction is all or nothing. After an error it does nothing more: SQLite may have taken all back, and what follows
+// would then stay by itself.
+type transaction struct {
+	*sql.Tx
+	ctx context.Context
+	now func() time.Time
+	err error // the first
+}
+
+// change makes a transaction of what f does. An error of f, or of the transaction, takes all of it back.
+func (s *Store) change(ctx context.Context, what string, f func(*transaction) error) error {
+	begun, err := s.db.BeginTx(ctx, nil)
+	if err != nil {
+		return s.wrap(what, err)
+	}
+	defer begun.Rollback() // of what was not committed
+	tx := &transaction{begun, ctx, s.now, nil}
+	err = f(tx)
+	if err = cmp.Or(err, tx.err); err == nil {
+		err = tx.Commit()
+	} else if ctx.Err() != nil { // the library's own error is then "statement is closed", or the like
+		err = ctx.Err()
+	}
+	return s.wrap(what, err)
+}
+
+func (tx *transaction) exec(query string, args ...any) {
+	if tx.err == nil {
+		_, tx.err = tx.ExecContext(tx.ctx, query, args...)
+	}
+}
+
+// row reads the columns of one row. That there is none, sql.ErrNoRows, is no error of the transaction.
+func (tx *transaction) row(columns []any, query string, args ...any) error {
+	if tx.err != nil {
+		return tx.err
+	}
+	err := tx.QueryRowContext(tx.ctx, query, args...).Scan(columns...)
+	if !errors.Is(err, sql.ErrNoRows) {
+		tx.err = err
+	}
+	return err
+}
+
+// note appends to the log, within the transaction that it describes.
+func (tx *transaction) note(kind, subject, detail string) error {
+	tx.exec("INSERT INTO events (at, kind, subject, detail) VALUES (?, ?, ?, ?)", nanos(tx.now()), kind, subject, detail)
+	return tx.err
 }
 
 // wrap says what was attempted on which store, and what can be done about it.

@@ -4,12 +4,14 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"calib/internal/lists"
 	"calib/internal/units"
 )
 
@@ -25,10 +27,10 @@ type Baseline struct {
 // SetBaseline makes a baseline of stored runs, in place of one of the same name; Made is now unless it is set. A run
 // that is not stored is ErrNotFound; a name that could not be given on a command line, or no runs, ErrInvalid.
 func (s *Store) SetBaseline(ctx context.Context, b Baseline) error {
-	return s.change(ctx, "set baseline "+b.Name, func(tx *sql.Tx) error { return s.setBaseline(ctx, tx, b) })
+	return s.change(ctx, "set baseline "+b.Name, func(tx *transaction) error { return tx.setBaseline(b) })
 }
 
-func (s *Store) setBaseline(ctx context.Context, tx *sql.Tx, b Baseline) error {
+func (tx *transaction) setBaseline(b Baseline) error {
 	switch text := b.Name + b.Note; {
 	case b.Name == "" || strings.HasPrefix(b.Name, "-") || len(b.Name) > maxWord:
 		return fmt.Errorf("%w: baseline name %.60q: want a word that does not begin with -", ErrInvalid, b.Name)
@@ -39,25 +41,18 @@ func (s *Store) setBaseline(ctx context.Context, tx *sql.Tx, b Baseline) error {
 		return fmt.Errorf("%w: a baseline without runs", ErrInvalid)
 	}
 	var key int64
-	err := tx.QueryRowContext(ctx, `INSERT INTO baselines (name, note, made, noise) VALUES (?, ?, ?, ?)
+	tx.row([]any{&key}, `INSERT INTO baselines (name, note, made, noise) VALUES (?, ?, ?, ?)
 		ON CONFLICT (name) DO UPDATE SET note = excluded.note, made = excluded.made, noise = excluded.noise RETURNING key`,
-		b.Name, b.Note, nanos(cmp.Or(b.Made, s.now())), b.Floor).Scan(&key)
-	if err == nil {
-		_, err = tx.ExecContext(ctx, "DELETE FROM baseline_runs WHERE baseline = ?", key)
-	}
-	if err != nil {
-		return err
-	}
+		b.Name, b.Note, nanos(cmp.Or(b.Made, tx.now())), b.Floor)
+	tx.exec("DELETE FROM baseline_runs WHERE baseline = ?", key)
 	for _, id := range b.Runs {
-		run, _, err := rowOf(ctx, tx, id)
-		if err == nil {
-			_, err = tx.ExecContext(ctx, "INSERT OR IGNORE INTO baseline_runs (baseline, run) VALUES (?, ?)", key, run)
-		}
+		run, _, err := tx.run(id)
 		if err != nil {
 			return err
 		}
+		tx.exec("INSERT OR IGNORE INTO baseline_runs (baseline, run) VALUES (?, ?)", key, run)
 	}
-	return s.note(ctx, tx, EventBaseline, b.Name, fmt.Sprintf("%d runs", len(b.Runs)))
+	return tx.note(EventBaseline, b.Name, fmt.Sprintf("%d runs", len(b.Runs)))
 }
 
 func (s *Store) Baselines(ctx context.Context) ([]Baseline, error) {
@@ -94,17 +89,12 @@ func (s *Store) RemoveBaseline(ctx context.Context, name string) error {
 
 // remove deletes what a statement names, or is ErrNotFound.
 func (s *Store) remove(ctx context.Context, what, statement, name, kind string) error {
-	return s.change(ctx, what, func(tx *sql.Tx) error {
-		res, err := tx.ExecContext(ctx, statement, name)
-		if err != nil {
-			return err
-		}
-		if n, err := res.RowsAffected(); err != nil {
-			return err
-		} else if n == 0 {
+	return s.change(ctx, what, func(tx *transaction) error {
+		var key int64
+		if err := tx.row([]any{&key}, statement+" RETURNING key", name); errors.Is(err, sql.ErrNoRows) {
 			return ErrNotFound
 		}
-		return s.note(ctx, tx, kind, name, "")
+		return tx.note(kind, name, "")
 	})
 }
 
@@ -128,32 +118,29 @@ func (a Ack) Covers(f Followed) bool {
 // Acknowledge stores an acknowledgement and returns it with its ID, At and Made set; Made is now unless it was set. A
 // run that is not stored is ErrNotFound, no reason ErrInvalid.
 func (s *Store) Acknowledge(ctx context.Context, a Ack) (Ack, error) {
-	err := s.change(ctx, "acknowledge", func(tx *sql.Tx) error { return s.acknowledge(ctx, tx, &a) })
+	err := s.change(ctx, "acknowledge", func(tx *transaction) error { return tx.acknowledge(&a) })
 	return a, err
 }
 
-func (s *Store) acknowledge(ctx context.Context, tx *sql.Tx, a *Ack) (err error) {
+func (tx *transaction) acknowledge(a *Ack) (err error) {
 	switch text := a.Metric + a.Link + a.Reason + a.Who; {
 	case strings.TrimSpace(a.Reason) == "":
 		return fmt.Errorf("%w: no reason: say what was changed", ErrInvalid)
 	case len(text) > maxWord || units.OneLine(text) != text:
 		return fmt.Errorf("%w: longer than %d bytes, or with control characters", ErrInvalid, maxWord)
 	}
-	if _, a.At, err = rowOf(ctx, tx, a.Run); err != nil {
+	if _, a.At, err = tx.run(a.Run); err != nil {
 		return err
 	}
-	a.Made = cmp.Or(a.Made, s.now().UTC())
-	err = tx.QueryRowContext(ctx, `INSERT INTO acks (metric, link, run, started, reason, who, made)
+	a.Made = cmp.Or(a.Made, tx.now().UTC())
+	tx.row([]any{&a.ID}, `INSERT INTO acks (metric, link, run, started, reason, who, made)
 		VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING key`, a.Metric, a.Link, a.Run, nanos(a.At), a.Reason, a.Who,
-		nanos(a.Made)).Scan(&a.ID)
-	if err != nil {
-		return err
-	}
+		nanos(a.Made))
 	subject := cmp.Or(a.Metric, "all metrics")
 	if a.Link != "" {
 		subject += " of " + a.Link
 	}
-	return s.note(ctx, tx, EventAck, subject+" from run "+a.Run, a.Reason)
+	return tx.note(EventAck, subject+" from run "+a.Run, a.Reason)
 }
 
 // Acks lists the acknowledgements by the start of their runs.
@@ -186,13 +173,6 @@ type Event struct {
 	Detail  string
 }
 
-// note appends to the log, within the transaction that it describes.
-func (s *Store) note(ctx context.Context, tx *sql.Tx, kind, subject, detail string) error {
-	_, err := tx.ExecContext(ctx, "INSERT INTO events (at, kind, subject, detail) VALUES (?, ?, ?, ?)",
-		nanos(s.now()), kind, subject, detail)
-	return err
-}
-
 // Events returns the newest so many events of the log, oldest first; last 0 is all.
 func (s *Store) Events(ctx context.Context, last int) ([]Event, error) {
 	out, err := collect(ctx, s, "read the log", func(e *Event) []any {
@@ -205,11 +185,6 @@ func (s *Store) Events(ctx context.Context, last int) ([]Event, error) {
 // SameCluster reports whether two lists name hosts of one cluster. It may have gained and lost some hosts, but half of
 // the shorter list at least is in both.
 func SameCluster(a, b []string) bool {
-	both := 0
-	for _, h := range a {
-		if slices.Contains(b, h) {
-			both++
-		}
-	}
+	both := lists.Count(a, func(h string) bool { return slices.Contains(b, h) })
 	return 2*both >= min(len(a), len(b))
 }

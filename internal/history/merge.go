@@ -72,9 +72,8 @@ func (s *Store) Merge(ctx context.Context, other *Store) (m Merged, err error) {
 		}
 	}
 	now := m
-	err = s.change(ctx, "merge what is said of runs and was watched", func(tx *sql.Tx) error {
-		return cmp.Or(s.mergeBaselines(ctx, tx, other, &now), s.mergeAcks(ctx, tx, other, &now),
-			s.mergeWatch(ctx, tx, other, &now))
+	err = s.change(ctx, "merge what is said of runs and was watched", func(tx *transaction) error {
+		return cmp.Or(s.mergeBaselines(tx, other, &now), s.mergeAcks(tx, other, &now), s.mergeWatch(tx, other, &now))
 	})
 	if err == nil {
 		m = now
@@ -93,15 +92,15 @@ func (s *Store) digest(ctx context.Context, id string) (sum []byte, planned bool
 }
 
 // mergeBaselines, and what is below, compare within the transaction: nobody adds the same meanwhile.
-func (s *Store) mergeBaselines(ctx context.Context, tx *sql.Tx, other *Store, m *Merged) error {
-	theirs, err := other.Baselines(ctx)
-	ours, err2 := s.Baselines(ctx)
+func (s *Store) mergeBaselines(tx *transaction, other *Store, m *Merged) error {
+	theirs, err := other.Baselines(tx.ctx)
+	ours, err2 := s.Baselines(tx.ctx)
 	err = cmp.Or(err, err2)
 	for _, b := range theirs {
 		i := slices.IndexFunc(ours, func(o Baseline) bool { return o.Name == b.Name })
 		switch {
 		case i < 0:
-			err = cmp.Or(err, s.setBaseline(ctx, tx, b))
+			err = cmp.Or(err, tx.setBaseline(b))
 			m.Baselines = append(m.Baselines, b.Name)
 		case !slices.Equal(ours[i].Runs, b.Runs):
 			m.Left = append(m.Left, fmt.Sprintf("baseline %s is there with other runs, and stays", b.Name))
@@ -110,9 +109,9 @@ func (s *Store) mergeBaselines(ctx context.Context, tx *sql.Tx, other *Store, m 
 	return err
 }
 
-func (s *Store) mergeAcks(ctx context.Context, tx *sql.Tx, other *Store, m *Merged) error {
-	theirs, err := other.Acks(ctx)
-	ours, err2 := s.Acks(ctx)
+func (s *Store) mergeAcks(tx *transaction, other *Store, m *Merged) error {
+	theirs, err := other.Acks(tx.ctx)
+	ours, err2 := s.Acks(tx.ctx)
 	err = cmp.Or(err, err2)
 	for _, a := range theirs {
 		same := func(o Ack) bool {
@@ -121,7 +120,7 @@ func (s *Store) mergeAcks(ctx context.Context, tx *sql.Tx, other *Store, m *Merg
 		if slices.ContainsFunc(ours, same) {
 			continue
 		}
-		switch failed := s.acknowledge(ctx, tx, &a); {
+		switch failed := tx.acknowledge(&a); {
 		case errors.Is(failed, ErrNotFound): // its run was removed
 			m.Left = append(m.Left, fmt.Sprintf("acknowledgement %q: run %s is not there", a.Reason, a.Run))
 		default:
@@ -133,17 +132,16 @@ func (s *Store) mergeAcks(ctx context.Context, tx *sql.Tx, other *Store, m *Merg
 }
 
 // mergeWatch adds hosts, looks and changes that are over.
-func (s *Store) mergeWatch(ctx context.Context, tx *sql.Tx, other *Store, m *Merged) error {
-	machines, err := other.Machines(ctx)
-	theirs, err2 := other.Changes(ctx, 0)
-	ours, err3 := s.Changes(ctx, 0)
+func (s *Store) mergeWatch(tx *transaction, other *Store, m *Merged) error {
+	machines, err := other.Machines(tx.ctx)
+	theirs, err2 := other.Changes(tx.ctx, 0)
+	ours, err3 := s.Changes(tx.ctx, 0)
 	err = cmp.Or(err, err2, err3)
 	for host, says := range machines {
-		_, failed := tx.ExecContext(ctx, "INSERT OR IGNORE INTO machines (host, says) VALUES (?, ?)", host, says)
-		err = cmp.Or(err, failed)
+		tx.exec("INSERT OR IGNORE INTO machines (host, says) VALUES (?, ?)", host, says)
 	}
-	err = cmp.Or(err, other.EachLook(ctx, time.Time{}, func(l Look) error {
-		n, err := mergeLook(ctx, tx, other, l)
+	err = cmp.Or(err, other.EachLook(tx.ctx, time.Time{}, func(l Look) error {
+		n, err := tx.mergeLook(other, l)
 		if m.Looks += max(0, n); n < 0 {
 			m.Left = append(m.Left, fmt.Sprintf("looks folded for %s: some of them are in what is folded here",
 				l.At.Format(time.DateOnly)))
@@ -152,7 +150,8 @@ func (s *Store) mergeWatch(ctx context.Context, tx *sql.Tx, other *Store, m *Mer
 	}))
 	for _, c := range theirs {
 		if c.Over != nil && !slices.ContainsFunc(ours, c.same) {
-			err = cmp.Or(err, s.addChange(ctx, tx, &c), s.endChange(ctx, tx, &c))
+			tx.addChange(&c)
+			tx.endChange(&c)
 			m.Changes++
 		}
 	}
@@ -161,29 +160,29 @@ func (s *Store) mergeWatch(ctx context.Context, tx *sql.Tx, other *Store, m *Mer
 
 // mergeLook adds a look of another store, and returns how many: 1 or 0. One that is folded takes the place of those
 // that it was made of. Where only some of these are folded here, none is added, and the number is negative.
-func mergeLook(ctx context.Context, tx *sql.Tx, other *Store, l Look) (added int64, err error) {
+func (tx *transaction) mergeLook(other *Store, l Look) (added int64, err error) {
 	times := fmt.Sprintf("[%d]", nanos(l.At)) // of the looks that it has, as JSON
 	if l.Span > 0 {
-		err = other.db.QueryRowContext(ctx, `SELECT json_group_array(at) FROM folded
+		err = other.db.QueryRowContext(tx.ctx, `SELECT json_group_array(at) FROM folded
 			WHERE look = ? AND at >= ? AND at < ?`, l.Number, nanos(l.At), nanos(l.At.Add(l.Span))).Scan(&times)
 	}
 	var here, all int64
-	err = cmp.Or(err, tx.QueryRowContext(ctx, `SELECT count(DISTINCT at), json_array_length(?1) FROM folded
-		WHERE at IN (SELECT value FROM json_each(?1))`, times).Scan(&here, &all))
+	err = cmp.Or(err, tx.row([]any{&here, &all}, `SELECT count(DISTINCT at), json_array_length(?1) FROM folded
+		WHERE at IN (SELECT value FROM json_each(?1))`, times))
 	if err != nil || here > 0 {
 		return here - all, err
 	}
-	res, err := tx.ExecContext(ctx, `INSERT INTO looks (at, span, data) SELECT ?1, ?2, ?3 WHERE NOT EXISTS
-		(SELECT 1 FROM looks WHERE at = ?1 AND span = ?2 AND data = ?3)`, nanos(l.At), l.Span, l.Data)
-	if err != nil {
-		return 0, err
+	var key int64
+	err = tx.row([]any{&key}, `INSERT INTO looks (at, span, data) SELECT ?1, ?2, ?3 WHERE NOT EXISTS
+		(SELECT 1 FROM looks WHERE at = ?1 AND span = ?2 AND data = ?3) RETURNING key`, nanos(l.At), l.Span, l.Data)
+	if errors.Is(err, sql.ErrNoRows) {
+		return 0, nil
 	}
-	if added, err = res.RowsAffected(); added == 0 || l.Span == 0 {
-		return added, err
+	if l.Span > 0 {
+		tx.exec(`INSERT INTO folded SELECT value, ?2 FROM json_each(?1);
+			DELETE FROM looks WHERE span = 0 AND at IN (SELECT value FROM json_each(?1))`, times, key)
 	}
-	_, err = tx.ExecContext(ctx, `INSERT INTO folded SELECT value, last_insert_rowid() FROM json_each(?1);
-		DELETE FROM looks WHERE span = 0 AND at IN (SELECT value FROM json_each(?1))`, times)
-	return added, err
+	return 1, tx.err
 }
 
 // same reports whether two changes are of the same subject of one cluster, and overlap in time: two watches may have

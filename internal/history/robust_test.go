@@ -3,7 +3,6 @@ package history
 import (
 	"bytes"
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"os"
@@ -120,12 +119,12 @@ func TestOddPaths(t *testing.T) {
 func TestCancelledAdd(t *testing.T) {
 	ctx, s := t.Context(), filled(t, 1)
 	cancelled, cancel := context.WithCancel(ctx)
-	err := s.change(cancelled, "add", func(tx *sql.Tx) error {
+	err := s.change(cancelled, "add", func(tx *transaction) error {
 		r, text, err := complete(Record{Entry: Entry{ID: "late", Started: start}, Params: testParams("late", 3, 2, 1)})
 		if err != nil {
 			return err
 		}
-		if _, err := s.add(cancelled, tx, r, text); err != nil {
+		if _, err := s.add(tx, r, text); err != nil {
 			return err
 		}
 		cancel()

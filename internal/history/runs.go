@@ -28,25 +28,11 @@ func (s *Store) Add(ctx context.Context, r Record) (added bool, err error) {
 	if err != nil {
 		return false, fmt.Errorf("history %s: run %q: %w", s.Path, r.ID, err)
 	}
-	err = s.change(ctx, "add run "+r.ID, func(tx *sql.Tx) (err error) {
-		added, err = s.add(ctx, tx, r, text)
+	err = s.change(ctx, "add run "+r.ID, func(tx *transaction) (err error) {
+		added, err = s.add(tx, r, text)
 		return err
 	})
 	return added && err == nil, err
-}
-
-func (s *Store) change(ctx context.Context, what string, f func(*sql.Tx) error) error {
-	tx, err := s.db.BeginTx(ctx, nil)
-	if err != nil {
-		return s.wrap(what, err)
-	}
-	defer tx.Rollback() // of what was not committed
-	if err = f(tx); err == nil {
-		err = tx.Commit()
-	} else if ctx.Err() != nil { // the library's own error is then "statement is closed", or the like
-		err = ctx.Err()
-	}
-	return s.wrap(what, err)
 }
 
 // complete checks a record and returns it as a reader of its encoded params.json, which is text, would find it.
@@ -96,44 +82,33 @@ func (e Entry) check() error {
 }
 
 // add stores a run whose params.json is text.
-func (s *Store) add(ctx context.Context, tx *sql.Tx, r Record, text []byte) (bool, error) {
+func (s *Store) add(tx *transaction, r Record, text []byte) (bool, error) {
 	sum := sha256.Sum256(text)
 	detail := []byte(r.Detail) // of which nil is NULL
-	run, err := r.stored(ctx, tx, sum[:])
+	run, err := tx.stored(r, sum[:])
 	if errors.Is(err, ErrConflict) { // or an older build wrote the same otherwise, or there was no points.json
-		if p, _, failed := s.Read(ctx, r.ID); failed == nil && bytes.Equal(short(p), short(r.Params)) {
+		if p, _, failed := s.Read(tx.ctx, r.ID); failed == nil && bytes.Equal(short(p), short(r.Params)) {
 			err = nil
 		}
 	}
 	if err == nil && detail != nil {
-		_, err = tx.ExecContext(ctx, "UPDATE documents SET detail = ?, took = ? WHERE detail IS NULL AND run = ?",
-			detail, r.Took, run)
+		tx.exec("UPDATE documents SET detail = ?, took = ? WHERE detail IS NULL AND run = ?", detail, r.Took, run)
 	}
 	if !errors.Is(err, sql.ErrNoRows) {
 		return false, err
 	}
-	err = tx.QueryRowContext(ctx, "INSERT INTO runs ("+entryColumns+`, digest)
+	tx.row([]any{&run}, "INSERT INTO runs ("+entryColumns+`, digest)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING key`, r.ID, nanos(r.Started), nanos(s.now()), r.Plan, r.Hosts,
-		r.Status, r.Label, r.Commit, r.Path, sum[:]).Scan(&run)
-	if err != nil {
-		return false, err
-	}
+		r.Status, r.Label, r.Commit, r.Path, sum[:])
 	var packed bytes.Buffer
 	z := gzip.NewWriter(&packed)
-	if _, err = z.Write(text); err == nil {
-		err = z.Close()
-	}
-	if err == nil {
-		_, err = tx.ExecContext(ctx, "INSERT INTO documents (run, params, detail, took) VALUES (?, ?, ?, ?)",
-			run, packed.Bytes(), detail, r.Took)
-	}
-	if err == nil {
-		err = addReadings(ctx, tx, r.Params.Metrics(), nanos(r.Started), run)
-	}
-	if err != nil {
+	_, err = z.Write(text)
+	if err = cmp.Or(err, z.Close()); err != nil {
 		return false, err
 	}
-	return true, s.note(ctx, tx, EventAdded, r.ID, r.Label)
+	tx.exec("INSERT INTO documents (run, params, detail, took) VALUES (?, ?, ?, ?)", run, packed.Bytes(), detail, r.Took)
+	tx.addReadings(r.Params.Metrics(), nanos(r.Started), run)
+	return true, tx.note(EventAdded, r.ID, r.Label)
 }
 
 // short is the params.json of p.
@@ -145,12 +120,11 @@ func short(p *params.Params) []byte {
 
 // stored returns the row of the same run. It is sql.ErrNoRows where there is none, and ErrConflict where another run
 // has its ID.
-func (r Record) stored(ctx context.Context, tx *sql.Tx, sum []byte) (run int64, err error) {
+func (tx *transaction) stored(r Record, sum []byte) (run int64, err error) {
 	var have []byte
 	var path string
 	var added time.Time
-	err = tx.QueryRowContext(ctx, "SELECT key, digest, path, added FROM runs WHERE id = ?", r.ID).
-		Scan(&run, &have, &path, moment{&added})
+	err = tx.row([]any{&run, &have, &path, moment{&added}}, "SELECT key, digest, path, added FROM runs WHERE id = ?", r.ID)
 	if err != nil || bytes.Equal(have, sum) {
 		return run, err
 	}
@@ -225,9 +199,9 @@ func (s *Store) Read(ctx context.Context, id string) (p *params.Params, m Measur
 	return p, m, nil
 }
 
-// rowOf returns the row of a run and its start, or ErrNotFound.
-func rowOf(ctx context.Context, tx *sql.Tx, id string) (key int64, started time.Time, err error) {
-	err = tx.QueryRowContext(ctx, "SELECT key, started FROM runs WHERE id = ?", id).Scan(&key, moment{&started})
+// run returns the row of a run and its start, or ErrNotFound.
+func (tx *transaction) run(id string) (key int64, started time.Time, err error) {
+	err = tx.row([]any{&key, moment{&started}}, "SELECT key, started FROM runs WHERE id = ?", id)
 	if errors.Is(err, sql.ErrNoRows) {
 		err = fmt.Errorf("run %q: %w", id, ErrNotFound)
 	}
@@ -236,27 +210,19 @@ func rowOf(ctx context.Context, tx *sql.Tx, id string) (key int64, started time.
 
 // Remove takes a run out of the store, for good. A run of a baseline is ErrInUse.
 func (s *Store) Remove(ctx context.Context, id string) error {
-	return s.change(ctx, "remove run "+id, func(tx *sql.Tx) error {
-		key, started, err := rowOf(ctx, tx, id)
+	return s.change(ctx, "remove run "+id, func(tx *transaction) error {
+		key, started, err := tx.run(id)
 		if err != nil {
 			return err
 		}
 		var name string
-		err = tx.QueryRowContext(ctx, `SELECT name FROM baselines JOIN baseline_runs ON baseline = baselines.key
-			WHERE run = ?`, key).Scan(&name)
-		if err == nil {
+		if tx.row([]any{&name}, `SELECT name FROM baselines JOIN baseline_runs ON baseline = baselines.key
+			WHERE run = ?`, key) == nil {
 			return fmt.Errorf("%w: %s; remove that, or set it anew, first", ErrInUse, name)
 		}
-		if !errors.Is(err, sql.ErrNoRows) {
-			return err
-		}
-		if _, err := tx.ExecContext(ctx, countMetrics, -1, nanos(started), key); err != nil {
-			return err
-		}
-		if _, err := tx.ExecContext(ctx, "DELETE FROM runs WHERE key = ?", key); err != nil { // its readings go with it
-			return err
-		}
-		return s.note(ctx, tx, EventRemoved, id, "")
+		tx.exec(countMetrics, -1, nanos(started), key)
+		tx.exec("DELETE FROM runs WHERE key = ?", key) // its readings go with it
+		return tx.note(EventRemoved, id, "")
 	})
 }
 
@@ -337,14 +303,12 @@ const (
 )
 
 // addReadings stores the metrics of a run that are ok. The label of a metric is that of the run added last.
-func addReadings(ctx context.Context, tx *sql.Tx, metrics []params.Metric, started, run int64) error {
-	metric, err := tx.PrepareContext(ctx, addMetric)
-	reading, other := tx.PrepareContext(ctx, addReading) // both end with the transaction
-	if err = cmp.Or(err, other); err != nil {
-		return err
-	}
+func (tx *transaction) addReadings(metrics []params.Metric, started, run int64) {
+	metric, err := tx.PrepareContext(tx.ctx, addMetric)
+	reading, other := tx.PrepareContext(tx.ctx, addReading) // both end with the transaction
+	tx.err = cmp.Or(tx.err, err, other)
 	for _, m := range metrics {
-		if m.Status != params.StatusOK {
+		if m.Status != params.StatusOK || tx.err != nil {
 			continue
 		}
 		var key int64
@@ -352,14 +316,10 @@ func addReadings(ctx context.Context, tx *sql.Tx, metrics []params.Metric, start
 		if m.CI95 != nil {
 			lo, hi = m.CI95[0], m.CI95[1]
 		}
-		err := metric.QueryRowContext(ctx, m.Name, m.From, m.To, m.Unit, m.Label, m.Better).Scan(&key)
-		if err == nil {
-			_, err = reading.ExecContext(ctx, key, started, run, m.Value, lo, hi, m.Sizes)
-		}
-		if err != nil {
-			return err
+		tx.err = metric.QueryRowContext(tx.ctx, m.Name, m.From, m.To, m.Unit, m.Label, m.Better).Scan(&key)
+		if tx.err == nil {
+			_, tx.err = reading.ExecContext(tx.ctx, key, started, run, m.Value, lo, hi, m.Sizes)
 		}
 	}
-	_, err = tx.ExecContext(ctx, countMetrics, 1, started, run)
-	return err
+	tx.exec(countMetrics, 1, started, run)
 }

@@ -62,31 +62,28 @@ func (c *Change) Ending() string {
 
 // AddLook stores a look with all that was found in it, or nothing.
 func (s *Store) AddLook(ctx context.Context, w Watched) error {
-	return s.change(ctx, "add a look", func(tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, "INSERT INTO looks (at, span, data) VALUES (?, ?, ?)", nanos(w.At), w.Span,
-			w.Data)
+	return s.change(ctx, "add a look", func(tx *transaction) error {
+		tx.exec("INSERT INTO looks (at, span, data) VALUES (?, ?, ?)", nanos(w.At), w.Span, w.Data)
 		for _, c := range w.Began {
-			err = cmp.Or(err, s.addChange(ctx, tx, c))
+			tx.addChange(c)
 		}
 		for _, c := range w.Ended {
-			err = cmp.Or(err, s.endChange(ctx, tx, c))
+			tx.endChange(c)
 		}
 		for _, m := range w.Marks {
-			err = cmp.Or(err, s.note(ctx, tx, EventMark, m, ""))
+			tx.note(EventMark, m, "")
 		}
 		for host, says := range w.Machines {
-			_, failed := tx.ExecContext(ctx, "INSERT OR REPLACE INTO machines (host, says) VALUES (?, ?)", host,
-				says)
-			err = cmp.Or(err, failed)
+			tx.exec("INSERT OR REPLACE INTO machines (host, says) VALUES (?, ?)", host, says)
 		}
-		return err
+		return nil
 	})
 }
 
 const addChange = `INSERT INTO changes (first, second, quantity, direction, since, found, usual, ratio, lo, hi,
 	evidence, says, watched) VALUES (?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?) RETURNING key`
 
-func (s *Store) addChange(ctx context.Context, tx *sql.Tx, c *Change) error {
+func (tx *transaction) addChange(c *Change) {
 	two := append(slices.Clone(c.Hosts), "", "")
 	if c.Group { // no name has a comma
 		two = []string{strings.Join(c.Hosts, ","), ""}
@@ -95,18 +92,18 @@ func (s *Store) addChange(ctx context.Context, tx *sql.Tx, c *Change) error {
 	if c.Ratio != nil && c.CI95 != nil {
 		ratio, lo, hi = *c.Ratio, c.CI95[0], c.CI95[1]
 	}
-	err := tx.QueryRowContext(ctx, addChange, two[0], two[1], c.Quantity, c.Direction, nanos(c.Since), nanos(c.Found),
-		ratio, lo, hi, c.Evidence, c.Says, strings.Join(c.Watched, ",")).Scan(&c.ID)
-	return cmp.Or(err, s.note(ctx, tx, EventSlower, c.Says, ""))
+	tx.row([]any{&c.ID}, addChange, two[0], two[1], c.Quantity, c.Direction, nanos(c.Since), nanos(c.Found),
+		ratio, lo, hi, c.Evidence, c.Says, strings.Join(c.Watched, ","))
+	tx.note(EventSlower, c.Says, "")
 }
 
-func (s *Store) endChange(ctx context.Context, tx *sql.Tx, c *Change) error {
+func (tx *transaction) endChange(c *Change) {
 	if c.Over == nil {
-		return fmt.Errorf("%w: change %d has not ended", ErrInvalid, c.ID)
+		tx.err = cmp.Or(tx.err, fmt.Errorf("%w: change %d has not ended", ErrInvalid, c.ID))
+		return
 	}
-	_, err := tx.ExecContext(ctx, "UPDATE changes SET over = ?, usual = ? WHERE key = ?", nanos(*c.Over), c.Usual,
-		c.ID)
-	return cmp.Or(err, s.note(ctx, tx, c.Ending(), c.Says, ""))
+	tx.exec("UPDATE changes SET over = ?, usual = ? WHERE key = ?", nanos(*c.Over), c.Usual, c.ID)
+	tx.note(c.Ending(), c.Says, "")
 }
 
 // EachLook calls f with the looks from a time on, oldest first, or with all where that is zero.
@@ -144,8 +141,9 @@ func (s *Store) Fold(ctx context.Context, before, after time.Time, span time.Dur
 			n++
 		}
 		look := Look{At: from, Span: span, Data: f(all[:n])}
-		err = s.change(ctx, "fold the looks of a day", func(tx *sql.Tx) error {
-			return fold(ctx, tx, all[0].Number, look)
+		err = s.change(ctx, "fold the looks of a day", func(tx *transaction) error {
+			tx.fold(all[0].Number, look)
+			return nil
 		})
 		all = all[n:]
 	}
@@ -153,13 +151,12 @@ func (s *Store) Fold(ctx context.Context, before, after time.Time, span time.Dur
 }
 
 // fold puts a look in the place of those of its time, of which first is one.
-func fold(ctx context.Context, tx *sql.Tx, first int64, l Look) error {
-	_, err := tx.ExecContext(ctx, `
+func (tx *transaction) fold(first int64, l Look) {
+	tx.exec(`
 		INSERT OR IGNORE INTO folded SELECT at, ?1 FROM looks WHERE span = 0 AND at >= ?2 AND at < ?3;
 		DELETE FROM looks WHERE span = 0 AND at >= ?2 AND at < ?3 AND key <> ?1;
 		UPDATE looks SET at = ?2, span = ?4, data = ?5 WHERE key = ?1`, first, nanos(l.At), nanos(l.At.Add(l.Span)),
 		l.Span, l.Data)
-	return err
 }
 
 // Changes are the so many changes found last, oldest first; 0 is all.
