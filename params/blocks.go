@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+
+	"calib/internal/lists"
 )
 
 // ErrBlock reports parameters that no communication block can have: negative, infinite, or not a number.
@@ -35,10 +37,8 @@ func (c Block) T(x float64) float64 { return ServiceTime(x, c.A, c.B) }
 
 // Check returns ErrBlock unless both parameters are finite and not negative.
 func (c Block) Check() error {
-	for _, v := range []float64{c.A, c.B} {
-		if math.IsNaN(v) || math.IsInf(v, 0) || v < 0 {
-			return fmt.Errorf("a = %g s, b = %g s/B: %w", c.A, c.B, ErrBlock)
-		}
+	if !finite(c.A) || !finite(c.B) || c.A < 0 || c.B < 0 {
+		return fmt.Errorf("a = %g s, b = %g s/B: %w", c.A, c.B, ErrBlock)
 	}
 	return nil
 }
@@ -90,10 +90,7 @@ func (c Block) Concurrent(i int, sizes ...float64) (Block, error) {
 	if i < 0 || i >= len(sizes) || !(sizes[i] > 0) {
 		return Block{}, fmt.Errorf("message %d of %d, sizes %v: %w", i, len(sizes), sizes, ErrBlock)
 	}
-	total := 0.0
-	for _, x := range sizes {
-		total += x
-	}
+	total := lists.Sum(sizes, func(x float64) float64 { return x })
 	return Block{float64(len(sizes)) * c.A, c.B * total / sizes[i]}, nil
 }
 

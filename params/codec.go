@@ -167,15 +167,14 @@ func decodeError(b []byte, err error) error {
 // check rejects what no build of calib writes.
 func (p *Params) check() error {
 	for _, class := range p.classes() {
-		for _, name := range slices.Sorted(maps.Keys(class.Parameters)) {
-			if err := class.Parameters[name].check(); err != nil {
+		for name, q := range lists.ByKey(class.Parameters) {
+			if err := q.check(); err != nil {
 				return fmt.Errorf("parameter %s: %w", name, err)
 			}
 		}
-		for _, name := range slices.Sorted(maps.Keys(class.Functions)) {
-			f := class.Functions[name]
-			for _, c := range slices.Sorted(maps.Keys(f.Coeff)) {
-				if err := inRange(f.Coeff[c], f.CoeffUnit(c)); f.Usable() && err != nil {
+		for name, f := range lists.ByKey(class.Functions) {
+			for c, v := range lists.ByKey(f.Coeff) {
+				if err := inRange(v, f.CoeffUnit(c)); f.Usable() && err != nil {
 					return fmt.Errorf("function %s, coefficient %s: %w", name, c, err)
 				}
 			}
@@ -227,6 +226,7 @@ func SchemaOf[T any](name, version, description string, types map[reflect.Type]*
 // may stand) is added here.
 func JSONSchemas() (file, points *jsonschema.Schema, err error) {
 	types := map[reflect.Type]*jsonschema.Schema{}
+	statuses := lists.Map(Statuses, func(status string) any { return status })
 	for of, add := range map[reflect.Type]func(*jsonschema.Schema){
 		reflect.TypeFor[Residual](): func(s *jsonschema.Schema) {
 			for _, name := range []string{"x", "measured", "lo", "hi", "fitted"} {
@@ -234,7 +234,7 @@ func JSONSchemas() (file, points *jsonschema.Schema, err error) {
 			}
 		},
 		reflect.TypeFor[Parameter](): func(s *jsonschema.Schema) {
-			enumerate(s.Properties["status"])
+			s.Properties["status"].Enum = statuses
 			nullable(s.Properties["bound"].Items)
 			// A number is to be used or withheld, by the status.
 			use := &jsonschema.Schema{Enum: []any{StatusOK, StatusProvisional}}
@@ -242,7 +242,7 @@ func JSONSchemas() (file, points *jsonschema.Schema, err error) {
 			s.Then = &jsonschema.Schema{Properties: map[string]*jsonschema.Schema{"value": {Type: "number"}}}
 			s.Else = &jsonschema.Schema{Properties: map[string]*jsonschema.Schema{"value": {Type: "null"}}}
 		},
-		reflect.TypeFor[Function](): func(s *jsonschema.Schema) { enumerate(s.Properties["status"]) },
+		reflect.TypeFor[Function](): func(s *jsonschema.Schema) { s.Properties["status"].Enum = statuses },
 	} {
 		s, err := jsonschema.ForType(of, &jsonschema.ForOptions{})
 		if err != nil {
@@ -286,10 +286,3 @@ func open(s *jsonschema.Schema) {
 
 // nullable lets a number be null too.
 func nullable(s *jsonschema.Schema) { s.Type, s.Types = "", []string{"number", "null"} }
-
-// enumerate allows every status.
-func enumerate(status *jsonschema.Schema) {
-	for _, v := range Statuses {
-		status.Enum = append(status.Enum, v)
-	}
-}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"calib/internal/glossary"
+	"calib/internal/lists"
 )
 
 // Finding is something that a reader must know of a run or a fit. Programs look at Code, Values and Hosts; Message is
@@ -66,16 +67,12 @@ type Found struct {
 // AllFindings lists the findings of a level: those of the run, then those of every fit in order.
 func (p *Params) AllFindings(level Level) []Found {
 	var out []Found
-	add := func(list []Finding, model, experiment string) {
-		for _, f := range list {
+	for _, of := range append([]*Fit{{Findings: p.Findings}}, p.Fits...) {
+		for _, f := range of.Findings {
 			if f.Level == level {
-				out = append(out, Found{f, model, experiment})
+				out = append(out, Found{f, of.Model, of.Experiment})
 			}
 		}
-	}
-	add(p.Findings, "", "")
-	for _, f := range p.Fits {
-		add(f.Findings, f.Model, f.Experiment)
 	}
 	return out
 }
@@ -106,10 +103,10 @@ func WithClock(experiments []string) []string {
 // Hint ends a sentence with the command that measures those of some numbers that p has not. It is empty where p has all
 // of them, be it without a value: the same command would give the same again.
 func (p *Params) Hint(numbers ...string) string {
-	lacking := slices.DeleteFunc(slices.Clone(numbers), func(n string) bool {
+	lacking := lists.Where(numbers, func(n string) bool {
 		_, parameter := p.Parameters[n]
 		_, function := p.Functions[n]
-		return parameter || function
+		return !parameter && !function
 	})
 	if len(lacking) == 0 {
 		return ""

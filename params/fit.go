@@ -66,8 +66,7 @@ type Quality struct {
 
 // Of returns the series of some quantities, in order.
 func (f *Fit) Of(quantities ...Quantity) []Series {
-	other := func(s Series) bool { return !slices.Contains(quantities, s.Quantity) }
-	return slices.DeleteFunc(slices.Clone(f.Series), other)
+	return lists.Where(f.Series, func(s Series) bool { return slices.Contains(quantities, s.Quantity) })
 }
 
 // Times returns the measured times T(x) of messages between two hosts [s], each size once, of the first fit that has

@@ -2,10 +2,10 @@ package params
 
 import (
 	"cmp"
-	"maps"
 	"regexp"
 	"slices"
 
+	"calib/internal/lists"
 	"calib/internal/units"
 )
 
@@ -57,8 +57,8 @@ func (p *Params) Metrics() []Metric {
 			out = append(out, m)
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(p.Parameters)) {
-		if q := p.Parameters[name]; q.Value != nil {
+	for name, q := range lists.ByKey(p.Parameters) {
+		if q.Value != nil {
 			m := Metric{Name: name, Unit: q.Unit, Label: q.Label, Value: *q.Value, CI95: q.CI95, Status: q.Status, Why: q.Why}
 			own := func(f *Fit) bool { return f.Model == q.Model && f.Experiment == q.Experiment }
 			if i := slices.IndexFunc(p.Fits, own); i >= 0 {
@@ -67,8 +67,7 @@ func (p *Params) Metrics() []Metric {
 			add(m)
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(p.Functions)) {
-		f := p.Functions[name]
+	for name, f := range lists.ByKey(p.Functions) {
 		for _, m := range f.metrics(name) {
 			m.Status, m.Why = f.Status, f.Why
 			add(m)
@@ -142,9 +141,9 @@ func (f Function) metrics(name string) []Metric {
 		}
 		return out
 	}
-	for _, c := range slices.Sorted(maps.Keys(f.Coeff)) {
+	for c, v := range lists.ByKey(f.Coeff) {
 		out = append(out, Metric{Name: name + "." + c, Unit: f.CoeffUnit(c), Label: f.Label + ", " + c,
-			Value: f.Coeff[c], CI95: f.Interval(c), Sizes: sizesOf(f.Domain)})
+			Value: v, CI95: f.Interval(c), Sizes: sizesOf(f.Domain)})
 	}
 	return out
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"calib/internal/glossary"
+	"calib/internal/lists"
 )
 
 // PointsFile is the name of the file with the measured points, beside params.json. PointsSchema names its version.
@@ -51,15 +52,14 @@ func (p *Params) split() Points {
 	for _, f := range p.Fits {
 		out.Fits = append(out.Fits, *f)
 		f.Quality, f.Rounds = nil, 0
-		said := func(x Finding) bool { return x.Level == Note && x.Code != NetworkUnknown }
-		f.Findings = slices.DeleteFunc(slices.Clone(f.Findings), said)
+		f.Findings = lists.Where(f.Findings, func(x Finding) bool { return x.Level != Note || x.Code == NetworkUnknown })
 	}
 	for i, q := range p.Pairs {
 		out.Losses = append(out.Losses, q.Loss)
 		p.Pairs[i].Loss = nil
 	}
 	if best, ok := BestSimulation(p.Validation); ok {
-		p.Validation = slices.DeleteFunc(slices.Clone(p.Validation), func(v Validation) bool { return v.Model != best.Model })
+		p.Validation = lists.Where(p.Validation, func(v Validation) bool { return v.Model == best.Model })
 	}
 	return out
 }

@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"calib/internal/lists"
 )
 
 // Validation is one communication pattern that no fit has seen, predicted by one model, and measured.
@@ -57,8 +59,7 @@ const (
 // BestSimulation grades the one of SimWarm and SimCold that predicted best what a run measured of patterns; false where
 // it measured none. Whether windows have grown depends on the traffic before and on the congestion control.
 func BestSimulation(rows []Validation) (Grade, bool) {
-	other := func(v Validation) bool { return v.Model != SimWarm && v.Model != SimCold }
-	return BestOf(slices.DeleteFunc(slices.Clone(rows), other))
+	return BestOf(lists.Where(rows, func(v Validation) bool { return v.Model == SimWarm || v.Model == SimCold }))
 }
 
 // Limits of what counts as predicted: the mean and the largest relative error of an operation's patterns. The papers'

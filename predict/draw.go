@@ -64,8 +64,8 @@ func drawn(p *params.Params, roots []*mat.Dense, rng *rand.Rand) *params.Params 
 	for _, name := range slices.Sorted(maps.Keys(p.Parameters)) {
 		z[name] = rng.NormFloat64()
 	}
-	for _, name := range slices.Sorted(maps.Keys(p.Functions)) {
-		for _, c := range slices.Sorted(maps.Keys(p.Functions[name].Coeff)) {
+	for name, f := range lists.ByKey(p.Functions) {
+		for _, c := range slices.Sorted(maps.Keys(f.Coeff)) {
 			z[name+"."+c] = rng.NormFloat64()
 		}
 	}

@@ -146,7 +146,7 @@ func inOrder(p *params.Params) []string {
 	if best, _ := params.BestSimulation(p.Validation); best.Model != SimCold {
 		return Models
 	}
-	rest := slices.DeleteFunc(slices.Clone(Models), func(m string) bool { return m == SimCold })
+	rest := lists.Where(Models, func(m string) bool { return m != SimCold })
 	return append([]string{SimCold}, rest...)
 }
 

@@ -167,8 +167,8 @@ func namesOf(names []string) string {
 func EnvironmentOf(p *params.Params) Section {
 	e, s := p.Environment, Section{Title: "Environment"}
 	differs, common := NewGrid("fact", "value", "on/words"), NewGrid("fact", "on every host/words")
-	for _, fact := range slices.Sorted(maps.Keys(e.Differences)) {
-		values, on := byValue(e.Differences[fact], p.Run.Hosts)
+	for fact, by := range lists.ByKey(e.Differences) {
+		values, on := byValue(by, p.Run.Hosts)
 		for i, v := range values[:min(len(values), valuesShown)] {
 			name := ""
 			if i == 0 {
@@ -180,8 +180,8 @@ func EnvironmentOf(p *params.Params) Section {
 			differs.Add("", fmt.Sprintf("and %s", units.Plural(n, "more value")), "")
 		}
 	}
-	for _, fact := range slices.Sorted(maps.Keys(e.Common)) {
-		common.Add(Clean(fact), Clean(e.Common[fact]))
+	for fact, value := range lists.ByKey(e.Common) {
+		common.Add(Clean(fact), Clean(value))
 	}
 	if len(common.Rows)+len(differs.Rows) == 0 {
 		return s
@@ -233,9 +233,8 @@ func SlowHosts(p *params.Params) (out []SlowHost) {
 
 // SlowPairs returns the slow pairs, slowest first, without those of the given hosts.
 func SlowPairs(p *params.Params, without []SlowHost) []params.Pair {
-	out := slices.DeleteFunc(slices.Clone(p.Pairs), func(q params.Pair) bool {
-		of := func(h SlowHost) bool { return h.Name == q.From || h.Name == q.To }
-		return q.Slow == "" || slices.ContainsFunc(without, of)
+	out := lists.Where(p.Pairs, func(q params.Pair) bool {
+		return q.Slow != "" && !slices.ContainsFunc(without, func(h SlowHost) bool { return h.Name == q.From || h.Name == q.To })
 	})
 	none := 0.0
 	slices.SortStableFunc(out, func(a, b params.Pair) int {

@@ -65,8 +65,8 @@ func ReasonsOf(p *params.Params) []string {
 		}
 		add(name, kind{quality(q.Status, bound), strings.Trim(bound, "–"), q.Why})
 	}
-	for _, name := range slices.Sorted(maps.Keys(p.Functions)) {
-		if f := p.Functions[name]; f.Status != "" && f.Status != params.StatusOK {
+	for name, f := range lists.ByKey(p.Functions) {
+		if f.Status != "" && f.Status != params.StatusOK {
 			add("function "+name, kind{quality(f.Status, ""), "", f.Why})
 		}
 	}
@@ -94,10 +94,7 @@ func BudgetOf(p *params.Params) Grid {
 		if len(q.Budget) < 2 {
 			continue
 		}
-		variance := 0.0
-		for _, t := range q.Budget {
-			variance += t.U * t.U
-		}
+		variance := lists.Sum(q.Budget, func(t params.Term) float64 { return t.U * t.U })
 		for _, t := range q.Budget {
 			g.Add(Clean(name), Clean(t.Name), Clean(t.Type), Format(t.U, nil, q.Unit).String(), Percent(t.U*t.U/variance),
 				Clean(t.Why))
@@ -138,11 +135,11 @@ func (p *page) parameters(ps *params.Params) {
 func FunctionsOf(p *params.Params) Grid {
 	g := NewGrid("function/symbol function", "what it is, and its form/form", "coefficients, with 95% intervals/lines",
 		"quality/status", "holds for/breaks", "source")
-	for _, name := range slices.Sorted(maps.Keys(p.Functions)) {
-		f := p.Functions[name]
-		coeff := lists.Map(slices.Sorted(maps.Keys(f.Coeff)), func(c string) string {
-			return Clean(c) + " = " + Format(f.Coeff[c], f.Interval(c), f.CoeffUnit(c)).String()
-		})
+	for name, f := range lists.ByKey(p.Functions) {
+		var coeff []string
+		for c, v := range lists.ByKey(f.Coeff) {
+			coeff = append(coeff, Clean(c)+" = "+Format(v, f.Interval(c), f.CoeffUnit(c)).String())
+		}
 		g.Add(Clean(name), Clean(f.Label)+"\n"+Clean(f.Form)+" ["+Clean(f.Unit)+"]", strings.Join(coeff, "\n"),
 			quality(f.Status, ""), strings.ReplaceAll(domain(f.Domain), ", ", ",\n"), Clean(f.Source))
 	}
@@ -196,7 +193,7 @@ const OthersTitle = "Other parameters: further estimates, buffers, the clock"
 // none is of record, all are.
 func RecordOf(p *params.Params) (record, others Grid) {
 	all := inOrder(p)
-	of := slices.DeleteFunc(slices.Clone(all), func(name string) bool { return !ofRecord(name) })
+	of := lists.Where(all, ofRecord)
 	if len(of) == 0 {
 		return gridOf(p, all), gridOf(p, nil)
 	}

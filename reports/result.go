@@ -120,8 +120,8 @@ func describe(file, points, sample *jsonschema.Schema) {
 	for _, s := range []*jsonschema.Schema{file.Properties["measured"], whole["series"]} {
 		s.Items.Properties["quantity"].AnyOf = meaning(quantities)
 	}
-	for _, exp := range slices.Sorted(maps.Keys(names.Phases)) {
-		for phase, is := range names.Phases[exp] {
+	for exp, own := range lists.ByKey(names.Phases) {
+		for phase, is := range own {
 			phases[phase] = strings.TrimPrefix(phases[phase]+"; "+exp+": "+is, "; ")
 		}
 	}

@@ -273,9 +273,9 @@ func spoiled(p *params.Params) (out []string) {
 func OddOf(p *params.Params) Grid {
 	g := NewGrid("odd/odd", "how/words", "pairs affected/number", "what to do/words")
 	pairs := func(of ...string) string { // measured, of these hosts with others
-		return count(float64(len(slices.DeleteFunc(slices.Clone(p.Pairs), func(q params.Pair) bool {
-			return slices.Contains(of, q.From) == slices.Contains(of, q.To)
-		}))))
+		return count(float64(lists.Count(p.Pairs, func(q params.Pair) bool {
+			return slices.Contains(of, q.From) != slices.Contains(of, q.To)
+		})))
 	}
 	hosts := SlowHosts(p)
 	for _, h := range hosts[:min(len(hosts), outliersShown)] {

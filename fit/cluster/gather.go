@@ -3,7 +3,6 @@ package cluster
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -164,8 +163,8 @@ func (a *arrivals) account() {
 	}
 	a.Account(used...)
 	warnOfMerged(a.Result)
-	for _, k := range slices.Sorted(maps.Keys(a.sizesBy)) {
-		a.Note("g-r-senders", "g_r is the interval of %s senders at %d sizes", k, a.sizesBy[k])
+	for numbers, sizes := range lists.ByKey(a.sizesBy) {
+		a.Note("g-r-senders", "g_r is the interval of %s senders at %d sizes", numbers, sizes)
 	}
 	if a.free > 0 && len(a.sizesBy) > 0 {
 		a.Note("sender-limited", "at %d sizes the senders were the limit: these sizes are not used for g_r", a.free)

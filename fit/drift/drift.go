@@ -19,6 +19,7 @@ import (
 
 	"calib/fit/fault"
 	"calib/fit/resample"
+	"calib/internal/lists"
 )
 
 // Look is what was seen of pairs at one time.
@@ -55,13 +56,7 @@ func (s Subject) Size() int {
 	if s.Group != "" {
 		return Many
 	}
-	n := 0
-	for _, h := range s.Hosts {
-		if h != None {
-			n++
-		}
-	}
-	return n
+	return lists.Count(s.Hosts[:], func(h int) bool { return h != None })
 }
 
 // covers reports whether what is seen of two hosts is seen of s.

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"calib/internal/files"
+	"calib/internal/lists"
 	"calib/internal/yaml"
 	"calib/params"
 )
@@ -82,13 +83,13 @@ func parseGraph(text []byte, known map[string]params.Block) (*Graph, error) {
 }
 
 func (g *Graph) check() error {
-	for _, name := range slices.Sorted(maps.Keys(g.Blocks)) {
-		if err := g.Blocks[name].Check(); err != nil {
+	for name, b := range lists.ByKey(g.Blocks) {
+		if err := b.Check(); err != nil {
 			return fmt.Errorf("blocks: %s: %w", name, err)
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(g.Messages)) {
-		if x := g.Messages[name]; !(x > 0 && x <= 1e15) {
+	for name, x := range lists.ByKey(g.Messages) {
+		if !(x > 0 && x <= 1e15) {
 			return fmt.Errorf("messages: %s: %g B, want above 0 and at most 1e15", name, x)
 		}
 	}

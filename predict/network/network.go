@@ -11,6 +11,7 @@ import (
 	"math"
 	"slices"
 
+	"calib/internal/lists"
 	"calib/internal/netspec"
 	"calib/internal/stats"
 	"calib/internal/units"
@@ -141,7 +142,7 @@ func (n *Network) uplinks(p *params.Params) {
 		link.L = max(link.L-link.B, 0)
 	}
 	for _, at := range groups {
-		others := slices.DeleteFunc(slices.Clone(all), func(h int) bool { return slices.Contains(at, h) })
+		others := lists.Where(all, func(h int) bool { return !slices.Contains(at, h) })
 		link.Between = [][]int{at, others}
 		n.Links = append(n.Links, link)
 	}
@@ -149,25 +150,18 @@ func (n *Network) uplinks(p *params.Params) {
 
 // Unplaced counts those of the hosts that are in no group, where the network has groups: what is between them and the
 // others is not known.
-func (n *Network) Unplaced(hosts []int) (count int) {
+func (n *Network) Unplaced(hosts []int) int {
 	if n.Links == nil {
 		return 0
 	}
 	placed := slices.Concat(n.Links[0].Between...)
-	for _, h := range hosts {
-		if !slices.Contains(placed, h) {
-			count++
-		}
-	}
-	return count
+	return lists.Count(hosts, func(h int) bool { return !slices.Contains(placed, h) })
 }
 
 // Among are the links between hosts below n.
 func (n *Network) Among(hosts int) (out []netspec.Link) {
 	for _, l := range n.Links {
-		there := func(all []int) []int {
-			return slices.DeleteFunc(slices.Clone(all), func(h int) bool { return h >= hosts })
-		}
+		there := func(all []int) []int { return lists.Where(all, func(h int) bool { return h < hosts }) }
 		if a, b := there(l.Between[0]), there(l.Between[1]); len(a) > 0 && len(b) > 0 {
 			l.Between = [][]int{a, b}
 			out = append(out, l)

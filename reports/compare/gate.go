@@ -70,13 +70,10 @@ func PlanGate(baseline []Run, n int, o Options) (Stage, error) {
 		return s, fmt.Errorf("%w by %s: a baseline of %d runs needs --runs %d or more", ErrBaseline,
 			units.Plural(n, "run"), len(baseline), least)
 	}
-	blind := func(n int) (names []string) {
-		for _, q := range all {
-			if !q.finds(t, n, alpha/float64(len(all)), o.Relative) {
-				names = append(names, q.Name)
-			}
-		}
-		return names
+	name := func(q *series) string { return q.Name }
+	blind := func(n int) []string {
+		missed := func(q *series) bool { return !q.finds(t, n, alpha/float64(len(all)), o.Relative) }
+		return lists.Map(lists.Where(all, missed), name)
 	}
 	if s.Runs = n; n == 0 {
 		s.Runs = max(least, fewestGate)
@@ -84,8 +81,7 @@ func PlanGate(baseline []Run, n int, o Options) (Stage, error) {
 			s.Runs++
 		}
 	}
-	s.Decide = lists.Map(all, func(q *series) string { return q.Name })
-	s.Blind = blind(s.Runs)
+	s.Decide, s.Blind = lists.Map(all, name), blind(s.Runs)
 	return s, nil
 }
 
@@ -113,9 +109,7 @@ func Gate(baseline []Run, measure func(again bool) ([]Run, error), o Options) (*
 		return nil, err
 	}
 	v := Compare(baseline, first, o)
-	suspects := slices.DeleteFunc(slices.Clone(v.changes), func(c Change) bool {
-		return c.State != Regression && c.State != Inconclusive
-	})
+	suspects := lists.Where(v.changes, func(c Change) bool { return c.State == Regression || c.State == Inconclusive })
 	if len(suspects)+len(v.Lost)+len(v.Dead) == 0 || len(v.apart) > 0 {
 		return v, nil
 	}

@@ -32,7 +32,7 @@ func (t *table) judge(o Options) (out []Change) {
 	t.family(links, share)
 
 	network := o.wanted(slices.Concat(t.params, shared))
-	better := slices.DeleteFunc(slices.Clone(network), func(s *series) bool { return !s.judged })
+	better := lists.Where(network, func(s *series) bool { return s.judged })
 	neither := slices.DeleteFunc(network, func(s *series) bool { return s.judged })
 	t.family(better, share)
 	t.family(neither, o)

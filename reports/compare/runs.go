@@ -82,10 +82,7 @@ const sameNight = 6 * time.Hour // the longest pause between two runs of one nig
 // nightsOf returns the night of each run, and how many nights there are. Runs whose time is not known share one.
 func nightsOf(runs []Run) (night []int, n int) {
 	night = make([]int, len(runs))
-	order := make([]int, len(runs))
-	for i := range order {
-		order[i] = i
-	}
+	order := lists.Upto(len(runs))
 	slices.SortStableFunc(order, func(a, b int) int { return runs[a].At.Compare(runs[b].At) })
 	for k, i := range order {
 		if k == 0 || runs[i].At.Sub(runs[order[k-1]].At) > sameNight {
@@ -109,7 +106,7 @@ func (r Run) hosts() []string { return slices.Collect(maps.Keys(r.Environment)) 
 func HostsOf(runs []Run) []string { return most(runs, Run.hosts) }
 
 func without(a, b []string) []string {
-	return slices.DeleteFunc(slices.Clone(a), func(v string) bool { return slices.Contains(b, v) })
+	return lists.Where(a, func(v string) bool { return !slices.Contains(b, v) })
 }
 
 // What may differ between the sides of a comparison (Options.Allow). A difference that is not allowed makes them not
@@ -156,9 +153,9 @@ func unlikes(old, new []Run) (out []unlike) {
 	}
 	apart := append(gone, more...)
 	// Of runs that drew their pairs, a link that is not there says nothing.
-	drawn := func(r Run) bool { return r.Drawn }
-	whole, now := slices.DeleteFunc(slices.Clone(old), drawn), slices.DeleteFunc(slices.Clone(new), drawn)
-	lost := slices.DeleteFunc(without(most(whole, Run.links), valuesIn(now, Run.links)), func(l string) bool {
+	whole := func(runs []Run) []Run { return lists.Where(runs, func(r Run) bool { return !r.Drawn }) }
+	now := whole(new)
+	lost := slices.DeleteFunc(without(most(whole(old), Run.links), valuesIn(now, Run.links)), func(l string) bool {
 		from, to, _ := strings.Cut(l, "→")
 		return slices.Contains(apart, from) || slices.Contains(apart, to)
 	})

@@ -59,8 +59,8 @@ func kept(side []reading, all bool) (sizes, status string) {
 			by[r.sizes]++
 		}
 	}
-	for _, s := range slices.Sorted(maps.Keys(by)) {
-		if by[s] > by[sizes] {
+	for s, n := range lists.ByKey(by) {
+		if n > by[sizes] {
 			sizes = s
 		}
 	}
@@ -126,12 +126,7 @@ func newTable(old, new []Run, gate bool) *table {
 		if of != "" {
 			name += " of " + of
 		}
-		sound := 0
-		for _, r := range read[k][:t.old] {
-			if r.sound {
-				sound++
-			}
-		}
+		sound := lists.Count(read[k][:t.old], func(r reading) bool { return r.sound })
 		decides := judges(k.name) && nineOfTen(sound, t.old) // a gate, by this
 		wasSizes, was := kept(read[k][:t.old], gate && decides)
 		isSizes, is := kept(read[k][t.old:], gate && decides)
@@ -215,25 +210,18 @@ func (t *table) addLink(m params.Metric, values []float64) {
 }
 
 func known(x []float64) []float64 {
-	return slices.DeleteFunc(slices.Clone(x), math.IsNaN)
+	return lists.Where(x, func(v float64) bool { return !math.IsNaN(v) })
 }
 
-func (t *table) of(name string, take func(*series) bool) (out []*series) {
-	for _, l := range t.links {
-		if l.Name == name && take(l) {
-			out = append(out, l)
-		}
-	}
-	return out
+func (t *table) of(name string, take func(*series) bool) []*series {
+	return lists.Where(t.links, func(l *series) bool { return l.Name == name && take(l) })
 }
 
 // typical is the median over links in each run, as a ratio to the median of each link.
 func typical(links []*series, runs int) []float64 {
-	out := make([]float64, runs)
-	for i := range out {
-		out[i] = stats.Median(known(lists.Map(links, func(l *series) float64 { return l.ratio[i] })))
-	}
-	return out
+	return lists.Map(lists.Upto(runs), func(i int) float64 {
+		return stats.Median(known(lists.Map(links, func(l *series) float64 { return l.ratio[i] })))
+	})
 }
 
 // scaled returns ratio in a unit, divided by what others share of it; shared may be nil.

@@ -4,7 +4,6 @@ import (
 	"embed"
 	"fmt"
 	"io"
-	"maps"
 	"math"
 	"regexp"
 	"slices"
@@ -204,8 +203,8 @@ func JUnit(w io.Writer, v *Verdict) error {
 		for _, c := range changes {
 			by[c.Subject()] = append(by[c.Subject()], c)
 		}
-		for _, n := range slices.Sorted(maps.Keys(by)) {
-			cases = append(cases, caseOf([]string{"calib.host", "calib.link"}[i], n, by[n]...))
+		for subject, own := range lists.ByKey(by) {
+			cases = append(cases, caseOf([]string{"calib.host", "calib.link"}[i], subject, own...))
 		}
 	}
 	if v.Tested.Links > 0 {

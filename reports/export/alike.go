@@ -1,8 +1,7 @@
 package export
 
 import (
-	"slices"
-
+	"calib/internal/lists"
 	"calib/internal/units"
 	"calib/params"
 	"calib/predict/network"
@@ -27,7 +26,7 @@ func (in *input) warnOfKinds() {
 
 // warnOfPairs warns of pairs that stand out, and says what the file has instead.
 func (in *input) warnOfPairs(instead string) {
-	slow := slices.DeleteFunc(slices.Clone(in.Params.Pairs), func(q params.Pair) bool { return q.Slow == "" })
+	slow := lists.Where(in.Params.Pairs, func(q params.Pair) bool { return q.Slow != "" })
 	if len(slow) > 0 {
 		in.warnf("%d of %d pairs stand out (%s), but %s", len(slow), len(in.Params.Pairs),
 			units.OneLine(slow[0].From+" to "+slow[0].To+": "+slow[0].Slow), instead)

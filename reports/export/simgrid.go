@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"calib/internal/lists"
 	"calib/internal/units"
 	"calib/params"
 	"calib/predict/network"
@@ -297,7 +298,7 @@ func (p *platform) addUplinks() {
 	for _, note := range network.SlowUplinks(p.in.Params) {
 		p.in.warnf("%s", note)
 	}
-	if out := slices.DeleteFunc(slices.Clone(p.hosts), func(h string) bool { return p.group[h] > 0 }); len(out) > 0 {
+	if out := lists.Where(p.hosts, func(h string) bool { return p.group[h] == 0 }); len(out) > 0 {
 		p.in.warnf("hosts in none of the run's groups are as near to all as those of one group: %s", strings.Join(out, ", "))
 	}
 }

@@ -3,7 +3,6 @@ package export
 import (
 	"bytes"
 	"fmt"
-	"maps"
 	"math"
 	"regexp"
 	"slices"
@@ -16,6 +15,7 @@ import (
 	"github.com/prometheus/common/expfmt"
 
 	"calib/internal/files"
+	"calib/internal/lists"
 	"calib/internal/units"
 	"calib/params"
 )
@@ -44,8 +44,7 @@ func rowsOf(in *input) (out [][]string) {
 		}
 		add(kind, m, m.Value, m.CI95)
 	}
-	for _, name := range slices.Sorted(maps.Keys(in.Params.Parameters)) {
-		q := in.Params.Parameters[name]
+	for name, q := range lists.ByKey(in.Params.Parameters) {
 		m := params.Metric{Name: name, Unit: q.Unit, Status: q.Status, Label: q.Label}
 		if v, estimated := q.Raw(); q.Value == nil && estimated {
 			add("estimate", m, v, (*[2]float64)(q.Bound))
@@ -53,14 +52,13 @@ func rowsOf(in *input) (out [][]string) {
 			add("parameter", m, math.NaN(), (*[2]float64)(q.Bound))
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(in.Params.Functions)) {
-		f := in.Params.Functions[name]
+	for name, f := range lists.ByKey(in.Params.Functions) {
 		if f.Usable() {
 			continue
 		}
-		for _, c := range slices.Sorted(maps.Keys(f.Coeff)) {
+		for c, v := range lists.ByKey(f.Coeff) {
 			m := params.Metric{Name: name + "." + c, Unit: f.CoeffUnit(c), Status: f.Status, Label: f.Label}
-			add("estimate", m, f.Coeff[c], f.Interval(c))
+			add("estimate", m, v, f.Interval(c))
 		}
 	}
 	for _, q := range in.Params.Times() {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"calib/internal/lists"
 	"calib/internal/units"
 	"calib/params"
 	"calib/reports"
@@ -14,9 +15,8 @@ import (
 
 // validation draws what was predicted against what was then measured, one colour a model; none without entries.
 func validation(in []params.Validation) []Figure {
-	rows := slices.DeleteFunc(slices.Clone(in), func(v params.Validation) bool {
-		return v.SlowHost || !(v.Measured > 0 && v.Predicted > 0) ||
-			!finite(v.Measured) || !finite(v.Predicted)
+	rows := lists.Where(in, func(v params.Validation) bool {
+		return !v.SlowHost && v.Measured > 0 && v.Predicted > 0 && finite(v.Measured) && finite(v.Predicted)
 	})
 	if len(rows) == 0 {
 		return nil

@@ -21,6 +21,7 @@ import (
 	"strings"
 
 	"calib/internal/glossary"
+	"calib/internal/lists"
 	"calib/internal/units"
 	"calib/params"
 	"calib/reports"
@@ -254,7 +255,7 @@ func (d *document) glance(figures []figure.Figure) {
 
 // take removes some figures from the others and returns them.
 func take(from *[]figure.Figure, some func(figure.Figure) bool) []figure.Figure {
-	taken := slices.DeleteFunc(slices.Clone(*from), func(f figure.Figure) bool { return !some(f) })
+	taken := lists.Where(*from, some)
 	*from = slices.DeleteFunc(slices.Clone(*from), some)
 	return taken
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"calib/internal/lists"
 	"calib/reports"
 )
 
@@ -43,7 +44,7 @@ func PrintHelp(w io.Writer, _ string, data any) {
 }
 
 func printHelp(w io.Writer, name, usage, args, description string, flags []cli.Flag, commands []*cli.Command) {
-	commands = slices.DeleteFunc(slices.Clone(commands), func(c *cli.Command) bool { return c.Hidden })
+	commands = lists.Where(commands, func(c *cli.Command) bool { return !c.Hidden })
 	synopsis := name
 	if len(commands) > 0 && args == "" {
 		synopsis += " COMMAND"

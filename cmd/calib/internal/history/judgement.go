@@ -16,6 +16,7 @@ import (
 	"calib/internal/exit"
 	"calib/internal/files"
 	"calib/internal/history"
+	"calib/internal/lists"
 	"calib/internal/units"
 	"calib/reports/compare"
 )
@@ -259,9 +260,7 @@ func storedIDs(c *cli.Context, s *history.Store, args []string) (ids []string, a
 		if err != nil {
 			return nil, nil, err
 		}
-		for _, r := range done {
-			ids = append(ids, r.ID)
-		}
+		ids = append(ids, lists.Map(done, func(r addition) string { return r.ID })...)
 		added = append(added, done...)
 	}
 	return ids, added, nil

@@ -12,6 +12,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"calib/internal/history"
+	"calib/internal/lists"
 	"calib/internal/stats"
 	"calib/internal/units"
 	"calib/params"
@@ -82,7 +83,7 @@ func UsualOf(c *cli.Context, hosts []string) (out *Usual, err error) {
 		}
 		var latencies, rates []float64
 		for _, p := range runs {
-			of := slices.DeleteFunc(slices.Clone(p.Pairs), func(q params.Pair) bool { return q.LatencyBytes > 1 })
+			of := lists.Where(p.Pairs, func(q params.Pair) bool { return q.LatencyBytes <= 1 })
 			if pairs := reports.PairValues(of, reports.LatencyOf); len(pairs) > 0 {
 				latencies = append(latencies, stats.Median(pairs))
 			}

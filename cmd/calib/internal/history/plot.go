@@ -14,6 +14,7 @@ import (
 	"calib/cmd/calib/internal/command"
 	"calib/internal/exit"
 	"calib/internal/history"
+	"calib/internal/lists"
 	"calib/internal/units"
 	"calib/params"
 	"calib/reports"
@@ -114,7 +115,7 @@ func (v *survey) choose(asked bool) []*timeline {
 // figuresOf draws timelines under headings: those that changed, then the network's and those of links that did not.
 func figuresOf(timelines []*timeline) (out []figure.Figure) {
 	taken := figure.IDs{}
-	steady := slices.DeleteFunc(slices.Clone(timelines), func(t *timeline) bool { return len(t.changes) > 0 })
+	steady := lists.Where(timelines, func(t *timeline) bool { return len(t.changes) == 0 })
 	for _, t := range slices.Concat(changed(timelines), steady) {
 		f := t.figure()
 		switch {
@@ -143,7 +144,7 @@ func (v *survey) summary(all []change) []string {
 	}
 	over := fmt.Sprintf("%s from %s to %s", units.Plural(len(v.runs), "run"), day(v.runs[0].Started),
 		day(v.runs[len(v.runs)-1].Started))
-	open := slices.DeleteFunc(slices.Clone(all), func(c change) bool { return c.Ack != nil })
+	open := lists.Where(all, func(c change) bool { return c.Ack == nil })
 	changes := units.Plural(len(all), "change")
 	switch {
 	case len(v.runs) < 2*minSegment:

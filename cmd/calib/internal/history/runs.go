@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -16,6 +15,7 @@ import (
 	"calib/cmd/calib/internal/command"
 	"calib/internal/exit"
 	"calib/internal/history"
+	"calib/internal/lists"
 	"calib/internal/rundir"
 	"calib/internal/units"
 	"calib/params"
@@ -93,11 +93,11 @@ func notFollowed(p *params.Params) (out []string) {
 			out = append(out, name+" ("+status+")")
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(p.Parameters)) {
-		add(name, p.Parameters[name].Status)
+	for name, q := range lists.ByKey(p.Parameters) {
+		add(name, q.Status)
 	}
-	for _, name := range slices.Sorted(maps.Keys(p.Functions)) {
-		add("function "+name, cmp.Or(p.Functions[name].Status, params.StatusOK))
+	for name, f := range lists.ByKey(p.Functions) {
+		add("function "+name, cmp.Or(f.Status, params.StatusOK))
 	}
 	return out
 }
@@ -201,13 +201,9 @@ func withBaselines(ctx context.Context, s *history.Store, entries ...history.Ent
 	all, err := s.Baselines(ctx)
 	out := []storedRun{}
 	for _, e := range entries {
-		in := []string{}
-		for _, b := range all {
-			if slices.Contains(b.Runs, e.ID) {
-				in = append(in, b.Name)
-			}
-		}
-		out = append(out, storedRun{e, in})
+		in := lists.Where(all, func(b history.Baseline) bool { return slices.Contains(b.Runs, e.ID) })
+		names := lists.Map(in, func(b history.Baseline) string { return b.Name })
+		out = append(out, storedRun{e, append([]string{}, names...)})
 	}
 	return out, err
 }

@@ -71,8 +71,8 @@ func surveyRuns(ctx context.Context, s *history.Store, f history.Filter, of []hi
 		err := searches.Wait()
 		return slices.DeleteFunc(out, func(t *timeline) bool { return len(t.readings) == 0 }), err
 	}
-	network := slices.DeleteFunc(slices.Clone(of), func(m history.Followed) bool { return m.Link() != "" })
-	links := slices.DeleteFunc(slices.Clone(of), func(m history.Followed) bool { return m.Link() == "" })
+	network := lists.Where(of, func(m history.Followed) bool { return m.Link() == "" })
+	links := lists.Where(of, func(m history.Followed) bool { return m.Link() != "" })
 	v.linkRuns = linkWindow(len(runs), len(links))
 	v.network, err = search(network, runs)
 	v.links, other = search(links, runs[len(runs)-v.linkRuns:])
@@ -133,11 +133,11 @@ func pick(all []*timeline, n int) []*timeline {
 	by := slices.Clone(all)
 	slices.SortStableFunc(by, func(a, b *timeline) int { return cmp.Compare(b.largest(), a.largest()) })
 	by = by[:min(n, len(by))]
-	return slices.DeleteFunc(slices.Clone(all), func(t *timeline) bool { return !slices.Contains(by, t) })
+	return lists.Where(all, func(t *timeline) bool { return slices.Contains(by, t) })
 }
 
 func changed(all []*timeline) []*timeline {
-	return slices.DeleteFunc(slices.Clone(all), func(t *timeline) bool { return len(t.changes) == 0 })
+	return lists.Where(all, func(t *timeline) bool { return len(t.changes) > 0 })
 }
 
 func (v *survey) changes() []change {

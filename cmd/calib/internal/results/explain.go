@@ -2,8 +2,6 @@ package results
 
 import (
 	"io"
-	"maps"
-	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -11,6 +9,7 @@ import (
 	"calib/cmd/calib/internal/command"
 	"calib/internal/exit"
 	"calib/internal/glossary"
+	"calib/internal/lists"
 	"calib/params"
 	"calib/reports"
 )
@@ -60,8 +59,8 @@ func listNumbers(c *cli.Context) error {
 		for _, n := range g.Numbers {
 			first("Experiment "+n.From, strings.Join(n.Names, ", "), n.Is)
 		}
-		for _, word := range slices.Sorted(maps.Keys(g.Words)) {
-			first("Words", word, g.Words[word])
+		for word, is := range lists.ByKey(g.Words) {
+			first("Words", word, is)
 		}
 		t.Print(w)
 		return nil
