@@ -236,10 +236,8 @@ const minRounds = 6 // behind a safe interval: the range of five medians is no 9
 
 func spoiled(p *params.Params) (out []string) {
 	if n := p.Run.Rounds; n < minRounds {
-		do := "Give more time: a longer --budget."
-		if imported(p) {
-			do = "More files of the same kind make more."
-		}
+		do := map[bool]string{false: "Give more time: a longer --budget.",
+			true: "More files of the same kind make more."}[imported(p)]
 		out = append(out, fmt.Sprintf("%s, and safe intervals need %d. %s", units.Plural(n, "round"), minRounds, do))
 	}
 	if m := p.Run.Missing; cutShort(p) {

@@ -220,13 +220,8 @@ func labStats(c *cli.Context) error {
 
 func (r labReport) print(w io.Writer) error {
 	s := r.Stats
-	idle, sent := "idle CPUs sleep", "read from the device"
-	if s.Awake {
-		idle = "idle CPUs are kept awake"
-	}
-	if s.PreciseSend {
-		sent = "stamped by TCP"
-	}
+	idle := map[bool]string{false: "idle CPUs sleep", true: "idle CPUs are kept awake"}[s.Awake]
+	sent := map[bool]string{false: "read from the device", true: "stamped by TCP"}[s.PreciseSend]
 	fmt.Fprintf(w, "lab %s: up %s, priority %s, %s, packets count as sent when %s\n%v\n",
 		s.Lab, units.Format(s.Uptime, "s"), s.Priority, idle, sent, r.Verdict)
 	if s.MediumQueueMax > 0 {

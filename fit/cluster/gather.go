@@ -113,9 +113,6 @@ func (a *arrivals) load() {
 		}
 		lossy := l.Has(dataset.FlagRetrans)
 		a.curves.add(senders{n, lossy}, m, b, b.Timings(), v...)
-		if !slices.Contains(a.numbers, n) {
-			a.numbers = append(a.numbers, n)
-		}
 		if lossy {
 			a.lost = append(a.lost, b)
 		} else {
@@ -123,7 +120,7 @@ func (a *arrivals) load() {
 		}
 		return ""
 	})
-	slices.Sort(a.numbers)
+	a.numbers = resample.Distinct(&a.curves.table, func(k sizeOf[senders]) (int64, bool) { return k.cost.n, true })
 }
 
 // parts is into how many a stream of arrivals is cut to see pauses. Each holds two kept intervals at least.

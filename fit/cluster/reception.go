@@ -51,21 +51,16 @@ func (o *overheadData) addComputations() []*fit.Batch {
 			return whyNoMessages
 		}
 		base := stats.Median(fit.Seconds(own.Lines[0].NS))
-		lost := fit.Seconds(b.Lines[0].NS)
-		for k := range lost {
-			lost[k] -= base
-		}
-		rate := b.Point[names.FactorRate]
-		if !slices.Contains(o.rates, rate) {
-			o.rates = append(o.rates, rate)
-		}
-		m := float64(b.Point[names.FactorBytes])
+		lost := lists.Map(fit.Seconds(b.Lines[0].NS), func(v float64) float64 { return v - base })
+		rate, m := b.Point[names.FactorRate], float64(b.Point[names.FactorBytes])
 		o.curves.add(callCost{lostTime, rate}, m, b, b.Timings()+own.Timings(), lost...)
 		o.curves.add(callCost{arrived, rate}, m, b, b.Timings(), n)
 		used = append(used, own, b)
 		return ""
 	})
-	slices.Sort(o.rates)
+	o.rates = resample.Distinct(&o.curves.table, func(k sizeOf[callCost]) (int64, bool) {
+		return k.cost.rate, k.cost.what == lostTime
+	})
 	return used
 }
 

@@ -38,7 +38,7 @@ func (w *Watch) reach(l Look) (began, ended []Change) {
 			left = max(0, booting-l.At.Sub(since).Abs()) // the clock may have been set back
 		}
 		switch {
-		case w.dead(s):
+		case w.current(s) != nil || w.current(Network(fault.Reach)) != nil: // it is known, of s or of all
 		case again && left == 0:
 			began = append(began, Change{Subject: s, Since: since, Found: l.At, Ratio: math.Inf(1),
 				CI: [2]float64{1, math.Inf(1)}})
@@ -104,8 +104,3 @@ func (w *Watch) Failing() (out [][2]int) {
 
 // Doubtful reports whether something fails that is not known to be dead, and after what time a look is to tell.
 func (w *Watch) Doubtful() (after time.Duration, ok bool) { return w.doubt, w.doubt >= 0 }
-
-// dead reports whether it is known that nothing comes through of a subject of Reach, or of the network.
-func (w *Watch) dead(s Subject) bool {
-	return w.current(s) != nil || w.current(Network(fault.Reach)) != nil
-}

@@ -88,11 +88,8 @@ func fitLogGP(prepared *fit.Prepared) (*params.Fit, error) {
 		return nil, fmt.Errorf("model loggp, gap: %w", err)
 	}
 	send, err := p.fitBusyTime("o_s", "time the sender is busy with a message", names.PhaseSpaced)
-	if err != nil {
-		return nil, err
-	}
-	receive, err := p.fitBusyTime("o_r", "time the receiver is busy with a message", names.PhaseDelayed)
-	if err != nil {
+	receive, other := p.fitBusyTime("o_r", "time the receiver is busy with a message", names.PhaseDelayed)
+	if err = cmp.Or(err, other); err != nil {
 		return nil, err
 	}
 	latency := p.latency(send, receive)

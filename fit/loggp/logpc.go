@@ -129,11 +129,8 @@ func (d *remaps) tabulate(says func(s setting, measured float64) float64) {
 var destinations = [...]string{"drawn", "(i+p) mod P", "next"}
 
 func (s setting) words() string {
-	out := "T_c, asynchronous, "
-	if s.sync != 0 {
-		out = "T_c, synchronous, "
-	}
-	out += fit.SizeName(s.bytes) + ", " + destinations[s.destinations]
+	kind := map[bool]string{true: "synchronous", false: "asynchronous"}[s.sync != 0]
+	out := "T_c, " + kind + ", " + fit.SizeName(s.bytes) + ", " + destinations[s.destinations]
 	if s.span > 0 {
 		out += fmt.Sprintf(" within %d", s.span)
 	}
@@ -156,10 +153,7 @@ func (d *remaps) judge(medium bool) {
 			}
 		}
 	}
-	on := "a switch (n = 1, k_d = 1, C_n = 0)"
-	if medium {
-		on = "a medium that all hosts share"
-	}
+	on := map[bool]string{true: "a medium that all hosts share", false: "a switch (n = 1, k_d = 1, C_n = 0)"}[medium]
 	text := fmt.Sprintf("LoGPC, for %s, is %.1f%% from the %d remaps on average and %.1f%% at most (%s)",
 		on, 100*mean, n, 100*worst, where)
 	f := params.Notef("remaps-predicted", "%s", text)

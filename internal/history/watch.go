@@ -135,28 +135,21 @@ func (s *Store) Fold(ctx context.Context, before, after time.Time, span time.Dur
 		(at < ?1 OR at >= ?2 AND key < (SELECT max(key) FROM looks WHERE at < ?1)) ORDER BY at, key`, nanos(before),
 		nanos(after))
 	for err == nil && len(all) > 0 {
-		from := all[0].At.Truncate(span)
-		n := 1
+		first, from, n := all[0].Number, all[0].At.Truncate(span), 1
 		for n < len(all) && all[n].At.Before(from.Add(span)) {
 			n++
 		}
-		look := Look{At: from, Span: span, Data: f(all[:n])}
+		data := f(all[:n])
 		err = s.change(ctx, "fold the looks of a day", func(tx *transaction) error {
-			tx.fold(all[0].Number, look)
+			tx.exec(`INSERT OR IGNORE INTO folded SELECT at, ?1 FROM looks WHERE span = 0 AND at >= ?2 AND at < ?3;
+				DELETE FROM looks WHERE span = 0 AND at >= ?2 AND at < ?3 AND key <> ?1;
+				UPDATE looks SET at = ?2, span = ?4, data = ?5 WHERE key = ?1`,
+				first, nanos(from), nanos(from.Add(span)), span, data)
 			return nil
 		})
 		all = all[n:]
 	}
 	return err
-}
-
-// fold puts a look in the place of those of its time, of which first is one.
-func (tx *transaction) fold(first int64, l Look) {
-	tx.exec(`
-		INSERT OR IGNORE INTO folded SELECT at, ?1 FROM looks WHERE span = 0 AND at >= ?2 AND at < ?3;
-		DELETE FROM looks WHERE span = 0 AND at >= ?2 AND at < ?3 AND key <> ?1;
-		UPDATE looks SET at = ?2, span = ?4, data = ?5 WHERE key = ?1`, first, nanos(l.At), nanos(l.At.Add(l.Span)),
-		l.Span, l.Data)
 }
 
 // Changes are the so many changes found last, oldest first; 0 is all.

@@ -52,15 +52,12 @@ type hyperbolic struct {
 }
 
 func (h *hyperbolic) Time(t *Traffic) (float64, error) {
-	return onPaper{"hyperbolic", func(_ *Traffic, l *list) (float64, error) { return h.time(l), nil }}.Time(t)
-}
-
-// time is eq. 3 between the limits.
-func (h *hyperbolic) time(l *list) float64 {
-	if k, m, ok := exchange(l); ok {
-		return h.neighbours(len(l.ranks), k).T(float64(m))
-	}
-	return params.ServiceTime(1, h.short(l), h.long(l)) // A and B·M: M drops out
+	return onPaper{"hyperbolic", func(_ *Traffic, l *list) (float64, error) {
+		if k, m, ok := exchange(l); ok {
+			return h.neighbours(len(l.ranks), k).T(float64(m)), nil
+		}
+		return params.ServiceTime(1, h.short(l), h.long(l)), nil // eq. 3 between the limits A and B·M: M drops out
+	}}.Time(t)
 }
 
 // short is the time A [s] in the limit of short messages, T_s = T_r = a.

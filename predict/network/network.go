@@ -91,7 +91,8 @@ func Of(p *params.Params) (*Network, error) {
 		if err := n.Spec.Validate(); err != nil {
 			return nil, fmt.Errorf("network of the parameters %v: %w", n.From, err)
 		}
-		if miss := Misfit(p.Times(), func(x int) (float64, error) { return n.alone(x), nil }); miss < least {
+		alone := func(x int) (float64, error) { return n.Spec.Message(0, 1, x) + n.Beside(x), nil }
+		if miss := Misfit(p.Times(), alone); miss < least {
 			best, least = n, miss
 		}
 		if least <= maxMisfit {
@@ -169,9 +170,6 @@ func (n *Network) Among(hosts int) (out []netspec.Link) {
 	}
 	return out
 }
-
-// alone is the time [s] of a message of x bytes between two hosts where nobody else sends.
-func (n *Network) alone(x int) float64 { return n.Spec.Message(0, 1, x) + n.Beside(x) }
 
 // Beside is what a message of x bytes between two hosts takes beside Spec [s].
 func (n *Network) Beside(x int) float64 {

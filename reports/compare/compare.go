@@ -80,10 +80,8 @@ func Compare(old, new []Run, o Options) *Verdict {
 	}
 	v.Notes, v.Skipped = append(v.Notes, t.notes...), t.skipped
 	if v.Old.Nights < minNights && len(old) >= minTested && !(o.gate && t.together) {
-		counts := "looks like a change"
-		if o.gate {
-			counts = "is taken to be as large as one between runs of a night"
-		}
+		counts := map[bool]string{false: "looks like a change",
+			true: "is taken to be as large as one between runs of a night"}[o.gate]
 		v.Notes = append(v.Notes, fmt.Sprintf("the old runs are of %s, so a difference between nights %s; give it "+
 			"%d nights", units.Plural(v.Old.Nights, "night"), counts, minNights))
 	}

@@ -65,11 +65,9 @@ func exportStore(c *cli.Context, s *history.Store, f history.Filter) error {
 	if path == "" || f != (history.Filter{}) {
 		return exit.Usagef("--to store: give a new file with --out, and no choice of runs: it is all of the history")
 	}
-	if err := s.Copy(c.Context, path); err != nil {
-		return err
-	}
-	runs, err := s.List(c.Context, f)
-	if err != nil {
+	err := s.Copy(c.Context, path)
+	runs, other := s.List(c.Context, f)
+	if err = cmp.Or(err, other); err != nil {
 		return err
 	}
 	out := exported{To: toStore, File: path, Runs: len(runs), Warnings: []string{}}

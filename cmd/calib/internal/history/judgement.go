@@ -222,12 +222,9 @@ func setBaseline(c *cli.Context) error {
 		if err != nil {
 			return err
 		}
-		b := history.Baseline{Name: name, Note: c.String("note"), Runs: ids, Floor: noise}
-		if err = s.SetBaseline(c.Context, b); err != nil {
-			return err
-		}
-		b, err = s.Baseline(c.Context, name)
-		if err != nil {
+		err = s.SetBaseline(c.Context, history.Baseline{Name: name, Note: c.String("note"), Runs: ids, Floor: noise})
+		b, other := s.Baseline(c.Context, name)
+		if err = cmp.Or(err, other); err != nil {
 			return err
 		}
 		return command.AnswerLines(c, "history baseline set", baselineSet{s.Path, b, added},

@@ -141,10 +141,8 @@ func changed(all []*timeline) []*timeline {
 }
 
 func (v *survey) changes() []change {
-	out := []change{}
-	for _, t := range slices.Concat(v.network, v.links) {
-		out = append(out, t.changes...)
-	}
+	of := func(t *timeline) []change { return t.changes }
+	out := append([]change{}, lists.Flat(slices.Concat(v.network, v.links), of)...)
 	slices.SortStableFunc(out, func(a, b change) int { return b.At.Compare(a.At) })
 	return out
 }

@@ -55,11 +55,8 @@ func runAction(c *cli.Context) error {
 		return runAA(c)
 	}
 	config, err := configOf(c)
-	if err != nil {
-		return err
-	}
-	truth, err := truthOf(c)
-	if err != nil {
+	truth, other := truthOf(c)
+	if err = cmp.Or(err, other); err != nil {
 		return err
 	}
 	if c.IsSet("truth") {

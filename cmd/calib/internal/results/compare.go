@@ -252,10 +252,7 @@ func gate(c *cli.Context) error {
 	root := cmp.Or(c.String("out"), "gate-"+rundir.DefaultName(time.Now()))
 	var partial error
 	measure := func(again bool) ([]compare.Run, error) {
-		what := "run"
-		if again {
-			what = "again"
-		}
+		what := map[bool]string{false: "run", true: "again"}[again]
 		runs, err := measuring.Series(c, &config, root, what, stage.Runs)
 		if exit.CodeOf(err) == exit.Partial && len(runs) > 0 {
 			partial, err = err, nil

@@ -146,16 +146,13 @@ func predictOperation(c *cli.Context, p *params.Params) error {
 		least = pattern.Least
 	}
 	hosts, sizes, err := asked(c, least)
-	if err != nil {
+	cube, other := cubeOf(c)
+	if err = cmp.Or(err, other); err != nil {
 		return err
 	}
 	var models []string
 	if c.String("model") != "" {
 		models = command.List(c, "model")
-	}
-	cube, err := cubeOf(c)
-	if err != nil {
-		return err
 	}
 	q, err := predict.New(p, models, predict.Settings{Seed: p.Run.Seed, Topology: cube})
 	if err != nil {
