@@ -156,9 +156,8 @@ func (p *Params) Distribute() {
 // offsets begin anew: they have a path, but no line.
 func decodeError(b []byte, err error) error {
 	at := ""
-	kind := (*json.UnmarshalTypeError)(nil)
-	if errors.As(err, &kind) && kind.Field != "" && !strings.Contains(kind.Field, ".points") &&
-		!strings.HasSuffix(kind.Field, ".bound") {
+	if kind, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && kind.Field != "" &&
+		!strings.Contains(kind.Field, ".points") && !strings.HasSuffix(kind.Field, ".bound") {
 		at = fmt.Sprintf("line %d: ", 1+bytes.Count(b[:max(kind.Offset-1, 0)], []byte("\n")))
 	}
 	return fmt.Errorf("%w: %s%w", ErrParams, at, files.Fault(b, err))

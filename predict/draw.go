@@ -161,11 +161,7 @@ func misfit(m cost.Model, p *params.Params) float64 {
 			teams = [][]int{groups[i][:2]}
 		}
 	}
-	return network.Misfit(measured(p), func(x int) (float64, error) {
-		t := cost.TrafficOf(one, 2, x)
-		t.Teams = teams
-		return m.Time(t)
-	})
+	return network.Misfit(measured(p), func(x int) (float64, error) { return m.Time(cost.TrafficOf(one, 2, x, teams...)) })
 }
 
 // scatter is the relative standard deviation of the medians of messages between two hosts: the median over the sizes.

@@ -65,9 +65,7 @@ type Query struct {
 
 // traffic is what is asked, for all models that are asked.
 func (q Query) traffic() *cost.Traffic {
-	t := cost.TrafficOf(q.Pattern, q.Hosts, q.Bytes)
-	t.Teams = q.teams
-	return t
+	return cost.TrafficOf(q.Pattern, q.Hosts, q.Bytes, q.teams...)
 }
 
 // Prediction is one model's answer. CI95 is nil where the parameters have no intervals, as those of a single round.

@@ -270,11 +270,9 @@ func (u *usual) values(v visit) []reading {
 		for i := range over {
 			over[i].value -= whole
 			for _, h := range u.hosts[over[i].subject] {
-				u.part[h] = 0
-				if u.known(over[i].subject, h) {
-					continue
+				if u.part[h] = 0; !u.known(over[i].subject, h) {
+					u.add(h, over[i].subject, over[i].value)
 				}
-				u.add(h, over[i].subject, over[i].value)
 			}
 		}
 		whole += common

@@ -61,9 +61,9 @@ type Traffic struct {
 	Extent       func() (pattern.Extent, error) // how much it moves
 }
 
-// TrafficOf returns a pattern with size bytes [B] in a team of hosts.
-func TrafficOf(p pattern.Pattern, hosts, bytes int) *Traffic {
-	return &Traffic{p, hosts, bytes, nil,
+// TrafficOf returns a pattern with size bytes [B] in a team of hosts, which was measured on these teams.
+func TrafficOf(p pattern.Pattern, hosts, bytes int, teams ...[]int) *Traffic {
+	return &Traffic{p, hosts, bytes, teams,
 		sync.OnceValues(func() (*list, error) {
 			s, err := pattern.Of(p, hosts, bytes)
 			if err != nil {

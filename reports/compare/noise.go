@@ -174,13 +174,12 @@ func ReadFloor(b []byte) (*Floor, error) {
 	if err != nil {
 		return nil, fmt.Errorf("noise floor: %w; calib run --hosts hosts.txt --aa 10 makes one", err)
 	}
-	for _, q := range f.Of {
+	for i := range f.Of {
+		q := &f.Of[i]
 		if !(q.Absolute >= 0) || math.IsInf(q.Absolute, 0) {
 			return nil, fmt.Errorf("noise floor: %s: a noise of %v", q.Name, q.Absolute)
 		}
-	}
-	for i := range f.Of { // those of before links had an order, and of before a function had another name
-		q := &f.Of[i]
+		// Some are of before links had an order, and of before a function had another name.
 		q.Name, q.From, q.To = params.Renamed(q.Name), min(q.From, q.To), max(q.From, q.To)
 	}
 	return &f, nil

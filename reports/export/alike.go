@@ -18,11 +18,7 @@ func (in *input) warnOfSlowPairs() {
 }
 
 // warnOfKinds warns that all hosts are taken as those of the largest kind.
-func (in *input) warnOfKinds() {
-	for _, text := range network.OneKind(in.Params) {
-		in.warnf("%s", text)
-	}
-}
+func (in *input) warnOfKinds() { in.warn(network.OneKind(in.Params)...) }
 
 // warnOfPairs warns of pairs that stand out, and says what the file has instead.
 func (in *input) warnOfPairs(instead string) {

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"calib/internal/lists"
 	"calib/internal/units"
 	"calib/params"
 	"calib/predict/network"
@@ -164,9 +165,7 @@ func writeLab(in *input) []byte {
 	if in.err != nil {
 		return nil
 	}
-	for _, w := range append(n.Notes, c.Notes...) {
-		in.warnf("%s", units.OneLine(w))
-	}
+	in.warn(lists.Map(append(n.Notes, c.Notes...), units.OneLine)...)
 	in.warnf("the lab's hosts have calls and wake-ups of their own, which add up to 30 µs to a message")
 	var functions []string
 	for _, name := range n.From {

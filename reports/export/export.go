@@ -157,9 +157,9 @@ func (in *input) fail(err error) { in.err = cmp.Or(in.err, err) }
 // failf is Fail with a text, which wraps the class of the error.
 func (in *input) failf(format string, args ...any) { in.fail(fmt.Errorf(format, args...)) }
 
-func (in *input) warnf(format string, args ...any) {
-	in.warnings = append(in.warnings, fmt.Sprintf(format, args...))
-}
+func (in *input) warn(texts ...string) { in.warnings = append(in.warnings, texts...) }
+
+func (in *input) warnf(format string, args ...any) { in.warn(fmt.Sprintf(format, args...)) }
 
 func (in *input) notef(format string, args ...any) {
 	in.notes = append(in.notes, fmt.Sprintf(format, args...))

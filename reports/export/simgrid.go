@@ -295,9 +295,7 @@ func (p *platform) addUplinks() {
 			p.group[p.hosts[h]] = i + 1
 		}
 	}
-	for _, note := range network.SlowUplinks(p.in.Params) {
-		p.in.warnf("%s", note)
-	}
+	p.in.warn(network.SlowUplinks(p.in.Params)...)
 	if out := lists.Where(p.hosts, func(h string) bool { return p.group[h] == 0 }); len(out) > 0 {
 		p.in.warnf("hosts in none of the run's groups are as near to all as those of one group: %s", strings.Join(out, ", "))
 	}

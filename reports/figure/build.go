@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"calib/internal/dataset"
+	"calib/internal/lists"
 	"calib/internal/plot"
 	"calib/params"
 	"calib/reports"
@@ -82,10 +83,8 @@ func plainPlots(f *params.Fit, own []plot.Plot, all []params.Series) (out []plot
 		if x.Name == "bytes" {
 			x.Unit = "B"
 		}
-		lo, hi := math.Inf(1), math.Inf(-1)
-		for _, q := range s.Points {
-			lo, hi = math.Min(lo, q.Measured), math.Max(hi, q.Measured)
-		}
+		measured := lists.Map(s.Points, func(r point) float64 { return r.Measured })
+		lo, hi := slices.Min(measured), slices.Max(measured)
 		says := fmt.Sprintf("%s as measured, and as fitted by model %s", s.Name, f.Model)
 		if mean, _, n := params.Misfit(s); n > 0 {
 			says += fmt.Sprintf(": %s apart on average", reports.Percent(mean))

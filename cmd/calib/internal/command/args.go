@@ -128,12 +128,12 @@ func Silent(err, reporting error) error {
 // Report prints err, unless that was done: one JSON document on out, or a line on errOut. It returns the exit code.
 func Report(out, errOut io.Writer, asJSON bool, name string, err error) int {
 	code := exit.CodeOf(err)
-	var c *exit.Error
-	if err == nil || (errors.As(err, &c) && c.Silent) {
+	c, known := errors.AsType[*exit.Error](err)
+	if err == nil || known && c.Silent {
 		return code
 	}
-	var unread *fs.PathError
-	if c == nil && errors.As(err, &unread) && unread.Path == os.Stdout.Name() && unread.Err == syscall.EPIPE {
+	unread, is := errors.AsType[*fs.PathError](err)
+	if is && !known && unread.Path == os.Stdout.Name() && unread.Err == syscall.EPIPE {
 		return code // as of calib report | head
 	}
 	if asJSON {
