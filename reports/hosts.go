@@ -234,7 +234,8 @@ func SlowHosts(p *params.Params) (out []SlowHost) {
 // SlowPairs returns the slow pairs, slowest first, without those of the given hosts.
 func SlowPairs(p *params.Params, without []SlowHost) []params.Pair {
 	out := lists.Where(p.Pairs, func(q params.Pair) bool {
-		return q.Slow != "" && !slices.ContainsFunc(without, func(h SlowHost) bool { return h.Name == q.From || h.Name == q.To })
+		of := func(h SlowHost) bool { return h.Name == q.From || h.Name == q.To }
+		return q.Slow != "" && !slices.ContainsFunc(without, of)
 	})
 	none := 0.0
 	slices.SortStableFunc(out, func(a, b params.Pair) int {
