@@ -37,9 +37,15 @@ func Sum[T any, N int | float64](values []T, of func(T) N) (sum N) {
 	return sum
 }
 
-// Where is a list of its own of the values that are wanted, in order.
+// Where is a list of its own of the values that are wanted, in order; nil of nil.
 func Where[T any](values []T, wanted func(T) bool) []T {
-	return slices.DeleteFunc(slices.Clone(values), func(v T) bool { return !wanted(v) })
+	out := values[:0:0]
+	for _, v := range values {
+		if wanted(v) {
+			out = append(out, v)
+		}
+	}
+	return out
 }
 
 // Count is how many of the values are wanted.

@@ -24,6 +24,9 @@ func TestLists(t *testing.T) {
 	if got := Where(nil, odd); got != nil {
 		t.Errorf("odd of none: %v, want nil", got)
 	}
+	if got := Where([]int{2}, odd); got == nil || len(got) > 0 {
+		t.Errorf("odd of 2: %#v, want a list without values", got)
+	}
 	if got := Count(all, odd); got != 2 {
 		t.Errorf("odd of 3, 2 and 1: %d", got)
 	}
