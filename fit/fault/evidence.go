@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"calib/internal/lists"
 	"calib/internal/stats"
 )
 
@@ -101,16 +102,7 @@ func (s *Screen) batches(t test, without map[int]bool) [][]reading {
 }
 
 func (s *Screen) compared(all [][]reading) (out [][]reading) {
-	of := map[[4]int][]float64{}
-	for _, r := range slices.Concat(all...) {
-		if !r.Failed {
-			of[s.class(r.Seen)] = append(of[s.class(r.Seen)], r.over)
-		}
-	}
-	usual := map[[4]int]float64{}
-	for k, v := range of {
-		usual[k] = stats.Median(v)
-	}
+	usual := medians(all, s.class)
 	for _, b := range all {
 		var known []float64
 		for i, r := range b {
@@ -126,6 +118,23 @@ func (s *Screen) compared(all [][]reading) (out [][]reading) {
 			b[i].over -= middle
 		}
 		out = append(out, b)
+	}
+	return out
+}
+
+// medians are those of the readings of each key, of which a reading has one or more.
+func medians[K comparable](all [][]reading, keys ...func(Seen) K) map[K]float64 {
+	seen := map[K][]float64{}
+	for _, r := range slices.Concat(all...) {
+		for _, key := range keys {
+			if k := key(r.Seen); !r.Failed {
+				seen[k] = append(seen[k], r.over)
+			}
+		}
+	}
+	out := map[K]float64{}
+	for k, v := range seen {
+		out[k] = stats.Median(v)
 	}
 	return out
 }
@@ -224,10 +233,7 @@ func (s *Screen) pairsOf(t test, all [][]reading, hosts map[int]*record) map[[2]
 }
 
 func medianOf(all []reading) float64 {
-	v := make([]float64, len(all))
-	for i, r := range all {
-		v[i] = r.over
-	}
+	v := lists.Map(all, func(r reading) float64 { return r.over })
 	slices.Sort(v)
 	if n := len(v); n%2 == 0 && math.IsInf(v[n/2], 1) {
 		return v[n/2-1] // the lower one: half of them is not most of them

@@ -48,12 +48,7 @@ func (s *Screen) kinds() [][]int {
 	slices.SortFunc(keys, func(a, b [2]int) int {
 		return cmp.Or(cmp.Compare(len(by[b]), len(by[a])), slices.Compare(a[:], b[:]))
 	})
-	var out [][]int
-	for _, k := range keys {
-		slices.Sort(by[k])
-		out = append(out, by[k])
-	}
-	return out
+	return lists.Map(keys, func(k [2]int) []int { return slices.Sorted(slices.Values(by[k])) })
 }
 
 // levels puts values into levels, -1 for none: sorted, two neighbours that differ by more than apart, and by more than
@@ -103,24 +98,17 @@ type partner struct {
 // ways than of the hosts. What slows all pairs of a batch is taken out, whichever pairs are in it.
 func (s *Screen) near(t test) [][]partner {
 	all := s.logs(t, nil)
-	own := map[int][]float64{} // of each host
 	for i := range all {
 		all[i] = slices.DeleteFunc(all[i], func(r reading) bool { return r.Failed || s.between(r.Seen) })
-		for _, r := range all[i] {
-			own[r.From], own[r.To] = append(own[r.From], r.over), append(own[r.To], r.over)
-		}
 	}
-	usual := map[int]float64{}
-	for h, v := range own {
-		usual[h] = stats.Median(v)
-	}
+	usual := medians(all, func(s Seen) int { return s.From }, func(s Seen) int { return s.To })
 	for _, b := range all {
 		over := stats.Median(lists.Map(b, func(r reading) float64 { return r.over - max(usual[r.From], usual[r.To]) }))
 		for i := range b {
 			b[i].over -= over
 		}
 	}
-	seen := medians(all)
+	seen := medians(all, Seen.pair)
 	middle := stats.Median(slices.Collect(maps.Values(seen)))
 	out := make([][]partner, s.hosts)
 	for _, p := range Sorted(seen) {

@@ -69,10 +69,8 @@ func (s *Screen) candidates(rng *rand.Rand) (out [][2]int) {
 // seen counts the observations of each pair.
 func (s *Screen) seen() map[[2]int]int {
 	out := map[[2]int]int{}
-	for _, round := range s.rounds {
-		for _, o := range round {
-			out[o.pair()]++
-		}
+	for _, o := range slices.Concat(s.rounds...) {
+		out[o.pair()]++
 	}
 	return out
 }

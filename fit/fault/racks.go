@@ -30,9 +30,9 @@ const (
 // both sides of a limit; hosts that near pairs join are a group. Of the limits at the widest gaps that describe the
 // pairs, a clear one with the most groups counts, or else the one that sets the groups furthest apart.
 func (s *Screen) racks(without map[int]bool) []int {
-	best, apart := s.bestParted(medians(s.logs(tests[0], without)), s.hosts-len(without))
+	best, apart := s.bestParted(medians(s.logs(tests[0], without), Seen.pair), s.hosts-len(without))
 	if best != nil {
-		place(best, apart/2, medians(s.logs(tests[0], nil)))
+		place(best, apart/2, medians(s.logs(tests[0], nil), Seen.pair))
 	}
 	return best
 }
@@ -94,21 +94,6 @@ func members(group []int) (out [][]int) {
 			at[g], out = i, append(out, nil)
 		}
 		out[i] = append(out[i], h)
-	}
-	return out
-}
-
-// medians are those of each pair.
-func medians(all [][]reading) map[[2]int]float64 {
-	seen := map[[2]int][]float64{}
-	for _, r := range slices.Concat(all...) {
-		if !r.Failed {
-			seen[r.pair()] = append(seen[r.pair()], r.over)
-		}
-	}
-	out := map[[2]int]float64{}
-	for p, v := range seen {
-		out[p] = stats.Median(v)
 	}
 	return out
 }
@@ -271,14 +256,10 @@ func (s *Screen) congested(r Seen) bool {
 func (s *Screen) pods() map[int]int {
 	groups := members(s.group)
 	number := Numbers(groups)
-	var ways []reading // between groups, by index
-	for _, r := range slices.Concat(s.logs(tests[0], nil)...) {
-		if r.From, r.To = number[r.From]-1, number[r.To]-1; r.From != r.To && min(r.From, r.To) >= 0 {
-			ways = append(ways, r)
-		}
-	}
+	ways := medians(s.logs(tests[0], nil), func(r Seen) [2]int { return Pair(number[r.From]-1, number[r.To]-1) })
+	maps.DeleteFunc(ways, func(p [2]int, _ float64) bool { return p[0] < 0 || p[0] == p[1] })
 	out := map[int]int{}
-	for g, pod := range Numbers(Groups(len(groups), s.margin, medians([][]reading{ways}))) {
+	for g, pod := range Numbers(Groups(len(groups), s.margin, ways)) {
 		for _, h := range groups[g] {
 			out[h] = pod
 		}
@@ -310,11 +291,8 @@ func (s *Screen) groups() (groups [][]int, apart float64) {
 	if s.group == nil {
 		return nil, 1
 	}
-	of := map[bool][]float64{}
-	for _, r := range slices.Concat(s.logs(tests[0], nil)...) {
-		if !r.Failed && s.group[r.From] >= 0 && s.group[r.To] >= 0 {
-			of[s.between(r.Seen)] = append(of[s.between(r.Seen)], r.over)
-		}
-	}
-	return members(s.group), math.Exp(stats.Median(of[true]) - stats.Median(of[false]))
+	of := medians(s.logs(tests[0], nil), func(r Seen) [2]bool {
+		return [2]bool{s.between(r), min(s.group[r.From], s.group[r.To]) < 0}
+	})
+	return members(s.group), math.Exp(of[[2]bool{true, false}] - of[[2]bool{}])
 }
