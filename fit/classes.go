@@ -29,9 +29,10 @@ func (p *Prepared) classify(models []Model, out *params.Params) {
 	slow := p.Slow()
 	group, kind, j := slow.group, slow.kind, slow.judged
 	if n := len(j.Groups); n > 0 {
-		out.Groups = &params.Groups{Apart: j.Apart, Hosts: lists.Map(j.Groups, p.hostNames)}
-		out.Findings = append(out.Findings, params.Notef("host-groups", "the hosts are in %d groups, such as racks: "+
-			"latency between them is %.2f times that within", n, j.Apart).
+		such := map[bool]string{true: ", each on one machine", false: ", such as racks"}[j.Machines]
+		out.Groups = &params.Groups{Apart: j.Apart, Hosts: lists.Map(j.Groups, p.hostNames), Machines: j.Machines}
+		out.Findings = append(out.Findings, params.Notef("host-groups", "the hosts are in %d groups%s: latency between "+
+			"them is %.2f times that within", n, such, j.Apart).
 			With("groups", float64(n)).With("ratio", j.Apart))
 		alike := *slow // what parts the classes is no reason to leave a pair out of its own
 		alike.group = nil

@@ -45,14 +45,13 @@ func Collect(p *Prepared, fits []*params.Fit) *params.Params {
 	return out
 }
 
-// oneMachine says which hosts share a machine, where some do. Where a program carries all packets, from one TUN device
-// to another, as in calib lab, that program is the network, and not the CPUs.
+// oneMachine says how many hosts share a machine, where some do.
 func (p *Prepared) oneMachine() []params.Finding {
 	on, most := map[string]int{}, 0
 	for _, h := range p.hosts {
-		if h.Boot != "" && h.Env["nic.driver"] != "tun" {
-			on[h.Boot]++
-			most = max(most, on[h.Boot])
+		if m := h.Machine(); m != "" {
+			on[m]++
+			most = max(most, on[m])
 		}
 	}
 	if most < 2 {

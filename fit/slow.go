@@ -72,6 +72,7 @@ func (o *SlowHosts) Line(l *dataset.Sample) bool { return o.Out(l) != "" }
 // is, and neither do hosts that share a CPU.
 func (p *Prepared) findSlow() *SlowHosts {
 	screen := fault.New(len(p.hosts), SlowMargin)
+	screen.Machine = lists.Map(p.hosts, dataset.Host.Machine)
 	for _, round := range Runs(p.looks(), func(a, b fault.Look) bool { return a.Round == b.Round }) {
 		for _, apart := range fault.Disjoint(round, func(l fault.Look) [2]int { return [2]int{l.From, l.To} }) {
 			took := 0.

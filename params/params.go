@@ -38,8 +38,9 @@ type Params struct {
 
 // Groups are groups of hosts, such as racks, with shorter ways within than between.
 type Groups struct {
-	Hosts [][]string `json:"hosts" jsonschema:"names, by group"`
-	Apart float64    `json:"apart" jsonschema:"times as long as within a group a byte takes between two"`
+	Hosts    [][]string `json:"hosts" jsonschema:"names, by group"`
+	Apart    float64    `json:"apart" jsonschema:"times as long as within a group a byte takes between two"`
+	Machines bool       `json:"machines,omitempty" jsonschema:"the hosts of each group share a machine"`
 }
 
 // Class is a part of the pairs, whose numbers are fitted from their own messages.

@@ -73,8 +73,9 @@ func HostsOf(p *params.Params) Section {
 // classWords says which groups and kinds of hosts there are, in short sentences.
 func classWords(p *params.Params) (out []string) {
 	if g := p.Groups; g != nil {
-		out = append(out, fmt.Sprintf("%d groups of hosts, such as racks: latency between them is %.2f times as high.",
-			len(g.Hosts), g.Apart))
+		such := map[bool]string{true: ", each on one machine", false: ", such as racks"}[g.Machines]
+		out = append(out, fmt.Sprintf("%d groups of hosts%s: latency between them is %.2f times as high.",
+			len(g.Hosts), such, g.Apart))
 		switch q := p.Parameters["oversubscription"]; {
 		case q.Value != nil:
 			out = append(out, fmt.Sprintf("A group can send %s times the rate of its uplink.",
@@ -82,6 +83,8 @@ func classWords(p *params.Params) (out []string) {
 		case q.Bound != nil:
 			out = append(out, fmt.Sprintf("No limit of an uplink was found: oversubscription is at most %s.",
 				Format(q.Bound[1], nil, q.Unit)))
+		default:
+			out = append(out, "Oversubscription of uplinks is not determined.")
 		}
 	}
 	if n := len(p.Kinds); n > 0 {

@@ -112,6 +112,19 @@ func TestFewHosts(t *testing.T) {
 	}
 }
 
+// Groups are said to be machines where they are, and what is not known of their uplinks is said.
+func TestGroupWords(t *testing.T) {
+	p := &params.Params{Groups: &params.Groups{Hosts: [][]string{{"a", "b"}, {"c", "d"}}, Apart: 2}}
+	racks := classWords(p)
+	p.Groups.Machines = true
+	machines := classWords(p)
+	if len(racks) != 2 || len(machines) != 2 || racks[0] != "2 groups of hosts, such as racks: latency between them is "+
+		"2.00 times as high." || machines[0] != "2 groups of hosts, each on one machine: latency between them is 2.00 "+
+		"times as high." || racks[1] != "Oversubscription of uplinks is not determined." {
+		t.Errorf("%q, %q", racks, machines)
+	}
+}
+
 func TestNamesOf(t *testing.T) {
 	var odd []string
 	for h := range 200 {

@@ -15,6 +15,7 @@ import (
 	"calib/internal/dataset"
 	"calib/internal/doctor"
 	"calib/internal/exit"
+	"calib/internal/lists"
 	"calib/internal/machine"
 	"calib/internal/stats"
 	"calib/internal/units"
@@ -78,29 +79,31 @@ func Check(ctx context.Context, c Config, o Checking) (out Checked, err error) {
 		if err != nil {
 			return err
 		}
-		r.Show.Note(probeText(probed))
+		told := *probed
+		if r.Where.Sim != "" { // simulated pairs that look at once have a time each: they do not meet
+			told.AtOnce = 0
+		}
+		r.Show.Note(probeText(&told))
 		screen := fault.New(len(f.agents), o.Margin)
-		var latencies, perByte []float64
+		screen.Machine = lists.Map(f.hosts, dataset.Host.Machine)
 		var answered []fault.Seen
 		within := [2]time.Duration{max(leastCheck, o.Budget/3), o.Budget}
 		out.Took, err = r.observe(ctx, f, screen, !probed.Shared(), within,
 			func(seen coord.Observed) error {
-				for _, s := range seen.Seen {
-					if !s.Failed {
-						latencies, perByte, answered = append(latencies, s.Latency), append(perByte, s.PerByte), append(answered, s)
-					}
-				}
+				answered = append(answered, seen.Seen...)
 				return nil
 			})
 		if err != nil {
 			return err
 		}
+		answered = slices.DeleteFunc(answered, func(s fault.Seen) bool { return s.Failed })
 		if len(answered) == 0 {
 			return errors.New("after the probe no pair of hosts answered: calib doctor says what is wrong")
 		}
 		out.Judgement, out.Missing, out.Decided = screen.Judge(), f.lost, screen.Decided()
 		out.Levels, out.Findings, out.Virtual = screen.Levels(), r.findings, r.Where.Sim != ""
-		out.Latency, out.PerByte = stats.Median(latencies), stats.Median(perByte)
+		out.Latency = stats.Median(lists.Map(answered, func(s fault.Seen) float64 { return s.Latency }))
+		out.PerByte = stats.Median(lists.Map(answered, func(s fault.Seen) float64 { return s.PerByte }))
 		out.Link, out.LinkShare = shareOf(f.hosts, answered)
 		after := f.examine(ctx)
 		out.Links = linksOf(f.hosts, after)
@@ -225,6 +228,7 @@ func (r *run) screened(ctx context.Context, f *fleet) error {
 		return nil
 	}
 	screen := fault.New(len(f.agents), fit.SlowMargin)
+	screen.Machine = lists.Map(f.hosts, dataset.Host.Machine)
 	took, err := r.observe(ctx, f, screen, !r.Probe.Shared(),
 		[2]time.Duration{0, most}, func(o coord.Observed) error {
 			if len(o.Samples) == 0 {

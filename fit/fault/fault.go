@@ -156,8 +156,10 @@ type Judgement struct {
 	Of        int // that there are
 	// Groups are hosts with shorter ways within than between, such as racks; none where the hosts are one group. Apart
 	// is how many times as long as within a group a byte takes between two.
-	Groups [][]int
-	Apart  float64
+	Groups   [][]int
+	Apart    float64
+	Machines bool   // each of the groups is on one machine
+	Unsure   string // why it is open whether the hosts are in groups; "" where it is not
 	// Kinds are hosts that are alike, the largest kind first; none where the hosts are of one. No host of a kind is slow
 	// for being of it.
 	Kinds [][]int
@@ -181,6 +183,9 @@ const FalseAlarms = 0.01
 
 // Screen gathers rounds.
 type Screen struct {
+	// Machine identifies that of each host, "" where nobody knows. Pairs of one machine are compared with each other.
+	Machine []string
+
 	hosts  int
 	margin float64 // by how much slower does not matter
 	rounds [][]Seen
@@ -224,9 +229,8 @@ func (s *Screen) recent() Judgement {
 }
 
 func (s *Screen) all() Judgement {
-	j := Judgement{Rounds: len(s.rounds), Of: s.hosts * (s.hosts - 1) / 2}
-	j.Pairs = len(s.seen())
-	s.pairs = j.Pairs
+	s.pairs = len(s.seen())
+	j := Judgement{Rounds: len(s.rounds), Pairs: s.pairs, Of: s.hosts * (s.hosts - 1) / 2}
 	s.kindOf, s.apart = nil, nil
 	s.group = s.racks(nil)
 	s.pod = s.pods()
@@ -251,6 +255,8 @@ func (s *Screen) all() Judgement {
 	}
 	s.group = s.racks(slowest)
 	j.Groups, j.Apart = s.groups()
+	j.Unsure = s.unsure()
+	j.Machines = j.Groups != nil && !slices.ContainsFunc(j.Groups, func(g []int) bool { return !s.oneMachine(g...) })
 	s.losses(&j)
 	byEvidence := func(a, b Found) int {
 		return cmp.Or(cmp.Compare(len(a.Hosts), len(b.Hosts)), cmp.Compare(b.Evidence, a.Evidence),

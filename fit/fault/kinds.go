@@ -94,12 +94,15 @@ type partner struct {
 	value float64
 }
 
-// near lists the partners of each host in its group, with the median of a quantity: ways between groups say more of the
-// ways than of the hosts. What slows all pairs of a batch is taken out, whichever pairs are in it.
+// near lists the partners of each host in its group, with the median of a quantity: ways between groups, or within
+// machines that are no groups, say more of the ways than of the hosts. What slows all pairs of a batch is taken out,
+// whichever pairs are in it.
 func (s *Screen) near(t test) [][]partner {
-	all := s.logs(t, nil)
+	all, machines := s.logs(t, nil), s.group == nil && !s.oneMachine(lists.Upto(s.hosts)...)
 	for i := range all {
-		all[i] = slices.DeleteFunc(all[i], func(r reading) bool { return r.Failed || s.between(r.Seen) })
+		all[i] = slices.DeleteFunc(all[i], func(r reading) bool {
+			return r.Failed || s.between(r.Seen) || machines && s.oneMachine(r.From, r.To)
+		})
 	}
 	usual := medians(all, func(s Seen) int { return s.From }, func(s Seen) int { return s.To })
 	for _, b := range all {

@@ -2,6 +2,7 @@ package fault
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"math"
 	"math/rand/v2"
@@ -35,6 +36,26 @@ func (s *Screen) racks(without map[int]bool) []int {
 		place(best, apart/2, medians(s.logs(tests[0], nil), Seen.pair))
 	}
 	return best
+}
+
+// oneMachine reports whether hosts are known to share a machine.
+func (s *Screen) oneMachine(hosts ...int) bool {
+	return s.Machine != nil && s.Machine[hosts[0]] != "" &&
+		!slices.ContainsFunc(hosts, func(h int) bool { return s.Machine[h] != s.Machine[hosts[0]] })
+}
+
+// unsure says why it is open whether the hosts are in groups; "" where it is not. A host is likely to have met one of
+// its group if it has met as many as there are hosts to each of a group, times the logarithm of their number.
+func (s *Screen) unsure() string {
+	n, met := float64(s.hosts), 2*float64(s.pairs)/float64(s.hosts)
+	switch {
+	case s.group != nil || s.pairs == 0:
+	case s.hosts < 6: // whatever the groups, chance makes some like them too often
+		return "fewer than 6 hosts are too few to tell groups from chance"
+	case s.hosts > wholeHosts && met < n-1:
+		return fmt.Sprintf("too few pairs were seen to tell groups of fewer than %.0f hosts", min(n, 1+n*math.Log(n)/met))
+	}
+	return ""
 }
 
 // Groups parts hosts likewise, by the logarithm of each pair's latency. Ways between groups are longer by twice the
@@ -268,13 +289,15 @@ func (s *Screen) pods() map[int]int {
 }
 
 // class numbers the pairs that are compared with each other: those of hosts of the same two kinds, within groups or
-// between, within pods or between, or over the same slow uplink in the same direction. A host of no kind is taken for
-// one of the largest.
+// between, within pods or between, on one machine, or over the same slow uplink in the same direction. A host of no
+// kind is taken for one of the largest.
 func (s *Screen) class(r Seen) [4]int {
 	a, b := max(s.kindOf[r.From], 1), max(s.kindOf[r.To], 1)
 	c := [4]int{min(a, b), max(a, b), 0, 0}
 	if s.pod[r.From] != s.pod[r.To] {
 		c[3] = 1
+	} else if s.oneMachine(r.From, r.To) {
+		c[3] = 2
 	}
 	if s.between(r) {
 		c[2] = 1 + s.apart[r.From]

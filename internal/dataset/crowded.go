@@ -12,6 +12,15 @@ func ByCPU(hosts []Host) map[[2]string][]int {
 	return out
 }
 
+// Machine identifies the host's machine; "" where nobody knows, and where a program carries the packets, from one TUN
+// device to another, as in calib lab: that program is the network, and not the CPUs.
+func (h Host) Machine() string {
+	if h.Env["nic.driver"] == "tun" {
+		return ""
+	}
+	return h.Boot
+}
+
 // Crowded says which two hosts have their timing threads on one CPU, and so run by turns: a message between them takes
 // another time than between others. It is nil where no two hosts have one, where all have one and the same, and where a
 // program carries the packets, from one TUN device to another, as in calib lab: the network is then what takes time.

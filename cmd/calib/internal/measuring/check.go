@@ -94,11 +94,13 @@ type Screened struct {
 	FalseAlarms float64      `json:"false_alarms"`
 	Margin      float64      `json:"margin"` // by which slower does not matter
 	Hosts       []judgedHost `json:"hosts"`
-	Pairs       []judgedPair `json:"pairs"`             // that are not healthy
-	Uplinks     []judgedPair `json:"uplinks,omitempty"` // ways from a group, whose hosts these are, to all others
-	Groups      [][]string   `json:"groups,omitempty"`  // such as racks: ways between them are longer
-	Apart       float64      `json:"apart,omitempty"`   // times as long as within a group a byte takes between them
-	Kinds       [][]string   `json:"kinds,omitempty"`   // of hosts, where there are several; the largest first
+	Pairs       []judgedPair `json:"pairs"`                         // that are not healthy
+	Uplinks     []judgedPair `json:"uplinks,omitempty"`             // ways from a group, whose hosts these are, to all others
+	Groups      [][]string   `json:"groups,omitempty"`              // such as racks: ways between them are longer
+	Apart       float64      `json:"apart,omitempty"`               // times as long as within a group a byte takes between them
+	Machines    bool         `json:"groups_are_machines,omitempty"` // the hosts of each share one
+	Unsure      string       `json:"groups_undetermined,omitempty"` // why
+	Kinds       [][]string   `json:"kinds,omitempty"`               // of hosts, where there are several; the largest first
 	Seen        int          `json:"pairs_seen"`
 	Of          int          `json:"pairs_of"`
 	Rounds      int          `json:"rounds"`
@@ -141,7 +143,7 @@ type judgedPair struct {
 
 func screenedOf(r run.Checked, margin float64) Screened {
 	d := Screened{Verdict: healthy, FalseAlarms: fault.FalseAlarms, Margin: margin, Pairs: []judgedPair{}, Seen: r.Pairs,
-		Of: r.Of, Rounds: r.Rounds, Took: r.Took.Seconds(), Latency: r.Latency, Rate: 8 / r.PerByte,
+		Of: r.Of, Rounds: r.Rounds, Took: r.Took.Seconds(), Unsure: r.Unsure, Latency: r.Latency, Rate: 8 / r.PerByte,
 		Link: r.Link, LinkShare: r.LinkShare, Loopback: r.Loopback, Findings: r.Findings, virtual: r.Virtual}
 	for i, name := range r.Hosts {
 		j := judged{Verdict: healthy}
@@ -157,7 +159,7 @@ func screenedOf(r run.Checked, margin float64) Screened {
 	named := func(some []int) []string { return lists.Map(some, func(h int) string { return r.Hosts[h] }) }
 	d.Groups, d.Kinds = lists.Map(r.Groups, named), lists.Map(r.Kinds, named)
 	if d.Groups != nil {
-		d.Apart = r.Apart
+		d.Apart, d.Machines = r.Apart, r.Machines
 	}
 	add := func(all []fault.Found, verdict string) {
 		for _, f := range all {

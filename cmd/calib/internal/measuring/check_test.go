@@ -1,6 +1,7 @@
 package measuring
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -71,6 +72,34 @@ func TestPairsThatWereNotSeen(t *testing.T) {
 	} {
 		if got := printed(t, checkedHosts(c.hosts, c.pairs)); !strings.HasPrefix(got, c.want) {
 			t.Errorf("%s", got)
+		}
+	}
+}
+
+// Groups whose hosts share a machine are called so. Where groups are undetermined, the screen says so, but not of a few
+// hosts, which can have none.
+func TestWhatIsSaidOfGroups(t *testing.T) {
+	parts := [][]int{{0, 1, 2}, {3, 4, 5}}
+	for _, c := range []struct {
+		hosts  int
+		of     fault.Judgement
+		screen string // "" is nothing
+		json   string
+	}{
+		{6, fault.Judgement{Groups: parts, Apart: 2}, "  Groups: h[0-2]; h[3-5]. Between them", `"groups":`},
+		{6, fault.Judgement{Groups: parts, Apart: 2, Machines: true},
+			"  Hosts of the same machine: h[0-2]; h[3-5]. Between them", `"groups_are_machines":true`},
+		{6, fault.Judgement{Unsure: "why"}, "  Groups, such as racks, are undetermined: why.\n", `"groups_undetermined":"why"`},
+		{5, fault.Judgement{Unsure: "why"}, "", `"groups_undetermined":"why"`},
+	} {
+		found := checkedHosts(c.hosts, c.hosts*(c.hosts-1)/2)
+		found.Groups, found.Apart, found.Machines, found.Unsure = c.of.Groups, c.of.Apart, c.of.Machines, c.of.Unsure
+		got := printed(t, found)
+		if c.screen == "" && strings.Contains(got, "roups") || !strings.Contains(got, c.screen) {
+			t.Errorf("%+v: %s", c.of, got)
+		}
+		if b, err := json.Marshal(screenedOf(found, checkMargin)); err != nil || !strings.Contains(string(b), c.json) {
+			t.Errorf("%+v: %s, %v", c.of, b, err)
 		}
 	}
 }
