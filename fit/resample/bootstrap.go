@@ -1,7 +1,9 @@
 package resample
 
 import (
+	"math"
 	"math/rand/v2"
+	"slices"
 
 	"gonum.org/v1/gonum/stat/distuv"
 
@@ -19,16 +21,22 @@ func (c cells) medians() [][]float64 {
 	return lists.Map(c, func(rounds [][]float64) []float64 { return lists.Map(rounds, median) })
 }
 
-// bootstrap resamples clustered data: each of b replicates draws as many rounds as there are, with replacement, then
-// within each drawn round as many values of a row as it has, with replacement. stat maps the medians of a resample to
-// estimates: med[row][k] is that of the row in the round drawn k-th, the same round for all rows; NaN where there are
-// no values. A median costs O(1) whatever the number of values. Source: Davison and Hinkley (1997), Bootstrap Methods
-// and their Application, §3.8.
+// bootstrap resamples clustered data: each of b replicates draws as many rounds as there are, with replacement. Within a
+// drawn round values stay as they are: the medians of rounds scatter by what values within rounds do, too, and to draw
+// them again would count that twice. Only where the medians of all rounds are the same, as of one round, are values drawn
+// within rounds, as many as there are, with replacement. stat maps the medians of a resample to estimates: med[row][k] is
+// that of the row in the round drawn k-th, the same round for all rows; NaN where there are no values. A median costs
+// O(1) whatever the number of values. Source: Davison and Hinkley (1997), Bootstrap Methods and their Application, §3.8
+// (strategy 1).
 //
 // It returns the estimates of each replicate. stat runs on all CPUs at once. Every replicate has its own generator,
 // seeded from seed and its number: results do not depend on GOMAXPROCS.
 func (c cells) bootstrap(b int, seed uint64, stat func(med [][]float64) []float64) [][]float64 {
-	out := make([][]float64, b)
+	out, medians := make([][]float64, b), c.medians()
+	alike := lists.Map(medians, func(row []float64) bool {
+		some := slices.DeleteFunc(slices.Clone(row), math.IsNaN)
+		return len(some) > 0 && slices.Min(some) == slices.Max(some)
+	})
 	Each(b, func(i int) {
 		rng := rand.New(rand.NewPCG(mix(seed), mix(mix(seed^mix(uint64(i))))))
 		med, drawn := make([][]float64, len(c)), []int(nil)
@@ -38,7 +46,9 @@ func (c cells) bootstrap(b int, seed uint64, stat func(med [][]float64) []float6
 			}
 			med[p] = make([]float64, len(drawn))
 			for k, r := range drawn {
-				med[p][k] = drawMedian(rounds[r], rng)
+				if med[p][k] = medians[p][r]; alike[p] {
+					med[p][k] = drawMedian(rounds[r], rng)
+				}
 			}
 		}
 		out[i] = stat(med)

@@ -196,9 +196,8 @@ func (m *Medians) Estimate() *Estimates {
 }
 
 // Draw estimates every point and draws b replicates: rounds with replacement, the same for all points so that what a
-// round did to all of them stays together, then timings within each drawn round. A point that was not measured in any
-// drawn round keeps its estimate in that replicate. Teams are drawn beside the rounds, and shift the points by what
-// persists between them.
+// round did to all of them stays together (bootstrap). A point that was not measured in any drawn round keeps its
+// estimate in that replicate. Teams are drawn beside the rounds, and shift the points by what persists between them.
 func (m *Medians) Draw(b int, seed uint64) *Estimates {
 	s := m.Estimate()
 	s.Replicates = m.cells.bootstrap(b, seed, func(med [][]float64) []float64 {
