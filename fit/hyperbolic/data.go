@@ -31,6 +31,7 @@ type paired struct {
 	counted    []*fit.Batch // those of them that are usable, of all numbers of connections
 	unsteady   float64      // typical relative error of streams whose rate changed; 0 where others are used
 	sharedCPUs bool         // hosts of a pair share a machine
+	below      float64      // half of what T(x) grows up to the smallest message, where it is flat [s]; else NaN
 }
 
 // burstPoint is one size of the bursts of one n, and its points in the table.
@@ -38,15 +39,15 @@ type burstPoint struct {
 	bytes float64
 	last  int // from the last sender's own start to the last delivery
 	gap   int // from the first to the last delivery
-	late  int // lateness of the last delivery without contention
+	mean  int // from a sender's own start to its delivery, mean of the n
 
 	kept, dropped int       // repetitions of the gap
 	uneven        []float64 // by which the first gap of those kept is shorter than the others are on average [s]
 }
 
-// key is a point of the table: the last delivery, the gap or the lateness of a burst, or a stream.
+// key is a point of the table: the last delivery, the gap or the mean delivery of a burst, or a stream.
 type key struct {
-	what     byte // 'l', 'g', 'j' or 's'
+	what     byte // 'l', 'g', 'm' or 's'
 	n, bytes int64
 }
 
@@ -115,21 +116,23 @@ func (p *paired) addStreams(t *resample.Table[key], streams []*fit.Batch) {
 //     its time plus its sender's start (phase "burst-start", zero where there is none). Repetitions whose senders
 //     started further apart than skewShare of the gap are dropped: of its median in the half that started closest
 //     together, because a repetition's own gap would choose the long ones;
-//   - late, one for a batch: the lateness of the last of n deliveries that do not disturb each other, from the pair
-//     that was alone in the same round and direction; zero where there was none.
+//   - mean, of the n times of the repetitions of last: the offset of two clocks, which is a pair's own, cancels in it
+//     between directions, and the last of n deliveries is late by chance, where the mean is not.
 func (p *paired) addBursts(t *resample.Table[key], bursts []*fit.Batch, starts startsBy) {
 	type gapsOf struct {
 		*fit.Batch
 		gaps []float64
 	}
-	points, alone, all := p.burstPoints(t, bursts), singles(bursts), map[int][]gapsOf{} // by the point of gaps
+	points, all := p.burstPoints(t, bursts), map[int][]gapsOf{} // by the point of gaps
 	for _, b := range bursts {
 		skews := starts.skews(b)
-		last, delivered := slices.Repeat([]float64{math.Inf(-1)}, len(skews)), make([][]float64, len(skews))
+		last, mean := slices.Repeat([]float64{math.Inf(-1)}, len(skews)), make([]float64, len(skews))
+		delivered := make([][]float64, len(skews))
 		for _, l := range b.Lines {
 			start := starts.of(b, l)
 			for k, v := range fit.Seconds(l.NS) {
 				last[k] = math.Max(last[k], v)
+				mean[k] += v / float64(len(b.Lines))
 				if start != nil {
 					v += float64(start[k]) * 1e-9
 				}
@@ -137,12 +140,12 @@ func (p *paired) addBursts(t *resample.Table[key], bursts []*fit.Batch, starts s
 			}
 		}
 		q, team := points[keyOf(b)], b.Team()
-		var gaps, lasts, closest []float64
+		var gaps, lasts, means, closest []float64
 		limit := stats.Median(skews) // the half of the repetitions whose senders started closest together
 		for k, d := range delivered {
 			slices.Sort(d)
 			if skews[k] <= limit {
-				lasts, closest = append(lasts, last[k]), append(closest, d[len(d)-1]-d[0])
+				lasts, means, closest = append(lasts, last[k]), append(means, mean[k]), append(closest, d[len(d)-1]-d[0])
 			}
 		}
 		apart := skewShare * stats.Median(closest)
@@ -157,14 +160,10 @@ func (p *paired) addBursts(t *resample.Table[key], bursts []*fit.Batch, starts s
 			}
 		}
 		t.AddTeam(q.last, team, b.Dir, b.Round, b.Timings(), lasts...)
+		t.AddTeam(q.mean, team, b.Dir, b.Round, b.Timings(), means...)
 		if len(gaps) > 0 {
 			all[q.gap] = append(all[q.gap], gapsOf{b, gaps})
 		}
-		late := 0.0
-		if s := alone[aloneKey{b.Point[names.FactorBytes], b.Round, b.Dir}]; len(s) > 0 {
-			late = lateness(s, len(b.Lines))
-		}
-		t.AddTeam(q.late, team, b.Dir, b.Round, b.Timings(), late)
 		q.kept, q.dropped = q.kept+len(gaps), q.dropped+len(skews)-len(gaps)
 	}
 	for _, q := range points {
@@ -177,23 +176,6 @@ func (p *paired) addBursts(t *resample.Table[key], bursts []*fit.Batch, starts s
 			t.AddTeam(q.gap, b.Team(), b.Dir, b.Round, b.Timings(), b.gaps...)
 		}
 	}
-}
-
-type aloneKey struct {
-	bytes      int64
-	round, dir int
-}
-
-// singles are the times of bursts of one pair [s].
-func singles(bursts []*fit.Batch) map[aloneKey][]float64 {
-	out := map[aloneKey][]float64{}
-	for _, b := range bursts {
-		if b.Point[names.FactorPairs] == 1 {
-			k := aloneKey{b.Point[names.FactorBytes], b.Round, b.Dir}
-			out[k] = append(out[k], fit.Seconds(b.Lines[0].NS)...)
-		}
-	}
-	return out
 }
 
 func keyOf(b *fit.Batch) key {
@@ -210,7 +192,7 @@ func (p *paired) burstPoints(t *resample.Table[key], bursts []*fit.Batch) map[ke
 		return cmp.Or(cmp.Compare(a.n, b.n), cmp.Compare(a.bytes, b.bytes))
 	}) {
 		q := &burstPoint{bytes: float64(k.bytes), last: t.OneWay(key{'l', k.n, k.bytes}),
-			gap: t.OneWay(key{'g', k.n, k.bytes}), late: t.OneWay(key{'j', k.n, k.bytes})}
+			gap: t.OneWay(key{'g', k.n, k.bytes}), mean: t.OneWay(key{'m', k.n, k.bytes})}
 		points[k] = q
 		n := int(k.n)
 		if len(p.bursts[n]) == 0 {

@@ -21,9 +21,8 @@ type fixedFit struct {
 	slopeCI   [2]float64
 	lines     [][]float64 // a and a_c by replicate
 	condition float64
-	late      []float64 // of each n: what was taken off a'(n) for the lateness of the last of n deliveries
-	separated bool      // a'(n) is from gaps
-	uneven    float64   // by how much the first gap at the most pairs differs from the others [s]
+	order     order   // in which the messages of a burst come, which says what a'(n) is made of
+	uneven    float64 // by how much the first gap at the most pairs differs from the others [s]
 }
 
 // fitFixed reads a'(n) off the one-packet bursts of each n and fits a and a_c.
@@ -33,19 +32,20 @@ func (p *paired) fitFixed() (*fixedFit, error) {
 	for _, n := range p.pairs {
 		f.n = append(f.n, float64(n))
 		all := p.bursts[n]
-		sizes, times, _, late := columns(all, p.times.Values)
+		sizes := lists.Map(all, func(q *burstPoint) float64 { return q.bytes })
+		times := lists.Map(all, func(q *burstPoint) float64 { return p.times.Values[q.last] })
 		small[n] = all[:SmallSizes(sizes, times, p.packet)]
-		f.late = append(f.late, stats.Mean(late[:len(small[n])]))
 		if all[0].bytes > p.packet {
 			p.fit.Warn("no-one-packet-burst", "n = %d: no burst fits in one packet of %g B", n, p.packet)
 		}
 	}
-	last, err := p.limitsOf(small, false)(p.times.Values)
+	p.below = p.belowSmallest()
+	mean, err := p.limitsOf(small, together)(p.times.Values)
 	if err != nil {
 		return nil, err
 	}
-	f.separated = p.separated(f.n, last, small)
-	if f.a, err = p.times.Derive(p.limitsOf(small, f.separated)); err != nil {
+	f.order = p.orderOf(f.n, mean, small)
+	if f.a, err = p.times.Derive(p.limitsOf(small, f.order)); err != nil {
 		return nil, err
 	}
 	f.a.N = lists.Map(p.pairs, func(n int) int {
@@ -61,64 +61,94 @@ func (p *paired) fitFixed() (*fixedFit, error) {
 	return f, nil
 }
 
-// separated reports whether the deliveries of a burst come one by one, further apart than clocks, jitter and the starts
-// of the senders put them, and enough repetitions are left that show it. Where more pairs make all deliveries later
-// alike, the gaps are shorter than what the last is later by, and say nothing of it.
-func (p *paired) separated(n, last []float64, small map[int][]*burstPoint) bool {
-	if len(n) < 2 || n[0] != 1 || p.cut {
-		return false
+// order is how the messages of a burst come.
+type order int
+
+const (
+	hidden    order = iota // more pairs make them later by less than what blurs their times
+	together               // all of them later alike
+	inTurn                 // one after the other
+	separated              // the same, from starts that are closer together than that
+)
+
+// orderOf compares the last delivery with the mean of n. In turn, it is later by as much as the mean grows with n; late
+// together, by what blurs clocks and times. Deliveries in turn are separated where they are further apart than the
+// starts of the senders, and enough repetitions are left that show it.
+func (p *paired) orderOf(n, mean []float64, small map[int][]*burstPoint) order {
+	l, _, err := lsq.FitLine(n, mean, nil)
+	if err != nil {
+		return hidden
 	}
-	for _, points := range small {
-		if slices.ContainsFunc(points, func(q *burstPoint) bool { return !q.enough() }) {
-			return false
-		}
+	most, few := len(n)-1, func(q *burstPoint) bool { return !q.enough() }
+	q, turn := small[p.pairs[most]][0], 2*l.C1
+	switch {
+	case p.times.Values[q.last]-p.times.Values[q.mean] < togetherShare*(mean[most]-mean[0]):
+		return together
+	case turn <= separation*max(p.clocks.offset, p.clocks.jitter) || turn*(n[most]-n[0]) <= params.Material*mean[0]:
+		return hidden
+	case n[0] != 1 || p.cut || turn <= separation*p.starts.interval ||
+		slices.ContainsFunc(p.pairs, func(n int) bool { return slices.ContainsFunc(small[n], few) }):
+		return inTurn
 	}
-	v, alone, most := p.times.Values, small[p.pairs[0]][0], small[p.pairs[len(n)-1]][0]
-	l, _, err := lsq.FitLine(n, last, nil)
-	return err == nil && l.C1 > separation*max(p.clocks.offset, p.clocks.jitter, p.starts.interval) &&
-		l.C1*(n[len(n)-1]-1) > params.Material*last[0] && v[most.gap] > (v[most.last]-v[alone.last])/2
+	return separated
 }
 
-// unevenGaps is by how much the first gap of bursts differs from the others [s], in the median of the repetitions; 0
-// where there are no others.
+// unevenGaps is by how much the first gap of bursts differs from the others [s], in the median of the repetitions;
+// NaN where there are no others.
 func unevenGaps(points []*burstPoint) float64 {
 	some := slices.DeleteFunc(slices.Clone(points), func(q *burstPoint) bool { return len(q.uneven) == 0 })
-	if len(some) == 0 {
-		return 0
-	}
 	return math.Abs(stats.Mean(lists.Map(some, func(q *burstPoint) float64 { return stats.Median(q.uneven) })))
 }
 
-// limitsOf returns the function from values of points to a'(n): of the last delivery less its lateness, or where they
-// are separated of the gap more than a'(1).
-func (p *paired) limitsOf(small map[int][]*burstPoint, separated bool) func(values []float64) ([]float64, error) {
+// belowSmallest is half of what T(x) of ping-pong grows up to the smallest message of bursts, where it is flat there:
+// it grows less than half as fast as up to a packet, as where frames have a least size. No line then leads to a'. It is
+// NaN elsewhere.
+func (p *paired) belowSmallest() float64 {
+	q, err := p.fit.Prepared.Pingpong(p.fit.Model, minSmall)
+	if err != nil {
+		return math.NaN()
+	}
+	x, y, least := q.Sizes, q.Times.Values, p.bursts[p.pairs[0]][0].bytes
+	packet, _ := slices.BinarySearch(x, q.Packet+1)
+	few, _ := slices.BinarySearch(y[:packet], (1+flatShare/2)*y[0])
+	slope := func(i int) float64 { return (y[i-1] - y[0]) / (x[i-1] - x[0]) }
+	if few > 1 && least <= x[few-1] && slope(few) < slope(packet)/2 {
+		return math.Max(0, slope(few)*least/2)
+	}
+	return math.NaN()
+}
+
+// limitsOf returns the function from values of points to a'(n), in the limit of small messages: of the last delivery
+// where they come in turn, of the gap more than a'(1) where they are separated, else of the mean delivery. Where the
+// order is hidden, the last may be later than the mean by as much as the mean grows: half of that is added.
+func (p *paired) limitsOf(small map[int][]*burstPoint, o order) func(values []float64) ([]float64, error) {
 	return func(values []float64) ([]float64, error) {
 		out := make([]float64, len(p.pairs))
 		for i, n := range p.pairs {
-			sizes, last, gap, late := columns(small[n], values)
-			base, times := 0.0, last
-			for k := range last {
-				last[k] -= late[k]
+			base, of := 0.0, func(q *burstPoint) int { return q.mean }
+			switch {
+			case o == inTurn:
+				of = func(q *burstPoint) int { return q.last }
+			case o == separated && i > 0:
+				base, of = out[0], func(q *burstPoint) int { return q.gap }
 			}
-			if separated && i > 0 {
-				base, times = out[0], gap
+			var sizes, times []float64
+			for _, q := range small[n] {
+				sizes, times = append(sizes, q.bytes), append(times, values[of(q)])
 			}
 			v, err := lsq.Intercept(sizes, times)
 			if err != nil {
 				return nil, fmt.Errorf("n = %d: %w", n, err)
 			}
-			out[i] = base + v
+			if !math.IsNaN(p.below) {
+				v = times[0] - p.below
+			}
+			if out[i] = base + v; o == hidden {
+				out[i] += (out[i] - out[0]) / 2
+			}
 		}
 		return out, nil
 	}
-}
-
-func columns(points []*burstPoint, values []float64) (sizes, last, gap, late []float64) {
-	for _, q := range points {
-		sizes = append(sizes, q.bytes)
-		last, gap, late = append(last, values[q.last]), append(gap, values[q.gap]), append(late, values[q.late])
-	}
-	return sizes, last, gap, late
 }
 
 // single records a' and the bounds it puts on a and a_c.
@@ -149,10 +179,7 @@ func (p *paired) separate(f *fixedFit) error {
 	terms := p.termsOfSlope(f)
 	// Half of what bears on a_c bears on a, since 2a is a'(n) − n·a_c at the smallest n; so does the error of a one-way
 	// time where the dataset states one.
-	ofHost := slices.Clone(terms)
-	for i := range ofHost {
-		ofHost[i].U /= 2
-	}
+	ofHost := lists.Map(terms, func(t params.Term) params.Term { t.U /= 2; return t })
 	ofA := resample.DifferenceOf(p.times, a, lines, func(l []float64) float64 { return l[0] })
 	ofAC := resample.DifferenceOf(p.times, l.C1, lines, func(l []float64) float64 { return l[1] })
 	p.fit.Difference("a", "s", labelA, a, ofA, append(ofHost, p.messageTerms(0.5)...)...)
@@ -167,16 +194,12 @@ func (p *paired) separate(f *fixedFit) error {
 	return nil
 }
 
-// termsOfSlope are what makes a_c uncertain beside the scatter between rounds. All but the first delivery bear on last
-// deliveries: gaps hold neither the starts nor, where directions are averaged, the offsets.
+// termsOfSlope are what makes a_c uncertain beside the scatter between rounds.
 //
-//   - Clock offsets: the last of n one-way times is taken from the largest of n offsets.
 //   - Starts: a message that starts late waits less, by at most its delay. So the last delivery is early by at most the
-//     spread of the starts; taken as uniform between none and all of it.
+//     spread of the starts; taken as uniform between none and all of it. Gaps do not hold the starts.
 //   - First delivery: gaps of a burst should be equal. Where the first is shorter, its delivery may be late, as a host
 //     that idled wakes slowly; uniform between none and all of the difference.
-//   - Lateness: it is taken off as if the n deliveries were late independently of each other; if they are late
-//     together, none of it belongs off. Uniform between.
 func (p *paired) termsOfSlope(f *fixedFit) []params.Term {
 	last := len(f.n) - 1
 	span := f.n[last] - f.n[0]
@@ -186,13 +209,14 @@ func (p *paired) termsOfSlope(f *fixedFit) []params.Term {
 			terms = append(terms, params.Term{Name: name, Type: params.TypeB, U: u / span, Why: why})
 		}
 	}
-	if !f.separated {
-		const over = ", over the range of n"
-		add(params.TermClockOffset, math.Sqrt2*p.clocks.offset, "spread of the offsets of two clocks"+over)
+	if f.order == hidden || f.order == inTurn {
 		add("start skew", p.starts.spread/math.Sqrt(3), "hosts start at slightly different times: their spread with the "+
-			"most pairs, in the closer half of the bursts, uniform"+over)
-		add("last of n", f.late[last]/math.Sqrt(3), "correction for the late last delivery, none to all of it, uniform"+over)
-	} else {
+			"most pairs, in the closer half of the bursts, uniform, over the range of n")
+	}
+	if f.order == hidden {
+		add("order of messages", math.Abs(f.line.C1)*span/3/math.Sqrt(3), "the last delivery may be later than the mean "+
+			"by none to all of what the mean grows, of which half is added, uniform")
+	} else if f.order == separated {
 		add("first delivery", f.uneven/math.Sqrt(3), "the first delivery may be late: its gap to the second against the "+
 			"other gaps, with the most pairs, uniform, over the range of n")
 	}
@@ -204,5 +228,10 @@ func (p *paired) termsOfSlope(f *fixedFit) []params.Term {
 
 // messageTerms are the type B terms of share times the time of a message from host to host: 1 for a', ½ for a.
 func (p *paired) messageTerms(share float64) []params.Term {
-	return slices.Concat(p.fit.Prepared.ClockReading(share), fit.ClockOffset(share, p.clocks.bound))
+	terms := slices.Concat(p.fit.Prepared.ClockReading(share), fit.ClockOffset(share, p.clocks.bound))
+	if p.below > 0 {
+		terms = append(terms, fit.Uniform("smallest message", share*p.below, "T(x) is flat at its start, and grows up to "+
+			"the smallest message by none to all of what ping-pong shows"))
+	}
+	return terms
 }

@@ -31,11 +31,12 @@ import (
 // that starts late waits less. Its own time is then too short by its delay, and so is the last of the n. Where the
 // deliveries are separated (separated), a'(n) is therefore a'(1) plus the gap between the first and the last delivery:
 // that is (n−1)·a_c whichever sender started first, in repetitions whose senders started within half of the gap. Where
-// they are not, a'(n) is the last delivery less its lateness (lateness), and the interval is widened (termsOfSlope).
+// they are late together a'(n) is the mean delivery, where they come in turn the last, and where that is hidden between
+// the two (orderOf, limitsOf); the interval is widened (termsOfSlope).
 //
-// Intervals are those of a bootstrap over rounds, then timings (package resample), and the terms. The error of an
-// offset otherwise cancels between the directions of a round. What does not cancel is new in every slot, and part of
-// the differences between rounds.
+// Intervals are those of a bootstrap over rounds (package resample), and the terms. The error of an offset cancels in
+// the mean delivery between the directions of a round. What does not cancel is new in every slot, and part of the
+// differences between rounds.
 //
 // No coefficient is clamped: a negative a_c is reported as such. Source: Stoica, Sultan, Keyes 1994, eq. 16 and 17.
 var Network = fit.Model{Name: "hyperbolic-network", Needs: []string{names.Paired}, Fit: fitNetwork, Draw: networkPlots}
@@ -49,6 +50,8 @@ const (
 	// Deliveries count as separated if a_c exceeds what blurs a delivery's time, and what sets the starts apart, by
 	// this factor.
 	separation = 2
+	// Messages are late together if the last is later than the mean by less than this share of what the mean grows.
+	togetherShare = 0.75
 )
 
 // fitNetwork returns fit.ErrNeeds with neither bursts nor streams.

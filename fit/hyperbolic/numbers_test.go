@@ -92,15 +92,3 @@ func TestSmallAndLargeSizes(t *testing.T) {
 		t.Errorf("few sizes: large from %d, want those above a packet", got)
 	}
 }
-
-func TestLateness(t *testing.T) {
-	single := make([]float64, 1000)
-	for i := range single {
-		single[i] = float64(i)
-	}
-	for n, want := range map[int]float64{1: 0, 2: 207.1, 4: 340.9} { // 2^(−1/n) − 1/2
-		if got := lateness(single, n); math.Abs(got-want) > 1 {
-			t.Errorf("of %d: %g, want %g", n, got, want)
-		}
-	}
-}

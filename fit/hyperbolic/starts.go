@@ -66,13 +66,9 @@ func gatherSkew(bursts []*fit.Batch, starts startsBy) skew {
 	}
 	var s skew
 	for n, v := range all {
-		if n > 1 {
-			s.interval = math.Max(s.interval, stats.Median(v)/float64(n-1))
-		}
+		s.interval = math.Max(s.interval, stats.Median(v)/float64(max(1, n-1)))
 	}
-	if most > 1 {
-		s.spread = stats.Median(closest[most])
-	}
+	s.spread = stats.Typical(closest[most])
 	return s
 }
 
@@ -86,11 +82,4 @@ const minKept = 0.5
 // enough reports whether the gaps are of as many repetitions as it takes to use them.
 func (q *burstPoint) enough() bool {
 	return q.kept > 0 && float64(q.kept) >= minKept*float64(q.kept+q.dropped)
-}
-
-// lateness is by how much the last of n deliveries is later than a typical one although they do not disturb each other:
-// the median of the largest of n independent times is the quantile 2^(−1/n) of one. single are the times of one pair
-// alone [s].
-func lateness(single []float64, n int) float64 {
-	return stats.Quantile(single, math.Pow(0.5, 1/float64(n))) - stats.Median(single)
 }

@@ -21,13 +21,12 @@ func (c cells) medians() [][]float64 {
 	return lists.Map(c, func(rounds [][]float64) []float64 { return lists.Map(rounds, median) })
 }
 
-// bootstrap resamples clustered data: each of b replicates draws as many rounds as there are, with replacement. Within a
-// drawn round values stay as they are: the medians of rounds scatter by what values within rounds do, too, and to draw
-// them again would count that twice. Only where the medians of all rounds are the same, as of one round, are values drawn
-// within rounds, as many as there are, with replacement. stat maps the medians of a resample to estimates: med[row][k] is
-// that of the row in the round drawn k-th, the same round for all rows; NaN where there are no values. A median costs
-// O(1) whatever the number of values. Source: Davison and Hinkley (1997), Bootstrap Methods and their Application, §3.8
-// (strategy 1).
+// bootstrap resamples clustered data: each of b replicates draws as many rounds as there are, with replacement. Values
+// within a drawn round stay as they are: the medians of rounds scatter by what values within rounds do, too, and to
+// draw them again would count that twice. Only where the medians of all rounds are the same, as of one round, are
+// values drawn within rounds, as many as there are, with replacement. stat maps the medians of a resample to estimates:
+// med[row][k] is that of the row in the round drawn k-th, the same round for all rows; NaN where there are no values.
+// Source: Davison and Hinkley (1997), Bootstrap Methods and their Application, §3.8 (strategy 1).
 //
 // It returns the estimates of each replicate. stat runs on all CPUs at once. Every replicate has its own generator,
 // seeded from seed and its number: results do not depend on GOMAXPROCS.

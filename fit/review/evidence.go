@@ -134,7 +134,6 @@ var remedies = map[string]string{
 		"share (chrony, PTP) makes it smaller",
 	"unsteady streams": "what else uses the network or the hosts has to stop",
 	"start skew":       "use idle hosts: they start closer together",
-	"last of n":        "use idle hosts: they are less late",
 	"slow pairs":       "leave the slow hosts out",
 }
 
