@@ -122,7 +122,7 @@ func (s *Screen) compared(all [][]reading) (out [][]reading) {
 	return out
 }
 
-// medians are those of the readings of each key, of which a reading has one or more.
+// medians returns the median of the readings with the same key. A reading has one key of each function.
 func medians[K comparable](all [][]reading, keys ...func(Seen) K) map[K]float64 {
 	seen := map[K][]float64{}
 	for _, r := range slices.Concat(all...) {

@@ -28,11 +28,13 @@ import (
 //   - a and a_c, where only one n was measured.
 //
 // Senders never start quite together: a clock offset is known to some microseconds, and a sender wakes late. A message
-// that starts late waits less. Its own time is then too short by its delay, and so is the last of the n. Where the
-// deliveries are separated (separated), a'(n) is therefore a'(1) plus the gap between the first and the last delivery:
-// that is (n−1)·a_c whichever sender started first, in repetitions whose senders started within half of the gap. Where
-// they are late together a'(n) is the mean delivery, where they come in turn the last, and where that is hidden between
-// the two (orderOf, limitsOf); the interval is widened (termsOfSlope).
+// that starts late waits less. Its own time is then too short by its delay, and so is the last of the n. How the
+// deliveries come (orderOf) says what a'(n) is taken from (limitsOf):
+//   - separated: a'(1) plus the gap between the first and the last delivery. That is (n−1)·a_c whichever sender started
+//     first, in repetitions whose senders started within half of the gap;
+//   - in turn: the last delivery;
+//   - late together: the mean delivery;
+//   - hidden by noise: halfway between the last two, with an interval that holds both (termsOfSlope).
 //
 // Intervals are those of a bootstrap over rounds (package resample), and the terms. The error of an offset cancels in
 // the mean delivery between the directions of a round. What does not cancel is new in every slot, and part of the
