@@ -135,13 +135,13 @@ func TestNetworkSwitchSkewedStarts(t *testing.T) {
 		}
 		return 0
 	}
-	skew, late := term("a_c", "start skew"), term("a_c", "last of n")
+	skew, order := term("a_c", "start skew"), term("a_c", "order of messages")
 	// lower quartile of the range of four uniform starts
 	near(t, "term of the starts", skew, 0.46*100e-6/math.Sqrt(3)/3, 0.15)
 	near(t, "the same of a", term("a", "start skew"), skew/2, 1e-9)
 	ci := *f.Parameters["a_c"].CI95
-	if half := (ci[1] - ci[0]) / 2; half < 1.96*math.Hypot(skew, late) {
-		t.Errorf("a_c is certain to ± %g, with terms of %g and %g", half, skew, late)
+	if half := (ci[1] - ci[0]) / 2; half < 1.96*math.Hypot(skew, order) {
+		t.Errorf("a_c is certain to ± %g, with terms of %g and %g", half, skew, order)
 	}
 }
 
