@@ -199,11 +199,10 @@ func (r *Result) AddSeries(s params.Series, x []float64, est *resample.Estimates
 func SegmentsFunction(r *Result, name, label string, sizes []float64, est *resample.Estimates, seg *lsq.Segments) {
 	fn := r.Function(params.Pieces, label, map[string][2]float64{"bytes": {sizes[0], sizes[len(sizes)-1]}})
 	lines := resample.Map(est.Replicates, func(y []float64) ([]float64, error) { return lsq.WithinBreaks(sizes, y, seg) })
-	names := make([]string, 2*len(seg.Segments))
 	from, k := append([]float64{0}, seg.Breaks...), 0
 	for i, g := range seg.Segments {
 		n := "_" + strconv.Itoa(i+1)
-		fn.Coeff["from"+n], names[2*i], names[2*i+1] = from[i], name+".c0"+n, name+".c1"+n
+		fn.Coeff["from"+n] = from[i]
 		c0, c1 := est.Interval(g.Intercept, lines, 2*i), est.Interval(g.Slope, lines, 2*i+1)
 		x, y := sizes[k:k+g.Distinct], est.Values[k:k+g.Distinct]
 		k += g.Distinct
@@ -211,8 +210,9 @@ func SegmentsFunction(r *Result, name, label string, sizes []float64, est *resam
 		fn.Set("c0"+n, g.Intercept, Add(g.Intercept, c0, ofC0))
 		fn.Set("c1"+n, g.Slope, Add(g.Slope, c1, ofC1))
 		fn.Domain["bytes"+n] = [2]float64{g.Lo, g.Hi}
+		own := lists.Map(lines, func(l []float64) []float64 { return l[2*i : 2*i+2] })
+		r.Together([]string{name + ".c0" + n, name + ".c1" + n}, own) // a size is on one line
 	}
-	r.Together(names, lines)
 	r.Functions[name] = fn
 }
 
