@@ -40,7 +40,7 @@ func (s *Screen) kinds() [][]int {
 		return nil
 	}
 	for _, k := range odd { // who is odd in one quantity belongs to the only kind that is like it in the other
-		like := slices.DeleteFunc(slices.Clone(keys), func(o [2]int) bool { return k[0] != o[0] && k[1] != o[1] })
+		like := lists.Where(keys, func(o [2]int) bool { return k[0] == o[0] || k[1] == o[1] })
 		if len(like) == 1 {
 			by[like[0]] = append(by[like[0]], by[k]...)
 		}

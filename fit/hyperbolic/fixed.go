@@ -96,7 +96,7 @@ func (p *paired) orderOf(n, mean []float64, small map[int][]*burstPoint) order {
 // unevenGaps is by how much the first gap of bursts differs from the others [s], in the median of the repetitions;
 // NaN where there are no others.
 func unevenGaps(points []*burstPoint) float64 {
-	some := slices.DeleteFunc(slices.Clone(points), func(q *burstPoint) bool { return len(q.uneven) == 0 })
+	some := lists.Where(points, func(q *burstPoint) bool { return len(q.uneven) > 0 })
 	return math.Abs(stats.Mean(lists.Map(some, func(q *burstPoint) float64 { return stats.Median(q.uneven) })))
 }
 

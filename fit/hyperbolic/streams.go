@@ -31,7 +31,7 @@ func (p *paired) loadStreams() []*fit.Batch {
 	for _, b := range p.windows {
 		fewest = min(fewest, connectionsOf(b))
 	}
-	return slices.DeleteFunc(slices.Clone(p.counted), func(b *fit.Batch) bool { return connectionsOf(b) != fewest })
+	return lists.Where(p.counted, func(b *fit.Batch) bool { return connectionsOf(b) == fewest })
 }
 
 // steady leaves out streams with too much loss, and of each point those that something else than the path limited, or

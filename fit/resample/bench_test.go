@@ -41,7 +41,7 @@ func BenchmarkFitMillion(b *testing.B) {
 						slices.Sort(s)
 					}
 				}
-				cells(data).bootstrap(1000, 1, func(med [][]float64) []float64 {
+				cells(data).bootstrap(cells(data).medians(), 1000, 1, func(med [][]float64) []float64 {
 					y := make([]float64, len(med))
 					for p, v := range med {
 						slices.Sort(v)

@@ -24,16 +24,17 @@ func (c cells) medians() [][]float64 {
 // bootstrap resamples clustered data: each of b replicates draws as many rounds as there are, with replacement. Values
 // within a drawn round stay as they are: the medians of rounds scatter by what values within rounds do, too, and to
 // draw them again would count that twice. Only where the medians of all rounds are the same, as of one round, are
-// values drawn within rounds, as many as there are, with replacement. stat maps the medians of a resample to estimates:
-// med[row][k] is that of the row in the round drawn k-th, the same round for all rows; NaN where there are no values.
-// Source: Davison and Hinkley (1997), Bootstrap Methods and their Application, §3.8 (strategy 1).
+// values drawn within rounds, as many as there are, with replacement. medians are those of c. stat maps the medians of
+// a resample to estimates: med[row][k] is that of the row in the round drawn k-th, the same round for all rows; NaN
+// where there are no values. Source: Davison and Hinkley (1997), Bootstrap Methods and their Application, §3.8
+// (strategy 1).
 //
 // It returns the estimates of each replicate. stat runs on all CPUs at once. Every replicate has its own generator,
 // seeded from seed and its number: results do not depend on GOMAXPROCS.
-func (c cells) bootstrap(b int, seed uint64, stat func(med [][]float64) []float64) [][]float64 {
-	out, medians := make([][]float64, b), c.medians()
+func (c cells) bootstrap(medians [][]float64, b int, seed uint64, stat func(med [][]float64) []float64) [][]float64 {
+	out := make([][]float64, b)
 	alike := lists.Map(medians, func(row []float64) bool {
-		some := slices.DeleteFunc(slices.Clone(row), math.IsNaN)
+		some := lists.Where(row, func(v float64) bool { return !math.IsNaN(v) })
 		return len(some) > 0 && slices.Min(some) == slices.Max(some)
 	})
 	Each(b, func(i int) {
@@ -43,11 +44,10 @@ func (c cells) bootstrap(b int, seed uint64, stat func(med [][]float64) []float6
 			for range rounds[len(drawn):] { // before the first row: all have as many
 				drawn = append(drawn, rng.IntN(len(rounds)))
 			}
-			med[p] = make([]float64, len(drawn))
-			for k, r := range drawn {
-				if med[p][k] = medians[p][r]; alike[p] {
-					med[p][k] = drawMedian(rounds[r], rng)
-				}
+			if alike[p] {
+				med[p] = lists.Map(drawn, func(r int) float64 { return drawMedian(rounds[r], rng) })
+			} else {
+				med[p] = Pick(medians[p], drawn)
 			}
 		}
 		out[i] = stat(med)

@@ -14,7 +14,9 @@ func TestBootstrapDeterministic(t *testing.T) {
 	run := func(procs int, seed uint64) [][]float64 {
 		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(procs))
 		m := cells{{{1, 2, 3}, {4, 5, 9}}, {{7, 8}, nil}}
-		return m.bootstrap(101, seed, func(med [][]float64) []float64 { return []float64{med[0][0] + med[0][1]} })
+		return m.bootstrap(m.medians(), 101, seed, func(med [][]float64) []float64 {
+			return []float64{med[0][0] + med[0][1]}
+		})
 	}
 	if !reflect.DeepEqual(run(1, 5), run(7, 5)) {
 		t.Error("results depend on GOMAXPROCS")
@@ -35,7 +37,7 @@ func TestBootstrapStdErr(t *testing.T) {
 	mean, sd := stat.PopMeanStdDev(v, nil)
 	want := sd / math.Sqrt(10)
 	m := cells(data)
-	r := m.bootstrap(20000, 3, func(med [][]float64) []float64 { return []float64{stat.Mean(med[0], nil)} })
+	r := m.bootstrap(m.medians(), 20000, 3, func(med [][]float64) []float64 { return []float64{stat.Mean(med[0], nil)} })
 	means := slices.Concat(r...)
 	slices.Sort(means)
 	near(t, "standard error", stat.PopStdDev(means, nil)/want, 1, 0.02)
@@ -49,7 +51,7 @@ func TestRoundMedians(t *testing.T) {
 	if got[0][0] != 2 || got[0][1] != 10 || !math.IsNaN(got[1][0]) || got[1][1] != 25 {
 		t.Errorf("medians %v", got)
 	}
-	m.bootstrap(200, 1, func(med [][]float64) []float64 {
+	m.bootstrap(m.medians(), 200, 1, func(med [][]float64) []float64 {
 		for k := range med[0] { // the same round for all points
 			if (med[0][k] == 10) == math.IsNaN(med[1][k]) {
 				t.Errorf("rounds differ between points: %v", med)

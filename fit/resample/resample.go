@@ -200,7 +200,7 @@ func (m *Medians) Estimate() *Estimates {
 // estimate in that replicate. Teams are drawn beside the rounds, and shift the points by what persists between them.
 func (m *Medians) Draw(b int, seed uint64) *Estimates {
 	s := m.Estimate()
-	s.Replicates = m.cells.bootstrap(b, seed, func(med [][]float64) []float64 {
+	s.Replicates = m.cells.bootstrap(m.medians, b, seed, func(med [][]float64) []float64 {
 		r := m.combine(med, s.Values)
 		for i, k := range m.own {
 			r[i] = s.Values[i] + k*(r[i]-s.Values[i])

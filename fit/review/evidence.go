@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"calib/internal/lists"
 	"calib/internal/units"
 	"calib/params"
 )
@@ -282,7 +283,7 @@ func (r *review) misfit(name, model string) reason {
 				end, 100*mean, 100*meanMisfit))
 		}
 	}
-	own := slices.DeleteFunc(slices.Clone(f.Series), func(s params.Series) bool { return s.Symbol != name })
+	own := lists.Where(f.Series, func(s params.Series) bool { return s.Symbol == name })
 	for _, q := range restOn {
 		if listed(q.names, name) {
 			own = append(own, f.Of(q.points)...)

@@ -237,11 +237,17 @@ func TestLocked(t *testing.T) {
 // However many coordinators start at once on one directory, one gets it.
 func TestLockRace(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "run")
+	race(t, 16, func() (*Dir, error) { return Create(path, sample()) }).Close()
+}
+
+// race has so many coordinators begin a run at once, and returns the directory of the one that has it.
+func race(t *testing.T, n int, begin func() (*Dir, error)) *Dir {
+	t.Helper()
 	var wg sync.WaitGroup
-	won := make(chan *Dir, 16)
-	for range cap(won) {
+	won := make(chan *Dir, n)
+	for range n {
 		wg.Go(func() {
-			d, err := Create(path, sample())
+			d, err := begin()
 			switch {
 			case err == nil:
 				won <- d
@@ -255,7 +261,7 @@ func TestLockRace(t *testing.T) {
 	if len(won) != 1 {
 		t.Fatalf("%d coordinators hold the run", len(won))
 	}
-	(<-won).Close()
+	return <-won
 }
 
 // Of those who at once make a run that was cut off anew one does, and nobody removes what it has begun.
@@ -268,29 +274,16 @@ func TestClearedAtOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var wg sync.WaitGroup
-	won := make(chan *Dir, 8)
-	for range cap(won) {
-		wg.Go(func() {
-			err := Clear(path)
-			var d *Dir
-			if err == nil {
-				d, err = Create(path, sample())
-			}
-			switch {
-			case err == nil:
-				won <- d
-			case !errors.Is(err, ErrLocked) && !errors.Is(err, ErrExists):
-				t.Errorf("loser: %v", err)
-			}
-		})
+	held := race(t, 8, func() (*Dir, error) {
+		if err := Clear(path); err != nil {
+			return nil, err
+		}
+		return Create(path, sample())
+	})
+	if got := names(t, path); got != lockFile+" "+RunFile {
+		t.Fatalf("the run has %q", got)
 	}
-	wg.Wait()
-	close(won)
-	if got := names(t, path); len(won) != 1 || got != lockFile+" "+RunFile {
-		t.Fatalf("%d coordinators hold the run, which has %q", len(won), got)
-	}
-	(<-won).Close()
+	held.Close()
 	other := filepath.Join(t.TempDir(), "link")
 	if err := errors.Join(os.Symlink(path, other), Clear(path+"-none")); err != nil {
 		t.Error(err)
