@@ -7,8 +7,9 @@ import (
 	"calib/internal/machine"
 )
 
-// Protocol is the version of the control protocol. Two builds work together if and only if theirs are equal.
-const Protocol = 6
+// Protocol is the version of what agents and coordinators say to each other, and agents among themselves. Two builds
+// work together if and only if theirs are equal.
+const Protocol = 7
 
 // Classes of errors a client returns; errors.Is tells them apart. The error's text names the host, and says how to
 // solve the problem where that is possible.

@@ -11,8 +11,12 @@ import (
 	"calib/internal/units"
 )
 
-// ready is what the accepting side sends over an old connection once the new one may be dialled.
-const ready = "calibrd\n"
+// What is sent over an old connection: here by the side that dials, once it is in Reopen, and then ready by the other,
+// once the new one may be dialled.
+const (
+	here  = "calibhr\n"
+	ready = "calibrd\n"
+)
 
 // Reopen replaces the team's connections by new ones with the options o, whatever the session's, but for its congestion
 // control where o names none: that is the user's choice for the whole run. Every rank calls it with the same o, when
@@ -21,8 +25,10 @@ const ready = "calibrd\n"
 //
 // Buffers of accepted connections are the listener's, and the window scale is settled by the first packet. So each rank
 // gives its listener the options before it tells the ranks that dial it, over the old connections, that it is ready;
-// they then drop the old connection and dial. A rank sends ready on all its connections before it waits on any, and the
-// mesh, not the rank, answers handshakes: so no cycle of ranks can wait for each other.
+// they then drop the old connection and dial. A rank that dials has said before that it is here: one that comes later
+// to its group would find the old connection ended, take it for a failure and dial on its own. A rank sends here on all
+// its connections before it waits on any, and the mesh, not the rank, answers handshakes: so no cycle of ranks can wait
+// for each other.
 func (g *Group) Reopen(o plane.Socket) (err error) {
 	defer func() {
 		if err != nil {
@@ -39,17 +45,19 @@ func (g *Group) Reopen(o plane.Socket) (err error) {
 	if g.overridden = cmp.Or(s, g.overridden); err != nil {
 		return err
 	}
-	for _, rank := range g.others {
-		if !g.dials(rank) {
-			if err := g.askToRedial(rank); err != nil {
-				return err
-			}
-		}
+	steps := []struct {
+		dials bool
+		do    func(rank int) error
+	}{
+		{true, func(rank int) error { return g.failed(rank, g.conns[rank].Send([]byte(here))) }},
+		{false, func(rank int) error { return g.askToRedial(rank, deadline) }},
+		{true, func(rank int) error { return g.redial(ctx, rank, deadline) }},
+		{false, func(rank int) error { return g.renew(ctx, rank) }},
 	}
-	for _, dials := range []bool{true, false} {
+	for _, step := range steps {
 		for _, rank := range g.others {
-			if dials == g.dials(rank) {
-				if err := g.replace(ctx, rank, deadline); err != nil {
+			if step.dials == g.dials(rank) {
+				if err := step.do(rank); err != nil {
 					return err
 				}
 			}
@@ -60,9 +68,12 @@ func (g *Group) Reopen(o plane.Socket) (err error) {
 
 func (g *Group) dials(rank int) bool { return g.team[g.rank] < g.team[rank] }
 
-// askToRedial tells a rank that dials this one to do so again, and ends the old connection. The mesh forgets the old
-// one first, since the new one may exist before this returns.
-func (g *Group) askToRedial(rank int) error {
+// askToRedial tells a rank that dials this one, and is here, to do so again, and ends the old connection. The mesh
+// forgets the old one first, since the new one may exist before this returns.
+func (g *Group) askToRedial(rank int, deadline units.Nanos) error {
+	if err := g.expect(rank, here, deadline); err != nil {
+		return err
+	}
 	g.mesh.unlink(linkID{g.team[rank], 0}, g.conns[rank])
 	err := g.failed(rank, g.conns[rank].Send([]byte(ready)))
 	if err == nil {
@@ -71,28 +82,35 @@ func (g *Group) askToRedial(rank int) error {
 	return err
 }
 
-// replace ends the old connection to a rank that has said it is ready, and opens the new one.
-func (g *Group) replace(ctx context.Context, rank int, deadline units.Nanos) error {
-	if g.dials(rank) {
-		c := g.conns[rank]
-		b := make([]byte, len(ready))
-		err := c.SetTimeouts(max(deadline-kernel.Now(), units.Millisecond))
-		if err == nil {
-			err = c.Recv(b)
-		}
-		if err == nil && string(b) != ready {
-			err = fmt.Errorf("%s: bytes of a message were still under way", c.peer)
-		}
-		if err != nil {
-			return g.failed(rank, err)
-		}
-		g.dropConn(rank)
+// redial ends the old connection to a rank once that has said that it is ready, and opens the new one.
+func (g *Group) redial(ctx context.Context, rank int, deadline units.Nanos) error {
+	if err := g.expect(rank, ready, deadline); err != nil {
+		return err
 	}
+	g.dropConn(rank)
+	return g.renew(ctx, rank)
+}
+
+// renew takes the new connection to a rank.
+func (g *Group) renew(ctx context.Context, rank int) error {
 	c, err := g.mesh.take(ctx, g.team[rank], 0, true)
 	if err == nil {
 		_, err = g.adopt(rank, c)
 	}
 	return err
+}
+
+// expect receives a word over the old connection.
+func (g *Group) expect(rank int, word string, deadline units.Nanos) error {
+	c, b := g.conns[rank], make([]byte, len(word))
+	err := c.SetTimeouts(max(deadline-kernel.Now(), units.Millisecond))
+	if err == nil {
+		err = c.Recv(b)
+	}
+	if err == nil && string(b) != word {
+		err = fmt.Errorf("%s: bytes of a message were still under way", c.peer)
+	}
+	return g.failed(rank, err)
 }
 
 // dropConn ends the connection to a rank, so that the next asked for is another. What was sent on it still arrives.

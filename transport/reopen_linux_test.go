@@ -93,13 +93,13 @@ func TestReopenThenLeave(t *testing.T) {
 	if g[1].overridden, err = g[1].mesh.override(nil, g[1].hosts, &plane.Socket{NoEOR: true}); err != nil {
 		t.Fatal(err)
 	}
-	if err := g[1].askToRedial(0); err != nil {
+	if err := g[1].askToRedial(0, kernel.Now()+units.Second); err != nil {
 		t.Fatal(err)
 	}
 	if err := <-done; err != nil {
 		t.Fatal(err)
 	}
-	if err := g[1].replace(context.Background(), 0, kernel.Now()+units.Second); err != nil {
+	if err := g[1].renew(context.Background(), 0); err != nil {
 		t.Fatal(err)
 	}
 	b := make([]byte, 3)
@@ -124,6 +124,9 @@ func TestPeerDiesDuringReopen(t *testing.T) {
 
 	g = opened(t, testMeshes(t, "127.0.0.1", 2, nil), units.Second)
 	go func() { done <- g[1].Reopen(plane.Socket{NoEOR: true}) }()
+	if err := g[0].Send(1, []byte(here)); err != nil {
+		t.Fatal(err)
+	}
 	if err := g[0].Recv(1, make([]byte, len(ready))); err != nil { // rank 1 is past its old connection
 		t.Fatal(err)
 	}
@@ -134,18 +137,43 @@ func TestPeerDiesDuringReopen(t *testing.T) {
 	}
 }
 
+// Both ends look for them.
 func TestReopenWithBytesUnderWay(t *testing.T) {
-	g := opened(t, testMeshes(t, "127.0.0.1", 2, nil), units.Second)
-	if err := g[1].Send(0, []byte("messages")); err != nil {
-		t.Fatal(err)
+	for sends := range 2 {
+		g := opened(t, testMeshes(t, "127.0.0.1", 2, nil), units.Second)
+		if err := g[sends].Send(1-sends, []byte("messages")); err != nil {
+			t.Fatal(err)
+		}
+		done := make(chan error, 1)
+		go func() { done <- g[sends].Reopen(plane.Socket{}) }()
+		if err := g[1-sends].Reopen(plane.Socket{}); err == nil || !strings.Contains(err.Error(), "under way") {
+			t.Errorf("reopened: %v", err)
+		}
+		g[sends].Abort()
+		<-done
 	}
-	done := make(chan error, 1)
-	go func() { done <- g[1].Reopen(plane.Socket{}) }()
-	if err := g[0].Reopen(plane.Socket{}); err == nil || !strings.Contains(err.Error(), "under way") {
-		t.Errorf("reopened: %v", err)
+}
+
+// A rank that comes to its group while another is in Reopen already finds the connection that both have kept.
+func TestReopenBeforeAnotherHasOpened(t *testing.T) {
+	meshes := testMeshes(t, "127.0.0.1", 2, nil)
+	for range 200 {
+		g := opened(t, meshes, units.Second)
+		for _, rank := range g {
+			rank.Close()
+		}
+		g = testGroups(t, meshes, units.Second)
+		done := make(chan error, 1)
+		go func() { done <- errors.Join(g[1].Open(), g[1].Reopen(plane.Socket{NoEOR: true}), g[1].Send(0, []byte("new"))) }()
+		b := make([]byte, 3)
+		err := errors.Join(g[0].Open(), g[0].Reopen(plane.Socket{NoEOR: true}), g[0].Recv(1, b))
+		if err = errors.Join(err, <-done); err != nil || string(b) != "new" {
+			t.Fatalf("heard %q (%v)", b, err)
+		}
+		for _, rank := range g {
+			rank.Close()
+		}
 	}
-	g[1].Abort()
-	<-done
 }
 
 func TestReopenWithoutASession(t *testing.T) {
