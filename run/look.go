@@ -270,6 +270,9 @@ func probeText(p *coord.Probed) string {
 		switch {
 		case p.Together:
 			s += "do not slow each other, so pairs run side by side"
+		case p.Absurd():
+			s += fmt.Sprintf("take %s times as long, and no network does that: the hosts are busy, or packets are lost "+
+				"(calib doctor shows the load); pairs run one by one", slower)
 		case p.Shared():
 			s += fmt.Sprintf("take %s times as long, so pairs run one by one", slower)
 		default:

@@ -29,6 +29,11 @@ func TestProbeText(t *testing.T) {
 		p := &coord.Probed{AtOnce: 2, Slower: slower, Pairs: 2}
 		if got := probeText(p); !strings.Contains(got, "2 pairs at once "+want+" as long, ") {
 			t.Errorf("%g: %s", slower, got)
+		} else if strings.Contains(got, "the hosts are busy") != (slower > 200) {
+			t.Errorf("%g: %s", slower, got)
+		}
+		if path := p.Path(); path.Sharing(2) > 200 || slower < 200 && path.Slower != slower {
+			t.Errorf("%g: planned with %+v", slower, path)
 		}
 	}
 }

@@ -52,10 +52,17 @@ func (p *Probed) Known() *Probed {
 // those over one slow uplink, hosts can be compared while all pairs communicate at once.
 func (p *Probed) Shared() bool { return p.AtOnce == 0 || p.Least > undisturbed }
 
-// Path is what a plan is made from. The slowest pair decides: a round waits for it.
+// Absurd reports whether pairs took so much longer at once that the network is not why: a shared medium makes it as many
+// times as there are pairs.
+func (p *Probed) Absurd() bool { return p.Slower > absurd*float64(p.AtOnce) }
+
+// Path is what a plan is made from. The slowest pair decides: a round waits for it. What is absurd is not planned with.
 func (p *Probed) Path() bench.Path {
-	return bench.Path{Latency: p.Latency, PerByte: p.Slowest, Together: p.Together, AtOnce: p.AtOnce, Slower: p.Slower,
-		Slot: p.Slot}
+	out := bench.Path{Latency: p.Latency, PerByte: p.Slowest, Together: p.Together, Slot: p.Slot}
+	if !p.Absurd() {
+		out.AtOnce, out.Slower = p.AtOnce, p.Slower
+	}
+	return out
 }
 
 const (
@@ -68,6 +75,8 @@ const (
 	probeStream = 1 << 35
 	// undisturbed is by how much pairs may be slower at once than alone, to be taken as not disturbing each other.
 	undisturbed = 1.1
+	// absurd is how many times as long as on a shared medium pairs take at once where hosts are busy or packets are lost.
+	absurd = 100
 	// probeDeadline bounds a slot of the probe. On any path of which a run makes sense it ends within seconds.
 	probeDeadline = 15 * units.Second
 	// probeMost is how long a probe may take where there is no budget; with one, it has probeShare of it.
