@@ -7,6 +7,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -197,6 +198,34 @@ func (s *Store) Read(ctx context.Context, id string) (p *params.Params, m Measur
 		return nil, m, fmt.Errorf("history %s: run %s: %w: %w", s.Path, id, ErrDamaged, err)
 	}
 	return p, m, nil
+}
+
+// mostHosts bounds the part of a compressed params.json that is read for its hosts, which are at its beginning [B].
+const mostHosts = 64 << 10
+
+// Hosts returns the hosts of the runs of a filter, by their IDs; none of a run where they are not to be read.
+func (s *Store) Hosts(ctx context.Context, f Filter) (map[string][]string, error) {
+	type row struct {
+		id   string
+		text []byte
+	}
+	rows, err := collect(ctx, s, "read the hosts of runs", func(r *row) []any { return []any{&r.id, &r.text} },
+		"SELECT id, substr(params, 1, ?) FROM runs JOIN documents ON run = key WHERE started "+filtered+
+			" ORDER BY started DESC, key DESC LIMIT ?",
+		append(append([]any{mostHosts}, f.condition()...), cmp.Or(f.Last, unlimited))...)
+	out := map[string][]string{}
+	for _, r := range rows {
+		var run struct{ Hosts []string }
+		if z, err := gzip.NewReader(bytes.NewReader(r.text)); err == nil {
+			d := json.NewDecoder(z)
+			for at := json.Token(nil); err == nil && at != "run"; {
+				at, err = d.Token()
+			}
+			_ = d.Decode(&run)
+		}
+		out[r.id] = run.Hosts
+	}
+	return out, err
 }
 
 // run returns the row of a run and its start, or ErrNotFound.

@@ -202,6 +202,55 @@ func TestSameSizes(t *testing.T) {
 	}
 }
 
+// Runs of two clusters in one store are two series: what one of them does is no change of the other's, nor is an
+// acknowledgement of one for the other. Runs of one cluster, which may gain a host, are one.
+func TestClustersApart(t *testing.T) {
+	ctx := t.Context()
+	s, err := history.Open(ctx, filepath.Join(t.TempDir(), "h.db"), true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	made := func(id string, night int, v float64, hosts ...string) {
+		p := &params.Params{Schema: params.Schema, Run: params.Run{ID: id, Plan: "quick", Hosts: hosts},
+			Parameters: map[string]params.Parameter{"g": {Value: &v, Unit: "s", Status: params.StatusOK}}}
+		if _, err := s.Add(ctx, history.Record{Entry: history.Entry{Started: nightOf(night)}, Params: p}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	survey := func() *survey {
+		of, err := s.Followed(ctx)
+		v, failed := surveyRuns(ctx, s, history.Filter{}, of)
+		if err != nil || failed != nil {
+			t.Fatal(err, failed)
+		}
+		return v
+	}
+	for i := range 12 {
+		made(fmt.Sprintf("a%02d", i), 2*i, 1+0.001*float64(i%3), append([]string{"a1", "a2"}, "a3")[:2+i%2]...)
+	}
+	if v := survey(); len(v.network) != 1 || v.network[0].cluster != "" || len(v.network[0].readings) != 12 {
+		t.Errorf("one cluster: %+v", v.network)
+	}
+	for i := range 12 {
+		made(fmt.Sprintf("b%02d", i), 2*i+1, []float64{3, 5}[i/6]+0.001*float64(i%3), "b1", "b2")
+	}
+	if _, err := s.Acknowledge(ctx, history.Ack{Run: "a06", Reason: "new switch"}); err != nil {
+		t.Fatal(err)
+	}
+	v := survey()
+	if len(v.network) != 2 || v.network[0].cluster != "b[1-2]" || v.network[1].cluster != "a[1-3]" {
+		t.Fatalf("two clusters: %+v", v.network)
+	}
+	all := v.changes()
+	if len(all) != 1 || all[0].Run != "b06" || all[0].subject() != "g of b[1-2]" || all[0].Ack != nil {
+		t.Errorf("%+v", all)
+	}
+	if title := v.network[1].figure().Title; title != "g of a[1-3]" {
+		t.Error(title)
+	}
+}
+
 // A known change cuts the baselines of its own hosts, for all that read them.
 func TestCut(t *testing.T) {
 	ctx := t.Context()

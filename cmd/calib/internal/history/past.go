@@ -43,7 +43,7 @@ func PageOf(c *cli.Context, dir string, p *params.Params) (out html.Options, err
 		})
 		v, err := surveyRuns(c.Context, s, history.Filter{Last: plottedRuns, Plan: e.Plan}, of)
 		if err == nil {
-			out.History = figuresOf(v.network)
+			out.History = figuresOf(lists.Where(v.network, func(t *timeline) bool { return t.cluster == v.cluster[e.ID] }))
 		}
 		return err
 	})

@@ -48,6 +48,7 @@ type change struct {
 	Metric  string       `json:"metric"`
 	From    string       `json:"from,omitempty"` // with To, the link; else it is of the whole network
 	To      string       `json:"to,omitempty"`
+	Hosts   string       `json:"hosts,omitempty"` // the cluster, where the runs are of several
 	Unit    string       `json:"unit"`
 	Run     string       `json:"run"` // the first of the new level
 	At      time.Time    `json:"at"`  // its start
@@ -192,7 +193,7 @@ func (c change) size() float64 {
 }
 
 func (c change) subject() string {
-	return strings.TrimSpace(c.Metric + " " + params.Metric{From: c.From, To: c.To}.Link())
+	return strings.TrimSpace(c.Metric+" "+params.Metric{From: c.From, To: c.To}.Link()) + ofCluster(c.Hosts)
 }
 
 func (c change) percent() string {

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"calib/internal/history"
+	"calib/internal/hosts"
 	"calib/internal/lists"
 	"calib/internal/stats"
 	"calib/params"
@@ -31,6 +32,7 @@ const (
 )
 
 type timeline struct {
+	cluster  string      // its hosts, where the runs are of several; "" elsewhere
 	each     string      // of its readings; "" is a run
 	looks    [][]float64 // of each day
 	metric   history.Followed
@@ -39,37 +41,64 @@ type timeline struct {
 }
 
 type survey struct {
-	runs           []history.Entry // oldest first
-	network, links []*timeline     // that have readings in them
-	linkRuns       int             // the newest so many runs in which links were searched
+	runs           []history.Entry   // oldest first
+	network, links []*timeline       // that have readings in them
+	linkRuns       int               // the newest so many runs in which links were searched
+	cluster        map[string]string // of runs, by their IDs: its hosts; nil where all are of one
+}
+
+// part says of which cluster each run is, and returns the clusters: each by the hosts of its newest run, "" where there
+// is only one.
+func (v *survey) part(hostsOf map[string][]string) []string {
+	var newest [][]string
+	of := map[string]string{}
+	for _, r := range slices.Backward(v.runs) {
+		own := hostsOf[r.ID]
+		i := slices.IndexFunc(newest, func(other []string) bool { return history.SameCluster(own, other) })
+		if i < 0 {
+			i, newest = len(newest), append(newest, own)
+		}
+		of[r.ID] = hosts.Fold(newest[i])
+	}
+	if len(newest) < 2 {
+		return []string{""}
+	}
+	v.cluster = of
+	return lists.Map(newest, hosts.Fold)
 }
 
 func surveyRuns(ctx context.Context, s *history.Store, f history.Filter, of []history.Followed) (*survey, error) {
 	runs, err := s.List(ctx, f)
 	acks, other := s.Acks(ctx)
+	hostsOf, failed := s.Hosts(ctx, f)
 	v := &survey{runs: runs}
-	if err = cmp.Or(err, other); err != nil || len(runs) == 0 {
+	if err = cmp.Or(err, other, failed); err != nil || len(runs) == 0 {
 		return v, err
 	}
+	clusters := v.part(hostsOf)
 	// search reads and searches metrics in the newest runs, side by side. Those without a reading there are left out.
 	search := func(of []history.Followed, runs []history.Entry) ([]*timeline, error) {
 		f.Last, f.Since = len(runs), runs[0].Started
-		out := make([]*timeline, len(of))
+		out := make([][]*timeline, len(of))
 		searches, ctx := errgroup.WithContext(ctx)
 		searches.SetLimit(runtime.GOMAXPROCS(0))
 		for i, m := range of {
-			searches.Go(func() (err error) {
-				out[i] = &timeline{metric: m}
-				if !m.Last.Before(f.Since) {
-					out[i].readings, err = s.Series(ctx, f, m)
-					out[i].readings = sameSizes(out[i].readings)
-					out[i].search(acks)
+			searches.Go(func() error {
+				if m.Last.Before(f.Since) {
+					return nil
+				}
+				all, err := s.Series(ctx, f, m)
+				for _, name := range clusters {
+					t := &timeline{cluster: name, metric: m}
+					t.readings = sameSizes(lists.Where(all, func(r history.Reading) bool { return v.cluster[r.Run] == name }))
+					t.search(lists.Where(acks, func(a history.Ack) bool { return cmp.Or(v.cluster[a.Run], name) == name }))
+					out[i] = append(out[i], t)
 				}
 				return err
 			})
 		}
 		err := searches.Wait()
-		return slices.DeleteFunc(out, func(t *timeline) bool { return len(t.readings) == 0 }), err
+		return slices.DeleteFunc(slices.Concat(out...), func(t *timeline) bool { return len(t.readings) == 0 }), err
 	}
 	network := lists.Where(of, func(m history.Followed) bool { return m.Link() == "" })
 	links := lists.Where(of, func(m history.Followed) bool { return m.Link() != "" })
@@ -150,8 +179,9 @@ func (v *survey) changes() []change {
 // change is a change point of t as it is printed. An infinite share, from 0, stays out.
 func (t *timeline) change(p stats.ChangePoint) change {
 	r := t.readings[p.Index]
-	out := change{Metric: t.metric.Name, From: t.metric.From, To: t.metric.To, Unit: t.metric.Unit, Run: r.Run, At: r.At,
-		Before: p.Before, After: p.After, P: p.P, Verdict: verdictOf(t.metric.Better, p.Before, p.After), index: p.Index}
+	out := change{Metric: t.metric.Name, Hosts: t.cluster, From: t.metric.From, To: t.metric.To, Unit: t.metric.Unit,
+		Run: r.Run, At: r.At, Before: p.Before, After: p.After, P: p.P,
+		Verdict: verdictOf(t.metric.Better, p.Before, p.After), index: p.Index}
 	if !math.IsInf(p.Effect, 0) && !math.IsNaN(p.Effect) {
 		out.Share = &p.Effect
 	}

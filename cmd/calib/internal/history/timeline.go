@@ -16,9 +16,10 @@ import (
 func (t *timeline) figure() figure.Figure {
 	m, n := t.metric, len(t.readings)
 	subject := strings.TrimSpace(m.Name + " " + m.Link())
-	f := figure.Figure{ID: figure.Slug(subject), Title: strings.TrimSuffix(subject+": "+m.Label, ": "), Says: t.says(),
-		X: figure.Axis{Name: cmp.Or(t.each, "run"), Unit: figure.UnitTime},
-		Y: figure.Axis{Name: cmp.Or(m.Label, m.Name), Unit: strings.TrimPrefix(m.Unit, "1")}}
+	f := figure.Figure{ID: figure.Slug(subject), Says: t.says(),
+		Title: strings.TrimSuffix(subject+ofCluster(t.cluster)+": "+m.Label, ": "),
+		X:     figure.Axis{Name: cmp.Or(t.each, "run"), Unit: figure.UnitTime},
+		Y:     figure.Axis{Name: cmp.Or(m.Label, m.Name), Unit: strings.TrimPrefix(m.Unit, "1")}}
 	points := figure.Trace{Name: m.Name, Kind: figure.Points}
 	for _, r := range t.readings {
 		q := figure.Point{X: float64(r.At.UnixMilli()) / 1e3, Y: r.Value, Text: r.Run + " " + units.Format(r.Value, m.Unit)}
@@ -52,6 +53,8 @@ func (t *timeline) figure() figure.Figure {
 	figure.Settle(&f)
 	return f
 }
+
+func ofCluster(hosts string) string { return strings.TrimSuffix(" of "+hosts, " of ") }
 
 func (t *timeline) level(from, to int) float64 { return stats.Median(t.values()[from:to]) }
 

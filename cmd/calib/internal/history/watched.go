@@ -54,12 +54,11 @@ func watched(c *cli.Context, s *history.Store, f history.Filter) (out []figure.F
 			t.readings[i].Value = stats.Median(looks)
 		}
 		if len(t.readings) > 0 {
-			f := t.figure()
-			f.ID, f.Section = taken.Take("watch-"+f.ID), "What calib watch has seen"
 			if len(clusters) > 1 {
-				of := " of " + hosts.Fold(clusters[k/2])
-				f.Title, f.Section = f.Title+of, f.Section+of
+				t.cluster = hosts.Fold(clusters[k/2])
 			}
+			f := t.figure()
+			f.ID, f.Section = taken.Take("watch-"+f.ID), "What calib watch has seen"+ofCluster(t.cluster)
 			out = append(out, f)
 		}
 	}
