@@ -103,20 +103,32 @@ func (m moment) Scan(column any) error {
 // collect reads all rows of a query; columns says where the columns of a row go.
 func collect[T any](ctx context.Context, s *Store, what string, columns func(*T) []any, query string,
 	args ...any) ([]T, error) {
+	out := []T{}
+	err := each(ctx, s, what, columns, func(v T) error {
+		out = append(out, v)
+		return nil
+	}, query, args...)
+	return out, err
+}
+
+// each calls f with the rows of a query, one after the other.
+func each[T any](ctx context.Context, s *Store, what string, columns func(*T) []any, f func(T) error, query string,
+	args ...any) error {
 	rows, err := s.db.QueryContext(ctx, query, args...)
 	if err != nil {
-		return nil, s.wrap(what, err)
+		return s.wrap(what, err)
 	}
 	defer rows.Close()
-	out := []T{}
 	for rows.Next() {
 		var v T
 		if err := rows.Scan(columns(&v)...); err != nil {
-			return nil, s.wrap(what, err)
+			return s.wrap(what, err)
 		}
-		out = append(out, v)
+		if err := f(v); err != nil {
+			return err
+		}
 	}
-	return out, s.wrap(what, rows.Err())
+	return s.wrap(what, rows.Err())
 }
 
 // transaction is all or nothing. After an error it does nothing more: SQLite may have taken all back, and what follows

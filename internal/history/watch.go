@@ -106,32 +106,20 @@ func (tx *transaction) endChange(c *Change) {
 	tx.note(c.Ending(), c.Says, "")
 }
 
+const lookColumns = "key, at, span, data"
+
+func (l *Look) columns() []any { return []any{&l.Number, moment{&l.At}, &l.Span, &l.Data} }
+
 // EachLook calls f with the looks from a time on, oldest first, or with all where that is zero.
 func (s *Store) EachLook(ctx context.Context, since time.Time, f func(Look) error) error {
-	rows, err := s.db.QueryContext(ctx, "SELECT key, at, span, data FROM looks WHERE at >= ? ORDER BY at, key",
-		nanos(since))
-	if err != nil {
-		return s.wrap("read the looks", err)
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var l Look
-		if err := rows.Scan(&l.Number, moment{&l.At}, &l.Span, &l.Data); err != nil {
-			return s.wrap("read the looks", err)
-		}
-		if err := f(l); err != nil {
-			return err
-		}
-	}
-	return s.wrap("read the looks", rows.Err())
+	return each(ctx, s, "read the looks", (*Look).columns, f,
+		"SELECT "+lookColumns+" FROM looks WHERE at >= ? ORDER BY at, key", nanos(since))
 }
 
 // Fold replaces the looks before a time, of each span of time, by one that f makes of them. A look after another time,
 // which is yet to come, is from before the clock was set back: it is as old as what was stored since.
 func (s *Store) Fold(ctx context.Context, before, after time.Time, span time.Duration, f func([]Look) []byte) error {
-	all, err := collect(ctx, s, "read the looks", func(l *Look) []any {
-		return []any{&l.Number, moment{&l.At}, &l.Data}
-	}, `SELECT key, at, data FROM looks WHERE span = 0 AND
+	all, err := collect(ctx, s, "read the looks", (*Look).columns, "SELECT "+lookColumns+` FROM looks WHERE span = 0 AND
 		(at < ?1 OR at >= ?2 AND key < (SELECT max(key) FROM looks WHERE at < ?1)) ORDER BY at, key`, nanos(before),
 		nanos(after))
 	for err == nil && len(all) > 0 {
