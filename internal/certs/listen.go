@@ -117,24 +117,21 @@ func (l *Listener) Close() error {
 func (l *Listener) serve() {
 	all, stop := context.WithCancel(context.Background())
 	var greeting sync.WaitGroup
-	var newest [maxOpen]struct { // handshakes, in turn
-		ended <-chan struct{}
-		short <-chan time.Time
-		end   context.CancelFunc
-	}
-	n := 0
+	var open []func() // each waits for a handshake to end, and ends it where its short time is over; oldest first
 	Serve(l.tcp, func(c net.Conn) {
-		h := &newest[n] // the oldest
-		n = (n + 1) % maxOpen
-		if h.end != nil {
-			select {
-			case <-h.ended:
-			case <-h.short:
-				h.end()
-			}
+		if len(open) == maxOpen {
+			open[0]()
+			open = open[1:]
 		}
 		ctx, end := context.WithTimeout(all, handshakeTime)
-		h.ended, h.short, h.end = ctx.Done(), time.After(shortTime), end
+		short := time.After(shortTime)
+		open = append(open, func() {
+			select {
+			case <-ctx.Done():
+			case <-short:
+				end()
+			}
+		})
 		greeting.Go(func() {
 			defer end()
 			l.greet(ctx, c)
