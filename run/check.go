@@ -107,15 +107,8 @@ func Check(ctx context.Context, c Config, o Checking) (out Checked, err error) {
 		out.Link, out.LinkShare = shareOf(f.hosts, answered)
 		after := f.examine(ctx)
 		out.Links = linksOf(f.hosts, after)
-		var loops []float64
-		for _, h := range after {
-			if h.Now.Loopback > 0 {
-				loops = append(loops, h.Now.Loopback)
-			}
-		}
-		if len(loops) > 0 {
-			out.Loopback = stats.Median(loops)
-		}
+		loops := lists.Map(after, func(h doctor.Host) float64 { return h.Now.Loopback })
+		out.Loopback = stats.Typical(lists.Where(loops, func(v float64) bool { return v > 0 }))
 		out.Hosts = namesOf(f.hosts)
 		return nil
 	})

@@ -12,6 +12,7 @@ import (
 	"calib/internal/exit"
 	"calib/internal/files"
 	"calib/internal/hosts"
+	"calib/internal/lists"
 	"calib/internal/netspec"
 	"calib/reports"
 )
@@ -96,11 +97,7 @@ func (w Where) fileHosts(note func(string)) ([]hosts.Host, error) {
 
 // numbered names n hosts, all at one address.
 func numbered(format string, n int, addr string) []hosts.Host {
-	out := make([]hosts.Host, n)
-	for i := range out {
-		out[i] = hosts.Host{Name: fmt.Sprintf(format, i), Addr: addr}
-	}
-	return out
+	return lists.Map(lists.Upto(n), func(i int) hosts.Host { return hosts.Host{Name: fmt.Sprintf(format, i), Addr: addr} })
 }
 
 func rangeHosts(ranges []string) ([]hosts.Host, error) {

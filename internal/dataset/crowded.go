@@ -1,5 +1,7 @@
 package dataset
 
+import "slices"
+
 // ByCPU lists hosts by the machine and the CPU of their timing threads, where both are known.
 func ByCPU(hosts []Host) map[[2]string][]int {
 	out := map[[2]string][]int{}
@@ -36,12 +38,7 @@ func Crowded(hosts []Host) func(a, b int) bool {
 			}
 		}
 	}
-	for _, h := range hosts {
-		if h.Env["nic.driver"] == "tun" {
-			return nil
-		}
-	}
-	if len(group) == 0 {
+	if len(group) == 0 || slices.ContainsFunc(hosts, func(h Host) bool { return h.Env["nic.driver"] == "tun" }) {
 		return nil
 	}
 	return func(a, b int) bool { return group[a] != 0 && group[a] == group[b] }

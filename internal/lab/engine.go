@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"calib/internal/lists"
 	"calib/internal/netspec"
 )
 
@@ -53,15 +54,11 @@ type flight struct {
 // newFlight returns an idle network. It calls onDrop for every packet that the medium drops, so that its buffer can be
 // reused.
 func newFlight(spec *netspec.Spec, onDrop func(packet, netspec.Drop)) *flight {
-	hosts := make([]int, spec.Hosts)
-	for i := range hosts {
-		hosts[i] = i
-	}
 	service := func(b netspec.Block, payload int) int64 { return nanos(spec.Service(b, payload)) }
 	// The second word only makes this stream differ from other uses of the same seed.
 	rng := rand.New(rand.NewPCG(spec.Seed, 0x6c6f7373))
 	return &flight{
-		path: netspec.NewNetwork(spec, hosts, 1e9, service, rng, true), soonest: soonest(spec), onDrop: onDrop,
+		path: netspec.NewNetwork(spec, lists.Upto(spec.Hosts), 1e9, service, rng, true), soonest: soonest(spec), onDrop: onDrop,
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"calib/internal/lists"
 	"calib/internal/netspec"
 )
 
@@ -71,11 +72,7 @@ type State struct {
 
 // Hosts returns the names of the lab's hosts, which are its namespaces'.
 func (s *State) Hosts() []string {
-	names := make([]string, s.Spec.Hosts)
-	for i := range names {
-		names[i] = HostName(s.Name, i)
-	}
-	return names
+	return lists.Map(lists.Upto(s.Spec.Hosts), func(i int) string { return HostName(s.Name, i) })
 }
 
 // Process is a process that can be told from a later one with the same number. The zero value is none.

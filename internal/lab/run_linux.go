@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"calib/internal/exit"
+	"calib/internal/lists"
 	"calib/internal/netspec"
 )
 
@@ -50,10 +51,7 @@ func Run(ctx context.Context, spec *netspec.Spec, o Options, c Command) (code in
 }
 
 func (l *Lab) command(ctx context.Context, c Command) (int, error) {
-	args := make([]string, len(c.Args))
-	for i, a := range c.Args {
-		args[i] = strings.ReplaceAll(a, "{hosts}", l.HostsPath)
-	}
+	args := lists.Map(c.Args, strings.NewReplacer("{hosts}", l.HostsPath).Replace)
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = c.Stdin, c.Stdout, c.Stderr
 	cmd.Env = append(os.Environ(), EnvHosts+"="+l.HostsPath, EnvLaunch+"="+l.Launch, EnvStats+"="+l.StatsPath)

@@ -24,6 +24,7 @@ import (
 	"mvdan.cc/sh/v3/shell"
 
 	"calib/internal/hosts"
+	"calib/internal/lists"
 )
 
 // Classes of failure. Errors name the host, and quote the last lines the command wrote to standard error.
@@ -134,11 +135,7 @@ func (l *Launcher) command(h hosts.Host) ([]string, error) {
 		}
 		words = slices.Insert(words, 1, options...)
 	}
-	names := strings.NewReplacer("{user}", h.User, "{host}", h.Name)
-	for i, w := range words {
-		words[i] = names.Replace(w)
-	}
-	return words, nil
+	return lists.Map(words, strings.NewReplacer("{user}", h.User, "{host}", h.Name).Replace), nil
 }
 
 const SSH = "ssh {host}"

@@ -15,6 +15,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"calib/internal/lists"
 )
 
 // Process is a started agent: reading gives its standard output, writing goes to its standard input. When it has died,
@@ -236,10 +238,8 @@ func (t *tail) String() string {
 	if len(died) > 0 {
 		return strings.Join(died, "\n")
 	}
-	lines := strings.Split(strings.TrimSpace(string(t.b[max(0, len(t.b)-tailBytes):])), "\n")
-	for i, l := range lines {
-		lines[i] = strings.TrimSpace(l)
-	}
+	end := strings.TrimSpace(string(t.b[max(0, len(t.b)-tailBytes):]))
+	lines := lists.Map(strings.Split(end, "\n"), strings.TrimSpace)
 	return strings.Join(lines[max(0, len(lines)-tailLines):], "\n")
 }
 

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"calib/internal/lists"
 )
 
 const (
@@ -63,11 +65,7 @@ func HuberLine(x, y []float64) (Line, *Solution, error) {
 
 // medianAbs is the median of |r| without the two smallest, as many as a line that minimises Σ|r| passes through.
 func medianAbs(r []float64) float64 {
-	abs := make([]float64, len(r))
-	for i, v := range r {
-		abs[i] = math.Abs(v)
-	}
-	slices.Sort(abs)
+	abs := slices.Sorted(slices.Values(lists.Map(r, math.Abs)))
 	abs = abs[min(2, len(abs)-1):]
 	return (abs[(len(abs)-1)/2] + abs[len(abs)/2]) / 2
 }

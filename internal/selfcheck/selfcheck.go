@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strings"
 
+	"calib/internal/lists"
 	"calib/internal/netspec"
 	"calib/params"
 )
@@ -210,13 +211,7 @@ func Confirm(first, second []Row) []Row {
 func Sentence(rows []Row, slowdown float64) string {
 	c := CountOf(rows)
 	where := func(some func(Row) bool) string {
-		var list []string
-		for _, r := range rows {
-			if some(r) {
-				list = append(list, r.Name)
-			}
-		}
-		return strings.Join(list, ", ")
+		return strings.Join(lists.Map(lists.Where(rows, some), func(r Row) string { return r.Name }), ", ")
 	}
 	names := func(v Verdict) string { return where(func(r Row) bool { return r.Verdict == v }) }
 	judged, of := c[Back]+c[Missed], "the copy"

@@ -147,12 +147,8 @@ func MaxT(rows [][]float64, m int, seed uint64) []float64 {
 	}
 	cut := clipped(rows)
 	seen := make([]float64, len(rows))
-	first := make([]int, n-m)
-	for j := range first {
-		first[j] = m + j
-	}
 	for i, row := range cut {
-		seen[i] = contrast(row, first)
+		seen[i] = contrast(row, lists.Upto(n)[m:])
 	}
 	maxima := make([]float64, 0, maxSplits)
 	for split := range splits(n, n-m, seed) {

@@ -130,12 +130,7 @@ func (w *walker) visit(ctx context.Context, s bench.Slot) {
 	if len(w.away)+len(w.result.Cut) == 0 || w.Now().Before(w.next) {
 		return
 	}
-	var good []int
-	for h := range w.agents {
-		if _, lost := w.result.Lost[h]; !lost {
-			good = append(good, h)
-		}
-	}
+	good := lists.Where(lists.Upto(len(w.agents)), func(h int) bool { return w.result.Lost[h] == "" })
 	var pairs []Link
 	taken := map[int]bool{}
 	add := func(l Link) {

@@ -15,6 +15,7 @@ import (
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
 	"calib/internal/doctor"
+	"calib/internal/lists"
 	"calib/internal/stats"
 	"calib/internal/units"
 )
@@ -52,8 +53,8 @@ func (p *Probed) Known() *Probed {
 // those over one slow uplink, hosts can be compared while all pairs communicate at once.
 func (p *Probed) Shared() bool { return p.AtOnce == 0 || p.Least > undisturbed }
 
-// Absurd reports whether pairs took so much longer at once that the network is not why: a shared medium makes it as many
-// times as there are pairs.
+// Absurd reports whether pairs took so much longer at once that the network is not why: a shared medium makes it as
+// many times as there are pairs.
 func (p *Probed) Absurd() bool { return p.Slower > absurd*float64(p.AtOnce) }
 
 // Path is what a plan is made from. The slowest pair decides: a round waits for it. What is absurd is not planned with.
@@ -100,10 +101,7 @@ func Probe(ctx context.Context, agents []Agent, run string, seed uint64, budget,
 	now func() time.Time) (*Probed, error) {
 	begun := now()
 	hosts := rand.New(rand.NewPCG(seed, probeStream)).Perm(len(agents))
-	var pairs [][]int
-	for i := 0; i+1 < len(hosts); i += 2 {
-		pairs = append(pairs, hosts[i:i+2])
-	}
+	pairs := slices.Collect(slices.Chunk(hosts[:len(hosts)&^1], 2))
 	if len(pairs) == 0 {
 		return nil, fmt.Errorf("probe: %w: one host", ErrNothing)
 	}
@@ -172,11 +170,7 @@ func look(ctx context.Context, agents []Agent, run string, round int, teams [][]
 }
 
 func looksOf(samples []dataset.Sample) []fault.Look {
-	at := make([]*dataset.Sample, len(samples))
-	for i := range samples {
-		at[i] = &samples[i]
-	}
-	return fault.Looks(at)
+	return fault.Looks(lists.Map(lists.Upto(len(samples)), func(i int) *dataset.Sample { return &samples[i] }))
 }
 
 // fill takes the medians of pairs that communicated alone.

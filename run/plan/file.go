@@ -9,6 +9,7 @@ import (
 
 	"calib/bench"
 	"calib/internal/files"
+	"calib/internal/lists"
 	"calib/internal/units"
 	"calib/internal/yaml"
 )
@@ -75,15 +76,12 @@ func (p *Plan) UnmarshalJSON(text []byte) error {
 
 func (p Plan) file() planFile {
 	f := planFile{Fields: Fields(p), AllPairs: p.Pairs == bench.AllPairs, Budget: time.Duration(p.Budget).String()}
-	var sizes []string
-	for _, b := range p.Limits.Sizes {
-		sizes = append(sizes, strconv.FormatInt(int64(b), 10)) // Bytes.String rounds
-	}
-	if sizes != nil {
+	exact := func(b units.Bytes) string { return strconv.FormatInt(int64(b), 10) } // Bytes.String rounds
+	if sizes := lists.Map(p.Limits.Sizes, exact); sizes != nil {
 		f.Sizes = strings.Join(sizes, ",")
 	}
 	if p.Limits.MaxBytes != 0 {
-		f.MaxBytes = strconv.FormatInt(int64(p.Limits.MaxBytes), 10)
+		f.MaxBytes = exact(p.Limits.MaxBytes)
 	}
 	return f
 }

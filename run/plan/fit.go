@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"calib/internal/dataset/names"
+	"calib/internal/lists"
 	"calib/internal/units"
 )
 
@@ -72,13 +73,8 @@ func (s *Schedule) fit(all []*draft) []*draft {
 }
 
 // ofRecord is how many of the experiments are among the first optional ones (recorded).
-func ofRecord(drafts []*draft) (n int) {
-	for _, d := range drafts {
-		if slices.Contains(optional[:recorded], d.exp.Name) {
-			n++
-		}
-	}
-	return n
+func ofRecord(drafts []*draft) int {
+	return lists.Count(drafts, func(d *draft) bool { return slices.Contains(optional[:recorded], d.exp.Name) })
 }
 
 // tooLong reports whether one point takes too much of the budget even when it is measured once. What the user named

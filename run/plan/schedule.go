@@ -59,14 +59,7 @@ type group struct {
 
 // hosts returns the teams of g as hosts; places are those of its turn.
 func (g *group) hosts(places []int) [][]int {
-	out := make([][]int, len(g.teams))
-	for i, team := range g.teams {
-		out[i] = make([]int, len(team))
-		for k, p := range team {
-			out[i][k] = places[p]
-		}
-	}
-	return out
+	return lists.Map(g.teams, func(team []int) []int { return lists.Map(team, func(p int) int { return places[p] }) })
 }
 
 func (g *group) due(r int) bool { return r%g.every == g.phase }
@@ -142,11 +135,7 @@ func (s *Schedule) MaxRounds() int {
 func (s *Schedule) Planned() int {
 	n := 0
 	for r := range s.Rounds {
-		for i := range s.groups {
-			if s.groups[i].due(r) {
-				n++
-			}
-		}
+		n += lists.Count(s.groups, func(g group) bool { return g.due(r) })
 	}
 	return n
 }
@@ -214,10 +203,8 @@ func (s *Schedule) slots(r int, due func(group int) bool, measured func(exp stri
 		if !due(i) {
 			continue
 		}
-		slot := bench.Slot{ID: r*len(s.groups) + k, Round: r, Exp: g.exp.Name, Effort: g.effort}
-		for _, point := range points {
-			slot.Points = append(slot.Points, g.points[point])
-		}
+		slot := bench.Slot{ID: r*len(s.groups) + k, Round: r, Exp: g.exp.Name, Effort: g.effort,
+			Points: lists.Map(points, func(i int) bench.Point { return g.points[i] })}
 		teams := g.teams
 		if g.permuted {
 			// A group that is due in one of so many rounds has other hosts each time that it is, also where it comes late.

@@ -179,13 +179,8 @@ func (t *Steering) Open() string {
 
 // Beyond says which targets more rounds cannot meet, and why.
 func (t *Steering) Beyond() string {
-	var out []string
-	for _, s := range t.states {
-		if s.Beyond {
-			out = append(out, fmt.Sprintf("%s (%s)", s.Parameter, s.Why))
-		}
-	}
-	return strings.Join(out, ", ")
+	beyond := lists.Where(t.states, func(s State) bool { return s.Beyond })
+	return strings.Join(lists.Map(beyond, func(s State) string { return s.Parameter + " (" + s.Why + ")" }), ", ")
 }
 
 // texts are those of states, for one line.

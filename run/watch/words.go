@@ -13,16 +13,15 @@ import (
 	"calib/fit/fault"
 	"calib/internal/history"
 	"calib/internal/hosts"
+	"calib/internal/lists"
 	"calib/internal/units"
 )
 
 // changeOf is a change as it is stored, with all of it in words.
 func (w *watcher) changeOf(c drift.Change) *history.Change {
 	out := &history.Change{Group: c.Size() == drift.Many, Quantity: c.Quantity, Direction: c.Direction,
-		Since: c.Since.UTC(), Found: c.Found.UTC(), Evidence: c.Evidence, Watched: w.Hosts}
-	for _, h := range c.Members() {
-		out.Hosts = append(out.Hosts, w.Hosts[h])
-	}
+		Since: c.Since.UTC(), Found: c.Found.UTC(), Evidence: c.Evidence, Watched: w.Hosts,
+		Hosts: lists.Map(c.Members(), func(h int) string { return w.Hosts[h] })}
 	if !math.IsInf(c.Ratio, 0) {
 		out.Ratio, out.CI95 = &c.Ratio, &c.CI
 	}
