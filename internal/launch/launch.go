@@ -143,7 +143,7 @@ const SSH = "ssh {host}"
 // sshOptions are given to every ssh, unless the prefix sets the same. There is no terminal to ask anything on,
 // forwarded ports would collide between hosts, and a connection that is cut must end. All else is as the user's own
 // configuration has it: jump hosts, keys, agents, known hosts.
-var sshOptions = []struct{ name, option string }{
+var sshOptions = [][2]string{ // by name
 	{"BatchMode", "-oBatchMode=yes"},
 	{"ConnectTimeout", "-oConnectTimeout=10"},
 	{"ServerAliveInterval", "-oServerAliveInterval=15"},
@@ -156,13 +156,8 @@ func (l *Launcher) ssh() bool { return l.words != nil && filepath.Base(l.words[0
 // options are those that ssh is given in addition to the prefix's own.
 func (l *Launcher) options() []string {
 	given := strings.ToLower(strings.Join(l.words, " "))
-	var out []string
-	for _, o := range sshOptions {
-		if !strings.Contains(given, strings.ToLower(o.name)) {
-			out = append(out, o.option)
-		}
-	}
-	return out
+	unset := lists.Where(sshOptions, func(o [2]string) bool { return !strings.Contains(given, strings.ToLower(o[0])) })
+	return lists.Map(unset, func(o [2]string) string { return o[1] })
 }
 
 var hostnameLine = regexp.MustCompile(`(?m)^hostname (\S+)$`)

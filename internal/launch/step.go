@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"calib/internal/certs"
+	"calib/internal/lists"
 )
 
 // Step is the agents of many hosts, started by one command: a step of a job. Its streams serve all of them, line by
@@ -131,8 +132,7 @@ func (s *Step) exchange(binaries []Binary, args []string) error {
 
 func pickCommon(binaries []Binary, machines map[string][]string) (b Binary, err error) {
 	first := ""
-	for _, host := range slices.Sorted(maps.Keys(machines)) {
-		words := machines[host]
+	for host, words := range lists.ByKey(machines) {
 		if len(words) != 3 {
 			return b, oddAnswer("of "+host, words)
 		}
