@@ -152,11 +152,13 @@ func (f Filter) condition() []any {
 	return []any{nanos(f.Since), f.Label, f.Plan}
 }
 
+// newest are the runs of a filter, the newest first, as many as its Last.
+const newest = " WHERE started " + filtered + " ORDER BY started DESC, key DESC LIMIT ?"
+
 // List returns the runs of a filter by their start, oldest first.
 func (s *Store) List(ctx context.Context, f Filter) ([]Entry, error) {
 	out, err := collect(ctx, s, "list the runs", (*Entry).columns,
-		"SELECT "+entryColumns+" FROM runs WHERE started "+filtered+" ORDER BY started DESC, key DESC LIMIT ?",
-		append(f.condition(), cmp.Or(f.Last, unlimited))...)
+		"SELECT "+entryColumns+" FROM runs"+newest, append(f.condition(), cmp.Or(f.Last, unlimited))...)
 	slices.Reverse(out)
 	return out, err
 }
@@ -200,23 +202,17 @@ func (s *Store) Read(ctx context.Context, id string) (p *params.Params, m Measur
 	return p, m, nil
 }
 
-// mostHosts bounds the part of a compressed params.json that is read for its hosts, which are at its beginning [B].
-const mostHosts = 64 << 10
-
-// Hosts returns the hosts of the runs of a filter, by their IDs; none of a run where they are not to be read.
+// Hosts returns the hosts of the runs of a filter, by their IDs; none of a run where they are not to be read. They are at
+// the beginning of a params.json, of which the rest is not decoded.
 func (s *Store) Hosts(ctx context.Context, f Filter) (map[string][]string, error) {
 	type row struct {
-		id   string
-		text []byte
+		id     string
+		params []byte
 	}
-	rows, err := collect(ctx, s, "read the hosts of runs", func(r *row) []any { return []any{&r.id, &r.text} },
-		"SELECT id, substr(params, 1, ?) FROM runs JOIN documents ON run = key WHERE started "+filtered+
-			" ORDER BY started DESC, key DESC LIMIT ?",
-		append(append([]any{mostHosts}, f.condition()...), cmp.Or(f.Last, unlimited))...)
 	out := map[string][]string{}
-	for _, r := range rows {
+	err := each(ctx, s, "read the hosts of runs", func(r *row) []any { return []any{&r.id, &r.params} }, func(r row) error {
 		var run struct{ Hosts []string }
-		if z, err := gzip.NewReader(bytes.NewReader(r.text)); err == nil {
+		if z, err := gzip.NewReader(bytes.NewReader(r.params)); err == nil {
 			d := json.NewDecoder(z)
 			for at := json.Token(nil); err == nil && at != "run"; {
 				at, err = d.Token()
@@ -224,7 +220,9 @@ func (s *Store) Hosts(ctx context.Context, f Filter) (map[string][]string, error
 			_ = d.Decode(&run)
 		}
 		out[r.id] = run.Hosts
-	}
+		return nil
+	}, "SELECT id, params FROM runs JOIN documents ON run = key"+newest,
+		append(f.condition(), cmp.Or(f.Last, unlimited))...)
 	return out, err
 }
 
