@@ -30,12 +30,9 @@ const replicates = 400
 func newLook(targets Targets, settings fit.Settings, opening []dataset.Sample) plan.Look {
 	settings.Replicates, settings.Together = cmp.Or(settings.Replicates, replicates), true
 	aimed := slices.Sorted(maps.Keys(targets))
-	var chosen []fit.Model
-	for _, m := range models.All {
-		if slices.ContainsFunc(aimed, func(name string) bool { return slices.Contains(numbers[m.Name], name) }) {
-			chosen = append(chosen, m)
-		}
-	}
+	chosen := lists.Where(models.All, func(m fit.Model) bool {
+		return slices.ContainsFunc(aimed, func(name string) bool { return slices.Contains(numbers[m.Name], name) })
+	})
 	return func(d *dataset.Dataset) ([]plan.State, error) {
 		all := &dataset.Dataset{Header: d.Header, Samples: slices.Concat(opening, d.Samples)}
 		fits, errs := fit.Run(chosen, all, settings)

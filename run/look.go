@@ -71,9 +71,9 @@ func Examine(ctx context.Context, c Config) (report doctor.Report, err error) {
 		if err := f.claim(ctx, plane.Session{Run: r.id}, checkAllowance, checkTickets); err != nil {
 			return err
 		}
-		pairs, err := f.check(ctx, r.id, 0)
-		if err != nil {
-			return err
+		pairs := coord.CheckPairs(ctx, f.agents, r.id, f.hosts, 0, time.Now)
+		if ctx.Err() != nil {
+			return ctx.Err()
 		}
 		facts := doctor.Facts{Hosts: f.examine(ctx), Pairs: pairs}
 		for _, l := range f.lost {
@@ -138,9 +138,9 @@ func (r *run) checkup(ctx context.Context, f *fleet) error {
 	r.Show.Phase("try the hosts")
 	begun := time.Now()
 	defer func() { r.checked = units.Nanos(time.Since(begun)) }()
-	pairs, err := f.check(ctx, r.id, quickCheck)
-	if err != nil {
-		return err
+	pairs := coord.CheckPairs(ctx, f.agents, r.id, f.hosts, quickCheck, time.Now)
+	if ctx.Err() != nil {
+		return ctx.Err()
 	}
 	known := func(h dataset.Host) doctor.Host { return doctor.Host{Host: h} }
 	facts := doctor.Facts{Hosts: lists.Map(f.hosts, known), Pairs: pairs}
@@ -172,12 +172,6 @@ func (r *run) checkup(ctx context.Context, f *fleet) error {
 	}
 	r.Plan.Limits.Segment = segment // who is left out limits nobody
 	return r.claim(ctx, f)          // the others have new numbers
-}
-
-// check tries the pairs of agents that are claimed: every one, or, where most is not 0, after that time no more than is
-// needed to know which hosts work.
-func (f *fleet) check(ctx context.Context, run string, most time.Duration) ([]doctor.Pair, error) {
-	return coord.CheckPairs(ctx, f.agents, run, f.hosts, most, time.Now), ctx.Err()
 }
 
 func (r *run) sayLost(f *fleet) {

@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"calib/internal/lists"
 )
 
 // fact is one in which the hosts of a cluster should agree. mend has the interface for %[1]s and the usual value for
@@ -83,8 +85,8 @@ func together(f Facts) []Finding {
 		}
 	}
 	var out []Finding
-	for _, boot := range slices.Sorted(maps.Keys(by)) {
-		if names := by[boot]; len(names) > 1 {
+	for _, names := range lists.ByKey(by) {
+		if len(names) > 1 {
 			out = append(out, Finding{Notes, "one-machine", names, "they share one machine: a_c and b_c are of its " +
 				"CPUs, not of a network",
 				"one line a machine in the hosts file, for a network; as it is, for trying calib"})

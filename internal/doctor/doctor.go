@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"calib/internal/dataset"
+	"calib/internal/lists"
 )
 
 // Severities of a finding, the worst first.
@@ -63,7 +64,7 @@ type HostRow struct {
 }
 
 func Examine(f Facts) Report {
-	r := Report{Hosts: []HostRow{}, Findings: []Finding{}, Out: []string{}}
+	r := Report{Hosts: []HostRow{}, Out: []string{}}
 	out := Out(len(f.Hosts), f.Pairs)
 	for i, h := range f.Hosts {
 		r.Hosts = append(r.Hosts, row(h))
@@ -72,16 +73,11 @@ func Examine(f Facts) Report {
 		}
 	}
 	slices.Sort(out)
-	for _, i := range out {
-		r.Out = append(r.Out, f.Hosts[i].Name)
-	}
+	r.Out = append(r.Out, lists.Map(out, func(i int) string { return f.Hosts[i].Name })...)
 	_, works := told(len(f.Hosts), f.Pairs)
 	r.Usable = len(slices.DeleteFunc(works, func(w bool) bool { return !w }))
 	r.Pairs = summary(f)
-	for _, find := range []func(Facts) []Finding{lost, unreachable, ways, alone, together, differences} {
-		r.Findings = append(r.Findings, find(f)...)
-	}
-	r.Findings = merged(r.Findings)
+	r.Findings = merged(slices.Concat(lost(f), unreachable(f), ways(f), alone(f), together(f), differences(f)))
 	for i := range r.Findings {
 		n := &r.Findings[i]
 		n.What, n.Mend = oneLine(n.What), oneLine(n.Mend)
@@ -95,7 +91,7 @@ func Examine(f Facts) Report {
 
 // merged joins findings that say the same of different hosts.
 func merged(in []Finding) []Finding {
-	var out []Finding
+	out := []Finding{}
 	for _, f := range in {
 		k := slices.IndexFunc(out, func(g Finding) bool {
 			return g.Code == f.Code && g.What == f.What && g.Mend == f.Mend && g.Severity == f.Severity &&

@@ -5,6 +5,7 @@ import (
 
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
+	"calib/internal/lists"
 	"calib/internal/stats"
 )
 
@@ -56,13 +57,7 @@ func Out(hosts int, pairs []Pair) []int {
 	if !slices.Contains(works, true) {
 		return nil
 	}
-	var out []int
-	for h := range hosts {
-		if tried[h] && !works[h] {
-			out = append(out, h)
-		}
-	}
-	return out
+	return lists.Where(lists.Upto(hosts), func(h int) bool { return tried[h] && !works[h] })
 }
 
 // told says of each host whether it was tried, and whether it has a pair that works.

@@ -28,6 +28,7 @@ import (
 	"syscall"
 	"unicode"
 
+	"calib/internal/lists"
 	"calib/internal/units"
 )
 
@@ -227,11 +228,7 @@ type Sheet struct{ *csv.Writer }
 func NewSheet(w io.Writer) Sheet { return Sheet{csv.NewWriter(w)} }
 
 func (w Sheet) Write(row []string) error {
-	cells := make([]string, len(row))
-	for i, s := range row {
-		cells[i] = cell(s)
-	}
-	return w.Writer.Write(cells)
+	return w.Writer.Write(lists.Map(row, cell))
 }
 
 func (w Sheet) WriteAll(rows [][]string) error {

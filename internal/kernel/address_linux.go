@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"calib/internal/lists"
 	"calib/internal/plane"
 )
 
@@ -135,11 +136,7 @@ func Resolve(ctx context.Context, addr string) ([]netip.AddrPort, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w (give the data address with addr= in the hosts file)", err)
 	}
-	out := make([]netip.AddrPort, len(ips))
-	for i, ip := range ips {
-		out[i] = netip.AddrPortFrom(ip.Unmap(), port)
-	}
-	return out, nil
+	return lists.Map(ips, func(ip netip.Addr) netip.AddrPort { return netip.AddrPortFrom(ip.Unmap(), port) }), nil
 }
 
 // Connect opens a connection to ap with o set. It returns the cause of ctx's end, or what the network said. The

@@ -58,7 +58,8 @@ func newFlight(spec *netspec.Spec, onDrop func(packet, netspec.Drop)) *flight {
 	// The second word only makes this stream differ from other uses of the same seed.
 	rng := rand.New(rand.NewPCG(spec.Seed, 0x6c6f7373))
 	return &flight{
-		path: netspec.NewNetwork(spec, lists.Upto(spec.Hosts), 1e9, service, rng, true), soonest: soonest(spec), onDrop: onDrop,
+		path:    netspec.NewNetwork(spec, lists.Upto(spec.Hosts), 1e9, service, rng, true),
+		soonest: soonest(spec), onDrop: onDrop,
 	}
 }
 

@@ -65,8 +65,7 @@ func Judge(s *netspec.Spec, run, copied *params.Params) []Row {
 	}
 	theirs, mine := numbers(run, slowdown), numbers(copied, 1)
 	var out []Row
-	for _, name := range slices.Sorted(maps.Keys(theirs)) {
-		q := theirs[name]
+	for name, q := range lists.ByKey(theirs) {
 		r := Row{Name: name, Label: q.Label, Unit: q.Unit, Run: q.Value, RunCI95: q.CI95, RunStatus: q.Status}
 		t, stated := known[name]
 		switch {

@@ -146,10 +146,8 @@ func MaxT(rows [][]float64, m int, seed uint64) []float64 {
 		return slices.Repeat([]float64{1}, len(rows))
 	}
 	cut := clipped(rows)
-	seen := make([]float64, len(rows))
-	for i, row := range cut {
-		seen[i] = contrast(row, lists.Upto(n)[m:])
-	}
+	first := lists.Upto(n)[m:]
+	seen := lists.Map(cut, func(row []float64) float64 { return contrast(row, first) })
 	maxima := make([]float64, 0, maxSplits)
 	for split := range splits(n, n-m, seed) {
 		most := 0.0

@@ -266,12 +266,7 @@ func (c *checker) suspect(h int) bool { return !c.works[h] && c.failed[h] >= sus
 
 // open reports whether there are hosts of which nobody knows yet whether they or their partners are at fault.
 func (c *checker) open() bool {
-	for h := range c.agents {
-		if !c.works[h] && !c.suspect(h) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(lists.Upto(len(c.agents)), func(h int) bool { return !c.works[h] && !c.suspect(h) })
 }
 
 // try checks disjoint pairs at once.

@@ -8,6 +8,7 @@ import (
 
 	"calib/bench"
 	"calib/internal/dataset/names"
+	"calib/internal/lists"
 	"calib/internal/units"
 )
 
@@ -155,7 +156,7 @@ func (d *draft) needed(p *drafted, level int) bool {
 // smallest take. Of an experiment that may be left out, the first size above a packet is wanted like an end, and the
 // last one within like the first between.
 func (d *draft) ranked(limit float64) []*drafted {
-	var all, thin, order []*drafted
+	var all, thin []*drafted
 	packet := int64(d.limits.SegmentSize())
 	if d.core() {
 		packet = math.MaxInt64
@@ -173,11 +174,7 @@ func (d *draft) ranked(limit float64) []*drafted {
 		p.rank += otherPoints
 	}
 	rank(thin, limit, packet, named, path)
-	for _, p := range all {
-		if p.rank < tooLarge {
-			order = append(order, p)
-		}
-	}
+	order := lists.Where(all, func(p *drafted) bool { return p.rank < tooLarge })
 	slices.SortStableFunc(order, func(a, b *drafted) int {
 		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(b.point[names.FactorBytes], a.point[names.FactorBytes]))
 	})

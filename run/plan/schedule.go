@@ -90,9 +90,7 @@ func New(p Plan, hosts int, exps []*bench.Experiment) (*Schedule, error) {
 		}
 	}
 	kept := s.fit(slices.Clone(drafts))
-	for _, d := range kept {
-		s.groups = append(s.groups, d.groups()...)
-	}
+	s.groups = lists.Flat(kept, (*draft).groups)
 	for _, d := range drafts {
 		if !slices.ContainsFunc(kept, func(k *draft) bool { return k.exp == d.exp }) {
 			s.Left = append(s.Left, d.exp.Name)
@@ -165,15 +163,9 @@ func (s *Schedule) order(rng *rand.Rand) []int { return rng.Perm(len(s.groups)) 
 // places are those of a group in a turn.
 func (s *Schedule) places(r int) []int {
 	places := arranged(Places(s.Plan.Seed, s.Limits.Hosts, r), s.Groups, r)
-	var last []int
-	places = slices.DeleteFunc(places, func(h int) bool {
-		if !slices.Contains(s.last, h) {
-			return false
-		}
-		last = append(last, h)
-		return true
-	})
-	return partners(append(places, last...), s.Crowded)
+	last := func(h int) int { return min(1, 1+slices.Index(s.last, h)) }
+	slices.SortStableFunc(places, func(a, b int) int { return last(a) - last(b) })
+	return partners(places, s.Crowded)
 }
 
 // Last gives some hosts the last places of every later round, where the plan permutes hosts: they are missing from the

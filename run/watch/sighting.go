@@ -126,10 +126,7 @@ func decode(l history.Look, hosts []string) (out drift.Look, s stored, err error
 	if hosts == nil {
 		hosts = s.Hosts
 	}
-	at := make([]int, len(s.Hosts))
-	for i, name := range s.Hosts {
-		at[i] = slices.Index(hosts, name)
-	}
+	at := lists.Map(s.Hosts, func(name string) int { return slices.Index(hosts, name) })
 	for _, o := range s.Seen {
 		if from, to := at[o[0]], at[o[1]]; from >= 0 && to >= 0 {
 			out.Seen = append(out.Seen, fault.Seen{From: from, To: to, Latency: 1e-9 * float64(o[2]),

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"calib/internal/lists"
 	"calib/internal/plane"
 	"calib/internal/units"
 )
@@ -50,10 +51,7 @@ func (g *Group) openLines(dst *proc, k int) ([]*Group, error) {
 	if dst.state == dead {
 		return nil, ErrPeer
 	}
-	lines := make([]*proc, k-1)
-	for i := range lines {
-		lines[i] = w.thread(p)
-	}
+	lines := lists.Map(lists.Upto(k-1), func(int) *proc { return w.thread(p) })
 	if dst.opensTo != p {
 		p.opensTo, p.opens = dst, lines
 		if err := w.wait(p, wait{kind: waitLines, deadline: w.limit()}); err != nil {
