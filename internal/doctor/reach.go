@@ -7,6 +7,7 @@ import (
 	"syscall"
 
 	"calib/internal/hosts"
+	"calib/internal/lists"
 )
 
 // pairCode begins the codes of findings about two hosts, which are not joined with others.
@@ -93,25 +94,18 @@ func unreachable(f Facts) []Finding {
 	out := Out(len(f.Hosts), f.Pairs)
 	found := unresolved(f)
 	for _, h := range out {
-		var from []string
-		var first *Pair
-		for i, p := range f.Pairs {
-			k := slices.Index(p.Hosts[:], h)
-			if k < 0 || p.Skipped || p.unresolved() || slices.Contains(out, p.Hosts[1-k]) {
-				continue
-			}
-			from = append(from, f.Hosts[p.Hosts[1-k]].Name)
-			if first == nil {
-				first = &f.Pairs[i]
-			}
-		}
-		if first == nil {
+		partner := func(p Pair) int { return p.Hosts[1-slices.Index(p.Hosts[:], h)] }
+		tried := lists.Where(f.Pairs, func(p Pair) bool {
+			return slices.Contains(p.Hosts[:], h) && !p.Skipped && !p.unresolved() && !slices.Contains(out, partner(p))
+		})
+		if len(tried) == 0 {
 			continue // each of its partners is out too
 		}
-		fn := f.pairFinding(*first)
+		fn := f.pairFinding(tried[0])
 		fn.Code = strings.TrimPrefix(fn.Code, pairCode)
 		fn.Hosts = []string{f.Hosts[h].Name}
-		if len(from) > 1 {
+		if len(tried) > 1 {
+			from := lists.Map(tried, func(p Pair) string { return f.Hosts[partner(p)].Name })
 			fn.What += fmt.Sprintf("; other hosts cannot reach it either (tried: %s)", strings.Join(from, ", "))
 		}
 		found = append(found, fn)

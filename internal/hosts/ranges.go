@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"calib/internal/lists"
 )
 
 // maxName is the longest host name DNS allows.
@@ -94,13 +96,9 @@ func expandOne(s string, room int) ([]string, *rangeError) {
 
 // product joins each head with each tail, the tails of the first head first.
 func product(heads, tails []string) []string {
-	out := make([]string, 0, len(heads)*len(tails))
-	for _, h := range heads {
-		for _, t := range tails {
-			out = append(out, h+t)
-		}
-	}
-	return out
+	return lists.Flat(heads, func(h string) []string {
+		return lists.Map(tails, func(t string) string { return h + t })
+	})
 }
 
 func tooMany(off int) *rangeError {
@@ -183,21 +181,15 @@ func runeError(s string, i int) *rangeError {
 // Fold prints names in ClusterShell's compact form: node01, node02, node03, gate is "node[01-03],gate". It keeps their
 // order, folding only names that follow each other, so that Expand gives back what Fold was given (each name once).
 func Fold(names []string) string {
-	var b strings.Builder
+	var parts []string
 	for len(names) > 0 {
-		pre, suf, nums := family(names)
-		if b.Len() > 0 {
-			b.WriteByte(',')
+		n, folded := 1, names[0]
+		if pre, suf, nums := family(names); len(nums) > 1 {
+			n, folded = len(nums), pre+"["+foldNumbers(nums)+"]"+suf
 		}
-		if len(nums) < 2 {
-			b.WriteString(names[0])
-			names = names[1:]
-			continue
-		}
-		b.WriteString(pre + "[" + foldNumbers(nums) + "]" + suf)
-		names = names[len(nums):]
+		parts, names = append(parts, folded), names[n:]
 	}
-	return b.String()
+	return strings.Join(parts, ",")
 }
 
 // family finds the longest run of names from the first that differ in one number only, and returns that number in each.
@@ -229,22 +221,18 @@ var number = regexp.MustCompile("[0-9]+")
 
 // foldNumbers joins numbers, successive ones as ranges.
 func foldNumbers(nums []string) string {
-	var b strings.Builder
-	for i := 0; i < len(nums); {
-		j := i
-		for j+1 < len(nums) && follows(nums[j], nums[j+1]) {
-			j++
+	var parts []string
+	for len(nums) > 0 {
+		n, folded := 1, nums[0]
+		for n < len(nums) && follows(nums[n-1], nums[n]) {
+			n++
 		}
-		if i > 0 {
-			b.WriteByte(',')
+		if n > 1 {
+			folded += "-" + nums[n-1]
 		}
-		b.WriteString(nums[i])
-		if j > i {
-			b.WriteString("-" + nums[j])
-		}
-		i = j + 1
+		parts, nums = append(parts, folded), nums[n:]
 	}
-	return b.String()
+	return strings.Join(parts, ",")
 }
 
 // follows says whether b is the number after a, printed alike.
