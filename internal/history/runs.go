@@ -202,15 +202,16 @@ func (s *Store) Read(ctx context.Context, id string) (p *params.Params, m Measur
 	return p, m, nil
 }
 
-// Hosts returns the hosts of the runs of a filter, by their IDs; none of a run where they are not to be read. They are at
-// the beginning of a params.json, of which the rest is not decoded.
+// Hosts returns the hosts of the runs of a filter, by their IDs; none of a run where they are not to be read. They are
+// at the beginning of a params.json, of which the rest is not decoded.
 func (s *Store) Hosts(ctx context.Context, f Filter) (map[string][]string, error) {
 	type row struct {
 		id     string
 		params []byte
 	}
 	out := map[string][]string{}
-	err := each(ctx, s, "read the hosts of runs", func(r *row) []any { return []any{&r.id, &r.params} }, func(r row) error {
+	columns := func(r *row) []any { return []any{&r.id, &r.params} }
+	err := each(ctx, s, "read the hosts of runs", columns, func(r row) error {
 		var run struct{ Hosts []string }
 		if z, err := gzip.NewReader(bytes.NewReader(r.params)); err == nil {
 			d := json.NewDecoder(z)

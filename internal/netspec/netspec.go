@@ -127,11 +127,14 @@ func (s *Spec) Validate() error {
 		return fmt.Errorf("mode: %q, want %s or %s", s.Mode, Shared, Switched)
 	case s.MSS < 88 || s.MSS > 65000:
 		return fmt.Errorf("mss: %d, want 88 to 65000 bytes", s.MSS)
+	case !within(s.L, 0, 10):
+		return fmt.Errorf("l: %g s, want 0 to 10", s.L)
 	case !within(s.Slowdown, 0, 1e6):
 		return fmt.Errorf("slowdown: %g, want 0 to 1e6", s.Slowdown)
-	}
-	if err := checkWay("", s.L, s.Buffer, s.Loss); err != nil {
-		return err
+	case s.Buffer < 0:
+		return fmt.Errorf("buffer: %d packets, want 0 (unlimited) or more", s.Buffer)
+	case !within(s.Loss, 0, 1) || s.Loss == 1:
+		return fmt.Errorf("loss: %g, want 0 to below 1", s.Loss)
 	}
 	blocks := map[string]Block{"host": s.Host, "medium": s.Medium, "receive": *cmp.Or(s.Receive, &s.Host)}
 	for i, b := range s.Overrides {
@@ -154,19 +157,6 @@ func (s *Spec) Validate() error {
 			"rate in [0, 1e15], window in [0, 10]", f.PerHost, f.Tau, f.Rate, f.Window)
 	}
 	return s.checkLinks()
-}
-
-// checkWay checks what the medium and links have; where begins an error.
-func checkWay(where string, delay float64, buffer int, loss float64) error {
-	switch {
-	case !within(delay, 0, 10):
-		return fmt.Errorf("%sl: %g s, want 0 to 10", where, delay)
-	case buffer < 0:
-		return fmt.Errorf("%sbuffer: %d packets, want 0 (unlimited) or more", where, buffer)
-	case !within(loss, 0, 1) || loss == 1:
-		return fmt.Errorf("%sloss: %g, want 0 to below 1", where, loss)
-	}
-	return nil
 }
 
 func (s *Spec) checkBlock(name string, b Block) error {
@@ -362,8 +352,14 @@ func (s *Spec) checkLinks() error {
 		if n := len(all); len(slices.Compact(all)) < n {
 			return fmt.Errorf("%s: between: a host is named twice", name)
 		}
-		if err := checkWay(name+": ", l.L, l.Buffer, l.Loss); err != nil {
-			return err
+		if !within(l.L, 0, 10) {
+			return fmt.Errorf("%s: l: %g s, want 0 to 10", name, l.L)
+		}
+		if l.Buffer < 0 {
+			return fmt.Errorf("%s: buffer: %d packets, want 0 (unlimited) or more", name, l.Buffer)
+		}
+		if !within(l.Loss, 0, 1) || l.Loss == 1 {
+			return fmt.Errorf("%s: loss: %g, want 0 to below 1", name, l.Loss)
 		}
 	}
 	return nil
