@@ -277,7 +277,7 @@ func TestWordsOfManyLines(t *testing.T) {
 	for i := range s {
 		s[i] = params.Segment{From: 1000 * float64(i), C0: 1e-3, C1: 1e-6 * float64(i+1)}
 	}
-	if got, want := s.Words("T"), "T(x) = 1 ms + 1 µs/B·x; 6 lines; 1 ms + 8 µs/B·x above 7 kB"; got != want {
+	if got, want := s.Words("T"), "T(x) = 1 ms + 1 µs/B·x; 6 lines; 1 ms + 8 µs/B·x above 7000 B"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	if got := s[:6].Words("T"); strings.Contains(got, "lines") {

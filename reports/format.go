@@ -35,22 +35,27 @@ func (q Quantity) Like(v float64) string { return fixed(v/q.scale, q.decimals) }
 
 const maxDigits = 6 // bounds the significant digits of a printed value: no clock gives more
 
-// Format prints v [in unit, SI] and its interval, which may be nil. The prefix leaves one to three digits before the
-// point. The width of the interval sets the decimals: half of it is printed with two significant digits, so that no
-// digit is shown that the next run would change. Without an interval, or with one of no width, four digits are shown.
+// Format prints v [in unit, SI] and its interval, which may be nil, in one unit and with the same decimals:
+//
+//   - The unit leaves one to three digits before the point of v. Of a v that is closer to zero than half the interval is
+//     wide, where that holds zero, it leaves them of the larger end.
+//   - Half the interval is printed with two significant digits, so that no digit is shown that the next run would
+//     change, but v with no fewer than two. Four are shown without an interval, or with one of no width.
+//   - A v below a hundredth of half an interval that holds zero is zero.
+//   - Sizes that units.ScaleSizes has a unit for are exact.
 func Format(v float64, ci *[2]float64, unit string) Quantity {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return Quantity{Value: strings.TrimSpace(units.Format(v, "")), scale: 1}
 	}
-	half := 0.0
+	half, all, lead := 0.0, []float64{v}, math.Abs(v)
 	if ci != nil {
-		half = (ci[1] - ci[0]) / 2
+		half, all = (ci[1]-ci[0])/2, append(all, ci[:]...)
 	}
 	if !(half >= 0) || math.IsInf(half, 0) {
 		half = 0
 	}
-	lead := math.Abs(v)
-	if lead < half { // the ends of the interval are larger than the value, and decide the prefix
+	near := half > 0 && ci[0] <= 0 && ci[1] >= 0 // to zero
+	if near && lead < half {
 		lead = max(math.Abs(ci[0]), math.Abs(ci[1]))
 	}
 	scale, name := scaleOf(lead, unit)
@@ -58,6 +63,12 @@ func Format(v float64, ci *[2]float64, unit string) Quantity {
 	if ten := math.Pow10(d); math.Round(lead/scale*ten)/ten >= 1000 && units.Prefixed(unit) && scale < 1e9 {
 		scale, name = scaleOf(scale*1000, unit)
 		d = decimals(lead/scale, half/scale)
+	}
+	if v != 0 && !(near && math.Abs(v) < half/100) {
+		d = min(max(d, 1-magnitude(math.Abs(v)/scale)), 12)
+	}
+	if by, size, exact := units.ScaleSizes(all...); exact && unit == "B" {
+		scale, name, d = by, size, 0
 	}
 	q := Quantity{Value: fixed(v/scale, d), Unit: name, scale: scale, decimals: d}
 	if ci != nil {
@@ -110,15 +121,19 @@ func scaleOf(magnitude float64, unit string) (factor float64, name string) {
 
 // decimals is the number of digits after the point for a value v with half an interval half, in the printed unit.
 func decimals(v, half float64) int {
-	magnitude := 0
-	if v > 0 {
-		magnitude = int(math.Floor(math.Log10(v) + 1e-12))
-	}
-	d := 3 - magnitude
+	d := 3 - magnitude(v)
 	if half > 0 {
-		d = min(1-int(math.Floor(math.Log10(half)+1e-12)), maxDigits-1-magnitude)
+		d = min(1-magnitude(half), maxDigits-1-magnitude(v))
 	}
 	return min(max(d, 0), 12)
+}
+
+// magnitude is the power of ten of the first digit of v, and 0 of zero.
+func magnitude(v float64) int {
+	if !(v > 0) {
+		return 0
+	}
+	return int(math.Floor(math.Log10(v) + 1e-12))
 }
 
 // fixed prints v with d decimals; never "-0.0".

@@ -212,7 +212,7 @@ func Prefixed(unit string) bool {
 // Scale returns the multiple of a unit that leaves one to three digits before the point of a number of that magnitude:
 // Scale("s", 3e-4) is 1e-6 and "µs". To print several numbers in one unit (a value and its interval, a column, an
 // axis), give it the largest of their magnitudes, and divide each by the factor. The factor is 1 for a magnitude of 0
-// and for units without prefixes, of which "1" has no name.
+// and for units without prefixes, of which "1" has no name. Bytes take powers of 1024.
 func Scale(unit string, magnitude float64) (factor float64, name string) {
 	return scale(unit, magnitude, 1e-9)
 }
@@ -224,28 +224,41 @@ func scale(unit string, magnitude, slack float64) (factor float64, name string) 
 	case !Prefixed(unit) || magnitude == 0:
 		return 1, unit
 	}
+	if unit == "B" {
+		m := largest(binary, magnitude, slack)
+		return m.Factor, m.Name
+	}
 	m := largest(decimal, magnitude, slack)
 	return m.Factor, m.Name + unit
 }
 
-// ScaleAxis is Scale for an axis. Bytes take powers of 1024, and seconds nothing above themselves: nobody says
-// kilosecond.
+// ScaleAxis is Scale for an axis. Seconds take nothing above themselves: nobody says kilosecond.
 func ScaleAxis(unit string, magnitude float64) (factor float64, name string) {
-	all, suffix := decimal, unit
+	all, magnitude := decimal, math.Abs(magnitude)
 	switch {
-	case !Prefixed(unit):
-		return Scale(unit, 0)
-	case unit == "B":
-		all, suffix = binary, ""
+	case unit == "B" || !Prefixed(unit):
+		return scale(unit, magnitude, 0)
 	case strings.HasPrefix(unit, "s"):
 		all = decimal[3:]
 	}
-	m := largest(all, math.Abs(magnitude), 0)
-	return m.Factor, m.Name + suffix
+	m := largest(all, magnitude, 0)
+	return m.Factor, m.Name + unit
 }
 
-// Format prints v with the SI prefix that leaves one to three digits before the point: Format(3.456e-4, "s") is "345.6
-// µs". NaN and infinities print as "–" and "∞".
+// ScaleSizes returns the largest multiple of a byte of which all these sizes [B] are whole numbers of few digits; false
+// where there is none.
+func ScaleSizes(sizes ...float64) (factor float64, name string, ok bool) {
+	for _, m := range binary {
+		none := func(v float64) bool { return v/m.Factor != math.Trunc(v/m.Factor) || math.Abs(v/m.Factor) >= 1e6 }
+		if !slices.ContainsFunc(sizes, none) && slices.Max(sizes) >= m.Factor {
+			return m.Factor, m.Name, true
+		}
+	}
+	return 1, "B", false
+}
+
+// Format prints v with the prefix that leaves one to three digits before the point: Format(3.456e-4, "s") is "345.6
+// µs". A size is exact where ScaleSizes has a unit for it. NaN and infinities print as "–" and "∞".
 func Format(v float64, unit string) string {
 	switch {
 	case math.IsNaN(v):
@@ -256,6 +269,9 @@ func Format(v float64, unit string) string {
 		return "-∞"
 	case v == 0:
 		v = 0 // without a sign
+	}
+	if by, name, ok := ScaleSizes(v); ok && unit == "B" {
+		return fmt.Sprintf("%.0f %s", v/by, name)
 	}
 	factor, name := scale(unit, math.Abs(v), 5e-5) // 999.95 and more is printed as 1000
 	return strings.TrimSuffix(strconv.FormatFloat(v/factor, 'g', 4, 64)+" "+name, " ")
