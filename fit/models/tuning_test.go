@@ -45,6 +45,9 @@ func TestFragmentInterval(t *testing.T) {
 	if p.CI95 == nil || !(p.CI95[0] <= 4096 && 4096 <= p.CI95[1] && p.CI95[1] > p.CI95[0]) {
 		t.Errorf("%+v %v", p, p.CI95)
 	}
+	if p.Status != params.StatusProvisional || p.Value == nil {
+		t.Errorf("a choice between %v is %s", p.CI95, p.Status)
+	}
 }
 
 func TestFragmentWithoutWhole(t *testing.T) {

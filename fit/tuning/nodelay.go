@@ -124,6 +124,7 @@ func (d *nagleData) costs() {
 			cost := func(v []float64) float64 { return v[on]/v[off] - 1 }
 			if v, ci := d.est.Of(cost); resample.Scatter(d.est, v, d.est.Replicates, cost)[0] > costly {
 				d.Found(k.cost(), "1", "how much longer "+k.String()+" takes with Nagle's algorithm", v, ci)
+				useful(d.Result, k.cost(), params.Useful*v, fmt.Sprintf("± %.0f%%", 100*params.Useful))
 				at = append(at, fmt.Sprintf("%s (%+.0f%%)", k, 100*v))
 			}
 		}

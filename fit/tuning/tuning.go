@@ -5,6 +5,7 @@ package tuning
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"math"
 	"slices"
@@ -44,10 +45,24 @@ func choose(r *fit.Result, name, label string, est *resample.Estimates, settings
 		}
 	}
 	r.Found(name, "B", label, best, [2]float64{lo, hi})
+	useful(r, name, params.Useful*best, fmt.Sprintf("± %.0f%%: rounds differ in the setting that they choose",
+		100*params.Useful))
 	if lo == hi {
 		r.Explain(name, "no interval: this setting is the best in all rounds, or there was one round")
 	}
 	return best
+}
+
+// goodShare is the half-width of the interval of a gain up to which it is of use: 5 percentage points.
+const goodShare = 0.05
+
+// useful makes a number provisional whose interval is wider than ± half, and says why: wider than what.
+func useful(r *fit.Result, name string, half float64, what string) {
+	q := r.Parameters[name]
+	if q.CI95 != nil && q.CI95[1]-q.CI95[0] > 2*half {
+		q.Status, q.Why = params.StatusProvisional, "the interval is wider than "+what
+		r.Parameters[name] = q
+	}
 }
 
 func markChoice(f *params.Fit, name, label string) []plot.Mark {
@@ -169,6 +184,7 @@ func fragments(r *fit.Result, est *resample.Estimates, index map[fragmentKey]int
 	at := points[slices.Index(sizes, best)]
 	v, ci := est.Of(func(v []float64) float64 { return 1 - v[at]/v[whole] })
 	r.Found(name, "1", label, v, ci)
+	useful(r, name, goodShare, fmt.Sprintf("± %.0f percentage points", 100*goodShare))
 	if best == float64(size) {
 		r.Note("one-piece-fastest", "a message of %s is fastest in one piece", fit.SizeWords(size))
 	}
