@@ -372,13 +372,22 @@ func TestScreenIsShort(t *testing.T) {
 	}
 }
 
-// Other work spoils a run where it disturbed more than a quarter of its timings: fewer move the medians little.
+// Other work spoils a run where it disturbed more than a quarter of its timings: fewer move the medians little. The
+// screen says so whatever the verdict, of all models together, and with the share of the tile.
 func TestDisturbed(t *testing.T) {
 	for n, want := range map[float64]bool{10: false, 30: true} {
-		p := &params.Params{Run: params.Run{Rounds: minRounds, Timings: 100}}
-		p.Findings = []params.Finding{params.Notef(params.DisturbedTimings, "").With("timings", n)}
-		if got := len(SummaryOf(p, Options{}).Spoiled) > 0; got != want {
-			t.Errorf("%g of 100 timings: spoiled %t", n, got)
+		p := fixture(t)
+		p.Fits, p.Run.Rounds = nil, minRounds
+		for _, of := range []string{"pingpong", "paired", "load", "load"} { // no model alone has a quarter of all
+			p.Fits = append(p.Fits, &params.Fit{Experiment: of, Used: 100, Findings: []params.Finding{
+				params.Notef(params.DisturbedTimings, "").With("timings", n)}})
+		}
+		s := SummaryOf(p, Options{})
+		share := s.Tiles[len(s.Tiles)-1].Value
+		if got := slices.ContainsFunc(s.Spoiled, func(text string) bool {
+			return strings.HasPrefix(text, "Other work disturbed "+share+" of timings.")
+		}); got != want || s.Verdict != good || share != Percent(n/100) {
+			t.Errorf("%g of 100 timings, %s: %q, the tile has %s", n, s.Verdict, s.Spoiled, share)
 		}
 	}
 }
@@ -581,9 +590,10 @@ func TestReason(t *testing.T) {
 // disturbance: the experiment looks for it.
 func TestDisturbedTile(t *testing.T) {
 	p := &params.Params{Fits: []*params.Fit{
-		{Used: 80, LeftOut: 20, LeftOutWhy: map[string]int{"steal": 10, "slow host": 10},
+		{Experiment: "pingpong", Used: 80, LeftOut: 20, LeftOutWhy: map[string]int{"steal": 10, "slow host": 10},
 			Findings: []params.Finding{params.Notef(params.DisturbedTimings, "").With("timings", 60)}},
-		{Used: 50, LeftOut: 50, LeftOutWhy: map[string]int{"deadlock": 50}},
+		{Experiment: "pingpong", Used: 100, LeftOut: 0}, // another model of the same timings
+		{Experiment: "buffer", Used: 50, LeftOut: 50, LeftOutWhy: map[string]int{"deadlock": 40, "retrans": 10}},
 	}}
 	tiles := SummaryOf(p, Options{}).Tiles
 	if got, want := tiles[len(tiles)-1], (Tile{"disturbed", "35.0%", "of the timings; 5.0% are left out"}); got != want {

@@ -86,22 +86,36 @@ func tilesOf(p *params.Params, rows []reading) (out []Tile) {
 				fmt.Sprintf("time per byte of %.0f streams, over one", most.X)})
 		}
 	}
-	left, kept, all := 0, 0, 0
+	left, all := disturbed(p)
+	return append(out, Tile{"disturbed", Percent(all), "of the timings; " + Percent(left) + " are left out"})
+}
+
+// disturbed is the share of the timings that other work disturbed, of which some are left out. A timing counts once,
+// however many models an experiment has: that which saw most of its disturbed ones counts them.
+func disturbed(p *params.Params) (left, all float64) {
+	type counts struct{ left, disturbed, all int }
+	most, sum := map[string]counts{}, counts{}
 	for _, f := range p.Fits {
-		all += f.Used + f.LeftOut
-		for why, n := range f.LeftOutWhy {
-			if !strings.Contains(why, " ") && why != dataset.FlagDeadlock { // a flag of samples; "slow host" is none
-				left += n
+		n := counts{all: f.Used + f.LeftOut}
+		for _, flag := range []string{dataset.FlagPreempt, dataset.FlagSteal, dataset.FlagWindow} {
+			n.left += f.LeftOutWhy[flag]
+		}
+		n.disturbed = n.left
+		for _, note := range f.Findings {
+			if note.Code == params.DisturbedTimings {
+				n.disturbed += int(note.Values["timings"])
 			}
 		}
-		for _, n := range f.Findings {
-			if n.Code == params.DisturbedTimings {
-				kept += int(n.Values["timings"])
-			}
+		m := most[f.Experiment]
+		if n.disturbed > m.disturbed || n.disturbed == m.disturbed && n.all > m.all {
+			most[f.Experiment] = n
 		}
 	}
-	share := func(n int) string { return Percent(float64(n) / float64(max(1, all))) }
-	return append(out, Tile{"disturbed", share(left + kept), "of the timings; " + share(left) + " are left out"})
+	for _, n := range most {
+		sum.left, sum.disturbed, sum.all = sum.left+n.left, sum.disturbed+n.disturbed, sum.all+n.all
+	}
+	share := func(n int) float64 { return float64(n) / float64(max(1, sum.all)) }
+	return share(sum.left), share(sum.disturbed)
 }
 
 // streams are the times per byte by the number of pairs that stream, each from one pair on.
@@ -223,12 +237,12 @@ func networkOf(p *params.Params) string {
 // spoilers are what can spoil a whole run, the worst first, and what to do.
 var spoilers = []struct {
 	code params.Code
-	do   string // {share} is the largest one in Values, and {experiment} that of its model
+	do   string // {share} is the largest one in Values, or that of the tile, and {experiment} that of its model
 }{
 	{params.ManyLeftOut, "{share} of the timings of {experiment} could not be used. The report says why."},
 	{params.MixedVersions, "The agents are of different versions. Install one."},
 	{params.LostSegments, "{share} of the segments were sent again. Look for a bad cable or a full buffer."},
-	{params.DisturbedTimings, "Other work disturbed many timings. Use idle hosts, or idle CPUs with cpu=."},
+	{params.DisturbedTimings, "Other work disturbed {share} of timings. Use idle hosts, or idle CPUs (cpu=)."},
 	{params.TwoStates, "The hosts have two states, the slower one {share} of the time: see alpha_slow."},
 }
 
@@ -251,14 +265,17 @@ func spoiled(p *params.Params) (out []string) {
 		}
 		share, experiment, found := 0.0, "", false
 		for _, f := range all {
-			few := f.Code == params.LostSegments && f.Level != params.Warning ||
-				f.Code == params.DisturbedTimings && f.Values["timings"] <= params.MaxDiscarded*float64(p.Run.Timings)
+			few := f.Code == params.LostSegments && f.Level != params.Warning
 			if f.Code == s.code && !few {
 				if v := max(f.Values["share"], f.Values["rate"]); !found || v > share {
 					share, experiment = v, f.Experiment
 				}
 				found = true
 			}
+		}
+		if s.code == params.DisturbedTimings { // fewer move the medians little
+			_, share = disturbed(p)
+			found = share > params.MaxDiscarded
 		}
 		if found {
 			out = append(out, strings.NewReplacer("{share}", Percent(share), "{experiment}", experiment).Replace(s.do))
