@@ -67,6 +67,10 @@ func PlanFlags() []cli.Flag {
 	})
 }
 
+// ofHosts are the flags that have no meaning for a simulated network, with the variables that may give them for others.
+var ofHosts = map[string]string{"launch": "CALIB_LAUNCH", "cert": "CALIB_CERT", "agent-binary": "", "congestion": "",
+	"send-buffer": ""}
+
 // YesFlag answers what a person at a terminal is asked.
 func YesFlag() cli.Flag { return &cli.BoolFlag{Name: "yes", Usage: "do not ask before a long run"} }
 
@@ -182,6 +186,11 @@ func whereOf(c *cli.Context) (w run.Where, err error) {
 		return w, exit.Usagef("--local %d: want 1 to %d agents", w.Local, maxLocal)
 	case w.Slurm && c.IsSet("launch") && os.Getenv("CALIB_LAUNCH") == "":
 		return w, exit.Usagef("give --slurm or --launch, not both: srun starts the agents of a job")
+	}
+	for flag, variable := range ofHosts {
+		if w.Sim != "" && c.IsSet(flag) && c.String(flag) != os.Getenv(variable) {
+			return w, exit.Usagef("--sim with --%s: a simulated network has no hosts to use it on; leave one of them out", flag)
+		}
 	}
 	for flag, path := range map[string]*string{"hosts": &w.HostsFile, "cert": &w.Cert, "agent-binary": &w.AgentBinary} {
 		if err := absolute(flag, path); err != nil {
