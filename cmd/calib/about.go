@@ -88,9 +88,6 @@ func manCommand() *cli.Command {
 func printManual(c *cli.Context) error {
 	dir := c.String("dir")
 	if c.IsSet("dir") {
-		if dir == "" {
-			return exit.Usagef("--dir DIR: name a directory")
-		}
 		if err := os.MkdirAll(dir, 0o755); err != nil {
 			return fmt.Errorf("make the directory of the pages: %w", err)
 		}

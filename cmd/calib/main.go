@@ -19,6 +19,7 @@ import (
 	"calib/cmd/calib/internal/measuring"
 	"calib/cmd/calib/internal/results"
 	"calib/internal/exit"
+	"calib/internal/lists"
 	"calib/internal/machine"
 	"calib/internal/units"
 )
@@ -90,8 +91,7 @@ func newApp() *cli.App {
 				return printVersion(c)
 			}
 			if c.Args().Present() {
-				name := c.Args().First()
-				return exit.Usagef("no command %q. %s calib --help lists them", name, cli.SuggestCommand(c.App.Commands, name))
+				return command.NoCommand(c.App.Commands, c.Args().First(), c.App.Name)
 			}
 			return cli.ShowAppHelp(c)
 		},
@@ -121,13 +121,17 @@ func usageError(c *cli.Context, err error, _ bool) error {
 	return exit.Usagef("%s%s (see %s --help)", text, advice(c, err), name)
 }
 
-// advice names the flag that is most like one that there is not, and says how a number is written.
+// advice names the flag that is near one that there is not, and says how a number is written.
 func advice(c *cli.Context, err error) string {
 	if c == nil || c.Command == nil || len(c.Command.Flags) == 0 {
 		return ""
 	}
-	if name, ok := strings.CutPrefix(err.Error(), "flag provided but not defined: -"); ok {
-		return fmt.Sprintf(". Did you mean %s?", cli.SuggestFlag(c.Command.Flags, strings.TrimPrefix(name, "-"), true))
+	if word, ok := strings.CutPrefix(err.Error(), "flag provided but not defined: -"); ok {
+		names := lists.Flat(c.Command.Flags, cli.Flag.Names)
+		if near := command.Nearest(strings.TrimPrefix(word, "-"), names); near != "" {
+			return fmt.Sprintf(". Did you mean --%s?", near)
+		}
+		return ""
 	}
 	i := slices.IndexFunc(c.Command.Flags, func(f cli.Flag) bool {
 		return strings.Contains(err.Error(), "for flag -"+f.Names()[0]+":")

@@ -3,6 +3,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,6 +16,7 @@ import (
 	"syscall"
 
 	"github.com/urfave/cli/v2"
+	"github.com/xrash/smetrics"
 
 	"calib/internal/exit"
 	"calib/internal/lists"
@@ -68,8 +70,24 @@ func FlagsFirst(cmds []*cli.Command, args []string) []string {
 func looksLikeFlag(a string) bool { return strings.HasPrefix(a, "-") && a != "-" }
 
 // CheckArgs rejects the arguments of a command that takes none, and one that looks like a flag: FlagsFirst leaves it
-// behind "--", and where it has no value.
+// behind "--", and where it has no value. It rejects a flag that is given and empty, as "$UNSET" is in a shell: it would
+// count as not given. An empty variable of the environment does.
 func CheckArgs(c *cli.Context) error {
+	for _, f := range c.Command.Flags {
+		var values []string
+		switch name := f.Names()[0]; f := f.(type) {
+		case *cli.StringFlag:
+			if c.IsSet(name) && !f.HasBeenSet { // by the environment
+				values = []string{c.String(name)}
+			}
+		case *cli.StringSliceFlag:
+			values = c.StringSlice(name)
+		}
+		if slices.ContainsFunc(values, func(v string) bool { return strings.Trim(v, ", ") == "" }) {
+			return exit.Usagef("--%s is given, but empty: give a value, or leave it out (see %s --help)", f.Names()[0],
+				c.Command.HelpName)
+		}
+	}
 	for _, a := range c.Args().Slice() {
 		switch {
 		case strings.Contains(c.Command.ArgsUsage, "--"): // behind it is the command line of another program
@@ -94,9 +112,32 @@ func OneArg(c *cli.Context, what string) (string, error) {
 // Group is the action of a command that only has subcommands.
 func Group(c *cli.Context) error {
 	if c.Args().Present() {
-		return exit.Usagef("no command %q; %s --help lists them", c.Args().First(), c.Command.HelpName)
+		return NoCommand(c.Command.Subcommands, c.Args().First(), c.Command.HelpName)
 	}
 	return cli.ShowSubcommandHelp(c)
+}
+
+// NoCommand says that the command of that name has none called word, and which is near.
+func NoCommand(cmds []*cli.Command, word, name string) error {
+	near := Nearest(word, lists.Flat(cmds, func(c *cli.Command) []string { return c.Names() }))
+	if near == "" {
+		return exit.Usagef("no command %q; %s --help lists them", word, name)
+	}
+	return exit.Usagef("no command %q. Did you mean %q? %s --help lists them", word, near, name)
+}
+
+// Nearest is the name that is most like word (Jaro-Winkler) of those that at most two changes of a letter make of it, or
+// a third of its letters; "" where none is so near.
+func Nearest(word string, names []string) string {
+	names = lists.Where(names, func(name string) bool {
+		changes := smetrics.WagnerFischer(word, name, 1, 1, 1) // the Levenshtein distance
+		return changes <= max(2, len(word)/3) && changes < len(word)
+	})
+	if len(names) == 0 {
+		return ""
+	}
+	like := func(name string) float64 { return smetrics.JaroWinkler(word, name, 0.7, 4) } // as is usual
+	return slices.MaxFunc(names, func(a, b string) int { return cmp.Compare(like(a), like(b)) })
 }
 
 func JSONFlag() cli.Flag {
