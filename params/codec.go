@@ -111,10 +111,9 @@ func Decode(r io.Reader) (*Params, error) {
 	case err != nil:
 		return nil, decodeError(b, err)
 	case head.Schema == "":
-		return nil, fmt.Errorf("%w: no member \"schema\"; fit the run again for a new one", ErrParams)
+		return nil, fmt.Errorf("%w: no member \"schema\"; fit the run again", ErrParams)
 	case p.Schema == "":
-		return nil, fmt.Errorf("%w: schema %q, this build reads %q; fit the run again, which writes it anew from the samples",
-			ErrParams, head.Schema, Schema)
+		return nil, fmt.Errorf("%w: schema %q, this build reads %q; fit the run again", ErrParams, head.Schema, Schema)
 	}
 	for _, class := range p.classes() {
 		for name, f := range class.Functions {

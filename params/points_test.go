@@ -210,3 +210,30 @@ func TestRounded(t *testing.T) {
 		t.Errorf("%s\nwant %s", b.String(), want)
 	}
 }
+
+// A file that cannot be read is named, with what is wrong with it and, where the samples are beside it, how to make it
+// anew.
+func TestLoadSaysHowToMend(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	path := write("params.json", "")
+	what := "read " + path + ": not a valid params.json: it is empty"
+	if _, err := Load(path); !errors.Is(err, ErrParams) || err.Error() != what {
+		t.Errorf("alone: %v", err)
+	}
+	write("samples.jsonl", "")
+	if _, err := Load(path); !errors.Is(err, ErrParams) ||
+		err.Error() != what+"; calib fit "+dir+" makes it anew from samples.jsonl" {
+		t.Errorf("of a run: %v", err)
+	}
+	write("params.json", "\x7fELF\x00")
+	if _, err := Load(path); !errors.Is(err, ErrParams) || !strings.HasSuffix(err.Error(), "anew from samples.jsonl") {
+		t.Errorf("no text: %v", err)
+	}
+}

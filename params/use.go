@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"math"
+	"os"
 	"path/filepath"
 	"slices"
 
@@ -22,12 +23,20 @@ func Load(path string) (*Params, error) {
 		return nil, err
 	}
 	defer f.Close()
+	dir := filepath.Dir(path)
+	bad := func(err error) error {
+		err = fmt.Errorf("read %s: %w", path, err)
+		if _, none := os.Stat(filepath.Join(dir, "samples.jsonl")); none == nil {
+			err = fmt.Errorf("%w; calib fit %s makes it anew from samples.jsonl", err, dir)
+		}
+		return err
+	}
 	p, err := Decode(f)
 	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", path, err)
+		return nil, bad(err)
 	}
 	p.label()
-	path = filepath.Join(filepath.Dir(path), PointsFile)
+	path = filepath.Join(dir, PointsFile)
 	points, err := files.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return p, nil
@@ -37,7 +46,7 @@ func Load(path string) (*Params, error) {
 		err = p.ReadPoints(points)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read %s: %w; calib fit writes it again", path, err)
+		return nil, bad(err)
 	}
 	return p, nil
 }

@@ -37,8 +37,8 @@ const maxDigits = 6 // bounds the significant digits of a printed value: no cloc
 
 // Format prints v [in unit, SI] and its interval, which may be nil, in one unit and with the same decimals:
 //
-//   - The unit leaves one to three digits before the point of v. Of a v that is closer to zero than half the interval is
-//     wide, where that holds zero, it leaves them of the larger end.
+//   - The unit leaves one to three digits before the point of v. Where the interval holds zero, and half of it is wider
+//     than v, it leaves them of the larger end.
 //   - Half the interval is printed with two significant digits, so that no digit is shown that the next run would
 //     change, but v with no fewer than two. Four are shown without an interval, or with one of no width.
 //   - A v below a hundredth of half an interval that holds zero is zero.

@@ -126,8 +126,8 @@ func NoCommand(cmds []*cli.Command, word, name string) error {
 	return exit.Usagef("no command %q. Did you mean %q? %s --help lists them", word, near, name)
 }
 
-// Nearest is the name that is most like word (Jaro-Winkler) of those that at most two changes of a letter make of it, or
-// a third of its letters; "" where none is so near.
+// Nearest is the name that is most like word (Jaro-Winkler) of those that at most two changes of a letter make of it,
+// or changes of a third of its letters; "" where none is so near.
 func Nearest(word string, names []string) string {
 	names = lists.Where(names, func(name string) bool {
 		changes := smetrics.WagnerFischer(word, name, 1, 1, 1) // the Levenshtein distance
