@@ -19,6 +19,8 @@ import (
 	"syscall"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"calib/internal/dataset"
 	"calib/internal/files"
 	"calib/params"
@@ -229,8 +231,11 @@ func (d *Dir) Samples() (dataset.Source, error) {
 	return s, err
 }
 
-// WriteParams replaces params.json and, before it, points.json.
+// WriteParams replaces params.json and, before it, points.json. Processes take turns at it, so that both are of one of
+// them, where the file system has locks.
 func (d *Dir) WriteParams(p *params.Params) error {
+	turn, _ := files.Lock(d.path, unix.LOCK_EX, func() (*os.File, error) { return os.Open(d.path) })
+	defer turn.Close() // of none is an error, which says nothing
 	points := func(w io.Writer) error { return params.EncodePoints(w, p) }
 	if err := files.ReplaceBy(d.File(PointsFile), points); err != nil {
 		return err

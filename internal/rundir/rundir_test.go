@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"golang.org/x/sys/unix"
 
 	"calib/internal/dataset"
 	"calib/internal/files"
@@ -432,5 +433,37 @@ func TestLog(t *testing.T) {
 func TestDefaultName(t *testing.T) {
 	if got := DefaultName(started); got != "calib-run-20260301-101500" {
 		t.Error(got)
+	}
+}
+
+// Two fits of one run take turns to write: neither puts its points.json beside the other's params.json.
+func TestWriteParamsTakesTurns(t *testing.T) {
+	d := create(t)
+	dir, err := os.Open(d.Path())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer dir.Close()
+	if err := unix.Flock(int(dir.Fd()), unix.LOCK_EX); err != nil { // as the other fit does
+		t.Fatal(err)
+	}
+	done := make(chan error, 1)
+	go func() { done <- d.WriteParams(&params.Params{Schema: params.Schema}) }()
+	select {
+	case err := <-done:
+		t.Fatalf("written in the turn of another process: %v", err)
+	case <-time.After(100 * time.Millisecond):
+	}
+	if _, err := os.Stat(d.File(PointsFile)); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("%s was written in the turn of another process: %v", PointsFile, err)
+	}
+	if err := unix.Flock(int(dir.Fd()), unix.LOCK_UN); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.ReadParams(); err != nil {
+		t.Error(err)
 	}
 }
