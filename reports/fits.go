@@ -4,12 +4,12 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"maps"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
 
+	"calib/internal/glossary"
 	"calib/internal/lists"
 	"calib/internal/units"
 	"calib/params"
@@ -50,14 +50,21 @@ func dataOf(f *params.Fit) []string {
 	if len(f.Domain) > 0 {
 		out = append(out, Clean(f.Model)+" saw "+domain(f.Domain)+", on "+units.Plural(len(f.Hosts), "host")+".")
 	}
-	if len(f.LeftOutWhy) == 0 {
-		return out
+	var why []string
+	for flag, n := range lists.ByKey(f.LeftOutWhy) {
+		if n > 0 {
+			text := count(float64(n)) + " " + Clean(flag)
+			if is := glossary.Files().Flags[flag]; is != "" {
+				text += " (" + is + ")"
+			}
+			why = append(why, text)
+		}
 	}
-	why := lists.Map(slices.Sorted(maps.Keys(f.LeftOutWhy)), func(flag string) string {
-		return count(float64(f.LeftOutWhy[flag])) + " " + Clean(flag)
-	})
-	return append(out, fmt.Sprintf("%s leaves out %s of %s: %s.", Clean(f.Model), count(float64(f.LeftOut)),
-		units.Plural(f.Used+f.LeftOut, "timing"), strings.Join(why, ", ")))
+	if len(why) > 0 {
+		out = append(out, fmt.Sprintf("%s leaves out %s of %s: %s.", Clean(f.Model), count(float64(f.LeftOut)),
+			units.Plural(f.Used+f.LeftOut, "timing"), strings.Join(why, ", ")))
+	}
+	return out
 }
 
 // residuals writes one table per model and series: measured against fitted at each point.

@@ -71,6 +71,11 @@ func ReasonsOf(p *params.Params) []string {
 		}
 	}
 	var out []string
+	if lists.Count(slices.Collect(maps.Values(p.Parameters)), func(q params.Parameter) bool {
+		return q.Value == nil && q.Estimate != nil
+	}) > 0 {
+		out = append(out, "A value in brackets is not to be used.")
+	}
 	for _, k := range order {
 		is := map[bool]string{true: " are ", false: " is "}[len(names[k]) > 1]
 		s := strings.Join(names[k], ", ") + is + strings.Replace(k.quality, LimitOnly, "known by a limit only", 1)
@@ -166,7 +171,10 @@ func domain(d map[string][2]float64) string {
 		return "–"
 	}
 	return strings.Join(lists.Map(slices.Sorted(maps.Keys(d)), func(k string) string {
-		return fmt.Sprintf("%s %s … %s", Clean(k), count(d[k][0]), count(d[k][1]))
+		if lo, hi := count(d[k][0]), count(d[k][1]); lo != hi {
+			return fmt.Sprintf("%s %s … %s", Clean(k), lo, hi)
+		}
+		return Clean(k) + " " + count(d[k][0])
 	}), ", ")
 }
 
@@ -260,10 +268,7 @@ func WarningsOf(p *params.Params) (out []string) {
 		if n := len(g.messages) - 1; n > 0 {
 			s += fmt.Sprintf(" (and %d more like it)", n)
 		}
-		if len(g.models) > 0 {
-			s += " [" + strings.Join(g.models, ", ") + "]"
-		}
-		out = append(out, s)
+		out = append(out, said(s, g.models))
 	}
 	return out
 }
@@ -271,12 +276,28 @@ func WarningsOf(p *params.Params) (out []string) {
 // elsewhere are the codes of notes that the summary or the reasons beside the parameters state.
 var elsewhere = []params.Code{params.OneMachine, params.Provisional, params.ZeroInInterval}
 
+// FindingsOf returns the notes of the run and of every fit, each once with the models that have it.
 func FindingsOf(p *params.Params) (out []string) {
+	models := map[string][]string{}
 	for _, f := range p.AllFindings(params.Note) {
 		s := sentence(f.Message)
-		if !slices.Contains(elsewhere, f.Code) && !slices.Contains(out, s) {
+		if slices.Contains(elsewhere, f.Code) {
+			continue
+		}
+		if !slices.Contains(out, s) {
 			out = append(out, s)
 		}
+		if m := Clean(f.Model); m != "" && !slices.Contains(models[s], m) {
+			models[s] = append(models[s], m)
+		}
 	}
-	return out
+	return lists.Map(out, func(s string) string { return said(s, models[s]) })
+}
+
+// said is a sentence with the models that say it.
+func said(s string, models []string) string {
+	if len(models) == 0 {
+		return s
+	}
+	return s + " [" + strings.Join(models, ", ") + "]"
 }

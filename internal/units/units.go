@@ -250,7 +250,7 @@ func ScaleAxis(unit string, magnitude float64) (factor float64, name string) {
 func ScaleSizes(sizes ...float64) (factor float64, name string, ok bool) {
 	for _, m := range binary {
 		none := func(v float64) bool { return v/m.Factor != math.Trunc(v/m.Factor) || math.Abs(v/m.Factor) >= 1e6 }
-		if !slices.ContainsFunc(sizes, none) && slices.Max(sizes) >= m.Factor {
+		if !slices.ContainsFunc(sizes, none) && (slices.Max(sizes) >= m.Factor || m.Factor == 1) {
 			return m.Factor, m.Name, true
 		}
 	}
