@@ -23,17 +23,13 @@ func Load(path string) (*Params, error) {
 		return nil, err
 	}
 	defer f.Close()
-	dir := filepath.Dir(path)
-	bad := func(err error) error {
-		err = fmt.Errorf("read %s: %w", path, err)
-		if _, none := os.Stat(filepath.Join(dir, "samples.jsonl")); none == nil {
-			err = fmt.Errorf("%w; calib fit %s makes it anew from samples.jsonl", err, dir)
-		}
-		return err
+	dir, mend := filepath.Dir(path), ""
+	if _, err := os.Stat(filepath.Join(dir, "samples.jsonl")); err == nil {
+		mend = "; calib fit " + dir + " makes it anew from samples.jsonl"
 	}
 	p, err := Decode(f)
 	if err != nil {
-		return nil, bad(err)
+		return nil, fmt.Errorf("read %s: %w%s", path, err, mend)
 	}
 	p.label()
 	path = filepath.Join(dir, PointsFile)
@@ -46,7 +42,7 @@ func Load(path string) (*Params, error) {
 		err = p.ReadPoints(points)
 	}
 	if err != nil {
-		return nil, bad(err)
+		return nil, fmt.Errorf("read %s: %w%s", path, err, mend)
 	}
 	return p, nil
 }

@@ -53,11 +53,8 @@ func dataOf(f *params.Fit) []string {
 	var why []string
 	for flag, n := range lists.ByKey(f.LeftOutWhy) {
 		if n > 0 {
-			text := count(float64(n)) + " " + Clean(flag)
-			if is := glossary.Files().Flags[flag]; is != "" {
-				text += " (" + is + ")"
-			}
-			why = append(why, text)
+			is := " (" + glossary.Files().Flags[flag] + ")"
+			why = append(why, count(float64(n))+" "+Clean(flag)+strings.TrimSuffix(is, " ()"))
 		}
 	}
 	if len(why) > 0 {

@@ -48,6 +48,7 @@ func ReasonsOf(p *params.Params) []string {
 	type kind struct{ quality, bound, why string }
 	names := map[kind][]string{}
 	var order []kind
+	bracketed := false
 	add := func(name string, k kind) {
 		if names[k] == nil {
 			order = append(order, k)
@@ -60,6 +61,7 @@ func ReasonsOf(p *params.Params) []string {
 			continue
 		}
 		bound := "–"
+		bracketed = bracketed || q.Value == nil && q.Estimate != nil
 		if q.Bound != nil {
 			bound = FormatBound(*q.Bound, q.Unit)
 		}
@@ -71,9 +73,7 @@ func ReasonsOf(p *params.Params) []string {
 		}
 	}
 	var out []string
-	if lists.Count(slices.Collect(maps.Values(p.Parameters)), func(q params.Parameter) bool {
-		return q.Value == nil && q.Estimate != nil
-	}) > 0 {
+	if bracketed {
 		out = append(out, "A value in brackets is not to be used.")
 	}
 	for _, k := range order {

@@ -93,29 +93,24 @@ func tilesOf(p *params.Params, rows []reading) (out []Tile) {
 // disturbed is the share of the timings that other work disturbed, of which some are left out. A timing counts once,
 // however many models an experiment has: that which saw most of its disturbed ones counts them.
 func disturbed(p *params.Params) (left, all float64) {
-	type counts struct{ left, disturbed, all int }
-	most, sum := map[string]counts{}, counts{}
+	most, sum := map[string][3]float64{}, [3]float64{} // by experiment: left out, disturbed, all
 	for _, f := range p.Fits {
-		n := counts{all: f.Used + f.LeftOut}
-		for _, flag := range []string{dataset.FlagPreempt, dataset.FlagSteal, dataset.FlagWindow} {
-			n.left += f.LeftOutWhy[flag]
-		}
-		n.disturbed = n.left
+		by := f.LeftOutWhy
+		n := [3]float64{float64(by[dataset.FlagPreempt] + by[dataset.FlagSteal] + by[dataset.FlagWindow])}
+		n[1], n[2] = n[0], float64(f.Used+f.LeftOut)
 		for _, note := range f.Findings {
 			if note.Code == params.DisturbedTimings {
-				n.disturbed += int(note.Values["timings"])
+				n[1] += note.Values["timings"]
 			}
 		}
-		m := most[f.Experiment]
-		if n.disturbed > m.disturbed || n.disturbed == m.disturbed && n.all > m.all {
+		if m := most[f.Experiment]; slices.Compare(n[1:], m[1:]) > 0 {
 			most[f.Experiment] = n
 		}
 	}
 	for _, n := range most {
-		sum.left, sum.disturbed, sum.all = sum.left+n.left, sum.disturbed+n.disturbed, sum.all+n.all
+		sum = [3]float64{sum[0] + n[0], sum[1] + n[1], sum[2] + n[2]}
 	}
-	share := func(n int) float64 { return float64(n) / float64(max(1, sum.all)) }
-	return share(sum.left), share(sum.disturbed)
+	return sum[0] / max(1, sum[2]), sum[1] / max(1, sum[2])
 }
 
 // streams are the times per byte by the number of pairs that stream, each from one pair on.

@@ -19,8 +19,6 @@ import (
 	"syscall"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"calib/internal/dataset"
 	"calib/internal/files"
 	"calib/params"
@@ -234,7 +232,7 @@ func (d *Dir) Samples() (dataset.Source, error) {
 // WriteParams replaces params.json and, before it, points.json. Processes take turns at it, so that both are of one of
 // them, where the file system has locks.
 func (d *Dir) WriteParams(p *params.Params) error {
-	turn, _ := files.Lock(d.path, unix.LOCK_EX, func() (*os.File, error) { return os.Open(d.path) })
+	turn, _ := files.Lock(d.path, syscall.LOCK_EX, func() (*os.File, error) { return os.Open(d.path) })
 	defer turn.Close() // of none is an error, which says nothing
 	points := func(w io.Writer) error { return params.EncodePoints(w, p) }
 	if err := files.ReplaceBy(d.File(PointsFile), points); err != nil {

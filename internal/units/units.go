@@ -224,11 +224,11 @@ func scale(unit string, magnitude, slack float64) (factor float64, name string) 
 	case !Prefixed(unit) || magnitude == 0:
 		return 1, unit
 	}
+	all := decimal
 	if unit == "B" {
-		m := largest(binary, magnitude, slack)
-		return m.Factor, m.Name
+		all, unit = binary, ""
 	}
-	m := largest(decimal, magnitude, slack)
+	m := largest(all, magnitude, slack)
 	return m.Factor, m.Name + unit
 }
 

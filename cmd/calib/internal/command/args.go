@@ -3,7 +3,6 @@
 package command
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -74,17 +73,13 @@ func looksLikeFlag(a string) bool { return strings.HasPrefix(a, "-") && a != "-"
 // count as not given. An empty variable of the environment does.
 func CheckArgs(c *cli.Context) error {
 	for _, f := range c.Command.Flags {
-		var values []string
-		switch name := f.Names()[0]; f := f.(type) {
-		case *cli.StringFlag:
-			if c.IsSet(name) && !f.HasBeenSet { // by the environment
-				values = []string{c.String(name)}
-			}
-		case *cli.StringSliceFlag:
-			values = c.StringSlice(name)
+		name := f.Names()[0]
+		values := c.StringSlice(name)
+		if text, is := f.(*cli.StringFlag); is && c.IsSet(name) && !text.HasBeenSet { // by the environment
+			values = []string{c.String(name)}
 		}
 		if slices.ContainsFunc(values, func(v string) bool { return strings.Trim(v, ", ") == "" }) {
-			return exit.Usagef("--%s is given, but empty: give a value, or leave it out (see %s --help)", f.Names()[0],
+			return exit.Usagef("--%s is given, but empty: give a value, or leave it out (see %s --help)", name,
 				c.Command.HelpName)
 		}
 	}
@@ -119,25 +114,24 @@ func Group(c *cli.Context) error {
 
 // NoCommand says that the command of that name has none called word, and which is near.
 func NoCommand(cmds []*cli.Command, word, name string) error {
-	near := Nearest(word, lists.Flat(cmds, func(c *cli.Command) []string { return c.Names() }))
-	if near == "" {
-		return exit.Usagef("no command %q; %s --help lists them", word, name)
+	if near := Nearest(word, lists.Flat(cmds, (*cli.Command).Names)); near != "" {
+		return exit.Usagef("no command %q. Did you mean %q? %s --help lists them", word, near, name)
 	}
-	return exit.Usagef("no command %q. Did you mean %q? %s --help lists them", word, near, name)
+	return exit.Usagef("no command %q; %s --help lists them", word, name)
 }
 
 // Nearest is the name that is most like word (Jaro-Winkler) of those that at most two changes of a letter make of it,
 // or changes of a third of its letters; "" where none is so near.
-func Nearest(word string, names []string) string {
-	names = lists.Where(names, func(name string) bool {
+func Nearest(word string, names []string) (nearest string) {
+	most := 0.0
+	for _, name := range names {
 		changes := smetrics.WagnerFischer(word, name, 1, 1, 1) // the Levenshtein distance
-		return changes <= max(2, len(word)/3) && changes < len(word)
-	})
-	if len(names) == 0 {
-		return ""
+		like := smetrics.JaroWinkler(word, name, 0.7, 4)       // as is usual
+		if changes <= max(2, len(word)/3) && changes < len(word) && like > most {
+			nearest, most = name, like
+		}
 	}
-	like := func(name string) float64 { return smetrics.JaroWinkler(word, name, 0.7, 4) } // as is usual
-	return slices.MaxFunc(names, func(a, b string) int { return cmp.Compare(like(a), like(b)) })
+	return nearest
 }
 
 func JSONFlag() cli.Flag {

@@ -67,10 +67,6 @@ func PlanFlags() []cli.Flag {
 	})
 }
 
-// ofHosts are the flags that have no meaning for a simulated network, with the variables that may give them for others.
-var ofHosts = map[string]string{"launch": "CALIB_LAUNCH", "cert": "CALIB_CERT", "agent-binary": "", "congestion": "",
-	"send-buffer": ""}
-
 // YesFlag answers what a person at a terminal is asked.
 func YesFlag() cli.Flag { return &cli.BoolFlag{Name: "yes", Usage: "do not ask before a long run"} }
 
@@ -187,8 +183,9 @@ func whereOf(c *cli.Context) (w run.Where, err error) {
 	case w.Slurm && c.IsSet("launch") && os.Getenv("CALIB_LAUNCH") == "":
 		return w, exit.Usagef("give --slurm or --launch, not both: srun starts the agents of a job")
 	}
-	for flag, variable := range ofHosts {
-		if w.Sim != "" && c.IsSet(flag) && c.String(flag) != os.Getenv(variable) {
+	for _, flag := range []string{"launch", "cert", "agent-binary", "congestion", "send-buffer"} {
+		byEnv := os.Getenv("CALIB_" + strings.ToUpper(flag)) // for other runs
+		if w.Sim != "" && c.IsSet(flag) && c.String(flag) != byEnv {
 			return w, exit.Usagef("--sim with --%s: a simulated network has no hosts to use it on; leave one of them out", flag)
 		}
 	}
