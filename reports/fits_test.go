@@ -24,7 +24,8 @@ func TestDataOf(t *testing.T) {
 func TestFindingsNameTheirModels(t *testing.T) {
 	note := func(n int) []params.Finding { return []params.Finding{params.Notef("x", "%d timings are late", n)} }
 	p := &params.Params{Findings: []params.Finding{params.Notef("y", "hosts differ")}, Fits: []*params.Fit{
-		{Model: "hockney", Findings: note(5)}, {Model: "hyperbola", Findings: note(5)}, {Model: "cluster", Findings: note(7)}}}
+		{Model: "hockney", Findings: note(5)}, {Model: "hyperbola", Findings: note(5)},
+		{Model: "cluster", Findings: note(7)}}}
 	want := []string{"Hosts differ.", "5 timings are late. [hockney, hyperbola]", "7 timings are late. [cluster]"}
 	if got := FindingsOf(p); !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)

@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strconv"
@@ -129,12 +130,7 @@ func decimals(v, half float64) int {
 }
 
 // magnitude is the power of ten of the first digit of v, and 0 of zero.
-func magnitude(v float64) int {
-	if !(v > 0) {
-		return 0
-	}
-	return int(math.Floor(math.Log10(v) + 1e-12))
-}
+func magnitude(v float64) int { return int(math.Floor(math.Log10(cmp.Or(v, 1)) + 1e-12)) }
 
 // fixed prints v with d decimals; never "-0.0".
 func fixed(v float64, d int) string {

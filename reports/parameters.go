@@ -281,10 +281,7 @@ func FindingsOf(p *params.Params) (out []string) {
 	models := map[string][]string{}
 	for _, f := range p.AllFindings(params.Note) {
 		s := sentence(f.Message)
-		if slices.Contains(elsewhere, f.Code) {
-			continue
-		}
-		if !slices.Contains(out, s) {
+		if !slices.Contains(elsewhere, f.Code) && !slices.Contains(out, s) {
 			out = append(out, s)
 		}
 		if m := Clean(f.Model); m != "" && !slices.Contains(models[s], m) {
@@ -296,8 +293,5 @@ func FindingsOf(p *params.Params) (out []string) {
 
 // said is a sentence with the models that say it.
 func said(s string, models []string) string {
-	if len(models) == 0 {
-		return s
-	}
-	return s + " [" + strings.Join(models, ", ") + "]"
+	return strings.TrimSuffix(s+" ["+strings.Join(models, ", ")+"]", " []")
 }

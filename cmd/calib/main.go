@@ -126,12 +126,10 @@ func advice(c *cli.Context, err error) string {
 	if c == nil || c.Command == nil || len(c.Command.Flags) == 0 {
 		return ""
 	}
-	if word, ok := strings.CutPrefix(err.Error(), "flag provided but not defined: -"); ok {
-		names := lists.Flat(c.Command.Flags, cli.Flag.Names)
-		if near := command.Nearest(strings.TrimPrefix(word, "-"), names); near != "" {
-			return fmt.Sprintf(". Did you mean --%s?", near)
-		}
-		return ""
+	word, unknown := strings.CutPrefix(err.Error(), "flag provided but not defined: -")
+	names := lists.Flat(c.Command.Flags, cli.Flag.Names)
+	if near := command.Nearest(strings.TrimPrefix(word, "-"), names); unknown && near != "" {
+		return fmt.Sprintf(". Did you mean --%s?", near)
 	}
 	i := slices.IndexFunc(c.Command.Flags, func(f cli.Flag) bool {
 		return strings.Contains(err.Error(), "for flag -"+f.Names()[0]+":")

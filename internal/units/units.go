@@ -234,15 +234,11 @@ func scale(unit string, magnitude, slack float64) (factor float64, name string) 
 
 // ScaleAxis is Scale for an axis. Seconds take nothing above themselves: nobody says kilosecond.
 func ScaleAxis(unit string, magnitude float64) (factor float64, name string) {
-	all, magnitude := decimal, math.Abs(magnitude)
-	switch {
-	case unit == "B" || !Prefixed(unit):
-		return scale(unit, magnitude, 0)
-	case strings.HasPrefix(unit, "s"):
-		all = decimal[3:]
+	magnitude = max(math.Abs(magnitude), decimal[len(decimal)-1].Factor)
+	if strings.HasPrefix(unit, "s") {
+		magnitude = min(magnitude, 1)
 	}
-	m := largest(all, magnitude, 0)
-	return m.Factor, m.Name + unit
+	return scale(unit, magnitude, 0)
 }
 
 // ScaleSizes returns the largest multiple of a byte of which all these sizes [B] are whole numbers of few digits; false
