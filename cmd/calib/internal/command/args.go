@@ -69,8 +69,8 @@ func FlagsFirst(cmds []*cli.Command, args []string) []string {
 func looksLikeFlag(a string) bool { return strings.HasPrefix(a, "-") && a != "-" }
 
 // CheckArgs rejects the arguments of a command that takes none, and one that looks like a flag: FlagsFirst leaves it
-// behind "--", and where it has no value. It rejects a flag that is given and empty, as "$UNSET" is in a shell. An empty
-// variable of the environment counts as not given.
+// behind "--", and where it has no value. It rejects a flag that is given and empty, as "$UNSET" is in a shell. A
+// variable of the environment may be empty.
 func CheckArgs(c *cli.Context) error {
 	for _, f := range c.Command.Flags {
 		name := f.Names()[0]
