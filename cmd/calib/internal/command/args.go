@@ -78,7 +78,7 @@ func CheckArgs(c *cli.Context) error {
 		if text, is := f.(*cli.StringFlag); is && c.IsSet(name) && !text.HasBeenSet { // by the environment
 			values = []string{c.String(name)}
 		}
-		if slices.ContainsFunc(values, func(v string) bool { return strings.Trim(v, ", ") == "" }) {
+		if slices.ContainsFunc(values, func(v string) bool { return strings.TrimSpace(v) == "" }) {
 			return exit.Usagef("--%s is given, but empty: give a value, or leave it out (see %s --help)", name,
 				c.Command.HelpName)
 		}
