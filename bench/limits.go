@@ -24,6 +24,7 @@ type Limits struct {
 	Segment units.Bytes `yaml:"segment" json:"segment,omitempty"`
 	Seed    uint64      `yaml:"-" json:"-"`                // moves sizes off the powers of two
 	Path    Path        `yaml:"path" json:"path,omitzero"` // of the network; the zero value where it is not known
+	Crowded bool        `yaml:"-" json:"-"`                // some hosts have their timing threads on one CPU
 }
 
 // OnPath is Path, or that of a gigabit network where it is not known.

@@ -168,9 +168,10 @@ func (r *Result) Usable(in []*Batch) []*Batch { return r.usable(in, spoiling) }
 func (r *Result) EvenLossy(in []*Batch) []*Batch { return r.usable(in, Untimed) }
 
 func (r *Result) usable(in []*Batch, spoiling []string) []*Batch {
-	in = r.Unflagged(in, spoiling)
-	crowded := func(l *dataset.Sample) bool { return dataset.CrowdedTeam(r.Prepared.crowded, l.Ranks) }
-	in = r.Prefer(in, WhyOneCPU, func(b *Batch) bool { return slices.ContainsFunc(b.Lines, crowded) })
+	shares := func(l *dataset.Sample) bool { return dataset.CrowdedTeam(r.Prepared.crowded, l.Ranks) }
+	crowded := func(b *Batch) bool { return slices.ContainsFunc(b.Lines, shares) }
+	others := slices.ContainsFunc(in, func(b *Batch) bool { return !crowded(b) && b.Flagged(spoiling...) == "" })
+	in = r.Unflagged(r.Without(in, WhyOneCPU, func(b *Batch) bool { return others && crowded(b) }), spoiling)
 	few := fewDisturbances(in)
 	in = r.Sift(in, func(b *Batch) string { return b.Flagged(few[b.Point.Key()]...) })
 	disturbed := 0

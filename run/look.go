@@ -186,6 +186,7 @@ func (r *run) planned(ctx context.Context, f *fleet) (*plan.Schedule, error) {
 	if err := r.look(ctx, f); err != nil {
 		return nil, err
 	}
+	r.Plan.Crowded = dataset.Crowded(f.hosts) != nil
 	s, err := scheduleOf(r.Plan, len(f.agents))
 	if err != nil {
 		return nil, err

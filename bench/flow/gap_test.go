@@ -2,10 +2,12 @@ package flow
 
 import (
 	"math"
+	"reflect"
 	"testing"
 
 	"calib/bench"
 	"calib/bench/benchtest"
+	"calib/internal/dataset"
 	"calib/internal/dataset/names"
 	"calib/internal/netspec"
 	"calib/internal/units"
@@ -138,6 +140,71 @@ func TestGapDesign(t *testing.T) {
 		}
 		if apart := int64(len(points)) - merged; apart != tc.apart || merged != tc.merged {
 			t.Errorf("%s: %d sizes apart and %d merged, want %d and %d", tc.name, apart, merged, tc.apart, tc.merged)
+		}
+	}
+}
+
+// Receivers on one CPU would take turns at it, so that hosts which share one stream in pairs, each host once.
+func TestGapOfCrowdedHosts(t *testing.T) {
+	for _, tc := range []struct {
+		crowded bool
+		want    [][]int
+	}{{false, [][]int{{0, 1, 2}, {3, 4, 0}}}, {true, [][]int{{0, 1}, {2, 3}, {0, 4}}}} {
+		l := bench.Limits{Hosts: 5, Crowded: tc.crowded}
+		var teams [][]int
+		for _, step := range Gap.Teams(l, bench.Point{names.FactorBytes: 1}) {
+			teams = append(teams, step...)
+		}
+		if !reflect.DeepEqual(teams, tc.want) {
+			t.Errorf("crowded %t: teams %v, want %v", tc.crowded, teams, tc.want)
+		}
+	}
+}
+
+// resending is a sender's group whose kernel sends a share of the segments again.
+type resending struct {
+	bench.Group
+	share float64
+}
+
+func (g resending) Counters(peer int) (dataset.TCP, error) {
+	c, err := g.Group.Counters(peer)
+	c.Retrans = int64(g.share * float64(c.DataSegsOut))
+	return c, err
+}
+
+// A stream is spoilt by many segments that are sent again, not by a few.
+func TestGapBearsFewLosses(t *testing.T) {
+	for share, want := range map[float64]bool{0: false, 0.01: false, 0.04: true} {
+		lines := 0
+		for _, l := range benchtest.MustRun(t, Gap, benchtest.Net(benchtest.Spec(2)), bench.Slot{Teams: [][]int{{0, 1}},
+			Points: []bench.Point{{names.FactorBytes: 100}}}, 1,
+			func(g bench.Group) bench.Group { return resending{g, share} })[0] {
+			if l.Exp != names.Gap {
+				continue
+			}
+			lines++
+			if l.Has(dataset.FlagRetrans) != want || (l.TCP.Retrans > 0) != (share > 0) {
+				t.Errorf("%g%% sent again: flags %v, %d segments", 100*share, l.Flags, l.TCP.Retrans)
+			}
+		}
+		if lines != 2 {
+			t.Errorf("%d lines, want one for each direction", lines)
+		}
+	}
+}
+
+// A window in which the stream stood still has too few messages for its slices to tell an interval.
+func TestGapStalled(t *testing.T) {
+	for _, n := range []int64{windowSlices - 2, 4 * windowSlices} {
+		s := streamed{done: []int64{0}, open: true}
+		for k := range n {
+			s.done = append(s.done, 1000*(k+1)/n)
+		}
+		p := s.between(1, 999)
+		p.slice(s.done, 999, windowSlices)
+		if stalled := n < windowSlices; stalled != (len(s.flags(p)) > 0) {
+			t.Errorf("%d messages: flags %v, %d intervals", n, s.flags(p), len(p.ns))
 		}
 	}
 }

@@ -93,11 +93,8 @@ func (x stream) once(s *streamed, stamps []int64) {
 		x.send(s)
 	} else {
 		// To the marked chunk, as many as stamps has room for, or to the group's receive deadline.
-		for s.done = stamps[:0]; len(s.done) < len(stamps); {
+		for s.done, x.chunk[0] = stamps[:0], 0; x.chunk[0] == 0 && len(s.done) < len(stamps); {
 			s.done = append(s.done, int64(x.RecvAt(x.From, x.chunk)))
-			if x.chunk[0] == 1 {
-				break
-			}
 		}
 	}
 	// The sender goes on when its receivers have all of the stream: then it has counted every segment.
@@ -122,9 +119,9 @@ func (x stream) send(s *streamed) {
 	}
 	x.chunk[0] = 0
 	x.WaitUntil(s.At)
-	sent, turn := 0, 0
-	for ; sent < s.Reps-len(x.To) || turn > 0; sent++ {
-		if turn == 0 {
+	sent, n := 0, len(x.To)
+	for ; sent < s.Reps-n || sent%n > 0; sent++ {
+		if sent%n == 0 {
 			now := x.Now()
 			last.sent, last.at = sent, now
 			if now >= end {
@@ -134,18 +131,15 @@ func (x stream) send(s *streamed) {
 				ramped = last
 			}
 		}
-		x.Send(x.To[turn], x.chunk)
-		if turn++; turn == len(x.To) {
-			turn = 0
-		}
+		x.Send(x.To[sent%n], x.chunk)
 	}
 	x.chunk[0] = 1
 	for _, peer := range x.To {
 		x.Send(peer, x.chunk)
 	}
-	s.told[toldSent] = int64(sent + len(x.To))
-	if n := last.sent - ramped.sent; ramped.at != 0 && last.at >= end && n > 0 {
-		s.told[toldTime] = int64(last.at-ramped.at) / int64(n)
+	s.told[toldSent] = int64(sent + n)
+	if in := last.sent - ramped.sent; ramped.at != 0 && last.at >= end && in > 0 {
+		s.told[toldTime] = int64(last.at-ramped.at) / int64(in)
 	}
 }
 
@@ -162,9 +156,8 @@ func (s streamed) between(lo, hi int64) part {
 	done := s.done
 	first, last := sort.Search(len(done), func(i int) bool { return done[i] >= lo }),
 		sort.Search(len(done), func(i int) bool { return done[i] > hi })
-	in := done[first:last]
 	var p part
-	p.ns, p.averaged = bench.Intervals(in)
+	p.ns, p.averaged = bench.Intervals(done[first:last])
 	if first > 0 && last < len(done) {
 		p.window = hi - lo
 		p.chunks = progressAt(done, last, hi) - progressAt(done, first, lo)
@@ -180,7 +173,7 @@ func (p *part) slice(done []int64, hi int64, n int) {
 	for i := range n + 1 {
 		t := hi - p.window + p.window*int64(i)/int64(n)
 		next := sort.Search(len(done), func(i int) bool { return done[i] >= t })
-		if p.window == 0 || next == 0 || next == len(done) {
+		if p.chunks < float64(n) || next == 0 || next == len(done) {
 			continue
 		}
 		now := progressAt(done, next, t)

@@ -85,29 +85,16 @@ func fitGap(p *fit.Prepared) (out gap, err error) {
 	return out, nil
 }
 
-// whyStream is why a line is left out whose sender had another receiver that was slow, or lost something.
-const whyStream = "another line of its stream is left out"
-
 // loadGap gathers the intervals of messages one a segment, and of those that the kernel may merge. A stream goes to all
 // receivers of a team by turns: what one of them holds up, it holds up for all.
 func loadGap(r *fit.Result) *curves[bool] {
-	type stream struct {
-		slot, sender int
-		point        string
+	streams := map[fit.BatchID]bool{}
+	for _, b := range r.WithoutSlow(r.Usable(r.Prepared.Batches(names.Gap, names.PhaseGap))) {
+		streams[b.ID] = true
 	}
-	of := func(b *fit.Batch) stream {
-		return stream{b.Lines[0].Slot, b.First(), b.Point.Key()}
-	}
-	lines, left := r.Lines(names.Gap, names.PhaseGap), map[stream]int{}
-	for _, b := range r.Prepared.LineBatches(names.Gap, names.PhaseGap) {
-		left[of(b)]++
-	}
-	for _, b := range lines {
-		left[of(b)]--
-	}
-	lines = r.Prefer(lines, whyStream, func(b *fit.Batch) bool { return left[of(b)] > 0 })
-	packet := r.Packet(lines)
-	c := &curves[bool]{}
+	lines := slices.DeleteFunc(r.Prepared.LineBatches(names.Gap, names.PhaseGap),
+		func(b *fit.Batch) bool { return !streams[b.ID] })
+	packet, c := r.Packet(lines), &curves[bool]{}
 	r.Account(r.Sift(lines, func(b *fit.Batch) string {
 		m, merge := float64(b.Point[names.FactorBytes]), b.Point[names.FactorMerge] != 0
 		v := intervals(b.Lines[0])

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"calib/fit"
+	"calib/fit/hyperbolic"
 	"calib/fit/resample"
 	"calib/internal/lists"
 	"calib/internal/lsq"
@@ -68,7 +69,7 @@ func (p *prttData) fitGap() (*lsq.Segments, error) {
 	// g is the gap that was measured at the smallest size, less what its bytes take: a cost with a floor lies off the line
 	// there.
 	small, ofSmall := gaps.Of(func(y []float64) float64 { return y[0] - c[1]*(sizes[0]-1) })
-	p.fit.Found("g", "s", "gap between messages of 1 byte", small, ofSmall)
+	p.fit.Found("g", "s", "gap between messages of 1 byte", small, ofSmall, p.wakeUp()...)
 	long, ci := c[len(c)-1], p.times.Interval(c[len(c)-1], reps, len(c)-1)
 	full, above := p.fromFull(long, sizes, values), firstAbove(sizes, p.packet)
 	perByte := func([]float64) float64 { return math.NaN() }
@@ -108,6 +109,16 @@ func (p *prttData) fitGap() (*lsq.Segments, error) {
 		}
 	}
 	return g, nil
+}
+
+// wakeUp is the term of g for receivers that sleep: a lone message wakes one, and the last of many may find it awake.
+func (p *prttData) wakeUp() []params.Term {
+	f, err := hyperbolic.Wakeup.Fit(p.fit.Prepared)
+	if err != nil || f.Parameters["wakeup"].Value == nil || *f.Parameters["wakeup"].Value <= 0 {
+		return nil
+	}
+	most := *f.Parameters["wakeup"].Value / (p.gaps[0].n - 1)
+	return []params.Term{fit.Uniform("wake-up", most, "a lone message wakes its receiver, the last of many need not")}
 }
 
 // longGap records G, the slope at the largest message. Where that fits into one packet, the slope is that within a

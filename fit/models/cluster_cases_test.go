@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"slices"
+	"strconv"
 	"testing"
 
 	"calib/bench/pattern"
@@ -11,6 +12,7 @@ import (
 	"calib/fit/cluster"
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
+	"calib/internal/lists"
 	"calib/params"
 	"calib/predict"
 )
@@ -122,6 +124,42 @@ func TestGapNotOneASegment(t *testing.T) {
 	if _, there := f.Functions["g_s"]; there || f.Parameters["g_s"].Status != params.StatusUnidentifiable ||
 		len(f.Functions) != 1 {
 		t.Errorf("everything merged: %+v, %v", f.Parameters["g_s"], f.Functions)
+	}
+}
+
+// A stream counts as a whole. Where the sender shares a CPU with one of two receivers, no line of it is missed; where
+// one lost something, both are.
+func TestGapStreams(t *testing.T) {
+	const lossyRound, crowdedRound = 1, 2
+	w := small()
+	d := w.Dataset()
+	for i := range d.Header.Hosts {
+		d.Header.Hosts[i].Boot, d.Header.Hosts[i].CPU = "m", strconv.Itoa(i/2)
+	}
+	var again, crowded int
+	d.Samples = lists.Flat(d.Samples, func(s dataset.Sample) []dataset.Sample {
+		if s.Exp != "gap" || s.Ranks[0] > 1 {
+			return []dataset.Sample{s}
+		}
+		second := s
+		s.Ranks, second.Ranks = []int{s.Ranks[0], 2}, []int{s.Ranks[0], 3} // 0 and 1 have one CPU
+		switch s.Round {
+		case lossyRound:
+			second.Flags = []string{dataset.FlagRetrans}
+			again += 2 * len(s.NS)
+		case crowdedRound:
+			second.Ranks = []int{s.Ranks[0], 1 - s.Ranks[0]}
+			crowded += 2 * len(s.NS)
+		}
+		return []dataset.Sample{s, second}
+	})
+	d.Samples = slices.DeleteFunc(d.Samples, func(s dataset.Sample) bool { return s.Exp == "gap" && s.Ranks[0] > 1 })
+	f := mustFit(t, cluster.Gap, d)
+	if f.LeftOutWhy[dataset.FlagRetrans] != again || f.LeftOutWhy[fit.WhyOneCPU] != crowded || f.LeftOut != again+crowded {
+		t.Errorf("left out %v, want %d sent again and %d on one CPU", f.LeftOutWhy, again, crowded)
+	}
+	if near(t, "g_s c0", f.Functions["g_s"].Coeff["c0"], w.Gs.C0, 0.05); !warns(f.Findings, params.ManyLeftOut, "33%") {
+		t.Errorf("findings %v", f.Findings)
 	}
 }
 

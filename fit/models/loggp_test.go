@@ -2,6 +2,7 @@ package models
 
 import (
 	"errors"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -9,6 +10,7 @@ import (
 	"calib/fit"
 	"calib/fit/loggp"
 	"calib/internal/dataset"
+	"calib/internal/dataset/names"
 	"calib/params"
 )
 
@@ -46,6 +48,25 @@ func TestGapWithFloor(t *testing.T) {
 	f := fitWith(t, loggp.LogGP, w.Dataset(), 100)
 	near(t, "g", value(t, f, "g"), 90e-6, 1e-6)
 	near(t, "G", value(t, f, "G"), 80e-9, 1e-6)
+}
+
+// A message alone wakes its receiver; whether the last of sixteen does is not known.
+func TestGapMayHoldWakeUp(t *testing.T) {
+	w := port()
+	w.Senders, w.Streams, w.Between = nil, false, 0.001
+	d := w.Dataset()
+	woken := func(phases map[string]float64) {
+		d.Samples = append(d.Samples, wakeups(5, phases).Samples...)
+	}
+	half := func() float64 {
+		ci := fitWith(t, loggp.LogGP, d, 100).Parameters["g"].CI95
+		return (ci[1] - ci[0]) / 2
+	}
+	was := half()
+	woken(map[string]float64{names.PhaseBlocking: 50e3, names.PhasePolling: 20e3})
+	near(t, "half an interval", half(), math.Hypot(was, 1.96*30e-6/15/math.Sqrt(3)), 0.05)
+	woken(map[string]float64{names.PhasePolling: 90e3})
+	near(t, "half an interval where nothing is woken", half(), was, 0.01)
 }
 
 // The floor of a gap, and what a packet costs beside its bytes, are not in G: a long message takes it for each byte.
