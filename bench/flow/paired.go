@@ -212,12 +212,11 @@ var Gap = &bench.Experiment{
 			bench.Cross(bench.Values(names.FactorMerge, 1), bench.Values(names.FactorBytes, merged...))...)
 	},
 	Ranges: bench.Ranges{names.FactorBytes: bench.Sizes, names.FactorMerge: bench.Flag},
-	// Hosts in threes, one team a step, the last filled up with the first hosts.
-	Steps: func(l bench.Limits, _ bench.Point) []bench.Step {
+	// Hosts in threes, or in pairs, one team a step, the last filled up with the first hosts.
+	Steps: func(l bench.Limits, _ bench.Point) (steps []bench.Step) {
 		if gapTeam(l) < 3 {
 			return bench.Neighbours(l.Hosts)
 		}
-		var steps []bench.Step
 		for first := 0; first < l.Hosts; first += 3 {
 			steps = append(steps, bench.Step{{first, (first + 1) % l.Hosts, (first + 2) % l.Hosts}})
 		}

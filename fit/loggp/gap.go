@@ -114,7 +114,7 @@ func (p *prttData) fitGap() (*lsq.Segments, error) {
 // wakeUp is the term of g for receivers that sleep: a lone message wakes one, and the last of many may find it awake.
 func (p *prttData) wakeUp() []params.Term {
 	f, err := hyperbolic.Wakeup.Fit(p.fit.Prepared)
-	if err != nil || f.Parameters["wakeup"].Value == nil || *f.Parameters["wakeup"].Value <= 0 {
+	if err != nil || f.Parameters["wakeup"].CI95 == nil || f.Parameters["wakeup"].CI95[0] <= 0 {
 		return nil
 	}
 	most := *f.Parameters["wakeup"].Value / (p.gaps[0].n - 1)
