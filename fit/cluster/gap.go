@@ -92,8 +92,8 @@ func loadGap(r *fit.Result) *curves[bool] {
 	for _, b := range r.WithoutSlow(r.Usable(r.Prepared.Batches(names.Gap, names.PhaseGap))) {
 		streams[b.ID] = true
 	}
-	lines := slices.DeleteFunc(r.Prepared.LineBatches(names.Gap, names.PhaseGap),
-		func(b *fit.Batch) bool { return !streams[b.ID] })
+	lines := r.WithoutSlow(slices.DeleteFunc(r.Prepared.LineBatches(names.Gap, names.PhaseGap),
+		func(b *fit.Batch) bool { return !streams[b.ID] })) // where every stream has a slow host, all but its lines
 	packet, c := r.Packet(lines), &curves[bool]{}
 	r.Account(r.Sift(lines, func(b *fit.Batch) string {
 		m, merge := float64(b.Point[names.FactorBytes]), b.Point[names.FactorMerge] != 0
