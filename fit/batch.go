@@ -103,16 +103,19 @@ func (b *Batch) complete(sameLength bool) bool {
 
 // BatchID tells batches of one phase apart.
 type BatchID struct {
-	slot, round, number, dir int
-	point                    string
+	slot, round, number, dir, of int
+	point                        string
 }
 
 // Batches groups the lines of one experiment and phase; a line without a batch number belongs to batch 0 of its slot.
-// Order is that of the first line of each.
-func (p *Prepared) Batches(exp, phase string) []*Batch {
+// Order is that of the first line of each. by tells apart what else shares a slot, such as teams side by side.
+func (p *Prepared) Batches(exp, phase string, by ...func(*Batch) int) []*Batch {
 	var out []*Batch
 	index := map[BatchID]*Batch{}
 	for _, b := range p.LineBatches(exp, phase) {
+		for _, of := range by {
+			b.ID.of = of(b)
+		}
 		if first := index[b.ID]; first != nil {
 			first.Lines = append(first.Lines, b.Lines...)
 			continue
@@ -127,9 +130,8 @@ func (p *Prepared) Batches(exp, phase string) []*Batch {
 func (p *Prepared) LineBatches(exp, phase string) []*Batch {
 	var out []*Batch
 	for _, s := range p.Samples(exp, phase) {
-		dir := int(s.Aux[names.AuxDirection])
-		id := BatchID{s.Slot, s.Round, int(s.Aux[names.AuxBatch]), dir, s.Point.Key()}
-		out = append(out, &Batch{ID: id, Lines: []*dataset.Sample{s}, Point: s.Point, Round: s.Round, Dir: dir})
+		id := BatchID{s.Slot, s.Round, int(s.Aux[names.AuxBatch]), int(s.Aux[names.AuxDirection]), 0, s.Point.Key()}
+		out = append(out, &Batch{ID: id, Lines: []*dataset.Sample{s}, Point: s.Point, Round: s.Round, Dir: id.dir})
 	}
 	return out
 }

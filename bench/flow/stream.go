@@ -152,15 +152,13 @@ type part struct {
 }
 
 // between takes the completions from lo to hi.
-func (s streamed) between(lo, hi int64) part {
-	done := s.done
-	first, last := sort.Search(len(done), func(i int) bool { return done[i] >= lo }),
-		sort.Search(len(done), func(i int) bool { return done[i] > hi })
-	var p part
-	p.ns, p.averaged = bench.Intervals(done[first:last])
-	if first > 0 && last < len(done) {
+func (s streamed) between(lo, hi int64) (p part) {
+	first, last := sort.Search(len(s.done), func(i int) bool { return s.done[i] >= lo }),
+		sort.Search(len(s.done), func(i int) bool { return s.done[i] > hi })
+	p.ns, p.averaged = bench.Intervals(s.done[first:last])
+	if first > 0 && last < len(s.done) {
 		p.window = hi - lo
-		p.chunks = progressAt(done, last, hi) - progressAt(done, first, lo)
+		p.chunks = progressAt(s.done, last, hi) - progressAt(s.done, first, lo)
 	}
 	return p
 }
@@ -243,9 +241,7 @@ func (x Role) Batch(phase string, ns []int64, tcp *dataset.TCP) bench.Batch {
 }
 
 // AllCounters reads those of every peer.
-func (x Role) AllCounters() []dataset.TCP {
-	return lists.Map(x.peers(), x.Counters)
-}
+func (x Role) AllCounters() []dataset.TCP { return lists.Map(x.peers(), x.Counters) }
 
 // trip gives every rank the longest of the smallest round trips between senders and their peers.
 func (x Role) trip() units.Nanos {

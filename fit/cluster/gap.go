@@ -7,6 +7,7 @@ import (
 	"calib/fit"
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
+	"calib/internal/lists"
 	"calib/internal/lsq"
 	"calib/internal/plot"
 	"calib/params"
@@ -88,12 +89,13 @@ func fitGap(p *fit.Prepared) (out gap, err error) {
 // loadGap gathers the intervals of messages one a segment, and of those that the kernel may merge. A stream goes to all
 // receivers of a team by turns: what one of them holds up, it holds up for all.
 func loadGap(r *fit.Result) *curves[bool] {
-	streams := map[fit.BatchID]bool{}
-	for _, b := range r.WithoutSlow(r.Usable(r.Prepared.Batches(names.Gap, names.PhaseGap))) {
-		streams[b.ID] = true
+	streams := r.WithoutSlow(r.Usable(r.Prepared.Batches(names.Gap, names.PhaseGap, (*fit.Batch).First)))
+	used := map[*dataset.Sample]bool{}
+	for _, l := range lists.Flat(streams, func(b *fit.Batch) []*dataset.Sample { return b.Lines }) {
+		used[l] = true
 	}
 	lines := r.WithoutSlow(slices.DeleteFunc(r.Prepared.LineBatches(names.Gap, names.PhaseGap),
-		func(b *fit.Batch) bool { return !streams[b.ID] })) // where every stream has a slow host, all but its lines
+		func(b *fit.Batch) bool { return !used[b.Lines[0]] })) // where every stream has a slow host, all but its lines
 	packet, c := r.Packet(lines), &curves[bool]{}
 	r.Account(r.Sift(lines, func(b *fit.Batch) string {
 		m, merge := float64(b.Point[names.FactorBytes]), b.Point[names.FactorMerge] != 0

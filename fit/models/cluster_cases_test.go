@@ -127,7 +127,7 @@ func TestGapNotOneASegment(t *testing.T) {
 	}
 }
 
-// A stream counts as a whole. Where the sender shares a CPU with one of two receivers, no line of it is missed; where
+// A stream counts as a whole, and alone. Where the sender shares a CPU with one of two receivers, no line of it is missed; where
 // one lost something, both are.
 func TestGapStreams(t *testing.T) {
 	const lossyRound, crowdedRound = 1, 2
@@ -138,7 +138,11 @@ func TestGapStreams(t *testing.T) {
 	}
 	var again, crowded int
 	d.Samples = lists.Flat(d.Samples, func(s dataset.Sample) []dataset.Sample {
-		if s.Exp != "gap" || s.Ranks[0] > 1 {
+		if s.Exp != "gap" {
+			return []dataset.Sample{s}
+		}
+		if s.Ranks[0] > 1 { // another team, side by side
+			s.Ranks = []int{s.Ranks[0], s.Ranks[0] - 2}
 			return []dataset.Sample{s}
 		}
 		second := s
@@ -153,12 +157,11 @@ func TestGapStreams(t *testing.T) {
 		}
 		return []dataset.Sample{s, second}
 	})
-	d.Samples = slices.DeleteFunc(d.Samples, func(s dataset.Sample) bool { return s.Exp == "gap" && s.Ranks[0] > 1 })
 	f := mustFit(t, cluster.Gap, d)
 	if f.LeftOutWhy[dataset.FlagRetrans] != again || f.LeftOutWhy[fit.WhyOneCPU] != crowded || f.LeftOut != again+crowded {
 		t.Errorf("left out %v, want %d sent again and %d on one CPU", f.LeftOutWhy, again, crowded)
 	}
-	if near(t, "g_s c0", f.Functions["g_s"].Coeff["c0"], w.Gs.C0, 0.05); !warns(f.Findings, params.ManyLeftOut, "33%") {
+	if near(t, "g_s c0", f.Functions["g_s"].Coeff["c0"], w.Gs.C0, 0.05); !warns(f.Findings, params.ManyLeftOut, "20%") {
 		t.Errorf("findings %v", f.Findings)
 	}
 }
