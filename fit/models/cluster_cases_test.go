@@ -127,8 +127,8 @@ func TestGapNotOneASegment(t *testing.T) {
 	}
 }
 
-// A stream counts as a whole, and alone. Where the sender shares a CPU with one of two receivers, no line of it is missed; where
-// one lost something, both are.
+// A stream counts as a whole, and alone. Where the sender shares a CPU with one of two receivers, no line of it is
+// missed; where one lost something, both are.
 func TestGapStreams(t *testing.T) {
 	const lossyRound, crowdedRound = 1, 2
 	w := small()
