@@ -31,7 +31,8 @@ type paired struct {
 	counted    []*fit.Batch // those of them that are usable, of all numbers of connections
 	unsteady   float64      // typical relative error of streams whose rate changed; 0 where others are used
 	sharedCPUs bool         // hosts of a pair share a machine
-	below      float64      // half of what T(x) grows up to the smallest message, where it is flat [s]; else NaN
+	level      bool         // T(x) is level up to the smallest message (start)
+	doubt      float64      // of a', because nothing is known of T(x) below that [s]
 }
 
 // burstPoint is one size of the bursts of one n, and its points in the table.

@@ -39,7 +39,12 @@ func (p *paired) fitFixed() (*fixedFit, error) {
 			p.fit.Warn("no-one-packet-burst", "n = %d: no burst fits in one packet of %g B", n, p.packet)
 		}
 	}
-	p.below = p.belowSmallest()
+	if q, err := p.fit.Prepared.Pingpong(p.fit.Model, minSmall); err == nil {
+		s, first := startOf(q), small[p.pairs[0]]
+		if p.level = s.level && first[0].bytes <= s.upto; p.level || len(first) > 1 {
+			p.doubt = s.doubt * first[0].bytes
+		}
+	}
 	mean, err := p.limitsOf(small, together)(p.times.Values)
 	if err != nil {
 		return nil, err
@@ -100,24 +105,6 @@ func unevenGaps(points []*burstPoint) float64 {
 	return math.Abs(stats.Mean(lists.Map(some, func(q *burstPoint) float64 { return stats.Median(q.uneven) })))
 }
 
-// belowSmallest is half of what T(x) of ping-pong grows up to the smallest message of bursts, where it is flat there:
-// it grows less than half as fast as up to a packet, as where frames have a least size. No line then leads to a'. It is
-// NaN elsewhere.
-func (p *paired) belowSmallest() float64 {
-	q, err := p.fit.Prepared.Pingpong(p.fit.Model, minSmall)
-	if err != nil {
-		return math.NaN()
-	}
-	x, y, least := q.Sizes, q.Times.Values, p.bursts[p.pairs[0]][0].bytes
-	packet, _ := slices.BinarySearch(x, q.Packet+1)
-	few, _ := slices.BinarySearch(y[:packet], (1+flatShare/2)*y[0])
-	slope := func(i int) float64 { return (y[i-1] - y[0]) / (x[i-1] - x[0]) }
-	if few > 1 && least <= x[few-1] && slope(few) < slope(packet)/2 {
-		return math.Max(0, slope(few)*least/2)
-	}
-	return math.NaN()
-}
-
 // limitsOf returns the function from values of points to a'(n), in the limit of small messages: of the last delivery
 // where they come in turn, of the gap more than a'(1) where they are separated, else of the mean delivery. Where the
 // order is hidden, the last may be later than the mean by as much as the mean grows: half of that is added.
@@ -140,8 +127,8 @@ func (p *paired) limitsOf(small map[int][]*burstPoint, o order) func(values []fl
 			if err != nil {
 				return nil, fmt.Errorf("n = %d: %w", n, err)
 			}
-			if !math.IsNaN(p.below) {
-				v = times[0] - p.below
+			if p.level {
+				v = times[0] - p.doubt
 			}
 			if out[i] = base + v; o == hidden {
 				out[i] += (out[i] - out[0]) / 2
@@ -229,9 +216,5 @@ func (p *paired) termsOfSlope(f *fixedFit) []params.Term {
 // messageTerms are the type B terms of share times the time of a message from host to host: 1 for a', ½ for a.
 func (p *paired) messageTerms(share float64) []params.Term {
 	terms := slices.Concat(p.fit.Prepared.ClockReading(share), fit.ClockOffset(share, p.clocks.bound))
-	if p.below > 0 {
-		terms = append(terms, fit.Uniform("smallest message", share*p.below, "T(x) is flat at its start, and grows up to "+
-			"the smallest message by none to all of what ping-pong shows"))
-	}
-	return terms
+	return append(terms, smallestSize(share*p.doubt)...)
 }

@@ -25,10 +25,8 @@ import (
 var Hyperbola = fit.Model{Name: "hyperbola", Needs: []string{names.Pingpong}, Fit: fitHyperbola, Draw: hyperbolaPlots}
 
 const (
-	// flatShare is by how much T may exceed its value at the smallest size for a size to count as small.
-	flatShare = 0.1
-	// minSmall and minLarge are the fewest sizes an intercept and a slope are taken from, where there are as many.
-	minSmall, minLarge = 2, 3
+	// minLarge is the fewest sizes a slope is taken from, where there are as many.
+	minLarge = 3
 	// largeSpan is the smallest ratio of the ends of the range a slope is taken from.
 	largeSpan = 4
 )
@@ -40,7 +38,7 @@ func fitHyperbola(p *fit.Prepared) (*params.Fit, error) {
 		return nil, err
 	}
 	r := q.New(p, "hyperbola", "Stoica, Sultan, Keyes 1994 eq. 3, 17")
-	small := smallLine(q)
+	small := startOf(q)
 	large := largeSizes(q.Sizes, q.Times.Values, q.Breaks, q.Packet)
 	limits, err := q.Times.Derive(func(y []float64) ([]float64, error) {
 		return limitsOf(q.Sizes, y, small, large, q.Packet)
@@ -50,11 +48,6 @@ func fitHyperbola(p *fit.Prepared) (*params.Fit, error) {
 	}
 	l := limits.Values
 	n := small.Distinct
-	start, _ := fit.LineMisfit(small, q.Sizes[:n], q.Times.Values[:n], 0, limits.Point(0), limits.Point(1))
-	if n == 2 || len(start) > 0 {
-		off := math.Abs(q.Times.Values[0] - l[0])
-		start = append(start, fit.Uniform("smallest size", off, "below it, T may fall as the line does, or not at all"))
-	}
 	sizes, from := effective(q.Sizes, q.Times.Values, large, q.Packet)
 	more := 0
 	if from == large {
@@ -66,7 +59,7 @@ func fitHyperbola(p *fit.Prepared) (*params.Fit, error) {
 		slope = append(slope, lastPackets(q.Sizes[large:], q.Packet, l[1])...)
 	}
 	r.Found("a_prime_limits", "s", "fixed time of a message, limit of small sizes", l[0], limits.Point(0),
-		append(p.ClockReading(1), start...)...)
+		slices.Concat(p.ClockReading(1), small.misfit, smallestSize(small.doubt*q.Sizes[0]))...)
 	r.Found("b_prime_limits", "s/B", "time per byte, limit of large sizes", l[1], limits.Point(1), slope...)
 	if l[1] > 0 {
 		rate := slices.Clone(slope)
@@ -78,7 +71,9 @@ func fitHyperbola(p *fit.Prepared) (*params.Fit, error) {
 	}
 	r.Together([]string{"a_prime_limits", "b_prime_limits"}, limits.Replicates)
 	what := "intercept"
-	if small.Flat {
+	if small.level {
+		what = "limit"
+	} else if small.Flat {
 		what = "mean"
 	}
 	r.Note("limits-used", "a' is the %s over sizes of %.0f to %.0f B, b' the slope over %.0f to %.0f B",
@@ -88,26 +83,12 @@ func fitHyperbola(p *fit.Prepared) (*params.Fit, error) {
 	}
 	q.Finish(r, 2, math.NaN(), func(x float64) float64 { return params.ServiceTime(x, l[0], l[1]) })
 	r.LeaveOneOut(lsq.LeaveOneOut(q.Sizes, q.Times.Values, func(x, y []float64) (func(float64) float64, error) {
-		few := lsq.Segment{Distinct: SmallSizes(x, y, q.Packet), Flat: small.Flat}
+		few := small
+		few.Distinct = SmallSizes(x, y, q.Packet)
 		l, err := limitsOf(x, y, few, largeSizes(x, y, q.Breaks, q.Packet), q.Packet)
 		return func(x float64) float64 { return params.ServiceTime(x, l[0], l[1]) }, err
 	}))
 	return r.Fit, nil
-}
-
-// smallLine is the line that a' is taken from: that of the small sizes, or a constant where T does not grow over them
-// significantly. A line of three sizes that scatter says little of a': its misfit has one degree of freedom. Two sizes
-// have a line.
-func smallLine(q *fit.Pingpong) lsq.Segment {
-	n := SmallSizes(q.Sizes, q.Times.Values, q.Packet)
-	x := q.Sizes[:n]
-	slope, ci := q.Times.Of(func(y []float64) float64 {
-		l, _ := lsq.Segment{Flat: n < 2}.Refit(x, y[:n]) // a time of zero has no line, and a slope of zero
-		return l.C1
-	})
-	_, misfit := fit.LineMisfit(lsq.Segment{}, x, q.Times.Values[:n], 0, ci, ci)
-	ci = fit.WidenDifference(slope, ci, misfit)
-	return lsq.Segment{Distinct: n, Flat: n != 2 && !(ci[0] > 0)}
 }
 
 // effective returns sizes that the times of long messages are a line of: those of the bytes, and a share of the room
@@ -159,26 +140,15 @@ func lastPackets(x []float64, packet, slope float64) []params.Term {
 		Why: "last packets are not full, and what a packet takes beside its bytes is not known"}}
 }
 
-// limitsOf returns a' from the line of the first sizes, and b' from those from index large on.
-func limitsOf(x, y []float64, small lsq.Segment, large int, packet float64) ([]float64, error) {
-	a, err := small.Refit(x[:small.Distinct], y[:small.Distinct])
+// limitsOf returns a' from the first sizes, and b' from those from index large on.
+func limitsOf(x, y []float64, small start, large int, packet float64) ([]float64, error) {
+	a, err := small.limit(x, y)
 	if err != nil {
 		return nil, err
 	}
 	x, _ = effective(x, y, large, packet)
 	l, _, err := lsq.FitLine(x[large:], y[large:], nil)
-	return []float64{a.C0, l.C1}, err
-}
-
-// SmallSizes returns how many of the smallest sizes a' is taken from: those within one packet whose T is within
-// flatShare of that of the smallest, never fewer than two within one packet, and one in any case. Eq. 1 is a line up to
-// one packet and eq. 3 is flat at its start, so that a line through these sizes meets both at x → 0.
-func SmallSizes(sizes, times []float64, packet float64) int {
-	n := 1
-	for n < len(sizes) && sizes[n] <= packet && (n < minSmall || times[n] <= (1+flatShare)*times[0]) {
-		n++
-	}
-	return n
+	return []float64{a, l.C1}, err
 }
 
 // largeSizes returns the index of the smallest size b' is taken from: the last segment of a segmented fit, where it

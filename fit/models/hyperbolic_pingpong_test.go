@@ -51,6 +51,9 @@ func TestFixedTimeAboveFloor(t *testing.T) {
 		if a.CI95[0] > c.floor || a.CI95[1] < c.floor || a.CI95[1] > 1.2*c.floor {
 			t.Errorf("small sizes of %v: a' is %g, %v, and the truth is %g", c.sizes, *a.Value, *a.CI95, c.floor)
 		}
+		if len(c.sizes) > 2 { // which show the floor
+			near(t, "a' above a floor", *a.Value, c.floor, 0.001)
+		}
 	}
 }
 
