@@ -139,20 +139,11 @@ func (p *Prepared) addLoss(out *params.Params) {
 	}
 	out.Loss = all
 	all.Rate, all.CI95 = resample.Share(all.Again, all.Segments)
-	at := map[[2]string]int{} // of the pairs that models have entered
-	for i, q := range out.Pairs {
-		at[[2]string{q.From, q.To}], at[[2]string{q.To, q.From}] = i, i
-	}
+	entry := p.entries(out)
 	for _, pair := range fault.Sorted(pairs) {
-		a, b := p.HostName(pair[0]), p.HostName(pair[1])
-		i, ok := at[[2]string{a, b}]
-		if !ok {
-			i = len(out.Pairs)
-			out.Pairs = append(out.Pairs, params.Pair{From: a, To: b})
-		}
 		l := pairs[pair]
 		l.Rate, l.CI95 = resample.Share(l.Again, l.Segments)
-		out.Pairs[i].Loss = l
+		entry(pair).Loss = l
 	}
 	if all.Again == 0 {
 		return
@@ -169,16 +160,25 @@ func (p *Prepared) addLoss(out *params.Params) {
 // addSlow names the slow pairs that no model has entered: they were seen before the rounds, or lost something in every
 // batch.
 func (p *Prepared) addSlow(out *params.Params) {
-	slow := p.Slow()
+	slow, entry := p.Slow(), p.entries(out)
 	for _, pair := range fault.Sorted(slow.Pairs) {
+		entry(pair).Slow = slow.Why(p, pair)
+	}
+}
+
+// entries finds the entry of a pair of hosts, or makes one.
+func (p *Prepared) entries(out *params.Params) func(pair [2]int) *params.Pair {
+	at := map[[2]string]int{}
+	for i, q := range out.Pairs {
+		at[[2]string{q.From, q.To}], at[[2]string{q.To, q.From}] = i, i
+	}
+	return func(pair [2]int) *params.Pair {
 		a, b := p.HostName(pair[0]), p.HostName(pair[1])
-		i := slices.IndexFunc(out.Pairs, func(q params.Pair) bool {
-			return q.From == a && q.To == b || q.From == b && q.To == a
-		})
-		if i < 0 {
+		i, ok := at[[2]string{a, b}]
+		if !ok {
 			i = len(out.Pairs)
 			out.Pairs = append(out.Pairs, params.Pair{From: a, To: b})
 		}
-		out.Pairs[i].Slow = slow.Why(p, pair)
+		return &out.Pairs[i]
 	}
 }
