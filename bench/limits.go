@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"calib/internal/lists"
 	"calib/internal/units"
 )
 
@@ -49,7 +50,7 @@ func (l Limits) SizesUpTo(top units.Bytes, own []units.Bytes) []units.Bytes {
 	if l.MaxBytes > 0 {
 		top = min(top, l.MaxBytes)
 	}
-	return slices.DeleteFunc(slices.Clone(own), func(x units.Bytes) bool { return x > top })
+	return lists.Where(own, func(x units.Bytes) bool { return x <= top })
 }
 
 // Effort scales what an experiment spends on a batch: 1 is the standard plan; 0 means 1.

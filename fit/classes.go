@@ -19,8 +19,8 @@ type part struct {
 }
 
 func (s part) Select(exp, phase string) []*dataset.Sample {
-	without := func(l *dataset.Sample) bool { return len(l.Ranks) == 2 && !s.has(l.Ranks[0], l.Ranks[1]) }
-	return slices.DeleteFunc(slices.Clone(s.Source.Select(exp, phase)), without)
+	return lists.Where(s.Source.Select(exp, phase),
+		func(l *dataset.Sample) bool { return len(l.Ranks) != 2 || s.has(l.Ranks[0], l.Ranks[1]) })
 }
 
 // classify adds to out the groups and kinds of hosts that looks at pairs show, and the numbers of each class of pairs:

@@ -147,7 +147,7 @@ const maxMeasured = 1 << 20
 
 // measured are the times of messages between two hosts that the run of p measured, of 1 B to 1 MiB.
 func measured(p *params.Params) []params.Residual {
-	return slices.DeleteFunc(p.Times(), func(r params.Residual) bool { return r.X < 1 || r.X > maxMeasured })
+	return lists.Where(p.Times(), func(r params.Residual) bool { return 1 <= r.X && r.X <= maxMeasured })
 }
 
 // misfit is the root of the mean squared relative error of m on those times; 0 where there are none. Where hosts are in
@@ -166,7 +166,7 @@ func misfit(m cost.Model, p *params.Params) float64 {
 
 // scatter is the relative standard deviation of the medians of messages between two hosts: the median over the sizes.
 func scatter(p *params.Params) float64 {
-	known := slices.DeleteFunc(measured(p), func(r params.Residual) bool { return !(r.Hi > r.Lo) })
+	known := lists.Where(measured(p), func(r params.Residual) bool { return r.Hi > r.Lo })
 	return stats.Typical(lists.Map(known,
 		func(r params.Residual) float64 { return (r.Hi - r.Lo) / 2 / Normal95 / r.Measured }))
 }

@@ -342,7 +342,7 @@ func (s starter) agent(ctx context.Context, h hosts.Host, credentials func(strin
 // allow leaves of the CPUs that an agent may be pinned to those that the hosts file allows (cpu=).
 func allow(info *dataset.Host, h hosts.Host) error {
 	offered := info.Now.CPUs
-	kept := slices.DeleteFunc(slices.Clone(offered), func(cpu string) bool { return !h.MayPin(cpu) })
+	kept := lists.Where(offered, h.MayPin)
 	if len(kept) == 0 && h.CPU != "" && h.CPU != hosts.FreeCPU {
 		return fmt.Errorf("host %s: cpu=%s in the hosts file, but its agent may use CPUs %s", h.Name, h.CPU,
 			strings.Join(offered, ", "))

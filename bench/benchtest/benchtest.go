@@ -3,12 +3,12 @@ package benchtest
 
 import (
 	"context"
-	"slices"
 	"sync"
 	"testing"
 
 	"calib/bench"
 	"calib/internal/dataset"
+	"calib/internal/lists"
 	"calib/internal/netspec"
 	"calib/internal/stats"
 	"calib/internal/units"
@@ -81,7 +81,7 @@ func MustRun(
 // Phase returns the one line of a phase.
 func Phase(t *testing.T, lines []dataset.Sample, phase string) dataset.Sample {
 	t.Helper()
-	out := slices.DeleteFunc(slices.Clone(lines), func(l dataset.Sample) bool { return l.Phase != phase })
+	out := lists.Where(lines, func(l dataset.Sample) bool { return l.Phase == phase })
 	if len(out) != 1 {
 		t.Fatalf("%d lines of phase %q, want 1", len(out), phase)
 	}

@@ -8,6 +8,7 @@ import (
 	"calib/bench"
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
+	"calib/internal/lists"
 	"calib/internal/plane"
 	"calib/internal/units"
 )
@@ -66,7 +67,7 @@ func overlapPoints(l bench.Limits) []bench.Point {
 		return out
 	}
 	sweep := bench.Thinned(l, sweepSizes, sweepSizesQuick)
-	sweep = slices.DeleteFunc(slices.Clone(sweep), func(x units.Bytes) bool { return !slices.Contains(sizes, x) })
+	sweep = lists.Where(sweep, func(x units.Bytes) bool { return slices.Contains(sizes, x) })
 	if l.Sizes != nil || len(sweep) == 0 {
 		sweep = slices.Compact([]units.Bytes{sizes[0], sizes[len(sizes)-1]})
 	}

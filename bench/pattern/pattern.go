@@ -184,7 +184,7 @@ func Operations() []string {
 
 // OfOperation lists the algorithms of an operation.
 func OfOperation(operation string) []Pattern {
-	return slices.DeleteFunc(slices.Clone(All), func(p Pattern) bool { return p.Operation != operation })
+	return lists.Where(All, func(p Pattern) bool { return p.Operation == operation })
 }
 
 func Names() []string {

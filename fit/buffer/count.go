@@ -3,7 +3,6 @@ package buffer
 import (
 	"fmt"
 	"math"
-	"slices"
 
 	"calib/fit"
 	"calib/fit/resample"
@@ -95,7 +94,7 @@ func (p *floodData) standard(e estimate) float64 { return resample.Uncertainty(p
 // kneeSizes merges the bursts of each size that overflowed the port, ascending. Where there are any, only those with
 // D/A below bluntKnee: where the senders are hardly faster than the port, their pauses move the knee.
 func (p *floodData) kneeSizes() []sizeEstimate {
-	full := slices.DeleteFunc(slices.Clone(p.full), func(g *burstGroup) bool { return g.knee.rho > bluntKnee })
+	full := lists.Where(p.full, func(g *burstGroup) bool { return g.knee.rho <= bluntKnee })
 	if len(full) == 0 {
 		full = p.full
 	}

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math/rand/v2"
 	"slices"
+
+	"calib/internal/lists"
 )
 
 const (
@@ -90,5 +92,5 @@ func (s *Screen) Done() bool { return s.Decided() && !s.last.hint }
 
 // Doubtful are the suspects that stay undecided at the end.
 func (j Judgement) Doubtful() []Found {
-	return slices.DeleteFunc(slices.Clone(j.Undecided), func(f Found) bool { return f.Evidence < undecided })
+	return lists.Where(j.Undecided, func(f Found) bool { return f.Evidence >= undecided })
 }

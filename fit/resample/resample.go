@@ -107,10 +107,7 @@ func (t *Table[K]) OneSided() bool {
 // rounds returns the rounds of p in ascending order: those with both directions, where any has both and it matters.
 func (p *point) rounds() []int {
 	first := slices.Sorted(maps.Keys(p.parts[0]))
-	both := slices.DeleteFunc(slices.Clone(first), func(r int) bool {
-		_, there := p.parts[1][r]
-		return !there
-	})
+	both := lists.Where(first, func(r int) bool { return p.parts[1][r] != nil })
 	if len(both) > 0 && !p.duration {
 		return both
 	}

@@ -78,7 +78,7 @@ func (w *walker) check(ctx context.Context, s bench.Slot, hosts []int) bool {
 
 // enough adds hosts that are still there until a host can be told from a link.
 func (w *walker) enough(hosts []int) []int {
-	hosts = slices.DeleteFunc(slices.Clone(hosts), func(h int) bool { return !w.usable([]int{h}) })
+	hosts = lists.Where(hosts, func(h int) bool { return w.usable([]int{h}) })
 	for h := 0; h < len(w.agents) && len(hosts) < minChecked; h++ {
 		if w.usable([]int{h}) && !slices.Contains(hosts, h) {
 			hosts = append(hosts, h)

@@ -11,6 +11,7 @@ import (
 
 	"calib/bench"
 	"calib/internal/dataset"
+	"calib/internal/lists"
 	"calib/internal/units"
 	"calib/run/plan"
 )
@@ -268,14 +269,14 @@ func missing(teams [][]int, had []dataset.Sample) [][]int {
 			seen[h] = true
 		}
 	}
-	return slices.DeleteFunc(slices.Clone(teams), func(t []int) bool {
-		return slices.ContainsFunc(t, func(h int) bool { return seen[h] })
+	return lists.Where(teams, func(t []int) bool {
+		return !slices.ContainsFunc(t, func(h int) bool { return seen[h] })
 	})
 }
 
 // without returns the teams that can be measured.
 func (w *walker) without(teams [][]int) [][]int {
-	return slices.DeleteFunc(slices.Clone(teams), func(t []int) bool { return !w.usable(t) })
+	return lists.Where(teams, w.usable)
 }
 
 const (

@@ -102,13 +102,11 @@ func (s *Schedule) divide(all []*draft, level, n, leastTimes int) (kept []*draft
 		}
 		return out, room
 	}
-	in := slices.DeleteFunc(slices.Clone(all), func(d *draft) bool { return !d.core() })
+	in := lists.Where(all, (*draft).core)
 	kept, room := needs(in)
 	tenth := s.perRound(n) / 10
 	for i, name := range optional {
-		with := slices.DeleteFunc(slices.Clone(all), func(d *draft) bool {
-			return d.exp.Name != name && !slices.Contains(in, d)
-		})
+		with := lists.Where(all, func(d *draft) bool { return d.exp.Name == name || slices.Contains(in, d) })
 		if more, left := needs(with); left >= tenth && (i < recorded || room-left <= tenth) {
 			in, kept, room = with, more, left
 		}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"calib/bench"
+	"calib/internal/lists"
 	"calib/internal/units"
 )
 
@@ -115,7 +116,7 @@ func (p *Pace) Begin(r int, slots []bench.Slot, spent units.Nanos) []bench.Slot 
 	if len(chosen) == 0 {
 		return byNeed[:1] // a run that has nothing yet measures it all the same
 	}
-	return slices.DeleteFunc(slices.Clone(slots), func(s bench.Slot) bool { return !chosen[s.ID] })
+	return lists.Where(slots, func(s bench.Slot) bool { return chosen[s.ID] })
 }
 
 func (p *Pace) sum(slots []bench.Slot) (t units.Nanos) {

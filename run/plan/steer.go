@@ -174,7 +174,7 @@ func (t *Steering) look(rounds int) {
 
 // Open says which targets are neither met nor beyond reach.
 func (t *Steering) Open() string {
-	return texts(slices.DeleteFunc(slices.Clone(t.states), func(s State) bool { return s.Met || s.Beyond }))
+	return texts(lists.Where(t.states, func(s State) bool { return !s.Met && !s.Beyond }))
 }
 
 // Beyond says which targets more rounds cannot meet, and why.
