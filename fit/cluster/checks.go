@@ -88,21 +88,17 @@ func transferPlots(f *params.Fit) []plot.Plot {
 	fn.CI95 = nil // bands would lie over one another
 	curves := lists.Flat(times,
 		func(s params.Series) []plot.Curve { return fit.FunctionCurve(s.Name, fn, s, s.Factors["hosts"], false) })
-	var together, windows []params.Series
-	for _, s := range f.Of(params.GatherTime) {
-		if s.Factors["window"] < s.Factors["senders"] {
-			windows = append(windows, s)
-		} else {
-			together = append(together, s)
-		}
+	gathers := func(windows bool) []params.Series {
+		return lists.Where(f.Of(params.GatherTime),
+			func(s params.Series) bool { return (s.Factors["window"] < s.Factors["senders"]) == windows })
 	}
 	return []plot.Plot{{
 		ID: "l-m-p", Section: fit.SectionCluster, Title: "Time of a packet in the network while p hosts communicate",
 		Says: fit.Sentences(fit.FunctionWords(f, "L_cluster"), fit.Misses("L_cluster is", times...)), Below: true,
 		X: fit.SizeAxis(false), Y: fit.TimeAxis("L_cluster(m, p)", false), Series: fit.SeriesNames(times), Curves: curves,
 	},
-		gatherPlot("gather", "Gather: p' senders at once", together),
-		gatherPlot("gather-window", "Gather: p' senders, w at once", windows),
+		gatherPlot("gather", "Gather: p' senders at once", gathers(false)),
+		gatherPlot("gather-window", "Gather: p' senders, w at once", gathers(true)),
 	}
 }
 

@@ -150,9 +150,7 @@ func (a *arrivals) account() {
 	if a.lossy > 0 || len(a.clean) == 0 {
 		used = append(used, a.lost)
 	} else {
-		for _, b := range a.lost {
-			a.LeaveOut(b, dataset.FlagRetrans)
-		}
+		a.Sift(a.lost, func(*fit.Batch) string { return dataset.FlagRetrans })
 	}
 	if a.lossy > 0 {
 		a.Warn("lossy-streams", "at %d sizes no stream without loss shows g_r: there it is from streams with losses, and "+

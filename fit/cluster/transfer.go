@@ -167,17 +167,7 @@ func (h *transfer) fitL() (err error) {
 
 // unknowns is how many coefficients are fitted: of one number of hosts none is l1.
 func (h *transfer) unknowns() int {
-	n := 3
-	if h.limited {
-		n++
-	}
-	if h.flat > 0 {
-		n++
-	}
-	if oneLoad(h.at) {
-		n--
-	}
-	return n
+	return 2 + lists.Count([]bool{h.limited, h.flat > 0, !oneLoad(h.at)}, func(is bool) bool { return is })
 }
 
 // seekFloor takes the floor with the smallest sum of squares, where the data show it. At least three sizes are above.
@@ -246,15 +236,8 @@ func (h *transfer) take(form transferForm, where loadPoint, effect func(params.T
 }
 
 func (h *transfer) record() {
-	form := params.Bilinear
-	switch {
-	case h.limited && h.flat > 0:
-		form = params.FlooredLimited
-	case h.limited:
-		form = params.Limited
-	case h.flat > 0:
-		form = params.FlooredBilinear
-	}
+	form := map[[2]bool]string{{}: params.Bilinear, {true, false}: params.Limited, {false, true}: params.FlooredBilinear,
+		{true, true}: params.FlooredLimited}[[2]bool{h.limited, h.flat > 0}]
 	fn := h.Function(form, "time of a packet in the network while p hosts communicate",
 		map[string][2]float64{"m": h.Domain["bytes"], "p": h.Domain["hosts"]})
 	fn.Source = source

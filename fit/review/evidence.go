@@ -51,10 +51,8 @@ func (r *review) evidence() {
 			reasons = append(reasons, r.missing(), r.lossy(q.Model), r.imprecise(q), r.tooFewRounds(q.Model),
 				r.noFreedom(name, q), r.misfit(name, q.Model), r.short(name))
 		}
-		for _, why := range reasons {
-			if why != "" {
-				r.provisional(name, why)
-			}
+		for _, why := range lists.Where(reasons, reason.given) {
+			r.provisional(name, why)
 		}
 	})
 	r.eachFunction(func(name string, f params.Function) {
@@ -62,11 +60,10 @@ func (r *review) evidence() {
 		if len(f.CI95) == 0 && f.Status != params.StatusProvisional {
 			none = r.noInterval(f.Model)
 		}
-		for _, why := range []reason{none, r.wide(f), r.missing(), r.lossy(f.Model), r.tooFewRounds(f.Model),
-			r.noFreedomFunction(name, f), r.misfit(name, f.Model), r.foreign()} {
-			if why != "" {
-				r.provisionalFunction(name, why)
-			}
+		reasons := []reason{none, r.wide(f), r.missing(), r.lossy(f.Model), r.tooFewRounds(f.Model),
+			r.noFreedomFunction(name, f), r.misfit(name, f.Model), r.foreign()}
+		for _, why := range lists.Where(reasons, reason.given) {
+			r.provisionalFunction(name, why)
 		}
 	})
 }

@@ -49,6 +49,8 @@ type review struct {
 
 type reason string
 
+func (why reason) given() bool { return why != "" }
+
 // eachParameter calls do with every parameter that has a value, in the order of their names.
 func (r *review) eachParameter(do func(name string, q params.Parameter)) {
 	for _, name := range slices.Sorted(maps.Keys(r.Parameters)) {
