@@ -240,7 +240,7 @@ func (x Team) answerProbes(k int) []int64 {
 	return x.RecvNumbers(k, offsetNumbers)
 }
 
-// probe is the other rank's side.
+// probe is the other rank's side. Its first exchange does not count: the answer may meet more busy hosts than it did.
 func (x Team) probe() clockOffset {
 	var stamps [probeBytes]byte
 	var all []clockOffset
@@ -258,9 +258,9 @@ func (x Team) probe() clockOffset {
 		t2, t3 := units.Nanos(GetNumber(stamps[:])), units.Nanos(GetNumber(stamps[8:]))
 		all = append(all, clockOffset{At: (t2 + t3) / 2, Offset: ((t1 - t2) + (t4 - t3)) / 2, RTT: (t4 - t1) - (t3 - t2)})
 	}
-	slices.SortStableFunc(all, func(a, b clockOffset) int { return cmp.Compare(a.RTT, b.RTT) })
+	all = slices.SortedStableFunc(slices.Values(all[1:]), func(a, b clockOffset) int { return cmp.Compare(a.RTT, b.RTT) })
 	best := all[0]
-	deviations := lists.Map(all[:len(all)/2], func(o clockOffset) units.Nanos {
+	deviations := lists.Map(all[:(len(all)+1)/2], func(o clockOffset) units.Nanos {
 		return max(o.Offset-best.Offset, best.Offset-o.Offset)
 	})
 	slices.Sort(deviations)
