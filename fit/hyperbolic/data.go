@@ -117,8 +117,8 @@ func (p *paired) addStreams(t *resample.Table[key], streams []*fit.Batch) {
 //     its time plus its sender's start (phase "burst-start", zero where there is none). Repetitions whose senders
 //     started further apart than skewShare of the gap are dropped: of its median in the half that started closest
 //     together, because a repetition's own gap would choose the long ones;
-//   - mean, of the n times of the repetitions of last: the offset of two clocks, which is a pair's own, cancels in it
-//     between directions, and the last of n deliveries is late by chance, where the mean is not.
+//   - mean, of the n times, in all repetitions: the closest half may be the first, which differ. Clock offsets cancel
+//     in it between directions, and the last of n deliveries is late by chance, where the mean is not.
 func (p *paired) addBursts(t *resample.Table[key], bursts []*fit.Batch, starts startsBy) {
 	type gapsOf struct {
 		*fit.Batch
@@ -141,12 +141,12 @@ func (p *paired) addBursts(t *resample.Table[key], bursts []*fit.Batch, starts s
 			}
 		}
 		q, team := points[keyOf(b)], b.Team()
-		var gaps, lasts, means, closest []float64
+		var gaps, lasts, closest []float64
 		limit := stats.Median(skews) // the half of the repetitions whose senders started closest together
 		for k, d := range delivered {
 			slices.Sort(d)
 			if skews[k] <= limit {
-				lasts, means, closest = append(lasts, last[k]), append(means, mean[k]), append(closest, d[len(d)-1]-d[0])
+				lasts, closest = append(lasts, last[k]), append(closest, d[len(d)-1]-d[0])
 			}
 		}
 		apart := skewShare * stats.Median(closest)
@@ -161,7 +161,7 @@ func (p *paired) addBursts(t *resample.Table[key], bursts []*fit.Batch, starts s
 			}
 		}
 		t.AddTeam(q.last, team, b.Dir, b.Round, b.Timings(), lasts...)
-		t.AddTeam(q.mean, team, b.Dir, b.Round, b.Timings(), means...)
+		t.AddTeam(q.mean, team, b.Dir, b.Round, b.Timings(), mean...)
 		if len(gaps) > 0 {
 			all[q.gap] = append(all[q.gap], gapsOf{b, gaps})
 		}

@@ -145,10 +145,8 @@ func TestNetworkSwitchSkewedStarts(t *testing.T) {
 	}
 }
 
-// Where more pairs make all deliveries later alike, a_c is by how much, although there are no gaps.
-func TestGrowthWithoutGaps(t *testing.T) {
-	w := sparc()
-	w.Between, w.Within = 0.002, 0.001
+// lateTogether makes every delivery of a burst as late as the last.
+func lateTogether(w truth) *dataset.Dataset {
 	d := w.Dataset()
 	for _, b := range fit.Prepare(d, fit.Settings{}).Batches(names.Paired, names.PhaseBurst) {
 		for k := range b.Lines[0].NS {
@@ -158,6 +156,14 @@ func TestGrowthWithoutGaps(t *testing.T) {
 			}
 		}
 	}
+	return d
+}
+
+// Where more pairs make all deliveries later alike, a_c is by how much, although there are no gaps.
+func TestGrowthWithoutGaps(t *testing.T) {
+	w := sparc()
+	w.Between, w.Within = 0.002, 0.001
+	d := lateTogether(w)
 	f, err := hyperbolic.Network.Fit(fit.Prepare(d, fit.Settings{Replicates: 50}))
 	if err != nil {
 		t.Fatal(err)
@@ -294,4 +300,28 @@ func TestRepetitionsAreNotChosenByTheirGaps(t *testing.T) {
 		t.Fatal(err)
 	}
 	near(t, "a_c", value(t, f, "a_c"), w.Medium.A, 0.03)
+}
+
+// Where the first half of a batch is later than the rest, and starts drift apart so that the closest are the first,
+// that does not look like contention.
+func TestGrowthOfFirstRepetitions(t *testing.T) {
+	w := sparc()
+	w.Between, w.Within = 0.002, 0.001
+	d := lateTogether(w)
+	for _, s := range d.Select("paired", names.PhaseBurst) {
+		start := *s
+		start.Phase, start.NS = names.PhaseBurstStart, make([]int64, len(s.NS))
+		for k := range s.NS {
+			start.NS[k] = int64(k * 10 * s.Ranks[0])
+			if k < len(s.NS)/2 {
+				s.NS[k] += 60_000
+			}
+		}
+		d.Samples = append(d.Samples, start)
+	}
+	f, err := hyperbolic.Network.Fit(fit.Prepare(d, fit.Settings{Replicates: 50}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	near(t, "a_c", value(t, f, "a_c"), w.Medium.A, 0.01)
 }
