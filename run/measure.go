@@ -69,12 +69,12 @@ func (r *run) walk(ctx context.Context, f *fleet, schedule *plan.Schedule, have 
 	})
 	r.walked, r.measured = *walked, true
 	if steering != nil && len(steering.States()) > 0 {
-		said := "targets that are not met: " + steering.Open()
-		if walked.TargetsMet {
-			said = "targets are met after " + units.Plural(walked.Rounds, "round")
-			if beyond := steering.Beyond(); beyond != "" {
-				said += ", but for those that more rounds cannot meet: " + beyond
-			}
+		said, missed := "targets are met after "+units.Plural(walked.Rounds, "round"), steering.Missed()
+		switch {
+		case !walked.TargetsMet:
+			said = "targets not met: " + missed + ". calib explain NAME RUN says why"
+		case missed != "":
+			said += ", but for those that more rounds cannot meet: " + missed
 		}
 		r.Show.Note(said)
 	}

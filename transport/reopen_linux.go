@@ -45,19 +45,15 @@ func (g *Group) Reopen(o plane.Socket) (err error) {
 	if g.overridden = cmp.Or(s, g.overridden); err != nil {
 		return err
 	}
-	steps := []struct {
-		dials bool
-		do    func(rank int) error
-	}{
-		{true, func(rank int) error { return g.failed(rank, g.conns[rank].Send([]byte(here))) }},
-		{false, func(rank int) error { return g.askToRedial(rank, deadline) }},
-		{true, func(rank int) error { return g.redial(ctx, rank, deadline) }},
-		{false, func(rank int) error { return g.renew(ctx, rank) }},
-	}
-	for _, step := range steps {
+	for i, step := range []func(rank int) error{ // of the side that dials and of the other, by turns
+		func(rank int) error { return g.failed(rank, g.conns[rank].Send([]byte(here))) },
+		func(rank int) error { return g.askToRedial(rank, deadline) },
+		func(rank int) error { return g.redial(ctx, rank, deadline) },
+		func(rank int) error { return g.renew(ctx, rank) },
+	} {
 		for _, rank := range g.others {
-			if step.dials == g.dials(rank) {
-				if err := step.do(rank); err != nil {
+			if g.dials(rank) == (i%2 == 0) {
+				if err := step(rank); err != nil {
 					return err
 				}
 			}

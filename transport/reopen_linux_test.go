@@ -164,7 +164,9 @@ func TestReopenBeforeAnotherHasOpened(t *testing.T) {
 		}
 		g = testGroups(t, meshes, units.Second)
 		done := make(chan error, 1)
-		go func() { done <- errors.Join(g[1].Open(), g[1].Reopen(plane.Socket{NoEOR: true}), g[1].Send(0, []byte("new"))) }()
+		go func() {
+			done <- errors.Join(g[1].Open(), g[1].Reopen(plane.Socket{NoEOR: true}), g[1].Send(0, []byte("new")))
+		}()
 		b := make([]byte, 3)
 		err := errors.Join(g[0].Open(), g[0].Reopen(plane.Socket{NoEOR: true}), g[0].Recv(1, b))
 		if err = errors.Join(err, <-done); err != nil || string(b) != "new" {

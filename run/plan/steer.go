@@ -169,23 +169,13 @@ func (t *Steering) look(rounds int) {
 	}
 	t.states = states
 	clear(t.fresh)
-	t.log(fmt.Sprintf("after round %d: %s", rounds, texts(t.states)))
+	t.log(fmt.Sprintf("after round %d: %s", rounds, strings.Join(lists.Map(states, State.String), "; ")))
 }
 
-// Open says which targets are neither met nor beyond reach.
-func (t *Steering) Open() string {
-	return texts(lists.Where(t.states, func(s State) bool { return !s.Met && !s.Beyond }))
-}
-
-// Beyond says which targets more rounds cannot meet, and why.
-func (t *Steering) Beyond() string {
-	beyond := lists.Where(t.states, func(s State) bool { return s.Beyond })
-	return strings.Join(lists.Map(beyond, func(s State) string { return s.Parameter + " (" + s.Why + ")" }), ", ")
-}
-
-// texts are those of states, for one line.
-func texts(states []State) string {
-	return strings.Join(lists.Map(states, State.String), "; ")
+// Missed names the targets that are not met, those beyond reach among them.
+func (t *Steering) Missed() string {
+	missed := lists.Where(t.states, func(s State) bool { return !s.Met })
+	return strings.Join(lists.Map(missed, func(s State) string { return s.Parameter }), ", ")
 }
 
 // choose lists the experiments of round r: the clock, and those that open targets are read from. Those that gain most
