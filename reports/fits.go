@@ -170,7 +170,7 @@ func unseen(p *params.Params) string {
 		return ""
 	}
 	var well, badly []string
-	seen := map[string]bool{}
+	worst, seen := 0.0, map[string]bool{} // of those that are predicted well
 	for _, v := range p.Validation {
 		if v.Model != best.Model || v.SlowHost || seen[v.Operation()] {
 			continue
@@ -179,16 +179,16 @@ func unseen(p *params.Params) string {
 		g, _ := params.GradeOf(p.Validation, best.Model, v.Operation())
 		text := cmp.Or(operations[g.Operation], Clean(g.Operation)) + " off by " + Percent(g.Mean)
 		if g.Predicted() {
-			well = append(well, text)
+			well, worst = append(well, text), max(worst, g.Mean)
 		} else {
 			badly = append(badly, text)
 		}
 	}
 	model := " (model " + Clean(best.Model) + ")"
-	for n := len(p.Validation); n >= 0; n-- { // as many as one line names; the table below it has all
+	for _, n := range []int{len(p.Validation), 0} { // named, where one line has room; the table below it has all
 		text, few := Some(well, n, n), max(1, n)
-		if n == 0 {
-			text = units.Plural(len(well), "kind") + " well"
+		if n == 0 && len(well) > 0 {
+			text = fmt.Sprintf("%s off by at most %s", units.Plural(len(well), "kind"), Percent(worst))
 		}
 		if len(badly) > 0 {
 			text = strings.TrimPrefix(text+"; badly "+Some(badly, few, few), "; ")

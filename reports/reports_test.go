@@ -385,7 +385,7 @@ func TestDisturbed(t *testing.T) {
 		s := SummaryOf(p, Options{})
 		share := s.Tiles[len(s.Tiles)-1].Value
 		if got := slices.ContainsFunc(s.Spoiled, func(text string) bool {
-			return strings.HasPrefix(text, "Other work disturbed "+share+" of timings.")
+			return strings.HasPrefix(text, share+" of the timings were disturbed.")
 		}); got != want || s.Verdict != good || share != Percent(n/100) {
 			t.Errorf("%g of 100 timings, %s: %q, the tile has %s", n, s.Verdict, s.Spoiled, share)
 		}
