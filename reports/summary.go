@@ -236,7 +236,7 @@ var spoilers = []struct {
 }{
 	{params.ManyLeftOut, "{share} of the timings of {experiment} could not be used. The report says why."},
 	{params.MixedVersions, "The agents are of different versions. Install one."},
-	{params.LostSegments, "{share} of the segments were sent again. Look for a bad cable or a full buffer."},
+	{params.LostSegments, "{share} of the segments were lost. Look for a bad cable or a full buffer."},
 	{params.DisturbedTimings, "{share} of the timings were disturbed. Use idle hosts, or idle CPUs (cpu=)."},
 	{params.TwoStates, "The hosts have two states, the slower one {share} of the time: see alpha_slow."},
 }

@@ -17,7 +17,7 @@ const Schema = "calib.samples/1"
 
 // Flags on a sample. A flagged sample is kept; a fit says which flags it leaves out.
 const (
-	FlagRetrans  = "retrans"   // a segment was retransmitted during the batch
+	FlagRetrans  = "retrans"   // a segment was lost, and sent again during the batch
 	FlagPreempt  = "preempt"   // the timing thread was preempted during the batch
 	FlagSteal    = "steal"     // the hypervisor took CPU time away during the batch
 	FlagDeadlock = "deadlock"  // the exchange blocked and was broken up
@@ -54,7 +54,7 @@ type TCP struct {
 	SegsIn      int64  `json:"segs_in,omitempty"`
 	DataSegsOut int64  `json:"data_segs_out,omitempty"` // segments with payload; retransmissions are counted again
 	DataSegsIn  int64  `json:"data_segs_in,omitempty"`
-	Retrans     int64  `json:"retrans,omitempty"`           // segments sent more than once
+	Retrans     int64  `json:"retrans,omitempty"`           // segments sent again that were lost
 	RwndLimited int64  `json:"rwnd_limited_us,omitempty"`   // time that the peer's window limited sending [µs]
 	SndbufLimit int64  `json:"sndbuf_limited_us,omitempty"` // time that the send buffer did [µs]
 	Busy        int64  `json:"busy_us,omitempty"`           // time with data to send [µs]

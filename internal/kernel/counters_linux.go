@@ -25,7 +25,8 @@ func Established(fd int) bool {
 }
 
 // Counters reads TCP_INFO (tcp_get_info in the kernel; fields an older one lacks are 0), the granted buffers, the
-// calling thread's involuntary context switches, and the machine's steal time.
+// calling thread's involuntary context switches, and the machine's steal time. A segment that the peer had already when
+// it was sent again was not lost: the peer says so (D-SACK, RFC 2883), and it does not count.
 func Counters(fd int) (dataset.TCP, error) {
 	info, err := unix.GetsockoptTCPInfo(fd, unix.IPPROTO_TCP, unix.TCP_INFO)
 	if err != nil {
@@ -34,7 +35,7 @@ func Counters(fd int) (dataset.TCP, error) {
 	c := dataset.TCP{
 		SegsOut: int64(info.Segs_out), SegsIn: int64(info.Segs_in),
 		DataSegsOut: int64(info.Data_segs_out), DataSegsIn: int64(info.Data_segs_in),
-		Retrans:     int64(info.Total_retrans),
+		Retrans:     max(0, int64(info.Total_retrans)-int64(info.Dsack_dups)),
 		RwndLimited: int64(info.Rwnd_limited), SndbufLimit: int64(info.Sndbuf_limited),
 		Busy: int64(info.Busy_time),
 		Cwnd: int64(info.Snd_cwnd), MSS: int64(info.Snd_mss),
