@@ -184,8 +184,7 @@ func whereOf(c *cli.Context) (w run.Where, err error) {
 		return w, exit.Usagef("give --slurm or --launch, not both: srun starts the agents of a job")
 	}
 	for _, flag := range []string{"launch", "cert", "agent-binary", "congestion", "send-buffer"} {
-		byEnv := os.Getenv("CALIB_" + strings.ToUpper(flag)) // for other runs
-		if w.Sim != "" && c.IsSet(flag) && c.String(flag) != byEnv {
+		if w.Sim != "" && c.IsSet(flag) && c.String(flag) != os.Getenv("CALIB_"+strings.ToUpper(flag)) {
 			return w, exit.Usagef("--sim with --%s: a simulated network has no hosts to use it on; leave one of them out", flag)
 		}
 	}
