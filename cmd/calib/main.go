@@ -126,10 +126,10 @@ func advice(c *cli.Context, err error) string {
 	if c == nil || c.Command == nil || len(c.Command.Flags) == 0 {
 		return ""
 	}
-	word, unknown := strings.CutPrefix(err.Error(), "flag provided but not defined: -")
-	names := lists.Flat(c.Command.Flags, cli.Flag.Names)
-	if near := command.Nearest(strings.TrimPrefix(word, "-"), names); unknown && near != "" {
-		return fmt.Sprintf(". Did you mean --%s?", near)
+	if word, unknown := strings.CutPrefix(err.Error(), "flag provided but not defined: -"); unknown {
+		if near := command.Nearest(strings.TrimPrefix(word, "-"), lists.Flat(c.Command.Flags, cli.Flag.Names)); near != "" {
+			return fmt.Sprintf(". Did you mean --%s?", near)
+		}
 	}
 	i := slices.IndexFunc(c.Command.Flags, func(f cli.Flag) bool {
 		return strings.Contains(err.Error(), "for flag -"+f.Names()[0]+":")
