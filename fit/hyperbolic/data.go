@@ -33,6 +33,7 @@ type paired struct {
 	sharedCPUs bool         // hosts of a pair share a machine
 	level      bool         // T(x) is level up to the smallest message (start)
 	doubt      float64      // of a', because nothing is known of T(x) below that [s]
+	woken      float64      // standard uncertainty of the wake-ups that deliveries were given [s]
 }
 
 // burstPoint is one size of the bursts of one n, and its points in the table.
@@ -119,21 +120,27 @@ func (p *paired) addStreams(t *resample.Table[key], streams []*fit.Batch) {
 //     together, because a repetition's own gap would choose the long ones;
 //   - mean, of the n times, in all repetitions: the closest half may be the first, which differ. Clock offsets cancel
 //     in it between directions, and the last of n deliveries is late by chance, where the mean is not.
+//
+// A delivery that the kernel stamped has not woken its receiver: last and mean are given parameter wakeup.
 func (p *paired) addBursts(t *resample.Table[key], bursts []*fit.Batch, starts startsBy) {
 	type gapsOf struct {
 		*fit.Batch
 		gaps []float64
 	}
 	points, all := p.burstPoints(t, bursts), map[int][]gapsOf{} // by the point of gaps
+	stamped := p.fit.Prepared.Stamped()
 	for _, b := range bursts {
-		skews := starts.skews(b)
+		skews, wakeup := starts.skews(b), 0.0
+		if stamped(b) {
+			wakeup, p.woken = WakeupTime(p.fit.Prepared)
+		}
 		last, mean := slices.Repeat([]float64{math.Inf(-1)}, len(skews)), make([]float64, len(skews))
 		delivered := make([][]float64, len(skews))
 		for _, l := range b.Lines {
 			start := starts.of(b, l)
 			for k, v := range fit.Seconds(l.NS) {
-				last[k] = math.Max(last[k], v)
-				mean[k] += v / float64(len(b.Lines))
+				last[k] = math.Max(last[k], v+wakeup)
+				mean[k] += (v + wakeup) / float64(len(b.Lines))
 				if start != nil {
 					v += float64(start[k]) * 1e-9
 				}

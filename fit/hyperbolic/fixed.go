@@ -216,5 +216,9 @@ func (p *paired) termsOfSlope(f *fixedFit) []params.Term {
 // messageTerms are the type B terms of share times the time of a message from host to host: 1 for a', ½ for a.
 func (p *paired) messageTerms(share float64) []params.Term {
 	terms := slices.Concat(p.fit.Prepared.ClockReading(share), fit.ClockOffset(share, p.clocks.bound))
+	if p.woken > 0 {
+		terms = append(terms, params.Term{Name: "wake-up", Type: params.TypeA, U: share * p.woken,
+			Why: "hosts share CPUs: the kernel timed arrivals, and wakeup was added"})
+	}
 	return append(terms, smallestSize(share*p.doubt)...)
 }

@@ -1,6 +1,7 @@
 package hyperbolic
 
 import (
+	"fmt"
 	"math"
 
 	"calib/fit"
@@ -15,13 +16,27 @@ import (
 //
 //	wakeup             blocking − polling [s]: to wake a receiver that sleeps until the message comes
 //	after_idle         idle − blocking [s]: what the message takes more after a millisecond without any
-//	after_idle_awake   the same while the CPUs are kept out of sleep states
+//	after_idle_awake   the same while the CPUs are kept out of sleep states, which they need not be for a row of messages
 //
 // A round trip after a pause finds the follower's CPU asleep and the leader's awake: after_idle is half of what the
 // follower takes more to wake up, and of what caches and clocks lost on both. Tam and Wang count the way in which a
 // receiver learns of a message, by polling or by being woken, to U_r. calib's U_r is the receiving call alone, so that
 // the wake-up is in L_cluster. Source: Tam, Wang 2000, section 3.2.
-var Wakeup = fit.Model{Name: "wakeup", Needs: []string{names.Wakeup}, Fit: fitWakeup}
+var Wakeup = fit.Model{Name: "wakeup", Needs: []string{names.Wakeup},
+	Fit: func(p *fit.Prepared) (*params.Fit, error) { return fit.Shared(p, fitWakeup) }}
+
+// WakeupTime is parameter wakeup and its standard uncertainty [s]; zeros where it is not known to be above zero.
+func WakeupTime(p *fit.Prepared) (v, u float64) {
+	f, err := Wakeup.Fit(p)
+	if err != nil || f.Parameters["wakeup"].CI95 == nil {
+		return 0, 0
+	}
+	v, lo, hi, _ := f.Parameters["wakeup"].Ends()
+	if lo <= 0 {
+		return 0, 0
+	}
+	return v, (hi - lo) / 2 / resample.HalfWidth(1)
+}
 
 // fitWakeup returns fit.ErrNeeds without blocking round trips.
 func fitWakeup(p *fit.Prepared) (*params.Fit, error) {
@@ -40,32 +55,40 @@ func fitWakeup(p *fit.Prepared) (*params.Fit, error) {
 		return nil, err
 	}
 	blocking := est.Values[t.Index[names.PhaseBlocking]]
-	difference := func(name, label, more, less, why string) (v float64, seen bool) {
+	difference := func(name, label, more, less, why string) (v float64, sign int) {
 		a, haveA := t.Index[more]
 		b, haveB := t.Index[less]
 		if !haveA || !haveB {
 			r.Unknown(name, "s", label, math.Inf(-1), math.Inf(1), why)
-			return 0, false
+			return 0, 0
 		}
 		v, ci := est.Of(func(v []float64) float64 { return v[a] - v[b] })
 		r.Found(name, "s", label, v, ci)
-		return v, ci[0] > 0
+		switch {
+		case ci[0] > 0:
+			sign = 1
+		case ci[1] < 0:
+			sign = -1
+		}
+		return v, sign
 	}
-	if v, ok := difference("wakeup", "time to wake a receiver that sleeps until the message comes", names.PhaseBlocking,
-		names.PhasePolling, "both hosts of every pair share a CPU, and a host that polls would keep it from the other"); ok {
+	v, sign := difference("wakeup", "time to wake a receiver that sleeps until the message comes", names.PhaseBlocking,
+		names.PhasePolling, "both hosts of every pair share a CPU, and a host that polls would keep it from the other")
+	if sign > 0 {
 		r.Add(params.Notef("wake-up", "waking the receiver takes %s of the %s of a message of one byte. alpha, L "+
 			"and L_cluster hold it, U_r does not (that of Tam and Wang does). A program that polls saves it",
 			units.Format(v, "s"), units.Format(blocking, "s")).With("share", v/blocking).Of("wakeup"))
 	}
 	const after = "what a message takes more after 1 ms of idling"
-	idle, known := difference("after_idle", after, names.PhaseIdle, names.PhaseBlocking,
+	idle, longer := difference("after_idle", after, names.PhaseIdle, names.PhaseBlocking,
 		"no round trips after a pause without loss")
-	awake, held := difference("after_idle_awake", after+", CPUs kept awake", names.PhaseIdleAwake, names.PhaseBlocking,
+	awake, than := difference("after_idle_awake", after+", CPUs kept awake", names.PhaseIdleAwake, names.PhaseBlocking,
 		"the agents could not open /dev/cpu_dma_latency, which keeps CPUs awake: run them as root")
-	if known {
+	if longer > 0 {
 		says := "how much of that is the CPU's sleep state is not known: the agents could not open /dev/cpu_dma_latency"
-		if held {
-			says = "with the CPUs kept out of sleep states it is " + units.Format(awake, "s")
+		if than != 0 {
+			says = fmt.Sprintf("with the CPUs kept out of sleep states %s %s", units.Format(math.Abs(awake), "s"),
+				map[int]string{1: "more", -1: "less"}[than])
 		} else if _, tried := t.Index[names.PhaseIdleAwake]; tried {
 			says = "with the CPUs kept out of sleep states it may be zero"
 		}

@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -149,5 +150,33 @@ func TestTails(t *testing.T) {
 	want := 10.001e-6 * (1 + 2.326*0.02)
 	if p := made(500).Parameters["p99"]; math.Abs(*p.Value/want-1) > 0.003 || p.CI95[0] > want || p.CI95[1] < want {
 		t.Errorf("p99 %g %v, want %g", *p.Value, *p.CI95, want)
+	}
+}
+
+// Where agents share CPUs the kernel stamps arrivals, which leaves out the wake-up: a holds half of it all the same, and
+// a_c nothing.
+func TestNetworkOnSharedCPUs(t *testing.T) {
+	w := sparc()
+	d := w.Dataset()
+	d.Samples = append(d.Samples,
+		wakeups(8, map[string]float64{names.PhaseBlocking: 62e3, names.PhasePolling: 22e3}).Samples...)
+	for _, cpus := range []int{2, 100} {
+		for i := range d.Header.Hosts {
+			d.Header.Hosts[i].Boot, d.Header.Hosts[i].CPU = "one", strconv.Itoa(i%cpus)
+		}
+		f, err := hyperbolic.Network.Fit(fit.Prepare(d, fit.Settings{Replicates: 50}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := w.Host.A
+		if cpus == 2 {
+			want += 20e-6
+		}
+		near(t, "a", value(t, f, "a"), want, 0.002)
+		near(t, "a_c", value(t, f, "a_c"), w.Medium.A, 0.005)
+		if q := f.Parameters["a"]; (cpus == 2) != slices.ContainsFunc(q.Budget,
+			func(t params.Term) bool { return t.Name == "wake-up" }) {
+			t.Errorf("%d CPUs: terms %v", cpus, q.Budget)
+		}
 	}
 }

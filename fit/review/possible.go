@@ -17,7 +17,7 @@ const overT = 1.1
 
 // signed are the parameters that may be negative: differences and shares. Times, times per byte, rates, bytes and
 // packets may not, nor may any other number.
-var signed = []string{"fragment_gain_", "nagle_cost_"}
+var signed = []string{"fragment_gain_", "nagle_cost_", "after_idle_awake"}
 
 // listed reports whether a list holds a name, or a beginning of it that ends in "_".
 func listed(list []string, name string) bool {
