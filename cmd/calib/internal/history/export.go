@@ -12,51 +12,38 @@ import (
 	"calib/internal/exit"
 	"calib/internal/files"
 	"calib/internal/history"
-	"calib/internal/machine"
 	"calib/internal/units"
 	"calib/reports"
-	"calib/reports/export"
 )
 
 const (
-	toCSV        = "csv"
-	toPrometheus = "prometheus"
-	toStore      = "store"
+	toCSV   = "csv"
+	toStore = "store"
+	csvFile = "history.csv"
 )
 
-const csvFile = "history.csv"
-
 type exported struct {
-	To       string   `json:"to"`
-	File     string   `json:"file,omitempty"`
-	Content  string   `json:"content,omitempty"` // where it was not written to a file
-	Runs     int      `json:"runs"`
-	Values   int      `json:"values,omitempty"` // rows of a CSV, without its header
-	Warnings []string `json:"warnings"`
+	To     string `json:"to"`
+	File   string `json:"file,omitempty"`
+	Runs   int    `json:"runs"`
+	Values int    `json:"values,omitempty"` // rows of a CSV, without its header
 }
 
 func exportHistory(c *cli.Context, s *history.Store) error {
 	to := c.String("to")
 	switch {
-	case to != toCSV && to != toPrometheus && to != toStore:
-		return exit.Usagef("--to %q: want %s, %s or %s", to, toCSV, toPrometheus, toStore)
+	case to != toCSV && to != toStore:
+		return exit.Usagef("--to %q: want %s or %s", to, toCSV, toStore)
 	case to == toCSV && c.Bool("json") && c.String("out") == "":
 		return exit.Usagef("--to csv with --json: give --out FILE; standard output is for the document")
-	case to == toPrometheus && c.IsSet("last"):
-		return exit.Usagef("--last with --to prometheus: only the newest run is written; " +
-			"--label and --plan choose among which runs")
 	}
 	filter, err := filterOf(c)
-	if err != nil {
-		return err
-	}
-	switch to {
-	case toStore:
+	if err == nil && to == toStore {
 		return exportStore(c, s, filter)
-	case toCSV:
+	} else if err == nil {
 		return exportSeries(c, s, filter)
 	}
-	return exportNewest(c, s, filter)
+	return err
 }
 
 // exportStore copies all of the history to a new file.
@@ -70,7 +57,7 @@ func exportStore(c *cli.Context, s *history.Store, f history.Filter) error {
 	if err = cmp.Or(err, other); err != nil {
 		return err
 	}
-	out := exported{To: toStore, File: path, Runs: len(runs), Warnings: []string{}}
+	out := exported{To: toStore, File: path, Runs: len(runs)}
 	return command.AnswerLines(c, "history export", out)
 }
 
@@ -111,7 +98,7 @@ func importHistory(c *cli.Context) error {
 
 // exportSeries writes a CSV, holding a series at a time.
 func exportSeries(c *cli.Context, s *history.Store, f history.Filter) error {
-	out := exported{To: toCSV, File: command.OutFile(c, csvFile), Warnings: []string{}}
+	out := exported{To: toCSV, File: command.OutFile(c, csvFile)}
 	write := func(w io.Writer) error { return out.writeSeries(c, w, s, f) }
 	if out.File == "" {
 		return write(c.App.Writer)
@@ -159,35 +146,4 @@ func (out *exported) writeSeries(c *cli.Context, w io.Writer, s *history.Store, 
 	t.Flush()
 	out.Runs = len(entries)
 	return t.Error()
-}
-
-func exportNewest(c *cli.Context, s *history.Store, f history.Filter) error {
-	f.Last = 1
-	entries, err := s.List(c.Context, f)
-	target, other := export.Lookup(toPrometheus)
-	if err = cmp.Or(err, other); err != nil {
-		return err
-	}
-	if len(entries) == 0 {
-		return noRun(s)
-	}
-	p, _, err := s.Read(c.Context, entries[0].ID)
-	if err != nil {
-		return err
-	}
-	text, warnings, err := target.Export(p, export.Options{Version: machine.Version()})
-	if err != nil {
-		return fmt.Errorf("run %s: %w", entries[0].ID, err)
-	}
-	out := exported{To: toPrometheus, Runs: 1, Warnings: append([]string{}, warnings...)}
-	if out.File, err = command.SaveOut(c, target.File, text); err != nil {
-		return err
-	}
-	if out.File == "" {
-		out.Content = string(text)
-	}
-	if !c.Bool("json") {
-		command.Warn(c, warnings)
-	}
-	return command.AnswerText(c, "history export", out, out.Content)
 }

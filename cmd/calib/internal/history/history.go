@@ -155,13 +155,12 @@ func Command() *cli.Command {
 			},
 			{Name: "export", Usage: "write the history for other programs, or for calib elsewhere",
 				Description: "calib history export --to csv --out history.csv\n" +
-					"calib history export --to prometheus --out calib.prom\n" +
 					"calib history export --to store --out shared.db   for calib history import\n" +
-					"A csv has a row for each value of each run; prometheus has the newest run, for\n" +
-					"node_exporter. Columns: time, run, label, commit, metric, from, to, unit, value, lo, hi. Values are\n" +
-					"in SI units, lo and hi the 95% interval. A store is all of the history, in a new file.",
+					"A csv has a row for each value of each run. Columns: time, run, label, commit,\n" +
+					"metric, from, to, unit, value, lo, hi. Values are in SI units, lo and hi the 95%\n" +
+					"interval. A store is all of the history, in a new file.",
 				Flags: append([]cli.Flag{
-					&cli.StringFlag{Name: "to", Usage: "`csv|prometheus|store`"},
+					&cli.StringFlag{Name: "to", Usage: "`csv|store`"},
 					&cli.StringFlag{Name: "out", Usage: "`FILE` to replace, or a directory; default standard output"},
 				}, append(filterFlags(0), StoreFlag(), command.JSONFlag())...),
 				Action: onStore(exportHistory),
