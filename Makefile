@@ -12,7 +12,7 @@ GRAFANA     := @grafana/schema@13.2.3 typescript@5.9.3
 # calib and its tests are pure Go: no C compiler is asked for.
 export CGO_ENABLED := 0
 
-SUITES := accuracy-paired accuracy-media accuracy-cluster accuracy-table accuracy-gather accuracy-tbf accuracy-simgrid accuracy-patterns accuracy-patterns-switch accuracy-ompi accuracy-coverage accuracy-card accuracy-local accuracy-local-5m accuracy-tails
+SUITES := accuracy-paired accuracy-media accuracy-cluster accuracy-table accuracy-gather accuracy-tbf accuracy-simgrid accuracy-patterns accuracy-patterns-switch accuracy-ompi accuracy-coverage accuracy-card accuracy-local accuracy-tails
 BUDGETS := budgets-30s budgets-2m budgets-5m
 
 # calib --version says version, commit and date where Go can read them: in a clone, not in a worktree of git.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"runtime"
+	"slices"
 	"strconv"
 	"sync/atomic"
 
@@ -23,11 +24,11 @@ type meshPlane struct {
 	session atomic.Pointer[pinned]
 }
 
-// pinned is a session, the CPU that the timing thread is bound to in it, -1 for none, and which teams wait for CPUs.
+// pinned is a session, the CPU that the timing thread is bound to in it, -1 for none, and its crowded machines.
 type pinned struct {
 	plane.Session
-	cpu   int
-	waits func(team []int) bool
+	cpu     int
+	crowded map[string]bool
 }
 
 // newMeshPlane listens on addr, and keeps the limits of rate and bytes. Where discreet is set, it is told what becomes
@@ -59,7 +60,7 @@ func (p *meshPlane) Prepare(s plane.Session) error {
 	if err != nil {
 		return err
 	}
-	p.session.Store(&pinned{s, cpu, s.Waits()})
+	p.session.Store(&pinned{s, cpu, s.Crowded()})
 	return p.Mesh.SetSession(s)
 }
 
@@ -97,8 +98,9 @@ func (p *meshPlane) Group(ctx context.Context, t bench.Task) (group, error) {
 		return nil, err
 	}
 	s := p.session.Load()
-	crowded := s.waits != nil && s.waits(t.Team)
+	crowded := false
 	if s.SharesMachine(t.Team) {
+		crowded = slices.ContainsFunc(t.Team, func(host int) bool { return s.crowded[s.Peer(host).Machine] })
 		g.Share(crowded)
 	}
 	if err := g.Open(); err != nil {

@@ -169,16 +169,18 @@ func (p *Prepared) HostName(i int) string {
 
 func (p *Prepared) hostNames(hosts []int) []string { return lists.Map(hosts, p.HostName) }
 
-// Stamped says of batches whether the kernel stamped what arrived: a host may have had to wait for another's CPU.
-func (p *Prepared) Stamped() func(*Batch) bool {
-	at := map[int][2]string{}
-	for i, h := range p.hosts {
-		at[i] = [2]string{h.Machine(), h.CPU}
-	}
-	waits := dataset.Waits(at)
-	return func(b *Batch) bool {
-		return waits(slices.Concat(lists.Map(b.Lines, func(l *dataset.Sample) []int { return l.Ranks })...))
-	}
+// Stamped reports whether the kernel stamped what arrived in a batch: hosts of it are one machine, where some share a
+// CPU and have to wait for it.
+func (p *Prepared) Stamped(b *Batch) bool {
+	on := map[string]bool{"": true}
+	return p.crowded != nil && slices.ContainsFunc(b.Lines, func(l *dataset.Sample) bool {
+		return slices.ContainsFunc(l.Ranks, func(h int) bool {
+			m := p.hosts[h].Machine()
+			twice := m != "" && on[m]
+			on[m] = true
+			return twice
+		})
+	})
 }
 
 // OneMachine reports whether two hosts are known to be one machine.

@@ -100,8 +100,6 @@ func suites() []suite {
 			header: cardHeader, expect: card},
 		{name: "local", seeds: 20, flags: "--plan quick", networks: "loopback:4", timed: true, header: alikeHeader,
 			expect: alike},
-		{name: "local-5m", seeds: 4, flags: "--budget 5m", networks: "loopback:4", timed: true, header: alikeHeader,
-			expect: alike},
 		{name: "tails", timed: true, around: besideSockperf,
 			flags:    "--plan quick --only pingpong --sizes 14,64,1024,16384 --budget 2m --target p99=10%,p999=50%",
 			networks: "harness/testdata/loss-1000.yaml harness/testdata/loss-100.yaml", header: tailsHeader, expect: tails},

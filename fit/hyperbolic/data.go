@@ -128,10 +128,9 @@ func (p *paired) addBursts(t *resample.Table[key], bursts []*fit.Batch, starts s
 		gaps []float64
 	}
 	points, all := p.burstPoints(t, bursts), map[int][]gapsOf{} // by the point of gaps
-	stamped := p.fit.Prepared.Stamped()
 	for _, b := range bursts {
 		skews, wakeup := starts.skews(b), 0.0
-		if stamped(b) {
+		if p.fit.Prepared.Stamped(b) {
 			wakeup, p.woken = WakeupTime(p.fit.Prepared)
 		}
 		last, mean := slices.Repeat([]float64{math.Inf(-1)}, len(skews)), make([]float64, len(skews))

@@ -35,7 +35,7 @@ func WakeupTime(p *fit.Prepared) (v, u float64) {
 	if lo <= 0 {
 		return 0, 0
 	}
-	return v, (hi - lo) / 2 / resample.HalfWidth(1)
+	return v, resample.Uncertainty([2]float64{lo, hi})
 }
 
 // fitWakeup returns fit.ErrNeeds without blocking round trips.
@@ -55,40 +55,34 @@ func fitWakeup(p *fit.Prepared) (*params.Fit, error) {
 		return nil, err
 	}
 	blocking := est.Values[t.Index[names.PhaseBlocking]]
-	difference := func(name, label, more, less, why string) (v float64, sign int) {
+	difference := func(name, label, more, less, why string) (v float64, ci [2]float64) {
 		a, haveA := t.Index[more]
 		b, haveB := t.Index[less]
 		if !haveA || !haveB {
 			r.Unknown(name, "s", label, math.Inf(-1), math.Inf(1), why)
-			return 0, 0
+			return 0, ci
 		}
-		v, ci := est.Of(func(v []float64) float64 { return v[a] - v[b] })
+		v, ci = est.Of(func(v []float64) float64 { return v[a] - v[b] })
 		r.Found(name, "s", label, v, ci)
-		switch {
-		case ci[0] > 0:
-			sign = 1
-		case ci[1] < 0:
-			sign = -1
-		}
-		return v, sign
+		return v, ci
 	}
-	v, sign := difference("wakeup", "time to wake a receiver that sleeps until the message comes", names.PhaseBlocking,
+	v, ci := difference("wakeup", "time to wake a receiver that sleeps until the message comes", names.PhaseBlocking,
 		names.PhasePolling, "both hosts of every pair share a CPU, and a host that polls would keep it from the other")
-	if sign > 0 {
+	if ci[0] > 0 {
 		r.Add(params.Notef("wake-up", "waking the receiver takes %s of the %s of a message of one byte. alpha, L "+
 			"and L_cluster hold it, U_r does not (that of Tam and Wang does). A program that polls saves it",
 			units.Format(v, "s"), units.Format(blocking, "s")).With("share", v/blocking).Of("wakeup"))
 	}
 	const after = "what a message takes more after 1 ms of idling"
-	idle, longer := difference("after_idle", after, names.PhaseIdle, names.PhaseBlocking,
+	idle, idleCI := difference("after_idle", after, names.PhaseIdle, names.PhaseBlocking,
 		"no round trips after a pause without loss")
-	awake, than := difference("after_idle_awake", after+", CPUs kept awake", names.PhaseIdleAwake, names.PhaseBlocking,
+	awake, awakeCI := difference("after_idle_awake", after+", CPUs kept awake", names.PhaseIdleAwake, names.PhaseBlocking,
 		"the agents could not open /dev/cpu_dma_latency, which keeps CPUs awake: run them as root")
-	if longer > 0 {
+	if idleCI[0] > 0 {
 		says := "how much of that is the CPU's sleep state is not known: the agents could not open /dev/cpu_dma_latency"
-		if than != 0 {
+		if awakeCI[0] > 0 || awakeCI[1] < 0 {
 			says = fmt.Sprintf("with the CPUs kept out of sleep states %s %s", units.Format(math.Abs(awake), "s"),
-				map[int]string{1: "more", -1: "less"}[than])
+				map[bool]string{true: "more", false: "less"}[awake > 0])
 		} else if _, tried := t.Index[names.PhaseIdleAwake]; tried {
 			says = "with the CPUs kept out of sleep states it may be zero"
 		}

@@ -153,8 +153,8 @@ func TestTails(t *testing.T) {
 	}
 }
 
-// Where agents share CPUs the kernel stamps arrivals, which leaves out the wake-up: a holds half of it all the same, and
-// a_c nothing.
+// Where agents share CPUs the kernel stamps arrivals, which leaves out the wake-up: a holds half of it all the same,
+// and a_c nothing.
 func TestNetworkOnSharedCPUs(t *testing.T) {
 	w := sparc()
 	d := w.Dataset()

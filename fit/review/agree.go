@@ -71,7 +71,7 @@ func rules() []rule {
 		{first: parameter("g"), second: slowest, above: alikeOnly, below: alikeOnly,
 			why: "messages of one host to another leave and arrive g_s or g_r apart, whichever is longer; " +
 				"use g_s and g_r, which are from longer streams"},
-		{first: parameter("G"), second: slope("g_s_merged"), above: alikeOnly, below: alikeOnly,
+		{first: parameter("G"), second: mergedByte, above: alikeOnly, below: alikeOnly,
 			why: "both are the time per byte of messages that the kernel may merge; " +
 				"use g_s_merged, which is from longer streams"},
 		{first: parameter("B_L"), second: sameBuffer, above: sameQuantity, below: sameQuantity, both: true,
@@ -242,15 +242,19 @@ func slowest(r *review) (claim, bool) {
 	return s, okS
 }
 
-// slope is the cost per byte of a cost function that is a line.
-func slope(name string) func(*review) (claim, bool) {
-	return func(r *review) (claim, bool) {
-		f, known := r.Functions[name]
-		ci, ok := f.CI95["c1"]
-		if !known || !ok || !f.Usable() {
-			return claim{}, false
-		}
-		coefficient, of := name+".c1", []string{name}
-		return claim{name: coefficient, unit: f.Unit + "/B", v: f.Coeff["c1"], lo: ci[0], hi: ci[1], functions: of}, true
+// merges is how long g_s_merged is at most, relative to g_s, where the kernel merged messages.
+const merges = 0.5
+
+// mergedByte is the cost per byte of g_s_merged. Where messages left one by one, as on a path that is faster than its
+// hosts, it is not that of long messages.
+func mergedByte(r *review) (claim, bool) {
+	const name = "g_s_merged"
+	f := r.Functions[name]
+	ci, ok := f.CI95["c1"]
+	merged, _ := atOneByte(name)(r)
+	if single, known := atOneByte("g_s")(r); !ok || !f.Usable() || known && merged.v > merges*single.v {
+		return claim{}, false
 	}
+	return claim{name: name + ".c1", unit: f.Unit + "/B", v: f.Coeff["c1"], lo: ci[0], hi: ci[1],
+		functions: []string{name}}, true
 }

@@ -215,6 +215,11 @@ func TestRules(t *testing.T) {
 			set(p, "loggp", "s/B", "G", 0.5e-9)
 			line(p, "cluster-gap", "g_s_merged", 1e-6, 1e-8, 1e-9)
 		}, "G", inconsistent, "g_s_merged.c1"},
+		{"G where nothing merged", func(p *params.Params) {
+			set(p, "loggp", "s/B", "G", 0.5e-9)
+			line(p, "cluster-gap", "g_s", 1.2e-6, 1e-8, 1e-9)
+			line(p, "cluster-gap", "g_s_merged", 1e-6, 1e-8, 1e-9)
+		}, "G", ok, ""},
 		{"B_L, twice", func(p *params.Params) {
 			set(p, "cluster-buffer", "packets", "B_L", 64)
 			set(p, "cluster-buffer", "packets", "B_L_tcp", 90)

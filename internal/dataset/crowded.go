@@ -23,30 +23,6 @@ func (h Host) Machine() string {
 	return h.Boot
 }
 
-// Waits says of a team whether one of its hosts may have to wait for another's CPU: two are on one machine, and on a
-// machine of theirs two agents are pinned to one CPU, or of several one is pinned to none. at are the machine and the
-// CPU of each host, "" where not known.
-func Waits(at map[int][2]string) func(team []int) bool {
-	agents, sharing, crowded := map[string]int{}, map[[2]string]int{}, map[string]bool{}
-	for _, p := range at {
-		agents[p[0]]++
-		sharing[p]++
-	}
-	for p, n := range sharing {
-		crowded[p[0]] = crowded[p[0]] || n > 1 || p[1] == "" && agents[p[0]] > 1
-	}
-	return func(team []int) bool {
-		seen, waits, shared := map[string]bool{"": true}, false, false
-		for _, h := range team {
-			m := at[h][0]
-			shared = shared || m != "" && seen[m]
-			waits = waits || m != "" && crowded[m]
-			seen[m] = true
-		}
-		return waits && shared
-	}
-}
-
 // Crowded says which two hosts have their timing threads on one CPU, and so run by turns: a message between them takes
 // another time than between others. It is nil where no two hosts have one, where all have one and the same, and where a
 // program carries the packets, from one TUN device to another, as in calib lab: the network is then what takes time.

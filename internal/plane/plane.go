@@ -106,13 +106,22 @@ func (s Session) SharesMachine(team []int) bool {
 	return false
 }
 
-// Waits says of teams whether one of their hosts may have to wait for another's CPU.
-func (s Session) Waits() func(team []int) bool {
-	at := map[int][2]string{}
+// Crowded are the machines on which an agent may have to wait for a CPU that another has: two are pinned to one CPU, or
+// of several agents one is pinned to none.
+func (s Session) Crowded() map[string]bool {
+	crowded, agents, taken := map[string]bool{}, map[string]int{}, map[[2]string]bool{}
 	for _, p := range s.Peers {
-		at[p.Host] = [2]string{p.Machine, p.CPU}
+		agents[p.Machine]++
 	}
-	return dataset.Waits(at)
+	for _, p := range s.Peers {
+		if p.Machine == "" {
+			continue // nobody knows whether two of them are one
+		}
+		at := [2]string{p.Machine, p.CPU}
+		crowded[p.Machine] = crowded[p.Machine] || agents[p.Machine] > 1 && p.CPU == "" || taken[at]
+		taken[at] = true
+	}
+	return crowded
 }
 
 // OneClock says of each rank of a team whether it is known to read the clock that rank 0 reads.

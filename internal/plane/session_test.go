@@ -31,22 +31,13 @@ func TestSessionTeams(t *testing.T) {
 	}
 }
 
-// A team waits where two of its hosts are one machine, and an agent there may have to wait for another's CPU.
-func TestWaits(t *testing.T) {
-	waits := Session{Peers: []Peer{
-		{Host: 0, Machine: "two", CPU: "0"}, {Host: 1, Machine: "two", CPU: "1"},
-		{Host: 2, Machine: "same", CPU: "1"}, {Host: 3, Machine: "same", CPU: "1"}, {Host: 4, Machine: "same", CPU: "0"},
-		{Host: 5, Machine: "free", CPU: "1"}, {Host: 6, Machine: "free"}, {Host: 7, Machine: "alone"}, {Host: 8}, {Host: 9},
-	}}.Waits()
-	for _, c := range []struct {
-		team []int
-		want bool
-	}{
-		{[]int{0, 1}, false}, {[]int{2, 3}, true}, {[]int{2, 4}, true}, {[]int{5, 6}, true}, {[]int{2, 5}, false},
-		{[]int{0, 1, 2}, true}, {[]int{7, 0}, false}, {[]int{8, 9}, false}, {[]int{20, 21}, false},
-	} {
-		if got := waits(c.team); got != c.want {
-			t.Errorf("team %v waits: %t", c.team, got)
-		}
+// A machine is crowded where an agent may have to wait for another's CPU.
+func TestCrowded(t *testing.T) {
+	got := Session{Peers: []Peer{
+		{Machine: "two", CPU: "0"}, {Machine: "two", CPU: "1"}, {Machine: "same", CPU: "1"}, {Machine: "same", CPU: "1"},
+		{Machine: "free", CPU: "1"}, {Machine: "free"}, {Machine: "alone"}, {}, {},
+	}}.Crowded()
+	if got["two"] || !got["same"] || !got["free"] || got["alone"] || got[""] {
+		t.Error(got)
 	}
 }
