@@ -28,14 +28,10 @@ var Wakeup = fit.Model{Name: "wakeup", Needs: []string{names.Wakeup},
 // WakeupTime is parameter wakeup and its standard uncertainty [s]; zeros where it is not known to be above zero.
 func WakeupTime(p *fit.Prepared) (v, u float64) {
 	f, err := Wakeup.Fit(p)
-	if err != nil || f.Parameters["wakeup"].CI95 == nil {
+	if err != nil || f.Parameters["wakeup"].CI95 == nil || f.Parameters["wakeup"].CI95[0] <= 0 {
 		return 0, 0
 	}
-	v, lo, hi, _ := f.Parameters["wakeup"].Ends()
-	if lo <= 0 {
-		return 0, 0
-	}
-	return v, resample.Uncertainty([2]float64{lo, hi})
+	return *f.Parameters["wakeup"].Value, resample.Uncertainty(*f.Parameters["wakeup"].CI95)
 }
 
 // fitWakeup returns fit.ErrNeeds without blocking round trips.

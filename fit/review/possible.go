@@ -17,7 +17,7 @@ const overT = 1.1
 
 // signed are the parameters that may be negative: differences and shares. Times, times per byte, rates, bytes and
 // packets may not, nor may any other number.
-var signed = []string{"fragment_gain_", "nagle_cost_", "after_idle_awake"}
+var signed = []string{"fragment_gain_", "nagle_cost_"}
 
 // listed reports whether a list holds a name, or a beginning of it that ends in "_".
 func listed(list []string, name string) bool {
@@ -28,7 +28,8 @@ func listed(list []string, name string) bool {
 // possible withholds what cannot be: negative numbers, and times per byte that the measured times rule out.
 func (r *review) possible() {
 	r.eachParameter(func(name string, q params.Parameter) {
-		if !listed(signed, name) {
+		less := name == "after_idle_awake" && q.CI95 != nil && q.CI95[1] < 0 // than messages in a row take
+		if !listed(signed, name) && !less {
 			r.notNegative(name, q)
 		}
 	})

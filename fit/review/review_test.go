@@ -123,6 +123,11 @@ func TestRules(t *testing.T) {
 		// What is impossible.
 		{"a negative time", func(p *params.Params) { set(p, "loggp", "s", "L", -20e-6, -25e-6, -15e-6) }, "L", inconsistent,
 			"impossible"},
+		{"less time than in a row", func(p *params.Params) {
+			set(p, "wakeup", "s", "after_idle_awake", -12e-6, -14e-6, -10e-6)
+		}, "after_idle_awake", ok, ""},
+		{"perhaps less", func(p *params.Params) { set(p, "wakeup", "s", "after_idle_awake", -8e-6, -17e-6, 3e-6) },
+			"after_idle_awake", bound, "zero"},
 		{"an interval with zero", func(p *params.Params) { set(p, "loggp", "s", "L", -8e-6, -17e-6, 3e-6) }, "L", bound,
 			"zero"},
 		{"a positive one with zero", func(p *params.Params) { set(p, "loggp", "s", "L", 8e-6, -3e-6, 17e-6) }, "L", bound,
