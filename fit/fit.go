@@ -169,18 +169,17 @@ func (p *Prepared) HostName(i int) string {
 
 func (p *Prepared) hostNames(hosts []int) []string { return lists.Map(hosts, p.HostName) }
 
-// Stamped reports whether the kernel stamped what arrived in a batch: hosts of it are one machine, where some share a
-// CPU and have to wait for it.
+// Stamped reports whether the kernel stamped the arrivals of a batch. Agents let it where two hosts of the batch are
+// one machine and agents of the run share a CPU: a receiver may have to wait before it can read the clock.
 func (p *Prepared) Stamped(b *Batch) bool {
-	on := map[string]bool{"": true}
-	return p.crowded != nil && slices.ContainsFunc(b.Lines, func(l *dataset.Sample) bool {
-		return slices.ContainsFunc(l.Ranks, func(h int) bool {
-			m := p.hosts[h].Machine()
-			twice := m != "" && on[m]
-			on[m] = true
-			return twice
-		})
-	})
+	if p.crowded == nil {
+		return false
+	}
+	ranks := lists.Flat(b.Lines, func(l *dataset.Sample) []int { return l.Ranks })
+	on := lists.Where(lists.Map(ranks, func(h int) string { return p.hosts[h].Machine() }),
+		func(machine string) bool { return machine != "" })
+	slices.Sort(on)
+	return len(slices.Compact(slices.Clone(on))) < len(on)
 }
 
 // OneMachine reports whether two hosts are known to be one machine.

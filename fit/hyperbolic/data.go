@@ -33,7 +33,7 @@ type paired struct {
 	sharedCPUs bool         // hosts of a pair share a machine
 	level      bool         // T(x) is level up to the smallest message (start)
 	doubt      float64      // of a', because nothing is known of T(x) below that [s]
-	woken      float64      // standard uncertainty of the wake-ups that deliveries were given [s]
+	woken      float64      // standard uncertainty of what was added to deliveries for waking up [s]
 }
 
 // burstPoint is one size of the bursts of one n, and its points in the table.
@@ -121,7 +121,7 @@ func (p *paired) addStreams(t *resample.Table[key], streams []*fit.Batch) {
 //   - mean, of the n times, in all repetitions: the closest half may be the first, which differ. Clock offsets cancel
 //     in it between directions, and the last of n deliveries is late by chance, where the mean is not.
 //
-// A delivery that the kernel stamped has not woken its receiver: last and mean are given parameter wakeup.
+// The kernel's stamp of a delivery is from before its receiver wakes up: parameter wakeup is added to last and mean.
 func (p *paired) addBursts(t *resample.Table[key], bursts []*fit.Batch, starts startsBy) {
 	type gapsOf struct {
 		*fit.Batch

@@ -213,7 +213,7 @@ func (p *paired) termsOfSlope(f *fixedFit) []params.Term {
 	return terms
 }
 
-// messageTerms are the type B terms of share times the time of a message from host to host: 1 for a', ½ for a.
+// messageTerms are the terms of share times the time of a message from host to host: 1 for a', ½ for a.
 func (p *paired) messageTerms(share float64) []params.Term {
 	terms := slices.Concat(p.fit.Prepared.ClockReading(share), fit.ClockOffset(share, p.clocks.bound))
 	if p.woken > 0 {

@@ -16,7 +16,7 @@ import (
 //
 //	wakeup             blocking − polling [s]: to wake a receiver that sleeps until the message comes
 //	after_idle         idle − blocking [s]: what the message takes more after a millisecond without any
-//	after_idle_awake   the same while the CPUs are kept out of sleep states, which they need not be for a row of messages
+//	after_idle_awake   the same with CPUs kept out of sleep states; in blocking they are not: it may be below zero
 //
 // A round trip after a pause finds the follower's CPU asleep and the leader's awake: after_idle is half of what the
 // follower takes more to wake up, and of what caches and clocks lost on both. Tam and Wang count the way in which a
@@ -28,10 +28,13 @@ var Wakeup = fit.Model{Name: "wakeup", Needs: []string{names.Wakeup},
 // WakeupTime is parameter wakeup and its standard uncertainty [s]; zeros where it is not known to be above zero.
 func WakeupTime(p *fit.Prepared) (v, u float64) {
 	f, err := Wakeup.Fit(p)
-	if err != nil || f.Parameters["wakeup"].CI95 == nil || f.Parameters["wakeup"].CI95[0] <= 0 {
+	if err != nil {
 		return 0, 0
 	}
-	return *f.Parameters["wakeup"].Value, resample.Uncertainty(*f.Parameters["wakeup"].CI95)
+	if q := f.Parameters["wakeup"]; q.CI95 != nil && q.CI95[0] > 0 {
+		return *q.Value, resample.Uncertainty(*q.CI95)
+	}
+	return 0, 0
 }
 
 // fitWakeup returns fit.ErrNeeds without blocking round trips.

@@ -113,12 +113,11 @@ func (p *prttData) fitGap() (*lsq.Segments, error) {
 
 // wakeUp is the term of g for receivers that sleep: a lone message wakes one, and the last of many may find it awake.
 func (p *prttData) wakeUp() []params.Term {
-	v, _ := hyperbolic.WakeupTime(p.fit.Prepared)
-	if v == 0 {
-		return nil
+	if v, _ := hyperbolic.WakeupTime(p.fit.Prepared); v > 0 {
+		most := v / (p.gaps[0].n - 1)
+		return []params.Term{fit.Uniform("wake-up", most, "a lone message wakes its receiver, the last of many need not")}
 	}
-	return []params.Term{fit.Uniform("wake-up", v/(p.gaps[0].n-1),
-		"a lone message wakes its receiver, the last of many need not")}
+	return nil
 }
 
 // longGap records G, the slope at the largest message. Where that fits into one packet, the slope is that within a

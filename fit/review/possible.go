@@ -28,7 +28,7 @@ func listed(list []string, name string) bool {
 // possible withholds what cannot be: negative numbers, and times per byte that the measured times rule out.
 func (r *review) possible() {
 	r.eachParameter(func(name string, q params.Parameter) {
-		less := name == "after_idle_awake" && q.CI95 != nil && q.CI95[1] < 0 // than messages in a row take
+		less := name == "after_idle_awake" && q.CI95 != nil && q.CI95[1] < 0 // CPUs kept awake may save time
 		if !listed(signed, name) && !less {
 			r.notNegative(name, q)
 		}

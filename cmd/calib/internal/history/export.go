@@ -38,12 +38,13 @@ func exportHistory(c *cli.Context, s *history.Store) error {
 		return exit.Usagef("--to csv with --json: give --out FILE; standard output is for the document")
 	}
 	filter, err := filterOf(c)
-	if err == nil && to == toStore {
+	switch {
+	case err != nil:
+		return err
+	case to == toStore:
 		return exportStore(c, s, filter)
-	} else if err == nil {
-		return exportSeries(c, s, filter)
 	}
-	return err
+	return exportSeries(c, s, filter)
 }
 
 // exportStore copies all of the history to a new file.
