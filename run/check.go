@@ -88,7 +88,7 @@ func Check(ctx context.Context, c Config, o Checking) (out Checked, err error) {
 		screen.Machine = lists.Map(f.hosts, dataset.Host.Machine)
 		var answered []fault.Seen
 		within := [2]time.Duration{max(leastCheck, o.Budget/3), o.Budget}
-		out.Took, err = r.observe(ctx, f, screen, !probed.Shared(), within,
+		out.Took, err = r.observe(ctx, f, screen, probed.Abreast(), within,
 			func(seen coord.Observed) error {
 				answered = append(answered, seen.Seen...)
 				return nil
@@ -170,9 +170,10 @@ func linksOf(before []dataset.Host, after []doctor.Host) (out []string) {
 	return out
 }
 
-// observe lets pairs of hosts look at the way between them, other pairs in each round. It ends when all is decided, but
-// not before the first of two times, or at the second, also within a round. Each round is given to keep.
-func (r *run) observe(ctx context.Context, f *fleet, screen *fault.Screen, together bool, within [2]time.Duration,
+// observe lets pairs of hosts look at the way between them, other pairs in each round, so many at once. It ends when all
+// is decided, but not before the first of two times, or at the second, also within a round. Each round is given to
+// keep.
+func (r *run) observe(ctx context.Context, f *fleet, screen *fault.Screen, atOnce int, within [2]time.Duration,
 	keep func(coord.Observed) error) (took time.Duration, err error) {
 	r.Show.Phase("observe pairs")
 	rng := rand.New(rand.NewPCG(r.Plan.Seed, uint64(len(f.agents))))
@@ -185,7 +186,7 @@ func (r *run) observe(ctx context.Context, f *fleet, screen *fault.Screen, toget
 	}
 	var before units.Nanos
 	for round := 0; took < within[1] && !(took >= within[0] && screen.Done()); round++ {
-		seen := coord.Observe(ctx, f.agents, r.id, round, screen.Next(rng), together, before, coord.LeastLook, 0,
+		seen := coord.Observe(ctx, f.agents, r.id, round, screen.Next(rng), atOnce, before, coord.LeastLook, 0,
 			func(took units.Nanos) bool { return spent(took) < within[1] })
 		before = seen.Slowest
 		if ctx.Err() != nil {
@@ -222,7 +223,7 @@ func (r *run) screened(ctx context.Context, f *fleet) error {
 	}
 	screen := fault.New(len(f.agents), fit.SlowMargin)
 	screen.Machine = lists.Map(f.hosts, dataset.Host.Machine)
-	took, err := r.observe(ctx, f, screen, !r.Probe.Shared(),
+	took, err := r.observe(ctx, f, screen, r.Probe.Abreast(),
 		[2]time.Duration{0, most}, func(o coord.Observed) error {
 			if len(o.Samples) == 0 {
 				return nil

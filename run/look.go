@@ -270,6 +270,9 @@ func probeText(p *coord.Probed) string {
 				"(calib doctor shows the load); pairs run one by one", slower)
 		case p.Shared():
 			s += fmt.Sprintf("take %s times as long, so pairs run one by one", slower)
+			if n := p.Abreast(); n > 1 {
+				s += fmt.Sprintf(", and %d at once while they are only observed", n)
+			}
 		default:
 			s += fmt.Sprintf("take %s times as long, but not all of them", slower)
 		}

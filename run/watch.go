@@ -94,7 +94,10 @@ func (s *Sentinel) see(ctx context.Context, r *run, f *fleet, out *watch.Sightin
 	}
 	together := out.Together != nil && *out.Together
 	s.looks++
-	place := make([]int, len(f.hosts)) // of an agent its host, by index
+	atOnce, place := 1, make([]int, len(f.hosts)) // of an agent its host, by index
+	if together {
+		atOnce = len(place)
+	}
 	for i, h := range f.hosts {
 		place[i] = s.index(h.Name)
 		out.Hosts[place[i]].Boot, out.Hosts[place[i]].Env = h.Boot, h.Env
@@ -108,7 +111,7 @@ func (s *Sentinel) see(ctx context.Context, r *run, f *fleet, out *watch.Sightin
 	first := fault.Disjoint(there, func(p [2]int) [2]int { return p })
 	turns, made := turnsOf(place, last, together), 0
 	for round, pairs := range append(first, turns...) {
-		seen := coord.Observe(ctx, f.agents, r.id, round, pairs, together, s.slowest, coord.BusyLook, watchBurst,
+		seen := coord.Observe(ctx, f.agents, r.id, round, pairs, atOnce, s.slowest, coord.BusyLook, watchBurst,
 			func(took units.Nanos) bool { return more(out.Took + time.Duration(took)) })
 		if ctx.Err() != nil {
 			return ctx.Err()

@@ -97,7 +97,7 @@ func TestObserveEndsWithinRound(t *testing.T) {
 	var slowest units.Nanos
 	var pairs []int
 	const most = time.Second
-	took, err := r.observe(t.Context(), f, screen, false, [2]time.Duration{0, most}, func(o coord.Observed) error {
+	took, err := r.observe(t.Context(), f, screen, 1, [2]time.Duration{0, most}, func(o coord.Observed) error {
 		slowest, pairs = max(slowest, o.Slowest), append(pairs, len(o.Seen))
 		return nil
 	})

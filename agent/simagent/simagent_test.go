@@ -53,7 +53,7 @@ func measureAfter(t testing.TB, rounds int, spec netspec.Spec, opt sim.Options, 
 	}
 	screen, rng := fault.New(spec.Hosts, fit.SlowMargin), rand.New(rand.NewPCG(chosen.Seed, 0))
 	for round := range rounds {
-		seen := coord.Observe(context.Background(), agents, "test", round, screen.Next(rng), false, 0, coord.LeastLook, 0,
+		seen := coord.Observe(context.Background(), agents, "test", round, screen.Next(rng), 1, 0, coord.LeastLook, 0,
 			func(units.Nanos) bool { return true })
 		screen.Add(seen.Seen, 1)
 		d.Samples = append(d.Samples, seen.Samples...)

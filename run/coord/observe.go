@@ -25,11 +25,11 @@ const (
 	BusyLook     = 10 * units.Second
 )
 
-// Observe has pairs of agents look at the way between them, each for itself: all at once, or one after the other while
+// Observe has pairs of agents look at the way between them, each for itself: so many at once, and then the next, while
 // there is more time, of which they have taken some. The agents are prepared. A look takes before, as the slowest of
 // the round before did, or least, or has failed; a before of 0 is not known. A burst takes that long; 0 is as long as
 // the experiment has it.
-func Observe(ctx context.Context, agents []Agent, run string, round int, pairs [][2]int, atOnce bool,
+func Observe(ctx context.Context, agents []Agent, run string, round int, pairs [][2]int, atOnce int,
 	before, least, burst units.Nanos, more func(took units.Nanos) bool) (out Observed) {
 	deadline := probeDeadline
 	if before > 0 {
@@ -37,10 +37,7 @@ func Observe(ctx context.Context, agents []Agent, run string, round int, pairs [
 	}
 	took, slowest := 0., 0.
 	for len(pairs) > 0 && more(units.Nanos(1e9*took)) {
-		now := pairs
-		if !atOnce {
-			now = pairs[:1]
-		}
+		now := pairs[:min(atOnce, len(pairs))]
 		pairs = pairs[len(now):]
 		longest, failed := 0., false
 		for i, samples := range Each(now, -1, func(_ int, p [2]int) []dataset.Sample {

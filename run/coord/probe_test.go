@@ -78,6 +78,26 @@ func (a looked) Run(_ context.Context, t bench.Task) ([]dataset.Sample, error) {
 		line(names.PhaseRate, int64(40_000+1e6*a.slowed))}, nil
 }
 
+// TestAbreast: pairs look at once where some are not slowed by the others; else half as many as fill the network do.
+func TestAbreast(t *testing.T) {
+	for _, c := range []struct {
+		probed coord.Probed
+		want   int
+	}{
+		{coord.Probed{AtOnce: 8, Slower: 1.05, Least: 1}, math.MaxInt},
+		{coord.Probed{AtOnce: 8, Slower: 2, Least: 1}, math.MaxInt},
+		{coord.Probed{}, 1},
+		{coord.Probed{AtOnce: 8, Slower: 5.2, Least: 5}, 1}, // a hub
+		{coord.Probed{AtOnce: 32, Slower: 4.4, Least: 4}, 4},
+		{coord.Probed{AtOnce: 500, Slower: 4, Least: 1.2}, 63}, // uplinks of a quarter of the rate
+		{coord.Probed{AtOnce: 2, Slower: 8927, Least: 8000}, 1},
+	} {
+		if got := c.probed.Abreast(); got != c.want {
+			t.Errorf("%+v: %d, want %d", c.probed, got, c.want)
+		}
+	}
+}
+
 // TestProbeTells: pairs that are slower at once than alone are not measured side by side, and share a medium if all of
 // them are; loss is seen; a host that does not answer is an error.
 func TestProbeTells(t *testing.T) {

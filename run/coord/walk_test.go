@@ -219,7 +219,7 @@ func TestLooksAtBusyHosts(t *testing.T) {
 	var deadline units.Nanos
 	agents := newFleet().agents(2)
 	agents[0] = asked{agents[0], &deadline}
-	coord.Observe(t.Context(), agents, "test", 0, [][2]int{{0, 1}}, true, units.Second/10, coord.BusyLook, 0,
+	coord.Observe(t.Context(), agents, "test", 0, [][2]int{{0, 1}}, 1, units.Second/10, coord.BusyLook, 0,
 		func(units.Nanos) bool { return true })
 	if deadline != coord.BusyLook {
 		t.Errorf("%v", time.Duration(deadline))
@@ -228,19 +228,17 @@ func TestLooksAtBusyHosts(t *testing.T) {
 
 // TestFailedLooksTake: a look that fails has used the link too, for as long as the slowest that is known.
 func TestFailedLooksTake(t *testing.T) {
-	agents := newFleet().agents(4)
+	agents := newFleet().agents(8)
 	for i := range agents {
 		agents[i] = asked{agents[i], new(units.Nanos)}
 	}
-	for _, atOnce := range []bool{true, false} {
-		seen := coord.Observe(t.Context(), agents, "test", 0, [][2]int{{0, 1}, {2, 3}}, atOnce, units.Second/10,
+	pairs := [][2]int{{0, 1}, {2, 3}, {4, 5}, {6, 7}}
+	for atOnce, turns := range map[int]units.Nanos{1: 4, 2: 2, 3: 2, 4: 1, 9: 1} {
+		seen := coord.Observe(t.Context(), agents, "test", 0, pairs, atOnce, units.Second/10,
 			coord.BusyLook, 0, func(units.Nanos) bool { return true })
-		want := units.Second / 5
-		if atOnce {
-			want /= 2
-		}
-		if seen.Took != want || seen.Slowest != 0 || len(seen.Seen) != 2 || !seen.Seen[1].Failed {
-			t.Errorf("at once %t: %+v, want %v", atOnce, seen, want)
+		want := turns * units.Second / 10
+		if seen.Took != want || seen.Slowest != 0 || len(seen.Seen) != len(pairs) || !seen.Seen[1].Failed {
+			t.Errorf("%d at once: %+v, want %v", atOnce, seen, want)
 		}
 	}
 }
