@@ -4,8 +4,7 @@
 // Its opinion: nothing here is cryptography of our own. Certificates are X.509 by crypto/x509, the transport is TLS
 // 1.3. A key is in a directory that nobody else can read, or it is not used. A certificate says by its extended key
 // usage what it is for: an agent's serves, a coordinator's asks; neither stands for the other. The revocation list is a
-// file beside the key that is read again whenever it changes; without one that can be read and is signed, nobody is let
-// in.
+// file beside the key that is read for every connection; without one that can be read and is signed, nobody is let in.
 package certs
 
 import (

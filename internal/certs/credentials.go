@@ -5,7 +5,6 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"sync"
 	"time"
@@ -24,8 +23,7 @@ type Credentials struct {
 	now  func() time.Time
 
 	mu   sync.Mutex
-	seen os.FileInfo // of the list that was read last
-	list *x509.RevocationList
+	list *x509.RevocationList // that was read last
 }
 
 func Load(dir string) (*Credentials, error) {
@@ -111,15 +109,8 @@ func (c *Credentials) Check(cert *x509.Certificate) error {
 	return nil
 }
 
-// reread reads the revocation list where it has changed. One with a lower number than before is not believed.
+// reread reads the revocation list. One with a lower number than before is not believed.
 func (c *Credentials) reread() error {
-	info, err := os.Stat(c.path)
-	if err != nil {
-		return err
-	}
-	if s := c.seen; s != nil && os.SameFile(info, s) && info.ModTime().Equal(s.ModTime()) && info.Size() == s.Size() {
-		return nil
-	}
 	l, err := readRevoked(c.path, c.ca)
 	if err != nil {
 		return err
@@ -128,6 +119,6 @@ func (c *Credentials) reread() error {
 		return fmt.Errorf("%s is older than the list that was read before (number %d, before %d)", c.path, l.Number,
 			c.list.Number)
 	}
-	c.seen, c.list = info, l
+	c.list = l
 	return nil
 }
