@@ -22,6 +22,7 @@ import (
 	"strings"
 
 	"calib/internal/files"
+	"calib/internal/lists"
 	"calib/internal/yaml"
 )
 
@@ -127,14 +128,11 @@ func (s *Spec) Validate() error {
 		return fmt.Errorf("mode: %q, want %s or %s", s.Mode, Shared, Switched)
 	case s.MSS < 88 || s.MSS > 65000:
 		return fmt.Errorf("mss: %d, want 88 to 65000 bytes", s.MSS)
-	case !within(s.L, 0, 10):
-		return fmt.Errorf("l: %g s, want 0 to 10", s.L)
-	case !within(s.Slowdown, 0, 1e6):
+	case !within(s.Slowdown, 1e6):
 		return fmt.Errorf("slowdown: %g, want 0 to 1e6", s.Slowdown)
-	case s.Buffer < 0:
-		return fmt.Errorf("buffer: %d packets, want 0 (unlimited) or more", s.Buffer)
-	case !within(s.Loss, 0, 1) || s.Loss == 1:
-		return fmt.Errorf("loss: %g, want 0 to below 1", s.Loss)
+	}
+	if err := checkQueue(s.L, s.Buffer, s.Loss); err != nil {
+		return err
 	}
 	blocks := map[string]Block{"host": s.Host, "medium": s.Medium, "receive": *cmp.Or(s.Receive, &s.Host)}
 	for i, b := range s.Overrides {
@@ -146,13 +144,13 @@ func (s *Spec) Validate() error {
 	for i, l := range s.Links {
 		blocks[fmt.Sprintf("links[%d]", i)] = l.Block
 	}
-	for _, name := range slices.Sorted(maps.Keys(blocks)) {
-		if err := s.checkBlock(name, blocks[name]); err != nil {
+	for name, b := range lists.ByKey(blocks) {
+		if err := s.checkBlock(name, b); err != nil {
 			return err
 		}
 	}
-	if f := s.Fabric; f != nil && !(within(f.PerHost, 0, 1) && within(f.Tau, 0, 1) &&
-		within(f.Rate, 0, 1e15) && within(f.Window, 0, 10)) {
+	if f := s.Fabric; f != nil && !(within(f.PerHost, 1) && within(f.Tau, 1) && within(f.Rate, 1e15) &&
+		within(f.Window, 10)) {
 		return fmt.Errorf("fabric: per_host=%g s, tau=%g s/B, rate=%g B/s, window=%g s: want per_host and tau in [0, 1], "+
 			"rate in [0, 1e15], window in [0, 10]", f.PerHost, f.Tau, f.Rate, f.Window)
 	}
@@ -160,7 +158,7 @@ func (s *Spec) Validate() error {
 }
 
 func (s *Spec) checkBlock(name string, b Block) error {
-	if !within(b.A, 0, 10) || !within(b.B, 0, 1) || !within(b.Min, 0, 10) {
+	if !within(b.A, 10) || !within(b.B, 1) || !within(b.Min, 10) {
 		return fmt.Errorf("%s: a=%g s, b=%g s/B, min=%g s: want 0 ≤ a ≤ 10, 0 ≤ b ≤ 1 and 0 ≤ min ≤ 10",
 			name, b.A, b.B, b.Min)
 	}
@@ -171,8 +169,21 @@ func (s *Spec) checkBlock(name string, b Block) error {
 	return nil
 }
 
-// within reports whether v is in [lo, hi], which NaN is not.
-func within(v, lo, hi float64) bool { return v >= lo && v <= hi }
+// checkQueue checks the queue of a medium or a link, and the delay behind it.
+func checkQueue(l float64, buffer int, loss float64) error {
+	switch {
+	case !within(l, 10):
+		return fmt.Errorf("l: %g s, want 0 to 10", l)
+	case buffer < 0:
+		return fmt.Errorf("buffer: %d packets, want 0 (unlimited) or more", buffer)
+	case !within(loss, 1) || loss == 1:
+		return fmt.Errorf("loss: %g, want 0 to below 1", loss)
+	}
+	return nil
+}
+
+// within reports whether v is in [0, most], which NaN is not.
+func within(v, most float64) bool { return v >= 0 && v <= most }
 
 // Preset returns a named network with that many hosts (0 is the preset's own number).
 func Preset(name string, hosts int) (*Spec, error) {
@@ -352,14 +363,8 @@ func (s *Spec) checkLinks() error {
 		if n := len(all); len(slices.Compact(all)) < n {
 			return fmt.Errorf("%s: between: a host is named twice", name)
 		}
-		if !within(l.L, 0, 10) {
-			return fmt.Errorf("%s: l: %g s, want 0 to 10", name, l.L)
-		}
-		if l.Buffer < 0 {
-			return fmt.Errorf("%s: buffer: %d packets, want 0 (unlimited) or more", name, l.Buffer)
-		}
-		if !within(l.Loss, 0, 1) || l.Loss == 1 {
-			return fmt.Errorf("%s: loss: %g, want 0 to below 1", name, l.Loss)
+		if err := checkQueue(l.L, l.Buffer, l.Loss); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
 		}
 	}
 	return nil
