@@ -127,7 +127,7 @@ func advice(c *cli.Context, err error) string {
 		return ""
 	}
 	if word, unknown := strings.CutPrefix(err.Error(), "flag provided but not defined: -"); unknown {
-		if near := command.Nearest(strings.TrimPrefix(word, "-"), lists.Flat(c.Command.Flags, cli.Flag.Names)); near != "" {
+		if near := lists.Nearest(strings.TrimPrefix(word, "-"), lists.Flat(c.Command.Flags, cli.Flag.Names)); near != "" {
 			return fmt.Sprintf(". Did you mean --%s?", near)
 		}
 	}

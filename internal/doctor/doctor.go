@@ -75,7 +75,7 @@ func Examine(f Facts) Report {
 	slices.Sort(out)
 	r.Out = append(r.Out, lists.Map(out, func(i int) string { return f.Hosts[i].Name })...)
 	_, works := told(len(f.Hosts), f.Pairs)
-	r.Usable = len(slices.DeleteFunc(works, func(w bool) bool { return !w }))
+	r.Usable = lists.Count(works, func(w bool) bool { return w })
 	r.Pairs = summary(f)
 	r.Findings = merged(slices.Concat(lost(f), unreachable(f), ways(f), alone(f), together(f), differences(f)))
 	for i := range r.Findings {

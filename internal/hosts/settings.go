@@ -7,8 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/xrash/smetrics"
-
+	"calib/internal/lists"
 	"calib/internal/units"
 )
 
@@ -101,18 +100,11 @@ func (h Host) MayPin(cpu string) bool {
 	return err == nil && (h.CPU == "" || slices.Contains(list, n))
 }
 
-// suggest names the known key closest to key, or all of them.
+// suggest names the known key that is near key, or all of them.
 func suggest(key string) string {
-	names := make([]string, len(settings))
-	best, at := 3, ""
-	for i, s := range settings {
-		names[i] = s.key
-		if d := smetrics.WagnerFischer(strings.ToLower(key), s.key, 1, 1, 1); d < best { // the Levenshtein distance
-			best, at = d, s.key
-		}
-	}
-	if at != "" {
-		return fmt.Sprintf("did you mean %s=?", at)
+	names := lists.Map(settings, func(s setting) string { return s.key })
+	if near := lists.Nearest(strings.ToLower(key), names); near != "" {
+		return fmt.Sprintf("did you mean %s=?", near)
 	}
 	return "the settings are " + strings.Join(names, ", ")
 }

@@ -6,6 +6,8 @@ import (
 	"iter"
 	"maps"
 	"slices"
+
+	"github.com/xrash/smetrics"
 )
 
 // Map is what of makes of each value, in order; nil of none.
@@ -67,4 +69,18 @@ func ByKey[K cmp.Ordered, V any](of map[K]V) iter.Seq2[K, V] {
 			}
 		}
 	}
+}
+
+// Nearest is the name that is most like word (Jaro-Winkler) of those that at most two changes of a letter make of it,
+// or changes of a third of its letters; "" where none is so near.
+func Nearest(word string, names []string) (nearest string) {
+	most := 0.0
+	for _, name := range names {
+		changes := smetrics.WagnerFischer(word, name, 1, 1, 1) // the Levenshtein distance
+		like := smetrics.JaroWinkler(word, name, 0.7, 4)       // as is usual
+		if changes <= max(2, len(word)/3) && changes < len(word) && like > most {
+			nearest, most = name, like
+		}
+	}
+	return nearest
 }

@@ -15,7 +15,6 @@ import (
 	"syscall"
 
 	"github.com/urfave/cli/v2"
-	"github.com/xrash/smetrics"
 
 	"calib/internal/exit"
 	"calib/internal/lists"
@@ -114,24 +113,10 @@ func Group(c *cli.Context) error {
 
 // NoCommand says that the command of that name has none called word, and which is near.
 func NoCommand(cmds []*cli.Command, word, name string) error {
-	if near := Nearest(word, lists.Flat(cmds, (*cli.Command).Names)); near != "" {
+	if near := lists.Nearest(word, lists.Flat(cmds, (*cli.Command).Names)); near != "" {
 		return exit.Usagef("no command %q. Did you mean %q? %s --help lists them", word, near, name)
 	}
 	return exit.Usagef("no command %q; %s --help lists them", word, name)
-}
-
-// Nearest is the name that is most like word (Jaro-Winkler) of those that at most two changes of a letter make of it,
-// or changes of a third of its letters; "" where none is so near.
-func Nearest(word string, names []string) (nearest string) {
-	most := 0.0
-	for _, name := range names {
-		changes := smetrics.WagnerFischer(word, name, 1, 1, 1) // the Levenshtein distance
-		like := smetrics.JaroWinkler(word, name, 0.7, 4)       // as is usual
-		if changes <= max(2, len(word)/3) && changes < len(word) && like > most {
-			nearest, most = name, like
-		}
-	}
-	return nearest
 }
 
 func JSONFlag() cli.Flag {

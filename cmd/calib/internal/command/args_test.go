@@ -33,14 +33,3 @@ func TestFlagsFirst(t *testing.T) {
 		}
 	}
 }
-
-// What is near is proposed, the likest of several, and nothing else.
-func TestNearest(t *testing.T) {
-	names := []string{"run", "report", "explain", "lab", "hosts", "host", "no-validate", "v"}
-	for word, want := range map[string]string{"rnu": "run", "reprot": "report", "explian": "explain", "hots": "host",
-		"novalid8": "", "no-valdate": "no-validate", "zzzz": "", "x": "", "vv": "v", "": "", "nosuch": "", "exit": ""} {
-		if got := Nearest(word, names); got != want {
-			t.Errorf("%q: %q, want %q", word, got, want)
-		}
-	}
-}
