@@ -22,6 +22,7 @@ import (
 	"calib/internal/dataset/names"
 	"calib/internal/exit"
 	"calib/internal/launch"
+	"calib/internal/lists"
 	"calib/internal/netspec"
 	"calib/internal/progress"
 	"calib/internal/rundir"
@@ -172,19 +173,18 @@ func whereOf(c *cli.Context) (w run.Where, err error) {
 		Launch: c.String("launch"), AgentBinary: c.String("agent-binary"), Slurm: c.Bool("slurm"), Cert: c.String("cert"),
 	}
 	ways := []bool{w.HostsFile != "" || w.Slurm, len(w.Ranges) > 0, c.IsSet("local"), w.Sim != ""}
-	given := len(slices.DeleteFunc(ways, func(set bool) bool { return !set }))
-	switch {
+	switch given := lists.Count(ways, func(set bool) bool { return set }); {
 	case given == 0:
 		return w, exit.Usagef("say which hosts: --hosts FILE, --host RANGE, --slurm, --local N, or --sim PRESET")
 	case given > 1:
 		return w, exit.Usagef("give one of --hosts, --host, --slurm, --local and --sim, not %d of them", given)
 	case c.IsSet("local") && (w.Local < 1 || w.Local > maxLocal):
 		return w, exit.Usagef("--local %d: want 1 to %d agents", w.Local, maxLocal)
-	case w.Slurm && c.IsSet("launch") && os.Getenv("CALIB_LAUNCH") == "":
+	case w.Slurm && typed(c, "launch"):
 		return w, exit.Usagef("give --slurm or --launch, not both: srun starts the agents of a job")
 	}
 	for _, flag := range []string{"launch", "cert", "agent-binary", "congestion", "send-buffer"} {
-		if w.Sim != "" && c.IsSet(flag) && c.String(flag) != os.Getenv("CALIB_"+strings.ToUpper(flag)) {
+		if w.Sim != "" && typed(c, flag) {
 			return w, exit.Usagef("--sim with --%s: a simulated network has no hosts to use it on; leave one of them out", flag)
 		}
 	}
@@ -203,6 +203,11 @@ func whereOf(c *cli.Context) (w run.Where, err error) {
 		return w, nil
 	}
 	return w, salloc(c)
+}
+
+// typed reports whether a flag says something else than its variable, which is for runs that can use it.
+func typed(c *cli.Context, flag string) bool {
+	return c.IsSet(flag) && c.String(flag) != os.Getenv("CALIB_"+strings.ToUpper(flag))
 }
 
 // absolute makes the path that a flag gives absolute, so that a run may go on from another directory.

@@ -54,11 +54,10 @@ func confirmStored(c *cli.Context, w *run.Where, again string, ask asking) error
 	}
 	for i, value := range []*string{&w.Launch, &w.AgentBinary} {
 		name := againFlags[i]
-		// CALIB_LAUNCH confirms what is stored, and does not replace it.
-		ofNewRuns := name == "launch" && c.String(name) == os.Getenv("CALIB_LAUNCH") && c.String(name) != *value
 		switch {
-		case c.IsSet(name) && !ofNewRuns:
+		case typed(c, name):
 			*value = c.String(name)
+		case c.IsSet(name) && c.String(name) == *value: // CALIB_LAUNCH confirms what is stored, and does not replace it
 		case w.Local > 0 || w.Sim != "" || *value == "" || *value == launch.SSH: // nothing but calib's own
 		case ask == nil:
 			return exit.Usagef("the run has stored --%s %s, which would be executed. If that is right, give it "+

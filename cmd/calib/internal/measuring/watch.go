@@ -109,7 +109,7 @@ func watchAction(c *cli.Context) error {
 	if w.Sim != "" {
 		o.Now, o.Wait = virtual(c.Duration("for"))
 	}
-	note := func(text string) { command.Note(c, text) }
+	note := command.Noter(c)
 	hook, err := newWebhook(c.String("webhook"), note)
 	if err != nil {
 		return err
