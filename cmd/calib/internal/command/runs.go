@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -188,14 +189,17 @@ func PrintRun(c *cli.Context, name string, dir *rundir.Dir, truth map[string]flo
 	})
 }
 
-// WriteFigures writes the page to the file out, which may be that of --out, where format is html, else a file for each
-// figure to the directory out. It returns the paths.
-func WriteFigures(c *cli.Context, format, out string, f []figure.Figure, page func(io.Writer) error) ([]string, error) {
-	if format == FormatHTML {
-		if c.String("out") != "" {
-			return []string{out}, files.Write(out, page)
-		}
-		return []string{out}, files.ReplaceBy(out, page)
+// WriteFigures writes the page to --out, or else to file, where format is html. For other formats it writes a file for
+// each figure to the directory --out, or else dir. It returns the paths.
+func WriteFigures(c *cli.Context, format, file, dir string, f []figure.Figure, page func(io.Writer) error) (
+	[]string, error) {
+	out := c.String("out")
+	switch {
+	case format != FormatHTML:
+		return draw.Files(cmp.Or(out, dir), f, format)
+	case out == "":
+		return []string{file}, files.ReplaceBy(file, page)
 	}
-	return draw.Files(out, f, format)
+	out = OutFile(c, filepath.Base(file))
+	return []string{out}, files.Write(out, page)
 }

@@ -74,8 +74,7 @@ func Command() *cli.Command {
 			{Name: "changes", Usage: "list what calib watch has found, oldest first",
 				Description: "calib history changes --last 5",
 				Flags: []cli.Flag{
-					&cli.IntFlag{Name: "last", Value: listedRuns, Usage: "the newest `N`; 0 is all"},
-					StoreFlag(), command.JSONFlag()},
+					lastFlag(listedRuns, "changes", "the newest `N`; 0 is all"), StoreFlag(), command.JSONFlag()},
 				Action: onStore(func(c *cli.Context, s *history.Store) error {
 					all, err := s.Changes(c.Context, c.Int("last"))
 					if err != nil {
@@ -115,8 +114,7 @@ func Command() *cli.Command {
 					"Changes are searched anew each time, in the newest %d runs.\n"+
 					"A change is listed at the start of its run.", plottedRuns),
 				Flags: []cli.Flag{
-					&cli.IntFlag{Name: "last", Value: loggedLines, Usage: "the newest `N` lines; 0 is all"},
-					StoreFlag(), command.JSONFlag(),
+					lastFlag(loggedLines, "lines", "the newest `N` lines; 0 is all"), StoreFlag(), command.JSONFlag(),
 				}, Action: onStore(printLog)},
 			{Name: "ack", Usage: "acknowledge a change: say that it is known, and why",
 				Description: fmt.Sprintf("calib history ack --at RUN --reason 'new switch'     of everything\n"+
@@ -261,9 +259,19 @@ func onNamed(what string, f func(c *cli.Context, s *history.Store, arg string) e
 	}
 }
 
+// lastFlag is how many of something are wanted, the newest.
+func lastFlag(most int, what, usage string) cli.Flag {
+	return &cli.IntFlag{Name: "last", Value: most, Usage: usage, Action: func(_ *cli.Context, n int) error {
+		if n < 0 {
+			return exit.Usagef("--last %d: want a number of %s, or 0 for all", n, what)
+		}
+		return nil
+	}}
+}
+
 func filterFlags(last int) []cli.Flag {
 	return []cli.Flag{
-		&cli.IntFlag{Name: "last", Value: last, Usage: "the newest `N` runs; 0 is all"},
+		lastFlag(last, "runs", "the newest `N` runs; 0 is all"),
 		&cli.StringFlag{Name: "since", Usage: "runs from `DATE` on, such as 2026-01-31, or a time as in RFC 3339"},
 		&cli.StringFlag{Name: "label", Usage: "runs of this `LABEL`"},
 		&cli.StringFlag{Name: "plan", Usage: "runs of the plan `NAME`"},
@@ -272,9 +280,6 @@ func filterFlags(last int) []cli.Flag {
 
 func filterOf(c *cli.Context) (f history.Filter, err error) {
 	f = history.Filter{Last: c.Int("last"), Label: c.String("label"), Plan: c.String("plan")}
-	if f.Last < 0 {
-		return f, exit.Usagef("--last %d: want a number of runs, or 0 for all", f.Last)
-	}
 	since := c.String("since")
 	for _, layout := range []string{time.RFC3339Nano, time.DateOnly, time.DateTime, "2006-01-02 15:04"} {
 		if f.Since, err = time.Parse(layout, since); err == nil || since == "" {

@@ -89,11 +89,7 @@ func plotHistory(c *cli.Context, s *history.Store) error {
 	figures := append(figuresOf(drawn), looks...)
 	out := plotted{Format: format, Runs: len(v.runs), Searched: len(v.network) + len(v.links),
 		Drawn: len(drawn), LinkRuns: v.linkRuns, Changes: v.changes()}
-	to := cmp.Or(c.String("out"), plotDir)
-	if format == command.FormatHTML {
-		to = cmp.Or(command.OutFile(c, plotFile), plotFile)
-	}
-	out.Files, err = command.WriteFigures(c, format, to, figures, func(w io.Writer) error {
+	out.Files, err = command.WriteFigures(c, format, plotFile, plotDir, figures, func(w io.Writer) error {
 		return html.Page(w, "Network history", slices.Concat(v.summary(out.Changes), v.limits(out)),
 			changeTable(out.Changes), figures)
 	})

@@ -251,9 +251,6 @@ type logLine struct {
 
 func printLog(c *cli.Context, s *history.Store) error {
 	last := c.Int("last")
-	if last < 0 {
-		return exit.Usagef("--last %d: want a number of lines, or 0 for all", last)
-	}
 	events, err := s.Events(c.Context, last)
 	all, other := s.Followed(c.Context)
 	if err = cmp.Or(err, other); err != nil {

@@ -1,7 +1,6 @@
 package results
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -155,17 +154,15 @@ func writeReport(c *cli.Context, dir *rundir.Dir, p *params.Params, format strin
 	} else if err != nil {
 		command.Note(c, "without the history: "+err.Error())
 	}
-	out := cmp.Or(c.String("out"), dir.File("figures"))
-	if format == command.FormatHTML {
-		out = cmp.Or(c.String("out"), dir.File(rundir.HTMLFile))
-	} else {
+	if format != command.FormatHTML {
 		figures = append(figures, page.History...)
 		taken := figure.IDs{}
 		for i := range figures { // a timeline may be named as another figure is
 			figures[i].ID = taken.Take(figures[i].ID)
 		}
 	}
-	paths, err := command.WriteFigures(c, format, out, figures, func(w io.Writer) error {
+	file, inRun := dir.File(rundir.HTMLFile), dir.File("figures")
+	paths, err := command.WriteFigures(c, format, file, inRun, figures, func(w io.Writer) error {
 		return html.Report(w, p, figures, page)
 	})
 	if err != nil {
