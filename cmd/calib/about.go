@@ -92,8 +92,7 @@ func printManual(c *cli.Context) error {
 			return fmt.Errorf("make the directory of the pages: %w", err)
 		}
 	}
-	pages := []*cli.App{manual("", &cli.Command{Name: "calib", Usage: c.App.Usage, Description: c.App.Description,
-		Flags: c.App.Flags, Subcommands: c.App.Commands})}
+	pages := []*cli.App{manual("", command.OfApp(c.App))}
 	for _, verb := range c.App.VisibleCommands() {
 		pages = append(pages, manual("calib ", verb))
 	}
@@ -104,7 +103,7 @@ func printManual(c *cli.Context) error {
 			return fmt.Errorf("manual of %s: %w", p.Name, err)
 		}
 		if dir == "" {
-			return command.AnswerText(c, "man", map[string]string{"page": text}, text)
+			return command.AnswerLines(c, "man", map[string]string{"page": text}, strings.TrimSuffix(text, "\n"))
 		}
 		paths = append(paths, filepath.Join(dir, p.Name+".1"))
 		if err := files.Replace(paths[len(paths)-1], []byte(text)); err != nil {
@@ -118,7 +117,7 @@ func printManual(c *cli.Context) error {
 // in a code block the examples keep their form.
 func manual(above string, c *cli.Command) *cli.App {
 	path := above + c.Name
-	return &cli.App{Name: strings.ReplaceAll(path, " ", "-"), Usage: c.Usage, UsageText: synopsis(above, c),
+	return &cli.App{Name: strings.ReplaceAll(path, " ", "-"), Usage: c.Usage, UsageText: command.Synopsis(path, c),
 		Description: "```\n" + c.Description + "\n```", Flags: c.VisibleFlags(), Commands: described(path+" ", c.Subcommands)}
 }
 
@@ -129,18 +128,11 @@ func described(above string, commands []*cli.Command) (out []*cli.Command) {
 		if c.Hidden {
 			continue
 		}
-		out = append(out, &cli.Command{Name: above + c.Name, Aliases: c.Aliases, Usage: c.Usage, Flags: c.VisibleFlags(),
-			UsageText: synopsis(above, c) + "\n\n" + c.Description, Subcommands: described(above+c.Name+" ", c.Subcommands)})
+		path := above + c.Name
+		out = append(out, &cli.Command{Name: path, Aliases: c.Aliases, Usage: c.Usage, Flags: c.VisibleFlags(),
+			UsageText: command.Synopsis(path, c) + "\n\n" + c.Description, Subcommands: described(path+" ", c.Subcommands)})
 	}
 	return out
-}
-
-func synopsis(above string, c *cli.Command) string {
-	line := above + c.Name
-	if len(c.Subcommands) > 0 {
-		line += " COMMAND"
-	}
-	return strings.TrimSpace(line + " [OPTIONS] " + c.ArgsUsage)
 }
 
 // completionCommand prints a script that completes commands and flags. The scripts for bash and zsh ask calib itself
@@ -170,7 +162,8 @@ func completionCommand() *cli.Command {
 			if err != nil {
 				return exit.Usagef("completion for %q: want one of bash, fish, zsh", shell)
 			}
-			return command.AnswerText(c, "completion", map[string]string{"shell": shell, "script": script}, script)
+			return command.AnswerLines(c, "completion", map[string]string{"shell": shell, "script": script},
+				strings.TrimSuffix(script, "\n"))
 		},
 	}
 }

@@ -11,7 +11,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"calib/internal/lists"
 	"calib/reports"
 )
 
@@ -31,35 +30,40 @@ func Grouped(heading string, flags []cli.Flag) []cli.Flag {
 	return flags
 }
 
+// OfApp is an application as the command above all others.
+func OfApp(app *cli.App) *cli.Command {
+	return &cli.Command{Name: app.Name, HelpName: app.Name, Usage: app.Usage, Description: app.Description,
+		Flags: app.Flags, Subcommands: app.Commands}
+}
+
+// Synopsis is how command lines of c look, which they call name.
+func Synopsis(name string, c *cli.Command) string {
+	if len(c.Subcommands) > 0 && c.ArgsUsage == "" {
+		name += " COMMAND"
+	}
+	return strings.TrimSpace(name + " [OPTIONS] " + c.ArgsUsage)
+}
+
 // PrintHelp prints the help of calib, a *cli.App, or of a command, a *cli.Command: what it does, examples, commands and
 // flags in their groups. No line is longer than 80 columns.
 func PrintHelp(w io.Writer, _ string, data any) {
-	app, ok := data.(*cli.App)
+	c, ok := data.(*cli.Command)
 	if !ok {
-		c := data.(*cli.Command)
-		printHelp(w, c.HelpName, c.Usage, c.ArgsUsage, c.Description, c.VisibleFlags(), c.Subcommands)
-		return
+		c = OfApp(data.(*cli.App))
 	}
-	printHelp(w, app.Name, app.Usage, "", app.Description, app.VisibleFlags(), app.Commands)
-}
-
-func printHelp(w io.Writer, name, usage, args, description string, flags []cli.Flag, commands []*cli.Command) {
-	commands = lists.Where(commands, func(c *cli.Command) bool { return !c.Hidden })
-	synopsis := name
-	if len(commands) > 0 && args == "" {
-		synopsis += " COMMAND"
-	}
-	for _, l := range reports.Wrapped(strings.TrimSpace(synopsis+" [OPTIONS] "+args)+": "+usage, helpColumns) {
+	for _, l := range reports.Wrapped(Synopsis(c.HelpName, c)+": "+c.Usage, helpColumns) {
 		fmt.Fprintln(w, l)
 	}
-	if description != "" {
-		fmt.Fprintln(w, "  "+strings.Join(described(description), "\n  "))
+	if c.Description != "" {
+		fmt.Fprintln(w, "  "+strings.Join(described(c.Description), "\n  "))
 	}
 	var t Index
-	for _, c := range commands {
-		t.Add(cmp.Or(c.Category, "Commands"), c.Name, c.Usage)
+	for _, sub := range c.Subcommands {
+		if !sub.Hidden {
+			t.Add(cmp.Or(sub.Category, "Commands"), sub.Name, sub.Usage)
+		}
 	}
-	for _, f := range flags {
+	for _, f := range c.VisibleFlags() {
 		if d, ok := f.(cli.DocGenerationFlag); ok && f != cli.HelpFlag {
 			name, says := flagWords(d)
 			category := f.(cli.CategorizableFlag).GetCategory()

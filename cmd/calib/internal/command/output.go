@@ -26,13 +26,6 @@ func Answer(c *cli.Context, name string, data any, text func(io.Writer) error) e
 	return AnswerResult(c, reports.Result{Command: name, Data: data}, nil, text)
 }
 
-func AnswerText(c *cli.Context, name string, data any, text string) error {
-	return Answer(c, name, data, func(w io.Writer) error {
-		_, err := io.WriteString(w, text)
-		return err
-	})
-}
-
 func AnswerLines(c *cli.Context, name string, data any, lines ...string) error {
 	return Answer(c, name, data, func(w io.Writer) error { return Lines(w, lines) })
 }
