@@ -30,13 +30,13 @@ func Grouped(heading string, flags []cli.Flag) []cli.Flag {
 	return flags
 }
 
-// OfApp is an application as the command above all others.
+// OfApp is an application as a command: the one above all others.
 func OfApp(app *cli.App) *cli.Command {
 	return &cli.Command{Name: app.Name, HelpName: app.Name, Usage: app.Usage, Description: app.Description,
 		Flags: app.Flags, Subcommands: app.Commands}
 }
 
-// Synopsis is how command lines of c look, which they call name.
+// Synopsis is the form of command lines that run c. In them c is called name, as in "calib hosts expand".
 func Synopsis(name string, c *cli.Command) string {
 	if len(c.Subcommands) > 0 && c.ArgsUsage == "" {
 		name += " COMMAND"

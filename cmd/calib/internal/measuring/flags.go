@@ -205,7 +205,8 @@ func whereOf(c *cli.Context) (w run.Where, err error) {
 	return w, salloc(c)
 }
 
-// typed reports whether a flag says something else than its variable, which is for runs that can use it.
+// typed reports whether a flag was given with a value of its own. The value of a variable such as CALIB_LAUNCH is for
+// all runs that have a use for it.
 func typed(c *cli.Context, flag string) bool {
 	return c.IsSet(flag) && c.String(flag) != os.Getenv("CALIB_"+strings.ToUpper(flag))
 }
