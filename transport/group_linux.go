@@ -19,7 +19,7 @@ import (
 // called from others. A connection is opened by the first Send or Recv that needs it, or by Open; from then on Send and
 // Recv take no lock and allocate nothing, so experiments pass a message over each connection before they time it.
 type Group struct {
-	conns []*Conn // by rank; written under mu, by the group's goroutine only
+	conns []*Conn // by rank; written under mu, by the group's goroutine, or by those that it waits for (openAll)
 
 	ctx     context.Context
 	mesh    *Mesh
@@ -141,10 +141,7 @@ func (g *Group) openAll(ctx context.Context) error {
 	for _, rank := range g.others {
 		if g.conns[rank] == nil && g.dials(rank) {
 			dials.Go(func() error {
-				c, err := g.mesh.take(untilOneFails, g.team[rank], 0, false)
-				if err == nil {
-					c.Release() // the mesh keeps it
-				}
+				_, err := g.connect(untilOneFails, rank, 0, false)
 				return err
 			})
 		}
@@ -154,7 +151,7 @@ func (g *Group) openAll(ctx context.Context) error {
 	}
 	for _, rank := range g.others {
 		if g.conns[rank] == nil {
-			if _, err := g.openWithin(ctx, rank); err != nil {
+			if _, err := g.connect(ctx, rank, 0, false); err != nil {
 				return err
 			}
 		}
@@ -174,21 +171,17 @@ func (g *Group) open(rank int) (*Conn, error) {
 	if rank < 0 || rank >= len(g.team) || rank == g.rank {
 		return nil, fmt.Errorf("rank %d has no connection to rank %d of %d", g.rank, rank, len(g.team))
 	}
-	return g.openWithin(g.life, rank)
+	return g.connect(g.life, rank, 0, false)
 }
 
-// openWithin opens the link to another rank, or takes the one the mesh has.
-func (g *Group) openWithin(ctx context.Context, rank int) (*Conn, error) {
-	c, err := g.mesh.take(ctx, g.team[rank], 0, false)
+// connect makes a line to another rank one of the group: that which the mesh has, or a new one. fresh is that of
+// Mesh.take. What is received on lines but 0 is never stamped.
+func (g *Group) connect(ctx context.Context, rank, line int, fresh bool) (*Conn, error) {
+	c, err := g.mesh.take(ctx, g.team[rank], line, fresh)
 	if err != nil {
 		return nil, err
 	}
-	return g.adopt(rank, c)
-}
-
-// adopt makes c, which it takes over, the connection to a rank.
-func (g *Group) adopt(rank int, c *Conn) (*Conn, error) {
-	if err := errors.Join(c.SetTimeouts(g.timeout), c.StampArrivals(g.stamped)); err != nil {
+	if err := errors.Join(c.SetTimeouts(g.timeout), c.StampArrivals(g.stamped && line == 0)); err != nil {
 		c.Release()
 		return nil, err
 	}
@@ -199,6 +192,10 @@ func (g *Group) adopt(rank int, c *Conn) (*Conn, error) {
 		c.stop(g.reason())
 		c.Release()
 		return nil, fmt.Errorf("connect to %s: %w", c.peer, g.reason())
+	}
+	if line > 0 {
+		g.lines = append(g.lines, c)
+		return c, nil
 	}
 	g.conns[rank] = c
 	g.changes++

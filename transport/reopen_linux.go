@@ -45,11 +45,22 @@ func (g *Group) Reopen(o plane.Socket) (err error) {
 	if g.overridden = cmp.Or(s, g.overridden); err != nil {
 		return err
 	}
+	renew := func(rank int) error {
+		_, err := g.connect(ctx, rank, 0, true)
+		return err
+	}
 	for i, step := range []func(rank int) error{ // of the side that dials and of the other, by turns
 		func(rank int) error { return g.failed(rank, g.conns[rank].Send([]byte(here))) },
 		func(rank int) error { return g.askToRedial(rank, deadline) },
-		func(rank int) error { return g.redial(ctx, rank, deadline) },
-		func(rank int) error { return g.renew(ctx, rank) },
+		func(rank int) error {
+			err := g.expect(rank, ready, deadline)
+			if err == nil {
+				g.dropConn(rank)
+				err = renew(rank)
+			}
+			return err
+		},
+		renew,
 	} {
 		for _, rank := range g.others {
 			if g.dials(rank) == (i%2 == 0) {
@@ -74,24 +85,6 @@ func (g *Group) askToRedial(rank int, deadline units.Nanos) error {
 	err := g.failed(rank, g.conns[rank].Send([]byte(ready)))
 	if err == nil {
 		g.dropConn(rank)
-	}
-	return err
-}
-
-// redial ends the old connection to a rank once that has said that it is ready, and opens the new one.
-func (g *Group) redial(ctx context.Context, rank int, deadline units.Nanos) error {
-	if err := g.expect(rank, ready, deadline); err != nil {
-		return err
-	}
-	g.dropConn(rank)
-	return g.renew(ctx, rank)
-}
-
-// renew takes the new connection to a rank.
-func (g *Group) renew(ctx context.Context, rank int) error {
-	c, err := g.mesh.take(ctx, g.team[rank], 0, true)
-	if err == nil {
-		_, err = g.adopt(rank, c)
 	}
 	return err
 }

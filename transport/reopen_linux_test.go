@@ -99,7 +99,7 @@ func TestReopenThenLeave(t *testing.T) {
 	if err := <-done; err != nil {
 		t.Fatal(err)
 	}
-	if err := g[1].renew(context.Background(), 0); err != nil {
+	if _, err := g[1].connect(context.Background(), 0, 0, true); err != nil {
 		t.Fatal(err)
 	}
 	b := make([]byte, 3)

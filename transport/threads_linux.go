@@ -23,10 +23,10 @@ func (g *Group) Lines(rank, k int, f func(i int, l plane.Line) error) error {
 	}
 	conns := []*Conn{first}
 	for i := 1; i < k; i++ {
-		c, err := g.openLine(rank, i)
+		c, err := g.connect(g.life, rank, i, true)
 		if err != nil {
 			g.closeLines(rank, conns)
-			return err
+			return fmt.Errorf("line %d: %w", i, err)
 		}
 		conns = append(conns, c)
 	}
@@ -52,25 +52,6 @@ func (g *Group) Lines(rank, k int, f func(i int, l plane.Line) error) error {
 	wg.Wait()
 	g.closeLines(rank, conns)
 	return g.failed(rank, errors.Join(errs...))
-}
-
-func (g *Group) openLine(rank, line int) (*Conn, error) {
-	c, err := g.mesh.take(g.life, g.team[rank], line, true)
-	if err != nil {
-		return nil, fmt.Errorf("line %d: %w", line, err)
-	}
-	if err := c.SetTimeouts(g.timeout); err != nil {
-		c.Shutdown()
-		c.Release()
-		return nil, err
-	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.life.Err() != nil {
-		c.stop(g.reason())
-	}
-	g.lines = append(g.lines, c)
-	return c, nil
 }
 
 func (g *Group) closeLines(rank int, conns []*Conn) {

@@ -17,7 +17,7 @@ func TestLineGivenUp(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := g[0].openLine(1, 1); err != nil {
+	if _, err := g[0].connect(t.Context(), 1, 1, true); err != nil {
 		t.Fatal(err)
 	}
 	<-l.arrived
