@@ -52,7 +52,7 @@ type Client struct {
 	conn   *stream
 	http   *http.Transport
 	lease  atomic.Pointer[held] // of the run that was prepared; an empty one where there is none
-	silent atomic.Bool
+	silent atomic.Bool          // since the last answer
 
 	alive sync.Once
 	stop  context.CancelFunc // ends the keepalives
@@ -172,6 +172,7 @@ func (c *Client) ask(ctx context.Context, limit time.Duration, call string, q re
 // explain finds out why a call failed: the caller's context, silence, the stream's end, or what the agent said.
 func (c *Client) explain(ctx context.Context, limit time.Duration, err error) error {
 	if err == nil {
+		c.silent.Store(false)
 		return nil
 	}
 	if cause := context.Cause(ctx); errors.Is(cause, ErrSilent) {
@@ -227,8 +228,8 @@ func (c *Client) Run(ctx context.Context, t bench.Task) ([]dataset.Sample, error
 		samples = append(samples, *a.Sample)
 		return belongs(a.Sample, t)
 	})
-	if err != nil {
-		return nil, c.explain(ctx, c.opts.Silence, err)
+	if err := c.explain(ctx, c.opts.Silence, err); err != nil {
+		return nil, err
 	}
 	return samples, nil
 }

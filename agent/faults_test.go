@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -292,6 +293,40 @@ func FuzzRequests(f *testing.F) {
 		}
 		if q.Session != nil {
 			_ = l.session(*q.Session)
+		}
+	})
+}
+
+// stalled is a stream whose other end stands still for a while, and then goes on.
+type stalled struct {
+	io.ReadWriteCloser
+	until atomic.Int64 // Unix nanoseconds
+}
+
+func (s *stalled) Read(b []byte) (int, error) {
+	n, err := s.ReadWriteCloser.Read(b)
+	time.Sleep(time.Until(time.Unix(0, s.until.Load())))
+	return n, err
+}
+
+// An agent that once gave no sign of life, and then did again, is given back at the end of the run: otherwise a daemon
+// is taken until it has waited long enough for a coordinator that has gone.
+func TestReleaseAfterASilence(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, ServerOptions{}, ClientOptions{}, quick)
+		wire := &stalled{ReadWriteCloser: r.wire.ReadWriteCloser}
+		r.wire.ReadWriteCloser = wire
+		r.prepared()
+		lease := r.server.lease
+		wire.until.Store(time.Now().Add(9 * time.Second).UnixNano())
+		time.Sleep(10 * time.Second)
+		if _, err := r.run(task()); err != nil {
+			t.Fatal(err)
+		}
+		r.client.Close()
+		<-r.served
+		if why := context.Cause(lease.ctx); !errors.Is(why, errReleased) {
+			t.Errorf("the lease ended because %v", why)
 		}
 	})
 }
