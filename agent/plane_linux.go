@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"runtime"
-	"slices"
 	"strconv"
 	"sync/atomic"
 
@@ -24,11 +23,10 @@ type meshPlane struct {
 	session atomic.Pointer[pinned]
 }
 
-// pinned is a session, the CPU that the timing thread is bound to in it, -1 for none, and its crowded machines.
+// pinned is a session, and the CPU that the timing thread is bound to in it, -1 for none.
 type pinned struct {
 	plane.Session
-	cpu     int
-	crowded map[string]bool
+	cpu int
 }
 
 // newMeshPlane listens on addr, and keeps the limits of rate and bytes. Where discreet is set, it is told what becomes
@@ -60,7 +58,7 @@ func (p *meshPlane) Prepare(s plane.Session) error {
 	if err != nil {
 		return err
 	}
-	p.session.Store(&pinned{s, cpu, s.Crowded()})
+	p.session.Store(&pinned{s, cpu})
 	return p.Mesh.SetSession(s)
 }
 
@@ -98,9 +96,8 @@ func (p *meshPlane) Group(ctx context.Context, t bench.Task) (group, error) {
 		return nil, err
 	}
 	s := p.session.Load()
-	crowded := false
-	if s.SharesMachine(t.Team) {
-		crowded = slices.ContainsFunc(t.Team, func(host int) bool { return s.crowded[s.Peer(host).Machine] })
+	shared, crowded := s.Sharing(t.Team)
+	if shared {
 		g.Share(crowded)
 	}
 	if err := g.Open(); err != nil {

@@ -6,6 +6,7 @@ package plane
 import (
 	"encoding/hex"
 	"fmt"
+	"slices"
 	"time"
 
 	"calib/internal/dataset"
@@ -93,35 +94,28 @@ type Session struct {
 	Keep    time.Duration // how long other watches leave the host to this one
 }
 
-// SharesMachine reports whether two hosts of a team are known to be one machine.
-func (s Session) SharesMachine(team []int) bool {
-	seen := map[string]bool{}
+// Sharing reports whether two hosts of a team are known to be one machine, and whether an agent may then have to wait
+// for a CPU that another has: on a machine of the team two agents of the run are pinned to one CPU, or of several one
+// is pinned to none.
+func (s Session) Sharing(team []int) (machine, crowded bool) {
+	cpus := map[string][]string{} // of agents, by the team's machines
 	for _, h := range team {
-		m := s.Peer(h).Machine
-		if m != "" && seen[m] {
-			return true
+		if m := s.Peer(h).Machine; m != "" { // else nobody knows whether two of them are one
+			_, had := cpus[m]
+			machine, cpus[m] = machine || had, nil
 		}
-		seen[m] = true
 	}
-	return false
-}
-
-// Crowded are the machines on which an agent may have to wait for a CPU that another has: two are pinned to one CPU, or
-// of several agents one is pinned to none.
-func (s Session) Crowded() map[string]bool {
-	crowded, agents, taken := map[string]bool{}, map[string]int{}, map[[2]string]bool{}
-	for _, p := range s.Peers {
-		agents[p.Machine]++
+	if !machine {
+		return false, false
 	}
 	for _, p := range s.Peers {
-		if p.Machine == "" {
-			continue // nobody knows whether two of them are one
+		if others, ok := cpus[p.Machine]; ok {
+			free := p.CPU == "" && len(others) > 0 || slices.Contains(others, "")
+			crowded = crowded || free || slices.Contains(others, p.CPU)
+			cpus[p.Machine] = append(others, p.CPU)
 		}
-		at := [2]string{p.Machine, p.CPU}
-		crowded[p.Machine] = crowded[p.Machine] || agents[p.Machine] > 1 && p.CPU == "" || taken[at]
-		taken[at] = true
 	}
-	return crowded
+	return true, crowded
 }
 
 // OneClock says of each rank of a team whether it is known to read the clock that rank 0 reads.

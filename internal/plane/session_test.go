@@ -22,7 +22,7 @@ func TestSessionTeams(t *testing.T) {
 		{[]int{4, 5}, false, []bool{true, false}},          // unknown
 		{[]int{8, 9}, false, []bool{true, false}},
 	} {
-		if got := s.SharesMachine(c.team); got != c.shares {
+		if got, _ := s.Sharing(c.team); got != c.shares {
 			t.Errorf("team %v shares a machine: %v", c.team, got)
 		}
 		if got := s.OneClock(c.team); !slices.Equal(got, c.one) {
@@ -31,13 +31,25 @@ func TestSessionTeams(t *testing.T) {
 	}
 }
 
-// A machine is crowded where an agent may have to wait for another's CPU.
+// A team is crowded where an agent may have to wait for another's CPU, whether that is of the team or not.
 func TestCrowded(t *testing.T) {
-	got := Session{Peers: []Peer{
+	s := Session{Peers: []Peer{
 		{Machine: "two", CPU: "0"}, {Machine: "two", CPU: "1"}, {Machine: "same", CPU: "1"}, {Machine: "same", CPU: "1"},
 		{Machine: "free", CPU: "1"}, {Machine: "free"}, {Machine: "alone"}, {}, {},
-	}}.Crowded()
-	if got["two"] || !got["same"] || !got["free"] || got["alone"] || got[""] {
-		t.Error(got)
+		{Machine: "late"}, {Machine: "late", CPU: "1"},
+	}}
+	for i := range s.Peers {
+		s.Peers[i].Host = i
+	}
+	for _, c := range []struct {
+		team []int
+		want bool
+	}{
+		{[]int{0, 1}, false}, {[]int{2, 3}, true}, {[]int{4, 5}, true}, {[]int{9, 10}, true}, {[]int{6, 0}, false},
+		{[]int{7, 8}, false}, {[]int{2, 0}, false}, {[]int{0, 1, 2}, true}, {[]int{0, 1, 6}, false},
+	} {
+		if _, got := s.Sharing(c.team); got != c.want {
+			t.Errorf("team %v is crowded: %v, want %v", c.team, got, c.want)
+		}
 	}
 }
