@@ -56,17 +56,11 @@ func Neighbours(p int) []Step {
 }
 
 // FirstHosts is one team of hosts 0..n−1, alone on the network.
-func FirstHosts(n int) []Step {
-	team := make([]int, n)
-	for i := range team {
-		team[i] = i
-	}
-	return []Step{{team}}
-}
+func FirstHosts(n int) []Step { return []Step{{lists.Upto(n)}} }
 
 // EachAlone is every host in a team by itself, all in one step.
 func EachAlone(hosts int) []Step {
-	return []Step{slices.Collect(slices.Chunk(FirstHosts(hosts)[0][0], 1))}
+	return []Step{slices.Collect(slices.Chunk(lists.Upto(hosts), 1))}
 }
 
 // maxPairCounts bounds the number of values of PairCounts.

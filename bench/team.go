@@ -7,6 +7,7 @@ import (
 
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
+	"calib/internal/lists"
 	"calib/internal/plane"
 	"calib/internal/units"
 )
@@ -58,7 +59,7 @@ func (x Team) TimerCost() float64 {
 func (x Team) Root() bool { return x.Rank() == 0 }
 
 // Ranks lists every rank.
-func (x Team) Ranks() []int { return FirstHosts(x.Size())[0][0] }
+func (x Team) Ranks() []int { return lists.Upto(x.Size()) }
 
 // Start is what rank 0 tells the team before a timed section.
 type Start struct {
@@ -170,6 +171,14 @@ func GetNumbers(b []byte, numbers []int64) {
 	for i := range numbers {
 		numbers[i] = GetNumber(b[8*i:])
 	}
+}
+
+// Bit is the byte by which a rank tells another yes or no.
+func Bit(yes bool) byte {
+	if yes {
+		return 1
+	}
+	return 0
 }
 
 func GetNumber(b []byte) int64 { return int64(binary.LittleEndian.Uint64(b)) }

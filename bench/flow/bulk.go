@@ -143,14 +143,10 @@ func (x bulk) judge(c *counted) (flags []string, growing bool, perByte float64) 
 	var limited, marks, slowest int64 // marks count ranks: the senders that probed, and the receivers of a growing rate
 	if x.Sends() {
 		limited = c.tcp.RwndLimited * int64(units.Microsecond) / int64(x.connections)
-		if c.probed {
-			marks = 1
-		}
+		marks = int64(bench.Bit(c.probed))
 	} else {
 		first, second = c.halves()
-		if c.growing() {
-			marks = ofReceivers
-		}
+		marks = ofReceivers * int64(bench.Bit(c.growing()))
 		slowest = int64(1000 * float64(c.window) * float64(x.connections) / max(1, first+second)) // ps/B
 	}
 	limited, marks, slowest = x.Max(limited), x.Sum(marks), x.Max(slowest)

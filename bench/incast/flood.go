@@ -186,11 +186,7 @@ func probe(x team) {
 // that of the others does not. What every host uses already every host has; otherwise it is the one that is always
 // there.
 func agreeCongestion(x team) string {
-	var other int64
-	if x.Counters(x.connection()).Congestion != lossBased {
-		other = 1
-	}
-	if x.Max(other) > 0 {
+	if x.Max(int64(bench.Bit(x.Counters(x.connection()).Congestion != lossBased))) > 0 {
 		return lossBasedAlways
 	}
 	return lossBased

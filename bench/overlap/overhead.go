@@ -7,6 +7,7 @@ import (
 	"calib/bench/flow"
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
+	"calib/internal/lists"
 	"calib/internal/plane"
 	"calib/internal/units"
 )
@@ -315,22 +316,14 @@ const receiverShare = 0.05
 
 // receivers are the CPUs that took messages in between two counts by CPU, or all n where that is not known.
 func receivers(before, after []int64, n int) []int {
-	var sum int64
-	known := min(len(before), len(after))
-	for i := range known {
-		sum += after[i] - before[i]
+	all := lists.Upto(n)
+	known := all[:min(n, len(before), len(after))]
+	took := func(cpu int) float64 { return float64(after[cpu] - before[cpu]) }
+	least := max(1, receiverShare*lists.Sum(known, took))
+	if some := lists.Where(known, func(cpu int) bool { return took(cpu) >= least }); len(some) > 0 {
+		return some
 	}
-	var all, some []int
-	for i := range n {
-		all = append(all, i)
-		if i < known && after[i] > before[i] && float64(after[i]-before[i]) >= receiverShare*float64(sum) {
-			some = append(some, i)
-		}
-	}
-	if len(some) == 0 {
-		return all
-	}
-	return some
+	return all
 }
 
 // computeLoaded computes while messages arrive, from after the first until, as planned, before the last. It receives

@@ -10,6 +10,7 @@ import (
 	"calib/bench"
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
+	"calib/internal/lists"
 	"calib/internal/units"
 )
 
@@ -145,13 +146,10 @@ func destinations(p bench.Point, round, rank int, out []int) []int {
 // offsets lists how far round the ring of ranks a message may go, upwards. A span of 0 is all ranks in order; with one
 // the nearest come first, up and down in turn.
 func offsets(size, span int) []int {
-	var out []int
 	if span == 0 {
-		for by := 1; by < size; by++ {
-			out = append(out, by)
-		}
-		return out
+		return lists.Upto(size)[1:]
 	}
+	var out []int
 	for by := 1; by <= span && 2*by <= size; by++ {
 		out = append(out, by)
 		if 2*by < size {

@@ -216,17 +216,9 @@ const (
 // order tells rank 1 to follow, or that nothing more comes, and returns when rank 1 is ready: nothing is under way
 // then.
 func order(x bench.Team, follow bool) {
-	b := [orderBytes]byte{LastMark(!follow)}
+	b := [orderBytes]byte{bench.Bit(!follow)}
 	x.Send(1, b[:])
 	x.Recv(1, b[:])
-}
-
-// LastMark is the byte by which a rank tells its peer whether something is the last.
-func LastMark(last bool) byte {
-	if last {
-		return 1
-	}
-	return 0
 }
 
 // followOrders is rank 1's part of a batch: it follows after every order until there is none, then sends what it lost
@@ -237,7 +229,7 @@ func followOrders(x bench.Team, e Exchange) {
 		x.Recv(0, b[:])
 		before := x.Counters(0)
 		x.Send(0, b[:])
-		if b[0] == LastMark(true) {
+		if b[0] == bench.Bit(true) {
 			x.SendLosses(0, lost)
 			return
 		}
@@ -273,7 +265,7 @@ func InPieces(peer int, b []byte, first, piece int) *Message {
 }
 
 func (m *Message) Lead(x bench.Team, last bool) Trip {
-	m.data[0] = LastMark(last)
+	m.data[0] = bench.Bit(last)
 	if m.pause > 0 {
 		x.WaitUntil(x.Now() + m.pause)
 	}
@@ -286,7 +278,7 @@ func (m *Message) Lead(x bench.Team, last bool) Trip {
 
 func (m *Message) Follow(x bench.Team) (last bool) {
 	m.recv(x)
-	last = m.data[0] == LastMark(true)
+	last = m.data[0] == bench.Bit(true)
 	m.each(x.Send)
 	return last
 }

@@ -126,7 +126,7 @@ func wakeup(x bench.Team) {
 // whether both may keep their CPUs awake. A rank that polls must have a CPU of its own, on a machine of its own or
 // pinned: it would keep another from running.
 func agree(x bench.Team, own plane.Place, mayStay bool) (polls, stays bool) {
-	x.SendNumbers(1-x.Rank(), int64(LastMark(own.Crowded)), int64(own.CPU), int64(LastMark(mayStay)))
+	x.SendNumbers(1-x.Rank(), int64(bench.Bit(own.Crowded)), int64(own.CPU), int64(bench.Bit(mayStay)))
 	n := x.RecvNumbers(1-x.Rank(), placeBytes/8)
 	apart := own.CPU >= 0 && n[1] >= 0 && int64(own.CPU) != n[1]
 	return apart || !own.Crowded && n[0] == 0, mayStay && n[2] == 1

@@ -123,7 +123,7 @@ type train struct {
 }
 
 func (t *train) Lead(x bench.Team, last bool) Trip {
-	t.msg[0] = LastMark(last)
+	t.msg[0] = bench.Bit(last)
 	start := x.Now()
 	began := start
 	var waited units.Nanos
@@ -160,7 +160,7 @@ func (t *train) Follow(x bench.Team) (last bool) {
 		t.waits = append(t.waits, int64(waited))
 	}
 	x.Send(t.peer, t.reply)
-	return t.msg[0] == LastMark(true)
+	return t.msg[0] == bench.Bit(true)
 }
 
 // await waits until the next message is there, and for the delay since a time as long as other messages are still under

@@ -261,7 +261,7 @@ const (
 // Lead has rank 1 start half a round trip after that has answered the handshake, so that both start at once.
 func (w *bothWays) Lead(x bench.Team, last bool) roundtrip.Trip {
 	b := w.word[:]
-	b[0] = roundtrip.LastMark(last)
+	b[0] = bench.Bit(last)
 	bench.PutNumbers(b[1:], int64(w.trip/2), int64(w.patience))
 	asked := x.Now()
 	x.Send(w.peer, b)
@@ -280,7 +280,7 @@ func (w *bothWays) Lead(x bench.Team, last bool) roundtrip.Trip {
 	if t.Final {
 		t.NS = own
 	}
-	b[0] = roundtrip.LastMark(t.Final)
+	b[0] = bench.Bit(t.Final)
 	x.Send(w.peer, b[:1])
 	return t
 }
@@ -288,7 +288,7 @@ func (w *bothWays) Lead(x bench.Team, last bool) roundtrip.Trip {
 func (w *bothWays) Follow(x bench.Team) (last bool) {
 	b := w.word[:]
 	x.Recv(w.peer, b)
-	last = b[0] == roundtrip.LastMark(true)
+	last = b[0] == bench.Bit(true)
 	head := units.Nanos(bench.GetNumber(b[1:]))
 	w.patience = min(units.Nanos(bench.GetNumber(b[9:])), maxStall)
 	x.Send(w.peer, b[:1])
@@ -297,7 +297,7 @@ func (w *bothWays) Follow(x bench.Team) (last bool) {
 	bench.PutNumbers(b, own)
 	x.Send(w.peer, b[:8])
 	x.Recv(w.peer, b[:1])
-	return last || b[0] == roundtrip.LastMark(true)
+	return last || b[0] == bench.Bit(true)
 }
 
 // pass sends and receives one message. It returns how long after the start sending was given up [ns], 0 if it was not.
