@@ -13,13 +13,9 @@ import (
 
 // Every kind of copy takes what the host's memory takes.
 func TestCopyIsExact(t *testing.T) {
-	host := sim.Host{
-		CacheToCache: sim.CopyTime{Fixed: 3, PerByte: 0.013}, CacheToMemory: sim.CopyTime{Fixed: 41, PerByte: 0.15},
-		MemoryToMemory: sim.CopyTime{Fixed: 97, PerByte: 0.31}, LoopFactor: 20,
-	}
-	kinds := []sim.CopyTime{host.CacheToCache, host.CacheToMemory, host.MemoryToMemory}
+	kinds := []sim.CopyTime{sim.CacheToCache, sim.CacheToMemory, sim.MemoryToMemory}
 	points := Copy.Design(bench.Limits{Hosts: 1})
-	o := sim.Options{Host: host, Cost: sim.Cost{Now: 25}}
+	o := sim.Options{Cost: sim.Cost{Now: 25}}
 	got := benchtest.MustRun(t, Copy, sim.New(benchtest.Spec(2), o), bench.Slot{Teams: [][]int{{0}}, Points: points}, 1,
 		nil)[0]
 	if len(got) != len(points) || len(points) != 6*len(copySizes)-2 {
@@ -28,7 +24,7 @@ func TestCopyIsExact(t *testing.T) {
 	for _, line := range got {
 		kind := kinds[line.Point[names.FactorCold]]
 		if line.Point[names.FactorLoop] != 0 {
-			kind.PerByte *= host.LoopFactor
+			kind.PerByte *= sim.LoopFactor
 		}
 		want := float64(kind.Fixed) + kind.PerByte*float64(line.Point[names.FactorBytes])
 		if math.Abs(line.Aux[names.AuxMedian]/want-1) > 1e-3 {

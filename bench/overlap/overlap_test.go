@@ -84,7 +84,7 @@ func TestLargeMessages(t *testing.T) {
 func TestOverhead(t *testing.T) {
 	const send, recv, wake = 20_000, 30_000, 7_000
 	for _, cpus := range []int{1, 2} {
-		n := sim.New(switched(), sim.Options{Cost: sim.Cost{Send: send, Recv: recv, Wake: wake}, Host: sim.Host{CPUs: cpus}})
+		n := sim.New(switched(), sim.Options{Cost: sim.Cost{Send: send, Recv: recv, Wake: wake}, CPUs: cpus})
 		m := measured(t, n, point(1, 0))
 		near(t, "handed over", m[names.PhaseTransferSecond]-m[names.PhaseTransfer], 2*wake, 0.02)
 		m = measured(t, n, point(1, 1000))

@@ -129,7 +129,7 @@ func (p *proc) endLines(w *world) {
 // spend lets p's call take t of its CPU. On a host with one CPU a second thread takes it from the first.
 func (w *world) spend(p *proc, t instant) error {
 	p.cpu += t
-	if p.second && w.opt.Host.CPUs == 1 {
+	if p.second && w.opt.CPUs == 1 {
 		p.kernelTime += t
 	}
 	return w.sleep(p, w.now+t)

@@ -47,7 +47,7 @@ var (
 type Options struct {
 	Noise Noise
 	Cost  Cost
-	Host  Host
+	CPUs  int    // of a host; 0 means 2
 	Seed  uint64 // of the noise, the clocks and, with Spec.Seed, of the losses
 
 	// SendBuffer is a connection's room for bytes that have not left the host's block; a message that does not fit
@@ -115,7 +115,6 @@ func New(spec netspec.Spec, opt Options) *Net {
 		return n
 	}
 	n.opt.setDefaults(&spec)
-	n.opt.Host.setDefaults()
 	n.last = make([]instant, spec.Hosts)
 	n.clock = make([]clock, spec.Hosts)
 	rng := rand.New(rand.NewPCG(opt.Seed, 0x636c6f636b)) // a stream of its own: the clocks do not depend on the traffic
@@ -130,6 +129,7 @@ func New(spec netspec.Spec, opt Options) *Net {
 }
 
 func (o *Options) setDefaults(spec *netspec.Spec) {
+	o.CPUs = cmp.Or(o.CPUs, 2)
 	o.SendBuffer = cmp.Or(o.SendBuffer, 64*units.KiB)
 	o.RTO = cmp.Or(o.RTO, 200*units.Millisecond)
 	if o.Window == 0 {
