@@ -52,7 +52,9 @@ func (g *Group) OpenDatagrams(within units.Nanos) error {
 	if err == nil {
 		err = g.prove(ctx, m, with)
 	}
-	m.open = err == nil
+	if m.open = err == nil; !m.open {
+		g.Abort() // an answer may be on its way: the mesh must not keep the connections for the next group
+	}
 	return err
 }
 

@@ -105,6 +105,31 @@ func TestDatagramsBeforeTheAnswer(t *testing.T) {
 	}
 }
 
+// What a rank is still sent after it has given up, as on a path that is slower than it waits, is not what the next group
+// receives first.
+func TestAnswerAfterTheEnd(t *testing.T) {
+	meshes := testMeshes(t, "127.0.0.1", 2, nil)
+	g := opened(t, meshes, units.Second)
+	done := make(chan error, 1)
+	go func() { done <- g[0].OpenDatagrams(50 * units.Millisecond) }()
+	m, with := begun(t, g[1])
+	if err := <-done; !errors.Is(err, ErrTimeout) {
+		t.Fatalf("without an answer: %v", err)
+	}
+	for err := error(nil); err == nil && !heard(with); {
+		err = g[1].takeProofs(m, with)
+	}
+	for _, rank := range g {
+		rank.Close()
+	}
+	g = opened(t, meshes, units.Second)
+	b := make([]byte, 4)
+	both(t, func() error { return g[1].Send(0, []byte("next")) }, func() error { return g[0].Recv(1, b) })
+	if string(b) != "next" {
+		t.Errorf("the next group heard %q", b)
+	}
+}
+
 // A rank answers nobody while it still waits for the proof of another: who is answered may send, and it would read past
 // that.
 func TestAnswersComeLast(t *testing.T) {
