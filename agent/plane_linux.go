@@ -29,21 +29,14 @@ type pinned struct {
 	cpu int
 }
 
-// newMeshPlane listens on addr, and keeps the limits of rate and bytes. Where discreet is set, it is told what becomes
-// of dialling hosts that have not agreed, and the coordinator is not.
-func newMeshPlane(addr string, l Limits, discreet func(error)) (*meshPlane, error) {
+func newMeshPlane(addr string, o transport.Options) (*meshPlane, error) {
 	host, err := machine.New()
 	if err != nil {
 		return nil, err
 	}
-	m, err := transport.NewMesh(addr)
+	m, err := transport.NewMesh(addr, o)
 	if err != nil {
 		return nil, err
-	}
-	m.Limit(l.Rate)
-	m.Most(l.Bytes)
-	if discreet != nil {
-		m.Discreet(discreet)
 	}
 	runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + 1) // a thread that waits in a timed receive keeps its own
 	p := &meshPlane{Mesh: m, machine: host}

@@ -8,6 +8,7 @@ import (
 	"calib/bench"
 	"calib/internal/plane"
 	"calib/internal/units"
+	"calib/transport"
 )
 
 // closing gives a group the Close of an io.Closer.
@@ -26,7 +27,7 @@ func LoopbackTeam(t *testing.T, size int, shared bool) []bench.Group {
 	s := plane.Session{Run: "conformance"}
 	hosts := make([]int, size)
 	for i := range planes {
-		p, err := newMeshPlane("127.0.0.1:0", Limits{}, nil)
+		p, err := newMeshPlane("127.0.0.1:0", transport.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -8,7 +8,7 @@ import (
 	"calib/transport"
 )
 
-func newMeshPlane(string, Limits, func(error)) (dataPlane, error) {
+func newMeshPlane(string, transport.Options) (dataPlane, error) {
 	return nil, transport.ErrUnsupported
 }
 func tryCPU(string) (int, error) { return 0, transport.ErrUnsupported }

@@ -12,6 +12,7 @@ import (
 	"calib/bench"
 	"calib/internal/dataset"
 	"calib/internal/machine"
+	"calib/transport"
 )
 
 // ServerOptions configure an agent. Zero values mean what their comments say.
@@ -58,11 +59,11 @@ func NewServer(o ServerOptions) (*Server, error) {
 		return nil, err
 	}
 	o = o.filled()
-	var discreet func(error) // is told what no coordinator is
+	mesh := transport.Options{Rate: o.Limits.Rate, Most: o.Limits.Bytes}
 	if o.Shared {
-		discreet = func(err error) { o.Log.Warn("not told to the coordinator", "err", err.Error()) }
+		mesh.Discreet = func(err error) { o.Log.Warn("not told to the coordinator", "err", err.Error()) }
 	}
-	plane, err := newMeshPlane(o.Data, o.Limits, discreet)
+	plane, err := newMeshPlane(o.Data, mesh)
 	if err != nil {
 		return nil, err
 	}

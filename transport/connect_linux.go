@@ -26,7 +26,7 @@ func (m *Mesh) dial(ctx context.Context, s *session, l *link) (*Conn, error) {
 		return nil, fmt.Errorf("%w: its agent has not agreed to be dialled", ErrConsent)
 	}
 	m.mu.Lock()
-	tells := m.discreet == nil || s.met[l.peer.Host]
+	tells := m.options.Discreet == nil || s.met[l.peer.Host]
 	m.mu.Unlock()
 	if tells {
 		return m.dialAll(ctx, s, l)
@@ -63,7 +63,7 @@ func (m *Mesh) dialOne(ctx context.Context, a netip.AddrPort, s *session, l *lin
 	c.epoch = epoch
 	from, _, err := kernel.Ends(fd)
 	c.port = from.Port()
-	if err = errors.Join(err, kernel.SetPace(fd, m.rate), c.SetTimeouts(handshakeTimeout)); err == nil {
+	if err = errors.Join(err, kernel.SetPace(fd, m.options.Rate), c.SetTimeouts(handshakeTimeout)); err == nil {
 		err = dialHandshake(ctx, c, s.hash, &l.ticket, l.peer.Consent, l.line)
 	}
 	if err == nil {
@@ -86,11 +86,6 @@ const discreetTime = 5 * time.Second
 // another in every process.
 func (m *Mesh) Consent() string { return m.consent }
 
-// Discreet makes the mesh one whose caller is not to learn from it which ports are open elsewhere: until a host has
-// proven its ticket, all that becomes of dialling it is one and the same error, at one and the same time. log is told
-// what it was. Call it before the first session.
-func (m *Mesh) Discreet(log func(error)) { m.discreet, m.patience = log, discreetTime }
-
 // dialQuietly is dialAll with an error that says nothing, after a time that says nothing.
 func (m *Mesh) dialQuietly(ctx context.Context, s *session, l *link) (*Conn, error) {
 	limited, cancel := context.WithTimeout(ctx, m.patience)
@@ -99,7 +94,7 @@ func (m *Mesh) dialQuietly(ctx context.Context, s *session, l *link) (*Conn, err
 	if err == nil {
 		return c, nil
 	}
-	m.discreet(fmt.Errorf("connect to %s: %w", describe(l.peer), err))
+	m.options.Discreet(fmt.Errorf("connect to %s: %w", describe(l.peer), err))
 	<-limited.Done()
 	if ctx.Err() != nil {
 		return nil, ctxErr(ctx)
@@ -167,7 +162,7 @@ func (m *Mesh) serveHandshake(c *Conn, turn uint64) {
 				return nil, err
 			}
 			c.epoch = h.Epoch
-			return &l.ticket, errors.Join(kernel.SetOptions(c.fd, o), kernel.SetPace(c.fd, m.rate))
+			return &l.ticket, errors.Join(kernel.SetOptions(c.fd, o), kernel.SetPace(c.fd, m.options.Rate))
 		})
 	}
 	m.endHandshake(c, err)

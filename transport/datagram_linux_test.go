@@ -78,7 +78,7 @@ func TestDatagramsBetweenWildcards(t *testing.T) {
 		}
 		var meshes []*Mesh
 		for range 2 {
-			m, err := NewMesh(":0")
+			m, err := NewMesh(":0", Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -187,7 +187,7 @@ func TestDatagramPortInUse(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer other.Close()
-		_, err = NewMesh(other.LocalAddr().String())
+		_, err = NewMesh(other.LocalAddr().String(), Options{})
 		if try < 20 && err != nil && strings.Contains(err.Error(), "ss -ltnp") {
 			continue // a TCP connection of another process happens to have that port
 		}
@@ -262,7 +262,7 @@ func TestDatagramTooLarge(t *testing.T) {
 func TestRateLimitOfConnections(t *testing.T) {
 	meshes := testMeshes(t, "127.0.0.1", 2, nil)
 	for _, m := range meshes {
-		m.Limit(3 * units.MiB)
+		m.options.Rate, m.pace = 3*units.MiB, newPacer(3*units.MiB)
 	}
 	g := lettered(t, meshes, units.Second)
 	for range 2 {

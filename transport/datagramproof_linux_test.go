@@ -105,8 +105,8 @@ func TestDatagramsBeforeTheAnswer(t *testing.T) {
 	}
 }
 
-// What a rank is still sent after it has given up, as on a path that is slower than it waits, is not what the next group
-// receives first.
+// What a rank is still sent after it has given up, as on a path that is slower than it waits, is not what the next
+// group receives first.
 func TestAnswerAfterTheEnd(t *testing.T) {
 	meshes := testMeshes(t, "127.0.0.1", 2, nil)
 	g := opened(t, meshes, units.Second)

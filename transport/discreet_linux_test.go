@@ -27,7 +27,7 @@ func TestDiscreetDialling(t *testing.T) {
 		"no name": "nosuch.invalid:1"} {
 		m := testMeshes(t, "127.0.0.1", 2, func(_ int, s *plane.Session) { s.Peers[0].Addr = addr })[0]
 		var logged error
-		m.Discreet(func(err error) { logged = err })
+		m.options.Discreet = func(err error) { logged = err }
 		m.patience = 200 * time.Millisecond
 		begun := time.Now()
 		_, err := m.Conn(context.Background(), 1)

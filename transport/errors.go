@@ -1,6 +1,10 @@
 package transport
 
-import "errors"
+import (
+	"errors"
+
+	"calib/internal/units"
+)
 
 // Classes of failure. Errors of this package wrap exactly one of them where one applies, and name the host concerned.
 var (
@@ -24,6 +28,20 @@ var (
 	// ErrUnsupported: this operating system lacks what the measured data plane needs.
 	ErrUnsupported = errors.New("measuring needs linux")
 )
+
+// Options of a mesh. The zero value limits nothing, and hides nothing.
+type Options struct {
+	// Rate bounds the sending [B/s]: of each data connection, and of all datagrams together; 0 is no limit of
+	// connections, and DatagramRate of datagrams.
+	Rate units.Bytes
+	// Most bounds the bytes that a pair may move in one run, whatever its tickets say and however often a session of the
+	// run begins; 0 is what they say.
+	Most units.Bytes
+	// Discreet is set where the mesh's caller is not to learn from it which ports are open elsewhere: until a host has
+	// proven its ticket, all that becomes of dialling it is one and the same error, at one and the same time. Discreet is
+	// told what it was.
+	Discreet func(error)
+}
 
 // Foreign is what has reached a mesh and was not of its run.
 type Foreign struct {

@@ -288,8 +288,7 @@ func (g *Group) Stamp() error {
 	return kernel.Yield()
 }
 
-// RecvAt is Recv, and also returns when the last byte reached this host: when this thread had read it, or, after Stamp
-// on a crowded machine, when the kernel took it from the network.
+// RecvAt implements bench.Group. After Stamp on a crowded machine, the time is when the kernel took the last byte.
 func (g *Group) RecvAt(from int, b []byte) (units.Nanos, error) {
 	c, err := g.link(from)
 	if err != nil {

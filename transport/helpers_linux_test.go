@@ -30,7 +30,7 @@ func loopbacks() []string {
 
 func newTestMesh(t testing.TB, host string) *Mesh {
 	t.Helper()
-	m, err := NewMesh(net.JoinHostPort(host, "0"))
+	m, err := NewMesh(net.JoinHostPort(host, "0"), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -25,12 +25,10 @@ type Mesh struct {
 	addr       netip.AddrPort
 	defaults   plane.Socket    // the listener's own
 	udp        *datagramSocket // of datagrams
-	rate       units.Bytes
-	most       units.Bytes   // that a pair may move in one run; 0 is what tickets say
+	options    Options
 	pace       pacer         // of datagrams; belongs to the goroutine of the group there is
 	consent    string        // that peers must have been told of
-	discreet   func(error)   // where errors of dialling go that the caller is not told; nil: it is told
-	patience   time.Duration // with discreet: how long dialling takes that fails
+	patience   time.Duration // with Options.Discreet: how long dialling takes that fails
 	ctx        context.Context
 	cancel     context.CancelFunc
 	wg         sync.WaitGroup
@@ -49,14 +47,14 @@ type Mesh struct {
 }
 
 // NewMesh listens on addr: "host:port", "[IPv6]:port", or ":port" for every address of the host; port 0 lets the kernel
-// choose. It fails with ErrPortInUse where that is the reason.
-func NewMesh(addr string) (*Mesh, error) {
+// choose. It fails with kernel.ErrPortInUse where that is the reason.
+func NewMesh(addr string, o Options) (*Mesh, error) {
 	fd, udp, bound, err := kernel.ListenBoth(addr)
 	if err != nil {
 		return nil, fmt.Errorf("listen for data on %s: %w", addr, err)
 	}
-	m := &Mesh{fd: fd, addr: bound, udp: &datagramSocket{fd: udp, refs: 1}, pace: newPacer(0), consent: rand.Text(),
-		handshakes: make(chan struct{}, maxPending)}
+	m := &Mesh{fd: fd, addr: bound, udp: &datagramSocket{fd: udp, refs: 1}, options: o, pace: newPacer(o.Rate),
+		consent: rand.Text(), patience: discreetTime, handshakes: make(chan struct{}, maxPending)}
 	if m.defaults, err = kernel.ListenDefaults(fd); err != nil {
 		kernel.Close(fd)
 		kernel.Close(udp)
@@ -66,14 +64,6 @@ func NewMesh(addr string) (*Mesh, error) {
 	m.wg.Go(m.acceptLoop)
 	return m, nil
 }
-
-// Limit bounds the rate of sending [B/s]: of each data connection, and of all datagrams together; 0 is no limit of
-// connections, and DatagramRate of datagrams. Call it before the first session.
-func (m *Mesh) Limit(rate units.Bytes) { m.rate, m.pace = rate, newPacer(rate) }
-
-// Most bounds the bytes that a pair may move in one run, whatever its tickets say and however often a session of the
-// run begins. Call it before the first session.
-func (m *Mesh) Most(bytes units.Bytes) { m.most = bytes }
 
 // Addr is where the mesh listens: for connections, and for datagrams on the port of the same number.
 func (m *Mesh) Addr() netip.AddrPort { return m.addr }
@@ -103,8 +93,8 @@ func (m *Mesh) SetSession(s plane.Session) (err error) {
 	}
 	m.session, m.epoch = next, 0
 	for id, l := range next.links {
-		if m.most > 0 {
-			l.given = max(0, min(l.given, int64(m.most)-m.moved[id.host]))
+		if m.options.Most > 0 {
+			l.given = max(0, min(l.given, int64(m.options.Most)-m.moved[id.host]))
 			l.allowed.Store(l.given)
 		}
 		if d, err := ticketLife(&l.ticket, time.Now()); err == nil {

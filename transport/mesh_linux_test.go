@@ -16,7 +16,7 @@ import (
 func TestPortInUse(t *testing.T) {
 	for _, host := range loopbacks() {
 		m := newTestMesh(t, host)
-		_, err := NewMesh(m.Addr().String())
+		_, err := NewMesh(m.Addr().String(), Options{})
 		if !errors.Is(err, kernel.ErrPortInUse) || !strings.Contains(err.Error(), m.Addr().String()) ||
 			!strings.Contains(err.Error(), "port=") {
 			t.Errorf("second listener: %v", err)
@@ -26,7 +26,7 @@ func TestPortInUse(t *testing.T) {
 
 func TestBadListenAddresses(t *testing.T) {
 	for _, addr := range []string{"", "nohost", "127.0.0.1:port", ":70000", "192.0.2.77:0", "[fe80::1%nosuchif]:0"} {
-		if m, err := NewMesh(addr); err == nil {
+		if m, err := NewMesh(addr, Options{}); err == nil {
 			m.Close()
 			t.Errorf("%q: listens on %v", addr, m.Addr())
 		} else if !strings.Contains(err.Error(), "listen for data on "+addr) {
@@ -39,7 +39,7 @@ func TestBadListenAddresses(t *testing.T) {
 func TestListenOnEveryAddress(t *testing.T) {
 	for _, host := range loopbacks() {
 		meshes := testMeshes(t, host, 1, nil)
-		all, err := NewMesh(":0")
+		all, err := NewMesh(":0", Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -225,7 +225,7 @@ func TestSilentStrangers(t *testing.T) {
 func TestByteLimitOfARun(t *testing.T) {
 	meshes := testMeshes(t, "127.0.0.1", 2, nil)
 	for _, m := range meshes {
-		m.Most(1000)
+		m.options.Most = 1000
 	}
 	begin := func(run string) []*Group {
 		for self, m := range meshes {

@@ -44,13 +44,9 @@ func (w *anyReceiver) next() int {
 	return -1
 }
 
-// RecvAny waits until any rank's bytes are there, reads at most len(b) of one rank's, and returns whose, how many, and
-// when the last of them came (as RecvAt). Ranks that have bytes waiting are served in turn. After a silence as long as
-// the receive timeout it fails with ErrTimeout, and every connection stays usable. A rank whose connection has ended is
-// an error of class ErrPeerClosed when its turn comes, once: the ranks that are left can be received from by calling
-// again.
-//
-// The first call of a group opens the missing connections, as Open does.
+// RecvAny implements bench.Group. After a silence it fails with ErrTimeout, and every connection stays usable. A rank
+// whose connection has ended is an error of class ErrPeerClosed when its turn comes, once: the ranks that are left can
+// be received from by calling again. The first call of a group opens the missing connections, as Open does.
 func (g *Group) RecvAny(b []byte) (from, n int, at units.Nanos, err error) {
 	w := g.anyReceiver
 	if w == nil {
@@ -143,8 +139,7 @@ func (g *Group) Pending(from int) (int, error) {
 	return g.queued(from, "receive", unix.TIOCINQ, func(c *Conn, n int) bool { return n == 0 && kernel.Ended(c.fd) })
 }
 
-// Unacked returns how many bytes sent to a rank its host has not acknowledged: those that wait to leave this host, and
-// those on their way.
+// Unacked implements bench.Group. It counts what waits to leave this host, too.
 func (g *Group) Unacked(to int) (int, error) {
 	return g.queued(to, "send", unix.TIOCOUTQ, func(c *Conn, n int) bool {
 		return c.broken.Load() || n > 0 && !kernel.Established(c.fd)

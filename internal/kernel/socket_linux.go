@@ -65,17 +65,11 @@ func Close(fd int) {
 	_ = unix.Close(fd)
 }
 
+// SetTimeouts bounds each call that waits; 0 is for ever. The kernel counts microseconds, to which both are rounded up.
 func SetTimeouts(fd int, recv, send units.Nanos) error {
-	// The kernel counts microseconds and reads 0 as for ever.
-	tv := func(t units.Nanos) *unix.Timeval {
-		if t > 0 {
-			t = max(t, units.Microsecond)
-		}
-		return new(unix.NsecToTimeval(int64(max(t, 0))))
-	}
 	return errors.Join(
-		unix.SetsockoptTimeval(fd, unix.SOL_SOCKET, unix.SO_RCVTIMEO, tv(recv)),
-		unix.SetsockoptTimeval(fd, unix.SOL_SOCKET, unix.SO_SNDTIMEO, tv(send)))
+		unix.SetsockoptTimeval(fd, unix.SOL_SOCKET, unix.SO_RCVTIMEO, new(unix.NsecToTimeval(int64(recv)))),
+		unix.SetsockoptTimeval(fd, unix.SOL_SOCKET, unix.SO_SNDTIMEO, new(unix.NsecToTimeval(int64(send)))))
 }
 
 type option struct {

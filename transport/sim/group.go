@@ -178,8 +178,8 @@ func (g *Group) Close() error {
 	return nil
 }
 
-// RecvAny waits for bytes of any rank. Ranks are served in turn. When nothing is there and a rank whose bytes were all
-// received has left, it fails with ErrPeer, whatever the others may still send.
+// RecvAny implements bench.Group. When nothing is there and a rank whose bytes were all received has left, it fails
+// with ErrPeer, whatever the others may still send.
 func (g *Group) RecvAny(b []byte) (from, n int, at units.Nanos, err error) {
 	err = g.alone("receive from any rank", func() error {
 		w := g.w
