@@ -47,13 +47,7 @@ func Collect(p *Prepared, fits []*params.Fit) *params.Params {
 
 // oneMachine says how many hosts share a machine, where some do.
 func (p *Prepared) oneMachine() []params.Finding {
-	on, most := map[string]int{}, 0
-	for _, h := range p.hosts {
-		if m := h.Machine(); m != "" {
-			on[m]++
-			most = max(most, on[m])
-		}
-	}
+	most := sharing(p.hosts, dataset.Host.Machine)
 	if most < 2 {
 		return nil
 	}

@@ -172,23 +172,29 @@ func (p *Prepared) hostNames(hosts []int) []string { return lists.Map(hosts, p.H
 // Stamped reports whether the kernel stamped the arrivals of a batch. Agents let it where two hosts of the batch are
 // one machine and agents of the run share a CPU: a receiver may have to wait before it can read the clock.
 func (p *Prepared) Stamped(b *Batch) bool {
-	if p.crowded == nil {
-		return false
-	}
 	ranks := lists.Flat(b.Lines, func(l *dataset.Sample) []int { return l.Ranks })
-	on := lists.Where(lists.Map(ranks, func(h int) string { return p.hosts[h].Machine() }),
-		func(machine string) bool { return machine != "" })
-	slices.Sort(on)
-	return len(slices.Compact(slices.Clone(on))) < len(on)
+	return p.crowded != nil && sharing(p.named(ranks), dataset.Host.Machine) > 1
 }
 
 // OneMachine reports whether two hosts are known to be one machine.
 func (p *Prepared) OneMachine(hosts []int) bool {
-	boot := func(h int) string {
-		if h < 0 || h >= len(p.hosts) {
-			return ""
+	boot := func(h dataset.Host) string { return h.Boot }
+	return len(hosts) == 2 && sharing(p.named(hosts), boot) == 2
+}
+
+func (p *Prepared) named(hosts []int) []dataset.Host {
+	return lists.Map(hosts, func(h int) dataset.Host { return p.hosts[h] })
+}
+
+// sharing is how many hosts are on the machine that has the most of them. on is a host's machine, "" where it is not
+// known.
+func sharing(hosts []dataset.Host, on func(dataset.Host) string) (most int) {
+	count := map[string]int{}
+	for _, h := range hosts {
+		if machine := on(h); machine != "" {
+			count[machine]++
+			most = max(most, count[machine])
 		}
-		return p.hosts[h].Boot
 	}
-	return len(hosts) == 2 && boot(hosts[0]) != "" && boot(hosts[0]) == boot(hosts[1])
+	return most
 }

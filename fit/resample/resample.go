@@ -78,20 +78,17 @@ func Distinct[K comparable, V cmp.Ordered](t *Table[K], of func(K) (v V, ok bool
 }
 
 // AddTeam is Add for values that one of several teams of hosts measured, such as a pair. team tells the teams apart, in
-// every round the same (Team makes one). What differs between teams then widens the intervals. The values are kept, and
-// must not change.
+// every round the same (Team makes one). What differs between teams then widens the intervals.
 func (t *Table[K]) AddTeam(i int, team string, dir, round, n int, values ...float64) {
 	k := teamRound{team, round}
 	t.points[i].teams[k] = append(t.points[i].teams[k], teamPart{dir & 1, values})
-	t.points[i].add(dir, round, n, values)
+	t.Add(i, dir, round, n, values...)
 }
 
-// Add appends raw values of point i, taken from n timings. Nothing is known of which hosts they are of.
+// Add appends raw values of point i, taken from n timings. Nothing is known of which hosts they are of. The values are
+// kept, and must not change.
 func (t *Table[K]) Add(i, dir, round, n int, values ...float64) {
-	t.points[i].add(dir, round, n, slices.Clone(values))
-}
-
-func (p *point) add(dir, round, n int, values []float64) {
+	p := t.points[i]
 	p.parts[dir&1][round] = append(p.parts[dir&1][round], values)
 	p.n += n
 }

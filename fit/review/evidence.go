@@ -38,7 +38,7 @@ const imported = "imported:"
 // unknowns, a model that misses its own data, another tool's figures.
 func (r *review) evidence() {
 	r.eachParameter(func(name string, q params.Parameter) {
-		reasons := []reason{r.foreign()}
+		reasons := []string{r.foreign()}
 		if listed(readOff, name) {
 			if q.CI95 == nil {
 				q.Why = "read or chosen, not estimated: it needs no interval"
@@ -51,26 +51,21 @@ func (r *review) evidence() {
 			reasons = append(reasons, r.missing(), r.lossy(q.Model), r.imprecise(q), r.tooFewRounds(q.Model),
 				r.noFreedom(name, q), r.misfit(name, q.Model), r.short(name))
 		}
-		for _, why := range lists.Where(reasons, reason.given) {
-			r.provisional(name, why)
-		}
+		r.provisional(name, reasons...)
 	})
 	r.eachFunction(func(name string, f params.Function) {
-		var none reason
+		none := ""
 		if len(f.CI95) == 0 && f.Status != params.StatusProvisional {
 			none = r.noInterval(f.Model)
 		}
-		reasons := []reason{none, r.wide(f), r.missing(), r.lossy(f.Model), r.tooFewRounds(f.Model),
-			r.noFreedomFunction(name, f), r.misfit(name, f.Model), r.foreign()}
-		for _, why := range lists.Where(reasons, reason.given) {
-			r.provisionalFunction(name, why)
-		}
+		r.provisionalFunction(name, none, r.wide(f), r.missing(), r.lossy(f.Model), r.tooFewRounds(f.Model),
+			r.noFreedomFunction(name, f), r.misfit(name, f.Model), r.foreign())
 	})
 }
 
-const oneRound reason = "one round only"
+const oneRound = "one round only"
 
-func (r *review) noInterval(model string) reason {
+func (r *review) noInterval(model string) string {
 	if r.tooFewRounds(model) == oneRound { // which is a reason of its own
 		return "no interval"
 	}
@@ -79,20 +74,20 @@ func (r *review) noInterval(model string) reason {
 
 // wide is the reason of a function of packets that is too uncertain at the largest of them, unless it is too small to
 // matter.
-func (r *review) wide(f params.Function) reason {
+func (r *review) wide(f params.Function) string {
 	m, p := f.Domain["m"][1], f.Domain["p"][1]
 	v, err := f.At(m, p, r.Functions)
 	half, _ := f.HalfWidthAt(m, p)
 	if err != nil || m == 0 || half <= params.Useful*v || half <= params.Material*r.reference(f.Unit) {
 		return ""
 	}
-	return reason(fmt.Sprintf("its 95%% interval at %v is wider than ± %.0f%%", units.Bytes(m), 100*params.Useful))
+	return fmt.Sprintf("its 95%% interval at %v is wider than ± %.0f%%", units.Bytes(m), 100*params.Useful)
 }
 
 // imprecise is the reason of a number that is too uncertain to be of use, unless it is too small to matter. Where
 // rounds alone leave it so wide, it says how much longer a run has to be, otherwise what makes it uncertain and what
 // would tell.
-func (r *review) imprecise(q params.Parameter) reason {
+func (r *review) imprecise(q params.Parameter) string {
 	if q.CI95 == nil {
 		return r.noInterval(q.Model)
 	}
@@ -110,18 +105,17 @@ func (r *review) imprecise(q params.Parameter) reason {
 	}
 	wider := fmt.Sprintf(" wider than ± %.0f%%: ", 100*params.Useful)
 	if most.U == 0 || most.Type == params.TypeA {
-		half := (hi - lo) / 2
 		if squares > 0 {
 			half *= most.U / math.Sqrt(squares)
 		}
 		longer := math.Max(2, math.Ceil(math.Pow(half/(params.Useful*v), 2)-1e-6))
 		if longer > 100 { // which nobody waits for
-			return reason("the interval is" + wider + "rounds differ too much for a longer run to narrow it; use idle hosts")
+			return "the interval is" + wider + "rounds differ too much for a longer run to narrow it; use idle hosts"
 		}
-		return reason(fmt.Sprintf("its interval is%sa run about %.0f times as long narrows it", wider, longer))
+		return fmt.Sprintf("its interval is%sa run about %.0f times as long narrows it", wider, longer)
 	}
-	return reason(fmt.Sprintf("%s makes it%s%s; %s", most.Name, wider, most.Why,
-		cmp.Or(remedies[most.Name], "more rounds do not narrow it")))
+	return fmt.Sprintf("%s makes it%s%s; %s", most.Name, wider, most.Why,
+		cmp.Or(remedies[most.Name], "more rounds do not narrow it"))
 }
 
 // remedies say what narrows a number that a term leaves wide.
@@ -136,7 +130,7 @@ var remedies = map[string]string{
 }
 
 // foreign is the reason of another tool's figures.
-func (r *review) foreign() reason {
+func (r *review) foreign() string {
 	if strings.HasPrefix(r.Run.Plan, imported) {
 		return "another tool's figures: what it averaged and left out is not known"
 	}
@@ -144,26 +138,26 @@ func (r *review) foreign() reason {
 }
 
 // missing is the reason of a run that lacks most of what it planned.
-func (r *review) missing() reason {
+func (r *review) missing() string {
 	if r.Run.Missing > params.MaxMissing {
-		return reason(fmt.Sprintf("%.0f%% of the planned slots were not measured, more than %.0f%%",
-			100*r.Run.Missing, 100*params.MaxMissing))
+		return fmt.Sprintf("%.0f%% of the planned slots were not measured, more than %.0f%%",
+			100*r.Run.Missing, 100*params.MaxMissing)
 	}
 	return ""
 }
 
 // lossy is the reason of a model that lost many of its timings: those without loss are a choice of them.
-func (r *review) lossy(model string) reason {
+func (r *review) lossy(model string) string {
 	if f := r.fits[model]; f != nil && params.Discarded(f) > params.MaxDiscarded {
-		return reason(fmt.Sprintf("%.0f%% of its timings were lost to retransmissions and timeouts, more than %.0f%%",
-			100*params.Discarded(f), 100*params.MaxDiscarded))
+		return fmt.Sprintf("%.0f%% of its timings were lost to retransmissions and timeouts, more than %.0f%%",
+			100*params.Discarded(f), 100*params.MaxDiscarded)
 	}
 	return ""
 }
 
 // short is the reason of beta and r_inf where no long message was measured: the bytes of the longest one take less time
 // than alpha.
-func (r *review) short(name string) reason {
+func (r *review) short(name string) string {
 	alpha, known := r.Parameters["alpha"].Raw()
 	beta, ok := r.Parameters["beta"].Raw()
 	f := r.fits["hockney"]
@@ -171,15 +165,15 @@ func (r *review) short(name string) reason {
 		return ""
 	}
 	if _, longest, some := params.Span(f.Of(params.Time)...); some && beta*longest < alpha {
-		return reason(fmt.Sprintf("the longest message was %v, whose bytes take less time than alpha: "+
-			"measure longer ones", units.Bytes(longest)))
+		return fmt.Sprintf("the longest message was %v, whose bytes take less time than alpha: "+
+			"measure longer ones", units.Bytes(longest))
 	}
 	return ""
 }
 
 // tooFewRounds is the reason of a model with one or two rounds; files without the number of rounds of a fit have that
 // of the run.
-func (r *review) tooFewRounds(model string) reason {
+func (r *review) tooFewRounds(model string) string {
 	n := r.Run.Rounds
 	if f := r.fits[model]; f != nil && f.Rounds > 0 {
 		n = f.Rounds
@@ -204,7 +198,7 @@ var shares = map[string]struct {
 
 // noFreedom is the reason of parameters that have no more points than unknowns, where the hosts would give more. Fewer
 // hosts than threePairs give two numbers of pairs in any run.
-func (r *review) noFreedom(name string, q params.Parameter) reason {
+func (r *review) noFreedom(name string, q params.Parameter) string {
 	s, ok := shares[name]
 	f := r.fits[q.Model]
 	if !ok || f == nil || len(r.Run.Hosts) < threePairs {
@@ -215,7 +209,7 @@ func (r *review) noFreedom(name string, q params.Parameter) reason {
 	}
 	for _, series := range f.Of(s.quantity) {
 		if n := len(series.Points); n > 0 && n <= 2 {
-			return reason(fmt.Sprintf("%d numbers of pairs for 2 parameters: the fit cannot be checked", n))
+			return fmt.Sprintf("%d numbers of pairs for 2 parameters: the fit cannot be checked", n)
 		}
 	}
 	return ""
@@ -223,7 +217,7 @@ func (r *review) noFreedom(name string, q params.Parameter) reason {
 
 // noFreedomFunction is the reason of a function with no more points than coefficients. Segments have three points each
 // by construction, or hold what lines from size to size miss sizes left out by.
-func (r *review) noFreedomFunction(name string, f params.Function) reason {
+func (r *review) noFreedomFunction(name string, f params.Function) string {
 	fit := r.fits[f.Model]
 	if fit == nil || f.Form == params.Pieces {
 		return ""
@@ -239,7 +233,7 @@ func (r *review) noFreedomFunction(name string, f params.Function) reason {
 		k-- // l1 is not fitted
 	}
 	if n > 0 && n <= k {
-		return reason(fmt.Sprintf("%d points for %d coefficients: the fit cannot be checked", n, k))
+		return fmt.Sprintf("%d points for %d coefficients: the fit cannot be checked", n, k)
 	}
 	return ""
 }
@@ -268,7 +262,7 @@ var restOn = []struct {
 }
 
 // misfit is the reason of a number whose model misses the points that the number is taken from.
-func (r *review) misfit(name, model string) reason {
+func (r *review) misfit(name, model string) string {
 	f := r.fits[model]
 	if f == nil {
 		return ""
@@ -276,8 +270,8 @@ func (r *review) misfit(name, model string) reason {
 	if at, ok := ofEnds[name]; ok {
 		if mean, _ := r.misses(endOf(f.Of(at.quantity), at.large)); mean > meanMisfit {
 			end := map[bool]string{false: "smallest", true: "largest"}[at.large]
-			return reason(fmt.Sprintf("the model misses the %s messages by %.0f%%, more than %.0f%%",
-				end, 100*mean, 100*meanMisfit))
+			return fmt.Sprintf("the model misses the %s messages by %.0f%%, more than %.0f%%",
+				end, 100*mean, 100*meanMisfit)
 		}
 	}
 	own := lists.Where(f.Series, func(s params.Series) bool { return s.Symbol == name })
@@ -289,15 +283,15 @@ func (r *review) misfit(name, model string) reason {
 	mean, worst := r.misses(own...)
 	switch {
 	case mean > meanMisfit:
-		return reason(fmt.Sprintf("%s misses %s by %.0f%% on average, limit %.0f%%",
-			model, own[0].Name, 100*mean, 100*meanMisfit))
+		return fmt.Sprintf("%s misses %s by %.0f%% on average, limit %.0f%%",
+			model, own[0].Name, 100*mean, 100*meanMisfit)
 	case worst > worstMisfit:
-		return reason(fmt.Sprintf("%s misses %s by %.0f%% at one point, limit %.0f%%",
-			model, own[0].Name, 100*worst, 100*worstMisfit))
+		return fmt.Sprintf("%s misses %s by %.0f%% at one point, limit %.0f%%",
+			model, own[0].Name, 100*worst, 100*worstMisfit)
 	case len(own) == 1 && own[0].Quantity == params.Time && f.Quality != nil && f.Quality.LeaveOneOut != nil &&
 		*f.Quality.LeaveOneOut > math.Max(leftOut, noise(own[0])):
-		return reason(fmt.Sprintf("error of %s on sizes left out of the fit %.0f%% on average, limit %.0f%%",
-			model, 100**f.Quality.LeaveOneOut, 100*leftOut))
+		return fmt.Sprintf("error of %s on sizes left out of the fit %.0f%% on average, limit %.0f%%",
+			model, 100**f.Quality.LeaveOneOut, 100*leftOut)
 	}
 	return ""
 }

@@ -115,8 +115,8 @@ func (r *review) notNegativeFunction(name string, f params.Function) {
 		case v-half > 0 || v >= 0 && (half == 0 || small || side == 1):
 			continue
 		case small:
-			r.provisionalFunction(name, reason(fmt.Sprintf("the estimate is negative, by less than %g%% of %s: take it as zero",
-				100*params.Material, units.Format(ref, f.Unit))))
+			r.provisionalFunction(name, fmt.Sprintf("the estimate is negative, by less than %g%% of %s: take it as zero",
+				100*params.Material, units.Format(ref, f.Unit)))
 		case v+half > 0:
 			r.mark(name, params.StatusBound, fmt.Sprintf("%s(%s) is %s ± %s: it may be zero", name, at.where,
 				units.Format(v, f.Unit), units.Format(half, f.Unit)))
@@ -142,7 +142,7 @@ func (r *review) fallsWithHosts(name string, f params.Function) {
 	}
 	why := fmt.Sprintf("%s falls by %s with every further host: no network does that, but CPUs that wake faster "+
 		"under load", name, units.Format(-l1, f.Unit))
-	r.provisionalFunction(name, reason(why))
+	r.provisionalFunction(name, why)
 	r.add(params.Warnf("falls-with-hosts", "%s", why).Of(name).With("l1", l1))
 }
 

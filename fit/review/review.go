@@ -22,7 +22,7 @@ import (
 // contradicts something else, then what lacks evidence: a number that an earlier rule withheld is no witness against
 // another.
 func Apply(p *params.Params) {
-	r := &review{Params: p, fits: map[string]*params.Fit{}, reasons: map[reason][]string{}}
+	r := &review{Params: p, fits: map[string]*params.Fit{}, reasons: map[string][]string{}}
 	for _, f := range p.Fits {
 		r.fits[f.Model] = f
 	}
@@ -43,13 +43,9 @@ func Apply(p *params.Params) {
 type review struct {
 	*params.Params
 	fits    map[string]*params.Fit // by model
-	reasons map[reason][]string    // names of parameters and functions, by why they are provisional
+	reasons map[string][]string    // names of parameters and functions, by why they are provisional
 	zero    []string               // those that cannot be told from zero
 }
-
-type reason string
-
-func (why reason) given() bool { return why != "" }
 
 // eachParameter calls do with every parameter that has a value, in the order of their names.
 func (r *review) eachParameter(do func(name string, q params.Parameter)) {
@@ -86,27 +82,32 @@ func (r *review) mark(name, status, why string) {
 
 func (r *review) add(f params.Finding) { r.Findings = append(r.Findings, f) }
 
-// provisional marks a parameter that has a value as provisional. A second reason is added to the first.
-func (r *review) provisional(name string, why reason) {
+// provisional marks a parameter that has a value as provisional where there are reasons; "" is none.
+func (r *review) provisional(name string, reasons ...string) {
 	q := r.Parameters[name]
-	q.Status, q.Why = params.StatusProvisional, both(q.Why, string(why), q.Status == params.StatusProvisional)
+	q.Status, q.Why = r.because(name, q.Status, q.Why, reasons)
 	r.Parameters[name] = q
-	r.reasons[why] = append(r.reasons[why], name)
 }
 
-func (r *review) provisionalFunction(name string, why reason) {
+func (r *review) provisionalFunction(name string, reasons ...string) {
 	f := r.Functions[name]
-	f.Status, f.Why = params.StatusProvisional, both(f.Why, string(why), f.Status == params.StatusProvisional)
+	f.Status, f.Why = r.because(name+"()", f.Status, f.Why, reasons)
 	r.Functions[name] = f
-	r.reasons[why] = append(r.reasons[why], name+"()")
 }
 
-// both joins two reasons; the first counts only where it is one.
-func both(first, second string, counts bool) string {
-	if !counts || first == "" {
-		return second
+// because adds reasons to what makes a number provisional already. What another status says why is no such reason.
+func (r *review) because(name, status, why string, reasons []string) (newStatus, newWhy string) {
+	for _, more := range reasons {
+		if more == "" {
+			continue
+		}
+		r.reasons[more] = append(r.reasons[more], name)
+		if status == params.StatusProvisional && why != "" {
+			more = why + "; " + more
+		}
+		status, why = params.StatusProvisional, more
 	}
-	return first + "; " + second
+	return status, why
 }
 
 // summarise adds one finding for all that cannot be told from zero, and one for each reason why something is
@@ -132,13 +133,13 @@ func number(v float64, ci *[2]float64, unit string) string {
 // Contradicted marks parameters and functions of a reviewed p as provisional, because traffic that no fit has seen
 // contradicts what a model makes of them together. Those that are not ok stay as they are.
 func Contradicted(p *params.Params, names []string, why string) {
-	r := &review{Params: p, reasons: map[reason][]string{}}
+	r := &review{Params: p, reasons: map[string][]string{}}
 	for _, name := range names {
 		q, number := p.Parameters[name]
 		if number && q.Status == params.StatusOK {
-			r.provisional(name, reason(why))
+			r.provisional(name, why)
 		} else if f, ok := p.Functions[name]; ok && !number && f.Status == params.StatusOK {
-			r.provisionalFunction(name, reason(why))
+			r.provisionalFunction(name, why)
 		}
 	}
 	r.summarise()
