@@ -139,9 +139,10 @@ func (p *Prepared) LineBatches(exp, phase string) []*Batch {
 // Spoiled reports whether b timed something else than a network without loss.
 func (b *Batch) Spoiled() bool { return b.Flagged(spoiling...) != "" }
 
-// fewDisturbances lists, for each point, the disturbing flags that only few of its batches carry. Each is looked at by
-// itself: where every batch was preempted, the one from which the hypervisor took time still stands out.
-func fewDisturbances(in []*Batch) map[string][]string {
+// standsOut says of a batch which disturbing flag it carries that only few batches of its point do; "" is none. Each
+// flag is looked at by itself: where every batch was preempted, the one from which the hypervisor took time still stands
+// out.
+func standsOut(in []*Batch) func(*Batch) string {
 	total, with := map[string]int{}, map[[2]string]int{} // by point; by point and flag
 	for _, b := range in {
 		key := b.Point.Key()
@@ -152,15 +153,11 @@ func fewDisturbances(in []*Batch) map[string][]string {
 			}
 		}
 	}
-	few := map[string][]string{}
-	for key, n := range total {
-		for _, f := range disturbing {
-			if w := with[[2]string{key, f}]; w > 0 && float64(w) <= fewDisturbed*float64(n) {
-				few[key] = append(few[key], f)
-			}
-		}
+	return func(b *Batch) string {
+		key := b.Point.Key()
+		few := func(f string) bool { return float64(with[[2]string{key, f}]) <= fewDisturbed*float64(total[key]) }
+		return b.Flagged(lists.Where(disturbing, few)...)
 	}
-	return few
 }
 
 // Usable returns the batches a fit may use, and counts and explains the others in r.
@@ -174,8 +171,7 @@ func (r *Result) usable(in []*Batch, spoiling []string) []*Batch {
 	crowded := func(b *Batch) bool { return slices.ContainsFunc(b.Lines, shares) }
 	others := slices.ContainsFunc(in, func(b *Batch) bool { return !crowded(b) && b.Flagged(spoiling...) == "" })
 	in = r.Unflagged(r.Without(in, WhyOneCPU, func(b *Batch) bool { return others && crowded(b) }), spoiling)
-	few := fewDisturbances(in)
-	in = r.Sift(in, func(b *Batch) string { return b.Flagged(few[b.Point.Key()]...) })
+	in = r.Sift(in, standsOut(in))
 	disturbed := 0
 	for _, b := range in {
 		if b.Flagged(disturbing...) != "" {

@@ -56,15 +56,8 @@ func coalescing(h dataset.Host) (params.Finding, bool) {
 
 // node compares the NUMA node of the interface with that of the CPUs the agent is pinned to.
 func node(h dataset.Host) (params.Finding, bool) {
-	of, cpus := h.Env["nic.numa_node"], map[int]string{}
-	for _, n := range strings.Fields(h.Env["numa.cpus"]) {
-		name, list, _ := strings.Cut(n, ":")
-		members, _ := units.ParseSet(list)
-		for _, c := range members {
-			cpus[c] = name
-		}
-	}
-	if of == "" || len(cpus) == 0 {
+	of, nodes := h.Env["nic.numa_node"], strings.Fields(h.Env["numa.cpus"])
+	if of == "" || len(nodes) == 0 {
 		return params.Finding{}, false
 	}
 	if h.CPU == "" {
@@ -72,11 +65,13 @@ func node(h dataset.Host) (params.Finding, bool) {
 			"message costs the host (alpha, a, O_s, O_r) may change by some tenths of a microsecond with where it runs; "+
 			"without cpu=none in the hosts file it is pinned", of), true
 	}
-	if c, err := strconv.Atoi(h.CPU); err == nil {
-		if n := cpus[c]; n != "" && n != of {
+	for _, n := range nodes {
+		name, list, _ := strings.Cut(n, ":")
+		cpus, _ := units.ParseSet(list)
+		if c, err := strconv.Atoi(h.CPU); err == nil && name != of && slices.Contains(cpus, c) {
 			return params.Warnf("numa-node", "the agent is pinned to CPU %d on NUMA node %s, the interface is on "+
 				"node %s: every message crosses between them, which costs some tenths of a microsecond in alpha, a, "+
-				"O_s and O_r, and bandwidth in b", c, n, of), true
+				"O_s and O_r, and bandwidth in b", c, name, of), true
 		}
 	}
 	return params.Finding{}, false

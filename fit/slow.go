@@ -40,6 +40,14 @@ func (o *SlowHosts) Why(p *Prepared, pair [2]int) string {
 // Group is the number, from 1, of the group of a host, such as its rack; 0 where it is in none.
 func (o *SlowHosts) Group(host int) int { return o.group[host] }
 
+// LargestGroup is how many hosts the largest group has; 0 where there is none.
+func (o *SlowHosts) LargestGroup() (most int) {
+	for _, hosts := range o.judged.Groups {
+		most = max(most, len(hosts))
+	}
+	return most
+}
+
 // Odd reports whether a host is slow, or of another kind than most.
 func (o *SlowHosts) Odd(host int) bool { return o.Hosts[host] || o.kind[host] > 1 }
 

@@ -141,38 +141,45 @@ const slowMet = "slow pairs are left out, and how often they met the others is n
 
 // withhold takes a_c and b_c out of use where what looks like contention may be a slow host: with two pairs, all bursts
 // and streams of both have a slow one. Where slow pairs were left out of streams that do not slow down, the others met
-// one stream fewer than the bound of b_c was taken for. a is then provisional.
+// one stream fewer than the bound of b_c was taken for. a is provisional where a_c is withheld.
 func (p *paired) withhold(f *fixedFit, m *mediumFit) {
-	most := f.n[len(f.n)-1]
-	hidden := false // a_c, in bursts without their slow pairs
-	for name, seen := range map[string]bool{"a_c": f.slopeCI[0] > 0, "b_c": m.rises()} {
-		q := p.fit.Parameters[name]
-		switch {
-		case p.cut && most > 2 && seen && q.Value != nil && name == "b_c":
-			q.Status, q.Why = params.StatusProvisional, slowMet
-		case q.Value != nil && p.cut && (most <= 2 || seen):
-			top := *q.Value
-			if q.CI95 != nil {
-				top = q.CI95[1]
-			}
-			why := twoPairs
-			if most > 2 {
-				why = slowMet
-			}
-			q.Withhold(params.StatusUnidentifiable, why)
-			if name == "a_c" {
-				hidden, top = true, math.Max(top, f.a.Values[0]) // a'(1) holds one a_c
-			}
-			q.Bound = &params.Bound{0, math.Max(0, top)}
-		case p.cut && name == "b_c" && q.Status == params.StatusUnidentifiable && q.Bound != nil && most > 1:
-			q.Bound = &params.Bound{q.Bound[0], q.Bound[1] * most / (most - 1)}
-			q.Why = fmt.Sprintf("b' does not grow up to n = %g: the streams do not fill the network. Slow pairs were left out, "+
-				"so that %g or more of the others met: b_c is at most b'(%g)/%g", most, most-1, most, most-1)
-		}
-		p.fit.Parameters[name] = q
+	if !p.cut {
+		return
 	}
-	if q := p.fit.Parameters["a"]; hidden && q.Value != nil {
+	most, why := f.n[len(f.n)-1], slowMet
+	if most <= 2 {
+		why = twoPairs
+	}
+	if ac := p.fit.Parameters["a_c"]; ac.Value != nil && (most <= 2 || f.slopeCI[0] > 0) {
+		p.atMost("a_c", f.a.Values[0], why) // a'(1) holds one a_c
+		p.doubted("a")
+	}
+	switch bc := p.fit.Parameters["b_c"]; {
+	case bc.Value != nil && most <= 2:
+		p.atMost("b_c", 0, why)
+	case bc.Value != nil && m.rises():
+		p.doubted("b_c")
+	case bc.Status == params.StatusUnidentifiable && bc.Bound != nil && most > 1:
+		bc.Bound = &params.Bound{bc.Bound[0], bc.Bound[1] * most / (most - 1)}
+		bc.Why = fmt.Sprintf("b' does not grow up to n = %g: the streams do not fill the network. Slow pairs were left out, "+
+			"so that %g or more of the others met: b_c is at most b'(%g)/%g", most, most-1, most, most-1)
+		p.fit.Parameters["b_c"] = bc
+	}
+}
+
+// atMost withholds a parameter that is known to be no more than the upper end of its interval, or than least.
+func (p *paired) atMost(name string, least float64, why string) {
+	q := p.fit.Parameters[name]
+	_, _, top, _ := q.Ends()
+	q.Withhold(params.StatusUnidentifiable, why)
+	q.Bound = &params.Bound{0, max(0, least, top)}
+	p.fit.Parameters[name] = q
+}
+
+// doubted makes a parameter provisional that has a value.
+func (p *paired) doubted(name string) {
+	if q := p.fit.Parameters[name]; q.Value != nil {
 		q.Status, q.Why = params.StatusProvisional, slowMet
-		p.fit.Parameters["a"] = q
+		p.fit.Parameters[name] = q
 	}
 }

@@ -19,14 +19,9 @@ const limited = 0.9
 //	oversubscription = hosts of a group · rate of a stream within a group / rate of the uplink.
 func (p *paired) addUplinks() {
 	r, slow := p.fit, p.slow
-	var t resample.Table[int]       // by how many streams leave a group at once; 0 is one within
-	most, sizes := 0, map[int]int{} // of groups
-	for h := range r.Prepared.Data.Head().Hosts {
-		if g := slow.Group(h); g > 0 {
-			sizes[g]++
-		}
-	}
-	if len(sizes) == 0 {
+	var t resample.Table[int] // by how many streams leave a group at once; 0 is one within
+	most, hosts := 0, slow.LargestGroup()
+	if hosts == 0 {
 		return
 	}
 	for _, b := range p.windows {
@@ -57,7 +52,6 @@ func (p *paired) addUplinks() {
 	}
 	est := fit.Draw(r, &t)
 	all := t.Index[most]
-	hosts := slices.Max(slices.Collect(maps.Values(sizes)))
 	rate, rateCI := est.Of(func(v []float64) float64 { return v[all] })
 	held, heldCI := est.Of(func(v []float64) float64 { return v[all] / float64(most) / v[within] })
 	over, overCI := est.Of(func(v []float64) float64 { return float64(hosts) * v[within] / v[all] })
