@@ -14,14 +14,14 @@ func TestOfMisfit(t *testing.T) {
 	curve := func(x float64) float64 { return 1e-3 + slope*x + step*(math.Ceil(x/packet)-x/packet-0.5) }
 	x := []float64{14_000, 22_600, 36_001, 47_000, 62_345}
 	line := func(y []float64) ([]float64, error) {
-		l, _, err := lsq.FitLine(x, y, nil)
+		l, err := lsq.FitLine(x, y, nil)
 		return []float64{l.C1}, err
 	}
 	measure := func(of func(x float64) float64) (y []float64, l lsq.Line) {
 		for _, v := range x {
 			y = append(y, of(v))
 		}
-		l, _, err := lsq.FitLine(x, y, nil)
+		l, err := lsq.FitLine(x, y, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -203,12 +203,12 @@ func SegmentsFunction(r *Result, name, label string, sizes []float64, est *resam
 	for i, g := range seg.Segments {
 		n := "_" + strconv.Itoa(i+1)
 		fn.Coeff["from"+n] = from[i]
-		c0, c1 := est.Interval(g.Intercept, lines, 2*i), est.Interval(g.Slope, lines, 2*i+1)
+		c0, c1 := est.Interval(g.C0, lines, 2*i), est.Interval(g.C1, lines, 2*i+1)
 		x, y := sizes[k:k+g.Distinct], est.Values[k:k+g.Distinct]
 		k += g.Distinct
 		ofC0, ofC1 := LineMisfit(g, x, y, 0, c0, c1)
-		fn.Set("c0"+n, g.Intercept, Add(g.Intercept, c0, ofC0))
-		fn.Set("c1"+n, g.Slope, Add(g.Slope, c1, ofC1))
+		fn.Set("c0"+n, g.C0, Add(g.C0, c0, ofC0))
+		fn.Set("c1"+n, g.C1, Add(g.C1, c1, ofC1))
 		fn.Domain["bytes"+n] = [2]float64{g.Lo, g.Hi}
 		own := lists.Map(lines, func(l []float64) []float64 { return l[2*i : 2*i+2] })
 		r.Together([]string{name + ".c0" + n, name + ".c1" + n}, own) // a size is on one line

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -40,7 +41,6 @@ func (p *floodData) usable(phase string) []*fit.Batch {
 
 func (p *floodData) loadBursts() []*fit.Batch {
 	var used []*fit.Batch
-	var keys []floodKey
 	for _, b := range p.usable(names.PhaseFlood) {
 		l := b.Lines[0]
 		m, k, n := l.Point[names.FactorBytes], l.Point[names.FactorPackets], l.Point[names.FactorSenders]
@@ -55,7 +55,6 @@ func (p *floodData) loadBursts() []*fit.Batch {
 			p.fit.LeaveOut(b, whyReceiver)
 			continue
 		}
-		keys = append(keys, floodKey{floodReceived, m, n, k})
 		p.table.Add(p.table.Duration(floodKey{floodReceived, m, n, k}), 0, b.Round, b.Timings(), l.Aux[names.AuxReceived])
 		p.table.Add(p.table.Duration(floodKey{floodGap, m, n, k}), 0, b.Round, b.Timings(), fit.Seconds(l.NS)...)
 		p.fit.WidenDomain("bytes", float64(m))
@@ -63,16 +62,17 @@ func (p *floodData) loadBursts() []*fit.Batch {
 		p.fit.WidenDomain("packets", float64(k))
 		used = append(used, b)
 	}
-	slices.SortFunc(keys, func(a, b floodKey) int {
+	keys := slices.SortedFunc(maps.Keys(p.table.Index), func(a, b floodKey) int {
 		return cmp.Or(cmp.Compare(a.bytes, b.bytes), cmp.Compare(a.senders, b.senders), cmp.Compare(a.packet, b.packet))
 	})
-	for _, same := range fit.Runs(slices.Compact(keys),
-		func(a, b floodKey) bool { return a.bytes == b.bytes && a.senders == b.senders }) {
+	for _, same := range fit.Runs(keys, func(a, b floodKey) bool { return a.bytes == b.bytes && a.senders == b.senders }) {
 		g := &burstGroup{bytes: same[0].bytes, senders: same[0].senders}
 		for _, k := range same {
+			if k.what == floodGap {
+				g.gap = append(g.gap, p.table.Index[k])
+				continue
+			}
 			g.packets, g.received = append(g.packets, float64(k.packet)), append(g.received, p.table.Index[k])
-			k.what = floodGap
-			g.gap = append(g.gap, p.table.Index[k])
 		}
 		p.bursts = append(p.bursts, g)
 	}
@@ -85,12 +85,12 @@ func (p *floodData) loadBursts() []*fit.Batch {
 
 // knee is a fit of received(k) = min(k, c + rho·x(k)), c = B − ½, x = lasting(k, p', rho).
 type knee struct {
-	c, rho float64
-	line   *lsq.Solution
+	senders, c, rho float64
+	condition       float64 // of the line
 }
 
-func (q *knee) at(k, senders float64) float64 {
-	return math.Min(k, q.c+q.rho*lasting(k, senders, q.rho))
+func (q *knee) At(k float64) float64 {
+	return math.Min(k, q.c+q.rho*lasting(k, q.senders, q.rho))
 }
 
 // lasting is how long k datagrams from p' senders keep the port full, counted in datagrams that arrive meanwhile. The
@@ -146,7 +146,7 @@ func fitKnee(k, received []float64, senders float64) (*knee, error) {
 		}
 		sum := 0.0
 		for i := range k {
-			e := (received[i] - q.at(k[i], senders)) / k[i]
+			e := (received[i] - q.At(k[i])) / k[i]
 			sum += e * e
 		}
 		if sum < sse {
@@ -161,17 +161,17 @@ func fitKnee(k, received []float64, senders float64) (*knee, error) {
 
 // fitOverflow fits the line of bursts that overflowed the port to their arrival ratios.
 func fitOverflow(k, received []float64, senders float64) (*knee, error) {
-	q := &knee{}
+	q := &knee{senders: senders}
 	x, w := make([]float64, len(k)), make([]float64, len(k))
 	for range settled {
 		for i, v := range k {
 			x[i], w[i] = lasting(v, senders, q.rho), 1/(v*v)
 		}
-		l, sol, err := lsq.FitLine(x, received, w)
+		l, err := lsq.FitLine(x, received, w)
 		if err != nil {
 			return nil, err
 		}
-		q.c, q.rho, q.line = l.C0, l.C1, sol
+		q.c, q.rho, q.condition = l.C0, l.C1, l.Cond
 	}
 	return q, nil
 }
@@ -216,7 +216,7 @@ func (g *burstGroup) misfit(q *knee, times *resample.Estimates) []params.Term {
 	received := resample.Pick(times.Values, g.received)
 	first, worst := firstLoss(g.packets, received), 0.0
 	for i := first; i < min(first+2, len(received)); i++ {
-		worst = math.Max(worst, math.Abs(received[i]-q.at(g.packets[i], float64(g.senders))))
+		worst = math.Max(worst, math.Abs(received[i]-q.At(g.packets[i])))
 	}
 	return []params.Term{fit.Uniform("misfit at the knee", worst,
 		"distance of the first bursts that overflowed the port from the fitted knee")}
@@ -229,7 +229,7 @@ func (p *floodData) ratios(g *burstGroup) {
 	for i, k := range g.packets {
 		ci, fitted := p.times.Point(g.received[i]), 1.0
 		if g.knee != nil {
-			fitted = g.knee.at(k, float64(g.senders)) / k
+			fitted = g.knee.At(k) / k
 		}
 		s.Add(k, p.times.Values[g.received[i]]/k, [2]float64{ci[0] / k, ci[1] / k}, fitted, p.times.N[g.received[i]])
 	}

@@ -169,7 +169,7 @@ func (p *floodData) burstSeries() []params.Series {
 func (p *floodData) condition() float64 {
 	worst := math.NaN()
 	for _, g := range p.full {
-		if c := g.knee.line.Cond; !(c <= worst) {
+		if c := g.knee.condition; !(c <= worst) {
 			worst = c
 		}
 	}
@@ -181,9 +181,8 @@ func (p *floodData) leaveOneOut() (float64, bool) {
 	sum, n := 0.0, 0
 	for _, g := range p.full {
 		received := resample.Pick(p.times.Values, g.received)
-		e, ok := lsq.LeaveOneOut(g.packets, received, func(k, y []float64) (func(float64) float64, error) {
-			q, err := fitKnee(k, y, float64(g.senders))
-			return func(k float64) float64 { return q.at(k, float64(g.senders)) }, err
+		e, ok := lsq.LeaveOneOut(g.packets, received, func(k, y []float64) (*knee, error) {
+			return fitKnee(k, y, float64(g.senders))
 		})
 		if ok {
 			sum, n = sum+e, n+1

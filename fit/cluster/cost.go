@@ -109,7 +109,7 @@ func (c *costFit) cost() params.Cost {
 type costFitter func(x, y, w []float64) (params.Cost, error)
 
 func lineCost(x, y, w []float64) (params.Cost, error) {
-	l, _, err := lsq.FitLine(x, y, w)
+	l, err := lsq.FitLine(x, y, w)
 	return params.Cost{C0: l.C0, C1: l.C1}, err
 }
 
@@ -123,11 +123,11 @@ func (d *costData) refit(fit costFitter, w []float64) []params.Cost {
 func fitCost(r *fit.Result, symbol, label string, d *costData, floors bool, terms ...params.Term) (*costFit, error) {
 	w := d.weights()
 	out := &costFit{symbol: symbol}
-	l, sol, err := lsq.FitLine(d.sizes, d.Values, w)
+	l, err := lsq.FitLine(d.sizes, d.Values, w)
 	if err != nil {
 		return nil, fmt.Errorf("%s(m): %w", symbol, err)
 	}
-	out.condition = sol.Cond
+	out.condition = l.Cond
 	line := params.Cost{C0: l.C0, C1: l.C1}
 	fitter, shows := costFitter(lineCost), false
 	if floors {
@@ -162,7 +162,7 @@ func fitCost(r *fit.Result, symbol, label string, d *costData, floors bool, term
 		r.Add(params.Warnf("negative-slope", "%s falls with the size: by %.3g s a byte", symbol, -c.C1).Of(symbol))
 	}
 	if slices.Min(d.Values) > 0 {
-		e, ok := lsq.LeaveOneOut(d.sizes, d.Values, func(x, y []float64) (func(float64) float64, error) {
+		e, ok := lsq.LeaveOneOut(d.sizes, d.Values, func(x, y []float64) (lsq.Func, error) {
 			q, err := fitter(x, y, nil)
 			return q.Of, err
 		})

@@ -160,7 +160,7 @@ func fitMerged(r *fit.Result, d *costData) (*costFit, error) {
 	}
 	fit.SegmentsFunction(r, gapMerged, labelMerged, d.sizes, d.Estimates, seg)
 	r.Series = r.Series[:len(r.Series)-1]
-	d.series(r, gapMerged, seg.Predict)
+	d.series(r, gapMerged, seg.At)
 	r.Add(params.Notef("several-segments", "%s is %d lines over ranges of the size: a single one misses it by %.0f%%",
 		gapMerged, len(seg.Segments), 100*off).Of(gapMerged))
 	c.left = nil

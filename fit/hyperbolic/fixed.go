@@ -15,19 +15,18 @@ import (
 
 // fixedFit is a'(n) and the line 2a + a_c·n through it.
 type fixedFit struct {
-	n         []float64
-	a         *resample.Estimates // a' at each n
-	line      lsq.Line            // C0 = 2a, C1 = a_c; of a single n: C0 = a'
-	slopeCI   [2]float64
-	lines     [][]float64 // a and a_c by replicate
-	condition float64
-	order     order   // in which the messages of a burst come, which says what a'(n) is made of
-	uneven    float64 // by how much the first gap at the most pairs differs from the others [s]
+	n       []float64
+	a       *resample.Estimates // a' at each n
+	line    lsq.Line            // C0 = 2a, C1 = a_c; of a single n: C0 = a'
+	slopeCI [2]float64
+	lines   [][]float64 // a and a_c by replicate
+	order   order       // in which the messages of a burst come, which says what a'(n) is made of
+	uneven  float64     // by how much the first gap at the most pairs differs from the others [s]
 }
 
 // fitFixed reads a'(n) off the one-packet bursts of each n and fits a and a_c.
 func (p *paired) fitFixed() (*fixedFit, error) {
-	f := &fixedFit{condition: math.NaN()}
+	f := &fixedFit{}
 	small := map[int][]*burstPoint{}
 	for _, n := range p.pairs {
 		f.n = append(f.n, float64(n))
@@ -80,7 +79,7 @@ const (
 // together, by what blurs clocks and times. Deliveries in turn are separated where they are further apart than the
 // starts of the senders, and enough repetitions are left that show it.
 func (p *paired) orderOf(n, mean []float64, small map[int][]*burstPoint) order {
-	l, _, err := lsq.FitLine(n, mean, nil)
+	l, err := lsq.RelativeLine(n, mean)
 	if err != nil {
 		return hidden
 	}
@@ -123,12 +122,15 @@ func (p *paired) limitsOf(small map[int][]*burstPoint, o order) func(values []fl
 			for _, q := range small[n] {
 				sizes, times = append(sizes, q.bytes), append(times, values[of(q)])
 			}
-			v, err := lsq.Intercept(sizes, times)
-			if err != nil {
-				return nil, fmt.Errorf("n = %d: %w", n, err)
-			}
+			v := times[0]
 			if p.level {
-				v = times[0] - p.doubt
+				v -= p.doubt
+			} else if len(sizes) > 1 {
+				l, err := lsq.RelativeLine(sizes, times)
+				if err != nil {
+					return nil, fmt.Errorf("n = %d: %w", n, err)
+				}
+				v = l.C0
 			}
 			if out[i] = base + v; o == hidden {
 				out[i] += (out[i] - out[0]) / 2
@@ -141,7 +143,7 @@ func (p *paired) limitsOf(small map[int][]*burstPoint, o order) func(values []fl
 // single records a' and the bounds it puts on a and a_c.
 func (p *paired) single(f *fixedFit) {
 	v := f.a.Values[0]
-	f.line = lsq.Line{C0: v}
+	f.line = lsq.Line{C0: v, Cond: math.NaN()}
 	p.fit.Found("a_prime", "s", "fixed time of a message from host to host, 2a + n·a_c", v, f.a.Point(0),
 		p.messageTerms(1)...)
 	const why = "one number of pairs only: a_prime is known, but not how much of it is a or a_c; measure with more hosts"
@@ -153,13 +155,13 @@ func (p *paired) single(f *fixedFit) {
 // separate fits a' = 2a + n·a_c by least squares weighted with 1/variance.
 func (p *paired) separate(f *fixedFit) error {
 	w := lsq.Weights(f.a.Values, f.a.Replicates)
-	l, sol, err := lsq.FitLine(f.n, f.a.Values, w)
+	l, err := lsq.FitLine(f.n, f.a.Values, w)
 	if err != nil {
 		return err
 	}
-	f.line, f.condition = l, sol.Cond
+	f.line = l
 	lines := resample.Map(f.a.Replicates, func(y []float64) ([]float64, error) {
-		q, _, err := lsq.FitLine(f.n, y, w)
+		q, err := lsq.FitLine(f.n, y, w)
 		return []float64{q.C0 / 2, q.C1}, err
 	})
 	a := l.C0 / 2

@@ -26,14 +26,11 @@ func fitHockney(p *fit.Prepared) (*params.Fit, error) {
 	if err != nil {
 		return nil, err
 	}
-	l, sol, err := lsq.HuberLine(q.Sizes, q.Times.Values)
+	l, err := lsq.HuberLine(q.Sizes, q.Times.Values)
 	if err != nil {
 		return nil, err
 	}
-	line := func(y []float64) (lsq.Line, error) {
-		l, _, err := lsq.HuberLine(q.Sizes, y)
-		return l, err
-	}
+	line := func(y []float64) (lsq.Line, error) { return lsq.HuberLine(q.Sizes, y) }
 	v, reps, ci, misfit := fit.Uncertain(q.Times, l, resample.Map(q.Times.Replicates, line),
 		func(l lsq.Line) []float64 { return []float64{l.C0, l.C1} },
 		func(i int) float64 { return l.At(q.Sizes[i]) }, 2, line)
@@ -46,11 +43,8 @@ func fitHockney(p *fit.Prepared) (*params.Fit, error) {
 	r.Together([]string{"alpha", "beta"}, reps)
 	addStates(r, q)
 	r.Pairs = pairMatrix(p)
-	q.Finish(r, 2, sol.Cond, l.At)
-	r.LeaveOneOut(lsq.LeaveOneOut(q.Sizes, q.Times.Values, func(x, y []float64) (func(float64) float64, error) {
-		l, _, err := lsq.HuberLine(x, y)
-		return l.At, err
-	}))
+	q.Finish(r, 2, l.Cond, l.At)
+	r.LeaveOneOut(lsq.LeaveOneOut(q.Sizes, q.Times.Values, lsq.HuberLine))
 	return r.Fit, nil
 }
 

@@ -78,7 +78,7 @@ func fitHyperbola(p *fit.Prepared) (*params.Fit, error) {
 		r.Warn("no-one-packet-size", "no size fits in one packet of %g B: a' is that of the smallest sizes", q.Packet)
 	}
 	q.Finish(r, 2, math.NaN(), func(x float64) float64 { return params.ServiceTime(x, l[0], l[1]) })
-	r.LeaveOneOut(lsq.LeaveOneOut(q.Sizes, q.Times.Values, func(x, y []float64) (func(float64) float64, error) {
+	r.LeaveOneOut(lsq.LeaveOneOut(q.Sizes, q.Times.Values, func(x, y []float64) (lsq.Func, error) {
 		few := small
 		few.Distinct = SmallSizes(x, y, q.Packet)
 		l, err := limitsOf(x, y, few, largeSizes(x, y, q.Breaks, q.Packet), q.Packet)
@@ -204,7 +204,7 @@ func roomOf(x []float64, packet float64) []float64 {
 // lastPackets is the term of a slope of sizes that do not say what the room in last packets takes. It takes at least
 // nothing, and at most what its bytes would. Anything between is as likely, for all of them alike.
 func lastPackets(x []float64, packet, slope float64) []params.Term {
-	line, _, err := lsq.FitLine(x, roomOf(x, packet), nil)
+	line, err := lsq.RelativeLine(x, roomOf(x, packet))
 	if err != nil || line.C1 == 0 {
 		return nil
 	}
@@ -219,7 +219,7 @@ func limitsOf(x, y []float64, small start, large int, packet float64) ([]float64
 		return nil, err
 	}
 	x, _ = effective(x, y, large, packet)
-	l, _, err := lsq.FitLine(x[large:], y[large:], nil)
+	l, err := lsq.RelativeLine(x[large:], y[large:])
 	return []float64{a, l.C1}, err
 }
 

@@ -80,11 +80,8 @@ func fitNetwork(prepared *fit.Prepared) (*params.Fit, error) {
 	p.character(fixed, medium)
 	p.misfit(fixed, medium)
 	a, b := p.fit.Named(seriesA), p.fit.Named(seriesB)
-	p.fit.Judge(fit.R2(2, a), fixed.condition, a, b)
-	p.fit.LeaveOneOut(lsq.LeaveOneOut(fixed.n, fixed.a.Values, func(x, y []float64) (func(float64) float64, error) {
-		l, _, err := lsq.FitLine(x, y, nil)
-		return l.At, err
-	}))
+	p.fit.Judge(fit.R2(2, a), fixed.line.Cond, a, b)
+	p.fit.LeaveOneOut(lsq.LeaveOneOut(fixed.n, fixed.a.Values, lsq.RelativeLine))
 	return p.fit.Fit, nil
 }
 

@@ -53,7 +53,7 @@ func fitSegmented(p *fit.Prepared) (*params.Fit, error) {
 	addSendBuffer(r, p)
 	r.Note("segments", "T has %s %s. Its intervals take the breaks as exact",
 		units.Plural(len(seg.Segments), "segment"), by)
-	q.Finish(r, 2*len(seg.Segments), seg.Cond, seg.Predict)
+	q.Finish(r, 2*len(seg.Segments), seg.Cond, seg.At)
 	r.LeaveOneOut(seg.LeftOut, fit.Finite(seg.LeftOut))
 	return r.Fit, nil
 }

@@ -97,7 +97,7 @@ func tailBySize(r *fit.Result, name, words string, s *params.Series, q *fit.Timi
 	fn.Why = "its lines have no intervals: those of its points are in " + params.PointsFile
 	r.Functions[name] = fn
 	for i := range s.Points {
-		s.Points[i].Fitted = seg.Predict(s.Points[i].X)
+		s.Points[i].Fitted = seg.At(s.Points[i].X)
 	}
 	s.Symbol = name
 }

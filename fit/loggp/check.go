@@ -35,7 +35,7 @@ func (p *prttData) identity(gap *lsq.Segments, send, receive *busyTime, latency 
 		}
 		v, ci := p.times.Of(func(values []float64) float64 { return values[q.one] / 2 })
 		points.Add(q.bytes, v, ci,
-			latency+send.At(q.bytes)+receive.At(q.bytes)+gap.Predict(q.bytes)-gap.Predict(p.gaps[0].bytes), p.times.N[q.one])
+			latency+send.At(q.bytes)+receive.At(q.bytes)+gap.At(q.bytes)-gap.At(p.gaps[0].bytes), p.times.N[q.one])
 		if e := points.Points[len(points.Points)-1].Relative(); math.Abs(e) > math.Abs(worst) {
 			worst, at = e, q.bytes
 		}
@@ -69,7 +69,7 @@ func (p *prttData) hyperbola(gap *lsq.Segments) {
 			"fewer than two sizes above a packet of %g B", p.packet)
 		return
 	}
-	l, _, err := lsq.FitLine(sizes[from:], times[from:], nil)
+	l, err := lsq.RelativeLine(sizes[from:], times[from:])
 	if err != nil {
 		p.fit.Warn(params.Eq18, "LogGP is not compared with the hyperbola: %v", err)
 		return

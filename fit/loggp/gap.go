@@ -26,16 +26,15 @@ const straight = 0.05
 // there are enough sizes for two. Of fewer than three sizes above a packet [B] one segment may have two sizes: else the
 // last would reach far into the packet, where a byte costs less.
 func gapOf(sizes, values []float64, packet float64) (*lsq.Segments, error) {
-	l, sol, err := lsq.FitLine(sizes, values, nil)
+	l, err := lsq.RelativeLine(sizes, values)
 	if err != nil {
 		return nil, err
 	}
-	one := lsq.Segment{Intercept: l.C0, Slope: l.C1, Distinct: len(sizes)}
 	worst := 0.0
 	for i, s := range sizes {
 		worst = math.Max(worst, math.Abs(l.At(s)/values[i]-1))
 	}
-	g := &lsq.Segments{Segments: []lsq.Segment{one}, Cond: sol.Cond}
+	g := &lsq.Segments{Segments: []lsq.Segment{{Line: l, Distinct: len(sizes)}}, Cond: l.Cond}
 	if worst <= straight {
 		return g, nil
 	}
@@ -78,7 +77,13 @@ func (p *prttData) fitGap() (*lsq.Segments, error) {
 		perByte = func(y []float64) float64 { return p.perPacket(sizes, y) }
 		long, ci = gaps.Of(perByte)
 	case len(sizes)-above > 1: // whatever the gaps of a packet are, a floor among them
-		perByte = func(y []float64) float64 { return lineSlope(sizes[above:], y[above:]) }
+		perByte = func(y []float64) float64 {
+			l, err := lsq.RelativeLine(sizes[above:], y[above:])
+			if err != nil {
+				return math.NaN()
+			}
+			return l.C1
+		}
 		long, ci = gaps.Of(perByte)
 	}
 	p.shortLong = lists.Map(gaps.Replicates,
@@ -93,7 +98,7 @@ func (p *prttData) fitGap() (*lsq.Segments, error) {
 	}
 	oneLine := len(g.Segments) == 1
 	if oneLine {
-		p.lineFunction("gap", labelGap, lsq.Line{C0: c[0], C1: c[1]}, reps, sizes, values,
+		p.lineFunction("gap", labelGap, g.Segments[0].Line, reps, sizes, values,
 			func(y []float64) (lsq.Line, error) { return g.Segments[0].Refit(sizes, y) })
 	} else {
 		fit.SegmentsFunction(p.fit, "gap", labelGap, sizes, gaps, g)
@@ -101,7 +106,7 @@ func (p *prttData) fitGap() (*lsq.Segments, error) {
 			"the smallest message, G of those longer than a packet", len(g.Segments)).Of("gap"))
 	}
 	points := p.fit.AddSeries(params.Series{Name: seriesGap, Quantity: params.Gap, Symbol: "gap", XName: "bytes"}, sizes,
-		gaps, g.Predict)
+		gaps, g.At)
 	for i, s := range sizes {
 		if e := math.Abs(points.Points[i].Relative()); oneLine && e > straight {
 			p.fit.Add(params.Warnf("off-the-form", "gap(s) is not a line, and too few sizes were measured for "+
@@ -161,15 +166,6 @@ func (p *prttData) perPacket(sizes, values []float64) float64 {
 		y[i] = values[k] + within*(x[i]-sizes[k])
 	}
 	return (y[1] - y[0]) / (x[1] - x[0])
-}
-
-// lineSlope is the slope of the line through some values by relative residuals; NaN where there is none.
-func lineSlope(sizes, values []float64) float64 {
-	l, _, err := lsq.FitLine(sizes, values, nil)
-	if err != nil {
-		return math.NaN()
-	}
-	return l.C1
 }
 
 // slopeBetween is the slope from the k-th size to the next.

@@ -98,9 +98,8 @@ func fitLogGP(prepared *fit.Prepared) (*params.Fit, error) {
 	points := p.fit.Named(seriesGap)
 	p.fit.Judge(fit.R2(2, points), gap.Cond, points)
 	values := p.slopes(p.gaps).Values
-	p.fit.LeaveOneOut(lsq.LeaveOneOut(sizesOf(p.gaps), values, func(x, y []float64) (func(float64) float64, error) {
-		g, err := gapOf(x, y, p.packet)
-		return g.Predict, err
+	p.fit.LeaveOneOut(lsq.LeaveOneOut(sizesOf(p.gaps), values, func(x, y []float64) (*lsq.Segments, error) {
+		return gapOf(x, y, p.packet)
 	}))
 	return p.fit.Fit, nil
 }
@@ -166,8 +165,7 @@ func (p *prttData) fitBusyTime(name, label, phase string) (*busyTime, error) {
 		if len(y) == 1 {
 			return lsq.Line{C0: y[0]}, nil
 		}
-		l, _, err := lsq.FitLine(sizes, y, w)
-		return l, err
+		return lsq.FitLine(sizes, y, w)
 	}
 	o := &busyTime{name: name}
 	var err error

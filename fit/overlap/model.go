@@ -171,10 +171,7 @@ func (d *data) line(name, label string, quantity params.Quantity, x []float64,
 		return line, nil
 	}
 	s := params.Series{Name: name + "(m)", Quantity: quantity, XName: "bytes"}
-	fitted := func(y []float64) (lsq.Line, error) {
-		l, _, err := lsq.FitLine(x, y, nil)
-		return l, err
-	}
+	fitted := func(y []float64) (lsq.Line, error) { return lsq.RelativeLine(x, y) }
 	line, err := fitted(times.Values)
 	if len(x) < 2 || err != nil {
 		d.AddSeries(s, x, times, nil)

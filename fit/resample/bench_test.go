@@ -47,7 +47,7 @@ func BenchmarkFitMillion(b *testing.B) {
 						slices.Sort(v)
 						y[p] = stats.SortedQuantile(v, 0.5)
 					}
-					l, _, err := lsq.FitLine(x, y, nil)
+					l, err := lsq.FitLine(x, y, nil)
 					if err != nil {
 						b.Error(err)
 					}

@@ -22,7 +22,7 @@ func BenchmarkLinear(b *testing.B) {
 func BenchmarkHuber(b *testing.B) {
 	m, y := pingpong(true)
 	for b.Loop() {
-		if _, _, err := HuberLine(m, y); err != nil {
+		if _, err := HuberLine(m, y); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -17,16 +17,16 @@ func TestGivenBreaks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []Segment{{Lo: 1, Hi: 4, Intercept: 10, Slope: 1, Distinct: 4},
-		{Lo: 10, Hi: 30, Intercept: 100, Slope: 2, Distinct: 3},
-		{Lo: 100, Hi: 300, Intercept: 50, Distinct: 3, Flat: true}}
+	want := []Segment{{Lo: 1, Hi: 4, Line: Line{C0: 10, C1: 1}, Distinct: 4},
+		{Lo: 10, Hi: 30, Line: Line{C0: 100, C1: 2}, Distinct: 3},
+		{Lo: 100, Hi: 300, Line: Line{C0: 50}, Distinct: 3, Flat: true}}
 	if len(s.Segments) != len(want) {
 		t.Fatalf("%+v", s.Segments)
 	}
 	for i, w := range want {
 		g := s.Segments[i]
-		near(t, "intercept", g.Intercept, w.Intercept, 1e-12)
-		near(t, "slope", g.Slope, w.Slope, 1e-12)
+		near(t, "intercept", g.C0, w.C0, 1e-12)
+		near(t, "slope", g.C1, w.C1, 1e-12)
 		if g.Lo != w.Lo || g.Hi != w.Hi || g.Distinct != w.Distinct || g.Flat != w.Flat {
 			t.Errorf("segment %d: %+v, want %+v", i, g, w)
 		}
@@ -34,8 +34,8 @@ func TestGivenBreaks(t *testing.T) {
 	if got := s.Breaks; !slices.Equal(got, []float64{4, 50}) {
 		t.Errorf("breaks %v, want those given", got)
 	}
-	near(t, "on the break", s.Predict(4), 14, 1e-12)
-	near(t, "above it", s.Predict(4.5), 109, 1e-12)
+	near(t, "on the break", s.At(4), 14, 1e-12)
+	near(t, "above it", s.At(4.5), 109, 1e-12)
 	fall := []float64{11, 12, 13, 14, 160, 140, 120, 50, 50, 50}
 	if s, err := FitSegments(x, fall, SegmentOptions{Breaks: []float64{4, 50}}); err != nil || !s.Segments[1].Flat {
 		t.Errorf("a fall between breaks: %+v, %v", s, err)

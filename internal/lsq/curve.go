@@ -44,10 +44,7 @@ type way func(x, y []float64) (*Segments, error)
 
 // leftOut is LeaveOneOut, +Inf where nothing could be left out.
 func (w way) leftOut(x, y []float64) float64 {
-	if e, ok := LeaveOneOut(x, y, func(x, y []float64) (func(float64) float64, error) {
-		s, err := w(x, y)
-		return s.Predict, err
-	}); ok {
+	if e, ok := LeaveOneOut(x, y, w); ok {
 		return e
 	}
 	return math.Inf(1)
@@ -80,7 +77,7 @@ func joined(corner float64) way {
 		s := &Segments{Joined: true, Cond: math.NaN(), Breaks: x[1 : len(x)-1]}
 		for i, v := range y[1:] {
 			slope := (v - y[i]) / (x[i+1] - x[i])
-			s.Segments = append(s.Segments, Segment{Lo: x[i], Hi: x[i+1], Intercept: v - slope*x[i+1], Slope: slope})
+			s.Segments = append(s.Segments, Segment{Lo: x[i], Hi: x[i+1], Line: Line{C0: v - slope*x[i+1], C1: slope}})
 		}
 		return s, nil
 	}

@@ -26,20 +26,20 @@ func TestCurveOfFewSizes(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 	for _, v := range []float64{1, 68, 1024, 1448, 3059, 30000, 63382} {
-		near(t, "T", s.Predict(v)/packets(v), 1, 0.04)
+		near(t, "T", s.At(v)/packets(v), 1, 0.04)
 	}
 	segments, err := FitSegments(x, lists.Map(x, packets), SegmentOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if off := math.Abs(segments.Predict(1024)/packets(1024) - 1); off < 0.1 {
+	if off := math.Abs(segments.At(1024)/packets(1024) - 1); off < 0.1 {
 		t.Errorf("segments are %g off: the sizes show nothing", off)
 	}
 	again, err := s.Again(x, lists.Map(x, func(x float64) float64 { return 2 * packets(x) }))
 	if err != nil || !again.Joined {
 		t.Fatal(again, err)
 	}
-	near(t, "twice", again.Predict(1024), 2*s.Predict(1024), 1e-9)
+	near(t, "twice", again.At(1024), 2*s.At(1024), 1e-9)
 }
 
 // Segments stay where they are exact, for points left out as well, where breaks are given, and where values only
@@ -80,13 +80,13 @@ func TestJoinedNeverFalls(t *testing.T) {
 	}
 	pooled := (4./16 + 2./4 + 2./4) / (1./16 + 1./4 + 1./4) // weights are 1/y²
 	for i, want := range []float64{2, pooled, pooled, pooled, 8} {
-		near(t, "value", s.Predict(float64(i+1)), want, 1e-12)
+		near(t, "value", s.At(float64(i+1)), want, 1e-12)
 	}
 	// The line below a corner ends at the value above it.
 	s, err = joined(4)([]float64{1, 2, 5, 6}, []float64{1, 2, 3, 9})
 	if err != nil {
 		t.Fatal(err)
 	}
-	near(t, "at the corner", s.Predict(4), 3, 1e-12)
-	near(t, "below it", s.Predict(3), 2.5, 1e-12)
+	near(t, "at the corner", s.At(4), 3, 1e-12)
+	near(t, "below it", s.At(3), 2.5, 1e-12)
 }

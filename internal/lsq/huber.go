@@ -27,10 +27,10 @@ const (
 // start over 0.6745 and then stays fixed, which leaves a convex problem with one minimum. The two smallest |r|, which
 // that start makes zero, are left out of the median. σ is held above rounding, so exact data are fitted exactly.
 //
-// The solution is that of FitLine with the last weights. Errors are those of FitLine, and that it does not converge.
-func HuberLine(x, y []float64) (Line, *Solution, error) {
-	if line, sol, err := FitLine(x, y, nil); err != nil {
-		return line, sol, err
+// The line is that of FitLine with the last weights. Errors are those of FitLine, and that it does not converge.
+func HuberLine(x, y []float64) (Line, error) {
+	if line, err := RelativeLine(x, y); err != nil {
+		return line, err
 	}
 	w, r := make([]float64, len(y)), make([]float64, len(y))
 	// refit weighs a residual by 1, or limit/|r| where that is above the limit, and says how far residuals moved.
@@ -60,7 +60,7 @@ func HuberLine(x, y []float64) (Line, *Solution, error) {
 			return FitLine(x, y, w)
 		}
 	}
-	return Line{}, nil, fmt.Errorf("huber fit: no convergence in %d iterations", robustPasses)
+	return Line{}, fmt.Errorf("huber fit: no convergence in %d iterations", robustPasses)
 }
 
 // medianAbs is the median of |r| without the two smallest, as many as a line that minimises Σ|r| passes through.

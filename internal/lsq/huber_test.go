@@ -27,16 +27,16 @@ func pingpong(outliers bool) (m, y []float64) {
 
 func TestHuberPingPong(t *testing.T) {
 	m, clean := pingpong(false)
-	want, _, err := HuberLine(m, clean)
+	want, err := HuberLine(m, clean)
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, dirty := pingpong(true)
-	got, _, err := HuberLine(m, dirty)
+	got, err := HuberLine(m, dirty)
 	if err != nil {
 		t.Fatal(err)
 	}
-	plain, _, err := FitLine(m, dirty, nil)
+	plain, err := FitLine(m, dirty, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,11 +58,11 @@ func TestHuberSmallSizes(t *testing.T) {
 	for i, early := range []float64{1e-6, 2e-6, 3e-6, 4e-6} {
 		y[1447-i] = early
 	}
-	plain, _, err := FitLine(m, y, nil)
+	plain, err := FitLine(m, y, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, _, err := HuberLine(m, y)
+	got, err := HuberLine(m, y)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,13 +76,13 @@ func TestHuberSmallSizes(t *testing.T) {
 func TestHuberExactAndErrors(t *testing.T) {
 	x := []float64{1, 2, 3, 4, 5, 6, 7}
 	y := []float64{3, 5, 7, 9, 11, 1000, 15}
-	l, _, err := HuberLine(x, y)
+	l, err := HuberLine(x, y)
 	if err != nil {
 		t.Fatal(err)
 	}
 	near(t, "slope through an outlier", l.C1, 2, 1e-9)
 	y[5] = 13
-	if l, _, err = HuberLine(x, y); err != nil {
+	if l, err = HuberLine(x, y); err != nil {
 		t.Fatal(err)
 	}
 	near(t, "exact slope", l.C1, 2, 1e-13)
@@ -90,7 +90,7 @@ func TestHuberExactAndErrors(t *testing.T) {
 		"none": {nil, nil}, "one row": {x[:1], y[:1]}, "one x": {[]float64{1, 1, 1}, y[:3]}, "zeros": {x, make([]float64, 7)},
 		"NaN": {x, []float64{1, 2, 3, math.NaN(), 5, 6, 7}},
 	} {
-		if _, _, err := HuberLine(c.x, c.y); err == nil {
+		if _, err := HuberLine(c.x, c.y); err == nil {
 			t.Errorf("%s: no error", name)
 		}
 	}

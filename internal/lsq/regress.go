@@ -7,16 +7,27 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
+// Curve is what was fitted to points.
+type Curve interface{ At(x float64) float64 }
+
+// Func is a function as a Curve.
+type Func func(x float64) float64
+
+func (f Func) At(x float64) float64 { return f(x) }
+
 // Line is y = C0 + C1·x.
-type Line struct{ C0, C1 float64 }
+type Line struct {
+	C0, C1 float64
+	Cond   float64 // condition number of the fit, 0 where none was made
+}
 
 func (l Line) At(x float64) float64 { return l.C0 + l.C1*x }
 
 // FitLine fits a line by weighted least squares; w nil makes residuals relative.
-func FitLine(x, y, w []float64) (Line, *Solution, error) {
+func FitLine(x, y, w []float64) (Line, error) {
 	w, err := OrRelative(y, w)
 	if err != nil {
-		return Line{}, nil, err
+		return Line{}, err
 	}
 	rows, all := make([][]float64, len(x)), make([]float64, 2*len(x))
 	for i, v := range x {
@@ -25,19 +36,13 @@ func FitLine(x, y, w []float64) (Line, *Solution, error) {
 	}
 	sol, err := Linear(rows, y, w)
 	if err != nil {
-		return Line{}, nil, err
+		return Line{}, err
 	}
-	return Line{sol.Coef[0], sol.Coef[1]}, sol, nil
+	return Line{sol.Coef[0], sol.Coef[1], sol.Cond}, nil
 }
 
-// Intercept extrapolates times to size 0 by a line on relative residuals; a single size is its own limit.
-func Intercept(sizes, times []float64) (float64, error) {
-	if len(sizes) == 1 {
-		return times[0], nil
-	}
-	l, _, err := FitLine(sizes, times, nil)
-	return l.C0, err
-}
+// RelativeLine is FitLine to relative residuals.
+func RelativeLine(x, y []float64) (Line, error) { return FitLine(x, y, nil) }
 
 // OrRelative returns w, or where it is nil 1/y² for each y: the weights under which residuals are relative. It is an
 // error where that is not finite.
@@ -107,9 +112,6 @@ func BIC(rss float64, n, q int) float64 {
 // Raftery 1995, Bayes factors, J. Am. Stat. Assoc. 90, section 3.2.
 const Clearly = 6
 
-// Predictor fits a curve to points.
-type Predictor func(x, y []float64) (func(float64) float64, error)
-
 // Up to mostAlone points LeaveOneOut leaves each out alone. More are left out in folds, so that a fit of n points that
 // takes O(n²) does so a bounded number of times.
 const mostAlone, folds = 100, 10
@@ -119,7 +121,7 @@ const mostAlone, folds = 100, 10
 // cross-validation). Points that the fit fails without are left out of the mean. It returns false where it always
 // fails, and without inner points. x ascends. Source: Breiman, Spector 1992, Submodel selection and evaluation in
 // regression, Int. Stat. Rev. 60, 291-319.
-func LeaveOneOut(x, y []float64, fit Predictor) (float64, bool) {
+func LeaveOneOut[C Curve](x, y []float64, fit func(x, y []float64) (C, error)) (float64, bool) {
 	last := len(x) - 1
 	sum, n, step := 0.0, 0, last-1
 	if step > mostAlone {
@@ -133,12 +135,12 @@ func LeaveOneOut(x, y []float64, fit Predictor) (float64, bool) {
 				xs, ys = append(xs, x[i]), append(ys, y[i])
 			}
 		}
-		predict, err := fit(xs, ys)
+		curve, err := fit(xs, ys)
 		if err != nil {
 			continue
 		}
 		for i := first; i < last; i += step {
-			sum += math.Abs((y[i] - predict(x[i])) / y[i])
+			sum += math.Abs((y[i] - curve.At(x[i])) / y[i])
 			n++
 		}
 	}
@@ -175,6 +177,5 @@ func (g Segment) Refit(x, y []float64) (Line, error) {
 	if err == nil && g.Flat {
 		return Line{C0: WeightedMean(y, w)}, nil
 	}
-	l, _, err := FitLine(x, y, w)
-	return l, err
+	return FitLine(x, y, w)
 }

@@ -14,7 +14,7 @@ func TestLeaveOneOut(t *testing.T) {
 			x, y = append(x, float64(i)), append(y, float64(i+1))
 		}
 		fits, predicted := 0, make([]int, c.n)
-		e, ok := LeaveOneOut(x, y, func(xs, _ []float64) (func(float64) float64, error) {
+		e, ok := LeaveOneOut(x, y, func(xs, _ []float64) (Func, error) {
 			fits++
 			seen := slices.Clone(xs)
 			return func(v float64) float64 {

@@ -31,12 +31,12 @@ const leastMax, mostMax, eachMax = 3, 6, 30
 // minSizes is the fewest points that a line over a range is fitted to, unless less is asked for.
 const minSizes = 3
 
-// Segment is a line y = Intercept + Slope·x over the data with Lo ≤ x ≤ Hi.
+// Segment is a line over the data with Lo ≤ x ≤ Hi.
 type Segment struct {
-	Lo, Hi           float64 // smallest and largest x in the segment
-	Intercept, Slope float64
-	Distinct         int  // values of x
-	Flat             bool // a constant: the slope is zero and was not fitted
+	Line
+	Lo, Hi   float64 // smallest and largest x in the segment
+	Distinct int     // values of x
+	Flat     bool    // a constant: the slope is zero and was not fitted
 }
 
 // Segments is a piecewise-linear fit, its segments in ascending x.
@@ -55,7 +55,7 @@ type Segments struct {
 
 // Coef are the intercept and slope of each segment.
 func (s *Segments) Coef() []float64 {
-	return lists.Flat(s.Segments, func(g Segment) []float64 { return []float64{g.Intercept, g.Slope} })
+	return lists.Flat(s.Segments, func(g Segment) []float64 { return []float64{g.C0, g.C1} })
 }
 
 // FitSegments fits y by straight lines over consecutive ranges of the ascending distinct x, to relative residuals. For
@@ -94,14 +94,14 @@ func FitSegments(x, y []float64, opt SegmentOptions) (*Segments, error) {
 	}
 	out := &Segments{Breaks: slices.Clone(opt.Breaks)}
 	for _, b := range bounds {
-		seg, cond, err := d.refit(b[0], b[1])
+		seg, err := d.refit(b[0], b[1])
 		if err != nil {
 			return nil, fmt.Errorf("segmented fit: x in [%g, %g]: %w", x[b[0]], x[b[1]-1], err)
 		}
-		out.Cond = max(out.Cond, cond)
+		out.Cond = max(out.Cond, seg.Cond)
 		if n := len(out.Segments); n > 0 && len(opt.Breaks) == 0 {
 			last := out.Segments[n-1]
-			at := (seg.Intercept - last.Intercept) / (last.Slope - seg.Slope)
+			at := (seg.C0 - last.C0) / (last.C1 - seg.C1)
 			if !(at >= last.Hi && at <= seg.Lo) {
 				at = last.Hi + (seg.Lo-last.Hi)/2
 			}
@@ -177,7 +177,7 @@ func (r *running) add(x, y, w float64) {
 
 func (r *running) line() Line {
 	slope := r.xy / r.xx
-	return Line{r.y - slope*r.x, slope}
+	return Line{C0: r.y - slope*r.x, C1: slope}
 }
 
 // rises reports whether a line rises over span by more than rounding.
@@ -221,24 +221,22 @@ func (d *partition) bic(k int) float64 {
 	return n*math.Log(rss/n) + float64(whole.params+3*(k-1))*math.Log(n)
 }
 
-// refit fits the line, or the constant, of x[i:j] by QR, with the condition number of a line.
-func (d *partition) refit(i, j int) (seg Segment, cond float64, err error) {
+// refit fits the line, or the constant, of x[i:j] by QR.
+func (d *partition) refit(i, j int) (seg Segment, err error) {
 	seg = Segment{Lo: d.x[i], Hi: d.x[j-1], Distinct: j - i}
-	l, sol, err := FitLine(d.x[i:j], d.y[i:j], d.w[i:j])
-	if err != nil {
-		return seg, 0, err
+	if seg.Line, err = FitLine(d.x[i:j], d.y[i:j], d.w[i:j]); err != nil {
+		return seg, err
 	}
-	if seg.Flat = !d.rises(l.C1, seg.Hi-seg.Lo); seg.Flat {
-		l, sol.Cond = Line{C0: WeightedMean(d.y[i:j], d.w[i:j])}, 0
+	if seg.Flat = !d.rises(seg.C1, seg.Hi-seg.Lo); seg.Flat {
+		seg.Line = Line{C0: WeightedMean(d.y[i:j], d.w[i:j])}
 	}
-	seg.Intercept, seg.Slope = l.C0, l.C1
-	return seg, sol.Cond, nil
+	return seg, nil
 }
 
-// Predict evaluates the fit at x; beyond the data the outermost lines extend.
-func (s *Segments) Predict(x float64) float64 {
+// At evaluates the fit at x; beyond the data the outermost lines extend.
+func (s *Segments) At(x float64) float64 {
 	i, _ := slices.BinarySearch(s.Breaks, x)
-	return s.Segments[i].Intercept + s.Segments[i].Slope*x
+	return s.Segments[i].At(x)
 }
 
 // boundsAt lists the half-open ranges of x that breaks leave.

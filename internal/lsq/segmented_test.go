@@ -67,7 +67,7 @@ func TestSegmentedRecoversExact(t *testing.T) {
 			slope := rapid.Float64Range(1e-9, 1e-6).Draw(t, "slope")
 			n := rapid.IntRange(3, 9).Draw(t, "n")
 			level += 1e-4 * rapid.Float64Range(1, 5).Draw(t, "jump") // segments do not line up
-			seg := Segment{Lo: size, Slope: slope, Intercept: level}
+			seg := Segment{Lo: size, Line: Line{C0: level, C1: slope}}
 			for range n {
 				x, y = append(x, size), append(y, level+slope*size)
 				seg.Hi = size
@@ -87,10 +87,10 @@ func TestSegmentedRecoversExact(t *testing.T) {
 			if s.Lo != want[i].Lo || s.Hi != want[i].Hi {
 				t.Errorf("segment %d spans [%g, %g], want [%g, %g]", i, s.Lo, s.Hi, want[i].Lo, want[i].Hi)
 			}
-			near(t, "slope", s.Slope/want[i].Slope, 1, 1e-6)
+			near(t, "slope", s.C1/want[i].C1, 1, 1e-6)
 		}
 		for i := range x {
-			near(t, "prediction", got.Predict(x[i])/y[i], 1, 1e-9)
+			near(t, "prediction", got.At(x[i])/y[i], 1, 1e-9)
 		}
 	})
 }
@@ -138,11 +138,11 @@ func TestSegmentedNeverFalls(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(s.Segments) != 2 || !s.Segments[0].Flat || s.Segments[0].Slope != 0 || s.Segments[1].Flat {
+	if len(s.Segments) != 2 || !s.Segments[0].Flat || s.Segments[0].C1 != 0 || s.Segments[1].Flat {
 		t.Fatalf("flat then rising: %+v", s)
 	}
-	near(t, "level", s.Segments[0].Intercept, 4.99, 1e-3)
-	near(t, "slope", s.Segments[1].Slope, 2, 1e-12)
+	near(t, "level", s.Segments[0].C0, 4.99, 1e-3)
+	near(t, "slope", s.Segments[1].C1, 2, 1e-12)
 	near(t, "break half way, the lines cross elsewhere", s.Breaks[0], 5.5, 1e-12)
 	if s, err = FitSegments(x, []float64{7, 7, 7, 7, 7, 7, 7, 7, 7}, SegmentOptions{}); err != nil || !s.Segments[0].Flat {
 		t.Errorf("a constant: %+v, %v", s, err)
@@ -160,8 +160,8 @@ func TestSegmentedSwitch(t *testing.T) {
 		t.Fatal(err)
 	}
 	near(t, "the kink of max(100, 10+5x)", s.Breaks[0], 18, 1e-9)
-	near(t, "below", s.Predict(10), 100.1, 1e-9)
-	near(t, "above", s.Predict(1000), 5020, 1e-9)
+	near(t, "below", s.At(10), 100.1, 1e-9)
+	near(t, "above", s.At(1000), 5020, 1e-9)
 	if len(s.Segments) != 2 || s.Segments[0].Distinct+s.Segments[1].Distinct != 10 {
 		t.Errorf("%+v", s)
 	}
