@@ -139,9 +139,8 @@ func (p *Prepared) LineBatches(exp, phase string) []*Batch {
 // Spoiled reports whether b timed something else than a network without loss.
 func (b *Batch) Spoiled() bool { return b.Flagged(spoiling...) != "" }
 
-// standsOut says of a batch which disturbing flag it carries that only few batches of its point do; "" is none. Each
-// flag is looked at by itself: where every batch was preempted, the one from which the hypervisor took time still stands
-// out.
+// standsOut says of a batch which disturbing flag it has that few batches of its point have; "" is none. Each flag is
+// looked at by itself: where every batch was preempted, the one from which the hypervisor took time still stands out.
 func standsOut(in []*Batch) func(*Batch) string {
 	total, with := map[string]int{}, map[[2]string]int{} // by point; by point and flag
 	for _, b := range in {
@@ -281,29 +280,32 @@ func (r *Result) Packet(sets ...[]*Batch) float64 {
 
 // WithoutSlow leaves out the batches of slow hosts and pairs and of other classes, and keeps them where nothing else
 // was measured.
-func (r *Result) WithoutSlow(in []*Batch) []*Batch {
-	slow := r.Prepared.Slow()
-	if !slices.ContainsFunc(in, func(b *Batch) bool { return slow.OutOf(b) == "" }) {
-		return in
-	}
-	return r.Sift(in, slow.OutOf)
-}
+func (r *Result) WithoutSlow(in []*Batch) []*Batch { return r.prefer(in, r.Prepared.Slow().OutOf) }
 
 // Prefer leaves out the batches that are worse than others, and keeps them where there are no others.
 func (r *Result) Prefer(in []*Batch, why string, worse func(*Batch) bool) []*Batch {
-	if !slices.ContainsFunc(in, func(b *Batch) bool { return !worse(b) }) {
+	return r.prefer(in, because(why, worse))
+}
+
+func (r *Result) prefer(in []*Batch, why func(*Batch) string) []*Batch {
+	if !slices.ContainsFunc(in, func(b *Batch) bool { return why(b) == "" }) {
 		return in
 	}
-	return r.Without(in, why, worse)
+	return r.Sift(in, why)
 }
 
 func (r *Result) Without(in []*Batch, why string, some func(*Batch) bool) []*Batch {
-	return r.Sift(in, func(b *Batch) string {
+	return r.Sift(in, because(why, some))
+}
+
+// because is the reason why, for some batches.
+func because(why string, some func(*Batch) bool) func(*Batch) string {
+	return func(b *Batch) string {
 		if some(b) {
 			return why
 		}
 		return ""
-	})
+	}
 }
 
 // Complete leaves out the batches that are not complete.

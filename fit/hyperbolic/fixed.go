@@ -33,7 +33,7 @@ func (p *paired) fitFixed() (*fixedFit, error) {
 		all := p.bursts[n]
 		sizes := lists.Map(all, func(q *burstPoint) float64 { return q.bytes })
 		times := lists.Map(all, func(q *burstPoint) float64 { return p.times.Values[q.last] })
-		small[n] = all[:SmallSizes(sizes, times, p.packet)]
+		small[n] = all[:smallSizes(sizes, times, p.packet)]
 		if all[0].bytes > p.packet {
 			p.fit.Warn("no-one-packet-burst", "n = %d: no burst fits in one packet of %g B", n, p.packet)
 		}

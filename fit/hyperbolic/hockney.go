@@ -1,8 +1,6 @@
 package hyperbolic
 
 import (
-	"slices"
-
 	"calib/fit"
 	"calib/fit/resample"
 	"calib/internal/dataset/names"
@@ -42,7 +40,7 @@ func fitHockney(p *fit.Prepared) (*params.Fit, error) {
 	}
 	r.Together([]string{"alpha", "beta"}, reps)
 	addStates(r, q)
-	r.Pairs = pairMatrix(p)
+	r.Pairs = p.PairMatrix()
 	q.Finish(r, 2, l.Cond, l.At)
 	r.LeaveOneOut(lsq.LeaveOneOut(q.Sizes, q.Times.Values, lsq.HuberLine))
 	return r.Fit, nil
@@ -53,50 +51,4 @@ func hockneyPlots(f *params.Fit) []plot.Plot {
 	curves := fit.TwoParameterCurve(f, "Hockney", "alpha", "beta", messageSizes(f), line)
 	return timeBySize(f, "Hockney", fit.Misses("Hockney's line, "+fit.ValueWords(f, "alpha")+" + "+
 		fit.ValueWords(f, "beta")+"·x, is", f.Of(params.Time)...), curves)
-}
-
-// pairMatrix lists every pair that pingpong measured: the half round trip of its smallest size as latency, and the rate
-// of its largest size, that size over its half round trip. Values are midmeans of the rounds' medians, intervals are
-// Student's over the rounds and absent for a single one. Pairs and hosts that stand out are named in Slow. Lines with
-// retransmissions are left out.
-func pairMatrix(p *fit.Prepared) []params.Pair {
-	lines := slices.DeleteFunc(p.LineBatches(names.Pingpong, ""), func(b *fit.Batch) bool {
-		return b.Spoiled() || len(b.Lines[0].Ranks) != 2 || b.Timings() == 0
-	})
-	if len(lines) == 0 {
-		return nil
-	}
-	small, large := lines[0].Point[names.FactorBytes], lines[0].Point[names.FactorBytes]
-	for _, b := range lines {
-		small, large = min(small, b.Point[names.FactorBytes]), max(large, b.Point[names.FactorBytes])
-	}
-	index := map[[2]int]int{}
-	var out []params.Pair
-	each := func(x int64, set func(e *params.Pair, v float64, ci [2]float64)) {
-		other := func(b *fit.Batch) bool { return b.Point[names.FactorBytes] != x }
-		for _, q := range fit.PairTimes(slices.DeleteFunc(slices.Clone(lines), other)) {
-			i, ok := index[q.Hosts]
-			if !ok {
-				i = len(out)
-				index[q.Hosts] = i
-				out = append(out, params.Pair{From: p.HostName(q.Hosts[0]), To: p.HostName(q.Hosts[1]),
-					Slow: p.Slow().Why(p, q.Hosts)})
-			}
-			set(&out[i], q.Value, q.CI)
-		}
-	}
-	each(small, func(e *params.Pair, v float64, ci [2]float64) {
-		e.Latency, e.LatencyBytes = &v, small
-		if ci[0] < ci[1] {
-			e.LatencyCI = &ci
-		}
-	})
-	each(large, func(e *params.Pair, v float64, ci [2]float64) {
-		rate := float64(large) / v
-		e.Rate, e.RateBytes = &rate, large
-		if ci[0] > 0 && ci[0] < ci[1] {
-			e.RateCI = &[2]float64{float64(large) / ci[1], float64(large) / ci[0]}
-		}
-	})
-	return out
 }

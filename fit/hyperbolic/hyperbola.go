@@ -80,7 +80,7 @@ func fitHyperbola(p *fit.Prepared) (*params.Fit, error) {
 	q.Finish(r, 2, math.NaN(), func(x float64) float64 { return params.ServiceTime(x, l[0], l[1]) })
 	r.LeaveOneOut(lsq.LeaveOneOut(q.Sizes, q.Times.Values, func(x, y []float64) (lsq.Func, error) {
 		few := small
-		few.Distinct = SmallSizes(x, y, q.Packet)
+		few.Distinct = smallSizes(x, y, q.Packet)
 		l, err := limitsOf(x, y, few, largeSizes(x, y, q.Breaks, q.Packet), q.Packet)
 		return func(x float64) float64 { return params.ServiceTime(x, l[0], l[1]) }, err
 	}))
@@ -141,7 +141,7 @@ func smallestSize(doubt float64) []params.Term {
 // significantly. A line of three sizes that scatter says little of a': its misfit has one degree of freedom. Two sizes
 // have a line.
 func smallLine(q *fit.Pingpong) lsq.Segment {
-	n := SmallSizes(q.Sizes, q.Times.Values, q.Packet)
+	n := smallSizes(q.Sizes, q.Times.Values, q.Packet)
 	x := q.Sizes[:n]
 	slope, ci := q.Times.Of(func(y []float64) float64 {
 		l, _ := lsq.Segment{Flat: n < 2}.Refit(x, y[:n]) // a time of zero has no line, and a slope of zero
@@ -152,10 +152,10 @@ func smallLine(q *fit.Pingpong) lsq.Segment {
 	return lsq.Segment{Distinct: n, Flat: n != 2 && !(ci[0] > 0)}
 }
 
-// SmallSizes returns how many of the smallest sizes a' is taken from: those within one packet whose T is within
+// smallSizes returns how many of the smallest sizes a' is taken from: those within one packet whose T is within
 // flatShare of that of the smallest, never fewer than two within one packet, and one in any case. Eq. 1 is a line up to
 // one packet and eq. 3 is flat at its start, so that a line through these sizes meets both at x → 0.
-func SmallSizes(sizes, times []float64, packet float64) int {
+func smallSizes(sizes, times []float64, packet float64) int {
 	n := 1
 	for n < len(sizes) && sizes[n] <= packet && (n < minSmall || times[n] <= (1+flatShare)*times[0]) {
 		n++

@@ -74,13 +74,13 @@ func TestSmallAndLargeSizes(t *testing.T) {
 		}
 		return out
 	}
-	if got := SmallSizes([]float64{1, 500, 1000, 3000}, flat(4, 1), 1448); got != 3 {
+	if got := smallSizes([]float64{1, 500, 1000, 3000}, flat(4, 1), 1448); got != 3 {
 		t.Errorf("flat: %d small sizes, want those within a packet", got)
 	}
-	if got := SmallSizes([]float64{1, 500, 1000, 3000}, []float64{1, 1.5, 2, 3}, 1448); got != 2 {
+	if got := smallSizes([]float64{1, 500, 1000, 3000}, []float64{1, 1.5, 2, 3}, 1448); got != 2 {
 		t.Errorf("steep: %d small sizes, want two", got)
 	}
-	if got := SmallSizes([]float64{1, 5000, 10000}, flat(3, 1), 1448); got != 1 {
+	if got := smallSizes([]float64{1, 5000, 10000}, flat(3, 1), 1448); got != 1 {
 		t.Errorf("one within a packet: %d small sizes", got)
 	}
 	sizes := []float64{1, 10, 100, 1000, 10000, 100000, 1000000}

@@ -39,10 +39,11 @@ func (c cells) bootstrap(medians [][]float64, b int, seed uint64, stat func(med 
 	})
 	Each(b, func(i int) {
 		rng := rand.New(rand.NewPCG(mix(seed), mix(mix(seed^mix(uint64(i))))))
-		med, drawn := make([][]float64, len(c)), []int(nil)
+		med := make([][]float64, len(c))
+		var drawn []int
 		for p, rounds := range c {
-			for range rounds[len(drawn):] { // before the first row: all have as many
-				drawn = append(drawn, rng.IntN(len(rounds)))
+			if p == 0 { // all rows have as many rounds
+				drawn = lists.Map(rounds, func([]float64) int { return rng.IntN(len(rounds)) })
 			}
 			if alike[p] {
 				med[p] = lists.Map(drawn, func(r int) float64 { return drawMedian(rounds[r], rng) })
