@@ -33,7 +33,7 @@ import (
 //   - separated: a'(1) plus the gap between the first and the last delivery. That is (n−1)·a_c whichever sender started
 //     first, in repetitions whose senders started within half of the gap;
 //   - in turn: the last delivery;
-//   - late together: the mean delivery;
+//   - late together, as where a fabric holds every packet longer for each active host (hku2000): the mean delivery;
 //   - hidden by noise: halfway between the last two, with an interval that holds both (termsOfSlope).
 //
 // Intervals are those of a bootstrap over rounds (package resample), and the terms. The error of an offset cancels in
