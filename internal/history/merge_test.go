@@ -216,6 +216,32 @@ func TestMergeFolded(t *testing.T) {
 	merge(b, c, 0, 1, "+02:00+02:03", "+02:01", "+02:02")
 }
 
+// TestFoldMeanwhile: a look that comes while a day is folded, as by a merge, is not lost.
+func TestFoldMeanwhile(t *testing.T) {
+	ctx, s := t.Context(), testStore(t)
+	look := func(data string, hour int) {
+		t.Helper()
+		l := Look{At: start.Add(time.Duration(hour) * time.Hour), Data: []byte(data)}
+		if err := s.AddLook(ctx, Watched{Look: l}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	look("first", 0)
+	look("last", 2)
+	err := s.Fold(ctx, start.Add(48*time.Hour), start.Add(96*time.Hour), 24*time.Hour, func([]Look) []byte {
+		look("merged", 1)
+		return []byte("day")
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	err = s.EachLook(ctx, time.Time{}, func(l Look) error { got = append(got, string(l.Data)); return nil })
+	if err != nil || !slices.Equal(got, []string{"day", "merged"}) {
+		t.Errorf("%q, %v, want the day, and what came meanwhile", got, err)
+	}
+}
+
 // TestMergeChangesOfClusters: the networks of two clusters may be slow at the same time.
 func TestMergeChangesOfClusters(t *testing.T) {
 	ctx, here, there := t.Context(), testStore(t), testStore(t)

@@ -123,16 +123,17 @@ func (s *Store) Fold(ctx context.Context, before, after time.Time, span time.Dur
 		(at < ?1 OR at >= ?2 AND key < (SELECT max(key) FROM looks WHERE at < ?1)) ORDER BY at, key`, nanos(before),
 		nanos(after))
 	for err == nil && len(all) > 0 {
-		first, from, n := all[0].Number, all[0].At.Truncate(span), 1
-		for n < len(all) && all[n].At.Before(from.Add(span)) {
-			n++
+		first, last, from, n := all[0].Number, all[0].Number, all[0].At.Truncate(span), 1
+		for ; n < len(all) && all[n].At.Before(from.Add(span)); n++ {
+			last = max(last, all[n].Number)
 		}
 		data := f(all[:n])
 		err = s.change(ctx, "fold the looks of a day", func(tx *transaction) error {
-			tx.exec(`INSERT OR IGNORE INTO folded SELECT at, ?1 FROM looks WHERE span = 0 AND at >= ?2 AND at < ?3;
-				DELETE FROM looks WHERE span = 0 AND at >= ?2 AND at < ?3 AND key <> ?1;
+			// What is in the store since f was called, as by a merge, has a higher key, and stays.
+			const these = " FROM looks WHERE span = 0 AND at >= ?2 AND at < ?3 AND key <= ?6"
+			tx.exec("INSERT OR IGNORE INTO folded SELECT at, ?1"+these+"; DELETE"+these+` AND key <> ?1;
 				UPDATE looks SET at = ?2, span = ?4, data = ?5 WHERE key = ?1`,
-				first, nanos(from), nanos(from.Add(span)), span, data)
+				first, nanos(from), nanos(from.Add(span)), span, data, last)
 			return nil
 		})
 		all = all[n:]
