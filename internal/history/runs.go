@@ -144,12 +144,12 @@ func (e *Entry) columns() []any {
 	return []any{&e.ID, moment{&e.Started}, moment{&e.Added}, &e.Plan, &e.Hosts, &e.Status, &e.Label, &e.Commit, &e.Path}
 }
 
-// filtered is a Filter, but for Last, as a condition on the start of runs and on the table runs; its arguments are
-// condition.
+// filtered is a Filter, but for Last, as a condition on the start of runs and on the table runs. A LIMIT of Last
+// follows it. Its arguments and that of the limit are args.
 const filtered = ">= ? AND ? IN ('', runs.label) AND ? IN ('', runs.plan)"
 
-func (f Filter) condition() []any {
-	return []any{nanos(f.Since), f.Label, f.Plan}
+func (f Filter) args() []any {
+	return []any{nanos(f.Since), f.Label, f.Plan, cmp.Or(f.Last, unlimited)}
 }
 
 // newest are the runs of a filter, the newest first, as many as its Last.
@@ -158,7 +158,7 @@ const newest = " WHERE started " + filtered + " ORDER BY started DESC, key DESC 
 // List returns the runs of a filter by their start, oldest first.
 func (s *Store) List(ctx context.Context, f Filter) ([]Entry, error) {
 	out, err := collect(ctx, s, "list the runs", (*Entry).columns,
-		"SELECT "+entryColumns+" FROM runs"+newest, append(f.condition(), cmp.Or(f.Last, unlimited))...)
+		"SELECT "+entryColumns+" FROM runs"+newest, f.args()...)
 	slices.Reverse(out)
 	return out, err
 }
@@ -222,8 +222,7 @@ func (s *Store) Hosts(ctx context.Context, f Filter) (map[string][]string, error
 		}
 		out[r.id] = run.Hosts
 		return nil
-	}, "SELECT id, params FROM runs JOIN documents ON run = key"+newest,
-		append(f.condition(), cmp.Or(f.Last, unlimited))...)
+	}, "SELECT id, params FROM runs JOIN documents ON run = key"+newest, f.args()...)
 	return out, err
 }
 
@@ -308,7 +307,7 @@ func (s *Store) Series(ctx context.Context, filter Filter, of Followed) ([]Readi
 		return []any{&r.Run, moment{&r.At}, &r.Value, &r.lo, &r.hi, &r.Sizes}
 	}, `SELECT runs.id, runs.started, value, lo, hi, sizes FROM readings JOIN runs ON runs.key = readings.run
 		WHERE metric = ? AND readings.started `+filtered+` ORDER BY readings.started DESC, readings.run DESC LIMIT ?`,
-		append(append([]any{of.key}, filter.condition()...), cmp.Or(filter.Last, unlimited))...)
+		append([]any{of.key}, filter.args()...)...)
 	out := make([]Reading, len(rows))
 	for i, r := range rows {
 		if r.lo != nil && r.hi != nil {
