@@ -192,9 +192,7 @@ func (d *Dir) Path() string { return d.path }
 
 func (d *Dir) File(name string) string { return filepath.Join(d.path, name) }
 
-func (d *Dir) Run() Run {
-	return d.run
-}
+func (d *Dir) Run() Run { return d.run }
 
 // Update changes run.json. It is written whole or not at all. change must replace slices, not write into them.
 func (d *Dir) Update(change func(*Run)) error {
@@ -265,7 +263,7 @@ func (d *Dir) Discard() error {
 	var errs []error
 	for _, name := range []string{LogFile, RunFile} {
 		if err := os.Remove(d.File(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			errs = append(errs, files.Reason(err))
+			errs = append(errs, err)
 		}
 	}
 	errs = append(errs, d.Close())

@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -449,10 +451,17 @@ func TestWriteParamsTakesTurns(t *testing.T) {
 	}
 	done := make(chan error, 1)
 	go func() { done <- d.WriteParams(&params.Params{Schema: params.Schema}) }()
-	select {
-	case err := <-done:
-		t.Fatalf("written in the turn of another process: %v", err)
-	case <-time.After(100 * time.Millisecond):
+	for waits := false; !waits; runtime.Gosched() {
+		select {
+		case err := <-done:
+			t.Fatalf("written in the turn of another process: %v", err)
+		default:
+			stacks := make([]byte, 1<<20)
+			stacks = stacks[:runtime.Stack(stacks, true)]
+			waits = slices.ContainsFunc(strings.Split(string(stacks), "\n\n"), func(goroutine string) bool {
+				return strings.Contains(goroutine, "(*Dir).WriteParams(") && strings.Contains(goroutine, "syscall.Flock(")
+			})
+		}
 	}
 	if _, err := os.Stat(d.File(PointsFile)); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("%s was written in the turn of another process: %v", PointsFile, err)
