@@ -2,7 +2,6 @@ package run
 
 import (
 	"context"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -149,18 +148,19 @@ func (s *Sentinel) index(name string) int {
 // who received then sends. A pair that has had its turn comes last, the other way round. Of pairs that look together a
 // host is in one.
 func turnsOf(place []int, last map[[2]int]time.Time, together bool) [][][2]int {
-	by := map[time.Time][][2]int{}
+	var queue [][2]int
+	seen := map[[2]int]time.Time{}
 	for _, step := range bench.Colouring(len(place)) {
 		for _, p := range step {
 			there, back := last[[2]int{place[p[0]], place[p[1]]}], last[[2]int{place[p[1]], place[p[0]]}]
 			if there.After(back) {
 				p[0], p[1], back = p[1], p[0], there
 			}
-			by[back] = append(by[back], [2]int(p))
+			pair := [2]int(p)
+			queue, seen[pair] = append(queue, pair), back
 		}
 	}
-	oldest := slices.SortedFunc(maps.Keys(by), time.Time.Compare)
-	queue := lists.Flat(oldest, func(seen time.Time) [][2]int { return by[seen] })
+	slices.SortStableFunc(queue, func(a, b [2]int) int { return seen[a].Compare(seen[b]) })
 	var rounds [][][2]int
 	for range watchRounds {
 		var now, later, done [][2]int

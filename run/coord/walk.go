@@ -93,12 +93,6 @@ func (w *walker) measureRounds(ctx context.Context) error {
 		if r < lastHad && r >= w.Schedule.Rounds { // what the run that is resumed did not choose stays so
 			slots = slices.DeleteFunc(slots, func(s bench.Slot) bool { _, had := w.have[s.ID]; return !had })
 		}
-		if len(slots) == 0 {
-			if empty++; empty > w.Schedule.MaxEmpty() {
-				return nil // nothing is left that can be measured
-			}
-			continue
-		}
 		more, err := w.round(ctx, r, slots)
 		if err != nil {
 			return err
@@ -106,13 +100,14 @@ func (w *walker) measureRounds(ctx context.Context) error {
 		if empty++; more {
 			empty = 0
 		} else if empty > w.Schedule.MaxEmpty() {
-			return nil // nothing is left that there is time for
+			return nil // nothing is left that can be measured, or that there is time for
 		}
 	}
 	return nil
 }
 
-// round measures those slots of a round that there is time for. It reports whether it had them all, or measured some.
+// round measures those slots of a round that there is time for. It reports whether it measured some, or there were some
+// and it left out none.
 func (w *walker) round(ctx context.Context, r int, all []bench.Slot) (more bool, err error) {
 	slots := w.pace.Begin(r, all, w.spent())
 	skipped, before := len(slots) < len(all), w.measured()
@@ -136,7 +131,7 @@ func (w *walker) round(ctx context.Context, r int, all []bench.Slot) (more bool,
 			return false, err
 		}
 	}
-	return !skipped || w.measured() > before, nil
+	return len(all) > 0 && !skipped || w.measured() > before, nil
 }
 
 // usable reports whether a team has no host that was lost, and no two hosts between which the link is cut.
@@ -177,7 +172,7 @@ func (w *walker) slot(ctx context.Context, s bench.Slot) error {
 			return nil
 		}
 	}
-	if s.Teams = w.without(s.Teams); len(s.Teams) == 0 {
+	if s.Teams = lists.Where(s.Teams, w.usable); len(s.Teams) == 0 {
 		return nil
 	}
 	begun, lost := w.Now(), len(w.result.Lost)+len(w.result.Cut)
@@ -206,7 +201,7 @@ func (w *walker) slot(ctx context.Context, s bench.Slot) error {
 // have taken longer than expected: the second time it may take longer.
 func (w *walker) measure(ctx context.Context, s bench.Slot) (samples []dataset.Sample, err error) {
 	for try := 1; try <= 2; try++ {
-		if s.Teams = w.without(s.Teams); len(s.Teams) == 0 {
+		if s.Teams = lists.Where(s.Teams, w.usable); len(s.Teams) == 0 {
 			break
 		}
 		begun, allowed := w.Now(), w.allowed(s)
@@ -272,11 +267,6 @@ func missing(teams [][]int, had []dataset.Sample) [][]int {
 	return lists.Where(teams, func(t []int) bool {
 		return !slices.ContainsFunc(t, func(h int) bool { return seen[h] })
 	})
-}
-
-// without returns the teams that can be measured.
-func (w *walker) without(teams [][]int) [][]int {
-	return lists.Where(teams, w.usable)
 }
 
 const (

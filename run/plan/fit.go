@@ -92,10 +92,7 @@ func (s *Schedule) divide(all []*draft, level, n, leastTimes int) (kept []*draft
 	every, rarest := max(1, n/s.Plan.Rounds.Min), max(1, n/leastTimes)
 	needs := func(in []*draft) (out []*draft, room units.Nanos) {
 		room = s.perRound(n)
-		sum := 0.0
-		for _, d := range in {
-			sum += d.weight()
-		}
+		sum := lists.Sum(in, (*draft).weight)
 		for _, d := range in {
 			d = d.needs(level, units.Nanos(float64(s.perRound(n))*d.weight()/sum), every, rarest)
 			out, room = append(out, d), room-d.time

@@ -23,7 +23,7 @@ const (
 type Pace struct {
 	schedule *Schedule
 	groups   []soFar
-	exps     map[string]*ratio
+	exps     map[string]ratio
 	round    int
 	order    []int       // groups of the round in slot order
 	first    bool        // no slot of the round has fitted yet
@@ -41,11 +41,7 @@ type ratio struct{ took, planned units.Nanos }
 
 func NewPace(s *Schedule) *Pace {
 	groups := slices.Repeat([]soFar{{last: -1}}, len(s.groups))
-	p := &Pace{schedule: s, groups: groups, exps: map[string]*ratio{}, round: -1}
-	for i := range s.groups {
-		p.exps[s.groups[i].exp.Name] = &ratio{}
-	}
-	return p
+	return &Pace{schedule: s, groups: groups, exps: map[string]ratio{}, round: -1}
 }
 
 func (p *Pace) group(s bench.Slot) int {
@@ -60,7 +56,7 @@ func (p *Pace) Took(s bench.Slot, t units.Nanos) {
 	i := p.group(s)
 	p.groups[i].took = max(1, t)
 	e := p.exps[s.Exp]
-	e.took, e.planned = e.took+t, e.planned+p.schedule.groups[i].expected
+	p.exps[s.Exp] = ratio{e.took + t, e.planned + p.schedule.groups[i].expected}
 }
 
 // Round returns the slots of round r: those that are due, and those that were due in a round that left them out.

@@ -149,10 +149,8 @@ func (p Plan) choose(exps []*bench.Experiment) []*bench.Experiment {
 	if len(p.Experiments) == 0 {
 		return exps
 	}
-	var out []*bench.Experiment
-	for _, name := range p.Experiments {
+	return lists.Map(p.Experiments, func(name string) *bench.Experiment {
 		e, _ := bench.Find(exps, name) // Validate has found it
-		out = append(out, e)
-	}
-	return out
+		return e
+	})
 }

@@ -131,11 +131,9 @@ func (s *Schedule) MaxRounds() int {
 
 // Planned is how many slots the least rounds have.
 func (s *Schedule) Planned() int {
-	n := 0
-	for r := range s.Rounds {
-		n += lists.Count(s.groups, func(g group) bool { return g.due(r) })
-	}
-	return n
+	return lists.Sum(lists.Upto(s.Rounds), func(r int) int {
+		return lists.Count(s.groups, func(g group) bool { return g.due(r) })
+	})
 }
 
 // Slots is how many slots a round has in which every group is due. Slot k of round r has the number r·Slots+k.

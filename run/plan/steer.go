@@ -125,7 +125,7 @@ func (t *Steering) States() []State { return t.states }
 // or beyond reach.
 func (t *Steering) Round(r int, spent units.Nanos) (measured func(exp string) bool, done bool) {
 	all := func(string) bool { return true }
-	if r < t.schedule.Rounds || r == 0 {
+	if r < t.schedule.Rounds {
 		return all, false
 	}
 	// Looks keep within their share of the time. Where no time bounds the run, there is one a round.
