@@ -6,6 +6,7 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -147,5 +148,33 @@ func TestCheckupFindsDifferences(t *testing.T) {
 	got := r.findings
 	if len(got) != 1 || got[0].Code != "differs-nic.mtu" || !slices.Equal(got[0].Hosts, namesOf(f.hosts)[3:]) {
 		t.Errorf("%+v", got)
+	}
+}
+
+// deaf is an agent whose host no other reaches.
+type deaf struct{ coord.Agent }
+
+func (deaf) Run(context.Context, bench.Task) ([]dataset.Sample, error) {
+	return nil, errors.New("no way")
+}
+
+// TestCheckupLeavesOut: a host that is left out has no say in the sizes of packets, and nothing is noted of it.
+func TestCheckupLeavesOut(t *testing.T) {
+	f, err := simulated(t.Context(), "sparc1994:4")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range f.hosts {
+		h := &f.hosts[i]
+		h.Env = map[string]string{"nic.name": "eth0", "nic.mtu": "9000", dataset.FactSegment: "8948"}
+		h.Boot, h.Now.CPUs = "one machine", []string{strconv.Itoa(i % 3)}
+	}
+	f.agents[3], f.hosts[3].Env = deaf{f.agents[3]}, map[string]string{}
+	r := newRun(Config{Show: progress.New(io.Discard, progress.Quiet, time.Now)}, "check-")
+	if err := r.checkup(t.Context(), f); err != nil {
+		t.Fatal(err)
+	}
+	if len(f.lost) != 1 || r.Plan.Limits.Segment != 8948 || r.notes != nil {
+		t.Errorf("lost %+v, segment %d, notes %q; want host 3, 8948, none", f.lost, r.Plan.Limits.Segment, r.notes)
 	}
 }

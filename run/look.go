@@ -103,8 +103,7 @@ func (f *fleet) examine(ctx context.Context) []doctor.Host {
 	})
 }
 
-// claim takes the agents for the run, once: its session serves the check, the probe and the measuring. It gives the
-// plan the smallest segment of the hosts' interfaces, where it has none.
+// claim takes the agents for the run, once: its session serves the check, the probe and the measuring.
 func (r *run) claim(ctx context.Context, f *fleet) error {
 	limits := agent.DefaultLimits()
 	// The tickets last a day longer than twice the budget, and no longer than agents take them: clocks may differ.
@@ -112,13 +111,25 @@ func (r *run) claim(ctx context.Context, f *fleet) error {
 	if r.Plan.Budget > 0 {
 		life = min(life, 2*time.Duration(r.Plan.Budget)+24*time.Hour)
 	}
-	err := f.claim(ctx, plane.Session{Run: r.id, Socket: r.Socket, Watch: r.Watch, Keep: r.Keep}, limits.Bytes, life)
+	return f.claim(ctx, plane.Session{Run: r.id, Socket: r.Socket, Watch: r.Watch, Keep: r.Keep}, limits.Bytes, life)
+}
+
+// checkup claims the agents, and leaves out of a new run the hosts that no other can reach. It gives the plan the
+// smallest segment of the interfaces of those that stay, where it has none.
+func (r *run) checkup(ctx context.Context, f *fleet) error {
+	err := r.claim(ctx, f)
+	if err == nil && r.Where.Sim == "" && r.Resume == "" && len(f.agents) > 2 {
+		err = r.tryHosts(ctx, f)
+	}
+	if err != nil {
+		return err
+	}
 	if together := f.onOneCPU(); together != "" {
 		r.note("there are fewer CPUs than agents. Agents that share one (" + together + ") run by turns, and are " +
 			"measured with agents on other CPUs where there are any")
 	}
-	if err != nil || r.Plan.Limits.Segment != 0 {
-		return err
+	if r.Plan.Limits.Segment != 0 {
+		return nil
 	}
 	size, missing := dataset.Segment(f.hosts)
 	if size == 0 {
@@ -129,12 +140,8 @@ func (r *run) claim(ctx context.Context, f *fleet) error {
 	return nil
 }
 
-// checkup claims the agents, and leaves out of a new run the hosts that no other can reach.
-func (r *run) checkup(ctx context.Context, f *fleet) error {
-	segment := r.Plan.Limits.Segment
-	if err := r.claim(ctx, f); err != nil || r.Where.Sim != "" || r.Resume != "" || len(f.agents) < 3 {
-		return err
-	}
+// tryHosts leaves out the hosts that no other can reach.
+func (r *run) tryHosts(ctx context.Context, f *fleet) error {
 	r.Show.Phase("try the hosts")
 	begun := time.Now()
 	defer func() { r.checked = units.Nanos(time.Since(begun)) }()
@@ -170,8 +177,7 @@ func (r *run) checkup(ctx context.Context, f *fleet) error {
 	if len(out) == 0 {
 		return nil
 	}
-	r.Plan.Limits.Segment = segment // who is left out limits nobody
-	return r.claim(ctx, f)          // the others have new numbers
+	return r.claim(ctx, f) // the others have new numbers
 }
 
 func (r *run) sayLost(f *fleet) {
