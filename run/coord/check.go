@@ -156,9 +156,10 @@ func (w *walker) visit(ctx context.Context, s bench.Slot) {
 }
 
 // await waits for the time to try again what was left out, where no two hosts can be measured without it, and tries it.
-// It reports false where two can, or it is too late.
+// It reports false where two can, or there would be no time left to measure.
 func (w *walker) await(ctx context.Context, r int) bool {
-	if len(w.away)+len(w.result.Cut) == 0 || w.wait > longestWait || w.over() {
+	wait := max(0, w.next.Sub(w.Now()))
+	if len(w.away)+len(w.result.Cut) == 0 || w.wait > longestWait || w.overAfter(wait) {
 		return false
 	}
 	for a := range w.agents {
@@ -168,7 +169,6 @@ func (w *walker) await(ctx context.Context, r int) bool {
 			}
 		}
 	}
-	wait := max(0, w.next.Sub(w.Now()))
 	w.Note(fmt.Sprintf("nothing can be measured without what was left out: trying again in %v", wait.Round(time.Second)))
 	select {
 	case <-time.After(wait):

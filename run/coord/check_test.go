@@ -122,6 +122,23 @@ func TestOnlyLinkBackAgain(t *testing.T) {
 	}
 }
 
+// TestNoWaitBeyondBudget: a run does not wait for a link until there would be no time to measure with it.
+func TestNoWaitBeyondBudget(t *testing.T) {
+	for budget := 20 * time.Second; budget <= 60*time.Second; budget += 5 * time.Second {
+		synctest.Test(t, func(t *testing.T) {
+			w := newWalk(2, 100)
+			w.known(units.Nanos(budget))
+			begun := time.Now()
+			w.cfg.Slot = func(bench.Slot, time.Duration) { time.Sleep(time.Second) }
+			w.fleet.cut = func(_, _ int) bool { return time.Since(begun) > 2*time.Second }
+			r := w.must(t)
+			if took := time.Since(begun); r.Slots == 0 || len(r.Cut) != 1 || took > budget*11/10+4*time.Second {
+				t.Errorf("budget %v: ended after %v, result %+v", budget, took, r)
+			}
+		})
+	}
+}
+
 // TestNetworkAtFault: where no pair of hosts reaches each other, no host is blamed.
 func TestNetworkAtFault(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -300,12 +300,15 @@ func (w *walker) last() units.Nanos {
 func (w *walker) ended() bool { return w.last() < minSlot }
 
 // over reports whether the budget ends the walk. Until something is measured it may be used up to its last bound.
-func (w *walker) over() bool {
+func (w *walker) over() bool { return w.overAfter(0) }
+
+// overAfter reports whether the budget ends the walk, once a time has passed.
+func (w *walker) overAfter(wait time.Duration) bool {
 	if w.measured() == 0 {
-		return w.ended()
+		return w.last()-units.Nanos(wait) < minSlot
 	}
 	b := w.Schedule.Plan.Budget
-	return b > 0 && w.spent() >= b
+	return b > 0 && w.spent()+units.Nanos(wait) >= b
 }
 
 // allowed is how long a slot may take: by what is expected of it where the network is known, and never beyond the last
