@@ -116,7 +116,7 @@ func coordinate(b *testing.B, hosts int) {
 	var most uint64
 	slots := 0
 	r, err := coord.Walk(b.Context(), agents, coord.Config{
-		Progress: func(coord.Progress) {}, Slot: func(bench.Slot, time.Duration) {}, Note: func(string) {}, Now: time.Now,
+		Progress: func(coord.Progress) {}, Slot: func(bench.Slot, time.Duration) {}, Note: func(string) {},
 		Run: "r1", Schedule: s, Deadline: func(bench.Slot) units.Nanos { return 100 * units.Second },
 		Sink: func([]dataset.Sample) error {
 			if slots++; slots%max(s.Slots()/4, 1) == 0 {

@@ -65,7 +65,7 @@ func (r *run) walk(ctx context.Context, f *fleet, schedule *plan.Schedule, have 
 			ms := float64(took.Microseconds()) / 1000
 			r.log.Debug("slot", "id", s.ID, "round", s.Round, "exp", s.Exp, "ms", ms)
 		},
-		Note: r.note, Now: time.Now,
+		Note: r.note,
 	})
 	r.walked, r.measured = *walked, true
 	if steering != nil && len(steering.States()) > 0 {
@@ -109,7 +109,7 @@ func (r *run) steering(s *plan.Schedule, f *fleet) (*plan.Steering, error) {
 	}
 	log := func(text string) { r.log.Info(text) }
 	look := newLook(targets, fit.Settings{}, r.opening)
-	return plan.NewSteering(s, look, targets.experiments(), r.header(f), log, time.Now), nil
+	return plan.NewSteering(s, look, targets.experiments(), r.header(f), log), nil
 }
 
 // slotDeadline bounds a slot: what it sends at 100 kB/s, ten times as long as is expected, and time to begin.

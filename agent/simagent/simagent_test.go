@@ -60,7 +60,7 @@ func measureAfter(t testing.TB, rounds int, spec netspec.Spec, opt sim.Options, 
 	}
 	s.Groups = screen.Judge().Groups
 	_, err = coord.Walk(context.Background(), agents, coord.Config{
-		Progress: func(coord.Progress) {}, Slot: func(bench.Slot, time.Duration) {}, Note: func(string) {}, Now: time.Now,
+		Progress: func(coord.Progress) {}, Slot: func(bench.Slot, time.Duration) {}, Note: func(string) {},
 		Run: "test", Schedule: s,
 		Deadline: func(bench.Slot) units.Nanos { return 600 * units.Second },
 		Sink:     func(b []dataset.Sample) error { d.Samples = append(d.Samples, b...); return nil },

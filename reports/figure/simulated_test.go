@@ -60,7 +60,7 @@ var simulated = sync.OnceValue(func() (w whole) {
 		agents = append(agents, a)
 	}
 	if _, w.err = coord.Walk(context.Background(), agents, coord.Config{
-		Progress: func(coord.Progress) {}, Slot: func(bench.Slot, time.Duration) {}, Note: func(string) {}, Now: time.Now,
+		Progress: func(coord.Progress) {}, Slot: func(bench.Slot, time.Duration) {}, Note: func(string) {},
 		Run: "simulated", Schedule: s,
 		Deadline: func(bench.Slot) units.Nanos { return 600 * units.Second },
 		Sink:     func(b []dataset.Sample) error { w.d.Samples = append(w.d.Samples, b...); return nil },

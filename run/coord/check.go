@@ -35,7 +35,7 @@ const (
 // pairs that change. Hosts and links that cannot are left out. It reports whether it found any.
 func (w *walker) check(ctx context.Context, s bench.Slot, hosts []int) bool {
 	hosts = w.enough(hosts)
-	until := w.Now().Add(checkTime)
+	until := time.Now().Add(checkTime)
 	var all []tried
 	var found named
 	for _, step := range bench.Colouring(len(hosts)) {
@@ -48,7 +48,7 @@ func (w *walker) check(ctx context.Context, s bench.Slot, hosts []int) bool {
 		}
 		all = append(all, w.try(ctx, s, pairs)...)
 		found = blame(all)
-		if ctx.Err() != nil || w.Now().After(until) {
+		if ctx.Err() != nil || time.Now().After(until) {
 			break
 		}
 	}
@@ -63,7 +63,7 @@ func (w *walker) check(ctx context.Context, s bench.Slot, hosts []int) bool {
 	for _, h := range found.hosts {
 		why := "its agent answers, but it is cut off on the data network: no byte came through to or from " +
 			w.list(failedWith(all, h))
-		w.result.Lost[h], w.away[h] = why, w.Now()
+		w.result.Lost[h], w.away[h] = why, time.Now()
 		w.visitAfter(firstVisit)
 		w.Note(fmt.Sprintf("going on without host %s: %s", w.Names[h], why))
 	}
@@ -127,7 +127,7 @@ func whyFailed(all []tried, of *Link) error {
 
 // visit tries again, from time to time, the hosts and links that were left out, and takes back those that are there.
 func (w *walker) visit(ctx context.Context, s bench.Slot) {
-	if len(w.away)+len(w.result.Cut) == 0 || w.Now().Before(w.next) {
+	if len(w.away)+len(w.result.Cut) == 0 || time.Now().Before(w.next) {
 		return
 	}
 	good := lists.Where(lists.Upto(len(w.agents)), func(h int) bool { return w.result.Lost[h] == "" })
@@ -158,7 +158,7 @@ func (w *walker) visit(ctx context.Context, s bench.Slot) {
 // await waits for the time to try again what was left out, where no two hosts can be measured without it, and tries it.
 // It reports false where two can, or there would be no time left to measure.
 func (w *walker) await(ctx context.Context, r int) bool {
-	wait := max(0, w.next.Sub(w.Now()))
+	wait := max(0, time.Until(w.next))
 	if len(w.away)+len(w.result.Cut) == 0 || w.wait > longestWait || w.overAfter(wait) {
 		return false
 	}
@@ -180,7 +180,7 @@ func (w *walker) await(ctx context.Context, r int) bool {
 }
 
 // visitAfter says when to try again what was left out.
-func (w *walker) visitAfter(wait time.Duration) { w.wait, w.next = wait, w.Now().Add(wait) }
+func (w *walker) visitAfter(wait time.Duration) { w.wait, w.next = wait, time.Now().Add(wait) }
 
 // takeBack ends the leaving out of a link, or of the one of its hosts that was. That it was missing is kept as a
 // failure.
@@ -197,7 +197,7 @@ func (w *walker) takeBack(l Link) {
 		if !away {
 			continue
 		}
-		out := w.Now().Sub(since).Round(time.Second)
+		out := time.Since(since).Round(time.Second)
 		w.result.Failures = append(w.result.Failures, dataset.Failure{
 			Host: w.Names[h], Error: fmt.Sprintf("was left out for %v: %s", out, w.result.Lost[h])})
 		delete(w.away, h)

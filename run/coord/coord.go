@@ -60,7 +60,6 @@ type Config struct {
 	// Slot is called after each slot, measured or given up, with the time that all its tries took.
 	Slot func(s bench.Slot, took time.Duration)
 	Note func(string) // receives what a user should know at once
-	Now  func() time.Time
 }
 
 // Recv bounds the silence of a peer inside a slot, but for that of a large team on a slow path.

@@ -151,7 +151,6 @@ func newWalk(hosts, rounds int) *walk {
 		Note:     func(s string) { w.notes = append(w.notes, s) },
 		Progress: func(coord.Progress) {},
 		Slot:     func(bench.Slot, time.Duration) {},
-		Now:      time.Now,
 	}
 	for h := range hosts {
 		w.cfg.Names = append(w.cfg.Names, strconv.Itoa(h))
@@ -168,7 +167,7 @@ func (w *walk) do(t testing.TB, ctx context.Context) (*coord.Result, error) {
 	w.cfg.Schedule = s
 	if w.look != nil {
 		w.cfg.Steering = plan.NewSteering(s, w.look, []string{"pingpong"}, dataset.Header{},
-			func(text string) { t.Log(text) }, time.Now)
+			func(text string) { t.Log(text) })
 	}
 	return coord.Walk(ctx, w.fleet.agents(w.hosts), w.cfg)
 }
@@ -204,22 +203,4 @@ func (w *walk) planned(t testing.TB) []bench.Slot {
 		out = append(out, plan.NewPace(s).Round(r, nil)...)
 	}
 	return out
-}
-
-// clock is a clock that moves when it is told to.
-type clock struct {
-	mu sync.Mutex
-	t  time.Time
-}
-
-func (c *clock) now() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.t
-}
-
-func (c *clock) advance(d time.Duration) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.t = c.t.Add(d)
 }

@@ -59,7 +59,7 @@ func saveTo(t *testing.T, agents []coord.Agent, path string, stop int) *coord.Re
 	defer out.Close()
 	saved := 0
 	r, err := coord.Walk(ctx, agents, coord.Config{
-		Progress: func(coord.Progress) {}, Slot: func(bench.Slot, time.Duration) {}, Note: func(string) {}, Now: time.Now,
+		Progress: func(coord.Progress) {}, Slot: func(bench.Slot, time.Duration) {}, Note: func(string) {},
 		Run: "test", Schedule: s, Have: have,
 		Deadline: func(bench.Slot) units.Nanos { return 600 * units.Second },
 		Sink: func(b []dataset.Sample) error {

@@ -119,7 +119,7 @@ func walkOnce(b *testing.B, agents []coord.Agent, spec plan.Plan) (most uint64, 
 	}
 	every := s.Slots()
 	r, err := coord.Walk(b.Context(), agents, coord.Config{
-		Progress: func(coord.Progress) {}, Slot: func(bench.Slot, time.Duration) {}, Note: func(string) {}, Now: time.Now,
+		Progress: func(coord.Progress) {}, Slot: func(bench.Slot, time.Duration) {}, Note: func(string) {},
 		Run: "test", Schedule: s,
 		Deadline: func(bench.Slot) units.Nanos { return units.Second },
 		Sink: func([]dataset.Sample) error {

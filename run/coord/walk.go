@@ -41,7 +41,7 @@ func Walk(ctx context.Context, agents []Agent, cfg Config) (*Result, error) {
 	for _, s := range cfg.Have {
 		w.have[s.Slot] = append(w.have[s.Slot], s)
 	}
-	w.begun = w.Now().Add(-time.Duration(cfg.Spent))
+	w.begun = time.Now().Add(-time.Duration(cfg.Spent))
 	w.pace = plan.NewPace(cfg.Schedule)
 	err := w.measureRounds(ctx)
 	switch {
@@ -175,12 +175,12 @@ func (w *walker) slot(ctx context.Context, s bench.Slot) error {
 	if s.Teams = lists.Where(s.Teams, w.usable); len(s.Teams) == 0 {
 		return nil
 	}
-	begun, lost := w.Now(), len(w.result.Lost)+len(w.result.Cut)
+	begun, lost := time.Now(), len(w.result.Lost)+len(w.result.Cut)
 	samples, err := w.measure(ctx, s)
 	if err != nil && ctx.Err() != nil {
 		return ctx.Err()
 	}
-	w.Slot(s, w.Now().Sub(begun))
+	w.Slot(s, time.Since(begun))
 	if err != nil && w.ended() && w.measured() > 0 {
 		return nil // the end of the budget has cut it off
 	}
@@ -204,15 +204,15 @@ func (w *walker) measure(ctx context.Context, s bench.Slot) (samples []dataset.S
 		if s.Teams = lists.Where(s.Teams, w.usable); len(s.Teams) == 0 {
 			break
 		}
-		begun, allowed := w.Now(), w.allowed(s)
+		begun, allowed := time.Now(), w.allowed(s)
 		if samples, err = w.run(ctx, s, allowed); err == nil {
-			w.pace.Took(s, units.Nanos(w.Now().Sub(begun))) // without a try that failed
+			w.pace.Took(s, units.Nanos(time.Since(begun))) // without a try that failed
 			return samples, nil
 		}
 		if ctx.Err() != nil {
 			break
 		}
-		took := units.Nanos(w.Now().Sub(begun))
+		took := units.Nanos(time.Since(begun))
 		w.Note(fmt.Sprintf("%v (try %d of 2)", err, try))
 		var failed *slotError
 		switch {
@@ -285,7 +285,7 @@ const (
 // measured is how many slots have samples, with those of before a resume.
 func (w *walker) measured() int { return w.result.Slots + w.result.Had }
 
-func (w *walker) spent() units.Nanos { return units.Nanos(w.Now().Sub(w.begun)) }
+func (w *walker) spent() units.Nanos { return units.Nanos(time.Since(w.begun)) }
 
 // last is what is left until the walk ends whatever is under way.
 func (w *walker) last() units.Nanos {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -134,13 +135,14 @@ func TestBudget(t *testing.T) {
 		{0, 5, 15},
 		{15 * units.Second, 5, 15},
 	} {
-		w := newWalk(4, 5)
-		ticks := &clock{t: time.Unix(1e9, 0)}
-		w.plan.Budget, w.cfg.Now = c.budget, ticks.now
-		w.cfg.Slot = func(bench.Slot, time.Duration) { ticks.advance(time.Second) }
-		if r := w.must(t); r.Rounds != c.rounds || r.Slots != c.slots {
-			t.Errorf("budget %v: %+v, want %d rounds, %d slots", c.budget, r, c.rounds, c.slots)
-		}
+		synctest.Test(t, func(t *testing.T) {
+			w := newWalk(4, 5)
+			w.plan.Budget = c.budget
+			w.cfg.Slot = func(bench.Slot, time.Duration) { time.Sleep(time.Second) }
+			if r := w.must(t); r.Rounds != c.rounds || r.Slots != c.slots {
+				t.Errorf("budget %v: %+v, want %d rounds, %d slots", c.budget, r, c.rounds, c.slots)
+			}
+		})
 	}
 }
 

@@ -89,7 +89,6 @@ type Steering struct {
 	judge    Look
 	reads    []string // experiments
 	log      func(string)
-	now      func() time.Time
 	data     dataset.Dataset
 	agreed   map[string][2]int // looks in a row by which a target was met, and was beyond reach
 	fresh    map[string]bool   // experiments with samples since the last look
@@ -101,9 +100,8 @@ type Steering struct {
 
 // NewSteering returns the steering of a run by looks at some experiments: it keeps their samples. log gets a line a
 // look.
-func NewSteering(s *Schedule, judge Look, reads []string, header dataset.Header, log func(string),
-	now func() time.Time) *Steering {
-	return &Steering{schedule: s, exps: s.Estimate().ByExp, judge: judge, reads: reads, log: log, now: now,
+func NewSteering(s *Schedule, judge Look, reads []string, header dataset.Header, log func(string)) *Steering {
+	return &Steering{schedule: s, exps: s.Estimate().ByExp, judge: judge, reads: reads, log: log,
 		data: dataset.Dataset{Header: header}, agreed: map[string][2]int{},
 		fresh: map[string]bool{}, waiting: map[string]float64{}}
 }
@@ -145,9 +143,9 @@ func (t *Steering) Round(r int, spent units.Nanos) (measured func(exp string) bo
 
 // look fits what there is after some rounds.
 func (t *Steering) look(rounds int) {
-	begun := t.now()
+	begun := time.Now()
 	states, err := t.judge(&t.data)
-	took := t.now().Sub(begun)
+	took := time.Since(begun)
 	t.took, t.slowest, t.rounds = t.took+took, max(t.slowest, took), rounds
 	if err != nil {
 		t.log(fmt.Sprintf("look at the intervals after round %d: %v", rounds, err))

@@ -4,7 +4,6 @@ import (
 	"math"
 	"strings"
 	"testing"
-	"time"
 
 	"calib/bench"
 	"calib/bench/experiments"
@@ -25,7 +24,7 @@ func TestLooksAgree(t *testing.T) {
 	steering := plan.NewSteering(s, func(*dataset.Dataset) ([]plan.State, error) {
 		return []plan.State{{Parameter: "a", Met: true, HalfWidth: 0.01, Target: 0.02,
 			Experiments: []string{names.Pingpong}}}, nil
-	}, []string{names.Pingpong}, dataset.Header{}, func(text string) { said = append(said, text) }, time.Now)
+	}, []string{names.Pingpong}, dataset.Header{}, func(text string) { said = append(said, text) })
 	for i, step := range []struct{ measured, done bool }{{true, false}, {false, false}, {true, true}} {
 		if step.measured {
 			steering.Add([]dataset.Sample{{Exp: names.Pingpong}})
