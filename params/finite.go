@@ -8,6 +8,8 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+
+	"calib/internal/lists"
 )
 
 // JSON has no NaN and no infinity. Points of series have null in the place of such a number, which is read as NaN
@@ -88,6 +90,8 @@ func (p *Params) finite() *Params {
 			}
 		}
 	}
+	// Decode refuses one that names what is gone, or that has lost a row.
+	out.Correlations = lists.Where(out.Correlations, func(c Correlation) bool { return c.check(&out) == nil })
 	said := func(f Finding) bool { return f.Code == "not-finite" }
 	if n := len(c.lost); n > 0 && !slices.ContainsFunc(out.Findings, said) {
 		out.Findings = append(out.Findings, Warnf("not-finite", "numbers that are not finite are left out, or null in "+

@@ -1,6 +1,7 @@
 package params
 
 import (
+	"bytes"
 	"encoding/json"
 	"math"
 	"reflect"
@@ -34,5 +35,31 @@ func TestNullNumbers(t *testing.T) {
 				t.Errorf("%s of %s: %s, read as %v", name, s.Type(), b, back.Elem().Field(i))
 			}
 		}
+	}
+}
+
+// What Encode writes can be read, though a function was left out of which a correlation has a coefficient, or a
+// correlation itself is no number.
+func TestCorrelationsOfLostNumbers(t *testing.T) {
+	p := &Params{Functions: map[string]Function{
+		"g_s": {Form: Line, Coeff: map[string]float64{"c0": math.NaN(), "c1": 1}, Unit: "s", Model: "m"},
+		"O_s": {Form: Line, Coeff: map[string]float64{"c0": 1, "c1": 1}, Unit: "s", Model: "m"},
+	}}
+	for _, c := range []struct {
+		names []string
+		r     float64
+	}{
+		{[]string{"g_s.c1", "O_s.c1"}, 0.5}, {[]string{"O_s.c0", "O_s.c1"}, math.NaN()},
+		{[]string{"O_s.c0", "O_s.c1"}, 0.5},
+	} {
+		p.Correlations = append(p.Correlations, Correlation{Names: c.names, Rows: [][]float64{{}, {c.r}}})
+	}
+	var file bytes.Buffer
+	if err := Encode(&file, p); err != nil {
+		t.Fatal(err)
+	}
+	got, err := Decode(&file)
+	if err != nil || len(got.Correlations) != 1 || got.Correlation("O_s.c0", "O_s.c1") != 0.5 {
+		t.Errorf("%v, %v", got, err)
 	}
 }
