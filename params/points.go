@@ -39,16 +39,10 @@ type Behind struct {
 // split takes from p what points.json holds, and returns it. Predictions look at patterns of one simulation only.
 func (p *Params) split() Points {
 	out := Points{PointsSchema, p.Run.ID, []Fit{}, p.Validation, nil, map[string]Behind{}}
-	for name, q := range p.Parameters {
-		out.Numbers[name] = Behind{q.Label, q.Budget}
-		q.Label, q.Budget = "", nil
-		p.Parameters[name] = q
-	}
-	for name, f := range p.Functions {
-		out.Numbers[name+"()"] = Behind{f.Label, nil}
-		f.Label = ""
-		p.Functions[name] = f
-	}
+	p.eachBehind(func(name string, b Behind) Behind {
+		out.Numbers[name] = b
+		return Behind{}
+	})
 	for _, f := range p.Fits {
 		out.Fits = append(out.Fits, *f)
 		f.Quality, f.Rounds = nil, 0
@@ -112,18 +106,12 @@ func (p *Params) ReadPoints(r io.Reader) error {
 	for i := range p.Pairs[:min(len(in.Losses), len(p.Pairs))] {
 		p.Pairs[i].Loss = in.Losses[i]
 	}
-	for name, q := range p.Parameters {
+	p.eachBehind(func(name string, own Behind) Behind {
 		if b, ok := in.Numbers[name]; ok {
-			q.Label, q.Budget = b.Label, b.Budget
-			p.Parameters[name] = q
+			return b
 		}
-	}
-	for name, f := range p.Functions {
-		if b, ok := in.Numbers[name+"()"]; ok {
-			f.Label = b.Label
-			p.Functions[name] = f
-		}
-	}
+		return own
+	})
 	p.Distribute()
 	if err := p.check(); err != nil {
 		return fmt.Errorf("%w: %w", ErrParams, err)
@@ -133,18 +121,24 @@ func (p *Params) ReadPoints(r io.Reader) error {
 
 // label gives parameters and functions without a label the first sentence of the glossary.
 func (p *Params) label() {
-	of := func(name, own string) string {
-		n, _ := glossary.All().Lookup(name)
+	p.eachBehind(func(name string, b Behind) Behind {
+		n, _ := glossary.All().Lookup(strings.TrimSuffix(name, "()"))
 		is, _, _ := strings.Cut(n.Is, ".")
-		return cmp.Or(own, is)
-	}
+		return Behind{cmp.Or(b.Label, is), b.Budget}
+	})
+	p.Distribute()
+}
+
+// eachBehind puts in the place of what is behind each parameter and function what of makes of it, by its name in
+// points.json.
+func (p *Params) eachBehind(of func(name string, b Behind) Behind) {
 	for name, q := range p.Parameters {
-		q.Label = of(name, q.Label)
+		b := of(name, Behind{q.Label, q.Budget})
+		q.Label, q.Budget = b.Label, b.Budget
 		p.Parameters[name] = q
 	}
 	for name, f := range p.Functions {
-		f.Label = of(name, f.Label)
+		f.Label = of(name+"()", Behind{Label: f.Label}).Label
 		p.Functions[name] = f
 	}
-	p.Distribute()
 }
