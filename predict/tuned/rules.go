@@ -107,35 +107,32 @@ func (j *judge) decide(from, to int) Decision {
 		d.Why = "the default changes within these sizes"
 		return d
 	}
-	var options []Option
-	var first, last []predict.Query
-	for _, o := range Options(j.c, j.hosts, from) {
-		a, okA := j.query(o, from)
-		b, okB := j.query(o, to)
-		if okA && okB {
-			options, first, last = append(options, o), append(first, a), append(last, b)
-		}
+	all, sent := options(j.c, j.hosts, from)
+	n := len(all)
+	queries := make([]predict.Query, 2*n) // for from bytes, then for to
+	for i, p := range sent {
+		queries[i] = predict.Query{Pattern: overTCP(p), Hosts: j.hosts, Bytes: from}
+		queries[i+n] = predict.Query{Pattern: overTCP(p), Hosts: j.hosts, Bytes: to}
 	}
-	t, err := j.q.Times(slices.Concat(first, last))
+	t, err := j.q.Times(queries)
 	if err != nil {
 		d.Why = err.Error()
 		return d
 	}
 	d.Model = t.Model
-	own := slices.Index(options, standard)
+	own := slices.Index(all, standard)
 	if own < 0 {
 		d.Why = "calib has no pattern of the default's messages"
 		return d
 	}
-	n := len(options)
 	both := func(i int) float64 { return t.Seconds[i] * t.Seconds[i+n] }
 	best := own
-	for i := range options {
+	for i := range all {
 		if both(i) < both(best)*(1-predict.SameTime) {
 			best = i
 		}
 	}
-	d.DefaultSeconds, d.Fastest, d.FastestSeconds = t.Seconds[own], j.name(options[best]), t.Seconds[best]
+	d.DefaultSeconds, d.Fastest, d.FastestSeconds = t.Seconds[own], j.name(all[best]), t.Seconds[best]
 	if best == own {
 		d.Why = "the default is the fastest"
 		return d
@@ -158,7 +155,7 @@ func (j *judge) decide(from, to int) Decision {
 	case d.CI95[0] <= minGain:
 		d.Why = "too little to gain"
 	default:
-		d.taken = options[best]
+		d.taken = all[best]
 	}
 	return d
 }
@@ -173,11 +170,6 @@ func (j *judge) name(o Option) string {
 		out += fmt.Sprintf(", segments of %d", o.Segment)
 	}
 	return out
-}
-
-func (j *judge) query(o Option, m int) (predict.Query, bool) {
-	p, ok := Schedule(j.c, o, j.hosts, m)
-	return predict.Query{Pattern: overTCP(p), Hosts: j.hosts, Bytes: m}, ok
 }
 
 // errors is what the model's relative error on this network is taken for, as a standard deviation: its root mean square

@@ -120,10 +120,10 @@ func TestUnknownDefault(t *testing.T) {
 		}
 	}
 	c := collective(t, "allreduce")
-	if _, ok := Schedule(c, Default(c, 200, 1000), 200, 1000); ok {
+	if _, ok := schedule(c, Default(c, 200, 1000), 200, 1000); ok {
 		t.Error("nonoverlapping is a pattern")
 	}
-	if _, ok := Schedule(c, Option{Algorithm: 4}, 8, 100); ok {
+	if _, ok := schedule(c, Option{Algorithm: 4}, 8, 100); ok {
 		t.Error("a ring of 100 bytes, which may be fewer elements than ranks")
 	}
 }

@@ -1,8 +1,6 @@
 package tuned
 
 import (
-	"slices"
-
 	"calib/bench/pattern"
 	"calib/reports/export"
 )
@@ -41,36 +39,25 @@ var rows = map[string][]row{
 // of 0.
 var asFixed = map[string]map[int]int{"bcast": {2: 3}, "allreduce": {5: 4}, "alltoall": {1: 4}}
 
-// Options lists how a collective may be performed on that many hosts with m bytes: every algorithm, segmented ones
-// whole and in segments that are shorter than the message.
-func Options(c export.Collective, hosts, m int) []Option {
-	var out []Option
+// options lists how a collective may be performed on that many hosts with m bytes or more, and the patterns of the
+// messages: every algorithm, segmented ones whole and in segments that are shorter than m.
+func options(c export.Collective, hosts, m int) (all []Option, sent []pattern.Pattern) {
 	for _, r := range rows[c.Name] {
 		p, ok := r.of(c, hosts, m)
 		if !ok {
 			continue
 		}
-		out = append(out, Option{r.number, r.fanout, 0})
+		all, sent = append(all, Option{r.number, r.fanout, 0}), append(sent, p.WithSegment(0))
 		for _, n := range pattern.Segments {
 			if p.Segmented() && n < m {
-				out = append(out, Option{r.number, r.fanout, n})
+				all, sent = append(all, Option{r.number, r.fanout, n}), append(sent, p.WithSegment(n))
 			}
 		}
 	}
-	return out
+	return all, sent
 }
 
-// Schedule is the pattern of messages that an option sends for m bytes, if calib has it.
-func Schedule(c export.Collective, o Option, hosts, m int) (pattern.Pattern, bool) {
-	i := slices.IndexFunc(rows[c.Name], func(r row) bool { return r.number == o.Algorithm && r.fanout == o.Fanout })
-	if i < 0 {
-		return pattern.Pattern{}, false
-	}
-	p, ok := rows[c.Name][i].of(c, hosts, m)
-	return p.WithSegment(o.Segment), ok
-}
-
-// Default is what the compiled-in decision takes, as one of Options where it is.
+// Default is what the compiled-in decision takes, as one of the options where it is.
 func Default(c export.Collective, hosts, m int) Option {
 	n := c.Fixed(hosts, m)
 	if same, ok := asFixed[c.Name][n]; ok {
@@ -109,7 +96,7 @@ func overTCP(p pattern.Pattern) pattern.Pattern {
 
 type messages struct {
 	pattern.Comm
-	memory []byte
+	memory pattern.Scratch
 }
 
 func (c *messages) Send(to int, b []byte) {
@@ -146,15 +133,8 @@ func (c *messages) parts(of []pattern.Message, length func(int) int) []pattern.M
 	var out []pattern.Message
 	for _, m := range of {
 		if n := length(len(m.Data)); n > 0 {
-			out = append(out, pattern.Message{Peer: m.Peer, Data: c.bytes(n)})
+			out = append(out, pattern.Message{Peer: m.Peer, Data: c.memory.Out(n)})
 		}
 	}
 	return out
-}
-
-func (c *messages) bytes(n int) []byte {
-	if n > len(c.memory) {
-		c.memory = make([]byte, 2*n)
-	}
-	return c.memory[:n]
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"calib/bench/pattern"
+	"calib/reports/export"
 )
 
 // way is one direction between two ranks, sums what went there.
@@ -38,7 +39,7 @@ func TestTraffic(t *testing.T) {
 		if same, ok := asFixed[c.Name][o.Algorithm]; ok && o.Fanout == 0 {
 			o.Algorithm = same
 		}
-		p, ok := Schedule(c, o, ranks, bytes)
+		p, ok := schedule(c, o, ranks, bytes)
 		if !ok {
 			continue
 		}
@@ -60,6 +61,16 @@ func TestTraffic(t *testing.T) {
 			}
 		}
 	}
+}
+
+// schedule is the pattern of messages that an option sends for m bytes, if calib has it.
+func schedule(c export.Collective, o Option, hosts, m int) (pattern.Pattern, bool) {
+	i := slices.IndexFunc(rows[c.Name], func(r row) bool { return r.number == o.Algorithm && r.fanout == o.Fanout })
+	if i < 0 {
+		return pattern.Pattern{}, false
+	}
+	p, ok := rows[c.Name][i].of(c, hosts, m)
+	return p.WithSegment(o.Segment), ok
 }
 
 // sent sums up a schedule.
