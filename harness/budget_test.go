@@ -139,9 +139,7 @@ func TestInBudget(t *testing.T) {
 {"time":"2026-11-22T18:24:12Z","msg":"slot","round":0,"ms":2000}
 {"time":"2026-11-22T18:24:30Z","msg":"slot","round":3,"ms":500}
 `} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		put(t, dir, name, text)
 	}
 	const told = `{"event":"progress","label":"pingpong, round 1","elapsed_s":1,"left_s":50}
 {"event":"progress","label":"pingpong, round 2","elapsed_s":10}

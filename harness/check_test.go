@@ -8,9 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"math/bits"
-	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -92,14 +90,9 @@ func TestCheck(t *testing.T) {
 	calib := build(t)
 	p := &table{name: "check", header: checkHeader + " | ", after: "\nA run is `calib check --hosts HOSTS`. Least are " +
 		"the rounds that no test can do without: log2 of the hosts tell one host, one fewer than the hosts see every pair.\n"}
-	cases, done := 0, 0
 	for i, c := range faults {
-		cases++
-		t.Run(fmt.Sprintf("%s-%d", strings.ReplaceAll(c.network, " ", "-"), i), func(t *testing.T) {
-			file := filepath.Join(t.TempDir(), "lab.yaml")
-			if err := os.WriteFile(file, []byte(c.lab), 0o600); err != nil {
-				t.Fatal(err)
-			}
+		p.run(t, fmt.Sprintf("%s-%d", strings.ReplaceAll(c.network, " ", "-"), i), func(t *testing.T) {
+			file := put(t, t.TempDir(), "lab.yaml", c.lab)
 			right, others, open, late := 0, 0, 0, 0
 			var times, rounds []float64
 			turns := *turnsFlag
@@ -136,10 +129,8 @@ func TestCheck(t *testing.T) {
 			p.add(t, fmt.Sprintf("| %s | %s | %d | %d | %d | %d | %d | %s | %g | %d | %s |", c.network, c.wrong, turns, right,
 				others, open, late, units.Format(stats.Median(times), "s"), stats.Median(rounds), leastRounds(c.lab, c.want),
 				verdict))
-			done++
 		})
 	}
-	p.part = done < cases
 	p.save(t)
 }
 

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -43,13 +44,7 @@ var flagRow = regexp.MustCompile(`(?m)^ +(--[a-z][a-z-]*)`)
 
 func counted(t *testing.T, calib string) []count {
 	t.Helper()
-	run := func(args ...string) string {
-		out, err := output(interrupted, append([]string{calib}, args...)...)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return out
-	}
+	run := func(args ...string) string { return ran(t, append([]string{calib}, args...)...) }
 	top, all, helps, widest, flagRows := 0, 0, 0, 0, 0
 	flags := map[string]bool{}
 	var walk func(path ...string)
@@ -71,7 +66,7 @@ func counted(t *testing.T, calib string) []count {
 			if all++; len(path) == 0 {
 				top++
 			}
-			walk(append(strings.Split(strings.Join(path, " "), " ")[:len(path)], name)...)
+			walk(append(slices.Clone(path), name)...)
 		}
 	}
 	walk()
@@ -86,19 +81,13 @@ func counted(t *testing.T, calib string) []count {
 	}
 	build := buildOf(t, calib)
 	words := func(what ...string) (words, bytes int) {
-		names, err := output(interrupted, append([]string{"git", "ls-tree", "-r", "--name-only", build, "--"}, what...)...)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for name := range strings.Lines(names) {
+		list := append([]string{"git", "ls-tree", "-r", "--name-only", build, "--"}, what...)
+		for name := range strings.Lines(ran(t, list...)) {
 			name = strings.TrimSpace(name)
 			if !strings.HasSuffix(name, ".md") || strings.HasPrefix(name, "docs/results/") {
 				continue
 			}
-			text, err := output(interrupted, "git", "show", build+":"+name)
-			if err != nil {
-				t.Fatal(err)
-			}
+			text := ran(t, "git", "show", build+":"+name)
 			words, bytes = words+len(strings.Fields(text)), bytes+len(text)
 		}
 		return words, bytes

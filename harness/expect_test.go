@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"calib/internal/lists"
 	"calib/internal/netspec"
 	"calib/internal/selfcheck"
 	"calib/internal/stats"
@@ -318,14 +319,12 @@ func predicted(_ *testing.T, r run) (out []line) {
 			patterns = append(patterns, v.Pattern)
 		}
 	}
-	simulated := slices.DeleteFunc(slices.Clone(r.p.Validation), func(v params.Validation) bool {
-		return !strings.HasPrefix(v.Model, params.SimWarm)
+	simulated := lists.Where(r.p.Validation, func(v params.Validation) bool {
+		return strings.HasPrefix(v.Model, params.SimWarm)
 	})
 	best, _ := params.BestOf(simulated)
 	for _, name := range append(patterns, "all") {
-		rows := slices.DeleteFunc(slices.Clone(r.p.Validation), func(v params.Validation) bool {
-			return name != "all" && v.Pattern != name
-		})
+		rows := lists.Where(r.p.Validation, func(v params.Validation) bool { return name == "all" || v.Pattern == name })
 		for _, m := range params.ModelsOf(r.p.Validation) {
 			g, ok := params.GradeOf(rows, m, "")
 			if !ok {

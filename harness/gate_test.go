@@ -69,12 +69,9 @@ func gateNetworks(t *testing.T, dir, preset string, hosts int) (out [2]string) {
 	t.Helper()
 	spec := resolve(t, fmt.Sprintf("%s:%d", preset, hosts))
 	for i, by := range []float64{1, 1.05} {
-		out[i] = filepath.Join(dir, fmt.Sprintf("%s-%d.yaml", preset, i))
 		text := fmt.Sprintf("preset: %s\nname: gate\nhosts: %d\nhost: {a: %g, b: %g}\n",
 			preset, hosts, by*spec.Host.A, by*spec.Host.B)
-		if err := os.WriteFile(out[i], []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		out[i] = put(t, dir, fmt.Sprintf("%s-%d.yaml", preset, i), text)
 	}
 	return out
 }

@@ -37,8 +37,9 @@ func treeRows() []row {
 		params.Cost{C0: 0.7}
 	return []row{
 		{"Figure 1, eq. 1: p = 16, L = 3, g_s = 1", "one packet", "log₂p L = 12",
-			is(postalOf(postal, 16, 1)), postalBy, ""},
-		{"", "k = 4 packets", "log₂p (k g_s + L − g_s) = 24", is(postalOf(postal, 16, 4)), postalBy, ""},
+			is(must(postal.BroadcastPostal(16, 1))), postalBy, ""},
+		{"", "k = 4 packets", "log₂p (k g_s + L − g_s) = 24", is(must(postal.BroadcastPostal(16, 4))), postalBy,
+			""},
 		{"Figure 3, eq. 2: O_s = 0.4, L = 1.3, O_r = 0.6, U_r = 0.7", "one packet, one step", "O_s + L + O_r + U_r = 3",
 			is(must(own.Broadcast(2, 1))), by, ""},
 		{"", "p = 16, k = 4 packets", "(k − 1) (3 g_s + O_r + U_r) + 4 · 3 = 24.9", is(must(own.Broadcast(16, 4))),
@@ -120,11 +121,4 @@ func gatherRows(all ...measurement) []row {
 		{"", "largest error", "at most 35 %", is(worst), by, ""},
 		{"", "error at p = 4, 1 KB", "at most 35 %", is(math.Abs(small[0].Relative())), by, ""},
 	}
-}
-
-// postalOf is the broadcast of k packets of a byte to p hosts by the Postal model, log₂p·(k·g_s + L − g_s), L the whole
-// way of a packet. Source: Tam, Wang 2000, eq. 1.
-func postalOf(c cluster.Cluster, p int, k float64) float64 {
-	way := c.Os.Of(1) + c.L.At(1, float64(p)) + c.Or.Of(1) + c.Ur.Of(1)
-	return math.Ceil(math.Log2(float64(p))) * (k*c.Gs.Of(1) + way - c.Gs.Of(1))
 }

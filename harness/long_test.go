@@ -48,7 +48,6 @@ func TestBench(t *testing.T) {
 	needs.Root(t, "make namespaces")
 	p := &table{name: "bench", header: benchHeader}
 	calib := build(t)
-	cases, done := 0, 0
 	for _, r := range rivals() {
 		if _, err := exec.LookPath(r.program); err != nil {
 			if note := "\n" + r.program + " is not installed here."; !strings.Contains(p.after, note) {
@@ -61,8 +60,7 @@ func TestBench(t *testing.T) {
 				if r.wired && path != "veth" || r.oneCPU && cpu > 0 {
 					continue
 				}
-				cases++
-				t.Run(fmt.Sprintf("%s/%s/cpu%d", r.name, path, cpu), func(t *testing.T) {
+				p.run(t, fmt.Sprintf("%s/%s/cpu%d", r.name, path, cpu), func(t *testing.T) {
 					c := &contest{rival: r, dir: t.TempDir(), calib: calib}
 					c.from, c.to = end{addr: "127.0.0.1"}, end{addr: "127.0.0.1", cpu: cpu}
 					if path == "veth" {
@@ -70,12 +68,10 @@ func TestBench(t *testing.T) {
 					}
 					c.play(t, *turnsFlag, 2*time.Minute, c.own, c.other)
 					c.rows(t, p, path)
-					done++
 				})
 			}
 		}
 	}
-	p.part = done < cases
 	p.save(t)
 }
 
@@ -88,14 +84,12 @@ func TestPaths(t *testing.T) {
 		t.Run(budget, func(t *testing.T) {
 			p := &table{name: "paths-" + budget, header: pathsHeader,
 				after: fmt.Sprintf("\n%d turns each, of `calib run --plan quick --budget %s`.\n", *turnsFlag, budget)}
-			cases := 0
 			for _, path := range []string{"loopback", "veth"} {
 				for _, cpus := range [][2]int{{0, 1}, {-1, -1}} {
 					for _, control := range []string{"cubic", "reno", "bbr"} {
-						cases++
 						pinned := map[bool]string{true: "pinned", false: "unpinned"}[cpus[0] >= 0]
 						where := fmt.Sprintf("%s, %s, %s", path, pinned, control)
-						t.Run(where, func(t *testing.T) {
+						p.run(t, where, func(t *testing.T) {
 							c := &contest{dir: t.TempDir(), calib: calib}
 							c.flags = "--sizes 1,64,1024,8192,65536,262144 --budget " + budget + " --congestion " + control
 							c.from, c.to = end{addr: "127.0.0.1", cpu: cpus[0]}, end{addr: "127.0.0.1", cpu: cpus[1]}
@@ -109,7 +103,6 @@ func TestPaths(t *testing.T) {
 					}
 				}
 			}
-			p.part = len(p.rows) < cases*len(besides)
 			p.save(t)
 		})
 	}

@@ -44,25 +44,19 @@ func sweepCollectives(t *testing.T, r run) {
 	if err := json.Unmarshal([]byte(text), &exported); err != nil {
 		t.Fatal(err)
 	}
-	program, rules := filepath.Join(t.TempDir(), "sweep"), must(filepath.Abs(filepath.Join(r.dir, "ompi-rules.conf")))
+	program := filepath.Join(t.TempDir(), "sweep")
 	must(output(interrupted, "mpicc", "-O2", "-o", program, "examples/mpi/sweep.c"))
 	arguments := repetitions + " " + strings.ReplaceAll(sizes, ",", " ") + " --"
 	for _, c := range export.Collectives() {
 		arguments += " " + c.Name
 	}
-	if err := os.WriteFile(rules, []byte(exported.Data.Content), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	rules := must(filepath.Abs(put(t, r.dir, "ompi-rules.conf", exported.Data.Content)))
 	// Eight ranks beside a wire and CPUs that spin would use up a virtual machine's share of its host: so CPUs may
 	// sleep.
 	times := must(output(interrupted, r.calib, "lab", "run", "--idle", "--name", labName, r.network.arg, "--",
 		"examples/mpi/sweep.sh", program, "{hosts}", alternations, arguments, "", dynamic+rules))
-	decisions := must(json.Marshal(exported.Data.Decisions))
-	for name, text := range map[string][]byte{sweepFile: []byte(times), decisionsFile: decisions} {
-		if err := os.WriteFile(filepath.Join(r.dir, name), text, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
+	put(t, r.dir, sweepFile, times)
+	put(t, r.dir, decisionsFile, string(must(json.Marshal(exported.Data.Decisions))))
 }
 
 // ruled says what the rules gain, measured and predicted.

@@ -31,6 +31,17 @@ func (p *table) add(t *testing.T, row string) {
 	p.rows = append(p.rows, row)
 }
 
+// run measures a case. The page is written only where all of its cases came to their end.
+func (p *table) run(t *testing.T, name string, of func(*testing.T)) {
+	t.Helper()
+	done := false
+	t.Run(name, func(t *testing.T) {
+		of(t)
+		done = true
+	})
+	p.part = p.part || !done
+}
+
 // tableHead begins a table with these columns, with bars between.
 func tableHead(columns string) string {
 	return fmt.Sprintf("\n| %s |\n|%s\n", columns, strings.Repeat("---|", strings.Count(columns, "|")+1))

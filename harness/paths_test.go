@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -79,12 +78,8 @@ func (c *contest) others(ctx context.Context, control string) (map[string]float6
 			out[name] = v
 		}
 	}
-	file := filepath.Join(c.dir, "sockperf.csv")
-	at := []string{"--tcp", "-i", c.to.addr, "-p", "11199"}
-	server := append([]string{"sockperf", "server"}, at...)
-	client := slices.Concat([]string{"sockperf", "ping-pong"}, at, []string{"-m", strconv.Itoa(sockperfLeast), "-t", "2",
-		"--full-log", file})
-	if _, err = c.clientServer(ctx, server, "using recvfrom", client); err != nil {
+	file, err := c.sockperf(ctx, strconv.Itoa(sockperfLeast), "2")
+	if err != nil {
 		return nil, err
 	}
 	times, err := halfTrips(file)
@@ -122,10 +117,7 @@ func pathRows(t *testing.T, p *table, path, budget string, turns [][2]map[string
 			continue
 		}
 		half, own, its := stats.Median(halves), scattering(values), scattering(other)
-		most := allowedWidth[budget]
-		if 2*its > most {
-			most = 2 * its
-		}
+		most := max(allowedWidth[budget], 2*its)
 		width, median := good, good
 		if half > most {
 			width = "**wide**"

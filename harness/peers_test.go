@@ -110,9 +110,7 @@ func wire(t *testing.T, from, to *end) {
 		}
 	}
 	for _, step := range steps {
-		if _, err := output(interrupted, step...); err != nil {
-			t.Fatal(err)
-		}
+		ran(t, step...)
 	}
 }
 
@@ -307,18 +305,25 @@ func importNPtcp(ctx context.Context, c *contest) (map[string]float64, error) {
 const sockperfSizes = "64,1024,4096,16384,49152"
 
 func importSockperf(ctx context.Context, c *contest) (map[string]float64, error) {
-	at := []string{"--tcp", "-i", c.to.addr, "-p", "11199"}
 	args := []string{"--bytes", sockperfSizes}
 	for size := range strings.SplitSeq(sockperfSizes, ",") {
-		file := filepath.Join(c.dir, "sockperf-"+size+".csv")
-		server := append([]string{"sockperf", "server"}, at...)
-		client := slices.Concat([]string{"sockperf", "ping-pong"}, at, []string{"-m", size, "-t", "1", "--full-log", file})
-		if _, err := c.clientServer(ctx, server, "using recvfrom", client); err != nil {
+		file, err := c.sockperf(ctx, size, "1")
+		if err != nil {
 			return nil, err
 		}
 		args = append(args, file)
 	}
 	return c.imported(ctx, "sockperf", args...)
+}
+
+// sockperf plays ping-pong with messages of a size [B] for some seconds, and returns the file of its full log.
+func (c *contest) sockperf(ctx context.Context, size, seconds string) (file string, err error) {
+	file = filepath.Join(c.dir, "sockperf-"+size+".csv")
+	at := []string{"--tcp", "-i", c.to.addr, "-p", "11199"}
+	server := append([]string{"sockperf", "server"}, at...)
+	client := slices.Concat([]string{"sockperf", "ping-pong"}, at, []string{"-m", size, "-t", seconds, "--full-log", file})
+	_, err = c.clientServer(ctx, server, "using recvfrom", client)
+	return file, err
 }
 
 func importIperf3(ctx context.Context, c *contest) (map[string]float64, error) {

@@ -70,6 +70,26 @@ func output(ctx context.Context, args ...string) (string, error) {
 	return string(out), nil
 }
 
+// ran is what a program printed that ended well, as it must.
+func ran(t *testing.T, args ...string) string {
+	t.Helper()
+	out, err := output(interrupted, args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// put writes a file below a directory, and returns its path.
+func put(t *testing.T, dir, name, text string) string {
+	t.Helper()
+	file := filepath.Join(dir, name)
+	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
 // must is v. Its panic becomes the failure of the test that called defer recovered.
 func must[T any](v T, err error) T {
 	if err != nil {
@@ -103,10 +123,7 @@ func builds(t *testing.T) []string {
 	}
 	if len(out) == 0 {
 		out = []string{filepath.Join(t.TempDir(), "calib")}
-		_, err := output(interrupted, "env", "CGO_ENABLED=0", "go", "build", "-o", out[0], "./cmd/calib")
-		if err != nil {
-			t.Fatal(err)
-		}
+		ran(t, "env", "CGO_ENABLED=0", "go", "build", "-o", out[0], "./cmd/calib")
 	}
 	return out
 }
@@ -191,13 +208,9 @@ func resolve(t *testing.T, arg string) *netspec.Spec {
 // a as well: a packet cannot cost less than its fixed time.
 func medium(t *testing.T, ratio float64) string {
 	t.Helper()
-	file := filepath.Join(t.TempDir(), "medium.yaml")
 	text := fmt.Sprintf("name: medium-%g\nhosts: 8\nmode: shared\nmss: 1448\nhost: {a: %g, b: %g}\n"+
 		"medium: {a: 346e-6, b: 0.92e-6}\n", ratio, min(1, ratio)*860e-6, ratio*0.92e-6)
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return file
+	return put(t, t.TempDir(), "medium.yaml", text)
 }
 
 // bridges counts those of a test: builds that alternate have one each.
@@ -222,14 +235,9 @@ func bridged(t *testing.T, calib string, hosts int, steps ...string) []string {
 	}
 	addNamespaces(t, namespaces...)
 	for _, step := range append(all, steps...) {
-		if _, err := output(interrupted, strings.Fields(strings.ReplaceAll(step, "BRIDGE", bridge))...); err != nil {
-			t.Fatal(err)
-		}
+		ran(t, strings.Fields(strings.ReplaceAll(step, "BRIDGE", bridge))...)
 	}
-	file := filepath.Join(t.TempDir(), "hosts.txt")
-	if err := os.WriteFile(file, []byte(list.String()), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	file := put(t, t.TempDir(), "hosts.txt", list.String())
 	return append([]string{calib, "run", "--hosts", file}, inNamespaces...)
 }
 
@@ -271,9 +279,7 @@ func calibrate(t *testing.T, calib string, n network, dir string, partial bool, 
 	t.Helper()
 	r := run{network: n, calib: calib, dir: dir, flags: flags}
 	if *refitFlag {
-		if _, err := output(interrupted, calib, "fit", dir); err != nil {
-			t.Fatal(err)
-		}
+		ran(t, calib, "fit", dir)
 		return r.read(t)
 	}
 	args := slices.Concat(n.start(t, calib), []string{"--out", dir, "--yes", "--json"}, flags)

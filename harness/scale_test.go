@@ -102,11 +102,8 @@ func checkScaled(hosts int) (virtual, cpu float64, err error) {
 }
 
 func TestScaled(t *testing.T) {
-	plan := filepath.Join(t.TempDir(), "plan.yaml")
-	text := "experiments: [clock, pingpong]\nmax_bytes: 1KiB\neffort: 0.05\nrounds: {min: 2, max: 2}\nbudget: 0s\n"
-	if err := os.WriteFile(plan, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	plan := put(t, t.TempDir(), "plan.yaml",
+		"experiments: [clock, pingpong]\nmax_bytes: 1KiB\neffort: 0.05\nrounds: {min: 2, max: 2}\nbudget: 0s\n")
 	row, err := scaled(build(t), plan, filepath.Join(t.TempDir(), "run"), 4)
 	if err != nil {
 		t.Fatal(err)

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"math"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -29,11 +28,8 @@ func simulated(t *testing.T, r run) (out []line) {
 		hosts = append(hosts, m[1])
 	}
 	work := t.TempDir()
-	for name, text := range map[string]string{"platform.xml": platform, "hosts.txt": strings.Join(hosts, "\n") + "\n"} {
-		if err := os.WriteFile(filepath.Join(work, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
+	platformFile := put(t, work, "platform.xml", platform)
+	hostFile := put(t, work, "hosts.txt", strings.Join(hosts, "\n")+"\n")
 	pingpongs, samples := map[int]float64{}, must(dataset.ReadFile(filepath.Join(r.dir, "samples.jsonl"))).Samples
 	for _, f := range r.p.Fits {
 		for _, s := range f.Of(params.Time) {
@@ -52,8 +48,8 @@ func simulated(t *testing.T, r run) (out []line) {
 	} {
 		binary := filepath.Join(work, c.program)
 		must(output(interrupted, "smpicc", "-O2", filepath.Join("examples", "smpi", c.program+".c"), "-o", binary))
-		args := []string{"smpirun", "-np", strconv.Itoa(c.hosts), "-platform", filepath.Join(work, "platform.xml"),
-			"-hostfile", filepath.Join(work, "hosts.txt"), "--cfg=smpi/simulate-computation:no", "--cfg=smpi/wtime:0",
+		args := []string{"smpirun", "-np", strconv.Itoa(c.hosts), "-platform", platformFile,
+			"-hostfile", hostFile, "--cfg=smpi/simulate-computation:no", "--cfg=smpi/wtime:0",
 			"--log=root.thres:warning", binary}
 		for _, x := range slices.Sorted(maps.Keys(c.measured)) {
 			args = append(args, strconv.Itoa(x))

@@ -134,15 +134,14 @@ func (s suite) measure(t *testing.T, page string) {
 		p.header = "build | " + p.header
 	}
 	var lines []line
-	cases, done := 0, 0
+	done := 0
 	for _, name := range strings.Fields(s.networks) {
 		for _, more := range s.each {
 			for seed := *seedFlag; seed < *seedFlag+max(1, s.seeds); seed++ {
-				cases++
 				n := find(t, name, !s.timed)
 				what := strings.TrimSpace(fmt.Sprintf("%s --seed %d", more, seed))
 				id := n.name + "/" + strings.ReplaceAll(strings.ReplaceAll(what, "--", ""), " ", "")
-				t.Run(id, func(t *testing.T) {
+				p.run(t, id, func(t *testing.T) {
 					for i := range calibs {
 						if done%2 == 1 {
 							i = len(calibs) - 1 - i
@@ -157,7 +156,6 @@ func (s suite) measure(t *testing.T, page string) {
 	if s.sum != nil {
 		p.after += s.sum(t, lines)
 	}
-	p.part = done < cases
 	p.save(t)
 }
 

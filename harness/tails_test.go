@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -110,13 +109,9 @@ func halfTrips(file string) ([]float64, error) {
 
 // The log of sockperf has three columns, and four in newer versions, below a summary.
 func TestHalfTrips(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "log.csv")
 	const text = "summary, of 2, messages\npacket, txTime(sec), rxTime(sec), latency(usec)\n0, 2.421, 2.423, 1000.0\n" +
 		"1, 3.5, 3.504\n"
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	got, err := halfTrips(file)
+	got, err := halfTrips(put(t, t.TempDir(), "log.csv", text))
 	if err != nil || len(got) != 2 || math.Abs(got[0]-1e-3) > 1e-9 || math.Abs(got[1]-2e-3) > 1e-9 {
 		t.Errorf("%v, %v", got, err)
 	}

@@ -33,12 +33,10 @@ func TestVirtual(t *testing.T) {
 	p := &table{name: "accuracy-virtual", header: virtualHeader,
 		after: fmt.Sprintf("\nRuns of `calib run --sim NETWORK:%d --plan PLAN --seed N`, N from 1 to %d (standard: %d).\n",
 			hosts, *seedsFlag, *seedsFlag/2)}
-	cases, done := 0, 0
 	for _, preset := range netspec.PresetNames() {
 		for i, plan := range []string{"quick", "standard"} {
-			cases++
 			runs := *seedsFlag / (1 + i)
-			t.Run(preset+"-"+plan, func(t *testing.T) {
+			p.run(t, preset+"-"+plan, func(t *testing.T) {
 				network := fmt.Sprintf("%s:%d", preset, hosts)
 				found, err := inVirtualTime(t.TempDir(), runs, calib, "run", "--sim", network, "--plan", plan, "--quiet")
 				if err != nil {
@@ -48,11 +46,9 @@ func TestVirtual(t *testing.T) {
 				for _, name := range slices.Sorted(maps.Keys(truths)) {
 					virtualRow(t, p, network+" | "+plan, name, truths[name], found)
 				}
-				done++
 			})
 		}
 	}
-	p.part = done < cases
 	p.save(t)
 }
 

@@ -143,24 +143,14 @@ func memory(pid int) float64 {
 // shell runs a line of shell in the test's lab.
 func shell(t *testing.T, line string) string {
 	t.Helper()
-	out, err := output(interrupted, "sh", "-c", line)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return out
+	return ran(t, "sh", "-c", line)
 }
 
 // watchedLab is a lab of eight hosts for the time of a test.
 func watchedLab(t *testing.T, name, listen string) *watched {
 	calib, dir := build(t), t.TempDir()
-	file := filepath.Join(dir, "lab.yaml")
-	if err := os.WriteFile(file, []byte(strings.Replace(fastSwitch, "hosts: 16", "hosts: 8", 1)), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	hosts, err := output(interrupted, calib, "lab", "up", "--name", name, file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := put(t, dir, "lab.yaml", strings.Replace(fastSwitch, "hosts: 16", "hosts: 8", 1))
+	hosts := ran(t, calib, "lab", "up", "--name", name, file)
 	w := &watched{t: t, calib: calib, lab: name, store: filepath.Join(dir, "h.db"), listen: listen}
 	t.Cleanup(func() {
 		if w.c != nil {
@@ -168,9 +158,7 @@ func watchedLab(t *testing.T, name, listen string) *watched {
 		}
 		_, _ = output(context.Background(), calib, "lab", "down", "--name", name)
 	})
-	if err := os.WriteFile(w.store+".hosts", []byte(hosts), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	put(t, dir, "h.db.hosts", hosts)
 	return w
 }
 

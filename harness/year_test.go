@@ -17,6 +17,7 @@ import (
 	"calib/fit/drift"
 	"calib/fit/drift/drifttest"
 	"calib/fit/fault"
+	"calib/internal/lists"
 	"calib/internal/stats"
 )
 
@@ -48,10 +49,11 @@ func TestYear(t *testing.T) {
 	years := map[string][]year{} // by method
 	var jobs errgroup.Group
 	jobs.SetLimit(2)
-	done := 0
+	p := &table{name: "year", part: *seedFlag != 1,
+		header: "judged by | change | injected | found | in a day | in an hour | named alone | others named | " +
+			"delay, median | longest"}
 	for seed := *seedFlag; seed < *seedFlag+yearSeeds; seed++ {
-		t.Run(strconv.Itoa(seed), func(t *testing.T) {
-			done++
+		p.run(t, strconv.Itoa(seed), func(*testing.T) {
 			jobs.Go(func() error {
 				wrong := injected(uint64(seed))
 				found := follow(uint64(seed), wrong)
@@ -65,9 +67,6 @@ func TestYear(t *testing.T) {
 		})
 	}
 	_ = jobs.Wait()
-	p := &table{name: "year", part: done < yearSeeds || *seedFlag != 1,
-		header: "judged by | change | injected | found | in a day | in an hour | named alone | others named | " +
-			"delay, median | longest"}
 	for _, method := range methods() {
 		judgeYears(t, p, method, years[method])
 	}
@@ -271,7 +270,7 @@ func judgeYears(t *testing.T, p *table, method string, years []year) {
 					continue
 				}
 				injected++
-				near := slices.DeleteFunc(slices.Clone(y.alarms), func(a alarm) bool { return !a.near(s) })
+				near := lists.Where(y.alarms, func(a alarm) bool { return a.near(s) })
 				if len(near) == 0 {
 					missed = append(missed, fmt.Sprintf("%s × %g, seed %d", words(s.Subject), s.Ratio, y.seed))
 					continue
@@ -291,13 +290,8 @@ func judgeYears(t *testing.T, p *table, method string, years []year) {
 	}
 	for _, size := range slices.Compact(slices.Sorted(slices.Values(yearSizes))) {
 		n, alone, others, delays := row(size)
-		in := func(d time.Duration) (n int) {
-			for _, x := range delays {
-				if x <= d {
-					n++
-				}
-			}
-			return n
+		in := func(d time.Duration) int {
+			return lists.Count(delays, func(x time.Duration) bool { return x <= d })
 		}
 		p.add(t, fmt.Sprintf("| %s | %.0f%% | %d | %d | %d | %d | %d | %d | %s |", method, 100*(size-1), n, len(delays),
 			in(day), in(time.Hour), alone, others, middle(delays)))
@@ -306,9 +300,7 @@ func judgeYears(t *testing.T, p *table, method string, years []year) {
 	boots := 0
 	for _, y := range years {
 		n := 0
-		changes := slices.DeleteFunc(slices.Clone(y.wrong), func(s drifttest.Slowness) bool {
-			return s.Quantity == drifttest.Missing
-		})
+		changes := lists.Where(y.wrong, func(s drifttest.Slowness) bool { return s.Quantity != drifttest.Missing })
 		for _, a := range y.alarms {
 			if !slices.ContainsFunc(changes, a.near) {
 				if n++; slices.ContainsFunc(y.wrong, a.near) {
