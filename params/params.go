@@ -83,8 +83,13 @@ func (p *Params) ClassTime(name string, bytes int) (float64, bool) {
 	return 0, false
 }
 
-// GroupsByIndex are the hosts of each group, as indices of Run.Hosts.
-func (p *Params) GroupsByIndex() [][]int { return lists.Map(p.Groups.Hosts, p.Indices) }
+// GroupsByIndex are the hosts of each group, as indices of Run.Hosts; none where hosts are in no groups.
+func (p *Params) GroupsByIndex() [][]int {
+	if p.Groups == nil {
+		return nil
+	}
+	return lists.Map(p.Groups.Hosts, p.Indices)
+}
 
 // Indices are those of hosts in Run.Hosts, without hosts that it does not have.
 func (p *Params) Indices(hosts []string) (out []int) {

@@ -155,11 +155,9 @@ func measured(p *params.Params) []params.Residual {
 func misfit(m cost.Model, p *params.Params) float64 {
 	one, _ := pattern.Find("p2p", "direct")
 	var teams [][]int
-	if p.Groups != nil {
-		groups := p.GroupsByIndex()
-		if i := slices.IndexFunc(groups, func(g []int) bool { return len(g) > 1 }); i >= 0 {
-			teams = [][]int{groups[i][:2]}
-		}
+	groups := p.GroupsByIndex()
+	if i := slices.IndexFunc(groups, func(g []int) bool { return len(g) > 1 }); i >= 0 {
+		teams = [][]int{groups[i][:2]}
 	}
 	return network.Misfit(measured(p), func(x int) (float64, error) { return m.Time(cost.TrafficOf(one, 2, x, teams...)) })
 }

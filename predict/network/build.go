@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 
+	"calib/internal/lists"
 	"calib/internal/netspec"
 	"calib/internal/units"
 	"calib/params"
@@ -160,15 +161,11 @@ func pairs(r *reader) (*Network, error) {
 // packetSlope is what a byte more takes [s/B] of messages of one packet, of p bytes at most, by the smallest and the
 // largest of them that were measured; 0 where those are too few.
 func (r *reader) packetSlope(p int) float64 {
-	var small, large params.Residual
-	for _, t := range r.p.Times() {
-		if small.X == 0 || t.X < small.X {
-			small = t
-		}
-		if t.X <= float64(p) && t.X > large.X {
-			large = t
-		}
+	whole := lists.Where(r.p.Times(), func(t params.Residual) bool { return t.X <= float64(p) })
+	if len(whole) == 0 {
+		return 0
 	}
+	small, large := whole[0], whole[len(whole)-1]
 	if large.X-small.X < float64(p)/2 {
 		return 0
 	}

@@ -155,7 +155,7 @@ func (c *Copy) differ(p *params.Params, d *differing) {
 		switch {
 		case s.way[1] < c.Spec.Hosts:
 			c.slowed(p.Run.Hosts, s, d)
-		case s.way[0] == s.way[1]:
+		case s.host() >= 0:
 			c.note("host %s is slow, and not among the %d hosts of the file", p.Run.Hosts[s.way[0]], c.Spec.Hosts)
 		}
 	}
@@ -242,6 +242,14 @@ func solve(f func(float64) float64, least, target float64) float64 {
 // way is that between two hosts, the lower index first, or one host, which is then both ends.
 type way [2]int
 
+// host is that host, -1 for two.
+func (w way) host() int {
+	if w[0] == w[1] {
+		return w[0]
+	}
+	return -1
+}
+
 // slow is a host, or the way between two, whose messages take longer than others by a ratio, at the smallest and at the
 // largest size.
 type slow struct {
@@ -261,7 +269,7 @@ func (d *differing) add(w way, ratio float64) {
 }
 
 func (d *differing) isSlow(host int) bool {
-	return slices.ContainsFunc(d.slow, func(s slow) bool { return s.way == way{host, host} })
+	return slices.ContainsFunc(d.slow, func(s slow) bool { return s.host() == host })
 }
 
 type measured struct {
@@ -294,44 +302,33 @@ func (c *Copy) differences(p *params.Params) *differing {
 		}
 	}
 	group := map[int]int{} // of hosts, from 1
-	if p.Groups != nil {
-		for i, hosts := range p.GroupsByIndex() {
-			for _, h := range hosts {
-				group[h] = i + 1
-			}
+	for i, hosts := range p.GroupsByIndex() {
+		for _, h := range hosts {
+			group[h] = i + 1
 		}
 	}
 	between := func(q measured) bool { return group[q.way[0]] != group[q.way[1]] }
-	// median is of the times of pairs, each over that of its kind; 0 of none.
-	median := func(k int, over map[bool]float64, of func(measured) bool) float64 {
-		var v []float64
-		for _, q := range pairs {
-			if n := over[between(q)]; q.times[k] > 0 && n > 0 && of(q) {
-				v = append(v, q.times[k]/n)
-			}
+	for k := range d.sizes {
+		// typical is the median time of some pairs; 0 where none was measured.
+		typical := func(of func(measured) bool) float64 {
+			its := lists.Where(pairs, func(q measured) bool { return q.times[k] > 0 && of(q) })
+			return stats.Typical(lists.Map(its, func(q measured) float64 { return q.times[k] }))
 		}
-		return stats.Typical(v)
-	}
-	var normal [2]map[bool]float64
-	for k := range normal {
 		plain := func(q measured) bool { return !q.slow && !beside(q, -1) }
-		within, apart := median(k, map[bool]float64{false: 1}, plain), median(k, map[bool]float64{true: 1}, plain)
-		normal[k] = map[bool]float64{false: cmp.Or(within, apart), true: cmp.Or(apart, within)}
-	}
-	links := 0
-	for i, s := range d.slow {
-		own := s.way[0]
-		if own != s.way[1] {
-			own = -1
-			links++
+		within := typical(func(q measured) bool { return plain(q) && !between(q) })
+		apart := typical(func(q measured) bool { return plain(q) && between(q) })
+		for i, q := range pairs { // from here on each over those of its kind; 0 where they are not known
+			its := map[bool]float64{false: within, true: apart}[between(q)]
+			pairs[i].times[k] /= cmp.Or(its, within, apart, math.Inf(1))
 		}
-		for k := range s.ratio {
-			its := median(k, normal[k], func(q measured) bool {
-				return !beside(q, own) && (q.way == s.way || own >= 0 && slices.Contains(q.way[:], own))
+		for i, s := range d.slow {
+			its := typical(func(q measured) bool {
+				return !beside(q, s.host()) && (q.way == s.way || slices.Contains(q.way[:], s.host()))
 			})
 			d.slow[i].ratio[k] = max(cmp.Or(its, s.ratio[k]), 1)
 		}
 	}
+	links := lists.Count(d.slow, func(s slow) bool { return s.host() < 0 })
 	if n := len(p.Run.Hosts); links > 0 && len(pairs) < n*(n-1)/2 {
 		c.note("%s standing out, with a link each; only %d of %d pairs were measured (--pairs all measures all)",
 			units.Plural(links, "pair"), len(pairs), n*(n-1)/2)

@@ -70,12 +70,8 @@ func (n *Network) Alike() bool { return n.Links == nil && n.kinds == nil }
 
 // sizesOf are the smallest and the largest size of the messages between two hosts that a run measured [B]; 0 of none.
 func sizesOf(p *params.Params) (sizes [2]int) {
-	for i, r := range p.Times() {
-		if x := max(int(r.X), 1); i == 0 {
-			sizes = [2]int{x, x}
-		} else {
-			sizes[0], sizes[1] = min(sizes[0], x), max(sizes[1], x)
-		}
+	if lo, hi, ok := params.Span(params.Series{Points: p.Times()}); ok {
+		sizes = [2]int{max(int(lo), 1), max(int(hi), 1)}
 	}
 	return sizes
 }
