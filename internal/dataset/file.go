@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"sync"
 
@@ -115,7 +116,7 @@ func (f *File) read(spans []span, exp, phase string) (out []*Sample, err error) 
 			parts, all = append(parts, io.NewSectionReader(in, s.from, s.to-s.from)), all+s.to-s.from
 		}
 	}
-	c := &scanner{br: bufio.NewReaderSize(io.MultiReader(parts...), 1<<20), hosts: len(f.header.Hosts), line: 1}
+	c := &scanner{br: bufio.NewReaderSize(io.MultiReader(parts...), 1<<20), hosts: len(f.header.Hosts)}
 	for samples := range c.blocks {
 		for i := range samples {
 			if samples[i].Exp != exp || phase != "" && samples[i].Phase != phase {
@@ -124,8 +125,11 @@ func (f *File) read(spans []span, exp, phase string) (out []*Sample, err error) 
 			out = append(out, &samples[i])
 		}
 	}
-	if c.err == nil && c.end < all {
-		c.err = errChanged
+	if failed, ok := errors.AsType[*fs.PathError](c.err); ok {
+		return out, failed
 	}
-	return out, c.err
+	if c.err != nil || c.end < all { // every line could be read before
+		return out, errChanged
+	}
+	return out, nil
 }
