@@ -20,69 +20,69 @@ import (
 const checkHeader = "network | what is wrong | runs | named | others named | not decided | lab late | " +
 	"time, median | rounds, median | least"
 
-// faults are networks of 16 or 64 hosts, each with what is wrong of it. parts are the groups or kinds that hosts are
-// in, and disturb is a shell script that disturbs host h5 meanwhile; its network device is $DEV. The budget is a minute
-// where none is said. Where nothing is wrong, there are five times as many runs.
+// faults are networks of 16 or 64 hosts, each with what is wrong of it; of fastSwitch where no network is named. parts
+// are the groups or kinds that hosts are in, and disturb is a shell script that disturbs host h5 meanwhile; its network
+// device is $DEV. The budget is a minute where none is said. Where nothing is wrong, there are five times as many runs.
 var faults = []struct{ network, wrong, lab, want, parts, disturb, budget string }{
 	{network: "sparc1994", wrong: "nothing", lab: "preset: sparc1994\nhosts: 16\n"},
-	{network: "fast switch", wrong: "nothing", lab: fastSwitch},
-	{network: "fast switch", wrong: "nothing, on a busy machine", lab: fastSwitch, disturb: "while :; do :; done"},
+	{wrong: "nothing"},
+	{wrong: "nothing, on a busy machine", disturb: "while :; do :; done"},
 	{network: "switch", wrong: "nothing, 64 hosts", lab: "preset: switch\nhosts: 64\n", budget: "3m"},
-	{network: "fast switch", wrong: "host 5 is 5% slower", lab: fastSwitch + "overrides:\n  5: {a: 157.5e-6, b: " +
-		"0.2625e-6}\n", want: "h5"},
-	{network: "fast switch", wrong: "host 5 is 10% slower", lab: fastSwitch + "overrides:\n  5: {a: 165e-6, b: " +
-		"0.275e-6}\n", want: "h5"},
-	{network: "fast switch", wrong: "host 5 is 20% slower", lab: fastSwitch + "overrides:\n  5: {a: 180e-6, b: 0.3e-6}\n",
-		want: "h5"},
-	{network: "fast switch", wrong: "hosts 5 and 11 are 20% slower",
-		lab: fastSwitch + "overrides:\n  5: {a: 180e-6, b: 0.3e-6}\n  11: {a: 180e-6, b: 0.3e-6}\n", want: "h11 h5"},
-	{network: "fast switch", wrong: "the way between hosts 3 and 9 takes 120 µs more",
-		lab: fastSwitch + "links:\n  - {between: [[3], [9]], a: 120e-6, b: 0.2e-6}\n", want: "h3-h9"},
-	{network: "fast switch", wrong: "the way between hosts 3 and 9 has three quarters of the rate",
-		lab: fastSwitch + "links:\n  - {between: [[3], [9]], a: 40e-6, b: 0.333e-6}\n", want: "h3-h9"},
-	{network: "fast switch", wrong: "the way between hosts 3 and 9 has nine tenths of the rate",
-		lab: fastSwitch + "links:\n  - {between: [[3], [9]], a: 40e-6, b: 0.2778e-6}\n", want: "h3-h9"},
-	{network: "fast switch", wrong: "nothing passes between hosts 3 and 9", budget: "2m",
-		lab: fastSwitch + "links:\n  - {between: [[3], [9]], a: 1e-6, b: 1.0e-9, loss: 0.9999}\n", want: "h3-h9"},
-	{network: "fast switch", wrong: "host 5 sends at half the rate", lab: fastSwitch, want: "h5",
+	{wrong: "host 5 is 5% slower", lab: slower(1.05, 5), want: "h5"},
+	{wrong: "host 5 is 10% slower", lab: slower(1.1, 5), want: "h5"},
+	{wrong: "host 5 is 20% slower", lab: slower(1.2, 5), want: "h5"},
+	{wrong: "hosts 5 and 11 are 20% slower", lab: slower(1.2, 5, 11), want: "h11 h5"},
+	{wrong: "the way between hosts 3 and 9 takes 120 µs more",
+		lab: links("3", "9", "a: 120e-6, b: 0.2e-6"), want: "h3-h9"},
+	{wrong: "the way between hosts 3 and 9 has three quarters of the rate",
+		lab: links("3", "9", "a: 40e-6, b: 0.333e-6"), want: "h3-h9"},
+	{wrong: "the way between hosts 3 and 9 has nine tenths of the rate",
+		lab: links("3", "9", "a: 40e-6, b: 0.2778e-6"), want: "h3-h9"},
+	{wrong: "nothing passes between hosts 3 and 9", budget: "2m",
+		lab: links("3", "9", "a: 1e-6, b: 1.0e-9, loss: 0.9999"), want: "h3-h9"},
+	{wrong: "host 5 sends at half the rate", want: "h5",
 		disturb: "tc -n $NS qdisc add dev $DEV root tbf rate 16mbit burst 5kb latency 100ms"},
-	{network: "fast switch", wrong: "host 5 sends at half the rate for 2 s of 10", lab: fastSwitch, want: "h5",
+	{wrong: "host 5 sends at half the rate for 2 s of 10", want: "h5",
 		disturb: "while tc -n $NS qdisc add dev $DEV root tbf rate 16mbit burst 5kb latency 100ms; do sleep 2; " +
 			"tc -n $NS qdisc del dev $DEV root; sleep 8; done"},
-	{network: "fast switch", wrong: "1 of 1,000 packets to and from host 5 is lost", want: "h5", lab: fastSwitch +
-		"links:\n  - {between: [[5], [0, 1, 2, 3, 4, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15]], a: 1e-6, b: 1.0e-9, loss: " +
-		"1.0e-3}\n"},
-	{network: "fast switch", wrong: "1 of 10,000 packets to and from host 5 is lost", want: "h5", budget: "5m",
-		lab: fastSwitch +
-			"links:\n  - {between: [[5], [0, 1, 2, 3, 4, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15]], a: 1e-6, b: 1.0e-9, loss: " +
-			"1.0e-4}\n"},
-	{network: "fast switch", wrong: "nothing: two racks behind a slower uplink", parts: "8 8", lab: fastSwitch +
-		"links:\n  - {between: [[0, 1, 2, 3, 4, 5, 6, 7], [8, 9, 10, 11, 12, 13, 14, 15]], a: 60e-6, b: 0.06e-6}\n"},
-	{network: "fast switch", wrong: "two racks, and host 5 is 20% slower", parts: "8 8", want: "h5", lab: fastSwitch +
-		"links:\n  - {between: [[0, 1, 2, 3, 4, 5, 6, 7], [8, 9, 10, 11, 12, 13, 14, 15]], a: 60e-6, b: 0.06e-6}\n" +
-		"overrides:\n  5: {a: 180e-6, b: 0.3e-6}\n"},
-	{network: "fast switch", wrong: "four racks, the uplink of one has half the rate of the others", parts: "4 4 4 4",
-		want: "h4+h5+h6+h7",
-		lab: fastSwitch + uplink("0, 1, 2, 3", "4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15", "0.06e-6") +
-			uplink("4, 5, 6, 7", "0, 1, 2, 3, 8, 9, 10, 11, 12, 13, 14, 15", "0.5e-6") +
-			uplink("8, 9, 10, 11", "0, 1, 2, 3, 4, 5, 6, 7, 12, 13, 14, 15", "0.06e-6") +
-			uplink("12, 13, 14, 15", "0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11", "0.06e-6")},
-	{network: "fast switch", wrong: "nothing: four of the hosts are of a kind that is 30% slower", parts: "12 4",
-		lab: fastSwitch +
-			"overrides:\n  1: {a: 195e-6, b: 0.325e-6}\n  4: {a: 195e-6, b: 0.325e-6}\n  10: {a: 195e-6, b: 0.325e-6}\n" +
-			"  13: {a: 195e-6, b: 0.325e-6}\n"},
+	{wrong: "1 of 1,000 packets to and from host 5 is lost", want: "h5",
+		lab: links("5", allBut5, "a: 1e-6, b: 1.0e-9, loss: 1.0e-3")},
+	{wrong: "1 of 10,000 packets to and from host 5 is lost", want: "h5", budget: "5m",
+		lab: links("5", allBut5, "a: 1e-6, b: 1.0e-9, loss: 1.0e-4")},
+	{wrong: "nothing: two racks behind a slower uplink", parts: "8 8", lab: twoRacks},
+	{wrong: "two racks, and host 5 is 20% slower", parts: "8 8", want: "h5", lab: twoRacks + slower(1.2, 5)},
+	{wrong: "four racks, the uplink of one has half the rate of the others", parts: "4 4 4 4", want: "h4+h5+h6+h7",
+		lab: links("0, 1, 2, 3", "4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15", "a: 40e-6, b: 0.06e-6",
+			"4, 5, 6, 7", "0, 1, 2, 3, 8, 9, 10, 11, 12, 13, 14, 15", "a: 40e-6, b: 0.5e-6",
+			"8, 9, 10, 11", "0, 1, 2, 3, 4, 5, 6, 7, 12, 13, 14, 15", "a: 40e-6, b: 0.06e-6",
+			"12, 13, 14, 15", "0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11", "a: 40e-6, b: 0.06e-6")},
+	{wrong: "nothing: four of the hosts are of a kind that is 30% slower", parts: "12 4", lab: slower(1.3, 1, 4, 10, 13)},
 }
 
-const fastSwitch = "name: fast\nhosts: 16\nmode: switched\nmss: 1448\nhost: {a: 150e-6, b: 0.25e-6}\n" +
-	"medium: {a: 120e-6, b: 0.2e-6}\nreceive: {a: 150e-6, b: 0.25e-6}\nl: 100e-6\nbuffer: 256\n"
+const (
+	fastSwitch = "name: fast\nhosts: 16\nmode: switched\nmss: 1448\nhost: {a: 150e-6, b: 0.25e-6}\n" +
+		"medium: {a: 120e-6, b: 0.2e-6}\nreceive: {a: 150e-6, b: 0.25e-6}\nl: 100e-6\nbuffer: 256\n"
+	allBut5 = "0, 1, 2, 3, 4, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15"
+)
 
-// uplink is the line of a lab file for the uplink of a rack, which of others is the first.
-func uplink(rack, others, perByte string) string {
-	line := fmt.Sprintf("  - {between: [[%s], [%s]], a: 40e-6, b: %s}\n", rack, others, perByte)
-	if strings.HasPrefix(rack, "0,") {
-		return "links:\n" + line
+var twoRacks = links("0, 1, 2, 3, 4, 5, 6, 7", "8, 9, 10, 11, 12, 13, 14, 15", "a: 60e-6, b: 0.06e-6")
+
+// slower is the part of a lab file that makes hosts so many times slower than those of fastSwitch.
+func slower(times float64, hosts ...int) string {
+	text := "overrides:\n"
+	for _, h := range hosts {
+		text += fmt.Sprintf("  %d: {a: %g, b: %g}\n", h, times*150e-6, times*0.25e-6)
 	}
-	return line
+	return text
+}
+
+// links is the part of a lab file that has blocks on ways: the hosts at one end, those at the other, the block.
+func links(ways ...string) string {
+	text := "links:\n"
+	for way := range slices.Chunk(ways, 3) {
+		text += fmt.Sprintf("  - {between: [[%s], [%s]], %s}\n", way[0], way[1], way[2])
+	}
+	return text
 }
 
 // TestCheck holds calib check against emulated clusters with and without faults.
@@ -91,6 +91,9 @@ func TestCheck(t *testing.T) {
 	p := &table{name: "check", header: checkHeader + " | ", after: "\nA run is `calib check --hosts HOSTS`. Least are " +
 		"the rounds that no test can do without: log2 of the hosts tell one host, one fewer than the hosts see every pair.\n"}
 	for i, c := range faults {
+		if c.network == "" {
+			c.network, c.lab = "fast switch", fastSwitch+c.lab
+		}
 		p.run(t, fmt.Sprintf("%s-%d", strings.ReplaceAll(c.network, " ", "-"), i), func(t *testing.T) {
 			file := put(t, t.TempDir(), "lab.yaml", c.lab)
 			right, others, open, late := 0, 0, 0, 0
