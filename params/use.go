@@ -78,11 +78,11 @@ func (p *Params) T(x float64) (float64, error) { return p.Cost("T", x, 2) }
 // TInterval is the 95% interval of T(x) [s], by Function.Within.
 func (p *Params) TInterval(x float64) [2]float64 { return p.Functions["T"].Within(x, p.Times()) }
 
-// Within is the 95% interval of f, a time by size, at x, by the measured points that f was fitted to. At a measured
-// size it is that of the point, stretched to f. Between two sizes it is the wider of theirs, relative to f, and what
-// lines between sizes miss: the most by which the line between the neighbours of a size misses it, of all sizes up to
-// the next above x, since packets go on as they began. As no time falls with the size, it ends at the ends of both
-// points, or at f. It is f alone outside the points, and where coefficients have no interval, as those of one round.
+// Within is the 95% interval at x of f, a time by size, by the measured points that f was fitted to. At a measured size
+// it is the interval of that point, scaled to f. Between two sizes it is the wider of their intervals, scaled to f. To
+// that is added, in quadrature, the most by which a line between the neighbours of a point misses it, of all points up
+// to the next above x. It goes no further than the ends of both points, or f, since no time falls with the size. It is
+// f alone outside the points, and where coefficients have no interval, as those of one round.
 func (f Function) Within(x float64, points []Residual) [2]float64 {
 	t, err := f.At(x, 2, nil)
 	i := slices.IndexFunc(points, func(r Residual) bool { return r.X >= x })

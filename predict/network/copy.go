@@ -44,9 +44,9 @@ type Copy struct {
 }
 
 // Copy describes an emulated cluster of that many hosts like those of p, in the order of p's hosts. slowdown 0 is the
-// least with which the lab keeps its times. The lab's hosts have calls of their own, which take their time however slow
-// the network is: of those of p the delay holds what the slowdown makes them longer. It returns ErrTooFast where no
-// slowdown suffices, and the error of Validate for a network that no lab file can hold.
+// least with which the lab keeps its times. The lab's hosts make calls of their own, which no slowdown makes longer:
+// what it adds to the calls of p is in the delay. It returns ErrTooFast where no slowdown suffices, and the error of
+// Validate for a network that no lab file can hold.
 func (n *Network) Copy(p *params.Params, hosts int, slowdown float64) (*Copy, error) {
 	base := n.Spec
 	base.Hosts, base.Links = hosts, n.Among(hosts)
@@ -143,8 +143,8 @@ func (n *Network) slow(s netspec.Spec, factor float64) netspec.Spec {
 	return s
 }
 
-// differ gives the hosts and pairs that the run names as slow blocks of their own, with which the lab's times of
-// messages exceed those of the others as the run's do: at the smallest size the fixed time, at the largest the time per
+// differ gives the hosts and pairs that the run names as slow blocks of their own. With these their messages take
+// longer than others by the ratios of the run: at the smallest size by the fixed time, at the largest by the time per
 // byte.
 func (c *Copy) differ(p *params.Params, d *differing) {
 	if len(d.slow) > 0 && d.sizes[0] == 0 {
