@@ -25,7 +25,7 @@ type GatherByWindows struct {
 }
 
 // Gather predicts a gather of bytes from all hosts but one with so many senders at once; 0 is the best number.
-func Gather(p *params.Params, s Settings, hosts, bytes, window int) (out GatherByWindows, err error) {
+func Gather(p *params.Params, hosts, bytes, window int) (out GatherByWindows, err error) {
 	c, err := formulas.Of(p)
 	if err != nil {
 		return out, err
@@ -47,7 +47,7 @@ func Gather(p *params.Params, s Settings, hosts, bytes, window int) (out GatherB
 	if full := formulas.Saturation(c.Room(each), arrive, leave); full < float64(out.Window)*k/arrive {
 		out.Full = &full
 	}
-	times := resample.Map(draws(p, s.Seed)(drawsOfFormulas), func(p *params.Params) (float64, error) {
+	times := resample.Map(draws(p)(drawsOfFormulas), func(p *params.Params) (float64, error) {
 		c, err := formulas.Of(p)
 		if err != nil {
 			return 0, err

@@ -17,14 +17,14 @@ import (
 	"calib/predict/network"
 )
 
-// draws returns the first n of parameters drawn anew. All models see the same: each is made once, when it is first
-// asked for.
-func draws(p *params.Params, seed uint64) func(n int) []*params.Params {
+// draws returns the first n of parameters drawn anew, by the seed of the run. All models see the same: each is made
+// once, when it is first asked for.
+func draws(p *params.Params) func(n int) []*params.Params {
 	var made []*params.Params
 	roots := lists.Map(p.Correlations, root)
 	return func(n int) []*params.Params {
 		for i := len(made); i < n; i++ {
-			made = append(made, drawn(p, roots, rand.New(rand.NewPCG(seed, uint64(i)))))
+			made = append(made, drawn(p, roots, rand.New(rand.NewPCG(p.Run.Seed, uint64(i)))))
 		}
 		return made[:n]
 	}

@@ -58,8 +58,9 @@ func TestDrawnTogether(t *testing.T) {
 			CI95: map[string][2]float64{"c0": {8, 12}}}},
 		Correlations: []params.Correlation{{Names: []string{"a", "f.c0", "b"}, Rows: [][]float64{{}, {1}, {1, 1}}}},
 	}
+	p.Run.Seed = 1
 	var all, sum, apart []float64
-	for _, d := range draws(p, 1)(4000) {
+	for _, d := range draws(p)(4000) {
 		a, b, c, other := *d.Parameters["a"].Value, *d.Parameters["b"].Value, d.Functions["f"].Coeff["c0"],
 			*d.Parameters["other"].Value
 		all, sum, apart = append(all, a), append(sum, a+b+c), append(apart, a+other)

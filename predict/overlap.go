@@ -45,13 +45,13 @@ type Overlap struct {
 }
 
 // NewOverlap returns the model of p. It returns overlap.ErrParameters where p lacks it.
-func NewOverlap(p *params.Params, s Settings) (*Overlap, error) {
+func NewOverlap(p *params.Params) (*Overlap, error) {
 	p = overlap.Estimated(p)
 	m, err := overlap.Read(p)
 	if err != nil {
 		return nil, err
 	}
-	return &Overlap{m, resample.Map(draws(p, s.Seed)(drawsOfFormulas), overlap.Read)}, nil
+	return &Overlap{m, resample.Map(draws(p)(drawsOfFormulas), overlap.Read)}, nil
 }
 
 // Notes say what the predictions rest on for messages of some sizes.

@@ -36,7 +36,7 @@ const (
 	Postal     = "postal" // predicts only where it is named
 )
 
-type builder func(*params.Params, Settings) (cost.Model, error)
+type builder func(*params.Params, loggp.Cube) (cost.Model, error)
 
 var builders = map[string]builder{
 	Sim:        simulation(func(*simulated) error { return nil }),
@@ -44,7 +44,7 @@ var builders = map[string]builder{
 	SimCold:    simulation((*simulated).cold),
 	Hyperbolic: ofParams(cost.Hyperbolic),
 	Cluster:    ofParams(cost.Cluster),
-	LoGPC:      func(p *params.Params, s Settings) (cost.Model, error) { return cost.LoGPC(p, s.Topology) },
+	LoGPC:      cost.LoGPC,
 	LogGP:      ofParams(cost.LogGP),
 	Hockney:    ofParams(cost.Hockney),
 	Postal:     ofParams(cost.Postal),
@@ -53,7 +53,7 @@ var builders = map[string]builder{
 var Models = []string{Sim, SimEndless, SimCold, Hyperbolic, Cluster, LoGPC, LogGP, Hockney}
 
 func ofParams(build func(*params.Params) (cost.Model, error)) builder {
-	return func(p *params.Params, _ Settings) (cost.Model, error) { return build(p) }
+	return func(p *params.Params, _ loggp.Cube) (cost.Model, error) { return build(p) }
 }
 
 // Query is what is asked: a pattern with M bytes on a number of hosts.
@@ -85,12 +85,6 @@ type Prediction struct {
 	Why string `json:"why,omitempty"`
 }
 
-// Settings of a Predictor. The zero value is the default.
-type Settings struct {
-	Seed     uint64     // of the draws
-	Topology loggp.Cube // of LoGPC
-}
-
 // How often the parameters are drawn, for models that simulate and for formulas.
 const (
 	drawsOfSim      = 16
@@ -117,17 +111,22 @@ type model struct {
 
 // New returns a predictor by the named models; none means all, the better simulation first. It returns an error where a
 // name is unknown, or where p has the parameters of none of them: the error then says what each misses.
-func New(p *params.Params, names []string, s Settings) (*Predictor, error) {
+func New(p *params.Params, names []string) (*Predictor, error) {
+	return NewOnCube(p, names, loggp.Cube{})
+}
+
+// NewOnCube is New for hosts that are the nodes of a cube to LoGPC.
+func NewOnCube(p *params.Params, names []string, nodes loggp.Cube) (*Predictor, error) {
 	if len(names) == 0 {
 		names = inOrder(p)
 	}
-	q, drawn := &Predictor{}, draws(p, s.Seed)
+	q, drawn := &Predictor{}, draws(p)
 	var missing []error
 	for _, name := range names {
 		if builders[name] == nil {
 			return nil, fmt.Errorf("no model %q (have %s)", name, strings.Join(append(Models, Postal), ", "))
 		}
-		m := newModel(name, p, s, drawn)
+		m := newModel(name, p, nodes, drawn)
 		if m.err != nil {
 			missing = append(missing, fmt.Errorf("%s: %w", name, m.err))
 		}
@@ -161,9 +160,9 @@ func (p *Predictor) Notes() []string {
 	return nil
 }
 
-func newModel(name string, p *params.Params, s Settings, drawn func(n int) []*params.Params) *model {
+func newModel(name string, p *params.Params, nodes loggp.Cube, drawn func(n int) []*params.Params) *model {
 	m := &model{name: name}
-	if m.mid, m.err = builders[name](p, s); m.err != nil {
+	if m.mid, m.err = builders[name](p, nodes); m.err != nil {
 		return m
 	}
 	m.misfit = math.Max(misfit(m.mid, p), scatter(p))
@@ -171,7 +170,7 @@ func newModel(name string, p *params.Params, s Settings, drawn func(n int) []*pa
 	if m.world, _ = m.mid.(*simulated); m.world != nil {
 		n = drawsOfSim
 	}
-	m.drawn = resample.Map(drawn(n), func(p *params.Params) (cost.Model, error) { return builders[name](p, s) })
+	m.drawn = resample.Map(drawn(n), func(p *params.Params) (cost.Model, error) { return builders[name](p, nodes) })
 	return m
 }
 

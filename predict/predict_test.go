@@ -46,7 +46,7 @@ func TestWhoIsAtFault(t *testing.T) {
 			q.Model = "hyperbolic-network"
 			p.Parameters[name] = q
 		}
-		q, err := New(p, []string{Sim, SimCold, Hyperbolic}, Settings{})
+		q, err := New(p, []string{Sim, SimCold, Hyperbolic})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -70,7 +70,7 @@ func TestBounds(t *testing.T) {
 		q.Model = "hyperbolic-network"
 		p.Parameters[name] = q
 	}
-	q, err := New(p, []string{Hyperbolic}, Settings{})
+	q, err := New(p, []string{Hyperbolic})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"calib/bench/pattern"
+	"calib/fit/loggp"
 	"calib/internal/lists"
 	"calib/internal/stats"
 	"calib/internal/units"
@@ -42,7 +43,7 @@ const (
 // simulation is a builder of the network that parameters describe (package network), changed. It returns
 // network.ErrParameters, with what is missing, where they describe none.
 func simulation(change func(*simulated) error) builder {
-	return func(p *params.Params, _ Settings) (cost.Model, error) {
+	return func(p *params.Params, _ loggp.Cube) (cost.Model, error) {
 		n, err := network.Of(p)
 		if err != nil {
 			return nil, err

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"calib/bench/pattern"
+	"calib/fit/loggp"
 	"calib/params"
 	"calib/predict/cost"
 	"calib/predict/network"
@@ -16,7 +17,7 @@ import (
 const us = 1e-6
 
 func built(p *params.Params) (*simulated, error) {
-	m, err := simulation(func(*simulated) error { return nil })(p, Settings{})
+	m, err := simulation(func(*simulated) error { return nil })(p, loggp.Cube{})
 	w, _ := m.(*simulated)
 	return w, err
 }
@@ -246,7 +247,7 @@ func TestHostsInNoGroup(t *testing.T) {
 		p.Classes = append(p.Classes, params.Class{Name: name,
 			Parameters: map[string]params.Parameter{"a_prime_limits": {Value: &way}}})
 	}
-	q, err := New(p, []string{Sim, Cluster}, Settings{})
+	q, err := New(p, []string{Sim, Cluster})
 	if err != nil {
 		t.Fatal(err)
 	}

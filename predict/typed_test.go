@@ -36,18 +36,18 @@ func TestTypedPapers(t *testing.T) {
 	}
 	hku := mustType(t, string(text))
 	// Tam, Wang 2000, table 1: 15 senders of 1 MiB in packets of 1,500 B, eq. 3 to 7.
-	g, err := Gather(hku, Settings{}, 16, 1500*1000, 15)
+	g, err := Gather(hku, 16, 1500*1000, 15)
 	if err != nil || g.Least != 1 || g.Most != 2 || g.Full == nil {
 		t.Fatalf("%+v, %v: want G_al = ⌈122.427/123.186⌉ = 1, G_au = ⌊0.994 + 1935/1000⌋ = 2", g, err)
 	}
 	const gs, gr = 122.427e-6, 123.186e-6 // of 1,500 B
 	close(t, "eq. 3", *g.Full, 1935/(15/gs-1/gr), 1e-9)
 	close(t, "eq. 4", g.Kept, gs/(15*gr)+1935./15000, 1e-9)
-	if best, err := Gather(hku, Settings{}, 16, 1500*1000, 0); err != nil || best.Window != 2 || best.Kept != 1 {
+	if best, err := Gather(hku, 16, 1500*1000, 0); err != nil || best.Window != 2 || best.Kept != 1 {
 		t.Errorf("%+v, %v: want the window of eq. 7", best, err)
 	}
 	// Eq. 1: log₂p·(k·g_s + L − g_s), L = 24.32 + (16.684 + 1.556·16 + 0.0826·1500·max(1, 16·1500/(90·122.427))) + …
-	q, err := New(hku, []string{Postal}, Settings{})
+	q, err := New(hku, []string{Postal})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +96,7 @@ func TestTypedPapers(t *testing.T) {
 
 	// Strumpen 1994: γ_s = γ_h and ω = 0.2 of the transfer, no overhead of its own: G = (1 + 1)/max(1 + 0.2, 1).
 	hiding := mustType(t, "overlap: {bytes: 4096, exchange: 1ms, overhead: 0.2ms}")
-	o, err := NewOverlap(hiding, Settings{})
+	o, err := NewOverlap(hiding)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +108,7 @@ func TestTypedPapers(t *testing.T) {
 
 	// Stoica, Sultan, Keyes 1994, section 3.1: a serial broadcast of a short message to N hosts takes (N+1)a + a_c.
 	sparc := mustType(t, "hosts: 9\na: 859.52us\nb: 1.42us/B\na_c: 345.6us\nb_c: 0.92us/B\n")
-	if q, err = New(sparc, []string{Hyperbolic}, Settings{}); err != nil {
+	if q, err = New(sparc, []string{Hyperbolic}); err != nil {
 		t.Fatal(err)
 	}
 	if tree, err = pattern.Find("bcast", "serial"); err != nil {
@@ -181,7 +181,7 @@ func FuzzTyped(f *testing.F) {
 // model has no network.
 func TestTypedSwitch(t *testing.T) {
 	const host = "hosts: 9\na: 10us\nb: 10ns/B\n"
-	q, err := New(mustType(t, host+"a_c: 0\nb_c: 0\n"), []string{"sim", "hyperbolic"}, Settings{})
+	q, err := New(mustType(t, host+"a_c: 0\nb_c: 0\n"), []string{"sim", "hyperbolic"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -191,7 +191,7 @@ func TestTypedSwitch(t *testing.T) {
 			close(t, got.Model+" of a switch "+got.Why, got.Seconds, want, 0.01)
 		}
 	}
-	if _, err := New(mustType(t, host), []string{"hyperbolic"}, Settings{}); err == nil ||
+	if _, err := New(mustType(t, host), []string{"hyperbolic"}); err == nil ||
 		!strings.Contains(err.Error(), "a_c is missing; b_c is missing") {
 		t.Errorf("without a_c and b_c: %v", err)
 	}
@@ -204,7 +204,7 @@ func TestTypedSwitch(t *testing.T) {
 // With a_c and b_c the network is a shared medium, to the simulation as well.
 func TestTypedMedium(t *testing.T) {
 	p := mustType(t, "hosts: 9\na: 859.52us\nb: 1.42us/B\na_c: 345.6us\nb_c: 0.92us/B\n")
-	q, err := New(p, []string{"sim", "hyperbolic"}, Settings{})
+	q, err := New(p, []string{"sim", "hyperbolic"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -89,7 +89,7 @@ const maxWork = 100_000
 // Validate predicts the patterns that d holds by every model that p has the parameters of, records both in
 // p.Validation, and says where the simulation misses them (mark). No fit has read these samples. It does nothing where
 // d has none.
-func Validate(p *params.Params, d dataset.Source, s Settings) error {
+func Validate(p *params.Params, d dataset.Source) error {
 	slow := map[string]bool{}
 	for _, f := range p.AllFindings(params.Warning) {
 		for _, h := range f.Hosts {
@@ -101,7 +101,7 @@ func Validate(p *params.Params, d dataset.Source, s Settings) error {
 		return err
 	}
 	forget(p)
-	q, err := New(p, Models, s)
+	q, err := New(p, Models)
 	if err != nil {
 		why := strings.ReplaceAll(err.Error(), "\n", "; ")
 		p.Findings = append(p.Findings, params.Warnf(params.NotPredicted,

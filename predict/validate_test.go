@@ -30,7 +30,7 @@ func TestHostsByName(t *testing.T) {
 	slow := params.Warnf(params.SlowHost, "host d is slow")
 	slow.Hosts = []string{"d"}
 	p.Findings = []params.Finding{slow}
-	if err := Validate(p, d, Settings{}); err != nil {
+	if err := Validate(p, d); err != nil {
 		t.Fatal(err)
 	}
 	if len(p.Validation) == 0 {

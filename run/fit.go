@@ -83,7 +83,7 @@ func Fit(dir *rundir.Dir, d dataset.Source, s fit.Settings, warnings []string, p
 	}
 	seen, err := Patterns(dir, d)
 	if err == nil && seen != nil {
-		err = predict.Validate(p, seen, predict.Settings{Seed: p.Run.Seed})
+		err = predict.Validate(p, seen)
 	}
 	if err != nil {
 		return nil, err
@@ -149,7 +149,7 @@ func Validate(dir *rundir.Dir, d, seen dataset.Source, page Page) (*params.Param
 	if seen == nil {
 		return nil, fmt.Errorf("%s: no pattern was measured", dir.Path())
 	}
-	if err := predict.Validate(p, seen, predict.Settings{Seed: p.Run.Seed}); err != nil {
+	if err := predict.Validate(p, seen); err != nil {
 		return nil, err
 	}
 	if len(p.Validation) == 0 {

@@ -33,7 +33,7 @@ func graded(t *testing.T, d *dataset.Dataset) *params.Params {
 	for _, err := range errs {
 		t.Error(err)
 	}
-	if err := predict.Validate(p, d, predict.Settings{Seed: d.Header.Seed}); err != nil {
+	if err := predict.Validate(p, d); err != nil {
 		t.Fatal(err)
 	}
 	return p
@@ -165,7 +165,7 @@ func TestValidationContradicts(t *testing.T) {
 			}
 		}
 	}
-	if err := predict.Validate(p, d, predict.Settings{}); err != nil {
+	if err := predict.Validate(p, d); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range reliable {

@@ -346,7 +346,7 @@ func TestRacks(t *testing.T) {
 			if within, between, ok := p.Ways(); !ok || math.Abs(between-within-way) > 0.05*way {
 				t.Errorf("a byte takes %g s within a rack, %g s between", within, between)
 			}
-			if err := predict.Validate(p, d, predict.Settings{Seed: 1}); err != nil {
+			if err := predict.Validate(p, d); err != nil {
 				t.Fatal(err)
 			}
 			g, ok := params.GradeOf(p.Validation, predict.Sim, "")

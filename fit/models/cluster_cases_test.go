@@ -278,7 +278,7 @@ func TestClusterDrawnTogether(t *testing.T) {
 	}
 	one, _ := pattern.Find("p2p", "direct")
 	width := func() float64 {
-		q, err := predict.New(p, []string{predict.Cluster}, predict.Settings{})
+		q, err := predict.New(p, []string{predict.Cluster})
 		if err != nil {
 			t.Fatal(err)
 		}

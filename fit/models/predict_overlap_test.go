@@ -19,7 +19,7 @@ func TestOverlap(t *testing.T) {
 	if len(errs) > 0 {
 		t.Fatal(errs)
 	}
-	o, err := predict.NewOverlap(p, predict.Settings{})
+	o, err := predict.NewOverlap(p)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +52,7 @@ func TestOverlap(t *testing.T) {
 	if n := o.Notes([]int{4000, 9000}); len(n) != 1 {
 		t.Errorf("notes %q, want one of 9,000 bytes", n)
 	}
-	if _, err := predict.NewOverlap(&params.Params{}, predict.Settings{}); !errors.Is(err, overlap.ErrParameters) {
+	if _, err := predict.NewOverlap(&params.Params{}); !errors.Is(err, overlap.ErrParameters) {
 		t.Errorf("%v, want ErrParameters", err)
 	}
 }

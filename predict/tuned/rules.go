@@ -16,14 +16,6 @@ import (
 	"calib/reports/export"
 )
 
-type Settings struct {
-	Hosts []int // sizes of communicators, each rank on a host of its own
-	// Bytes are the message sizes at which a rule begins [B], of a block where the collective has Blocks; the last rule
-	// ends below twice the last size.
-	Bytes []int
-	Seed  uint64
-}
-
 // Decision is what was decided for messages of From to To bytes, and why.
 type Decision struct {
 	Collective string `json:"collective"`
@@ -46,17 +38,19 @@ type Decision struct {
 	taken Option
 }
 
-// Rules decides for every collective, number of hosts and size. It returns an error where no model can be made of p.
-func Rules(p *params.Params, s Settings) ([]export.Rules, []Decision, error) {
-	q, err := predict.New(p, nil, predict.Settings{Seed: s.Seed})
+// Rules decides for every collective, on each number of hosts, which run a rank each, and for each size at which a rule
+// begins [B], that of a block where the collective has Blocks. The last rule ends below twice the last size. It returns
+// an error where no model can be made of p.
+func Rules(p *params.Params, teams, begins []int) ([]export.Rules, []Decision, error) {
+	q, err := predict.New(p, nil)
 	if err != nil {
 		return nil, nil, err
 	}
 	var rules []export.Rules
 	var all []Decision
-	sizes := slices.Compact(slices.Sorted(slices.Values(s.Bytes)))
+	sizes := slices.Compact(slices.Sorted(slices.Values(begins)))
 	for _, c := range export.Collectives() {
-		for _, hosts := range slices.Compact(slices.Sorted(slices.Values(s.Hosts))) {
+		for _, hosts := range slices.Compact(slices.Sorted(slices.Values(teams))) {
 			r := export.Rules{Collective: c, Ranks: hosts}
 			for i, m := range sizes {
 				to := 2*m - 1

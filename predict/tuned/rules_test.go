@@ -41,7 +41,7 @@ func graded(name string, e float64) params.Validation {
 // decided returns the decision on a collective on eight hosts for some bytes.
 func decided(t *testing.T, p *params.Params, collective string, bytes int) Decision {
 	t.Helper()
-	_, all, err := Rules(p, Settings{Hosts: []int{8}, Bytes: []int{bytes}})
+	_, all, err := Rules(p, []int{8}, []int{bytes})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,8 +86,7 @@ func TestDecisions(t *testing.T) {
 
 // Every list of rules begins where its decisions do, in the sizes that Open MPI looks up.
 func TestRules(t *testing.T) {
-	rules, all, err := Rules(run(0.01, graded("gather-direct", 0.01)),
-		Settings{Hosts: []int{8, 4, 8}, Bytes: []int{4096, 64}})
+	rules, all, err := Rules(run(0.01, graded("gather-direct", 0.01)), []int{8, 4, 8}, []int{4096, 64})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,14 +102,14 @@ func TestRules(t *testing.T) {
 			t.Errorf("%s on %d ranks: %+v", r.Collective.Name, r.Ranks, r)
 		}
 	}
-	if _, _, err := Rules(&params.Params{}, Settings{Hosts: []int{8}, Bytes: []int{64}}); err == nil {
+	if _, _, err := Rules(&params.Params{}, []int{8}, []int{64}); err == nil {
 		t.Error("rules without parameters")
 	}
 }
 
 // A default that changes within a range, or whose messages are no pattern, stands.
 func TestUnknownDefault(t *testing.T) {
-	_, all, err := Rules(run(0.01, graded("gather-direct", 0.01)), Settings{Hosts: []int{8}, Bytes: []int{64, 6000}})
+	_, all, err := Rules(run(0.01, graded("gather-direct", 0.01)), []int{8}, []int{64, 6000})
 	if err != nil {
 		t.Fatal(err)
 	}

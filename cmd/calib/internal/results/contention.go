@@ -30,7 +30,7 @@ func predictGather(c *cli.Context, p *params.Params) error {
 	}
 	var out predicted
 	err := eachSize(c, p, func(hosts, bytes int) error {
-		g, err := predict.Gather(p, predict.Settings{Seed: p.Run.Seed}, hosts, bytes, window)
+		g, err := predict.Gather(p, hosts, bytes, window)
 		out.Gathers = append(out.Gathers, g)
 		return err
 	})

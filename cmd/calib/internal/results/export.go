@@ -128,14 +128,15 @@ const ruleSizes = "64..64KiB" // those at which rules of collectives begin
 
 // rulesOf chooses the algorithms of Open MPI's collectives by the predictions from p.
 func rulesOf(c *cli.Context, p *params.Params) (rules []export.Rules, decisions []tuned.Decision, err error) {
-	s := tuned.Settings{Seed: p.Run.Seed}
-	if s.Hosts, err = numbers(c, "nodes", strconv.Itoa(max(2, len(p.Run.Hosts))), 2, maxHosts); err != nil {
+	hosts, err := numbers(c, "nodes", strconv.Itoa(max(2, len(p.Run.Hosts))), 2, maxHosts)
+	if err != nil {
 		return nil, nil, err
 	}
-	if s.Bytes, err = numbers(c, "bytes", ruleSizes, 1, 1<<30); err != nil {
+	sizes, err := numbers(c, "bytes", ruleSizes, 1, 1<<30)
+	if err != nil {
 		return nil, nil, err
 	}
-	if rules, decisions, err = tuned.Rules(p, s); err != nil {
+	if rules, decisions, err = tuned.Rules(p, hosts, sizes); err != nil {
 		err = fmt.Errorf("rules of collectives: %w", err)
 	}
 	return rules, decisions, err

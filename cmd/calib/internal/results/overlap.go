@@ -22,7 +22,7 @@ const overlapOperation = "overlap" // the --op of a program that computes while 
 const maxMessages = 1 << 20
 
 func predictOverlap(c *cli.Context, p *params.Params) error {
-	o, err := predict.NewOverlap(p, predict.Settings{Seed: p.Run.Seed})
+	o, err := predict.NewOverlap(p)
 	if err != nil {
 		return exit.Usagef("predict: %w", err)
 	}

@@ -154,7 +154,7 @@ func predictOperation(c *cli.Context, p *params.Params) error {
 	if c.String("model") != "" {
 		models = command.List(c, "model")
 	}
-	q, err := predict.New(p, models, predict.Settings{Seed: p.Run.Seed, Topology: cube})
+	q, err := predict.NewOnCube(p, models, cube)
 	if err != nil {
 		return exit.Usagef("predict: %w", err)
 	}
