@@ -100,20 +100,15 @@ func Decode(r io.Reader) (*Params, error) {
 	if err != nil {
 		return nil, err
 	}
-	var head struct {
-		Schema string `json:"schema"`
-	}
 	p := &Params{}
-	if err = json.Unmarshal(b, &head); err == nil && slices.Contains([]string{Schema, older, oldest}, head.Schema) {
-		err = json.Unmarshal(b, p)
-	}
+	err = json.Unmarshal(b, p)
 	switch {
+	case p.Schema != "" && !slices.Contains([]string{Schema, older, oldest}, p.Schema):
+		return nil, fmt.Errorf("%w: schema %q, this build reads %q; fit the run again", ErrParams, p.Schema, Schema)
 	case err != nil:
 		return nil, decodeError(b, err)
-	case head.Schema == "":
-		return nil, fmt.Errorf("%w: no member \"schema\"; fit the run again", ErrParams)
 	case p.Schema == "":
-		return nil, fmt.Errorf("%w: schema %q, this build reads %q; fit the run again", ErrParams, head.Schema, Schema)
+		return nil, fmt.Errorf("%w: no member \"schema\"; fit the run again", ErrParams)
 	}
 	for _, class := range p.classes() {
 		for name, f := range class.Functions {
