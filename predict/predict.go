@@ -194,8 +194,9 @@ func (m *model) predict(q *cost.Traffic) (out Prediction, times []float64) {
 	b, ok := m.mid.(interface {
 		Bounds(*cost.Traffic) (none, full float64, err error)
 	})
-	if ok && q.Pattern.Operation == overlapping {
-		// Where messages pass each other in more ways than the bounds have, as in the staggered order, they bound nothing.
+	if ok && q.Pattern.Operation == "mg" {
+		// It runs between its bounds, as its hosts are synchronised or not (Stoica 1994, section 5.2). Where messages pass
+		// each other in more ways than the bounds have, as in the staggered order, they bound nothing.
 		if none, full, err := b.Bounds(q); err == nil && none <= t && t <= full {
 			out.Bounds = &[2]float64{none, full}
 		}
@@ -204,10 +205,6 @@ func (m *model) predict(q *cost.Traffic) (out Prediction, times []float64) {
 	out.CI95 = interval(times, t, m.misfit)
 	return out, times
 }
-
-// overlapping is the operation that runs between its bounds, as its hosts are synchronised or not (Stoica 1994, section
-// 5.2).
-const overlapping = "mg"
 
 func (m *model) time(q *cost.Traffic) (float64, error) {
 	if m.err != nil {

@@ -42,7 +42,22 @@ func Cluster(p *params.Params) (Model, error) {
 	if err := r.err(); err != nil {
 		return nil, err
 	}
-	return onPaper{"cluster", func(t *Traffic, l *list) (float64, error) { return clusterTime(c, t.Pattern, l) }}, nil
+	return onPaper{"cluster", func(t *Traffic, l *list) (float64, error) {
+		hosts := len(l.ranks)
+		bytes := float64(slices.MaxFunc(l.messages, func(a, b message) int { return a.bytes - b.bytes }).bytes)
+		switch from, to := star(l); {
+		case from:
+			return c.Scatter(hosts, bytes)
+		case t.Pattern.Name() == "gather-windows": // its start signals are shorter
+			return c.GatherTime(hosts-1, bytes, pattern.Window)
+		case to:
+			return c.GatherTime(hosts-1, bytes, hosts-1)
+		case t.Pattern.Name() == "bcast-binomial":
+			return c.Broadcast(hosts, bytes)
+		}
+		return 0, fmt.Errorf("the model has broadcasts by a binomial tree, gathers to one rank and scatters from one: %w",
+			ErrNotPredicted)
+	}}, nil
 }
 
 // Postal predicts broadcasts by a binomial tree by the Postal (normalised LogP) model, told the parameters of the
@@ -58,24 +73,6 @@ func Postal(p *params.Params) (Model, error) {
 		}
 		return c.BroadcastPostal(len(l.ranks), float64(t.Bytes))
 	}}, nil
-}
-
-func clusterTime(c cluster.Cluster, p pattern.Pattern, l *list) (float64, error) {
-	hosts := len(l.ranks)
-	largest := slices.MaxFunc(l.messages, func(a, b message) int { return a.bytes - b.bytes }).bytes
-	bytes := float64(largest)
-	switch from, to := star(l); {
-	case from:
-		return c.Scatter(hosts, bytes)
-	case p.Name() == "gather-windows": // its start signals are shorter
-		return c.GatherTime(hosts-1, bytes, pattern.Window)
-	case to:
-		return c.GatherTime(hosts-1, bytes, hosts-1)
-	case p.Name() == "bcast-binomial":
-		return c.Broadcast(hosts, bytes)
-	}
-	return 0, fmt.Errorf("the model has broadcasts by a binomial tree, gathers to one rank and scatters from one: %w",
-		ErrNotPredicted)
 }
 
 // star reports whether the messages, all of one size, go from one rank to every other, one each, or from every other to
@@ -115,25 +112,21 @@ func LoGPC(p *params.Params, t loggp.Cube) (Model, error) {
 		return nil, fmt.Errorf("%w: %w", ErrParameters, err)
 	}
 	return onPaper{"logpc", func(t *Traffic, _ *list) (float64, error) {
-		return timeByLogPC(c, t.Pattern.Name(), t.Hosts, float64(t.Bytes))
+		bytes, steps := float64(t.Bytes), float64(t.Hosts-1)
+		r := loggp.Remap{Hosts: t.Hosts, Bytes: bytes, UnderWay: 1, Among: 1}
+		switch t.Pattern.Name() {
+		case "p2p-direct":
+			return c.OneWay(bytes), nil
+		case "alltoall-pairwise":
+			return steps * c.Cost(r).Interval, nil
+		case "alltoall-shifted":
+			r.UnderWay = loggp.Unlimited
+			return steps*c.Cost(r).Interval + max(0, c.OneWay(bytes)-c.Gap(bytes)), nil
+		case "alltoall-random":
+			return 0, fmt.Errorf("drawn orders end with the host that waits longest, and the model has means over hosts: %w",
+				ErrNotPredicted)
+		}
+		return 0, fmt.Errorf("the model has exchanges in which every host sends to every other (alltoall), "+
+			"and single messages (p2p): %w", ErrNotPredicted)
 	}}, nil
-}
-
-func timeByLogPC(c loggp.Machine, name string, hosts int, bytes float64) (float64, error) {
-	r := loggp.Remap{Hosts: hosts, Bytes: bytes, UnderWay: 1, Among: 1}
-	steps := float64(hosts - 1)
-	switch name {
-	case "p2p-direct":
-		return c.OneWay(bytes), nil
-	case "alltoall-pairwise":
-		return steps * c.Cost(r).Interval, nil
-	case "alltoall-shifted":
-		r.UnderWay = loggp.Unlimited
-		return steps*c.Cost(r).Interval + max(0, c.OneWay(bytes)-c.Gap(bytes)), nil
-	case "alltoall-random":
-		return 0, fmt.Errorf("drawn orders end with the host that waits longest, and the model has means over hosts: %w",
-			ErrNotPredicted)
-	}
-	return 0, fmt.Errorf("the model has exchanges in which every host sends to every other (alltoall), "+
-		"and single messages (p2p): %w", ErrNotPredicted)
 }

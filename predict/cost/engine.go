@@ -157,14 +157,10 @@ func Hockney(p *params.Params) (Model, error) {
 	if err := r.err(); err != nil {
 		return nil, err
 	}
-	return hockney(alpha, beta), nil
-}
-
-func hockney(alpha, beta float64) Model {
 	return byEvents("hockney", func(m float64) stages {
 		whole := alpha + beta*m
 		return stages{send: whole, gap: whole, flight: alpha, serve: beta * m}
-	})
+	}), nil
 }
 
 // LogGP predicts by the parameters L, o_s, o_r, g [s] and G [s/B] of LogGP, which are those of messages of 1 byte.
@@ -182,12 +178,8 @@ func LogGP(p *params.Params) (Model, error) {
 	if err := r.err(); err != nil {
 		return nil, err
 	}
-	return ofLogGP(l, os, or, g, perByte), nil
-}
-
-func ofLogGP(l, os, or, g, perByte float64) Model {
 	return byEvents("loggp", func(m float64) stages {
 		long := (m - 1) * perByte
 		return stages{send: os, gap: math.Max(g, os) + long, flight: os + l, serve: long, rest: g, recv: or}
-	})
+	}), nil
 }

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"calib/bench/pattern"
+	"calib/params"
 )
 
 // Costs of the textbooks: Thakur, Rabenseifner, Gropp 2005, sections 4.1 to 4.5.
@@ -29,6 +30,27 @@ func TestHockneyTextbook(t *testing.T) {
 	} {
 		near(t, tc.name, timeOf(t, h, tc.p, tc.hosts, m), tc.want)
 	}
+}
+
+// told is a model that is told these parameters.
+func told(of func(*params.Params) (Model, error), model string, values map[string]float64) Model {
+	p := &params.Params{Parameters: map[string]params.Parameter{}}
+	for name, v := range values {
+		p.Parameters[name] = params.Parameter{Value: &v, Model: model, Status: params.StatusOK}
+	}
+	m, err := of(p)
+	if err != nil {
+		panic(err)
+	}
+	return m
+}
+
+func hockney(alpha, beta float64) Model {
+	return told(Hockney, "hockney", map[string]float64{"alpha": alpha, "beta": beta})
+}
+
+func ofLogGP(l, os, or, g, perByte float64) Model {
+	return told(LogGP, "loggp", map[string]float64{"L": l, "o_s": os, "o_r": or, "g": g, "G": perByte})
 }
 
 // train is n messages of rank 0 to rank 1.

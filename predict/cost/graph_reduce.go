@@ -38,7 +38,7 @@ func (g *Graph) Reduce() Reduced {
 		return Reduced{r.steps, n.Block, n.first, n.last}
 	}
 	b := params.Block{A: r.reduce(*g.Small).A, B: r.reduce(*g.Large).B}
-	r.add(Step{Rule: 4, What: "a of short messages, b of long ones", Result: "path", Block: b,
+	r.steps = append(r.steps, Step{Rule: 4, What: "a of short messages, b of long ones", Result: "path", Block: b,
 		A: seconds(b.A), B: perByte(b.B)})
 	return Reduced{Steps: r.steps, Path: b}
 }
@@ -48,8 +48,6 @@ type reduction struct {
 	steps []Step
 	made  map[string]int // how often a name was given
 }
-
-func (r *reduction) add(s Step) { r.steps = append(r.steps, s) }
 
 func (r *reduction) reduce(n node) node {
 	switch {
@@ -100,7 +98,7 @@ func (r *reduction) join(kind string, parts []node, dependent bool) node {
 	if kind == Serial && !dependent {
 		out.first, out.last = &all[0], &all[len(all)-1]
 	}
-	r.add(Step{
+	r.steps = append(r.steps, Step{
 		Rule: rule.number, What: fmt.Sprintf("%s (%s, %s)", strings.Join(names, ", "), kind, word), Result: out.name,
 		Block: b, A: terms(rule.a, as) + " = " + seconds(b.A), B: terms(of, bs) + " = " + perByte(b.B),
 	})
@@ -120,7 +118,7 @@ func (r *reduction) concurrent(part node, messages []string) node {
 		panic(err) // parseGraph has seen to it that the message is there and has a size
 	}
 	out := node{name: r.fresh(part.name + "′"), Block: b}
-	r.add(Step{
+	r.steps = append(r.steps, Step{
 		Rule: 3, What: fmt.Sprintf("%s serves %s at once", part.name, strings.Join(messages, ", ")), Result: out.name,
 		Block: b, A: fmt.Sprintf("%d · %s = %s", len(messages), seconds(part.A), seconds(b.A)),
 		B: fmt.Sprintf("%s · %g/%g = %s", perByte(part.B), total, sizes[i], perByte(b.B)),

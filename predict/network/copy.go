@@ -263,11 +263,6 @@ type differing struct {
 	sizes [2]int // of the messages that were compared [B]
 }
 
-// add notes that a host or a way is slow by a ratio, or by none that is known.
-func (d *differing) add(w way, ratio float64) {
-	d.slow = append(d.slow, slow{w, [2]float64{ratio, ratio}})
-}
-
 func (d *differing) isSlow(host int) bool {
 	return slices.ContainsFunc(d.slow, func(s slow) bool { return s.host() == host })
 }
@@ -286,7 +281,8 @@ func (c *Copy) differences(p *params.Params) *differing {
 	for _, f := range p.AllFindings(params.Warning) {
 		if f.Code == params.SlowHost && len(f.Hosts) > 0 {
 			if i := slices.Index(p.Run.Hosts, f.Hosts[0]); i >= 0 {
-				d.add(way{i, i}, f.Values["ratio"])
+				ratio := f.Values["ratio"]
+				d.slow = append(d.slow, slow{way{i, i}, [2]float64{ratio, ratio}})
 			}
 		}
 	}
@@ -298,7 +294,7 @@ func (c *Copy) differences(p *params.Params) *differing {
 	}
 	for _, q := range pairs {
 		if q.slow && !beside(q, -1) {
-			d.add(q.way, 0)
+			d.slow = append(d.slow, slow{way: q.way})
 		}
 	}
 	group := map[int]int{} // of hosts, from 1
