@@ -14,18 +14,21 @@ func ByCPU(hosts []Host) map[[2]string][]int {
 	return out
 }
 
-// Machine identifies the host's machine; "" where nobody knows, and where a program carries the packets, from one TUN
-// device to another, as in calib lab: that program is the network, and not the CPUs.
+// emulated says that a program carries the host's packets, from one TUN device to another, as in calib lab: that
+// program is the network, and not the CPUs.
+func (h Host) emulated() bool { return h.Env["nic.driver"] == "tun" }
+
+// Machine identifies the host's machine; "" where nobody knows, and where the network is emulated.
 func (h Host) Machine() string {
-	if h.Env["nic.driver"] == "tun" {
+	if h.emulated() {
 		return ""
 	}
 	return h.Boot
 }
 
 // Crowded says which two hosts have their timing threads on one CPU, and so run by turns: a message between them takes
-// another time than between others. It is nil where no two hosts have one, where all have one and the same, and where a
-// program carries the packets, from one TUN device to another, as in calib lab: the network is then what takes time.
+// another time than between others. It is nil where no two hosts have one, where all have one and the same, and where
+// the network is emulated.
 func Crowded(hosts []Host) func(a, b int) bool {
 	group := map[int]int{} // of hosts that share a CPU, by one of them
 	for _, sharing := range ByCPU(hosts) {
@@ -38,7 +41,7 @@ func Crowded(hosts []Host) func(a, b int) bool {
 			}
 		}
 	}
-	if len(group) == 0 || slices.ContainsFunc(hosts, func(h Host) bool { return h.Env["nic.driver"] == "tun" }) {
+	if len(group) == 0 || slices.ContainsFunc(hosts, Host.emulated) {
 		return nil
 	}
 	return func(a, b int) bool { return group[a] != 0 && group[a] == group[b] }

@@ -2,7 +2,6 @@ package dataset
 
 import (
 	"fmt"
-	"slices"
 
 	"calib/internal/dataset/names"
 	"calib/internal/units"
@@ -25,11 +24,9 @@ func (s *Sample) CheckRange() error {
 	if s.Phase == names.PhaseOffset || s.Has(FlagDrift) {
 		least = -maxTime
 	}
-	if len(s.NS) > 0 {
-		for _, ns := range []int64{slices.Min(s.NS), slices.Max(s.NS)} {
-			if ns < int64(least) || ns > int64(maxTime) {
-				return fmt.Errorf("a time of %d ns in ns: want %d to %d", ns, int64(least), int64(maxTime))
-			}
+	for _, ns := range s.NS {
+		if ns < int64(least) || ns > int64(maxTime) {
+			return fmt.Errorf("a time of %d ns in ns: want %d to %d", ns, int64(least), int64(maxTime))
 		}
 	}
 	for name, v := range s.Point {
