@@ -49,11 +49,10 @@ func shared(r *reader) (*Network, error) {
 
 // hosts describes the blocks of hosts that are busy for so long with a message, and take b a byte of a stream.
 //
-// Where a packet of the network's size would take less than that at this rate, hosts do not handle packet by packet:
-// the kernel bundles them (segmentation offload). A message is then in one piece up to 64 KiB, which sender and
-// receiver handle one after the other; of the time per byte of a message alone the sender takes what a stream takes,
-// the receiver the rest. Longer messages come out slower than the stream that was measured, by the fixed time of each
-// piece.
+// Where a full packet of a stream takes less than a message, hosts do not handle packet by packet: the kernel bundles
+// them (segmentation offload). A message is then in one piece up to 64 KiB, which sender and receiver handle one after
+// the other. Of the time per byte of a message alone the sender takes what a stream takes, the receiver the rest.
+// Longer messages come out slower than the stream that was measured, by the fixed time of each piece.
 func (r *reader) hosts(busy, b float64) netspec.Spec {
 	p := r.packet()
 	spec := netspec.Spec{Name: "calibrated", MSS: p, Host: netspec.Block{A: busy, B: b}}
@@ -73,8 +72,9 @@ func (r *reader) hosts(busy, b float64) netspec.Spec {
 }
 
 // switched is a switch by the cluster model. A packet of m bytes takes g_s(m) in its host, g_r(m) in the port, and on
-// its way L_cluster(m, p) in all, for one byte and for a full packet. Where that grows less by the byte than both
-// together, the switch forwards a packet while it comes in. One that falls with the hosts is taken as of the fewest.
+// its way L_cluster(m, p) in all, for one byte and for a full packet. Where a byte adds less to the way than to host
+// and port together, the switch forwards a packet while it comes in. An L_cluster that falls with the number of hosts
+// is taken as of the fewest.
 func switched(r *reader) (*Network, error) {
 	gs, okS := r.cost("g_s")
 	l, okL := r.p.Functions["L_cluster"]
@@ -123,8 +123,9 @@ func (r *reader) delay(left float64) float64 {
 }
 
 // pairs is what two hosts alone measured: a time T(0) and a rate 1/b. A host is busy for g_s or g with a message, for
-// half of T(0) where neither was measured; the rest of T(0) is delay. What a packet takes longer for a byte than both
-// hosts together, the port does, which stores it; no longer than a stream takes, which passes hosts and port at once.
+// half of T(0) where neither was measured; the rest of T(0) is delay. What a byte of a packet takes longer than in both
+// hosts together it takes in the port, which stores the packet: no longer than a byte of a stream, which passes hosts
+// and port at once.
 func pairs(r *reader) (*Network, error) {
 	whole, ok := r.positive("a")
 	if ok {
