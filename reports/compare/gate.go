@@ -98,10 +98,10 @@ func (s *series) finds(t *table, n int, alpha, threshold float64) bool {
 // Gate decides whether the network is slower now than in the baseline, by quantities that are fixed beforehand (judges)
 // where the baseline has them ok, and by links that cannot be measured any more. A quantity is slower where the test
 // says so and the change is larger than the threshold and than what differs between nights; else it is ok. What is
-// slower or missing is measured again: it is a regression only if the second runs alone show it, so
-// that a bad moment is not taken for a change. Inconclusive is what decides and was measured in neither stage. A bad
-// night is told from a change by the spread of the nights of the baseline, of which there should be ten or more. With
-// fewer than three, nights are taken to differ by as much as the runs of one night, and a note says so.
+// slower or missing is measured again. It is a regression only if the second runs alone show it, so that a bad moment
+// is not taken for a change. Inconclusive is what decides and was measured in neither stage. A bad night is told from a
+// change by the spread of the nights of the baseline, of which there should be ten or more. With fewer than three,
+// nights are taken to differ by as much as the runs of one night, and a note says so.
 func Gate(baseline []Run, measure func(again bool) ([]Run, error), o Options) (*Verdict, error) {
 	o.nights, o.gate = falseAlarms, true
 	first, err := measure(false)

@@ -23,7 +23,7 @@ type Run struct {
 	Models      []string                     // that were fitted
 	Environment map[string]map[string]string // host → fact → value
 	Metrics     []params.Metric
-	Status      map[string]string // of each parameter, and of each function as "L()"; nil where it is not known
+	Status      map[string]string // of each parameter, and of each function as "L()"
 	Drawn       bool              // it had no time for all pairs of hosts: its seed drew which
 }
 
@@ -36,8 +36,8 @@ func FromParams(p *params.Params, at time.Time) Run {
 	for name, f := range p.Functions {
 		r.Status[name+"()"] = cmp.Or(f.Status, params.StatusOK) // o_s and o_r are names of parameters, too
 	}
-	// A run that lacks less than a round has, lacks what is dead. So does one of very many rounds: with one pair a round,
-	// as on a shared medium, all hosts have met in n·(n−1).
+	// Where fewer pairs are missing than a round has, those are dead. So are those that are missing after very many
+	// rounds: with one pair a round, as on a shared medium, all hosts have met in n·(n−1).
 	pairs := p.Run.Sampled[names.Pingpong]
 	few := pairs.Of-pairs.Pairs < max(2, len(p.Run.Hosts)/2)
 	r.Drawn = pairs.Pairs < pairs.Of && (p.Groups != nil || !few && pairs.Rounds < 2*pairs.Of)
@@ -202,24 +202,20 @@ type Lost struct {
 // lost lists what is ok in nine of ten old runs or more, and in one of ten new runs at most, of three a side at least.
 func lost(old, new []Run) (out []Lost) {
 	for _, name := range valuesIn(old, Run.quantities) {
-		count := func(runs []Run) (ok, n int, other string) {
+		count := func(runs []Run) (ok int, other string) {
 			by := map[string]int{}
 			for _, r := range runs {
-				if r.Status == nil {
-					continue
-				}
-				n++
 				if s := cmp.Or(r.Status[name], missing); s == params.StatusOK {
 					ok++
 				} else if by[s]++; other == "" || by[s] > by[other] {
 					other = s
 				}
 			}
-			return ok, n, other
+			return ok, other
 		}
-		l := Lost{Name: name}
-		l.OldOK, l.OldRuns, _ = count(old)
-		l.NewOK, l.NewRuns, l.Status = count(new)
+		l := Lost{Name: name, OldRuns: len(old), NewRuns: len(new)}
+		l.OldOK, _ = count(old)
+		l.NewOK, l.Status = count(new)
 		if min(l.OldRuns, l.NewRuns) >= minTested && nineOfTen(l.OldOK, l.OldRuns) &&
 			nineOfTen(l.NewRuns-l.NewOK, l.NewRuns) {
 			out = append(out, l)
@@ -267,6 +263,11 @@ func (d Difference) String() string {
 	return d.Fact + " was " + cmp.Or(d.Old, "unknown") + ", is " + cmp.Or(d.New, "unknown") + " on " + namesOf(d.Hosts)
 }
 
+// alike reports whether d and o differ in their hosts alone.
+func (d Difference) alike(o Difference) bool {
+	return d.Fact == o.Fact && d.Old == o.Old && d.New == o.New && d.Counts == o.Counts
+}
+
 // namesOf lists up to four names, and otherwise three and the number of the others.
 func namesOf(names []string) string { return reports.Some(names, 4, 3) }
 
@@ -275,11 +276,7 @@ var coalesces = regexp.MustCompile(`^(nic\.coalesce\.)(rx|tx)_(usecs|frames)$`)
 
 // differences lists the facts of the given hosts for which the new runs have a value that no old run has.
 func differences(old, new []Run, hosts []string) []Difference {
-	type change struct {
-		fact, old, new string
-		counts         bool
-	}
-	by := map[change][]string{}
+	out := []Difference{}
 	both := slices.Concat(old, new)
 	for _, h := range hosts {
 		values := func(runs []Run, fact string) []string {
@@ -288,18 +285,18 @@ func differences(old, new []Run, hosts []string) []Difference {
 		for _, f := range valuesIn(both, func(r Run) []string { return slices.Collect(maps.Keys(r.Environment[h])) }) {
 			was, is := values(old, f), values(new, f)
 			if len(is) == 0 && len(was) > 0 || len(without(is, was)) > 0 {
-				c := change{fact: f, old: strings.Join(was, " or "), new: strings.Join(is, " or ")}
+				d := Difference{Fact: f, Old: strings.Join(was, " or "), New: strings.Join(is, " or ")}
 				// A note names the version of calib. adaptive is "nic.coalesce.adaptive_rx" for "nic.coalesce.rx_usecs".
 				adaptive := coalesces.ReplaceAllString(f, "${1}adaptive_$2")
-				c.counts = len(was) > 0 && len(is) > 0 && f != "calib.version" &&
+				d.Counts = len(was) > 0 && len(is) > 0 && f != "calib.version" &&
 					(adaptive == f || len(without(values(both, adaptive), []string{"0"})) == 0)
-				by[c] = append(by[c], h)
+				i := slices.IndexFunc(out, d.alike)
+				if i < 0 {
+					i, out = len(out), append(out, d)
+				}
+				out[i].Hosts = append(out[i].Hosts, h)
 			}
 		}
-	}
-	out := []Difference{}
-	for c, hosts := range by {
-		out = append(out, Difference{c.fact, c.old, c.new, hosts, c.counts})
 	}
 	slices.SortFunc(out, func(a, b Difference) int {
 		return cmp.Or(cmp.Compare(a.Fact, b.Fact), cmp.Compare(a.Old, b.Old), cmp.Compare(a.New, b.New),

@@ -49,9 +49,9 @@ type reading struct {
 }
 
 // kept decides which values of a side count: those of the message sizes that most have; of them those of status ok
-// where at least half have it, and otherwise all. It returns these sizes and that status, and drops the others, unless
-// all is set those of another status stay. So a number is compared with its like: what is provisional on both sides has
-// the same fault on both.
+// where at least half have it, and otherwise all. It returns these sizes and that status, and drops the others. Where
+// all is set, it drops those of other sizes only. So a number is compared with its like: what is provisional on both
+// sides has the same fault on both.
 func kept(side []reading, all bool) (sizes, status string) {
 	n, ok, by := 0, 0, map[string]int{}
 	for _, r := range side {
