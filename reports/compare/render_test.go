@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"encoding/xml"
+	"errors"
 	"flag"
 	"io"
 	"os"
@@ -106,6 +107,16 @@ func TestJUnitLost(t *testing.T) {
 	var b bytes.Buffer
 	if err := JUnit(&b, v); err != nil || !strings.Contains(b.String(), `name="a is ok"`) ||
 		!strings.Contains(b.String(), `skipped="1"`) {
+		t.Errorf("%v, %s", err, b.String())
+	}
+}
+
+// A name of a file from elsewhere may hold what XML cannot.
+func TestJUnitLostName(t *testing.T) {
+	v := Compare(cluster(1, 6, 5, 0.01, nil), cluster(2, 6, 5, 0.01, nil), Options{})
+	v.Lost = []Lost{{Name: "a\x1b[31m", Status: "inconsistent"}}
+	var b bytes.Buffer
+	if err := errors.Join(JUnit(&b, v), xml.Unmarshal(b.Bytes(), &suite{})); err != nil {
 		t.Errorf("%v, %s", err, b.String())
 	}
 }

@@ -54,7 +54,7 @@ func row(c Change, scope string) string {
 }
 
 func threshold(c Change) string {
-	if c.Ratio == nil || c.Old == 0 {
+	if c.Ratio == nil {
 		return units.Format(c.Threshold, c.Unit)
 	}
 	return reports.Percent(c.Threshold / c.Old)
@@ -188,23 +188,24 @@ type testcase struct{ Class, Name, Result, Message, Type, Text string }
 func JUnit(w io.Writer, v *Verdict) error {
 	var cases []testcase
 	why := reports.Clean(strings.Join(v.Why, "; "))
-	if v.Outcome == NotComparable || len(v.changes) == 0 && len(v.Network)+len(v.Hosts)+len(v.Links) == 0 {
+	if v.Outcome == NotComparable || len(v.changes) == 0 {
 		cases = append(cases, testcase{"calib", "comparable", "error", why, v.Outcome, why})
 	}
-	network := func(c Change) testcase { return caseOf("calib.network", c.Name, c) }
-	cases = append(cases, lists.Map(v.Network, network)...)
+	for _, c := range v.Network {
+		cases = append(cases, caseOf(c.Name, c))
+	}
 	if len(v.Dead) > 0 {
 		dead := reports.Clean(strings.Join(v.Dead, ", "))
 		cases = append(cases, testcase{"calib.link", "measured", "failure",
 			"not measured any more: " + dead, Regression, dead})
 	}
-	for i, changes := range [][]Change{v.Hosts, v.Links} {
+	for _, changes := range [][]Change{v.Hosts, v.Links} {
 		by := map[string][]Change{}
 		for _, c := range changes {
 			by[c.Subject()] = append(by[c.Subject()], c)
 		}
 		for subject, own := range lists.ByKey(by) {
-			cases = append(cases, caseOf([]string{"calib.host", "calib.link"}[i], subject, own...))
+			cases = append(cases, caseOf(subject, own...))
 		}
 	}
 	if v.Tested.Links > 0 {
@@ -213,8 +214,8 @@ func JUnit(w io.Writer, v *Verdict) error {
 	}
 	if !v.allowsLost {
 		for _, l := range v.Lost {
-			cases = append(cases, testcase{"calib.network", l.Name + " is ok", "skipped", "no longer ok", Inconclusive,
-				reports.Clean(l.String())})
+			cases = append(cases, testcase{"calib.network", reports.Clean(l.Name) + " is ok", "skipped", "no longer ok",
+				Inconclusive, reports.Clean(l.String())})
 		}
 	}
 	skipped := func(c testcase) bool { return c.Result == "skipped" }
@@ -231,7 +232,7 @@ func JUnit(w io.Writer, v *Verdict) error {
 }
 
 // caseOf is a case of changes of one subject: the worst of them counts.
-func caseOf(class, name string, changes ...Change) testcase {
+func caseOf(name string, changes ...Change) testcase {
 	var lines, failed, open []string
 	for _, c := range changes {
 		lines = append(lines, reports.Clean(row(c, c.Scope)))
@@ -242,7 +243,7 @@ func caseOf(class, name string, changes ...Change) testcase {
 			open = append(open, c.Name)
 		}
 	}
-	t := testcase{Class: class, Name: reports.Clean(name), Text: strings.Join(lines, "\n")}
+	t := testcase{Class: "calib." + changes[0].Scope, Name: reports.Clean(name), Text: strings.Join(lines, "\n")}
 	switch {
 	case failed != nil:
 		t.Result, t.Message, t.Type = "failure", reports.Clean(strings.Join(failed, ", ")), Regression
