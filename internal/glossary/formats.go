@@ -5,7 +5,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"sync"
 
 	"calib/internal/yaml"
 )
@@ -50,12 +49,7 @@ func (v Value) String() string {
 var formats []byte
 
 // Files is what the names in files mean.
-var Files = sync.OnceValue(func() (f Formats) {
-	if err := yaml.Decode(formats, &f); err != nil {
-		panic(err) // the file is part of the program
-	}
-	return f
-})
+var Files = yaml.Embedded[Formats](formats)
 
 // Lookup says what a name means in each place where it may stand.
 func (f Formats) Lookup(name string) []string {

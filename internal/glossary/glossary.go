@@ -7,7 +7,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"calib/internal/yaml"
 )
@@ -38,12 +37,7 @@ type Glossary struct {
 //go:embed glossary.yaml
 var text []byte
 
-var All = sync.OnceValue(func() (g Glossary) {
-	if err := yaml.Decode(text, &g); err != nil {
-		panic(err) // the file is part of the program
-	}
-	return g
-})
+var All = yaml.Embedded[Glossary](text)
 
 // sizes are the parts of names that stand for sizes and numbers.
 var sizes = []struct {

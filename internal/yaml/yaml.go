@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/lexer"
@@ -42,6 +43,16 @@ func Decode(text []byte, v any) (err error) {
 		says = files.Mismatch(over.SrcNum, over.DstType)
 	}
 	return errors.New(strings.TrimSpace(yaml.FormatErrorWithToken(says, at.GetToken(), false, len(text) < maxShown)))
+}
+
+// Embedded reads, once, a text that is a part of the program.
+func Embedded[T any](text []byte) func() T {
+	return sync.OnceValue(func() (v T) {
+		if err := Decode(text, &v); err != nil {
+			panic(err)
+		}
+		return v
+	})
 }
 
 // check refuses a text beyond the bounds, and one with aliases, which can stand for more than fits into memory.

@@ -4,7 +4,6 @@ import (
 	_ "embed"
 	"encoding/json"
 	"slices"
-	"sync"
 
 	"calib/internal/lists"
 	"calib/internal/yaml"
@@ -149,12 +148,7 @@ type Collective struct {
 var tuned []byte
 
 // Collectives lists those for which calib has patterns.
-var Collectives = sync.OnceValue(func() (all []Collective) {
-	if err := yaml.Decode(tuned, &all); err != nil {
-		panic(err) // the file is part of the program
-	}
-	return all
-})
+var Collectives = yaml.Embedded[[]Collective](tuned)
 
 // Size is the message size of a rule [B] where a pattern's is m, on that many ranks.
 func (c Collective) Size(m, ranks int) int {
