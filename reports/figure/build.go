@@ -33,11 +33,16 @@ func Build(p *params.Params, plots Plots, d dataset.Source) (out []Figure) {
 	}
 	slices.SortStableFunc(out, func(a, b Figure) int { return cmp.Compare(order[a.Section], order[b.Section]) })
 	out = slices.Concat(out, validation(p.Validation), pairs(p))
-	taken := IDs{}
-	for i := range out {
-		out[i].ID = taken.Take(out[i].ID)
-	}
+	Unique(out)
 	return out
+}
+
+// Unique gives each figure an ID of its own.
+func Unique(all []Figure) {
+	taken := IDs{}
+	for i := range all {
+		all[i].ID = taken.Take(all[i].ID)
+	}
 }
 
 // panelsOf gathers the plots of all fits. Plots of one ID are one panel, unless they have other units.

@@ -141,19 +141,19 @@ func (f *Figure) thin() {
 			continue
 		}
 		var kept []Point
-		each := 2*n/maxPoints + 1
-		for first := 0; first < n; first += each {
-			lowest, highest := first, first
-			for k := first; k < min(first+each, n); k++ {
-				if !(t.Points[k].Y >= t.Points[lowest].Y) {
+		for some := range slices.Chunk(t.Points, 2*n/maxPoints+1) {
+			lowest, highest := 0, 0
+			for k, q := range some {
+				if q.Y < some[lowest].Y {
 					lowest = k
 				}
-				if !(t.Points[k].Y <= t.Points[highest].Y) {
+				if q.Y > some[highest].Y {
 					highest = k
 				}
 			}
-			for _, k := range slices.Compact([]int{min(lowest, highest), max(lowest, highest)}) {
-				kept = append(kept, t.Points[k])
+			kept = append(kept, some[min(lowest, highest)])
+			if lowest != highest {
+				kept = append(kept, some[max(lowest, highest)])
 			}
 		}
 		f.Traces[i].Points = kept

@@ -111,7 +111,6 @@ func (v *survey) choose(asked bool) []*timeline {
 
 // figuresOf draws timelines under headings: those that changed, then the network's and those of links that did not.
 func figuresOf(timelines []*timeline) (out []figure.Figure) {
-	taken := figure.IDs{}
 	steady := lists.Where(timelines, func(t *timeline) bool { return len(t.changes) == 0 })
 	for _, t := range slices.Concat(changed(timelines), steady) {
 		f := t.figure()
@@ -123,9 +122,9 @@ func figuresOf(timelines []*timeline) (out []figure.Figure) {
 		default:
 			f.Section = "Links, without a change"
 		}
-		f.ID = taken.Take(f.ID) // a metric may have had two units
 		out = append(out, f)
 	}
+	figure.Unique(out) // a metric may have had two units
 	return out
 }
 

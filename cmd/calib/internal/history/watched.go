@@ -48,7 +48,6 @@ func watched(c *cli.Context, s *history.Store, f history.Filter) (out []figure.F
 		all[2*i].add(at, latencies)
 		all[2*i+1].add(at, rates)
 	})
-	taken := figure.IDs{}
 	for k, t := range all {
 		for i, looks := range t.looks {
 			t.readings[i].Value = stats.Median(looks)
@@ -58,10 +57,11 @@ func watched(c *cli.Context, s *history.Store, f history.Filter) (out []figure.F
 				t.cluster = hosts.Fold(clusters[k/2])
 			}
 			f := t.figure()
-			f.ID, f.Section = taken.Take("watch-"+f.ID), "What calib watch has seen"+ofCluster(t.cluster)
+			f.ID, f.Section = "watch-"+f.ID, "What calib watch has seen"+ofCluster(t.cluster)
 			out = append(out, f)
 		}
 	}
+	figure.Unique(out)
 	return out, err
 }
 

@@ -156,10 +156,7 @@ func writeReport(c *cli.Context, dir *rundir.Dir, p *params.Params, format strin
 	}
 	if format != command.FormatHTML {
 		figures = append(figures, page.History...)
-		taken := figure.IDs{}
-		for i := range figures { // a timeline may be named as another figure is
-			figures[i].ID = taken.Take(figures[i].ID)
-		}
+		figure.Unique(figures) // a timeline may be named as another figure is
 	}
 	file, inRun := dir.File(rundir.HTMLFile), dir.File("figures")
 	paths, err := command.WriteFigures(c, format, file, inRun, figures, func(w io.Writer) error {
