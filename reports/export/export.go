@@ -52,11 +52,11 @@ type Target struct {
 	File  string `json:"file"`  // name of the file where none is chosen
 	About string `json:"about"` // one line: what the file is and which program reads it
 
-	NoHosts bool `json:"-"` // the file is of the run, or of any number of hosts: Options.Hosts is an error
-	Device  bool `json:"-"` // the file names a network device; for other targets Options.Device is an error
-	// Slowdown says that the file's network may be slower than the run's; for other targets Options.Slowdown is an error.
-	Slowdown bool `json:"-"`
-	Rules    bool `json:"-"` // the file is made of Options.Rules; for other targets they are an error
+	// What it takes of Options: anything else is an error.
+	NoHosts  bool `json:"-"` // no number of hosts: the file is of the run, or of any number
+	Device   bool `json:"-"` // the file names a network device
+	Slowdown bool `json:"-"` // the file's network may be slower than the run's
+	Rules    bool `json:"-"` // the file is made of rules
 	write    func(in *input) []byte
 }
 
@@ -341,10 +341,10 @@ func decimal(v float64, digits int) string { return strconv.FormatFloat(v, 'f', 
 // pieces returns the pieces of a function of segments and the largest size [B] that it was measured at; ok is false
 // where the run has no such function.
 func (in *input) pieces(name string) (pieces params.Segments, largest float64, ok bool) {
-	f, _ := in.function(name)
-	form, err := f.Shape(nil)
+	f, usable := in.function(name)
+	form, _ := f.Shape(nil)
 	pieces, ok = form.(params.Segments)
-	return pieces, f.Domain["bytes"][1], ok && err == nil && f.Usable()
+	return pieces, f.Domain["bytes"][1], ok && usable
 }
 
 // packetCost returns the cost [s] of a packet by its size [B], never below zero, and the size at which the cost begins

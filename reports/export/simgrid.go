@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"sort"
 	"strconv"
 	"strings"
 
@@ -188,7 +187,7 @@ func (p *platform) longPiece() timePiece { return p.times[len(p.times)-1] }
 
 // pieceOf is T of messages around x bytes.
 func (p *platform) pieceOf(x int) timePiece {
-	return p.times[min(sort.Search(len(p.times), func(i int) bool { return x <= p.times[i].to }), len(p.times)-1)]
+	return p.times[slices.IndexFunc(p.times, func(t timePiece) bool { return x <= t.to })]
 }
 
 // nameHosts takes the names of the run; those that a platform or a list of hosts cannot hold are changed.

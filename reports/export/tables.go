@@ -273,7 +273,7 @@ func (in *input) series(to func(Series)) {
 			one("calib_parameter_ok", "1 where the status of a parameter is ok, 0 where it is provisional.",
 				map[bool]float64{true: 1}[m.Status == params.StatusOK], "name", m.Name)
 		default:
-			dot := strings.LastIndexByte(m.Name, '.') // "model.function.coefficient"
+			dot := strings.LastIndexByte(m.Name, '.') // "g_s.c0"
 			function := m.Name[:max(dot, 0)]
 			add("calib_coefficient_value",
 				"Coefficient of a cost function, or of one of segments its value at a size, in the SI unit of label unit.", m,
