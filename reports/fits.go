@@ -92,7 +92,7 @@ func (p *page) series(model string, s params.Series) {
 	g := NewGrid(Clean(s.XName)+"/number", "timings/number", "measured/number", "95% interval/interval", "fitted/number",
 		"unit", "error/number", "fit high │ low")
 	for _, r := range points {
-		m := Format(r.Measured, &[2]float64{r.Lo, r.Hi}, cmp.Or(s.Unit, "s"))
+		m := Format(r.Measured, interval(r.Lo, r.Hi), cmp.Or(s.Unit, "s"))
 		g.Add(count(r.X), count(float64(r.N)), m.Value, m.CI, m.Like(r.Fitted), Clean(m.Unit), signedPercent(r.Relative()),
 			bar(r.Relative(), full))
 	}

@@ -36,8 +36,8 @@ var qualities = map[string]string{
 
 func (q reading) cells() []string {
 	value, interval := "–", ""
-	if v, ok := q.Raw(); ok && q.Value != nil {
-		f := Format(v, q.CI95, q.Unit)
+	if q.Value != nil {
+		f := Format(*q.Value, q.CI95, q.Unit)
 		value, interval = f.Value+" "+f.Unit, strings.ReplaceAll(strings.Trim(f.CI, "[]"), ", ", " .. ")
 	} else if q.Bound != nil {
 		value = FormatBound(*q.Bound, q.Unit)
@@ -55,11 +55,19 @@ func quality(status, known string) string {
 
 // measured is a reading of what was measured, without a model.
 func measured(what, unit string, v, lo, hi float64) reading {
-	q := params.Parameter{Value: &v, CI95: &[2]float64{lo, hi}, Unit: unit, Status: params.StatusOK}
-	if !(hi > lo && hi-lo <= 2*params.Useful*v) {
+	q := params.Parameter{Value: &v, CI95: interval(lo, hi), Unit: unit, Status: params.StatusOK}
+	if q.CI95 == nil || !(hi-lo <= 2*params.Useful*v) {
 		q.Status, q.Why = params.StatusProvisional, fmt.Sprintf("no interval within ± %.0f%%", 100*params.Useful)
 	}
 	return reading{what: what, Parameter: q}
+}
+
+// interval is from lo to hi; nil where it has no width, as after one round.
+func interval(lo, hi float64) *[2]float64 {
+	if !(hi > lo) {
+		return nil
+	}
+	return &[2]float64{lo, hi}
 }
 
 // readings are the numbers of the summary: what everybody asks for, the hyperbolic model's, and, of those that a longer

@@ -48,3 +48,17 @@ func TestWordsOfQuality(t *testing.T) {
 		}
 	}
 }
+
+// One round has no interval: its ends are the value, and are not shown as if the value were known that well.
+func TestOneRoundHasNoInterval(t *testing.T) {
+	q := measured("latency", "s", 32e-6, 32e-6, 32e-6)
+	if cells := q.cells(); cells[2] != "" || cells[3] != Rough {
+		t.Errorf("%q", cells)
+	}
+	var p page
+	p.series("m", params.Series{Name: "T(x)", XName: "bytes", Points: []params.Residual{{X: 1, Measured: 32e-6, Lo: 32e-6,
+		Hi: 32e-6, Fitted: 31e-6, N: 1}}})
+	if strings.Contains(p.String(), "[32.00, 32.00]") {
+		t.Error(p.String())
+	}
+}
