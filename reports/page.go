@@ -119,17 +119,6 @@ func (p *page) lines(sentences []string) {
 	}
 }
 
-// list writes sentences under a heading, each behind a mark, or nothing where there are none.
-func (p *page) list(heading, mark string, sentences []string) {
-	if len(sentences) == 0 {
-		return
-	}
-	p.heading(heading)
-	for _, s := range sentences {
-		p.line(2, "%s %s", mark, s)
-	}
-}
-
 // write renders g without rules, indented by two columns, its columns two spaces apart. A last column of Words is
 // wrapped to the page. Any other table that is little wider than the page has no indent, and one space between columns.
 func (p *page) write(g Grid) {
@@ -286,8 +275,11 @@ func Text(w io.Writer, p *params.Params, o Options) error {
 	pg.lines(ReasonsOf(p))
 	pg.lines(SourcesOf(p))
 	pg.section(Section{Title: "Uncertainty budget: what the intervals are made of", Tables: []Table{{Grid: BudgetOf(p)}}})
-	pg.list("Warnings", pg.paint(yellow, "!"), WarningsOf(p))
-	pg.list("Findings", "-", FindingsOf(p))
+	mark := func(with string, sentences []string) []string {
+		return lists.Map(sentences, func(s string) string { return with + " " + s })
+	}
+	pg.section(Section{Title: "Warnings", Says: mark(pg.paint(yellow, "!"), WarningsOf(p))})
+	pg.section(Section{Title: "Findings", Says: mark("-", FindingsOf(p))})
 	pg.functions(p)
 	pg.section(HostsOf(p))
 	pg.section(PairsOf(p, true))
@@ -340,11 +332,11 @@ func FilesOf(p *params.Params, dir string) (s Section) {
 	return Section{Title: "Files and next steps", Tables: []Table{{Grid: files}}, List: nextOf(p, dir)}
 }
 
+var plain = regexp.MustCompile(`^[-\w./:@%+,=]+$`) // a word that a shell takes as it is
+
 // ShellWord quotes s for a shell where that is needed.
 func ShellWord(s string) string {
-	if s != "" && !strings.ContainsFunc(s, func(r rune) bool {
-		return (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') && !strings.ContainsRune("-_./:@%+,=", r)
-	}) {
+	if plain.MatchString(s) {
 		return s
 	}
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"

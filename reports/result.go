@@ -101,32 +101,23 @@ func Schemas() (map[string]*jsonschema.Schema, error) {
 // describe adds to the schemas of params.json, points.json and a sample what names in them mean. Others may follow.
 func describe(file, points, sample *jsonschema.Schema) {
 	names := glossary.Files()
-	meaning := func(is map[string]string) []*jsonschema.Schema {
-		return append(lists.Map(slices.Sorted(maps.Keys(is)), func(name string) *jsonschema.Schema {
-			return &jsonschema.Schema{Const: jsonschema.Ptr[any](name), Description: is[name]}
-		}), &jsonschema.Schema{Type: "string"})
-	}
-	codes, quantities, phases := map[string]string{}, map[string]string{}, map[string]string{}
-	for name, f := range names.Findings {
-		codes[name] = f.Is
-	}
-	for name, q := range names.Quantities {
-		quantities[name] = q.Is
-	}
+	codes := meanings(names.Findings, func(f glossary.Finding) string { return f.Is })
+	quantities := meanings(names.Quantities, func(q glossary.Quantity) string { return q.Is })
 	fit, whole := file.Properties["fits"].Items.Properties, points.Properties["fits"].Items.Properties
 	for _, s := range []*jsonschema.Schema{file.Properties["findings"], fit["findings"], whole["findings"]} {
-		s.Items.Properties["code"].AnyOf = meaning(codes)
+		s.Items.Properties["code"].AnyOf = codes
 	}
 	for _, s := range []*jsonschema.Schema{file.Properties["measured"], whole["series"]} {
-		s.Items.Properties["quantity"].AnyOf = meaning(quantities)
+		s.Items.Properties["quantity"].AnyOf = quantities
 	}
+	phases, itself := map[string]string{}, func(is string) string { return is }
 	for exp, own := range lists.ByKey(names.Phases) {
 		for phase, is := range own {
 			phases[phase] = strings.TrimPrefix(phases[phase]+"; "+exp+": "+is, "; ")
 		}
 	}
-	sample.Properties["phase"].AnyOf = meaning(phases)
-	sample.Properties["flags"].Items.AnyOf = meaning(names.Flags)
+	sample.Properties["phase"].AnyOf = meanings(phases, itself)
+	sample.Properties["flags"].Items.AnyOf = meanings(names.Flags, itself)
 	for member, values := range map[string]map[string]glossary.Value{"point": names.Factors, "aux": names.Aux} {
 		s := sample.Properties[member]
 		s.Properties = map[string]*jsonschema.Schema{}
@@ -134,6 +125,14 @@ func describe(file, points, sample *jsonschema.Schema) {
 			s.Properties[name] = &jsonschema.Schema{Type: s.AdditionalProperties.Type, Description: v.String()}
 		}
 	}
+}
+
+// meanings are the names with what each means, and any other text.
+func meanings[V any](names map[string]V, is func(V) string) (out []*jsonschema.Schema) {
+	for name, v := range lists.ByKey(names) {
+		out = append(out, &jsonschema.Schema{Const: jsonschema.Ptr[any](name), Description: is(v)})
+	}
+	return append(out, &jsonschema.Schema{Type: "string"})
 }
 
 // Plan is the forecast of a run: what it will do to the network and for how long.

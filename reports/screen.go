@@ -8,6 +8,7 @@ import (
 
 	"github.com/jedib0t/go-pretty/v6/text"
 
+	"calib/internal/lists"
 	"calib/params"
 )
 
@@ -22,11 +23,7 @@ func Screen(w io.Writer, p *params.Params, o Options) error {
 	o.Width = minWidth
 	s := SummaryOf(p, o)
 	s.Measured = brief(s.Measured)
-	for _, list := range [][]string{s.Spoiled, s.Odd, s.Classes} {
-		for i := range list {
-			list[i] = brief(list[i])
-		}
-	}
+	s.Spoiled, s.Odd, s.Classes = lists.Map(s.Spoiled, brief), lists.Map(s.Odd, brief), lists.Map(s.Classes, brief)
 	for {
 		pg := newPage(o)
 		pg.summary(s)
