@@ -8,17 +8,12 @@ import (
 	"strings"
 
 	"calib/internal/dataset"
-	"calib/internal/lists"
-	"calib/internal/plot"
 	"calib/params"
-	"calib/reports"
 )
 
 // Build makes every figure of p: those of its fits in the order of the fits, figures of one section together;
 // predictions against measurements, where there are any; then the host × host matrices. Plots of one ID are one figure.
-// A residual series of two points or more that no plot of its fit shows gets a plain figure of its own; a single point
-// is a number, and stands in the tables. plots are those of a fit; d adds quantiles of raw timings. Nil leaves them
-// out.
+// plots are those of a fit; d adds quantiles of raw timings. Nil leaves them out.
 //
 // Build takes whatever a params.json may hold: what cannot be drawn is left out.
 func Build(p *params.Params, plots Plots, d dataset.Source) (out []Figure) {
@@ -45,21 +40,20 @@ func Unique(all []Figure) {
 	}
 }
 
-// panelsOf gathers the plots of all fits. Plots of one ID are one panel, unless they have other units.
+// panelsOf gathers the plots of all fits. Plots of one ID are one panel.
 func panelsOf(p *params.Params, plots Plots) (out []*panel) {
+	if plots == nil {
+		return nil
+	}
 	index := map[string]*panel{}
 	for _, f := range p.Fits {
-		all, own := seriesOf(f), []plot.Plot(nil)
-		if plots != nil {
-			own = plots(f)
-		}
-		for _, q := range slices.Concat(own, plainPlots(f, own, all)) {
-			key := fmt.Sprintf("%s\x00%s\x00%s", q.ID, q.X.Unit, q.Y.Unit)
-			if index[key] == nil {
-				index[key] = &panel{fig: Figure{ID: Slug(q.ID), Section: q.Section, Title: q.Title, X: q.X, Y: q.Y}}
-				out = append(out, index[key])
+		all := seriesOf(f)
+		for _, q := range plots(f) {
+			if index[q.ID] == nil {
+				index[q.ID] = &panel{fig: Figure{ID: Slug(q.ID), Section: q.Section, Title: q.Title, X: q.X, Y: q.Y}}
+				out = append(out, index[q.ID])
 			}
-			index[key].add(f, q, all)
+			index[q.ID].add(f, q, all)
 		}
 	}
 	return out
@@ -72,33 +66,6 @@ func seriesOf(f *params.Fit) []params.Series {
 		points := slices.Clone(out[i].Points)
 		out[i].Points = slices.DeleteFunc(points, func(r point) bool { return !finite(r.X) || !finite(r.Measured) })
 		slices.SortStableFunc(out[i].Points, func(a, b point) int { return cmp.Compare(a.X, b.X) })
-	}
-	return out
-}
-
-// plainPlots are plots of the series of f that none of its own shows.
-func plainPlots(f *params.Fit, own []plot.Plot, all []params.Series) (out []plot.Plot) {
-	for _, s := range all {
-		n := len(s.Points)
-		shown := slices.ContainsFunc(own, func(q plot.Plot) bool { return slices.Contains(q.Series, s.Name) })
-		if shown || n < 2 || s.Points[0].X == s.Points[n-1].X {
-			continue
-		}
-		x := Axis{Name: cmp.Or(s.XName, "x"), Log: s.Points[0].X > 0 && s.Points[n-1].X > 30*s.Points[0].X}
-		if x.Name == "bytes" {
-			x.Unit = "B"
-		}
-		measured := lists.Map(s.Points, func(r point) float64 { return r.Measured })
-		lo, hi := slices.Min(measured), slices.Max(measured)
-		says := fmt.Sprintf("%s as measured, and as fitted by model %s", s.Name, f.Model)
-		if mean, _, n := params.Misfit(s); n > 0 {
-			says += fmt.Sprintf(": %s apart on average", reports.Percent(mean))
-		}
-		out = append(out, plot.Plot{
-			ID: Slug(f.Model + " " + s.Name), Section: cmp.Or(f.Model, "Other"), Title: s.Name, Says: says + ".",
-			X: x, Y: Axis{Name: s.Name, Unit: strings.TrimPrefix(cmp.Or(s.Unit, "s"), "1"), Log: lo > 0 && hi > 30*lo},
-			Series: []string{s.Name}, Below: true,
-		})
 	}
 	return out
 }

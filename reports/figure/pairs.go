@@ -21,8 +21,8 @@ var ofPairs = []struct {
 	{"rate", "Rate between hosts", "The rate of the largest message", "B/s", params.BetterHigher, reports.RateOf},
 }
 
-// pairs draws the host × host matrices of latency and rate, those that have a number. A pair measured in one order of
-// its hosts stands for both.
+// pairs draws the host × host matrices of latency and rate, those that have a number. A pair is there once, in either
+// order of its hosts, and stands for both.
 func pairs(p *params.Params) (out []Figure) {
 	hosts := reports.PairHosts(p)
 	for _, m := range ofPairs {
@@ -57,22 +57,16 @@ func (h *Heat) fill(pairs []params.Pair, of func(params.Pair) *float64) (values 
 		index[name] = i
 		h.Z[i] = slices.Repeat([]float64{math.NaN()}, len(h.Names))
 	}
-	for _, mirror := range []bool{false, true} { // what was measured goes before what the other direction stands for
-		for _, q := range pairs {
-			i, j := index[q.From], index[q.To]
-			if mirror {
-				i, j = j, i
-			}
-			v := of(q)
-			if v == nil || !finite(*v) || i == j || finite(h.Z[i][j]) {
-				continue
-			}
-			h.Z[i][j] = *v
+	for _, q := range pairs {
+		i, j, v := index[q.From], index[q.To], of(q)
+		if v == nil || !finite(*v) || i == j {
+			continue
+		}
+		values = append(values, *v)
+		for _, c := range []Flag{{i, j}, {j, i}} {
+			h.Z[c.Row][c.Col] = *v
 			if q.Slow != "" {
-				h.Flagged = append(h.Flagged, Flag{i, j})
-			}
-			if !mirror {
-				values = append(values, *v)
+				h.Flagged = append(h.Flagged, c)
 			}
 		}
 	}

@@ -106,20 +106,14 @@ func noModel(own []point) bool {
 	return !slices.ContainsFunc(own, func(r point) bool { return r.Fitted != r.Measured })
 }
 
-// measuredOf returns the points of a series, to which it adds those of own that are new.
+// measuredOf returns the series of an experiment, whose points own are the same in every fit of it.
 func (p *panel) measuredOf(experiment, series string, own []point) *measured {
 	i := slices.IndexFunc(p.measured, func(m *measured) bool { return m.experiment == experiment && m.series == series })
 	if i < 0 {
 		i = len(p.measured)
-		p.measured = append(p.measured, &measured{experiment: experiment, series: series, points: slices.Clone(own)})
+		p.measured = append(p.measured, &measured{experiment: experiment, series: series, points: own})
 	}
-	m := p.measured[i]
-	for _, r := range own {
-		if at, have := slices.BinarySearchFunc(m.points, r.X, byX); !have {
-			m.points = slices.Insert(m.points, at, r)
-		}
-	}
-	return m
+	return p.measured[i]
 }
 
 func (p *panel) figure(d dataset.Source) (Figure, bool) {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -15,6 +16,7 @@ import (
 	"calib/fit/models"
 	"calib/internal/dataset"
 	"calib/internal/netspec"
+	"calib/internal/plot"
 	"calib/internal/units"
 	"calib/params"
 	"calib/reports/figure"
@@ -92,6 +94,19 @@ func simulation(t testing.TB) (*params.Params, *dataset.Dataset) {
 		t.Fatal(err)
 	}
 	return p, w.d
+}
+
+// Every series of more than one place is in a plot of its model: nothing else draws it.
+func TestEverySeriesHasAPlot(t *testing.T) {
+	p, _ := simulation(t)
+	for _, f := range p.Fits {
+		for _, s := range f.Series {
+			shown := slices.ContainsFunc(models.Plots(f), func(q plot.Plot) bool { return slices.Contains(q.Series, s.Name) })
+			if !shown && slices.ContainsFunc(s.Points, func(r params.Residual) bool { return r.X != s.Points[0].X }) {
+				t.Errorf("%s of model %s is not drawn", s.Name, f.Model)
+			}
+		}
+	}
 }
 
 // The report of a run of every experiment stays small: it is kept for years, and mailed.
