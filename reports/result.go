@@ -101,14 +101,12 @@ func Schemas() (map[string]*jsonschema.Schema, error) {
 // describe adds to the schemas of params.json, points.json and a sample what names in them mean. Others may follow.
 func describe(file, points, sample *jsonschema.Schema) {
 	names := glossary.Files()
-	codes := meanings(names.Findings, func(f glossary.Finding) string { return f.Is })
-	quantities := meanings(names.Quantities, func(q glossary.Quantity) string { return q.Is })
 	fit, whole := file.Properties["fits"].Items.Properties, points.Properties["fits"].Items.Properties
 	for _, s := range []*jsonschema.Schema{file.Properties["findings"], fit["findings"], whole["findings"]} {
-		s.Items.Properties["code"].AnyOf = codes
+		s.Items.Properties["code"].AnyOf = meanings(names.Findings, func(f glossary.Finding) string { return f.Is })
 	}
 	for _, s := range []*jsonschema.Schema{file.Properties["measured"], whole["series"]} {
-		s.Items.Properties["quantity"].AnyOf = quantities
+		s.Items.Properties["quantity"].AnyOf = meanings(names.Quantities, func(q glossary.Quantity) string { return q.Is })
 	}
 	phases, itself := map[string]string{}, func(is string) string { return is }
 	for exp, own := range lists.ByKey(names.Phases) {
@@ -127,7 +125,7 @@ func describe(file, points, sample *jsonschema.Schema) {
 	}
 }
 
-// meanings are the names with what each means, and any other text.
+// meanings are the names with what each means, and any other text. No schema may stand in two places: each has its own.
 func meanings[V any](names map[string]V, is func(V) string) (out []*jsonschema.Schema) {
 	for name, v := range lists.ByKey(names) {
 		out = append(out, &jsonschema.Schema{Const: jsonschema.Ptr[any](name), Description: is(v)})
