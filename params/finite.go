@@ -90,8 +90,9 @@ func (p *Params) finite() *Params {
 			}
 		}
 	}
-	// Decode refuses one that names what is gone, or that has lost a row.
-	out.Correlations = lists.Where(out.Correlations, func(c Correlation) bool { return c.check(&out) == nil })
+	if len(c.lost) > 0 { // Decode refuses correlations that name what is gone, or that have lost a row
+		out.Correlations = lists.Where(out.Correlations, func(c Correlation) bool { return c.check(&out) == nil })
+	}
 	said := func(f Finding) bool { return f.Code == "not-finite" }
 	if n := len(c.lost); n > 0 && !slices.ContainsFunc(out.Findings, said) {
 		out.Findings = append(out.Findings, Warnf("not-finite", "numbers that are not finite are left out, or null in "+

@@ -170,9 +170,9 @@ func linksOf(before []dataset.Host, after []doctor.Host) (out []string) {
 	return out
 }
 
-// observe lets pairs of hosts look at the way between them, other pairs in each round, so many at once. It ends when all
-// is decided, but not before the first of two times, or at the second, also within a round. Each round is given to
-// keep.
+// observe lets pairs of hosts look at the way between them, so many at once, and other pairs in each round. It ends
+// when all is decided, but not before the first of two times, or at the second, also within a round. Each round is
+// given to keep.
 func (r *run) observe(ctx context.Context, f *fleet, screen *fault.Screen, atOnce int, within [2]time.Duration,
 	keep func(coord.Observed) error) (took time.Duration, err error) {
 	r.Show.Phase("observe pairs")
