@@ -54,13 +54,13 @@ func (p *Probed) Known() *Probed {
 func (p *Probed) Shared() bool { return p.AtOnce == 0 || p.Least > undisturbed }
 
 // Abreast is how many pairs of a round look at their ways at once: all of them, where some are not slowed by the
-// others. On a shared medium it is half of those that fill it: as many as there were at once, over how many times as
-// long they took.
+// others. On a shared medium it is as many as fill it: those that there were at once, over how many times as long they
+// took.
 func (p *Probed) Abreast() int {
 	if !p.Shared() {
 		return math.MaxInt
 	}
-	return max(1, int(math.Round(float64(p.AtOnce)/max(2*p.Slower, 1))))
+	return max(1, int(float64(p.AtOnce)/max(p.Slower, 1)))
 }
 
 // Absurd reports whether pairs took so much longer at once that the network is not why: a shared medium makes it as

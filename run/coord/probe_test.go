@@ -78,7 +78,7 @@ func (a looked) Run(_ context.Context, t bench.Task) ([]dataset.Sample, error) {
 		line(names.PhaseRate, int64(40_000+1e6*a.slowed))}, nil
 }
 
-// TestAbreast: pairs look at once where some are not slowed by the others; else half as many as fill the network do.
+// TestAbreast: pairs look at once where some are not slowed by the others; else as many as fill the network do.
 func TestAbreast(t *testing.T) {
 	for _, c := range []struct {
 		probed coord.Probed
@@ -88,8 +88,8 @@ func TestAbreast(t *testing.T) {
 		{coord.Probed{AtOnce: 8, Slower: 2, Least: 1}, math.MaxInt},
 		{coord.Probed{}, 1},
 		{coord.Probed{AtOnce: 8, Slower: 5.2, Least: 5}, 1}, // a hub
-		{coord.Probed{AtOnce: 32, Slower: 4.4, Least: 4}, 4},
-		{coord.Probed{AtOnce: 500, Slower: 4, Least: 1.2}, 63}, // uplinks of a quarter of the rate
+		{coord.Probed{AtOnce: 32, Slower: 4.4, Least: 4}, 7},
+		{coord.Probed{AtOnce: 500, Slower: 4, Least: 1.2}, 125}, // uplinks of a quarter of the rate
 		{coord.Probed{AtOnce: 2, Slower: 8927, Least: 8000}, 1},
 	} {
 		if got := c.probed.Abreast(); got != c.want {
