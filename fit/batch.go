@@ -139,8 +139,9 @@ func (p *Prepared) LineBatches(exp, phase string) []*Batch {
 // Spoiled reports whether b timed something else than a network without loss.
 func (b *Batch) Spoiled() bool { return b.Flagged(spoiling...) != "" }
 
-// standsOut says of a batch which disturbing flag it has that few batches of its point have; "" is none. Each flag is
-// looked at by itself: where every batch was preempted, the one from which the hypervisor took time still stands out.
+// standsOut returns a function that finds a disturbing flag of a batch which few batches of its point have; "" is none.
+// Each flag is looked at by itself: where every batch was preempted, the one from which the hypervisor took time still
+// stands out.
 func standsOut(in []*Batch) func(*Batch) string {
 	total, with := map[string]int{}, map[[2]string]int{} // by point; by point and flag
 	for _, b := range in {

@@ -172,8 +172,8 @@ func (p *Prepared) hostNames(hosts []int) []string { return lists.Map(hosts, p.H
 // Stamped reports whether the kernel stamped the arrivals of a batch. Agents let it where two hosts of the batch are
 // one machine and agents of the run share a CPU: a receiver may have to wait before it can read the clock.
 func (p *Prepared) Stamped(b *Batch) bool {
-	ranks := lists.Flat(b.Lines, func(l *dataset.Sample) []int { return l.Ranks })
-	return p.crowded != nil && sharing(p.named(ranks), dataset.Host.Machine) > 1
+	ranks := func(l *dataset.Sample) []int { return l.Ranks }
+	return p.crowded != nil && sharing(p.named(lists.Flat(b.Lines, ranks)), dataset.Host.Machine) > 1
 }
 
 // OneMachine reports whether two hosts are known to be one machine.

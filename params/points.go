@@ -129,8 +129,8 @@ func (p *Params) label() {
 	p.Distribute()
 }
 
-// eachBehind puts in the place of what is behind each parameter and function what of makes of it, by its name in
-// points.json.
+// eachBehind replaces the label and the budget of each parameter, and the label of each function, by what of returns.
+// name is that in points.json.
 func (p *Params) eachBehind(of func(name string, b Behind) Behind) {
 	for name, q := range p.Parameters {
 		b := of(name, Behind{q.Label, q.Budget})

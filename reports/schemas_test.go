@@ -143,16 +143,3 @@ func TestResultParamsAreTheFile(t *testing.T) {
 		t.Error("params in the result differ from params.json")
 	}
 }
-
-// Each schema is a tree, which programs can resolve as it is: no part of it stands in two places.
-func TestSchemasResolve(t *testing.T) {
-	all, err := Schemas()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, s := range all {
-		if _, err := s.Resolve(nil); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
-}

@@ -174,7 +174,7 @@ func (g *Group) open(rank int) (*Conn, error) {
 	return g.connect(g.life, rank, 0, false)
 }
 
-// connect makes a line to another rank one of the group: that which the mesh has, or a new one. fresh is that of
+// connect opens a line to another rank, or takes the one that the mesh has, and adds it to the group. fresh is that of
 // Mesh.take. What is received on lines but 0 is never stamped.
 func (g *Group) connect(ctx context.Context, rank, line int, fresh bool) (*Conn, error) {
 	c, err := g.mesh.take(ctx, g.team[rank], line, fresh)

@@ -54,8 +54,7 @@ func (p *Probed) Known() *Probed {
 func (p *Probed) Shared() bool { return p.AtOnce == 0 || p.Least > undisturbed }
 
 // Abreast is how many pairs of a round look at their ways at once: all of them, where some are not slowed by the
-// others. On a shared medium it is as many as fill it: those that there were at once, over how many times as long they
-// took.
+// others. On a shared medium it is as many as fill it, AtOnce/Slower.
 func (p *Probed) Abreast() int {
 	if !p.Shared() {
 		return math.MaxInt

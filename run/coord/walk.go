@@ -106,8 +106,8 @@ func (w *walker) measureRounds(ctx context.Context) error {
 	return nil
 }
 
-// round measures those slots of a round that there is time for. It reports whether it measured some, or there were some
-// and it left out none.
+// round measures those slots of a round that there is time for. It reports whether it measured one, or had some and
+// skipped none.
 func (w *walker) round(ctx context.Context, r int, all []bench.Slot) (more bool, err error) {
 	slots := w.pace.Begin(r, all, w.spent())
 	skipped, before := len(slots) < len(all), w.measured()
