@@ -152,7 +152,7 @@ TURNS ?= 10
 paths: build
 	$(HARNESS) -run '^TestPaths$$/$(CASES)' -args -calib $(CALIB) -turns $(TURNS)
 
-# calib check on emulated clusters with and without faults. TURNS=2 takes five minutes.
+# calib check on emulated clusters with and without faults. TURNS=1 takes 50 minutes.
 check: build
 	$(HARNESS) -run '^TestCheck$$/$(CASES)' -args -calib $(CALIB) -turns $(TURNS)
 

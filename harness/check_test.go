@@ -27,7 +27,7 @@ var faults = []struct{ network, wrong, lab, want, parts, disturb, budget string 
 	{network: "sparc1994", wrong: "nothing", lab: "preset: sparc1994\nhosts: 16\n"},
 	{wrong: "nothing"},
 	{wrong: "nothing, on a busy machine", disturb: "while :; do :; done"},
-	{network: "switch", wrong: "nothing, 64 hosts", lab: "preset: switch\nhosts: 64\n", budget: "3m"},
+	{network: "switch", wrong: "nothing, 64 hosts", lab: "preset: switch\nhosts: 64\n", budget: "5m"},
 	{wrong: "host 5 is 5% slower", lab: slower(1.05, 5), want: "h5"},
 	{wrong: "host 5 is 10% slower", lab: slower(1.1, 5), want: "h5"},
 	{wrong: "host 5 is 20% slower", lab: slower(1.2, 5), want: "h5"},

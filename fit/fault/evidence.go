@@ -102,7 +102,7 @@ func (s *Screen) batches(t test, without map[int]bool) [][]reading {
 }
 
 func (s *Screen) compared(all [][]reading) (out [][]reading) {
-	usual := medians(all, s.class)
+	usual := quantiles(0.5, all, s.class)
 	for _, b := range all {
 		var known []float64
 		for i, r := range b {
@@ -122,8 +122,8 @@ func (s *Screen) compared(all [][]reading) (out [][]reading) {
 	return out
 }
 
-// medians returns the median of the readings with the same key. A reading has one key of each function.
-func medians[K comparable](all [][]reading, keys ...func(Seen) K) map[K]float64 {
+// quantiles returns a quantile of the readings with the same key. A reading has one key of each function.
+func quantiles[K comparable](q float64, all [][]reading, keys ...func(Seen) K) map[K]float64 {
 	seen := map[K][]float64{}
 	for _, r := range slices.Concat(all...) {
 		for _, key := range keys {
@@ -134,7 +134,8 @@ func medians[K comparable](all [][]reading, keys ...func(Seen) K) map[K]float64 
 	}
 	out := map[K]float64{}
 	for k, v := range seen {
-		out[k] = stats.Median(v)
+		slices.Sort(v)
+		out[k] = stats.SortedQuantile(v, q)
 	}
 	return out
 }
@@ -217,9 +218,6 @@ func (s *Screen) pairsOf(t test, all [][]reading, hosts map[int]*record) map[[2]
 		// Ways between groups are shared, and judged apart.
 		own, values := map[[2]int][]reading{}, map[bool]map[[2]int]float64{false: {}, true: {}}
 		for _, r := range b {
-			if s.congested(r.Seen) {
-				continue
-			}
 			r.over -= max(part[r.From], part[r.To], 0)
 			own[r.pair()] = append(own[r.pair()], r)
 		}

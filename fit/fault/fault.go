@@ -172,7 +172,7 @@ const (
 	// stands is the z from which a subject stands out in a batch.
 	stands = 2
 	// suspect is the evidence from which a subject is suspected, undecided that from which it stays so at the end.
-	suspect, undecided = 2, 20
+	suspect, undecided = 3, 20
 	// hint is the evidence about a host that comes and goes, some of which may be one partner's, from which more rounds
 	// are wanted.
 	hint = 5
@@ -189,14 +189,14 @@ type Screen struct {
 	hosts  int
 	margin float64 // by how much slower does not matter
 	rounds [][]Seen
-	took   []float64   // of each round [s]
-	group  []int       // of each host, as racks finds them; nil where there are none
-	pod    map[int]int // of each host, where some groups are nearer to each other; as Numbers
-	apart  map[int]int // number of the slow uplink of each host's group: its ways are compared with each other only
-	kindOf map[int]int // as Numbers
-	pairs  int         // that were seen
-	judged int         // batches
-	last   Judgement   // of them
+	took   []float64    // of each round [s]
+	group  []int        // of each host, as racks finds them; nil where there are none
+	pod    map[int]int  // of each host, where some groups are nearer to each other; as Numbers
+	apart  map[int]bool // hosts of the groups whose uplinks are slow, or may be
+	kindOf map[int]int  // as Numbers
+	pairs  int          // that were seen
+	judged int          // batches
+	last   Judgement    // of them
 }
 
 // New is a screen of hosts that are not slow if they take less than 1 + margin times as long as the others.
@@ -231,23 +231,18 @@ func (s *Screen) recent() Judgement {
 func (s *Screen) all() Judgement {
 	s.pairs = len(s.seen())
 	j := Judgement{Rounds: len(s.rounds), Pairs: s.pairs, Of: s.hosts * (s.hosts - 1) / 2}
-	s.kindOf, s.apart = nil, nil
+	s.kindOf, s.apart = nil, map[int]bool{}
 	s.group = s.racks(nil)
 	s.pod = s.pods()
 	j.Kinds = s.kinds()
 	s.kindOf = Numbers(j.Kinds)
 	whole := s.group
-	for _, of := range [][]test{tests[:1], tests[1:]} { // of each quantity
-		apart := map[int]int{}
-		s.group, s.apart = whole, nil
-		for _, t := range of {
-			maps.Copy(apart, s.uplinks(&j, t))
-		}
-		s.apart = apart
-		for _, t := range of {
-			s.group = whole
-			s.judge(&j, t)
-		}
+	for _, t := range tests {
+		s.uplinks(&j, t)
+	}
+	for _, t := range tests {
+		s.group = whole
+		s.judge(&j, t)
 	}
 	slowest := map[int]bool{}
 	for _, f := range j.Slow {
@@ -313,13 +308,15 @@ func Sorted[V any](of map[[2]int]V) [][2]int {
 	return slices.SortedFunc(maps.Keys(of), func(a, b [2]int) int { return slices.Compare(a[:], b[:]) })
 }
 
-// explain takes out what slow pairs and uplinks explain: it says nothing of hosts.
-func (s *Screen) explain(all [][]reading, slow []Found) {
+// unexplained is batches without what slow uplinks and slow pairs explain: it says nothing of hosts.
+func (s *Screen) unexplained(t test, without map[int]bool, slow []Found) [][]reading {
+	all := s.logs(t, without)
 	for i := range all {
 		all[i] = slices.DeleteFunc(all[i], func(r reading) bool {
 			return s.congested(r.Seen) || slices.ContainsFunc(slow, Found{Hosts: []int{r.From, r.To}}.same)
 		})
 	}
+	return s.compared(all)
 }
 
 // judge adds what a quantity says. Hosts come first, the one with most evidence, then those that it does not explain;
@@ -332,11 +329,11 @@ func (s *Screen) judge(j *Judgement, t test) {
 		}
 	}
 	for {
-		all := s.logs(t, without)
+		var slow []Found
 		if t.rounds == 0 {
-			s.explain(all, j.Slow)
+			slow = j.Slow
 		}
-		all = s.compared(all)
+		all := s.unexplained(t, without, slow)
 		hosts := s.hostsOf(t, all)
 		var worst Found
 		var open []Found

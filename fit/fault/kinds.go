@@ -104,14 +104,14 @@ func (s *Screen) near(t test) [][]partner {
 			return r.Failed || s.between(r.Seen) || machines && s.oneMachine(r.From, r.To)
 		})
 	}
-	usual := medians(all, func(s Seen) int { return s.From }, func(s Seen) int { return s.To })
+	usual := quantiles(0.5, all, func(s Seen) int { return s.From }, func(s Seen) int { return s.To })
 	for _, b := range all {
 		over := stats.Median(lists.Map(b, func(r reading) float64 { return r.over - max(usual[r.From], usual[r.To]) }))
 		for i := range b {
 			b[i].over -= over
 		}
 	}
-	seen := medians(all, Seen.pair)
+	seen := quantiles(0.5, all, Seen.pair)
 	middle := stats.Median(slices.Collect(maps.Values(seen)))
 	out := make([][]partner, s.hosts)
 	for _, p := range Sorted(seen) {

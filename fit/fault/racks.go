@@ -31,11 +31,16 @@ const (
 // both sides of a limit; hosts that near pairs join are a group. Of the limits at the widest gaps that describe the
 // pairs, a clear one with the most groups counts, or else the one that sets the groups furthest apart.
 func (s *Screen) racks(without map[int]bool) []int {
-	best, apart := s.bestParted(medians(s.logs(tests[0], without), Seen.pair), s.hosts-len(without))
+	best, apart := s.bestParted(s.ways(without), s.hosts-len(without))
 	if best != nil {
-		place(best, apart/2, medians(s.logs(tests[0], nil), Seen.pair))
+		place(best, apart/2, s.ways(nil))
 	}
 	return best
+}
+
+// ways are the lower quartiles of the latencies of pairs, as logarithms: what disturbs a look makes it longer.
+func (s *Screen) ways(without map[int]bool) map[[2]int]float64 {
+	return quantiles(0.25, s.logs(tests[0], without), Seen.pair)
 }
 
 // oneMachine reports whether hosts are known to share a machine.
@@ -205,20 +210,40 @@ func (s *Screen) parted(pairs [][2]int, values []float64, limit float64, hosts i
 			}
 		}
 	}
-	if len(within) < placed || near < clear*float64(len(within)) {
+	if len(within) < placed || near < clear*float64(len(within)) || !s.eachApart(out, pairs, values) {
 		return nil, 0
 	}
 	return out, stats.Median(between) - stats.Median(within)
 }
 
-// uplinks adds what a quantity says of the ways from each of three groups or more to the others. Only of a group whose
-// uplink is slow they all are, so that its fastest counts. Such ways, if only suspected, are then compared with each
-// other alone, so that no host of the group is to blame: it returns their number, by host.
-func (s *Screen) uplinks(j *Judgement, t test) map[int]int {
-	if s.group == nil || t.rounds == 0 {
-		return nil
+// eachApart reports whether the ways from each group take longer than those within it, by twice the margin.
+func (s *Screen) eachApart(group []int, pairs [][2]int, values []float64) bool {
+	within, from := map[int][]float64{}, map[int][]float64{}
+	for i, p := range pairs {
+		switch a, b := group[p[0]], group[p[1]]; {
+		case a < 0 || b < 0:
+		case a == b:
+			within[a] = append(within[a], values[i])
+		default:
+			from[a], from[b] = append(from[a], values[i]), append(from[b], values[i])
+		}
 	}
-	apart, seen, all := map[int]int{}, map[int]*record{}, s.batches(t, nil)
+	for g, ways := range within {
+		if stats.Median(from[g])-stats.Median(ways) <= 2*s.margin {
+			return false
+		}
+	}
+	return true
+}
+
+// uplinks adds what a quantity says of the ways from each of three groups or more to the others. Only of a group whose
+// uplink is slow they all are, so that its fastest counts. Such ways, if only suspected, then say nothing of the hosts of
+// the group.
+func (s *Screen) uplinks(j *Judgement, t test) {
+	if s.group == nil || t.rounds == 0 {
+		return
+	}
+	seen, all := map[int]*record{}, s.batches(t, nil)
 	for i, b := range all {
 		b = slices.DeleteFunc(b, func(r reading) bool {
 			return !s.between(r.Seen) || min(s.group[r.From], s.group[r.To]) < 0
@@ -240,7 +265,7 @@ func (s *Screen) uplinks(j *Judgement, t test) map[int]int {
 		}
 		score(s, t, seen, values, own)
 	}
-	for i, hosts := range members(s.group) {
+	for _, hosts := range members(s.group) {
 		r := seen[s.group[hosts[0]]]
 		if r == nil {
 			continue
@@ -255,10 +280,9 @@ func (s *Screen) uplinks(j *Judgement, t test) map[int]int {
 		}
 		s.enter(j, f)
 		for _, h := range hosts {
-			apart[h] = i + 1
+			s.apart[h] = true
 		}
 	}
-	return apart
 }
 
 // between reports whether a pair is between two groups. So is one of a host of no group, which has no near partner: it
@@ -269,7 +293,7 @@ func (s *Screen) between(r Seen) bool {
 
 // congested reports whether a pair is over a slow uplink: how long it takes depends on who else is.
 func (s *Screen) congested(r Seen) bool {
-	return s.between(r) && max(s.apart[r.From], s.apart[r.To]) > 0
+	return s.between(r) && (s.apart[r.From] || s.apart[r.To])
 }
 
 // pods groups the groups likewise, by the latency between them: it numbers the pod of each host. There is none where
@@ -277,7 +301,7 @@ func (s *Screen) congested(r Seen) bool {
 func (s *Screen) pods() map[int]int {
 	groups := members(s.group)
 	number := Numbers(groups)
-	ways := medians(s.logs(tests[0], nil), func(r Seen) [2]int { return Pair(number[r.From]-1, number[r.To]-1) })
+	ways := quantiles(0.5, s.logs(tests[0], nil), func(r Seen) [2]int { return Pair(number[r.From]-1, number[r.To]-1) })
 	maps.DeleteFunc(ways, func(p [2]int, _ float64) bool { return p[0] < 0 || p[0] == p[1] })
 	out := map[int]int{}
 	for g, pod := range Numbers(Groups(len(groups), s.margin, ways)) {
@@ -289,8 +313,7 @@ func (s *Screen) pods() map[int]int {
 }
 
 // class numbers the pairs that are compared with each other: those of hosts of the same two kinds, within groups or
-// between, within pods or between, on one machine, or over the same slow uplink in the same direction. A host of no
-// kind is taken for one of the largest.
+// between, within pods or between, or on one machine. A host of no kind is taken for one of the largest.
 func (s *Screen) class(r Seen) [4]int {
 	a, b := max(s.kindOf[r.From], 1), max(s.kindOf[r.To], 1)
 	c := [4]int{min(a, b), max(a, b), 0, 0}
@@ -300,10 +323,7 @@ func (s *Screen) class(r Seen) [4]int {
 		c[3] = 2
 	}
 	if s.between(r) {
-		c[2] = 1 + s.apart[r.From]
-		if to := s.apart[r.To]; to >= c[2] {
-			c[2] = -to
-		}
+		c[2] = 1
 	}
 	return c
 }
@@ -314,7 +334,7 @@ func (s *Screen) groups() (groups [][]int, apart float64) {
 	if s.group == nil {
 		return nil, 1
 	}
-	of := medians(s.logs(tests[0], nil), func(r Seen) [2]bool {
+	of := quantiles(0.5, s.logs(tests[0], nil), func(r Seen) [2]bool {
 		return [2]bool{s.between(r), min(s.group[r.From], s.group[r.To]) < 0}
 	})
 	return members(s.group), math.Exp(of[[2]bool{true, false}] - of[[2]bool{}])

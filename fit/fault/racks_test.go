@@ -57,3 +57,16 @@ func TestSmallRacks(t *testing.T) {
 		}
 	}
 }
+
+// Racks are found where many looks are disturbed, and behind an uplink whose queue makes any look longer.
+func TestDisturbedRacks(t *testing.T) {
+	for seed := range uint64(5) {
+		queue := rand.New(rand.NewPCG(seed, 9))
+		groups := seenRacks(16, 75, seed, cluster{noise: 0.02, heavy: 0.2, latency: func(a, b, _ int) float64 {
+			return 1 + 0.15*one(a/4 != b/4) + queue.Float64()*one((a/4 == 1) != (b/4 == 1))
+		}})
+		if len(groups) != 4 {
+			t.Errorf("seed %d: %v", seed, groups)
+		}
+	}
+}
