@@ -237,8 +237,8 @@ func (s *Screen) eachApart(group []int, pairs [][2]int, values []float64) bool {
 }
 
 // uplinks adds what a quantity says of the ways from each of three groups or more to the others. Only of a group whose
-// uplink is slow they all are, so that its fastest counts. Such ways, if only suspected, then say nothing of the hosts of
-// the group.
+// uplink is slow they all are, so that its fastest counts. Such ways, also if only suspected, say nothing of the hosts
+// of the group.
 func (s *Screen) uplinks(j *Judgement, t test) {
 	if s.group == nil || t.rounds == 0 {
 		return
