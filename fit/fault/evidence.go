@@ -15,7 +15,7 @@ var stakes = []float64{1, 0.3, 0.1, 0.03}
 
 // test is how observations are read: which number, over how many rounds, and of a host in which role. Each direction of
 // the bytes is a test of its own, as a card may be slow in one only. What comes and goes is seen in batches of as many
-// rounds as a moment has: that is rounds 0. A disturbance of some moments proves nothing.
+// rounds as a moment has: that is rounds 0.
 type test struct {
 	quantity string
 	of       func(Seen) float64
@@ -96,11 +96,7 @@ func (s *Screen) chunks(n int) iter.Seq[[][]Seen] {
 	}
 }
 
-// batches compares the readings of each batch with the median of those of their class.
-func (s *Screen) batches(t test, without map[int]bool) [][]reading {
-	return s.compared(s.logs(t, without))
-}
-
+// compared compares the readings of each batch with the median of those of their class.
 func (s *Screen) compared(all [][]reading) (out [][]reading) {
 	usual := quantiles(0.5, all, s.class)
 	for _, b := range all {
@@ -122,7 +118,7 @@ func (s *Screen) compared(all [][]reading) (out [][]reading) {
 	return out
 }
 
-// quantiles returns a quantile of the readings with the same key. A reading has one key of each function.
+// quantiles returns a quantile of the readings with the same key. With two functions a reading is under both keys.
 func quantiles[K comparable](q float64, all [][]reading, keys ...func(Seen) K) map[K]float64 {
 	seen := map[K][]float64{}
 	for _, r := range slices.Concat(all...) {
@@ -239,7 +235,7 @@ func medianOf(all []reading) float64 {
 	return stats.SortedQuantile(v, 0.5)
 }
 
-// evidence is the mean of the products of batches over stakes, without those that a host is in; -1 is none.
+// evidence is the mean, over stakes, of the products of batches, but those that a host is in; -1 is none.
 func (r *record) evidence(without int) float64 {
 	sum := 0.
 	for _, w := range stakes {

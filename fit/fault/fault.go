@@ -80,14 +80,14 @@ const (
 
 // Found is a host, a pair or the uplink of a group that is slow, or may be.
 type Found struct {
-	Hosts    []int  // one, or the two of a pair
+	Hosts    []int  // one, the two of a pair, or those of a group
 	Uplink   bool   // the way from a group, which the hosts are, to all others
 	Quantity string // by which it stands out most
-	// Ratio is how many times the median of all pairs it takes, CI its 95% interval; of Loss, the share of segments that
-	// were sent again.
+	// Ratio is how many times the median it takes, CI its 95% interval: that of all pairs, of a host or an uplink that of
+	// all others. Of Loss it is the share of segments that were sent again.
 	Ratio     float64
 	CI        [2]float64
-	Bad, Of   int     // batches of rounds in which it stood out, of those in which it was seen
+	Bad, Of   int     // batches of rounds in which it stood out, of those in which it was seen; of Loss, looks
 	odd       float64 // the ratio in those batches
 	Direction string  // of the bytes, where only one is slow; "" otherwise
 	Evidence  float64
@@ -149,13 +149,13 @@ func (f *Found) against(all [][]reading) {
 
 // Judgement is what the rounds so far say.
 type Judgement struct {
-	Slow      []Found // hosts, then pairs; most evidence first
+	Slow      []Found // hosts, then pairs, then uplinks; most evidence first
 	Undecided []Found // suspects that were neither proved nor cleared
 	Rounds    int
 	Pairs     int // of hosts that were seen
 	Of        int // that there are
 	// Groups are hosts with shorter ways within than between, such as racks; none where the hosts are one group. Apart
-	// is how many times as long as within a group a byte takes between two.
+	// is the latency between groups over that within.
 	Groups   [][]int
 	Apart    float64
 	Machines bool   // each of the groups is on one machine
@@ -189,22 +189,27 @@ type Screen struct {
 	hosts  int
 	margin float64 // by how much slower does not matter
 	rounds [][]Seen
-	took   []float64    // of each round [s]
-	group  []int        // of each host, as racks finds them; nil where there are none
-	pod    map[int]int  // of each host, where some groups are nearer to each other; as Numbers
-	apart  map[int]bool // hosts of the groups whose uplinks are slow, or may be
-	kindOf map[int]int  // as Numbers
-	pairs  int          // that were seen
-	judged int          // batches
-	last   Judgement    // of them
+	took   []float64      // of each round [s]
+	group  []int          // of each host, as racks finds them; nil where there are none
+	pod    map[int]int    // of each host, where some groups are nearer to each other; as Numbers
+	behind map[int]int    // number of the uplink, slow or suspected, that a host is behind; 0 is none
+	kindOf map[int]int    // as Numbers
+	seen   map[[2]int]int // observations of each pair
+	judged int            // batches
+	last   Judgement      // of them
 }
 
 // New is a screen of hosts that are not slow if they take less than 1 + margin times as long as the others.
-func New(hosts int, margin float64) *Screen { return &Screen{hosts: hosts, margin: margin} }
+func New(hosts int, margin float64) *Screen {
+	return &Screen{hosts: hosts, margin: margin, seen: map[[2]int]int{}}
+}
 
 // Add adds a round, which took that long [s].
 func (s *Screen) Add(round []Seen, took float64) {
 	s.rounds, s.took = append(s.rounds, round), append(s.took, took)
+	for _, o := range round {
+		s.seen[o.pair()]++
+	}
 }
 
 // matters reports whether what was found is more than the margin, now and then at least.
@@ -212,15 +217,16 @@ func (s *Screen) matters(f Found) bool {
 	return f.Ratio >= 1+s.margin || f.Bad >= 3 && f.Comes() && f.odd >= 1+s.margin
 }
 
-// Judge judges all hosts and pairs by the batches so far.
+// Judge judges all hosts, pairs and uplinks by the batches so far.
 func (s *Screen) Judge() Judgement {
 	if whole := len(s.rounds) / batch; s.judged != whole || whole == 0 {
 		s.judged, s.last = whole, s.all()
 	}
+	s.last.Rounds, s.last.Pairs, s.last.Of = len(s.rounds), len(s.seen), s.hosts*(s.hosts-1)/2
 	return s.last
 }
 
-// recent is Judge, but of many hosts, where that takes long, it may lack the newest fifth of the rounds.
+// recent is Judge, but of many hosts, where that takes long, it may lack the newest sixth of the rounds.
 func (s *Screen) recent() Judgement {
 	if s.hosts > wholeHosts && 5*(len(s.rounds)/batch) < 6*s.judged {
 		return s.last
@@ -229,26 +235,21 @@ func (s *Screen) recent() Judgement {
 }
 
 func (s *Screen) all() Judgement {
-	s.pairs = len(s.seen())
-	j := Judgement{Rounds: len(s.rounds), Pairs: s.pairs, Of: s.hosts * (s.hosts - 1) / 2}
-	s.kindOf, s.apart = nil, map[int]bool{}
+	var j Judgement
+	s.behind = map[int]int{}
 	s.group = s.racks(nil)
 	s.pod = s.pods()
 	j.Kinds = s.kinds()
 	s.kindOf = Numbers(j.Kinds)
 	whole := s.group
-	for _, t := range tests {
+	for _, t := range tests[:3] {
 		s.uplinks(&j, t)
 	}
 	for _, t := range tests {
 		s.group = whole
 		s.judge(&j, t)
 	}
-	slowest := map[int]bool{}
-	for _, f := range j.Slow {
-		slowest[f.Hosts[0]] = slowest[f.Hosts[0]] || len(f.Hosts) == 1
-	}
-	s.group = s.racks(slowest)
+	s.group = s.racks(slowHosts(j.Slow))
 	j.Groups, j.Apart = s.groups()
 	j.Unsure = s.unsure()
 	j.Machines = j.Groups != nil && !slices.ContainsFunc(j.Groups, func(g []int) bool { return !s.oneMachine(g...) })
@@ -286,7 +287,7 @@ func (f Found) same(g Found) bool {
 
 // proved reports whether the evidence suffices. Half of the false discoveries may be hosts and uplinks, half pairs.
 func (s *Screen) proved(f Found) bool {
-	subjects := s.pairs
+	subjects := len(s.seen)
 	if len(f.Hosts) != 2 || f.Uplink {
 		subjects = s.hosts
 	}
@@ -308,38 +309,49 @@ func Sorted[V any](of map[[2]int]V) [][2]int {
 	return slices.SortedFunc(maps.Keys(of), func(a, b [2]int) int { return slices.Compare(a[:], b[:]) })
 }
 
-// unexplained is batches without what slow uplinks and slow pairs explain: it says nothing of hosts.
-func (s *Screen) unexplained(t test, without map[int]bool, slow []Found) [][]reading {
+// slowHosts are the hosts of what was found, without pairs and uplinks.
+func slowHosts(found []Found) map[int]bool {
+	out := map[int]bool{}
+	for _, f := range found {
+		if len(f.Hosts) == 1 {
+			out[f.Hosts[0]] = true
+		}
+	}
+	return out
+}
+
+// unexplained compares what neither slow uplinks nor slow pairs explain. With dead, pairs stay through which nothing
+// comes: no uplink explains them.
+func (s *Screen) unexplained(t test, without map[int]bool, slow []Found, dead bool) [][]reading {
 	all := s.logs(t, without)
 	for i := range all {
 		all[i] = slices.DeleteFunc(all[i], func(r reading) bool {
-			return s.congested(r.Seen) || slices.ContainsFunc(slow, Found{Hosts: []int{r.From, r.To}}.same)
+			return s.congested(r.Seen) && !(dead && r.Failed) ||
+				slices.ContainsFunc(slow, Found{Hosts: []int{r.From, r.To}}.same)
 		})
 	}
 	return s.compared(all)
 }
 
 // judge adds what a quantity says. Hosts come first, the one with most evidence, then those that it does not explain;
-// then pairs of the others.
+// then pairs of the others. What comes and goes is asked of hosts only.
 func (s *Screen) judge(j *Judgement, t test) {
-	without := map[int]bool{}
-	if t.rounds == 0 { // who is always slow is known by now
-		for _, f := range j.Slow {
-			without[f.Hosts[0]] = without[f.Hosts[0]] || len(f.Hosts) == 1
-		}
+	without, slow := map[int]bool{}, []Found(nil)
+	if t.rounds == 0 { // what is always slow is known by now
+		without, slow = slowHosts(j.Slow), j.Slow
 	}
 	for {
-		var slow []Found
-		if t.rounds == 0 {
-			slow = j.Slow
-		}
-		all := s.unexplained(t, without, slow)
+		all := s.unexplained(t, without, slow, false)
 		hosts := s.hostsOf(t, all)
 		var worst Found
 		var open []Found
 		for _, h := range slices.Sorted(maps.Keys(hosts)) {
 			f := hosts[h].found([]int{h}, t.quantity)
-			if t.rounds == 0 && f.Evidence >= suspect { // a batch may be of one pair: which of its hosts is slow is open
+			if f.Evidence < suspect {
+				continue
+			}
+			f.against(all)
+			if t.rounds == 0 { // a batch may be of one pair: which of its hosts is slow is open
 				j.hint = j.hint || f.Evidence >= hint && s.matters(f)
 				f.Evidence = hosts[h].withoutAny(h)
 			}
@@ -352,7 +364,6 @@ func (s *Screen) judge(j *Judgement, t test) {
 			}
 		}
 		if worst.Hosts != nil {
-			worst.against(all)
 			j.Slow = append(j.Slow, worst)
 			without[worst.Hosts[0]] = true
 			s.group = s.racks(without)
@@ -362,7 +373,7 @@ func (s *Screen) judge(j *Judgement, t test) {
 		if t.rounds == 0 {
 			return
 		}
-		pairs := s.pairsOf(t, all, hosts)
+		pairs := s.pairsOf(t, s.unexplained(t, without, nil, true), hosts)
 		for _, p := range Sorted(pairs) {
 			f := pairs[p].found(p[:], t.quantity)
 			if f.Direction == Receiving { // of a pair, bytes to its first host

@@ -1,15 +1,13 @@
 package fault
 
 // Levels are how many times as long as the others each host takes that is not slow: by latency or by rate, whichever is
-// more. Batches are not counted. Ratio is 0 for a slow host, and for one that was seen with one other only.
+// more. Bad and Of are 0. Ratio is 0 for a slow host, and for one that was seen with fewer than two others, not counting
+// ways over slow uplinks.
 func (s *Screen) Levels() []Found {
-	j, without := s.Judge(), map[int]bool{}
-	for _, f := range j.Slow {
-		without[f.Hosts[0]] = without[f.Hosts[0]] || len(f.Hosts) == 1
-	}
+	j := s.Judge()
 	out := make([]Found, s.hosts)
 	for _, t := range tests[:3] { // all rounds
-		all := s.unexplained(t, without, j.Slow)
+		all := s.unexplained(t, slowHosts(j.Slow), j.Slow, false)
 		for h, r := range s.hostsOf(t, all) {
 			f := r.found([]int{h}, t.quantity)
 			if s.hosts <= wholeHosts { // of more, a host is in few of all pairs

@@ -56,7 +56,7 @@ func (t tally) evidence(all tally) (mean float64) {
 }
 
 // losses adds what observations with a loss say: a loss of one queue may be of many segments, so that observations are
-// counted, and not segments. What a slow uplink loses depends on who else sends over it, and says nothing of a pair.
+// counted, and not segments. What a slow uplink loses depends on who else sends over it, and is left out.
 func (s *Screen) losses(j *Judgement) {
 	var all tally
 	hosts, pairs, pairsOf := make([]tally, s.hosts), map[[2]int]*tally{}, make([][][2]int, s.hosts)

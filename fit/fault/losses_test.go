@@ -29,7 +29,7 @@ func losing(seed uint64, c path) (j Judgement, lost int) {
 		}
 		s.Add(seen, 0.25)
 		if len(s.rounds)%batch == 0 { // latency and rate, all alike, would take most of the time
-			j, s.pairs = Judgement{}, len(s.seen())
+			j = Judgement{}
 			s.losses(&j)
 			s.judged, s.last = len(s.rounds)/batch, j
 		}

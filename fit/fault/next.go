@@ -57,23 +57,13 @@ func (s *Screen) candidates(rng *rand.Rand) (out [][2]int) {
 		}
 		return out
 	}
-	seen := s.seen()
 	for b := range s.hosts {
 		for a := range b {
 			out = append(out, [2]int{a, b})
 		}
 	}
 	rng.Shuffle(len(out), func(i, k int) { out[i], out[k] = out[k], out[i] })
-	slices.SortStableFunc(out, func(p, q [2]int) int { return cmp.Compare(seen[p], seen[q]) })
-	return out
-}
-
-// seen counts the observations of each pair.
-func (s *Screen) seen() map[[2]int]int {
-	out := map[[2]int]int{}
-	for _, o := range slices.Concat(s.rounds...) {
-		out[o.pair()]++
-	}
+	slices.SortStableFunc(out, func(p, q [2]int) int { return cmp.Compare(s.seen[p], s.seen[q]) })
 	return out
 }
 

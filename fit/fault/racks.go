@@ -52,9 +52,9 @@ func (s *Screen) oneMachine(hosts ...int) bool {
 // unsure says why it is open whether the hosts are in groups; "" where it is not. A host is likely to have met one of
 // its group if it has met as many as there are hosts to each of a group, times the logarithm of their number.
 func (s *Screen) unsure() string {
-	n, met := float64(s.hosts), 2*float64(s.pairs)/float64(s.hosts)
+	n, met := float64(s.hosts), 2*float64(len(s.seen))/float64(s.hosts)
 	switch {
-	case s.group != nil || s.pairs == 0:
+	case s.group != nil || len(s.seen) == 0:
 	case s.hosts < 6: // whatever the groups, chance makes some like them too often
 		return "fewer than 6 hosts are too few to tell groups from chance"
 	case s.hosts > wholeHosts && met < n-1:
@@ -237,13 +237,13 @@ func (s *Screen) eachApart(group []int, pairs [][2]int, values []float64) bool {
 }
 
 // uplinks adds what a quantity says of the ways from each of three groups or more to the others. Only of a group whose
-// uplink is slow they all are, so that its fastest counts. Such ways, also if only suspected, say nothing of the hosts
-// of the group.
+// uplink is slow they all are, so that its fastest counts. Ways over an uplink that is slow, or suspected, say nothing of
+// hosts and pairs.
 func (s *Screen) uplinks(j *Judgement, t test) {
-	if s.group == nil || t.rounds == 0 {
+	if s.group == nil {
 		return
 	}
-	seen, all := map[int]*record{}, s.batches(t, nil)
+	seen, all := map[int]*record{}, s.compared(s.logs(t, nil))
 	for i, b := range all {
 		b = slices.DeleteFunc(b, func(r reading) bool {
 			return !s.between(r.Seen) || min(s.group[r.From], s.group[r.To]) < 0
@@ -265,7 +265,7 @@ func (s *Screen) uplinks(j *Judgement, t test) {
 		}
 		score(s, t, seen, values, own)
 	}
-	for _, hosts := range members(s.group) {
+	for i, hosts := range members(s.group) {
 		r := seen[s.group[hosts[0]]]
 		if r == nil {
 			continue
@@ -280,7 +280,7 @@ func (s *Screen) uplinks(j *Judgement, t test) {
 		}
 		s.enter(j, f)
 		for _, h := range hosts {
-			s.apart[h] = true
+			s.behind[h] = i + 1
 		}
 	}
 }
@@ -291,12 +291,12 @@ func (s *Screen) between(r Seen) bool {
 	return s.group != nil && (s.group[r.From] != s.group[r.To] || s.group[r.From] < 0)
 }
 
-// congested reports whether a pair is over a slow uplink: how long it takes depends on who else is.
+// congested reports whether a pair is over an uplink that is slow, or may be: how long it takes depends on who else is.
 func (s *Screen) congested(r Seen) bool {
-	return s.between(r) && (s.apart[r.From] || s.apart[r.To])
+	return s.behind[r.From] != s.behind[r.To]
 }
 
-// pods groups the groups likewise, by the latency between them: it numbers the pod of each host. There is none where
+// pods groups the groups likewise, by the median latency between them: it numbers the pod of each host. There is none where
 // groups are equally far from each other.
 func (s *Screen) pods() map[int]int {
 	groups := members(s.group)

@@ -1,7 +1,9 @@
 package fault
 
 import (
+	"fmt"
 	"math/rand/v2"
+	"strings"
 	"testing"
 )
 
@@ -67,6 +69,42 @@ func TestDisturbedRacks(t *testing.T) {
 		}})
 		if len(groups) != 4 {
 			t.Errorf("seed %d: %v", seed, groups)
+		}
+	}
+}
+
+// Groups and faults are found beside other faults, and among few hosts.
+func TestBesideOthers(t *testing.T) {
+	rack := func(n int) func(a, b, _ int) float64 {
+		return func(a, b, _ int) float64 { return 1 + 0.3*one(a/n != b/n) }
+	}
+	uplink := func(a, b, n, of int) float64 { return one((a/n == of) != (b/n == of)) }
+	for _, c := range []struct {
+		name          string
+		hosts, groups int
+		want          string
+		cluster
+	}{
+		{"a slow pair between racks", 16, 2, "[3 8]", cluster{latency: rack(8), perByte: func(a, b, _ int) float64 {
+			return 1 + 0.3*one(Pair(a, b) == [2]int{3, 8})
+		}}},
+		{"a slow host and the uplink of another rack", 16, 4, "[0] [4 5 6 7]", cluster{latency: rack(4),
+			perByte: func(a, b, _ int) float64 { return 1 + 0.3*one(a == 0) + uplink(a, b, 4, 1) }}},
+		{"a dead pair over a slow uplink", 16, 4, "[4 12] [4 5 6 7]", cluster{latency: rack(4),
+			perByte: func(a, b, _ int) float64 { return 1 + uplink(a, b, 4, 1) },
+			fails:   func(a, b int) bool { return Pair(a, b) == [2]int{4, 12} }}},
+		{"one of three hosts", 3, 0, "[2]", cluster{latency: func(a, b, _ int) float64 { return 1 + one(a == 2 || b == 2) }}},
+	} {
+		c.noise = 0.02
+		for seed := range uint64(3) {
+			j := screened(c.hosts, 149, 150, seed, c.cluster)
+			var named []string
+			for _, f := range j.Slow {
+				named = append(named, fmt.Sprint(f.Hosts))
+			}
+			if got := strings.Join(named, " "); got != c.want || len(j.Groups) != c.groups {
+				t.Errorf("%s, seed %d: %s named, want %s; groups %v", c.name, seed, got, c.want, j.Groups)
+			}
 		}
 	}
 }
