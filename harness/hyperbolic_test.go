@@ -39,14 +39,14 @@ func blockRows() []row {
 	either, best := params.Parallel(false, both...), params.Parallel(true, both...)
 	three := must(sparcNetwork.Concurrent(0, 1000, 2000, 500))
 	return []row{
-		{"Figure 2, eq. 1 to 3", "T(x → 0) → a", "1", is(one.T(0)), "blocks.T", ""},
-		{"", "T(x)/x → b = a/p + m", "1", is(one.T(1e9) / 1e9), "blocks.T", ""},
-		{"Figure 3, rule 1", "a, host and network", "a_1 + a_2 = 1205.12 µs", is(independent.A), "blocks.Serial", ""},
-		{"", "b, independent", "max(b_1, b_2) = 1.42 µs/B", is(independent.B), "blocks.Serial", ""},
-		{"", "b, dependent", "b_1 + b_2 = 2.34 µs/B", is(dependent.B), "blocks.Serial", ""},
-		{"Figure 4, rule 2", "a, host and network", "min(a_1, a_2) = 345.60 µs", is(either.A), "blocks.Parallel", ""},
-		{"", "b, independent", "b_1 b_2/(b_1 + b_2) = 0.558291 µs/B", is(either.B), "blocks.Parallel", ""},
-		{"", "b, dependent", "min(b_1, b_2) = 0.92 µs/B", is(best.B), "blocks.Parallel", ""},
+		{"Figure 2, eq. 1 to 3", "T(x → 0) → a", "1", is(one.T(0)), "Block.T", ""},
+		{"", "T(x)/x → b = a/p + m", "1", is(one.T(1e9) / 1e9), "Block.T", ""},
+		{"Figure 3, rule 1", "a, host and network", "a_1 + a_2 = 1205.12 µs", is(independent.A), "params.Serial", ""},
+		{"", "b, independent", "max(b_1, b_2) = 1.42 µs/B", is(independent.B), "params.Serial", ""},
+		{"", "b, dependent", "b_1 + b_2 = 2.34 µs/B", is(dependent.B), "params.Serial", ""},
+		{"Figure 4, rule 2", "a, host and network", "min(a_1, a_2) = 345.60 µs", is(either.A), "params.Parallel", ""},
+		{"", "b, independent", "b_1 b_2/(b_1 + b_2) = 0.558291 µs/B", is(either.B), "params.Parallel", ""},
+		{"", "b, dependent", "min(b_1, b_2) = 0.92 µs/B", is(best.B), "params.Parallel", ""},
 		{"Figure 6, rule 3", "a, one of 3 messages in the network", "n a = 1036.80 µs", is(three.A), "Block.Concurrent",
 			""},
 		{"", "b, 1,000 of 3,500 B", "b Σx/x_i = 3.220 µs/B", is(three.B), "Block.Concurrent", ""},
@@ -83,7 +83,7 @@ func graphRows() []row {
 		{"", "T_r, long, preemptive, a byte", "T_CBn = 2.130 µs/B", perByte(long.Receive), "cost.Times", ""},
 		{"", "T_r, long, non-preemptive, at most, a byte", "T_c = 3.220 µs/B", perByte(long.ReceiveBlocking),
 			"cost.Times", ""},
-		{"Figure 9", "T_c of one short message", "2 a_W + a_C + a_L = 2080.64 µs", is(path.A), "blocks.Path", ""},
+		{"Figure 9", "T_c of one short message", "2 a_W + a_C + a_L = 2080.64 µs", is(path.A), "params.Serial", ""},
 		{figure10Graph, "short", "8 a_W + 3 a_C + 3 a_L = 7960.96 µs", is(tree.A), in + "broadcast-tree.yaml", ""},
 		{"", "long, a byte", "2 max(b_C, b_W) + max(2 b_C, b_W) + 2 max(3 b_C, b_W) = 10.20 µs/B", is(tree.B),
 			in + "broadcast-tree.yaml", ""},
@@ -233,12 +233,12 @@ func multigridRows() []row {
 	}
 	return []row{
 		{"Figure 20, p_x = 2, p_t = 2", "no overlap; fixes G = " + digitsOf(grid, 3) + " B", "925,480 µs", of(1, grid),
-			"blocks.Path", ""},
-		{"", "total overlap", "1,374,963 µs", of(2, grid), "blocks.Path", small},
-		{"Figure 20, p_x = 2, p_t = 4", "no overlap", "925,480 µs", of(1, grid), "blocks.Path", ""},
-		{"", "total overlap", "3,162,490 µs", of(6, grid), "blocks.Path", large},
-		{"Figure 20, p_x = 4, p_t = 2", "no overlap", "509,125 µs", of(1, grid/2), "blocks.Path", small},
-		{"", "total overlap", "1,343,780 µs", of(4, grid/2), "blocks.Path", small},
+			"params.Serial", ""},
+		{"", "total overlap", "1,374,963 µs", of(2, grid), "params.Serial", small},
+		{"Figure 20, p_x = 2, p_t = 4", "no overlap", "925,480 µs", of(1, grid), "params.Serial", ""},
+		{"", "total overlap", "3,162,490 µs", of(6, grid), "params.Serial", large},
+		{"Figure 20, p_x = 4, p_t = 2", "no overlap", "509,125 µs", of(1, grid/2), "params.Serial", small},
+		{"", "total overlap", "1,343,780 µs", of(4, grid/2), "params.Serial", small},
 		{"Figure 20", "largest difference of columns pred. (total ovlp.) and meas. (sync)", "at most 17 %", is(columns),
 			"the columns as printed", ""},
 	}
@@ -279,9 +279,9 @@ func logPRows() []row {
 	}
 	return []row{
 		{"Figure 21", "4 messages, o = 5, L = 20, g = 8", "3 max(g, o) + 2 o + L = 54", is(logp(4)), "cost.LogGP", ""},
-		{"Eq. 18", "least T_hyp/T_LogP, n to 1,000", "3/4 = 0.75", is(lo), "blocks.Path, cost.LogGP", ""},
-		{"", "largest", "1.0", is(hi), "blocks.Path, cost.LogGP", ""},
-		{"Eq. 19", "least T_s_hyp/T_s_LogP", "3/4 = 0.75", is(send), "blocks.T", ""},
+		{"Eq. 18", "least T_hyp/T_LogP, n to 1,000", "3/4 = 0.75", is(lo), "params.Serial, cost.LogGP", ""},
+		{"", "largest", "1.0", is(hi), "params.Serial, cost.LogGP", ""},
+		{"Eq. 19", "least T_s_hyp/T_s_LogP", "3/4 = 0.75", is(send), "Block.T", ""},
 	}
 }
 

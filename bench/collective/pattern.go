@@ -189,7 +189,7 @@ func runPattern(x bench.Team) {
 	before := x.CountersOf(peers)
 	ns, apart := y.repeat(m, start.Reps)
 	after := x.CountersOf(peers)
-	lost := x.SumAtRoot(after.Retrans - before.Retrans)
+	lost := x.SumAtRoot(after.Sub(before).Retrans)
 	if x.Root() {
 		x.Add(bench.Batch{Phase: names.PhasePattern, Ranks: x.Ranks(), NS: ns,
 			TCP: &dataset.TCP{Retrans: lost, SndBuf: after.SndBuf, Congestion: after.Congestion},

@@ -123,7 +123,9 @@ type taken struct {
 
 func labDown(c *cli.Context) error {
 	names := []string{c.String("name")}
-	if c.Bool("all") {
+	if c.Bool("all") && c.IsSet("name") {
+		return exit.Usagef("--name names one lab, and --all takes all: give one of them")
+	} else if c.Bool("all") {
 		labs, err := lab.List("")
 		if err != nil {
 			return err

@@ -83,6 +83,7 @@ func (t TCP) Sub(before TCP) TCP {
 	for i, n := range t.counters() {
 		*n -= *was[i]
 	}
+	t.Retrans = max(0, t.Retrans) // a segment sent again before may turn out only now to have been late
 	t.Involuntary -= before.Involuntary
 	t.StealTicks -= before.StealTicks
 	return t

@@ -25,7 +25,7 @@ func TestKey(t *testing.T) {
 }
 
 func TestTCP(t *testing.T) {
-	before := TCP{SegsOut: 5, Retrans: 1, Busy: 10, Cwnd: 10, MSS: 536, Congestion: "reno", Involuntary: 2, StealTicks: 1}
+	before := TCP{SegsOut: 5, Retrans: 2, Busy: 10, Cwnd: 10, MSS: 536, Congestion: "reno", Involuntary: 2, StealTicks: 1}
 	after := TCP{SegsOut: 9, Retrans: 1, Busy: 25, Cwnd: 20, MSS: 1448, Congestion: "cubic", Involuntary: 3, StealTicks: 1}
 	delta := after.Sub(before)
 	if d := cmp.Diff(TCP{SegsOut: 4, Busy: 15, Cwnd: 20, MSS: 1448, Congestion: "cubic", Involuntary: 1}, delta); d != "" {
