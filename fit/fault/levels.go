@@ -1,8 +1,8 @@
 package fault
 
 // Levels are how many times as long as the others each host takes that is not slow: by latency or by rate, whichever is
-// more. Bad and Of are 0. Ratio is 0 for a slow host, and for one that was seen with fewer than two others, not counting
-// ways over slow uplinks.
+// more. Bad and Of are 0. Ratio is 0 for a slow host, and for one that was seen with fewer than two others. Ways over
+// slow uplinks are not counted.
 func (s *Screen) Levels() []Found {
 	j := s.Judge()
 	out := make([]Found, s.hosts)

@@ -237,8 +237,8 @@ func (s *Screen) eachApart(group []int, pairs [][2]int, values []float64) bool {
 }
 
 // uplinks adds what a quantity says of the ways from each of three groups or more to the others. Only of a group whose
-// uplink is slow they all are, so that its fastest counts. Ways over an uplink that is slow, or suspected, say nothing of
-// hosts and pairs.
+// uplink is slow they all are, so that its fastest counts. Ways over an uplink that is slow, or suspected, say nothing
+// of hosts and pairs.
 func (s *Screen) uplinks(j *Judgement, t test) {
 	if s.group == nil {
 		return
@@ -296,8 +296,8 @@ func (s *Screen) congested(r Seen) bool {
 	return s.behind[r.From] != s.behind[r.To]
 }
 
-// pods groups the groups likewise, by the median latency between them: it numbers the pod of each host. There is none where
-// groups are equally far from each other.
+// pods groups the groups likewise, by the median latency between them: it numbers the pod of each host. There is none
+// where groups are equally far from each other.
 func (s *Screen) pods() map[int]int {
 	groups := members(s.group)
 	number := Numbers(groups)
