@@ -172,7 +172,7 @@ const (
 	// stands is the z from which a subject stands out in a batch.
 	stands = 2
 	// suspect is the evidence from which a subject is suspected, undecided that from which it stays so at the end.
-	suspect, undecided = 3, 20
+	suspect, undecided = 2, 20
 	// hint is the evidence about a host that comes and goes, some of which may be one partner's, from which more rounds
 	// are wanted.
 	hint = 5

@@ -85,7 +85,7 @@ func TestUnsure(t *testing.T) {
 		{"alike", 16, 30, nil, ""},
 		{"two racks", 16, 30, rack(8), ""},
 		{"racks of many", 200, 30, rack(100), ""},
-		{"few pairs", 200, 12, nil, "groups of fewer than 94 hosts"},
+		{"few pairs", 200, 12, nil, "groups of fewer than 99 hosts"},
 	} {
 		if j := screened(c.hosts, c.rounds, c.rounds, 1, cluster{noise: 0.02, latency: c.latency}); c.want == "" &&
 			j.Unsure != "" || !strings.Contains(j.Unsure, c.want) {
