@@ -125,7 +125,7 @@ func New(o Options, known []Change) *Watch {
 }
 
 // Learning reports whether too little was seen to say what is usual.
-func (w *Watch) Learning() bool { return w.usual == nil }
+func (w *Watch) Learning() bool { return w.usual == nil || len(w.usual.of) == 0 }
 
 // Recall adds a look of before, which is not judged.
 func (w *Watch) Recall(l Look) { w.visits = append(w.visits, w.visit(l)) }
@@ -313,7 +313,8 @@ func tracked(by map[Subject]*tracker, s Subject) *tracker {
 // later is after all looks.
 var later = time.Unix(1<<40, 0)
 
-// lost counts the segments of a subject from a time until another, and those that were sent again.
+// lost counts the segments of a subject from a time until another, and those that were sent again, without what others
+// are known to lose.
 func (w *Watch) lost(c *Change, since, until time.Time) (again, segments int64) {
 	for _, v := range slices.Backward(w.visits) {
 		if v.at.Before(since) {
@@ -323,7 +324,7 @@ func (w *Watch) lost(c *Change, since, until time.Time) (again, segments int64) 
 			continue
 		}
 		for _, o := range v.obs {
-			if c.covers(int(o.from), int(o.to)) {
+			if c.covers(int(o.from), int(o.to)) && !w.usual.explains(o.loss, w.of(c.Subject)) {
 				again, segments = again+int64(o.again), segments+int64(o.segments)
 			}
 		}

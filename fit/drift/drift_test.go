@@ -417,6 +417,42 @@ func TestLossBesideUsualLoss(t *testing.T) {
 	}
 }
 
+// Of two hosts that lose, one after the other, each is named, and not the network. Its loss ends when it does.
+func TestTwoHostsLose(t *testing.T) {
+	s := after(4*day, 8, 12)
+	first, second, network := drift.Host(1, fault.Loss, ""), drift.Host(5, fault.Loss, ""), drift.Network(fault.Loss)
+	s.is(0.05, first, 0, 30*day)
+	s.is(0.03, second, 6*time.Hour, 30*day)
+	s.is(1e-3, network, day, 12*time.Hour)
+	s.play(12 * time.Hour)
+	if got := subjects(s.began); !slices.Equal(got, []drift.Subject{first, second}) {
+		t.Errorf("began %+v", s.began)
+	}
+	s.play(3 * day)
+	if !named(network, s.ended) || len(s.began) != 3 || s.began[2].Ratio > 2e-3 {
+		t.Errorf("began %+v, ended %+v", s.began, s.ended)
+	}
+}
+
+// However long a watch learns, the network is judged too. Where nothing is seen often enough, it never has learnt.
+func TestLearnsLong(t *testing.T) {
+	s := after(0, 6, 13)
+	s.every = 61 * time.Minute // of which 15 days are no multiple
+	o := options(s.every)
+	o.Learn = 5 * day
+	s.watch = drift.New(o, nil)
+	s.is(1.5, drift.Network(fault.Latency), 18*day, day)
+	if s.play(19 * day); !slices.Contains(subjects(s.began), drift.Network(fault.Latency)) {
+		t.Errorf("began %+v", s.began)
+	}
+	s = after(0, 6, 14)
+	s.every = 28 * time.Hour
+	s.watch = drift.New(o, nil)
+	if s.play(30 * day); !s.watch.Learning() {
+		t.Error("learnt of a look a day")
+	}
+}
+
 // While all hosts but a dead one measure for somebody else, as in a nightly run, the network is not dead.
 func TestBusyHostsAreNotDead(t *testing.T) {
 	s := after(2*day, 8, 1)

@@ -202,7 +202,7 @@ func (w *Watch) learn(now time.Time) *usual {
 			}
 		}
 		// A network has days: some are seen before one is judged.
-		if len(all) >= least && (s.Size() > 0 || span >= 3*w.Learn) {
+		if len(all) >= least && (s.Size() > 0 || span >= min(3*w.Learn, fortnight)) {
 			u.of[s] = newSample(all, margin)
 			u.of[s].wander = wander[s]
 		}
@@ -317,49 +317,54 @@ func quantile(all []float64, q float64) float64 {
 	return stats.SortedQuantile(all, q)
 }
 
-// losses are the shares of segments that were sent again: of the network without the host that lost most, of a host
-// without the partner with which it lost most, and of pairs, beside that of the network.
-func (x *index) losses(obs []obs) (out []reading) {
+// losses are the shares of segments that were sent again, without what is known to lose: of the network without the
+// host that lost most, of a host without the partner with which it lost most, and of pairs, beside that of the network.
+func (u *usual) losses(obs []obs) (out []reading) {
 	type count struct{ again, segments float64 }
-	var all count
 	var order, hosts []int32
 	sums, without := map[int32]count{}, map[int32]count{} // by pair and host; by host, one partner
-	add := func(s int32, c count) (first bool) {
-		t, ok := sums[s]
-		sums[s] = count{t.again + c.again, t.segments + c.segments}
+	rest := map[int32]count{}                             // of what is not known to lose: by host, and of the network
+	add := func(to map[int32]count, s int32, c count) (first bool) {
+		t, ok := to[s]
+		to[s] = count{t.again + c.again, t.segments + c.segments}
 		return !ok
 	}
+	network := u.number[Network(fault.Loss)]
 	for _, o := range obs {
-		c := count{float64(o.again), float64(o.segments)}
-		all = count{all.again + c.again, all.segments + c.segments}
-		if add(o.loss, c) {
+		c, known := count{float64(o.again), float64(o.segments)}, u.explains(o.loss, none)
+		if add(sums, o.loss, c) {
 			order = append(order, o.loss)
 		}
-		for _, h := range x.hosts[o.loss] {
-			if add(h, c) {
+		for _, h := range u.hosts[o.loss] {
+			if !u.explains(o.loss, h) && add(sums, h, c) {
 				hosts = append(hosts, h)
 			}
+			if !known {
+				add(rest, h, c)
+			}
+		}
+		if !known {
+			add(rest, network, c)
 		}
 	}
-	if all.segments == 0 {
-		return nil
-	}
-	slices.SortFunc(hosts, func(a, b int32) int { return cmp.Compare(x.subjects[a].Hosts[0], x.subjects[b].Hosts[0]) })
-	var most count
+	slices.SortFunc(hosts, func(a, b int32) int { return cmp.Compare(u.subjects[a].Hosts[0], u.subjects[b].Hosts[0]) })
+	all, most, whole := rest[network], count{}, 0.
 	for _, h := range hosts {
-		if c := sums[h]; c.again > most.again && c.segments < all.segments {
+		if c := rest[h]; c.again > most.again && c.segments < all.segments {
 			most = c
 		}
 	}
-	whole := (all.again - most.again) / (all.segments - most.segments)
-	out = append(out, reading{x.of(Network(fault.Loss)), whole})
+	if all.segments > 0 {
+		whole = (all.again - most.again) / (all.segments - most.segments)
+		out = append(out, reading{network, whole})
+	}
 	for _, p := range order {
 		c := sums[p]
-		if c.segments > 0 {
+		if c.segments > 0 && !u.explains(p, p) {
 			out = append(out, reading{p, c.again/c.segments - whole})
 		}
-		for _, h := range x.hosts[p] {
-			if w, ok := without[h]; !ok || c.again > w.again {
+		for _, h := range u.hosts[p] {
+			if w, ok := without[h]; !u.explains(p, h) && (!ok || c.again > w.again) {
 				without[h] = c
 			}
 		}
