@@ -125,6 +125,17 @@ func TestOneCauseOneFinding(t *testing.T) {
 	}
 }
 
+// With too few runs for a test, what looks slower in the network is said beside what is not known.
+func TestLooksSlower(t *testing.T) {
+	param := func(name, _, _ string) float64 { return map[bool]float64{true: 2, false: 1}[name == "a"] }
+	v := Compare(cluster(1, 4, 1, 0.01, nil), cluster(2, 4, 1, 0.01, param), Options{})
+	got := texts(v)
+	if len(got) != 2 || !strings.HasPrefix(got[0], "inconclusive network: a looks slower by ") ||
+		!strings.HasPrefix(got[1], "inconclusive network: too few runs") {
+		t.Errorf("%q", got)
+	}
+}
+
 // 64 hosts, 4,032 metrics of links: what a bad card or cable is, is seen with few runs.
 func TestLargeMatrix(t *testing.T) {
 	old := cluster(1, 64, 10, 0.02, nil)

@@ -110,10 +110,17 @@ func Gate(baseline []Run, measure func(again bool) ([]Run, error), o Options) (*
 	}
 	v := Compare(baseline, first, o)
 	suspects := lists.Where(v.changes, func(c Change) bool { return c.State == Regression || c.State == Inconclusive })
-	if len(suspects)+len(v.Lost)+len(v.Dead) == 0 || len(v.apart) > 0 {
+	lost := len(v.Lost)
+	if v.allowsLost {
+		lost = 0
+	}
+	if len(suspects)+lost+len(v.Dead) == 0 || len(v.apart) > 0 {
 		return v, nil
 	}
 	o.only = map[string]bool{}
+	for _, l := range v.Lost {
+		o.only[Change{Scope: ScopeNetwork, Name: l.Name}.id()] = true
+	}
 	for _, c := range suspects {
 		o.only[c.id()] = true
 	}
@@ -135,7 +142,9 @@ func (v *Verdict) confirm(suspects []Change, second *Verdict, runs []Run) {
 			continue
 		}
 		c.State = NotConfirmed
-		// It is not there where it is a link of a host that the second runs found to be slow as a whole.
+		explains := func(s Change) bool {
+			return s.Scope == ScopeHost && s.Name == c.Name && (s.Host == c.From || s.Host == c.To) && (s.State != OK || s.large)
+		}
 		if k := slices.IndexFunc(second.changes, same); k >= 0 {
 			s := second.changes[k]
 			v.Again.Second = append(v.Again.Second, s)
@@ -145,6 +154,13 @@ func (v *Verdict) confirm(suspects []Change, second *Verdict, runs []Run) {
 			if s.State == Regression {
 				v.Again.Confirmed++
 			}
+		} else if !slices.ContainsFunc(second.changes, explains) { // it was not measured again
+			c.State = Inconclusive
+		}
+	}
+	for _, s := range second.changes { // what the first runs lost
+		if !slices.ContainsFunc(v.changes, func(c Change) bool { return c.id() == s.id() }) {
+			v.changes = append(v.changes, s)
 		}
 	}
 	v.Lost = slices.DeleteFunc(v.Lost, func(l Lost) bool {

@@ -83,6 +83,51 @@ func TestGate(t *testing.T) {
 	}
 }
 
+// What was not measured in one of the stages is not ok: it is inconclusive, or what the other stage says of it.
+func TestGateOfHalf(t *testing.T) {
+	baseline := cluster(1, 6, 15, 0.01, nil)
+	slow := func(seed uint64, what func(params.Metric) bool) []Run {
+		return cluster(seed, 6, 6, 0.01, func(name, from, to string) float64 {
+			return map[bool]float64{true: 2, false: 1}[what(params.Metric{Name: name, From: from, To: to})]
+		})
+	}
+	without := func(runs []Run, lacks func(run int, m params.Metric) bool) []Run {
+		for i := range runs {
+			runs[i].Metrics = slices.DeleteFunc(runs[i].Metrics, func(m params.Metric) bool { return lacks(i, m) })
+		}
+		return runs
+	}
+	link := func(m params.Metric) bool { return m.From == "n01" && m.To == "n04" }
+	parameter := func(m params.Metric) bool { return m.Name == "b" }
+	unsure := func(runs []Run) []Run {
+		for i := range runs[1:] {
+			for k := range runs[i+1].Metrics {
+				if m := &runs[i+1].Metrics[k]; m.Name == "b" {
+					m.Status = params.StatusProvisional
+				}
+			}
+		}
+		return runs
+	}
+	for name, c := range map[string]struct {
+		runs    [][]Run
+		outcome string
+	}{
+		"a slow link is rare at the second time": {[][]Run{slow(2, link),
+			without(slow(3, link), func(i int, m params.Metric) bool { return i > 2 && link(m) })}, Inconclusive},
+		"b was lost at the first time, and is slow": {[][]Run{
+			without(slow(2, parameter), func(_ int, m params.Metric) bool { return parameter(m) }),
+			slow(3, parameter)}, Regression},
+		"b is provisional in most runs": {[][]Run{unsure(cluster(2, 6, 6, 0.01, nil)), unsure(cluster(3, 6, 6, 0.01, nil))},
+			Inconclusive},
+	} {
+		s := &stages{runs: c.runs}
+		if v, err := gateOf(baseline, s.measure, 4, Options{}); err != nil || v.Outcome != c.outcome {
+			t.Errorf("%s: %v %s, want %s: %q", name, err, v.Outcome, c.outcome, texts(v))
+		}
+	}
+}
+
 // A baseline of one night is told of. One that is too small for any test, or has nothing that decides, is refused
 // before anything is measured.
 func TestGateSmallBaseline(t *testing.T) {

@@ -145,6 +145,10 @@ func newTable(old, new []Run, gate bool) *table {
 			t.skipped = append(t.skipped, Skipped{Name: name, Old: wasSizes, New: isSizes, Why: otherSizes})
 		case was != is:
 			t.skipped = append(t.skipped, Skipped{Name: name, Old: was, New: is})
+			if gate && decides && of == "" {
+				ok := lists.Count(read[k][t.old:], func(r reading) bool { return r.sound })
+				t.lost = append(t.lost, Lost{Name: k.name, OldOK: sound, OldRuns: t.old, NewOK: ok, NewRuns: len(new), Status: is})
+			}
 		case of == "":
 			s := seriesOf(metric[k], ScopeNetwork, values, values)
 			s.judged = s.judged && (decides || !gate)

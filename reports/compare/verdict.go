@@ -128,20 +128,21 @@ func (v *Verdict) find(kind string) (out []Finding) {
 	slices.SortFunc(out, func(a, b Finding) int {
 		return cmp.Or(cmp.Compare(b.Severity, a.Severity), cmp.Compare(a.Subject, b.Subject))
 	})
+	out = attachNetwork(out)
 	if open > 0 {
 		f := ofNetwork(kind, "")
 		f.Undecided = open
 		f.Text = f.text()
 		out = append(out, f)
 	}
-	return attachNetwork(out)
+	return out
 }
 
 // attachNetwork moves the parameters of the network to the finding of the worst host or link, where the links that no
 // host explains did not change: the cause is most likely the same.
 func attachNetwork(all []Finding) []Finding {
 	i := slices.IndexFunc(all, func(f Finding) bool { return f.Scope == ScopeNetwork })
-	if i < 0 || len(all) < 2 || all[i].Undecided > 0 || slices.ContainsFunc(all[i].Changes, ofLinks) {
+	if i < 0 || len(all) < 2 || slices.ContainsFunc(all[i].Changes, ofLinks) {
 		return all
 	}
 	along := all[i].Changes
