@@ -151,13 +151,22 @@ func measured(p *params.Params) []params.Residual {
 }
 
 // misfit is the root of the mean squared relative error of m on those times; 0 where there are none. Where hosts are in
-// groups, the times are of pairs within one.
+// groups, the times are of pairs within one; where they are of several kinds, of pairs of the largest.
 func misfit(m cost.Model, p *params.Params) float64 {
 	one, _ := pattern.Find("p2p", "direct")
-	var teams [][]int
 	groups := p.GroupsByIndex()
-	if i := slices.IndexFunc(groups, func(g []int) bool { return len(g) > 1 }); i >= 0 {
-		teams = [][]int{groups[i][:2]}
+	if groups == nil {
+		groups = [][]int{lists.Upto(len(p.Run.Hosts))}
+	}
+	var teams [][]int
+	for _, g := range groups {
+		if len(p.Kinds) > 0 {
+			g = lists.Where(g, func(h int) bool { return slices.Contains(p.Indices(p.Kinds[0]), h) })
+		}
+		if len(g) > 1 {
+			teams = [][]int{g[:2]}
+			break
+		}
 	}
 	return network.Misfit(measured(p), func(x int) (float64, error) { return m.Time(cost.TrafficOf(one, 2, x, teams...)) })
 }

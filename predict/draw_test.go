@@ -3,12 +3,14 @@ package predict
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/stat"
 
 	"calib/internal/stats"
 	"calib/params"
+	"calib/predict/cost"
 )
 
 // Draws are about the value, as wide as the interval on each side, and independent of what other parameters there are.
@@ -83,5 +85,32 @@ func TestMovedStaysPositive(t *testing.T) {
 	}
 	if w := moved(-1, [2]float64{-2, 0}, -1.96); w != -2 {
 		t.Errorf("%g", w)
+	}
+}
+
+// teams notes which hosts a model is asked for.
+type teams [][]int
+
+func (t *teams) Time(traffic *cost.Traffic) (float64, error) {
+	*t = append(*t, traffic.Teams...)
+	return 1, nil
+}
+
+// A model is held against T(x) with hosts that T(x) is of: of the largest kind, and of one group.
+func TestMisfitIsOfOneKind(t *testing.T) {
+	p := &params.Params{Run: params.Run{Hosts: []string{"h0", "h1", "h2", "h3", "h4"}},
+		Kinds:    [][]string{{"h1", "h3", "h4"}, {"h0", "h2"}},
+		Measured: []params.Series{{Quantity: params.Time, Points: []params.Residual{{X: 1, Measured: 1, Lo: 1, Hi: 1}}}}}
+	for _, c := range []struct {
+		groups [][]string
+		want   []int
+	}{{nil, []int{1, 3}}, {[][]string{{"h0", "h1", "h2"}, {"h3", "h4"}}, []int{3, 4}}} {
+		var asked teams
+		if p.Groups = nil; c.groups != nil {
+			p.Groups = &params.Groups{Hosts: c.groups}
+		}
+		if off := misfit(&asked, p); off != 0 || len(asked) != 1 || !slices.Equal(asked[0], c.want) {
+			t.Errorf("%v: %v asked, want %v; off by %g", c.groups, asked, c.want, off)
+		}
 	}
 }

@@ -150,7 +150,8 @@ func perByte(v float64) string { return units.Format(v, "s/B") }
 // not is held up by the slowest of them.
 // Source: Stoica, Sultan, Keyes 1994, section 2.5 and figure 8.
 type Times struct {
-	Bytes float64 `json:"bytes"`
+	Bytes float64      `json:"bytes"`
+	Path  params.Block `json:"path"` // the whole way of such a message
 	// Communication is T_c, from the call of send to the delivery.
 	Communication float64 `json:"t_c"`
 	Ends          *Ends   `json:"ends,omitempty"`
@@ -168,7 +169,7 @@ type Ends struct {
 
 // Times returns the times of a message of x bytes, with eq. 3 between the limits of short and long ones.
 func (r Reduced) Times(x float64) Times {
-	t := Times{Bytes: x, Communication: r.Path.T(x)}
+	t := Times{Bytes: x, Path: r.Path, Communication: r.Path.T(x)}
 	if r.First != nil && r.Last != nil {
 		t.Ends = &Ends{
 			Send: r.First.T(x), SendBlocking: params.ServiceTime(x, r.First.A, r.Path.B),

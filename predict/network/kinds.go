@@ -44,7 +44,7 @@ func (n *Network) setKinds(p *params.Params) {
 // Own are the blocks, on a network of spec, of those hosts below hosts that are of another kind than the largest. What
 // a message takes beside the spec, on the hosts, is the same for all.
 func (n *Network) Own(spec *netspec.Spec, hosts int, beside func(x int) float64) map[int]netspec.Block {
-	out := map[int]netspec.Block{}
+	spec, out := spec.Alike(), map[int]netspec.Block{}
 	for _, k := range n.kinds {
 		ratio := k.ratio
 		for j, x := range n.sizes {

@@ -9,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"calib/internal/netspec"
 	"calib/params"
 )
 
@@ -360,6 +361,32 @@ func TestKindsHaveTheirTimes(t *testing.T) {
 			}
 		}
 	}
+}
+
+// Hosts of another kind have the times of their class beside racks too, wherever the first hosts are.
+func TestKindsBesideRacks(t *testing.T) {
+	p := differing4(nil)
+	p.Kinds = [][]string{{"h0", "h1"}, {"h2", "h3"}}
+	p.Groups = &params.Groups{Hosts: [][]string{{"h0", "h2"}, {"h1", "h3"}}, Apart: 2}
+	for i, factor := range []float64{1, 1.5} {
+		line := map[string]float64{"c0": factor * 1e-3, "c1": factor * 1e-6}
+		p.Classes = append(p.Classes, params.Class{Name: params.KindName(i), Functions: map[string]params.Function{
+			"T": {Form: params.Line, Coeff: line, Unit: "s", Status: params.StatusOK}}})
+	}
+	for name, way := range map[string]float64{params.WithinGroups: 1e-3, params.BetweenGroups: 2e-3} {
+		p.Classes = append(p.Classes, params.Class{Name: name,
+			Parameters: map[string]params.Parameter{"a_prime_limits": {Value: &way}}})
+	}
+	with := copied(t, p, 50).Spec
+	if got := with.Alike().Message(0, 1, 1); math.Abs(messageOf(with, 2, 1)/got/1.5-1) > 0.02 {
+		t.Errorf("two hosts of the other kind take %g times as long without racks, want 1.5", messageOf(with, 2, 1)/got)
+	}
+}
+
+// messageOf is the time of a message between two hosts that are like one, without links.
+func messageOf(s netspec.Spec, host, x int) float64 {
+	s.Links, s.Overrides = nil, map[int]netspec.Block{0: s.Overrides[host], 1: s.Overrides[host]}
+	return s.Message(0, 1, x)
 }
 
 // The messages of a slow host take longer by the run's ratio in a slowed copy, too, of whose times calls are a part.

@@ -4,11 +4,13 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/urfave/cli/v2"
 
 	"calib/cmd/calib/internal/command"
 	"calib/internal/exit"
+	"calib/internal/lists"
 	"calib/internal/units"
 	"calib/params"
 	"calib/predict/cost"
@@ -61,17 +63,27 @@ func (d ofGraph) print(w io.Writer) error {
 	if d.Graph != "" {
 		fmt.Fprintln(w, d.Graph)
 	}
-	for i, s := range d.Steps {
-		fmt.Fprintf(w, "%3d  %s\n", i+1, s)
-	}
-	fmt.Fprintf(w, "T_c(x) = a²/(a + b·x) + b·x with a = %s, b = %s\n\n", seconds(d.Path.A), units.Format(d.Path.B, "s/B"))
+	paths := slices.Compact(lists.Map(d.Times, func(x cost.Times) params.Block { return x.Path }))
 	headings := []string{"bytes", "T_c"}
+	if len(paths) > 1 {
+		fmt.Fprint(w, "T_c(x) = a²/(a + b·x) + b·x\n\n")
+		headings = append(headings, "a", "b")
+	} else {
+		for i, s := range d.Steps {
+			fmt.Fprintf(w, "%3d  %s\n", i+1, s)
+		}
+		fmt.Fprintf(w, "T_c(x) = a²/(a + b·x) + b·x with a = %s, b = %s\n\n", seconds(d.Path.A),
+			units.Format(d.Path.B, "s/B"))
+	}
 	if d.First != nil {
 		headings = append(headings, "T_s preemptive", "non-preemptive", "T_r preemptive", "non-preemptive")
 	}
 	t := command.NewTable(w, headings...)
 	for _, x := range d.Times {
 		cells := []any{fmt.Sprintf("%.0f", x.Bytes), units.Format(x.Communication, "s")}
+		if len(paths) > 1 {
+			cells = append(cells, seconds(x.Path.A), units.Format(x.Path.B, "s/B"))
+		}
 		if e := x.Ends; e != nil {
 			cells = append(cells, units.Format(e.Send, "s"), "≤ "+units.Format(e.SendBlocking, "s"),
 				units.Format(e.Receive, "s"), "≤ "+units.Format(e.ReceiveBlocking, "s"))
