@@ -229,11 +229,13 @@ func (r *run) look(ctx context.Context, f *fleet) error {
 		return nil
 	}
 	r.Show.Phase("probe the network")
+	begun := time.Now()
 	p, err := coord.Probe(ctx, f.agents, r.id, r.Plan.Seed, r.Plan.Budget, 0, time.Now)
 	if err != nil {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
+		r.checked += units.Nanos(time.Since(begun))
 		path, name := supposed(err)
 		r.Plan.Limits.Path = path
 		r.note(fmt.Sprintf("%v: the plan is that for a network of %s", err, name))

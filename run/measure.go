@@ -80,7 +80,8 @@ func (r *run) walk(ctx context.Context, f *fleet, schedule *plan.Schedule, have 
 	}
 	return errors.Join(err, r.dir.Update(func(run *rundir.Run) {
 		done := r.saved()
-		run.Slots = rundir.Slots{Planned: schedule.Planned(), Done: done, Failed: len(walked.Failures)}
+		run.Slots = rundir.Slots{Planned: schedule.Planned(), Done: done,
+			Failed: lists.Count(walked.Failures, func(f dataset.Failure) bool { return f.Slot != nil })}
 		run.Failures, run.Warnings = r.failures(f.hosts), r.notes
 	}))
 }

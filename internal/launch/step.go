@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"net"
 	"slices"
 	"strings"
@@ -188,7 +187,11 @@ func (s *Step) ask(text string, limit time.Duration, first ...string) (map[strin
 		}
 	}
 	if len(s.left) == 0 {
-		return nil, errors.Join(slices.Collect(maps.Values(s.failed))...)
+		var all []error
+		for _, err := range lists.ByKey(s.failed) {
+			all = append(all, err)
+		}
+		return nil, errors.Join(all...)
 	}
 	return answers, nil
 }

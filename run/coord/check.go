@@ -139,8 +139,12 @@ func (w *walker) visit(ctx context.Context, s bench.Slot) {
 			pairs = append(pairs, l)
 		}
 	}
-	for i, h := range slices.Sorted(maps.Keys(w.away)) {
-		if i < len(good) {
+	for _, h := range slices.Sorted(maps.Keys(w.away)) {
+		i := slices.IndexFunc(good, func(g int) bool {
+			_, cut := w.result.Cut[linkOf(h, g)]
+			return !cut && !taken[g]
+		})
+		if i >= 0 {
 			add(linkOf(h, good[i]))
 		}
 	}

@@ -66,6 +66,7 @@ func TestPairs(t *testing.T) {
 		{"a host is off, in a hurry", 8, off(3), 1, "3", 5, 13},
 		{"half are off", 16, off(0, 2, 3, 6, 9, 11, 12, 15), 0, "0 2 3 6 9 11 12 15", 28, 28 + 8*7},
 		{"half are off, in a hurry", 16, off(0, 2, 3, 6, 9, 11, 12, 15), 1, "0 2 3 6 9 11 12 15", 8, 60},
+		{"two of four are off", 4, off(0, 1), 0, "0 1", 4, 6},
 		{"a link is cut", 6, func(a, b int) bool { return a == 1 && b == 4 }, 0, "1 4", 15, 15},
 		{"two hosts, cut", 2, off(0), 0, "0 1", 1, 1},
 		{"nothing works", 4, off(0, 1, 2, 3), 0, "0 1 2 3", 4, 6},

@@ -120,6 +120,9 @@ func Probe(ctx context.Context, agents []Agent, run string, seed uint64, budget,
 		if left < minSlot {
 			return nil, 0, fmt.Errorf("probe: %w within %v", ErrNothing, time.Duration(lookTime(budget)))
 		}
+		if len(teams) == 1 { // another pair may do better
+			left /= 2
+		}
 		from := now()
 		all, err := look(ctx, agents, run, 0, teams, min(probeDeadline, left), burst)
 		if err != nil {
@@ -143,6 +146,8 @@ func Probe(ctx context.Context, agents []Agent, run string, seed uint64, budget,
 			if ctx.Err() != nil {
 				break
 			}
+			pairs = slices.Delete(pairs, i, i+1)
+			i--
 			continue
 		}
 		alone = append(alone, one[0])
@@ -153,11 +158,11 @@ func Probe(ctx context.Context, agents []Agent, run string, seed uint64, budget,
 	}
 	p.Pairs = len(alone)
 	p.fill(alone, slots)
-	if len(pairs) > 1 && failed == nil {
+	if len(pairs) > 1 {
 		if all, _, err := try(pairs); err == nil {
-			p.AtOnce = len(pairs)
-			p.Slower, p.Least = slower(alone, all)
-			p.Together = p.Slower <= undisturbed
+			if p.Slower, p.Least = slower(alone, all); p.Slower > 0 {
+				p.AtOnce, p.Together = len(pairs), p.Slower <= undisturbed
+			}
 		}
 	}
 	p.Took = units.Nanos(now().Sub(begun))
@@ -316,16 +321,17 @@ func (c *checker) try(ctx context.Context, pairs [][2]int) {
 // pairBytes are what a check sends in whole packets: two of the largest in use, of 9,000 bytes.
 const pairBytes = int64(18 * units.KiB)
 
-// rest tries each suspect with one host that works, and where they get on, all of its other pairs.
+// rest tries each suspect with one host that works, or while none does with another suspect, and where they get on, all
+// of its other pairs.
 func (c *checker) rest(ctx context.Context, all bool) {
 	for tried := map[int]bool{}; ctx.Err() == nil; {
 		var pairs [][2]int
-		busy := map[int]bool{}
+		busy, none := map[int]bool{}, !slices.Contains(c.works, true)
 		c.later = slices.DeleteFunc(c.later, func(p [2]int) bool {
 			take := !busy[p[0]] && !busy[p[1]] && (all || c.suspect(p[0]) || c.suspect(p[1]))
 			for k, h := range p {
 				if c.suspect(h) {
-					take = take && !tried[h] && c.works[p[1-k]]
+					take = take && !tried[h] && (none || c.works[p[1-k]])
 				}
 			}
 			if take {

@@ -98,6 +98,28 @@ func TestAbreast(t *testing.T) {
 	}
 }
 
+// severed is an agent whose pairs with host 0 fail.
+type severed struct{ looked }
+
+func (a severed) Run(ctx context.Context, t bench.Task) ([]dataset.Sample, error) {
+	if slices.Contains(t.Team, 0) {
+		return nil, errors.New("cut")
+	}
+	return a.looked.Run(ctx, t)
+}
+
+// TestProbePassesOver: a pair that fails does not keep the others from being looked at, alone and at once.
+func TestProbePassesOver(t *testing.T) {
+	for seed := range uint64(4) {
+		a := severed{looked{slowed: 1, calls: new(atomic.Int64)}}
+		p, err := coord.Probe(t.Context(), []coord.Agent{a, a, a, a, a, a}, "test", seed, 0, 0,
+			func() time.Time { return time.Unix(1e9, 0) })
+		if err != nil || p.Pairs != 2 || p.AtOnce != 2 || !p.Together {
+			t.Errorf("seed %d: %+v, %v", seed, p, err)
+		}
+	}
+}
+
 // TestProbeTells: pairs that are slower at once than alone are not measured side by side, and share a medium if all of
 // them are; loss is seen; a host that does not answer is an error.
 func TestProbeTells(t *testing.T) {

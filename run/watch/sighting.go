@@ -175,11 +175,14 @@ func fold(all []history.Look) []byte {
 		var latencies, perByte []float64
 		for _, r := range rows {
 			if o[4], o[5] = o[4]+r[4], o[5]+r[5]; r[2] >= 0 {
-				latencies, perByte = append(latencies, float64(r[2])), append(perByte, float64(r[3]))
+				latencies = append(latencies, float64(r[2]))
+			}
+			if r[3] > 0 { // else it is not known
+				perByte = append(perByte, float64(r[3]))
 			}
 		}
 		if len(latencies) > 0 {
-			o[2], o[3] = int64(stats.Median(latencies)), int64(stats.Median(perByte))
+			o[2], o[3] = int64(stats.Median(latencies)), int64(stats.Typical(perByte))
 		}
 		out.Seen = append(out.Seen, o)
 	}
