@@ -1,6 +1,7 @@
 package importer
 
 import (
+	"cmp"
 	"math"
 	"regexp"
 	"strconv"
@@ -16,6 +17,7 @@ var sockperfFacts = map[string]*regexp.Regexp{
 	"bytes":    regexp.MustCompile(`--?msg-size=(\d+)`),
 	"summary":  regexp.MustCompile(`Summary: (?:Latency.*|(\S.*)) is\s+([0-9.]+) usec`),
 	"median":   regexp.MustCompile(`percentile 50\.?0* =\s*([0-9.]+)`),
+	"burst":    regexp.MustCompile(`--burst=(\d+)`),
 	"observed": regexp.MustCompile(`Total (\d+) observations`),
 }
 
@@ -37,6 +39,7 @@ func readSockperf(text string, in *input) {
 		}
 		in.want(!strings.Contains(line, "Message Rate is"), "a throughput test, want ping-pong: messages handed over "+
 			"say nothing of their delivery")
+		in.want(!strings.Contains(line, " of burst of "), "bursts of messages (-b), want one message under way")
 		for name, is := range sockperfFacts {
 			if m := is.FindStringSubmatch(line); m != nil {
 				in.want(name != "summary" || facts[name] == nil, "a second summary, of another server or run: want one "+
@@ -62,6 +65,8 @@ func readSockperf(text string, in *input) {
 	}
 	in.want(times != nil || facts["summary"] != nil, "no summary (\"Summary: Latency is … usec\") and no log of packets "+
 		"in it")
+	burst := cmp.Or(fact("burst", 1), "1")
+	in.want(burst == "1", "bursts of %s messages (--burst), want one message under way", burst)
 	in.want(bytes > 0, "it does not tell the size of its messages: give it (--bytes N)")
 	in.note("sockperf does not write its mode: the times are taken for those of ping-pong, one message under way")
 	if times != nil {

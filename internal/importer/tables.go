@@ -118,6 +118,10 @@ func (t *table) heading(title, version, count, columns string) {
 }
 
 func (t *table) row(f []string) {
+	if t.column > 1 && len(f) > 1 && !startsWithDigit(f[1]) { // IMB's time-out, out-of-mem. and int-overflow.
+		t.note("%s, line %d is left out: %s", t.File, t.line, strings.Join(f, " "))
+		return
+	}
 	if t.want(len(f) >= t.width, "%d columns, the heading has %d", len(f), t.width); len(f) < t.width {
 		return
 	}
