@@ -84,7 +84,8 @@ func (p *Prepared) class(name string, models []Model, slow *SlowHosts, has func(
 // T(1 B) = 2a + a_c, and b, which limits long messages where it is above b_c. Source: Stoica, Sultan, Keyes 1994,
 // eq. 4.
 func hostCosts(c *params.Class, first params.Residual, all *params.Params) {
-	if v, lo, hi, ok := ends(all.Parameters["a_c"]); ok && first.Lo > 0 {
+	const short = 64 // B: its bytes do not matter
+	if v, lo, hi, ok := ends(all.Parameters["a_c"]); ok && first.Lo > 0 && first.X <= short {
 		q := all.Parameters["a"]
 		value, half := (first.Measured-v)/2, (hi-lo)/2
 		ci := [2]float64{value - math.Hypot(first.Measured-first.Lo, half)/2,
@@ -94,6 +95,8 @@ func hostCosts(c *params.Class, first params.Residual, all *params.Params) {
 		if ci[1]-ci[0] > 2*params.Useful*value {
 			q.Status = params.StatusProvisional
 			q.Why = fmt.Sprintf("T(1 B) and a_c leave it wider than ± %.0f%%", 100*params.Useful)
+		} else if limit := c.Parameters["a_prime_limits"]; limit.Status == params.StatusProvisional {
+			q.Status, q.Why = limit.Status, limit.Why
 		}
 		if value > 0 {
 			c.Parameters["a"] = q

@@ -111,6 +111,14 @@ func (p *floodData) interval(e estimate) [2]float64 {
 	return resample.Widen(e.value, [2]float64{e.value - k*(e.value-ci[0]), e.value + k*(ci[1]-e.value)}, e.half)
 }
 
+// recorded is the interval of a parameter: one round has none.
+func (p *floodData) recorded(e estimate, rounds int) [2]float64 {
+	if rounds < 2 {
+		return [2]float64{e.value, e.value}
+	}
+	return p.interval(e)
+}
+
 // merge combines estimates of the same quantity by inverse variance. It needs at least one.
 func (p *floodData) merge(all []estimate) estimate {
 	if len(all) == 1 {

@@ -107,7 +107,7 @@ func (p *floodData) kneeSizes() []sizeEstimate {
 }
 
 func (p *floodData) record(e estimate, counts string) {
-	p.fit.Found("B_L", "packets", labelBL, e.value, p.interval(e), e.terms...)
+	p.fit.Found("B_L", "packets", labelBL, e.value, p.recorded(e, p.times.Rounds), e.terms...)
 	p.fit.Note("buffer-counts", "B_L counts %s", counts)
 }
 
@@ -151,7 +151,7 @@ func (p *floodData) recordBytes(sizes []sizeEstimate, packetsOff float64) {
 			best = e
 		}
 	}
-	p.fit.Found("B_L_bytes", "B", labelBLBytes, best.value, p.interval(best), best.terms...)
+	p.fit.Found("B_L_bytes", "B", labelBLBytes, best.value, p.recorded(best, p.times.Rounds), best.terms...)
 	p.fit.Note("buffer-counts", "the buffer counts bytes: %.4g packets of %g B fill it as %.4g of %g B do, with %.0f "+
 		"bytes of headers each; the same number of packets is %.0f standard uncertainties off",
 		small.value, small.bytes, large.value, large.bytes, h, packetsOff)

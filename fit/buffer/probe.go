@@ -19,6 +19,7 @@ type probeGroup struct {
 	point   int
 	full    bool // packets were lost: the port overflowed
 	paused  bool // the streams left it idle between
+	rounds  map[int]bool
 }
 
 // probeBatch is the lines of one batch of probes.
@@ -120,11 +121,13 @@ func (p *floodData) loadProbes() []*fit.Batch {
 		}
 		g := groups[n]
 		if g == nil {
-			g = &probeGroup{senders: n, point: p.table.Duration(floodKey{what: floodProbe, senders: n}), full: full[n]}
+			g = &probeGroup{senders: n, point: p.table.Duration(floodKey{what: floodProbe, senders: n}), full: full[n],
+				rounds: map[int]bool{}}
 			groups[n] = g
 			p.probes = append(p.probes, g)
 		}
 		g.paused = g.paused || q.pauses()
+		g.rounds[q.load[0].Round] = true
 		p.table.Add(g.point, 0, q.load[0].Round, len(allSeconds(q.load)), q.value)
 		p.fit.WidenDomain("senders", float64(n))
 	}
@@ -142,12 +145,13 @@ func (p *floodData) estimateAt(point int, plus float64) estimate {
 func (p *floodData) fitProbes() {
 	var full []estimate
 	var most estimate
+	rounds := 0
 	points := params.Series{Name: "B_L by probe", Quantity: params.ProbedBuffer, XName: "senders", Unit: "packets"}
 	for _, g := range p.probes {
 		e := p.estimateAt(g.point, 0)
 		points.Add(float64(g.senders), e.value, p.interval(e), e.value, p.times.N[g.point])
 		if g.full {
-			full = append(full, e)
+			full, rounds = append(full, e), max(rounds, len(g.rounds))
 		}
 		if e.value > most.value {
 			most = e
@@ -165,7 +169,7 @@ func (p *floodData) fitProbes() {
 			"the port never overflowed under TCP streams: nothing was retransmitted and no probe was lost")
 	default:
 		e := p.merge(full)
-		p.fit.Found("B_L_tcp", "packets", labelBLTCP, e.value, p.interval(e))
+		p.fit.Found("B_L_tcp", "packets", labelBLTCP, e.value, p.recorded(e, rounds))
 		for i := range points.Points {
 			points.Points[i].Fitted = e.value
 		}

@@ -49,7 +49,7 @@ func (h *transfer) gathers() {
 	if len(kinds) == 0 {
 		return
 	}
-	est := fit.Draw(h.Result, &c.table)
+	est := fit.Draw(r, &c.table)
 	slices.SortFunc(kinds, gatherKind.compare)
 	model := h.cluster()
 	var errs []float64

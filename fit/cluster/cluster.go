@@ -93,7 +93,9 @@ func Of(p *params.Params) (Cluster, error) {
 			c.BLBytes = *v
 		}
 	} else if measured && b.Bound != nil {
-		c.BL, c.BLLeast = b.Bound[0], true
+		if b.Bound[0] > 0 || !math.IsInf(b.Bound[1], 1) { // else nothing is known of it, as where it was not measured
+			c.BL, c.BLLeast = b.Bound[0], true
+		}
 	} else if measured {
 		c.BL = math.NaN()
 	}

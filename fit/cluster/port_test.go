@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"maps"
 	"math"
 	"testing"
 
@@ -34,6 +35,14 @@ func TestPortOfGather(t *testing.T) {
 	set("B_L_bytes", nil)
 	if c, err = Of(p); err != nil || c.BL != 3505 || !c.BLLeast {
 		t.Errorf("B_L, of which there is a lower bound: %+v, %v", c, err)
+	}
+	p.Parameters["B_L"] = params.Parameter{Status: params.StatusUnidentifiable, Bound: &params.Bound{0, math.Inf(1)}}
+	none := *p
+	none.Parameters = maps.Clone(p.Parameters)
+	delete(none.Parameters, "B_L")
+	like, _ := Of(&none)
+	if c, err = Of(p); err != nil || c.BL != like.BL || c.BLLeast {
+		t.Errorf("B_L, of which nothing is known: %+v, %v; want %g", c, err, like.BL)
 	}
 	set("B_L", nil)
 	set("B_L_bytes", nil)

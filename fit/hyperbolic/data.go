@@ -25,7 +25,8 @@ type paired struct {
 	clocks uncertainty
 	starts skew
 	slow   *fit.SlowHosts
-	cut    bool // some bursts or streams lack slow pairs
+	// cutBursts and cutStreams say that some bursts, or streams, lack slow pairs.
+	cutBursts, cutStreams bool
 
 	windows    []*fit.Batch // complete streams
 	counted    []*fit.Batch // those of them that are usable, of all numbers of connections
@@ -63,8 +64,8 @@ func load(prepared *fit.Prepared) (*paired, error) {
 	whole := p.fit.Complete(prepared.Batches(names.Paired, names.PhaseBurst), true)
 	bursts := p.fit.BothDirections(p.withoutSlow(p.fit.Usable(whole)))
 	streams := p.loadStreams() // no clock offset is in their times
-	p.cut = slices.ContainsFunc(slices.Concat(bursts, streams),
-		func(b *fit.Batch) bool { return len(b.Lines) < int(b.Point[names.FactorPairs]) })
+	cut := func(b *fit.Batch) bool { return len(b.Lines) < int(b.Point[names.FactorPairs]) }
+	p.cutBursts, p.cutStreams = slices.ContainsFunc(bursts, cut), slices.ContainsFunc(streams, cut)
 	t := &resample.Table[key]{Kind: func(k key) int { return int(k.what) }}
 	starts := startsBy{}
 	for _, b := range prepared.Batches(names.Paired, names.PhaseBurstStart) {
@@ -249,7 +250,7 @@ func (p *paired) withoutSlow(in []*fit.Batch) []*fit.Batch {
 		covered[b.Point.Key()] = covered[b.Point.Key()] || !slow(b)
 	}
 	for _, b := range in {
-		if !covered[b.Point.Key()] {
+		if !covered[b.Point.Key()] && connectionsOf(b) == 1 { // several connections have a point of few batches
 			delete(clean, b.Point[names.FactorPairs])
 		}
 	}

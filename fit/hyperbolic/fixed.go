@@ -90,7 +90,7 @@ func (p *paired) orderOf(n, mean []float64, small map[int][]*burstPoint) order {
 		return together
 	case turn <= separation*max(p.clocks.offset, p.clocks.jitter) || turn*(n[most]-n[0]) <= params.Material*mean[0]:
 		return hidden
-	case n[0] != 1 || p.cut || turn <= separation*p.starts.interval ||
+	case n[0] != 1 || p.cutBursts || turn <= separation*p.starts.interval ||
 		slices.ContainsFunc(p.pairs, func(n int) bool { return slices.ContainsFunc(small[n], few) }):
 		return inTurn
 	}
@@ -209,7 +209,7 @@ func (p *paired) termsOfSlope(f *fixedFit) []params.Term {
 		add("first delivery", f.uneven/math.Sqrt(3), "the first delivery may be late: its gap to the second against the "+
 			"other gaps, with the most pairs, uniform, over the range of n")
 	}
-	if p.cut {
+	if p.cutBursts {
 		add("slow pairs", math.Abs(f.line.C1)*span/f.n[last]/math.Sqrt(3), "slow pairs sent as well: n or n−1 messages met")
 	}
 	return terms

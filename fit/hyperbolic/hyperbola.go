@@ -58,7 +58,7 @@ func fitHyperbola(p *fit.Prepared) (*params.Fit, error) {
 	_, slope := fit.LineMisfit(lsq.Segment{}, sizes[large:], q.Times.Values[large:], more, limits.Point(0),
 		limits.Point(1))
 	if from < 0 {
-		slope = append(slope, lastPackets(q.Sizes[large:], q.Packet, l[1])...)
+		slope = append(slope, lastPackets(q.Sizes[large:], q.Times.Values[large:], q.Packet, l[1])...)
 	}
 	r.Found("a_prime_limits", "s", "fixed time of a message, limit of small sizes", l[0], limits.Point(0),
 		slices.Concat(p.ClockReading(1), small.misfit, smallestSize(small.doubt*q.Sizes[0]))...)
@@ -203,8 +203,12 @@ func roomOf(x []float64, packet float64) []float64 {
 
 // lastPackets is the term of a slope of sizes that do not say what the room in last packets takes. It takes at least
 // nothing, and at most what its bytes would. Anything between is as likely, for all of them alike.
-func lastPackets(x []float64, packet, slope float64) []params.Term {
-	line, err := lsq.RelativeLine(x, roomOf(x, packet))
+func lastPackets(x, y []float64, packet, slope float64) []params.Term {
+	w, err := lsq.OrRelative(y, nil) // as the slope is fitted
+	if err != nil {
+		return nil
+	}
+	line, err := lsq.FitLine(x, roomOf(x, packet), w)
 	if err != nil || line.C1 == 0 {
 		return nil
 	}

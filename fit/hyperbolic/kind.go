@@ -121,7 +121,7 @@ func (p *paired) unknown(kind *params.Network, packets, streams effect, most flo
 // decides says what would tell the kind of network.
 func (p *paired) decides(most float64) string {
 	switch {
-	case p.cut:
+	case p.cutBursts || p.cutStreams:
 		return "Pairs differ: more hosts that are alike would decide it"
 	case p.times.Rounds < 2:
 		return "One round has no interval: more rounds would decide it"
@@ -143,23 +143,29 @@ const slowMet = "slow pairs are left out, and how often they met the others is n
 // and streams of both have a slow one. Where slow pairs were left out of streams that do not slow down, the others met
 // one stream fewer than the bound of b_c was taken for. a is provisional where a_c is withheld.
 func (p *paired) withhold(f *fixedFit, m *mediumFit) {
-	if !p.cut {
+	why := func(most float64) string {
+		if most <= 2 {
+			return twoPairs
+		}
+		return slowMet
+	}
+	if p.cutBursts {
+		most := f.n[len(f.n)-1]
+		if ac := p.fit.Parameters["a_c"]; ac.Value != nil && (most <= 2 || f.slopeCI[0] > 0) {
+			p.atMost("a_c", f.a.Values[0], why(most)) // a'(1) holds one a_c
+			p.doubted("a")
+		}
+	}
+	if !p.cutStreams {
 		return
 	}
-	most, why := f.n[len(f.n)-1], slowMet
-	if most <= 2 {
-		why = twoPairs
-	}
-	if ac := p.fit.Parameters["a_c"]; ac.Value != nil && (most <= 2 || f.slopeCI[0] > 0) {
-		p.atMost("a_c", f.a.Values[0], why) // a'(1) holds one a_c
-		p.doubted("a")
-	}
+	most := m.n[len(m.n)-1]
 	switch bc := p.fit.Parameters["b_c"]; {
 	case bc.Value != nil && most <= 2:
-		p.atMost("b_c", 0, why)
+		p.atMost("b_c", 0, why(most))
 	case bc.Value != nil && m.rises():
 		p.doubted("b_c")
-	case bc.Status == params.StatusUnidentifiable && bc.Bound != nil && most > 1:
+	case bc.Status == params.StatusUnidentifiable && bc.Bound != nil && most > 1 && m.growth.known():
 		bc.Bound = &params.Bound{bc.Bound[0], bc.Bound[1] * most / (most - 1)}
 		bc.Why = fmt.Sprintf("b' does not grow up to n = %g: the streams do not fill the network. Slow pairs were left out, "+
 			"so that %g or more of the others met: b_c is at most b'(%g)/%g", most, most-1, most, most-1)

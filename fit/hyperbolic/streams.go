@@ -52,7 +52,7 @@ func (p *paired) steady(in []*fit.Batch) []*fit.Batch {
 		}
 		for _, b := range kept {
 			for _, l := range b.Lines {
-				halves = append(halves, math.Abs(l.Aux[names.AuxHalves]-1)/2)
+				halves = append(halves, min(math.Abs(l.Aux[names.AuxHalves]-1)/2, 1))
 			}
 		}
 	}

@@ -43,6 +43,11 @@ func (p *prttData) identity(gap *lsq.Segments, send, receive *busyTime, latency 
 	if len(points.Points) > 0 {
 		p.fit.Series = append(p.fit.Series, points)
 	}
+	if len(points.Points) < 2 {
+		p.fit.Note(params.RoundTripOff, "half the round trip was not held against L + o_s + o_r + (s−1)·G: fewer than two "+
+			"sizes are within a packet of %g B", p.packet)
+		return
+	}
 	if math.Abs(worst) > roundTripOff {
 		p.fit.Add(params.Warnf(params.RoundTripOff, "half the round trip is %s from L + o_s + o_r + (s−1)·G at %g B: "+
 			"LogGP does not fit messages within a packet, T(x) does",

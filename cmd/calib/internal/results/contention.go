@@ -44,9 +44,9 @@ func predictGather(c *cli.Context, p *params.Params) error {
 			full, least := "never", ""
 			if g.Full != nil {
 				full = seconds(*g.Full)
-				if g.AtLeast { // what is limited by the port is limited by a lower bound of its room
-					least = "≥ "
-				}
+			}
+			if g.AtLeast && (g.Full != nil || g.Most < g.Hosts-1) { // the port's room is a lower bound
+				least = "≥ "
 			}
 			t.Row(g.Hosts, g.Bytes, g.Window, g.Least, least+strconv.Itoa(g.Most), seconds(g.Time.Value),
 				ends(g.Time.CI95, seconds), least+percent(g.Kept), least+full)
