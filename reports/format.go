@@ -92,7 +92,7 @@ func FormatBound(b [2]float64, unit string) string {
 	}
 	scale, name := scaleOf(max(math.Abs(lo), math.Abs(hi)), unit)
 	digits := func(v float64) string { return fixed(v/scale, decimals(math.Abs(v/scale), 0)) }
-	return strings.TrimSpace(digits(lo) + " … " + digits(hi) + " " + name)
+	return Clean(strings.TrimSpace(digits(lo) + " … " + digits(hi) + " " + name))
 }
 
 // Percent prints a relative number: "4.3%", "-4.3%".

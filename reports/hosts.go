@@ -240,7 +240,7 @@ func SlowPairs(p *params.Params, without []SlowHost) []params.Pair {
 		of := func(h SlowHost) bool { return h.Name == q.From || h.Name == q.To }
 		return q.Slow != "" && !slices.ContainsFunc(without, of)
 	})
-	none := 0.0
+	none := math.Inf(1) // nothing came through
 	slices.SortStableFunc(out, func(a, b params.Pair) int {
 		return cmp.Compare(*cmp.Or(b.Latency, &none), *cmp.Or(a.Latency, &none))
 	})

@@ -96,6 +96,19 @@ func TestOdd(t *testing.T) {
 	if rows[0][2] != "2" || rows[1][2] != "1" {
 		t.Errorf("pairs affected: %q", rows)
 	}
+	p.Pairs = append(p.Pairs, params.Pair{From: "b", To: "c", Slow: "nothing came through"})
+	if rows := OddOf(p).Rows; rows[1][0] != "b – c" {
+		t.Errorf("a dead pair is not the slowest: %q", rows)
+	}
+	p.Pairs = p.Pairs[:5]
+	nine := &params.Params{}
+	for i := range outliersShown + 1 {
+		name := fmt.Sprint("h", i)
+		nine.Findings = append(nine.Findings, params.Warnf(params.SlowHost, "host %s is slow: why", name).About(name))
+	}
+	if rows := OddOf(nine).Rows; len(rows) != len(outliers(nine)) {
+		t.Errorf("%d hosts are listed, and %d named", len(rows), len(outliers(nine)))
+	}
 	p.Findings[0] = params.Warnf(params.SlowUplink, "the way from the group of host a is slow").About("a", "b")
 	if rows := OddOf(p).Rows; rows[0][2] != "3" { // a – d, b – d, b – e
 		t.Errorf("pairs over an uplink: %q", rows)

@@ -260,7 +260,7 @@ func WarningsOf(p *params.Params) (out []string) {
 		if shown[g.code]++; total[g.code] > alikeShown+1 && shown[g.code] > alikeShown {
 			if shown[g.code] == alikeShown+1 {
 				out = append(out, fmt.Sprintf("and %d more of this kind (%s), which params.json has",
-					total[g.code]-alikeShown, g.code))
+					total[g.code]-alikeShown, Clean(string(g.code))))
 			}
 			continue
 		}

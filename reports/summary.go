@@ -250,7 +250,8 @@ func spoiled(p *params.Params) (out []string) {
 		out = append(out, fmt.Sprintf("%s, and safe intervals need %d. %s", units.Plural(n, "round"), minRounds, do))
 	}
 	if m := p.Run.Missing; cutShort(p) {
-		out = append(out, fmt.Sprintf("%s of the plan was not measured. Give more time: --budget.", Percent(m)))
+		out = append(out, fmt.Sprintf("%s of the plan was not measured. Go on with --resume, or give a longer --budget.",
+			Percent(m)))
 	}
 	all := append(p.AllFindings(params.Warning), p.AllFindings(params.Note)...)
 	slow := len(SlowHosts(p)) > 0
@@ -273,7 +274,7 @@ func spoiled(p *params.Params) (out []string) {
 			found = share > params.MaxDiscarded
 		}
 		if found {
-			out = append(out, strings.NewReplacer("{share}", Percent(share), "{experiment}", experiment).Replace(s.do))
+			out = append(out, strings.NewReplacer("{share}", Percent(share), "{experiment}", Clean(experiment)).Replace(s.do))
 		}
 	}
 	return out
@@ -288,7 +289,11 @@ func OddOf(p *params.Params) Grid {
 		})))
 	}
 	hosts := SlowHosts(p)
-	for _, h := range hosts[:min(len(hosts), outliersShown)] {
+	shown := len(hosts)
+	if shown > outliersShown+1 { // outliers says how many more there are
+		shown = outliersShown
+	}
+	for _, h := range hosts[:shown] {
 		g.Add(Clean(h.Name), Clean(h.Why), pairs(h.Name),
 			"compare its link, driver, CPU and other jobs with another host's: calib doctor")
 	}

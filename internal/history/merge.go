@@ -190,10 +190,10 @@ func (tx *transaction) mergeLook(other *Store, l Look) (added int64, err error) 
 func (c Change) same(o Change) bool {
 	of := func(c Change) []string {
 		hosts := slices.Clone(c.Hosts)
-		if len(hosts) > 2 || c.Quantity != "rate" { // else the first sends
+		if c.Group || c.Quantity != "rate" { // else the first sends
 			slices.Sort(hosts)
 		}
-		return append(hosts, c.Quantity, c.Direction)
+		return append(hosts, fmt.Sprint(c.Group), c.Quantity, c.Direction)
 	}
 	before := func(c, o Change) bool { return c.Over != nil && !c.Over.After(o.Since) }
 	return slices.Equal(of(c), of(o)) && SameCluster(c.Watched, o.Watched) &&

@@ -52,6 +52,7 @@ type Run struct {
 	ExitCode *int       `json:"exit_code,omitempty"` // absent while running
 	Started  time.Time  `json:"started"`
 	Ended    *time.Time `json:"ended,omitempty"`
+	Resumed  bool       `json:"resumed,omitempty"` // it was stopped, and went on later
 	// Coordinator is the process that wrote this file last.
 	Coordinator string `json:"coordinator,omitempty"`
 }

@@ -147,7 +147,7 @@ func Resume(path string) (*Dir, error) {
 
 // GoOn sets the status to running, and seals what samples.jsonl begins with.
 func (d *Dir) GoOn() error {
-	err := d.Update(func(r *Run) { r.Status, r.ExitCode, r.Ended = StatusRunning, nil, nil })
+	err := d.Update(func(r *Run) { r.Status, r.ExitCode, r.Ended, r.Resumed = StatusRunning, nil, nil, true })
 	return cmp.Or(err, d.Seal())
 }
 

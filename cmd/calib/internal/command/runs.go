@@ -178,7 +178,7 @@ func PrintRun(c *cli.Context, name string, dir *rundir.Dir, truth map[string]flo
 		case readErr == nil:
 			o, run := PageOptions(c, dir.Path()), dir.Run()
 			o.Truth = truth
-			if run.Ended != nil {
+			if run.Ended != nil && !run.Resumed { // else it is not known
 				o.Took = run.Ended.Sub(run.Started)
 			}
 			return reports.Screen(w, p, o)

@@ -38,6 +38,7 @@ func baselineCommand() *cli.Command {
 				Flags: append([]cli.Flag{
 					&cli.StringFlag{Name: "note", Usage: "`TEXT` that says what it is"},
 					&cli.StringFlag{Name: "noise", Usage: "noise floor `FILE` of calib run --aa"},
+					command.PartialFlag(),
 				}, common...), Action: setBaseline},
 			{Name: "list", Usage: "list the baselines", Description: "calib history baseline list",
 				Flags: common, Action: onStore(listBaselines)},

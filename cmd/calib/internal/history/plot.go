@@ -143,7 +143,7 @@ func (v *survey) summary(all []change) []string {
 	open := lists.Where(all, func(c change) bool { return c.Ack == nil })
 	changes := units.Plural(len(all), "change")
 	switch {
-	case len(v.runs) < 2*minSegment:
+	case !slices.ContainsFunc(slices.Concat(v.network, v.links), (*timeline).searchable):
 		return []string{fmt.Sprintf("Too few runs to find a change: %s. A change needs %d runs on each side of it.",
 			over, minSegment)}
 	case len(all) == 0:

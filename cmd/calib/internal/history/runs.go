@@ -121,7 +121,7 @@ func record(c *cli.Context, of history.Entry, path string) (r history.Record, er
 	case unread == nil && dir.Run().ID == r.ID:
 		run := dir.Run()
 		r.Started, r.Status, r.Path, r.Detail = run.Started, run.Status, dir.Path(), run.Detail
-		if run.Ended != nil {
+		if run.Ended != nil && !run.Resumed { // else it is not known
 			r.Took = run.Ended.Sub(run.Started)
 		}
 	}

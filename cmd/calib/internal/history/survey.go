@@ -40,6 +40,9 @@ type timeline struct {
 	changes  []change
 }
 
+// searchable reports whether there are readings enough to find a change.
+func (t *timeline) searchable() bool { return len(t.readings) >= 2*minSegment }
+
 type survey struct {
 	runs           []history.Entry   // oldest first
 	network, links []*timeline       // that have readings in them

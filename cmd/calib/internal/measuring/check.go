@@ -228,6 +228,7 @@ func (d Screened) text(w io.Writer) error {
 	}, map[string]any{
 		"Of": d, "Told": told, "HostShare": hostShare, "Virtual": d.virtual,
 		"Verdicts": []string{missing, slow, uncertain}, "Seen": float64(d.Seen) / float64(d.Of),
-		"Open": d.Verdict == uncertain || slices.ContainsFunc(d.Hosts, open),
+		"Longer": math.Ceil(max(5, 2*d.Took/60)),
+		"Open":   d.Verdict == uncertain || slices.ContainsFunc(d.Hosts, open),
 	})
 }

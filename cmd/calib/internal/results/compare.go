@@ -247,7 +247,7 @@ func gate(c *cli.Context) error {
 		return exit.Usagef("baseline %s %w", name, err)
 	}
 	if !c.Bool("quiet") {
-		announce(c, stage, config.Plan.Budget.Seconds(), baseline.Measured, options.Relative)
+		announce(c, stage, config.Plan.Budget.Seconds(), baseline.Measured, max(options.Relative, 0))
 	}
 	root := cmp.Or(c.String("out"), "gate-"+rundir.DefaultName(time.Now()))
 	var partial error
@@ -278,7 +278,7 @@ func gate(c *cli.Context) error {
 
 // announce says what a gate is going to measure, how long that takes, and what it finds.
 func announce(c *cli.Context, s compare.Stage, budget float64, before []store.Measured, relative float64) {
-	took := lists.Map(before, func(m store.Measured) float64 { return m.Took.Seconds() })
+	took := lists.Map(before, func(m store.Measured) float64 { return cmp.Or(m.Took.Seconds(), budget) })
 	after := func(seconds float64) time.Duration {
 		return time.Duration(math.Ceil(float64(s.Runs)*seconds)) * time.Second
 	}
