@@ -154,16 +154,16 @@ func measured(p *params.Params) []params.Residual {
 // groups, the times are of pairs within one; where they are of several kinds, of pairs of the largest.
 func misfit(m cost.Model, p *params.Params) float64 {
 	one, _ := pattern.Find("p2p", "direct")
-	groups := p.GroupsByIndex()
+	alike, groups := lists.Upto(len(p.Run.Hosts)), p.GroupsByIndex()
+	if len(p.Kinds) > 0 {
+		alike = p.Indices(p.Kinds[0])
+	}
 	if groups == nil {
-		groups = [][]int{lists.Upto(len(p.Run.Hosts))}
+		groups = [][]int{alike}
 	}
 	var teams [][]int
 	for _, g := range groups {
-		if len(p.Kinds) > 0 {
-			g = lists.Where(g, func(h int) bool { return slices.Contains(p.Indices(p.Kinds[0]), h) })
-		}
-		if len(g) > 1 {
+		if g = lists.Where(g, func(h int) bool { return slices.Contains(alike, h) }); len(g) > 1 {
 			teams = [][]int{g[:2]}
 			break
 		}

@@ -289,11 +289,7 @@ func OddOf(p *params.Params) Grid {
 		})))
 	}
 	hosts := SlowHosts(p)
-	shown := len(hosts)
-	if shown > outliersShown+1 { // outliers says how many more there are
-		shown = outliersShown
-	}
-	for _, h := range hosts[:shown] {
+	for _, h := range hosts[:named(hosts)] {
 		g.Add(Clean(h.Name), Clean(h.Why), pairs(h.Name),
 			"compare its link, driver, CPU and other jobs with another host's: calib doctor")
 	}
@@ -309,14 +305,22 @@ func OddOf(p *params.Params) Grid {
 	return g
 }
 
-const outliersShown = 8 // bounds the hosts that the summary names one by one
+const outliersShown = 8 // bounds the hosts that are named one by one
+
+// named is how many slow hosts are: not all but one, whose name takes no more room than that there is one more.
+func named(hosts []SlowHost) int {
+	if len(hosts) > outliersShown+1 {
+		return outliersShown
+	}
+	return len(hosts)
+}
 
 // outliers names the slow hosts, and counts the slow pairs that no such host explains.
 func outliers(p *params.Params) (out []string) {
 	hosts := SlowHosts(p)
 	out = lists.Map(hosts, func(h SlowHost) string { return h.Says })
-	if n := len(out) - outliersShown; n > 1 {
-		out = append(out[:outliersShown], units.Plural(n, "more host")+" are slow: params.json names them.")
+	if n := len(out) - named(hosts); n > 0 {
+		out = append(out[:named(hosts)], units.Plural(n, "more host")+" are slow: params.json names them.")
 	}
 	for _, f := range p.Findings {
 		if f.Code == params.Undecided || f.Code == params.SlowUplink {

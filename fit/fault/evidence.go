@@ -130,8 +130,7 @@ func quantiles[K comparable](q float64, all [][]reading, keys ...func(Seen) K) m
 	}
 	out := map[K]float64{}
 	for k, v := range seen {
-		slices.Sort(v)
-		out[k] = stats.SortedQuantile(v, q)
+		out[k] = stats.Quantile(v, q)
 	}
 	return out
 }
@@ -173,7 +172,11 @@ func score[K comparable](s *Screen, t test, all map[K]*record, values map[K]floa
 }
 
 // hostsOf scores hosts, each by the median of its readings in a batch. A host of one pair is judged as that pair only.
+// Pairs over slow uplinks say nothing of it.
 func (s *Screen) hostsOf(t test, all [][]reading) map[int]*record {
+	all = lists.Map(all, func(b []reading) []reading {
+		return lists.Where(b, func(r reading) bool { return !s.congested(r.Seen) })
+	})
 	out, other := map[int]*record{}, map[int]int{} // the only other host of one; -1 where there are more
 	for _, r := range slices.Concat(all...) {
 		for _, h := range []int{r.From, r.To} {

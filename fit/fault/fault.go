@@ -320,13 +320,13 @@ func slowHosts(found []Found) map[int]bool {
 	return out
 }
 
-// unexplained compares what neither slow uplinks nor slow pairs explain. With dead, pairs stay through which nothing
-// comes: no uplink explains them.
-func (s *Screen) unexplained(t test, without map[int]bool, slow []Found, dead bool) [][]reading {
+// unexplained compares what neither slow uplinks nor slow pairs explain. Pairs stay through which nothing comes: no
+// uplink explains them.
+func (s *Screen) unexplained(t test, without map[int]bool, slow []Found) [][]reading {
 	all := s.logs(t, without)
 	for i := range all {
 		all[i] = slices.DeleteFunc(all[i], func(r reading) bool {
-			return s.congested(r.Seen) && !(dead && r.Failed) ||
+			return s.congested(r.Seen) && !r.Failed ||
 				slices.ContainsFunc(slow, Found{Hosts: []int{r.From, r.To}}.same)
 		})
 	}
@@ -341,7 +341,7 @@ func (s *Screen) judge(j *Judgement, t test) {
 		without, slow = slowHosts(j.Slow), j.Slow
 	}
 	for {
-		all := s.unexplained(t, without, slow, false)
+		all := s.unexplained(t, without, slow)
 		hosts := s.hostsOf(t, all)
 		var worst Found
 		var open []Found
@@ -373,7 +373,7 @@ func (s *Screen) judge(j *Judgement, t test) {
 		if t.rounds == 0 {
 			return
 		}
-		pairs := s.pairsOf(t, s.unexplained(t, without, nil, true), hosts)
+		pairs := s.pairsOf(t, all, hosts)
 		for _, p := range Sorted(pairs) {
 			f := pairs[p].found(p[:], t.quantity)
 			if f.Direction == Receiving { // of a pair, bytes to its first host

@@ -7,7 +7,7 @@ func (s *Screen) Levels() []Found {
 	j := s.Judge()
 	out := make([]Found, s.hosts)
 	for _, t := range tests[:3] { // all rounds
-		all := s.unexplained(t, slowHosts(j.Slow), j.Slow, false)
+		all := s.unexplained(t, slowHosts(j.Slow), j.Slow)
 		for h, r := range s.hostsOf(t, all) {
 			f := r.found([]int{h}, t.quantity)
 			if s.hosts <= wholeHosts { // of more, a host is in few of all pairs

@@ -71,6 +71,14 @@ func (s Slots) Missing() float64 {
 	return max(0, 1-float64(s.Done)/float64(s.Planned))
 }
 
+// Took is how long the run lasted; 0 where it is not known: while it is running, and where it was resumed.
+func (r Run) Took() time.Duration {
+	if r.Ended == nil || r.Resumed {
+		return 0
+	}
+	return r.Ended.Sub(r.Started)
+}
+
 // End sets how the run ended. code is the exit code of the command.
 func (r *Run) End(status string, code int, at time.Time) {
 	r.Status, r.ExitCode, r.Ended = status, &code, new(at.UTC())

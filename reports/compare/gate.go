@@ -110,11 +110,8 @@ func Gate(baseline []Run, measure func(again bool) ([]Run, error), o Options) (*
 	}
 	v := Compare(baseline, first, o)
 	suspects := lists.Where(v.changes, func(c Change) bool { return c.State == Regression || c.State == Inconclusive })
-	lost := len(v.Lost)
-	if v.allowsLost {
-		lost = 0
-	}
-	if len(suspects)+lost+len(v.Dead) == 0 || len(v.apart) > 0 {
+	undecided := len(suspects)+len(v.Dead) > 0 || len(v.Lost) > 0 && !v.allowsLost
+	if !undecided || len(v.apart) > 0 {
 		return v, nil
 	}
 	o.only = map[string]bool{}

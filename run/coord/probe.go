@@ -133,7 +133,8 @@ func Probe(ctx context.Context, agents []Agent, run string, seed uint64, budget,
 	var alone []fault.Look
 	var slots []float64
 	var failed error // of the first pair that did
-	for i := 0; i < len(pairs) && len(alone) < aloneMost && (len(alone) == 0 || now().Sub(begun) < aloneTime); i++ {
+	for len(alone) < min(len(pairs), aloneMost) && (len(alone) == 0 || now().Sub(begun) < aloneTime) {
+		i := len(alone)                       // pairs that fail are taken out
 		one, took, err := try(pairs[i : i+1]) // it opens connections and windows
 		if err == nil && took < aloneTime/2 {
 			one, took, err = try(pairs[i : i+1])
@@ -147,7 +148,6 @@ func Probe(ctx context.Context, agents []Agent, run string, seed uint64, budget,
 				break
 			}
 			pairs = slices.Delete(pairs, i, i+1)
-			i--
 			continue
 		}
 		alone = append(alone, one[0])

@@ -177,10 +177,7 @@ func PrintRun(c *cli.Context, name string, dir *rundir.Dir, truth map[string]flo
 		switch {
 		case readErr == nil:
 			o, run := PageOptions(c, dir.Path()), dir.Run()
-			o.Truth = truth
-			if run.Ended != nil && !run.Resumed { // else it is not known
-				o.Took = run.Ended.Sub(run.Started)
-			}
+			o.Truth, o.Took = truth, run.Took()
 			return reports.Screen(w, p, o)
 		case err != nil: // which says more than that there are no parameters
 			return nil

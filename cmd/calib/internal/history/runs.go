@@ -121,9 +121,7 @@ func record(c *cli.Context, of history.Entry, path string) (r history.Record, er
 	case unread == nil && dir.Run().ID == r.ID:
 		run := dir.Run()
 		r.Started, r.Status, r.Path, r.Detail = run.Started, run.Status, dir.Path(), run.Detail
-		if run.Ended != nil && !run.Resumed { // else it is not known
-			r.Took = run.Ended.Sub(run.Started)
-		}
+		r.Took = run.Took()
 	}
 	if r.Started = cmp.Or(r.Started, command.StartOf(r.ID)).UTC(); r.Started.IsZero() {
 		return r, exit.Usagef("%s: it is not known when run %q started: give its directory, with %s, not "+
